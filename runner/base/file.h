@@ -1,0 +1,38 @@
+/* Files, folders and paths. Names are plain C strings; every allocated result is the caller's to free. */
+#ifndef TK_BASE_FILE_H
+#define TK_BASE_FILE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tk_buf;
+struct tk_error;
+
+int tk_file_read(const char *path, size_t max_bytes, struct tk_buf *out, struct tk_error *err);
+/* Writes a temporary sibling, fsyncs, renames: readers see the old or the new content, never half of it. */
+int tk_file_write(const char *path, const void *data, size_t len, struct tk_error *err);
+bool tk_file_exists(const char *path);
+bool tk_dir_exists(const char *path);
+int tk_dir_make(const char *path, struct tk_error *err);           /* with parents; an existing folder is fine */
+int tk_dir_remove(const char *path, struct tk_error *err);         /* the whole tree, never following links; absent is fine */
+int tk_dir_copy(const char *from, const char *to, struct tk_error *err);   /* regular files, folders, links, modes */
+int64_t tk_dir_size(const char *path);                             /* bytes of regular files below; 0 where absent */
+/* Names in a folder without . and .., sorted; *names and each name are freed with tk_names_free. */
+int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error *err);
+void tk_names_free(char **names, size_t count);
+int tk_dir_temp(const char *parent, const char *prefix, char **path, struct tk_error *err);
+
+char *tk_path_join(const char *a, const char *b);                  /* b alone where b is absolute; NULL: out of memory */
+char *tk_path_join3(const char *a, const char *b, const char *c);
+char *tk_path_absolute(const char *path);                          /* need not exist; no . or .. left; NULL: out of memory */
+/* A name that is safe as one path component and readable: [A-Za-z0-9._-], never empty, "." or "..", at most 80 bytes;
+ * where something had to be replaced or cut, a short hash of the original follows, so that different names stay different. */
+char *tk_path_slug(const char *name);
+char *tk_path_cache_dir(const char *sub);                          /* $TRACKER_CACHE, else $XDG_CACHE_HOME/tracker, else ~/.cache/tracker */
+
+/* An advisory lock for one process at a time; TK_EBUSY names the holder's pid. The lock ends with the process. */
+struct tk_lock;
+int tk_lock_take(const char *path, struct tk_lock **out, struct tk_error *err);
+void tk_lock_release(struct tk_lock *lock);
+
+#endif

@@ -1,0 +1,79 @@
+/* revision -> artifact: a relocatable folder with backends, in a cache that is addressed by content.
+ *
+ *   <cache>/artifacts/<key>/manifest.json, lib/tk_backend_<name>.so, build.log
+ *   key = sha256(revision, submodules, adapter's files, the tracker's kernels/abi, toolchain, flags, arch)
+ *
+ * An adapter is a folder with an executable `build` (sh). It is run in an empty build folder with
+ *   TK_SRC (work tree), TK_OUT (leave lib/tk_backend_*.so there), TK_KERNELS (the tracker's kernels/), TK_JOBS, TK_ARCH, TK_FLAGS,
+ *   CC, CXX; the network is nobody's business after checkout. */
+#ifndef TK_BUILD_H
+#define TK_BUILD_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/hash.h"
+
+struct tk_error;
+struct tk_source;
+
+enum tk_build_status { TK_BUILD_OK, TK_BUILD_FAILED, TK_BUILD_TIMEOUT };
+const char *tk_build_status_word(enum tk_build_status s);    /* "ok", "failed", "timeout" */
+
+struct tk_build_spec {
+	const struct tk_source *source;    /* NULL for a system or builtin backend: nothing is built, see tk_build_installed */
+	const char *revision;
+	const char *adapter_dir;
+	const char *arch;                  /* "native" or what the adapter understands (sm_90a, x86-64-v3) */
+	const char *flags;                 /* may be NULL */
+	const char *cache_dir;
+	unsigned jobs;
+	double deadline_s;
+	uint64_t memory_limit_bytes;
+};
+
+struct tk_kernel_symbol {
+	char name[192];
+	char code_hash[TK_HASH_HEX_SIZE];  /* of the machine code of this function alone */
+	int64_t size_bytes;
+	int64_t registers, spill_bytes, shared_bytes;    /* -1: unknown (CPU) */
+};
+
+struct tk_artifact_backend {
+	char name[64];
+	char *path;                            /* absolute path of the shared object */
+	char code_hash[TK_HASH_HEX_SIZE];      /* of its machine code (.text), not of the file: equal code, equal hash */
+	struct tk_kernel_symbol *kernels;
+	size_t kernel_count;
+};
+
+struct tk_artifact {
+	char key[TK_HASH_HEX_SIZE];
+	enum tk_build_status status;
+	bool cached;                           /* it was there already */
+	char *dir, *log_path;                  /* absolute */
+	char *message;                         /* why it failed: the first error line of the log; "" */
+	char *toolchain;                       /* "gcc 12.2.0, cmake 3.25.1" */
+	double wall_s;
+	int64_t size_bytes;
+	struct tk_artifact_backend *backends;
+	size_t backend_count;
+};
+
+/* TK_OK also where the build failed (status says so; failed builds are cached too, and tried again after a day).
+ * An error means that it could not be tried: no such revision, no disk, cancelled. */
+int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err);
+/* An artifact of one shared object that is already there (a backend of the tracker's own build against a system library). */
+int tk_build_installed(const char *backend_path, const char *backend_name, struct tk_artifact **out, struct tk_error *err);
+void tk_artifact_free(struct tk_artifact *a);
+
+int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact **out, struct tk_error *err);
+int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count, const char *file, struct tk_error *err);  /* .tar.zst */
+int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, struct tk_error *err);
+/* Removes the least recently used artifacts until the cache is below max_bytes; `keep` are never removed. */
+int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *const *keep, size_t keep_count, struct tk_error *err);
+
+/* Hash of the machine code of a shared object and of each function in it (symbols matching `symbol_glob`, NULL: exported ones). */
+int tk_code_hash(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE],
+	struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err);
+
+#endif

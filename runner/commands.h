@@ -1,0 +1,49 @@
+/* The commands of `tracker`: one row in the table of commands.c, one file cmd_NAME.c each.
+ *
+ * A command parses its own options with argp (so that --help and the bash completion come from one table), does its work through the
+ * libraries, prints results to stdout, and returns an exit code: 0 done, 1 something of --fail-on was found, 2 usage or
+ * configuration, 3 incomplete, 4 could not finish. */
+#ifndef TK_COMMANDS_H
+#define TK_COMMANDS_H
+#include <argp.h>
+#include <stdbool.h>
+#include "base/error.h"
+
+enum tk_exit { TK_EXIT_OK = 0, TK_EXIT_FOUND = 1, TK_EXIT_USAGE = 2, TK_EXIT_INCOMPLETE = 3, TK_EXIT_FAILED = 4 };
+
+struct tk_config;
+struct tk_store;
+
+/* Global options, parsed before the command's name; -C has been done already. */
+struct tk_globals {
+	const char *config_path;      /* NULL: tracker.yml where there is one */
+	const char *db_path;          /* NULL: as configured */
+	const char *log_path;
+	bool quiet, verbose, no_color;
+	char *program;                /* absolute path of this binary */
+};
+
+struct tk_command {
+	const char *name, *summary;   /* summary: one line, lower case, no full stop */
+	int (*run)(const struct tk_globals *globals, int argc, char **argv);   /* argv[0] is the command's name */
+	const struct argp *argp;      /* its options; NULL: none */
+	bool hidden;
+};
+
+extern const struct tk_command tk_commands[];     /* ends with name == NULL */
+const struct tk_command *tk_command_find(const char *name);
+
+/* Prints "tracker CMD: message" to stderr once and maps the status to an exit code. */
+int tk_command_fail(const char *command, const struct tk_error *err);
+
+/* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints and returns the exit code; 0 otherwise.
+ * Free with tk_command_close. */
+int tk_command_open(const struct tk_globals *g, const char *command, int mode, struct tk_config **config, struct tk_store **store);
+void tk_command_close(struct tk_config *config, struct tk_store *store);
+
+#define TK_COMMANDS(X) X(nightly) X(run) X(build) X(backfill) X(diff) X(log) X(show) X(site) X(suite) X(doctor) X(init) X(db) X(completion) X(help) X(worker)
+#define TK_COMMAND_DECLARE(name) int tk_cmd_##name(const struct tk_globals *g, int argc, char **argv); extern const struct argp tk_argp_##name;
+TK_COMMANDS(TK_COMMAND_DECLARE)
+#undef TK_COMMAND_DECLARE
+
+#endif

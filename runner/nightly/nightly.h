@@ -1,0 +1,47 @@
+/* A night: resolve, build, plan, measure, store, detect, publish. Every stage leaves its result in the store, so that a night
+ * can be resumed after a kill -9. A failed stage is a row, not the end. */
+#ifndef TK_NIGHTLY_H
+#define TK_NIGHTLY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tk_config;
+struct tk_error;
+struct tk_store;
+
+/* What the night says while it goes on; implemented by the program's progress display. All members may be NULL. */
+struct tk_night_observer {
+	void *arg;
+	void (*stage)(void *arg, const char *stage, const char *detail);
+	void (*progress)(void *arg, size_t done, size_t total, const char *current);
+};
+
+struct tk_night_options {
+	const char *program;             /* absolute path of the tracker binary */
+	const struct tk_night_observer *observer;
+	bool resume;                     /* go on with the newest unfinished night */
+	bool no_site;
+	const char *only_upstream;       /* NULL: all */
+	/* Past revisions of one upstream instead of the newest of all: oldest first, each a night of its own. */
+	const char *backfill_upstream;
+	size_t backfill_commits, backfill_every;
+	int64_t backfill_since_s;
+	uint64_t seed;                   /* 0: from the night's start */
+};
+
+struct tk_night_report {
+	int64_t night_id;
+	char uid[65];
+	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
+	size_t jobs, measured, verified, wrong, failed, unsupported, skipped;
+	size_t regressed, improved, same;
+	double wall_s;
+	bool complete;                   /* every planned job reached its outcome and none failed */
+	char site_index[4096];           /* path of site/index.html, "" */
+};
+
+int tk_night_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+	struct tk_night_report *report, struct tk_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* The static site: reads the store, never measures. Written into a temporary folder beside `out_dir`, then renamed. */
+#ifndef TK_SITE_H
+#define TK_SITE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tk_error;
+struct tk_store;
+
+struct tk_site_options {
+	const char *out_dir;
+	const char *templates_dir;       /* templates/ of the tracker */
+	const char *title;
+	const char *base_url;            /* public address for feeds; "" where unknown */
+	int64_t now_s;                   /* the clock of the site, so that pages are reproducible */
+};
+
+struct tk_site_report { size_t pages, files, files_written; int64_t bytes; double wall_s; };
+
+int tk_site_write(struct tk_store *store, const struct tk_site_options *options, struct tk_site_report *report, struct tk_error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* The history: the only door to SQLite. Nothing outside store/ includes sqlite3.h or writes SQL.
+ *
+ * Rows are plain structs. Strings in a row that is read belong to the list or row that was returned and live until it is freed;
+ * strings in a row that is put belong to the caller. `put` functions return the id of the equal row where there is one already
+ * (rows are equal where their uid is), so putting twice is harmless. A result is one transaction. */
+#ifndef TK_STORE_H
+#define TK_STORE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tk_error;
+struct tk_store;
+
+enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
+#define TK_STORE_SCHEMA 1
+
+/* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only and never
+ * creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours; TK_EBUSY: locked. */
+int tk_store_open(const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err);
+void tk_store_close(struct tk_store *s);
+const char *tk_store_path(const struct tk_store *s);
+
+int tk_store_begin(struct tk_store *s, struct tk_error *err);     /* nests: only the outermost commits */
+int tk_store_commit(struct tk_store *s, struct tk_error *err);
+void tk_store_rollback(struct tk_store *s);
+
+/* ---- rows ------------------------------------------------------------------------------------------------ */
+
+struct tk_machine_row { int64_t id; const char *uid, *name, *attributes; };
+struct tk_device_row { int64_t id, machine_id; const char *uid, *kind, *name, *uuid, *arch, *slug; };
+struct tk_environment_row { int64_t id, device_id; const char *uid, *attributes; };
+struct tk_upstream_row { int64_t id; const char *uid, *name, *kind, *url; };
+struct tk_revision_row {
+	int64_t id, upstream_id; const char *uid, *rev, *parent; int64_t position, author_time_s, commit_time_s;
+	const char *author, *subject;
+};
+struct tk_build_row {
+	int64_t id, revision_id; const char *uid, *artifact_key, *adapter, *toolchain, *flags, *arch, *status, *message, *log;
+	double wall_s; int64_t size_bytes, built_s;
+};
+struct tk_kernel_row {
+	int64_t id, build_id; const char *backend, *name, *code_hash; int64_t size_bytes;
+	int64_t registers, spill_bytes, shared_bytes;              /* -1: unknown */
+};
+struct tk_problem_row { int64_t id; const char *uid, *text, *op, *dtype, *title; double flops, bytes; const char *source, *family; };
+struct tk_series_row {
+	int64_t id, device_id, upstream_id, problem_id;
+	const char *uid, *slug, *backend, *config, *mode, *metric, *unit, *better, *role;
+};
+struct tk_night_row {
+	int64_t id, machine_id; const char *uid, *kind; int64_t as_of_s, started_s, finished_s;   /* finished_s 0: not yet */
+	const char *status; int64_t seed; const char *config_hash, *tracker_version, *summary;
+};
+struct tk_stage_row { int64_t night_id; const char *name, *status; int64_t started_s, finished_s; const char *detail; };
+struct tk_resolution_row { int64_t night_id, upstream_id, revision_id, build_id; const char *status, *message; };  /* ids 0: none */
+struct tk_job_row { int64_t id, night_id, seq, series_id, build_id, run_id; const char *backend_path, *options; };   /* run_id 0: to be done */
+struct tk_run_row {
+	int64_t id, night_id, seq, series_id, build_id, environment_id; const char *uid; int64_t as_of_s, started_s; double wall_s;
+	const char *outcome, *message, *attributes;
+};
+
+/* One point of a series. flags: TK_POINT_... */
+#define TK_POINT_THROTTLED 1u
+#define TK_POINT_UNSTABLE  2u
+struct tk_point {
+	int64_t series_id, as_of_s, run_id, night_id, build_id, environment_id; double value, lo, hi, min, q25, q75, p95; int64_t n; uint32_t flags;
+};
+struct tk_ceiling_row { int64_t night_id, device_id; const char *name, *source, *unit; double value; };
+struct tk_change_point_row {
+	int64_t series_id, as_of_s, run_id, previous_run_id; double before_value, after_value, change_lo, change_hi, p; const char *cause;
+	double confidence; const char *detail;
+};
+struct tk_verdict_row {
+	int64_t night_id, series_id; const char *status; double before_value, after_value, change, change_lo, change_hi, threshold, p, q; /* NAN: none */
+	const char *reason, *detail;
+};
+struct tk_alert_row {
+	const char *uid; int64_t series_id, night_id; const char *status; int64_t opened_s, closed_s; double change;
+	const char *cause, *good_rev, *bad_rev, *title;
+};
+struct tk_triage_row { int64_t id; const char *uid, *alert_uid; int64_t at_s; const char *author, *action, *note; };
+
+/* ---- writing: id and uid of the row given are ignored, the id comes back ------------------------------------ */
+
+int tk_store_put_machine(struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_device(struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_environment(struct tk_store *s, const struct tk_environment_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_upstream(struct tk_store *s, const struct tk_upstream_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_revision(struct tk_store *s, const struct tk_revision_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_build(struct tk_store *s, const struct tk_build_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_kernel(struct tk_store *s, const struct tk_kernel_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_problem(struct tk_store *s, const struct tk_problem_row *row, int64_t *id, struct tk_error *err);
+/* slug may be NULL: made from device, backend, problem, mode and metric, unique. */
+int tk_store_put_series(struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err);
+
+/* A night is always new. Finishing sets finished_s, status and summary. */
+int tk_store_begin_night(struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err);
+int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status, const char *summary, int64_t finished_s, struct tk_error *err);
+int tk_store_put_stage(struct tk_store *s, const struct tk_stage_row *row, struct tk_error *err);             /* replaces */
+int tk_store_put_resolution(struct tk_store *s, const struct tk_resolution_row *row, struct tk_error *err);   /* replaces */
+int tk_store_put_jobs(struct tk_store *s, const struct tk_job_row *rows, size_t count, struct tk_error *err); /* all or none */
+
+/* A run with its points and samples in one transaction; marks the job (night_id, seq) done. samples[i] belong to points[i]; sample_counts[i] may be 0.
+ * series_id and the values of each point are read, the rest is filled from the run. */
+int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const struct tk_point *points, const double *const *samples,
+	const size_t *sample_counts, size_t point_count, int64_t *id, struct tk_error *err);
+int tk_store_put_ceiling(struct tk_store *s, const struct tk_ceiling_row *row, struct tk_error *err);         /* replaces */
+
+int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows, size_t count, struct tk_error *err);
+int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
+int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);             /* replaces */
+int tk_store_put_triage(struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
+
+/* ---- reading: lists own their rows and strings ---------------------------------------------------------------- */
+
+/* A list of one kind of row. `rows` points to `count` structs of the type that the function names. */
+struct tk_rows { void *rows; size_t count; void *memory; };
+void tk_rows_free(struct tk_rows *list);
+#define TK_ROWS_AT(list, type, i) (&((const type *)(list)->rows)[i])
+
+int tk_store_machines(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_devices(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_environments(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_upstreams(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_revisions(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err);          /* without log */
+int tk_store_kernels(struct tk_store *s, int64_t build_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_problems(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_all_series(struct tk_store *s, struct tk_rows *out, struct tk_error *err);      /* ordered by slug */
+int tk_store_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err);          /* newest first */
+int tk_store_stages(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_resolutions(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err);
+int tk_store_runs_of_night(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_runs_of_series(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err);   /* by as_of_s */
+/* Points of one series by (as_of_s, run_id); from_s inclusive, INT64_MIN: all. `last`: at most that many newest ones, 0: all. */
+int tk_store_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err);
+int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);   /* 0: the newest of each device and name */
+int tk_store_change_points(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err);    /* 0: all */
+int tk_store_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err);               /* caller frees */
+int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count, struct tk_error *err);  /* caller frees; 0 where dropped */
+
+/* ---- upkeep -------------------------------------------------------------------------------------------------- */
+
+int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error *err);    /* rows of const char *: integrity, foreign keys, uids */
+int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
+int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
+/* Everything, in a stable order, one JSON object a line: {"table":"night","uid":...}. */
+int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
+
+#endif
