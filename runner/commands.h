@@ -41,8 +41,24 @@ int tk_command_fail(const char *command, const struct tk_error *err);
 int tk_command_open(const struct tk_globals *g, const char *command, int mode, struct tk_config **config, struct tk_store **store);
 void tk_command_close(struct tk_config *config, struct tk_store *store);
 
-#define TK_COMMANDS(X) X(nightly) X(run) X(build) X(backfill) X(diff) X(log) X(show) X(site) X(suite) X(doctor) X(init) X(db) X(completion) X(help) X(worker)
-#define TK_COMMAND_DECLARE(name) int tk_cmd_##name(const struct tk_globals *g, int argc, char **argv); extern const struct argp tk_argp_##name;
+/* name, summary, hidden: the order of `tracker help` */
+#define TK_COMMANDS(X) \
+	X(nightly,    "build, measure, verify, store, decide, publish", false) \
+	X(run,        "measure one problem on one backend now", false) \
+	X(build,      "build the backends of an upstream's revision, move builds between machines", false) \
+	X(backfill,   "measure past revisions of an upstream", false) \
+	X(diff,       "what got slower, what got faster, what failed", false) \
+	X(log,        "the nights and how they ended", false) \
+	X(show,       "one series or one run in full", false) \
+	X(site,       "write the dashboard", false) \
+	X(suite,      "list and check the suites", false) \
+	X(doctor,     "what this machine has, and why a backend is or is not available", false) \
+	X(init,       "write a commented tracker.yml", false) \
+	X(db,         "check, back up, shrink or export the history", false) \
+	X(completion, "print the bash completion", false) \
+	X(help,       "help on a command", false) \
+	X(worker,     "serve a parent tracker (internal)", true)
+#define TK_COMMAND_DECLARE(name, summary, hidden) int tk_cmd_##name(const struct tk_globals *g, int argc, char **argv); extern const struct argp tk_argp_##name;
 TK_COMMANDS(TK_COMMAND_DECLARE)
 #undef TK_COMMAND_DECLARE
 

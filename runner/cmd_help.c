@@ -1,0 +1,10 @@
+/* `tracker help` */
+#include "commands.h"
+
+const struct argp tk_argp_help = {0};
+
+int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
+{
+	(void)g, (void)argc, (void)argv;
+	return TK_EXIT_FAILED;
+}

@@ -1,0 +1,10 @@
+/* `tracker init` */
+#include "commands.h"
+
+const struct argp tk_argp_init = {0};
+
+int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
+{
+	(void)g, (void)argc, (void)argv;
+	return TK_EXIT_FAILED;
+}
