@@ -1,0 +1,88 @@
+/* Order statistics of a sample: see summary.h. */
+#include "stats/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Ascending; NaN sorts last, so that the order stays total. */
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	if (isnan(x) || isnan(y))
+		return !!isnan(x) - !!isnan(y);
+	return (x > y) - (x < y);
+}
+
+void tk_sort(double *x, size_t n)
+{
+	if (n > 1)
+		qsort(x, n, sizeof *x, compare_doubles);
+}
+
+double tk_quantile_sorted(const double *sorted, size_t n, double p)
+{
+	double at = p * (double)(n - 1);
+	size_t i = (size_t)at;
+
+	if (i + 1 >= n)
+		return sorted[n - 1];
+	return sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]);
+}
+
+double tk_median(double *x, size_t n)
+{
+	if (n == 0)
+		return NAN;
+	tk_sort(x, n);
+	return tk_quantile_sorted(x, n, 0.5);
+}
+
+/* Welford (1962): one pass, no cancellation. */
+static void set_moments(const double *x, size_t n, struct tk_summary *out)
+{
+	double mean = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double d = x[i] - mean;
+
+		mean += d / (double)(i + 1);
+		squares += d * (x[i] - mean);
+	}
+	out->mean = mean;
+	out->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
+}
+
+int tk_summary_of(const double *x, size_t n, struct tk_summary *out)
+{
+	struct tk_summary s = { .n = n };
+	double *work;
+
+	if (n == 0)
+		return TK_EDATA;
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(x[i]))
+			return TK_EDATA;
+	work = malloc(n * sizeof *work);
+	if (!work)
+		return TK_ENOMEM;
+	memcpy(work, x, n * sizeof *work);
+	tk_sort(work, n);
+	s.min = work[0];
+	s.p05 = tk_quantile_sorted(work, n, 0.05);
+	s.q25 = tk_quantile_sorted(work, n, 0.25);
+	s.median = tk_quantile_sorted(work, n, 0.5);
+	s.q75 = tk_quantile_sorted(work, n, 0.75);
+	s.p95 = tk_quantile_sorted(work, n, 0.95);
+	s.max = work[n - 1];
+	set_moments(x, n, &s);
+	for (size_t i = 0; i < n; i++)
+		work[i] = fabs(x[i] - s.median);
+	s.mad = tk_median(work, n);
+	free(work);
+	*out = s;
+	return TK_OK;
+}
