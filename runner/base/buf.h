@@ -25,6 +25,7 @@ void tk_buf_str(struct tk_buf *b, const char *s);
 void tk_buf_char(struct tk_buf *b, char c);
 void tk_buf_printf(struct tk_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tk_buf_vprintf(struct tk_buf *b, const char *fmt, va_list ap);
+void tk_buf_utf8(struct tk_buf *b, const char *s, size_t len);   /* malformed UTF-8 becomes U+FFFD: what follows is valid */
 void tk_buf_clear(struct tk_buf *b);                          /* len = 0, keeps the memory and forgets a failure */
 const char *tk_buf_cstr(const struct tk_buf *b);              /* "" where empty or failed; lives until the next change */
 char *tk_buf_detach(struct tk_buf *b, struct tk_error *err);  /* caller frees; NULL where it had failed; b is empty afterwards */

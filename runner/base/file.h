@@ -5,17 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stat;
 struct tk_buf;
 struct tk_error;
 
 int tk_file_read(const char *path, size_t max_bytes, struct tk_buf *out, struct tk_error *err);
 /* Writes a temporary sibling, fsyncs, renames: readers see the old or the new content, never half of it. */
 int tk_file_write(const char *path, const void *data, size_t len, struct tk_error *err);
+/* As tk_file_write without the fsync: for what can be made again (pages of a site, cached files). */
+int tk_file_put(const char *path, const void *data, size_t len, struct tk_error *err);
 bool tk_file_exists(const char *path);
 bool tk_dir_exists(const char *path);
 int tk_dir_make(const char *path, struct tk_error *err);           /* with parents; an existing folder is fine */
 int tk_dir_remove(const char *path, struct tk_error *err);         /* the whole tree, never following links; absent is fine */
 int tk_dir_copy(const char *from, const char *to, struct tk_error *err);   /* regular files, folders, links, modes */
+/* Visits everything below dir, not dir itself: sorted by name in each folder, a folder before its content, links not followed.
+ * `relative` is the path below dir. A visit that returns non-zero ends the walk with that status. */
+int tk_dir_walk(const char *dir, int (*visit)(void *arg, const char *relative, const struct stat *st, struct tk_error *err), void *arg,
+	struct tk_error *err);
 int64_t tk_dir_size(const char *path);                             /* bytes of regular files below; 0 where absent */
 /* Names in a folder without . and .., sorted; *names and each name are freed with tk_names_free. */
 int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error *err);

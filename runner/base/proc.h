@@ -35,8 +35,9 @@ void tk_proc_result_free(struct tk_proc_result *result);
 /* 0 where it exited with 0; else a sentence: "git fetch: exit code 128: <last line of stderr>", "... no end after 30 s". */
 int tk_proc_check(const struct tk_proc_spec *spec, const struct tk_proc_result *result, struct tk_error *err);
 
-/* The environment that children get: PATH, HOME, LANG=C, LC_ALL=C, TZ, TMPDIR, SSH_*, *_proxy, CUDA_*, HIP_*, ROCR_*, LD_LIBRARY_PATH, CC, CXX,
- * OMP-free; plus `extra`. Caller frees with tk_env_free. */
+/* The environment that children get: PATH, HOME, USER, LOGNAME, TMPDIR, TZ, SSH_*, *_proxy, SSL_CERT_*, CUDA_*, NVIDIA_*, HIP_*, ROCR_*, ROCM_*,
+ * LD_LIBRARY_PATH, CC, CXX, CCACHE_*, the sanitizers' options; LANG=C and LC_ALL=C; nothing of OMP_* or *_NUM_THREADS; plus `extra`, which wins.
+ * Caller frees with tk_env_free. */
 char **tk_env_scrubbed(const char *const *extra, struct tk_error *err);
 void tk_env_free(char **env);
 bool tk_proc_find(const char *program, char **path);     /* in PATH; *path is the caller's */

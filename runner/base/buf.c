@@ -1,0 +1,165 @@
+/* One growing buffer for text and bytes, so that nobody counts bytes by hand. */
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Makes room for `more` bytes and a NUL; false where that failed, now or before. */
+static bool reserve(struct tk_buf *b, size_t more)
+{
+	size_t max = b->max ? b->max : TK_BUF_MAX_DEFAULT, cap = b->cap ? b->cap : 64;
+	char *data;
+
+	if (b->status)
+		return false;
+	if (more > max || b->len > max - more) {
+		b->status = TK_EDATA;
+		return false;
+	}
+	if (b->len + more < b->cap)
+		return true;
+	while (cap <= b->len + more)
+		cap *= 2;
+	data = realloc(b->data, cap);
+	if (!data) {
+		b->status = TK_ENOMEM;
+		return false;
+	}
+	b->data = data;
+	b->cap = cap;
+	return true;
+}
+
+void tk_buf_add(struct tk_buf *b, const void *data, size_t len)
+{
+	if (!reserve(b, len))
+		return;
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+void tk_buf_str(struct tk_buf *b, const char *s)
+{
+	tk_buf_add(b, s, strlen(s));
+}
+
+void tk_buf_char(struct tk_buf *b, char c)
+{
+	tk_buf_add(b, &c, 1);
+}
+
+void tk_buf_vprintf(struct tk_buf *b, const char *fmt, va_list ap)
+{
+	char small[256];
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(small, sizeof small, fmt, ap);
+	if (n < 0)
+		b->status = b->status ? b->status : TK_EDATA;
+	else if ((size_t)n < sizeof small)
+		tk_buf_add(b, small, (size_t)n);
+	else if (reserve(b, (size_t)n)) {
+		vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void tk_buf_printf(struct tk_buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tk_buf_vprintf(b, fmt, ap);
+	va_end(ap);
+}
+
+/* Length of the well-formed UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates), 0 where it is none. */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
+
+	if (n == 0 || n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+void tk_buf_utf8(struct tk_buf *b, const char *s, size_t len)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t start = 0, i = 0;
+
+	while (i < len) {
+		size_t n = utf8_length(u + i, len - i);
+
+		if (n) {
+			i += n;
+			continue;
+		}
+		tk_buf_add(b, s + start, i - start);
+		tk_buf_str(b, "\xef\xbf\xbd");
+		start = ++i;
+	}
+	tk_buf_add(b, s + start, len - start);
+}
+
+void tk_buf_clear(struct tk_buf *b)
+{
+	b->len = 0;
+	b->status = 0;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+const char *tk_buf_cstr(const struct tk_buf *b)
+{
+	return b->data && !b->status ? b->data : "";
+}
+
+int tk_buf_status(const struct tk_buf *b, struct tk_error *err)
+{
+	if (b->status == TK_ENOMEM)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (b->status)
+		return tk_fail(err, b->status, "more than %zu bytes", b->max ? b->max : TK_BUF_MAX_DEFAULT);
+	return TK_OK;
+}
+
+char *tk_buf_detach(struct tk_buf *b, struct tk_error *err)
+{
+	char *data;
+
+	if (!b->status)
+		reserve(b, 0);
+	if (tk_buf_status(b, err)) {
+		tk_buf_free(b);
+		return NULL;
+	}
+	data = b->data;
+	data[b->len] = '\0';
+	b->data = NULL;
+	b->len = b->cap = 0;
+	return data;
+}
+
+void tk_buf_free(struct tk_buf *b)
+{
+	if (!b)
+		return;
+	free(b->data);
+	b->data = NULL;
+	b->len = b->cap = 0;
+	b->status = 0;
+}

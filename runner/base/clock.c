@@ -1,0 +1,206 @@
+/* Time in the three forms that the program needs: monotonic, calendar, words. */
+#include "base/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+
+int64_t tk_clock_mono_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t tk_clock_now_s(void)
+{
+	const char *pinned = getenv("TRACKER_NOW");
+	int64_t t;
+	char *end;
+
+	if (pinned && *pinned) {
+		errno = 0;
+		t = strtoll(pinned, &end, 10);
+		if (!*end && !errno)
+			return t;
+		if (tk_time_parse(pinned, &t, NULL) == TK_OK)
+			return t;
+	}
+	return (int64_t)time(NULL);
+}
+
+void tk_clock_sleep_ns(int64_t ns)
+{
+	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+
+	if (ns > 0)
+		while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) == EINTR)
+			;
+}
+
+static const char *format_time(int64_t t_s, const char *fmt, char out[TK_TIME_ISO_SIZE])
+{
+	time_t t = (time_t)t_s;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(out, TK_TIME_ISO_SIZE, fmt, &tm))
+		snprintf(out, TK_TIME_ISO_SIZE, "@%lld", (long long)t_s);
+	return out;
+}
+
+const char *tk_time_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE])
+{
+	return format_time(t_s, "%Y-%m-%dT%H:%M:%SZ", out);
+}
+
+const char *tk_time_day(int64_t t_s, char out[TK_TIME_ISO_SIZE])
+{
+	return format_time(t_s, "%Y-%m-%d", out);
+}
+
+/* Exactly `digits` digits at *p, which moves behind them; -1 where they are not there. */
+static int take_number(const char **p, int digits)
+{
+	int v = 0;
+
+	for (int i = 0; i < digits; i++, (*p)++) {
+		if (**p < '0' || **p > '9')
+			return -1;
+		v = v * 10 + (**p - '0');
+	}
+	return v;
+}
+
+/* "Z", "+hh:mm", "-hhmm" or nothing (UTC); false where it is none of them. */
+static bool take_zone(const char **p, int *offset_s)
+{
+	int sign, h, m;
+
+	*offset_s = 0;
+	if (**p == 'Z' || **p == 'z')
+		return ++*p, true;
+	if (**p != '+' && **p != '-')
+		return true;
+	sign = *(*p)++ == '-' ? -1 : 1;
+	h = take_number(p, 2);
+	if (**p == ':')
+		++*p;
+	m = take_number(p, 2);
+	if (h < 0 || h > 23 || m < 0 || m > 59)
+		return false;
+	*offset_s = sign * (h * 3600 + m * 60);
+	return true;
+}
+
+static bool take_clock(const char **p, struct tm *tm, int *offset_s)
+{
+	++*p;
+	tm->tm_hour = take_number(p, 2);
+	if (tm->tm_hour < 0 || *(*p)++ != ':')
+		return false;
+	tm->tm_min = take_number(p, 2);
+	if (**p == ':') {
+		++*p;
+		tm->tm_sec = take_number(p, 2);
+		if (**p == '.')
+			for (++*p; **p >= '0' && **p <= '9';)
+				++*p;
+	}
+	return tm->tm_hour <= 23 && tm->tm_min >= 0 && tm->tm_min <= 59 && tm->tm_sec >= 0 && tm->tm_sec <= 59 && take_zone(p, offset_s);
+}
+
+static bool parse_calendar(const char *p, int64_t *t_s)
+{
+	struct tm tm = {0};
+	int offset_s = 0, day;
+
+	tm.tm_year = take_number(&p, 4) - 1900;
+	if (tm.tm_year < 0 || *p++ != '-')
+		return false;
+	tm.tm_mon = take_number(&p, 2) - 1;
+	if (tm.tm_mon < 0 || tm.tm_mon > 11 || *p++ != '-')
+		return false;
+	day = tm.tm_mday = take_number(&p, 2);
+	if ((*p == 'T' || *p == 't' || *p == ' ') && !take_clock(&p, &tm, &offset_s))
+		return false;
+	if (*p || day < 1)
+		return false;
+	*t_s = (int64_t)timegm(&tm) - offset_s;
+	return tm.tm_mday == day;   /* timegm moves 31 February to March */
+}
+
+int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err)
+{
+	int64_t t;
+	char *end;
+
+	errno = 0;
+	if (text[0] == '@' && ((text[1] >= '0' && text[1] <= '9') || text[1] == '-')) {
+		t = strtoll(text + 1, &end, 10);
+		if (*end || errno)
+			return tk_fail(err, TK_EDATA, "`%.60s` is not a time in seconds like @1700000000", text);
+	} else if (!parse_calendar(text, &t)) {
+		return tk_fail(err, TK_EDATA, "`%.60s` is not a time: expected 2026-11-21, 2026-11-21T09:42, 2026-11-21T09:42:00Z or @seconds", text);
+	}
+	*t_s = t;
+	return TK_OK;
+}
+
+int tk_duration_parse(const char *text, int64_t *seconds, struct tk_error *err)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+	char *end;
+	double v;
+
+	if ((*text < '0' || *text > '9') && *text != '.')
+		goto bad;
+	v = strtod(text, &end);
+	if (end == text || memchr(text, 'x', (size_t)(end - text)) || memchr(text, 'X', (size_t)(end - text)))
+		goto bad;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (strcmp(end, units[i].unit) != 0)
+			continue;
+		v = ceil(v * units[i].seconds - 1e-9);
+		if (!(v <= 1e11))
+			goto bad;
+		*seconds = (int64_t)v;
+		return TK_OK;
+	}
+bad:
+	return tk_fail(err, TK_EDATA, "`%.60s` is not a duration: expected a number with ms, s, m, h, d or w, like 90s or 7d", text);
+}
+
+const char *tk_duration_text(double seconds, char *out, size_t size)
+{
+	long long s = isfinite(seconds) && fabs(seconds) < 1e15 ? llround(seconds) : 0;
+
+	if (!isfinite(seconds))
+		snprintf(out, size, "?");
+	else if (seconds < 0)
+		snprintf(out, size, "0 s");
+	else if (seconds < 1e-3)
+		snprintf(out, size, "%.3g us", seconds * 1e6);
+	else if (seconds < 0.9995)
+		snprintf(out, size, "%.3g ms", seconds * 1e3);
+	else if (seconds < 9.95)
+		snprintf(out, size, "%.1f s", seconds);
+	else if (s < 60)
+		snprintf(out, size, "%lld s", s);
+	else if (s < 3600)
+		snprintf(out, size, s % 60 ? "%lld min %lld s" : "%lld min", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(out, size, s / 60 % 60 ? "%lld h %lld min" : "%lld h", s / 3600, s / 60 % 60);
+	else
+		snprintf(out, size, s / 3600 % 24 ? "%lld d %lld h" : "%lld d", s / 86400, s / 3600 % 24);
+	return out;
+}

@@ -1,0 +1,83 @@
+/* Messages that users read: written once where the cause is known, context put in front on the way up. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Newlines at the end of a message come from the tools that we quote; the printer adds its own. */
+static void trim_end(char *s)
+{
+	size_t n = strlen(s);
+
+	while (n > 0 && (s[n - 1] == '\n' || s[n - 1] == '\r'))
+		s[--n] = '\0';
+}
+
+int tk_fail(struct tk_error *err, int status, const char *fmt, ...)
+{
+	/* Callers hand in err->message as an argument: format into a copy. */
+	char text[sizeof err->message];
+	va_list ap;
+
+	if (!err)
+		return status;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	trim_end(text);
+	err->status = status;
+	memcpy(err->message, text, sizeof text);
+	return status;
+}
+
+static int errno_status(int e)
+{
+	switch (e) {
+	case ENOSPC:
+	case EDQUOT:
+		return TK_ENOSPC;
+	case ENOENT:
+		return TK_ENOTFOUND;
+	case ENOMEM:
+		return TK_ENOMEM;
+	default:
+		return TK_EIO;
+	}
+}
+
+int tk_fail_errno(struct tk_error *err, const char *fmt, ...)
+{
+	int e = errno;
+	char text[sizeof err->message], reason[128];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return tk_fail(err, errno_status(e), "%s: %s", text, strerror_r(e, reason, sizeof reason));
+}
+
+int tk_context(struct tk_error *err, const char *fmt, ...)
+{
+	char text[sizeof err->message];
+	va_list ap;
+
+	if (!err || err->status == TK_OK)
+		return TK_EINTERNAL;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return tk_fail(err, err->status, "%s: %s", text, err->message);
+}
+
+const char *tk_status_word(int status)
+{
+	static const char *const words[] = {"ok", "usage", "config", "io", "out_of_memory", "not_found", "data", "timeout",
+		"crash", "disk_full", "unsupported", "busy", "version", "internal", "canceled"};
+
+	if (status > 0 || -status >= (int)(sizeof words / sizeof *words))
+		return "unknown";
+	return words[-status];
+}

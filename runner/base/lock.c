@@ -1,0 +1,61 @@
+/* One process at a time: flock on a small file that names its holder. The kernel lets go when the process ends, however it ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+struct tk_lock {
+	int fd;
+};
+
+static int busy(int fd, const char *path, struct tk_error *err)
+{
+	char pid[32] = "";
+	ssize_t n = pread(fd, pid, sizeof pid - 1, 0);
+
+	pid[n > 0 ? n : 0] = '\0';
+	pid[strcspn(pid, "\n")] = '\0';
+	return tk_fail(err, TK_EBUSY, "another tracker (process %s) is at work here: it holds %s", *pid ? pid : "?", path);
+}
+
+int tk_lock_take(const char *path, struct tk_lock **out, struct tk_error *err)
+{
+	struct tk_lock *lock = calloc(1, sizeof *lock);
+	int status = TK_OK;
+
+	if (!lock)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (lock->fd < 0)
+		status = tk_fail_errno(err, "lock file %s", path);
+	else if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0)
+		status = errno == EWOULDBLOCK ? busy(lock->fd, path, err) : tk_fail_errno(err, "lock file %s", path);
+	if (status) {
+		if (lock->fd >= 0)
+			close(lock->fd);
+		free(lock);
+		return status;
+	}
+	/* The pid is only for the message of others; the lock holds without it. */
+	if (ftruncate(lock->fd, 0) == 0)
+		dprintf(lock->fd, "%ld\n", (long)getpid());
+	*out = lock;
+	return TK_OK;
+}
+
+/* The file stays: removing it would let two processes lock two files of one name. */
+void tk_lock_release(struct tk_lock *lock)
+{
+	if (!lock)
+		return;
+	if (ftruncate(lock->fd, 0) != 0)
+		errno = 0;
+	close(lock->fd);
+	free(lock);
+}
