@@ -149,6 +149,7 @@ int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, doub
 int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error *err);    /* rows of const char *: integrity, foreign keys, uids */
 int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
+int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error *err);     /* of runs that were started before; without a vacuum */
 /* Everything, in a stable order, one JSON object a line: {"table":"night","uid":...}. */
 int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
 
