@@ -1,0 +1,91 @@
+/* Robust noise of a series: see noise.h. */
+#include "stats/noise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "stats/summary.h"
+
+#define MAD_TO_SD 1.4826        /* 1 / Phi^-1(3/4) */
+#define Q80_TO_SD 0.7803        /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
+
+/* Scale of d, n values of which are given as absolute values; they are reordered. */
+static double scale_of(double *d, size_t n)
+{
+	if (n == 0)
+		return 0;
+	tk_sort(d, n);
+	return fmax(MAD_TO_SD * tk_quantile_sorted(d, n, 0.5), n >= 10 ? Q80_TO_SD * tk_quantile_sorted(d, n, 0.8) : 0);
+}
+
+/* Scale of differences between means of neighbouring blocks of b points, as that of one independent point. sum has n + 1 prefix sums. */
+static double block_scale(const double *sum, size_t n, size_t b, double *work)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i + 2 * b <= n; i++)
+		work[count++] = fabs(sum[i + 2 * b] - 2 * sum[i + b] + sum[i]) / (double)b;
+	return scale_of(work, count) * sqrt((double)b / 2);
+}
+
+static double lag_scale(const double *x, size_t n, size_t lag, double *work)
+{
+	for (size_t i = 0; i + lag < n; i++)
+		work[i] = fabs(x[i + lag] - x[i]);
+	return n > lag ? scale_of(work, n - lag) / M_SQRT2 : 0;
+}
+
+static double autocorrelation(double lag1, double lag2)
+{
+	double rho = lag1 > 0 ? lag2 * lag2 / (lag1 * lag1) - 1 : 0;
+
+	return fmin(0.99, fmax(-0.9, rho));
+}
+
+static double mad_of(const double *x, size_t n, double *work)
+{
+	double median;
+
+	for (size_t i = 0; i < n; i++)
+		work[i] = x[i];
+	median = tk_median(work, n);
+	for (size_t i = 0; i < n; i++)
+		work[i] = fabs(x[i] - median);
+	return MAD_TO_SD * tk_median(work, n);
+}
+
+static void fill(const double *x, size_t n, double *work, double *sum, struct tk_noise *out)
+{
+	static const size_t blocks[] = { 2, 3, 5, 7, 14, 28 };
+	double origin = x[0];
+
+	sum[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		sum[i + 1] = sum[i] + (x[i] - origin);
+	out->sigma = lag_scale(x, n, 1, work);
+	out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
+	out->mad = mad_of(x, n, work);
+	out->tau = out->sigma;
+	/* at least five independent differences, else the estimate is worth nothing */
+	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && n >= 12 * blocks[i]; i++)
+		out->tau = fmax(out->tau, block_scale(sum, n, blocks[i], work));
+}
+
+int tk_noise_of(const double *x, size_t n, struct tk_noise *out)
+{
+	double *work;
+
+	*out = (struct tk_noise){ 0 };
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(x[i]))
+			return TK_EDATA;
+	if (n < 3)
+		return TK_OK;
+	work = malloc((2 * n + 1) * sizeof *work);
+	if (!work)
+		return TK_ENOMEM;
+	fill(x, n, work, work + n, out);
+	free(work);
+	return TK_OK;
+}

@@ -1,0 +1,180 @@
+/* Change points on seeded series: steps of known size and noise are found where they are, flat series stay flat. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "stats/changepoint.h"
+
+#define N 400
+
+/* Around 1 ms, relative noise `noise` with autocorrelation `rho`, a step of `step` at `at`. */
+static void make(double *x, size_t n, uint64_t seed, double noise, double rho, size_t at, double step)
+{
+	struct tk_rng r;
+	double e = 0;
+
+	tk_rng_seed(&r, seed);
+	for (size_t i = 0; i < n; i++) {
+		e = rho * e + sqrt(1 - rho * rho) * tk_rng_normal(&r);
+		x[i] = 1e6 * (1 + noise * e) * (i >= at ? 1 + step : 1);
+	}
+}
+
+static size_t find(const double *x, size_t n, struct tk_changepoint *first)
+{
+	struct tk_changepoint *found;
+	size_t count;
+
+	assert_int_equal(tk_changepoints(x, n, NULL, &found, &count), TK_OK);
+	if (count && first)
+		*first = found[0];
+	free(found);
+	return count;
+}
+
+static void steps_are_found(void **state)
+{
+	/* step, noise: twenty series each */
+	static const double cases[][2] = { { 0.01, 0.003 }, { 0.02, 0.006 }, { 0.05, 0.01 }, { -0.05, 0.01 }, { 0.01, 0.0005 } };
+	static double x[N];
+
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		int found = 0, covered = 0;
+
+		for (uint64_t seed = 1; seed <= 20; seed++) {
+			struct tk_changepoint c = { 0 };
+
+			make(x, N, seed, cases[k][1], 0, 250, cases[k][0]);
+			if (find(x, N, &c) != 1 || labs((long)c.index - 250) > 3)
+				continue;
+			found++;
+			covered += c.lo <= cases[k][0] && cases[k][0] <= c.hi;
+			assert_true(c.p < 1e-3 && (c.after > c.before) == (cases[k][0] > 0));
+			assert_true(fabs(c.change - cases[k][0]) < 0.3 * fabs(cases[k][0]));
+		}
+		assert_in_range(found, 19, 20);
+		assert_in_range(covered, 16, 20);
+	}
+}
+
+static int false_alarms(size_t n, double noise, double rho, int series)
+{
+	static double x[N];
+	int alarms = 0;
+
+	for (int i = 0; i < series; i++) {
+		make(x, n, 1000 + (uint64_t)i, noise, rho, n, 0);
+		alarms += (int)find(x, n, NULL);
+	}
+	return alarms;
+}
+
+static void flat_series_stay_flat(void **state)
+{
+	assert_in_range(false_alarms(N, 0.01, 0, 400), 0, 8);        /* 2 % of the series, over 400 nights each */
+	assert_in_range(false_alarms(N, 0.002, 0, 200), 0, 4);
+	assert_in_range(false_alarms(60, 0.01, 0, 400), 0, 20);
+	assert_in_range(false_alarms(12, 0.01, 0, 400), 0, 40);
+	assert_in_range(false_alarms(N, 0.01, 0.5, 200), 0, 10);
+	assert_in_range(false_alarms(N, 0.01, 0.8, 200), 0, 40);
+}
+
+static void spikes_are_no_steps(void **state)
+{
+	static double x[N];
+	struct tk_rng r;
+	int alarms = 0;
+
+	tk_rng_seed(&r, 5);
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		make(x, N, seed, 0.005, 0, N, 0);
+		for (int i = 0; i < 12; i++)
+			x[tk_rng_below(&r, N)] *= 1 + 0.5 * tk_rng_uniform(&r);
+		alarms += (int)find(x, N, NULL);
+	}
+	assert_in_range(alarms, 0, 5);
+}
+
+static void a_revert_is_two_changes(void **state)
+{
+	static double x[N];
+	struct tk_changepoint *c;
+	size_t count;
+
+	make(x, N, 77, 0.005, 0, 100, 0.05);
+	for (size_t i = 140; i < N; i++)
+		x[i] /= 1.05;
+	assert_int_equal(tk_changepoints(x, N, NULL, &c, &count), TK_OK);
+	assert_int_equal(count, 2);
+	assert_in_range(c[0].index, 99, 101);
+	assert_in_range(c[1].index, 139, 141);
+	assert_true(c[0].change > 0.04 && c[1].change < -0.04);
+	free(c);
+}
+
+static void the_minimum_effect_is_kept(void **state)
+{
+	struct tk_changepoint_options o = tk_changepoint_defaults;
+	static double x[N];
+	struct tk_changepoint *c;
+	size_t count;
+
+	make(x, N, 8, 0.001, 0, 200, 0.01);
+	o.min_effect = 0.02;
+	assert_int_equal(tk_changepoints(x, N, &o, &c, &count), TK_OK);
+	assert_int_equal(count, 0);
+	assert_null(c);
+}
+
+static void missing_nights_count_but_do_not_decide(void **state)
+{
+	static double x[N];
+	struct tk_changepoint c = { 0 };
+
+	make(x, N, 9, 0.005, 0, 200, 0.05);
+	for (size_t i = 0; i < 200; i += 3)
+		x[i] = i % 2 ? NAN : i % 4 ? 0 : -INFINITY;
+	assert_int_equal(find(x, N, &c), 1);
+	assert_in_range(c.index, 199, 201);
+}
+
+static void little_or_nothing(void **state)
+{
+	const double nan[] = { NAN, NAN, NAN, NAN, NAN, NAN }, few[] = { 1, 2, 1 };
+	double constant[40];
+
+	assert_int_equal(find(NULL, 0, NULL), 0);
+	assert_int_equal(find(few, 1, NULL), 0);
+	assert_int_equal(find(few, 3, NULL), 0);
+	assert_int_equal(find(nan, 6, NULL), 0);
+	for (int i = 0; i < 40; i++)
+		constant[i] = 1234;
+	assert_int_equal(find(constant, 40, NULL), 0);
+	for (int i = 20; i < 40; i++)
+		constant[i] = 1300;
+	assert_int_equal(find(constant, 40, NULL), 1);
+	for (int i = 0; i < 40; i++)
+		constant[i] = i % 2 ? 1e300 : 1e-300;
+	find(constant, 40, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_are_found),
+		cmocka_unit_test(flat_series_stay_flat),
+		cmocka_unit_test(spikes_are_no_steps),
+		cmocka_unit_test(a_revert_is_two_changes),
+		cmocka_unit_test(the_minimum_effect_is_kept),
+		cmocka_unit_test(missing_nights_count_but_do_not_decide),
+		cmocka_unit_test(little_or_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

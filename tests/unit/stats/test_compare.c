@@ -1,0 +1,220 @@
+/* Two-sample comparison, false-discovery rate and noise: known answers, claimed rates, degenerate input. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "stats/compare.h"
+#include "stats/fdr.h"
+#include "stats/noise.h"
+
+static void near_by(double a, double b, double tolerance)
+{
+	if (!(fabs(a - b) <= tolerance))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+static void near(double a, double b)
+{
+	near_by(a, b, 1e-9 * (1 + fabs(b)));
+}
+
+static const double low[] = { 1.1, 2.2, 3.3, 4.4 }, high[] = { 5.5, 6.6, 2.5, 9.9, 7.0 };
+
+static void exact_test_equals_enumeration(void **state)
+{
+	struct tk_shift s;
+
+	/* SciPy 1.17 mannwhitneyu(method='exact'); the interval from all 126 orders: ranks 2 and 19 of the 20 differences */
+	assert_int_equal(tk_compare(low, 4, high, 5, 0.95, &s), TK_OK);
+	near(s.u, 18), near(s.p, 0.06349206349206349), near(s.shift, 3.5), near(s.lo, -0.8), near(s.hi, 7.7);
+	assert_true(s.exact && s.reached);
+	assert_int_equal(tk_compare(high, 5, low, 4, 0.95, &s), TK_OK);
+	near(s.u, 2), near(s.p, 0.06349206349206349), near(s.shift, -3.5), near(s.lo, -7.7), near(s.hi, 0.8);
+}
+
+static void too_few_values_are_said(void **state)
+{
+	struct tk_shift s;
+
+	assert_int_equal(tk_compare(low, 1, high, 1, 0.95, &s), TK_OK);
+	assert_false(s.reached);
+	near(s.shift, 4.4), near(s.lo, 4.4), near(s.hi, 4.4), near(s.p, 1);
+	assert_int_equal(tk_compare(low, 2, high, 2, 0.95, &s), TK_OK);
+	assert_false(s.reached);
+}
+
+static void equal_constants_do_not_differ(void **state)
+{
+	const double c[] = { 5, 5, 5, 5, 5, 5, 5, 5 };
+	struct tk_shift s;
+
+	assert_int_equal(tk_compare(c, 8, c, 8, 0.95, &s), TK_OK);
+	assert_false(s.exact);
+	near(s.p, 1), near(s.shift, 0), near(s.lo, 0), near(s.hi, 0);
+}
+
+static void ties_use_the_corrected_approximation(void **state)
+{
+	const double a[] = { 1, 2, 2, 3, 4, 5, 5, 6 }, b[] = { 2, 4, 5, 6, 7, 7, 8, 9 };
+	struct tk_shift s;
+
+	/* SciPy 1.17: mannwhitneyu(a, b, method='asymptotic'): U of b is 52, p 0.03895 */
+	assert_int_equal(tk_compare(a, 8, b, 8, 0.95, &s), TK_OK);
+	near(s.u, 52);
+	near_by(s.p, 0.0389535432708663, 1e-9);
+}
+
+static void refuses_what_is_not_a_sample(void **state)
+{
+	const double nan[] = { 1, NAN }, inf[] = { INFINITY, 2 }, zero[] = { 0, 1 };
+	struct tk_shift s;
+
+	assert_int_equal(tk_compare(NULL, 0, high, 5, 0.95, &s), TK_EDATA);
+	assert_int_equal(tk_compare(low, 4, nan, 2, 0.95, &s), TK_EDATA);
+	assert_int_equal(tk_compare(inf, 2, high, 5, 0.95, &s), TK_EDATA);
+	assert_int_equal(tk_compare_ratio(zero, 2, high, 5, 0.95, &s), TK_EDATA);
+}
+
+static void ratios_are_on_logarithms(void **state)
+{
+	double a[9], b[9];
+	struct tk_shift s;
+
+	for (int i = 0; i < 9; i++) {
+		a[i] = 100 + i;
+		b[i] = a[i] * 1.1;
+	}
+	assert_int_equal(tk_compare_ratio(a, 9, b, 9, 0.95, &s), TK_OK);
+	near(s.shift, 0.1);
+	assert_true(s.lo < 0.1 && s.hi > 0.1);
+}
+
+/* What the interval and the test claim, on 2,000 seeded pairs of samples that really are 0.3 standard deviations apart, or not at all. */
+static void rates_are_as_claimed(void **state)
+{
+	struct tk_rng r;
+	int covered = 0, alarms = 0;
+
+	tk_rng_seed(&r, 7);
+	for (int trial = 0; trial < 2000; trial++) {
+		double a[9], b[12];
+		struct tk_shift s;
+
+		for (int i = 0; i < 9; i++)
+			a[i] = tk_rng_normal(&r);
+		for (int i = 0; i < 12; i++)
+			b[i] = tk_rng_normal(&r);
+		assert_int_equal(tk_compare(a, 9, b, 12, 0.95, &s), TK_OK);
+		alarms += s.p <= 0.05;
+		for (int i = 0; i < 12; i++)
+			b[i] += 0.3;
+		assert_int_equal(tk_compare(a, 9, b, 12, 0.95, &s), TK_OK);
+		covered += s.lo <= 0.3 && 0.3 <= s.hi;
+	}
+	assert_in_range(alarms, 60, 130);
+	assert_in_range(covered, 1880, 1945);
+}
+
+static void large_samples_need_no_table_of_pairs(void **state)
+{
+	static double a[3000], b[2000];
+	struct tk_rng r;
+	struct tk_shift s;
+
+	tk_rng_seed(&r, 9);
+	for (int i = 0; i < 3000; i++)
+		a[i] = tk_rng_normal(&r);
+	for (int i = 0; i < 2000; i++)
+		b[i] = tk_rng_normal(&r) + 0.5;
+	assert_int_equal(tk_compare(a, 3000, b, 2000, 0.95, &s), TK_OK);
+	near_by(s.shift, 0.5, 0.1);
+	assert_true(s.lo > 0.35 && s.hi < 0.65 && s.hi - s.lo < 0.15 && s.p < 1e-20);
+}
+
+static void normal_deviates(void **state)
+{
+	near_by(tk_normal_p(1.959963984540054), 0.05, 1e-12);
+	near_by(tk_normal_z(0.05), 1.959963984540054, 1e-9);
+	near(tk_normal_z(1), 0);
+}
+
+static void q_values(void **state)
+{
+	const double p[] = { 0.01, NAN, 0.04, 0.03, 0.005, 0.5 };
+	double q[6];
+
+	assert_int_equal(tk_fdr_q(p, 6, q), TK_OK);
+	near(q[0], 0.025), near(q[2], 0.05), near(q[3], 0.05), near(q[4], 0.025), near(q[5], 0.5);
+	assert_true(isnan(q[1]));
+	assert_int_equal(tk_fdr_q(NULL, 0, NULL), TK_OK);
+	assert_int_equal(tk_fdr_q(p + 1, 1, q), TK_OK);
+	assert_true(isnan(q[0]));
+}
+
+static void noise_ignores_steps_and_spikes(void **state)
+{
+	static double x[600];
+	struct tk_rng r;
+	struct tk_noise noise;
+
+	tk_rng_seed(&r, 3);
+	for (int i = 0; i < 600; i++)
+		x[i] = 0.01 * tk_rng_normal(&r) + (i >= 200 ? 0.3 : 0) - (i >= 450 ? 0.1 : 0) + (i % 50 == 17 ? 0.5 : 0);
+	assert_int_equal(tk_noise_of(x, 600, &noise), TK_OK);
+	near_by(noise.sigma, 0.01, 0.002);
+	near_by(noise.rho, 0, 0.25);
+	assert_true(noise.tau >= noise.sigma && noise.tau < 0.03);
+	assert_true(noise.mad > 0.05);
+}
+
+static void noise_sees_autocorrelation(void **state)
+{
+	static double x[2000];
+	struct tk_rng r;
+	struct tk_noise noise;
+
+	tk_rng_seed(&r, 4);
+	for (int i = 1; i < 2000; i++)
+		x[i] = 0.8 * x[i - 1] + tk_rng_normal(&r);
+	assert_int_equal(tk_noise_of(x, 2000, &noise), TK_OK);
+	near_by(noise.rho, 0.8, 0.1);
+	assert_true(noise.tau > 3.5);          /* 1 / (1 - 0.8) = 5 in the limit */
+}
+
+static void noise_of_little(void **state)
+{
+	const double constant[] = { 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3 }, nan[] = { 1, 2, NAN };
+	struct tk_noise noise;
+
+	assert_int_equal(tk_noise_of(NULL, 0, &noise), TK_OK);
+	near(noise.sigma, 0), near(noise.tau, 0);
+	assert_int_equal(tk_noise_of(constant, 12, &noise), TK_OK);
+	near(noise.sigma, 0), near(noise.rho, 0), near(noise.mad, 0);
+	assert_int_equal(tk_noise_of(nan, 3, &noise), TK_EDATA);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exact_test_equals_enumeration),
+		cmocka_unit_test(too_few_values_are_said),
+		cmocka_unit_test(equal_constants_do_not_differ),
+		cmocka_unit_test(ties_use_the_corrected_approximation),
+		cmocka_unit_test(refuses_what_is_not_a_sample),
+		cmocka_unit_test(ratios_are_on_logarithms),
+		cmocka_unit_test(rates_are_as_claimed),
+		cmocka_unit_test(large_samples_need_no_table_of_pairs),
+		cmocka_unit_test(normal_deviates),
+		cmocka_unit_test(q_values),
+		cmocka_unit_test(noise_ignores_steps_and_spikes),
+		cmocka_unit_test(noise_sees_autocorrelation),
+		cmocka_unit_test(noise_of_little),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
