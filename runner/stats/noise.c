@@ -55,18 +55,30 @@ static double mad_of(const double *x, size_t n, double *work)
 	return MAD_TO_SD * tk_median(work, n);
 }
 
+/* A value that is far from the median of the seven around it is a spike, and is pulled in: it would be in every block of its size. */
+static double without_spike(const double *x, size_t n, size_t i, double sigma)
+{
+	double near[7], median;
+	size_t from = i < 3 ? 0 : i - 3, to = i + 4 > n ? n : i + 4, count = 0;
+
+	for (size_t j = from; j < to; j++)
+		near[count++] = x[j];
+	median = tk_median(near, count);
+	return fmin(fmax(x[i], median - 3 * sigma), median + 3 * sigma);
+}
+
 static void fill(const double *x, size_t n, double *work, double *sum, struct tk_noise *out)
 {
 	static const size_t blocks[] = { 2, 3, 5, 7, 14, 28 };
 	double origin = x[0];
 
-	sum[0] = 0;
-	for (size_t i = 0; i < n; i++)
-		sum[i + 1] = sum[i] + (x[i] - origin);
 	out->sigma = lag_scale(x, n, 1, work);
 	out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
 	out->mad = mad_of(x, n, work);
 	out->tau = out->sigma;
+	sum[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		sum[i + 1] = sum[i] + (without_spike(x, n, i, out->sigma) - origin);
 	/* at least five independent differences, else the estimate is worth nothing */
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && n >= 12 * blocks[i]; i++)
 		out->tau = fmax(out->tau, block_scale(sum, n, blocks[i], work));
