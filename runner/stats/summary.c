@@ -17,9 +17,24 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The series are full of small windows, where a call for each comparison costs more than the sorting. */
+static void insertion_sort(double *x, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		double v = x[i];
+		size_t j = i;
+
+		for (; j > 0 && (x[j - 1] > v || (isnan(x[j - 1]) && !isnan(v))); j--)
+			x[j] = x[j - 1];
+		x[j] = v;
+	}
+}
+
 void tk_sort(double *x, size_t n)
 {
-	if (n > 1)
+	if (n <= 16)
+		insertion_sort(x, n);
+	else
 		qsort(x, n, sizeof *x, compare_doubles);
 }
 
