@@ -1,0 +1,122 @@
+/* Work trees of their own.
+ *
+ * git upstreams: `git worktree` of the cached clone, which fetches the contents that a partial clone left behind. self: a clone that
+ * borrows the objects of the user's repository, so that nothing is ever written into it. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "upstream/clone.h"
+#include "upstream/upstream.h"
+
+#define STALE_S (2 * 24 * 3600)    /* a work tree that a killed tracker left behind */
+
+static int new_folder(const struct tk_source *s, char **dir, struct tk_error *err)
+{
+	char *parent = tk_path_join(s->cache_dir, "work");
+	char *slug = tk_path_slug(s->name);
+	int status = TK_OK;
+	if (!parent || !slug)
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = tk_dir_make(parent, err);
+	if (!status)
+		status = tk_dir_temp(parent, slug, dir, err);
+	free(parent);
+	free(slug);
+	return status;
+}
+
+/* Removes work trees that nobody gave back. */
+static void sweep(const struct tk_source *s)
+{
+	char *parent = tk_path_join(s->cache_dir, "work");
+	DIR *d = parent ? opendir(parent) : NULL;
+	const struct dirent *e;
+	while (d && (e = readdir(d))) {
+		struct stat st;
+		char *path = tk_path_join(parent, e->d_name);
+		if (path && e->d_name[0] != '.' && !lstat(path, &st) && st.st_mtime < tk_clock_now_s() - STALE_S)
+			tk_dir_remove(path, NULL);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+	free(parent);
+}
+
+static int add_worktree(const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
+{
+	const struct tk_git local = tk_clone_git(c, TK_GIT_LOCAL), network = tk_clone_git(c, TK_GIT_NETWORK);
+	int status = tk_git_run(&local, (const char *const[]){"worktree", "prune", NULL}, NULL, err);
+	if (!status)
+		status = tk_git_run(&network, (const char *const[]){"worktree", "add", "--quiet", "--force", "--detach", "--", dir, id, NULL}, NULL, err);
+	return status;
+}
+
+static int borrow(const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
+{
+	struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
+	int status = tk_git_run(&git, (const char *const[]){"clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", c->dir, dir, NULL},
+		NULL, err);
+	git.dir = dir;
+	if (!status)
+		status = tk_git_run(&git, (const char *const[]){"checkout", "--quiet", "--detach", id, "--", NULL}, NULL, err);
+	return status;
+}
+
+static int update_submodules(const struct tk_clone *c, const char *dir, struct tk_error *err)
+{
+	struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
+	git.dir = dir;
+	const int status = tk_git_run(&git, (const char *const[]){"submodule", "--quiet", "update", "--init", "--recursive", NULL}, NULL, err);
+	return status ? tk_context(err, "%s: submodules", c->source->name) : TK_OK;
+}
+
+/* A revision is usually a full hash that is here already; anything else is looked up first. */
+static int locate(const struct tk_source *s, const char *rev, char *id, size_t size, struct tk_error *err)
+{
+	struct tk_revision r;
+	const int status = tk_source_find(s, rev, &r, err);
+	if (!status)
+		snprintf(id, size, "%s", r.id);
+	return status;
+}
+
+int tk_source_checkout(const struct tk_source *s, const char *rev, char **dir, struct tk_error *err)
+{
+	struct tk_clone c = {0};
+	char id[128];
+	char *made = NULL;
+	int status = locate(s, rev, id, sizeof(id), err);
+	if (!status)
+		status = tk_clone_open(s, TK_FETCH_NONE, &c, err);
+	if (status)
+		return status;
+	sweep(s);
+	status = new_folder(s, &made, err);
+	if (!status)
+		status = s->kind == TK_SOURCE_SELF ? borrow(&c, id, made, err) : add_worktree(&c, id, made, err);
+	if (!status && s->submodules)
+		status = update_submodules(&c, made, err);
+	tk_clone_close(&c);
+	if (status) {
+		tk_source_discard(s, made);
+		return status;
+	}
+	*dir = made;
+	return TK_OK;
+}
+
+/* The clone forgets the work tree at its next `worktree prune`. */
+void tk_source_discard(const struct tk_source *s, char *dir)
+{
+	if (!dir)
+		return;
+	tk_dir_remove(dir, NULL);
+	free(dir);
+}

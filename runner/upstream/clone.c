@@ -1,0 +1,229 @@
+/* Bare partial clones in the cache, and the enclosing repository of `self`. */
+#include "upstream/clone.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/proc.h"
+#include "upstream/upstream.h"
+
+/* HEAD of the remote, kept apart from its branches. */
+#define HEAD_REF "refs/tracker/HEAD"
+
+static double deadline_of(const struct tk_source *s)
+{
+	return s->deadline_s > 0 ? s->deadline_s : 600;
+}
+
+struct tk_git tk_clone_git(const struct tk_clone *c, enum tk_git_mode mode)
+{
+	return (struct tk_git){.dir = c->dir, .mode = mode, .deadline_s = deadline_of(c->source), .file_submodules = c->local};
+}
+
+static int trim_line(struct tk_buf *b, char *out, size_t size, struct tk_error *err)
+{
+	const char *text = tk_buf_cstr(b);
+	const size_t len = strcspn(text, "\n");
+	if (!len || len >= size)
+		return tk_fail(err, TK_EDATA, "git printed %zu bytes where one name was expected", b->len);
+	memcpy(out, text, len);
+	out[len] = '\0';
+	return TK_OK;
+}
+
+int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t size, struct tk_error *err)
+{
+	char spec[5000];
+	if (tk_git_check_rev(rev, err))
+		return TK_ECONFIG;
+	snprintf(spec, sizeof(spec), "%s^{commit}", rev);
+	const struct tk_git git = tk_clone_git(c, TK_GIT_LOCAL);
+	struct tk_buf out = TK_BUF_INIT;
+	int code = 0;
+	int status = tk_git_ask(&git, (const char *const[]){"rev-parse", "--verify", "--quiet", spec, NULL}, &code, &out, err);
+	if (!status && code)
+		status = tk_fail(err, TK_ENOTFOUND, "%s has no revision \"%.100s\"", c->source->name, rev);
+	if (!status)
+		status = trim_line(&out, id, size, err);
+	tk_buf_free(&out);
+	return status;
+}
+
+/* ---- self -------------------------------------------------------------------------------------------------- */
+
+static int open_self(struct tk_clone *c, struct tk_error *err)
+{
+	const struct tk_source *s = c->source;
+	const char *folder = s->url ? s->url : ".";
+	const struct tk_git git = {.dir = folder, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(s)};
+	struct tk_buf out = TK_BUF_INIT;
+	char top[4096];
+	snprintf(c->tip, sizeof(c->tip), "HEAD");
+	int status = tk_dir_exists(folder) ? TK_OK : tk_fail(err, TK_ENOTFOUND, "%s: there is no folder %s", s->name, folder);
+	if (!status)
+		status = tk_git_run(&git, (const char *const[]){"rev-parse", "--show-toplevel", NULL}, &out, err);
+	if (!status)
+		status = trim_line(&out, top, sizeof(top), err);
+	if (status && status != TK_ENOTFOUND)
+		tk_context(err, "%s: %s is not inside a git repository", s->name, folder);
+	if (!status && !(c->dir = strdup(top)))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	tk_buf_free(&out);
+	return status;
+}
+
+/* ---- git --------------------------------------------------------------------------------------------------- */
+
+/* Where git can find the upstream from inside the clone's folder. NULL: no memory. */
+static char *absolute_url(const char *url)
+{
+	return tk_git_url_is_local(url) && strncmp(url, "file://", 7) ? tk_path_absolute(url) : strdup(url);
+}
+
+/* <cache>/git/<slug>-<hash of the url> */
+static char *clone_path(const struct tk_source *s, const char *url)
+{
+	char hex[TK_HASH_HEX_SIZE];
+	char name[160];
+	tk_hash_hex(url, strlen(url), hex);
+	char *slug = tk_path_slug(s->name);
+	if (!slug)
+		return NULL;
+	snprintf(name, sizeof(name), "%s-%.16s", slug, hex);
+	free(slug);
+	return tk_path_join3(s->cache_dir, "git", name);
+}
+
+static int wait_for_lock(const char *dir, double deadline_s, struct tk_lock **lock, struct tk_error *err)
+{
+	const int64_t end = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
+	char *path = NULL;
+	if (asprintf(&path, "%s.lock", dir) < 0)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	int status;
+	while ((status = tk_lock_take(path, lock, err)) == TK_EBUSY && tk_clock_mono_ns() < end && !tk_cancel_requested())
+		tk_clock_sleep_ns(50 * 1000 * 1000);
+	free(path);
+	if (status == TK_EBUSY && tk_cancel_requested())
+		return tk_fail(err, TK_ECANCELED, "stopped while waiting for the clone");
+	return status;
+}
+
+/* A new bare repository with the remote set up; made beside its place and renamed, so that a half-made one is never used. */
+static int make_clone(const struct tk_clone *c, const char *url, const char *parent, struct tk_error *err)
+{
+	char *temp = NULL;
+	int status = tk_dir_make(parent, err);
+	if (!status)
+		status = tk_dir_temp(parent, "new-", &temp, err);
+	if (status)
+		return status;
+	const struct tk_git git = {.dir = temp, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(c->source)};
+	status = tk_git_run(&git, (const char *const[]){"init", "--quiet", "--bare", "--template=", ".", NULL}, NULL, err);
+	if (!status)
+		status = tk_git_run(&git, (const char *const[]){"config", "remote.origin.url", url, NULL}, NULL, err);
+	if (!status && rename(temp, c->dir))
+		status = tk_fail_errno(err, "cannot make %s", c->dir);
+	if (status) {
+		struct tk_error ignored;
+		tk_dir_remove(temp, &ignored);
+	}
+	free(temp);
+	return status;
+}
+
+static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *refspecs, struct tk_error *err)
+{
+	const struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
+	const char *args[TK_GIT_ARGS_MAX + 1] = {"fetch", "--quiet", "--force", "--no-tags", "--no-write-fetch-head", "--no-auto-gc",
+		"--filter=blob:none", prune ? "--prune" : "--no-prune", "origin"};
+	size_t n = 9;
+	for (size_t i = 0; refspecs[i] && n < TK_GIT_ARGS_MAX; i++)
+		args[n++] = refspecs[i];
+	args[n] = NULL;
+	struct tk_error first = {0};
+	int status = tk_git_run(&git, args, NULL, &first);
+	if (status == TK_EIO && strcasestr(first.message, "filter")) {
+		args[6] = "--no-filter";           /* a server that knows filters and refuses them */
+		status = tk_git_run(&git, args, NULL, &first);
+	}
+	if (status)
+		return tk_fail(err, status, "%s: cannot reach %s: %s", c->source->name, c->source->url, first.message);
+	return TK_OK;
+}
+
+int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err)
+{
+	if (what == TK_FETCH_NONE || c->source->kind == TK_SOURCE_SELF)
+		return TK_OK;
+	char tip[1024];
+	const char *branch = c->source->branch;
+	if (branch)
+		snprintf(tip, sizeof(tip), "+refs/heads/%.400s:refs/heads/%.400s", branch, branch);
+	else
+		snprintf(tip, sizeof(tip), "+HEAD:" HEAD_REF);
+	const char *const tip_only[] = {tip, NULL};
+	const char *const all[] = {tip, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL};
+	const int status = fetch_refs(c, what == TK_FETCH_ALL, what == TK_FETCH_ALL ? all : tip_only, err);
+	if (status && branch && err && strstr(err->message, "find remote ref"))
+		return tk_fail(err, TK_ENOTFOUND, "%s: %s has no branch \"%s\"", c->source->name, c->source->url, branch);
+	return status;
+}
+
+int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_error *err)
+{
+	return fetch_refs(c, false, (const char *const[]){id, NULL}, err);
+}
+
+static int open_git(struct tk_clone *c, struct tk_error *err)
+{
+	const struct tk_source *s = c->source;
+	if (tk_git_check_url(s->url, err) || (s->branch && tk_git_check_branch(s->branch, err)))
+		return tk_context(err, "%s", s->name);
+	c->local = tk_git_url_is_local(s->url);
+	if (s->branch)
+		snprintf(c->tip, sizeof(c->tip), "refs/heads/%.400s", s->branch);
+	else
+		snprintf(c->tip, sizeof(c->tip), HEAD_REF);
+	int status = TK_OK;
+	char *url = absolute_url(s->url);
+	char *parent = tk_path_join(s->cache_dir, "git");
+	if (!url || !parent || !(c->dir = clone_path(s, url)))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = tk_dir_make(parent, err);
+	if (!status)
+		status = wait_for_lock(c->dir, deadline_of(s), &c->lock, err);
+	if (!status && !tk_dir_exists(c->dir))
+		status = make_clone(c, url, parent, err);
+	free(url);
+	free(parent);
+	return status;
+}
+
+int tk_clone_open(const struct tk_source *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err)
+{
+	*c = (struct tk_clone){.source = s};
+	int status;
+	if (s->kind == TK_SOURCE_SELF) {
+		c->local = true;
+		status = open_self(c, err);
+	} else {
+		status = open_git(c, err);
+	}
+	if (!status)
+		status = tk_clone_fetch(c, fetch, err);
+	if (status)
+		tk_clone_close(c);
+	return status;
+}
+
+void tk_clone_close(struct tk_clone *c)
+{
+	tk_lock_release(c->lock);
+	free(c->dir);
+	*c = (struct tk_clone){0};
+}

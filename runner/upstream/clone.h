@@ -1,0 +1,34 @@
+/* The repository that a source reads from: for `self` the enclosing one, for git a bare partial clone in the cache.
+ * Internal to runner/upstream/. */
+#ifndef TK_UPSTREAM_CLONE_H
+#define TK_UPSTREAM_CLONE_H
+#include <stdbool.h>
+#include "upstream/git.h"
+
+struct tk_error;
+struct tk_lock;
+struct tk_source;
+
+struct tk_clone {
+	const struct tk_source *source;
+	char *dir;                 /* self: top of the work tree; git: the bare clone */
+	char tip[600];             /* the ref that is followed */
+	struct tk_lock *lock;      /* git: held while open */
+	bool local;                /* self, or a git upstream that is a path */
+};
+
+enum tk_fetch { TK_FETCH_NONE, TK_FETCH_TIP, TK_FETCH_ALL };
+
+/* Finds or makes the clone, waits for its lock (at most the deadline), fetches. On success close it with tk_clone_close. */
+int tk_clone_open(const struct tk_source *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
+void tk_clone_close(struct tk_clone *c);
+int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err);
+/* One commit by its full hash, where the server gives it out. */
+int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_error *err);
+
+/* Commands of this clone: local ones, or such that may talk to the upstream. */
+struct tk_git tk_clone_git(const struct tk_clone *c, enum tk_git_mode mode);
+/* The full hash that `rev` names here; TK_ENOTFOUND where it names none. */
+int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t size, struct tk_error *err);
+
+#endif

@@ -1,0 +1,153 @@
+/* The git command in a scrubbed environment: no prompts, no hooks, no transport helpers, always a deadline. */
+#include "upstream/git.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/file.h"
+#include "base/proc.h"
+
+/* The user's own configuration stays in force (credential helpers, ssh commands, LFS); these override what could run code or prompt. */
+static const char *const safe_options[] = {
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never", "-c", "gc.auto=0",
+	"-c", "maintenance.auto=false", "-c", "fetch.recurseSubmodules=false", "-c", "submodule.recurse=false",
+	"-c", "core.quotePath=false", "-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8",
+	"-c", "advice.detachedHead=false", "-c", "color.ui=false",
+};
+#define SAFE_COUNT (sizeof(safe_options) / sizeof(*safe_options))
+
+/* SSH asks nothing either: its askpass program says no. Objects that a partial clone lacks are not fetched by local commands. */
+static const char *const network_env[] = {"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=/bin/false",
+	"SSH_ASKPASS_REQUIRE=force", "GIT_OPTIONAL_LOCKS=0", NULL};
+static const char *const local_env[] = {"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_OPTIONAL_LOCKS=0",
+	"GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", NULL};
+
+static size_t put_options(const struct tk_git *git, const char **argv)
+{
+	size_t n = 0;
+	argv[n++] = "git";
+	for (size_t i = 0; i < SAFE_COUNT; i++)
+		argv[n++] = safe_options[i];
+	if (git->file_submodules) {
+		argv[n++] = "-c";
+		argv[n++] = "protocol.file.allow=always";
+	}
+	return n;
+}
+
+/* "git fetch" from "git -c ... fetch ...": what the user recognises in a message. */
+static int describe(const struct tk_proc_spec *spec, size_t first_arg, const struct tk_proc_result *result, struct tk_error *err)
+{
+	const char *const short_argv[] = {"git", spec->argv[first_arg], NULL};
+	struct tk_proc_spec shown = *spec;
+	shown.argv = short_argv;
+	return tk_proc_check(&shown, result, err);
+}
+
+static int run(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err)
+{
+	const char *argv[SAFE_COUNT + TK_GIT_ARGS_MAX + 5];
+	const size_t first = put_options(git, argv);
+	size_t n = first;
+	for (size_t i = 0; args[i]; i++) {
+		if (i == TK_GIT_ARGS_MAX)
+			return tk_fail(err, TK_EINTERNAL, "git: too many arguments");
+		argv[n++] = args[i];
+	}
+	argv[n] = NULL;
+	const struct tk_proc_spec spec = {.argv = argv, .cwd = git->dir, .deadline_s = git->deadline_s,
+		.env = git->mode == TK_GIT_LOCAL ? local_env : network_env, .capture_max = git->capture_max};
+	struct tk_proc_result result;
+	int status = tk_proc_run(&spec, &result, err);
+	if (status == TK_ENOTFOUND) {
+		status = tk_fail(err, TK_ENOTFOUND, "the git command is not installed, or %s is gone", git->dir ? git->dir : "the folder");
+		goto out;
+	}
+	if (status)
+		goto out;
+	if (!code || result.timed_out || result.signal)
+		status = describe(&spec, first, &result, err);
+	else
+		*code = result.exit_code;
+	if (!status && out) {
+		struct tk_buf swap = *out;
+		*out = result.out;
+		result.out = swap;
+	}
+out:
+	tk_proc_result_free(&result);
+	return status;
+}
+
+int tk_git_run(const struct tk_git *git, const char *const *args, struct tk_buf *out, struct tk_error *err)
+{
+	return run(git, args, NULL, out, err);
+}
+
+int tk_git_ask(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err)
+{
+	return run(git, args, code, out, err);
+}
+
+/* ---- words of users ---------------------------------------------------------------------------------------- */
+
+static bool has_control(const char *s)
+{
+	for (; *s; s++) {
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+static int check_word(const char *what, const char *word, struct tk_error *err)
+{
+	if (!word || !*word)
+		return tk_fail(err, TK_ECONFIG, "the %s is empty", what);
+	if (word[0] == '-')
+		return tk_fail(err, TK_ECONFIG, "the %s \"%.80s\" starts with \"-\"", what, word);
+	if (has_control(word))
+		return tk_fail(err, TK_ECONFIG, "the %s contains control characters", what);
+	if (strlen(word) > 4096)
+		return tk_fail(err, TK_ECONFIG, "the %s is longer than 4096 bytes", what);
+	return TK_OK;
+}
+
+/* "ext::sh -c ..." and other "helper::address" forms run programs. */
+int tk_git_check_url(const char *url, struct tk_error *err)
+{
+	if (check_word("url", url, err))
+		return TK_ECONFIG;
+	const char *helper = strstr(url, "::");
+	if (helper && !memchr(url, '/', (size_t)(helper - url)))
+		return tk_fail(err, TK_ECONFIG, "the url \"%.80s\" names a transport helper, expected https, ssh, git, file or a path", url);
+	return TK_OK;
+}
+
+/* The rules of git-check-ref-format(1) that matter for a command line; git itself knows the rest. */
+int tk_git_check_branch(const char *branch, struct tk_error *err)
+{
+	if (check_word("branch", branch, err))
+		return TK_ECONFIG;
+	if (strpbrk(branch, " ~^:?*[\\") || strstr(branch, "..") || strstr(branch, "@{"))
+		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a name of a branch", branch);
+	return TK_OK;
+}
+
+int tk_git_check_rev(const char *rev, struct tk_error *err)
+{
+	if (check_word("revision", rev, err))
+		return TK_ECONFIG;
+	if (strstr(rev, ".."))
+		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is a range, expected one revision", rev);
+	return TK_OK;
+}
+
+bool tk_git_url_is_local(const char *url)
+{
+	if (!strncmp(url, "file://", 7))
+		return true;
+	if (strstr(url, "://"))
+		return false;
+	const char *colon = strchr(url, ':');      /* host:path is ssh, unless a slash comes first */
+	return !colon || memchr(url, '/', (size_t)(colon - url)) != NULL;
+}

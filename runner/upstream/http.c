@@ -1,0 +1,157 @@
+/* The one file that includes curl.h. */
+#include "upstream/http.h"
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/proc.h"
+
+#define DEFAULT_DEADLINE_S 30.0
+#define ANSWER_MAX 4096            /* bytes of the answer that are kept for messages */
+
+struct request {
+	const char *url, *body;
+	char host[256];
+	int64_t deadline_ns;
+	struct curl_slist *headers;
+	struct tk_buf answer;
+	long http_status;
+	char detail[CURL_ERROR_SIZE];
+};
+
+static size_t keep_answer(char *data, size_t size, size_t count, void *user)
+{
+	struct tk_buf *answer = user;
+	const size_t room = ANSWER_MAX - answer->len;
+	tk_buf_add(answer, data, size * count < room ? size * count : room);
+	return size * count;
+}
+
+static int find_host(struct request *r, struct tk_error *err)
+{
+	char *host = NULL, *scheme = NULL;
+	CURLU *u = curl_url();
+	if (!u)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	int status = TK_OK;
+	if (curl_url_set(u, CURLUPART_URL, r->url, 0) || curl_url_get(u, CURLUPART_HOST, &host, 0) || curl_url_get(u, CURLUPART_SCHEME, &scheme, 0))
+		status = tk_fail(err, TK_ECONFIG, "the webhook's URL is malformed, expected https://host/path");
+	else if (strcasecmp(scheme, "https") && strcasecmp(scheme, "http"))
+		status = tk_fail(err, TK_ECONFIG, "the scheme \"%.20s\" of the webhook's URL is not allowed, expected https or http", scheme);
+	else
+		snprintf(r->host, sizeof(r->host), "%s", host);
+	curl_free(host);
+	curl_free(scheme);
+	curl_url_cleanup(u);
+	return status;
+}
+
+static int make_headers(struct request *r, const char *const *extra, struct tk_error *err)
+{
+	struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
+	for (size_t i = 0; list && extra && extra[i]; i++) {
+		struct curl_slist *longer = curl_slist_append(list, extra[i]);
+		if (!longer)
+			curl_slist_free_all(list);
+		list = longer;
+	}
+	r->headers = list;
+	return list ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+}
+
+static CURLcode attempt(CURL *h, struct request *r)
+{
+	const int64_t left_ms = (r->deadline_ns - tk_clock_mono_ns()) / 1000000;
+	const bool secure = !strncasecmp(r->url, "https:", 6);
+	if (left_ms <= 0)
+		return CURLE_OPERATION_TIMEDOUT;
+	tk_buf_clear(&r->answer);
+	r->http_status = 0;
+	r->detail[0] = '\0';
+	curl_easy_reset(h);
+	curl_easy_setopt(h, CURLOPT_URL, r->url);
+	curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(h, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
+	curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 1L);
+	curl_easy_setopt(h, CURLOPT_MAXREDIRS, 3L);
+	curl_easy_setopt(h, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
+	curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)left_ms);
+	curl_easy_setopt(h, CURLOPT_HTTPHEADER, r->headers);
+	curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(r->body));
+	curl_easy_setopt(h, CURLOPT_POSTFIELDS, r->body);
+	curl_easy_setopt(h, CURLOPT_USERAGENT, "tracker");
+	curl_easy_setopt(h, CURLOPT_ERRORBUFFER, r->detail);
+	curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, keep_answer);
+	curl_easy_setopt(h, CURLOPT_WRITEDATA, &r->answer);
+	const CURLcode code = curl_easy_perform(h);
+	curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &r->http_status);
+	return code;
+}
+
+static bool worth_retrying(CURLcode code, long http_status)
+{
+	if (code == CURLE_OK)
+		return http_status == 429 || http_status >= 500;
+	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_GOT_NOTHING ||
+		code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
+}
+
+/* The answer's first words, as one line. */
+static void first_words(const struct tk_buf *answer, char *out, size_t size)
+{
+	size_t n = 0;
+	for (const char *p = tk_buf_cstr(answer); *p && n + 1 < size && n < 120; p++)
+		out[n++] = (unsigned char)*p < 0x20 || *p == 0x7f ? ' ' : *p;
+	out[n] = '\0';
+}
+
+static int conclude(const struct request *r, CURLcode code, struct tk_error *err)
+{
+	char words[128];
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return tk_fail(err, TK_ETIMEOUT, "%s did not answer in time", r->host);
+	if (code == CURLE_UNSUPPORTED_PROTOCOL)
+		return tk_fail(err, TK_EIO, "%s redirects to a protocol that is not allowed", r->host);
+	if (code != CURLE_OK)
+		return tk_fail(err, TK_EIO, "cannot post to %s: %s", r->host, r->detail[0] ? r->detail : curl_easy_strerror(code));
+	if (r->http_status >= 200 && r->http_status < 300)
+		return TK_OK;
+	first_words(&r->answer, words, sizeof(words));
+	return tk_fail(err, TK_EIO, "%s answered %ld%s%s", r->host, r->http_status, words[0] ? ": " : "", words);
+}
+
+int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options, long *http_status, struct tk_error *err)
+{
+	static const struct tk_http_options defaults = {.retries = 2};
+	const struct tk_http_options *o = options ? options : &defaults;
+	const double deadline_s = o->deadline_s > 0 ? o->deadline_s : DEFAULT_DEADLINE_S;
+	struct request r = {.url = url, .body = body, .deadline_ns = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9)};
+	int status = find_host(&r, err);
+	if (!status)
+		status = make_headers(&r, o->headers, err);
+	CURL *h = status ? NULL : curl_easy_init();
+	if (!status && !h)
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	if (status)
+		goto out;
+	CURLcode code = attempt(h, &r);
+	int64_t pause_ns = 500 * 1000 * 1000;
+	for (unsigned i = 0; i < o->retries && worth_retrying(code, r.http_status); i++, pause_ns *= 2) {
+		if (tk_cancel_requested() || tk_clock_mono_ns() + pause_ns >= r.deadline_ns)
+			break;
+		tk_clock_sleep_ns(pause_ns);
+		code = attempt(h, &r);
+	}
+	status = conclude(&r, code, err);
+	if (http_status)
+		*http_status = r.http_status;
+out:
+	curl_easy_cleanup(h);
+	curl_slist_free_all(r.headers);
+	tk_buf_free(&r.answer);
+	return status;
+}

@@ -1,0 +1,144 @@
+/* Parses what `git log -z` prints. Everything in it was written by strangers. */
+#include "upstream/log.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "upstream/upstream.h"
+
+#define FIELDS 6
+
+/* Length of the valid UTF-8 sequence at s (0: none) and its code point. */
+static size_t utf8_decode(const unsigned char *s, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t len = s[0] < 0x80 ? 1 : (s[0] & 0xe0) == 0xc0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : (s[0] & 0xf8) == 0xf0 ? 4 : 0;
+	if (!len)
+		return 0;
+	uint32_t c = len == 1 ? s[0] : s[0] & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (len > 1 && c < least[len])
+		return 0;
+	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*code = c;
+	return len;
+}
+
+/* Control characters of C0, C1 and Unicode's line, paragraph and direction marks: they could disguise the text around them. */
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+		(c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+void tk_text_clean(char *out, size_t size, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = 0, fits = 0;        /* fits: where "..." can still be put */
+	while (*s) {
+		uint32_t code = 0;
+		size_t len = utf8_decode(s, &code);
+		const char *piece = (const char *)s;
+		size_t piece_len = len;
+		if (!len) {
+			piece = "\xef\xbf\xbd";
+			piece_len = 3;
+			len = 1;
+		} else if (is_control(code)) {
+			piece = " ";
+			piece_len = 1;
+		}
+		if (n + piece_len >= size) {
+			memcpy(out + fits, "...", 4);
+			return;
+		}
+		memcpy(out + n, piece, piece_len);
+		n += piece_len;
+		if (n + 4 <= size)
+			fits = n;
+		s += len;
+	}
+	out[n] = '\0';
+}
+
+static int parse_time(const char *text, int64_t *out, struct tk_error *err)
+{
+	char *end;
+	errno = 0;
+	const long long v = strtoll(text, &end, 10);
+	if (errno || end == text || *end)
+		return tk_fail(err, TK_EDATA, "git log: \"%.40s\" is not a time", text);
+	*out = v;
+	return TK_OK;
+}
+
+static int parse_hash(const char *text, size_t len, char *out, size_t size, struct tk_error *err)
+{
+	if (len < 40 || len >= size || strspn(text, "0123456789abcdef") < len)
+		return tk_fail(err, TK_EDATA, "git log: \"%.*s\" is not a commit", (int)(len < 80 ? len : 80), text);
+	memcpy(out, text, len);
+	out[len] = '\0';
+	return TK_OK;
+}
+
+static int parse_record(const char *const fields[FIELDS], struct tk_revision *r, struct tk_error *err)
+{
+	memset(r, 0, sizeof(*r));
+	int status = parse_hash(fields[0], strlen(fields[0]), r->id, sizeof(r->id), err);
+	const size_t parent_len = strcspn(fields[1], " ");
+	if (!status && parent_len)
+		status = parse_hash(fields[1], parent_len, r->parent, sizeof(r->parent), err);
+	if (!status)
+		status = parse_time(fields[2], &r->author_time_s, err);
+	if (!status)
+		status = parse_time(fields[3], &r->commit_time_s, err);
+	tk_text_clean(r->author, sizeof(r->author), fields[4]);
+	tk_text_clean(r->subject, sizeof(r->subject), fields[5]);
+	return status;
+}
+
+static size_t count_records(const char *data, size_t len)
+{
+	size_t ends = 0;
+	for (size_t i = 0; i < len; i++)
+		ends += data[i] == '\0';
+	return ends / FIELDS;
+}
+
+int tk_log_parse(const char *data, size_t len, struct tk_revision **out, size_t *count, struct tk_error *err)
+{
+	const size_t n = count_records(data, len);
+	*out = NULL;
+	*count = 0;
+	if (!len)
+		return TK_OK;
+	if (!n || data[len - 1] != '\0')
+		return tk_fail(err, TK_EDATA, "git log: the output is cut off");
+	struct tk_revision *list = calloc(n, sizeof(*list));
+	if (!list)
+		return tk_fail(err, TK_ENOMEM, "no memory for %zu revisions", n);
+	const char *p = data;
+	for (size_t i = 0; i < n; i++) {
+		const char *fields[FIELDS];
+		for (size_t f = 0; f < FIELDS; f++, p += strlen(p) + 1)
+			fields[f] = p;
+		if (parse_record(fields, &list[i], err)) {
+			free(list);
+			return TK_EDATA;
+		}
+	}
+	if (p != data + len) {
+		free(list);
+		return tk_fail(err, TK_EDATA, "git log: the output has a part of a record at its end");
+	}
+	*out = list;
+	*count = n;
+	return TK_OK;
+}

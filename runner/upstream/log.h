@@ -1,0 +1,19 @@
+/* `git log` output -> struct tk_revision. Internal to runner/upstream/. */
+#ifndef TK_UPSTREAM_LOG_H
+#define TK_UPSTREAM_LOG_H
+#include <stddef.h>
+
+struct tk_error;
+struct tk_revision;
+
+/* The argument of --format; with -z every field of every record ends with NUL. */
+#define TK_LOG_FORMAT "--format=tformat:%H%x00%P%x00%at%x00%ct%x00%an%x00%s"
+
+/* Parses the whole output. *out (caller frees) is NULL where there is no record. Positions are left 0. */
+int tk_log_parse(const char *data, size_t len, struct tk_revision **out, size_t *count, struct tk_error *err);
+
+/* Copies foreign text as one line of valid UTF-8: control and bidirectional control characters become a space, bytes that are not UTF-8
+ * become U+FFFD, text that does not fit ends in "...". */
+void tk_text_clean(char *out, size_t size, const char *text);
+
+#endif
