@@ -1,10 +1,38 @@
-/* `tracker help` */
+/* `tracker help [COMMAND]`: the overview, or what `tracker COMMAND --help` says. */
+#include <stdio.h>
+
 #include "commands.h"
 
-const struct argp tk_argp_help = {0};
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (state->arg_num > 0)
+		argp_error(state, "one command at a time");
+	*(const char **)state->input = arg;
+	return 0;
+}
+
+const struct argp tk_argp_help = {NULL, parse_option, "[COMMAND]", "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
 
 int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
 {
-	(void)g, (void)argc, (void)argv;
-	return TK_EXIT_FAILED;
+	const char *topic = NULL;
+	const struct tk_command *c;
+	struct tk_error err = {0};
+	char name[64];
+
+	argp_parse(&tk_argp_help, argc, argv, 0, NULL, &topic);
+	if (!topic) {
+		tk_command_overview(stdout);
+		return TK_EXIT_OK;
+	}
+	c = tk_command_find(topic);
+	if (!c) {
+		tk_fail(&err, TK_EUSAGE, "no command `%.60s`; `tracker help` lists them", topic);
+		return tk_command_fail("help", &err);
+	}
+	snprintf(name, sizeof name, "tracker %s", c->name);
+	argp_help(c->argp, stdout, ARGP_HELP_STD_HELP, name);
+	return TK_EXIT_OK;
 }

@@ -7,6 +7,7 @@
 #define TK_COMMANDS_H
 #include <argp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include "base/error.h"
 
 enum tk_exit { TK_EXIT_OK = 0, TK_EXIT_FOUND = 1, TK_EXIT_USAGE = 2, TK_EXIT_INCOMPLETE = 3, TK_EXIT_FAILED = 4 };
@@ -14,26 +15,31 @@ enum tk_exit { TK_EXIT_OK = 0, TK_EXIT_FOUND = 1, TK_EXIT_USAGE = 2, TK_EXIT_INC
 struct tk_config;
 struct tk_store;
 
-/* Global options, parsed before the command's name; -C has been done already. */
+/* Global options, given before or after the command's name; -C has been done already. */
 struct tk_globals {
 	const char *config_path;      /* NULL: tracker.yml where there is one */
 	const char *db_path;          /* NULL: as configured */
 	const char *log_path;
-	bool quiet, verbose, no_color;
+	bool quiet, verbose;
+	bool no_color;                /* decided: --color, NO_COLOR, TERM, and whether stdout is a terminal */
 	char *program;                /* absolute path of this binary */
 };
 
 struct tk_command {
 	const char *name, *summary;   /* summary: one line, lower case, no full stop */
-	int (*run)(const struct tk_globals *globals, int argc, char **argv);   /* argv[0] is the command's name */
+	int (*run)(const struct tk_globals *globals, int argc, char **argv);   /* argv[0] is "tracker NAME", for argp's messages */
 	const struct argp *argp;      /* its options; NULL: none */
 	bool hidden;
 };
 
 extern const struct tk_command tk_commands[];     /* ends with name == NULL */
+extern const struct argp tk_argp_globals;         /* main.c */
 const struct tk_command *tk_command_find(const char *name);
 
-/* Prints "tracker CMD: message" to stderr once and maps the status to an exit code. */
+/* What `tracker` and `tracker help` say: the commands, where to start, the exit codes. */
+void tk_command_overview(FILE *out);
+
+/* Prints "tracker CMD: message" to stderr once, logs it and maps the status to an exit code. */
 int tk_command_fail(const char *command, const struct tk_error *err);
 
 /* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints and returns the exit code; 0 otherwise.
@@ -45,7 +51,7 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 #define TK_COMMANDS(X) \
 	X(nightly,    "build, measure, verify, store, decide, publish", false) \
 	X(run,        "measure one problem on one backend now", false) \
-	X(build,      "build the backends of an upstream's revision, move builds between machines", false) \
+	X(build,      "build an upstream's revision, move builds between machines", false) \
 	X(backfill,   "measure past revisions of an upstream", false) \
 	X(diff,       "what got slower, what got faster, what failed", false) \
 	X(log,        "the nights and how they ended", false) \

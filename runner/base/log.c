@@ -142,3 +142,14 @@ void tk_log(enum tk_log_level level, const char *event, json_t *fields, const ch
 	tk_buf_free(&message);
 	json_decref(fields);
 }
+
+void tk_log_record(enum tk_log_level level, const char *event, json_t *fields, const char *message)
+{
+	struct tk_buf text = TK_BUF_INIT;
+
+	tk_buf_utf8(&text, message, strlen(message));
+	if (the_log.fd >= 0)
+		to_file(level, event, fields, tk_buf_cstr(&text));
+	tk_buf_free(&text);
+	json_decref(fields);
+}

@@ -17,6 +17,8 @@ void tk_log_close(void);
 /* `event` is a stable word for programs ("build_failed"); `fields` (a JSON object, may be NULL) is stolen. */
 void tk_log(enum tk_log_level level, const char *event, json_t *fields, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* For the file only: what stderr has been told in another form. */
+void tk_log_record(enum tk_log_level level, const char *event, json_t *fields, const char *message);
 
 /* Called before and after a line is written to stderr, so that a live progress line can step aside; NULL to remove. */
 void tk_log_set_hooks(void (*before)(void *), void (*after)(void *), void *arg);
