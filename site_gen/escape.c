@@ -1,0 +1,103 @@
+/* Escaping works on decoded characters, so that no byte sequence can be read differently by a browser. */
+#include "site_gen/escape.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include "base/buf.h"
+
+#define REPLACEMENT "\xEF\xBF\xBD"
+
+/* Length of the character at s (n >= 1 bytes there) and its code; 0 where it is malformed (RFC 3629: no overlong forms, no surrogates). */
+static size_t utf8_decode(const unsigned char *s, size_t n, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+	if (!len || len > n)
+		return 0;
+	uint32_t c = len == 1 ? s[0] : s[0] & (0x7Fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xC0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3F);
+	}
+	if (len > 1 && (c < least[len] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)))
+		return 0;
+	*code = c;
+	return len;
+}
+
+static bool is_harmful(uint32_t c)
+{
+	return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
+		(c >= 0x2066 && c <= 0x2069) || (c & 0xFFFE) == 0xFFFE;
+}
+
+static const char *html_entity(uint32_t c)
+{
+	switch (c) {
+	case '&': return "&amp;";
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '"': return "&quot;";
+	case '\'': return "&#39;";
+	default: return NULL;
+	}
+}
+
+static const char *json_entity(uint32_t c)
+{
+	switch (c) {
+	case '"': return "\\\"";
+	case '\\': return "\\\\";
+	case '\n': return "\\n";
+	case '\t': return "\\t";
+	case '<': return "\\u003c";
+	case '>': return "\\u003e";
+	case '&': return "\\u0026";
+	case 0x2028: return "\\u2028";
+	case 0x2029: return "\\u2029";
+	default: return NULL;
+	}
+}
+
+static void escape(struct tk_buf *out, const char *text, size_t len, const char *(*entity)(uint32_t))
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t clean = 0;       /* start of the stretch that can be copied as it is */
+	for (size_t i = 0, n; i < len; i += n) {
+		uint32_t c = 0;
+		n = utf8_decode(s + i, len - i, &c);
+		const char *instead = n ? entity(c) : REPLACEMENT;
+		if (!instead && is_harmful(c))
+			instead = REPLACEMENT;
+		n = n ? n : 1;
+		if (!instead)
+			continue;
+		tk_buf_add(out, text + clean, i - clean);
+		tk_buf_str(out, instead);
+		clean = i + n;
+	}
+	tk_buf_add(out, text + clean, len - clean);
+}
+
+void tk_escape_html(struct tk_buf *out, const char *text, size_t len)
+{
+	escape(out, text, len, html_entity);
+}
+
+void tk_escape_json(struct tk_buf *out, const char *text, size_t len)
+{
+	tk_buf_char(out, '"');
+	escape(out, text, len, json_entity);
+	tk_buf_char(out, '"');
+}
+
+size_t tk_utf8_clip(const char *text, size_t max)
+{
+	size_t n = strnlen(text, max + 1);
+	if (n <= max)
+		return n;
+	for (n = max; n && ((unsigned char)text[n] & 0xC0) == 0x80; n--)
+		;
+	return n;
+}

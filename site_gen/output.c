@@ -1,0 +1,300 @@
+/* Writing thousands of small files quickly: everything relative to two open folders, old files compared by size first. */
+#include "site_gen/output.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+
+struct tk_output {
+	char *dir, *parent, *temp;
+	int parent_fd, temp_fd, old_fd;     /* old_fd -1: there is no old site */
+	char made[256];                     /* the folder that was made last */
+	struct tk_output_counts counts;
+	struct tk_buf old;                  /* for comparing */
+	bool committed;
+};
+
+/* ---- opening ------------------------------------------------------------------------------------------------ */
+
+static int check_is_ours(struct tk_output *o, struct tk_error *err)
+{
+	struct stat st;
+	if (lstat(o->dir, &st))
+		return errno == ENOENT ? 0 : tk_fail_errno(err, "%s", o->dir);
+	if (!S_ISDIR(st.st_mode))
+		return tk_fail(err, TK_EUSAGE, "%s is not a folder", o->dir);
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_dir_list(o->dir, &names, &count, err);
+	bool ours = count == 0;
+	for (size_t i = 0; i < count; i++)
+		ours = ours || !strcmp(names[i], TK_SITE_MARKER);
+	tk_names_free(names, count);
+	if (status)
+		return status;
+	if (!ours)
+		return tk_fail(err, TK_EUSAGE, "%s is not empty and holds no site (there is no %s): it would be replaced as a whole", o->dir,
+			TK_SITE_MARKER);
+	o->old_fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return o->old_fd < 0 ? tk_fail_errno(err, "%s", o->dir) : 0;
+}
+
+/* What a process that was killed left behind; nobody else is at work here while we hold the lock. */
+static int remove_leftovers(const struct tk_output *o, const char *prefix, struct tk_error *err)
+{
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_dir_list(o->parent, &names, &count, err);
+	for (size_t i = 0; !status && i < count; i++) {
+		if (strncmp(names[i], prefix, strlen(prefix)))
+			continue;
+		char *path = tk_path_join(o->parent, names[i]);
+		status = path ? tk_dir_remove(path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+		free(path);
+	}
+	tk_names_free(names, count);
+	return status;
+}
+
+static int make_temp(struct tk_output *o, struct tk_error *err)
+{
+	const char *base = strrchr(o->dir, '/') + 1;
+	char *prefix = NULL;
+	if (asprintf(&prefix, "%s.tmp-", base) < 0)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = 0;
+	if (flock(o->parent_fd, LOCK_EX | LOCK_NB))
+		status = errno == EWOULDBLOCK ? tk_fail(err, TK_EBUSY, "another process is writing a site into %s", o->parent)
+					      : tk_fail_errno(err, "lock %s", o->parent);
+	if (!status)
+		status = remove_leftovers(o, prefix, err);
+	if (!status)
+		status = tk_dir_temp(o->parent, prefix, &o->temp, err);
+	free(prefix);
+	if (status)
+		return status;
+	if (chmod(o->temp, 0755) || (o->temp_fd = open(o->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		return tk_fail_errno(err, "%s", o->temp);
+	return 0;
+}
+
+static int find_places(struct tk_output *o, const char *dir, struct tk_error *err)
+{
+	char *absolute = tk_path_absolute(dir);
+	o->dir = absolute ? realpath(absolute, NULL) : NULL;
+	if (!o->dir) {
+		o->dir = absolute;
+		absolute = NULL;
+	}
+	free(absolute);
+	if (!o->dir)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	char *slash = strrchr(o->dir, '/');
+	if (!slash || !slash[1])
+		return tk_fail(err, TK_EUSAGE, "%s cannot be the folder of a site", o->dir);
+	o->parent = slash == o->dir ? strdup("/") : strndup(o->dir, (size_t)(slash - o->dir));
+	if (!o->parent)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_dir_make(o->parent, err);
+	if (status)
+		return status;
+	o->parent_fd = open(o->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return o->parent_fd < 0 ? tk_fail_errno(err, "%s", o->parent) : 0;
+}
+
+int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err)
+{
+	struct tk_output *o = calloc(1, sizeof *o);
+	if (!o)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	o->parent_fd = o->temp_fd = o->old_fd = -1;
+	int status = find_places(o, dir, err);
+	if (!status)
+		status = check_is_ours(o, err);
+	if (!status)
+		status = make_temp(o, err);
+	if (status) {
+		tk_output_free(o);
+		return status;
+	}
+	*out = o;
+	return 0;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+
+static int make_folder(struct tk_output *o, const char *path, struct tk_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	if (!len || (!strncmp(o->made, path, len) && !o->made[len]))
+		return 0;
+	if (len >= sizeof o->made)
+		return tk_fail(err, TK_EINTERNAL, "%s: too long a name", path);
+	memcpy(o->made, path, len);
+	o->made[len] = 0;
+	if (mkdirat(o->temp_fd, o->made, 0755) && errno != EEXIST)
+		return tk_fail_errno(err, "%s/%s", o->temp, o->made);
+	return 0;
+}
+
+static int read_all(int fd, char *data, size_t size)
+{
+	size_t done = 0;
+	while (done < size) {
+		ssize_t n = read(fd, data + done, size - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -1;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+/* Opens a regular file of the old site and tells its size; -1 where there is none. */
+static int old_open(const struct tk_output *o, const char *path, int64_t *size)
+{
+	struct stat st;
+	int fd = o->old_fd < 0 ? -1 : openat(o->old_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	if (fd >= 0)
+		*size = st.st_size;
+	return fd;
+}
+
+static bool is_unchanged(struct tk_output *o, const char *path, const struct tk_buf *content)
+{
+	static const char zeros[4096];
+	int64_t size = 0;
+	int fd = old_open(o, path, &size);
+	if (fd < 0)
+		return false;
+	bool same = size == (int64_t)content->len;
+	tk_buf_clear(&o->old);
+	for (int64_t left = same ? size : 0; left > 0; left -= (int64_t)sizeof zeros)
+		tk_buf_add(&o->old, zeros, left < (int64_t)sizeof zeros ? (size_t)left : sizeof zeros);
+	same = same && !tk_buf_status(&o->old, NULL) && (!size || !read_all(fd, o->old.data, (size_t)size)) &&
+		(!size || !memcmp(o->old.data, content->data, (size_t)size));
+	close(fd);
+	return same;
+}
+
+static int write_new(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+{
+	int fd = openat(o->temp_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return tk_fail_errno(err, "%s/%s", o->temp, path);
+	int status = 0;
+	for (size_t done = 0; !status && done < content->len;) {
+		ssize_t n = write(fd, content->data + done, content->len - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			status = tk_fail_errno(err, "%s/%s", o->temp, path);
+	}
+	if (close(fd) && !status)
+		status = tk_fail_errno(err, "%s/%s", o->temp, path);
+	return status;
+}
+
+int tk_output_put(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+{
+	int status = tk_buf_status(content, err);
+	if (!status)
+		status = make_folder(o, path, err);
+	if (status)
+		return status;
+	o->counts.files++;
+	o->counts.bytes += (int64_t)content->len;
+	if (is_unchanged(o, path, content) && !linkat(o->old_fd, path, o->temp_fd, path, 0))
+		return 0;
+	o->counts.written++;
+	return write_new(o, path, content, err);
+}
+
+bool tk_output_keep(struct tk_output *o, const char *path)
+{
+	struct stat st;
+	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+		make_folder(o, path, NULL) || linkat(o->old_fd, path, o->temp_fd, path, 0))
+		return false;
+	o->counts.files++;
+	o->counts.bytes += st.st_size;
+	return true;
+}
+
+int tk_output_old(const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err)
+{
+	char *full = tk_path_join(o->dir, path);
+	int status = full ? tk_file_read(full, max_bytes, content, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	free(full);
+	return status;
+}
+
+const char *tk_output_dir(const struct tk_output *o)
+{
+	return o->dir;
+}
+
+struct tk_output_counts tk_output_counts(const struct tk_output *o)
+{
+	return o->counts;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------- */
+
+int tk_output_commit(struct tk_output *o, struct tk_error *err)
+{
+	if (o->old_fd < 0) {
+		if (rename(o->temp, o->dir))
+			return tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
+	} else if (renameat2(AT_FDCWD, o->temp, AT_FDCWD, o->dir, RENAME_EXCHANGE)) {
+		/* a file system without exchange: the old site is away for a moment, and comes back where the second step fails */
+		char *aside = NULL;
+		if (asprintf(&aside, "%s-old", o->temp) < 0)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		int status = rename(o->dir, aside) ? tk_fail_errno(err, "rename %s to %s", o->dir, aside) : 0;
+		if (!status && rename(o->temp, o->dir)) {
+			status = tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
+			if (rename(aside, o->dir))
+				tk_context(err, "the old site is now %s", aside);
+		} else if (!status && rename(aside, o->temp)) {
+			status = tk_fail_errno(err, "rename %s to %s", aside, o->temp);
+		}
+		free(aside);
+		if (status)
+			return status;
+	}
+	o->committed = true;
+	return o->old_fd < 0 ? 0 : tk_dir_remove(o->temp, err);
+}
+
+void tk_output_free(struct tk_output *o)
+{
+	if (!o)
+		return;
+	if (o->temp && !o->committed)
+		tk_dir_remove(o->temp, NULL);
+	if (o->temp_fd >= 0)
+		close(o->temp_fd);
+	if (o->old_fd >= 0)
+		close(o->old_fd);
+	if (o->parent_fd >= 0)
+		close(o->parent_fd);
+	tk_buf_free(&o->old);
+	free(o->dir);
+	free(o->parent);
+	free(o->temp);
+	free(o);
+}

@@ -1,0 +1,71 @@
+/* Numbers as people see them, and text as scripts see it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+#include "base/buf.h"
+#include "site_gen/escape.h"
+#include "site_gen/format.h"
+
+static char text[TK_FORMAT_SIZE];
+
+static void formats_values(void **state)
+{
+	assert_string_equal(tk_format_value(412, "ns", text), "412.0\u00a0ns");
+	assert_string_equal(tk_format_value(41203, "ns", text), "41.20\u00a0µs");
+	assert_string_equal(tk_format_value(999.96e3, "ns", text), "1000\u00a0µs");
+	assert_string_equal(tk_format_value(5.2e12, "ns", text), "5200\u00a0s");
+	assert_string_equal(tk_format_value(1234, "gflop_per_s", text), "1.234\u00a0TFLOP/s");
+	assert_string_equal(tk_format_value(3, "widgets", text), "3.000\u00a0widgets");
+	assert_string_equal(tk_format_value(NAN, "ns", text), "–");
+}
+
+static void formats_changes(void **state)
+{
+	assert_string_equal(tk_format_change(0.031, text), "+3.1\u00a0%");
+	assert_string_equal(tk_format_change(-0.124, text), "−12.4\u00a0%");
+	assert_string_equal(tk_format_change(0.0001, text), "±0.0\u00a0%");
+	assert_string_equal(tk_format_change(2.5, text), "3.5×");
+	assert_string_equal(tk_format_change(NAN, text), "–");
+	assert_string_equal(tk_format_half_width(100, 99, 101, text), "±1.0\u00a0%");
+	assert_string_equal(tk_format_half_width(NAN, 99, 101, text), "");
+	assert_string_equal(tk_format_count(-1234567, text), "-1,234,567");
+	assert_string_equal(tk_format_count(999, text), "999");
+}
+
+static void writes_integers(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_buf_int(&b, 0);
+	tk_buf_char(&b, ' ');
+	tk_buf_int(&b, INT64_MIN);
+	tk_buf_char(&b, ' ');
+	tk_buf_int(&b, 90);
+	assert_string_equal(tk_buf_cstr(&b), "0 -9223372036854775808 90");
+	tk_buf_free(&b);
+}
+
+static void escapes_for_scripts(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_escape_json(&b, "</script>\"\\\n\x01\xe2\x80\xa8&\xff", 18);
+	assert_string_equal(tk_buf_cstr(&b), "\"\\u003c/script\\u003e\\\"\\\\\\n\uFFFD\\u2028\\u0026\uFFFD\"");
+	tk_buf_free(&b);
+}
+
+static void clips_at_characters(void **state)
+{
+	assert_int_equal(tk_utf8_clip("abc", 10), 3);
+	assert_int_equal(tk_utf8_clip("ab\u00e9d", 3), 2);
+	assert_int_equal(tk_utf8_clip("ab\u00e9d", 4), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(formats_values), cmocka_unit_test(formats_changes), cmocka_unit_test(writes_integers),
+		cmocka_unit_test(escapes_for_scripts), cmocka_unit_test(clips_at_characters)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
