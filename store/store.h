@@ -13,7 +13,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 1
+#define TK_STORE_SCHEMA 2
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only and never
  * creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours; TK_EBUSY: locked. */
@@ -80,6 +80,8 @@ struct tk_alert_row {
 	const char *cause, *good_rev, *bad_rev, *title;
 };
 struct tk_triage_row { int64_t id; const char *uid, *alert_uid; int64_t at_s; const char *author, *action, *note; };
+/* An alert that was told to somebody: sink "webhook", "file"; target: a hash of the address. */
+struct tk_notification_row { const char *alert_uid, *sink, *target; int64_t sent_s; };
 
 /* ---- writing: id and uid of the row given are ignored, the id comes back ------------------------------------ */
 
@@ -91,10 +93,10 @@ int tk_store_put_revision(struct tk_store *s, const struct tk_revision_row *row,
 int tk_store_put_build(struct tk_store *s, const struct tk_build_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_kernel(struct tk_store *s, const struct tk_kernel_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_problem(struct tk_store *s, const struct tk_problem_row *row, int64_t *id, struct tk_error *err);
-/* slug may be NULL: made from device, backend, problem, mode and metric, unique. */
+/* slug may be NULL: machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-], at most 120 characters, unique. */
 int tk_store_put_series(struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err);
 
-/* A night is always new. Finishing sets finished_s, status and summary. */
+/* A night is always new (started_s moves on a second where an equal night is there already). Finishing sets finished_s, status and summary. */
 int tk_store_begin_night(struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err);
 int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status, const char *summary, int64_t finished_s, struct tk_error *err);
 int tk_store_put_stage(struct tk_store *s, const struct tk_stage_row *row, struct tk_error *err);             /* replaces */
@@ -109,8 +111,10 @@ int tk_store_put_ceiling(struct tk_store *s, const struct tk_ceiling_row *row, s
 
 int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows, size_t count, struct tk_error *err);
 int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
-int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);             /* replaces */
+/* Replaces. A NULL uid is made from the series and bad_rev (which is what a uid should be). */
+int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);
 int tk_store_put_triage(struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_notification(struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
 
 /* ---- reading: lists own their rows and strings ---------------------------------------------------------------- */
 
@@ -141,6 +145,7 @@ int tk_store_change_points(struct tk_store *s, int64_t series_id, struct tk_rows
 int tk_store_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_notifications(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err);               /* caller frees */
 int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count, struct tk_error *err);  /* caller frees; 0 where dropped */
 

@@ -1,5 +1,6 @@
 -- 0001: the history. Tables above the line "derived" hold what was seen and are never rewritten;
--- those below can be dropped and recomputed. `uid` is a content hash, equal in every database that has the same fact.
+-- those below can be dropped and recomputed. `uid` is a content hash (the first 32 hex digits of a SHA-256),
+-- equal in every database that has the same fact.
 -- Times: seconds since the epoch, UTC. `as_of_s` orders a series: the night's start, or, for past revisions, the commit's time.
 
 CREATE TABLE machine (

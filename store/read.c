@@ -1,0 +1,149 @@
+/* The reading half of store.h: one line a list, and what is not a list. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/pack.h"
+#include "internal.h"
+
+#define LIST_ALL(function, table, tail) \
+	int tk_store_##function(struct tk_store *s, struct tk_rows *out, struct tk_error *err) \
+	{ \
+		return tk_rows_select(s, TK_TABLE_##table, tail, NULL, 0, out, err); \
+	}
+LIST_ALL(machines, machine, "ORDER BY name")
+LIST_ALL(devices, device, "ORDER BY machine_id, slug")
+LIST_ALL(environments, environment, "ORDER BY id")
+LIST_ALL(upstreams, upstream, "ORDER BY name")
+LIST_ALL(revisions, revision, "ORDER BY upstream_id, position, commit_time_s, id")
+LIST_ALL(builds, build, "ORDER BY id")
+LIST_ALL(problems, problem, "ORDER BY text")
+LIST_ALL(all_series, series, "ORDER BY slug")
+LIST_ALL(nights, night, "ORDER BY started_s DESC, id DESC")
+LIST_ALL(alerts, alert, "ORDER BY opened_s DESC, uid")
+LIST_ALL(triage, triage, "ORDER BY at_s, id")
+LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target")
+
+#define LIST_OF(function, table, owner, tail) \
+	int tk_store_##function(struct tk_store *s, int64_t owner, struct tk_rows *out, struct tk_error *err) \
+	{ \
+		return tk_rows_select(s, TK_TABLE_##table, "WHERE " #table "." #owner "=?1 ORDER BY " tail, &owner, 1, out, err); \
+	}
+LIST_OF(kernels, kernel, build_id, "backend, name")
+LIST_OF(stages, stage, night_id, "started_s, name")
+LIST_OF(resolutions, resolution, night_id, "upstream_id")
+LIST_OF(runs_of_night, run, night_id, "seq")
+LIST_OF(runs_of_series, run, series_id, "as_of_s, id")
+LIST_OF(verdicts, verdict, night_id, "series_id")
+
+int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err)
+{
+	const char *tail = open_only ? "WHERE night_id=?1 AND run_id IS NULL ORDER BY seq" : "WHERE night_id=?1 ORDER BY seq";
+
+	return tk_rows_select(s, TK_TABLE_job, tail, &night_id, 1, out, err);
+}
+
+static void reverse(struct tk_rows *list)
+{
+	struct tk_point *points = list->rows;
+
+	for (size_t i = 0, j = list->count; i + 1 < j; i++) {
+		struct tk_point point = points[i];
+
+		points[i] = points[--j];
+		points[j] = point;
+	}
+}
+
+int tk_store_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, from_s, last > INT64_MAX ? INT64_MAX : (int64_t)last};
+	int status;
+
+	if (last == 0)
+		return tk_rows_select(s, TK_TABLE_measurement, "WHERE series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s, run_id", args, 2, out, err);
+	status = tk_rows_select(s, TK_TABLE_measurement,
+		"WHERE series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3", args, 3, out, err);
+	if (!status)
+		reverse(out);
+	return status;
+}
+
+int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)
+{
+	if (night_id)
+		return tk_rows_select(s, TK_TABLE_ceiling, "WHERE night_id=?1 ORDER BY device_id, name, source", &night_id, 1, out, err);
+	/* Nobody newer has the same device, name and source. */
+	return tk_rows_select(s, TK_TABLE_ceiling,
+		"JOIN night ON night.id=ceiling.night_id WHERE NOT EXISTS (SELECT 1 FROM ceiling c JOIN night n ON n.id=c.night_id"
+		" WHERE c.device_id=ceiling.device_id AND c.name=ceiling.name AND c.source=ceiling.source"
+		" AND (n.as_of_s, n.id) > (night.as_of_s, night.id)) ORDER BY ceiling.device_id, ceiling.name, ceiling.source",
+		NULL, 0, out, err);
+}
+
+int tk_store_change_points(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err)
+{
+	if (!series_id)
+		return tk_rows_select(s, TK_TABLE_change_point, "ORDER BY series_id, as_of_s, run_id", NULL, 0, out, err);
+	return tk_rows_select(s, TK_TABLE_change_point, "WHERE series_id=?1 ORDER BY as_of_s, run_id", &series_id, 1, out, err);
+}
+
+int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err)
+{
+	sqlite3_stmt *stmt;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, "SELECT log FROM build WHERE id=?1", &build_id, 1, &stmt, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW) {
+		char *copy = strdup((const char *)sqlite3_column_text(stmt, 0));
+
+		if (copy)
+			*log = copy;
+		else
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	} else {
+		status = rc == SQLITE_DONE ? tk_fail(err, TK_ENOTFOUND, "there is no build with the id %lld", (long long)build_id)
+					   : tk_db_fail(s, rc, err, "cannot read a build");
+	}
+	sqlite3_reset(stmt);
+	return status;
+}
+
+/* 1 GiB of samples in one run: more is not a measurement. */
+#define SAMPLES_MAX ((size_t)1 << 30)
+
+static int unpack_samples(const struct tk_bytes *packed, double **samples, size_t *count, struct tk_error *err)
+{
+	struct tk_buf bytes = TK_BUF_INIT;
+	int status = tk_unpack(packed->data, packed->size, SAMPLES_MAX, &bytes, err);
+
+	if (!status && bytes.len % sizeof(double))
+		status = tk_fail(err, TK_EDATA, "%zu bytes of samples are not a number of float64", bytes.len);
+	if (!status && bytes.len) {
+		*samples = malloc(bytes.len);
+		if (*samples) {
+			memcpy(*samples, bytes.data, bytes.len);
+			*count = bytes.len / sizeof(double);
+		} else {
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		}
+	}
+	tk_buf_free(&bytes);
+	return status;
+}
+
+int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count, struct tk_error *err)
+{
+	const int64_t args[] = {run_id, series_id};
+	struct tk_rows rows;
+	int status = tk_rows_select(s, TK_TABLE_sample, "WHERE run_id=?1 AND series_id=?2", args, 2, &rows, err);
+
+	if (status)
+		return status;
+	*samples = NULL;
+	*count = 0;
+	if (rows.count)
+		status = unpack_samples(&TK_ROWS_AT(&rows, struct tk_sample_row, 0)->data, samples, count, err);
+	tk_rows_free(&rows);
+	return status ? tk_context(err, "%s: samples of run %lld", s->path, (long long)run_id) : 0;
+}
