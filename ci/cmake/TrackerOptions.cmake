@@ -1,6 +1,7 @@
 # Options, compiler settings, and the one function that makes a layer.
 option(TRACKER_TESTS "Build the tests (needs cmocka)" OFF)
 option(TRACKER_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(TRACKER_FUZZ "Build the libFuzzer programs, with sanitizers (needs clang)" OFF)
 option(TRACKER_WERROR "Treat warnings as errors" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -26,6 +27,13 @@ target_compile_options(tk_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-protot
   -Wpointer-arith -Wwrite-strings -Wvla -Wformat=2 -Wno-format-nonliteral -Wno-unused-parameter -Wno-missing-field-initializers)
 if(TRACKER_WERROR)
   target_compile_options(tk_flags INTERFACE -Werror)
+endif()
+if(TRACKER_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "TRACKER_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang")
+  endif()
+  set(TRACKER_SANITIZE ON)
+  target_compile_options(tk_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(TRACKER_SANITIZE)
   target_compile_options(tk_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
