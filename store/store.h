@@ -149,6 +149,26 @@ int tk_store_notifications(struct tk_store *s, struct tk_rows *out, struct tk_er
 int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err);               /* caller frees */
 int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count, struct tk_error *err);  /* caller frees; 0 where dropped */
 
+/* ---- what detection reads, of every series at once ------------------------------------------------------------ */
+
+/* How the newest run of a series ended; run_id 0: there is none. */
+struct tk_run_mark {
+	int64_t run_id, as_of_s, night_id, build_id, environment_id;
+	const char *outcome, *message;
+};
+
+/* points[first .. first + before) are the newest points earlier than the range, the next `within` are those in it; by (as_of_s, run_id). */
+struct tk_history_window {
+	int64_t series_id;
+	size_t first, before, within;
+	struct tk_run_mark last_before, last_within;
+};
+
+/* windows: struct tk_history_window, one for each series, by id; points: struct tk_point. The range is [since_s, until_s]; at most
+ * `before` points of each series are from before it. */
+int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, size_t before, struct tk_rows *windows,
+	struct tk_rows *points, struct tk_error *err);
+
 /* ---- upkeep -------------------------------------------------------------------------------------------------- */
 
 int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error *err);    /* rows of const char *: integrity, foreign keys, uids */

@@ -11,6 +11,7 @@
 #include "stats/compare.h"
 #include "stats/fdr.h"
 #include "stats/noise.h"
+#include "stats/student.h"
 
 static void near_by(double a, double b, double tolerance)
 {
@@ -143,6 +144,18 @@ static void normal_deviates(void **state)
 	near(tk_normal_z(1), 0);
 }
 
+static void student_deviates(void **state)
+{
+	/* SciPy 1.17: 2 * t.sf(t, df) */
+	near(tk_student_p(2.5, 6), 0.0465282322841673);
+	near(tk_student_p(-5, 27) / 3.045565443594607e-05, 1);
+	near(tk_student_p(30, 6) / 9.099147044443378e-08, 1);
+	near(tk_student_p(0.1, 1), 0.936548965138893);
+	near(tk_student_p(12, 4.5) / 0.00013783197653273045, 1);
+	near(tk_student_p(0, 3), 1), near(tk_student_p(INFINITY, 3), 0);
+	near_by(tk_student_t(0.0465282322841673, 6), 2.5, 1e-9);
+}
+
 static void q_values(void **state)
 {
 	const double p[] = { 0.01, NAN, 0.04, 0.03, 0.005, 0.5 };
@@ -210,6 +223,7 @@ int main(void)
 		cmocka_unit_test(rates_are_as_claimed),
 		cmocka_unit_test(large_samples_need_no_table_of_pairs),
 		cmocka_unit_test(normal_deviates),
+		cmocka_unit_test(student_deviates),
 		cmocka_unit_test(q_values),
 		cmocka_unit_test(noise_ignores_steps_and_spikes),
 		cmocka_unit_test(noise_sees_autocorrelation),

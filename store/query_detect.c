@@ -1,0 +1,157 @@
+/* What detection reads: of every series the points around a range of time, and how its newest runs ended. One pass over the
+ * index for each series instead of a list each, so that thousands of series take milliseconds. */
+#include <string.h>
+#include "internal.h"
+
+#define POINT_COLUMNS \
+	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, min, q25, q75, p95, n, flags FROM measurement "
+#define BEFORE POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3"
+#define WITHIN POINT_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, run_id"
+#define MARK_COLUMNS "SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
+#define LAST_BEFORE MARK_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, id DESC LIMIT 1"
+#define LAST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
+
+static int no_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+}
+
+static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
+{
+	p->series_id = series_id;
+	p->as_of_s = sqlite3_column_int64(q, 0);
+	p->run_id = sqlite3_column_int64(q, 1);
+	p->night_id = sqlite3_column_int64(q, 2);
+	p->build_id = sqlite3_column_int64(q, 3);
+	p->environment_id = sqlite3_column_int64(q, 4);
+	p->value = sqlite3_column_double(q, 5);
+	p->lo = sqlite3_column_double(q, 6);
+	p->hi = sqlite3_column_double(q, 7);
+	p->min = sqlite3_column_double(q, 8);
+	p->q25 = sqlite3_column_double(q, 9);
+	p->q75 = sqlite3_column_double(q, 10);
+	p->p95 = sqlite3_column_double(q, 11);
+	p->n = sqlite3_column_int64(q, 12);
+	p->flags = (uint32_t)sqlite3_column_int64(q, 13);
+}
+
+static int add_points(struct tk_store *s, const char *sql, const int64_t args[3], struct tk_list *points, size_t *count,
+	struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, args, 3, &q, err);
+
+	*count = 0;
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW && !status) {
+		struct tk_point *p = tk_list_add(points);
+
+		if (p) {
+			read_point(q, args[0], p);
+			++*count;
+		} else {
+			status = no_memory(err);
+		}
+	}
+	if (!status && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
+	sqlite3_reset(q);
+	return status;
+}
+
+static int add_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_list *windows,
+	struct tk_run_mark *mark, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	mark->outcome = mark->message = "";
+	if (rc == SQLITE_ROW) {
+		mark->run_id = sqlite3_column_int64(q, 0);
+		mark->as_of_s = sqlite3_column_int64(q, 1);
+		mark->night_id = sqlite3_column_int64(q, 2);
+		mark->build_id = sqlite3_column_int64(q, 3);
+		mark->environment_id = sqlite3_column_int64(q, 4);
+		mark->outcome = tk_list_text(windows, (const char *)sqlite3_column_text(q, 5), (size_t)sqlite3_column_bytes(q, 5));
+		mark->message = tk_list_text(windows, (const char *)sqlite3_column_text(q, 6), (size_t)sqlite3_column_bytes(q, 6));
+		if (!mark->outcome || !mark->message)
+			status = no_memory(err);
+	} else if (rc != SQLITE_DONE) {
+		status = tk_db_fail(s, rc, err, "cannot read the runs of a series");
+	}
+	sqlite3_reset(q);
+	return status;
+}
+
+static void reverse(struct tk_point *p, size_t n)
+{
+	for (size_t i = 0; i + 1 < n - i; i++) {
+		struct tk_point keep = p[i];
+
+		p[i] = p[n - 1 - i];
+		p[n - 1 - i] = keep;
+	}
+}
+
+static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, size_t before, struct tk_history_window *w,
+	struct tk_list *windows, struct tk_list *points, struct tk_error *err)
+{
+	const int64_t earlier[] = {w->series_id, since_s, (int64_t)before}, range[] = {w->series_id, since_s, until_s};
+	int status;
+
+	w->first = points->out->count;
+	status = add_points(s, BEFORE, earlier, points, &w->before, err);
+	if (status)
+		return status;
+	reverse((struct tk_point *)points->out->rows + w->first, w->before);
+	status = add_points(s, WITHIN, range, points, &w->within, err);
+	if (!status)
+		status = add_mark(s, LAST_BEFORE, earlier, 2, windows, &w->last_before, err);
+	if (!status)
+		status = add_mark(s, LAST_WITHIN, range, 3, windows, &w->last_within, err);
+	return status;
+}
+
+static int add_windows(struct tk_store *s, struct tk_list *windows, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, "SELECT id FROM series ORDER BY id", NULL, 0, &q, err);
+
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW && !status) {
+		struct tk_history_window *w = tk_list_add(windows);
+
+		if (w)
+			w->series_id = sqlite3_column_int64(q, 0);
+		else
+			status = no_memory(err);
+	}
+	if (!status && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the series");
+	sqlite3_reset(q);
+	return status;
+}
+
+int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, size_t before, struct tk_rows *windows,
+	struct tk_rows *points, struct tk_error *err)
+{
+	struct tk_rows w = {0}, p = {0};
+	struct tk_list wl = {&w, sizeof(struct tk_history_window), 0}, pl = {&p, sizeof(struct tk_point), 0};
+	int status = add_windows(s, &wl, err);
+
+	for (size_t i = 0; !status && i < w.count; i++)
+		status = read_window(s, since_s, until_s, before, (struct tk_history_window *)w.rows + i, &wl, &pl, err);
+	if (status) {
+		tk_rows_free(&w);
+		tk_rows_free(&p);
+		return status;
+	}
+	*windows = w;
+	*points = p;
+	return 0;
+}
