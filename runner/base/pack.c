@@ -146,8 +146,9 @@ static int write_archive(const char *path, const char *dir, struct tk_error *err
 
 	if (!a)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
+	/* Names are bytes: whatever the locale, they come back as they were. */
 	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK || archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
-		archive_write_open_filename(a, path) != ARCHIVE_OK)
+		archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK || archive_write_open_filename(a, path) != ARCHIVE_OK)
 		status = fail_archive(err, a, path);
 	else
 		status = tk_dir_walk(dir, write_entry, &w, err);

@@ -1,0 +1,157 @@
+/* Errors, buffers, suggestions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/nearest.h"
+
+static void error_message_and_context(void **state)
+{
+	struct tk_error err = {0};
+
+	assert_int_equal(tk_fail(&err, TK_EDATA, "line %d is bad\n", 3), TK_EDATA);
+	assert_string_equal(err.message, "line 3 is bad");
+	assert_int_equal(tk_context(&err, "%s", "file.yml"), TK_EDATA);
+	assert_string_equal(err.message, "file.yml: line 3 is bad");
+	assert_int_equal(tk_fail(&err, TK_EIO, "again: %s", err.message), TK_EIO);
+	assert_string_equal(err.message, "again: file.yml: line 3 is bad");
+	assert_int_equal(tk_fail(NULL, TK_EIO, "nobody listens"), TK_EIO);
+	assert_int_equal(tk_context(NULL, "x"), TK_EINTERNAL);
+}
+
+static void error_from_errno(void **state)
+{
+	static const struct {
+		int number, status;
+	} cases[] = {{ENOSPC, TK_ENOSPC}, {EDQUOT, TK_ENOSPC}, {ENOENT, TK_ENOTFOUND}, {ENOMEM, TK_ENOMEM}, {EACCES, TK_EIO}};
+	struct tk_error err;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		errno = cases[i].number;
+		assert_int_equal(tk_fail_errno(&err, "writing %s", "x"), cases[i].status);
+	}
+	errno = ENOENT;
+	tk_fail_errno(&err, "reading %s", "a.txt");
+	assert_string_equal(err.message, "reading a.txt: No such file or directory");
+}
+
+static void error_long_message_is_cut(void **state)
+{
+	struct tk_error err;
+	char text[5000];
+
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	tk_fail(&err, TK_EDATA, "%s", text);
+	assert_int_equal(strlen(err.message), sizeof err.message - 1);
+	tk_context(&err, "in front");
+	assert_memory_equal(err.message, "in front: xxx", 13);
+}
+
+static void every_status_has_a_word(void **state)
+{
+	for (int s = 0; s >= TK_ECANCELED; s--)
+		assert_string_not_equal(tk_status_word(s), "unknown");
+	assert_string_equal(tk_status_word(TK_ECANCELED), "canceled");
+	assert_string_equal(tk_status_word(TK_ECANCELED - 1), "unknown");
+	assert_string_equal(tk_status_word(7), "unknown");
+}
+
+static void buffer_grows(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	char *s;
+
+	assert_string_equal(tk_buf_cstr(&b), "");
+	for (int i = 0; i < 10000; i++)
+		tk_buf_printf(&b, "%d,", i % 10);
+	assert_int_equal(b.len, 20000);
+	assert_int_equal(tk_buf_status(&b, NULL), TK_OK);
+	tk_buf_clear(&b);
+	tk_buf_printf(&b, "%0500d|", 7);
+	assert_int_equal(b.len, 501);
+	tk_buf_char(&b, '!');
+	s = tk_buf_detach(&b, NULL);
+	assert_string_equal(s + 498, "07|!");
+	assert_null(b.data);
+	free(s);
+	s = tk_buf_detach(&b, NULL);
+	assert_string_equal(s, "");
+	free(s);
+}
+
+static void buffer_remembers_its_limit(void **state)
+{
+	struct tk_buf b = {.max = 10};
+	struct tk_error err;
+
+	tk_buf_str(&b, "0123456789");
+	assert_int_equal(tk_buf_status(&b, &err), TK_OK);
+	tk_buf_char(&b, 'x');
+	tk_buf_str(&b, "");
+	assert_int_equal(tk_buf_status(&b, &err), TK_EDATA);
+	assert_string_equal(err.message, "more than 10 bytes");
+	assert_string_equal(tk_buf_cstr(&b), "");
+	assert_null(tk_buf_detach(&b, &err));
+	tk_buf_str(&b, "new");
+	assert_string_equal(tk_buf_cstr(&b), "new");
+	tk_buf_free(&b);
+	tk_buf_free(NULL);
+}
+
+static void check_utf8(const char *in, size_t len, const char *expected)
+{
+	struct tk_buf b = TK_BUF_INIT;
+
+	tk_buf_utf8(&b, in, len);
+	assert_string_equal(tk_buf_cstr(&b), expected);
+	tk_buf_free(&b);
+}
+
+static void utf8_is_made_valid(void **state)
+{
+	check_utf8("gr\xc3\xbc\xc3\x9f", 6, "gr\xc3\xbc\xc3\x9f");
+	check_utf8("\xf0\x9f\x9a\x80", 4, "\xf0\x9f\x9a\x80");
+	check_utf8("a\xff" "b", 3, "a\xef\xbf\xbd" "b");
+	check_utf8("\xc0\xaf", 2, "\xef\xbf\xbd\xef\xbf\xbd");                              /* overlong */
+	check_utf8("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");              /* a surrogate */
+	check_utf8("x\xe2\x82", 3, "x\xef\xbf\xbd\xef\xbf\xbd");                            /* cut */
+	check_utf8("\xf4\x90\x80\x80", 4, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* above U+10FFFF */
+	check_utf8("", 0, "");
+}
+
+static void nearest_name(void **state)
+{
+	static const char *const names[] = {"nightly", "diff", "doctor", "site", NULL};
+	char longer[200];
+
+	assert_string_equal(tk_nearest("nigthly", names), "nightly");
+	assert_string_equal(tk_nearest("dif", names), "diff");
+	assert_string_equal(tk_nearest("docktor", names), "doctor");
+	assert_string_equal(tk_nearest("sites", names), "site");
+	assert_null(tk_nearest("completely", names));
+	assert_null(tk_nearest("xy", names));
+	assert_null(tk_nearest("", names));
+	memset(longer, 'a', sizeof longer - 1);
+	longer[sizeof longer - 1] = '\0';
+	assert_null(tk_nearest(longer, names));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(error_message_and_context), cmocka_unit_test(error_from_errno), cmocka_unit_test(error_long_message_is_cut),
+		cmocka_unit_test(every_status_has_a_word), cmocka_unit_test(buffer_grows), cmocka_unit_test(buffer_remembers_its_limit),
+		cmocka_unit_test(utf8_is_made_valid), cmocka_unit_test(nearest_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
