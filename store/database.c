@@ -10,9 +10,21 @@
 
 #define BUSY_TIMEOUT_MS 10000
 
+/* The errno of the last failed write: SQLite keeps one for the file and one for its log. */
+static int errno_of(sqlite3 *db)
+{
+	sqlite3_file *log = NULL;
+	int why = 0;
+
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
+	if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log && log->pMethods)
+		log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
+	return why ? why : sqlite3_system_errno(db);
+}
+
 static int status_of(sqlite3 *db, int rc)
 {
-	int why = db ? sqlite3_system_errno(db) : 0;
+	int why = db && (rc & 0xff) == SQLITE_IOERR ? errno_of(db) : 0;
 
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
@@ -105,13 +117,13 @@ int tk_db_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error
 
 static int query_sql(enum tk_table_id id, const char *tail, struct tk_buf *sql)
 {
-	const struct tk_table *t = &tk_tables[id];
+	const struct tk_db_table *t = &tk_tables[id];
 
 	tk_buf_str(sql, "SELECT ");
 	if (t->has_id)
 		tk_buf_printf(sql, "%s.id", t->name);
 	for (size_t i = 0; i < t->column_count; i++) {
-		const struct tk_column *c = &t->columns[i];
+		const struct tk_db_column *c = &t->columns[i];
 		const char *comma = i || t->has_id ? "," : "";
 
 		if (c->flags & TK_COL_LONG)

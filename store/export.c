@@ -33,13 +33,13 @@ static int flush(struct output *o, struct tk_error *err)
 }
 
 /* A reference is selected as the uid of what it names; a table without uid is ordered by its key. */
-static int select_sql(const struct tk_table *t, struct tk_buf *sql)
+static int select_sql(const struct tk_db_table *t, struct tk_buf *sql)
 {
 	const char *lead = " ORDER BY ";
 
 	tk_buf_str(sql, "SELECT ");
 	for (size_t i = 0; i < t->column_count; i++) {
-		const struct tk_column *c = &t->columns[i];
+		const struct tk_db_column *c = &t->columns[i];
 		const char *parent = tk_tables[c->parent].name;
 
 		if (c->kind != TK_COL_REF)
@@ -89,7 +89,7 @@ static json_t *value_of(sqlite3_stmt *stmt, int at)
 }
 
 /* "series_id" names a row by its uid here: "series". */
-static void set_column(json_t *line, const struct tk_column *c, json_t *value)
+static void set_column(json_t *line, const struct tk_db_column *c, json_t *value)
 {
 	char name[64];
 	size_t len = strlen(c->name);
@@ -107,7 +107,7 @@ static int add_bytes(const char *bytes, size_t size, void *buf)
 	return 0;
 }
 
-static int export_row(sqlite3_stmt *stmt, const struct tk_table *t, struct output *o, struct tk_error *err)
+static int export_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct output *o, struct tk_error *err)
 {
 	json_t *line = json_pack("{s:s}", "table", t->name);
 	int failed;
@@ -122,7 +122,7 @@ static int export_row(sqlite3_stmt *stmt, const struct tk_table *t, struct outpu
 	return o->buf.len >= FLUSH_AT ? flush(o, err) : 0;
 }
 
-static int export_table(struct tk_store *s, const struct tk_table *t, struct output *o, struct tk_error *err)
+static int export_table(struct tk_store *s, const struct tk_db_table *t, struct output *o, struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	sqlite3_stmt *stmt = NULL;

@@ -35,7 +35,7 @@ enum tk_column_kind {
 #define TK_COL_NULLABLE 4u /* `none` in the row is NULL in the file */
 #define TK_COL_LONG     8u /* left out of lists */
 
-struct tk_column {
+struct tk_db_column {
 	const char *name;
 	enum tk_column_kind kind;
 	unsigned flags;
@@ -49,9 +49,9 @@ enum tk_put_rule {
 	TK_PUT_REPLACE, /* the new row takes the place of the one with the same key */
 };
 
-struct tk_table {
+struct tk_db_table {
 	const char *name;
-	const struct tk_column *columns;
+	const struct tk_db_column *columns;
 	size_t column_count;
 	size_t row_size;
 	bool has_id; /* an int64_t at the start of the row */
@@ -63,7 +63,7 @@ struct tk_table {
 /* A uid is the first 32 hex digits (128 bits) of a SHA-256. */
 #define TK_UID_SIZE 33
 
-extern const struct tk_table tk_tables[TK_TABLE_COUNT];
+extern const struct tk_db_table tk_tables[TK_TABLE_COUNT];
 
 struct tk_bytes {
 	const void *data;

@@ -25,7 +25,7 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-static void values_free(const struct tk_table *t, struct values *v)
+static void values_free(const struct tk_db_table *t, struct values *v)
 {
 	for (size_t i = 0; i < t->column_count; i++)
 		free(v->at[i].owned);
@@ -48,7 +48,7 @@ static int value_of_text(const char *text, struct value *out, struct tk_error *e
 	return 0;
 }
 
-static int value_of(const struct tk_column *c, const void *row, struct value *out, struct tk_error *err)
+static int value_of(const struct tk_db_column *c, const void *row, struct value *out, struct tk_error *err)
 {
 	const void *field = (const char *)row + c->offset;
 
@@ -79,7 +79,7 @@ static int value_of(const struct tk_column *c, const void *row, struct value *ou
 	return 0;
 }
 
-static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_column *c, const struct value *v, struct tk_error *err)
+static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_column *c, const struct value *v, struct tk_error *err)
 {
 	char parent[TK_UID_SIZE];
 	int status;
@@ -100,7 +100,7 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_column
 	return 0;
 }
 
-static int make_uid(struct tk_store *s, const struct tk_table *t, struct values *v, struct tk_error *err)
+static int make_uid(struct tk_store *s, const struct tk_db_table *t, struct values *v, struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	char hex[TK_HASH_HEX_SIZE];
@@ -123,7 +123,7 @@ static int make_uid(struct tk_store *s, const struct tk_table *t, struct values 
 }
 
 /* Only a table without ids takes the uid that it is given: alerts, which are named by whoever finds them. */
-static int set_uid(struct tk_store *s, const struct tk_table *t, const void *row, struct values *v, struct tk_error *err)
+static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *row, struct values *v, struct tk_error *err)
 {
 	const char *given = *(const char *const *)((const char *)row + t->columns[0].offset);
 
@@ -138,7 +138,7 @@ static int set_uid(struct tk_store *s, const struct tk_table *t, const void *row
 }
 
 /* values_free even where it fails. */
-static int gather(struct tk_store *s, const struct tk_table *t, const void *row, struct values *v, struct tk_error *err)
+static int gather(struct tk_store *s, const struct tk_db_table *t, const void *row, struct values *v, struct tk_error *err)
 {
 	int status = 0;
 
@@ -152,7 +152,7 @@ static int gather(struct tk_store *s, const struct tk_table *t, const void *row,
 
 int tk_row_uid(struct tk_store *s, enum tk_table_id table, const void *row, char uid[TK_UID_SIZE], struct tk_error *err)
 {
-	const struct tk_table *t = &tk_tables[table];
+	const struct tk_db_table *t = &tk_tables[table];
 	struct values v;
 	int status = gather(s, t, row, &v, err);
 
@@ -166,7 +166,7 @@ int tk_row_uid(struct tk_store *s, enum tk_table_id table, const void *row, char
 
 /* ---- statements from descriptors --------------------------------------------------------------------------- */
 
-static void add_newest(const struct tk_table *t, struct tk_buf *sql)
+static void add_newest(const struct tk_db_table *t, struct tk_buf *sql)
 {
 	const char *lead = "";
 
@@ -189,12 +189,12 @@ static void add_newest(const struct tk_table *t, struct tk_buf *sql)
 		}
 }
 
-static void add_replace(const struct tk_table *t, struct tk_buf *sql)
+static void add_replace(const struct tk_db_table *t, struct tk_buf *sql)
 {
 	const char *lead = " ON CONFLICT DO UPDATE SET ";
 
 	for (size_t i = 0; i < t->column_count; i++) {
-		const struct tk_column *c = &t->columns[i];
+		const struct tk_db_column *c = &t->columns[i];
 
 		if (c->kind == TK_COL_UID || (!t->has_uid && (c->flags & TK_COL_KEY)))
 			continue;
@@ -203,7 +203,7 @@ static void add_replace(const struct tk_table *t, struct tk_buf *sql)
 	}
 }
 
-static void put_sql(const struct tk_table *t, struct tk_buf *sql)
+static void put_sql(const struct tk_db_table *t, struct tk_buf *sql)
 {
 	bool newest = false;
 
@@ -225,7 +225,7 @@ static void put_sql(const struct tk_table *t, struct tk_buf *sql)
 }
 
 /* The id by the columns that name a row; bound under the numbers that they have in PUT. */
-static void find_sql(const struct tk_table *t, struct tk_buf *sql)
+static void find_sql(const struct tk_db_table *t, struct tk_buf *sql)
 {
 	const char *lead = " WHERE ";
 
@@ -304,7 +304,7 @@ static int bind(sqlite3_stmt *stmt, int at, const struct value *v)
 	return SQLITE_MISUSE;
 }
 
-static int bind_all(sqlite3_stmt *stmt, const struct tk_table *t, const struct values *v)
+static int bind_all(sqlite3_stmt *stmt, const struct tk_db_table *t, const struct values *v)
 {
 	int rc = SQLITE_OK, wanted = sqlite3_bind_parameter_count(stmt);
 
@@ -315,7 +315,7 @@ static int bind_all(sqlite3_stmt *stmt, const struct tk_table *t, const struct v
 
 static int find(struct tk_store *s, enum tk_table_id table, const struct values *v, int64_t *id, struct tk_error *err)
 {
-	const struct tk_table *t = &tk_tables[table];
+	const struct tk_db_table *t = &tk_tables[table];
 	sqlite3_stmt *stmt;
 	int status = verb(s, table, TK_VERB_FIND, &stmt, err), rc;
 
@@ -337,7 +337,7 @@ static int find(struct tk_store *s, enum tk_table_id table, const struct values 
 
 int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id, bool *fresh, struct tk_error *err)
 {
-	const struct tk_table *t = &tk_tables[table];
+	const struct tk_db_table *t = &tk_tables[table];
 	struct values v;
 	sqlite3_stmt *stmt;
 	bool inserted = false;
@@ -388,7 +388,7 @@ static const char *text_of(sqlite3_stmt *stmt, int at, const char *before, struc
 	return tk_list_text(list, text, len);
 }
 
-static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_column *c, char *row, const char *previous, struct tk_list *list)
+static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c, char *row, const char *previous, struct tk_list *list)
 {
 	void *field = row + c->offset;
 
@@ -420,7 +420,7 @@ static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_column *c, c
 	return false;
 }
 
-static bool read_row(sqlite3_stmt *stmt, const struct tk_table *t, struct tk_list *list)
+static bool read_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_list *list)
 {
 	char *row = tk_list_add(list);
 	const char *previous = row && list->out->count > 1 ? row - t->row_size : NULL;
@@ -439,7 +439,7 @@ static bool read_row(sqlite3_stmt *stmt, const struct tk_table *t, struct tk_lis
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
 	struct tk_rows *out, struct tk_error *err)
 {
-	const struct tk_table *t = &tk_tables[table];
+	const struct tk_db_table *t = &tk_tables[table];
 	struct tk_rows rows = {0};
 	struct tk_list list = {&rows, t->row_size, 0};
 	sqlite3_stmt *stmt;

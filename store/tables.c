@@ -16,14 +16,14 @@
 #define NULLABLE TK_COL_NULLABLE
 #define LONG     TK_COL_LONG
 
-static const struct tk_column machine_columns[] = {
+static const struct tk_db_column machine_columns[] = {
 	UID(tk_machine_row),
 	TEXT(tk_machine_row, name, KEY),
 	TEXT(tk_machine_row, attributes, NEWEST),
 };
 
 /* Where a device reports no uuid, its slug stands in for it (write.c): two cards of one kind stay two. */
-static const struct tk_column device_columns[] = {
+static const struct tk_db_column device_columns[] = {
 	UID(tk_device_row),
 	REF(tk_device_row, machine_id, KEY, machine),
 	TEXT(tk_device_row, kind, KEY),
@@ -33,20 +33,20 @@ static const struct tk_column device_columns[] = {
 	TEXT(tk_device_row, slug, 0),
 };
 
-static const struct tk_column environment_columns[] = {
+static const struct tk_db_column environment_columns[] = {
 	UID(tk_environment_row),
 	REF(tk_environment_row, device_id, KEY, device),
 	TEXT(tk_environment_row, attributes, KEY),
 };
 
-static const struct tk_column upstream_columns[] = {
+static const struct tk_db_column upstream_columns[] = {
 	UID(tk_upstream_row),
 	TEXT(tk_upstream_row, name, KEY),
 	TEXT(tk_upstream_row, kind, NEWEST),
 	TEXT(tk_upstream_row, url, NEWEST),
 };
 
-static const struct tk_column revision_columns[] = {
+static const struct tk_db_column revision_columns[] = {
 	UID(tk_revision_row),
 	REF(tk_revision_row, upstream_id, KEY, upstream),
 	TEXT(tk_revision_row, rev, KEY),
@@ -59,7 +59,7 @@ static const struct tk_column revision_columns[] = {
 };
 
 /* The status belongs to the identity: a build that failed and later succeeds is two facts. */
-static const struct tk_column build_columns[] = {
+static const struct tk_db_column build_columns[] = {
 	UID(tk_build_row),
 	REF(tk_build_row, revision_id, KEY, revision),
 	TEXT(tk_build_row, artifact_key, KEY),
@@ -75,7 +75,7 @@ static const struct tk_column build_columns[] = {
 	INT(tk_build_row, built_s, 0),
 };
 
-static const struct tk_column kernel_columns[] = {
+static const struct tk_db_column kernel_columns[] = {
 	REF(tk_kernel_row, build_id, KEY, build),
 	TEXT(tk_kernel_row, backend, KEY),
 	TEXT(tk_kernel_row, name, KEY),
@@ -86,7 +86,7 @@ static const struct tk_column kernel_columns[] = {
 	MAYBE(tk_kernel_row, shared_bytes, -1),
 };
 
-static const struct tk_column problem_columns[] = {
+static const struct tk_db_column problem_columns[] = {
 	UID(tk_problem_row),
 	TEXT(tk_problem_row, text, KEY),
 	TEXT(tk_problem_row, op, NEWEST),
@@ -98,7 +98,7 @@ static const struct tk_column problem_columns[] = {
 	TEXT(tk_problem_row, family, NEWEST),
 };
 
-static const struct tk_column series_columns[] = {
+static const struct tk_db_column series_columns[] = {
 	UID(tk_series_row),
 	TEXT(tk_series_row, slug, 0),
 	REF(tk_series_row, device_id, KEY, device),
@@ -113,7 +113,7 @@ static const struct tk_column series_columns[] = {
 	TEXT(tk_series_row, role, NEWEST),
 };
 
-static const struct tk_column night_columns[] = {
+static const struct tk_db_column night_columns[] = {
 	UID(tk_night_row),
 	REF(tk_night_row, machine_id, KEY, machine),
 	TEXT(tk_night_row, kind, KEY),
@@ -127,7 +127,7 @@ static const struct tk_column night_columns[] = {
 	TEXT(tk_night_row, summary, 0),
 };
 
-static const struct tk_column stage_columns[] = {
+static const struct tk_db_column stage_columns[] = {
 	REF(tk_stage_row, night_id, KEY, night),
 	TEXT(tk_stage_row, name, KEY),
 	TEXT(tk_stage_row, status, 0),
@@ -136,7 +136,7 @@ static const struct tk_column stage_columns[] = {
 	TEXT(tk_stage_row, detail, 0),
 };
 
-static const struct tk_column resolution_columns[] = {
+static const struct tk_db_column resolution_columns[] = {
 	REF(tk_resolution_row, night_id, KEY, night),
 	REF(tk_resolution_row, upstream_id, KEY, upstream),
 	REF(tk_resolution_row, revision_id, NULLABLE, revision),
@@ -145,7 +145,7 @@ static const struct tk_column resolution_columns[] = {
 	TEXT(tk_resolution_row, message, 0),
 };
 
-static const struct tk_column run_columns[] = {
+static const struct tk_db_column run_columns[] = {
 	UID(tk_run_row),
 	REF(tk_run_row, night_id, KEY, night),
 	INT(tk_run_row, seq, KEY),
@@ -160,7 +160,7 @@ static const struct tk_column run_columns[] = {
 	TEXT(tk_run_row, attributes, 0),
 };
 
-static const struct tk_column job_columns[] = {
+static const struct tk_db_column job_columns[] = {
 	REF(tk_job_row, night_id, KEY, night),
 	INT(tk_job_row, seq, KEY),
 	REF(tk_job_row, series_id, 0, series),
@@ -170,7 +170,7 @@ static const struct tk_column job_columns[] = {
 	REF(tk_job_row, run_id, NULLABLE, run),
 };
 
-static const struct tk_column measurement_columns[] = {
+static const struct tk_db_column measurement_columns[] = {
 	REF(tk_point, series_id, KEY, series),
 	INT(tk_point, as_of_s, KEY),
 	REF(tk_point, run_id, KEY, run),
@@ -188,13 +188,13 @@ static const struct tk_column measurement_columns[] = {
 	{"flags", TK_COL_U32, 0, offsetof(struct tk_point, flags), 0, 0},
 };
 
-static const struct tk_column sample_columns[] = {
+static const struct tk_db_column sample_columns[] = {
 	REF(tk_sample_row, run_id, KEY, run),
 	REF(tk_sample_row, series_id, KEY, series),
 	{"data", TK_COL_BLOB, 0, offsetof(struct tk_sample_row, data), 0, 0},
 };
 
-static const struct tk_column ceiling_columns[] = {
+static const struct tk_db_column ceiling_columns[] = {
 	REF(tk_ceiling_row, night_id, KEY, night),
 	REF(tk_ceiling_row, device_id, KEY, device),
 	TEXT(tk_ceiling_row, name, KEY),
@@ -203,7 +203,7 @@ static const struct tk_column ceiling_columns[] = {
 	TEXT(tk_ceiling_row, unit, 0),
 };
 
-static const struct tk_column triage_columns[] = {
+static const struct tk_db_column triage_columns[] = {
 	UID(tk_triage_row),
 	TEXT(tk_triage_row, alert_uid, KEY),
 	INT(tk_triage_row, at_s, KEY),
@@ -212,7 +212,7 @@ static const struct tk_column triage_columns[] = {
 	TEXT(tk_triage_row, note, KEY),
 };
 
-static const struct tk_column notification_columns[] = {
+static const struct tk_db_column notification_columns[] = {
 	TEXT(tk_notification_row, alert_uid, KEY),
 	TEXT(tk_notification_row, sink, KEY),
 	TEXT(tk_notification_row, target, KEY),
@@ -220,7 +220,7 @@ static const struct tk_column notification_columns[] = {
 };
 
 /* run_id and previous_run_id are not enforced: derived rows may be older than a run that was taken out. */
-static const struct tk_column change_point_columns[] = {
+static const struct tk_db_column change_point_columns[] = {
 	REF(tk_change_point_row, series_id, KEY, series),
 	INT(tk_change_point_row, as_of_s, KEY),
 	REF(tk_change_point_row, run_id, KEY, run),
@@ -235,7 +235,7 @@ static const struct tk_column change_point_columns[] = {
 	TEXT(tk_change_point_row, detail, 0),
 };
 
-static const struct tk_column verdict_columns[] = {
+static const struct tk_db_column verdict_columns[] = {
 	REF(tk_verdict_row, night_id, KEY, night),
 	REF(tk_verdict_row, series_id, KEY, series),
 	TEXT(tk_verdict_row, status, 0),
@@ -252,7 +252,7 @@ static const struct tk_column verdict_columns[] = {
 };
 
 /* An alert's uid is the hash of its series and its first bad revision: one step is one alert, however often it is found. */
-static const struct tk_column alert_columns[] = {
+static const struct tk_db_column alert_columns[] = {
 	UID(tk_alert_row),
 	REF(tk_alert_row, series_id, KEY, series),
 	REF(tk_alert_row, night_id, 0, night),
@@ -270,7 +270,7 @@ static const struct tk_column alert_columns[] = {
 	[TK_TABLE_##table] = {#table, table##_columns, sizeof(table##_columns) / sizeof(table##_columns[0]), \
 		sizeof(struct type), id, uid, rule}
 
-const struct tk_table tk_tables[TK_TABLE_COUNT] = {
+const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
 	TABLE(machine, tk_machine_row, true, true, TK_PUT_KEEP),
 	TABLE(device, tk_device_row, true, true, TK_PUT_KEEP),
 	TABLE(environment, tk_environment_row, true, true, TK_PUT_KEEP),

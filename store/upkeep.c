@@ -65,7 +65,7 @@ static int check_references(struct tk_store *s, struct tk_list *list, struct tk_
 
 static int check_uids(struct tk_store *s, enum tk_table_id table, struct tk_list *list, struct tk_error *err)
 {
-	const struct tk_table *t = &tk_tables[table];
+	const struct tk_db_table *t = &tk_tables[table];
 	struct tk_rows rows = {0};
 	int status;
 
