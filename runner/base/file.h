@@ -40,6 +40,8 @@ char *tk_path_cache_dir(const char *sub);                          /* $TRACKER_C
 /* An advisory lock for one process at a time; TK_EBUSY names the holder's pid. The lock ends with the process. */
 struct tk_lock;
 int tk_lock_take(const char *path, struct tk_lock **out, struct tk_error *err);
+/* Waits for it: TK_EBUSY at the deadline, TK_ECANCELED where the user stopped the program. */
+int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, struct tk_error *err);
 void tk_lock_release(struct tk_lock *lock);
 
 #endif

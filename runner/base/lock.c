@@ -7,8 +7,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/proc.h"
 
 struct tk_lock {
 	int fd;
@@ -47,6 +49,20 @@ int tk_lock_take(const char *path, struct tk_lock **out, struct tk_error *err)
 		dprintf(lock->fd, "%ld\n", (long)getpid());
 	*out = lock;
 	return TK_OK;
+}
+
+/* Asks again every 50 ms: whoever holds it works for seconds or minutes. */
+int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, struct tk_error *err)
+{
+	const int64_t end = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
+	int status;
+
+	while ((status = tk_lock_take(path, out, err)) == TK_EBUSY && tk_clock_mono_ns() < end) {
+		if (tk_cancel_requested())
+			return tk_fail(err, TK_ECANCELED, "stopped while waiting for the lock %s", path);
+		tk_clock_sleep_ns(50 * 1000 * 1000);
+	}
+	return status;
 }
 
 /* The file stays: removing it would let two processes lock two files of one name. */

@@ -1,11 +1,13 @@
 /* revision -> artifact: a relocatable folder with backends, in a cache that is addressed by content.
  *
  *   <cache>/artifacts/<key>/manifest.json, lib/tk_backend_<name>.so, build.log
- *   key = sha256(revision, submodules, adapter's files, the tracker's kernels/abi, toolchain, flags, arch)
+ *   key = sha256(revision, submodules, adapter's files and inputs, the tracker's kernels/abi, toolchain, flags, arch)
  *
  * An adapter is a folder with an executable `build` (sh). It is run in an empty build folder with
- *   TK_SRC (work tree), TK_OUT (leave lib/tk_backend_*.so there), TK_KERNELS (the tracker's kernels/), TK_JOBS, TK_ARCH, TK_FLAGS,
- *   CC, CXX; the network is nobody's business after checkout. */
+ *   TK_SRC (work tree of its own, may be written to), TK_OUT (leave lib/tk_backend_*.so there), TK_KERNELS (the tracker's kernels/),
+ *   TK_JOBS, TK_ARCH, TK_FLAGS, CC, CXX, LDFLAGS; the network is nobody's business after checkout.
+ * Beside it may lie `inputs` (files below TK_KERNELS that it compiles) and `tools` (programs whose versions matter; `cc` and `cmake`
+ * where there is no such file), one a line, # starts a comment. */
 #ifndef TK_BUILD_H
 #define TK_BUILD_H
 #include <stdbool.h>
@@ -23,6 +25,7 @@ struct tk_build_spec {
 	const struct tk_source *source;    /* NULL for a system or builtin backend: nothing is built, see tk_build_installed */
 	const char *revision;
 	const char *adapter_dir;
+	const char *kernels_dir;           /* the tracker's kernels/; NULL: two folders above adapter_dir */
 	const char *arch;                  /* "native" or what the adapter understands (sm_90a, x86-64-v3) */
 	const char *flags;                 /* may be NULL */
 	const char *cache_dir;
@@ -53,6 +56,8 @@ struct tk_artifact {
 	char *dir, *log_path;                  /* absolute */
 	char *message;                         /* why it failed: the first error line of the log; "" */
 	char *toolchain;                       /* "gcc 12.2.0, cmake 3.25.1" */
+	char *upstream, *revision, *adapter, *arch, *flags;    /* as in the spec; "" for an installed one */
+	int64_t built_s;
 	double wall_s;
 	int64_t size_bytes;
 	struct tk_artifact_backend *backends;
@@ -66,13 +71,22 @@ int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct 
 int tk_build_installed(const char *backend_path, const char *backend_name, struct tk_artifact **out, struct tk_error *err);
 void tk_artifact_free(struct tk_artifact *a);
 
+/* From the cache; counts as a use. TK_ENOTFOUND where there is none. */
 int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact **out, struct tk_error *err);
 int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count, const char *file, struct tk_error *err);  /* .tar.zst */
+/* Refuses what does not hold together: manifests, file and code hashes are checked before anything is put into the cache. */
 int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, struct tk_error *err);
+/* Keys in the cache, sorted; freed with tk_names_free. */
+int tk_artifact_keys(const char *cache_dir, char ***keys, size_t *count, struct tk_error *err);
 /* Removes the least recently used artifacts until the cache is below max_bytes; `keep` are never removed. */
 int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *const *keep, size_t keep_count, struct tk_error *err);
 
-/* Hash of the machine code of a shared object and of each function in it (symbols matching `symbol_glob`, NULL: exported ones). */
+/* Hash of the machine code of a shared object and of its functions: those that match `symbol_glob`, NULL: the exported ones and the largest
+ * others; at most TK_CODE_KERNELS_MAX, largest first, names unique. What the linker filled in (addresses of strings, data, other functions) is
+ * replaced by what it refers to, where the object keeps its relocations (-Wl,--emit-relocs, which tk_build puts into LDFLAGS): code that differs
+ * only in version strings, paths or times has equal hashes. Without relocations the bytes are hashed as they are. The content of read-only data is
+ * no part of it. */
+#define TK_CODE_KERNELS_MAX 64
 int tk_code_hash(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE],
 	struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err);
 

@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/proc.h"
 #include "upstream/upstream.h"
 
 /* HEAD of the remote, kept apart from its branches. */
@@ -99,16 +97,11 @@ static char *clone_path(const struct tk_source *s, const char *url)
 
 static int wait_for_lock(const char *dir, double deadline_s, struct tk_lock **lock, struct tk_error *err)
 {
-	const int64_t end = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
 	char *path = NULL;
 	if (asprintf(&path, "%s.lock", dir) < 0)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	int status;
-	while ((status = tk_lock_take(path, lock, err)) == TK_EBUSY && tk_clock_mono_ns() < end && !tk_cancel_requested())
-		tk_clock_sleep_ns(50 * 1000 * 1000);
+	const int status = tk_lock_wait(path, deadline_s, lock, err);
 	free(path);
-	if (status == TK_EBUSY && tk_cancel_requested())
-		return tk_fail(err, TK_ECANCELED, "stopped while waiting for the clone");
 	return status;
 }
 

@@ -12,8 +12,4 @@ struct tk_revision;
 /* Parses the whole output. *out (caller frees) is NULL where there is no record. Positions are left 0. */
 int tk_log_parse(const char *data, size_t len, struct tk_revision **out, size_t *count, struct tk_error *err);
 
-/* Copies foreign text as one line of valid UTF-8: control and bidirectional control characters become a space, bytes that are not UTF-8
- * become U+FFFD, text that does not fit ends in "...". */
-void tk_text_clean(char *out, size_t size, const char *text);
-
 #endif

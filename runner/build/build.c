@@ -1,0 +1,356 @@
+/* Runs an adapter on a revision and publishes what it leaves. */
+#include "build/build.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "build/artifact.h"
+#include "upstream/upstream.h"
+
+#define RETRY_S (24 * 3600)        /* a failed build may have been the network's or the disk's fault */
+
+/* One build at work. */
+struct job {
+	const struct tk_build_spec *spec;
+	char *kernels_dir;
+	char *source;              /* work tree; given back with tk_source_discard */
+	char *temp;                /* <artifacts>/.new-...: out/, build/, tmp/ */
+	char *out, *build, *tmp, *log;
+	struct tk_artifact *artifact;
+};
+
+static char *copy(const char *s)
+{
+	return strdup(s ? s : "");
+}
+
+/* The last component of a path, without the slashes that may follow it. */
+static char *last_component(const char *path)
+{
+	size_t end = strlen(path);
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	size_t start = end;
+	while (start && path[start - 1] != '/')
+		start--;
+	return strndup(path + start, end - start);
+}
+
+/* ---- before ---------------------------------------------------------------------------------------------------- */
+
+static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
+{
+	char *program = tk_path_join(spec->adapter_dir, "build");
+	int status = TK_OK;
+	if (!spec->source || !spec->revision || !*spec->revision)
+		status = tk_fail(err, TK_EINTERNAL, "a build needs a source and a revision");
+	else if (!program)
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	else if (!tk_file_exists(program))
+		status = tk_fail(err, TK_ENOTFOUND, "%s: there is no adapter %s", spec->source->name, program);
+	else if (access(program, X_OK))
+		status = tk_fail(err, TK_ECONFIG, "%s: the adapter %s is not executable", spec->source->name, program);
+	free(program);
+	return status;
+}
+
+static char *kernels_of(const struct tk_build_spec *spec)
+{
+	if (spec->kernels_dir)
+		return tk_path_absolute(spec->kernels_dir);
+	char *up = tk_path_join(spec->adapter_dir, "../..");
+	char *dir = up ? tk_path_absolute(up) : NULL;
+	free(up);
+	return dir;
+}
+
+/* The work tree and the folders of the build. */
+static int prepare(struct job *j, struct tk_error *err)
+{
+	const struct tk_build_spec *spec = j->spec;
+	char *artifacts = tk_cache_artifacts(spec->cache_dir);
+	int status = artifacts ? tk_dir_make(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = tk_dir_temp(artifacts, ".new-", &j->temp, err);
+	free(artifacts);
+	if (status)
+		return status;
+	j->out = tk_path_join(j->temp, "out");
+	j->build = tk_path_join(j->temp, "build");
+	j->tmp = tk_path_join(j->temp, "tmp");
+	j->log = j->out ? tk_path_join(j->out, "build.log") : NULL;
+	if (!j->log || !j->build || !j->tmp)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	if ((status = tk_dir_make(j->out, err)) || (status = tk_dir_make(j->build, err)) || (status = tk_dir_make(j->tmp, err)))
+		return status;
+	return tk_source_checkout(spec->source, spec->revision, &j->source, err);
+}
+
+static int describe(struct job *j, const struct tk_build_key *key, struct tk_error *err)
+{
+	const struct tk_build_spec *spec = j->spec;
+	struct tk_artifact *a = calloc(1, sizeof(*a));
+	if (!a)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	j->artifact = a;
+	memcpy(a->key, key->hex, sizeof(a->key));
+	a->toolchain = copy(key->toolchain);
+	a->upstream = copy(spec->source->name);
+	a->revision = copy(spec->revision);
+	a->adapter = last_component(spec->adapter_dir);
+	a->arch = copy(spec->arch ? spec->arch : "native");
+	a->flags = copy(spec->flags);
+	a->message = copy("");
+	a->built_s = tk_clock_now_s();
+	if (!a->toolchain || !a->upstream || !a->revision || !a->adapter || !a->arch || !a->flags || !a->message)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	return TK_OK;
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+struct env { char *vars[16]; size_t count; };
+
+static int put_env(struct env *e, const char *name, const char *value, struct tk_error *err)
+{
+	if (asprintf(&e->vars[e->count], "%s=%s", name, value) < 0)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	e->vars[++e->count] = NULL;
+	return TK_OK;
+}
+
+static const char *or_default(const char *value, const char *fallback)
+{
+	return value && *value ? value : fallback;
+}
+
+/* --emit-relocs keeps what tk_code_hash needs to see the code without the addresses. */
+static int make_env(const struct job *j, struct env *e, struct tk_error *err)
+{
+	const struct tk_build_spec *spec = j->spec;
+	char jobs[16];
+	snprintf(jobs, sizeof(jobs), "%u", spec->jobs ? spec->jobs : 1);
+	const struct { const char *name, *value; } vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->out}, {"TK_KERNELS", j->kernels_dir},
+		{"TK_JOBS", jobs}, {"TK_ARCH", or_default(spec->arch, "native")}, {"TK_FLAGS", or_default(spec->flags, "")},
+		{"CC", or_default(getenv("CC"), "cc")}, {"CXX", or_default(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
+		{"TMPDIR", j->tmp}, {"SOURCE_DATE_EPOCH", "315532800"}};
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < sizeof(vars) / sizeof(*vars); i++)
+		status = put_env(e, vars[i].name, vars[i].value, err);
+	return status;
+}
+
+static int set_message(struct tk_artifact *a, enum tk_build_status how, char *message, struct tk_error *err)
+{
+	if (!message)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	free(a->message);
+	a->message = message;
+	a->status = how;
+	return TK_OK;
+}
+
+/* How it ended -> status and message of the artifact. */
+static int judge(struct job *j, const struct tk_proc_spec *proc, const struct tk_proc_result *result, struct tk_error *err)
+{
+	struct tk_artifact *a = j->artifact;
+	struct tk_error why = {0};
+	char *text = NULL;
+	if (result->timed_out) {
+		if (asprintf(&text, "the build did not end within %.0f s", proc->deadline_s) < 0)
+			text = NULL;
+		return set_message(a, TK_BUILD_TIMEOUT, text, err);
+	}
+	if (result->exit_code != 0) {
+		if (tk_log_disk_full(j->log))
+			return tk_fail(err, TK_ENOSPC, "%s: no space left on the disk during the build", j->spec->source->name);
+		text = tk_log_first_error(j->log);
+		if (text && !*text) {
+			free(text);
+			tk_proc_check(proc, result, &why);
+			text = strdup(why.message);
+		}
+		return set_message(a, TK_BUILD_FAILED, text, err);
+	}
+	const int status = tk_scan_backends(a, j->out, &why);
+	if (status == TK_EDATA)
+		return set_message(a, TK_BUILD_FAILED, strdup(why.message), err);
+	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
+}
+
+static int run_adapter(struct job *j, struct tk_error *err)
+{
+	struct env env = {.count = 0};
+	char *program = tk_path_join(j->spec->adapter_dir, "build");
+	char *absolute = program ? tk_path_absolute(program) : NULL;
+	struct tk_proc_result result = {0};
+	int status = absolute ? make_env(j, &env, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	const char *const argv[] = {absolute, NULL};
+	const struct tk_proc_spec proc = {.argv = argv, .env = (const char *const *)env.vars, .cwd = j->build, .log_path = j->log,
+		.deadline_s = j->spec->deadline_s, .memory_limit_bytes = j->spec->memory_limit_bytes};
+	if (!status)
+		status = tk_proc_run(&proc, &result, err);
+	if (!status) {
+		j->artifact->wall_s = result.wall_s;
+		status = judge(j, &proc, &result, err);
+		tk_proc_result_free(&result);
+	}
+	for (size_t i = 0; i < env.count; i++)
+		free(env.vars[i]);
+	free(absolute);
+	free(program);
+	return status;
+}
+
+/* ---- after ------------------------------------------------------------------------------------------------------- */
+
+/* A failed build leaves its log and its manifest, nothing that could be loaded. */
+static int drop_backends(struct job *j, struct tk_error *err)
+{
+	struct tk_artifact *a = j->artifact;
+	for (size_t i = 0; i < a->backend_count; i++) {
+		free(a->backends[i].path);
+		free(a->backends[i].kernels);
+	}
+	a->backend_count = 0;
+	char *lib = tk_path_join(j->out, "lib");
+	const int status = lib ? tk_dir_remove(lib, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	free(lib);
+	return status;
+}
+
+static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err)
+{
+	struct tk_artifact *a = j->artifact;
+	int status = a->status == TK_BUILD_OK ? TK_OK : drop_backends(j, err);
+	if (!status) {
+		a->size_bytes = tk_dir_size(j->out);
+		status = tk_manifest_write(a, j->out, err);
+	}
+	if (!status)
+		status = tk_cache_publish(j->spec->cache_dir, a->key, j->out, err);
+	if (!status)
+		status = tk_artifact_load(j->spec->cache_dir, a->key, out, err);
+	if (!status)
+		(*out)->cached = false;
+	return status;
+}
+
+static void job_free(struct job *j)
+{
+	tk_source_discard(j->spec->source, j->source);
+	if (j->temp)
+		tk_dir_remove(j->temp, NULL);
+	free(j->temp);
+	free(j->out);
+	free(j->build);
+	free(j->tmp);
+	free(j->log);
+	tk_artifact_free(j->artifact);
+}
+
+static int build_anew(const struct tk_build_spec *spec, char *kernels_dir, const struct tk_build_key *key, struct tk_artifact **out,
+	struct tk_error *err)
+{
+	struct job j = {.spec = spec, .kernels_dir = kernels_dir};
+	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->source->name, spec->revision);
+	int status = describe(&j, key, err);
+	if (!status)
+		status = prepare(&j, err);
+	if (!status)
+		status = run_adapter(&j, err);
+	if (!status)
+		status = publish(&j, out, err);
+	job_free(&j);
+	return status;
+}
+
+/* True where the cache has an answer that still counts; a damaged one is built again. */
+static bool find_cached(const struct tk_build_spec *spec, const char *key, struct tk_artifact **out)
+{
+	struct tk_artifact *a = NULL;
+	if (tk_artifact_load(spec->cache_dir, key, &a, NULL))
+		return false;
+	if (a->status != TK_BUILD_OK && tk_clock_now_s() - a->built_s >= RETRY_S) {
+		tk_artifact_free(a);
+		return false;
+	}
+	*out = a;
+	return true;
+}
+
+int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err)
+{
+	struct tk_build_key key = {0};
+	struct tk_lock *lock = NULL;
+	char *kernels_dir = NULL;
+	int status = check_spec(spec, err);
+	if (!status && !(kernels_dir = kernels_of(spec)))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status && (status = tk_build_key(spec, kernels_dir, &key, err)))
+		tk_context(err, "%s", spec->source->name);
+	if (!status)
+		status = tk_cache_lock(spec->cache_dir, key.hex, spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err);
+	if (!status && !find_cached(spec, key.hex, out))
+		status = build_anew(spec, kernels_dir, &key, out, err);
+	tk_lock_release(lock);
+	free(key.toolchain);
+	free(kernels_dir);
+	return status;
+}
+
+/* ---- backends that are there already ------------------------------------------------------------------------------ */
+
+static int fill_installed(struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
+{
+	struct tk_hash *h = tk_hash_new();
+	if (!h)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	int status = tk_hash_file(h, path, err);
+	if (status) {
+		tk_hash_free(h);
+		return status;
+	}
+	tk_hash_finish(h, a->key);
+	a->backend_count = 1;
+	status = tk_scan_backend(path, name, &a->backends[0], err);
+	if (status)
+		return status;
+	char *slash = strrchr(a->backends[0].path, '/');
+	a->dir = strndup(a->backends[0].path, (size_t)(slash - a->backends[0].path));
+	struct stat st;
+	a->size_bytes = stat(path, &st) ? 0 : (int64_t)st.st_size;
+	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+}
+
+int tk_build_installed(const char *backend_path, const char *backend_name, struct tk_artifact **out, struct tk_error *err)
+{
+	if (!tk_backend_name_valid(backend_name))
+		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a backend's name", backend_name);
+	struct tk_artifact *a = calloc(1, sizeof(*a));
+	int status = TK_OK;
+	if (!a || !(a->backends = calloc(1, sizeof(*a->backends))))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = fill_installed(a, backend_path, backend_name, err);
+	if (!status) {
+		char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream, &a->revision, &a->adapter, &a->arch, &a->flags};
+		for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++) {
+			if (!(*texts[i] = strdup("")))
+				status = tk_fail(err, TK_ENOMEM, "no memory");
+		}
+	}
+	if (status) {
+		tk_artifact_free(a);
+		return status;
+	}
+	a->cached = true;
+	*out = a;
+	return TK_OK;
+}

@@ -1,0 +1,125 @@
+/* Artifacts as one .tar.zst, so that a build host can feed measuring hosts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/file.h"
+#include "base/pack.h"
+#include "build/artifact.h"
+
+#define BUNDLE_MAX ((size_t)16 << 30)      /* unpacked bytes that an import may write */
+
+static int copy_artifact(const char *cache_dir, const char *key, const char *to, struct tk_error *err)
+{
+	struct tk_artifact *a = NULL;
+	int status = tk_artifact_load(cache_dir, key, &a, err);
+	if (status)
+		return status;
+	char *target = tk_path_join(to, key);
+	if (!target)
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	else if (a->status != TK_BUILD_OK)
+		status = tk_fail(err, TK_EUSAGE, "the artifact %.12s is of a failed build, it is not worth moving", key);
+	if (!status)
+		status = tk_dir_copy(a->dir, target, err);
+	free(target);
+	tk_artifact_free(a);
+	return status;
+}
+
+int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count, const char *file, struct tk_error *err)
+{
+	char *artifacts = tk_cache_artifacts(cache_dir);
+	char *temp = NULL;
+	int status = artifacts ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status && !count)
+		status = tk_fail(err, TK_EUSAGE, "there is nothing to export");
+	if (!status)
+		status = tk_dir_make(artifacts, err);
+	if (!status)
+		status = tk_dir_temp(artifacts, ".new-", &temp, err);
+	for (size_t i = 0; !status && i < count; i++)
+		status = copy_artifact(cache_dir, keys[i], temp, err);
+	if (!status)
+		status = tk_archive_write(file, temp, err);
+	if (temp)
+		tk_dir_remove(temp, NULL);
+	free(temp);
+	free(artifacts);
+	return status;
+}
+
+/* ---- import ---------------------------------------------------------------------------------------------------- */
+
+/* Every folder is checked before the first one is moved: a bundle is taken whole or not at all. */
+static int check_folder(const char *temp, const char *key, struct tk_error *err)
+{
+	struct tk_artifact *a = NULL;
+	if (!tk_key_valid(key))
+		return tk_fail(err, TK_EDATA, "it contains \"%.80s\", expected folders named by an artifact's key", key);
+	char *dir = tk_path_join(temp, key);
+	int status = dir ? tk_manifest_verify(dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	if (status == TK_ENOTFOUND)
+		status = tk_fail(err, TK_EDATA, "%.12s has no manifest.json", key);
+	if (!status)
+		status = tk_manifest_read(dir, &a, err);
+	if (!status && strcmp(a->key, key))
+		status = tk_fail(err, TK_EDATA, "the folder %.12s has the manifest of %.12s", key, a->key);
+	if (!status && a->status != TK_BUILD_OK)
+		status = tk_fail(err, TK_EDATA, "%.12s is of a failed build", key);
+	tk_artifact_free(a);
+	free(dir);
+	return status;
+}
+
+/* What is in the cache already and good stays. */
+static int take_folder(const char *cache_dir, const char *temp, const char *key, size_t *imported, struct tk_error *err)
+{
+	struct tk_artifact *there = NULL;
+	struct tk_lock *lock = NULL;
+	char *from = tk_path_join(temp, key);
+	int status = from ? tk_cache_lock(cache_dir, key, 3600, &lock, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status && (tk_artifact_load(cache_dir, key, &there, NULL) || there->status != TK_BUILD_OK)) {
+		status = tk_cache_publish(cache_dir, key, from, err);
+		*imported += status == TK_OK;
+	}
+	tk_artifact_free(there);
+	tk_lock_release(lock);
+	free(from);
+	return status;
+}
+
+static int take_all(const char *cache_dir, const char *temp, size_t *imported, struct tk_error *err)
+{
+	char **names = NULL;
+	size_t n = 0, done = 0;
+	int status = tk_dir_list(temp, &names, &n, err);
+	if (!status && !n)
+		status = tk_fail(err, TK_EDATA, "there is no artifact in it");
+	for (size_t i = 0; !status && i < n; i++)
+		status = check_folder(temp, names[i], err);
+	for (size_t i = 0; !status && i < n; i++)
+		status = take_folder(cache_dir, temp, names[i], &done, err);
+	tk_names_free(names, n);
+	if (!status)
+		*imported = done;
+	return status;
+}
+
+int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, struct tk_error *err)
+{
+	char *artifacts = tk_cache_artifacts(cache_dir);
+	char *temp = NULL;
+	int status = artifacts ? tk_dir_make(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = tk_dir_temp(artifacts, ".new-", &temp, err);
+	if (!status)
+		status = tk_archive_extract(file, temp, BUNDLE_MAX, err);
+	if (!status && (status = take_all(cache_dir, temp, imported, err)))
+		tk_context(err, "%s", file);
+	if (temp)
+		tk_dir_remove(temp, NULL);
+	free(temp);
+	free(artifacts);
+	return status;
+}

@@ -1,0 +1,233 @@
+/* The artifact cache: <cache>/artifacts/<key>/, published by rename, evicted by least recent use.
+ *
+ * The time of use is the modification time of manifest.json. Locks lie in artifacts/locks/: builders wait for each other by key. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "build/artifact.h"
+
+#define STALE_S (2 * 24 * 3600)
+
+bool tk_key_valid(const char *key)
+{
+	return strlen(key) == TK_HASH_HEX_SIZE - 1 && strspn(key, "0123456789abcdef") == TK_HASH_HEX_SIZE - 1;
+}
+
+char *tk_cache_artifacts(const char *cache_dir)
+{
+	return tk_path_join(cache_dir, "artifacts");
+}
+
+int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct tk_lock **out, struct tk_error *err)
+{
+	char *dir = tk_path_join3(cache_dir, "artifacts", "locks");
+	char *path = dir ? tk_path_join(dir, key) : NULL;
+	int status = path ? tk_dir_make(dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = tk_lock_wait(path, wait_s, out, err);
+	free(path);
+	free(dir);
+	return status;
+}
+
+/* Out of the way first, then gone: a reader sees the whole artifact or none. */
+static int remove_artifact(const char *artifacts, const char *dir, struct tk_error *err)
+{
+	char *trash = NULL, *inside = NULL;
+	int status = tk_dir_temp(artifacts, ".old-", &trash, err);
+	if (status)
+		return status;
+	if (!(inside = tk_path_join(trash, "a")))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	else if (rename(dir, inside) && errno != ENOENT)
+		status = tk_fail_errno(err, "cannot remove %s", dir);
+	const int removed = tk_dir_remove(trash, status ? NULL : err);
+	free(inside);
+	free(trash);
+	return status ? status : removed;
+}
+
+int tk_cache_publish(const char *cache_dir, const char *key, const char *from, struct tk_error *err)
+{
+	char *artifacts = tk_cache_artifacts(cache_dir);
+	char *to = artifacts ? tk_path_join(artifacts, key) : NULL;
+	int status = to ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status && tk_dir_exists(to))
+		status = remove_artifact(artifacts, to, err);
+	if (!status && rename(from, to))
+		status = tk_fail_errno(err, "cannot put the artifact into %s", to);
+	free(to);
+	free(artifacts);
+	return status;
+}
+
+int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact **out, struct tk_error *err)
+{
+	if (!tk_key_valid(key))
+		return tk_fail(err, TK_EUSAGE, "\"%.80s\" is not an artifact's key", key);
+	char *dir = tk_path_join3(cache_dir, "artifacts", key);
+	char *manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
+	struct tk_artifact *a = NULL;
+	int status = TK_OK;
+	if (!manifest)
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	else if (!tk_file_exists(manifest))
+		status = tk_fail(err, TK_ENOTFOUND, "the cache has no artifact %s", key);
+	if (!status)
+		status = tk_manifest_read(dir, &a, err);
+	if (!status && strcmp(a->key, key))
+		status = tk_fail(err, TK_EDATA, "%s: the manifest is of %s", dir, a->key);
+	if (status) {
+		tk_artifact_free(a);
+	} else {
+		(void)utimensat(AT_FDCWD, manifest, NULL, 0);      /* a cache that cannot be written to only ages */
+		a->cached = true;
+		*out = a;
+	}
+	free(manifest);
+	free(dir);
+	return status;
+}
+
+int tk_artifact_keys(const char *cache_dir, char ***keys, size_t *count, struct tk_error *err)
+{
+	char **names = NULL;
+	size_t n = 0, kept = 0;
+	char *dir = tk_cache_artifacts(cache_dir);
+	int status = dir ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status && tk_dir_exists(dir))
+		status = tk_dir_list(dir, &names, &n, err);
+	for (size_t i = 0; !status && i < n; i++) {
+		if (tk_key_valid(names[i]))
+			names[kept++] = names[i];
+		else
+			free(names[i]);
+	}
+	if (!status) {
+		*keys = names;
+		*count = kept;
+	}
+	free(dir);
+	return status;
+}
+
+/* ---- eviction ------------------------------------------------------------------------------------------------- */
+
+struct entry {
+	const char *key;
+	struct timespec used;
+	uint64_t bytes;
+	bool keep;
+};
+
+static int least_recent_first(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	if (x->used.tv_sec != y->used.tv_sec)
+		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+	if (x->used.tv_nsec != y->used.tv_nsec)
+		return x->used.tv_nsec < y->used.tv_nsec ? -1 : 1;
+	return strcmp(x->key, y->key);
+}
+
+static int look_at(const char *artifacts, const char *key, struct entry *e, struct tk_error *err)
+{
+	struct stat st;
+	char *dir = tk_path_join(artifacts, key);
+	char *manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
+	if (!manifest) {
+		free(dir);
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	}
+	e->key = key;
+	if (!stat(manifest, &st))
+		e->used = st.st_mtim;      /* without a manifest: oldest of all */
+	e->bytes = (uint64_t)tk_dir_size(dir);
+	free(manifest);
+	free(dir);
+	return TK_OK;
+}
+
+/* Temporary folders of processes that were killed. */
+static void sweep(const char *artifacts)
+{
+	DIR *d = opendir(artifacts);
+	const struct dirent *e;
+	while (d && (e = readdir(d))) {
+		struct stat st;
+		if (strncmp(e->d_name, ".new-", 5) && strncmp(e->d_name, ".old-", 5))
+			continue;
+		char *path = tk_path_join(artifacts, e->d_name);
+		if (path && !lstat(path, &st) && st.st_mtime < tk_clock_now_s() - STALE_S)
+			tk_dir_remove(path, NULL);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+}
+
+static int evict_one(const char *cache_dir, const char *artifacts, const char *key, bool *gone, struct tk_error *err)
+{
+	struct tk_lock *lock = NULL;
+	char *dir = tk_path_join(artifacts, key);
+	int status = dir ? tk_cache_lock(cache_dir, key, 0, &lock, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	*gone = false;
+	if (!status) {
+		status = remove_artifact(artifacts, dir, err);
+		*gone = !status;
+	} else if (status == TK_EBUSY) {
+		status = TK_OK;            /* in use */
+	}
+	tk_lock_release(lock);
+	free(dir);
+	return status;
+}
+
+static bool is_kept(const char *key, const char *const *keep, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (keep[i] && !strcmp(keep[i], key))
+			return true;
+	}
+	return false;
+}
+
+int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *const *keep, size_t keep_count, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t n = 0;
+	uint64_t total = 0;
+	struct entry *entries = NULL;
+	char *artifacts = tk_cache_artifacts(cache_dir);
+	int status = artifacts ? tk_artifact_keys(cache_dir, &keys, &n, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status && !(entries = calloc(n + 1, sizeof(*entries))))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	for (size_t i = 0; !status && i < n; i++) {
+		status = look_at(artifacts, keys[i], &entries[i], err);
+		entries[i].keep = is_kept(keys[i], keep, keep_count);
+		total += entries[i].bytes;
+	}
+	if (!status && n)
+		qsort(entries, n, sizeof(*entries), least_recent_first);
+	for (size_t i = 0; !status && i < n && total > max_bytes; i++) {
+		bool gone = false;
+		if (!entries[i].keep)
+			status = evict_one(cache_dir, artifacts, entries[i].key, &gone, err);
+		if (gone)
+			total -= entries[i].bytes;
+	}
+	if (!status)
+		sweep(artifacts);
+	free(entries);
+	tk_names_free(keys, n);
+	free(artifacts);
+	return status;
+}

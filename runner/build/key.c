@@ -1,0 +1,222 @@
+/* What decides an artifact's content, as one hash. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/proc.h"
+#include "build/artifact.h"
+#include "upstream/upstream.h"
+
+#define LIST_MAX 65536
+
+/* ---- the lists beside `build`: one name a line, # starts a comment ------------------------------------------- */
+
+/* Calls use(name) for every line of <dir>/<file>; *there tells whether the file exists. */
+static int each_line(const char *dir, const char *file, bool *there, int (*use)(void *, const char *, struct tk_error *), void *arg,
+	struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	char *path = tk_path_join(dir, file);
+	if (!path)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	int status = TK_OK;
+	*there = tk_file_exists(path);
+	if (*there)
+		status = tk_file_read(path, LIST_MAX, &text, err);
+	char *copy = *there && !status ? strdup(tk_buf_cstr(&text)) : NULL;
+	char *rest = copy;
+	for (char *line; !status && rest && (line = strsep(&rest, "\n"));) {
+		line[strcspn(line, "#")] = '\0';
+		line += strspn(line, " \t");
+		for (size_t n = strlen(line); n && isspace((unsigned char)line[n - 1]); n--)
+			line[n - 1] = '\0';
+		if (*line && (status = use(arg, line, err)))
+			tk_context(err, "%s", path);
+	}
+	free(copy);
+	free(path);
+	tk_buf_free(&text);
+	return status;
+}
+
+struct inputs { const char *kernels_dir; struct tk_hash *hash; };
+
+static int add_input(void *arg, const char *name, struct tk_error *err)
+{
+	const struct inputs *in = arg;
+	if (name[0] == '/' || strstr(name, ".."))
+		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a path below the tracker's kernels", name);
+	char *path = tk_path_join(in->kernels_dir, name);
+	if (!path)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	tk_hash_field(in->hash, name);
+	const int status = tk_hash_file(in->hash, path, err);
+	free(path);
+	return status;
+}
+
+/* ---- toolchain ----------------------------------------------------------------------------------------------- */
+
+struct tools { struct tk_hash *hash; struct tk_buf text; };
+
+/* cc and c++ are what the environment says they are. */
+static const char *program_of(const char *tool)
+{
+	const char *program = !strcmp(tool, "cc") ? getenv("CC") : !strcmp(tool, "c++") ? getenv("CXX") : NULL;
+	return program && *program ? program : tool;
+}
+
+/* The first word of the line that looks like a version: "12.2.0" of "cc (Debian 12.2.0-14) 12.2.0". */
+static void version_of(const char *line, char *out, size_t size)
+{
+	const char *best = "";
+	size_t best_len = 0;
+	for (const char *p = line; *p;) {
+		p += strspn(p, " (,");
+		const size_t len = strcspn(p, " (),"), digits = strspn(p, "0123456789.");
+		if (digits == len && memchr(p, '.', len) && isdigit((unsigned char)*p)) {
+			best = p;
+			best_len = len;
+		}
+		p += len;
+		p += strspn(p, ")");
+	}
+	snprintf(out, size, "%.*s", (int)best_len, best);
+}
+
+static const char *family_of(const char *tool, const char *line)
+{
+	if (strcmp(tool, "cc") && strcmp(tool, "c++"))
+		return tool;
+	return strstr(line, "clang") ? "clang" : strstr(line, "Free Software") || strstr(line, "cc") || strstr(line, "GCC") ? "gcc" : tool;
+}
+
+/* Compilers with options ("ccache gcc-13") are split at spaces. */
+static int ask_version(const char *program, struct tk_buf *out, struct tk_error *err)
+{
+	char copy[512];
+	const char *argv[16];
+	size_t n = 0;
+	snprintf(copy, sizeof(copy), "%s", program);
+	char *rest = copy;
+	for (char *word; n < 14 && (word = strsep(&rest, " "));) {
+		if (*word)
+			argv[n++] = word;
+	}
+	argv[n++] = "--version";
+	argv[n] = NULL;
+	const struct tk_proc_spec spec = {.argv = argv, .deadline_s = 30};
+	struct tk_proc_result result;
+	int status = tk_proc_run(&spec, &result, err);
+	if (!status)
+		status = tk_proc_check(&spec, &result, err);
+	if (!status)
+		tk_buf_str(out, tk_buf_cstr(&result.out));
+	tk_proc_result_free(&result);
+	return status;
+}
+
+static int add_tool(void *arg, const char *tool, struct tk_error *err)
+{
+	struct tools *t = arg;
+	struct tk_buf answer = TK_BUF_INIT;
+	char line[512], version[64];
+	const char *program = program_of(tool);
+	if (tool[0] == '-' || tool[strspn(tool, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")])
+		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a program's name", tool);
+	int status = ask_version(program, &answer, err);
+	if (status == TK_ENOTFOUND)
+		status = tk_fail(err, TK_ENOTFOUND, "the program %s is needed and not installed", program);
+	if (!status) {
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(tk_buf_cstr(&answer), "\n"), tk_buf_cstr(&answer));
+		version_of(line, version, sizeof(version));
+		tk_hash_field(t->hash, tool);
+		tk_hash_field(t->hash, line);
+		tk_buf_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "", family_of(tool, line), *version ? " " : "", version);
+	}
+	tk_buf_free(&answer);
+	return status;
+}
+
+static int add_toolchain(struct tk_hash *h, const char *adapter_dir, char **text, struct tk_error *err)
+{
+	struct tools t = {.hash = h};
+	bool there = false;
+	int status = each_line(adapter_dir, "tools", &there, add_tool, &t, err);
+	if (!status && !there)
+		status = add_tool(&t, "cc", err);
+	if (!status && !there)
+		status = add_tool(&t, "cmake", err);
+	if (!status && !t.text.len)
+		tk_buf_str(&t.text, "none");
+	if (!status && !(*text = tk_buf_detach(&t.text, err)))
+		status = TK_ENOMEM;
+	tk_buf_free(&t.text);
+	return status;
+}
+
+/* ---- the processor that "native" stands for --------------------------------------------------------------------- */
+
+static void add_native(struct tk_hash *h)
+{
+	static const char *const fields[] = {"model name", "flags", "CPU part", "CPU implementer", "Features", "isa"};
+	char *line = NULL;
+	size_t size = 0;
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	for (ssize_t n; f && (n = getline(&line, &size, f)) > 1;) {    /* the first processor ends with an empty line */
+		for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+			if (!strncmp(line, fields[i], strlen(fields[i])))
+				tk_hash_field(h, line);
+		}
+	}
+	if (f)
+		fclose(f);
+	free(line);
+}
+
+/* ---- the key ------------------------------------------------------------------------------------------------------ */
+
+static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const char *kernels_dir, struct tk_error *err)
+{
+	struct inputs in = {kernels_dir, h};
+	bool there;
+	char *abi = tk_path_join(kernels_dir, "abi");
+	int status = abi ? tk_hash_tree(h, spec->adapter_dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = tk_hash_tree(h, abi, err);
+	if (!status)
+		status = each_line(spec->adapter_dir, "inputs", &there, add_input, &in, err);
+	free(abi);
+	return status;
+}
+
+int tk_build_key(const struct tk_build_spec *spec, const char *kernels_dir, struct tk_build_key *out, struct tk_error *err)
+{
+	const char *arch = spec->arch ? spec->arch : "native";
+	char *toolchain = NULL;
+	struct tk_hash *h = tk_hash_new();
+	if (!h)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	tk_hash_field(h, "tracker artifact 1");
+	tk_hash_field(h, spec->revision);
+	tk_hash_field_i64(h, spec->source->submodules);
+	tk_hash_field(h, spec->flags ? spec->flags : "");
+	tk_hash_field(h, arch);
+	if (!strcmp(arch, "native"))
+		add_native(h);
+	int status = add_trees(h, spec, kernels_dir, err);
+	if (!status)
+		status = add_toolchain(h, spec->adapter_dir, &toolchain, err);
+	if (status) {
+		tk_hash_free(h);
+		free(toolchain);
+		return status;
+	}
+	tk_hash_finish(h, out->hex);
+	out->toolchain = toolchain;
+	return TK_OK;
+}

@@ -1,0 +1,316 @@
+/* manifest.json: what an artifact is. It may come from another machine, so that everything in it is checked. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "build/artifact.h"
+#include "upstream/text.h"
+
+#define FORMAT 1
+#define MANIFEST_MAX ((size_t)8 << 20)
+#define LIST_MAX 4096
+
+static const char *const status_words[] = {[TK_BUILD_OK] = "ok", [TK_BUILD_FAILED] = "failed", [TK_BUILD_TIMEOUT] = "timeout"};
+#define STATUS_COUNT (sizeof(status_words) / sizeof(*status_words))
+
+const char *tk_build_status_word(enum tk_build_status s)
+{
+	return (size_t)s < STATUS_COUNT ? status_words[s] : "failed";
+}
+
+static int hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	struct tk_hash *h = tk_hash_new();
+	if (!h)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	const int status = tk_hash_file(h, path, err);
+	if (status)
+		tk_hash_free(h);
+	else
+		tk_hash_finish(h, hex);
+	return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------- */
+
+static json_t *kernels_json(const struct tk_artifact_backend *b)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < b->kernel_count; i++) {
+		const struct tk_kernel_symbol *k = &b->kernels[i];
+		char name[sizeof(k->name)];
+		tk_text_clean(name, sizeof(name), k->name);
+		json_array_append_new(list, json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "name", name, "code_hash", k->code_hash, "size_bytes",
+			(json_int_t)k->size_bytes, "registers", (json_int_t)k->registers, "spill_bytes", (json_int_t)k->spill_bytes,
+			"shared_bytes", (json_int_t)k->shared_bytes));
+	}
+	return list;
+}
+
+static int backends_json(const struct tk_artifact *a, const char *dir, json_t **out, struct tk_error *err)
+{
+	json_t *list = json_array();
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < a->backend_count; i++) {
+		const struct tk_artifact_backend *b = &a->backends[i];
+		char file_hash[TK_HASH_HEX_SIZE];
+		char *path = tk_backend_file(dir, b->name);
+		status = path ? hash_file(path, file_hash, err) : tk_fail(err, TK_ENOMEM, "no memory");
+		if (!status)
+			json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:o}", "name", b->name, "code_hash", b->code_hash, "file_hash", file_hash,
+				"kernels", kernels_json(b)));
+		free(path);
+	}
+	if (status)
+		json_decref(list);
+	else
+		*out = list;
+	return status;
+}
+
+int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err)
+{
+	json_t *backends = NULL;
+	int status = backends_json(a, dir, &backends, err);
+	if (status)
+		return status;
+	json_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}", "format", FORMAT, "key", a->key, "upstream", a->upstream,
+		"revision", a->revision, "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain", a->toolchain,
+		"status", tk_build_status_word(a->status), "message", a->message, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes,
+		"built_s", (json_int_t)a->built_s, "backends", backends);
+	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+	char *path = tk_path_join(dir, "manifest.json");
+	if (!text || !path)
+		status = tk_fail(err, root ? TK_ENOMEM : TK_EDATA, "the manifest of %s cannot be written as JSON", a->key);
+	else
+		status = tk_file_write(path, text, strlen(text), err);
+	free(path);
+	free(text);
+	json_decref(root);
+	return status;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+static int read_text(const json_t *o, const char *name, char **out, struct tk_error *err)
+{
+	const json_t *v = json_object_get(o, name);
+	const char *text = json_string_value(v);
+	if (!text || strlen(text) != json_string_length(v))
+		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a text", name);
+	const size_t size = strlen(text) + 1 < 4096 ? strlen(text) * 3 + 1 : 4096;   /* a bad byte becomes three */
+	char *clean = malloc(size);
+	if (!clean)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	tk_text_clean(clean, size, text);
+	*out = clean;
+	return TK_OK;
+}
+
+static int read_int(const json_t *o, const char *name, int64_t least, int64_t *out, struct tk_error *err)
+{
+	const json_t *v = json_object_get(o, name);
+	if (!json_is_integer(v) || json_integer_value(v) < least)
+		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a whole number of at least %lld", name, (long long)least);
+	*out = json_integer_value(v);
+	return TK_OK;
+}
+
+static int read_hash(const json_t *o, const char *name, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	const char *text = json_string_value(json_object_get(o, name));
+	if (!text || !tk_key_valid(text))
+		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a SHA-256 hash", name);
+	memcpy(out, text, TK_HASH_HEX_SIZE);
+	return TK_OK;
+}
+
+static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_error *err)
+{
+	char *name = NULL;
+	int status = read_text(o, "name", &name, err);
+	if (!status)
+		status = read_hash(o, "code_hash", k->code_hash, err);
+	if (!status)
+		status = read_int(o, "size_bytes", 0, &k->size_bytes, err);
+	if (!status)
+		status = read_int(o, "registers", -1, &k->registers, err);
+	if (!status)
+		status = read_int(o, "spill_bytes", -1, &k->spill_bytes, err);
+	if (!status)
+		status = read_int(o, "shared_bytes", -1, &k->shared_bytes, err);
+	if (!status)
+		tk_text_clean(k->name, sizeof(k->name), name);
+	free(name);
+	return status;
+}
+
+static int read_backend(const json_t *o, const char *dir, struct tk_artifact_backend *b, struct tk_error *err)
+{
+	const char *name = json_string_value(json_object_get(o, "name"));
+	const json_t *kernels = json_object_get(o, "kernels");
+	if (!name || !tk_backend_name_valid(name))
+		return tk_fail(err, TK_EDATA, "a backend's \"name\" is missing or not [a-z0-9_-]+");
+	snprintf(b->name, sizeof(b->name), "%s", name);
+	if (!(b->path = tk_backend_file(dir, name)))
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	int status = read_hash(o, "code_hash", b->code_hash, err);
+	const size_t n = json_array_size(kernels);
+	if (!status && (!json_is_array(kernels) || n > LIST_MAX))
+		status = tk_fail(err, TK_EDATA, "\"kernels\" is not a list of at most %d", LIST_MAX);
+	if (!status && n && !(b->kernels = calloc(n, sizeof(*b->kernels))))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	for (size_t i = 0; !status && i < n; i++, b->kernel_count++)
+		status = read_kernel(json_array_get(kernels, i), &b->kernels[i], err);
+	struct stat st;
+	if (!status && (lstat(b->path, &st) || !S_ISREG(st.st_mode)))
+		status = tk_fail(err, TK_EDATA, "lib/tk_backend_%s.so is not there", name);
+	return status;
+}
+
+static int read_backends(const json_t *root, struct tk_artifact *a, struct tk_error *err)
+{
+	const json_t *list = json_object_get(root, "backends");
+	const size_t n = json_array_size(list);
+	if (!json_is_array(list) || n > LIST_MAX)
+		return tk_fail(err, TK_EDATA, "\"backends\" is not a list of at most %d", LIST_MAX);
+	if (n && !(a->backends = calloc(n, sizeof(*a->backends))))
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < n; i++) {
+		a->backend_count = i + 1;
+		status = read_backend(json_array_get(list, i), a->dir, &a->backends[i], err);
+	}
+	if (!status && a->status == TK_BUILD_OK && !n)
+		status = tk_fail(err, TK_EDATA, "the status is ok, but there is no backend");
+	return status;
+}
+
+static int read_status(const json_t *root, enum tk_build_status *out, struct tk_error *err)
+{
+	const char *word = json_string_value(json_object_get(root, "status"));
+	for (size_t i = 0; word && i < STATUS_COUNT; i++) {
+		if (!strcmp(word, status_words[i])) {
+			*out = (enum tk_build_status)i;
+			return TK_OK;
+		}
+	}
+	return tk_fail(err, TK_EDATA, "\"status\" is missing or none of ok, failed, timeout");
+}
+
+static int read_fields(const json_t *root, struct tk_artifact *a, struct tk_error *err)
+{
+	const struct { const char *name; char **to; } texts[] = {{"upstream", &a->upstream}, {"revision", &a->revision}, {"adapter", &a->adapter},
+		{"arch", &a->arch}, {"flags", &a->flags}, {"toolchain", &a->toolchain}, {"message", &a->message}};
+	const json_t *wall = json_object_get(root, "wall_s");
+	int status = read_hash(root, "key", a->key, err);
+	for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++)
+		status = read_text(root, texts[i].name, texts[i].to, err);
+	if (!status)
+		status = read_status(root, &a->status, err);
+	if (!status)
+		status = read_int(root, "size_bytes", 0, &a->size_bytes, err);
+	if (!status)
+		status = read_int(root, "built_s", 0, &a->built_s, err);
+	if (!status && (!json_is_number(wall) || !(json_number_value(wall) >= 0)))
+		status = tk_fail(err, TK_EDATA, "\"wall_s\" is missing or not a number of seconds");
+	a->wall_s = json_number_value(wall);
+	return status ? status : read_backends(root, a, err);
+}
+
+static int parse(const char *path, json_t **out, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	json_error_t at;
+	int64_t format = 0;
+	int status = tk_file_read(path, MANIFEST_MAX, &text, err);
+	json_t *root = status ? NULL : json_loadb(text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &at);
+	tk_buf_free(&text);
+	if (status)
+		return status;
+	if (!root)
+		return tk_fail(err, TK_EDATA, "%s:%d:%d: %s", path, at.line, at.column, at.text);
+	status = read_int(root, "format", 1, &format, err);
+	if (!status && format > FORMAT)
+		status = tk_fail(err, TK_EVERSION, "%s was made by a newer tracker (format %lld, this one knows %d)", path, (long long)format, FORMAT);
+	else if (status)
+		tk_context(err, "%s", path);
+	if (status)
+		json_decref(root);
+	else
+		*out = root;
+	return status;
+}
+
+int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error *err)
+{
+	json_t *root = NULL;
+	struct tk_artifact *a = calloc(1, sizeof(*a));
+	char *path = tk_path_join(dir, "manifest.json");
+	int status = TK_OK;
+	if (!a || !path || !(a->dir = tk_path_absolute(dir)) || !(a->log_path = tk_path_join(a->dir, "build.log")))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = parse(path, &root, err);
+	if (!status && (status = read_fields(root, a, err)) == TK_EDATA)
+		tk_context(err, "%s", path);
+	json_decref(root);
+	free(path);
+	if (status)
+		tk_artifact_free(a);
+	else
+		*out = a;
+	return status;
+}
+
+/* ---- verifying ------------------------------------------------------------------------------------------------ */
+
+static int verify_backend(const struct tk_artifact_backend *b, const json_t *o, struct tk_error *err)
+{
+	char file[TK_HASH_HEX_SIZE], code[TK_HASH_HEX_SIZE], wanted[TK_HASH_HEX_SIZE];
+	int status = read_hash(o, "file_hash", wanted, err);
+	if (!status)
+		status = hash_file(b->path, file, err);
+	if (!status && strcmp(file, wanted))
+		status = tk_fail(err, TK_EDATA, "%s is not the file that the manifest speaks of", b->path);
+	if (!status)
+		status = tk_code_hash(b->path, NULL, code, NULL, NULL, err);
+	if (!status && strcmp(code, b->code_hash))
+		status = tk_fail(err, TK_EDATA, "%s has other machine code than the manifest says", b->path);
+	return status;
+}
+
+int tk_manifest_verify(const char *dir, struct tk_error *err)
+{
+	struct tk_artifact *a = NULL;
+	json_t *root = NULL;
+	char *path = tk_path_join(dir, "manifest.json");
+	int status = path ? tk_manifest_read(dir, &a, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = parse(path, &root, err);
+	for (size_t i = 0; !status && i < a->backend_count; i++)
+		status = verify_backend(&a->backends[i], json_array_get(json_object_get(root, "backends"), i), err);
+	json_decref(root);
+	tk_artifact_free(a);
+	free(path);
+	return status;
+}
+
+void tk_artifact_free(struct tk_artifact *a)
+{
+	if (!a)
+		return;
+	char *const texts[] = {a->dir, a->log_path, a->message, a->toolchain, a->upstream, a->revision, a->adapter, a->arch, a->flags};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		free(texts[i]);
+	for (size_t i = 0; i < a->backend_count; i++) {
+		free(a->backends[i].path);
+		free(a->backends[i].kernels);
+	}
+	free(a->backends);
+	free(a);
+}
