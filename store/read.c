@@ -41,6 +41,34 @@ int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct t
 	return tk_rows_select(s, TK_TABLE_job, tail, &night_id, 1, out, err);
 }
 
+#define FOUND_MAX 8
+
+int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err)
+{
+	size_t len = strlen(text);
+	bool hex = len && len < TK_UID_SIZE && strspn(text, "0123456789abcdef") == len;
+	bool number = len && len < 19 && strspn(text, "0123456789") == len;
+	int64_t ids[FOUND_MAX] = {number ? strtoll(text, NULL, 10) : -1};
+	int status, n = 1;
+	sqlite3_stmt *stmt;
+
+	status = tk_db_query(s, TK_TABLE_COUNT, "SELECT id FROM run WHERE uid>=?1 AND uid<?1||'g' ORDER BY uid LIMIT 7", NULL, 0, &stmt, err);
+	if (status)
+		return status;
+	sqlite3_bind_text(stmt, 1, hex ? text : "x", -1, SQLITE_STATIC);
+	/* A number is an id; only where there is none it may be the start of a uid. */
+	while (n < FOUND_MAX && sqlite3_step(stmt) == SQLITE_ROW)
+		ids[n++] = sqlite3_column_int64(stmt, 0);
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	while (n < FOUND_MAX)
+		ids[n++] = -1;
+	status = tk_rows_select(s, TK_TABLE_run, "WHERE id=?1", ids, 1, out, err);
+	if (!status && out->count == 0)
+		status = tk_rows_select(s, TK_TABLE_run, "WHERE id IN (?1,?2,?3,?4,?5,?6,?7,?8) ORDER BY uid", ids, FOUND_MAX, out, err);
+	return status;
+}
+
 static void reverse(struct tk_rows *list)
 {
 	struct tk_point *points = list->rows;

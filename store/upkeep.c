@@ -164,12 +164,19 @@ int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err)
 
 /* ---- shrink -------------------------------------------------------------------------------------------------- */
 
-int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err)
+int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error *err)
 {
 	int status = tk_db_may_write(s, err);
 
 	if (!status)
-		status = tk_db_run(s, "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE started_s<?1)", &drop_samples_before_s, 1, err);
+		status = tk_db_run(s, "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE started_s<?1)", &before_s, 1, err);
+	return status;
+}
+
+int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err)
+{
+	int status = tk_store_drop_samples(s, drop_samples_before_s, err);
+
 	if (!status)
 		status = tk_db_exec(s, "VACUUM", err);
 	if (!status)

@@ -184,9 +184,17 @@ static void a_result_is_whole(void **state)
 	assert_string_equal(run->attributes, "{\"stop\":\"tight\"}");
 	READ_ONE(tk_run_row, by_series, tk_store_runs_of_series(h->store, h->series, out, &err));
 	assert_string_equal(run->uid, by_series->uid);
+	READ_ONE(tk_run_row, by_uid, tk_store_find_runs(h->store, run->uid, out, &err));
+	assert_int_equal(by_uid->id, id);
+	READ_ONE(tk_run_row, by_id, tk_store_find_runs(h->store, "1", out, &err));
+	assert_int_equal(by_id->id, 1);
+	MUST(tk_store_find_runs(h->store, "' OR 1=1 --", &list, &err));
+	assert_int_equal(list.count, 0);
 	tk_rows_free(&point_list);
 	tk_rows_free(&run_list);
 	tk_rows_free(&by_series_list);
+	tk_rows_free(&by_uid_list);
+	tk_rows_free(&by_id_list);
 }
 
 static void a_refused_point_takes_its_run_with_it(void **state)
