@@ -1,0 +1,105 @@
+/* The reference as a backend, so that it can be run, timed and verified like every other. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "reference.h"
+
+struct tk_backend_ctx {
+	int unused;
+};
+
+struct tk_plan {
+	const struct tk_problem *problem;
+	uint32_t sets;
+	struct tk_tensor (*tensors)[TK_T_MAX];
+};
+
+static int fail(struct tk_abi_error *err, int status, const char *message)
+{
+	snprintf(err->message, sizeof err->message, "%s", message);
+	return status;
+}
+
+static int reference_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	*out = calloc(1, sizeof **out);
+	return *out ? TK_ABI_OK : fail(err, TK_ABI_NO_MEMORY, "out of memory");
+}
+
+static void reference_close(struct tk_backend_ctx *ctx)
+{
+	free(ctx);
+}
+
+static int reference_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	if (p->op == TK_OP_ATTENTION && p->attention->dir != TK_FWD)
+		return fail(err, TK_ABI_UNSUPPORTED, "the reference has no backward pass");
+	if (p->op == TK_OP_FMA)
+		return fail(err, TK_ABI_UNSUPPORTED, "the reference has no arithmetic ceiling");
+	return TK_ABI_OK;
+}
+
+static int reference_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+	struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	struct tk_plan *plan = calloc(1, sizeof *plan);
+	if (!plan || !(plan->tensors = calloc(sets, sizeof *plan->tensors))) {
+		free(plan);
+		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
+	}
+	plan->problem = p;
+	plan->sets = sets;
+	snprintf(info->kernel, sizeof info->kernel, "reference");
+	info->deterministic = 1;
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static int reference_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count,
+	struct tk_abi_error *err)
+{
+	if (set >= plan->sets || count > TK_T_MAX)
+		return fail(err, TK_ABI_INVALID, "no such input set");
+	memcpy(plan->tensors[set], tensors, count * sizeof *tensors);
+	return TK_ABI_OK;
+}
+
+static int reference_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	const struct tk_problem *p = plan->problem;
+	const struct tk_tensor *t = plan->tensors[set];
+	int failed = 0;
+	switch (p->op) {
+	case TK_OP_GEMM: tk_reference_gemm(p->gemm, t); break;
+	case TK_OP_ATTENTION: failed = tk_reference_attention(p->attention, t); break;
+	case TK_OP_NSA: failed = tk_reference_nsa(p->nsa, t); break;
+	case TK_OP_COPY: tk_reference_copy(t); break;
+	case TK_OP_READ: tk_reference_read(t); break;
+	default: return fail(err, TK_ABI_UNSUPPORTED, "the reference does not do this operation");
+	}
+	return failed ? fail(err, TK_ABI_NO_MEMORY, "out of memory") : TK_ABI_OK;
+}
+
+static void reference_unplan(struct tk_plan *plan)
+{
+	if (plan)
+		free(plan->tensors);
+	free(plan);
+}
+
+static const char *reference_version(void)
+{
+	return "1";
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static const struct tk_backend backend = {
+		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
+		.name = "reference", .device_kind = "cpu", .description = "slow and obviously right, in double precision",
+		.version = reference_version, .open = reference_open, .close = reference_close, .supports = reference_supports,
+		.plan = reference_plan, .bind = reference_bind, .launch = reference_launch, .unplan = reference_unplan,
+	};
+	return &backend;
+}
