@@ -1,0 +1,178 @@
+/* The null backend: fake times on a virtual clock, right answers for small problems, and every misbehaviour that it is told to
+ * show. The tests of the whole tracker stand on it. null_options.h lists what it can be told. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "null_answer.h"
+#include "null_device.h"
+#include "null_options.h"
+#include "null_time.h"
+
+struct tk_backend_ctx {
+	struct tk_device *device;
+	struct null_options options;
+};
+
+struct tk_plan {
+	struct tk_device *device;
+	const struct tk_problem *problem;
+	struct null_options options;         /* the backend's, and what the config adds */
+	double factor;
+	uint64_t launches;
+	uint32_t sets;
+	struct tk_tensor (*tensors)[TK_T_MAX];
+};
+
+static const char *const config_names[] = {"default", "fast", "slow"};
+static const double config_factors[] = {1, 0.9, 1.2};
+
+static int fail(struct tk_abi_error *err, int status, const char *message)
+{
+	snprintf(err->message, sizeof err->message, "%s", message);
+	return status;
+}
+
+static int null_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	if (!args->device || args->device->magic != NULL_DEVICE_MAGIC)
+		return fail(err, TK_ABI_INVALID, "the null backend runs on the null device only");
+	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	if (!ctx)
+		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
+	ctx->device = args->device;
+	null_options_default(&ctx->options);
+	int status = null_options_parse(&ctx->options, args->options, err);
+	if (status == TK_ABI_OK)
+		status = null_fault_run(&ctx->options, NULL_AT_OPEN, NULL, err);
+	if (status != TK_ABI_OK) {
+		free(ctx);
+		return status;
+	}
+	ctx->device->throttled = ctx->options.throttle;
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void null_close(struct tk_backend_ctx *ctx)
+{
+	free(ctx);
+}
+
+static int null_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	double bytes = 0, work = null_work(p, &bytes);
+	if (p->op == TK_OP_ATTENTION && p->attention->dir != TK_FWD && !ctx->options.any_size)
+		return fail(err, TK_ABI_UNSUPPORTED, "null has no right answer for the backward pass (any_size=1 goes on with wrong ones)");
+	if (p->op != TK_OP_FMA && work > NULL_ANSWER_MAX && !ctx->options.any_size) {
+		snprintf(err->message, sizeof err->message, "%.3g multiply-adds are more than null works out honestly, %.3g "
+			"(any_size=1 goes on with wrong results)", work, NULL_ANSWER_MAX);
+		return TK_ABI_UNSUPPORTED;
+	}
+	return null_fault_run(&ctx->options, NULL_AT_SUPPORTS, p, err);
+}
+
+static int null_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names, uint32_t *count,
+	struct tk_abi_error *err)
+{
+	*names = config_names;
+	*count = sizeof config_names / sizeof *config_names;
+	return TK_ABI_OK;
+}
+
+/* A config is one of the names, or options for this plan alone ("fail=segv,at=plan"). */
+static int apply_config(struct tk_plan *plan, const char *config, struct tk_abi_error *err)
+{
+	plan->factor = 1;
+	if (!config || !*config)
+		return TK_ABI_OK;
+	for (size_t i = 0; i < sizeof config_names / sizeof *config_names; i++)
+		if (strcmp(config, config_names[i]) == 0) {
+			plan->factor = config_factors[i];
+			return TK_ABI_OK;
+		}
+	return null_options_parse(&plan->options, config, err);
+}
+
+static void null_unplan(struct tk_plan *plan)
+{
+	if (plan)
+		free(plan->tensors);
+	free(plan);
+}
+
+static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
+	struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	struct tk_plan *plan = calloc(1, sizeof *plan);
+	if (!plan || !(plan->tensors = calloc(sets, sizeof *plan->tensors))) {
+		free(plan);
+		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
+	}
+	plan->device = ctx->device;
+	plan->problem = p;
+	plan->options = ctx->options;
+	plan->sets = sets;
+	int status = apply_config(plan, config, err);
+	if (status == TK_ABI_OK)
+		status = null_fault_run(&plan->options, NULL_AT_PLAN, p, err);
+	if (status != TK_ABI_OK) {
+		null_unplan(plan);
+		return status;
+	}
+	snprintf(info->kernel, sizeof info->kernel, "null");
+	snprintf(info->algorithm, sizeof info->algorithm, "%s", config && *config ? config : "default");
+	info->capturable = plan->options.capturable;
+	info->deterministic = 1;
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static int null_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
+{
+	if (set >= plan->sets || count > TK_T_MAX)
+		return fail(err, TK_ABI_INVALID, "no such input set");
+	memcpy(plan->tensors[set], tensors, count * sizeof *tensors);
+	return null_fault_run(&plan->options, NULL_AT_BIND, plan->problem, err);
+}
+
+static int null_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	null_device_spend(plan->device, null_time_ns(&plan->options, plan->problem, plan->factor, plan->launches++));
+	return null_fault_run(&plan->options, NULL_AT_LAUNCH, plan->problem, err);
+}
+
+/* The work of a launch is done here, when somebody looks at the result. */
+static int null_fetch(struct tk_plan *plan, uint32_t set, struct tk_abi_error *err)
+{
+	const struct tk_tensor *t = plan->tensors[set];
+	double bytes = 0;
+	int status = null_fault_run(&plan->options, NULL_AT_FETCH, plan->problem, err);
+	if (status != TK_ABI_OK || null_fault_is_idle(&plan->options, plan->problem))
+		return status;
+	if (plan->problem->op == TK_OP_FMA || null_work(plan->problem, &bytes) <= NULL_ANSWER_MAX)
+		status = null_answer(plan->problem, t);
+	if (status != TK_ABI_OK)
+		return fail(err, status, "out of memory");
+	for (uint32_t i = 0; i < TK_T_MAX; i++)
+		if (t[i].output && t[i].data) {
+			null_fault_spoil(&plan->options, plan->problem, &t[i]);
+			break;
+		}
+	return TK_ABI_OK;
+}
+
+static const char *null_version(void)
+{
+	return "1";
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static const struct tk_backend backend = {
+		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
+		.name = "null", .device_kind = "null", .description = "fake times and every misbehaviour, for trying the tracker itself",
+		.version = null_version, .open = null_open, .close = null_close, .supports = null_supports, .configs = null_configs,
+		.plan = null_plan, .bind = null_bind, .launch = null_launch, .fetch = null_fetch, .unplan = null_unplan,
+	};
+	return &backend;
+}

@@ -1,0 +1,110 @@
+/* Reads the options of the null backend: null_options.h lists them. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "null_options.h"
+
+static const char *const stage_words[] = {"open", "supports", "plan", "bind", "launch", "fetch"};
+static const char *const fault_words[] = {
+#define NULL_FAULT_WORD(id, word) word,
+	NULL_FAULTS(NULL_FAULT_WORD)
+};
+
+enum kind { COUNT, FLAG, REAL, STEP, FAULT, STAGE, TEXT };
+
+static const struct key {
+	const char *name;
+	enum kind kind;
+	size_t offset;
+} keys[] = {
+#define KEY(name, kind) {#name, kind, offsetof(struct null_options, name)}
+	KEY(seed, COUNT), KEY(revision, COUNT), KEY(run, COUNT), KEY(after, COUNT),
+	KEY(slow, REAL), KEY(drift, REAL), KEY(noise, REAL), KEY(outliers, REAL), KEY(late_s, REAL),
+	KEY(any_size, FLAG), KEY(throttle, FLAG), KEY(capturable, FLAG), KEY(only, TEXT), KEY(at, STAGE),
+	{"fail", FAULT, offsetof(struct null_options, fault)}, {"step", STEP, offsetof(struct null_options, step)},
+#undef KEY
+};
+
+void null_options_default(struct null_options *o)
+{
+	*o = (struct null_options){.slow = 1, .step = 1, .noise = 0.005, .late_s = 1, .at = NULL_AT_LAUNCH};
+}
+
+static int find_word(const char *const *words, int count, const char *word)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return -1;
+}
+
+/* 1 where the value was good. */
+static int set_value(struct null_options *o, const struct key *key, const char *value)
+{
+	char *at = (char *)o + key->offset, *end = NULL;
+	int word;
+	switch (key->kind) {
+	case COUNT:
+		*(uint64_t *)at = strtoull(value, &end, 10);
+		return *value && *end == 0;
+	case FLAG:
+		*(uint32_t *)at = value[0] == '1';
+		return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+	case REAL:
+		*(double *)at = strtod(value, &end);
+		return *value && *end == 0 && isfinite(*(double *)at) && *(double *)at >= 0;
+	case STEP:
+		o->step_at = strtoull(value, &end, 10);
+		if (*end != ':')
+			return 0;
+		o->step = strtod(end + 1, &end);
+		return *end == 0 && o->step > 0;
+	case FAULT:
+		word = find_word(fault_words, NULL_FAULT_COUNT, value);
+		o->fault = word < 0 ? NULL_FAULT_NONE : (enum null_fault)word;
+		return word >= 0;
+	case STAGE:
+		word = find_word(stage_words, NULL_STAGES, value);
+		o->at = word < 0 ? NULL_AT_LAUNCH : (enum null_stage)word;
+		return word >= 0;
+	default:
+		return snprintf(o->only, sizeof o->only, "%s", value) < (int)sizeof o->only;
+	}
+}
+
+static int set_pair(struct null_options *o, char *pair, struct tk_abi_error *err)
+{
+	char *value = strchr(pair, '=');
+	if (!value) {
+		snprintf(err->message, sizeof err->message, "null: `%.80s` is not key=value", pair);
+		return TK_ABI_INVALID;
+	}
+	*value++ = 0;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		if (strcmp(keys[i].name, pair) != 0)
+			continue;
+		if (set_value(o, &keys[i], value))
+			return TK_ABI_OK;
+		snprintf(err->message, sizeof err->message, "null: %s cannot be `%.80s`", pair, value);
+		return TK_ABI_INVALID;
+	}
+	snprintf(err->message, sizeof err->message, "null: there is no option `%.80s`", pair);
+	return TK_ABI_INVALID;
+}
+
+int null_options_parse(struct null_options *o, const char *text, struct tk_abi_error *err)
+{
+	int status = TK_ABI_OK;
+	char *copy = strdup(text ? text : ""), *rest = copy, *pair;
+	if (!copy) {
+		snprintf(err->message, sizeof err->message, "out of memory");
+		return TK_ABI_NO_MEMORY;
+	}
+	while (status == TK_ABI_OK && (pair = strsep(&rest, ",")))
+		if (*pair)
+			status = set_pair(o, pair, err);
+	free(copy);
+	return status;
+}

@@ -1,0 +1,76 @@
+/* What the null backend can be told, in open()'s options ("key=value,key=value") or, for one plan, in its config.
+ *
+ * Times (null_time.h says what they do):
+ *   seed=N revision=N run=N  slow=F  step=R:F  drift=F  noise=F  outliers=F  capturable=1
+ * Answers:
+ *   any_size=1     plan problems that are too large to be computed honestly: their results are then wrong
+ *   throttle=1     the device's telemetry says that it is throttled
+ * Misbehaviour:
+ *   fail=MODE      see NULL_FAULTS below, or the name of a status of the contract
+ *   at=STAGE       open, supports, plan, bind, launch, fetch (where it has a choice; launch)
+ *   after=N        only from the N-th time on that the stage is reached (0)
+ *   only=TEXT      only on problems whose canonical text contains TEXT
+ *   late_s=F       how late `late` is (1) */
+#ifndef TK_NULL_OPTIONS_H
+#define TK_NULL_OPTIONS_H
+#include <stdint.h>
+#include "tracker_abi.h"
+
+enum null_stage { NULL_AT_OPEN, NULL_AT_SUPPORTS, NULL_AT_PLAN, NULL_AT_BIND, NULL_AT_LAUNCH, NULL_AT_FETCH, NULL_STAGES };
+
+#define NULL_FAULTS(X) \
+	X(NONE,         "none") \
+	X(SEGV,         "segv")          /* writes to address 0 */ \
+	X(ABORT,        "abort") \
+	X(EXIT,         "exit")          /* exit(0), as if all were well */ \
+	X(KILL,         "kill")          /* SIGKILL, as the kernel does when memory is out */ \
+	X(HANG,         "hang") \
+	X(STOP,         "stop")          /* SIGSTOP: alive, silent */ \
+	X(LATE,         "late")          /* sleeps late_s, then goes on */ \
+	X(LIE,          "lie")           /* one entry of the output is wrong */ \
+	X(NAN,          "nan")           /* one entry of the output is NaN */ \
+	X(IDLE,         "idle")          /* the output is never written */ \
+	X(EAT,          "eat")           /* takes memory until something stops it */ \
+	X(PRINT,        "print")         /* 1 MiB of binary garbage to stdout and stderr */ \
+	X(FLOOD,        "flood")         /* prints for ever */ \
+	X(WIRE,         "wire")          /* garbage on every pipe it can find */ \
+	X(FORGE,        "forge")         /* a well-formed answer of its own on every pipe, then hangs */ \
+	X(ORPHAN,       "orphan")        /* leaves a child behind that holds all descriptors, then dies */ \
+	X(UNSUPPORTED,  "unsupported") \
+	X(NO_MEMORY,    "no_memory") \
+	X(INVALID,      "invalid") \
+	X(DEVICE,       "device") \
+	X(INTERNAL,     "internal") \
+	X(UNKNOWN,      "unknown_status")    /* a status that the contract does not have */ \
+	X(MARKUP,       "markup")            /* internal, with a message of markup, quotes, newlines and broken UTF-8 */ \
+	X(UNENDED,      "unended")           /* internal, with a message that has no NUL */
+
+enum null_fault {
+#define NULL_FAULT_ID(id, word) NULL_FAULT_##id,
+	NULL_FAULTS(NULL_FAULT_ID)
+#undef NULL_FAULT_ID
+	NULL_FAULT_COUNT
+};
+
+struct null_options {
+	uint64_t seed, revision, run, step_at, after;
+	double slow, step, drift, noise, outliers, late_s;
+	uint32_t any_size, throttle, capturable;
+	enum null_fault fault;
+	enum null_stage at;
+	char only[128];
+	uint64_t reached[NULL_STAGES];       /* how often a stage was reached */
+};
+
+void null_options_default(struct null_options *o);
+/* Adds what `text` says; TK_ABI_INVALID names the key that is not known or the value that is not good. */
+int null_options_parse(struct null_options *o, const char *text, struct tk_abi_error *err);
+
+/* Misbehaves where it was told to. Most faults do not return; the rest give a status to be returned as it is. */
+int null_fault_run(struct null_options *o, enum null_stage stage, const struct tk_problem *p, struct tk_abi_error *err);
+/* The faults of answers: spoils an output that was right. */
+void null_fault_spoil(const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output);
+/* idle: the output is to be left alone. */
+int null_fault_is_idle(const struct null_options *o, const struct tk_problem *p);
+
+#endif

@@ -1,0 +1,169 @@
+/* Seeded inputs: value i of a tensor is a function of (seed, tensor, i, distribution) and of nothing else, so that every backend,
+ * every machine and every order of calls sees the same bits. Only IEEE operations that round correctly are used (this file is
+ * compiled without contraction to fma), never libm's sin, log or erf, whose last bits differ between systems. */
+#include <math.h>
+#include <stdlib.h>
+#include "base/error.h"
+#include "base/rng.h"
+#include "element.h"
+#include "measure/measure.h"
+
+#define BINS 4096
+#define TAIL 0x1p-20            /* the outermost node stands for this probability: |x| <= 4.76 */
+
+/* Natural logarithm for x > 0 by 2 atanh((m - 1) / (m + 1)). */
+static double plain_log(double x)
+{
+	int e = 0;
+	double m = frexp(x, &e), sum = 0;
+	if (m < 0x1.6a09e667f3bcdp-1) {
+		m *= 2;
+		e--;
+	}
+	double s = (m - 1) / (m + 1), s2 = s * s;
+	for (int i = 23; i >= 1; i -= 2)
+		sum = sum * s2 + 1.0 / i;
+	return 2 * s * sum + e * 0x1.62e42fefa39efp-1;
+}
+
+static double rational(const double *num, const double *den, double r)
+{
+	double a = 0, b = 0;
+	for (int i = 7; i >= 0; i--) {
+		a = a * r + num[i];
+		b = b * r + den[i];
+	}
+	return a / b;
+}
+
+/* Quantile of the standard normal distribution: Wichura (1988), algorithm AS 241, PPND16. */
+static double normal_quantile(double p)
+{
+	static const double a[] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
+		4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3};
+	static const double b[] = {1.0, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
+		2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4, 5.2264952788528545610e3};
+	static const double c[] = {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
+		1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4};
+	static const double d[] = {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
+		1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9};
+	double q = p - 0.5, r;
+	if (fabs(q) <= 0.425)
+		return q * rational(a, b, 0.180625 - q * q);
+	r = sqrt(-plain_log(q < 0 ? p : 1 - p));      /* at most 3.73 here: the far tail of AS 241 is not reached */
+	return (q < 0 ? -1 : 1) * rational(c, d, r - 1.6);
+}
+
+static double node(int i)
+{
+	double p = (double)i / BINS;
+	return normal_quantile(p < TAIL ? TAIL : p > 1 - TAIL ? 1 - TAIL : p);
+}
+
+/* Twelve bits choose a bin of equal probability, forty interpolate in it. nodes: NULL where a table is not worth its making. */
+static double normal_value(uint64_t h, const double *nodes)
+{
+	int bin = (int)(h >> 52);
+	double at = (double)(h >> 12 & 0xffffffffffull) * 0x1p-40;
+	double lo = nodes ? nodes[bin] : node(bin), hi = nodes ? nodes[bin + 1] : node(bin + 1);
+	return lo + at * (hi - lo);
+}
+
+/* sin of `turn` / 2^64 of a full turn: exact reduction on integers, then the Taylor polynomial to x^15 on [-pi/2, pi/2]. */
+static double turn_sine(uint64_t turn)
+{
+	int64_t t = (int64_t)turn;                    /* -1/2 .. 1/2 of a turn */
+	if (t > INT64_MAX / 2)
+		t = INT64_MAX - t;
+	else if (t < -(INT64_MAX / 2))
+		t = INT64_MIN - t;
+	double x = (double)t * (0x1.921fb54442d18p+2 * 0x1p-64), x2 = x * x, sum = 0;
+	for (int i = 15; i >= 3; i -= 2)
+		sum = (sum + 1) * (-x2 / (i * (i - 1)));
+	return x + x * sum;
+}
+
+static double value_of(enum tk_dist dist, uint64_t base, uint32_t tensor, uint64_t i, const double *nodes)
+{
+	uint64_t h;
+	switch (dist) {
+	case TK_DIST_UNIFORM:
+		return (double)(tk_splitmix64(base + i) >> 11) * 0x1p-52 - 1;
+	case TK_DIST_TRIG:           /* sin(i) for the first operand, cos(i) for the second, ... : 2^64 / (2 pi) is one radian */
+		return turn_sine(i * 2935890503282001226ull + tensor * (1ull << 62));
+	case TK_DIST_ZEROS:
+		return 0;
+	case TK_DIST_OUTLIERS:       /* one value of 1024 is 32 times as large */
+		h = tk_splitmix64(base + i);
+		return normal_value(h, nodes) * ((h & 1023) == 0 ? 32 : 1);
+	default:
+		return normal_value(tk_splitmix64(base + i), nodes);
+	}
+}
+
+static int compare_i32(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool contains(const int32_t *list, int64_t n, int32_t value)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (list[i] == value)
+			return true;
+	return false;
+}
+
+/* The blocks of one query: the first, its own and the one before it, as trained models choose them, the rest at random without
+ * repetition (Floyd's sampling), ascending; -1 where there are fewer than asked. */
+static void choose_blocks(const struct tk_nsa *p, uint64_t key, int64_t query, int32_t *list)
+{
+	int64_t all = (p->s + p->block_size - 1) / p->block_size;
+	int64_t open = p->causal ? query / p->block_size + 1 : all, own = query / p->block_size, n = 0;
+	int64_t want = p->selected_blocks < open ? p->selected_blocks : open;
+	const int64_t fixed[] = {own, 0, own - 1};
+	for (int i = 0; i < 3 && n < want; i++)
+		if (fixed[i] >= 0 && !contains(list, n, (int32_t)fixed[i]))
+			list[n++] = (int32_t)fixed[i];
+	for (int64_t top = open - (want - n); n < want; top++) {
+		int32_t pick = (int32_t)(tk_splitmix64(key + (uint64_t)top) % (uint64_t)(top + 1));
+		while (contains(list, n, pick))
+			pick = (pick + 1) % (int32_t)open;
+		list[n++] = pick;
+	}
+	qsort(list, (size_t)n, sizeof *list, compare_i32);
+	for (; n < p->selected_blocks; n++)
+		list[n] = -1;
+}
+
+static void fill_blocks(const struct tk_nsa *p, uint64_t base, int32_t *data)
+{
+	for (int64_t row = 0; row < p->b * p->s * p->hkv; row++)
+		choose_blocks(p, tk_splitmix64(base + (uint64_t)row), row / p->hkv % p->s, data + row * p->selected_blocks);
+}
+
+int tk_inputs_fill(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, void *data, struct tk_error *err)
+{
+	struct tk_tensor t[TK_T_MAX];
+	uint32_t count = 0;
+	double *nodes = NULL;
+	int status = tk_problem_tensors(problem, t, &count, err);
+	if (status)
+		return status;
+	if (tensor >= count)
+		return tk_fail(err, TK_EINTERNAL, "%s has no tensor %u", problem->text, tensor);
+	uint64_t base = tk_splitmix64(seed ^ tk_splitmix64(tensor + 1));
+	uint64_t n = t[tensor].bytes / tk_element_bytes(t[tensor].dtype);
+	if (problem->abi.op == TK_OP_NSA && tensor == TK_T_BLOCKS) {
+		fill_blocks(&problem->nsa, base, data);
+		return TK_OK;
+	}
+	if (n > BINS && (nodes = malloc((BINS + 1) * sizeof *nodes)))
+		for (int i = 0; i <= BINS; i++)
+			nodes[i] = node(i);
+	for (uint64_t i = 0; i < n; i++)
+		tk_element_store(t[tensor].dtype, data, (int64_t)i, value_of(problem->dist, base, tensor, i, nodes));
+	free(nodes);
+	return TK_OK;
+}

@@ -1,0 +1,210 @@
+/* One job from problem to measurement: see measure.h for the order of its steps. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "measure/engine.h"
+#include "stats/interval.h"
+
+struct tk_abi_error tk_engine_abi_error(void)
+{
+	return (struct tk_abi_error){.size = sizeof(struct tk_abi_error)};
+}
+
+int tk_engine_end(struct tk_engine *e, enum tk_outcome outcome, const char *fmt, ...)
+{
+	va_list ap;
+	e->out->outcome = outcome;
+	va_start(ap, fmt);
+	vsnprintf(e->out->message, sizeof e->out->message, fmt, ap);
+	va_end(ap);
+	return JOB_ENDED;
+}
+
+int tk_engine_check(struct tk_engine *e, int status, const char *what, struct tk_abi_error *abi)
+{
+	enum tk_outcome outcome = TK_OUTCOME_FAILED;
+	char number[64];
+	if (status == TK_ABI_OK)
+		return 0;
+	abi->message[sizeof abi->message - 1] = 0;
+	if (status == TK_ABI_UNSUPPORTED)
+		outcome = TK_OUTCOME_UNSUPPORTED;
+	else if (status == TK_ABI_NO_MEMORY)
+		outcome = TK_OUTCOME_OUT_OF_MEMORY;
+	else if (status < TK_ABI_OK || status > TK_ABI_INTERNAL)
+		snprintf(number, sizeof number, "status %d, which the contract does not have", status);
+	if (!abi->message[0])
+		return tk_engine_end(e, outcome, "%s: no reason was given", what);
+	if (status < TK_ABI_OK || status > TK_ABI_INTERNAL)
+		return tk_engine_end(e, outcome, "%s: %s: %.300s", what, number, abi->message);
+	return tk_engine_end(e, outcome, "%s: %s", what, abi->message);
+}
+
+static double seconds_since(int64_t start_ns)
+{
+	return (double)(tk_clock_mono_ns() - start_ns) * 1e-9;
+}
+
+static int make_plan(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	struct tk_plan_info *info = &e->out->plan;
+	struct tk_plan *plan = NULL;
+	*info = (struct tk_plan_info){.size = sizeof *info, .flops = NAN, .bytes = NAN};
+	int status = e->backend->plan(e->ctx, &e->problem->abi, e->options->config, e->set_count, &plan, info, &abi);
+	info->kernel[sizeof info->kernel - 1] = info->algorithm[sizeof info->algorithm - 1] = 0;
+	if (status != TK_ABI_OK)
+		return tk_engine_check(e, status, "plan", &abi);
+	e->plan = plan;
+	e->out->flops = isfinite(info->flops) && info->flops >= 0 ? info->flops : tk_problem_flops(e->problem);
+	e->out->bytes = isfinite(info->bytes) && info->bytes >= 0 ? info->bytes : tk_problem_bytes(e->problem);
+	for (uint32_t s = 0; s < e->set_count; s++)
+		if (tk_engine_check(e, e->backend->bind(e->plan, s, e->sets[s], e->tensor_count, &abi), "bind", &abi))
+			return JOB_ENDED;
+	return 0;
+}
+
+static int set_up(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	int status = tk_engine_check(e, e->backend->supports(e->ctx, &e->problem->abi, &abi), "supports", &abi);
+	e->info.size = sizeof e->info;
+	if (status == 0)
+		status = tk_engine_check(e, e->ops->info(e->device, &e->info, &abi), "device info", &abi);
+	if (status == 0)
+		status = tk_engine_make_sets(e);
+	if (status == 0)
+		status = tk_engine_check(e, e->ops->stream_new(e->device, &e->stream, &abi), "stream", &abi);
+	e->has_stream = status == 0;
+	if (status == 0)
+		status = tk_engine_check(e, e->ops->event_new(e->device, &e->from, &abi), "event", &abi);
+	if (status == 0)
+		status = tk_engine_check(e, e->ops->event_new(e->device, &e->to, &abi), "event", &abi);
+	return status ? status : make_plan(e);
+}
+
+static void tear_down(struct tk_engine *e)
+{
+	if (e->graph)
+		e->ops->graph_free(e->device, e->graph);
+	if (e->plan)
+		e->backend->unplan(e->plan);
+	if (e->from)
+		e->ops->event_free(e->device, e->from);
+	if (e->to)
+		e->ops->event_free(e->device, e->to);
+	if (e->has_stream)
+		e->ops->stream_free(e->device, e->stream);
+	tk_engine_free_sets(e);
+}
+
+/* Outputs of a set as they are on the device now. */
+static int check_set(struct tk_engine *e, uint32_t set)
+{
+	int64_t start = tk_clock_mono_ns();
+	int status = tk_engine_fetch(e, set);
+	struct tk_error err = {0};
+	if (status == 0)
+		status = tk_verify(e->problem, e->host, e->options->seed, &e->out->verdict, &err);
+	e->out->verify_s += seconds_since(start);
+	if (status == TK_EUNSUPPORTED)
+		return tk_engine_end(e, TK_OUTCOME_UNSUPPORTED, "%s", err.message);
+	if (status < 0)
+		return tk_fail(e->err, err.status, "%s", err.message);
+	if (status == 0 && !e->out->verdict.passed)
+		return tk_engine_end(e, TK_OUTCOME_WRONG, "%s", e->out->verdict.detail);
+	return status;
+}
+
+/* First launches, before anything is timed: lazy loading and just-in-time compilation happen here. The first and the last set are
+ * looked at, so that a kernel that only knows the addresses of one of them is found. */
+static int first_launches(struct tk_engine *e)
+{
+	uint32_t last = e->set_count - 1;
+	int status = tk_engine_poison(e, 0);
+	if (status == 0 && last > 0)
+		status = tk_engine_poison(e, last);
+	if (status == 0)
+		status = tk_engine_launch(e, 0);
+	if (status == 0 && last > 0)
+		status = tk_engine_launch(e, last);
+	if (status == 0)
+		status = tk_engine_synchronize(e);
+	if (status || !e->options->verify)
+		return status;
+	status = check_set(e, 0);
+	return status == 0 && last > 0 ? check_set(e, last) : status;
+}
+
+static int summarise(struct tk_engine *e)
+{
+	struct tk_measurement *m = e->out;
+	double *sorted = malloc(m->sample_count * sizeof *sorted + 1);
+	if (!sorted)
+		return tk_fail(e->err, TK_ENOMEM, "out of memory for %llu samples", (unsigned long long)m->sample_count);
+	memcpy(sorted, m->samples, m->sample_count * sizeof *sorted);
+	tk_sort(sorted, m->sample_count);
+	m->confidence = e->options->stop.confidence;
+	tk_median_interval(sorted, m->sample_count, m->confidence, &m->lo, &m->hi);
+	free(sorted);
+	if (tk_summary_of(m->samples, m->sample_count, &m->summary))
+		return tk_fail(e->err, TK_EINTERNAL, "the samples cannot be summarised");
+	return 0;
+}
+
+static void judge(struct tk_engine *e)
+{
+	struct tk_measurement *m = e->out;
+	double half = (m->hi - m->lo) / 2 / m->summary.median;
+	m->outcome = TK_OUTCOME_OK;
+	if (m->throttled_samples == m->sample_count)
+		tk_engine_end(e, TK_OUTCOME_THROTTLED, "throttled throughout: %s", m->after.reasons[0] ? m->after.reasons : "no reason was given");
+	else if (!(half <= e->options->stop.relative_half_width))
+		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "the interval of the median is +-%.2g %%, asked were %.2g %%", half * 100,
+			e->options->stop.relative_half_width * 100);
+}
+
+static int run(struct tk_engine *e)
+{
+	int64_t start = tk_clock_mono_ns();
+	int status = set_up(e);
+	e->out->setup_s = seconds_since(start);
+	if (status || (status = first_launches(e)) || (status = tk_engine_warm_up(e)) || (status = tk_engine_launch_cost(e)))
+		return status;
+	if ((status = tk_engine_telemetry(e, &e->out->before)) || (status = tk_engine_sample(e)))
+		return status;
+	/* Once more, after thousands of launches back to back: races and used-up workspace show only now. */
+	if (e->options->verify && (status = check_set(e, 0)))
+		return status;
+	if ((status = summarise(e)))
+		return status;
+	judge(e);
+	return 0;
+}
+
+int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const struct tk_backend *backend,
+	struct tk_backend_ctx *ctx, const struct tk_problem_spec *problem, const struct tk_measure_options *options,
+	struct tk_measurement *out, struct tk_error *err)
+{
+	struct tk_engine e = {.ops = ops, .device = device, .backend = backend, .ctx = ctx, .problem = problem, .options = options,
+		.out = out, .err = err};
+	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED, .launch_ns = NAN, .flops = NAN, .bytes = NAN};
+	int status = run(&e);
+	tear_down(&e);
+	if (status < 0)
+		tk_measurement_free(out);
+	return status < 0 ? status : TK_OK;
+}
+
+void tk_measurement_free(struct tk_measurement *m)
+{
+	if (!m)
+		return;
+	free(m->samples);
+	m->samples = NULL;
+	m->sample_count = 0;
+}

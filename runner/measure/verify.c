@@ -1,0 +1,158 @@
+/* Is the result right? Entry point, the scan for what was never written, and the ceilings; docs/methodology/verification.md says
+ * where the tolerances come from. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/rng.h"
+#include "element.h"
+#include "measure/verify.h"
+
+double tk_element_get(const struct tk_tensor *t, int64_t i)
+{
+	return tk_element_load(t->dtype, t->data, i);
+}
+
+void tk_element_set(struct tk_tensor *t, int64_t i, double value)
+{
+	tk_element_store(t->dtype, t->data, i, value);
+}
+
+uint64_t tk_verify_random(struct tk_verify *v)
+{
+	return tk_splitmix64(v->random++);
+}
+
+void tk_verify_note(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
+{
+	double ratio = error == 0 ? 0 : error / tolerance;
+	if (!(ratio <= 1))
+		v->out->passed = false;
+	if (ratio <= v->worst)
+		return;
+	if (scale <= 0 || !isfinite(scale))
+		scale = 1;
+	v->worst = isnan(ratio) ? INFINITY : ratio;
+	v->out->max_error = error / scale;
+	v->out->tolerance = tolerance / scale;
+	if (ratio <= 1)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(v->out->detail, sizeof v->out->detail, fmt, ap);
+	va_end(ap);
+}
+
+/* "O[0][17][3][5]" */
+static void name_element(const struct tk_tensor *t, int64_t i, char *out, size_t size)
+{
+	int64_t at[5] = {0};
+	size_t used = (size_t)snprintf(out, size, "%s", t->name);
+	for (uint32_t d = t->ndim; d-- > 0; i /= t->dim[d])
+		at[d] = i % t->dim[d];
+	for (uint32_t d = 0; d < t->ndim && used < size; d++)
+		used += (size_t)snprintf(out + used, size - used, "[%lld]", (long long)at[d]);
+}
+
+/* Outputs are poisoned with NaN before the run: whatever is not finite was not written, or went wrong. */
+static void scan_finite(struct tk_verify *v, const struct tk_tensor *t)
+{
+	double chunk[512];
+	char name[128];
+	int64_t n = (int64_t)(t->bytes / tk_element_bytes(t->dtype));
+	for (int64_t first = 0; first < n; first += 512) {
+		int64_t len = n - first < 512 ? n - first : 512;
+		tk_elements_load(t->dtype, t->data, first, len, chunk);
+		for (int64_t i = 0; i < len; i++) {
+			if (isfinite(chunk[i]))
+				continue;
+			name_element(t, first + i, name, sizeof name);
+			v->out->passed = false;
+			v->out->max_error = INFINITY;
+			v->worst = INFINITY;
+			snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not a number, or never written", name, chunk[i]);
+			return;
+		}
+	}
+}
+
+/* The log-sum-exp is optional: a backend that has none leaves the poison as it was. */
+static bool untouched(const struct tk_tensor *t)
+{
+	for (size_t i = 0; i < t->bytes; i++)
+		if (((const unsigned char *)t->data)[i] != 0xff)
+			return false;
+	return true;
+}
+
+static void verify_copy(struct tk_verify *v, const struct tk_tensor *t)
+{
+	const unsigned char *in = t[TK_T_IN].data, *out = t[TK_T_OUT].data;
+	size_t element = tk_element_bytes(t->dtype);
+	snprintf(v->out->method, sizeof v->out->method, "bits");
+	v->out->checked = (int64_t)(t[TK_T_OUT].bytes / element);
+	for (size_t i = 0; i < t[TK_T_OUT].bytes; i++)
+		if (in[i] != out[i]) {
+			tk_verify_note(v, 1, 0, 1, "out[%zu] is %g, expected %g", i / element, tk_element_get(&t[TK_T_OUT], (int64_t)(i / element)),
+				tk_element_get(&t[TK_T_IN], (int64_t)(i / element)));
+			return;
+		}
+}
+
+/* The sum of n values by any order of additions: gamma_n of Higham (2002), section 4.2, in the probabilistic form. */
+static void verify_read(struct tk_verify *v, const struct tk_tensor *t)
+{
+	int64_t n = (int64_t)(t[TK_T_IN].bytes / tk_element_bytes(t[TK_T_IN].dtype));
+	double sum = 0, sizes = 0, chunk[512], u = tk_element_roundoff(t[TK_T_OUT].dtype);
+	for (int64_t first = 0; first < n; first += 512) {
+		int64_t len = n - first < 512 ? n - first : 512;
+		tk_elements_load(t[TK_T_IN].dtype, t[TK_T_IN].data, first, len, chunk);
+		for (int64_t i = 0; i < len; i++) {
+			sum += chunk[i];
+			sizes += fabs(chunk[i]);
+		}
+	}
+	double got = tk_element_get(&t[TK_T_OUT], 0);
+	snprintf(v->out->method, sizeof v->out->method, "sum");
+	v->out->checked = 1;
+	tk_verify_note(v, fabs(got - sum), (4 * sqrt((double)n) * u) * sizes + u * fabs(sum), sizes, "the sum is %g, expected %g", got, sum);
+}
+
+static int check_values(struct tk_verify *v, const struct tk_problem_spec *p, const struct tk_tensor *t, struct tk_error *err)
+{
+	switch (p->abi.op) {
+	case TK_OP_GEMM: return tk_verify_gemm(v, &p->gemm, p->dist, t, err);
+	case TK_OP_ATTENTION: return tk_verify_attention(v, &p->attention, t, err);
+	case TK_OP_NSA: return tk_verify_nsa(v, &p->nsa, t, err);
+	case TK_OP_COPY: verify_copy(v, t); return TK_OK;
+	case TK_OP_READ: verify_read(v, t); return TK_OK;
+	default:                     /* fma: the values are not defined, only that they were written */
+		snprintf(v->out->method, sizeof v->out->method, "finite");
+		v->out->checked = (int64_t)(t[TK_T_OUT].bytes / tk_element_bytes(t[TK_T_OUT].dtype));
+		return TK_OK;
+	}
+}
+
+int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors, uint64_t seed,
+	struct tk_verdict_numbers *out, struct tk_error *err)
+{
+	struct tk_tensor t[TK_T_MAX] = {0}, shape[TK_T_MAX];
+	uint32_t count = 0;
+	struct tk_verify v = {.out = out, .worst = -1, .random = tk_splitmix64(seed ^ 0x766572696679ull)};
+	int status = tk_problem_tensors(problem, shape, &count, err);
+	if (status)
+		return status;
+	*out = (struct tk_verdict_numbers){.done = true, .passed = true};
+	if (problem->abi.op == TK_OP_ATTENTION && problem->attention.dir != TK_FWD)
+		return tk_fail(err, TK_EUNSUPPORTED, "there is no check for the backward pass of attention yet");
+	memcpy(t, host_tensors, count * sizeof *t);
+	for (uint32_t i = 0; i < count; i++) {
+		bool lse = problem->abi.op == TK_OP_ATTENTION && i == TK_T_LSE;
+		if (lse && (!t[i].data || untouched(&t[i])))
+			t[i].data = NULL;
+		else if (t[i].output)
+			scan_finite(&v, &t[i]);
+	}
+	return out->passed ? check_values(&v, problem, t, err) : TK_OK;
+}

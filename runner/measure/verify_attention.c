@@ -1,0 +1,180 @@
+/* Attention is checked by rows against the reference: the first and the last one, every batch entry and every kv head, and a
+ * seeded choice of others. The tolerance of a row follows from its own softmax weights. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/error.h"
+#include "measure/verify.h"
+#include "reference.h"
+
+#define ROW_COST_MAX 134217728.0        /* multiply-adds of all sampled rows: 2^27, beyond the rows that must be */
+#define ROWS_MAX 256
+
+/* Where V is, as the tolerance needs it. */
+struct values {
+	const struct tk_tensor *v;
+	int64_t rows, heads, width, b, head;
+};
+
+struct tolerance {
+	double *square;              /* per output value: squares of independent errors of the weights */
+	double *bound;               /* per output value: errors that may all point the same way */
+	double *line;
+	double lse;                  /* as square, for the log-sum-exp */
+	uint32_t dtype;
+};
+
+static int tolerance_init(struct tolerance *e, uint32_t dtype, int64_t width, struct tk_error *err)
+{
+	*e = (struct tolerance){calloc((size_t)width, sizeof(double)), calloc((size_t)width, sizeof(double)),
+		calloc((size_t)width, sizeof(double)), 0, dtype};
+	return e->square && e->bound && e->line ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+}
+
+static void tolerance_free(struct tolerance *e)
+{
+	free(e->square);
+	free(e->bound);
+	free(e->line);
+}
+
+static void tolerance_clear(struct tolerance *e, int64_t width)
+{
+	for (int64_t x = 0; x < width; x++)
+		e->square[x] = e->bound[x] = 0;
+	e->lse = 0;
+}
+
+/* Relative error of a weight: its own rounding and that of its score, which exp turns into a factor, in the type of the
+ * tensors (kernels may keep both in it), and of exp itself, for which 2^-20 is allowed in f32. */
+static void tolerance_add(struct tolerance *e, const struct tk_reference_row *row, const struct values *at)
+{
+	double u = tk_element_roundoff(e->dtype), floor_error = e->dtype == TK_F64 ? 0x1p-44 : 0x1p-20;
+	if (e->dtype == TK_F32 || e->dtype == TK_TF32)
+		u = e->dtype == TK_F32 ? 8 * u : u;
+	for (int64_t j = 0; j < row->count; j++) {
+		double relative = u * (1 + fabs(row->score[j])), p = row->weight[j];
+		tk_elements_load(at->v->dtype, at->v->data, ((at->b * at->rows + row->key[j]) * at->heads + at->head) * at->width, at->width,
+			e->line);
+		for (int64_t x = 0; x < at->width; x++) {
+			double reach = p * (fabs(e->line[x]) + fabs(row->out[x]));
+			e->square[x] += relative * relative * reach * reach;
+			e->bound[x] += floor_error * reach;
+		}
+		e->lse += relative * relative * p * p;
+	}
+}
+
+static void compare_row(struct tk_verify *v, const struct tk_tensor *o, int64_t start, int64_t width, const double *want,
+	const struct tolerance *e, const char *where)
+{
+	double u = tk_element_roundoff(o->dtype), norm = 0;
+	for (int64_t x = 0; x < width; x++)
+		norm += want[x] * want[x];
+	norm = sqrt(norm / (double)width);
+	for (int64_t x = 0; x < width; x++) {
+		double got = tk_element_load(o->dtype, o->data, start + x);
+		double tolerance = 1.01 * u * fmax(fabs(want[x]), fabs(got)) + 6 * sqrt(e->square[x]) + e->bound[x] + 0x1p-25 * (o->dtype == TK_F16);
+		tk_verify_note(v, fabs(got - want[x]), tolerance, norm, "%s, value %lld: got %g, expected %g", where, (long long)x, got, want[x]);
+	}
+	v->out->checked++;
+}
+
+/* Row n of the sample: first and last rows in turn over all batch entries and kv heads, then anything. */
+struct place {
+	int64_t b, kv, h, i;
+};
+
+static struct place choose(struct tk_verify *v, int64_t n, int64_t batches, int64_t heads, int64_t kv_heads, int64_t rows)
+{
+	int64_t must = batches > kv_heads ? batches : kv_heads, group = heads / kv_heads;
+	struct place at = {n % batches, n % kv_heads, 0, (int64_t)(tk_verify_random(v) % (uint64_t)rows)};
+	if (n >= must + 2) {
+		at.b = (int64_t)(tk_verify_random(v) % (uint64_t)batches);
+		at.kv = (int64_t)(tk_verify_random(v) % (uint64_t)kv_heads);
+	} else if (n % 3 < 2) {
+		at.i = n % 3 == 0 ? 0 : rows - 1;
+	}
+	at.h = at.kv * group + (int64_t)(tk_verify_random(v) % (uint64_t)group);
+	return at;
+}
+
+static int64_t row_count(int64_t batches, int64_t kv_heads, int64_t heads, int64_t rows, double cost)
+{
+	double must = (double)(batches > kv_heads ? batches : kv_heads) + 2, can = fmin(ROW_COST_MAX / cost, ROWS_MAX);
+	double all = (double)batches * (double)heads * (double)rows * 2;
+	return (int64_t)fmax(must, fmin(can, all));
+}
+
+static void attention_row(struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct place at,
+	struct tk_reference_row *row, struct tolerance *e)
+{
+	char where[96];
+	struct values values = {&t[TK_T_V], p->skv, p->hkv, p->dv, at.b, at.kv};
+	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i, (long long)at.h, (long long)at.b);
+	tk_reference_attention_row(p, t, at.b, at.h, at.i, row);
+	tolerance_clear(e, p->dv);
+	tolerance_add(e, row, &values);
+	compare_row(v, &t[TK_T_O], ((at.b * p->sq + at.i) * p->h + at.h) * p->dv, p->dv, row->out, e, where);
+	if (!t[TK_T_LSE].data || row->count == 0)
+		return;
+	double got = tk_element_load(t[TK_T_LSE].dtype, t[TK_T_LSE].data, (at.b * p->h + at.h) * p->sq + at.i);
+	tk_verify_note(v, fabs(got - row->lse), 0x1p-18 * (1 + fabs(row->lse)) + 6 * sqrt(e->lse), 1 + fabs(row->lse),
+		"log-sum-exp of %s: got %g, expected %g", where, got, row->lse);
+}
+
+int tk_verify_attention(struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err)
+{
+	struct tk_reference_row row = {0};
+	struct tolerance e = {0};
+	int64_t rows = row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * (double)(p->d + 2 * p->dv));
+	int status = tolerance_init(&e, p->dtype, p->dv, err);
+	snprintf(v->out->method, sizeof v->out->method, "rows");
+	if (status == TK_OK && tk_reference_row_init(&row, p->skv, p->d > p->dv ? p->d : p->dv))
+		status = tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	for (int64_t n = 0; status == TK_OK && n < rows; n++)
+		attention_row(v, p, t, choose(v, n, p->b, p->h, p->hkv, p->sq), &row, &e);
+	tk_reference_row_free(&row);
+	tolerance_free(&e);
+	return status;
+}
+
+static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct place at, struct tk_reference_row *row,
+	double *want, struct tolerance *e)
+{
+	char where[96];
+	struct values values = {&t[TK_T_V], p->s, p->hkv, p->d, at.b, at.kv};
+	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i, (long long)at.h, (long long)at.b);
+	tolerance_clear(e, p->d);
+	for (int64_t x = 0; x < p->d; x++)
+		want[x] = 0;
+	for (int branch = TK_REFERENCE_SELECTED; branch <= TK_REFERENCE_WINDOW; branch++) {
+		tk_reference_nsa_row(p, t, at.b, at.h, at.i, (enum tk_reference_branch)branch, row);
+		tolerance_add(e, row, &values);
+		for (int64_t x = 0; x < p->d; x++) {
+			want[x] += row->out[x];
+			/* a kernel may round each branch to the type of the result before it adds them */
+			e->bound[x] += tk_element_roundoff(p->dtype) * fabs(row->out[x]);
+		}
+	}
+	compare_row(v, &t[TK_T_NSA_O], ((at.b * p->s + at.i) * p->h + at.h) * p->d, p->d, want, e, where);
+}
+
+int tk_verify_nsa(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_error *err)
+{
+	struct tk_reference_row row = {0};
+	struct tolerance e = {0};
+	int64_t keys = tk_reference_nsa_max_keys(p);
+	int64_t rows = row_count(p->b, p->hkv, p->h, p->s, (double)(keys + p->window) * 3 * (double)p->d);
+	double *want = calloc((size_t)p->d, sizeof *want);
+	int status = tolerance_init(&e, p->dtype, p->d, err);
+	snprintf(v->out->method, sizeof v->out->method, "rows");
+	if (status == TK_OK && (!want || tk_reference_row_init(&row, keys, p->d)))
+		status = tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	for (int64_t n = 0; status == TK_OK && n < rows; n++)
+		nsa_row(v, p, t, choose(v, n, p->b, p->h, p->hkv, p->s), &row, want, &e);
+	free(want);
+	tk_reference_row_free(&row);
+	tolerance_free(&e);
+	return status;
+}

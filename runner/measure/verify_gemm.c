@@ -1,0 +1,245 @@
+/* GEMM is checked with Freivalds' method in double precision and with sampled entries.
+ *
+ * Freivalds (1977): C = A B is tested by l^T C = (l^T A) B with a random l, which costs three matrix-vector products. The rows are
+ * combined in groups, over the shorter side of C, so that a single wrong entry stands out of the rounding of its group. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/error.h"
+#include "measure/verify.h"
+#include "reference.h"
+
+#define GROUP_ROWS 256
+#define GROUP_COST_MAX 268435456.0      /* multiply-adds on B: 2^28 */
+#define ENTRIES 32
+
+/* A matrix of rows x cols whose element (r, c) is stored at base + r ld + c, or, transposed, at base + c ld + r. */
+struct view {
+	const struct tk_tensor *t;
+	int64_t base, ld, rows, cols;
+	bool transposed;
+};
+
+static struct view flipped(struct view v)
+{
+	return (struct view){v.t, v.base, v.ld, v.cols, v.rows, !v.transposed};
+}
+
+static struct view rows_of(struct view v, int64_t first, int64_t count)
+{
+	v.base += v.transposed ? first : first * v.ld;
+	v.rows = count;
+	return v;
+}
+
+/* sum[c] = sum over r of l[r] M[r][c]; square[c] = sum over r of (l[r] M[r][c])^2 */
+static void combine(struct view v, const double *l, double *sum, double *square, double *line)
+{
+	for (int64_t c = 0; c < v.cols; c++)
+		sum[c] = square[c] = 0;
+	for (int64_t s = 0; s < (v.transposed ? v.cols : v.rows); s++) {
+		int64_t n = v.transposed ? v.rows : v.cols;
+		tk_elements_load(v.t->dtype, v.t->data, v.base + s * v.ld, n, line);
+		for (int64_t i = 0; i < n; i++) {
+			double x = line[i] * l[v.transposed ? i : s];
+			sum[v.transposed ? s : i] += x;
+			square[v.transposed ? s : i] += x * x;
+		}
+	}
+}
+
+/* y[g][c] = sum over r of w[g][r] M[r][c] for all groups in one pass; square[c] = sum over r of M[r][c]^2 */
+static void multiply(struct view v, int64_t groups, const double *w, double *y, double *square, double *line)
+{
+	for (int64_t i = 0; i < groups * v.cols; i++)
+		y[i] = 0;
+	for (int64_t c = 0; c < v.cols; c++)
+		square[c] = 0;
+	for (int64_t s = 0; s < (v.transposed ? v.cols : v.rows); s++) {
+		int64_t n = v.transposed ? v.rows : v.cols;
+		tk_elements_load(v.t->dtype, v.t->data, v.base + s * v.ld, n, line);
+		for (int64_t i = 0; i < n; i++)
+			square[v.transposed ? s : i] += line[i] * line[i];
+		for (int64_t g = 0; g < groups; g++) {
+			const double *wg = w + g * v.rows;
+			double *yg = y + g * v.cols, dot = 0;
+			if (v.transposed) {
+				for (int64_t i = 0; i < n; i++)
+					dot += wg[i] * line[i];
+				yg[s] = dot;
+			} else {
+				for (int64_t i = 0; i < n; i++)
+					yg[i] += wg[s] * line[i];
+			}
+		}
+	}
+}
+
+/* Relative error of one accumulated product, in units of |A_i| |B_j| (Euclidean norms). */
+static double accumulation(const struct tk_gemm *p, enum tk_dist dist)
+{
+	double growth = 8 + (dist == TK_DIST_TRIG ? sqrt((double)p->k) : 0);
+	double u = tk_element_roundoff(p->acc);
+	bool fp8 = p->a == TK_E4M3 || p->a == TK_E5M2 || p->b == TK_E4M3 || p->b == TK_E5M2;
+	bool narrow = fp8 || p->a == TK_F16 || p->a == TK_BF16 || p->a == TK_TF32;
+	if (fp8)
+		u = fmax(u, 0x1p-13);
+	else if (narrow)
+		u = fmax(u, 0x1p-22);
+	return growth * u;
+}
+
+/* Half of the smallest step of the result's type: what underflow may cost. */
+static double underflow(uint32_t dtype)
+{
+	switch (dtype) {
+	case TK_F16: return 0x1p-25;
+	case TK_E4M3: return 0x1p-10;
+	case TK_E5M2: return 0x1p-17;
+	default: return 0x1p-134;
+	}
+}
+
+struct check {
+	const struct tk_gemm *p;
+	const struct tk_tensor *t;
+	struct view a, b, c;                /* as checked: combined over the rows of c, which are the shorter side */
+	bool swapped;
+	int64_t groups, group_rows;
+	double u_c, u_acc, tiny;
+	double *l;                          /* c.rows: random, never near zero */
+	double *w;                          /* groups x k */
+	double *w_norm;                     /* groups: Euclidean norm of the combined rows, term by term */
+	double *y, *b_square;               /* groups x c.cols, c.cols */
+	double *sum, *square, *line;
+};
+
+static int check_alloc(struct check *k, struct tk_error *err)
+{
+	size_t longest = (size_t)(k->p->m > k->p->n ? k->p->m : k->p->n), groups = (size_t)k->groups;
+	longest = longest > (size_t)k->p->k ? longest : (size_t)k->p->k;
+	k->l = calloc((size_t)k->c.rows, sizeof(double));
+	k->w = calloc(groups * (size_t)k->p->k, sizeof(double));
+	k->w_norm = calloc(groups, sizeof(double));
+	k->y = calloc(groups * (size_t)k->c.cols, sizeof(double));
+	k->b_square = calloc((size_t)k->c.cols, sizeof(double));
+	k->sum = calloc(longest, sizeof(double));
+	k->square = calloc(longest, sizeof(double));
+	k->line = calloc(longest, sizeof(double));
+	if (k->l && k->w && k->w_norm && k->y && k->b_square && k->sum && k->square && k->line)
+		return TK_OK;
+	return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+}
+
+static void check_free(struct check *k)
+{
+	free(k->l);
+	free(k->w);
+	free(k->w_norm);
+	free(k->y);
+	free(k->b_square);
+	free(k->sum);
+	free(k->square);
+	free(k->line);
+}
+
+static void set_views(struct check *k, int64_t batch)
+{
+	const struct tk_gemm *p = k->p;
+	struct view a = {&k->t[TK_T_A], batch * p->m * p->k, p->ta ? p->m : p->k, p->m, p->k, p->ta != 0};
+	struct view b = {&k->t[TK_T_B], batch * p->k * p->n, p->tb ? p->k : p->n, p->k, p->n, p->tb != 0};
+	struct view c = {&k->t[TK_T_C], batch * p->m * p->n, p->n, p->m, p->n, false};
+	k->swapped = p->m > p->n;
+	k->a = k->swapped ? flipped(b) : a;
+	k->b = k->swapped ? flipped(a) : b;
+	k->c = k->swapped ? flipped(c) : c;
+}
+
+static int64_t rows_in(const struct check *k, int64_t g)
+{
+	int64_t left = k->c.rows - g * k->group_rows;
+	return left < k->group_rows ? left : k->group_rows;
+}
+
+/* The combination of A's rows, its product with B, and the size of everything that went into it. */
+static void expect(struct check *k)
+{
+	for (int64_t g = 0; g < k->groups; g++) {
+		double total = 0;
+		combine(rows_of(k->a, g * k->group_rows, rows_in(k, g)), k->l + g * k->group_rows, k->sum, k->square, k->line);
+		for (int64_t l = 0; l < k->p->k; l++) {
+			k->w[g * k->p->k + l] = k->sum[l];
+			total += k->square[l];
+		}
+		k->w_norm[g] = sqrt(total);
+	}
+	multiply(k->b, k->groups, k->w, k->y, k->b_square, k->line);
+}
+
+/* Rounding errors of a group's entries are independent of l, so their combination stays below 4 times its root of squares
+ * (Hoeffding's inequality; the errors are uniform in half a step, which leaves 7 standard deviations). */
+static void compare_group(struct tk_verify *v, struct check *k, int64_t g, int64_t batch)
+{
+	int64_t first = g * k->group_rows, rows = rows_in(k, g);
+	combine(rows_of(k->c, first, rows), k->l + first, k->sum, k->square, k->line);
+	for (int64_t j = 0; j < k->c.cols; j++) {
+		double size = k->w_norm[g] * sqrt(k->b_square[j]);
+		double tolerance = 4 * (k->u_c * sqrt(k->square[j]) + k->u_acc * size + k->tiny * 1.5 * sqrt((double)rows)) + 0x1p-48 * size;
+		double got = k->sum[j], want = k->y[g * k->c.cols + j];
+		tk_verify_note(v, fabs(got - want), tolerance, size, "%s %lld of C (batch %lld), %s %lld to %lld combined: got %g, expected %g",
+			k->swapped ? "row" : "column", (long long)j, (long long)batch, k->swapped ? "columns" : "rows", (long long)first,
+			(long long)(first + rows - 1), got, want);
+	}
+}
+
+static void compare_entry(struct tk_verify *v, const struct check *k, int64_t batch, int64_t i, int64_t j)
+{
+	const struct tk_gemm *p = k->p;
+	double a2 = 0, b2 = 0, want = tk_reference_gemm_entry(p, k->t, batch, i, j);
+	for (int64_t l = 0; l < p->k; l++) {
+		double a = tk_element_load(p->a, k->t[TK_T_A].data, batch * p->m * p->k + (p->ta ? l * p->m + i : i * p->k + l));
+		double b = tk_element_load(p->b, k->t[TK_T_B].data, batch * p->k * p->n + (p->tb ? j * p->k + l : l * p->n + j));
+		a2 += a * a;
+		b2 += b * b;
+	}
+	double got = tk_element_load(p->c, k->t[TK_T_C].data, (batch * p->m + i) * p->n + j), size = sqrt(a2 * b2);
+	double tolerance = 1.01 * k->u_c * fmax(fabs(got), fabs(want)) + k->u_acc * size + k->tiny + 0x1p-48 * size;
+	tk_verify_note(v, fabs(got - want), tolerance, size, "C[%lld][%lld][%lld]: got %g, expected %g", (long long)batch, (long long)i,
+		(long long)j, got, want);
+}
+
+static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
+{
+	const struct tk_gemm *p = k->p;
+	set_views(k, batch);
+	for (int64_t i = 0; i < k->c.rows; i++) {
+		uint64_t h = tk_verify_random(v);
+		k->l[i] = (h & 1 ? 1 : -1) * (0.5 + (double)(h >> 11) * 0x1p-53);
+	}
+	expect(k);
+	for (int64_t g = 0; g < k->groups; g++)
+		compare_group(v, k, g, batch);
+	for (int n = 0; n < ENTRIES + 4; n++) {
+		int64_t i = n < 4 ? (n & 1) * (p->m - 1) : (int64_t)(tk_verify_random(v) % (uint64_t)p->m);
+		int64_t j = n < 4 ? (n >> 1) * (p->n - 1) : (int64_t)(tk_verify_random(v) % (uint64_t)p->n);
+		compare_entry(v, k, batch, i, j);
+	}
+	v->out->checked += k->groups * k->c.cols + ENTRIES + 4;
+}
+
+int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist, const struct tk_tensor *t, struct tk_error *err)
+{
+	struct check k = {.p = p, .t = t, .u_c = tk_element_roundoff(p->c), .u_acc = accumulation(p, dist), .tiny = underflow(p->c)};
+	snprintf(v->out->method, sizeof v->out->method, "freivalds+entries");
+	set_views(&k, 0);
+	k.groups = (k.c.rows + GROUP_ROWS - 1) / GROUP_ROWS;
+	while (k.groups > 1 && (double)k.groups * (double)p->k * (double)k.c.cols * (double)p->batch > GROUP_COST_MAX)
+		k.groups = (k.groups + 1) / 2;
+	k.group_rows = (k.c.rows + k.groups - 1) / k.groups;
+	k.groups = (k.c.rows + k.group_rows - 1) / k.group_rows;
+	int status = check_alloc(&k, err);
+	for (int64_t batch = 0; status == TK_OK && batch < p->batch; batch++)
+		check_batch(v, &k, batch);
+	check_free(&k);
+	return status;
+}
