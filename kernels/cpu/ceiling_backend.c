@@ -1,0 +1,209 @@
+/* The backend `ceiling`: bandwidth and arithmetic that this machine reaches, with all threads. Drawn as the roofs of the roofline.
+ *
+ *   copy   memcpy of one slice a thread: the C library picks vectors and, for large sizes, stores that bypass the caches
+ *   read   a sum over f32, one slice a thread
+ *   fma    independent multiply-adds in registers, f32, and bf16 pairs where the processor has vdpbf16ps */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ceiling.h"
+#include "pool.h"
+#include "tracker_abi.h"
+
+struct tk_backend_ctx {
+	struct tk_cpu_pool *pool;
+	const struct tk_cpu_ceiling_isa *isa;
+	int has_bf16;
+};
+
+/* A thread's result on a cache line of its own. */
+struct slot {
+	double sum;
+	float value[TK_CEILING_VALUES];
+	uint16_t bits[TK_CEILING_VALUES];
+	char pad[64];
+};
+
+struct tk_plan {
+	const struct tk_backend_ctx *ctx;
+	uint32_t op, dtype, sets, threads;
+	int64_t bytes;
+	struct slot *slot;
+	const char *in;              /* of the launch that runs */
+	char *out;
+	struct tk_tensor bound[][2];
+};
+
+static int fail(struct tk_abi_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fail(struct tk_abi_error *err, int status, const char *format, ...)
+{
+	if (err) {
+		va_list ap;
+		va_start(ap, format);
+		vsnprintf(err->message, sizeof(err->message), format, ap);
+		va_end(ap);
+	}
+	return status;
+}
+
+static const char *ceiling_version(void)
+{
+	return "1";
+}
+
+static void choose_isa(struct tk_backend_ctx *ctx)
+{
+	ctx->isa = &tk_cpu_ceiling_generic;
+#ifdef TK_CPU_X86
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		ctx->isa = &tk_cpu_ceiling_avx2;
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+		__builtin_cpu_supports("avx512vl"))
+		ctx->isa = &tk_cpu_ceiling_avx512;
+	ctx->has_bf16 = ctx->isa == &tk_cpu_ceiling_avx512 && __builtin_cpu_supports("avx512bf16");
+#endif
+}
+
+static int ceiling_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
+	choose_isa(ctx);
+	ctx->pool = tk_cpu_pool_open(args->threads);
+	if (!ctx->pool) {
+		free(ctx);
+		return fail(err, TK_ABI_INTERNAL, "cannot start %u threads", args->threads);
+	}
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void ceiling_close(struct tk_backend_ctx *ctx)
+{
+	if (ctx)
+		tk_cpu_pool_close(ctx->pool);
+	free(ctx);
+}
+
+static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	if (p->op == TK_OP_COPY)
+		return TK_ABI_OK;
+	if (p->op == TK_OP_READ)
+		return p->ceiling->dtype == TK_F32 ? TK_ABI_OK : fail(err, TK_ABI_UNSUPPORTED, "read sums f32 only");
+	if (p->op != TK_OP_FMA)
+		return fail(err, TK_ABI_UNSUPPORTED, "only copy, read and fma");
+	if (p->ceiling->dtype == TK_F32 || (p->ceiling->dtype == TK_BF16 && ctx->has_bf16))
+		return TK_ABI_OK;
+	return fail(err, TK_ABI_UNSUPPORTED, "fma on this processor: f32%s only", ctx->has_bf16 ? " and bf16" : "");
+}
+
+static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
+	struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	int rc = ceiling_supports(ctx, p, err);
+	if (rc)
+		return rc;
+	if (config && *config && strcmp(config, "default") != 0)
+		return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, only `default`", config);
+	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
+	uint32_t threads = tk_cpu_pool_threads(ctx->pool);
+	if (!plan || !(plan->slot = calloc(threads, sizeof(*plan->slot)))) {
+		free(plan);
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	}
+	plan->ctx = ctx;
+	plan->op = p->op;
+	plan->dtype = p->ceiling->dtype;
+	plan->bytes = p->ceiling->bytes;
+	plan->sets = sets;
+	plan->threads = threads;
+	snprintf(info->kernel, sizeof(info->kernel), "%s",
+		p->op == TK_OP_COPY ? "memcpy" : plan->dtype == TK_BF16 ? "avx512_bf16" : ctx->isa->name);
+	snprintf(info->algorithm, sizeof(info->algorithm), "%u threads", threads);
+	info->workspace_bytes = threads * sizeof(*plan->slot);
+	info->capturable = 0;
+	info->deterministic = 1;
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static void ceiling_unplan(struct tk_plan *plan)
+{
+	if (plan)
+		free(plan->slot);
+	free(plan);
+}
+
+static int ceiling_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+{
+	if (set >= plan->sets || count < 2)
+		return fail(err, TK_ABI_INVALID, "no such input set, or fewer than two tensors");
+	size_t values = plan->dtype == TK_BF16 ? sizeof(plan->slot->bits) : sizeof(plan->slot->value);
+	if (plan->op == TK_OP_FMA && (t[TK_T_IN].bytes < values || t[TK_T_OUT].bytes < values))
+		return fail(err, TK_ABI_INVALID, "fma wants %d start values and as many results", (int)TK_CEILING_VALUES);
+	memcpy(plan->bound[set], t, sizeof(plan->bound[set]));
+	return TK_ABI_OK;
+}
+
+/* One slice a thread, cut at cache lines. */
+static void run_slice(void *arg, uint32_t thread)
+{
+	struct tk_plan *plan = arg;
+	struct slot *slot = &plan->slot[thread];
+	int64_t lines = (plan->bytes + 63) / 64, begin = lines * thread / plan->threads * 64, end = lines * (thread + 1) / plan->threads * 64;
+	end = end < plan->bytes ? end : plan->bytes;
+	if (plan->op == TK_OP_COPY)
+		memcpy(plan->out + begin, plan->in + begin, (size_t)(end - begin));
+	else if (plan->op == TK_OP_READ)
+		slot->sum = plan->ctx->isa->sum((const float *)(const void *)(plan->in + begin), (end - begin) / (int64_t)sizeof(float));
+	else if (plan->dtype == TK_F32)
+		plan->ctx->isa->fma(plan->bytes / plan->threads, (const float *)(const void *)plan->in, slot->value);
+#ifdef TK_CPU_X86
+	else
+		tk_cpu_ceiling_fma_bf16(plan->bytes / plan->threads, (const uint16_t *)(const void *)plan->in, slot->bits);
+#endif
+}
+
+static int ceiling_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	plan->in = plan->bound[set][TK_T_IN].data;
+	plan->out = plan->bound[set][TK_T_OUT].data;
+	tk_cpu_pool_run(plan->ctx->pool, plan->threads, run_slice, plan);
+	if (plan->op == TK_OP_READ) {
+		double sum = 0;
+		for (uint32_t i = 0; i < plan->threads; i++)
+			sum += plan->slot[i].sum;
+		*(float *)(void *)plan->out = (float)sum;
+	} else if (plan->op == TK_OP_FMA) {
+		const struct slot *first = &plan->slot[0];
+		if (plan->dtype == TK_F32)
+			memcpy(plan->out, first->value, sizeof(first->value));
+		else
+			memcpy(plan->out, first->bits, sizeof(first->bits));
+	}
+	return TK_ABI_OK;
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static const struct tk_backend backend = {
+		.size = sizeof(backend),
+		.abi_major = TK_ABI_MAJOR,
+		.abi_minor = TK_ABI_MINOR,
+		.name = "ceiling",
+		.device_kind = "cpu",
+		.description = "what the machine itself reaches: copy and read bandwidth, multiply-adds",
+		.version = ceiling_version,
+		.open = ceiling_open,
+		.close = ceiling_close,
+		.supports = ceiling_supports,
+		.plan = ceiling_plan,
+		.bind = ceiling_bind,
+		.launch = ceiling_launch,
+		.unplan = ceiling_unplan,
+	};
+	return &backend;
+}

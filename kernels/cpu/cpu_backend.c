@@ -1,0 +1,258 @@
+/* The backend `cpu` at the border: options, what is supported, configurations, plans. The work is in gemm.c, attention.c and nsa.c.
+ *
+ * Options of tracker.yml: isa=generic|avx2|avx512 forces an instruction set (the best that the processor has is the default). */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "attention.h"
+#include "gemm.h"
+#include "isa.h"
+#include "nsa.h"
+#include "pool.h"
+
+struct tk_backend_ctx {
+	struct tk_cpu_pool *pool;
+	const struct tk_cpu_isa *isa;
+};
+
+struct bound {
+	void *data[TK_T_MAX];
+};
+
+struct tk_plan {
+	const struct tk_backend_ctx *ctx;
+	uint32_t op, sets;
+	union {
+		struct tk_cpu_gemm gemm;
+		struct tk_cpu_attention attention;
+		struct tk_cpu_nsa nsa;
+	};
+	struct bound bound[];
+};
+
+static int fail(struct tk_abi_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fail(struct tk_abi_error *err, int status, const char *format, ...)
+{
+	if (err) {
+		va_list ap;
+		va_start(ap, format);
+		vsnprintf(err->message, sizeof(err->message), format, ap);
+		va_end(ap);
+	}
+	return status;
+}
+
+static const char *backend_version(void)
+{
+	return TK_CPU_VERSION;
+}
+
+/* ---- open -------------------------------------------------------------------------------------------------- */
+
+/* The only option is isa=NAME. */
+static int read_options(const char *options, struct tk_backend_ctx *ctx, struct tk_abi_error *err)
+{
+	const char *name = "";
+	size_t length = 0;
+	for (const char *p = options ? options : ""; *p;) {
+		size_t n = strcspn(p, ",");
+		if (strncmp(p, "isa=", 4) != 0)
+			return fail(err, TK_ABI_INVALID, "unknown option `%.*s` of the backend cpu, expected isa=NAME", n > 100 ? 100 : (int)n, p);
+		name = p + 4;
+		length = n - 4;
+		p += n + (p[n] == ',');
+	}
+	ctx->isa = tk_cpu_isa_find(name, length);
+	if (!ctx->isa)
+		return fail(err, TK_ABI_UNSUPPORTED, "isa=%.*s: this processor or this build has no such instruction set",
+			length > 100 ? 100 : (int)length, name);
+	return TK_ABI_OK;
+}
+
+static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
+	int rc = read_options(args->options, ctx, err);
+	if (rc == TK_ABI_OK && !(ctx->pool = tk_cpu_pool_open(args->threads)))
+		rc = fail(err, TK_ABI_INTERNAL, "cannot start %u threads", args->threads);
+	if (rc) {
+		free(ctx);
+		return rc;
+	}
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void backend_close(struct tk_backend_ctx *ctx)
+{
+	if (ctx)
+		tk_cpu_pool_close(ctx->pool);
+	free(ctx);
+}
+
+/* ---- supports, configs ------------------------------------------------------------------------------------- */
+
+static int is_ours(uint32_t dtype)
+{
+	return dtype == TK_F32 || dtype == TK_BF16 || dtype == TK_F16;
+}
+
+static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	switch (p->op) {
+	case TK_OP_GEMM:
+		if (!is_ours(p->gemm->a) || !is_ours(p->gemm->b) || !is_ours(p->gemm->c))
+			return fail(err, TK_ABI_UNSUPPORTED, "operands must be f32, bf16 or f16");
+		if (p->gemm->acc != TK_F32)
+			return fail(err, TK_ABI_UNSUPPORTED, "only accumulation in f32");
+		return TK_ABI_OK;
+	case TK_OP_ATTENTION:
+		if (p->attention->dir != TK_FWD)
+			return fail(err, TK_ABI_UNSUPPORTED, "only the forward direction");
+		if (!is_ours(p->attention->dtype))
+			return fail(err, TK_ABI_UNSUPPORTED, "tensors must be f32, bf16 or f16");
+		return TK_ABI_OK;
+	case TK_OP_NSA:
+		if (!is_ours(p->nsa->dtype))
+			return fail(err, TK_ABI_UNSUPPORTED, "tensors must be f32, bf16 or f16");
+		return TK_ABI_OK;
+	default:
+		return fail(err, TK_ABI_UNSUPPORTED, "only gemm, attention and nsa");
+	}
+}
+
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names, uint32_t *count,
+	struct tk_abi_error *err)
+{
+	static const char *const only[] = {"default", NULL};
+	const char *const *list = p->op == TK_OP_GEMM ? tk_cpu_gemm_blockings : p->op == TK_OP_ATTENTION ? tk_cpu_attention_tilings : only;
+	uint32_t n = 0;
+	while (list[n])
+		n++;
+	*names = list;
+	*count = n;
+	return TK_ABI_OK;
+}
+
+/* ---- plan, bind, launch ------------------------------------------------------------------------------------ */
+
+static int init_work(struct tk_plan *plan, const struct tk_problem *p, const char *config)
+{
+	const struct tk_backend_ctx *ctx = plan->ctx;
+	uint32_t threads = tk_cpu_pool_threads(ctx->pool);
+	if (config && strcmp(config, "default") == 0)
+		config = "";
+	if (p->op == TK_OP_GEMM)
+		return tk_cpu_gemm_init(&plan->gemm, p->gemm, ctx->isa, config, threads);
+	if (p->op == TK_OP_ATTENTION)
+		return tk_cpu_attention_init(&plan->attention, p->attention, ctx->isa, config, threads);
+	return config && *config ? TK_ABI_INVALID : tk_cpu_nsa_init(&plan->nsa, p->nsa, ctx->isa, threads);
+}
+
+static void describe(const struct tk_plan *plan, struct tk_plan_info *info)
+{
+	if (plan->op == TK_OP_GEMM) {
+		const struct tk_cpu_gemm *g = &plan->gemm;
+		snprintf(info->kernel, sizeof(info->kernel), "gemm_%s_%dx%d", g->engine->name, g->engine->mr, g->engine->nr);
+		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %u threads as %dx%d", g->blocking, g->threads, (int)g->row_parts,
+			(int)g->column_parts);
+		info->workspace_bytes = tk_cpu_gemm_workspace(g);
+	} else if (plan->op == TK_OP_ATTENTION) {
+		const struct tk_cpu_attention *a = &plan->attention;
+		snprintf(info->kernel, sizeof(info->kernel), "attention_%s", a->isa->name);
+		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %d rows, %u threads", a->tiling, (int)a->block, a->threads);
+		info->workspace_bytes = tk_cpu_attention_workspace(a);
+	} else {
+		snprintf(info->kernel, sizeof(info->kernel), "nsa_%s", plan->nsa.isa->name);
+		snprintf(info->algorithm, sizeof(info->algorithm), "%u threads", plan->nsa.threads);
+		info->workspace_bytes = tk_cpu_nsa_workspace(&plan->nsa);
+	}
+	info->capturable = 0;
+	info->deterministic = 1;
+}
+
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
+	struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	int rc = backend_supports(ctx, p, err);
+	if (rc)
+		return rc;
+	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
+	if (!plan)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	plan->ctx = ctx;
+	plan->op = p->op;
+	plan->sets = sets;
+	rc = init_work(plan, p, config);
+	if (rc) {
+		free(plan);
+		return rc == TK_ABI_INVALID ? fail(err, rc, "unknown configuration `%.100s`", config) :
+			fail(err, rc, "no memory for the workspace");
+	}
+	describe(plan, info);
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static void backend_unplan(struct tk_plan *plan)
+{
+	if (!plan)
+		return;
+	if (plan->op == TK_OP_GEMM)
+		tk_cpu_gemm_free(&plan->gemm);
+	else if (plan->op == TK_OP_ATTENTION)
+		tk_cpu_attention_free(&plan->attention);
+	else
+		tk_cpu_nsa_free(&plan->nsa);
+	free(plan);
+}
+
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
+{
+	uint32_t least = plan->op == TK_OP_GEMM ? TK_T_C + 1 : plan->op == TK_OP_ATTENTION ? TK_T_O + 1 : TK_T_BLOCKS + 1;
+	if (set >= plan->sets || count < least || count > TK_T_MAX)
+		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with %u tensors", set, count, plan->sets,
+			least);
+	for (uint32_t i = 0; i < TK_T_MAX; i++)
+		plan->bound[set].data[i] = i < count ? tensors[i].data : NULL;
+	return TK_ABI_OK;
+}
+
+static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	void *const *t = plan->bound[set].data;
+	struct tk_cpu_pool *pool = plan->ctx->pool;
+	if (plan->op == TK_OP_GEMM)
+		tk_cpu_gemm_run(&plan->gemm, pool, t[TK_T_A], t[TK_T_B], t[TK_T_C]);
+	else if (plan->op == TK_OP_ATTENTION)
+		tk_cpu_attention_run(&plan->attention, pool, t[TK_T_Q], t[TK_T_K], t[TK_T_V], t[TK_T_O], t[TK_T_LSE]);
+	else
+		tk_cpu_nsa_run(&plan->nsa, pool, t[TK_T_Q], t[TK_T_K], t[TK_T_V], t[TK_T_NSA_O], t[TK_T_BLOCKS]);
+	return TK_ABI_OK;
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static const struct tk_backend backend = {
+		.size = sizeof(backend),
+		.abi_major = TK_ABI_MAJOR,
+		.abi_minor = TK_ABI_MINOR,
+		.name = "cpu",
+		.device_kind = "cpu",
+		.description = "in-tree kernels: packed GEMM, tiled attention and sparse attention, vectors chosen by cpuid",
+		.version = backend_version,
+		.open = backend_open,
+		.close = backend_close,
+		.supports = backend_supports,
+		.configs = backend_configs,
+		.plan = backend_plan,
+		.bind = backend_bind,
+		.launch = backend_launch,
+		.unplan = backend_unplan,
+	};
+	return &backend;
+}
