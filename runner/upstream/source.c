@@ -143,8 +143,11 @@ static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk
 	status = tk_clone_fetch(c, TK_FETCH_ALL, err);
 	if (status)
 		return status;
-	if (!strcmp(rev, "HEAD"))
-		return find_tip(c, id, err);
+	char from_tip[5000];
+	if (!strncmp(rev, "HEAD", 4) && (!rev[4] || rev[4] == '~' || rev[4] == '^')) {    /* of the branch that is followed */
+		snprintf(from_tip, sizeof(from_tip), "%s%s", c->tip, rev + 4);
+		return tk_clone_resolve(c, from_tip, id, HASH_SIZE, err);
+	}
 	status = tk_clone_resolve(c, rev, id, HASH_SIZE, err);
 	if (status != TK_ENOTFOUND || !is_full_hash(rev))
 		return status;

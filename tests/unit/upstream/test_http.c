@@ -1,0 +1,146 @@
+/* Posting JSON, against a small real server in a child process. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "upstream/http.h"
+
+struct server { pid_t pid; char url[64]; };
+
+static size_t read_request(int fd, char *data, size_t size)
+{
+	size_t n = 0;
+	const char *body = NULL;
+	while (n + 1 < size) {
+		const ssize_t got = read(fd, data + n, size - 1 - n);
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+		data[n] = '\0';
+		const char *length = strcasestr(data, "content-length:");
+		body = strstr(data, "\r\n\r\n");
+		if (body && (!length || n >= (size_t)(body + 4 - data) + strtoul(length + 15, NULL, 10)))
+			break;
+	}
+	return n;
+}
+
+/* Gives the answers in turn, the last one for ever; "echo" is 200 where the body is {"a":1} and 400 otherwise, "hang" never answers. */
+static void serve(int listener, const char *const *answers)
+{
+	char data[65536];
+	for (size_t i = 0;; i += answers[i + 1] != NULL) {
+		const int fd = accept(listener, NULL, NULL);
+		const char *answer = answers[i];
+		if (!read_request(fd, data, sizeof(data))) {
+			close(fd);
+			continue;
+		}
+		if (!strcmp(answer, "hang"))
+			pause();
+		if (!strcmp(answer, "echo")) {
+			const bool good = strstr(data, "\r\n\r\n{\"a\":1}") && strcasestr(data, "content-type: application/json") && strstr(data, "X-Key: 7");
+			answer = good ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" :
+				"HTTP/1.1 400 Bad\r\nContent-Length: 5\r\nConnection: close\r\n\r\nwrong";
+		}
+		if (write(fd, answer, strlen(answer)) < 0)
+			_exit(1);
+		close(fd);
+	}
+}
+
+static struct server start(const char *const *answers)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+	struct server s = {0};
+	const int fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	snprintf(s.url, sizeof(s.url), "http://127.0.0.1:%d/hook/SECRET", ntohs(at.sin_port));
+	s.pid = fork();
+	assert_true(s.pid >= 0);
+	if (!s.pid)
+		serve(fd, answers);
+	close(fd);
+	return s;
+}
+
+static void stop(const struct server *s)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+}
+
+#define BUSY "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+static void posts(void **state)
+{
+	const char *const headers[] = {"X-Key: 7", NULL};
+	const struct tk_http_options options = {.deadline_s = 20, .headers = headers};
+	const struct server s = start((const char *const[]){"echo", NULL});
+	struct tk_error err = {0};
+	long code = 0;
+	assert_int_equal(tk_http_post_json(s.url, "{\"a\":1}", &options, &code, &err), TK_OK);
+	assert_int_equal(code, 200);
+	assert_int_equal(tk_http_post_json(s.url, "{}", &options, &code, &err), TK_EIO);
+	assert_string_equal(err.message, "127.0.0.1 answered 400: wrong");
+	assert_int_equal(code, 400);
+	stop(&s);
+}
+
+static void retries(void **state)
+{
+	const char *const headers[] = {"X-Key: 7", NULL};
+	const struct tk_http_options options = {.deadline_s = 20, .retries = 2, .headers = headers}, none = {.deadline_s = 20};
+	const struct server s = start((const char *const[]){BUSY, BUSY, "echo", NULL});
+	struct tk_error err = {0};
+	assert_int_equal(tk_http_post_json(s.url, "{\"a\":1}", &none, NULL, &err), TK_EIO);
+	assert_string_equal(err.message, "127.0.0.1 answered 503");
+	assert_int_equal(tk_http_post_json(s.url, "{\"a\":1}", &options, NULL, &err), TK_OK);
+	stop(&s);
+}
+
+static void failures(void **state)
+{
+	const struct tk_http_options quick = {.deadline_s = 1};
+	struct tk_error err = {0};
+	long code = -1;
+	const struct server hang = start((const char *const[]){"hang", NULL});
+	assert_int_equal(tk_http_post_json(hang.url, "{}", &quick, &code, &err), TK_ETIMEOUT);
+	assert_string_equal(err.message, "127.0.0.1 did not answer in time");
+	stop(&hang);
+	assert_int_equal(tk_http_post_json(hang.url, "{}", &quick, &code, &err), TK_EIO);
+	assert_non_null(strstr(err.message, "cannot post to 127.0.0.1"));
+	assert_null(strstr(err.message, "SECRET"));
+	assert_int_equal(code, 0);
+	assert_int_equal(tk_http_post_json("file:///etc/passwd", "{}", &quick, &code, &err), TK_ECONFIG);
+	assert_int_equal(tk_http_post_json("ftp://h/x", "{}", &quick, &code, &err), TK_ECONFIG);
+	assert_string_equal(err.message, "the scheme \"ftp\" of the webhook's URL is not allowed, expected https or http");
+	assert_int_equal(tk_http_post_json("not a url", "{}", &quick, &code, &err), TK_ECONFIG);
+	assert_string_equal(err.message, "the webhook's URL is malformed, expected https://host/path");
+	const struct server redirect = start((const char *const[]){"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", NULL});
+	assert_int_equal(tk_http_post_json(redirect.url, "{}", &quick, &code, &err), TK_EIO);
+	assert_string_equal(err.message, "127.0.0.1 redirects to a protocol that is not allowed");
+	stop(&redirect);
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	const struct CMUnitTest tests[] = {cmocka_unit_test(posts), cmocka_unit_test(retries), cmocka_unit_test(failures)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
