@@ -17,7 +17,7 @@ struct tk_upstream_config {
 	enum tk_upstream_kind kind;
 	char *url, *branch;          /* git: any URL or path that git takes; branch NULL: the remote's HEAD */
 	char *path;                  /* git: only commits that touch this path count; NULL: all */
-	char *adapter;               /* a folder of kernels/adapters or of `adapter_path`; self, system: the backend's name */
+	char *adapter;               /* NULL for builtin; a folder of kernels/adapters or of `adapter_path`; self, system: the backend's name */
 	char **backends;             /* NULL-terminated: which backends of the product are measured; empty: all it makes */
 	char *options;               /* given to the backend's open(), "key=value,..." */
 	char *cmake_args;            /* given to the adapter as TK_FLAGS; part of the artifact's key */
@@ -73,7 +73,8 @@ struct tk_config {
 	char hash[TK_HASH_HEX_SIZE]; /* of what decides the measurements */
 };
 
-/* path NULL: tracker.yml in `root`, and where there is none the built-in default. */
+/* `builtin` (the control and the ceilings, made with the tracker) need not be listed among the upstreams.
+ * path NULL: tracker.yml in `root`, and where there is none the built-in default. */
 int tk_config_load(const char *root, const char *path, struct tk_config **out, struct tk_error *err);
 void tk_config_free(struct tk_config *c);
 const char *tk_config_default_text(void);          /* the commented tracker.yml that `tracker init` writes; it loads without a change */

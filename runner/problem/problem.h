@@ -37,6 +37,10 @@ struct tk_problem_spec {
 /* TK_EDATA: "unknown key `mm` of gemm, did you mean `m`?", "attention: h (6) is not a multiple of hkv (4)", sizes outside 1..2^31-1, ... */
 int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_error *err);
 
+/* Is `key=value` something that a problem of this op may say? For files that want to point at the line of what is wrong; the same sentences.
+ * value NULL: only the key is looked at. */
+int tk_problem_check_pair(const char *op, const char *key, const char *value, struct tk_error *err);
+
 double tk_problem_flops(const struct tk_problem_spec *p);      /* source of the formulas: docs/methodology.md */
 double tk_problem_bytes(const struct tk_problem_spec *p);      /* compulsory traffic: every input read once, every output written once */
 const char *tk_problem_op_word(const struct tk_problem_spec *p);            /* "gemm" */

@@ -230,6 +230,23 @@ static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, 
 	return read_value(&r, value);
 }
 
+int tk_problem_check_pair(const char *op, const char *key, const char *value, struct tk_error *err)
+{
+	struct tk_problem_spec scratch = { 0 };
+	const struct tk_problem_op *found = NULL;
+	struct span name = { key, strlen(key) };
+	const struct tk_problem_key *k;
+	int status = find_op((struct span){ op, strlen(op) }, &found, err);
+
+	if (status)
+		return status;
+	for (k = found->keys; k->name && strcmp(k->name, key) != 0;)
+		k++;
+	if (!k->name)
+		return unknown_key(found, name, err);
+	return value ? read_value(&(struct reading){ found, k, &scratch, err }, value) : TK_OK;
+}
+
 static int check_required(const struct tk_problem_op *op, uint32_t seen, struct tk_error *err)
 {
 	const char *names[KEYS_MAX + 1], *missing = NULL;

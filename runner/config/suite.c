@@ -1,0 +1,208 @@
+/* A suite: its file, its problems, its hash. The two formats are suite_yaml.c and suite_json.c. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "config/suite_find.h"
+#include "config/suite_parts.h"
+#include "config/yaml_tree.h"
+#include "problem/problem.h"
+
+#define FILE_MAX ((size_t)8 << 20)
+
+void tk_suite_free(struct tk_suite *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		free(s->problems[i].text);
+		free(s->problems[i].source);
+		free(s->problems[i].group);
+	}
+	free(s->problems);
+	free(s->name);
+	free(s->title);
+	free(s->path);
+	free(s);
+}
+
+static int grow(struct tk_suite_builder *b)
+{
+	size_t capacity = b->capacity ? 2 * b->capacity : 64;
+	void *problems, *lines, *by_text;
+
+	if (b->suite->count < b->capacity)
+		return TK_OK;
+	problems = realloc(b->suite->problems, capacity * sizeof *b->suite->problems);
+	if (problems)
+		b->suite->problems = problems;
+	lines = realloc(b->lines, capacity * sizeof *b->lines);
+	if (lines)
+		b->lines = lines;
+	by_text = realloc(b->by_text, capacity * sizeof *b->by_text);
+	if (by_text)
+		b->by_text = by_text;
+	if (!problems || !lines || !by_text)
+		return tk_fail(b->err, TK_ENOMEM, "out of memory");
+	b->capacity = capacity;
+	return TK_OK;
+}
+
+/* Where text is, or belongs, in by_text. */
+static size_t place_of(const struct tk_suite_builder *b, const char *text, bool *there)
+{
+	size_t low = 0, high = b->suite->count;
+
+	*there = false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(b->suite->problems[b->by_text[middle]].text, text);
+
+		if (order == 0) {
+			*there = true;
+			return middle;
+		}
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int append(struct tk_suite_builder *b, const char *text, size_t place, size_t line, const char *source, const char *group)
+{
+	struct tk_suite *s = b->suite;
+	struct tk_suite_problem p = { strdup(text), strdup(source), strdup(group) };
+
+	if (!p.text || !p.source || !p.group) {
+		free(p.text);
+		free(p.source);
+		free(p.group);
+		return tk_fail(b->err, TK_ENOMEM, "out of memory");
+	}
+	memmove(b->by_text + place + 1, b->by_text + place, (s->count - place) * sizeof *b->by_text);
+	b->by_text[place] = s->count;
+	b->lines[s->count] = line;
+	s->problems[s->count++] = p;
+	return TK_OK;
+}
+
+int tk_suite_add(struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group)
+{
+	struct tk_problem_spec p;
+	struct tk_error why = { 0 };
+	size_t place;
+	bool there;
+
+	if (tk_problem_parse(&p, text, &why))
+		return tk_yaml_fail(b->y, at, b->err, "%s", why.message);
+	place = place_of(b, p.text, &there);
+	if (there && b->merge)
+		return TK_OK;
+	if (there)
+		return tk_yaml_fail(b->y, at, b->err, "%s is there twice (first in line %zu), expected every problem once", p.text,
+			b->lines[b->by_text[place]]);
+	if (b->suite->count >= TK_SUITE_PROBLEMS_MAX)
+		return tk_yaml_fail(b->y, at, b->err, "the suite has more than %d problems, expected fewer", TK_SUITE_PROBLEMS_MAX);
+	return grow(b) ? TK_ENOMEM : append(b, p.text, place, tk_yaml_line(b->y, at), source, group);
+}
+
+/* ---- the file ---- */
+
+static bool is_json(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 5 && strcmp(path + len - 5, ".json") == 0;
+}
+
+/* JSON is YAML but for tabs between the values; jansson has the say on what is JSON. */
+static int check_json(const char *name, char *text, size_t len, struct tk_error *err)
+{
+	json_error_t why;
+	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+	bool quoted = false;
+
+	if (!json)
+		return tk_fail(err, TK_ECONFIG, "%s:%d:%d: not valid JSON: %s", name, why.line > 0 ? why.line : 1, why.column > 0 ? why.column : 1, why.text);
+	json_decref(json);
+	for (size_t i = 0; i < len; i++) {
+		if (quoted && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted && text[i] == '\t')
+			text[i] = ' ';
+	}
+	return TK_OK;
+}
+
+static int name_from_path(struct tk_suite *s, const char *path, struct tk_error *err)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+
+	s->path = strdup(path);
+	s->name = dot && dot != base ? strndup(base, (size_t)(dot - base)) : strdup(base);
+	s->title = s->name ? strdup(s->name) : NULL;
+	return s->path && s->title ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+static int hash_problems(struct tk_suite *s, struct tk_error *err)
+{
+	struct tk_hash *h = tk_hash_new();
+
+	if (!h)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->count; i++)
+		tk_hash_field(h, s->problems[i].text);
+	tk_hash_finish(h, s->hash);
+	return TK_OK;
+}
+
+/* `name`: what messages call the file. */
+static int read_text(struct tk_suite *s, const char *name, struct tk_buf *text, struct tk_error *err)
+{
+	struct tk_suite_builder b = { .suite = s, .err = err, .merge = is_json(s->path) };
+	struct tk_yaml *y = NULL;
+	int status = b.merge ? check_json(name, text->data, text->len, err) : TK_OK;
+
+	if (!status)
+		status = tk_yaml_parse(name, tk_buf_cstr(text), text->len, &y, err);
+	b.y = y;
+	if (!status)
+		status = b.merge ? tk_suite_read_json(&b) : tk_suite_read_yaml(&b);
+	if (!status && !s->count)
+		status = tk_fail(err, TK_ECONFIG, "%s:1:1: the suite has no problems, expected at least one", name);
+	tk_yaml_free(y);
+	free(b.lines);
+	free(b.by_text);
+	return status;
+}
+
+int tk_suite_load(const char *root, const char *name, struct tk_suite **out, struct tk_error *err)
+{
+	struct tk_suite *s = calloc(1, sizeof *s);
+	struct tk_buf text = TK_BUF_INIT;
+	char *path = NULL;
+	int status = s ? tk_suite_find(root, name, &path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status)
+		status = name_from_path(s, path, err);
+	if (!status)
+		status = tk_file_read(path, FILE_MAX, &text, err);
+	if (!status)
+		status = read_text(s, tk_suite_is_path(name) ? name : path, &text, err);
+	if (!status)
+		status = hash_problems(s, err);
+	if (status)
+		tk_suite_free(s);
+	else
+		*out = s;
+	tk_buf_free(&text);
+	free(path);
+	return status;
+}

@@ -1,0 +1,165 @@
+/* Suites by name: <root>/suites first, then the tracker's own. */
+#include "config/suite_find.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include "config/config.h"
+#include "config/config_keys.h"
+#include "config/yaml_tree.h"
+
+static const char *const endings[] = { ".yml", ".yaml", ".json" };
+
+const char *tk_data_dir(void)
+{
+	const char *own = getenv("TRACKER_DATADIR");
+
+	return own && *own ? own : TK_BUILT_DATADIR;
+}
+
+static const char *ending_of(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+		size_t n = strlen(endings[i]);
+
+		if (len > n && strcmp(name + len - n, endings[i]) == 0)
+			return endings[i];
+	}
+	return NULL;
+}
+
+/* <folder>/suites/<name>.<ending>, where there is such a file; *path NULL where not. */
+static int in_folder(const char *folder, const char *name, char **path, struct tk_error *err)
+{
+	*path = NULL;
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+		char *file, *full;
+
+		if (asprintf(&file, "%s%s", name, endings[i]) < 0)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		full = tk_path_join3(folder, "suites", file);
+		free(file);
+		if (!full)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		if (tk_file_exists(full)) {
+			*path = full;
+			return TK_OK;
+		}
+		free(full);
+	}
+	return TK_OK;
+}
+
+static int unknown_suite(const char *root, const char *name, struct tk_error *err)
+{
+	char **names = NULL, list[256] = "", shown[80];
+	size_t count = 0, len = 0;
+	const char **known, *near = NULL;
+
+	if (tk_suite_names(root, &names, &count, NULL))
+		count = 0;
+	known = calloc(count + 1, sizeof *known);
+	for (size_t i = 0; known && i < count; i++) {
+		known[i] = names[i];
+		if (len < sizeof list)
+			len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", names[i]);
+	}
+	near = known ? tk_nearest(name, known) : NULL;
+	tk_yaml_shown(name, shown);
+	if (near)
+		tk_fail(err, TK_ENOTFOUND, "unknown suite `%s`, did you mean `%s`?", shown, near);
+	else
+		tk_fail(err, TK_ENOTFOUND, "unknown suite `%s`, expected one of %s, or a path", shown, list);
+	free(known);
+	tk_names_free(names, count);
+	return TK_ENOTFOUND;
+}
+
+bool tk_suite_is_path(const char *name)
+{
+	return strchr(name, '/') || ending_of(name);
+}
+
+int tk_suite_find(const char *root, const char *name, char **path, struct tk_error *err)
+{
+	char *found = NULL;
+	int status;
+
+	if (tk_suite_is_path(name)) {
+		found = tk_config_path(root, name);
+		if (!found)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		if (!tk_file_exists(found)) {
+			free(found);
+			return tk_fail(err, TK_ENOTFOUND, "there is no file %s, expected a suite", name);
+		}
+	} else {
+		status = in_folder(root, name, &found, err);
+		if (!status && !found)
+			status = in_folder(tk_data_dir(), name, &found, err);
+		if (status)
+			return status;
+		if (!found)
+			return unknown_suite(root, name, err);
+	}
+	*path = found;
+	return TK_OK;
+}
+
+/* Appends the names of the suites in folder/suites that are not there yet. */
+static int add_names(const char *folder, char ***names, size_t *count, struct tk_error *err)
+{
+	char *dir = tk_path_join(folder, "suites"), **files = NULL, **grown;
+	size_t n = 0;
+	int status = dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status && tk_dir_exists(dir))
+		status = tk_dir_list(dir, &files, &n, err);
+	grown = status ? NULL : realloc(*names, (*count + n + 1) * sizeof **names);
+	if (!status && !grown)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		*names = grown;
+	for (size_t i = 0; !status && i < n; i++) {
+		const char *ending = ending_of(files[i]);
+		bool known = false;
+
+		if (!ending)
+			continue;
+		files[i][strlen(files[i]) - strlen(ending)] = '\0';
+		for (size_t j = 0; j < *count; j++)
+			known = known || strcmp((*names)[j], files[i]) == 0;
+		if (!known && !((*names)[(*count)++] = strdup(files[i])))
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	tk_names_free(files, n);
+	free(dir);
+	return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int tk_suite_names(const char *root, char ***names, size_t *count, struct tk_error *err)
+{
+	char **all = NULL;
+	size_t n = 0;
+	int status = add_names(root, &all, &n, err);
+
+	if (!status)
+		status = add_names(tk_data_dir(), &all, &n, err);
+	if (status) {
+		tk_names_free(all, n);
+		return status;
+	}
+	qsort(all, n, sizeof *all, by_name);
+	*names = all;
+	*count = n;
+	return TK_OK;
+}

@@ -1,0 +1,14 @@
+/* Which file a suite's name means. */
+#ifndef TK_CONFIG_SUITE_FIND_H
+#define TK_CONFIG_SUITE_FIND_H
+
+#include <stdbool.h>
+
+struct tk_error;
+
+bool tk_suite_is_path(const char *name);
+/* A name with a slash, or that ends in .yml, .yaml or .json, is a path from root. TK_ENOTFOUND: "unknown suite `smok`, did you mean `smoke`?".
+ * *path is the caller's. */
+int tk_suite_find(const char *root, const char *name, char **path, struct tk_error *err);
+
+#endif

@@ -1,0 +1,270 @@
+/* libyaml's document, with positions; the only file that includes yaml.h. */
+#include "config/yaml_tree.h"
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+#include "base/error.h"
+#include "base/nearest.h"
+
+#define BRACKETS_MAX 100
+
+struct tk_yaml {
+	char *name;
+	yaml_document_t doc;
+	bool loaded;
+};
+
+static yaml_node_t *node_at(const struct tk_yaml *y, int node)
+{
+	return node > 0 ? yaml_document_get_node((yaml_document_t *)&y->doc, node) : NULL;
+}
+
+const char *tk_yaml_shown(const char *text, char out[80])
+{
+	size_t n = 0;
+
+	for (; text[n] && n < 60; n++)
+		out[n] = isprint((unsigned char)text[n]) && text[n] != '`' ? text[n] : '?';
+	memcpy(out + n, text[n] ? "..." : "", text[n] ? 4 : 1);
+	return out;
+}
+
+/* libyaml needs quadratic time for brackets in brackets; no honest file has many. Quotes and comments need no care for that. */
+static size_t deepest_bracket(const char *text, size_t len)
+{
+	size_t depth = 0, deepest = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '[' || text[i] == '{')
+			depth++;
+		else if ((text[i] == ']' || text[i] == '}') && depth)
+			depth--;
+		deepest = depth > deepest ? depth : deepest;
+	}
+	return deepest;
+}
+
+static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, struct tk_error *err)
+{
+	const char *problem = p->problem ? p->problem : "cannot be read";
+	char context[160] = "";
+
+	if (p->error == YAML_MEMORY_ERROR)
+		return tk_fail(err, TK_ENOMEM, "%s: out of memory", y->name);
+	if (p->error == YAML_READER_ERROR)
+		return tk_fail(err, TK_ECONFIG, "%s: byte %zu: %s, expected UTF-8 text", y->name, p->problem_offset, problem);
+	if (p->context)
+		snprintf(context, sizeof context, " %s that begins in line %zu", p->context, p->context_mark.line + 1);
+	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: not valid YAML: %s%s", y->name, p->problem_mark.line + 1, p->problem_mark.column + 1,
+		problem, context);
+}
+
+/* Loads the first document and sees to it that there is no second. */
+static int load_only_document(struct tk_yaml *y, yaml_parser_t *p, struct tk_error *err)
+{
+	yaml_document_t second;
+	yaml_node_t *root;
+	int status = TK_OK;
+
+	if (!yaml_parser_load(p, &y->doc))
+		return parser_failed(y, p, err);
+	y->loaded = true;
+	if (!yaml_document_get_root_node(&y->doc))
+		return TK_OK;
+	if (!yaml_parser_load(p, &second))
+		return parser_failed(y, p, err);
+	root = yaml_document_get_root_node(&second);
+	if (root)
+		status = tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: a second document begins here, expected one", y->name, root->start_mark.line + 1,
+			root->start_mark.column + 1);
+	yaml_document_delete(&second);
+	return status;
+}
+
+int tk_yaml_parse(const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err)
+{
+	struct tk_yaml *y = calloc(1, sizeof *y);
+	yaml_parser_t p;
+	int status;
+
+	if (!y || !(y->name = strdup(name))) {
+		tk_yaml_free(y);
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	if (deepest_bracket(text, len) > BRACKETS_MAX) {
+		status = tk_fail(err, TK_ECONFIG, "%s:1:1: brackets are nested too deeply, expected at most %d levels", name, BRACKETS_MAX);
+		goto out;
+	}
+	if (!yaml_parser_initialize(&p)) {
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+		goto out;
+	}
+	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
+	status = load_only_document(y, &p, err);
+	yaml_parser_delete(&p);
+out:
+	if (status)
+		tk_yaml_free(y);
+	else
+		*out = y;
+	return status;
+}
+
+void tk_yaml_free(struct tk_yaml *y)
+{
+	if (!y)
+		return;
+	if (y->loaded)
+		yaml_document_delete(&y->doc);
+	free(y->name);
+	free(y);
+}
+
+int tk_yaml_root(const struct tk_yaml *y)
+{
+	return yaml_document_get_root_node((yaml_document_t *)&y->doc) ? 1 : 0;
+}
+
+enum tk_yaml_kind tk_yaml_kind(const struct tk_yaml *y, int node)
+{
+	const yaml_node_t *n = node_at(y, node);
+
+	switch (n ? n->type : YAML_NO_NODE) {
+	case YAML_SCALAR_NODE:   return TK_YAML_SCALAR;
+	case YAML_SEQUENCE_NODE: return TK_YAML_LIST;
+	case YAML_MAPPING_NODE:  return TK_YAML_MAP;
+	default:                 return TK_YAML_NONE;
+	}
+}
+
+const char *tk_yaml_kind_word(const struct tk_yaml *y, int node)
+{
+	static const char *const words[] = { "nothing", "a single value", "a list", "a mapping" };
+
+	return tk_yaml_is_empty(y, node) ? "nothing" : words[tk_yaml_kind(y, node)];
+}
+
+const char *tk_yaml_text(const struct tk_yaml *y, int node)
+{
+	const yaml_node_t *n = node_at(y, node);
+
+	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : "";
+}
+
+bool tk_yaml_is_empty(const struct tk_yaml *y, int node)
+{
+	const yaml_node_t *n = node_at(y, node);
+	const char *text = tk_yaml_text(y, node);
+
+	return !n || (n->type == YAML_SCALAR_NODE && n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && (!*text || strcmp(text, "~") == 0));
+}
+
+size_t tk_yaml_count(const struct tk_yaml *y, int node)
+{
+	const yaml_node_t *n = node_at(y, node);
+
+	if (n && n->type == YAML_SEQUENCE_NODE)
+		return (size_t)(n->data.sequence.items.top - n->data.sequence.items.start);
+	if (n && n->type == YAML_MAPPING_NODE)
+		return (size_t)(n->data.mapping.pairs.top - n->data.mapping.pairs.start);
+	return 0;
+}
+
+int tk_yaml_item(const struct tk_yaml *y, int node, size_t i)
+{
+	const yaml_node_t *n = node_at(y, node);
+
+	if (i >= tk_yaml_count(y, node))
+		return 0;
+	return n->type == YAML_SEQUENCE_NODE ? n->data.sequence.items.start[i] : n->data.mapping.pairs.start[i].value;
+}
+
+int tk_yaml_key(const struct tk_yaml *y, int node, size_t i)
+{
+	const yaml_node_t *n = node_at(y, node);
+
+	return n && n->type == YAML_MAPPING_NODE && i < tk_yaml_count(y, node) ? n->data.mapping.pairs.start[i].key : 0;
+}
+
+int tk_yaml_find(const struct tk_yaml *y, int node, const char *key)
+{
+	for (size_t i = 0; i < tk_yaml_count(y, node); i++)
+		if (tk_yaml_key(y, node, i) && strcmp(tk_yaml_text(y, tk_yaml_key(y, node, i)), key) == 0)
+			return tk_yaml_item(y, node, i);
+	return 0;
+}
+
+size_t tk_yaml_line(const struct tk_yaml *y, int node)
+{
+	const yaml_node_t *n = node_at(y, node);
+
+	return n ? n->start_mark.line + 1 : 1;
+}
+
+static int fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err, const char *fmt, va_list ap)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof text, fmt, ap);
+	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: %s", y->name, line, column, text);
+}
+
+int tk_yaml_fail(const struct tk_yaml *y, int node, struct tk_error *err, const char *fmt, ...)
+{
+	const yaml_node_t *n = node_at(y, node);
+	va_list ap;
+	int status;
+
+	va_start(ap, fmt);
+	status = fail_at(y, tk_yaml_line(y, node), n ? n->start_mark.column + 1 : 1, err, fmt, ap);
+	va_end(ap);
+	return status;
+}
+
+int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err, const char *fmt, ...)
+{
+	va_list ap;
+	int status;
+
+	va_start(ap, fmt);
+	status = fail_at(y, line, column, err, fmt, ap);
+	va_end(ap);
+	return status;
+}
+
+static int unknown_key(const struct tk_yaml *y, int key, const char *what, const char *const *known, struct tk_error *err)
+{
+	const char *name = tk_yaml_text(y, key), *near = tk_nearest(name, known);
+	char list[512] = "", shown[80];
+	size_t len = 0;
+
+	tk_yaml_shown(name, shown);
+	if (near)
+		return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, did you mean `%s`?", shown, *what ? " of " : "", what, near);
+	for (size_t i = 0; known[i] && len < sizeof list; i++)
+		len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", known[i]);
+	return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, expected one of %s", shown, *what ? " of " : "", what, list);
+}
+
+int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const char *const *known, struct tk_error *err)
+{
+	for (size_t i = 0; i < tk_yaml_count(y, map); i++) {
+		int key = tk_yaml_key(y, map, i);
+		const char *name = tk_yaml_text(y, key);
+		size_t k = 0;
+
+		if (tk_yaml_kind(y, key) != TK_YAML_SCALAR)
+			return tk_yaml_fail(y, key, err, "a key is %s, expected a word", tk_yaml_kind_word(y, key));
+		while (known[k] && strcmp(known[k], name) != 0)
+			k++;
+		if (!known[k])
+			return unknown_key(y, key, what, known, err);
+		if (tk_yaml_find(y, map, name) != tk_yaml_item(y, map, i))
+			return tk_yaml_fail(y, key, err, "key `%s`%s%s is there twice, expected once", name, *what ? " of " : "", what);
+	}
+	return TK_OK;
+}
