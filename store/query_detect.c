@@ -97,10 +97,11 @@ static void reverse(struct tk_point *p, size_t n)
 	}
 }
 
-static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, size_t before, struct tk_history_window *w,
+static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_history_window *w,
 	struct tk_list *windows, struct tk_list *points, struct tk_error *err)
 {
 	const int64_t earlier[] = {w->series_id, since_s, (int64_t)before}, range[] = {w->series_id, since_s, until_s};
+	const int64_t marks[] = {w->series_id, runs_s, until_s};
 	int status;
 
 	w->first = points->out->count;
@@ -110,9 +111,9 @@ static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, siz
 	reverse((struct tk_point *)points->out->rows + w->first, w->before);
 	status = add_points(s, WITHIN, range, points, &w->within, err);
 	if (!status)
-		status = add_mark(s, LAST_BEFORE, earlier, 2, windows, &w->last_before, err);
+		status = add_mark(s, LAST_BEFORE, marks, 2, windows, &w->last_before, err);
 	if (!status)
-		status = add_mark(s, LAST_WITHIN, range, 3, windows, &w->last_within, err);
+		status = add_mark(s, LAST_WITHIN, marks, 3, windows, &w->last_within, err);
 	return status;
 }
 
@@ -137,7 +138,7 @@ static int add_windows(struct tk_store *s, struct tk_list *windows, struct tk_er
 	return status;
 }
 
-int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, size_t before, struct tk_rows *windows,
+int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_rows *windows,
 	struct tk_rows *points, struct tk_error *err)
 {
 	struct tk_rows w = {0}, p = {0};
@@ -145,7 +146,7 @@ int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, size_
 	int status = add_windows(s, &wl, err);
 
 	for (size_t i = 0; !status && i < w.count; i++)
-		status = read_window(s, since_s, until_s, before, (struct tk_history_window *)w.rows + i, &wl, &pl, err);
+		status = read_window(s, since_s, until_s, runs_s, before, (struct tk_history_window *)w.rows + i, &wl, &pl, err);
 	if (status) {
 		tk_rows_free(&w);
 		tk_rows_free(&p);

@@ -167,8 +167,8 @@ struct tk_history_window {
 };
 
 /* windows: struct tk_history_window, one for each series, by id; points: struct tk_point. The range is [since_s, until_s]; at most
- * `before` points of each series are from before it. */
-int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, size_t before, struct tk_rows *windows,
+ * `before` points of each series are from before it. last_before and last_within are the newest runs before and since runs_s. */
+int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_rows *windows,
 	struct tk_rows *points, struct tk_error *err);
 
 /* ---- upkeep -------------------------------------------------------------------------------------------------- */

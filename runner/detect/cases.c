@@ -1,0 +1,221 @@
+/* Reads the history and prepares a case for every series that the range and the filters mean. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/case.h"
+#include "detect/filter.h"
+
+#define HISTORY_MIN 48            /* points before the range that are read for the noise, whatever the window */
+#define INTERVAL_TO_SE 3.92       /* a 95 % interval is 2 * 1.96 standard errors wide */
+
+static const struct tk_night_row *night_of(const struct tk_catalog *c, int64_t id)
+{
+	return tk_catalog_find(&c->nights, id);
+}
+
+static int resolve_nights(struct tk_cases *c, const struct tk_diff_range *range, int64_t *machine_id, struct tk_error *err)
+{
+	const struct tk_night_row *base = night_of(&c->catalog, range->base_night_id), *head = night_of(&c->catalog, range->head_night_id);
+
+	if ((range->base_night_id && !base) || (range->head_night_id && !head))
+		return tk_fail(err, TK_EUSAGE, "no night has the id %lld", (long long)(base ? range->head_night_id : range->base_night_id));
+	if (base && head && base->machine_id != head->machine_id)
+		return tk_fail(err, TK_EUSAGE, "the two nights are of different machines: their timings cannot be compared");
+	if (base && head && base->as_of_s >= head->as_of_s)
+		return tk_fail(err, TK_EUSAGE, "the base night is not earlier than the head night");
+	if (head) {
+		c->since_s = base ? base->as_of_s + 1 : head->as_of_s;
+		c->until_s = head->as_of_s;
+		*machine_id = head->machine_id;
+	} else if (base) {
+		c->since_s = base->as_of_s + 1;
+		*machine_id = base->machine_id;
+	}
+	return TK_OK;
+}
+
+static bool known_machine(const struct tk_catalog *c, const char *name)
+{
+	for (size_t i = 0; i < c->machines.rows.count; i++)
+		if (strcmp(TK_ROWS_AT(&c->machines.rows, struct tk_machine_row, i)->name, name) == 0)
+			return true;
+	return false;
+}
+
+static const char *text(const char *s)
+{
+	return s ? s : "";
+}
+
+static bool is_meant(const struct tk_case *k, const struct tk_diff_range *range, int64_t machine_id)
+{
+	const struct tk_filter_subject subject = {
+		.backend = text(k->series->backend), .problem = text(k->problem->text), .title = text(k->problem->title),
+		.op = text(k->problem->op), .dtype = text(k->problem->dtype), .device = text(k->device->slug),
+		.device_name = text(k->device->name), .machine = text(k->machine->name), .upstream = text(k->upstream->name),
+		.metric = text(k->series->metric), .mode = text(k->series->mode), .config = text(k->series->config),
+		.role = text(k->series->role), .series = text(k->series->slug),
+	};
+
+	if (machine_id && k->machine->id != machine_id)
+		return false;
+	if (range->machine && strcmp(range->machine, k->machine->name) != 0)
+		return false;
+	return tk_filter_match(range->filters, &subject);
+}
+
+static bool look_up(const struct tk_catalog *c, const struct tk_history_window *w, struct tk_case *k)
+{
+	k->window = w;
+	k->series = tk_catalog_find(&c->series, w->series_id);
+	k->device = k->series ? tk_catalog_find(&c->devices, k->series->device_id) : NULL;
+	k->machine = k->device ? tk_catalog_find(&c->machines, k->device->machine_id) : NULL;
+	k->upstream = k->series ? tk_catalog_find(&c->upstreams, k->series->upstream_id) : NULL;
+	k->problem = k->series ? tk_catalog_find(&c->problems, k->series->problem_id) : NULL;
+	return k->machine && k->upstream && k->problem;
+}
+
+/* Keeps what has a logarithm. Where nothing is from before the range, its own first night is what the rest is compared with. */
+static void take_points(struct tk_cases *c, struct tk_case *k)
+{
+	struct tk_point *p = (struct tk_point *)c->points.rows + k->window->first;
+	size_t total = k->window->before + k->window->within;
+
+	k->points = p;
+	for (size_t i = 0; i < total; i++)
+		if (isfinite(p[i].value) && p[i].value > 0) {
+			k->earlier += i < k->window->before;
+			p[k->count++] = p[i];
+		}
+	k->range = k->earlier;
+	if (!k->range)
+		while (k->range < k->count && p[k->range].as_of_s == p[0].as_of_s)
+			k->range++;
+	if (k->range == k->count)
+		k->range = 0;
+}
+
+static void take_logarithms(struct tk_case *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		const struct tk_point *p = &k->points[i];
+
+		k->net[i] = k->y[i] = log(p->value);
+		k->se[i] = p->lo > 0 && p->hi >= p->lo && isfinite(p->hi) ? log(p->hi / p->lo) / INTERVAL_TO_SE : 0;
+	}
+}
+
+static int add_case(struct tk_cases *c, const struct tk_history_window *w, const struct tk_diff_range *range, int64_t machine_id)
+{
+	struct tk_case k = {.q = NAN, .alert_before = NAN};
+	double *at;
+
+	if (!look_up(&c->catalog, w, &k) || !is_meant(&k, range, machine_id))
+		return TK_OK;
+	if (c->scope.touched_only && !(w->last_within.run_id && w->last_within.night_id == c->scope.night_id))
+		return TK_OK;
+	take_points(c, &k);
+	at = c->memory + 3 * w->first;
+	k.y = at;
+	k.net = at + k.count;
+	k.se = at + 2 * k.count;
+	take_logarithms(&k);
+	c->at[c->count++] = k;
+	return k.range ? tk_judge_baseline(k.y, k.range, &c->at[c->count - 1].base) : TK_OK;
+}
+
+/* What happened from here on is what is looked for. */
+static int64_t known_before(const struct tk_cases *c)
+{
+	return c->scope.night_id ? c->scope.as_of_s : c->since_s;
+}
+
+/* The alert that a series came into the range with, and the level it had before it. */
+static int add_alert(struct tk_cases *c, const struct tk_alert_row *a, struct tk_error *err)
+{
+	const struct tk_night_row *night = night_of(&c->catalog, a->night_id);
+	struct tk_case *k = NULL;
+	struct tk_rows points;
+	int rc;
+
+	for (size_t i = 0; i < c->count && !k; i++)
+		if (c->at[i].series->id == a->series_id)
+			k = &c->at[i];
+	if (!k || !k->range || !night || night->as_of_s >= known_before(c))
+		return TK_OK;
+	if ((strcmp(a->status, "open") != 0 && a->closed_s < known_before(c)) || (k->alert && k->alert->opened_s >= a->opened_s))
+		return TK_OK;
+	rc = tk_store_points(c->catalog.store, a->series_id, INT64_MIN, 0, &points, err);
+	if (rc)
+		return rc;
+	k->alert = a;
+	k->alert_before = NAN;
+	for (size_t i = points.count; i-- > 0;)
+		if (TK_ROWS_AT(&points, struct tk_point, i)->as_of_s < night->as_of_s) {
+			double y[64];
+			size_t n = 0;
+
+			for (size_t j = i + 1; j-- > 0 && n < 20;)
+				if (TK_ROWS_AT(&points, struct tk_point, j)->value > 0)
+					y[n++] = log(TK_ROWS_AT(&points, struct tk_point, j)->value);
+			k->alert_before = n ? tk_level(y, n) : NAN;
+			break;
+		}
+	tk_rows_free(&points);
+	return TK_OK;
+}
+
+static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
+{
+	size_t before = c->options.window > HISTORY_MIN ? c->options.window : HISTORY_MIN;
+	int rc = tk_store_windows(s, c->since_s, c->until_s, known_before(c), before, &c->windows, &c->points, err);
+
+	if (rc)
+		return rc;
+	c->at = calloc(c->windows.count + 1, sizeof *c->at);
+	c->memory = malloc((3 * c->points.count + 1) * sizeof *c->memory);
+	if (!c->at || !c->memory)
+		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+	for (size_t i = 0; i < c->windows.count; i++) {
+		rc = add_case(c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range, machine_id);
+		if (rc)
+			return tk_fail(err, rc, "out of memory while judging a series");
+	}
+	for (size_t i = 0; !rc && i < c->catalog.alerts.count; i++)
+		rc = add_alert(c, TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i), err);
+	return rc;
+}
+
+int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range, const struct tk_case_scope *scope,
+	struct tk_cases *out, struct tk_error *err)
+{
+	int64_t machine_id = 0;
+	int rc;
+
+	*out = (struct tk_cases){.since_s = range->since_s, .until_s = range->until_s, .options = *o};
+	if (scope)
+		out->scope = *scope;
+	out->open_ended = range->until_s == INT64_MAX && !range->head_night_id;
+	rc = tk_filter_check(range->filters, err);
+	if (!rc)
+		rc = tk_catalog_load(s, &out->catalog, err);
+	if (rc)
+		return rc;
+	if (range->machine && !known_machine(&out->catalog, range->machine))
+		return tk_fail(err, TK_EUSAGE, "no machine \"%s\" in the history", range->machine);
+	rc = resolve_nights(out, range, &machine_id, err);
+	return rc ? rc : load_series(s, out, range, machine_id, err);
+}
+
+void tk_cases_free(struct tk_cases *c)
+{
+	free(c->at);
+	free(c->memory);
+	free(c->shifts);
+	tk_rows_free(&c->windows);
+	tk_rows_free(&c->points);
+	tk_catalog_free(&c->catalog);
+	*c = (struct tk_cases){0};
+}

@@ -1,0 +1,18 @@
+/* "key:glob" of --filter: which series are meant. */
+#ifndef TK_DETECT_FILTER_H
+#define TK_DETECT_FILTER_H
+#include <stdbool.h>
+
+struct tk_error;
+
+/* What can be asked about a series; every member is a string, none is NULL. */
+struct tk_filter_subject {
+	const char *backend, *problem, *title, *op, *dtype, *device, *device_name, *machine, *upstream, *metric, *mode, *config, *role, *series;
+};
+
+/* TK_EUSAGE for a filter without a key, with an unknown key or an empty glob. filters: NULL-terminated, or NULL. */
+int tk_filter_check(const char *const *filters, struct tk_error *err);
+/* Filters of one key are alternatives, different keys must all match. Letters' case does not matter. */
+bool tk_filter_match(const char *const *filters, const struct tk_filter_subject *s);
+
+#endif

@@ -1,0 +1,289 @@
+/* After a night: verdicts of all its series, alerts, and the change points of the series it touched, in one transaction. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "detect/case.h"
+#include "stats/changepoint.h"
+
+/* Evidence that comes late still counts: a night is judged together with the two before it. */
+#define NIGHTS 3
+
+static int out_of_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
+}
+
+/* Start of the range: the third newest night of this machine up to this one. *previous: the one before it, 0 where there is none. */
+static int64_t range_start(const struct tk_rows *nights, const struct tk_night_row *night, int64_t *previous)
+{
+	int64_t since = night->as_of_s, found;
+
+	*previous = 0;
+	for (int back = 1; back < NIGHTS; back++, since = found) {
+		const struct tk_night_row *best = NULL;
+
+		for (size_t i = 0; i < nights->count; i++) {
+			const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
+
+			if (n->machine_id == night->machine_id && n->as_of_s < since && strcmp(n->kind, "run") != 0 &&
+					(!best || n->as_of_s > best->as_of_s))
+				best = n;
+		}
+		if (!best)
+			break;
+		found = best->as_of_s;
+		if (back == 1)
+			*previous = best->id;
+	}
+	return since;
+}
+
+/* An improvement is news once. */
+static int forget_known_improvements(struct tk_store *s, const struct tk_cases *c, int64_t previous, struct tk_diff_report *r,
+	struct tk_error *err)
+{
+	struct tk_rows verdicts = {0};
+	int rc = previous ? tk_store_verdicts(s, previous, &verdicts, err) : TK_OK;
+
+	for (size_t i = 0; !rc && i < r->count; i++) {
+		struct tk_diff_row *row = &r->rows[i];
+
+		if (row->first_bad_run_id == c->at[i].window->last_within.run_id)
+			continue;
+		for (size_t j = 0; row->status == TK_DIFF_IMPROVED && j < verdicts.count; j++) {
+			const struct tk_verdict_row *v = TK_ROWS_AT(&verdicts, struct tk_verdict_row, j);
+
+			if (v->series_id == row->series_id && (strcmp(v->status, tk_diff_status_word(TK_DIFF_IMPROVED)) == 0 ||
+					strncmp(v->reason, "better since", 12) == 0)) {
+				row->status = TK_DIFF_SAME;
+				snprintf(row->reason, sizeof row->reason, "better since %.40s, reported then", row->bad_rev);
+			}
+		}
+	}
+	tk_rows_free(&verdicts);
+	return rc;
+}
+
+static char *verdict_detail(const struct tk_diff_row *row)
+{
+	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "good_rev", row->good_rev, "bad_rev", row->bad_rev,
+		"commits_between", (json_int_t)row->commits_between, "last_good_run", (json_int_t)row->last_good_run_id,
+		"first_bad_run", (json_int_t)row->first_bad_run_id, "n_before", (json_int_t)row->n_before, "n_after", (json_int_t)row->n_after,
+		"same_code", row->same_code);
+	char *text = o ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+
+	json_decref(o);
+	return text;
+}
+
+static int put_verdicts(struct tk_store *s, int64_t night_id, const struct tk_diff_report *r, struct tk_error *err)
+{
+	struct tk_verdict_row *rows = calloc(r->count + 1, sizeof *rows);
+	char **details = calloc(r->count + 1, sizeof *details);
+	int rc = rows && details ? TK_OK : out_of_memory(err);
+
+	for (size_t i = 0; !rc && i < r->count; i++) {
+		const struct tk_diff_row *row = &r->rows[i];
+
+		details[i] = verdict_detail(row);
+		if (!details[i])
+			rc = out_of_memory(err);
+		rows[i] = (struct tk_verdict_row){night_id, row->series_id, tk_diff_status_word(row->status), row->before, row->after, row->change,
+			row->change_lo, row->change_hi, row->threshold, row->p, row->q, row->reason, details[i]};
+	}
+	if (!rc)
+		rc = tk_store_replace_verdicts(s, night_id, rows, r->count, err);
+	for (size_t i = 0; details && i < r->count; i++)
+		free(details[i]);
+	free(details);
+	free(rows);
+	return rc;
+}
+
+static const struct tk_alert_row *known_alert(const struct tk_catalog *c, const char *uid)
+{
+	for (size_t i = 0; i < c->alerts.count; i++)
+		if (strcmp(TK_ROWS_AT(&c->alerts, struct tk_alert_row, i)->uid, uid) == 0)
+			return TK_ROWS_AT(&c->alerts, struct tk_alert_row, i);
+	return NULL;
+}
+
+static int open_alert(struct tk_store *s, const struct tk_catalog *c, const struct tk_night_row *night, const struct tk_diff_row *row,
+	struct tk_error *err)
+{
+	char uid[TK_ALERT_UID_SIZE], title[512];
+	const struct tk_alert_row *known;
+	struct tk_alert_row a;
+
+	tk_alert_uid(row->series, row->bad_rev, uid);
+	if (!*uid)
+		return out_of_memory(err);
+	known = known_alert(c, uid);
+	snprintf(title, sizeof title, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine, 100 * row->change);
+	a = (struct tk_alert_row){.uid = uid, .series_id = row->series_id, .night_id = known ? known->night_id : night->id, .status = "open",
+		.opened_s = known ? known->opened_s : night->as_of_s, .change = row->change, .cause = "code", .good_rev = row->good_rev,
+		.bad_rev = row->bad_rev, .title = title};
+	return tk_store_put_alert(s, &a, err);
+}
+
+static int put_alerts(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night, const struct tk_diff_report *r,
+	struct tk_error *err)
+{
+	int rc = TK_OK;
+
+	for (size_t i = 0; !rc && i < r->count; i++) {      /* rows[i] is of case i here */
+		const struct tk_diff_row *row = &r->rows[i];
+
+		if (row->status == TK_DIFF_REGRESSED || row->status == TK_DIFF_ACKED)
+			rc = open_alert(s, &c->catalog, night, row, err);
+		if (row->status == TK_DIFF_RECOVERED && c->at[i].alert) {
+			struct tk_alert_row a = *c->at[i].alert;
+
+			a.status = "closed";
+			a.closed_s = night->as_of_s;
+			rc = tk_store_put_alert(s, &a, err);
+		}
+	}
+	return rc;
+}
+
+static int cause_of(struct tk_cases *c, const struct tk_point *good, const struct tk_point *bad, const char *backend, const char **cause,
+	struct tk_error *err)
+{
+	bool same, moved = good->environment_id != bad->environment_id;
+	int rc = tk_catalog_same_code(&c->catalog, good->build_id, bad->build_id, backend, &same, err);
+
+	if (!rc)
+		*cause = same ? (moved ? "environment" : "unknown") : moved ? "code-or-environment" : "code";
+	return rc;
+}
+
+static int put_change_points(struct tk_store *s, struct tk_cases *c, const struct tk_series_row *series, const struct tk_rows *points,
+	const struct tk_changepoint *found, size_t count, struct tk_error *err)
+{
+	struct tk_change_point_row *rows = calloc(count + 1, sizeof *rows);
+	int rc = rows ? TK_OK : out_of_memory(err);
+
+	for (size_t i = 0; !rc && i < count; i++) {
+		const struct tk_point *bad = TK_ROWS_AT(points, struct tk_point, found[i].index), *good = bad - 1;
+		const char *cause = "unknown";
+
+		rc = cause_of(c, good, bad, series->backend, &cause, err);
+		rows[i] = (struct tk_change_point_row){series->id, bad->as_of_s, bad->run_id, good->run_id, found[i].before, found[i].after,
+			found[i].lo, found[i].hi, found[i].p, cause, 1 - found[i].p, "{}"};
+	}
+	if (!rc)
+		rc = tk_store_replace_change_points(s, series->id, rows, count, err);
+	free(rows);
+	return rc;
+}
+
+static int find_change_points(struct tk_store *s, struct tk_cases *c, const struct tk_series_row *series, struct tk_error *err)
+{
+	struct tk_changepoint_options o = tk_changepoint_defaults;
+	struct tk_changepoint *found = NULL;
+	struct tk_rows points;
+	double *values;
+	size_t count = 0;
+	int rc = tk_store_points(s, series->id, INT64_MIN, 0, &points, err);
+
+	if (rc)
+		return rc;
+	o.min_effect = c->options.min_effect;
+	values = calloc(points.count + 1, sizeof *values);
+	for (size_t i = 0; values && i < points.count; i++)
+		values[i] = TK_ROWS_AT(&points, struct tk_point, i)->value;
+	if (!values || tk_changepoints(values, points.count, &o, &found, &count))
+		rc = out_of_memory(err);
+	if (!rc)
+		rc = put_change_points(s, c, series, &points, found, count, err);
+	free(found);
+	free(values);
+	tk_rows_free(&points);
+	return rc;
+}
+
+static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night, const struct tk_diff_report *r, struct tk_error *err)
+{
+	int rc = tk_store_begin(s, err);
+
+	if (rc)
+		return rc;
+	rc = put_verdicts(s, night->id, r, err);
+	if (!rc)
+		rc = put_alerts(s, c, night, r, err);
+	for (size_t i = 0; !rc && i < c->count; i++)
+		if (c->at[i].window->last_within.night_id == night->id && c->at[i].count)
+			rc = find_change_points(s, c, c->at[i].series, err);
+	if (!rc)
+		return tk_store_commit(s, err);
+	tk_store_rollback(s);
+	return rc;
+}
+
+static int judge_night(struct tk_store *s, const struct tk_night_row *night, int64_t since_s, int64_t previous, const char *machine,
+	const struct tk_detect_options *options, struct tk_diff_report *report, struct tk_error *err)
+{
+	const struct tk_diff_range range = {.since_s = since_s, .until_s = night->as_of_s, .machine = machine};
+	const struct tk_case_scope scope = {.night_id = night->id, .touched_only = strcmp(night->kind, "nightly") != 0, .as_of_s = night->as_of_s};
+	struct tk_cases c;
+	int rc = tk_cases_load(s, options, &range, &scope, &c, err);
+
+	if (!rc)
+		rc = tk_cases_judge(&c, err);
+	if (!rc)
+		rc = tk_cases_report(&c, report, err);
+	if (!rc)
+		rc = forget_known_improvements(s, &c, previous, report, err);
+	if (!rc)
+		rc = put_all(s, &c, night, report, err);
+	tk_cases_free(&c);
+	return rc;
+}
+
+static const char *machine_name(const struct tk_rows *machines, int64_t id)
+{
+	for (size_t i = 0; i < machines->count; i++)
+		if (TK_ROWS_AT(machines, struct tk_machine_row, i)->id == id)
+			return TK_ROWS_AT(machines, struct tk_machine_row, i)->name;
+	return NULL;
+}
+
+int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options, struct tk_diff_report *report,
+	struct tk_error *err)
+{
+	struct tk_diff_report own = {0};
+	struct tk_rows nights = {0}, machines = {0};
+	const struct tk_night_row *night = NULL;
+	int64_t previous, since;
+	int rc = tk_store_nights(s, &nights, err);
+
+	if (!rc)
+		rc = tk_store_machines(s, &machines, err);
+	for (size_t i = 0; !rc && i < nights.count; i++)
+		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->id == night_id)
+			night = TK_ROWS_AT(&nights, struct tk_night_row, i);
+	if (!rc && !night)
+		rc = tk_fail(err, TK_ENOTFOUND, "no night has the id %lld", (long long)night_id);
+	if (rc)
+		goto out;
+	since = range_start(&nights, night, &previous);
+	rc = judge_night(s, night, since, previous, machine_name(&machines, night->machine_id), options, &own, err);
+	if (rc)
+		goto out;
+	tk_report_finish(&own);
+	if (report) {
+		*report = own;
+		own = (struct tk_diff_report){0};
+	}
+out:
+	tk_diff_report_free(&own);
+	tk_rows_free(&nights);
+	tk_rows_free(&machines);
+	return rc;
+}

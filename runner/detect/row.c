@@ -1,0 +1,109 @@
+/* What a row of a diff says beside its word: names, numbers, revisions, the reason. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "detect/case.h"
+#include "stats/student.h"
+
+static void copy(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+}
+#define COPY(field, from) copy(field, sizeof(field), from)
+
+void tk_row_identify(const struct tk_case *k, struct tk_diff_row *row)
+{
+	*row = (struct tk_diff_row){.series_id = k->series->id, .commits_between = -1};
+	COPY(row->series, k->series->slug);
+	COPY(row->device, k->device->slug);
+	COPY(row->machine, k->machine->name);
+	COPY(row->upstream, k->upstream->name);
+	COPY(row->backend, k->series->backend);
+	COPY(row->metric, k->series->metric);
+	COPY(row->unit, k->series->unit);
+	COPY(row->title, k->problem->title && *k->problem->title ? k->problem->title : k->problem->text);
+	row->lower_is_better = strcmp(k->series->better, "higher") != 0;
+	row->before = row->before_lo = row->before_hi = row->after = row->after_lo = row->after_hi = NAN;
+	row->change = row->change_lo = row->change_hi = row->threshold = row->severity = row->p = row->q = NAN;
+	row->newest_s = k->window->last_within.run_id ? k->window->last_within.as_of_s : k->window->last_before.as_of_s;
+}
+
+/* A level of one night has the interval of its samples, one of several the interval between nights. */
+static void level(const struct tk_case *k, size_t from, size_t to, double se, double t, double *value, double *lo, double *hi)
+{
+	double y = tk_level(k->y + from, to - from);
+
+	*value = exp(y);
+	*lo = exp(y - t * se);
+	*hi = exp(y + t * se);
+	if (to - from == 1) {
+		*lo = k->points[from].lo;
+		*hi = k->points[from].hi;
+	}
+}
+
+static uint32_t samples(const struct tk_case *k, size_t from, size_t to)
+{
+	int64_t n = 0;
+
+	for (size_t i = from; i < to; i++)
+		n += k->points[i].n;
+	return n < 0 || n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, double threshold, struct tk_diff_row *row)
+{
+	double t = tk_student_t(0.05, k->own.df), moved;
+
+	level(k, e->base, e->split, e->se_before, t, &row->before, &row->before_lo, &row->before_hi);
+	level(k, e->split, k->count, e->se_after, t, &row->after, &row->after_lo, &row->after_hi);
+	moved = log(row->after / row->before);
+	row->change = expm1(moved);
+	row->change_lo = expm1(moved - t * e->se);
+	row->change_hi = expm1(moved + t * e->se);
+	row->threshold = expm1(threshold);
+	row->severity = threshold > 0 ? fabs(e->after - e->before) / threshold : 0;
+	row->p = e->p;
+	row->q = k->q;
+	row->n_before = samples(k, e->base, e->split);
+	row->n_after = samples(k, e->split, k->count);
+	row->last_good_run_id = k->points[e->split - 1].run_id;
+	row->first_bad_run_id = k->points[e->split].run_id;
+}
+
+void tk_row_revisions(const struct tk_cases *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row)
+{
+	const struct tk_revision_row *good = tk_catalog_revision(&c->catalog, good_build), *bad = tk_catalog_revision(&c->catalog, bad_build);
+
+	COPY(row->good_rev, good ? good->rev : "");
+	COPY(row->bad_rev, bad ? bad->rev : "");
+	COPY(row->bad_subject, bad ? bad->subject : "");
+	if (good && bad && good->position > 0 && bad->position >= good->position)
+		row->commits_between = bad->position - good->position;
+}
+
+void tk_row_say(struct tk_diff_row *row, const char *fmt, ...)
+{
+	size_t len = strlen(row->reason);
+	va_list ap;
+
+	if (len && len + 3 < sizeof row->reason) {
+		strcpy(row->reason + len, "; ");
+		len += 2;
+	}
+	va_start(ap, fmt);
+	vsnprintf(row->reason + len, sizeof row->reason - len, fmt, ap);
+	va_end(ap);
+}
+
+void tk_row_say_outcome(struct tk_diff_row *row, const char *prefix, const struct tk_run_mark *mark)
+{
+	size_t from = strlen(row->reason);
+
+	tk_row_say(row, "%s%.40s%s%.200s", prefix, mark->outcome, *mark->message ? ": " : "", mark->message);
+	for (char *p = row->reason + from; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = ' ';
+}

@@ -1,0 +1,321 @@
+/* The word of one case: every series gets exactly one, with a reason that a person can check. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "detect/case.h"
+
+#define UNSURE_P 0.01             /* suggestive, but the others of the night say that it may be chance */
+#define TOO_NOISY 0.25            /* a series on which only larger changes would show is not "same" */
+
+struct ruling {
+	const struct tk_cases *c;
+	const struct tk_case *k;
+	struct tk_diff_row *row;
+	double sign;                  /* +1 where more is worse */
+	double threshold;             /* logarithm */
+};
+
+static bool has_timing(const struct tk_case *k, const struct tk_run_mark *m)
+{
+	for (size_t i = k->count; m->run_id && i-- > 0;)
+		if (k->points[i].run_id == m->run_id)
+			return true;
+	return false;
+}
+
+static bool failed(const struct tk_case *k, const struct tk_run_mark *m)
+{
+	return m->run_id && !has_timing(k, m);
+}
+
+static bool not_its_turn(const struct tk_run_mark *m)
+{
+	return strcmp(m->outcome, "skipped") == 0 || strcmp(m->outcome, "no_device") == 0;
+}
+
+static bool is_old(const struct tk_cases *c, int64_t newest_s)
+{
+	return c->open_ended && c->options.stale_days && c->options.now_s - newest_s > (int64_t)c->options.stale_days * 86400;
+}
+
+/* A night that measures everything ended in the range, so that what is absent is missing. */
+static bool was_due(const struct tk_cases *c, const struct tk_case *k)
+{
+	if (c->scope.night_id)
+		return true;
+	for (size_t i = 0; i < c->catalog.nights.rows.count; i++) {
+		const struct tk_night_row *n = TK_ROWS_AT(&c->catalog.nights.rows, struct tk_night_row, i);
+
+		if (n->machine_id == k->machine->id && n->as_of_s >= c->since_s && n->as_of_s <= c->until_s &&
+				(strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0) && strcmp(n->status, "failed") != 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *age(const struct tk_cases *c, int64_t then_s, char out[64])
+{
+	return tk_duration_text((double)(c->options.now_s - then_s), out, 64);
+}
+
+static void last_level(struct ruling *r)
+{
+	const struct tk_case *k = r->k;
+
+	if (k->earlier) {
+		const struct tk_point *p = &k->points[k->earlier - 1];
+
+		r->row->before = p->value;
+		r->row->before_lo = p->lo;
+		r->row->before_hi = p->hi;
+	}
+}
+
+static enum tk_diff_status absent(struct ruling *r)
+{
+	const struct tk_run_mark *last = &r->k->window->last_before;
+	char day[TK_TIME_ISO_SIZE], old[64];
+
+	last_level(r);
+	if (!last->run_id) {
+		tk_row_say(r->row, "never measured");
+		return TK_DIFF_UNSURE;
+	}
+	if (!is_old(r->c, last->as_of_s) && was_due(r->c, r->k)) {
+		tk_row_say(r->row, "last measured %s, not since", tk_time_day(last->as_of_s, day));
+		return TK_DIFF_MISSING;
+	}
+	tk_row_say(r->row, "newest data is %s old", age(r->c, last->as_of_s, old));
+	return TK_DIFF_STALE;
+}
+
+static enum tk_diff_status without_timing(struct ruling *r)
+{
+	const struct tk_history_window *w = r->k->window;
+
+	last_level(r);
+	tk_row_say_outcome(r->row, "", &w->last_within);
+	if (not_its_turn(&w->last_within)) {
+		if (r->k->count)
+			return TK_DIFF_MISSING;
+		tk_row_say(r->row, "no timing yet");
+		return TK_DIFF_UNSURE;
+	}
+	if (failed(r->k, &w->last_before) && !not_its_turn(&w->last_before))
+		return TK_DIFF_FAILING;
+	if (!r->k->count) {
+		tk_row_say(r->row, "never had a timing");
+		return TK_DIFF_FAILING;
+	}
+	r->row->last_good_run_id = r->k->points[r->k->count - 1].run_id;
+	r->row->first_bad_run_id = w->last_within.run_id;
+	tk_row_revisions(r->c, r->k->points[r->k->count - 1].build_id, w->last_within.build_id, r->row);
+	return TK_DIFF_NEWLY_FAILED;
+}
+
+static enum tk_diff_status without_baseline(struct ruling *r)
+{
+	const struct tk_point *p = &r->k->points[r->k->count - 1];
+
+	r->row->after = p->value;
+	r->row->after_lo = p->lo;
+	r->row->after_hi = p->hi;
+	r->row->n_after = (uint32_t)p->n;
+	if (failed(r->k, &r->k->window->last_before)) {
+		tk_row_say_outcome(r->row, "was ", &r->k->window->last_before);
+		return TK_DIFF_FIXED;
+	}
+	return TK_DIFF_NEW;
+}
+
+static bool is_large(const struct ruling *r, const struct tk_evidence *e)
+{
+	double absolute = fabs(exp(e->after) - exp(e->before));
+
+	if (strcmp(r->row->unit, "ns") == 0 && absolute < r->c->options.min_effect_ns)
+		return false;
+	return fabs(e->after - e->before) > fmax(log1p(r->c->options.min_effect), TK_STANDARD_ERRORS * e->se);
+}
+
+static const char *worse(const struct ruling *r, double change)
+{
+	return r->sign * change > 0 ? "slower" : "faster";
+}
+
+static void say_common(struct ruling *r, const struct tk_evidence *e)
+{
+	const struct tk_common_shift *s = tk_common_shift_of(r->c, r->k->device->id, r->k->points[e->split].night_id);
+
+	if (!s || !s->significant)
+		return;
+	tk_row_say(r->row, "%zu series of this device with unchanged code%s moved %+.1f %% that night; without that %+.1f %%",
+		s->series, s->controls ? ", the control among them," : "", 100 * expm1(s->shift), 100 * expm1(e->after - e->before));
+}
+
+/* The environment's part in the step: what changed between the last good and the first bad run. */
+static bool say_environment(struct ruling *r, const struct tk_evidence *e, bool *hard)
+{
+	char changed[300];
+
+	tk_catalog_environment_change(&r->c->catalog, r->k->points[e->split - 1].environment_id, r->k->points[e->split].environment_id,
+		changed, sizeof changed, hard);
+	if (*changed)
+		tk_row_say(r->row, "environment changed: %s", changed);
+	return *changed;
+}
+
+static bool can_separate(const struct ruling *r, const struct tk_evidence *e)
+{
+	const struct tk_common_shift *s = tk_common_shift_of(r->c, r->k->device->id, r->k->points[e->split].night_id);
+
+	return s && (s->controls || s->series >= 5);
+}
+
+static enum tk_diff_status got_worse(struct ruling *r, const struct tk_evidence *e)
+{
+	const struct tk_case *k = r->k;
+	char uid[TK_ALERT_UID_SIZE], day[TK_TIME_ISO_SIZE];
+	const char *note = "";
+
+	if (k->alert && isfinite(k->alert_before) &&
+			r->sign * (e->after - k->alert_before - log1p(k->alert->change)) <= r->threshold) {
+		tk_row_say(r->row, "still at the level of the alert of %s (%.40s)", tk_time_day(k->alert->opened_s, day), k->alert->bad_rev);
+		return TK_DIFF_SAME;
+	}
+	tk_alert_uid(r->row->series, r->row->bad_rev, uid);
+	if (!tk_catalog_acked(&r->c->catalog, uid, &note))
+		return TK_DIFF_REGRESSED;
+	tk_row_say(r->row, "acknowledged%s%.200s", *note ? ": " : "", note);
+	return TK_DIFF_ACKED;
+}
+
+static bool is_recovered(struct ruling *r, double after)
+{
+	const struct tk_alert_row *a = r->k->alert;
+	char day[TK_TIME_ISO_SIZE];
+
+	if (!a || !isfinite(r->k->alert_before) || r->sign * (after - r->k->alert_before) > r->threshold)
+		return false;
+	/* a change below the threshold would have recovered before anything happened */
+	if (fabs(log1p(a->change)) <= r->threshold)
+		return false;
+	tk_row_say(r->row, "back at the level before the alert of %s (%.40s)", tk_time_day(a->opened_s, day), a->bad_rev);
+	return true;
+}
+
+static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
+{
+	double change = e->after - e->before;
+	bool hard = false, environment;
+
+	say_common(r, e);
+	environment = say_environment(r, e, &hard);
+	if (r->row->same_code) {
+		tk_row_say(r->row, "same machine code before and after: not the code");
+		return environment ? TK_DIFF_ENVIRONMENT : TK_DIFF_UNSURE;
+	}
+	if (hard && !can_separate(r, e)) {
+		tk_row_say(r->row, "no control and too few unchanged series to tell that from the code");
+		return TK_DIFF_NOT_COMPARABLE;
+	}
+	if (r->k->own.spike) {
+		tk_row_say(r->row, "one night, no %s than a spike that this series had before: the next night tells", worse(r, change));
+		return TK_DIFF_UNSURE;
+	}
+	if (r->sign * change > 0)
+		return got_worse(r, e);
+	return is_recovered(r, e->after) ? TK_DIFF_RECOVERED : TK_DIFF_IMPROVED;
+}
+
+/* Nights at the new level after which a change of this size would exceed the series' own threshold. */
+static void say_how_many_more(struct ruling *r, const struct tk_evidence *e)
+{
+	double room = pow((e->after - e->before) / TK_STANDARD_ERRORS, 2) - e->se_before * e->se_before;
+	double need = room > 0 ? ceil(r->k->own.sigma * r->k->own.sigma / room) : INFINITY;
+	double more = fmax(1, need - (double)(r->k->count - e->split));
+
+	if (more <= 60)
+		tk_row_say(r->row, "%+.1f %% may be noise: about %.0f more night%s would tell", 100 * expm1(e->after - e->before), more,
+			more > 1 ? "s" : "");
+	else
+		tk_row_say(r->row, "%+.1f %% may be noise of this series: %.1f %% from night to night", 100 * expm1(e->after - e->before),
+			100 * r->k->own.sigma);
+}
+
+static enum tk_diff_status not_moved(struct ruling *r)
+{
+	const struct tk_judgement *own = &r->k->own, *raw = &r->k->raw;
+	bool hard = false;
+
+	if (own->earlier) {
+		tk_row_say(r->row, "moved before the range");
+		return TK_DIFF_SAME;
+	}
+	if (is_recovered(r, own->whole.after))
+		return TK_DIFF_RECOVERED;
+	if (failed(r->k, &r->k->window->last_before)) {
+		tk_row_say_outcome(r->row, "was ", &r->k->window->last_before);
+		return TK_DIFF_FIXED;
+	}
+	if (is_large(r, &raw->best) && raw->best.p <= UNSURE_P) {
+		say_common(r, &raw->best);
+		if (*r->row->reason) {
+			say_environment(r, &raw->best, &hard);
+			return TK_DIFF_ENVIRONMENT;
+		}
+	}
+	if (is_large(r, &own->best) && own->best.p <= UNSURE_P) {
+		say_how_many_more(r, &own->best);
+		return TK_DIFF_UNSURE;
+	}
+	if (TK_STANDARD_ERRORS * own->whole.se > log1p(TOO_NOISY)) {
+		tk_row_say(r->row, "too noisy: %.1f %% from night to night, only changes over %.0f %% would show", 100 * own->sigma,
+			100 * expm1(TK_STANDARD_ERRORS * own->whole.se));
+		return TK_DIFF_UNSURE;
+	}
+	return TK_DIFF_SAME;
+}
+
+static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
+{
+	const struct tk_judgement *own = &r->k->own;
+	bool is_moved = !own->earlier && is_large(r, &own->best) && r->k->q <= c->options.fdr;
+	const struct tk_evidence *e = is_moved ? &own->best : &own->whole;
+	int rc;
+
+	r->threshold = fmax(log1p(c->options.min_effect), TK_STANDARD_ERRORS * e->se);
+	tk_row_numbers(c, r->k, e, r->threshold, r->row);
+	rc = tk_catalog_same_code(&c->catalog, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->k->series->backend,
+		&r->row->same_code, err);
+	if (rc)
+		return rc;
+	if (is_moved)
+		tk_row_revisions(c, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->row);
+	r->row->status = is_moved ? moved(r, e) : not_moved(r);
+	return TK_OK;
+}
+
+int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row, struct tk_error *err)
+{
+	struct ruling r = {.c = c, .k = k, .row = row};
+	const struct tk_run_mark *last = &k->window->last_within;
+	char old[64];
+
+	tk_row_identify(k, row);
+	r.sign = row->lower_is_better ? 1 : -1;
+	if (!last->run_id || (c->scope.night_id && last->night_id != c->scope.night_id)) {
+		row->status = absent(&r);
+	} else if (!has_timing(k, last)) {
+		row->status = without_timing(&r);
+	} else if (is_old(c, last->as_of_s)) {
+		tk_row_say(row, "newest data is %s old", age(c, last->as_of_s, old));
+		row->status = TK_DIFF_STALE;
+	} else if (!k->range) {
+		row->status = without_baseline(&r);
+	} else {
+		return judged(&r, c, err);
+	}
+	return TK_OK;
+}
