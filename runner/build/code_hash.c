@@ -8,8 +8,6 @@
 #include "build/build.h"
 #include "build/elf.h"
 
-#define LARGE_BYTES 64     /* smaller functions are of interest only where they are exported */
-
 static size_t first_fixup(const struct tk_elf *e, uint64_t address)
 {
 	size_t lo = 0, hi = e->fixup_count;
@@ -64,13 +62,7 @@ static const struct tk_elf_text *text_of(const struct tk_elf *e, const struct tk
 
 /* ---- functions --------------------------------------------------------------------------------------------- */
 
-static bool wanted(const struct tk_elf_function *f, const char *glob)
-{
-	if (glob)
-		return fnmatch(glob, f->name, 0) == 0;
-	return f->exported || f->size >= LARGE_BYTES;
-}
-
+/* Exported ones first, then by size. */
 static int larger_first(const void *a, const void *b)
 {
 	const struct tk_elf_function *const *x = a, *const *y = b;
@@ -125,7 +117,7 @@ static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_ke
 	size_t n = 0;
 	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 	for (size_t i = 0; !status && i < e->function_count; i++) {
-		if (wanted(&e->functions[i], glob))
+		if (!glob || !fnmatch(glob, e->functions[i].name, 0))
 			chosen[n++] = &e->functions[i];
 	}
 	if (n)

@@ -1,0 +1,183 @@
+/* Hashes of machine code: equal for equal code, whatever the linker, the clock and the folder did to the file. */
+#include "../upstream/scratch.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "build/build.h"
+
+static void compile(const struct scratch *s, const char *name, const char *options, const char *code)
+{
+	sh(s, "mkdir -p '%s.d' && cat >'%s.d/source.c' <<'END'\n%s\nEND\ncc -O2 -fPIC -shared -Wl,--emit-relocs %s -o '%s.so' '%s.d/source.c'", name, name,
+		code, options, name, name);
+}
+
+static void hash(const struct scratch *s, const char *name, const char *glob, char hex[TK_HASH_HEX_SIZE], struct tk_kernel_symbol **k, size_t *n)
+{
+	struct tk_error err = {0};
+	char *path = NULL;
+	assert_true(asprintf(&path, "%s/%s.so", s->dir, name) > 0);
+	if (tk_code_hash(path, glob, hex, k, n, &err))
+		fail_msg("%s", err.message);
+	free(path);
+}
+
+#define CODE(version, factor) \
+	"static const float table[4] = {1, 2, 3, 4};\n" \
+	"const char *version(void) { return \"" version " \" __FILE__ \" \" __DATE__ __TIME__; }\n" \
+	"int helper(const char *s) { int n = 0; while (*s++) n = n * 33 + *s; return n; }\n" \
+	"float kernel(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s += " factor " * x[i] * table[i & 3]; return s + helper(version()); }\n"
+
+static void strings_do_not_count(void **state)
+{
+	const struct scratch *s = *state;
+	char a[TK_HASH_HEX_SIZE], b[TK_HASH_HEX_SIZE], c[TK_HASH_HEX_SIZE], d[TK_HASH_HEX_SIZE];
+	compile(s, "a", "-Wl,--build-id", CODE("1.0", "3.0f"));
+	compile(s, "b-in-a-folder-with-a-longer-name", "-Wl,--build-id=0x1234", CODE("1.0.17-git-deadbeef-and-more-words", "3.0f"));
+	compile(s, "c", "", CODE("1.0", "5.0f - i"));
+	compile(s, "d", "-O1", CODE("1.0", "3.0f"));
+	hash(s, "a", NULL, a, NULL, NULL);
+	hash(s, "b-in-a-folder-with-a-longer-name", NULL, b, NULL, NULL);
+	hash(s, "c", NULL, c, NULL, NULL);
+	hash(s, "d", NULL, d, NULL, NULL);
+	assert_string_equal(a, b);
+	assert_string_not_equal(a, c);
+	assert_string_not_equal(a, d);
+}
+
+static void functions(void **state)
+{
+	const struct scratch *s = *state;
+	char hex[TK_HASH_HEX_SIZE];
+	struct tk_kernel_symbol *k = NULL, *other = NULL;
+	size_t n = 0, m = 0;
+	compile(s, "a", "", CODE("1.0", "3.0f"));
+	compile(s, "b", "", CODE("1.0", "5.0f - i"));
+	hash(s, "a", "k*", hex, &k, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(k[0].name, "kernel");
+	assert_true(k[0].size_bytes > 8);
+	assert_int_equal(k[0].registers, -1);
+	hash(s, "b", "k*", hex, &other, &m);
+	assert_string_not_equal(k[0].code_hash, other[0].code_hash);
+	free(k);
+	free(other);
+	hash(s, "a", "helper", hex, &k, &n);
+	hash(s, "b", "helper", hex, &other, &m);
+	assert_int_equal(n, 1);
+	assert_string_equal(k[0].code_hash, other[0].code_hash);    /* it moved, it did not change */
+	free(k);
+	free(other);
+	hash(s, "a", NULL, hex, &k, &n);
+	assert_true(n >= 3);
+	free(k);
+	hash(s, "a", "none*", hex, &k, &n);
+	assert_int_equal(n, 0);
+	free(k);
+}
+
+/* A call of another function is another code, although the bytes without the address are the same. */
+static void targets_count(void **state)
+{
+	const struct scratch *s = *state;
+	char a[TK_HASH_HEX_SIZE], b[TK_HASH_HEX_SIZE];
+	compile(s, "a", "", "double sin(double), cos(double); double f(double x) { return 1 + sin(x); }");
+	compile(s, "b", "", "double sin(double), cos(double); double f(double x) { return 1 + cos(x); }");
+	sh(s, "cc -shared -o x.so a.so -lm 2>/dev/null || true");
+	hash(s, "a", NULL, a, NULL, NULL);
+	hash(s, "b", NULL, b, NULL, NULL);
+	assert_string_not_equal(a, b);
+}
+
+static void names(void **state)
+{
+	const struct scratch *s = *state;
+	char hex[TK_HASH_HEX_SIZE], code[2048], name[401];
+	struct tk_kernel_symbol *k = NULL;
+	size_t n = 0;
+	memset(name, 'q', 400);
+	name[400] = '\0';
+	snprintf(code, sizeof(code), "int %s_1(int x) { return x * 3; }\nint %s_2(int x) { return x * 5; }", name, name);
+	compile(s, "a", "", code);
+	hash(s, "a", "qqq*", hex, &k, &n);
+	assert_int_equal(n, 2);
+	assert_string_not_equal(k[0].name, k[1].name);
+	assert_true(strlen(k[0].name) < sizeof(k[0].name));
+	free(k);
+	sh(s, "printf 'static __attribute__((noinline)) int same(int x) { return x * 7 + 1; } int one(int x) { return same(x); }' >1.c && "
+	      "printf 'static __attribute__((noinline)) int same(int x) { return x * 9 - 2; } int two(int x) { return same(x); }' >2.c && "
+	      "cc -O1 -fPIC -shared -o s.so 1.c 2.c");
+	hash(s, "s", "same", hex, &k, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(k[0].name, "same");
+	assert_string_equal(k[1].name, "same#2");
+	assert_string_not_equal(k[0].code_hash, k[1].code_hash);
+	free(k);
+}
+
+static void expect_refused(const struct scratch *s, const char *file, const char *message)
+{
+	struct tk_error err = {0};
+	char hex[TK_HASH_HEX_SIZE];
+	char *path = tk_path_join(s->dir, file);
+	struct tk_kernel_symbol *k = NULL;
+	size_t n = 0;
+	assert_int_not_equal(tk_code_hash(path, NULL, hex, &k, &n, &err), TK_OK);
+	if (!strstr(err.message, message))
+		fail_msg("\"%s\" does not contain \"%s\"", err.message, message);
+	free(path);
+}
+
+static void not_objects(void **state)
+{
+	const struct scratch *s = *state;
+	sh(s, "echo text >text && : >empty && echo 'int main(void){return 0;}' >m.c && cc -c -o m.o m.c && ar rc lib.a m.o");
+	expect_refused(s, "text", "it is not a 64-bit ELF shared object");
+	expect_refused(s, "empty", "it is not a 64-bit ELF shared object");
+	expect_refused(s, "m.o", "it is not a 64-bit ELF shared object");
+	expect_refused(s, "lib.a", "it is not a 64-bit ELF shared object");
+	expect_refused(s, "gone", "gone");
+}
+
+/* Every cut and many bent bytes: an error or a hash, never a crash. */
+static void damaged(void **state)
+{
+	const struct scratch *s = *state;
+	compile(s, "a", "", CODE("1.0", "3.0f"));
+	char *path = tk_path_join(s->dir, "a.so"), *bad = tk_path_join(s->dir, "bad.so");
+	FILE *f = fopen(path, "rb");
+	static unsigned char data[65536];
+	const size_t size = fread(data, 1, sizeof(data), f);
+	fclose(f);
+	assert_true(size > 1000 && size < sizeof(data));
+	uint32_t random = 1;
+	for (unsigned i = 0; i < 400; i++) {
+		unsigned char copy[sizeof(data)];
+		memcpy(copy, data, size);
+		const size_t length = i < 100 ? size * i / 100 : size;
+		for (unsigned j = 0; i >= 100 && j < 4; j++) {
+			random = random * 1664525u + 1013904223u;
+			const size_t from = random & 0x10000000u ? 0 : size > 4096 ? size - 4096 : 0;     /* headers lie at both ends */
+			const size_t range = random & 0x10000000u ? 512 : size - from;
+			copy[from + (random >> 4) % range] = (unsigned char)(random >> 20);
+		}
+		f = fopen(bad, "wb");
+		fwrite(copy, 1, length, f);
+		fclose(f);
+		char hex[TK_HASH_HEX_SIZE];
+		struct tk_kernel_symbol *k = NULL;
+		size_t n = 0;
+		struct tk_error err = {0};
+		if (!tk_code_hash(bad, NULL, hex, &k, &n, &err))
+			free(k);
+		else
+			assert_true(err.message[0] != '\0');
+	}
+	free(path);
+	free(bad);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
+	const struct CMUnitTest tests[] = {T(strings_do_not_count), T(functions), T(targets_count), T(names), T(not_objects), T(damaged)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
