@@ -1,0 +1,82 @@
+/* See loader.h. */
+#include "worker/loader.h"
+#include <dlfcn.h>
+#include <string.h>
+#include "base/error.h"
+
+struct required {
+	const char *name;
+	size_t offset;
+};
+
+#define BACKEND(field) {#field, offsetof(struct tk_backend, field)}
+#define DEVICE(field) {#field, offsetof(struct tk_device_ops, field)}
+
+static const struct required backend_required[] = {
+	BACKEND(name), BACKEND(device_kind), BACKEND(description), BACKEND(version), BACKEND(open), BACKEND(close), BACKEND(supports),
+	BACKEND(plan), BACKEND(bind), BACKEND(launch), BACKEND(unplan), {NULL, 0},
+};
+static const struct required device_required[] = {
+	DEVICE(kind), DEVICE(count), DEVICE(open), DEVICE(close), DEVICE(info), DEVICE(alloc), DEVICE(release), DEVICE(upload),
+	DEVICE(download), DEVICE(stream_new), DEVICE(stream_free), DEVICE(synchronize), DEVICE(event_new), DEVICE(event_free),
+	DEVICE(event_record), DEVICE(event_elapsed_ns), DEVICE(telemetry), {NULL, 0},
+};
+
+/* Both tables of the contract start with these three. */
+struct head {
+	uint32_t size, abi_major, abi_minor;
+};
+
+static int open_module(const char *path, const char *entry, const char *what, const void **table, struct tk_error *err)
+{
+	void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!module)
+		return tk_fail(err, TK_EIO, "%s cannot be loaded: %s", path, dlerror());
+	const void *(*function)(void);
+	void *symbol = dlsym(module, entry);
+	if (!symbol)
+		return tk_fail(err, TK_EDATA, "%s is no %s: it does not export %s", path, what, entry);
+	memcpy(&function, &symbol, sizeof function);
+	*table = function();
+	return *table ? TK_OK : tk_fail(err, TK_EDATA, "%s: %s returned NULL", path, entry);
+}
+
+/* Size, version, then every function that has to be there; the copy is `known` bytes long. */
+static int check_table(const char *path, const void *table, const struct required *required, void *copy, size_t known, struct tk_error *err)
+{
+	const struct head *head = table;
+	if (head->size < sizeof *head)
+		return tk_fail(err, TK_EDATA, "%s: its table has %u bytes, not even a version fits into that", path, head->size);
+	if (head->abi_major != TK_ABI_MAJOR)
+		return tk_fail(err, TK_EVERSION, "%s was built for version %u of the contract, this tracker speaks version %d: build it again", path,
+			head->abi_major, TK_ABI_MAJOR);
+	memset(copy, 0, known);
+	memcpy(copy, table, head->size < known ? head->size : known);
+	for (; required->name; required++) {
+		void *value = NULL;
+		if (required->offset + sizeof value > head->size)
+			return tk_fail(err, TK_EDATA, "%s: its table ends after %u bytes, before `%s`", path, head->size, required->name);
+		memcpy(&value, (const char *)table + required->offset, sizeof value);
+		if (!value)
+			return tk_fail(err, TK_EDATA, "%s: `%s` is missing", path, required->name);
+	}
+	return TK_OK;
+}
+
+int tk_load_backend(const char *path, struct tk_backend *out, struct tk_error *err)
+{
+	const void *table = NULL;
+	int status = open_module(path, "tk_backend_entry", "backend", &table, err);
+	if (status == TK_OK)
+		status = check_table(path, table, backend_required, out, sizeof *out, err);
+	if (status == TK_OK && (!out->name[0] || out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
+		status = tk_fail(err, TK_EDATA, "%s: its name has other characters than a-z, 0-9, _ and -", path);
+	return status;
+}
+
+int tk_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err)
+{
+	const void *table = NULL;
+	int status = open_module(path, "tk_device_entry", "device layer", &table, err);
+	return status ? status : check_table(path, table, device_required, out, sizeof *out, err);
+}

@@ -1,0 +1,126 @@
+/* The worker process: reads requests, loads one device layer and one backend, measures, answers. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "measure/measure.h"
+#include "worker/job.h"
+#include "worker/loader.h"
+#include "worker/wire.h"
+#include "worker/worker.h"
+
+struct serve {
+	int in, out;
+	struct tk_worker_state state;
+};
+
+/* {"id":N,"ok":false,"outcome":"...","message":"..."} */
+static json_t *refusal(json_int_t id, enum tk_outcome outcome, const char *message)
+{
+	json_t *answer = json_object();
+	json_object_set_new(answer, "id", json_integer(id));
+	json_object_set_new(answer, "ok", json_false());
+	json_object_set_new(answer, "outcome", json_string(tk_outcome_word(outcome)));
+	json_object_set_new(answer, "message", tk_wire_text(message, 1000));
+	return answer;
+}
+
+static json_t *answer_to(struct serve *s, const json_t *request)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct tk_worker_state *state, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err);
+	} commands[] = {{"device", tk_job_device}, {"backend", tk_job_backend}, {"measure", tk_job_measure}};
+	const char *name = json_string_value(json_object_get(request, "cmd"));
+	json_int_t id = json_integer_value(json_object_get(request, "id"));
+	for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++) {
+		struct tk_error err = {0};
+		enum tk_outcome outcome = TK_OUTCOME_FAILED;
+		json_t *result = NULL;
+		if (strcmp(commands[i].name, name) != 0)
+			continue;
+		int status = commands[i].run(&s->state, request, &result, &outcome, &err);
+		if (status)
+			return refusal(id, status == TK_ENOMEM ? TK_OUTCOME_OUT_OF_MEMORY : outcome, err.message);
+		json_t *answer = json_object();
+		json_object_set_new(answer, "id", json_integer(id));
+		json_object_set_new(answer, "ok", json_true());
+		json_object_set_new(answer, "result", result);
+		return answer;
+	}
+	return refusal(id, TK_OUTCOME_PROTOCOL, "a request with a cmd that is not known");
+}
+
+static int greet(struct serve *s, struct tk_error *err)
+{
+	json_t *hello = json_object();
+	json_object_set_new(hello, "hello", json_string("tracker-worker"));
+	json_object_set_new(hello, "protocol", json_integer(TK_WIRE_PROTOCOL));
+	json_object_set_new(hello, "abi", json_integer(TK_ABI_MAJOR));
+	int status = tk_wire_write(s->out, hello, err);
+	json_decref(hello);
+	return status;
+}
+
+/* The wire moves to descriptors of its own; what libraries print with printf goes where stderr goes, the log. */
+static int take_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *err)
+{
+	s->in = fcntl(in_fd, F_DUPFD_CLOEXEC, 3);
+	s->out = fcntl(out_fd, F_DUPFD_CLOEXEC, 3);
+	if (s->in < 0 || s->out < 0)
+		return tk_fail_errno(err, "the wire's descriptors");
+	int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (in_fd == STDIN_FILENO && null_fd >= 0)
+		dup2(null_fd, STDIN_FILENO);
+	if (out_fd == STDOUT_FILENO)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (null_fd >= 0)
+		close(null_fd);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	return TK_OK;
+}
+
+static int serve_requests(struct serve *s, struct tk_error *err)
+{
+	struct tk_wire_reader reader = {.fd = s->in};
+	enum tk_wire_read what = TK_WIRE_MORE;
+	int status = greet(s, err);
+	while (status == TK_OK) {
+		json_t *request = NULL;
+		status = tk_wire_next(&reader, &what, &request, err);
+		if (status == TK_OK && what == TK_WIRE_LINE) {
+			json_t *answer = answer_to(s, request);
+			json_decref(request);
+			status = tk_wire_write(s->out, answer, err);
+			json_decref(answer);
+			continue;
+		}
+		if (status == TK_OK && (status = tk_wire_fill(&reader, &what, err)) == TK_OK && what == TK_WIRE_END)
+			break;
+	}
+	tk_wire_reader_free(&reader);
+	return status;
+}
+
+int tk_worker_serve(int in_fd, int out_fd)
+{
+	struct serve s = {.in = -1, .out = -1};
+	struct tk_error err = {0};
+	signal(SIGPIPE, SIG_IGN);
+	int status = take_wire(&s, in_fd, out_fd, &err);
+	if (status == TK_OK)
+		status = serve_requests(&s, &err);
+	tk_worker_state_close(&s.state);
+	if (s.in >= 0)
+		close(s.in);
+	if (s.out >= 0)
+		close(s.out);
+	if (status)
+		dprintf(STDERR_FILENO, "tracker worker: %s\n", err.message);
+	return status ? 4 : 0;
+}

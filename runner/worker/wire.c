@@ -1,0 +1,144 @@
+/* See wire.h. */
+#include "worker/wire.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/error.h"
+
+/* Brackets outside of strings: jansson would accept a depth of 2048, and nothing here is deeper than 5. */
+static bool too_deep(const char *line, size_t len)
+{
+	size_t depth = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < len; i++) {
+		if (quoted) {
+			if (line[i] == '\\')
+				i++;
+			else if (line[i] == '"')
+				quoted = false;
+			continue;
+		}
+		if (line[i] == '"')
+			quoted = true;
+		else if ((line[i] == '{' || line[i] == '[') && ++depth > TK_WIRE_DEPTH_MAX)
+			return true;
+		else if ((line[i] == '}' || line[i] == ']') && depth > 0)
+			depth--;
+	}
+	return false;
+}
+
+int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *err)
+{
+	json_error_t why;
+	if (len > TK_WIRE_LINE_MAX)
+		return tk_fail(err, TK_EDATA, "a line of %zu bytes, at most %zu are allowed", len, TK_WIRE_LINE_MAX);
+	if (too_deep(line, len))
+		return tk_fail(err, TK_EDATA, "JSON nested deeper than %d levels", TK_WIRE_DEPTH_MAX);
+	json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
+	if (!root) {
+		tk_wire_clean(why.text);
+		return tk_fail(err, TK_EDATA, "no JSON: %s (column %d)", why.text, why.column);
+	}
+	if (!json_is_object(root)) {
+		json_decref(root);
+		return tk_fail(err, TK_EDATA, "a JSON value that is no object");
+	}
+	*out = root;
+	return TK_OK;
+}
+
+int tk_wire_next(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err)
+{
+	char *end = r->buf.len > r->scanned ? memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned) : NULL;
+	*what = TK_WIRE_MORE;
+	r->scanned = r->buf.len;
+	if (!end && r->buf.len > TK_WIRE_LINE_MAX)
+		return tk_fail(err, TK_EDATA, "a line of more than %zu bytes", TK_WIRE_LINE_MAX);
+	if (!end)
+		return TK_OK;
+	size_t len = (size_t)(end - r->buf.data);
+	int status = tk_wire_parse(r->buf.data, len, out, err);
+	memmove(r->buf.data, end + 1, r->buf.len - len - 1);
+	r->buf.len -= len + 1;
+	r->scanned = 0;
+	*what = TK_WIRE_LINE;
+	return status;
+}
+
+int tk_wire_fill(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err)
+{
+	char chunk[65536];
+	ssize_t n;
+	do
+		n = read(r->fd, chunk, sizeof chunk);
+	while (n < 0 && errno == EINTR);
+	*what = n == 0 ? TK_WIRE_END : TK_WIRE_MORE;
+	if (n < 0)
+		return tk_fail_errno(err, "reading from the wire");
+	tk_buf_add(&r->buf, chunk, (size_t)n);
+	return tk_buf_status(&r->buf, err);
+}
+
+void tk_wire_reader_free(struct tk_wire_reader *r)
+{
+	tk_buf_free(&r->buf);
+	r->scanned = 0;
+}
+
+int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
+{
+	char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	int status = TK_OK;
+	if (!text)
+		return tk_fail(err, TK_EINTERNAL, "an answer that cannot be written as JSON");
+	size_t len = strlen(text), done = 0;
+	text[len++] = '\n';          /* in the place of the NUL */
+	while (status == TK_OK && done < len) {
+		ssize_t n = write(fd, text + done, len - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			status = tk_fail_errno(err, "writing to the wire");
+	}
+	free(text);
+	return status;
+}
+
+/* Bytes of the UTF-8 character that starts here; 0 where it is none. Overlong forms and surrogates are none. */
+static size_t utf8_length(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+void tk_wire_clean(char *text)
+{
+	unsigned char *s = (unsigned char *)text;
+	while (*s) {
+		size_t n = utf8_length(s);
+		bool control = n == 1 && (*s < ' ' || *s == 0x7f);
+		if (n == 0 || control) {
+			*s = control ? ' ' : '?';
+			n = 1;
+		}
+		s += n;
+	}
+}
+
+json_t *tk_wire_text(const char *text, size_t max)
+{
+	char *copy = strndup(text ? text : "", max);
+	if (!copy)
+		return NULL;
+	tk_wire_clean(copy);
+	json_t *value = json_string(copy);
+	free(copy);
+	return value;
+}
