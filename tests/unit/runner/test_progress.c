@@ -103,6 +103,7 @@ static void terminal_gets_one_live_line(void **state)
 	struct tk_globals g = {0};
 	struct tk_progress *p = tk_progress_new(&g);
 	const struct tk_night_observer *o = tk_progress_observer(p);
+	static const char after_log[] = "\r\033[Ktracker: warning: careful\r\n\r[measure] 4/4";
 	const char *text;
 
 	o->stage(o->arg, "measure", "");
@@ -114,7 +115,7 @@ static void terminal_gets_one_live_line(void **state)
 	/* A line of the log wipes it and brings it back. */
 	tk_log(TK_LOG_WARN, "x", NULL, "careful");
 	text = seen();
-	assert_memory_equal(text, "\r\033[Ktracker: warning: careful\r\n\r[measure] 4/4", 46);
+	assert_memory_equal(text, after_log, sizeof after_log - 1);
 	tk_progress_free(p);
 	assert_string_equal(seen(), "\r\033[K");
 	tk_log(TK_LOG_WARN, "x", NULL, "after");
