@@ -1,4 +1,5 @@
-/* `tracker completion`: bash completion, made from the option tables, so that it cannot know less or more than --help. */
+/* `tracker completion`: bash completion, made from the option tables, so that it cannot know less or more than --help.
+ */
 #include <ctype.h>
 #include <string.h>
 
@@ -11,11 +12,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return key == ARGP_KEY_ARG ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-const struct argp tk_argp_completion = {NULL, parse_option, "[bash]",
-	"Print the bash completion.\vExample:\n  source <(tracker completion)"};
+const struct argp tk_argp_completion = {
+        NULL, parse_option, "[bash]", "Print the bash completion.\vExample:\n  source <(tracker completion)"};
 
 /* Calls `each` for every option that people see; an alias has the argument of the option before it. */
-static void walk(const struct argp *argp, const char *command, void (*each)(const char *command, const struct argp_option *o, const char *arg))
+static void walk(const struct argp *argp, const char *command,
+        void (*each)(const char *command, const struct argp_option *o, const char *arg))
 {
 	const char *arg = NULL;
 
@@ -119,7 +121,9 @@ static void print_script_start(void)
 {
 	fputs("# bash completion of tracker: source <(tracker completion)\n"
 	      "_tracker()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} option= command= values= files= i commands=\"", stdout);
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} option= command= values= files= "
+	      "i commands=\"",
+	        stdout);
 	print_command_names();
 	fputs("\"\n"
 	      "\t# bash splits --option=value at the sign\n"
@@ -127,11 +131,13 @@ static void print_script_start(void)
 	      "\telif [[ $prev == = ]]; then\n\t\toption=${COMP_WORDS[COMP_CWORD-2]}\n"
 	      "\telse\n\t\toption=$prev\n\tfi\n"
 	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	      "\t\tcase ${COMP_WORDS[i]} in\n\t\t", stdout);
+	      "\t\tcase ${COMP_WORDS[i]} in\n\t\t",
+	        stdout);
 	walk(&tk_argp_globals, "", print_skip);
 	fputs("--) [[ ${COMP_WORDS[i+1]} == = ]] && ((i += 2)) || ((i += 1)) ;;\n"
 	      "\t\t-*|=) ;;\n"
-	      "\t\t*) command=${COMP_WORDS[i]}; break ;;\n\t\tesac\n\tdone\n", stdout);
+	      "\t\t*) command=${COMP_WORDS[i]}; break ;;\n\t\tesac\n\tdone\n",
+	        stdout);
 }
 
 static void print_known_values(void)
@@ -143,8 +149,10 @@ static void print_known_values(void)
 	walk(&tk_argp_globals, "*", print_values);
 	fputs("\tesac\n"
 	      "\tif [[ $values ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n\t\treturn\n"
-	      "\telif [[ $files ]]; then\n\t\tcompopt -o filenames 2>/dev/null\n\t\tmapfile -t COMPREPLY < <(compgen $files -- \"$cur\")\n"
-	      "\t\treturn\n\tfi\n", stdout);
+	      "\telif [[ $files ]]; then\n\t\tcompopt -o filenames 2>/dev/null\n\t\tmapfile -t COMPREPLY < <(compgen "
+	      "$files -- \"$cur\")\n"
+	      "\t\treturn\n\tfi\n",
+	        stdout);
 }
 
 static void print_names_and_words(void)
@@ -170,7 +178,8 @@ static void print_names_and_words(void)
 	fputs("\t\tesac\n\tfi\n"
 	      "\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
 	      "\t[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null\n"
-	      "\treturn 0\n}\ncomplete -o default -F _tracker tracker\n", stdout);
+	      "\treturn 0\n}\ncomplete -o default -F _tracker tracker\n",
+	        stdout);
 }
 
 int tk_cmd_completion(const struct tk_globals *g, int argc, char **argv)

@@ -13,7 +13,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp tk_argp_help = {NULL, parse_option, "[COMMAND]", "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
+const struct argp tk_argp_help = {
+        NULL, parse_option, "[COMMAND]", "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
 
 int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
 {

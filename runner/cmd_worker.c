@@ -1,4 +1,5 @@
-/* `tracker worker`: the process that loads backends, so that their crash is not ours. Started by the tracker, not by people. */
+/* `tracker worker`: the process that loads backends, so that their crash is not ours. Started by the tracker, not by
+ * people. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,9 +10,9 @@
 enum { OPT_IN = 256, OPT_OUT };
 
 static const struct argp_option options[] = {
-	{"in-fd", OPT_IN, "N", 0, "descriptor that requests come from (default 0)"},
-	{"out-fd", OPT_OUT, "N", 0, "descriptor that answers go to (default 1)"},
-	{0},
+        {"in-fd", OPT_IN, "N", 0, "descriptor that requests come from (default 0)"},
+        {"out-fd", OPT_OUT, "N", 0, "descriptor that answers go to (default 1)"},
+        {0},
 };
 
 struct descriptors {
@@ -44,7 +45,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_worker = {options, parse_option, NULL,
-	"Serve a parent tracker: JSON lines in, JSON lines out (docs/worker-protocol.md). Started by the tracker itself."};
+        "Serve a parent tracker: JSON lines in, JSON lines out (docs/worker-protocol.md). Started by the tracker "
+        "itself."};
 
 int tk_cmd_worker(const struct tk_globals *g, int argc, char **argv)
 {

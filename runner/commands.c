@@ -9,9 +9,9 @@
 
 const struct tk_command tk_commands[] = {
 #define TK_COMMAND_ROW(name, summary, hidden) {#name, summary, tk_cmd_##name, &tk_argp_##name, hidden},
-	TK_COMMANDS(TK_COMMAND_ROW)
+        TK_COMMANDS(TK_COMMAND_ROW)
 #undef TK_COMMAND_ROW
-	{0},
+                {0},
 };
 
 const struct tk_command *tk_command_find(const char *name)
@@ -24,9 +24,11 @@ const struct tk_command *tk_command_find(const char *name)
 
 void tk_command_overview(FILE *out)
 {
-	fputs("tracker follows the performance of GPU kernels night after night: it builds the newest revision of each\n"
+	fputs("tracker follows the performance of GPU kernels night after night: it builds the newest revision of "
+	      "each\n"
 	      "upstream, measures and verifies a fixed suite, keeps the history, and says what really moved.\n\n"
-	      "Usage: tracker [OPTION...] COMMAND [OPTION...]\n\nCommands:\n", out);
+	      "Usage: tracker [OPTION...] COMMAND [OPTION...]\n\nCommands:\n",
+	        out);
 	for (const struct tk_command *c = tk_commands; c->name; c++)
 		if (!c->hidden)
 			fprintf(out, "  %-11s %s\n", c->name, c->summary);
@@ -35,7 +37,9 @@ void tk_command_overview(FILE *out)
 	      "  tracker nightly            a whole night; makes tracker.db and site/ in this folder\n"
 	      "  tracker diff --since=7d    what moved\n"
 	      "  tracker help COMMAND       the options of a command; `tracker --help` has the global ones\n\n"
-	      "Exit codes: 0 done, 1 something of --fail-on was found, 2 usage or configuration, 3 incomplete, 4 could not finish\n", out);
+	      "Exit codes: 0 done, 1 something of --fail-on was found, 2 usage or configuration, 3 incomplete, 4 could "
+	      "not finish\n",
+	        out);
 }
 
 static int exit_code(int status)
@@ -64,8 +68,8 @@ int tk_command_fail(const char *command, const struct tk_error *err)
 	fprintf(stderr, "tracker %s: ", command);
 	print_safely(err->message);
 	fputc('\n', stderr);
-	tk_log_record(TK_LOG_ERROR, "command_failed", json_pack("{s:s, s:s}", "command", command, "status", tk_status_word(err->status)),
-		err->message);
+	tk_log_record(TK_LOG_ERROR, "command_failed",
+	        json_pack("{s:s, s:s}", "command", command, "status", tk_status_word(err->status)), err->message);
 	return exit_code(err->status);
 }
 
@@ -74,11 +78,14 @@ static int open_store(const char *path, int mode, struct tk_store **store, struc
 	int status = tk_store_open(path, mode, store, err);
 
 	if (status == TK_ENOTFOUND && mode == TK_STORE_READ)
-		return tk_fail(err, TK_ENOTFOUND, "no history yet: %s does not exist; `tracker nightly` makes it, -C or --db names another", path);
+		return tk_fail(err, TK_ENOTFOUND,
+		        "no history yet: %s does not exist; `tracker nightly` makes it, -C or --db names another",
+		        path);
 	return status;
 }
 
-int tk_command_open(const struct tk_globals *g, const char *command, int mode, struct tk_config **config, struct tk_store **store)
+int tk_command_open(
+        const struct tk_globals *g, const char *command, int mode, struct tk_config **config, struct tk_store **store)
 {
 	struct tk_error err = {0};
 	struct tk_config *c = NULL;

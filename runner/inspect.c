@@ -1,4 +1,5 @@
-/* Reads /proc, /sys and the versions that programs say of themselves. Everything may be missing: containers hide much of it. */
+/* Reads /proc, /sys and the versions that programs say of themselves. Everything may be missing: containers hide much
+ * of it. */
 #include "inspect.h"
 
 #include <ctype.h>
@@ -82,12 +83,13 @@ json_t *tk_inspect_system(void)
 {
 	struct tk_buf os = TK_BUF_INIT, cpu = TK_BUF_INIT, c = TK_BUF_INIT;
 	struct utsname u = {0};
-	char *name = field(slurp(&os, "/etc/os-release"), "PRETTY_NAME", '='), *flags = field(slurp(&cpu, "/proc/cpuinfo"), "flags", ':');
+	char *name = field(slurp(&os, "/etc/os-release"), "PRETTY_NAME", '='),
+	     *flags = field(slurp(&cpu, "/proc/cpuinfo"), "flags", ':');
 	json_t *system;
 
 	uname(&u);
-	system = json_pack("{s:o, s:s, s:s, s:o, s:b}", "os", text_or_null(name), "kernel", u.release, "arch", u.machine,
-		"container", text_or_null(container(&c)), "virtual", flags && strstr(flags, " hypervisor"));
+	system = json_pack("{s:o, s:s, s:s, s:o, s:b}", "os", text_or_null(name), "kernel", u.release, "arch",
+	        u.machine, "container", text_or_null(container(&c)), "virtual", flags && strstr(flags, " hypervisor"));
 	free(name);
 	free(flags);
 	tk_buf_free(&os);
@@ -144,8 +146,10 @@ static json_t *caches(void)
 		type = strdup(slurp(&b, CPU "cpu0/cache/index%d/type", i));
 		if (sscanf(slurp(&b, CPU "cpu0/cache/index%d/size", i), "%lld%c", &size, &unit) == 2)
 			size *= unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1;
-		json_array_append_new(list, json_pack("{s:i, s:o, s:I, s:o}", "level", level, "type", text_or_null(type), "bytes", (json_int_t)size,
-			"shared", text_or_null(slurp(&b, CPU "cpu0/cache/index%d/shared_cpu_list", i))));
+		json_array_append_new(
+		        list, json_pack("{s:i, s:o, s:I, s:o}", "level", level, "type", text_or_null(type), "bytes",
+		                      (json_int_t)size, "shared",
+		                      text_or_null(slurp(&b, CPU "cpu0/cache/index%d/shared_cpu_list", i))));
 		free(type);
 	}
 	tk_buf_free(&b);
@@ -202,7 +206,7 @@ json_t *tk_inspect_memory(void)
 	const char *text = slurp(&b, "/proc/meminfo");
 	char *total = field(text, "MemTotal", ':'), *available = field(text, "MemAvailable", ':');
 	json_t *memory = json_pack("{s:I, s:I}", "total_bytes", total ? (json_int_t)atoll(total) * 1024 : 0,
-		"available_bytes", available ? (json_int_t)atoll(available) * 1024 : 0);
+	        "available_bytes", available ? (json_int_t)atoll(available) * 1024 : 0);
 
 	free(total);
 	free(available);
@@ -218,7 +222,8 @@ static void limits_of(const char *group, double *cpus, double *memory)
 	struct tk_buf b = TK_BUF_INIT;
 	double quota, period, bytes;
 
-	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/cpu.max", group), "%lf %lf", &quota, &period) == 2 && period > 0 && quota / period < *cpus)
+	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/cpu.max", group), "%lf %lf", &quota, &period) == 2 && period > 0 &&
+	        quota / period < *cpus)
 		*cpus = quota / period;
 	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/memory.max", group), "%lf", &bytes) == 1 && bytes < *memory)
 		*memory = bytes;
@@ -229,7 +234,8 @@ static void limits_of(const char *group, double *cpus, double *memory)
 static void limits_v1(double *cpus, double *memory)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	double quota = atof(slurp(&b, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us")), period = atof(slurp(&b, "/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
+	double quota = atof(slurp(&b, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us")),
+	       period = atof(slurp(&b, "/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
 	double bytes = atof(slurp(&b, "/sys/fs/cgroup/memory/memory.limit_in_bytes"));
 
 	if (quota > 0 && period > 0)
@@ -254,8 +260,8 @@ json_t *tk_inspect_limits(void)
 	limits_v1(&cpus, &memory);
 	free(group);
 	tk_buf_free(&b);
-	return json_pack("{s:o, s:o}", "cpus", cpus < 1e9 ? json_real(cpus) : json_null(),
-		"memory_bytes", memory < 0x1p60 ? json_integer((json_int_t)memory) : json_null());
+	return json_pack("{s:o, s:o}", "cpus", cpus < 1e9 ? json_real(cpus) : json_null(), "memory_bytes",
+	        memory < 0x1p60 ? json_integer((json_int_t)memory) : json_null());
 }
 
 /* ---- tools --------------------------------------------------------------------------------------------------- */
@@ -301,7 +307,8 @@ static json_t *tool(const char *name, const char *purpose)
 		return json_pack("{s:s, s:n, s:n, s:s}", "name", name, "path", "version", "for", purpose);
 	said = output_of(argv);
 	version = said ? version_in(said) : NULL;
-	t = json_pack("{s:s, s:o, s:o, s:s}", "name", name, "path", text_or_null(path), "version", text_or_null(version), "for", purpose);
+	t = json_pack("{s:s, s:o, s:o, s:s}", "name", name, "path", text_or_null(path), "version",
+	        text_or_null(version), "for", purpose);
 	free(path);
 	free(said);
 	free(version);
@@ -313,10 +320,21 @@ json_t *tk_inspect_tools(void)
 	static const struct {
 		const char *name, *purpose;
 	} tools[] = {
-		{"git", "revisions of upstreams"}, {"cmake", "builds"}, {"ninja", "builds, faster than make"}, {"make", "builds"}, {"gcc", "CPU kernels"},
-		{"clang", "CPU kernels"}, {"gfortran", "LAPACK parts of OpenBLAS"}, {"nvcc", "CUDA kernels"}, {"nvidia-smi", "NVIDIA driver's view"},
-		{"hipcc", "HIP kernels"}, {"rocminfo", "AMD driver's view"}, {"ccache", "repeated builds"}, {"python3", "Python adapters"},
-		{"node", "charts of the site, when the tracker is built"}, {"npm", "charts of the site, when the tracker is built"},
+	        {"git", "revisions of upstreams"},
+	        {"cmake", "builds"},
+	        {"ninja", "builds, faster than make"},
+	        {"make", "builds"},
+	        {"gcc", "CPU kernels"},
+	        {"clang", "CPU kernels"},
+	        {"gfortran", "LAPACK parts of OpenBLAS"},
+	        {"nvcc", "CUDA kernels"},
+	        {"nvidia-smi", "NVIDIA driver's view"},
+	        {"hipcc", "HIP kernels"},
+	        {"rocminfo", "AMD driver's view"},
+	        {"ccache", "repeated builds"},
+	        {"python3", "Python adapters"},
+	        {"node", "charts of the site, when the tracker is built"},
+	        {"npm", "charts of the site, when the tracker is built"},
 	};
 	json_t *list = json_array();
 
@@ -337,7 +355,8 @@ static char *library_path(const char *cache, const char *name)
 	while (p && (p = strstr(p, name))) {
 		const char *arrow = strstr(p, "=> "), *end = strchr(p, '\n');
 
-		if ((p == cache || isspace((unsigned char)p[-1])) && (p[n] == ' ' || p[n] == '.') && arrow && (!end || arrow < end)) {
+		if ((p == cache || isspace((unsigned char)p[-1])) && (p[n] == ' ' || p[n] == '.') && arrow &&
+		        (!end || arrow < end)) {
 			path = strndup(arrow + 3, strcspn(arrow + 3, "\n"));
 			found = path && realpath(path, real) ? strdup(real) : NULL;
 			free(path);
@@ -383,7 +402,8 @@ static json_t *driver(const char *name, const char *path)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	char *version = version_in(slurp(&b, "%s", path));
-	json_t *d = json_pack("{s:s, s:o, s:o}", "name", name, "path", version ? text_or_null(path) : json_null(), "version", text_or_null(version));
+	json_t *d = json_pack("{s:s, s:o, s:o}", "name", name, "path", version ? text_or_null(path) : json_null(),
+	        "version", text_or_null(version));
 
 	free(version);
 	tk_buf_free(&b);
@@ -395,16 +415,24 @@ json_t *tk_inspect_libraries(void)
 	static const struct {
 		const char *name, *file, *package;
 	} libraries[] = {
-		{"OpenBLAS", "libopenblas.so", "openblas"}, {"BLIS", "libblis.so", "blis"}, {"oneMKL", "libmkl_rt.so", "mkl-dynamic-lp64-seq"},
-		{"CUDA driver API", "libcuda.so", ""}, {"CUDA runtime", "libcudart.so", ""}, {"cuBLAS", "libcublas.so", ""},
-		{"NVML", "libnvidia-ml.so.1", ""}, {"HIP runtime", "libamdhip64.so", ""}, {"rocBLAS", "librocblas.so", ""}, {"ROCm SMI", "librocm_smi64.so", ""},
+	        {"OpenBLAS", "libopenblas.so", "openblas"},
+	        {"BLIS", "libblis.so", "blis"},
+	        {"oneMKL", "libmkl_rt.so", "mkl-dynamic-lp64-seq"},
+	        {"CUDA driver API", "libcuda.so", ""},
+	        {"CUDA runtime", "libcudart.so", ""},
+	        {"cuBLAS", "libcublas.so", ""},
+	        {"NVML", "libnvidia-ml.so.1", ""},
+	        {"HIP runtime", "libamdhip64.so", ""},
+	        {"rocBLAS", "librocblas.so", ""},
+	        {"ROCm SMI", "librocm_smi64.so", ""},
 	};
 	const char *argv[] = {"/sbin/ldconfig", "-p", NULL};
 	char *cache = output_of(argv);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-		json_array_append_new(list, library(cache ? cache : "", libraries[i].name, libraries[i].file, libraries[i].package));
+		json_array_append_new(
+		        list, library(cache ? cache : "", libraries[i].name, libraries[i].file, libraries[i].package));
 	json_array_append_new(list, driver("NVIDIA kernel driver", "/proc/driver/nvidia/version"));
 	json_array_append_new(list, driver("AMD kernel driver", "/sys/module/amdgpu/version"));
 	json_array_append_new(list, driver("ROCm", "/opt/rocm/.info/version"));

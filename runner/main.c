@@ -13,19 +13,21 @@
 enum { OPT_CONFIG = 256, OPT_DB, OPT_LOG, OPT_COLOR };
 
 static const struct argp_option options[] = {
-	{NULL, 'C', "DIR", 0, "work in DIR instead of the current folder", 1},
-	{"config", OPT_CONFIG, "FILE", 0, "configuration (default: tracker.yml where there is one, else built-in values)", 1},
-	{"db", OPT_DB, "FILE", 0, "history (default: as configured, tracker.db)", 1},
-	{"log", OPT_LOG, "FILE", 0, "append every event to FILE as a JSON line", 2},
-	{"quiet", 'q', NULL, 0, "no progress, only warnings and errors", 2},
-	{"verbose", 'v', NULL, 0, "say what is done in detail", 2},
-	{"color", OPT_COLOR, "auto|never|always", 0, "colours of tables (default: auto: on a terminal where NO_COLOR is not set)", 2},
-	{0},
+        {NULL, 'C', "DIR", 0, "work in DIR instead of the current folder", 1},
+        {"config", OPT_CONFIG, "FILE", 0,
+                "configuration (default: tracker.yml where there is one, else built-in values)", 1},
+        {"db", OPT_DB, "FILE", 0, "history (default: as configured, tracker.db)", 1},
+        {"log", OPT_LOG, "FILE", 0, "append every event to FILE as a JSON line", 2},
+        {"quiet", 'q', NULL, 0, "no progress, only warnings and errors", 2},
+        {"verbose", 'v', NULL, 0, "say what is done in detail", 2},
+        {"color", OPT_COLOR, "auto|never|always", 0,
+                "colours of tables (default: auto: on a terminal where NO_COLOR is not set)", 2},
+        {0},
 };
 
 struct globals_parse {
 	struct tk_globals globals;
-	const char *command;     /* the first word that is no option */
+	const char *command; /* the first word that is no option */
 	int command_at;
 	const char *color;
 };
@@ -62,7 +64,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		p->command = arg;
 		p->command_at = state->next - 1;
-		state->next = state->argc;   /* the rest is the command's */
+		state->next = state->argc; /* the rest is the command's */
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -84,13 +86,14 @@ static char *help_filter(int key, const char *text, void *input)
 	for (const struct tk_command *c = tk_commands; c->name; c++)
 		if (!c->hidden)
 			fprintf(f, "  %-11s %s\n", c->name, c->summary);
-	fputs("\n`tracker help COMMAND` has the options of a command. The options above may also follow the command.", f);
+	fputs("\n`tracker help COMMAND` has the options of a command. The options above may also follow the command.",
+	        f);
 	fclose(f);
 	return out;
 }
 
 const struct argp tk_argp_globals = {options, parse_option, "COMMAND [OPTION...]",
-	"A nightly performance tracker for GPU kernels.\v ", NULL, help_filter, NULL};
+        "A nightly performance tracker for GPU kernels.\v ", NULL, help_filter, NULL};
 
 static void print_version(FILE *stream, struct argp_state *state)
 {
@@ -118,7 +121,8 @@ static const struct argp_option *find_option(const struct argp *argp, const char
 	return NULL;
 }
 
-/* Moves global options out of the command's argv (from argv[1] on) into `moved`, except those that the command has itself. */
+/* Moves global options out of the command's argv (from argv[1] on) into `moved`, except those that the command has
+ * itself. */
 static void move_globals(const struct tk_command *command, int *argc, char **argv, int *moved_count, char **moved)
 {
 	int kept = 1;

@@ -20,7 +20,7 @@ struct tk_progress {
 	bool live, shown;
 	char stage[32], current[256];
 	size_t done, total;
-	int64_t stage_ns, last_ns;   /* when the stage began; when something was last drawn */
+	int64_t stage_ns, last_ns; /* when the stage began; when something was last drawn */
 };
 
 static size_t terminal_width(void)
@@ -38,7 +38,8 @@ static void add_eta(const struct tk_progress *p, struct tk_buf *line)
 
 	if (p->done < 2 || p->done >= p->total || elapsed < 1)
 		return;
-	tk_duration_text((double)(int64_t)(elapsed / (double)p->done * (double)(p->total - p->done) + 0.5), text, sizeof text);
+	tk_duration_text(
+	        (double)(int64_t)(elapsed / (double)p->done * (double)(p->total - p->done) + 0.5), text, sizeof text);
 	tk_buf_printf(line, "  %s left", text);
 }
 
@@ -90,7 +91,8 @@ static void draw(void *arg)
 		return;
 	compose(p, &line);
 	if (p->live) {
-		fprintf(stderr, "\r%.*s\033[K", (int)bytes_of(tk_buf_cstr(&line), terminal_width() - 1), tk_buf_cstr(&line));
+		fprintf(stderr, "\r%.*s\033[K", (int)bytes_of(tk_buf_cstr(&line), terminal_width() - 1),
+		        tk_buf_cstr(&line));
 		p->shown = true;
 	} else {
 		fprintf(stderr, "%s\n", tk_buf_cstr(&line));

@@ -17,13 +17,13 @@ struct tk_table {
 	const struct tk_column *columns;
 	size_t rows;
 	bool color, failed;
-	bool used[32];             /* columns that have a value */
+	bool used[32]; /* columns that have a value */
 };
 
 static int column_flags(unsigned flags)
 {
 	return (flags & TK_COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) | (flags & TK_COLUMN_CUT ? SCOLS_FL_TRUNC : 0) |
-		(flags & TK_COLUMN_WRAP ? SCOLS_FL_WRAP : 0);
+	       (flags & TK_COLUMN_WRAP ? SCOLS_FL_WRAP : 0);
 }
 
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns)

@@ -113,7 +113,8 @@ static bool take_clock(const char **p, struct tm *tm, int *offset_s)
 			for (++*p; **p >= '0' && **p <= '9';)
 				++*p;
 	}
-	return tm->tm_hour <= 23 && tm->tm_min >= 0 && tm->tm_min <= 59 && tm->tm_sec >= 0 && tm->tm_sec <= 59 && take_zone(p, offset_s);
+	return tm->tm_hour <= 23 && tm->tm_min >= 0 && tm->tm_min <= 59 && tm->tm_sec >= 0 && tm->tm_sec <= 59 &&
+	       take_zone(p, offset_s);
 }
 
 static bool parse_calendar(const char *p, int64_t *t_s)
@@ -133,7 +134,7 @@ static bool parse_calendar(const char *p, int64_t *t_s)
 	if (*p || day < 1)
 		return false;
 	*t_s = (int64_t)timegm(&tm) - offset_s;
-	return tm.tm_mday == day;   /* timegm moves 31 February to March */
+	return tm.tm_mday == day; /* timegm moves 31 February to March */
 }
 
 int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err)
@@ -147,7 +148,10 @@ int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err)
 		if (*end || errno)
 			return tk_fail(err, TK_EDATA, "`%.60s` is not a time in seconds like @1700000000", text);
 	} else if (!parse_calendar(text, &t)) {
-		return tk_fail(err, TK_EDATA, "`%.60s` is not a time: expected 2026-11-21, 2026-11-21T09:42, 2026-11-21T09:42:00Z or @seconds", text);
+		return tk_fail(err, TK_EDATA,
+		        "`%.60s` is not a time: expected 2026-11-21, 2026-11-21T09:42, 2026-11-21T09:42:00Z or "
+		        "@seconds",
+		        text);
 	}
 	*t_s = t;
 	return TK_OK;
@@ -177,7 +181,8 @@ int tk_duration_parse(const char *text, int64_t *seconds, struct tk_error *err)
 		return TK_OK;
 	}
 bad:
-	return tk_fail(err, TK_EDATA, "`%.60s` is not a duration: expected a number with ms, s, m, h, d or w, like 90s or 7d", text);
+	return tk_fail(err, TK_EDATA,
+	        "`%.60s` is not a duration: expected a number with ms, s, m, h, d or w, like 90s or 7d", text);
 }
 
 const char *tk_duration_text(double seconds, char *out, size_t size)

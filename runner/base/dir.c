@@ -198,8 +198,9 @@ static int walk_folder(const struct walk *w, const char *relative, struct tk_err
 	return status;
 }
 
-int tk_dir_walk(const char *dir, int (*visit)(void *arg, const char *relative, const struct stat *st, struct tk_error *err), void *arg,
-	struct tk_error *err)
+int tk_dir_walk(const char *dir,
+        int (*visit)(void *arg, const char *relative, const struct stat *st, struct tk_error *err), void *arg,
+        struct tk_error *err)
 {
 	struct walk w = {dir, visit, arg};
 

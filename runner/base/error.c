@@ -74,8 +74,8 @@ int tk_context(struct tk_error *err, const char *fmt, ...)
 
 const char *tk_status_word(int status)
 {
-	static const char *const words[] = {"ok", "usage", "config", "io", "out_of_memory", "not_found", "data", "timeout",
-		"crash", "disk_full", "unsupported", "busy", "version", "internal", "canceled"};
+	static const char *const words[] = {"ok", "usage", "config", "io", "out_of_memory", "not_found", "data",
+	        "timeout", "crash", "disk_full", "unsupported", "busy", "version", "internal", "canceled"};
 
 	if (status > 0 || -status >= (int)(sizeof words / sizeof *words))
 		return "unknown";

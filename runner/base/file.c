@@ -104,7 +104,8 @@ static void sync_parent(const char *path)
 	free(parent);
 }
 
-static int replace(const char *path, const struct stat *old, const void *data, size_t len, bool durable, struct tk_error *err)
+static int replace(
+        const char *path, const struct stat *old, const void *data, size_t len, bool durable, struct tk_error *err)
 {
 	char temp[PATH_MAX];
 	int fd = open_sibling(path, temp, sizeof temp, err), status;

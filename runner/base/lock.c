@@ -1,4 +1,5 @@
-/* One process at a time: flock on a small file that names its holder. The kernel lets go when the process ends, however it ends. */
+/* One process at a time: flock on a small file that names its holder. The kernel lets go when the process ends, however
+ * it ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ static int busy(int fd, const char *path, struct tk_error *err)
 
 	pid[n > 0 ? n : 0] = '\0';
 	pid[strcspn(pid, "\n")] = '\0';
-	return tk_fail(err, TK_EBUSY, "another tracker (process %s) is at work here: it holds %s", *pid ? pid : "?", path);
+	return tk_fail(
+	        err, TK_EBUSY, "another tracker (process %s) is at work here: it holds %s", *pid ? pid : "?", path);
 }
 
 int tk_lock_take(const char *path, struct tk_lock **out, struct tk_error *err)

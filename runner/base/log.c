@@ -68,12 +68,13 @@ static void write_all(int fd, const char *data, size_t len)
 	}
 }
 
-/* `message` is valid UTF-8; fields that jansson cannot write (made with its _nocheck functions) are left out, not the line. */
+/* `message` is valid UTF-8; fields that jansson cannot write (made with its _nocheck functions) are left out, not the
+ * line. */
 static char *json_line(enum tk_log_level level, const char *event, json_t *fields, const char *message)
 {
 	char now[TK_TIME_ISO_SIZE];
-	json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "time", tk_time_iso(tk_clock_now_s(), now), "level", level_words[level],
-		"event", event, "message", message);
+	json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "time", tk_time_iso(tk_clock_now_s(), now), "level",
+	        level_words[level], "event", event, "message", message);
 	char *text;
 
 	if (!line)
@@ -97,7 +98,7 @@ static void to_file(enum tk_log_level level, const char *event, json_t *fields, 
 	if (!text)
 		return;
 	len = strlen(text);
-	text[len] = '\n';   /* in place of the NUL: one write, one line */
+	text[len] = '\n'; /* in place of the NUL: one write, one line */
 	write_all(the_log.fd, text, len + 1);
 	free(text);
 }
@@ -112,7 +113,8 @@ static void to_stderr(enum tk_log_level level, const char *message)
 		tk_buf_printf(&line, "%s: ", level_words[level]);
 	tk_buf_str(&line, message);
 	for (size_t i = 0; i < line.len; i++)
-		if (((unsigned char)line.data[i] < 0x20 && line.data[i] != '\n' && line.data[i] != '\t') || line.data[i] == 0x7f)
+		if (((unsigned char)line.data[i] < 0x20 && line.data[i] != '\n' && line.data[i] != '\t') ||
+		        line.data[i] == 0x7f)
 			line.data[i] = '?';
 	tk_buf_char(&line, '\n');
 	if (the_log.before)

@@ -1,4 +1,5 @@
-/* Compression and archives. An archive may come from a stranger: it is read twice, first to check every entry, then to write. */
+/* Compression and archives. An archive may come from a stranger: it is read twice, first to check every entry, then to
+ * write. */
 #include "base/pack.h"
 
 #include <archive.h>
@@ -80,7 +81,8 @@ static int fail_archive(struct tk_error *err, struct archive *a, const char *wha
 	const char *reason = archive_error_string(a);
 	int e = archive_errno(a);
 
-	return tk_fail(err, e == ENOSPC || e == EDQUOT ? TK_ENOSPC : TK_EDATA, "%s: %s", what, reason ? reason : "not readable");
+	return tk_fail(err, e == ENOSPC || e == EDQUOT ? TK_ENOSPC : TK_EDATA, "%s: %s", what,
+	        reason ? reason : "not readable");
 }
 
 static int write_content(struct archive *a, const char *path, struct tk_error *err)
@@ -147,8 +149,10 @@ static int write_archive(const char *path, const char *dir, struct tk_error *err
 	if (!a)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	/* Names are bytes: whatever the locale, they come back as they were. */
-	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK || archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
-		archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK || archive_write_open_filename(a, path) != ARCHIVE_OK)
+	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
+	        archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
+	        archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK ||
+	        archive_write_open_filename(a, path) != ARCHIVE_OK)
 		status = fail_archive(err, a, path);
 	else
 		status = tk_dir_walk(dir, write_entry, &w, err);
@@ -205,7 +209,7 @@ static bool has_dotdot(const char *path)
 
 static bool link_stays_inside(const char *name, const char *target)
 {
-	int depth = depth_below(name, 0) - 1;   /* of the folder that the link lies in */
+	int depth = depth_below(name, 0) - 1; /* of the folder that the link lies in */
 
 	return depth >= 0 && depth_below(target, depth) >= 0;
 }
@@ -260,7 +264,8 @@ static int count_content(struct archive *a, size_t *total, size_t max_bytes, str
 	return n < 0 ? fail_archive(err, a, "content") : TK_OK;
 }
 
-static int check_entry(struct archive *a, struct archive_entry *e, size_t *total, size_t max_bytes, struct tk_error *err)
+static int check_entry(
+        struct archive *a, struct archive_entry *e, size_t *total, size_t max_bytes, struct tk_error *err)
 {
 	const char *why = objection(e), *name = archive_entry_pathname(e);
 
@@ -293,7 +298,8 @@ static int check_all(int fd, size_t max_bytes, struct tk_error *err)
 	return status;
 }
 
-static int write_out(struct archive *a, struct archive_entry *e, struct archive *disk, const char *root, struct tk_error *err)
+static int write_out(
+        struct archive *a, struct archive_entry *e, struct archive *disk, const char *root, struct tk_error *err)
 {
 	char *path = tk_path_join(root, archive_entry_pathname(e));
 	int status = TK_OK;
@@ -301,7 +307,8 @@ static int write_out(struct archive *a, struct archive_entry *e, struct archive 
 	if (!path)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	archive_entry_set_pathname(e, path);
-	archive_entry_set_perm(e, (archive_entry_perm(e) & 0777) | (archive_entry_filetype(e) == AE_IFDIR ? 0700 : 0600));
+	archive_entry_set_perm(
+	        e, (archive_entry_perm(e) & 0777) | (archive_entry_filetype(e) == AE_IFDIR ? 0700 : 0600));
 	if (archive_read_extract2(a, e, disk) != ARCHIVE_OK)
 		status = fail_archive(err, a, path);
 	free(path);
@@ -316,7 +323,8 @@ static int extract_all(int fd, const char *root, struct tk_error *err)
 
 	if (!disk)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	/* The names are checked and `root` has no links: what libarchive refuses now is a link that an earlier entry made. */
+	/* The names are checked and `root` has no links: what libarchive refuses now is a link that an earlier entry
+	 * made. */
 	archive_write_disk_set_options(disk, ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT);
 	status = open_reader(fd, &a, err);
 	if (!status) {

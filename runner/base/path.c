@@ -68,7 +68,8 @@ char *tk_path_absolute(const char *path)
 
 static bool slug_char(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+	       c == '-';
 }
 
 char *tk_path_slug(const char *name)
@@ -86,7 +87,8 @@ char *tk_path_slug(const char *name)
 	if (keep > SLUG_MAX - SLUG_HASH - 1)
 		keep = SLUG_MAX - SLUG_HASH - 1;
 	for (size_t i = 0; i < keep; i++)
-		tk_buf_char(&out, slug_char(name[i]) && !(i == 0 && (name[i] == '.' || name[i] == '-')) ? name[i] : '_');
+		tk_buf_char(
+		        &out, slug_char(name[i]) && !(i == 0 && (name[i] == '.' || name[i] == '-')) ? name[i] : '_');
 	tk_hash_hex(name, n, hex);
 	tk_buf_printf(&out, out.len ? "-%.*s" : "_%.*s", SLUG_HASH, hex);
 	return tk_buf_detach(&out, NULL);

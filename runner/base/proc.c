@@ -1,7 +1,7 @@
 /* Runs programs of others: they may hang, flood, fork, eat memory or ignore signals, and none of that may stop a night.
  *
- * The child leads a process group of its own; at the end of the child, of its time or of our patience the whole group goes.
- * After fork the child calls async-signal-safe functions only, so that threads of the caller do not matter. */
+ * The child leads a process group of its own; at the end of the child, of its time or of our patience the whole group
+ * goes. After fork the child calls async-signal-safe functions only, so that threads of the caller do not matter. */
 #include "base/proc.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define CAPTURE_DEFAULT ((size_t)16 << 20)
 #define STDERR_TAIL 8192
 #define GRACE_NS 2000000000
-#define LOOK_AROUND_MS 200   /* how late a SIGINT is seen that came just before poll() */
+#define LOOK_AROUND_MS 200 /* how late a SIGINT is seen that came just before poll() */
 
 static volatile sig_atomic_t canceled;
 
@@ -107,11 +107,11 @@ static char *resolve(const struct tk_proc_spec *spec, char **env, struct tk_erro
 
 struct child {
 	pid_t pid;
-	int pidfd;            /* -1 where the kernel has none: then poll() looks around more often */
-	int out, err;         /* our ends of the pipes, -1 where there is none or it ended */
-	int report;           /* errno of the exec; closed by a successful one */
-	int64_t deadline_ns;  /* 0: none */
-	int64_t kill_ns;      /* when SIGTERM becomes SIGKILL; 0: not asked to end yet */
+	int pidfd;           /* -1 where the kernel has none: then poll() looks around more often */
+	int out, err;        /* our ends of the pipes, -1 where there is none or it ended */
+	int report;          /* errno of the exec; closed by a successful one */
+	int64_t deadline_ns; /* 0: none */
+	int64_t kill_ns;     /* when SIGTERM becomes SIGKILL; 0: not asked to end yet */
 	bool gone;
 };
 
@@ -157,7 +157,8 @@ static void fail_child(int error)
 	_exit(127);
 }
 
-static _Noreturn void become(const struct tk_proc_spec *spec, const char *path, char **env, const struct plumbing *p, pid_t parent)
+static _Noreturn void become(
+        const struct tk_proc_spec *spec, const char *path, char **env, const struct plumbing *p, pid_t parent)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -270,7 +271,7 @@ static int start(const struct tk_proc_spec *spec, struct child *c, struct tk_err
 		status = tk_fail_errno(err, "starting %s", spec->argv[0]);
 		goto out;
 	}
-	setpgid(c->pid, c->pid);   /* both sides do it: whoever comes first */
+	setpgid(c->pid, c->pid); /* both sides do it: whoever comes first */
 	close_fd(&p.report);
 	if (spec->deadline_s > 0)
 		c->deadline_ns = tk_clock_mono_ns() + (int64_t)(spec->deadline_s * 1e9);
@@ -331,7 +332,8 @@ static int wait_ms(const struct child *c)
 
 static void look(struct child *c, struct tk_proc_result *r)
 {
-	struct pollfd fds[3] = {{c->out, POLLIN, 0}, {c->err, POLLIN, 0}, {c->pidfd, POLLIN, 0}};   /* negative ones are ignored */
+	struct pollfd fds[3] = {
+	        {c->out, POLLIN, 0}, {c->err, POLLIN, 0}, {c->pidfd, POLLIN, 0}}; /* negative ones are ignored */
 
 	if (poll(fds, 3, wait_ms(c)) <= 0)
 		return;
@@ -374,7 +376,8 @@ static int watch(const struct tk_proc_spec *spec, struct child *c, struct tk_pro
 	return status;
 }
 
-/* Kills what is left of the group, then takes what is still in the pipes; a process that left the group may hold them open: half a second. */
+/* Kills what is left of the group, then takes what is still in the pipes; a process that left the group may hold them
+ * open: half a second. */
 static void finish(struct child *c, struct tk_proc_result *r)
 {
 	int64_t until = tk_clock_mono_ns() + 500000000;
@@ -407,7 +410,8 @@ int tk_proc_run(const struct tk_proc_spec *spec, struct tk_proc_result *result, 
 		status = watch(spec, &c, result, err);
 		finish(&c, result);
 		if (!status && result->out.status)
-			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], result->out.max);
+			status = tk_fail(
+			        err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], result->out.max);
 	}
 	close_fd(&c.out);
 	close_fd(&c.err);
@@ -430,8 +434,10 @@ void tk_proc_result_free(struct tk_proc_result *result)
 /* The command as people name it: the program, and the subcommand where there is one. */
 static void title(const struct tk_proc_spec *spec, char *out, size_t size)
 {
-	const char *slash = strrchr(spec->argv[0], '/'), *program = slash ? slash + 1 : spec->argv[0], *sub = spec->argv[1];
-	bool word = sub && *sub && strlen(sub) < 20 && strspn(sub, "abcdefghijklmnopqrstuvwxyz-") == strlen(sub) && *sub != '-';
+	const char *slash = strrchr(spec->argv[0], '/'), *program = slash ? slash + 1 : spec->argv[0],
+	           *sub = spec->argv[1];
+	bool word = sub && *sub && strlen(sub) < 20 && strspn(sub, "abcdefghijklmnopqrstuvwxyz-") == strlen(sub) &&
+	            *sub != '-';
 
 	snprintf(out, size, word ? "%s %s" : "%s", program, sub);
 }
@@ -456,8 +462,10 @@ int tk_proc_check(const struct tk_proc_spec *spec, const struct tk_proc_result *
 	title(spec, name, sizeof name);
 	last_line(&result->err, line, sizeof line);
 	if (result->timed_out)
-		return tk_fail(err, TK_ETIMEOUT, "%s: no end after %s", name, tk_duration_text(spec->deadline_s, took, sizeof took));
+		return tk_fail(err, TK_ETIMEOUT, "%s: no end after %s", name,
+		        tk_duration_text(spec->deadline_s, took, sizeof took));
 	if (result->signal)
-		return tk_fail(err, TK_ECRASH, "%s: ended by signal %d (%s)", name, result->signal, strsignal(result->signal));
+		return tk_fail(
+		        err, TK_ECRASH, "%s: ended by signal %d (%s)", name, result->signal, strsignal(result->signal));
 	return tk_fail(err, TK_EIO, *line ? "%s: exit code %d: %s" : "%s: exit code %d", name, result->exit_code, line);
 }

@@ -1,10 +1,12 @@
 /* Files and folders on the real disk: atomic replacement, links that are not followed, locks. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <fcntl.h>
@@ -70,7 +72,7 @@ static void write_and_read(void **state)
 	put("empty", "");
 	expect("empty", "");
 	assert_int_equal(tk_dir_list(dir, &names, &count, &err), TK_OK);
-	assert_int_equal(count, 2);   /* no temporary file stays */
+	assert_int_equal(count, 2); /* no temporary file stays */
 	assert_string_equal(names[0], "a");
 	assert_string_equal(names[1], "empty");
 	tk_names_free(names, count);
@@ -217,8 +219,15 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(write_and_read), T(write_keeps_mode_and_link), T(write_failures), T(read_limits), T(folders), T(remove_does_not_follow_links),
-		T(copy_keeps_modes_and_links), T(walk_is_sorted_and_can_be_stopped), T(lock_is_exclusive),
+	        T(write_and_read),
+	        T(write_keeps_mode_and_link),
+	        T(write_failures),
+	        T(read_limits),
+	        T(folders),
+	        T(remove_does_not_follow_links),
+	        T(copy_keeps_modes_and_links),
+	        T(walk_is_sorted_and_can_be_stopped),
+	        T(lock_is_exclusive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

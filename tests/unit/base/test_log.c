@@ -1,10 +1,12 @@
 /* The log: every line of the file is JSON, whatever the bytes; a terminal never gets control characters. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <fcntl.h>
@@ -83,7 +85,8 @@ static void event_in_both_forms(void **state)
 	json_t *line;
 	char *text;
 
-	tk_log(TK_LOG_WARN, "build_failed", json_pack("{s:s, s:i}", "upstream", "blis", "code", 2), "upstream %s does not build", "blis");
+	tk_log(TK_LOG_WARN, "build_failed", json_pack("{s:s, s:i}", "upstream", "blis", "code", 2),
+	        "upstream %s does not build", "blis");
 	line = only_line();
 	check_member(line, "time", "2026-11-21T00:00:00Z");
 	check_member(line, "level", "warning");
@@ -185,8 +188,14 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(event_in_both_forms), T(any_bytes_are_valid_json), T(bad_fields_lose_fields_not_the_line), T(fields_cannot_replace_the_frame),
-		T(terminal_gets_no_control_characters), T(level_decides_what_is_shown), T(hooks_surround_a_line), T(log_file_that_cannot_be_opened),
+	        T(event_in_both_forms),
+	        T(any_bytes_are_valid_json),
+	        T(bad_fields_lose_fields_not_the_line),
+	        T(fields_cannot_replace_the_frame),
+	        T(terminal_gets_no_control_characters),
+	        T(level_decides_what_is_shown),
+	        T(hooks_surround_a_line),
+	        T(log_file_that_cannot_be_opened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

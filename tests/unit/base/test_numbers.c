@@ -1,10 +1,12 @@
 /* Random numbers against published sequences, hashes against FIPS 180-4 examples. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <fcntl.h>
@@ -28,7 +30,8 @@ static void splitmix_as_published(void **state)
 /* First outputs of the reference xoshiro256starstar.c from the state {1, 2, 3, 4}. */
 static void xoshiro_as_published(void **state)
 {
-	static const uint64_t expected[] = {11520u, 0u, 1509978240u, 1215971899390074240u, 1216172134540287360u, 607988272756665600u};
+	static const uint64_t expected[] = {
+	        11520u, 0u, 1509978240u, 1215971899390074240u, 1216172134540287360u, 607988272756665600u};
 	struct tk_rng r = {{1, 2, 3, 4}};
 
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
@@ -187,9 +190,15 @@ static void missing_file_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(splitmix_as_published), cmocka_unit_test(xoshiro_as_published), cmocka_unit_test(equal_seeds_equal_numbers),
-		cmocka_unit_test(distributions), cmocka_unit_test(shuffle_is_a_permutation), cmocka_unit_test(sha256_as_published),
-		cmocka_unit_test(fields_have_borders), cmocka_unit_test(tree_hash_sees_what_matters), cmocka_unit_test(missing_file_is_named),
+	        cmocka_unit_test(splitmix_as_published),
+	        cmocka_unit_test(xoshiro_as_published),
+	        cmocka_unit_test(equal_seeds_equal_numbers),
+	        cmocka_unit_test(distributions),
+	        cmocka_unit_test(shuffle_is_a_permutation),
+	        cmocka_unit_test(sha256_as_published),
+	        cmocka_unit_test(fields_have_borders),
+	        cmocka_unit_test(tree_hash_sees_what_matters),
+	        cmocka_unit_test(missing_file_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* Blobs and archives, most of all the hostile ones. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <archive.h>
@@ -160,16 +162,16 @@ static void make_evil(const char *path, const struct evil *e)
 static void hostile_archives_are_refused_whole(void **state)
 {
 	static const struct evil evils[] = {
-		{"../escape", AE_IFREG, NULL, NULL, "entry `../escape` leaves the folder: refused"},
-		{"a/../../escape", AE_IFREG, NULL, NULL, "leaves the folder: refused"},
-		{"a/../b", AE_IFREG, NULL, NULL, "leaves the folder: refused"},
-		{"/tmp/absolute", AE_IFREG, NULL, NULL, "has an absolute name: refused"},
-		{"link", AE_IFLNK, "/etc/passwd", NULL, "is a link to the outside: refused"},
-		{"link", AE_IFLNK, "../outside", NULL, "is a link to the outside: refused"},
-		{"a/link", AE_IFLNK, "../../outside", NULL, "is a link to the outside: refused"},
-		{"hard", AE_IFREG, NULL, "/etc/passwd", "is a hard link: refused"},
-		{"device", AE_IFCHR, NULL, NULL, "is not a file, folder or link: refused"},
-		{"pipe", AE_IFIFO, NULL, NULL, "is not a file, folder or link: refused"},
+	        {"../escape", AE_IFREG, NULL, NULL, "entry `../escape` leaves the folder: refused"},
+	        {"a/../../escape", AE_IFREG, NULL, NULL, "leaves the folder: refused"},
+	        {"a/../b", AE_IFREG, NULL, NULL, "leaves the folder: refused"},
+	        {"/tmp/absolute", AE_IFREG, NULL, NULL, "has an absolute name: refused"},
+	        {"link", AE_IFLNK, "/etc/passwd", NULL, "is a link to the outside: refused"},
+	        {"link", AE_IFLNK, "../outside", NULL, "is a link to the outside: refused"},
+	        {"a/link", AE_IFLNK, "../../outside", NULL, "is a link to the outside: refused"},
+	        {"hard", AE_IFREG, NULL, "/etc/passwd", "is a hard link: refused"},
+	        {"device", AE_IFCHR, NULL, NULL, "is not a file, folder or link: refused"},
+	        {"pipe", AE_IFIFO, NULL, NULL, "is not a file, folder or link: refused"},
 	};
 
 	for (size_t i = 0; i < sizeof evils / sizeof *evils; i++) {
@@ -177,7 +179,7 @@ static void hostile_archives_are_refused_whole(void **state)
 		assert_int_equal(tk_archive_extract(in("evil.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
 		if (!strstr(err.message, evils[i].expected))
 			fail_msg("expected: %s\ngot: %s", evils[i].expected, err.message);
-		assert_false(tk_dir_exists(in("dst")));   /* not even the good entry */
+		assert_false(tk_dir_exists(in("dst"))); /* not even the good entry */
 		assert_false(tk_file_exists(in("escape")));
 	}
 }
@@ -236,7 +238,11 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(blob_round_trip), T(archive_round_trip), T(hostile_archives_are_refused_whole), T(writing_through_a_link_is_refused), T(damaged_archives),
+	        T(blob_round_trip),
+	        T(archive_round_trip),
+	        T(hostile_archives_are_refused_whole),
+	        T(writing_through_a_link_is_refused),
+	        T(damaged_archives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* Paths as text. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <limits.h>
@@ -94,7 +96,10 @@ static void cache_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(joining), cmocka_unit_test(absolute), cmocka_unit_test(slugs), cmocka_unit_test(cache_folder),
+	        cmocka_unit_test(joining),
+	        cmocka_unit_test(absolute),
+	        cmocka_unit_test(slugs),
+	        cmocka_unit_test(cache_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

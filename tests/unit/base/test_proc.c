@@ -1,10 +1,12 @@
 /* Real child processes that behave badly. No test depends on how fast the machine is. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <fcntl.h>
@@ -75,7 +77,8 @@ static void killed_by_signal(void **state)
 
 static void much_output_is_no_deadlock(void **state)
 {
-	assert_int_equal(run("head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2", (struct tk_proc_spec){0}), TK_OK);
+	assert_int_equal(
+	        run("head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2", (struct tk_proc_spec){0}), TK_OK);
 	assert_int_equal(r.out.len, 3000000);
 	assert_int_equal(r.err.len, 8192);
 }
@@ -158,17 +161,20 @@ static void environment_is_scrubbed(void **state)
 	setenv("GIT_DIR", "/evil", 1);
 	setenv("CUDA_VISIBLE_DEVICES", "1", 1);
 	setenv("https_proxy", "http://proxy", 1);
-	assert_int_equal(run("echo \"$OMP_NUM_THREADS|$GIT_DIR|$CUDA_VISIBLE_DEVICES|$https_proxy|$LC_ALL|$LANG|$EXTRA\"", (struct tk_proc_spec){.env = extra}), TK_OK);
+	assert_int_equal(
+	        run("echo \"$OMP_NUM_THREADS|$GIT_DIR|$CUDA_VISIBLE_DEVICES|$https_proxy|$LC_ALL|$LANG|$EXTRA\"",
+	                (struct tk_proc_spec){.env = extra}),
+	        TK_OK);
 	assert_string_equal(tk_buf_cstr(&r.out), "||1|http://proxy|C|C.UTF-8|with = sign\n");
 }
 
 static void foreign_descriptors_are_closed(void **state)
 {
-	int fd = open("/dev/null", O_RDONLY);   /* without O_CLOEXEC, as a careless library leaves them */
+	int fd = open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a careless library leaves them */
 
 	assert_true(fd >= 0);
 	assert_int_equal(run("ls /proc/self/fd | wc -l", (struct tk_proc_spec){0}), TK_OK);
-	assert_string_equal(tk_buf_cstr(&r.out), "4\n");   /* 0, 1, 2 and ls's own */
+	assert_string_equal(tk_buf_cstr(&r.out), "4\n"); /* 0, 1, 2 and ls's own */
 	close(fd);
 }
 
@@ -232,7 +238,10 @@ static void cancellation(void **state)
 		tk_cancel_install();
 		status = tk_proc_run(&spec, &res, &e);
 		tk_proc_result_free(&res);
-		_exit(status == TK_ECANCELED && tk_cancel_requested() && strcmp(e.message, "canceled") == 0 && res.wall_s < 100 ? 0 : 1);
+		_exit(status == TK_ECANCELED && tk_cancel_requested() && strcmp(e.message, "canceled") == 0 &&
+		                        res.wall_s < 100
+		                ? 0
+		                : 1);
 	}
 	assert_int_equal(waitpid(child, &raw, 0), child);
 	assert_int_equal(raw, 0);
@@ -242,9 +251,20 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(output_and_exit_code), T(check_names_subcommand), T(killed_by_signal), T(much_output_is_no_deadlock), T(flood_is_refused),
-		T(deadline_kills_the_whole_group), T(background_children_end_with_their_parent), T(memory_limit), T(environment_is_scrubbed),
-		T(foreign_descriptors_are_closed), T(working_folder_and_log), T(cannot_start), T(finding_programs), T(cancellation),
+	        T(output_and_exit_code),
+	        T(check_names_subcommand),
+	        T(killed_by_signal),
+	        T(much_output_is_no_deadlock),
+	        T(flood_is_refused),
+	        T(deadline_kills_the_whole_group),
+	        T(background_children_end_with_their_parent),
+	        T(memory_limit),
+	        T(environment_is_scrubbed),
+	        T(foreign_descriptors_are_closed),
+	        T(working_folder_and_log),
+	        T(cannot_start),
+	        T(finding_programs),
+	        T(cancellation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* Errors, buffers, suggestions. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <errno.h>
@@ -31,7 +33,8 @@ static void error_from_errno(void **state)
 {
 	static const struct {
 		int number, status;
-	} cases[] = {{ENOSPC, TK_ENOSPC}, {EDQUOT, TK_ENOSPC}, {ENOENT, TK_ENOTFOUND}, {ENOMEM, TK_ENOMEM}, {EACCES, TK_EIO}};
+	} cases[] = {{ENOSPC, TK_ENOSPC}, {EDQUOT, TK_ENOSPC}, {ENOENT, TK_ENOTFOUND}, {ENOMEM, TK_ENOMEM},
+	        {EACCES, TK_EIO}};
 	struct tk_error err;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -120,10 +123,14 @@ static void utf8_is_made_valid(void **state)
 {
 	check_utf8("gr\xc3\xbc\xc3\x9f", 6, "gr\xc3\xbc\xc3\x9f");
 	check_utf8("\xf0\x9f\x9a\x80", 4, "\xf0\x9f\x9a\x80");
-	check_utf8("a\xff" "b", 3, "a\xef\xbf\xbd" "b");
-	check_utf8("\xc0\xaf", 2, "\xef\xbf\xbd\xef\xbf\xbd");                              /* overlong */
-	check_utf8("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");              /* a surrogate */
-	check_utf8("x\xe2\x82", 3, "x\xef\xbf\xbd\xef\xbf\xbd");                            /* cut */
+	check_utf8("a\xff"
+	           "b",
+	        3,
+	        "a\xef\xbf\xbd"
+	        "b");
+	check_utf8("\xc0\xaf", 2, "\xef\xbf\xbd\xef\xbf\xbd");                                 /* overlong */
+	check_utf8("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");                 /* a surrogate */
+	check_utf8("x\xe2\x82", 3, "x\xef\xbf\xbd\xef\xbf\xbd");                               /* cut */
 	check_utf8("\xf4\x90\x80\x80", 4, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* above U+10FFFF */
 	check_utf8("", 0, "");
 }
@@ -148,9 +155,14 @@ static void nearest_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(error_message_and_context), cmocka_unit_test(error_from_errno), cmocka_unit_test(error_long_message_is_cut),
-		cmocka_unit_test(every_status_has_a_word), cmocka_unit_test(buffer_grows), cmocka_unit_test(buffer_remembers_its_limit),
-		cmocka_unit_test(utf8_is_made_valid), cmocka_unit_test(nearest_name),
+	        cmocka_unit_test(error_message_and_context),
+	        cmocka_unit_test(error_from_errno),
+	        cmocka_unit_test(error_long_message_is_cut),
+	        cmocka_unit_test(every_status_has_a_word),
+	        cmocka_unit_test(buffer_grows),
+	        cmocka_unit_test(buffer_remembers_its_limit),
+	        cmocka_unit_test(utf8_is_made_valid),
+	        cmocka_unit_test(nearest_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* What the machine has: shapes and what must hold on any Linux; the machine itself decides the values. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <stdio.h>
@@ -19,16 +21,15 @@ static const json_t *by_name(const json_t *list, const char *name)
 	size_t i;
 	json_t *e;
 
-	json_array_foreach(list, i, e)
-		if (strcmp(json_string_value(json_object_get(e, "name")), name) == 0)
-			return e;
+	json_array_foreach(list, i, e) if (strcmp(json_string_value(json_object_get(e, "name")), name) == 0) return e;
 	fail_msg("%s is not listed", name);
 	return NULL;
 }
 
 static void machine_makes_sense(void **state)
 {
-	json_t *cpu = tk_inspect_cpu(), *memory = tk_inspect_memory(), *system = tk_inspect_system(), *limits = tk_inspect_limits();
+	json_t *cpu = tk_inspect_cpu(), *memory = tk_inspect_memory(), *system = tk_inspect_system(),
+	       *limits = tk_inspect_limits();
 	json_int_t logical = json_integer_value(json_object_get(cpu, "logical"));
 
 	assert_true(logical >= 1);
@@ -36,7 +37,8 @@ static void machine_makes_sense(void **state)
 	assert_true(json_integer_value(json_object_get(cpu, "cores")) <= logical);
 	assert_true(json_is_array(json_object_get(cpu, "caches")));
 	assert_true(json_integer_value(json_object_get(memory, "total_bytes")) > 1 << 20);
-	assert_true(json_integer_value(json_object_get(memory, "available_bytes")) <= json_integer_value(json_object_get(memory, "total_bytes")));
+	assert_true(json_integer_value(json_object_get(memory, "available_bytes")) <=
+	            json_integer_value(json_object_get(memory, "total_bytes")));
 	assert_true(json_is_string(json_object_get(system, "kernel")));
 	assert_true(json_is_boolean(json_object_get(system, "virtual")));
 	assert_int_equal(json_object_size(limits), 2);
@@ -50,12 +52,12 @@ static void machine_makes_sense(void **state)
 static void tools_are_asked_for_their_version(void **state)
 {
 	static const char *const scripts[][2] = {
-		{"git", "#!/bin/sh\necho git version 9.8.7-rc1"},
-		{"nvcc", "#!/bin/sh\necho 'Copyright (c) 2005-2025'; echo 'release 13.0, V13.0.88'"},
-		{"gcc", "#!/bin/sh\nexit 1"},
-		{"clang", "#!/bin/sh\nwhile :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"},
-		{"cmake", "#!/bin/sh\nprintf 'no \\377 version'"},
-		{"node", "#!/bin/sh\necho v20.1.2 >&2"},
+	        {"git", "#!/bin/sh\necho git version 9.8.7-rc1"},
+	        {"nvcc", "#!/bin/sh\necho 'Copyright (c) 2005-2025'; echo 'release 13.0, V13.0.88'"},
+	        {"gcc", "#!/bin/sh\nexit 1"},
+	        {"clang", "#!/bin/sh\nwhile :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"},
+	        {"cmake", "#!/bin/sh\nprintf 'no \\377 version'"},
+	        {"node", "#!/bin/sh\necho v20.1.2 >&2"},
 	};
 	char *dir, *path, *old = strdup(getenv("PATH"));
 	json_t *tools;
@@ -89,7 +91,8 @@ static void libraries_that_are_there_have_a_file(void **state)
 	json_t *libraries = tk_inspect_libraries(), *e;
 	size_t i;
 
-	json_array_foreach(libraries, i, e) {
+	json_array_foreach(libraries, i, e)
+	{
 		const char *path = json_string_value(json_object_get(e, "path"));
 
 		if (path)
@@ -104,8 +107,9 @@ static void libraries_that_are_there_have_a_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(machine_makes_sense), cmocka_unit_test(tools_are_asked_for_their_version),
-		cmocka_unit_test(libraries_that_are_there_have_a_file),
+	        cmocka_unit_test(machine_makes_sense),
+	        cmocka_unit_test(tools_are_asked_for_their_version),
+	        cmocka_unit_test(libraries_that_are_there_have_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* Progress on a pipe and on a real (pseudo) terminal. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <fcntl.h>
@@ -128,9 +130,12 @@ static void wide_characters_are_not_cut_in_half(void **state)
 	struct tk_progress *p = tk_progress_new(&g);
 	const struct tk_night_observer *o = tk_progress_observer(p);
 
-	o->stage(o->arg, "x", "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
-		"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc");
-	assert_int_equal(strlen(seen()), 1 + 5 + 34 * 2 + 3);   /* 39 columns */
+	o->stage(o->arg, "x",
+	        "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3"
+	        "\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
+	        "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3"
+	        "\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc");
+	assert_int_equal(strlen(seen()), 1 + 5 + 34 * 2 + 3); /* 39 columns */
 	tk_progress_free(p);
 	seen();
 }
@@ -138,10 +143,10 @@ static void wide_characters_are_not_cut_in_half(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(pipe_gets_few_plain_lines, with_pipe, tear_down),
-		cmocka_unit_test_setup_teardown(quiet_says_nothing, with_pipe, tear_down),
-		cmocka_unit_test_setup_teardown(terminal_gets_one_live_line, with_terminal, tear_down),
-		cmocka_unit_test_setup_teardown(wide_characters_are_not_cut_in_half, with_terminal, tear_down),
+	        cmocka_unit_test_setup_teardown(pipe_gets_few_plain_lines, with_pipe, tear_down),
+	        cmocka_unit_test_setup_teardown(quiet_says_nothing, with_pipe, tear_down),
+	        cmocka_unit_test_setup_teardown(terminal_gets_one_live_line, with_terminal, tear_down),
+	        cmocka_unit_test_setup_teardown(wide_characters_are_not_cut_in_half, with_terminal, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

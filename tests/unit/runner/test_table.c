@@ -1,10 +1,12 @@
 /* Tables as they come out of a pipe: nothing cut, nothing that steers a terminal. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include <stdio.h>
@@ -15,7 +17,10 @@
 #include "table.h"
 
 static const struct tk_column columns[] = {
-	{"SERIES", TK_COLUMN_CUT}, {"MEDIAN", TK_COLUMN_RIGHT}, {"NOTE", TK_COLUMN_OPTIONAL}, {0},
+        {"SERIES", TK_COLUMN_CUT},
+        {"MEDIAN", TK_COLUMN_RIGHT},
+        {"NOTE", TK_COLUMN_OPTIONAL},
+        {0},
 };
 
 static char *printed(struct tk_table *t)
@@ -114,8 +119,11 @@ static void unknown_column_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns_are_aligned), cmocka_unit_test(empty_table_prints_nothing), cmocka_unit_test(control_characters_are_harmless),
-		cmocka_unit_test(colour_where_wanted), cmocka_unit_test(unknown_column_is_an_error),
+	        cmocka_unit_test(columns_are_aligned),
+	        cmocka_unit_test(empty_table_prints_nothing),
+	        cmocka_unit_test(control_characters_are_harmless),
+	        cmocka_unit_test(colour_where_wanted),
+	        cmocka_unit_test(unknown_column_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
