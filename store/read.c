@@ -41,6 +41,43 @@ int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct t
 	return tk_rows_select(s, TK_TABLE_job, tail, &night_id, 1, out, err);
 }
 
+static const char *const count_sql[] = {
+	[TK_COUNT_OUTCOMES] = "SELECT outcome, count(*) FROM run WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+	[TK_COUNT_VERDICTS] = "SELECT status, count(*) FROM verdict WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+	[TK_COUNT_RESOLUTIONS] = "SELECT status, count(*) FROM resolution WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+	[TK_COUNT_OPEN_JOBS] = "SELECT 'open', count(*) FROM job WHERE night_id=?1 AND run_id IS NULL",
+};
+
+int tk_store_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_count what, struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_list list = {&rows, sizeof(struct tk_word_count), 0};
+	sqlite3_stmt *stmt;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, count_sql[what], &night_id, 1, &stmt, err);
+
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status) {
+		struct tk_word_count *row = tk_list_add(&list);
+
+		if (row)
+			row->word = tk_list_text(&list, (const char *)sqlite3_column_text(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0));
+		if (row && row->word)
+			row->count = sqlite3_column_int64(stmt, 1);
+		else
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	if (!status && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot count what a night has");
+	sqlite3_reset(stmt);
+	if (status) {
+		tk_rows_free(&rows);
+		return status;
+	}
+	*out = rows;
+	return 0;
+}
+
 #define FOUND_MAX 8
 
 int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err)

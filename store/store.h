@@ -140,6 +140,10 @@ int tk_store_runs_of_night(struct tk_store *s, int64_t night_id, struct tk_rows 
 int tk_store_runs_of_series(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err);   /* by as_of_s */
 /* Runs whose id is the number `text` or whose uid starts with it: at most 8, none where `text` is neither. */
 int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err);
+/* How many of what a night has: rows of struct tk_word_count, most first. OPEN_JOBS: one row. */
+enum tk_night_count { TK_COUNT_OUTCOMES, TK_COUNT_VERDICTS, TK_COUNT_RESOLUTIONS, TK_COUNT_OPEN_JOBS };
+struct tk_word_count { const char *word; int64_t count; };
+int tk_store_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_count what, struct tk_rows *out, struct tk_error *err);
 /* Points of one series by (as_of_s, run_id); from_s inclusive, INT64_MIN: all. `last`: at most that many newest ones, 0: all. */
 int tk_store_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err);
 int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);   /* 0: the newest of each device and name */
