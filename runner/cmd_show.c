@@ -1,10 +1,156 @@
-/* `tracker show` */
-#include "commands.h"
+/* `tracker show`: one series or one run in full. Here: which one is meant. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
 
-const struct argp tk_argp_show = {0};
+#include "base/nearest.h"
+#include "show.h"
+#include "store/store.h"
+
+static const struct argp_option options[] = {
+	{"limit", 'n', "N", 0, "series: at most N newest points (default: 20; 0: all)", 1},
+	{"samples", 's', NULL, 0, "run: also every raw sample", 1},
+	{"format", 'F', "text|json", 0, "text (default) or json", 1},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct tk_show_options *o = state->input;
+	char *end;
+
+	switch (key) {
+	case 'n':
+		o->limit = strtoul(arg, &end, 10);
+		if (!*arg || *end || *arg == '-')
+			argp_error(state, "--limit=%s: expected a number", arg);
+		return 0;
+	case 's':
+		o->samples = true;
+		return 0;
+	case 'F':
+		o->json = strcmp(arg, "json") == 0;
+		if (!o->json && strcmp(arg, "text") != 0)
+			argp_error(state, "--format=%s: expected text or json", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->what)
+			argp_error(state, "one series or run at a time");
+		o->what = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->what)
+			argp_error(state, "which series or run?");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
+	"One series or one run in full. SERIES is a name, the start of one, or a pattern ('*gemm*cold'); where several match, they are "
+	"listed. RUN is the number of a run or the first digits of its id.\v"
+	"Examples:\n"
+	"  tracker show '*'\n"
+	"  tracker show '*gemm*512*' --limit=5\n"
+	"  tracker show 42 --samples\n"
+	"  tracker show 42 --format=json | jq .attributes.verify"};
+
+/* Fills `found` with the series that `text` names: equal, else by pattern, else by their start. */
+static size_t find_series(const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
+{
+	bool pattern = strpbrk(text, "*?[") != NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < l->series.count; i++) {
+		const struct tk_series_row *series = TK_ROWS_AT(&l->series, struct tk_series_row, i);
+
+		if (!strcmp(series->slug, text)) {
+			found[0] = series;
+			return 1;
+		}
+		if (pattern ? !fnmatch(text, series->slug, 0) : !strncmp(series->slug, text, strlen(text)))
+			found[count++] = series;
+	}
+	return count;
+}
+
+static int by_slug(const void *a, const void *b)
+{
+	return strcmp((*(const struct tk_series_row *const *)a)->slug, (*(const struct tk_series_row *const *)b)->slug);
+}
+
+static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_error *err)
+{
+	const char **names = calloc(l->series.count + 1, sizeof *names);
+	const char *near = NULL;
+
+	for (size_t i = 0; names && i < l->series.count; i++)
+		names[i] = TK_ROWS_AT(&l->series, struct tk_series_row, i)->slug;
+	if (names)
+		near = tk_nearest(text, names);
+	if (near)
+		tk_fail(err, TK_EUSAGE, "%s: no such series or run, did you mean %s?", text, near);
+	else
+		tk_fail(err, TK_EUSAGE, "%s: no such series or run (`tracker show '*'` lists the series)", text);
+	free(names);
+	return err->status;
+}
+
+static int show_named(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
+	const struct tk_series_row **found, size_t count, struct tk_error *err)
+{
+	struct tk_rows runs;
+	int status;
+
+	if (count == 1 && !strcmp(found[0]->slug, o->what))
+		return tk_show_series(s, g, o, l, found[0], err);
+	status = tk_store_find_runs(s, o->what, &runs, err);
+	if (status)
+		return status;
+	if (runs.count == 1)
+		status = tk_show_run(s, o, l, TK_ROWS_AT(&runs, struct tk_run_row, 0), err);
+	else if (runs.count > 1 && !count)
+		status = tk_fail(err, TK_EUSAGE, "%s: several runs start with this", o->what);
+	else if (count == 1)
+		status = tk_show_series(s, g, o, l, found[0], err);
+	else if (count)
+		status = tk_show_series_list(s, g, o, l, found, count, err);
+	else
+		status = fail_unknown(l, o->what, err);
+	tk_rows_free(&runs);
+	return status;
+}
 
 int tk_cmd_show(const struct tk_globals *g, int argc, char **argv)
 {
-	(void)g, (void)argc, (void)argv;
-	return TK_EXIT_FAILED;
+	struct tk_show_options o = {.limit = 20};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_lookup lookup = {0};
+	const struct tk_series_row **found = NULL;
+	struct tk_error err = {0};
+	int status, code;
+	size_t count;
+
+	argp_parse(&tk_argp_show, argc, argv, 0, NULL, &o);
+	code = tk_command_open(g, "show", TK_STORE_READ, &config, &store);
+	if (code)
+		return code;
+	status = tk_lookup_load(store, &lookup, &err);
+	if (!status) {
+		found = calloc(lookup.series.count + 1, sizeof(*found));
+		if (!found)
+			status = tk_fail(&err, TK_ENOMEM, "out of memory");
+	}
+	if (!status) {
+		count = find_series(&lookup, o.what, found);
+		qsort(found, count, sizeof(*found), by_slug);
+		status = show_named(store, g, &o, &lookup, found, count, &err);
+	}
+	if (status)
+		code = tk_command_fail("show", &err);
+	free(found);
+	tk_lookup_free(&lookup);
+	tk_command_close(config, store);
+	return code;
 }

@@ -407,7 +407,9 @@ static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c
 		*(uint32_t *)field = (uint32_t)sqlite3_column_int64(stmt, at);
 		return true;
 	case TK_COL_REAL:
-		*(double *)field = sqlite3_column_type(stmt, at) == SQLITE_NULL ? NAN : sqlite3_column_double(stmt, at);
+		*(double *)field = (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
+			? NAN
+			: sqlite3_column_double(stmt, at);
 		return true;
 	case TK_COL_BLOB: {
 		struct tk_bytes *bytes = field;
