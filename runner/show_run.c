@@ -68,14 +68,19 @@ static const char *code_hash(const struct run_detail *d)
 /* ---- text ------------------------------------------------------------------------------------------------------ */
 
 /* Text of others on a terminal: nothing of it may steer it. */
+static void print_line(const char *text)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+		putchar(*p < 0x20 || *p == 0x7f ? '?' : *p);
+	putchar('\n');
+}
+
 static void print_pair(const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
 	printf("%-14s", name);
-	for (const unsigned char *p = (const unsigned char *)value; *p; p++)
-		putchar(*p < 0x20 || *p == 0x7f ? '?' : *p);
-	putchar('\n');
+	print_line(value);
 }
 
 /* Nested objects as "verify.method", one a line. */
@@ -94,10 +99,10 @@ static void print_attributes(const char *prefix, const json_t *object)
 			continue;
 		}
 		text = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-		printf("  %-24s ", name);
-		print_pair("", json_is_string(value) ? json_string_value(value) : text);
-		if (json_is_string(value) && !*json_string_value(value))
-			putchar('\n');
+		if (!json_is_string(value) || *json_string_value(value)) {
+			printf("  %-26s ", name);
+			print_line(json_is_string(value) ? json_string_value(value) : text ? text : "?");
+		}
 		free(text);
 	}
 }

@@ -56,8 +56,13 @@ static void add_sparkline(struct tk_buf *b, const struct tk_rows *points)
 
 static void print_pair(const char *name, const char *value)
 {
-	if (value && *value)
-		printf("%-12s%s\n", name, value);
+	if (!value || !*value)
+		return;
+	printf("%-12s", name);
+	/* Text of others on a terminal: nothing of it may steer it. */
+	for (const unsigned char *p = (const unsigned char *)value; *p; p++)
+		putchar(*p < 0x20 || *p == 0x7f ? '?' : *p);
+	putchar('\n');
 }
 
 static void print_identity(const struct tk_lookup *l, const struct tk_series_row *series)
@@ -158,8 +163,8 @@ static void print_alerts(const struct tk_series_row *series, const struct tk_row
 		char when[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE];
 
 		if (a->series_id == series->id)
-			printf("\nalert %.8s, %s, %s since %s: %s (first bad revision %.12s)\n", a->uid, a->status, tk_format_change(a->change, change),
-				tk_format_minute(a->opened_s, when), a->title, a->bad_rev);
+			printf("\nalert %.8s, %s, %s since %s, first bad revision %.12s\n", a->uid, a->status, tk_format_change(a->change, change),
+				tk_format_minute(a->opened_s, when), a->bad_rev);
 	}
 }
 
