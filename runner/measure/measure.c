@@ -37,6 +37,8 @@ int tk_engine_check(struct tk_engine *e, int status, const char *what, struct tk
 		outcome = TK_OUTCOME_OUT_OF_MEMORY;
 	else if (status < TK_ABI_OK || status > TK_ABI_INTERNAL)
 		snprintf(number, sizeof number, "status %d, which the contract does not have", status);
+	if (outcome == TK_OUTCOME_UNSUPPORTED && abi->message[0])
+		return tk_engine_end(e, outcome, "%s", abi->message);
 	if (!abi->message[0])
 		return tk_engine_end(e, outcome, "%s: no reason was given", what);
 	if (status < TK_ABI_OK || status > TK_ABI_INTERNAL)

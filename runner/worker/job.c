@@ -55,6 +55,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 		*outcome = TK_OUTCOME_NO_DEVICE;
 		return status;
 	}
+	s->device_count = n;
 	if (index >= n)
 		return tk_fail(err, TK_ENOTFOUND, "there is no device %u of kind %s: %u found", index, s->ops.kind, n);
 	if ((status = s->ops.open(index, &device, &abi)) != TK_ABI_OK)
@@ -119,9 +120,11 @@ static int open_backend(struct tk_worker_state *s, const json_t *request, enum t
 int tk_job_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err)
 {
 	int status = open_device(s, request, outcome, err);
-	if (status == TK_OK)
-		*result = tk_device_info_json(&s->info);
-	return status;
+	if (status)
+		return status;
+	*result = tk_device_info_json(&s->info);
+	json_object_set_new(*result, "count", json_integer(s->device_count));
+	return TK_OK;
 }
 
 int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err)

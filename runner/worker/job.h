@@ -12,6 +12,7 @@ struct tk_worker_state {
 	struct tk_device_ops ops;
 	struct tk_device *device;
 	struct tk_device_info info;
+	uint32_t device_count;               /* of this kind on this machine */
 	char *device_layer;
 	struct tk_backend backend;
 	struct tk_backend_ctx *ctx;

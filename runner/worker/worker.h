@@ -50,7 +50,8 @@ void tk_worker_free(struct tk_worker *w);
 int tk_worker_measure(struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err);
 void tk_job_result_free(struct tk_job_result *r);
 
-/* The device as the worker sees it: fields of struct tk_device_info as a JSON object; new reference. */
+/* The device as the worker sees it: fields of struct tk_device_info as a JSON object, `attributes` as an object, and "count", the number of
+ * devices of this kind; new reference. */
 int tk_worker_device(struct tk_worker *w, json_t **out, struct tk_error *err);
 /* What a backend says of itself: {"name","description","device_kind","version","abi":[1,0]}; new reference. */
 int tk_worker_backend(struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err);
