@@ -103,17 +103,28 @@ static struct tk_evidence weigh(const struct tk_judge_input *in, const struct sc
 	return e;
 }
 
+/* How badly two levels fit: absolute residuals, so that a spike weighs little. */
+static double misfit(const struct tk_judge_input *in, size_t base, const struct tk_evidence *e)
+{
+	double sum = 0;
+
+	for (size_t i = base; i < in->n; i++)
+		sum += fabs(in->y[i] - (i < e->split ? e->before : e->after));
+	return sum;
+}
+
 static bool is_earlier(const struct tk_judge_input *in, const struct scale *s, const struct tk_evidence *e)
 {
 	double change = e->after - e->before;
 
-	for (size_t i = e->split; i < in->range; i++) {
-		double moved = copysign(1, change) * (in->y[i] - e->before);
+	for (size_t i = e->split; i <= in->range; i++) {
+		double y = i < in->range ? in->y[i] : tk_level(in->y + in->range, in->n - in->range);
+		double moved = copysign(1, change) * (y - e->before);
 
 		if (moved < fabs(change) / 2 || moved < 2 * s->sigma)
 			return false;
 	}
-	return true;
+	return fabs(e->t) > TK_STANDARD_ERRORS;
 }
 
 /* The largest distance, in the direction of the change, of one earlier night from the seven around it. */
@@ -133,17 +144,22 @@ static bool had_such_a_spike(const struct tk_judge_input *in, const struct scale
 int tk_judge(const struct tk_judge_input *in, size_t base, struct tk_judgement *out)
 {
 	struct scale s;
+	double least;
 	int rc = estimate(in, &s);
 
 	if (rc)
 		return rc;
 	*out = (struct tk_judgement){.sigma = s.sigma, .df = s.df};
 	out->whole = out->best = weigh(in, &s, base, in->range);
+	least = misfit(in, base, &out->best);
 	for (size_t k = in->range + 1; k < in->n; k++) {
 		struct tk_evidence e = weigh(in, &s, base, k);
+		double cost = misfit(in, base, &e);
 
-		if (fabs(e.t) > fabs(out->best.t))
+		if (cost < least) {
 			out->best = e;
+			least = cost;
+		}
 	}
 	for (size_t back = 1; back <= EARLIER_MAX && in->range >= base + back + EARLIER_MAX; back++) {
 		struct tk_evidence e = weigh(in, &s, base, in->range - back);

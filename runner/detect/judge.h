@@ -30,7 +30,7 @@ struct tk_evidence {
 struct tk_judgement {
 	double sigma, df;          /* noise of one night, and what its estimate is worth */
 	struct tk_evidence whole;  /* split at the range */
-	struct tk_evidence best;   /* split where the evidence is strongest, in the range */
+	struct tk_evidence best;   /* split where two levels fit best, in the range */
 	bool earlier;              /* the change is there, but happened before the range */
 	bool spike;                /* one night only, and no larger than a spike that this series had before */
 };

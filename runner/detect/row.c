@@ -7,9 +7,32 @@
 #include "detect/case.h"
 #include "stats/student.h"
 
+static size_t sequence_length(const unsigned char *p)
+{
+	size_t len = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3 : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+/* Texts are cut to fit, perhaps in the middle of a character: what is left of one becomes a question mark. */
+static void mend_utf8(char *s)
+{
+	while (*s) {
+		size_t len = sequence_length((const unsigned char *)s);
+
+		if (!len)
+			*s = '?';
+		s += len ? len : 1;
+	}
+}
+
 static void copy(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from ? from : "");
+	mend_utf8(to);
 }
 #define COPY(field, from) copy(field, sizeof(field), from)
 
@@ -96,6 +119,7 @@ void tk_row_say(struct tk_diff_row *row, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(row->reason + len, sizeof row->reason - len, fmt, ap);
 	va_end(ap);
+	mend_utf8(row->reason);
 }
 
 void tk_row_say_outcome(struct tk_diff_row *row, const char *prefix, const struct tk_run_mark *mark)

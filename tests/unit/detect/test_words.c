@@ -1,0 +1,392 @@
+/* Every word of a diff on a real history, with the reason that goes with it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "world.h"
+
+static void expect(const struct tk_diff_report *r, const char *problem, enum tk_diff_status want)
+{
+	const struct tk_diff_row *row = world_row(r, "b", problem);
+
+	if (row->status != want)
+		fail_msg("%s: %s (%s; %+.4f, threshold %.4f, p %.3g, q %.3g), expected %s", problem, tk_diff_status_word(row->status), row->reason,
+			row->change, row->threshold, row->p, row->q, tk_diff_status_word(want));
+}
+
+static void expect_reason(const struct tk_diff_report *r, const char *problem, const char *part)
+{
+	const struct tk_diff_row *row = world_row(r, "b", problem);
+
+	if (!strstr(row->reason, part))
+		fail_msg("%s: the reason is \"%s\", expected \"%s\"", problem, row->reason, part);
+}
+
+/* A quiet value: 0.3 % noise. */
+static double quiet(struct tk_rng *r, double level)
+{
+	return level * (1 + 0.003 * tk_rng_normal(r));
+}
+
+/* Twelve quiet series of unchanged code beside those of a test, so that the noise and the machine are known. */
+static void others(struct world *w, struct tk_rng *r, double shift)
+{
+	for (int i = 0; i < 12; i++) {
+		char name[16] = "other-a";
+
+		name[6] = (char)('a' + i);
+		world_point(w, "o", name, quiet(r, 1e5 * (1 + i) * shift));
+	}
+}
+
+static void two_nights_over_two_revisions(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", "Good");
+	world_night(&w, 0, "nightly");
+	world_point(&w, "b", "slower", 1e6), world_point(&w, "b", "faster", 1e6), world_point(&w, "b", "same", 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "Spoil the blocking");
+	world_night(&w, 1, "nightly");
+	world_point(&w, "b", "slower", 1.4e6), world_point(&w, "b", "faster", 0.6e6), world_point(&w, "b", "same", 1.008e6);
+	world_point(&w, "b", "new", 1e6);
+	for (int since = -5; since <= 1; since += 6) {       /* both nights in the range; only the second */
+		const struct tk_diff_row *row;
+
+		r = world_diff(&w, since);
+		expect(&r, "slower", TK_DIFF_REGRESSED);
+		expect(&r, "faster", TK_DIFF_IMPROVED);
+		expect(&r, "same", TK_DIFF_SAME);
+		expect(&r, "new", TK_DIFF_NEW);
+		row = world_row(&r, "b", "slower");
+		assert_string_equal(row->good_rev, "aaa");
+		assert_string_equal(row->bad_rev, "bbb");
+		assert_string_equal(row->bad_subject, "Spoil the blocking");
+		assert_int_equal(row->commits_between, 3);
+		assert_true(fabs(row->change - 0.4) < 1e-9 && row->change_lo < 0.4 && row->change_hi > 0.4 && row->q < 0.05);
+		assert_int_equal(r.compared, 3);
+		assert_int_equal(r.by_status[TK_DIFF_REGRESSED], 1);
+		assert_ptr_equal(row, &r.rows[0]);
+		tk_diff_report_free(&r);
+	}
+	world_close(&w);
+}
+
+static void outcomes(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly");
+	world_point(&w, "b", "breaks", 1e6), world_point(&w, "b", "wrong", 1e6), world_point(&w, "b", "gone", 1e6);
+	world_point(&w, "b", "late", 1e6);
+	world_fail(&w, "b", "mended", "crashed", "signal 11"), world_fail(&w, "b", "broken", "timeout", "");
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly");
+	world_fail(&w, "b", "breaks", "crashed", "signal 6\nat once"), world_fail(&w, "b", "wrong", "wrong", "row 3: got nan");
+	world_point(&w, "b", "mended", 1e6), world_fail(&w, "b", "broken", "timeout", "no answer"), world_fail(&w, "b", "never", "unsupported", "");
+	world_fail(&w, "b", "late", "skipped", "the budget was spent"), world_fail(&w, "b", "later", "skipped", "");
+	r = world_diff(&w, 1);
+	expect(&r, "breaks", TK_DIFF_NEWLY_FAILED), expect_reason(&r, "breaks", "crashed: signal 6 at once");
+	assert_string_equal(world_row(&r, "b", "breaks")->bad_rev, "bbb");
+	expect(&r, "wrong", TK_DIFF_NEWLY_FAILED), expect_reason(&r, "wrong", "wrong: row 3: got nan");
+	expect(&r, "gone", TK_DIFF_MISSING), expect_reason(&r, "gone", "last measured 2026-01-01, not since");
+	expect(&r, "mended", TK_DIFF_FIXED), expect_reason(&r, "mended", "was crashed: signal 11");
+	expect(&r, "broken", TK_DIFF_FAILING), expect_reason(&r, "broken", "timeout: no answer");
+	expect(&r, "never", TK_DIFF_FAILING), expect_reason(&r, "never", "never had a timing");
+	expect(&r, "late", TK_DIFF_MISSING), expect_reason(&r, "late", "skipped: the budget was spent");
+	expect(&r, "later", TK_DIFF_UNSURE), expect_reason(&r, "later", "no timing yet");
+	assert_int_equal(r.count, 8);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void old_data_is_stale(void **state)
+{
+	struct world w;
+	struct tk_detect_options o;
+	struct tk_diff_range range = {.since_s = WORLD_START, .until_s = INT64_MAX};
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1e6);
+	o = world_options(&w);
+	o.now_s = WORLD_START + 40 * WORLD_DAY;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_DIFF_STALE), expect_reason(&r, "p", "old");
+	tk_diff_report_free(&r);
+	range.since_s = o.now_s - 7 * WORLD_DAY;             /* nothing at all in the range */
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_DIFF_STALE);
+	assert_int_equal(r.compared, 0);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void nothing_is_stale_where_a_past_night_is_asked_for(void **state)
+{
+	struct world w;
+	struct tk_detect_options o;
+	struct tk_diff_range range = {.until_s = INT64_MAX};
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	range.base_night_id = w.night;
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 2e6);
+	range.head_night_id = w.night;
+	world_night(&w, 30, "nightly"), world_point(&w, "b", "p", 1e6);
+	o = world_options(&w);
+	o.now_s += 100 * WORLD_DAY;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_DIFF_REGRESSED);
+	tk_diff_report_free(&r);
+	range.head_night_id = range.base_night_id;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_string_equal(w.err.message, "the base night is not earlier than the head night");
+	range.head_night_id = 999;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_string_equal(w.err.message, "no night has the id 999");
+	world_close(&w);
+}
+
+static void what_the_machine_did_is_not_the_code(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 1);
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	for (int day = 0; day < 25; day++) {
+		world_night(&w, day, "nightly");
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "Change b");
+		world_point(&w, "b", "with", quiet(&rng, day < 24 ? 1e6 : 1.08e6));
+		world_point(&w, "b", "more", quiet(&rng, day < 24 ? 1e6 : 1.30e6));
+		if (day == 24)
+			world_environment(&w, "{\"driver\":\"555\"}");
+		world_build(&w, "ooo", 1, "o", "same", "");
+		others(&w, &rng, day < 24 ? 1 : 1.08);
+	}
+	r = world_diff(&w, 24);
+	expect(&r, "with", TK_DIFF_ENVIRONMENT), expect_reason(&r, "with", "with unchanged code moved +8");
+	expect(&r, "more", TK_DIFF_REGRESSED), expect_reason(&r, "more", "without that +2");
+	for (size_t i = 0; i < r.count; i++)
+		if (strcmp(r.rows[i].backend, "o") == 0)
+			assert_int_equal(r.rows[i].status, TK_DIFF_ENVIRONMENT);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void same_machine_code_cannot_be_the_code(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 2);
+	world_open(&w, NULL);
+	for (int day = 0; day < 25; day++) {
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", "h1", "Touch the manual");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "alone", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
+		others(&w, &rng, 1);
+		if (day == 24)
+			world_environment(&w, "{\"driver\":\"550\",\"kernel\":\"6.9\"}");
+		world_point(&w, "b", "kernel", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
+	}
+	r = world_diff(&w, 24);
+	expect(&r, "alone", TK_DIFF_UNSURE), expect_reason(&r, "alone", "same machine code before and after");
+	assert_true(world_row(&r, "b", "alone")->same_code);
+	expect(&r, "kernel", TK_DIFF_ENVIRONMENT), expect_reason(&r, "kernel", "environment changed: kernel none -> 6.9");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void a_new_driver_alone_is_not_comparable(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_environment(&w, "{\"driver\":\"555\"}");
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.5e6);
+	r = world_diff(&w, 1);
+	expect(&r, "p", TK_DIFF_NOT_COMPARABLE), expect_reason(&r, "p", "driver 550 -> 555");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void the_first_slow_night_of_a_quiet_series_is_reported(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 3);
+	world_open(&w, NULL);
+	for (int day = 0; day < 30; day++) {
+		char rev[8];
+
+		snprintf(rev, sizeof rev, "r%d", day);
+		world_build(&w, rev, day + 1, "b", rev, "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "quiet", quiet(&rng, day < 29 ? 1e6 : 1.04e6));
+		world_point(&w, "b", "spiky", quiet(&rng, day == 29 || day == 9 ? 1.2e6 : 1e6));
+		world_point(&w, "b", "step", quiet(&rng, day < 26 ? 1e6 : 1.04e6));
+		world_point(&w, "b", "before", quiet(&rng, day < 20 ? 1e6 : 1.1e6));
+		world_point(&w, "b", "noisy", 1e6 * (1 + 0.15 * tk_rng_normal(&rng)));
+	}
+	r = world_diff(&w, 23);
+	expect(&r, "quiet", TK_DIFF_REGRESSED);
+	assert_string_equal(world_row(&r, "b", "quiet")->bad_rev, "r29");
+	expect(&r, "spiky", TK_DIFF_UNSURE), expect_reason(&r, "spiky", "spike that this series had before");
+	expect(&r, "step", TK_DIFF_REGRESSED);
+	assert_string_equal(world_row(&r, "b", "step")->bad_rev, "r26");
+	assert_string_equal(world_row(&r, "b", "step")->good_rev, "r25");
+	expect(&r, "before", TK_DIFF_SAME);
+	expect(&r, "noisy", TK_DIFF_UNSURE), expect_reason(&r, "noisy", "noisy");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void higher_can_be_better(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	w.higher_is_better = true;
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.5e6);
+	r = world_diff(&w, 1);
+	expect(&r, "p", TK_DIFF_IMPROVED);
+	assert_false(r.rows[0].lower_is_better);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void both_thresholds_must_be_exceeded(void **state)
+{
+	struct world w;
+	struct tk_detect_options o;
+	const struct tk_diff_range range = {.since_s = WORLD_START + WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1000);
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1300);
+	o = world_options(&w);
+	o.min_effect_ns = 500;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_DIFF_SAME);
+	tk_diff_report_free(&r);
+	o.min_effect_ns = 100;
+	o.min_effect = 0.5;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_DIFF_SAME);
+	tk_diff_report_free(&r);
+	o.min_effect = 0.02;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_DIFF_REGRESSED);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void filters_choose(void **state)
+{
+	struct world w;
+	struct tk_detect_options o;
+	const char *filters[] = {"backend:B", "problem:p*", "problem:q", NULL}, *bad[] = {"backnd:x", NULL}, *no_key[] = {"x", NULL};
+	struct tk_diff_range range = {.since_s = 0, .until_s = INT64_MAX, .filters = filters};
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly");
+	world_point(&w, "b", "p1", 1e6), world_point(&w, "b", "q", 1e6), world_point(&w, "b", "r", 1e6), world_point(&w, "c", "p1", 1e6);
+	o = world_options(&w);
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	assert_int_equal(r.count, 2);
+	tk_diff_report_free(&r);
+	range.filters = bad;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_non_null(strstr(w.err.message, "unknown key \"backnd\", did you mean \"backend\"?"));
+	range.filters = no_key;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_non_null(strstr(w.err.message, "expected KEY:GLOB"));
+	range.filters = NULL;
+	range.machine = "nowhere";
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_string_equal(w.err.message, "no machine \"nowhere\" in the history");
+	world_close(&w);
+}
+
+static void words_and_marks(void **state)
+{
+	enum tk_diff_status s;
+
+	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++) {
+		assert_int_equal(tk_diff_status_parse(tk_diff_status_word((enum tk_diff_status)i), &s), 0);
+		assert_int_equal(s, i);
+		assert_true(*tk_diff_status_mark(s) && *tk_diff_status_meaning(s));
+	}
+	assert_int_equal(tk_diff_status_parse("slower", &s), TK_EDATA);
+}
+
+static void an_empty_history(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	r = world_diff(&w, 0);
+	assert_int_equal(r.count, 0);
+	assert_int_equal(r.compared, 0);
+	assert_true(isnan(r.geomean_change));
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_nights_over_two_revisions),
+		cmocka_unit_test(outcomes),
+		cmocka_unit_test(old_data_is_stale),
+		cmocka_unit_test(nothing_is_stale_where_a_past_night_is_asked_for),
+		cmocka_unit_test(what_the_machine_did_is_not_the_code),
+		cmocka_unit_test(same_machine_code_cannot_be_the_code),
+		cmocka_unit_test(a_new_driver_alone_is_not_comparable),
+		cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),
+		cmocka_unit_test(higher_can_be_better),
+		cmocka_unit_test(both_thresholds_must_be_exceeded),
+		cmocka_unit_test(filters_choose),
+		cmocka_unit_test(words_and_marks),
+		cmocka_unit_test(an_empty_history),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
