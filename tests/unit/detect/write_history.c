@@ -1,4 +1,4 @@
-/* Writes a history for tests of commands: make_history FILE.db < SCRIPT. A line is a word and its arguments, separated by tabs; \n and \t
+/* Writes a history for tests of commands: write_history FILE.db < SCRIPT. A line is a word and its arguments, separated by tabs; \n and \t
  * in an argument are a newline and a tab. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 			unescape(a[i]);
 		}
 		if (*a[0] && obey(&w, a)) {
-			fprintf(stderr, "make_history: unknown word %s\n", a[0]);
+			fprintf(stderr, "write_history: unknown word %s\n", a[0]);
 			return 2;
 		}
 	}
