@@ -3,12 +3,13 @@
 #define TK_NOTIFY_H
 #include <stdint.h>
 
-struct tk_config;
 struct tk_error;
 struct tk_store;
 
+/* webhook_url: "https://..." or "http://..." gets one POST of JSON, "file:PATH" a line of JSON for each alert; NULL: nobody wants to know. */
 struct tk_notify_options { const char *webhook_url; const char *site_url; int64_t night_id; };
 
+/* Tells every open alert that the address has not been told yet. Where sending fails nothing is remembered: the next call tries again. */
 int tk_notify_night(struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err);
 
 #endif
