@@ -1,0 +1,102 @@
+#!/bin/bash
+# One night for cron, systemd, Slurm or a CI runner: update, build, run `tracker nightly`, keep the logs, publish the site.
+#
+# usage: ci/nightly.sh [OPTION]... [-- OPTION OF `tracker nightly`...]
+#   --dir=DIR          where tracker.yml, tracker.db and site/ are (default: this clone)
+#   --publish=TO       copy the site there when the night is over: a folder, or HOST:PATH for rsync
+#   --no-update        leave the clone at its commit (default: git pull --ff-only, when its branch follows another)
+#   --keep-logs=DAYS   in DIR/logs (default: 60)
+#
+# Only one night at a time runs in DIR. Exit code: that of `tracker nightly` (0 done, 1 something moved, 3 some jobs failed, 4 could not
+# finish), 75 when another night is still running. The last night's text is DIR/logs/latest.txt.
+set -euo pipefail
+clone=$(cd "$(dirname "$0")/.." && pwd)
+dir=$clone
+publish=
+update=1
+keep=60
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--dir=*) dir=${1#*=} ;;
+	--publish=*) publish=${1#*=} ;;
+	--no-update) update= ;;
+	--keep-logs=*) keep=${1#*=} ;;
+	--)
+		shift
+		break
+		;;
+	*)
+		sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+		exit 2
+		;;
+	esac
+	shift
+done
+[[ $keep =~ ^[0-9]+$ ]] || {
+	echo "nightly.sh: --keep-logs wants a number of days, not \`$keep\`" >&2
+	exit 2
+}
+
+case $publish in
+'' | /* | *:*) ;;
+*) publish=$PWD/$publish ;;
+esac
+mkdir -p "$dir/logs"
+cd "$dir"
+exec 9>logs/.lock
+flock -n 9 || {
+	echo "nightly.sh: another night is still running in $dir" >&2
+	exit 75
+}
+stamp=$(date -u +%Y-%m-%dT%H%M%SZ)
+log=logs/$stamp.txt
+ln -sfn "$stamp.txt" logs/latest.txt
+find logs -maxdepth 1 -type f \( -name '*.txt' -o -name '*.jsonl' \) -mtime "+$keep" -delete
+
+# An update that fails (no network, a local change) is said, and the night runs with what is there.
+update_clone() {
+	[ -z "$update" ] || ! git -C "$clone" rev-parse '@{upstream}' >/dev/null 2>&1 ||
+		git -C "$clone" pull --ff-only --quiet 9>&- || echo "nightly.sh: git pull failed, the night runs at $(git -C "$clone" rev-parse --short HEAD)"
+	(cd "$clone" && cmake --preset release && cmake --build build --parallel) >"logs/$stamp.build.txt" 2>&1 9>&- || {
+		tail -n 20 "logs/$stamp.build.txt"
+		[ -x "$clone/build/tracker" ] || return 1
+		echo "nightly.sh: the tracker could not be built; the last one that could is used"
+	}
+	rm -f "logs/$stamp.build.txt"
+}
+
+# Into a folder: beside the old site first, then renamed, so that nobody sees half of it.
+publish_site() {
+	case $publish in
+	'') return ;;
+	*:*) rsync -a --delete --delay-updates site/ "$publish/" ;;
+	*)
+		rm -rf "$publish.new" "$publish.old"
+		cp -r site "$publish.new"
+		[ ! -e "$publish" ] || mv "$publish" "$publish.old"
+		mv "$publish.new" "$publish"
+		rm -rf "$publish.old"
+		;;
+	esac
+	echo "nightly.sh: published to $publish"
+}
+
+night() {
+	local code=0
+	echo "nightly.sh: $stamp on $(hostname), tracker at $(git -C "$clone" rev-parse --short HEAD 2>/dev/null || echo "no commit")"
+	update_clone || return 4
+	"$clone/build/tracker" --log="logs/$stamp.jsonl" nightly "$@" 9>&- || code=$?
+	if [ -f site/index.html ]; then
+		publish_site || {
+			echo "nightly.sh: the site could not be published to $publish"
+			[ $code -ne 0 ] || code=4
+		}
+	fi
+	echo "nightly.sh: ended with exit code $code"
+	return $code
+}
+
+set +e
+night "$@" 2>&1 | tee "$log"
+exit "${PIPESTATUS[0]}"
