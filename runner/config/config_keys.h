@@ -167,6 +167,9 @@ int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, co
 /* A path of the file as an absolute one: "~/x", "x" from root; NULL: out of memory. */
 char *tk_config_path(const char *root, const char *text);
 
+/* As tk_config_load, of a text; `name` is what messages call it, root an absolute folder. */
+int tk_config_load_text(const char *root, const char *name, const char *text, size_t len, struct tk_config **out, struct tk_error *err);
+
 /* What only shows when the whole configuration is known. `y`: the user's file, or the default text. */
 int tk_config_check(struct tk_config *c, const struct tk_yaml *y, struct tk_error *err);
 int tk_config_hash(struct tk_config *c, struct tk_error *err);

@@ -277,28 +277,50 @@ static int read_file(const char *path, struct tk_buf *text, struct tk_error *err
 	return tk_fail(err, status == TK_ENOMEM || status == TK_EIO ? status : TK_ECONFIG, "%s", why.message);
 }
 
-int tk_config_load(const char *root, const char *path, struct tk_config **out, struct tk_error *err)
+/* The default text, the user's text over it where there is one, the checks. c->root is set. */
+static int load_text(struct tk_config *c, const char *name, const char *text, size_t len, struct tk_error *err)
 {
-	struct tk_config *c = calloc(1, sizeof *c);
 	struct tk_yaml *defaults = NULL, *file = NULL;
-	struct tk_buf text = TK_BUF_INIT;
 	const char *shipped = tk_config_default_text();
-	int status = c ? find_file(c, root, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = lay_over(c, "the default configuration", shipped, strlen(shipped), &defaults, err);
 
-	if (!status)
-		status = lay_over(c, "the default configuration", shipped, strlen(shipped), &defaults, err);
-	if (!status && c->path)
-		status = read_file(c->path, &text, err);
-	if (!status && c->path)
-		status = lay_over(c, path ? path : "tracker.yml", tk_buf_cstr(&text), text.len, &file, err);
+	if (!status && text)
+		status = lay_over(c, name, text, len, &file, err);
 	if (!status)
 		status = finish(c, file ? file : defaults, err);
+	tk_yaml_free(defaults);
+	tk_yaml_free(file);
+	return status;
+}
+
+int tk_config_load_text(const char *root, const char *name, const char *text, size_t len, struct tk_config **out, struct tk_error *err)
+{
+	struct tk_config *c = calloc(1, sizeof *c);
+	int status = c && (c->root = strdup(root)) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status)
+		status = load_text(c, name, text, len, err);
 	if (status)
 		tk_config_free(c);
 	else
 		*out = c;
-	tk_yaml_free(defaults);
-	tk_yaml_free(file);
+	return status;
+}
+
+int tk_config_load(const char *root, const char *path, struct tk_config **out, struct tk_error *err)
+{
+	struct tk_config *c = calloc(1, sizeof *c);
+	struct tk_buf text = TK_BUF_INIT;
+	int status = c ? find_file(c, root, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status && c->path)
+		status = read_file(c->path, &text, err);
+	if (!status)
+		status = load_text(c, path ? path : "tracker.yml", c->path ? tk_buf_cstr(&text) : NULL, text.len, err);
+	if (status)
+		tk_config_free(c);
+	else
+		*out = c;
 	tk_buf_free(&text);
 	return status;
 }

@@ -1,7 +1,7 @@
 /* The schema of tracker.yml for libcyaml, made from the lists of config_keys.h; the only file that includes cyaml.h.
  *
  * The document is compared with the schema before libcyaml sees it, because only that knows where a key stands, which keys are near, and
- * keys that are there twice. What libcyaml refuses beyond that (aliases) is reported with its own words. */
+ * keys that are there twice. Whatever libcyaml should refuse beyond that is reported with its own words. */
 #include <cyaml/cyaml.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,8 +163,6 @@ static int cyaml_failed(const struct tk_yaml *y, cyaml_err_t status, const struc
 	position_in_log(tk_buf_cstr(log), &line, &column);
 	if (status == CYAML_ERR_OOM)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	if (status == CYAML_ERR_ALIAS)
-		return tk_yaml_fail_at(y, line, column, err, "an alias (*name) is used, expected the value itself");
 	return tk_yaml_fail_at(y, line, column, err, "cannot be read: %s", cyaml_strerror(status));
 }
 
@@ -178,7 +176,9 @@ int tk_raw_load(const struct tk_yaml *y, const char *text, size_t len, struct tk
 
 	if (tk_yaml_kind(y, tk_yaml_root(y)) != TK_YAML_MAP && !tk_yaml_is_empty(y, tk_yaml_root(y)))
 		return tk_yaml_fail(y, tk_yaml_root(y), err, "the file is %s, expected key: value lines", tk_yaml_kind_word(y, tk_yaml_root(y)));
-	status = check_mapping(y, tk_yaml_root(y), "", top_fields, err);
+	status = tk_yaml_refuse_aliases(y, text, len, err);
+	if (!status)
+		status = check_mapping(y, tk_yaml_root(y), "", top_fields, err);
 	if (status)
 		return status;
 	if (tk_yaml_count(y, tk_yaml_root(y)) > 0) {

@@ -183,25 +183,32 @@ static int read_text(struct tk_suite *s, const char *name, struct tk_buf *text, 
 	return status;
 }
 
-int tk_suite_load(const char *root, const char *name, struct tk_suite **out, struct tk_error *err)
+int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text, struct tk_suite **out, struct tk_error *err)
 {
 	struct tk_suite *s = calloc(1, sizeof *s);
-	struct tk_buf text = TK_BUF_INIT;
-	char *path = NULL;
-	int status = s ? tk_suite_find(root, name, &path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = s ? name_from_path(s, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	if (!status)
-		status = name_from_path(s, path, err);
-	if (!status)
-		status = tk_file_read(path, FILE_MAX, &text, err);
-	if (!status)
-		status = read_text(s, tk_suite_is_path(name) ? name : path, &text, err);
+		status = read_text(s, name, text, err);
 	if (!status)
 		status = hash_problems(s, err);
 	if (status)
 		tk_suite_free(s);
 	else
 		*out = s;
+	return status;
+}
+
+int tk_suite_load(const char *root, const char *name, struct tk_suite **out, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	char *path = NULL;
+	int status = tk_suite_find(root, name, &path, err);
+
+	if (!status)
+		status = tk_file_read(path, FILE_MAX, &text, err);
+	if (!status)
+		status = tk_suite_load_text(path, tk_suite_is_path(name) ? name : path, &text, out, err);
 	tk_buf_free(&text);
 	free(path);
 	return status;

@@ -3,6 +3,7 @@
 #define TK_CONFIG_SUITE_PARTS_H
 #include "config/config.h"
 
+struct tk_buf;
 struct tk_yaml;
 
 #define TK_SUITE_PROBLEMS_MAX 10000
@@ -30,6 +31,9 @@ int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_
 	const char *group);
 /* `at`: the node that messages point at. */
 int tk_suite_add(struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group);
+
+/* The whole reading but for the file. `path` gives the name and the format, `name` is what messages call it; text is changed. */
+int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text, struct tk_suite **out, struct tk_error *err);
 
 int tk_suite_read_yaml(struct tk_suite_builder *b);
 int tk_suite_read_json(struct tk_suite_builder *b);

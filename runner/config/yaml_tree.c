@@ -47,7 +47,19 @@ static size_t deepest_bracket(const char *text, size_t len)
 	return deepest;
 }
 
-static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, struct tk_error *err)
+/* A byte that is no UTF-8: libyaml knows its offset only. */
+static int reader_failed(const struct tk_yaml *y, const yaml_parser_t *p, const char *text, struct tk_error *err)
+{
+	size_t line = 1, column = 1;
+
+	for (size_t i = 0; i < p->problem_offset; i++) {
+		column = text[i] == '\n' ? 1 : column + 1;
+		line += text[i] == '\n';
+	}
+	return tk_yaml_fail_at(y, line, column, err, "not valid YAML: %s, expected UTF-8 text", p->problem ? p->problem : "cannot be read");
+}
+
+static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const char *input, struct tk_error *err)
 {
 	const char *problem = p->problem ? p->problem : "cannot be read";
 	char context[160] = "";
@@ -55,7 +67,7 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, struct
 	if (p->error == YAML_MEMORY_ERROR)
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", y->name);
 	if (p->error == YAML_READER_ERROR)
-		return tk_fail(err, TK_ECONFIG, "%s: byte %zu: %s, expected UTF-8 text", y->name, p->problem_offset, problem);
+		return reader_failed(y, p, input, err);
 	if (p->context)
 		snprintf(context, sizeof context, " %s that begins in line %zu", p->context, p->context_mark.line + 1);
 	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: not valid YAML: %s%s", y->name, p->problem_mark.line + 1, p->problem_mark.column + 1,
@@ -63,19 +75,19 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, struct
 }
 
 /* Loads the first document and sees to it that there is no second. */
-static int load_only_document(struct tk_yaml *y, yaml_parser_t *p, struct tk_error *err)
+static int load_only_document(struct tk_yaml *y, yaml_parser_t *p, const char *text, struct tk_error *err)
 {
 	yaml_document_t second;
 	yaml_node_t *root;
 	int status = TK_OK;
 
 	if (!yaml_parser_load(p, &y->doc))
-		return parser_failed(y, p, err);
+		return parser_failed(y, p, text, err);
 	y->loaded = true;
 	if (!yaml_document_get_root_node(&y->doc))
 		return TK_OK;
 	if (!yaml_parser_load(p, &second))
-		return parser_failed(y, p, err);
+		return parser_failed(y, p, text, err);
 	root = yaml_document_get_root_node(&second);
 	if (root)
 		status = tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: a second document begins here, expected one", y->name, root->start_mark.line + 1,
@@ -104,13 +116,39 @@ int tk_yaml_parse(const char *name, const char *text, size_t len, struct tk_yaml
 	}
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
 	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
-	status = load_only_document(y, &p, err);
+	status = load_only_document(y, &p, text, err);
 	yaml_parser_delete(&p);
 out:
 	if (status)
 		tk_yaml_free(y);
 	else
 		*out = y;
+	return status;
+}
+
+int tk_yaml_refuse_aliases(const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err)
+{
+	yaml_event_type_t type = YAML_NO_EVENT;
+	yaml_parser_t p;
+	int status = TK_OK;
+
+	if (!yaml_parser_initialize(&p))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+	while (!status && type != YAML_STREAM_END_EVENT) {
+		yaml_event_t event;
+
+		if (!yaml_parser_parse(&p, &event)) {
+			status = parser_failed(y, &p, text, err);
+			break;
+		}
+		type = event.type;
+		if (type == YAML_ALIAS_EVENT)
+			status = tk_yaml_fail_at(y, event.start_mark.line + 1, event.start_mark.column + 1, err,
+				"an alias (*name) is used, expected the value itself");
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&p);
 	return status;
 }
 

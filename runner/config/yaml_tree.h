@@ -34,6 +34,9 @@ int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct 
 /* What a file said, fit for a message: printable, at most 60 characters. Returns out. */
 const char *tk_yaml_shown(const char *text, char out[80]);
 
+/* An alias (*name) anywhere in the text is an error: a small file with aliases can stand for a huge one. */
+int tk_yaml_refuse_aliases(const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err);
+
 /* Every key of the mapping is a single word, there once and known; `what` names the mapping in the message ("budgets", ""). */
 int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const char *const *known, struct tk_error *err);
 

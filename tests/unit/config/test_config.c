@@ -1,0 +1,328 @@
+/* tracker.yml: the defaults, every kind of value, and the exact sentence of every failure. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "base/error.h"
+#include "base/file.h"
+#include "config/config_keys.h"
+#include "config/units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static struct tk_config *load(const char *text)
+{
+	struct tk_config *c = NULL;
+	struct tk_error err = { 0 };
+
+	if (tk_config_load_text("/srv/bench", "tracker.yml", text, strlen(text), &c, &err))
+		fail_msg("%s\n%s", text, err.message);
+	return c;
+}
+
+static void the_default(void **state)
+{
+	struct tk_config *c = load(""), *written = load(tk_config_default_text());
+	char host[256] = "";
+
+	gethostname(host, sizeof host - 1);
+	assert_string_equal(c->machine, host);
+	assert_null(c->path);
+	assert_string_equal(c->devices[0], "all");
+	assert_null(c->devices[1]);
+	assert_int_equal(c->upstream_count, 2);
+	assert_string_equal(c->upstreams[0].name, "self");
+	assert_int_equal(c->upstreams[0].kind, TK_UPSTREAM_SELF);
+	assert_string_equal(c->upstreams[0].adapter, "self");
+	assert_string_equal(c->upstreams[0].backends[0], "cpu");
+	assert_int_equal(c->upstreams[1].kind, TK_UPSTREAM_SYSTEM);
+	assert_string_equal(c->suites[0], "smoke");
+	assert_true(c->budgets.night_s == 4 * 3600 && c->budgets.measure_s == 1 && c->budgets.cache_bytes == 10ull << 30);
+	assert_true(c->measure.relative_half_width == 0.01 && c->measure.confidence == 0.95 && c->measure.pin);
+	assert_true(c->thresholds.min_effect == 0.02 && c->thresholds.min_effect_ns == 100 && c->thresholds.fdr == 0.05 && c->thresholds.stale_days == 14);
+	assert_string_equal(c->control.problem, "gemm:a=f32,acc=f32,b=f32,c=f32,k=512,m=512,n=512,ta=n,tb=n");
+	assert_string_equal(c->db, "/srv/bench/tracker.db");
+	assert_string_equal(c->site_dir, "/srv/bench/site");
+	assert_int_equal(c->keep_samples_days, 90);
+	assert_string_equal(c->fail_on[0], "regressed");
+	assert_string_equal(c->fail_on[1], "newly-failed");
+	assert_null(c->webhook_url);
+	assert_null(c->forge_url);
+	assert_string_equal(c->hash, written->hash);
+	tk_config_free(c);
+	tk_config_free(written);
+}
+
+static void every_kind_of_value(void **state)
+{
+	struct tk_config *c = load(
+		"machine: \"GPU node <7>\"\n"
+		"devices: [cpu, 'cuda:0']\n"
+		"upstreams:\n"
+		"  - {name: A.b_c-9, kind: git, url: 'https://example.org/x.git', branch: develop, path: src, adapter: blis, backends: [a, null],\n"
+		"     options: 'threads=2', cmake_args: -DX=1, submodules: no, enabled: off}\n"
+		"  - {name: local, kind: git, url: ../x, adapter: openblas}\n"
+		"  - {name: ssh, kind: git, url: 'git@example.org:o/r.git', adapter: openblas}\n"
+		"  - {name: kernels, kind: self}\n"
+		"  - {name: openblas, kind: system}\n"
+		"  - {name: fake, kind: builtin, backends: [null]}\n"
+		"budgets: {night: 1.5h, build: 45, measure: 250ms, job_memory: 2TiB, cache: 100GB}\n"
+		"measure: {precision: 0.005, threads: 4, pin: false}\n"
+		"thresholds: {min_effect_time: 2us, stale: 3w}\n"
+		"control: {upstream: fake, backend: 'null', problem: 'fma:dtype=f64,count=9', every: 0}\n"
+		"site: {title: Nights, commit_url: 'https://example.org/{rev}'}\n"
+		"paths: {db: /var/lib/x.db, site: out/../public, cache: ~/c, adapters: mine}\n"
+		"retention: {samples: 2w}\n"
+		"notify: {webhook: 'https://example.org/hook', fail_on: [regressed]}\n");
+	const struct tk_upstream_config *u = c->upstreams;
+
+	assert_string_equal(c->machine, "GPU node <7>");
+	assert_string_equal(c->devices[1], "cuda:0");
+	assert_int_equal(c->upstream_count, 6);
+	assert_string_equal(u[0].name, "A.b_c-9");
+	assert_true(!u[0].submodules && !u[0].enabled && u[1].submodules && u[1].enabled);
+	assert_string_equal(u[0].backends[1], "null");
+	assert_null(u[0].backends[2]);
+	assert_string_equal(u[0].options, "threads=2");
+	assert_string_equal(u[0].cmake_args, "-DX=1");
+	assert_string_equal(u[1].url, "/srv/x");
+	assert_string_equal(u[2].url, "git@example.org:o/r.git");
+	assert_null(u[2].branch);
+	assert_null(u[2].backends[0]);
+	assert_string_equal(u[3].adapter, "self");
+	assert_string_equal(u[4].adapter, "openblas");
+	assert_null(u[5].adapter);
+	assert_true(c->budgets.night_s == 5400 && c->budgets.build_s == 45 && c->budgets.measure_s == 0.25 && c->budgets.job_s == 120);
+	assert_true(c->budgets.job_memory_bytes == 2ull << 40 && c->budgets.cache_bytes == 100000000000ull);
+	assert_true(c->measure.relative_half_width == 0.005 && c->measure.threads == 4 && !c->measure.pin);
+	assert_true(c->thresholds.min_effect_ns == 2000 && c->thresholds.stale_days == 21);
+	assert_string_equal(c->control.backend, "null");
+	assert_string_equal(c->control.problem, "fma:count=9,dtype=f64");
+	assert_string_equal(c->db, "/var/lib/x.db");
+	assert_string_equal(c->site_dir, "/srv/bench/public");
+	assert_true(strstr(c->cache_dir, "/c") && c->cache_dir[0] == '/');
+	assert_string_equal(c->adapter_path, "/srv/bench/mine");
+	assert_string_equal(c->webhook_url, "https://example.org/hook");
+	assert_int_equal(c->keep_samples_days, 14);
+	tk_config_free(c);
+}
+
+/* A key, a section or a value that is there but says nothing is as if it were not there. */
+static void empty_is_default(void **state)
+{
+	static const char *const texts[] = { "", "# nothing\n", "machine:\nbudgets:\nnotify: ~\nsite:\n  title:\n  commit_url: ~\n", "---\n" };
+	struct tk_config *whole = load(tk_config_default_text());
+
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct tk_config *c = load(texts[i]);
+
+		assert_string_equal(c->hash, whole->hash);
+		assert_string_equal(c->site_title, whole->site_title);
+		tk_config_free(c);
+	}
+	tk_config_free(whole);
+}
+
+static const struct { const char *text, *message; } bad[] = {
+	{ "- a\n", "tracker.yml:1:1: the file is a list, expected key: value lines" },
+	{ "hello\n", "tracker.yml:1:1: the file is a single value, expected key: value lines" },
+	{ "machine: a\n---\nmachine: b\n", "tracker.yml:3:1: a second document begins here, expected one" },
+	{ "machine: [\n", "tracker.yml:2:1: not valid YAML: did not find expected node content while parsing a flow node that begins in line 2" },
+	{ "machine: \"a\n", "tracker.yml:2:1: not valid YAML: found unexpected end of stream while scanning a quoted scalar that begins in line 1" },
+	{ "machine:\n\tx: y\n", "tracker.yml:2:1: not valid YAML: found character that cannot start any token while scanning for the next token that begins in line 2" },
+	{ "machine: a\nsite: {title: \"\xff\"}\n", "tracker.yml:2:16: not valid YAML: invalid leading UTF-8 octet, expected UTF-8 text" },
+	{ "budgts:\n  night: 2h\n", "tracker.yml:1:1: unknown key `budgts`, did you mean `budgets`?" },
+	{ "budgets:\n  nigth: 2h\n", "tracker.yml:2:3: unknown key `nigth` of budgets, did you mean `night`?" },
+	{ "retention:\n  xyzzy: 2h\n", "tracker.yml:2:3: unknown key `xyzzy` of retention, expected one of samples" },
+	{ "upstreams:\n  - name: a\n    knid: git\n", "tracker.yml:3:5: unknown key `knid` of upstreams, did you mean `kind`?" },
+	{ "upstreams:\n  - name: <b>`\x01`</b>\n    <script>`: git\n", "tracker.yml:2:15: not valid YAML: control characters are not allowed, expected UTF-8 text" },
+	{ "upstreams:\n  - <script>`: git\n",
+	  "tracker.yml:2:5: unknown key `<script>?` of upstreams, expected one of name, kind, url, branch, path, adapter, options, cmake_args, submodules, "
+	  "enabled, backends" },
+	{ "machine: a\nmachine: b\n", "tracker.yml:2:1: key `machine` is there twice, expected once" },
+	{ "budgets: {job: 1m, job: 2m}\n", "tracker.yml:1:20: key `job` of budgets is there twice, expected once" },
+	{ "[a]: b\n", "tracker.yml:1:1: a key is a list, expected a word" },
+	{ "machine: [a]\n", "tracker.yml:1:10: machine is a list, expected a single value" },
+	{ "devices: cpu\n", "tracker.yml:1:10: devices is a single value, expected a list, for instance [a, b]" },
+	{ "upstreams:\n", "tracker.yml:1:11: upstreams is nothing, expected a list, for instance [a, b]" },
+	{ "upstreams: [self]\n", "tracker.yml:1:13: upstreams is a single value, expected a mapping (key: value lines)" },
+	{ "budgets: 2h\n", "tracker.yml:1:10: budgets is a single value, expected a mapping (key: value lines)" },
+	{ "suites: [smoke, ]\n", NULL },
+	{ "suites:\n  - smoke\n  -\n", "tracker.yml:3:4: an item of suites is empty, expected a value" },
+	{ "machine: &m a\nsuites: [*m]\n", "tracker.yml:2:10: an alias (*name) is used, expected the value itself" },
+	{ "machine: \"\"\n", "tracker.yml:1:10: machine is ``, expected printable text of at most 4096 bytes" },
+	{ "machine: \"a\\nb\"\n", "tracker.yml:1:10: machine is `a?b`, expected printable text of at most 4096 bytes" },
+	{ "budgets: {night: soon}\n", "tracker.yml:1:18: budgets.night is `soon`, expected a duration such as 30s, 15m or 2h" },
+	{ "budgets: {night: -1h}\n", "tracker.yml:1:18: budgets.night is `-1h`, expected a duration such as 30s, 15m or 2h" },
+	{ "budgets: {night: 30d}\n", "tracker.yml:1:18: budgets.night is `30d`, expected 1s to 7d" },
+	{ "budgets: {measure: 0}\n", "tracker.yml:1:20: budgets.measure is `0`, expected 1ms to 1h" },
+	{ "budgets: {cache: 4 gb}\n", "tracker.yml:1:18: budgets.cache is `4 gb`, expected a size such as 512MiB or 4GiB" },
+	{ "budgets: {job_memory: 1MiB}\n", "tracker.yml:1:23: budgets.job_memory is `1MiB`, expected 64MiB to 1024TiB" },
+	{ "budgets: {measure: 5m}\n", "tracker.yml:1:20: budgets.measure (300s) is over budgets.job (120s), expected less: a job also loads and verifies" },
+	{ "measure: {precision: 200%}\n", "tracker.yml:1:22: measure.precision is `200%`, expected 0.01% to 50%" },
+	{ "measure: {precision: 2percent}\n", "tracker.yml:1:22: measure.precision is `2percent`, expected a percentage such as 2% or 0.02" },
+	{ "measure: {min_samples: 1.5}\n", "tracker.yml:1:24: measure.min_samples is `1.5`, expected a whole number" },
+	{ "measure: {min_samples: 0}\n", "tracker.yml:1:24: measure.min_samples is `0`, expected 1 to 100000" },
+	{ "measure:\n  min_samples: 50\n  max_samples: 20\n",
+	  "tracker.yml:2:16: measure.min_samples (50) is over measure.max_samples (20), expected at most that" },
+	{ "measure: {pin: maybe}\n", "tracker.yml:1:16: measure.pin is `maybe`, expected yes or no" },
+	{ "thresholds: {min_effect_time: 2s}\n", "tracker.yml:1:31: thresholds.min_effect_time is `2s`, expected 0ns to 1s" },
+	{ "thresholds: {stale: 2h}\n", "tracker.yml:1:21: thresholds.stale is `2h`, expected 1d to 3650d" },
+	{ "retention: {samples: ever}\n", "tracker.yml:1:22: retention.samples is `ever`, expected a duration such as 14d or 8w" },
+	{ "site: {commit_url: 'javascript:alert(1)'}\n",
+	  "tracker.yml:1:20: site.commit_url is `javascript:alert(1)`, expected a URL that begins with https:// or http://" },
+	{ "notify: {webhook: 'ftp://x'}\n", "tracker.yml:1:19: notify.webhook is `ftp://x`, expected a URL that begins with https:// or http://" },
+	{ "notify: {fail_on: ['a b']}\n", "tracker.yml:1:20: fail_on has `a b`, expected a name of letters, digits and .:_-" },
+	{ "devices: []\n", "tracker.yml:1:10: devices is an empty list, expected at least one, for instance [all]" },
+	{ "suites: []\n", "tracker.yml:1:9: suites is an empty list, expected at least one, for instance [smoke]" },
+	{ "upstreams: []\n", "tracker.yml:1:12: upstreams is an empty list, expected at least one" },
+	{ "suites: [smoke, smok]\n", "tracker.yml:1:17: unknown suite `smok`, did you mean `smoke`?" },
+	{ "suites:\n  - ./none.yml\n", "tracker.yml:2:5: there is no file ./none.yml, expected a suite" },
+	{ "suites: [smoke, smoke]\n", "tracker.yml:1:17: suite `smoke` is there twice, expected once" },
+	{ "upstreams:\n  - kind: self\n", "tracker.yml:2:5: an upstream has no name, expected `name: NAME`" },
+	{ "upstreams:\n  - name: a\n", "tracker.yml:2:5: upstream `a` has no kind, expected `kind:` self, git, system or builtin" },
+	{ "upstreams:\n  - name: a\n    kind: svn\n", "tracker.yml:3:11: upstreams.kind is `svn`, expected self, git, system or builtin" },
+	{ "upstreams: [{name: ../a, kind: self}]\n",
+	  "tracker.yml:1:20: upstreams.name is `../a`, expected at most 80 of letters, digits, dot, dash and underscore" },
+	{ "upstreams: [{name: .., kind: self}]\n",
+	  "tracker.yml:1:20: upstreams.name is `..`, expected at most 80 of letters, digits, dot, dash and underscore" },
+	{ "upstreams:\n  - {name: a, kind: self}\n  - {name: b, kind: self}\n  - {name: a, kind: self}\n",
+	  "tracker.yml:4:12: upstream `a` is there twice (first in line 2), expected every name once" },
+	{ "upstreams: [{name: a, kind: git, adapter: x}]\n",
+	  "tracker.yml:1:29: upstream `a` is of kind git and has no url, expected `url: https://...` or a path" },
+	{ "upstreams: [{name: a, kind: git, url: x}]\n",
+	  "tracker.yml:1:29: upstream `a` is of kind git and has no adapter, expected the adapter that builds it" },
+	{ "upstreams: [{name: a, kind: git, url: --upload-pack=x, adapter: x}]\n",
+	  "tracker.yml:1:39: upstreams.url is `--upload-pack=x`, expected a URL or a path that git clones from, without blanks" },
+	{ "upstreams: [{name: a, kind: git, url: x, adapter: x, branch: -f}]\n",
+	  "tracker.yml:1:62: branch of upstream `a` is not a name that git allows, expected one like main" },
+	{ "upstreams: [{name: a, kind: git, url: x, adapter: x, path: /etc}]\n",
+	  "tracker.yml:1:60: path of upstream `a` is not inside the repository, expected one like src/gemm" },
+	{ "upstreams: [{name: a, kind: system, url: x}]\n",
+	  "tracker.yml:1:42: url of upstream `a` has no meaning, expected it with kind git only" },
+	{ "control: {upstream: slef}\n", "tracker.yml:1:21: control.upstream is `slef`, which is no upstream, expected `self`" },
+	{ "control: {upstream: xxxxxx}\n", "tracker.yml:1:21: control.upstream is `xxxxxx`, which is no upstream, expected builtin or one of upstreams" },
+	{ "control:\n  problem: gemm:m=1,n=1\n", "tracker.yml:2:12: control.problem is not a problem: gemm: k is missing, expected at least k, m, n" },
+};
+
+static void error_sentences(void **state)
+{
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct tk_config *c = NULL;
+		struct tk_error err = { 0 };
+		int status = tk_config_load_text("/srv/bench", "tracker.yml", bad[i].text, strlen(bad[i].text), &c, &err);
+
+		if (!bad[i].message) {
+			assert_int_equal(status, 0);
+			tk_config_free(c);
+			continue;
+		}
+		if (!status || strcmp(err.message, bad[i].message) != 0)
+			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text, status ? err.message : "no error", bad[i].message);
+		assert_int_equal(status, TK_ECONFIG);
+		assert_null(c);
+	}
+}
+
+static void deep_and_large_files_end(void **state)
+{
+	static char text[200001];
+	struct tk_config *c = NULL;
+	struct tk_error err = { 0 };
+
+	memset(text, '[', sizeof text - 1);
+	assert_int_equal(tk_config_load_text("/srv", "tracker.yml", text, sizeof text - 1, &c, &err), TK_ECONFIG);
+	assert_string_equal(err.message, "tracker.yml:1:1: brackets are nested too deeply, expected at most 100 levels");
+	for (size_t i = 0; i < sizeof text - 1; i++)
+		text[i] = i % 2 ? ' ' : '-';
+	assert_int_equal(tk_config_load_text("/srv", "tracker.yml", text, sizeof text - 1, &c, &err), TK_ECONFIG);
+}
+
+static void the_hash_is_of_the_measurements(void **state)
+{
+	static const struct { const char *text; bool same; } rows[] = {
+		{ "site: {title: other}", true }, { "thresholds: {min_effect: 5%}", true }, { "notify: {fail_on: []}", true }, { "paths: {db: x.db}", true },
+		{ "machine: other", true }, { "retention: {samples: 1d}", true }, { "budgets: {night: 1h}", true },
+		{ "measure: {precision: 3%}", false }, { "budgets: {measure: 2s}", false }, { "devices: [cpu]", false }, { "suites: [gemm-core]", false },
+		{ "control: {every: 3}", false }, { "upstreams: [{name: self, kind: self}]", false },
+	};
+	struct tk_config *plain = load("");
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct tk_config *c = load(rows[i].text);
+
+		if ((strcmp(c->hash, plain->hash) == 0) != rows[i].same)
+			fail_msg("%s: the hash is%s the same", rows[i].text, rows[i].same ? " not" : "");
+		tk_config_free(c);
+	}
+	tk_config_free(plain);
+}
+
+static void files(void **state)
+{
+	struct tk_error err = { 0 };
+	struct tk_config *c = NULL;
+	char *dir, *path, expected[512];
+
+	assert_int_equal(tk_dir_temp("/tmp", "tk-config", &dir, &err), 0);
+	assert_int_equal(tk_config_load(dir, NULL, &c, &err), 0);
+	assert_null(c->path);
+	assert_string_equal(c->root, dir);
+	tk_config_free(c);
+	assert_int_equal(tk_config_load(dir, "none.yml", &c, &err), TK_ECONFIG);
+	assert_non_null(strstr(err.message, "none.yml: No such file or directory"));
+	path = tk_path_join(dir, "tracker.yml");
+	assert_int_equal(tk_file_write(path, "machine: here\n", 14, &err), 0);
+	assert_int_equal(tk_config_load(dir, NULL, &c, &err), 0);
+	assert_string_equal(c->path, path);
+	assert_string_equal(c->machine, "here");
+	snprintf(expected, sizeof expected, "%s/tracker.db", dir);
+	assert_string_equal(c->db, expected);
+	tk_config_free(c);
+	assert_int_equal(tk_config_load("/", path, &c, &err), 0);
+	assert_string_equal(c->root, dir);
+	tk_config_free(c);
+	assert_int_equal(tk_dir_remove(dir, &err), 0);
+	free(path);
+	free(dir);
+}
+
+static void units(void **state)
+{
+	double s;
+	uint64_t bytes;
+
+	assert_true(tk_units_duration("1.5h", &s) == 0 && s == 5400);
+	assert_true(tk_units_duration("100ns", &s) == 0 && s == 100e-9);
+	assert_true(tk_units_duration("7", &s) == 0 && s == 7);
+	assert_true(tk_units_fraction("7%", &s) == 0 && s == 0.07);
+	assert_true(tk_units_size("1.5KiB", &bytes) == 0 && bytes == 1536);
+	assert_int_equal(tk_units_size("1.5B", &bytes), TK_EDATA);
+	assert_int_equal(tk_units_size("9999999999999TiB", &bytes), TK_EDATA);
+	assert_int_equal(tk_units_size("99999999999999999999", &bytes), TK_EDATA);
+	assert_int_equal(tk_units_duration("", &s), TK_EDATA);
+	assert_int_equal(tk_units_duration("h", &s), TK_EDATA);
+	assert_int_equal(tk_units_duration("1.h", &s), TK_EDATA);
+	assert_int_equal(tk_units_duration("1h30m", &s), TK_EDATA);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_default),
+		cmocka_unit_test(every_kind_of_value),
+		cmocka_unit_test(empty_is_default),
+		cmocka_unit_test(error_sentences),
+		cmocka_unit_test(deep_and_large_files_end),
+		cmocka_unit_test(the_hash_is_of_the_measurements),
+		cmocka_unit_test(files),
+		cmocka_unit_test(units),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

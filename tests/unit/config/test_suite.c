@@ -1,0 +1,262 @@
+/* Suites: what lists, references and `each` expand to, the shape of public runners, the exact sentence of every failure, and the shipped ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "config/suite_parts.h"
+#include "problem/problem.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define ROWS_MAX 8
+
+static int load(const char *name, const char *text, struct tk_suite **s, struct tk_error *err)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	int status;
+
+	tk_buf_str(&b, text);
+	status = tk_suite_load_text(name, name, &b, s, err);
+	tk_buf_free(&b);
+	return status;
+}
+
+/* text of the file -> written problems, which are compared in their canonical form */
+static const struct { const char *name, *text, *problems[ROWS_MAX]; } good[] = {
+	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: 1, n: 2, k: 3 }\n", { "gemm:m=1,n=2,k=3" } },
+	{ "s.yml", "problems:\n  - source: x\n    problem: gemm:m=1,n=2,k=3\n", { "gemm:m=1,n=2,k=3" } },
+	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: [1, 2], n: 5, k: 3, a: [f32, bf16] }\n",
+	  { "gemm:m=1,n=5,k=3,a=f32", "gemm:m=1,n=5,k=3,a=bf16", "gemm:m=2,n=5,k=3,a=f32", "gemm:m=2,n=5,k=3,a=bf16" } },
+	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: [4, 8], n: $m, k: 2*$m/4, ta: t, tb: n }\n", { "gemm:m=4,n=4,k=2,ta=t", "gemm:m=8,n=8,k=4,ta=t" } },
+	{ "s.yml", "source: x\nproblems:\n  - attention: { sq: [512, 1024], b: 2048/$sq, d: 64, h: 128/$d, causal: [no, true] }\n",
+	  { "attention:b=4,sq=512,h=2,d=64", "attention:b=4,sq=512,h=2,d=64,causal=1", "attention:b=2,sq=1024,h=2,d=64",
+	    "attention:b=2,sq=1024,h=2,d=64,causal=1" } },
+	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: [1, 2], k: 7 }\n    each:\n      - { n: 3 }\n      - { m: 9, n: 4, source: y, group: g }\n",
+	  { "gemm:m=1,n=3,k=7", "gemm:m=2,n=3,k=7", "gemm:m=9,n=4,k=7" } },
+	{ "s.json", "{\"gemm\": [{\"m\": 1, \"n\": 2, \"k\": 3}]}", { "gemm:m=1,n=2,k=3,a=f16" } },
+	{ "s.json", "{\t\"gemm\":\t[{\"m\":1,\t\"n\":2,\"k\":3,\"dtype\":\"bfloat16\",\"out_dtype\":\"float\",\"trans_a\":true,\"transB\":\"N\"}]\n}\n",
+	  { "gemm:m=1,n=2,k=3,a=bf16,c=f32,ta=t" } },
+	{ "s.json", "{\"mha\":[{\"batch\":2,\"heads\":8,\"seq_len\":256,\"dim\":64,\"is_causal\":true},{\"batch\":2,\"heads\":8,\"seq_len\":256,\"dim\":64,"
+	  "\"is_causal\":true}]}", { "attention:b=2,h=8,sq=256,d=64,causal=1" } },
+	{ "s.json", "{\"nsa\":[{\"batch\":1,\"heads\":32,\"seq_len\":512,\"dim\":64,\"is_causal\":false,\"scale\":null,\"block_size\":32,\"groups\":16,"
+	  "\"selected_blocks\":4}]}", { "nsa:b=1,h=32,hkv=2,s=512,d=64,block_size=32,selected_blocks=4,causal=0" } },
+};
+
+static void expansion(void **state)
+{
+	for (size_t i = 0; i < COUNT(good); i++) {
+		struct tk_suite *s = NULL;
+		struct tk_error err = { 0 };
+		size_t n = 0;
+
+		if (load(good[i].name, good[i].text, &s, &err))
+			fail_msg("%s\n%s", good[i].text, err.message);
+		for (; n < ROWS_MAX && good[i].problems[n]; n++) {
+			struct tk_problem_spec p;
+
+			assert_true(n < s->count);
+			assert_int_equal(tk_problem_parse(&p, good[i].problems[n], &err), 0);
+			assert_string_equal(s->problems[n].text, p.text);
+			assert_true(*s->problems[n].source);
+		}
+		assert_int_equal(s->count, n);
+		tk_suite_free(s);
+	}
+}
+
+static void origin(void **state)
+{
+	struct tk_suite *s = NULL;
+	struct tk_error err = { 0 };
+
+	assert_int_equal(load("dir/mine.v2.yml", "title: Mine\nsource: top\ngroup: g\nproblems:\n"
+		"  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 2, k: 2}\n    source: entry\n    each: [{n: 1}, {n: 2, source: item, group: h}]\n", &s, &err), 0);
+	assert_string_equal(s->name, "mine.v2");
+	assert_string_equal(s->title, "Mine");
+	assert_string_equal(s->problems[0].source, "top");
+	assert_string_equal(s->problems[1].source, "entry");
+	assert_string_equal(s->problems[1].group, "g");
+	assert_string_equal(s->problems[2].source, "item");
+	assert_string_equal(s->problems[2].group, "h");
+	tk_suite_free(s);
+	assert_int_equal(load("/x/runner.json", "{\"gemm\":[{\"m\":1,\"n\":1,\"k\":1}]}", &s, &err), 0);
+	assert_string_equal(s->title, "runner");
+	assert_string_equal(s->problems[0].source, "runner.json");
+	assert_string_equal(s->problems[0].group, "gemm");
+	tk_suite_free(s);
+}
+
+#define P "source: x\nproblems:\n"
+
+static const struct { const char *name, *text, *message; } bad[] = {
+	{ "s.yml", "", "s.yml:1:1: the file is nothing, expected keys title and problems" },
+	{ "s.yml", "[1]", "s.yml:1:1: the file is a list, expected keys title and problems" },
+	{ "s.yml", "a: [", "s.yml:2:1: not valid YAML: did not find expected node content while parsing a flow node that begins in line 2" },
+	{ "s.yml", "titel: x\n", "s.yml:1:1: unknown key `titel` of a suite, did you mean `title`?" },
+	{ "s.yml", "title: x\n", "s.yml:1:1: problems is nothing, expected a list" },
+	{ "s.yml", "title: [x]\nproblems: []\n", "s.yml:1:8: title is a list, expected text" },
+	{ "s.yml", "problems: 7\n", "s.yml:1:11: problems is a single value, expected a list" },
+	{ "s.yml", "problems: []\n", "s.yml:1:1: the suite has no problems, expected at least one" },
+	{ "s.yml", P "  - gemm:m=1\n", "s.yml:3:5: an entry of problems is a single value, expected a mapping such as gemm: { m: 512, n: 512, k: 512 }" },
+	{ "s.yml", P "  - gem: {m: 1}\n", "s.yml:3:5: unknown key `gem` of problems, did you mean `gemm`?" },
+	{ "s.yml", P "  - gemm: {m: 1}\n    fma: {count: 1}\n",
+	  "s.yml:3:5: an entry has several problems, expected exactly one of gemm, attention, nsa, copy, read, fma, problem" },
+	{ "s.yml", P "  - group: g\n", "s.yml:3:5: an entry has no problem, expected exactly one of gemm, attention, nsa, copy, read, fma, problem" },
+	{ "s.yml", "problems:\n  - gemm: {m: 1, n: 1, k: 1}\n",
+	  "s.yml:2:11: this entry has no source, expected `source:` here or at the top of the file: where the problem comes from" },
+	{ "s.yml", P "  - gemm: [1]\n", "s.yml:3:11: gemm is a list, expected a mapping such as { m: 512, n: 512, k: 512 }" },
+	{ "s.yml", P "  - gemm: {m: 1, n: 1, kk: 1}\n", "s.yml:3:24: gemm: unknown key `kk`, did you mean `k`?" },
+	{ "s.yml", P "  - gemm: {m: 1, m: 1, k: 1}\n", "s.yml:3:18: key `m` is there twice, expected once" },
+	{ "s.yml", P "  - gemm: {m: 1, n: 1}\n", "s.yml:3:11: gemm: k is missing, expected at least k, m, n" },
+	{ "s.yml", P "  - gemm:\n      m: 1\n      n: [1, 0]\n      k: 1\n", "s.yml:5:14: gemm: n is `0`, expected a whole number from 1 to 2147483647" },
+	{ "s.yml", P "  - gemm: {m: 1, n: 1, k: 1, a: [f32, f31]}\n", "s.yml:3:39: gemm: a is `f31`, expected f64, f32, tf32, f16, bf16, e4m3 or e5m2" },
+	{ "s.yml", P "  - gemm: {m: [], n: 1, k: 1}\n", "s.yml:3:15: m is an empty list, expected values" },
+	{ "s.yml", P "  - gemm: {m: [[1]], n: 1, k: 1}\n", "s.yml:3:16: m is a list, expected a value or a list of values" },
+	{ "s.yml", P "  - gemm: {m: , n: 1, k: 1}\n", "s.yml:3:15: m is nothing, expected a value or a list of values" },
+	{ "s.yml", P "  - gemm: {m: \"1,n=5\", n: 1, k: 1}\n", "s.yml:3:15: the value of m is no single value, expected one of at most 63 characters" },
+	{ "s.yml", P "  - gemm: {m: $q, n: 1, k: 1}\n",
+	  "s.yml:3:15: m is `$q`, expected a value such as $m, 2*$m or 16384/$sq: a number or the key of a number was expected" },
+	{ "s.yml", P "  - gemm: {m: $n, n: $m, k: 1}\n",
+	  "s.yml:3:15: m is `$n`, expected a value such as $m, 2*$m or 16384/$sq: a number or the key of a number was expected" },
+	{ "s.yml", P "  - gemm: {m: 7, n: $m/2, k: 1}\n", "s.yml:3:21: n is `$m/2`, expected a value such as $m, 2*$m or 16384/$sq: the division leaves a remainder" },
+	{ "s.yml", P "  - gemm: {m: 7, n: $m+2, k: 1}\n",
+	  "s.yml:3:21: n is `$m+2`, expected a value such as $m, 2*$m or 16384/$sq: only * and / may stand between numbers and keys" },
+	{ "s.yml", P "  - gemm: {m: 7, n: $m/0, k: 1}\n", "s.yml:3:21: n is `$m/0`, expected a value such as $m, 2*$m or 16384/$sq: the division leaves a remainder" },
+	{ "s.yml", P "  - gemm: {m: 999999999999, n: $m*$m, k: 1}\n", "s.yml:3:15: gemm: m is `999999999999`, expected a whole number from 1 to 2147483647" },
+	{ "s.yml", P "  - gemm: {n: 999999999*999999999*$m, m: 2, k: 1}\n",
+	  "s.yml:3:15: gemm: n is `1999999996000000002`, expected a whole number from 1 to 2147483647" },
+	{ "s.yml", P "  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 1, n: 1, k: [2, 1]}\n",
+	  "s.yml:4:11: gemm:a=f32,acc=f32,b=f32,c=f32,k=1,m=1,n=1,ta=n,tb=n is there twice (first in line 3), expected every problem once" },
+	{ "s.yml", P "  - gemm: {m: 1}\n    each: 5\n", "s.yml:4:11: each is empty, expected a list of mappings" },
+	{ "s.yml", P "  - gemm: {m: 1}\n    each: [5]\n", "s.yml:4:12: an item of each is a single value, expected a mapping" },
+	{ "s.yml", P "  - problem: fma:count=1\n    each: []\n", "s.yml:4:11: each stands beside problem, expected it beside an op such as gemm" },
+	{ "s.yml", P "  - problem: fma:conut=1\n", "s.yml:3:14: fma: unknown key `conut`, did you mean `count`?" },
+	{ "s.yml", P "  - problem: []\n", "s.yml:3:14: problem is a list, expected text such as gemm:m=512,n=512,k=512" },
+	{ "s.json", "{", "s.json:1:1: not valid JSON: string or '}' expected near end of file" },
+	{ "s.json", "[1]", "s.json:1:1: the file is a list, expected an object such as {\"gemm\": [{\"m\": 512, \"n\": 512, \"k\": 512}]}" },
+	{ "s.json", "{}", "s.json:1:1: the suite has no problems, expected at least one" },
+	{ "s.json", "{\"gem\":[]}", "s.json:1:2: unknown kernel `gem`, expected gemm" },
+	{ "s.json", "{\"conv2d\":[]}", "s.json:1:2: unknown kernel `conv2d`, expected gemm, matmul, mha, attention, flash_attention, gqa or nsa" },
+	{ "s.json", "{\"gemm\":{}}", "s.json:1:9: gemm is a mapping, expected an array of objects" },
+	{ "s.json", "{\"gemm\":[1]}", "s.json:1:10: an item of gemm is a single value, expected an object" },
+	{ "s.json", "{\n \"mha\":[{\"batch\":1,\n  \"head\":8}]}", "s.json:3:3: unknown key `head` of mha, did you mean `heads`?" },
+	{ "s.json", "{\"mha\":[{\"batch\":1,\"b\":8}]}", "s.json:1:20: `b` says b a second time, expected once" },
+	{ "s.json", "{\"gemm\":[{\"m\":1.5,\"n\":1,\"k\":1}]}", "s.json:1:15: gemm: m is `1.5`, expected a whole number from 1 to 2147483647" },
+	{ "s.json", "{\"nsa\":[{\"heads\":8,\"groups\":3,\"batch\":1,\"seq_len\":64,\"dim\":8}]}",
+	  "s.json:1:29: hkv is `$h/3`, expected a value such as $m, 2*$m or 16384/$sq: the division leaves a remainder" },
+	{ "s.json", "{\"nsa\":[{\"heads\":8,\"groups\":\"x\"}]}", "s.json:1:29: groups is no whole number, expected a whole number" },
+	{ "s.json", "{\"nsa\":[{\"heads_kv\":8,\"groups\":2}]}", "s.json:1:23: groups stands beside the number of kv heads, expected one of them" },
+};
+
+static void error_sentences(void **state)
+{
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct tk_suite *s = NULL;
+		struct tk_error err = { 0 };
+		int status = load(bad[i].name, bad[i].text, &s, &err);
+
+		if (!status || strcmp(err.message, bad[i].message) != 0)
+			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text, status ? err.message : "no error", bad[i].message);
+		assert_int_equal(status, TK_ECONFIG);
+		assert_null(s);
+	}
+}
+
+static void too_many_problems(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	struct tk_suite *s = NULL;
+	struct tk_error err = { 0 };
+
+	tk_buf_str(&b, P "  - gemm: { k: 1, m: [1");
+	for (int i = 2; i <= 101; i++)
+		tk_buf_printf(&b, ", %d", i);
+	tk_buf_str(&b, "], n: [1");
+	for (int i = 2; i <= 100; i++)
+		tk_buf_printf(&b, ", %d", i);
+	tk_buf_str(&b, "] }\n");
+	assert_int_equal(tk_suite_load_text("s.yml", "s.yml", &b, &s, &err), TK_ECONFIG);
+	assert_string_equal(err.message, "s.yml:3:11: the lists of this entry multiply to more than 10000 problems, expected fewer");
+	tk_buf_free(&b);
+}
+
+/* The shipped suites: how many problems, and a problem that must be among them. */
+static void shipped_suites(void **state)
+{
+	static const struct { const char *name; size_t count; const char *has; } rows[] = {
+		{ "smoke", 13, "gemm:m=512,n=512,k=512" },
+		{ "gemm-core", 105, "gemm:m=16,n=22016,k=4096,a=bf16" },
+		{ "attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1" },
+		{ "nsa-core", 4, "nsa:b=2,s=1024,h=128,hkv=8,d=64,selected_blocks=8,block_size=32" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct tk_suite *s = NULL;
+		struct tk_error err = { 0 };
+		struct tk_problem_spec p;
+		bool found = false;
+
+		if (tk_suite_load("/nonexistent", rows[i].name, &s, &err))
+			fail_msg("%s: %s", rows[i].name, err.message);
+		assert_int_equal(tk_problem_parse(&p, rows[i].has, &err), 0);
+		for (size_t j = 0; j < s->count; j++)
+			found = found || strcmp(s->problems[j].text, p.text) == 0;
+		assert_true(found);
+		assert_int_equal(s->count, rows[i].count);
+		assert_int_equal(strlen(s->hash), 64);
+		tk_suite_free(s);
+	}
+}
+
+static void finding_files(void **state)
+{
+	struct tk_suite *s = NULL;
+	struct tk_error err = { 0 };
+	char **names = NULL, *dir, *folder, *path;
+	size_t count = 0;
+	static const char text[] = P "  - fma: {count: 1}\n";
+
+	assert_int_equal(tk_dir_temp("/tmp", "tk-suite", &dir, &err), 0);
+	folder = tk_path_join(dir, "suites");
+	path = tk_path_join(folder, "smoke.yml");
+	assert_int_equal(tk_dir_make(folder, &err), 0);
+	assert_int_equal(tk_file_write(path, text, sizeof text - 1, &err), 0);
+	assert_int_equal(tk_suite_load(dir, "smoke", &s, &err), 0);
+	assert_int_equal(s->count, 1);
+	assert_string_equal(s->path, path);
+	tk_suite_free(s);
+	assert_int_equal(tk_suite_load(dir, "suites/smoke.yml", &s, &err), 0);
+	tk_suite_free(s);
+	assert_int_equal(tk_suite_names(dir, &names, &count, &err), 0);
+	assert_int_equal(count, 4);
+	assert_string_equal(names[0], "attention-core");
+	tk_names_free(names, count);
+	assert_int_equal(tk_suite_load(dir, "smoek", &s, &err), TK_ENOTFOUND);
+	assert_string_equal(err.message, "unknown suite `smoek`, did you mean `smoke`?");
+	assert_int_equal(tk_suite_load(dir, "../x.yml", &s, &err), TK_ENOTFOUND);
+	assert_string_equal(err.message, "there is no file ../x.yml, expected a suite");
+	assert_int_equal(tk_dir_remove(dir, &err), 0);
+	free(path);
+	free(folder);
+	free(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(expansion),
+		cmocka_unit_test(origin),
+		cmocka_unit_test(error_sentences),
+		cmocka_unit_test(too_many_problems),
+		cmocka_unit_test(shipped_suites),
+		cmocka_unit_test(finding_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
