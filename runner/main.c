@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -228,27 +230,41 @@ static int run_command(struct globals_parse *p, int argc, char **argv)
 	return c->run(&p->globals, argc, argv);
 }
 
+/* Results that did not reach their reader are no results. Whoever closed the pipe (`| head`) had enough: we end as
+ * programs do. */
+static int finish_output(int code)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	int failed = fflush(stdout) != 0, e = errno;
+
+	if (!failed && !ferror(stdout))
+		return code;
+	if (poll(&out, 1, 0) == 1 && (out.revents & POLLERR)) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	fprintf(stderr, "tracker: writing the output%s%s\n", failed ? ": " : " failed", failed ? strerror(e) : "");
+	return code == TK_EXIT_OK ? TK_EXIT_FAILED : code;
+}
+
 int main(int argc, char **argv)
 {
 	struct globals_parse p = {.color = "auto"};
 	int code;
 
 	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_IGN); /* a worker that dies while it is spoken to must not take the night with it */
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = TK_EXIT_USAGE;
 	p.globals.program = own_path(argv[0]);
 	argp_parse(&tk_argp_globals, argc, argv, ARGP_IN_ORDER, NULL, &p);
-	if (!p.command) {
+	if (p.command) {
+		code = run_command(&p, argc - p.command_at, argv + p.command_at);
+	} else {
 		tk_command_overview(stderr);
 		code = TK_EXIT_USAGE;
-	} else {
-		code = run_command(&p, argc - p.command_at, argv + p.command_at);
 	}
-	/* Results that did not reach their reader are no results. */
-	if ((fflush(stdout) != 0 || ferror(stdout)) && code == TK_EXIT_OK) {
-		fprintf(stderr, "tracker: writing the output: %s\n", strerror(errno));
-		code = TK_EXIT_FAILED;
-	}
+	code = finish_output(code);
 	tk_log_close();
 	free(p.globals.program);
 	return code;

@@ -145,9 +145,20 @@ static int remove_at(int parent, const char *name, int depth)
 
 int tk_dir_remove(const char *path, struct tk_error *err)
 {
-	if (remove_at(AT_FDCWD, path, 0) != 0)
-		return tk_fail_errno(err, "removing %s", path);
-	return TK_OK;
+	size_t n = strlen(path);
+	char *name;
+	int status = TK_OK;
+
+	/* "link/" would be the folder behind the link. */
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	name = strndup(path, n);
+	if (!name)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (remove_at(AT_FDCWD, name, 0) != 0)
+		status = tk_fail_errno(err, "removing %s", path);
+	free(name);
+	return status;
 }
 
 /* ---- walking ------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@ struct stat;
 struct tk_buf;
 struct tk_error;
 
+/* Replaces what `out` had. Larger than max_bytes (0: only the limit of `out`) is TK_EDATA. */
 int tk_file_read(const char *path, size_t max_bytes, struct tk_buf *out, struct tk_error *err);
 /* Writes a temporary sibling, fsyncs, renames: readers see the old or the new content, never half of it. */
 int tk_file_write(const char *path, const void *data, size_t len, struct tk_error *err);

@@ -29,7 +29,8 @@ struct tk_proc_result {
 };
 
 /* Status is about running it at all (TK_EIO, TK_ENOTFOUND: no such program, TK_EDATA: too much output, TK_ECANCELED);
- * how it ended is in the result. The result is initialised even on failure; free it with tk_proc_result_free. */
+ * how it ended is in the result. Whatever the child left running in its process group is killed when it ends, and it dies with the
+ * thread that called. The result is initialised even on failure; free it with tk_proc_result_free. */
 int tk_proc_run(const struct tk_proc_spec *spec, struct tk_proc_result *result, struct tk_error *err);
 void tk_proc_result_free(struct tk_proc_result *result);
 /* 0 where it exited with 0; else a sentence: "git fetch: exit code 128: <last line of stderr>", "... no end after 30 s". */
