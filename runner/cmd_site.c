@@ -1,10 +1,123 @@
-/* `tracker site` */
+/* `tracker site`: renders the dashboard from the history. */
 #include "commands.h"
 
-const struct argp tk_argp_site = {0};
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "config/config.h"
+#include "site_gen/site.h"
+#include "store/store.h"
+
+struct arguments {
+	const char *out, *title, *base_url;
+	bool open, full;
+};
+
+static const struct argp_option options[] = {
+	{"out", 'o', "DIR", 0, "Folder of the site; default: site_dir of the configuration", 0},
+	{"title", 't', "TEXT", 0, "Title of the site; default: site_title of the configuration", 0},
+	{"base-url", 'u', "URL", 0, "Public address of the site; writes feed.xml, which needs it", 0},
+	{"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
+	{"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 'o':
+		a->out = arg;
+		return 0;
+	case 't':
+		a->title = arg;
+		return 0;
+	case 'u':
+		if (strncmp(arg, "https://", 8) && strncmp(arg, "http://", 7))
+			argp_error(state, "--base-url=%s: expected an address that begins with https:// or http://", arg);
+		a->base_url = arg;
+		return 0;
+	case 'f':
+		a->full = true;
+		return 0;
+	case 'p':
+		a->open = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument `%s`", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp tk_argp_site = {
+	.options = options,
+	.parser = parse_option,
+	.doc = "Writes the dashboard: a folder of static pages that opens from the disk and from any web host."
+	       "\vOnly files whose content has changed are written, and the old site stays until the new one is complete."
+	       "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n",
+};
+
+/* A browser is a convenience: whether it opens is no matter of the exit code. */
+static void open_browser(const char *index)
+{
+	const char *argv[] = {"xdg-open", index, NULL};
+	struct tk_proc_spec spec = {.argv = argv, .deadline_s = 10};
+	struct tk_proc_result result;
+	struct tk_error err;
+
+	if (tk_proc_run(&spec, &result, &err) || tk_proc_check(&spec, &result, &err))
+		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s", err.message);
+	tk_proc_result_free(&result);
+}
+
+static int write_site(const struct tk_globals *g, const struct arguments *a, const struct tk_config *config, struct tk_store *store)
+{
+	struct tk_site_report report;
+	struct tk_error err;
+	char *templates = tk_path_join(tk_data_dir(), "templates");
+	char *dir = tk_path_absolute(a->out ? a->out : config->site_dir), *index = dir ? tk_path_join(dir, "index.html") : NULL;
+	struct tk_site_options site = {
+		.out_dir = dir, .templates_dir = templates, .title = a->title ? a->title : config->site_title,
+		.base_url = a->base_url ? a->base_url : "", .now_s = tk_clock_now_s(), .full = a->full,
+	};
+	int status = templates && index ? tk_site_write(store, &site, &report, &err) : tk_fail(&err, TK_ENOMEM, "out of memory");
+	int code = status ? tk_command_fail("site", &err) : TK_EXIT_OK;
+
+	if (!status) {
+		if (!g->quiet)
+			printf("%zu pages, %zu files (%zu written), %.1f MB in %.2f s\n", report.pages, report.files, report.files_written,
+				(double)report.bytes * 1e-6, report.wall_s);
+		puts(index);
+		if (a->open)
+			open_browser(index);
+	}
+	free(templates);
+	free(index);
+	free(dir);
+	return code;
+}
 
 int tk_cmd_site(const struct tk_globals *g, int argc, char **argv)
 {
-	(void)g, (void)argc, (void)argv;
-	return TK_EXIT_FAILED;
+	struct arguments a = {0};
+	struct tk_config *config;
+	struct tk_store *store;
+	int code = argp_parse(&tk_argp_site, argc, argv, 0, NULL, &a);
+
+	if (code)
+		return TK_EXIT_USAGE;
+	code = tk_command_open(g, "site", TK_STORE_READ, &config, &store);
+	if (code)
+		return code;
+	code = write_site(g, &a, config, store);
+	tk_command_close(config, store);
+	return code;
 }

@@ -13,7 +13,9 @@ struct tk_site_options {
 	const char *templates_dir;       /* templates/ of the tracker */
 	const char *title;
 	const char *base_url;            /* public address for feeds; "" where unknown */
+	const char *assets_dir;          /* Chart.js and its plugins; NULL: looked up beside the program; "": no charts */
 	int64_t now_s;                   /* the clock of the site, so that pages are reproducible */
+	bool full;                       /* read and render everything, also what the old site has already */
 };
 
 struct tk_site_report { size_t pages, files, files_written; int64_t bytes; double wall_s; };

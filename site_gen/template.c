@@ -104,7 +104,8 @@ static int tag_read(const struct parser *p, struct token *out, size_t *after, st
 		;
 	out->s = s;
 	out->len = (size_t)(end - s);
-	if (out->type != TOKEN_COMMENT && !name_is_good(s, out->len))
+	bool is_section = out->type == TOKEN_SECTION || out->type == TOKEN_END;
+	if (out->type != TOKEN_COMMENT && !name_is_good(s, out->len - (is_section && out->len && end[-1] == '?')))
 		return fail_at(t, p->at, err, "not a name:", s, out->len > 40 ? 40 : out->len);
 	size_t suffix = strlen(MARKUP_SUFFIX);
 	if (triple && (out->len <= suffix || memcmp(s + out->len - suffix, MARKUP_SUFFIX, suffix)))
@@ -334,10 +335,11 @@ static int render_range(struct renderer *r, const struct template *t, size_t fro
 static int show_section(struct renderer *r, const struct template *t, size_t at)
 {
 	const struct token *token = &t->tokens[at];
-	const struct tk_value *v = lookup(r, token->s, token->len);
+	bool once = token->s[token->len - 1] == '?';
+	const struct tk_value *v = lookup(r, token->s, token->len - once);
 	if (is_shown(v) == (token->type == TOKEN_INVERTED))
 		return 0;
-	if (token->type == TOKEN_INVERTED || (v->type != TK_VALUE_LIST && v->type != TK_VALUE_OBJECT))
+	if (once || token->type == TOKEN_INVERTED || (v->type != TK_VALUE_LIST && v->type != TK_VALUE_OBJECT))
 		return render_range(r, t, at + 1, token->end);
 	if (r->depth == STACK_MAX)
 		return fail_at(t, token->offset, r->err, "sections are nested too deep at", token->s, token->len);

@@ -5,6 +5,7 @@
  *                            _markup: `grep '{{{'` finds every place where something is not escaped
  *   {{#name}}..{{/name}}     once for a flag that is set, a text that is not empty or an object (its members are then in reach); once for
  *                            each item of a list; not at all for anything else or where there is no such name
+ *   {{#name?}}..{{/name?}}   once where the section would be shown at all: the frame around a list
  *   {{^name}}..{{/name}}     where the section would not be shown
  *   {{>name}}                another template of the set;  {{! comment }};  {{.}} the item itself;  {{a.b}} a member of a member
  *

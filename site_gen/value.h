@@ -15,6 +15,7 @@ struct tk_arena *tk_arena_new(void);                        /* NULL: out of memo
 void tk_arena_reset(struct tk_arena *a);                    /* forgets all values, keeps the memory */
 void tk_arena_free(struct tk_arena *a);
 bool tk_arena_failed(const struct tk_arena *a);
+const struct tk_value *tk_arena_first(const struct tk_arena *a);   /* the first value made since the reset; NULL: none */
 
 enum tk_value_type { TK_VALUE_TEXT, TK_VALUE_MARKUP, TK_VALUE_FLAG, TK_VALUE_LIST, TK_VALUE_OBJECT };
 

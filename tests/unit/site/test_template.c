@@ -75,6 +75,16 @@ static void shows_sections(void **state)
 		"[1][2][3]noneY!(u)(v&lt;)me=me-");
 }
 
+static void frames_lists_once(void **state)
+{
+	struct world *w = *state;
+	struct tk_value *list = tk_set_list(w->arena, w->root, "list");
+	tk_add_text(w->arena, list, "a");
+	tk_add_text(w->arena, list, "b");
+	tk_set_list(w->arena, w->root, "none");
+	assert_string_equal(render(w, "{{#list?}}<{{#list}}{{.}}{{/list}}>{{/list?}}{{#none?}}x{{/none?}}"), "<ab>");
+}
+
 static void takes_lines_of_lone_tags(void **state)
 {
 	struct world *w = *state;
@@ -138,6 +148,8 @@ static void refuses_bad_syntax(void **state)
 	static const struct { const char *text, *message; } bad[] = {
 		{"a {{x", "t.html:1:3: this tag has no end"},
 		{"{{}}", "t.html:1:1: not a name: ``"},
+		{"{{a?}}", "t.html:1:1: not a name: `a?`"},
+		{"{{#?}}", "t.html:1:1: not a name: `?`"},
 		{"{{a b}}", "t.html:1:1: not a name: `a b`"},
 		{"{{a..b}}", "t.html:1:1: not a name: `a..b`"},
 		{"{{{x}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `x`"},
@@ -181,7 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(escapes_text), T(replaces_control_and_malformed), T(shows_sections), T(takes_lines_of_lone_tags), T(takes_markup_only_raw),
+		T(escapes_text), T(replaces_control_and_malformed), T(shows_sections), T(frames_lists_once), T(takes_lines_of_lone_tags), T(takes_markup_only_raw),
 		T(refuses_raw_text), T(includes_partials), T(stops_endless_partials), T(tells_missing_names), T(tells_missing_partial),
 		T(refuses_list_as_text), T(refuses_bad_syntax), T(limits_depth_and_size), T(ends_exponential_pages),
 	};

@@ -1,0 +1,436 @@
+/* Loading and joining: all that every page stands on, read once. */
+#include "site_gen/model.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "problem/outcome.h"
+
+/* ---- indices ------------------------------------------------------------------------------------------------ */
+
+static int entry_order(const void *a, const void *b)
+{
+	const struct tk_index_entry *x = a, *y = b;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Every row struct that is indexed begins with its id. */
+static int index_make(struct tk_index *index, const void *rows, size_t count, size_t size, struct tk_error *err)
+{
+	index->entries = malloc((count ? count : 1) * sizeof *index->entries);
+	if (!index->entries)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	index->count = count;
+	for (size_t i = 0; i < count; i++) {
+		const char *row = (const char *)rows + i * size;
+		index->entries[i] = (struct tk_index_entry){.row = row};
+		memcpy(&index->entries[i].id, row, sizeof(int64_t));
+	}
+	qsort(index->entries, count, sizeof *index->entries, entry_order);
+	return 0;
+}
+
+const void *tk_index_find(const struct tk_index *index, int64_t id)
+{
+	struct tk_index_entry key = {.id = id};
+	const struct tk_index_entry *found = index->count ? bsearch(&key, index->entries, index->count, sizeof key, entry_order) : NULL;
+	return found ? found->row : NULL;
+}
+
+static int make_indices(struct tk_model *m, struct tk_error *err)
+{
+	const struct { struct tk_index *index; const struct tk_rows *rows; size_t size; } all[] = {
+		{&m->environments_by_id, &m->environment_rows, sizeof(struct tk_environment_row)},
+		{&m->upstreams_by_id, &m->upstream_rows, sizeof(struct tk_upstream_row)},
+		{&m->revisions_by_id, &m->revision_rows, sizeof(struct tk_revision_row)},
+		{&m->builds_by_id, &m->build_rows, sizeof(struct tk_build_row)},
+		{&m->problems_by_id, &m->problem_rows, sizeof(struct tk_problem_row)},
+	};
+	int status = 0;
+	for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
+		status = index_make(all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err);
+	return status;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------- */
+
+static int read_tables(struct tk_model *m, struct tk_error *err)
+{
+	struct tk_store *s = m->store;
+	int status = tk_store_machines(s, &m->machine_rows, err);
+	if (!status)
+		status = tk_store_devices(s, &m->device_rows, err);
+	if (!status)
+		status = tk_store_environments(s, &m->environment_rows, err);
+	if (!status)
+		status = tk_store_upstreams(s, &m->upstream_rows, err);
+	if (!status)
+		status = tk_store_revisions(s, &m->revision_rows, err);
+	if (!status)
+		status = tk_store_builds(s, &m->build_rows, err);
+	if (!status)
+		status = tk_store_problems(s, &m->problem_rows, err);
+	if (!status)
+		status = tk_store_all_series(s, &m->series_rows, err);
+	if (!status)
+		status = tk_store_nights(s, &m->night_rows, err);
+	if (!status)
+		status = tk_store_change_points(s, 0, &m->change_rows, err);
+	if (!status)
+		status = tk_store_alerts(s, &m->alert_rows, err);
+	if (!status)
+		status = tk_store_triage(s, &m->triage_rows, err);
+	if (!status)
+		status = tk_store_ceilings(s, 0, &m->ceiling_rows, err);
+	return status;
+}
+
+static struct tk_site_machine *find_machine(const struct tk_model *m, int64_t id)
+{
+	for (size_t i = 0; i < m->machine_count; i++)
+		if (m->machines[i].row->id == id)
+			return &m->machines[i];
+	return NULL;
+}
+
+static struct tk_site_device *find_device(const struct tk_model *m, int64_t id)
+{
+	for (size_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].row->id == id)
+			return &m->devices[i];
+	return NULL;
+}
+
+static int join_machines(struct tk_model *m, struct tk_error *err)
+{
+	m->machines = calloc(m->machine_rows.count + 1, sizeof *m->machines);
+	m->devices = calloc(m->device_rows.count + 1, sizeof *m->devices);
+	if (!m->machines || !m->devices)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->machine_rows.count; i++) {
+		struct tk_site_machine *machine = &m->machines[m->machine_count++];
+		machine->row = TK_ROWS_AT(&m->machine_rows, struct tk_machine_row, i);
+		if (!(machine->file = tk_path_slug(machine->row->name)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < m->device_rows.count; i++) {
+		struct tk_site_device *device = &m->devices[m->device_count++];
+		device->row = TK_ROWS_AT(&m->device_rows, struct tk_device_row, i);
+		device->machine = find_machine(m, device->row->machine_id);
+		if (!device->machine)
+			return tk_fail(err, TK_EDATA, "device %s belongs to no machine", device->row->slug);
+		if (asprintf(&device->name, "%s/%s", device->machine->row->name, device->row->slug) < 0)
+			device->name = NULL;
+		if (!device->name || !(device->file = tk_path_slug(device->name)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+static int join_nights(struct tk_model *m, struct tk_error *err)
+{
+	m->nights = calloc(m->night_rows.count + 1, sizeof *m->nights);
+	if (!m->nights)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->night_rows.count; i++) {
+		struct tk_site_night *night = &m->nights[m->night_count++];
+		night->row = TK_ROWS_AT(&m->night_rows, struct tk_night_row, i);
+		struct tk_site_machine *machine = find_machine(m, night->row->machine_id);
+		if (!machine)
+			return tk_fail(err, TK_EDATA, "night %s belongs to no machine", night->row->uid);
+		night->machine = machine;
+		bool nightly = !strcmp(night->row->kind, "nightly");
+		if (!machine->last_night || (nightly && strcmp(machine->last_night->kind, "nightly")))
+			machine->last_night = night->row;
+		if (i >= TK_SITE_NIGHT_PAGES)
+			continue;
+		char day[TK_TIME_ISO_SIZE], *name = NULL;
+		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_day(night->row->as_of_s, day), machine->file, night->row->uid) >= 0)
+			night->file = tk_path_slug(name);
+		free(name);
+		if (!night->file)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	return index_make(&m->nights_by_id, m->night_rows.rows, m->night_rows.count, sizeof(struct tk_night_row), err);
+}
+
+/* The verdicts of the newest of a machine's nights that was judged, and the runs of its last night. */
+static int read_last_nights(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	for (size_t i = 0; i < m->machine_count && !status; i++) {
+		struct tk_site_machine *machine = &m->machines[i];
+		if (machine->last_night)
+			status = tk_store_runs_of_night(m->store, machine->last_night->id, &machine->runs, err);
+		for (size_t n = 0, tried = 0; !status && n < m->night_count && tried < 5 && !machine->judged_night; n++) {
+			const struct tk_night_row *night = m->nights[n].row;
+			if (m->nights[n].machine != machine || (!strcmp(night->kind, "backfill")))
+				continue;
+			tried++;
+			status = tk_store_verdicts(m->store, night->id, &machine->verdicts, err);
+			if (!status && machine->verdicts.count)
+				machine->judged_night = night;
+			else
+				tk_rows_free(&machine->verdicts), machine->verdicts = (struct tk_rows){0};
+		}
+	}
+	return status;
+}
+
+/* ---- series -------------------------------------------------------------------------------------------------- */
+
+static char *series_label(const struct tk_series_row *row)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_buf_str(&b, row->backend);
+	if (*row->config)
+		tk_buf_printf(&b, " · %s", row->config);
+	if (strcmp(row->mode, "cold"))
+		tk_buf_printf(&b, " · %s", row->mode);
+	if (strcmp(row->metric, "time"))
+		tk_buf_printf(&b, " · %s", row->metric);
+	return tk_buf_detach(&b, NULL);
+}
+
+static const struct { const char *op, *title; } known_ops[] = {{"gemm", "GEMM"}, {"attention", "Attention"}, {"nsa", "Native sparse attention"},
+	{"", ""}, {"copy", "Copy"}, {"read", "Read"}, {"fma", "FMA"}};     /* unknown ones stand where "" is */
+
+static size_t op_rank(const char *op)
+{
+	size_t unknown = 0;
+	for (size_t i = 0; i < sizeof known_ops / sizeof *known_ops; i++) {
+		if (!strcmp(known_ops[i].op, op))
+			return i;
+		unknown = *known_ops[i].op ? unknown : i;
+	}
+	return unknown;
+}
+
+const char *tk_op_title(const char *op)
+{
+	const char *title = known_ops[op_rank(op)].title;
+	return *title ? title : op;
+}
+
+static int series_order(const void *a, const void *b)
+{
+	const struct tk_site_series *x = a, *y = b;
+	int d = (int)op_rank(x->problem->op) - (int)op_rank(y->problem->op);
+	if (!d)
+		d = strcmp(x->problem->op, y->problem->op);
+	if (!d)
+		d = strcmp(x->problem->dtype, y->problem->dtype);
+	if (!d && x->problem->flops != y->problem->flops)
+		d = x->problem->flops < y->problem->flops ? -1 : 1;
+	if (!d)
+		d = strcmp(x->problem->text, y->problem->text);
+	if (!d)
+		d = strcmp(x->device->name, y->device->name);
+	if (!d)
+		d = strcmp(x->label, y->label);
+	return d ? d : strcmp(x->row->slug, y->row->slug);
+}
+
+static int join_series(struct tk_model *m, struct tk_error *err)
+{
+	m->series = calloc(m->series_rows.count + 1, sizeof *m->series);
+	if (!m->series)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->series_rows.count; i++) {
+		struct tk_site_series *s = &m->series[m->series_count++];
+		s->row = TK_ROWS_AT(&m->series_rows, struct tk_series_row, i);
+		s->device = find_device(m, s->row->device_id);
+		s->upstream = tk_index_find(&m->upstreams_by_id, s->row->upstream_id);
+		s->problem = tk_index_find(&m->problems_by_id, s->row->problem_id);
+		if (!s->device || !s->upstream || !s->problem)
+			return tk_fail(err, TK_EDATA, "series %s: its device, upstream or problem is not there", s->row->slug);
+		if (!(s->file = tk_path_slug(s->row->slug)) || !(s->label = series_label(s->row)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	qsort(m->series, m->series_count, sizeof *m->series, series_order);
+	for (size_t i = 0; i < m->series_count; i++) {
+		struct tk_site_series *s = &m->series[i];
+		bool same = i && !strcmp(s->problem->op, s[-1].problem->op);
+		if (!(s->op_file = same ? s[-1].op_file : tk_path_slug(s->problem->op)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	m->series_by_id.entries = malloc((m->series_count + 1) * sizeof *m->series_by_id.entries);
+	if (!m->series_by_id.entries)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	m->series_by_id.count = m->series_count;
+	for (size_t i = 0; i < m->series_count; i++)
+		m->series_by_id.entries[i] = (struct tk_index_entry){m->series[i].row->id, &m->series[i]};
+	qsort(m->series_by_id.entries, m->series_count, sizeof *m->series_by_id.entries, entry_order);
+	return 0;
+}
+
+static int change_order(const void *a, const void *b)
+{
+	const struct tk_change_point_row *x = *(const struct tk_change_point_row *const *)a, *y = *(const struct tk_change_point_row *const *)b;
+	if (x->series_id != y->series_id)
+		return x->series_id < y->series_id ? -1 : 1;
+	return x->as_of_s < y->as_of_s ? -1 : x->as_of_s > y->as_of_s;
+}
+
+static int join_changes(struct tk_model *m, struct tk_error *err)
+{
+	size_t count = m->change_rows.count;
+	m->changes = malloc((count + 1) * sizeof *m->changes);
+	if (!m->changes)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		m->changes[i] = TK_ROWS_AT(&m->change_rows, struct tk_change_point_row, i);
+	qsort(m->changes, count, sizeof *m->changes, change_order);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i; end < count && m->changes[end]->series_id == m->changes[i]->series_id; end++)
+			;
+		struct tk_site_series *s = (struct tk_site_series *)tk_model_series(m, m->changes[i]->series_id);
+		if (!s)
+			continue;
+		s->changes = &m->changes[i];
+		s->change_count = end - i;
+	}
+	return 0;
+}
+
+static void join_last_nights(struct tk_model *m)
+{
+	for (size_t i = 0; i < m->machine_count; i++) {
+		const struct tk_site_machine *machine = &m->machines[i];
+		for (size_t v = 0; v < machine->verdicts.count; v++) {
+			const struct tk_verdict_row *verdict = TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, v);
+			struct tk_site_series *s = (struct tk_site_series *)tk_model_series(m, verdict->series_id);
+			if (s)
+				s->verdict = verdict;
+		}
+		for (size_t r = 0; r < machine->runs.count; r++) {
+			const struct tk_run_row *run = TK_ROWS_AT(&machine->runs, struct tk_run_row, r);
+			struct tk_site_series *s = (struct tk_site_series *)tk_model_series(m, run->series_id);
+			enum tk_outcome outcome;
+			if (s && (tk_outcome_parse(run->outcome, &outcome) || !tk_outcome_counts(outcome)))
+				s->failure = run;
+		}
+	}
+}
+
+static int read_points(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	for (size_t i = 0; i < m->series_count && !status; i++) {
+		struct tk_site_series *s = &m->series[i];
+		status = tk_store_points(m->store, s->row->id, INT64_MIN, TK_SITE_WINDOW, &s->points, err);
+		s->window_is_all = s->points.count < TK_SITE_WINDOW;
+		const struct tk_point *last = status ? NULL : tk_series_last(s);
+		if (last && last->as_of_s > m->newest_s)
+			m->newest_s = last->as_of_s;
+	}
+	return status;
+}
+
+int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err)
+{
+	*m = (struct tk_model){.store = store};
+	int status = read_tables(m, err);
+	if (!status)
+		status = make_indices(m, err);
+	if (!status)
+		status = join_machines(m, err);
+	if (!status)
+		status = join_nights(m, err);
+	if (!status)
+		status = join_series(m, err);
+	if (!status)
+		status = join_changes(m, err);
+	if (!status)
+		status = read_last_nights(m, err);
+	if (!status)
+		status = read_points(m, err);
+	if (!status)
+		join_last_nights(m);
+	return status;
+}
+
+void tk_model_free(struct tk_model *m)
+{
+	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows, &m->upstream_rows, &m->revision_rows, &m->build_rows,
+		&m->problem_rows, &m->series_rows, &m->night_rows, &m->change_rows, &m->alert_rows, &m->triage_rows, &m->ceiling_rows};
+	struct tk_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id, &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id,
+		&m->series_by_id, &m->nights_by_id};
+	for (size_t i = 0; i < m->machine_count; i++) {
+		tk_rows_free(&m->machines[i].verdicts);
+		tk_rows_free(&m->machines[i].runs);
+		free(m->machines[i].file);
+	}
+	for (size_t i = 0; i < m->device_count; i++)
+		free(m->devices[i].file), free(m->devices[i].name);
+	for (size_t i = 0; i < m->night_count; i++)
+		free(m->nights[i].file);
+	for (size_t i = 0; i < m->series_count; i++) {
+		tk_rows_free(&m->series[i].points);
+		if (!i || m->series[i].op_file != m->series[i - 1].op_file)
+			free(m->series[i].op_file);
+		free(m->series[i].file);
+		free(m->series[i].label);
+	}
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		tk_rows_free(lists[i]);
+	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
+		free(indices[i]->entries);
+	free(m->machines);
+	free(m->devices);
+	free(m->nights);
+	free(m->series);
+	free(m->changes);
+	*m = (struct tk_model){0};
+}
+
+/* ---- questions -------------------------------------------------------------------------------------------------- */
+
+const struct tk_site_series *tk_model_series(const struct tk_model *m, int64_t id)
+{
+	return tk_index_find(&m->series_by_id, id);
+}
+
+const struct tk_site_night *tk_model_night(const struct tk_model *m, int64_t id)
+{
+	const struct tk_night_row *row = tk_index_find(&m->nights_by_id, id);
+	return row ? &m->nights[row - (const struct tk_night_row *)m->night_rows.rows] : NULL;
+}
+
+const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_t build_id)
+{
+	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, build_id);
+	return build ? tk_index_find(&m->revisions_by_id, build->revision_id) : NULL;
+}
+
+const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, int64_t run_id)
+{
+	for (size_t i = s->points.count; i-- > 0;)
+		if (TK_ROWS_AT(&s->points, struct tk_point, i)->run_id == run_id)
+			return TK_ROWS_AT(&s->points, struct tk_point, i);
+	return NULL;
+}
+
+const struct tk_point *tk_series_last(const struct tk_site_series *s)
+{
+	return s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, s->points.count - 1) : NULL;
+}
+
+double tk_series_rate(const struct tk_site_series *s, double value, const char **unit)
+{
+	bool compute = s->problem->flops > 0;
+	*unit = compute ? "gflop_per_s" : "gb_per_s";
+	if (strcmp(s->row->unit, "ns") || strcmp(s->row->metric, "time") || !(value > 0))
+		return NAN;
+	double amount = compute ? s->problem->flops : s->problem->bytes;
+	return amount > 0 ? amount / value : NAN;       /* per ns = giga per second */
+}
+
+bool tk_series_is_suite_time(const struct tk_site_series *s)
+{
+	return !strcmp(s->row->role, "suite") && !strcmp(s->row->metric, "time") && !strcmp(s->row->unit, "ns");
+}

@@ -1,0 +1,79 @@
+/* What every page shares: its frame, the words and tones of states, and the row that stands for a series. */
+#ifndef TK_SITE_PAGE_H
+#define TK_SITE_PAGE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "site_gen/model.h"
+#include "site_gen/output.h"
+#include "site_gen/reuse.h"
+#include "site_gen/site.h"
+#include "site_gen/template.h"
+#include "site_gen/value.h"
+
+struct tk_error;
+
+/* All that is in hand while a site is written. */
+struct tk_site {
+	const struct tk_site_options *options;
+	struct tk_model model;
+	struct tk_output *out;
+	struct tk_templates *templates;
+	struct tk_arena *arena;           /* of the page being made */
+	struct tk_buf page, markup;       /* reused */
+	struct tk_reuse reuse;
+	bool charts;                      /* Chart.js is there */
+	char version[17];                 /* of the assets, for their addresses */
+	size_t pages;
+};
+
+/* Sections of the navigation; TK_SECTION_NONE: none is marked. */
+#define TK_SECTIONS(X) \
+	X(TK_SECTION_OVERVIEW, "Overview") X(TK_SECTION_KERNELS, "Kernels") X(TK_SECTION_ROOFLINE, "Roofline") X(TK_SECTION_NIGHTS, "Nights") \
+	X(TK_SECTION_MACHINES, "Machines") X(TK_SECTION_ALERTS, "Alerts") X(TK_SECTION_METHOD, "Method")
+enum tk_section {
+#define TK_SECTION_ENUM(id, title) id,
+	TK_SECTIONS(TK_SECTION_ENUM)
+#undef TK_SECTION_ENUM
+	TK_SECTION_COUNT
+};
+
+/* One file each. */
+int tk_page_overview(struct tk_site *site, struct tk_error *err);
+int tk_page_kernels(struct tk_site *site, struct tk_error *err);
+int tk_page_series_all(struct tk_site *site, struct tk_error *err);
+int tk_page_rooflines(struct tk_site *site, struct tk_error *err);
+int tk_page_nights(struct tk_site *site, struct tk_error *err);
+int tk_page_machines(struct tk_site *site, struct tk_error *err);
+int tk_page_alerts(struct tk_site *site, struct tk_error *err);
+int tk_page_method(struct tk_site *site, struct tk_error *err);
+
+/* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path). */
+struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const char *title, enum tk_section section);
+int tk_page_end(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
+
+/* Sets a text of others, cut to max bytes with an ellipsis. */
+void tk_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
+/* Sets `key` (day), `key`_iso for a <time>. */
+void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s);
+/* Moves site->markup into a member and empties it. */
+void tk_set_markup_of(struct tk_site *site, struct tk_value *o, const char *key);
+
+/* href, title, label, device, upstream, value, half, rate, spark_markup, status, tone, change, direction, series_id, never. */
+void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
+/* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
+void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
+/* rev, rev_href, subject; empty where unknown. */
+void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
+/* The commits between two points: range, range_href, subject of the newer one. */
+void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good, const struct tk_revision_row *bad);
+/* Where a series moved: the change point that its verdict is about, else its two newest points. NULL: unknown. */
+void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s, const struct tk_revision_row **good,
+	const struct tk_revision_row **bad);
+
+/* A tone is a CSS class: bad, good, note, quiet. */
+const char *tk_tone_of_verdict(const char *word);
+const char *tk_tone_of_state(const char *word);           /* of nights, stages, resolutions, builds, outcomes, alerts */
+int tk_rank_of_verdict(const char *word);                 /* most severe first */
+
+#endif

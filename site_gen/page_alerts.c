@@ -1,0 +1,93 @@
+/* alerts.html: every change that was reported, open ones first, with what people said of it; feed.xml where the site's address is known. */
+#include <string.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "site_gen/format.h"
+#include "site_gen/page.h"
+
+#define FEED_MAX 50
+
+static void set_notes(struct tk_site *site, struct tk_value *o, const char *uid)
+{
+	struct tk_value *notes = tk_set_list(site->arena, o, "notes");
+	for (size_t i = 0; i < site->model.triage_rows.count; i++) {
+		const struct tk_triage_row *t = TK_ROWS_AT(&site->model.triage_rows, struct tk_triage_row, i);
+		if (strcmp(t->alert_uid, uid))
+			continue;
+		struct tk_value *note = tk_add_object(site->arena, notes);
+		tk_set_time(site, note, "at", t->at_s);
+		tk_set_clipped(site, note, "author", t->author, 60);
+		tk_set_clipped(site, note, "action", t->action, 30);
+		tk_set_clipped(site, note, "note", t->note, 500);
+	}
+}
+
+static const struct tk_revision_row *find_revision(const struct tk_model *m, int64_t upstream_id, const char *rev)
+{
+	for (size_t i = 0; *rev && i < m->revision_rows.count; i++) {
+		const struct tk_revision_row *r = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
+		if (r->upstream_id == upstream_id && !strcmp(r->rev, rev))
+			return r;
+	}
+	return NULL;
+}
+
+static bool set_alert(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert)
+{
+	const struct tk_site_series *s = tk_model_series(&site->model, alert->series_id);
+	char iso[TK_TIME_ISO_SIZE];
+	if (!s)
+		return false;
+	struct tk_value *o = tk_add_object(site->arena, list);
+	tk_set_series(site, o, s, "");
+	tk_set_clipped(site, o, "uid", alert->uid, 80);
+	tk_set(site->arena, o, "state", alert->status);
+	tk_set_clipped(site, o, "alert_title", alert->title, 200);
+	tk_set_time(site, o, "opened", alert->opened_s);
+	tk_set(site->arena, o, "opened_iso", tk_time_iso(alert->opened_s, iso));
+	tk_set_flag(site->arena, o, "is_closed", alert->closed_s != 0);
+	tk_set_time(site, o, "closed", alert->closed_s);
+	tk_set_clipped(site, o, "cause", alert->cause, 60);
+	tk_set_change(site, o, s, alert->change);
+	bool worse = (alert->change > 0) == !strcmp(s->row->better, "lower");
+	tk_set(site->arena, o, "alert_tone", worse ? "bad" : "good");
+	tk_set_range(site, o, find_revision(&site->model, s->upstream->id, alert->good_rev),
+		find_revision(&site->model, s->upstream->id, alert->bad_rev));
+	set_notes(site, o, alert->uid);
+	return true;
+}
+
+static void set_all(struct tk_site *site, struct tk_value *page, const char *key, const char *state, size_t max)
+{
+	struct tk_value *list = tk_set_list(site->arena, page, key);
+	size_t count = 0;
+	for (size_t i = 0; i < site->model.alert_rows.count && count < max; i++) {
+		const struct tk_alert_row *alert = TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
+		if (!strcmp(alert->status, state))
+			count += set_alert(site, list, alert);
+	}
+}
+
+static int write_feed(struct tk_site *site, struct tk_error *err)
+{
+	char iso[TK_TIME_ISO_SIZE];
+	struct tk_value *page = tk_page_begin(site, "feed.xml", "Alerts", TK_SECTION_ALERTS);
+	size_t len = strlen(site->options->base_url);
+	while (len && site->options->base_url[len - 1] == '/')
+		len--;
+	tk_set_len(site->arena, page, "base", site->options->base_url, len);
+	tk_set(site->arena, page, "updated", tk_time_iso(site->options->now_s, iso));
+	set_all(site, page, "open", "open", FEED_MAX);
+	return tk_page_end(site, "feed", "feed.xml", err);
+}
+
+int tk_page_alerts(struct tk_site *site, struct tk_error *err)
+{
+	struct tk_value *page = tk_page_begin(site, "alerts.html", "Alerts", TK_SECTION_ALERTS);
+	set_all(site, page, "open", "open", SIZE_MAX);
+	set_all(site, page, "closed", "closed", 200);
+	int status = tk_page_end(site, "alerts", "alerts.html", err);
+	if (!status && site->options->base_url && *site->options->base_url)
+		status = write_feed(site, err);
+	return status;
+}

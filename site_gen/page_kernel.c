@@ -1,0 +1,163 @@
+/* kernels/OP.html: every problem of one operation, all backends side by side, relative to the best. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "site_gen/format.h"
+#include "site_gen/page.h"
+#include "site_gen/svg.h"
+
+#define COLUMNS_MAX 12
+
+/* One table: the labels that a device has for an operation, and for each the product of its ratios to the best. */
+struct columns { const char *labels[COLUMNS_MAX]; double log_ratio[COLUMNS_MAX]; size_t shared[COLUMNS_MAX]; size_t count; bool cut; };
+
+static size_t column_of(struct columns *c, const char *label)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!strcmp(c->labels[i], label))
+			return i;
+	if (c->count == COLUMNS_MAX) {
+		c->cut = true;
+		return COLUMNS_MAX;
+	}
+	c->labels[c->count] = label;
+	return c->count++;
+}
+
+static double latest(const struct tk_site_series *s)
+{
+	const struct tk_point *last = s ? tk_series_last(s) : NULL;
+	return last && !s->failure ? last->value : NAN;
+}
+
+static void add_cell(struct tk_site *site, struct tk_value *cells, const struct tk_site_series *s, double best)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *cell = tk_add_object(a, cells);
+	char text[TK_FORMAT_SIZE];
+	const char *rate_unit;
+	tk_set_flag(a, cell, "is_there", s != NULL);
+	if (!s)
+		return;
+	double value = latest(s), ratio = best / value, rate = tk_series_rate(s, value, &rate_unit);
+	bool is_best = value == best;
+	tk_set_fmt(a, cell, "href", "../series/%s.html", s->file);
+	tk_set_flag(a, cell, "measured", isfinite(value));
+	tk_set(a, cell, "outcome", s->failure ? s->failure->outcome : "not measured");
+	tk_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
+	tk_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
+	tk_set_flag(a, cell, "best", is_best);
+	tk_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / best);
+	tk_svg_bar(&site->markup, ratio, is_best ? "best" : "rest");
+	tk_set_markup_of(site, cell, "bar_markup");
+}
+
+/* The series of one problem on one device: series[first..end). */
+static void add_problem(struct tk_site *site, struct tk_value *rows, struct columns *columns, size_t first, size_t end)
+{
+	const struct tk_model *m = &site->model;
+	const struct tk_site_series *of_column[COLUMNS_MAX] = {0};
+	double best = INFINITY;
+	size_t measured = 0;
+	for (size_t i = first; i < end; i++) {
+		size_t c = tk_series_is_suite_time(&m->series[i]) ? column_of(columns, m->series[i].label) : COLUMNS_MAX;
+		if (c == COLUMNS_MAX)
+			continue;
+		of_column[c] = &m->series[i];
+		best = fmin(best, isfinite(latest(&m->series[i])) ? latest(&m->series[i]) : INFINITY);
+		measured += isfinite(latest(&m->series[i]));
+	}
+	struct tk_value *row = tk_add_object(site->arena, rows);
+	tk_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
+	tk_set_clipped(site, row, "family", m->series[first].problem->family, 60);
+	struct tk_value *cells = tk_set_list(site->arena, row, "cells");
+	for (size_t c = 0; c < columns->count; c++) {
+		add_cell(site, cells, of_column[c], best);
+		if (of_column[c] && isfinite(latest(of_column[c])) && measured > 1) {
+			columns->log_ratio[c] += log(latest(of_column[c]) / best);
+			columns->shared[c]++;
+		}
+	}
+}
+
+static bool same_problem(const struct tk_site_series *a, const struct tk_site_series *b)
+{
+	return a->problem == b->problem && a->device == b->device;
+}
+
+static void add_device(struct tk_site *site, struct tk_value *devices, const char *op, const struct tk_site_device *device)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_arena *a = site->arena;
+	struct columns columns = {0};
+	for (size_t i = 0; i < m->series_count; i++)
+		if (m->series[i].device == device && !strcmp(m->series[i].problem->op, op) && tk_series_is_suite_time(&m->series[i]))
+			column_of(&columns, m->series[i].label);
+	if (!columns.count)
+		return;
+	struct tk_value *o = tk_add_object(a, devices);
+	tk_set_clipped(site, o, "device", device->name, 80);
+	tk_set_clipped(site, o, "device_name", device->row->name, 80);
+	tk_set_flag(a, o, "cut", columns.cut);
+	struct tk_value *heads = tk_set_list(a, o, "heads");
+	struct tk_value *rows = tk_set_list(a, o, "rows");
+	for (size_t i = 0, end; i < m->series_count; i = end) {
+		for (end = i + 1; end < m->series_count && same_problem(&m->series[i], &m->series[end]); end++)
+			;
+		bool any = false;
+		for (size_t k = i; k < end; k++)
+			any = any || tk_series_is_suite_time(&m->series[k]);
+		if (any && m->series[i].device == device && !strcmp(m->series[i].problem->op, op))
+			add_problem(site, rows, &columns, i, end);
+	}
+	for (size_t c = 0; c < columns.count; c++) {
+		struct tk_value *head = tk_add_object(a, heads);
+		tk_set_clipped(site, head, "name", columns.labels[c], 60);
+		tk_set_flag(a, head, "mean", columns.shared[c] > 0);
+		tk_set_fmt(a, head, "geomean", "%.2f×", columns.shared[c] ? exp(columns.log_ratio[c] / (double)columns.shared[c]) : 0.0);
+		tk_set_int(a, head, "shared", (int64_t)columns.shared[c]);
+	}
+}
+
+static void set_tabs(struct tk_site *site, struct tk_value *page, const char *current)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_value *tabs = tk_set_list(site->arena, page, "tabs");
+	const char *done = "";
+	for (size_t i = 0; i < m->series_count; i++) {
+		const char *op = m->series[i].problem->op;
+		if (!strcmp(op, done) || !tk_series_is_suite_time(&m->series[i]))
+			continue;
+		done = op;
+		struct tk_value *tab = tk_add_object(site->arena, tabs);
+		tk_set_clipped(site, tab, "name", tk_op_title(op), 40);
+		tk_set_flag(site->arena, tab, "current", !strcmp(op, current));
+		tk_set_fmt(site->arena, tab, "href", "%s.html", m->series[i].op_file);
+	}
+}
+
+static int write_op(struct tk_site *site, const char *op, const char *file, struct tk_error *err)
+{
+	char path[128];
+	snprintf(path, sizeof path, "kernels/%s.html", file);
+	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
+	set_tabs(site, page, op);
+	struct tk_value *devices = tk_set_list(site->arena, page, "devices");
+	for (size_t d = 0; d < site->model.device_count; d++)
+		add_device(site, devices, op, &site->model.devices[d]);
+	return tk_page_end(site, "kernel", path, err);
+}
+
+int tk_page_kernels(struct tk_site *site, struct tk_error *err)
+{
+	const char *done = "";
+	int status = 0;
+	for (size_t i = 0; !status && i < site->model.series_count; i++) {
+		const struct tk_site_series *s = &site->model.series[i];
+		if (!strcmp(s->problem->op, done) || !tk_series_is_suite_time(s))
+			continue;
+		done = s->problem->op;
+		status = write_op(site, done, s->op_file, err);
+	}
+	return status;
+}

@@ -1,0 +1,188 @@
+/* index.html: how the last night went, what moved, then every series. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "site_gen/format.h"
+#include "site_gen/page.h"
+
+#define MOVED_MAX 12
+#define STALE_S (36 * 3600)
+#define MANY 1000        /* rows from which the style sheet lays out only what is on the screen */
+
+/* ---- the last night of each machine ------------------------------------------------------------------------------ */
+
+static void set_verdict_counts(struct tk_site *site, struct tk_value *card, const struct tk_site_machine *machine)
+{
+	struct { const char *word; int rank; size_t count; } counts[32];
+	size_t used = 0;
+	for (size_t i = 0; i < machine->verdicts.count; i++) {
+		const char *word = TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, i)->status;
+		size_t c = 0;
+		while (c < used && strcmp(counts[c].word, word))
+			c++;
+		if (c == used && used < sizeof counts / sizeof *counts) {
+			counts[used].word = word;
+			counts[used].rank = tk_rank_of_verdict(word);
+			counts[used++].count = 0;
+		}
+		if (c < used)
+			counts[c].count++;
+	}
+	struct tk_value *list = tk_set_list(site->arena, card, "counts");
+	for (int rank = 0; rank < 64; rank++)
+		for (size_t c = 0; c < used; c++) {
+			if (counts[c].rank != rank)
+				continue;
+			struct tk_value *o = tk_add_object(site->arena, list);
+			tk_set_int(site->arena, o, "count", (int64_t)counts[c].count);
+			tk_set_clipped(site, o, "word", counts[c].word, 30);
+			tk_set(site->arena, o, "tone", tk_tone_of_verdict(counts[c].word));
+		}
+}
+
+static size_t count_failures(const struct tk_model *m, const struct tk_site_machine *machine)
+{
+	size_t failures = 0;
+	for (size_t i = 0; i < m->series_count; i++)
+		failures += m->series[i].failure && m->series[i].device->machine == machine;
+	return failures;
+}
+
+static void add_machine_card(struct tk_site *site, struct tk_value *list, const struct tk_site_machine *machine)
+{
+	struct tk_arena *a = site->arena;
+	const struct tk_night_row *night = machine->last_night;
+	struct tk_value *card = tk_add_object(a, list);
+	char text[64];
+	tk_set_clipped(site, card, "machine", machine->row->name, 60);
+	tk_set_fmt(a, card, "machine_href", "machines/%s.html", machine->file);
+	bool stale = night && site->options->now_s - night->as_of_s > STALE_S;
+	const char *state = !night ? "never" : stale ? "stale" : night->status;
+	tk_set(a, card, "state", state);
+	tk_set(a, card, "tone", tk_tone_of_state(state));
+	tk_set_flag(a, card, "stale", stale);
+	tk_set_flag(a, card, "has_night", night != NULL);
+	set_verdict_counts(site, card, machine);
+	if (!night)
+		return;
+	const struct tk_site_night *page = tk_model_night(&site->model, night->id);
+	tk_set_fmt(a, card, "night_href", page && page->file ? "nights/%s.html" : "nights/index.html", page ? page->file : "");
+	tk_set_time(site, card, "night", night->as_of_s);
+	tk_set(a, card, "took", night->finished_s ? tk_duration_text((double)(night->finished_s - night->started_s), text, sizeof text) : "not finished");
+	size_t failures = count_failures(&site->model, machine);
+	tk_set_int(a, card, "runs", (int64_t)machine->runs.count);
+	tk_set_int(a, card, "failures", (int64_t)failures);
+	tk_set_flag(a, card, "failed", failures > 0);
+}
+
+/* ---- what moved --------------------------------------------------------------------------------------------------- */
+
+static int moved_order(const void *a, const void *b)
+{
+	const struct tk_site_series *x = *(const struct tk_site_series *const *)a, *y = *(const struct tk_site_series *const *)b;
+	int rx = tk_rank_of_verdict(x->verdict->status), ry = tk_rank_of_verdict(y->verdict->status);
+	if (rx != ry)
+		return rx - ry;
+	double cx = isfinite(x->verdict->change) ? fabs(x->verdict->change) : 0, cy = isfinite(y->verdict->change) ? fabs(y->verdict->change) : 0;
+	if (cx != cy)
+		return cx < cy ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+static void add_moved(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *o = tk_add_object(a, list);
+	const struct tk_verdict_row *v = s->verdict;
+	const struct tk_revision_row *good, *bad;
+	char text[TK_FORMAT_SIZE];
+	bool numbers = isfinite(v->before_value) && isfinite(v->after_value);
+	tk_set_series(site, o, s, "");
+	tk_set_flag(a, o, "numbers", numbers);
+	tk_set(a, o, "before", tk_format_value(v->before_value, s->row->unit, text));
+	tk_set(a, o, "after", tk_format_value(v->after_value, s->row->unit, text));
+	tk_set_clipped(site, o, "reason", v->reason, 160);
+	tk_series_moved_between(site, s, &good, &bad);
+	tk_set_range(site, o, good, bad);
+}
+
+/* The series of one tone, most severe first; the list is cut, `key`_more says by how much. */
+static void set_moved(struct tk_site *site, struct tk_value *page, const char *tone, const char *key, const char *key_more,
+	const struct tk_site_series **moved)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < site->model.series_count; i++) {
+		const struct tk_site_series *s = &site->model.series[i];
+		if (s->verdict && !strcmp(tk_tone_of_verdict(s->verdict->status), tone))
+			moved[count++] = s;
+	}
+	qsort(moved, count, sizeof *moved, moved_order);
+	struct tk_value *list = tk_set_list(site->arena, page, key);
+	for (size_t i = 0; i < count && i < MOVED_MAX; i++)
+		add_moved(site, list, moved[i]);
+	tk_set_int(site->arena, page, key_more, count > MOVED_MAX ? (int64_t)(count - MOVED_MAX) : 0);
+	tk_set_flag(site->arena, page, !strcmp(tone, "bad") ? "worse_cut" : !strcmp(tone, "good") ? "better_cut" : "look_cut", count > MOVED_MAX);
+}
+
+static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_error *err)
+{
+	const struct tk_site_series **moved = malloc((site->model.series_count + 1) * sizeof *moved);
+	if (!moved)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	set_moved(site, page, "bad", "worse", "worse_more", moved);
+	set_moved(site, page, "good", "better", "better_more", moved);
+	set_moved(site, page, "note", "look", "look_more", moved);
+	free(moved);
+	return 0;
+}
+
+/* ---- every series --------------------------------------------------------------------------------------------------- */
+
+static void add_group(struct tk_site *site, struct tk_value *groups, size_t first, size_t end)
+{
+	struct tk_arena *a = site->arena;
+	const struct tk_model *m = &site->model;
+	struct tk_value *group = tk_add_object(a, groups);
+	const char *op = m->series[first].problem->op;
+	bool page = false;
+	tk_set_clipped(site, group, "op", op, 40);
+	tk_set_clipped(site, group, "name", tk_op_title(op), 40);
+	tk_set_int(a, group, "count", (int64_t)(end - first));
+	struct tk_value *rows = tk_set_list(a, group, "rows");
+	for (size_t i = first; i < end; i++) {
+		struct tk_value *row = tk_add_object(a, rows);
+		tk_set_series(site, row, &m->series[i], "");
+		tk_set(a, row, "role", strcmp(m->series[i].row->role, "suite") ? m->series[i].row->role : "");
+		page = page || tk_series_is_suite_time(&m->series[i]);
+	}
+	tk_set_flag(a, group, "page", page);
+	tk_set_fmt(a, group, "group_href", "kernels/%s.html", m->series[first].op_file);
+}
+
+int tk_page_overview(struct tk_site *site, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_value *page = tk_page_begin(site, "index.html", "Overview", TK_SECTION_OVERVIEW);
+	struct tk_arena *a = site->arena;
+	char text[TK_FORMAT_SIZE];
+	tk_set_time(site, page, "made", site->options->now_s);
+	struct tk_value *cards = tk_set_list(a, page, "machines");
+	bool judged = false;
+	for (size_t i = 0; i < m->machine_count; i++) {
+		add_machine_card(site, cards, &m->machines[i]);
+		judged = judged || m->machines[i].judged_night;
+	}
+	tk_set_flag(a, page, "judged", judged);
+	tk_set_flag(a, page, "many", m->series_count > MANY);
+	tk_set(a, page, "series_count", tk_format_count((int64_t)m->series_count, text));
+	int status = set_all_moved(site, page, err);
+	struct tk_value *groups = tk_set_list(a, page, "groups");
+	for (size_t first = 0, end; first < m->series_count; first = end) {
+		for (end = first; end < m->series_count && !strcmp(m->series[end].problem->op, m->series[first].problem->op); end++)
+			;
+		add_group(site, groups, first, end);
+	}
+	return status ? status : tk_page_end(site, "overview", "index.html", err);
+}

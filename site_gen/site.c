@@ -1,0 +1,123 @@
+/* Writing a site: load, render, swap. */
+#include "site_gen/site.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "site_gen/assets.h"
+#include "site_gen/page.h"
+#include "site_gen/shard.h"
+
+#define SITE_FORMAT 1       /* raise it when the same history gives other files: nothing of an older site is then taken over */
+
+/* What else than the history decides what is written. */
+static int digest_of(const struct tk_site *site, const char *assets_hex, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	struct tk_hash *h = tk_hash_new();
+	if (!h)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	tk_hash_field_i64(h, SITE_FORMAT);
+	tk_hash_field(h, assets_hex);
+	tk_hash_field(h, site->options->title);
+	tk_hash_field(h, site->options->base_url);
+	/* the navigation, which every page repeats */
+	tk_hash_field(h, site->model.device_count ? site->model.devices[0].file : "");
+	tk_hash_field(h, site->model.series_count ? site->model.series[0].op_file : "");
+	for (size_t i = 0; i < site->model.upstream_rows.count; i++)
+		tk_hash_field(h, TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i)->url);
+	int status = tk_hash_tree(h, site->options->templates_dir, err);
+	if (status)
+		tk_hash_free(h);
+	else
+		tk_hash_finish(h, hex);
+	return status;
+}
+
+static int put_shared(struct tk_site *site, const char *path, struct tk_error *err)
+{
+	int status = tk_output_put(site->out, path, &site->page, err);
+	tk_buf_clear(&site->page);
+	return status;
+}
+
+static int write_shared_data(struct tk_site *site, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	tk_buf_clear(&site->page);
+	tk_shard_nights(&site->page, m);
+	int status = put_shared(site, "data/nights.js", err);
+	if (!status) {
+		tk_shard_environments(&site->page, m);
+		status = put_shared(site, "data/environments.js", err);
+	}
+	for (size_t i = 0; !status && i < m->upstream_rows.count; i++) {
+		const struct tk_upstream_row *u = TK_ROWS_AT(&m->upstream_rows, struct tk_upstream_row, i);
+		char path[64];
+		snprintf(path, sizeof path, "data/revisions-%lld.js", (long long)u->id);
+		tk_shard_revisions(&site->page, m, u);
+		status = put_shared(site, path, err);
+	}
+	if (!status) {
+		tk_shard_manifest(&site->page, m);
+		status = put_shared(site, "data/manifest.js", err);
+	}
+	return status ? status : put_shared(site, ".nojekyll", err);      /* GitHub Pages: publish as it is */
+}
+
+static int render_all(struct tk_site *site, struct tk_error *err)
+{
+	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_page_series_all, tk_page_overview, tk_page_kernels, tk_page_rooflines,
+		tk_page_nights, tk_page_machines, tk_page_alerts, tk_page_method};
+	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE];
+	int status = tk_assets_copy(site->out, site->options->templates_dir, site->options->assets_dir, &site->charts, assets, err);
+	if (status)
+		return status;
+	snprintf(site->version, sizeof site->version, "%.8s", assets);
+	status = digest_of(site, assets, digest, err);
+	if (!status)
+		status = tk_reuse_plan(&site->model, site->out, digest, site->options->full, &site->reuse, err);
+	for (size_t i = 0; !status && i < sizeof pages / sizeof *pages; i++)
+		status = pages[i](site, err);
+	if (!status)
+		status = write_shared_data(site, err);
+	return status ? status : tk_reuse_write_state(&site->model, site->out, digest, site->reuse.cut_s, err);
+}
+
+static void site_free(struct tk_site *site)
+{
+	tk_reuse_free(&site->reuse);
+	tk_output_free(site->out);
+	tk_templates_free(site->templates);
+	tk_arena_free(site->arena);
+	tk_buf_free(&site->page);
+	tk_buf_free(&site->markup);
+	tk_model_free(&site->model);
+}
+
+int tk_site_write(struct tk_store *store, const struct tk_site_options *options, struct tk_site_report *report, struct tk_error *err)
+{
+	struct tk_site site = {.options = options};
+	int64_t start_ns = tk_clock_mono_ns();
+	site.templates = tk_templates_new();
+	site.arena = tk_arena_new();
+	int status = site.templates && site.arena ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!status)
+		status = tk_templates_load(site.templates, options->templates_dir, err);
+	if (!status)
+		status = tk_output_open(options->out_dir, &site.out, err);
+	if (!status)
+		status = tk_model_load(store, &site.model, err);
+	if (!status)
+		status = render_all(&site, err);
+	if (!status)
+		status = tk_output_commit(site.out, err);
+	if (!status) {
+		struct tk_output_counts counts = tk_output_counts(site.out);
+		*report = (struct tk_site_report){site.pages, counts.files, counts.written, counts.bytes,
+			(double)(tk_clock_mono_ns() - start_ns) * 1e-9};
+	}
+	site_free(&site);
+	return status;
+}

@@ -1,0 +1,133 @@
+/* Paths in relative integer steps: a sparkline is about 300 bytes. */
+#include "site_gen/svg.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "site_gen/format.h"
+#include "site_gen/model.h"
+#include "stats/summary.h"
+
+#define SPARK_POINTS 60
+#define SPARK_WIDTH 120
+#define SPARK_HEIGHT 28
+#define TREND_WIDTH 1000
+#define TREND_HEIGHT 240
+#define RANGE_FLOOR 0.05
+
+struct frame { const struct tk_point *points; size_t count; int64_t t0, t1; struct tk_range y; int width, height, margin; };
+
+static struct frame frame_of(const struct tk_site_series *s, size_t newest, bool intervals, int width, int height, int margin)
+{
+	size_t count = s->points.count < newest ? s->points.count : newest;
+	const struct tk_point *p = (const struct tk_point *)s->points.rows + (s->points.count - count);
+	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s, {INFINITY, -INFINITY}, width, height, margin};
+	double values[TK_SITE_WINDOW];
+	for (size_t i = 0; i < count; i++) {
+		values[i] = p[i].value;
+		f.y.lo = fmin(f.y.lo, intervals ? fmin(p[i].lo, p[i].value) : p[i].value);
+		f.y.hi = fmax(f.y.hi, intervals ? fmax(p[i].hi, p[i].value) : p[i].value);
+	}
+	double median = tk_median(values, count), floor_half = fabs(median) * RANGE_FLOOR;
+	f.y.lo = fmin(f.y.lo, median - floor_half);
+	f.y.hi = fmax(f.y.hi, median + floor_half);
+	if (!(f.y.hi > f.y.lo))
+		f.y.hi = f.y.lo + 1;
+	return f;
+}
+
+static int x_of(const struct frame *f, int64_t t)
+{
+	double span = (double)(f->t1 - f->t0);
+	return f->margin + (int)lround(span > 0 ? (double)(t - f->t0) / span * (f->width - 2 * f->margin) : 0);
+}
+
+static int y_of(const struct frame *f, double v)
+{
+	double part = (f->y.hi - v) / (f->y.hi - f->y.lo);
+	return f->margin + (int)lround(fmin(fmax(part, 0), 1) * (f->height - 2 * f->margin));
+}
+
+static void step(struct tk_buf *out, int dx, int dy)
+{
+	tk_buf_int(out, dx);
+	if (dy >= 0)
+		tk_buf_char(out, ' ');
+	tk_buf_int(out, dy);
+}
+
+static void line_path(struct tk_buf *out, const struct frame *f, const char *class)
+{
+	int x = x_of(f, f->points[0].as_of_s), y = y_of(f, f->points[0].value);
+	tk_buf_printf(out, "<path class=\"%s\" d=\"M%d %dl", class, x, y);
+	for (size_t i = 1; i < f->count; i++) {
+		int nx = x_of(f, f->points[i].as_of_s), ny = y_of(f, f->points[i].value);
+		if (i > 1 && nx - x >= 0)
+			tk_buf_char(out, ' ');
+		step(out, nx - x, ny - y);
+		x = nx;
+		y = ny;
+	}
+	tk_buf_str(out, "\"/>");
+}
+
+static void band_path(struct tk_buf *out, const struct frame *f)
+{
+	tk_buf_str(out, "<path class=\"band\" d=\"M");
+	for (size_t i = 0; i < f->count; i++) {
+		tk_buf_str(out, i ? "L" : "");
+		step(out, x_of(f, f->points[i].as_of_s), y_of(f, f->points[i].hi));
+	}
+	for (size_t i = f->count; i-- > 0;) {
+		tk_buf_char(out, 'L');
+		step(out, x_of(f, f->points[i].as_of_s), y_of(f, f->points[i].lo));
+	}
+	tk_buf_str(out, "z\"/>");
+}
+
+static void change_marks(struct tk_buf *out, const struct frame *f, const struct tk_site_series *s)
+{
+	for (size_t i = 0; i < s->change_count; i++) {
+		const struct tk_change_point_row *c = s->changes[i];
+		if (c->as_of_s <= f->t0 || c->as_of_s > f->t1)
+			continue;
+		bool worse = (c->after_value > c->before_value) == !strcmp(s->row->better, "lower");
+		tk_buf_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>", worse ? "step-bad" : "step-good", x_of(f, c->as_of_s), f->height);
+	}
+}
+
+void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
+{
+	if (s->points.count < 2)
+		return;
+	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
+	const struct tk_point *last = &f.points[f.count - 1];
+	tk_buf_printf(out, "<svg class=\"spark\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" aria-hidden=\"true\">", SPARK_WIDTH, SPARK_HEIGHT,
+		SPARK_WIDTH, SPARK_HEIGHT);
+	change_marks(out, &f, s);
+	line_path(out, &f, "line");
+	tk_buf_printf(out, "<circle cx=\"%d\" cy=\"%d\" r=\"2\"/></svg>", x_of(&f, last->as_of_s), y_of(&f, last->value));
+}
+
+struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s)
+{
+	if (s->points.count < 2)
+		return (struct tk_range){NAN, NAN};
+	struct frame f = frame_of(s, TK_SITE_WINDOW, true, TREND_WIDTH, TREND_HEIGHT, 4);
+	tk_buf_printf(out, "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" aria-hidden=\"true\">", TREND_WIDTH, TREND_HEIGHT);
+	for (int i = 1; i < 4; i++)
+		tk_buf_printf(out, "<path class=\"grid\" d=\"M0 %dh%d\"/>", i * TREND_HEIGHT / 4, TREND_WIDTH);
+	band_path(out, &f);
+	change_marks(out, &f, s);
+	line_path(out, &f, "line");
+	tk_buf_str(out, "</svg>");
+	return f.y;
+}
+
+void tk_svg_bar(struct tk_buf *out, double ratio, const char *class_suffix)
+{
+	double width = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) * 100 : 0;
+	tk_buf_printf(out, "<svg class=\"bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+		"<rect class=\"bar-%s\" width=\"%.1f\" height=\"4\"/></svg>", class_suffix, width);
+}
