@@ -181,7 +181,7 @@ static void print_text(const struct run_detail *d, bool samples)
 	if (samples && d->sample_count)
 		putchar('\n');
 	else if (samples)
-		puts("\nno raw samples (they are dropped after a while: `keep_samples_days`)");
+		puts("\nno raw samples (they are dropped after a while: `retention.samples`)");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------ */
