@@ -10,11 +10,13 @@ struct init_options {
 	bool force, print;
 };
 
+/* clang-format off */
 static const struct argp_option options[] = {
 	{"force", 'f', NULL, 0, "overwrite a file that is there", 1},
 	{"print", 'p', NULL, 0, "write to the standard output, not to a file", 1},
 	{0},
 };
+/* clang-format on */
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -34,11 +36,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_init = {options, parse_option, NULL,
-	"Write a commented tracker.yml (or what --config names) with every default.\v"
-	"Without a file the tracker works with these defaults.\n\n"
-	"Examples:\n"
-	"  tracker init\n"
-	"  tracker init --print | less"};
+        "Write a commented tracker.yml (or what --config names) with every default.\v"
+        "Without a file the tracker works with these defaults.\n\n"
+        "Examples:\n"
+        "  tracker init\n"
+        "  tracker init --print | less"};
 
 int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 {
@@ -52,7 +54,8 @@ int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 		return TK_EXIT_OK;
 	}
 	if (!o.force && tk_file_exists(path))
-		tk_fail(&err, TK_EUSAGE, "%s is there already; --force overwrites it, --print shows what would be written", path);
+		tk_fail(&err, TK_EUSAGE,
+		        "%s is there already; --force overwrites it, --print shows what would be written", path);
 	if (err.status || tk_file_write(path, text, strlen(text), &err))
 		return tk_command_fail("init", &err);
 	if (!g->quiet)

@@ -18,10 +18,12 @@ struct suite_options {
 	bool json;
 };
 
+/* clang-format off */
 static const struct argp_option options[] = {
 	{"format", 'f', "text|json", 0, "list, show: a table, or JSON", 1},
 	{0},
 };
+/* clang-format on */
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -35,7 +37,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->action)
-			return ARGP_ERR_UNKNOWN;     /* the rest comes as ARGP_KEY_ARGS */
+			return ARGP_ERR_UNKNOWN; /* the rest comes as ARGP_KEY_ARGS */
 		o->action = arg;
 		return 0;
 	case ARGP_KEY_ARGS:
@@ -51,14 +53,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_suite = {options, parse_option, "list\ncheck [NAME|FILE...]\nshow NAME|FILE",
-	"List, check and show the suites: the problems that are measured.\v"
-	"  list     the suites of suites/ here and of the tracker\n"
-	"  check    read suites and say what is wrong, with line and column; all of them where none is named\n"
-	"  show     every problem of a suite in its canonical form, with its FLOPs and compulsory bytes\n\n"
-	"Examples:\n"
-	"  tracker suite list\n"
-	"  tracker suite check suites/mine.yml\n"
-	"  tracker suite show smoke --format=json"};
+        "List, check and show the suites: the problems that are measured.\v"
+        "  list     the suites of suites/ here and of the tracker\n"
+        "  check    read suites and say what is wrong, with line and column; all of them where none is named\n"
+        "  show     every problem of a suite in its canonical form, with its FLOPs and compulsory bytes\n\n"
+        "Examples:\n"
+        "  tracker suite list\n"
+        "  tracker suite check suites/mine.yml\n"
+        "  tracker suite show smoke --format=json"};
 
 /* ---- what is looked at -------------------------------------------------------------------------------------- */
 
@@ -101,9 +103,11 @@ static int print_json(json_t *json, struct tk_error *err)
 
 /* ---- list --------------------------------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const struct tk_column list_columns[] = {
 	{"SUITE", TK_COLUMN_LEFT}, {"PROBLEMS", TK_COLUMN_RIGHT}, {"TITLE", TK_COLUMN_LEFT}, {"FILE", TK_COLUMN_CUT}, {NULL, 0},
 };
+/* clang-format on */
 
 static void list_row(struct tk_table *t, json_t *json, const char *name, const struct tk_suite *s)
 {
@@ -113,8 +117,9 @@ static void list_row(struct tk_table *t, json_t *json, const char *name, const s
 	tk_table_set(t, "TITLE", "%s", s ? s->title : "cannot be read");
 	tk_table_set(t, "FILE", "%s", s ? s->path : "");
 	if (s)
-		json_array_append_new(json, json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", s->name, "title", s->title, "path", s->path, "hash", s->hash,
-			"problems", (json_int_t)s->count));
+		json_array_append_new(
+		        json, json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", s->name, "title", s->title, "path",
+		                      s->path, "hash", s->hash, "problems", (json_int_t)s->count));
 	else
 		json_array_append_new(json, json_pack("{s:s, s:b}", "name", name, "broken", 1));
 }
@@ -180,12 +185,15 @@ static int check(const struct tk_globals *g, const struct suite_options *o)
 
 /* ---- show --------------------------------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const struct tk_column show_columns[] = {
 	{"PROBLEM", TK_COLUMN_LEFT}, {"GFLOP", TK_COLUMN_RIGHT}, {"MB", TK_COLUMN_RIGHT}, {"FLOP/B", TK_COLUMN_RIGHT}, {"GROUP", TK_COLUMN_OPTIONAL},
 	{"SOURCE", TK_COLUMN_CUT}, {NULL, 0},
 };
+/* clang-format on */
 
-static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_problem *row, const struct tk_problem_spec *p)
+static void show_row(
+        struct tk_table *t, json_t *json, const struct tk_suite_problem *row, const struct tk_problem_spec *p)
 {
 	double flops = tk_problem_flops(p), bytes = tk_problem_bytes(p);
 	char title[160];
@@ -198,11 +206,14 @@ static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_pro
 	tk_table_set(t, "FLOP/B", "%.3g", bytes > 0 ? flops / bytes : 0);
 	tk_table_set(t, "GROUP", "%s", row->group);
 	tk_table_set(t, "SOURCE", "%s", row->source);
-	json_array_append_new(json, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text, "title", title, "op", tk_problem_op_word(p),
-		"dtype", tk_problem_dtype_word(p), "flops", flops, "bytes", bytes, "group", row->group, "source", row->source));
+	json_array_append_new(
+	        json, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text, "title", title, "op",
+	                      tk_problem_op_word(p), "dtype", tk_problem_dtype_word(p), "flops", flops, "bytes", bytes,
+	                      "group", row->group, "source", row->source));
 }
 
-static int show_suite(const struct tk_globals *g, const struct suite_options *o, const struct tk_suite *s, struct tk_error *err)
+static int show_suite(
+        const struct tk_globals *g, const struct suite_options *o, const struct tk_suite *s, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, show_columns);
 	json_t *problems = json_array();
@@ -216,8 +227,9 @@ static int show_suite(const struct tk_globals *g, const struct suite_options *o,
 			show_row(t, problems, &s->problems[i], &p);
 	}
 	if (!status && o->json)
-		status = print_json(json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title, "path", s->path, "hash", s->hash, "problems",
-			problems), err);
+		status = print_json(json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title, "path",
+		                            s->path, "hash", s->hash, "problems", problems),
+		        err);
 	else if (!status)
 		status = tk_table_print(t, stdout, err);
 	json_decref(problems);
@@ -243,8 +255,13 @@ static int show(const struct tk_globals *g, const struct suite_options *o)
 
 int tk_cmd_suite(const struct tk_globals *g, int argc, char **argv)
 {
-	static const struct { const char *name; int (*run)(const struct tk_globals *g, const struct suite_options *o); } actions[] = {
-		{"list", list}, {"check", check}, {"show", show},
+	static const struct {
+		const char *name;
+		int (*run)(const struct tk_globals *g, const struct suite_options *o);
+	} actions[] = {
+	        {"list", list},
+	        {"check", check},
+	        {"show", show},
 	};
 	struct suite_options o = {0};
 	struct tk_error err = {0};

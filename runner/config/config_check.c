@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -24,7 +25,8 @@ static int find(const struct check *k, const char *section, const char *key)
 
 static int upstream_node(const struct check *k, size_t i, const char *key)
 {
-	int map = tk_yaml_item(k->y, tk_yaml_find(k->y, tk_yaml_root(k->y), "upstreams"), i), node = tk_yaml_find(k->y, map, key);
+	int map = tk_yaml_item(k->y, tk_yaml_find(k->y, tk_yaml_root(k->y), "upstreams"), i),
+	    node = tk_yaml_find(k->y, map, key);
 
 	return node ? node : map;
 }
@@ -32,11 +34,14 @@ static int upstream_node(const struct check *k, size_t i, const char *key)
 static int check_lists(const struct check *k)
 {
 	if (!k->c->devices[0])
-		return tk_yaml_fail(k->y, find(k, "devices", NULL), k->err, "devices is an empty list, expected at least one, for instance [all]");
+		return tk_yaml_fail(k->y, find(k, "devices", NULL), k->err,
+		        "devices is an empty list, expected at least one, for instance [all]");
 	if (!k->c->suites[0])
-		return tk_yaml_fail(k->y, find(k, "suites", NULL), k->err, "suites is an empty list, expected at least one, for instance [smoke]");
+		return tk_yaml_fail(k->y, find(k, "suites", NULL), k->err,
+		        "suites is an empty list, expected at least one, for instance [smoke]");
 	if (!k->c->upstream_count)
-		return tk_yaml_fail(k->y, find(k, "upstreams", NULL), k->err, "upstreams is an empty list, expected at least one");
+		return tk_yaml_fail(
+		        k->y, find(k, "upstreams", NULL), k->err, "upstreams is an empty list, expected at least one");
 	return TK_OK;
 }
 
@@ -45,16 +50,17 @@ static int check_suites(const struct check *k)
 	int status = TK_OK;
 
 	for (size_t i = 0; !status && k->c->suites[i]; i++) {
-		struct tk_error why = { 0 };
+		struct tk_error why = {0};
 		char *path = NULL;
 
 		if (tk_suite_find(k->c->root, k->c->suites[i], &path, &why))
-			status = tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "suites", NULL), i), k->err, "%s", why.message);
+			status = tk_yaml_fail(
+			        k->y, tk_yaml_item(k->y, find(k, "suites", NULL), i), k->err, "%s", why.message);
 		free(path);
 		for (size_t j = 0; !status && j < i; j++)
 			if (strcmp(k->c->suites[i], k->c->suites[j]) == 0)
-				status = tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "suites", NULL), i), k->err, "suite `%s` is there twice, expected once",
-					k->c->suites[i]);
+				status = tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "suites", NULL), i), k->err,
+				        "suite `%s` is there twice, expected once", k->c->suites[i]);
 	}
 	return status;
 }
@@ -62,22 +68,28 @@ static int check_suites(const struct check *k)
 static int check_git_keys(const struct check *k, size_t i)
 {
 	const struct tk_upstream_config *u = &k->c->upstreams[i];
-	const struct { const char *key, *value; } only_git[] = { { "url", u->url }, { "branch", u->branch }, { "path", u->path } };
+	const struct {
+		const char *key, *value;
+	} only_git[] = {{"url", u->url}, {"branch", u->branch}, {"path", u->path}};
 
 	if (u->kind == TK_UPSTREAM_GIT && !u->url)
-		return tk_yaml_fail(k->y, upstream_node(k, i, "kind"), k->err, "upstream `%s` is of kind git and has no url, expected `url: https://...` or a path",
-			u->name);
+		return tk_yaml_fail(k->y, upstream_node(k, i, "kind"), k->err,
+		        "upstream `%s` is of kind git and has no url, expected `url: https://...` or a path", u->name);
 	if (u->kind == TK_UPSTREAM_GIT && !u->adapter)
-		return tk_yaml_fail(k->y, upstream_node(k, i, "kind"), k->err, "upstream `%s` is of kind git and has no adapter, expected the adapter that builds it",
-			u->name);
+		return tk_yaml_fail(k->y, upstream_node(k, i, "kind"), k->err,
+		        "upstream `%s` is of kind git and has no adapter, expected the adapter that builds it",
+		        u->name);
 	if (u->branch && (u->branch[0] == '-' || strpbrk(u->branch, " ~^:?*[\\")))
-		return tk_yaml_fail(k->y, upstream_node(k, i, "branch"), k->err, "branch of upstream `%s` is not a name that git allows, expected one like main", u->name);
+		return tk_yaml_fail(k->y, upstream_node(k, i, "branch"), k->err,
+		        "branch of upstream `%s` is not a name that git allows, expected one like main", u->name);
 	if (u->path && (u->path[0] == '-' || u->path[0] == '/' || u->path[0] == ':'))
-		return tk_yaml_fail(k->y, upstream_node(k, i, "path"), k->err, "path of upstream `%s` is not inside the repository, expected one like src/gemm", u->name);
+		return tk_yaml_fail(k->y, upstream_node(k, i, "path"), k->err,
+		        "path of upstream `%s` is not inside the repository, expected one like src/gemm", u->name);
 	for (size_t g = 0; g < 3; g++)
 		if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF && only_git[g].value)
-			return tk_yaml_fail(k->y, upstream_node(k, i, only_git[g].key), k->err, "%s of upstream `%s` has no meaning, expected it with kind git only",
-				only_git[g].key, u->name);
+			return tk_yaml_fail(k->y, upstream_node(k, i, only_git[g].key), k->err,
+			        "%s of upstream `%s` has no meaning, expected it with kind git only", only_git[g].key,
+			        u->name);
 	return TK_OK;
 }
 
@@ -89,8 +101,9 @@ static int check_upstreams(const struct check *k)
 	for (size_t i = 0; !status && i < k->c->upstream_count; i++) {
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(u[i].name, u[j].name) == 0)
-				return tk_yaml_fail(k->y, upstream_node(k, i, "name"), k->err, "upstream `%s` is there twice (first in line %zu), expected every name once",
-					u[i].name, tk_yaml_line(k->y, upstream_node(k, j, "name")));
+				return tk_yaml_fail(k->y, upstream_node(k, i, "name"), k->err,
+				        "upstream `%s` is there twice (first in line %zu), expected every name once",
+				        u[i].name, tk_yaml_line(k->y, upstream_node(k, j, "name")));
 		status = check_git_keys(k, i);
 	}
 	return status;
@@ -113,8 +126,9 @@ static int check_control(const struct check *k)
 		found |= strcmp(names[i], control->upstream) == 0;
 	near = tk_nearest(control->upstream, names);
 	if (!found && control->every)
-		status = tk_yaml_fail(k->y, find(k, "control", "upstream"), k->err, "control.upstream is `%s`, which is no upstream, expected %s%s%s",
-			control->upstream, near ? "`" : "builtin or one of upstreams", near ? near : "", near ? "`" : "");
+		status = tk_yaml_fail(k->y, find(k, "control", "upstream"), k->err,
+		        "control.upstream is `%s`, which is no upstream, expected %s%s%s", control->upstream,
+		        near ? "`" : "builtin or one of upstreams", near ? near : "", near ? "`" : "");
 	free(names);
 	return status;
 }
@@ -125,17 +139,19 @@ static int check_numbers(const struct check *k)
 	const struct tk_measure_config *m = &k->c->measure;
 
 	if (b->measure_s > b->job_s)
-		return tk_yaml_fail(k->y, find(k, "budgets", "measure"), k->err, "budgets.measure (%gs) is over budgets.job (%gs), expected less: a job also loads and verifies",
-			b->measure_s, b->job_s);
+		return tk_yaml_fail(k->y, find(k, "budgets", "measure"), k->err,
+		        "budgets.measure (%gs) is over budgets.job (%gs), expected less: a job also loads and verifies",
+		        b->measure_s, b->job_s);
 	if (m->min_samples > m->max_samples)
-		return tk_yaml_fail(k->y, find(k, "measure", "min_samples"), k->err, "measure.min_samples (%u) is over measure.max_samples (%u), expected at most that",
-			m->min_samples, m->max_samples);
+		return tk_yaml_fail(k->y, find(k, "measure", "min_samples"), k->err,
+		        "measure.min_samples (%u) is over measure.max_samples (%u), expected at most that",
+		        m->min_samples, m->max_samples);
 	return TK_OK;
 }
 
 int tk_config_check(struct tk_config *c, const struct tk_yaml *y, struct tk_error *err)
 {
-	struct check k = { c, y, err };
+	struct check k = {c, y, err};
 	int status = check_lists(&k);
 
 	if (!status)
@@ -167,7 +183,7 @@ static void hash_number(struct tk_hash *h, double v)
 
 static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 {
-	const char *texts[] = { u->name, u->url, u->branch, u->path, u->adapter, u->options, u->cmake_args };
+	const char *texts[] = {u->name, u->url, u->branch, u->path, u->adapter, u->options, u->cmake_args};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		tk_hash_field(h, texts[i]);

@@ -1,9 +1,10 @@
-/* tracker.yml -> struct tk_config: the default text first, the user's file over it, then the checks that need the whole.
- * So the default text is the one place that says what a default is. */
+/* tracker.yml -> struct tk_config: the default text first, the user's file over it, then the checks that need the
+ * whole. So the default text is the one place that says what a default is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -22,7 +23,8 @@ static void free_words(char **words)
 static void free_upstreams(struct tk_upstream_config *u, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		char *texts[] = { u[i].name, u[i].url, u[i].branch, u[i].path, u[i].adapter, u[i].options, u[i].cmake_args };
+		char *texts[] = {
+		        u[i].name, u[i].url, u[i].branch, u[i].path, u[i].adapter, u[i].options, u[i].cmake_args};
 
 		for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
 			free(texts[t]);
@@ -35,8 +37,8 @@ void tk_config_free(struct tk_config *c)
 {
 	if (!c)
 		return;
-	char *texts[] = { c->path, c->root, c->machine, c->control.upstream, c->control.backend, c->control.problem, c->db, c->site_dir,
-		c->site_title, c->cache_dir, c->adapter_path, c->forge_url, c->webhook_url };
+	char *texts[] = {c->path, c->root, c->machine, c->control.upstream, c->control.backend, c->control.problem,
+	        c->db, c->site_dir, c->site_title, c->cache_dir, c->adapter_path, c->forge_url, c->webhook_url};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		free(texts[i]);
@@ -57,7 +59,8 @@ struct layer {
 };
 
 /* The scalars of one mapping: row i is pointer i of `raw`. `section` is "" for the top level. */
-static int apply_scalars(const struct layer *l, int map, const char *section, const struct tk_config_key *keys, char *const *raw, void *base)
+static int apply_scalars(const struct layer *l, int map, const char *section, const struct tk_config_key *keys,
+        char *const *raw, void *base)
 {
 	int status = TK_OK;
 
@@ -90,7 +93,8 @@ static int copy_words(char *const *from, size_t count, char ***out, struct tk_er
 }
 
 /* A list of words of the file replaces the one that is there. */
-static int apply_words(const struct layer *l, int map, const char *key, char *const *raw, unsigned count, const char *allowed, char ***out)
+static int apply_words(const struct layer *l, int map, const char *key, char *const *raw, unsigned count,
+        const char *allowed, char ***out)
 {
 	int node = tk_yaml_find(l->y, map, key);
 	char shown[80];
@@ -99,8 +103,9 @@ static int apply_words(const struct layer *l, int map, const char *key, char *co
 		return TK_OK;
 	for (unsigned i = 0; i < count; i++)
 		if (!*raw[i] || strlen(raw[i]) > 1024 || (allowed && raw[i][strspn(raw[i], allowed)]))
-			return tk_yaml_fail(l->y, tk_yaml_item(l->y, node, i), l->err, "%s has `%s`, expected a name of %s", key,
-				tk_yaml_shown(raw[i], shown), allowed ? "letters, digits and .:_-" : "at most 1024 bytes");
+			return tk_yaml_fail(l->y, tk_yaml_item(l->y, node, i), l->err,
+			        "%s has `%s`, expected a name of %s", key, tk_yaml_shown(raw[i], shown),
+			        allowed ? "letters, digits and .:_-" : "at most 1024 bytes");
 	return copy_words(raw, count, out, l->err);
 }
 
@@ -117,7 +122,8 @@ static int default_adapter(struct tk_upstream_config *u, struct tk_error *err)
 	return u->adapter ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-static int apply_upstream(const struct layer *l, int node, const struct tk_raw_upstream *raw, struct tk_upstream_config *u)
+static int apply_upstream(
+        const struct layer *l, int node, const struct tk_raw_upstream *raw, struct tk_upstream_config *u)
 {
 	int status;
 
@@ -126,12 +132,14 @@ static int apply_upstream(const struct layer *l, int node, const struct tk_raw_u
 	if (!raw->name || !*raw->name)
 		return tk_yaml_fail(l->y, node, l->err, "an upstream has no name, expected `name: NAME`");
 	if (!raw->kind || !*raw->kind)
-		return tk_yaml_fail(l->y, node, l->err, "upstream `%s` has no kind, expected `kind:` self, git, system or builtin", raw->name);
+		return tk_yaml_fail(l->y, node, l->err,
+		        "upstream `%s` has no kind, expected `kind:` self, git, system or builtin", raw->name);
 	status = apply_scalars(l, node, "upstreams", tk_config_upstream_keys, (char *const *)(const void *)raw, u);
 	if (!status)
 		status = copy_words(NULL, 0, &u->backends, l->err);
 	if (!status)
-		status = apply_words(l, node, "backends", raw->backends, raw->backends_count, NAME_CHARACTERS, &u->backends);
+		status = apply_words(
+		        l, node, "backends", raw->backends, raw->backends_count, NAME_CHARACTERS, &u->backends);
 	return status ? status : default_adapter(u, l->err);
 }
 
@@ -178,19 +186,21 @@ static int apply(const struct layer *l)
 	int status = apply_scalars(l, root, "", tk_config_top_keys, (char *const *)(const void *)raw, l->c);
 
 	if (!status)
-		status = apply_words(l, root, "devices", raw->devices, raw->devices_count, NAME_CHARACTERS, &l->c->devices);
+		status = apply_words(
+		        l, root, "devices", raw->devices, raw->devices_count, NAME_CHARACTERS, &l->c->devices);
 	if (!status)
 		status = apply_words(l, root, "suites", raw->suites, raw->suites_count, NULL, &l->c->suites);
 	if (!status && raw->notify)
-		status = apply_words(l, tk_yaml_find(l->y, root, "notify"), "fail_on", raw->notify->fail_on, raw->notify->fail_on_count, NAME_CHARACTERS,
-			&l->c->fail_on);
+		status = apply_words(l, tk_yaml_find(l->y, root, "notify"), "fail_on", raw->notify->fail_on,
+		        raw->notify->fail_on_count, NAME_CHARACTERS, &l->c->fail_on);
 	if (!status)
 		status = apply_upstreams(l, tk_yaml_find(l->y, root, "upstreams"));
 	return status ? status : apply_sections(l, root);
 }
 
 /* Lays one text over c; *y is the caller's to free, also after a failure. */
-static int lay_over(struct tk_config *c, const char *name, const char *text, size_t len, struct tk_yaml **y, struct tk_error *err)
+static int lay_over(
+        struct tk_config *c, const char *name, const char *text, size_t len, struct tk_yaml **y, struct tk_error *err)
 {
 	struct tk_raw *raw = NULL;
 	int status = tk_yaml_parse(name, text, len, y, err);
@@ -198,7 +208,7 @@ static int lay_over(struct tk_config *c, const char *name, const char *text, siz
 	if (!status)
 		status = tk_raw_load(*y, text, len, &raw, err);
 	if (!status)
-		status = apply(&(struct layer){ *y, raw, c, err });
+		status = apply(&(struct layer){*y, raw, c, err});
 	tk_raw_free(raw);
 	return status;
 }
@@ -248,7 +258,8 @@ static char *folder_of(const char *path)
 /* Sets c->path (NULL: there is no file, use the default) and c->root. */
 static int find_file(struct tk_config *c, const char *root, const char *path, struct tk_error *err)
 {
-	char *base = tk_path_absolute(root ? root : "."), *file = base ? tk_path_join(base, path ? path : "tracker.yml") : NULL;
+	char *base = tk_path_absolute(root ? root : "."),
+	     *file = base ? tk_path_join(base, path ? path : "tracker.yml") : NULL;
 	char *absolute = file ? tk_path_absolute(file) : NULL;
 	int status = absolute ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 
@@ -269,7 +280,7 @@ static int find_file(struct tk_config *c, const char *root, const char *path, st
 /* A file that is not there or too large is the user's mistake, not the system's. */
 static int read_file(const char *path, struct tk_buf *text, struct tk_error *err)
 {
-	struct tk_error why = { 0 };
+	struct tk_error why = {0};
 	int status = tk_file_read(path, FILE_MAX, text, &why);
 
 	if (!status)
@@ -293,7 +304,8 @@ static int load_text(struct tk_config *c, const char *name, const char *text, si
 	return status;
 }
 
-int tk_config_load_text(const char *root, const char *name, const char *text, size_t len, struct tk_config **out, struct tk_error *err)
+int tk_config_load_text(
+        const char *root, const char *name, const char *text, size_t len, struct tk_config **out, struct tk_error *err)
 {
 	struct tk_config *c = calloc(1, sizeof *c);
 	int status = c && (c->root = strdup(root)) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");

@@ -1,9 +1,11 @@
-/* One value of tracker.yml: its text, by its kind, into its field; and the sentence where it is not what was expected. */
+/* One value of tracker.yml: its text, by its kind, into its field; and the sentence where it is not what was expected.
+ */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -33,7 +35,8 @@ static int expected(const struct reading *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(want, sizeof want, fmt, ap);
 	va_end(ap);
-	return tk_yaml_fail(r->y, r->node, r->err, "%s is `%s`, expected %s", r->what, tk_yaml_shown(r->text, shown), want);
+	return tk_yaml_fail(
+	        r->y, r->node, r->err, "%s is `%s`, expected %s", r->what, tk_yaml_shown(r->text, shown), want);
 }
 
 static int keep(const struct reading *r, char *value, char **out)
@@ -88,7 +91,8 @@ static int read_repository(const struct reading *r, char **out)
 
 static int read_web(const struct reading *r, char **out)
 {
-	if (!printable(r->text) || strpbrk(r->text, " \t\"<>\\^`") || (strncmp(r->text, "https://", 8) != 0 && strncmp(r->text, "http://", 7) != 0))
+	if (!printable(r->text) || strpbrk(r->text, " \t\"<>\\^`") ||
+	        (strncmp(r->text, "https://", 8) != 0 && strncmp(r->text, "http://", 7) != 0))
 		return expected(r, "a URL that begins with https:// or http://");
 	return keep(r, strdup(r->text), out);
 }
@@ -96,7 +100,7 @@ static int read_web(const struct reading *r, char **out)
 static int read_problem(const struct reading *r, char **out)
 {
 	struct tk_problem_spec p;
-	struct tk_error why = { 0 };
+	struct tk_error why = {0};
 
 	if (tk_problem_parse(&p, r->text, &why))
 		return tk_yaml_fail(r->y, r->node, r->err, "%s is not a problem: %s", r->what, why.message);
@@ -105,7 +109,7 @@ static int read_problem(const struct reading *r, char **out)
 
 static int read_kind(const struct reading *r, enum tk_upstream_kind *out)
 {
-	static const char *const words[] = { "self", "git", "system", "builtin", NULL };
+	static const char *const words[] = {"self", "git", "system", "builtin", NULL};
 
 	for (int i = 0; words[i]; i++)
 		if (strcmp(words[i], r->text) == 0) {
@@ -122,8 +126,16 @@ static int in_range(const struct reading *r, double v, const char *low, const ch
 
 static const char *duration_text(double s, char *out, size_t size)
 {
-	static const struct { const char *unit; double s; } units[] = {
-		{ "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 }, { "ms", 1e-3 }, { "us", 1e-6 },
+	static const struct {
+		const char *unit;
+		double s;
+	} units[] = {
+	        {"d", 86400},
+	        {"h", 3600},
+	        {"m", 60},
+	        {"s", 1},
+	        {"ms", 1e-3},
+	        {"us", 1e-6},
 	};
 
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -211,12 +223,14 @@ static int read_count(const struct reading *r, uint32_t *out)
 
 static int read_text(const struct reading *r, char **out)
 {
-	return printable(r->text) ? keep(r, strdup(r->text), out) : expected(r, "printable text of at most %d bytes", TEXT_MAX);
+	return printable(r->text) ? keep(r, strdup(r->text), out)
+	                          : expected(r, "printable text of at most %d bytes", TEXT_MAX);
 }
 
 static int read_name(const struct reading *r, char **out)
 {
-	return is_name(r->text) ? keep(r, strdup(r->text), out) : expected(r, "at most %d of letters, digits, dot, dash and underscore", NAME_MAX_LEN);
+	return is_name(r->text) ? keep(r, strdup(r->text), out)
+	                        : expected(r, "at most %d of letters, digits, dot, dash and underscore", NAME_MAX_LEN);
 }
 
 static int read_location(const struct reading *r, char **out)
@@ -224,26 +238,39 @@ static int read_location(const struct reading *r, char **out)
 	return printable(r->text) ? keep(r, tk_config_path(r->root, r->text), out) : expected(r, "a path");
 }
 
-int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, const struct tk_config_key *key, const char *root, const char *text,
-	void *base, struct tk_error *err)
+int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, const struct tk_config_key *key,
+        const char *root, const char *text, void *base, struct tk_error *err)
 {
-	struct reading r = { y, node, what, root, text, key, err };
+	struct reading r = {y, node, what, root, text, key, err};
 	void *at = (char *)base + key->offset;
 
 	switch (key->kind) {
-	case TK_VALUE_TEXT:        return read_text(&r, at);
-	case TK_VALUE_NAME:        return read_name(&r, at);
-	case TK_VALUE_LOCATION:    return read_location(&r, at);
-	case TK_VALUE_REPOSITORY:  return read_repository(&r, at);
-	case TK_VALUE_WEB:         return read_web(&r, at);
-	case TK_VALUE_PROBLEM:     return read_problem(&r, at);
-	case TK_VALUE_KIND:        return read_kind(&r, at);
-	case TK_VALUE_DURATION:    return read_duration(&r, 1, at);
-	case TK_VALUE_DURATION_NS: return read_duration(&r, 1e9, at);
-	case TK_VALUE_DAYS:        return read_days(&r, at);
-	case TK_VALUE_SIZE:        return read_size(&r, at);
-	case TK_VALUE_FRACTION:    return read_fraction(&r, at);
-	case TK_VALUE_COUNT:       return read_count(&r, at);
+	case TK_VALUE_TEXT:
+		return read_text(&r, at);
+	case TK_VALUE_NAME:
+		return read_name(&r, at);
+	case TK_VALUE_LOCATION:
+		return read_location(&r, at);
+	case TK_VALUE_REPOSITORY:
+		return read_repository(&r, at);
+	case TK_VALUE_WEB:
+		return read_web(&r, at);
+	case TK_VALUE_PROBLEM:
+		return read_problem(&r, at);
+	case TK_VALUE_KIND:
+		return read_kind(&r, at);
+	case TK_VALUE_DURATION:
+		return read_duration(&r, 1, at);
+	case TK_VALUE_DURATION_NS:
+		return read_duration(&r, 1e9, at);
+	case TK_VALUE_DAYS:
+		return read_days(&r, at);
+	case TK_VALUE_SIZE:
+		return read_size(&r, at);
+	case TK_VALUE_FRACTION:
+		return read_fraction(&r, at);
+	case TK_VALUE_COUNT:
+		return read_count(&r, at);
 	case TK_VALUE_BOOL:
 		return tk_units_bool(text, at) ? expected(&r, "yes or no") : TK_OK;
 	}

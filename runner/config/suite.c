@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -73,10 +74,11 @@ static size_t place_of(const struct tk_suite_builder *b, const char *text, bool 
 	return low;
 }
 
-static int append(struct tk_suite_builder *b, const char *text, size_t place, size_t line, const char *source, const char *group)
+static int append(
+        struct tk_suite_builder *b, const char *text, size_t place, size_t line, const char *source, const char *group)
 {
 	struct tk_suite *s = b->suite;
-	struct tk_suite_problem p = { strdup(text), strdup(source), strdup(group) };
+	struct tk_suite_problem p = {strdup(text), strdup(source), strdup(group)};
 
 	if (!p.text || !p.source || !p.group) {
 		free(p.text);
@@ -94,7 +96,7 @@ static int append(struct tk_suite_builder *b, const char *text, size_t place, si
 int tk_suite_add(struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group)
 {
 	struct tk_problem_spec p;
-	struct tk_error why = { 0 };
+	struct tk_error why = {0};
 	size_t place;
 	bool there;
 
@@ -104,10 +106,12 @@ int tk_suite_add(struct tk_suite_builder *b, const char *text, int at, const cha
 	if (there && b->merge)
 		return TK_OK;
 	if (there)
-		return tk_yaml_fail(b->y, at, b->err, "%s is there twice (first in line %zu), expected every problem once", p.text,
-			b->lines[b->by_text[place]]);
+		return tk_yaml_fail(b->y, at, b->err,
+		        "%s is there twice (first in line %zu), expected every problem once", p.text,
+		        b->lines[b->by_text[place]]);
 	if (b->suite->count >= TK_SUITE_PROBLEMS_MAX)
-		return tk_yaml_fail(b->y, at, b->err, "the suite has more than %d problems, expected fewer", TK_SUITE_PROBLEMS_MAX);
+		return tk_yaml_fail(
+		        b->y, at, b->err, "the suite has more than %d problems, expected fewer", TK_SUITE_PROBLEMS_MAX);
 	return grow(b) ? TK_ENOMEM : append(b, p.text, place, tk_yaml_line(b->y, at), source, group);
 }
 
@@ -128,7 +132,8 @@ static int check_json(const char *name, char *text, size_t len, struct tk_error 
 	bool quoted = false;
 
 	if (!json)
-		return tk_fail(err, TK_ECONFIG, "%s:%d:%d: not valid JSON: %s", name, why.line > 0 ? why.line : 1, why.column > 0 ? why.column : 1, why.text);
+		return tk_fail(err, TK_ECONFIG, "%s:%d:%d: not valid JSON: %s", name, why.line > 0 ? why.line : 1,
+		        why.column > 0 ? why.column : 1, why.text);
 	json_decref(json);
 	for (size_t i = 0; i < len; i++) {
 		if (quoted && text[i] == '\\')
@@ -166,7 +171,7 @@ static int hash_problems(struct tk_suite *s, struct tk_error *err)
 /* `name`: what messages call the file. */
 static int read_text(struct tk_suite *s, const char *name, struct tk_buf *text, struct tk_error *err)
 {
-	struct tk_suite_builder b = { .suite = s, .err = err, .merge = is_json(s->path) };
+	struct tk_suite_builder b = {.suite = s, .err = err, .merge = is_json(s->path)};
 	struct tk_yaml *y = NULL;
 	int status = b.merge ? check_json(name, text->data, text->len, err) : TK_OK;
 
@@ -183,7 +188,8 @@ static int read_text(struct tk_suite *s, const char *name, struct tk_buf *text, 
 	return status;
 }
 
-int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text, struct tk_suite **out, struct tk_error *err)
+int tk_suite_load_text(
+        const char *path, const char *name, struct tk_buf *text, struct tk_suite **out, struct tk_error *err)
 {
 	struct tk_suite *s = calloc(1, sizeof *s);
 	int status = s ? name_from_path(s, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");

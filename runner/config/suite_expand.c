@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "config/suite_parts.h"
@@ -50,8 +51,9 @@ static int bad_expression(const struct combination *c, size_t i, const char *why
 {
 	char shown[80];
 
-	return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err, "%s is `%s`, expected a value such as $m, 2*$m or 16384/$sq: %s", c->params[i].key,
-		tk_yaml_shown(written(c, i), shown), why);
+	return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
+	        "%s is `%s`, expected a value such as $m, 2*$m or 16384/$sq: %s", c->params[i].key,
+	        tk_yaml_shown(written(c, i), shown), why);
 }
 
 static bool read_number(const char **at, int64_t *out)
@@ -66,7 +68,8 @@ static bool read_number(const char **at, int64_t *out)
 	return v <= NUMBER_MAX;
 }
 
-/* `$key`: the written value of another parameter. NULL where there is no such parameter, or it is an expression itself. */
+/* `$key`: the written value of another parameter. NULL where there is no such parameter, or it is an expression itself.
+ */
 static const char *referred(const struct combination *c, const char **at)
 {
 	size_t len = strspn(++*at, "abcdefghijklmnopqrstuvwxyz_");
@@ -131,8 +134,9 @@ static int compute(struct combination *c, size_t i)
 	if (strcmp(c->params[i].key, "causal") == 0 && tk_units_bool(text, &flag) == 0)
 		text = flag ? "1" : "0";
 	if ((size_t)snprintf(c->value[i], VALUE_MAX, "%s", text) >= VALUE_MAX || strpbrk(text, ",="))
-		return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err, "the value of %s is no single value, expected one of at most %d characters", c->params[i].key,
-			VALUE_MAX - 1);
+		return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
+		        "the value of %s is no single value, expected one of at most %d characters", c->params[i].key,
+		        VALUE_MAX - 1);
 	return TK_OK;
 }
 
@@ -143,7 +147,7 @@ static int add_combination(struct combination *c, int at, const char *source, co
 
 	tk_buf_printf(&text, "%s:", c->op);
 	for (size_t i = 0; !status && i < c->count; i++) {
-		struct tk_error why = { 0 };
+		struct tk_error why = {0};
 
 		status = compute(c, i);
 		if (!status && tk_problem_check_pair(c->op, c->params[i].key, c->value[i], &why))
@@ -167,28 +171,35 @@ static int check_params(const struct combination *c, int at, size_t *total)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct tk_suite_param *p = &c->params[i];
 		size_t n = choices(b, p);
-		struct tk_error why = { 0 };
+		struct tk_error why = {0};
 
 		if (tk_problem_check_pair(c->op, p->key, NULL, &why))
 			return tk_yaml_fail(b->y, p->key_node, b->err, "%s", why.message);
 		if (!n)
-			return tk_yaml_fail(b->y, p->value_node, b->err, "%s is an empty list, expected values", p->key);
+			return tk_yaml_fail(
+			        b->y, p->value_node, b->err, "%s is an empty list, expected values", p->key);
 		for (size_t j = 0; !p->fixed && j < n; j++) {
-			int node = tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST ? tk_yaml_item(b->y, p->value_node, j) : p->value_node;
+			int node = tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST
+			                   ? tk_yaml_item(b->y, p->value_node, j)
+			                   : p->value_node;
 
 			if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR || tk_yaml_is_empty(b->y, node))
-				return tk_yaml_fail(b->y, node, b->err, "%s is %s, expected a value or a list of values", p->key, tk_yaml_kind_word(b->y, node));
+				return tk_yaml_fail(b->y, node, b->err,
+				        "%s is %s, expected a value or a list of values", p->key,
+				        tk_yaml_kind_word(b->y, node));
 		}
 		if (__builtin_mul_overflow(*total, n, total) || *total > TK_SUITE_PROBLEMS_MAX)
-			return tk_yaml_fail(b->y, at, b->err, "the lists of this entry multiply to more than %d problems, expected fewer", TK_SUITE_PROBLEMS_MAX);
+			return tk_yaml_fail(b->y, at, b->err,
+			        "the lists of this entry multiply to more than %d problems, expected fewer",
+			        TK_SUITE_PROBLEMS_MAX);
 	}
 	return TK_OK;
 }
 
-int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params, size_t count, int at, const char *source,
-	const char *group)
+int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params, size_t count,
+        int at, const char *source, const char *group)
 {
-	struct combination c = { .b = b, .op = op, .params = params, .count = count };
+	struct combination c = {.b = b, .op = op, .params = params, .count = count};
 	size_t total;
 	int status = check_params(&c, at, &total);
 

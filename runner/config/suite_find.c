@@ -1,8 +1,10 @@
 /* Suites by name: <root>/suites first, then the tracker's own. */
 #include "config/suite_find.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -10,7 +12,7 @@
 #include "config/config_keys.h"
 #include "config/yaml_tree.h"
 
-static const char *const endings[] = { ".yml", ".yaml", ".json" };
+static const char *const endings[] = {".yml", ".yaml", ".json"};
 
 const char *tk_data_dir(void)
 {

@@ -1,42 +1,54 @@
 /* The configuration shape of public benchmark runners: an object of kernel names to arrays of parameter objects,
- * {"gemm":[{"m":..,"n":..,"k":..}], "mha":[{"batch","heads","seq_len","dim","is_causal"}], "nsa":[{..,"block_size","groups","selected_blocks"}]}.
- * Their names are translated; the keys of problem.h are accepted as well. Types are f16 where the file does not say. */
+ * {"gemm":[{"m":..,"n":..,"k":..}], "mha":[{"batch","heads","seq_len","dim","is_causal"}],
+ * "nsa":[{..,"block_size","groups","selected_blocks"}]}. Their names are translated; the keys of problem.h are accepted
+ * as well. Types are f16 where the file does not say. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "base/nearest.h"
 #include "config/suite_parts.h"
 #include "config/yaml_tree.h"
 
-struct rename { const char *theirs, *ours; };
+struct rename {
+	const char *theirs, *ours;
+};
 
+/* clang-format off */
 static const struct rename gemm_keys[] = {
 	{ "m", "m" }, { "n", "n" }, { "k", "k" }, { "M", "m" }, { "N", "n" }, { "K", "k" }, { "batch", "batch" },
 	{ "dtype", "a" }, { "in_dtype", "a" }, { "out_dtype", "c" }, { "accum_dtype", "acc" }, { "acc_dtype", "acc" },
 	{ "trans_a", "ta" }, { "trans_b", "tb" }, { "trans_A", "ta" }, { "trans_B", "tb" }, { "transA", "ta" }, { "transB", "tb" },
 	{ "a", "a" }, { "b", "b" }, { "c", "c" }, { "acc", "acc" }, { "ta", "ta" }, { "tb", "tb" }, { "dist", "dist" }, { NULL },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct rename attention_keys[] = {
 	{ "batch", "b" }, { "heads", "h" }, { "heads_kv", "hkv" }, { "kv_heads", "hkv" }, { "groups", "groups" },
 	{ "seq_len", "sq" }, { "seq_len_q", "sq" }, { "seq_len_kv", "skv" }, { "seq_q", "sq" }, { "seq_kv", "skv" }, { "dim", "d" }, { "dim_v", "dv" },
 	{ "is_causal", "causal" }, { "dtype", "dtype" }, { "scale", "scale" }, { "b", "b" }, { "h", "h" }, { "hkv", "hkv" }, { "sq", "sq" },
 	{ "skv", "skv" }, { "d", "d" }, { "dv", "dv" }, { "causal", "causal" }, { "dir", "dir" }, { "dist", "dist" }, { NULL },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct rename nsa_keys[] = {
 	{ "batch", "b" }, { "heads", "h" }, { "heads_kv", "hkv" }, { "groups", "groups" }, { "seq_len", "s" }, { "dim", "d" }, { "is_causal", "causal" },
 	{ "scale", "scale" }, { "block_size", "block_size" }, { "selected_blocks", "selected_blocks" }, { "window", "window" }, { "window_size", "window" },
 	{ "dtype", "dtype" }, { "b", "b" }, { "h", "h" }, { "hkv", "hkv" }, { "s", "s" }, { "d", "d" }, { "causal", "causal" }, { "dist", "dist" }, { NULL },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct { const char *theirs, *op, *type_key; const struct rename *keys; } kernels[] = {
 	{ "gemm", "gemm", "a", gemm_keys }, { "matmul", "gemm", "a", gemm_keys },
 	{ "mha", "attention", "dtype", attention_keys }, { "attention", "attention", "dtype", attention_keys },
 	{ "flash_attention", "attention", "dtype", attention_keys }, { "gqa", "attention", "dtype", attention_keys },
 	{ "nsa", "nsa", "dtype", nsa_keys },
 };
+/* clang-format on */
 
 #define KERNEL_COUNT (sizeof kernels / sizeof kernels[0])
 #define RENAMES_MAX 40
@@ -56,7 +68,8 @@ static int unknown_parameter(struct tk_suite_builder *b, int key, const char *ke
 	near = tk_nearest(tk_yaml_text(b->y, key), known);
 	tk_yaml_shown(tk_yaml_text(b->y, key), shown);
 	if (near)
-		return tk_yaml_fail(b->y, key, b->err, "unknown key `%s` of %s, did you mean `%s`?", shown, kernel, near);
+		return tk_yaml_fail(
+		        b->y, key, b->err, "unknown key `%s` of %s, did you mean `%s`?", shown, kernel, near);
 	return tk_yaml_fail(b->y, key, b->err, "unknown key `%s` of %s, expected one of %s", shown, kernel, list);
 }
 
@@ -68,7 +81,10 @@ static const char *transpose_word(const char *text)
 	return strcmp(text, "false") == 0 || strcmp(text, "N") == 0 ? "n" : NULL;
 }
 
-struct object { struct tk_suite_param params[TK_SUITE_KEYS_MAX + 1]; size_t count; };
+struct object {
+	struct tk_suite_param params[TK_SUITE_KEYS_MAX + 1];
+	size_t count;
+};
 
 static bool has(const struct object *o, const char *key)
 {
@@ -78,7 +94,8 @@ static bool has(const struct object *o, const char *key)
 	return false;
 }
 
-static int translate(struct tk_suite_builder *b, int map, const char *kernel, const struct rename *keys, struct object *o)
+static int translate(
+        struct tk_suite_builder *b, int map, const char *kernel, const struct rename *keys, struct object *o)
 {
 	for (size_t i = 0; i < tk_yaml_count(b->y, map); i++) {
 		int key = tk_yaml_key(b->y, map, i), value = tk_yaml_item(b->y, map, i);
@@ -91,11 +108,15 @@ static int translate(struct tk_suite_builder *b, int map, const char *kernel, co
 		if (strcmp(tk_yaml_text(b->y, value), "null") == 0)
 			continue;
 		if (has(o, r->ours))
-			return tk_yaml_fail(b->y, key, b->err, "`%s` says %s a second time, expected once", r->theirs, r->ours);
+			return tk_yaml_fail(
+			        b->y, key, b->err, "`%s` says %s a second time, expected once", r->theirs, r->ours);
 		if (o->count == TK_SUITE_KEYS_MAX - 1)
-			return tk_yaml_fail(b->y, key, b->err, "there are more than %d keys, expected fewer", TK_SUITE_KEYS_MAX - 1);
-		o->params[o->count++] = (struct tk_suite_param){ .key = r->ours, .key_node = key, .value_node = value,
-			.fixed = r->ours[0] == 't' ? transpose_word(tk_yaml_text(b->y, value)) : NULL };
+			return tk_yaml_fail(b->y, key, b->err, "there are more than %d keys, expected fewer",
+			        TK_SUITE_KEYS_MAX - 1);
+		o->params[o->count++] = (struct tk_suite_param){.key = r->ours,
+		        .key_node = key,
+		        .value_node = value,
+		        .fixed = r->ours[0] == 't' ? transpose_word(tk_yaml_text(b->y, value)) : NULL};
 	}
 	return TK_OK;
 }
@@ -109,10 +130,14 @@ static int replace_groups(struct tk_suite_builder *b, struct object *o, char *co
 		if (strcmp(o->params[i].key, "groups") != 0)
 			continue;
 		if (has(o, "hkv"))
-			return tk_yaml_fail(b->y, o->params[i].key_node, b->err, "groups stands beside the number of kv heads, expected one of them");
+			return tk_yaml_fail(b->y, o->params[i].key_node, b->err,
+			        "groups stands beside the number of kv heads, expected one of them");
 		if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > 9)
-			return tk_yaml_fail(b->y, o->params[i].value_node, b->err, "groups is %s, expected a whole number",
-				tk_yaml_kind(b->y, o->params[i].value_node) == TK_YAML_SCALAR ? "no whole number" : tk_yaml_kind_word(b->y, o->params[i].value_node));
+			return tk_yaml_fail(b->y, o->params[i].value_node, b->err,
+			        "groups is %s, expected a whole number",
+			        tk_yaml_kind(b->y, o->params[i].value_node) == TK_YAML_SCALAR
+			                ? "no whole number"
+			                : tk_yaml_kind_word(b->y, o->params[i].value_node));
 		snprintf(computed, size, "$h/%s", text);
 		o->params[i].key = "hkv";
 		o->params[i].fixed = computed;
@@ -129,19 +154,21 @@ static const char *file_name(const struct tk_suite_builder *b)
 
 static int read_object(struct tk_suite_builder *b, int map, size_t kernel)
 {
-	struct object o = { .count = 0 };
+	struct object o = {.count = 0};
 	char hkv[16];
 	int status;
 
 	if (tk_yaml_kind(b->y, map) != TK_YAML_MAP)
-		return tk_yaml_fail(b->y, map, b->err, "an item of %s is %s, expected an object", kernels[kernel].theirs, tk_yaml_kind_word(b->y, map));
+		return tk_yaml_fail(b->y, map, b->err, "an item of %s is %s, expected an object",
+		        kernels[kernel].theirs, tk_yaml_kind_word(b->y, map));
 	status = translate(b, map, kernels[kernel].theirs, kernels[kernel].keys, &o);
 	if (!status)
 		status = replace_groups(b, &o, hkv, sizeof hkv);
 	if (status)
 		return status;
 	if (!has(&o, kernels[kernel].type_key))
-		o.params[o.count++] = (struct tk_suite_param){ .key = kernels[kernel].type_key, .key_node = map, .value_node = map, .fixed = "f16" };
+		o.params[o.count++] = (struct tk_suite_param){
+		        .key = kernels[kernel].type_key, .key_node = map, .value_node = map, .fixed = "f16"};
 	return tk_suite_expand(b, kernels[kernel].op, o.params, o.count, map, file_name(b), kernels[kernel].theirs);
 }
 
@@ -159,8 +186,9 @@ static int find_kernel(struct tk_suite_builder *b, int key, size_t *out)
 	}
 	known[KERNEL_COUNT] = NULL;
 	near = tk_nearest(tk_yaml_text(b->y, key), known);
-	return tk_yaml_fail(b->y, key, b->err, "unknown kernel `%s`, expected %s", tk_yaml_shown(tk_yaml_text(b->y, key), shown),
-		near ? near : "gemm, matmul, mha, attention, flash_attention, gqa or nsa");
+	return tk_yaml_fail(b->y, key, b->err, "unknown kernel `%s`, expected %s",
+	        tk_yaml_shown(tk_yaml_text(b->y, key), shown),
+	        near ? near : "gemm, matmul, mha, attention, flash_attention, gqa or nsa");
 }
 
 int tk_suite_read_json(struct tk_suite_builder *b)
@@ -168,15 +196,17 @@ int tk_suite_read_json(struct tk_suite_builder *b)
 	int root = tk_yaml_root(b->y), status = TK_OK;
 
 	if (tk_yaml_kind(b->y, root) != TK_YAML_MAP)
-		return tk_yaml_fail(b->y, root, b->err, "the file is %s, expected an object such as {\"gemm\": [{\"m\": 512, \"n\": 512, \"k\": 512}]}",
-			tk_yaml_kind_word(b->y, root));
+		return tk_yaml_fail(b->y, root, b->err,
+		        "the file is %s, expected an object such as {\"gemm\": [{\"m\": 512, \"n\": 512, \"k\": 512}]}",
+		        tk_yaml_kind_word(b->y, root));
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, root); i++) {
 		int list = tk_yaml_item(b->y, root, i);
 		size_t kernel = 0;
 
 		status = find_kernel(b, tk_yaml_key(b->y, root, i), &kernel);
 		if (!status && tk_yaml_kind(b->y, list) != TK_YAML_LIST)
-			status = tk_yaml_fail(b->y, list, b->err, "%s is %s, expected an array of objects", kernels[kernel].theirs, tk_yaml_kind_word(b->y, list));
+			status = tk_yaml_fail(b->y, list, b->err, "%s is %s, expected an array of objects",
+			        kernels[kernel].theirs, tk_yaml_kind_word(b->y, list));
 		for (size_t j = 0; !status && j < tk_yaml_count(b->y, list); j++)
 			status = read_object(b, tk_yaml_item(b->y, list, j), kernel);
 	}

@@ -2,16 +2,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "config/suite_parts.h"
 #include "config/yaml_tree.h"
 
-static const char *const top_keys[] = { "title", "source", "group", "problems", NULL };
-static const char *const ops[] = { "gemm", "attention", "nsa", "copy", "read", "fma", NULL };
-static const char *const entry_keys[] = { "gemm", "attention", "nsa", "copy", "read", "fma", "problem", "each", "source", "group", NULL };
+static const char *const top_keys[] = {"title", "source", "group", "problems", NULL};
+#define OP_COUNT 6
+static const char *const entry_keys[] = {/* the ops first */
+        "gemm", "attention", "nsa", "copy", "read", "fma", "problem", "each", "source", "group", NULL};
 
 /* Where a problem comes from, and which group it is shown in: said by the file, the entry, or an item of `each`. */
-struct origin { const char *source, *group; };
+struct origin {
+	const char *source, *group;
+};
 
 static int read_word(struct tk_suite_builder *b, int map, const char *key, const char **out)
 {
@@ -34,7 +38,8 @@ static int read_origin(struct tk_suite_builder *b, int map, struct origin *o)
 	return status ? status : read_word(b, map, "group", &o->group);
 }
 
-/* Adds the pairs of a mapping to the parameters; a key that is there already is replaced. `source` and `group` are not parameters. */
+/* Adds the pairs of a mapping to the parameters; a key that is there already is replaced. `source` and `group` are not
+ * parameters. */
 static int collect(struct tk_suite_builder *b, int map, struct tk_suite_param *params, size_t *count)
 {
 	for (size_t i = 0; i < tk_yaml_count(b->y, map); i++) {
@@ -43,7 +48,8 @@ static int collect(struct tk_suite_builder *b, int map, struct tk_suite_param *p
 		size_t at = 0;
 
 		if (tk_yaml_kind(b->y, key) != TK_YAML_SCALAR)
-			return tk_yaml_fail(b->y, key, b->err, "a key is %s, expected a word", tk_yaml_kind_word(b->y, key));
+			return tk_yaml_fail(
+			        b->y, key, b->err, "a key is %s, expected a word", tk_yaml_kind_word(b->y, key));
 		if (strcmp(name, "source") == 0 || strcmp(name, "group") == 0)
 			continue;
 		if (tk_yaml_find(b->y, map, name) != tk_yaml_item(b->y, map, i))
@@ -51,8 +57,10 @@ static int collect(struct tk_suite_builder *b, int map, struct tk_suite_param *p
 		while (at < *count && strcmp(params[at].key, name) != 0)
 			at++;
 		if (at == TK_SUITE_KEYS_MAX)
-			return tk_yaml_fail(b->y, key, b->err, "there are more than %d keys, expected fewer", TK_SUITE_KEYS_MAX);
-		params[at] = (struct tk_suite_param){ .key = name, .key_node = key, .value_node = tk_yaml_item(b->y, map, i) };
+			return tk_yaml_fail(
+			        b->y, key, b->err, "there are more than %d keys, expected fewer", TK_SUITE_KEYS_MAX);
+		params[at] =
+		        (struct tk_suite_param){.key = name, .key_node = key, .value_node = tk_yaml_item(b->y, map, i)};
 		*count += at == *count;
 	}
 	return TK_OK;
@@ -61,7 +69,9 @@ static int collect(struct tk_suite_builder *b, int map, struct tk_suite_param *p
 static int check_origin(struct tk_suite_builder *b, int at, const struct origin *o)
 {
 	if (!*o->source)
-		return tk_yaml_fail(b->y, at, b->err, "this entry has no source, expected `source:` here or at the top of the file: where the problem comes from");
+		return tk_yaml_fail(b->y, at, b->err,
+		        "this entry has no source, expected `source:` here or at the top of the file: where the "
+		        "problem comes from");
 	return TK_OK;
 }
 
@@ -87,17 +97,20 @@ static int read_op(struct tk_suite_builder *b, int entry, const char *op, const 
 	int map = tk_yaml_find(b->y, entry, op), each = tk_yaml_find(b->y, entry, "each"), status = TK_OK;
 
 	if (tk_yaml_kind(b->y, map) != TK_YAML_MAP)
-		return tk_yaml_fail(b->y, map, b->err, "%s is %s, expected a mapping such as { m: 512, n: 512, k: 512 }", op, tk_yaml_kind_word(b->y, map));
+		return tk_yaml_fail(b->y, map, b->err,
+		        "%s is %s, expected a mapping such as { m: 512, n: 512, k: 512 }", op,
+		        tk_yaml_kind_word(b->y, map));
 	if (!each)
 		return expand_with(b, op, map, 0, *o);
 	if (tk_yaml_kind(b->y, each) != TK_YAML_LIST || !tk_yaml_count(b->y, each))
-		return tk_yaml_fail(b->y, each, b->err, "each is %s, expected a list of mappings", tk_yaml_count(b->y, each) ? tk_yaml_kind_word(b->y, each) :
-			"empty");
+		return tk_yaml_fail(b->y, each, b->err, "each is %s, expected a list of mappings",
+		        tk_yaml_kind(b->y, each) == TK_YAML_LIST ? "empty" : tk_yaml_kind_word(b->y, each));
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, each); i++) {
 		int item = tk_yaml_item(b->y, each, i);
 
 		if (tk_yaml_kind(b->y, item) != TK_YAML_MAP)
-			return tk_yaml_fail(b->y, item, b->err, "an item of each is %s, expected a mapping", tk_yaml_kind_word(b->y, item));
+			return tk_yaml_fail(b->y, item, b->err, "an item of each is %s, expected a mapping",
+			        tk_yaml_kind_word(b->y, item));
 		status = expand_with(b, op, map, item, *o);
 	}
 	return status;
@@ -106,8 +119,10 @@ static int read_op(struct tk_suite_builder *b, int entry, const char *op, const 
 static int read_text(struct tk_suite_builder *b, int node, const struct origin *o)
 {
 	if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR)
-		return tk_yaml_fail(b->y, node, b->err, "problem is %s, expected text such as gemm:m=512,n=512,k=512", tk_yaml_kind_word(b->y, node));
-	return check_origin(b, node, o) ? TK_ECONFIG : tk_suite_add(b, tk_yaml_text(b->y, node), node, o->source, o->group);
+		return tk_yaml_fail(b->y, node, b->err, "problem is %s, expected text such as gemm:m=512,n=512,k=512",
+		        tk_yaml_kind_word(b->y, node));
+	return check_origin(b, node, o) ? TK_ECONFIG
+	                                : tk_suite_add(b, tk_yaml_text(b->y, node), node, o->source, o->group);
 }
 
 static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
@@ -116,35 +131,39 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 	int problem = tk_yaml_find(b->y, entry, "problem"), found = problem ? 1 : 0, status;
 
 	if (tk_yaml_kind(b->y, entry) != TK_YAML_MAP)
-		return tk_yaml_fail(b->y, entry, b->err, "an entry of problems is %s, expected a mapping such as gemm: { m: 512, n: 512, k: 512 }",
-			tk_yaml_kind_word(b->y, entry));
+		return tk_yaml_fail(b->y, entry, b->err,
+		        "an entry of problems is %s, expected a mapping such as gemm: { m: 512, n: 512, k: 512 }",
+		        tk_yaml_kind_word(b->y, entry));
 	status = tk_yaml_check_keys(b->y, entry, "problems", entry_keys, b->err);
 	if (!status)
 		status = read_origin(b, entry, &o);
 	if (status)
 		return status;
-	for (size_t i = 0; ops[i]; i++)
-		if (tk_yaml_find(b->y, entry, ops[i])) {
-			op = ops[i];
+	for (size_t i = 0; i < OP_COUNT; i++)
+		if (tk_yaml_find(b->y, entry, entry_keys[i])) {
+			op = entry_keys[i];
 			found++;
 		}
 	if (found != 1)
-		return tk_yaml_fail(b->y, entry, b->err, "an entry has %s, expected exactly one of gemm, attention, nsa, copy, read, fma, problem",
-			found ? "several problems" : "no problem");
+		return tk_yaml_fail(b->y, entry, b->err,
+		        "an entry has %s, expected exactly one of gemm, attention, nsa, copy, read, fma, problem",
+		        found ? "several problems" : "no problem");
 	if (problem && tk_yaml_find(b->y, entry, "each"))
-		return tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "each"), b->err, "each stands beside problem, expected it beside an op such as gemm");
+		return tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "each"), b->err,
+		        "each stands beside problem, expected it beside an op such as gemm");
 	return problem ? read_text(b, problem, &o) : read_op(b, entry, op, &o);
 }
 
 int tk_suite_read_yaml(struct tk_suite_builder *b)
 {
 	int root = tk_yaml_root(b->y), problems = tk_yaml_find(b->y, root, "problems"), status;
-	struct origin o = { "", "" };
+	struct origin o = {"", ""};
 	const char *title = b->suite->name;
 	char *copy;
 
 	if (tk_yaml_kind(b->y, root) != TK_YAML_MAP)
-		return tk_yaml_fail(b->y, root, b->err, "the file is %s, expected keys title and problems", tk_yaml_kind_word(b->y, root));
+		return tk_yaml_fail(b->y, root, b->err, "the file is %s, expected keys title and problems",
+		        tk_yaml_kind_word(b->y, root));
 	status = tk_yaml_check_keys(b->y, root, "a suite", top_keys, b->err);
 	if (!status)
 		status = read_origin(b, root, &o);
@@ -153,7 +172,8 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 	if (status)
 		return status;
 	if (tk_yaml_kind(b->y, problems) != TK_YAML_LIST)
-		return tk_yaml_fail(b->y, problems ? problems : root, b->err, "problems is %s, expected a list", tk_yaml_kind_word(b->y, problems));
+		return tk_yaml_fail(b->y, problems ? problems : root, b->err, "problems is %s, expected a list",
+		        tk_yaml_kind_word(b->y, problems));
 	copy = strdup(title);
 	if (!copy)
 		return tk_fail(b->err, TK_ENOMEM, "out of memory");

@@ -1,24 +1,33 @@
 /* Reading numbers with units; a point is a point in every locale. */
 #include "config/units.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+
 #include "base/error.h"
 
-struct unit { const char *word; double factor; };
+struct unit {
+	const char *word;
+	double factor;
+};
 
+/* clang-format off */
 static const struct unit durations[] = {
 	{ "", 1 }, { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 },
 	{ "w", 604800 }, { NULL },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct unit sizes[] = {
 	{ "", 1 }, { "B", 1 }, { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 },
 	{ "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 }, { NULL },
 };
+/* clang-format on */
 
-static const struct unit fractions[] = { { "", 1 }, { "%", 0.01 }, { NULL } };
+static const struct unit fractions[] = {{"", 1}, {"%", 0.01}, {NULL}};
 
 /* digits[.digits], at most 15 digits so that a double holds it exactly; *end: what follows. */
 static bool read_decimal(const char *text, double *value, const char **end)
@@ -89,8 +98,16 @@ int tk_units_count(const char *text, uint32_t *count)
 
 int tk_units_bool(const char *text, bool *value)
 {
-	static const struct { const char *word; bool value; } words[] = {
-		{ "yes", true }, { "no", false }, { "true", true }, { "false", false }, { "on", true }, { "off", false },
+	static const struct {
+		const char *word;
+		bool value;
+	} words[] = {
+	        {"yes", true},
+	        {"no", false},
+	        {"true", true},
+	        {"false", false},
+	        {"on", true},
+	        {"off", false},
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)

@@ -1,11 +1,13 @@
 /* libyaml's document, with positions; the only file that includes yaml.h. */
 #include "config/yaml_tree.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
+
 #include "base/error.h"
 #include "base/nearest.h"
 
@@ -32,7 +34,8 @@ const char *tk_yaml_shown(const char *text, char out[80])
 	return out;
 }
 
-/* libyaml needs quadratic time for brackets in brackets; no honest file has many. Quotes and comments need no care for that. */
+/* libyaml needs quadratic time for brackets in brackets; no honest file has many. Quotes and comments need no care for
+ * that. */
 static size_t deepest_bracket(const char *text, size_t len)
 {
 	size_t depth = 0, deepest = 0;
@@ -56,7 +59,8 @@ static int reader_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 		column = text[i] == '\n' ? 1 : column + 1;
 		line += text[i] == '\n';
 	}
-	return tk_yaml_fail_at(y, line, column, err, "not valid YAML: %s, expected UTF-8 text", p->problem ? p->problem : "cannot be read");
+	return tk_yaml_fail_at(y, line, column, err, "not valid YAML: %s, expected UTF-8 text",
+	        p->problem ? p->problem : "cannot be read");
 }
 
 static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const char *input, struct tk_error *err)
@@ -70,8 +74,8 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 		return reader_failed(y, p, input, err);
 	if (p->context)
 		snprintf(context, sizeof context, " %s that begins in line %zu", p->context, p->context_mark.line + 1);
-	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: not valid YAML: %s%s", y->name, p->problem_mark.line + 1, p->problem_mark.column + 1,
-		problem, context);
+	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: not valid YAML: %s%s", y->name, p->problem_mark.line + 1,
+	        p->problem_mark.column + 1, problem, context);
 }
 
 /* Loads the first document and sees to it that there is no second. */
@@ -90,8 +94,8 @@ static int load_only_document(struct tk_yaml *y, yaml_parser_t *p, const char *t
 		return parser_failed(y, p, text, err);
 	root = yaml_document_get_root_node(&second);
 	if (root)
-		status = tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: a second document begins here, expected one", y->name, root->start_mark.line + 1,
-			root->start_mark.column + 1);
+		status = tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: a second document begins here, expected one", y->name,
+		        root->start_mark.line + 1, root->start_mark.column + 1);
 	yaml_document_delete(&second);
 	return status;
 }
@@ -107,7 +111,8 @@ int tk_yaml_parse(const char *name, const char *text, size_t len, struct tk_yaml
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	if (deepest_bracket(text, len) > BRACKETS_MAX) {
-		status = tk_fail(err, TK_ECONFIG, "%s:1:1: brackets are nested too deeply, expected at most %d levels", name, BRACKETS_MAX);
+		status = tk_fail(err, TK_ECONFIG, "%s:1:1: brackets are nested too deeply, expected at most %d levels",
+		        name, BRACKETS_MAX);
 		goto out;
 	}
 	if (!yaml_parser_initialize(&p)) {
@@ -145,7 +150,7 @@ int tk_yaml_refuse_aliases(const struct tk_yaml *y, const char *text, size_t len
 		type = event.type;
 		if (type == YAML_ALIAS_EVENT)
 			status = tk_yaml_fail_at(y, event.start_mark.line + 1, event.start_mark.column + 1, err,
-				"an alias (*name) is used, expected the value itself");
+			        "an alias (*name) is used, expected the value itself");
 		yaml_event_delete(&event);
 	}
 	yaml_parser_delete(&p);
@@ -172,16 +177,20 @@ enum tk_yaml_kind tk_yaml_kind(const struct tk_yaml *y, int node)
 	const yaml_node_t *n = node_at(y, node);
 
 	switch (n ? n->type : YAML_NO_NODE) {
-	case YAML_SCALAR_NODE:   return TK_YAML_SCALAR;
-	case YAML_SEQUENCE_NODE: return TK_YAML_LIST;
-	case YAML_MAPPING_NODE:  return TK_YAML_MAP;
-	default:                 return TK_YAML_NONE;
+	case YAML_SCALAR_NODE:
+		return TK_YAML_SCALAR;
+	case YAML_SEQUENCE_NODE:
+		return TK_YAML_LIST;
+	case YAML_MAPPING_NODE:
+		return TK_YAML_MAP;
+	default:
+		return TK_YAML_NONE;
 	}
 }
 
 const char *tk_yaml_kind_word(const struct tk_yaml *y, int node)
 {
-	static const char *const words[] = { "nothing", "a single value", "a list", "a mapping" };
+	static const char *const words[] = {"nothing", "a single value", "a list", "a mapping"};
 
 	return tk_yaml_is_empty(y, node) ? "nothing" : words[tk_yaml_kind(y, node)];
 }
@@ -198,7 +207,8 @@ bool tk_yaml_is_empty(const struct tk_yaml *y, int node)
 	const yaml_node_t *n = node_at(y, node);
 	const char *text = tk_yaml_text(y, node);
 
-	return !n || (n->type == YAML_SCALAR_NODE && n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && (!*text || strcmp(text, "~") == 0));
+	return !n || (n->type == YAML_SCALAR_NODE && n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+	                     (!*text || strcmp(text, "~") == 0));
 }
 
 size_t tk_yaml_count(const struct tk_yaml *y, int node)
@@ -243,7 +253,8 @@ size_t tk_yaml_line(const struct tk_yaml *y, int node)
 	return n ? n->start_mark.line + 1 : 1;
 }
 
-static int fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err, const char *fmt, va_list ap)
+static int fail_at(
+        const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err, const char *fmt, va_list ap)
 {
 	char text[1024];
 
@@ -274,7 +285,8 @@ int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct 
 	return status;
 }
 
-static int unknown_key(const struct tk_yaml *y, int key, const char *what, const char *const *known, struct tk_error *err)
+static int unknown_key(
+        const struct tk_yaml *y, int key, const char *what, const char *const *known, struct tk_error *err)
 {
 	const char *name = tk_yaml_text(y, key), *near = tk_nearest(name, known);
 	char list[512] = "", shown[80];
@@ -282,13 +294,16 @@ static int unknown_key(const struct tk_yaml *y, int key, const char *what, const
 
 	tk_yaml_shown(name, shown);
 	if (near)
-		return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, did you mean `%s`?", shown, *what ? " of " : "", what, near);
+		return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, did you mean `%s`?", shown, *what ? " of " : "",
+		        what, near);
 	for (size_t i = 0; known[i] && len < sizeof list; i++)
 		len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", known[i]);
-	return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, expected one of %s", shown, *what ? " of " : "", what, list);
+	return tk_yaml_fail(
+	        y, key, err, "unknown key `%s`%s%s, expected one of %s", shown, *what ? " of " : "", what, list);
 }
 
-int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const char *const *known, struct tk_error *err)
+int tk_yaml_check_keys(
+        const struct tk_yaml *y, int map, const char *what, const char *const *known, struct tk_error *err)
 {
 	for (size_t i = 0; i < tk_yaml_count(y, map); i++) {
 		int key = tk_yaml_key(y, map, i);
@@ -302,7 +317,8 @@ int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const
 		if (!known[k])
 			return unknown_key(y, key, what, known, err);
 		if (tk_yaml_find(y, map, name) != tk_yaml_item(y, map, i))
-			return tk_yaml_fail(y, key, err, "key `%s`%s%s is there twice, expected once", name, *what ? " of " : "", what);
+			return tk_yaml_fail(y, key, err, "key `%s`%s%s is there twice, expected once", name,
+			        *what ? " of " : "", what);
 	}
 	return TK_OK;
 }

@@ -1,13 +1,17 @@
 /* The words of outcome.h, so that the list exists once. */
 #include "problem/outcome.h"
+
 #include <string.h>
+
 #include "base/error.h"
 
+/* clang-format off */
 static const struct { const char *word, *meaning; bool counts; } outcomes[] = {
 #define ROW(id, word, counts, meaning) [id] = { word, meaning, counts },
 	TK_OUTCOMES(ROW)
 #undef ROW
 };
+/* clang-format on */
 
 static bool known(enum tk_outcome o)
 {

@@ -1,14 +1,18 @@
-/* What each op is made of: keys, defaults, and the rules between keys. Reading and writing the text is problem_text.c. */
+/* What each op is made of: keys, defaults, and the rules between keys. Reading and writing the text is problem_text.c.
+ */
 #include <math.h>
 #include <stddef.h>
+
 #include "base/error.h"
 #include "problem/problem_keys.h"
 
 #define AT(field) offsetof(struct tk_problem_spec, field)
+/* clang-format off */
 #define SIZE_REQUIRED(name, field) { name, TK_KEY_SIZE, AT(field), true, 1, TK_SIZE_MAX, NULL }
 #define SIZE_OPTIONAL(name, field, least) { name, TK_KEY_SIZE, AT(field), false, least, TK_SIZE_MAX, NULL }
 #define PLAIN(name, kind, field) { name, kind, AT(field), false, 0, 0, NULL }
 #define DIST { "dist", TK_KEY_DIST, AT(dist), false, 0, 0, quiet_dist }
+/* clang-format on */
 
 static bool quiet_dist(const struct tk_problem_spec *p)
 {
@@ -27,6 +31,7 @@ static bool quiet_batch(const struct tk_problem_spec *p)
 	return p->gemm.batch == 1;
 }
 
+/* clang-format off */
 static const struct tk_problem_key gemm_keys[] = {
 	PLAIN("a", TK_KEY_DTYPE, gemm.a),
 	PLAIN("acc", TK_KEY_DTYPE, gemm.acc),
@@ -41,6 +46,7 @@ static const struct tk_problem_key gemm_keys[] = {
 	PLAIN("tb", TK_KEY_TRANSPOSE, gemm.tb),
 	{ NULL },
 };
+/* clang-format on */
 
 static void gemm_preset(struct tk_problem_spec *p)
 {
@@ -66,10 +72,12 @@ static int gemm_check(const struct tk_problem_spec *p, struct tk_error *err)
 	const struct tk_gemm *g = &p->gemm;
 
 	if (g->c == TK_TF32 || g->acc == TK_TF32)
-		return tk_fail(err, TK_EDATA, "gemm: %s is `tf32`, expected a type that can hold a result, for instance f32",
-			g->c == TK_TF32 ? "c" : "acc");
+		return tk_fail(err, TK_EDATA,
+		        "gemm: %s is `tf32`, expected a type that can hold a result, for instance f32",
+		        g->c == TK_TF32 ? "c" : "acc");
 	if (g->acc == TK_E4M3 || g->acc == TK_E5M2)
-		return tk_fail(err, TK_EDATA, "gemm: acc is `%s`, expected f16, bf16, f32 or f64", tk_dtype_word(g->acc));
+		return tk_fail(
+		        err, TK_EDATA, "gemm: acc is `%s`, expected f16, bf16, f32 or f64", tk_dtype_word(g->acc));
 	return TK_OK;
 }
 
@@ -85,6 +93,7 @@ static bool quiet_attention_scale(const struct tk_problem_spec *p)
 	return p->attention.scale == default_scale(p->attention.d);
 }
 
+/* clang-format off */
 static const struct tk_problem_key attention_keys[] = {
 	SIZE_REQUIRED("b", attention.b),
 	PLAIN("causal", TK_KEY_FLAG, attention.causal),
@@ -100,6 +109,7 @@ static const struct tk_problem_key attention_keys[] = {
 	SIZE_REQUIRED("sq", attention.sq),
 	{ NULL },
 };
+/* clang-format on */
 
 static void attention_preset(struct tk_problem_spec *p)
 {
@@ -119,8 +129,10 @@ static void attention_derive(struct tk_problem_spec *p)
 static int check_heads(const char *op, int64_t h, int64_t hkv, struct tk_error *err)
 {
 	if (h % hkv != 0)
-		return tk_fail(err, TK_EDATA, "%s: h (%lld) is not a multiple of hkv (%lld), expected every kv head to serve equally many heads",
-			op, (long long)h, (long long)hkv);
+		return tk_fail(err, TK_EDATA,
+		        "%s: h (%lld) is not a multiple of hkv (%lld), expected every kv head to serve equally many "
+		        "heads",
+		        op, (long long)h, (long long)hkv);
 	return TK_OK;
 }
 
@@ -129,8 +141,10 @@ static int attention_check(const struct tk_problem_spec *p, struct tk_error *err
 	const struct tk_attention *a = &p->attention;
 
 	if (a->causal && a->sq > a->skv)
-		return tk_fail(err, TK_EDATA, "attention: causal with sq (%lld) over skv (%lld) leaves queries without a key, expected sq <= skv",
-			(long long)a->sq, (long long)a->skv);
+		return tk_fail(err, TK_EDATA,
+		        "attention: causal with sq (%lld) over skv (%lld) leaves queries without a key, expected sq <= "
+		        "skv",
+		        (long long)a->sq, (long long)a->skv);
 	return check_heads("attention", a->h, a->hkv, err);
 }
 
@@ -141,6 +155,7 @@ static bool quiet_nsa_scale(const struct tk_problem_spec *p)
 	return p->nsa.scale == default_scale(p->nsa.d);
 }
 
+/* clang-format off */
 static const struct tk_problem_key nsa_keys[] = {
 	SIZE_REQUIRED("b", nsa.b),
 	SIZE_OPTIONAL("block_size", nsa.block_size, 1),
@@ -156,6 +171,7 @@ static const struct tk_problem_key nsa_keys[] = {
 	SIZE_OPTIONAL("window", nsa.window, 0),
 	{ NULL },
 };
+/* clang-format on */
 
 static void nsa_preset(struct tk_problem_spec *p)
 {
@@ -178,25 +194,29 @@ static int nsa_check(const struct tk_problem_spec *p, struct tk_error *err)
 
 	if (a->selected_blocks > blocks)
 		return tk_fail(err, TK_EDATA, "nsa: selected_blocks is %lld, but s=%lld has only %lld blocks of %lld",
-			(long long)a->selected_blocks, (long long)a->s, (long long)blocks, (long long)a->block_size);
+		        (long long)a->selected_blocks, (long long)a->s, (long long)blocks, (long long)a->block_size);
 	return check_heads("nsa", a->h, a->hkv, err);
 }
 
 /* ---- ceilings ---- */
 
+/* clang-format off */
 static const struct tk_problem_key bytes_keys[] = {
 	{ "bytes", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
 	DIST,
 	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
 	{ NULL },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct tk_problem_key count_keys[] = {
 	{ "count", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
 	DIST,
 	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
 	{ NULL },
 };
+/* clang-format on */
 
 static void ceiling_preset(struct tk_problem_spec *p)
 {
@@ -213,8 +233,9 @@ static int bytes_check(const struct tk_problem_spec *p, struct tk_error *err)
 	int64_t element = (int64_t)tk_dtype_bytes(p->ceiling.dtype);
 
 	if (p->ceiling.bytes % element != 0)
-		return tk_fail(err, TK_EDATA, "%s: bytes is %lld, expected a multiple of the %lld bytes of %s", tk_problem_op_word(p),
-			(long long)p->ceiling.bytes, (long long)element, tk_dtype_word(p->ceiling.dtype));
+		return tk_fail(err, TK_EDATA, "%s: bytes is %lld, expected a multiple of the %lld bytes of %s",
+		        tk_problem_op_word(p), (long long)p->ceiling.bytes, (long long)element,
+		        tk_dtype_word(p->ceiling.dtype));
 	return TK_OK;
 }
 
@@ -224,6 +245,7 @@ static int count_check(const struct tk_problem_spec *p, struct tk_error *err)
 	return TK_OK;
 }
 
+/* clang-format off */
 const struct tk_problem_op tk_problem_ops[] = {
 	{ "gemm", TK_OP_GEMM, gemm_keys, gemm_preset, gemm_derive, gemm_check },
 	{ "attention", TK_OP_ATTENTION, attention_keys, attention_preset, attention_derive, attention_check },
@@ -233,3 +255,4 @@ const struct tk_problem_op tk_problem_ops[] = {
 	{ "fma", TK_OP_FMA, count_keys, ceiling_preset, ceiling_derive, count_check },
 	{ NULL },
 };
+/* clang-format on */

@@ -52,7 +52,8 @@ const char *tk_dtype_word(uint32_t dtype);                     /* "bf16"; NULL w
 int tk_dtype_parse(const char *word, uint32_t *dtype);         /* 0, or TK_EDATA */
 size_t tk_dtype_bytes(uint32_t dtype);
 
-/* The tensors of a problem with data = NULL, indexed by enum tk_tensor_id. */
+/* The tensors of a problem with data = NULL, indexed by enum tk_tensor_id. read: "out" is one element; fma: "in" and "out" are 64 elements,
+ * start values and results. */
 int tk_problem_tensors(const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX], uint32_t *count, struct tk_error *err);
 
 #endif

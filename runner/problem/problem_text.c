@@ -6,22 +6,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "problem/problem_keys.h"
 
-#define WORD_MAX 64        /* no key and no value is longer */
+#define WORD_MAX 64 /* no key and no value is longer */
 #define KEYS_MAX 16
 
-static const char *const dists[] = { "normal", "uniform", "trig", "zeros", "outliers", NULL };
+static const char *const dists[] = {"normal", "uniform", "trig", "zeros", "outliers", NULL};
 
 /* What a user wrote, fit for a message: printable, at most 40 characters. */
-struct shown { char text[48]; };
+struct shown {
+	char text[48];
+};
 
 static struct shown shown(const char *s, size_t len)
 {
-	struct shown out = { "" };
+	struct shown out = {""};
 	size_t n = len < 40 ? len : 40;
 
 	for (size_t i = 0; i < n; i++)
@@ -32,7 +35,10 @@ static struct shown shown(const char *s, size_t len)
 }
 
 /* A piece of the text between separators, without the blanks around it. */
-struct span { const char *at; size_t len; };
+struct span {
+	const char *at;
+	size_t len;
+};
 
 static struct span trimmed(const char *at, size_t len)
 {
@@ -40,7 +46,7 @@ static struct span trimmed(const char *at, size_t len)
 		at++, len--;
 	while (len && (at[len - 1] == ' ' || at[len - 1] == '\t'))
 		len--;
-	return (struct span){ at, len };
+	return (struct span){at, len};
 }
 
 static bool span_copy(struct span s, char out[WORD_MAX])
@@ -63,7 +69,8 @@ struct reading {
 
 static int bad_value(const struct reading *r, const char *value, const char *expected)
 {
-	return tk_fail(r->err, TK_EDATA, "%s: %s is `%s`, expected %s", r->op->word, r->key->name, shown(value, strlen(value)).text, expected);
+	return tk_fail(r->err, TK_EDATA, "%s: %s is `%s`, expected %s", r->op->word, r->key->name,
+	        shown(value, strlen(value)).text, expected);
 }
 
 static int read_size(const struct reading *r, const char *value, int64_t *out)
@@ -72,7 +79,8 @@ static int read_size(const struct reading *r, const char *value, int64_t *out)
 	int64_t v = 0;
 	bool fits = true;
 
-	snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)r->key->min, (long long)r->key->max);
+	snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)r->key->min,
+	        (long long)r->key->max);
 	for (const char *c = value; *c; c++) {
 		if (!isdigit((unsigned char)*c))
 			return bad_value(r, value, expected);
@@ -144,13 +152,20 @@ static int read_value(const struct reading *r, const char *value)
 	void *at = (char *)r->spec + r->key->offset;
 
 	switch (r->key->kind) {
-	case TK_KEY_SIZE:      return read_size(r, value, at);
-	case TK_KEY_DTYPE:     return read_dtype(r, value, at);
-	case TK_KEY_FLAG:      return read_choice(r, value, "0", "1", at);
-	case TK_KEY_TRANSPOSE: return read_choice(r, value, "n", "t", at);
-	case TK_KEY_DIRECTION: return read_choice(r, value, "fwd", "bwd", at);
-	case TK_KEY_SCALE:     return read_scale(r, value, at);
-	case TK_KEY_DIST:      return read_dist(r, value, at);
+	case TK_KEY_SIZE:
+		return read_size(r, value, at);
+	case TK_KEY_DTYPE:
+		return read_dtype(r, value, at);
+	case TK_KEY_FLAG:
+		return read_choice(r, value, "0", "1", at);
+	case TK_KEY_TRANSPOSE:
+		return read_choice(r, value, "n", "t", at);
+	case TK_KEY_DIRECTION:
+		return read_choice(r, value, "fwd", "bwd", at);
+	case TK_KEY_SCALE:
+		return read_scale(r, value, at);
+	case TK_KEY_DIST:
+		return read_dist(r, value, at);
 	}
 	return tk_fail(r->err, TK_EINTERNAL, "%s: key %s has no type", r->op->word, r->key->name);
 }
@@ -172,7 +187,8 @@ static int unknown_name(struct tk_error *err, const char *what, struct span got,
 	const char *near = span_copy(got, word) ? tk_nearest(word, names) : NULL;
 
 	if (near)
-		return tk_fail(err, TK_EDATA, "unknown %s `%s`, did you mean `%s`?", what, shown(got.at, got.len).text, near);
+		return tk_fail(
+		        err, TK_EDATA, "unknown %s `%s`, did you mean `%s`?", what, shown(got.at, got.len).text, near);
 	list_names(names, list, sizeof list);
 	return tk_fail(err, TK_EDATA, "unknown %s `%s`, expected one of %s", what, shown(got.at, got.len).text, list);
 }
@@ -207,15 +223,17 @@ static int unknown_key(const struct tk_problem_op *op, struct span name, struct 
 }
 
 /* One "key=value". `seen` has a bit for every key that was there. */
-static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, struct span pair, uint32_t *seen, struct tk_error *err)
+static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, struct span pair, uint32_t *seen,
+        struct tk_error *err)
 {
-	struct reading r = { op, op->keys, p, err };
+	struct reading r = {op, op->keys, p, err};
 	const char *eq = memchr(pair.at, '=', pair.len);
 	char value[WORD_MAX];
 	struct span key, rest;
 
 	if (!eq)
-		return tk_fail(err, TK_EDATA, "%s: `%s` has no value, expected key=value", op->word, shown(pair.at, pair.len).text);
+		return tk_fail(err, TK_EDATA, "%s: `%s` has no value, expected key=value", op->word,
+		        shown(pair.at, pair.len).text);
 	key = trimmed(pair.at, (size_t)(eq - pair.at));
 	rest = trimmed(eq + 1, pair.len - (size_t)(eq + 1 - pair.at));
 	while (r.key->name && (strlen(r.key->name) != key.len || memcmp(r.key->name, key.at, key.len) != 0))
@@ -225,18 +243,19 @@ static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, 
 	if (*seen & 1u << (r.key - op->keys))
 		return tk_fail(err, TK_EDATA, "%s: %s is there twice, expected every key once", op->word, r.key->name);
 	if (!span_copy(rest, value))
-		return tk_fail(err, TK_EDATA, "%s: the value of %s is too long, expected at most %d characters", op->word, r.key->name, WORD_MAX - 1);
+		return tk_fail(err, TK_EDATA, "%s: the value of %s is too long, expected at most %d characters",
+		        op->word, r.key->name, WORD_MAX - 1);
 	*seen |= 1u << (r.key - op->keys);
 	return read_value(&r, value);
 }
 
 int tk_problem_check_pair(const char *op, const char *key, const char *value, struct tk_error *err)
 {
-	struct tk_problem_spec scratch = { 0 };
+	struct tk_problem_spec scratch = {0};
 	const struct tk_problem_op *found = NULL;
-	struct span name = { key, strlen(key) };
+	struct span name = {key, strlen(key)};
 	const struct tk_problem_key *k;
-	int status = find_op((struct span){ op, strlen(op) }, &found, err);
+	int status = find_op((struct span){op, strlen(op)}, &found, err);
 
 	if (status)
 		return status;
@@ -244,7 +263,7 @@ int tk_problem_check_pair(const char *op, const char *key, const char *value, st
 		k++;
 	if (!k->name)
 		return unknown_key(found, name, err);
-	return value ? read_value(&(struct reading){ found, k, &scratch, err }, value) : TK_OK;
+	return value ? read_value(&(struct reading){found, k, &scratch, err}, value) : TK_OK;
 }
 
 static int check_required(const struct tk_problem_op *op, uint32_t seen, struct tk_error *err)
@@ -308,12 +327,24 @@ static void write_value(struct tk_buf *b, const struct tk_problem_spec *p, const
 	char number[40];
 
 	switch (k->kind) {
-	case TK_KEY_SIZE:      tk_buf_printf(b, "%lld", (long long)*(const int64_t *)at); break;
-	case TK_KEY_DTYPE:     tk_buf_str(b, tk_dtype_word(*(const uint32_t *)at)); break;
-	case TK_KEY_FLAG:      tk_buf_str(b, *(const int32_t *)at ? "1" : "0"); break;
-	case TK_KEY_TRANSPOSE: tk_buf_str(b, *(const int32_t *)at ? "t" : "n"); break;
-	case TK_KEY_DIRECTION: tk_buf_str(b, *(const int32_t *)at ? "bwd" : "fwd"); break;
-	case TK_KEY_DIST:      tk_buf_str(b, dists[*(const enum tk_dist *)at]); break;
+	case TK_KEY_SIZE:
+		tk_buf_printf(b, "%lld", (long long)*(const int64_t *)at);
+		break;
+	case TK_KEY_DTYPE:
+		tk_buf_str(b, tk_dtype_word(*(const uint32_t *)at));
+		break;
+	case TK_KEY_FLAG:
+		tk_buf_str(b, *(const int32_t *)at ? "1" : "0");
+		break;
+	case TK_KEY_TRANSPOSE:
+		tk_buf_str(b, *(const int32_t *)at ? "t" : "n");
+		break;
+	case TK_KEY_DIRECTION:
+		tk_buf_str(b, *(const int32_t *)at ? "bwd" : "fwd");
+		break;
+	case TK_KEY_DIST:
+		tk_buf_str(b, dists[*(const enum tk_dist *)at]);
+		break;
 	case TK_KEY_SCALE:
 		write_number(*(const double *)at, number, sizeof number);
 		tk_buf_str(b, number);
@@ -336,7 +367,8 @@ static int write_text(struct tk_problem_spec *p, const struct tk_problem_op *op,
 	}
 	status = tk_buf_status(&b, err);
 	if (!status && b.len >= sizeof p->text)
-		status = tk_fail(err, TK_EDATA, "%s: the canonical text has %zu bytes, expected fewer than %zu", op->word, b.len, sizeof p->text);
+		status = tk_fail(err, TK_EDATA, "%s: the canonical text has %zu bytes, expected fewer than %zu",
+		        op->word, b.len, sizeof p->text);
 	if (!status)
 		memcpy(p->text, tk_buf_cstr(&b), b.len + 1);
 	tk_buf_free(&b);
@@ -346,16 +378,24 @@ static int write_text(struct tk_problem_spec *p, const struct tk_problem_op *op,
 /* Sets the pointers and sizes of the border's structs; needed again after every copy. */
 static void link_parts(struct tk_problem_spec *p, uint32_t op)
 {
-	p->abi = (struct tk_problem){ .size = sizeof p->abi, .op = op, .text = p->text };
+	p->abi = (struct tk_problem){.size = sizeof p->abi, .op = op, .text = p->text};
 	p->gemm.size = sizeof p->gemm;
 	p->attention.size = sizeof p->attention;
 	p->nsa.size = sizeof p->nsa;
 	p->ceiling.size = sizeof p->ceiling;
 	switch (op) {
-	case TK_OP_GEMM:      p->abi.gemm = &p->gemm; break;
-	case TK_OP_ATTENTION: p->abi.attention = &p->attention; break;
-	case TK_OP_NSA:       p->abi.nsa = &p->nsa; break;
-	default:              p->abi.ceiling = &p->ceiling; break;
+	case TK_OP_GEMM:
+		p->abi.gemm = &p->gemm;
+		break;
+	case TK_OP_ATTENTION:
+		p->abi.attention = &p->attention;
+		break;
+	case TK_OP_NSA:
+		p->abi.nsa = &p->nsa;
+		break;
+	default:
+		p->abi.ceiling = &p->ceiling;
+		break;
 	}
 }
 
@@ -364,12 +404,13 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 	const char *colon = strchr(text, ':');
 	const struct tk_problem_op *op = NULL;
 	struct tk_tensor tensors[TK_T_MAX];
-	struct tk_problem_spec p = { 0 };
+	struct tk_problem_spec p = {0};
 	uint32_t count;
 	int status;
 
 	if (!colon)
-		return tk_fail(err, TK_EDATA, "`%s` is not a problem, expected op:key=value,...", shown(text, strlen(text)).text);
+		return tk_fail(err, TK_EDATA, "`%s` is not a problem, expected op:key=value,...",
+		        shown(text, strlen(text)).text);
 	status = find_op(trimmed(text, (size_t)(colon - text)), &op, err);
 	if (status)
 		return status;
@@ -403,8 +444,10 @@ const char *tk_problem_op_word(const struct tk_problem_spec *p)
 
 const char *tk_problem_dtype_word(const struct tk_problem_spec *p)
 {
-	uint32_t dtype = p->abi.op == TK_OP_GEMM ? p->gemm.a : p->abi.op == TK_OP_ATTENTION ? p->attention.dtype :
-		p->abi.op == TK_OP_NSA ? p->nsa.dtype : p->ceiling.dtype;
+	uint32_t dtype = p->abi.op == TK_OP_GEMM        ? p->gemm.a
+	                 : p->abi.op == TK_OP_ATTENTION ? p->attention.dtype
+	                 : p->abi.op == TK_OP_NSA       ? p->nsa.dtype
+	                                                : p->ceiling.dtype;
 	const char *word = tk_dtype_word(dtype);
 
 	return word ? word : "unknown";
@@ -418,7 +461,8 @@ static void title_gemm(struct tk_buf *b, const struct tk_gemm *g)
 		tk_buf_printf(b, "/%s", tk_dtype_word(g->c));
 	if (g->acc != (g->a == TK_F64 ? TK_F64 : TK_F32))
 		tk_buf_printf(b, " acc %s", tk_dtype_word(g->acc));
-	tk_buf_printf(b, " %lldx%lldx%lld %c%c", (long long)g->m, (long long)g->n, (long long)g->k, g->ta ? 't' : 'n', g->tb ? 't' : 'n');
+	tk_buf_printf(b, " %lldx%lldx%lld %c%c", (long long)g->m, (long long)g->n, (long long)g->k, g->ta ? 't' : 'n',
+	        g->tb ? 't' : 'n');
 	if (g->batch != 1)
 		tk_buf_printf(b, " x%lld", (long long)g->batch);
 }
@@ -448,7 +492,8 @@ static void title_attention(struct tk_buf *b, const struct tk_problem_spec *p)
 static void title_nsa(struct tk_buf *b, const struct tk_nsa *a)
 {
 	title_heads(b, a->b, a->h, a->hkv);
-	tk_buf_printf(b, " S%lld D%lld %lldx%lld", (long long)a->s, (long long)a->d, (long long)a->selected_blocks, (long long)a->block_size);
+	tk_buf_printf(b, " S%lld D%lld %lldx%lld", (long long)a->s, (long long)a->d, (long long)a->selected_blocks,
+	        (long long)a->block_size);
 	if (a->window)
 		tk_buf_printf(b, " window %lld", (long long)a->window);
 	tk_buf_str(b, a->causal ? " causal" : "");

@@ -1,15 +1,17 @@
 /* How much a problem is: its tensors, its floating-point operations, its compulsory bytes. */
 #include <string.h>
+
 #include "base/error.h"
 #include "problem/problem_keys.h"
 
-/* fma works in registers: it reads this many start values and writes this many results, so that nothing can be optimised away. */
+/* fma works in registers: it reads this many start values and writes this many results, so that nothing can be
+ * optimised away. */
 #define FMA_ELEMENTS 64
 
 struct tensor_list {
 	struct tk_tensor *out;
 	uint32_t count;
-	int64_t bytes;           /* of all; -1 once over the limit */
+	int64_t bytes; /* of all; -1 once over the limit */
 };
 
 /* Appends one tensor; a dimension of 0 ends the list of dimensions. */
@@ -18,7 +20,7 @@ static void add(struct tensor_list *l, const char *name, bool output, uint32_t d
 	struct tk_tensor *t = &l->out[l->count++];
 	int64_t bytes = (int64_t)tk_dtype_bytes(dtype);
 
-	*t = (struct tk_tensor){ .size = sizeof *t, .dtype = dtype, .output = output, .name = name };
+	*t = (struct tk_tensor){.size = sizeof *t, .dtype = dtype, .output = output, .name = name};
 	for (; t->ndim < 5 && dim[t->ndim] > 0; t->ndim++) {
 		t->dim[t->ndim] = dim[t->ndim];
 		if (bytes > TK_PROBLEM_BYTES_MAX || __builtin_mul_overflow(bytes, dim[t->ndim], &bytes))
@@ -32,7 +34,9 @@ static void add(struct tensor_list *l, const char *name, bool output, uint32_t d
 	l->bytes += bytes;
 }
 
+/* clang-format off */
 #define DIMS(...) (const int64_t[5]){ __VA_ARGS__ }
+/* clang-format on */
 
 static void gemm_tensors(struct tensor_list *l, const struct tk_gemm *g)
 {
@@ -77,29 +81,41 @@ static void ceiling_tensors(struct tensor_list *l, uint32_t op, const struct tk_
 	add(l, "out", true, c->dtype, DIMS(op == TK_OP_READ ? 1 : elements));
 }
 
-int tk_problem_tensors(const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX], uint32_t *count, struct tk_error *err)
+int tk_problem_tensors(
+        const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX], uint32_t *count, struct tk_error *err)
 {
 	struct tk_tensor tensors[TK_T_MAX];
-	struct tensor_list l = { .out = tensors };
+	struct tensor_list l = {.out = tensors};
 
 	switch (p->abi.op) {
-	case TK_OP_GEMM:      gemm_tensors(&l, &p->gemm); break;
-	case TK_OP_ATTENTION: attention_tensors(&l, &p->attention); break;
-	case TK_OP_NSA:       nsa_tensors(&l, &p->nsa); break;
+	case TK_OP_GEMM:
+		gemm_tensors(&l, &p->gemm);
+		break;
+	case TK_OP_ATTENTION:
+		attention_tensors(&l, &p->attention);
+		break;
+	case TK_OP_NSA:
+		nsa_tensors(&l, &p->nsa);
+		break;
 	case TK_OP_COPY:
 	case TK_OP_READ:
-	case TK_OP_FMA:       ceiling_tensors(&l, p->abi.op, &p->ceiling); break;
+	case TK_OP_FMA:
+		ceiling_tensors(&l, p->abi.op, &p->ceiling);
+		break;
 	default:
 		return tk_fail(err, TK_EDATA, "op %u is not known", p->abi.op);
 	}
 	if (l.bytes < 0)
-		return tk_fail(err, TK_EDATA, "%s: its tensors are larger than 1 PiB, expected sizes that a machine can hold", tk_problem_op_word(p));
+		return tk_fail(err, TK_EDATA,
+		        "%s: its tensors are larger than 1 PiB, expected sizes that a machine can hold",
+		        tk_problem_op_word(p));
 	memcpy(out, tensors, l.count * sizeof *out);
 	*count = l.count;
 	return TK_OK;
 }
 
-/* Forward: 2 B H pairs (D + Dv), pairs = Sq Sk; causal, aligned to the bottom right: Sq (2 Sk - Sq) / 2. Backward: 2.5 times (FlashAttention). */
+/* Forward: 2 B H pairs (D + Dv), pairs = Sq Sk; causal, aligned to the bottom right: Sq (2 Sk - Sq) / 2. Backward: 2.5
+ * times (FlashAttention). */
 static double attention_flops(const struct tk_attention *a)
 {
 	double sq = (double)a->sq, skv = (double)a->skv;
@@ -109,13 +125,15 @@ static double attention_flops(const struct tk_attention *a)
 	return a->dir == TK_BWD ? 2.5 * forward : forward;
 }
 
-/* Selected branch: 4 B S H D (blocks x block size); window branch: 4 B H D times its query-key pairs, query t sees min(t + 1, window) keys. */
+/* Selected branch: 4 B S H D (blocks x block size); window branch: 4 B H D times its query-key pairs, query t sees
+ * min(t + 1, window) keys. */
 static double nsa_flops(const struct tk_nsa *a)
 {
 	double s = (double)a->s, w = (double)(a->window < a->s ? a->window : a->s);
 	double pairs = s * (double)a->selected_blocks * (double)a->block_size + w * s - w * (w - 1) / 2;
 
-	return 4.0 * (double)a->b * (double)a->h * (double)a->d * (w > 0 ? pairs : s * (double)a->selected_blocks * (double)a->block_size);
+	return 4.0 * (double)a->b * (double)a->h * (double)a->d *
+	       (w > 0 ? pairs : s * (double)a->selected_blocks * (double)a->block_size);
 }
 
 double tk_problem_flops(const struct tk_problem_spec *p)

@@ -1,6 +1,7 @@
 /* Any bytes as tracker.yml: a configuration, or a sentence that says where it is wrong. */
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "config/config_keys.h"
 #include "fuzz.h"
@@ -8,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tk_config *c = NULL;
-	struct tk_error err = { 0 };
+	struct tk_error err = {0};
 	char *text = malloc(size + 1);
 
 	if (!text)

@@ -1,6 +1,7 @@
 /* Any bytes as a problem: an error with a sentence, or a canonical text that reads back as itself. */
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "fuzz.h"
 #include "problem/problem.h"
@@ -8,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tk_problem_spec p, again;
-	struct tk_error err = { 0 };
+	struct tk_error err = {0};
 	char *text = malloc(size + 1), title[160];
 
 	if (!text)

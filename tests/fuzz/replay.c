@@ -1,6 +1,8 @@
-/* Runs a fuzz target once for every file of a folder, so that the corpus is a test with any compiler. An empty folder fails. */
+/* Runs a fuzz target once for every file of a folder, so that the corpus is a test with any compiler. An empty folder
+ * fails. */
 #include <stdio.h>
 #include <stdlib.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -16,7 +18,8 @@ static int replay_file(const char *folder, const char *name, struct tk_error *er
 	int status = path ? tk_file_read(path, INPUT_MAX, &b, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	if (!status) {
-		exact = malloc(b.len ? b.len : 1);      /* without the final NUL, so that a sanitizer sees a read beyond the end */
+		exact = malloc(
+		        b.len ? b.len : 1); /* without the final NUL, so that a sanitizer sees a read beyond the end */
 		for (size_t i = 0; exact && i < b.len; i++)
 			exact[i] = (uint8_t)b.data[i];
 		if (exact)
@@ -30,7 +33,7 @@ static int replay_file(const char *folder, const char *name, struct tk_error *er
 
 int main(int argc, char **argv)
 {
-	struct tk_error err = { 0 };
+	struct tk_error err = {0};
 	char **names = NULL;
 	size_t count = 0;
 	int status;

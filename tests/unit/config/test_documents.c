@@ -1,4 +1,5 @@
-/* docs/configuration.md and docs/suites.md against the code: every key of the schema has its row, every example loads. */
+/* docs/configuration.md and docs/suites.md against the code: every key of the schema has its row, every example loads.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -16,7 +19,7 @@
 static char *read_document(const char *name)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	struct tk_error err = { 0 };
+	struct tk_error err = {0};
 	char path[512];
 
 	snprintf(path, sizeof path, "%s/docs/%s", TK_SOURCE_ROOT, name);
@@ -111,7 +114,7 @@ static void check_examples(const char *document, const char *language, loader *l
 
 	snprintf(fence, sizeof fence, "\n```%s\n", language);
 	for (char *at = text; (at = strstr(at, fence)); found++) {
-		struct tk_error err = { 0 };
+		struct tk_error err = {0};
 		char *end;
 
 		at += strlen(fence);
@@ -135,9 +138,9 @@ static void examples_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_key_is_documented),
-		cmocka_unit_test(every_row_is_a_key),
-		cmocka_unit_test(examples_load),
+	        cmocka_unit_test(every_key_is_documented),
+	        cmocka_unit_test(every_row_is_a_key),
+	        cmocka_unit_test(examples_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

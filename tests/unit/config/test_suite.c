@@ -1,4 +1,5 @@
-/* Suites: what lists, references and `each` expand to, the shape of public runners, the exact sentence of every failure, and the shipped ones. */
+/* Suites: what lists, references and `each` expand to, the shape of public runners, the exact sentence of every
+ * failure, and the shipped ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -28,6 +31,7 @@ static int load(const char *name, const char *text, struct tk_suite **s, struct 
 }
 
 /* text of the file -> written problems, which are compared in their canonical form */
+/* clang-format off */
 static const struct { const char *name, *text, *problems[ROWS_MAX]; } good[] = {
 	{ "s.yml", "source: x\nproblems:\n  - gemm: { m: 1, n: 2, k: 3 }\n", { "gemm:m=1,n=2,k=3" } },
 	{ "s.yml", "problems:\n  - source: x\n    problem: gemm:m=1,n=2,k=3\n", { "gemm:m=1,n=2,k=3" } },
@@ -47,12 +51,13 @@ static const struct { const char *name, *text, *problems[ROWS_MAX]; } good[] = {
 	{ "s.json", "{\"nsa\":[{\"batch\":1,\"heads\":32,\"seq_len\":512,\"dim\":64,\"is_causal\":false,\"scale\":null,\"block_size\":32,\"groups\":16,"
 	  "\"selected_blocks\":4}]}", { "nsa:b=1,h=32,hkv=2,s=512,d=64,block_size=32,selected_blocks=4,causal=0" } },
 };
+/* clang-format on */
 
 static void expansion(void **state)
 {
 	for (size_t i = 0; i < COUNT(good); i++) {
 		struct tk_suite *s = NULL;
-		struct tk_error err = { 0 };
+		struct tk_error err = {0};
 		size_t n = 0;
 
 		if (load(good[i].name, good[i].text, &s, &err))
@@ -73,10 +78,14 @@ static void expansion(void **state)
 static void origin(void **state)
 {
 	struct tk_suite *s = NULL;
-	struct tk_error err = { 0 };
+	struct tk_error err = {0};
 
-	assert_int_equal(load("dir/mine.v2.yml", "title: Mine\nsource: top\ngroup: g\nproblems:\n"
-		"  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 2, k: 2}\n    source: entry\n    each: [{n: 1}, {n: 2, source: item, group: h}]\n", &s, &err), 0);
+	assert_int_equal(load("dir/mine.v2.yml",
+	                         "title: Mine\nsource: top\ngroup: g\nproblems:\n"
+	                         "  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 2, k: 2}\n    source: entry\n    each: "
+	                         "[{n: 1}, {n: 2, source: item, group: h}]\n",
+	                         &s, &err),
+	        0);
 	assert_string_equal(s->name, "mine.v2");
 	assert_string_equal(s->title, "Mine");
 	assert_string_equal(s->problems[0].source, "top");
@@ -94,6 +103,7 @@ static void origin(void **state)
 
 #define P "source: x\nproblems:\n"
 
+/* clang-format off */
 static const struct { const char *name, *text, *message; } bad[] = {
 	{ "s.yml", "", "s.yml:1:1: the file is nothing, expected keys title and problems" },
 	{ "s.yml", "[1]", "s.yml:1:1: the file is a list, expected keys title and problems" },
@@ -133,7 +143,8 @@ static const struct { const char *name, *text, *message; } bad[] = {
 	  "s.yml:3:15: gemm: n is `1999999996000000002`, expected a whole number from 1 to 2147483647" },
 	{ "s.yml", P "  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 1, n: 1, k: [2, 1]}\n",
 	  "s.yml:4:11: gemm:a=f32,acc=f32,b=f32,c=f32,k=1,m=1,n=1,ta=n,tb=n is there twice (first in line 3), expected every problem once" },
-	{ "s.yml", P "  - gemm: {m: 1}\n    each: 5\n", "s.yml:4:11: each is empty, expected a list of mappings" },
+	{ "s.yml", P "  - gemm: {m: 1}\n    each: 5\n", "s.yml:4:11: each is a single value, expected a list of mappings" },
+	{ "s.yml", P "  - gemm: {m: 1}\n    each: []\n", "s.yml:4:11: each is empty, expected a list of mappings" },
 	{ "s.yml", P "  - gemm: {m: 1}\n    each: [5]\n", "s.yml:4:12: an item of each is a single value, expected a mapping" },
 	{ "s.yml", P "  - problem: fma:count=1\n    each: []\n", "s.yml:4:11: each stands beside problem, expected it beside an op such as gemm" },
 	{ "s.yml", P "  - problem: fma:conut=1\n", "s.yml:3:14: fma: unknown key `conut`, did you mean `count`?" },
@@ -153,16 +164,18 @@ static const struct { const char *name, *text, *message; } bad[] = {
 	{ "s.json", "{\"nsa\":[{\"heads\":8,\"groups\":\"x\"}]}", "s.json:1:29: groups is no whole number, expected a whole number" },
 	{ "s.json", "{\"nsa\":[{\"heads_kv\":8,\"groups\":2}]}", "s.json:1:23: groups stands beside the number of kv heads, expected one of them" },
 };
+/* clang-format on */
 
 static void error_sentences(void **state)
 {
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct tk_suite *s = NULL;
-		struct tk_error err = { 0 };
+		struct tk_error err = {0};
 		int status = load(bad[i].name, bad[i].text, &s, &err);
 
 		if (!status || strcmp(err.message, bad[i].message) != 0)
-			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text, status ? err.message : "no error", bad[i].message);
+			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text, status ? err.message : "no error",
+			        bad[i].message);
 		assert_int_equal(status, TK_ECONFIG);
 		assert_null(s);
 	}
@@ -172,7 +185,7 @@ static void too_many_problems(void **state)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	struct tk_suite *s = NULL;
-	struct tk_error err = { 0 };
+	struct tk_error err = {0};
 
 	tk_buf_str(&b, P "  - gemm: { k: 1, m: [1");
 	for (int i = 2; i <= 101; i++)
@@ -182,23 +195,28 @@ static void too_many_problems(void **state)
 		tk_buf_printf(&b, ", %d", i);
 	tk_buf_str(&b, "] }\n");
 	assert_int_equal(tk_suite_load_text("s.yml", "s.yml", &b, &s, &err), TK_ECONFIG);
-	assert_string_equal(err.message, "s.yml:3:11: the lists of this entry multiply to more than 10000 problems, expected fewer");
+	assert_string_equal(err.message,
+	        "s.yml:3:11: the lists of this entry multiply to more than 10000 problems, expected fewer");
 	tk_buf_free(&b);
 }
 
 /* The shipped suites: how many problems, and a problem that must be among them. */
 static void shipped_suites(void **state)
 {
-	static const struct { const char *name; size_t count; const char *has; } rows[] = {
-		{ "smoke", 13, "gemm:m=512,n=512,k=512" },
-		{ "gemm-core", 105, "gemm:m=16,n=22016,k=4096,a=bf16" },
-		{ "attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1" },
-		{ "nsa-core", 4, "nsa:b=2,s=1024,h=128,hkv=8,d=64,selected_blocks=8,block_size=32" },
+	static const struct {
+		const char *name;
+		size_t count;
+		const char *has;
+	} rows[] = {
+	        {"smoke", 13, "gemm:m=512,n=512,k=512"},
+	        {"gemm-core", 105, "gemm:m=16,n=22016,k=4096,a=bf16"},
+	        {"attention-core", 115, "attention:b=4,sq=4096,h=8,d=256,causal=1"},
+	        {"nsa-core", 4, "nsa:b=2,s=1024,h=128,hkv=8,d=64,selected_blocks=8,block_size=32"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct tk_suite *s = NULL;
-		struct tk_error err = { 0 };
+		struct tk_error err = {0};
 		struct tk_problem_spec p;
 		bool found = false;
 
@@ -217,7 +235,7 @@ static void shipped_suites(void **state)
 static void finding_files(void **state)
 {
 	struct tk_suite *s = NULL;
-	struct tk_error err = { 0 };
+	struct tk_error err = {0};
 	char **names = NULL, *dir, *folder, *path;
 	size_t count = 0;
 	static const char text[] = P "  - fma: {count: 1}\n";
@@ -250,12 +268,12 @@ static void finding_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(expansion),
-		cmocka_unit_test(origin),
-		cmocka_unit_test(error_sentences),
-		cmocka_unit_test(too_many_problems),
-		cmocka_unit_test(shipped_suites),
-		cmocka_unit_test(finding_files),
+	        cmocka_unit_test(expansion),
+	        cmocka_unit_test(origin),
+	        cmocka_unit_test(error_sentences),
+	        cmocka_unit_test(too_many_problems),
+	        cmocka_unit_test(shipped_suites),
+	        cmocka_unit_test(finding_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Text -> struct -> text: canonical spellings, every error sentence, and random texts whose canonical form must be a fixed point. */
+/* Text -> struct -> text: canonical spellings, every error sentence, and random texts whose canonical form must be a
+ * fixed point. */
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -8,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
+
 #include "base/error.h"
 #include "base/rng.h"
 #include "problem/outcome.h"
@@ -16,6 +19,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* clang-format off */
 static const struct { const char *written, *canonical, *title; } good[] = {
 	{ "gemm:m=512,n=256,k=128", "gemm:a=f32,acc=f32,b=f32,c=f32,k=128,m=512,n=256,ta=n,tb=n", "gemm f32 512x256x128 nn" },
 	{ "gemm: k=1, n=1 ,m=1,\ta=bf16", "gemm:a=bf16,acc=f32,b=bf16,c=bf16,k=1,m=1,n=1,ta=n,tb=n", "gemm bf16 1x1x1 nn" },
@@ -44,12 +48,13 @@ static const struct { const char *written, *canonical, *title; } good[] = {
 	{ "read:bytes=8,dtype=f64", "read:bytes=8,dtype=f64", "read f64 8 B" },
 	{ "fma:count=12345678901,dtype=f64,dist=uniform", "fma:count=12345678901,dist=uniform,dtype=f64", "fma f64 12345678901 uniform" },
 };
+/* clang-format on */
 
 static void canonical_texts(void **state)
 {
 	for (size_t i = 0; i < COUNT(good); i++) {
 		struct tk_problem_spec p, again;
-		struct tk_error err = { 0 };
+		struct tk_error err = {0};
 		char title[256];
 
 		if (tk_problem_parse(&p, good[i].written, &err))
@@ -66,6 +71,7 @@ static void canonical_texts(void **state)
 #define GEMM "gemm:m=2,n=2,k=2,"
 #define ATTENTION "attention:b=1,h=4,sq=8,d=16,"
 
+/* clang-format off */
 static const struct { const char *text, *message; } bad[] = {
 	{ "", "`` is not a problem, expected op:key=value,..." },
 	{ "gemm", "`gemm` is not a problem, expected op:key=value,..." },
@@ -116,12 +122,13 @@ static const struct { const char *text, *message; } bad[] = {
 	  "attention: its tensors are larger than 1 PiB, expected sizes that a machine can hold" },
 	{ "read:bytes=1125899906842624", "read: its tensors are larger than 1 PiB, expected sizes that a machine can hold" },
 };
+/* clang-format on */
 
 static void error_sentences(void **state)
 {
 	for (size_t i = 0; i < COUNT(bad); i++) {
-		struct tk_problem_spec p = { .text = "untouched" };
-		struct tk_error err = { 0 };
+		struct tk_problem_spec p = {.text = "untouched"};
+		struct tk_error err = {0};
 
 		assert_int_equal(tk_problem_parse(&p, bad[i].text, &err), TK_EDATA);
 		assert_string_equal(err.message, bad[i].message);
@@ -142,29 +149,35 @@ static void values_reach_the_border(void **state)
 	assert_null(p.abi.nsa);
 	assert_null(p.abi.ceiling);
 	assert_int_equal(p.gemm.size, sizeof p.gemm);
-	assert_true(p.gemm.m == 3 && p.gemm.n == 5 && p.gemm.k == 7 && p.gemm.batch == 2 && p.gemm.ta == 1 && p.gemm.tb == 0);
+	assert_true(p.gemm.m == 3 && p.gemm.n == 5 && p.gemm.k == 7 && p.gemm.batch == 2 && p.gemm.ta == 1 &&
+	            p.gemm.tb == 0);
 	assert_true(p.gemm.a == TK_F16 && p.gemm.b == TK_F16 && p.gemm.c == TK_F16 && p.gemm.acc == TK_F32);
 	assert_int_equal(tk_problem_parse(&p, "nsa:b=1,h=8,hkv=2,s=256,d=64,selected_blocks=4,window=32", NULL), 0);
 	assert_ptr_equal(p.abi.nsa, &p.nsa);
-	assert_true(p.nsa.hkv == 2 && p.nsa.block_size == 64 && p.nsa.window == 32 && p.nsa.causal == 1 && p.nsa.scale == 0.125);
+	assert_true(p.nsa.hkv == 2 && p.nsa.block_size == 64 && p.nsa.window == 32 && p.nsa.causal == 1 &&
+	            p.nsa.scale == 0.125);
 	assert_string_equal(tk_problem_op_word(&p), "nsa");
 	assert_string_equal(tk_problem_dtype_word(&p), "f16");
 	assert_int_equal(tk_problem_parse(&p, "fma:count=5,dtype=f64", NULL), 0);
-	assert_true(p.abi.op == TK_OP_FMA && p.abi.ceiling == &p.ceiling && p.ceiling.bytes == 5 && p.ceiling.dtype == TK_F64);
+	assert_true(p.abi.op == TK_OP_FMA && p.abi.ceiling == &p.ceiling && p.ceiling.bytes == 5 &&
+	            p.ceiling.dtype == TK_F64);
 }
 
 /* A random problem with random keys in random order; about half of the sizes are small enough to be valid. */
 static void random_text(struct tk_rng *r, char *out, size_t size)
 {
-	static const char *const ops[] = { "gemm", "attention", "nsa", "copy", "read", "fma" };
+	static const char *const ops[] = {"gemm", "attention", "nsa", "copy", "read", "fma"};
 	static const char *const keys[][13] = {
-		{ "m", "n", "k", "batch", "a", "b", "c", "acc", "ta", "tb", "dist" },
-		{ "b", "h", "hkv", "sq", "skv", "d", "dv", "dtype", "causal", "dir", "scale", "dist" },
-		{ "b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window", "dtype", "causal", "scale", "dist" },
-		{ "bytes", "dtype", "dist" }, { "bytes", "dtype", "dist" }, { "count", "dtype", "dist" },
+	        {"m", "n", "k", "batch", "a", "b", "c", "acc", "ta", "tb", "dist"},
+	        {"b", "h", "hkv", "sq", "skv", "d", "dv", "dtype", "causal", "dir", "scale", "dist"},
+	        {"b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window", "dtype", "causal", "scale",
+	                "dist"},
+	        {"bytes", "dtype", "dist"},
+	        {"bytes", "dtype", "dist"},
+	        {"count", "dtype", "dist"},
 	};
-	static const char *const types[] = { "f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2" };
-	static const char *const distributions[] = { "normal", "uniform", "trig", "zeros", "outliers" };
+	static const char *const types[] = {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2"};
+	static const char *const distributions[] = {"normal", "uniform", "trig", "zeros", "outliers"};
 	size_t op = tk_rng_below(r, COUNT(ops)), n = 0, len;
 	const char *order[13];
 
@@ -180,7 +193,8 @@ static void random_text(struct tk_rng *r, char *out, size_t size)
 
 		if (strcmp(k, "dist") == 0)
 			snprintf(value, sizeof value, "%s", distributions[tk_rng_below(r, 5)]);
-		else if (strcmp(k, "dtype") == 0 || strcmp(k, "acc") == 0 || (op == 0 && strlen(k) == 1 && strchr("abc", *k)))
+		else if (strcmp(k, "dtype") == 0 || strcmp(k, "acc") == 0 ||
+		         (op == 0 && strlen(k) == 1 && strchr("abc", *k)))
 			snprintf(value, sizeof value, "%s", types[tk_rng_below(r, COUNT(types))]);
 		else if (*k == 't')
 			snprintf(value, sizeof value, "%c", "nt"[tk_rng_below(r, 2)]);
@@ -189,9 +203,11 @@ static void random_text(struct tk_rng *r, char *out, size_t size)
 		else if (strcmp(k, "dir") == 0)
 			snprintf(value, sizeof value, "%s", tk_rng_below(r, 2) ? "fwd" : "bwd");
 		else if (strcmp(k, "scale") == 0)
-			snprintf(value, sizeof value, "%.17g", tk_rng_uniform(r) * pow(10, (double)tk_rng_below(r, 40) - 20));
+			snprintf(value, sizeof value, "%.17g",
+			        tk_rng_uniform(r) * pow(10, (double)tk_rng_below(r, 40) - 20));
 		else
-			snprintf(value, sizeof value, "%llu", (unsigned long long)tk_rng_below(r, tk_rng_below(r, 8) ? 64 : 3000000000ull) + 1);
+			snprintf(value, sizeof value, "%llu",
+			        (unsigned long long)tk_rng_below(r, tk_rng_below(r, 8) ? 64 : 3000000000ull) + 1);
 		len += (size_t)snprintf(out + len, size - len, "%s%s=%s", i ? "," : "", k, value);
 	}
 }
@@ -204,7 +220,7 @@ static void canonical_text_is_a_fixed_point(void **state)
 	tk_rng_seed(&r, 20);
 	for (int i = 0; i < 20000; i++) {
 		struct tk_problem_spec p, again;
-		struct tk_error err = { 0 };
+		struct tk_error err = {0};
 		char text[1024];
 
 		random_text(&r, text, sizeof text);
@@ -270,13 +286,13 @@ static void outcomes_have_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(canonical_texts),
-		cmocka_unit_test(error_sentences),
-		cmocka_unit_test(values_reach_the_border),
-		cmocka_unit_test(canonical_text_is_a_fixed_point),
-		cmocka_unit_test(numbers_do_not_depend_on_the_locale),
-		cmocka_unit_test(types_have_one_word),
-		cmocka_unit_test(outcomes_have_words),
+	        cmocka_unit_test(canonical_texts),
+	        cmocka_unit_test(error_sentences),
+	        cmocka_unit_test(values_reach_the_border),
+	        cmocka_unit_test(canonical_text_is_a_fixed_point),
+	        cmocka_unit_test(numbers_do_not_depend_on_the_locale),
+	        cmocka_unit_test(types_have_one_word),
+	        cmocka_unit_test(outcomes_have_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

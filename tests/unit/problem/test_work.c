@@ -5,12 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
 #include <cmocka.h>
+
 #include "base/error.h"
 #include "problem/problem.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* clang-format off */
 static const struct { const char *text; double flops, bytes; } rows[] = {
 	{ "gemm:m=2,n=3,k=5,a=f16", 60, 2 * (10 + 15 + 6) },
 	{ "gemm:m=2,n=3,k=5,a=f16,ta=t,tb=t,batch=4", 240, 4 * 2 * (10 + 15 + 6) },
@@ -31,18 +34,19 @@ static const struct { const char *text; double flops, bytes; } rows[] = {
 	{ "read:bytes=1024", 0, 1028 },
 	{ "fma:count=1000", 2000, 2 * 64 * 4 },
 };
+/* clang-format on */
 
 static void flops_and_bytes(void **state)
 {
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct tk_problem_spec p;
-		struct tk_error err = { 0 };
+		struct tk_error err = {0};
 
 		if (tk_problem_parse(&p, rows[i].text, &err))
 			fail_msg("%s: %s", rows[i].text, err.message);
 		if (tk_problem_flops(&p) != rows[i].flops || tk_problem_bytes(&p) != rows[i].bytes)
-			fail_msg("%s: %.17g FLOP, %.17g bytes, expected %.17g and %.17g", rows[i].text, tk_problem_flops(&p), tk_problem_bytes(&p),
-				rows[i].flops, rows[i].bytes);
+			fail_msg("%s: %.17g FLOP, %.17g bytes, expected %.17g and %.17g", rows[i].text,
+			        tk_problem_flops(&p), tk_problem_bytes(&p), rows[i].flops, rows[i].bytes);
 	}
 }
 
@@ -64,7 +68,9 @@ static void check_tensor(const struct tk_tensor *t, const char *name, uint32_t d
 	assert_int_equal(t->bytes, bytes);
 }
 
+/* clang-format off */
 #define DIMS(...) (const int64_t[6]){ __VA_ARGS__ }
+/* clang-format on */
 
 static void tensors_of_gemm(void **state)
 {
@@ -109,7 +115,7 @@ static void tensors_of_the_rest(void **state)
 {
 	struct tk_problem_spec p;
 	struct tk_tensor t[TK_T_MAX];
-	struct tk_error err = { 0 };
+	struct tk_error err = {0};
 	uint32_t n;
 
 	assert_int_equal(tk_problem_parse(&p, "nsa:b=2,h=4,hkv=2,s=8,d=16,selected_blocks=1,block_size=8", NULL), 0);
@@ -134,10 +140,10 @@ static void tensors_of_the_rest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flops_and_bytes),
-		cmocka_unit_test(tensors_of_gemm),
-		cmocka_unit_test(tensors_of_attention),
-		cmocka_unit_test(tensors_of_the_rest),
+	        cmocka_unit_test(flops_and_bytes),
+	        cmocka_unit_test(tensors_of_gemm),
+	        cmocka_unit_test(tensors_of_attention),
+	        cmocka_unit_test(tensors_of_the_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
