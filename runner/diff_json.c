@@ -84,7 +84,7 @@ static json_t *summary_object(const struct tk_diff_view *v)
 
 static json_t *method_object(const struct tk_diff_report *r)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:d}", "test", "moderated t on logarithms of nightly medians, Benjamini-Hochberg per machine",
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:f}", "test", "moderated t on logarithms of nightly medians, Benjamini-Hochberg per machine",
 		"min_effect", number(r->options.min_effect), "min_effect_ns", number(r->options.min_effect_ns), "fdr", number(r->options.fdr),
 		"window_nights", (json_int_t)r->window, "stale_days", (json_int_t)r->options.stale_days, "confidence", 0.95);
 }

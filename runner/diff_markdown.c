@@ -11,13 +11,13 @@
 #define MARKER "<!-- tracker-diff -->"
 #define COMMENT_MAX 60000        /* GitHub refuses comments over 65,536 characters */
 
-/* Nothing of others may make markup, mention people or end a table's cell. */
+/* Nothing of others may make markup, links or references, mention people or end a table's cell. */
 static void put_text(struct tk_buf *b, const char *s)
 {
 	for (; *s; s++)
-		if (strchr("\\`*_{}[]()#+!|~$", *s))
+		if (strchr("\\`*_[]|~$", *s))
 			tk_buf_printf(b, "\\%c", *s);
-		else if (strchr("<>&@\":", *s))
+		else if (strchr("<>&@#", *s) || (*s == ':' && s[1] == '/') || (*s == '.' && b->len && b->data[b->len - 1] == 'w'))
 			tk_buf_printf(b, "&#%d;", *s);
 		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
 			tk_buf_char(b, ' ');
@@ -131,7 +131,7 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	tk_buf_str(&b, "\n\n");
 	left_out = put_table(&b, v, true);
 	if (count_kind(v, false)) {
-		tk_buf_printf(&b, "\n<details><summary>%zu more that moved or are not certain</summary>\n\n", count_kind(v, false));
+		tk_buf_printf(&b, "\n<details><summary>%zu more series</summary>\n\n", count_kind(v, false));
 		left_out += put_table(&b, v, false);
 		tk_buf_str(&b, "\n</details>\n");
 	}
