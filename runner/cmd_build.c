@@ -134,7 +134,7 @@ static int build_one(const struct tk_config *config, const struct build_options 
 			.arch = o->arch ? o->arch : "native", .flags = r->upstream->cmake_args, .cache_dir = config->cache_dir,
 			.jobs = cores > 0 ? (unsigned)cores : 1, .deadline_s = config->budgets.build_s,
 			.memory_limit_bytes = config->budgets.build_memory_bytes};
-		tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %.60s", r->upstream->name, r->revision.id, r->revision.subject);
+		tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id, r->revision.subject);
 		status = tk_build(&spec, &r->artifact, &r->err);
 	}
 	free(adapter);
@@ -238,7 +238,10 @@ static int print_results(const struct tk_globals *g, const struct build_options 
 		json_t *list = json_array();
 		for (size_t i = 0; i < count; i++)
 			json_array_append_new(list, result_json(&results[i]));
-		return print_json(list, err);
+		if (json_array_size(list) == count)
+			return print_json(list, err);
+		json_decref(list);
+		return tk_fail(err, TK_EDATA, "a path or flag is not UTF-8, which JSON needs");
 	}
 	struct tk_table *t = tk_table_new(g, columns);
 	for (size_t i = 0; i < count; i++)
