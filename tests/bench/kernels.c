@@ -106,7 +106,7 @@ static double run(const char *name, const char *options, struct bench *benches, 
 		double seconds = fastest(backend, ctx, &benches[i], &info);
 		if (seconds <= 0)
 			continue;
-		printf("%-10s %-12s %-32s %-24s %9.3f ms %8.1f GFLOP/s\n", name, options, benches[i].title, info.kernel, seconds * 1e3,
+		printf("%-10s %-12s %-38s %-24s %9.3f ms %8.1f GFLOP/s\n", name, options, benches[i].title, info.kernel, seconds * 1e3,
 			benches[i].flops / seconds / 1e9);
 		if (i == 0)
 			first = benches[i].flops / seconds / 1e9;
@@ -119,11 +119,11 @@ int main(int argc, char **argv)
 {
 	struct tk_gemm f32 = {sizeof(f32), 1024, 1024, 1024, 1, 0, 0, TK_F32, TK_F32, TK_F32, TK_F32}, bf16 = f32, few = f32;
 	struct tk_attention dense = {sizeof(dense), 1, 8, 8, 1024, 1024, 64, 64, TK_F32, 0, TK_FWD, 0.125}, grouped = dense;
-	bf16.a = bf16.b = bf16.c = TK_BF16;
+	bf16.a = bf16.b = bf16.c = TK_BF16, bf16.tb = 1;
 	few.m = 16, few.n = few.k = 4096;
-	grouped.h = 16, grouped.hkv = 2, grouped.causal = 1, grouped.dtype = TK_BF16;
-	struct bench benches[] = {gemm("gemm f32 1024", &f32), gemm("gemm bf16 1024", &bf16), gemm("gemm f32 16x4096x4096", &few),
-		attention("attention f32 8x1024x64", &dense), attention("attention bf16 16/2x1024x64 causal", &grouped)};
+	grouped.b = 2, grouped.h = 16, grouped.hkv = 2, grouped.d = grouped.dv = 128, grouped.causal = 1, grouped.dtype = TK_BF16;
+	struct bench benches[] = {gemm("gemm f32 1024", &f32), gemm("gemm bf16 1024 nt", &bf16), gemm("gemm f32 16x4096x4096", &few),
+		attention("attention f32 8x1024x64", &dense), attention("attention bf16 2x16/2x1024x128 causal", &grouped)};
 	size_t count = sizeof(benches) / sizeof(benches[0]);
 
 	double openblas = run("openblas", "", benches, count), cpu = run("cpu", "", benches, count);
