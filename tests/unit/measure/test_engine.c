@@ -1,0 +1,293 @@
+/* The engine on the null device: its clock is virtual, so everything but wall times is exactly repeatable. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/error.h"
+#include "measure/measure.h"
+#include "null_options.h"
+#include "null_time.h"
+
+struct rig {
+	const struct tk_device_ops *ops;
+	struct tk_device *device;
+	const struct tk_backend *backend;
+	struct tk_backend_ctx *ctx;
+	struct tk_measurement m;
+};
+
+static const struct tk_measure_options defaults = {
+	.seed = 1, .cache = TK_CACHE_COLD, .stop = {0.95, 0.01, 10, 100, 5}, .max_warmup_s = 5, .min_sample_ns = 1, .verify = true,
+};
+
+static void rig_up(struct rig *r, const char *options)
+{
+	struct tk_abi_error err = {.size = sizeof err};
+	*r = (struct rig){.ops = tk_device_entry(), .backend = tk_backend_entry()};
+	assert_int_equal(r->ops->open(0, &r->device, &err), 0);
+	struct tk_open_args args = {.size = sizeof args, .device = r->device, .device_ops = r->ops, .options = options};
+	if (r->backend->open(&args, &r->ctx, &err))
+		fail_msg("%s: %s", options, err.message);
+}
+
+static void rig_down(struct rig *r)
+{
+	tk_measurement_free(&r->m);
+	r->backend->close(r->ctx);
+	r->ops->close(r->device);
+}
+
+static void measure(struct rig *r, const char *problem, const struct tk_measure_options *o)
+{
+	struct tk_problem_spec p;
+	struct tk_error err = {0};
+	assert_int_equal(tk_problem_parse(&p, problem, &err), 0);
+	tk_measurement_free(&r->m);
+	if (tk_measure(r->ops, r->device, r->backend, r->ctx, &p, o, &r->m, &err))
+		fail_msg("%s: %s", problem, err.message);
+}
+
+static void an_honest_job(void **state)
+{
+	struct rig r;
+	rig_up(&r, "");
+	measure(&r, "gemm:m=16,n=24,k=32,a=f16", &defaults);
+	assert_string_equal(tk_outcome_word(r.m.outcome), "ok");
+	assert_true(r.m.verdict.done && r.m.verdict.passed);
+	assert_int_equal(r.m.stop, TK_STOP_TIGHT);
+	assert_true(r.m.sample_count >= 10 && r.m.sample_count <= 100);
+	assert_int_equal(r.m.launches_per_sample, 1);
+	assert_true(r.m.lo <= r.m.summary.median && r.m.summary.median <= r.m.hi);
+	assert_float_equal(r.m.flops, 2.0 * 16 * 24 * 32, 0);
+	assert_float_equal(r.m.bytes, 2.0 * (16 * 32 + 32 * 24 + 16 * 24), 0);
+	assert_string_equal(r.m.plan.kernel, "null");
+	rig_down(&r);
+}
+
+static void every_operation_is_verified(void **state)
+{
+	static const char *const problems[] = {"attention:b=2,h=4,hkv=2,sq=9,skv=17,d=8,causal=1,dtype=bf16",
+		"nsa:b=1,h=4,hkv=2,s=64,d=8,block_size=8,selected_blocks=3,window=10,dtype=f32", "copy:bytes=4096", "read:bytes=4096",
+		"fma:count=1000", "gemm:m=5,n=6,k=7,ta=t,tb=t,a=e4m3", "gemm:m=5,n=6,k=7,batch=2,a=f64,dist=outliers"};
+	struct rig r;
+	rig_up(&r, "");
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+		measure(&r, problems[i], &defaults);
+		if (r.m.outcome != TK_OUTCOME_OK)
+			fail_msg("%s: %s: %s", problems[i], tk_outcome_word(r.m.outcome), r.m.message);
+		assert_true(r.m.verdict.passed && r.m.verdict.checked > 0);
+	}
+	rig_down(&r);
+}
+
+static void samples_are_repeatable_and_follow_the_formula(void **state)
+{
+	struct rig r;
+	double first[10];
+	struct tk_measure_options o = defaults;
+	o.stop.max_samples = 10;
+	for (int round = 0; round < 2; round++) {
+		rig_up(&r, "seed=3,noise=0.1");
+		measure(&r, "gemm:m=16,n=16,k=16", &o);
+		assert_int_equal(r.m.sample_count, 10);
+		assert_true(round == 0 || memcmp(first, r.m.samples, sizeof first) == 0);
+		memcpy(first, r.m.samples, sizeof first);
+		rig_down(&r);
+	}
+	rig_up(&r, "seed=3,noise=0,slow=2");
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	struct tk_problem_spec p;
+	struct null_options want = {.seed = 3, .slow = 2, .step = 1};
+	assert_int_equal(tk_problem_parse(&p, "gemm:m=16,n=16,k=16", NULL), 0);
+	assert_true(fabs(r.m.summary.median / null_time_ns(&want, &p.abi, 1, 0) - 1) < 1e-9);
+	rig_down(&r);
+}
+
+static void cold_rotates_over_twice_the_cache(void **state)
+{
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	rig_up(&r, "");
+	measure(&r, "gemm:m=64,n=64,k=64", &o);          /* 48 KiB a set, the cache is 1 MiB */
+	assert_int_equal(r.m.sets, 43);
+	measure(&r, "copy:bytes=8388608", &o);
+	assert_int_equal(r.m.sets, 2);
+	o.cache = TK_CACHE_HOT;
+	measure(&r, "gemm:m=64,n=64,k=64", &o);
+	assert_int_equal(r.m.sets, 1);
+	rig_down(&r);
+}
+
+static void short_launches_are_batched(void **state)
+{
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	o.min_sample_ns = 1e6;
+	rig_up(&r, "noise=0");
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_true(r.m.launches_per_sample > 300 && r.m.launches_per_sample < 700);
+	assert_true(r.m.launches_per_sample * r.m.summary.median >= 1e6);
+	rig_down(&r);
+}
+
+static void graphs_where_the_plan_can(void **state)
+{
+	struct rig plain, graph;
+	struct tk_measure_options o = defaults;
+	rig_up(&plain, "noise=0");
+	rig_up(&graph, "noise=0,capturable=1");
+	measure(&plain, "gemm:m=64,n=64,k=64", &o);
+	measure(&graph, "gemm:m=64,n=64,k=64", &o);
+	assert_string_equal(tk_outcome_word(graph.m.outcome), "ok");
+	assert_int_equal(plain.m.launches_per_sample, 1);
+	assert_int_equal(graph.m.launches_per_sample, 43);       /* one turn through the sets */
+	assert_true(fabs(graph.m.summary.median / plain.m.summary.median - 1) < 1e-9);
+	rig_down(&plain);
+	rig_down(&graph);
+}
+
+static void limits_of_sampling(void **state)
+{
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	o.stop.relative_half_width = 1e-6;
+	rig_up(&r, "noise=0.2");
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_string_equal(tk_outcome_word(r.m.outcome), "unstable");
+	assert_int_equal(r.m.stop, TK_STOP_MAX_SAMPLES);
+	assert_int_equal(r.m.sample_count, 100);
+	assert_non_null(strstr(r.m.message, "asked were 0.0001 %"));
+	o.stop.budget_s = 0;
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_int_equal(r.m.stop, TK_STOP_BUDGET);
+	assert_int_equal(r.m.sample_count, 1);
+	rig_down(&r);
+}
+
+static void throttling_is_said(void **state)
+{
+	struct rig r;
+	rig_up(&r, "throttle=1");
+	measure(&r, "gemm:m=16,n=16,k=16", &defaults);
+	assert_string_equal(tk_outcome_word(r.m.outcome), "throttled");
+	assert_int_equal(r.m.throttled_samples, r.m.sample_count);
+	assert_non_null(strstr(r.m.message, "told_so"));
+	rig_down(&r);
+}
+
+static void what_backends_do_becomes_an_outcome(void **state)
+{
+	static const struct { const char *options, *outcome, *message; } cases[] = {
+		{"fail=lie", "wrong", "expected"}, {"fail=nan", "wrong", "C[0][8][0] is"}, {"fail=idle", "wrong", "never written"},
+		{"fail=unsupported,at=supports", "unsupported", "told not to"}, {"fail=unsupported,at=plan", "unsupported", "told not to"},
+		{"fail=no_memory,at=plan", "out_of_memory", "plan: told to be out"}, {"fail=no_memory,at=bind", "out_of_memory", "bind:"},
+		{"fail=invalid,at=bind", "failed", "bind: told"}, {"fail=device", "failed", "launch: told that the device"},
+		{"fail=internal,at=fetch", "failed", "fetch: told"}, {"fail=internal,after=20", "failed", "launch: told to fail inside"},
+		{"fail=unknown_status", "failed", "launch: status 4711, which the contract does not have"},
+		{"fail=unended", "failed", "launch: xxxxx"}, {"fail=late,late_s=0.01,after=5", "ok", ""},
+		{"fail=segv,only=m=17", "ok", ""},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct rig r;
+		struct tk_measure_options o = defaults;
+		o.stop.max_samples = 20;
+		rig_up(&r, cases[i].options);
+		measure(&r, "gemm:m=16,n=16,k=16", &o);
+		if (strcmp(tk_outcome_word(r.m.outcome), cases[i].outcome) != 0 || !strstr(r.m.message, cases[i].message))
+			fail_msg("%s: %s: %s", cases[i].options, tk_outcome_word(r.m.outcome), r.m.message);
+		rig_down(&r);
+	}
+}
+
+static void without_verification_lies_are_timed(void **state)
+{
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	o.verify = false;
+	rig_up(&r, "fail=lie");
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_string_equal(tk_outcome_word(r.m.outcome), "ok");
+	assert_false(r.m.verdict.done);
+	rig_down(&r);
+}
+
+static void size_limits(void **state)
+{
+	struct rig r;
+	rig_up(&r, "");
+	measure(&r, "gemm:m=4096,n=4096,k=4096", &defaults);
+	assert_string_equal(tk_outcome_word(r.m.outcome), "unsupported");
+	measure(&r, "copy:bytes=34359738368", &defaults);
+	assert_string_equal(tk_outcome_word(r.m.outcome), "out_of_memory");
+	assert_string_equal(r.m.message, "the tensors take 64.0 GiB, the device has 16.0 GiB");
+	rig_down(&r);
+}
+
+static void configs_change_times(void **state)
+{
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	rig_up(&r, "noise=0");
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	double base = r.m.summary.median;
+	o.config = "slow";
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_true(fabs(r.m.summary.median / base - 1.2) < 1e-9);
+	assert_string_equal(r.m.plan.algorithm, "slow");
+	o.config = "no such";
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_string_equal(tk_outcome_word(r.m.outcome), "failed");
+	assert_non_null(strstr(r.m.message, "`no such` is not key=value"));
+	rig_down(&r);
+}
+
+static void options_that_are_wrong_are_named(void **state)
+{
+	static const char *const cases[][2] = {{"nosie=1", "there is no option `nosie`"}, {"noise", "`noise` is not key=value"},
+		{"noise=x", "noise cannot be `x`"}, {"noise=-1", "noise cannot be `-1`"}, {"fail=sing", "fail cannot be `sing`"},
+		{"step=3", "step cannot be `3`"}, {"seed=", "seed cannot be ``"}, {"at=home", "at cannot be `home`"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct null_options o;
+		struct tk_abi_error err = {.size = sizeof err};
+		null_options_default(&o);
+		assert_int_equal(null_options_parse(&o, cases[i][0], &err), TK_ABI_INVALID);
+		if (!strstr(err.message, cases[i][1]))
+			fail_msg("%s: %s", cases[i][0], err.message);
+	}
+}
+
+static void times_step_and_drift(void **state)
+{
+	struct tk_problem_spec p;
+	struct null_options o;
+	assert_int_equal(tk_problem_parse(&p, "gemm:m=512,n=512,k=512", NULL), 0);
+	null_options_default(&o);
+	o.noise = 0;
+	double base = null_time_ns(&o, &p.abi, 1, 0);
+	o.step_at = 5;
+	o.step = 1.5;
+	o.revision = 4;
+	assert_float_equal(null_time_ns(&o, &p.abi, 1, 7) / base, 1, 1e-12);
+	o.revision = 5;
+	assert_float_equal(null_time_ns(&o, &p.abi, 1, 7) / base, 1.5, 1e-12);
+	o.drift = 0.01;
+	assert_float_equal(null_time_ns(&o, &p.abi, 1, 7) / base, 1.5 * pow(1.01, 5), 1e-9);
+	o.seed = 9;
+	assert_true(fabs(null_time_ns(&o, &p.abi, 1, 7) / base - 1.5 * pow(1.01, 5)) > 1e-6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_honest_job), cmocka_unit_test(every_operation_is_verified),
+		cmocka_unit_test(samples_are_repeatable_and_follow_the_formula), cmocka_unit_test(cold_rotates_over_twice_the_cache),
+		cmocka_unit_test(short_launches_are_batched), cmocka_unit_test(graphs_where_the_plan_can), cmocka_unit_test(limits_of_sampling),
+		cmocka_unit_test(throttling_is_said), cmocka_unit_test(what_backends_do_becomes_an_outcome),
+		cmocka_unit_test(without_verification_lies_are_timed), cmocka_unit_test(size_limits), cmocka_unit_test(configs_change_times),
+		cmocka_unit_test(options_that_are_wrong_are_named), cmocka_unit_test(times_step_and_drift),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
