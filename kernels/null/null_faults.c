@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static void write_all(int fd, const char *text, size_t n)
 /* To every pipe and socket beyond the standard three: one of them is the wire. */
 static void write_to_pipes(const char *text, size_t n)
 {
-	for (int fd = 3; fd < 64; fd++) {
+	for (int fd = 3; fd < 256; fd++) {
 		struct stat st;
 		int flags = fcntl(fd, F_GETFL);
 		if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
@@ -121,6 +122,9 @@ static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 int null_fault_run(struct null_options *o, enum null_stage stage, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (o->fault == NULL_FAULT_NONE || o->at != stage || !applies(o, p) || o->reached[stage]++ < o->after)
+		return TK_ABI_OK;
+	bool once = o->fault == NULL_FAULT_LATE || o->fault == NULL_FAULT_PRINT;
+	if (once && o->reached[stage] > o->after + 1)
 		return TK_ABI_OK;
 	return misbehave(o, err);
 }

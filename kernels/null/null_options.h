@@ -26,12 +26,12 @@ enum null_stage { NULL_AT_OPEN, NULL_AT_SUPPORTS, NULL_AT_PLAN, NULL_AT_BIND, NU
 	X(KILL,         "kill")          /* SIGKILL, as the kernel does when memory is out */ \
 	X(HANG,         "hang") \
 	X(STOP,         "stop")          /* SIGSTOP: alive, silent */ \
-	X(LATE,         "late")          /* sleeps late_s, then goes on */ \
+	X(LATE,         "late")          /* sleeps late_s once, then goes on */ \
 	X(LIE,          "lie")           /* one entry of the output is wrong */ \
 	X(NAN,          "nan")           /* one entry of the output is NaN */ \
 	X(IDLE,         "idle")          /* the output is never written */ \
 	X(EAT,          "eat")           /* takes memory until something stops it */ \
-	X(PRINT,        "print")         /* 1 MiB of binary garbage to stdout and stderr */ \
+	X(PRINT,        "print")         /* 1 MiB of binary garbage to stdout and stderr, once */ \
 	X(FLOOD,        "flood")         /* prints for ever */ \
 	X(WIRE,         "wire")          /* garbage on every pipe it can find */ \
 	X(FORGE,        "forge")         /* a well-formed answer of its own on every pipe, then hangs */ \

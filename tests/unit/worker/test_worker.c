@@ -1,0 +1,344 @@
+/* Jobs in real processes. This program is its own worker: started as `... worker` it serves. Programs that only claim to be workers
+ * are shell scripts made here. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "worker/worker.h"
+
+#define NULL_DEVICE TK_MODULES "/tk_device_null.so"
+#define NULL_BACKEND TK_MODULES "/tk_backend_null.so"
+#define PROBLEM "gemm:m=16,n=16,k=16"
+
+static char *folder, *self, *log_path;
+
+static struct tk_worker *worker_with(struct tk_worker_spec spec)
+{
+	struct tk_worker *w = NULL;
+	struct tk_error err = {0};
+	spec.program = spec.program ? spec.program : self;
+	spec.device_kind = spec.device_kind ? spec.device_kind : "null";
+	spec.device_layer = spec.device_layer ? spec.device_layer : NULL_DEVICE;
+	spec.log_path = log_path;
+	if (tk_worker_new(&spec, &w, &err))
+		fail_msg("%s", err.message);
+	return w;
+}
+
+static struct tk_job_request request(const char *options)
+{
+	return (struct tk_job_request){.backend_path = NULL_BACKEND, .backend_options = options, .problem = PROBLEM, .cache = "cold", .seed = 1,
+		.deadline_s = 60, .measure_s = 1, .relative_half_width = 0.01, .confidence = 0.95, .min_samples = 10, .max_samples = 20, .verify = true};
+}
+
+static void run(struct tk_worker *w, const struct tk_job_request *r, const char *outcome, const char *message)
+{
+	struct tk_job_result out;
+	struct tk_error err = {0};
+	if (tk_worker_measure(w, r, &out, &err))
+		fail_msg("%s: %s", r->backend_options, err.message);
+	if (strcmp(tk_outcome_word(out.outcome), outcome) != 0 || !strstr(out.message, message))
+		fail_msg("%s: %s: \"%s\", expected %s: \"%s\"", r->backend_options, tk_outcome_word(out.outcome), out.message, outcome, message);
+	assert_true(tk_outcome_counts(out.outcome) == (out.result && json_object_get(out.result, "median")));
+	assert_true(out.wall_s > 0);
+	tk_job_result_free(&out);
+}
+
+static void run_fault(struct tk_worker *w, const char *options, const char *outcome, const char *message)
+{
+	struct tk_job_request r = request(options);
+	run(w, &r, outcome, message);
+}
+
+static void many_jobs_in_one_process(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	for (int i = 0; i < 5; i++)
+		run_fault(w, i % 2 ? "noise=0" : "seed=4", "ok", "");
+	tk_worker_free(w);
+}
+
+/* After each of these the same worker does an honest job. */
+static void whatever_a_backend_does_is_one_outcome(void **state)
+{
+	static const char *const cases[][3] = {
+		{"fail=segv", "crashed", "SIGSEGV"}, {"fail=segv,at=open", "crashed", "SIGSEGV"}, {"fail=segv,at=plan", "crashed", "SIGSEGV"},
+		{"fail=segv,after=30", "crashed", "SIGSEGV"}, {"fail=abort", "crashed", "SIGABRT (Aborted)"}, {"fail=kill", "crashed", "SIGKILL"},
+		{"fail=exit", "crashed", "exited with code 0 before it answered"}, {"fail=exit,at=open", "crashed", "exited with code 0"},
+		{"fail=orphan", "crashed", "SIGKILL"}, {"fail=wire", "protocol", "the worker's answer cannot be read"},
+		{"fail=forge", "protocol", "the worker's answer is wrong: "}, {"fail=print", "ok", ""},
+		{"fail=lie", "wrong", "expected"}, {"fail=nan", "wrong", "is nan"}, {"fail=idle", "wrong", "never written"},
+		{"fail=late,late_s=0.05", "ok", ""}, {"fail=unsupported,at=supports", "unsupported", "told not to"},
+		{"fail=no_memory,at=open", "out_of_memory", "open: told"}, {"fail=no_memory,at=plan", "out_of_memory", "plan: told"},
+		{"fail=device", "failed", "told that the device failed"}, {"fail=internal,at=open", "failed", "open: told to fail inside"},
+		{"fail=invalid,at=bind", "failed", "bind: told"}, {"fail=unknown_status", "failed", "4711"},
+		{"fail=markup", "failed", "<script>alert(1)</script> \"quoted\" 'single'  ../../etc/passwd  [31m ?? %s%n"},
+		{"fail=unended", "failed", "xxxxxxxx"}, {"noise=no", "failed", "open: null: noise cannot be `no`"},
+	};
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		run_fault(w, cases[i][0], cases[i][1], cases[i][2]);
+		if (i % 3 == 0)
+			run_fault(w, "", "ok", "");
+	}
+	run_fault(w, "", "ok", "");
+	tk_worker_free(w);
+}
+
+static void deadlines_are_kept(void **state)
+{
+	static const char *const cases[] = {"fail=hang", "fail=hang,at=open", "fail=hang,at=plan", "fail=stop", "fail=late,late_s=30"};
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct tk_job_request r = request(cases[i]);
+		r.deadline_s = 0.4;
+		run(w, &r, "timeout", "no answer after 0.4 s: killed");
+	}
+	run_fault(w, "", "ok", "");
+	tk_worker_free(w);
+}
+
+static void memory_is_limited(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){.memory_limit_bytes = 400 << 20});
+	run_fault(w, "fail=eat", "out_of_memory", "the limit is 0.4 GiB: killed");
+	run_fault(w, "", "ok", "");
+	tk_worker_free(w);
+}
+
+static void printing_is_limited(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	struct stat st;
+	run_fault(w, "fail=flood", "failed", "printed more than 64 MiB");
+	assert_int_equal(stat(log_path, &st), 0);
+	assert_true(st.st_size < 40 << 20);
+	run_fault(w, "", "ok", "");
+	tk_worker_free(w);
+	assert_int_equal(truncate(log_path, 0), 0);
+}
+
+static void only_the_problem_that_is_named_fails(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	struct tk_job_request r = request("fail=segv,only=m=17");
+	run(w, &r, "ok", "");
+	r.problem = "gemm:m=17,n=16,k=16";
+	run(w, &r, "crashed", "SIGSEGV");
+	r.backend_options = "";
+	r.config = "fail=abort,at=plan";
+	run(w, &r, "crashed", "SIGABRT");
+	tk_worker_free(w);
+}
+
+static void what_the_job_cannot_be_made_of(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	struct tk_job_request r = request("");
+	r.problem = "gemm:mm=3";
+	run(w, &r, "failed", "unknown key `mm`");
+	r.problem = PROBLEM;
+	r.backend_path = TK_MODULES "/no_such.so";
+	run(w, &r, "failed", "cannot be loaded");
+	r.backend_path = NULL_DEVICE;
+	run(w, &r, "failed", "is no backend: it does not export tk_backend_entry");
+	r.backend_path = TK_MODULES "/tk_backend_reference.so";
+	run(w, &r, "failed", "backend reference needs a device of kind cpu, this one is of kind null");
+	r.backend_path = NULL_BACKEND;
+	r.problem = "\xff\xfe";
+	run(w, &r, "failed", "the request has no `problem`");
+	tk_worker_free(w);
+	w = worker_with((struct tk_worker_spec){.device_index = 7});
+	r = request("");
+	run(w, &r, "no_device", "there is no device 7 of kind null: 2 found");
+	tk_worker_free(w);
+	w = worker_with((struct tk_worker_spec){.device_layer = NULL_BACKEND});
+	run(w, &r, "no_device", "is no device layer: it does not export tk_device_entry");
+	tk_worker_free(w);
+}
+
+static void the_other_backend_gets_a_process_of_its_own(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){.device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so"});
+	struct tk_job_request r = request("");
+	json_t *about = NULL;
+	struct tk_error err = {0};
+	r.backend_path = TK_MODULES "/tk_backend_reference.so";
+	r.cache = "hot";
+	r.relative_half_width = 10;
+	run(w, &r, "ok", "");
+	assert_int_equal(tk_worker_backend(w, NULL_BACKEND, &about, &err), 0);       /* loaded without its device */
+	assert_string_equal(json_string_value(json_object_get(about, "name")), "null");
+	assert_string_equal(json_string_value(json_object_get(about, "device_kind")), "null");
+	json_decref(about);
+	run(w, &r, "ok", "");
+	tk_worker_free(w);
+}
+
+static void devices_describe_themselves(void **state)
+{
+	json_t *d = NULL;
+	struct tk_error err = {0};
+	struct tk_worker *w = worker_with((struct tk_worker_spec){.device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so", .cpu_list = "0"});
+	if (tk_worker_device(w, &d, &err))
+		fail_msg("%s", err.message);
+	assert_string_equal(json_string_value(json_object_get(d, "kind")), "cpu");
+	assert_true(json_integer_value(json_object_get(d, "cache_bytes")) > 0);
+	assert_int_equal(json_integer_value(json_object_get(d, "compute_units")), 1);       /* pinned to one core */
+	assert_int_equal(json_integer_value(json_object_get(d, "count")), 1);
+	assert_non_null(json_object_get(json_object_get(d, "attributes"), "kernel"));
+	json_decref(d);
+	tk_worker_free(w);
+	w = worker_with((struct tk_worker_spec){.device_layer = "/no/such.so"});
+	assert_int_equal(tk_worker_device(w, &d, &err), TK_ENOTFOUND);
+	assert_non_null(strstr(err.message, "/no/such.so cannot be loaded"));
+	tk_worker_free(w);
+}
+
+static void lists_of_cores(void **state)
+{
+	static const char *const bad[] = {"", "x", "1-", "3-1", "1,,2", "0-99999", "-1", "1 ", "0,"};
+	struct tk_error err = {0};
+	struct tk_worker *w = NULL;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct tk_worker_spec spec = {.program = self, .device_kind = "null", .device_layer = NULL_DEVICE, .cpu_list = bad[i]};
+		assert_int_equal(tk_worker_new(&spec, &w, &err), TK_EUSAGE);
+		assert_non_null(strstr(err.message, "is no list of cores"));
+	}
+	w = worker_with((struct tk_worker_spec){.cpu_list = "1023"});
+	struct tk_job_request r = request("");
+	struct tk_job_result out;
+	assert_int_not_equal(tk_worker_measure(w, &r, &out, &err), 0);
+	assert_non_null(strstr(err.message, "its cores"));
+	tk_worker_free(w);
+}
+
+/* ---- programs that are no workers ---- */
+
+static char *script(const char *name, const char *text)
+{
+	char *path = tk_path_join(folder, name);
+	struct tk_buf b = TK_BUF_INIT;
+	tk_buf_printf(&b, "#!/bin/sh\n%s\n", text);
+	assert_int_equal(tk_file_write(path, b.data, b.len, NULL), 0);
+	assert_int_equal(chmod(path, 0755), 0);
+	tk_buf_free(&b);
+	return path;
+}
+
+#define HELLO "echo '{\"hello\":\"tracker-worker\",\"protocol\":1}'; read line; "
+
+static void programs_that_are_no_workers(void **state)
+{
+	static const char *const cases[][2] = {{"exit 3", "does not work as a worker: the worker exited with code 3"},
+		{"echo hello", "cannot be read"}, {"echo '{}'; sleep 60", "speaks version 0"},
+		{"echo '{\"hello\":\"tracker-worker\",\"protocol\":99}'; sleep 60", "speaks version 99 of the worker protocol, expected 1"},
+		{"echo 'no such library' >&2; exit 127", "code 127 before it answered: no such library"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *path = script("no-worker", cases[i][0]);
+		struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
+		struct tk_job_request r = request("");
+		struct tk_job_result out;
+		struct tk_error err = {0};
+		assert_int_not_equal(tk_worker_measure(w, &r, &out, &err), 0);
+		if (!strstr(err.message, cases[i][1]))
+			fail_msg("%s: %s", cases[i][0], err.message);
+		tk_worker_free(w);
+		free(path);
+	}
+	struct tk_worker *w = worker_with((struct tk_worker_spec){.program = "/no/such/program"});
+	struct tk_job_request r = request("");
+	struct tk_job_result out;
+	struct tk_error err = {0};
+	assert_int_equal(tk_worker_measure(w, &r, &out, &err), TK_ENOTFOUND);
+	assert_non_null(strstr(err.message, "the worker cannot be started (/no/such/program"));
+	tk_worker_free(w);
+}
+
+static void workers_that_babble(void **state)
+{
+	static const char *const cases[][3] = {
+		{HELLO "printf '{\"id\":1,\"ok\":tr'; exit 0", "crashed", "exited with code 0"},
+		{HELLO "printf '{\"id\":1,\"ok\":tr\\n'; sleep 60", "protocol", "cannot be read: no JSON"},
+		{HELLO "head -c 17000000 /dev/zero | tr '\\0' x; sleep 60", "protocol", "more than 16777216 bytes"},
+		{HELLO "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 60", "protocol", "nested deeper than 16"},
+		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[NaN]}}'; sleep 60", "protocol", "no JSON"},
+		{HELLO "echo '{\"id\":1,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"message\":\"\",\"samples\":\"x\"}}'; sleep 60", "protocol", "samples is no array"},
+		{HELLO "echo '{\"id\":2,\"ok\":true,\"result\":{}}'; sleep 60", "protocol", "none to request 1"},
+		{HELLO "echo '{\"id\":1,\"ok\":false,\"outcome\":\"failed\",\"message\":\"no\"}'; sleep 60", "failed", "no"},
+		{HELLO "echo last words >&2; kill -SEGV $$", "crashed", "SIGSEGV (Segmentation fault): last words"},
+		{HELLO "sleep 60 & exec >&-; exit 1", "crashed", "exited with code 1"},
+		{HELLO "sleep 60 & exit 1", "crashed", "exited with code 1"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *path = script("babbler", cases[i][0]);
+		struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
+		struct tk_job_request r = request(cases[i][0]);
+		run(w, &r, cases[i][1], cases[i][2]);
+		tk_worker_free(w);
+		free(path);
+	}
+}
+
+static void a_request_that_nobody_reads(void **state)
+{
+	char *path = script("deaf", "echo '{\"hello\":\"tracker-worker\",\"protocol\":1}'; sleep 60");
+	struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
+	char *options = malloc(300000);
+	memset(options, 'x', 299999);
+	options[299999] = 0;
+	struct tk_job_request r = request(options);
+	r.deadline_s = 0.3;
+	run(w, &r, "timeout", "no answer after 0.3 s");
+	tk_worker_free(w);
+	free(options);
+	free(path);
+}
+
+static int set_up(void **state)
+{
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+	if (n < 0 || tk_dir_temp("/tmp", "tracker-worker-test", &folder, NULL))
+		return -1;
+	exe[n] = 0;
+	self = strdup(exe);
+	log_path = tk_path_join(folder, "log");
+	/* crashes shall be crashes, also where this program is built with AddressSanitizer */
+	return setenv("ASAN_OPTIONS", "handle_segv=0:handle_sigbus=0:handle_abort=0:detect_leaks=0", 1);
+}
+
+static int tear_down(void **state)
+{
+	int status = tk_dir_remove(folder, NULL);
+	free(folder);
+	free(self);
+	free(log_path);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "worker") == 0)
+		return tk_worker_serve(STDIN_FILENO, STDOUT_FILENO);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_jobs_in_one_process), cmocka_unit_test(whatever_a_backend_does_is_one_outcome),
+		cmocka_unit_test(deadlines_are_kept), cmocka_unit_test(memory_is_limited), cmocka_unit_test(printing_is_limited),
+		cmocka_unit_test(only_the_problem_that_is_named_fails), cmocka_unit_test(what_the_job_cannot_be_made_of),
+		cmocka_unit_test(the_other_backend_gets_a_process_of_its_own), cmocka_unit_test(devices_describe_themselves),
+		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_no_workers), cmocka_unit_test(workers_that_babble),
+		cmocka_unit_test(a_request_that_nobody_reads),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
