@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -12,6 +11,7 @@
 #include "build/build.h"
 #include "commands.h"
 #include "config/config.h"
+#include "nightly/recipe.h"
 #include "table.h"
 #include "upstream/upstream.h"
 
@@ -101,45 +101,16 @@ static bool is_built(const struct tk_upstream_config *u)
 	return u->kind == TK_UPSTREAM_SELF || u->kind == TK_UPSTREAM_GIT;
 }
 
-static struct tk_source source_of(const struct tk_config *config, const struct tk_upstream_config *u)
-{
-	const bool self = u->kind == TK_UPSTREAM_SELF;
-	return (struct tk_source){.kind = self ? TK_SOURCE_SELF : TK_SOURCE_GIT, .name = u->name,
-		.url = self && !u->url ? tk_data_dir() : u->url, .branch = u->branch, .path = u->path, .submodules = u->submodules,
-		.cache_dir = config->cache_dir, .deadline_s = config->budgets.fetch_s};
-}
-
-/* The user's own adapters come first. NULL: out of memory. */
-static char *adapter_of(const struct tk_config *config, const struct tk_upstream_config *u)
-{
-	const char *name = u->adapter ? u->adapter : u->name;
-	char *own = config->adapter_path ? tk_path_join(config->adapter_path, name) : NULL;
-	if (own && tk_dir_exists(own))
-		return own;
-	free(own);
-	return tk_path_join3(tk_data_dir(), "kernels/adapters", name);
-}
-
 static int build_one(const struct tk_config *config, const struct build_options *o, struct result *r)
 {
-	const struct tk_source source = source_of(config, r->upstream);
-	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	char *adapter = adapter_of(config, r->upstream), *kernels = tk_path_join(tk_data_dir(), "kernels");
-	int status = adapter && kernels ? TK_OK : tk_fail(&r->err, TK_ENOMEM, "out of memory");
+	struct tk_source source;
+	tk_recipe_source(config, r->upstream, &source);
+	int status = o->rev ? tk_source_find(&source, o->rev, &r->revision, &r->err) : tk_source_newest(&source, &r->revision, &r->err);
 
-	if (!status)
-		status = o->rev ? tk_source_find(&source, o->rev, &r->revision, &r->err) : tk_source_newest(&source, &r->revision, &r->err);
-	if (!status) {
-		const struct tk_build_spec spec = {.source = &source, .revision = r->revision.id, .adapter_dir = adapter, .kernels_dir = kernels,
-			.arch = o->arch ? o->arch : "native", .flags = r->upstream->cmake_args, .cache_dir = config->cache_dir,
-			.jobs = cores > 0 ? (unsigned)cores : 1, .deadline_s = config->budgets.build_s,
-			.memory_limit_bytes = config->budgets.build_memory_bytes};
-		tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id, r->revision.subject);
-		status = tk_build(&spec, &r->artifact, &r->err);
-	}
-	free(adapter);
-	free(kernels);
-	return status;
+	if (status)
+		return status;
+	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %.60s", r->upstream->name, r->revision.id, r->revision.subject);
+	return tk_recipe_build(config, r->upstream, r->revision.id, o->arch, &r->artifact, &r->err);
 }
 
 /* ---- printing ----------------------------------------------------------------------------------------------- */
@@ -238,10 +209,7 @@ static int print_results(const struct tk_globals *g, const struct build_options 
 		json_t *list = json_array();
 		for (size_t i = 0; i < count; i++)
 			json_array_append_new(list, result_json(&results[i]));
-		if (json_array_size(list) == count)
-			return print_json(list, err);
-		json_decref(list);
-		return tk_fail(err, TK_EDATA, "a path or flag is not UTF-8, which JSON needs");
+		return print_json(list, err);
 	}
 	struct tk_table *t = tk_table_new(g, columns);
 	for (size_t i = 0; i < count; i++)

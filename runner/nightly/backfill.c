@@ -1,0 +1,117 @@
+/* Past revisions, oldest first, each a night of its own. What was measured already is left out, so that a stopped backfill goes on. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "nightly/night.h"
+#include "nightly/recipe.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tk_upstream_config *upstream_named(const struct tk_config *config, const char *name)
+{
+	for (size_t i = 0; i < config->upstream_count; i++)
+		if (strcmp(config->upstreams[i].name, name) == 0)
+			return &config->upstreams[i];
+	return NULL;
+}
+
+static const struct tk_revision_row *revision_of(const struct tk_rows *revisions, int64_t id)
+{
+	for (size_t i = 0; i < revisions->count; i++) {
+		const struct tk_revision_row *r = TK_ROWS_AT(revisions, struct tk_revision_row, i);
+		if (r->id == id)
+			return r;
+	}
+	return NULL;
+}
+
+/* Whether a finished night of this machine has measured this revision. */
+static int measured_already(struct tk_store *store, const struct tk_config *config, const char *rev, bool *yes, struct tk_error *err)
+{
+	struct tk_rows nights = {0}, revisions = {0}, machines = {0};
+	int64_t machine_id = 0;
+	int status = tk_store_nights(store, &nights, err);
+	*yes = false;
+	if (status == TK_OK)
+		status = tk_store_revisions(store, &revisions, err);
+	if (status == TK_OK)
+		status = tk_store_machines(store, &machines, err);
+	for (size_t i = 0; i < machines.count; i++)
+		if (strcmp(TK_ROWS_AT(&machines, struct tk_machine_row, i)->name, config->machine) == 0)
+			machine_id = TK_ROWS_AT(&machines, struct tk_machine_row, i)->id;
+	for (size_t i = 0; status == TK_OK && i < nights.count && !*yes; i++) {
+		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
+		struct tk_rows answers = {0};
+		if (night->machine_id != machine_id || !night->finished_s || strcmp(night->status, "failed") == 0)
+			continue;
+		status = tk_store_resolutions(store, night->id, &answers, err);
+		for (size_t k = 0; k < answers.count; k++) {
+			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, k);
+			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
+			*yes |= r && a->build_id && strcmp(r->rev, rev) == 0;
+		}
+		tk_rows_free(&answers);
+	}
+	tk_rows_free(&nights);
+	tk_rows_free(&revisions);
+	tk_rows_free(&machines);
+	return status;
+}
+
+static void add_report(struct tk_night_report *sum, const struct tk_night_report *one)
+{
+	size_t *to[] = {&sum->builds, &sum->builds_failed, &sum->builds_cached, &sum->upstreams_unreachable, &sum->jobs, &sum->measured,
+		&sum->verified, &sum->wrong, &sum->failed, &sum->unsupported, &sum->skipped, &sum->stages_failed};
+	const size_t from[] = {one->builds, one->builds_failed, one->builds_cached, one->upstreams_unreachable, one->jobs, one->measured,
+		one->verified, one->wrong, one->failed, one->unsupported, one->skipped, one->stages_failed};
+	for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+		*to[i] += from[i];
+	memcpy(sum->by_status, one->by_status, sizeof sum->by_status);
+	memcpy(sum->site_index, one->site_index, sizeof sum->site_index);
+	memcpy(sum->uid, one->uid, sizeof sum->uid);
+	sum->night_id = one->night_id;
+	sum->complete &= one->complete;
+	sum->nights++;
+}
+
+int tk_backfill_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+	const struct tk_backfill_options *backfill, struct tk_night_report *report, struct tk_error *err)
+{
+	const struct tk_upstream_config *u = upstream_named(config, backfill->upstream);
+	struct tk_revision *history = NULL;
+	struct tk_source source;
+	size_t count = 0;
+	int64_t as_of_s = INT64_MIN;
+	int64_t started_ns = tk_clock_mono_ns();
+	*report = (struct tk_night_report){.complete = true};
+	if (!u)
+		return tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration", backfill->upstream);
+	if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF)
+		return tk_fail(err, TK_EUSAGE, "upstream `%s` has no past: only `git` and `self` have revisions to go back to", u->name);
+	tk_recipe_source(config, u, &source);
+	int status = tk_source_history(&source, backfill->commits, backfill->every ? backfill->every : 1, backfill->since_s, &history,
+		&count, err);
+	for (size_t i = count; status == TK_OK && i-- > 0;) {
+		struct tk_night_options one = *options;
+		struct tk_night_report r;
+		bool done;
+		if ((status = measured_already(store, config, history[i].id, &done, err)) != TK_OK)
+			break;
+		/* Commits of the same second still stand one after the other. */
+		as_of_s = history[i].commit_time_s > as_of_s ? history[i].commit_time_s : as_of_s + 1;
+		if (done) {
+			tk_log(TK_LOG_INFO, "measured", NULL, "%s %.12s was measured already", u->name, history[i].id);
+			continue;
+		}
+		tk_log(TK_LOG_INFO, "backfill", NULL, "%s %.12s %s", u->name, history[i].id, history[i].subject);
+		one.only_upstream = u->name;
+		one.past_revision = history[i].id;
+		one.past_as_of_s = as_of_s;
+		one.no_site = options->no_site || i > 0;
+		status = tk_night_run(config, store, &one, &r, err);
+		add_report(report, &r);
+	}
+	report->wall_s = (double)(tk_clock_mono_ns() - started_ns) / 1e9;
+	free(history);
+	return status;
+}

@@ -1,0 +1,22 @@
+/* The modules that came with the tracker: device layers and backends, found by their file names. */
+#ifndef TK_MODULES_H
+#define TK_MODULES_H
+#include <stddef.h>
+
+struct tk_error;
+
+struct tk_module { char *name, *path; };       /* "cpu", ".../tk_device_cpu.so" */
+
+struct tk_modules {
+	char *dir;
+	struct tk_module *devices, *backends;   /* sorted by name */
+	size_t device_count, backend_count;
+};
+
+/* $TRACKER_BACKENDS, else backends/ beside the program, else ../lib/tracker/backends from it. */
+int tk_modules_load(const char *program, struct tk_modules **out, struct tk_error *err);
+void tk_modules_free(struct tk_modules *c);
+const struct tk_module *tk_modules_device(const struct tk_modules *c, const char *kind);      /* NULL: there is none */
+const struct tk_module *tk_modules_backend(const struct tk_modules *c, const char *name);
+
+#endif

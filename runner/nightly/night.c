@@ -1,0 +1,255 @@
+/* The night as a whole: a table of stages, each recorded when it begins and when it ends; resuming skips what is done. */
+#include "nightly/night.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "worker/worker.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+struct stage {
+	const char *name;
+	int (*run)(struct tk_night *n, struct tk_error *err);
+	bool again;        /* also when an earlier part of this night has done it: it fills the state, or can be redone at no loss */
+	bool fatal;        /* without it nothing that follows makes sense */
+};
+
+/* resolve and build are done again on resume only while there is no plan: the plan names the builds. */
+static const struct stage stages[] = {
+	{"probe",   tk_night_probe,   true,  true},
+	{"resolve", tk_night_resolve, false, true},
+	{"build",   tk_night_build,   false, true},
+	{"plan",    tk_night_plan,    false, true},
+	{"measure", tk_night_measure, true,  true},
+	{"detect",  tk_night_detect,  true,  false},
+	{"tidy",    tk_night_tidy,    true,  false},
+	{"publish", tk_night_publish, true,  false},
+};
+
+void tk_night_say(const struct tk_night *n, const char *stage, const char *detail)
+{
+	const struct tk_night_observer *o = n->options->observer;
+	if (o && o->stage)
+		o->stage(o->arg, stage, detail ? detail : "");
+}
+
+static int mark(struct tk_night *n, const char *stage, const char *status, int64_t started_s, const char *detail, struct tk_error *err)
+{
+	struct tk_stage_row row = {.night_id = n->night_id, .name = stage, .status = status, .started_s = started_s,
+		.finished_s = strcmp(status, "running") == 0 ? 0 : tk_clock_now_s(), .detail = detail};
+	return tk_store_put_stage(n->store, &row, err);
+}
+
+static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	int64_t started_s = tk_clock_now_s();
+	tk_night_say(n, s->name, "");
+	int status = mark(n, s->name, "running", started_s, "", err);
+	if (status != TK_OK)
+		return status;
+	status = s->run(n, &why);
+	if (status == TK_OK)
+		return mark(n, s->name, "done", started_s, "", err);
+	/* A stage that was stopped stays "running": that is what --resume looks for. */
+	if (status == TK_ECANCELED || status == TK_ENOSPC)
+		return tk_fail(err, status, "%s: %s", s->name, why.message);
+	mark(n, s->name, "failed", started_s, why.message, NULL);
+	n->report->stages_failed++;
+	tk_log(TK_LOG_ERROR, "stage_failed", NULL, "%s: %s", s->name, why.message);
+	return s->fatal ? tk_fail(err, status, "%s: %s", s->name, why.message) : TK_OK;
+}
+
+/* The newest unfinished night of this kind, so that its number of done stages decides what is left. */
+static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err)
+{
+	struct tk_rows nights = {0};
+	int status = tk_store_nights(n->store, &nights, err);
+	*found = false;
+	for (size_t i = 0; status == TK_OK && i < nights.count && !*found; i++) {
+		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
+		if (strcmp(row->status, "running") != 0 || row->machine_id != n->machine_id)
+			continue;
+		*found = true;
+		n->night_id = row->id;
+		n->as_of_s = row->as_of_s;
+		n->started_s = row->started_s;
+		n->seed = (uint64_t)row->seed;
+	}
+	tk_rows_free(&nights);
+	return status;
+}
+
+/* A night that was stopped and never resumed is closed before the next begins: what it stored stays, what it planned is not run. */
+static int close_abandoned(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_rows nights = {0};
+	int status = tk_store_nights(n->store, &nights, err);
+	for (size_t i = 0; status == TK_OK && i < nights.count; i++) {
+		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
+		if (strcmp(row->status, "running") == 0 && row->machine_id == n->machine_id)
+			status = tk_store_finish_night(n->store, row->id, "incomplete", "{\"abandoned\":true}", n->started_s, err);
+	}
+	tk_rows_free(&nights);
+	return status;
+}
+
+static int begin_night(struct tk_night *n, struct tk_error *err)
+{
+	const struct tk_night_options *o = n->options;
+	n->as_of_s = o->past_revision ? o->past_as_of_s : n->started_s;
+	n->seed = (o->seed ? o->seed : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns())) >> 1;
+	struct tk_night_row row = {.machine_id = n->machine_id, .kind = o->past_revision ? "backfill" : "nightly", .as_of_s = n->as_of_s,
+		.started_s = n->started_s, .status = "running", .seed = (int64_t)n->seed, .config_hash = n->config->hash,
+		.tracker_version = TK_VERSION, .summary = "{}"};
+	return tk_store_begin_night(n->store, &row, &n->night_id, err);
+}
+
+static int put_machine(struct tk_night *n, struct tk_error *err)
+{
+	struct utsname u;
+	uname(&u);
+	json_t *a = json_pack("{s:s,s:s,s:s}", "hostname", u.nodename, "system", u.sysname, "arch", u.machine);
+	char *text = a ? json_dumps(a, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+	json_decref(a);
+	struct tk_machine_row row = {.name = n->config->machine, .attributes = text ? text : "{}"};
+	int status = tk_store_put_machine(n->store, &row, &n->machine_id, err);
+	free(text);
+	return status;
+}
+
+/* The stages that an earlier part of this night has done, as a bit for each row of the table. */
+static unsigned stages_done(struct tk_night *n)
+{
+	struct tk_rows rows = {0};
+	unsigned done = 0;
+	if (tk_store_stages(n->store, n->night_id, &rows, NULL) != TK_OK)
+		return 0;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct tk_stage_row *row = TK_ROWS_AT(&rows, struct tk_stage_row, i);
+		for (size_t k = 0; k < sizeof stages / sizeof *stages; k++)
+			if (strcmp(stages[k].name, row->name) == 0 && strcmp(row->status, "done") == 0)
+				done |= 1u << k;
+	}
+	tk_rows_free(&rows);
+	return done;
+}
+
+static bool planned(unsigned done)
+{
+	for (size_t k = 0; k < sizeof stages / sizeof *stages; k++)
+		if (strcmp(stages[k].name, "plan") == 0)
+			return done >> k & 1;
+	return false;
+}
+
+static int run_stages(struct tk_night *n, unsigned done, struct tk_error *err)
+{
+	bool have_plan = planned(done);
+	int status = TK_OK;
+	for (size_t i = 0; status == TK_OK && i < sizeof stages / sizeof *stages; i++)
+		if (stages[i].again || !have_plan)
+			status = run_stage(n, &stages[i], err);
+	return status;
+}
+
+static int finish_night(struct tk_night *n, int status, struct tk_error *err)
+{
+	struct tk_night_report *r = n->report;
+	struct tk_error own = {0};
+	r->wall_s = (double)(tk_clock_mono_ns() - n->started_mono_ns) / 1e9;
+	r->complete = status == TK_OK && !r->failed && !r->wrong && !r->skipped && !r->builds_failed && !r->upstreams_unreachable &&
+		!r->stages_failed;
+	if (status == TK_ECANCELED || status == TK_ENOSPC)
+		return status;      /* still "running": to be resumed */
+	json_t *summary = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f}", "builds", (json_int_t)r->builds,
+		"builds_failed", (json_int_t)r->builds_failed, "unreachable", (json_int_t)r->upstreams_unreachable,
+		"jobs", (json_int_t)r->jobs, "measured", (json_int_t)r->measured, "verified", (json_int_t)r->verified,
+		"wrong", (json_int_t)r->wrong, "failed", (json_int_t)r->failed, "unsupported", (json_int_t)r->unsupported,
+		"skipped", (json_int_t)r->skipped, "wall_s", r->wall_s);
+	for (size_t i = 0; summary && i < TK_DIFF_STATUS_COUNT; i++)
+		json_object_set_new(summary, tk_diff_status_word((enum tk_diff_status)i), json_integer((json_int_t)r->by_status[i]));
+	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	json_decref(summary);
+	const char *word = status != TK_OK ? "failed" : r->complete ? "complete" : "incomplete";
+	int put = tk_store_finish_night(n->store, n->night_id, word, text ? text : "{}", tk_clock_now_s(), &own);
+	free(text);
+	if (status == TK_OK && put != TK_OK)
+		return tk_fail(err, put, "%s", own.message);
+	return status;
+}
+
+static void free_night(struct tk_night *n)
+{
+	for (size_t i = 0; i < n->device_count; i++) {
+		tk_worker_free(n->devices[i].worker);
+		json_decref(n->devices[i].info);
+	}
+	for (size_t i = 0; i < n->product_count; i++)
+		for (size_t k = 0; k < n->products[i].artifact_count; k++)
+			tk_artifact_free(n->products[i].artifacts[k]);
+	free(n->devices);
+	free(n->products);
+	tk_modules_free(n->modules);
+}
+
+static int name_night(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_rows nights = {0};
+	int status = tk_store_nights(n->store, &nights, err);
+	for (size_t i = 0; status == TK_OK && i < nights.count; i++)
+		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->id == n->night_id)
+			snprintf(n->report->uid, sizeof n->report->uid, "%s", TK_ROWS_AT(&nights, struct tk_night_row, i)->uid);
+	tk_rows_free(&nights);
+	return status;
+}
+
+static int start_or_resume(struct tk_night *n, unsigned *done, struct tk_error *err)
+{
+	bool found = false;
+	int status = put_machine(n, err);
+	*done = 0;
+	if (status != TK_OK)
+		return status;
+	if (n->options->resume) {
+		if ((status = find_unfinished(n, &found, err)) != TK_OK)
+			return status;
+		if (!found)
+			return tk_fail(err, TK_ENOTFOUND, "there is no unfinished night of machine %s to resume", n->config->machine);
+		*done = stages_done(n);
+	} else if ((status = close_abandoned(n, err)) != TK_OK || (status = begin_night(n, err)) != TK_OK) {
+		return status;
+	}
+	n->report->night_id = n->night_id;
+	return name_night(n, err);
+}
+
+int tk_night_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+	struct tk_night_report *report, struct tk_error *err)
+{
+	struct tk_night n = {.config = config, .store = store, .options = options, .report = report,
+		.started_s = tk_clock_now_s(), .started_mono_ns = tk_clock_mono_ns()};
+	struct tk_lock *lock = NULL;
+	struct tk_buf lock_path = TK_BUF_INIT;
+	unsigned done = 0;
+	*report = (struct tk_night_report){0};
+	tk_buf_printf(&lock_path, "%s.lock", tk_store_path(store));
+	int status = tk_lock_take(tk_buf_cstr(&lock_path), &lock, err);
+	if (status != TK_OK)
+		status = tk_context(err, "another night is under way");
+	if (status == TK_OK)
+		status = tk_modules_load(options->program, &n.modules, err);
+	if (status == TK_OK && (status = start_or_resume(&n, &done, err)) == TK_OK) {
+		status = run_stages(&n, done, err);
+		status = finish_night(&n, status, err);
+	}
+	free_night(&n);
+	tk_lock_release(lock);
+	tk_buf_free(&lock_path);
+	return status;
+}

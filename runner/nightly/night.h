@@ -1,0 +1,62 @@
+/* The state of one night, shared by its stages. Private to nightly/. */
+#ifndef TK_NIGHT_H
+#define TK_NIGHT_H
+#include "build/build.h"
+#include "config/config.h"
+#include "nightly/modules.h"
+#include "nightly/nightly.h"
+#include "store/store.h"
+#include "upstream/upstream.h"
+#include <jansson.h>
+
+struct tk_worker;
+
+/* One device of this machine that the configuration wants, with the worker that serves it. */
+struct tk_night_device {
+	const struct tk_module *layer;
+	uint32_t index;
+	json_t *info;             /* what the device layer says of it */
+	char slug[64];
+	int64_t device_id, environment_id;
+	struct tk_worker *worker;
+};
+
+/* One upstream on its way from a branch to backends that can be measured. */
+struct tk_product {
+	const struct tk_upstream_config *config;
+	int64_t upstream_id, revision_id, build_id;
+	char rev[128];
+	const char *status;       /* word of the resolution */
+	char message[512];
+	struct tk_artifact *artifacts[4];   /* one; builtin: one for each of its modules */
+	size_t artifact_count;
+	bool failed;              /* there is a build row, but nothing that could be measured */
+};
+
+struct tk_night {
+	const struct tk_config *config;
+	struct tk_store *store;
+	const struct tk_night_options *options;
+	struct tk_night_report *report;
+	struct tk_modules *modules;
+	int64_t night_id, machine_id, as_of_s, started_s, started_mono_ns;
+	uint64_t seed;
+	struct tk_night_device *devices;
+	size_t device_count;
+	struct tk_product *products;
+	size_t product_count;
+};
+
+/* The stages: each leaves its result in the store. An error ends the night; what merely failed is a row. */
+int tk_night_probe(struct tk_night *n, struct tk_error *err);      /* machine, devices, environment */
+int tk_night_resolve(struct tk_night *n, struct tk_error *err);
+int tk_night_build(struct tk_night *n, struct tk_error *err);
+int tk_night_plan(struct tk_night *n, struct tk_error *err);
+int tk_night_measure(struct tk_night *n, struct tk_error *err);
+int tk_night_detect(struct tk_night *n, struct tk_error *err);
+int tk_night_publish(struct tk_night *n, struct tk_error *err);
+int tk_night_tidy(struct tk_night *n, struct tk_error *err);       /* retention: samples, artifacts */
+
+void tk_night_say(const struct tk_night *n, const char *stage, const char *detail);
+
+#endif

@@ -1,0 +1,254 @@
+/* Stage "plan": suite x backends x devices -> jobs, stored before the first is run, so that a killed night knows what is left. */
+#include "nightly/plan.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "nightly/night.h"
+#include "problem/problem.h"
+#include "worker/worker.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the roofs of a device are measured with. A device kind without a row here has only its datasheet's roofs. */
+struct ceiling_job { const char *device_kind, *backend, *problem; };
+static const struct ceiling_job ceiling_jobs[] = {
+	{"cpu", "ceiling", "copy:bytes=268435456,dtype=f32"},
+	{"cpu", "ceiling", "read:bytes=268435456,dtype=f32"},
+	{"cpu", "ceiling", "fma:count=400000000,dtype=f32"},
+};
+
+struct plan_state {
+	struct tk_night *n;
+	struct tk_plan_list suite, ceilings, controls;
+};
+
+static int put_problem(struct tk_night *n, const char *text, const char *source, const char *family, int64_t *id, struct tk_error *err)
+{
+	struct tk_problem_spec p;
+	char title[160];
+	int status = tk_problem_parse(&p, text, err);
+	if (status != TK_OK)
+		return status;
+	tk_problem_title(&p, title, sizeof title);
+	struct tk_problem_row row = {.text = p.text, .op = tk_problem_op_word(&p), .dtype = tk_problem_dtype_word(&p), .title = title,
+		.flops = tk_problem_flops(&p), .bytes = tk_problem_bytes(&p), .source = source, .family = family};
+	return tk_store_put_problem(n->store, &row, id, err);
+}
+
+static int put_series(struct tk_night *n, const struct tk_night_device *d, const struct tk_product *p, const char *backend,
+	int64_t problem_id, const char *role, int64_t *id, struct tk_error *err)
+{
+	struct tk_series_row row = {.device_id = d->device_id, .upstream_id = p->upstream_id, .problem_id = problem_id,
+		.backend = backend, .config = "", .mode = "cold", .metric = "time", .unit = "ns", .better = "lower", .role = role};
+	return tk_store_put_series(n->store, &row, id, err);
+}
+
+/* One job: a problem on a backend of a product on a device. An empty path means that there is nothing to run: the build failed. */
+static int add_job(struct plan_state *s, struct tk_plan_list *list, const struct tk_night_device *d, const struct tk_product *p,
+	const char *backend, const char *path, int64_t problem_id, const char *role, struct tk_error *err)
+{
+	int64_t series_id;
+	int status = put_series(s->n, d, p, backend, problem_id, role, &series_id, err);
+	if (status != TK_OK)
+		return status;
+	return tk_plan_add(list, series_id, p->build_id, path, p->config->options, err);
+}
+
+static bool wanted_backend(const struct tk_product *p, const char *name)
+{
+	char *const *want = p->config->backends;
+	if (!want || !*want)
+		return true;
+	for (; *want; want++)
+		if (strcmp(*want, name) == 0)
+			return true;
+	return false;
+}
+
+/* Which kind of device a backend is for. One that cannot even be loaded is planned everywhere: its failure is a row of each job. */
+static bool runs_on(const struct tk_night_device *d, const char *path)
+{
+	json_t *info = NULL;
+	struct tk_error why = {0};
+	if (tk_worker_backend(d->worker, path, &info, &why) != TK_OK) {
+		tk_log(TK_LOG_WARN, "backend", NULL, "%s: %s", path, why.message);
+		return true;
+	}
+	const char *kind = json_string_value(json_object_get(info, "device_kind"));
+	bool same = kind && strcmp(kind, d->layer->name) == 0;
+	json_decref(info);
+	return same;
+}
+
+struct problem_list { int64_t *ids; size_t count; };
+
+static int plan_backend(struct plan_state *s, const struct tk_product *p, const char *backend, const char *path,
+	const struct problem_list *problems, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++) {
+		const struct tk_night_device *d = &s->n->devices[k];
+		if (*path && !runs_on(d, path))
+			continue;
+		for (size_t i = 0; status == TK_OK && i < problems->count; i++)
+			status = add_job(s, &s->suite, d, p, backend, path, problems->ids[i], "suite", err);
+	}
+	return status;
+}
+
+/* The backends that a failed build would have made: those that are configured, else those that it made before. */
+static int plan_failed(struct plan_state *s, const struct tk_product *p, const struct problem_list *problems, struct tk_error *err)
+{
+	struct tk_rows all = {0};
+	int status = TK_OK;
+	for (char *const *name = p->config->backends; name && *name && status == TK_OK; name++)
+		status = plan_backend(s, p, *name, "", problems, err);
+	if (status != TK_OK || (p->config->backends && *p->config->backends))
+		return status;
+	if ((status = tk_store_all_series(s->n->store, &all, err)) != TK_OK)
+		return status;
+	for (size_t i = 0; status == TK_OK && i < all.count; i++) {
+		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
+		bool here = false;
+		for (size_t k = 0; k < s->n->device_count; k++)
+			here |= s->n->devices[k].device_id == r->device_id;
+		for (size_t k = 0; here && status == TK_OK && k < problems->count; k++)
+			if (r->upstream_id == p->upstream_id && strcmp(r->role, "suite") == 0 && r->problem_id == problems->ids[k])
+				status = tk_plan_add(&s->suite, r->id, p->build_id, "", "", err);
+	}
+	tk_rows_free(&all);
+	return status;
+}
+
+static int plan_product(struct plan_state *s, const struct tk_product *p, const struct problem_list *problems, struct tk_error *err)
+{
+	int status = TK_OK;
+	if (!p->build_id || p->config->kind == TK_UPSTREAM_BUILTIN)
+		return TK_OK;
+	if (p->failed)
+		return plan_failed(s, p, problems, err);
+	for (size_t a = 0; status == TK_OK && a < p->artifact_count; a++)
+		for (size_t i = 0; status == TK_OK && i < p->artifacts[a]->backend_count; i++) {
+			const struct tk_artifact_backend *b = &p->artifacts[a]->backends[i];
+			if (wanted_backend(p, b->name))
+				status = plan_backend(s, p, b->name, b->path, problems, err);
+		}
+	return status;
+}
+
+static const struct tk_product *product_named(const struct tk_night *n, const char *name)
+{
+	for (size_t i = 0; i < n->product_count; i++)
+		if (strcmp(n->products[i].config->name, name) == 0)
+			return &n->products[i];
+	return NULL;
+}
+
+static const struct tk_artifact_backend *backend_named(const struct tk_product *p, const char *name)
+{
+	for (size_t a = 0; p && a < p->artifact_count; a++)
+		for (size_t i = 0; i < p->artifacts[a]->backend_count; i++)
+			if (strcmp(p->artifacts[a]->backends[i].name, name) == 0)
+				return &p->artifacts[a]->backends[i];
+	return NULL;
+}
+
+static int plan_control(struct plan_state *s, struct tk_error *err)
+{
+	const struct tk_control_config *c = &s->n->config->control;
+	if (!c->every || !c->backend || !c->problem)
+		return TK_OK;
+	const struct tk_product *p = product_named(s->n, c->upstream ? c->upstream : "builtin");
+	const struct tk_artifact_backend *b = backend_named(p, c->backend);
+	if (!b) {
+		tk_log(TK_LOG_WARN, "control", NULL, "the control backend %s of upstream %s is not there: drift of the machine will not be seen",
+			c->backend, c->upstream ? c->upstream : "builtin");
+		return TK_OK;
+	}
+	int64_t problem_id;
+	int status = put_problem(s->n, c->problem, "control", "control", &problem_id, err);
+	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
+		if (runs_on(&s->n->devices[k], b->path))
+			status = add_job(s, &s->controls, &s->n->devices[k], p, b->name, b->path, problem_id, "control", err);
+	return status;
+}
+
+static int plan_ceilings(struct plan_state *s, struct tk_error *err)
+{
+	int status = TK_OK;
+	const struct tk_product *p = product_named(s->n, "builtin");
+	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
+		for (size_t i = 0; status == TK_OK && i < sizeof ceiling_jobs / sizeof *ceiling_jobs; i++) {
+			const struct ceiling_job *c = &ceiling_jobs[i];
+			const struct tk_artifact_backend *b = backend_named(p, c->backend);
+			int64_t problem_id;
+			if (!b || strcmp(c->device_kind, s->n->devices[k].layer->name) != 0)
+				continue;
+			status = put_problem(s->n, c->problem, "ceiling", "ceiling", &problem_id, err);
+			if (status == TK_OK)
+				status = add_job(s, &s->ceilings, &s->n->devices[k], p, b->name, b->path, problem_id, "ceiling", err);
+		}
+	return status;
+}
+
+static int load_problems(struct tk_night *n, struct problem_list *out, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (char *const *name = n->config->suites; name && *name && status == TK_OK; name++) {
+		struct tk_suite *suite = NULL;
+		if ((status = tk_suite_load(n->config->root, *name, &suite, err)) != TK_OK)
+			return status;
+		int64_t *grown = realloc(out->ids, (out->count + suite->count + 1) * sizeof *grown);
+		if (!grown)
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		else
+			out->ids = grown;
+		for (size_t i = 0; status == TK_OK && i < suite->count; i++) {
+			int64_t id;
+			const struct tk_suite_problem *p = &suite->problems[i];
+			status = put_problem(n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err);
+			bool twice = false;      /* two suites may share a problem */
+			for (size_t k = 0; k < out->count; k++)
+				twice |= out->ids[k] == id;
+			if (status == TK_OK && !twice)
+				out->ids[out->count++] = id;
+		}
+		tk_suite_free(suite);
+	}
+	return status;
+}
+
+int tk_night_plan(struct tk_night *n, struct tk_error *err)
+{
+	struct plan_state s = {.n = n};
+	struct problem_list problems = {0};
+	struct tk_plan_list jobs = {0};
+	int status = tk_store_begin(n->store, err);
+	if (status != TK_OK)
+		return status;
+	status = load_problems(n, &problems, err);
+	for (size_t i = 0; status == TK_OK && i < n->product_count; i++)
+		status = plan_product(&s, &n->products[i], &problems, err);
+	if (status == TK_OK && s.suite.count) {
+		if ((status = plan_control(&s, err)) == TK_OK)
+			status = plan_ceilings(&s, err);
+	}
+	if (status == TK_OK)
+		status = tk_plan_order(&s.suite, &s.ceilings, &s.controls, n->config->control.every, n->seed, &jobs, err);
+	for (size_t i = 0; i < jobs.count; i++)
+		jobs.rows[i].night_id = n->night_id;
+	if (status == TK_OK)
+		status = tk_store_put_jobs(n->store, jobs.rows, jobs.count, err);
+	if (status == TK_OK)
+		status = tk_store_commit(n->store, err);
+	else
+		tk_store_rollback(n->store);
+	free(problems.ids);
+	tk_plan_free(&jobs);
+	tk_plan_free(&s.suite);
+	tk_plan_free(&s.ceilings);
+	tk_plan_free(&s.controls);
+	return status;
+}

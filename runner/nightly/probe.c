@@ -1,0 +1,137 @@
+/* Stage "probe": which devices of this machine the configuration wants, and their environment.
+ *
+ * A device that was named and is not there is a warning and `no_device` rows, not the end of the night. */
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "nightly/night.h"
+#include "worker/worker.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+	return s ? s : "";
+}
+
+/* "all" takes every kind but the fake one; else "cuda", "cuda:1" or a UUID. */
+static bool wanted(char *const *names, const char *kind, uint32_t index, const char *uuid)
+{
+	char numbered[48];
+	snprintf(numbered, sizeof numbered, "%s:%u", kind, index);
+	for (; *names; names++) {
+		if (strcmp(*names, "all") == 0 && strcmp(kind, "null") != 0)
+			return true;
+		if (strcmp(*names, kind) == 0 || strcmp(*names, numbered) == 0 || (*uuid && strcmp(*names, uuid) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* "cpu" where the kind has one device, "cuda-1" where it has several. */
+static void device_slug(struct tk_night_device *d, bool several)
+{
+	if (several)
+		snprintf(d->slug, sizeof d->slug, "%s-%u", d->layer->name, d->index);
+	else
+		snprintf(d->slug, sizeof d->slug, "%s", d->layer->name);
+}
+
+/* What a timing depends on beside the code. Values that move by themselves (load, temperature) are telemetry, not environment. */
+static int put_environment(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
+{
+	json_t *a = json_object();
+	static const char *const keys[] = {"driver", "arch", "compute_units", "cache_bytes", "memory_bytes", "attributes"};
+	for (size_t i = 0; a && i < sizeof keys / sizeof *keys; i++) {
+		json_t *v = json_object_get(d->info, keys[i]);
+		if (v)
+			json_object_set(a, keys[i], v);
+	}
+	char *text = a ? json_dumps(a, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+	json_decref(a);
+	if (!text)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_environment_row row = {.device_id = d->device_id, .attributes = text};
+	int status = tk_store_put_environment(n->store, &row, &d->environment_id, err);
+	free(text);
+	return status;
+}
+
+static int open_worker(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
+{
+	char *log = tk_path_join3(n->config->cache_dir, "logs", "worker.log");
+	struct tk_worker_spec spec = {
+		.program = n->options->program,
+		.device_kind = d->layer->name,
+		.device_layer = d->layer->path,
+		.device_index = d->index,
+		.threads = n->config->measure.threads,
+		.memory_limit_bytes = n->config->budgets.job_memory_bytes,
+		.log_path = log,
+	};
+	int status = tk_worker_new(&spec, &d->worker, err);
+	free(log);
+	if (status == TK_OK)
+		status = tk_worker_device(d->worker, &d->info, err);
+	return status;
+}
+
+static void close_device(struct tk_night_device *d)
+{
+	tk_worker_free(d->worker);
+	json_decref(d->info);
+}
+
+/* Opens one device; *more tells how many of its kind there are. *taken is false where it is not wanted or not there. */
+static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t index, uint32_t *more, struct tk_error *err)
+{
+	struct tk_night_device d = {.layer = layer, .index = index};
+	struct tk_error why = {0};
+	int status = open_worker(n, &d, &why);
+	if (status == TK_ECANCELED || status == TK_ENOMEM) {
+		close_device(&d);
+		return tk_fail(err, status, "%s", why.message);
+	}
+	if (status != TK_OK) {
+		tk_log(TK_LOG_DEBUG, "no_device", NULL, "no %s device %u: %s", layer->name, index, why.message);
+		close_device(&d);
+		*more = 0;
+		return TK_OK;
+	}
+	*more = (uint32_t)json_integer_value(json_object_get(d.info, "count"));
+	if (!wanted(n->config->devices, layer->name, index, text_of(d.info, "uuid"))) {
+		close_device(&d);
+		return TK_OK;
+	}
+	device_slug(&d, *more > 1);
+	struct tk_device_row row = {.machine_id = n->machine_id, .kind = layer->name, .name = text_of(d.info, "name"),
+		.uuid = text_of(d.info, "uuid"), .arch = text_of(d.info, "arch"), .slug = d.slug};
+	struct tk_night_device *grown = realloc(n->devices, (n->device_count + 1) * sizeof *grown);
+	if (!grown) {
+		close_device(&d);
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	n->devices = grown;
+	n->devices[n->device_count++] = d;
+	struct tk_night_device *kept = &n->devices[n->device_count - 1];
+	if ((status = tk_store_put_device(n->store, &row, &kept->device_id, err)) != TK_OK)
+		return status;
+	return put_environment(n, kept, err);
+}
+
+int tk_night_probe(struct tk_night *n, struct tk_error *err)
+{
+	char *logs = tk_path_join(n->config->cache_dir, "logs");
+	int status = logs ? tk_dir_make(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	free(logs);
+	for (size_t i = 0; status == TK_OK && i < n->modules->device_count; i++) {
+		uint32_t count = 1;
+		for (uint32_t index = 0; status == TK_OK && index < count; index++)
+			status = probe_one(n, &n->modules->devices[i], index, &count, err);
+	}
+	if (status == TK_OK && n->device_count == 0)
+		return tk_fail(err, TK_EUSAGE, "none of the configured devices is there: `tracker doctor` says why");
+	return status;
+}

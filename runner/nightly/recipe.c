@@ -1,0 +1,56 @@
+/* See recipe.h. */
+#include "nightly/recipe.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "build/build.h"
+#include "config/config.h"
+#include "upstream/upstream.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+void tk_recipe_source(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_source *out)
+{
+	bool self = u->kind == TK_UPSTREAM_SELF;
+	*out = (struct tk_source){
+		.kind = self ? TK_SOURCE_SELF : TK_SOURCE_GIT,
+		.name = u->name,
+		.url = self && !u->url ? tk_data_dir() : u->url,
+		.branch = u->branch,
+		.path = u->path,
+		.submodules = u->submodules,
+		.cache_dir = config->cache_dir,
+		.deadline_s = config->budgets.fetch_s,
+	};
+}
+
+static char *adapter_dir(const struct tk_config *config, const struct tk_upstream_config *u)
+{
+	const char *name = u->adapter ? u->adapter : u->name;
+	char *own = config->adapter_path ? tk_path_join(config->adapter_path, name) : NULL;
+	if (own && tk_dir_exists(own))
+		return own;
+	free(own);
+	return tk_path_join3(tk_data_dir(), "kernels/adapters", name);
+}
+
+int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision, const char *arch,
+	struct tk_artifact **out, struct tk_error *err)
+{
+	struct tk_source source;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	char *adapter = adapter_dir(config, u), *kernels = tk_path_join(tk_data_dir(), "kernels");
+	int status = TK_OK;
+	tk_recipe_source(config, u, &source);
+	if (!adapter || !kernels) {
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	} else {
+		struct tk_build_spec spec = {.source = &source, .revision = revision, .adapter_dir = adapter, .kernels_dir = kernels,
+			.arch = arch ? arch : "native", .flags = u->cmake_args, .cache_dir = config->cache_dir,
+			.jobs = cores > 0 ? (unsigned)cores : 1, .deadline_s = config->budgets.build_s,
+			.memory_limit_bytes = config->budgets.build_memory_bytes};
+		status = tk_build(&spec, out, err);
+	}
+	free(adapter);
+	free(kernels);
+	return status;
+}
