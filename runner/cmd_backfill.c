@@ -1,10 +1,119 @@
-/* `tracker backfill` */
+/* `tracker backfill`: nights of the past, one for each revision. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/proc.h"
 #include "commands.h"
+#include "config/config.h"
+#include "night_report.h"
+#include "nightly/nightly.h"
+#include "progress.h"
+#include "store/store.h"
+#include <stdio.h>
+#include <stdlib.h>
 
-const struct argp tk_argp_backfill = {0};
+enum { OPT_COMMITS = 'n', OPT_EVERY = 'e', OPT_SINCE = 's', OPT_NO_SITE = 0x100 };
+
+struct options {
+	const char *upstream, *since;
+	size_t commits, every;
+	bool no_site;
+};
+
+static const struct argp_option options_table[] = {
+	{"commits", OPT_COMMITS, "N", 0, "At most the newest N revisions (default: 10, with --since: all)", 0},
+	{"every", OPT_EVERY, "K", 0, "Only every K-th revision", 0},
+	{"since", OPT_SINCE, "TIME", 0, "Only revisions that are newer: 30d, 2026-08-01", 0},
+	{"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site at the end", 0},
+	{0},
+};
+
+static size_t count_of(const char *arg, const char *option, struct argp_state *state)
+{
+	char *end;
+	unsigned long long n = strtoull(arg, &end, 10);
+	if (*end || end == arg || n == 0 || n > 1000000)
+		argp_error(state, "--%s: `%s` is not a number from 1 to 1000000", option, arg);
+	return (size_t)n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case OPT_COMMITS: o->commits = count_of(arg, "commits", state); return 0;
+	case OPT_EVERY: o->every = count_of(arg, "every", state); return 0;
+	case OPT_SINCE: o->since = arg; return 0;
+	case OPT_NO_SITE: o->no_site = true; return 0;
+	case ARGP_KEY_ARG:
+		if (o->upstream)
+			argp_error(state, "unexpected argument `%s`: one upstream at a time", arg);
+		o->upstream = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->upstream)
+			argp_error(state, "which upstream? (`tracker build --list` names them)");
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp tk_argp_backfill = {
+	.options = options_table,
+	.parser = parse,
+	.args_doc = "UPSTREAM",
+	.doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own that stands at its commit's time."
+		"\vWhat this machine has measured already is left out, so a stopped backfill goes on where it was.\n\n"
+		"Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas --since=90d --every=5",
+};
+
+/* "30d" back from now, or a point in time. */
+static int since_of(const char *text, int64_t *since_s, struct tk_error *err)
+{
+	int64_t back_s;
+	*since_s = 0;
+	if (!text)
+		return TK_OK;
+	if (tk_duration_parse(text, &back_s, NULL) == TK_OK) {
+		*since_s = tk_clock_now_s() - back_s;
+		return TK_OK;
+	}
+	return tk_time_parse(text, since_s, err);
+}
 
 int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 {
-	(void)g, (void)argc, (void)argv;
-	return TK_EXIT_FAILED;
+	struct options o = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_backfill_options backfill = {0};
+	struct tk_night_report report;
+	if (argp_parse(&tk_argp_backfill, argc, argv, 0, NULL, &o) != 0)
+		return TK_EXIT_USAGE;
+	if (since_of(o.since, &backfill.since_s, &err) != TK_OK) {
+		tk_context(&err, "--since");
+		return tk_command_fail("backfill", &err);
+	}
+	int code = tk_command_open(g, "backfill", TK_STORE_CREATE, &config, &store);
+	if (code != TK_EXIT_OK)
+		return code;
+	backfill.upstream = o.upstream;
+	backfill.commits = o.commits ? o.commits : o.since ? 0 : 10;
+	backfill.every = o.every;
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress), .no_site = o.no_site};
+	tk_cancel_install();
+	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);
+	tk_progress_free(progress);
+	if (status != TK_OK)
+		code = tk_command_fail("backfill", &err);
+	else if (!report.nights)
+		printf("%s: nothing left to measure\n", o.upstream);
+	else {
+		printf("backfill: %zu revisions of %s\n", report.nights, o.upstream);
+		tk_night_report_print(store, &report);
+		code = tk_night_report_exit(&report, NULL);
+	}
+	tk_command_close(config, store);
+	return code;
 }

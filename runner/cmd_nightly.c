@@ -1,10 +1,104 @@
-/* `tracker nightly` */
+/* `tracker nightly`: one night, from the newest revisions to the site. */
+#include "base/error.h"
+#include "base/proc.h"
 #include "commands.h"
+#include "config/config.h"
+#include "night_report.h"
+#include "nightly/nightly.h"
+#include "progress.h"
+#include "store/store.h"
+#include <stdlib.h>
+#include <string.h>
 
-const struct argp tk_argp_nightly = {0};
+enum { OPT_RESUME = 'r', OPT_ONLY = 'u', OPT_NO_SITE = 0x100, OPT_FAIL_ON, OPT_SEED };
+
+struct options {
+	bool resume, no_site;
+	const char *only, *fail_on;
+	unsigned long long seed;
+};
+
+static const struct argp_option options_table[] = {
+	{"resume", OPT_RESUME, NULL, 0, "Go on with the newest night that was stopped (Ctrl-C, kill -9, power)", 0},
+	{"upstream", OPT_ONLY, "NAME", 0, "Only this upstream (and the control)", 0},
+	{"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
+	{"fail-on", OPT_FAIL_ON, "STATUS,...", 0, "Exit with 1 where a series has one of these statuses (see `tracker help diff`); none: never", 0},
+	{"seed", OPT_SEED, "N", 0, "Seed of the order of the jobs, to repeat a night's order", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case OPT_RESUME: o->resume = true; return 0;
+	case OPT_ONLY: o->only = arg; return 0;
+	case OPT_NO_SITE: o->no_site = true; return 0;
+	case OPT_FAIL_ON: o->fail_on = arg; return 0;
+	case OPT_SEED: {
+		char *end;
+		o->seed = strtoull(arg, &end, 0);
+		if (*end || end == arg)
+			argp_error(state, "--seed: `%s` is not a number", arg);
+		return 0;
+	}
+	case ARGP_KEY_ARG: argp_error(state, "unexpected argument `%s`", arg); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp tk_argp_nightly = {
+	.options = options_table,
+	.parser = parse,
+	.doc = "Build the newest revision of every upstream, measure the suites, verify every result, store it, decide what moved, write the site."
+		"\vA night that was stopped goes on with --resume: what was measured is kept. One that is not resumed is closed by the next.\n\n"
+		"Exit code: 0 done, 1 a series has a status of --fail-on, 3 something failed (it is a row of the night), 4 could not finish.\n\n"
+		"Examples:\n  tracker nightly\n  tracker nightly --resume\n  tracker nightly --upstream=openblas --fail-on=regressed",
+};
+
+/* What runs: the command's own list of statuses where it gave one, else the configuration's. */
+static int run_night(const struct tk_globals *g, const struct options *o, struct tk_config *config, struct tk_store *store,
+	char *const *fail_on)
+{
+	struct tk_error err = {0};
+	struct tk_night_report report;
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress), .resume = o->resume,
+		.no_site = o->no_site, .only_upstream = o->only, .seed = o->seed};
+	tk_cancel_install();
+	int status = tk_night_run(config, store, &night, &report, &err);
+	tk_progress_free(progress);
+	if (status != TK_OK)
+		return tk_command_fail("nightly", &err);
+	tk_night_report_print(store, &report);
+	return tk_night_report_exit(&report, fail_on);
+}
+
+static int check_upstream(const struct tk_config *config, const char *name, struct tk_error *err)
+{
+	for (size_t i = 0; name && i < config->upstream_count; i++)
+		if (strcmp(config->upstreams[i].name, name) == 0)
+			return TK_OK;
+	return name ? tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration", name) : TK_OK;
+}
 
 int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 {
-	(void)g, (void)argc, (void)argv;
-	return TK_EXIT_FAILED;
+	struct options o = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	char **fail_on = NULL;
+	if (argp_parse(&tk_argp_nightly, argc, argv, 0, NULL, &o) != 0)
+		return TK_EXIT_USAGE;
+	if (o.fail_on && tk_fail_on_parse(o.fail_on, &fail_on, &err) != TK_OK)
+		return tk_command_fail("nightly", &err);
+	int code = tk_command_open(g, "nightly", TK_STORE_CREATE, &config, &store);
+	if (code == TK_EXIT_OK && check_upstream(config, o.only, &err) != TK_OK)
+		code = tk_command_fail("nightly", &err);
+	else if (code == TK_EXIT_OK)
+		code = run_night(g, &o, config, store, fail_on ? fail_on : config->fail_on);
+	tk_words_free(fail_on);
+	tk_command_close(config, store);
+	return code;
 }

@@ -51,7 +51,7 @@ static const char text[] =
 	"  night: 4h             # wall time of a whole night\n"
 	"  build: 30m            # one build\n"
 	"  job: 2m               # one problem on one backend: load, verify, measure; then the worker is killed\n"
-	"  measure: 1s           # of that, taking samples\n"
+	"  measure: 500ms        # of that, taking samples\n"
 	"  fetch: 5m             # one git fetch\n"
 	"  build_memory: 16GiB   # address space of each process of a build\n"
 	"  job_memory: 16GiB     # address space of a worker\n"
