@@ -43,6 +43,12 @@ static int64_t range_start(const struct tk_rows *nights, const struct tk_night_r
 	return since;
 }
 
+static bool was_good_news(const struct tk_verdict_row *v)
+{
+	return strcmp(v->status, tk_diff_status_word(TK_DIFF_IMPROVED)) == 0 ||
+		strcmp(v->status, tk_diff_status_word(TK_DIFF_RECOVERED)) == 0 || strncmp(v->reason, "better since", 12) == 0;
+}
+
 /* An improvement is news once. */
 static int forget_known_improvements(struct tk_store *s, const struct tk_cases *c, int64_t previous, struct tk_diff_report *r,
 	struct tk_error *err)
@@ -58,8 +64,7 @@ static int forget_known_improvements(struct tk_store *s, const struct tk_cases *
 		for (size_t j = 0; row->status == TK_DIFF_IMPROVED && j < verdicts.count; j++) {
 			const struct tk_verdict_row *v = TK_ROWS_AT(&verdicts, struct tk_verdict_row, j);
 
-			if (v->series_id == row->series_id && (strcmp(v->status, tk_diff_status_word(TK_DIFF_IMPROVED)) == 0 ||
-					strncmp(v->reason, "better since", 12) == 0)) {
+			if (v->series_id == row->series_id && was_good_news(v)) {
 				row->status = TK_DIFF_SAME;
 				snprintf(row->reason, sizeof row->reason, "better since %.40s, reported then", row->bad_rev);
 			}

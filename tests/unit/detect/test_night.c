@@ -1,0 +1,238 @@
+/* Night after night: alerts open once and close, verdicts and change points are kept, flat noise raises next to no alarm. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "world.h"
+
+static struct tk_rows alerts(struct world *w)
+{
+	struct tk_rows a;
+
+	assert_int_equal(tk_store_alerts(w->store, &a, &w->err), 0);
+	return a;
+}
+
+static void expect_alerts(struct world *w, size_t open, size_t closed)
+{
+	struct tk_rows a = alerts(w);
+	size_t is_open = 0;
+
+	for (size_t i = 0; i < a.count; i++)
+		is_open += strcmp(TK_ROWS_AT(&a, struct tk_alert_row, i)->status, "open") == 0;
+	assert_int_equal(is_open, open);
+	assert_int_equal(a.count - is_open, closed);
+	tk_rows_free(&a);
+}
+
+/* One night of one series of a new revision; returns its word. */
+static enum tk_diff_status live(struct world *w, int day, double value, char reason[512])
+{
+	struct tk_diff_report r;
+	enum tk_diff_status s;
+	char rev[16];
+
+	snprintf(rev, sizeof rev, "rev%d", day);
+	world_build(w, rev, day + 1, "b", rev, "A change");
+	world_night(w, day, "nightly");
+	world_point(w, "b", "p", value);
+	r = world_judge_night(w);
+	assert_int_equal(r.count, 1);
+	s = r.rows[0].status;
+	strcpy(reason, r.rows[0].reason);
+	tk_diff_report_free(&r);
+	return s;
+}
+
+static void a_step_is_one_alert_until_it_recovers(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_rows a, cp, v;
+	char reason[512];
+
+	tk_rng_seed(&rng, 11);
+	world_open(&w, NULL);
+	for (int day = 0; day < 45; day++) {
+		double level = day < 25 ? 1e6 : day < 35 ? 1.1e6 : 1.001e6;
+		enum tk_diff_status s = live(&w, day, level * (1 + 0.003 * tk_rng_normal(&rng)), reason);
+		enum tk_diff_status want = day == 0 ? TK_DIFF_NEW : day == 25 ? TK_DIFF_REGRESSED : day == 35 ? TK_DIFF_RECOVERED : TK_DIFF_SAME;
+
+		if (s != want)
+			fail_msg("night %d: %s (%s), expected %s", day, tk_diff_status_word(s), reason, tk_diff_status_word(want));
+		expect_alerts(&w, day >= 25 && day < 35, day >= 35);
+		if (day == 26)
+			assert_non_null(strstr(reason, "still at the level of the alert of 2026-01-26 (rev25)"));
+	}
+	a = alerts(&w);
+	assert_string_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->bad_rev, "rev25");
+	assert_string_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->good_rev, "rev24");
+	assert_int_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->opened_s, WORLD_START + 25 * WORLD_DAY);
+	assert_int_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->closed_s, WORLD_START + 35 * WORLD_DAY);
+	tk_rows_free(&a);
+	assert_int_equal(tk_store_change_points(w.store, 0, &cp, &w.err), 0);
+	assert_int_equal(cp.count, 2);
+	assert_int_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->as_of_s, WORLD_START + 25 * WORLD_DAY);
+	assert_string_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->cause, "code");
+	tk_rows_free(&cp);
+	assert_int_equal(tk_store_verdicts(w.store, w.night, &v, &w.err), 0);
+	assert_int_equal(v.count, 1);
+	assert_string_equal(TK_ROWS_AT(&v, struct tk_verdict_row, 0)->status, "same");
+	tk_rows_free(&v);
+	world_close(&w);
+}
+
+static void an_acknowledged_step_is_acked(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_rows a;
+	struct tk_triage_row t = {.at_s = WORLD_START, .author = "me", .action = "ack", .note = "wanted: more accurate"};
+	struct tk_diff_report r;
+	char reason[512];
+	int64_t id;
+
+	tk_rng_seed(&rng, 12);
+	world_open(&w, NULL);
+	for (int day = 0; day < 22; day++)
+		live(&w, day, (day < 20 ? 1e6 : 1.2e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
+	r = world_diff(&w, 15);
+	assert_int_equal(r.rows[0].status, TK_DIFF_REGRESSED);
+	tk_diff_report_free(&r);
+	a = alerts(&w);
+	t.alert_uid = TK_ROWS_AT(&a, struct tk_alert_row, 0)->uid;
+	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
+	r = world_diff(&w, 15);
+	assert_int_equal(r.rows[0].status, TK_DIFF_ACKED);
+	assert_non_null(strstr(r.rows[0].reason, "acknowledged: wanted: more accurate"));
+	tk_diff_report_free(&r);
+	t.action = "unack";
+	t.at_s++;
+	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
+	r = world_diff(&w, 15);
+	assert_int_equal(r.rows[0].status, TK_DIFF_REGRESSED);
+	tk_diff_report_free(&r);
+	tk_rows_free(&a);
+	world_close(&w);
+}
+
+static void an_improvement_is_news_once(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	char reason[512];
+
+	tk_rng_seed(&rng, 13);
+	world_open(&w, NULL);
+	for (int day = 0; day < 32; day++) {
+		enum tk_diff_status s = live(&w, day, (day < 25 ? 1e6 : 0.9e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
+
+		if (day)
+			assert_int_equal(s, day == 25 ? TK_DIFF_IMPROVED : TK_DIFF_SAME);
+	}
+	expect_alerts(&w, 0, 0);
+	world_close(&w);
+}
+
+/* A small step that one night cannot prove is found when the next ones bear it out, and blamed on the right revision. */
+static void late_evidence_counts(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_rows a;
+	char reason[512];
+	int found = 0;
+
+	tk_rng_seed(&rng, 14);
+	world_open(&w, NULL);
+	for (int day = 0; day < 30; day++)
+		found += live(&w, day, (day < 25 ? 1e6 : 1.035e6) * (1 + 0.008 * tk_rng_normal(&rng)), reason) == TK_DIFF_REGRESSED;
+	assert_int_equal(found, 1);
+	a = alerts(&w);
+	assert_int_equal(a.count, 1);
+	assert_string_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->bad_rev, "rev25");
+	tk_rows_free(&a);
+	world_close(&w);
+}
+
+static void a_backfilled_night_is_no_reason_to_miss_the_others(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly");
+	world_point(&w, "b", "p", 1e6), world_point(&w, "c", "p", 1e6);
+	world_night(&w, 1, "backfill");
+	world_point(&w, "b", "p", 1e6);
+	r = world_judge_night(&w);
+	assert_int_equal(r.count, 1);
+	tk_diff_report_free(&r);
+	world_night(&w, 2, "nightly");
+	world_point(&w, "b", "p", 1e6);
+	r = world_judge_night(&w);
+	assert_int_equal(world_row(&r, "c", "p")->status, TK_DIFF_MISSING);
+	tk_diff_report_free(&r);
+	assert_int_equal(tk_detect_night(w.store, 77, &(struct tk_detect_options){0}, NULL, &w.err), TK_ENOTFOUND);
+	assert_string_equal(w.err.message, "no night has the id 77");
+	world_close(&w);
+}
+
+/* 300 flat series, each with a noise of its own, every night a new revision: thirty nights of verdicts. */
+static void flat_noise_raises_next_to_no_alarm(void **state)
+{
+	enum { SERIES = 300, FIRST = 30, NIGHTS = 45 };
+	struct world w;
+	struct tk_rng rng;
+	double noise[SERIES];
+	size_t alarms = 0, unsure = 0, words = 0;
+
+	tk_rng_seed(&rng, 15);
+	world_open(&w, NULL);
+	for (int i = 0; i < SERIES; i++)
+		noise[i] = 0.001 * pow(30, tk_rng_uniform(&rng));
+	for (int day = 0; day < NIGHTS; day++) {
+		char rev[16], problem[16];
+
+		snprintf(rev, sizeof rev, "rev%d", day);
+		world_build(&w, rev, day + 1, "b", rev, "");
+		world_night(&w, day, "nightly");
+		for (int i = 0; i < SERIES; i++) {
+			snprintf(problem, sizeof problem, "p%d", i);
+			world_point(&w, "b", problem, 1e6 * (1 + noise[i] * tk_rng_normal(&rng)));
+		}
+		if (day >= FIRST) {
+			struct tk_diff_report r = world_diff(&w, day);
+
+			alarms += r.by_status[TK_DIFF_REGRESSED] + r.by_status[TK_DIFF_IMPROVED];
+			unsure += r.by_status[TK_DIFF_UNSURE];
+			words += r.count;
+			tk_diff_report_free(&r);
+		}
+	}
+	assert_int_equal(words, SERIES * (NIGHTS - FIRST));
+	assert_in_range(alarms, 0, 4);                    /* under 1 in 1,000 series-nights */
+	assert_in_range(unsure, 0, words / 50);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_is_one_alert_until_it_recovers),
+		cmocka_unit_test(an_acknowledged_step_is_acked),
+		cmocka_unit_test(an_improvement_is_news_once),
+		cmocka_unit_test(late_evidence_counts),
+		cmocka_unit_test(a_backfilled_night_is_no_reason_to_miss_the_others),
+		cmocka_unit_test(flat_noise_raises_next_to_no_alarm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
