@@ -15,7 +15,7 @@ void tk_hash_add(struct tk_hash *h, const void *data, size_t len);
 void tk_hash_field(struct tk_hash *h, const char *s);
 void tk_hash_field_i64(struct tk_hash *h, int64_t v);
 int tk_hash_file(struct tk_hash *h, const char *path, struct tk_error *err);
-/* Adds every regular file below dir: relative path, executable bit, content, in sorted order. */
+/* Adds every regular file and link below dir: relative path, executable bit, content or target, in sorted order. */
 int tk_hash_tree(struct tk_hash *h, const char *dir, struct tk_error *err);
 void tk_hash_finish(struct tk_hash *h, char hex[TK_HASH_HEX_SIZE]);       /* also frees h */
 void tk_hash_free(struct tk_hash *h);
