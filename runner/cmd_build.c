@@ -209,7 +209,10 @@ static int print_results(const struct tk_globals *g, const struct build_options 
 		json_t *list = json_array();
 		for (size_t i = 0; i < count; i++)
 			json_array_append_new(list, result_json(&results[i]));
-		return print_json(list, err);
+		if (json_array_size(list) == count)
+			return print_json(list, err);
+		json_decref(list);
+		return tk_fail(err, TK_EDATA, "a path or flag is not UTF-8, which JSON needs");
 	}
 	struct tk_table *t = tk_table_new(g, columns);
 	for (size_t i = 0; i < count; i++)

@@ -9,6 +9,7 @@
 #define WITHIN POINT_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, run_id"
 #define MARK_COLUMNS "SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
 #define LAST_BEFORE MARK_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, id DESC LIMIT 1"
+#define FIRST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
 #define LAST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
 
 static int no_memory(struct tk_error *err)
@@ -64,12 +65,15 @@ static int add_mark(struct tk_store *s, const char *sql, const int64_t *args, in
 	struct tk_run_mark *mark, struct tk_error *err)
 {
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+	int rc, status;
 
+	mark->outcome = mark->message = "";
+	if (!sql)
+		return 0;
+	status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
 	if (status)
 		return status;
 	rc = sqlite3_step(q);
-	mark->outcome = mark->message = "";
 	if (rc == SQLITE_ROW) {
 		mark->run_id = sqlite3_column_int64(q, 0);
 		mark->as_of_s = sqlite3_column_int64(q, 1);
@@ -112,6 +116,8 @@ static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, int
 	status = add_points(s, WITHIN, range, points, &w->within, err);
 	if (!status)
 		status = add_mark(s, LAST_BEFORE, marks, 2, windows, &w->last_before, err);
+	if (!status)
+		status = add_mark(s, w->last_before.run_id ? NULL : FIRST_WITHIN, marks, 3, windows, &w->first_within, err);
 	if (!status)
 		status = add_mark(s, LAST_WITHIN, marks, 3, windows, &w->last_within, err);
 	return status;

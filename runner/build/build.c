@@ -146,13 +146,26 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	return status;
 }
 
-static int set_message(struct tk_artifact *a, enum tk_build_status how, char *message, struct tk_error *err)
+/* Cuts "<folder>/" out of a message: folders of one build say nothing and differ every time. */
+static void cut_folder(char *text, const char *folder)
+{
+	const size_t len = strlen(folder);
+	for (char *p = text; (p = strstr(p, folder));) {
+		const size_t cut = len + (p[len] == '/');
+		memmove(p, p + cut, strlen(p + cut) + 1);
+	}
+}
+
+static int set_message(const struct job *j, enum tk_build_status how, char *message, struct tk_error *err)
 {
 	if (!message)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	free(a->message);
-	a->message = message;
-	a->status = how;
+	const char *const folders[] = {j->source, j->out, j->build};
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		cut_folder(message, folders[i]);
+	free(j->artifact->message);
+	j->artifact->message = message;
+	j->artifact->status = how;
 	return TK_OK;
 }
 
@@ -165,7 +178,7 @@ static int judge(struct job *j, const struct tk_proc_spec *proc, const struct tk
 	if (result->timed_out) {
 		if (asprintf(&text, "the build did not end within %.0f s", proc->deadline_s) < 0)
 			text = NULL;
-		return set_message(a, TK_BUILD_TIMEOUT, text, err);
+		return set_message(j, TK_BUILD_TIMEOUT, text, err);
 	}
 	if (result->exit_code != 0) {
 		if (tk_log_disk_full(j->log))
@@ -176,11 +189,11 @@ static int judge(struct job *j, const struct tk_proc_spec *proc, const struct tk
 			tk_proc_check(proc, result, &why);
 			text = strdup(why.message);
 		}
-		return set_message(a, TK_BUILD_FAILED, text, err);
+		return set_message(j, TK_BUILD_FAILED, text, err);
 	}
 	const int status = tk_scan_backends(a, j->out, &why);
 	if (status == TK_EDATA)
-		return set_message(a, TK_BUILD_FAILED, strdup(why.message), err);
+		return set_message(j, TK_BUILD_FAILED, strdup(why.message), err);
 	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
 }
 

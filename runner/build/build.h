@@ -1,7 +1,7 @@
 /* revision -> artifact: a relocatable folder with backends, in a cache that is addressed by content.
  *
  *   <cache>/artifacts/<key>/manifest.json, lib/tk_backend_<name>.so, build.log
- *   key = sha256(revision, submodules, adapter's files and inputs, the tracker's kernels/abi, toolchain, flags, arch)
+ *   key = sha256(revision, submodules, adapter's files and inputs, tracker_abi.h, toolchain, flags, arch)
  *
  * An adapter is a folder with an executable `build` (sh). It is run in an empty build folder with
  *   TK_SRC (work tree of its own, may be written to), TK_OUT (leave lib/tk_backend_*.so there), TK_KERNELS (the tracker's kernels/),

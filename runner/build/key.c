@@ -184,10 +184,10 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 {
 	struct inputs in = {kernels_dir, h};
 	bool there;
-	char *abi = tk_path_join(kernels_dir, "abi");
+	char *abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
 	int status = abi ? tk_hash_tree(h, spec->adapter_dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
-		status = tk_hash_tree(h, abi, err);
+		status = tk_hash_file(h, abi, err);
 	if (!status)
 		status = each_line(spec->adapter_dir, "inputs", &there, add_input, &in, err);
 	free(abi);

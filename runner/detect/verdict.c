@@ -30,6 +30,14 @@ static bool failed(const struct tk_case *k, const struct tk_run_mark *m)
 	return m->run_id && !has_timing(k, m);
 }
 
+/* How it ended before: before the range, or on its first night where the range is all there is. */
+static const struct tk_run_mark *previous(const struct tk_case *k)
+{
+	const struct tk_history_window *w = k->window;
+
+	return w->last_before.run_id || w->first_within.run_id == w->last_within.run_id ? &w->last_before : &w->first_within;
+}
+
 static bool not_its_turn(const struct tk_run_mark *m)
 {
 	return strcmp(m->outcome, "skipped") == 0 || strcmp(m->outcome, "no_device") == 0;
@@ -91,6 +99,12 @@ static enum tk_diff_status absent(struct ruling *r)
 	return TK_DIFF_STALE;
 }
 
+/* It worked for a while between two failures. */
+static bool timed_since(const struct tk_case *k)
+{
+	return k->count && k->points[k->count - 1].as_of_s > previous(k)->as_of_s;
+}
+
 static enum tk_diff_status without_timing(struct ruling *r)
 {
 	const struct tk_history_window *w = r->k->window;
@@ -103,7 +117,7 @@ static enum tk_diff_status without_timing(struct ruling *r)
 		tk_row_say(r->row, "no timing yet");
 		return TK_DIFF_UNSURE;
 	}
-	if (failed(r->k, &w->last_before) && !not_its_turn(&w->last_before))
+	if (failed(r->k, previous(r->k)) && !not_its_turn(previous(r->k)) && !timed_since(r->k))
 		return TK_DIFF_FAILING;
 	if (!r->k->count) {
 		tk_row_say(r->row, "never had a timing");
@@ -123,8 +137,8 @@ static enum tk_diff_status without_baseline(struct ruling *r)
 	r->row->after_lo = p->lo;
 	r->row->after_hi = p->hi;
 	r->row->n_after = (uint32_t)p->n;
-	if (failed(r->k, &r->k->window->last_before)) {
-		tk_row_say_outcome(r->row, "was ", &r->k->window->last_before);
+	if (failed(r->k, previous(r->k))) {
+		tk_row_say_outcome(r->row, "was ", previous(r->k));
 		return TK_DIFF_FIXED;
 	}
 	return TK_DIFF_NEW;
@@ -255,8 +269,8 @@ static enum tk_diff_status not_moved(struct ruling *r)
 	}
 	if (is_recovered(r, own->whole.after))
 		return TK_DIFF_RECOVERED;
-	if (failed(r->k, &r->k->window->last_before)) {
-		tk_row_say_outcome(r->row, "was ", &r->k->window->last_before);
+	if (failed(r->k, previous(r->k))) {
+		tk_row_say_outcome(r->row, "was ", previous(r->k));
 		return TK_DIFF_FIXED;
 	}
 	if (is_large(r, &raw->best) && raw->best.p <= UNSURE_P) {

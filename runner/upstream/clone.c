@@ -128,6 +128,16 @@ static int make_clone(const struct tk_clone *c, const char *url, const char *par
 	return status;
 }
 
+/* The url for messages: what stands before @ may be a password. */
+static void show_url(const char *url, char *out, size_t size)
+{
+	const char *start = strstr(url, "://");
+	start = start ? start + 3 : url;
+	const size_t host = strcspn(start, "/");
+	const char *at = start == url ? NULL : memrchr(start, '@', host);
+	snprintf(out, size, "%.*s%s", (int)(at ? start - url : 0), url, at ? at + 1 : url);
+}
+
 static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *refspecs, struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
@@ -143,9 +153,9 @@ static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *r
 		args[6] = "--no-filter";           /* a server that knows filters and refuses them */
 		status = tk_git_run(&git, args, NULL, &first);
 	}
-	if (status)
-		return tk_fail(err, status, "%s: cannot reach %s: %s", c->source->name, c->source->url, first.message);
-	return TK_OK;
+	char shown[512];
+	show_url(c->source->url, shown, sizeof(shown));
+	return status ? tk_fail(err, status, "%s: cannot reach %s: %s", c->source->name, shown, first.message) : TK_OK;
 }
 
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err)
@@ -162,7 +172,7 @@ int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error
 	const char *const all[] = {tip, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL};
 	const int status = fetch_refs(c, what == TK_FETCH_ALL, what == TK_FETCH_ALL ? all : tip_only, err);
 	if (status && branch && err && strstr(err->message, "find remote ref"))
-		return tk_fail(err, TK_ENOTFOUND, "%s: %s has no branch \"%s\"", c->source->name, c->source->url, branch);
+		return tk_fail(err, TK_ENOTFOUND, "%s: the repository has no branch \"%s\"", c->source->name, branch);
 	return status;
 }
 

@@ -128,6 +128,8 @@ int tk_git_check_branch(const char *branch, struct tk_error *err)
 {
 	if (check_word("branch", branch, err))
 		return TK_ECONFIG;
+	if (strlen(branch) > 255)
+		return tk_fail(err, TK_ECONFIG, "the name of the branch is longer than 255 bytes");
 	if (strpbrk(branch, " ~^:?*[\\") || strstr(branch, "..") || strstr(branch, "@{"))
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a name of a branch", branch);
 	return TK_OK;

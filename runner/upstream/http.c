@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/proc.h"
+#include "upstream/text.h"
 
 #define DEFAULT_DEADLINE_S 30.0
 #define ANSWER_MAX 4096            /* bytes of the answer that are kept for messages */
@@ -100,15 +101,6 @@ static bool worth_retrying(CURLcode code, long http_status)
 		code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
 }
 
-/* The answer's first words, as one line. */
-static void first_words(const struct tk_buf *answer, char *out, size_t size)
-{
-	size_t n = 0;
-	for (const char *p = tk_buf_cstr(answer); *p && n + 1 < size && n < 120; p++)
-		out[n++] = (unsigned char)*p < 0x20 || *p == 0x7f ? ' ' : *p;
-	out[n] = '\0';
-}
-
 static int conclude(const struct request *r, CURLcode code, struct tk_error *err)
 {
 	char words[128];
@@ -120,7 +112,7 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 		return tk_fail(err, TK_EIO, "cannot post to %s: %s", r->host, r->detail[0] ? r->detail : curl_easy_strerror(code));
 	if (r->http_status >= 200 && r->http_status < 300)
 		return TK_OK;
-	first_words(&r->answer, words, sizeof(words));
+	tk_text_clean(words, sizeof(words), tk_buf_cstr(&r->answer));      /* the first of the server's words */
 	return tk_fail(err, TK_EIO, "%s answered %ld%s%s", r->host, r->http_status, words[0] ? ": " : "", words);
 }
 

@@ -39,7 +39,7 @@ int tk_source_newest(const struct tk_source *s, struct tk_revision *out, struct 
 /* Names a revision: hash, prefix, tag, branch. */
 int tk_source_find(const struct tk_source *s, const char *rev, struct tk_revision *out, struct tk_error *err);
 
-/* First-parent history that ends at the newest, newest first: at most `limit`, every `every`-th, not older than since_s (0: any). Caller frees *out. */
+/* First-parent history that ends at the newest, newest first: at most `limit` (0: all), every `every`-th, not older than since_s (0: any). Caller frees *out. */
 int tk_source_history(const struct tk_source *s, size_t limit, size_t every, int64_t since_s,
 	struct tk_revision **out, size_t *count, struct tk_error *err);
 

@@ -1,0 +1,231 @@
+/* The formats of `tracker diff`, and the choices and sentences that they share. */
+#include "diff_format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+
+const struct tk_diff_format tk_diff_formats[] = {
+	{"text", false, tk_diff_write_text},
+	{"json", true, tk_diff_write_json},
+	{"csv", true, tk_diff_write_csv},
+	{"md", false, tk_diff_write_markdown},
+	{"github", false, tk_diff_write_github},
+	{"junit", true, tk_diff_write_junit},
+	{0},
+};
+
+const struct tk_diff_format *tk_diff_format_find(const char *name)
+{
+	for (const struct tk_diff_format *f = tk_diff_formats; f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+/* What is not news is counted, not listed. */
+static bool is_news(enum tk_diff_status s)
+{
+	return s != TK_DIFF_SAME && s != TK_DIFF_NEW && s != TK_DIFF_FAILING && s != TK_DIFF_STALE;
+}
+
+const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row)
+{
+	switch (v->group) {
+	case TK_DIFF_GROUP_MACHINE:
+		return row->machine;
+	case TK_DIFF_GROUP_BACKEND:
+		return row->backend;
+	case TK_DIFF_GROUP_UPSTREAM:
+		return row->upstream;
+	case TK_DIFF_GROUP_REVISION:
+		return *row->bad_rev ? row->bad_rev : "no revision";
+	default:
+		return "";
+	}
+}
+
+static double descending(double a, double b)
+{
+	double x = isnan(a) ? -1 : a, y = isnan(b) ? -1 : b;
+
+	return (x < y) - (x > y);
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct tk_diff_row *x = *(const struct tk_diff_row *const *)a, *y = *(const struct tk_diff_row *const *)b;
+	const struct tk_diff_view *v = arg;
+	int order = strcmp(tk_diff_group_of(v, x), tk_diff_group_of(v, y));
+
+	if (!order && v->sort == TK_DIFF_BY_PERCENT)
+		order = (int)descending(fabs(x->change), fabs(y->change));
+	if (!order && v->sort == TK_DIFF_BY_ABSOLUTE)
+		order = (int)descending(fabs(x->after - x->before), fabs(y->after - y->before));
+	if (!order && v->sort == TK_DIFF_BY_NAME)
+		order = strcmp(x->series, y->series);
+	if (!order)
+		order = (x > y) - (x < y);          /* the report has the most severe first */
+	return order;
+}
+
+int tk_diff_view_make(struct tk_diff_view *v, bool everything, struct tk_error *err)
+{
+	if (!v->explicit_words)
+		for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+			v->chosen[i] = everything || is_news((enum tk_diff_status)i);
+	v->count = 0;
+	v->rows = calloc(v->report->count + 1, sizeof *v->rows);
+	if (!v->rows)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < v->report->count; i++)
+		if (v->chosen[v->report->rows[i].status])
+			v->rows[v->count++] = &v->report->rows[i];
+	if (v->count)
+		qsort_r(v->rows, v->count, sizeof *v->rows, compare, v);
+	return TK_OK;
+}
+
+void tk_diff_view_free(struct tk_diff_view *v)
+{
+	free(v->rows);
+	v->rows = NULL;
+}
+
+size_t tk_diff_shown(const struct tk_diff_view *v)
+{
+	return v->limit && v->limit < v->count ? v->limit : v->count;
+}
+
+bool tk_diff_found(const struct tk_diff_view *v)
+{
+	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		if (v->fail_on[i] && v->report->by_status[i])
+			return true;
+	return false;
+}
+
+static const struct tk_diff_row *worst(const struct tk_diff_report *r)
+{
+	const struct tk_diff_row *worst = NULL;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (r->rows[i].status == TK_DIFF_REGRESSED && (!worst || fabs(r->rows[i].change) > fabs(worst->change)))
+			worst = &r->rows[i];
+	return worst;
+}
+
+static void add_range(struct tk_buf *b, const struct tk_diff_report *r)
+{
+	char since[TK_TIME_ISO_SIZE], until[TK_TIME_ISO_SIZE];
+
+	tk_buf_printf(b, "; window %s..%s vs %u-night median", tk_time_day(r->since_s, since),
+		tk_time_day(r->until_s == INT64_MAX ? r->options.now_s : r->until_s, until), r->window);
+}
+
+static void put(struct tk_buf *b, char *out, size_t size)
+{
+	snprintf(out, size, "%s", tk_buf_cstr(b));
+	for (char *p = out; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = ' ';
+	tk_buf_free(b);
+}
+
+void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size)
+{
+	static const enum tk_diff_status always[] = {TK_DIFF_REGRESSED, TK_DIFF_IMPROVED, TK_DIFF_SAME, TK_DIFF_UNSURE, TK_DIFF_NEWLY_FAILED,
+		TK_DIFF_MISSING, TK_DIFF_ACKED};
+	const struct tk_diff_report *r = v->report;
+	const struct tk_diff_row *w = worst(r);
+	struct tk_buf b = TK_BUF_INIT;
+	bool said[TK_DIFF_STATUS_COUNT] = {false};
+	char age[64];
+
+	tk_buf_printf(&b, "diff: %zu series on %zu machine%s:", r->count, r->machines, r->machines == 1 ? "" : "s");
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+		said[always[i]] = true;
+		tk_buf_printf(&b, "%s %zu %s", i ? "," : "", r->by_status[always[i]], tk_diff_status_word(always[i]));
+		if (always[i] == TK_DIFF_REGRESSED && w)
+			tk_buf_printf(&b, " (worst %+.1f%% %.40s %.80s %.40s)", 100 * w->change, w->backend, w->title, w->machine);
+	}
+	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		if (!said[i] && r->by_status[i])
+			tk_buf_printf(&b, ", %zu %s", r->by_status[i], tk_diff_status_word((enum tk_diff_status)i));
+	if (isnan(r->geomean_change))
+		tk_buf_str(&b, "; geomean -");
+	else
+		tk_buf_printf(&b, "; geomean %+.1f%%", 100 * r->geomean_change);
+	add_range(&b, r);
+	if (r->newest_s)
+		tk_buf_printf(&b, "; newest data %s old", tk_duration_text((double)(r->options.now_s - r->newest_s), age, sizeof age));
+	put(&b, out, size);
+}
+
+void tk_diff_nothing(const struct tk_diff_report *r, char *out, size_t size)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	const char *separator = " (";
+
+	tk_buf_str(&b, "diff: nothing was compared: ");
+	if (!r->count)
+		tk_buf_str(&b, "no series matches, or the history is empty");
+	else
+		tk_buf_printf(&b, "none of %zu series has a timing before and in the range", r->count);
+	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		if (r->by_status[i]) {
+			tk_buf_printf(&b, "%s%zu %s", separator, r->by_status[i], tk_diff_status_word((enum tk_diff_status)i));
+			separator = ", ";
+		}
+	if (r->count)
+		tk_buf_char(&b, ')');
+	add_range(&b, r);
+	put(&b, out, size);
+}
+
+const char *tk_diff_commits(const struct tk_diff_row *row, char *out, size_t size)
+{
+	char commits[48] = "";
+
+	if (row->commits_between >= 0)
+		snprintf(commits, sizeof commits, " (%lld commit%s)", (long long)row->commits_between, row->commits_between == 1 ? "" : "s");
+	if (*row->good_rev && *row->bad_rev)
+		snprintf(out, size, "%.12s..%.12s%s", row->good_rev, row->bad_rev, commits);
+	else
+		snprintf(out, size, "%.12s", row->bad_rev);
+	return out;
+}
+
+const char *tk_diff_link(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
+{
+	char *file;
+
+	*out = '\0';
+	file = v->site_url && *v->site_url ? tk_path_slug(row->series) : NULL;
+	if (file)
+		snprintf(out, size, "%s%sseries/%s.html", v->site_url, v->site_url[strlen(v->site_url) - 1] == '/' ? "" : "/", file);
+	free(file);
+	return out;
+}
+
+void tk_diff_direction(const struct tk_diff_report *r, char *out, size_t size)
+{
+	struct tk_buf b = TK_BUF_INIT;
+
+	for (size_t i = 0; i < r->count; i++) {
+		bool said = false;
+
+		for (size_t j = 0; j < i && !said; j++)
+			said = strcmp(r->rows[i].metric, r->rows[j].metric) == 0;
+		if (!said)
+			tk_buf_printf(&b, "%s%.31s: %s is better", b.len ? ", " : "", r->rows[i].metric, r->rows[i].lower_is_better ? "lower" : "higher");
+		if (b.len > size)
+			break;
+	}
+	put(&b, out, size);
+}

@@ -1,0 +1,63 @@
+/* `tracker diff`: what the formats share. A new format is one row in diff_format.c and one file. */
+#ifndef TK_DIFF_FORMAT_H
+#define TK_DIFF_FORMAT_H
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "detect/detect.h"
+
+struct tk_error;
+struct tk_globals;
+
+enum tk_diff_sort { TK_DIFF_BY_SEVERITY, TK_DIFF_BY_PERCENT, TK_DIFF_BY_ABSOLUTE, TK_DIFF_BY_NAME };
+enum tk_diff_group { TK_DIFF_GROUP_NONE, TK_DIFF_GROUP_MACHINE, TK_DIFF_GROUP_BACKEND, TK_DIFF_GROUP_UPSTREAM, TK_DIFF_GROUP_REVISION };
+
+struct tk_diff_view {
+	const struct tk_globals *globals;
+	const struct tk_diff_report *report;
+	const struct tk_diff_row **rows;     /* chosen, sorted; at most `limit` of them are shown */
+	size_t count, limit;                 /* limit 0: all */
+	bool chosen[TK_DIFF_STATUS_COUNT];   /* words that are in `rows` */
+	bool fail_on[TK_DIFF_STATUS_COUNT];
+	bool explicit_words;                 /* --only or --all was given */
+	bool explain;
+	enum tk_diff_sort sort;
+	enum tk_diff_group group;
+	const char *site_url;                /* NULL: none */
+};
+
+struct tk_diff_format {
+	const char *name;
+	bool everything;                     /* for programs: all series, unless --only says otherwise */
+	int (*write)(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+};
+extern const struct tk_diff_format tk_diff_formats[];      /* ends with name == NULL */
+const struct tk_diff_format *tk_diff_format_find(const char *name);
+
+/* Fills rows and count from the report and the choices. Free with tk_diff_view_free. */
+int tk_diff_view_make(struct tk_diff_view *v, bool everything, struct tk_error *err);
+void tk_diff_view_free(struct tk_diff_view *v);
+size_t tk_diff_shown(const struct tk_diff_view *v);
+/* At least one series has a word of --fail-on. */
+bool tk_diff_found(const struct tk_diff_view *v);
+const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row);
+
+/* The last line of every format for people, without a newline: one shape, made for grep. */
+void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size);
+/* Where nothing could be compared: why. */
+void tk_diff_nothing(const struct tk_diff_report *r, char *out, size_t size);
+/* "good..bad (3 commits)", "" where there is none. */
+const char *tk_diff_commits(const struct tk_diff_row *row, char *out, size_t size);
+/* Address of the series' page on the site; "" without --site-url. */
+const char *tk_diff_link(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
+/* "lower is better" and such, of every metric that is there. */
+void tk_diff_direction(const struct tk_diff_report *r, char *out, size_t size);
+
+int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+
+#endif

@@ -1,0 +1,224 @@
+/* `tracker diff` for the terminal: the direction, a table of what moved, the summary last. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "diff_format.h"
+#include "site_gen/format.h"
+#include "table.h"
+
+static const struct tk_column columns[] = {
+	{"", TK_COLUMN_LEFT},
+	{"STATUS", TK_COLUMN_LEFT},
+	{"PROBLEM", TK_COLUMN_CUT},
+	{"BACKEND", TK_COLUMN_CUT},
+	{"MACHINE", TK_COLUMN_CUT},
+	{"METRIC", TK_COLUMN_OPTIONAL},
+	{"BEFORE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+	{"AFTER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+	{"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+	{"BY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+	{"X", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+	{"Q", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+	{"N", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+	{"FIRST BAD", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
+	{"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
+	{0},
+};
+
+static const char *color_of(enum tk_diff_status s)
+{
+	switch (s) {
+	case TK_DIFF_REGRESSED:
+	case TK_DIFF_NEWLY_FAILED:
+	case TK_DIFF_FAILING:
+		return "red";
+	case TK_DIFF_MISSING:
+	case TK_DIFF_UNSURE:
+	case TK_DIFF_NOT_COMPARABLE:
+	case TK_DIFF_STALE:
+		return "yellow";
+	case TK_DIFF_IMPROVED:
+	case TK_DIFF_RECOVERED:
+	case TK_DIFF_FIXED:
+		return "green";
+	default:
+		return "halfbright";
+	}
+}
+
+static void set_value(struct tk_table *t, const char *column, double value, double lo, double hi, const char *unit)
+{
+	char text[TK_FORMAT_SIZE], width[TK_FORMAT_SIZE];
+
+	if (isnan(value))
+		return;
+	tk_format_half_width(value, lo, hi, width);
+	tk_table_set(t, column, "%s %s", tk_format_value(value, unit, text), width);
+}
+
+static void set_change(struct tk_table *t, const struct tk_diff_row *row)
+{
+	char text[TK_FORMAT_SIZE];
+
+	if (isnan(row->change))
+		return;
+	tk_table_set(t, "CHANGE", "%s", tk_format_change(row->change, text));
+	tk_table_set(t, "BY", "%s%s", row->after < row->before ? "-" : "+", tk_format_value(fabs(row->after - row->before), row->unit, text));
+	tk_table_set(t, "X", "%.1f", row->severity);
+	if (!isnan(row->q))
+		tk_table_set(t, "Q", "%.2g", row->q);
+	tk_table_set(t, "N", "%u/%u", row->n_before, row->n_after);
+}
+
+static bool several_metrics(const struct tk_diff_view *v)
+{
+	for (size_t i = 1; i < v->count; i++)
+		if (strcmp(v->rows[i]->metric, v->rows[0]->metric) != 0)
+			return true;
+	return false;
+}
+
+static void add_row(struct tk_table *t, const struct tk_diff_row *row, bool metrics)
+{
+	char commits[320];
+
+	tk_table_row(t);
+	tk_table_set(t, "", "%s", tk_diff_status_mark(row->status));
+	tk_table_set(t, "STATUS", "%s", tk_diff_status_word(row->status));
+	tk_table_color(t, "STATUS", color_of(row->status));
+	tk_table_set(t, "PROBLEM", "%s", row->title);
+	tk_table_set(t, "BACKEND", "%s", row->backend);
+	tk_table_set(t, "MACHINE", "%s/%s", row->machine, row->device);
+	if (metrics)
+		tk_table_set(t, "METRIC", "%s", row->metric);
+	set_value(t, "BEFORE", row->before, row->before_lo, row->before_hi, row->unit);
+	set_value(t, "AFTER", row->after, row->after_lo, row->after_hi, row->unit);
+	set_change(t, row);
+	if (*tk_diff_commits(row, commits, sizeof commits))
+		tk_table_set(t, "FIRST BAD", "%s", commits);
+	if (*row->reason)
+		tk_table_set(t, "WHY", "%s", row->reason);
+}
+
+static void print_safely(FILE *out, const char *s)
+{
+	for (; *s; s++)
+		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, out);
+}
+
+/* What a machine moved together is one line, unless somebody asked for its rows. */
+static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *row)
+{
+	return row->status == TK_DIFF_ENVIRONMENT && !v->explicit_words;
+}
+
+static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(v->globals, columns);
+	bool metrics = several_metrics(v);
+	int rc;
+
+	if (v->group != TK_DIFF_GROUP_NONE) {
+		print_safely(out, tk_diff_group_of(v, v->rows[from]));
+		fprintf(out, ": %zu series\n", to - from);
+	}
+	for (size_t i = from; i < to; i++)
+		if (!is_folded(v, v->rows[i]))
+			add_row(t, v->rows[i], metrics);
+	rc = tk_table_print(t, out, err);
+	tk_table_free(t);
+	if (v->group != TK_DIFF_GROUP_NONE)
+		fputc('\n', out);
+	return rc;
+}
+
+static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *out)
+{
+	for (size_t i = 0; i < shown; i++) {
+		const struct tk_diff_row *row = v->rows[i];
+		size_t count = 0, before = 0;
+
+		if (!is_folded(v, row))
+			continue;
+		for (size_t j = 0; j < shown; j++)
+			if (is_folded(v, v->rows[j]) && strcmp(v->rows[j]->machine, row->machine) == 0 && strcmp(v->rows[j]->device, row->device) == 0) {
+				count++;
+				before += j < i;
+			}
+		if (before)
+			continue;
+		fprintf(out, "%s environment: %zu series on ", tk_diff_status_mark(row->status), count);
+		print_safely(out, row->machine);
+		fputc('/', out);
+		print_safely(out, row->device);
+		fprintf(out, " moved, not by their code (%+.1f %%): ", 100 * row->change);
+		print_safely(out, row->reason);
+		fputc('\n', out);
+	}
+}
+
+static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
+{
+	char link[512];
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct tk_diff_row *r = v->rows[i];
+
+		fprintf(out, "\n%s ", tk_diff_status_mark(r->status));
+		print_safely(out, r->series);
+		fprintf(out, "\n  %s: %s\n", tk_diff_status_word(r->status), tk_diff_status_meaning(r->status));
+		if (!isnan(r->change))
+			fprintf(out, "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; p %.3g, q %.3g (rate %.2g); machine code %s\n",
+				100 * r->change, 100 * r->change_lo, 100 * r->change_hi, 100 * r->threshold, r->p, r->q, v->report->options.fdr,
+				r->same_code ? "the same" : "changed or unknown");
+		if (*r->bad_rev) {
+			fprintf(out, "  first bad ");
+			print_safely(out, r->bad_rev);
+			fprintf(out, " ");
+			print_safely(out, r->bad_subject);
+			fprintf(out, "; last good ");
+			print_safely(out, r->good_rev);
+			fputc('\n', out);
+		}
+		if (*r->reason) {
+			fprintf(out, "  ");
+			print_safely(out, r->reason);
+			fputc('\n', out);
+		}
+		if (*tk_diff_link(v, r, link, sizeof link))
+			fprintf(out, "  %s\n", link);
+	}
+}
+
+int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	size_t shown = tk_diff_shown(v);
+	char line[1024];
+
+	if (v->report->count) {
+		tk_diff_direction(v->report, line, sizeof line);
+		fprintf(out, "%s; change is after/before - 1, X is the change in thresholds\n", line);
+	}
+	for (size_t i = 0, next; i < shown; i = next) {
+		int rc;
+
+		for (next = i + 1; next < shown && strcmp(tk_diff_group_of(v, v->rows[i]), tk_diff_group_of(v, v->rows[next])) == 0; next++)
+			;
+		rc = print_group(v, i, next, out, err);
+		if (rc)
+			return rc;
+	}
+	print_environment(v, shown, out);
+	if (shown < v->count)
+		fprintf(out, "... and %zu more (--limit=0 shows all)\n", v->count - shown);
+	if (v->explain)
+		explain(v, shown, out);
+	if (v->report->compared || tk_diff_found(v))
+		tk_diff_summary(v, line, sizeof line);
+	else
+		tk_diff_nothing(v->report, line, sizeof line);
+	fprintf(out, "%s\n", line);
+	return TK_OK;
+}
