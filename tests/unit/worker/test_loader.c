@@ -1,0 +1,73 @@
+/* What the loader says of modules that break the contract. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/error.h"
+#include "worker/loader.h"
+
+static int load(int bad, struct tk_error *err)
+{
+	char path[4096];
+	struct tk_backend b;
+	snprintf(path, sizeof path, "%s/bad_module_%d.so", TK_BAD_MODULES, bad);
+	return tk_load_backend(path, &b, err);
+}
+
+static void broken_modules_are_named(void **state)
+{
+	static const struct { int status; const char *message; } cases[] = {
+		{TK_EDATA, "is no backend: it does not export tk_backend_entry"}, {TK_EDATA, "tk_backend_entry returned NULL"},
+		{TK_EDATA, "its table has 8 bytes, not even a version fits into that"},
+		{TK_EVERSION, "was built for version 2 of the contract, this tracker speaks version 1: build it again"},
+		{TK_EDATA, "its table ends after"}, {TK_EDATA, "`launch` is missing"}, {TK_EDATA, "its name has other characters"},
+	};
+	for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+		struct tk_error err = {0};
+		assert_int_equal(load(i, &err), cases[i].status);
+		if (!strstr(err.message, cases[i].message))
+			fail_msg("module %d: %s", i, err.message);
+	}
+}
+
+static void another_minor_version_is_fine(void **state)
+{
+	struct tk_error err = {0};
+	if (load(7, &err))
+		fail_msg("%s", err.message);
+}
+
+static void optional_functions_may_be_missing(void **state)
+{
+	struct tk_backend b;
+	struct tk_error err = {0};
+	char path[4096];
+	snprintf(path, sizeof path, "%s/bad_module_7.so", TK_BAD_MODULES);
+	assert_int_equal(tk_load_backend(path, &b, &err), 0);
+	assert_null(b.configs);
+	assert_null(b.fetch);
+}
+
+static void what_is_no_module(void **state)
+{
+	struct tk_backend b;
+	struct tk_device_ops d;
+	struct tk_error err = {0};
+	assert_int_equal(tk_load_backend("/no/such.so", &b, &err), TK_EIO);
+	assert_non_null(strstr(err.message, "/no/such.so cannot be loaded: "));
+	assert_int_equal(tk_load_backend(TK_SOURCE_ROOT "/CMakeLists.txt", &b, &err), TK_EIO);
+	assert_int_equal(tk_load_device(TK_BAD_MODULES "/bad_module_7.so", &d, &err), TK_EDATA);
+	assert_non_null(strstr(err.message, "is no device layer"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(broken_modules_are_named), cmocka_unit_test(another_minor_version_is_fine),
+		cmocka_unit_test(optional_functions_may_be_missing), cmocka_unit_test(what_is_no_module),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
