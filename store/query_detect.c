@@ -1,10 +1,11 @@
 /* What detection reads: of every series the points around a range of time, and how its newest runs ended. One pass over the
  * index for each series instead of a list each, so that thousands of series take milliseconds. */
+#include <math.h>
 #include <string.h>
 #include "internal.h"
 
 #define POINT_COLUMNS \
-	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, min, q25, q75, p95, n, flags FROM measurement "
+	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags FROM measurement "
 #define BEFORE POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3"
 #define WITHIN POINT_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, run_id"
 #define MARK_COLUMNS "SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
@@ -28,12 +29,9 @@ static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 	p->value = sqlite3_column_double(q, 5);
 	p->lo = sqlite3_column_double(q, 6);
 	p->hi = sqlite3_column_double(q, 7);
-	p->min = sqlite3_column_double(q, 8);
-	p->q25 = sqlite3_column_double(q, 9);
-	p->q75 = sqlite3_column_double(q, 10);
-	p->p95 = sqlite3_column_double(q, 11);
-	p->n = sqlite3_column_int64(q, 12);
-	p->flags = (uint32_t)sqlite3_column_int64(q, 13);
+	p->min = p->q25 = p->q75 = p->p95 = NAN;
+	p->n = sqlite3_column_int64(q, 8);
+	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
 }
 
 static int add_points(struct tk_store *s, const char *sql, const int64_t args[3], struct tk_list *points, size_t *count,
@@ -144,15 +142,30 @@ static int add_windows(struct tk_store *s, struct tk_list *windows, struct tk_er
 	return status;
 }
 
+static int read_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_list *windows,
+	struct tk_list *points, struct tk_error *err)
+{
+	int status = add_windows(s, windows, err);
+
+	for (size_t i = 0; !status && i < windows->out->count; i++)
+		status = read_window(s, since_s, until_s, runs_s, before, (struct tk_history_window *)windows->out->rows + i, windows, points, err);
+	return status;
+}
+
 int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_rows *windows,
 	struct tk_rows *points, struct tk_error *err)
 {
 	struct tk_rows w = {0}, p = {0};
 	struct tk_list wl = {&w, sizeof(struct tk_history_window), 0}, pl = {&p, sizeof(struct tk_point), 0};
-	int status = add_windows(s, &wl, err);
+	bool alone = s->depth == 0;
+	int status = alone ? tk_db_exec(s, "BEGIN", err) : 0;
 
-	for (size_t i = 0; !status && i < w.count; i++)
-		status = read_window(s, since_s, until_s, runs_s, before, (struct tk_history_window *)w.rows + i, &wl, &pl, err);
+	/* One transaction: one state of the history, and one lock instead of thousands. */
+	if (status)
+		return status;
+	status = read_windows(s, since_s, until_s, runs_s, before, &wl, &pl, err);
+	if (alone)
+		tk_db_exec(s, "COMMIT", NULL);
 	if (status) {
 		tk_rows_free(&w);
 		tk_rows_free(&p);

@@ -170,7 +170,7 @@ struct tk_history_window {
 	struct tk_run_mark last_before, first_within, last_within;
 };
 
-/* windows: struct tk_history_window, one for each series, by id; points: struct tk_point. The range is [since_s, until_s]; at most
+/* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and quantiles NAN. The range is [since_s, until_s]; at most
  * `before` points of each series are from before it. last_before and last_within are the newest runs before and since runs_s;
  * first_within, the oldest one since runs_s, is read where there is none before. */
 int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_rows *windows,
