@@ -109,7 +109,7 @@ static int build_one(const struct tk_config *config, const struct build_options 
 
 	if (status)
 		return status;
-	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %.60s", r->upstream->name, r->revision.id, r->revision.subject);
+	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id, r->revision.subject);
 	return tk_recipe_build(config, r->upstream, r->revision.id, o->arch, &r->artifact, &r->err);
 }
 

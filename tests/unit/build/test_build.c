@@ -122,8 +122,10 @@ static void failures(void **state)
 	expect_failure(p, "kill -SEGV $$", TK_BUILD_FAILED, "signal");
 	expect_failure(p, "printf 'bad \\033[31m\\377 error: x\\n'; exit 1", TK_BUILD_FAILED, "bad  [31m\xef\xbf\xbd error: x");
 	expect_failure(p, "true", TK_BUILD_FAILED, "the build left no lib/tk_backend_*.so");
-	expect_failure(p, "mkdir $TK_OUT/lib; echo x >$TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED, "it is not a 64-bit ELF shared object");
-	expect_failure(p, "mkdir $TK_OUT/lib; ln -s /etc/passwd $TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED, "tk_backend_a.so");
+	expect_failure(p, "mkdir $TK_OUT/lib; echo x >$TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
+		"lib/tk_backend_a.so: it is not a 64-bit ELF shared object");
+	expect_failure(p, "mkdir $TK_OUT/lib; ln -s /etc/passwd $TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
+		"lib/tk_backend_a.so: it is not");
 	expect_failure(p, COMPILE "\nmv $TK_OUT/lib/tk_backend_toy.so \"$TK_OUT/lib/tk_backend_<b>.so\"", TK_BUILD_FAILED,
 		"\"<b>\" is not a backend's name");
 	expect_failure(p, "mkdir $TK_OUT/lib; echo 'int x(void){return 1;}' | $CC -xc -shared -fPIC -o $TK_OUT/lib/tk_backend_a.so -", TK_BUILD_FAILED,

@@ -97,6 +97,10 @@ static void missing_things(void **state)
 	const struct tk_source unreachable = git_source(s, none);
 	assert_int_equal(tk_source_newest(&unreachable, &r, &err), TK_EIO);
 	assert_non_null(strstr(err.message, "up: cannot reach "));
+	const struct tk_source secret = git_source(s, "http://user:s3cret@127.0.0.1:9/x.git");
+	assert_int_equal(tk_source_newest(&secret, &r, &err), TK_EIO);
+	assert_null(strstr(err.message, "s3cret"));
+	assert_non_null(strstr(err.message, "up: cannot reach http://127.0.0.1:9/x.git: "));
 	const struct tk_source nothing = git_source(s, empty);
 	assert_int_not_equal(tk_source_newest(&nothing, &r, &err), TK_OK);
 	free(url);
