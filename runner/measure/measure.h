@@ -1,7 +1,7 @@
 /* The timing engine: one for every backend. Runs inside the worker process, stands on a device layer, stores nothing.
  *
  * One job: tensors and seeded inputs -> plan -> first launches -> verify -> warm up -> sample until the interval of the median
- * is tight or the budget is spent. docs/methodology.md says why each step is as it is. */
+ * is tight or the budget is spent. docs/methodology/measuring.md says why each step is as it is. */
 #ifndef TK_MEASURE_H
 #define TK_MEASURE_H
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct tk_measure_options {
 struct tk_verdict_numbers {         /* what verification found */
 	bool done, passed;
 	char method[32];                /* "freivalds+entries", "rows" */
-	double max_error, tolerance;    /* in units of the tolerance's norm, see docs/methodology.md */
+	double max_error, tolerance;    /* relative to the size of the operands; docs/methodology/verification.md */
 	int64_t checked;                /* entries or rows */
 	char detail[256];               /* "row 17 of head 3: got nan, expected 0.1293" */
 };
