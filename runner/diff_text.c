@@ -48,6 +48,30 @@ static const char *color_of(enum tk_diff_status s)
 	}
 }
 
+/* Where the terminal has one byte a character (cron, LC_ALL=C), numbers are written without the signs that it cannot show. In place. */
+static const char *plain(char *s)
+{
+	static const struct { const char *sign, *instead; } signs[] = {
+		{"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2013", "-"}};
+	char *to = s;
+
+	for (const char *p = s; MB_CUR_MAX == 1 && *p;) {
+		size_t i = 0;
+
+		while (i < sizeof signs / sizeof *signs && strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
+			i++;
+		if (i == sizeof signs / sizeof *signs) {
+			*to++ = *p++;
+			continue;
+		}
+		p += strlen(signs[i].sign);
+		to = stpcpy(to, signs[i].instead);
+	}
+	if (MB_CUR_MAX == 1)
+		*to = '\0';
+	return s;
+}
+
 static void set_value(struct tk_table *t, const char *column, double value, double lo, double hi, const char *unit)
 {
 	char text[TK_FORMAT_SIZE], width[TK_FORMAT_SIZE];
@@ -55,7 +79,8 @@ static void set_value(struct tk_table *t, const char *column, double value, doub
 	if (isnan(value))
 		return;
 	tk_format_half_width(value, lo, hi, width);
-	tk_table_set(t, column, "%s %s", tk_format_value(value, unit, text), width);
+	tk_format_value(value, unit, text);
+	tk_table_set(t, column, "%s %s", plain(text), plain(width));
 }
 
 static void set_change(struct tk_table *t, const struct tk_diff_row *row)
@@ -64,8 +89,10 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 
 	if (isnan(row->change))
 		return;
-	tk_table_set(t, "CHANGE", "%s", tk_format_change(row->change, text));
-	tk_table_set(t, "BY", "%s%s", row->after < row->before ? "-" : "+", tk_format_value(fabs(row->after - row->before), row->unit, text));
+	tk_format_change(row->change, text);
+	tk_table_set(t, "CHANGE", "%s", plain(text));
+	tk_format_value(fabs(row->after - row->before), row->unit, text);
+	tk_table_set(t, "BY", "%s%s", row->after < row->before ? "-" : "+", plain(text));
 	tk_table_set(t, "X", "%.1f", row->severity);
 	if (!isnan(row->q))
 		tk_table_set(t, "Q", "%.2g", row->q);

@@ -36,6 +36,9 @@ struct tk_common_shift {
 	bool significant;
 };
 
+/* The newest night of a machine in the range that measures everything, and which upstreams it asked. */
+struct tk_due { int64_t machine_id; const struct tk_night_row *night; struct tk_rows resolutions; };
+
 /* Where a night is judged instead of a range that somebody asked for; all 0: no night. */
 struct tk_case_scope {
 	int64_t night_id;                    /* a series without a run in it is missing */
@@ -51,6 +54,7 @@ struct tk_cases {
 	double *memory;                      /* of y, net and se */
 	struct tk_common_shift *shifts;      /* by device and night */
 	size_t shift_count;
+	struct tk_due *due;                  /* one for each machine */
 	int64_t since_s, until_s;            /* the range */
 	bool open_ended;
 	struct tk_case_scope scope;

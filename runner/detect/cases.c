@@ -188,6 +188,39 @@ static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_d
 	return rc;
 }
 
+static bool measures_everything(const struct tk_cases *c, const struct tk_night_row *n)
+{
+	if (c->scope.night_id)
+		return n->id == c->scope.night_id;
+	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && strcmp(n->status, "failed") != 0 &&
+		(strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0);
+}
+
+/* What was not measured in the newest of these nights is missing. */
+static int load_due(struct tk_cases *c, struct tk_error *err)
+{
+	size_t machines = c->catalog.machines.rows.count;
+	int rc = TK_OK;
+
+	c->due = calloc(machines + 1, sizeof *c->due);
+	if (!c->due)
+		return tk_fail(err, TK_ENOMEM, "out of memory while reading the nights");
+	for (size_t m = 0; !rc && m < machines; m++) {
+		struct tk_due *d = &c->due[m];
+
+		d->machine_id = TK_ROWS_AT(&c->catalog.machines.rows, struct tk_machine_row, m)->id;
+		for (size_t i = 0; i < c->catalog.nights.rows.count; i++) {
+			const struct tk_night_row *n = TK_ROWS_AT(&c->catalog.nights.rows, struct tk_night_row, i);
+
+			if (n->machine_id == d->machine_id && measures_everything(c, n) && (!d->night || n->as_of_s > d->night->as_of_s))
+				d->night = n;
+		}
+		if (d->night)
+			rc = tk_store_resolutions(c->catalog.store, d->night->id, &d->resolutions, err);
+	}
+	return rc;
+}
+
 int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range, const struct tk_case_scope *scope,
 	struct tk_cases *out, struct tk_error *err)
 {
@@ -206,11 +239,16 @@ int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const s
 	if (range->machine && !known_machine(&out->catalog, range->machine))
 		return tk_fail(err, TK_EUSAGE, "no machine \"%s\" in the history", range->machine);
 	rc = resolve_nights(out, range, &machine_id, err);
+	if (!rc)
+		rc = load_due(out, err);
 	return rc ? rc : load_series(s, out, range, machine_id, err);
 }
 
 void tk_cases_free(struct tk_cases *c)
 {
+	for (size_t m = 0; c->due && m < c->catalog.machines.rows.count; m++)
+		tk_rows_free(&c->due[m].resolutions);
+	free(c->due);
 	free(c->at);
 	free(c->memory);
 	free(c->shifts);

@@ -48,19 +48,20 @@ static bool is_old(const struct tk_cases *c, int64_t newest_s)
 	return c->open_ended && c->options.stale_days && c->options.now_s - newest_s > (int64_t)c->options.stale_days * 86400;
 }
 
-/* A night that measures everything ended in the range, so that what is absent is missing. */
-static bool was_due(const struct tk_cases *c, const struct tk_case *k)
+/* The newest night of the machine that measures everything had this upstream, and not this series. */
+static bool was_left_out(const struct tk_cases *c, const struct tk_case *k)
 {
-	if (c->scope.night_id)
-		return true;
-	for (size_t i = 0; i < c->catalog.nights.rows.count; i++) {
-		const struct tk_night_row *n = TK_ROWS_AT(&c->catalog.nights.rows, struct tk_night_row, i);
+	const struct tk_due *d = c->due;
+	bool asked;
 
-		if (n->machine_id == k->machine->id && n->as_of_s >= c->since_s && n->as_of_s <= c->until_s &&
-				(strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0) && strcmp(n->status, "failed") != 0)
-			return true;
-	}
-	return false;
+	while (d->machine_id != k->machine->id)
+		d++;
+	if (!d->night || (k->window->last_within.run_id && k->window->last_within.as_of_s >= d->night->as_of_s))
+		return false;
+	asked = d->resolutions.count == 0;
+	for (size_t i = 0; i < d->resolutions.count; i++)
+		asked |= TK_ROWS_AT(&d->resolutions, struct tk_resolution_row, i)->upstream_id == k->upstream->id;
+	return asked;
 }
 
 static const char *age(const struct tk_cases *c, int64_t then_s, char out[64])
@@ -72,8 +73,8 @@ static void last_level(struct ruling *r)
 {
 	const struct tk_case *k = r->k;
 
-	if (k->earlier) {
-		const struct tk_point *p = &k->points[k->earlier - 1];
+	if (k->count) {
+		const struct tk_point *p = &k->points[k->count - 1];
 
 		r->row->before = p->value;
 		r->row->before_lo = p->lo;
@@ -83,7 +84,8 @@ static void last_level(struct ruling *r)
 
 static enum tk_diff_status absent(struct ruling *r)
 {
-	const struct tk_run_mark *last = &r->k->window->last_before;
+	const struct tk_history_window *w = r->k->window;
+	const struct tk_run_mark *last = w->last_within.run_id ? &w->last_within : &w->last_before;
 	char day[TK_TIME_ISO_SIZE], old[64];
 
 	last_level(r);
@@ -91,7 +93,7 @@ static enum tk_diff_status absent(struct ruling *r)
 		tk_row_say(r->row, "never measured");
 		return TK_DIFF_UNSURE;
 	}
-	if (!is_old(r->c, last->as_of_s) && was_due(r->c, r->k)) {
+	if (!is_old(r->c, last->as_of_s) && was_left_out(r->c, r->k)) {
 		tk_row_say(r->row, "last measured %s, not since", tk_time_day(last->as_of_s, day));
 		return TK_DIFF_MISSING;
 	}
@@ -319,7 +321,7 @@ int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_r
 
 	tk_row_identify(k, row);
 	r.sign = row->lower_is_better ? 1 : -1;
-	if (!last->run_id || (c->scope.night_id && last->night_id != c->scope.night_id)) {
+	if (!last->run_id || was_left_out(c, k)) {
 		row->status = absent(&r);
 	} else if (!has_timing(k, last)) {
 		row->status = without_timing(&r);

@@ -57,7 +57,7 @@ double tk_student_t(double p, double df)
 
 	while (tk_student_p(hi, df) > p && hi < 1e100)
 		hi *= 2;
-	for (int i = 0; i < 60; i++) {
+	while (hi - lo > 1e-9 * hi) {
 		double mid = (lo + hi) / 2;
 
 		if (tk_student_p(mid, df) > p)

@@ -32,7 +32,7 @@ static void insertion_sort(double *x, size_t n)
 
 void tk_sort(double *x, size_t n)
 {
-	if (n <= 16)
+	if (n <= 56)
 		insertion_sort(x, n);
 	else
 		qsort(x, n, sizeof *x, compare_doubles);
