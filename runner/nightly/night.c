@@ -28,8 +28,10 @@ static const struct stage stages[] = {
 	{"measure", tk_night_measure, true,  true},
 	{"detect",  tk_night_detect,  true,  false},
 	{"tidy",    tk_night_tidy,    true,  false},
-	{"publish", tk_night_publish, true,  false},
 };
+
+/* After the night has its status, because the pages show it. */
+static const struct stage publish = {"publish", tk_night_publish, true, false};
 
 void tk_night_say(const struct tk_night *n, const char *stage, const char *detail)
 {
@@ -158,15 +160,8 @@ static int run_stages(struct tk_night *n, unsigned done, struct tk_error *err)
 	return status;
 }
 
-static int finish_night(struct tk_night *n, int status, struct tk_error *err)
+static json_t *summary_of(const struct tk_night_report *r)
 {
-	struct tk_night_report *r = n->report;
-	struct tk_error own = {0};
-	r->wall_s = (double)(tk_clock_mono_ns() - n->started_mono_ns) / 1e9;
-	r->complete = status == TK_OK && !r->failed && !r->wrong && !r->skipped && !r->builds_failed && !r->upstreams_unreachable &&
-		!r->stages_failed;
-	if (status == TK_ECANCELED || status == TK_ENOSPC)
-		return status;      /* still "running": to be resumed */
 	json_t *summary = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f}", "builds", (json_int_t)r->builds,
 		"builds_failed", (json_int_t)r->builds_failed, "unreachable", (json_int_t)r->upstreams_unreachable,
 		"jobs", (json_int_t)r->jobs, "measured", (json_int_t)r->measured, "verified", (json_int_t)r->verified,
@@ -174,14 +169,39 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 		"skipped", (json_int_t)r->skipped, "wall_s", r->wall_s);
 	for (size_t i = 0; summary && i < TK_DIFF_STATUS_COUNT; i++)
 		json_object_set_new(summary, tk_diff_status_word((enum tk_diff_status)i), json_integer((json_int_t)r->by_status[i]));
+	return summary;
+}
+
+/* Writes how the night ended; a night that was stopped stays "running", to be resumed. */
+static int close_night(struct tk_night *n, int status, struct tk_error *err)
+{
+	struct tk_night_report *r = n->report;
+	r->wall_s = (double)(tk_clock_mono_ns() - n->started_mono_ns) / 1e9;
+	r->complete = status == TK_OK && !r->failed && !r->wrong && !r->skipped && !r->builds_failed && !r->upstreams_unreachable &&
+		!r->stages_failed;
+	if (status == TK_ECANCELED || status == TK_ENOSPC)
+		return status;
+	json_t *summary = summary_of(r);
 	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(summary);
 	const char *word = status != TK_OK ? "failed" : r->complete ? "complete" : "incomplete";
+	struct tk_error own = {0};
 	int put = tk_store_finish_night(n->store, n->night_id, word, text ? text : "{}", tk_clock_now_s(), &own);
 	free(text);
 	if (status == TK_OK && put != TK_OK)
 		return tk_fail(err, put, "%s", own.message);
 	return status;
+}
+
+/* Closes the night, then publishes it: once more after a site that could not be written, which makes the night incomplete. */
+static int finish_night(struct tk_night *n, int status, struct tk_error *err)
+{
+	status = close_night(n, status, err);
+	if (status != TK_OK)
+		return status;
+	size_t failed = n->report->stages_failed;
+	status = run_stage(n, &publish, err);
+	return status == TK_OK && n->report->stages_failed > failed ? close_night(n, status, err) : status;
 }
 
 static void free_night(struct tk_night *n)
