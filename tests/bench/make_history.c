@@ -125,7 +125,7 @@ static int put_machine(struct maker *m, struct tk_error *err)
 static void name_of_upstream(size_t i, char name[16])
 {
 	if (i)
-		snprintf(name, 16, "kernels-%zu", i);
+		snprintf(name, 16, "kernels-%zu", i % 1000000);
 	else
 		strcpy(name, "control");
 }

@@ -244,7 +244,7 @@ static void the_first_slow_night_of_a_quiet_series_is_reported(void **state)
 	tk_rng_seed(&rng, 3);
 	world_open(&w, NULL);
 	for (int day = 0; day < 30; day++) {
-		char rev[8];
+		char rev[16];
 
 		snprintf(rev, sizeof rev, "r%d", day);
 		world_build(&w, rev, day + 1, "b", rev, "");
