@@ -1,9 +1,4 @@
 /* `tracker run`: measures problems on one backend now, and prints what came out. Nothing is stored. */
-#include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/file.h"
 #include "base/proc.h"
 #include "commands.h"
@@ -12,17 +7,35 @@
 #include "problem/problem.h"
 #include "table.h"
 #include "worker/worker.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { OPT_SUITE = 256, OPT_OPTIONS, OPT_CONFIG, OPT_HOT, OPT_SAMPLES, OPT_NO_VERIFY, OPT_DEVICE, OPT_SECONDS, OPT_THREADS, OPT_CORES, OPT_SEED };
+enum {
+	OPT_SUITE = 256,
+	OPT_OPTIONS,
+	OPT_CONFIG,
+	OPT_HOT,
+	OPT_SAMPLES,
+	OPT_NO_VERIFY,
+	OPT_DEVICE,
+	OPT_SECONDS,
+	OPT_THREADS,
+	OPT_CORES,
+	OPT_SEED
+};
 
 struct run_options {
 	const char *backend, *suite, *backend_options, *config_name, *cores;
 	char **problems;
 	int problem_count;
 	bool hot, samples, no_verify, json;
-	double device, seconds, threads, seed;      /* negative: not given */
+	double device, seconds, threads, seed; /* negative: not given */
 };
 
+/* clang-format off */
 static const struct argp_option options[] = {
 	{"suite", OPT_SUITE, "NAME|FILE", 0, "every problem of a suite, after those that are named", 1},
 	{"options", OPT_OPTIONS, "KEY=VALUE,...", 0, "options for the backend", 2},
@@ -38,13 +51,15 @@ static const struct argp_option options[] = {
 	{"format", 'f', "text|json", 0, "a table, or JSON", 4},
 	{0},
 };
+/* clang-format on */
 
 static double number(const char *text, const char *option, double most, bool whole, struct argp_state *state)
 {
 	char *end;
 	double v = strtod(text, &end);
 	if (!*text || *end || !(v >= 0) || v > most || (whole && v != floor(v)))
-		argp_error(state, "--%s=%s: expected a %s up to %g", option, text, whole ? "whole number" : "number", most);
+		argp_error(state, "--%s=%s: expected a %s up to %g", option, text, whole ? "whole number" : "number",
+		        most);
 	return v;
 }
 
@@ -59,24 +74,46 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct run_options *o = state->input;
 	switch (key) {
-	case OPT_SUITE: o->suite = arg; return 0;
-	case OPT_OPTIONS: o->backend_options = arg; return 0;
-	case OPT_CONFIG: o->config_name = arg; return 0;
-	case OPT_CORES: o->cores = arg; return 0;
-	case OPT_HOT: o->hot = true; return 0;
-	case OPT_SAMPLES: o->samples = true; return 0;
-	case OPT_NO_VERIFY: o->no_verify = true; return 0;
-	case OPT_DEVICE: o->device = number(arg, "device", 1023, true, state); return 0;
-	case OPT_THREADS: o->threads = number(arg, "threads", 65536, true, state); return 0;
-	case OPT_SEED: o->seed = number(arg, "seed", 0x1p53, true, state); return 0;
-	case OPT_SECONDS: o->seconds = number(arg, "seconds", 3600, false, state); return 0;
+	case OPT_SUITE:
+		o->suite = arg;
+		return 0;
+	case OPT_OPTIONS:
+		o->backend_options = arg;
+		return 0;
+	case OPT_CONFIG:
+		o->config_name = arg;
+		return 0;
+	case OPT_CORES:
+		o->cores = arg;
+		return 0;
+	case OPT_HOT:
+		o->hot = true;
+		return 0;
+	case OPT_SAMPLES:
+		o->samples = true;
+		return 0;
+	case OPT_NO_VERIFY:
+		o->no_verify = true;
+		return 0;
+	case OPT_DEVICE:
+		o->device = number(arg, "device", 1023, true, state);
+		return 0;
+	case OPT_THREADS:
+		o->threads = number(arg, "threads", 65536, true, state);
+		return 0;
+	case OPT_SEED:
+		o->seed = number(arg, "seed", 0x1p53, true, state);
+		return 0;
+	case OPT_SECONDS:
+		o->seconds = number(arg, "seconds", 3600, false, state);
+		return 0;
 	case 'f':
 		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
 			argp_error(state, "--format=%s: expected text or json", arg);
 		o->json = strcmp(arg, "json") == 0;
 		return 0;
 	case ARGP_KEY_ARG:
-		return ARGP_ERR_UNKNOWN;     /* all of them together, below */
+		return ARGP_ERR_UNKNOWN; /* all of them together, below */
 	case ARGP_KEY_ARGS:
 		take_words(o, state);
 		return 0;
@@ -91,14 +128,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
-	"Measure problems on one backend now and print what came out. Nothing is stored; `tracker nightly` does that.\v"
-	"BACKEND is the name of a backend of this tracker, or the path of a shared object (tk_backend_NAME.so). A result that "
-	"is wrong is not timed.\n\n"
-	"Exit code: 0 every problem was measured or is none for this backend, 2 usage, 3 some jobs failed, 4 nothing could be run.\n\n"
-	"Examples:\n"
-	"  tracker run cpu gemm:m=512,n=512,k=512\n"
-	"  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16,causal=1 --hot --seconds=2\n"
-	"  tracker run openblas --suite=smoke --format=json"};
+        "Measure problems on one backend now and print what came out. Nothing is stored; `tracker nightly` does that.\v"
+        "BACKEND is the name of a backend of this tracker, or the path of a shared object (tk_backend_NAME.so). A "
+        "result that "
+        "is wrong is not timed.\n\n"
+        "Exit code: 0 every problem was measured or is none for this backend, 2 usage, 3 some jobs failed, 4 nothing "
+        "could be run.\n\n"
+        "Examples:\n"
+        "  tracker run cpu gemm:m=512,n=512,k=512\n"
+        "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16,causal=1 --hot --seconds=2\n"
+        "  tracker run openblas --suite=smoke --format=json"};
 
 /* ---- what is run -------------------------------------------------------------------------------------------- */
 
@@ -125,7 +164,8 @@ static int find_backend(struct run *r, struct tk_error *err)
 	}
 	const struct tk_module *m = tk_modules_backend(r->modules, name);
 	if (!m)
-		return tk_fail(err, TK_EUSAGE, "there is no backend `%s` in %s: `tracker doctor` lists them", name, r->modules->dir);
+		return tk_fail(err, TK_EUSAGE, "there is no backend `%s` in %s: `tracker doctor` lists them", name,
+		        r->modules->dir);
 	r->backend_path = strdup(m->path);
 	return r->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
@@ -153,16 +193,20 @@ static int open_worker(struct run *r, const struct tk_globals *g, struct tk_erro
 	free(logs);
 	if (status)
 		return status;
-	struct tk_worker_spec spec = {.program = g->program, .device_kind = "", .log_path = r->log_path, .cpu_list = r->o->cores,
-		.device_index = r->o->device < 0 ? 0 : (uint32_t)r->o->device,
-		.threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,
-		.memory_limit_bytes = r->config->budgets.job_memory_bytes};
+	struct tk_worker_spec spec = {.program = g->program,
+	        .device_kind = "",
+	        .log_path = r->log_path,
+	        .cpu_list = r->o->cores,
+	        .device_index = r->o->device < 0 ? 0 : (uint32_t)r->o->device,
+	        .threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,
+	        .memory_limit_bytes = r->config->budgets.job_memory_bytes};
 	if ((status = ask_kind(r, &spec, kind, sizeof kind, err)))
 		return status;
 	const struct tk_module *layer = tk_modules_device(r->modules, kind);
 	if (!layer)
-		return tk_fail(err, TK_ENOTFOUND, "backend %s needs a device of kind %s, and there is no tk_device_%s.so in %s", r->o->backend, kind,
-			kind, r->modules->dir);
+		return tk_fail(err, TK_ENOTFOUND,
+		        "backend %s needs a device of kind %s, and there is no tk_device_%s.so in %s", r->o->backend,
+		        kind, kind, r->modules->dir);
 	spec.device_kind = kind;
 	spec.device_layer = layer->path;
 	return tk_worker_new(&spec, &r->worker, err);
@@ -185,7 +229,10 @@ static double value(const json_t *result, const char *name)
 
 static void set_time(struct tk_table *t, const char *column, double ns)
 {
-	static const struct { double ns; const char *unit; } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
 	size_t i = 0;
 	while (i < 3 && ns < units[i].ns)
 		i++;
@@ -209,7 +256,8 @@ static void set_verify(struct tk_table *t, const json_t *result)
 		return;
 	}
 	bool passed = json_is_true(json_object_get(v, "passed"));
-	tk_table_set(t, "VERIFY", "%s %.1e of %.1e", passed ? "ok" : "wrong", value(v, "max_error"), value(v, "tolerance"));
+	tk_table_set(
+	        t, "VERIFY", "%s %.1e of %.1e", passed ? "ok" : "wrong", value(v, "max_error"), value(v, "tolerance"));
 	tk_table_color(t, "VERIFY", passed ? "green" : "red");
 }
 
@@ -220,13 +268,17 @@ static void add_row(struct run *r, const char *problem, const struct tk_job_resu
 	tk_table_row(t);
 	tk_table_set(t, "PROBLEM", "%s", problem);
 	tk_table_set(t, "OUTCOME", "%s", tk_outcome_word(job->outcome));
-	tk_table_color(t, "OUTCOME", job->outcome == TK_OUTCOME_OK ? "green" : tk_outcome_counts(job->outcome) ? "yellow" : "red");
+	tk_table_color(t, "OUTCOME",
+	        job->outcome == TK_OUTCOME_OK     ? "green"
+	        : tk_outcome_counts(job->outcome) ? "yellow"
+	                                          : "red");
 	tk_table_set(t, "WHY", "%s", job->message);
 	set_verify(t, job->result);
 	if (!tk_outcome_counts(job->outcome))
 		return;
 	set_time(t, "MEDIAN", median);
-	tk_table_set(t, "INTERVAL", "%+.1f %+.1f %%", (value(job->result, "lo") / median - 1) * 100, (value(job->result, "hi") / median - 1) * 100);
+	tk_table_set(t, "INTERVAL", "%+.1f %+.1f %%", (value(job->result, "lo") / median - 1) * 100,
+	        (value(job->result, "hi") / median - 1) * 100);
 	tk_table_set(t, "N", "%.0f", value(job->result, "n"));
 	set_rate(t, job->result, median);
 }
@@ -255,8 +307,7 @@ static void print_samples(const char *problem, const struct tk_job_result *job)
 	if (!samples)
 		return;
 	printf("%s ns:", problem);
-	json_array_foreach(samples, i, x)
-		printf(" %.10g", json_number_value(x));
+	json_array_foreach(samples, i, x) printf(" %.10g", json_number_value(x));
 	putchar('\n');
 }
 
@@ -268,11 +319,19 @@ static int run_one(struct run *r, const char *text, struct tk_error *err)
 	int status = tk_problem_parse(&p, text, err);
 	if (status)
 		return err->status = TK_EUSAGE;
-	struct tk_job_request q = {.backend_path = r->backend_path, .backend_options = r->o->backend_options, .problem = p.text,
-		.config = r->o->config_name, .cache = r->o->hot ? "hot" : "cold", .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,
-		.deadline_s = r->config->budgets.job_s, .measure_s = r->o->seconds < 0 ? r->config->budgets.measure_s : r->o->seconds,
-		.relative_half_width = m->relative_half_width, .confidence = m->confidence, .min_samples = m->min_samples,
-		.max_samples = m->max_samples, .verify = !r->o->no_verify};
+	struct tk_job_request q = {.backend_path = r->backend_path,
+	        .backend_options = r->o->backend_options,
+	        .problem = p.text,
+	        .config = r->o->config_name,
+	        .cache = r->o->hot ? "hot" : "cold",
+	        .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,
+	        .deadline_s = r->config->budgets.job_s,
+	        .measure_s = r->o->seconds < 0 ? r->config->budgets.measure_s : r->o->seconds,
+	        .relative_half_width = m->relative_half_width,
+	        .confidence = m->confidence,
+	        .min_samples = m->min_samples,
+	        .max_samples = m->max_samples,
+	        .verify = !r->o->no_verify};
 	if (q.measure_s > q.deadline_s / 4)
 		q.deadline_s = q.measure_s * 4;
 	if ((status = tk_worker_measure(r->worker, &q, &job, err)))
@@ -288,7 +347,8 @@ static int run_one(struct run *r, const char *text, struct tk_error *err)
 	return TK_OK;
 }
 
-/* Texts are checked before anything is measured: a typing error in the last one shall not cost the time of the others. */
+/* Texts are checked before anything is measured: a typing error in the last one shall not cost the time of the others.
+ */
 static int check_problems(const struct run_options *o, struct tk_error *err)
 {
 	struct tk_problem_spec p;
@@ -326,7 +386,8 @@ static int print_all(struct run *r, struct tk_error *err)
 {
 	if (!r->o->json)
 		return tk_table_print(r->table, stdout, err);
-	if (json_dumpf(r->json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(10)) || putchar('\n') == EOF)
+	if (json_dumpf(r->json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(10)) ||
+	        putchar('\n') == EOF)
 		return tk_fail(err, TK_EIO, "writing JSON failed");
 	return TK_OK;
 }

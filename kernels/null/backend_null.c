@@ -1,12 +1,12 @@
-/* The null backend: fake times on a virtual clock, right answers for small problems, and every misbehaviour that it is told to
- * show. The tests of the whole tracker stand on it. null_options.h lists what it can be told. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* The null backend: fake times on a virtual clock, right answers for small problems, and every misbehaviour that it is
+ * told to show. The tests of the whole tracker stand on it. null_options.h lists what it can be told. */
 #include "null_answer.h"
 #include "null_device.h"
 #include "null_options.h"
 #include "null_time.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct tk_backend_ctx {
 	struct tk_device *device;
@@ -16,7 +16,7 @@ struct tk_backend_ctx {
 struct tk_plan {
 	struct tk_device *device;
 	const struct tk_problem *problem;
-	struct null_options options;         /* the backend's, and what the config adds */
+	struct null_options options; /* the backend's, and what the config adds */
 	double factor;
 	uint64_t launches;
 	uint32_t sets;
@@ -62,17 +62,20 @@ static int null_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p,
 {
 	double bytes = 0, work = null_work(p, &bytes);
 	if (p->op == TK_OP_ATTENTION && p->attention->dir != TK_FWD && !ctx->options.any_size)
-		return fail(err, TK_ABI_UNSUPPORTED, "null has no right answer for the backward pass (any_size=1 goes on with wrong ones)");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "null has no right answer for the backward pass (any_size=1 goes on with wrong ones)");
 	if (p->op != TK_OP_FMA && work > NULL_ANSWER_MAX && !ctx->options.any_size) {
-		snprintf(err->message, sizeof err->message, "%.3g multiply-adds are more than null works out honestly, %.3g "
-			"(any_size=1 goes on with wrong results)", work, NULL_ANSWER_MAX);
+		snprintf(err->message, sizeof err->message,
+		        "%.3g multiply-adds are more than null works out honestly, %.3g "
+		        "(any_size=1 goes on with wrong results)",
+		        work, NULL_ANSWER_MAX);
 		return TK_ABI_UNSUPPORTED;
 	}
 	return null_fault_run(&ctx->options, NULL_AT_SUPPORTS, p, err);
 }
 
-static int null_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names, uint32_t *count,
-	struct tk_abi_error *err)
+static int null_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
+        uint32_t *count, struct tk_abi_error *err)
 {
 	*names = config_names;
 	*count = sizeof config_names / sizeof *config_names;
@@ -100,8 +103,8 @@ static void null_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	struct tk_plan *plan = calloc(1, sizeof *plan);
 	if (!plan || !(plan->tensors = calloc(sets, sizeof *plan->tensors))) {
@@ -127,7 +130,8 @@ static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, con
 	return TK_ABI_OK;
 }
 
-static int null_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
+static int null_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count > TK_T_MAX)
 		return fail(err, TK_ABI_INVALID, "no such input set");
@@ -168,11 +172,13 @@ static const char *null_version(void)
 
 const struct tk_backend *tk_backend_entry(void)
 {
+	/* clang-format off */
 	static const struct tk_backend backend = {
 		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
 		.name = "null", .device_kind = "null", .description = "fake times and every misbehaviour, for trying the tracker itself",
 		.version = null_version, .open = null_open, .close = null_close, .supports = null_supports, .configs = null_configs,
 		.plan = null_plan, .bind = null_bind, .launch = null_launch, .fetch = null_fetch, .unplan = null_unplan,
 	};
+	/* clang-format on */
 	return &backend;
 }

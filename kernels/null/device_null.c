@@ -1,15 +1,17 @@
-/* The null device layer: host memory and a virtual clock. The whole tracker can be tried on it without waiting for anything.
+/* The null device layer: host memory and a virtual clock. The whole tracker can be tried on it without waiting for
+ * anything.
  *
- * Device 0 and device 1 are alike; they have 16 GiB of memory that is really the host's, and a last-level cache of 1 MiB. */
+ * Device 0 and device 1 are alike; they have 16 GiB of memory that is really the host's, and a last-level cache of 1
+ * MiB. */
+#include "null_device.h"
+#include "tracker_abi.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "null_device.h"
-#include "tracker_abi.h"
 
 #define MEMORY_BYTES (16ull << 30)
-#define HEADER 256              /* keeps the size of an allocation in front of it, and the alignment */
+#define HEADER 256 /* keeps the size of an allocation in front of it, and the alignment */
 
 static int fail(struct tk_abi_error *err, int status, const char *message)
 {
@@ -168,6 +170,7 @@ static void null_graph_free(struct tk_device *dev, void *graph)
 
 const struct tk_device_ops *tk_device_entry(void)
 {
+	/* clang-format off */
 	static const struct tk_device_ops ops = {
 		.size = sizeof ops, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR, .kind = "null",
 		.count = null_count, .open = null_open, .close = null_close, .info = null_info, .alloc = null_alloc,
@@ -177,5 +180,6 @@ const struct tk_device_ops *tk_device_entry(void)
 		.telemetry = null_telemetry, .graph_begin = null_graph_begin, .graph_end = null_graph_end,
 		.graph_launch = null_graph_launch, .graph_free = null_graph_free,
 	};
+	/* clang-format on */
 	return &ops;
 }

@@ -1,9 +1,9 @@
 /* See null_answer.h. Whole tensors are converted to double first, so that the loops are short and quick. */
+#include "null_answer.h"
+#include "element.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "element.h"
-#include "null_answer.h"
 
 static double *all_of(const struct tk_tensor *t)
 {
@@ -43,7 +43,7 @@ static int gemm(const struct tk_gemm *p, const struct tk_tensor *t)
 
 /* Online softmax over one list of keys: out is scaled whenever a larger score turns up. */
 struct running {
-	const double *q, *k, *v;     /* of this batch and kv head: k, v at key j are k + j * k_step, v + j * v_step */
+	const double *q, *k, *v; /* of this batch and kv head: k, v at key j are k + j * k_step, v + j * v_step */
 	int64_t k_step, v_step, d, dv;
 	double scale, top, sum;
 };
@@ -77,7 +77,7 @@ struct buffers {
 static int buffers_make(struct buffers *m, const struct tk_tensor *t, int64_t width)
 {
 	*m = (struct buffers){all_of(&t[TK_T_Q]), all_of(&t[TK_T_K]), all_of(&t[TK_T_V]),
-		calloc((size_t)width, sizeof(double)), calloc((size_t)width, sizeof(double))};
+	        calloc((size_t)width, sizeof(double)), calloc((size_t)width, sizeof(double))};
 	return m->q && m->k && m->v && m->branch && m->total ? TK_ABI_OK : TK_ABI_NO_MEMORY;
 }
 
@@ -90,11 +90,13 @@ static void buffers_free(struct buffers *m)
 	free(m->total);
 }
 
-static void attention_row(const struct tk_attention *p, const struct buffers *m, const struct tk_tensor *t, int64_t b, int64_t i, int64_t h)
+static void attention_row(const struct tk_attention *p, const struct buffers *m, const struct tk_tensor *t, int64_t b,
+        int64_t i, int64_t h)
 {
 	int64_t row = (b * p->sq + i) * p->h + h, kv = h / (p->h / p->hkv);
-	struct running r = {m->q + row * p->d, m->k + (b * p->skv * p->hkv + kv) * p->d, m->v + (b * p->skv * p->hkv + kv) * p->dv,
-		p->hkv * p->d, p->hkv * p->dv, p->d, p->dv, p->scale, -INFINITY, 0};
+	struct running r = {m->q + row * p->d, m->k + (b * p->skv * p->hkv + kv) * p->d,
+	        m->v + (b * p->skv * p->hkv + kv) * p->dv, p->hkv * p->d, p->hkv * p->dv, p->d, p->dv, p->scale,
+	        -INFINITY, 0};
 	memset(m->total, 0, (size_t)p->dv * sizeof(double));
 	for (int64_t j = 0; j < p->skv; j++)
 		if (!p->causal || j <= i + p->skv - p->sq)
@@ -119,11 +121,14 @@ static int attention(const struct tk_attention *p, const struct tk_tensor *t)
 	return status;
 }
 
-static void nsa_row(const struct tk_nsa *p, const struct buffers *m, const struct tk_tensor *t, int64_t b, int64_t i, int64_t h)
+static void nsa_row(
+        const struct tk_nsa *p, const struct buffers *m, const struct tk_tensor *t, int64_t b, int64_t i, int64_t h)
 {
 	int64_t row = (b * p->s + i) * p->h + h, kv = h / (p->h / p->hkv), start = (b * p->s * p->hkv + kv) * p->d;
-	const int32_t *blocks = (const int32_t *)t[TK_T_BLOCKS].data + ((b * p->s + i) * p->hkv + kv) * p->selected_blocks;
-	struct running r = {m->q + row * p->d, m->k + start, m->v + start, p->hkv * p->d, p->hkv * p->d, p->d, p->d, p->scale, -INFINITY, 0};
+	const int32_t *blocks =
+	        (const int32_t *)t[TK_T_BLOCKS].data + ((b * p->s + i) * p->hkv + kv) * p->selected_blocks;
+	struct running r = {m->q + row * p->d, m->k + start, m->v + start, p->hkv * p->d, p->hkv * p->d, p->d, p->d,
+	        p->scale, -INFINITY, 0};
 	memset(m->total, 0, (size_t)p->d * sizeof(double));
 	for (int64_t n = 0; n < p->selected_blocks * p->block_size; n++) {
 		int64_t block = blocks[n / p->block_size], j = block * p->block_size + n % p->block_size;
@@ -168,9 +173,14 @@ static void ceiling(uint32_t op, const struct tk_tensor *t)
 int null_answer(const struct tk_problem *p, const struct tk_tensor *t)
 {
 	switch (p->op) {
-	case TK_OP_GEMM: return gemm(p->gemm, t);
-	case TK_OP_ATTENTION: return p->attention->dir == TK_FWD ? attention(p->attention, t) : TK_ABI_OK;
-	case TK_OP_NSA: return nsa(p->nsa, t);
-	default: ceiling(p->op, t); return TK_ABI_OK;
+	case TK_OP_GEMM:
+		return gemm(p->gemm, t);
+	case TK_OP_ATTENTION:
+		return p->attention->dir == TK_FWD ? attention(p->attention, t) : TK_ABI_OK;
+	case TK_OP_NSA:
+		return nsa(p->nsa, t);
+	default:
+		ceiling(p->op, t);
+		return TK_ABI_OK;
 	}
 }

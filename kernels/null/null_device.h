@@ -9,8 +9,8 @@
 struct tk_device {
 	uint64_t magic;
 	uint32_t index;
-	uint32_t capturing;          /* launches go into a graph instead of moving the clock */
-	uint32_t throttled;          /* what telemetry says */
+	uint32_t capturing; /* launches go into a graph instead of moving the clock */
+	uint32_t throttled; /* what telemetry says */
 	double now_ns, captured_ns;
 	uint64_t allocated;
 };

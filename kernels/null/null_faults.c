@@ -1,4 +1,6 @@
 /* Everything a backend can do wrong, on purpose. */
+#include "element.h"
+#include "null_options.h"
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -9,8 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "element.h"
-#include "null_options.h"
 
 static int applies(const struct null_options *o, const struct tk_problem *p)
 {
@@ -48,7 +48,8 @@ static void write_to_pipes(const char *text, size_t n)
 	for (int fd = 3; fd < 256; fd++) {
 		struct stat st;
 		int flags = fcntl(fd, F_GETFL);
-		if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(fd, &st) == 0 &&
+		        (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
 			write_all(fd, text, n);
 	}
 }
@@ -88,33 +89,66 @@ static int fail(struct tk_abi_error *err, int status, const char *message)
 static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 {
 	static const char forged[] = "{\"id\":2,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"median\":1}}\n";
-	static int *volatile nowhere;        /* volatile: the compiler must not see that this is null */
+	static int *volatile nowhere; /* volatile: the compiler must not see that this is null */
 	switch (o->fault) {
-	case NULL_FAULT_SEGV: *(volatile int *)nowhere = 1; break;
-	case NULL_FAULT_ABORT: abort();
-	case NULL_FAULT_EXIT: exit(0);
-	case NULL_FAULT_KILL: raise(SIGKILL); break;
-	case NULL_FAULT_HANG: for (;;) pause();
-	case NULL_FAULT_STOP: raise(SIGSTOP); break;
-	case NULL_FAULT_LATE: nap(o->late_s); break;
-	case NULL_FAULT_EAT: eat(); break;
-	case NULL_FAULT_PRINT: print_garbage(256); break;
-	case NULL_FAULT_FLOOD: print_garbage(-1); break;
-	case NULL_FAULT_WIRE: write_to_pipes("\0\xff{{{[[[ not an answer\n", 24); break;
-	case NULL_FAULT_FORGE: write_to_pipes(forged, sizeof forged - 1); for (;;) pause();
-	case NULL_FAULT_ORPHAN: die_with_orphan(); break;
-	case NULL_FAULT_UNSUPPORTED: return fail(err, TK_ABI_UNSUPPORTED, "told not to support this");
-	case NULL_FAULT_NO_MEMORY: return fail(err, TK_ABI_NO_MEMORY, "told to be out of memory");
-	case NULL_FAULT_INVALID: return fail(err, TK_ABI_INVALID, "told to call this invalid");
-	case NULL_FAULT_DEVICE: return fail(err, TK_ABI_DEVICE, "told that the device failed");
-	case NULL_FAULT_INTERNAL: return fail(err, TK_ABI_INTERNAL, "told to fail inside");
-	case NULL_FAULT_UNKNOWN: return fail(err, 4711, "told to return a status that there is not");
+	case NULL_FAULT_SEGV:
+		*(volatile int *)nowhere = 1;
+		break;
+	case NULL_FAULT_ABORT:
+		abort();
+	case NULL_FAULT_EXIT:
+		exit(0);
+	case NULL_FAULT_KILL:
+		raise(SIGKILL);
+		break;
+	case NULL_FAULT_HANG:
+		for (;;)
+			pause();
+	case NULL_FAULT_STOP:
+		raise(SIGSTOP);
+		break;
+	case NULL_FAULT_LATE:
+		nap(o->late_s);
+		break;
+	case NULL_FAULT_EAT:
+		eat();
+		break;
+	case NULL_FAULT_PRINT:
+		print_garbage(256);
+		break;
+	case NULL_FAULT_FLOOD:
+		print_garbage(-1);
+		break;
+	case NULL_FAULT_WIRE:
+		write_to_pipes("\0\xff{{{[[[ not an answer\n", 24);
+		break;
+	case NULL_FAULT_FORGE:
+		write_to_pipes(forged, sizeof forged - 1);
+		for (;;)
+			pause();
+	case NULL_FAULT_ORPHAN:
+		die_with_orphan();
+		break;
+	case NULL_FAULT_UNSUPPORTED:
+		return fail(err, TK_ABI_UNSUPPORTED, "told not to support this");
+	case NULL_FAULT_NO_MEMORY:
+		return fail(err, TK_ABI_NO_MEMORY, "told to be out of memory");
+	case NULL_FAULT_INVALID:
+		return fail(err, TK_ABI_INVALID, "told to call this invalid");
+	case NULL_FAULT_DEVICE:
+		return fail(err, TK_ABI_DEVICE, "told that the device failed");
+	case NULL_FAULT_INTERNAL:
+		return fail(err, TK_ABI_INTERNAL, "told to fail inside");
+	case NULL_FAULT_UNKNOWN:
+		return fail(err, 4711, "told to return a status that there is not");
 	case NULL_FAULT_MARKUP:
-		return fail(err, TK_ABI_INTERNAL, "<script>alert(1)</script> \"quoted\" 'single' \n../../etc/passwd \x1b[31m \xff\xfe %s%n");
+		return fail(err, TK_ABI_INTERNAL,
+		        "<script>alert(1)</script> \"quoted\" 'single' \n../../etc/passwd \x1b[31m \xff\xfe %s%n");
 	case NULL_FAULT_UNENDED:
 		memset(err->message, 'x', sizeof err->message);
 		return TK_ABI_INTERNAL;
-	default: break;
+	default:
+		break;
 	}
 	return TK_ABI_OK;
 }

@@ -1,19 +1,22 @@
 /* Reads the options of the null backend: null_options.h lists them. */
+#include "null_options.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "null_options.h"
 
 static const char *const stage_words[] = {"open", "supports", "plan", "bind", "launch", "fetch"};
+/* clang-format off */
 static const char *const fault_words[] = {
 #define NULL_FAULT_WORD(id, word) word,
 	NULL_FAULTS(NULL_FAULT_WORD)
 };
+/* clang-format on */
 
 enum kind { COUNT, FLAG, REAL, STEP, FAULT, STAGE, TEXT };
 
+/* clang-format off */
 static const struct key {
 	const char *name;
 	enum kind kind;
@@ -26,6 +29,7 @@ static const struct key {
 	{"fail", FAULT, offsetof(struct null_options, fault)}, {"step", STEP, offsetof(struct null_options, step)},
 #undef KEY
 };
+/* clang-format on */
 
 void null_options_default(struct null_options *o)
 {

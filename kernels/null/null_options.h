@@ -13,11 +13,20 @@
  *   late_s=F       how late `late` is (1) */
 #ifndef TK_NULL_OPTIONS_H
 #define TK_NULL_OPTIONS_H
-#include <stdint.h>
 #include "tracker_abi.h"
+#include <stdint.h>
 
-enum null_stage { NULL_AT_OPEN, NULL_AT_SUPPORTS, NULL_AT_PLAN, NULL_AT_BIND, NULL_AT_LAUNCH, NULL_AT_FETCH, NULL_STAGES };
+enum null_stage {
+	NULL_AT_OPEN,
+	NULL_AT_SUPPORTS,
+	NULL_AT_PLAN,
+	NULL_AT_BIND,
+	NULL_AT_LAUNCH,
+	NULL_AT_FETCH,
+	NULL_STAGES
+};
 
+/* clang-format off */
 #define NULL_FAULTS(X) \
 	X(NONE,         "none") \
 	X(SEGV,         "segv")          /* writes to address 0 */ \
@@ -44,12 +53,13 @@ enum null_stage { NULL_AT_OPEN, NULL_AT_SUPPORTS, NULL_AT_PLAN, NULL_AT_BIND, NU
 	X(UNKNOWN,      "unknown_status")    /* a status that the contract does not have */ \
 	X(MARKUP,       "markup")            /* internal, with a message of markup, quotes, newlines and broken UTF-8 */ \
 	X(UNENDED,      "unended")           /* internal, with a message that has no NUL */
+/* clang-format on */
 
 enum null_fault {
 #define NULL_FAULT_ID(id, word) NULL_FAULT_##id,
 	NULL_FAULTS(NULL_FAULT_ID)
 #undef NULL_FAULT_ID
-	NULL_FAULT_COUNT
+	        NULL_FAULT_COUNT
 };
 
 struct null_options {
@@ -59,7 +69,7 @@ struct null_options {
 	enum null_fault fault;
 	enum null_stage at;
 	char only[128];
-	uint64_t reached[NULL_STAGES];       /* how often a stage was reached */
+	uint64_t reached[NULL_STAGES]; /* how often a stage was reached */
 };
 
 void null_options_default(struct null_options *o);

@@ -1,7 +1,7 @@
 /* See null_time.h. */
-#include <math.h>
-#include "element.h"
 #include "null_time.h"
+#include "element.h"
+#include <math.h>
 
 static uint64_t mix(uint64_t x)
 {
@@ -35,12 +35,13 @@ double null_work(const struct tk_problem *p, double *bytes)
 		const struct tk_gemm *g = p->gemm;
 		double batch = (double)g->batch, m = (double)g->m, n = (double)g->n, k = (double)g->k;
 		*bytes = batch * (m * k * (double)tk_element_bytes(g->a) + k * n * (double)tk_element_bytes(g->b) +
-			m * n * (double)tk_element_bytes(g->c));
+		                         m * n * (double)tk_element_bytes(g->c));
 		return batch * m * n * k;
 	}
 	case TK_OP_ATTENTION: {
 		const struct tk_attention *a = p->attention;
-		double rows = (double)(a->b * a->h * a->sq), keys = (double)(a->b * a->hkv * a->skv), width = (double)(a->d + a->dv);
+		double rows = (double)(a->b * a->h * a->sq), keys = (double)(a->b * a->hkv * a->skv),
+		       width = (double)(a->d + a->dv);
 		*bytes = (rows + keys) * width * (double)tk_element_bytes(a->dtype);
 		return rows * (double)a->skv * width * (a->causal ? 0.5 : 1) * (a->dir == TK_BWD ? 2.5 : 1);
 	}
@@ -67,5 +68,6 @@ double null_time_ns(const struct null_options *o, const struct tk_problem *p, do
 	double base = (2000 + fmax(2 * work / 1e12, bytes / 1e11) * 1e9) * (0.75 + 0.5 * uniform(mix(series)));
 	double outlier = uniform(mix(sample)) < o->outliers ? 1 + 3 * uniform(mix(sample ^ 0x5u)) : 1;
 	double step = o->revision >= o->step_at ? o->step : 1;
-	return base * config * o->slow * step * pow(1 + o->drift, (double)o->revision) * exp(o->noise * normal(sample ^ 0xau)) * outlier;
+	return base * config * o->slow * step * pow(1 + o->drift, (double)o->revision) *
+	       exp(o->noise * normal(sample ^ 0xau)) * outlier;
 }

@@ -1,14 +1,17 @@
 /* Attention and native sparse attention, one query row at a time: list the visible keys, score, softmax, sum. */
+#include "reference.h"
 #include <math.h>
 #include <stdlib.h>
-#include "reference.h"
 
 int tk_reference_row_init(struct tk_reference_row *row, int64_t keys, int64_t width)
 {
 	size_t n = keys > 0 ? (size_t)keys : 1, w = width > 0 ? (size_t)width : 1;
-	*row = (struct tk_reference_row){.key = calloc(n, sizeof *row->key), .score = calloc(n, sizeof(double)),
-		.weight = calloc(n, sizeof(double)), .out = calloc(w, sizeof(double)), .vector = calloc(w, sizeof(double)),
-		.query = calloc(w, sizeof(double))};
+	*row = (struct tk_reference_row){.key = calloc(n, sizeof *row->key),
+	        .score = calloc(n, sizeof(double)),
+	        .weight = calloc(n, sizeof(double)),
+	        .out = calloc(w, sizeof(double)),
+	        .vector = calloc(w, sizeof(double)),
+	        .query = calloc(w, sizeof(double))};
 	if (row->key && row->score && row->weight && row->out && row->vector && row->query)
 		return 0;
 	tk_reference_row_free(row);
@@ -49,8 +52,8 @@ static void attend(const struct heads *s, const struct tk_tensor *t, struct tk_r
 	row->lse = -INFINITY;
 	for (int64_t j = 0; j < row->count; j++) {
 		double dot = 0;
-		tk_elements_load(s->dtype, t[TK_T_K].data, row_start(s->b, s->kv_rows, row->key[j], s->kv_heads, s->kv_head, s->d),
-			s->d, row->vector);
+		tk_elements_load(s->dtype, t[TK_T_K].data,
+		        row_start(s->b, s->kv_rows, row->key[j], s->kv_heads, s->kv_head, s->d), s->d, row->vector);
 		for (int64_t x = 0; x < s->d; x++)
 			dot += row->query[x] * row->vector[x];
 		row->score[j] = dot * s->scale;
@@ -63,15 +66,15 @@ static void attend(const struct heads *s, const struct tk_tensor *t, struct tk_r
 	row->lse = top + log(sum);
 	for (int64_t j = 0; j < row->count; j++) {
 		row->weight[j] /= sum;
-		tk_elements_load(s->dtype, t[TK_T_V].data, row_start(s->b, s->kv_rows, row->key[j], s->kv_heads, s->kv_head, s->dv),
-			s->dv, row->vector);
+		tk_elements_load(s->dtype, t[TK_T_V].data,
+		        row_start(s->b, s->kv_rows, row->key[j], s->kv_heads, s->kv_head, s->dv), s->dv, row->vector);
 		for (int64_t x = 0; x < s->dv; x++)
 			row->out[x] += row->weight[j] * row->vector[x];
 	}
 }
 
-void tk_reference_attention_row(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t h, int64_t i,
-	struct tk_reference_row *row)
+void tk_reference_attention_row(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t h,
+        int64_t i, struct tk_reference_row *row)
 {
 	struct heads s = {p->dtype, b, p->skv, p->hkv, h / (p->h / p->hkv), p->d, p->dv, p->scale};
 	int64_t visible = p->causal ? i + p->skv - p->sq + 1 : p->skv;
@@ -92,9 +95,11 @@ int tk_reference_attention(const struct tk_attention *p, const struct tk_tensor 
 			for (int64_t i = 0; i < p->sq; i++) {
 				tk_reference_attention_row(p, t, b, h, i, &row);
 				for (int64_t x = 0; x < p->dv; x++)
-					tk_element_store(t[TK_T_O].dtype, t[TK_T_O].data, row_start(b, p->sq, i, p->h, h, p->dv) + x, row.out[x]);
+					tk_element_store(t[TK_T_O].dtype, t[TK_T_O].data,
+					        row_start(b, p->sq, i, p->h, h, p->dv) + x, row.out[x]);
 				if (t[TK_T_LSE].data)
-					tk_element_store(t[TK_T_LSE].dtype, t[TK_T_LSE].data, (b * p->h + h) * p->sq + i, row.lse);
+					tk_element_store(t[TK_T_LSE].dtype, t[TK_T_LSE].data,
+					        (b * p->h + h) * p->sq + i, row.lse);
 			}
 	tk_reference_row_free(&row);
 	return 0;
@@ -107,7 +112,7 @@ int64_t tk_reference_nsa_max_keys(const struct tk_nsa *p)
 }
 
 static void list_selected(const struct tk_nsa *p, const struct tk_tensor *t, int64_t b, int64_t kv_head, int64_t i,
-	struct tk_reference_row *row)
+        struct tk_reference_row *row)
 {
 	int64_t list = ((b * p->s + i) * p->hkv + kv_head) * p->selected_blocks;
 	int64_t end = p->causal ? i + 1 : p->s;
@@ -121,7 +126,7 @@ static void list_selected(const struct tk_nsa *p, const struct tk_tensor *t, int
 }
 
 void tk_reference_nsa_row(const struct tk_nsa *p, const struct tk_tensor *t, int64_t b, int64_t h, int64_t i,
-	enum tk_reference_branch branch, struct tk_reference_row *row)
+        enum tk_reference_branch branch, struct tk_reference_row *row)
 {
 	struct heads s = {p->dtype, b, p->s, p->hkv, h / (p->h / p->hkv), p->d, p->d, p->scale};
 	row->count = 0;
@@ -135,18 +140,19 @@ void tk_reference_nsa_row(const struct tk_nsa *p, const struct tk_tensor *t, int
 }
 
 static void nsa_store(const struct tk_nsa *p, const struct tk_tensor *t, int64_t b, int64_t h, int64_t i,
-	const struct tk_reference_row *selected, const struct tk_reference_row *window)
+        const struct tk_reference_row *selected, const struct tk_reference_row *window)
 {
 	for (int64_t x = 0; x < p->d; x++)
 		tk_element_store(t[TK_T_NSA_O].dtype, t[TK_T_NSA_O].data, row_start(b, p->s, i, p->h, h, p->d) + x,
-			selected->out[x] + window->out[x]);
+		        selected->out[x] + window->out[x]);
 }
 
 int tk_reference_nsa(const struct tk_nsa *p, const struct tk_tensor *t)
 {
 	struct tk_reference_row selected = {0}, window = {0};
 	int64_t keys = tk_reference_nsa_max_keys(p);
-	int status = tk_reference_row_init(&selected, keys, p->d) || tk_reference_row_init(&window, keys, p->d) ? -1 : 0;
+	int status =
+	        tk_reference_row_init(&selected, keys, p->d) || tk_reference_row_init(&window, keys, p->d) ? -1 : 0;
 	for (int64_t b = 0; status == 0 && b < p->b; b++)
 		for (int64_t h = 0; h < p->h; h++)
 			for (int64_t i = 0; i < p->s; i++) {

@@ -1,8 +1,8 @@
 /* The reference as a backend, so that it can be run, timed and verified like every other. */
+#include "reference.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reference.h"
 
 struct tk_backend_ctx {
 	int unused;
@@ -41,7 +41,7 @@ static int reference_supports(struct tk_backend_ctx *ctx, const struct tk_proble
 }
 
 static int reference_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-	struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	struct tk_plan *plan = calloc(1, sizeof *plan);
 	if (!plan || !(plan->tensors = calloc(sets, sizeof *plan->tensors))) {
@@ -56,8 +56,8 @@ static int reference_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p
 	return TK_ABI_OK;
 }
 
-static int reference_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count,
-	struct tk_abi_error *err)
+static int reference_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count > TK_T_MAX)
 		return fail(err, TK_ABI_INVALID, "no such input set");
@@ -71,12 +71,23 @@ static int reference_launch(struct tk_plan *plan, void *stream, uint32_t set, st
 	const struct tk_tensor *t = plan->tensors[set];
 	int failed = 0;
 	switch (p->op) {
-	case TK_OP_GEMM: tk_reference_gemm(p->gemm, t); break;
-	case TK_OP_ATTENTION: failed = tk_reference_attention(p->attention, t); break;
-	case TK_OP_NSA: failed = tk_reference_nsa(p->nsa, t); break;
-	case TK_OP_COPY: tk_reference_copy(t); break;
-	case TK_OP_READ: tk_reference_read(t); break;
-	default: return fail(err, TK_ABI_UNSUPPORTED, "the reference does not do this operation");
+	case TK_OP_GEMM:
+		tk_reference_gemm(p->gemm, t);
+		break;
+	case TK_OP_ATTENTION:
+		failed = tk_reference_attention(p->attention, t);
+		break;
+	case TK_OP_NSA:
+		failed = tk_reference_nsa(p->nsa, t);
+		break;
+	case TK_OP_COPY:
+		tk_reference_copy(t);
+		break;
+	case TK_OP_READ:
+		tk_reference_read(t);
+		break;
+	default:
+		return fail(err, TK_ABI_UNSUPPORTED, "the reference does not do this operation");
 	}
 	return failed ? fail(err, TK_ABI_NO_MEMORY, "out of memory") : TK_ABI_OK;
 }
@@ -95,11 +106,13 @@ static const char *reference_version(void)
 
 const struct tk_backend *tk_backend_entry(void)
 {
+	/* clang-format off */
 	static const struct tk_backend backend = {
 		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
 		.name = "reference", .device_kind = "cpu", .description = "slow and obviously right, in double precision",
 		.version = reference_version, .open = reference_open, .close = reference_close, .supports = reference_supports,
 		.plan = reference_plan, .bind = reference_bind, .launch = reference_launch, .unplan = reference_unplan,
 	};
+	/* clang-format on */
 	return &backend;
 }

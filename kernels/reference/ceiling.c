@@ -1,6 +1,6 @@
 /* Copy and read: what the bandwidth ceilings compute. */
-#include <string.h>
 #include "reference.h"
+#include <string.h>
 
 void tk_reference_copy(const struct tk_tensor *t)
 {

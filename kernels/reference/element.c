@@ -1,12 +1,12 @@
-/* See element.h. Small formats go through one pair of functions that knows exponent and mantissa widths; nothing depends on
- * what the compiler or the processor thinks of half precision. */
+/* See element.h. Small formats go through one pair of functions that knows exponent and mantissa widths; nothing
+ * depends on what the compiler or the processor thinks of half precision. */
+#include "element.h"
 #include <math.h>
 #include <string.h>
-#include "element.h"
 
 struct format {
 	int exponent_bits, mantissa_bits;
-	int finite_only;             /* no infinity, all-ones is NaN (e4m3) */
+	int finite_only; /* no infinity, all-ones is NaN (e4m3) */
 	int saturate;
 };
 
@@ -35,12 +35,13 @@ static double largest(const struct format *f)
 {
 	int bias = (1 << (f->exponent_bits - 1)) - 1;
 	double full = 2.0 - ldexp(1.0, -f->mantissa_bits);
-	if (f->finite_only)          /* the all-ones pattern is NaN, so the largest has one bit less */
+	if (f->finite_only) /* the all-ones pattern is NaN, so the largest has one bit less */
 		return ldexp(full - ldexp(1.0, -f->mantissa_bits), (1 << f->exponent_bits) - 1 - bias);
 	return ldexp(full, (1 << f->exponent_bits) - 2 - bias);
 }
 
-/* The common case: a value that is normal in the small format is rounded on the bits of the double. false: not that case. */
+/* The common case: a value that is normal in the small format is rounded on the bits of the double. false: not that
+ * case. */
 static int encode_normal(const struct format *f, double value, uint32_t *out)
 {
 	int shift = 52 - f->mantissa_bits, bias = (1 << (f->exponent_bits - 1)) - 1;
@@ -97,37 +98,64 @@ static float round_tf32(double value)
 double tk_element_load(uint32_t dtype, const void *data, int64_t i)
 {
 	switch (dtype) {
-	case TK_F64: return ((const double *)data)[i];
+	case TK_F64:
+		return ((const double *)data)[i];
 	case TK_F32:
-	case TK_TF32: return ((const float *)data)[i];
-	case TK_F16: return decode(&f16, ((const uint16_t *)data)[i]);
+	case TK_TF32:
+		return ((const float *)data)[i];
+	case TK_F16:
+		return decode(&f16, ((const uint16_t *)data)[i]);
 	case TK_BF16: {
 		uint32_t bits = (uint32_t)((const uint16_t *)data)[i] << 16;
 		float v;
 		memcpy(&v, &bits, sizeof v);
 		return v;
 	}
-	case TK_E4M3: return decode(&e4m3, ((const uint8_t *)data)[i]);
-	case TK_E5M2: return decode(&e5m2, ((const uint8_t *)data)[i]);
-	case TK_I32: return ((const int32_t *)data)[i];
-	case TK_I64: return (double)((const int64_t *)data)[i];
-	default: return NAN;
+	case TK_E4M3:
+		return decode(&e4m3, ((const uint8_t *)data)[i]);
+	case TK_E5M2:
+		return decode(&e5m2, ((const uint8_t *)data)[i]);
+	case TK_I32:
+		return ((const int32_t *)data)[i];
+	case TK_I64:
+		return (double)((const int64_t *)data)[i];
+	default:
+		return NAN;
 	}
 }
 
 void tk_element_store(uint32_t dtype, void *data, int64_t i, double value)
 {
 	switch (dtype) {
-	case TK_F64: ((double *)data)[i] = value; break;
-	case TK_F32: ((float *)data)[i] = (float)value; break;
-	case TK_TF32: ((float *)data)[i] = round_tf32(value); break;
-	case TK_F16: ((uint16_t *)data)[i] = (uint16_t)encode(&f16, value); break;
-	case TK_BF16: ((uint16_t *)data)[i] = (uint16_t)encode(&bf16, value); break;
-	case TK_E4M3: ((uint8_t *)data)[i] = (uint8_t)encode(&e4m3, value); break;
-	case TK_E5M2: ((uint8_t *)data)[i] = (uint8_t)encode(&e5m2, value); break;
-	case TK_I32: ((int32_t *)data)[i] = isnan(value) ? INT32_MIN : (int32_t)value; break;
-	case TK_I64: ((int64_t *)data)[i] = isnan(value) ? INT64_MIN : (int64_t)value; break;
-	default: break;
+	case TK_F64:
+		((double *)data)[i] = value;
+		break;
+	case TK_F32:
+		((float *)data)[i] = (float)value;
+		break;
+	case TK_TF32:
+		((float *)data)[i] = round_tf32(value);
+		break;
+	case TK_F16:
+		((uint16_t *)data)[i] = (uint16_t)encode(&f16, value);
+		break;
+	case TK_BF16:
+		((uint16_t *)data)[i] = (uint16_t)encode(&bf16, value);
+		break;
+	case TK_E4M3:
+		((uint8_t *)data)[i] = (uint8_t)encode(&e4m3, value);
+		break;
+	case TK_E5M2:
+		((uint8_t *)data)[i] = (uint8_t)encode(&e5m2, value);
+		break;
+	case TK_I32:
+		((int32_t *)data)[i] = isnan(value) ? INT32_MIN : (int32_t)value;
+		break;
+	case TK_I64:
+		((int64_t *)data)[i] = isnan(value) ? INT64_MIN : (int64_t)value;
+		break;
+	default:
+		break;
 	}
 }
 
@@ -167,23 +195,41 @@ void tk_elements_load(uint32_t dtype, const void *data, int64_t first, int64_t n
 size_t tk_element_bytes(uint32_t dtype)
 {
 	switch (dtype) {
-	case TK_F64: case TK_I64: return 8;
-	case TK_F32: case TK_TF32: case TK_I32: return 4;
-	case TK_F16: case TK_BF16: return 2;
-	case TK_E4M3: case TK_E5M2: return 1;
-	default: return 0;
+	case TK_F64:
+	case TK_I64:
+		return 8;
+	case TK_F32:
+	case TK_TF32:
+	case TK_I32:
+		return 4;
+	case TK_F16:
+	case TK_BF16:
+		return 2;
+	case TK_E4M3:
+	case TK_E5M2:
+		return 1;
+	default:
+		return 0;
 	}
 }
 
 double tk_element_roundoff(uint32_t dtype)
 {
 	switch (dtype) {
-	case TK_F64: return 0x1p-53;
-	case TK_F32: return 0x1p-24;
-	case TK_TF32: case TK_F16: return 0x1p-11;
-	case TK_BF16: return 0x1p-8;
-	case TK_E4M3: return 0x1p-4;
-	case TK_E5M2: return 0x1p-3;
-	default: return 0;
+	case TK_F64:
+		return 0x1p-53;
+	case TK_F32:
+		return 0x1p-24;
+	case TK_TF32:
+	case TK_F16:
+		return 0x1p-11;
+	case TK_BF16:
+		return 0x1p-8;
+	case TK_E4M3:
+		return 0x1p-4;
+	case TK_E5M2:
+		return 0x1p-3;
+	default:
+		return 0;
 	}
 }

@@ -8,7 +8,7 @@ double tk_reference_gemm_entry(const struct tk_gemm *p, const struct tk_tensor *
 		int64_t a = p->ta ? l * p->m + i : i * p->k + l;
 		int64_t b = p->tb ? j * p->k + l : l * p->n + j;
 		sum += tk_element_load(p->a, t[TK_T_A].data, batch * p->m * p->k + a) *
-			tk_element_load(p->b, t[TK_T_B].data, batch * p->k * p->n + b);
+		       tk_element_load(p->b, t[TK_T_B].data, batch * p->k * p->n + b);
 	}
 	return sum;
 }
@@ -19,5 +19,5 @@ void tk_reference_gemm(const struct tk_gemm *p, const struct tk_tensor *t)
 		for (int64_t i = 0; i < p->m; i++)
 			for (int64_t j = 0; j < p->n; j++)
 				tk_element_store(p->c, t[TK_T_C].data, (batch * p->m + i) * p->n + j,
-					tk_reference_gemm_entry(p, t, batch, i, j));
+				        tk_reference_gemm_entry(p, t, batch, i, j));
 }

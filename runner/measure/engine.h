@@ -1,7 +1,7 @@
 /* One job of the timing engine, as its files share it. Private to measure/.
  *
- * Functions return 0 to go on, JOB_ENDED where the outcome is decided (and written), or a negative TK_E... where the engine itself
- * could not. */
+ * Functions return 0 to go on, JOB_ENDED where the outcome is decided (and written), or a negative TK_E... where the
+ * engine itself could not. */
 #ifndef TK_MEASURE_ENGINE_H
 #define TK_MEASURE_ENGINE_H
 #include "measure/measure.h"
@@ -19,34 +19,37 @@ struct tk_engine {
 	struct tk_error *err;
 
 	struct tk_device_info info;
-	struct tk_tensor host[TK_T_MAX];        /* inputs as filled, outputs as fetched last */
+	struct tk_tensor host[TK_T_MAX]; /* inputs as filled, outputs as fetched last */
 	uint32_t tensor_count;
-	struct tk_tensor (*sets)[TK_T_MAX];     /* on the device */
+	struct tk_tensor (*sets)[TK_T_MAX]; /* on the device */
 	uint32_t set_count;
 	uint32_t next_set;
 
 	struct tk_plan *plan;
 	void *stream, *from, *to, *graph;
 	bool has_stream;
-	uint64_t batch;                         /* launches of one sample */
+	uint64_t batch; /* launches of one sample */
 };
 
 /* Decides the outcome. Returns JOB_ENDED. */
-int tk_engine_end(struct tk_engine *e, enum tk_outcome outcome, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* 0 for TK_ABI_OK, else the outcome that belongs to a status of the contract. `what` says who was asked: "plan", "launch". */
+int tk_engine_end(struct tk_engine *e, enum tk_outcome outcome, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+/* 0 for TK_ABI_OK, else the outcome that belongs to a status of the contract. `what` says who was asked: "plan",
+ * "launch". */
 int tk_engine_check(struct tk_engine *e, int status, const char *what, struct tk_abi_error *abi_err);
 struct tk_abi_error tk_engine_abi_error(void);
 
-/* sets.c: host copies with seeded inputs, as many input sets on the device as the cache mode asks for, fetching of outputs. */
+/* sets.c: host copies with seeded inputs, as many input sets on the device as the cache mode asks for, fetching of
+ * outputs. */
 int tk_engine_make_sets(struct tk_engine *e);
 int tk_engine_poison(struct tk_engine *e, uint32_t set);
-int tk_engine_fetch(struct tk_engine *e, uint32_t set);      /* outputs of a set into e->host */
+int tk_engine_fetch(struct tk_engine *e, uint32_t set); /* outputs of a set into e->host */
 void tk_engine_free_sets(struct tk_engine *e);
 
 /* timing.c */
 int tk_engine_launch(struct tk_engine *e, uint32_t set);
 int tk_engine_synchronize(struct tk_engine *e);
-int tk_engine_warm_up(struct tk_engine *e);                  /* also decides the batch, and captures the graph */
+int tk_engine_warm_up(struct tk_engine *e); /* also decides the batch, and captures the graph */
 int tk_engine_launch_cost(struct tk_engine *e);
 int tk_engine_sample(struct tk_engine *e);
 int tk_engine_telemetry(struct tk_engine *e, struct tk_telemetry *out);

@@ -1,15 +1,16 @@
-/* Seeded inputs: value i of a tensor is a function of (seed, tensor, i, distribution) and of nothing else, so that every backend,
- * every machine and every order of calls sees the same bits. Only IEEE operations that round correctly are used (this file is
- * compiled without contraction to fma), never libm's sin, log or erf, whose last bits differ between systems. */
-#include <math.h>
-#include <stdlib.h>
+/* Seeded inputs: value i of a tensor is a function of (seed, tensor, i, distribution) and of nothing else, so that
+ * every backend, every machine and every order of calls sees the same bits. Only IEEE operations that round correctly
+ * are used (this file is compiled without contraction to fma), never libm's sin, log or erf, whose last bits differ
+ * between systems. */
 #include "base/error.h"
 #include "base/rng.h"
 #include "element.h"
 #include "measure/measure.h"
+#include <math.h>
+#include <stdlib.h>
 
 #define BINS 4096
-#define TAIL 0x1p-20            /* the outermost node stands for this probability: |x| <= 4.76 */
+#define TAIL 0x1p-20 /* the outermost node stands for this probability: |x| <= 4.76 */
 
 /* Natural logarithm for x > 0 by 2 atanh((m - 1) / (m + 1)). */
 static double plain_log(double x)
@@ -39,6 +40,7 @@ static double rational(const double *num, const double *den, double r)
 /* Quantile of the standard normal distribution: Wichura (1988), algorithm AS 241, PPND16. */
 static double normal_quantile(double p)
 {
+	/* clang-format off */
 	static const double a[] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
 		4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3};
 	static const double b[] = {1.0, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
@@ -47,10 +49,11 @@ static double normal_quantile(double p)
 		1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4};
 	static const double d[] = {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
 		1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9};
+	/* clang-format on */
 	double q = p - 0.5, r;
 	if (fabs(q) <= 0.425)
 		return q * rational(a, b, 0.180625 - q * q);
-	r = sqrt(-plain_log(q < 0 ? p : 1 - p));      /* at most 3.73 here: the far tail of AS 241 is not reached */
+	r = sqrt(-plain_log(q < 0 ? p : 1 - p)); /* at most 3.73 here: the far tail of AS 241 is not reached */
 	return (q < 0 ? -1 : 1) * rational(c, d, r - 1.6);
 }
 
@@ -60,7 +63,8 @@ static double node(int i)
 	return normal_quantile(p < TAIL ? TAIL : p > 1 - TAIL ? 1 - TAIL : p);
 }
 
-/* Twelve bits choose a bin of equal probability, forty interpolate in it. nodes: NULL where a table is not worth its making. */
+/* Twelve bits choose a bin of equal probability, forty interpolate in it. nodes: NULL where a table is not worth its
+ * making. */
 static double normal_value(uint64_t h, const double *nodes)
 {
 	int bin = (int)(h >> 52);
@@ -69,10 +73,11 @@ static double normal_value(uint64_t h, const double *nodes)
 	return lo + at * (hi - lo);
 }
 
-/* sin of `turn` / 2^64 of a full turn: exact reduction on integers, then the Taylor polynomial to x^15 on [-pi/2, pi/2]. */
+/* sin of `turn` / 2^64 of a full turn: exact reduction on integers, then the Taylor polynomial to x^15 on [-pi/2,
+ * pi/2]. */
 static double turn_sine(uint64_t turn)
 {
-	int64_t t = (int64_t)turn;                    /* -1/2 .. 1/2 of a turn */
+	int64_t t = (int64_t)turn; /* -1/2 .. 1/2 of a turn */
 	if (t > INT64_MAX / 2)
 		t = INT64_MAX - t;
 	else if (t < -(INT64_MAX / 2))
@@ -89,11 +94,11 @@ static double value_of(enum tk_dist dist, uint64_t base, uint32_t tensor, uint64
 	switch (dist) {
 	case TK_DIST_UNIFORM:
 		return (double)(tk_splitmix64(base + i) >> 11) * 0x1p-52 - 1;
-	case TK_DIST_TRIG:           /* sin(i) for the first operand, cos(i) for the second, ... : 2^64 / (2 pi) is one radian */
+	case TK_DIST_TRIG: /* sin(i) for the first operand, cos(i) for the second, ... : 2^64 / (2 pi) is one radian */
 		return turn_sine(i * 2935890503282001226ull + tensor * (1ull << 62));
 	case TK_DIST_ZEROS:
 		return 0;
-	case TK_DIST_OUTLIERS:       /* one value of 1024 is 32 times as large */
+	case TK_DIST_OUTLIERS: /* one value of 1024 is 32 times as large */
 		h = tk_splitmix64(base + i);
 		return normal_value(h, nodes) * ((h & 1023) == 0 ? 32 : 1);
 	default:
@@ -115,8 +120,8 @@ static bool contains(const int32_t *list, int64_t n, int32_t value)
 	return false;
 }
 
-/* The blocks of one query: the first, its own and the one before it, as trained models choose them, the rest at random without
- * repetition (Floyd's sampling), ascending; -1 where there are fewer than asked. */
+/* The blocks of one query: the first, its own and the one before it, as trained models choose them, the rest at random
+ * without repetition (Floyd's sampling), ascending; -1 where there are fewer than asked. */
 static void choose_blocks(const struct tk_nsa *p, uint64_t key, int64_t query, int32_t *list)
 {
 	int64_t all = (p->s + p->block_size - 1) / p->block_size;
@@ -140,10 +145,12 @@ static void choose_blocks(const struct tk_nsa *p, uint64_t key, int64_t query, i
 static void fill_blocks(const struct tk_nsa *p, uint64_t base, int32_t *data)
 {
 	for (int64_t row = 0; row < p->b * p->s * p->hkv; row++)
-		choose_blocks(p, tk_splitmix64(base + (uint64_t)row), row / p->hkv % p->s, data + row * p->selected_blocks);
+		choose_blocks(
+		        p, tk_splitmix64(base + (uint64_t)row), row / p->hkv % p->s, data + row * p->selected_blocks);
 }
 
-int tk_inputs_fill(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, void *data, struct tk_error *err)
+int tk_inputs_fill(
+        const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, void *data, struct tk_error *err)
 {
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t count = 0;

@@ -1,13 +1,13 @@
 /* One job from problem to measurement: see measure.h for the order of its steps. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "measure/engine.h"
+#include "stats/interval.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/clock.h"
-#include "base/error.h"
-#include "measure/engine.h"
-#include "stats/interval.h"
 
 struct tk_abi_error tk_engine_abi_error(void)
 {
@@ -122,8 +122,8 @@ static int check_set(struct tk_engine *e, uint32_t set)
 	return status;
 }
 
-/* First launches, before anything is timed: lazy loading and just-in-time compilation happen here. The first and the last set are
- * looked at, so that a kernel that only knows the addresses of one of them is found. */
+/* First launches, before anything is timed: lazy loading and just-in-time compilation happen here. The first and the
+ * last set are looked at, so that a kernel that only knows the addresses of one of them is found. */
 static int first_launches(struct tk_engine *e)
 {
 	uint32_t last = e->set_count - 1;
@@ -147,7 +147,8 @@ static int summarise(struct tk_engine *e)
 	struct tk_measurement *m = e->out;
 	double *sorted = malloc(m->sample_count * sizeof *sorted + 1);
 	if (!sorted)
-		return tk_fail(e->err, TK_ENOMEM, "out of memory for %llu samples", (unsigned long long)m->sample_count);
+		return tk_fail(
+		        e->err, TK_ENOMEM, "out of memory for %llu samples", (unsigned long long)m->sample_count);
 	memcpy(sorted, m->samples, m->sample_count * sizeof *sorted);
 	tk_sort(sorted, m->sample_count);
 	m->confidence = e->options->stop.confidence;
@@ -164,10 +165,11 @@ static void judge(struct tk_engine *e)
 	double half = (m->hi - m->lo) / 2 / m->summary.median;
 	m->outcome = TK_OUTCOME_OK;
 	if (m->throttled_samples == m->sample_count)
-		tk_engine_end(e, TK_OUTCOME_THROTTLED, "throttled throughout: %s", m->after.reasons[0] ? m->after.reasons : "no reason was given");
+		tk_engine_end(e, TK_OUTCOME_THROTTLED, "throttled throughout: %s",
+		        m->after.reasons[0] ? m->after.reasons : "no reason was given");
 	else if (!(half <= e->options->stop.relative_half_width))
-		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "the interval of the median is +-%.2g %%, asked were %.2g %%", half * 100,
-			e->options->stop.relative_half_width * 100);
+		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "the interval of the median is +-%.2g %%, asked were %.2g %%",
+		        half * 100, e->options->stop.relative_half_width * 100);
 }
 
 static int run(struct tk_engine *e)
@@ -175,7 +177,8 @@ static int run(struct tk_engine *e)
 	int64_t start = tk_clock_mono_ns();
 	int status = set_up(e);
 	e->out->setup_s = seconds_since(start);
-	if (status || (status = first_launches(e)) || (status = tk_engine_warm_up(e)) || (status = tk_engine_launch_cost(e)))
+	if (status || (status = first_launches(e)) || (status = tk_engine_warm_up(e)) ||
+	        (status = tk_engine_launch_cost(e)))
 		return status;
 	if ((status = tk_engine_telemetry(e, &e->out->before)) || (status = tk_engine_sample(e)))
 		return status;
@@ -189,11 +192,17 @@ static int run(struct tk_engine *e)
 }
 
 int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const struct tk_backend *backend,
-	struct tk_backend_ctx *ctx, const struct tk_problem_spec *problem, const struct tk_measure_options *options,
-	struct tk_measurement *out, struct tk_error *err)
+        struct tk_backend_ctx *ctx, const struct tk_problem_spec *problem, const struct tk_measure_options *options,
+        struct tk_measurement *out, struct tk_error *err)
 {
-	struct tk_engine e = {.ops = ops, .device = device, .backend = backend, .ctx = ctx, .problem = problem, .options = options,
-		.out = out, .err = err};
+	struct tk_engine e = {.ops = ops,
+	        .device = device,
+	        .backend = backend,
+	        .ctx = ctx,
+	        .problem = problem,
+	        .options = options,
+	        .out = out,
+	        .err = err};
 	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED, .launch_ns = NAN, .flops = NAN, .bytes = NAN};
 	int status = run(&e);
 	tear_down(&e);

@@ -1,71 +1,75 @@
 /* The timing engine: one for every backend. Runs inside the worker process, stands on a device layer, stores nothing.
  *
- * One job: tensors and seeded inputs -> plan -> first launches -> verify -> warm up -> sample until the interval of the median
- * is tight or the budget is spent. docs/methodology/measuring.md says why each step is as it is. */
+ * One job: tensors and seeded inputs -> plan -> first launches -> verify -> warm up -> sample until the interval of the
+ * median is tight or the budget is spent. docs/methodology/measuring.md says why each step is as it is. */
 #ifndef TK_MEASURE_H
 #define TK_MEASURE_H
-#include <stdbool.h>
-#include <stdint.h>
-#include "problem/problem.h"
 #include "problem/outcome.h"
+#include "problem/problem.h"
 #include "stats/stopping.h"
 #include "stats/summary.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct tk_error;
 
 enum tk_cache_mode { TK_CACHE_COLD, TK_CACHE_HOT };
 
 struct tk_measure_options {
-	uint64_t seed;                  /* of the inputs */
+	uint64_t seed; /* of the inputs */
 	enum tk_cache_mode cache;
 	struct tk_stop_rule stop;
 	double max_warmup_s;
-	double min_sample_ns;           /* shorter launches are timed in batches of at least this; the sample is the mean of the batch */
+	double min_sample_ns; /* shorter launches are timed in batches of at least this; the sample is the mean of the
+	                         batch */
 	bool verify;
-	const char *config;             /* NULL: the backend's best guess */
-	uint32_t threads;               /* CPU */
+	const char *config; /* NULL: the backend's best guess */
+	uint32_t threads;   /* CPU */
 };
 
-struct tk_verdict_numbers {         /* what verification found */
+struct tk_verdict_numbers { /* what verification found */
 	bool done, passed;
-	char method[32];                /* "freivalds+entries", "rows" */
-	double max_error, tolerance;    /* relative to the size of the operands; docs/methodology/verification.md */
-	int64_t checked;                /* entries or rows */
-	char detail[256];               /* "row 17 of head 3: got nan, expected 0.1293" */
+	char method[32];             /* "freivalds+entries", "rows" */
+	double max_error, tolerance; /* relative to the size of the operands; docs/methodology/verification.md */
+	int64_t checked;             /* entries or rows */
+	char detail[256];            /* "row 17 of head 3: got nan, expected 0.1293" */
 };
 
 struct tk_measurement {
 	enum tk_outcome outcome;
-	char message[512];              /* why, where the outcome is not ok */
-	double *samples;                /* ns of one execution each, in time order; owned */
+	char message[512]; /* why, where the outcome is not ok */
+	double *samples;   /* ns of one execution each, in time order; owned */
 	uint64_t sample_count;
 	uint64_t launches_per_sample;
-	struct tk_summary summary;      /* of samples */
-	double lo, hi;                  /* interval of the median */
+	struct tk_summary summary; /* of samples */
+	double lo, hi;             /* interval of the median */
 	double confidence;
 	enum tk_stop stop;
 	double warmup_s, measure_s, setup_s, verify_s;
-	double launch_ns;               /* host cost of enqueueing one launch; NAN where unknown */
+	double launch_ns; /* host cost of enqueueing one launch; NAN where unknown */
 	struct tk_verdict_numbers verdict;
 	struct tk_plan_info plan;
-	double flops, bytes;            /* of one execution: the plan's where it said so, else the formula's */
-	uint32_t sets;                  /* input sets that were rotated */
+	double flops, bytes; /* of one execution: the plan's where it said so, else the formula's */
+	uint32_t sets;       /* input sets that were rotated */
 	struct tk_telemetry before, after;
 	uint64_t throttled_samples;
 };
 
-/* TK_OK with an outcome in *out, also where the backend said no, lied or ran out of memory. Errors are the engine's own. */
+/* TK_OK with an outcome in *out, also where the backend said no, lied or ran out of memory. Errors are the engine's
+ * own. */
 int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const struct tk_backend *backend,
-	struct tk_backend_ctx *ctx, const struct tk_problem_spec *problem, const struct tk_measure_options *options,
-	struct tk_measurement *out, struct tk_error *err);
+        struct tk_backend_ctx *ctx, const struct tk_problem_spec *problem, const struct tk_measure_options *options,
+        struct tk_measurement *out, struct tk_error *err);
 void tk_measurement_free(struct tk_measurement *m);
 
-/* Fills a tensor's host copy: value i of tensor t depends on (seed, t, i, dist) alone, so every backend gets the same bits. */
-int tk_inputs_fill(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, void *data, struct tk_error *err);
+/* Fills a tensor's host copy: value i of tensor t depends on (seed, t, i, dist) alone, so every backend gets the same
+ * bits. */
+int tk_inputs_fill(
+        const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, void *data, struct tk_error *err);
 
 /* Checks host copies of inputs and outputs (indexed by enum tk_tensor_id) against double precision. */
 int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors, uint64_t seed,
-	struct tk_verdict_numbers *out, struct tk_error *err);
+        struct tk_verdict_numbers *out, struct tk_error *err);
 
 /* Reads and writes element i of a tensor as double; rounding is to nearest even. */
 double tk_element_get(const struct tk_tensor *t, int64_t i);

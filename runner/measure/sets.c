@@ -1,14 +1,14 @@
 /* Input sets: one seeded copy on the host, and on the device as many equal ones as make the last-level cache cold.
  *
- * A set that is used again only after more than twice the cache has gone by is no longer in it. The sets hold the same values at
- * different addresses: values change the power that a chip draws, and so its clock. */
-#include <stdlib.h>
-#include <string.h>
+ * A set that is used again only after more than twice the cache has gone by is no longer in it. The sets hold the same
+ * values at different addresses: values change the power that a chip draws, and so its clock. */
 #include "base/error.h"
 #include "measure/engine.h"
+#include <stdlib.h>
+#include <string.h>
 
 #define SETS_MAX 4096
-#define CACHES 2                /* how many last-level caches the sets must exceed together */
+#define CACHES 2 /* how many last-level caches the sets must exceed together */
 
 static double gib(uint64_t bytes)
 {
@@ -23,8 +23,8 @@ static uint64_t set_bytes(const struct tk_engine *e)
 	return bytes;
 }
 
-/* Cold: more than CACHES caches and at least two sets; no more than half of the memory, and one set where two do not fit (it then
- * evicts itself, being larger than any cache). */
+/* Cold: more than CACHES caches and at least two sets; no more than half of the memory, and one set where two do not
+ * fit (it then evicts itself, being larger than any cache). */
 static uint32_t count_sets(const struct tk_engine *e, uint64_t bytes)
 {
 	uint64_t wanted = CACHES * e->info.cache_bytes / (bytes ? bytes : 1) + 1;
@@ -46,7 +46,8 @@ static int fill_host(struct tk_engine *e)
 		struct tk_tensor *t = &e->host[i];
 		t->data = malloc(t->bytes + 1);
 		if (!t->data)
-			return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY, "%.2f GiB of host memory for tensor %s cannot be had", gib(t->bytes), t->name);
+			return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY,
+			        "%.2f GiB of host memory for tensor %s cannot be had", gib(t->bytes), t->name);
 		if (t->output)
 			memset(t->data, 0xff, t->bytes);
 		else if (tk_inputs_fill(e->problem, i, e->options->seed, t->data, e->err))
@@ -87,8 +88,8 @@ int tk_engine_make_sets(struct tk_engine *e)
 		return status;
 	uint64_t bytes = set_bytes(e);
 	if (e->info.memory_bytes && bytes > e->info.memory_bytes)
-		return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY, "the tensors take %.1f GiB, the device has %.1f GiB", gib(bytes),
-			gib(e->info.memory_bytes));
+		return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY, "the tensors take %.1f GiB, the device has %.1f GiB",
+		        gib(bytes), gib(e->info.memory_bytes));
 	if ((status = fill_host(e)))
 		return status;
 	uint32_t wanted = count_sets(e, bytes);
@@ -101,7 +102,8 @@ int tk_engine_make_sets(struct tk_engine *e)
 	return status;
 }
 
-/* NaN in every output: what is not written shows. The host copies are spoiled as well, so that a failed fetch cannot pass. */
+/* NaN in every output: what is not written shows. The host copies are spoiled as well, so that a failed fetch cannot
+ * pass. */
 int tk_engine_poison(struct tk_engine *e, uint32_t set)
 {
 	int status = 0;
@@ -122,8 +124,10 @@ int tk_engine_fetch(struct tk_engine *e, uint32_t set)
 		status = tk_engine_check(e, e->backend->fetch(e->plan, set, &abi), "fetch", &abi);
 	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++)
 		if (e->host[i].output)
-			status = tk_engine_check(e, e->ops->download(e->device, e->host[i].data, e->sets[set][i].data, e->host[i].bytes, &abi),
-				"download", &abi);
+			status = tk_engine_check(e,
+			        e->ops->download(
+			                e->device, e->host[i].data, e->sets[set][i].data, e->host[i].bytes, &abi),
+			        "download", &abi);
 	return status;
 }
 

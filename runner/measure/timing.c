@@ -1,15 +1,15 @@
 /* Warm-up, batches, graphs, samples: what a number is made of. docs/methodology/measuring.md explains each step. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define WINDOW 5                        /* batches that one judgement of the warm-up looks at */
-#define GRAPH_BELOW_NS 50e3             /* shorter launches are captured, where the device and the plan can */
+#define WINDOW 5            /* batches that one judgement of the warm-up looks at */
+#define GRAPH_BELOW_NS 50e3 /* shorter launches are captured, where the device and the plan can */
 #define BATCH_MAX 100000
-#define TELEMETRY_EVERY_NS 100000000    /* between samples */
+#define TELEMETRY_EVERY_NS 100000000 /* between samples */
 
 int tk_engine_launch(struct tk_engine *e, uint32_t set)
 {
@@ -26,8 +26,13 @@ int tk_engine_synchronize(struct tk_engine *e)
 int tk_engine_telemetry(struct tk_engine *e, struct tk_telemetry *out)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	*out = (struct tk_telemetry){.size = sizeof *out, .clock_mhz = NAN, .memory_clock_mhz = NAN, .power_w = NAN, .temperature_c = NAN,
-		.energy_j = NAN, .load = NAN};
+	*out = (struct tk_telemetry){.size = sizeof *out,
+	        .clock_mhz = NAN,
+	        .memory_clock_mhz = NAN,
+	        .power_w = NAN,
+	        .temperature_c = NAN,
+	        .energy_j = NAN,
+	        .load = NAN};
 	int status = tk_engine_check(e, e->ops->telemetry(e->device, out, &abi), "telemetry", &abi);
 	out->reasons[sizeof out->reasons - 1] = 0;
 	return status;
@@ -83,7 +88,8 @@ static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
 static bool wants_graph(const struct tk_engine *e, double launch_ns)
 {
 	const struct tk_device_ops *o = e->ops;
-	return o->graph_begin && o->graph_end && o->graph_launch && o->graph_free && e->out->plan.capturable && launch_ns < GRAPH_BELOW_NS;
+	return o->graph_begin && o->graph_end && o->graph_launch && o->graph_free && e->out->plan.capturable &&
+	       launch_ns < GRAPH_BELOW_NS;
 }
 
 /* One graph holds a whole batch, and at least one turn through all sets: it repeats the same ones every time. */
@@ -103,7 +109,8 @@ static int capture(struct tk_engine *e)
 	int ended = e->ops->graph_end(e->device, e->stream, &graph, &end);
 	if (ended == TK_ABI_OK)
 		e->graph = graph;
-	return launched != TK_ABI_OK ? tk_engine_check(e, launched, what, &abi) : tk_engine_check(e, ended, "graph capture", &end);
+	return launched != TK_ABI_OK ? tk_engine_check(e, launched, what, &abi)
+	                             : tk_engine_check(e, ended, "graph capture", &end);
 }
 
 static double median_of_window(double *x)
@@ -156,8 +163,8 @@ int tk_engine_warm_up(struct tk_engine *e)
 	return status;
 }
 
-/* Host time of enqueueing one launch on an idle stream. Where that is nearly all the time that the launch takes, it is no cost of
- * enqueueing but the work itself, done before launch() returned: unknown. */
+/* Host time of enqueueing one launch on an idle stream. Where that is nearly all the time that the launch takes, it is
+ * no cost of enqueueing but the work itself, done before launch() returned: unknown. */
 int tk_engine_launch_cost(struct tk_engine *e)
 {
 	double cost = INFINITY, whole = INFINITY;
@@ -186,7 +193,7 @@ int tk_engine_launch_cost(struct tk_engine *e)
 struct samples {
 	double *sorted;
 	size_t cap;
-	uint64_t unmarked;               /* samples since the last look at the telemetry */
+	uint64_t unmarked; /* samples since the last look at the telemetry */
 	int64_t looked_ns;
 };
 
@@ -244,7 +251,8 @@ static int look(struct tk_engine *e, struct samples *s, bool last)
 	return 0;
 }
 
-/* The interval is worked out when there is a chance that the answer is new: every sample at first, then every 32nd part. */
+/* The interval is worked out when there is a chance that the answer is new: every sample at first, then every 32nd
+ * part. */
 static bool due(const struct tk_engine *e, size_t n, double spent_s)
 {
 	const struct tk_stop_rule *rule = &e->options->stop;

@@ -1,13 +1,13 @@
-/* Is the result right? Entry point, the scan for what was never written, and the ceilings; docs/methodology/verification.md says
- * where the tolerances come from. */
+/* Is the result right? Entry point, the scan for what was never written, and the ceilings;
+ * docs/methodology/verification.md says where the tolerances come from. */
+#include "measure/verify.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "element.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/error.h"
-#include "base/rng.h"
-#include "element.h"
-#include "measure/verify.h"
 
 double tk_element_get(const struct tk_tensor *t, int64_t i)
 {
@@ -71,7 +71,8 @@ static void scan_finite(struct tk_verify *v, const struct tk_tensor *t)
 			v->out->passed = false;
 			v->out->max_error = INFINITY;
 			v->worst = INFINITY;
-			snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not a number, or never written", name, chunk[i]);
+			snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not a number, or never written",
+			        name, chunk[i]);
 			return;
 		}
 	}
@@ -94,8 +95,9 @@ static void verify_copy(struct tk_verify *v, const struct tk_tensor *t)
 	v->out->checked = (int64_t)(t[TK_T_OUT].bytes / element);
 	for (size_t i = 0; i < t[TK_T_OUT].bytes; i++)
 		if (in[i] != out[i]) {
-			tk_verify_note(v, 1, 0, 1, "out[%zu] is %g, expected %g", i / element, tk_element_get(&t[TK_T_OUT], (int64_t)(i / element)),
-				tk_element_get(&t[TK_T_IN], (int64_t)(i / element)));
+			tk_verify_note(v, 1, 0, 1, "out[%zu] is %g, expected %g", i / element,
+			        tk_element_get(&t[TK_T_OUT], (int64_t)(i / element)),
+			        tk_element_get(&t[TK_T_IN], (int64_t)(i / element)));
 			return;
 		}
 }
@@ -116,18 +118,27 @@ static void verify_read(struct tk_verify *v, const struct tk_tensor *t)
 	double got = tk_element_get(&t[TK_T_OUT], 0);
 	snprintf(v->out->method, sizeof v->out->method, "sum");
 	v->out->checked = 1;
-	tk_verify_note(v, fabs(got - sum), (4 * sqrt((double)n) * u) * sizes + u * fabs(sum), sizes, "the sum is %g, expected %g", got, sum);
+	tk_verify_note(v, fabs(got - sum), (4 * sqrt((double)n) * u) * sizes + u * fabs(sum), sizes,
+	        "the sum is %g, expected %g", got, sum);
 }
 
-static int check_values(struct tk_verify *v, const struct tk_problem_spec *p, const struct tk_tensor *t, struct tk_error *err)
+static int check_values(
+        struct tk_verify *v, const struct tk_problem_spec *p, const struct tk_tensor *t, struct tk_error *err)
 {
 	switch (p->abi.op) {
-	case TK_OP_GEMM: return tk_verify_gemm(v, &p->gemm, p->dist, t, err);
-	case TK_OP_ATTENTION: return tk_verify_attention(v, &p->attention, t, err);
-	case TK_OP_NSA: return tk_verify_nsa(v, &p->nsa, t, err);
-	case TK_OP_COPY: verify_copy(v, t); return TK_OK;
-	case TK_OP_READ: verify_read(v, t); return TK_OK;
-	default:                     /* fma: the values are not defined, only that they were written */
+	case TK_OP_GEMM:
+		return tk_verify_gemm(v, &p->gemm, p->dist, t, err);
+	case TK_OP_ATTENTION:
+		return tk_verify_attention(v, &p->attention, t, err);
+	case TK_OP_NSA:
+		return tk_verify_nsa(v, &p->nsa, t, err);
+	case TK_OP_COPY:
+		verify_copy(v, t);
+		return TK_OK;
+	case TK_OP_READ:
+		verify_read(v, t);
+		return TK_OK;
+	default: /* fma: the values are not defined, only that they were written */
 		snprintf(v->out->method, sizeof v->out->method, "finite");
 		v->out->checked = (int64_t)(t[TK_T_OUT].bytes / tk_element_bytes(t[TK_T_OUT].dtype));
 		return TK_OK;
@@ -135,7 +146,7 @@ static int check_values(struct tk_verify *v, const struct tk_problem_spec *p, co
 }
 
 int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors, uint64_t seed,
-	struct tk_verdict_numbers *out, struct tk_error *err)
+        struct tk_verdict_numbers *out, struct tk_error *err)
 {
 	struct tk_tensor t[TK_T_MAX] = {0}, shape[TK_T_MAX];
 	uint32_t count = 0;

@@ -1,21 +1,24 @@
-/* What the checks of the operations share: a worst case, and the scan for values that are no numbers. Private to measure/. */
+/* What the checks of the operations share: a worst case, and the scan for values that are no numbers. Private to
+ * measure/. */
 #ifndef TK_MEASURE_VERIFY_H
 #define TK_MEASURE_VERIFY_H
 #include "measure/measure.h"
 
 struct tk_verify {
 	struct tk_verdict_numbers *out;
-	double worst;                   /* largest error / tolerance so far */
-	uint64_t random;                /* state of the choice of samples */
+	double worst;    /* largest error / tolerance so far */
+	uint64_t random; /* state of the choice of samples */
 };
 
 uint64_t tk_verify_random(struct tk_verify *v);
 /* One comparison. scale: what error and tolerance are reported in units of. The worst one keeps its words. */
 void tk_verify_note(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+        __attribute__((format(printf, 5, 6)));
 
-int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist, const struct tk_tensor *t, struct tk_error *err);
-int tk_verify_attention(struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err);
+int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist, const struct tk_tensor *t,
+        struct tk_error *err);
+int tk_verify_attention(
+        struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err);
 int tk_verify_nsa(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_error *err);
 
 #endif

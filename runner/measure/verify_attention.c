@@ -1,13 +1,13 @@
-/* Attention is checked by rows against the reference: the first and the last one, every batch entry and every kv head, and a
- * seeded choice of others. The tolerance of a row follows from its own softmax weights. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* Attention is checked by rows against the reference: the first and the last one, every batch entry and every kv head,
+ * and a seeded choice of others. The tolerance of a row follows from its own softmax weights. */
 #include "base/error.h"
 #include "measure/verify.h"
 #include "reference.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-#define ROW_COST_MAX 134217728.0        /* multiply-adds of all sampled rows: 2^27, beyond the rows that must be */
+#define ROW_COST_MAX 134217728.0 /* multiply-adds of all sampled rows: 2^27, beyond the rows that must be */
 #define ROWS_MAX 256
 
 /* Where V is, as the tolerance needs it. */
@@ -17,18 +17,19 @@ struct values {
 };
 
 struct tolerance {
-	double *square;              /* per output value: squares of independent errors of the weights */
-	double *bound;               /* per output value: errors that may all point the same way */
+	double *square; /* per output value: squares of independent errors of the weights */
+	double *bound;  /* per output value: errors that may all point the same way */
 	double *line;
-	double lse;                  /* as square, for the log-sum-exp */
+	double lse; /* as square, for the log-sum-exp */
 	uint32_t dtype;
 };
 
 static int tolerance_init(struct tolerance *e, uint32_t dtype, int64_t width, struct tk_error *err)
 {
 	*e = (struct tolerance){calloc((size_t)width, sizeof(double)), calloc((size_t)width, sizeof(double)),
-		calloc((size_t)width, sizeof(double)), 0, dtype};
-	return e->square && e->bound && e->line ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	        calloc((size_t)width, sizeof(double)), 0, dtype};
+	return e->square && e->bound && e->line ? TK_OK
+	                                        : tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
 }
 
 static void tolerance_free(struct tolerance *e)
@@ -54,8 +55,8 @@ static void tolerance_add(struct tolerance *e, const struct tk_reference_row *ro
 		u = e->dtype == TK_F32 ? 8 * u : u;
 	for (int64_t j = 0; j < row->count; j++) {
 		double relative = u * (1 + fabs(row->score[j])), p = row->weight[j];
-		tk_elements_load(at->v->dtype, at->v->data, ((at->b * at->rows + row->key[j]) * at->heads + at->head) * at->width, at->width,
-			e->line);
+		tk_elements_load(at->v->dtype, at->v->data,
+		        ((at->b * at->rows + row->key[j]) * at->heads + at->head) * at->width, at->width, e->line);
 		for (int64_t x = 0; x < at->width; x++) {
 			double reach = p * (fabs(e->line[x]) + fabs(row->out[x]));
 			e->square[x] += relative * relative * reach * reach;
@@ -65,8 +66,8 @@ static void tolerance_add(struct tolerance *e, const struct tk_reference_row *ro
 	}
 }
 
-static void compare_row(struct tk_verify *v, const struct tk_tensor *o, int64_t start, int64_t width, const double *want,
-	const struct tolerance *e, const char *where)
+static void compare_row(struct tk_verify *v, const struct tk_tensor *o, int64_t start, int64_t width,
+        const double *want, const struct tolerance *e, const char *where)
 {
 	double u = tk_element_roundoff(o->dtype), norm = 0;
 	for (int64_t x = 0; x < width; x++)
@@ -74,8 +75,10 @@ static void compare_row(struct tk_verify *v, const struct tk_tensor *o, int64_t 
 	norm = sqrt(norm / (double)width);
 	for (int64_t x = 0; x < width; x++) {
 		double got = tk_element_load(o->dtype, o->data, start + x);
-		double tolerance = 1.01 * u * fmax(fabs(want[x]), fabs(got)) + 6 * sqrt(e->square[x]) + e->bound[x] + 0x1p-25 * (o->dtype == TK_F16);
-		tk_verify_note(v, fabs(got - want[x]), tolerance, norm, "%s, value %lld: got %g, expected %g", where, (long long)x, got, want[x]);
+		double tolerance = 1.01 * u * fmax(fabs(want[x]), fabs(got)) + 6 * sqrt(e->square[x]) + e->bound[x] +
+		                   0x1p-25 * (o->dtype == TK_F16);
+		tk_verify_note(v, fabs(got - want[x]), tolerance, norm, "%s, value %lld: got %g, expected %g", where,
+		        (long long)x, got, want[x]);
 	}
 	v->out->checked++;
 }
@@ -85,7 +88,8 @@ struct place {
 	int64_t b, kv, h, i;
 };
 
-static struct place choose(struct tk_verify *v, int64_t n, int64_t batches, int64_t heads, int64_t kv_heads, int64_t rows)
+static struct place choose(
+        struct tk_verify *v, int64_t n, int64_t batches, int64_t heads, int64_t kv_heads, int64_t rows)
 {
 	int64_t must = batches > kv_heads ? batches : kv_heads, group = heads / kv_heads;
 	struct place at = {n % batches, n % kv_heads, 0, (int64_t)(tk_verify_random(v) % (uint64_t)rows)};
@@ -107,11 +111,12 @@ static int64_t row_count(int64_t batches, int64_t kv_heads, int64_t heads, int64
 }
 
 static void attention_row(struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct place at,
-	struct tk_reference_row *row, struct tolerance *e)
+        struct tk_reference_row *row, struct tolerance *e)
 {
 	char where[96];
 	struct values values = {&t[TK_T_V], p->skv, p->hkv, p->dv, at.b, at.kv};
-	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i, (long long)at.h, (long long)at.b);
+	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i, (long long)at.h,
+	        (long long)at.b);
 	tk_reference_attention_row(p, t, at.b, at.h, at.i, row);
 	tolerance_clear(e, p->dv);
 	tolerance_add(e, row, &values);
@@ -120,10 +125,11 @@ static void attention_row(struct tk_verify *v, const struct tk_attention *p, con
 		return;
 	double got = tk_element_load(t[TK_T_LSE].dtype, t[TK_T_LSE].data, (at.b * p->h + at.h) * p->sq + at.i);
 	tk_verify_note(v, fabs(got - row->lse), 0x1p-18 * (1 + fabs(row->lse)) + 6 * sqrt(e->lse), 1 + fabs(row->lse),
-		"log-sum-exp of %s: got %g, expected %g", where, got, row->lse);
+	        "log-sum-exp of %s: got %g, expected %g", where, got, row->lse);
 }
 
-int tk_verify_attention(struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err)
+int tk_verify_attention(
+        struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err)
 {
 	struct tk_reference_row row = {0};
 	struct tolerance e = {0};
@@ -139,12 +145,13 @@ int tk_verify_attention(struct tk_verify *v, const struct tk_attention *p, const
 	return status;
 }
 
-static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct place at, struct tk_reference_row *row,
-	double *want, struct tolerance *e)
+static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct place at,
+        struct tk_reference_row *row, double *want, struct tolerance *e)
 {
 	char where[96];
 	struct values values = {&t[TK_T_V], p->s, p->hkv, p->d, at.b, at.kv};
-	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i, (long long)at.h, (long long)at.b);
+	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i, (long long)at.h,
+	        (long long)at.b);
 	tolerance_clear(e, p->d);
 	for (int64_t x = 0; x < p->d; x++)
 		want[x] = 0;

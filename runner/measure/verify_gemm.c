@@ -1,16 +1,17 @@
 /* GEMM is checked with Freivalds' method in double precision and with sampled entries.
  *
- * Freivalds (1977): C = A B is tested by l^T C = (l^T A) B with a random l, which costs three matrix-vector products. The rows are
- * combined in groups, over the shorter side of C, so that a single wrong entry stands out of the rounding of its group. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+ * Freivalds (1977): C = A B is tested by l^T C = (l^T A) B with a random l, which costs three matrix-vector products.
+ * The rows are combined in groups, over the shorter side of C, so that a single wrong entry stands out of the rounding
+ * of its group. */
 #include "base/error.h"
 #include "measure/verify.h"
 #include "reference.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define GROUP_ROWS 256
-#define GROUP_COST_MAX 268435456.0      /* multiply-adds on B: 2^28 */
+#define GROUP_COST_MAX 268435456.0 /* multiply-adds on B: 2^28 */
 #define ENTRIES 32
 
 /* A matrix of rows x cols whose element (r, c) is stored at base + r ld + c, or, transposed, at base + c ld + r. */
@@ -93,24 +94,28 @@ static double accumulation(const struct tk_gemm *p, enum tk_dist dist)
 static double underflow(uint32_t dtype)
 {
 	switch (dtype) {
-	case TK_F16: return 0x1p-25;
-	case TK_E4M3: return 0x1p-10;
-	case TK_E5M2: return 0x1p-17;
-	default: return 0x1p-134;
+	case TK_F16:
+		return 0x1p-25;
+	case TK_E4M3:
+		return 0x1p-10;
+	case TK_E5M2:
+		return 0x1p-17;
+	default:
+		return 0x1p-134;
 	}
 }
 
 struct check {
 	const struct tk_gemm *p;
 	const struct tk_tensor *t;
-	struct view a, b, c;                /* as checked: combined over the rows of c, which are the shorter side */
+	struct view a, b, c; /* as checked: combined over the rows of c, which are the shorter side */
 	bool swapped;
 	int64_t groups, group_rows;
 	double u_c, u_acc, tiny;
-	double *l;                          /* c.rows: random, never near zero */
-	double *w;                          /* groups x k */
-	double *w_norm;                     /* groups: Euclidean norm of the combined rows, term by term */
-	double *y, *b_square;               /* groups x c.cols, c.cols */
+	double *l;            /* c.rows: random, never near zero */
+	double *w;            /* groups x k */
+	double *w_norm;       /* groups: Euclidean norm of the combined rows, term by term */
+	double *y, *b_square; /* groups x c.cols, c.cols */
 	double *sum, *square, *line;
 };
 
@@ -166,7 +171,8 @@ static void expect(struct check *k)
 {
 	for (int64_t g = 0; g < k->groups; g++) {
 		double total = 0;
-		combine(rows_of(k->a, g * k->group_rows, rows_in(k, g)), k->l + g * k->group_rows, k->sum, k->square, k->line);
+		combine(rows_of(k->a, g * k->group_rows, rows_in(k, g)), k->l + g * k->group_rows, k->sum, k->square,
+		        k->line);
 		for (int64_t l = 0; l < k->p->k; l++) {
 			k->w[g * k->p->k + l] = k->sum[l];
 			total += k->square[l];
@@ -176,19 +182,22 @@ static void expect(struct check *k)
 	multiply(k->b, k->groups, k->w, k->y, k->b_square, k->line);
 }
 
-/* Rounding errors of a group's entries are independent of l, so their combination stays below 4 times its root of squares
- * (Hoeffding's inequality; the errors are uniform in half a step, which leaves 7 standard deviations). */
+/* Rounding errors of a group's entries are independent of l, so their combination stays below 4 times its root of
+ * squares (Hoeffding's inequality; the errors are uniform in half a step, which leaves 7 standard deviations). */
 static void compare_group(struct tk_verify *v, struct check *k, int64_t g, int64_t batch)
 {
 	int64_t first = g * k->group_rows, rows = rows_in(k, g);
 	combine(rows_of(k->c, first, rows), k->l + first, k->sum, k->square, k->line);
 	for (int64_t j = 0; j < k->c.cols; j++) {
 		double size = k->w_norm[g] * sqrt(k->b_square[j]);
-		double tolerance = 4 * (k->u_c * sqrt(k->square[j]) + k->u_acc * size + k->tiny * 1.5 * sqrt((double)rows)) + 0x1p-48 * size;
+		double tolerance =
+		        4 * (k->u_c * sqrt(k->square[j]) + k->u_acc * size + k->tiny * 1.5 * sqrt((double)rows)) +
+		        0x1p-48 * size;
 		double got = k->sum[j], want = k->y[g * k->c.cols + j];
-		tk_verify_note(v, fabs(got - want), tolerance, size, "%s %lld of C (batch %lld), %s %lld to %lld combined: got %g, expected %g",
-			k->swapped ? "row" : "column", (long long)j, (long long)batch, k->swapped ? "columns" : "rows", (long long)first,
-			(long long)(first + rows - 1), got, want);
+		tk_verify_note(v, fabs(got - want), tolerance, size,
+		        "%s %lld of C (batch %lld), %s %lld to %lld combined: got %g, expected %g",
+		        k->swapped ? "row" : "column", (long long)j, (long long)batch, k->swapped ? "columns" : "rows",
+		        (long long)first, (long long)(first + rows - 1), got, want);
 	}
 }
 
@@ -197,15 +206,17 @@ static void compare_entry(struct tk_verify *v, const struct check *k, int64_t ba
 	const struct tk_gemm *p = k->p;
 	double a2 = 0, b2 = 0, want = tk_reference_gemm_entry(p, k->t, batch, i, j);
 	for (int64_t l = 0; l < p->k; l++) {
-		double a = tk_element_load(p->a, k->t[TK_T_A].data, batch * p->m * p->k + (p->ta ? l * p->m + i : i * p->k + l));
-		double b = tk_element_load(p->b, k->t[TK_T_B].data, batch * p->k * p->n + (p->tb ? j * p->k + l : l * p->n + j));
+		double a = tk_element_load(
+		        p->a, k->t[TK_T_A].data, batch * p->m * p->k + (p->ta ? l * p->m + i : i * p->k + l));
+		double b = tk_element_load(
+		        p->b, k->t[TK_T_B].data, batch * p->k * p->n + (p->tb ? j * p->k + l : l * p->n + j));
 		a2 += a * a;
 		b2 += b * b;
 	}
 	double got = tk_element_load(p->c, k->t[TK_T_C].data, (batch * p->m + i) * p->n + j), size = sqrt(a2 * b2);
 	double tolerance = 1.01 * k->u_c * fmax(fabs(got), fabs(want)) + k->u_acc * size + k->tiny + 0x1p-48 * size;
-	tk_verify_note(v, fabs(got - want), tolerance, size, "C[%lld][%lld][%lld]: got %g, expected %g", (long long)batch, (long long)i,
-		(long long)j, got, want);
+	tk_verify_note(v, fabs(got - want), tolerance, size, "C[%lld][%lld][%lld]: got %g, expected %g",
+	        (long long)batch, (long long)i, (long long)j, got, want);
 }
 
 static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
@@ -227,9 +238,14 @@ static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
 	v->out->checked += k->groups * k->c.cols + ENTRIES + 4;
 }
 
-int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist, const struct tk_tensor *t, struct tk_error *err)
+int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist, const struct tk_tensor *t,
+        struct tk_error *err)
 {
-	struct check k = {.p = p, .t = t, .u_c = tk_element_roundoff(p->c), .u_acc = accumulation(p, dist), .tiny = underflow(p->c)};
+	struct check k = {.p = p,
+	        .t = t,
+	        .u_c = tk_element_roundoff(p->c),
+	        .u_acc = accumulation(p, dist),
+	        .tiny = underflow(p->c)};
 	snprintf(v->out->method, sizeof v->out->method, "freivalds+entries");
 	set_views(&k, 0);
 	k.groups = (k.c.rows + GROUP_ROWS - 1) / GROUP_ROWS;

@@ -1,23 +1,24 @@
 /* See answer.h. One table a kind of answer; what is not in the table does not pass. */
 #include "worker/answer.h"
+#include "base/error.h"
+#include "worker/wire.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/error.h"
-#include "worker/wire.h"
 
 enum type { REAL, REAL_OR_NULL, COUNT, TEXT, FLAG, OBJECT, SAMPLES, VERSION, ANY_OBJECT };
 
-enum { ALWAYS = 1, TIMED = 2 };      /* needed in every result; needed where there is a timing that counts */
+enum { ALWAYS = 1, TIMED = 2 }; /* needed in every result; needed where there is a timing that counts */
 
 struct field {
 	const char *name;
 	enum type type;
 	int needed;
-	double most;                     /* REAL: largest value; TEXT: longest text in bytes */
-	const struct field *fields;      /* OBJECT */
+	double most;                /* REAL: largest value; TEXT: longest text in bytes */
+	const struct field *fields; /* OBJECT */
 };
 
+/* clang-format off */
 static const struct field telemetry_fields[] = {
 	{"clock_mhz", REAL_OR_NULL, TIMED, 1e7}, {"memory_clock_mhz", REAL_OR_NULL, TIMED, 1e7}, {"power_w", REAL_OR_NULL, TIMED, 1e7},
 	{"temperature_c", REAL_OR_NULL, TIMED, 1e4}, {"energy_j", REAL_OR_NULL, TIMED, 1e15}, {"load", REAL_OR_NULL, TIMED, 1e7},
@@ -54,6 +55,7 @@ static const struct field backend_fields[] = {
 	{"name", TEXT, ALWAYS, 64}, {"description", TEXT, ALWAYS, 512}, {"device_kind", TEXT, ALWAYS, 16}, {"version", TEXT, ALWAYS, 256},
 	{"abi", VERSION, ALWAYS}, {NULL},
 };
+/* clang-format on */
 
 static int check_samples(const json_t *v, const char *name, struct tk_error *err)
 {
@@ -71,7 +73,8 @@ static bool good_number(const json_t *v, const struct field *f)
 {
 	/* Temperatures and energies may be below zero, times and counts may not; none of them matters below -most. */
 	double least = f->type == REAL_OR_NULL ? -f->most : 0;
-	return json_is_number(v) && isfinite(json_number_value(v)) && json_number_value(v) >= least && json_number_value(v) <= f->most;
+	return json_is_number(v) && isfinite(json_number_value(v)) && json_number_value(v) >= least &&
+	       json_number_value(v) <= f->most;
 }
 
 static int check_value(const json_t *v, const struct field *f, struct tk_error *err)
@@ -84,7 +87,9 @@ static int check_value(const json_t *v, const struct field *f, struct tk_error *
 	case REAL:
 		return good_number(v, f) ? TK_OK : tk_fail(err, TK_EDATA, "%s is no sensible number", f->name);
 	case COUNT:
-		return json_is_integer(v) && good_number(v, f) ? TK_OK : tk_fail(err, TK_EDATA, "%s is no sensible count", f->name);
+		return json_is_integer(v) && good_number(v, f)
+		               ? TK_OK
+		               : tk_fail(err, TK_EDATA, "%s is no sensible count", f->name);
 	case TEXT:
 		if (json_is_string(v) && (double)json_string_length(v) <= f->most)
 			return TK_OK;
@@ -94,7 +99,8 @@ static int check_value(const json_t *v, const struct field *f, struct tk_error *
 	case SAMPLES:
 		return check_samples(v, f->name, err);
 	case VERSION:
-		if (json_is_array(v) && json_array_size(v) == 2 && json_is_integer(json_array_get(v, 0)) && json_is_integer(json_array_get(v, 1)))
+		if (json_is_array(v) && json_array_size(v) == 2 && json_is_integer(json_array_get(v, 0)) &&
+		        json_is_integer(json_array_get(v, 1)))
 			return TK_OK;
 		return tk_fail(err, TK_EDATA, "%s is no pair of version numbers", f->name);
 	default:
@@ -145,8 +151,8 @@ static int copy_text(const json_t *object, const char *name, char *out, size_t s
 	return TK_OK;
 }
 
-int tk_answer_open(const json_t *answer, int64_t id, json_t **result, enum tk_outcome *outcome, char *message, size_t size,
-	struct tk_error *err)
+int tk_answer_open(const json_t *answer, int64_t id, json_t **result, enum tk_outcome *outcome, char *message,
+        size_t size, struct tk_error *err)
 {
 	const json_t *got = json_object_get(answer, "id"), *ok = json_object_get(answer, "ok");
 	char word[32];
@@ -171,20 +177,24 @@ int tk_answer_open(const json_t *answer, int64_t id, json_t **result, enum tk_ou
 static int check_consistency(const json_t *r, struct tk_error *err)
 {
 	double lo = json_number_value(json_object_get(r, "lo")), hi = json_number_value(json_object_get(r, "hi"));
-	double median = json_number_value(json_object_get(r, "median")), least = json_number_value(json_object_get(r, "min"));
+	double median = json_number_value(json_object_get(r, "median")),
+	       least = json_number_value(json_object_get(r, "min"));
 	double q25 = json_number_value(json_object_get(r, "q25")), q75 = json_number_value(json_object_get(r, "q75"));
 	size_t n = json_array_size(json_object_get(r, "samples"));
 	if (json_integer_value(json_object_get(r, "n")) != (json_int_t)n)
 		return tk_fail(err, TK_EDATA, "n is not the number of samples, %zu", n);
 	if (!(least <= q25 && q25 <= median && median <= q75 && lo <= median && median <= hi && median > 0))
-		return tk_fail(err, TK_EDATA, "the summary contradicts itself: min %g, q25 %g, median %g, q75 %g, interval %g to %g", least, q25,
-			median, q75, lo, hi);
-	if (json_is_true(json_object_get(json_object_get(r, "verify"), "done")) && !json_is_true(json_object_get(json_object_get(r, "verify"), "passed")))
+		return tk_fail(err, TK_EDATA,
+		        "the summary contradicts itself: min %g, q25 %g, median %g, q75 %g, interval %g to %g", least,
+		        q25, median, q75, lo, hi);
+	if (json_is_true(json_object_get(json_object_get(r, "verify"), "done")) &&
+	        !json_is_true(json_object_get(json_object_get(r, "verify"), "passed")))
 		return tk_fail(err, TK_EDATA, "a timing of a result that is wrong");
 	return TK_OK;
 }
 
-int tk_answer_measurement(const json_t *result, enum tk_outcome *outcome, char *message, size_t size, json_t **clean, struct tk_error *err)
+int tk_answer_measurement(const json_t *result, enum tk_outcome *outcome, char *message, size_t size, json_t **clean,
+        struct tk_error *err)
 {
 	char word[32];
 	json_t *copy = NULL;

@@ -1,12 +1,12 @@
 /* The requests of a worker process: what is this device, what is this backend, measure this. */
 #include "worker/job.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "measure/measure.h"
 #include "worker/loader.h"
 #include "worker/wire.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A sample lasts at least this long: ten thousand times what reading the clock of a processor is uncertain by. */
 #define MIN_SAMPLE_NS 100e3
@@ -26,13 +26,15 @@ static int need_text(const json_t *request, const char *name, const char **out, 
 }
 
 /* A status of the contract as an error, with the outcome it stands for. */
-static int abi_failed(int status, struct tk_abi_error *abi, const char *what, enum tk_outcome *outcome, struct tk_error *err)
+static int abi_failed(
+        int status, struct tk_abi_error *abi, const char *what, enum tk_outcome *outcome, struct tk_error *err)
 {
 	abi->message[sizeof abi->message - 1] = 0;
-	*outcome = status == TK_ABI_UNSUPPORTED ? TK_OUTCOME_UNSUPPORTED :
-		status == TK_ABI_NO_MEMORY ? TK_OUTCOME_OUT_OF_MEMORY : TK_OUTCOME_FAILED;
+	*outcome = status == TK_ABI_UNSUPPORTED ? TK_OUTCOME_UNSUPPORTED
+	           : status == TK_ABI_NO_MEMORY ? TK_OUTCOME_OUT_OF_MEMORY
+	                                        : TK_OUTCOME_FAILED;
 	return tk_fail(err, status == TK_ABI_NO_MEMORY ? TK_ENOMEM : TK_EIO, "%s: %s", what,
-		abi->message[0] ? abi->message : "no reason was given");
+	        abi->message[0] ? abi->message : "no reason was given");
 }
 
 static int open_device(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome, struct tk_error *err)
@@ -45,8 +47,11 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	if (status)
 		return status;
 	if (s->device)
-		return strcmp(layer, s->device_layer) == 0 ? TK_OK :
-			tk_fail(err, TK_EDATA, "this worker has opened %s and cannot open a second device layer", s->device_layer);
+		return strcmp(layer, s->device_layer) == 0
+		               ? TK_OK
+		               : tk_fail(err, TK_EDATA,
+		                         "this worker has opened %s and cannot open a second device layer",
+		                         s->device_layer);
 	*outcome = TK_OUTCOME_NO_DEVICE;
 	if ((status = tk_load_device(layer, &s->ops, err)))
 		return status;
@@ -70,7 +75,8 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	return s->device_layer ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-/* One backend a process: two builds of one library would share their symbols, and the second would measure the first. */
+/* One backend a process: two builds of one library would share their symbols, and the second would measure the first.
+ */
 static int load_backend(struct tk_worker_state *s, const json_t *request, struct tk_error *err)
 {
 	const char *path;
@@ -78,8 +84,10 @@ static int load_backend(struct tk_worker_state *s, const json_t *request, struct
 	if (status)
 		return status;
 	if (s->backend_path)
-		return strcmp(path, s->backend_path) == 0 ? TK_OK :
-			tk_fail(err, TK_EDATA, "this worker has loaded %s and must not load a second backend", s->backend_path);
+		return strcmp(path, s->backend_path) == 0
+		               ? TK_OK
+		               : tk_fail(err, TK_EDATA, "this worker has loaded %s and must not load a second backend",
+		                         s->backend_path);
 	if ((status = tk_load_backend(path, &s->backend, err)))
 		return status;
 	s->backend_path = strdup(path);
@@ -95,7 +103,8 @@ static void close_backend(struct tk_worker_state *s)
 	s->backend_options = NULL;
 }
 
-static int open_backend(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome, struct tk_error *err)
+static int open_backend(
+        struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome, struct tk_error *err)
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
 	const char *options = text_of(request, "options");
@@ -105,10 +114,14 @@ static int open_backend(struct tk_worker_state *s, const json_t *request, enum t
 		return TK_OK;
 	close_backend(s);
 	if (strcmp(s->backend.device_kind, s->ops.kind) != 0)
-		return tk_fail(err, TK_EDATA, "backend %s needs a device of kind %s, this one is of kind %s", s->backend.name,
-			s->backend.device_kind, s->ops.kind);
-	struct tk_open_args args = {.size = sizeof args, .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
-		.device = s->device, .device_ops = &s->ops, .device_info = s->info, .options = options};
+		return tk_fail(err, TK_EDATA, "backend %s needs a device of kind %s, this one is of kind %s",
+		        s->backend.name, s->backend.device_kind, s->ops.kind);
+	struct tk_open_args args = {.size = sizeof args,
+	        .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
+	        .device = s->device,
+	        .device_ops = &s->ops,
+	        .device_info = s->info,
+	        .options = options};
 	int status = s->backend.open(&args, &ctx, &abi);
 	if (status != TK_ABI_OK)
 		return abi_failed(status, &abi, "open", outcome, err);
@@ -117,7 +130,8 @@ static int open_backend(struct tk_worker_state *s, const json_t *request, enum t
 	return s->backend_options ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-int tk_job_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err)
+int tk_job_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+        struct tk_error *err)
 {
 	int status = open_device(s, request, outcome, err);
 	if (status)
@@ -127,7 +141,8 @@ int tk_job_device(struct tk_worker_state *s, const json_t *request, json_t **res
 	return TK_OK;
 }
 
-int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err)
+int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+        struct tk_error *err)
 {
 	int status = load_backend(s, request, err);
 	if (status)
@@ -157,20 +172,23 @@ static struct tk_measure_options options_of(const json_t *request)
 	double measure_s = number_of(request, "measure_s", 1), samples = number_of(request, "max_samples", 1000);
 	double most = samples >= 1 && samples <= TK_WIRE_SAMPLES_MAX / 2 ? samples : TK_WIRE_SAMPLES_MAX / 2;
 	return (struct tk_measure_options){
-		.seed = (uint64_t)json_integer_value(json_object_get(request, "seed")),
-		.cache = cache && strcmp(cache, "hot") == 0 ? TK_CACHE_HOT : TK_CACHE_COLD,
-		.stop = {.confidence = number_of(request, "confidence", 0.95),
-			.relative_half_width = number_of(request, "relative_half_width", 0.01),
-			.min_samples = (size_t)fmax(1, number_of(request, "min_samples", 10)), .max_samples = (size_t)most, .budget_s = measure_s},
-		.max_warmup_s = fmax(WARMUP_LEAST_S, WARMUP_SHARE * measure_s),
-		.min_sample_ns = MIN_SAMPLE_NS,
-		.verify = !json_is_false(json_object_get(request, "verify")),
-		.config = text_of(request, "config"),
-		.threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
+	        .seed = (uint64_t)json_integer_value(json_object_get(request, "seed")),
+	        .cache = cache && strcmp(cache, "hot") == 0 ? TK_CACHE_HOT : TK_CACHE_COLD,
+	        .stop = {.confidence = number_of(request, "confidence", 0.95),
+	                .relative_half_width = number_of(request, "relative_half_width", 0.01),
+	                .min_samples = (size_t)fmax(1, number_of(request, "min_samples", 10)),
+	                .max_samples = (size_t)most,
+	                .budget_s = measure_s},
+	        .max_warmup_s = fmax(WARMUP_LEAST_S, WARMUP_SHARE * measure_s),
+	        .min_sample_ns = MIN_SAMPLE_NS,
+	        .verify = !json_is_false(json_object_get(request, "verify")),
+	        .config = text_of(request, "config"),
+	        .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
 	};
 }
 
-int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err)
+int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+        struct tk_error *err)
 {
 	const char *text;
 	struct tk_measurement m;
@@ -181,7 +199,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 		goto out;
 	*outcome = TK_OUTCOME_FAILED;
 	if ((status = load_backend(s, request, err)) || (status = open_backend(s, request, outcome, err)) ||
-			(status = tk_problem_parse(problem, text, err)))
+	        (status = tk_problem_parse(problem, text, err)))
 		goto out;
 	status = tk_measure(&s->ops, s->device, &s->backend, s->ctx, problem, &options, &m, err);
 	if (status == TK_OK) {

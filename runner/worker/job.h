@@ -1,10 +1,10 @@
 /* What a worker process has open, and the requests it answers. Private to worker/. */
 #ifndef TK_WORKER_JOB_H
 #define TK_WORKER_JOB_H
-#include <jansson.h>
-#include <stdbool.h>
 #include "problem/outcome.h"
 #include "tracker_abi.h"
+#include <jansson.h>
+#include <stdbool.h>
 
 struct tk_error;
 
@@ -12,7 +12,7 @@ struct tk_worker_state {
 	struct tk_device_ops ops;
 	struct tk_device *device;
 	struct tk_device_info info;
-	uint32_t device_count;               /* of this kind on this machine */
+	uint32_t device_count; /* of this kind on this machine */
 	char *device_layer;
 	struct tk_backend backend;
 	struct tk_backend_ctx *ctx;
@@ -20,9 +20,12 @@ struct tk_worker_state {
 };
 
 /* TK_OK and a new reference in *result, or an error, whose outcome is *outcome. */
-int tk_job_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err);
-int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err);
-int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err);
+int tk_job_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+        struct tk_error *err);
+int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+        struct tk_error *err);
+int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+        struct tk_error *err);
 void tk_worker_state_close(struct tk_worker_state *s);
 
 /* result.c: a measurement as the object of docs/worker-protocol.md. */

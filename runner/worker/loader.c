@@ -1,17 +1,24 @@
 /* See loader.h. */
 #include "worker/loader.h"
+#include "base/error.h"
 #include <dlfcn.h>
 #include <string.h>
-#include "base/error.h"
 
 struct required {
 	const char *name;
 	size_t offset;
 };
 
-#define BACKEND(field) {#field, offsetof(struct tk_backend, field)}
-#define DEVICE(field) {#field, offsetof(struct tk_device_ops, field)}
+#define BACKEND(field) \
+	{ \
+#field, offsetof(struct tk_backend, field) \
+	}
+#define DEVICE(field) \
+	{ \
+#field, offsetof(struct tk_device_ops, field) \
+	}
 
+/* clang-format off */
 static const struct required backend_required[] = {
 	BACKEND(name), BACKEND(device_kind), BACKEND(description), BACKEND(version), BACKEND(open), BACKEND(close), BACKEND(supports),
 	BACKEND(plan), BACKEND(bind), BACKEND(launch), BACKEND(unplan), {NULL, 0},
@@ -21,6 +28,7 @@ static const struct required device_required[] = {
 	DEVICE(download), DEVICE(stream_new), DEVICE(stream_free), DEVICE(synchronize), DEVICE(event_new), DEVICE(event_free),
 	DEVICE(event_record), DEVICE(event_elapsed_ns), DEVICE(telemetry), {NULL, 0},
 };
+/* clang-format on */
 
 /* Both tables of the contract start with these three. */
 struct head {
@@ -42,20 +50,24 @@ static int open_module(const char *path, const char *entry, const char *what, co
 }
 
 /* Size, version, then every function that has to be there; the copy is `known` bytes long. */
-static int check_table(const char *path, const void *table, const struct required *required, void *copy, size_t known, struct tk_error *err)
+static int check_table(const char *path, const void *table, const struct required *required, void *copy, size_t known,
+        struct tk_error *err)
 {
 	const struct head *head = table;
 	if (head->size < sizeof *head)
-		return tk_fail(err, TK_EDATA, "%s: its table has %u bytes, not even a version fits into that", path, head->size);
+		return tk_fail(err, TK_EDATA, "%s: its table has %u bytes, not even a version fits into that", path,
+		        head->size);
 	if (head->abi_major != TK_ABI_MAJOR)
-		return tk_fail(err, TK_EVERSION, "%s was built for version %u of the contract, this tracker speaks version %d: build it again", path,
-			head->abi_major, TK_ABI_MAJOR);
+		return tk_fail(err, TK_EVERSION,
+		        "%s was built for version %u of the contract, this tracker speaks version %d: build it again",
+		        path, head->abi_major, TK_ABI_MAJOR);
 	memset(copy, 0, known);
 	memcpy(copy, table, head->size < known ? head->size : known);
 	for (; required->name; required++) {
 		void *value = NULL;
 		if (required->offset + sizeof value > head->size)
-			return tk_fail(err, TK_EDATA, "%s: its table ends after %u bytes, before `%s`", path, head->size, required->name);
+			return tk_fail(err, TK_EDATA, "%s: its table ends after %u bytes, before `%s`", path,
+			        head->size, required->name);
 		memcpy(&value, (const char *)table + required->offset, sizeof value);
 		if (!value)
 			return tk_fail(err, TK_EDATA, "%s: `%s` is missing", path, required->name);
@@ -69,7 +81,8 @@ int tk_load_backend(const char *path, struct tk_backend *out, struct tk_error *e
 	int status = open_module(path, "tk_backend_entry", "backend", &table, err);
 	if (status == TK_OK)
 		status = check_table(path, table, backend_required, out, sizeof *out, err);
-	if (status == TK_OK && (!out->name[0] || out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
+	if (status == TK_OK &&
+	        (!out->name[0] || out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
 		status = tk_fail(err, TK_EDATA, "%s: its name has other characters than a-z, 0-9, _ and -", path);
 	return status;
 }

@@ -1,5 +1,10 @@
 /* See process.h. */
 #include "worker/process.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/proc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,13 +15,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/proc.h"
 
-#define ADDRESS_SPACE_EXTRA (2ull << 30)     /* code, stacks of threads, arenas: reserved, not used */
+#define ADDRESS_SPACE_EXTRA (2ull << 30) /* code, stacks of threads, arenas: reserved, not used */
 
 int tk_cores_parse(const char *list, cpu_set_t *out, struct tk_error *err)
 {
@@ -32,13 +32,15 @@ int tk_cores_parse(const char *list, cpu_set_t *out, struct tk_error *err)
 			good = end != s && *s >= '0' && *s <= '9';
 		}
 		if (!good || first > last || last >= CPU_SETSIZE)
-			return tk_fail(err, TK_EUSAGE, "`%.64s` is no list of cores, expected for instance 0-3,8", list);
+			return tk_fail(
+			        err, TK_EUSAGE, "`%.64s` is no list of cores, expected for instance 0-3,8", list);
 		for (; first <= last; first++)
 			CPU_SET(first, out);
 		if (!*end)
 			return TK_OK;
 		if (*end != ',')
-			return tk_fail(err, TK_EUSAGE, "`%.64s` is no list of cores, expected for instance 0-3,8", list);
+			return tk_fail(
+			        err, TK_EUSAGE, "`%.64s` is no list of cores, expected for instance 0-3,8", list);
 		s = end + 1;
 	}
 }
@@ -48,7 +50,8 @@ struct failure {
 	int step, error;
 };
 
-static const char *const steps[] = {"a process group", "its cores", "its limits", "its descriptors", "starting the program"};
+static const char *const steps[] = {
+        "a process group", "its cores", "its limits", "its descriptors", "starting the program"};
 
 static int limit(int resource, uint64_t most)
 {
@@ -60,7 +63,8 @@ static int limit(int resource, uint64_t most)
 	return setrlimit(resource, &(struct rlimit){most, most});
 }
 
-/* Between fork and exec: only system calls. A list of cores that this machine does not have is an error, not a smaller list. */
+/* Between fork and exec: only system calls. A list of cores that this machine does not have is an error, not a smaller
+ * list. */
 static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
 {
 	sigset_t none;
@@ -71,8 +75,9 @@ static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
 		return 1;
 	if (limit(RLIMIT_CORE, 0) != 0)
 		return 2;
-#ifndef __SANITIZE_ADDRESS__             /* its shadow memory reserves terabytes of addresses */
-	if (spec->memory_limit_bytes && spec->limit_address_space && limit(RLIMIT_AS, spec->memory_limit_bytes + ADDRESS_SPACE_EXTRA) != 0)
+#ifndef __SANITIZE_ADDRESS__ /* its shadow memory reserves terabytes of addresses */
+	if (spec->memory_limit_bytes && spec->limit_address_space &&
+	        limit(RLIMIT_AS, spec->memory_limit_bytes + ADDRESS_SPACE_EXTRA) != 0)
 		return 2;
 #endif
 	for (int i = 0; i < 3; i++)
@@ -102,7 +107,8 @@ static void child(const struct tk_worker_process_spec *spec, const int fds[3], i
 /* Threads for the libraries that only listen to the environment; sanitizers' options for the tests. */
 static char **worker_env(uint32_t threads, struct tk_error *err)
 {
-	static const char *const thread_names[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
+	static const char *const thread_names[] = {
+	        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
 	static const char *const passed[] = {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
 	char text[8][512];
 	const char *extra[9] = {0};
@@ -143,9 +149,10 @@ static int await_exec(int report, struct tk_worker_process *p, const char *progr
 	return tk_fail_errno(err, "the worker cannot be started (%s: %s)", program, steps[f.step]);
 }
 
-int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p, struct tk_error *err)
+int tk_worker_process_start(
+        const struct tk_worker_process_spec *spec, struct tk_worker_process *p, struct tk_error *err)
 {
-	int fds[6] = {-1, -1, -1, -1, -1, -1};       /* to the worker, from it, report: read and write ends */
+	int fds[6] = {-1, -1, -1, -1, -1, -1}; /* to the worker, from it, report: read and write ends */
 	char **env = worker_env(spec->threads, err);
 	int status = env ? TK_OK : TK_ENOMEM;
 	*p = (struct tk_worker_process){.to = -1, .from = -1};
@@ -162,7 +169,7 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 		status = tk_fail_errno(err, "fork");
 		goto out;
 	}
-	setpgid(p->pid, p->pid);                     /* here as well: whoever comes first */
+	setpgid(p->pid, p->pid); /* here as well: whoever comes first */
 	close(fds[5]);
 	fds[5] = -1;
 	status = await_exec(fds[4], p, spec->program, err);
@@ -197,7 +204,7 @@ void tk_worker_process_stop(struct tk_worker_process *p, double grace_s)
 		return;
 	while (!tk_worker_process_ended(p) && tk_clock_mono_ns() < until)
 		tk_clock_sleep_ns(1000000);
-	kill(-p->pid, SIGKILL);              /* children too, whether it has ended or not */
+	kill(-p->pid, SIGKILL); /* children too, whether it has ended or not */
 	if (!p->ended && waitpid(p->pid, &p->status, 0) == p->pid)
 		p->ended = true;
 	p->pid = 0;

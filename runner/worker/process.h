@@ -10,28 +10,29 @@ struct tk_error;
 
 struct tk_worker_process_spec {
 	const char *program;
-	const cpu_set_t *cores;          /* NULL: as the parent */
+	const cpu_set_t *cores; /* NULL: as the parent */
 	uint32_t threads;
 	uint64_t memory_limit_bytes;
-	bool limit_address_space;        /* not for GPUs: their drivers reserve far more than they use */
-	int log_fd;                      /* stderr and stdout */
+	bool limit_address_space; /* not for GPUs: their drivers reserve far more than they use */
+	int log_fd;               /* stderr and stdout */
 };
 
 struct tk_worker_process {
-	pid_t pid;                       /* 0: none */
-	int to, from;                    /* -1: closed */
-	int status;                      /* of waitpid, once it has ended */
+	pid_t pid;    /* 0: none */
+	int to, from; /* -1: closed */
+	int status;   /* of waitpid, once it has ended */
 	bool ended;
 };
 
 /* "0-1,4"; TK_EUSAGE where it is no list of cores. */
 int tk_cores_parse(const char *list, cpu_set_t *out, struct tk_error *err);
 
-int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p, struct tk_error *err);
-bool tk_worker_process_ended(struct tk_worker_process *p);      /* looks, does not wait */
+int tk_worker_process_start(
+        const struct tk_worker_process_spec *spec, struct tk_worker_process *p, struct tk_error *err);
+bool tk_worker_process_ended(struct tk_worker_process *p); /* looks, does not wait */
 /* Closes the wire and gives the process `grace_s` to end by itself; then the whole process group is killed. */
 void tk_worker_process_stop(struct tk_worker_process *p, double grace_s);
 uint64_t tk_worker_process_resident(const struct tk_worker_process *p);
-int64_t tk_kernel_oom_kills(void);                              /* of the whole system since boot; -1: unknown */
+int64_t tk_kernel_oom_kills(void); /* of the whole system since boot; -1: unknown */
 
 #endif

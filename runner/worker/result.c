@@ -1,8 +1,8 @@
 /* Measurements and devices as JSON. NaN and infinity become null. */
-#include <math.h>
 #include "measure/measure.h"
 #include "worker/job.h"
 #include "worker/wire.h"
+#include <math.h>
 
 static json_t *real(double x)
 {
@@ -99,7 +99,8 @@ json_t *tk_measurement_json(const struct tk_measurement *m)
 
 json_t *tk_device_info_json(const struct tk_device_info *info)
 {
-	json_t *o = json_object(), *attributes = json_loadb(info->attributes, sizeof info->attributes, JSON_DISABLE_EOF_CHECK, NULL);
+	json_t *o = json_object(),
+	       *attributes = json_loadb(info->attributes, sizeof info->attributes, JSON_DISABLE_EOF_CHECK, NULL);
 	json_object_set_new(o, "kind", tk_wire_text(info->kind, sizeof info->kind));
 	json_object_set_new(o, "name", tk_wire_text(info->name, sizeof info->name));
 	json_object_set_new(o, "uuid", tk_wire_text(info->uuid, sizeof info->uuid));

@@ -1,4 +1,10 @@
 /* The worker process: reads requests, loads one device layer and one backend, measures, answers. */
+#include "base/error.h"
+#include "measure/measure.h"
+#include "worker/job.h"
+#include "worker/loader.h"
+#include "worker/wire.h"
+#include "worker/worker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -7,12 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/error.h"
-#include "measure/measure.h"
-#include "worker/job.h"
-#include "worker/loader.h"
-#include "worker/wire.h"
-#include "worker/worker.h"
 
 struct serve {
 	int in, out;
@@ -34,7 +34,8 @@ static json_t *answer_to(struct serve *s, const json_t *request)
 {
 	static const struct {
 		const char *name;
-		int (*run)(struct tk_worker_state *state, const json_t *request, json_t **result, enum tk_outcome *outcome, struct tk_error *err);
+		int (*run)(struct tk_worker_state *state, const json_t *request, json_t **result,
+		        enum tk_outcome *outcome, struct tk_error *err);
 	} commands[] = {{"device", tk_job_device}, {"backend", tk_job_backend}, {"measure", tk_job_measure}};
 	const char *name = json_string_value(json_object_get(request, "cmd"));
 	json_int_t id = json_integer_value(json_object_get(request, "id"));

@@ -1,10 +1,10 @@
 /* See wire.h. */
 #include "worker/wire.h"
+#include "base/error.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/error.h"
 
 /* Brackets outside of strings: jansson would accept a depth of 2048, and nothing here is deeper than 5. */
 static bool too_deep(const char *line, size_t len)
@@ -94,7 +94,7 @@ int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 	if (!text)
 		return tk_fail(err, TK_EINTERNAL, "an answer that cannot be written as JSON");
 	size_t len = strlen(text), done = 0;
-	text[len++] = '\n';          /* in the place of the NUL */
+	text[len++] = '\n'; /* in the place of the NUL */
 	while (status == TK_OK && done < len) {
 		ssize_t n = write(fd, text + done, len - done);
 		if (n >= 0)
@@ -109,11 +109,16 @@ int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 /* Bytes of the UTF-8 character that starts here; 0 where it is none. Overlong forms and surrogates are none. */
 static size_t utf8_length(const unsigned char *s)
 {
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+	size_t n = s[0] < 0x80                   ? 1
+	           : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+	           : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+	           : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+	                                         : 0;
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	        (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
 }

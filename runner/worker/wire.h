@@ -1,8 +1,9 @@
-/* The wire between the tracker and its workers: JSON lines with limits, the same for both sides. docs/worker-protocol.md describes it. */
+/* The wire between the tracker and its workers: JSON lines with limits, the same for both sides.
+ * docs/worker-protocol.md describes it. */
 #ifndef TK_WORKER_WIRE_H
 #define TK_WORKER_WIRE_H
-#include <jansson.h>
 #include "base/buf.h"
+#include <jansson.h>
 
 struct tk_error;
 
@@ -14,13 +15,13 @@ struct tk_error;
 struct tk_wire_reader {
 	int fd;
 	struct tk_buf buf;
-	size_t scanned;          /* no newline before this */
+	size_t scanned; /* no newline before this */
 };
 
 enum tk_wire_read { TK_WIRE_LINE, TK_WIRE_MORE, TK_WIRE_END };
 
-/* Takes a complete line out of what has been read: TK_WIRE_LINE with its parsed object in *out, or TK_WIRE_MORE. TK_EDATA where the line is
- * no object of this protocol or longer than the limit. */
+/* Takes a complete line out of what has been read: TK_WIRE_LINE with its parsed object in *out, or TK_WIRE_MORE.
+ * TK_EDATA where the line is no object of this protocol or longer than the limit. */
 int tk_wire_next(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err);
 /* One read(2). TK_WIRE_END at the end of the input, else TK_WIRE_MORE. */
 int tk_wire_fill(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err);

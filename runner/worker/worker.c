@@ -1,5 +1,12 @@
 /* The parent's side: one process at a time, one request at a time, and a word for every way in which that can end. */
 #include "worker/worker.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "worker/answer.h"
+#include "worker/process.h"
+#include "worker/wire.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,18 +17,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/proc.h"
-#include "worker/answer.h"
-#include "worker/process.h"
-#include "worker/wire.h"
 
-#define SLICE_MS 50                      /* how often memory, log and cancellation are looked at */
+#define SLICE_MS 50 /* how often memory, log and cancellation are looked at */
 #define HELLO_S 30.0
-#define ASK_S 120.0                      /* device and backend questions: drivers may have to be started */
-#define LOG_MAX_BYTES (64ll << 20)       /* what one request may print */
+#define ASK_S 120.0                /* device and backend questions: drivers may have to be started */
+#define LOG_MAX_BYTES (64ll << 20) /* what one request may print */
 #define LAST_WORDS 4096
 
 struct tk_worker {
@@ -33,9 +33,9 @@ struct tk_worker {
 	bool log_is_file;
 	struct tk_worker_process process;
 	struct tk_wire_reader reader;
-	char *loaded;                        /* the backend that the process has loaded, NULL: none */
+	char *loaded; /* the backend that the process has loaded, NULL: none */
 	int64_t last_id;
-	int64_t log_start, oom_kills;        /* when the request was made */
+	int64_t log_start, oom_kills; /* when the request was made */
 };
 
 /* How a request ended, while nobody knows yet what it was for. */
@@ -73,8 +73,10 @@ int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, str
 	w->device_index = spec->device_index;
 	w->threads = spec->threads;
 	w->memory_limit_bytes = spec->memory_limit_bytes;
-	int status = w->program && w->device_kind && (w->device_layer || !spec->device_layer) && (w->cpu_list || !spec->cpu_list) ?
-		TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = w->program && w->device_kind && (w->device_layer || !spec->device_layer) &&
+	                             (w->cpu_list || !spec->cpu_list)
+	                     ? TK_OK
+	                     : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status == TK_OK && w->cpu_list)
 		status = tk_cores_parse(w->cpu_list, &w->cores, err);
 	if (status == TK_OK)
@@ -163,14 +165,14 @@ static void describe_death(struct tk_worker *w, struct ending *end)
 		signal_name(WTERMSIG(status), name, sizeof name);
 		snprintf(end->message, end->size, "the worker was killed by %s%s%s", name, words[0] ? ": " : "", words);
 	} else {
-		snprintf(end->message, end->size, "the worker exited with code %d before it answered%s%s", WEXITSTATUS(status),
-			words[0] ? ": " : "", words);
+		snprintf(end->message, end->size, "the worker exited with code %d before it answered%s%s",
+		        WEXITSTATUS(status), words[0] ? ": " : "", words);
 	}
 }
 
 /* Ends the process and says why. Returns 1: the request has an outcome. */
 static int give_up(struct tk_worker *w, struct ending *end, enum tk_outcome outcome, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+        __attribute__((format(printf, 4, 5)));
 
 static int give_up(struct tk_worker *w, struct ending *end, enum tk_outcome outcome, const char *fmt, ...)
 {
@@ -204,18 +206,21 @@ static int watch(struct tk_worker *w, double deadline_s, int64_t until, struct e
 	if (w->memory_limit_bytes) {
 		uint64_t resident = tk_worker_process_resident(&w->process);
 		if (resident > w->memory_limit_bytes)
-			return give_up(w, end, TK_OUTCOME_OUT_OF_MEMORY, "the worker used %.1f GiB, the limit is %.1f GiB: killed",
-				(double)resident / 0x1p30, (double)w->memory_limit_bytes / 0x1p30);
+			return give_up(w, end, TK_OUTCOME_OUT_OF_MEMORY,
+			        "the worker used %.1f GiB, the limit is %.1f GiB: killed", (double)resident / 0x1p30,
+			        (double)w->memory_limit_bytes / 0x1p30);
 	}
 	if (log_size(w) - w->log_start > LOG_MAX_BYTES) {
-		int status = give_up(w, end, TK_OUTCOME_FAILED, "the worker printed more than %lld MiB: killed", LOG_MAX_BYTES >> 20);
+		int status = give_up(w, end, TK_OUTCOME_FAILED, "the worker printed more than %lld MiB: killed",
+		        LOG_MAX_BYTES >> 20);
 		if (ftruncate(w->log_fd, w->log_start + (1 << 20)) != 0)
 			tk_log(TK_LOG_WARN, "worker_log", NULL, "the log of a worker could not be cut");
 		return status;
 	}
 	if (tk_clock_mono_ns() >= until) {
 		last_words(w, words, sizeof words);
-		return give_up(w, end, TK_OUTCOME_TIMEOUT, "no answer after %.3g s: killed%s%s", deadline_s, words[0] ? ": " : "", words);
+		return give_up(w, end, TK_OUTCOME_TIMEOUT, "no answer after %.3g s: killed%s%s", deadline_s,
+		        words[0] ? ": " : "", words);
 	}
 	return 0;
 }
@@ -236,7 +241,8 @@ static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct
 		enum tk_wire_read what;
 		struct tk_error why = {0};
 		if (tk_wire_next(&w->reader, &what, line, &why))
-			return give_up(w, end, TK_OUTCOME_PROTOCOL, "the worker's answer cannot be read: %s", why.message);
+			return give_up(
+			        w, end, TK_OUTCOME_PROTOCOL, "the worker's answer cannot be read: %s", why.message);
 		if (what == TK_WIRE_LINE)
 			return 0;
 		if (wait_slice(w->process.from, POLLIN, until)) {
@@ -247,7 +253,7 @@ static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct
 			continue;
 		}
 		if (tk_worker_process_ended(&w->process))
-			return died(w, end);         /* a child of it may still hold the pipe open */
+			return died(w, end); /* a child of it may still hold the pipe open */
 		int status = watch(w, deadline_s, until, end, err);
 		if (status)
 			return status;
@@ -255,7 +261,8 @@ static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct
 }
 
 /* The pipe is not blocking: a worker that does not read cannot hold the tracker. */
-static int deliver(struct tk_worker *w, const json_t *request, double deadline_s, struct ending *end, struct tk_error *err)
+static int deliver(
+        struct tk_worker *w, const json_t *request, double deadline_s, struct ending *end, struct tk_error *err)
 {
 	int64_t until = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
 	char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -269,7 +276,8 @@ static int deliver(struct tk_worker *w, const json_t *request, double deadline_s
 		if (n > 0)
 			done += (size_t)n;
 		else if (errno == EAGAIN && !wait_slice(w->process.to, POLLOUT, until))
-			status = tk_worker_process_ended(&w->process) ? died(w, end) : watch(w, deadline_s, until, end, err);
+			status = tk_worker_process_ended(&w->process) ? died(w, end)
+			                                              : watch(w, deadline_s, until, end, err);
 		else if (errno != EAGAIN && errno != EINTR)
 			status = died(w, end);
 	}
@@ -279,9 +287,12 @@ static int deliver(struct tk_worker *w, const json_t *request, double deadline_s
 
 static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 {
-	struct tk_worker_process_spec spec = {.program = w->program, .cores = w->cpu_list ? &w->cores : NULL, .threads = w->threads,
-		.memory_limit_bytes = w->memory_limit_bytes, .log_fd = w->log_fd,
-		.limit_address_space = strcmp(w->device_kind, "cpu") == 0 || strcmp(w->device_kind, "null") == 0};
+	struct tk_worker_process_spec spec = {.program = w->program,
+	        .cores = w->cpu_list ? &w->cores : NULL,
+	        .threads = w->threads,
+	        .memory_limit_bytes = w->memory_limit_bytes,
+	        .log_fd = w->log_fd,
+	        .limit_address_space = strcmp(w->device_kind, "cpu") == 0 || strcmp(w->device_kind, "null") == 0};
 	json_t *hello = NULL;
 	int status = tk_worker_process_start(&spec, &w->process, err);
 	if (status)
@@ -295,8 +306,8 @@ static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 	const char *word = json_string_value(json_object_get(hello, "hello"));
 	json_int_t version = json_integer_value(json_object_get(hello, "protocol"));
 	if (!word || strcmp(word, "tracker-worker") != 0 || version != TK_WIRE_PROTOCOL)
-		status = tk_fail(err, TK_EVERSION, "%s speaks version %lld of the worker protocol, expected %d", w->program, (long long)version,
-			TK_WIRE_PROTOCOL);
+		status = tk_fail(err, TK_EVERSION, "%s speaks version %lld of the worker protocol, expected %d",
+		        w->program, (long long)version, TK_WIRE_PROTOCOL);
 	json_decref(hello);
 	if (status)
 		end_process(w, 0);
@@ -308,13 +319,14 @@ static int ready(struct tk_worker *w, const char *backend, struct ending *end, s
 {
 	bool stale = w->loaded && backend && strcmp(w->loaded, backend) != 0;
 	if (w->process.pid && (stale || w->reader.buf.len > 0 || tk_worker_process_ended(&w->process) ||
-			wait_slice(w->process.from, POLLIN, tk_clock_mono_ns())))
+	                              wait_slice(w->process.from, POLLIN, tk_clock_mono_ns())))
 		end_process(w, stale ? 1 : 0);
 	return w->process.pid ? TK_OK : start(w, end, err);
 }
 
 /* 0: *result is a new reference; 1: `end` says how it ended; negative: an error. `request` gets its id. */
-static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t **result, struct ending *end, struct tk_error *err)
+static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t **result, struct ending *end,
+        struct tk_error *err)
 {
 	const char *backend = json_string_value(json_object_get(request, "backend"));
 	json_t *answer = NULL;
@@ -373,7 +385,8 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 	return r;
 }
 
-int tk_worker_measure(struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err)
+int tk_worker_measure(
+        struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err)
 {
 	int64_t started = tk_clock_mono_ns();
 	struct ending end = {TK_OUTCOME_FAILED, out->message, sizeof out->message};
@@ -382,7 +395,8 @@ int tk_worker_measure(struct tk_worker *w, const struct tk_job_request *request,
 	*out = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
 	int status = ask(w, question, request->deadline_s, &raw, &end, err);
 	json_decref(question);
-	if (status == 0 && tk_answer_measurement(raw, &end.outcome, out->message, sizeof out->message, &out->result, &why))
+	if (status == 0 &&
+	        tk_answer_measurement(raw, &end.outcome, out->message, sizeof out->message, &out->result, &why))
 		give_up(w, &end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s", why.message);
 	json_decref(raw);
 	out->outcome = end.outcome;
@@ -404,18 +418,24 @@ void tk_job_result_free(struct tk_job_result *r)
 static int status_of(enum tk_outcome outcome)
 {
 	switch (outcome) {
-	case TK_OUTCOME_NO_DEVICE: return TK_ENOTFOUND;
-	case TK_OUTCOME_CRASHED: return TK_ECRASH;
-	case TK_OUTCOME_TIMEOUT: return TK_ETIMEOUT;
-	case TK_OUTCOME_OUT_OF_MEMORY: return TK_ENOMEM;
-	case TK_OUTCOME_UNSUPPORTED: return TK_EUNSUPPORTED;
-	default: return TK_EDATA;
+	case TK_OUTCOME_NO_DEVICE:
+		return TK_ENOTFOUND;
+	case TK_OUTCOME_CRASHED:
+		return TK_ECRASH;
+	case TK_OUTCOME_TIMEOUT:
+		return TK_ETIMEOUT;
+	case TK_OUTCOME_OUT_OF_MEMORY:
+		return TK_ENOMEM;
+	case TK_OUTCOME_UNSUPPORTED:
+		return TK_EUNSUPPORTED;
+	default:
+		return TK_EDATA;
 	}
 }
 
 /* A question whose answer is an object or an error. */
-static int describe(struct tk_worker *w, json_t *request, int (*check)(const json_t *, json_t **, struct tk_error *), json_t **out,
-	struct tk_error *err)
+static int describe(struct tk_worker *w, json_t *request, int (*check)(const json_t *, json_t **, struct tk_error *),
+        json_t **out, struct tk_error *err)
 {
 	char message[1024] = "";
 	struct ending end = {TK_OUTCOME_FAILED, message, sizeof message};

@@ -1,40 +1,42 @@
 /* The parent's side of a worker: a process of its own that loads one device layer and one backend at a time.
  *
- * The wire is JSON lines over two pipes (docs/worker-protocol.md): requests {"id":1,"cmd":"measure",...}, answers {"id":1,"ok":true,"result":{...}}
- * or {"id":1,"ok":false,"outcome":"failed","message":"..."}. Whatever a backend prints goes to the worker's log, not to the wire.
- * A worker that crashes, hangs, blows up or babbles is killed; the caller gets an outcome and the next job a fresh worker. */
+ * The wire is JSON lines over two pipes (docs/worker-protocol.md): requests {"id":1,"cmd":"measure",...}, answers
+ * {"id":1,"ok":true,"result":{...}} or {"id":1,"ok":false,"outcome":"failed","message":"..."}. Whatever a backend
+ * prints goes to the worker's log, not to the wire. A worker that crashes, hangs, blows up or babbles is killed; the
+ * caller gets an outcome and the next job a fresh worker. */
 #ifndef TK_WORKER_H
 #define TK_WORKER_H
+#include "problem/outcome.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "problem/outcome.h"
 
 struct tk_error;
 struct tk_worker;
 
 struct tk_worker_spec {
-	const char *program;             /* absolute path of the tracker itself */
-	const char *device_kind;         /* "cpu", "cuda", "null" ... */
-	const char *device_layer;        /* path of the device layer's shared object */
+	const char *program;      /* absolute path of the tracker itself */
+	const char *device_kind;  /* "cpu", "cuda", "null" ... */
+	const char *device_layer; /* path of the device layer's shared object */
 	uint32_t device_index;
-	const char *cpu_list;            /* cores to be pinned to, "0-1,4"; NULL: all */
+	const char *cpu_list; /* cores to be pinned to, "0-1,4"; NULL: all */
 	uint32_t threads;
-	uint64_t memory_limit_bytes;     /* 0: none */
-	const char *log_path;            /* stderr and stdout of the process, appended; NULL: /dev/null */
+	uint64_t memory_limit_bytes; /* 0: none */
+	const char *log_path;        /* stderr and stdout of the process, appended; NULL: /dev/null */
 };
 
 struct tk_job_request {
 	const char *backend_path, *backend_options, *problem, *config;
-	const char *cache;               /* "cold" or "hot" */
+	const char *cache; /* "cold" or "hot" */
 	uint64_t seed;
-	double deadline_s;               /* of the whole job */
+	double deadline_s; /* of the whole job */
 	double measure_s, relative_half_width, confidence;
 	uint32_t min_samples, max_samples;
 	bool verify;
 };
 
-/* `result` is the worker's answer, checked against the schema in docs/worker-protocol.md: a reference of the caller's, NULL where there is none. */
+/* `result` is the worker's answer, checked against the schema in docs/worker-protocol.md: a reference of the caller's,
+ * NULL where there is none. */
 struct tk_job_result {
 	enum tk_outcome outcome;
 	char message[1024];
@@ -46,17 +48,20 @@ struct tk_job_result {
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err);
 void tk_worker_free(struct tk_worker *w);
 
-/* Every way a job can end is TK_OK with an outcome; errors are about not being able to start a process at all, or cancellation. */
-int tk_worker_measure(struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err);
+/* Every way a job can end is TK_OK with an outcome; errors are about not being able to start a process at all, or
+ * cancellation. */
+int tk_worker_measure(
+        struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err);
 void tk_job_result_free(struct tk_job_result *r);
 
-/* The device as the worker sees it: fields of struct tk_device_info as a JSON object, `attributes` as an object, and "count", the number of
- * devices of this kind; new reference. */
+/* The device as the worker sees it: fields of struct tk_device_info as a JSON object, `attributes` as an object, and
+ * "count", the number of devices of this kind; new reference. */
 int tk_worker_device(struct tk_worker *w, json_t **out, struct tk_error *err);
 /* What a backend says of itself: {"name","description","device_kind","version","abi":[1,0]}; new reference. */
 int tk_worker_backend(struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err);
 
-/* The process itself (`tracker worker`, hidden): serves requests on the two descriptors until the end of its input. Returns an exit code. */
+/* The process itself (`tracker worker`, hidden): serves requests on the two descriptors until the end of its input.
+ * Returns an exit code. */
 int tk_worker_serve(int in_fd, int out_fd);
 
 #endif

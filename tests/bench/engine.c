@@ -1,14 +1,14 @@
 /* What the timing engine costs by itself: whole jobs on the null device, whose kernels take no time at all.
  *
  *   bench_engine [--at-most=US]     exit code 1 where a sample costs more than US microseconds (none: only prints) */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/measure.h"
 #include "stats/summary.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define ROUNDS 15
 
@@ -26,15 +26,21 @@ static int open_rig(struct rig *r)
 	r->backend = tk_backend_entry();
 	if (r->ops->open(0, &r->device, &err))
 		return -1;
-	struct tk_open_args args = {.size = sizeof args, .device = r->device, .device_ops = r->ops, .options = "noise=0.05"};
+	struct tk_open_args args = {
+	        .size = sizeof args, .device = r->device, .device_ops = r->ops, .options = "noise=0.05"};
 	return r->backend->open(&args, &r->ctx, &err);
 }
 
 /* Median over ROUNDS jobs of exactly `samples` samples: seconds of the whole job and of its sampling. */
-static int time_jobs(const struct rig *r, const struct tk_problem_spec *p, size_t samples, double *job_s, double *sampling_s)
+static int time_jobs(
+        const struct rig *r, const struct tk_problem_spec *p, size_t samples, double *job_s, double *sampling_s)
 {
-	struct tk_measure_options o = {.seed = 1, .cache = TK_CACHE_HOT, .stop = {0.95, 0, samples, samples, 60}, .max_warmup_s = 1,
-		.min_sample_ns = 1, .verify = true};
+	struct tk_measure_options o = {.seed = 1,
+	        .cache = TK_CACHE_HOT,
+	        .stop = {0.95, 0, samples, samples, 60},
+	        .max_warmup_s = 1,
+	        .min_sample_ns = 1,
+	        .verify = true};
 	double jobs[ROUNDS], sampling[ROUNDS];
 	for (int i = 0; i < ROUNDS; i++) {
 		struct tk_measurement m;
@@ -54,7 +60,8 @@ static int time_jobs(const struct rig *r, const struct tk_problem_spec *p, size_
 int main(int argc, char **argv)
 {
 	static const size_t samples[] = {10, 100, 1000, 10000};
-	double at_most_us = argc > 1 && strncmp(argv[1], "--at-most=", 10) == 0 ? strtod(argv[1] + 10, NULL) : INFINITY, worst = 0;
+	double at_most_us = argc > 1 && strncmp(argv[1], "--at-most=", 10) == 0 ? strtod(argv[1] + 10, NULL) : INFINITY,
+	       worst = 0;
 	struct rig r;
 	struct tk_problem_spec p;
 	if (open_rig(&r) || tk_problem_parse(&p, "gemm:m=16,n=16,k=16", NULL))

@@ -1,10 +1,11 @@
-/* Any bytes from a worker: an error with a sentence, or objects that hold only what the protocol knows and can be written again. */
-#include <stdlib.h>
-#include <string.h>
+/* Any bytes from a worker: an error with a sentence, or objects that hold only what the protocol knows and can be
+ * written again. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "worker/answer.h"
 #include "worker/wire.h"
+#include <stdlib.h>
+#include <string.h>
 
 static void need_sentence(int status, const struct tk_error *err)
 {
@@ -29,7 +30,8 @@ static int measurement(const json_t *result, json_t **clean, struct tk_error *er
 	char message[64];
 	enum tk_outcome outcome = TK_OUTCOME_COUNT;
 	int status = tk_answer_measurement(result, &outcome, message, sizeof message, clean, err);
-	if (status == 0 && (outcome >= TK_OUTCOME_COUNT || (tk_outcome_counts(outcome) && !json_object_get(*clean, "median"))))
+	if (status == 0 &&
+	        (outcome >= TK_OUTCOME_COUNT || (tk_outcome_counts(outcome) && !json_object_get(*clean, "median"))))
 		abort();
 	return status;
 }

@@ -1,4 +1,5 @@
 /* What the processor is, and what of its surroundings belongs into the environment of a run. */
+#include "cpu_system.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include "cpu_system.h"
 
 /* The value of "key : value" in /proc/cpuinfo's first processor. */
 static int cpuinfo(const char *key, char *out, size_t size)
@@ -33,10 +33,12 @@ static const char *arch_level(void)
 {
 #if defined(__x86_64__)
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-			__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+	        __builtin_cpu_supports("avx512vl"))
 		return "x86-64-v4";
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+	        __builtin_cpu_supports("fma"))
 		return "x86-64-v3";
 	if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("ssse3"))
 		return "x86-64-v2";
@@ -56,9 +58,11 @@ static uint64_t cache_bytes(int core, int level)
 	for (int i = 0; i < 8; i++) {
 		if (cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", core, i) != level)
 			continue;
-		if (cpu_read_line(type, sizeof type, "/sys/devices/system/cpu/cpu%d/cache/index%d/type", core, i) && strcmp(type, "Instruction") == 0)
+		if (cpu_read_line(type, sizeof type, "/sys/devices/system/cpu/cpu%d/cache/index%d/type", core, i) &&
+		        strcmp(type, "Instruction") == 0)
 			continue;
-		int64_t kib = cpu_read_number(0, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", core, i);     /* "32768K" */
+		int64_t kib =
+		        cpu_read_number(0, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", core, i); /* "32768K" */
 		if (kib > 0)
 			return (uint64_t)kib << 10;
 	}
@@ -73,7 +77,7 @@ static uint64_t last_level_cache(int core)
 		if (bytes)
 			return bytes;
 	}
-	return 32ull << 20;          /* unknown: rather too cold than too warm */
+	return 32ull << 20; /* unknown: rather too cold than too warm */
 }
 
 /* A JSON object under construction; `over` where it does not fit. */
@@ -108,7 +112,8 @@ static void put_text(struct attributes *a, const char *key, const char *value)
 	put_key(a, key);
 	put(a, "\"");
 	for (; *value; value++)
-		put(a, "%s%c", *value == '"' || *value == '\\' ? "\\" : "", *value >= ' ' && *value < 127 ? *value : '?');
+		put(a, "%s%c", *value == '"' || *value == '\\' ? "\\" : "",
+		        *value >= ' ' && *value < 127 ? *value : '?');
 	put(a, "\"");
 }
 
@@ -179,7 +184,8 @@ static int fill_attributes(struct tk_device *dev, char *out, size_t size)
 	put_file(&a, "governor", path);
 	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_driver", core);
 	put_file(&a, "frequency_driver", path);
-	put_number(&a, "max_mhz", (double)cpu_read_number(-1000, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core) / 1000);
+	put_number(&a, "max_mhz",
+	        (double)cpu_read_number(-1000, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core) / 1000);
 	put_turbo(&a);
 	put_file(&a, "smt", "/sys/devices/system/cpu/smt/control");
 	put_word(&a, "microcode", "microcode");

@@ -1,20 +1,20 @@
 /* What the files of the CPU device layer share: small readers of /sys and /proc, and the open device. */
 #ifndef TK_CPU_SYSTEM_H
 #define TK_CPU_SYSTEM_H
+#include "tracker_abi.h"
 #include <sched.h>
 #include <stdint.h>
-#include "tracker_abi.h"
 
-struct cpu_counters {           /* since boot; -1 where the system does not tell */
+struct cpu_counters { /* since boot; -1 where the system does not tell */
 	int64_t thermal, quota, steal, jiffies;
 };
 
 struct tk_device {
-	cpu_set_t cores;             /* that this process may use, as it was when the device was opened */
+	cpu_set_t cores; /* that this process may use, as it was when the device was opened */
 	int first_core;
-	char cgroup_stat[512];       /* path of the cpu.stat of this process' control group, "" where there is none */
+	char cgroup_stat[512]; /* path of the cpu.stat of this process' control group, "" where there is none */
 	char temperature_path[128];
-	struct cpu_counters seen;    /* at the last telemetry */
+	struct cpu_counters seen; /* at the last telemetry */
 };
 
 /* First line of a file without its newline; 0 where it cannot be read. The path is formatted. */

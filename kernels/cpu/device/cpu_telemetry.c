@@ -1,11 +1,11 @@
 /* Clock, temperature, load, and whether something held the processor back since the last look. */
+#include "cpu_system.h"
 #include <dirent.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpu_system.h"
 
 int cpu_read_line(char *out, size_t size, const char *path_format, ...)
 {
@@ -65,8 +65,10 @@ static int cgroup_folder(char *out, size_t size)
 		if (!path)
 			continue;
 		*path++ = 0;
-		const char *root = !list[1] ? "/sys/fs/cgroup" : strcmp(list + 1, "cpu") == 0 || strncmp(list + 1, "cpu,", 4) == 0 ?
-			"/sys/fs/cgroup/cpu" : NULL;
+		const char *root = !list[1] ? "/sys/fs/cgroup"
+		                   : strcmp(list + 1, "cpu") == 0 || strncmp(list + 1, "cpu,", 4) == 0
+		                           ? "/sys/fs/cgroup/cpu"
+		                           : NULL;
 		if (!root || (found && !list[1]))
 			continue;
 		if (snprintf(out, size, "%s%s", root, strcmp(path, "/") ? path : "") < (int)size)
@@ -86,7 +88,8 @@ double cpu_quota(void)
 		double quota = 0, period = 0;
 		return sscanf(line, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : 0;
 	}
-	int64_t quota = cpu_read_number(-1, "%s/cpu.cfs_quota_us", folder), period = cpu_read_number(0, "%s/cpu.cfs_period_us", folder);
+	int64_t quota = cpu_read_number(-1, "%s/cpu.cfs_quota_us", folder),
+	        period = cpu_read_number(0, "%s/cpu.cfs_period_us", folder);
 	return quota > 0 && period > 0 ? (double)quota / (double)period : 0;
 }
 
@@ -99,14 +102,16 @@ static void find_temperature(struct tk_device *dev)
 			continue;
 		for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++)
 			if (strcmp(name, wanted[w]) == 0) {
-				snprintf(dev->temperature_path, sizeof dev->temperature_path, "/sys/class/hwmon/hwmon%d/temp1_input", i);
+				snprintf(dev->temperature_path, sizeof dev->temperature_path,
+				        "/sys/class/hwmon/hwmon%d/temp1_input", i);
 				return;
 			}
 	}
 	for (int i = 0; i < 32; i++)
 		if (cpu_read_line(name, sizeof name, "/sys/class/thermal/thermal_zone%d/type", i) &&
-				(strstr(name, "x86_pkg_temp") || strstr(name, "cpu"))) {
-			snprintf(dev->temperature_path, sizeof dev->temperature_path, "/sys/class/thermal/thermal_zone%d/temp", i);
+		        (strstr(name, "x86_pkg_temp") || strstr(name, "cpu"))) {
+			snprintf(dev->temperature_path, sizeof dev->temperature_path,
+			        "/sys/class/thermal/thermal_zone%d/temp", i);
 			return;
 		}
 }
@@ -124,12 +129,15 @@ struct cpu_counters cpu_read_counters(const struct tk_device *dev)
 	struct cpu_counters c = {-1, cpu_read_field(dev->cgroup_stat, "nr_throttled"), -1, -1};
 	char line[256];
 	long long t[8] = {0};
-	int64_t core = cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count", dev->first_core);
-	int64_t package = cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/thermal_throttle/package_throttle_count", dev->first_core);
+	int64_t core = cpu_read_number(
+	        -1, "/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count", dev->first_core);
+	int64_t package = cpu_read_number(
+	        -1, "/sys/devices/system/cpu/cpu%d/thermal_throttle/package_throttle_count", dev->first_core);
 	if (core >= 0 || package >= 0)
 		c.thermal = (core > 0 ? core : 0) + (package > 0 ? package : 0);
-	if (cpu_read_line(line, sizeof line, "/proc/stat") && sscanf(line, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &t[0], &t[1], &t[2],
-			&t[3], &t[4], &t[5], &t[6], &t[7]) == 8) {
+	if (cpu_read_line(line, sizeof line, "/proc/stat") &&
+	        sscanf(line, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5],
+	                &t[6], &t[7]) == 8) {
 		c.steal = t[7];
 		c.jiffies = t[0] + t[1] + t[2] + t[3] + t[4] + t[5] + t[6] + t[7];
 	}
@@ -143,7 +151,9 @@ static double current_mhz(const struct tk_device *dev)
 	int n = 0, core = -1;
 	char line[256];
 	for (int i = 0; i < CPU_SETSIZE && n < 64; i++) {
-		int64_t khz = CPU_ISSET(i, &dev->cores) ? cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", i) : -1;
+		int64_t khz = CPU_ISSET(i, &dev->cores)
+		                      ? cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", i)
+		                      : -1;
 		if (khz > 0) {
 			sum += (double)khz / 1000;
 			n++;
@@ -153,7 +163,8 @@ static double current_mhz(const struct tk_device *dev)
 	while (f && fgets(line, sizeof line, f)) {
 		if (sscanf(line, "processor : %d", &core) == 1)
 			continue;
-		if (sscanf(line, "cpu MHz : %lf", &mhz) == 1 && core >= 0 && core < CPU_SETSIZE && CPU_ISSET(core, &dev->cores)) {
+		if (sscanf(line, "cpu MHz : %lf", &mhz) == 1 && core >= 0 && core < CPU_SETSIZE &&
+		        CPU_ISSET(core, &dev->cores)) {
 			sum += mhz;
 			n++;
 		}

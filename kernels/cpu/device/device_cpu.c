@@ -1,5 +1,5 @@
-/* The device layer of processors: memory, a clock, telemetry. Everything is synchronous, so streams are nothing and events are
- * readings of CLOCK_MONOTONIC_RAW, which no time daemon bends. */
+/* The device layer of processors: memory, a clock, telemetry. Everything is synchronous, so streams are nothing and
+ * events are readings of CLOCK_MONOTONIC_RAW, which no time daemon bends. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,8 @@ static void cpu_close(struct tk_device *dev)
 
 static int cpu_info(struct tk_device *dev, struct tk_device_info *out, struct tk_abi_error *err)
 {
-	return cpu_fill_info(dev, out) == 0 ? TK_ABI_OK : fail(err, TK_ABI_DEVICE, "the description of the processor is too long");
+	return cpu_fill_info(dev, out) == 0 ? TK_ABI_OK
+	                                    : fail(err, TK_ABI_DEVICE, "the description of the processor is too long");
 }
 
 /* Large blocks on huge pages where the system has them: fewer TLB misses, and the same ones every night. */
@@ -57,7 +58,9 @@ static int cpu_alloc(struct tk_device *dev, size_t bytes, void **out, struct tk_
 {
 	size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
 	void *memory = NULL;
-	if (bytes > SIZE_MAX - alignment || !(memory = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + alignment * !bytes))) {
+	if (bytes > SIZE_MAX - alignment ||
+	        !(memory = aligned_alloc(
+	                  alignment, (bytes + alignment - 1) / alignment * alignment + alignment * !bytes))) {
 		snprintf(err->message, sizeof err->message, "%zu bytes cannot be had", bytes);
 		return TK_ABI_NO_MEMORY;
 	}
@@ -135,11 +138,25 @@ static int cpu_stamp_cycles(struct tk_device *dev, void *stream, uint64_t *cycle
 const struct tk_device_ops *tk_device_entry(void)
 {
 	static const struct tk_device_ops ops = {
-		.size = sizeof ops, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR, .kind = "cpu",
-		.count = cpu_count, .open = cpu_open, .close = cpu_close, .info = cpu_info, .alloc = cpu_alloc,
-		.release = cpu_release, .upload = cpu_copy, .download = cpu_copy, .stream_new = cpu_stream_new,
-		.stream_free = cpu_stream_free, .synchronize = cpu_synchronize, .event_new = cpu_event_new,
-		.event_free = cpu_event_free, .event_record = cpu_event_record, .event_elapsed_ns = cpu_event_elapsed_ns,
+		.size = sizeof ops,
+		.abi_major = TK_ABI_MAJOR,
+		.abi_minor = TK_ABI_MINOR,
+		.kind = "cpu",
+		.count = cpu_count,
+		.open = cpu_open,
+		.close = cpu_close,
+		.info = cpu_info,
+		.alloc = cpu_alloc,
+		.release = cpu_release,
+		.upload = cpu_copy,
+		.download = cpu_copy,
+		.stream_new = cpu_stream_new,
+		.stream_free = cpu_stream_free,
+		.synchronize = cpu_synchronize,
+		.event_new = cpu_event_new,
+		.event_free = cpu_event_free,
+		.event_record = cpu_event_record,
+		.event_elapsed_ns = cpu_event_elapsed_ns,
 		.telemetry = cpu_telemetry,
 #if defined(__x86_64__)
 		.stamp_cycles = cpu_stamp_cycles,

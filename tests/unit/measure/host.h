@@ -1,10 +1,16 @@
 /* Host tensors of a problem for the tests of measure/, filled with seeded inputs. */
 #ifndef TEST_MEASURE_HOST_H
 #define TEST_MEASURE_HOST_H
-#include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "problem/problem.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 struct host {
 	struct tk_problem_spec problem;

@@ -1,13 +1,14 @@
 /* Every small format against a search for the nearest value: an encoder that is written in another way. */
+#include "base/rng.h"
+#include "element.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
 #include <cmocka.h>
-#include "base/rng.h"
-#include "element.h"
 
 static double load8(uint32_t dtype, unsigned code)
 {
@@ -138,10 +139,12 @@ static void tf32_keeps_ten_bits(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_that_the_standards_give), cmocka_unit_test(every_code_survives),
 		cmocka_unit_test(rounding_is_to_nearest_even), cmocka_unit_test(overflow_and_what_is_no_number),
 		cmocka_unit_test(tf32_keeps_ten_bits),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

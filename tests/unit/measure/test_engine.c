@@ -1,15 +1,16 @@
 /* The engine on the null device: its clock is virtual, so everything but wall times is exactly repeatable. */
+#include "base/error.h"
+#include "measure/measure.h"
+#include "null_options.h"
+#include "null_time.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
 #include <cmocka.h>
-#include "base/error.h"
-#include "measure/measure.h"
-#include "null_options.h"
-#include "null_time.h"
 
 struct rig {
 	const struct tk_device_ops *ops;
@@ -20,7 +21,12 @@ struct rig {
 };
 
 static const struct tk_measure_options defaults = {
-	.seed = 1, .cache = TK_CACHE_COLD, .stop = {0.95, 0.01, 10, 100, 5}, .max_warmup_s = 5, .min_sample_ns = 1, .verify = true,
+        .seed = 1,
+        .cache = TK_CACHE_COLD,
+        .stop = {0.95, 0.01, 10, 100, 5},
+        .max_warmup_s = 5,
+        .min_sample_ns = 1,
+        .verify = true,
 };
 
 static void rig_up(struct rig *r, const char *options)
@@ -69,9 +75,11 @@ static void an_honest_job(void **state)
 
 static void every_operation_is_verified(void **state)
 {
+	/* clang-format off */
 	static const char *const problems[] = {"attention:b=2,h=4,hkv=2,sq=9,skv=17,d=8,causal=1,dtype=bf16",
 		"nsa:b=1,h=4,hkv=2,s=64,d=8,block_size=8,selected_blocks=3,window=10,dtype=f32", "copy:bytes=4096", "read:bytes=4096",
 		"fma:count=1000", "gemm:m=5,n=6,k=7,ta=t,tb=t,a=e4m3", "gemm:m=5,n=6,k=7,batch=2,a=f64,dist=outliers"};
+	/* clang-format on */
 	struct rig r;
 	rig_up(&r, "");
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
@@ -111,7 +119,7 @@ static void cold_rotates_over_twice_the_cache(void **state)
 	struct rig r;
 	struct tk_measure_options o = defaults;
 	rig_up(&r, "");
-	measure(&r, "gemm:m=64,n=64,k=64", &o);          /* 48 KiB a set, the cache is 1 MiB */
+	measure(&r, "gemm:m=64,n=64,k=64", &o); /* 48 KiB a set, the cache is 1 MiB */
 	assert_int_equal(r.m.sets, 43);
 	measure(&r, "copy:bytes=8388608", &o);
 	assert_int_equal(r.m.sets, 2);
@@ -143,7 +151,7 @@ static void graphs_where_the_plan_can(void **state)
 	measure(&graph, "gemm:m=64,n=64,k=64", &o);
 	assert_string_equal(tk_outcome_word(graph.m.outcome), "ok");
 	assert_int_equal(plain.m.launches_per_sample, 1);
-	assert_int_equal(graph.m.launches_per_sample, 43);       /* one turn through the sets */
+	assert_int_equal(graph.m.launches_per_sample, 43); /* one turn through the sets */
 	assert_true(fabs(graph.m.summary.median / plain.m.summary.median - 1) < 1e-9);
 	rig_down(&plain);
 	rig_down(&graph);
@@ -180,6 +188,7 @@ static void throttling_is_said(void **state)
 
 static void what_backends_do_becomes_an_outcome(void **state)
 {
+	/* clang-format off */
 	static const struct { const char *options, *outcome, *message; } cases[] = {
 		{"fail=lie", "wrong", "expected"}, {"fail=nan", "wrong", "C[0][8][0] is"}, {"fail=idle", "wrong", "never written"},
 		{"fail=unsupported,at=supports", "unsupported", "told not to"}, {"fail=unsupported,at=plan", "unsupported", "told not to"},
@@ -190,13 +199,15 @@ static void what_backends_do_becomes_an_outcome(void **state)
 		{"fail=unended", "failed", "launch: xxxxx"}, {"fail=late,late_s=0.01,after=5", "ok", ""},
 		{"fail=segv,only=m=17", "ok", ""},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rig r;
 		struct tk_measure_options o = defaults;
 		o.stop.max_samples = 20;
 		rig_up(&r, cases[i].options);
 		measure(&r, "gemm:m=16,n=16,k=16", &o);
-		if (strcmp(tk_outcome_word(r.m.outcome), cases[i].outcome) != 0 || !strstr(r.m.message, cases[i].message))
+		if (strcmp(tk_outcome_word(r.m.outcome), cases[i].outcome) != 0 ||
+		        !strstr(r.m.message, cases[i].message))
 			fail_msg("%s: %s: %s", cases[i].options, tk_outcome_word(r.m.outcome), r.m.message);
 		rig_down(&r);
 	}
@@ -246,9 +257,11 @@ static void configs_change_times(void **state)
 
 static void options_that_are_wrong_are_named(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[][2] = {{"nosie=1", "there is no option `nosie`"}, {"noise", "`noise` is not key=value"},
 		{"noise=x", "noise cannot be `x`"}, {"noise=-1", "noise cannot be `-1`"}, {"fail=sing", "fail cannot be `sing`"},
 		{"step=3", "step cannot be `3`"}, {"seed=", "seed cannot be ``"}, {"at=home", "at cannot be `home`"}};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct null_options o;
 		struct tk_abi_error err = {.size = sizeof err};
@@ -281,6 +294,7 @@ static void times_step_and_drift(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_honest_job), cmocka_unit_test(every_operation_is_verified),
 		cmocka_unit_test(samples_are_repeatable_and_follow_the_formula), cmocka_unit_test(cold_rotates_over_twice_the_cache),
@@ -289,5 +303,6 @@ int main(void)
 		cmocka_unit_test(without_verification_lies_are_timed), cmocka_unit_test(size_limits), cmocka_unit_test(configs_change_times),
 		cmocka_unit_test(options_that_are_wrong_are_named), cmocka_unit_test(times_step_and_drift),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

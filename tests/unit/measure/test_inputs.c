@@ -1,14 +1,15 @@
 /* Inputs: the same bits for ever, and the distributions that their names promise. */
+#include "element.h"
+#include "host.h"
+#include "measure/measure.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
 #include <cmocka.h>
-#include "element.h"
-#include "host.h"
-#include "measure/measure.h"
 
 static void filled(struct host *h, const char *text, uint64_t seed)
 {
@@ -53,10 +54,10 @@ static void bits_are_pinned(void **state)
 	/* A change of these numbers makes every stored history incomparable with what is measured after it. */
 	static const char *const dists[] = {"normal", "uniform", "trig", "outliers"};
 	static const double want[][3] = {
-		{0x1.db83530aa6201p-1, -0x1.84c123eb0b5cdp+0, 0x1.f5111c49e26ecp+0},
-		{0x1.4b4035017012cp-1, -0x1.be04b69835b0ep-1, 0x1.e63d599b02acp-1},
-		{0x1.fffffffff2c12p-1, 0x1.14a280fb5068cp-1, -0x1.aa22657537205p-2},
-		{0x1.db83530aa6201p-1, -0x1.84c123eb0b5cdp+0, 0x1.f5111c49e26ecp+0},
+	        {0x1.db83530aa6201p-1, -0x1.84c123eb0b5cdp+0, 0x1.f5111c49e26ecp+0},
+	        {0x1.4b4035017012cp-1, -0x1.be04b69835b0ep-1, 0x1.e63d599b02acp-1},
+	        {0x1.fffffffff2c12p-1, 0x1.14a280fb5068cp-1, -0x1.aa22657537205p-2},
+	        {0x1.db83530aa6201p-1, -0x1.84c123eb0b5cdp+0, 0x1.f5111c49e26ecp+0},
 	};
 	for (size_t d = 0; d < sizeof dists / sizeof *dists; d++) {
 		struct host h;
@@ -150,14 +151,17 @@ static void check_list(const struct tk_nsa *p, const int32_t *list, int64_t quer
 
 static void blocks_are_distinct_and_visible(void **state)
 {
+	/* clang-format off */
 	static const char *const problems[] = {"nsa:b=2,h=4,hkv=2,s=300,d=2,block_size=16,selected_blocks=5",
 		"nsa:b=1,h=1,s=64,d=2,block_size=16,selected_blocks=4,causal=0", "nsa:b=1,h=1,s=40,d=2,block_size=8,selected_blocks=1"};
+	/* clang-format on */
 	for (size_t n = 0; n < sizeof problems / sizeof *problems; n++) {
 		struct host h;
 		filled(&h, problems[n], 3);
 		const struct tk_nsa *p = &h.problem.nsa;
 		for (int64_t row = 0; row < p->b * p->s * p->hkv; row++)
-			check_list(p, (const int32_t *)h.t[TK_T_BLOCKS].data + row * p->selected_blocks, row / p->hkv % p->s);
+			check_list(p, (const int32_t *)h.t[TK_T_BLOCKS].data + row * p->selected_blocks,
+			        row / p->hkv % p->s);
 		host_free(&h);
 	}
 }
@@ -174,10 +178,12 @@ static void tensor_that_there_is_not(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(normal_is_normal), cmocka_unit_test(bits_are_pinned), cmocka_unit_test(size_of_the_tensor_does_not_matter),
 		cmocka_unit_test(seed_and_tensor_matter), cmocka_unit_test(other_distributions), cmocka_unit_test(rounded_to_the_type),
 		cmocka_unit_test(blocks_are_distinct_and_visible), cmocka_unit_test(tensor_that_there_is_not),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

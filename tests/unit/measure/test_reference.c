@@ -1,13 +1,14 @@
 /* The reference against numbers worked out by hand, and against formulas written in another way. */
+#include "host.h"
+#include "reference.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
 #include <cmocka.h>
-#include "host.h"
-#include "reference.h"
 
 static void fill(struct tk_tensor *t, const double *values, int n)
 {
@@ -30,14 +31,16 @@ static void fill_any(struct tk_tensor *t, double phase)
 static void gemm_by_hand(void **state)
 {
 	/* A = [1 2 3; 4 5 6], B = [7 8; 9 10; 11 12]: C = [58 64; 139 154] */
-	static const double a[2][6] = {{1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6}}, b[2][6] = {{7, 8, 9, 10, 11, 12}, {7, 9, 11, 8, 10, 12}};
+	static const double a[2][6] = {{1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6}},
+	                    b[2][6] = {{7, 8, 9, 10, 11, 12}, {7, 9, 11, 8, 10, 12}};
 	static const double c[4] = {58, 64, 139, 154};
 	static const char *const dtypes[] = {"f64", "f32", "f16", "bf16"};
 	for (int i = 0; i < 16; i++) {
 		struct host h;
 		char text[128];
 		int ta = i & 1, tb = i >> 1 & 1;
-		snprintf(text, sizeof text, "gemm:m=2,n=2,k=3,ta=%s,tb=%s,a=%s,c=f32", ta ? "t" : "n", tb ? "t" : "n", dtypes[i >> 2]);
+		snprintf(text, sizeof text, "gemm:m=2,n=2,k=3,ta=%s,tb=%s,a=%s,c=f32", ta ? "t" : "n", tb ? "t" : "n",
+		        dtypes[i >> 2]);
 		host_shape(&h, text);
 		fill(&h.t[TK_T_A], a[ta], 6);
 		fill(&h.t[TK_T_B], b[tb], 6);
@@ -90,10 +93,14 @@ static void naive_attention(const struct tk_attention *p, const struct tk_tensor
 						continue;
 					for (int64_t x = 0; x < p->d; x++)
 						s += at(&t[0], ((b * p->sq + i) * p->h + h) * p->d + x) *
-							at(&t[1], ((b * p->skv + j) * p->hkv + h * p->hkv / p->h) * p->d + x);
+						     at(&t[1], ((b * p->skv + j) * p->hkv + h * p->hkv / p->h) * p->d +
+						                       x);
 					sum += exp(s * p->scale);
 					for (int64_t x = 0; x < p->dv; x++)
-						out[x] += exp(s * p->scale) * at(&t[2], ((b * p->skv + j) * p->hkv + h * p->hkv / p->h) * p->dv + x);
+						out[x] += exp(s * p->scale) *
+						          at(&t[2], ((b * p->skv + j) * p->hkv + h * p->hkv / p->h) *
+						                                    p->dv +
+						                            x);
 				}
 				for (int64_t x = 0; x < p->dv; x++)
 					out[x] /= sum;
@@ -103,10 +110,12 @@ static void naive_attention(const struct tk_attention *p, const struct tk_tensor
 
 static void attention_by_definition(void **state)
 {
+	/* clang-format off */
 	static const char *const problems[] = {
 		"attention:b=2,h=4,hkv=2,sq=5,skv=9,d=3,dv=7,dtype=f64,causal=1", "attention:b=1,h=6,hkv=1,sq=4,d=8,dtype=f64",
 		"attention:b=3,h=2,sq=1,skv=11,d=4,dtype=f64,causal=1,scale=0.3", "attention:b=1,h=2,sq=7,skv=3,d=2,dtype=f64",
 	};
+	/* clang-format on */
 	for (size_t n = 0; n < sizeof problems / sizeof *problems; n++) {
 		struct host h;
 		host_shape(&h, problems[n]);
@@ -151,8 +160,9 @@ static void nsa_of_everything_is_attention(void **state)
 		fill_any(&dense.t[i], i);
 	assert_int_equal(tk_reference_attention(&dense.problem.attention, dense.t), 0);
 	for (int window = 0; window < 2; window++) {
-		host_shape(&sparse, window ? "nsa:b=2,h=4,hkv=2,s=8,d=3,block_size=4,selected_blocks=2,window=8,dtype=f64" :
-			"nsa:b=2,h=4,hkv=2,s=8,d=3,block_size=4,selected_blocks=2,dtype=f64");
+		host_shape(
+		        &sparse, window ? "nsa:b=2,h=4,hkv=2,s=8,d=3,block_size=4,selected_blocks=2,window=8,dtype=f64"
+		                        : "nsa:b=2,h=4,hkv=2,s=8,d=3,block_size=4,selected_blocks=2,dtype=f64");
 		for (uint32_t i = 0; i < 3; i++)
 			fill_any(&sparse.t[i], i);
 		int32_t *blocks = sparse.t[TK_T_BLOCKS].data;
@@ -160,7 +170,8 @@ static void nsa_of_everything_is_attention(void **state)
 			blocks[i] = i % 2;
 		assert_int_equal(tk_reference_nsa(&sparse.problem.nsa, sparse.t), 0);
 		for (int64_t i = 0; i < 2 * 8 * 4 * 3; i++)
-			assert_true(fabs(at(&sparse.t[TK_T_NSA_O], i) - (1 + window) * at(&dense.t[TK_T_O], i)) < 1e-12);
+			assert_true(
+			        fabs(at(&sparse.t[TK_T_NSA_O], i) - (1 + window) * at(&dense.t[TK_T_O], i)) < 1e-12);
 		host_free(&sparse);
 	}
 	host_free(&dense);
@@ -196,10 +207,12 @@ static void ceilings(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gemm_by_hand), cmocka_unit_test(gemm_batch_is_separate), cmocka_unit_test(attention_by_hand),
 		cmocka_unit_test(attention_by_definition), cmocka_unit_test(row_without_keys_is_zero),
 		cmocka_unit_test(nsa_of_everything_is_attention), cmocka_unit_test(nsa_without_blocks_is_zero), cmocka_unit_test(ceilings),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

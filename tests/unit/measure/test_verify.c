@@ -1,13 +1,14 @@
 /* Verification: right results pass in every type and shape, wrong ones of every kind are found. */
+#include "host.h"
+#include "measure/measure.h"
+#include "reference.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
-#include "host.h"
-#include "measure/measure.h"
-#include "reference.h"
 
 #define SEED 11
 
@@ -74,13 +75,15 @@ static void must_fail(struct host *h, const char *detail)
 {
 	struct tk_verdict_numbers v = verdict(h);
 	if (v.passed)
-		fail_msg("%s: a wrong result passed (error %g, tolerance %g)", h->problem.text, v.max_error, v.tolerance);
+		fail_msg("%s: a wrong result passed (error %g, tolerance %g)", h->problem.text, v.max_error,
+		        v.tolerance);
 	if (!strstr(v.detail, detail))
 		fail_msg("%s: \"%s\" does not say \"%s\"", h->problem.text, v.detail, detail);
 }
 
 static void right_gemms_pass(void **state)
 {
+	/* clang-format off */
 	static const char *const problems[] = {
 		"gemm:m=40,n=50,k=60", "gemm:m=40,n=50,k=60,ta=t", "gemm:m=50,n=40,k=60,tb=t", "gemm:m=33,n=70,k=20,ta=t,tb=t",
 		"gemm:m=1,n=300,k=64", "gemm:m=300,n=1,k=64", "gemm:m=1,n=1,k=1", "gemm:m=17,n=19,k=23,batch=3,ta=t",
@@ -91,6 +94,7 @@ static void right_gemms_pass(void **state)
 		"gemm:m=64,n=64,k=64,dist=zeros", "gemm:m=64,n=64,k=512,dist=outliers", "gemm:m=64,n=64,k=512,dist=outliers,a=bf16",
 		"gemm:m=32,n=32,k=4096", "gemm:m=710,n=2,k=710,dist=trig",
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
 		struct host h;
 		prepare(&h, problems[i]);
@@ -101,8 +105,10 @@ static void right_gemms_pass(void **state)
 
 static void one_wrong_entry_is_found(void **state)
 {
+	/* clang-format off */
 	static const char *const problems[] = {"gemm:m=128,n=96,k=64", "gemm:m=96,n=128,k=64,a=f16", "gemm:m=64,n=700,k=64,a=bf16",
 		"gemm:m=40,n=40,k=64,batch=2"};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
 		struct host h;
 		prepare(&h, problems[i]);
@@ -134,15 +140,15 @@ static void less_precision_than_asked_is_found(void **state)
 {
 	struct host h;
 	prepare(&h, "gemm:m=48,n=48,k=512");
-	kernel_gemm(&h.problem.gemm, h.t, 512, 0x1p-10);       /* as if the operands were tf32 */
+	kernel_gemm(&h.problem.gemm, h.t, 512, 0x1p-10); /* as if the operands were tf32 */
 	must_fail(&h, "expected");
 	host_free(&h);
 	prepare(&h, "gemm:m=48,n=48,k=512,a=f16,c=f32");
-	kernel_gemm(&h.problem.gemm, h.t, 512, 0x1p-7);        /* as if they were bf16 */
+	kernel_gemm(&h.problem.gemm, h.t, 512, 0x1p-7); /* as if they were bf16 */
 	must_fail(&h, "expected");
 	host_free(&h);
 	prepare(&h, "gemm:m=48,n=48,k=64,a=f64");
-	kernel_gemm(&h.problem.gemm, h.t, 64, 0);              /* sums in f32 */
+	kernel_gemm(&h.problem.gemm, h.t, 64, 0); /* sums in f32 */
 	must_fail(&h, "expected");
 	host_free(&h);
 }
@@ -172,6 +178,7 @@ static void what_was_not_written_is_named(void **state)
 
 static void right_attention_passes(void **state)
 {
+	/* clang-format off */
 	static const char *const problems[] = {
 		"attention:b=2,h=4,hkv=2,sq=33,skv=65,d=16,dtype=f32,causal=1", "attention:b=1,h=2,sq=64,d=32,dtype=f16",
 		"attention:b=1,h=8,hkv=1,sq=1,skv=200,d=32,dtype=bf16,causal=1", "attention:b=1,h=1,sq=3,d=2,dtype=f64",
@@ -181,6 +188,7 @@ static void right_attention_passes(void **state)
 		"nsa:b=2,h=2,s=64,d=16,block_size=16,selected_blocks=2,dtype=bf16",
 		"copy:bytes=4096", "read:bytes=40000",
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
 		struct host h;
 		prepare(&h, problems[i]);
@@ -203,7 +211,9 @@ static void mistakes_of_attention_are_found(void **state)
 		else if (mistake == 1)
 			wrong.causal = 0;
 		else if (mistake == 2)
-			wrong.skv = 32, wrong.causal = 0;      /* the last keys are never looked at, and the batch starts in the wrong place */
+			wrong.skv = 32,
+			wrong.causal =
+			        0; /* the last keys are never looked at, and the batch starts in the wrong place */
 		else
 			wrong.hkv = 1;
 		assert_int_equal(tk_reference_attention(&wrong, h.t), 0);
@@ -219,9 +229,9 @@ static void wrong_lse_is_found(void **state)
 	for (int64_t i = 0; i < 16; i++)
 		tk_element_set(&h.t[TK_T_LSE], i, tk_element_get(&h.t[TK_T_LSE], i) / M_LN2);
 	must_fail(&h, "log-sum-exp of row");
-	memset(h.t[TK_T_LSE].data, 0xff, h.t[TK_T_LSE].bytes);      /* none at all is allowed */
+	memset(h.t[TK_T_LSE].data, 0xff, h.t[TK_T_LSE].bytes); /* none at all is allowed */
 	must_pass(&h);
-	tk_element_set(&h.t[TK_T_LSE], 3, 1);                       /* some is not */
+	tk_element_set(&h.t[TK_T_LSE], 3, 1); /* some is not */
 	must_fail(&h, "lse[0][0][0] is");
 	host_free(&h);
 }
@@ -280,6 +290,7 @@ static void backward_is_refused(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(right_gemms_pass), cmocka_unit_test(one_wrong_entry_is_found), cmocka_unit_test(exchanged_rows_are_found),
 		cmocka_unit_test(less_precision_than_asked_is_found), cmocka_unit_test(a_forgotten_step_of_k_is_found),
@@ -288,5 +299,6 @@ int main(void)
 		cmocka_unit_test(every_kv_head_and_the_ends_are_looked_at), cmocka_unit_test(mistakes_of_sparse_attention_are_found),
 		cmocka_unit_test(wrong_ceilings_are_found), cmocka_unit_test(backward_is_refused),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,28 @@
-/* Every field of an answer, missing, of the wrong type, out of range: one valid answer, spoiled in one place at a time. */
+/* Every field of an answer, missing, of the wrong type, out of range: one valid answer, spoiled in one place at a time.
+ */
+#include "base/error.h"
+#include "worker/answer.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
 #include <cmocka.h>
-#include "base/error.h"
-#include "worker/answer.h"
 
 static const char valid[] =
-	"{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[3,1,2],\"launches_per_sample\":1,\"median\":2,\"lo\":1,\"hi\":3,\"confidence\":0.95,"
-	"\"n\":3,\"min\":1,\"q25\":1.5,\"q75\":2.5,\"p95\":2.9,\"stop\":\"tight\",\"warmup_s\":0.1,\"measure_s\":0.1,\"setup_s\":0.1,\"verify_s\":0.1,"
-	"\"launch_ns\":null,\"verify\":{\"done\":true,\"passed\":true,\"method\":\"rows\",\"max_error\":0.1,\"tolerance\":1,\"checked\":4,"
-	"\"detail\":\"\"},\"plan\":{\"kernel\":\"k\",\"algorithm\":\"\",\"workspace_bytes\":0,\"capturable\":false,\"deterministic\":true},"
-	"\"flops\":8,\"bytes\":8,\"sets\":2,\"throttled_samples\":0,\"telemetry\":{\"before\":T,\"after\":T}}";
-static const char telemetry[] = "{\"clock_mhz\":1,\"memory_clock_mhz\":null,\"power_w\":null,\"temperature_c\":-3,\"energy_j\":null,"
-	"\"load\":0.5,\"throttled\":false,\"reasons\":\"\"}";
+        "{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[3,1,2],\"launches_per_sample\":1,\"median\":2,\"lo\":1,"
+        "\"hi\":3,\"confidence\":0.95,"
+        "\"n\":3,\"min\":1,\"q25\":1.5,\"q75\":2.5,\"p95\":2.9,\"stop\":\"tight\",\"warmup_s\":0.1,\"measure_s\":0.1,"
+        "\"setup_s\":0.1,\"verify_s\":0.1,"
+        "\"launch_ns\":null,\"verify\":{\"done\":true,\"passed\":true,\"method\":\"rows\",\"max_error\":0.1,"
+        "\"tolerance\":1,\"checked\":4,"
+        "\"detail\":\"\"},\"plan\":{\"kernel\":\"k\",\"algorithm\":\"\",\"workspace_bytes\":0,\"capturable\":false,"
+        "\"deterministic\":true},"
+        "\"flops\":8,\"bytes\":8,\"sets\":2,\"throttled_samples\":0,\"telemetry\":{\"before\":T,\"after\":T}}";
+static const char telemetry[] =
+        "{\"clock_mhz\":1,\"memory_clock_mhz\":null,\"power_w\":null,\"temperature_c\":-3,\"energy_j\":null,"
+        "\"load\":0.5,\"throttled\":false,\"reasons\":\"\"}";
 
 static json_t *valid_result(void)
 {
@@ -64,6 +71,7 @@ static void spoil(json_t *r, const char *path, const char *value)
 
 static void a_spoiled_answer_is_refused(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[][3] = {
 		{"outcome", NULL, "outcome is missing"}, {"outcome", "7", "outcome is missing or no text"}, {"outcome", "\"fine\"", "`fine` is no outcome"},
 		{"message", "[]", "message is missing or no text"}, {"samples", NULL, "samples is missing"},
@@ -80,6 +88,7 @@ static void a_spoiled_answer_is_refused(void **state)
 		{"telemetry.after.load", "[]", "telemetry: after: load is neither"}, {"telemetry.before", NULL, "telemetry: before is missing"},
 		{"sets", "1e3", "sets is no sensible count"}, {"flops", "-5", "flops is no sensible"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		json_t *r = valid_result(), *clean = NULL;
 		enum tk_outcome outcome;
@@ -89,14 +98,16 @@ static void a_spoiled_answer_is_refused(void **state)
 		assert_int_equal(tk_answer_measurement(r, &outcome, message, sizeof message, &clean, &err), TK_EDATA);
 		assert_null(clean);
 		if (!strstr(err.message, cases[i][2]))
-			fail_msg("%s = %s: \"%s\" does not say \"%s\"", cases[i][0], cases[i][1], err.message, cases[i][2]);
+			fail_msg("%s = %s: \"%s\" does not say \"%s\"", cases[i][0], cases[i][1], err.message,
+			        cases[i][2]);
 		json_decref(r);
 	}
 }
 
 static void what_has_no_timing_needs_none(void **state)
 {
-	json_t *r = json_loads("{\"outcome\":\"wrong\",\"message\":\"row\\u001b[0m 7\",\"sets\":3}", 0, NULL), *clean = NULL;
+	json_t *r = json_loads("{\"outcome\":\"wrong\",\"message\":\"row\\u001b[0m 7\",\"sets\":3}", 0, NULL),
+	       *clean = NULL;
 	enum tk_outcome outcome;
 	char message[64];
 	struct tk_error err = {0};
@@ -104,13 +115,14 @@ static void what_has_no_timing_needs_none(void **state)
 	assert_int_equal(outcome, TK_OUTCOME_WRONG);
 	assert_string_equal(message, "row [0m 7");
 	json_decref(clean);
-	json_object_set_new(r, "samples", json_string("x"));       /* what is there is looked at all the same */
+	json_object_set_new(r, "samples", json_string("x")); /* what is there is looked at all the same */
 	assert_int_equal(tk_answer_measurement(r, &outcome, message, sizeof message, &clean, &err), TK_EDATA);
 	json_decref(r);
 }
 
 static void envelopes(void **state)
 {
+	/* clang-format off */
 	static const struct { const char *text, *message; } cases[] = {
 		{"{}", "none to request 5"}, {"{\"id\":4,\"ok\":true}", "none to request 5"}, {"{\"id\":\"5\"}", "none to request 5"},
 		{"{\"id\":5}", "ok is neither"}, {"{\"id\":5,\"ok\":1}", "ok is neither"}, {"{\"id\":5,\"ok\":true}", "result is missing"},
@@ -118,6 +130,7 @@ static void envelopes(void **state)
 		{"{\"id\":5,\"ok\":false,\"outcome\":\"ok\",\"message\":\"\"}", "`ok` is no outcome of a job that failed"},
 		{"{\"id\":5,\"ok\":false,\"outcome\":\"failed\"}", "message is missing"},
 	};
+	/* clang-format on */
 	enum tk_outcome outcome;
 	char message[16];
 	json_t *result = NULL, *a;
@@ -129,7 +142,8 @@ static void envelopes(void **state)
 			fail_msg("%s: %s", cases[i].text, err.message);
 		json_decref(a);
 	}
-	a = json_loads("{\"id\":5,\"ok\":false,\"outcome\":\"failed\",\"message\":\"a long message that is cut\"}", 0, NULL);
+	a = json_loads(
+	        "{\"id\":5,\"ok\":false,\"outcome\":\"failed\",\"message\":\"a long message that is cut\"}", 0, NULL);
 	assert_int_equal(tk_answer_open(a, 5, &result, &outcome, message, sizeof message, NULL), 0);
 	assert_null(result);
 	assert_int_equal(outcome, TK_OUTCOME_FAILED);
@@ -139,8 +153,11 @@ static void envelopes(void **state)
 
 static void devices_and_backends(void **state)
 {
-	json_t *clean = NULL, *d = json_loads("{\"kind\":\"cpu\",\"name\":\"x\",\"uuid\":\"\",\"arch\":\"y\",\"memory_bytes\":1,\"cache_bytes\":1,"
-		"\"compute_units\":1,\"numa_node\":0,\"count\":1,\"driver\":\"\",\"attributes\":{}}", 0, NULL);
+	json_t *clean = NULL,
+	       *d = json_loads("{\"kind\":\"cpu\",\"name\":\"x\",\"uuid\":\"\",\"arch\":\"y\",\"memory_bytes\":1,"
+	                       "\"cache_bytes\":1,"
+	                       "\"compute_units\":1,\"numa_node\":0,\"count\":1,\"driver\":\"\",\"attributes\":{}}",
+	               0, NULL);
 	struct tk_error err = {0};
 	assert_int_equal(tk_answer_device(d, &clean, &err), 0);
 	json_decref(clean);
@@ -148,7 +165,8 @@ static void devices_and_backends(void **state)
 	assert_int_equal(tk_answer_device(d, &clean, &err), TK_EDATA);
 	assert_string_equal(err.message, "attributes is no object");
 	json_decref(d);
-	d = json_loads("{\"name\":\"x\",\"description\":\"\",\"device_kind\":\"cpu\",\"version\":\"1\",\"abi\":[1]}", 0, NULL);
+	d = json_loads(
+	        "{\"name\":\"x\",\"description\":\"\",\"device_kind\":\"cpu\",\"version\":\"1\",\"abi\":[1]}", 0, NULL);
 	assert_int_equal(tk_answer_backend(d, &clean, &err), TK_EDATA);
 	assert_string_equal(err.message, "abi is no pair of version numbers");
 	json_decref(d);
@@ -156,9 +174,11 @@ static void devices_and_backends(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_answer_passes_without_strangers), cmocka_unit_test(a_spoiled_answer_is_refused),
 		cmocka_unit_test(what_has_no_timing_needs_none), cmocka_unit_test(envelopes), cmocka_unit_test(devices_and_backends),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,14 @@
 /* What the loader says of modules that break the contract. */
+#include "base/error.h"
+#include "worker/loader.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
 #include <cmocka.h>
-#include "base/error.h"
-#include "worker/loader.h"
 
 static int load(int bad, struct tk_error *err)
 {
@@ -19,12 +20,14 @@ static int load(int bad, struct tk_error *err)
 
 static void broken_modules_are_named(void **state)
 {
+	/* clang-format off */
 	static const struct { int status; const char *message; } cases[] = {
 		{TK_EDATA, "is no backend: it does not export tk_backend_entry"}, {TK_EDATA, "tk_backend_entry returned NULL"},
 		{TK_EDATA, "its table has 8 bytes, not even a version fits into that"},
 		{TK_EVERSION, "was built for version 2 of the contract, this tracker speaks version 1: build it again"},
 		{TK_EDATA, "its table ends after"}, {TK_EDATA, "`launch` is missing"}, {TK_EDATA, "its name has other characters"},
 	};
+	/* clang-format on */
 	for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
 		struct tk_error err = {0};
 		assert_int_equal(load(i, &err), cases[i].status);
@@ -65,9 +68,11 @@ static void what_is_no_module(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(broken_modules_are_named), cmocka_unit_test(another_minor_version_is_fine),
 		cmocka_unit_test(optional_functions_may_be_missing), cmocka_unit_test(what_is_no_module),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
 /* Lines: limits, depth, duplicates, bytes that are no text. */
+#include "base/error.h"
+#include "worker/wire.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
 #include <cmocka.h>
-#include "base/error.h"
-#include "worker/wire.h"
 
 static void refused(const char *line, size_t len, const char *message)
 {
@@ -23,10 +24,12 @@ static void refused(const char *line, size_t len, const char *message)
 
 static void what_is_no_answer(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[][2] = {{"", "no JSON"}, {"{", "no JSON"}, {"{\"id\":1", "no JSON"}, {"[1]", "no object"}, {"7", "no JSON"},
 		{"{\"a\":1,\"a\":2}", "duplicate"}, {"{\"a\":NaN}", "no JSON"}, {"{\"a\":Infinity}", "no JSON"}, {"{\"a\":1e999}", "no JSON"},
 		{"{\"a\":99999999999999999999}", "no JSON"}, {"{} {}", "no JSON"}, {"{\"a\":\"\xff\"}", "no JSON"}, {"{\"a\":\"\\ud800\"}", "no JSON"},
 		{"{\"a\":\"\\u0000\"}", "no JSON"}};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		refused(cases[i][0], strlen(cases[i][0]), cases[i][1]);
 	refused("{\"a\":\0}", 7, "no JSON");
@@ -42,7 +45,7 @@ static void depth_is_limited(void **state)
 	memset(line + 5, '"', 1);
 	memset(line + sizeof line - 2, '"', 1);
 	memset(line + sizeof line - 1, '}', 1);
-	assert_int_equal(tk_wire_parse(line, sizeof line, &out, NULL), 0);       /* brackets in a text are no depth */
+	assert_int_equal(tk_wire_parse(line, sizeof line, &out, NULL), 0); /* brackets in a text are no depth */
 	json_decref(out);
 	assert_int_equal(tk_wire_parse("{\"a\":\"\\\"[[[[[[[[[[[[[[[[[[[[\"}", 30, &out, NULL), 0);
 	json_decref(out);
@@ -87,15 +90,17 @@ static void lines_come_in_pieces(void **state)
 
 static void any_bytes_become_text(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[][2] = {{"plain", "plain"}, {"a\nb\tc\x1b[31m\x7f", "a b c [31m "}, {"\xff\xfe", "??"},
 		{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"}, {"\xc0\xaf", "??"}, {"\xed\xa0\x80", "???"}, {"\xf4\x90\x80\x80", "????"},
 		{"\xe2\x82", "??"}, {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		json_t *v = tk_wire_text(cases[i][0], 100);
 		assert_string_equal(json_string_value(v), cases[i][1]);
 		json_decref(v);
 	}
-	json_t *v = tk_wire_text("12345\xc3\xbc", 6);       /* cut in the middle of a character */
+	json_t *v = tk_wire_text("12345\xc3\xbc", 6); /* cut in the middle of a character */
 	assert_string_equal(json_string_value(v), "12345?");
 	json_decref(v);
 	v = tk_wire_text(NULL, 10);
@@ -105,9 +110,11 @@ static void any_bytes_become_text(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_answer), cmocka_unit_test(depth_is_limited), cmocka_unit_test(length_is_limited),
 		cmocka_unit_test(lines_come_in_pieces), cmocka_unit_test(any_bytes_become_text),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,10 @@
-/* Jobs in real processes. This program is its own worker: started as `... worker` it serves. Programs that only claim to be workers
- * are shell scripts made here. */
+/* Jobs in real processes. This program is its own worker: started as `... worker` it serves. Programs that only claim
+ * to be workers are shell scripts made here. */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "worker/worker.h"
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,12 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
 #include <cmocka.h>
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "worker/worker.h"
 
 #define NULL_DEVICE TK_MODULES "/tk_device_null.so"
 #define NULL_BACKEND TK_MODULES "/tk_backend_null.so"
@@ -38,8 +39,18 @@ static struct tk_worker *worker_with(struct tk_worker_spec spec)
 
 static struct tk_job_request request(const char *options)
 {
-	return (struct tk_job_request){.backend_path = NULL_BACKEND, .backend_options = options, .problem = PROBLEM, .cache = "cold", .seed = 1,
-		.deadline_s = 60, .measure_s = 1, .relative_half_width = 0.01, .confidence = 0.95, .min_samples = 10, .max_samples = 20, .verify = true};
+	return (struct tk_job_request){.backend_path = NULL_BACKEND,
+	        .backend_options = options,
+	        .problem = PROBLEM,
+	        .cache = "cold",
+	        .seed = 1,
+	        .deadline_s = 60,
+	        .measure_s = 1,
+	        .relative_half_width = 0.01,
+	        .confidence = 0.95,
+	        .min_samples = 10,
+	        .max_samples = 20,
+	        .verify = true};
 }
 
 static void run(struct tk_worker *w, const struct tk_job_request *r, const char *outcome, const char *message)
@@ -49,7 +60,8 @@ static void run(struct tk_worker *w, const struct tk_job_request *r, const char 
 	if (tk_worker_measure(w, r, &out, &err))
 		fail_msg("%s: %s", r->backend_options, err.message);
 	if (strcmp(tk_outcome_word(out.outcome), outcome) != 0 || !strstr(out.message, message))
-		fail_msg("%s: %s: \"%s\", expected %s: \"%s\"", r->backend_options, tk_outcome_word(out.outcome), out.message, outcome, message);
+		fail_msg("%s: %s: \"%s\", expected %s: \"%s\"", r->backend_options, tk_outcome_word(out.outcome),
+		        out.message, outcome, message);
 	assert_true(tk_outcome_counts(out.outcome) == (out.result && json_object_get(out.result, "median")));
 	assert_true(out.wall_s > 0);
 	tk_job_result_free(&out);
@@ -72,6 +84,7 @@ static void many_jobs_in_one_process(void **state)
 /* After each of these the same worker does an honest job. */
 static void whatever_a_backend_does_is_one_outcome(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[][3] = {
 		{"fail=segv", "crashed", "SIGSEGV"}, {"fail=segv,at=open", "crashed", "SIGSEGV"}, {"fail=segv,at=plan", "crashed", "SIGSEGV"},
 		{"fail=segv,after=30", "crashed", "SIGSEGV"}, {"fail=abort", "crashed", "SIGABRT (Aborted)"}, {"fail=kill", "crashed", "SIGKILL"},
@@ -86,6 +99,7 @@ static void whatever_a_backend_does_is_one_outcome(void **state)
 		{"fail=markup", "failed", "<script>alert(1)</script> \"quoted\" 'single'  ../../etc/passwd  [31m ?? %s%n"},
 		{"fail=unended", "failed", "xxxxxxxx"}, {"noise=no", "failed", "open: null: noise cannot be `no`"},
 	};
+	/* clang-format on */
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		run_fault(w, cases[i][0], cases[i][1], cases[i][2]);
@@ -98,7 +112,9 @@ static void whatever_a_backend_does_is_one_outcome(void **state)
 
 static void deadlines_are_kept(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[] = {"fail=hang", "fail=hang,at=open", "fail=hang,at=plan", "fail=stop", "fail=late,late_s=30"};
+	/* clang-format on */
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct tk_job_request r = request(cases[i]);
@@ -170,7 +186,8 @@ static void what_the_job_cannot_be_made_of(void **state)
 
 static void the_other_backend_gets_a_process_of_its_own(void **state)
 {
-	struct tk_worker *w = worker_with((struct tk_worker_spec){.device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so"});
+	struct tk_worker *w = worker_with(
+	        (struct tk_worker_spec){.device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so"});
 	struct tk_job_request r = request("");
 	json_t *about = NULL;
 	struct tk_error err = {0};
@@ -178,7 +195,7 @@ static void the_other_backend_gets_a_process_of_its_own(void **state)
 	r.cache = "hot";
 	r.relative_half_width = 10;
 	run(w, &r, "ok", "");
-	assert_int_equal(tk_worker_backend(w, NULL_BACKEND, &about, &err), 0);       /* loaded without its device */
+	assert_int_equal(tk_worker_backend(w, NULL_BACKEND, &about, &err), 0); /* loaded without its device */
 	assert_string_equal(json_string_value(json_object_get(about, "name")), "null");
 	assert_string_equal(json_string_value(json_object_get(about, "device_kind")), "null");
 	json_decref(about);
@@ -190,12 +207,13 @@ static void devices_describe_themselves(void **state)
 {
 	json_t *d = NULL;
 	struct tk_error err = {0};
-	struct tk_worker *w = worker_with((struct tk_worker_spec){.device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so", .cpu_list = "0"});
+	struct tk_worker *w = worker_with((struct tk_worker_spec){
+	        .device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so", .cpu_list = "0"});
 	if (tk_worker_device(w, &d, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(json_string_value(json_object_get(d, "kind")), "cpu");
 	assert_true(json_integer_value(json_object_get(d, "cache_bytes")) > 0);
-	assert_int_equal(json_integer_value(json_object_get(d, "compute_units")), 1);       /* pinned to one core */
+	assert_int_equal(json_integer_value(json_object_get(d, "compute_units")), 1); /* pinned to one core */
 	assert_int_equal(json_integer_value(json_object_get(d, "count")), 1);
 	assert_non_null(json_object_get(json_object_get(d, "attributes"), "kernel"));
 	json_decref(d);
@@ -212,7 +230,8 @@ static void lists_of_cores(void **state)
 	struct tk_error err = {0};
 	struct tk_worker *w = NULL;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		struct tk_worker_spec spec = {.program = self, .device_kind = "null", .device_layer = NULL_DEVICE, .cpu_list = bad[i]};
+		struct tk_worker_spec spec = {
+		        .program = self, .device_kind = "null", .device_layer = NULL_DEVICE, .cpu_list = bad[i]};
 		assert_int_equal(tk_worker_new(&spec, &w, &err), TK_EUSAGE);
 		assert_non_null(strstr(err.message, "is no list of cores"));
 	}
@@ -241,10 +260,12 @@ static char *script(const char *name, const char *text)
 
 static void programs_that_are_no_workers(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[][2] = {{"exit 3", "does not work as a worker: the worker exited with code 3"},
 		{"echo hello", "cannot be read"}, {"echo '{}'; sleep 60", "speaks version 0"},
 		{"echo '{\"hello\":\"tracker-worker\",\"protocol\":99}'; sleep 60", "speaks version 99 of the worker protocol, expected 1"},
 		{"echo 'no such library' >&2; exit 127", "code 127 before it answered: no such library"}};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *path = script("no-worker", cases[i][0]);
 		struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
@@ -268,6 +289,7 @@ static void programs_that_are_no_workers(void **state)
 
 static void workers_that_babble(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[][3] = {
 		{HELLO "printf '{\"id\":1,\"ok\":tr'; exit 0", "crashed", "exited with code 0"},
 		{HELLO "printf '{\"id\":1,\"ok\":tr\\n'; sleep 60", "protocol", "cannot be read: no JSON"},
@@ -281,6 +303,7 @@ static void workers_that_babble(void **state)
 		{HELLO "sleep 60 & exec >&-; exit 1", "crashed", "exited with code 1"},
 		{HELLO "sleep 60 & exit 1", "crashed", "exited with code 1"},
 	};
+	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *path = script("babbler", cases[i][0]);
 		struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
@@ -332,6 +355,7 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "worker") == 0)
 		return tk_worker_serve(STDIN_FILENO, STDOUT_FILENO);
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_jobs_in_one_process), cmocka_unit_test(whatever_a_backend_does_is_one_outcome),
 		cmocka_unit_test(deadlines_are_kept), cmocka_unit_test(memory_is_limited), cmocka_unit_test(printing_is_limited),
@@ -340,5 +364,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_no_workers), cmocka_unit_test(workers_that_babble),
 		cmocka_unit_test(a_request_that_nobody_reads),
 	};
+	/* clang-format on */
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
