@@ -143,16 +143,16 @@ static bool add_value(struct fit *f, double y)
 
 static bool run_fit(struct fit *f)
 {
+	double cost = 0;
+
 	if (!push(&f->now, (struct piece){ f->lo, 0, 0, 0, 0 }))
 		return false;
 	for (size_t t = 0; t < f->n; t++) {
-		uint32_t start = 0;
-
-		if (t > 0 && !offer_change(f, cheapest(f, &start) + f->beta, (uint32_t)t))
+		if (t > 0 && !offer_change(f, cost + f->beta, (uint32_t)t))
 			return false;
 		if (!add_value(f, f->y[t]))
 			return false;
-		cheapest(f, &f->start[t]);
+		cost = cheapest(f, &f->start[t]);
 	}
 	return true;
 }

@@ -10,13 +10,62 @@
 #define MAD_TO_SD 1.4826        /* 1 / Phi^-1(3/4) */
 #define Q80_TO_SD 0.7803        /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
 
+static void exchange(double *x, size_t i, size_t j)
+{
+	double keep = x[i];
+
+	x[i] = x[j];
+	x[j] = keep;
+}
+
+/* Hoare's selection: x[k] becomes the k-th smallest (from 0) of the finite x, what is before it is not larger, what is behind it not smaller. */
+static void select_kth(double *x, size_t n, size_t k)
+{
+	size_t lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		double pivot = x[lo + (hi - lo) / 2];
+		size_t i = lo, j = hi;
+
+		for (;;) {
+			while (x[i] < pivot)
+				i++;
+			while (x[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			exchange(x, i++, j--);
+		}
+		/* x[lo .. j] <= pivot <= x[j + 1 .. hi]; i == j stands on the pivot itself */
+		if (i == j && k == i)
+			return;
+		if (k <= j)
+			hi = i == j ? j - 1 : j;
+		else
+			lo = j + 1;
+	}
+}
+
+/* As tk_quantile_sorted, without sorting; x is reordered. */
+static double quantile(double *x, size_t n, double p)
+{
+	double at = p * (double)(n - 1), next = INFINITY;
+	size_t k = (size_t)at;
+
+	select_kth(x, n, k);
+	if (k + 1 >= n || at == (double)k)
+		return x[k];
+	for (size_t i = k + 1; i < n; i++)
+		next = fmin(next, x[i]);
+	return x[k] + (at - (double)k) * (next - x[k]);
+}
+
 /* Scale of d, n values of which are given as absolute values; they are reordered. */
 static double scale_of(double *d, size_t n)
 {
 	if (n == 0)
 		return 0;
-	tk_sort(d, n);
-	return fmax(MAD_TO_SD * tk_quantile_sorted(d, n, 0.5), n >= 10 ? Q80_TO_SD * tk_quantile_sorted(d, n, 0.8) : 0);
+	return fmax(MAD_TO_SD * quantile(d, n, 0.5), n >= 10 ? Q80_TO_SD * quantile(d, n, 0.8) : 0);
 }
 
 /* Scale of differences between means of neighbouring blocks of b points, as that of one independent point. sum has n + 1 prefix sums. */
@@ -49,10 +98,10 @@ static double mad_of(const double *x, size_t n, double *work)
 
 	for (size_t i = 0; i < n; i++)
 		work[i] = x[i];
-	median = tk_median(work, n);
+	median = quantile(work, n, 0.5);
 	for (size_t i = 0; i < n; i++)
 		work[i] = fabs(x[i] - median);
-	return MAD_TO_SD * tk_median(work, n);
+	return MAD_TO_SD * quantile(work, n, 0.5);
 }
 
 /* A value that is far from the median of the seven around it is a spike, and is pulled in: it would be in every block of its size. */
