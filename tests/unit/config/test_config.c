@@ -45,7 +45,7 @@ static void the_default(void **state)
 	assert_int_equal(c->upstreams[1].kind, TK_UPSTREAM_SYSTEM);
 	assert_string_equal(c->suites[0], "smoke");
 	assert_true(
-	        c->budgets.night_s == 4 * 3600 && c->budgets.measure_s == 1 && c->budgets.cache_bytes == 10ull << 30);
+	        c->budgets.night_s == 4 * 3600 && c->budgets.measure_s == 0.5 && c->budgets.cache_bytes == 10ull << 30);
 	assert_true(c->measure.relative_half_width == 0.01 && c->measure.confidence == 0.95 && c->measure.pin);
 	assert_true(c->thresholds.min_effect == 0.02 && c->thresholds.min_effect_ns == 100 &&
 	            c->thresholds.fdr == 0.05 && c->thresholds.stale_days == 14);
