@@ -125,7 +125,11 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 			return tk_fail(err, TK_EDATA, "device %s belongs to no machine", device->row->slug);
 		if (asprintf(&device->name, "%s/%s", device->machine->row->name, device->row->slug) < 0)
 			device->name = NULL;
-		if (!device->name || !(device->file = tk_path_slug(device->name)))
+		char *dotted = NULL;      /* a name without '/', so that the slug of an ordinary one is the name itself */
+		if (asprintf(&dotted, "%s.%s", device->machine->row->name, device->row->slug) >= 0)
+			device->file = tk_path_slug(dotted);
+		free(dotted);
+		if (!device->name || !device->file)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	return 0;
@@ -317,13 +321,30 @@ static void join_last_nights(struct tk_model *m)
 	}
 }
 
+static void note_environments(struct tk_model *m, const struct tk_site_series *s)
+{
+	for (size_t i = 0; i < s->points.count; i++) {
+		const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i);
+		if (i && p[-1].environment_id == p->environment_id)
+			continue;
+		const struct tk_environment_row *e = tk_index_find(&m->environments_by_id, p->environment_id);
+		int64_t *since = e ? &m->environment_since[e - (const struct tk_environment_row *)m->environment_rows.rows] : NULL;
+		if (since && (!*since || p->as_of_s < *since))
+			*since = p->as_of_s;
+	}
+}
+
 static int read_points(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
+	m->environment_since = calloc(m->environment_rows.count + 1, sizeof *m->environment_since);
+	if (!m->environment_since)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->series_count && !status; i++) {
 		struct tk_site_series *s = &m->series[i];
 		status = tk_store_points(m->store, s->row->id, INT64_MIN, TK_SITE_WINDOW, &s->points, err);
 		s->window_is_all = s->points.count < TK_SITE_WINDOW;
+		note_environments(m, s);
 		const struct tk_point *last = status ? NULL : tk_series_last(s);
 		if (last && last->as_of_s > m->newest_s)
 			m->newest_s = last->as_of_s;
@@ -385,6 +406,7 @@ void tk_model_free(struct tk_model *m)
 	free(m->nights);
 	free(m->series);
 	free(m->changes);
+	free(m->environment_since);
 	*m = (struct tk_model){0};
 }
 
@@ -405,6 +427,16 @@ const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_
 {
 	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, build_id);
 	return build ? tk_index_find(&m->revisions_by_id, build->revision_id) : NULL;
+}
+
+const struct tk_revision_row *tk_model_revision_named(const struct tk_model *m, int64_t upstream_id, const char *rev)
+{
+	for (size_t i = 0; *rev && i < m->revision_rows.count; i++) {
+		const struct tk_revision_row *r = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
+		if (r->upstream_id == upstream_id && !strcmp(r->rev, rev))
+			return r;
+	}
+	return NULL;
 }
 
 const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, int64_t run_id)

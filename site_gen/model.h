@@ -54,6 +54,7 @@ struct tk_model {
 	struct tk_site_night *nights;                 /* newest first */
 	struct tk_site_series *series;                /* by op, problem, device, label */
 	const struct tk_change_point_row **changes;   /* by series, then time */
+	int64_t *environment_since;                   /* of environment_rows[i]: its first point among those held; 0: none */
 	size_t machine_count, device_count, night_count, series_count;
 	int64_t newest_s;                             /* of all points; 0: none */
 };
@@ -66,6 +67,7 @@ const struct tk_site_series *tk_model_series(const struct tk_model *m, int64_t i
 const struct tk_site_night *tk_model_night(const struct tk_model *m, int64_t id);
 /* What a build was made from; NULL: unknown. */
 const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_t build_id);
+const struct tk_revision_row *tk_model_revision_named(const struct tk_model *m, int64_t upstream_id, const char *rev);
 /* Of one of the points held; NULL: it is older. */
 const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, int64_t run_id);
 const struct tk_point *tk_series_last(const struct tk_site_series *s);           /* NULL: never measured */

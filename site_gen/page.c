@@ -1,5 +1,6 @@
 /* The frame of the pages and the parts that several of them show. */
 #include "site_gen/page.h"
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,20 +170,27 @@ void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revi
 	tk_set_clipped(site, o, "range_subject", moved ? bad->subject : "", 100);
 }
 
+/* What the judge wrote into the verdict; false where it names no revisions. */
+static bool moved_by_verdict(const struct tk_site *site, const struct tk_site_series *s, const struct tk_revision_row **good,
+	const struct tk_revision_row **bad)
+{
+	json_t *detail = s->verdict ? json_loads(s->verdict->detail, 0, NULL) : NULL;
+	const char *good_rev = json_string_value(json_object_get(detail, "good_rev"));
+	const char *bad_rev = json_string_value(json_object_get(detail, "bad_rev"));
+	*good = good_rev ? tk_model_revision_named(&site->model, s->upstream->id, good_rev) : NULL;
+	*bad = bad_rev ? tk_model_revision_named(&site->model, s->upstream->id, bad_rev) : NULL;
+	json_decref(detail);
+	return *good && *bad;
+}
+
 void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s, const struct tk_revision_row **good,
 	const struct tk_revision_row **bad)
 {
-	const struct tk_point *after = tk_series_last(s), *before = NULL;
-	if (s->change_count) {
-		const struct tk_change_point_row *c = s->changes[s->change_count - 1];
-		const struct tk_point *at = tk_series_point_of_run(s, c->run_id);
-		before = tk_series_point_of_run(s, c->previous_run_id);
-		after = at && before ? at : after;
-	}
-	if (!before && s->points.count > 1)
-		before = after - 1;
-	*good = before ? tk_model_revision(&site->model, before->build_id) : NULL;
-	*bad = after ? tk_model_revision(&site->model, after->build_id) : NULL;
+	const struct tk_point *last = tk_series_last(s);
+	if (moved_by_verdict(site, s, good, bad))
+		return;
+	*bad = last ? tk_model_revision(&site->model, last->build_id) : NULL;
+	*good = s->points.count > 1 ? tk_model_revision(&site->model, last[-1].build_id) : NULL;
 }
 
 /* ---- the row of a series ------------------------------------------------------------------------------------------ */
@@ -225,6 +233,10 @@ void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_sit
 	tk_set(a, o, "tone", tk_tone_of_verdict(status));
 	tk_set(a, o, "outcome", s->failure ? s->failure->outcome : "");
 	tk_set_change(site, o, s, change_of(s));
+	if (!strcmp(tk_tone_of_verdict(status), "quiet")) {      /* noise has no direction */
+		tk_set(a, o, "glyph", "");
+		tk_set(a, o, "direction", "");
+	}
 	tk_svg_sparkline(&site->markup, s);
 	tk_set_markup_of(site, o, "spark_markup");
 }

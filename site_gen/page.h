@@ -67,7 +67,7 @@ void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_sit
 void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
 /* The commits between two points: range, range_href, subject of the newer one. */
 void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good, const struct tk_revision_row *bad);
-/* Where a series moved: the change point that its verdict is about, else its two newest points. NULL: unknown. */
+/* Where a series moved: the revisions that its verdict names, else those of its two newest points. NULL: unknown. */
 void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s, const struct tk_revision_row **good,
 	const struct tk_revision_row **bad);
 

@@ -22,16 +22,6 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const char *uid)
 	}
 }
 
-static const struct tk_revision_row *find_revision(const struct tk_model *m, int64_t upstream_id, const char *rev)
-{
-	for (size_t i = 0; *rev && i < m->revision_rows.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
-		if (r->upstream_id == upstream_id && !strcmp(r->rev, rev))
-			return r;
-	}
-	return NULL;
-}
-
 static bool set_alert(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert)
 {
 	const struct tk_site_series *s = tk_model_series(&site->model, alert->series_id);
@@ -51,8 +41,8 @@ static bool set_alert(struct tk_site *site, struct tk_value *list, const struct 
 	tk_set_change(site, o, s, alert->change);
 	bool worse = (alert->change > 0) == !strcmp(s->row->better, "lower");
 	tk_set(site->arena, o, "alert_tone", worse ? "bad" : "good");
-	tk_set_range(site, o, find_revision(&site->model, s->upstream->id, alert->good_rev),
-		find_revision(&site->model, s->upstream->id, alert->bad_rev));
+	tk_set_range(site, o, tk_model_revision_named(&site->model, s->upstream->id, alert->good_rev),
+		tk_model_revision_named(&site->model, s->upstream->id, alert->bad_rev));
 	set_notes(site, o, alert->uid);
 	return true;
 }

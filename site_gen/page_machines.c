@@ -53,7 +53,8 @@ static void set_device(struct tk_site *site, struct tk_value *list, const struct
 		struct tk_buf text = TK_BUF_INIT;
 		tk_environment_difference(&text, before->attributes, e->attributes);
 		struct tk_value *change = tk_add_object(a, changes);
-		tk_set_int(a, change, "id", e->id);
+		tk_set_flag(a, change, "dated", m->environment_since[i] != 0);
+		tk_set_time(site, change, "since", m->environment_since[i]);
 		tk_set_clipped(site, change, "text", text.len ? tk_buf_cstr(&text) : "nothing that is listed", 500);
 		tk_buf_free(&text);
 	}

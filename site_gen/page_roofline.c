@@ -49,22 +49,32 @@ static int by_share(const void *a, const void *b)
 
 /* ---- the drawing that needs no script ------------------------------------------------------------------------------- */
 
+/* log10 of the highest ceiling of a unit; -INFINITY: none. */
+static double top_of(const struct tk_roofs *roofs, const char *unit)
+{
+	double top = -INFINITY;
+	for (size_t i = 0; i < roofs->count; i++)
+		if (!strcmp(roofs->rows[i]->unit, unit))
+			top = fmax(top, log10(roofs->rows[i]->value));
+	return top;
+}
+
+/* All points, the highest ceiling and its ridge, with some room around. */
 static struct plot plot_of(const struct spots *spots, const struct tk_roofs *roofs)
 {
-	struct plot p = {0, 2, 0, 2};
-	double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
+	double rate = top_of(roofs, "gflop_per_s"), ridge = rate - top_of(roofs, "gb_per_s");
+	struct plot p = {INFINITY, -INFINITY, INFINITY, -INFINITY};
 	for (size_t i = 0; i < spots->count; i++) {
-		x0 = fmin(x0, log10(spots->at[i].intensity));
-		x1 = fmax(x1, log10(spots->at[i].intensity));
-		y0 = fmin(y0, log10(spots->at[i].rate));
-		y1 = fmax(y1, log10(spots->at[i].rate));
+		p.x0 = fmin(p.x0, log10(spots->at[i].intensity));
+		p.x1 = fmax(p.x1, log10(spots->at[i].intensity));
+		p.y0 = fmin(p.y0, log10(spots->at[i].rate));
+		p.y1 = fmax(p.y1, log10(spots->at[i].rate));
 	}
-	for (size_t i = 0; i < roofs->count; i++)
-		if (!strcmp(roofs->rows[i]->unit, "gflop_per_s"))
-			y1 = fmax(y1, log10(roofs->rows[i]->value));
-	if (spots->count)
-		p = (struct plot){floor(fmin(x0, 0)), ceil(x1 + 0.1), floor(y0), ceil(y1 + 0.05)};
-	return p;
+	p.x0 = fmin(p.x0, isfinite(ridge) ? ridge : p.x0) - 0.6;
+	p.x1 = fmax(p.x1, isfinite(ridge) ? ridge : p.x1) + 0.3;
+	p.y0 -= 0.3;
+	p.y1 = fmax(p.y1, rate) + 0.2;
+	return spots->count ? p : (struct plot){0, 2, 0, 2};
 }
 
 static double plot_x(const struct plot *p, double log_x)
@@ -79,21 +89,23 @@ static double plot_y(const struct plot *p, double log_y)
 
 static void draw_grid(struct tk_buf *out, const struct plot *p)
 {
-	for (int x = (int)p->x0; x <= (int)p->x1; x++)
+	for (int x = (int)ceil(p->x0); x <= (int)floor(p->x1); x++)
 		tk_buf_printf(out, "<path class=\"grid\" d=\"M%.1f 8V%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>", plot_x(p, x),
 			HEIGHT - MARGIN + 8 - 8, plot_x(p, x), HEIGHT - MARGIN + 18, pow(10, x));
-	for (int y = (int)p->y0; y <= (int)p->y1; y++)
+	for (int y = (int)ceil(p->y0); y <= (int)floor(p->y1); y++)
 		tk_buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>", MARGIN,
 			plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4, pow(10, y));
 }
 
-static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_ceiling_row *c)
+static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_roofs *roofs, const struct tk_ceiling_row *c)
 {
 	bool flat = !strcmp(c->unit, "gflop_per_s");
-	double v = log10(c->value), xa = p->x0, xb = p->x1;
-	if (!flat) {      /* y = v + x, inside the frame */
+	double v = log10(c->value), xa = p->x0, xb = p->x1, rate = top_of(roofs, "gflop_per_s"), bandwidth = top_of(roofs, "gb_per_s");
+	if (flat) {       /* from where the memory no longer limits it */
+		xa = isfinite(bandwidth) ? fmax(xa, v - bandwidth) : xa;
+	} else {          /* y = v + x, up to the highest rate */
 		xa = fmax(xa, p->y0 - v);
-		xb = fmin(xb, p->y1 - v);
+		xb = fmin(xb, fmin(p->y1, isfinite(rate) ? rate : p->y1) - v);
 	}
 	if ((flat && (v < p->y0 || v > p->y1)) || xa >= xb)
 		return;
@@ -107,7 +119,7 @@ static void draw(struct tk_buf *out, const struct spots *spots, const struct tk_
 	tk_buf_printf(out, "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH, HEIGHT);
 	draw_grid(out, &p);
 	for (size_t i = 0; i < roofs->count; i++)
-		draw_roof(out, &p, roofs->rows[i]);
+		draw_roof(out, &p, roofs, roofs->rows[i]);
 	for (size_t i = 0; i < spots->count; i++)
 		tk_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", plot_x(&p, log10(spots->at[i].intensity)),
 			plot_y(&p, log10(spots->at[i].rate)));
@@ -175,7 +187,7 @@ static void set_tables(struct tk_site *site, struct tk_value *page, const struct
 		tk_set_fmt(a, o, "href", "../series/%s.html", s->series->file);
 		tk_set_clipped(site, o, "title", s->series->problem->title, 110);
 		tk_set_clipped(site, o, "label", s->series->label, 60);
-		tk_set_fmt(a, o, "intensity", "%.3g", s->intensity);
+		tk_set_fmt(a, o, "intensity", "%.*f", s->intensity < 9.95 ? 1 : 0, s->intensity);
 		tk_set(a, o, "rate", tk_format_value(s->rate, "gflop_per_s", text));
 		tk_set(a, o, "share", tk_format_percent(s->share, text));
 		tk_set_flag(a, o, "over", s->share > 1.02);

@@ -20,8 +20,8 @@ static struct files files_of(const struct tk_site_series *s)
 {
 	struct files f = {0};
 	snprintf(f.page, sizeof f.page, "series/%s.html", s->file);
-	snprintf(f.cold, sizeof f.cold, "data/%s.cold.js", s->file);
-	snprintf(f.hot, sizeof f.hot, "data/%s.hot.js", s->file);
+	snprintf(f.cold, sizeof f.cold, "data/%s.past.js", s->file);
+	snprintf(f.hot, sizeof f.hot, "data/%s.recent.js", s->file);
 	return f;
 }
 

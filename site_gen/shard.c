@@ -229,8 +229,8 @@ void tk_shard_manifest(struct tk_buf *out, const struct tk_model *m)
 		add_text(out, s->row->slug, 200);
 		tk_buf_printf(out, ",\"page\":\"series/%s.html\",\"data\":[", s->file);
 		if (s->has_cold)
-			tk_buf_printf(out, "\"data/%s.cold.js\",", s->file);
-		tk_buf_printf(out, "\"data/%s.hot.js\"]}", s->file);
+			tk_buf_printf(out, "\"data/%s.past.js\",", s->file);
+		tk_buf_printf(out, "\"data/%s.recent.js\"]}", s->file);
 	}
 	tk_buf_str(out, "]});\n");
 }

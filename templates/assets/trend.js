@@ -87,16 +87,22 @@
     if (p.flags & 2) lines.push("unstable");
     return lines;
   }
+  // Ticks at midnights, as many as there is room for.
+  function days(axis) {
+    var step = Math.max(1, Math.ceil((axis.max - axis.min) / Math.max(2, Math.min(8, canvas.clientWidth / 120 | 0))));
+    axis.ticks = [];
+    for (var x = Math.ceil(axis.min + step * 0.3); x <= axis.max - step * 0.3; x += step) axis.ticks.push({ value: x });
+  }
   function options(range, y) {
-    var grid = css("--line"), text = css("--muted");
+    var grid = css("--line"), text = css("--muted"), pad = (range[1] - range[0]) * 0.012 || 1;
     return { animation: false, parsing: false, normalized: true, responsive: true, maintainAspectRatio: false,
       interaction: { mode: "nearest", axis: "x", intersect: false },
       onClick: function (e, hits) { if (hits.length) pick(main.points.indexOf(hits[0].element.$context.raw.p)); },
       scales: {
-        x: { type: "linear", min: range[0], max: range[1], grid: { color: grid }, border: { color: grid },
-          ticks: { color: text, maxRotation: 0, maxTicksLimit: 8, precision: 0, callback: function (v) { return v % 1 ? "" : day(v); } } },
+        x: { type: "linear", min: range[0] - pad, max: range[1] + pad, grid: { color: grid }, border: { color: grid },
+          afterBuildTicks: days, ticks: { color: text, maxRotation: 0, autoSkip: false, callback: day } },
         y: { min: y[0], max: y[1], grid: { color: grid }, border: { display: false }, title: { display: true, text: mode === "pct" ? "% of the first night shown" : unit, color: text },
-          ticks: { color: text, maxTicksLimit: 7, callback: function (v, i, t) { return i === 0 || i === t.length - 1 ? "" : mode === "pct" ? change(v / 100) : number(v); } } }
+          ticks: { color: text, maxTicksLimit: 7, callback: function (v, i, t) { return i === 0 || i === t.length - 1 ? "" : mode === "pct" ? (Math.abs(v) < 1e-9 ? "0 %" : change(v / 100)) : number(v); } } }
       },
       plugins: {
         legend: { display: shown.length > 1, labels: { color: css("--text"), usePointStyle: true, pointStyle: "line" } },
@@ -104,7 +110,7 @@
         tooltip: { backgroundColor: css("--card"), titleColor: css("--text"), bodyColor: css("--text"), footerColor: text, borderColor: css("--strong-line"), borderWidth: 1,
           padding: 10, usePointStyle: true, footerFont: { weight: "normal" },
           callbacks: { title: function (items) { return items.length ? minute(items[0].raw.p) : ""; }, label: describe, footer: function (items) { return items.length ? commit(items[0]) : []; } } },
-        zoom: { limits: { x: { min: first, max: last, minRange: 2 } },
+        zoom: { limits: { x: { min: first - pad, max: last + pad, minRange: 2 } },
           pan: { enabled: true, mode: "x", modifierKey: "shift", onPanComplete: zoomed },
           zoom: { mode: "x", drag: { enabled: true, backgroundColor: css("--quiet-soft"), threshold: 8 }, wheel: { enabled: true, modifierKey: "ctrl" }, pinch: { enabled: true }, onZoomComplete: zoomed } }
       } };

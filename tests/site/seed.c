@@ -1,7 +1,7 @@
 /* Makes histories for the tests of the site, through store.h:
  *
  *   site_seed DB tiny    three nights with verdicts and change points written by hand: what the golden site shows
- *   site_seed DB demo    sixty nights of three machines with a step, an improvement, failures, a changed environment and hostile names,
+ *   site_seed DB demo    a hundred nights of three machines with a step, an improvement, failures, a changed environment and hostile names,
  *                        judged by the real detection: what the browser tests look at
  *
  * The same arguments make the same history. */
@@ -223,7 +223,7 @@ struct source {
 	int64_t id;
 	const char *name;
 	int every;                        /* nights between two commits */
-	int64_t builds[64], revisions[64];
+	int64_t builds[100], revisions[100];
 };
 
 struct lab {
@@ -299,14 +299,14 @@ static void measure_night(struct lab *lab, int n, struct where *w, struct tk_rng
 
 static void demo_night(struct lab *lab, int n, struct tk_rng *rng, bool last)
 {
-	struct where w = {.night_s = FIRST_S + (int64_t)n * DAY_S + (int64_t)tk_rng_below(rng, 300)};
+	struct where w = {.night_s = FIRST_S + (int64_t)(n - 40) * DAY_S + (int64_t)tk_rng_below(rng, 300)};
 	size_t failed = 0;
 	w.night = begin_night(lab->machine, w.night_s);
 	w.environment = lab->environments[lab->environment_changes && n >= lab->environment_changes];
 	stage(w.night, "resolve", "done", w.night_s, w.night_s + 4, "");
 	for (size_t i = 0; i < lab->source_count; i++) {
 		struct source *s = &lab->sources[i];
-		bool unreachable = i == 1 && n == 50, fresh = n && s->revisions[n] != s->revisions[n - 1];
+		bool unreachable = i == 1 && n == 90, fresh = n && s->revisions[n] != s->revisions[n - 1];
 		resolution(w.night, s->id, s->revisions[n], s->builds[n], unreachable ? "unreachable" : fresh ? "new" : "unchanged",
 			unreachable ? "git fetch: could not resolve host: github.com; the last known revision is used" : "");
 	}
@@ -332,9 +332,9 @@ static void make_cpu_lab(struct lab *lab, int nights)
 	lab->device = device(lab->machine, "cpu", "AMD EPYC 9554 64-Core Processor", "x86-64-v4", "cpu");
 	lab->environments[0] = environment(lab->device, "{\"kernel\":\"6.1.0-37\",\"governor\":\"powersave\",\"microcode\":\"0xa101148\",\"boost\":true}");
 	lab->environments[1] = environment(lab->device, "{\"kernel\":\"6.1.0-38\",\"governor\":\"performance\",\"microcode\":\"0xa101148\",\"boost\":true}");
-	lab->environment_changes = 45;
+	lab->environment_changes = 85;
 	lab->environment_factor = 0.94;
-	make_source(&lab->sources[0], "tracker", "self", "", 2, nights, 1);
+	make_source(&lab->sources[0], "tracker", "self", "", 3, nights, 1);
 	make_source(&lab->sources[1], "openblas", "git", "https://github.com/OpenMathLib/OpenBLAS.git", 3, nights, 2);
 	make_source(&lab->sources[2], "blis", "git", "https://github.com/flame/blis.git", 4, nights, 3);
 	lab->source_count = 3;
@@ -361,8 +361,8 @@ static void make_cpu_lab(struct lab *lab, int nights)
 		snprintf(text, sizeof text, "attention:b=1,h=16,sq=%d,d=64,dtype=f32,causal=1", lengths[i]);
 		int64_t p = problem(text, NULL);
 		double flops = 2.0 * 16 * lengths[i] * (double)lengths[i] * 64;
-		follow(lab, 0, "cpu", "", p, "suite", flops / 900)->steps[0] = (struct step){32, lengths[i] == 2048 ? 0.78 : 1};
-		follow(lab, 1, "openblas", "", p, "suite", flops / 610)->steps[0] = (struct step){12, lengths[i] == 8192 ? 1.05 : 1};
+		follow(lab, 0, "cpu", "", p, "suite", flops / 900)->steps[0] = (struct step){72, lengths[i] == 2048 ? 0.78 : 1};
+		follow(lab, 1, "openblas", "", p, "suite", flops / 610)->steps[0] = (struct step){30, lengths[i] == 8192 ? 1.05 : 1};
 	}
 	follow(lab, 1, "control", "", problem("gemm:m=768,n=768,k=768", NULL), "control", 410e3);
 }
@@ -373,7 +373,7 @@ static void make_gpu_lab(struct lab *lab, int nights)
 	lab->device = device(lab->machine, "cuda", "NVIDIA H200", "sm_90", "h200-0");
 	lab->environments[0] = environment(lab->device, "{\"driver\":\"570.124.06\",\"cuda\":\"12.8\",\"power_limit_w\":700,\"persistence\":true}");
 	make_source(&lab->sources[0], "cutlass", "git", "https://github.com/NVIDIA/cutlass.git", 3, nights, 11);
-	make_source(&lab->sources[1], "cublas", "system", "", 61, nights, 12);
+	make_source(&lab->sources[1], "cublas", "system", "", 101, nights, 12);
 	lab->source_count = 2;
 	static const int sizes[] = {1024, 4096, 8192};
 	for (size_t i = 0; i < 3; i++) {
@@ -381,13 +381,13 @@ static void make_gpu_lab(struct lab *lab, int nights)
 		snprintf(text, sizeof text, "gemm:a=f16,m=%d,n=%d,k=%d", sizes[i], sizes[i], sizes[i]);
 		int64_t p = problem(text, NULL);
 		double flops = 2.0 * sizes[i] * sizes[i] * (double)sizes[i];
-		follow(lab, 0, "cutlass", "128x256x64", p, "suite", flops / 640e3 + 4e3)->steps[0] = (struct step){38, i == 1 ? 0.93 : 1};
+		follow(lab, 0, "cutlass", "128x256x64", p, "suite", flops / 640e3 + 4e3)->steps[0] = (struct step){78, i == 1 ? 0.93 : 1};
 		follow(lab, 1, "cublas", "", p, "suite", flops / 700e3 + 4e3);
 	}
 	int64_t p = problem("attention:b=4,h=32,hkv=8,sq=4096,d=128,dtype=f16,causal=1", NULL);
 	struct followed *f = follow(lab, 0, "cutlass", "", p, "suite", 1.6e6);
-	f->steps[0] = (struct step){22, 1.12};
-	f->steps[1] = (struct step){29, 1 / 1.12};
+	f->steps[0] = (struct step){52, 1.12};
+	f->steps[1] = (struct step){59, 1 / 1.12};
 	f = follow(lab, 1, "cublas", "", p, "suite", 2.9e6);
 	f->fails_from = 0;
 	f->fails_to = nights;
@@ -416,7 +416,7 @@ static void make_hostile_lab(struct lab *lab, int nights)
 
 static void demo(void)
 {
-	enum { nights = 60 };
+	enum { nights = 100 };
 	static struct lab labs[3];
 	struct tk_rng rng;
 	tk_rng_seed(&rng, 7);
