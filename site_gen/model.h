@@ -8,7 +8,7 @@
 
 struct tk_error;
 
-#define TK_SITE_WINDOW 96           /* newest points of a series that are held; enough for every drawing and table in HTML */
+#define TK_SITE_WINDOW 64           /* newest points of a series that are held: two months of nights and one more, see reuse.c */
 #define TK_SITE_NIGHT_PAGES 100     /* newest nights that have a page of their own */
 
 /* Rows of one table by id. */

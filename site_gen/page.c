@@ -237,6 +237,10 @@ void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_sit
 		tk_set(a, o, "glyph", "");
 		tk_set(a, o, "direction", "");
 	}
+}
+
+void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
+{
 	tk_svg_sparkline(&site->markup, s);
 	tk_set_markup_of(site, o, "spark_markup");
 }

@@ -59,8 +59,9 @@ void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int6
 /* Moves site->markup into a member and empties it. */
 void tk_set_markup_of(struct tk_site *site, struct tk_value *o, const char *key);
 
-/* href, title, label, device, upstream, value, half, rate, spark_markup, status, tone, change, direction, series_id, never. */
+/* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome, and what tk_set_change sets. */
 void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
+void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s);      /* spark_markup */
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
 void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
 /* rev, rev_href, subject; empty where unknown. */

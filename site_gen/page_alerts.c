@@ -30,6 +30,7 @@ static bool set_alert(struct tk_site *site, struct tk_value *list, const struct 
 		return false;
 	struct tk_value *o = tk_add_object(site->arena, list);
 	tk_set_series(site, o, s, "");
+	tk_set_sparkline(site, o, s);
 	tk_set_clipped(site, o, "uid", alert->uid, 80);
 	tk_set(site->arena, o, "state", alert->status);
 	tk_set_clipped(site, o, "alert_title", alert->title, 200);

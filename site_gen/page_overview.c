@@ -100,6 +100,7 @@ static void add_moved(struct tk_site *site, struct tk_value *list, const struct 
 	char text[TK_FORMAT_SIZE];
 	bool numbers = isfinite(v->before_value) && isfinite(v->after_value);
 	tk_set_series(site, o, s, "");
+	tk_set_sparkline(site, o, s);
 	tk_set_flag(a, o, "numbers", numbers);
 	tk_set(a, o, "before", tk_format_value(v->before_value, s->row->unit, text));
 	tk_set(a, o, "after", tk_format_value(v->after_value, s->row->unit, text));
@@ -154,6 +155,7 @@ static void add_group(struct tk_site *site, struct tk_value *groups, size_t firs
 	for (size_t i = first; i < end; i++) {
 		struct tk_value *row = tk_add_object(a, rows);
 		tk_set_series(site, row, &m->series[i], "");
+		tk_set_sparkline(site, row, &m->series[i]);
 		tk_set(a, row, "role", strcmp(m->series[i].row->role, "suite") ? m->series[i].row->role : "");
 		page = page || tk_series_is_suite_time(&m->series[i]);
 	}

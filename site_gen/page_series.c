@@ -201,8 +201,7 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, cons
 	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip(s->problem->title, 120), s->problem->title,
 		(int)tk_utf8_clip(s->label, 60), s->label);
 	struct tk_value *page = tk_page_begin(site, f->page, title, TK_SECTION_KERNELS);
-	tk_set_object(site->arena, page, "series");
-	tk_set_series(site, page->last, s, "../");
+	tk_set_series(site, tk_set_object(site->arena, page, "series"), s, "../");
 	set_facts(site, page, s);
 	set_trend(site, page, s, scale);
 	set_changes(site, page, s);

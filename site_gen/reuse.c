@@ -9,7 +9,7 @@
 #include "site_gen/model.h"
 #include "site_gen/output.h"
 
-#define COLD_AFTER_S ((int64_t)60 * 86400)
+#define COLD_AFTER_S ((int64_t)30 * 86400)      /* the cut is the start of that month: 30 to 61 nights are recent */
 #define DAY_S 86400
 
 /* The first day of the month that holds t (civil from days, H. Hinnant). */

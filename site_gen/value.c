@@ -104,6 +104,11 @@ static struct tk_value *append(struct tk_value *parent, const char *key, struct 
 	if (!parent || !v)
 		return NULL;
 	v->key = key;
+	if (parent->type == TK_VALUE_OBJECT) {      /* newest first: what was set last is found first */
+		v->next = parent->first;
+		parent->first = v;
+		return v;
+	}
 	if (parent->last)
 		parent->last->next = v;
 	else
@@ -201,11 +206,10 @@ void tk_add_text(struct tk_arena *a, struct tk_value *list, const char *text)
 
 const struct tk_value *tk_value_member(const struct tk_value *object, const char *key, size_t key_len)
 {
-	const struct tk_value *found = NULL;
 	if (!object || object->type != TK_VALUE_OBJECT)
 		return NULL;
 	for (const struct tk_value *v = object->first; v; v = v->next)
-		if (!strncmp(v->key, key, key_len) && !v->key[key_len])
-			found = v;
-	return found;
+		if (v->key[0] == key[0] && !strncmp(v->key, key, key_len) && !v->key[key_len])
+			return v;
+	return NULL;
 }
