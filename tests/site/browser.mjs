@@ -1,0 +1,202 @@
+// The site in a real browser, from the disk: no errors, no request leaves it, charts draw, filter, address, theme and keyboard work, axe-core
+// finds nothing in light, dark and on a phone, and without JavaScript the tables stand. Usage: node browser.mjs SITE
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const site = resolve(process.argv[2]), axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const SERIES = 'series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html';
+const PEER = 'epyc-lab.cpu.blis.gemm-f32-1024x1024x1024-nn.cold';
+const folders = [];
+
+async function open(options) {
+  const folder = mkdtempSync(join(tmpdir(), 'tracker-site-'));
+  folders.push(folder);
+  const context = await chromium.launchPersistentContext(folder, { executablePath: process.env.CHROMIUM, args, viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const page = context.pages()[0] ?? await context.newPage();
+  page.errors = [];
+  page.on('console', m => { if (['error', 'warning'].includes(m.type())) page.errors.push(m.text()); });
+  page.on('pageerror', e => page.errors.push(e.message));
+  page.on('dialog', d => { page.errors.push(`dialog: ${d.message()}`); d.dismiss(); });
+  page.on('request', r => { if (!/^(file|data|blob|about):/.test(r.url())) page.errors.push(`request: ${r.url()}`); });
+  page.on('requestfailed', r => page.errors.push(`failed: ${r.url()}`));
+  return { context, page };
+}
+async function visit(page, path) {
+  await page.goto('about:blank');
+  await page.goto(`file://${site}/${path}`);
+  assert.deepEqual(page.errors, [], path);
+}
+function pages() {
+  const all = readdirSync(site, { recursive: true }).filter(f => f.endsWith('.html')).sort();
+  const nights = all.filter(f => /^nights\/\d/.test(f));
+  return all.filter(f => !nights.includes(f)).concat(nights.slice(-6));
+}
+// One of each kind, and the pages of the hostile names.
+function samples() {
+  const all = pages(), hostile = all.filter(f => /script|onmouseover/.test(f));
+  return ['index.html', SERIES, 'kernels/gemm.html', 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
+    all.filter(f => /^nights\/\d.*epyc/.test(f)).at(-1), ...hostile];
+}
+
+const tests = {
+  async 'every page loads from the disk without an error or a request'() {
+    const { context, page } = await open({});
+    for (const path of pages()) {
+      await visit(page, path);
+      const state = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth > innerWidth, h1: document.querySelectorAll('h1').length, chart: document.getElementById('chart')?.dataset.ready, canvas: !!document.querySelector('canvas') }));
+      assert.equal(state.h1, 1, `${path}: one h1`);
+      assert.ok(!state.wide, `${path}: scrolls sideways`);
+      assert.ok(!state.canvas || state.chart, `${path}: its chart was not drawn`);
+    }
+    await context.close();
+  },
+  async 'the trend is drawn, in pixels'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES);
+    const painted = await page.evaluate(() => { const c = document.getElementById('canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n / (d.length / 4); });
+    assert.ok(painted > 0.01, `only ${painted} of the canvas is painted`);
+    const points = await page.evaluate(() => Chart.getChart('canvas').data.datasets[0].data.length);
+    assert.equal(points, 100);
+    const rows = await page.evaluate(() => { const p = Chart.getChart('canvas').data.datasets[0].data.at(-1); return [p.y.toFixed(1), document.querySelector('table.nights tbody td').textContent]; });
+    assert.equal(rows[0], rows[1], 'the newest point of the chart and of the table');
+    await context.close();
+  },
+  async 'range, mode, overlay and night are in the address and come back from it'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES);
+    await page.click('[data-range="30"]');
+    await page.click('[data-mode="pct"]');
+    await page.click('#peers li button');
+    await page.waitForFunction(() => document.getElementById('chart').dataset.ready === '2 pct');
+    await page.focus('#canvas');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    const picked = await page.textContent('#picked'), hash = await page.evaluate(() => location.hash);
+    assert.match(picked, /2026-11-19 01:\d\d · .*µs, interval .* to the night before · [0-9a-f]{12}/);
+    assert.match(hash, /range=30/);
+    await visit(page, SERIES + hash);
+    await page.waitForFunction(() => document.getElementById('chart').dataset.ready === '2 pct');
+    assert.equal(await page.textContent('#picked'), picked);
+    const span = await page.evaluate(() => { const x = Chart.getChart('canvas').scales.x; return x.max - x.min; });
+    assert.ok(span > 29 && span < 32, `30 days are ${span}`);
+    await page.focus('#canvas');
+    await page.keyboard.press('Escape');
+    assert.ok(!(await page.evaluate(() => location.hash)).includes('range'));
+    assert.ok(await page.isHidden('#picked'));
+    assert.ok(hash.includes(encodeURIComponent(PEER)) || hash.includes('with='));
+    await context.close();
+  },
+  async 'dragging zooms'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES);
+    const box = await page.locator('#canvas').boundingBox();
+    await page.mouse.move(box.x + 300, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 600, box.y + 140, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForTimeout(100);
+    assert.match(await page.evaluate(() => location.hash), /range=2026-\d\d-\d\d\.\.2026-\d\d-\d\d/);
+    assert.deepEqual(page.errors, []);
+    await context.close();
+  },
+  async 'CSV has every point'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#csv')]);
+    const lines = readFileSync(await download.path(), 'utf8').trim().split('\n');
+    assert.equal(lines.length, 101);
+    assert.equal(lines[0], 'time,value,lo,hi,unit,revision,subject');
+    assert.match(lines[100], /^2026-11-20T01:\d\d:\d\dZ,972\d+(\.\d+)?,\d+(\.\d+)?,\d+(\.\d+)?,ns,[0-9a-f]{40},/);
+    await context.close();
+  },
+  async 'the filter hides rows, "/" goes to it, and the address keeps it'() {
+    const { context, page } = await open({});
+    const shown = () => page.evaluate(() => [...document.querySelectorAll('.group tbody tr')].filter(r => !r.closest('[hidden]')).length);
+    await visit(page, 'index.html');
+    const all = await shown();
+    await page.keyboard.press('/');
+    await page.keyboard.type('openblas regressed');
+    assert.equal(await shown(), 2);
+    assert.equal(await page.textContent('#filter-count'), `2 of ${all}`);
+    await visit(page, 'index.html' + await page.evaluate(() => location.hash));
+    assert.equal(await shown(), 2);
+    await page.focus('#filter');
+    await page.keyboard.press('Escape');
+    assert.equal(await shown(), all);
+    await context.close();
+  },
+  async 'the theme goes from system to light to dark and stays'() {
+    const { context, page } = await open({ colorScheme: 'dark' });
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    await visit(page, SERIES);
+    assert.equal(await theme(), 'dark');
+    await page.click('#theme');
+    assert.equal(await theme(), 'light');
+    await visit(page, 'index.html');
+    assert.equal(await theme(), 'light');
+    await page.click('#theme');
+    assert.equal(await theme(), 'dark');
+    await context.close();
+  },
+  async 'a point of the roofline opens its series'() {
+    const { context, page } = await open({});
+    await visit(page, 'roofline/epyc-lab.cpu.html');
+    const at = await page.evaluate(() => { const e = Chart.getChart('canvas').getDatasetMeta(0).data[0], b = document.getElementById('canvas').getBoundingClientRect(); return { x: b.x + e.x, y: b.y + e.y }; });
+    await page.mouse.click(at.x, at.y);
+    await page.waitForURL(/series\/epyc-lab/);
+    await context.close();
+  },
+  async 'axe finds nothing: light, dark, phone'() {
+    for (const options of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { colorScheme: 'light', viewport: { width: 390, height: 844 } }, { colorScheme: 'dark', viewport: { width: 320, height: 700 } }]) {
+      const { context, page } = await open(options);
+      for (const path of samples()) {
+        await visit(page, path);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} at ${options.viewport?.width}: scrolls sideways`);
+        await page.evaluate(axe);
+        const found = await page.evaluate(() => axe.run({ resultTypes: ['violations'] }));
+        assert.deepEqual(found.violations.map(v => `${v.id}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')}`), [], `${path} ${JSON.stringify(options)}`);
+      }
+      await context.close();
+    }
+  },
+  async 'without JavaScript tables and drawings stand, buttons do not'() {
+    const { context, page } = await open({ javaScriptEnabled: false });
+    for (const path of ['index.html', SERIES, 'roofline/epyc-lab.cpu.html']) {
+      await visit(page, path);
+      assert.ok(await page.locator('tbody tr').first().isVisible(), path);
+      assert.equal(await page.locator('button:visible, input:visible, canvas:visible').count(), 0, `${path}: controls without function`);
+    }
+    assert.ok(await page.locator('svg.roofline').isVisible());
+    await visit(page, SERIES);
+    assert.ok(await page.locator('svg.trend').isVisible());
+    await context.close();
+  },
+  async 'paper is light and has the drawing'() {
+    const { context, page } = await open({ colorScheme: 'dark' });
+    await visit(page, SERIES);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+    assert.ok(await page.locator('svg.trend').isVisible());
+    assert.ok(await page.locator('#canvas').isHidden());
+    await context.close();
+  },
+};
+
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+  if (process.env.ONLY && !name.includes(process.env.ONLY)) continue;
+  try {
+    await test();
+    console.log(`ok    ${name}`);
+  } catch (e) {
+    failed++;
+    console.log(`FAIL  ${name}\n${e.stack}`);
+  }
+}
+for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+process.exit(failed ? 1 : 0);

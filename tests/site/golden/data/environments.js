@@ -1,0 +1,3 @@
+KD.add("environments",{
+"1":"",
+"2":"governor powersave → performance"});
