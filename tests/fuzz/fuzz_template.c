@@ -1,0 +1,48 @@
+/* Any bytes as a template with a partial that is itself: an error with a place, or a page in which no text of others is markup. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "base/error.h"
+#include "fuzz.h"
+#include "site_gen/template.h"
+#include "site_gen/value.h"
+
+static struct tk_value *make_data(struct tk_arena *a, const char *text, size_t len)
+{
+	struct tk_value *root = tk_value_object(a), *list = tk_set_list(a, root, "list");
+	tk_set_len(a, root, "x", text, len);
+	tk_set_flag(a, root, "yes", true);
+	tk_set_list(a, root, "none");
+	for (int i = 0; i < 3; i++)
+		tk_set_int(a, tk_add_object(a, list), "n", i);
+	tk_set(a, tk_set_object(a, root, "o"), "name", "a<b");
+	struct tk_buf svg = TK_BUF_INIT;
+	tk_buf_str(&svg, "<svg/>");
+	tk_set_markup(a, root, "a_markup", &svg);
+	tk_buf_free(&svg);
+	return root;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tk_error err = {0};
+	struct tk_templates *set = tk_templates_new();
+	struct tk_arena *arena = tk_arena_new();
+	struct tk_buf out = {.max = 1 << 20};
+	if (set && arena) {
+		struct tk_value *root = make_data(arena, (const char *)data, size < 4096 ? size : 4096);
+		const char *shown = "{{x}}";
+		if (tk_templates_add(set, "page", (const char *)data, size, &err) == 0)
+			tk_templates_render(set, "page", root, arena, &out, &err);
+		if (err.status && !err.message[0])
+			abort();
+		tk_buf_clear(&out);
+		if (tk_templates_add(set, "shown", shown, strlen(shown), &err) || tk_templates_render(set, "shown", root, arena, &out, &err) ||
+			strpbrk(tk_buf_cstr(&out), "<>\"'"))
+			abort();
+	}
+	tk_buf_free(&out);
+	tk_arena_free(arena);
+	tk_templates_free(set);
+	return 0;
+}
