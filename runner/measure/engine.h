@@ -28,7 +28,9 @@ struct tk_engine {
 	struct tk_plan *plan;
 	void *stream, *from, *to, *graph;
 	bool has_stream;
-	uint64_t batch; /* launches of one sample */
+	bool has_interval; /* enough samples for the confidence that was asked */
+	double launch_ns;  /* of one launch, about: what the batch was chosen by */
+	uint64_t batch;    /* launches of one sample */
 };
 
 /* Decides the outcome. Returns JOB_ENDED. */

@@ -152,7 +152,7 @@ static int summarise(struct tk_engine *e)
 	memcpy(sorted, m->samples, m->sample_count * sizeof *sorted);
 	tk_sort(sorted, m->sample_count);
 	m->confidence = e->options->stop.confidence;
-	tk_median_interval(sorted, m->sample_count, m->confidence, &m->lo, &m->hi);
+	e->has_interval = tk_median_interval(sorted, m->sample_count, m->confidence, &m->lo, &m->hi);
 	free(sorted);
 	if (tk_summary_of(m->samples, m->sample_count, &m->summary))
 		return tk_fail(e->err, TK_EINTERNAL, "the samples cannot be summarised");
@@ -167,6 +167,9 @@ static void judge(struct tk_engine *e)
 	if (m->throttled_samples == m->sample_count)
 		tk_engine_end(e, TK_OUTCOME_THROTTLED, "throttled throughout: %s",
 		        m->after.reasons[0] ? m->after.reasons : "no reason was given");
+	else if (!e->has_interval)
+		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "%llu samples in %.3g s are too few for an interval at %.4g %%",
+		        (unsigned long long)m->sample_count, m->measure_s, m->confidence * 100);
 	else if (!(half <= e->options->stop.relative_half_width))
 		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "the interval of the median is +-%.2g %%, asked were %.2g %%",
 		        half * 100, e->options->stop.relative_half_width * 100);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETS_MAX 4096
+#define SETS_MAX 16384
 #define CACHES 2 /* how many last-level caches the sets must exceed together */
 
 static double gib(uint64_t bytes)

@@ -9,6 +9,7 @@
 #define WINDOW 5            /* batches that one judgement of the warm-up looks at */
 #define GRAPH_BELOW_NS 50e3 /* shorter launches are captured, where the device and the plan can */
 #define BATCH_MAX 100000
+#define LONG_NS 50e6                 /* launches from here on are not repeated for anything but samples */
 #define TELEMETRY_EVERY_NS 100000000 /* between samples */
 
 int tk_engine_launch(struct tk_engine *e, uint32_t set)
@@ -120,7 +121,8 @@ static double median_of_window(double *x)
 	return tk_median(copy, WINDOW);
 }
 
-/* The cheapest of three launches decides the batch: the first ones of a process are slow. */
+/* The cheapest of three launches decides the batch: the first ones of a process are slow. Of long ones, the first does.
+ */
 static int choose_batch(struct tk_engine *e)
 {
 	double best = INFINITY, ns = 0;
@@ -129,11 +131,12 @@ static int choose_batch(struct tk_engine *e)
 	for (int i = 0; status == 0 && i < 3; i++) {
 		status = time_batch(e, &ns);
 		best = fmin(best, ns);
-		if (best > 1e9)
+		if (best > LONG_NS)
 			break;
 	}
 	if (status)
 		return status;
+	e->launch_ns = best;
 	e->batch = batch_for(e, best);
 	if (wants_graph(e, best))
 		status = capture(e);
@@ -148,10 +151,10 @@ int tk_engine_warm_up(struct tk_engine *e)
 	int64_t start = tk_clock_mono_ns();
 	int status = choose_batch(e), n = 0;
 	while (status == 0) {
-		status = time_batch(e, &window[n++]);
 		e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
 		if (e->out->warmup_s >= e->options->max_warmup_s)
 			break;
+		status = time_batch(e, &window[n++]);
 		if (n < WINDOW)
 			continue;
 		double now = median_of_window(window);
@@ -160,6 +163,7 @@ int tk_engine_warm_up(struct tk_engine *e)
 		before = now;
 		n = 0;
 	}
+	e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
 	return status;
 }
 
@@ -170,7 +174,7 @@ int tk_engine_launch_cost(struct tk_engine *e)
 	double cost = INFINITY, whole = INFINITY;
 	int status = 0;
 	e->out->launch_ns = NAN;
-	for (int i = 0; status == 0 && i < 5; i++) {
+	for (int i = 0; status == 0 && i < 5 && e->launch_ns < LONG_NS; i++) {
 		int64_t start = tk_clock_mono_ns();
 		status = tk_engine_launch(e, e->next_set);
 		int64_t enqueued = tk_clock_mono_ns();
@@ -180,8 +184,6 @@ int tk_engine_launch_cost(struct tk_engine *e)
 		cost = fmin(cost, (double)(enqueued - start));
 		whole = fmin(whole, (double)(done - start));
 		e->next_set = (e->next_set + 1) % e->set_count;
-		if (done - start > 200000000)
-			break;
 	}
 	if (status == 0 && cost < 0.8 * whole)
 		e->out->launch_ns = cost;

@@ -144,13 +144,16 @@ struct cpu_counters cpu_read_counters(const struct tk_device *dev)
 	return c;
 }
 
-/* Megahertz of the cores that may be used, as their mean; NAN where nobody knows. */
+/* Asking a core for its clock interrupts it: the first few that may be used speak for all. */
+#define CLOCK_CORES 8
+
+/* Mean megahertz of these cores; NAN where nobody knows. */
 static double current_mhz(const struct tk_device *dev)
 {
 	double sum = 0, mhz;
 	int n = 0, core = -1;
 	char line[256];
-	for (int i = 0; i < CPU_SETSIZE && n < 64; i++) {
+	for (int i = 0; i < CPU_SETSIZE && n < CLOCK_CORES; i++) {
 		int64_t khz = CPU_ISSET(i, &dev->cores)
 		                      ? cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", i)
 		                      : -1;
@@ -160,7 +163,7 @@ static double current_mhz(const struct tk_device *dev)
 		}
 	}
 	FILE *f = n == 0 ? fopen("/proc/cpuinfo", "re") : NULL;
-	while (f && fgets(line, sizeof line, f)) {
+	while (f && n < CLOCK_CORES && fgets(line, sizeof line, f)) {
 		if (sscanf(line, "processor : %d", &core) == 1)
 			continue;
 		if (sscanf(line, "cpu MHz : %lf", &mhz) == 1 && core >= 0 && core < CPU_SETSIZE &&

@@ -172,6 +172,9 @@ static void limits_of_sampling(void **state)
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
 	assert_int_equal(r.m.stop, TK_STOP_BUDGET);
 	assert_int_equal(r.m.sample_count, 1);
+	assert_string_equal(tk_outcome_word(r.m.outcome), "unstable");
+	assert_non_null(strstr(r.m.message, "1 samples in"));
+	assert_non_null(strstr(r.m.message, "too few for an interval at 95 %"));
 	rig_down(&r);
 }
 
