@@ -106,7 +106,7 @@ static void run_query(const struct launch *l, struct tk_cpu_rows *r, float *both
 	memset(both, 0, (size_t)(s->group * s->d) * sizeof(*both));
 	for (int64_t i = 0; i < n->selected_blocks; i++)
 		if (list[i] >= 0)
-			look(l, r, slot, list[i] * n->block_size, min64((list[i] + 1) * n->block_size, end));
+			look(l, r, slot, list[i] * n->block_size, min64(((int64_t)list[i] + 1) * n->block_size, end));
 	take(l, r, both);
 	if (n->window > 0) {
 		look(l, r, slot, query + 1 > n->window ? query + 1 - n->window : 0, query + 1);
