@@ -462,6 +462,11 @@ double tk_series_rate(const struct tk_site_series *s, double value, const char *
 	return amount > 0 ? amount / value : NAN;       /* per ns = giga per second */
 }
 
+bool tk_series_is_unsupported(const struct tk_site_series *s)
+{
+	return s->failure && !strcmp(s->failure->outcome, tk_outcome_word(TK_OUTCOME_UNSUPPORTED));
+}
+
 bool tk_series_is_suite_time(const struct tk_site_series *s)
 {
 	return !strcmp(s->row->role, "suite") && !strcmp(s->row->metric, "time") && !strcmp(s->row->unit, "ns");

@@ -73,6 +73,7 @@ const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, in
 const struct tk_point *tk_series_last(const struct tk_site_series *s);           /* NULL: never measured */
 /* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it makes no sense. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
+bool tk_series_is_unsupported(const struct tk_site_series *s);                     /* in the last night: nothing is wrong with that */
 bool tk_series_is_suite_time(const struct tk_site_series *s);
 const char *tk_op_title(const char *op);                                          /* "GEMM" */
 

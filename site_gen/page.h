@@ -59,7 +59,7 @@ void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int6
 /* Moves site->markup into a member and empties it. */
 void tk_set_markup_of(struct tk_site *site, struct tk_value *o, const char *key);
 
-/* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome, and what tk_set_change sets. */
+/* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome, outcome_tone, and what tk_set_change sets. */
 void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
 void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s);      /* spark_markup */
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */

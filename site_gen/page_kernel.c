@@ -44,6 +44,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	tk_set_fmt(a, cell, "href", "../series/%s.html", s->file);
 	tk_set_flag(a, cell, "measured", isfinite(value));
 	tk_set(a, cell, "outcome", s->failure ? s->failure->outcome : "not measured");
+	tk_set(a, cell, "tone", s->failure ? tk_tone_of_state(s->failure->outcome) : "quiet");
 	tk_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
 	tk_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_set_flag(a, cell, "best", is_best);

@@ -46,7 +46,7 @@ static size_t count_failures(const struct tk_model *m, const struct tk_site_mach
 {
 	size_t failures = 0;
 	for (size_t i = 0; i < m->series_count; i++)
-		failures += m->series[i].failure && m->series[i].device->machine == machine;
+		failures += m->series[i].failure && m->series[i].device->machine == machine && !tk_series_is_unsupported(&m->series[i]);
 	return failures;
 }
 
@@ -116,7 +116,7 @@ static void set_moved(struct tk_site *site, struct tk_value *page, const char *t
 	size_t count = 0;
 	for (size_t i = 0; i < site->model.series_count; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
-		if (s->verdict && !strcmp(tk_tone_of_verdict(s->verdict->status), tone))
+		if (s->verdict && !strcmp(tk_tone_of_verdict(s->verdict->status), tone) && !tk_series_is_unsupported(s))
 			moved[count++] = s;
 	}
 	qsort(moved, count, sizeof *moved, moved_order);

@@ -165,8 +165,8 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_set(a, page, "mode", s->row->mode);
 	tk_set(a, page, "role", s->row->role);
 	tk_set(a, page, "better", !strcmp(s->row->better, "lower") ? "lower is better" : "higher is better");
-	tk_set(a, page, "flops", tk_format_value(s->problem->flops * 1e-9, "gflop_per_s", text));
-	tk_set_fmt(a, page, "intensity", s->problem->bytes > 0 ? "%.3g" : "", s->problem->flops / s->problem->bytes);
+	double intensity = s->problem->bytes > 0 ? s->problem->flops / s->problem->bytes : 0;
+	tk_set_fmt(a, page, "intensity", intensity > 0 ? "%.*f" : "", intensity < 9.95 ? 1 : 0, intensity);
 	tk_set(a, page, "traffic", tk_format_value(s->problem->bytes, "bytes", text));
 	tk_set_fmt(a, page, "gflop", "%.4g", s->problem->flops * 1e-9);
 	tk_set_flag(a, page, "measured", last != NULL);
@@ -197,7 +197,7 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, cons
 {
 	char title[400];
 	const struct tk_point *last = tk_series_last(s);
-	struct tk_scale scale = tk_scale_for(last ? last->value : NAN, s->row->unit);
+	struct tk_scale scale = tk_scale_for(last ? last->value : 0, s->row->unit);
 	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip(s->problem->title, 120), s->problem->title,
 		(int)tk_utf8_clip(s->label, 60), s->label);
 	struct tk_value *page = tk_page_begin(site, f->page, title, TK_SECTION_KERNELS);
