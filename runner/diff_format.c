@@ -31,7 +31,7 @@ const struct tk_diff_format *tk_diff_format_find(const char *name)
 /* What is not news is counted, not listed. */
 static bool is_news(enum tk_diff_status s)
 {
-	return s != TK_DIFF_SAME && s != TK_DIFF_NEW && s != TK_DIFF_FAILING && s != TK_DIFF_STALE;
+	return s != TK_DIFF_SAME && s != TK_DIFF_NEW && s != TK_DIFF_FAILING && s != TK_DIFF_UNSUPPORTED && s != TK_DIFF_STALE;
 }
 
 const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row)

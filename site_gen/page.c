@@ -40,6 +40,7 @@ const char *tk_tone_of_verdict(const char *word)
 	case TK_DIFF_RECOVERED:
 	case TK_DIFF_FIXED:
 		return "good";
+	case TK_DIFF_UNSUPPORTED:
 	case TK_DIFF_NEW:
 	case TK_DIFF_SAME:
 	case TK_DIFF_STATUS_COUNT:

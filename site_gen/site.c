@@ -10,7 +10,7 @@
 #include "site_gen/page.h"
 #include "site_gen/shard.h"
 
-#define SITE_FORMAT 1       /* raise it when the same history gives other files: nothing of an older site is then taken over */
+#define SITE_FORMAT 2       /* raise it when the same history gives other files: nothing of an older site is then taken over */
 
 /* What else than the history decides what is written. */
 static int digest_of(const struct tk_site *site, const char *assets_hex, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)

@@ -22,6 +22,7 @@ struct tk_store;
 	X(TK_DIFF_NOT_COMPARABLE, "not-comparable", "*", "driver, clock policy, card or problem changed in between") \
 	X(TK_DIFF_STALE,          "stale",          "z", "its newest point is too old") \
 	X(TK_DIFF_FAILING,        "failing",        "!", "failed before and fails still") \
+	X(TK_DIFF_UNSUPPORTED,    "unsupported",    "u", "the backend does not do this problem") \
 	X(TK_DIFF_NEW,            "new",            "n", "first points: nothing to compare with") \
 	X(TK_DIFF_SAME,           "same",           "~", "no change beyond noise and threshold")
 

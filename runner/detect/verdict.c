@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/case.h"
+#include "problem/outcome.h"
 
 #define UNSURE_P 0.01             /* suggestive, but the others of the night say that it may be chance */
 #define TOO_NOISY 0.25            /* a series on which only larger changes would show is not "same" */
@@ -107,6 +108,12 @@ static bool timed_since(const struct tk_case *k)
 	return k->count && k->points[k->count - 1].as_of_s > previous(k)->as_of_s;
 }
 
+/* What a backend never did, or no longer does, is no failure. */
+static enum tk_diff_status still_failing(const struct ruling *r)
+{
+	return strcmp(r->k->window->last_within.outcome, tk_outcome_word(TK_OUTCOME_UNSUPPORTED)) == 0 ? TK_DIFF_UNSUPPORTED : TK_DIFF_FAILING;
+}
+
 static enum tk_diff_status without_timing(struct ruling *r)
 {
 	const struct tk_history_window *w = r->k->window;
@@ -120,10 +127,10 @@ static enum tk_diff_status without_timing(struct ruling *r)
 		return TK_DIFF_UNSURE;
 	}
 	if (failed(r->k, previous(r->k)) && !not_its_turn(previous(r->k)) && !timed_since(r->k))
-		return TK_DIFF_FAILING;
+		return still_failing(r);
 	if (!r->k->count) {
 		tk_row_say(r->row, "never had a timing");
-		return TK_DIFF_FAILING;
+		return still_failing(r);
 	}
 	r->row->last_good_run_id = r->k->points[r->k->count - 1].run_id;
 	r->row->first_bad_run_id = w->last_within.run_id;

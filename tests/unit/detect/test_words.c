@@ -91,10 +91,13 @@ static void outcomes(void **state)
 	world_point(&w, "b", "breaks", 1e6), world_point(&w, "b", "wrong", 1e6), world_point(&w, "b", "gone", 1e6);
 	world_point(&w, "b", "late", 1e6);
 	world_fail(&w, "b", "mended", "crashed", "signal 11"), world_fail(&w, "b", "broken", "timeout", "");
+	world_point(&w, "b", "dropped", 1e6), world_fail(&w, "b", "undone", "unsupported", "no bf16");
 	world_build(&w, "bbb", 2, "b", "h2", "");
 	world_night(&w, 1, "nightly");
 	world_fail(&w, "b", "breaks", "crashed", "signal 6\nat once"), world_fail(&w, "b", "wrong", "wrong", "row 3: got nan");
-	world_point(&w, "b", "mended", 1e6), world_fail(&w, "b", "broken", "timeout", "no answer"), world_fail(&w, "b", "never", "unsupported", "");
+	world_point(&w, "b", "mended", 1e6), world_fail(&w, "b", "broken", "timeout", "no answer"), world_fail(&w, "b", "never", "failed", "");
+	world_fail(&w, "b", "none", "unsupported", ""), world_fail(&w, "b", "undone", "unsupported", "no bf16");
+	world_fail(&w, "b", "dropped", "unsupported", "no bf16");
 	world_fail(&w, "b", "late", "skipped", "the budget was spent"), world_fail(&w, "b", "later", "skipped", "");
 	r = world_diff(&w, 1);
 	expect(&r, "breaks", TK_DIFF_NEWLY_FAILED), expect_reason(&r, "breaks", "crashed: signal 6 at once");
@@ -104,9 +107,12 @@ static void outcomes(void **state)
 	expect(&r, "mended", TK_DIFF_FIXED), expect_reason(&r, "mended", "was crashed: signal 11");
 	expect(&r, "broken", TK_DIFF_FAILING), expect_reason(&r, "broken", "timeout: no answer");
 	expect(&r, "never", TK_DIFF_FAILING), expect_reason(&r, "never", "never had a timing");
+	expect(&r, "none", TK_DIFF_UNSUPPORTED), expect_reason(&r, "none", "never had a timing");
+	expect(&r, "undone", TK_DIFF_UNSUPPORTED), expect_reason(&r, "undone", "unsupported: no bf16");
+	expect(&r, "dropped", TK_DIFF_NEWLY_FAILED);
 	expect(&r, "late", TK_DIFF_MISSING), expect_reason(&r, "late", "skipped: the budget was spent");
 	expect(&r, "later", TK_DIFF_UNSURE), expect_reason(&r, "later", "no timing yet");
-	assert_int_equal(r.count, 8);
+	assert_int_equal(r.count, 11);
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
