@@ -1,0 +1,138 @@
+/* Attention by cuDNN: forward with log-sum-exp, backward, causal masks, grouped kv heads, f16 and bf16. The library chooses the engine by its
+ * heuristic (mode A); which one is told as `algorithm`. What it supports depends on its version and the device: `supports` knows the
+ * rules that never change, the rest shows when the plan is made and is as much an outcome. */
+#include <cudnn.h>
+#include "cuda_backend.h"
+#include "cudnn_sdpa.h"
+
+struct tk_backend_ctx {
+	struct cuda_context cuda;
+	cudnnHandle_t handle;
+	void *stream;                /* as set last */
+};
+
+struct tk_plan {
+	struct tk_backend_ctx *ctx;
+	const struct tk_attention *a;
+	uint32_t sets;
+	struct cudnn_sdpa *sdpa;
+	void *workspace;
+	struct bound bound[];
+};
+
+static int check(struct tk_abi_error *err, const char *what, cudnnStatus_t code)
+{
+	return code == CUDNN_STATUS_SUCCESS ? TK_ABI_OK : fail(err, TK_ABI_DEVICE, "%s: %s", what, cudnnGetErrorString(code));
+}
+
+static const char *backend_version(void)
+{
+	static char text[32];
+	size_t v = cudnnGetVersion();
+	snprintf(text, sizeof text, "%zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
+	return text;
+}
+
+static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	if (!ctx)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
+	context_init(&ctx->cuda, args);
+	ctx->stream = (void *)-1;
+	int status = check(err, "cudnnCreate", cudnnCreate(&ctx->handle));
+	if (status) {
+		free(ctx);
+		return status;
+	}
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void backend_close(struct tk_backend_ctx *ctx)
+{
+	if (ctx)
+		cudnnDestroy(ctx->handle);
+	free(ctx);
+}
+
+static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	if (p->op != TK_OP_ATTENTION)
+		return fail(err, TK_ABI_UNSUPPORTED, "only attention");
+	const struct tk_attention *a = p->attention;
+	if (ctx->cuda.capability && ctx->cuda.capability < 80)
+		return fail(err, TK_ABI_UNSUPPORTED, "attention needs compute capability 8.0, this device has sm_%d", ctx->cuda.capability);
+	if (a->dtype != TK_F16 && a->dtype != TK_BF16)
+		return fail(err, TK_ABI_UNSUPPORTED, "only f16 and bf16");
+	if (a->d % 8 || a->dv % 8)
+		return fail(err, TK_ABI_UNSUPPORTED, "head dimensions must be multiples of 8");
+	if (a->d > 256 || a->dv > 256)
+		return fail(err, TK_ABI_UNSUPPORTED, "head dimensions over 256");
+	return TK_ABI_OK;
+}
+
+static void backend_unplan(struct tk_plan *plan)
+{
+	if (!plan)
+		return;
+	cudnn_sdpa_free(plan->sdpa);
+	workspace_free(&plan->ctx->cuda, plan->workspace);
+	free(plan);
+}
+
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
+	struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	size_t bytes = 0;
+	int status = backend_supports(ctx, p, err);
+	if (status || (status = check_config(config, err)))
+		return status;
+	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	if (!plan)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	plan->ctx = ctx;
+	plan->a = p->attention;
+	plan->sets = sets;
+	status = cudnn_sdpa_new(ctx->handle, p->attention, &plan->sdpa, &bytes, info->algorithm, err);
+	if (status == TK_ABI_OK)
+		status = workspace_new(&ctx->cuda, bytes, &plan->workspace, err);
+	if (status) {
+		backend_unplan(plan);
+		return status;
+	}
+	snprintf(info->kernel, sizeof info->kernel, "%s", p->attention->dir == TK_FWD ? "cudnn sdpa" : "cudnn sdpa backward");
+	info->workspace_bytes = bytes;
+	info->capturable = 1;
+	info->deterministic = p->attention->dir == TK_FWD;      /* backward adds up dQ in any order */
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+{
+	return bind_set(plan->bound, plan->sets, set, t, count, plan->a->dir == TK_FWD ? TK_T_LSE + 1 : TK_T_MAX, err);
+}
+
+static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = plan->ctx;
+	if (ctx->stream != stream) {
+		int status = check(err, "cudnnSetStream", cudnnSetStream(ctx->handle, (cudaStream_t)stream));
+		if (status)
+			return status;
+		ctx->stream = stream;
+	}
+	return cudnn_sdpa_run(plan->sdpa, ctx->handle, plan->bound[set].data, plan->workspace, err);
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static const struct tk_backend backend = {
+		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
+		.name = "cudnn", .device_kind = "cuda", .description = "attention by cuDNN, forward and backward",
+		.version = backend_version, .open = backend_open, .close = backend_close, .supports = backend_supports,
+		.plan = backend_plan, .bind = backend_bind, .launch = backend_launch, .unplan = backend_unplan,
+	};
+	return &backend;
+}
