@@ -1,18 +1,19 @@
-/* What the memory of this GPU can do: `copy` and `read` at full bandwidth, the roofs that kernels are judged by. The arithmetic roofs are
- * measured with cublaslt: large matrix products on random data, because what tensor cores can do depends on the values they are fed. */
-#include "cuda_backend.h"
+/* What the memory of this GPU can do: `copy` and `read` at full bandwidth, the roofs that kernels are judged by. The
+ * arithmetic roofs are measured with cublaslt: large matrix products on random data, because what tensor cores can do
+ * depends on the values they are fed. */
 #include "ceiling_cuda_kernels.h"
+#include "cuda_backend.h"
 
 struct tk_backend_ctx {
 	struct cuda_context cuda;
-	unsigned blocks;             /* of the reading kernel: all that run at once */
+	unsigned blocks; /* of the reading kernel: all that run at once */
 };
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_problem *problem;
 	uint32_t sets;
-	float *partial;              /* sums of blocks, and behind them the ticket */
+	float *partial; /* sums of blocks, and behind them the ticket */
 	struct bound bound[];
 };
 
@@ -66,8 +67,8 @@ static void ceiling_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	size_t bytes = p->op == TK_OP_READ ? (CEILING_BLOCKS_MAX + 1) * sizeof(float) : 0;
 	int status = ceiling_supports(ctx, p, err);
@@ -93,7 +94,8 @@ static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int ceiling_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int ceiling_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 2, err);
 }
@@ -104,17 +106,28 @@ static int ceiling_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	size_t bytes = (size_t)plan->problem->ceiling->bytes;
 	if (plan->problem->op == TK_OP_COPY)
 		return check_launch(err, "copy_kernel", ceiling_copy(t[TK_T_IN], t[TK_T_OUT], bytes, stream));
-	return check_launch(err, "read_kernel", ceiling_read(t[TK_T_IN], bytes / sizeof(float), t[TK_T_OUT], plan->partial,
-		(unsigned *)(void *)(plan->partial + CEILING_BLOCKS_MAX), plan->ctx->blocks, stream));
+	return check_launch(err, "read_kernel",
+	        ceiling_read(t[TK_T_IN], bytes / sizeof(float), t[TK_T_OUT], plan->partial,
+	                (unsigned *)(void *)(plan->partial + CEILING_BLOCKS_MAX), plan->ctx->blocks, stream));
 }
 
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "ceiling_cuda", .device_kind = "cuda", .description = "the GPU's own limits: copy and read bandwidth",
-		.version = ceiling_version, .open = ceiling_open, .close = ceiling_close, .supports = ceiling_supports,
-		.plan = ceiling_plan, .bind = ceiling_bind, .launch = ceiling_launch, .unplan = ceiling_unplan,
+	        .size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "ceiling_cuda",
+	        .device_kind = "cuda",
+	        .description = "the GPU's own limits: copy and read bandwidth",
+	        .version = ceiling_version,
+	        .open = ceiling_open,
+	        .close = ceiling_close,
+	        .supports = ceiling_supports,
+	        .plan = ceiling_plan,
+	        .bind = ceiling_bind,
+	        .launch = ceiling_launch,
+	        .unplan = ceiling_unplan,
 	};
 	return &backend;
 }

@@ -1,5 +1,6 @@
-/* The control of a GPU: a matrix product that never changes, so that a change of its time is the machine's (its clock, its power limit, its
- * driver) and nobody's code. The kernel is in control_cuda_kernel.cu; a new nvcc may compile it differently, which its code hash shows. */
+/* The control of a GPU: a matrix product that never changes, so that a change of its time is the machine's (its clock,
+ * its power limit, its driver) and nobody's code. The kernel is in control_cuda_kernel.cu; a new nvcc may compile it
+ * differently, which its code hash shows. */
 #include "cuda_backend.h"
 
 int control_gemm_launch(const float *a, const float *b, float *c, int m, int n, int k, void *stream);
@@ -42,8 +43,8 @@ static int control_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	return TK_ABI_OK;
 }
 
-static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int status = control_supports(ctx, p, err);
 	if (status || (status = check_config(config, err)))
@@ -59,7 +60,8 @@ static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int control_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int control_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
 }
@@ -69,7 +71,7 @@ static int control_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	const struct tk_gemm *g = plan->g;
 	void *const *t = plan->bound[set].data;
 	return check_launch(err, "control_gemm",
-		control_gemm_launch(t[TK_T_A], t[TK_T_B], t[TK_T_C], (int)g->m, (int)g->n, (int)g->k, stream));
+	        control_gemm_launch(t[TK_T_A], t[TK_T_B], t[TK_T_C], (int)g->m, (int)g->n, (int)g->k, stream));
 }
 
 static void control_unplan(struct tk_plan *plan)
@@ -80,10 +82,20 @@ static void control_unplan(struct tk_plan *plan)
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "control_cuda", .device_kind = "cuda", .description = "a matrix product that never changes",
-		.version = control_version, .open = control_open, .close = control_close, .supports = control_supports,
-		.plan = control_plan, .bind = control_bind, .launch = control_launch, .unplan = control_unplan,
+	        .size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "control_cuda",
+	        .device_kind = "cuda",
+	        .description = "a matrix product that never changes",
+	        .version = control_version,
+	        .open = control_open,
+	        .close = control_close,
+	        .supports = control_supports,
+	        .plan = control_plan,
+	        .bind = control_bind,
+	        .launch = control_launch,
+	        .unplan = control_unplan,
 	};
 	return &backend;
 }

@@ -1,5 +1,6 @@
-/* GEMM by cuBLAS: cublasGemmEx, and cublasGemmStridedBatchedEx for batches. The library chooses the kernel by itself on every call, as it
- * does for nearly every user; what it chose is not told (cublaslt_backend.c shows what there is to choose from). */
+/* GEMM by cuBLAS: cublasGemmEx, and cublasGemmStridedBatchedEx for batches. The library chooses the kernel by itself on
+ * every call, as it does for nearly every user; what it chose is not told (cublaslt_backend.c shows what there is to
+ * choose from). */
 #include "cublas_handle.h"
 
 struct tk_backend_ctx {
@@ -7,7 +8,7 @@ struct tk_backend_ctx {
 	struct cublas cublas;
 };
 
-union scalar {                      /* alpha and beta have the type of the accumulator */
+union scalar { /* alpha and beta have the type of the accumulator */
 	double f64;
 	float f32;
 	uint16_t f16;
@@ -52,10 +53,14 @@ static const struct {
 	uint32_t in, acc, out;
 	cublasComputeType_t compute;
 } types[] = {
-	{TK_F64, TK_F64, TK_F64, CUBLAS_COMPUTE_64F},       {TK_F32, TK_F32, TK_F32, CUBLAS_COMPUTE_32F},
-	{TK_TF32, TK_F32, TK_F32, CUBLAS_COMPUTE_32F_FAST_TF32}, {TK_F16, TK_F32, TK_F16, CUBLAS_COMPUTE_32F},
-	{TK_F16, TK_F32, TK_F32, CUBLAS_COMPUTE_32F},       {TK_F16, TK_F16, TK_F16, CUBLAS_COMPUTE_16F},
-	{TK_BF16, TK_F32, TK_BF16, CUBLAS_COMPUTE_32F},     {TK_BF16, TK_F32, TK_F32, CUBLAS_COMPUTE_32F},
+        {TK_F64, TK_F64, TK_F64, CUBLAS_COMPUTE_64F},
+        {TK_F32, TK_F32, TK_F32, CUBLAS_COMPUTE_32F},
+        {TK_TF32, TK_F32, TK_F32, CUBLAS_COMPUTE_32F_FAST_TF32},
+        {TK_F16, TK_F32, TK_F16, CUBLAS_COMPUTE_32F},
+        {TK_F16, TK_F32, TK_F32, CUBLAS_COMPUTE_32F},
+        {TK_F16, TK_F16, TK_F16, CUBLAS_COMPUTE_16F},
+        {TK_BF16, TK_F32, TK_BF16, CUBLAS_COMPUTE_32F},
+        {TK_BF16, TK_F32, TK_F32, CUBLAS_COMPUTE_32F},
 };
 
 static int find_types(const struct tk_gemm *g, cublasComputeType_t *compute, struct tk_abi_error *err)
@@ -69,8 +74,10 @@ static int find_types(const struct tk_gemm *g, cublasComputeType_t *compute, str
 		return fail(err, TK_ABI_UNSUPPORTED, "cublasGemmEx has no 8-bit floats; cublaslt has");
 	if (g->a != g->b)
 		return fail(err, TK_ABI_UNSUPPORTED, "A and B have different types");
-	return fail(err, TK_ABI_UNSUPPORTED, "this accumulator or result does not go with these inputs: f64, f32 and tf32 stay what they are, f16 and bf16 "
-		"accumulate in f32 (f16 also in f16) and return f32 or their own type");
+	return fail(err, TK_ABI_UNSUPPORTED,
+	        "this accumulator or result does not go with these inputs: f64, f32 and tf32 stay what they are, f16 "
+	        "and bf16 "
+	        "accumulate in f32 (f16 also in f16) and return f32 or their own type");
 }
 
 static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
@@ -82,7 +89,8 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX || g->batch > INT_MAX)
 		return fail(err, TK_ABI_UNSUPPORTED, "a side is larger than the library's 32-bit integers");
 	if (ctx->cuda.capability && ctx->cuda.capability < 80 && (g->a == TK_BF16 || g->a == TK_TF32))
-		return fail(err, TK_ABI_UNSUPPORTED, "bf16 and tf32 need compute capability 8.0, this device has sm_%d", ctx->cuda.capability);
+		return fail(err, TK_ABI_UNSUPPORTED, "bf16 and tf32 need compute capability 8.0, this device has sm_%d",
+		        ctx->cuda.capability);
 	return find_types(g, &compute, err);
 }
 
@@ -102,13 +110,13 @@ static void set_scalars(struct tk_plan *plan)
 	if (plan->compute == CUBLAS_COMPUTE_64F)
 		plan->alpha.f64 = 1;
 	else if (plan->compute == CUBLAS_COMPUTE_16F)
-		plan->alpha.f16 = 0x3c00;            /* 1 */
+		plan->alpha.f16 = 0x3c00; /* 1 */
 	else
 		plan->alpha.f32 = 1;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status || (status = check_config(config, err)))
@@ -127,15 +135,17 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		return status;
 	}
 	set_scalars(plan);
-	snprintf(info->kernel, sizeof info->kernel, "%s", p->gemm->batch > 1 ? "cublasGemmStridedBatchedEx" : "cublasGemmEx");
+	snprintf(info->kernel, sizeof info->kernel, "%s",
+	        p->gemm->batch > 1 ? "cublasGemmStridedBatchedEx" : "cublasGemmEx");
 	info->workspace_bytes = ctx->cublas.workspace_bytes;
 	info->capturable = 1;
-	info->deterministic = 1;             /* one stream at a time, and a workspace of its own (documentation, section 2.1.4) */
+	info->deterministic = 1; /* one stream at a time, and a workspace of its own (documentation, section 2.1.4) */
 	*out = plan;
 	return TK_ABI_OK;
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
 }
@@ -152,20 +162,32 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	if (status)
 		return status;
 	if (g->batch == 1)
-		return cublas_check(err, "cublasGemmEx", cublasGemmEx(handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B], type, ldb, t[TK_T_A], type, lda,
-			&plan->beta, t[TK_T_C], type_c, n, plan->compute, CUBLAS_GEMM_DEFAULT));
-	return cublas_check(err, "cublasGemmStridedBatchedEx", cublasGemmStridedBatchedEx(handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B], type, ldb,
-		(long long)n * k, t[TK_T_A], type, lda, (long long)m * k, &plan->beta, t[TK_T_C], type_c, n, (long long)m * n, (int)g->batch,
-		plan->compute, CUBLAS_GEMM_DEFAULT));
+		return cublas_check(err, "cublasGemmEx",
+		        cublasGemmEx(handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B], type, ldb, t[TK_T_A], type, lda,
+		                &plan->beta, t[TK_T_C], type_c, n, plan->compute, CUBLAS_GEMM_DEFAULT));
+	return cublas_check(err, "cublasGemmStridedBatchedEx",
+	        cublasGemmStridedBatchedEx(handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B], type, ldb,
+	                (long long)n * k, t[TK_T_A], type, lda, (long long)m * k, &plan->beta, t[TK_T_C], type_c, n,
+	                (long long)m * n, (int)g->batch, plan->compute, CUBLAS_GEMM_DEFAULT));
 }
 
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "cublas", .device_kind = "cuda", .description = "GEMM by cuBLAS, which chooses the kernel itself",
-		.version = cublas_version_text, .open = backend_open, .close = backend_close, .supports = backend_supports,
-		.plan = backend_plan, .bind = backend_bind, .launch = backend_launch, .unplan = backend_unplan,
+	        .size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "cublas",
+	        .device_kind = "cuda",
+	        .description = "GEMM by cuBLAS, which chooses the kernel itself",
+	        .version = cublas_version_text,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan,
 	};
 	return &backend;
 }

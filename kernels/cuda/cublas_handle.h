@@ -1,16 +1,19 @@
-/* A cuBLAS handle as both backends on it use it: the mode is explicit, the workspace is ours, and the stream is set only when it changes.
+/* A cuBLAS handle as both backends on it use it: the mode is explicit, the workspace is ours, and the stream is set
+ * only when it changes.
  *
- * Row-major matrices for a column-major library: what is stored row by row as X is, read column by column, X transposed. C = op(A) op(B)
- * becomes C' = op(B)' op(A)', so the operands are exchanged, m and n too, and every transposition stays as it is. */
+ * Row-major matrices for a column-major library: what is stored row by row as X is, read column by column, X
+ * transposed. C = op(A) op(B) becomes C' = op(B)' op(A)', so the operands are exchanged, m and n too, and every
+ * transposition stays as it is. */
 #ifndef TK_CUBLAS_HANDLE_H
 #define TK_CUBLAS_HANDLE_H
-#include <cublas_v2.h>
 #include "cuda_backend.h"
+#include <cublas_v2.h>
 
 struct cublas {
 	cublasHandle_t handle;
-	size_t workspace_bytes;      /* of a plan: 32 MiB from Hopper on, 4 MiB before, as NVIDIA's documentation recommends */
-	const void *current;         /* the plan whose workspace is set, and the stream */
+	size_t workspace_bytes; /* of a plan: 32 MiB from Hopper on, 4 MiB before, as NVIDIA's documentation recommends
+	                         */
+	const void *current;    /* the plan whose workspace is set, and the stream */
 	void *stream;
 };
 
@@ -18,7 +21,9 @@ static inline int cublas_check(struct tk_abi_error *err, const char *what, cubla
 {
 	if (code == CUBLAS_STATUS_SUCCESS)
 		return TK_ABI_OK;
-	int status = code == CUBLAS_STATUS_NOT_SUPPORTED ? TK_ABI_UNSUPPORTED : code == CUBLAS_STATUS_ALLOC_FAILED ? TK_ABI_NO_MEMORY : TK_ABI_DEVICE;
+	int status = code == CUBLAS_STATUS_NOT_SUPPORTED  ? TK_ABI_UNSUPPORTED
+	             : code == CUBLAS_STATUS_ALLOC_FAILED ? TK_ABI_NO_MEMORY
+	                                                  : TK_ABI_DEVICE;
 	return fail(err, status, "%s: %s (%s)", what, cublasGetStatusString(code), cublasGetStatusName(code));
 }
 
@@ -29,22 +34,26 @@ static inline int cublas_open(struct cublas *c, int capability, const char *opti
 	c->stream = (void *)-1;
 	if (status)
 		return status;
-	/* f32 is f32 (tf32 only where the compute type says so), and sums that are split are added in the type that was asked for. */
+	/* f32 is f32 (tf32 only where the compute type says so), and sums that are split are added in the type that was
+	 * asked for. */
 	status = cublas_check(err, "cublasSetMathMode",
-		cublasSetMathMode(c->handle, (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
+	        cublasSetMathMode(c->handle,
+	                (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
 	if (status)
 		cublasDestroy(c->handle);
 	return status;
 }
 
 /* Before a plan's calls. Setting the stream takes the workspace away, so both are set together. */
-static inline int cublas_use(struct cublas *c, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)
+static inline int cublas_use(
+        struct cublas *c, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)
 {
 	if (c->current == plan && c->stream == stream)
 		return TK_ABI_OK;
 	int status = cublas_check(err, "cublasSetStream", cublasSetStream(c->handle, (cudaStream_t)stream));
 	if (status == TK_ABI_OK)
-		status = cublas_check(err, "cublasSetWorkspace", cublasSetWorkspace(c->handle, workspace, c->workspace_bytes));
+		status = cublas_check(
+		        err, "cublasSetWorkspace", cublasSetWorkspace(c->handle, workspace, c->workspace_bytes));
 	c->current = status ? NULL : plan;
 	c->stream = stream;
 	return status;
@@ -60,7 +69,8 @@ static inline const char *cublas_version_text(void)
 {
 	static char text[32];
 	int major = 0, minor = 0, patch = 0;
-	if (cublasGetProperty(MAJOR_VERSION, &major) || cublasGetProperty(MINOR_VERSION, &minor) || cublasGetProperty(PATCH_LEVEL, &patch))
+	if (cublasGetProperty(MAJOR_VERSION, &major) || cublasGetProperty(MINOR_VERSION, &minor) ||
+	        cublasGetProperty(PATCH_LEVEL, &patch))
 		return "";
 	snprintf(text, sizeof text, "%d.%d.%d", major, minor, patch);
 	return text;

@@ -1,9 +1,9 @@
-/* Attention without tiling, the baseline that tiled kernels have to beat: S = scale Q K', a softmax over the rows, O = P V. All of S is in
- * memory, O(N^2) bytes in f32 and once more for P where the tensors have 16 bits: what PyTorch's "math" path does. Two cuBLAS calls and one kernel
- * of our own (softmax.cu) for each entry of the batch.
+/* Attention without tiling, the baseline that tiled kernels have to beat: S = scale Q K', a softmax over the rows, O =
+ * P V. All of S is in memory, O(N^2) bytes in f32 and once more for P where the tensors have 16 bits: what PyTorch's
+ * "math" path does. Two cuBLAS calls and one kernel of our own (softmax.cu) for each entry of the batch.
  *
- * A product for each (batch entry, kv head): the heads of a group are a strided batch that shares K and V (stride 0); without groups, all heads
- * are one such batch. */
+ * A product for each (batch entry, kv head): the heads of a group are a strided batch that shares K and V (stride 0);
+ * without groups, all heads are one such batch. */
 #include "cublas_handle.h"
 #include "softmax.h"
 
@@ -16,9 +16,9 @@ struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_attention *a;
 	uint32_t sets;
-	void *workspace;             /* of cuBLAS */
-	float *scores;               /* [b][h][sq][skv] */
-	void *weights;               /* the same in the type of the tensors; the scores themselves where that is f32 */
+	void *workspace; /* of cuBLAS */
+	float *scores;   /* [b][h][sq][skv] */
+	void *weights;   /* the same in the type of the tensors; the scores themselves where that is f32 */
 	struct bound bound[];
 };
 
@@ -53,8 +53,10 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 		return fail(err, TK_ABI_UNSUPPORTED, "only the forward direction");
 	if (a->dtype != TK_F32 && a->dtype != TK_F16 && a->dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "only f32, f16 and bf16");
-	if ((double)a->b * (double)a->h * (double)a->sq > INT_MAX || a->h * a->d > INT_MAX || a->h * a->dv > INT_MAX || a->skv > INT_MAX)
-		return fail(err, TK_ABI_UNSUPPORTED, "more rows than a grid of blocks or the library's 32-bit integers can count");
+	if ((double)a->b * (double)a->h * (double)a->sq > INT_MAX || a->h * a->d > INT_MAX || a->h * a->dv > INT_MAX ||
+	        a->skv > INT_MAX)
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "more rows than a grid of blocks or the library's 32-bit integers can count");
 	return TK_ABI_OK;
 }
 
@@ -74,7 +76,8 @@ static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_a
 {
 	const struct tk_attention *a = plan->a;
 	const struct cuda_context *c = &plan->ctx->cuda;
-	size_t scores = (size_t)a->b * (size_t)a->h * (size_t)a->sq * (size_t)a->skv, narrow = a->dtype == TK_F32 ? 0 : 2;
+	size_t scores = (size_t)a->b * (size_t)a->h * (size_t)a->sq * (size_t)a->skv,
+	       narrow = a->dtype == TK_F32 ? 0 : 2;
 	int status = workspace_new(c, plan->ctx->cublas.workspace_bytes, &plan->workspace, err);
 	if (status == TK_ABI_OK)
 		status = workspace_new(c, scores * sizeof(float), (void **)&plan->scores, err);
@@ -86,8 +89,8 @@ static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_a
 	return status;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status || (status = check_config(config, err)))
@@ -103,14 +106,16 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		backend_unplan(plan);
 		return status;
 	}
-	snprintf(info->kernel, sizeof info->kernel, "cublasGemmStridedBatchedEx+softmax_kernel+cublasGemmStridedBatchedEx");
+	snprintf(info->kernel, sizeof info->kernel,
+	        "cublasGemmStridedBatchedEx+softmax_kernel+cublasGemmStridedBatchedEx");
 	info->capturable = 1;
 	info->deterministic = 1;
 	*out = plan;
 	return TK_ABI_OK;
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 4, err);
 }
@@ -130,9 +135,11 @@ static int score(struct tk_plan *plan, void *const *t, const struct heads *n, st
 	const char *q = (const char *)t[TK_T_Q] + (size_t)((n->entry * a->sq * a->h + n->first) * a->d) * e;
 	const char *k = (const char *)t[TK_T_K] + (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->d) * e;
 	float *s = plan->scores + (n->entry * a->h + n->first) * a->sq * a->skv;
-	return cublas_check(err, "Q K'", cublasGemmStridedBatchedEx(plan->ctx->cublas.handle, CUBLAS_OP_T, CUBLAS_OP_N, (int)a->skv, (int)a->sq, (int)a->d,
-		&alpha, k, type, (int)(a->hkv * a->d), n->kv_step * a->d, q, type, (int)(a->h * a->d), a->d, &beta, s, CUDA_R_32F, (int)a->skv,
-		a->sq * a->skv, (int)n->count, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+	return cublas_check(err, "Q K'",
+	        cublasGemmStridedBatchedEx(plan->ctx->cublas.handle, CUBLAS_OP_T, CUBLAS_OP_N, (int)a->skv, (int)a->sq,
+	                (int)a->d, &alpha, k, type, (int)(a->hkv * a->d), n->kv_step * a->d, q, type,
+	                (int)(a->h * a->d), a->d, &beta, s, CUDA_R_32F, (int)a->skv, a->sq * a->skv, (int)n->count,
+	                CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
 
 /* Row-major O[head] (sq x dv, rows h dv apart) = P[head] (sq x skv) V (skv x dv, rows hkv dv apart). */
@@ -145,20 +152,24 @@ static int combine(struct tk_plan *plan, void *const *t, const struct heads *n, 
 	const char *v = (const char *)t[TK_T_V] + (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->dv) * e;
 	const char *p = (const char *)plan->weights + (size_t)((n->entry * a->h + n->first) * a->sq * a->skv) * e;
 	char *o = (char *)t[TK_T_O] + (size_t)((n->entry * a->sq * a->h + n->first) * a->dv) * e;
-	return cublas_check(err, "P V", cublasGemmStridedBatchedEx(plan->ctx->cublas.handle, CUBLAS_OP_N, CUBLAS_OP_N, (int)a->dv, (int)a->sq, (int)a->skv,
-		&alpha, v, type, (int)(a->hkv * a->dv), n->kv_step * a->dv, p, type, (int)a->skv, a->sq * a->skv, &beta, o, type, (int)(a->h * a->dv), a->dv,
-		(int)n->count, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+	return cublas_check(err, "P V",
+	        cublasGemmStridedBatchedEx(plan->ctx->cublas.handle, CUBLAS_OP_N, CUBLAS_OP_N, (int)a->dv, (int)a->sq,
+	                (int)a->skv, &alpha, v, type, (int)(a->hkv * a->dv), n->kv_step * a->dv, p, type, (int)a->skv,
+	                a->sq * a->skv, &beta, o, type, (int)(a->h * a->dv), a->dv, (int)n->count, CUBLAS_COMPUTE_32F,
+	                CUBLAS_GEMM_DEFAULT));
 }
 
 static int for_all_heads(struct tk_plan *plan, void *const *t,
-	int (*f)(struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err), struct tk_abi_error *err)
+        int (*f)(struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err),
+        struct tk_abi_error *err)
 {
 	const struct tk_attention *a = plan->a;
 	int64_t group = a->h / a->hkv, calls = group == 1 ? 1 : a->hkv;
 	int status = TK_ABI_OK;
 	for (int64_t entry = 0; status == TK_ABI_OK && entry < a->b; entry++)
 		for (int64_t i = 0; status == TK_ABI_OK && i < calls; i++) {
-			struct heads n = group == 1 ? (struct heads){entry, 0, a->h, 0, 1} : (struct heads){entry, i * group, group, i, 0};
+			struct heads n = group == 1 ? (struct heads){entry, 0, a->h, 0, 1}
+			                            : (struct heads){entry, i * group, group, i, 0};
 			status = f(plan, t, &n, err);
 		}
 	return status;
@@ -172,18 +183,29 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	if (status == TK_ABI_OK)
 		status = for_all_heads(plan, t, score, err);
 	if (status == TK_ABI_OK)
-		status = check_launch(err, "softmax_kernel", softmax_rows(plan->scores, plan->weights, t[TK_T_LSE], a->b * a->h * a->sq, a->sq, a->skv, a->causal,
-			a->dtype, stream));
+		status = check_launch(err, "softmax_kernel",
+		        softmax_rows(plan->scores, plan->weights, t[TK_T_LSE], a->b * a->h * a->sq, a->sq, a->skv,
+		                a->causal, a->dtype, stream));
 	return status ? status : for_all_heads(plan, t, combine, err);
 }
 
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "cublas_native", .device_kind = "cuda", .description = "attention as two cuBLAS products and a softmax, all scores in memory",
-		.version = cublas_version_text, .open = backend_open, .close = backend_close, .supports = backend_supports,
-		.plan = backend_plan, .bind = backend_bind, .launch = backend_launch, .unplan = backend_unplan,
+	        .size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "cublas_native",
+	        .device_kind = "cuda",
+	        .description = "attention as two cuBLAS products and a softmax, all scores in memory",
+	        .version = cublas_version_text,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan,
 	};
 	return &backend;
 }

@@ -1,13 +1,15 @@
-/* GEMM by cublasLt: its heuristic list, made visible. The library ranks its kernels for a problem; each place in that ranking is a
- * configuration here ("heuristic-0" is what the library itself would take), and a plan says which tile, stages and split it stands for. A
- * change of that line is what most regressions after an update of the library come down to.
+/* GEMM by cublasLt: its heuristic list, made visible. The library ranks its kernels for a problem; each place in that
+ * ranking is a configuration here ("heuristic-0" is what the library itself would take), and a plan says which tile,
+ * stages and split it stands for. A change of that line is what most regressions after an update of the library come
+ * down to.
  *
- * 8-bit floats: e4m3 and e5m2 with one scale for each operand (both 1: the inputs of the tracker are in range), to bf16, f16 or f32.
+ * 8-bit floats: e4m3 and e5m2 with one scale for each operand (both 1: the inputs of the tracker are in range), to
+ * bf16, f16 or f32.
  *
- * Options: workspace_mib=N limits what an algorithm may ask for (default 32 from Hopper on, 4 before); fast_accum=1 lets 8-bit products keep
- * fewer bits of the running sum (default 0: partial sums are carried over in f32). */
-#include <cublasLt.h>
+ * Options: workspace_mib=N limits what an algorithm may ask for (default 32 from Hopper on, 4 before); fast_accum=1
+ * lets 8-bit products keep fewer bits of the running sum (default 0: partial sums are carried over in f32). */
 #include "cuda_backend.h"
+#include <cublasLt.h>
 
 #define HEURISTICS_MAX 16
 
@@ -16,7 +18,7 @@ struct tk_backend_ctx {
 	cublasLtHandle_t handle;
 	size_t workspace_limit;
 	int8_t fast_accum;
-	float *one;                  /* on the device: the scale of 8-bit operands */
+	float *one; /* on the device: the scale of 8-bit operands */
 };
 
 /* A problem in the library's terms. a and b are exchanged: see cublas_handle.h on row-major matrices. */
@@ -32,7 +34,7 @@ struct tk_plan {
 	cublasLtMatmulAlgo_t algo;
 	void *workspace;
 	size_t workspace_bytes;
-	int f64, f16;                /* type of alpha and beta, else f32 */
+	int f64, f16; /* type of alpha and beta, else f32 */
 	struct bound bound[];
 };
 
@@ -40,7 +42,9 @@ static int check(struct tk_abi_error *err, const char *what, cublasStatus_t code
 {
 	if (code == CUBLAS_STATUS_SUCCESS)
 		return TK_ABI_OK;
-	int status = code == CUBLAS_STATUS_NOT_SUPPORTED ? TK_ABI_UNSUPPORTED : code == CUBLAS_STATUS_ALLOC_FAILED ? TK_ABI_NO_MEMORY : TK_ABI_DEVICE;
+	int status = code == CUBLAS_STATUS_NOT_SUPPORTED  ? TK_ABI_UNSUPPORTED
+	             : code == CUBLAS_STATUS_ALLOC_FAILED ? TK_ABI_NO_MEMORY
+	                                                  : TK_ABI_DEVICE;
 	return fail(err, status, "%s: %s", what, cublasLtGetStatusString(code));
 }
 
@@ -76,7 +80,8 @@ static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx *
 	if (!ctx)
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
 	context_init(&ctx->cuda, args);
-	ctx->workspace_limit = (size_t)option_number(args->options, "workspace_mib", ctx->cuda.capability >= 90 ? 32 : 4) * MIB;
+	ctx->workspace_limit =
+	        (size_t)option_number(args->options, "workspace_mib", ctx->cuda.capability >= 90 ? 32 : 4) * MIB;
 	ctx->fast_accum = option_number(args->options, "fast_accum", 0) != 0;
 	int status = check(err, "cublasLtCreate", cublasLtCreate(&ctx->handle));
 	if (status == TK_ABI_OK)
@@ -95,15 +100,18 @@ static int supports_narrow(const struct tk_backend_ctx *ctx, const struct tk_gem
 {
 	int capability = ctx->cuda.capability;
 	if (capability && capability < 89)
-		return fail(err, TK_ABI_UNSUPPORTED, "8-bit floats need compute capability 8.9, this device has sm_%d", capability);
+		return fail(err, TK_ABI_UNSUPPORTED, "8-bit floats need compute capability 8.9, this device has sm_%d",
+		        capability);
 	if (g->a == TK_E5M2 && g->b == TK_E5M2)
 		return fail(err, TK_ABI_UNSUPPORTED, "cublasLt does not multiply e5m2 by e5m2");
 	if (!narrow(g->a) || !narrow(g->b) || g->acc != TK_F32 || (g->c != TK_BF16 && g->c != TK_F16 && g->c != TK_F32))
-		return fail(err, TK_ABI_UNSUPPORTED, "8-bit floats multiply each other, accumulate in f32 and return bf16, f16 or f32");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "8-bit floats multiply each other, accumulate in f32 and return bf16, f16 or f32");
 	if (g->m % 16 || g->n % 16 || g->k % 16)
 		return fail(err, TK_ABI_UNSUPPORTED, "with 8-bit floats m, n and k must be multiples of 16");
 	if (capability < 100 && (g->ta || !g->tb))
-		return fail(err, TK_ABI_UNSUPPORTED, "before sm_100, 8-bit floats need A as m x k and B as n x k (ta=n, tb=t)");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "before sm_100, 8-bit floats need A as m x k and B as n x k (ta=n, tb=t)");
 	return TK_ABI_OK;
 }
 
@@ -119,13 +127,17 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	if (g->a != g->b)
 		return fail(err, TK_ABI_UNSUPPORTED, "A and B have different types");
 	if (ctx->cuda.capability && ctx->cuda.capability < 80 && (g->a == TK_BF16 || g->a == TK_TF32))
-		return fail(err, TK_ABI_UNSUPPORTED, "bf16 and tf32 need compute capability 8.0, this device has sm_%d", ctx->cuda.capability);
+		return fail(err, TK_ABI_UNSUPPORTED, "bf16 and tf32 need compute capability 8.0, this device has sm_%d",
+		        ctx->cuda.capability);
 	if (g->a == TK_F64 ? g->acc == TK_F64 && g->c == TK_F64 : g->acc == TK_F32 && g->c == TK_F32)
 		return TK_ABI_OK;
-	if ((g->a == TK_F16 || g->a == TK_BF16) && g->c == g->a && (g->acc == TK_F32 || (g->acc == TK_F16 && g->a == TK_F16)))
+	if ((g->a == TK_F16 || g->a == TK_BF16) && g->c == g->a &&
+	        (g->acc == TK_F32 || (g->acc == TK_F16 && g->a == TK_F16)))
 		return TK_ABI_OK;
-	return fail(err, TK_ABI_UNSUPPORTED, "this accumulator or result does not go with these inputs: f64, f32 and tf32 stay what they are, f16 and bf16 "
-		"accumulate in f32 (f16 also in f16) and return f32 or their own type");
+	return fail(err, TK_ABI_UNSUPPORTED,
+	        "this accumulator or result does not go with these inputs: f64, f32 and tf32 stay what they are, f16 "
+	        "and bf16 "
+	        "accumulate in f32 (f16 also in f16) and return f32 or their own type");
 }
 
 /* ---- the library's description of a problem ---------------------------------------------------------------- */
@@ -148,14 +160,18 @@ static cublasStatus_t layout(cublasLtMatrixLayout_t *out, uint32_t dtype, int64_
 {
 	int32_t count = (int32_t)batch;
 	int64_t stride = rows * columns;
-	cublasStatus_t code = cublasLtMatrixLayoutCreate(out, cuda_type(dtype), (uint64_t)columns, (uint64_t)rows, columns);
+	cublasStatus_t code =
+	        cublasLtMatrixLayoutCreate(out, cuda_type(dtype), (uint64_t)columns, (uint64_t)rows, columns);
 	if (code || batch == 1)
 		return code;
 	code = cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
-	return code ? code : cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride);
+	return code ? code
+	            : cublasLtMatrixLayoutSetAttribute(
+	                      *out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride);
 }
 
-static cublasStatus_t set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute, const void *value, size_t size)
+static cublasStatus_t set(
+        cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute, const void *value, size_t size)
 {
 	return cublasLtMatmulDescSetAttribute(desc, attribute, value, size);
 }
@@ -172,22 +188,25 @@ static cublasStatus_t describe(const struct tk_backend_ctx *ctx, const struct tk
 		compute = CUBLAS_COMPUTE_64F, scale = CUDA_R_64F;
 	else if (g->acc == TK_F16)
 		compute = CUBLAS_COMPUTE_16F, scale = CUDA_R_16F;
-	if ((code = cublasLtMatmulDescCreate(&o->desc, compute, scale)) || (code = set(o->desc, CUBLASLT_MATMUL_DESC_TRANSA, &tb, sizeof tb)) ||
-		(code = set(o->desc, CUBLASLT_MATMUL_DESC_TRANSB, &ta, sizeof ta)))
+	if ((code = cublasLtMatmulDescCreate(&o->desc, compute, scale)) ||
+	        (code = set(o->desc, CUBLASLT_MATMUL_DESC_TRANSA, &tb, sizeof tb)) ||
+	        (code = set(o->desc, CUBLASLT_MATMUL_DESC_TRANSB, &ta, sizeof ta)))
 		return code;
-	if (narrow(g->a) && ((code = set(o->desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &ctx->one, sizeof ctx->one)) ||
-		(code = set(o->desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &ctx->one, sizeof ctx->one)) ||
-		(code = set(o->desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &ctx->fast_accum, sizeof ctx->fast_accum))))
+	if (narrow(g->a) &&
+	        ((code = set(o->desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &ctx->one, sizeof ctx->one)) ||
+	                (code = set(o->desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &ctx->one, sizeof ctx->one)) ||
+	                (code = set(
+	                         o->desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &ctx->fast_accum, sizeof ctx->fast_accum))))
 		return code;
 	if ((code = layout(&o->a, g->b, g->tb ? g->n : g->k, g->tb ? g->k : g->n, g->batch)) ||
-		(code = layout(&o->b, g->a, g->ta ? g->k : g->m, g->ta ? g->m : g->k, g->batch)))
+	        (code = layout(&o->b, g->a, g->ta ? g->k : g->m, g->ta ? g->m : g->k, g->batch)))
 		return code;
 	return layout(&o->c, g->c, g->m, g->n, g->batch);
 }
 
 /* The library's ranking, best guess first. */
-static int rank(struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct operation *o, cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX],
-	int *count, struct tk_abi_error *err)
+static int rank(struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct operation *o,
+        cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX], int *count, struct tk_abi_error *err)
 {
 	cublasLtMatmulPreference_t wish = NULL;
 	uint64_t limit = ctx->workspace_limit;
@@ -197,11 +216,14 @@ static int rank(struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct oper
 		status = check(err, "cublasLtMatmulPreferenceCreate", cublasLtMatmulPreferenceCreate(&wish));
 	if (status == TK_ABI_OK)
 		status = check(err, "workspace limit",
-			cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit));
+		        cublasLtMatmulPreferenceSetAttribute(
+		                wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit));
 	if (status == TK_ABI_OK) {
-		cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(ctx->handle, o->desc, o->a, o->b, o->c, o->c, wish, HEURISTICS_MAX, list, count);
+		cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(
+		        ctx->handle, o->desc, o->a, o->b, o->c, o->c, wish, HEURISTICS_MAX, list, count);
 		if (code == CUBLAS_STATUS_NOT_SUPPORTED || (code == CUBLAS_STATUS_SUCCESS && *count == 0))
-			status = fail(err, TK_ABI_UNSUPPORTED, "cublasLt %s has no kernel for this problem on this device", backend_version());
+			status = fail(err, TK_ABI_UNSUPPORTED,
+			        "cublasLt %s has no kernel for this problem on this device", backend_version());
 		else
 			status = check(err, "cublasLtMatmulAlgoGetHeuristic", code);
 	}
@@ -211,12 +233,26 @@ static int rank(struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct oper
 }
 
 static const char *const config_names[HEURISTICS_MAX] = {
-	"heuristic-0", "heuristic-1", "heuristic-2", "heuristic-3", "heuristic-4", "heuristic-5", "heuristic-6", "heuristic-7", "heuristic-8",
-	"heuristic-9", "heuristic-10", "heuristic-11", "heuristic-12", "heuristic-13", "heuristic-14", "heuristic-15",
+        "heuristic-0",
+        "heuristic-1",
+        "heuristic-2",
+        "heuristic-3",
+        "heuristic-4",
+        "heuristic-5",
+        "heuristic-6",
+        "heuristic-7",
+        "heuristic-8",
+        "heuristic-9",
+        "heuristic-10",
+        "heuristic-11",
+        "heuristic-12",
+        "heuristic-13",
+        "heuristic-14",
+        "heuristic-15",
 };
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names, uint32_t *count,
-	struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
+        uint32_t *count, struct tk_abi_error *err)
 {
 	cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX];
 	struct operation o = {0};
@@ -245,22 +281,30 @@ static int choose(const char *config, int count, struct tk_abi_error *err)
 			fail(err, TK_ABI_UNSUPPORTED, "the library lists only %d kernels for this problem", count);
 			return -TK_ABI_UNSUPPORTED;
 		}
-	fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, expected heuristic-0 to heuristic-%d", config, HEURISTICS_MAX - 1);
+	fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, expected heuristic-0 to heuristic-%d", config,
+	        HEURISTICS_MAX - 1);
 	return -TK_ABI_INVALID;
 }
 
-/* What stands behind a place in the ranking. Tile, stages and cluster are the library's numbers for them (cublasLtMatmulTile_t and so on). */
-static void tell_algorithm(const cublasLtMatmulAlgo_t *algo, const cublasLtMatmulHeuristicResult_t *r, struct tk_plan_info *info)
+/* What stands behind a place in the ranking. Tile, stages and cluster are the library's numbers for them
+ * (cublasLtMatmulTile_t and so on). */
+static void tell_algorithm(
+        const cublasLtMatmulAlgo_t *algo, const cublasLtMatmulHeuristicResult_t *r, struct tk_plan_info *info)
 {
 	static const struct {
 		cublasLtMatmulAlgoConfigAttributes_t attribute;
 		size_t size;
 		const char *name;
 	} parts[] = {
-		{CUBLASLT_ALGO_CONFIG_ID, 4, "id"}, {CUBLASLT_ALGO_CONFIG_TILE_ID, 4, "tile"}, {CUBLASLT_ALGO_CONFIG_STAGES_ID, 4, "stages"},
-		{CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, "splitk"}, {CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, "reduction"},
-		{CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, "swizzle"}, {CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, "option"},
-		{CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, "inner"}, {CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2, "cluster"},
+	        {CUBLASLT_ALGO_CONFIG_ID, 4, "id"},
+	        {CUBLASLT_ALGO_CONFIG_TILE_ID, 4, "tile"},
+	        {CUBLASLT_ALGO_CONFIG_STAGES_ID, 4, "stages"},
+	        {CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, "splitk"},
+	        {CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, "reduction"},
+	        {CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, "swizzle"},
+	        {CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, "option"},
+	        {CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, "inner"},
+	        {CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2, "cluster"},
 	};
 	size_t used = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -268,10 +312,11 @@ static void tell_algorithm(const cublasLtMatmulAlgo_t *algo, const cublasLtMatmu
 		uint16_t small = 0;
 		size_t written = 0;
 		void *to = parts[i].size == 2 ? (void *)&small : (void *)&value;
-		if (cublasLtMatmulAlgoConfigGetAttribute(algo, parts[i].attribute, to, parts[i].size, &written) || used >= sizeof info->algorithm)
+		if (cublasLtMatmulAlgoConfigGetAttribute(algo, parts[i].attribute, to, parts[i].size, &written) ||
+		        used >= sizeof info->algorithm)
 			continue;
-		used += (size_t)snprintf(info->algorithm + used, sizeof info->algorithm - used, "%s%s %u", used ? " " : "", parts[i].name,
-			parts[i].size == 2 ? small : value);
+		used += (size_t)snprintf(info->algorithm + used, sizeof info->algorithm - used, "%s%s %u",
+		        used ? " " : "", parts[i].name, parts[i].size == 2 ? small : value);
 	}
 	snprintf(info->kernel, sizeof info->kernel, "cublasLtMatmul");
 	info->workspace_bytes = r->workspaceSize;
@@ -286,7 +331,8 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int fill_plan(struct tk_plan *plan, const struct tk_gemm *g, const char *config, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, const struct tk_gemm *g, const char *config, struct tk_plan_info *info,
+        struct tk_abi_error *err)
 {
 	cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX];
 	int count = 0, status = rank(plan->ctx, g, &plan->op, list, &count, err);
@@ -305,8 +351,8 @@ static int fill_plan(struct tk_plan *plan, const struct tk_gemm *g, const char *
 	return status;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status)
@@ -327,7 +373,8 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
 }
@@ -341,17 +388,30 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	const void *beta = plan->f64 ? (const void *)&zero64 : plan->f16 ? (const void *)&zero16 : (const void *)&zero;
 	void *const *t = plan->bound[set].data;
 	const struct operation *o = &plan->op;
-	return check(err, "cublasLtMatmul", cublasLtMatmul(plan->ctx->handle, o->desc, alpha, t[TK_T_B], o->a, t[TK_T_A], o->b, beta, t[TK_T_C], o->c,
-		t[TK_T_C], o->c, &plan->algo, plan->workspace, plan->workspace_bytes, (cudaStream_t)stream));
+	return check(err, "cublasLtMatmul",
+	        cublasLtMatmul(plan->ctx->handle, o->desc, alpha, t[TK_T_B], o->a, t[TK_T_A], o->b, beta, t[TK_T_C],
+	                o->c, t[TK_T_C], o->c, &plan->algo, plan->workspace, plan->workspace_bytes,
+	                (cudaStream_t)stream));
 }
 
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "cublaslt", .device_kind = "cuda", .description = "GEMM by cublasLt, every kernel of its ranking a configuration",
-		.version = backend_version, .open = backend_open, .close = backend_close, .supports = backend_supports, .configs = backend_configs,
-		.plan = backend_plan, .bind = backend_bind, .launch = backend_launch, .unplan = backend_unplan,
+	        .size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "cublaslt",
+	        .device_kind = "cuda",
+	        .description = "GEMM by cublasLt, every kernel of its ranking a configuration",
+	        .version = backend_version,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .configs = backend_configs,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan,
 	};
 	return &backend;
 }

@@ -1,9 +1,11 @@
 /* What the backends of this folder share: sentences for errors, types by NVIDIA's names, and the memory of a plan.
  *
- * Every module has a runtime of its own (linked statically); they all work in the one primary context that the device layer made current,
- * so streams and pointers of one are good for all. Memory comes from the device layer, which keeps count of it. */
+ * Every module has a runtime of its own (linked statically); they all work in the one primary context that the device
+ * layer made current, so streams and pointers of one are good for all. Memory comes from the device layer, which keeps
+ * count of it. */
 #ifndef TK_CUDA_BACKEND_H
 #define TK_CUDA_BACKEND_H
+#include "tracker_abi.h"
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 #include <limits.h>
@@ -11,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tracker_abi.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -19,10 +20,11 @@
 struct cuda_context {
 	struct tk_device *device;
 	const struct tk_device_ops *ops;
-	int capability;              /* 90 for sm_90; 0 where the device layer did not say */
+	int capability; /* 90 for sm_90; 0 where the device layer did not say */
 };
 
-static inline int fail(struct tk_abi_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static inline int fail(struct tk_abi_error *err, int status, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
 static inline int fail(struct tk_abi_error *err, int status, const char *format, ...)
 {
 	if (err) {
@@ -56,7 +58,9 @@ static inline int workspace_new(const struct cuda_context *c, size_t bytes, void
 	if (bytes == 0)
 		return TK_ABI_OK;
 	int status = c->ops->alloc(c->device, bytes, out, err);
-	return status == TK_ABI_NO_MEMORY ? fail(err, status, "a workspace of %.1f MiB cannot be had", (double)bytes / (double)MIB) : status;
+	return status == TK_ABI_NO_MEMORY
+	               ? fail(err, status, "a workspace of %.1f MiB cannot be had", (double)bytes / (double)MIB)
+	               : status;
 }
 
 static inline void workspace_free(const struct cuda_context *c, void *memory)
@@ -68,22 +72,35 @@ static inline void workspace_free(const struct cuda_context *c, void *memory)
 static inline cudaDataType_t cuda_type(uint32_t dtype)
 {
 	switch (dtype) {
-	case TK_F64: return CUDA_R_64F;
-	case TK_F16: return CUDA_R_16F;
-	case TK_BF16: return CUDA_R_16BF;
-	case TK_E4M3: return CUDA_R_8F_E4M3;
-	case TK_E5M2: return CUDA_R_8F_E5M2;
-	default: return CUDA_R_32F;              /* f32, tf32 */
+	case TK_F64:
+		return CUDA_R_64F;
+	case TK_F16:
+		return CUDA_R_16F;
+	case TK_BF16:
+		return CUDA_R_16BF;
+	case TK_E4M3:
+		return CUDA_R_8F_E4M3;
+	case TK_E5M2:
+		return CUDA_R_8F_E5M2;
+	default:
+		return CUDA_R_32F; /* f32, tf32 */
 	}
 }
 
 static inline size_t type_bytes(uint32_t dtype)
 {
 	switch (dtype) {
-	case TK_F64: case TK_I64: return 8;
-	case TK_F16: case TK_BF16: return 2;
-	case TK_E4M3: case TK_E5M2: return 1;
-	default: return 4;
+	case TK_F64:
+	case TK_I64:
+		return 8;
+	case TK_F16:
+	case TK_BF16:
+		return 2;
+	case TK_E4M3:
+	case TK_E5M2:
+		return 1;
+	default:
+		return 4;
 	}
 }
 
@@ -111,11 +128,12 @@ struct bound {
 };
 
 /* `need` tensors must be there; what comes beyond is taken too. */
-static inline int bind_set(struct bound *bound, uint32_t sets, uint32_t set, const struct tk_tensor *tensors, uint32_t count, uint32_t need,
-	struct tk_abi_error *err)
+static inline int bind_set(struct bound *bound, uint32_t sets, uint32_t set, const struct tk_tensor *tensors,
+        uint32_t count, uint32_t need, struct tk_abi_error *err)
 {
 	if (set >= sets || count < need || count > TK_T_MAX)
-		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with at least %u", set, count, sets, need);
+		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with at least %u",
+		        set, count, sets, need);
 	for (uint32_t i = 0; i < count; i++)
 		bound[set].data[i] = tensors[i].data;
 	return TK_ABI_OK;

@@ -1,14 +1,15 @@
-/* Attention by cuDNN: forward with log-sum-exp, backward, causal masks, grouped kv heads, f16 and bf16. The library chooses the engine by its
- * heuristic (mode A); which one is told as `algorithm`. What it supports depends on its version and the device: `supports` knows the
- * rules that never change, the rest shows when the plan is made and is as much an outcome. */
-#include <cudnn.h>
+/* Attention by cuDNN: forward with log-sum-exp, backward, causal masks, grouped kv heads, f16 and bf16. The library
+ * chooses the engine by its heuristic (mode A); which one is told as `algorithm`. What it supports depends on its
+ * version and the device: `supports` knows the rules that never change, the rest shows when the plan is made and is as
+ * much an outcome. */
 #include "cuda_backend.h"
 #include "cudnn_sdpa.h"
+#include <cudnn.h>
 
 struct tk_backend_ctx {
 	struct cuda_context cuda;
 	cudnnHandle_t handle;
-	void *stream;                /* as set last */
+	void *stream; /* as set last */
 };
 
 struct tk_plan {
@@ -22,7 +23,8 @@ struct tk_plan {
 
 static int check(struct tk_abi_error *err, const char *what, cudnnStatus_t code)
 {
-	return code == CUDNN_STATUS_SUCCESS ? TK_ABI_OK : fail(err, TK_ABI_DEVICE, "%s: %s", what, cudnnGetErrorString(code));
+	return code == CUDNN_STATUS_SUCCESS ? TK_ABI_OK
+	                                    : fail(err, TK_ABI_DEVICE, "%s: %s", what, cudnnGetErrorString(code));
 }
 
 static const char *backend_version(void)
@@ -62,7 +64,8 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 		return fail(err, TK_ABI_UNSUPPORTED, "only attention");
 	const struct tk_attention *a = p->attention;
 	if (ctx->cuda.capability && ctx->cuda.capability < 80)
-		return fail(err, TK_ABI_UNSUPPORTED, "attention needs compute capability 8.0, this device has sm_%d", ctx->cuda.capability);
+		return fail(err, TK_ABI_UNSUPPORTED, "attention needs compute capability 8.0, this device has sm_%d",
+		        ctx->cuda.capability);
 	if (a->dtype != TK_F16 && a->dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "only f16 and bf16");
 	if (a->d % 8 || a->dv % 8)
@@ -81,8 +84,8 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	size_t bytes = 0;
 	int status = backend_supports(ctx, p, err);
@@ -101,15 +104,17 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		backend_unplan(plan);
 		return status;
 	}
-	snprintf(info->kernel, sizeof info->kernel, "%s", p->attention->dir == TK_FWD ? "cudnn sdpa" : "cudnn sdpa backward");
+	snprintf(info->kernel, sizeof info->kernel, "%s",
+	        p->attention->dir == TK_FWD ? "cudnn sdpa" : "cudnn sdpa backward");
 	info->workspace_bytes = bytes;
 	info->capturable = 1;
-	info->deterministic = p->attention->dir == TK_FWD;      /* backward adds up dQ in any order */
+	info->deterministic = p->attention->dir == TK_FWD; /* backward adds up dQ in any order */
 	*out = plan;
 	return TK_ABI_OK;
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, plan->a->dir == TK_FWD ? TK_T_LSE + 1 : TK_T_MAX, err);
 }
@@ -129,10 +134,20 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "cudnn", .device_kind = "cuda", .description = "attention by cuDNN, forward and backward",
-		.version = backend_version, .open = backend_open, .close = backend_close, .supports = backend_supports,
-		.plan = backend_plan, .bind = backend_bind, .launch = backend_launch, .unplan = backend_unplan,
+	        .size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "cudnn",
+	        .device_kind = "cuda",
+	        .description = "attention by cuDNN, forward and backward",
+	        .version = backend_version,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan,
 	};
 	return &backend;
 }

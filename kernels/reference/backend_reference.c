@@ -33,8 +33,6 @@ static void reference_close(struct tk_backend_ctx *ctx)
 
 static int reference_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
-	if (p->op == TK_OP_ATTENTION && p->attention->dir != TK_FWD)
-		return fail(err, TK_ABI_UNSUPPORTED, "the reference has no backward pass");
 	if (p->op == TK_OP_FMA)
 		return fail(err, TK_ABI_UNSUPPORTED, "the reference has no arithmetic ceiling");
 	return TK_ABI_OK;
@@ -75,7 +73,8 @@ static int reference_launch(struct tk_plan *plan, void *stream, uint32_t set, st
 		tk_reference_gemm(p->gemm, t);
 		break;
 	case TK_OP_ATTENTION:
-		failed = tk_reference_attention(p->attention, t);
+		failed = p->attention->dir == TK_FWD ? tk_reference_attention(p->attention, t)
+		                                     : tk_reference_attention_backward(p->attention, t);
 		break;
 	case TK_OP_NSA:
 		failed = tk_reference_nsa(p->nsa, t);

@@ -7,6 +7,7 @@
 #define TK_REFERENCE_H
 #include "element.h"
 #include "tracker_abi.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 /* C[batch][i][j] before it is rounded to the type of C. */
@@ -34,6 +35,27 @@ void tk_reference_attention_row(const struct tk_attention *p, const struct tk_te
         int64_t i, struct tk_reference_row *row);
 /* O, and LSE where the tensor has data. 0, or -1 where memory is out. Forward only. */
 int tk_reference_attention(const struct tk_attention *p, const struct tk_tensor *t);
+
+/* One query and one key in the backward pass: load both, compute, read what is between. The gradients are sums of
+ * these. */
+struct tk_reference_pair {
+	double *q, *k, *v, *o, *d_o; /* as loaded */
+	double lse, delta;           /* of the query; delta: dO o' */
+	double score, weight;        /* scale q k', exp(score - lse) */
+	double d_score;              /* weight (dO v' - delta) */
+	double reach;                /* weight (|dO v'| + |delta|): what the errors of d_score are relative to */
+};
+
+int tk_reference_pair_init(struct tk_reference_pair *r, const struct tk_attention *p);
+void tk_reference_pair_free(struct tk_reference_pair *r);
+void tk_reference_pair_query(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t h, int64_t i,
+        struct tk_reference_pair *r);
+void tk_reference_pair_key(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t kv_head,
+        int64_t j, struct tk_reference_pair *r);
+bool tk_reference_pair_visible(const struct tk_attention *p, int64_t i, int64_t j);
+void tk_reference_pair_compute(const struct tk_attention *p, struct tk_reference_pair *r);
+/* dQ dK dV from Q K V O LSE dO. 0, or -1 where memory is out. */
+int tk_reference_attention_backward(const struct tk_attention *p, const struct tk_tensor *t);
 
 /* The two branches of a sparse row; the output is their sum. A block that is listed twice counts twice; -1 is no block.
  */

@@ -48,6 +48,9 @@ int tk_engine_poison(struct tk_engine *e, uint32_t set);
 int tk_engine_fetch(struct tk_engine *e, uint32_t set); /* outputs of a set into e->host */
 void tk_engine_free_sets(struct tk_engine *e);
 
+/* forward.c: O and LSE of a backward pass, by the backend's own forward pass; nothing for other problems. */
+int tk_engine_forward(struct tk_engine *e);
+
 /* timing.c */
 int tk_engine_launch(struct tk_engine *e, uint32_t set);
 int tk_engine_synchronize(struct tk_engine *e);

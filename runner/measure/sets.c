@@ -90,7 +90,7 @@ int tk_engine_make_sets(struct tk_engine *e)
 	if (e->info.memory_bytes && bytes > e->info.memory_bytes)
 		return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY, "the tensors take %.1f GiB, the device has %.1f GiB",
 		        gib(bytes), gib(e->info.memory_bytes));
-	if ((status = fill_host(e)))
+	if ((status = fill_host(e)) || (status = tk_engine_forward(e)))
 		return status;
 	uint32_t wanted = count_sets(e, bytes);
 	e->sets = calloc(wanted, sizeof *e->sets);

@@ -15,9 +15,21 @@ uint64_t tk_verify_random(struct tk_verify *v);
 void tk_verify_note(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
         __attribute__((format(printf, 5, 6)));
 
+/* Row n of the sample of an attention problem: first and last rows in turn over all batch entries and kv heads, then
+ * anything. */
+struct tk_verify_place {
+	int64_t b, kv, h, i;
+};
+struct tk_verify_place tk_verify_choose(
+        struct tk_verify *v, int64_t n, int64_t batches, int64_t heads, int64_t kv_heads, int64_t rows);
+/* How many rows, where one costs `cost` multiply-adds. */
+int64_t tk_verify_row_count(int64_t batches, int64_t kv_heads, int64_t heads, int64_t rows, double cost);
+
 int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist, const struct tk_tensor *t,
         struct tk_error *err);
 int tk_verify_attention(
+        struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err);
+int tk_verify_attention_backward(
         struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err);
 int tk_verify_nsa(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_error *err);
 

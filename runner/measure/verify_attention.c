@@ -83,16 +83,11 @@ static void compare_row(struct tk_verify *v, const struct tk_tensor *o, int64_t 
 	v->out->checked++;
 }
 
-/* Row n of the sample: first and last rows in turn over all batch entries and kv heads, then anything. */
-struct place {
-	int64_t b, kv, h, i;
-};
-
-static struct place choose(
+struct tk_verify_place tk_verify_choose(
         struct tk_verify *v, int64_t n, int64_t batches, int64_t heads, int64_t kv_heads, int64_t rows)
 {
 	int64_t must = batches > kv_heads ? batches : kv_heads, group = heads / kv_heads;
-	struct place at = {n % batches, n % kv_heads, 0, (int64_t)(tk_verify_random(v) % (uint64_t)rows)};
+	struct tk_verify_place at = {n % batches, n % kv_heads, 0, (int64_t)(tk_verify_random(v) % (uint64_t)rows)};
 	if (n >= must + 2) {
 		at.b = (int64_t)(tk_verify_random(v) % (uint64_t)batches);
 		at.kv = (int64_t)(tk_verify_random(v) % (uint64_t)kv_heads);
@@ -103,15 +98,15 @@ static struct place choose(
 	return at;
 }
 
-static int64_t row_count(int64_t batches, int64_t kv_heads, int64_t heads, int64_t rows, double cost)
+int64_t tk_verify_row_count(int64_t batches, int64_t kv_heads, int64_t heads, int64_t rows, double cost)
 {
 	double must = (double)(batches > kv_heads ? batches : kv_heads) + 2, can = fmin(ROW_COST_MAX / cost, ROWS_MAX);
 	double all = (double)batches * (double)heads * (double)rows * 2;
 	return (int64_t)fmax(must, fmin(can, all));
 }
 
-static void attention_row(struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct place at,
-        struct tk_reference_row *row, struct tolerance *e)
+static void attention_row(struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t,
+        struct tk_verify_place at, struct tk_reference_row *row, struct tolerance *e)
 {
 	char where[96];
 	struct values values = {&t[TK_T_V], p->skv, p->hkv, p->dv, at.b, at.kv};
@@ -133,19 +128,19 @@ int tk_verify_attention(
 {
 	struct tk_reference_row row = {0};
 	struct tolerance e = {0};
-	int64_t rows = row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * (double)(p->d + 2 * p->dv));
+	int64_t rows = tk_verify_row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * (double)(p->d + 2 * p->dv));
 	int status = tolerance_init(&e, p->dtype, p->dv, err);
 	snprintf(v->out->method, sizeof v->out->method, "rows");
 	if (status == TK_OK && tk_reference_row_init(&row, p->skv, p->d > p->dv ? p->d : p->dv))
 		status = tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
 	for (int64_t n = 0; status == TK_OK && n < rows; n++)
-		attention_row(v, p, t, choose(v, n, p->b, p->h, p->hkv, p->sq), &row, &e);
+		attention_row(v, p, t, tk_verify_choose(v, n, p->b, p->h, p->hkv, p->sq), &row, &e);
 	tk_reference_row_free(&row);
 	tolerance_free(&e);
 	return status;
 }
 
-static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct place at,
+static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_verify_place at,
         struct tk_reference_row *row, double *want, struct tolerance *e)
 {
 	char where[96];
@@ -172,14 +167,14 @@ int tk_verify_nsa(struct tk_verify *v, const struct tk_nsa *p, const struct tk_t
 	struct tk_reference_row row = {0};
 	struct tolerance e = {0};
 	int64_t keys = tk_reference_nsa_max_keys(p);
-	int64_t rows = row_count(p->b, p->hkv, p->h, p->s, (double)(keys + p->window) * 3 * (double)p->d);
+	int64_t rows = tk_verify_row_count(p->b, p->hkv, p->h, p->s, (double)(keys + p->window) * 3 * (double)p->d);
 	double *want = calloc((size_t)p->d, sizeof *want);
 	int status = tolerance_init(&e, p->dtype, p->d, err);
 	snprintf(v->out->method, sizeof v->out->method, "rows");
 	if (status == TK_OK && (!want || tk_reference_row_init(&row, keys, p->d)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
 	for (int64_t n = 0; status == TK_OK && n < rows; n++)
-		nsa_row(v, p, t, choose(v, n, p->b, p->h, p->hkv, p->s), &row, want, &e);
+		nsa_row(v, p, t, tk_verify_choose(v, n, p->b, p->h, p->hkv, p->s), &row, want, &e);
 	free(want);
 	tk_reference_row_free(&row);
 	tolerance_free(&e);

@@ -277,17 +277,6 @@ static void wrong_ceilings_are_found(void **state)
 	host_free(&h);
 }
 
-static void backward_is_refused(void **state)
-{
-	struct host h;
-	struct tk_verdict_numbers v;
-	struct tk_error err = {0};
-	host_shape(&h, "attention:b=1,h=1,sq=4,d=4,dir=bwd");
-	assert_int_equal(tk_verify(&h.problem, h.t, SEED, &v, &err), TK_EUNSUPPORTED);
-	assert_non_null(strstr(err.message, "backward"));
-	host_free(&h);
-}
-
 int main(void)
 {
 	/* clang-format off */
@@ -297,7 +286,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_written_is_named), cmocka_unit_test(right_attention_passes),
 		cmocka_unit_test(mistakes_of_attention_are_found), cmocka_unit_test(wrong_lse_is_found),
 		cmocka_unit_test(every_kv_head_and_the_ends_are_looked_at), cmocka_unit_test(mistakes_of_sparse_attention_are_found),
-		cmocka_unit_test(wrong_ceilings_are_found), cmocka_unit_test(backward_is_refused),
+		cmocka_unit_test(wrong_ceilings_are_found),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, NULL, NULL);

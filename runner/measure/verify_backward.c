@@ -1,0 +1,172 @@
+/* The backward pass of attention, checked by rows of dQ, dK and dV against the reference. As in the forward pass, the
+ * tolerance of a row is worked out from the numbers that it is the sum of; docs/methodology/verification.md says how.
+ */
+#include "base/error.h"
+#include "element.h"
+#include "measure/verify.h"
+#include "reference.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A row of a gradient: what it should be, and how far off a decent kernel may be. */
+struct gradient {
+	double *want;
+	double *square; /* squares of independent errors */
+	double *bound;  /* errors that may all point the same way */
+	double *part;   /* of the head that is being added up */
+	int64_t width;
+};
+
+static int gradient_init(struct gradient *g, int64_t width, struct tk_error *err)
+{
+	size_t n = (size_t)width;
+	*g = (struct gradient){.want = calloc(n, sizeof(double)),
+	        .square = calloc(n, sizeof(double)),
+	        .bound = calloc(n, sizeof(double)),
+	        .part = calloc(n, sizeof(double)),
+	        .width = width};
+	if (g->want && g->square && g->bound && g->part)
+		return TK_OK;
+	return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+}
+
+static void gradient_free(struct gradient *g)
+{
+	free(g->want);
+	free(g->square);
+	free(g->bound);
+	free(g->part);
+}
+
+static void gradient_clear(struct gradient *g)
+{
+	for (int64_t x = 0; x < g->width; x++)
+		g->want[x] = g->square[x] = g->bound[x] = g->part[x] = 0;
+}
+
+/* Relative error that a weight or its gradient may have for each unit of 1 + |score|. */
+static double precision(uint32_t dtype)
+{
+	double u = tk_element_roundoff(dtype);
+	return dtype == TK_F32 ? 8 * u : u;
+}
+
+/* One term `factor` * vector. reach: the size that the factor's errors are relative to; it may be rounded to the type
+ * of the tensors, and be lost where that type has no smaller numbers. */
+static void gradient_add(struct gradient *g, const struct tk_attention *p, const struct tk_reference_pair *r,
+        double factor, double reach, double outer, const double *vector)
+{
+	double relative = precision(p->dtype) * (1 + fabs(r->score));
+	double error = outer * (relative * reach + (p->dtype == TK_F16 ? 0x1p-25 : 0));
+	double floor_error = outer * reach * (p->dtype == TK_F64 ? 0x1p-44 : 0x1p-20);
+	for (int64_t x = 0; x < g->width; x++) {
+		g->part[x] += outer * factor * vector[x];
+		g->square[x] += error * error * vector[x] * vector[x];
+		g->bound[x] += floor_error * fabs(vector[x]);
+	}
+}
+
+/* A head is done: kernels may round its part before they add the heads of a group up. */
+static void gradient_end_head(struct gradient *g, uint32_t dtype, bool alone)
+{
+	double u = alone ? 0 : tk_element_roundoff(dtype);
+	for (int64_t x = 0; x < g->width; x++) {
+		g->square[x] += u * u * g->part[x] * g->part[x];
+		g->want[x] += g->part[x];
+		g->part[x] = 0;
+	}
+}
+
+static void compare(
+        struct tk_verify *v, const struct tk_tensor *t, int64_t start, const struct gradient *g, const char *where)
+{
+	double u = tk_element_roundoff(t->dtype), norm = 0;
+	for (int64_t x = 0; x < g->width; x++)
+		norm += g->want[x] * g->want[x];
+	norm = sqrt(norm / (double)g->width);
+	for (int64_t x = 0; x < g->width; x++) {
+		double got = tk_element_load(t->dtype, t->data, start + x), want = g->want[x];
+		double tolerance = 1.01 * u * fmax(fabs(want), fabs(got)) + 6 * sqrt(g->square[x]) + g->bound[x] +
+		                   0x1p-25 * (t->dtype == TK_F16);
+		tk_verify_note(v, fabs(got - want), tolerance, norm, "%s of %s, value %lld: got %g, expected %g",
+		        t->name, where, (long long)x, got, want);
+	}
+	v->out->checked++;
+}
+
+struct backward {
+	const struct tk_attention *p;
+	const struct tk_tensor *t;
+	struct tk_reference_pair pair;
+	struct gradient dq, dk, dv;
+};
+
+static void check_query(struct tk_verify *v, struct backward *c, struct tk_verify_place at)
+{
+	const struct tk_attention *p = c->p;
+	char where[96];
+	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i, (long long)at.h,
+	        (long long)at.b);
+	gradient_clear(&c->dq);
+	tk_reference_pair_query(p, c->t, at.b, at.h, at.i, &c->pair);
+	for (int64_t j = 0; j < p->skv && tk_reference_pair_visible(p, at.i, j); j++) {
+		tk_reference_pair_key(p, c->t, at.b, at.kv, j, &c->pair);
+		tk_reference_pair_compute(p, &c->pair);
+		gradient_add(&c->dq, p, &c->pair, c->pair.d_score, c->pair.reach, p->scale, c->pair.k);
+	}
+	gradient_end_head(&c->dq, p->dtype, true);
+	compare(v, &c->t[TK_T_DQ], ((at.b * p->sq + at.i) * p->h + at.h) * p->d, &c->dq, where);
+}
+
+static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_place at)
+{
+	const struct tk_attention *p = c->p;
+	int64_t group = p->h / p->hkv, row = (at.b * p->skv + at.i) * p->hkv + at.kv;
+	char where[96];
+	snprintf(where, sizeof where, "key %lld of kv head %lld, batch %lld", (long long)at.i, (long long)at.kv,
+	        (long long)at.b);
+	gradient_clear(&c->dk);
+	gradient_clear(&c->dv);
+	tk_reference_pair_key(p, c->t, at.b, at.kv, at.i, &c->pair);
+	for (int64_t h = at.kv * group; h < (at.kv + 1) * group; h++) {
+		for (int64_t i = 0; i < p->sq; i++) {
+			if (!tk_reference_pair_visible(p, i, at.i))
+				continue;
+			tk_reference_pair_query(p, c->t, at.b, h, i, &c->pair);
+			tk_reference_pair_compute(p, &c->pair);
+			gradient_add(&c->dk, p, &c->pair, c->pair.d_score, c->pair.reach, p->scale, c->pair.q);
+			gradient_add(&c->dv, p, &c->pair, c->pair.weight, c->pair.weight, 1, c->pair.d_o);
+		}
+		gradient_end_head(&c->dk, p->dtype, group == 1);
+		gradient_end_head(&c->dv, p->dtype, group == 1);
+	}
+	compare(v, &c->t[TK_T_DK], row * p->d, &c->dk, where);
+	compare(v, &c->t[TK_T_DV], row * p->dv, &c->dv, where);
+}
+
+int tk_verify_attention_backward(
+        struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err)
+{
+	struct backward c = {.p = p, .t = t};
+	double pair_cost = 4 * (double)(p->d + p->dv), group = (double)(p->h / p->hkv);
+	int64_t queries = tk_verify_row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * pair_cost);
+	int64_t keys = tk_verify_row_count(p->b, p->hkv, p->hkv, p->skv, group * (double)p->sq * pair_cost);
+	int status = gradient_init(&c.dq, p->d, err);
+	snprintf(v->out->method, sizeof v->out->method, "rows");
+	if (status == TK_OK)
+		status = gradient_init(&c.dk, p->d, err);
+	if (status == TK_OK)
+		status = gradient_init(&c.dv, p->dv, err);
+	if (status == TK_OK && tk_reference_pair_init(&c.pair, p))
+		status = tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	for (int64_t n = 0; status == TK_OK && n < queries; n++)
+		check_query(v, &c, tk_verify_choose(v, n, p->b, p->h, p->hkv, p->sq));
+	for (int64_t n = 0; status == TK_OK && n < keys; n++)
+		check_key(v, &c, tk_verify_choose(v, n, p->b, p->h, p->hkv, p->skv));
+	tk_reference_pair_free(&c.pair);
+	gradient_free(&c.dq);
+	gradient_free(&c.dk);
+	gradient_free(&c.dv);
+	return status;
+}
