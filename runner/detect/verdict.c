@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/case.h"
-#include "problem/outcome.h"
 
 #define UNSURE_P 0.01             /* suggestive, but the others of the night say that it may be chance */
 #define TOO_NOISY 0.25            /* a series on which only larger changes would show is not "same" */
@@ -111,7 +110,7 @@ static bool timed_since(const struct tk_case *k)
 /* What a backend never did, or no longer does, is no failure. */
 static enum tk_diff_status still_failing(const struct ruling *r)
 {
-	return strcmp(r->k->window->last_within.outcome, tk_outcome_word(TK_OUTCOME_UNSUPPORTED)) == 0 ? TK_DIFF_UNSUPPORTED : TK_DIFF_FAILING;
+	return strcmp(r->k->window->last_within.outcome, "unsupported") == 0 ? TK_DIFF_UNSUPPORTED : TK_DIFF_FAILING;
 }
 
 static enum tk_diff_status without_timing(struct ruling *r)
