@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 0
+#define TK_ABI_MINOR 1
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -184,8 +184,25 @@ struct tk_device_ops {
 	int (*graph_end)(struct tk_device *dev, void *stream, void **graph, struct tk_abi_error *err);
 	int (*graph_launch)(struct tk_device *dev, void *graph, void *stream, struct tk_abi_error *err);
 	void (*graph_free)(struct tk_device *dev, void *graph);
-	/* Optional: the clock of the device itself, in its cycles, enqueued; *cycles is written when the stream gets there. */
-	int (*stamp_cycles)(struct tk_device *dev, void *stream, uint64_t *cycles, struct tk_abi_error *err);
+	/* Optional: the device's own clocks. A stamp is written when the stream gets there; stamp_mhz waits for the second and tells the mean
+	 * compute clock between the two (NAN where the device does not tell). */
+	int (*stamp_new)(struct tk_device *dev, void **stamp, struct tk_abi_error *err);
+	void (*stamp_free)(struct tk_device *dev, void *stamp);
+	int (*stamp_record)(struct tk_device *dev, void *stamp, void *stream, struct tk_abi_error *err);
+	int (*stamp_mhz)(struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err);
+	/* Optional: keeps the stream busy for about `ns`, so that what is enqueued meanwhile runs without waiting for the host. */
+	int (*hold)(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err);
+	/* Optional: lets the device rest for `ns` of its own time; without it the tracker sleeps. */
+	int (*rest)(struct tk_device *dev, double ns, struct tk_abi_error *err);
+	/* Optional: keeps the memory system busy from now on for about `ns`, for `share` (0 to 1) of the time, beside all streams; it ends by itself.
+	 * ns = 0 waits until the last one has ended. */
+	int (*strain)(struct tk_device *dev, double ns, double share, struct tk_abi_error *err);
+	/* Optional, else upload() does it: a copy within the device; one byte repeated. Both may return before they are done, and whatever is
+	 * enqueued or copied later sees their result. */
+	int (*copy)(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err);
+	int (*fill)(struct tk_device *dev, void *to, unsigned char value, size_t bytes, struct tk_abi_error *err);
+	/* Optional: memory of the device that is taken now, by whomever. */
+	int (*memory_used)(struct tk_device *dev, uint64_t *bytes, struct tk_abi_error *err);
 };
 
 /* ---- the backend ------------------------------------------------------------------------------------------ */

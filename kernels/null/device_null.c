@@ -159,13 +159,51 @@ static int null_graph_end(struct tk_device *dev, void *stream, void **graph, str
 
 static int null_graph_launch(struct tk_device *dev, void *graph, void *stream, struct tk_abi_error *err)
 {
-	dev->now_ns += *(double *)graph;
+	null_device_spend(dev, *(double *)graph);
 	return TK_ABI_OK;
 }
 
 static void null_graph_free(struct tk_device *dev, void *graph)
 {
 	free(graph);
+}
+
+/* The clock of telemetry, between any two stamps. */
+static int null_stamp_mhz(struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err)
+{
+	*mhz = dev->throttled ? 800 : 1000;
+	return TK_ABI_OK;
+}
+
+static int null_hold(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
+{
+	dev->now_ns += ns;
+	return TK_ABI_OK;
+}
+
+static int null_rest(struct tk_device *dev, double ns, struct tk_abi_error *err)
+{
+	dev->now_ns += ns;
+	return TK_ABI_OK;
+}
+
+static int null_strain(struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
+{
+	dev->strain_until_ns = dev->now_ns + ns;
+	dev->strain_share = share;
+	return TK_ABI_OK;
+}
+
+static int null_fill(struct tk_device *dev, void *to, unsigned char value, size_t bytes, struct tk_abi_error *err)
+{
+	memset(to, value, bytes);
+	return TK_ABI_OK;
+}
+
+static int null_memory_used(struct tk_device *dev, uint64_t *bytes, struct tk_abi_error *err)
+{
+	*bytes = dev->allocated;
+	return TK_ABI_OK;
 }
 
 const struct tk_device_ops *tk_device_entry(void)
@@ -179,6 +217,9 @@ const struct tk_device_ops *tk_device_entry(void)
 		.event_free = null_event_free, .event_record = null_event_record, .event_elapsed_ns = null_event_elapsed_ns,
 		.telemetry = null_telemetry, .graph_begin = null_graph_begin, .graph_end = null_graph_end,
 		.graph_launch = null_graph_launch, .graph_free = null_graph_free,
+		.stamp_new = null_event_new, .stamp_free = null_event_free, .stamp_record = null_event_record, .stamp_mhz = null_stamp_mhz,
+		.hold = null_hold, .rest = null_rest, .strain = null_strain, .copy = null_copy, .fill = null_fill,
+		.memory_used = null_memory_used,
 	};
 	/* clang-format on */
 	return &ops;

@@ -12,11 +12,14 @@ struct tk_device {
 	uint32_t capturing; /* launches go into a graph instead of moving the clock */
 	uint32_t throttled; /* what telemetry says */
 	double now_ns, captured_ns;
+	double strain_until_ns, strain_share;    /* until then, launches take (1 + share) times as long */
 	uint64_t allocated;
 };
 
 static inline void null_device_spend(struct tk_device *dev, double ns)
 {
+	if (!dev->capturing && dev->now_ns < dev->strain_until_ns)
+		ns *= 1 + dev->strain_share;
 	if (dev->capturing)
 		dev->captured_ns += ns;
 	else

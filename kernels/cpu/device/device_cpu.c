@@ -5,9 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 #include "cpu_system.h"
 
 #define HUGE_PAGE (2ull << 20)
@@ -126,15 +123,6 @@ static int cpu_telemetry(struct tk_device *dev, struct tk_telemetry *out, struct
 	return TK_ABI_OK;
 }
 
-#if defined(__x86_64__)
-static int cpu_stamp_cycles(struct tk_device *dev, void *stream, uint64_t *cycles, struct tk_abi_error *err)
-{
-	unsigned core;
-	*cycles = __rdtscp(&core);
-	return TK_ABI_OK;
-}
-#endif
-
 const struct tk_device_ops *tk_device_entry(void)
 {
 	static const struct tk_device_ops ops = {
@@ -158,9 +146,6 @@ const struct tk_device_ops *tk_device_entry(void)
 		.event_record = cpu_event_record,
 		.event_elapsed_ns = cpu_event_elapsed_ns,
 		.telemetry = cpu_telemetry,
-#if defined(__x86_64__)
-		.stamp_cycles = cpu_stamp_cycles,
-#endif
 	};
 	return &ops;
 }
