@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "config/config.h"
 #include "nightly/modules.h"
+#include "problem/mode.h"
 #include "problem/problem.h"
 #include "table.h"
 #include "worker/worker.h"
@@ -24,15 +25,18 @@ enum {
 	OPT_SECONDS,
 	OPT_THREADS,
 	OPT_CORES,
-	OPT_SEED
+	OPT_SEED,
+	OPT_MODE,
+	OPT_REST
 };
 
 struct run_options {
 	const char *backend, *suite, *backend_options, *config_name, *cores;
 	char **problems;
 	int problem_count;
-	bool hot, samples, no_verify, json;
-	double device, seconds, threads, seed; /* negative: not given */
+	enum tk_mode mode; /* TK_MODE_COUNT: as the device's kind is measured */
+	bool samples, no_verify, json;
+	double device, seconds, threads, seed, rest; /* negative: not given */
 };
 
 /* clang-format off */
@@ -43,7 +47,9 @@ static const struct argp_option options[] = {
 	{"device", OPT_DEVICE, "N", 0, "which device of the backend's kind (default: 0)", 2},
 	{"threads", OPT_THREADS, "N", 0, "threads of a CPU backend (default: as configured, else all cores)", 2},
 	{"cores", OPT_CORES, "LIST", 0, "pin the worker to these cores, for instance 0-3,8", 2},
-	{"hot", OPT_HOT, NULL, 0, "one input set that stays in the caches, instead of cold caches", 3},
+	{"mode", OPT_MODE, "MODE", 0, "cold, hot, paced, sustained or loaded (default: paced on a GPU, else cold)", 3},
+	{"hot", OPT_HOT, NULL, 0, "the same as --mode=hot: one input set that stays in the caches", 3},
+	{"rest", OPT_REST, "MS", 0, "paced, loaded: milliseconds between two bursts (default: found for each kernel)", 3},
 	{"seconds", OPT_SECONDS, "S", 0, "sampling time of one problem (default: as configured)", 3},
 	{"seed", OPT_SEED, "N", 0, "seed of the inputs (default: 1)", 3},
 	{"no-verify", OPT_NO_VERIFY, NULL, 0, "do not check the results: only for looking at a kernel that is known to be wrong", 3},
@@ -87,7 +93,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->cores = arg;
 		return 0;
 	case OPT_HOT:
-		o->hot = true;
+		o->mode = TK_MODE_HOT;
+		return 0;
+	case OPT_MODE:
+		if (tk_mode_parse(arg, &o->mode))
+			argp_error(state, "--mode=%s: expected cold, hot, paced, sustained or loaded", arg);
+		return 0;
+	case OPT_REST:
+		o->rest = number(arg, "rest", 1000, false, state);
 		return 0;
 	case OPT_SAMPLES:
 		o->samples = true;
@@ -146,6 +159,7 @@ struct run {
 	const struct tk_config *config;
 	struct tk_modules *modules;
 	struct tk_worker *worker;
+	enum tk_mode mode;
 	struct tk_suite *suite;
 	char *backend_path, *log_path;
 	struct tk_table *table;
@@ -209,6 +223,7 @@ static int open_worker(struct run *r, const struct tk_globals *g, struct tk_erro
 		        kind, kind, r->modules->dir);
 	spec.device_kind = kind;
 	spec.device_layer = layer->path;
+	r->mode = r->o->mode == TK_MODE_COUNT ? tk_mode_default(kind) : r->o->mode;
 	return tk_worker_new(&spec, &r->worker, err);
 }
 
@@ -290,7 +305,7 @@ static void add_json(struct run *r, const char *problem, const struct tk_job_res
 		json_object_del(result, "samples");
 	json_object_set_new(o, "backend", json_string(r->o->backend));
 	json_object_set_new(o, "problem", json_string(problem));
-	json_object_set_new(o, "mode", json_string(r->o->hot ? "hot" : "cold"));
+	json_object_set_new(o, "mode", json_string(tk_mode_word(r->mode)));
 	json_object_set_new(o, "outcome", json_string(tk_outcome_word(job->outcome)));
 	json_object_set_new(o, "message", json_string(job->message));
 	json_object_set_new(o, "wall_s", json_real(job->wall_s));
@@ -323,7 +338,8 @@ static int run_one(struct run *r, const char *text, struct tk_error *err)
 	        .backend_options = r->o->backend_options,
 	        .problem = p.text,
 	        .config = r->o->config_name,
-	        .cache = r->o->hot ? "hot" : "cold",
+	        .mode = tk_mode_word(r->mode),
+	        .rest_s = r->o->rest < 0 ? 0 : r->o->rest / 1e3,
 	        .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,
 	        .deadline_s = r->config->budgets.job_s,
 	        .measure_s = r->o->seconds < 0 ? r->config->budgets.measure_s : r->o->seconds,
@@ -405,7 +421,8 @@ static void close_run(struct run *r)
 
 int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 {
-	struct run_options o = {.device = -1, .seconds = -1, .threads = -1, .seed = -1};
+	struct run_options o = {
+	        .device = -1, .seconds = -1, .threads = -1, .seed = -1, .rest = -1, .mode = TK_MODE_COUNT};
 	struct tk_config *config = NULL;
 	struct tk_error err = {0};
 	argp_parse(&tk_argp_run, argc, argv, 0, NULL, &o);

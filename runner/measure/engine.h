@@ -25,12 +25,23 @@ struct tk_engine {
 	uint32_t set_count;
 	uint32_t next_set;
 
+	void *arena;              /* all sets, where the device can copy by itself; else each tensor is its own */
+	void *compared[TK_T_MAX]; /* a second copy of the outputs, to be compared with the one that was verified */
+	uint64_t memory_before;   /* of the device, before the first allocation */
+
 	struct tk_plan *plan;
 	void *stream, *from, *to, *graph;
+	void *stamp_from, *stamp_to; /* NULL where the device has no clock stamps */
 	bool has_stream;
-	bool has_interval; /* enough samples for the confidence that was asked */
-	double launch_ns;  /* of one launch, about: what the batch was chosen by */
-	uint64_t batch;    /* launches of one sample */
+	bool has_interval;    /* enough samples for the confidence that was asked */
+	double launch_ns;     /* of one launch, about: what the batch was chosen by */
+	uint64_t batch;       /* launches of one burst */
+	uint64_t bursts;      /* of one sample */
+	double hold_ns;       /* how long the stream waits for the host to enqueue a sample; 0: it does not */
+	double rest_ns;       /* between two samples */
+	double strain_ns;     /* how much traffic belongs to a sample; 0: none */
+	double mhz, full_mhz; /* compute clock of the last sample, NAN; highest of this job */
+	double *clocks;       /* of each sample; NULL without stamps */
 };
 
 /* Decides the outcome. Returns JOB_ENDED. */
@@ -41,11 +52,16 @@ int tk_engine_end(struct tk_engine *e, enum tk_outcome outcome, const char *fmt,
 int tk_engine_check(struct tk_engine *e, int status, const char *what, struct tk_abi_error *abi_err);
 struct tk_abi_error tk_engine_abi_error(void);
 
+#define TK_ENGINE_STRAIN_SHARE 0.5 /* of the time that copies run beside a loaded kernel */
+
 /* sets.c: host copies with seeded inputs, as many input sets on the device as the cache mode asks for, fetching of
  * outputs. */
 int tk_engine_make_sets(struct tk_engine *e);
 int tk_engine_poison(struct tk_engine *e, uint32_t set);
 int tk_engine_fetch(struct tk_engine *e, uint32_t set); /* outputs of a set into e->host */
+/* Whether the outputs of a set are, bit by bit, those in e->host. */
+int tk_engine_same(struct tk_engine *e, uint32_t set, bool *same);
+void tk_engine_note_memory(struct tk_engine *e); /* looks at the device's memory now */
 void tk_engine_free_sets(struct tk_engine *e);
 
 /* forward.c: O and LSE of a backward pass, by the backend's own forward pass; nothing for other problems. */
@@ -57,6 +73,13 @@ int tk_engine_synchronize(struct tk_engine *e);
 int tk_engine_warm_up(struct tk_engine *e); /* also decides the batch, and captures the graph */
 int tk_engine_launch_cost(struct tk_engine *e);
 int tk_engine_sample(struct tk_engine *e);
+int tk_engine_time(struct tk_engine *e, double *ns); /* one sample: nanoseconds of one launch */
 int tk_engine_telemetry(struct tk_engine *e, struct tk_telemetry *out);
+
+/* pace.c: what the mode asks of the samples; tk_engine_warm_up calls the second. */
+bool tk_engine_paced(const struct tk_engine *e);
+struct tk_stop_rule tk_engine_rule(const struct tk_engine *e);
+int tk_engine_settle(struct tk_engine *e);
+int tk_engine_rest(struct tk_engine *e);
 
 #endif

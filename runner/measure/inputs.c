@@ -6,10 +6,12 @@
 #include "base/rng.h"
 #include "element.h"
 #include "measure/measure.h"
+#include "measure/parallel.h"
 #include <math.h>
 #include <stdlib.h>
 
 #define BINS 4096
+#define PART 65536   /* values that are worth a thread */
 #define TAIL 0x1p-20 /* the outermost node stands for this probability: |x| <= 4.76 */
 
 /* Natural logarithm for x > 0 by 2 atanh((m - 1) / (m + 1)). */
@@ -149,6 +151,21 @@ static void fill_blocks(const struct tk_nsa *p, uint64_t base, int32_t *data)
 		        p, tk_splitmix64(base + (uint64_t)row), row / p->hkv % p->s, data + row * p->selected_blocks);
 }
 
+struct filling {
+	uint32_t dtype, tensor;
+	enum tk_dist dist;
+	uint64_t base;
+	const double *nodes;
+	void *data;
+};
+
+static void fill_part(void *arg, int64_t first, int64_t count)
+{
+	const struct filling *f = arg;
+	for (int64_t i = first; i < first + count; i++)
+		tk_element_store(f->dtype, f->data, i, value_of(f->dist, f->base, f->tensor, (uint64_t)i, f->nodes));
+}
+
 int tk_inputs_fill(
         const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, void *data, struct tk_error *err)
 {
@@ -169,8 +186,8 @@ int tk_inputs_fill(
 	if (n > BINS && (nodes = malloc((BINS + 1) * sizeof *nodes)))
 		for (int i = 0; i <= BINS; i++)
 			nodes[i] = node(i);
-	for (uint64_t i = 0; i < n; i++)
-		tk_element_store(t[tensor].dtype, data, (int64_t)i, value_of(problem->dist, base, tensor, i, nodes));
+	struct filling filling = {t[tensor].dtype, tensor, problem->dist, base, nodes, data};
+	tk_parallel((int64_t)n, PART, fill_part, &filling);
 	free(nodes);
 	return TK_OK;
 }

@@ -70,9 +70,23 @@ static int make_plan(struct tk_engine *e)
 	return 0;
 }
 
+/* Both or none: half a pair of stamps tells nothing. */
+static int make_stamps(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	if (!e->ops->stamp_new || !e->ops->stamp_free || !e->ops->stamp_record || !e->ops->stamp_mhz)
+		return 0;
+	int status = tk_engine_check(e, e->ops->stamp_new(e->device, &e->stamp_from, &abi), "clock stamp", &abi);
+	return status ? status
+	              : tk_engine_check(e, e->ops->stamp_new(e->device, &e->stamp_to, &abi), "clock stamp", &abi);
+}
+
 static int set_up(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
+	if (e->options->mode == TK_MODE_LOADED && !e->ops->strain)
+		return tk_engine_end(
+		        e, TK_OUTCOME_UNSUPPORTED, "devices of kind %s cannot be loaded beside a kernel", e->ops->kind);
 	int status = tk_engine_check(e, e->backend->supports(e->ctx, &e->problem->abi, &abi), "supports", &abi);
 	e->info.size = sizeof e->info;
 	if (status == 0)
@@ -86,6 +100,8 @@ static int set_up(struct tk_engine *e)
 		status = tk_engine_check(e, e->ops->event_new(e->device, &e->from, &abi), "event", &abi);
 	if (status == 0)
 		status = tk_engine_check(e, e->ops->event_new(e->device, &e->to, &abi), "event", &abi);
+	if (status == 0)
+		status = make_stamps(e);
 	return status ? status : make_plan(e);
 }
 
@@ -99,9 +115,14 @@ static void tear_down(struct tk_engine *e)
 		e->ops->event_free(e->device, e->from);
 	if (e->to)
 		e->ops->event_free(e->device, e->to);
+	if (e->stamp_from)
+		e->ops->stamp_free(e->device, e->stamp_from);
+	if (e->stamp_to)
+		e->ops->stamp_free(e->device, e->stamp_to);
 	if (e->has_stream)
 		e->ops->stream_free(e->device, e->stream);
 	tk_engine_free_sets(e);
+	free(e->clocks);
 }
 
 /* Outputs of a set as they are on the device now. */
@@ -122,6 +143,17 @@ static int check_set(struct tk_engine *e, uint32_t set)
 	return status;
 }
 
+/* Equal inputs that gave equal bits are as right as the output that was checked; only what differs is worked out again.
+ */
+static int check_again(struct tk_engine *e, uint32_t set)
+{
+	int64_t start = tk_clock_mono_ns();
+	bool same = false;
+	int status = e->ops->copy ? tk_engine_same(e, set, &same) : 0;
+	e->out->verify_s += seconds_since(start);
+	return status || same ? status : check_set(e, set);
+}
+
 /* First launches, before anything is timed: lazy loading and just-in-time compilation happen here. The first and the
  * last set are looked at, so that a kernel that only knows the addresses of one of them is found. */
 static int first_launches(struct tk_engine *e)
@@ -136,10 +168,11 @@ static int first_launches(struct tk_engine *e)
 		status = tk_engine_launch(e, last);
 	if (status == 0)
 		status = tk_engine_synchronize(e);
+	tk_engine_note_memory(e);
 	if (status || !e->options->verify)
 		return status;
 	status = check_set(e, 0);
-	return status == 0 && last > 0 ? check_set(e, last) : status;
+	return status == 0 && last > 0 ? check_again(e, last) : status;
 }
 
 static int summarise(struct tk_engine *e)
@@ -159,12 +192,24 @@ static int summarise(struct tk_engine *e)
 	return 0;
 }
 
+/* A power limit is what the sustained mode measures under: only other reasons count against it. */
+static bool throttled_throughout(const struct tk_engine *e)
+{
+	const struct tk_measurement *m = e->out;
+	bool power_only =
+	        strcmp(m->after.reasons, "sw_power_cap") == 0 || (!m->after.reasons[0] && !m->after.throttled);
+	return m->throttled_samples == m->sample_count && !(e->options->mode == TK_MODE_SUSTAINED && power_only);
+}
+
 static void judge(struct tk_engine *e)
 {
 	struct tk_measurement *m = e->out;
-	double half = (m->hi - m->lo) / 2 / m->summary.median;
+	double half = (m->hi - m->lo) / 2 / m->summary.median,
+	       launches = (double)m->sample_count * (double)m->launches_per_sample;
 	m->outcome = TK_OUTCOME_OK;
-	if (m->throttled_samples == m->sample_count)
+	if (m->rest_ns <= 0)
+		m->energy_j = (m->after.energy_j - m->before.energy_j) / launches;
+	if (throttled_throughout(e))
 		tk_engine_end(e, TK_OUTCOME_THROTTLED, "throttled throughout: %s",
 		        m->after.reasons[0] ? m->after.reasons : "no reason was given");
 	else if (!e->has_interval)
@@ -186,7 +231,7 @@ static int run(struct tk_engine *e)
 	if ((status = tk_engine_telemetry(e, &e->out->before)) || (status = tk_engine_sample(e)))
 		return status;
 	/* Once more, after thousands of launches back to back: races and used-up workspace show only now. */
-	if (e->options->verify && (status = check_set(e, 0)))
+	if (e->options->verify && (status = check_again(e, 0)))
 		return status;
 	if ((status = summarise(e)))
 		return status;
@@ -205,8 +250,17 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const 
 	        .problem = problem,
 	        .options = options,
 	        .out = out,
-	        .err = err};
-	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED, .launch_ns = NAN, .flops = NAN, .bytes = NAN};
+	        .err = err,
+	        .mhz = NAN};
+	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED,
+	        .launch_ns = NAN,
+	        .flops = NAN,
+	        .bytes = NAN,
+	        .mode = options->mode,
+	        .clock_mhz = NAN,
+	        .clock_min_mhz = NAN,
+	        .cycles = NAN,
+	        .energy_j = NAN};
 	int status = run(&e);
 	tear_down(&e);
 	if (status < 0)

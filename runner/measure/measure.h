@@ -4,6 +4,7 @@
  * median is tight or the budget is spent. docs/methodology/measuring.md says why each step is as it is. */
 #ifndef TK_MEASURE_H
 #define TK_MEASURE_H
+#include "problem/mode.h"
 #include "problem/outcome.h"
 #include "problem/problem.h"
 #include "stats/stopping.h"
@@ -13,15 +14,14 @@
 
 struct tk_error;
 
-enum tk_cache_mode { TK_CACHE_COLD, TK_CACHE_HOT };
-
 struct tk_measure_options {
 	uint64_t seed; /* of the inputs */
-	enum tk_cache_mode cache;
-	struct tk_stop_rule stop;
+	enum tk_mode mode;
+	struct tk_stop_rule stop; /* paced, sustained, loaded: the width is what is promised, the engine aims at less */
 	double max_warmup_s;
 	double min_sample_ns; /* shorter launches are timed in batches of at least this; the sample is the mean of the
 	                         batch */
+	double rest_ns;       /* paced, loaded: between two bursts; 0: found for the kernel */
 	bool verify;
 	const char *config; /* NULL: the backend's best guess */
 	uint32_t threads;   /* CPU */
@@ -53,6 +53,13 @@ struct tk_measurement {
 	uint32_t sets;       /* input sets that were rotated */
 	struct tk_telemetry before, after;
 	uint64_t throttled_samples;
+	enum tk_mode mode;
+	double clock_mhz, clock_min_mhz; /* compute clock during the samples: median, lowest; NAN where the device does
+	                                    not stamp it */
+	double cycles;                   /* of one execution: median of each sample's time and clock; NAN likewise */
+	double rest_ns;                  /* between two bursts; 0 where there is none */
+	double energy_j;                 /* of one execution; NAN where unknown, and where there were rests */
+	uint64_t device_bytes; /* most memory that the job had on the device when that was looked at; 0: unknown */
 };
 
 /* TK_OK with an outcome in *out, also where the backend said no, lied or ran out of memory. Errors are the engine's

@@ -8,6 +8,10 @@
 #include <string.h>
 
 #define SETS_MAX 16384
+#define COPIED_SETS_MAX 4096 /* where a graph may hold a turn through all of them */
+#define LARGE_TENSOR ((uint64_t)1 << 20)
+#define LARGE_ALIGNMENT ((uint64_t)2 << 20)
+#define SMALL_ALIGNMENT 512
 #define CACHES 2 /* how many last-level caches the sets must exceed together */
 
 static double gib(uint64_t bytes)
@@ -29,14 +33,15 @@ static uint32_t count_sets(const struct tk_engine *e, uint64_t bytes)
 {
 	uint64_t wanted = CACHES * e->info.cache_bytes / (bytes ? bytes : 1) + 1;
 	uint64_t most = e->info.memory_bytes / 2 / (bytes ? bytes : 1);
-	if (e->options->cache == TK_CACHE_HOT)
+	if (!tk_mode_rotates(e->options->mode))
 		return 1;
 	if (wanted < 2)
 		wanted = 2;
 	if (wanted > most)
 		wanted = most;
-	if (wanted > SETS_MAX)
-		wanted = SETS_MAX;
+	uint64_t bound = e->ops->copy ? COPIED_SETS_MAX : SETS_MAX;
+	if (wanted > bound)
+		wanted = bound;
 	return wanted < 1 ? 1 : (uint32_t)wanted;
 }
 
@@ -48,9 +53,9 @@ static int fill_host(struct tk_engine *e)
 		if (!t->data)
 			return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY,
 			        "%.2f GiB of host memory for tensor %s cannot be had", gib(t->bytes), t->name);
-		if (t->output)
+		if (t->output && !e->ops->fill)
 			memset(t->data, 0xff, t->bytes);
-		else if (tk_inputs_fill(e->problem, i, e->options->seed, t->data, e->err))
+		else if (!t->output && tk_inputs_fill(e->problem, i, e->options->seed, t->data, e->err))
 			return e->err ? e->err->status : TK_EINTERNAL;
 	}
 	return 0;
@@ -81,6 +86,72 @@ static int make_set(struct tk_engine *e, uint32_t set)
 	return 0;
 }
 
+static int spoil(struct tk_engine *e, uint32_t set, uint32_t i)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	struct tk_tensor *t = &e->sets[set][i];
+	if (e->ops->fill)
+		return tk_engine_check(e, e->ops->fill(e->device, t->data, 0xff, t->bytes, &abi), "fill", &abi);
+	memset(e->host[i].data, 0xff, e->host[i].bytes);
+	return upload(e, set, i);
+}
+
+/* Large tensors begin where an allocation of their own would, so that a set does not depend on how many there are. */
+static uint64_t aligned(uint64_t at, uint64_t bytes)
+{
+	uint64_t to = bytes >= LARGE_TENSOR ? LARGE_ALIGNMENT : SMALL_ALIGNMENT;
+	return (at + to - 1) / to * to;
+}
+
+/* Bytes from one set to the next; fills offsets. */
+static uint64_t layout(const struct tk_engine *e, uint64_t offsets[TK_T_MAX])
+{
+	uint64_t at = 0, largest = 0;
+	for (uint32_t i = 0; i < e->tensor_count; i++) {
+		offsets[i] = aligned(at, e->host[i].bytes);
+		at = offsets[i] + e->host[i].bytes;
+		largest = e->host[i].bytes > largest ? e->host[i].bytes : largest;
+	}
+	return aligned(at, largest);
+}
+
+/* One allocation, one upload; the other sets are copies that the device makes of the first, twice as many with each
+ * step. */
+static int make_arena(struct tk_engine *e, uint32_t wanted)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	uint64_t offsets[TK_T_MAX], stride = layout(e, offsets);
+	int status = tk_engine_check(e, e->ops->alloc(e->device, stride * wanted, &e->arena, &abi), "allocation", &abi);
+	for (uint32_t s = 0; status == 0 && s < wanted; s++)
+		for (uint32_t i = 0; i < e->tensor_count; i++) {
+			e->sets[s][i] = e->host[i];
+			e->sets[s][i].data = (char *)e->arena + s * stride + offsets[i];
+		}
+	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++)
+		status = e->host[i].output ? spoil(e, 0, i) : upload(e, 0, i);
+	for (uint64_t done = 1; status == 0 && done < wanted; done *= 2) {
+		uint64_t more = wanted - done < done ? wanted - done : done;
+		status = tk_engine_check(e,
+		        e->ops->copy(e->device, (char *)e->arena + done * stride, e->arena, more * stride, &abi),
+		        "copy", &abi);
+	}
+	if (status == 0)
+		e->set_count = wanted;
+	return status;
+}
+
+void tk_engine_note_memory(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	uint64_t now = 0;
+	if (!e->ops->memory_used || e->ops->memory_used(e->device, &now, &abi) != TK_ABI_OK)
+		return;
+	if (e->memory_before == 0)
+		e->memory_before = now + 1;
+	else if (now + 1 > e->memory_before && now + 1 - e->memory_before > e->out->device_bytes)
+		e->out->device_bytes = now + 1 - e->memory_before;
+}
+
 int tk_engine_make_sets(struct tk_engine *e)
 {
 	int status = tk_problem_tensors(e->problem, e->host, &e->tensor_count, e->err);
@@ -90,54 +161,84 @@ int tk_engine_make_sets(struct tk_engine *e)
 	if (e->info.memory_bytes && bytes > e->info.memory_bytes)
 		return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY, "the tensors take %.1f GiB, the device has %.1f GiB",
 		        gib(bytes), gib(e->info.memory_bytes));
+	tk_engine_note_memory(e);
 	if ((status = fill_host(e)) || (status = tk_engine_forward(e)))
 		return status;
 	uint32_t wanted = count_sets(e, bytes);
 	e->sets = calloc(wanted, sizeof *e->sets);
 	if (!e->sets)
 		return tk_fail(e->err, TK_ENOMEM, "out of memory for %u input sets", wanted);
-	for (e->set_count = 0; status == 0 && e->set_count < wanted; e->set_count++)
+	if (e->ops->copy)
+		status = make_arena(e, wanted);
+	for (; status == 0 && e->set_count < wanted; e->set_count++)
 		status = make_set(e, e->set_count);
 	e->out->sets = e->set_count;
 	return status;
 }
 
-/* NaN in every output: what is not written shows. The host copies are spoiled as well, so that a failed fetch cannot
- * pass. */
+/* NaN in every output: what is not written shows. */
 int tk_engine_poison(struct tk_engine *e, uint32_t set)
 {
 	int status = 0;
-	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++) {
-		if (!e->host[i].output)
-			continue;
-		memset(e->host[i].data, 0xff, e->host[i].bytes);
-		status = upload(e, set, i);
-	}
+	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++)
+		if (e->host[i].output)
+			status = spoil(e, set, i);
 	return status;
 }
 
-int tk_engine_fetch(struct tk_engine *e, uint32_t set)
+static int fetch_into(struct tk_engine *e, uint32_t set, uint32_t i, void *to)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	return tk_engine_check(
+	        e, e->ops->download(e->device, to, e->sets[set][i].data, e->host[i].bytes, &abi), "download", &abi);
+}
+
+static int finish(struct tk_engine *e, uint32_t set)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = tk_engine_synchronize(e);
 	if (status == 0 && e->backend->fetch)
 		status = tk_engine_check(e, e->backend->fetch(e->plan, set, &abi), "fetch", &abi);
+	return status;
+}
+
+int tk_engine_fetch(struct tk_engine *e, uint32_t set)
+{
+	int status = finish(e, set);
 	for (uint32_t i = 0; status == 0 && i < e->tensor_count; i++)
 		if (e->host[i].output)
-			status = tk_engine_check(e,
-			        e->ops->download(
-			                e->device, e->host[i].data, e->sets[set][i].data, e->host[i].bytes, &abi),
-			        "download", &abi);
+			status = fetch_into(e, set, i, e->host[i].data);
+	return status;
+}
+
+int tk_engine_same(struct tk_engine *e, uint32_t set, bool *same)
+{
+	int status = finish(e, set);
+	*same = true;
+	for (uint32_t i = 0; status == 0 && *same && i < e->tensor_count; i++) {
+		if (!e->host[i].output)
+			continue;
+		if (!e->compared[i] && !(e->compared[i] = malloc(e->host[i].bytes + 1))) {
+			*same = false;
+			break;
+		}
+		status = fetch_into(e, set, i, e->compared[i]);
+		*same = status == 0 && memcmp(e->compared[i], e->host[i].data, e->host[i].bytes) == 0;
+	}
 	return status;
 }
 
 void tk_engine_free_sets(struct tk_engine *e)
 {
-	for (uint32_t s = 0; e->sets && s < e->set_count; s++)
+	if (e->arena)
+		e->ops->release(e->device, e->arena);
+	for (uint32_t s = 0; !e->arena && e->sets && s < e->set_count; s++)
 		for (uint32_t i = 0; i < e->tensor_count; i++)
 			if (e->sets[s][i].data)
 				e->ops->release(e->device, e->sets[s][i].data);
 	free(e->sets);
-	for (uint32_t i = 0; i < e->tensor_count; i++)
+	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		free(e->host[i].data);
+		free(e->compared[i]);
+	}
 }

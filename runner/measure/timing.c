@@ -11,6 +11,11 @@
 #define BATCH_MAX 100000
 #define LONG_NS 50e6                 /* launches from here on are not repeated for anything but samples */
 #define TELEMETRY_EVERY_NS 100000000 /* between samples */
+#define BURST_NS 1e6      /* of a device with a governor: long enough for its clocks, short enough for its power */
+#define SUSTAINED_NS 20e6 /* one sample of a settled governor */
+#define HOLD_LEAST_NS 20e3
+#define HOLD_MOST_NS 5e6
+#define THROTTLED_CLOCK 0.99 /* a sample below this share of the job's highest clock is marked */
 
 int tk_engine_launch(struct tk_engine *e, uint32_t set)
 {
@@ -58,39 +63,79 @@ static int enqueue(struct tk_engine *e, struct tk_abi_error *abi, const char **w
 	return status;
 }
 
-/* Nanoseconds of one launch, as the mean of a batch. */
-static int time_batch(struct tk_engine *e, double *ns)
+/* What the stream gets for one sample, in this order. Held streams run without waiting for the host; stamps lie outside
+ * of the events. */
+static int enqueue_sample(struct tk_engine *e, struct tk_abi_error *abi, const char **what)
+{
+	const struct tk_device_ops *o = e->ops;
+	int status = TK_ABI_OK;
+	if (e->hold_ns > 0) {
+		*what = "hold";
+		status = o->hold(e->device, e->stream, e->hold_ns, abi);
+	}
+	if (status == TK_ABI_OK && e->strain_ns > 0) {
+		*what = "strain";
+		status = o->strain(e->device, e->strain_ns, TK_ENGINE_STRAIN_SHARE, abi);
+	}
+	int64_t start = tk_clock_mono_ns();
+	if (status == TK_ABI_OK && e->stamp_from) {
+		*what = "clock stamp";
+		status = o->stamp_record(e->device, e->stamp_from, e->stream, abi);
+	}
+	if (status == TK_ABI_OK) {
+		*what = "event";
+		status = o->event_record(e->device, e->from, e->stream, abi);
+	}
+	for (uint64_t i = 0; status == TK_ABI_OK && i < e->bursts; i++)
+		status = enqueue(e, abi, what);
+	if (status == TK_ABI_OK)
+		status = o->event_record(e->device, e->to, e->stream, abi);
+	if (status == TK_ABI_OK && e->stamp_to)
+		status = o->stamp_record(e->device, e->stamp_to, e->stream, abi);
+	double took_ns = (double)(tk_clock_mono_ns() - start);
+	if (o->hold)
+		e->hold_ns = fmin(fmax(0.7 * e->hold_ns, fmax(HOLD_LEAST_NS, 1.5 * took_ns)), HOLD_MOST_NS);
+	return status;
+}
+
+/* Nanoseconds of one launch, as the mean of a sample. */
+int tk_engine_time(struct tk_engine *e, double *ns)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const char *what = "event";
 	double elapsed = 0;
-	int status = e->ops->event_record(e->device, e->from, e->stream, &abi);
-	if (status == TK_ABI_OK)
-		status = enqueue(e, &abi, &what);
-	if (status == TK_ABI_OK)
-		status = e->ops->event_record(e->device, e->to, e->stream, &abi);
+	int status = enqueue_sample(e, &abi, &what);
 	if (status == TK_ABI_OK)
 		status = e->ops->event_elapsed_ns(e->device, e->from, e->to, &elapsed, &abi);
+	e->mhz = NAN;
+	if (status == TK_ABI_OK && e->stamp_to) {
+		what = "clock stamp";
+		status = e->ops->stamp_mhz(e->device, e->stamp_from, e->stamp_to, &e->mhz, &abi);
+	}
 	if (status != TK_ABI_OK)
 		return tk_engine_check(e, status, what, &abi);
 	if (!isfinite(elapsed) || elapsed < 0)
 		return tk_engine_end(e, TK_OUTCOME_FAILED, "the device's clock ran %g ns for one sample", elapsed);
-	*ns = elapsed / (double)e->batch;
+	e->full_mhz = fmax(e->full_mhz, isfinite(e->mhz) ? e->mhz : 0);
+	*ns = elapsed / (double)(e->batch * e->bursts);
 	return 0;
 }
 
 /* So many launches that a sample lasts min_sample_ns. */
 static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
 {
-	double n = ceil(e->options->min_sample_ns / fmax(launch_ns, 1));
+	bool burst = tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED;
+	double n = ceil((burst ? BURST_NS : e->options->min_sample_ns) / fmax(launch_ns, 1));
 	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint64_t)n;
 }
 
+/* Bursts of several launches are always captured: their gaps are then the device's alone. */
 static bool wants_graph(const struct tk_engine *e, double launch_ns)
 {
 	const struct tk_device_ops *o = e->ops;
+	bool burst = (tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED) && e->batch > 1;
 	return o->graph_begin && o->graph_end && o->graph_launch && o->graph_free && e->out->plan.capturable &&
-	       launch_ns < GRAPH_BELOW_NS;
+	       (burst || launch_ns < GRAPH_BELOW_NS);
 }
 
 /* One graph holds a whole batch, and at least one turn through all sets: it repeats the same ones every time. */
@@ -127,9 +172,9 @@ static int choose_batch(struct tk_engine *e)
 {
 	double best = INFINITY, ns = 0;
 	int status = 0;
-	e->batch = 1;
+	e->batch = e->bursts = 1;
 	for (int i = 0; status == 0 && i < 3; i++) {
-		status = time_batch(e, &ns);
+		status = tk_engine_time(e, &ns);
 		best = fmin(best, ns);
 		if (best > LONG_NS)
 			break;
@@ -140,7 +185,9 @@ static int choose_batch(struct tk_engine *e)
 	e->batch = batch_for(e, best);
 	if (wants_graph(e, best))
 		status = capture(e);
-	e->out->launches_per_sample = e->batch;
+	if (e->options->mode == TK_MODE_SUSTAINED)
+		e->bursts = (uint64_t)fmin(fmax(ceil(SUSTAINED_NS / (best * (double)e->batch)), 1), 1000);
+	e->out->launches_per_sample = e->batch * e->bursts;
 	return status;
 }
 
@@ -150,11 +197,13 @@ int tk_engine_warm_up(struct tk_engine *e)
 	double window[WINDOW], before = NAN, within = fmax(e->options->stop.relative_half_width, 0.005);
 	int64_t start = tk_clock_mono_ns();
 	int status = choose_batch(e), n = 0;
+	if (status == 0 && (tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED))
+		return tk_engine_settle(e);
 	while (status == 0) {
 		e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
 		if (e->out->warmup_s >= e->options->max_warmup_s)
 			break;
-		status = time_batch(e, &window[n++]);
+		status = tk_engine_time(e, &window[n++]);
 		if (n < WINDOW)
 			continue;
 		double now = median_of_window(window);
@@ -209,6 +258,10 @@ static int grow(struct tk_engine *e, struct samples *s)
 	if (!samples)
 		return tk_fail(e->err, TK_ENOMEM, "out of memory for %zu samples", cap);
 	e->out->samples = samples;
+	double *clocks = e->stamp_to ? realloc(e->clocks, cap * sizeof *clocks) : NULL;
+	if (e->stamp_to && !clocks)
+		return tk_fail(e->err, TK_ENOMEM, "out of memory for %zu samples", cap);
+	e->clocks = clocks;
 	s->cap = cap;
 	return 0;
 }
@@ -229,6 +282,8 @@ static int add_sample(struct tk_engine *e, struct samples *s, double ns)
 	memmove(s->sorted + lo + 1, s->sorted + lo, (n - lo) * sizeof *s->sorted);
 	s->sorted[lo] = ns;
 	e->out->samples[n] = ns;
+	if (e->clocks)
+		e->clocks[n] = e->mhz;
 	e->out->sample_count = n + 1;
 	s->unmarked++;
 	return 0;
@@ -255,31 +310,57 @@ static int look(struct tk_engine *e, struct samples *s, bool last)
 
 /* The interval is worked out when there is a chance that the answer is new: every sample at first, then every 32nd
  * part. */
-static bool due(const struct tk_engine *e, size_t n, double spent_s)
+static bool due(const struct tk_stop_rule *rule, size_t n, double spent_s)
 {
-	const struct tk_stop_rule *rule = &e->options->stop;
 	size_t step = n / 32 + 1;
 	return spent_s >= rule->budget_s || n >= rule->max_samples || (n >= rule->min_samples && n % step == 0);
 }
 
+/* The clocks of the samples: what the median took in cycles, and which samples ran at a clock that had given way. */
+static void count_clocks(struct tk_engine *e, double *room)
+{
+	struct tk_measurement *m = e->out;
+	uint64_t n = m->sample_count, slow = 0, known = 0;
+	m->clock_min_mhz = NAN;
+	for (uint64_t i = 0; e->clocks && i < n; i++) {
+		if (!isfinite(e->clocks[i]))
+			continue;
+		slow += e->clocks[i] < THROTTLED_CLOCK * e->full_mhz;
+		m->clock_min_mhz = fmin(m->clock_min_mhz, e->clocks[i]);
+		room[known++] = e->clocks[i];
+	}
+	m->clock_mhz = known ? tk_median(room, known) : NAN;
+	for (uint64_t i = known = 0; e->clocks && i < n; i++)
+		if (isfinite(e->clocks[i]))
+			room[known++] = m->samples[i] * e->clocks[i] * 1e-3;
+	m->cycles = known ? tk_median(room, known) : NAN;
+	if (slow > m->throttled_samples)
+		m->throttled_samples = slow;
+}
+
 int tk_engine_sample(struct tk_engine *e)
 {
+	const struct tk_stop_rule rule = tk_engine_rule(e);
 	struct samples s = {.looked_ns = tk_clock_mono_ns()};
 	enum tk_stop stop = TK_STOP_CONTINUE;
 	double ns = 0;
 	int64_t start = tk_clock_mono_ns();
 	int status = 0;
 	while (status == 0 && stop == TK_STOP_CONTINUE) {
-		if ((status = time_batch(e, &ns)) || (status = add_sample(e, &s, ns)) || (status = look(e, &s, false)))
+		if ((status = tk_engine_rest(e)) || (status = tk_engine_time(e, &ns)) ||
+		        (status = add_sample(e, &s, ns)) || (status = look(e, &s, false)))
 			break;
 		double spent_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
-		if (due(e, e->out->sample_count, spent_s))
-			stop = tk_stop_check(&e->options->stop, s.sorted, e->out->sample_count, spent_s);
+		if (due(&rule, e->out->sample_count, spent_s))
+			stop = tk_stop_check(&rule, s.sorted, e->out->sample_count, spent_s);
 	}
 	e->out->stop = stop;
 	e->out->measure_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+	e->out->rest_ns = e->rest_ns;
 	if (status == 0)
 		status = look(e, &s, true);
+	if (status == 0)
+		count_clocks(e, s.sorted);
 	free(s.sorted);
 	return status;
 }

@@ -4,10 +4,14 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "element.h"
+#include "measure/parallel.h"
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+
+#define SCAN_PART 65536 /* values that are worth a thread */
 
 double tk_element_get(const struct tk_tensor *t, int64_t i)
 {
@@ -55,27 +59,43 @@ static void name_element(const struct tk_tensor *t, int64_t i, char *out, size_t
 		used += (size_t)snprintf(out + used, size - used, "[%lld]", (long long)at[d]);
 }
 
+struct scan {
+	const struct tk_tensor *t;
+	_Atomic int64_t found; /* the first value that is not finite, INT64_MAX: none */
+};
+
+static void scan_part(void *arg, int64_t first, int64_t count)
+{
+	struct scan *s = arg;
+	double chunk[512];
+	for (int64_t at = first; at < first + count; at += 512) {
+		int64_t len = first + count - at < 512 ? first + count - at : 512, i = 0;
+		tk_elements_load(s->t->dtype, s->t->data, at, len, chunk);
+		while (i < len && isfinite(chunk[i]))
+			i++;
+		if (i == len)
+			continue;
+		int64_t known = atomic_load(&s->found);
+		while (at + i < known && !atomic_compare_exchange_weak(&s->found, &known, at + i))
+			;
+		return;
+	}
+}
+
 /* Outputs are poisoned with NaN before the run: whatever is not finite was not written, or went wrong. */
 static void scan_finite(struct tk_verify *v, const struct tk_tensor *t)
 {
-	double chunk[512];
 	char name[128];
-	int64_t n = (int64_t)(t->bytes / tk_element_bytes(t->dtype));
-	for (int64_t first = 0; first < n; first += 512) {
-		int64_t len = n - first < 512 ? n - first : 512;
-		tk_elements_load(t->dtype, t->data, first, len, chunk);
-		for (int64_t i = 0; i < len; i++) {
-			if (isfinite(chunk[i]))
-				continue;
-			name_element(t, first + i, name, sizeof name);
-			v->out->passed = false;
-			v->out->max_error = INFINITY;
-			v->worst = INFINITY;
-			snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not a number, or never written",
-			        name, chunk[i]);
-			return;
-		}
-	}
+	struct scan s = {t, INT64_MAX};
+	tk_parallel((int64_t)(t->bytes / tk_element_bytes(t->dtype)), SCAN_PART, scan_part, &s);
+	if (s.found == INT64_MAX)
+		return;
+	name_element(t, s.found, name, sizeof name);
+	v->out->passed = false;
+	v->out->max_error = INFINITY;
+	v->worst = INFINITY;
+	snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not a number, or never written", name,
+	        tk_element_load(t->dtype, t->data, s.found));
 }
 
 /* The log-sum-exp is optional: a backend that has none leaves the poison as it was. */

@@ -1,9 +1,11 @@
 /* Attention is checked by rows against the reference: the first and the last one, every batch entry and every kv head,
  * and a seeded choice of others. The tolerance of a row follows from its own softmax weights. */
 #include "base/error.h"
+#include "measure/parallel.h"
 #include "measure/verify.h"
 #include "reference.h"
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -123,21 +125,86 @@ static void attention_row(struct tk_verify *v, const struct tk_attention *p, con
 	        "log-sum-exp of %s: got %g, expected %g", where, got, row->lse);
 }
 
+/* The rows that are looked at, shared by the threads that do so; each has a verdict of its own until it is done. */
+struct rows {
+	const struct tk_attention *attention; /* one of the two */
+	const struct tk_nsa *nsa;
+	const struct tk_tensor *t;
+	const struct tk_verify_place *places;
+	int64_t keys;         /* most keys of a row */
+	pthread_mutex_t lock; /* of what follows */
+	struct tk_verify *v;
+	bool no_memory;
+};
+
+static void merge(struct rows *all, const struct tk_verify *part)
+{
+	struct tk_verdict_numbers *to = all->v->out;
+	pthread_mutex_lock(&all->lock);
+	if (part->worst > all->v->worst) {
+		all->v->worst = part->worst;
+		to->max_error = part->out->max_error;
+		to->tolerance = part->out->tolerance;
+		if (part->out->detail[0])
+			snprintf(to->detail, sizeof to->detail, "%s", part->out->detail);
+	}
+	to->checked += part->out->checked;
+	to->passed &= part->out->passed;
+	pthread_mutex_unlock(&all->lock);
+}
+
+static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_verify_place at,
+        struct tk_reference_row *row, double *want, struct tolerance *e);
+
+static void check_part(void *arg, int64_t first, int64_t count)
+{
+	struct rows *all = arg;
+	int64_t width = all->nsa ? all->nsa->d : all->attention->dv,
+	        reach = all->nsa || width > all->attention->d ? width : all->attention->d;
+	struct tk_verdict_numbers numbers = {.passed = true};
+	struct tk_verify v = {.out = &numbers, .worst = -1};
+	struct tk_reference_row row = {0};
+	struct tolerance e = {0};
+	double *want = calloc((size_t)width, sizeof *want);
+	uint32_t dtype = all->nsa ? all->nsa->dtype : all->attention->dtype;
+	if (!want || tolerance_init(&e, dtype, width, NULL) || tk_reference_row_init(&row, all->keys, reach)) {
+		all->no_memory = true;
+		count = 0;
+	}
+	for (int64_t n = first; n < first + count; n++)
+		if (all->nsa)
+			nsa_row(&v, all->nsa, all->t, all->places[n], &row, want, &e);
+		else
+			attention_row(&v, all->attention, all->t, all->places[n], &row, &e);
+	merge(all, &v);
+	free(want);
+	tk_reference_row_free(&row);
+	tolerance_free(&e);
+}
+
+static int check_rows(struct rows *all, int64_t count, int64_t batches, int64_t heads, int64_t kv_heads, int64_t length,
+        struct tk_error *err)
+{
+	struct tk_verify_place *places = calloc((size_t)count, sizeof *places);
+	if (!places)
+		return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	for (int64_t n = 0; n < count; n++)
+		places[n] = tk_verify_choose(all->v, n, batches, heads, kv_heads, length);
+	all->places = places;
+	snprintf(all->v->out->method, sizeof all->v->out->method, "rows");
+	pthread_mutex_init(&all->lock, NULL);
+	tk_parallel(count, 1, check_part, all);
+	pthread_mutex_destroy(&all->lock);
+	free(places);
+	return all->no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for the check of the result") : TK_OK;
+}
+
 int tk_verify_attention(
         struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err)
 {
-	struct tk_reference_row row = {0};
-	struct tolerance e = {0};
-	int64_t rows = tk_verify_row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * (double)(p->d + 2 * p->dv));
-	int status = tolerance_init(&e, p->dtype, p->dv, err);
-	snprintf(v->out->method, sizeof v->out->method, "rows");
-	if (status == TK_OK && tk_reference_row_init(&row, p->skv, p->d > p->dv ? p->d : p->dv))
-		status = tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
-	for (int64_t n = 0; status == TK_OK && n < rows; n++)
-		attention_row(v, p, t, tk_verify_choose(v, n, p->b, p->h, p->hkv, p->sq), &row, &e);
-	tk_reference_row_free(&row);
-	tolerance_free(&e);
-	return status;
+	struct rows all = {.attention = p, .t = t, .v = v, .keys = p->skv};
+	int64_t count = tk_verify_row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * (double)(p->d + 2 * p->dv));
+	return check_rows(&all, count, p->b, p->h, p->hkv, p->sq, err);
 }
 
 static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_verify_place at,
@@ -164,19 +231,8 @@ static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk
 
 int tk_verify_nsa(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_error *err)
 {
-	struct tk_reference_row row = {0};
-	struct tolerance e = {0};
-	int64_t keys = tk_reference_nsa_max_keys(p);
-	int64_t rows = tk_verify_row_count(p->b, p->hkv, p->h, p->s, (double)(keys + p->window) * 3 * (double)p->d);
-	double *want = calloc((size_t)p->d, sizeof *want);
-	int status = tolerance_init(&e, p->dtype, p->d, err);
-	snprintf(v->out->method, sizeof v->out->method, "rows");
-	if (status == TK_OK && (!want || tk_reference_row_init(&row, keys, p->d)))
-		status = tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
-	for (int64_t n = 0; status == TK_OK && n < rows; n++)
-		nsa_row(v, p, t, tk_verify_choose(v, n, p->b, p->h, p->hkv, p->s), &row, want, &e);
-	free(want);
-	tk_reference_row_free(&row);
-	tolerance_free(&e);
-	return status;
+	struct rows all = {.nsa = p, .t = t, .v = v, .keys = tk_reference_nsa_max_keys(p)};
+	int64_t count =
+	        tk_verify_row_count(p->b, p->hkv, p->h, p->s, (double)(all.keys + p->window) * 3 * (double)p->d);
+	return check_rows(&all, count, p->b, p->h, p->hkv, p->s, err);
 }

@@ -4,6 +4,7 @@
  * The rows are combined in groups, over the shorter side of C, so that a single wrong entry stands out of the rounding
  * of its group. */
 #include "base/error.h"
+#include "measure/parallel.h"
 #include "measure/verify.h"
 #include "reference.h"
 #include <math.h>
@@ -13,6 +14,7 @@
 #define GROUP_ROWS 256
 #define GROUP_COST_MAX 268435456.0 /* multiply-adds on B: 2^28 */
 #define ENTRIES 32
+#define COLUMNS_PART 64 /* columns that are worth a thread */
 
 /* A matrix of rows x cols whose element (r, c) is stored at base + r ld + c, or, transposed, at base + c ld + r. */
 struct view {
@@ -33,47 +35,101 @@ static struct view rows_of(struct view v, int64_t first, int64_t count)
 	return v;
 }
 
-/* sum[c] = sum over r of l[r] M[r][c]; square[c] = sum over r of (l[r] M[r][c])^2 */
-static void combine(struct view v, const double *l, double *sum, double *square, double *line)
+static struct view columns_of(struct view v, int64_t first, int64_t count)
 {
-	for (int64_t c = 0; c < v.cols; c++)
+	v.base += v.transposed ? first * v.ld : first;
+	v.cols = count;
+	return v;
+}
+
+/* Lines of a matrix are looked at in pieces that stay in the first cache. */
+#define PIECE 512
+
+struct combination {
+	struct view v;
+	const double *l;
+	double *sum, *square;
+};
+
+static void combine_part(void *arg, int64_t first, int64_t count)
+{
+	const struct combination *k = arg;
+	struct view v = columns_of(k->v, first, count);
+	double line[PIECE], *sum = k->sum + first, *square = k->square + first;
+	for (int64_t c = 0; c < count; c++)
 		sum[c] = square[c] = 0;
 	for (int64_t s = 0; s < (v.transposed ? v.cols : v.rows); s++) {
 		int64_t n = v.transposed ? v.rows : v.cols;
-		tk_elements_load(v.t->dtype, v.t->data, v.base + s * v.ld, n, line);
-		for (int64_t i = 0; i < n; i++) {
-			double x = line[i] * l[v.transposed ? i : s];
-			sum[v.transposed ? s : i] += x;
-			square[v.transposed ? s : i] += x * x;
+		for (int64_t at = 0; at < n; at += PIECE) {
+			int64_t len = n - at < PIECE ? n - at : PIECE;
+			tk_elements_load(v.t->dtype, v.t->data, v.base + s * v.ld + at, len, line);
+			for (int64_t i = 0; i < len; i++) {
+				double x = line[i] * k->l[v.transposed ? at + i : s];
+				sum[v.transposed ? s : at + i] += x;
+				square[v.transposed ? s : at + i] += x * x;
+			}
+		}
+	}
+}
+
+/* sum[c] = sum over r of l[r] M[r][c]; square[c] = sum over r of (l[r] M[r][c])^2 */
+static void combine(struct view v, const double *l, double *sum, double *square)
+{
+	struct combination k = {v, l, sum, square};
+	tk_parallel(v.cols, COLUMNS_PART, combine_part, &k);
+}
+
+struct product {
+	struct view v;
+	int64_t groups;
+	const double *w;
+	double *y, *square;
+};
+
+static void multiply_piece(
+        const struct product *k, struct view v, int64_t first, int64_t s, int64_t at, int64_t n, const double *line)
+{
+	for (int64_t i = 0; i < n; i++)
+		k->square[first + (v.transposed ? s : at + i)] += line[i] * line[i];
+	for (int64_t g = 0; g < k->groups; g++) {
+		const double *wg = k->w + g * v.rows;
+		double *yg = k->y + g * k->v.cols + first, dot = 0;
+		if (v.transposed) {
+			for (int64_t i = 0; i < n; i++)
+				dot += wg[at + i] * line[i];
+			yg[s] += dot;
+		} else {
+			for (int64_t i = 0; i < n; i++)
+				yg[at + i] += wg[s] * line[i];
+		}
+	}
+}
+
+static void multiply_part(void *arg, int64_t first, int64_t count)
+{
+	const struct product *k = arg;
+	struct view v = columns_of(k->v, first, count);
+	double line[PIECE];
+	for (int64_t c = 0; c < count; c++) {
+		k->square[first + c] = 0;
+		for (int64_t g = 0; g < k->groups; g++)
+			k->y[g * k->v.cols + first + c] = 0;
+	}
+	for (int64_t s = 0; s < (v.transposed ? v.cols : v.rows); s++) {
+		int64_t n = v.transposed ? v.rows : v.cols;
+		for (int64_t at = 0; at < n; at += PIECE) {
+			int64_t len = n - at < PIECE ? n - at : PIECE;
+			tk_elements_load(v.t->dtype, v.t->data, v.base + s * v.ld + at, len, line);
+			multiply_piece(k, v, first, s, at, len, line);
 		}
 	}
 }
 
 /* y[g][c] = sum over r of w[g][r] M[r][c] for all groups in one pass; square[c] = sum over r of M[r][c]^2 */
-static void multiply(struct view v, int64_t groups, const double *w, double *y, double *square, double *line)
+static void multiply(struct view v, int64_t groups, const double *w, double *y, double *square)
 {
-	for (int64_t i = 0; i < groups * v.cols; i++)
-		y[i] = 0;
-	for (int64_t c = 0; c < v.cols; c++)
-		square[c] = 0;
-	for (int64_t s = 0; s < (v.transposed ? v.cols : v.rows); s++) {
-		int64_t n = v.transposed ? v.rows : v.cols;
-		tk_elements_load(v.t->dtype, v.t->data, v.base + s * v.ld, n, line);
-		for (int64_t i = 0; i < n; i++)
-			square[v.transposed ? s : i] += line[i] * line[i];
-		for (int64_t g = 0; g < groups; g++) {
-			const double *wg = w + g * v.rows;
-			double *yg = y + g * v.cols, dot = 0;
-			if (v.transposed) {
-				for (int64_t i = 0; i < n; i++)
-					dot += wg[i] * line[i];
-				yg[s] = dot;
-			} else {
-				for (int64_t i = 0; i < n; i++)
-					yg[i] += wg[s] * line[i];
-			}
-		}
-	}
+	struct product k = {v, groups, w, y, square};
+	tk_parallel(v.cols, COLUMNS_PART, multiply_part, &k);
 }
 
 /* Relative error of one accumulated product, in units of |A_i| |B_j| (Euclidean norms). */
@@ -116,7 +172,7 @@ struct check {
 	double *w;            /* groups x k */
 	double *w_norm;       /* groups: Euclidean norm of the combined rows, term by term */
 	double *y, *b_square; /* groups x c.cols, c.cols */
-	double *sum, *square, *line;
+	double *sum, *square;
 };
 
 static int check_alloc(struct check *k, struct tk_error *err)
@@ -130,8 +186,7 @@ static int check_alloc(struct check *k, struct tk_error *err)
 	k->b_square = calloc((size_t)k->c.cols, sizeof(double));
 	k->sum = calloc(longest, sizeof(double));
 	k->square = calloc(longest, sizeof(double));
-	k->line = calloc(longest, sizeof(double));
-	if (k->l && k->w && k->w_norm && k->y && k->b_square && k->sum && k->square && k->line)
+	if (k->l && k->w && k->w_norm && k->y && k->b_square && k->sum && k->square)
 		return TK_OK;
 	return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
 }
@@ -145,7 +200,6 @@ static void check_free(struct check *k)
 	free(k->b_square);
 	free(k->sum);
 	free(k->square);
-	free(k->line);
 }
 
 static void set_views(struct check *k, int64_t batch)
@@ -171,15 +225,14 @@ static void expect(struct check *k)
 {
 	for (int64_t g = 0; g < k->groups; g++) {
 		double total = 0;
-		combine(rows_of(k->a, g * k->group_rows, rows_in(k, g)), k->l + g * k->group_rows, k->sum, k->square,
-		        k->line);
+		combine(rows_of(k->a, g * k->group_rows, rows_in(k, g)), k->l + g * k->group_rows, k->sum, k->square);
 		for (int64_t l = 0; l < k->p->k; l++) {
 			k->w[g * k->p->k + l] = k->sum[l];
 			total += k->square[l];
 		}
 		k->w_norm[g] = sqrt(total);
 	}
-	multiply(k->b, k->groups, k->w, k->y, k->b_square, k->line);
+	multiply(k->b, k->groups, k->w, k->y, k->b_square);
 }
 
 /* Rounding errors of a group's entries are independent of l, so their combination stays below 4 times its root of
@@ -187,7 +240,7 @@ static void expect(struct check *k)
 static void compare_group(struct tk_verify *v, struct check *k, int64_t g, int64_t batch)
 {
 	int64_t first = g * k->group_rows, rows = rows_in(k, g);
-	combine(rows_of(k->c, first, rows), k->l + first, k->sum, k->square, k->line);
+	combine(rows_of(k->c, first, rows), k->l + first, k->sum, k->square);
 	for (int64_t j = 0; j < k->c.cols; j++) {
 		double size = k->w_norm[g] * sqrt(k->b_square[j]);
 		double tolerance =

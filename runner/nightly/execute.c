@@ -163,7 +163,7 @@ static int ask_worker(struct tk_night *n, const struct tk_job_row *job, const st
 {
 	const struct tk_measure_config *m = &n->config->measure;
 	struct tk_job_request request = {.backend_path = job->backend_path, .backend_options = job->options, .problem = problem->text,
-		.config = *series->config ? series->config : NULL, .cache = series->mode, .seed = INPUT_SEED,
+		.config = *series->config ? series->config : NULL, .mode = series->mode, .seed = INPUT_SEED,
 		.deadline_s = n->config->budgets.job_s, .measure_s = n->config->budgets.measure_s,
 		.relative_half_width = m->relative_half_width, .confidence = m->confidence,
 		.min_samples = m->min_samples, .max_samples = m->max_samples, .verify = true};

@@ -166,14 +166,22 @@ static double number_of(const json_t *request, const char *name, double otherwis
 	return json_is_number(v) && isfinite(json_number_value(v)) ? json_number_value(v) : otherwise;
 }
 
+static int mode_of(const json_t *request, enum tk_mode *out, struct tk_error *err)
+{
+	const char *word = text_of(request, "mode");
+	*out = TK_MODE_COLD;
+	if (word && tk_mode_parse(word, out))
+		return tk_fail(err, TK_EDATA, "`%.32s` is no mode", word);
+	return TK_OK;
+}
+
 static struct tk_measure_options options_of(const json_t *request)
 {
-	const char *cache = text_of(request, "cache");
 	double measure_s = number_of(request, "measure_s", 1), samples = number_of(request, "max_samples", 1000);
 	double most = samples >= 1 && samples <= TK_WIRE_SAMPLES_MAX / 2 ? samples : TK_WIRE_SAMPLES_MAX / 2;
 	return (struct tk_measure_options){
 	        .seed = (uint64_t)json_integer_value(json_object_get(request, "seed")),
-	        .cache = cache && strcmp(cache, "hot") == 0 ? TK_CACHE_HOT : TK_CACHE_COLD,
+	        .rest_ns = fmax(0, number_of(request, "rest_s", 0)) * 1e9,
 	        .stop = {.confidence = number_of(request, "confidence", 0.95),
 	                .relative_half_width = number_of(request, "relative_half_width", 0.01),
 	                .min_samples = (size_t)fmax(1, number_of(request, "min_samples", 10)),
@@ -195,7 +203,8 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
 	struct tk_measure_options options = options_of(request);
 	int status = problem ? need_text(request, "problem", &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (status || (status = open_device(s, request, outcome, err)))
+	if (status || (status = mode_of(request, &options.mode, err)) ||
+	        (status = open_device(s, request, outcome, err)))
 		goto out;
 	*outcome = TK_OUTCOME_FAILED;
 	if ((status = load_backend(s, request, err)) || (status = open_backend(s, request, outcome, err)) ||

@@ -71,6 +71,11 @@ static void add_timing(json_t *o, const struct tk_measurement *m)
 	json_object_set_new(o, "stop", json_string(tk_stop_word(m->stop)));
 	json_object_set_new(o, "launch_ns", real(m->launch_ns));
 	json_object_set_new(o, "throttled_samples", count(m->throttled_samples));
+	json_object_set_new(o, "clock_mhz", real(m->clock_mhz));
+	json_object_set_new(o, "clock_min_mhz", real(m->clock_min_mhz));
+	json_object_set_new(o, "cycles", real(m->cycles));
+	json_object_set_new(o, "rest_ns", real(m->rest_ns));
+	json_object_set_new(o, "energy_j", real(m->energy_j));
 	json_object_set_new(both, "before", telemetry(&m->before));
 	json_object_set_new(both, "after", telemetry(&m->after));
 	json_object_set_new(o, "telemetry", both);
@@ -94,6 +99,8 @@ json_t *tk_measurement_json(const struct tk_measurement *m)
 	json_object_set_new(o, "verify", verdict(&m->verdict));
 	json_object_set_new(o, "plan", plan(&m->plan));
 	json_object_set_new(o, "sets", count(m->sets));
+	json_object_set_new(o, "mode", json_string(tk_mode_word(m->mode)));
+	json_object_set_new(o, "device_bytes", count(m->device_bytes));
 	return o;
 }
 

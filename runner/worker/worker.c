@@ -374,7 +374,9 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 	add_text(r, "options", q->backend_options);
 	add_text(r, "problem", q->problem);
 	add_text(r, "config", q->config);
-	add_text(r, "cache", q->cache);
+	add_text(r, "mode", q->mode);
+	if (q->rest_s > 0)
+		json_object_set_new(r, "rest_s", json_real(q->rest_s));
 	json_object_set_new(r, "seed", json_integer((json_int_t)q->seed));
 	json_object_set_new(r, "measure_s", json_real(q->measure_s));
 	json_object_set_new(r, "relative_half_width", json_real(q->relative_half_width));

@@ -27,7 +27,8 @@ struct tk_worker_spec {
 
 struct tk_job_request {
 	const char *backend_path, *backend_options, *problem, *config;
-	const char *cache; /* "cold" or "hot" */
+	const char *mode; /* a word of problem/mode.h; NULL: cold */
+	double rest_s;    /* paced: between bursts; 0: found for the kernel */
 	uint64_t seed;
 	double deadline_s; /* of the whole job */
 	double measure_s, relative_half_width, confidence;

@@ -36,7 +36,7 @@ static int time_jobs(
         const struct rig *r, const struct tk_problem_spec *p, size_t samples, double *job_s, double *sampling_s)
 {
 	struct tk_measure_options o = {.seed = 1,
-	        .cache = TK_CACHE_HOT,
+	        .mode = TK_MODE_COLD,
 	        .stop = {0.95, 0, samples, samples, 60},
 	        .max_warmup_s = 1,
 	        .min_sample_ns = 1,

@@ -22,7 +22,7 @@ struct rig {
 
 static const struct tk_measure_options defaults = {
         .seed = 1,
-        .cache = TK_CACHE_COLD,
+        .mode = TK_MODE_COLD,
         .stop = {0.95, 0.01, 10, 100, 5},
         .max_warmup_s = 5,
         .min_sample_ns = 1,
@@ -123,7 +123,7 @@ static void cold_rotates_over_twice_the_cache(void **state)
 	assert_int_equal(r.m.sets, 43);
 	measure(&r, "copy:bytes=8388608", &o);
 	assert_int_equal(r.m.sets, 2);
-	o.cache = TK_CACHE_HOT;
+	o.mode = TK_MODE_HOT;
 	measure(&r, "gemm:m=64,n=64,k=64", &o);
 	assert_int_equal(r.m.sets, 1);
 	rig_down(&r);

@@ -42,7 +42,7 @@ static struct tk_job_request request(const char *options)
 	return (struct tk_job_request){.backend_path = NULL_BACKEND,
 	        .backend_options = options,
 	        .problem = PROBLEM,
-	        .cache = "cold",
+	        .mode = "cold",
 	        .seed = 1,
 	        .deadline_s = 60,
 	        .measure_s = 1,
@@ -192,7 +192,7 @@ static void the_other_backend_gets_a_process_of_its_own(void **state)
 	json_t *about = NULL;
 	struct tk_error err = {0};
 	r.backend_path = TK_MODULES "/tk_backend_reference.so";
-	r.cache = "hot";
+	r.mode = "hot";
 	r.relative_half_width = 10;
 	run(w, &r, "ok", "");
 	assert_int_equal(tk_worker_backend(w, NULL_BACKEND, &about, &err), 0); /* loaded without its device */

@@ -1,0 +1,133 @@
+/* Where a device has a power governor: keep off its limits (paced, loaded), or wait until it has settled (sustained).
+ *
+ * A matrix kernel that is launched back to back for some 30 to 100 ms meets the power limit; a window that is open
+ * while the clock gives way measures the governor. So either the work comes in bursts of about a millisecond with rests
+ * that are long enough, or the window opens after the governor is done. docs/methodology/gpu.md has the figures. */
+#include "base/clock.h"
+#include "measure/engine.h"
+#include <math.h>
+#include <string.h>
+
+#define REST_PER_BURST 7 /* so many times as long as the burst, at first */
+#define REST_LEAST_NS 4e6
+#define REST_MOST_NS 100e6
+#define REST_GROWTH 1.6
+#define FULL_CLOCK 0.995 /* a clock below this share of the highest one seen has given way */
+#define PACED_WINDOW 4   /* bursts that one judgement looks at */
+#define PACED_AGREE 0.002
+#define SUSTAINED_LEAST_S 0.6
+#define SUSTAINED_MOST_S 2.0
+#define SUSTAINED_WINDOW 5
+#define SUSTAINED_AGREE 0.004
+
+/* A mode's own aim; the interval that the caller asked for stays what the result is judged by. */
+static const struct {
+	double half_width, budget_s;
+	size_t min_samples, max_samples;
+} aims[TK_MODE_COUNT] = {
+        [TK_MODE_HOT] = {0.001, 0.4, 15, 60},
+        [TK_MODE_PACED] = {0.001, 0.4, 15, 60},
+        [TK_MODE_SUSTAINED] = {0.002, 0.6, 15, 60},
+        [TK_MODE_LOADED] = {0.002, 0.6, 20, 80},
+};
+
+/* Hot is paced where the device is one that has to be: one whose stream can be held. */
+bool tk_engine_paced(const struct tk_engine *e)
+{
+	enum tk_mode m = e->options->mode;
+	return m == TK_MODE_PACED || m == TK_MODE_LOADED || (m == TK_MODE_HOT && e->ops->hold);
+}
+
+struct tk_stop_rule tk_engine_rule(const struct tk_engine *e)
+{
+	struct tk_stop_rule rule = e->options->stop;
+	if (!tk_engine_paced(e) && e->options->mode != TK_MODE_SUSTAINED)
+		return rule;
+	rule.relative_half_width = fmin(rule.relative_half_width, aims[e->options->mode].half_width);
+	rule.min_samples = aims[e->options->mode].min_samples;
+	rule.max_samples = aims[e->options->mode].max_samples;
+	rule.budget_s = fmax(rule.budget_s, aims[e->options->mode].budget_s);
+	return rule;
+}
+
+int tk_engine_rest(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	if (e->strain_ns > 0) {
+		int status = tk_engine_check(e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi);
+		if (status)
+			return status;
+	}
+	if (e->rest_ns <= 0)
+		return 0;
+	if (e->ops->rest)
+		return tk_engine_check(e, e->ops->rest(e->device, e->rest_ns, &abi), "rest", &abi);
+	tk_clock_sleep_ns((int64_t)e->rest_ns);
+	return 0;
+}
+
+static double median_of(const double *x, int n)
+{
+	double sorted[8];
+	memcpy(sorted, x, (size_t)n * sizeof *x);
+	return tk_median(sorted, (size_t)n);
+}
+
+/* Bursts until the clock stays up and two windows agree; the rests grow while the clock gives way. */
+static int find_rest(struct tk_engine *e, double burst_ns)
+{
+	double ns[PACED_WINDOW], mhz[PACED_WINDOW], before = NAN;
+	int64_t start = tk_clock_mono_ns();
+	bool fixed = e->options->rest_ns > 0;
+	e->rest_ns = fixed ? e->options->rest_ns : fmin(fmax(REST_PER_BURST * burst_ns, REST_LEAST_NS), REST_MOST_NS);
+	for (int i = 0, status = 0;; i = 0) {
+		while (i < PACED_WINDOW && status == 0) {
+			status = tk_engine_rest(e);
+			if (status == 0)
+				status = tk_engine_time(e, &ns[i]);
+			mhz[i++] = e->mhz;
+		}
+		e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+		if (status || e->out->warmup_s >= e->options->max_warmup_s)
+			return status;
+		double now = median_of(ns, PACED_WINDOW);
+		bool slow = median_of(mhz, PACED_WINDOW) < FULL_CLOCK * e->full_mhz;
+		if (slow && !fixed && e->rest_ns < REST_MOST_NS)
+			e->rest_ns = fmin(e->rest_ns * REST_GROWTH, REST_MOST_NS);
+		else if (fabs(now - before) <= PACED_AGREE * before)
+			return 0;
+		before = now;
+	}
+}
+
+/* Back to back until the clock has stopped falling. */
+static int wait_for_governor(struct tk_engine *e)
+{
+	double ns[SUSTAINED_WINDOW], before = NAN;
+	int64_t start = tk_clock_mono_ns();
+	int status = 0;
+	for (;;) {
+		for (int i = 0; status == 0 && i < SUSTAINED_WINDOW; i++)
+			status = tk_engine_time(e, &ns[i]);
+		double spent_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+		e->out->warmup_s = spent_s;
+		if (status || spent_s >= SUSTAINED_MOST_S)
+			return status;
+		double now = median_of(ns, SUSTAINED_WINDOW);
+		bool virtual_clock = e->ops->rest != NULL; /* waiting would not be seen by it */
+		if ((spent_s >= SUSTAINED_LEAST_S || virtual_clock) && fabs(now - before) <= SUSTAINED_AGREE * before)
+			return 0;
+		before = now;
+	}
+}
+
+int tk_engine_settle(struct tk_engine *e)
+{
+	double ns = 0;
+	if (e->options->mode == TK_MODE_SUSTAINED)
+		return wait_for_governor(e);
+	int status = tk_engine_time(e, &ns);
+	if (e->options->mode == TK_MODE_LOADED)
+		e->strain_ns = 1.5 * ns * (double)e->batch + e->hold_ns + 100e3;
+	return status ? status : find_rest(e, ns * (double)e->batch);
+}
