@@ -1,5 +1,4 @@
-/* `tracker site`: renders the dashboard from the history. */
-#include "commands.h"
+/* `tracker site`: renders the dashboard from the history. */#include "commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +18,12 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{"out", 'o', "DIR", 0, "Folder of the site; default: site_dir of the configuration", 0},
-	{"title", 't', "TEXT", 0, "Title of the site; default: site_title of the configuration", 0},
-	{"base-url", 'u', "URL", 0, "Public address of the site; writes feed.xml, which needs it", 0},
-	{"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
-	{"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
-	{0},
+        {"out", 'o', "DIR", 0, "Folder of the site; default: site_dir of the configuration", 0},
+        {"title", 't', "TEXT", 0, "Title of the site; default: site_title of the configuration", 0},
+        {"base-url", 'u', "URL", 0, "Public address of the site; writes feed.xml, which needs it", 0},
+        {"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
+        {"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
+        {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -40,7 +39,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'u':
 		if (strncmp(arg, "https://", 8) && strncmp(arg, "http://", 7))
-			argp_error(state, "--base-url=%s: expected an address that begins with https:// or http://", arg);
+			argp_error(
+			        state, "--base-url=%s: expected an address that begins with https:// or http://", arg);
 		a->base_url = arg;
 		return 0;
 	case 'f':
@@ -58,11 +58,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_site = {
-	.options = options,
-	.parser = parse_option,
-	.doc = "Writes the dashboard: a folder of static pages that opens from the disk and from any web host."
-	       "\vOnly files whose content has changed are written, and the old site stays until the new one is complete."
-	       "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n",
+        .options = options,
+        .parser = parse_option,
+        .doc = "Writes the dashboard: a folder of static pages that opens from the disk and from any web host."
+               "\vOnly files whose content has changed are written, and the old site stays until the new one is "
+               "complete."
+               "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n",
 };
 
 /* A browser is a convenience: whether it opens is no matter of the exit code. */
@@ -78,23 +79,30 @@ static void open_browser(const char *index)
 	tk_proc_result_free(&result);
 }
 
-static int write_site(const struct tk_globals *g, const struct arguments *a, const struct tk_config *config, struct tk_store *store)
+static int write_site(
+        const struct tk_globals *g, const struct arguments *a, const struct tk_config *config, struct tk_store *store)
 {
 	struct tk_site_report report;
 	struct tk_error err;
 	char *templates = tk_path_join(tk_data_dir(), "templates");
-	char *dir = tk_path_absolute(a->out ? a->out : config->site_dir), *index = dir ? tk_path_join(dir, "index.html") : NULL;
+	char *dir = tk_path_absolute(a->out ? a->out : config->site_dir),
+	     *index = dir ? tk_path_join(dir, "index.html") : NULL;
 	struct tk_site_options site = {
-		.out_dir = dir, .templates_dir = templates, .title = a->title ? a->title : config->site_title,
-		.base_url = a->base_url ? a->base_url : "", .now_s = tk_clock_now_s(), .full = a->full,
+	        .out_dir = dir,
+	        .templates_dir = templates,
+	        .title = a->title ? a->title : config->site_title,
+	        .base_url = a->base_url ? a->base_url : "",
+	        .now_s = tk_clock_now_s(),
+	        .full = a->full,
 	};
-	int status = templates && index ? tk_site_write(store, &site, &report, &err) : tk_fail(&err, TK_ENOMEM, "out of memory");
+	int status = templates && index ? tk_site_write(store, &site, &report, &err)
+	                                : tk_fail(&err, TK_ENOMEM, "out of memory");
 	int code = status ? tk_command_fail("site", &err) : TK_EXIT_OK;
 
 	if (!status) {
 		if (!g->quiet)
-			printf("%zu pages, %zu files (%zu written), %.1f MB in %.2f s\n", report.pages, report.files, report.files_written,
-				(double)report.bytes * 1e-6, report.wall_s);
+			printf("%zu pages, %zu files (%zu written), %.1f MB in %.2f s\n", report.pages, report.files,
+			        report.files_written, (double)report.bytes * 1e-6, report.wall_s);
 		puts(index);
 		if (a->open)
 			open_browser(index);

@@ -1,9 +1,10 @@
-/* Copying assets, and finding those that came from npm. */
-#include "site_gen/assets.h"
+/* Copying assets, and finding those that came from npm. */#include "site_gen/assets.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -42,7 +43,8 @@ static char *find_third_party(void)
 	return found;
 }
 
-static int copy_one(struct tk_output *out, const char *dir, const char *name, struct tk_hash *hash, struct tk_error *err)
+static int copy_one(
+        struct tk_output *out, const char *dir, const char *name, struct tk_hash *hash, struct tk_error *err)
 {
 	char *from = tk_path_join(dir, name), to[300];
 	struct tk_buf text = TK_BUF_INIT;
@@ -83,10 +85,11 @@ static int copy_folder(struct tk_output *out, const char *dir, struct tk_hash *h
 	return status;
 }
 
-int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party, bool *charts, char hex[TK_HASH_HEX_SIZE],
-	struct tk_error *err)
+int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party, bool *charts,
+        char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
-	char *own = tk_path_join(templates_dir, "assets"), *others = third_party ? (*third_party ? strdup(third_party) : NULL) : find_third_party();
+	char *own = tk_path_join(templates_dir, "assets"),
+	     *others = third_party ? (*third_party ? strdup(third_party) : NULL) : find_third_party();
 	struct tk_hash *hash = tk_hash_new();
 	bool found = false;
 	int status = own && hash ? copy_folder(out, own, hash, &found, err) : tk_fail(err, TK_ENOMEM, "out of memory");

@@ -1,17 +1,23 @@
-/* Escaping works on decoded characters, so that no byte sequence can be read differently by a browser. */
-#include "site_gen/escape.h"
+/* Escaping works on decoded characters, so that no byte sequence can be read differently by a browser. */#include "site_gen/escape.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
 #include "base/buf.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
-/* Length of the character at s (n >= 1 bytes there) and its code; 0 where it is malformed (RFC 3629: no overlong forms, no surrogates). */
+/* Length of the character at s (n >= 1 bytes there) and its code; 0 where it is malformed (RFC 3629: no overlong forms,
+ * no surrogates). */
 static size_t utf8_decode(const unsigned char *s, size_t n, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+	size_t len = s[0] < 0x80                   ? 1
+	             : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
+	             : (s[0] & 0xF0) == 0xE0       ? 3
+	             : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+	                                           : 0;
 	if (!len || len > n)
 		return 0;
 	uint32_t c = len == 1 ? s[0] : s[0] & (0x7Fu >> len);
@@ -29,43 +35,72 @@ static size_t utf8_decode(const unsigned char *s, size_t n, uint32_t *code)
 static bool is_harmful(uint32_t c)
 {
 	return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
-		(c >= 0x2066 && c <= 0x2069) || (c & 0xFFFE) == 0xFFFE;
+	       (c >= 0x2066 && c <= 0x2069) || (c & 0xFFFE) == 0xFFFE;
 }
 
 static const char *html_entity(uint32_t c)
 {
 	switch (c) {
-	case '&': return "&amp;";
-	case '<': return "&lt;";
-	case '>': return "&gt;";
-	case '"': return "&quot;";
-	case '\'': return "&#39;";
-	default: return NULL;
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
 	}
 }
 
 static const char *json_entity(uint32_t c)
 {
 	switch (c) {
-	case '"': return "\\\"";
-	case '\\': return "\\\\";
-	case '\n': return "\\n";
-	case '\t': return "\\t";
-	case '<': return "\\u003c";
-	case '>': return "\\u003e";
-	case '&': return "\\u0026";
-	case 0x2028: return "\\u2028";
-	case 0x2029: return "\\u2029";
-	default: return NULL;
+	case '"':
+		return "\\\"";
+	case '\\':
+		return "\\\\";
+	case '\n':
+		return "\\n";
+	case '\t':
+		return "\\t";
+	case '<':
+		return "\\u003c";
+	case '>':
+		return "\\u003e";
+	case '&':
+		return "\\u0026";
+	case 0x2028:
+		return "\\u2028";
+	case 0x2029:
+		return "\\u2029";
+	default:
+		return NULL;
 	}
 }
+
+/* ASCII that no kind of escaping touches: nearly all that there is. */
+static const bool is_plain[256] = {[' '] = true,
+        ['!'] = true,
+        ['#' ... '%'] = true,
+        ['(' ... ';'] = true,
+        ['='] = true,
+        ['?' ... '['] = true,
+        [']' ... '~'] = true};
 
 static void escape(struct tk_buf *out, const char *text, size_t len, const char *(*entity)(uint32_t))
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t clean = 0;       /* start of the stretch that can be copied as it is */
+	size_t clean = 0; /* start of the stretch that can be copied as it is */
 	for (size_t i = 0, n; i < len; i += n) {
 		uint32_t c = 0;
+		if (is_plain[s[i]]) {
+			n = 1;
+			continue;
+		}
 		n = utf8_decode(s + i, len - i, &c);
 		const char *instead = n ? entity(c) : REPLACEMENT;
 		if (!instead && is_harmful(c))

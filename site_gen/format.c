@@ -1,21 +1,36 @@
-/* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus sign. */
-#include "site_gen/format.h"
+/* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus sign. */#include "site_gen/format.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "base/clock.h"
 
 #define NBSP "\xC2\xA0"
 #define MINUS "\xE2\x88\x92"
 
-static const struct { const char *base; double divisor; const char *unit; } scales[] = {
-	/* of one base: smallest first */
-	{"ns", 1, "ns"}, {"ns", 1e3, "µs"}, {"ns", 1e6, "ms"}, {"ns", 1e9, "s"},
-	{"gflop_per_s", 1e-3, "MFLOP/s"}, {"gflop_per_s", 1, "GFLOP/s"}, {"gflop_per_s", 1e3, "TFLOP/s"},
-	{"gb_per_s", 1e-3, "MB/s"}, {"gb_per_s", 1, "GB/s"}, {"gb_per_s", 1e3, "TB/s"},
-	{"bytes", 1, "B"}, {"bytes", 1e3, "kB"}, {"bytes", 1e6, "MB"}, {"bytes", 1e9, "GB"},
+static const struct {
+	const char *base;
+	double divisor;
+	const char *unit;
+} scales[] = {
+        /* of one base: smallest first */
+        {"ns", 1, "ns"},
+        {"ns", 1e3, "µs"},
+        {"ns", 1e6, "ms"},
+        {"ns", 1e9, "s"},
+        {"gflop_per_s", 1e-3, "MFLOP/s"},
+        {"gflop_per_s", 1, "GFLOP/s"},
+        {"gflop_per_s", 1e3, "TFLOP/s"},
+        {"gb_per_s", 1e-3, "MB/s"},
+        {"gb_per_s", 1, "GB/s"},
+        {"gb_per_s", 1e3, "TB/s"},
+        {"bytes", 1, "B"},
+        {"bytes", 1e3, "kB"},
+        {"bytes", 1e6, "MB"},
+        {"bytes", 1e9, "GB"},
 };
 
 struct tk_scale tk_scale_for(double value, const char *unit)
@@ -60,7 +75,11 @@ const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE])
 	if (ratio >= 1)
 		snprintf(out, TK_FORMAT_SIZE, "%.*f×", ratio < 9 ? 1 : 0, ratio + 1);
 	else
-		snprintf(out, TK_FORMAT_SIZE, "%s%.1f" NBSP "%%", percent < 0.05 ? "±" : ratio < 0 ? MINUS : "+", percent);
+		snprintf(out, TK_FORMAT_SIZE, "%s%.1f" NBSP "%%",
+		        percent < 0.05 ? "±"
+		        : ratio < 0    ? MINUS
+		                       : "+",
+		        percent);
 	return out;
 }
 

@@ -1,25 +1,29 @@
 /* Numbers for people: always with their unit, always the same number of digits. Every function returns `out`. */
 #ifndef TK_SITE_FORMAT_H
-#define TK_SITE_FORMAT_H
-#include <stddef.h>
+#define TK_SITE_FORMAT_H#include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;
 
 #define TK_FORMAT_SIZE 48
 
-/* The unit in which a value reads well: {1e3, "µs"} for 41200 ns. Units: ns, gflop_per_s, gb_per_s, bytes; others stay as they are. */
-struct tk_scale { double divisor; const char *unit; };
+/* The unit in which a value reads well: {1e3, "µs"} for 41200 ns. Units: ns, gflop_per_s, gb_per_s, bytes; others stay
+ * as they are. */
+struct tk_scale {
+	double divisor;
+	const char *unit;
+};
 struct tk_scale tk_scale_for(double value, const char *unit);
 
-const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_SIZE]);          /* "41.20 µs"; "–" for NAN */
-const char *tk_format_scaled(double value, struct tk_scale scale, char out[TK_FORMAT_SIZE]);    /* "41.20", without the unit */
-const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE]);                           /* 0.031: "+3.1 %"; 2.5: "3.5×" */
+const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_SIZE]); /* "41.20 µs"; "–" for NAN */
+const char *tk_format_scaled(
+        double value, struct tk_scale scale, char out[TK_FORMAT_SIZE]); /* "41.20", without the unit */
+const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE]);   /* 0.031: "+3.1 %"; 2.5: "3.5×" */
 const char *tk_format_half_width(double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]);                          /* 0.62: "62 %" */
 const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);                               /* "12,345" */
 const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);                            /* "2026-11-21 09:42" */
 
-void tk_buf_int(struct tk_buf *b, int64_t v);           /* decimal; printf is too slow for a million of them */
+void tk_buf_int(struct tk_buf *b, int64_t v); /* decimal; printf is too slow for a million of them */
 
 #endif

@@ -1,14 +1,16 @@
-/* URLs of forges, and differences between environments. */
-#include "site_gen/links.h"
+/* URLs of forges, and differences between environments. */#include "site_gen/links.h"
+
 #include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "site_gen/escape.h"
 #include "site_gen/model.h"
 
-/* "https://user:secret@host/owner/name.git" -> "https://host/owner/name"; "" where it is no such URL or has odd characters. */
+/* "https://user:secret@host/owner/name.git" -> "https://host/owner/name"; "" where it is no such URL or has odd
+ * characters. */
 static const char *forge_base(const char *url, char out[TK_LINK_SIZE])
 {
 	out[0] = 0;
@@ -37,7 +39,8 @@ static const char *forge_infix(const char *base)
 {
 	if (strstr(base, "gitlab"))
 		return "/-/";
-	if (strstr(base, "//github.com/") || strstr(base, "//codeberg.org/") || strstr(base, "gitea") || strstr(base, "forgejo"))
+	if (strstr(base, "//github.com/") || strstr(base, "//codeberg.org/") || strstr(base, "gitea") ||
+	        strstr(base, "forgejo"))
 		return "/";
 	return NULL;
 }
@@ -110,7 +113,8 @@ static void add_scalar(struct tk_buf *out, const json_t *v)
 		tk_buf_str(out, json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "(several)");
 }
 
-static void difference_add(struct tk_buf *out, const char *key, const json_t *before, const json_t *after, size_t *count)
+static void difference_add(
+        struct tk_buf *out, const char *key, const json_t *before, const json_t *after, size_t *count)
 {
 	if (json_equal((json_t *)before, (json_t *)after) || ++*count > 6)
 		return;
@@ -128,11 +132,8 @@ void tk_environment_difference(struct tk_buf *out, const char *before, const cha
 	json_t *b = json_loads(before, 0, NULL), *a = json_loads(after, 0, NULL), *value;
 	const char *key;
 	size_t count = 0;
-	json_object_foreach(a, key, value)
-		difference_add(out, key, json_object_get(b, key), value, &count);
-	json_object_foreach(b, key, value)
-		if (!json_object_get(a, key))
-			difference_add(out, key, value, NULL, &count);
+	json_object_foreach(a, key, value) difference_add(out, key, json_object_get(b, key), value, &count);
+	json_object_foreach(b, key, value) if (!json_object_get(a, key)) difference_add(out, key, value, NULL, &count);
 	if (count > 6)
 		tk_buf_printf(out, " and %zu more", count - 6);
 	json_decref(a);

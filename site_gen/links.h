@@ -1,7 +1,7 @@
-/* Addresses of commits, and what an environment differs in: small readings of others' texts that several pages share. */
+/* Addresses of commits, and what an environment differs in: small readings of others' texts that several pages share.
+ */
 #ifndef TK_SITE_LINKS_H
-#define TK_SITE_LINKS_H
-#include <stdbool.h>
+#define TK_SITE_LINKS_H#include <stdbool.h>
 #include <stddef.h>
 
 struct tk_buf;
@@ -10,8 +10,8 @@ struct tk_model;
 
 #define TK_LINK_SIZE 512
 
-/* The page of a commit on the forge that a git URL names; "" where the forge is not known or anything in it is odd. Never has a user or
- * password, always begins with https:// or http://. Returns out. */
+/* The page of a commit on the forge that a git URL names; "" where the forge is not known or anything in it is odd.
+ * Never has a user or password, always begins with https:// or http://. Returns out. */
 const char *tk_link_commit(const char *url, const char *rev, char out[TK_LINK_SIZE]);
 const char *tk_link_range(const char *url, const char *good, const char *bad, char out[TK_LINK_SIZE]);
 /* The URL without user and password, for showing. */

@@ -1,9 +1,10 @@
-/* Loading and joining: all that every page stands on, read once. */
-#include "site_gen/model.h"
+/* Loading and joining: all that every page stands on, read once. */#include "site_gen/model.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -37,18 +38,23 @@ static int index_make(struct tk_index *index, const void *rows, size_t count, si
 const void *tk_index_find(const struct tk_index *index, int64_t id)
 {
 	struct tk_index_entry key = {.id = id};
-	const struct tk_index_entry *found = index->count ? bsearch(&key, index->entries, index->count, sizeof key, entry_order) : NULL;
+	const struct tk_index_entry *found =
+	        index->count ? bsearch(&key, index->entries, index->count, sizeof key, entry_order) : NULL;
 	return found ? found->row : NULL;
 }
 
 static int make_indices(struct tk_model *m, struct tk_error *err)
 {
-	const struct { struct tk_index *index; const struct tk_rows *rows; size_t size; } all[] = {
-		{&m->environments_by_id, &m->environment_rows, sizeof(struct tk_environment_row)},
-		{&m->upstreams_by_id, &m->upstream_rows, sizeof(struct tk_upstream_row)},
-		{&m->revisions_by_id, &m->revision_rows, sizeof(struct tk_revision_row)},
-		{&m->builds_by_id, &m->build_rows, sizeof(struct tk_build_row)},
-		{&m->problems_by_id, &m->problem_rows, sizeof(struct tk_problem_row)},
+	const struct {
+		struct tk_index *index;
+		const struct tk_rows *rows;
+		size_t size;
+	} all[] = {
+	        {&m->environments_by_id, &m->environment_rows, sizeof(struct tk_environment_row)},
+	        {&m->upstreams_by_id, &m->upstream_rows, sizeof(struct tk_upstream_row)},
+	        {&m->revisions_by_id, &m->revision_rows, sizeof(struct tk_revision_row)},
+	        {&m->builds_by_id, &m->build_rows, sizeof(struct tk_build_row)},
+	        {&m->problems_by_id, &m->problem_rows, sizeof(struct tk_problem_row)},
 	};
 	int status = 0;
 	for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
@@ -84,8 +90,6 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 		status = tk_store_alerts(s, &m->alert_rows, err);
 	if (!status)
 		status = tk_store_triage(s, &m->triage_rows, err);
-	if (!status)
-		status = tk_store_ceilings(s, 0, &m->ceiling_rows, err);
 	return status;
 }
 
@@ -125,7 +129,7 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 			return tk_fail(err, TK_EDATA, "device %s belongs to no machine", device->row->slug);
 		if (asprintf(&device->name, "%s/%s", device->machine->row->name, device->row->slug) < 0)
 			device->name = NULL;
-		char *dotted = NULL;      /* a name without '/', so that the slug of an ordinary one is the name itself */
+		char *dotted = NULL; /* a name without '/', so that the slug of an ordinary one is the name itself */
 		if (asprintf(&dotted, "%s.%s", device->machine->row->name, device->row->slug) >= 0)
 			device->file = tk_path_slug(dotted);
 		free(dotted);
@@ -153,7 +157,8 @@ static int join_nights(struct tk_model *m, struct tk_error *err)
 		if (i >= TK_SITE_NIGHT_PAGES)
 			continue;
 		char day[TK_TIME_ISO_SIZE], *name = NULL;
-		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_day(night->row->as_of_s, day), machine->file, night->row->uid) >= 0)
+		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_day(night->row->as_of_s, day), machine->file,
+		            night->row->uid) >= 0)
 			night->file = tk_path_slug(name);
 		free(name);
 		if (!night->file)
@@ -170,7 +175,8 @@ static int read_last_nights(struct tk_model *m, struct tk_error *err)
 		struct tk_site_machine *machine = &m->machines[i];
 		if (machine->last_night)
 			status = tk_store_runs_of_night(m->store, machine->last_night->id, &machine->runs, err);
-		for (size_t n = 0, tried = 0; !status && n < m->night_count && tried < 5 && !machine->judged_night; n++) {
+		for (size_t n = 0, tried = 0; !status && n < m->night_count && tried < 5 && !machine->judged_night;
+		        n++) {
 			const struct tk_night_row *night = m->nights[n].row;
 			if (m->nights[n].machine != machine || (!strcmp(night->kind, "backfill")))
 				continue;
@@ -182,6 +188,24 @@ static int read_last_nights(struct tk_model *m, struct tk_error *err)
 				tk_rows_free(&machine->verdicts), machine->verdicts = (struct tk_rows){0};
 		}
 	}
+	return status;
+}
+
+static int read_ceilings(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	m->ceiling_lists = calloc(m->machine_count * TK_SITE_CEILING_NIGHTS + 1, sizeof *m->ceiling_lists);
+	if (!m->ceiling_lists)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->machine_count; i++)
+		for (size_t n = 0, asked = 0; !status && n < m->night_count && asked < TK_SITE_CEILING_NIGHTS; n++) {
+			if (m->nights[n].machine != &m->machines[i])
+				continue;
+			asked++;
+			status = tk_store_ceilings(
+			        m->store, m->nights[n].row->id, &m->ceiling_lists[m->ceiling_list_count], err);
+			m->ceiling_list_count += !status;
+		}
 	return status;
 }
 
@@ -200,8 +224,10 @@ static char *series_label(const struct tk_series_row *row)
 	return tk_buf_detach(&b, NULL);
 }
 
-static const struct { const char *op, *title; } known_ops[] = {{"gemm", "GEMM"}, {"attention", "Attention"}, {"nsa", "Native sparse attention"},
-	{"", ""}, {"copy", "Copy"}, {"read", "Read"}, {"fma", "FMA"}};     /* unknown ones stand where "" is */
+static const struct {
+	const char *op, *title;
+} known_ops[] = {{"gemm", "GEMM"}, {"attention", "Attention"}, {"nsa", "Native sparse attention"}, {"", ""},
+        {"copy", "Copy"}, {"read", "Read"}, {"fma", "FMA"}}; /* unknown ones stand where "" is */
 
 static size_t op_rank(const char *op)
 {
@@ -251,7 +277,8 @@ static int join_series(struct tk_model *m, struct tk_error *err)
 		s->upstream = tk_index_find(&m->upstreams_by_id, s->row->upstream_id);
 		s->problem = tk_index_find(&m->problems_by_id, s->row->problem_id);
 		if (!s->device || !s->upstream || !s->problem)
-			return tk_fail(err, TK_EDATA, "series %s: its device, upstream or problem is not there", s->row->slug);
+			return tk_fail(
+			        err, TK_EDATA, "series %s: its device, upstream or problem is not there", s->row->slug);
 		if (!(s->file = tk_path_slug(s->row->slug)) || !(s->label = series_label(s->row)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
@@ -274,7 +301,8 @@ static int join_series(struct tk_model *m, struct tk_error *err)
 
 static int change_order(const void *a, const void *b)
 {
-	const struct tk_change_point_row *x = *(const struct tk_change_point_row *const *)a, *y = *(const struct tk_change_point_row *const *)b;
+	const struct tk_change_point_row *x = *(const struct tk_change_point_row *const *)a,
+	                                 *y = *(const struct tk_change_point_row *const *)b;
 	if (x->series_id != y->series_id)
 		return x->series_id < y->series_id ? -1 : 1;
 	return x->as_of_s < y->as_of_s ? -1 : x->as_of_s > y->as_of_s;
@@ -328,7 +356,9 @@ static void note_environments(struct tk_model *m, const struct tk_site_series *s
 		if (i && p[-1].environment_id == p->environment_id)
 			continue;
 		const struct tk_environment_row *e = tk_index_find(&m->environments_by_id, p->environment_id);
-		int64_t *since = e ? &m->environment_since[e - (const struct tk_environment_row *)m->environment_rows.rows] : NULL;
+		int64_t *since =
+		        e ? &m->environment_since[e - (const struct tk_environment_row *)m->environment_rows.rows]
+		          : NULL;
 		if (since && (!*since || p->as_of_s < *since))
 			*since = p->as_of_s;
 	}
@@ -369,6 +399,8 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	if (!status)
 		status = read_last_nights(m, err);
 	if (!status)
+		status = read_ceilings(m, err);
+	if (!status)
 		status = read_points(m, err);
 	if (!status)
 		join_last_nights(m);
@@ -377,10 +409,11 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 
 void tk_model_free(struct tk_model *m)
 {
-	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows, &m->upstream_rows, &m->revision_rows, &m->build_rows,
-		&m->problem_rows, &m->series_rows, &m->night_rows, &m->change_rows, &m->alert_rows, &m->triage_rows, &m->ceiling_rows};
-	struct tk_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id, &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id,
-		&m->series_by_id, &m->nights_by_id};
+	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows, &m->upstream_rows,
+	        &m->revision_rows, &m->build_rows, &m->problem_rows, &m->series_rows, &m->night_rows, &m->change_rows,
+	        &m->alert_rows, &m->triage_rows};
+	struct tk_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id, &m->revisions_by_id,
+	        &m->builds_by_id, &m->problems_by_id, &m->series_by_id, &m->nights_by_id};
 	for (size_t i = 0; i < m->machine_count; i++) {
 		tk_rows_free(&m->machines[i].verdicts);
 		tk_rows_free(&m->machines[i].runs);
@@ -397,6 +430,9 @@ void tk_model_free(struct tk_model *m)
 		free(m->series[i].file);
 		free(m->series[i].label);
 	}
+	for (size_t i = 0; i < m->ceiling_list_count; i++)
+		tk_rows_free(&m->ceiling_lists[i]);
+	free(m->ceiling_lists);
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		tk_rows_free(lists[i]);
 	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
@@ -459,7 +495,7 @@ double tk_series_rate(const struct tk_site_series *s, double value, const char *
 	if (strcmp(s->row->unit, "ns") || strcmp(s->row->metric, "time") || !(value > 0))
 		return NAN;
 	double amount = compute ? s->problem->flops : s->problem->bytes;
-	return amount > 0 ? amount / value : NAN;       /* per ns = giga per second */
+	return amount > 0 ? amount / value : NAN; /* per ns = giga per second */
 }
 
 bool tk_series_is_unsupported(const struct tk_site_series *s)

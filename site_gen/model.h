@@ -1,31 +1,49 @@
 /* The history as the pages need it: every small table in memory and joined, and of each series its newest points. */
 #ifndef TK_SITE_MODEL_H
-#define TK_SITE_MODEL_H
-#include <stdbool.h>
+#define TK_SITE_MODEL_H#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include "store/store.h"
 
 struct tk_error;
 
-#define TK_SITE_WINDOW 64           /* newest points of a series that are held: two months of nights and one more, see reuse.c */
-#define TK_SITE_NIGHT_PAGES 100     /* newest nights that have a page of their own */
+#define TK_SITE_WINDOW 64 /* newest points of a series that are held: two months of nights and one more, see reuse.c \
+	                   */
+#define TK_SITE_CEILING_NIGHTS \
+	8 /* newest nights of a machine that are asked for ceilings: not each night measures all */
+#define TK_SITE_NIGHT_PAGES 100 /* newest nights that have a page of their own */
 
 /* Rows of one table by id. */
-struct tk_index { struct tk_index_entry *entries; size_t count; };
-struct tk_index_entry { int64_t id; const void *row; };
+struct tk_index {
+	struct tk_index_entry *entries;
+	size_t count;
+};
+struct tk_index_entry {
+	int64_t id;
+	const void *row;
+};
 
 struct tk_site_machine {
 	const struct tk_machine_row *row;
-	char *file;                                   /* safe as a file name, without folder and suffix, as all `file`s here */
-	const struct tk_night_row *last_night;        /* newest of kind nightly, else newest; NULL: none */
-	const struct tk_night_row *judged_night;      /* newest that has verdicts; NULL: none */
-	struct tk_rows verdicts, runs;                /* of judged_night, of last_night */
+	char *file;                            /* safe as a file name, without folder and suffix, as all `file`s here */
+	const struct tk_night_row *last_night; /* newest of kind nightly, else newest; NULL: none */
+	const struct tk_night_row *judged_night; /* newest that has verdicts; NULL: none */
+	struct tk_rows verdicts, runs;           /* of judged_night, of last_night */
 };
 
-struct tk_site_night { const struct tk_night_row *row; const struct tk_site_machine *machine; char *file; /* NULL: has no page */ };
+struct tk_site_night {
+	const struct tk_night_row *row;
+	const struct tk_site_machine *machine;
+	char *file; /* NULL: has no page */
+};
 
-struct tk_site_device { const struct tk_device_row *row; const struct tk_site_machine *machine; char *file; char *name; /* machine/device */ };
+struct tk_site_device {
+	const struct tk_device_row *row;
+	const struct tk_site_machine *machine;
+	char *file;
+	char *name; /* machine/device */
+};
 
 struct tk_site_series {
 	const struct tk_series_row *row;
@@ -33,36 +51,39 @@ struct tk_site_series {
 	const struct tk_upstream_row *upstream;
 	const struct tk_problem_row *problem;
 	char *file;
-	char *op_file;                                /* shared by the series of one op, which are neighbours */
-	char *label;                                  /* backend, and what tells it from others: config, mode, metric */
-	struct tk_rows points;                        /* newest TK_SITE_WINDOW, oldest first */
+	char *op_file;         /* shared by the series of one op, which are neighbours */
+	char *label;           /* backend, and what tells it from others: config, mode, metric */
+	struct tk_rows points; /* newest TK_SITE_WINDOW, oldest first */
 	bool window_is_all;
-	bool has_cold;                                /* set when its data are written: there are points before the cut */
-	const struct tk_verdict_row *verdict;         /* of its machine's judged_night; NULL: none */
-	const struct tk_run_row *failure;             /* its run of the last night, where that gave no timing; NULL: none */
-	const struct tk_change_point_row *const *changes;   /* oldest first */
+	bool has_cold;                        /* set when its data are written: there are points before the cut */
+	const struct tk_verdict_row *verdict; /* of its machine's judged_night; NULL: none */
+	const struct tk_run_row *failure;     /* its run of the last night, where that gave no timing; NULL: none */
+	const struct tk_change_point_row *const *changes; /* oldest first */
 	size_t change_count;
 };
 
 struct tk_model {
 	struct tk_store *store;
-	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows, build_rows, problem_rows, series_rows, night_rows,
-		change_rows, alert_rows, triage_rows, ceiling_rows;
-	struct tk_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id, problems_by_id, series_by_id, nights_by_id;
+	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows, build_rows,
+	        problem_rows, series_rows, night_rows, change_rows, alert_rows, triage_rows;
+	struct tk_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id, problems_by_id,
+	        series_by_id, nights_by_id;
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
-	struct tk_site_night *nights;                 /* newest first */
-	struct tk_site_series *series;                /* by op, problem, device, label */
-	const struct tk_change_point_row **changes;   /* by series, then time */
-	int64_t *environment_since;                   /* of environment_rows[i]: its first point among those held; 0: none */
+	struct tk_site_night *nights;               /* newest first */
+	struct tk_site_series *series;              /* by op, problem, device, label */
+	const struct tk_change_point_row **changes; /* by series, then time */
+	struct tk_rows *ceiling_lists;              /* of the newest nights of each machine, newest first */
+	size_t ceiling_list_count;
+	int64_t *environment_since; /* of environment_rows[i]: its first point among those held; 0: none */
 	size_t machine_count, device_count, night_count, series_count;
-	int64_t newest_s;                             /* of all points; 0: none */
+	int64_t newest_s; /* of all points; 0: none */
 };
 
 int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *err);
 void tk_model_free(struct tk_model *m);
 
-const void *tk_index_find(const struct tk_index *index, int64_t id);             /* NULL: none */
+const void *tk_index_find(const struct tk_index *index, int64_t id); /* NULL: none */
 const struct tk_site_series *tk_model_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_night(const struct tk_model *m, int64_t id);
 /* What a build was made from; NULL: unknown. */
@@ -70,11 +91,11 @@ const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_
 const struct tk_revision_row *tk_model_revision_named(const struct tk_model *m, int64_t upstream_id, const char *rev);
 /* Of one of the points held; NULL: it is older. */
 const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, int64_t run_id);
-const struct tk_point *tk_series_last(const struct tk_site_series *s);           /* NULL: never measured */
+const struct tk_point *tk_series_last(const struct tk_site_series *s); /* NULL: never measured */
 /* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it makes no sense. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
-bool tk_series_is_unsupported(const struct tk_site_series *s);                     /* in the last night: nothing is wrong with that */
+bool tk_series_is_unsupported(const struct tk_site_series *s); /* in the last night: nothing is wrong with that */
 bool tk_series_is_suite_time(const struct tk_site_series *s);
-const char *tk_op_title(const char *op);                                          /* "GEMM" */
+const char *tk_op_title(const char *op); /* "GEMM" */
 
 #endif

@@ -1,5 +1,6 @@
-/* Writing thousands of small files quickly: everything relative to two open folders, old files compared by size first. */
-#include "site_gen/output.h"
+/* Writing thousands of small files quickly: everything relative to two open folders, old files compared by size first.
+ */#include "site_gen/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,16 +9,17 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 
 struct tk_output {
 	char *dir, *parent, *temp;
-	int parent_fd, temp_fd, old_fd;     /* old_fd -1: there is no old site */
-	char made[256];                     /* the folder that was made last */
+	int parent_fd, temp_fd, old_fd; /* old_fd -1: there is no old site */
+	char made[256];                 /* the folder that was made last */
 	struct tk_output_counts counts;
-	struct tk_buf old;                  /* for comparing */
+	struct tk_buf old; /* for comparing */
 	bool committed;
 };
 
@@ -40,8 +42,9 @@ static int check_is_ours(struct tk_output *o, struct tk_error *err)
 	if (status)
 		return status;
 	if (!ours)
-		return tk_fail(err, TK_EUSAGE, "%s is not empty and holds no site (there is no %s): it would be replaced as a whole", o->dir,
-			TK_SITE_MARKER);
+		return tk_fail(err, TK_EUSAGE,
+		        "%s is not empty and holds no site (there is no %s): it would be replaced as a whole", o->dir,
+		        TK_SITE_MARKER);
 	o->old_fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return o->old_fd < 0 ? tk_fail_errno(err, "%s", o->dir) : 0;
 }
@@ -71,8 +74,9 @@ static int make_temp(struct tk_output *o, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = 0;
 	if (flock(o->parent_fd, LOCK_EX | LOCK_NB))
-		status = errno == EWOULDBLOCK ? tk_fail(err, TK_EBUSY, "another process is writing a site into %s", o->parent)
-					      : tk_fail_errno(err, "lock %s", o->parent);
+		status = errno == EWOULDBLOCK
+		                 ? tk_fail(err, TK_EBUSY, "another process is writing a site into %s", o->parent)
+		                 : tk_fail_errno(err, "lock %s", o->parent);
 	if (!status)
 		status = remove_leftovers(o, prefix, err);
 	if (!status)
@@ -185,7 +189,7 @@ static bool is_unchanged(struct tk_output *o, const char *path, const struct tk_
 	for (int64_t left = same ? size : 0; left > 0; left -= (int64_t)sizeof zeros)
 		tk_buf_add(&o->old, zeros, left < (int64_t)sizeof zeros ? (size_t)left : sizeof zeros);
 	same = same && !tk_buf_status(&o->old, NULL) && (!size || !read_all(fd, o->old.data, (size_t)size)) &&
-		(!size || !memcmp(o->old.data, content->data, (size_t)size));
+	       (!size || !memcmp(o->old.data, content->data, (size_t)size));
 	close(fd);
 	return same;
 }
@@ -227,14 +231,15 @@ bool tk_output_keep(struct tk_output *o, const char *path)
 {
 	struct stat st;
 	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
-		make_folder(o, path, NULL) || linkat(o->old_fd, path, o->temp_fd, path, 0))
+	        make_folder(o, path, NULL) || linkat(o->old_fd, path, o->temp_fd, path, 0))
 		return false;
 	o->counts.files++;
 	o->counts.bytes += st.st_size;
 	return true;
 }
 
-int tk_output_old(const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err)
+int tk_output_old(
+        const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err)
 {
 	char *full = tk_path_join(o->dir, path);
 	int status = full ? tk_file_read(full, max_bytes, content, err) : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -260,7 +265,8 @@ int tk_output_commit(struct tk_output *o, struct tk_error *err)
 		if (rename(o->temp, o->dir))
 			return tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
 	} else if (renameat2(AT_FDCWD, o->temp, AT_FDCWD, o->dir, RENAME_EXCHANGE)) {
-		/* a file system without exchange: the old site is away for a moment, and comes back where the second step fails */
+		/* a file system without exchange: the old site is away for a moment, and comes back where the second
+		 * step fails */
 		char *aside = NULL;
 		if (asprintf(&aside, "%s-old", o->temp) < 0)
 			return tk_fail(err, TK_ENOMEM, "out of memory");

@@ -1,10 +1,11 @@
-/* The frame of the pages and the parts that several of them show. */
-#include "site_gen/page.h"
+/* The frame of the pages and the parts that several of them show. */#include "site_gen/page.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/detect.h"
@@ -17,7 +18,7 @@
 
 static const char *const verdict_words[] = {
 #define WORD(id, word, mark, meaning) word,
-	TK_DIFF_STATUSES(WORD)
+        TK_DIFF_STATUSES(WORD)
 #undef WORD
 };
 
@@ -52,11 +53,30 @@ const char *tk_tone_of_verdict(const char *word)
 
 const char *tk_tone_of_state(const char *word)
 {
-	static const struct { const char *word, *tone; } tones[] = {
-		{"complete", "good"}, {"ok", "good"}, {"done", "good"}, {"closed", "good"}, {"new", "good"},
-		{"failed", "bad"}, {"timeout", "bad"}, {"wrong", "bad"}, {"crashed", "bad"}, {"unreachable", "bad"}, {"open", "bad"},
-		{"build_failed", "bad"}, {"protocol", "bad"}, {"out_of_memory", "bad"}, {"no_device", "bad"}, {"stale", "bad"},
-		{"incomplete", "note"}, {"running", "note"}, {"throttled", "note"}, {"unstable", "note"}, {"skipped", "note"},
+	static const struct {
+		const char *word, *tone;
+	} tones[] = {
+	        {"complete", "good"},
+	        {"ok", "good"},
+	        {"done", "good"},
+	        {"closed", "good"},
+	        {"new", "good"},
+	        {"failed", "bad"},
+	        {"timeout", "bad"},
+	        {"wrong", "bad"},
+	        {"crashed", "bad"},
+	        {"unreachable", "bad"},
+	        {"open", "bad"},
+	        {"build_failed", "bad"},
+	        {"protocol", "bad"},
+	        {"out_of_memory", "bad"},
+	        {"no_device", "bad"},
+	        {"stale", "bad"},
+	        {"incomplete", "note"},
+	        {"running", "note"},
+	        {"throttled", "note"},
+	        {"unstable", "note"},
+	        {"skipped", "note"},
 	};
 	for (size_t i = 0; i < sizeof tones / sizeof *tones; i++)
 		if (!strcmp(tones[i].word, word))
@@ -73,7 +93,8 @@ static const char *op_before(const struct tk_model *m, size_t i)
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
-	static const char *const plain[] = {"index.html", "", "", "nights/index.html", "machines/index.html", "alerts.html", "method.html"};
+	static const char *const plain[] = {
+	        "index.html", "", "", "nights/index.html", "machines/index.html", "alerts.html", "method.html"};
 	tk_buf_str(out, plain[section]);
 	if (section == TK_SECTION_ROOFLINE && m->device_count)
 		tk_buf_printf(out, "roofline/%s.html", m->devices[0].file);
@@ -86,7 +107,7 @@ struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const cha
 {
 	static const char *const titles[] = {
 #define TITLE(id, name) name,
-		TK_SECTIONS(TITLE)
+	        TK_SECTIONS(TITLE)
 #undef TITLE
 	};
 	tk_arena_reset(site->arena);
@@ -95,7 +116,8 @@ struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const cha
 	const char *root = strchr(path, '/') ? "../" : "";
 	tk_set(a, page, "root", root);
 	tk_set_clipped(site, page, "title", title, 200);
-	tk_set_clipped(site, page, "site", site->options->title && *site->options->title ? site->options->title : "tracker", 80);
+	tk_set_clipped(site, page, "site",
+	        site->options->title && *site->options->title ? site->options->title : "tracker", 80);
 	tk_set(a, page, "version", site->version);
 	tk_set_flag(a, page, "charts", site->charts);
 	tk_set_flag(a, page, "feed", site->options->base_url && *site->options->base_url);
@@ -118,7 +140,8 @@ int tk_page_end(struct tk_site *site, const char *template_name, const char *pat
 {
 	tk_buf_clear(&site->page);
 	/* the page's object is the first thing in the arena: tk_page_begin made it */
-	int status = tk_templates_render(site->templates, template_name, tk_arena_first(site->arena), site->arena, &site->page, err);
+	int status = tk_templates_render(
+	        site->templates, template_name, tk_arena_first(site->arena), site->arena, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
 	site->pages++;
@@ -159,21 +182,24 @@ void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_r
 	tk_set_clipped(site, o, "subject", r ? r->subject : "", 120);
 }
 
-void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good, const struct tk_revision_row *bad)
+void tk_set_range(
+        struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good, const struct tk_revision_row *bad)
 {
 	char a[TK_LINK_SIZE], b[TK_LINK_SIZE];
 	bool moved = good && bad && good->id != bad->id;
 	if (moved)
 		tk_set_fmt(site->arena, o, "range", "%s → %s", tk_rev_short(good->rev, a), tk_rev_short(bad->rev, b));
 	else
-		tk_set_fmt(site->arena, o, "range", "%s%s", bad ? tk_rev_short(bad->rev, a) : "", good && bad ? " (unchanged)" : "");
-	tk_set(site->arena, o, "range_href", moved ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
+		tk_set_fmt(site->arena, o, "range", "%s%s", bad ? tk_rev_short(bad->rev, a) : "",
+		        good && bad ? " (unchanged)" : "");
+	tk_set(site->arena, o, "range_href",
+	        moved ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
 	tk_set_clipped(site, o, "range_subject", moved ? bad->subject : "", 100);
 }
 
 /* What the judge wrote into the verdict; false where it names no revisions. */
-static bool moved_by_verdict(const struct tk_site *site, const struct tk_site_series *s, const struct tk_revision_row **good,
-	const struct tk_revision_row **bad)
+static bool moved_by_verdict(const struct tk_site *site, const struct tk_site_series *s,
+        const struct tk_revision_row **good, const struct tk_revision_row **bad)
 {
 	json_t *detail = s->verdict ? json_loads(s->verdict->detail, 0, NULL) : NULL;
 	const char *good_rev = json_string_value(json_object_get(detail, "good_rev"));
@@ -184,8 +210,8 @@ static bool moved_by_verdict(const struct tk_site *site, const struct tk_site_se
 	return *good && *bad;
 }
 
-void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s, const struct tk_revision_row **good,
-	const struct tk_revision_row **bad)
+void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s,
+        const struct tk_revision_row **good, const struct tk_revision_row **bad)
 {
 	const struct tk_point *last = tk_series_last(s);
 	if (moved_by_verdict(site, s, good, bad))
@@ -194,7 +220,8 @@ void tk_series_moved_between(const struct tk_site *site, const struct tk_site_se
 	*good = s->points.count > 1 ? tk_model_revision(&site->model, last[-1].build_id) : NULL;
 }
 
-/* ---- the row of a series ------------------------------------------------------------------------------------------ */
+/* ---- the row of a series ------------------------------------------------------------------------------------------
+ */
 
 void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)
 {
@@ -202,7 +229,11 @@ void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_sit
 	bool is_time = !strcmp(s->row->metric, "time"), none = !isfinite(change) || fabs(change) < 0.0005;
 	bool worse = (change > 0) == !strcmp(s->row->better, "lower");
 	tk_set(site->arena, o, "change", tk_format_change(change, text));
-	tk_set(site->arena, o, "direction", none ? "" : is_time ? (worse ? "slower" : "faster") : worse ? "worse" : "better");
+	tk_set(site->arena, o, "direction",
+	        none      ? ""
+	        : is_time ? (worse ? "slower" : "faster")
+	        : worse   ? "worse"
+	                  : "better");
 	tk_set(site->arena, o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
 }
 
@@ -235,7 +266,7 @@ void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_sit
 	tk_set(a, o, "outcome", s->failure ? s->failure->outcome : "");
 	tk_set(a, o, "outcome_tone", s->failure ? tk_tone_of_state(s->failure->outcome) : "quiet");
 	tk_set_change(site, o, s, change_of(s));
-	if (!strcmp(tk_tone_of_verdict(status), "quiet")) {      /* noise has no direction */
+	if (!strcmp(tk_tone_of_verdict(status), "quiet")) { /* noise has no direction */
 		tk_set(a, o, "glyph", "");
 		tk_set(a, o, "direction", "");
 	}

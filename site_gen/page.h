@@ -1,8 +1,8 @@
 /* What every page shares: its frame, the words and tones of states, and the row that stands for a series. */
 #ifndef TK_SITE_PAGE_H
-#define TK_SITE_PAGE_H
-#include <stdbool.h>
+#define TK_SITE_PAGE_H#include <stdbool.h>
 #include <stdint.h>
+
 #include "base/buf.h"
 #include "site_gen/model.h"
 #include "site_gen/output.h"
@@ -19,23 +19,24 @@ struct tk_site {
 	struct tk_model model;
 	struct tk_output *out;
 	struct tk_templates *templates;
-	struct tk_arena *arena;           /* of the page being made */
-	struct tk_buf page, markup;       /* reused */
+	struct tk_arena *arena;     /* of the page being made */
+	struct tk_buf page, markup; /* reused */
 	struct tk_reuse reuse;
-	bool charts;                      /* Chart.js is there */
-	char version[17];                 /* of the assets, for their addresses */
+	bool charts;      /* Chart.js is there */
+	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
 };
 
 /* Sections of the navigation; TK_SECTION_NONE: none is marked. */
 #define TK_SECTIONS(X) \
-	X(TK_SECTION_OVERVIEW, "Overview") X(TK_SECTION_KERNELS, "Kernels") X(TK_SECTION_ROOFLINE, "Roofline") X(TK_SECTION_NIGHTS, "Nights") \
-	X(TK_SECTION_MACHINES, "Machines") X(TK_SECTION_ALERTS, "Alerts") X(TK_SECTION_METHOD, "Method")
+	X(TK_SECTION_OVERVIEW, "Overview") \
+	X(TK_SECTION_KERNELS, "Kernels") X(TK_SECTION_ROOFLINE, "Roofline") X(TK_SECTION_NIGHTS, "Nights") \
+	        X(TK_SECTION_MACHINES, "Machines") X(TK_SECTION_ALERTS, "Alerts") X(TK_SECTION_METHOD, "Method")
 enum tk_section {
 #define TK_SECTION_ENUM(id, title) id,
 	TK_SECTIONS(TK_SECTION_ENUM)
 #undef TK_SECTION_ENUM
-	TK_SECTION_COUNT
+	        TK_SECTION_COUNT
 };
 
 /* One file each. */
@@ -59,22 +60,24 @@ void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int6
 /* Moves site->markup into a member and empties it. */
 void tk_set_markup_of(struct tk_site *site, struct tk_value *o, const char *key);
 
-/* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome, outcome_tone, and what tk_set_change sets. */
+/* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome, outcome_tone, and what
+ * tk_set_change sets. */
 void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
-void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s);      /* spark_markup */
+void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s); /* spark_markup */
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
 void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
 /* rev, rev_href, subject; empty where unknown. */
 void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
 /* The commits between two points: range, range_href, subject of the newer one. */
-void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good, const struct tk_revision_row *bad);
+void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good,
+        const struct tk_revision_row *bad);
 /* Where a series moved: the revisions that its verdict names, else those of its two newest points. NULL: unknown. */
-void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s, const struct tk_revision_row **good,
-	const struct tk_revision_row **bad);
+void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s,
+        const struct tk_revision_row **good, const struct tk_revision_row **bad);
 
 /* A tone is a CSS class: bad, good, note, quiet. */
 const char *tk_tone_of_verdict(const char *word);
-const char *tk_tone_of_state(const char *word);           /* of nights, stages, resolutions, builds, outcomes, alerts */
-int tk_rank_of_verdict(const char *word);                 /* most severe first */
+const char *tk_tone_of_state(const char *word); /* of nights, stages, resolutions, builds, outcomes, alerts */
+int tk_rank_of_verdict(const char *word);       /* most severe first */
 
 #endif

@@ -1,5 +1,6 @@
-/* alerts.html: every change that was reported, open ones first, with what people said of it; feed.xml where the site's address is known. */
-#include <string.h>
+/* alerts.html: every change that was reported, open ones first, with what people said of it; feed.xml where the site's
+ * address is known. */#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "site_gen/format.h"
@@ -43,7 +44,7 @@ static bool set_alert(struct tk_site *site, struct tk_value *list, const struct 
 	bool worse = (alert->change > 0) == !strcmp(s->row->better, "lower");
 	tk_set(site->arena, o, "alert_tone", worse ? "bad" : "good");
 	tk_set_range(site, o, tk_model_revision_named(&site->model, s->upstream->id, alert->good_rev),
-		tk_model_revision_named(&site->model, s->upstream->id, alert->bad_rev));
+	        tk_model_revision_named(&site->model, s->upstream->id, alert->bad_rev));
 	set_notes(site, o, alert->uid);
 	return true;
 }

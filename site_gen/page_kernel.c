@@ -1,7 +1,7 @@
-/* kernels/OP.html: every problem of one operation, all backends side by side, relative to the best. */
-#include <math.h>
+/* kernels/OP.html: every problem of one operation, all backends side by side, relative to the best. */#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
 #include "site_gen/format.h"
 #include "site_gen/page.h"
 #include "site_gen/svg.h"
@@ -9,7 +9,13 @@
 #define COLUMNS_MAX 12
 
 /* One table: the labels that a device has for an operation, and for each the product of its ratios to the best. */
-struct columns { const char *labels[COLUMNS_MAX]; double log_ratio[COLUMNS_MAX]; size_t shared[COLUMNS_MAX]; size_t count; bool cut; };
+struct columns {
+	const char *labels[COLUMNS_MAX];
+	double log_ratio[COLUMNS_MAX];
+	size_t shared[COLUMNS_MAX];
+	size_t count;
+	bool cut;
+};
 
 static size_t column_of(struct columns *c, const char *label)
 {
@@ -61,7 +67,8 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 	double best = INFINITY;
 	size_t measured = 0;
 	for (size_t i = first; i < end; i++) {
-		size_t c = tk_series_is_suite_time(&m->series[i]) ? column_of(columns, m->series[i].label) : COLUMNS_MAX;
+		size_t c =
+		        tk_series_is_suite_time(&m->series[i]) ? column_of(columns, m->series[i].label) : COLUMNS_MAX;
 		if (c == COLUMNS_MAX)
 			continue;
 		of_column[c] = &m->series[i];
@@ -86,13 +93,15 @@ static bool same_problem(const struct tk_site_series *a, const struct tk_site_se
 	return a->problem == b->problem && a->device == b->device;
 }
 
-static void add_device(struct tk_site *site, struct tk_value *devices, const char *op, const struct tk_site_device *device)
+static void add_device(
+        struct tk_site *site, struct tk_value *devices, const char *op, const struct tk_site_device *device)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
 	struct columns columns = {0};
 	for (size_t i = 0; i < m->series_count; i++)
-		if (m->series[i].device == device && !strcmp(m->series[i].problem->op, op) && tk_series_is_suite_time(&m->series[i]))
+		if (m->series[i].device == device && !strcmp(m->series[i].problem->op, op) &&
+		        tk_series_is_suite_time(&m->series[i]))
 			column_of(&columns, m->series[i].label);
 	if (!columns.count)
 		return;
@@ -115,7 +124,8 @@ static void add_device(struct tk_site *site, struct tk_value *devices, const cha
 		struct tk_value *head = tk_add_object(a, heads);
 		tk_set_clipped(site, head, "name", columns.labels[c], 60);
 		tk_set_flag(a, head, "mean", columns.shared[c] > 0);
-		tk_set_fmt(a, head, "geomean", "%.2f×", columns.shared[c] ? exp(columns.log_ratio[c] / (double)columns.shared[c]) : 0.0);
+		tk_set_fmt(a, head, "geomean", "%.2f×",
+		        columns.shared[c] ? exp(columns.log_ratio[c] / (double)columns.shared[c]) : 0.0);
 		tk_set_int(a, head, "shared", (int64_t)columns.shared[c]);
 	}
 }

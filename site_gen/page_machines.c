@@ -1,7 +1,7 @@
-/* machines/: what each machine is, its devices, and how its environment changed. */
-#include <jansson.h>
+/* machines/: what each machine is, its devices, and how its environment changed. */#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "site_gen/escape.h"
 #include "site_gen/format.h"
@@ -18,11 +18,14 @@ static void set_attributes(struct tk_site *site, struct tk_value *o, const char 
 	struct tk_value *list = tk_set_list(site->arena, o, key);
 	const char *name;
 	size_t count = 0;
-	json_object_foreach(attributes, name, v) {
+	json_object_foreach(attributes, name, v)
+	{
 		if (++count > ATTRIBUTES_MAX)
 			break;
 		struct tk_value *item = tk_add_object(site->arena, list);
-		char *other = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+		char *other = json_is_string(v)
+		                      ? NULL
+		                      : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
 		tk_set_clipped(site, item, "key", name, 60);
 		tk_set_clipped(site, item, "value", json_is_string(v) ? json_string_value(v) : other ? other : "", 300);
 		free(other);
@@ -103,7 +106,8 @@ static int write_list(struct tk_site *site, struct tk_error *err)
 		struct tk_value *devices = tk_set_list(site->arena, o, "devices");
 		for (size_t d = 0; d < site->model.device_count; d++)
 			if (site->model.devices[d].machine == machine)
-				tk_set_clipped(site, tk_add_object(site->arena, devices), "device", site->model.devices[d].row->name, 80);
+				tk_set_clipped(site, tk_add_object(site->arena, devices), "device",
+				        site->model.devices[d].row->name, 80);
 	}
 	return tk_page_end(site, "machines", "machines/index.html", err);
 }

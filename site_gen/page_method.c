@@ -1,10 +1,11 @@
-/* method.html: how the numbers were made, and what the words mean; the words come from the lists that the program uses. */
-#include "base/error.h"
+/* method.html: how the numbers were made, and what the words mean; the words come from the lists that the program uses.
+ */#include "base/error.h"
 #include "detect/detect.h"
 #include "problem/outcome.h"
 #include "site_gen/page.h"
 
-static void add_word(struct tk_site *site, struct tk_value *list, const char *word, const char *tone, const char *meaning)
+static void add_word(
+        struct tk_site *site, struct tk_value *list, const char *word, const char *tone, const char *meaning)
 {
 	struct tk_value *o = tk_add_object(site->arena, list);
 	tk_set(site->arena, o, "word", word);
@@ -21,7 +22,7 @@ int tk_page_method(struct tk_site *site, struct tk_error *err)
 #undef VERDICT
 	struct tk_value *outcomes = tk_set_list(site->arena, page, "outcomes");
 	for (int i = 0; i < TK_OUTCOME_COUNT; i++)
-		add_word(site, outcomes, tk_outcome_word((enum tk_outcome)i), tk_tone_of_state(tk_outcome_word((enum tk_outcome)i)),
-			tk_outcome_meaning((enum tk_outcome)i));
+		add_word(site, outcomes, tk_outcome_word((enum tk_outcome)i),
+		        tk_tone_of_state(tk_outcome_word((enum tk_outcome)i)), tk_outcome_meaning((enum tk_outcome)i));
 	return tk_page_end(site, "method", "method.html", err);
 }

@@ -1,8 +1,8 @@
-/* nights/: the list of the nights, and for each what was asked, built, measured, decided, and what went wrong. */
-#include <math.h>
+/* nights/: the list of the nights, and for each what was asked, built, measured, decided, and what went wrong. */#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "problem/outcome.h"
@@ -30,7 +30,9 @@ static int set_stages(struct tk_site *site, struct tk_value *page, int64_t night
 		tk_set_clipped(site, o, "name", s->name, 40);
 		tk_set(site->arena, o, "state", s->status);
 		tk_set(site->arena, o, "tone", tk_tone_of_state(s->status));
-		tk_set(site->arena, o, "took", s->finished_s ? tk_duration_text((double)(s->finished_s - s->started_s), text, sizeof text) : "–");
+		tk_set(site->arena, o, "took",
+		        s->finished_s ? tk_duration_text((double)(s->finished_s - s->started_s), text, sizeof text)
+		                      : "–");
 		tk_set_clipped(site, o, "detail", s->detail, 300);
 	}
 	tk_rows_free(&stages);
@@ -98,7 +100,8 @@ static void set_outcomes(struct tk_site *site, struct tk_value *page, const stru
 	for (int w = 0; w < TK_OUTCOME_COUNT; w++) {
 		size_t count = 0;
 		for (size_t i = 0; i < runs->count; i++)
-			count += !strcmp(TK_ROWS_AT(runs, struct tk_run_row, i)->outcome, tk_outcome_word((enum tk_outcome)w));
+			count += !strcmp(
+			        TK_ROWS_AT(runs, struct tk_run_row, i)->outcome, tk_outcome_word((enum tk_outcome)w));
 		if (count)
 			add_outcome(site, list, tk_outcome_word((enum tk_outcome)w), count);
 		known += count;
@@ -136,7 +139,8 @@ static int set_runs(struct tk_site *site, struct tk_value *page, int64_t night_i
 
 static int verdict_order(const void *a, const void *b)
 {
-	const struct tk_verdict_row *x = *(const struct tk_verdict_row *const *)a, *y = *(const struct tk_verdict_row *const *)b;
+	const struct tk_verdict_row *x = *(const struct tk_verdict_row *const *)a,
+	                            *y = *(const struct tk_verdict_row *const *)b;
 	int rx = tk_rank_of_verdict(x->status), ry = tk_rank_of_verdict(y->status);
 	return rx != ry ? rx - ry : x->series_id < y->series_id ? -1 : x->series_id > y->series_id;
 }
@@ -196,7 +200,9 @@ static void set_night(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_set(site->arena, o, "kind", n->kind);
 	tk_set(site->arena, o, "state", n->status);
 	tk_set(site->arena, o, "tone", tk_tone_of_state(n->status));
-	tk_set(site->arena, o, "took", n->finished_s ? tk_duration_text((double)(n->finished_s - n->started_s), text, sizeof text) : "not finished");
+	tk_set(site->arena, o, "took",
+	        n->finished_s ? tk_duration_text((double)(n->finished_s - n->started_s), text, sizeof text)
+	                      : "not finished");
 	tk_set_clipped(site, o, "version", n->tracker_version, 40);
 	tk_set_flag(site->arena, o, "page", night->file != NULL);
 	tk_set_fmt(site->arena, o, "href", "%s.html", night->file ? night->file : "");
@@ -206,7 +212,7 @@ static int write_night(struct tk_site *site, const struct tk_site_night *night, 
 {
 	char title[200], when[TK_FORMAT_SIZE];
 	snprintf(title, sizeof title, "Night of %s on %.*s", tk_format_minute(night->row->as_of_s, when),
-		(int)tk_utf8_clip(night->machine->row->name, 80), night->machine->row->name);
+	        (int)tk_utf8_clip(night->machine->row->name, 80), night->machine->row->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_NIGHTS);
 	set_night(site, tk_set_object(site->arena, page, "night"), night);
 	int status = set_stages(site, page, night->row->id, err);
@@ -219,7 +225,8 @@ static int write_night(struct tk_site *site, const struct tk_site_night *night, 
 	return status ? status : tk_page_end(site, "night", path, err);
 }
 
-/* ---- the list ------------------------------------------------------------------------------------------------------ */
+/* ---- the list ------------------------------------------------------------------------------------------------------
+ */
 
 static int write_list(struct tk_site *site, struct tk_error *err)
 {

@@ -1,7 +1,7 @@
-/* index.html: how the last night went, what moved, then every series. */
-#include <math.h>
+/* index.html: how the last night went, what moved, then every series. */#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "site_gen/format.h"
@@ -9,13 +9,17 @@
 
 #define MOVED_MAX 12
 #define STALE_S (36 * 3600)
-#define MANY 1000        /* rows from which the style sheet lays out only what is on the screen */
+#define MANY 1000 /* rows from which the style sheet lays out only what is on the screen */
 
 /* ---- the last night of each machine ------------------------------------------------------------------------------ */
 
 static void set_verdict_counts(struct tk_site *site, struct tk_value *card, const struct tk_site_machine *machine)
 {
-	struct { const char *word; int rank; size_t count; } counts[32];
+	struct {
+		const char *word;
+		int rank;
+		size_t count;
+	} counts[32];
 	size_t used = 0;
 	for (size_t i = 0; i < machine->verdicts.count; i++) {
 		const char *word = TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, i)->status;
@@ -46,7 +50,8 @@ static size_t count_failures(const struct tk_model *m, const struct tk_site_mach
 {
 	size_t failures = 0;
 	for (size_t i = 0; i < m->series_count; i++)
-		failures += m->series[i].failure && m->series[i].device->machine == machine && !tk_series_is_unsupported(&m->series[i]);
+		failures += m->series[i].failure && m->series[i].device->machine == machine &&
+		            !tk_series_is_unsupported(&m->series[i]);
 	return failures;
 }
 
@@ -68,24 +73,30 @@ static void add_machine_card(struct tk_site *site, struct tk_value *list, const 
 	if (!night)
 		return;
 	const struct tk_site_night *page = tk_model_night(&site->model, night->id);
-	tk_set_fmt(a, card, "night_href", page && page->file ? "nights/%s.html" : "nights/index.html", page ? page->file : "");
+	tk_set_fmt(a, card, "night_href", page && page->file ? "nights/%s.html" : "nights/index.html",
+	        page ? page->file : "");
 	tk_set_time(site, card, "night", night->as_of_s);
-	tk_set(a, card, "took", night->finished_s ? tk_duration_text((double)(night->finished_s - night->started_s), text, sizeof text) : "not finished");
+	tk_set(a, card, "took",
+	        night->finished_s ? tk_duration_text((double)(night->finished_s - night->started_s), text, sizeof text)
+	                          : "not finished");
 	size_t failures = count_failures(&site->model, machine);
 	tk_set_int(a, card, "runs", (int64_t)machine->runs.count);
 	tk_set_int(a, card, "failures", (int64_t)failures);
 	tk_set_flag(a, card, "failed", failures > 0);
 }
 
-/* ---- what moved --------------------------------------------------------------------------------------------------- */
+/* ---- what moved ---------------------------------------------------------------------------------------------------
+ */
 
 static int moved_order(const void *a, const void *b)
 {
-	const struct tk_site_series *x = *(const struct tk_site_series *const *)a, *y = *(const struct tk_site_series *const *)b;
+	const struct tk_site_series *x = *(const struct tk_site_series *const *)a,
+	                            *y = *(const struct tk_site_series *const *)b;
 	int rx = tk_rank_of_verdict(x->verdict->status), ry = tk_rank_of_verdict(y->verdict->status);
 	if (rx != ry)
 		return rx - ry;
-	double cx = isfinite(x->verdict->change) ? fabs(x->verdict->change) : 0, cy = isfinite(y->verdict->change) ? fabs(y->verdict->change) : 0;
+	double cx = isfinite(x->verdict->change) ? fabs(x->verdict->change) : 0,
+	       cy = isfinite(y->verdict->change) ? fabs(y->verdict->change) : 0;
 	if (cx != cy)
 		return cx < cy ? 1 : -1;
 	return x < y ? -1 : x > y;
@@ -110,8 +121,8 @@ static void add_moved(struct tk_site *site, struct tk_value *list, const struct 
 }
 
 /* The series of one tone, most severe first; the list is cut, `key`_more says by how much. */
-static void set_moved(struct tk_site *site, struct tk_value *page, const char *tone, const char *key, const char *key_more,
-	const struct tk_site_series **moved)
+static void set_moved(struct tk_site *site, struct tk_value *page, const char *tone, const char *key,
+        const char *key_more, const struct tk_site_series **moved)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < site->model.series_count; i++) {
@@ -124,7 +135,11 @@ static void set_moved(struct tk_site *site, struct tk_value *page, const char *t
 	for (size_t i = 0; i < count && i < MOVED_MAX; i++)
 		add_moved(site, list, moved[i]);
 	tk_set_int(site->arena, page, key_more, count > MOVED_MAX ? (int64_t)(count - MOVED_MAX) : 0);
-	tk_set_flag(site->arena, page, !strcmp(tone, "bad") ? "worse_cut" : !strcmp(tone, "good") ? "better_cut" : "look_cut", count > MOVED_MAX);
+	tk_set_flag(site->arena, page,
+	        !strcmp(tone, "bad")    ? "worse_cut"
+	        : !strcmp(tone, "good") ? "better_cut"
+	                                : "look_cut",
+	        count > MOVED_MAX);
 }
 
 static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_error *err)
@@ -139,7 +154,8 @@ static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_
 	return 0;
 }
 
-/* ---- every series --------------------------------------------------------------------------------------------------- */
+/* ---- every series ---------------------------------------------------------------------------------------------------
+ */
 
 static void add_group(struct tk_site *site, struct tk_value *groups, size_t first, size_t end)
 {
@@ -182,7 +198,9 @@ int tk_page_overview(struct tk_site *site, struct tk_error *err)
 	int status = set_all_moved(site, page, err);
 	struct tk_value *groups = tk_set_list(a, page, "groups");
 	for (size_t first = 0, end; first < m->series_count; first = end) {
-		for (end = first; end < m->series_count && !strcmp(m->series[end].problem->op, m->series[first].problem->op); end++)
+		for (end = first;
+		        end < m->series_count && !strcmp(m->series[end].problem->op, m->series[first].problem->op);
+		        end++)
 			;
 		add_group(site, groups, first, end);
 	}

@@ -1,8 +1,8 @@
-/* roofline/DEVICE.html: what the last measurements reach of what the device allows. */
-#include <math.h>
+/* roofline/DEVICE.html: what the last measurements reach of what the device allows. */#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "site_gen/escape.h"
 #include "site_gen/format.h"
@@ -15,13 +15,21 @@
 #define HEIGHT 420
 #define MARGIN 46
 
-struct spot { const struct tk_site_series *series; double intensity, rate, share; };
-struct spots { struct spot *at; size_t count; };
-struct plot { double x0, x1, y0, y1; };      /* decades, log10 */
+struct spot {
+	const struct tk_site_series *series;
+	double intensity, rate, share;
+};
+struct spots {
+	struct spot *at;
+	size_t count;
+};
+struct plot {
+	double x0, x1, y0, y1;
+}; /* decades, log10 */
 
 /* Points of the device's last night only: an old number says nothing of tonight's ceilings. */
-static int collect(const struct tk_site *site, const struct tk_site_device *device, const struct tk_roofs *roofs, struct spots *out,
-	struct tk_error *err)
+static int collect(const struct tk_site *site, const struct tk_site_device *device, const struct tk_roofs *roofs,
+        struct spots *out, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	out->at = malloc((m->series_count + 1) * sizeof *out->at);
@@ -30,11 +38,13 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const struct tk_point *last = tk_series_last(s);
-		if (s->device != device || !tk_series_is_suite_time(s) || !last || !(s->problem->flops > 0) || !(s->problem->bytes > 0) ||
-			!(last->value > 0) || last->night_id != device->machine->last_night->id)
+		if (s->device != device || !tk_series_is_suite_time(s) || !last || !(s->problem->flops > 0) ||
+		        !(s->problem->bytes > 0) || !(last->value > 0) ||
+		        last->night_id != device->machine->last_night->id)
 			continue;
 		double intensity = s->problem->flops / s->problem->bytes, rate = s->problem->flops / last->value;
-		out->at[out->count++] = (struct spot){s, intensity, rate, rate / tk_roofs_limit(roofs, s->problem->dtype, intensity)};
+		out->at[out->count++] =
+		        (struct spot){s, intensity, rate, rate / tk_roofs_limit(roofs, s->problem->dtype, intensity)};
 	}
 	return 0;
 }
@@ -47,7 +57,8 @@ static int by_share(const void *a, const void *b)
 	return x->series < y->series ? -1 : x->series > y->series;
 }
 
-/* ---- the drawing that needs no script ------------------------------------------------------------------------------- */
+/* ---- the drawing that needs no script -------------------------------------------------------------------------------
+ */
 
 /* log10 of the highest ceiling of a unit; -INFINITY: none. */
 static double top_of(const struct tk_roofs *roofs, const char *unit)
@@ -90,27 +101,34 @@ static double plot_y(const struct plot *p, double log_y)
 static void draw_grid(struct tk_buf *out, const struct plot *p)
 {
 	for (int x = (int)ceil(p->x0); x <= (int)floor(p->x1); x++)
-		tk_buf_printf(out, "<path class=\"grid\" d=\"M%.1f 8V%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>", plot_x(p, x),
-			HEIGHT - MARGIN + 8 - 8, plot_x(p, x), HEIGHT - MARGIN + 18, pow(10, x));
+		tk_buf_printf(out,
+		        "<path class=\"grid\" d=\"M%.1f 8V%d\"/><text x=\"%.1f\" y=\"%d\" "
+		        "text-anchor=\"middle\">%g</text>",
+		        plot_x(p, x), HEIGHT - MARGIN + 8 - 8, plot_x(p, x), HEIGHT - MARGIN + 18, pow(10, x));
 	for (int y = (int)ceil(p->y0); y <= (int)floor(p->y1); y++)
-		tk_buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>", MARGIN,
-			plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4, pow(10, y));
+		tk_buf_printf(out,
+		        "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
+		        "text-anchor=\"end\">%g</text>",
+		        MARGIN, plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4, pow(10, y));
 }
 
-static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_roofs *roofs, const struct tk_ceiling_row *c)
+static void draw_roof(
+        struct tk_buf *out, const struct plot *p, const struct tk_roofs *roofs, const struct tk_ceiling_row *c)
 {
 	bool flat = !strcmp(c->unit, "gflop_per_s");
-	double v = log10(c->value), xa = p->x0, xb = p->x1, rate = top_of(roofs, "gflop_per_s"), bandwidth = top_of(roofs, "gb_per_s");
-	if (flat) {       /* from where the memory no longer limits it */
+	double v = log10(c->value), xa = p->x0, xb = p->x1, rate = top_of(roofs, "gflop_per_s"),
+	       bandwidth = top_of(roofs, "gb_per_s");
+	if (flat) { /* from where the memory no longer limits it */
 		xa = isfinite(bandwidth) ? fmax(xa, v - bandwidth) : xa;
-	} else {          /* y = v + x, up to the highest rate */
+	} else { /* y = v + x, up to the highest rate */
 		xa = fmax(xa, p->y0 - v);
 		xb = fmin(xb, fmin(p->y1, isfinite(rate) ? rate : p->y1) - v);
 	}
 	if ((flat && (v < p->y0 || v > p->y1)) || xa >= xb)
 		return;
-	tk_buf_printf(out, "<path class=\"roof roof-%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>", strcmp(c->source, "measured") ? "datasheet" : "measured",
-		plot_x(p, xa), plot_y(p, flat ? v : v + xa), plot_x(p, xb), plot_y(p, flat ? v : v + xb));
+	tk_buf_printf(out, "<path class=\"roof roof-%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
+	        strcmp(c->source, "measured") ? "datasheet" : "measured", plot_x(p, xa), plot_y(p, flat ? v : v + xa),
+	        plot_x(p, xb), plot_y(p, flat ? v : v + xb));
 }
 
 static void draw(struct tk_buf *out, const struct spots *spots, const struct tk_roofs *roofs)
@@ -121,12 +139,13 @@ static void draw(struct tk_buf *out, const struct spots *spots, const struct tk_
 	for (size_t i = 0; i < roofs->count; i++)
 		draw_roof(out, &p, roofs, roofs->rows[i]);
 	for (size_t i = 0; i < spots->count; i++)
-		tk_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", plot_x(&p, log10(spots->at[i].intensity)),
-			plot_y(&p, log10(spots->at[i].rate)));
+		tk_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>",
+		        plot_x(&p, log10(spots->at[i].intensity)), plot_y(&p, log10(spots->at[i].rate)));
 	tk_buf_str(out, "</svg>");
 }
 
-/* ---- data for the chart --------------------------------------------------------------------------------------------- */
+/* ---- data for the chart ---------------------------------------------------------------------------------------------
+ */
 
 static void add_text(struct tk_buf *out, const char *key, const char *text)
 {
@@ -134,7 +153,8 @@ static void add_text(struct tk_buf *out, const char *key, const char *text)
 	tk_escape_json(out, text, tk_utf8_clip(text, 120));
 }
 
-static int write_data(struct tk_site *site, const struct tk_roofs *roofs, const struct spots *spots, const char *path, struct tk_error *err)
+static int write_data(struct tk_site *site, const struct tk_roofs *roofs, const struct spots *spots, const char *path,
+        struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
@@ -167,9 +187,11 @@ static int write_data(struct tk_site *site, const struct tk_roofs *roofs, const 
 	return tk_output_put(site->out, path, out, err);
 }
 
-/* ---- the page --------------------------------------------------------------------------------------------------------- */
+/* ---- the page
+ * --------------------------------------------------------------------------------------------------------- */
 
-static void set_tables(struct tk_site *site, struct tk_value *page, const struct tk_roofs *roofs, const struct spots *spots)
+static void set_tables(
+        struct tk_site *site, struct tk_value *page, const struct tk_roofs *roofs, const struct spots *spots)
 {
 	struct tk_arena *a = site->arena;
 	char text[TK_FORMAT_SIZE];
@@ -225,7 +247,8 @@ static int write_device(struct tk_site *site, const struct tk_site_device *devic
 		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_ROOFLINE);
 		set_tabs(site, page, device);
 		tk_set_clipped(site, page, "device_name", device->row->name, 100);
-		tk_set_time(site, page, "night", device->machine->last_night ? device->machine->last_night->as_of_s : 0);
+		tk_set_time(
+		        site, page, "night", device->machine->last_night ? device->machine->last_night->as_of_s : 0);
 		tk_set(site->arena, page, "data", data);
 		tk_set_flag(site->arena, page, "any", spots.count > 0);
 		draw(&site->markup, &spots, &roofs);

@@ -1,8 +1,8 @@
-/* series/NAME.html and its data: one measured quantity over all nights. */
-#include <math.h>
+/* series/NAME.html and its data: one measured quantity over all nights. */#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/error.h"
 #include "site_gen/escape.h"
 #include "site_gen/format.h"
@@ -14,7 +14,9 @@
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
 
-struct files { char page[160], cold[160], hot[160]; };
+struct files {
+	char page[160], cold[160], hot[160];
+};
 
 static struct files files_of(const struct tk_site_series *s)
 {
@@ -35,7 +37,8 @@ static size_t first_hot(const struct tk_point *points, size_t count, int64_t cut
 	return i;
 }
 
-static int write_points(struct tk_site *site, struct tk_site_series *s, const struct tk_rows *rows, bool with_cold, struct tk_error *err)
+static int write_points(struct tk_site *site, struct tk_site_series *s, const struct tk_rows *rows, bool with_cold,
+        struct tk_error *err)
 {
 	struct files f = files_of(s);
 	const struct tk_point *points = rows->rows;
@@ -54,8 +57,8 @@ static int write_points(struct tk_site *site, struct tk_site_series *s, const st
 	return status ? status : tk_output_put(site->out, f.hot, &site->page, err);
 }
 
-/* The cold file is kept where the old site has it and nothing was added to the past; then the window suffices, unless more points than it
- * holds are newer than the cut. */
+/* The cold file is kept where the old site has it and nothing was added to the past; then the window suffices, unless
+ * more points than it holds are newer than the cut. */
 static int write_data(struct tk_site *site, struct tk_site_series *s, struct tk_error *err)
 {
 	struct files f = files_of(s);
@@ -77,7 +80,8 @@ static int write_data(struct tk_site *site, struct tk_site_series *s, struct tk_
 
 /* ---- the page -------------------------------------------------------------------------------------------------- */
 
-static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s, size_t i, struct tk_scale scale)
+static void add_row(
+        struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s, size_t i, struct tk_scale scale)
 {
 	struct tk_arena *a = site->arena;
 	const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i), *before = i ? p - 1 : NULL;
@@ -92,7 +96,8 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_set(a, row, "half", tk_format_half_width(p->value, p->lo, p->hi, text));
 	tk_set_change(site, row, s, before && before->value > 0 ? p->value / before->value - 1 : NAN);
 	tk_set_revision(site, row, revision);
-	tk_set_flag(a, row, "new_rev", revision && (!before || revision != tk_model_revision(&site->model, before->build_id)));
+	tk_set_flag(a, row, "new_rev",
+	        revision && (!before || revision != tk_model_revision(&site->model, before->build_id)));
 	tk_set_flag(a, row, "new_env", before && p->environment_id != before->environment_id);
 	tk_set_flag(a, row, "throttled", p->flags & TK_POINT_THROTTLED);
 	tk_set_flag(a, row, "unstable", p->flags & TK_POINT_UNSTABLE);
@@ -104,7 +109,8 @@ static void set_changes(struct tk_site *site, struct tk_value *page, const struc
 	char text[TK_FORMAT_SIZE];
 	for (size_t i = s->change_count; i-- > 0;) {
 		const struct tk_change_point_row *c = s->changes[i];
-		const struct tk_point *at = tk_series_point_of_run(s, c->run_id), *before = tk_series_point_of_run(s, c->previous_run_id);
+		const struct tk_point *at = tk_series_point_of_run(s, c->run_id),
+		                      *before = tk_series_point_of_run(s, c->previous_run_id);
 		struct tk_value *o = tk_add_object(site->arena, list);
 		double change = c->before_value > 0 ? c->after_value / c->before_value - 1 : NAN;
 		tk_set_int(site->arena, o, "number", (int64_t)i + 1);
@@ -116,11 +122,12 @@ static void set_changes(struct tk_site *site, struct tk_value *page, const struc
 		tk_set(site->arena, o, "after", tk_format_value(c->after_value, s->row->unit, text));
 		tk_set_clipped(site, o, "cause", c->cause, 40);
 		tk_set_range(site, o, before ? tk_model_revision(&site->model, before->build_id) : NULL,
-			at ? tk_model_revision(&site->model, at->build_id) : NULL);
+		        at ? tk_model_revision(&site->model, at->build_id) : NULL);
 	}
 }
 
-static void add_peer(struct tk_site *site, struct tk_value *peers, const struct tk_site_series *s, const struct tk_site_series *peer)
+static void add_peer(
+        struct tk_site *site, struct tk_value *peers, const struct tk_site_series *s, const struct tk_site_series *peer)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_add_object(a, peers);
@@ -128,7 +135,8 @@ static void add_peer(struct tk_site *site, struct tk_value *peers, const struct 
 	const struct tk_point *mine = tk_series_last(s), *theirs = tk_series_last(peer);
 	tk_set_series(site, o, peer, "../");
 	tk_set_flag(a, o, "same_device", peer->device == s->device);
-	tk_set_fmt(a, o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–", mine && theirs ? theirs->value / mine->value : 0.0);
+	tk_set_fmt(a, o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
+	        mine && theirs ? theirs->value / mine->value : 0.0);
 	tk_set_fmt(a, o, "files", "%s%s%s", peer->has_cold ? f.cold : "", peer->has_cold ? " " : "", f.hot);
 }
 
@@ -141,7 +149,8 @@ static void set_peers(struct tk_site *site, struct tk_value *page, const struct 
 	while (first > 0 && m->series[first - 1].problem == s->problem)
 		first--;
 	for (size_t i = first; i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX; i++) {
-		if (&m->series[i] == s || strcmp(m->series[i].row->metric, s->row->metric) || strcmp(m->series[i].row->mode, s->row->mode))
+		if (&m->series[i] == s || strcmp(m->series[i].row->metric, s->row->metric) ||
+		        strcmp(m->series[i].row->mode, s->row->mode))
 			continue;
 		add_peer(site, peers, s, &m->series[i]);
 		added++;
@@ -178,7 +187,8 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_set_revision(site, page, last ? tk_model_revision(&site->model, last->build_id) : NULL);
 }
 
-static void set_trend(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_scale scale)
+static void set_trend(
+        struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_scale scale)
 {
 	char text[TK_FORMAT_SIZE];
 	struct tk_range y = tk_svg_trend(&site->markup, s);
@@ -199,7 +209,7 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, cons
 	const struct tk_point *last = tk_series_last(s);
 	struct tk_scale scale = tk_scale_for(last ? last->value : 0, s->row->unit);
 	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip(s->problem->title, 120), s->problem->title,
-		(int)tk_utf8_clip(s->label, 60), s->label);
+	        (int)tk_utf8_clip(s->label, 60), s->label);
 	struct tk_value *page = tk_page_begin(site, f->page, title, TK_SECTION_KERNELS);
 	tk_set_series(site, tk_set_object(site->arena, page, "series"), s, "../");
 	set_facts(site, page, s);

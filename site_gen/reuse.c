@@ -1,15 +1,17 @@
-/* The state file: {"format":1,"digest":"...","cut_s":0,"last_night_id":0,"nights":"hash of the nights up to that one"}. */
-#include "site_gen/reuse.h"
+/* The state file: {"format":1,"digest":"...","cut_s":0,"last_night_id":0,"nights":"hash of the nights up to that one"}.
+ */#include "site_gen/reuse.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "site_gen/model.h"
 #include "site_gen/output.h"
 
-#define COLD_AFTER_S ((int64_t)30 * 86400)      /* the cut is the start of that month: 30 to 61 nights are recent */
+#define COLD_AFTER_S ((int64_t)30 * 86400) /* the cut is the start of that month: 30 to 61 nights are recent */
 #define DAY_S 86400
 
 /* The first day of the month that holds t (civil from days, H. Hinnant). */
@@ -17,12 +19,14 @@ static int64_t month_start(int64_t t_s)
 {
 	int64_t days = (t_s >= 0 ? t_s : t_s - (DAY_S - 1)) / DAY_S, z = days + 719468;
 	int64_t era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
-	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365, doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-	int64_t mp = (5 * doy + 2) / 153, day = doy - (153 * mp + 2) / 5;      /* day of the month from 0 */
+	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365,
+	        doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	int64_t mp = (5 * doy + 2) / 153, day = doy - (153 * mp + 2) / 5; /* day of the month from 0 */
 	return (days - day) * DAY_S;
 }
 
-/* Nights up to `last`, by uid and state: equal where the history only grew since. 0 for `last`: up to the oldest that is not finished. */
+/* Nights up to `last`, by uid and state: equal where the history only grew since. 0 for `last`: up to the oldest that
+ * is not finished. */
 static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HASH_HEX_SIZE])
 {
 	int64_t limit = *last, newest = 0;
@@ -88,13 +92,18 @@ static int find_touched(const struct tk_model *m, struct tk_reuse *r, struct tk_
 	return status;
 }
 
-int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest, bool everything, struct tk_reuse *r, struct tk_error *err)
+int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest, bool everything,
+        struct tk_reuse *r, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	*r = (struct tk_reuse){.cut_s = m->newest_s ? month_start(m->newest_s - COLD_AFTER_S) : 0};
-	json_t *state = everything || tk_output_old(out, TK_SITE_MARKER, 1 << 20, &text, NULL) ? NULL : json_loads(tk_buf_cstr(&text), 0, NULL);
-	const char *old_digest = json_string_value(json_object_get(state, "digest")), *old_nights = json_string_value(json_object_get(state, "nights"));
-	bool same = old_digest && old_nights && !strcmp(old_digest, digest) && json_integer_value(json_object_get(state, "cut_s")) == r->cut_s;
+	json_t *state = everything || tk_output_old(out, TK_SITE_MARKER, 1 << 20, &text, NULL)
+	                        ? NULL
+	                        : json_loads(tk_buf_cstr(&text), 0, NULL);
+	const char *old_digest = json_string_value(json_object_get(state, "digest")),
+	           *old_nights = json_string_value(json_object_get(state, "nights"));
+	bool same = old_digest && old_nights && !strcmp(old_digest, digest) &&
+	            json_integer_value(json_object_get(state, "cut_s")) == r->cut_s;
 	r->last_night_id = json_integer_value(json_object_get(state, "last_night_id"));
 	if (same && r->last_night_id > 0) {
 		char hex[TK_HASH_HEX_SIZE];
@@ -109,7 +118,8 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 
 bool tk_reuse_series(const struct tk_reuse *r, int64_t series_id)
 {
-	return r->usable && !(r->touched_count && bsearch(&series_id, r->touched, (size_t)r->touched_count, sizeof series_id, id_order));
+	return r->usable && !(r->touched_count && bsearch(&series_id, r->touched, (size_t)r->touched_count,
+	                                                  sizeof series_id, id_order));
 }
 
 bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id)
@@ -117,14 +127,16 @@ bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id)
 	return r->usable && night_id <= r->last_night_id;
 }
 
-int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t cut_s, struct tk_error *err)
+int tk_reuse_write_state(
+        const struct tk_model *m, struct tk_output *out, const char *digest, int64_t cut_s, struct tk_error *err)
 {
 	char nights[TK_HASH_HEX_SIZE];
 	int64_t last = 0;
 	nights_hash(m, &last, nights);
 	struct tk_buf text = TK_BUF_INIT;
-	tk_buf_printf(&text, "{\"format\":1,\"digest\":\"%s\",\"cut_s\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\"}\n", digest, (long long)cut_s,
-		(long long)last, nights);
+	tk_buf_printf(&text,
+	        "{\"format\":1,\"digest\":\"%s\",\"cut_s\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\"}\n", digest,
+	        (long long)cut_s, (long long)last, nights);
 	int status = tk_output_put(out, TK_SITE_MARKER, &text, err);
 	tk_buf_free(&text);
 	return status;

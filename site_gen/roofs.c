@@ -1,18 +1,28 @@
-/* Choosing the ceiling that a problem stands under. */
-#include "site_gen/roofs.h"
+/* Choosing the ceiling that a problem stands under. */#include "site_gen/roofs.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
 #include "site_gen/model.h"
+
+static bool is_known(const struct tk_roofs *roofs, const struct tk_ceiling_row *c)
+{
+	for (size_t i = 0; i < roofs->count; i++)
+		if (!strcmp(roofs->rows[i]->name, c->name) && !strcmp(roofs->rows[i]->source, c->source))
+			return true;
+	return false;
+}
 
 void tk_roofs_of(const struct tk_model *m, const struct tk_site_device *device, struct tk_roofs *out)
 {
 	*out = (struct tk_roofs){0};
-	for (size_t i = 0; i < m->ceiling_rows.count && out->count < TK_ROOFS_MAX; i++) {
-		const struct tk_ceiling_row *c = TK_ROWS_AT(&m->ceiling_rows, struct tk_ceiling_row, i);
-		if (c->device_id == device->row->id && c->value > 0)
-			out->rows[out->count++] = c;
-	}
+	for (size_t list = 0; list < m->ceiling_list_count; list++)
+		for (size_t i = 0; i < m->ceiling_lists[list].count && out->count < TK_ROOFS_MAX; i++) {
+			const struct tk_ceiling_row *c = TK_ROWS_AT(&m->ceiling_lists[list], struct tk_ceiling_row, i);
+			if (c->device_id == device->row->id && c->value > 0 && !is_known(out, c))
+				out->rows[out->count++] = c;
+		}
 }
 
 /* The highest value of a unit and source; name NULL: any. NAN: none. */
@@ -34,8 +44,11 @@ static double first_of(double a, double b)
 
 double tk_roofs_limit(const struct tk_roofs *roofs, const char *dtype, double intensity)
 {
-	double rate = first_of(highest(roofs, "gflop_per_s", "measured", dtype), highest(roofs, "gflop_per_s", "datasheet", dtype));
-	rate = first_of(rate, first_of(highest(roofs, "gflop_per_s", "measured", NULL), highest(roofs, "gflop_per_s", "datasheet", NULL)));
-	double bandwidth = first_of(highest(roofs, "gb_per_s", "measured", NULL), highest(roofs, "gb_per_s", "datasheet", NULL));
-	return fmin(rate, bandwidth * intensity);      /* fmin takes the other where one is NAN */
+	double rate = first_of(
+	        highest(roofs, "gflop_per_s", "measured", dtype), highest(roofs, "gflop_per_s", "datasheet", dtype));
+	rate = first_of(rate, first_of(highest(roofs, "gflop_per_s", "measured", NULL),
+	                              highest(roofs, "gflop_per_s", "datasheet", NULL)));
+	double bandwidth =
+	        first_of(highest(roofs, "gb_per_s", "measured", NULL), highest(roofs, "gb_per_s", "datasheet", NULL));
+	return fmin(rate, bandwidth * intensity); /* fmin takes the other where one is NAN */
 }

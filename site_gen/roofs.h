@@ -1,7 +1,6 @@
 /* Ceilings of a device and how near a kernel comes to them (Williams, Waterman and Patterson 2009). */
 #ifndef TK_SITE_ROOFS_H
-#define TK_SITE_ROOFS_H
-#include <stddef.h>
+#define TK_SITE_ROOFS_H#include <stddef.h>
 
 struct tk_ceiling_row;
 struct tk_model;
@@ -9,11 +8,16 @@ struct tk_site_device;
 struct tk_site_series;
 
 #define TK_ROOFS_MAX 32
-struct tk_roofs { const struct tk_ceiling_row *rows[TK_ROOFS_MAX]; size_t count; };
+struct tk_roofs {
+	const struct tk_ceiling_row *rows[TK_ROOFS_MAX];
+	size_t count;
+};
 
+/* The newest ceiling of each name and source. */
 void tk_roofs_of(const struct tk_model *m, const struct tk_site_device *device, struct tk_roofs *out);
-/* GFLOP/s that the device allows at `intensity` FLOP per byte for a type: the lower of its matrix rate and bandwidth x intensity, measured where
- * there is a measurement, else from the datasheet. A type without a rate of its own gets the highest rate there is. NAN: no ceiling known. */
+/* GFLOP/s that the device allows at `intensity` FLOP per byte for a type: the lower of its matrix rate and bandwidth x
+ * intensity, measured where there is a measurement, else from the datasheet. A type without a rate of its own gets the
+ * highest rate there is. NAN: no ceiling known. */
 double tk_roofs_limit(const struct tk_roofs *roofs, const char *dtype, double intensity);
 
 #endif

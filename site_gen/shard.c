@@ -1,8 +1,9 @@
-/* Writing the scripts. No tree is built for points: a million of them go through here. */
-#include "site_gen/shard.h"
+/* Writing the scripts. No tree is built for points: a million of them go through here. */#include "site_gen/shard.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "site_gen/escape.h"
 #include "site_gen/format.h"
@@ -48,8 +49,8 @@ static int64_t quantise(double v, double factor)
 	return isfinite(q) && fabs(q) < 9e15 ? llround(q) : 0;
 }
 
-static void add_changes_of(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count, int64_t (*of)(const struct tk_model *m,
-	const struct tk_point *p), const struct tk_model *m, int64_t start)
+static void add_changes_of(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count,
+        int64_t (*of)(const struct tk_model *m, const struct tk_point *p), const struct tk_model *m, int64_t start)
 {
 	int64_t before = start;
 	bool first = true;
@@ -95,7 +96,8 @@ static int64_t time_of(const struct tk_point *p)
 	return p->as_of_s;
 }
 
-static void add_deltas(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count, int64_t (*of)(const struct tk_point *p))
+static void add_deltas(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count,
+        int64_t (*of)(const struct tk_point *p))
 {
 	int64_t before = 0;
 	tk_buf_printf(out, ",\"%s\":[", name);
@@ -126,13 +128,15 @@ static void add_values(struct tk_buf *out, const struct tk_point *points, size_t
 		for (size_t i = 0; i < count; i++) {
 			if (i)
 				tk_buf_char(out, ',');
-			tk_buf_int(out, llabs(quantise(side ? points[i].hi : points[i].lo, factor) - quantise(points[i].value, factor)));
+			tk_buf_int(out, llabs(quantise(side ? points[i].hi : points[i].lo, factor) -
+			                        quantise(points[i].value, factor)));
 		}
 	}
 	tk_buf_char(out, ']');
 }
 
-void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s, const struct tk_point *points, size_t count)
+void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s,
+        const struct tk_point *points, size_t count)
 {
 	add_start(out, s->row->slug);
 	add_values(out, points, count);
@@ -195,7 +199,8 @@ void tk_shard_nights(struct tk_buf *out, const struct tk_model *m)
 	for (size_t i = 0; i < m->night_count; i++) {
 		if (!m->nights[i].file)
 			continue;
-		tk_buf_printf(out, "%s\"%lld\":\"nights/%s.html\"", first ? "\n" : ",\n", (long long)m->nights[i].row->id, m->nights[i].file);
+		tk_buf_printf(out, "%s\"%lld\":\"nights/%s.html\"", first ? "\n" : ",\n",
+		        (long long)m->nights[i].row->id, m->nights[i].file);
 		first = false;
 	}
 	tk_buf_str(out, "});\n");

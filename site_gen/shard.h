@@ -1,7 +1,6 @@
 /* The data of the charts: classic scripts that call KD.add(id, {...}). docs/site.md describes the fields. */
 #ifndef TK_SITE_SHARD_H
-#define TK_SITE_SHARD_H
-#include <stddef.h>
+#define TK_SITE_SHARD_H#include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;
@@ -11,7 +10,8 @@ struct tk_site_series;
 struct tk_upstream_row;
 
 /* Values are integers of five significant digits times a power of ten, each the difference to the one before. */
-void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s, const struct tk_point *points, size_t count);
+void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s,
+        const struct tk_point *points, size_t count);
 /* Name, unit and change points of a series. */
 void tk_shard_about(struct tk_buf *out, const struct tk_site_series *s);
 void tk_shard_revisions(struct tk_buf *out, const struct tk_model *m, const struct tk_upstream_row *upstream);
@@ -21,6 +21,6 @@ void tk_shard_environments(struct tk_buf *out, const struct tk_model *m);
 /* Every series with its page and its files: for programs that read the site. */
 void tk_shard_manifest(struct tk_buf *out, const struct tk_model *m);
 
-void tk_shard_number(struct tk_buf *out, double v);          /* a JSON number; null where it is none */
+void tk_shard_number(struct tk_buf *out, double v); /* a JSON number; null where it is none */
 
 #endif

@@ -1,8 +1,9 @@
-/* Writing a site: load, render, swap. */
-#include "site_gen/site.h"
+/* Writing a site: load, render, swap. */#include "site_gen/site.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -10,10 +11,12 @@
 #include "site_gen/page.h"
 #include "site_gen/shard.h"
 
-#define SITE_FORMAT 2       /* raise it when the same history gives other files: nothing of an older site is then taken over */
+/* Raise it when the same history gives other files: nothing of an older site is then taken over. */
+#define SITE_FORMAT 3
 
 /* What else than the history decides what is written. */
-static int digest_of(const struct tk_site *site, const char *assets_hex, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+static int digest_of(
+        const struct tk_site *site, const char *assets_hex, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
@@ -63,15 +66,16 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 		tk_shard_manifest(&site->page, m);
 		status = put_shared(site, "data/manifest.js", err);
 	}
-	return status ? status : put_shared(site, ".nojekyll", err);      /* GitHub Pages: publish as it is */
+	return status ? status : put_shared(site, ".nojekyll", err); /* GitHub Pages: publish as it is */
 }
 
 static int render_all(struct tk_site *site, struct tk_error *err)
 {
-	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_page_series_all, tk_page_overview, tk_page_kernels, tk_page_rooflines,
-		tk_page_nights, tk_page_machines, tk_page_alerts, tk_page_method};
+	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_page_series_all, tk_page_overview,
+	        tk_page_kernels, tk_page_rooflines, tk_page_nights, tk_page_machines, tk_page_alerts, tk_page_method};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE];
-	int status = tk_assets_copy(site->out, site->options->templates_dir, site->options->assets_dir, &site->charts, assets, err);
+	int status = tk_assets_copy(
+	        site->out, site->options->templates_dir, site->options->assets_dir, &site->charts, assets, err);
 	if (status)
 		return status;
 	snprintf(site->version, sizeof site->version, "%.8s", assets);
@@ -96,7 +100,8 @@ static void site_free(struct tk_site *site)
 	tk_model_free(&site->model);
 }
 
-int tk_site_write(struct tk_store *store, const struct tk_site_options *options, struct tk_site_report *report, struct tk_error *err)
+int tk_site_write(struct tk_store *store, const struct tk_site_options *options, struct tk_site_report *report,
+        struct tk_error *err)
 {
 	struct tk_site site = {.options = options};
 	int64_t start_ns = tk_clock_mono_ns();
@@ -116,7 +121,7 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 	if (!status) {
 		struct tk_output_counts counts = tk_output_counts(site.out);
 		*report = (struct tk_site_report){site.pages, counts.files, counts.written, counts.bytes,
-			(double)(tk_clock_mono_ns() - start_ns) * 1e-9};
+		        (double)(tk_clock_mono_ns() - start_ns) * 1e-9};
 	}
 	site_free(&site);
 	return status;

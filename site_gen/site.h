@@ -1,7 +1,6 @@
 /* The static site: reads the store, never measures. Written into a temporary folder beside `out_dir`, then renamed. */
 #ifndef TK_SITE_H
-#define TK_SITE_H
-#include <stdbool.h>
+#define TK_SITE_H#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,16 +9,21 @@ struct tk_store;
 
 struct tk_site_options {
 	const char *out_dir;
-	const char *templates_dir;       /* templates/ of the tracker */
+	const char *templates_dir; /* templates/ of the tracker */
 	const char *title;
-	const char *base_url;            /* public address for feeds; "" where unknown */
-	const char *assets_dir;          /* Chart.js and its plugins; NULL: looked up beside the program; "": no charts */
-	int64_t now_s;                   /* the clock of the site, so that pages are reproducible */
-	bool full;                       /* read and render everything, also what the old site has already */
+	const char *base_url;   /* public address for feeds; "" where unknown */
+	const char *assets_dir; /* Chart.js and its plugins; NULL: looked up beside the program; "": no charts */
+	int64_t now_s;          /* the clock of the site, so that pages are reproducible */
+	bool full;              /* read and render everything, also what the old site has already */
 };
 
-struct tk_site_report { size_t pages, files, files_written; int64_t bytes; double wall_s; };
+struct tk_site_report {
+	size_t pages, files, files_written;
+	int64_t bytes;
+	double wall_s;
+};
 
-int tk_site_write(struct tk_store *store, const struct tk_site_options *options, struct tk_site_report *report, struct tk_error *err);
+int tk_site_write(struct tk_store *store, const struct tk_site_options *options, struct tk_site_report *report,
+        struct tk_error *err);
 
 #endif

@@ -1,9 +1,10 @@
-/* Paths in relative integer steps: a sparkline is about 300 bytes. */
-#include "site_gen/svg.h"
+/* Paths in relative integer steps: a sparkline is about 300 bytes. */#include "site_gen/svg.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "site_gen/format.h"
 #include "site_gen/model.h"
@@ -16,9 +17,16 @@
 #define TREND_HEIGHT 240
 #define RANGE_FLOOR 0.05
 
-struct frame { const struct tk_point *points; size_t count; int64_t t0, t1; struct tk_range y; int width, height, margin; };
+struct frame {
+	const struct tk_point *points;
+	size_t count;
+	int64_t t0, t1;
+	struct tk_range y;
+	int width, height, margin;
+};
 
-static struct frame frame_of(const struct tk_site_series *s, size_t newest, bool intervals, int width, int height, int margin)
+static struct frame frame_of(
+        const struct tk_site_series *s, size_t newest, bool intervals, int width, int height, int margin)
 {
 	size_t count = s->points.count < newest ? s->points.count : newest;
 	const struct tk_point *p = (const struct tk_point *)s->points.rows + (s->points.count - count);
@@ -93,7 +101,8 @@ static void change_marks(struct tk_buf *out, const struct frame *f, const struct
 		if (c->as_of_s <= f->t0 || c->as_of_s > f->t1)
 			continue;
 		bool worse = (c->after_value > c->before_value) == !strcmp(s->row->better, "lower");
-		tk_buf_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>", worse ? "step-bad" : "step-good", x_of(f, c->as_of_s), f->height);
+		tk_buf_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>", worse ? "step-bad" : "step-good",
+		        x_of(f, c->as_of_s), f->height);
 	}
 }
 
@@ -103,11 +112,13 @@ void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 		return;
 	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
 	const struct tk_point *last = &f.points[f.count - 1];
-	tk_buf_printf(out, "<svg class=\"spark\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" aria-hidden=\"true\">", SPARK_WIDTH, SPARK_HEIGHT,
-		SPARK_WIDTH, SPARK_HEIGHT);
+	tk_buf_printf(out,
+	        "<svg class=\"spark\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" aria-hidden=\"true\">",
+	        SPARK_WIDTH, SPARK_HEIGHT, SPARK_WIDTH, SPARK_HEIGHT);
 	change_marks(out, &f, s);
 	line_path(out, &f, "line");
-	tk_buf_printf(out, "<circle cx=\"%d\" cy=\"%d\" r=\"2\"/></svg>", x_of(&f, last->as_of_s), y_of(&f, last->value));
+	tk_buf_printf(
+	        out, "<circle cx=\"%d\" cy=\"%d\" r=\"2\"/></svg>", x_of(&f, last->as_of_s), y_of(&f, last->value));
 }
 
 struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s)
@@ -115,7 +126,9 @@ struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s)
 	if (s->points.count < 2)
 		return (struct tk_range){NAN, NAN};
 	struct frame f = frame_of(s, TK_SITE_WINDOW, true, TREND_WIDTH, TREND_HEIGHT, 4);
-	tk_buf_printf(out, "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" aria-hidden=\"true\">", TREND_WIDTH, TREND_HEIGHT);
+	tk_buf_printf(out,
+	        "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" aria-hidden=\"true\">",
+	        TREND_WIDTH, TREND_HEIGHT);
 	for (int i = 1; i < 4; i++)
 		tk_buf_printf(out, "<path class=\"grid\" d=\"M0 %dh%d\"/>", i * TREND_HEIGHT / 4, TREND_WIDTH);
 	band_path(out, &f);
@@ -128,6 +141,8 @@ struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s)
 void tk_svg_bar(struct tk_buf *out, double ratio, const char *class_suffix)
 {
 	double width = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) * 100 : 0;
-	tk_buf_printf(out, "<svg class=\"bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
-		"<rect class=\"bar-%s\" width=\"%.1f\" height=\"4\"/></svg>", class_suffix, width);
+	tk_buf_printf(out,
+	        "<svg class=\"bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+	        "<rect class=\"bar-%s\" width=\"%.1f\" height=\"4\"/></svg>",
+	        class_suffix, width);
 }

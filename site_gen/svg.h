@@ -1,14 +1,16 @@
 /* Drawings that need no JavaScript. Colours and strokes come from the style sheet by class. */
 #ifndef TK_SITE_SVG_H
-#define TK_SITE_SVG_H
-#include <stddef.h>
+#define TK_SITE_SVG_H#include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;
 struct tk_site_series;
 
-/* The y range of a trend: of the values, but never less than 5 % of the median to either side, so that noise looks like noise. */
-struct tk_range { double lo, hi; };
+/* The y range of a trend: of the values, but never less than 5 % of the median to either side, so that noise looks like
+ * noise. */
+struct tk_range {
+	double lo, hi;
+};
 
 /* 60 newest points, 120 x 28, with the steps of the last change points marked. Nothing for fewer than two points. */
 void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s);

@@ -1,10 +1,11 @@
-/* Parsing into a flat list of tokens, once; rendering walks it with a stack of objects. */
-#include "site_gen/template.h"
+/* Parsing into a flat list of tokens, once; rendering walks it with a stack of objects. */#include "site_gen/template.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -14,33 +15,46 @@
 #define NAME_MAX_BYTES 64
 #define MARKUP_SUFFIX "_markup"
 
-enum token_type { TOKEN_TEXT, TOKEN_VALUE, TOKEN_MARKUP, TOKEN_SECTION, TOKEN_INVERTED, TOKEN_END, TOKEN_PARTIAL, TOKEN_COMMENT };
+enum token_type {
+	TOKEN_TEXT,
+	TOKEN_VALUE,
+	TOKEN_MARKUP,
+	TOKEN_SECTION,
+	TOKEN_INVERTED,
+	TOKEN_END,
+	TOKEN_PARTIAL,
+	TOKEN_COMMENT
+};
 
 struct token {
 	enum token_type type;
-	const char *s;               /* text or name, in the template's copy */
-	size_t len, offset;          /* offset: of the tag, for messages */
-	size_t end;                  /* sections: index of the closing token */
+	const char *s;      /* text or name, in the template's copy */
+	size_t len, offset; /* offset: of the tag, for messages */
+	size_t end;         /* sections: index of the closing token */
 };
 
-struct template {
+struct template
+{
 	struct template *next;
 	char *name, *text;
 	size_t text_len, count, cap;
 	struct token *tokens;
 };
 
-struct tk_templates { struct template *first; };
+struct tk_templates {
+	struct template *first;
+};
 
-static int fail_at(const struct template *t, size_t offset, struct tk_error *err, const char *what, const char *name, size_t name_len)
+static int fail_at(const struct template *t, size_t offset, struct tk_error *err, const char *what, const char *name,
+        size_t name_len)
 {
 	size_t line = 1, column = 1;
 	for (size_t i = 0; i < offset; i++) {
 		column = t->text[i] == '\n' ? 1 : column + 1;
 		line += t->text[i] == '\n';
 	}
-	return tk_fail(err, TK_EDATA, "%s.html:%zu:%zu: %s%s%.*s%s", t->name, line, column, what, name ? " `" : "", (int)name_len,
-		name ? name : "", name ? "`" : "");
+	return tk_fail(err, TK_EDATA, "%s.html:%zu:%zu: %s%s%.*s%s", t->name, line, column, what, name ? " `" : "",
+	        (int)name_len, name ? name : "", name ? "`" : "");
 }
 
 /* ---- parsing ---------------------------------------------------------------------------------------------- */
@@ -48,7 +62,7 @@ static int fail_at(const struct template *t, size_t offset, struct tk_error *err
 struct parser {
 	struct template *t;
 	size_t at;
-	size_t open[TK_TEMPLATE_DEPTH_MAX], depth;      /* indices of the sections that are open */
+	size_t open[TK_TEMPLATE_DEPTH_MAX], depth; /* indices of the sections that are open */
 };
 
 static int token_add(struct template *t, struct token token, struct tk_error *err)
@@ -88,8 +102,11 @@ static int tag_read(const struct parser *p, struct token *out, size_t *after, st
 	const char *end = memmem(s, (size_t)(limit - s), close, strlen(close));
 	if (!end)
 		return fail_at(t, p->at, err, "this tag has no end", NULL, 0);
-	static const struct { char sigil; enum token_type type; } sigils[] = {
-		{'#', TOKEN_SECTION}, {'^', TOKEN_INVERTED}, {'/', TOKEN_END}, {'>', TOKEN_PARTIAL}, {'!', TOKEN_COMMENT}};
+	static const struct {
+		char sigil;
+		enum token_type type;
+	} sigils[] = {{'#', TOKEN_SECTION}, {'^', TOKEN_INVERTED}, {'/', TOKEN_END}, {'>', TOKEN_PARTIAL},
+	        {'!', TOKEN_COMMENT}};
 	*out = (struct token){.type = triple ? TOKEN_MARKUP : TOKEN_VALUE, .offset = p->at};
 	for (size_t i = 0; !triple && s < end && i < sizeof sigils / sizeof *sigils; i++)
 		if (*s == sigils[i].sigil) {
@@ -109,12 +126,15 @@ static int tag_read(const struct parser *p, struct token *out, size_t *after, st
 		return fail_at(t, p->at, err, "not a name:", s, out->len > 40 ? 40 : out->len);
 	size_t suffix = strlen(MARKUP_SUFFIX);
 	if (triple && (out->len <= suffix || memcmp(s + out->len - suffix, MARKUP_SUFFIX, suffix)))
-		return fail_at(t, p->at, err, "{{{ }}} takes markup only, its name must end in " MARKUP_SUFFIX ":", s, out->len);
+		return fail_at(t, p->at, err, "{{{ }}} takes markup only, its name must end in " MARKUP_SUFFIX ":", s,
+		        out->len);
 	return 0;
 }
 
-/* A tag that shows nothing and stands alone on its line takes the line with it: *start and *after grow to the whole line. */
-static void line_swallow(const struct template *t, enum token_type type, size_t text_start, size_t *start, size_t *after)
+/* A tag that shows nothing and stands alone on its line takes the line with it: *start and *after grow to the whole
+ * line. */
+static void line_swallow(
+        const struct template *t, enum token_type type, size_t text_start, size_t *start, size_t *after)
 {
 	if (type == TOKEN_VALUE || type == TOKEN_MARKUP || type == TOKEN_TEXT)
 		return;
@@ -146,7 +166,8 @@ static int section_nest(struct parser *p, const struct token *tag, struct tk_err
 		return fail_at(t, tag->offset, err, "no section is open at the end of", tag->s, tag->len);
 	struct token *open = &t->tokens[p->open[--p->depth]];
 	if (open->len != tag->len || memcmp(open->s, tag->s, tag->len))
-		return fail_at(t, tag->offset, err, "this does not close the innermost section, which is", open->s, open->len);
+		return fail_at(
+		        t, tag->offset, err, "this does not close the innermost section, which is", open->s, open->len);
 	open->end = t->count;
 	return 0;
 }
@@ -157,7 +178,8 @@ static int parse(struct template *t, struct tk_error *err)
 	int status = 0;
 	while (!status && p.at < t->text_len) {
 		const char *from = t->text + p.at, *tag_at = memmem(from, t->text_len - p.at, "{{", 2);
-		size_t text_start = p.at, tag_start = tag_at ? (size_t)(tag_at - t->text) : t->text_len, after = t->text_len;
+		size_t text_start = p.at, tag_start = tag_at ? (size_t)(tag_at - t->text) : t->text_len,
+		       after = t->text_len;
 		struct token tag = {0};
 		p.at = tag_start;
 		if (tag_at)
@@ -165,7 +187,8 @@ static int parse(struct template *t, struct tk_error *err)
 		if (!status && tag_at)
 			line_swallow(t, tag.type, text_start, &tag_start, &after);
 		if (!status && tag_start > text_start)
-			status = token_add(t, (struct token){.type = TOKEN_TEXT, .s = from, .len = tag_start - text_start}, err);
+			status = token_add(
+			        t, (struct token){.type = TOKEN_TEXT, .s = from, .len = tag_start - text_start}, err);
 		if (!status && tag_at)
 			status = section_nest(&p, &tag, err);
 		if (!status && tag_at && tag.type != TOKEN_COMMENT)
@@ -247,7 +270,8 @@ static int load_one(struct tk_templates *set, const char *dir, const char *file,
 		return 0;
 	char *path = tk_path_join(dir, file), *name = strndup(file, len - 5);
 	struct tk_buf text = TK_BUF_INIT;
-	int status = path && name ? tk_file_read(path, TK_TEMPLATE_BYTES_MAX, &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = path && name ? tk_file_read(path, TK_TEMPLATE_BYTES_MAX, &text, err)
+	                          : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_templates_add(set, name, tk_buf_cstr(&text), text.len, err);
 	tk_buf_free(&text);
@@ -303,10 +327,14 @@ static bool is_shown(const struct tk_value *v)
 	if (!v)
 		return false;
 	switch (v->type) {
-	case TK_VALUE_FLAG: return v->flag;
-	case TK_VALUE_LIST: return v->first != NULL;
-	case TK_VALUE_OBJECT: return true;
-	default: return v->len > 0;
+	case TK_VALUE_FLAG:
+		return v->flag;
+	case TK_VALUE_LIST:
+		return v->first != NULL;
+	case TK_VALUE_OBJECT:
+		return true;
+	default:
+		return v->len > 0;
 	}
 }
 
@@ -317,7 +345,8 @@ static int show_value(const struct renderer *r, const struct template *t, const 
 		return fail_at(t, token->offset, r->err, "there is no value", token->s, token->len);
 	if (token->type == TOKEN_MARKUP) {
 		if (v->type != TK_VALUE_MARKUP)
-			return fail_at(t, token->offset, r->err, "this is not markup of the generator:", token->s, token->len);
+			return fail_at(
+			        t, token->offset, r->err, "this is not markup of the generator:", token->s, token->len);
 		tk_buf_add(r->out, v->text, v->len);
 		return 0;
 	}
@@ -345,7 +374,8 @@ static int show_section(struct renderer *r, const struct template *t, size_t at)
 		return fail_at(t, token->offset, r->err, "sections are nested too deep at", token->s, token->len);
 	int status = 0;
 	r->depth++;
-	for (const struct tk_value *item = v->type == TK_VALUE_LIST ? v->first : v; item && !status; item = item->next) {
+	for (const struct tk_value *item = v->type == TK_VALUE_LIST ? v->first : v; item && !status;
+	        item = item->next) {
 		r->stack[r->depth - 1] = item;
 		status = render_range(r, t, at + 1, token->end);
 		if (v->type == TK_VALUE_OBJECT)
@@ -399,8 +429,8 @@ static int render_range(struct renderer *r, const struct template *t, size_t fro
 	return status;
 }
 
-int tk_templates_render(const struct tk_templates *set, const char *name, const struct tk_value *data, const struct tk_arena *arena,
-	struct tk_buf *out, struct tk_error *err)
+int tk_templates_render(const struct tk_templates *set, const char *name, const struct tk_value *data,
+        const struct tk_arena *arena, struct tk_buf *out, struct tk_error *err)
 {
 	const struct template *t = template_find(set, name, strlen(name));
 	if (!t)

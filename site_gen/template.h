@@ -1,19 +1,20 @@
 /* Logic-less templates, a strict subset of Mustache:
  *
  *   {{name}}                 the text, escaped for HTML; flags are "true" or ""
- *   {{{name_markup}}}        markup that the generator made itself; any other value is an error, and so is a name that does not end in
- *                            _markup: `grep '{{{'` finds every place where something is not escaped
- *   {{#name}}..{{/name}}     once for a flag that is set, a text that is not empty or an object (its members are then in reach); once for
- *                            each item of a list; not at all for anything else or where there is no such name
+ *   {{{name_markup}}}        markup that the generator made itself; any other value is an error, and so is a name that
+ * does not end in _markup: `grep '{{{'` finds every place where something is not escaped
+ *   {{#name}}..{{/name}}     once for a flag that is set, a text that is not empty or an object (its members are then
+ * in reach); once for each item of a list; not at all for anything else or where there is no such name
  *   {{#name?}}..{{/name?}}   once where the section would be shown at all: the frame around a list
  *   {{^name}}..{{/name}}     where the section would not be shown
- *   {{>name}}                another template of the set;  {{! comment }};  {{.}} the item itself;  {{a.b}} a member of a member
+ *   {{>name}}                another template of the set;  {{! comment }};  {{.}} the item itself;  {{a.b}} a member of
+ * a member
  *
- * A name is looked for in the innermost object first. {{name}} without a value is an error, so that a misspelt name is found by the first test.
- * A section tag, partial or comment alone on its line takes the line with it. Errors are "file:line:column: what". */
+ * A name is looked for in the innermost object first. {{name}} without a value is an error, so that a misspelt name is
+ * found by the first test. A section tag, partial or comment alone on its line takes the line with it. Errors are
+ * "file:line:column: what". */
 #ifndef TK_SITE_TEMPLATE_H
-#define TK_SITE_TEMPLATE_H
-#include <stddef.h>
+#define TK_SITE_TEMPLATE_H#include <stddef.h>
 
 struct tk_arena;
 struct tk_buf;
@@ -21,11 +22,11 @@ struct tk_error;
 struct tk_value;
 struct tk_templates;
 
-#define TK_TEMPLATE_BYTES_MAX ((size_t)1 << 20)     /* of one template */
-#define TK_TEMPLATE_DEPTH_MAX 32                    /* of sections in one template, and of partials in partials */
-#define TK_TEMPLATE_STEPS_MAX 20000000              /* tags of one page */
+#define TK_TEMPLATE_BYTES_MAX ((size_t)1 << 20) /* of one template */
+#define TK_TEMPLATE_DEPTH_MAX 32                /* of sections in one template, and of partials in partials */
+#define TK_TEMPLATE_STEPS_MAX 20000000          /* tags of one page */
 
-struct tk_templates *tk_templates_new(void);        /* NULL: out of memory */
+struct tk_templates *tk_templates_new(void); /* NULL: out of memory */
 void tk_templates_free(struct tk_templates *t);
 
 /* Parses a text (copied); TK_EDATA with the position. `name` is used by {{>name}} and in errors as "name.html". */
@@ -35,7 +36,7 @@ int tk_templates_add(struct tk_templates *t, const char *name, const char *text,
 int tk_templates_load(struct tk_templates *t, const char *dir, struct tk_error *err);
 
 /* Appends the page to out. `arena` is where data was made: its failure, if any, is told here. */
-int tk_templates_render(const struct tk_templates *t, const char *name, const struct tk_value *data, const struct tk_arena *arena,
-	struct tk_buf *out, struct tk_error *err);
+int tk_templates_render(const struct tk_templates *t, const char *name, const struct tk_value *data,
+        const struct tk_arena *arena, struct tk_buf *out, struct tk_error *err);
 
 #endif

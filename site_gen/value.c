@@ -1,15 +1,23 @@
-/* The tree of values and its arena: one page is built, rendered and forgotten as a whole. */
-#include "site_gen/value.h"
+/* The tree of values and its arena: one page is built, rendered and forgotten as a whole. */#include "site_gen/value.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 
 #define CHUNK_BYTES ((size_t)256 * 1024)
 
-struct chunk { struct chunk *next; size_t used, size; max_align_t data[]; };
-struct tk_arena { struct chunk *first, *current; bool failed; };
+struct chunk {
+	struct chunk *next;
+	size_t used, size;
+	max_align_t data[];
+};
+struct tk_arena {
+	struct chunk *first, *current;
+	bool failed;
+};
 
 static struct chunk *chunk_new(size_t size)
 {
@@ -104,7 +112,7 @@ static struct tk_value *append(struct tk_value *parent, const char *key, struct 
 	if (!parent || !v)
 		return NULL;
 	v->key = key;
-	if (parent->type == TK_VALUE_OBJECT) {      /* newest first: what was set last is found first */
+	if (parent->type == TK_VALUE_OBJECT) { /* newest first: what was set last is found first */
 		v->next = parent->first;
 		parent->first = v;
 		return v;

@@ -1,29 +1,30 @@
 /* What a page says, before it is HTML: a light tree of texts, markup, flags, lists and objects in an arena.
  *
- * Texts are what others wrote and are escaped by the template; markup is what this folder made itself (SVG), and the only thing that
- * {{{x}}} takes. Keys are string literals. A failure of memory is remembered in the arena and told once, by tk_template_render. */
+ * Texts are what others wrote and are escaped by the template; markup is what this folder made itself (SVG), and the
+ * only thing that
+ * {{{x}}} takes. Keys are string literals. A failure of memory is remembered in the arena and told once, by
+ * tk_template_render. */
 #ifndef TK_SITE_VALUE_H
-#define TK_SITE_VALUE_H
-#include <stdbool.h>
+#define TK_SITE_VALUE_H#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;
 
 struct tk_arena;
-struct tk_arena *tk_arena_new(void);                        /* NULL: out of memory */
-void tk_arena_reset(struct tk_arena *a);                    /* forgets all values, keeps the memory */
+struct tk_arena *tk_arena_new(void);     /* NULL: out of memory */
+void tk_arena_reset(struct tk_arena *a); /* forgets all values, keeps the memory */
 void tk_arena_free(struct tk_arena *a);
 bool tk_arena_failed(const struct tk_arena *a);
-const struct tk_value *tk_arena_first(const struct tk_arena *a);   /* the first value made since the reset; NULL: none */
+const struct tk_value *tk_arena_first(const struct tk_arena *a); /* the first value made since the reset; NULL: none */
 
 enum tk_value_type { TK_VALUE_TEXT, TK_VALUE_MARKUP, TK_VALUE_FLAG, TK_VALUE_LIST, TK_VALUE_OBJECT };
 
 struct tk_value {
 	enum tk_value_type type;
 	bool flag;
-	const char *key;             /* as a member of an object */
-	const char *text;            /* TEXT and MARKUP: len bytes, need not be UTF-8 */
+	const char *key;  /* as a member of an object */
+	const char *text; /* TEXT and MARKUP: len bytes, need not be UTF-8 */
 	size_t len;
 	struct tk_value *first, *last, *next;
 };
@@ -34,9 +35,10 @@ struct tk_value *tk_value_list(struct tk_arena *a);
 struct tk_value *tk_value_text(struct tk_arena *a, const char *text);
 
 /* Setters copy the text. A later value of the same key hides the earlier one. */
-void tk_set(struct tk_arena *a, struct tk_value *object, const char *key, const char *text);      /* NULL text: "" */
+void tk_set(struct tk_arena *a, struct tk_value *object, const char *key, const char *text); /* NULL text: "" */
 void tk_set_len(struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len);
-void tk_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void tk_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt, ...)
+        __attribute__((format(printf, 4, 5)));
 void tk_set_int(struct tk_arena *a, struct tk_value *object, const char *key, int64_t v);
 void tk_set_flag(struct tk_arena *a, struct tk_value *object, const char *key, bool flag);
 void tk_set_markup(struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup);

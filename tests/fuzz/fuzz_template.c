@@ -1,6 +1,7 @@
-/* Any bytes as a template with a partial that is itself: an error with a place, or a page in which no text of others is markup. */
-#include <stdlib.h>
+/* Any bytes as a template with a partial that is itself: an error with a place, or a page in which no text of others is
+ * markup. */#include <stdlib.h>
 #include <string.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "fuzz.h"
@@ -37,8 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (err.status && !err.message[0])
 			abort();
 		tk_buf_clear(&out);
-		if (tk_templates_add(set, "shown", shown, strlen(shown), &err) || tk_templates_render(set, "shown", root, arena, &out, &err) ||
-			strpbrk(tk_buf_cstr(&out), "<>\"'"))
+		if (tk_templates_add(set, "shown", shown, strlen(shown), &err) ||
+		        tk_templates_render(set, "shown", root, arena, &out, &err) ||
+		        strpbrk(tk_buf_cstr(&out), "<>\"'"))
 			abort();
 	}
 	tk_buf_free(&out);

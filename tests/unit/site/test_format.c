@@ -3,7 +3,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
+
 #include <math.h>
 #include <string.h>
 #include "base/buf.h"
@@ -65,7 +67,8 @@ static void clips_at_characters(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(formats_values), cmocka_unit_test(formats_changes), cmocka_unit_test(writes_integers),
-		cmocka_unit_test(escapes_for_scripts), cmocka_unit_test(clips_at_characters)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(formats_values), cmocka_unit_test(formats_changes),
+	        cmocka_unit_test(writes_integers), cmocka_unit_test(escapes_for_scripts),
+	        cmocka_unit_test(clips_at_characters)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

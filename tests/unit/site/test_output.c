@@ -3,7 +3,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,10 @@
 #include "base/file.h"
 #include "site_gen/output.h"
 
-struct place { char *root, *site; struct tk_error err; };
+struct place {
+	char *root, *site;
+	struct tk_error err;
+};
 
 static int setup(void **state)
 {
@@ -78,7 +83,7 @@ static void keeps_equal_files(void **state)
 	char **names;
 	size_t count;
 	assert_int_equal(tk_dir_list(p->root, &names, &count, &p->err), 0);
-	assert_int_equal(count, 1);      /* nothing is left beside the site */
+	assert_int_equal(count, 1); /* nothing is left beside the site */
 	tk_names_free(names, count);
 }
 
@@ -91,7 +96,9 @@ static void refuses_a_foreign_folder(void **state)
 	assert_int_equal(tk_file_write(precious, "x", 1, &p->err), 0);
 	struct tk_output *o = NULL;
 	assert_int_equal(tk_output_open(p->site, &o, &p->err), TK_EUSAGE);
-	snprintf(message, sizeof message, "%s is not empty and holds no site (there is no site-state.json): it would be replaced as a whole", p->site);
+	snprintf(message, sizeof message,
+	        "%s is not empty and holds no site (there is no site-state.json): it would be replaced as a whole",
+	        p->site);
 	assert_string_equal(p->err.message, message);
 	assert_true(tk_file_exists(precious));
 	free(precious);
@@ -130,7 +137,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(keeps_equal_files), T(refuses_a_foreign_folder), T(refuses_a_file), T(leaves_the_old_site_without_commit),
+	        T(keeps_equal_files),
+	        T(refuses_a_foreign_folder),
+	        T(refuses_a_file),
+	        T(leaves_the_old_site_without_commit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,13 @@
 #include "site_gen/template.h"
 #include "site_gen/value.h"
 
-struct world { struct tk_arena *arena; struct tk_templates *set; struct tk_value *root; struct tk_buf out; struct tk_error err; };
+struct world {
+	struct tk_arena *arena;
+	struct tk_templates *set;
+	struct tk_value *root;
+	struct tk_buf out;
+	struct tk_error err;
+};
 
 static int setup(void **state)
 {
@@ -46,15 +54,15 @@ static void escapes_text(void **state)
 {
 	struct world *w = *state;
 	tk_set(w->arena, w->root, "x", "<script>alert('1')</script> & \"q\"");
-	assert_string_equal(render(w, "a {{x}} b"), "a &lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;q&quot; b");
+	assert_string_equal(
+	        render(w, "a {{x}} b"), "a &lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;q&quot; b");
 }
 
 static void replaces_control_and_malformed(void **state)
 {
 	struct world *w = *state;
 	tk_set_len(w->arena, w->root, "x", "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
-	assert_string_equal(render(w, "{{x}}"),
-		"a\uFFFDb\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\tz\n\u00e9");
+	assert_string_equal(render(w, "{{x}}"), "a\uFFFDb\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\tz\n\u00e9");
 }
 
 static void shows_sections(void **state)
@@ -70,9 +78,11 @@ static void shows_sections(void **state)
 	tk_set_flag(w->arena, w->root, "yes", true);
 	tk_set_flag(w->arena, w->root, "no", false);
 	tk_set(w->arena, tk_set_object(w->arena, w->root, "who"), "name", "me");
-	assert_string_equal(render(w, "{{#list}}[{{n}}]{{/list}}{{#none}}x{{/none}}{{^none}}none{{/none}}{{#yes}}Y{{/yes}}{{#no}}N{{/no}}"
-		"{{^no}}!{{/no}}{{#names}}({{.}}){{/names}}{{who.name}}{{#who}}={{name}}{{/who}}{{^missing}}-{{/missing}}"),
-		"[1][2][3]noneY!(u)(v&lt;)me=me-");
+	assert_string_equal(render(w, "{{#list}}[{{n}}]{{/list}}{{#none}}x{{/none}}{{^none}}none{{/none}}{{#yes}}Y{{/"
+	                              "yes}}{{#no}}N{{/no}}"
+	                              "{{^no}}!{{/no}}{{#names}}({{.}}){{/names}}{{who.name}}{{#who}}={{name}}{{/"
+	                              "who}}{{^missing}}-{{/missing}}"),
+	        "[1][2][3]noneY!(u)(v&lt;)me=me-");
 }
 
 static void frames_lists_once(void **state)
@@ -106,7 +116,8 @@ static void refuses_raw_text(void **state)
 {
 	struct world *w = *state;
 	tk_set(w->arena, w->root, "a_markup", "<b>");
-	assert_string_equal(render(w, "\n {{{a_markup}}}"), "page.html:2:2: this is not markup of the generator: `a_markup`");
+	assert_string_equal(
+	        render(w, "\n {{{a_markup}}}"), "page.html:2:2: this is not markup of the generator: `a_markup`");
 }
 
 static void includes_partials(void **state)
@@ -145,18 +156,20 @@ static void refuses_list_as_text(void **state)
 static void refuses_bad_syntax(void **state)
 {
 	struct world *w = *state;
-	static const struct { const char *text, *message; } bad[] = {
-		{"a {{x", "t.html:1:3: this tag has no end"},
-		{"{{}}", "t.html:1:1: not a name: ``"},
-		{"{{a?}}", "t.html:1:1: not a name: `a?`"},
-		{"{{#?}}", "t.html:1:1: not a name: `?`"},
-		{"{{a b}}", "t.html:1:1: not a name: `a b`"},
-		{"{{a..b}}", "t.html:1:1: not a name: `a..b`"},
-		{"{{{x}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `x`"},
-		{"{{{_markup}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `_markup`"},
-		{"\n{{#a}}", "t.html:2:1: this section is not closed: `a`"},
-		{"{{/a}}", "t.html:1:1: no section is open at the end of `a`"},
-		{"{{#a}}{{#b}}{{/a}}", "t.html:1:13: this does not close the innermost section, which is `b`"},
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+	        {"a {{x", "t.html:1:3: this tag has no end"},
+	        {"{{}}", "t.html:1:1: not a name: ``"},
+	        {"{{a?}}", "t.html:1:1: not a name: `a?`"},
+	        {"{{#?}}", "t.html:1:1: not a name: `?`"},
+	        {"{{a b}}", "t.html:1:1: not a name: `a b`"},
+	        {"{{a..b}}", "t.html:1:1: not a name: `a..b`"},
+	        {"{{{x}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `x`"},
+	        {"{{{_markup}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `_markup`"},
+	        {"\n{{#a}}", "t.html:2:1: this section is not closed: `a`"},
+	        {"{{/a}}", "t.html:1:1: no section is open at the end of `a`"},
+	        {"{{#a}}{{#b}}{{/a}}", "t.html:1:13: this does not close the innermost section, which is `b`"},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		assert_int_equal(tk_templates_add(w->set, "t", bad[i].text, strlen(bad[i].text), &w->err), TK_EDATA);
@@ -193,9 +206,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(escapes_text), T(replaces_control_and_malformed), T(shows_sections), T(frames_lists_once), T(takes_lines_of_lone_tags), T(takes_markup_only_raw),
-		T(refuses_raw_text), T(includes_partials), T(stops_endless_partials), T(tells_missing_names), T(tells_missing_partial),
-		T(refuses_list_as_text), T(refuses_bad_syntax), T(limits_depth_and_size), T(ends_exponential_pages),
+	        T(escapes_text),
+	        T(replaces_control_and_malformed),
+	        T(shows_sections),
+	        T(frames_lists_once),
+	        T(takes_lines_of_lone_tags),
+	        T(takes_markup_only_raw),
+	        T(refuses_raw_text),
+	        T(includes_partials),
+	        T(stops_endless_partials),
+	        T(tells_missing_names),
+	        T(tells_missing_partial),
+	        T(refuses_list_as_text),
+	        T(refuses_bad_syntax),
+	        T(limits_depth_and_size),
+	        T(ends_exponential_pages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
