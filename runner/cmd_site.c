@@ -1,4 +1,5 @@
-/* `tracker site`: renders the dashboard from the history. */#include "commands.h"
+/* `tracker site`: renders the dashboard from the history. */
+#include "commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

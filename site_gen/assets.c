@@ -1,4 +1,5 @@
-/* Copying assets, and finding those that came from npm. */#include "site_gen/assets.h"
+/* Copying assets, and finding those that came from npm. */
+#include "site_gen/assets.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Style sheets and scripts: our own from templates/assets, Chart.js and its plugins as the build laid them out. */
 #ifndef TK_SITE_ASSETS_H
-#define TK_SITE_ASSETS_H#include <stdbool.h>
+#define TK_SITE_ASSETS_H
+#include <stdbool.h>
 
 #include "base/hash.h"
 

@@ -1,4 +1,5 @@
-/* Escaping works on decoded characters, so that no byte sequence can be read differently by a browser. */#include "site_gen/escape.h"
+/* Escaping works on decoded characters, so that no byte sequence can be read differently by a browser. */
+#include "site_gen/escape.h"
 
 #include <stdbool.h>
 #include <stdint.h>

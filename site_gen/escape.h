@@ -1,7 +1,8 @@
 /* Text of others made harmless: for HTML and XML, for scripts, for CSV, for a line of limited length. Input need not be
  * UTF-8. */
 #ifndef TK_SITE_ESCAPE_H
-#define TK_SITE_ESCAPE_H#include <stddef.h>
+#define TK_SITE_ESCAPE_H
+#include <stddef.h>
 
 struct tk_buf;
 

@@ -1,4 +1,5 @@
-/* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus sign. */#include "site_gen/format.h"
+/* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus sign. */
+#include "site_gen/format.h"
 
 #include <math.h>
 #include <stdbool.h>

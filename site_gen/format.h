@@ -1,6 +1,7 @@
 /* Numbers for people: always with their unit, always the same number of digits. Every function returns `out`. */
 #ifndef TK_SITE_FORMAT_H
-#define TK_SITE_FORMAT_H#include <stddef.h>
+#define TK_SITE_FORMAT_H
+#include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;

@@ -1,4 +1,5 @@
-/* URLs of forges, and differences between environments. */#include "site_gen/links.h"
+/* URLs of forges, and differences between environments. */
+#include "site_gen/links.h"
 
 #include <ctype.h>
 #include <jansson.h>

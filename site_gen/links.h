@@ -1,7 +1,8 @@
 /* Addresses of commits, and what an environment differs in: small readings of others' texts that several pages share.
  */
 #ifndef TK_SITE_LINKS_H
-#define TK_SITE_LINKS_H#include <stdbool.h>
+#define TK_SITE_LINKS_H
+#include <stdbool.h>
 #include <stddef.h>
 
 struct tk_buf;

@@ -1,4 +1,5 @@
-/* Loading and joining: all that every page stands on, read once. */#include "site_gen/model.h"
+/* Loading and joining: all that every page stands on, read once. */
+#include "site_gen/model.h"
 
 #include <math.h>
 #include <stdio.h>

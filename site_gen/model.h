@@ -1,6 +1,7 @@
 /* The history as the pages need it: every small table in memory and joined, and of each series its newest points. */
 #ifndef TK_SITE_MODEL_H
-#define TK_SITE_MODEL_H#include <stdbool.h>
+#define TK_SITE_MODEL_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,8 +9,9 @@
 
 struct tk_error;
 
-#define TK_SITE_WINDOW 64 /* newest points of a series that are held: two months of nights and one more, see reuse.c \
-	                   */
+#define TK_SITE_WINDOW \
+	64 /* newest points of a series that are held: two months of nights and one more, see reuse.c \
+	    */
 #define TK_SITE_CEILING_NIGHTS \
 	8 /* newest nights of a machine that are asked for ceilings: not each night measures all */
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights that have a page of their own */

@@ -1,5 +1,6 @@
 /* Writing thousands of small files quickly: everything relative to two open folders, old files compared by size first.
- */#include "site_gen/output.h"
+ */
+#include "site_gen/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

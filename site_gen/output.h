@@ -3,7 +3,8 @@
  *
  * A file whose content is that of the old site is a hard link to it, so that its time stays and nothing is written. */
 #ifndef TK_SITE_OUTPUT_H
-#define TK_SITE_OUTPUT_H#include <stdbool.h>
+#define TK_SITE_OUTPUT_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

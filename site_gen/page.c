@@ -1,4 +1,5 @@
-/* The frame of the pages and the parts that several of them show. */#include "site_gen/page.h"
+/* The frame of the pages and the parts that several of them show. */
+#include "site_gen/page.h"
 
 #include <jansson.h>
 #include <math.h>

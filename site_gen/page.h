@@ -1,6 +1,7 @@
 /* What every page shares: its frame, the words and tones of states, and the row that stands for a series. */
 #ifndef TK_SITE_PAGE_H
-#define TK_SITE_PAGE_H#include <stdbool.h>
+#define TK_SITE_PAGE_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -30,8 +31,9 @@ struct tk_site {
 /* Sections of the navigation; TK_SECTION_NONE: none is marked. */
 #define TK_SECTIONS(X) \
 	X(TK_SECTION_OVERVIEW, "Overview") \
-	X(TK_SECTION_KERNELS, "Kernels") X(TK_SECTION_ROOFLINE, "Roofline") X(TK_SECTION_NIGHTS, "Nights") \
-	        X(TK_SECTION_MACHINES, "Machines") X(TK_SECTION_ALERTS, "Alerts") X(TK_SECTION_METHOD, "Method")
+	X(TK_SECTION_KERNELS, "Kernels") \
+	X(TK_SECTION_ROOFLINE, "Roofline") X(TK_SECTION_NIGHTS, "Nights") X(TK_SECTION_MACHINES, "Machines") \
+	        X(TK_SECTION_ALERTS, "Alerts") X(TK_SECTION_METHOD, "Method")
 enum tk_section {
 #define TK_SECTION_ENUM(id, title) id,
 	TK_SECTIONS(TK_SECTION_ENUM)

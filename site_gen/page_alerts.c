@@ -1,5 +1,6 @@
 /* alerts.html: every change that was reported, open ones first, with what people said of it; feed.xml where the site's
- * address is known. */#include <string.h>
+ * address is known. */
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"

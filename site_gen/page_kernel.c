@@ -1,4 +1,5 @@
-/* kernels/OP.html: every problem of one operation, all backends side by side, relative to the best. */#include <math.h>
+/* kernels/OP.html: every problem of one operation, all backends side by side, relative to the best. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* machines/: what each machine is, its devices, and how its environment changed. */#include <jansson.h>
+/* machines/: what each machine is, its devices, and how its environment changed. */
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 

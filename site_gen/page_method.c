@@ -1,5 +1,6 @@
 /* method.html: how the numbers were made, and what the words mean; the words come from the lists that the program uses.
- */#include "base/error.h"
+ */
+#include "base/error.h"
 #include "detect/detect.h"
 #include "problem/outcome.h"
 #include "site_gen/page.h"

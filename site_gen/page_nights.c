@@ -1,4 +1,5 @@
-/* nights/: the list of the nights, and for each what was asked, built, measured, decided, and what went wrong. */#include <math.h>
+/* nights/: the list of the nights, and for each what was asked, built, measured, decided, and what went wrong. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* index.html: how the last night went, what moved, then every series. */#include <math.h>
+/* index.html: how the last night went, what moved, then every series. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

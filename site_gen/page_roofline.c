@@ -1,4 +1,5 @@
-/* roofline/DEVICE.html: what the last measurements reach of what the device allows. */#include <math.h>
+/* roofline/DEVICE.html: what the last measurements reach of what the device allows. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

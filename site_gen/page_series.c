@@ -1,4 +1,5 @@
-/* series/NAME.html and its data: one measured quantity over all nights. */#include <math.h>
+/* series/NAME.html and its data: one measured quantity over all nights. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* The state file: {"format":1,"digest":"...","cut_s":0,"last_night_id":0,"nights":"hash of the nights up to that one"}.
- */#include "site_gen/reuse.h"
+ */
+#include "site_gen/reuse.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -4,7 +4,8 @@
  * so everything that a finished night of the old site said is still so where the same nights head the list. Where
  * anything else differs (templates, title, time cut), nothing is taken over and everything is read. */
 #ifndef TK_SITE_REUSE_H
-#define TK_SITE_REUSE_H#include <stdbool.h>
+#define TK_SITE_REUSE_H
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tk_error;

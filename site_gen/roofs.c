@@ -1,4 +1,5 @@
-/* Choosing the ceiling that a problem stands under. */#include "site_gen/roofs.h"
+/* Choosing the ceiling that a problem stands under. */
+#include "site_gen/roofs.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* Ceilings of a device and how near a kernel comes to them (Williams, Waterman and Patterson 2009). */
 #ifndef TK_SITE_ROOFS_H
-#define TK_SITE_ROOFS_H#include <stddef.h>
+#define TK_SITE_ROOFS_H
+#include <stddef.h>
 
 struct tk_ceiling_row;
 struct tk_model;

@@ -1,4 +1,5 @@
-/* Writing the scripts. No tree is built for points: a million of them go through here. */#include "site_gen/shard.h"
+/* Writing the scripts. No tree is built for points: a million of them go through here. */
+#include "site_gen/shard.h"
 
 #include <math.h>
 #include <stdlib.h>

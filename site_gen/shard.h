@@ -1,6 +1,7 @@
 /* The data of the charts: classic scripts that call KD.add(id, {...}). docs/site.md describes the fields. */
 #ifndef TK_SITE_SHARD_H
-#define TK_SITE_SHARD_H#include <stddef.h>
+#define TK_SITE_SHARD_H
+#include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;

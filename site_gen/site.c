@@ -1,4 +1,5 @@
-/* Writing a site: load, render, swap. */#include "site_gen/site.h"
+/* Writing a site: load, render, swap. */
+#include "site_gen/site.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* The static site: reads the store, never measures. Written into a temporary folder beside `out_dir`, then renamed. */
 #ifndef TK_SITE_H
-#define TK_SITE_H#include <stdbool.h>
+#define TK_SITE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

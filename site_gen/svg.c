@@ -1,4 +1,5 @@
-/* Paths in relative integer steps: a sparkline is about 300 bytes. */#include "site_gen/svg.h"
+/* Paths in relative integer steps: a sparkline is about 300 bytes. */
+#include "site_gen/svg.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* Drawings that need no JavaScript. Colours and strokes come from the style sheet by class. */
 #ifndef TK_SITE_SVG_H
-#define TK_SITE_SVG_H#include <stddef.h>
+#define TK_SITE_SVG_H
+#include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;

@@ -1,4 +1,5 @@
-/* Parsing into a flat list of tokens, once; rendering walks it with a stack of objects. */#include "site_gen/template.h"
+/* Parsing into a flat list of tokens, once; rendering walks it with a stack of objects. */
+#include "site_gen/template.h"
 
 #include <ctype.h>
 #include <stdbool.h>

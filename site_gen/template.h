@@ -14,7 +14,8 @@
  * found by the first test. A section tag, partial or comment alone on its line takes the line with it. Errors are
  * "file:line:column: what". */
 #ifndef TK_SITE_TEMPLATE_H
-#define TK_SITE_TEMPLATE_H#include <stddef.h>
+#define TK_SITE_TEMPLATE_H
+#include <stddef.h>
 
 struct tk_arena;
 struct tk_buf;

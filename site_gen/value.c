@@ -1,4 +1,5 @@
-/* The tree of values and its arena: one page is built, rendered and forgotten as a whole. */#include "site_gen/value.h"
+/* The tree of values and its arena: one page is built, rendered and forgotten as a whole. */
+#include "site_gen/value.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,7 +5,8 @@
  * {{{x}}} takes. Keys are string literals. A failure of memory is remembered in the arena and told once, by
  * tk_template_render. */
 #ifndef TK_SITE_VALUE_H
-#define TK_SITE_VALUE_H#include <stdbool.h>
+#define TK_SITE_VALUE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

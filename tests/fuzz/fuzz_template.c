@@ -1,5 +1,6 @@
 /* Any bytes as a template with a partial that is itself: an error with a place, or a page in which no text of others is
- * markup. */#include <stdlib.h>
+ * markup. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"

@@ -4,7 +4,8 @@
  *   site_seed DB demo    a hundred nights of three machines with a step, an improvement, failures, a changed
  * environment and hostile names, judged by the real detection: what the browser tests look at
  *
- * The same arguments make the same history. */#include <math.h>
+ * The same arguments make the same history. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
