@@ -1,6 +1,7 @@
 /* `tracker`: global options, then one command of the table. */
 #include <errno.h>
 #include <limits.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -252,7 +253,10 @@ int main(int argc, char **argv)
 	struct globals_parse p = {.color = "auto"};
 	int code;
 
+	/* cron runs us in the C locale, where a table cannot print "µs" */
 	setlocale(LC_CTYPE, "");
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		setlocale(LC_CTYPE, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN); /* a worker that dies while it is spoken to must not take the night with it */
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = TK_EXIT_USAGE;

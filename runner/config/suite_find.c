@@ -2,8 +2,11 @@
 #include "config/suite_find.h"
 
 #include <stdio.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,11 +17,31 @@
 
 static const char *const endings[] = {".yml", ".yaml", ".json"};
 
+/* ../share/tracker from the program: where `cmake --install` puts the data. Worked out once. */
+static const char *installed_dir(void)
+{
+	static char path[PATH_MAX];
+	ssize_t len = *path ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
+
+	if (*path && len == 0)
+		return path;
+	for (int up = 0; len > 0 && up < 2; up++) {
+		path[len] = 0;
+		char *slash = strrchr(path, '/');
+		len = slash ? slash - path : 0;
+	}
+	const size_t at = len > 0 ? (size_t)len : 0;
+	snprintf(path + at, sizeof path - at, "/share/tracker");
+	return path;
+}
+
 const char *tk_data_dir(void)
 {
 	const char *own = getenv("TRACKER_DATADIR");
 
-	return own && *own ? own : TK_BUILT_DATADIR;
+	if (own && *own)
+		return own;
+	return tk_dir_exists(installed_dir()) ? installed_dir() : TK_BUILT_DATADIR;
 }
 
 static const char *ending_of(const char *name)

@@ -1,11 +1,13 @@
 /* Stage "probe": which devices of this machine the configuration wants, and their environment.
  *
  * A device that was named and is not there is a warning and `no_device` rows, not the end of the night. */
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "nightly/night.h"
 #include "worker/worker.h"
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,20 +61,37 @@ static int put_environment(struct tk_night *n, struct tk_night_device *d, struct
 	return status;
 }
 
+/* The cores that a worker is bound to, "0,1,4": the first `threads` of those that we may use ourselves; NULL: no binding. */
+static char *cpu_list(const struct tk_measure_config *m)
+{
+	struct tk_buf list = TK_BUF_INIT;
+	cpu_set_t allowed;
+	uint32_t taken = 0;
+	if (!m->pin || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+		return NULL;
+	for (int cpu = 0; cpu < CPU_SETSIZE && (!m->threads || taken < m->threads); cpu++)
+		if (CPU_ISSET(cpu, &allowed))
+			tk_buf_printf(&list, "%s%d", taken++ ? "," : "", cpu);
+	return tk_buf_detach(&list, NULL);
+}
+
 static int open_worker(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
 	char *log = tk_path_join3(n->config->cache_dir, "logs", "worker.log");
+	char *cpus = cpu_list(&n->config->measure);
 	struct tk_worker_spec spec = {
 		.program = n->options->program,
 		.device_kind = d->layer->name,
 		.device_layer = d->layer->path,
 		.device_index = d->index,
+		.cpu_list = cpus,
 		.threads = n->config->measure.threads,
 		.memory_limit_bytes = n->config->budgets.job_memory_bytes,
 		.log_path = log,
 	};
 	int status = tk_worker_new(&spec, &d->worker, err);
 	free(log);
+	free(cpus);
 	if (status == TK_OK)
 		status = tk_worker_device(d->worker, &d->info, err);
 	return status;
