@@ -228,14 +228,12 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err)
 	int status = tk_store_begin(n->store, err);
 	if (status != TK_OK)
 		return status;
-	status = load_problems(n, &problems, err);
+	/* the suites come last: where they share a problem with the control, their source and group are the ones to keep */
+	if ((status = plan_control(&s, err)) == TK_OK && (status = plan_ceilings(&s, err)) == TK_OK)
+		status = load_problems(n, &problems, err);
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++)
 		status = plan_product(&s, &n->products[i], &problems, err);
-	if (status == TK_OK && s.suite.count) {
-		if ((status = plan_control(&s, err)) == TK_OK)
-			status = plan_ceilings(&s, err);
-	}
-	if (status == TK_OK)
+	if (status == TK_OK && s.suite.count)
 		status = tk_plan_order(&s.suite, &s.ceilings, &s.controls, n->config->control.every, n->seed, &jobs, err);
 	for (size_t i = 0; i < jobs.count; i++)
 		jobs.rows[i].night_id = n->night_id;
