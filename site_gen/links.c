@@ -100,6 +100,34 @@ const struct tk_environment_row *tk_environment_before(const struct tk_model *m,
 	return before;
 }
 
+#define FLAT_DEPTH 4
+
+static void flatten(json_t *into, json_t *from, const char *parent, int depth)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach(from, key, value)
+	{
+		char name[160];
+		if (json_is_object(value) && depth < FLAT_DEPTH) {
+			flatten(into, value, key, depth + 1);
+			continue;
+		}
+		snprintf(name, sizeof name, "%.60s%s%.*s", json_object_get(into, key) ? parent : "",
+		        json_object_get(into, key) ? " " : "", (int)tk_utf8_clip(key, 90), key);
+		json_object_set(into, name, value);
+	}
+}
+
+json_t *tk_attributes_flat(const char *json)
+{
+	json_t *from = json_loads(json, 0, NULL), *flat = json_is_object(from) ? json_object() : NULL;
+	if (flat)
+		flatten(flat, from, "", 0);
+	json_decref(from);
+	return flat;
+}
+
 static void add_scalar(struct tk_buf *out, const json_t *v)
 {
 	if (!v || json_is_null(v))
@@ -130,7 +158,7 @@ static void difference_add(
 
 void tk_environment_difference(struct tk_buf *out, const char *before, const char *after)
 {
-	json_t *b = json_loads(before, 0, NULL), *a = json_loads(after, 0, NULL), *value;
+	json_t *b = tk_attributes_flat(before), *a = tk_attributes_flat(after), *value;
 	const char *key;
 	size_t count = 0;
 	json_object_foreach(a, key, value) difference_add(out, key, json_object_get(b, key), value, &count);

@@ -22,6 +22,9 @@ const char *tk_rev_short(const char *rev, char out[TK_LINK_SIZE]);
 
 /* The environment of the same device that was seen before this one; NULL: the first. */
 const struct tk_environment_row *tk_environment_before(const struct tk_model *m, const struct tk_environment_row *e);
+/* A JSON object with the members of inner objects as its own, so that "attributes":{"kernel":...} reads as "kernel". A
+ * name that is taken already gets its parent's before it. The caller's; NULL: not an object. */
+struct json_t *tk_attributes_flat(const char *json);
 /* "driver 550.54 → 560.28, governor powersave → performance"; at most six. */
 void tk_environment_difference(struct tk_buf *out, const char *before, const char *after);
 

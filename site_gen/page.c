@@ -264,7 +264,8 @@ void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_sit
 	tk_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_set(a, o, "status", status);
 	tk_set(a, o, "tone", tk_tone_of_verdict(status));
-	tk_set(a, o, "outcome", s->failure ? s->failure->outcome : "");
+	bool told = s->failure && strcmp(s->failure->outcome, status); /* the verdict may be the same word */
+	tk_set(a, o, "outcome", told ? s->failure->outcome : "");
 	tk_set(a, o, "outcome_tone", s->failure ? tk_tone_of_state(s->failure->outcome) : "quiet");
 	tk_set_change(site, o, s, change_of(s));
 	if (!strcmp(tk_tone_of_verdict(status), "quiet")) { /* noise has no direction */

@@ -28,12 +28,15 @@ struct tk_site {
 	size_t pages;
 };
 
-/* Sections of the navigation; TK_SECTION_NONE: none is marked. */
+/* Sections of the navigation. */
 #define TK_SECTIONS(X) \
 	X(TK_SECTION_OVERVIEW, "Overview") \
 	X(TK_SECTION_KERNELS, "Kernels") \
-	X(TK_SECTION_ROOFLINE, "Roofline") X(TK_SECTION_NIGHTS, "Nights") X(TK_SECTION_MACHINES, "Machines") \
-	        X(TK_SECTION_ALERTS, "Alerts") X(TK_SECTION_METHOD, "Method")
+	X(TK_SECTION_ROOFLINE, "Roofline") \
+	X(TK_SECTION_NIGHTS, "Nights") \
+	X(TK_SECTION_MACHINES, "Machines") \
+	X(TK_SECTION_ALERTS, "Alerts") \
+	X(TK_SECTION_METHOD, "Method")
 enum tk_section {
 #define TK_SECTION_ENUM(id, title) id,
 	TK_SECTIONS(TK_SECTION_ENUM)
@@ -57,7 +60,7 @@ int tk_page_end(struct tk_site *site, const char *template_name, const char *pat
 
 /* Sets a text of others, cut to max bytes with an ellipsis. */
 void tk_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
-/* Sets `key` (day), `key`_iso for a <time>. */
+/* Sets "2026-11-21 09:42", or a dash for 0. */
 void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s);
 /* Moves site->markup into a member and empties it. */
 void tk_set_markup_of(struct tk_site *site, struct tk_value *o, const char *key);

@@ -12,10 +12,16 @@
 
 #define ATTRIBUTES_MAX 60
 
-/* A JSON object as a list of key and value; nested values as compact JSON. */
+static bool is_bytes(const char *name, const json_t *v)
+{
+	size_t len = strlen(name);
+	return json_is_integer(v) && len > 6 && !strcmp(name + len - 6, "_bytes");
+}
+
+/* A JSON object as a list of key and value; what is neither text nor number as compact JSON. */
 static void set_attributes(struct tk_site *site, struct tk_value *o, const char *key, const char *json)
 {
-	json_t *attributes = json_loads(json, 0, NULL), *v;
+	json_t *attributes = tk_attributes_flat(json), *v;
 	struct tk_value *list = tk_set_list(site->arena, o, key);
 	const char *name;
 	size_t count = 0;
@@ -28,7 +34,16 @@ static void set_attributes(struct tk_site *site, struct tk_value *o, const char 
 		                      ? NULL
 		                      : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
 		tk_set_clipped(site, item, "key", name, 60);
-		tk_set_clipped(site, item, "value", json_is_string(v) ? json_string_value(v) : other ? other : "", 300);
+		char bytes[TK_FORMAT_SIZE];
+		if (is_bytes(name, v))
+			tk_set(site->arena, item, "value",
+			        tk_format_value((double)json_integer_value(v), "bytes", bytes));
+		else
+			tk_set_clipped(site, item, "value",
+			        json_is_string(v) ? json_string_value(v)
+			        : other           ? other
+			                          : "",
+			        300);
 		free(other);
 	}
 	json_decref(attributes);

@@ -188,12 +188,15 @@ int tk_page_overview(struct tk_site *site, struct tk_error *err)
 	char text[TK_FORMAT_SIZE];
 	tk_set_time(site, page, "made", site->options->now_s);
 	struct tk_value *cards = tk_set_list(a, page, "machines");
-	bool judged = false;
+	bool judged = false, compared = false;
+	for (size_t i = 0; i < m->series_count; i++)
+		compared = compared || (m->series[i].verdict && isfinite(m->series[i].verdict->before_value));
 	for (size_t i = 0; i < m->machine_count; i++) {
 		add_machine_card(site, cards, &m->machines[i]);
 		judged = judged || m->machines[i].judged_night;
 	}
-	tk_set_flag(a, page, "judged", judged);
+	tk_set_flag(a, page, "judged", judged && compared);
+	tk_set_flag(a, page, "nothing_compared", m->series_count && !(judged && compared));
 	tk_set_flag(a, page, "many", m->series_count > MANY);
 	tk_set(a, page, "series_count", tk_format_count((int64_t)m->series_count, text));
 	int status = set_all_moved(site, page, err);

@@ -183,6 +183,7 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_set_time(site, page, "newest", last ? last->as_of_s : 0);
 	tk_set_int(a, page, "samples", last ? last->n : 0);
 	tk_set_flag(a, page, "failed", failed != NULL);
+	tk_set(a, page, "failure_word", s->failure ? s->failure->outcome : "");
 	tk_set_clipped(site, page, "failure_message", s->failure ? s->failure->message : "", 400);
 	tk_set_clipped(site, page, "reason", s->verdict ? s->verdict->reason : "", 200);
 	tk_set_revision(site, page, last ? tk_model_revision(&site->model, last->build_id) : NULL);
@@ -194,7 +195,7 @@ static void set_trend(
 	char text[TK_FORMAT_SIZE];
 	struct tk_range y = tk_svg_trend(&site->markup, s);
 	tk_set_markup_of(site, page, "trend_markup");
-	tk_set_flag(site->arena, page, "trend", s->points.count > 1);
+	tk_set_flag(site->arena, page, "trend", tk_svg_has_trend(s));
 	tk_set(site->arena, page, "y_top", tk_format_scaled(y.hi, scale, text));
 	tk_set(site->arena, page, "y_middle", tk_format_scaled((y.hi + y.lo) / 2, scale, text));
 	tk_set(site->arena, page, "y_bottom", tk_format_scaled(y.lo, scale, text));

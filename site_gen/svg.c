@@ -107,9 +107,15 @@ static void change_marks(struct tk_buf *out, const struct frame *f, const struct
 	}
 }
 
+bool tk_svg_has_trend(const struct tk_site_series *s)
+{
+	const struct tk_point *p = s->points.rows;
+	return s->points.count > 1 && p[s->points.count - 1].as_of_s > p[0].as_of_s;
+}
+
 void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 {
-	if (s->points.count < 2)
+	if (!tk_svg_has_trend(s))
 		return;
 	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
 	const struct tk_point *last = &f.points[f.count - 1];
@@ -124,7 +130,7 @@ void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 
 struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s)
 {
-	if (s->points.count < 2)
+	if (!tk_svg_has_trend(s))
 		return (struct tk_range){NAN, NAN};
 	struct frame f = frame_of(s, TK_SITE_WINDOW, true, TREND_WIDTH, TREND_HEIGHT, 4);
 	tk_buf_printf(out,

@@ -1,6 +1,7 @@
 /* Drawings that need no JavaScript. Colours and strokes come from the style sheet by class. */
 #ifndef TK_SITE_SVG_H
 #define TK_SITE_SVG_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,9 @@ struct tk_range {
 	double lo, hi;
 };
 
-/* 60 newest points, 120 x 28, with the steps of the last change points marked. Nothing for fewer than two points. */
+/* There are points of at least two nights. */
+bool tk_svg_has_trend(const struct tk_site_series *s);
+/* 60 newest points, 120 x 28, with the steps of the last change points marked. Nothing without a trend. */
 void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s);
 /* All points held with their intervals, stretched to its box: labels are the page's. Tells the range that was drawn. */
 struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s);

@@ -1,17 +1,17 @@
 /* Logic-less templates, a strict subset of Mustache:
  *
- *   {{name}}                 the text, escaped for HTML; flags are "true" or ""
- *   {{{name_markup}}}        markup that the generator made itself; any other value is an error, and so is a name that
- * does not end in _markup: `grep '{{{'` finds every place where something is not escaped
- *   {{#name}}..{{/name}}     once for a flag that is set, a text that is not empty or an object (its members are then
- * in reach); once for each item of a list; not at all for anything else or where there is no such name
+ *   {{name}}                 the text, escaped for HTML; a flag is "true" or ""
+ *   {{{name_markup}}}        markup that the generator made itself, from a member whose name ends in _markup
+ *   {{#name}}..{{/name}}     once for a flag that is set, a text that is not empty, or an object (its members are
+ *                            then in reach); once for each item of a list; else not at all
  *   {{#name?}}..{{/name?}}   once where the section would be shown at all: the frame around a list
  *   {{^name}}..{{/name}}     where the section would not be shown
- *   {{>name}}                another template of the set;  {{! comment }};  {{.}} the item itself;  {{a.b}} a member of
- * a member
+ *   {{>name}}                another template of the set
+ *   {{! comment }}  {{.}} the item itself  {{a.b}} a member of a member
  *
  * A name is looked for in the innermost object first. {{name}} without a value is an error, so that a misspelt name is
- * found by the first test. A section tag, partial or comment alone on its line takes the line with it. Errors are
+ * found by the first test; so is {{{x}}} for anything that is not markup: `grep '{{{'` finds every place where
+ * something is not escaped. A section tag, partial or comment alone on its line takes the line with it. Errors are
  * "file:line:column: what". */
 #ifndef TK_SITE_TEMPLATE_H
 #define TK_SITE_TEMPLATE_H
