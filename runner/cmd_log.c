@@ -453,28 +453,6 @@ static int print_night(struct tk_store *s, const struct tk_globals *g, const str
 	return status;
 }
 
-/* A night by its number, else by the start of its uid. */
-static int find_night(const struct tk_rows *nights, const char *text, const struct tk_night_row **out, struct tk_error *err)
-{
-	char *end;
-	long long id = strtoll(text, &end, 10);
-	size_t found = 0;
-
-	for (size_t i = 0; i < nights->count && !*end; i++)
-		if (TK_ROWS_AT(nights, struct tk_night_row, i)->id == id && *text) {
-			*out = TK_ROWS_AT(nights, struct tk_night_row, i);
-			return 0;
-		}
-	for (size_t i = 0; i < nights->count; i++)
-		if (*text && !strncmp(TK_ROWS_AT(nights, struct tk_night_row, i)->uid, text, strlen(text))) {
-			*out = TK_ROWS_AT(nights, struct tk_night_row, i);
-			found++;
-		}
-	if (found == 1)
-		return 0;
-	return tk_fail(err, TK_EUSAGE, found ? "%s: %zu nights start with this" : "%s: no such night (`tracker log` lists them)", text, found);
-}
-
 int tk_cmd_log(const struct tk_globals *g, int argc, char **argv)
 {
 	struct log_options o = {.limit = 20};
@@ -494,7 +472,7 @@ int tk_cmd_log(const struct tk_globals *g, int argc, char **argv)
 	if (!status)
 		status = tk_store_nights(store, &nights, &err);
 	if (!status && o.night)
-		status = find_night(&nights, o.night, &night, &err);
+		status = tk_lookup_night(&nights, o.night, &night, &err);
 	if (!status)
 		status = night ? print_night(store, g, &o, night, &lookup, &err) : list_nights(store, g, &o, &nights, &lookup, &err);
 	if (status)

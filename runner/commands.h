@@ -57,6 +57,9 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	X(log,        "the nights and how they ended", false) \
 	X(show,       "one series or one run in full", false) \
 	X(site,       "write the dashboard", false) \
+	X(export,     "write runs with everything that names them", false) \
+	X(import,     "read nights of elsewhere, or the histories of other tools", false) \
+	X(merge,      "make one history of several", false) \
 	X(suite,      "list and check the suites", false) \
 	X(doctor,     "what this machine has, and why a backend is or is not available", false) \
 	X(init,       "write a commented tracker.yml", false) \

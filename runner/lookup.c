@@ -91,3 +91,24 @@ void tk_lookup_free(struct tk_lookup *l)
 	tk_rows_free(&l->problems);
 	tk_rows_free(&l->series);
 }
+
+int tk_lookup_night(const struct tk_rows *nights, const char *text, const struct tk_night_row **out, struct tk_error *err)
+{
+	char *end;
+	long long id = strtoll(text, &end, 10);
+	size_t found = 0;
+
+	for (size_t i = 0; i < nights->count && !*end; i++)
+		if (TK_ROWS_AT(nights, struct tk_night_row, i)->id == id && *text) {
+			*out = TK_ROWS_AT(nights, struct tk_night_row, i);
+			return 0;
+		}
+	for (size_t i = 0; i < nights->count; i++)
+		if (*text && !strncmp(TK_ROWS_AT(nights, struct tk_night_row, i)->uid, text, strlen(text))) {
+			*out = TK_ROWS_AT(nights, struct tk_night_row, i);
+			found++;
+		}
+	if (found == 1)
+		return 0;
+	return tk_fail(err, TK_EUSAGE, found ? "%s: %zu nights start with this" : "%s: no such night (`tracker log` lists them)", text, found);
+}

@@ -34,6 +34,7 @@ enum tk_column_kind {
 #define TK_COL_NEWEST   2u /* describes, does not identify: follows the newest put that says anything */
 #define TK_COL_NULLABLE 4u /* `none` in the row is NULL in the file */
 #define TK_COL_LONG     8u /* left out of lists */
+#define TK_COL_RANKED   16u /* a word of which a later or worse one wins where two histories meet (merge.c) */
 
 struct tk_db_column {
 	const char *name;
@@ -138,6 +139,7 @@ int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int6
 /* The uid that a row with these values has. */
 int tk_row_uid(struct tk_store *s, enum tk_table_id table, const void *row, char uid[TK_UID_SIZE], struct tk_error *err);
 int tk_row_uid_of_id(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE], struct tk_error *err);
+int tk_row_has_uid(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out, struct tk_error *err);
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
 	struct tk_rows *out, struct tk_error *err);
 
@@ -160,6 +162,10 @@ char *tk_text_repair(const char *text, bool *failed);
 
 char *tk_slug_series(struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err);
 char *tk_slug_device(struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err);
+
+/* The length of the end of a uid in a slug, with its dash: what merge.c takes off and puts on again. */
+#define TK_SLUG_TAIL 7
+#define TK_SLUG_MAX  120
 
 /* ---- upkeep.c ------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,9 @@
 /* Whose file it is, and of which version; and how an older one becomes a new one. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include "base/hash.h"
 #include "internal.h"
 
 /* "tkhi" in the header of the file: how `file` and we tell a history from other databases. */
@@ -70,6 +72,25 @@ static int check_references(struct tk_store *s, struct tk_error *err)
 	return status;
 }
 
+/* tk_uid(table, key...) for migrations that change what identifies a row. */
+static void uid_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct tk_hash *h = tk_hash_new();
+	char hex[TK_HASH_HEX_SIZE];
+
+	if (!h) {
+		sqlite3_result_error_nomem(context);
+		return;
+	}
+	for (int i = 0; i < count; i++)
+		if (sqlite3_value_type(values[i]) == SQLITE_INTEGER)
+			tk_hash_field_i64(h, sqlite3_value_int64(values[i]));
+		else
+			tk_hash_field(h, (const char *)sqlite3_value_text(values[i]));
+	tk_hash_finish(h, hex);
+	sqlite3_result_text(context, hex, TK_UID_SIZE - 1, SQLITE_TRANSIENT);
+}
+
 static int migrate_one(struct tk_store *s, const struct tk_migration *migration, int64_t to, struct tk_error *err)
 {
 	int64_t now;
@@ -98,6 +119,9 @@ int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *m
 	/* Off, so that a migration may rebuild a table that others refer to; references are checked before each commit. */
 	if (!status)
 		status = tk_db_exec(s, "PRAGMA foreign_keys=OFF", err);
+	if (!status && sqlite3_create_function_v2(s->db, "tk_uid", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+			       uid_function, NULL, NULL, NULL) != SQLITE_OK)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (int64_t v = from; v < to && !status; v++)
 		status = migrate_one(s, &migrations[v], v + 1, err);
 	return status;

@@ -13,9 +13,22 @@
 #define FIRST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
 #define LAST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
 
+/* An imported run has no series of its own: the run of the point tells. */
+#define POINT_MARK(condition, order) \
+	MARK_COLUMNS "WHERE id=(SELECT run_id FROM measurement WHERE series_id=?1 AND " condition " ORDER BY as_of_s " order \
+		", run_id " order " LIMIT 1)"
+#define POINT_BEFORE       POINT_MARK("as_of_s<?2", "DESC")
+#define POINT_FIRST_WITHIN POINT_MARK("as_of_s>=?2 AND as_of_s<=?3", "ASC")
+#define POINT_LAST_WITHIN  POINT_MARK("as_of_s>=?2 AND as_of_s<=?3", "DESC")
+
 static int no_memory(struct tk_error *err)
 {
 	return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+}
+
+static double number_or_nan(sqlite3_stmt *q, int at)
+{
+	return sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
 }
 
 static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
@@ -27,8 +40,8 @@ static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 	p->build_id = sqlite3_column_int64(q, 3);
 	p->environment_id = sqlite3_column_int64(q, 4);
 	p->value = sqlite3_column_double(q, 5);
-	p->lo = sqlite3_column_double(q, 6);
-	p->hi = sqlite3_column_double(q, 7);
+	p->lo = number_or_nan(q, 6);
+	p->hi = number_or_nan(q, 7);
 	p->min = p->q25 = p->q75 = p->p95 = NAN;
 	p->n = sqlite3_column_int64(q, 8);
 	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
@@ -59,15 +72,12 @@ static int add_points(struct tk_store *s, const char *sql, const int64_t args[3]
 	return status;
 }
 
-static int add_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_list *windows,
+static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_list *windows,
 	struct tk_run_mark *mark, struct tk_error *err)
 {
 	sqlite3_stmt *q;
 	int rc, status;
 
-	mark->outcome = mark->message = "";
-	if (!sql)
-		return 0;
 	status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
 	if (status)
 		return status;
@@ -86,6 +96,20 @@ static int add_mark(struct tk_store *s, const char *sql, const int64_t *args, in
 		status = tk_db_fail(s, rc, err, "cannot read the runs of a series");
 	}
 	sqlite3_reset(q);
+	return status;
+}
+
+/* sql NULL: the mark is not wanted. */
+static int add_mark(struct tk_store *s, const char *sql, const char *by_point, const int64_t *args, int arg_count,
+	struct tk_list *windows, struct tk_run_mark *mark, struct tk_error *err)
+{
+	int status = 0;
+
+	mark->outcome = mark->message = "";
+	if (sql)
+		status = read_mark(s, sql, args, arg_count, windows, mark, err);
+	if (sql && !status && !mark->run_id)
+		status = read_mark(s, by_point, args, arg_count, windows, mark, err);
 	return status;
 }
 
@@ -113,11 +137,11 @@ static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, int
 	reverse((struct tk_point *)points->out->rows + w->first, w->before);
 	status = add_points(s, WITHIN, range, points, &w->within, err);
 	if (!status)
-		status = add_mark(s, LAST_BEFORE, marks, 2, windows, &w->last_before, err);
+		status = add_mark(s, LAST_BEFORE, POINT_BEFORE, marks, 2, windows, &w->last_before, err);
 	if (!status)
-		status = add_mark(s, w->last_before.run_id ? NULL : FIRST_WITHIN, marks, 3, windows, &w->first_within, err);
+		status = add_mark(s, w->last_before.run_id ? NULL : FIRST_WITHIN, POINT_FIRST_WITHIN, marks, 3, windows, &w->first_within, err);
 	if (!status)
-		status = add_mark(s, LAST_WITHIN, marks, 3, windows, &w->last_within, err);
+		status = add_mark(s, LAST_WITHIN, POINT_LAST_WITHIN, marks, 3, windows, &w->last_within, err);
 	return status;
 }
 

@@ -84,6 +84,10 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_col
 	char parent[TK_UID_SIZE];
 	int status;
 
+	if (v->type == VALUE_NULL) {
+		tk_hash_field(h, NULL);
+		return 0;
+	}
 	switch (c->kind) {
 	case TK_COL_REF:
 		status = tk_row_uid_of_id(s, c->parent, v->i, parent, err);
@@ -311,6 +315,27 @@ static int bind_all(sqlite3_stmt *stmt, const struct tk_db_table *t, const struc
 	for (int i = 0; i < wanted && (size_t)i < t->column_count && rc == SQLITE_OK; i++)
 		rc = bind(stmt, i + 1, &v->at[i]);
 	return rc;
+}
+
+int tk_row_has_uid(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out, struct tk_error *err)
+{
+	struct values v = {0};
+	sqlite3_stmt *stmt;
+	int rc, status = verb(s, table, TK_VERB_FIND, &stmt, err);
+
+	if (status)
+		return status;
+	v.at[0] = (struct value){.type = VALUE_TEXT, .text = uid, .size = strlen(uid)};
+	rc = bind_all(stmt, &tk_tables[table], &v);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		*out = rc == SQLITE_ROW;
+	else
+		status = tk_db_fail(s, rc, err, "cannot read a %s", tk_tables[table].name);
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	return status;
 }
 
 static int find(struct tk_store *s, enum tk_table_id table, const struct values *v, int64_t *id, struct tk_error *err)

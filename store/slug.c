@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "internal.h"
 
-#define SLUG_MAX 120
-#define TAIL_LEN 6 /* hex digits of the uid where a slug was cut or is taken */
+#define SLUG_MAX TK_SLUG_MAX
+#define TAIL_LEN (TK_SLUG_TAIL - 1) /* hex digits of the uid where a slug was cut or is taken */
 
 /* Lower case; every run of what is not [a-z0-9_] becomes one '-', none at the ends. '.' stands between parts only. */
 static void add_part(struct tk_buf *b, const char *text)
@@ -31,25 +31,6 @@ static void add_part(struct tk_buf *b, const char *text)
 		tk_buf_char(b, 'x');
 }
 
-/* Whether another row than the one with this uid holds the slug. */
-static int taken(struct tk_store *s, const char *sql, const char *slug, const char *uid, int64_t parent, bool *out, struct tk_error *err)
-{
-	sqlite3_stmt *stmt;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, &parent, 1, &stmt, err);
-
-	if (status)
-		return status;
-	sqlite3_bind_text(stmt, 2, slug, -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 3, uid, -1, SQLITE_STATIC);
-	rc = sqlite3_step(stmt);
-	*out = rc == SQLITE_ROW;
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot look for a name");
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
-	return status;
-}
-
 /* Cuts to the length that is left for the end of the uid, and puts that there. */
 static void add_tail(struct tk_buf *b, const char *uid)
 {
@@ -60,14 +41,70 @@ static void add_tail(struct tk_buf *b, const char *uid)
 	tk_buf_printf(b, "-%.*s", TAIL_LEN, uid);
 }
 
-static char *unique(struct tk_store *s, const char *sql, struct tk_buf *b, const char *uid, int64_t parent, struct tk_error *err)
+/* The statements of one table: whether another row holds the slug (its uid), and giving that one a tail. */
+struct slug_sql {
+	const char *holder, *rename;
+};
+
+static int give_tail(struct tk_store *s, const char *sql, const char *slug, const char *uid, struct tk_error *err)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	sqlite3_stmt *stmt;
+	int rc, status;
+
+	tk_buf_str(&b, slug);
+	add_tail(&b, uid);
+	status = tk_buf_status(&b, err);
+	if (!status)
+		status = tk_db_query(s, TK_TABLE_COUNT, sql, NULL, 0, &stmt, err);
+	if (!status) {
+		sqlite3_bind_text(stmt, 1, b.data, -1, SQLITE_STATIC);
+		sqlite3_bind_text(stmt, 2, uid, -1, SQLITE_STATIC);
+		rc = sqlite3_step(stmt);
+		if (rc != SQLITE_DONE)
+			status = tk_db_fail(s, rc, err, "cannot rename a row");
+		sqlite3_reset(stmt);
+		sqlite3_clear_bindings(stmt);
+	}
+	tk_buf_free(&b);
+	return status;
+}
+
+/* Of the rows that would be called alike the one with the smallest uid has the bare name, whichever came first: so that a name depends
+ * on what is in a history, not on the order in which it came. *clash: this row needs a tail. */
+static int settle(struct tk_store *s, const struct slug_sql *sql, const char *slug, const char *uid, int64_t parent, bool *clash,
+	struct tk_error *err)
+{
+	char holder[TK_UID_SIZE] = "";
+	sqlite3_stmt *stmt;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql->holder, &parent, 1, &stmt, err);
+
+	if (status)
+		return status;
+	sqlite3_bind_text(stmt, 2, slug, -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 3, uid, -1, SQLITE_STATIC);
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW)
+		snprintf(holder, sizeof(holder), "%s", (const char *)sqlite3_column_text(stmt, 0));
+	else if (rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot look for a name");
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	*clash = *holder && strcmp(holder, uid) < 0;
+	if (!status && *holder && !*clash)
+		status = give_tail(s, sql->rename, slug, holder, err);
+	return status;
+}
+
+static char *unique(struct tk_store *s, const struct slug_sql *sql, struct tk_buf *b, const char *uid, int64_t parent,
+	struct tk_error *err)
 {
 	bool clash = false;
 	int status = tk_buf_status(b, err);
 
 	if (!status && b->len > SLUG_MAX)
 		add_tail(b, uid);
-	else if (!status && !(status = taken(s, sql, b->data, uid, parent, &clash, err)) && clash)
+	else if (!status && !(status = settle(s, sql, b->data, uid, parent, &clash, err)) && clash)
 		add_tail(b, uid);
 	char *slug = status ? NULL : tk_buf_detach(b, err);
 
@@ -123,7 +160,10 @@ char *tk_slug_series(struct tk_store *s, const struct tk_series_row *row, const 
 		if (!row->metric || strcmp(row->metric, "time"))
 			add_part(&b, row->metric ? row->metric : "");
 	}
-	return unique(s, "SELECT 1 FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3", &b, uid, 0, err);
+	static const struct slug_sql sql = {
+		"SELECT uid FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3", "UPDATE series SET slug=?1 WHERE uid=?2"};
+
+	return unique(s, &sql, &b, uid, 0, err);
 }
 
 char *tk_slug_device(struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err)
@@ -131,5 +171,8 @@ char *tk_slug_device(struct tk_store *s, const struct tk_device_row *row, const 
 	struct tk_buf b = TK_BUF_INIT;
 
 	add_part(&b, row->slug ? row->slug : "");
-	return unique(s, "SELECT 1 FROM device WHERE machine_id=?1 AND slug=?2 AND uid<>?3", &b, uid, row->machine_id, err);
+	static const struct slug_sql sql = {
+		"SELECT uid FROM device WHERE machine_id=?1 AND slug=?2 AND uid<>?3", "UPDATE device SET slug=?1 WHERE uid=?2"};
+
+	return unique(s, &sql, &b, uid, row->machine_id, err);
 }

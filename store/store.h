@@ -13,7 +13,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 2
+#define TK_STORE_SCHEMA 3
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only and never
  * creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours; TK_EBUSY: locked. */
@@ -55,12 +55,12 @@ struct tk_night_row {
 struct tk_stage_row { int64_t night_id; const char *name, *status; int64_t started_s, finished_s; const char *detail; };
 struct tk_resolution_row { int64_t night_id, upstream_id, revision_id, build_id; const char *status, *message; };  /* ids 0: none */
 struct tk_job_row { int64_t id, night_id, seq, series_id, build_id, run_id; const char *backend_path, *options; };   /* run_id 0: to be done */
-struct tk_run_row {
+struct tk_run_row {                                            /* series_id 0: its points are of many series (import) */
 	int64_t id, night_id, seq, series_id, build_id, environment_id; const char *uid; int64_t as_of_s, started_s; double wall_s;
 	const char *outcome, *message, *attributes;
 };
 
-/* One point of a series. flags: TK_POINT_... */
+/* One point of a series. flags: TK_POINT_...; NAN: not known (imported points often have the value alone). */
 #define TK_POINT_THROTTLED 1u
 #define TK_POINT_UNSTABLE  2u
 struct tk_point {
@@ -182,7 +182,31 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error *err);     /* of runs that were started before; without a vacuum */
+/* Puts everything that `from` has into `into`, in one transaction. What is equal (uid, or key) is there once; where the same fact is described
+ * differently, the description that wins does not depend on the order. Counts, which may be NULL, are added to: rows that were new. */
+enum tk_merge_count { TK_MERGE_NIGHTS, TK_MERGE_SERIES, TK_MERGE_POINTS, TK_MERGE_OTHERS, TK_MERGE_COUNTS };
+struct tk_merge_counts { int64_t added[TK_MERGE_COUNTS]; };
+int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge_counts *counts, struct tk_error *err);
 /* Everything, in a stable order, one JSON object a line: {"table":"night","uid":...}. */
 int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
+
+/* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or of one night (0: all): the same fields in
+ * every format (docs/import.md). The ndjson can be imported elsewhere, whole nights of it without loss but for what people decided. */
+enum tk_record_format { TK_RECORD_JSON, TK_RECORD_CSV, TK_RECORD_NDJSON };
+int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id, enum tk_record_format format, int fd,
+	struct tk_error *err);
+
+/* Reads the files of others (docs/import.md), all of them or none: one transaction. A file that is wrong is named with the line, or the path in
+ * its JSON, and the field: TK_EDATA. dry_run: as if, without writing. Importing the same again adds nothing. */
+struct tk_import_request {
+	const char *format;                        /* NULL: guessed, for each file */
+	const char *const *paths;
+	size_t path_count;
+	const char *machine, *upstream, *better;   /* NULL: as the file says */
+	bool dry_run;
+};
+struct tk_import_counts { int64_t files, nights, series, points, without_value; };   /* nights, series, points: new ones */
+int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts, struct tk_error *err);
+const char *tk_import_format_name(size_t i, const char **what);   /* NULL behind the last one */
 
 #endif

@@ -15,6 +15,7 @@
 #define NEWEST   TK_COL_NEWEST
 #define NULLABLE TK_COL_NULLABLE
 #define LONG     TK_COL_LONG
+#define RANKED   TK_COL_RANKED
 
 static const struct tk_db_column machine_columns[] = {
 	UID(tk_machine_row),
@@ -120,7 +121,7 @@ static const struct tk_db_column night_columns[] = {
 	INT(tk_night_row, as_of_s, KEY),
 	INT(tk_night_row, started_s, KEY),
 	MAYBE(tk_night_row, finished_s, 0),
-	TEXT(tk_night_row, status, 0),
+	TEXT(tk_night_row, status, RANKED),
 	INT(tk_night_row, seed, KEY),
 	TEXT(tk_night_row, config_hash, 0),
 	TEXT(tk_night_row, tracker_version, 0),
@@ -130,7 +131,7 @@ static const struct tk_db_column night_columns[] = {
 static const struct tk_db_column stage_columns[] = {
 	REF(tk_stage_row, night_id, KEY, night),
 	TEXT(tk_stage_row, name, KEY),
-	TEXT(tk_stage_row, status, 0),
+	TEXT(tk_stage_row, status, RANKED),
 	INT(tk_stage_row, started_s, 0),
 	MAYBE(tk_stage_row, finished_s, 0),
 	TEXT(tk_stage_row, detail, 0),
@@ -145,26 +146,27 @@ static const struct tk_db_column resolution_columns[] = {
 	TEXT(tk_resolution_row, message, 0),
 };
 
+/* All that a run says identifies it: two processes that measured halves of one night have both numbered their jobs from 0. */
 static const struct tk_db_column run_columns[] = {
 	UID(tk_run_row),
 	REF(tk_run_row, night_id, KEY, night),
 	INT(tk_run_row, seq, KEY),
-	REF(tk_run_row, series_id, 0, series),
-	REF(tk_run_row, build_id, 0, build),
+	REF(tk_run_row, series_id, KEY | NULLABLE, series),
+	REF(tk_run_row, build_id, KEY, build),
 	REF(tk_run_row, environment_id, NULLABLE, environment),
 	INT(tk_run_row, as_of_s, 0),
-	INT(tk_run_row, started_s, 0),
+	INT(tk_run_row, started_s, KEY),
 	REAL(tk_run_row, wall_s, 0),
-	TEXT(tk_run_row, outcome, 0),
-	TEXT(tk_run_row, message, 0),
-	TEXT(tk_run_row, attributes, 0),
+	TEXT(tk_run_row, outcome, KEY),
+	TEXT(tk_run_row, message, KEY),
+	TEXT(tk_run_row, attributes, KEY),
 };
 
 static const struct tk_db_column job_columns[] = {
 	REF(tk_job_row, night_id, KEY, night),
 	INT(tk_job_row, seq, KEY),
-	REF(tk_job_row, series_id, 0, series),
-	REF(tk_job_row, build_id, 0, build),
+	REF(tk_job_row, series_id, KEY, series),
+	REF(tk_job_row, build_id, KEY, build),
 	TEXT(tk_job_row, backend_path, 0),
 	TEXT(tk_job_row, options, 0),
 	REF(tk_job_row, run_id, NULLABLE, run),
@@ -175,13 +177,13 @@ static const struct tk_db_column measurement_columns[] = {
 	INT(tk_point, as_of_s, KEY),
 	REF(tk_point, run_id, KEY, run),
 	REAL(tk_point, value, 0),
-	REAL(tk_point, lo, 0),
-	REAL(tk_point, hi, 0),
+	REAL(tk_point, lo, NULLABLE),
+	REAL(tk_point, hi, NULLABLE),
 	INT(tk_point, n, 0),
-	REAL(tk_point, min, 0),
-	REAL(tk_point, q25, 0),
-	REAL(tk_point, q75, 0),
-	REAL(tk_point, p95, 0),
+	REAL(tk_point, min, NULLABLE),
+	REAL(tk_point, q25, NULLABLE),
+	REAL(tk_point, q75, NULLABLE),
+	REAL(tk_point, p95, NULLABLE),
 	REF(tk_point, night_id, 0, night),
 	REF(tk_point, build_id, 0, build),
 	REF(tk_point, environment_id, NULLABLE, environment),
@@ -256,7 +258,7 @@ static const struct tk_db_column alert_columns[] = {
 	UID(tk_alert_row),
 	REF(tk_alert_row, series_id, KEY, series),
 	REF(tk_alert_row, night_id, 0, night),
-	TEXT(tk_alert_row, status, 0),
+	TEXT(tk_alert_row, status, RANKED),
 	INT(tk_alert_row, opened_s, 0),
 	MAYBE(tk_alert_row, closed_s, 0),
 	REAL(tk_alert_row, change, 0),

@@ -35,6 +35,7 @@ int tk_store_put_device(struct tk_store *s, const struct tk_device_row *row, int
 {
 	struct tk_device_row copy = *row;
 	char uid[TK_UID_SIZE], *slug;
+	bool known;
 	int status;
 
 	if (!copy.uuid || !*copy.uuid)
@@ -42,9 +43,13 @@ int tk_store_put_device(struct tk_store *s, const struct tk_device_row *row, int
 	status = tk_row_uid(s, TK_TABLE_device, &copy, uid, err);
 	if (status)
 		return status;
-	slug = tk_slug_device(s, &copy, uid, err);
+	status = tk_row_has_uid(s, TK_TABLE_device, uid, &known, err);
+	if (status)
+		return status;
+	/* One that is there keeps its name. */
+	slug = known ? strdup(uid) : tk_slug_device(s, &copy, uid, err);
 	if (!slug)
-		return err ? err->status : TK_EINTERNAL;
+		return err && err->status ? err->status : TK_EINTERNAL;
 	copy.slug = slug;
 	status = tk_row_put(s, TK_TABLE_device, &copy, id, NULL, err);
 	free(slug);
@@ -55,6 +60,7 @@ int tk_store_put_series(struct tk_store *s, const struct tk_series_row *row, int
 {
 	struct tk_series_row copy = *row;
 	char uid[TK_UID_SIZE], *slug;
+	bool known;
 	int status;
 
 	if (!copy.backend)
@@ -62,9 +68,13 @@ int tk_store_put_series(struct tk_store *s, const struct tk_series_row *row, int
 	status = tk_row_uid(s, TK_TABLE_series, &copy, uid, err);
 	if (status)
 		return status;
-	slug = tk_slug_series(s, &copy, uid, err);
+	status = tk_row_has_uid(s, TK_TABLE_series, uid, &known, err);
+	if (status)
+		return status;
+	/* One that is there keeps its name. */
+	slug = known ? strdup(uid) : tk_slug_series(s, &copy, uid, err);
 	if (!slug)
-		return err ? err->status : TK_EINTERNAL;
+		return err && err->status ? err->status : TK_EINTERNAL;
 	copy.slug = slug;
 	status = tk_row_put(s, TK_TABLE_series, &copy, id, NULL, err);
 	free(slug);
@@ -212,9 +222,9 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const str
 	if (!status && fresh)
 		status = put_points(s, run, run_id, points, samples, sample_counts, point_count, err);
 	if (!status) {
-		const int64_t args[] = {run->night_id, run->seq, run_id};
+		const int64_t args[] = {run->night_id, run->seq, run_id, run->series_id, run->build_id};
 
-		status = tk_db_run(s, "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2", args, 3, err);
+		status = tk_db_run(s, "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND series_id=?4 AND build_id=?5", args, 5, err);
 	}
 	status = tk_db_end(s, status, err);
 	if (!status && id)
