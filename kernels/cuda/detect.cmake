@@ -5,6 +5,7 @@
 # Nothing is downloaded and nothing is required: TRACKER_CUDA=AUTO says what is missing and goes on, ON stops, OFF does not look.
 set(TRACKER_CUDA AUTO CACHE STRING "Build the modules for NVIDIA GPUs: AUTO (where nvcc is found), ON, OFF")
 set_property(CACHE TRACKER_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(TRACKER_CUDA_VENDOR "Build backends on cuBLAS and cuDNN where they are found" ON)
 set(TRACKER_CUDA_ARCHITECTURES "" CACHE STRING "As CMAKE_CUDA_ARCHITECTURES; empty: 80, 90a, 100 and PTX of the newest, as far as nvcc knows them")
 set(TRACKER_CUBLAS_ROOT "" CACHE PATH "Folder with include/cublasLt.h and the libraries of cuBLAS")
 set(TRACKER_CUDNN_ROOT "" CACHE PATH "Folder with include/cudnn.h and the libraries of cuDNN")

@@ -70,9 +70,9 @@ static void gradient_add(struct gradient *g, const struct tk_attention *p, const
 /* A head is done: kernels may round its part before they add the heads of a group up. */
 static void gradient_end_head(struct gradient *g, uint32_t dtype, bool alone)
 {
-	double u = alone ? 0 : tk_element_roundoff(dtype);
+	double u = alone ? 0 : tk_element_roundoff(dtype), tiny = !alone && dtype == TK_F16 ? 0x1p-25 : 0;
 	for (int64_t x = 0; x < g->width; x++) {
-		g->square[x] += u * u * g->part[x] * g->part[x];
+		g->square[x] += u * u * g->part[x] * g->part[x] + tiny * tiny;
 		g->want[x] += g->part[x];
 		g->part[x] = 0;
 	}

@@ -122,13 +122,13 @@ static int put_result(struct tk_night *n, const struct tk_job_row *job, const st
 	return status;
 }
 
-/* Copy and fma problems become the roofs of this night. A roof is what the device can do, so it is the fastest sample: other work on the
+/* Copy and read, fma and gemm problems become the roofs of this night: bandwidths by operation, rates by type. A roof is what the device can do, so it is the fastest sample: other work on the
  * machine cannot lower it. */
 static int put_ceiling(struct tk_night *n, const struct tk_night_device *d, const struct tk_problem_row *p,
 	const struct tk_job_result *r, struct tk_error *err)
 {
 	double fastest_ns = r->result ? number_of(r->result, "min", NAN) : NAN;
-	bool memory = strcmp(p->op, "fma") != 0;
+	bool memory = strcmp(p->op, "copy") == 0 || strcmp(p->op, "read") == 0;
 	if (!d || !tk_outcome_counts(r->outcome) || !(fastest_ns > 0))
 		return TK_OK;
 	struct tk_ceiling_row row = {.night_id = n->night_id, .device_id = d->device_id, .name = memory ? p->op : p->dtype,

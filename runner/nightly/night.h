@@ -28,7 +28,7 @@ struct tk_product {
 	char rev[128];
 	const char *status;       /* word of the resolution */
 	char message[512];
-	struct tk_artifact *artifacts[4];   /* one; builtin: one for each of its modules */
+	struct tk_artifact *artifacts[8];   /* one; builtin: one for each of its modules */
 	size_t artifact_count;
 	bool failed;              /* there is a build row, but nothing that could be measured */
 };

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "nightly/datasheet.h"
 #include "nightly/night.h"
 #include "problem/problem.h"
 #include "worker/worker.h"
@@ -17,6 +18,14 @@ static const struct ceiling_job ceiling_jobs[] = {
 	{"cpu", "ceiling", "copy:bytes=268435456,dtype=f32"},
 	{"cpu", "ceiling", "read:bytes=268435456,dtype=f32"},
 	{"cpu", "ceiling", "fma:count=400000000,dtype=f32"},
+	{"cuda", "ceiling_cuda", "copy:bytes=536870912,dtype=f32"},
+	{"cuda", "ceiling_cuda", "read:bytes=536870912,dtype=f32"},
+	/* What tensor cores reach depends on the values they multiply: large products of random numbers. */
+	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=bf16,tb=t"},
+	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f16,tb=t"},
+	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=tf32,tb=t"},
+	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f32,tb=t"},
+	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
 };
 
 struct plan_state {
@@ -155,23 +164,35 @@ static const struct tk_artifact_backend *backend_named(const struct tk_product *
 	return NULL;
 }
 
+/* The control of a kind of device: the backend that is named, where it runs there, else its namesake for that kind ("control_cuda"). */
+static const struct tk_artifact_backend *control_for(const struct tk_product *p, const char *name, const struct tk_night_device *d)
+{
+	char namesake[128];
+	const struct tk_artifact_backend *b = backend_named(p, name);
+	if (b && runs_on(d, b->path))
+		return b;
+	snprintf(namesake, sizeof namesake, "%s_%s", name, d->layer->name);
+	b = backend_named(p, namesake);
+	return b && runs_on(d, b->path) ? b : NULL;
+}
+
 static int plan_control(struct plan_state *s, struct tk_error *err)
 {
 	const struct tk_control_config *c = &s->n->config->control;
 	if (!c->every || !c->backend || !c->problem)
 		return TK_OK;
 	const struct tk_product *p = product_named(s->n, c->upstream ? c->upstream : "builtin");
-	const struct tk_artifact_backend *b = backend_named(p, c->backend);
-	if (!b) {
-		tk_log(TK_LOG_WARN, "control", NULL, "the control backend %s of upstream %s is not there: drift of the machine will not be seen",
-			c->backend, c->upstream ? c->upstream : "builtin");
-		return TK_OK;
-	}
 	int64_t problem_id;
 	int status = put_problem(s->n, c->problem, "control", "control", &problem_id, err);
-	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
-		if (runs_on(&s->n->devices[k], b->path))
-			status = add_job(s, &s->controls, &s->n->devices[k], p, b->name, b->path, problem_id, "control", err);
+	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++) {
+		const struct tk_night_device *d = &s->n->devices[k];
+		const struct tk_artifact_backend *b = control_for(p, c->backend, d);
+		if (b)
+			status = add_job(s, &s->controls, d, p, b->name, b->path, problem_id, "control", err);
+		else
+			tk_log(TK_LOG_WARN, "control", NULL, "upstream %s has no control backend %s for %s: drift of that device will not be seen",
+				c->upstream ? c->upstream : "builtin", c->backend, d->slug);
+	}
 	return status;
 }
 
@@ -179,6 +200,8 @@ static int plan_ceilings(struct plan_state *s, struct tk_error *err)
 {
 	int status = TK_OK;
 	const struct tk_product *p = product_named(s->n, "builtin");
+	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
+		status = tk_datasheet_put(s->n, &s->n->devices[k], err);
 	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
 		for (size_t i = 0; status == TK_OK && i < sizeof ceiling_jobs / sizeof *ceiling_jobs; i++) {
 			const struct ceiling_job *c = &ceiling_jobs[i];

@@ -14,7 +14,9 @@
 #define LOG_TAIL_BYTES ((size_t)64 << 10)
 
 /* Modules that measure the machine, not a kernel: the control between the jobs, the roofs of the roofline. */
-static const char *const builtin_modules[] = {"control", "ceiling"};
+static const struct builtin_module { const char *name; bool optional; } builtin_modules[] = {
+	{"control", false}, {"ceiling", false}, {"control_cuda", true}, {"ceiling_cuda", true}, {"cublaslt", true},
+};
 
 static int take_module(struct tk_night *n, struct tk_product *p, const char *name, struct tk_error *err)
 {
@@ -43,7 +45,8 @@ static int make_artifacts(struct tk_night *n, struct tk_product *p, struct tk_er
 		return build_source(n, p, err);
 	int status = TK_OK;
 	for (size_t i = 0; status == TK_OK && i < sizeof builtin_modules / sizeof *builtin_modules; i++)
-		status = take_module(n, p, builtin_modules[i], err);
+		if (!builtin_modules[i].optional || tk_modules_backend(n->modules, builtin_modules[i].name))
+			status = take_module(n, p, builtin_modules[i].name, err);
 	return status;
 }
 
