@@ -122,8 +122,8 @@ static int put_result(struct tk_night *n, const struct tk_job_row *job, const st
 	return status;
 }
 
-/* Copy and read, fma and gemm problems become the roofs of this night: bandwidths by operation, rates by type. A roof is what the device can do, so it is the fastest sample: other work on the
- * machine cannot lower it. */
+/* Copy and read, fma and gemm problems become the roofs of this night: bandwidths by operation, rates by type. A roof is what the device
+ * can do, so it is the fastest sample: other work on the machine cannot lower it. */
 static int put_ceiling(struct tk_night *n, const struct tk_night_device *d, const struct tk_problem_row *p,
 	const struct tk_job_result *r, struct tk_error *err)
 {
