@@ -48,8 +48,8 @@ static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 		return fail(err, TK_ABI_UNSUPPORTED, "only copy and read");
 	if (p->op == TK_OP_READ && p->ceiling->dtype != TK_F32)
 		return fail(err, TK_ABI_UNSUPPORTED, "read sums f32 only");
-	if (p->ceiling->bytes > (int64_t)1 << 40)
-		return fail(err, TK_ABI_UNSUPPORTED, "more than 1 TiB");
+	if (p->ceiling->bytes > (int64_t)1 << 42)
+		return fail(err, TK_ABI_UNSUPPORTED, "more than 4 TiB");
 	return TK_ABI_OK;
 }
 

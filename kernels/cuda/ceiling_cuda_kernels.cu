@@ -1,37 +1,33 @@
-// See ceiling_cuda_kernels.h. Every thread has four 16-byte loads in flight before it stores anything: what keeps the memory of a
-// large GPU busy is the number of bytes under way, not the number of threads. Streaming loads and stores, because nothing is used twice.
+// See ceiling_cuda_kernels.h. What keeps the memory of a large GPU busy is the number of bytes under way. Copying is fastest at its simplest: one
+// 16-byte vector a thread and as many small blocks as it takes (H200, 1 GiB: 4.25 TB/s; four vectors a thread 4.06, blocks that stay and
+// loop 3.95). Reading has a sum to keep, so there threads stay and have four loads in flight each.
 #include "ceiling_cuda_kernels.h"
 
+#define COPY_THREADS 256
 #define THREADS 512
 #define UNROLL 4
 
-__global__ void __launch_bounds__(THREADS) copy_kernel(const float4 *__restrict__ in, float4 *__restrict__ out, size_t n, const char *tail_in, char *tail_out,
-	unsigned tail)
+__global__ void __launch_bounds__(COPY_THREADS) copy_kernel(const float4 *__restrict__ in, float4 *__restrict__ out, size_t n)
 {
-	size_t first = (size_t)blockIdx.x * THREADS * UNROLL + threadIdx.x;
-	if (first + (UNROLL - 1) * THREADS < n) {
-		float4 v[UNROLL];
-#pragma unroll
-		for (int i = 0; i < UNROLL; i++)
-			v[i] = __ldcs(in + first + i * THREADS);
-#pragma unroll
-		for (int i = 0; i < UNROLL; i++)
-			__stcs(out + first + i * THREADS, v[i]);
-	} else {
-		for (size_t i = first; i < n; i += THREADS)
-			out[i] = in[i];
-	}
-	if (blockIdx.x == 0 && threadIdx.x < tail)
-		tail_out[threadIdx.x] = tail_in[threadIdx.x];
+	size_t i = (size_t)blockIdx.x * COPY_THREADS + threadIdx.x;
+	if (i < n)
+		out[i] = in[i];
+}
+
+// What is left behind the last whole vector.
+__global__ void copy_tail_kernel(const char *in, char *out)
+{
+	out[threadIdx.x] = in[threadIdx.x];
 }
 
 extern "C" int ceiling_copy(const void *in, void *out, size_t bytes, void *stream)
 {
-	size_t n = bytes / 16, per_block = (size_t)THREADS * UNROLL, blocks = (n + per_block - 1) / per_block;
-	const char *from = (const char *)in + n * 16;
-	char *to = (char *)out + n * 16;
-	copy_kernel<<<(unsigned)(blocks ? blocks : 1), THREADS, 0, (cudaStream_t)stream>>>((const float4 *)in, (float4 *)out, n, from, to,
-		(unsigned)(bytes % 16));
+	size_t n = bytes / 16, tail = bytes % 16, blocks = (n + COPY_THREADS - 1) / COPY_THREADS;
+	cudaStream_t s = (cudaStream_t)stream;
+	if (blocks)
+		copy_kernel<<<(unsigned)blocks, COPY_THREADS, 0, s>>>((const float4 *)in, (float4 *)out, n);
+	if (tail)
+		copy_tail_kernel<<<1, (unsigned)tail, 0, s>>>((const char *)in + n * 16, (char *)out + n * 16);
 	return (int)cudaPeekAtLastError();
 }
 
