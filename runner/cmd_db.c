@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "commands.h"
 #include "store/store.h"
 
@@ -65,8 +66,10 @@ static int check(struct tk_store *s, const struct db_options *o, struct tk_error
 
 	if (tk_store_check(s, &problems, err))
 		return tk_command_fail("db check", err);
-	for (size_t i = 0; i < problems.count; i++)
-		printf("%s\n", *TK_ROWS_AT(&problems, char *, i));
+	for (size_t i = 0; i < problems.count; i++) {
+		tk_text_put(stdout, *TK_ROWS_AT(&problems, char *, i), "");
+		putchar('\n');
+	}
 	int code = problems.count ? TK_EXIT_FOUND : TK_EXIT_OK;
 
 	if (!problems.count)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "store/store.h"
 
@@ -55,18 +56,11 @@ static int exit_code(int status)
 	}
 }
 
-/* Messages quote files and names of others: nothing of them may steer the terminal. */
-static void print_safely(const char *message)
-{
-	for (const unsigned char *p = (const unsigned char *)message; *p; p++)
-		fputc((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ? '?' : *p, stderr);
-}
-
 int tk_command_fail(const char *command, const struct tk_error *err)
 {
 	fflush(stdout);
 	fprintf(stderr, "tracker %s: ", command);
-	print_safely(err->message);
+	tk_text_put(stderr, err->message, "\n\t");
 	fputc('\n', stderr);
 	tk_log_record(TK_LOG_ERROR, "command_failed",
 	        json_pack("{s:s, s:s}", "command", command, "status", tk_status_word(err->status)), err->message);

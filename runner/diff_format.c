@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 
 const struct tk_diff_format tk_diff_formats[] = {
 	{"text", false, tk_diff_write_text},
@@ -131,9 +132,7 @@ static void add_range(struct tk_buf *b, const struct tk_diff_report *r)
 static void put(struct tk_buf *b, char *out, size_t size)
 {
 	snprintf(out, size, "%s", tk_buf_cstr(b));
-	for (char *p = out; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = ' ';
+	tk_text_disarm(out, "", ' ');
 	tk_buf_free(b);
 }
 

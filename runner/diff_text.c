@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "diff_format.h"
 #include "site_gen/format.h"
 #include "table.h"
@@ -129,12 +130,6 @@ static void add_row(struct tk_table *t, const struct tk_diff_row *row, bool metr
 		tk_table_set(t, "WHY", "%s", row->reason);
 }
 
-static void print_safely(FILE *out, const char *s)
-{
-	for (; *s; s++)
-		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, out);
-}
-
 /* What a machine moved together is one line, unless somebody asked for its rows. */
 static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *row)
 {
@@ -148,7 +143,7 @@ static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FIL
 	int rc;
 
 	if (v->group != TK_DIFF_GROUP_NONE) {
-		print_safely(out, tk_diff_group_of(v, v->rows[from]));
+		tk_text_put(out, tk_diff_group_of(v, v->rows[from]), "");
 		fprintf(out, ": %zu series\n", to - from);
 	}
 	for (size_t i = from; i < to; i++)
@@ -177,11 +172,11 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 		if (before)
 			continue;
 		fprintf(out, "%s environment: %zu series on ", tk_diff_status_mark(row->status), count);
-		print_safely(out, row->machine);
+		tk_text_put(out, row->machine, "");
 		fputc('/', out);
-		print_safely(out, row->device);
+		tk_text_put(out, row->device, "");
 		fprintf(out, " moved, not by their code (%+.1f %%): ", 100 * row->change);
-		print_safely(out, row->reason);
+		tk_text_put(out, row->reason, "");
 		fputc('\n', out);
 	}
 }
@@ -194,7 +189,7 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 		const struct tk_diff_row *r = v->rows[i];
 
 		fprintf(out, "\n%s ", tk_diff_status_mark(r->status));
-		print_safely(out, r->series);
+		tk_text_put(out, r->series, "");
 		fprintf(out, "\n  %s: %s\n", tk_diff_status_word(r->status), tk_diff_status_meaning(r->status));
 		if (!isnan(r->change))
 			fprintf(out, "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; p %.3g, q %.3g (rate %.2g); machine code %s\n",
@@ -202,16 +197,16 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 				r->same_code ? "the same" : "changed or unknown");
 		if (*r->bad_rev) {
 			fprintf(out, "  first bad ");
-			print_safely(out, r->bad_rev);
+			tk_text_put(out, r->bad_rev, "");
 			fprintf(out, " ");
-			print_safely(out, r->bad_subject);
+			tk_text_put(out, r->bad_subject, "");
 			fprintf(out, "; last good ");
-			print_safely(out, r->good_rev);
+			tk_text_put(out, r->good_rev, "");
 			fputc('\n', out);
 		}
 		if (*r->reason) {
 			fprintf(out, "  ");
-			print_safely(out, r->reason);
+			tk_text_put(out, r->reason, "");
 			fputc('\n', out);
 		}
 		if (*tk_diff_link(v, r, link, sizeof link))

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "commands.h"
 #include "nightly/nightly.h"
 #include "store/store.h"
@@ -41,8 +42,9 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 		for (size_t i = 0; i < answers.count; i++) {
 			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, i);
 			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
-			printf("  %-20s %-12.12s %-11s %s\n", upstream_name(&upstreams, a->upstream_id), r ? r->rev : "-", a->status,
-				*a->message ? a->message : r ? r->subject : "");
+			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id), r ? r->rev : "-", a->status);
+			tk_text_put(stdout, *a->message ? a->message : r ? r->subject : "", "");
+			putchar('\n');
 		}
 	tk_rows_free(&answers);
 	tk_rows_free(&revisions);

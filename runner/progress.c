@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "commands.h"
 
 #define LIVE_EVERY_NS 100000000
@@ -54,10 +55,9 @@ static void compose(const struct tk_progress *p, struct tk_buf *line)
 	}
 	if (*p->current)
 		tk_buf_printf(&text, "  %s", p->current);
-	for (size_t i = 0; i < text.len; i++)
-		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
-			text.data[i] = '?';
-	tk_buf_utf8(line, tk_buf_cstr(&text), text.len);
+	if (text.data && !text.status)
+		tk_text_disarm(text.data, "", '?');
+	tk_buf_str(line, tk_buf_cstr(&text));
 	tk_buf_free(&text);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "show.h"
 #include "site_gen/format.h"
 #include "stats/summary.h"
@@ -67,11 +68,9 @@ static const char *code_hash(const struct run_detail *d)
 
 /* ---- text ------------------------------------------------------------------------------------------------------ */
 
-/* Text of others on a terminal: nothing of it may steer it. */
 static void print_line(const char *text)
 {
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		putchar(*p < 0x20 || *p == 0x7f ? '?' : *p);
+	tk_text_put(stdout, text, "");
 	putchar('\n');
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "show.h"
 #include "site_gen/format.h"
 #include "store/store.h"
@@ -59,9 +60,7 @@ static void print_pair(const char *name, const char *value)
 	if (!value || !*value)
 		return;
 	printf("%-12s", name);
-	/* Text of others on a terminal: nothing of it may steer it. */
-	for (const unsigned char *p = (const unsigned char *)value; *p; p++)
-		putchar(*p < 0x20 || *p == 0x7f ? '?' : *p);
+	tk_text_put(stdout, value, "");
 	putchar('\n');
 }
 

@@ -6,32 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
-
-/* Length of the character at s (n >= 1 bytes there) and its code; 0 where it is malformed (RFC 3629: no overlong forms,
- * no surrogates). */
-static size_t utf8_decode(const unsigned char *s, size_t n, uint32_t *code)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t len = s[0] < 0x80                   ? 1
-	             : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
-	             : (s[0] & 0xF0) == 0xE0       ? 3
-	             : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-	                                           : 0;
-	if (!len || len > n)
-		return 0;
-	uint32_t c = len == 1 ? s[0] : s[0] & (0x7Fu >> len);
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xC0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3F);
-	}
-	if (len > 1 && (c < least[len] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)))
-		return 0;
-	*code = c;
-	return len;
-}
 
 static bool is_harmful(uint32_t c)
 {
@@ -102,7 +79,7 @@ static void escape(struct tk_buf *out, const char *text, size_t len, const char 
 			n = 1;
 			continue;
 		}
-		n = utf8_decode(s + i, len - i, &c);
+		n = tk_utf8_decode(text + i, len - i, &c);
 		const char *instead = n ? entity(c) : REPLACEMENT;
 		if (!instead && is_harmful(c))
 			instead = REPLACEMENT;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /* Makes room for `more` bytes and a NUL; false where that failed, now or before. */
 static bool reserve(struct tk_buf *b, size_t more)
@@ -81,33 +82,12 @@ void tk_buf_printf(struct tk_buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Length of the well-formed UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates), 0 where it is none. */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-	size_t n = s[0] < 0x80                    ? 1
-	           : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-	           : (s[0] & 0xf0) == 0xe0        ? 3
-	           : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-	                                          : 0;
-
-	if (n == 0 || n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	        (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 void tk_buf_utf8(struct tk_buf *b, const char *s, size_t len)
 {
-	const unsigned char *u = (const unsigned char *)s;
 	size_t start = 0, i = 0;
 
 	while (i < len) {
-		size_t n = utf8_length(u + i, len - i);
+		size_t n = tk_utf8_decode(s + i, len - i, NULL);
 
 		if (n) {
 			i += n;

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 
 static struct {
 	enum tk_log_level level;
@@ -112,10 +113,8 @@ static void to_stderr(enum tk_log_level level, const char *message)
 	if (level <= TK_LOG_WARN)
 		tk_buf_printf(&line, "%s: ", level_words[level]);
 	tk_buf_str(&line, message);
-	for (size_t i = 0; i < line.len; i++)
-		if (((unsigned char)line.data[i] < 0x20 && line.data[i] != '\n' && line.data[i] != '\t') ||
-		        line.data[i] == 0x7f)
-			line.data[i] = '?';
+	if (line.data && !line.status)
+		tk_text_disarm(line.data, "\n\t", '?');
 	tk_buf_char(&line, '\n');
 	if (the_log.before)
 		the_log.before(the_log.arg);

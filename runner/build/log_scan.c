@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "build/artifact.h"
-#include "upstream/text.h"
+#include "base/text.h"
 
 /* Words of compilers, linkers, make, CMake and the system. */
 static const char *const signs[] = {"error:", "CMake Error", "undefined reference", "undefined symbol", "cannot find", "cannot open",

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "build/artifact.h"
-#include "upstream/text.h"
+#include "base/text.h"
 
 #define FORMAT 1
 #define MANIFEST_MAX ((size_t)8 << 20)

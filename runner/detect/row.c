@@ -4,24 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "detect/case.h"
 #include "stats/student.h"
-
-static size_t sequence_length(const unsigned char *p)
-{
-	size_t len = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3 : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
-
-	for (size_t i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
 
 /* Texts are cut to fit, perhaps in the middle of a character: what is left of one becomes a question mark. */
 static void mend_utf8(char *s)
 {
 	while (*s) {
-		size_t len = sequence_length((const unsigned char *)s);
+		size_t len = tk_utf8_decode(s, SIZE_MAX, NULL);
 
 		if (!len)
 			*s = '?';
@@ -127,7 +118,5 @@ void tk_row_say_outcome(struct tk_diff_row *row, const char *prefix, const struc
 	size_t from = strlen(row->reason);
 
 	tk_row_say(row, "%s%.40s%s%.200s", prefix, mark->outcome, *mark->message ? ": " : "", mark->message);
-	for (char *p = row->reason + from; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = ' ';
+	tk_text_disarm(row->reason + from, "", ' ');
 }

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/proc.h"
-#include "upstream/text.h"
+#include "base/text.h"
 
 #define DEFAULT_DEADLINE_S 30.0
 #define ANSWER_MAX 4096            /* bytes of the answer that are kept for messages */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "upstream/text.h"
+#include "base/text.h"
 #include "upstream/upstream.h"
 
 #define FIELDS 6

@@ -1,6 +1,7 @@
 /* See wire.h. */
 #include "worker/wire.h"
 #include "base/error.h"
+#include "base/text.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,35 +107,12 @@ int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 	return status;
 }
 
-/* Bytes of the UTF-8 character that starts here; 0 where it is none. Overlong forms and surrogates are none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80                   ? 1
-	           : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-	           : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-	           : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-	                                         : 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	        (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 void tk_wire_clean(char *text)
 {
-	unsigned char *s = (unsigned char *)text;
-	while (*s) {
-		size_t n = utf8_length(s);
-		bool control = n == 1 && (*s < ' ' || *s == 0x7f);
-		if (n == 0 || control) {
-			*s = control ? ' ' : '?';
-			n = 1;
-		}
-		s += n;
-	}
+	bool harmful;
+	for (size_t n; (n = tk_text_step(text, &harmful)); text += n)
+		if (harmful)
+			memset(text, (unsigned char)*text < 0x80 || n > 1 ? ' ' : '?', n);
 }
 
 json_t *tk_wire_text(const char *text, size_t max)

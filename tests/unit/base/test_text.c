@@ -1,9 +1,10 @@
-/* Errors, buffers, suggestions. */
+/* Errors, buffers, suggestions, text of others. */
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/text.h"
 
 static void error_message_and_context(void **state)
 {
@@ -152,6 +154,78 @@ static void nearest_name(void **state)
 	assert_null(tk_nearest(longer, names));
 }
 
+static void expect_clean(const char *in, size_t size, const char *wanted)
+{
+	char out[64];
+	assert_true(size <= sizeof(out));
+	tk_text_clean(out, size, in);
+	assert_string_equal(out, wanted);
+}
+
+static void clean_text(void **state)
+{
+	expect_clean("plain", 64, "plain");
+	expect_clean("", 64, "");
+	expect_clean("a\tb\x1b[31m\nc\x7f", 64, "a b [31m c ");
+	expect_clean("caf\xc3\xa9", 64, "caf\xc3\xa9");
+	expect_clean("bad \xff\xc3 end", 64, "bad \xef\xbf\xbd\xef\xbf\xbd end");
+	expect_clean("overlong \xc0\xaf", 64, "overlong \xef\xbf\xbd\xef\xbf\xbd");
+	expect_clean("surrogate \xed\xa0\x80", 64, "surrogate \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	expect_clean("rtl \xe2\x80\xae" "evil", 64, "rtl  evil");
+	expect_clean("c1 \xc2\x85 end", 64, "c1   end");
+	expect_clean("0123456789", 11, "0123456789");
+	expect_clean("0123456789", 10, "012345...");
+	expect_clean("0123\xc3\xa9\xc3\xa9\xc3\xa9", 10, "0123\xc3\xa9...");
+	expect_clean("<script>alert('\"&')</script>", 64, "<script>alert('\"&')</script>");    /* escaping is the page's work */
+}
+
+static void decoding_says_what_is_utf8(void **state)
+{
+	uint32_t code = 0;
+
+	assert_int_equal(tk_utf8_decode("\xf0\x9f\x9a\x80", 4, &code), 4);
+	assert_int_equal(code, 0x1f680);
+	assert_int_equal(tk_utf8_decode("\xf0\x9f\x9a\x80", 3, &code), 0);
+	assert_int_equal(tk_utf8_decode("\xe2\x82", SIZE_MAX, NULL), 0);
+	assert_int_equal(tk_utf8_decode("\xc1\xbf", 2, NULL), 0);
+	assert_int_equal(tk_utf8_decode("\xf8\x88\x80\x80\x80", 5, NULL), 0);
+	assert_int_equal(tk_utf8_decode("", 1, &code), 1);
+}
+
+/* Escapes of both kinds, marks of direction, and bytes that an 8-bit terminal would obey. */
+static void nothing_steers_a_terminal(void **state)
+{
+	static const struct {
+		const char *in, *keep, *out;
+	} cases[] = {
+	        {"plain \xc3\xa9\xe2\x96\x81", "", "plain \xc3\xa9\xe2\x96\x81"},
+	        {"a\x1b[31mb\nc\td", "", "a?[31mb?c?d"},
+	        {"a\nb\tc\r", "\n\t", "a\nb\tc?"},
+	        {"csi \xc2\x9b" "31m", "", "csi ??31m"},
+	        {"raw \x9b" "31m \xff", "", "raw ?31m ?"},
+	        {"rtl \xe2\x80\xae" "x", "", "rtl ???x"},
+	        {"del \x7f", "", "del ?"},
+	        {"cut \xe2\x80", "", "cut ??"},
+	        {"", "", ""},
+	};
+	char text[64], *printed = NULL;
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		FILE *f = open_memstream(&printed, &size);
+
+		strcpy(text, cases[i].in);
+		tk_text_disarm(text, cases[i].keep, '?');
+		assert_string_equal(text, cases[i].out);
+		tk_text_put(f, cases[i].in, cases[i].keep);
+		fclose(f);
+		/* on the way out one sign stands for a whole character */
+		assert_true(strlen(printed) <= strlen(cases[i].out));
+		assert_null(strpbrk(printed, "\x1b\x7f\x9b"));
+		free(printed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +236,9 @@ int main(void)
 	        cmocka_unit_test(buffer_grows),
 	        cmocka_unit_test(buffer_remembers_its_limit),
 	        cmocka_unit_test(utf8_is_made_valid),
+	        cmocka_unit_test(clean_text),
+	        cmocka_unit_test(decoding_says_what_is_utf8),
+	        cmocka_unit_test(nothing_steers_a_terminal),
 	        cmocka_unit_test(nearest_name),
 	};
 

@@ -1,4 +1,4 @@
-/* Parsing of `git log` and cleaning of foreign text. */
+/* Parsing of `git log`. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,37 +8,11 @@
 #include <string.h>
 #include "base/error.h"
 #include "upstream/log.h"
-#include "upstream/text.h"
 #include "upstream/upstream.h"
 
 #define H1 "1111111111111111111111111111111111111111"
 #define H2 "2222222222222222222222222222222222222222"
 #define H3 "3333333333333333333333333333333333333333"
-
-static void expect_clean(const char *in, size_t size, const char *wanted)
-{
-	char out[64];
-	assert_true(size <= sizeof(out));
-	tk_text_clean(out, size, in);
-	assert_string_equal(out, wanted);
-}
-
-static void clean_text(void **state)
-{
-	expect_clean("plain", 64, "plain");
-	expect_clean("", 64, "");
-	expect_clean("a\tb\x1b[31m\nc\x7f", 64, "a b [31m c ");
-	expect_clean("caf\xc3\xa9", 64, "caf\xc3\xa9");
-	expect_clean("bad \xff\xc3 end", 64, "bad \xef\xbf\xbd\xef\xbf\xbd end");
-	expect_clean("overlong \xc0\xaf", 64, "overlong \xef\xbf\xbd\xef\xbf\xbd");
-	expect_clean("surrogate \xed\xa0\x80", 64, "surrogate \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-	expect_clean("rtl \xe2\x80\xae" "evil", 64, "rtl  evil");
-	expect_clean("c1 \xc2\x85 end", 64, "c1   end");
-	expect_clean("0123456789", 11, "0123456789");
-	expect_clean("0123456789", 10, "012345...");
-	expect_clean("0123\xc3\xa9\xc3\xa9\xc3\xa9", 10, "0123\xc3\xa9...");
-	expect_clean("<script>alert('\"&')</script>", 64, "<script>alert('\"&')</script>");    /* escaping is the page's work */
-}
 
 static struct tk_revision *parse(const char *data, size_t len, size_t *count)
 {
@@ -116,7 +90,7 @@ static void malformed(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(clean_text), cmocka_unit_test(records), cmocka_unit_test(long_subject),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(records), cmocka_unit_test(long_subject),
 		cmocka_unit_test(malformed)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
