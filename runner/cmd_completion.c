@@ -41,7 +41,7 @@ static void print_all_names(const struct argp *argp)
 {
 	walk(argp, "", print_name);
 	walk(&tk_argp_globals, "", print_name);
-	fputs(" --help", stdout);
+	fputs(" --help --usage --version", stdout);
 }
 
 static bool is_choice(const char *text, size_t n)

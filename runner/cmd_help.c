@@ -16,11 +16,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_help = {
         NULL, parse_option, "[COMMAND]", "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
 
+/* What argp adds by itself where it parses, so that `tracker help COMMAND` and `tracker COMMAND --help` say the same. */
+static const struct argp_option common_options[] = {
+        {"help", '?', NULL, 0, "Give this help list", -1},
+        {"usage", 0x100, NULL, 0, "Give a short usage message", 0},
+        {"version", 'V', NULL, 0, "Print program version", -1},
+        {0},
+};
+static const struct argp common = {.options = common_options};
+static const struct argp_child children[] = {{&common, 0, NULL, 0}, {0}};
+
 int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
 {
 	const char *topic = NULL;
 	const struct tk_command *c;
 	struct tk_error err = {0};
+	struct argp whole;
 	char name[64];
 
 	argp_parse(&tk_argp_help, argc, argv, 0, NULL, &topic);
@@ -34,6 +45,8 @@ int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
 		return tk_command_fail("help", &err);
 	}
 	snprintf(name, sizeof name, "tracker %s", c->name);
-	argp_help(c->argp, stdout, ARGP_HELP_STD_HELP, name);
+	whole = *c->argp;
+	whole.children = children;
+	argp_help(&whole, stdout, ARGP_HELP_STD_HELP, name);
 	return TK_EXIT_OK;
 }
