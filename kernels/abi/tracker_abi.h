@@ -201,6 +201,8 @@ struct tk_device_ops {
 	 * enqueued or copied later sees their result. */
 	int (*copy)(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err);
 	int (*fill)(struct tk_device *dev, void *to, unsigned char value, size_t bytes, struct tk_abi_error *err);
+	/* Optional: whether two pieces of the device's memory hold the same bytes. */
+	int (*same)(struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same, struct tk_abi_error *err);
 	/* Optional: memory of the device that is taken now, by whomever. */
 	int (*memory_used)(struct tk_device *dev, uint64_t *bytes, struct tk_abi_error *err);
 };

@@ -166,6 +166,23 @@ static int fill(struct tk_device *dev, void *to, unsigned char value, size_t byt
 	return TK_ABI_OK;
 }
 
+static int compare(
+        struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same, struct tk_abi_error *err)
+{
+	unsigned *differs = NULL, found = 1;
+	CHECK(err, cudaMalloc((void **)&differs, sizeof *differs));
+	cudaError_t code = cudaMemset(differs, 0, sizeof *differs);
+	if (code == cudaSuccess)
+		code = device_compare_enqueue(a, b, bytes, differs, NULL);
+	if (code == cudaSuccess)
+		code = cudaMemcpy(&found, differs, sizeof found, cudaMemcpyDeviceToHost);
+	cudaFree(differs);
+	if (code != cudaSuccess)
+		return fail(err, code, "comparing two results");
+	*same = !found;
+	return TK_ABI_OK;
+}
+
 static int memory_used(struct tk_device *dev, uint64_t *bytes, struct tk_abi_error *err)
 {
 	size_t left = 0, all = 0;
@@ -393,6 +410,7 @@ static const struct tk_device_ops ops = {
         .strain = strain,
         .copy = copy,
         .fill = fill,
+        .same = compare,
         .memory_used = memory_used,
 };
 

@@ -32,6 +32,21 @@ static __global__ void hold_kernel(unsigned long long wait_ns)
 		__nanosleep(100);
 }
 
+static __global__ void compare_kernel(const unsigned char *a, const unsigned char *b, size_t bytes, unsigned *differs)
+{
+	size_t step = (size_t)gridDim.x * blockDim.x, at = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
+	       wide = bytes / 16;
+	unsigned found = 0;
+	for (size_t i = at; i < wide; i += step) {
+		uint4 x = reinterpret_cast<const uint4 *>(a)[i], y = reinterpret_cast<const uint4 *>(b)[i];
+		found |= (x.x ^ y.x) | (x.y ^ y.y) | (x.z ^ y.z) | (x.w ^ y.w);
+	}
+	for (size_t i = wide * 16 + at; i < bytes; i += step)
+		found |= a[i] ^ b[i];
+	if (found)
+		*differs = 1;
+}
+
 cudaError_t device_stamp_enqueue(
         struct device_stamp *slots, unsigned count, unsigned long long sequence, cudaStream_t stream)
 {
@@ -42,5 +57,13 @@ cudaError_t device_stamp_enqueue(
 cudaError_t device_hold_enqueue(double ns, cudaStream_t stream)
 {
 	hold_kernel<<<1, 1, 0, stream>>>(ns > 0 && ns < 1e9 ? (unsigned long long)ns : 0);
+	return cudaGetLastError();
+}
+
+/* Both are 16-byte aligned, as everything is that the tracker allocates. */
+cudaError_t device_compare_enqueue(const void *a, const void *b, size_t bytes, unsigned *differs, cudaStream_t stream)
+{
+	compare_kernel<<<1024, 256, 0, stream>>>(
+	        static_cast<const unsigned char *>(a), static_cast<const unsigned char *>(b), bytes, differs);
 	return cudaGetLastError();
 }

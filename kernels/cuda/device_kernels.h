@@ -19,6 +19,8 @@ cudaError_t device_stamp_enqueue(
         struct device_stamp *slots, unsigned count, unsigned long long sequence, cudaStream_t stream);
 /* One thread waits `ns`, then the stream goes on. Ends in any case. */
 cudaError_t device_hold_enqueue(double ns, cudaStream_t stream);
+/* *differs (on the device) becomes 1 where the two are not the same; it is left alone otherwise. */
+cudaError_t device_compare_enqueue(const void *a, const void *b, size_t bytes, unsigned *differs, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

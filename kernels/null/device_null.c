@@ -200,6 +200,12 @@ static int null_fill(struct tk_device *dev, void *to, unsigned char value, size_
 	return TK_ABI_OK;
 }
 
+static int null_same(struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same, struct tk_abi_error *err)
+{
+	*same = memcmp(a, b, bytes) == 0;
+	return TK_ABI_OK;
+}
+
 static int null_memory_used(struct tk_device *dev, uint64_t *bytes, struct tk_abi_error *err)
 {
 	*bytes = dev->allocated;
@@ -218,7 +224,7 @@ const struct tk_device_ops *tk_device_entry(void)
 		.telemetry = null_telemetry, .graph_begin = null_graph_begin, .graph_end = null_graph_end,
 		.graph_launch = null_graph_launch, .graph_free = null_graph_free,
 		.stamp_new = null_event_new, .stamp_free = null_event_free, .stamp_record = null_event_record, .stamp_mhz = null_stamp_mhz,
-		.hold = null_hold, .rest = null_rest, .strain = null_strain, .copy = null_copy, .fill = null_fill,
+		.hold = null_hold, .rest = null_rest, .strain = null_strain, .copy = null_copy, .fill = null_fill, .same = null_same,
 		.memory_used = null_memory_used,
 	};
 	/* clang-format on */

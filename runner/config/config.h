@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/hash.h"
+#include "problem/mode.h"
 
 struct tk_error;
 
@@ -41,6 +42,7 @@ struct tk_measure_config {
 	uint32_t min_samples, max_samples;
 	uint32_t threads;            /* CPU threads of a backend; 0: all cores of the machine */
 	bool pin;
+	char **modes;                /* "KIND:MODE", see problem/mode.h; NULL-terminated; tk_config_modes reads it */
 };
 
 struct tk_threshold_config {
@@ -72,6 +74,9 @@ struct tk_config {
 	char *webhook_url;           /* notify; NULL: none */
 	char hash[TK_HASH_HEX_SIZE]; /* of what decides the measurements */
 };
+
+/* The modes that devices of a kind are measured in, in the order of the list, into out[TK_MODE_COUNT]. Returns how many: at least one. */
+size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
 
 /* `builtin` (the control and the ceilings, made with the tracker) need not be listed among the upstreams.
  * path NULL: tracker.yml in `root`, and where there is none the built-in default. */

@@ -133,6 +133,51 @@ static int check_control(const struct check *k)
 	return status;
 }
 
+/* "cuda:paced": splits a word of measure.modes; false where it is none. */
+static bool read_mode(const char *word, size_t *kind_len, enum tk_mode *mode)
+{
+	const char *colon = strchr(word, ':');
+
+	*kind_len = colon ? (size_t)(colon - word) : 0;
+	return *kind_len > 0 && tk_mode_parse(colon + 1, mode) == TK_OK;
+}
+
+static int check_modes(const struct check *k)
+{
+	char *const *modes = k->c->measure.modes;
+
+	for (size_t i = 0; modes && modes[i]; i++) {
+		int node = tk_yaml_item(k->y, find(k, "measure", "modes"), i);
+		enum tk_mode mode;
+		size_t len;
+
+		if (!read_mode(modes[i], &len, &mode))
+			return tk_yaml_fail(k->y, node, k->err,
+			        "measure.modes has `%s`, expected KIND:MODE with cold, hot, paced, sustained or "
+			        "loaded, "
+			        "for instance cuda:paced",
+			        modes[i]);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(modes[i], modes[j]) == 0)
+				return tk_yaml_fail(
+				        k->y, node, k->err, "measure.modes has `%s` twice, expected once", modes[i]);
+	}
+	return TK_OK;
+}
+
+size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out)
+{
+	size_t n = 0, len;
+
+	for (size_t i = 0; c->measure.modes && c->measure.modes[i] && n < TK_MODE_COUNT; i++)
+		if (read_mode(c->measure.modes[i], &len, &out[n]) && strlen(device_kind) == len &&
+		        strncmp(c->measure.modes[i], device_kind, len) == 0)
+			n++;
+	if (n == 0)
+		out[n++] = tk_mode_default(device_kind);
+	return n;
+}
+
 static int check_numbers(const struct check *k)
 {
 	const struct tk_budgets *b = &k->c->budgets;
@@ -160,6 +205,8 @@ int tk_config_check(struct tk_config *c, const struct tk_yaml *y, struct tk_erro
 		status = check_suites(&k);
 	if (!status)
 		status = check_control(&k);
+	if (!status)
+		status = check_modes(&k);
 	return status ? status : check_numbers(&k);
 }
 
@@ -214,6 +261,7 @@ int tk_config_hash(struct tk_config *c, struct tk_error *err)
 	tk_hash_field_i64(h, c->measure.max_samples);
 	tk_hash_field_i64(h, c->measure.threads);
 	tk_hash_field_i64(h, c->measure.pin);
+	hash_words(h, c->measure.modes);
 	tk_hash_field(h, c->control.upstream);
 	tk_hash_field(h, c->control.backend);
 	tk_hash_field(h, c->control.problem);

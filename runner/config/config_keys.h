@@ -1,7 +1,7 @@
 /* Every key of tracker.yml, once: the schema for libcyaml, the reading of the values and the test of the documentation are made from these
  * lists. Columns: key, kind, field of the struct that it fills, least and greatest value (numbers only).
  *
- * A section is a mapping at the top level. Lists (devices, suites, backends, fail_on) and the list of upstreams are in config_schema.c. */
+ * A section is a mapping at the top level. Lists (devices, suites, backends, modes, fail_on) and the list of upstreams are in config_schema.c. */
 #ifndef TK_CONFIG_KEYS_H
 #define TK_CONFIG_KEYS_H
 #include <stddef.h>
@@ -115,7 +115,11 @@ struct tk_config_key {
  * list, so that row i of a list is pointer i of its struct. */
 #define TK_RAW_MEMBER(key, kind, field, min, max) char *key;
 struct tk_raw_budgets { TK_BUDGET_KEYS(TK_RAW_MEMBER) };
-struct tk_raw_measure { TK_MEASURE_KEYS(TK_RAW_MEMBER) };
+struct tk_raw_measure {
+	TK_MEASURE_KEYS(TK_RAW_MEMBER)
+	char **modes;
+	unsigned modes_count;
+};
 struct tk_raw_thresholds { TK_THRESHOLD_KEYS(TK_RAW_MEMBER) };
 struct tk_raw_control { TK_CONTROL_KEYS(TK_RAW_MEMBER) };
 struct tk_raw_site { TK_SITE_KEYS(TK_RAW_MEMBER) };

@@ -46,6 +46,7 @@ void tk_config_free(struct tk_config *c)
 	free_words(c->devices);
 	free_words(c->suites);
 	free_words(c->fail_on);
+	free_words(c->measure.modes);
 	free(c);
 }
 
@@ -190,6 +191,9 @@ static int apply(const struct layer *l)
 		        l, root, "devices", raw->devices, raw->devices_count, NAME_CHARACTERS, &l->c->devices);
 	if (!status)
 		status = apply_words(l, root, "suites", raw->suites, raw->suites_count, NULL, &l->c->suites);
+	if (!status && raw->measure)
+		status = apply_words(l, tk_yaml_find(l->y, root, "measure"), "modes", raw->measure->modes,
+		        raw->measure->modes_count, NAME_CHARACTERS, &l->c->measure.modes);
 	if (!status && raw->notify)
 		status = apply_words(l, tk_yaml_find(l->y, root, "notify"), "fail_on", raw->notify->fail_on,
 		        raw->notify->fail_on_count, NAME_CHARACTERS, &l->c->fail_on);

@@ -30,7 +30,7 @@ static const cyaml_schema_field_t upstream_fields[] = {TK_UPSTREAM_KEYS(FIELD) L
 static const cyaml_schema_field_t budgets_fields[] = {TK_BUDGET_KEYS(FIELD) CYAML_FIELD_END};
 #undef RAW
 #define RAW struct tk_raw_measure
-static const cyaml_schema_field_t measure_fields[] = {TK_MEASURE_KEYS(FIELD) CYAML_FIELD_END};
+static const cyaml_schema_field_t measure_fields[] = {TK_MEASURE_KEYS(FIELD) LIST(modes, word) CYAML_FIELD_END};
 #undef RAW
 #define RAW struct tk_raw_thresholds
 static const cyaml_schema_field_t thresholds_fields[] = {TK_THRESHOLD_KEYS(FIELD) CYAML_FIELD_END};

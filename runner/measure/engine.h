@@ -26,7 +26,7 @@ struct tk_engine {
 	uint32_t next_set;
 
 	void *arena;              /* all sets, where the device can copy by itself; else each tensor is its own */
-	void *compared[TK_T_MAX]; /* a second copy of the outputs, to be compared with the one that was verified */
+	void *verified[TK_T_MAX]; /* on the device: the outputs that were checked, where it can compare by itself */
 	uint64_t memory_before;   /* of the device, before the first allocation */
 
 	struct tk_plan *plan;
@@ -59,7 +59,8 @@ struct tk_abi_error tk_engine_abi_error(void);
 int tk_engine_make_sets(struct tk_engine *e);
 int tk_engine_poison(struct tk_engine *e, uint32_t set);
 int tk_engine_fetch(struct tk_engine *e, uint32_t set); /* outputs of a set into e->host */
-/* Whether the outputs of a set are, bit by bit, those in e->host. */
+/* Keeps the outputs of a set, which were checked; whether those of a set are the same bit by bit. */
+int tk_engine_keep(struct tk_engine *e, uint32_t set);
 int tk_engine_same(struct tk_engine *e, uint32_t set, bool *same);
 void tk_engine_note_memory(struct tk_engine *e); /* looks at the device's memory now */
 void tk_engine_free_sets(struct tk_engine *e);

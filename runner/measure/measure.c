@@ -149,7 +149,7 @@ static int check_again(struct tk_engine *e, uint32_t set)
 {
 	int64_t start = tk_clock_mono_ns();
 	bool same = false;
-	int status = e->ops->copy ? tk_engine_same(e, set, &same) : 0;
+	int status = e->ops->same && e->ops->copy ? tk_engine_same(e, set, &same) : 0;
 	e->out->verify_s += seconds_since(start);
 	return status || same ? status : check_set(e, set);
 }
@@ -172,6 +172,8 @@ static int first_launches(struct tk_engine *e)
 	if (status || !e->options->verify)
 		return status;
 	status = check_set(e, 0);
+	if (status == 0)
+		status = tk_engine_keep(e, 0);
 	return status == 0 && last > 0 ? check_again(e, last) : status;
 }
 

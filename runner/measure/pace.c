@@ -9,25 +9,25 @@
 #include <string.h>
 
 #define REST_PER_BURST 7 /* so many times as long as the burst, at first */
-#define REST_LEAST_NS 4e6
+#define REST_LEAST_NS 6e6
 #define REST_MOST_NS 100e6
 #define REST_GROWTH 1.6
-#define FULL_CLOCK 0.995 /* a clock below this share of the highest one seen has given way */
-#define PACED_WINDOW 4   /* bursts that one judgement looks at */
-#define PACED_AGREE 0.002
-#define SUSTAINED_LEAST_S 0.6
-#define SUSTAINED_MOST_S 2.0
-#define SUSTAINED_WINDOW 5
-#define SUSTAINED_AGREE 0.004
+#define FULL_CLOCK 0.99 /* a window whose clock is below this share of the best one's has met a limit */
+#define PACED_WINDOW 3  /* bursts that one judgement looks at */
+#define PACED_AGREE 0.003
+#define SUSTAINED_LEAST_S 1.2 /* the governor overshoots first, and swings for about a second */
+#define SUSTAINED_MOST_S 3.0
+#define SUSTAINED_WINDOW 6 /* samples, together longer than one swing */
+#define SUSTAINED_AGREE 0.005
 
 /* A mode's own aim; the interval that the caller asked for stays what the result is judged by. */
 static const struct {
 	double half_width, budget_s;
 	size_t min_samples, max_samples;
 } aims[TK_MODE_COUNT] = {
-        [TK_MODE_HOT] = {0.001, 0.4, 15, 60},
-        [TK_MODE_PACED] = {0.001, 0.4, 15, 60},
-        [TK_MODE_SUSTAINED] = {0.002, 0.6, 15, 60},
+        [TK_MODE_HOT] = {0.001, 0.3, 11, 60},
+        [TK_MODE_PACED] = {0.001, 0.3, 11, 60},
+        [TK_MODE_SUSTAINED] = {0.002, 0.9, 18, 60},
         [TK_MODE_LOADED] = {0.002, 0.6, 20, 80},
 };
 
@@ -46,7 +46,7 @@ struct tk_stop_rule tk_engine_rule(const struct tk_engine *e)
 	rule.relative_half_width = fmin(rule.relative_half_width, aims[e->options->mode].half_width);
 	rule.min_samples = aims[e->options->mode].min_samples;
 	rule.max_samples = aims[e->options->mode].max_samples;
-	rule.budget_s = fmax(rule.budget_s, aims[e->options->mode].budget_s);
+	rule.budget_s = aims[e->options->mode].budget_s;
 	return rule;
 }
 
@@ -90,8 +90,9 @@ static int find_rest(struct tk_engine *e, double burst_ns)
 		e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
 		if (status || e->out->warmup_s >= e->options->max_warmup_s)
 			return status;
-		double now = median_of(ns, PACED_WINDOW);
-		bool slow = median_of(mhz, PACED_WINDOW) < FULL_CLOCK * e->full_mhz;
+		double now = median_of(ns, PACED_WINDOW), clock = median_of(mhz, PACED_WINDOW);
+		bool slow = clock < FULL_CLOCK * e->full_mhz;
+		e->full_mhz = fmax(e->full_mhz, isfinite(clock) ? clock : 0);
 		if (slow && !fixed && e->rest_ns < REST_MOST_NS)
 			e->rest_ns = fmin(e->rest_ns * REST_GROWTH, REST_MOST_NS);
 		else if (fabs(now - before) <= PACED_AGREE * before)

@@ -6,12 +6,14 @@
 #include "measure/engine.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define SETS_MAX 16384
 #define COPIED_SETS_MAX 4096 /* where a graph may hold a turn through all of them */
 #define LARGE_TENSOR ((uint64_t)1 << 20)
 #define LARGE_ALIGNMENT ((uint64_t)2 << 20)
 #define SMALL_ALIGNMENT 512
+#define HUGE_PAGE ((size_t)2 << 20)
 #define CACHES 2 /* how many last-level caches the sets must exceed together */
 
 static double gib(uint64_t bytes)
@@ -45,11 +47,23 @@ static uint32_t count_sets(const struct tk_engine *e, uint64_t bytes)
 	return wanted < 1 ? 1 : (uint32_t)wanted;
 }
 
+/* Large tensors in large pages: touching them for the first time takes longer than their upload otherwise. */
+static void *host_memory(size_t bytes)
+{
+	void *memory = NULL;
+	if (bytes < HUGE_PAGE)
+		return malloc(bytes);
+	if (posix_memalign(&memory, HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) != 0)
+		return NULL;
+	madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory;
+}
+
 static int fill_host(struct tk_engine *e)
 {
 	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		struct tk_tensor *t = &e->host[i];
-		t->data = malloc(t->bytes + 1);
+		t->data = host_memory(t->bytes + 1);
 		if (!t->data)
 			return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY,
 			        "%.2f GiB of host memory for tensor %s cannot be had", gib(t->bytes), t->name);
@@ -211,19 +225,37 @@ int tk_engine_fetch(struct tk_engine *e, uint32_t set)
 	return status;
 }
 
+/* Memory that is not there for this is no failure: the outputs are then worked out again. */
+int tk_engine_keep(struct tk_engine *e, uint32_t set)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	for (uint32_t i = 0; i < e->tensor_count; i++) {
+		if (!e->host[i].output || !e->ops->same || !e->ops->copy)
+			continue;
+		if (!e->verified[i] && e->ops->alloc(e->device, e->host[i].bytes, &e->verified[i], &abi) != TK_ABI_OK)
+			return 0;
+		int status = e->ops->copy(e->device, e->verified[i], e->sets[set][i].data, e->host[i].bytes, &abi);
+		if (status != TK_ABI_OK)
+			return tk_engine_check(e, status, "copy", &abi);
+	}
+	return 0;
+}
+
 int tk_engine_same(struct tk_engine *e, uint32_t set, bool *same)
 {
+	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = finish(e, set);
 	*same = true;
 	for (uint32_t i = 0; status == 0 && *same && i < e->tensor_count; i++) {
+		uint32_t equal = 0;
 		if (!e->host[i].output)
 			continue;
-		if (!e->compared[i] && !(e->compared[i] = malloc(e->host[i].bytes + 1))) {
-			*same = false;
-			break;
-		}
-		status = fetch_into(e, set, i, e->compared[i]);
-		*same = status == 0 && memcmp(e->compared[i], e->host[i].data, e->host[i].bytes) == 0;
+		if (e->verified[i])
+			status = tk_engine_check(e,
+			        e->ops->same(e->device, e->sets[set][i].data, e->verified[i], e->host[i].bytes, &equal,
+			                &abi),
+			        "comparison", &abi);
+		*same = equal != 0;
 	}
 	return status;
 }
@@ -239,6 +271,7 @@ void tk_engine_free_sets(struct tk_engine *e)
 	free(e->sets);
 	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		free(e->host[i].data);
-		free(e->compared[i]);
+		if (e->verified[i])
+			e->ops->release(e->device, e->verified[i]);
 	}
 }

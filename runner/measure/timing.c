@@ -8,14 +8,15 @@
 
 #define WINDOW 5            /* batches that one judgement of the warm-up looks at */
 #define GRAPH_BELOW_NS 50e3 /* shorter launches are captured, where the device and the plan can */
+#define SHORT_NS 15e3       /* launches that a host cannot enqueue much faster than a device runs them */
 #define BATCH_MAX 100000
 #define LONG_NS 50e6                 /* launches from here on are not repeated for anything but samples */
 #define TELEMETRY_EVERY_NS 100000000 /* between samples */
 #define BURST_NS 1e6      /* of a device with a governor: long enough for its clocks, short enough for its power */
-#define SUSTAINED_NS 20e6 /* one sample of a settled governor */
+#define SUSTAINED_NS 50e6 /* one sample of a settled governor */
 #define HOLD_LEAST_NS 20e3
 #define HOLD_MOST_NS 5e6
-#define THROTTLED_CLOCK 0.99 /* a sample below this share of the job's highest clock is marked */
+#define THROTTLED_CLOCK 0.97 /* a sample below this share of the clock that the warm-up reached is marked */
 
 int tk_engine_launch(struct tk_engine *e, uint32_t set)
 {
@@ -116,7 +117,6 @@ int tk_engine_time(struct tk_engine *e, double *ns)
 		return tk_engine_check(e, status, what, &abi);
 	if (!isfinite(elapsed) || elapsed < 0)
 		return tk_engine_end(e, TK_OUTCOME_FAILED, "the device's clock ran %g ns for one sample", elapsed);
-	e->full_mhz = fmax(e->full_mhz, isfinite(e->mhz) ? e->mhz : 0);
 	*ns = elapsed / (double)(e->batch * e->bursts);
 	return 0;
 }
@@ -129,13 +129,16 @@ static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
 	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint64_t)n;
 }
 
-/* Bursts of several launches are always captured: their gaps are then the device's alone. */
+/* Bursts are captured as well: their gaps are then the device's alone. But a graph holds a whole turn through the sets:
+ * where that is longer than a burst and the launches are not short, the host keeps ahead of the device without one. */
 static bool wants_graph(const struct tk_engine *e, double launch_ns)
 {
 	const struct tk_device_ops *o = e->ops;
-	bool burst = (tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED) && e->batch > 1;
-	return o->graph_begin && o->graph_end && o->graph_launch && o->graph_free && e->out->plan.capturable &&
-	       (burst || launch_ns < GRAPH_BELOW_NS);
+	bool burst = tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED;
+	bool able = o->graph_begin && o->graph_end && o->graph_launch && o->graph_free && e->out->plan.capturable;
+	if (burst)
+		return able && e->batch > 1 && (e->batch >= e->set_count || launch_ns < SHORT_NS);
+	return able && launch_ns < GRAPH_BELOW_NS;
 }
 
 /* One graph holds a whole batch, and at least one turn through all sets: it repeats the same ones every time. */

@@ -47,22 +47,28 @@ static int put_problem(struct tk_night *n, const char *text, const char *source,
 }
 
 static int put_series(struct tk_night *n, const struct tk_night_device *d, const struct tk_product *p, const char *backend,
-	int64_t problem_id, const char *role, int64_t *id, struct tk_error *err)
+	int64_t problem_id, const char *role, enum tk_mode mode, int64_t *id, struct tk_error *err)
 {
 	struct tk_series_row row = {.device_id = d->device_id, .upstream_id = p->upstream_id, .problem_id = problem_id,
-		.backend = backend, .config = "", .mode = "cold", .metric = "time", .unit = "ns", .better = "lower", .role = role};
+		.backend = backend, .config = "", .mode = tk_mode_word(mode), .metric = "time", .unit = "ns", .better = "lower", .role = role};
 	return tk_store_put_series(n->store, &row, id, err);
 }
 
-/* One job: a problem on a backend of a product on a device. An empty path means that there is nothing to run: the build failed. */
+/* A problem on a backend of a product on a device: a job for each mode, of controls and ceilings for the first. An empty path means that there is
+ * nothing to run: the build failed. */
 static int add_job(struct plan_state *s, struct tk_plan_list *list, const struct tk_night_device *d, const struct tk_product *p,
 	const char *backend, const char *path, int64_t problem_id, const char *role, struct tk_error *err)
 {
-	int64_t series_id;
-	int status = put_series(s->n, d, p, backend, problem_id, role, &series_id, err);
-	if (status != TK_OK)
-		return status;
-	return tk_plan_add(list, series_id, p->build_id, path, p->config->options, err);
+	enum tk_mode modes[TK_MODE_COUNT];
+	size_t count = tk_config_modes(s->n->config, d->layer->name, modes);
+	int status = TK_OK;
+	for (size_t i = 0; status == TK_OK && i < (strcmp(role, "suite") == 0 ? count : 1); i++) {
+		int64_t series_id;
+		status = put_series(s->n, d, p, backend, problem_id, role, modes[i], &series_id, err);
+		if (status == TK_OK)
+			status = tk_plan_add(list, series_id, p->build_id, path, p->config->options, err);
+	}
+	return status;
 }
 
 static bool wanted_backend(const struct tk_product *p, const char *name)
