@@ -75,11 +75,49 @@ static int compare(const void *a, const void *b, void *arg)
 	return order;
 }
 
+static bool is_twin(const struct tk_diff_view *v, const char *backend)
+{
+	for (size_t i = 0; i < v->twin_count; i++)
+		if (!strcmp(v->twins[i], backend))
+			return true;
+	return false;
+}
+
+/* Rows of one backend are compared with the first one of it: there are few backends, and many rows. */
+static void find_twins(struct tk_diff_view *v)
+{
+	const struct tk_diff_row *firsts[64], *rows = v->report->rows;
+	size_t known = 0;
+
+	for (size_t i = 0; i < v->report->count; i++) {
+		size_t k = 0;
+
+		while (k < known && strcmp(firsts[k]->backend, rows[i].backend) != 0)
+			k++;
+		if (k == known && known < sizeof firsts / sizeof *firsts)
+			firsts[known++] = &rows[i];
+		if (k < known && strcmp(firsts[k]->upstream, rows[i].upstream) != 0 && !is_twin(v, rows[i].backend) &&
+			v->twin_count < TK_DIFF_TWINS_MAX)
+			v->twins[v->twin_count++] = rows[i].backend;
+	}
+}
+
+const char *tk_diff_contender(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
+{
+	bool twin = is_twin(v, row->backend);
+
+	snprintf(out, size, "%s%s%s%s%s%s", row->backend, twin ? " (" : "", twin ? row->upstream : "", twin ? ")" : "",
+		*row->mode ? ", " : "", row->mode);
+	return out;
+}
+
 int tk_diff_view_make(struct tk_diff_view *v, bool everything, struct tk_error *err)
 {
 	if (!v->explicit_words)
 		for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 			v->chosen[i] = everything || is_news((enum tk_diff_status)i);
+	v->twin_count = 0;
+	find_twins(v);
 	v->count = 0;
 	v->rows = calloc(v->report->count + 1, sizeof *v->rows);
 	if (!v->rows)

@@ -12,6 +12,8 @@ struct tk_globals;
 enum tk_diff_sort { TK_DIFF_BY_SEVERITY, TK_DIFF_BY_PERCENT, TK_DIFF_BY_ABSOLUTE, TK_DIFF_BY_NAME };
 enum tk_diff_group { TK_DIFF_GROUP_NONE, TK_DIFF_GROUP_MACHINE, TK_DIFF_GROUP_BACKEND, TK_DIFF_GROUP_UPSTREAM, TK_DIFF_GROUP_REVISION };
 
+#define TK_DIFF_TWINS_MAX 32
+
 struct tk_diff_view {
 	const struct tk_globals *globals;
 	const struct tk_diff_report *report;
@@ -24,6 +26,8 @@ struct tk_diff_view {
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
 	const char *site_url;                /* NULL: none */
+	const char *twins[TK_DIFF_TWINS_MAX];   /* backends that several upstreams have */
+	size_t twin_count;
 };
 
 struct tk_diff_format {
@@ -40,6 +44,8 @@ void tk_diff_view_free(struct tk_diff_view *v);
 size_t tk_diff_shown(const struct tk_diff_view *v);
 /* At least one series has a word of --fail-on. */
 bool tk_diff_found(const struct tk_diff_view *v);
+/* "openblas", "openblas (openblas-git)" where two upstreams have that backend, ", hot" where the mode is not the usual one. */
+const char *tk_diff_contender(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
 const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row);
 
 /* The last line of every format for people, without a newline: one shape, made for grep. */

@@ -44,12 +44,12 @@ static void put_problem(struct tk_buf *b, const struct tk_diff_view *v, const st
 
 static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
-	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320];
+	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320], contender[200];
 
 	tk_buf_printf(b, "| %s%s | ", strcmp(tk_diff_status_mark(r->status), "~") ? "" : "&#126; ", tk_diff_status_word(r->status));
 	put_problem(b, v, r);
 	tk_buf_str(b, " | ");
-	put_text(b, r->backend);
+	put_text(b, tk_diff_contender(v, r, contender, sizeof contender));
 	tk_buf_str(b, " | ");
 	put_text(b, r->machine);
 	tk_buf_printf(b, " | %s | %s | %s | ", tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after),

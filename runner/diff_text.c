@@ -108,16 +108,16 @@ static bool several_metrics(const struct tk_diff_view *v)
 	return false;
 }
 
-static void add_row(struct tk_table *t, const struct tk_diff_row *row, bool metrics)
+static void add_row(struct tk_table *t, const struct tk_diff_view *v, const struct tk_diff_row *row, bool metrics)
 {
-	char commits[320];
+	char commits[320], contender[200];
 
 	tk_table_row(t);
 	tk_table_set(t, "", "%s", tk_diff_status_mark(row->status));
 	tk_table_set(t, "STATUS", "%s", tk_diff_status_word(row->status));
 	tk_table_color(t, "STATUS", color_of(row->status));
 	tk_table_set(t, "PROBLEM", "%s", row->title);
-	tk_table_set(t, "BACKEND", "%s", row->backend);
+	tk_table_set(t, "BACKEND", "%s", tk_diff_contender(v, row, contender, sizeof contender));
 	tk_table_set(t, "MACHINE", "%s/%s", row->machine, row->device);
 	if (metrics)
 		tk_table_set(t, "METRIC", "%s", row->metric);
@@ -148,7 +148,7 @@ static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FIL
 	}
 	for (size_t i = from; i < to; i++)
 		if (!is_folded(v, v->rows[i]))
-			add_row(t, v->rows[i], metrics);
+			add_row(t, v, v->rows[i], metrics);
 	rc = tk_table_print(t, out, err);
 	tk_table_free(t);
 	if (v->group != TK_DIFF_GROUP_NONE)

@@ -10,7 +10,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "problem/mode.h"
 #include "problem/outcome.h"
+#include "site_gen/label.h"
 
 /* ---- indices ------------------------------------------------------------------------------------------------ */
 
@@ -212,19 +214,6 @@ static int read_ceilings(struct tk_model *m, struct tk_error *err)
 
 /* ---- series -------------------------------------------------------------------------------------------------- */
 
-static char *series_label(const struct tk_series_row *row)
-{
-	struct tk_buf b = TK_BUF_INIT;
-	tk_buf_str(&b, row->backend);
-	if (*row->config)
-		tk_buf_printf(&b, " · %s", row->config);
-	if (strcmp(row->mode, "cold"))
-		tk_buf_printf(&b, " · %s", row->mode);
-	if (strcmp(row->metric, "time"))
-		tk_buf_printf(&b, " · %s", row->metric);
-	return tk_buf_detach(&b, NULL);
-}
-
 static const struct {
 	const char *op, *title;
 } known_ops[] = {{"gemm", "GEMM"}, {"attention", "Attention"}, {"nsa", "Native sparse attention"}, {"", ""},
@@ -266,6 +255,22 @@ static int series_order(const void *a, const void *b)
 	return d ? d : strcmp(x->row->slug, y->row->slug);
 }
 
+/* The default of the device's kind; where nothing was measured so, the first mode that was. */
+static void choose_modes(struct tk_model *m)
+{
+	for (size_t d = 0; d < m->device_count; d++) {
+		enum tk_mode best = tk_mode_default(m->devices[d].row->kind), mode;
+		bool measured[TK_MODE_COUNT] = {0};
+		for (size_t i = 0; i < m->series_count; i++)
+			if (m->series[i].device == &m->devices[d] && tk_series_is_suite_time(&m->series[i]) &&
+			        !tk_mode_parse(m->series[i].row->mode, &mode))
+				measured[mode] = true;
+		for (int k = 0; k < TK_MODE_COUNT && !measured[best]; k++)
+			best = measured[k] ? (enum tk_mode)k : best;
+		m->devices[d].mode = tk_mode_word(best);
+	}
+}
+
 static int join_series(struct tk_model *m, struct tk_error *err)
 {
 	m->series = calloc(m->series_rows.count + 1, sizeof *m->series);
@@ -280,9 +285,13 @@ static int join_series(struct tk_model *m, struct tk_error *err)
 		if (!s->device || !s->upstream || !s->problem)
 			return tk_fail(
 			        err, TK_EDATA, "series %s: its device, upstream or problem is not there", s->row->slug);
-		if (!(s->file = tk_path_slug(s->row->slug)) || !(s->label = series_label(s->row)))
+		if (!(s->file = tk_path_slug(s->row->slug)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
+	choose_modes(m);
+	int status = tk_labels_make(m, err);
+	if (status)
+		return status;
 	qsort(m->series, m->series_count, sizeof *m->series, series_order);
 	for (size_t i = 0; i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];
@@ -430,6 +439,7 @@ void tk_model_free(struct tk_model *m)
 			free(m->series[i].op_file);
 		free(m->series[i].file);
 		free(m->series[i].label);
+		free(m->series[i].variant);
 	}
 	for (size_t i = 0; i < m->ceiling_list_count; i++)
 		tk_rows_free(&m->ceiling_lists[i]);
@@ -507,4 +517,16 @@ bool tk_series_is_unsupported(const struct tk_site_series *s)
 bool tk_series_is_suite_time(const struct tk_site_series *s)
 {
 	return !strcmp(s->row->role, "suite") && !strcmp(s->row->metric, "time") && !strcmp(s->row->unit, "ns");
+}
+
+bool tk_series_is_ranked(const struct tk_site_series *s)
+{
+	return tk_series_is_suite_time(s) && !strcmp(s->row->mode, s->device->mode);
+}
+
+bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_site_series *b)
+{
+	bool defaults = !strcmp(a->row->mode, a->device->mode) && !strcmp(b->row->mode, b->device->mode);
+	return !strcmp(a->row->metric, b->row->metric) && !strcmp(a->row->unit, b->row->unit) &&
+	       !strcmp(a->row->role, b->row->role) && (defaults || !strcmp(a->row->mode, b->row->mode));
 }

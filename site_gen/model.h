@@ -45,6 +45,7 @@ struct tk_site_device {
 	const struct tk_site_machine *machine;
 	char *file;
 	char *name; /* machine/device */
+	const char *mode; /* in which its series are ranked: the default of its kind, where it was measured so */
 };
 
 struct tk_site_series {
@@ -54,7 +55,8 @@ struct tk_site_series {
 	const struct tk_problem_row *problem;
 	char *file;
 	char *op_file;         /* shared by the series of one op, which are neighbours */
-	char *label;           /* backend, and what tells it from others: config, mode, metric */
+	char *label;           /* backend, and what tells it from others: upstream, config, mode, metric */
+	char *variant;         /* the label without mode and metric: one contender of a ranking */
 	struct tk_rows points; /* newest TK_SITE_WINDOW, oldest first */
 	bool window_is_all;
 	bool has_cold;                        /* set when its data are written: there are points before the cut */
@@ -98,6 +100,10 @@ const struct tk_point *tk_series_last(const struct tk_site_series *s); /* NULL: 
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
 bool tk_series_is_unsupported(const struct tk_site_series *s); /* in the last night: nothing is wrong with that */
 bool tk_series_is_suite_time(const struct tk_site_series *s);
+/* It is ranked: a suite's time, in the mode of its device. Controls, ceilings and other modes are not. */
+bool tk_series_is_ranked(const struct tk_site_series *s);
+/* Both are of one role, metric and unit, in the same mode or each in that of its device. */
+bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_site_series *b);
 const char *tk_op_title(const char *op); /* "GEMM" */
 
 #endif

@@ -3,14 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "problem/mode.h"
 #include "site_gen/format.h"
 #include "site_gen/page.h"
 #include "site_gen/svg.h"
 
 #define COLUMNS_MAX 12
 
-/* One table: the labels that a device has for an operation, and for each the product of its ratios to the best. */
+/* One table: the variants that a device has for an operation in one mode, and for each the product of its ratios to the best. */
 struct columns {
+	const struct tk_site_device *device;
+	const char *op, *mode;
 	const char *labels[COLUMNS_MAX];
 	double log_ratio[COLUMNS_MAX];
 	size_t shared[COLUMNS_MAX];
@@ -29,6 +32,13 @@ static size_t column_of(struct columns *c, const char *label)
 	}
 	c->labels[c->count] = label;
 	return c->count++;
+}
+
+/* A contender of the table: modes are never mixed in one ranking. */
+static bool is_in(const struct columns *c, const struct tk_site_series *s)
+{
+	return s->device == c->device && tk_series_is_suite_time(s) && !strcmp(s->row->mode, c->mode) &&
+	       !strcmp(s->problem->op, c->op);
 }
 
 static double latest(const struct tk_site_series *s)
@@ -68,8 +78,7 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 	double best = INFINITY;
 	size_t measured = 0;
 	for (size_t i = first; i < end; i++) {
-		size_t c =
-		        tk_series_is_suite_time(&m->series[i]) ? column_of(columns, m->series[i].label) : COLUMNS_MAX;
+		size_t c = is_in(columns, &m->series[i]) ? column_of(columns, m->series[i].variant) : COLUMNS_MAX;
 		if (c == COLUMNS_MAX)
 			continue;
 		of_column[c] = &m->series[i];
@@ -94,40 +103,56 @@ static bool same_problem(const struct tk_site_series *a, const struct tk_site_se
 	return a->problem == b->problem && a->device == b->device;
 }
 
-static void add_device(
-        struct tk_site *site, struct tk_value *devices, const char *op, const struct tk_site_device *device)
+static void add_heads(struct tk_site *site, struct tk_value *heads, const struct columns *columns)
+{
+	struct tk_arena *a = site->arena;
+	for (size_t c = 0; c < columns->count; c++) {
+		struct tk_value *head = tk_add_object(a, heads);
+		tk_set_clipped(site, head, "name", columns->labels[c], 60);
+		tk_set_flag(a, head, "mean", columns->shared[c] > 0);
+		tk_set_fmt(a, head, "geomean", "%.2f×",
+		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c]) : 0.0);
+		tk_set_int(a, head, "shared", (int64_t)columns->shared[c]);
+	}
+}
+
+/* The table of one device and mode; nothing where it has no series. */
+static void add_table(struct tk_site *site, struct tk_value *devices, struct columns *columns, bool default_mode)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
-	struct columns columns = {0};
 	for (size_t i = 0; i < m->series_count; i++)
-		if (m->series[i].device == device && !strcmp(m->series[i].problem->op, op) &&
-		        tk_series_is_suite_time(&m->series[i]))
-			column_of(&columns, m->series[i].label);
-	if (!columns.count)
+		if (is_in(columns, &m->series[i]))
+			column_of(columns, m->series[i].variant);
+	if (!columns->count)
 		return;
 	struct tk_value *o = tk_add_object(a, devices);
-	tk_set_clipped(site, o, "device", device->name, 80);
-	tk_set_clipped(site, o, "device_name", device->row->name, 80);
-	tk_set_flag(a, o, "cut", columns.cut);
+	tk_set_clipped(site, o, "device", columns->device->name, 80);
+	tk_set_clipped(site, o, "device_name", columns->device->row->name, 80);
+	tk_set(a, o, "mode", default_mode ? "" : columns->mode);
+	tk_set_flag(a, o, "cut", columns->cut);
 	struct tk_value *heads = tk_set_list(a, o, "heads");
 	struct tk_value *rows = tk_set_list(a, o, "rows");
 	for (size_t i = 0, end; i < m->series_count; i = end) {
+		bool any = is_in(columns, &m->series[i]);
 		for (end = i + 1; end < m->series_count && same_problem(&m->series[i], &m->series[end]); end++)
-			;
-		bool any = false;
-		for (size_t k = i; k < end; k++)
-			any = any || tk_series_is_suite_time(&m->series[k]);
-		if (any && m->series[i].device == device && !strcmp(m->series[i].problem->op, op))
-			add_problem(site, rows, &columns, i, end);
+			any = any || is_in(columns, &m->series[end]);
+		if (any)
+			add_problem(site, rows, columns, i, end);
 	}
-	for (size_t c = 0; c < columns.count; c++) {
-		struct tk_value *head = tk_add_object(a, heads);
-		tk_set_clipped(site, head, "name", columns.labels[c], 60);
-		tk_set_flag(a, head, "mean", columns.shared[c] > 0);
-		tk_set_fmt(a, head, "geomean", "%.2f×",
-		        columns.shared[c] ? exp(columns.log_ratio[c] / (double)columns.shared[c]) : 0.0);
-		tk_set_int(a, head, "shared", (int64_t)columns.shared[c]);
+	add_heads(site, heads, columns);
+}
+
+/* The device's own mode first, then the others. */
+static void add_device(
+        struct tk_site *site, struct tk_value *devices, const char *op, const struct tk_site_device *device)
+{
+	struct columns usual = {.device = device, .op = op, .mode = device->mode};
+	add_table(site, devices, &usual, true);
+	for (int i = 0; i < TK_MODE_COUNT; i++) {
+		struct columns other = {.device = device, .op = op, .mode = tk_mode_word((enum tk_mode)i)};
+		if (strcmp(other.mode, device->mode))
+			add_table(site, devices, &other, false);
 	}
 }
 

@@ -39,7 +39,7 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const struct tk_point *last = tk_series_last(s);
-		if (s->device != device || !tk_series_is_suite_time(s) || !last || !(s->problem->flops > 0) ||
+		if (s->device != device || !tk_series_is_ranked(s) || !last || !(s->problem->flops > 0) ||
 		        !(s->problem->bytes > 0) || !(last->value > 0) ||
 		        last->night_id != device->machine->last_night->id)
 			continue;

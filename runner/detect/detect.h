@@ -55,6 +55,7 @@ struct tk_diff_row {
 	int64_t series_id;
 	enum tk_diff_status status;
 	char series[160], device[96], machine[96], upstream[96], backend[64], metric[32], unit[16];
+	char mode[16];                           /* "": the usual one of its device */
 	char title[160];                         /* of the problem */
 	bool lower_is_better;
 	double before, before_lo, before_hi, after, after_lo, after_hi;   /* NAN where there is none */

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "detect/case.h"
+#include "problem/mode.h"
 #include "stats/student.h"
 
 /* Texts are cut to fit, perhaps in the middle of a character: what is left of one becomes a question mark. */
@@ -35,6 +36,8 @@ void tk_row_identify(const struct tk_case *k, struct tk_diff_row *row)
 	COPY(row->machine, k->machine->name);
 	COPY(row->upstream, k->upstream->name);
 	COPY(row->backend, k->series->backend);
+	if (strcmp(k->series->mode, tk_mode_word(tk_mode_default(k->device->kind))) != 0)
+		COPY(row->mode, k->series->mode);
 	COPY(row->metric, k->series->metric);
 	COPY(row->unit, k->series->unit);
 	COPY(row->title, k->problem->title && *k->problem->title ? k->problem->title : k->problem->text);

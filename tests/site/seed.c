@@ -125,7 +125,7 @@ static int64_t problem(const char *text, const char *title)
 }
 
 static int64_t series(int64_t device_id, int64_t upstream_id, const char *backend, const char *config,
-        int64_t problem_id, const char *role)
+        int64_t problem_id, const char *role, const char *mode)
 {
 	int64_t id;
 	check(tk_store_put_series(db,
@@ -134,7 +134,7 @@ static int64_t series(int64_t device_id, int64_t upstream_id, const char *backen
 	                .problem_id = problem_id,
 	                .backend = backend,
 	                .config = config,
-	                .mode = "cold",
+	                .mode = mode,
 	                .metric = "time",
 	                .unit = "ns",
 	                .better = "lower",
@@ -271,9 +271,9 @@ static void tiny(void)
 	                "cc -c x.c\n</pre><script>alert(3)</script>\nmake: *** [all] Error 1\n")};
 	int64_t gemm = problem("gemm:m=512,n=512,k=512", NULL),
 	        attention = problem("attention:b=1,h=8,sq=1024,d=64,dtype=f32,causal=1", NULL);
-	int64_t s[3] = {series(cpu, blas, "openblas", "", gemm, "suite"),
-	        series(cpu, blas, "openblas", "", attention, "suite"),
-	        series(cpu, odd, HOSTILE, "tile=\"4\"", gemm, "suite")};
+	int64_t s[3] = {series(cpu, blas, "openblas", "", gemm, "suite", "cold"),
+	        series(cpu, blas, "openblas", "", attention, "suite", "cold"),
+	        series(cpu, odd, HOSTILE, "tile=\"4\"", gemm, "suite", "cold")};
 	int64_t runs[3] = {0}, night = 0;
 	for (int n = 0; n < 3; n++) {
 		struct where w = {.night_s = FIRST_S + n * DAY_S, .build = builds[n == 2], .environment = env[n > 0]};
@@ -359,6 +359,7 @@ struct source {
 };
 
 struct lab {
+	const char *mode; /* of the series that are followed from now on */
 	int64_t machine, device, environments[2];
 	int environment_changes; /* night; 0: never */
 	double environment_factor;
@@ -406,7 +407,7 @@ static struct followed *follow(struct lab *lab, size_t source, const char *backe
 {
 	struct followed *f = &lab->all[lab->count++];
 	*f = (struct followed){
-	        .series = series(lab->device, lab->sources[source].id, backend, config, problem_id, role),
+	        .series = series(lab->device, lab->sources[source].id, backend, config, problem_id, role, lab->mode),
 	        .upstream = source,
 	        .value = value,
 	        .noise = 0.003};
@@ -477,6 +478,7 @@ static void demo_night(struct lab *lab, int n, struct tk_rng *rng, bool last)
 
 static void make_cpu_lab(struct lab *lab, int nights)
 {
+	lab->mode = "cold";
 	lab->machine = machine("epyc-lab",
 	        "{\"cpu\":\"AMD EPYC 9554 64-Core Processor\",\"cores\":64,\"memory_gb\":384,\"os\":\"Debian 12\"}");
 	lab->device = device(lab->machine, "cpu", "AMD EPYC 9554 64-Core Processor", "x86-64-v4", "cpu");
@@ -489,7 +491,9 @@ static void make_cpu_lab(struct lab *lab, int nights)
 	make_source(&lab->sources[0], "tracker", "self", "", 3, nights, 1);
 	make_source(&lab->sources[1], "openblas", "git", "https://github.com/OpenMathLib/OpenBLAS.git", 3, nights, 2);
 	make_source(&lab->sources[2], "blis", "git", "https://github.com/flame/blis.git", 4, nights, 3);
-	lab->source_count = 3;
+	/* the library of the distribution has the backend of the git upstream */
+	make_source(&lab->sources[3], "openblas-debian", "system", "", 101, nights, 4);
+	lab->source_count = 4;
 	static const int sizes[] = {256, 512, 1024, 2048, 4096};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		char text[100];
@@ -520,10 +524,20 @@ static void make_cpu_lab(struct lab *lab, int nights)
 		        (struct step){30, lengths[i] == 8192 ? 1.05 : 1};
 	}
 	follow(lab, 1, "control", "", problem("gemm:m=768,n=768,k=768", NULL), "control", 410e3);
+	follow(lab, 1, "control", "", problem("gemm:m=1024,n=1024,k=1024", NULL), "control", 300e3); /* faster than all: not ranked */
+	for (size_t i = 0; i < 4; i++) {
+		char text[100];
+		snprintf(text, sizeof text, "gemm:m=%d,n=%d,k=%d", sizes[i], sizes[i], sizes[i]);
+		double flops = 2.0 * sizes[i] * sizes[i] * sizes[i];
+		follow(lab, 3, "openblas", "", problem(text, NULL), "suite", flops / 1900 + 20e3);
+	}
+	lab->mode = "hot";
+	follow(lab, 1, "openblas", "", problem("gemm:m=512,n=512,k=512", NULL), "suite", 110e3);
 }
 
 static void make_gpu_lab(struct lab *lab, int nights)
 {
+	lab->mode = "paced";
 	lab->machine =
 	        machine("h200-node-1", "{\"cpu\":\"Intel Xeon Platinum 8468\",\"gpus\":1,\"os\":\"Ubuntu 24.04\"}");
 	lab->device = device(lab->machine, "cuda", "NVIDIA H200", "sm_90", "h200-0");
@@ -542,6 +556,11 @@ static void make_gpu_lab(struct lab *lab, int nights)
 		        (struct step){78, i == 1 ? 0.93 : 1};
 		follow(lab, 1, "cublas", "", p, "suite", flops / 700e3 + 4e3);
 	}
+	lab->mode = "sustained";
+	int64_t long_one = problem("gemm:a=f16,m=8192,n=8192,k=8192", NULL);
+	follow(lab, 0, "cutlass", "128x256x64", long_one, "suite", 1.99e6);
+	follow(lab, 1, "cublas", "", long_one, "suite", 1.93e6);
+	lab->mode = "paced";
 	int64_t p = problem("attention:b=4,h=32,hkv=8,sq=4096,d=128,dtype=f16,causal=1", NULL);
 	struct followed *f = follow(lab, 0, "cutlass", "", p, "suite", 1.6e6);
 	f->steps[0] = (struct step){52, 1.12};
@@ -559,6 +578,7 @@ static void make_hostile_lab(struct lab *lab, int nights)
 	static char huge[10241];
 	for (size_t i = 0; i + 1 < sizeof huge; i++)
 		huge[i] = i % 40 == 39 ? ' ' : '<';
+	lab->mode = "cold";
 	lab->machine = machine("../../<b onmouseover=alert(1)>\"host\"",
 	        "{\"<script>\":\"</script><script>alert(6)</script>\",\"deep\":{\"a\":[1,\"'\"]}}");
 	lab->device = device(lab->machine, "cpu", HOSTILE, "\xff\xfe not utf-8", HOSTILE);
