@@ -92,6 +92,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 		return TK_EXIT_USAGE;
 	if (since_of(o.since, &backfill.since_s, &err) != TK_OK) {
 		tk_context(&err, "--since");
+		err.status = TK_EUSAGE;
 		return tk_command_fail("backfill", &err);
 	}
 	int code = tk_command_open(g, "backfill", TK_STORE_CREATE, &config, &store);

@@ -25,6 +25,15 @@ static const struct tk_revision_row *revision_of(const struct tk_rows *revisions
 	return NULL;
 }
 
+/* A night that was stopped, never resumed and closed by the next one: what is missing in it was not measured. */
+static bool was_abandoned(const struct tk_night_row *night)
+{
+	json_t *summary = json_loads(night->summary, 0, NULL);
+	bool abandoned = json_is_true(json_object_get(summary, "abandoned"));
+	json_decref(summary);
+	return abandoned;
+}
+
 /* Whether a finished night of this machine has measured this revision. */
 static int measured_already(struct tk_store *store, const struct tk_config *config, const char *rev, bool *yes, struct tk_error *err)
 {
@@ -42,7 +51,8 @@ static int measured_already(struct tk_store *store, const struct tk_config *conf
 	for (size_t i = 0; status == TK_OK && i < nights.count && !*yes; i++) {
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		struct tk_rows answers = {0};
-		if (night->machine_id != machine_id || !night->finished_s || strcmp(night->status, "failed") == 0)
+		if (night->machine_id != machine_id || !night->finished_s || strcmp(night->status, "failed") == 0 ||
+			was_abandoned(night))
 			continue;
 		status = tk_store_resolutions(store, night->id, &answers, err);
 		for (size_t k = 0; k < answers.count; k++) {

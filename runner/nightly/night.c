@@ -67,7 +67,12 @@ static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error 
 	return s->fatal ? tk_fail(err, status, "%s: %s", s->name, why.message) : TK_OK;
 }
 
-/* The newest unfinished night of this kind, so that its number of done stages decides what is left. */
+static const char *kind_of(const struct tk_night_options *o)
+{
+	return o->past_revision ? "backfill" : "nightly";
+}
+
+/* The newest unfinished night of this kind: a backfill that was stopped knows its revision no more, it is run again. */
 static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
@@ -75,7 +80,8 @@ static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err
 	*found = false;
 	for (size_t i = 0; status == TK_OK && i < nights.count && !*found; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
-		if (strcmp(row->status, "running") != 0 || row->machine_id != n->machine_id)
+		if (strcmp(row->status, "running") != 0 || row->machine_id != n->machine_id ||
+			strcmp(row->kind, kind_of(n->options)) != 0)
 			continue;
 		*found = true;
 		n->night_id = row->id;
@@ -106,7 +112,7 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 	const struct tk_night_options *o = n->options;
 	n->as_of_s = o->past_revision ? o->past_as_of_s : n->started_s;
 	n->seed = (o->seed ? o->seed : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns())) >> 1;
-	struct tk_night_row row = {.machine_id = n->machine_id, .kind = o->past_revision ? "backfill" : "nightly", .as_of_s = n->as_of_s,
+	struct tk_night_row row = {.machine_id = n->machine_id, .kind = kind_of(o), .as_of_s = n->as_of_s,
 		.started_s = n->started_s, .status = "running", .seed = (int64_t)n->seed, .config_hash = n->config->hash,
 		.tracker_version = TK_VERSION, .summary = "{}"};
 	return tk_store_begin_night(n->store, &row, &n->night_id, err);
