@@ -69,20 +69,22 @@ static int list_fd(int fd, char ***names, size_t *count)
 	struct dirent *e;
 	char **list = NULL;
 	size_t n = 0, cap = 0;
-	int status = TK_OK;
+	int status = TK_OK, failed = errno;
 
 	if (!d) {
 		close(fd);
+		errno = failed;
 		return TK_EIO;
 	}
-	errno = 0;
-	while (!status && (e = readdir(d)))
+	while (!status && (errno = 0, e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			status = append_name(&list, &n, &cap, e->d_name);
+	failed = status ? ENOMEM : errno; /* half a list would look like a whole one */
 	closedir(d);
-	if (status) {
+	if (failed) {
 		tk_names_free(list, n);
-		return status;
+		errno = failed;
+		return TK_EIO;
 	}
 	if (n)
 		qsort(list, n, sizeof *list, compare_names);
@@ -110,9 +112,14 @@ static int remove_content(int parent, const char *name, int depth)
 	size_t count;
 	int status = 0, fd, list;
 
-	/* Read-only folders are common in package caches: they are ours to remove. */
-	fchmodat(parent, name, 0700, 0);
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES) {
+		fchmodat(parent, name, 0700, 0);
+		fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	}
+	/* Read-only folders are common in package caches: they are ours to remove. */
+	if (fd >= 0)
+		fchmod(fd, 0700);
 	list = fd < 0 ? -1 : dup(fd);
 	if (list < 0 || list_fd(list, &names, &count) != TK_OK) {
 		if (fd >= 0)

@@ -370,8 +370,10 @@ static int watch(const struct tk_proc_spec *spec, struct child *c, struct tk_pro
 			r->timed_out = true;
 			ask_to_end(c);
 		}
-		if (c->kill_ns && now >= c->kill_ns)
+		if (c->kill_ns && now >= c->kill_ns) {
 			kill(-c->pid, SIGKILL);
+			c->kill_ns = now + GRACE_NS; /* one that hangs in the kernel ends later: no reason to spin */
+		}
 	}
 	return status;
 }
