@@ -19,8 +19,8 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-        {"out", 'o', "DIR", 0, "Folder of the site; default: site_dir of the configuration", 0},
-        {"title", 't', "TEXT", 0, "Title of the site; default: site_title of the configuration", 0},
+        {"out", 'o', "DIR", 0, "Folder of the site; default: as configured (paths.site)", 0},
+        {"title", 't', "TEXT", 0, "Title of the site; default: as configured (site.title)", 0},
         {"base-url", 'u', "URL", 0, "Public address of the site; writes feed.xml, which needs it", 0},
         {"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
         {"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
@@ -67,17 +67,45 @@ const struct argp tk_argp_site = {
                "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n",
 };
 
-/* A browser is a convenience: whether it opens is no matter of the exit code. */
+#define SESSION_MAX 8
+
+/* What a browser needs of the user's session, and children of ours do not get otherwise. */
+static void session_of(char *variables[SESSION_MAX + 1])
+{
+	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "XDG_CURRENT_DESKTOP",
+	        "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && asprintf(&variables[n], "%s=%s", names[i], value) >= 0)
+			n++;
+	}
+	variables[n] = NULL;
+}
+
+/* A browser is a convenience: whether it opens is no matter of the exit code. It gets a session of its own, because what a child of
+ * ours leaves behind in its process group ends with it. */
 static void open_browser(const char *index)
 {
-	const char *argv[] = {"xdg-open", index, NULL};
-	struct tk_proc_spec spec = {.argv = argv, .deadline_s = 10};
-	struct tk_proc_result result;
-	struct tk_error err;
+	const char *argv[] = {"setsid", "--fork", "xdg-open", index, NULL};
+	char *session[SESSION_MAX + 1], *found = NULL;
+	struct tk_proc_spec spec = {.argv = argv, .env = (const char *const *)session, .deadline_s = 10, .log_path = "/dev/null"};
+	struct tk_proc_result result = {0};
+	struct tk_error err = {0};
 
-	if (tk_proc_run(&spec, &result, &err) || tk_proc_check(&spec, &result, &err))
+	session_of(session);
+	if (!tk_proc_find("xdg-open", &found))
+		tk_fail(&err, TK_ENOTFOUND, "there is no xdg-open");
+	else if (!tk_proc_run(&spec, &result, &err))
+		tk_proc_check(&spec, &result, &err);
+	if (err.status)
 		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s", err.message);
 	tk_proc_result_free(&result);
+	for (char **v = session; *v; v++)
+		free(*v);
+	free(found);
 }
 
 static int write_site(
