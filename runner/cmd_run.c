@@ -276,6 +276,12 @@ static void set_verify(struct tk_table *t, const json_t *result)
 	tk_table_color(t, "VERIFY", passed ? "green" : "red");
 }
 
+/* To a tenth, and never "-0.0": equal results shall look equal. */
+static double percent(double bound, double median)
+{
+	return rint((bound / median - 1) * 1000) / 10 + 0.0;
+}
+
 static void add_row(struct run *r, const char *problem, const struct tk_job_result *job)
 {
 	struct tk_table *t = r->table;
@@ -292,8 +298,8 @@ static void add_row(struct run *r, const char *problem, const struct tk_job_resu
 	if (!tk_outcome_counts(job->outcome))
 		return;
 	set_time(t, "MEDIAN", median);
-	tk_table_set(t, "INTERVAL", "%+.1f %+.1f %%", (value(job->result, "lo") / median - 1) * 100,
-	        (value(job->result, "hi") / median - 1) * 100);
+	tk_table_set(t, "INTERVAL", "%+.1f %+.1f %%", percent(value(job->result, "lo"), median),
+	        percent(value(job->result, "hi"), median));
 	tk_table_set(t, "N", "%.0f", value(job->result, "n"));
 	set_rate(t, job->result, median);
 }
