@@ -1,6 +1,7 @@
 /* Stage "probe": which devices of this machine the configuration wants, and their environment.
  *
- * A device that was named and is not there is a warning and `no_device` rows, not the end of the night. */
+ * A device that was named and is not there is a warning, not the end of the night; jobs that a resumed night had planned for it become
+ * `no_device`. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -19,17 +20,34 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /* "all" takes every kind but the fake one; else "cuda", "cuda:1" or a UUID. */
-static bool wanted(char *const *names, const char *kind, uint32_t index, const char *uuid)
+static bool means(const char *name, const char *kind, uint32_t index, const char *uuid)
 {
 	char numbered[48];
 	snprintf(numbered, sizeof numbered, "%s:%u", kind, index);
-	for (; *names; names++) {
-		if (strcmp(*names, "all") == 0 && strcmp(kind, "null") != 0)
+	if (strcmp(name, "all") == 0)
+		return strcmp(kind, "null") != 0;
+	return strcmp(name, kind) == 0 || strcmp(name, numbered) == 0 || (*uuid && strcmp(name, uuid) == 0);
+}
+
+static bool wanted(char *const *names, const char *kind, uint32_t index, const char *uuid)
+{
+	for (; *names; names++)
+		if (means(*names, kind, index, uuid))
 			return true;
-		if (strcmp(*names, kind) == 0 || strcmp(*names, numbered) == 0 || (*uuid && strcmp(*names, uuid) == 0))
-			return true;
-	}
 	return false;
+}
+
+static void warn_of_absent(const struct tk_night *n)
+{
+	for (char *const *name = n->config->devices; *name; name++) {
+		bool there = false;
+		for (size_t i = 0; i < n->device_count && !there; i++) {
+			const struct tk_night_device *d = &n->devices[i];
+			there = means(*name, d->layer->name, d->index, text_of(d->info, "uuid"));
+		}
+		if (!there)
+			tk_log(TK_LOG_WARN, "no_device", NULL, "the device `%s` of the configuration is not there: `tracker doctor` says why", *name);
+	}
 }
 
 /* "cpu" where the kind has one device, "cuda-1" where it has several. */
@@ -152,5 +170,7 @@ int tk_night_probe(struct tk_night *n, struct tk_error *err)
 	}
 	if (status == TK_OK && n->device_count == 0)
 		return tk_fail(err, TK_EUSAGE, "none of the configured devices is there: `tracker doctor` says why");
+	if (status == TK_OK)
+		warn_of_absent(n);
 	return status;
 }

@@ -15,8 +15,9 @@ static const char *const kind_words[] = {
 
 static int put_upstream(struct tk_night *n, struct tk_product *p, struct tk_error *err)
 {
-	struct tk_upstream_row row = {.name = p->config->name, .kind = kind_words[p->config->kind],
-		.url = p->config->url ? p->config->url : ""};
+	char url[4200];
+	tk_source_public_url(p->config->url ? p->config->url : "", url, sizeof url);
+	struct tk_upstream_row row = {.name = p->config->name, .kind = kind_words[p->config->kind], .url = url};
 	return tk_store_put_upstream(n->store, &row, &p->upstream_id, err);
 }
 

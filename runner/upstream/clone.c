@@ -128,8 +128,7 @@ static int make_clone(const struct tk_clone *c, const char *url, const char *par
 	return status;
 }
 
-/* The url for messages: what stands before @ may be a password. */
-static void show_url(const char *url, char *out, size_t size)
+void tk_source_public_url(const char *url, char *out, size_t size)
 {
 	const char *start = strstr(url, "://");
 	start = start ? start + 3 : url;
@@ -154,7 +153,7 @@ static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *r
 		status = tk_git_run(&git, args, NULL, &first);
 	}
 	char shown[512];
-	show_url(c->source->url, shown, sizeof(shown));
+	tk_source_public_url(c->source->url, shown, sizeof(shown));
 	return status ? tk_fail(err, status, "%s: cannot reach %s: %s", c->source->name, shown, first.message) : TK_OK;
 }
 

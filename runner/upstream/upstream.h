@@ -33,6 +33,9 @@ struct tk_revision {
 	bool dirty;                  /* self: the work tree had uncommitted changes */
 };
 
+/* The url without the user and password that may stand before its host: for messages, for the history, for pages. */
+void tk_source_public_url(const char *url, char *out, size_t size);
+
 /* The newest revision. self never touches the network. */
 int tk_source_newest(const struct tk_source *s, struct tk_revision *out, struct tk_error *err);
 

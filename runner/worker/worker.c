@@ -22,6 +22,7 @@
 #define HELLO_S 30.0
 #define ASK_S 120.0                /* device and backend questions: drivers may have to be started */
 #define LOG_MAX_BYTES (64ll << 20) /* what one request may print */
+#define LOG_ROLL_BYTES (16ll << 20)
 #define LAST_WORDS 4096
 
 struct tk_worker {
@@ -50,9 +51,23 @@ static char *copy_or_null(const char *s)
 	return s ? strdup(s) : NULL;
 }
 
+/* Nobody reads the output of last year's kernels: a log that has grown makes room, and the one before it goes. */
+static void roll_log(const char *path)
+{
+	struct stat st;
+	char *old = NULL;
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < LOG_ROLL_BYTES || asprintf(&old, "%s.1", path) < 0)
+		return;
+	if (rename(path, old) != 0)
+		tk_log(TK_LOG_WARN, "worker_log", NULL, "the log %s could not be moved aside", path);
+	free(old);
+}
+
 static int open_log(struct tk_worker *w, const char *path, struct tk_error *err)
 {
 	struct stat st;
+	if (path)
+		roll_log(path);
 	w->log_fd = open(path ? path : "/dev/null", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (w->log_fd < 0)
 		return tk_fail_errno(err, "%s", path ? path : "/dev/null");
