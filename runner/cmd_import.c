@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "commands.h"
 #include "store/store.h"
 
@@ -12,8 +13,10 @@ struct import_options {
 
 static const struct argp_option options[] = {
 	{"machine", 'm', "NAME", 0, "the machine it was measured on (default: as the file says, else `imported`)", 1},
-	{"upstream", 'u', "NAME", 0, "what was measured (default: as the file says, else the name of its folder)", 1},
+	{"upstream", 'u', "NAME", 0, "what was measured (default: as the file says, else `imported`)", 1},
 	{"better", 'b', "lower|higher", 0, "which direction is better (default: as the unit says)", 1},
+	{"rev", 'r', "REV", 0, "the commit, for files that do not name one", 1},
+	{"at", 'a', "TIME", 0, "when it was measured, for files that do not say it (default: when the file was written)", 1},
 	{"dry-run", 'n', NULL, 0, "read everything and say what would be new, but write nothing", 1},
 	{0},
 };
@@ -59,6 +62,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--better=%s: expected lower or higher", arg);
 		o->request.better = arg;
 		return 0;
+	case 'r':
+		o->request.rev = arg;
+		return 0;
+	case 'a':
+		if (tk_time_parse(arg, &o->request.at_s, NULL))
+			argp_error(state, "--at=%s: expected a time (2026-11-21T09:42:00Z)", arg);
+		return 0;
 	case 'n':
 		o->request.dry_run = true;
 		return 0;
@@ -99,7 +109,11 @@ const struct argp tk_argp_import = {options, parse_option, "[FORMAT] FILE...",
 	"Read the histories of other tools, or nights that `tracker export` wrote elsewhere, into this history: all of the FILEs or none. "
 	"Importing the same again adds nothing.\v"
 	"Examples:\n"
-	"  tracker import night.ndjson",
+	"  tracker import night.ndjson\n"
+	"  tracker import asv results/ --upstream=numpy\n"
+	"  tracker import gh-pages/dev/bench/data.js\n"
+	"  tracker import nvbench.json --machine=h200-1 --rev=$(git rev-parse HEAD)\n"
+	"  tracker import --dry-run history.csv --better=higher",
 	NULL, help_filter, NULL};
 
 int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
@@ -121,6 +135,8 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 		printf("%s%" PRId64 " file%s: %" PRId64 " nights, %" PRId64 " series, %" PRId64 " points are new\n",
 			o.request.dry_run ? "nothing written; " : "", counts.files, counts.files == 1 ? "" : "s", counts.nights, counts.series,
 			counts.points);
+	if (!code && counts.without_value)
+		fprintf(stderr, "tracker import: %" PRId64 " results have no value (failed, skipped or empty): left out\n", counts.without_value);
 	tk_command_close(config, store);
 	return code;
 }

@@ -155,7 +155,7 @@ static void print_text(const struct run_detail *d, bool samples)
 	char when[TK_TIME_ISO_SIZE], text[64];
 
 	printf("%-14s%" PRId64 " (%s)\n", "run", d->run->id, d->run->uid);
-	print_pair("series", d->series ? d->series->slug : "?");
+	print_pair("series", d->series ? d->series->slug : "many (imported)");
 	printf("%-14s%" PRId64 ", job %" PRId64 "\n", "night", d->run->night_id, d->run->seq);
 	print_pair("started", tk_time_iso(d->run->started_s, when));
 	print_pair("took", tk_duration_text(d->run->wall_s, text, sizeof text));

@@ -68,8 +68,12 @@ static int touched_add(struct tk_reuse *r, const struct tk_rows *runs, struct tk
 	r->touched = more;
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(runs, struct tk_run_row, i);
-		if (run->as_of_s < r->cut_s)
-			r->touched[r->touched_count++] = run->series_id;
+		if (run->as_of_s >= r->cut_s)
+			continue;
+		/* An imported run has points of many series: everything anew. */
+		if (!run->series_id)
+			r->usable = false;
+		r->touched[r->touched_count++] = run->series_id;
 	}
 	return 0;
 }

@@ -202,7 +202,8 @@ struct tk_import_request {
 	const char *format;                        /* NULL: guessed, for each file */
 	const char *const *paths;
 	size_t path_count;
-	const char *machine, *upstream, *better;   /* NULL: as the file says */
+	const char *machine, *upstream, *better, *rev;   /* NULL: as the file says */
+	int64_t at_s;                              /* when it was measured, for files that do not say it; 0: when they were written */
 	bool dry_run;
 };
 struct tk_import_counts { int64_t files, nights, series, points, without_value; };   /* nights, series, points: new ones */

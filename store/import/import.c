@@ -3,12 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/file.h"
 #include "import.h"
 
 #define HEAD_SIZE 65536
 
-#define FORMAT(name, what) &tk_import_##name,
-static const struct tk_import_format *const formats[] = {TK_IMPORT_FORMATS(FORMAT)};
+#define FORMAT(id, name, what) {name, what, &tk_import_##id},
+static const struct {
+	const char *name, *what;
+	const struct tk_import_format *format;
+} formats[] = {TK_IMPORT_FORMATS(FORMAT)};
 #undef FORMAT
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
@@ -17,16 +21,26 @@ const char *tk_import_format_name(size_t i, const char **what)
 	if (i >= FORMAT_COUNT)
 		return NULL;
 	if (what)
-		*what = formats[i]->what;
-	return formats[i]->name;
+		*what = formats[i].what;
+	return formats[i].name;
 }
 
-static const struct tk_import_format *format_named(const char *name)
+static size_t format_named(const char *name)
 {
-	for (size_t i = 0; i < FORMAT_COUNT; i++)
-		if (!strcmp(formats[i]->name, name))
-			return formats[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < FORMAT_COUNT && strcmp(formats[i].name, name))
+		i++;
+	return i;
+}
+
+int64_t tk_import_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink)
+{
+	struct stat st;
+
+	if (sink->options->at_s)
+		return sink->options->at_s;
+	return fstat(fileno(f->in), &st) == 0 ? (int64_t)st.st_mtim.tv_sec : 0;
 }
 
 /* What cannot be rewound (a pipe) is copied to a file without a name first. */
@@ -75,21 +89,17 @@ static int read_head(struct tk_import_file *f, char *head, struct tk_error *err)
 	return f->head_len ? 0 : tk_fail(err, TK_EDATA, "%s: is empty", f->path);
 }
 
-static int find_format(const struct tk_import_file *f, const char *name, const struct tk_import_format **out, struct tk_error *err)
+static int find_format(const struct tk_import_file *f, const char *name, size_t *out, struct tk_error *err)
 {
 	struct tk_buf known = TK_BUF_INIT;
 
-	if (name) {
-		*out = format_named(name);
-		return *out ? 0 : tk_fail(err, TK_EUSAGE, "`%s` is no format", name);
-	}
+	*out = name ? format_named(name) : 0;
+	while (!name && *out < FORMAT_COUNT && !formats[*out].format->sniff(f))
+		++*out;
+	if (*out < FORMAT_COUNT)
+		return 0;
 	for (size_t i = 0; i < FORMAT_COUNT; i++)
-		if (formats[i]->sniff(f)) {
-			*out = formats[i];
-			return 0;
-		}
-	for (size_t i = 0; i < FORMAT_COUNT; i++)
-		tk_buf_printf(&known, "%s%s", i ? ", " : "", formats[i]->name);
+		tk_buf_printf(&known, "%s%s", i ? ", " : "", formats[i].name);
 	tk_fail(err, TK_EDATA, "%s: its format cannot be guessed; name it: %s", f->path, tk_buf_cstr(&known));
 	tk_buf_free(&known);
 	return TK_EDATA;
@@ -98,7 +108,7 @@ static int find_format(const struct tk_import_file *f, const char *name, const s
 static int import_file(struct tk_import_sink *sink, const char *format, const char *path, char *head, struct tk_error *err)
 {
 	struct tk_import_file f = {.path = path};
-	const struct tk_import_format *found = NULL;
+	size_t found = 0;
 	int status = open_file(path, &f.in, err);
 
 	if (status)
@@ -107,8 +117,8 @@ static int import_file(struct tk_import_sink *sink, const char *format, const ch
 	if (!status)
 		status = find_format(&f, format, &found, err);
 	if (!status) {
-		sink->format = found->name;
-		status = found->read(&f, sink, err);
+		sink->format = formats[found].name;
+		status = formats[found].format->read(&f, sink, err);
 	}
 	if (!status)
 		sink->counts.files++;
@@ -116,29 +126,139 @@ static int import_file(struct tk_import_sink *sink, const char *format, const ch
 	return status;
 }
 
-static int import_all(struct tk_import_sink *sink, const char *format, const char *const *paths, size_t count, struct tk_error *err)
-{
-	char *head = malloc(HEAD_SIZE + 1);
-	int status = head ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+/* ---- which files -------------------------------------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < count && !status; i++)
-		status = import_file(sink, format, paths[i], head, err);
+struct one_file {
+	char *path;
+	int64_t time_s;
+	size_t order;
+};
+
+struct file_set {
+	struct one_file *files;
+	size_t count, cap;
+	const char *folder;
+};
+
+static int add_file(struct file_set *set, char *path, struct tk_error *err)
+{
+	if (path && set->count == set->cap) {
+		size_t cap = set->cap ? set->cap * 2 : 64;
+		struct one_file *grown = realloc(set->files, cap * sizeof(*grown));
+
+		if (grown) {
+			set->files = grown;
+			set->cap = cap;
+		}
+	}
+	if (!path || set->count == set->cap) {
+		free(path);
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	set->files[set->count] = (struct one_file){path, 0, set->count};
+	set->count++;
+	return 0;
+}
+
+/* What may be a history in a folder. */
+static int visit(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
+{
+	static const char *const ends[] = {".json", ".ndjson", ".js", ".csv"};
+	struct file_set *set = arg;
+	size_t len = strlen(relative);
+
+	if (!S_ISREG(st->st_mode))
+		return 0;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (len > strlen(ends[i]) && !strcmp(relative + len - strlen(ends[i]), ends[i]))
+			return add_file(set, tk_path_join(set->folder, relative), err);
+	return 0;
+}
+
+/* Older ones first, where their format says how old a file is: that is the order in which the points are stored. */
+static int by_time(const void *a, const void *b)
+{
+	const struct one_file *x = a, *y = b;
+
+	if (x->time_s != y->time_s)
+		return x->time_s < y->time_s ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void look_at_time(struct one_file *file, const char *format)
+{
+	char head[4096];
+	struct tk_import_file f = {.path = file->path, .in = fopen(file->path, "re"), .head = head};
+	struct stat st;
+
+	if (!f.in)
+		return;
+	if (fstat(fileno(f.in), &st) == 0 && S_ISREG(st.st_mode)) {
+		f.head_len = fread(head, 1, sizeof(head) - 1, f.in);
+		head[f.head_len] = '\0';
+		for (size_t i = 0; i < FORMAT_COUNT; i++)
+			if (formats[i].format->time && (!format || !strcmp(format, formats[i].name))) {
+				file->time_s = formats[i].format->time(&f);
+				break;
+			}
+	}
+	fclose(f.in);
+}
+
+static int gather(const struct tk_import_request *request, struct file_set *set, struct tk_error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < request->path_count && !status; i++) {
+		set->folder = request->paths[i];
+		if (tk_dir_exists(request->paths[i]))
+			status = tk_dir_walk(request->paths[i], visit, set, err);
+		else
+			status = add_file(set, strdup(request->paths[i]), err);
+	}
+	for (size_t i = 0; i < set->count && set->count > 1; i++)
+		look_at_time(&set->files[i], request->format);
+	if (!status && set->count)
+		qsort(set->files, set->count, sizeof(*set->files), by_time);
+	if (!status && !set->count)
+		status = tk_fail(err, TK_EDATA, "%s: there is no file to import in it", request->paths[0]);
+	return status;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------- */
+
+static int import_all(struct tk_import_sink *sink, const struct tk_import_request *request, struct tk_error *err)
+{
+	struct file_set set = {0};
+	char *head = malloc(HEAD_SIZE + 1);
+	int status = head ? tk_import_sink_open(sink, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	if (!status)
+		status = gather(request, &set, err);
+	for (size_t i = 0; i < set.count && !status; i++)
+		status = import_file(sink, request->format, set.files[i].path, head, err);
+	if (!status)
+		status = tk_import_flush(sink, err);
+	tk_import_sink_close(sink);
+	for (size_t i = 0; i < set.count; i++)
+		free(set.files[i].path);
+	free(set.files);
 	free(head);
 	return status;
 }
 
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts, struct tk_error *err)
 {
-	const struct tk_import_options options = {request->machine, request->upstream, request->better};
+	const struct tk_import_options options = {request->machine, request->upstream, request->better, request->rev, request->at_s};
 	struct tk_import_sink sink = {.store = s, .options = &options};
 	int status;
 
-	if (request->format && !format_named(request->format))
+	if (request->format && format_named(request->format) == FORMAT_COUNT)
 		return tk_fail(err, TK_EUSAGE, "`%s` is no format", request->format);
 	status = tk_store_begin(s, err);
 	if (status)
 		return status;
-	status = import_all(&sink, request->format, request->paths, request->path_count, err);
+	status = import_all(&sink, request, err);
 	if (!status && request->dry_run)
 		tk_store_rollback(s);
 	else

@@ -351,4 +351,4 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	return status;
 }
 
-const struct tk_import_format tk_import_tracker = {"tracker", "what `tracker export --format=ndjson` writes", sniff, read_file, NULL};
+const struct tk_import_format tk_import_tracker = {sniff, read_file, NULL};

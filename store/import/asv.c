@@ -1,0 +1,305 @@
+/* airspeed velocity: one JSON file a commit and environment, results/MACHINE/COMMIT-ENVIRONMENT.json.
+ *
+ * Version 2 (asv 0.5 and later): each result is a list whose columns `result_columns` names; parameters are the product of `params`. Version 1:
+ * a number, or an object with `result`, `params` and `stats`. Units are in benchmarks.json two folders up, else what the name says (time_, mem_...). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/file.h"
+#include "import.h"
+
+#define PARAMS_MAX 32
+
+struct reader {
+	const struct tk_import_file *file;
+	struct tk_import_sink *sink;
+	json_t *header, *attributes, *benchmarks;
+	const char *env;
+	struct tk_buf name;
+};
+
+/* The columns of one result, whatever the version. */
+struct result {
+	const char *name, *unit;
+	const json_t *values, *params, *stats;
+	const json_t *lo, *hi, *q25, *q75, *repeat;
+};
+
+static bool sniff(const struct tk_import_file *f)
+{
+	if (strstr(f->head, "\"commit_hash\"") && (strstr(f->head, "\"results\"") || strstr(f->head, "\"env_name\"")))
+		return true;
+	/* What lies beside the results in a folder that is imported whole. */
+	const char *slash = strrchr(f->path, '/'), *base = slash ? slash + 1 : f->path;
+
+	return !strcmp(base, "machine.json") || !strcmp(base, "benchmarks.json") || !strcmp(base, "asv.conf.json");
+}
+
+static int64_t file_time(const struct tk_import_file *f)
+{
+	const char *date = strstr(f->head, "\"date\":");
+
+	return date && strstr(f->head, "\"commit_hash\"") ? strtoll(date + 7, NULL, 10) / 1000 : 0;
+}
+
+/* ---- units -------------------------------------------------------------------------------------------------------- */
+
+static const char *unit_of(const struct reader *r, const char *name)
+{
+	static const struct {
+		const char *start, *unit;
+	} known[] = {{"time", "seconds"}, {"timeraw", "seconds"}, {"mem", "bytes"}, {"peakmem", "bytes"}};
+	const char *unit = json_string_value(json_object_get(json_object_get(r->benchmarks, name), "unit"));
+	const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+
+	for (size_t i = 0; !unit && i < sizeof(known) / sizeof(known[0]); i++) {
+		size_t n = strlen(known[i].start);
+
+		if (!strncasecmp(last, known[i].start, n) && (last[n] == '_' || (last[n] >= 'A' && last[n] <= 'Z')))
+			unit = known[i].unit;
+	}
+	return unit ? unit : "";
+}
+
+/* results/MACHINE/x.json -> results/benchmarks.json; none is no error. */
+static json_t *load_benchmarks(const char *path)
+{
+	char *absolute = tk_path_absolute(path), *slash;
+	struct tk_buf name = TK_BUF_INIT;
+	json_t *json = NULL;
+
+	for (int up = 0; absolute && up < 2; up++)
+		if ((slash = strrchr(absolute, '/')))
+			*slash = '\0';
+	if (absolute) {
+		tk_buf_printf(&name, "%s/benchmarks.json", absolute);
+		json = json_load_file(tk_buf_cstr(&name), 0, NULL);
+	}
+	tk_buf_free(&name);
+	free(absolute);
+	return json;
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------ */
+
+static double at(const json_t *array, size_t i)
+{
+	const json_t *x = json_is_array(array) ? json_array_get(array, i) : array;
+
+	return json_is_number(x) ? json_number_value(x) : NAN;
+}
+
+/* "name(a, b)" for the i-th combination of the parameters; the last one changes fastest. */
+static int name_of(struct reader *r, const struct tk_import_path *path, const struct result *res, size_t i, struct tk_error *err)
+{
+	size_t count = json_array_size(res->params), picks[PARAMS_MAX];
+
+	tk_buf_clear(&r->name);
+	tk_buf_str(&r->name, res->name);
+	if (count > PARAMS_MAX)
+		return tk_import_bad(r->file, path, err, ".params: more than %d parameters", PARAMS_MAX);
+	for (size_t p = count; p-- > 0;) {
+		size_t n = json_array_size(json_array_get(res->params, p));
+
+		if (!n)
+			return tk_import_bad(r->file, path, err, ".params[%zu]: expected a list of values", p);
+		picks[p] = i % n;
+		i /= n;
+	}
+	for (size_t p = 0; p < count; p++) {
+		const json_t *value = json_array_get(json_array_get(res->params, p), picks[p]);
+
+		if (!json_is_string(value))
+			return tk_import_bad(r->file, path, err, ".params[%zu]: expected strings", p);
+		tk_buf_printf(&r->name, "%s%s", p ? ", " : "(", json_string_value(value));
+	}
+	if (count)
+		tk_buf_char(&r->name, ')');
+	return tk_buf_status(&r->name, err);
+}
+
+static void set_stats(struct tk_import_point *p, const struct result *res, size_t i)
+{
+	const json_t *s = json_is_array(res->stats) ? json_array_get(res->stats, i) : res->stats;
+	const json_t *ci = json_object_get(s, "ci_99");
+
+	p->lo = s ? (ci ? at(ci, 0) : at(json_object_get(s, "ci_99_a"), 0)) : at(res->lo, i);
+	p->hi = s ? (ci ? at(ci, 1) : at(json_object_get(s, "ci_99_b"), 0)) : at(res->hi, i);
+	p->q25 = s ? at(json_object_get(s, "q_25"), 0) : at(res->q25, i);
+	p->q75 = s ? at(json_object_get(s, "q_75"), 0) : at(res->q75, i);
+	p->min = at(json_object_get(s, "min"), 0);
+	double repeat = s ? at(json_object_get(s, "repeat"), 0) : at(res->repeat, i);
+
+	p->n = repeat > 0 && repeat < 1e9 ? (int64_t)repeat : 1;
+}
+
+static int put_values(struct reader *r, const struct tk_import_path *path, const struct result *res, struct tk_error *err)
+{
+	size_t count = json_is_array(res->values) ? json_array_size(res->values) : json_is_number(res->values) ? 1 : 0;
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++) {
+		const json_t *value = json_is_array(res->values) ? json_array_get(res->values, i) : res->values;
+
+		if (json_is_null(value)) {
+			r->sink->counts.without_value++;
+			continue;
+		}
+		if (!json_is_number(value))
+			return tk_import_bad(r->file, path, err, ".result[%zu]: expected a number", i);
+		status = name_of(r, path, res, i, err);
+		if (status)
+			break;
+		struct tk_import_point p = TK_IMPORT_POINT(tk_buf_cstr(&r->name), res->unit, json_number_value(value));
+
+		p.config = r->env;
+		set_stats(&p, res, i);
+		status = tk_import_point(r->sink, 0, &p, err);
+	}
+	return status;
+}
+
+/* A list of columns. What is not used is kept. */
+static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, struct result *res, struct tk_error *err)
+{
+	const json_t *columns = json_object_get(r->header, "result_columns");
+	json_t *rest = NULL;
+
+	if (!json_is_array(columns))
+		return tk_import_bad(r->file, path, err, ": a list, but the file has no result_columns");
+	for (size_t i = 0; i < json_array_size(row) && i < json_array_size(columns); i++) {
+		const char *column = json_string_value(json_array_get(columns, i));
+		json_t *cell = json_array_get(row, i);
+		const struct {
+			const char *name;
+			const json_t **to;
+		} used[] = {{"result", &res->values}, {"params", &res->params}, {"stats_ci_99_a", &res->lo}, {"stats_ci_99_b", &res->hi},
+			{"stats_q_25", &res->q25}, {"stats_q_75", &res->q75}, {"stats_repeat", &res->repeat}};
+		size_t u = 0;
+
+		if (!column || json_is_null(cell))
+			continue;
+		while (u < sizeof(used) / sizeof(used[0]) && strcmp(used[u].name, column))
+			u++;
+		if (u < sizeof(used) / sizeof(used[0])) {
+			*used[u].to = cell;
+		} else {
+			if (!rest)
+				rest = json_object();
+			json_object_set(rest, column, cell);
+		}
+	}
+	tk_import_keep(r->attributes, "results", res->name, rest);
+	return put_values(r, path, res, err);
+}
+
+static int put_object(struct reader *r, const struct tk_import_path *path, const json_t *object, struct result *res, struct tk_error *err)
+{
+	static const char *const known[] = {"result", "params", "stats", NULL};
+	json_t *rest = NULL;
+
+	res->values = json_object_get(object, "result");
+	res->params = json_object_get(object, "params");
+	res->stats = json_object_get(object, "stats");
+	tk_import_keep_unknown(&rest, object, known);
+	tk_import_keep(r->attributes, "results", res->name, rest);
+	return put_values(r, path, res, err);
+}
+
+static int visit_result(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+{
+	struct reader *r = arg;
+	struct result res = {.name = path->key[1] ? path->key[1] : ""};
+
+	if (!path->key[1])
+		return tk_import_bad(r->file, path, err, ": expected results by name");
+	res.unit = unit_of(r, res.name);
+	if (json_is_array(value))
+		return put_columns(r, path, value, &res, err);
+	if (json_is_object(value))
+		return put_object(r, path, value, &res, err);
+	if (json_is_null(value)) {
+		r->sink->counts.without_value++;
+		return 0;
+	}
+	if (!json_is_number(value))
+		return tk_import_bad(r->file, path, err, ": expected a number, a list or an object");
+	res.values = value;
+	return put_values(r, path, &res, err);
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------------ */
+
+static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+{
+	struct reader *r = arg;
+
+	return path->key[0] && json_object_set(r->header, path->key[0], value) == 0 ? 0 : tk_import_bad(r->file, path, err, ": expected an object");
+}
+
+static int set_place(struct reader *r, const struct tk_import_path *path, struct tk_error *err)
+{
+	const json_t *params = json_object_get(r->header, "params");
+	char *text = json_dumps(params ? params : r->header, JSON_COMPACT | JSON_SORT_KEYS);
+	struct tk_import_place place = {.machine_attributes = params ? text : "{}"};
+	int status = tk_import_text(r->file, path, params, "machine", &place.machine, err);
+
+	if (!status)
+		status = tk_import_text(r->file, path, params, "cpu", &place.device, err);
+	if (!status)
+		status = tk_import_text(r->file, path, params, "arch", &place.arch, err);
+	if (!status)
+		status = tk_import_place(r->sink, &place, err);
+	free(text);
+	return status;
+}
+
+static int read_results(struct reader *r, struct tk_error *err)
+{
+	static const char *const patterns[] = {"results/*", NULL};
+	static const char *const known[] = {"commit_hash", "date", "result_columns", "params", "results", NULL};
+	const struct tk_import_path top = {.line = 1, .text = ""};
+	struct tk_import_commit c = {0};
+	double date;
+	int status = tk_import_text(r->file, &top, r->header, "commit_hash", &c.rev, err);
+
+	if (!status)
+		status = tk_import_number(r->file, &top, r->header, "date", &date, err);
+	if (!status)
+		status = tk_import_text(r->file, &top, r->header, "env_name", &r->env, err);
+	if (!status && !(c.rev && *c.rev))
+		status = tk_import_bad(r->file, &top, err, ".commit_hash: is missing");
+	if (!status && !(date >= 0 && date < 1e14))
+		status = tk_import_bad(r->file, &top, err, ".date: expected milliseconds since 1970");
+	if (!status)
+		status = set_place(r, &top, err);
+	tk_import_keep_unknown(&r->attributes, r->header, known);
+	if (!status)
+		status = tk_import_json(r->file, patterns, visit_result, r, err);
+	if (status)
+		return status;
+	c.time_s = (int64_t)(date / 1000);
+	return tk_import_run(r->sink, &c, r->attributes, NULL, err);
+}
+
+static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+{
+	static const char *const patterns[] = {"!results", "*", NULL};
+	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
+	int status = tk_import_json(f, patterns, visit_header, &r, err);
+
+	/* machine.json and benchmarks.json say nothing that was measured. */
+	if (!status && (json_object_get(r.header, "commit_hash") || !sniff(f))) {
+		r.benchmarks = load_benchmarks(f->path);
+		status = read_results(&r, err);
+	}
+	json_decref(r.header);
+	json_decref(r.attributes);
+	json_decref(r.benchmarks);
+	tk_buf_free(&r.name);
+	return status;
+}
+
+const struct tk_import_format tk_import_asv = {sniff, read_file, file_time};

@@ -1,0 +1,362 @@
+/* The CSV of change-point tools. Long: a row is one point, `series_id,day,commit,value[,...]`. Wide: a row is one time, and every column of numbers beside
+ * the time and the commit is a series. Read twice: the runs with what has no place of its own first, then the points. */
+#include <errno.h>
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "import.h"
+
+/* Day 0 of a file that counts its days: 2000-01-01. */
+#define DAY_ZERO 946684800
+#define DAY      86400
+#define TIME_MAX 253402300799 /* the end of the year 9999 */
+
+enum role { SERIES, VALUE, TIME, COMMIT, UNIT, BETTER, EXTRA, WIDE, UNDECIDED };
+
+static const struct {
+	const char *heading;
+	enum role role;
+} known[] = {{"series_id", SERIES}, {"series", SERIES}, {"test", SERIES}, {"metric", SERIES}, {"benchmark", SERIES}, {"name", SERIES},
+	{"value", VALUE}, {"measurement", VALUE}, {"day", TIME}, {"date", TIME}, {"time", TIME}, {"timestamp", TIME}, {"datetime", TIME},
+	{"commit", COMMIT}, {"revision", COMMIT}, {"rev", COMMIT}, {"sha", COMMIT}, {"hash", COMMIT}, {"unit", UNIT}, {"better", BETTER}};
+
+struct column {
+	enum role role;
+	char *heading;
+};
+
+struct node {
+	int64_t time_s;
+	json_t *attributes;
+	size_t run;
+	char rev[];
+};
+
+struct reader {
+	const struct tk_import_file *file;
+	struct tk_import_sink *sink;
+	struct column *columns;
+	size_t count;
+	bool wide;
+	void *tree;            /* of struct node */
+	struct node **nodes;
+	size_t node_count, node_cap;
+	bool second;           /* the second reading */
+};
+
+static bool find_role(const char *heading, size_t len, enum role *role)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i].heading) == len && !strncasecmp(known[i].heading, heading, len)) {
+			*role = known[i].role;
+			return true;
+		}
+	return false;
+}
+
+static bool sniff(const struct tk_import_file *f)
+{
+	const char *p = f->head;
+	size_t cells = 0;
+	bool time = false;
+
+	if (!strncmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
+	if (*p == '{' || *p == '[')
+		return false;
+	for (bool more = true; more; cells++) {
+		bool quote = *p == '"';
+		size_t len = strcspn(p += quote, quote ? "\"\r\n" : ",;\t\r\n");
+		enum role role;
+
+		time |= find_role(p, len, &role) && (role == TIME || role == COMMIT);
+		p += len;
+		p += quote && *p == '"';
+		more = *p == ',' || *p == ';' || *p == '\t';
+		p += more;
+	}
+	return time && cells > 1;
+}
+
+static int bad(const struct reader *r, size_t line, const char *field, const char *cell, const char *what, struct tk_error *err)
+{
+	return tk_fail(err, TK_EDATA, "%s:%zu: %s: `%.40s` is not %s", r->file->path, line, field, cell, what);
+}
+
+/* ---- headings ------------------------------------------------------------------------------------------------------- */
+
+static int read_headings(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
+{
+	bool has[UNDECIDED + 1] = {0};
+
+	r->columns = calloc(csv->count, sizeof(*r->columns));
+	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
+		enum role role = UNDECIDED;
+
+		find_role(csv->cells[i], strlen(csv->cells[i]), &role);
+		if (role != UNDECIDED && has[role])
+			role = UNDECIDED;
+		has[role] = true;
+		r->columns[i] = (struct column){role, strdup(csv->cells[i])};
+		if (!r->columns[i].heading)
+			break;
+	}
+	if (r->count < csv->count)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	if (!has[TIME] && !has[COMMIT])
+		return tk_fail(err, TK_EDATA, "%s:%zu: there is no column of times (day, date, time, timestamp) or commits", r->file->path, csv->line);
+	r->wide = !has[VALUE];
+	for (size_t i = 0; i < r->count; i++) {
+		enum role *role = &r->columns[i].role;
+
+		if (!r->wide && *role == UNDECIDED)
+			*role = EXTRA;
+		else if (r->wide && (*role == SERIES || *role == UNIT || *role == BETTER))
+			*role = UNDECIDED;
+	}
+	return 0;
+}
+
+static bool is_number(const char *cell)
+{
+	char *end;
+
+	strtod(cell, &end);
+	return end != cell && !*end;
+}
+
+/* A column of a wide file is what its first cell with something in it is. */
+static void decide(struct reader *r, const struct tk_import_rows *csv)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->columns[i].role == UNDECIDED && *csv->cells[i])
+			r->columns[i].role = is_number(csv->cells[i]) ? WIDE : EXTRA;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------------ */
+
+static bool parse_time(const char *cell, int64_t *out)
+{
+	char *end;
+	double x = strtod(cell, &end);
+
+	if (end == cell || *end)
+		return tk_import_time(cell, out) && *out > -TIME_MAX && *out < TIME_MAX;
+	if (!(fabs(x) < 1e17))
+		return false;
+	/* Days are few, seconds since 1970 more, then milliseconds, microseconds. */
+	if (fabs(x) < 1e6)
+		x = DAY_ZERO + x * DAY;
+	else if (fabs(x) > 1e14)
+		x /= 1e6;
+	else if (fabs(x) > 1e11)
+		x /= 1e3;
+	*out = (int64_t)floor(x);
+	return true;
+}
+
+static int node_order(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	if (x->time_s != y->time_s)
+		return x->time_s < y->time_s ? -1 : 1;
+	return strcmp(x->rev, y->rev);
+}
+
+static int keep_node(struct reader *r, struct node *n, struct tk_error *err)
+{
+	if (r->node_count == r->node_cap) {
+		size_t cap = r->node_cap ? r->node_cap * 2 : 256;
+		struct node **grown = realloc(r->nodes, cap * sizeof(*grown));
+
+		if (!grown)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		r->nodes = grown;
+		r->node_cap = cap;
+	}
+	if (!tsearch(n, &r->tree, node_order))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	r->nodes[r->node_count++] = n;
+	return 0;
+}
+
+static int find_node(struct reader *r, int64_t time_s, const char *rev, struct node **out, struct tk_error *err)
+{
+	struct node *n = calloc(1, sizeof(*n) + strlen(rev) + 1), **found;
+	int status = 0;
+
+	if (!n)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	n->time_s = time_s;
+	strcpy(n->rev, rev);
+	found = tfind(n, &r->tree, node_order);
+	*out = found ? *found : n;
+	if (!found)
+		status = keep_node(r, n, err);
+	if (found || status)
+		free(n);
+	return status;
+}
+
+static int node_of(struct reader *r, const struct tk_import_rows *csv, struct node **out, struct tk_error *err)
+{
+	const char *rev = NULL;
+	int64_t time_s = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->columns[i].role == COMMIT)
+			rev = csv->cells[i];
+		if (r->columns[i].role != TIME)
+			continue;
+		if (!parse_time(csv->cells[i], &time_s))
+			return bad(r, csv->line, r->columns[i].heading, csv->cells[i], "a time or a number of days", err);
+		rev = rev && *rev ? rev : csv->cells[i];
+	}
+	for (size_t i = 0; i < r->count; i++)
+		if (r->columns[i].role == COMMIT && *csv->cells[i])
+			rev = csv->cells[i];
+	return find_node(r, time_s, rev ? rev : "", out, err);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------ */
+
+static const char *cell_of(const struct reader *r, const struct tk_import_rows *csv, enum role role)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->columns[i].role == role)
+			return csv->cells[i];
+	return "";
+}
+
+/* What a row says beside: of a wide file about the run, of a long one about the point of a series. */
+static void keep_extra(struct reader *r, const struct tk_import_rows *csv, struct node *n)
+{
+	const char *series = cell_of(r, csv, SERIES);
+	json_t *rest = NULL;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (r->columns[i].role == EXTRA && *csv->cells[i]) {
+			if (!rest)
+				rest = json_object();
+			json_object_set_new(rest, r->columns[i].heading, json_string(csv->cells[i]));
+		}
+	if (!rest)
+		return;
+	if (!n->attributes)
+		n->attributes = json_object();
+	if (r->wide)
+		json_object_update(n->attributes, rest);
+	else
+		tk_import_keep(n->attributes, "series", series, json_incref(rest));
+	json_decref(rest);
+}
+
+static int put_number(struct reader *r, const struct tk_import_rows *csv, size_t i, const char *name, const struct node *n,
+	struct tk_error *err)
+{
+	const char *cell = csv->cells[i], *better = cell_of(r, csv, BETTER);
+	struct tk_import_point p = TK_IMPORT_POINT(name, cell_of(r, csv, UNIT), NAN);
+
+	if (!*cell) {
+		r->sink->counts.without_value++;
+		return 0;
+	}
+	if (!is_number(cell))
+		return bad(r, csv->line, r->columns[i].heading, cell, "a number", err);
+	if (*better && strcmp(better, "lower") && strcmp(better, "higher"))
+		return bad(r, csv->line, "better", better, "`lower` or `higher`", err);
+	p.value = strtod(cell, NULL);
+	p.better = *better ? better : NULL;
+	return tk_import_point(r->sink, n->run, &p, err);
+}
+
+static int read_row(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
+{
+	struct node *n = NULL;
+	int status;
+
+	if (csv->count != r->count)
+		return tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu", r->file->path, csv->line, csv->count, r->count);
+	if (!r->second)
+		decide(r, csv);
+	status = node_of(r, csv, &n, err);
+	if (status || !r->second) {
+		if (!status)
+			keep_extra(r, csv, n);
+		return status;
+	}
+	for (size_t i = 0; i < r->count && !status; i++)
+		if (r->columns[i].role == WIDE) {
+			status = put_number(r, csv, i, r->columns[i].heading, n, err);
+		} else if (r->columns[i].role == VALUE) {
+			const char *name = cell_of(r, csv, SERIES);
+
+			status = put_number(r, csv, i, *name ? name : "value", n, err);
+		}
+	return status;
+}
+
+static int read_rows(struct reader *r, struct tk_error *err)
+{
+	struct tk_import_rows csv = {.lines = {.file = r->file}};
+	bool more = false;
+	int status;
+
+	rewind(r->file->in);
+	status = tk_import_csv_row(&csv, &more, err);
+	if (!status && !r->second)
+		status = read_headings(r, &csv, err);
+	while (!status && !(status = tk_import_csv_row(&csv, &more, err)) && more)
+		status = read_row(r, &csv, err);
+	tk_import_csv_free(&csv);
+	return status;
+}
+
+static int put_runs(struct reader *r, struct tk_error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < r->node_count && !status; i++) {
+		struct node *n = r->nodes[i];
+		struct tk_import_commit c = {.rev = n->rev, .time_s = n->time_s};
+
+		status = tk_import_run(r->sink, &c, n->attributes, &n->run, err);
+	}
+	return status;
+}
+
+static void keep_node_memory(void *node)
+{
+	/* Freed through `nodes`. */
+	(void)node;
+}
+
+static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+{
+	struct reader r = {.file = f, .sink = sink};
+	struct tk_import_place place = {0};
+	int status = tk_import_place(sink, &place, err);
+
+	if (!status)
+		status = read_rows(&r, err);
+	if (!status)
+		status = put_runs(&r, err);
+	r.second = true;
+	if (!status)
+		status = read_rows(&r, err);
+	tdestroy(r.tree, keep_node_memory);
+	for (size_t i = 0; i < r.node_count; i++) {
+		json_decref(r.nodes[i]->attributes);
+		free(r.nodes[i]);
+	}
+	for (size_t i = 0; i < r.count; i++)
+		free(r.columns[i].heading);
+	free(r.nodes);
+	free(r.columns);
+	return status;
+}
+
+const struct tk_import_format tk_import_csv = {sniff, read_file, NULL};

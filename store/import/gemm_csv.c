@@ -1,0 +1,173 @@
+/* CSV of GEMM benchmark suites: columns of the problem (M, N, K, types, layouts, kernel), then what was measured: time, GFLOPS, GB/s. Every column that
+ * is not a measurement names the series, so that no two rows are taken for one. Those of the CUTLASS profiler and of the BLAS benches are known. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "import.h"
+
+/* `end` stands for every heading that ends so ("rocblas-Gflops"). */
+static const struct {
+	const char *heading;
+	bool end;
+	const char *metric, *unit;
+} columns[] = {
+	{"us", false, "time", "us"}, {"usec", false, "time", "us"}, {"time (usec)", false, "time", "us"}, {"time_us", false, "time", "us"},
+	{"latency_us", false, "time", "us"}, {"latency_ms", false, "time", "ms"}, {"time_ms", false, "time", "ms"}, {"ms", false, "time", "ms"},
+	{"time (ms)", false, "time", "ms"}, {"runtime", false, "time", "ms"}, {"latency", false, "time", "ms"}, {"time_ns", false, "time", "ns"},
+	{"time_s", false, "time", "s"}, {"gb/s", true, "bandwidth", "GB/s"}, {"gbps", true, "bandwidth", "GB/s"}, {"tflops", true, "flops", "TFLOPS"},
+	{"tflop/s", true, "flops", "TFLOPS"}, {"gflops", true, "flops", "GFLOPS"}, {"gflop/s", true, "flops", "GFLOPS"},
+	{"compilation_time", false, "compile_time", "s"}};
+
+enum role { NAMES, MEASURES, FAILED_IF_NOT_OK, DEVICE, LEFT_OUT };
+
+struct column {
+	enum role role;
+	size_t measure;
+	char *heading;
+};
+
+struct reader {
+	const struct tk_import_file *file;
+	struct tk_import_sink *sink;
+	struct column *columns;
+	size_t count;
+	struct tk_buf name;
+};
+
+static size_t measure_of(const char *heading)
+{
+	size_t i = 0;
+
+	for (; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		size_t a = strlen(heading), b = strlen(columns[i].heading);
+
+		if (columns[i].end ? a >= b && !strcasecmp(heading + a - b, columns[i].heading) : !strcasecmp(heading, columns[i].heading))
+			break;
+	}
+	return i;
+}
+
+static bool sniff(const struct tk_import_file *f)
+{
+	const char *end = f->head + strcspn(f->head, "\r\n"), *p = f->head;
+	bool measures = false, problem = false;
+
+	if (strchr("{[<\"", f->head[strspn(f->head, " \t\r\n")]) || end == f->head + f->head_len)
+		return false;
+	while (p < end) {
+		size_t len = strcspn(p, ",;\t\r\n");
+		char word[64];
+
+		snprintf(word, sizeof(word), "%.*s", (int)(len < 60 ? len : 60), p);
+		measures |= measure_of(word) < sizeof(columns) / sizeof(columns[0]);
+		problem |= !strcasecmp(word, "m") || !strcasecmp(word, "n") || !strcasecmp(word, "k") || !strcasecmp(word, "problem_size") ||
+			!strcasecmp(word, "kernel");
+		p += len + 1;
+	}
+	return measures && problem;
+}
+
+static enum role role_of(const char *heading, size_t *measure)
+{
+	*measure = measure_of(heading);
+	if (*measure < sizeof(columns) / sizeof(columns[0]))
+		return MEASURES;
+	if (!strcasecmp(heading, "status") || !strcasecmp(heading, "disposition"))
+		return FAILED_IF_NOT_OK;
+	if (!strcasecmp(heading, "gpu_model") || !strcasecmp(heading, "device") || !strcasecmp(heading, "gpu"))
+		return DEVICE;
+	/* Numbers of rows, and what follows from the others. */
+	if (!strcasecmp(heading, "problem") || !strcasecmp(heading, "bytes") || !strcasecmp(heading, "flops") || !strcasecmp(heading, "flops/byte") || !*heading)
+		return LEFT_OUT;
+	return NAMES;
+}
+
+static int read_headings(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
+{
+	r->columns = calloc(csv->count, sizeof(*r->columns));
+	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
+		r->columns[i].role = role_of(csv->cells[i], &r->columns[i].measure);
+		r->columns[i].heading = strdup(csv->cells[i]);
+		if (!r->columns[i].heading)
+			break;
+	}
+	return r->count == csv->count ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+static int put_row(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
+{
+	int status = 0;
+
+	tk_buf_clear(&r->name);
+	for (size_t i = 0; i < r->count && !status; i++) {
+		const struct column *c = &r->columns[i];
+		const char *cell = csv->cells[i];
+
+		if (c->role == FAILED_IF_NOT_OK && !strcasestr(cell, "success") && !strcasestr(cell, "pass") && !strcasestr(cell, "not_verified") &&
+			!strcasestr(cell, "not_run") && strcasecmp(cell, "ok")) {
+			r->sink->counts.without_value++;
+			return 0;
+		}
+		if (c->role == DEVICE) {
+			struct tk_import_place place = {.device = cell};
+
+			status = tk_import_place(r->sink, &place, err);
+		} else if (c->role == NAMES && *cell) {
+			tk_buf_printf(&r->name, "%s%s=%s", r->name.len ? " " : "", c->heading, cell);
+		}
+	}
+	for (size_t i = 0; i < r->count && !status; i++) {
+		const char *cell = csv->cells[i];
+		char *end;
+
+		if (r->columns[i].role != MEASURES || !*cell)
+			continue;
+		struct tk_import_point p =
+			TK_IMPORT_POINT(r->name.len ? r->name.data : "gemm", columns[r->columns[i].measure].unit, strtod(cell, &end));
+
+		if (end == cell || *end)
+			return tk_fail(err, TK_EDATA, "%s:%zu: %s: `%.40s` is not a number", r->file->path, csv->line, r->columns[i].heading, cell);
+		p.metric = columns[r->columns[i].measure].metric;
+		status = tk_import_point(r->sink, 0, &p, err);
+	}
+	return status;
+}
+
+static int read_rows(struct reader *r, struct tk_import_rows *csv, struct tk_error *err)
+{
+	bool more = false;
+	int status = tk_import_csv_row(csv, &more, err);
+
+	if (!status)
+		status = read_headings(r, csv, err);
+	while (!status && !(status = tk_import_csv_row(csv, &more, err)) && more) {
+		if (csv->count != r->count)
+			status = tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu", r->file->path, csv->line, csv->count, r->count);
+		else
+			status = put_row(r, csv, err);
+	}
+	return status;
+}
+
+static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+{
+	struct tk_import_rows csv = {.lines = {.file = f}};
+	struct reader r = {.file = f, .sink = sink};
+	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_file_time(f, sink)};
+	struct tk_import_place place = {0};
+	int status = tk_import_place(sink, &place, err);
+
+	if (!status)
+		status = read_rows(&r, &csv, err);
+	if (!status)
+		status = tk_import_run(sink, &c, NULL, NULL, err);
+	for (size_t i = 0; i < r.count; i++)
+		free(r.columns[i].heading);
+	free(r.columns);
+	tk_buf_free(&r.name);
+	tk_import_csv_free(&csv);
+	return status;
+}
+
+const struct tk_import_format tk_import_gemm_csv = {sniff, read_file, NULL};

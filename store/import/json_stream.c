@@ -1,0 +1,368 @@
+/* A JSON file value by value: only what is handed out is in memory, so that a file of any size can be read.
+ *
+ * What others write as JSON is not always JSON: NaN and Infinity become null, and a line in front of the first brace ("window.BENCHMARK_DATA =")
+ * and a semicolon behind the last one are passed over. */
+#include <stdlib.h>
+#include <string.h>
+#include "import.h"
+
+#define DEPTH_MAX 4
+#define VALUE_MAX ((size_t)256 << 20)
+
+struct stream {
+	const struct tk_import_file *file;
+	const char *const *patterns;
+	tk_import_visit *visit;
+	void *arg;
+	char block[65536];
+	size_t at, len, line;
+	struct tk_import_path path;
+	struct tk_buf keys[DEPTH_MAX], value, where;
+};
+
+/* ---- bytes ---------------------------------------------------------------------------------------------------- */
+
+static int refill(struct stream *s)
+{
+	s->len = fread(s->block, 1, sizeof(s->block), s->file->in);
+	s->at = 0;
+	return s->len > 0;
+}
+
+static inline int next(struct stream *s)
+{
+	if (s->at == s->len && !refill(s))
+		return EOF;
+	int c = (unsigned char)s->block[s->at++];
+
+	s->line += c == '\n';
+	return c;
+}
+
+static inline int peek(struct stream *s)
+{
+	return s->at == s->len && !refill(s) ? EOF : (unsigned char)s->block[s->at];
+}
+
+static int peek_token(struct stream *s)
+{
+	int c;
+
+	while ((c = peek(s)) == ' ' || c == '\t' || c == '\n' || c == '\r')
+		next(s);
+	return c;
+}
+
+/* "entries.Benchmark[3]" */
+static const char *where(struct stream *s)
+{
+	tk_buf_clear(&s->where);
+	for (size_t i = 0; i < s->path.depth; i++)
+		if (s->path.key[i])
+			tk_buf_printf(&s->where, "%s%.100s", i ? "." : "", s->path.key[i]);
+		else
+			tk_buf_printf(&s->where, "[%zu]", s->path.index[i]);
+	return s->where.len ? tk_buf_cstr(&s->where) : "the document";
+}
+
+static int malformed(struct stream *s, const char *what, struct tk_error *err)
+{
+	if (ferror(s->file->in))
+		return tk_fail_errno(err, "%s", s->file->path);
+	return tk_fail(err, TK_EDATA, "%s:%zu: %s: %s", s->file->path, s->line, where(s), what);
+}
+
+/* ---- taking a value's text -------------------------------------------------------------------------------------- */
+
+struct taker {
+	struct tk_buf *to;   /* NULL: passed over */
+	size_t depth;
+};
+
+static int take_string(struct stream *s, struct tk_buf *to, struct tk_error *err)
+{
+	/* By blocks: most of a file is strings and numbers. */
+	for (bool escaped = false;;) {
+		size_t from = s->at;
+
+		if (s->at == s->len && !refill(s))
+			return malformed(s, "ends inside a string", err);
+		for (from = s->at; s->at < s->len; s->at++) {
+			char c = s->block[s->at];
+
+			if (escaped)
+				escaped = false;
+			else if (c == '\\')
+				escaped = true;
+			else if (c == '"')
+				break;
+			else if (c == '\n')
+				s->line++;
+		}
+		bool closed = s->at < s->len;
+
+		s->at += closed;
+		if (to)
+			tk_buf_add(to, s->block + from, s->at - from);
+		if (to && to->len > VALUE_MAX)
+			return malformed(s, "is too large", err);
+		if (closed)
+			return 0;
+	}
+}
+
+/* NaN, Infinity and -Infinity are no numbers. */
+static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_error *err)
+{
+	char word[16] = {(char)first};
+	size_t n = 1;
+	int c;
+
+	while ((c = peek(s)) != EOF && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) && n < sizeof(word) - 1)
+		word[n++] = (char)next(s);
+	if (!strcmp(word, "NaN") || !strcmp(word, "Infinity")) {
+		if (to && to->len && to->data[to->len - 1] == '-')
+			to->len--;
+		strcpy(word, "null");
+	} else if (strcmp(word, "null") && strcmp(word, "true") && strcmp(word, "false")) {
+		return malformed(s, "expected a value", err);
+	}
+	if (to)
+		tk_buf_str(to, word);
+	return 0;
+}
+
+static int take_char(struct stream *s, int c, struct taker *t, struct tk_error *err)
+{
+	/* "1e5" has its letters behind a digit. */
+	static const char number[] = "+-.0123456789eE";
+
+	if ((c >= 'a' && c <= 'z' && c != 'e') || (c >= 'A' && c <= 'Z' && c != 'E'))
+		return take_word(s, c, t->to, err);
+	if (t->to)
+		tk_buf_char(t->to, (char)c);
+	if (c == '"')
+		return take_string(s, t->to, err);
+	if (c == '{' || c == '[')
+		t->depth++;
+	else if ((c == '}' || c == ']') && t->depth)
+		t->depth--;
+	else if (c != ',' && c != ':' && !strchr(number, c))
+		return malformed(s, "expected a value", err);
+	return t->to && t->to->len > VALUE_MAX ? malformed(s, "is too large", err) : 0;
+}
+
+/* One value, of whatever kind: a scalar ends before the next delimiter. */
+static int take(struct stream *s, struct tk_buf *to, struct tk_error *err)
+{
+	struct taker t = {to, 0};
+	bool any = false;
+	int c, status = 0;
+
+	while (!status && (c = peek_token(s)) != EOF) {
+		bool scalar = c != '{' && c != '[' && c != '"';
+
+		if (!t.depth && (c == ',' || c == '}' || c == ']' || c == ':' || c == ';'))
+			break;
+		status = take_char(s, next(s), &t, err);
+		any = true;
+		if (!status && !t.depth && !scalar)
+			return 0;
+		if (!status && !t.depth && (c == '"' || c == '}' || c == ']'))
+			return 0;
+	}
+	if (!status && t.depth)
+		status = malformed(s, "ends too early", err);
+	if (!status && !any)
+		status = malformed(s, "expected a value", err);
+	return status;
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------------------ */
+
+enum choice { SKIP, TAKE, DESCEND };
+
+static bool component_matches(const char *pattern, size_t len, const char *key)
+{
+	return (len == 1 && *pattern == '*') || (key && strlen(key) == len && !strncmp(pattern, key, len));
+}
+
+/* How a pattern sees the path: it goes on below, it means it, or neither. */
+static bool pattern_matches(const struct stream *s, const char *pattern, bool *below)
+{
+	size_t i = 0;
+
+	for (; i < s->path.depth && *pattern; i++) {
+		size_t len = strcspn(pattern, "/");
+
+		if (!component_matches(pattern, len, s->path.key[i]))
+			return false;
+		pattern += len;
+		if (*pattern == '/' && i + 1 == s->path.depth) {
+			*below = true;
+			return true;
+		}
+		pattern += *pattern == '/';
+	}
+	*below = false;
+	return i == s->path.depth && !*pattern;
+}
+
+/* The first pattern that matches decides. */
+static enum choice choose(const struct stream *s)
+{
+	for (size_t i = 0; s->patterns[i]; i++) {
+		bool skip = s->patterns[i][0] == '!', below;
+
+		if (pattern_matches(s, s->patterns[i] + skip, &below))
+			return skip && !below ? SKIP : below ? DESCEND : TAKE;
+	}
+	return SKIP;
+}
+
+static int deliver(struct stream *s, struct tk_error *err)
+{
+	size_t line = s->line;
+	json_error_t why;
+	json_t *value;
+	int status;
+
+	tk_buf_clear(&s->value);
+	status = take(s, &s->value, err);
+	if (!status)
+		status = tk_buf_status(&s->value, err);
+	if (status)
+		return status;
+	value = json_loadb(s->value.data, s->value.len, JSON_DECODE_ANY, &why);
+	if (!value)
+		return tk_fail(err, TK_EDATA, "%s:%zu: %s: %s", s->file->path, line, where(s), why.text);
+	s->path.line = line;
+	s->path.text = where(s);
+	status = s->visit(s->arg, &s->path, value, err);
+	json_decref(value);
+	return status;
+}
+
+static int walk(struct stream *s, struct tk_error *err);
+
+static int walk_child(struct stream *s, struct tk_error *err)
+{
+	enum choice choice = choose(s);
+	int c = peek_token(s);
+
+	if (choice == DESCEND && (c == '{' || c == '['))
+		return walk(s, err);
+	return choice == TAKE ? deliver(s, err) : take(s, NULL, err);
+}
+
+static int read_key(struct stream *s, size_t depth, struct tk_error *err)
+{
+	struct tk_buf *key = &s->keys[depth];
+	json_t *text;
+	int status;
+
+	if (peek_token(s) != '"')
+		return malformed(s, "expected a name in quotes", err);
+	tk_buf_clear(key);
+	tk_buf_char(key, (char)next(s));
+	status = take_string(s, key, err);
+	if (status)
+		return status;
+	text = json_loadb(tk_buf_cstr(key), key->len, JSON_DECODE_ANY, NULL);
+	if (!text)
+		return malformed(s, "a name is not well-formed", err);
+	tk_buf_clear(key);
+	tk_buf_add(key, json_string_value(text), strlen(json_string_value(text)));
+	tk_buf_char(key, '\0');
+	json_decref(text);
+	if (peek_token(s) != ':')
+		return malformed(s, "expected `:`", err);
+	next(s);
+	return tk_buf_status(key, err);
+}
+
+/* An object or array that is gone into. */
+static int walk(struct stream *s, struct tk_error *err)
+{
+	size_t depth = s->path.depth;
+	bool object = next(s) == '{';
+	int close = object ? '}' : ']', status = 0, c;
+
+	if (depth == DEPTH_MAX)
+		return malformed(s, "is too deep", err);
+	if (peek_token(s) == close) {
+		next(s);
+		return 0;
+	}
+	for (size_t i = 0; !status; i++) {
+		if (object)
+			status = read_key(s, depth, err);
+		if (status)
+			break;
+		s->path.key[depth] = object ? s->keys[depth].data : NULL;
+		s->path.index[depth] = i;
+		s->path.depth = depth + 1;
+		status = walk_child(s, err);
+		s->path.depth = depth;
+		if (status)
+			break;
+		c = peek_token(s);
+		if (c == close || c == ',')
+			next(s);
+		if (c == close)
+			return 0;
+		if (c != ',')
+			status = malformed(s, c == EOF ? "ends too early" : object ? "expected `,` or `}`" : "expected `,` or `]`", err);
+	}
+	return status;
+}
+
+static int walk_document(struct stream *s, struct tk_error *err)
+{
+	static const char assignment[] = "window.BENCHMARK_DATA";
+	int c = peek_token(s), status;
+
+	for (const char *p = assignment; c == 'w' && *p; p++)
+		if (next(s) != *p)
+			return malformed(s, "expected an object", err);
+	if (c == 'w' && peek_token(s) == '=')
+		next(s);
+	c = peek_token(s);
+	if (c != '{' && c != '[')
+		return malformed(s, "expected an object", err);
+	status = walk(s, err);
+	if (!status && peek_token(s) == ';')
+		next(s);
+	if (!status && peek_token(s) != EOF)
+		status = malformed(s, "something follows the end", err);
+	return status;
+}
+
+int tk_import_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg, struct tk_error *err)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	int status;
+
+	if (!s)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	*s = (struct stream){.file = f, .patterns = patterns, .visit = visit, .arg = arg, .line = 1};
+	rewind(f->in);
+	status = walk_document(s, err);
+	for (size_t i = 0; i < DEPTH_MAX; i++)
+		tk_buf_free(&s->keys[i]);
+	tk_buf_free(&s->value);
+	tk_buf_free(&s->where);
+	free(s);
+	return status;
+}
+
+int tk_import_bad(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err, const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return tk_fail(err, TK_EDATA, "%s:%zu: %s%s", f->path, path->line, path->text, what);
+}

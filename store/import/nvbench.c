@@ -1,0 +1,194 @@
+/* NVBench: benchmarks, each with states (one combination of its axes on one device), each with summaries by tag. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "import.h"
+
+struct reader {
+	const struct tk_import_file *file;
+	struct tk_import_sink *sink;
+	json_t *header, *attributes;
+	const char *executable;
+	struct tk_buf name;
+};
+
+/* A value of a state by the tag of its summary; the first that is there is taken where a metric has several. */
+static const struct {
+	const char *tag, *metric, *unit;
+} summaries[] = {
+	{"nv/cold/time/gpu/median", "time", "s"}, {"nv/cold/time/gpu/mean", "time", "s"}, {"nv/cold/time/cpu/median", "cpu_time", "s"},
+	{"nv/cold/time/cpu/mean", "cpu_time", "s"}, {"nv/batch/time/gpu/mean", "batch_time", "s"}, {"nv/cpu_only/time/cpu/mean", "cpu_time", "s"},
+	{"nv/cold/bw/global/bytes_per_second", "bandwidth", "bytes_per_second"}, {"nv/cold/bw/item_rate", "items", "items/s"}};
+
+static bool sniff(const struct tk_import_file *f)
+{
+	return strstr(f->head, "\"nvbench\"") || (strstr(f->head, "\"benchmarks\"") && strstr(f->head, "\"sm_version\""));
+}
+
+/* NVBench writes 64-bit numbers as strings. */
+static double number(const json_t *value)
+{
+	char *end;
+
+	if (json_is_number(value))
+		return json_number_value(value);
+	if (!json_is_string(value))
+		return NAN;
+	double x = strtod(json_string_value(value), &end);
+
+	return *end || end == json_string_value(value) ? NAN : x;
+}
+
+static double summary(const json_t *state, const char *tag)
+{
+	const json_t *list = json_object_get(state, "summaries"), *one;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, one) {
+		const char *its = json_string_value(json_object_get(one, "tag"));
+
+		if (its && !strcmp(its, tag))
+			return number(json_object_get(json_array_get(json_object_get(one, "data"), 0), "value"));
+	}
+	return NAN;
+}
+
+/* Every summary that is no point. */
+static json_t *other_summaries(const json_t *state)
+{
+	const json_t *list = json_object_get(state, "summaries"), *one;
+	json_t *rest = json_object();
+	size_t i, k;
+
+	json_array_foreach((json_t *)list, i, one) {
+		const char *tag = json_string_value(json_object_get(one, "tag"));
+		json_t *value = json_object_get(json_array_get(json_object_get(one, "data"), 0), "value");
+
+		for (k = 0; tag && k < sizeof(summaries) / sizeof(summaries[0]) && strcmp(summaries[k].tag, tag); k++)
+			;
+		if (tag && value && k == sizeof(summaries) / sizeof(summaries[0]))
+			json_object_set(rest, tag, value);
+	}
+	return rest;
+}
+
+static void set_name(struct reader *r, const char *benchmark, const json_t *state)
+{
+	const json_t *axes = json_object_get(state, "axis_values"), *axis;
+	size_t i;
+
+	tk_buf_clear(&r->name);
+	tk_buf_str(&r->name, benchmark);
+	json_array_foreach((json_t *)axes, i, axis) {
+		const char *name = json_string_value(json_object_get(axis, "name"));
+		json_t *value = json_object_get(axis, "value");
+		char *text = json_is_string(value) ? strdup(json_string_value(value)) : value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+
+		if (name && text)
+			tk_buf_printf(&r->name, " %s=%s", name, text);
+		free(text);
+	}
+}
+
+static int place_on(struct reader *r, const json_t *state, struct tk_error *err)
+{
+	const json_t *devices = json_object_get(r->header, "devices"), *one;
+	double wanted = number(json_object_get(state, "device"));
+	struct tk_import_place place = {.upstream = r->executable};
+	char arch[32] = "";
+	size_t i;
+
+	json_array_foreach((json_t *)devices, i, one)
+		if (number(json_object_get(one, "id")) == wanted) {
+			double sm = number(json_object_get(one, "sm_version"));
+
+			place.device = json_string_value(json_object_get(one, "name"));
+			if (sm > 0 && sm < 1e5)
+				snprintf(arch, sizeof(arch), "sm_%.0f", sm / 10);
+			place.arch = arch;
+		}
+	return tk_import_place(r->sink, &place, err);
+}
+
+static int put_state(struct reader *r, const struct tk_import_path *path, const char *benchmark, const json_t *state, struct tk_error *err)
+{
+	const char *done = "";
+	int status = place_on(r, state, err);
+
+	if (json_is_true(json_object_get(state, "is_skipped"))) {
+		r->sink->counts.without_value++;
+		return status;
+	}
+	set_name(r, benchmark, state);
+	for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]) && !status; i++) {
+		struct tk_import_point p =
+			TK_IMPORT_POINT(tk_buf_cstr(&r->name), summaries[i].unit, summary(state, summaries[i].tag));
+		double n = summary(state, "nv/cold/sample_size");
+
+		if (!isfinite(p.value) || !strcmp(done, summaries[i].metric))
+			continue;
+		p.metric = done = summaries[i].metric;
+		p.n = n > 0 && n < 1e12 ? (int64_t)n : 1;
+		if (!strcmp(p.metric, "time"))
+			p.min = summary(state, "nv/cold/time/gpu/min");
+		status = tk_import_point(r->sink, 0, &p, err);
+	}
+	tk_import_keep(r->attributes, "states", tk_buf_cstr(&r->name), other_summaries(state));
+	return status;
+}
+
+static int visit(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+{
+	struct reader *r = arg;
+	const char *name = json_string_value(json_object_get(value, "name"));
+	const json_t *states = json_object_get(value, "states"), *state;
+	int status = 0;
+	size_t i;
+
+	if (!name || !*name)
+		return tk_import_bad(r->file, path, err, ".name: is missing");
+	if (!json_is_array(states))
+		return tk_import_bad(r->file, path, err, ".states: expected a list");
+	json_array_foreach((json_t *)states, i, state)
+		if (!status)
+			status = json_is_object(state) ? put_state(r, path, name, state, err)
+						       : tk_import_bad(r->file, path, err, ".states[%zu]: expected an object", i);
+	return status;
+}
+
+static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+{
+	struct reader *r = arg;
+
+	if (path->key[0])
+		json_object_set(r->header, path->key[0], value);
+	return 0;
+}
+
+static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+{
+	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {"benchmarks/*", NULL};
+	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
+	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_file_time(f, sink)};
+	int status = tk_import_json(f, head_patterns, visit_header, &r, err);
+
+	if (!status) {
+		const char *slash;
+
+		r.executable = json_string_value(json_array_get(json_object_get(json_object_get(r.header, "meta"), "argv"), 0));
+		slash = r.executable ? strrchr(r.executable, '/') : NULL;
+		r.executable = slash ? slash + 1 : r.executable;
+		status = place_on(&r, NULL, err);
+	}
+	if (!status)
+		status = tk_import_json(f, patterns, visit, &r, err);
+	json_object_update(r.attributes, r.header);
+	if (!status)
+		status = tk_import_run(sink, &c, r.attributes, NULL, err);
+	json_decref(r.header);
+	json_decref(r.attributes);
+	tk_buf_free(&r.name);
+	return status;
+}
+
+const struct tk_import_format tk_import_nvbench = {sniff, read_file, NULL};

@@ -1,0 +1,420 @@
+/* From foreign points to rows. Each file, or each commit of it, is a night of kind `import` with one run that holds all its points. Points are
+ * collected, sorted by series and time, and written in the order of their table: millions of them in a bounded memory. */
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/pack.h"
+#include "import.h"
+
+#define SPOOL_POINTS ((size_t)1 << 20)
+#define NAME_MAX_BYTES 4096
+
+struct series_entry {
+	int64_t device_id, upstream_id, id;
+	char key[];
+};
+
+struct run_ids {
+	int64_t night_id, build_id, environment_id, run_id, as_of_s;
+};
+
+struct tk_import_state {
+	int64_t machine_id, device_id, upstream_id, environment_id;
+	void *series;                 /* tsearch: struct series_entry */
+	struct series_entry **known;  /* all of them, by number */
+	size_t known_count, known_cap, guess;
+	struct run_ids *runs;
+	size_t run_count, run_cap;
+	struct tk_point *points;      /* run_id: the number of the run + 1; 0: the run that is to come */
+	size_t point_count, point_cap, pending;
+	sqlite3_stmt *insert;
+	struct tk_buf key;
+};
+
+static int no_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
+{
+	s->state = calloc(1, sizeof(*s->state));
+	if (!s->state)
+		return no_memory(err);
+	return tk_db_prepare(s->store,
+		"INSERT INTO measurement(series_id,as_of_s,run_id,value,lo,hi,n,min,q25,q75,p95,night_id,build_id,environment_id,flags)"
+		" VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15) ON CONFLICT DO NOTHING",
+		&s->state->insert, err);
+}
+
+static void keep_entry(void *entry)
+{
+	/* Freed through `known`. */
+	(void)entry;
+}
+
+void tk_import_sink_close(struct tk_import_sink *s)
+{
+	if (!s->state)
+		return;
+	tdestroy(s->state->series, keep_entry);
+	for (size_t i = 0; i < s->state->known_count; i++)
+		free(s->state->known[i]);
+	free(s->state->known);
+	free(s->state->runs);
+	free(s->state->points);
+	sqlite3_finalize(s->state->insert);
+	tk_buf_free(&s->state->key);
+	free(s->state);
+	s->state = NULL;
+}
+
+/* ---- where and what --------------------------------------------------------------------------------------------- */
+
+static const char *or_else(const char *text, const char *otherwise)
+{
+	return text && *text ? text : otherwise;
+}
+
+int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, struct tk_error *err)
+{
+	struct tk_import_state *st = s->state;
+	const char *device_name = or_else(p->device, "unknown");
+	struct tk_machine_row machine = {
+		.name = or_else(s->options->machine, or_else(p->machine, "imported")), .attributes = or_else(p->machine_attributes, "{}")};
+	struct tk_device_row device = {.kind = "imported", .name = device_name, .arch = or_else(p->arch, ""), .slug = device_name};
+	struct tk_environment_row environment = {.attributes = or_else(p->environment, "{}")};
+	struct tk_upstream_row upstream = {
+		.name = or_else(s->options->upstream, or_else(p->upstream, "imported")), .kind = "import", .url = or_else(p->url, "")};
+	int status = tk_store_put_machine(s->store, &machine, &st->machine_id, err);
+
+	device.machine_id = st->machine_id;
+	if (!status)
+		status = tk_store_put_device(s->store, &device, &st->device_id, err);
+	environment.device_id = st->device_id;
+	if (!status)
+		status = tk_store_put_environment(s->store, &environment, &st->environment_id, err);
+	if (!status)
+		status = tk_store_put_upstream(s->store, &upstream, &st->upstream_id, err);
+	return status;
+}
+
+/* ---- series ------------------------------------------------------------------------------------------------------ */
+
+static int entry_order(const void *a, const void *b)
+{
+	const struct series_entry *x = a, *y = b;
+
+	if (x->device_id != y->device_id)
+		return x->device_id < y->device_id ? -1 : 1;
+	if (x->upstream_id != y->upstream_id)
+		return x->upstream_id < y->upstream_id ? -1 : 1;
+	return strcmp(x->key, y->key);
+}
+
+static int put_problem(struct tk_import_sink *s, const struct tk_import_point *p, int64_t *id, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	struct tk_problem_row row = {.op = "foreign", .dtype = or_else(p->dtype, ""), .title = p->name, .flops = p->flops, .bytes = p->bytes,
+		.source = s->format, .family = or_else(p->family, "")};
+	int status;
+
+	tk_buf_printf(&text, "foreign:name=%s", p->name);
+	status = tk_buf_status(&text, err);
+	row.text = text.data;
+	if (!status)
+		status = tk_store_put_problem(s->store, &row, id, err);
+	tk_buf_free(&text);
+	return status;
+}
+
+static int put_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric, const struct tk_import_unit *u,
+	int64_t *id, struct tk_error *err)
+{
+	struct tk_series_row row = {.device_id = s->state->device_id, .upstream_id = s->state->upstream_id, .backend = or_else(p->backend, s->format),
+		.config = or_else(p->config, ""), .mode = "imported", .metric = metric, .unit = u->unit,
+		.better = or_else(s->options->better, or_else(p->better, u->better)), .role = "suite"};
+	int64_t before;
+	int status = put_problem(s, p, &row.problem_id, err);
+
+	if (!status)
+		status = tk_db_int(s->store, "SELECT ifnull(max(id),0) FROM series", &before, err);
+	if (!status)
+		status = tk_store_put_series(s->store, &row, id, err);
+	if (!status && *id > before)
+		s->counts.series++;
+	return status;
+}
+
+static int remember(struct tk_import_state *st, struct series_entry *entry, struct tk_error *err)
+{
+	if (st->known_count == st->known_cap) {
+		size_t cap = st->known_cap ? st->known_cap * 2 : 256;
+		struct series_entry **grown = realloc(st->known, cap * sizeof(*grown));
+
+		if (!grown)
+			return no_memory(err);
+		st->known = grown;
+		st->known_cap = cap;
+	}
+	if (!tsearch(entry, &st->series, entry_order))
+		return no_memory(err);
+	st->known[st->known_count++] = entry;
+	return 0;
+}
+
+/* The series of a point. Files list them in the same order mostly: the one behind the last one is looked at first. */
+static int find_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric, const struct tk_import_unit *u,
+	int64_t *id, struct tk_error *err)
+{
+	struct tk_import_state *st = s->state;
+	struct series_entry *entry, **found;
+	size_t size;
+	int status;
+
+	if (st->guess < st->known_count) {
+		entry = st->known[st->guess];
+		if (entry->device_id == st->device_id && entry->upstream_id == st->upstream_id && !strcmp(entry->key, st->key.data)) {
+			st->guess++;
+			*id = entry->id;
+			return 0;
+		}
+	}
+	size = sizeof(*entry) + st->key.len + 1;
+	entry = calloc(1, size);
+	if (!entry)
+		return no_memory(err);
+	entry->device_id = st->device_id;
+	entry->upstream_id = st->upstream_id;
+	memcpy(entry->key, st->key.data, st->key.len + 1);
+	found = tfind(entry, &st->series, entry_order);
+	if (found) {
+		free(entry);
+		*id = (*found)->id;
+		return 0;
+	}
+	status = put_series(s, p, metric, u, &entry->id, err);
+	if (!status)
+		status = remember(st, entry, err);
+	if (status) {
+		free(entry);
+		return status;
+	}
+	*id = entry->id;
+	return 0;
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------------ */
+
+static int point_order(const void *a, const void *b)
+{
+	const struct tk_point *x = a, *y = b;
+
+	if (x->series_id != y->series_id)
+		return x->series_id < y->series_id ? -1 : 1;
+	if (x->as_of_s != y->as_of_s)
+		return x->as_of_s < y->as_of_s ? -1 : 1;
+	return x->run_id < y->run_id ? -1 : x->run_id > y->run_id;
+}
+
+static void bind_real(sqlite3_stmt *stmt, int at, double x)
+{
+	if (isfinite(x))
+		sqlite3_bind_double(stmt, at, x);
+	else
+		sqlite3_bind_null(stmt, at);
+}
+
+static int insert_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
+{
+	sqlite3_stmt *stmt = s->state->insert;
+	const double numbers[] = {p->value, p->lo, p->hi}, more[] = {p->min, p->q25, p->q75, p->p95};
+	int rc;
+
+	sqlite3_bind_int64(stmt, 1, p->series_id);
+	sqlite3_bind_int64(stmt, 2, p->as_of_s);
+	sqlite3_bind_int64(stmt, 3, p->run_id);
+	for (int i = 0; i < 3; i++)
+		bind_real(stmt, 4 + i, numbers[i]);
+	sqlite3_bind_int64(stmt, 7, p->n);
+	for (int i = 0; i < 4; i++)
+		bind_real(stmt, 8 + i, more[i]);
+	sqlite3_bind_int64(stmt, 12, p->night_id);
+	sqlite3_bind_int64(stmt, 13, p->build_id);
+	sqlite3_bind_int64(stmt, 14, p->environment_id);
+	sqlite3_bind_int64(stmt, 15, p->flags);
+	rc = sqlite3_step(stmt);
+	s->counts.points += rc == SQLITE_DONE ? sqlite3_changes(s->store->db) : 0;
+	sqlite3_reset(stmt);
+	return rc == SQLITE_DONE ? 0 : tk_db_fail(s->store, rc, err, "cannot store a point");
+}
+
+static int value_order(const void *a, const void *b)
+{
+	double x = ((const struct tk_point *)a)->value, y = ((const struct tk_point *)b)->value;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Several values of one series in one run are repetitions: one point, their median. Returns how many points are left. */
+static size_t fold(struct tk_point *p, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0, n; i < count; i += n) {
+		for (n = 1; i + n < count && !point_order(&p[i], &p[i + n]); n++)
+			;
+		struct tk_point one = p[i];
+
+		if (n > 1) {
+			qsort(&p[i], n, sizeof(*p), value_order);
+			one.value = n % 2 ? p[i + n / 2].value : p[i + n / 2 - 1].value / 2 + p[i + n / 2].value / 2;
+			one.min = p[i].value;
+			one.lo = one.hi = one.q25 = one.q75 = one.p95 = NAN;
+			one.n = (int64_t)n;
+		}
+		p[kept++] = one;
+	}
+	return kept;
+}
+
+/* Writes the points whose run is known; the others stay. */
+int tk_import_flush(struct tk_import_sink *s, struct tk_error *err)
+{
+	struct tk_import_state *st = s->state;
+	size_t ready = st->point_count - st->pending;
+	int status = 0;
+
+	for (size_t i = 0; i < ready; i++) {
+		struct tk_point *p = &st->points[i];
+		const struct run_ids *run = &st->runs[p->run_id - 1];
+
+		p->run_id = run->run_id;
+		p->as_of_s = run->as_of_s;
+		p->night_id = run->night_id;
+		p->build_id = run->build_id;
+		p->environment_id = run->environment_id;
+	}
+	qsort(st->points, ready, sizeof(*st->points), point_order);
+	for (size_t i = 0, left = fold(st->points, ready); i < left && !status; i++)
+		status = insert_point(s, &st->points[i], err);
+	memmove(st->points, st->points + ready, st->pending * sizeof(*st->points));
+	st->point_count = st->pending;
+	return status;
+}
+
+static int add_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
+{
+	struct tk_import_state *st = s->state;
+	int status = 0;
+
+	if (st->point_count >= SPOOL_POINTS && st->point_count > st->pending)
+		status = tk_import_flush(s, err);
+	if (!status && st->point_count == st->point_cap) {
+		size_t cap = st->point_cap ? st->point_cap * 2 : 4096;
+		struct tk_point *grown = realloc(st->points, cap * sizeof(*grown));
+
+		if (!grown)
+			return no_memory(err);
+		st->points = grown;
+		st->point_cap = cap;
+	}
+	if (!status)
+		st->points[st->point_count++] = *p;
+	return status;
+}
+
+int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err)
+{
+	struct tk_import_state *st = s->state;
+	struct tk_import_unit u = tk_import_unit(p->unit ? p->unit : "");
+	const char *metric = or_else(p->metric, u.metric);
+	double f = u.factor;
+	struct tk_point row = {.run_id = (int64_t)run, .value = p->value * f, .lo = p->lo * f, .hi = p->hi * f, .min = p->min * f,
+		.q25 = p->q25 * f, .q75 = p->q75 * f, .p95 = p->p95 * f, .n = p->n > 0 ? p->n : 1};
+	int status;
+
+	if (!isfinite(row.value)) {
+		s->counts.without_value++;
+		return 0;
+	}
+	if (strlen(p->name) > NAME_MAX_BYTES)
+		return tk_fail(err, TK_EDATA, "the name of a series is longer than %d bytes", NAME_MAX_BYTES);
+	tk_buf_clear(&st->key);
+	tk_buf_printf(&st->key, "%s\x1f%s\x1f%s\x1f%s", p->name, or_else(p->backend, ""), or_else(p->config, ""), metric);
+	status = tk_buf_status(&st->key, err);
+	if (!status)
+		status = find_series(s, p, metric, &u, &row.series_id, err);
+	if (!status)
+		status = add_point(s, &row, err);
+	if (!status && !run)
+		st->pending++;
+	return status;
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
+
+/* A file that names no commit is one of its own: its time names it. */
+static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c, int64_t *id, struct tk_error *err)
+{
+	char time[TK_TIME_ISO_SIZE];
+	struct tk_revision_row revision = {.upstream_id = s->state->upstream_id, .rev = or_else(c->rev, tk_time_iso(c->time_s, time)), .parent = "", .author_time_s = c->time_s,
+		.commit_time_s = c->time_s, .author = or_else(c->author, ""), .subject = or_else(c->subject, "")};
+	struct tk_build_row build = {.artifact_key = "imported", .adapter = s->format, .status = "ok", .built_s = c->time_s};
+	int status = tk_store_put_revision(s->store, &revision, &build.revision_id, err);
+
+	return status ? status : tk_store_put_build(s->store, &build, id, err);
+}
+
+static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c, const char *attributes, struct run_ids *ids,
+	struct tk_error *err)
+{
+	struct tk_night_row night = {.machine_id = s->state->machine_id, .kind = "import", .as_of_s = c->time_s, .started_s = c->time_s,
+		.finished_s = c->time_s ? c->time_s : 1, .status = "complete", .config_hash = "", .tracker_version = "", .summary = "{}"};
+	struct tk_run_row run = {.environment_id = s->state->environment_id, .as_of_s = c->time_s, .started_s = c->time_s, .outcome = "ok",
+		.message = "", .attributes = attributes};
+	bool fresh = false;
+	int status = put_build(s, c, &run.build_id, err);
+
+	if (!status)
+		status = tk_row_put(s->store, TK_TABLE_night, &night, &run.night_id, &fresh, err);
+	s->counts.nights += fresh;
+	*ids = (struct run_ids){run.night_id, run.build_id, run.environment_id, 0, c->time_s};
+	if (!status)
+		status = tk_row_put(s->store, TK_TABLE_run, &run, &ids->run_id, NULL, err);
+	return status;
+}
+
+int tk_import_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run, struct tk_error *err)
+{
+	struct tk_import_state *st = s->state;
+	char *text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : strdup("{}");
+	struct run_ids ids;
+	int status = text ? 0 : no_memory(err);
+
+	if (!status && st->run_count == st->run_cap) {
+		size_t cap = st->run_cap ? st->run_cap * 2 : 64;
+		struct run_ids *grown = realloc(st->runs, cap * sizeof(*grown));
+
+		if (grown) {
+			st->runs = grown;
+			st->run_cap = cap;
+		} else {
+			status = no_memory(err);
+		}
+	}
+	if (!status)
+		status = put_rows(s, c, text, &ids, err);
+	free(text);
+	if (status)
+		return status;
+	st->runs[st->run_count++] = ids;
+	for (; st->pending; st->pending--)
+		st->points[st->point_count - st->pending].run_id = (int64_t)st->run_count;
+	st->guess = 0;
+	if (run)
+		*run = st->run_count;
+	return 0;
+}
