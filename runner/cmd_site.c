@@ -1,9 +1,12 @@
 /* `tracker site`: renders the dashboard from the history. */
 #include "commands.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -15,7 +18,7 @@
 
 struct arguments {
 	const char *out, *title, *base_url;
-	bool open, full;
+	bool open, full, watch;
 };
 
 static const struct argp_option options[] = {
@@ -23,6 +26,7 @@ static const struct argp_option options[] = {
         {"title", 't', "TEXT", 0, "Title of the site; default: as configured (site.title)", 0},
         {"base-url", 'u', "URL", 0, "Public address of the site; writes feed.xml, which needs it", 0},
         {"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
+        {"watch", 'w', 0, 0, "Stay, and write the site again whenever the history changes, until interrupted", 0},
         {"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
         {0},
 };
@@ -47,6 +51,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		a->full = true;
 		return 0;
+	case 'w':
+		a->watch = true;
+		return 0;
 	case 'p':
 		a->open = true;
 		return 0;
@@ -64,7 +71,7 @@ const struct argp tk_argp_site = {
         .doc = "Writes the dashboard: a folder of static pages that opens from the disk and from any web host."
                "\vOnly files whose content has changed are written, and the old site stays until the new one is "
                "complete."
-               "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n",
+               "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n  tracker site --watch\n",
 };
 
 #define SESSION_MAX 8
@@ -142,6 +149,68 @@ static int write_site(
 	return code;
 }
 
+/* Size and time of the database and of what has not been checkpointed into it. */
+static int64_t state_of(const char *path)
+{
+	char *wal = NULL;
+	int64_t state = 0;
+	struct stat st;
+
+	if (asprintf(&wal, "%s-wal", path) < 0)
+		return 0;
+	if (!stat(path, &st))
+		state = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + st.st_size;
+	if (!stat(wal, &st))
+		state += st.st_mtim.tv_sec * 31 + st.st_mtim.tv_nsec + st.st_size;
+	free(wal);
+	return state;
+}
+
+/* Blocks the signals that end a watch, so that they never end it in the middle of a site. */
+static void signals_of_watch(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+	sigprocmask(SIG_BLOCK, set, NULL);
+}
+
+/* Opened anew: the file may have been replaced by another one. */
+static int write_changed(
+        const struct tk_globals *g, const struct arguments *a, const struct tk_config *config, const char *path)
+{
+	struct tk_store *store;
+	struct tk_error err;
+	int code;
+
+	if (tk_store_open(path, TK_STORE_READ, &store, &err))
+		return tk_command_fail("site", &err);
+	code = write_site(g, a, config, store);
+	tk_store_close(store);
+	return code;
+}
+
+/* A night writes in bursts: the site is written when nothing has changed for a second. One that fails is told, and tried again. */
+static void watch_site(const struct tk_globals *g, struct arguments *a, const struct tk_config *config, const char *path)
+{
+	int64_t shown = state_of(path), before = shown;
+	const struct timespec pause = {.tv_sec = 1};
+	sigset_t ends;
+
+	signals_of_watch(&ends);
+	a->open = false;
+	for (;;) {
+		fflush(stdout);
+		if (sigtimedwait(&ends, NULL, &pause) > 0)
+			return;
+		int64_t now = state_of(path);
+		if (now != shown && now == before && write_changed(g, a, config, path) == TK_EXIT_OK)
+			shown = now;
+		before = now;
+	}
+}
+
 int tk_cmd_site(const struct tk_globals *g, int argc, char **argv)
 {
 	struct arguments a = {0};
@@ -155,6 +224,8 @@ int tk_cmd_site(const struct tk_globals *g, int argc, char **argv)
 	if (code)
 		return code;
 	code = write_site(g, &a, config, store);
+	if (code == TK_EXIT_OK && a.watch)
+		watch_site(g, &a, config, tk_store_path(store));
 	tk_command_close(config, store);
 	return code;
 }

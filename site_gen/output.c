@@ -20,7 +20,8 @@ struct tk_output {
 	int parent_fd, temp_fd, old_fd; /* old_fd -1: there is no old site */
 	char made[256];                 /* the folder that was made last */
 	struct tk_output_counts counts;
-	struct tk_buf old; /* for comparing */
+	char *old; /* for comparing */
+	size_t old_size;
 	bool committed;
 };
 
@@ -178,19 +179,24 @@ static int old_open(const struct tk_output *o, const char *path, int64_t *size)
 	return fd;
 }
 
+/* Most files of a night differ in length already: those are not opened. */
 static bool is_unchanged(struct tk_output *o, const char *path, const struct tk_buf *content)
 {
-	static const char zeros[4096];
+	struct stat st;
 	int64_t size = 0;
+	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) || st.st_size != (off_t)content->len)
+		return false;
 	int fd = old_open(o, path, &size);
 	if (fd < 0)
 		return false;
 	bool same = size == (int64_t)content->len;
-	tk_buf_clear(&o->old);
-	for (int64_t left = same ? size : 0; left > 0; left -= (int64_t)sizeof zeros)
-		tk_buf_add(&o->old, zeros, left < (int64_t)sizeof zeros ? (size_t)left : sizeof zeros);
-	same = same && !tk_buf_status(&o->old, NULL) && (!size || !read_all(fd, o->old.data, (size_t)size)) &&
-	       (!size || !memcmp(o->old.data, content->data, (size_t)size));
+	if (same && o->old_size < content->len) {
+		char *more = realloc(o->old, content->len);
+		same = more != NULL;
+		o->old = more ? more : o->old;
+		o->old_size = more ? content->len : o->old_size;
+	}
+	same = same && !read_all(fd, o->old, content->len) && (!size || !memcmp(o->old, content->data, content->len));
 	close(fd);
 	return same;
 }
@@ -299,7 +305,7 @@ void tk_output_free(struct tk_output *o)
 		close(o->old_fd);
 	if (o->parent_fd >= 0)
 		close(o->parent_fd);
-	tk_buf_free(&o->old);
+	free(o->old);
 	free(o->dir);
 	free(o->parent);
 	free(o->temp);

@@ -53,6 +53,7 @@ int tk_page_nights(struct tk_site *site, struct tk_error *err);
 int tk_page_machines(struct tk_site *site, struct tk_error *err);
 int tk_page_alerts(struct tk_site *site, struct tk_error *err);
 int tk_page_method(struct tk_site *site, struct tk_error *err);
+int tk_page_api(struct tk_site *site, struct tk_error *err);
 
 /* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path). */
 struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const char *title, enum tk_section section);

@@ -136,11 +136,11 @@ int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
 {
 	if (night_id)
 		return tk_rows_select(s, TK_TABLE_ceiling, "WHERE night_id=?1 ORDER BY device_id, name, source", &night_id, 1, out, err);
-	/* Nobody newer has the same device, name and source. */
+	/* the first of each device, name and source when the newest night comes first */
 	return tk_rows_select(s, TK_TABLE_ceiling,
-		"JOIN night ON night.id=ceiling.night_id WHERE NOT EXISTS (SELECT 1 FROM ceiling c JOIN night n ON n.id=c.night_id"
-		" WHERE c.device_id=ceiling.device_id AND c.name=ceiling.name AND c.source=ceiling.source"
-		" AND (n.as_of_s, n.id) > (night.as_of_s, night.id)) ORDER BY ceiling.device_id, ceiling.name, ceiling.source",
+		"WHERE (night_id, device_id, name, source) IN (SELECT night_id, device_id, name, source FROM (SELECT c.night_id, c.device_id,"
+		" c.name, c.source, row_number() OVER (PARTITION BY c.device_id, c.name, c.source ORDER BY n.as_of_s DESC, n.id DESC) AS age"
+		" FROM ceiling c JOIN night n ON n.id=c.night_id) WHERE age=1) ORDER BY device_id, name, source",
 		NULL, 0, out, err);
 }
 

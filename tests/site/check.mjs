@@ -84,11 +84,25 @@ for (const file of files) {
   else if (file.startsWith('data/')) checkData(file);
   else if (file.startsWith('assets/') && file.endsWith('.js') && /sourceMappingURL/.test(readFileSync(join(site, file), 'utf8'))) fail(file, 'names a source map that is not there');
 }
+for (const file of files.filter(f => f.startsWith('badges/'))) {
+  const list = tokens(file, readFileSync(join(site, file), 'utf8'));
+  checkNesting(file, list);
+  for (const t of list) if (!['svg', 'title', 'rect', 'g', 'text'].includes(t.name)) fail(file, `has a <${t.name}>`);
+}
+const api = Object.fromEntries(['series', 'alerts', 'machines'].map(f => [f, JSON.parse(readFileSync(join(site, `api/${f}.json`), 'utf8'))]));
+for (const s of api.series.series) {
+  for (const f of [s.page, s.badge]) if (!existsSync(join(site, f))) fail('api/series.json', `${f} does not exist`);
+  if (s.value !== null && !(s.lo <= s.value && s.value <= s.hi)) fail('api/series.json', `${s.id}: ${s.value} is not in its interval`);
+}
+const ids = new Set(api.series.series.map(s => s.id));
+if (!api.alerts.alerts.length || !api.alerts.alerts.every(a => a.id && ids.has(a.series))) fail('api/alerts.json', 'has alerts of unknown series, or none');
+if (!existsSync(join(site, 'badges/status.svg'))) fail('badges', 'no status.svg');
 const manifest = checkData('data/manifest.js')[0][1];
 for (const s of manifest.series) for (const f of [s.page, ...s.data]) if (!existsSync(join(site, f))) fail('data/manifest.js', `${f} does not exist`);
 const own = files.filter(f => /^assets\/(theme|state|filter|data|band|trend|roofline)\.js$/.test(f)).reduce((n, f) => n + statSync(join(site, f)).size, 0);
 if (own >= 25 * 1024) fail('assets', `${own} bytes of scripts of our own, 25 KB are allowed`);
 if (!files.some(f => f.endsWith('.past.js'))) fail('data', 'the history of this test has no past');
+if (ids.size !== manifest.series.length) fail('api/series.json', 'has other series than the manifest');
 const secret = files.filter(f => /\.(html|js|xml|json)$/.test(f) && readFileSync(join(site, f), 'utf8').includes('user:secret'));
 if (secret.length) fail(secret[0], 'shows a password');
 
