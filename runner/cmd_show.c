@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "problem/problem.h"
 #include "show.h"
 #include "store/store.h"
 
@@ -47,8 +48,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
-	"One series or one run in full. SERIES is a name, the start of one, or a pattern ('*gemm*cold'); where several match, they are "
-	"listed. RUN is the number of a run or the first digits of its id.\v"
+	"One series or one run in full. SERIES is a name, a part of one, a pattern ('*gemm*cold') or a problem (gemm:m=512,n=512,k=512); where "
+	"several match, they are listed. RUN is the number of a run or the first digits of its id.\v"
 	"Examples:\n"
 	"  tracker show '*'\n"
 	"  tracker show '*gemm*512*' --limit=5\n"
@@ -74,6 +75,25 @@ static size_t find_series(const struct tk_lookup *l, const char *text, const str
 	return count;
 }
 
+/* What else people type: a part of the name or of the title, or the problem as suites spell it. */
+static size_t find_loosely(const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
+{
+	struct tk_problem_spec *spec = calloc(1, sizeof *spec);
+	const char *canonical = spec && tk_problem_parse(spec, text, NULL) == TK_OK ? spec->text : NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < l->series.count; i++) {
+		const struct tk_series_row *series = TK_ROWS_AT(&l->series, struct tk_series_row, i);
+		const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
+
+		if (canonical ? problem && !strcmp(problem->text, canonical)
+			      : strcasestr(series->slug, text) || (problem && strcasestr(problem->title, text)))
+			found[count++] = series;
+	}
+	free(spec);
+	return count;
+}
+
 static int by_slug(const void *a, const void *b)
 {
 	return strcmp((*(const struct tk_series_row *const *)a)->slug, (*(const struct tk_series_row *const *)b)->slug);
@@ -96,6 +116,17 @@ static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_e
 	return err->status;
 }
 
+static int show_found(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
+	const struct tk_series_row **found, size_t count, struct tk_error *err)
+{
+	if (!count)
+		count = find_loosely(l, o->what, found);
+	qsort(found, count, sizeof(*found), by_slug);
+	if (!count)
+		return fail_unknown(l, o->what, err);
+	return count == 1 ? tk_show_series(s, g, o, l, found[0], err) : tk_show_series_list(s, g, o, l, found, count, err);
+}
+
 static int show_named(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
 	const struct tk_series_row **found, size_t count, struct tk_error *err)
 {
@@ -111,12 +142,8 @@ static int show_named(struct tk_store *s, const struct tk_globals *g, const stru
 		status = tk_show_run(s, o, l, TK_ROWS_AT(&runs, struct tk_run_row, 0), err);
 	else if (runs.count > 1 && !count)
 		status = tk_fail(err, TK_EUSAGE, "%s: several runs start with this", o->what);
-	else if (count == 1)
-		status = tk_show_series(s, g, o, l, found[0], err);
-	else if (count)
-		status = tk_show_series_list(s, g, o, l, found, count, err);
 	else
-		status = fail_unknown(l, o->what, err);
+		status = show_found(s, g, o, l, found, count, err);
 	tk_rows_free(&runs);
 	return status;
 }
@@ -144,7 +171,6 @@ int tk_cmd_show(const struct tk_globals *g, int argc, char **argv)
 	}
 	if (!status) {
 		count = find_series(&lookup, o.what, found);
-		qsort(found, count, sizeof(*found), by_slug);
 		status = show_named(store, g, &o, &lookup, found, count, &err);
 	}
 	if (status)
