@@ -306,6 +306,14 @@ static bool is_failure(const struct tk_run_row *run)
 	return tk_outcome_parse(run->outcome, &o) || (!tk_outcome_counts(o) && o != TK_OUTCOME_UNSUPPORTED);
 }
 
+/* The history has whole seconds. */
+static const char *stage_took(const struct tk_stage_row *stage, char *text, size_t size)
+{
+	const int64_t took_s = stage->finished_s - stage->started_s;
+
+	return !stage->finished_s ? "-" : took_s < 1 ? "< 1 s" : tk_duration_text((double)took_s, text, size);
+}
+
 static int print_stages(const struct tk_globals *g, const struct night_detail *d, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, stage_columns);
@@ -320,8 +328,7 @@ static int print_stages(const struct tk_globals *g, const struct night_detail *d
 		tk_table_set(t, "STATUS", "%s", stage->status);
 		if (!strcmp(stage->status, "failed"))
 			tk_table_color(t, "STATUS", "red");
-		tk_table_set(t, "TOOK", "%s",
-			stage->finished_s ? tk_duration_text((double)(stage->finished_s - stage->started_s), text, sizeof text) : "-");
+		tk_table_set(t, "TOOK", "%s", stage_took(stage, text, sizeof text));
 		tk_table_set(t, "DETAIL", "%s", strcmp(stage->detail, "{}") ? stage->detail : "");
 	}
 	status = tk_table_print(t, stdout, err);

@@ -28,7 +28,8 @@ LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target"
 		return tk_rows_select(s, TK_TABLE_##table, "WHERE " #table "." #owner "=?1 ORDER BY " tail, &owner, 1, out, err); \
 	}
 LIST_OF(kernels, kernel, build_id, "backend, name")
-LIST_OF(stages, stage, night_id, "started_s, name")
+/* Several stages begin within one second: then in the order of a night. */
+LIST_OF(stages, stage, night_id, "started_s, instr('probe resolve build plan measure detect tidy publish', name), name")
 LIST_OF(resolutions, resolution, night_id, "upstream_id")
 LIST_OF(runs_of_night, run, night_id, "seq")
 LIST_OF(runs_of_series, run, series_id, "as_of_s, id")
