@@ -51,7 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->upstream)
-			argp_error(state, "which upstream? (`tracker build --list` names them)");
+			argp_error(state, "which upstream? One of `upstreams` of tracker.yml");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -91,8 +91,8 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	if (argp_parse(&tk_argp_backfill, argc, argv, 0, NULL, &o) != 0)
 		return TK_EXIT_USAGE;
 	if (since_of(o.since, &backfill.since_s, &err) != TK_OK) {
-		tk_context(&err, "--since");
-		err.status = TK_EUSAGE;
+		err = (struct tk_error){0};
+		tk_fail(&err, TK_EUSAGE, "--since=%s: expected a duration (30d) or a time (2026-11-21, 2026-11-21T09:42:00Z, @seconds)", o.since);
 		return tk_command_fail("backfill", &err);
 	}
 	int code = tk_command_open(g, "backfill", TK_STORE_CREATE, &config, &store);
@@ -106,12 +106,14 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	tk_cancel_install();
 	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);
 	tk_progress_free(progress);
+	if (status == TK_ECANCELED)
+		tk_fail(&err, TK_ECANCELED, "stopped; finished nights are kept, the same command goes on");
 	if (status != TK_OK)
 		code = tk_command_fail("backfill", &err);
 	else if (!report.nights)
 		printf("%s: nothing left to measure\n", o.upstream);
 	else {
-		printf("backfill: %zu revisions of %s\n", report.nights, o.upstream);
+		printf("backfill: %zu revision%s of %s\n", report.nights, report.nights == 1 ? "" : "s", o.upstream);
 		tk_night_report_print(store, &report);
 		code = tk_night_report_exit(&report, NULL);
 	}

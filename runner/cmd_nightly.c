@@ -68,6 +68,8 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	tk_cancel_install();
 	int status = tk_night_run(config, store, &night, &report, &err);
 	tk_progress_free(progress);
+	if (status == TK_ECANCELED)
+		tk_fail(&err, TK_ECANCELED, "stopped; what was measured is kept, `tracker nightly --resume` goes on");
 	if (status != TK_OK)
 		return tk_command_fail("nightly", &err);
 	tk_night_report_print(store, &report);

@@ -69,10 +69,10 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	printf("night %.12s %s in %s%s\n", r->uid, r->complete ? "complete" : "incomplete", tk_duration_text(r->wall_s, took, sizeof took),
 		r->nights > 1 ? " (the last of several)" : "");
 	print_upstreams(store, r->night_id);
-	printf("built:    %zu from source", r->builds);
-	print_count(" (", r->builds_cached, "cached)");
+	printf("built:    %zu from source", r->builds - r->builds_cached - r->builds_failed);
+	print_count(", ", r->builds_cached, "from the cache");
 	print_count(", ", r->builds_failed, "failed");
-	print_count(", ", r->upstreams_unreachable, "upstreams unreachable");
+	print_count(", ", r->upstreams_unreachable, r->upstreams_unreachable == 1 ? "upstream unreachable" : "upstreams unreachable");
 	printf("\nmeasured: %zu of %zu jobs, %zu verified", r->measured, r->jobs, r->verified);
 	print_count(", ", r->wrong, "wrong");
 	print_count(", ", r->failed, "failed");

@@ -119,7 +119,7 @@ static void count_build(struct tk_night *n, struct tk_product *p)
 	if (p->config->kind == TK_UPSTREAM_BUILTIN || p->config->kind == TK_UPSTREAM_SYSTEM)
 		return;
 	n->report->builds++;
-	n->report->builds_cached += a->cached;
+	n->report->builds_cached += a->cached && a->status == TK_BUILD_OK;
 	p->failed = a->status != TK_BUILD_OK;
 	if (p->failed) {
 		n->report->builds_failed++;
