@@ -336,7 +336,9 @@ static int list(const struct tk_globals *g, const struct tk_config *config, cons
 		}
 		tk_artifact_free(a);
 	}
-	if (!status)
+	if (!status && !o->json && !json_array_size(json))
+		printf("No build%s%s is in the cache.\n", o->upstream ? " of " : "", o->upstream ? o->upstream : "");
+	else if (!status)
 		status = o->json ? print_json(json_incref(json), &err) : tk_table_print(t, stdout, &err);
 	tk_names_free(keys, count);
 	tk_table_free(t);

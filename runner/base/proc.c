@@ -444,10 +444,15 @@ static void title(const struct tk_proc_spec *spec, char *out, size_t size)
 	snprintf(out, size, word ? "%s %s" : "%s", program, sub);
 }
 
-static void last_line(const struct tk_buf *text, char *out, size_t size)
+/* The last line, or the one that says "fatal:": git has advice after it. */
+static void telling_line(const struct tk_buf *text, char *out, size_t size)
 {
-	const char *s = tk_buf_cstr(text), *end = s + strlen(s), *begin;
+	const char *s = tk_buf_cstr(text), *end = s + strlen(s), *begin, *fatal = strstr(s, "fatal: ");
 
+	if (fatal && (fatal == s || fatal[-1] == '\n')) {
+		snprintf(out, size, "%.*s", (int)strcspn(fatal, "\r\n"), fatal);
+		return;
+	}
 	while (end > s && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' '))
 		end--;
 	for (begin = end; begin > s && begin[-1] != '\n' && begin[-1] != '\r';)
@@ -462,7 +467,7 @@ int tk_proc_check(const struct tk_proc_spec *spec, const struct tk_proc_result *
 	if (result->exit_code == 0 && !result->timed_out)
 		return TK_OK;
 	title(spec, name, sizeof name);
-	last_line(&result->err, line, sizeof line);
+	telling_line(&result->err, line, sizeof line);
 	if (result->timed_out)
 		return tk_fail(err, TK_ETIMEOUT, "%s: no end after %s", name,
 		        tk_duration_text(spec->deadline_s, took, sizeof took));

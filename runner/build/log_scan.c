@@ -19,6 +19,32 @@ static bool is_error(const char *line)
 	return false;
 }
 
+/* "CMake Error at FILE:LINE (message):" says where. What is wrong is what a compiler says in the next lines, else the next that is not blank. */
+static void add_message(FILE *f, char **found)
+{
+	char *line = NULL, *next = NULL, *both = NULL;
+	size_t size = 0;
+	const size_t n = *found ? strlen(*found) : 0;
+	if (!n || !strstr(*found, "CMake Error at ") || (*found)[n - 1] != ':')
+		return;
+	for (int left = 40; left > 0 && getline(&line, &size, f) >= 0; left--) {
+		const char *text = line + strspn(line, " \t\r\n");
+		const bool compiler = strstr(text, " error: ") != NULL;
+		if (!*text || (next && !compiler))
+			continue;
+		free(next);
+		next = strndup(text, strcspn(text, "\r\n"));
+		if (compiler)
+			break;
+	}
+	if (next && asprintf(&both, "%s %s", *found, next) > 0) {
+		free(*found);
+		*found = both;
+	}
+	free(next);
+	free(line);
+}
+
 /* The first line that matches, else the last one that is not blank. Caller frees *out, which may stay NULL. */
 static void find_line(FILE *f, char **out)
 {
@@ -31,6 +57,7 @@ static void find_line(FILE *f, char **out)
 		if (is_error(line)) {
 			free(last);
 			last = strdup(line);
+			add_message(f, &last);
 			break;
 		}
 		free(last);
