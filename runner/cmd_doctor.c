@@ -265,17 +265,22 @@ static void check_suites(struct doctor *d)
 	}
 }
 
+static bool is_wanted(const struct doctor *d, const json_t *device)
+{
+	const char *layer = json_string_value(json_object_get(device, "layer")), *uuid = json_string_value(json_object_get(device, "uuid"));
+
+	return tk_night_wants_device(d->config->devices, layer, (uint32_t)json_integer_value(json_object_get(device, "index")), uuid ? uuid : "");
+}
+
 static void check_night(struct doctor *d)
 {
 	bool any = false;
 	size_t i;
 	json_t *device;
 
-	json_array_foreach(json_object_get(d->report, "devices"), i, device) any =
-	        any ||
-	        (is_available(device) && strcmp(json_string_value(json_object_get(device, "layer")), "null") != 0);
+	json_array_foreach(json_object_get(d->report, "devices"), i, device) any = any || (is_available(device) && is_wanted(d, device));
 	if (!any)
-		add_line(d, "missing", "no device: nothing can be measured");
+		add_line(d, "missing", "none of the configured devices (`devices`) is here: nothing can be measured");
 	for (i = 0; i < d->config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &d->config->upstreams[i];
 

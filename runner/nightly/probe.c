@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "nightly/modules.h"
 #include "nightly/night.h"
 #include "worker/worker.h"
 #include <sched.h>
@@ -29,7 +30,7 @@ static bool means(const char *name, const char *kind, uint32_t index, const char
 	return strcmp(name, kind) == 0 || strcmp(name, numbered) == 0 || (*uuid && strcmp(name, uuid) == 0);
 }
 
-static bool wanted(char *const *names, const char *kind, uint32_t index, const char *uuid)
+bool tk_night_wants_device(char *const *names, const char *kind, uint32_t index, const char *uuid)
 {
 	for (; *names; names++)
 		if (means(*names, kind, index, uuid))
@@ -138,7 +139,7 @@ static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t
 		return TK_OK;
 	}
 	*more = (uint32_t)json_integer_value(json_object_get(d.info, "count"));
-	if (!wanted(n->config->devices, layer->name, index, text_of(d.info, "uuid"))) {
+	if (!tk_night_wants_device(n->config->devices, layer->name, index, text_of(d.info, "uuid"))) {
 		close_device(&d);
 		return TK_OK;
 	}
