@@ -298,8 +298,9 @@ static void add_row(struct run *r, const char *problem, const struct tk_job_resu
 	if (!tk_outcome_counts(job->outcome))
 		return;
 	set_time(t, "MEDIAN", median);
-	tk_table_set(t, "INTERVAL", "%+.1f %+.1f %%", percent(value(job->result, "lo"), median),
-	        percent(value(job->result, "hi"), median));
+	if (value(job->result, "n") > 1) /* one sample has none */
+		tk_table_set(t, "INTERVAL", "%+.1f %+.1f %%", percent(value(job->result, "lo"), median),
+		        percent(value(job->result, "hi"), median));
 	tk_table_set(t, "N", "%.0f", value(job->result, "n"));
 	set_rate(t, job->result, median);
 }

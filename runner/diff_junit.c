@@ -60,15 +60,25 @@ static enum kind kind_of(const struct tk_diff_view *v, const struct tk_diff_row 
 	}
 }
 
+/* A row of a failed run begins with the outcome, which may be the status again. */
+static const char *reason_of(const struct tk_diff_row *r)
+{
+	const char *word = tk_diff_status_word(r->status);
+	const size_t n = strlen(word);
+
+	return !strncmp(r->reason, word, n) && !strncmp(r->reason + n, ": ", 2) ? r->reason + n + 2 : r->reason;
+}
+
 static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
 {
 	static const char *const elements[KINDS] = {[FAILURE] = "failure", [ERROR] = "error", [SKIPPED] = "skipped"};
 	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], commits[320], message[1100];
+	const char *reason = reason_of(r);
 
-	snprintf(message, sizeof message, "%s%s%s", tk_diff_status_word(r->status), *r->reason ? ": " : "", r->reason);
+	snprintf(message, sizeof message, "%s%s%s", tk_diff_status_word(r->status), *reason ? ": " : "", reason);
 	if (!isnan(r->change))
 		snprintf(message, sizeof message, "%s %+.1f %% (%s -> %s)%s%s", tk_diff_status_word(r->status), 100 * r->change,
-			tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after), *r->reason ? ": " : "", r->reason);
+			tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after), *reason ? ": " : "", reason);
 	fprintf(out, "<%s message=\"", elements[kind]);
 	put_text(out, message);
 	if (kind != SKIPPED)
