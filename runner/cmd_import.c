@@ -37,7 +37,7 @@ static void take_arguments(struct import_options *o, struct argp_state *state)
 	char **words = state->argv + state->next;
 	size_t count = (size_t)(state->argc - state->next);
 
-	if (is_format(words[0])) {
+	if (is_format(words[0]) && count > 1) {
 		o->request.format = words[0];
 		words++;
 		count--;

@@ -132,11 +132,22 @@ static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_e
 	return 0;
 }
 
+/* What numbers are made of and what separates values: passed on in blocks. "1e5" has its letter behind a digit. */
+static const bool plain[256] = {[' '] = true, ['\t'] = true, ['\r'] = true, [','] = true, [':'] = true, ['+'] = true, ['-'] = true,
+	['.'] = true, ['e'] = true, ['E'] = true, ['0' ... '9'] = true};
+
+static void take_plain(struct stream *s, struct tk_buf *to)
+{
+	size_t from = s->at;
+
+	while (s->at < s->len && plain[(unsigned char)s->block[s->at]])
+		s->at++;
+	if (to && s->at > from)
+		tk_buf_add(to, s->block + from, s->at - from);
+}
+
 static int take_char(struct stream *s, int c, struct taker *t, struct tk_error *err)
 {
-	/* "1e5" has its letters behind a digit. */
-	static const char number[] = "+-.0123456789eE";
-
 	if ((c >= 'a' && c <= 'z' && c != 'e') || (c >= 'A' && c <= 'Z' && c != 'E'))
 		return take_word(s, c, t->to, err);
 	if (t->to)
@@ -147,8 +158,10 @@ static int take_char(struct stream *s, int c, struct taker *t, struct tk_error *
 		t->depth++;
 	else if ((c == '}' || c == ']') && t->depth)
 		t->depth--;
-	else if (c != ',' && c != ':' && !strchr(number, c))
+	else if (!plain[(unsigned char)c])
 		return malformed(s, "expected a value", err);
+	if (t->depth)
+		take_plain(s, t->to);
 	return t->to && t->to->len > VALUE_MAX ? malformed(s, "is too large", err) : 0;
 }
 

@@ -13,6 +13,7 @@
 
 struct series_entry {
 	int64_t device_id, upstream_id, id;
+	size_t number;                /* among `known` */
 	char key[];
 };
 
@@ -161,7 +162,9 @@ static int remember(struct tk_import_state *st, struct series_entry *entry, stru
 	}
 	if (!tsearch(entry, &st->series, entry_order))
 		return no_memory(err);
+	entry->number = st->known_count;
 	st->known[st->known_count++] = entry;
+	st->guess = st->known_count;
 	return 0;
 }
 
@@ -193,6 +196,7 @@ static int find_series(struct tk_import_sink *s, const struct tk_import_point *p
 	if (found) {
 		free(entry);
 		*id = (*found)->id;
+		st->guess = (*found)->number + 1;
 		return 0;
 	}
 	status = put_series(s, p, metric, u, &entry->id, err);
@@ -343,7 +347,12 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 	if (strlen(p->name) > NAME_MAX_BYTES)
 		return tk_fail(err, TK_EDATA, "the name of a series is longer than %d bytes", NAME_MAX_BYTES);
 	tk_buf_clear(&st->key);
-	tk_buf_printf(&st->key, "%s\x1f%s\x1f%s\x1f%s", p->name, or_else(p->backend, ""), or_else(p->config, ""), metric);
+	const char *const parts[] = {p->name, or_else(p->backend, ""), or_else(p->config, ""), metric};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		tk_buf_str(&st->key, parts[i]);
+		tk_buf_char(&st->key, '\x1f');
+	}
 	status = tk_buf_status(&st->key, err);
 	if (!status)
 		status = find_series(s, p, metric, &u, &row.series_id, err);

@@ -1,0 +1,202 @@
+/* Bytes as the making of two small histories, which share some facts and describe others differently: a+b = b+a, (a+b)+a = a+b, a+a = a. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "fuzz.h"
+#include "store/store.h"
+
+static char dir[] = "/dev/shm/tracker-fuzz-XXXXXX";
+static struct tk_buf empty;   /* a history without rows */
+
+static void clean_up(void)
+{
+	tk_buf_free(&empty);
+	tk_dir_remove(dir, NULL);
+}
+
+#define MUST(call) \
+	do { \
+		if (call) { \
+			fprintf(stderr, "%s: %s\n", #call, err.message); \
+			abort(); \
+		} \
+	} while (0)
+
+static struct tk_store *open_new(const char *name)
+{
+	struct tk_error err = {0};
+	struct tk_store *s = NULL;
+	char path[96];
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	if (empty.len)
+		MUST(tk_file_put(path, empty.data, empty.len, &err));
+	MUST(tk_store_open(path, TK_STORE_CREATE, &s, &err));
+	return s;
+}
+
+static void close_and_remove(struct tk_store *s)
+{
+	struct tk_buf path = TK_BUF_INIT;
+
+	tk_buf_str(&path, tk_store_path(s));
+	tk_store_close(s);
+	unlink(path.data);
+	tk_buf_free(&path);
+}
+
+static void set_up(void)
+{
+	struct tk_error err = {0};
+	char path[96];
+
+	if (!mkdtemp(dir))
+		abort();
+	tk_store_close(open_new("empty.db"));
+	snprintf(path, sizeof path, "%s/empty.db", dir);
+	MUST(tk_file_read(path, 0, &empty, &err));
+	atexit(clean_up);
+}
+
+/* ---- rows from bytes ---------------------------------------------------------------------------------------- */
+
+struct input {
+	const uint8_t *data;
+	size_t size, at;
+};
+
+static unsigned pick(struct input *in, unsigned n)
+{
+	return in->at < in->size ? in->data[in->at++] % n : 0;
+}
+
+static const char *word(struct input *in)
+{
+	static const char *const words[] = {"", "a", "b", "A", "aa", "a-b", "\xff", "one rather long word that is cut somewhere in the middle of it, or so it is "
+		"hoped by those who wrote this test of what is too long for a slug"};
+
+	return words[pick(in, sizeof words / sizeof words[0])];
+}
+
+static void put_night(struct tk_store *s, struct input *in, int64_t machine, int64_t device, int64_t series, int64_t build, int64_t upstream,
+	int64_t revision)
+{
+	static const char *const states[] = {"running", "complete", "incomplete", "failed"};
+	struct tk_error err = {0};
+	struct tk_night_row night = {.machine_id = machine, .kind = "nightly", .as_of_s = pick(in, 3), .started_s = 1000 * pick(in, 3),
+		.finished_s = pick(in, 3), .status = states[pick(in, 4)], .seed = 1, .config_hash = word(in), .tracker_version = "1", .summary = word(in)};
+	struct tk_run_row run = {.seq = pick(in, 2), .series_id = series, .build_id = build, .as_of_s = night.as_of_s, .started_s = night.started_s,
+		.wall_s = pick(in, 4), .outcome = pick(in, 2) ? "ok" : "wrong", .message = word(in), .attributes = "{}"};
+	struct tk_point point = {.series_id = series, .value = 1 + pick(in, 4), .lo = 1, .hi = 9, .n = pick(in, 3)};
+	double sample = 1.5;
+	const double *const samples[] = {&sample};
+	const size_t counts[] = {pick(in, 2)};
+
+	MUST(tk_store_begin_night(s, &night, &run.night_id, &err));
+	struct tk_job_row job = {.night_id = run.night_id, .seq = run.seq, .series_id = series, .build_id = build, .backend_path = word(in), .options = ""};
+	struct tk_stage_row stage = {run.night_id, "resolve", pick(in, 2) ? "done" : "running", 1, pick(in, 2), word(in)};
+	struct tk_resolution_row answer = {run.night_id, upstream, pick(in, 2) ? revision : 0, pick(in, 2) ? build : 0, "new", word(in)};
+
+	MUST(tk_store_put_stage(s, &stage, &err));
+	MUST(tk_store_put_resolution(s, &answer, &err));
+	if (pick(in, 2))
+		MUST(tk_store_put_jobs(s, &job, 1, &err));
+	if (pick(in, 4))
+		MUST(tk_store_put_run(s, &run, &point, samples, counts, 1, NULL, &err));
+}
+
+static void put_rows(struct tk_store *s, struct input *in)
+{
+	struct tk_error err = {0};
+	struct tk_machine_row machine = {.name = word(in), .attributes = word(in)};
+	struct tk_device_row device = {.kind = "cpu", .name = word(in), .uuid = word(in), .arch = word(in), .slug = word(in)};
+	struct tk_upstream_row upstream = {.name = word(in), .kind = "git", .url = word(in)};
+	struct tk_revision_row revision = {.rev = word(in), .position = pick(in, 4), .subject = word(in)};
+	struct tk_build_row build = {.artifact_key = word(in), .adapter = "x", .status = pick(in, 2) ? "ok" : "failed", .log = word(in)};
+	struct tk_problem_row problem = {.text = word(in), .op = "gemm", .dtype = "f32", .title = word(in), .flops = pick(in, 3)};
+	struct tk_series_row series = {.backend = word(in), .config = "", .mode = "cold", .metric = "time", .unit = "ns", .better = "lower",
+		.role = "suite"};
+	struct tk_triage_row triage = {.alert_uid = word(in), .at_s = pick(in, 3), .author = word(in), .action = "ack"};
+	int64_t revision_id, build_id, series_id, ignored;
+
+	MUST(tk_store_put_machine(s, &machine, &device.machine_id, &err));
+	MUST(tk_store_put_device(s, &device, &series.device_id, &err));
+	MUST(tk_store_put_upstream(s, &upstream, &series.upstream_id, &err));
+	revision.upstream_id = series.upstream_id;
+	MUST(tk_store_put_revision(s, &revision, &revision_id, &err));
+	build.revision_id = revision_id;
+	MUST(tk_store_put_build(s, &build, &build_id, &err));
+	MUST(tk_store_put_problem(s, &problem, &series.problem_id, &err));
+	MUST(tk_store_put_series(s, &series, &series_id, &err));
+	MUST(tk_store_put_triage(s, &triage, &ignored, &err));
+	put_night(s, in, device.machine_id, series.device_id, series_id, build_id, series.upstream_id, revision_id);
+}
+
+/* ---- what must hold ----------------------------------------------------------------------------------------- */
+
+static char *dump(struct tk_store *s)
+{
+	struct tk_error err = {0};
+	int fd = memfd_create("dump", 0);
+	struct stat st;
+	char *text;
+
+	if (fd < 0)
+		abort();
+	MUST(tk_store_export(s, fd, &err));
+	fstat(fd, &st);
+	text = calloc(1, (size_t)st.st_size + 1);
+	if (!text || pread(fd, text, (size_t)st.st_size, 0) != st.st_size)
+		abort();
+	close(fd);
+	return text;
+}
+
+static char *merged(struct tk_store *const *from, size_t count)
+{
+	struct tk_error err = {0};
+	struct tk_store *into = open_new("merged.db");
+	char *text;
+
+	for (size_t i = 0; i < count; i++)
+		MUST(tk_store_merge(into, from[i], NULL, &err));
+	text = dump(into);
+	close_and_remove(into);
+	return text;
+}
+
+static void must_be_equal(char *a, char *b, const char *what)
+{
+	if (strcmp(a, b)) {
+		fprintf(stderr, "%s:\n%s\n%s\n", what, a, b);
+		abort();
+	}
+	free(a);
+	free(b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size, 0};
+	struct tk_store *a, *b;
+
+	if (!empty.len)
+		set_up();
+	a = open_new("a.db");
+	b = open_new("b.db");
+	for (int i = 0; i < 6 && in.at < size; i++)
+		put_rows(pick(&in, 2) ? a : b, &in);
+	must_be_equal(merged((struct tk_store *[]){a, b}, 2), merged((struct tk_store *[]){b, a}, 2), "a+b = b+a");
+	must_be_equal(merged((struct tk_store *[]){a, b, a}, 3), merged((struct tk_store *[]){b, a}, 2), "(a+b)+a = a+b");
+	must_be_equal(merged((struct tk_store *[]){a, a}, 2), dump(a), "a+a = a");
+	close_and_remove(a);
+	close_and_remove(b);
+	return 0;
+}
