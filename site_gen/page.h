@@ -32,6 +32,7 @@ struct tk_site {
 #define TK_SECTIONS(X) \
 	X(TK_SECTION_OVERVIEW, "Overview") \
 	X(TK_SECTION_KERNELS, "Kernels") \
+	X(TK_SECTION_COMPARE, "Compare") \
 	X(TK_SECTION_ROOFLINE, "Roofline") \
 	X(TK_SECTION_NIGHTS, "Nights") \
 	X(TK_SECTION_MACHINES, "Machines") \
@@ -53,6 +54,7 @@ int tk_page_nights(struct tk_site *site, struct tk_error *err);
 int tk_page_machines(struct tk_site *site, struct tk_error *err);
 int tk_page_alerts(struct tk_site *site, struct tk_error *err);
 int tk_page_method(struct tk_site *site, struct tk_error *err);
+int tk_page_compare(struct tk_site *site, struct tk_error *err);
 int tk_page_api(struct tk_site *site, struct tk_error *err);
 
 /* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path). */

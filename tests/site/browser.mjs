@@ -37,7 +37,7 @@ function pages() {
 // One of each kind, and the pages of the hostile names.
 function samples() {
   const all = pages(), hostile = all.filter(f => /script|onmouseover/.test(f));
-  return ['index.html', SERIES, 'kernels/gemm.html', 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
+  return ['index.html', SERIES, 'kernels/gemm.html', 'compare.html', 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
     all.filter(f => /^nights\/\d.*epyc/.test(f)).at(-1), ...hostile];
 }
 
@@ -132,6 +132,32 @@ const tests = {
     await visit(page, 'roofline/epyc-lab.cpu.html');
     const labels = await page.evaluate(() => [...new Set([...document.querySelectorAll('table.shares tbody .sub')].map(e => e.textContent))].sort());
     assert.deepEqual(labels, ['blis', 'cpu', 'openblas (openblas)', 'openblas (openblas-debian)']);
+    await context.close();
+  },
+  async 'any two are compared, and the address keeps which'() {
+    const { context, page } = await open({});
+    const text = () => page.textContent('#verdict'), rows = () => page.evaluate(() => +document.getElementById('compare').dataset.ready);
+    await visit(page, 'compare.html');
+    assert.ok(await rows() > 0, 'the first pair has something in common');
+    await page.selectOption('#a', 'openblas (openblas) @ epyc-lab/cpu');
+    await page.selectOption('#b', 'openblas (openblas-debian) @ epyc-lab/cpu');
+    assert.equal(await rows(), 4);
+    assert.match(await text(), /^openblas \(openblas-debian\) takes 1\.1\d× the time of openblas \(openblas\) \(geometric mean of 4 problems\)\. openblas \(openblas\) is faster in 4, openblas \(openblas-debian\) in 0\.$/);
+    await page.click('#swap');
+    assert.match(await text(), /takes 0\.8\d× .* faster in 0, openblas \(openblas\) in 4\.$/);
+    await page.selectOption('#b', 'openblas (openblas-debian) @ epyc-lab/cpu');
+    await page.selectOption('#a', 'openblas (openblas) @ epyc-lab/cpu');
+    await page.selectOption('#b', 'openblas (openblas) @ epyc-lab/cpu');
+    await page.selectOption('#a-age', '1');
+    await page.selectOption('#op', 'GEMM');
+    const line = await page.evaluate(() => [...document.querySelectorAll('#rows tr')].map(tr => tr.textContent).find(t => t.includes('1024x1024x1024')));
+    assert.match(line, /1\.(09|1\d)×/, 'the regression of last night, seen against a week before');
+    const hash = await page.evaluate(() => location.hash), before = await text();
+    await visit(page, 'compare.html' + hash);
+    assert.equal(await text(), before);
+    await page.selectOption('#b', 'cublas @ h200-node-1/h200-0');
+    assert.match(await text(), /no problem in common/);
+    assert.deepEqual(page.errors, []);
     await context.close();
   },
   async 'the filter hides rows, "/" goes to it, and the address keeps it'() {

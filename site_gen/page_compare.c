@@ -1,0 +1,142 @@
+/* compare.html and its data: any two of backends, devices and times, side by side over all problems that both have. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "site_gen/escape.h"
+#include "site_gen/page.h"
+#include "site_gen/shard.h"
+
+#define DAY_S 86400
+
+/* How far back a side may look, in days; the page offers the same. */
+static const int ages[] = {0, 7, 30};
+
+/* One backend on one device: what a side of the comparison is. */
+struct contender {
+	const struct tk_site_device *device;
+	const char *variant;
+};
+
+static int contender_order(const void *a, const void *b)
+{
+	const struct contender *x = a, *y = b;
+	int d = strcmp(x->device->name, y->device->name);
+	return d ? d : strcmp(x->variant, y->variant);
+}
+
+static size_t find_contenders(const struct tk_model *m, struct contender *out)
+{
+	size_t all = 0, count = 0;
+	for (size_t i = 0; i < m->series_count; i++)
+		if (tk_series_is_ranked(&m->series[i]) && m->series[i].points.count)
+			out[all++] = (struct contender){m->series[i].device, m->series[i].variant};
+	qsort(out, all, sizeof *out, contender_order);
+	for (size_t i = 0; i < all; i++)
+		if (!count || contender_order(&out[count - 1], &out[i]))
+			out[count++] = out[i];
+	return count;
+}
+
+/* The newest point that is at least so old, but no older than twice that and a week: a gap is not bridged with anything. */
+static const struct tk_point *point_of_age(const struct tk_site_series *s, int days)
+{
+	const struct tk_point *points = s->points.rows, *last = tk_series_last(s);
+	if (!days)
+		return s->failure ? NULL : last;
+	for (size_t i = s->points.count; i-- > 0;) {
+		int64_t age = last->as_of_s - points[i].as_of_s;
+		if (age > (int64_t)(2 * days + 7) * DAY_S)
+			return NULL;
+		if (age >= (int64_t)days * DAY_S - DAY_S / 2)
+			return &points[i];
+	}
+	return NULL;
+}
+
+static void add_times(struct tk_buf *out, const struct tk_site_series *s)
+{
+	for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
+		const struct tk_point *p = point_of_age(s, ages[i]);
+		if (!p || !(p->value > 0)) {
+			tk_buf_str(out, ",0");
+			continue;
+		}
+		tk_buf_str(out, ",[");
+		tk_shard_number(out, p->value);
+		tk_buf_char(out, ',');
+		tk_shard_number(out, isfinite(p->lo) ? p->lo : p->value);
+		tk_buf_char(out, ',');
+		tk_shard_number(out, isfinite(p->hi) ? p->hi : p->value);
+		tk_buf_char(out, ']');
+	}
+}
+
+/* times: [problem, contender, file, then for each age 0 or [value, lo, hi]] */
+static void add_all_times(struct tk_buf *out, const struct tk_model *m, const struct contender *contenders, size_t count)
+{
+	bool first = true;
+	size_t problem = 0;
+	for (size_t i = 0; i < m->series_count; i++) {
+		const struct tk_site_series *s = &m->series[i];
+		problem += i && s->problem != s[-1].problem;
+		if (!tk_series_is_ranked(s) || !s->points.count)
+			continue;
+		struct contender key = {s->device, s->variant};
+		const struct contender *c = bsearch(&key, contenders, count, sizeof key, contender_order);
+		tk_buf_printf(out, "%s\n[%zu,%zu,\"%s\"", first ? "" : ",", problem, (size_t)(c - contenders), s->file);
+		add_times(out, s);
+		tk_buf_char(out, ']');
+		first = false;
+	}
+}
+
+static void add_pair(struct tk_buf *out, const char *a, size_t a_max, const char *b, size_t b_max)
+{
+	tk_buf_str(out, "\n[");
+	tk_escape_json(out, a, tk_utf8_clip(a, a_max));
+	tk_buf_char(out, ',');
+	tk_escape_json(out, b, tk_utf8_clip(b, b_max));
+	tk_buf_char(out, ']');
+}
+
+static int write_data(struct tk_site *site, const struct contender *contenders, size_t count, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_buf *out = &site->page;
+	tk_buf_clear(out);
+	tk_buf_str(out, "KD.add(\"compare\",{\"contenders\":[");
+	for (size_t i = 0; i < count; i++) {
+		tk_buf_str(out, i ? "," : "");
+		add_pair(out, contenders[i].variant, 60, contenders[i].device->name, 60);
+	}
+	tk_buf_str(out, "],\"problems\":[");
+	for (size_t i = 0; i < m->series_count; i++) {
+		const struct tk_problem_row *p = m->series[i].problem;
+		if (i && p == m->series[i - 1].problem)
+			continue;
+		tk_buf_str(out, i ? "," : "");
+		add_pair(out, tk_op_title(p->op), 40, p->title, 110);
+	}
+	tk_buf_str(out, "],\"times\":[");
+	add_all_times(out, m, contenders, count);
+	tk_buf_str(out, "]});\n");
+	return tk_output_put(site->out, "data/compare.js", out, err);
+}
+
+int tk_page_compare(struct tk_site *site, struct tk_error *err)
+{
+	struct contender *contenders = malloc((site->model.series_count + 1) * sizeof *contenders);
+	if (!contenders)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	size_t count = find_contenders(&site->model, contenders);
+	int status = write_data(site, contenders, count, err);
+	free(contenders);
+	if (status)
+		return status;
+	struct tk_value *page = tk_page_begin(site, "compare.html", "Compare", TK_SECTION_COMPARE);
+	tk_set_flag(site->arena, page, "any", count > 0);
+	return tk_page_end(site, "compare", "compare.html", err);
+}
