@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef tk_fail
+#undef tk_fail_errno
+
 /* Newlines at the end of a message come from the tools that we quote; the printer adds its own. */
 static void trim_end(char *s)
 {

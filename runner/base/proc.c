@@ -260,7 +260,7 @@ static int start(const struct tk_proc_spec *spec, struct child *c, struct tk_err
 	struct plumbing p = {-1, -1, -1, -1};
 	char **env = tk_env_scrubbed(spec->env, err), *path = env ? resolve(spec, env, err) : NULL;
 	pid_t parent = getpid();
-	int status = path ? open_plumbing(spec, &p, c, err) : err ? err->status : env ? TK_ENOTFOUND : TK_ENOMEM;
+	int status = path ? open_plumbing(spec, &p, c, err) : env ? TK_ENOTFOUND : TK_ENOMEM;
 
 	if (status)
 		goto out;
