@@ -13,10 +13,28 @@
 static const char *const kind_words[] = {
 	[TK_UPSTREAM_SELF] = "self", [TK_UPSTREAM_GIT] = "git", [TK_UPSTREAM_SYSTEM] = "system", [TK_UPSTREAM_BUILTIN] = "builtin"};
 
+/* Where the history says that an upstream is, so that pages can link to its commits: for `self`, what stands before /commit/ in
+ * site.commit_url. */
+static void url_of(const struct tk_night *n, const struct tk_upstream_config *u, char *out, size_t size)
+{
+	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->forge_url : NULL, *end = commit ? strstr(commit, "/commit/") : NULL;
+	char forge[1024];
+	if (commit && !end)
+		tk_log(TK_LOG_WARN, "commit_url", NULL, "site.commit_url has no /commit/ in it: revisions of %s are no links", u->name);
+	if (!end) {
+		tk_source_public_url(u->url ? u->url : "", out, size);
+		return;
+	}
+	if (end - commit > 2 && strncmp(end - 2, "/-", 2) == 0)   /* GitLab */
+		end -= 2;
+	snprintf(forge, sizeof forge, "%.*s", (int)(end - commit), commit);
+	tk_source_public_url(forge, out, size);
+}
+
 static int put_upstream(struct tk_night *n, struct tk_product *p, struct tk_error *err)
 {
 	char url[4200];
-	tk_source_public_url(p->config->url ? p->config->url : "", url, sizeof url);
+	url_of(n, p->config, url, sizeof url);
 	struct tk_upstream_row row = {.name = p->config->name, .kind = kind_words[p->config->kind], .url = url};
 	return tk_store_put_upstream(n->store, &row, &p->upstream_id, err);
 }
