@@ -194,15 +194,6 @@ static void add_row(struct tk_table *t, const struct result *r)
 	}
 }
 
-/* Prints and frees the document. */
-static int print_json(json_t *json, struct tk_error *err)
-{
-	const bool failed = !json || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) || putchar('\n') == EOF;
-
-	json_decref(json);
-	return failed ? tk_fail(err, TK_EIO, "writing JSON failed") : TK_OK;
-}
-
 static int print_results(const struct tk_globals *g, const struct build_options *o, const struct result *results, size_t count, struct tk_error *err)
 {
 	if (o->json) {
@@ -210,7 +201,7 @@ static int print_results(const struct tk_globals *g, const struct build_options 
 		for (size_t i = 0; i < count; i++)
 			json_array_append_new(list, result_json(&results[i]));
 		if (json_array_size(list) == count)
-			return print_json(list, err);
+			return tk_command_print_json(list, err);
 		json_decref(list);
 		return tk_fail(err, TK_EDATA, "a path or flag is not UTF-8, which JSON needs");
 	}
@@ -339,7 +330,7 @@ static int list(const struct tk_globals *g, const struct tk_config *config, cons
 	if (!status && !o->json && !json_array_size(json))
 		printf("No build%s%s is in the cache.\n", o->upstream ? " of " : "", o->upstream ? o->upstream : "");
 	else if (!status)
-		status = o->json ? print_json(json_incref(json), &err) : tk_table_print(t, stdout, &err);
+		status = o->json ? tk_command_print_json(json_incref(json), &err) : tk_table_print(t, stdout, &err);
 	tk_names_free(keys, count);
 	tk_table_free(t);
 	json_decref(json);
@@ -368,7 +359,7 @@ static int clean(const struct tk_config *config, const struct build_options *o)
 	if (!status)
 		status = tk_artifact_keys(config->cache_dir, &left, &after, &err);
 	if (!status && o->json)
-		status = print_json(json_pack("{s:I}", "removed", (json_int_t)(count - after)), &err);
+		status = tk_command_print_json(json_pack("{s:I}", "removed", (json_int_t)(count - after)), &err);
 	else if (!status)
 		printf("removed %zu build%s\n", count - after, count - after == 1 ? "" : "s");
 	tk_names_free(keys, count);
@@ -384,7 +375,7 @@ static int import(const struct tk_config *config, const struct build_options *o)
 	int status = tk_artifact_import(config->cache_dir, o->import_file, &imported, &err);
 
 	if (!status && o->json)
-		status = print_json(json_pack("{s:I}", "imported", (json_int_t)imported), &err);
+		status = tk_command_print_json(json_pack("{s:I}", "imported", (json_int_t)imported), &err);
 	else if (!status)
 		printf("imported %zu build%s\n", imported, imported == 1 ? "" : "s");
 	return status ? tk_command_fail("build", &err) : TK_EXIT_OK;

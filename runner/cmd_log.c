@@ -163,14 +163,6 @@ static json_t *night_json(const struct tk_night_row *night, const struct night_c
 	return json;
 }
 
-static int print_json(json_t *json, struct tk_error *err)
-{
-	int failed = !json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF;
-
-	json_decref(json);
-	return failed ? tk_fail(err, TK_EINTERNAL, "the nights cannot be written as JSON") : 0;
-}
-
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
 static const struct tk_column night_columns[] = {
@@ -268,7 +260,7 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g, const str
 			night_row(t, night, &c, l);
 	}
 	if (!status && o->json)
-		status = print_json(json_incref(array), err);
+		status = tk_command_print_json(json_incref(array), err);
 	else if (!status && !shown)
 		puts(o->failed ? "No night failed." : "No nights yet.");
 	else if (!status)
@@ -441,7 +433,7 @@ static int print_night(struct tk_store *s, const struct tk_globals *g, const str
 	if (!status)
 		status = tk_store_runs_of_night(s, night->id, &d.runs, err);
 	if (!status && o->json) {
-		status = print_json(detail_json(night_json(night, &c, l), &d, l), err);
+		status = tk_command_print_json(detail_json(night_json(night, &c, l), &d, l), err);
 	} else if (!status) {
 		t = tk_table_new(g, night_columns);
 		night_row(t, night, &c, l);

@@ -92,15 +92,6 @@ static int find_names(const struct tk_globals *g, char ***names, size_t *count, 
 	return status;
 }
 
-/* Prints and frees the document. */
-static int print_json(json_t *json, struct tk_error *err)
-{
-	int failed = !json || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) || putchar('\n') == EOF;
-
-	json_decref(json);
-	return failed ? tk_fail(err, TK_EIO, "writing JSON failed") : TK_OK;
-}
-
 /* ---- list --------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
@@ -145,7 +136,7 @@ static int list(const struct tk_globals *g, const struct suite_options *o)
 	}
 	tk_names_free(names, count);
 	if (!status)
-		status = o->json ? print_json(json_incref(json), &err) : tk_table_print(t, stdout, &err);
+		status = o->json ? tk_command_print_json(json_incref(json), &err) : tk_table_print(t, stdout, &err);
 	tk_table_free(t);
 	json_decref(json);
 	if (status)
@@ -227,7 +218,7 @@ static int show_suite(
 			show_row(t, problems, &s->problems[i], &p);
 	}
 	if (!status && o->json)
-		status = print_json(json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title, "path",
+		status = tk_command_print_json(json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title, "path",
 		                            s->path, "hash", s->hash, "problems", problems),
 		        err);
 	else if (!status)

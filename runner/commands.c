@@ -67,6 +67,14 @@ int tk_command_fail(const char *command, const struct tk_error *err)
 	return exit_code(err->status);
 }
 
+int tk_command_print_json(json_t *json, struct tk_error *err)
+{
+	bool failed = !json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF;
+
+	json_decref(json);
+	return failed ? tk_fail(err, TK_EIO, "the result cannot be written as JSON") : TK_OK;
+}
+
 static int open_store(const char *path, int mode, struct tk_store **store, struct tk_error *err)
 {
 	int status = tk_store_open(path, mode, store, err);

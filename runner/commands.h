@@ -6,6 +6,7 @@
 #ifndef TK_COMMANDS_H
 #define TK_COMMANDS_H
 #include <argp.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include "base/error.h"
@@ -41,6 +42,9 @@ void tk_command_overview(FILE *out);
 
 /* Prints "tracker CMD: message" to stderr once, logs it and maps the status to an exit code. */
 int tk_command_fail(const char *command, const struct tk_error *err);
+
+/* Prints a document to stdout and frees it; NULL (it could not be made) is an error too. */
+int tk_command_print_json(json_t *json, struct tk_error *err);
 
 /* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints and returns the exit code; 0 otherwise.
  * Free with tk_command_close. */

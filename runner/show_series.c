@@ -234,14 +234,6 @@ static json_t *series_json(const struct tk_show_options *o, const struct tk_look
 	return json;
 }
 
-static int print_json(json_t *json, struct tk_error *err)
-{
-	int failed = !json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF;
-
-	json_decref(json);
-	return failed ? tk_fail(err, TK_EINTERNAL, "the series cannot be written as JSON") : 0;
-}
-
 int tk_show_series(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
 	const struct tk_series_row *series, struct tk_error *err)
 {
@@ -250,7 +242,7 @@ int tk_show_series(struct tk_store *s, const struct tk_globals *g, const struct 
 	int status = detail_load(s, series->id, o->limit, &d, err);
 
 	if (!status && o->json) {
-		status = print_json(series_json(o, l, series, &d), err);
+		status = tk_command_print_json(series_json(o, l, series, &d), err);
 	} else if (!status) {
 		print_identity(l, series);
 		add_sparkline(&spark, &d.points);
@@ -308,7 +300,7 @@ int tk_show_series_list(struct tk_store *s, const struct tk_globals *g, const st
 		tk_rows_free(&points);
 	}
 	if (!status && o->json)
-		status = print_json(json_incref(array), err);
+		status = tk_command_print_json(json_incref(array), err);
 	else if (!status)
 		status = tk_table_print(t, stdout, err);
 	json_decref(array);
