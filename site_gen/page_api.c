@@ -182,6 +182,15 @@ static int put_badge(struct tk_site *site, const char *path, const char *what, c
 	return tk_output_put(site->out, path, out, err);
 }
 
+/* Three digits: the noise of a night is then mostly not a new file. */
+static const char *badge_value(double value, const char *unit, char out[TK_FORMAT_SIZE])
+{
+	struct tk_scale scale = tk_scale_for(value, unit);
+	double v = value / scale.divisor;
+	snprintf(out, TK_FORMAT_SIZE, "%.*f %.20s", v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, scale.unit);
+	return out;
+}
+
 static int write_series_badge(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	const struct tk_point *last = tk_series_last(s);
@@ -193,7 +202,7 @@ static int write_series_badge(struct tk_site *site, const struct tk_site_series 
 		tone = tk_tone_of_state(s->failure->outcome);
 	} else if (last) {
 		bool moved = !strcmp(tone, "bad") || !strcmp(tone, "good");
-		snprintf(says, sizeof says, "%s%s%.40s", tk_format_value(last->value, s->row->unit, value), moved ? ", " : "",
+		snprintf(says, sizeof says, "%s%s%.40s", badge_value(last->value, s->row->unit, value), moved ? ", " : "",
 		        moved ? status : "");
 	} else {
 		snprintf(says, sizeof says, "not measured");

@@ -137,6 +137,11 @@
   }
 
   // One night, told in words and links below the chart.
+  // The commits between two revisions, where the forge of the newer one has a page for them.
+  function range(before, p) {
+    var a = before && names.revisions[before.revision], b = names.revisions[p.revision], forge = b && /^(.*\/)commit\/[^/]+$/.exec(b[2]);
+    return a && forge && a !== b && a[2].indexOf(forge[1]) === 0 ? forge[1] + "compare/" + a[0] + "..." + b[0] : "";
+  }
   function pick(i) {
     if (i < 0 || i >= main.points.length) return;
     at = i;
@@ -145,6 +150,8 @@
     picked.append(night ? el("a", minute(p), root + night) : minute(p), " \u00b7 " + number(p.value / divisor) + " " + unit + ", interval " + number(p.lo / divisor) + " to " + number(p.hi / divisor));
     if (before) picked.append(" \u00b7 " + change(p.value / before.value - 1) + " to the night before");
     if (r) picked.append(" \u00b7 ", r[2] ? el("a", r[0].slice(0, 12), r[2]) : r[0].slice(0, 12), " " + r[1]);
+    var commits = range(before, p);
+    if (commits) picked.append(" \u00b7 ", el("a", "commits since the night before", commits));
     if (before && before.environment !== p.environment) picked.append(" \u00b7 environment: " + (names.environments[p.environment] || "changed"));
     picked.hidden = false;
     KS.set("night", String(p.time));

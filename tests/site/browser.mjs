@@ -89,6 +89,20 @@ const tests = {
     assert.ok(hash.includes(encodeURIComponent(PEER)) || hash.includes('with='));
     await context.close();
   },
+  async 'a picked night links to the commits since the one before'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES);
+    await page.focus('#canvas');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    let found = [];
+    for (let i = 0; i < 4; i++, await page.keyboard.press('ArrowLeft'))
+      found.push(await page.evaluate(() => document.querySelector('#picked a[href*="compare"]')?.href ?? ''));
+    const links = found.filter(Boolean);
+    assert.ok(links.length > 0 && links.length < 4, `a new commit every third night: ${found}`);
+    for (const link of links) assert.match(link, /^https:\/\/github\.com\/OpenMathLib\/OpenBLAS\/compare\/[0-9a-f]{40}\.\.\.[0-9a-f]{40}$/);
+    await context.close();
+  },
   async 'dragging zooms'() {
     const { context, page } = await open({});
     await visit(page, SERIES);
