@@ -96,16 +96,16 @@ static void session_of(char *variables[SESSION_MAX + 1])
  * ours leaves behind in its process group ends with it. */
 static void open_browser(const char *index)
 {
-	const char *argv[] = {"setsid", "--fork", "xdg-open", index, NULL};
+	const char *argv[] = {"setsid", "--fork", "--wait", "xdg-open", index, NULL};
 	char *session[SESSION_MAX + 1], *found = NULL;
-	struct tk_proc_spec spec = {.argv = argv, .env = (const char *const *)session, .deadline_s = 10, .log_path = "/dev/null"};
+	struct tk_proc_spec spec = {.argv = argv, .env = (const char *const *)session, .deadline_s = 3, .log_path = "/dev/null"};
 	struct tk_proc_result result = {0};
 	struct tk_error err = {0};
 
 	session_of(session);
 	if (!tk_proc_find("xdg-open", &found))
 		tk_fail(&err, TK_ENOTFOUND, "there is no xdg-open");
-	else if (!tk_proc_run(&spec, &result, &err))
+	else if (!tk_proc_run(&spec, &result, &err) && !result.timed_out) /* some xdg-open stay as long as the browser */
 		tk_proc_check(&spec, &result, &err);
 	if (err.status)
 		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s", err.message);
