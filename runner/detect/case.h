@@ -70,7 +70,12 @@ void tk_cases_free(struct tk_cases *c);
 int tk_common_mode(struct tk_cases *c, struct tk_error *err);
 const struct tk_common_shift *tk_common_shift_of(const struct tk_cases *c, int64_t device_id, int64_t night_id);   /* NULL: none known */
 
+#define TK_NIGHTS_JUDGED 3        /* evidence that comes late still counts: a night is judged together with the two before it */
+#define TK_HISTORY_MIN 48         /* points before the range that are read for the noise, whatever the window */
+#define TK_PRIOR_HISTORY_MIN 10   /* points that make the noise of a series known to the others of its device */
+
 /* prior.c: noise between nights that a series of this device probably has. */
+double tk_prior_of(double *noises, size_t count);          /* of series that have a history; reordered; 0: too few */
 int tk_case_priors(struct tk_cases *c, double *prior, struct tk_error *err);       /* prior[i] of case i */
 
 /* verdict.c: the word, the numbers and the reason of one case. */

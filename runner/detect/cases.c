@@ -7,7 +7,6 @@
 #include "detect/case.h"
 #include "detect/filter.h"
 
-#define HISTORY_MIN 48            /* points before the range that are read for the noise, whatever the window */
 #define INTERVAL_TO_SE 3.92       /* a 95 % interval is 2 * 1.96 standard errors wide */
 
 static const struct tk_night_row *night_of(const struct tk_catalog *c, int64_t id)
@@ -169,7 +168,7 @@ static int add_alert(struct tk_cases *c, const struct tk_alert_row *a, struct tk
 
 static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
 {
-	size_t before = c->options.window > HISTORY_MIN ? c->options.window : HISTORY_MIN;
+	size_t before = c->options.window > TK_HISTORY_MIN ? c->options.window : TK_HISTORY_MIN;
 	int rc = tk_store_windows(s, c->since_s, c->until_s, known_before(c), before, &c->windows, &c->points, err);
 
 	if (rc)

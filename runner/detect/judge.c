@@ -30,7 +30,7 @@ int tk_judge_baseline(const double *y, size_t range, size_t *base)
 		return TK_OK;
 	for (size_t i = from; i < range; i++)
 		values[i - from] = exp(y[i] - y[from]);
-	rc = tk_changepoints(values, range - from, NULL, &found, &count);
+	rc = tk_changepoints(values, NULL, range - from, NULL, &found, &count);
 	if (!rc && count)
 		*base = from + found[count - 1].index;
 	free(found);

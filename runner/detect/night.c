@@ -10,9 +10,6 @@
 #include "detect/case.h"
 #include "stats/changepoint.h"
 
-/* Evidence that comes late still counts: a night is judged together with the two before it. */
-#define NIGHTS 3
-
 static int out_of_memory(struct tk_error *err)
 {
 	return tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
@@ -24,7 +21,7 @@ static int64_t range_start(const struct tk_rows *nights, const struct tk_night_r
 	int64_t since = night->as_of_s, found;
 
 	*previous = 0;
-	for (int back = 1; back < NIGHTS; back++, since = found) {
+	for (int back = 1; back < TK_NIGHTS_JUDGED; back++, since = found) {
 		const struct tk_night_row *best = NULL;
 
 		for (size_t i = 0; i < nights->count; i++) {
@@ -194,6 +191,7 @@ static int find_change_points(struct tk_store *s, struct tk_cases *c, const stru
 	struct tk_changepoint *found = NULL;
 	struct tk_rows points;
 	double *values;
+	int64_t *days;
 	size_t count = 0;
 	int rc = tk_store_points(s, series->id, INT64_MIN, 0, &points, err);
 
@@ -201,13 +199,17 @@ static int find_change_points(struct tk_store *s, struct tk_cases *c, const stru
 		return rc;
 	o.min_effect = c->options.min_effect;
 	values = calloc(points.count + 1, sizeof *values);
-	for (size_t i = 0; values && i < points.count; i++)
+	days = calloc(points.count + 1, sizeof *days);
+	for (size_t i = 0; values && days && i < points.count; i++) {
 		values[i] = TK_ROWS_AT(&points, struct tk_point, i)->value;
-	if (!values || tk_changepoints(values, points.count, &o, &found, &count))
+		days[i] = TK_ROWS_AT(&points, struct tk_point, i)->as_of_s / 86400;
+	}
+	if (!values || !days || tk_changepoints(values, days, points.count, &o, &found, &count))
 		rc = out_of_memory(err);
 	if (!rc)
 		rc = put_change_points(s, c, series, &points, found, count, err);
 	free(found);
+	free(days);
 	free(values);
 	tk_rows_free(&points);
 	return rc;

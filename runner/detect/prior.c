@@ -9,7 +9,6 @@
 #include "detect/case.h"
 #include "stats/summary.h"
 
-#define HISTORY_MIN 10
 #define WITH_HISTORY_MIN 5
 #define YOUNG_MIN 5
 #define LEAST_PRIOR 0.0005
@@ -21,17 +20,22 @@ static int by_device(const void *a, const void *b)
 	return (x->device->id > y->device->id) - (x->device->id < y->device->id);
 }
 
+double tk_prior_of(double *noises, size_t count)
+{
+	return count >= WITH_HISTORY_MIN ? fmax(LEAST_PRIOR, tk_median(noises, count)) : 0;
+}
+
 static double of_history(struct tk_case *const *k, size_t n, double *work)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double own = k[i]->range >= HISTORY_MIN ? tk_own_noise(k[i]->y, k[i]->range) : 0;
+		double own = k[i]->range >= TK_PRIOR_HISTORY_MIN ? tk_own_noise(k[i]->y, k[i]->range) : 0;
 
 		if (own > 0)
 			work[count++] = own;
 	}
-	return count >= WITH_HISTORY_MIN ? fmax(LEAST_PRIOR, tk_median(work, count)) : 0;
+	return tk_prior_of(work, count);
 }
 
 static double of_spread(struct tk_case *const *k, size_t n, double *work)

@@ -10,7 +10,10 @@
 #include "base/error.h"
 #include "stats/compare.h"
 #include "stats/noise.h"
+#include "stats/refine.h"
+#include "stats/scale.h"
 #include "stats/summary.h"
+#include "stats/weekday.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
 	.min_effect = 0.005, .penalty = 0.9, .outlier = 2.5, .z = 3.5, .confidence = 0.95,
@@ -18,6 +21,8 @@ const struct tk_changepoint_options tk_changepoint_defaults = {
 
 #define LEAST_NOISE 1e-5      /* relative: no clock is better, and a constant series has no noise of its own */
 #define MIN_POINTS 4
+#define ROUNDS 3
+#define REMEMBERS 1.5         /* long-run noise over that of one point: white noise is below */
 
 /* The cost of the best fit so far as a function of the level of the newest segment: a row of parabolas. */
 struct piece {
@@ -187,37 +192,43 @@ static bool normalise(double *y, size_t n, double tau, double *lo, double *hi, d
 	return *hi > *lo;
 }
 
-struct step { struct tk_shift shift; double z, error; };
+struct step { double shift, z, error; };
 
 /* The step between neighbouring segments [a, b) and [b, c) of logarithms. */
 static int measure_step(const double *logs, size_t a, size_t b, size_t c, double tau, struct step *out)
 {
-	int rc = tk_compare(logs + a, b - a, logs + b, c - b, 0.95, &out->shift);
+	int rc = tk_hodges_lehmann(logs + a, b - a, logs + b, c - b, tau / 1000, &out->shift);
 
 	/* 0.955: efficiency of the Hodges-Lehmann estimate under normal noise */
 	out->error = tau * sqrt((1.0 / (double)(b - a) + 1.0 / (double)(c - b)) / 0.955);
-	out->z = fabs(out->shift.shift) / out->error;
+	out->z = fabs(out->shift) / out->error;
 	return rc;
 }
 
 /* Takes back what is too small or not borne out, weakest first. bounds[count] is n. Leaves the steps in `steps`, steps[i] at bounds[i]. */
 static int prune(const double *logs, size_t *bounds, size_t *count, const struct tk_changepoint_options *o, double tau, struct step *steps)
 {
+	size_t from = 1, to = *count;      /* the steps that are not measured yet */
+
 	for (;;) {
 		size_t weakest = 0;
 
-		for (size_t i = 1; i < *count; i++) {
+		for (size_t i = from; i < to; i++) {
 			int rc = measure_step(logs, bounds[i - 1], bounds[i], bounds[i + 1], tau, &steps[i]);
 
 			if (rc)
 				return rc;
-			if ((steps[i].z < o->z || fabs(steps[i].shift.shift) < log1p(o->min_effect)) && (!weakest || steps[i].z < steps[weakest].z))
-				weakest = i;
 		}
+		for (size_t i = 1; i < *count; i++)
+			if ((steps[i].z < o->z || fabs(steps[i].shift) < log1p(o->min_effect)) && (!weakest || steps[i].z < steps[weakest].z))
+				weakest = i;
 		if (!weakest)
 			return TK_OK;
 		memmove(bounds + weakest, bounds + weakest + 1, (*count - weakest) * sizeof *bounds);
+		memmove(steps + weakest, steps + weakest + 1, (*count - weakest - 1) * sizeof *steps);
 		--*count;
+		from = weakest > 1 ? weakest - 1 : 1;
+		to = weakest < *count ? weakest + 1 : *count;
 	}
 }
 
@@ -233,9 +244,9 @@ static struct tk_changepoint describe(const double *logs, const size_t *bounds, 
 		.index = where[bounds[0]],
 		.before = median_of(logs, bounds[-1], bounds[0], work),
 		.after = median_of(logs, bounds[0], bounds[1], work),
-		.change = expm1(step->shift.shift),
-		.lo = expm1(step->shift.shift - z * step->error),
-		.hi = expm1(step->shift.shift + z * step->error),
+		.change = expm1(step->shift),
+		.lo = expm1(step->shift - z * step->error),
+		.hi = expm1(step->shift + z * step->error),
 		.p = tk_normal_p(step->z),
 	};
 }
@@ -260,22 +271,18 @@ static bool scratch_make(struct scratch *s, size_t n)
 	return s->logs && s->y && s->work && s->where && s->bounds && s->steps && s->fit.start;
 }
 
-/* Segments of s->logs[0 .. n), into bounds and steps. */
-static int segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
+/* One fit of s->logs[0 .. n) in units of tau, into bounds and steps. */
+static int fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau, size_t *segments)
 {
-	struct tk_noise noise;
-	double tau;
-	int rc = tk_noise_of(s->logs, n, &noise);
-
-	*segments = 1;
-	if (rc)
-		return rc;
-	tau = fmax(noise.tau, LEAST_NOISE);
 	memcpy(s->y, s->logs, n * sizeof *s->y);
+	s->fit.now.count = s->fit.next.count = 0;
 	s->fit.y = s->y;
 	s->fit.n = n;
 	s->fit.outlier = o->outlier;
 	s->fit.beta = o->penalty * 2 * log((double)n);
+	*segments = 1;
+	s->bounds[0] = 0;
+	s->bounds[1] = n;
 	if (!normalise(s->y, n, tau, &s->fit.lo, &s->fit.hi, s->work))
 		return TK_OK;
 	if (!run_fit(&s->fit))
@@ -285,25 +292,73 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 	return prune(s->logs, s->bounds, segments, o, tau, s->steps);
 }
 
-int tk_changepoints(const double *x, size_t n, const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count)
+/* What is left of s->logs without the levels, into s->y. */
+static void take_levels_out(struct scratch *s, size_t segments)
+{
+	for (size_t g = 0; g < segments; g++) {
+		size_t from = s->bounds[g], count = s->bounds[g + 1] - from;
+		double level;
+
+		memcpy(s->work, s->logs + from, count * sizeof *s->work);
+		level = tk_select(s->work, count, 0.5);
+		for (size_t i = from; i < from + count; i++)
+			s->y[i] = s->logs[i] - level;
+	}
+}
+
+/* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is estimated anew, until that changes nothing. */
+static int segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
+{
+	struct tk_noise noise;
+	double tau = INFINITY;
+	int rc = tk_noise_of(s->logs, n, &noise);
+
+	*segments = 1;
+	for (int round = 0; !rc && round < ROUNDS; round++) {
+		double next = fmax(noise.tau, LEAST_NOISE);
+
+		if (next >= 0.98 * tau)
+			break;
+		tau = next;
+		rc = fit_levels(s, n, o, tau, segments);
+		take_levels_out(s, *segments);
+		if (rc || *segments < 2)
+			break;
+		rc = tk_noise_of(s->y, n, &noise);
+	}
+	if (!rc && noise.tau > REMEMBERS * noise.sigma)
+		rc = tk_refine(s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments);
+	for (size_t i = 1; !rc && i < *segments; i++)
+		rc = measure_step(s->logs, s->bounds[i - 1], s->bounds[i], s->bounds[i + 1], tau, &s->steps[i]);
+	return rc;
+}
+
+int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,
+	struct tk_changepoint **out, size_t *count)
 {
 	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
 	struct scratch s = { 0 };
 	size_t kept = 0, segments = 1;
+	int64_t *days = NULL;
+	bool weekly;
 	int rc = TK_ENOMEM;
 
 	*out = NULL;
 	*count = 0;
 	if (n < MIN_POINTS)
 		return TK_OK;
-	if (!scratch_make(&s, n))
+	days = malloc(n * sizeof *days);
+	if (!days || !scratch_make(&s, n))
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		if (isfinite(x[i]) && x[i] > 0) {
 			s.logs[kept] = log(x[i]);
+			days[kept] = day ? day[i] : 0;
 			s.where[kept++] = i;
 		}
-	rc = kept < MIN_POINTS ? TK_OK : segment(&s, kept, o, &segments);
+	rc = day ? tk_weekday_remove(s.logs, days, kept, &weekly) : TK_OK;
+	if (!rc)
+		rc = kept < MIN_POINTS ? TK_OK : segment(&s, kept, o, &segments);
 	if (rc || segments < 2)
 		goto out;
 	*out = calloc(segments - 1, sizeof **out);
@@ -315,6 +370,7 @@ int tk_changepoints(const double *x, size_t n, const struct tk_changepoint_optio
 		(*out)[i - 1] = describe(s.logs, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where, s.work);
 	*count = segments - 1;
 out:
+	free(days);
 	scratch_free(&s);
 	return rc;
 }

@@ -2,11 +2,13 @@
  *
  * On logarithms, piecewise constant levels are fitted with a biweight loss, so that spikes cost a bounded amount (R-FPOP, Fearnhead and
  * Rigaill 2019, exact by functional pruning). Loss and penalty are in units of the series' own long-run noise (stats/noise.h), so that
- * neither loudness nor autocorrelation makes changes. Steps that are smaller than `min_effect`, or that the segments beside them
- * do not bear out, are then taken back, weakest first. */
+ * neither loudness nor autocorrelation makes changes; steps that were found are taken out of the noise and the fit is made again. Steps
+ * that are smaller than `min_effect`, or that the segments beside them do not bear out, are taken back, weakest first. Where the noise
+ * remembers, changes are looked for again with that model (stats/serial.h). */
 #ifndef TK_STATS_CHANGEPOINT_H
 #define TK_STATS_CHANGEPOINT_H
 #include <stddef.h>
+#include <stdint.h>
 
 struct tk_changepoint_options {
 	double min_effect;      /* relative: 0.005 = 0.5 % */
@@ -24,9 +26,10 @@ struct tk_changepoint {
 	double p;               /* of no change here */
 };
 
-/* x: positive values in the order of time; others (a missing night, NaN, 0) are passed over, an index still counts them.
+/* day: the number of the day of each, so that a weekly pattern is no change; NULL: unknown.
+ * x: positive values in the order of time; others (a missing night, NaN, 0) are passed over, an index still counts them.
  * options NULL: the defaults. *out (NULL where there is none) is the caller's to free. 0 or TK_ENOMEM. */
-int tk_changepoints(const double *x, size_t n, const struct tk_changepoint_options *options,
+int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,
 	struct tk_changepoint **out, size_t *count);
 
 #endif

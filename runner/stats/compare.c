@@ -185,6 +185,36 @@ static int take(double *to, const double *from, size_t n, bool logarithms)
 	return TK_OK;
 }
 
+int tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance, double *shift)
+{
+	double *sorted, lo, hi;
+
+	if (!na || !nb)
+		return TK_EDATA;
+	sorted = malloc((na + nb) * sizeof *sorted);
+	if (!sorted)
+		return TK_ENOMEM;
+	memcpy(sorted, a, na * sizeof *a);
+	memcpy(sorted + na, b, nb * sizeof *b);
+	tk_sort(sorted, na);
+	tk_sort(sorted + na, nb);
+	lo = sorted[na] - sorted[na - 1];
+	hi = sorted[na + nb - 1] - sorted[0];
+	while (hi - lo > tolerance) {
+		double mid = lo + (hi - lo) / 2;
+
+		if (mid <= lo || mid >= hi)
+			break;
+		if (2 * pairs_up_to(sorted, na, sorted + na, nb, mid) >= na * nb)
+			hi = mid;
+		else
+			lo = mid;
+	}
+	*shift = lo + (hi - lo) / 2;
+	free(sorted);
+	return TK_OK;
+}
+
 static int compare(const double *a, size_t na, const double *b, size_t nb, double confidence, bool logarithms, struct tk_shift *out)
 {
 	double *work, *cumulative = NULL;

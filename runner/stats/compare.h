@@ -17,6 +17,9 @@ int tk_compare(const double *a, size_t na, const double *b, size_t nb, double co
 /* As above on logarithms: shift, lo and hi are b / a - 1. TK_EDATA also for values that are not positive. */
 int tk_compare_ratio(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out);
 
+/* Only the shift of finite values, to within `tolerance`: 0, TK_EDATA where a sample is empty, TK_ENOMEM. */
+int tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance, double *shift);
+
 /* Two-sided p of a standard normal deviate, and the deviate that a two-sided p belongs to. */
 double tk_normal_p(double z);
 double tk_normal_z(double p);

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "stats/scale.h"
 #include "stats/summary.h"
 
 #define MAD_TO_SD 1.4826        /* 1 / Phi^-1(3/4) */
+#define Q90_TO_SD 0.6080        /* 1 / Phi^-1(0.95): two clock states */
 #define Q80_TO_SD 0.7803        /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
 
 static void exchange(double *x, size_t i, size_t j)
@@ -47,7 +49,7 @@ static void select_kth(double *x, size_t n, size_t k)
 }
 
 /* As tk_quantile_sorted, without sorting; x is reordered. */
-static double quantile(double *x, size_t n, double p)
+double tk_select(double *x, size_t n, double p)
 {
 	double at = p * (double)(n - 1), next = INFINITY;
 	size_t k = (size_t)at;
@@ -65,15 +67,15 @@ static double scale_of(double *d, size_t n)
 {
 	if (n == 0)
 		return 0;
-	return fmax(MAD_TO_SD * quantile(d, n, 0.5), n >= 10 ? Q80_TO_SD * quantile(d, n, 0.8) : 0);
+	return fmax(MAD_TO_SD * tk_select(d, n, 0.5), n >= 10 ? Q80_TO_SD * tk_select(d, n, 0.8) : 0);
 }
 
 /* Scale of differences between means of neighbouring blocks of b points, as that of one independent point. sum has n + 1 prefix sums. */
 static double block_scale(const double *sum, size_t n, size_t b, double *work)
 {
-	size_t count = 0;
+	size_t count = 0, stride = (b + 1) / 2;      /* nearer neighbours say nothing new */
 
-	for (size_t i = 0; i + 2 * b <= n; i++)
+	for (size_t i = 0; i + 2 * b <= n; i += stride)
 		work[count++] = fabs(sum[i + 2 * b] - 2 * sum[i + b] + sum[i]) / (double)b;
 	return scale_of(work, count) * sqrt((double)b / 2);
 }
@@ -83,6 +85,19 @@ static double lag_scale(const double *x, size_t n, size_t lag, double *work)
 	for (size_t i = 0; i + lag < n; i++)
 		work[i] = fabs(x[i + lag] - x[i]);
 	return n > lag ? scale_of(work, n - lag) / M_SQRT2 : 0;
+}
+
+double tk_lag_scale(const double *x, size_t n, size_t lag, double *work)
+{
+	size_t count = n > lag ? n - lag : 0;
+	double scale;
+
+	for (size_t i = 0; i < count; i++)
+		work[i] = fabs(x[i + lag] - x[i]);
+	scale = scale_of(work, count);
+	if (count >= 40)
+		scale = fmax(scale, Q90_TO_SD * tk_select(work, count, 0.9));
+	return scale / M_SQRT2;
 }
 
 static double autocorrelation(double lag1, double lag2)
@@ -98,10 +113,10 @@ static double mad_of(const double *x, size_t n, double *work)
 
 	for (size_t i = 0; i < n; i++)
 		work[i] = x[i];
-	median = quantile(work, n, 0.5);
+	median = tk_select(work, n, 0.5);
 	for (size_t i = 0; i < n; i++)
 		work[i] = fabs(x[i] - median);
-	return MAD_TO_SD * quantile(work, n, 0.5);
+	return MAD_TO_SD * tk_select(work, n, 0.5);
 }
 
 /* A value that is far from the median of the seven around it is a spike, and is pulled in: it would be in every block of its size. */
@@ -112,7 +127,7 @@ static double without_spike(const double *x, size_t n, size_t i, double sigma)
 
 	for (size_t j = from; j < to; j++)
 		near[count++] = x[j];
-	median = tk_median(near, count);
+	median = tk_select(near, count, 0.5);
 	return fmin(fmax(x[i], median - 3 * sigma), median + 3 * sigma);
 }
 

@@ -31,7 +31,7 @@ static size_t find(const double *x, size_t n, struct tk_changepoint *first)
 	struct tk_changepoint *found;
 	size_t count;
 
-	assert_int_equal(tk_changepoints(x, n, NULL, &found, &count), TK_OK);
+	assert_int_equal(tk_changepoints(x, NULL, n, NULL, &found, &count), TK_OK);
 	if (count && first)
 		*first = found[0];
 	free(found);
@@ -110,7 +110,7 @@ static void a_revert_is_two_changes(void **state)
 	make(x, N, 77, 0.005, 0, 100, 0.05);
 	for (size_t i = 140; i < N; i++)
 		x[i] /= 1.05;
-	assert_int_equal(tk_changepoints(x, N, NULL, &c, &count), TK_OK);
+	assert_int_equal(tk_changepoints(x, NULL, N, NULL, &c, &count), TK_OK);
 	assert_int_equal(count, 2);
 	assert_in_range(c[0].index, 99, 101);
 	assert_in_range(c[1].index, 139, 141);
@@ -127,7 +127,7 @@ static void the_minimum_effect_is_kept(void **state)
 
 	make(x, N, 8, 0.001, 0, 200, 0.01);
 	o.min_effect = 0.02;
-	assert_int_equal(tk_changepoints(x, N, &o, &c, &count), TK_OK);
+	assert_int_equal(tk_changepoints(x, NULL, N, &o, &c, &count), TK_OK);
 	assert_int_equal(count, 0);
 	assert_null(c);
 }
@@ -164,6 +164,49 @@ static void little_or_nothing(void **state)
 	find(constant, 40, NULL);
 }
 
+/* Every seventh and sixth day is 3 % slower: no change where the days are known; a step is seen all the same. */
+static void a_weekly_pattern_is_no_change(void **state)
+{
+	static double x[N];
+	static int64_t day[N];
+
+	for (int step = 0; step < 2; step++)
+		for (uint64_t seed = 1; seed <= 10; seed++) {
+			struct tk_changepoint *found;
+			size_t count;
+
+			make(x, N, seed, 0.005, 0, 250, step ? 0.02 : 0);
+			for (size_t i = 0; i < N; i++) {
+				day[i] = (int64_t)i - 100;
+				x[i] *= i % 7 >= 5 ? 1.03 : 1;
+			}
+			assert_int_equal(tk_changepoints(x, day, N, NULL, &found, &count), TK_OK);
+			assert_int_equal(count, step);
+			assert_true(!step || labs((long)found[0].index - 250) <= 3);
+			free(found);
+		}
+}
+
+/* A jump between neighbours that are alike is seen, although the series wanders as far by itself. */
+static void a_jump_in_noise_that_remembers(void **state)
+{
+	static double x[N];
+	int found = 0, more = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct tk_changepoint c = { 0 };
+		size_t count;
+
+		make(x, N, seed, 0.012, 0.93, 250, 0.04);
+		count = find(x, N, &c);
+		found += count == 1 && labs((long)c.index - 250) <= 1;
+		make(x, N, seed, 0.012, 0.93, 250, 0);
+		more += find(x, N, NULL) > 0;
+	}
+	assert_true(found >= 15);
+	assert_true(more <= 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +217,8 @@ int main(void)
 		cmocka_unit_test(the_minimum_effect_is_kept),
 		cmocka_unit_test(missing_nights_count_but_do_not_decide),
 		cmocka_unit_test(little_or_nothing),
+		cmocka_unit_test(a_weekly_pattern_is_no_change),
+		cmocka_unit_test(a_jump_in_noise_that_remembers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
