@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_RESUME = 'r', OPT_ONLY = 'u', OPT_NO_SITE = 0x100, OPT_FAIL_ON, OPT_SEED };
+enum { OPT_RESUME = 'r', OPT_ONLY = 'u', OPT_NO_SITE = 0x100, OPT_FAIL_ON, OPT_SEED, OPT_DEVICES, OPT_SPLIT };
 
 struct options {
-	bool resume, no_site;
+	bool resume, no_site, split;
 	const char *only, *fail_on;
+	char **devices;       /* NULL: as configured */
 	unsigned long long seed;
 };
 
@@ -23,9 +24,26 @@ static const struct argp_option options_table[] = {
 	{"upstream", OPT_ONLY, "NAME", 0, "Only this upstream (and the control)", 0},
 	{"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
 	{"fail-on", OPT_FAIL_ON, "STATUS,...", 0, "Exit with 1 where a series has one of these statuses (see `tracker help diff`); none: never", 0},
+	{"devices", OPT_DEVICES, "LIST", 0, "Instead of the configured ones: all, kinds (cuda), one of a kind (cuda:0), GPUs by number (0,2), UUIDs", 0},
+	{"split", OPT_SPLIT, NULL, 0, "Like devices share the problems, instead of each measuring all of them", 0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the order of the jobs, to repeat a night's order", 0},
 	{0},
 };
+
+/* "a,b" as a list that ends with NULL. */
+static char **split_words(const char *text)
+{
+	size_t count = 1, n = 0;
+	for (const char *c = text; *c; c++)
+		count += *c == ',';
+	char **words = calloc(count + 1, sizeof *words);
+	for (const char *at = text; words && n < count; n++) {
+		size_t len = strcspn(at, ",");
+		words[n] = strndup(at, len);
+		at += len + (at[len] == ',');
+	}
+	return words;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -35,6 +53,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_ONLY: o->only = arg; return 0;
 	case OPT_NO_SITE: o->no_site = true; return 0;
 	case OPT_FAIL_ON: o->fail_on = arg; return 0;
+	case OPT_SPLIT: o->split = true; return 0;
+	case OPT_DEVICES:
+		tk_words_free(o->devices);
+		o->devices = split_words(arg);
+		return 0;
 	case OPT_SEED: {
 		char *end;
 		o->seed = strtoull(arg, &end, 0);
@@ -64,7 +87,7 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	struct tk_night_report report;
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress), .resume = o->resume,
-		.no_site = o->no_site, .only_upstream = o->only, .seed = o->seed};
+		.devices = o->devices, .split = o->split, .no_site = o->no_site, .only_upstream = o->only, .seed = o->seed};
 	tk_cancel_install();
 	int status = tk_night_run(config, store, &night, &report, &err);
 	tk_progress_free(progress);
@@ -101,6 +124,7 @@ int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 	else if (code == TK_EXIT_OK)
 		code = run_night(g, &o, config, store, fail_on ? fail_on : config->fail_on);
 	tk_words_free(fail_on);
+	tk_words_free(o.devices);
 	tk_command_close(config, store);
 	return code;
 }

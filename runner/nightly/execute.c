@@ -1,4 +1,4 @@
-/* Stage "measure": runs what is left of the plan, one job after the other, and stores each result before the next begins. */
+/* Stage "measure": runs what is left of the plan, one job at a time on each device, and stores each result before the device's next begins. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -7,12 +7,14 @@
 #include "problem/problem.h"
 #include "worker/worker.h"
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The inputs are the same every night: values change power and clocks, so other values would be another measurement. */
 #define INPUT_SEED 1
+#define SLICE_MS 50              /* how often workers are looked at that say nothing */
 
 /* What the jobs refer to, read once. */
 struct book { struct tk_rows series, problems, jobs, builds; };
@@ -159,49 +161,112 @@ static void outcome_without_run(struct tk_job_result *r, enum tk_outcome outcome
 	snprintf(r->message, sizeof r->message, "%s", message);
 }
 
-static int ask_worker(struct tk_night *n, const struct tk_job_row *job, const struct tk_series_row *series,
-	const struct tk_problem_row *problem, struct tk_night_device *d, struct tk_job_result *r, struct tk_error *err)
+/* A job on its way. What it belongs to is copied where the job has moved to another device. */
+struct seat {
+	struct tk_night_device *device;
+	struct tk_worker *worker;            /* NULL: nothing is running */
+	struct tk_job_row job;
+	struct tk_series_row series;
+	const struct tk_problem_row *problem;
+	const struct tk_build_row *build;
+	int64_t started_s;
+};
+
+static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
 {
 	const struct tk_measure_config *m = &n->config->measure;
-	struct tk_job_request request = {.backend_path = job->backend_path, .backend_options = job->options, .problem = problem->text,
-		.config = *series->config ? series->config : NULL, .mode = series->mode, .seed = INPUT_SEED,
+	struct tk_worker *worker = NULL;
+	struct tk_job_request request = {.backend_path = s->job.backend_path, .backend_options = s->job.options, .problem = s->problem->text,
+		.config = *s->series.config ? s->series.config : NULL, .mode = s->series.mode, .seed = INPUT_SEED,
 		.deadline_s = n->config->budgets.job_s, .measure_s = n->config->budgets.measure_s,
 		.relative_half_width = m->relative_half_width, .confidence = m->confidence,
 		.min_samples = m->min_samples, .max_samples = m->max_samples, .verify = true};
-	return tk_worker_measure(d->worker, &request, r, err);
+	int status = tk_night_worker(n, s->device, s->job.backend_path, &worker, err);
+	if (status == TK_OK)
+		status = tk_worker_start_measure(worker, &request, err);
+	if (status == TK_OK)
+		s->worker = worker;
+	return status;
 }
 
-static int run_job(struct tk_night *n, const struct book *b, const struct tk_job_row *job, struct tk_error *err)
+static int end_job(struct tk_night *n, struct seat *s, struct tk_job_result *r, struct tk_error *err)
+{
+	int status = put_result(n, &s->job, s->device, s->started_s, r, err);
+	s->worker = NULL;
+	if (status == TK_OK && strcmp(s->series.role, "ceiling") == 0)
+		status = put_ceiling(n, s->device, s->problem, r, err);
+	if (status == TK_OK)
+		count_result(n->report, r);
+	if (status == TK_OK && !tk_outcome_counts(r->outcome) && r->outcome != TK_OUTCOME_UNSUPPORTED)
+		tk_log(TK_LOG_WARN, tk_outcome_word(r->outcome), NULL, "%s: %s%s%s", s->series.slug, tk_outcome_word(r->outcome),
+			*r->message ? ": " : "", r->message);
+	tk_job_result_free(r);
+	return status;
+}
+
+static bool planned(const struct book *b, int64_t series_id)
+{
+	for (size_t i = 0; i < b->jobs.count; i++)
+		if (TK_ROWS_AT(&b->jobs, struct tk_job_row, i)->series_id == series_id)
+			return true;
+	return false;
+}
+
+static bool alike(const struct tk_night_device *a, const struct tk_night_device *b)
+{
+	json_t *x = json_object_get(a->info, "name"), *y = json_object_get(b->info, "name");
+	return a->layer == b->layer && json_equal(x, y) && json_equal(json_object_get(a->info, "arch"), json_object_get(b->info, "arch"));
+}
+
+/* A job of a device that is lost goes to a like one, as a point of that one's series, unless that has a job for it of its own. */
+static int move_job(struct tk_night *n, const struct book *b, struct seat *s, struct tk_error *err)
+{
+	for (size_t i = 0; i < n->device_count; i++) {
+		struct tk_night_device *d = &n->devices[i];
+		struct tk_series_row row = s->series;
+		if (d->lost || d == s->device || !alike(d, s->device))
+			continue;
+		row.device_id = d->device_id;
+		row.slug = NULL;
+		int status = tk_store_put_series(n->store, &row, &row.id, err);
+		if (status)
+			return status;
+		if (planned(b, row.id))
+			continue;
+		row.slug = s->series.slug;
+		s->series = row;
+		s->job.series_id = row.id;
+		s->device = d;
+		return TK_OK;
+	}
+	return TK_OK;
+}
+
+/* Fills the seat; *begun is false where the job ended at once, which is then stored. */
+static int begin_job(struct tk_night *n, const struct book *b, const struct tk_job_row *job, struct seat *s, struct tk_error *err)
 {
 	const struct tk_series_row *series = FIND(&b->series, struct tk_series_row, job->series_id);
-	const struct tk_problem_row *problem = series ? FIND(&b->problems, struct tk_problem_row, series->problem_id) : NULL;
-	const struct tk_build_row *build = FIND(&b->builds, struct tk_build_row, job->build_id);
-	if (!problem || !build)
+	*s = (struct seat){.job = *job, .problem = series ? FIND(&b->problems, struct tk_problem_row, series->problem_id) : NULL,
+		.build = FIND(&b->builds, struct tk_build_row, job->build_id), .started_s = tk_clock_now_s()};
+	if (!s->problem || !s->build)
 		return tk_fail(err, TK_EDATA, "job %lld of this night refers to a series that is not there", (long long)job->seq);
-	struct tk_night_device *d = device_of(n, series);
+	s->series = *series;
+	s->device = device_of(n, series);
 	struct tk_job_result r = {0};
-	int64_t started_s = tk_clock_now_s();
-	int status = TK_OK;
 	double spent_s = (double)(tk_clock_mono_ns() - n->started_mono_ns) / 1e9;
+	int status = s->device && s->device->lost ? move_job(n, b, s, err) : TK_OK;
+	if (status)
+		return status;
 	if (!*job->backend_path)
-		outcome_without_run(&r, TK_OUTCOME_BUILD_FAILED, build->message);
-	else if (!d)
-		outcome_without_run(&r, TK_OUTCOME_NO_DEVICE, "the device of this series is not there tonight");
+		outcome_without_run(&r, TK_OUTCOME_BUILD_FAILED, s->build->message);
+	else if (!s->device || s->device->lost)
+		outcome_without_run(&r, TK_OUTCOME_NO_DEVICE, s->device ? "the device was lost in this night" :
+			"the device of this series is not there tonight");
 	else if (n->config->budgets.night_s > 0 && spent_s > n->config->budgets.night_s)
 		outcome_without_run(&r, TK_OUTCOME_SKIPPED, "the night's budget (budgets.night) was spent");
 	else
-		status = ask_worker(n, job, series, problem, d, &r, err);
-	if (status == TK_OK)
-		status = put_result(n, job, d, started_s, &r, err);
-	if (status == TK_OK && strcmp(series->role, "ceiling") == 0)
-		status = put_ceiling(n, d, problem, &r, err);
-	if (status == TK_OK)
-		count_result(n->report, &r);
-	if (status == TK_OK && !tk_outcome_counts(r.outcome) && r.outcome != TK_OUTCOME_UNSUPPORTED)
-		tk_log(TK_LOG_WARN, tk_outcome_word(r.outcome), NULL, "%s: %s%s%s", series->slug, tk_outcome_word(r.outcome),
-			*r.message ? ": " : "", r.message);
-	tk_job_result_free(&r);
-	return status;
+		return ask_worker(n, s, err);
+	return end_job(n, s, &r, err);
 }
 
 /* Jobs that an earlier part of this night has done count in the summary too. */
@@ -220,25 +285,141 @@ static int count_done(struct tk_night *n, struct tk_error *err)
 	return status;
 }
 
+/* ---- all jobs ---- */
+
+/* The queue, and who is working on it. */
+struct hall {
+	struct tk_night *n;
+	struct book book;
+	struct seat *seats;                  /* one for each device */
+	bool *taken;                         /* of book.jobs */
+	size_t before, begun;
+	bool cpu;                            /* whose turn it is: nothing may run beside a measurement on the CPU */
+};
+
+static bool is_cpu(const struct tk_night_device *d)
+{
+	return d && strcmp(d->layer->name, "cpu") == 0;
+}
+
+/* The device that a job is for as things stand: the first like one where its own is lost. */
+static struct tk_night_device *place_of(struct hall *h, const struct tk_job_row *job)
+{
+	const struct tk_series_row *series = FIND(&h->book.series, struct tk_series_row, job->series_id);
+	struct tk_night_device *d = series ? device_of(h->n, series) : NULL;
+	for (size_t i = 0; d && d->lost && i < h->n->device_count; i++)
+		if (!h->n->devices[i].lost && alike(&h->n->devices[i], d))
+			return &h->n->devices[i];
+	return d;
+}
+
+/* Begins the next job of a device; of device NULL, every one that has none. */
+static int serve_device(struct hall *h, struct tk_night_device *d, struct seat *seat, struct tk_error *err)
+{
+	const struct tk_night_observer *o = h->n->options->observer;
+	int status = TK_OK;
+	for (size_t i = 0; status == TK_OK && !seat->worker && i < h->book.jobs.count; i++) {
+		const struct tk_job_row *job = TK_ROWS_AT(&h->book.jobs, struct tk_job_row, i);
+		const struct tk_series_row *series = FIND(&h->book.series, struct tk_series_row, job->series_id);
+		if (h->taken[i] || place_of(h, job) != d)
+			continue;
+		h->taken[i] = true;
+		if (o && o->progress)
+			o->progress(o->arg, h->before + h->begun, h->before + h->book.jobs.count, series ? series->slug : "");
+		h->begun++;
+		status = begin_job(h->n, &h->book, job, seat, err);
+		if (tk_cancel_requested())
+			break;
+	}
+	return status;
+}
+
+/* A device that cannot be opened any more is lost, and so is its job: to another one if there is a like one. */
+static int collect(struct hall *h, struct seat *s, struct tk_error *err)
+{
+	struct tk_job_result r = {0};
+	bool done = false;
+	int status = tk_worker_poll_measure(s->worker, &done, &r, err);
+	if (status || !done)
+		return status;
+	if (r.outcome == TK_OUTCOME_NO_DEVICE && !is_cpu(s->device)) {
+		s->device->lost = true;
+		tk_log(TK_LOG_WARN, "lost", NULL, "device %s was lost: %s", s->device->slug, r.message);
+		struct seat moved = *s;
+		moved.worker = NULL;
+		if ((status = move_job(h->n, &h->book, &moved, err)))
+			return status;
+		if (moved.device != s->device) {
+			struct seat *other = &h->seats[moved.device - h->n->devices];
+			s->worker = NULL;
+			tk_job_result_free(&r);
+			if (!other->worker) {
+				*other = moved;
+				return ask_worker(h->n, other, err);
+			}
+			for (size_t i = 0; i < h->book.jobs.count; i++)     /* that one is busy: back into the queue */
+				if (TK_ROWS_AT(&h->book.jobs, struct tk_job_row, i)->id == s->job.id)
+					h->taken[i] = false;
+			return TK_OK;
+		}
+	}
+	return end_job(h->n, s, &r, err);
+}
+
+static size_t wait_for_workers(struct hall *h)
+{
+	struct pollfd fds[64];
+	nfds_t count = 0;
+	size_t busy = 0;
+	for (size_t i = 0; i < h->n->device_count; i++) {
+		busy += h->seats[i].worker != NULL;
+		if (h->seats[i].worker && count < sizeof fds / sizeof *fds && tk_worker_fd(h->seats[i].worker) >= 0)
+			fds[count++] = (struct pollfd){.fd = tk_worker_fd(h->seats[i].worker), .events = POLLIN};
+	}
+	if (busy)
+		poll(fds, count, SLICE_MS);
+	return busy;
+}
+
+/* All jobs of the devices whose turn it is, each device one job at a time. */
+static int run_jobs(struct hall *h, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (;;) {
+		for (size_t i = 0; status == TK_OK && i < h->n->device_count && !tk_cancel_requested(); i++)
+			if (is_cpu(&h->n->devices[i]) == h->cpu && !h->seats[i].worker)
+				status = serve_device(h, &h->n->devices[i], &h->seats[i], err);
+		if (status || wait_for_workers(h) == 0)
+			break;
+		for (size_t i = 0; status == TK_OK && i < h->n->device_count; i++)
+			if (h->seats[i].worker)
+				status = collect(h, &h->seats[i], err);
+	}
+	if (status == TK_OK && tk_cancel_requested())
+		status = tk_fail(err, TK_ECANCELED, "stopped on request; `tracker nightly --resume` goes on from here");
+	return status;
+}
+
 int tk_night_measure(struct tk_night *n, struct tk_error *err)
 {
-	struct book b = {0};
+	struct hall h = {.n = n};
+	struct seat nowhere = {0};
 	int status = count_done(n, err);
-	size_t before = n->report->jobs;
+	h.before = n->report->jobs;
 	if (status == TK_OK)
-		status = open_book(n, &b, err);
-	for (size_t i = 0; status == TK_OK && i < b.jobs.count; i++) {
-		const struct tk_job_row *job = TK_ROWS_AT(&b.jobs, struct tk_job_row, i);
-		const struct tk_series_row *series = FIND(&b.series, struct tk_series_row, job->series_id);
-		const struct tk_night_observer *o = n->options->observer;
-		if (tk_cancel_requested()) {
-			status = tk_fail(err, TK_ECANCELED, "stopped on request; `tracker nightly --resume` goes on from here");
-			break;
-		}
-		if (o && o->progress)
-			o->progress(o->arg, before + i, before + b.jobs.count, series ? series->slug : "");
-		status = run_job(n, &b, job, err);
+		status = open_book(n, &h.book, err);
+	h.seats = calloc(n->device_count + 1, sizeof *h.seats);
+	h.taken = calloc(h.book.jobs.count + 1, sizeof *h.taken);
+	if (status == TK_OK && (!h.seats || !h.taken))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (status == TK_OK)
+		status = serve_device(&h, NULL, &nowhere, err);
+	for (int turn = 0; status == TK_OK && turn < 2; turn++) {
+		h.cpu = turn == 1;
+		status = run_jobs(&h, err);
 	}
-	close_book(&b);
+	free(h.seats);
+	free(h.taken);
+	close_book(&h.book);
 	return status;
 }

@@ -212,10 +212,8 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 
 static void free_night(struct tk_night *n)
 {
-	for (size_t i = 0; i < n->device_count; i++) {
-		tk_worker_free(n->devices[i].worker);
-		json_decref(n->devices[i].info);
-	}
+	for (size_t i = 0; i < n->device_count; i++)
+		tk_night_close_device(&n->devices[i]);
 	for (size_t i = 0; i < n->product_count; i++)
 		for (size_t k = 0; k < n->products[i].artifact_count; k++)
 			tk_artifact_free(n->products[i].artifacts[k]);

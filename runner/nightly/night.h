@@ -11,14 +11,20 @@
 
 struct tk_worker;
 
+#define TK_NIGHT_KEPT 6
+
 /* One device of this machine that the configuration wants, with the worker that serves it. */
 struct tk_night_device {
 	const struct tk_module *layer;
 	uint32_t index;
 	json_t *info;             /* what the device layer says of it */
-	char slug[64];
+	char slug[64], cores[1024];   /* cores of its workers; "": all */
 	int64_t device_id, environment_id;
 	struct tk_worker *worker;
+	/* GPUs: a process for each backend stays, because a context and a library take longer to start than a job. */
+	struct { char *backend; struct tk_worker *worker; } kept[TK_NIGHT_KEPT];
+	size_t kept_next;
+	bool lost;                /* it was there when the night began */
 };
 
 /* One upstream on its way from a branch to backends that can be measured. */
@@ -56,6 +62,12 @@ int tk_night_measure(struct tk_night *n, struct tk_error *err);
 int tk_night_detect(struct tk_night *n, struct tk_error *err);
 int tk_night_publish(struct tk_night *n, struct tk_error *err);
 int tk_night_tidy(struct tk_night *n, struct tk_error *err);       /* retention: samples, artifacts */
+
+/* The worker for a backend on a device; stays the device's. probe.c */
+int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out, struct tk_error *err);
+void tk_night_close_device(struct tk_night_device *d);
+/* Devices that can be measured beside each other share the cores among their workers. */
+int tk_night_share_cores(struct tk_night *n, struct tk_error *err);
 
 void tk_night_say(const struct tk_night *n, const char *stage, const char *detail);
 

@@ -21,6 +21,8 @@ struct tk_night_observer {
 struct tk_night_options {
 	const char *program;             /* absolute path of the tracker binary */
 	const struct tk_night_observer *observer;
+	char *const *devices;            /* instead of the configuration's; NULL: as configured */
+	bool split;                      /* like devices share the problems, instead of each measuring all of them */
 	bool resume;                     /* go on with the newest unfinished night */
 	bool no_site;
 	const char *only_upstream;       /* NULL: all */

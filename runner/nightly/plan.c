@@ -99,6 +99,29 @@ static bool runs_on(const struct tk_night_device *d, const char *path)
 
 struct problem_list { int64_t *ids; size_t count; };
 
+static bool alike(const struct tk_night_device *a, const struct tk_night_device *b)
+{
+	static const char *const keys[] = {"kind", "name", "arch"};
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *x = json_string_value(json_object_get(a->info, keys[i])), *y = json_string_value(json_object_get(b->info, keys[i]));
+		if (!x || !y || strcmp(x, y) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Where like devices share the problems, every device takes its turn. */
+static bool has_turn(const struct tk_night *n, const struct tk_night_device *d, size_t problem)
+{
+	size_t before = 0, all = 0;
+	for (size_t i = 0; i < n->device_count; i++) {
+		bool like = alike(&n->devices[i], d);
+		all += like;
+		before += like && &n->devices[i] < d;
+	}
+	return !n->options->split || problem % all == before;
+}
+
 static int plan_backend(struct plan_state *s, const struct tk_product *p, const char *backend, const char *path,
 	const struct problem_list *problems, struct tk_error *err)
 {
@@ -108,7 +131,8 @@ static int plan_backend(struct plan_state *s, const struct tk_product *p, const 
 		if (*path && !runs_on(d, path))
 			continue;
 		for (size_t i = 0; status == TK_OK && i < problems->count; i++)
-			status = add_job(s, &s->suite, d, p, backend, path, problems->ids[i], "suite", err);
+			if (has_turn(s->n, d, i))
+				status = add_job(s, &s->suite, d, p, backend, path, problems->ids[i], "suite", err);
 	}
 	return status;
 }

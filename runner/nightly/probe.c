@@ -10,6 +10,7 @@
 #include "nightly/night.h"
 #include "worker/worker.h"
 #include <sched.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,14 @@ static const char *text_of(const json_t *object, const char *key)
 	return s ? s : "";
 }
 
-/* "all" takes every kind but the fake one; else "cuda", "cuda:1" or a UUID. */
+/* "all" takes every kind but the fake one; else "cuda", "cuda:1", a UUID, or "1" for a GPU. */
 static bool means(const char *name, const char *kind, uint32_t index, const char *uuid)
 {
-	char numbered[48];
+	char numbered[48], number[16];
+	snprintf(number, sizeof number, "%u", index);
 	snprintf(numbered, sizeof numbered, "%s:%u", kind, index);
+	if (strcmp(name, number) == 0)
+		return strcmp(kind, "cpu") != 0 && strcmp(kind, "null") != 0;
 	if (strcmp(name, "all") == 0)
 		return strcmp(kind, "null") != 0;
 	return strcmp(name, kind) == 0 || strcmp(name, numbered) == 0 || (*uuid && strcmp(name, uuid) == 0);
@@ -38,16 +42,22 @@ bool tk_night_wants_device(char *const *names, const char *kind, uint32_t index,
 	return false;
 }
 
+/* The command line's choice, else the configuration's. */
+static char *const *devices_of(const struct tk_night *n)
+{
+	return n->options->devices ? n->options->devices : n->config->devices;
+}
+
 static void warn_of_absent(const struct tk_night *n)
 {
-	for (char *const *name = n->config->devices; *name; name++) {
+	for (char *const *name = devices_of(n); *name; name++) {
 		bool there = false;
 		for (size_t i = 0; i < n->device_count && !there; i++) {
 			const struct tk_night_device *d = &n->devices[i];
 			there = means(*name, d->layer->name, d->index, text_of(d->info, "uuid"));
 		}
 		if (!there)
-			tk_log(TK_LOG_WARN, "no_device", NULL, "the device `%s` of the configuration is not there: `tracker doctor` says why", *name);
+			tk_log(TK_LOG_WARN, "no_device", NULL, "the device `%s` is not there: `tracker doctor` says why", *name);
 	}
 }
 
@@ -94,32 +104,93 @@ static char *cpu_list(const struct tk_measure_config *m)
 	return tk_buf_detach(&list, NULL);
 }
 
-static int open_worker(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
+static int new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err)
 {
 	char *log = tk_path_join3(n->config->cache_dir, "logs", "worker.log");
-	char *cpus = cpu_list(&n->config->measure);
+	char *cpus = *d->cores ? strdup(d->cores) : cpu_list(&n->config->measure);
 	struct tk_worker_spec spec = {
 		.program = n->options->program,
 		.device_kind = d->layer->name,
 		.device_layer = d->layer->path,
 		.device_index = d->index,
-		.cpu_list = cpus,
+		.device_uuid = d->info ? text_of(d->info, "uuid") : NULL,
 		.threads = n->config->measure.threads,
+		.cpu_list = cpus,
 		.memory_limit_bytes = n->config->budgets.job_memory_bytes,
 		.log_path = log,
 	};
-	int status = tk_worker_new(&spec, &d->worker, err);
+	int status = tk_worker_new(&spec, out, err);
 	free(log);
 	free(cpus);
-	if (status == TK_OK)
-		status = tk_worker_device(d->worker, &d->info, err);
 	return status;
 }
 
-static void close_device(struct tk_night_device *d)
+static int open_worker(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
+	int status = new_worker(n, d, &d->worker, err);
+	return status ? status : tk_worker_device(d->worker, &d->info, err);
+}
+
+void tk_night_close_device(struct tk_night_device *d)
+{
+	for (size_t i = 0; i < TK_NIGHT_KEPT; i++) {
+		tk_worker_free(d->kept[i].worker);
+		free(d->kept[i].backend);
+	}
 	tk_worker_free(d->worker);
 	json_decref(d->info);
+}
+
+/* On a CPU, a second process with its threads and memory would disturb the first: it has one. */
+int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out, struct tk_error *err)
+{
+	size_t at = d->kept_next;
+	*out = d->worker;
+	if (strcmp(d->layer->name, "cpu") == 0)
+		return TK_OK;
+	for (size_t i = 0; i < TK_NIGHT_KEPT; i++)
+		if (d->kept[i].backend && strcmp(d->kept[i].backend, backend) == 0) {
+			*out = d->kept[i].worker;
+			return TK_OK;
+		}
+	tk_worker_free(d->kept[at].worker);
+	free(d->kept[at].backend);
+	d->kept[at].worker = NULL;
+	d->kept[at].backend = strdup(backend);
+	d->kept_next = (at + 1) % TK_NIGHT_KEPT;
+	int status = d->kept[at].backend ? new_worker(n, d, &d->kept[at].worker, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (status) {
+		free(d->kept[at].backend);
+		d->kept[at].backend = NULL;
+	}
+	*out = d->kept[at].worker;
+	return status;
+}
+
+/* Checks of large results use all cores that they may: not those of the device next to theirs. */
+int tk_night_share_cores(struct tk_night *n, struct tk_error *err)
+{
+	size_t gpus = 0, turn = 0;
+	cpu_set_t set;
+	int cores[CPU_SETSIZE], count = 0, status = TK_OK;
+	for (size_t i = 0; i < n->device_count; i++)
+		gpus += strcmp(n->devices[i].layer->name, "cpu") != 0;
+	if (gpus < 2 || sched_getaffinity(0, sizeof set, &set) != 0)
+		return TK_OK;
+	for (int c = 0; c < CPU_SETSIZE; c++)
+		if (CPU_ISSET(c, &set))
+			cores[count++] = c;
+	for (size_t i = 0; status == TK_OK && i < n->device_count && (size_t)count >= 2 * gpus; i++) {
+		struct tk_night_device *d = &n->devices[i];
+		size_t len = 0;
+		if (strcmp(d->layer->name, "cpu") == 0)
+			continue;
+		for (size_t c = turn * (size_t)count / gpus; c < (turn + 1) * (size_t)count / gpus && len < sizeof d->cores - 8; c++)
+			len += (size_t)snprintf(d->cores + len, sizeof d->cores - len, "%s%d", len ? "," : "", cores[c]);
+		turn++;
+		status = tk_worker_pin(d->worker, d->cores, err);
+	}
+	return status;
 }
 
 /* Opens one device; *more tells how many of its kind there are. *taken is false where it is not wanted or not there. */
@@ -129,18 +200,18 @@ static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t
 	struct tk_error why = {0};
 	int status = open_worker(n, &d, &why);
 	if (status == TK_ECANCELED || status == TK_ENOMEM) {
-		close_device(&d);
+		tk_night_close_device(&d);
 		return tk_fail(err, status, "%s", why.message);
 	}
 	if (status != TK_OK) {
 		tk_log(TK_LOG_DEBUG, "no_device", NULL, "no %s device %u: %s", layer->name, index, why.message);
-		close_device(&d);
+		tk_night_close_device(&d);
 		*more = 0;
 		return TK_OK;
 	}
 	*more = (uint32_t)json_integer_value(json_object_get(d.info, "count"));
-	if (!tk_night_wants_device(n->config->devices, layer->name, index, text_of(d.info, "uuid"))) {
-		close_device(&d);
+	if (!tk_night_wants_device(devices_of(n), layer->name, index, text_of(d.info, "uuid"))) {
+		tk_night_close_device(&d);
 		return TK_OK;
 	}
 	device_slug(&d, *more > 1);
@@ -148,7 +219,7 @@ static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t
 		.uuid = text_of(d.info, "uuid"), .arch = text_of(d.info, "arch"), .slug = d.slug};
 	struct tk_night_device *grown = realloc(n->devices, (n->device_count + 1) * sizeof *grown);
 	if (!grown) {
-		close_device(&d);
+		tk_night_close_device(&d);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	n->devices = grown;
@@ -169,6 +240,8 @@ int tk_night_probe(struct tk_night *n, struct tk_error *err)
 		for (uint32_t index = 0; status == TK_OK && index < count; index++)
 			status = probe_one(n, &n->modules->devices[i], index, &count, err);
 	}
+	if (status == TK_OK)
+		status = tk_night_share_cores(n, err);
 	if (status == TK_OK && n->device_count == 0)
 		return tk_fail(err, TK_EUSAGE, "none of the configured devices is there: `tracker doctor` says why");
 	if (status == TK_OK)

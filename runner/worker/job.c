@@ -37,12 +37,51 @@ static int abi_failed(
 	        abi->message[0] ? abi->message : "no reason was given");
 }
 
+/* The device at an index, opened and asked what it is. */
+static int try_device(struct tk_worker_state *s, uint32_t index, enum tk_outcome *outcome, struct tk_error *err)
+{
+	struct tk_abi_error abi = {.size = sizeof abi};
+	struct tk_device *device = NULL;
+	int status = s->ops.open(index, &device, &abi);
+	if (status != TK_ABI_OK)
+		return abi_failed(status, &abi, "opening the device", outcome, err);
+	s->info = (struct tk_device_info){.size = sizeof s->info};
+	if ((status = s->ops.info(device, &s->info, &abi)) != TK_ABI_OK) {
+		s->ops.close(device);
+		return abi_failed(status, &abi, "asking for the device", outcome, err);
+	}
+	s->device = device;
+	return TK_OK;
+}
+
+/* A device that fell off the bus moves the indices of those behind it: the one with the right UUID is looked for, that
+ * index first. */
+static int find_device(
+        struct tk_worker_state *s, uint32_t index, const char *uuid, enum tk_outcome *outcome, struct tk_error *err)
+{
+	if (!uuid) {
+		return try_device(s, index, outcome, err);
+	}
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		struct tk_error why = {0};
+		uint32_t candidate = i == 0 ? index : i <= index ? i - 1 : i;
+		if (candidate >= s->device_count || try_device(s, candidate, outcome, &why))
+			continue;
+		if (strcmp(s->info.uuid, uuid) == 0)
+			return TK_OK;
+		s->ops.close(s->device);
+		s->device = NULL;
+	}
+	*outcome = TK_OUTCOME_NO_DEVICE;
+	return tk_fail(err, TK_ENOTFOUND, "the device %s is not there any more: %u of kind %s found", uuid,
+	        s->device_count, s->ops.kind);
+}
+
 static int open_device(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome, struct tk_error *err)
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
 	const char *layer;
 	uint32_t n = 0, index = (uint32_t)json_integer_value(json_object_get(request, "device_index"));
-	struct tk_device *device = NULL;
 	int status = need_text(request, "device_layer", &layer, err);
 	if (status)
 		return status;
@@ -61,16 +100,11 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 		return status;
 	}
 	s->device_count = n;
-	if (index >= n)
+	const char *uuid = text_of(request, "device_uuid");
+	if (!uuid && index >= n)
 		return tk_fail(err, TK_ENOTFOUND, "there is no device %u of kind %s: %u found", index, s->ops.kind, n);
-	if ((status = s->ops.open(index, &device, &abi)) != TK_ABI_OK)
-		return abi_failed(status, &abi, "opening the device", outcome, err);
-	s->info.size = sizeof s->info;
-	if ((status = s->ops.info(device, &s->info, &abi)) != TK_ABI_OK) {
-		s->ops.close(device);
-		return abi_failed(status, &abi, "asking for the device", outcome, err);
-	}
-	s->device = device;
+	if ((status = find_device(s, index, uuid, outcome, err)))
+		return status;
 	s->device_layer = strdup(layer);
 	return s->device_layer ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }

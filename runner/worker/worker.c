@@ -25,8 +25,18 @@
 #define LOG_ROLL_BYTES (16ll << 20)
 #define LAST_WORDS 4096
 
+/* A job that was sent and whose result nobody has taken yet. */
+struct pending {
+	bool ended; /* before it was sent in full */
+	enum tk_outcome outcome;
+	double deadline_s;
+	int64_t started, until;
+	char message[1024];
+};
+
 struct tk_worker {
-	char *program, *device_kind, *device_layer, *cpu_list;
+	struct pending pending;
+	char *program, *device_kind, *device_layer, *device_uuid, *cpu_list;
 	uint32_t device_index, threads;
 	uint64_t memory_limit_bytes;
 	cpu_set_t cores;
@@ -84,6 +94,7 @@ int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, str
 	w->program = copy_or_null(spec->program);
 	w->device_kind = copy_or_null(spec->device_kind);
 	w->device_layer = copy_or_null(spec->device_layer);
+	w->device_uuid = copy_or_null(spec->device_uuid);
 	w->cpu_list = copy_or_null(spec->cpu_list);
 	w->device_index = spec->device_index;
 	w->threads = spec->threads;
@@ -122,6 +133,7 @@ void tk_worker_free(struct tk_worker *w)
 	free(w->program);
 	free(w->device_kind);
 	free(w->device_layer);
+	free(w->device_uuid);
 	free(w->cpu_list);
 	free(w);
 }
@@ -248,10 +260,13 @@ static int wait_slice(int fd, short events, int64_t until)
 	return ready > 0;
 }
 
-/* One line from the worker. 0: *line is a new reference; 1: the request has an outcome; negative: an error. */
-static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct ending *end, struct tk_error *err)
+#define NOT_YET 2
+
+/* Looks for one line from the worker, and waits a slice for it where it may. 0: *line is a new reference; 1: the
+ * request has an outcome; NOT_YET; negative: an error. */
+static int look(struct tk_worker *w, double deadline_s, int64_t until, bool wait, json_t **line, struct ending *end,
+        struct tk_error *err)
 {
-	int64_t until = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
 	for (;;) {
 		enum tk_wire_read what;
 		struct tk_error why = {0};
@@ -260,7 +275,7 @@ static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct
 			        w, end, TK_OUTCOME_PROTOCOL, "the worker's answer cannot be read: %s", why.message);
 		if (what == TK_WIRE_LINE)
 			return 0;
-		if (wait_slice(w->process.from, POLLIN, until)) {
+		if (wait_slice(w->process.from, POLLIN, wait ? until : 0)) {
 			if (tk_wire_fill(&w->reader, &what, &why))
 				return give_up(w, end, TK_OUTCOME_PROTOCOL, "%s", why.message);
 			if (what == TK_WIRE_END)
@@ -270,9 +285,18 @@ static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct
 		if (tk_worker_process_ended(&w->process))
 			return died(w, end); /* a child of it may still hold the pipe open */
 		int status = watch(w, deadline_s, until, end, err);
-		if (status)
-			return status;
+		return status ? status : NOT_YET;
 	}
+}
+
+static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct ending *end, struct tk_error *err)
+{
+	int64_t until = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
+	int status;
+	do
+		status = look(w, deadline_s, until, true, line, end, err);
+	while (status == NOT_YET);
+	return status;
 }
 
 /* The pipe is not blocking: a worker that does not read cannot hold the tracker. */
@@ -339,12 +363,10 @@ static int ready(struct tk_worker *w, const char *backend, struct ending *end, s
 	return w->process.pid ? TK_OK : start(w, end, err);
 }
 
-/* 0: *result is a new reference; 1: `end` says how it ended; negative: an error. `request` gets its id. */
-static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t **result, struct ending *end,
-        struct tk_error *err)
+/* `request` gets its id. 0: it is on its way; 1: `end` says how it ended; negative: an error. */
+static int post(struct tk_worker *w, json_t *request, double deadline_s, struct ending *end, struct tk_error *err)
 {
 	const char *backend = json_string_value(json_object_get(request, "backend"));
-	json_t *answer = NULL;
 	w->log_start = log_size(w);
 	w->oom_kills = tk_kernel_oom_kills();
 	int status = ready(w, backend, end, err);
@@ -353,17 +375,28 @@ static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t *
 	if (backend && !w->loaded && !(w->loaded = strdup(backend)))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	json_object_set_new(request, "id", json_integer(++w->last_id));
-	status = deliver(w, request, deadline_s, end, err);
-	if (status == 0)
-		status = receive(w, deadline_s, &answer, end, err);
-	if (status)
-		return status;
+	return deliver(w, request, deadline_s, end, err);
+}
+
+/* 0: *result is a new reference; 1: `end` says how it ended. */
+static int open_answer(struct tk_worker *w, json_t *answer, json_t **result, struct ending *end)
+{
 	struct tk_error why = {0};
-	status = tk_answer_open(answer, w->last_id, result, &end->outcome, end->message, end->size, &why);
+	int status = tk_answer_open(answer, w->last_id, result, &end->outcome, end->message, end->size, &why);
 	json_decref(answer);
 	if (status)
 		return give_up(w, end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s", why.message);
 	return *result ? 0 : 1;
+}
+
+static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t **result, struct ending *end,
+        struct tk_error *err)
+{
+	json_t *answer = NULL;
+	int status = post(w, request, deadline_s, end, err);
+	if (status == 0)
+		status = receive(w, deadline_s, &answer, end, err);
+	return status ? status : open_answer(w, answer, result, end);
 }
 
 static void add_text(json_t *request, const char *name, const char *value)
@@ -378,6 +411,7 @@ static json_t *new_request(const struct tk_worker *w, const char *command)
 	add_text(r, "cmd", command);
 	add_text(r, "device_layer", w->device_layer);
 	json_object_set_new(r, "device_index", json_integer(w->device_index));
+	add_text(r, "device_uuid", w->device_uuid && *w->device_uuid ? w->device_uuid : NULL);
 	json_object_set_new(r, "threads", json_integer(w->threads));
 	return r;
 }
@@ -402,26 +436,92 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 	return r;
 }
 
-int tk_worker_measure(
-        struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err)
+int tk_worker_start_measure(struct tk_worker *w, const struct tk_job_request *request, struct tk_error *err)
 {
-	int64_t started = tk_clock_mono_ns();
-	struct ending end = {TK_OUTCOME_FAILED, out->message, sizeof out->message};
-	struct tk_error why = {0};
-	json_t *question = measure_request(w, request), *raw = NULL;
-	*out = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
-	int status = ask(w, question, request->deadline_s, &raw, &end, err);
+	struct pending *p = &w->pending;
+	*p = (struct pending){.deadline_s = request->deadline_s, .started = tk_clock_mono_ns()};
+	struct ending end = {TK_OUTCOME_FAILED, p->message, sizeof p->message};
+	json_t *question = measure_request(w, request);
+	int status = post(w, question, request->deadline_s, &end, err);
 	json_decref(question);
-	if (status == 0 &&
-	        tk_answer_measurement(raw, &end.outcome, out->message, sizeof out->message, &out->result, &why))
+	p->until = tk_clock_mono_ns() + (int64_t)(request->deadline_s * 1e9);
+	p->ended = status > 0;
+	p->outcome = end.outcome;
+	return status < 0 ? status : TK_OK;
+}
+
+/* The result of a job that has ended, in a process that is then fit for the next one. */
+static void close_measure(struct tk_worker *w, json_t *raw, struct tk_job_result *out)
+{
+	struct pending *p = &w->pending;
+	struct ending end = {p->outcome, p->message, sizeof p->message};
+	struct tk_error why = {0};
+	*out = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
+	if (raw && tk_answer_measurement(raw, &end.outcome, p->message, sizeof p->message, &out->result, &why))
 		give_up(w, &end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s", why.message);
 	json_decref(raw);
+	memcpy(out->message, p->message, sizeof out->message);
 	out->outcome = end.outcome;
-	out->wall_s = (double)(tk_clock_mono_ns() - started) * 1e-9;
+	out->wall_s = (double)(tk_clock_mono_ns() - p->started) * 1e-9;
 	/* What failed may have left the process in any state: the next job gets another one. */
 	if (!tk_outcome_counts(out->outcome) && out->outcome != TK_OUTCOME_UNSUPPORTED)
 		end_process(w, 0);
-	return status < 0 ? status : TK_OK;
+}
+
+static int poll_measure(struct tk_worker *w, bool wait, bool *done, struct tk_job_result *out, struct tk_error *err)
+{
+	struct pending *p = &w->pending;
+	struct ending end = {TK_OUTCOME_FAILED, p->message, sizeof p->message};
+	json_t *answer = NULL, *raw = NULL;
+	*done = p->ended;
+	if (!p->ended) {
+		int status = look(w, p->deadline_s, p->until, wait, &answer, &end, err);
+		if (status < 0 || status == NOT_YET)
+			return status < 0 ? status : TK_OK;
+		if (status == 0)
+			open_answer(w, answer, &raw, &end);
+		p->outcome = end.outcome;
+		*done = true;
+	}
+	close_measure(w, raw, out);
+	return TK_OK;
+}
+
+int tk_worker_poll_measure(struct tk_worker *w, bool *done, struct tk_job_result *out, struct tk_error *err)
+{
+	return poll_measure(w, false, done, out, err);
+}
+
+int tk_worker_measure(
+        struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err)
+{
+	bool done = false;
+	int status = tk_worker_start_measure(w, request, err);
+	*out = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
+	while (status == TK_OK && !done)
+		status = poll_measure(w, true, &done, out, err);
+	return status;
+}
+
+int tk_worker_fd(const struct tk_worker *w)
+{
+	return w->process.pid ? w->process.from : -1;
+}
+
+int tk_worker_pin(struct tk_worker *w, const char *cpu_list, struct tk_error *err)
+{
+	cpu_set_t cores;
+	char *copy = strdup(cpu_list);
+	int status = copy ? tk_cores_parse(cpu_list, &cores, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (status) {
+		free(copy);
+		return status;
+	}
+	end_process(w, 0.5);
+	free(w->cpu_list);
+	w->cpu_list = copy;
+	w->cores = cores;
+	return TK_OK;
 }
 
 void tk_job_result_free(struct tk_job_result *r)
