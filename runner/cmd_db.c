@@ -117,7 +117,7 @@ static int export(struct tk_store *s, const struct db_options *o, struct tk_erro
 /* Opening it for writing has done it. */
 static int migrate(struct tk_store *s, const struct db_options *o, struct tk_error *err)
 {
-	printf("%s: is of version %d\n", tk_store_path(s), TK_STORE_SCHEMA);
+	printf("%s: is up to date (history version %d)\n", tk_store_path(s), TK_STORE_SCHEMA);
 	return TK_EXIT_OK;
 }
 

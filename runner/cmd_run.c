@@ -6,6 +6,7 @@
 #include "nightly/modules.h"
 #include "problem/mode.h"
 #include "problem/problem.h"
+#include "site_gen/format.h"
 #include "table.h"
 #include "worker/worker.h"
 #include <jansson.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	OPT_SUITE = 256,
@@ -162,6 +164,7 @@ struct run {
 	enum tk_mode mode;
 	struct tk_suite *suite;
 	char *backend_path, *log_path;
+	off_t log_bytes; /* what was in it before */
 	struct tk_table *table;
 	json_t *json;
 	size_t measured, unsupported, failed;
@@ -207,6 +210,8 @@ static int open_worker(struct run *r, const struct tk_globals *g, struct tk_erro
 	free(logs);
 	if (status)
 		return status;
+	struct stat st;
+	r->log_bytes = stat(r->log_path, &st) == 0 ? st.st_size : 0;
 	struct tk_worker_spec spec = {.program = g->program,
 	        .device_kind = "",
 	        .log_path = r->log_path,
@@ -244,14 +249,8 @@ static double value(const json_t *result, const char *name)
 
 static void set_time(struct tk_table *t, const char *column, double ns)
 {
-	static const struct {
-		double ns;
-		const char *unit;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	size_t i = 0;
-	while (i < 3 && ns < units[i].ns)
-		i++;
-	tk_table_set(t, column, "%.4g %s", ns / units[i].ns, units[i].unit);
+	char text[TK_FORMAT_SIZE];
+	tk_table_set(t, column, "%s", tk_format_value(ns, "ns", text));
 }
 
 static void set_rate(struct tk_table *t, const json_t *result, double median_ns)
@@ -276,16 +275,11 @@ static void set_verify(struct tk_table *t, const json_t *result)
 	tk_table_color(t, "VERIFY", passed ? "green" : "red");
 }
 
-/* To a tenth, and never "-0.0": equal results shall look equal. */
-static double percent(double bound, double median)
-{
-	return rint((bound / median - 1) * 1000) / 10 + 0.0;
-}
-
 static void add_row(struct run *r, const char *problem, const struct tk_job_result *job)
 {
 	struct tk_table *t = r->table;
 	double median = value(job->result, "median");
+	char text[TK_FORMAT_SIZE];
 	tk_table_row(t);
 	tk_table_set(t, "PROBLEM", "%s", problem);
 	tk_table_set(t, "OUTCOME", "%s", tk_outcome_word(job->outcome));
@@ -299,8 +293,7 @@ static void add_row(struct run *r, const char *problem, const struct tk_job_resu
 		return;
 	set_time(t, "MEDIAN", median);
 	if (value(job->result, "n") > 1) /* one sample has none */
-		tk_table_set(t, "INTERVAL", "%+.1f %+.1f %%", percent(value(job->result, "lo"), median),
-		        percent(value(job->result, "hi"), median));
+		tk_table_set(t, "INTERVAL", "%s", tk_format_half_width(median, value(job->result, "lo"), value(job->result, "hi"), text));
 	tk_table_set(t, "N", "%.0f", value(job->result, "n"));
 	set_rate(t, job->result, median);
 }
@@ -384,6 +377,8 @@ static int check_problems(const struct run_options *o, struct tk_error *err)
 static int prepare(struct run *r, const struct tk_globals *g, struct tk_error *err)
 {
 	int status = check_problems(r->o, err);
+	if (status == TK_OK && r->o->cores)
+		status = tk_cores_check(r->o->cores, err);
 	if (status == TK_OK && r->o->suite)
 		status = tk_suite_load(r->config->root, r->o->suite, &r->suite, err);
 	if (status == TK_ENOTFOUND)
@@ -426,6 +421,13 @@ static void close_run(struct run *r)
 	free(r->log_path);
 }
 
+/* The log of earlier runs is appended to. */
+static bool printed_something(const struct run *r)
+{
+	struct stat st;
+	return r->log_path && stat(r->log_path, &st) == 0 && st.st_size != r->log_bytes;
+}
+
 int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 {
 	struct run_options o = {
@@ -448,7 +450,7 @@ int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 			status = tk_fail(&err, printed, "%s", printing.message);
 	}
 	code = status ? tk_command_fail("run", &err) : r.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
-	if (r.failed && r.log_path && !g->quiet)
+	if (r.failed && !g->quiet && printed_something(&r))
 		fprintf(stderr, "tracker run: what the backend printed is in %s\n", r.log_path);
 	close_run(&r);
 	tk_command_close(config, NULL);

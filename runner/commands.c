@@ -79,7 +79,7 @@ static int open_store(const char *path, int mode, struct tk_store **store, struc
 {
 	int status = tk_store_open(path, mode, store, err);
 
-	if (status == TK_ENOTFOUND && mode == TK_STORE_READ)
+	if (status == TK_ENOTFOUND && mode != TK_STORE_CREATE)
 		return tk_fail(err, TK_ENOTFOUND,
 		        "no history yet: %s does not exist; `tracker nightly` makes it, -C or --db names another",
 		        path);

@@ -24,7 +24,7 @@ static void put_text(FILE *out, const char *s)
 static void put_number(FILE *out, double x)
 {
 	if (isfinite(x))
-		fprintf(out, ",%.15g", x);
+		fprintf(out, ",%.10g", x);          /* what is measured has fewer; `tracker export` has every bit */
 	else
 		fputc(',', out);
 }

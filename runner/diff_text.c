@@ -53,7 +53,7 @@ static const char *color_of(enum tk_diff_status s)
 static const char *plain(char *s)
 {
 	static const struct { const char *sign, *instead; } signs[] = {
-		{"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2013", "-"}};
+		{"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2013", "-"}, {"\u2212", "-"}};
 	char *to = s;
 
 	for (const char *p = s; MB_CUR_MAX == 1 && *p;) {
@@ -93,7 +93,7 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 	tk_format_change(row->change, text);
 	tk_table_set(t, "CHANGE", "%s", plain(text));
 	tk_format_value(fabs(row->after - row->before), row->unit, text);
-	tk_table_set(t, "BY", "%s%s", row->after < row->before ? "-" : "+", plain(text));
+	tk_table_set(t, "BY", "%s%s", row->after < row->before ? plain((char[]){"−"}) : "+", plain(text));
 	tk_table_set(t, "X", "%.1f", row->severity);
 	if (!isnan(row->q))
 		tk_table_set(t, "Q", "%.2g", row->q);

@@ -111,8 +111,8 @@ static int check_word(const char *where, int status, const char *word, struct tk
 	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		known[i] = tk_diff_status_word((enum tk_diff_status)i);
 	const char *near = tk_nearest(word, known);
-	return tk_fail(err, status, "%s: unknown status `%.60s`%s%s%s, expected words of `tracker help diff` or none", where, word,
-		near ? ", did you mean `" : "", near ? near : "", near ? "`" : "");
+	return tk_fail(err, status, "%s: unknown status `%.60s`%s%s%s; expected are words of `tracker help diff` or none", where, word,
+		near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 int tk_fail_on_check(char *const *words, struct tk_error *err)

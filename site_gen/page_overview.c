@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "problem/outcome.h"
 #include "site_gen/format.h"
 #include "site_gen/page.h"
 
@@ -47,6 +48,17 @@ static void set_verdict_counts(struct tk_site *site, struct tk_value *card, cons
 		}
 }
 
+/* Also a run that failed is a run; a measurement has a timing. */
+static int64_t count_timed(const struct tk_site_machine *machine)
+{
+	int64_t timed = 0;
+	for (size_t i = 0; i < machine->runs.count; i++) {
+		enum tk_outcome o;
+		timed += tk_outcome_parse(TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome, &o) == TK_OK && tk_outcome_counts(o);
+	}
+	return timed;
+}
+
 static size_t count_failures(const struct tk_model *m, const struct tk_site_machine *machine)
 {
 	size_t failures = 0;
@@ -81,7 +93,7 @@ static void add_machine_card(struct tk_site *site, struct tk_value *list, const 
 	        night->finished_s ? tk_duration_text((double)(night->finished_s - night->started_s), text, sizeof text)
 	                          : "not finished");
 	size_t failures = count_failures(&site->model, machine);
-	tk_set_int(a, card, "runs", (int64_t)machine->runs.count);
+	tk_set_int(a, card, "runs", count_timed(machine));
 	tk_set_int(a, card, "failures", (int64_t)failures);
 	tk_set_flag(a, card, "failed", failures > 0);
 }

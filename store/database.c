@@ -58,6 +58,8 @@ static const char *reason_of(sqlite3 *db, int rc, int status)
 		return "no space left for the history";
 	if (status == TK_EBUSY)
 		return "another process is writing to it";
+	if ((rc & 0xff) == SQLITE_READONLY)
+		return "the file or its folder is read-only";
 	if ((rc & 0xff) == SQLITE_NOTADB)
 		return "not a database";
 	if ((rc & 0xff) == SQLITE_CORRUPT)
@@ -75,6 +77,8 @@ int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
+	if ((rc & 0xff) == SQLITE_READONLY)
+		snprintf(what, sizeof(what), "cannot be written");
 	/* SQLite rolls back by itself after some errors; what follows must not be written alone. */
 	if (s->depth && s->db && sqlite3_get_autocommit(s->db)) {
 		s->doomed = true;
@@ -292,7 +296,7 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 		return tk_fail(err, TK_EVERSION,
 			version ? "%s: written by an older tracker (history version %d, this one reads %d): "
 				  "`tracker db migrate` brings it up to date"
-				: "%s: is empty (history version %d of %d)",
+				: "%s: is empty (history version %d of %d): `tracker nightly` fills it",
 			s->path, (int)version, TK_STORE_SCHEMA);
 	if (!status)
 		status = tk_db_exec(s, "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;", err);

@@ -122,7 +122,14 @@ int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *m
 	if (!status && sqlite3_create_function_v2(s->db, "tk_uid", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
 			       uid_function, NULL, NULL, NULL) != SQLITE_OK)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	/* A new history comes into being whole: one that stopped half way would look like one of an older tracker. */
+	bool whole = !status && from == 0;
+
+	if (whole)
+		status = tk_store_begin(s, err);
+	bool begun = whole && !status;
+
 	for (int64_t v = from; v < to && !status; v++)
 		status = migrate_one(s, &migrations[v], v + 1, err);
-	return status;
+	return begun ? tk_db_end(s, status, err) : status;
 }

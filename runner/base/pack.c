@@ -140,7 +140,7 @@ out:
 	return status;
 }
 
-static int write_archive(const char *path, const char *dir, struct tk_error *err)
+static int write_archive(int fd, const char *path, const char *dir, struct tk_error *err)
 {
 	struct archive *a = archive_write_new();
 	struct writer w = {a, dir};
@@ -152,7 +152,7 @@ static int write_archive(const char *path, const char *dir, struct tk_error *err
 	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
 	        archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
 	        archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK ||
-	        archive_write_open_filename(a, path) != ARCHIVE_OK)
+	        archive_write_open_fd(a, fd) != ARCHIVE_OK)
 		status = fail_archive(err, a, path);
 	else
 		status = tk_dir_walk(dir, write_entry, &w, err);
@@ -165,11 +165,18 @@ static int write_archive(const char *path, const char *dir, struct tk_error *err
 int tk_archive_write(const char *archive_path, const char *dir, struct tk_error *err)
 {
 	char *temp;
-	int status;
+	int status, fd;
 
 	if (asprintf(&temp, "%s.tmp%ld", archive_path, (long)getpid()) < 0)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	status = write_archive(temp, dir, err);
+	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		free(temp);
+		return tk_fail_errno(err, "writing %s", archive_path);
+	}
+	status = write_archive(fd, archive_path, dir, err);
+	if (close(fd) != 0 && !status)
+		status = tk_fail_errno(err, "writing %s", archive_path);
 	if (!status && rename(temp, archive_path) != 0)
 		status = tk_fail_errno(err, "writing %s", archive_path);
 	if (status)

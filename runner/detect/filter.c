@@ -38,7 +38,7 @@ static int unknown_key(const char *filter, size_t len, struct tk_error *err)
 	memcpy(key, filter, len);
 	key[len] = '\0';
 	near = tk_nearest(key, names);
-	return tk_fail(err, TK_EUSAGE, "filter \"%.200s\": unknown key \"%s\"%s%s%s, expected one of backend, problem, op, dtype, device, machine, "
+	return tk_fail(err, TK_EUSAGE, "filter \"%.200s\": unknown key \"%s\"%s%s%s; the keys are backend, problem, op, dtype, device, machine, "
 		"upstream, metric, mode, config, role, series", filter, key, near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 

@@ -63,8 +63,14 @@ static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error 
 		return tk_fail(err, status, "%s: %s", s->name, why.message);
 	mark(n, s->name, "failed", started_s, why.message, NULL);
 	n->report->stages_failed++;
-	tk_log(TK_LOG_ERROR, "stage_failed", NULL, "%s: %s", s->name, why.message);
-	return s->fatal ? tk_fail(err, status, "%s: %s", s->name, why.message) : TK_OK;
+	if (!s->fatal) {
+		tk_log(TK_LOG_ERROR, "stage_failed", NULL, "%s: %s", s->name, why.message);
+		return TK_OK;
+	}
+	/* The command that ends with it says it on stderr. */
+	tk_fail(err, status, "%s: %s", s->name, why.message);
+	tk_log_record(TK_LOG_ERROR, "stage_failed", NULL, err->message);
+	return status;
 }
 
 static const char *kind_of(const struct tk_night_options *o)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/proc.h"
+#include "worker/worker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -43,6 +44,19 @@ int tk_cores_parse(const char *list, cpu_set_t *out, struct tk_error *err)
 			        err, TK_EUSAGE, "`%.64s` is no list of cores, expected for instance 0-3,8", list);
 		s = end + 1;
 	}
+}
+
+int tk_cores_check(const char *list, struct tk_error *err)
+{
+	cpu_set_t wanted, here;
+	int status = tk_cores_parse(list, &wanted, err);
+	if (status || sched_getaffinity(0, sizeof here, &here) != 0)
+		return status;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &wanted) && !CPU_ISSET(i, &here))
+			return tk_fail(err, TK_EUSAGE, "core %d of `%.64s` cannot be used here: %d cores can (`taskset -cp $$` lists them)", i,
+			        list, CPU_COUNT(&here));
+	return TK_OK;
 }
 
 /* What a child tells through the close-on-exec pipe when it cannot become the worker. */

@@ -14,6 +14,9 @@
 struct tk_error;
 struct tk_worker;
 
+/* TK_EUSAGE names a core of "0-1,4" that this process may not use: the kernel would silently leave it out. */
+int tk_cores_check(const char *list, struct tk_error *err);
+
 struct tk_worker_spec {
 	const char *program;      /* absolute path of the tracker itself */
 	const char *device_kind;  /* "cpu", "cuda", "null" ... */
