@@ -291,6 +291,8 @@ int tk_import_flush(struct tk_import_sink *s, struct tk_error *err)
 	size_t ready = st->point_count - st->pending;
 	int status = 0;
 
+	if (!ready)
+		return 0;
 	for (size_t i = 0; i < ready; i++) {
 		struct tk_point *p = &st->points[i];
 		const struct run_ids *run = &st->runs[p->run_id - 1];
