@@ -250,6 +250,16 @@ static bool mark(struct seen *s, int64_t id)
 	return true;
 }
 
+static bool has_build(const struct detail *d)
+{
+	const struct tk_db_table *t = &tk_tables[d->table];
+
+	for (size_t i = 0; i < t->column_count; i++)
+		if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent == TK_TABLE_build && d->owner != TK_TABLE_build)
+			return true;
+	return false;
+}
+
 /* A row of a detail says by groups of fields what it refers to. */
 static void detail_sql(struct tk_buf *sql, const struct detail *d)
 {
@@ -260,7 +270,7 @@ static void detail_sql(struct tk_buf *sql, const struct detail *d)
 	for (size_t i = 0; i < t->column_count; i++)
 		if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent != d->owner)
 			add_columns(sql, t->columns[i].parent, &lead);
-	tk_buf_printf(sql, " FROM %s", t->name);
+	tk_buf_printf(sql, "%s FROM %s", has_build(d) ? ",build.id" : "", t->name);
 	for (size_t i = 0; i < t->column_count; i++)
 		if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent != d->owner) {
 			const char *parent = tk_tables[t->columns[i].parent].name;
@@ -277,6 +287,8 @@ static void detail_sql(struct tk_buf *sql, const struct detail *d)
 			order = ",";
 		}
 }
+
+static int add_build_details(struct writer *w, int64_t build_id, json_t *build, struct tk_error *err);
 
 static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id, json_t *record, struct tk_error *err)
 {
@@ -299,6 +311,9 @@ static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id
 		for (size_t i = 0; i < t->column_count; i++)
 			if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent != d->owner)
 				json_object_set_new(row, tk_tables[t->columns[i].parent].name, group_of(stmt, t->columns[i].parent, &at));
+		/* A build that no run of the night is of: its functions are told where it is. */
+		if (has_build(d) && sqlite3_column_int64(stmt, at) && mark(&w->builds, sqlite3_column_int64(stmt, at)))
+			status = add_build_details(w, sqlite3_column_int64(stmt, at), json_object_get(row, "build"), err);
 		json_array_append_new(array, row);
 	}
 	if (!status && rc != SQLITE_DONE)
@@ -307,6 +322,16 @@ static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id
 	tk_buf_free(&sql);
 	json_object_set_new(record, d->name, json_array_size(array) ? json_incref(array) : json_null());
 	json_decref(array);
+	return status;
+}
+
+static int add_build_details(struct writer *w, int64_t build_id, json_t *build, struct tk_error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < DETAIL_COUNT && !status; i++)
+		if (details[i].owner == TK_TABLE_build)
+			status = add_detail(w, &details[i], build_id, build, err);
 	return status;
 }
 

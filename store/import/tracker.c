@@ -131,7 +131,10 @@ static int put_group(struct reader *r, enum tk_table_id table, const json_t *obj
 
 /* ---- details --------------------------------------------------------------------------------------------------- */
 
-/* A row that refers to others says which by their fields. */
+static int put_detail(struct reader *r, const char *name, enum tk_table_id table, enum tk_table_id owner, const json_t *record,
+	struct tk_error *err);
+
+/* A row that refers to others says which by their fields; a build there has the details of builds. */
 static int put_detail_row(struct reader *r, enum tk_table_id table, enum tk_table_id owner, const json_t *object, struct tk_error *err)
 {
 	static const enum tk_table_id parents[] = {TK_TABLE_device, TK_TABLE_upstream, TK_TABLE_revision, TK_TABLE_build};
@@ -144,6 +147,11 @@ static int put_detail_row(struct reader *r, enum tk_table_id table, enum tk_tabl
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]) && !status; i++)
 		if (parents[i] != owner)
 			status = put_group(r, parents[i], json_object_get(object, tk_tables[parents[i]].name), err);
+#define DETAIL(name, detail, its_owner) \
+	if (!status && TK_TABLE_##its_owner == TK_TABLE_build && owner != TK_TABLE_build) \
+		status = put_detail(r, name, TK_TABLE_##detail, TK_TABLE_##its_owner, json_object_get(object, "build"), err);
+	TK_RECORD_DETAILS(DETAIL)
+#undef DETAIL
 	if (!status)
 		status = put_group(r, table, object, err);
 	memcpy(r->ids, kept, sizeof(kept));
