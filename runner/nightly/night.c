@@ -117,7 +117,8 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 {
 	const struct tk_night_options *o = n->options;
 	n->as_of_s = o->past_revision ? o->past_as_of_s : n->started_s;
-	n->seed = (o->seed ? o->seed : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns())) >> 1;
+	/* what is given is what is stored: a night's order is repeated with the seed that it shows */
+	n->seed = o->seed ? o->seed & INT64_MAX : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns()) >> 1;
 	struct tk_night_row row = {.machine_id = n->machine_id, .kind = kind_of(o), .as_of_s = n->as_of_s,
 		.started_s = n->started_s, .status = "running", .seed = (int64_t)n->seed, .config_hash = n->config->hash,
 		.tracker_version = TK_VERSION, .summary = "{}"};
