@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_RESUME = 'r', OPT_ONLY = 'u', OPT_NO_SITE = 0x100, OPT_FAIL_ON, OPT_SEED, OPT_DEVICES, OPT_SPLIT };
+enum { OPT_RESUME = 'r', OPT_ONLY = 'u', OPT_NO_SITE = 0x100, OPT_FAIL_ON, OPT_SEED, OPT_DEVICES, OPT_SPLIT, OPT_IMPORT };
 
 struct options {
 	bool resume, no_site, split;
-	const char *only, *fail_on;
+	const char *only, *fail_on, *import_file;
 	char **devices;       /* NULL: as configured */
 	unsigned long long seed;
 };
@@ -24,6 +24,7 @@ static const struct argp_option options_table[] = {
 	{"upstream", OPT_ONLY, "NAME", 0, "Only this upstream (and the control)", 0},
 	{"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
 	{"fail-on", OPT_FAIL_ON, "STATUS,...", 0, "Exit with 1 where a series has one of these statuses (see `tracker help diff`); none: never", 0},
+	{"import", OPT_IMPORT, "FILE", 0, "Measure exactly the builds of this bundle; no network, no compiler", 0},
 	{"devices", OPT_DEVICES, "LIST", 0, "Instead of the configured ones: all, kinds (cuda), one of a kind (cuda:0), GPUs by number (0,2), UUIDs", 0},
 	{"split", OPT_SPLIT, NULL, 0, "Like devices share the problems, instead of each measuring all of them", 0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the order of the jobs, to repeat a night's order", 0},
@@ -53,6 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_ONLY: o->only = arg; return 0;
 	case OPT_NO_SITE: o->no_site = true; return 0;
 	case OPT_FAIL_ON: o->fail_on = arg; return 0;
+	case OPT_IMPORT: o->import_file = arg; return 0;
 	case OPT_SPLIT: o->split = true; return 0;
 	case OPT_DEVICES:
 		tk_words_free(o->devices);
@@ -87,7 +89,7 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	struct tk_night_report report;
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress), .resume = o->resume,
-		.devices = o->devices, .split = o->split, .no_site = o->no_site, .only_upstream = o->only, .seed = o->seed};
+		.devices = o->devices, .split = o->split, .import_file = o->import_file, .no_site = o->no_site, .only_upstream = o->only, .seed = o->seed};
 	tk_cancel_install();
 	int status = tk_night_run(config, store, &night, &report, &err);
 	tk_progress_free(progress);

@@ -76,6 +76,9 @@ int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact 
 int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count, const char *file, struct tk_error *err);  /* .tar.zst */
 /* Refuses what does not hold together: manifests, file and code hashes are checked before anything is put into the cache. */
 int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, struct tk_error *err);
+/* The same, and the keys of all that is in the file, also of what the cache had already; freed with tk_names_free. */
+int tk_artifact_import_keys(
+        const char *cache_dir, const char *file, size_t *imported, char ***keys, size_t *count, struct tk_error *err);
 /* Keys in the cache, sorted; freed with tk_names_free. */
 int tk_artifact_keys(const char *cache_dir, char ***keys, size_t *count, struct tk_error *err);
 /* Removes the least recently used artifacts until the cache is below max_bytes; `keep` are never removed. */

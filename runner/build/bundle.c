@@ -89,7 +89,7 @@ static int take_folder(const char *cache_dir, const char *temp, const char *key,
 	return status;
 }
 
-static int take_all(const char *cache_dir, const char *temp, size_t *imported, struct tk_error *err)
+static int take_all(const char *cache_dir, const char *temp, size_t *imported, char ***keys, size_t *count, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t n = 0, done = 0;
@@ -100,13 +100,19 @@ static int take_all(const char *cache_dir, const char *temp, size_t *imported, s
 		status = check_folder(temp, names[i], err);
 	for (size_t i = 0; !status && i < n; i++)
 		status = take_folder(cache_dir, temp, names[i], &done, err);
-	tk_names_free(names, n);
+	if (!status && keys) {
+		*keys = names;
+		*count = n;
+	} else {
+		tk_names_free(names, n);
+	}
 	if (!status)
 		*imported = done;
 	return status;
 }
 
-int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, struct tk_error *err)
+int tk_artifact_import_keys(
+        const char *cache_dir, const char *file, size_t *imported, char ***keys, size_t *count, struct tk_error *err)
 {
 	char *artifacts = tk_cache_artifacts(cache_dir);
 	char *temp = NULL;
@@ -115,11 +121,16 @@ int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported
 		status = tk_dir_temp(artifacts, ".new-", &temp, err);
 	if (!status)
 		status = tk_archive_extract(file, temp, BUNDLE_MAX, err);
-	if (!status && (status = take_all(cache_dir, temp, imported, err)))
+	if (!status && (status = take_all(cache_dir, temp, imported, keys, count, err)))
 		tk_context(err, "%s", file);
 	if (temp)
 		tk_dir_remove(temp, NULL);
 	free(temp);
 	free(artifacts);
 	return status;
+}
+
+int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, struct tk_error *err)
+{
+	return tk_artifact_import_keys(cache_dir, file, imported, NULL, NULL, err);
 }

@@ -25,6 +25,7 @@ struct tk_night_options {
 	bool split;                      /* like devices share the problems, instead of each measuring all of them */
 	bool resume;                     /* go on with the newest unfinished night */
 	bool no_site;
+	const char *import_file;         /* a bundle of `tracker build --export`: exactly what is in it is measured, nothing is asked or built; NULL: none */
 	const char *only_upstream;       /* NULL: all */
 	const char *past_revision;       /* of only_upstream: a night of the past, see tk_backfill_run; NULL: the newest */
 	int64_t past_as_of_s;            /* where its points stand on the time axis */

@@ -31,6 +31,8 @@ static int take_module(struct tk_night *n, struct tk_product *p, const char *nam
 
 static int build_source(struct tk_night *n, struct tk_product *p, struct tk_error *err)
 {
+	if (n->options->import_file)
+		return TK_OK;       /* it came with its artifact */
 	int status = tk_recipe_build(n->config, p->config, p->rev, NULL, &p->artifacts[0], err);
 	if (status == TK_OK)
 		p->artifact_count = 1;

@@ -113,6 +113,10 @@ static int ask(struct tk_night *n, struct tk_product *p, struct tk_revision *out
 {
 	if (p->config->kind == TK_UPSTREAM_SYSTEM || p->config->kind == TK_UPSTREAM_BUILTIN)
 		return resolve_module(n, p, out, err);
+	if (n->options->import_file) {       /* the bundle knows the commit, not its history */
+		snprintf(out->id, sizeof out->id, "%s", p->artifacts[0]->revision);
+		return TK_OK;
+	}
 	struct tk_source source;
 	tk_recipe_source(n->config, p->config, &source);
 	if (*p->rev)
@@ -158,6 +162,46 @@ static char builtin_name[] = "builtin";
 static const struct tk_upstream_config builtin = {.name = builtin_name, .kind = TK_UPSTREAM_BUILTIN, .enabled = true};
 
 /* The products of this night: what the configuration enables, narrowed to what the command line asked for. */
+/* A product for each artifact of the bundle whose upstream is configured: that is what says how it is measured. */
+static int take_artifact(struct tk_night *n, const char *key, struct tk_error *err)
+{
+	struct tk_artifact *a = NULL;
+	int status = tk_artifact_load(n->config->cache_dir, key, &a, err);
+	for (size_t i = 0; status == TK_OK && i < n->product_count; i++) {
+		struct tk_product *p = &n->products[i];
+		if (p->artifact_count || strcmp(p->config->name, a->upstream) != 0)
+			continue;
+		p->artifacts[p->artifact_count++] = a;
+		return TK_OK;
+	}
+	if (status == TK_OK)
+		tk_log(TK_LOG_WARN, "import", NULL, "the build %.12s is of upstream %s, which is not configured or has another build in the bundle", key, a->upstream);
+	tk_artifact_free(a);
+	return status;
+}
+
+static bool is_built(const struct tk_product *p)
+{
+	return p->config->kind == TK_UPSTREAM_GIT || p->config->kind == TK_UPSTREAM_SELF;
+}
+
+/* Upstreams that would have to be built and are not in the bundle have no part in this night. */
+static int import_products(struct tk_night *n, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t count = 0, imported = 0, kept = 0;
+	int status = tk_artifact_import_keys(n->config->cache_dir, n->options->import_file, &imported, &keys, &count, err);
+	for (size_t i = 0; status == TK_OK && i < count; i++)
+		status = take_artifact(n, keys[i], err);
+	for (size_t i = 0; status == TK_OK && i < n->product_count; i++)
+		if (!is_built(&n->products[i]) || n->products[i].artifact_count)
+			n->products[kept++] = n->products[i];
+	if (status == TK_OK)
+		n->product_count = kept;
+	tk_names_free(keys, count);
+	return status;
+}
+
 static int list_products(struct tk_night *n, struct tk_error *err)
 {
 	n->products = calloc(n->config->upstream_count + 1, sizeof *n->products);
@@ -180,6 +224,8 @@ static int list_products(struct tk_night *n, struct tk_error *err)
 int tk_night_resolve(struct tk_night *n, struct tk_error *err)
 {
 	int status = list_products(n, err);
+	if (status == TK_OK && n->options->import_file)
+		status = import_products(n, err);
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++) {
 		tk_night_say(n, "resolve", n->products[i].config->name);
 		status = resolve_one(n, &n->products[i], err);
