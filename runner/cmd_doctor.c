@@ -3,13 +3,17 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "commands.h"
 #include "config/config.h"
 #include "inspect.h"
 #include "nightly/modules.h"
+#include "nightly/recipe.h"
 #include "table.h"
 #include "worker/worker.h"
 
@@ -252,6 +256,41 @@ static void check_build_tools(struct doctor *d, const struct tk_upstream_config 
 		        u->name);
 }
 
+static void check_adapter(struct doctor *d, const struct tk_upstream_config *u)
+{
+	struct tk_error err = {0};
+
+	if (tk_recipe_check(d->config, u, &err))
+		add_line(d, "missing", "upstream %s: %s", u->name, err.message);
+}
+
+/* Whether it can be written, or made: then the nearest folder above it that is there tells. Nothing is made here. */
+static void check_folder(struct doctor *d, const char *what, const char *path)
+{
+	char *at = tk_path_absolute(path);
+
+	while (at && access(at, F_OK) != 0 && at[1]) {
+		char *slash = strrchr(at, '/');
+
+		slash[slash == at] = '\0';
+	}
+	if (at && (!tk_dir_exists(at) || access(at, W_OK | X_OK) != 0))
+		add_line(d, "missing", "%s %s: %s %s", what, path, at, tk_dir_exists(at) ? "cannot be written" : "is no folder");
+	free(at);
+}
+
+static void check_history(struct doctor *d)
+{
+	const char *path = d->globals->db_path ? d->globals->db_path : d->config->db;
+	char *up = tk_path_join(path, "..");
+
+	if (tk_file_exists(path) && access(path, W_OK) != 0)
+		add_line(d, "missing", "the history %s cannot be written", path);
+	else if (up)
+		check_folder(d, "the folder of the history", up);
+	free(up);
+}
+
 static void check_suites(struct doctor *d)
 {
 	for (char **name = d->config->suites; name && *name; name++) {
@@ -286,12 +325,16 @@ static void check_night(struct doctor *d)
 
 		if (!u->enabled)
 			continue;
-		if (u->kind == TK_UPSTREAM_SELF || u->kind == TK_UPSTREAM_GIT)
+		if (u->kind == TK_UPSTREAM_SELF || u->kind == TK_UPSTREAM_GIT) {
 			check_build_tools(d, u);
-		else
+			check_adapter(d, u);
+		} else {
 			check_modules(d, u);
+		}
 	}
 	check_suites(d);
+	check_folder(d, "the cache", d->config->cache_dir);
+	check_history(d);
 }
 
 /* ---- what disturbs

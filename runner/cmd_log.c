@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "commands.h"
 #include "detect/detect.h"
 #include "lookup.h"
@@ -134,6 +136,41 @@ static int count(struct tk_store *s, int64_t night_id, struct night_counts *out,
 	return 0;
 }
 
+/* The history cannot know that a night was killed; the lock of the night that is at work does. */
+static bool is_locked(struct tk_store *s)
+{
+	struct tk_buf path = TK_BUF_INIT;
+	bool held;
+
+	tk_buf_printf(&path, "%s.lock", tk_store_path(s));
+	held = tk_lock_is_held(tk_buf_cstr(&path));
+	tk_buf_free(&path);
+	return held;
+}
+
+/* Only the newest unfinished night can be the one at work. `nights` are sorted by it. */
+static void mark_stopped(struct tk_store *s, struct tk_rows *nights)
+{
+	bool at_work = is_locked(s);
+
+	for (size_t i = 0; i < nights->count; i++) {
+		struct tk_night_row *night = (struct tk_night_row *)nights->rows + i;
+
+		if (strcmp(night->status, "running") != 0)
+			continue;
+		if (!at_work)
+			night->status = "stopped";
+		at_work = false;
+	}
+}
+
+static const char resume_hint[] = "`tracker nightly --resume` goes on with the newest night that was stopped";
+
+static bool can_resume(const struct tk_night_row *night)
+{
+	return !strcmp(night->status, "stopped") && !strcmp(night->kind, "nightly");
+}
+
 static const char *name_of_machine(const struct tk_lookup *l, int64_t id)
 {
 	const struct tk_machine_row *machine = tk_lookup_machine(l, id);
@@ -152,6 +189,8 @@ static json_t *night_json(const struct tk_night_row *night, const struct night_c
 	if (parsed)
 		json_object_set_new(json, "summary", parsed);
 	json_object_set_new(json, "finished_s", night->finished_s ? json_integer(night->finished_s) : json_null());
+	if (can_resume(night))
+		json_object_set_new(json, "hint", json_string(resume_hint));
 	json_object_set_new(json, "jobs",
 		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "failed", (json_int_t)c->failed, "wrong",
 			(json_int_t)c->wrong, "skipped", (json_int_t)c->skipped, "unsupported", (json_int_t)c->unsupported, "open",
@@ -242,6 +281,7 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g, const str
 	struct tk_table *t = tk_table_new(g, night_columns);
 	json_t *array = o->json ? json_array() : NULL;
 	size_t shown = 0;
+	bool hint = false;
 	int status = 0;
 
 	for (size_t i = 0; i < nights->count && !status && (!o->limit || shown < o->limit); i++) {
@@ -254,6 +294,7 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g, const str
 		if (status)
 			break;
 		shown++;
+		hint = hint || can_resume(night);
 		if (array)
 			json_array_append_new(array, night_json(night, &c, l));
 		else
@@ -265,6 +306,8 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g, const str
 		puts(o->failed ? "No night failed." : "No nights yet.");
 	else if (!status)
 		status = tk_table_print(t, stdout, err);
+	if (!status && hint && !o->json)
+		printf("\n%s\n", resume_hint);
 	json_decref(array);
 	tk_table_free(t);
 	return status;
@@ -438,6 +481,8 @@ static int print_night(struct tk_store *s, const struct tk_globals *g, const str
 		t = tk_table_new(g, night_columns);
 		night_row(t, night, &c, l);
 		status = tk_table_print(t, stdout, err);
+		if (!status && can_resume(night))
+			printf("\n%s\n", resume_hint);
 		if (d.stages.count)
 			puts("");
 		if (!status)
@@ -470,6 +515,8 @@ int tk_cmd_log(const struct tk_globals *g, int argc, char **argv)
 	status = tk_lookup_load(store, &lookup, &err);
 	if (!status)
 		status = tk_store_nights(store, &nights, &err);
+	if (!status)
+		mark_stopped(store, &nights);
 	if (!status && o.night)
 		status = tk_lookup_night(&nights, o.night, &night, &err);
 	if (!status)

@@ -82,7 +82,26 @@ static void print_pair(const char *name, const char *value)
 	print_line(value);
 }
 
-/* Nested objects as "verify.method", one a line. */
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static void print_number(const char *key, double x)
+{
+	char text[TK_FORMAT_SIZE];
+
+	if (ends_with(key, "bytes"))
+		puts(tk_format_value(x, "bytes", text));
+	else if (ends_with(key, "_ns"))
+		puts(tk_format_value(x, "ns", text));
+	else
+		printf("%.*g\n", x == floor(x) ? 15 : 6, x);
+}
+
+/* Nested objects as "verify.method", one a line; what is not known is not shown. */
 static void print_attributes(const char *prefix, const json_t *object)
 {
 	const char *key;
@@ -95,6 +114,13 @@ static void print_attributes(const char *prefix, const json_t *object)
 		snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
 		if (json_is_object(value)) {
 			print_attributes(name, value);
+			continue;
+		}
+		if (json_is_null(value))
+			continue;
+		if (json_is_number(value)) {
+			printf("  %-26s ", name);
+			print_number(key, json_number_value(value));
 			continue;
 		}
 		text = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
@@ -150,6 +176,19 @@ static void print_value(const struct run_detail *d)
 		tk_format_value(p->p95, unit, most));
 }
 
+static void print_environment(const struct run_detail *d)
+{
+	json_t *environment = d->environment ? json_loads(d->environment->attributes, 0, NULL) : NULL;
+
+	if (json_object_size(environment)) {
+		puts("\nenvironment");
+		print_attributes("", environment);
+	} else if (d->environment && !environment) {
+		print_pair("environment", d->environment->attributes);
+	}
+	json_decref(environment);
+}
+
 static void print_text(const struct run_detail *d, bool samples)
 {
 	char when[TK_TIME_ISO_SIZE], text[64];
@@ -169,11 +208,11 @@ static void print_text(const struct run_detail *d, bool samples)
 	print_pair("toolchain", d->build ? d->build->toolchain : NULL);
 	print_pair("flags", d->build ? d->build->flags : NULL);
 	print_pair("code", code_hash(d));
-	print_pair("environment", d->environment ? d->environment->attributes : NULL);
 	if (json_object_size(d->attributes)) {
 		puts("\nhow it was measured");
 		print_attributes("", d->attributes);
 	}
+	print_environment(d);
 	print_histogram(d);
 	for (size_t i = 0; samples && i < d->sample_count; i++)
 		printf("%s%.17g", i ? " " : "\n", d->samples[i]);

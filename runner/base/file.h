@@ -43,6 +43,7 @@ struct tk_lock;
 int tk_lock_take(const char *path, struct tk_lock **out, struct tk_error *err);
 /* Waits for it: TK_EBUSY at the deadline, TK_ECANCELED where the user stopped the program. */
 int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, struct tk_error *err);
+bool tk_lock_is_held(const char *path);                             /* by a living process; takes nothing */
 void tk_lock_release(struct tk_lock *lock);
 
 #endif

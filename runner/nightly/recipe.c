@@ -33,6 +33,20 @@ static char *adapter_dir(const struct tk_config *config, const struct tk_upstrea
 	return tk_path_join3(tk_data_dir(), "kernels/adapters", name);
 }
 
+int tk_recipe_check(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
+{
+	char *dir = adapter_dir(config, u), *program = dir ? tk_path_join(dir, "build") : NULL;
+	int status = TK_OK;
+	if (!program)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	else if (access(program, X_OK) != 0)
+		status = tk_fail(err, TK_ENOTFOUND, "adapter `%s`: %s %s", u->adapter ? u->adapter : u->name, program,
+			tk_file_exists(program) ? "is not executable" : "does not exist");
+	free(dir);
+	free(program);
+	return status;
+}
+
 int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision, const char *arch,
 	struct tk_artifact **out, struct tk_error *err)
 {

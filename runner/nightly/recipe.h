@@ -11,6 +11,9 @@ struct tk_upstream_config;
 /* How a git or self upstream is asked. Strings belong to the configuration. */
 void tk_recipe_source(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_source *out);
 
+/* TK_ENOTFOUND where the adapter of an upstream that is built does not exist or cannot be run. */
+int tk_recipe_check(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err);
+
 /* Builds a revision as configured: the user's own adapters come before the tracker's. arch NULL: this machine. See tk_build(). */
 int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision, const char *arch,
 	struct tk_artifact **out, struct tk_error *err);
