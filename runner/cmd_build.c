@@ -84,7 +84,7 @@ const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
 	"Examples:\n"
 	"  tracker build\n"
 	"  tracker build openblas --rev=v0.3.29\n"
-	"  tracker build --export=builds.tar.zst     on a build host, and on the measuring host:\n"
+	"  tracker build --export=builds.tar.zst   on a build host, then where it runs:\n"
 	"  tracker build --import=builds.tar.zst"};
 
 /* ---- one upstream ------------------------------------------------------------------------------------------- */

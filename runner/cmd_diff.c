@@ -273,7 +273,7 @@ const struct argp tk_argp_diff = {options, parse_option, "",
 	"Examples:\n"
 	"  tracker diff --since=7d\n"
 	"  tracker diff --last=1 --filter=backend:openblas --explain\n"
-	"  tracker diff --since=2026-11-01 --threshold=5% --abs-threshold=2us --fail-on=regressed,missing\n"
+	"  tracker diff --since=2026-11-01 --threshold=5% --fail-on=regressed,missing\n"
 	"  tracker diff --format=json | jq '.rows[] | select(.status == \"regressed\") | .bad_rev'\n"
 	"  tracker diff --format=github --site-url=https://example.org/perf/"};
 

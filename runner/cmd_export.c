@@ -58,7 +58,7 @@ const struct argp tk_argp_export = {options, parse_option, NULL,
 	"Examples:\n"
 	"  tracker export --night=last --output=night.ndjson\n"
 	"  tracker export --since=30d --format=csv --output=month.csv\n"
-	"  tracker export --format=json | jq '.[] | {series: .series.slug, value: .measurement.value}'"};
+	"  tracker export --format=json | jq '.[] | [.series.slug, .measurement.value]'"};
 
 static int parse_since(const char *text, int64_t *since_s, struct tk_error *err)
 {

@@ -151,7 +151,7 @@ const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
         "could be run.\n\n"
         "Examples:\n"
         "  tracker run cpu gemm:m=512,n=512,k=512\n"
-        "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16,causal=1 --hot --seconds=2\n"
+        "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16 --hot --seconds=2\n"
         "  tracker run openblas --suite=smoke --format=json"};
 
 /* ---- what is run -------------------------------------------------------------------------------------------- */
