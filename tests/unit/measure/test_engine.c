@@ -129,6 +129,35 @@ static void cold_rotates_over_twice_the_cache(void **state)
 	rig_down(&r);
 }
 
+static void each_mode_has_its_way(void **state)
+{
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	double cold, ns[TK_MODE_COUNT];
+	rig_up(&r, "noise=0,capturable=1");
+	for (int mode = 0; mode < TK_MODE_COUNT; mode++) {
+		o.mode = (enum tk_mode)mode;
+		measure(&r, "gemm:m=16,n=16,k=16", &o);
+		if (r.m.outcome != TK_OUTCOME_OK)
+			fail_msg("%s: %s", tk_mode_word(o.mode), r.m.message);
+		ns[mode] = r.m.summary.median;
+		bool rests = o.mode != TK_MODE_COLD && o.mode != TK_MODE_SUSTAINED;
+		assert_true(rests ? r.m.rest_ns >= 6e6 : r.m.rest_ns == 0);
+		assert_float_equal(r.m.clock_mhz, 1000, 0);
+		assert_float_equal(r.m.cycles, ns[mode], 1e-6 * ns[mode]);
+		assert_true(r.m.device_bytes > 0);
+	}
+	cold = ns[TK_MODE_COLD];
+	assert_float_equal(ns[TK_MODE_PACED] / cold, 1, 1e-9);
+	assert_float_equal(ns[TK_MODE_SUSTAINED] / cold, 1, 1e-9);
+	assert_float_equal(ns[TK_MODE_LOADED] / cold, 1.5, 1e-9);
+	o.mode = TK_MODE_PACED;
+	o.rest_ns = 3e6;
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_float_equal(r.m.rest_ns, 3e6, 0);
+	rig_down(&r);
+}
+
 static void short_launches_are_batched(void **state)
 {
 	struct rig r;
@@ -301,7 +330,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_honest_job), cmocka_unit_test(every_operation_is_verified),
 		cmocka_unit_test(samples_are_repeatable_and_follow_the_formula), cmocka_unit_test(cold_rotates_over_twice_the_cache),
-		cmocka_unit_test(short_launches_are_batched), cmocka_unit_test(graphs_where_the_plan_can), cmocka_unit_test(limits_of_sampling),
+		cmocka_unit_test(each_mode_has_its_way),
+	        cmocka_unit_test(short_launches_are_batched), cmocka_unit_test(graphs_where_the_plan_can), cmocka_unit_test(limits_of_sampling),
 		cmocka_unit_test(throttling_is_said), cmocka_unit_test(what_backends_do_becomes_an_outcome),
 		cmocka_unit_test(without_verification_lies_are_timed), cmocka_unit_test(size_limits), cmocka_unit_test(configs_change_times),
 		cmocka_unit_test(options_that_are_wrong_are_named), cmocka_unit_test(times_step_and_drift),
