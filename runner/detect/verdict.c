@@ -93,6 +93,11 @@ static enum tk_diff_status absent(struct ruling *r)
 		tk_row_say(r->row, "never measured");
 		return TK_DIFF_UNSURE;
 	}
+	/* who never had a timing cannot miss one */
+	if (!r->k->count && strcmp(last->outcome, "unsupported") == 0) {
+		tk_row_say(r->row, "unsupported when it was last asked");
+		return TK_DIFF_UNSUPPORTED;
+	}
 	if (!is_old(r->c, last->as_of_s) && was_left_out(r->c, r->k)) {
 		tk_row_say(r->row, "last measured %s, not since", tk_time_day(last->as_of_s, day));
 		return TK_DIFF_MISSING;

@@ -6,7 +6,7 @@ watcher=
 trap 'kill "$watcher" 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
 "$1" tiny.db tiny
-TRACKER_NOW=2026-09-25T08:00:00Z TRACKER_ASSETS= "$2" --db=tiny.db site --out=site --watch >log 2>&1 &
+TRACKER_NOW=2026-09-25T08:00:00Z TRACKER_ASSETS='' "$2" --db=tiny.db site --out=site --watch >log 2>&1 &
 watcher=$!
 written() { # waits until the site was written that often
 	for _ in $(seq 150); do
