@@ -5,11 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/buf.h"
-#include "base/pack.h"
+#include "column_json.h"
 #include "internal.h"
 
 #define FLUSH_AT ((size_t)256 << 10)
-#define SAMPLES_MAX ((size_t)1 << 30)
 
 struct output {
 	int fd;
@@ -56,38 +55,6 @@ static int select_sql(const struct tk_db_table *t, struct tk_buf *sql)
 	return tk_buf_status(sql, NULL);
 }
 
-static json_t *numbers_of(const void *data, size_t size)
-{
-	struct tk_buf bytes = TK_BUF_INIT;
-	json_t *array = json_array();
-
-	if (array && tk_unpack(data, size, SAMPLES_MAX, &bytes, NULL) == 0)
-		for (size_t i = 0; i + sizeof(double) <= bytes.len; i += sizeof(double)) {
-			double x;
-
-			memcpy(&x, bytes.data + i, sizeof(x));
-			json_array_append_new(array, json_real(x));
-		}
-	tk_buf_free(&bytes);
-	return array;
-}
-
-static json_t *value_of(sqlite3_stmt *stmt, int at)
-{
-	switch (sqlite3_column_type(stmt, at)) {
-	case SQLITE_INTEGER:
-		return json_integer(sqlite3_column_int64(stmt, at));
-	case SQLITE_FLOAT:
-		return json_real(sqlite3_column_double(stmt, at));
-	case SQLITE_TEXT:
-		return json_string((const char *)sqlite3_column_text(stmt, at));
-	case SQLITE_BLOB:
-		return numbers_of(sqlite3_column_blob(stmt, at), (size_t)sqlite3_column_bytes(stmt, at));
-	default:
-		return json_null();
-	}
-}
-
 /* "series_id" names a row by its uid here: "series". */
 static void set_column(json_t *line, const struct tk_db_column *c, json_t *value)
 {
@@ -113,7 +80,7 @@ static int export_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct ou
 	int failed;
 
 	for (size_t i = 0; line && i < t->column_count; i++)
-		set_column(line, &t->columns[i], value_of(stmt, (int)i));
+		set_column(line, &t->columns[i], tk_db_json_of(stmt, (int)i));
 	failed = !line || json_dump_callback(line, add_bytes, &o->buf, JSON_COMPACT);
 	json_decref(line);
 	if (failed)

@@ -5,11 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/buf.h"
-#include "base/pack.h"
+#include "column_json.h"
 #include "record.h"
 
 #define FLUSH_AT ((size_t)256 << 10)
-#define SAMPLES_MAX ((size_t)1 << 30)
 
 #define GROUP(name) TK_TABLE_##name,
 static const enum tk_table_id groups[] = {TK_RECORD_GROUPS(GROUP)};
@@ -170,38 +169,6 @@ static int write_end(struct writer *w, struct tk_error *err)
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
-static json_t *numbers_of(const void *data, size_t size)
-{
-	struct tk_buf bytes = TK_BUF_INIT;
-	json_t *array = json_array();
-
-	if (array && tk_unpack(data, size, SAMPLES_MAX, &bytes, NULL) == 0)
-		for (size_t i = 0; i + sizeof(double) <= bytes.len; i += sizeof(double)) {
-			double x;
-
-			memcpy(&x, bytes.data + i, sizeof(x));
-			json_array_append_new(array, json_real(x));
-		}
-	tk_buf_free(&bytes);
-	return array;
-}
-
-static json_t *value_of(sqlite3_stmt *stmt, int at)
-{
-	switch (sqlite3_column_type(stmt, at)) {
-	case SQLITE_INTEGER:
-		return json_integer(sqlite3_column_int64(stmt, at));
-	case SQLITE_FLOAT:
-		return json_real(sqlite3_column_double(stmt, at));
-	case SQLITE_TEXT:
-		return json_string((const char *)sqlite3_column_text(stmt, at));
-	case SQLITE_BLOB:
-		return numbers_of(sqlite3_column_blob(stmt, at), (size_t)sqlite3_column_bytes(stmt, at));
-	default:
-		return json_null();
-	}
-}
-
 /* The fields of a table as an object from the columns at *at; null where its first one, the uid or a value, is. */
 static json_t *group_of(sqlite3_stmt *stmt, enum tk_table_id table, int *at)
 {
@@ -211,7 +178,7 @@ static json_t *group_of(sqlite3_stmt *stmt, enum tk_table_id table, int *at)
 	for (size_t i = 0; i < t->column_count; i++)
 		if (tk_record_has(table, &t->columns[i])) {
 			if (json_is_object(object))
-				json_object_set_new(object, t->columns[i].name, value_of(stmt, *at));
+				json_object_set_new(object, t->columns[i].name, tk_db_json_of(stmt, *at));
 			++*at;
 		}
 	return object;
@@ -388,8 +355,8 @@ static int write_row(struct writer *w, sqlite3_stmt *stmt, struct tk_error *err)
 
 	for (size_t g = 0; g < GROUP_COUNT; g++)
 		json_object_set_new(record, tk_tables[groups[g]].name, group_of(stmt, groups[g], &at));
-	json_object_set_new(record, TK_RECORD_RUN_SERIES, value_of(stmt, at));
-	json_object_set_new(record, TK_RECORD_SAMPLES, value_of(stmt, at + 1));
+	json_object_set_new(record, TK_RECORD_RUN_SERIES, tk_db_json_of(stmt, at));
+	json_object_set_new(record, TK_RECORD_SAMPLES, tk_db_json_of(stmt, at + 1));
 	status = add_details(w, sqlite3_column_int64(stmt, at + 2), sqlite3_column_int64(stmt, at + 3), record, err);
 	if (!status)
 		status = write_record(w, record, err);
