@@ -20,11 +20,11 @@ struct options {
 };
 
 static const struct argp_option options_table[] = {
-	{"commits", OPT_COMMITS, "N", 0, "At most the newest N revisions (default: 10, with --since: all)", 0},
-	{"every", OPT_EVERY, "K", 0, "Only every K-th revision", 0},
-	{"since", OPT_SINCE, "TIME", 0, "Only revisions that are newer: 30d, 2026-08-01", 0},
-	{"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site at the end", 0},
-	{0},
+        {"commits", OPT_COMMITS, "N", 0, "At most the newest N revisions (default: 10, with --since: all)", 0},
+        {"every", OPT_EVERY, "K", 0, "Only every K-th revision", 0},
+        {"since", OPT_SINCE, "TIME", 0, "Only revisions that are newer: 30d, 2026-08-01", 0},
+        {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site at the end", 0},
+        {0},
 };
 
 static size_t count_of(const char *arg, const char *option, struct argp_state *state)
@@ -40,10 +40,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case OPT_COMMITS: o->commits = count_of(arg, "commits", state); return 0;
-	case OPT_EVERY: o->every = count_of(arg, "every", state); return 0;
-	case OPT_SINCE: o->since = arg; return 0;
-	case OPT_NO_SITE: o->no_site = true; return 0;
+	case OPT_COMMITS:
+		o->commits = count_of(arg, "commits", state);
+		return 0;
+	case OPT_EVERY:
+		o->every = count_of(arg, "every", state);
+		return 0;
+	case OPT_SINCE:
+		o->since = arg;
+		return 0;
+	case OPT_NO_SITE:
+		o->no_site = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (o->upstream)
 			argp_error(state, "unexpected argument `%s`: one upstream at a time", arg);
@@ -53,17 +61,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!o->upstream)
 			argp_error(state, "which upstream? One of `upstreams` of tracker.yml");
 		return 0;
-	default: return ARGP_ERR_UNKNOWN;
+	default:
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 const struct argp tk_argp_backfill = {
-	.options = options_table,
-	.parser = parse,
-	.args_doc = "UPSTREAM",
-	.doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own that stands at its commit's time."
-		"\vWhat this machine has measured already is left out, so a stopped backfill goes on where it was.\n\n"
-		"Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas --since=90d --every=5",
+        .options = options_table,
+        .parser = parse,
+        .args_doc = "UPSTREAM",
+        .doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own that stands at its "
+               "commit's time."
+               "\vWhat this machine has measured already is left out, so a stopped backfill goes on where it was.\n\n"
+               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas --since=90d --every=5",
 };
 
 /* "30d" back from now, or a point in time. */
@@ -92,7 +102,9 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 		return TK_EXIT_USAGE;
 	if (since_of(o.since, &backfill.since_s, &err) != TK_OK) {
 		err = (struct tk_error){0};
-		tk_fail(&err, TK_EUSAGE, "--since=%s: expected a duration (30d) or a time (2026-11-21, 2026-11-21T09:42:00Z, @seconds)", o.since);
+		tk_fail(&err, TK_EUSAGE,
+		        "--since=%s: expected a duration (30d) or a time (2026-11-21, 2026-11-21T09:42:00Z, @seconds)",
+		        o.since);
 		return tk_command_fail("backfill", &err);
 	}
 	int code = tk_command_open(g, "backfill", TK_STORE_CREATE, &config, &store);
@@ -102,7 +114,8 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	backfill.commits = o.commits ? o.commits : o.since ? 0 : 10;
 	backfill.every = o.every;
 	struct tk_progress *progress = tk_progress_new(g);
-	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress), .no_site = o.no_site};
+	struct tk_night_options night = {
+	        .program = g->program, .observer = tk_progress_observer(progress), .no_site = o.no_site};
 	tk_cancel_install();
 	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);
 	tk_progress_free(progress);

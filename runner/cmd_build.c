@@ -25,14 +25,15 @@ struct build_options {
 enum { KEY_REV = 256, KEY_ARCH, KEY_LIST, KEY_EXPORT, KEY_IMPORT, KEY_CLEAN };
 
 static const struct argp_option options[] = {
-	{"rev", KEY_REV, "REV", 0, "a hash, tag or branch instead of the newest revision (needs UPSTREAM)", 1},
-	{"arch", KEY_ARCH, "ARCH", 0, "what to build for: native (default), x86-64-v3, sm_90a, ... as the adapter understands it", 1},
-	{"export", KEY_EXPORT, "FILE", 0, "also pack what was built into FILE (.tar.zst)", 2},
-	{"import", KEY_IMPORT, "FILE", 0, "put the builds of FILE into the cache; builds nothing", 2},
-	{"list", KEY_LIST, 0, 0, "show what the cache has; builds nothing", 3},
-	{"clean", KEY_CLEAN, 0, 0, "remove the builds of UPSTREAM, or all, from the cache", 3},
-	{"format", 'f', "text|json", 0, "a table, or JSON", 4},
-	{0},
+        {"rev", KEY_REV, "REV", 0, "a hash, tag or branch instead of the newest revision (needs UPSTREAM)", 1},
+        {"arch", KEY_ARCH, "ARCH", 0,
+                "what to build for: native (default), x86-64-v3, sm_90a, ... as the adapter understands it", 1},
+        {"export", KEY_EXPORT, "FILE", 0, "also pack what was built into FILE (.tar.zst)", 2},
+        {"import", KEY_IMPORT, "FILE", 0, "put the builds of FILE into the cache; builds nothing", 2},
+        {"list", KEY_LIST, 0, 0, "show what the cache has; builds nothing", 3},
+        {"clean", KEY_CLEAN, 0, 0, "remove the builds of UPSTREAM, or all, from the cache", 3},
+        {"format", 'f', "text|json", 0, "a table, or JSON", 4},
+        {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -79,20 +80,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
-	"Build the kernels of every upstream, or of UPSTREAM, at its newest revision, unless the cache has them.\v"
-	"Failed builds are remembered for a day. The exit code is 3 where something could not be built.\n\n"
-	"Examples:\n"
-	"  tracker build\n"
-	"  tracker build openblas --rev=v0.3.29\n"
-	"  tracker build --export=builds.tar.zst   on a build host, then where it runs:\n"
-	"  tracker build --import=builds.tar.zst"};
+        "Build the kernels of every upstream, or of UPSTREAM, at its newest revision, unless the cache has them.\v"
+        "Failed builds are remembered for a day. The exit code is 3 where something could not be built.\n\n"
+        "Examples:\n"
+        "  tracker build\n"
+        "  tracker build openblas --rev=v0.3.29\n"
+        "  tracker build --export=builds.tar.zst   on a build host, then where it runs:\n"
+        "  tracker build --import=builds.tar.zst"};
 
 /* ---- one upstream ------------------------------------------------------------------------------------------- */
 
 struct result {
 	const struct tk_upstream_config *upstream;
 	struct tk_revision revision;
-	struct tk_artifact *artifact;      /* NULL: it could not be tried, see err */
+	struct tk_artifact *artifact; /* NULL: it could not be tried, see err */
 	struct tk_error err;
 };
 
@@ -105,7 +106,8 @@ static int build_one(const struct tk_config *config, const struct build_options 
 {
 	struct tk_source source;
 	tk_recipe_source(config, r->upstream, &source);
-	int status = o->rev ? tk_source_find(&source, o->rev, &r->revision, &r->err) : tk_source_newest(&source, &r->revision, &r->err);
+	int status = o->rev ? tk_source_find(&source, o->rev, &r->revision, &r->err)
+	                    : tk_source_newest(&source, &r->revision, &r->err);
 
 	if (status)
 		return status;
@@ -116,15 +118,30 @@ static int build_one(const struct tk_config *config, const struct build_options 
 /* ---- printing ----------------------------------------------------------------------------------------------- */
 
 static const struct tk_column columns[] = {
-	{"UPSTREAM", TK_COLUMN_LEFT}, {"REVISION", TK_COLUMN_LEFT}, {"SUBJECT", TK_COLUMN_CUT}, {"STATUS", TK_COLUMN_LEFT},
-	{"CACHED", TK_COLUMN_LEFT}, {"SECONDS", TK_COLUMN_RIGHT}, {"KIB", TK_COLUMN_RIGHT}, {"BACKENDS", TK_COLUMN_OPTIONAL},
-	{"CODE", TK_COLUMN_OPTIONAL}, {NULL, 0},
+        {"UPSTREAM", TK_COLUMN_LEFT},
+        {"REVISION", TK_COLUMN_LEFT},
+        {"SUBJECT", TK_COLUMN_CUT},
+        {"STATUS", TK_COLUMN_LEFT},
+        {"CACHED", TK_COLUMN_LEFT},
+        {"SECONDS", TK_COLUMN_RIGHT},
+        {"KIB", TK_COLUMN_RIGHT},
+        {"BACKENDS", TK_COLUMN_OPTIONAL},
+        {"CODE", TK_COLUMN_OPTIONAL},
+        {NULL, 0},
 };
 
 static const struct tk_column list_columns[] = {
-	{"KEY", TK_COLUMN_LEFT}, {"UPSTREAM", TK_COLUMN_LEFT}, {"REVISION", TK_COLUMN_LEFT}, {"STATUS", TK_COLUMN_LEFT}, {"BUILT", TK_COLUMN_LEFT},
-	{"SECONDS", TK_COLUMN_RIGHT}, {"KIB", TK_COLUMN_RIGHT}, {"BACKENDS", TK_COLUMN_OPTIONAL}, {"CODE", TK_COLUMN_OPTIONAL},
-	{"TOOLCHAIN", TK_COLUMN_CUT}, {NULL, 0},
+        {"KEY", TK_COLUMN_LEFT},
+        {"UPSTREAM", TK_COLUMN_LEFT},
+        {"REVISION", TK_COLUMN_LEFT},
+        {"STATUS", TK_COLUMN_LEFT},
+        {"BUILT", TK_COLUMN_LEFT},
+        {"SECONDS", TK_COLUMN_RIGHT},
+        {"KIB", TK_COLUMN_RIGHT},
+        {"BACKENDS", TK_COLUMN_OPTIONAL},
+        {"CODE", TK_COLUMN_OPTIONAL},
+        {"TOOLCHAIN", TK_COLUMN_CUT},
+        {NULL, 0},
 };
 
 /* "cpu,nsa" and the beginnings of their code hashes. */
@@ -135,7 +152,8 @@ static void set_backends(struct tk_table *t, const struct tk_artifact *a)
 
 	for (size_t i = 0; i < a->backend_count && n < sizeof(names) - 80 && c < sizeof(codes) - 20; i++) {
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? "," : "", a->backends[i].name);
-		c += (size_t)snprintf(codes + c, sizeof(codes) - c, "%s%.*s", i ? "," : "", HASH_SHOWN, a->backends[i].code_hash);
+		c += (size_t)snprintf(
+		        codes + c, sizeof(codes) - c, "%s%.*s", i ? "," : "", HASH_SHOWN, a->backends[i].code_hash);
 	}
 	tk_table_set(t, "BACKENDS", "%s", names);
 	tk_table_set(t, "CODE", "%s", codes);
@@ -157,19 +175,22 @@ static json_t *artifact_json(const struct tk_artifact *a)
 
 	for (size_t i = 0; i < a->backend_count; i++) {
 		const struct tk_artifact_backend *b = &a->backends[i];
-		json_array_append_new(backends, json_pack("{s:s,s:s,s:s,s:I}", "name", b->name, "path", b->path, "code_hash", b->code_hash, "kernels",
-			(json_int_t)b->kernel_count));
+		json_array_append_new(
+		        backends, json_pack("{s:s,s:s,s:s,s:I}", "name", b->name, "path", b->path, "code_hash",
+		                          b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
-	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:s,s:o}", "key", a->key, "upstream", a->upstream, "revision", a->revision,
-		"status", tk_build_status_word(a->status), "cached", a->cached, "message", a->message, "adapter", a->adapter, "arch", a->arch, "flags",
-		a->flags, "toolchain", a->toolchain, "log", a->log_path, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built",
-		tk_time_iso(a->built_s, built), "backends", backends);
+	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:s,s:o}", "key", a->key, "upstream",
+	        a->upstream, "revision", a->revision, "status", tk_build_status_word(a->status), "cached", a->cached,
+	        "message", a->message, "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain",
+	        a->toolchain, "log", a->log_path, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built",
+	        tk_time_iso(a->built_s, built), "backends", backends);
 }
 
 static json_t *result_json(const struct result *r)
 {
-	json_t *o = r->artifact ? artifact_json(r->artifact) : json_pack("{s:s,s:s,s:s}", "upstream", r->upstream->name, "status", "error", "message",
-		r->err.message);
+	json_t *o = r->artifact ? artifact_json(r->artifact)
+	                        : json_pack("{s:s,s:s,s:s}", "upstream", r->upstream->name, "status", "error",
+	                                  "message", r->err.message);
 	if (o && r->revision.id[0]) {
 		json_object_set_new(o, "revision", json_string(r->revision.id));
 		json_object_set_new(o, "subject", json_string(r->revision.subject));
@@ -183,7 +204,8 @@ static void add_row(struct tk_table *t, const struct result *r)
 {
 	tk_table_row(t);
 	tk_table_set(t, "UPSTREAM", "%s", r->upstream->name);
-	tk_table_set(t, "REVISION", "%.*s%s", HASH_SHOWN, r->revision.id[0] ? r->revision.id : "-", r->revision.dirty ? " (dirty)" : "");
+	tk_table_set(t, "REVISION", "%.*s%s", HASH_SHOWN, r->revision.id[0] ? r->revision.id : "-",
+	        r->revision.dirty ? " (dirty)" : "");
 	tk_table_set(t, "SUBJECT", "%s", r->revision.subject);
 	if (r->artifact) {
 		set_artifact(t, r->artifact);
@@ -194,7 +216,8 @@ static void add_row(struct tk_table *t, const struct result *r)
 	}
 }
 
-static int print_results(const struct tk_globals *g, const struct build_options *o, const struct result *results, size_t count, struct tk_error *err)
+static int print_results(const struct tk_globals *g, const struct build_options *o, const struct result *results,
+        size_t count, struct tk_error *err)
 {
 	if (o->json) {
 		json_t *list = json_array();
@@ -224,7 +247,8 @@ static size_t report_failures(const struct result *results, size_t count)
 		if (r->artifact && r->artifact->status == TK_BUILD_OK)
 			continue;
 		if (r->artifact)
-			tk_fail(&err, TK_ECRASH, "%s at %.12s: %s (log: %s)", r->upstream->name, r->revision.id, r->artifact->message, r->artifact->log_path);
+			tk_fail(&err, TK_ECRASH, "%s at %.12s: %s (log: %s)", r->upstream->name, r->revision.id,
+			        r->artifact->message, r->artifact->log_path);
 		tk_command_fail("build", &err);
 		failed++;
 	}
@@ -233,7 +257,8 @@ static size_t report_failures(const struct result *results, size_t count)
 
 /* ---- building ----------------------------------------------------------------------------------------------- */
 
-static int choose(const struct tk_config *config, const struct build_options *o, struct result *results, size_t *count, struct tk_error *err)
+static int choose(const struct tk_config *config, const struct build_options *o, struct result *results, size_t *count,
+        struct tk_error *err)
 {
 	for (size_t i = 0; i < config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &config->upstreams[i];
@@ -244,11 +269,13 @@ static int choose(const struct tk_config *config, const struct build_options *o,
 		results[(*count)++].upstream = u;
 	}
 	if (o->upstream && !*count)
-		return tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in %s", o->upstream, config->path ? config->path : "the default configuration");
+		return tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in %s", o->upstream,
+		        config->path ? config->path : "the default configuration");
 	return TK_OK;
 }
 
-static int export_results(const struct tk_config *config, const char *file, const struct result *results, size_t count, struct tk_error *err)
+static int export_results(const struct tk_config *config, const char *file, const struct result *results, size_t count,
+        struct tk_error *err)
 {
 	const char **keys = calloc(count + 1, sizeof(*keys));
 	size_t n = 0;
@@ -323,7 +350,9 @@ static int list(const struct tk_globals *g, const struct tk_config *config, cons
 		const bool damaged = tk_artifact_load(config->cache_dir, keys[i], &a, NULL) != TK_OK;
 		if (!o->upstream || (!damaged && !strcmp(a->upstream, o->upstream))) {
 			list_row(t, keys[i], a);
-			json_array_append_new(json, damaged ? json_pack("{s:s,s:s}", "key", keys[i], "status", "damaged") : artifact_json(a));
+			json_array_append_new(
+			        json, damaged ? json_pack("{s:s,s:s}", "key", keys[i], "status", "damaged")
+			                      : artifact_json(a));
 		}
 		tk_artifact_free(a);
 	}
@@ -393,7 +422,10 @@ int tk_cmd_build(const struct tk_globals *g, int argc, char **argv)
 	if (code)
 		return code;
 	tk_cancel_install();
-	code = o.list ? list(g, config, &o) : o.clean ? clean(config, &o) : o.import_file ? import(config, &o) : build_all(g, config, &o);
+	code = o.list          ? list(g, config, &o)
+	       : o.clean       ? clean(config, &o)
+	       : o.import_file ? import(config, &o)
+	                       : build_all(g, config, &o);
 	tk_command_close(config, NULL);
 	return code;
 }

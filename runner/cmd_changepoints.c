@@ -1,4 +1,5 @@
-/* `tracker changepoints`: where the levels of histories in a CSV file changed, decided by what decides a night; so that it can be scored. */
+/* `tracker changepoints`: where the levels of histories in a CSV file changed, decided by what decides a night; so that
+ * it can be scored. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,14 +14,17 @@
 
 enum option_key { OPT_ONLINE = 'o', OPT_FORMAT = 'F', OPT_ENV = 256, OPT_META };
 
-struct options { const char *path, *env, *meta; bool online, json; };
+struct options {
+	const char *path, *env, *meta;
+	bool online, json;
+};
 
 static const struct argp_option option_table[] = {
-	{"online", OPT_ONLINE, 0, 0, "what each night would have said, by what was known that night", 0},
-	{"format", OPT_FORMAT, "text|json", 0, "default: text", 0},
-	{"env", OPT_ENV, "FILE", 0, "CSV with machine,day,driver: what changed with the driver is not the code's", 0},
-	{"meta", OPT_META, "FILE", 0, "CSV with series_id,machine: series of one machine are judged together", 0},
-	{0},
+        {"online", OPT_ONLINE, 0, 0, "what each night would have said, by what was known that night", 0},
+        {"format", OPT_FORMAT, "text|json", 0, "default: text", 0},
+        {"env", OPT_ENV, "FILE", 0, "CSV with machine,day,driver: what changed with the driver is not the code's", 0},
+        {"meta", OPT_META, "FILE", 0, "CSV with series_id,machine: series of one machine are judged together", 0},
+        {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -56,17 +60,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_changepoints = {option_table, parse_option, "FILE.csv",
-	"Where the levels of the histories in FILE changed, by the code that judges nights. FILE has the columns series_id, day, value, and commit "
-	"where it is known.\v"
-	"--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, INDEX], ...]}: positions, from 0, of the night that said "
-	"so and of the first point at the new level.\n\n"
-	"Examples:\n"
-	"  tracker changepoints history.csv\n"
-	"  tracker changepoints history.csv --online --env=env.csv --meta=meta.csv --format=json"};
+        "Where the levels of the histories in FILE changed, by the code that judges nights. FILE has the columns "
+        "series_id, day, value, and commit "
+        "where it is known.\v"
+        "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, INDEX], ...]}: "
+        "positions, from 0, of the night that said "
+        "so and of the first point at the new level.\n\n"
+        "Examples:\n"
+        "  tracker changepoints history.csv\n"
+        "  tracker changepoints history.csv --online --env=env.csv --meta=meta.csv --format=json"};
 
 static const struct tk_column columns[] = {
-	{"SERIES", TK_COLUMN_CUT}, {"SAID", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL}, {"DAY", TK_COLUMN_RIGHT},
-	{"COMMIT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL}, {"BEFORE", TK_COLUMN_RIGHT}, {"AFTER", TK_COLUMN_RIGHT}, {"CHANGE", TK_COLUMN_RIGHT}, {0},
+        {"SERIES", TK_COLUMN_CUT},
+        {"SAID", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"DAY", TK_COLUMN_RIGHT},
+        {"COMMIT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
+        {"BEFORE", TK_COLUMN_RIGHT},
+        {"AFTER", TK_COLUMN_RIGHT},
+        {"CHANGE", TK_COLUMN_RIGHT},
+        {0},
 };
 
 /* Where the result goes: a table for people or an object for programs. */
@@ -129,9 +141,11 @@ static int report_all(struct report *r, struct tk_error *err)
 
 static int report_nights(struct report *r, struct tk_error *err)
 {
-	const struct tk_detect_options o = {.min_effect = tk_changepoint_defaults.min_effect, .fdr = 0.05, .window = 20};
+	const struct tk_detect_options o = {
+	        .min_effect = tk_changepoint_defaults.min_effect, .fdr = 0.05, .window = 20};
 	struct tk_alarms *alarms = calloc(r->count + 1, sizeof *alarms);
-	int rc = alarms ? tk_histories_online(r->series, r->count, &o, alarms, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int rc = alarms ? tk_histories_online(r->series, r->count, &o, alarms, err)
+	                : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	for (size_t i = 0; !rc && i < r->count; i++) {
 		json_t *list = json_array();
@@ -161,7 +175,8 @@ static int print(const struct report *r, struct tk_error *err)
 
 		if (rc)
 			return rc;
-		printf("changepoints: %zu series, %zu change%s of level\n", r->count, r->changes, r->changes == 1 ? "" : "s");
+		printf("changepoints: %zu series, %zu change%s of level\n", r->count, r->changes,
+		        r->changes == 1 ? "" : "s");
 	}
 	return fflush(stdout) == 0 ? TK_OK : tk_fail_errno(err, "cannot write to stdout");
 }

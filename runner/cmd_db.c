@@ -13,9 +13,10 @@ struct db_options {
 };
 
 static const struct argp_option options[] = {
-	{"drop-samples-older", 'd', "AGE", 0, "vacuum: also drop the raw samples of runs older than AGE (90d, 2w); summaries stay", 1},
-	{"output", 'o', "FILE", 0, "export: write FILE instead of the standard output", 1},
-	{0},
+        {"drop-samples-older", 'd', "AGE", 0,
+                "vacuum: also drop the raw samples of runs older than AGE (90d, 2w); summaries stay", 1},
+        {"output", 'o', "FILE", 0, "export: write FILE instead of the standard output", 1},
+        {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -46,17 +47,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_db = {options, parse_option, "check\nbackup FILE\nvacuum\nexport\nmigrate",
-	"Check, back up, shrink or export the history.\v"
-	"  check     look for damage, dangling references and rows that were changed by hand; exit code 1 where there is something\n"
-	"  backup    write a consistent copy to FILE, also while a night is running\n"
-	"  vacuum    give unused space back\n"
-	"  export    everything as JSON lines, in an order that two histories with the same facts share\n"
-	"  migrate   bring a history of an older tracker up to date, with a backup beside it\n\n"
-	"Examples:\n"
-	"  tracker db check\n"
-	"  tracker db backup /mnt/backup/tracker.db\n"
-	"  tracker db vacuum --drop-samples-older=90d\n"
-	"  tracker db export --output=history.jsonl"};
+        "Check, back up, shrink or export the history.\v"
+        "  check     look for damage, dangling references and rows that were changed by hand; exit code 1 where there "
+        "is something\n"
+        "  backup    write a consistent copy to FILE, also while a night is running\n"
+        "  vacuum    give unused space back\n"
+        "  export    everything as JSON lines, in an order that two histories with the same facts share\n"
+        "  migrate   bring a history of an older tracker up to date, with a backup beside it\n\n"
+        "Examples:\n"
+        "  tracker db check\n"
+        "  tracker db backup /mnt/backup/tracker.db\n"
+        "  tracker db vacuum --drop-samples-older=90d\n"
+        "  tracker db export --output=history.jsonl"};
 
 /* ---- actions: 0, or an exit code after having said why ------------------------------------------------------ */
 
@@ -127,11 +129,11 @@ static const struct {
 	bool takes_file;
 	int (*run)(struct tk_store *s, const struct db_options *o, struct tk_error *err);
 } actions[] = {
-	{"check", TK_STORE_READ, false, check},
-	{"backup", TK_STORE_READ, true, backup},
-	{"vacuum", TK_STORE_WRITE, false, vacuum},
-	{"export", TK_STORE_READ, false, export},
-	{"migrate", TK_STORE_WRITE, false, migrate},
+        {"check", TK_STORE_READ, false, check},
+        {"backup", TK_STORE_READ, true, backup},
+        {"vacuum", TK_STORE_WRITE, false, vacuum},
+        {"export", TK_STORE_READ, false, export},
+        {"migrate", TK_STORE_WRITE, false, migrate},
 };
 #define ACTIONS (sizeof actions / sizeof actions[0])
 
@@ -150,7 +152,8 @@ int tk_cmd_db(const struct tk_globals *g, int argc, char **argv)
 	if (a == ACTIONS)
 		tk_fail(&err, TK_EUSAGE, "`%s` is no action: check, backup, vacuum, export or migrate", o.action);
 	else if (actions[a].takes_file != (o.file != NULL))
-		tk_fail(&err, TK_EUSAGE, actions[a].takes_file ? "%s: to which FILE?" : "%s: takes no argument", o.action);
+		tk_fail(&err, TK_EUSAGE, actions[a].takes_file ? "%s: to which FILE?" : "%s: takes no argument",
+		        o.action);
 	else if ((o.output && actions[a].run != export) || (o.drop_older && actions[a].run != vacuum))
 		tk_fail(&err, TK_EUSAGE, "%s: this option belongs to %s", o.action, o.output ? "export" : "vacuum");
 	if (err.status)

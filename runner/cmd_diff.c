@@ -15,9 +15,28 @@
 #include "store/store.h"
 
 enum option_key {
-	OPT_SINCE = 's', OPT_FILTER = 'f', OPT_FORMAT = 'F', OPT_OUTPUT = 'o', OPT_LIMIT = 'n', OPT_ALL = 'a', OPT_EXPLAIN = 'e',
-	OPT_UNTIL = 256, OPT_BASE, OPT_HEAD, OPT_LAST, OPT_MACHINE, OPT_METRIC, OPT_THRESHOLD, OPT_ABS, OPT_ALPHA, OPT_ONLY, OPT_SORT, OPT_GROUP,
-	OPT_FAIL_ON, OPT_ALLOW_EMPTY, OPT_SITE_URL,
+	OPT_SINCE = 's',
+	OPT_FILTER = 'f',
+	OPT_FORMAT = 'F',
+	OPT_OUTPUT = 'o',
+	OPT_LIMIT = 'n',
+	OPT_ALL = 'a',
+	OPT_EXPLAIN = 'e',
+	OPT_UNTIL = 256,
+	OPT_BASE,
+	OPT_HEAD,
+	OPT_LAST,
+	OPT_MACHINE,
+	OPT_METRIC,
+	OPT_THRESHOLD,
+	OPT_ABS,
+	OPT_ALPHA,
+	OPT_ONLY,
+	OPT_SORT,
+	OPT_GROUP,
+	OPT_FAIL_ON,
+	OPT_ALLOW_EMPTY,
+	OPT_SITE_URL,
 };
 
 #define FILTERS_MAX 64
@@ -27,7 +46,7 @@ struct diff_options {
 	const char *machine, *filters[FILTERS_MAX + 1], *output, *fail_on, *site_url;
 	char metric[80];
 	size_t filter_count, limit;
-	double threshold, abs_ns, alpha;       /* NAN: as configured */
+	double threshold, abs_ns, alpha; /* NAN: as configured */
 	bool only[TK_DIFF_STATUS_COUNT], words_given, explain, allow_empty;
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
@@ -35,36 +54,38 @@ struct diff_options {
 };
 
 static const struct argp_option options[] = {
-	{0, 0, 0, 0, "Range (default: the last 7 days)", 1},
-	{"since", OPT_SINCE, "WHEN", 0, "judge nights from WHEN on: 7d, 2026-11-21, or a revision", 1},
-	{"until", OPT_UNTIL, "WHEN", 0, "and up to WHEN", 1},
-	{"last", OPT_LAST, "N", 0, "judge the last N nights of each machine", 1},
-	{"base", OPT_BASE, "NIGHT", 0, "judge what came after this night (number, date or revision)", 1},
-	{"head", OPT_HEAD, "NIGHT", 0, "and up to this night", 1},
-	{0, 0, 0, 0, "Selection", 2},
-	{"filter", OPT_FILTER, "KEY:GLOB", 0, "only series whose backend, problem, op, dtype, device, machine, upstream, metric, mode, config, "
-		"role or series matches; may be repeated: other keys narrow, the same key widens", 2},
-	{"machine", OPT_MACHINE, "NAME", 0, "only this machine", 2},
-	{"metric", OPT_METRIC, "NAME", 0, "only this metric", 2},
-	{0, 0, 0, 0, "Decision (default: as configured)", 3},
-	{"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 5", 3},
-	{"abs-threshold", OPT_ABS, "TIME", 0, "and smaller than this neither: 500ns, 10us, 1ms", 3},
-	{"alpha", OPT_ALPHA, "RATE", 0, "false-discovery rate over the series of a machine: 0.05", 3},
-	{0, 0, 0, 0, "View", 4},
-	{"only", OPT_ONLY, "WORDS", 0, "only these statuses, separated by commas", 4},
-	{"all", OPT_ALL, 0, 0, "every series, not only what moved", 4},
-	{"sort", OPT_SORT, "severity|pct|abs|name", 0, "order (default: severity)", 4},
-	{"limit", OPT_LIMIT, "N", 0, "at most N series, and how many more there are (default: 50 in text; 0: all)", 4},
-	{"group-by", OPT_GROUP, "machine|backend|upstream|revision", 0, "one table each", 4},
-	{"explain", OPT_EXPLAIN, 0, 0, "numbers and reasons of each series in full", 4},
-	{0, 0, 0, 0, "Gate", 5},
-	{"fail-on", OPT_FAIL_ON, "WORDS", 0, "statuses that make the exit code 1, or none (default: as configured)", 5},
-	{"allow-empty", OPT_ALLOW_EMPTY, 0, 0, "nothing to compare is no error", 5},
-	{0, 0, 0, 0, "Output", 6},
-	{"format", OPT_FORMAT, "text|json|csv|md|github|junit", 0, "default: text", 6},
-	{"output", OPT_OUTPUT, "FILE", 0, "write there instead of to stdout", 6},
-	{"site-url", OPT_SITE_URL, "URL", 0, "link series to their pages of the dashboard there", 6},
-	{0},
+        {0, 0, 0, 0, "Range (default: the last 7 days)", 1},
+        {"since", OPT_SINCE, "WHEN", 0, "judge nights from WHEN on: 7d, 2026-11-21, or a revision", 1},
+        {"until", OPT_UNTIL, "WHEN", 0, "and up to WHEN", 1},
+        {"last", OPT_LAST, "N", 0, "judge the last N nights of each machine", 1},
+        {"base", OPT_BASE, "NIGHT", 0, "judge what came after this night (number, date or revision)", 1},
+        {"head", OPT_HEAD, "NIGHT", 0, "and up to this night", 1},
+        {0, 0, 0, 0, "Selection", 2},
+        {"filter", OPT_FILTER, "KEY:GLOB", 0,
+                "only series whose backend, problem, op, dtype, device, machine, upstream, metric, mode, config, "
+                "role or series matches; may be repeated: other keys narrow, the same key widens",
+                2},
+        {"machine", OPT_MACHINE, "NAME", 0, "only this machine", 2},
+        {"metric", OPT_METRIC, "NAME", 0, "only this metric", 2},
+        {0, 0, 0, 0, "Decision (default: as configured)", 3},
+        {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 5", 3},
+        {"abs-threshold", OPT_ABS, "TIME", 0, "and smaller than this neither: 500ns, 10us, 1ms", 3},
+        {"alpha", OPT_ALPHA, "RATE", 0, "false-discovery rate over the series of a machine: 0.05", 3},
+        {0, 0, 0, 0, "View", 4},
+        {"only", OPT_ONLY, "WORDS", 0, "only these statuses, separated by commas", 4},
+        {"all", OPT_ALL, 0, 0, "every series, not only what moved", 4},
+        {"sort", OPT_SORT, "severity|pct|abs|name", 0, "order (default: severity)", 4},
+        {"limit", OPT_LIMIT, "N", 0, "at most N series, and how many more there are (default: 50 in text; 0: all)", 4},
+        {"group-by", OPT_GROUP, "machine|backend|upstream|revision", 0, "one table each", 4},
+        {"explain", OPT_EXPLAIN, 0, 0, "numbers and reasons of each series in full", 4},
+        {0, 0, 0, 0, "Gate", 5},
+        {"fail-on", OPT_FAIL_ON, "WORDS", 0, "statuses that make the exit code 1, or none (default: as configured)", 5},
+        {"allow-empty", OPT_ALLOW_EMPTY, 0, 0, "nothing to compare is no error", 5},
+        {0, 0, 0, 0, "Output", 6},
+        {"format", OPT_FORMAT, "text|json|csv|md|github|junit", 0, "default: text", 6},
+        {"output", OPT_OUTPUT, "FILE", 0, "write there instead of to stdout", 6},
+        {"site-url", OPT_SITE_URL, "URL", 0, "link series to their pages of the dashboard there", 6},
+        {0},
 };
 
 static size_t count_arg(struct argp_state *state, const char *name, const char *arg)
@@ -99,7 +120,10 @@ static double percent_arg(struct argp_state *state, const char *arg)
 
 static double time_arg(struct argp_state *state, const char *arg)
 {
-	static const struct { const char *unit; double ns; } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
 	char *end;
 	double x = strtod(arg, &end);
 
@@ -157,7 +181,9 @@ static void words_arg(struct argp_state *state, const char *name, const char *ar
 	near = tk_nearest(bad, known);
 	if (near)
 		argp_error(state, "--%s: unknown status \"%s\", did you mean \"%s\"?", name, bad, near);
-	argp_error(state, "--%s: unknown status \"%s\", expected regressed, newly-failed, missing, improved, ... (docs/diff.md)", name, bad);
+	argp_error(state,
+	        "--%s: unknown status \"%s\", expected regressed, newly-failed, missing, improved, ... (docs/diff.md)",
+	        name, bad);
 }
 
 static void filter_arg(struct argp_state *state, struct diff_options *o, const char *arg)
@@ -186,7 +212,8 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		o->sort = (enum tk_diff_sort)choice_arg(state, "sort", arg, "severity|pct|abs|name");
 		return 0;
 	case OPT_GROUP:
-		o->group = (enum tk_diff_group)(1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|revision"));
+		o->group = (enum tk_diff_group)(
+		        1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|revision"));
 		return 0;
 	case OPT_LIMIT:
 		o->limit = count_arg(state, "limit", arg);
@@ -210,8 +237,11 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		return 0;
 	case OPT_SITE_URL:
-		if (strncmp(arg, "https://", 8) != 0 && strncmp(arg, "http://", 7) != 0 && strncmp(arg, "file://", 7) != 0)
-			argp_error(state, "--site-url=%s: expected an address that begins with https://, http:// or file://", arg);
+		if (strncmp(arg, "https://", 8) != 0 && strncmp(arg, "http://", 7) != 0 &&
+		        strncmp(arg, "file://", 7) != 0)
+			argp_error(state,
+			        "--site-url=%s: expected an address that begins with https://, http:// or file://",
+			        arg);
 		o->site_url = arg;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -267,29 +297,33 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_diff = {options, parse_option, "",
-	"What moved: every series of the range against the nights before it, with the noise of each series, the false-discovery rate over "
-	"all, and what the machine itself moved taken out.\v"
-	"Exit codes: 0 nothing of --fail-on, 1 something of it, 2 usage or configuration, 3 nothing was compared.\n\n"
-	"Examples:\n"
-	"  tracker diff --since=7d\n"
-	"  tracker diff --last=1 --filter=backend:openblas --explain\n"
-	"  tracker diff --since=2026-11-01 --threshold=5% --fail-on=regressed,missing\n"
-	"  tracker diff --format=json | jq '.rows[] | select(.status == \"regressed\") | .bad_rev'\n"
-	"  tracker diff --format=github --site-url=https://example.org/perf/"};
+        "What moved: every series of the range against the nights before it, with the noise of each series, the "
+        "false-discovery rate over "
+        "all, and what the machine itself moved taken out.\v"
+        "Exit codes: 0 nothing of --fail-on, 1 something of it, 2 usage or configuration, 3 nothing was compared.\n\n"
+        "Examples:\n"
+        "  tracker diff --since=7d\n"
+        "  tracker diff --last=1 --filter=backend:openblas --explain\n"
+        "  tracker diff --since=2026-11-01 --threshold=5% --fail-on=regressed,missing\n"
+        "  tracker diff --format=json | jq '.rows[] | select(.status == \"regressed\") | .bad_rev'\n"
+        "  tracker diff --format=github --site-url=https://example.org/perf/"};
 
 static struct tk_detect_options detect_options(const struct diff_options *o, const struct tk_config *c)
 {
 	const struct tk_threshold_config *t = &c->thresholds;
 
 	return (struct tk_detect_options){
-		.min_effect = isnan(o->threshold) ? t->min_effect : o->threshold,
-		.min_effect_ns = isnan(o->abs_ns) ? t->min_effect_ns : o->abs_ns,
-		.fdr = isnan(o->alpha) ? t->fdr : o->alpha,
-		.window = t->window, .stale_days = t->stale_days, .now_s = tk_clock_now_s(),
+	        .min_effect = isnan(o->threshold) ? t->min_effect : o->threshold,
+	        .min_effect_ns = isnan(o->abs_ns) ? t->min_effect_ns : o->abs_ns,
+	        .fdr = isnan(o->alpha) ? t->fdr : o->alpha,
+	        .window = t->window,
+	        .stale_days = t->stale_days,
+	        .now_s = tk_clock_now_s(),
 	};
 }
 
-static int gate(const struct diff_options *o, const struct tk_config *c, bool flags[TK_DIFF_STATUS_COUNT], struct tk_error *err)
+static int gate(
+        const struct diff_options *o, const struct tk_config *c, bool flags[TK_DIFF_STATUS_COUNT], struct tk_error *err)
 {
 	char bad[64];
 
@@ -334,11 +368,17 @@ static int write_out(const struct diff_options *o, const struct tk_diff_view *v,
 	return rc;
 }
 
-static int show(const struct tk_globals *g, const struct diff_options *o, const struct tk_config *c, const struct tk_diff_report *report,
-	int *code, struct tk_error *err)
+static int show(const struct tk_globals *g, const struct diff_options *o, const struct tk_config *c,
+        const struct tk_diff_report *report, int *code, struct tk_error *err)
 {
-	struct tk_diff_view v = {.globals = g, .report = report, .limit = o->limit, .explicit_words = o->words_given, .explain = o->explain,
-		.sort = o->sort, .group = o->group, .site_url = o->site_url};
+	struct tk_diff_view v = {.globals = g,
+	        .report = report,
+	        .limit = o->limit,
+	        .explicit_words = o->words_given,
+	        .explain = o->explain,
+	        .sort = o->sort,
+	        .group = o->group,
+	        .site_url = o->site_url};
 	int rc = gate(o, c, v.fail_on, err);
 
 	memcpy(v.chosen, o->only, sizeof v.chosen);
@@ -348,14 +388,17 @@ static int show(const struct tk_globals *g, const struct diff_options *o, const 
 		rc = tk_diff_view_make(&v, o->format->everything, err);
 	if (!rc)
 		rc = write_out(o, &v, err);
-	*code = tk_diff_found(&v) ? TK_EXIT_FOUND : report->compared || o->allow_empty ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
+	*code = tk_diff_found(&v)                    ? TK_EXIT_FOUND
+	        : report->compared || o->allow_empty ? TK_EXIT_OK
+	                                             : TK_EXIT_INCOMPLETE;
 	tk_diff_view_free(&v);
 	return rc;
 }
 
 int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 {
-	struct diff_options o = {.threshold = NAN, .abs_ns = NAN, .alpha = NAN, .limit = SIZE_MAX, .format = tk_diff_formats};
+	struct diff_options o = {
+	        .threshold = NAN, .abs_ns = NAN, .alpha = NAN, .limit = SIZE_MAX, .format = tk_diff_formats};
 	struct tk_diff_range range = {0};
 	struct tk_diff_report report = {0};
 	struct tk_config *config = NULL;

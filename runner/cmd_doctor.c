@@ -275,7 +275,8 @@ static void check_folder(struct doctor *d, const char *what, const char *path)
 		slash[slash == at] = '\0';
 	}
 	if (at && (!tk_dir_exists(at) || access(at, W_OK | X_OK) != 0))
-		add_line(d, "missing", "%s %s: %s %s", what, path, at, tk_dir_exists(at) ? "cannot be written" : "is no folder");
+		add_line(d, "missing", "%s %s: %s %s", what, path, at,
+		        tk_dir_exists(at) ? "cannot be written" : "is no folder");
 	free(at);
 }
 
@@ -306,9 +307,11 @@ static void check_suites(struct doctor *d)
 
 static bool is_wanted(const struct doctor *d, const json_t *device)
 {
-	const char *layer = json_string_value(json_object_get(device, "layer")), *uuid = json_string_value(json_object_get(device, "uuid"));
+	const char *layer = json_string_value(json_object_get(device, "layer")),
+	           *uuid = json_string_value(json_object_get(device, "uuid"));
 
-	return tk_night_wants_device(d->config->devices, layer, (uint32_t)json_integer_value(json_object_get(device, "index")), uuid ? uuid : "");
+	return tk_night_wants_device(d->config->devices, layer,
+	        (uint32_t)json_integer_value(json_object_get(device, "index")), uuid ? uuid : "");
 }
 
 static void check_night(struct doctor *d)
@@ -317,7 +320,8 @@ static void check_night(struct doctor *d)
 	size_t i;
 	json_t *device;
 
-	json_array_foreach(json_object_get(d->report, "devices"), i, device) any = any || (is_available(device) && is_wanted(d, device));
+	json_array_foreach(json_object_get(d->report, "devices"), i, device) any =
+	        any || (is_available(device) && is_wanted(d, device));
 	if (!any)
 		add_line(d, "missing", "none of the configured devices (`devices`) is here: nothing can be measured");
 	for (i = 0; i < d->config->upstream_count; i++) {

@@ -14,14 +14,16 @@ struct export_options {
 };
 
 static const struct argp_option options[] = {
-	{"since", 's', "TIME", 0, "only nights at or after a time (7d, 2026-11-21)", 1},
-	{"night", 'n', "NIGHT", 0, "only one night: its number, or the first digits of its id (`tracker log`); `last`: the newest", 1},
-	{"format", 'f', "ndjson|json|csv", 0, "ndjson (default) can be imported; all have the same fields", 1},
-	{"output", 'o', "FILE", 0, "write FILE instead of the standard output", 1},
-	{0},
+        {"since", 's', "TIME", 0, "only nights at or after a time (7d, 2026-11-21)", 1},
+        {"night", 'n', "NIGHT", 0,
+                "only one night: its number, or the first digits of its id (`tracker log`); `last`: the newest", 1},
+        {"format", 'f', "ndjson|json|csv", 0, "ndjson (default) can be imported; all have the same fields", 1},
+        {"output", 'o', "FILE", 0, "write FILE instead of the standard output", 1},
+        {0},
 };
 
-static const char *const format_words[] = {[TK_RECORD_JSON] = "json", [TK_RECORD_CSV] = "csv", [TK_RECORD_NDJSON] = "ndjson"};
+static const char *const format_words[] = {
+        [TK_RECORD_JSON] = "json", [TK_RECORD_CSV] = "csv", [TK_RECORD_NDJSON] = "ndjson"};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -53,12 +55,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_export = {options, parse_option, NULL,
-	"Write the runs of nights with everything that names them: one record for each point, and for each run without a value.\v"
-	"The ndjson of whole nights can be read on another machine by `tracker import`.\n\n"
-	"Examples:\n"
-	"  tracker export --night=last --output=night.ndjson\n"
-	"  tracker export --since=30d --format=csv --output=month.csv\n"
-	"  tracker export --format=json | jq '.[] | [.series.slug, .measurement.value]'"};
+        "Write the runs of nights with everything that names them: one record for each point, and for each run without "
+        "a value.\v"
+        "The ndjson of whole nights can be read on another machine by `tracker import`.\n\n"
+        "Examples:\n"
+        "  tracker export --night=last --output=night.ndjson\n"
+        "  tracker export --since=30d --format=csv --output=month.csv\n"
+        "  tracker export --format=json | jq '.[] | [.series.slug, .measurement.value]'"};
 
 static int parse_since(const char *text, int64_t *since_s, struct tk_error *err)
 {
@@ -104,7 +107,7 @@ static int export(struct tk_store *s, const struct export_options *o, struct tk_
 		return status;
 	fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
 	status = fd < 0 ? tk_fail_errno(err, "%s", o->output)
-			: tk_store_export_records(s, since_s, night_id, o->format, fd, err);
+	                : tk_store_export_records(s, since_s, night_id, o->format, fd, err);
 	if (fd >= 0 && o->output && close(fd) != 0 && !status)
 		status = tk_fail_errno(err, "%s", o->output);
 	return status;

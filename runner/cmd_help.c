@@ -16,7 +16,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_help = {
         NULL, parse_option, "[COMMAND]", "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
 
-/* What argp adds by itself where it parses, so that `tracker help COMMAND` and `tracker COMMAND --help` say the same. */
+/* What argp adds by itself where it parses, so that `tracker help COMMAND` and `tracker COMMAND --help` say the same.
+ */
 static const struct argp_option common_options[] = {
         {"help", '?', NULL, 0, "Give this help list", -1},
         {"usage", 0x100, NULL, 0, "Give a short usage message", 0},

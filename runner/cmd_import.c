@@ -1,4 +1,5 @@
-/* `tracker import`: the histories of other tools, and nights that were measured elsewhere, become part of this history. */
+/* `tracker import`: the histories of other tools, and nights that were measured elsewhere, become part of this history.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,14 @@ struct import_options {
 };
 
 static const struct argp_option options[] = {
-	{"machine", 'm', "NAME", 0, "the machine it was measured on (default: as the file says, else `imported`)", 1},
-	{"upstream", 'u', "NAME", 0, "what was measured (default: as the file says, else `imported`)", 1},
-	{"better", 'b', "lower|higher", 0, "which direction is better (default: as the unit says)", 1},
-	{"rev", 'r', "REV", 0, "the commit, for files that do not name one", 1},
-	{"at", 'a', "TIME", 0, "when it was measured, for files that do not say it (default: when the file was written)", 1},
-	{"dry-run", 'n', NULL, 0, "read everything and say what would be new, but write nothing", 1},
-	{0},
+        {"machine", 'm', "NAME", 0, "the machine it was measured on (default: as the file says, else `imported`)", 1},
+        {"upstream", 'u', "NAME", 0, "what was measured (default: as the file says, else `imported`)", 1},
+        {"better", 'b', "lower|higher", 0, "which direction is better (default: as the unit says)", 1},
+        {"rev", 'r', "REV", 0, "the commit, for files that do not name one", 1},
+        {"at", 'a', "TIME", 0,
+                "when it was measured, for files that do not say it (default: when the file was written)", 1},
+        {"dry-run", 'n', NULL, 0, "read everything and say what would be new, but write nothing", 1},
+        {0},
 };
 
 static bool is_format(const char *word)
@@ -106,15 +108,16 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 const struct argp tk_argp_import = {options, parse_option, "[FORMAT] FILE...",
-	"Read the histories of other tools, or nights that `tracker export` wrote elsewhere, into this history: all of the FILEs or none. "
-	"Importing the same again adds nothing.\v"
-	"Examples:\n"
-	"  tracker import night.ndjson\n"
-	"  tracker import asv results/ --upstream=numpy\n"
-	"  tracker import gh-pages/dev/bench/data.js\n"
-	"  tracker import nvbench.json --machine=h200-1 --rev=$(git rev-parse HEAD)\n"
-	"  tracker import --dry-run history.csv --better=higher",
-	NULL, help_filter, NULL};
+        "Read the histories of other tools, or nights that `tracker export` wrote elsewhere, into this history: all of "
+        "the FILEs or none. "
+        "Importing the same again adds nothing.\v"
+        "Examples:\n"
+        "  tracker import night.ndjson\n"
+        "  tracker import asv results/ --upstream=numpy\n"
+        "  tracker import gh-pages/dev/bench/data.js\n"
+        "  tracker import nvbench.json --machine=h200-1 --rev=$(git rev-parse HEAD)\n"
+        "  tracker import --dry-run history.csv --better=higher",
+        NULL, help_filter, NULL};
 
 int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 {
@@ -133,10 +136,12 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 		code = tk_command_fail("import", &err);
 	else
 		printf("%s%" PRId64 " file%s: %" PRId64 " nights, %" PRId64 " series, %" PRId64 " points are new\n",
-			o.request.dry_run ? "nothing written; " : "", counts.files, counts.files == 1 ? "" : "s", counts.nights, counts.series,
-			counts.points);
+		        o.request.dry_run ? "nothing written; " : "", counts.files, counts.files == 1 ? "" : "s",
+		        counts.nights, counts.series, counts.points);
 	if (!code && counts.without_value)
-		fprintf(stderr, "tracker import: %" PRId64 " results have no value (failed, skipped or empty): left out\n", counts.without_value);
+		fprintf(stderr,
+		        "tracker import: %" PRId64 " results have no value (failed, skipped or empty): left out\n",
+		        counts.without_value);
 	tk_command_close(config, store);
 	return code;
 }

@@ -22,10 +22,10 @@ struct log_options {
 };
 
 static const struct argp_option options[] = {
-	{"limit", 'n', "N", 0, "at most N nights (default: 20; 0: all)", 1},
-	{"failed", 'f', NULL, 0, "only nights that are not complete", 1},
-	{"format", 'F', "text|json", 0, "text (default) or json", 1},
-	{0},
+        {"limit", 'n', "N", 0, "at most N nights (default: 20; 0: all)", 1},
+        {"failed", 'f', NULL, 0, "only nights that are not complete", 1},
+        {"format", 'F', "text|json", 0, "text (default) or json", 1},
+        {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -57,13 +57,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_log = {options, parse_option, "[NIGHT]",
-	"The nights, newest first, and how they ended. NIGHT is the number or the first digits of the id in the last column: its stages, "
-	"what each upstream answered, and every failure with its message.\v"
-	"Examples:\n"
-	"  tracker log --limit=5\n"
-	"  tracker log --failed\n"
-	"  tracker log --format=json | jq '.[0].jobs'\n"
-	"  tracker log 3"};
+        "The nights, newest first, and how they ended. NIGHT is the number or the first digits of the id in the last "
+        "column: its stages, "
+        "what each upstream answered, and every failure with its message.\v"
+        "Examples:\n"
+        "  tracker log --limit=5\n"
+        "  tracker log --failed\n"
+        "  tracker log --format=json | jq '.[0].jobs'\n"
+        "  tracker log 3"};
 
 /* ---- what a night has ---------------------------------------------------------------------------------------- */
 
@@ -112,11 +113,11 @@ static void count_open(struct night_counts *c, const char *word, int64_t n)
 
 static int count(struct tk_store *s, int64_t night_id, struct night_counts *out, struct tk_error *err)
 {
-	static void (*const add[])(struct night_counts *c, const char *word, int64_t n) = {
-		[TK_COUNT_OUTCOMES] = count_outcome,
-		[TK_COUNT_VERDICTS] = count_verdict,
-		[TK_COUNT_RESOLUTIONS] = count_resolution,
-		[TK_COUNT_OPEN_JOBS] = count_open,
+	static void (*const add[])(struct night_counts * c, const char *word, int64_t n) = {
+	        [TK_COUNT_OUTCOMES] = count_outcome,
+	        [TK_COUNT_VERDICTS] = count_verdict,
+	        [TK_COUNT_RESOLUTIONS] = count_resolution,
+	        [TK_COUNT_OPEN_JOBS] = count_open,
 	};
 
 	*out = (struct night_counts){0};
@@ -180,10 +181,11 @@ static const char *name_of_machine(const struct tk_lookup *l, int64_t id)
 
 static json_t *night_json(const struct tk_night_row *night, const struct night_counts *c, const struct tk_lookup *l)
 {
-	json_t *json = json_pack("{s:I,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s,s:s}", "id", (json_int_t)night->id, "uid", night->uid, "machine",
-		name_of_machine(l, night->machine_id), "kind", night->kind, "status", night->status, "as_of_s", (json_int_t)night->as_of_s,
-		"started_s", (json_int_t)night->started_s, "tracker_version", night->tracker_version, "config_hash", night->config_hash,
-		"summary", night->summary);
+	json_t *json = json_pack("{s:I,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s,s:s}", "id", (json_int_t)night->id, "uid",
+	        night->uid, "machine", name_of_machine(l, night->machine_id), "kind", night->kind, "status",
+	        night->status, "as_of_s", (json_int_t)night->as_of_s, "started_s", (json_int_t)night->started_s,
+	        "tracker_version", night->tracker_version, "config_hash", night->config_hash, "summary",
+	        night->summary);
 	json_t *parsed = json_loads(night->summary, 0, NULL);
 
 	if (parsed)
@@ -192,12 +194,12 @@ static json_t *night_json(const struct tk_night_row *night, const struct night_c
 	if (can_resume(night))
 		json_object_set_new(json, "hint", json_string(resume_hint));
 	json_object_set_new(json, "jobs",
-		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "failed", (json_int_t)c->failed, "wrong",
-			(json_int_t)c->wrong, "skipped", (json_int_t)c->skipped, "unsupported", (json_int_t)c->unsupported, "open",
-			(json_int_t)c->open));
+	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "failed", (json_int_t)c->failed,
+	                "wrong", (json_int_t)c->wrong, "skipped", (json_int_t)c->skipped, "unsupported",
+	                (json_int_t)c->unsupported, "open", (json_int_t)c->open));
 	json_object_set_new(json, "moved",
-		json_pack("{s:I,s:I,s:I}", "regressed", (json_int_t)c->regressed, "improved", (json_int_t)c->improved, "newly_failed",
-			(json_int_t)c->newly_failed));
+	        json_pack("{s:I,s:I,s:I}", "regressed", (json_int_t)c->regressed, "improved", (json_int_t)c->improved,
+	                "newly_failed", (json_int_t)c->newly_failed));
 	json_object_set_new(json, "new_revisions", json_integer(c->fresh));
 	return json;
 }
@@ -205,21 +207,21 @@ static json_t *night_json(const struct tk_night_row *night, const struct night_c
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
 static const struct tk_column night_columns[] = {
-	{"STARTED", 0},
-	{"MACHINE", TK_COLUMN_CUT},
-	{"KIND", 0},
-	{"STATUS", 0},
-	{"WALL", TK_COLUMN_RIGHT},
-	{"NEW", TK_COLUMN_RIGHT},
-	{"OK", TK_COLUMN_RIGHT},
-	{"FAILED", TK_COLUMN_RIGHT},
-	{"WRONG", TK_COLUMN_RIGHT},
-	{"SKIPPED", TK_COLUMN_RIGHT},
-	{"OPEN", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-	{"MOVED", 0},
-	{"NIGHT", TK_COLUMN_RIGHT},
-	{"ID", 0},
-	{0},
+        {"STARTED", 0},
+        {"MACHINE", TK_COLUMN_CUT},
+        {"KIND", 0},
+        {"STATUS", 0},
+        {"WALL", TK_COLUMN_RIGHT},
+        {"NEW", TK_COLUMN_RIGHT},
+        {"OK", TK_COLUMN_RIGHT},
+        {"FAILED", TK_COLUMN_RIGHT},
+        {"WRONG", TK_COLUMN_RIGHT},
+        {"SKIPPED", TK_COLUMN_RIGHT},
+        {"OPEN", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"MOVED", 0},
+        {"NIGHT", TK_COLUMN_RIGHT},
+        {"ID", 0},
+        {0},
 };
 
 static const char *color_of_status(const char *status)
@@ -238,7 +240,8 @@ static void set_moved(struct tk_table *t, const struct night_counts *c)
 
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		if (parts[i].n && len < sizeof text)
-			len += (size_t)snprintf(text + len, sizeof text - len, "%s%" PRId64 " %s", len ? ", " : "", parts[i].n, parts[i].word);
+			len += (size_t)snprintf(text + len, sizeof text - len, "%s%" PRId64 " %s", len ? ", " : "",
+			        parts[i].n, parts[i].word);
 	tk_table_set(t, "MOVED", "%s", *text ? text : "-");
 	if (c->regressed || c->newly_failed)
 		tk_table_color(t, "MOVED", "red");
@@ -251,7 +254,8 @@ static void set_number(struct tk_table *t, const char *column, int64_t n, const 
 		tk_table_color(t, column, color);
 }
 
-static void night_row(struct tk_table *t, const struct tk_night_row *night, const struct night_counts *c, const struct tk_lookup *l)
+static void night_row(
+        struct tk_table *t, const struct tk_night_row *night, const struct night_counts *c, const struct tk_lookup *l)
 {
 	char text[TK_FORMAT_SIZE];
 
@@ -262,7 +266,8 @@ static void night_row(struct tk_table *t, const struct tk_night_row *night, cons
 	tk_table_set(t, "STATUS", "%s", night->status);
 	tk_table_color(t, "STATUS", color_of_status(night->status));
 	tk_table_set(t, "WALL", "%s",
-		night->finished_s ? tk_duration_text((double)(night->finished_s - night->started_s), text, sizeof text) : "-");
+	        night->finished_s ? tk_duration_text((double)(night->finished_s - night->started_s), text, sizeof text)
+	                          : "-");
 	tk_table_set(t, "NEW", "%" PRId64, c->fresh);
 	tk_table_set(t, "OK", "%" PRId64, c->ok);
 	set_number(t, "FAILED", c->failed, "red");
@@ -275,8 +280,8 @@ static void night_row(struct tk_table *t, const struct tk_night_row *night, cons
 	tk_table_set(t, "ID", "%.8s", night->uid);
 }
 
-static int list_nights(struct tk_store *s, const struct tk_globals *g, const struct log_options *o, const struct tk_rows *nights,
-	const struct tk_lookup *l, struct tk_error *err)
+static int list_nights(struct tk_store *s, const struct tk_globals *g, const struct log_options *o,
+        const struct tk_rows *nights, const struct tk_lookup *l, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, night_columns);
 	json_t *array = o->json ? json_array() : NULL;
@@ -316,12 +321,12 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g, const str
 /* ---- one night ------------------------------------------------------------------------------------------------- */
 
 static const struct tk_column stage_columns[] = {
-	{"STAGE", 0}, {"STATUS", 0}, {"TOOK", TK_COLUMN_RIGHT}, {"DETAIL", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
+        {"STAGE", 0}, {"STATUS", 0}, {"TOOK", TK_COLUMN_RIGHT}, {"DETAIL", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
 static const struct tk_column answer_columns[] = {{"UPSTREAM", 0}, {"ANSWER", 0}, {"REVISION", TK_COLUMN_OPTIONAL},
-	{"SUBJECT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL}, {"BUILD", TK_COLUMN_OPTIONAL}, {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
-	{0}};
+        {"SUBJECT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL}, {"BUILD", TK_COLUMN_OPTIONAL},
+        {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
 static const struct tk_column failure_columns[] = {
-	{"RUN", TK_COLUMN_RIGHT}, {"OUTCOME", 0}, {"SERIES", 0}, {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
+        {"RUN", TK_COLUMN_RIGHT}, {"OUTCOME", 0}, {"SERIES", 0}, {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
 
 struct night_detail {
 	struct tk_rows stages, resolutions, runs;
@@ -371,7 +376,8 @@ static int print_stages(const struct tk_globals *g, const struct night_detail *d
 	return status;
 }
 
-static int print_answers(const struct tk_globals *g, const struct night_detail *d, const struct tk_lookup *l, struct tk_error *err)
+static int print_answers(
+        const struct tk_globals *g, const struct night_detail *d, const struct tk_lookup *l, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, answer_columns);
 	int status;
@@ -399,7 +405,8 @@ static int print_answers(const struct tk_globals *g, const struct night_detail *
 	return status;
 }
 
-static int print_failures(const struct tk_globals *g, const struct night_detail *d, const struct tk_lookup *l, struct tk_error *err)
+static int print_failures(
+        const struct tk_globals *g, const struct night_detail *d, const struct tk_lookup *l, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, failure_columns);
 	int status;
@@ -431,9 +438,10 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 	for (size_t i = 0; i < d->stages.count; i++) {
 		const struct tk_stage_row *stage = TK_ROWS_AT(&d->stages, struct tk_stage_row, i);
 
-		json_array_append_new(stages,
-			json_pack("{s:s,s:s,s:I,s:I,s:s}", "name", stage->name, "status", stage->status, "started_s",
-				(json_int_t)stage->started_s, "finished_s", (json_int_t)stage->finished_s, "detail", stage->detail));
+		json_array_append_new(
+		        stages, json_pack("{s:s,s:s,s:I,s:I,s:s}", "name", stage->name, "status", stage->status,
+		                        "started_s", (json_int_t)stage->started_s, "finished_s",
+		                        (json_int_t)stage->finished_s, "detail", stage->detail));
 	}
 	for (size_t i = 0; i < d->resolutions.count; i++) {
 		const struct tk_resolution_row *r = TK_ROWS_AT(&d->resolutions, struct tk_resolution_row, i);
@@ -441,10 +449,11 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 		const struct tk_revision_row *revision = tk_lookup_revision(l, r->revision_id);
 		const struct tk_build_row *build = tk_lookup_build(l, r->build_id);
 
-		json_array_append_new(answers,
-			json_pack("{s:s,s:s,s:s?,s:s?,s:s?,s:s}", "upstream", upstream ? upstream->name : "?", "status", r->status, "revision",
-				revision ? revision->rev : NULL, "subject", revision ? revision->subject : NULL, "build",
-				build ? build->status : NULL, "message", r->message));
+		json_array_append_new(
+		        answers, json_pack("{s:s,s:s,s:s?,s:s?,s:s?,s:s}", "upstream", upstream ? upstream->name : "?",
+		                         "status", r->status, "revision", revision ? revision->rev : NULL, "subject",
+		                         revision ? revision->subject : NULL, "build", build ? build->status : NULL,
+		                         "message", r->message));
 	}
 	for (size_t i = 0; i < d->runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&d->runs, struct tk_run_row, i);
@@ -452,8 +461,8 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 
 		if (is_failure(run))
 			json_array_append_new(failures,
-				json_pack("{s:I,s:s,s:s,s:s}", "run", (json_int_t)run->id, "outcome", run->outcome, "series",
-					series ? series->slug : "?", "message", run->message));
+			        json_pack("{s:I,s:s,s:s,s:s}", "run", (json_int_t)run->id, "outcome", run->outcome,
+			                "series", series ? series->slug : "?", "message", run->message));
 	}
 	json_object_set_new(night, "stages", stages);
 	json_object_set_new(night, "upstreams", answers);
@@ -461,8 +470,8 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 	return night;
 }
 
-static int print_night(struct tk_store *s, const struct tk_globals *g, const struct log_options *o, const struct tk_night_row *night,
-	const struct tk_lookup *l, struct tk_error *err)
+static int print_night(struct tk_store *s, const struct tk_globals *g, const struct log_options *o,
+        const struct tk_night_row *night, const struct tk_lookup *l, struct tk_error *err)
 {
 	struct night_detail d = {0};
 	struct night_counts c;
@@ -520,7 +529,8 @@ int tk_cmd_log(const struct tk_globals *g, int argc, char **argv)
 	if (!status && o.night)
 		status = tk_lookup_night(&nights, o.night, &night, &err);
 	if (!status)
-		status = night ? print_night(store, g, &o, night, &lookup, &err) : list_nights(store, g, &o, &nights, &lookup, &err);
+		status = night ? print_night(store, g, &o, night, &lookup, &err)
+		               : list_nights(store, g, &o, &nights, &lookup, &err);
 	if (status)
 		code = tk_command_fail("log", &err);
 	tk_rows_free(&nights);

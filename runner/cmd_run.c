@@ -293,7 +293,8 @@ static void add_row(struct run *r, const char *problem, const struct tk_job_resu
 		return;
 	set_time(t, "MEDIAN", median);
 	if (value(job->result, "n") > 1) /* one sample has none */
-		tk_table_set(t, "INTERVAL", "%s", tk_format_half_width(median, value(job->result, "lo"), value(job->result, "hi"), text));
+		tk_table_set(t, "INTERVAL", "%s",
+		        tk_format_half_width(median, value(job->result, "lo"), value(job->result, "hi"), text));
 	tk_table_set(t, "N", "%.0f", value(job->result, "n"));
 	set_rate(t, job->result, median);
 }

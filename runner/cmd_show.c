@@ -9,10 +9,10 @@
 #include "store/store.h"
 
 static const struct argp_option options[] = {
-	{"limit", 'n', "N", 0, "series: at most N newest points (default: 20; 0: all)", 1},
-	{"samples", 's', NULL, 0, "run: also every raw sample", 1},
-	{"format", 'F', "text|json", 0, "text (default) or json", 1},
-	{0},
+        {"limit", 'n', "N", 0, "series: at most N newest points (default: 20; 0: all)", 1},
+        {"samples", 's', NULL, 0, "run: also every raw sample", 1},
+        {"format", 'F', "text|json", 0, "text (default) or json", 1},
+        {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -48,13 +48,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
-	"One series or one run in full. SERIES is a name, a part of one, a pattern ('*gemm*cold') or a problem (gemm:m=512,n=512,k=512); where "
-	"several match, they are listed. RUN is the number of a run or the first digits of its id.\v"
-	"Examples:\n"
-	"  tracker show '*'\n"
-	"  tracker show '*gemm*512*' --limit=5\n"
-	"  tracker show 42 --samples\n"
-	"  tracker show 42 --format=json | jq .attributes.verify"};
+        "One series or one run in full. SERIES is a name, a part of one, a pattern ('*gemm*cold') or a problem "
+        "(gemm:m=512,n=512,k=512); where "
+        "several match, they are listed. RUN is the number of a run or the first digits of its id.\v"
+        "Examples:\n"
+        "  tracker show '*'\n"
+        "  tracker show '*gemm*512*' --limit=5\n"
+        "  tracker show 42 --samples\n"
+        "  tracker show 42 --format=json | jq .attributes.verify"};
 
 /* Fills `found` with the series that `text` names: equal, else by pattern, else by their start. */
 static size_t find_series(const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
@@ -87,7 +88,7 @@ static size_t find_loosely(const struct tk_lookup *l, const char *text, const st
 		const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
 
 		if (canonical ? problem && !strcmp(problem->text, canonical)
-			      : strcasestr(series->slug, text) || (problem && strcasestr(problem->title, text)))
+		              : strcasestr(series->slug, text) || (problem && strcasestr(problem->title, text)))
 			found[count++] = series;
 	}
 	free(spec);
@@ -116,19 +117,20 @@ static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_e
 	return err->status;
 }
 
-static int show_found(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
-	const struct tk_series_row **found, size_t count, struct tk_error *err)
+static int show_found(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
+        const struct tk_lookup *l, const struct tk_series_row **found, size_t count, struct tk_error *err)
 {
 	if (!count)
 		count = find_loosely(l, o->what, found);
 	qsort(found, count, sizeof(*found), by_slug);
 	if (!count)
 		return fail_unknown(l, o->what, err);
-	return count == 1 ? tk_show_series(s, g, o, l, found[0], err) : tk_show_series_list(s, g, o, l, found, count, err);
+	return count == 1 ? tk_show_series(s, g, o, l, found[0], err)
+	                  : tk_show_series_list(s, g, o, l, found, count, err);
 }
 
-static int show_named(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
-	const struct tk_series_row **found, size_t count, struct tk_error *err)
+static int show_named(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
+        const struct tk_lookup *l, const struct tk_series_row **found, size_t count, struct tk_error *err)
 {
 	struct tk_rows runs;
 	int status;

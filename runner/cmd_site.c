@@ -71,7 +71,8 @@ const struct argp tk_argp_site = {
         .doc = "Writes the dashboard: a folder of static pages that opens from the disk and from any web host."
                "\vOnly files whose content has changed are written, and the old site stays until the new one is "
                "complete."
-               "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n  tracker site --watch\n",
+               "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n  "
+               "tracker site --watch\n",
 };
 
 #define SESSION_MAX 8
@@ -79,8 +80,8 @@ const struct argp tk_argp_site = {
 /* What a browser needs of the user's session, and children of ours do not get otherwise. */
 static void session_of(char *variables[SESSION_MAX + 1])
 {
-	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "XDG_CURRENT_DESKTOP",
-	        "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
+	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+	        "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -92,20 +93,22 @@ static void session_of(char *variables[SESSION_MAX + 1])
 	variables[n] = NULL;
 }
 
-/* A browser is a convenience: whether it opens is no matter of the exit code. It gets a session of its own, because what a child of
- * ours leaves behind in its process group ends with it. */
+/* A browser is a convenience: whether it opens is no matter of the exit code. It gets a session of its own, because
+ * what a child of ours leaves behind in its process group ends with it. */
 static void open_browser(const char *index)
 {
 	const char *argv[] = {"setsid", "--fork", "--wait", "xdg-open", index, NULL};
 	char *session[SESSION_MAX + 1], *found = NULL;
-	struct tk_proc_spec spec = {.argv = argv, .env = (const char *const *)session, .deadline_s = 3, .log_path = "/dev/null"};
+	struct tk_proc_spec spec = {
+	        .argv = argv, .env = (const char *const *)session, .deadline_s = 3, .log_path = "/dev/null"};
 	struct tk_proc_result result = {0};
 	struct tk_error err = {0};
 
 	session_of(session);
 	if (!tk_proc_find("xdg-open", &found))
 		tk_fail(&err, TK_ENOTFOUND, "there is no xdg-open");
-	else if (!tk_proc_run(&spec, &result, &err) && !result.timed_out) /* some xdg-open stay as long as the browser */
+	else if (!tk_proc_run(&spec, &result, &err) &&
+	         !result.timed_out) /* some xdg-open stay as long as the browser */
 		tk_proc_check(&spec, &result, &err);
 	if (err.status)
 		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s", err.message);
@@ -191,8 +194,10 @@ static int write_changed(
 	return code;
 }
 
-/* A night writes in bursts: the site is written when nothing has changed for a second. One that fails is told, and tried again. */
-static void watch_site(const struct tk_globals *g, struct arguments *a, const struct tk_config *config, const char *path)
+/* A night writes in bursts: the site is written when nothing has changed for a second. One that fails is told, and
+ * tried again. */
+static void watch_site(
+        const struct tk_globals *g, struct arguments *a, const struct tk_config *config, const char *path)
 {
 	int64_t shown = state_of(path), before = shown;
 	const struct timespec pause = {.tv_sec = 1};

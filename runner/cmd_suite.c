@@ -218,9 +218,10 @@ static int show_suite(
 			show_row(t, problems, &s->problems[i], &p);
 	}
 	if (!status && o->json)
-		status = tk_command_print_json(json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title, "path",
-		                            s->path, "hash", s->hash, "problems", problems),
-		        err);
+		status =
+		        tk_command_print_json(json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title,
+		                                      "path", s->path, "hash", s->hash, "problems", problems),
+		                err);
 	else if (!status)
 		status = tk_table_print(t, stdout, err);
 	json_decref(problems);

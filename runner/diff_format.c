@@ -12,13 +12,13 @@
 #include "base/text.h"
 
 const struct tk_diff_format tk_diff_formats[] = {
-	{"text", false, tk_diff_write_text},
-	{"json", true, tk_diff_write_json},
-	{"csv", true, tk_diff_write_csv},
-	{"md", false, tk_diff_write_markdown},
-	{"github", false, tk_diff_write_github},
-	{"junit", true, tk_diff_write_junit},
-	{0},
+        {"text", false, tk_diff_write_text},
+        {"json", true, tk_diff_write_json},
+        {"csv", true, tk_diff_write_csv},
+        {"md", false, tk_diff_write_markdown},
+        {"github", false, tk_diff_write_github},
+        {"junit", true, tk_diff_write_junit},
+        {0},
 };
 
 const struct tk_diff_format *tk_diff_format_find(const char *name)
@@ -32,7 +32,8 @@ const struct tk_diff_format *tk_diff_format_find(const char *name)
 /* What is not news is counted, not listed. */
 static bool is_news(enum tk_diff_status s)
 {
-	return s != TK_DIFF_SAME && s != TK_DIFF_NEW && s != TK_DIFF_FAILING && s != TK_DIFF_UNSUPPORTED && s != TK_DIFF_STALE;
+	return s != TK_DIFF_SAME && s != TK_DIFF_NEW && s != TK_DIFF_FAILING && s != TK_DIFF_UNSUPPORTED &&
+	       s != TK_DIFF_STALE;
 }
 
 const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row)
@@ -71,7 +72,7 @@ static int compare(const void *a, const void *b, void *arg)
 	if (!order && v->sort == TK_DIFF_BY_NAME)
 		order = strcmp(x->series, y->series);
 	if (!order)
-		order = (x > y) - (x < y);          /* the report has the most severe first */
+		order = (x > y) - (x < y); /* the report has the most severe first */
 	return order;
 }
 
@@ -97,7 +98,7 @@ static void find_twins(struct tk_diff_view *v)
 		if (k == known && known < sizeof firsts / sizeof *firsts)
 			firsts[known++] = &rows[i];
 		if (k < known && strcmp(firsts[k]->upstream, rows[i].upstream) != 0 && !is_twin(v, rows[i].backend) &&
-			v->twin_count < TK_DIFF_TWINS_MAX)
+		        v->twin_count < TK_DIFF_TWINS_MAX)
 			v->twins[v->twin_count++] = rows[i].backend;
 	}
 }
@@ -107,7 +108,7 @@ const char *tk_diff_contender(const struct tk_diff_view *v, const struct tk_diff
 	bool twin = is_twin(v, row->backend);
 
 	snprintf(out, size, "%s%s%s%s%s%s", row->backend, twin ? " (" : "", twin ? row->upstream : "", twin ? ")" : "",
-		*row->mode ? ", " : "", row->mode);
+	        *row->mode ? ", " : "", row->mode);
 	return out;
 }
 
@@ -164,7 +165,7 @@ static void add_range(struct tk_buf *b, const struct tk_diff_report *r)
 	char since[TK_TIME_ISO_SIZE], until[TK_TIME_ISO_SIZE];
 
 	tk_buf_printf(b, "; window %s..%s vs %u-night median", tk_time_day(r->since_s, since),
-		tk_time_day(r->until_s == INT64_MAX ? r->options.now_s : r->until_s, until), r->window);
+	        tk_time_day(r->until_s == INT64_MAX ? r->options.now_s : r->until_s, until), r->window);
 }
 
 static void put(struct tk_buf *b, char *out, size_t size)
@@ -176,8 +177,8 @@ static void put(struct tk_buf *b, char *out, size_t size)
 
 void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size)
 {
-	static const enum tk_diff_status always[] = {TK_DIFF_REGRESSED, TK_DIFF_IMPROVED, TK_DIFF_SAME, TK_DIFF_UNSURE, TK_DIFF_NEWLY_FAILED,
-		TK_DIFF_MISSING, TK_DIFF_ACKED};
+	static const enum tk_diff_status always[] = {TK_DIFF_REGRESSED, TK_DIFF_IMPROVED, TK_DIFF_SAME, TK_DIFF_UNSURE,
+	        TK_DIFF_NEWLY_FAILED, TK_DIFF_MISSING, TK_DIFF_ACKED};
 	const struct tk_diff_report *r = v->report;
 	const struct tk_diff_row *w = worst(r);
 	struct tk_buf b = TK_BUF_INIT;
@@ -189,7 +190,8 @@ void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size)
 		said[always[i]] = true;
 		tk_buf_printf(&b, "%s %zu %s", i ? "," : "", r->by_status[always[i]], tk_diff_status_word(always[i]));
 		if (always[i] == TK_DIFF_REGRESSED && w)
-			tk_buf_printf(&b, " (worst %+.1f%% %.40s %.80s %.40s)", 100 * w->change, w->backend, w->title, w->machine);
+			tk_buf_printf(&b, " (worst %+.1f%% %.40s %.80s %.40s)", 100 * w->change, w->backend, w->title,
+			        w->machine);
 	}
 	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		if (!said[i] && r->by_status[i])
@@ -200,7 +202,8 @@ void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size)
 		tk_buf_printf(&b, "; geomean %+.1f%%", 100 * r->geomean_change);
 	add_range(&b, r);
 	if (r->newest_s)
-		tk_buf_printf(&b, "; newest data %s old", tk_duration_text((double)(r->options.now_s - r->newest_s), age, sizeof age));
+		tk_buf_printf(&b, "; newest data %s old",
+		        tk_duration_text((double)(r->options.now_s - r->newest_s), age, sizeof age));
 	put(&b, out, size);
 }
 
@@ -216,7 +219,8 @@ void tk_diff_nothing(const struct tk_diff_report *r, char *out, size_t size)
 		tk_buf_printf(&b, "none of %zu series has a timing before and in the range", r->count);
 	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		if (r->by_status[i]) {
-			tk_buf_printf(&b, "%s%zu %s", separator, r->by_status[i], tk_diff_status_word((enum tk_diff_status)i));
+			tk_buf_printf(&b, "%s%zu %s", separator, r->by_status[i],
+			        tk_diff_status_word((enum tk_diff_status)i));
 			separator = ", ";
 		}
 	if (r->count)
@@ -230,7 +234,8 @@ const char *tk_diff_commits(const struct tk_diff_row *row, char *out, size_t siz
 	char commits[48] = "";
 
 	if (row->commits_between >= 0)
-		snprintf(commits, sizeof commits, " (%lld commit%s)", (long long)row->commits_between, row->commits_between == 1 ? "" : "s");
+		snprintf(commits, sizeof commits, " (%lld commit%s)", (long long)row->commits_between,
+		        row->commits_between == 1 ? "" : "s");
 	if (*row->good_rev && *row->bad_rev)
 		snprintf(out, size, "%.12s..%.12s%s", row->good_rev, row->bad_rev, commits);
 	else
@@ -245,7 +250,8 @@ const char *tk_diff_link(const struct tk_diff_view *v, const struct tk_diff_row 
 	*out = '\0';
 	file = v->site_url && *v->site_url ? tk_path_slug(row->series) : NULL;
 	if (file)
-		snprintf(out, size, "%s%sseries/%s.html", v->site_url, v->site_url[strlen(v->site_url) - 1] == '/' ? "" : "/", file);
+		snprintf(out, size, "%s%sseries/%s.html", v->site_url,
+		        v->site_url[strlen(v->site_url) - 1] == '/' ? "" : "/", file);
 	free(file);
 	return out;
 }
@@ -260,7 +266,8 @@ void tk_diff_direction(const struct tk_diff_report *r, char *out, size_t size)
 		for (size_t j = 0; j < i && !said; j++)
 			said = strcmp(r->rows[i].metric, r->rows[j].metric) == 0;
 		if (!said)
-			tk_buf_printf(&b, "%s%.31s: %s is better", b.len ? ", " : "", r->rows[i].metric, r->rows[i].lower_is_better ? "lower" : "higher");
+			tk_buf_printf(&b, "%s%.31s: %s is better", b.len ? ", " : "", r->rows[i].metric,
+			        r->rows[i].lower_is_better ? "lower" : "higher");
 		if (b.len > size)
 			break;
 	}

@@ -10,32 +10,38 @@ struct tk_error;
 struct tk_globals;
 
 enum tk_diff_sort { TK_DIFF_BY_SEVERITY, TK_DIFF_BY_PERCENT, TK_DIFF_BY_ABSOLUTE, TK_DIFF_BY_NAME };
-enum tk_diff_group { TK_DIFF_GROUP_NONE, TK_DIFF_GROUP_MACHINE, TK_DIFF_GROUP_BACKEND, TK_DIFF_GROUP_UPSTREAM, TK_DIFF_GROUP_REVISION };
+enum tk_diff_group {
+	TK_DIFF_GROUP_NONE,
+	TK_DIFF_GROUP_MACHINE,
+	TK_DIFF_GROUP_BACKEND,
+	TK_DIFF_GROUP_UPSTREAM,
+	TK_DIFF_GROUP_REVISION
+};
 
 #define TK_DIFF_TWINS_MAX 32
 
 struct tk_diff_view {
 	const struct tk_globals *globals;
 	const struct tk_diff_report *report;
-	const struct tk_diff_row **rows;     /* chosen, sorted; at most `limit` of them are shown */
-	size_t count, limit;                 /* limit 0: all */
-	bool chosen[TK_DIFF_STATUS_COUNT];   /* words that are in `rows` */
+	const struct tk_diff_row **rows;   /* chosen, sorted; at most `limit` of them are shown */
+	size_t count, limit;               /* limit 0: all */
+	bool chosen[TK_DIFF_STATUS_COUNT]; /* words that are in `rows` */
 	bool fail_on[TK_DIFF_STATUS_COUNT];
-	bool explicit_words;                 /* --only or --all was given */
+	bool explicit_words; /* --only or --all was given */
 	bool explain;
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
-	const char *site_url;                /* NULL: none */
-	const char *twins[TK_DIFF_TWINS_MAX];   /* backends that several upstreams have */
+	const char *site_url;                 /* NULL: none */
+	const char *twins[TK_DIFF_TWINS_MAX]; /* backends that several upstreams have */
 	size_t twin_count;
 };
 
 struct tk_diff_format {
 	const char *name;
-	bool everything;                     /* for programs: all series, unless --only says otherwise */
+	bool everything; /* for programs: all series, unless --only says otherwise */
 	int (*write)(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 };
-extern const struct tk_diff_format tk_diff_formats[];      /* ends with name == NULL */
+extern const struct tk_diff_format tk_diff_formats[]; /* ends with name == NULL */
 const struct tk_diff_format *tk_diff_format_find(const char *name);
 
 /* Fills rows and count from the report and the choices. Free with tk_diff_view_free. */
@@ -44,7 +50,8 @@ void tk_diff_view_free(struct tk_diff_view *v);
 size_t tk_diff_shown(const struct tk_diff_view *v);
 /* At least one series has a word of --fail-on. */
 bool tk_diff_found(const struct tk_diff_view *v);
-/* "openblas", "openblas (openblas-git)" where two upstreams have that backend, ", hot" where the mode is not the usual one. */
+/* "openblas", "openblas (openblas-git)" where two upstreams have that backend, ", hot" where the mode is not the usual
+ * one. */
 const char *tk_diff_contender(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
 const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row);
 

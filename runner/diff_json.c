@@ -23,7 +23,8 @@ static json_t *text(const char *s)
 
 static json_t *interval(double value, double lo, double hi)
 {
-	return isnan(value) ? json_null() : json_pack("{s:o, s:o, s:o}", "value", number(value), "lo", number(lo), "hi", number(hi));
+	return isnan(value) ? json_null()
+	                    : json_pack("{s:o, s:o, s:o}", "value", number(value), "lo", number(lo), "hi", number(hi));
 }
 
 static json_t *day_time(int64_t t_s)
@@ -36,10 +37,11 @@ static json_t *day_time(int64_t t_s)
 static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	char link[512];
-	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "status", tk_diff_status_word(r->status),
-		"mark", tk_diff_status_mark(r->status), "series", text(r->series), "problem", text(r->title), "backend", text(r->backend),
-		"upstream", text(r->upstream), "machine", text(r->machine), "device", text(r->device), "metric", text(r->metric),
-		"unit", text(r->unit), "better", r->lower_is_better ? "lower" : "higher");
+	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "status",
+	        tk_diff_status_word(r->status), "mark", tk_diff_status_mark(r->status), "series", text(r->series),
+	        "problem", text(r->title), "backend", text(r->backend), "upstream", text(r->upstream), "machine",
+	        text(r->machine), "device", text(r->device), "metric", text(r->metric), "unit", text(r->unit), "better",
+	        r->lower_is_better ? "lower" : "higher");
 
 	if (!o)
 		return NULL;
@@ -55,7 +57,8 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "good_rev", text(r->good_rev));
 	json_object_set_new(o, "bad_rev", text(r->bad_rev));
 	json_object_set_new(o, "bad_subject", text(r->bad_subject));
-	json_object_set_new(o, "commits_between", r->commits_between < 0 ? json_null() : json_integer(r->commits_between));
+	json_object_set_new(
+	        o, "commits_between", r->commits_between < 0 ? json_null() : json_integer(r->commits_between));
 	json_object_set_new(o, "last_good_run", r->last_good_run_id ? json_integer(r->last_good_run_id) : json_null());
 	json_object_set_new(o, "first_bad_run", r->first_bad_run_id ? json_integer(r->first_bad_run_id) : json_null());
 	json_object_set_new(o, "same_code", json_boolean(r->same_code));
@@ -72,21 +75,25 @@ static json_t *summary_object(const struct tk_diff_view *v)
 	char line[1024];
 
 	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
-		json_object_set_new(counts, tk_diff_status_word((enum tk_diff_status)i), json_integer((json_int_t)r->by_status[i]));
+		json_object_set_new(
+		        counts, tk_diff_status_word((enum tk_diff_status)i), json_integer((json_int_t)r->by_status[i]));
 	if (r->compared || tk_diff_found(v))
 		tk_diff_summary(v, line, sizeof line);
 	else
 		tk_diff_nothing(r, line, sizeof line);
-	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "series", (json_int_t)r->count, "machines", (json_int_t)r->machines,
-		"compared", (json_int_t)r->compared, "counts", counts, "geomean_change", number(r->geomean_change), "found", tk_diff_found(v),
-		"newest", day_time(r->newest_s), "text", text(line));
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "series", (json_int_t)r->count, "machines",
+	        (json_int_t)r->machines, "compared", (json_int_t)r->compared, "counts", counts, "geomean_change",
+	        number(r->geomean_change), "found", tk_diff_found(v), "newest", day_time(r->newest_s), "text",
+	        text(line));
 }
 
 static json_t *method_object(const struct tk_diff_report *r)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:f}", "test", "moderated t on logarithms of nightly medians, Benjamini-Hochberg per machine",
-		"min_effect", number(r->options.min_effect), "min_effect_ns", number(r->options.min_effect_ns), "fdr", number(r->options.fdr),
-		"window_nights", (json_int_t)r->window, "stale_days", (json_int_t)r->options.stale_days, "confidence", 0.95);
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:f}", "test",
+	        "moderated t on logarithms of nightly medians, Benjamini-Hochberg per machine", "min_effect",
+	        number(r->options.min_effect), "min_effect_ns", number(r->options.min_effect_ns), "fdr",
+	        number(r->options.fdr), "window_nights", (json_int_t)r->window, "stale_days",
+	        (json_int_t)r->options.stale_days, "confidence", 0.95);
 }
 
 int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
@@ -97,9 +104,9 @@ int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error 
 
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(rows, row_object(v, v->rows[i]));
-	document = json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", SCHEMA, "since", day_time(v->report->since_s), "until",
-		day_time(v->report->until_s), "method", method_object(v->report), "rows_left_out", (json_int_t)(v->count - shown), "summary",
-		summary_object(v), "rows", rows);
+	document = json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", SCHEMA, "since",
+	        day_time(v->report->since_s), "until", day_time(v->report->until_s), "method", method_object(v->report),
+	        "rows_left_out", (json_int_t)(v->count - shown), "summary", summary_object(v), "rows", rows);
 	if (!document || json_array_size(rows) != shown)
 		rc = tk_fail(err, TK_ENOMEM, "out of memory while writing JSON");
 	else if (json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) || fputc('\n', out) == EOF)

@@ -77,8 +77,9 @@ static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
 
 	snprintf(message, sizeof message, "%s%s%s", tk_diff_status_word(r->status), *reason ? ": " : "", reason);
 	if (!isnan(r->change))
-		snprintf(message, sizeof message, "%s %+.1f %% (%s -> %s)%s%s", tk_diff_status_word(r->status), 100 * r->change,
-			tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after), *reason ? ": " : "", reason);
+		snprintf(message, sizeof message, "%s %+.1f %% (%s -> %s)%s%s", tk_diff_status_word(r->status),
+		        100 * r->change, tk_format_value(r->before, r->unit, before),
+		        tk_format_value(r->after, r->unit, after), *reason ? ": " : "", reason);
 	fprintf(out, "<%s message=\"", elements[kind]);
 	put_text(out, message);
 	if (kind != SKIPPED)
@@ -120,8 +121,9 @@ int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error
 	for (size_t i = 0; i < shown; i++)
 		counts[kind_of(v, v->rows[i])]++;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
-	fprintf(out, "  <testsuite name=\"tracker diff\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", shown, counts[FAILURE],
-		counts[ERROR], counts[SKIPPED]);
+	fprintf(out,
+	        "  <testsuite name=\"tracker diff\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+	        shown, counts[FAILURE], counts[ERROR], counts[SKIPPED]);
 	for (size_t i = 0; i < shown; i++)
 		put_case(v, v->rows[i], out);
 	fputs("  </testsuite>\n</testsuites>\n", out);

@@ -1,5 +1,5 @@
-/* `tracker diff --format=md`: for issues, pull requests and step summaries. Begins with a marker, so that a robot finds its own
- * comment again; cut by rows to stay below the size that GitHub takes. */
+/* `tracker diff --format=md`: for issues, pull requests and step summaries. Begins with a marker, so that a robot finds
+ * its own comment again; cut by rows to stay below the size that GitHub takes. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "site_gen/format.h"
 
 #define MARKER "<!-- tracker-diff -->"
-#define COMMENT_MAX 60000        /* GitHub refuses comments over 65,536 characters */
+#define COMMENT_MAX 60000 /* GitHub refuses comments over 65,536 characters */
 
 /* Nothing of others may make markup, links or references, mention people or end a table's cell. */
 static void put_text(struct tk_buf *b, const char *s)
@@ -17,7 +17,8 @@ static void put_text(struct tk_buf *b, const char *s)
 	for (; *s; s++)
 		if (strchr("\\`*_[]|~$", *s))
 			tk_buf_printf(b, "\\%c", *s);
-		else if (strchr("<>&@#", *s) || (*s == ':' && s[1] == '/') || (*s == '.' && b->len && b->data[b->len - 1] == 'w'))
+		else if (strchr("<>&@#", *s) || (*s == ':' && s[1] == '/') ||
+		         (*s == '.' && b->len && b->data[b->len - 1] == 'w'))
 			tk_buf_printf(b, "&#%d;", *s);
 		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
 			tk_buf_char(b, ' ');
@@ -46,14 +47,16 @@ static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct
 {
 	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320], contender[200];
 
-	tk_buf_printf(b, "| %s%s | ", strcmp(tk_diff_status_mark(r->status), "~") ? "" : "&#126; ", tk_diff_status_word(r->status));
+	tk_buf_printf(b, "| %s%s | ", strcmp(tk_diff_status_mark(r->status), "~") ? "" : "&#126; ",
+	        tk_diff_status_word(r->status));
 	put_problem(b, v, r);
 	tk_buf_str(b, " | ");
 	put_text(b, tk_diff_contender(v, r, contender, sizeof contender));
 	tk_buf_str(b, " | ");
 	put_text(b, r->machine);
-	tk_buf_printf(b, " | %s | %s | %s | ", tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after),
-		isnan(r->change) ? "–" : tk_format_change(r->change, change));
+	tk_buf_printf(b, " | %s | %s | %s | ", tk_format_value(r->before, r->unit, before),
+	        tk_format_value(r->after, r->unit, after),
+	        isnan(r->change) ? "–" : tk_format_change(r->change, change));
 	put_text(b, tk_diff_commits(r, commits, sizeof commits));
 	if (*r->bad_subject) {
 		tk_buf_str(b, " ");
@@ -80,8 +83,9 @@ static size_t put_table(struct tk_buf *b, const struct tk_diff_view *v, bool hea
 		if (is_headline(v, v->rows[i]->status) != headline)
 			continue;
 		if (!rows++)
-			tk_buf_str(b, "| status | problem | backend | machine | before | after | change | first bad | why |\n"
-				"| --- | --- | --- | --- | ---: | ---: | ---: | --- | --- |\n");
+			tk_buf_str(b,
+			        "| status | problem | backend | machine | before | after | change | first bad | why |\n"
+			        "| --- | --- | --- | --- | ---: | ---: | ---: | --- | --- |\n");
 		if (!left_out)
 			put_row(b, v, v->rows[i]);
 		if (left_out || b->len > COMMENT_MAX) {
@@ -112,7 +116,8 @@ static void put_headline(struct tk_buf *b, const struct tk_diff_view *v)
 	if (!r->compared && !tk_diff_found(v))
 		tk_buf_str(b, "Nothing was compared");
 	else if (r->by_status[TK_DIFF_REGRESSED] || r->by_status[TK_DIFF_NEWLY_FAILED])
-		tk_buf_printf(b, "%zu regressed, %zu newly failed", r->by_status[TK_DIFF_REGRESSED], r->by_status[TK_DIFF_NEWLY_FAILED]);
+		tk_buf_printf(b, "%zu regressed, %zu newly failed", r->by_status[TK_DIFF_REGRESSED],
+		        r->by_status[TK_DIFF_NEWLY_FAILED]);
 	else
 		tk_buf_str(b, "No regression");
 	tk_buf_str(b, "\n\n");

@@ -11,9 +11,11 @@
 #include "store/store.h"
 
 #define DEFAULT_SPAN_S (INT64_C(7) * 86400)
-#define REVISION_MIN 4          /* shorter prefixes of a hash name too much */
+#define REVISION_MIN 4 /* shorter prefixes of a hash name too much */
 
-struct tables { struct tk_rows machines, nights, revisions; };
+struct tables {
+	struct tk_rows machines, nights, revisions;
+};
 
 static const struct tk_night_row *night_at(const struct tables *t, size_t i)
 {
@@ -38,12 +40,16 @@ static int find_revision(const struct tables *t, const char *text, int64_t *id, 
 	}
 	if (found == 1)
 		return TK_OK;
-	return tk_fail(err, TK_EUSAGE, found ? "\"%.100s\" names %zu revisions: more digits, please" :
-		"\"%.100s\" is no duration (7d), no date (2026-11-21), no night of `tracker log` and no revision in the history", text, found);
+	return tk_fail(err, TK_EUSAGE,
+	        found ? "\"%.100s\" names %zu revisions: more digits, please"
+	              : "\"%.100s\" is no duration (7d), no date (2026-11-21), no night of `tracker log` and no "
+	                "revision in the history",
+	        text, found);
 }
 
 /* The first night that measured a revision. */
-static int night_of_revision(struct tk_store *s, const struct tables *t, const char *text, const struct tk_night_row **out, struct tk_error *err)
+static int night_of_revision(struct tk_store *s, const struct tables *t, const char *text,
+        const struct tk_night_row **out, struct tk_error *err)
 {
 	int64_t id = 0;
 	int rc = find_revision(t, text, &id, err);
@@ -69,7 +75,8 @@ static bool is_number(const char *s)
 }
 
 /* A moment: `end` takes the end of a day that is named. */
-static int moment(struct tk_store *s, const struct tables *t, const char *text, int64_t now_s, bool end, int64_t *out, struct tk_error *err)
+static int moment(struct tk_store *s, const struct tables *t, const char *text, int64_t now_s, bool end, int64_t *out,
+        struct tk_error *err)
 {
 	const struct tk_night_row *night = NULL;
 	int64_t seconds;
@@ -98,8 +105,8 @@ static int64_t machine_id(const struct tables *t, const char *name)
 	return 0;
 }
 
-static int night_named(struct tk_store *s, const struct tables *t, const char *text, const char *machine, int64_t now_s, int64_t *id,
-	struct tk_error *err)
+static int night_named(struct tk_store *s, const struct tables *t, const char *text, const char *machine, int64_t now_s,
+        int64_t *id, struct tk_error *err)
 {
 	const struct tk_night_row *found = NULL;
 	int64_t until, only = machine_id(t, machine);
@@ -114,7 +121,7 @@ static int night_named(struct tk_store *s, const struct tables *t, const char *t
 		rc = moment(s, t, text, now_s, true, &until, err);
 		for (size_t i = 0; !rc && i < t->nights.count; i++)
 			if (night_at(t, i)->as_of_s <= until && (!only || night_at(t, i)->machine_id == only) &&
-					(!found || night_at(t, i)->as_of_s > found->as_of_s))
+			        (!found || night_at(t, i)->as_of_s > found->as_of_s))
 				found = night_at(t, i);
 		if (!rc && !found)
 			rc = tk_fail(err, TK_EUSAGE, "no night up to %.100s", text);
@@ -158,8 +165,8 @@ static int last_nights(const struct tables *t, size_t last, const char *machine,
 	return TK_OK;
 }
 
-static int resolve(struct tk_store *s, const struct tables *t, const struct tk_diff_words *w, const char *machine, int64_t now_s,
-	struct tk_diff_range *out, struct tk_error *err)
+static int resolve(struct tk_store *s, const struct tables *t, const struct tk_diff_words *w, const char *machine,
+        int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
 {
 	int rc = TK_OK;
 
@@ -180,14 +187,15 @@ static int resolve(struct tk_store *s, const struct tables *t, const struct tk_d
 	return rc;
 }
 
-int tk_diff_range_of(struct tk_store *s, const struct tk_diff_words *words, const char *machine, int64_t now_s, struct tk_diff_range *out,
-	struct tk_error *err)
+int tk_diff_range_of(struct tk_store *s, const struct tk_diff_words *words, const char *machine, int64_t now_s,
+        struct tk_diff_range *out, struct tk_error *err)
 {
 	struct tables t = {0};
 	int rc;
 
 	if ((words->base || words->head) && (words->since || words->until || words->last))
-		return tk_fail(err, TK_EUSAGE, "--base and --head name nights, --since, --until and --last a range: use one or the other");
+		return tk_fail(err, TK_EUSAGE,
+		        "--base and --head name nights, --since, --until and --last a range: use one or the other");
 	if (words->since && words->last)
 		return tk_fail(err, TK_EUSAGE, "--since and --last both say where the range starts: use one of them");
 	rc = tk_store_machines(s, &t.machines, err);

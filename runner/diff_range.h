@@ -10,13 +10,14 @@ struct tk_error;
 struct tk_store;
 
 struct tk_diff_words {
-	const char *since, *until, *base, *head;   /* NULL: not given */
-	size_t last;                               /* 0: not given */
+	const char *since, *until, *base, *head; /* NULL: not given */
+	size_t last;                             /* 0: not given */
 };
 
-/* since, until: a duration back from now (7d), a date, or a revision (the first night that had it). base, head: the number of a night as
- * `tracker log` shows it, a date (the newest night up to the end of that day), or a revision. Without any: the last 7 days. */
-int tk_diff_range_of(struct tk_store *s, const struct tk_diff_words *words, const char *machine, int64_t now_s, struct tk_diff_range *out,
-	struct tk_error *err);
+/* since, until: a duration back from now (7d), a date, or a revision (the first night that had it). base, head: the
+ * number of a night as `tracker log` shows it, a date (the newest night up to the end of that day), or a revision.
+ * Without any: the last 7 days. */
+int tk_diff_range_of(struct tk_store *s, const struct tk_diff_words *words, const char *machine, int64_t now_s,
+        struct tk_diff_range *out, struct tk_error *err);
 
 #endif

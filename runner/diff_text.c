@@ -10,22 +10,22 @@
 #include "table.h"
 
 static const struct tk_column columns[] = {
-	{"", TK_COLUMN_LEFT},
-	{"STATUS", TK_COLUMN_LEFT},
-	{"PROBLEM", TK_COLUMN_CUT},
-	{"BACKEND", TK_COLUMN_CUT},
-	{"MACHINE", TK_COLUMN_CUT},
-	{"METRIC", TK_COLUMN_OPTIONAL},
-	{"BEFORE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-	{"AFTER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-	{"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-	{"BY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-	{"X", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-	{"Q", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-	{"N", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-	{"FIRST BAD", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-	{"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
-	{0},
+        {"", TK_COLUMN_LEFT},
+        {"STATUS", TK_COLUMN_LEFT},
+        {"PROBLEM", TK_COLUMN_CUT},
+        {"BACKEND", TK_COLUMN_CUT},
+        {"MACHINE", TK_COLUMN_CUT},
+        {"METRIC", TK_COLUMN_OPTIONAL},
+        {"BEFORE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"AFTER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"BY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"X", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"Q", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"N", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"FIRST BAD", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
+        {0},
 };
 
 static const char *color_of(enum tk_diff_status s)
@@ -49,11 +49,14 @@ static const char *color_of(enum tk_diff_status s)
 	}
 }
 
-/* Where the terminal has one byte a character (cron, LC_ALL=C), numbers are written without the signs that it cannot show. In place. */
+/* Where the terminal has one byte a character (cron, LC_ALL=C), numbers are written without the signs that it cannot
+ * show. In place. */
 static const char *plain(char *s)
 {
-	static const struct { const char *sign, *instead; } signs[] = {
-		{"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2013", "-"}, {"\u2212", "-"}};
+	static const struct {
+		const char *sign, *instead;
+	} signs[] = {
+	        {"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2013", "-"}, {"\u2212", "-"}};
 	char *to = s;
 
 	for (const char *p = s; MB_CUR_MAX == 1 && *p;) {
@@ -165,7 +168,8 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 		if (!is_folded(v, row))
 			continue;
 		for (size_t j = 0; j < shown; j++)
-			if (is_folded(v, v->rows[j]) && strcmp(v->rows[j]->machine, row->machine) == 0 && strcmp(v->rows[j]->device, row->device) == 0) {
+			if (is_folded(v, v->rows[j]) && strcmp(v->rows[j]->machine, row->machine) == 0 &&
+			        strcmp(v->rows[j]->device, row->device) == 0) {
 				count++;
 				before += j < i;
 			}
@@ -192,9 +196,11 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 		tk_text_put(out, r->series, "");
 		fprintf(out, "\n  %s: %s\n", tk_diff_status_word(r->status), tk_diff_status_meaning(r->status));
 		if (!isnan(r->change))
-			fprintf(out, "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; p %.3g, q %.3g (rate %.2g); machine code %s\n",
-				100 * r->change, 100 * r->change_lo, 100 * r->change_hi, 100 * r->threshold, r->p, r->q, v->report->options.fdr,
-				r->same_code ? "the same" : "changed or unknown");
+			fprintf(out,
+			        "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; p %.3g, q %.3g "
+			        "(rate %.2g); machine code %s\n",
+			        100 * r->change, 100 * r->change_lo, 100 * r->change_hi, 100 * r->threshold, r->p, r->q,
+			        v->report->options.fdr, r->same_code ? "the same" : "changed or unknown");
 		if (*r->bad_rev) {
 			fprintf(out, "  first bad ");
 			tk_text_put(out, r->bad_rev, "");
@@ -226,7 +232,9 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	for (size_t i = 0, next; i < shown; i = next) {
 		int rc;
 
-		for (next = i + 1; next < shown && strcmp(tk_diff_group_of(v, v->rows[i]), tk_diff_group_of(v, v->rows[next])) == 0; next++)
+		for (next = i + 1; next < shown &&
+		                   strcmp(tk_diff_group_of(v, v->rows[i]), tk_diff_group_of(v, v->rows[next])) == 0;
+		        next++)
 			;
 		rc = print_group(v, i, next, out, err);
 		if (rc)

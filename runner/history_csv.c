@@ -21,9 +21,17 @@ struct table {
 	char *fields[COLUMNS_MAX];
 };
 
-struct row { const char *series, *commit; int64_t day; double value; size_t line; };
+struct row {
+	const char *series, *commit;
+	int64_t day;
+	double value;
+	size_t line;
+};
 
-struct setting { const char *machine, *driver; int64_t day; };
+struct setting {
+	const char *machine, *driver;
+	int64_t day;
+};
 
 struct tk_history_csv {
 	struct table data, env, meta;
@@ -36,7 +44,8 @@ struct tk_history_csv {
 	const char **environments;
 };
 
-/* One field, quoted or not, ended by a comma or the end of the line; returns what ended it, '?' where a quote is never closed. */
+/* One field, quoted or not, ended by a comma or the end of the line; returns what ended it, '?' where a quote is never
+ * closed. */
 static char cut_field(struct table *t, char **out)
 {
 	char *from = t->at, *to = t->at, end;
@@ -84,7 +93,8 @@ static int wrong_row(const struct table *t, const char *what, struct tk_error *e
 }
 
 /* Opens a file and finds its columns; columns[i] is where names[i] is. */
-static int open_table(struct table *t, const char *path, const char *const *names, size_t *columns, struct tk_error *err)
+static int open_table(
+        struct table *t, const char *path, const char *const *names, size_t *columns, struct tk_error *err)
 {
 	bool wrong = false;
 	int rc = tk_file_read(path, 0, &t->text, err);
@@ -98,7 +108,8 @@ static int open_table(struct table *t, const char *path, const char *const *name
 	if (!t->text.len || !next_row(t, &wrong) || wrong)
 		return tk_fail(err, TK_EDATA, "%s: no header line", path);
 	for (size_t n = 0; names[n]; n++) {
-		for (columns[n] = 0; columns[n] < t->columns && strcmp(t->fields[columns[n]], names[n]) != 0; columns[n]++)
+		for (columns[n] = 0; columns[n] < t->columns && strcmp(t->fields[columns[n]], names[n]) != 0;
+		        columns[n]++)
 			;
 		if (columns[n] == t->columns)
 			return tk_fail(err, TK_EDATA, "%s:1: there is no column %s", path, names[n]);
@@ -125,7 +136,9 @@ static int read_day(const struct table *t, const char *text, int64_t *day, struc
 
 	errno = 0;
 	*day = strtoll(text, &end, 10);
-	return *text && !*end && !errno ? TK_OK : tk_fail(err, TK_EDATA, "%s:%zu: day: `%.40s` is not a whole number", t->path, t->line, text);
+	return *text && !*end && !errno
+	               ? TK_OK
+	               : tk_fail(err, TK_EDATA, "%s:%zu: day: `%.40s` is not a whole number", t->path, t->line, text);
 }
 
 /* Room for one more in an array that doubles. */
@@ -148,8 +161,9 @@ static int read_points(struct tk_history_csv *h, const char *path, struct tk_err
 	while (commit < h->data.columns && strcmp(h->data.fields[commit], "commit") != 0)
 		commit++;
 	while (!(rc = read_row(&h->data, last, &more, err)) && more) {
-		struct row r = {.series = h->data.fields[column[0]], .commit = commit < h->data.columns ? h->data.fields[commit] : "",
-			.line = h->data.line};
+		struct row r = {.series = h->data.fields[column[0]],
+		        .commit = commit < h->data.columns ? h->data.fields[commit] : "",
+		        .line = h->data.line};
 		const char *value = h->data.fields[column[2]];
 		struct row *rows = grow(h->rows, h->row_count, sizeof *rows);
 		char *end;
@@ -198,10 +212,12 @@ static int make_series(struct tk_history_csv *h, const char *path, struct tk_err
 		const struct row *r = &h->rows[i];
 
 		if (i == 0 || strcmp(r->series, r[-1].series) != 0)
-			h->series[h->series_count++] = (struct tk_history){.id = r->series, .machine = "", .value = h->values + i, .day = h->days + i};
+			h->series[h->series_count++] = (struct tk_history){
+			        .id = r->series, .machine = "", .value = h->values + i, .day = h->days + i};
 		else if (r->day < r[-1].day)
-			return tk_fail(err, TK_EDATA, "%s:%zu: day: %lld is before the %lld of the row before it of series %.80s", path, r->line,
-				(long long)r->day, (long long)r[-1].day, r->series);
+			return tk_fail(err, TK_EDATA,
+			        "%s:%zu: day: %lld is before the %lld of the row before it of series %.80s", path,
+			        r->line, (long long)r->day, (long long)r[-1].day, r->series);
 		h->series[h->series_count - 1].n++;
 		h->values[i] = r->value;
 		h->days[i] = r->day;
@@ -221,7 +237,8 @@ static int read_machines(struct tk_history_csv *h, const char *path, struct tk_e
 	size_t column[2];
 	struct tk_history **sorted = malloc((h->series_count + 1) * sizeof *sorted);
 	bool more;
-	int rc = sorted ? open_table(&h->meta, path, names, column, err) : tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
+	int rc = sorted ? open_table(&h->meta, path, names, column, err)
+	                : tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
 
 	for (size_t i = 0; !rc && i < h->series_count; i++)
 		sorted[i] = &h->series[i];
@@ -278,7 +295,8 @@ static int read_environments(struct tk_history_csv *h, const char *path, struct 
 		if (!settings)
 			return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
 		h->settings = settings;
-		settings[h->setting_count] = (struct setting){.machine = h->env.fields[column[0]], .driver = h->env.fields[column[2]]};
+		settings[h->setting_count] =
+		        (struct setting){.machine = h->env.fields[column[0]], .driver = h->env.fields[column[2]]};
 		rc = read_day(&h->env, h->env.fields[column[1]], &settings[h->setting_count++].day, err);
 	}
 	if (rc)
@@ -299,7 +317,8 @@ static int read_environments(struct tk_history_csv *h, const char *path, struct 
 	return TK_OK;
 }
 
-int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path, struct tk_history_csv **out, struct tk_error *err)
+int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path, struct tk_history_csv **out,
+        struct tk_error *err)
 {
 	struct tk_history_csv *h = *out = calloc(1, sizeof *h);
 	int rc = h ? read_points(h, path, err) : tk_fail(err, TK_ENOMEM, "%s: out of memory", path);

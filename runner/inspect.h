@@ -1,14 +1,17 @@
-/* What this machine has, as JSON: `tracker doctor` prints it. Nothing here loads a library or talks to a device. Null is "not known here". */
+/* What this machine has, as JSON: `tracker doctor` prints it. Nothing here loads a library or talks to a device. Null
+ * is "not known here". */
 #ifndef TK_INSPECT_H
 #define TK_INSPECT_H
 #include <jansson.h>
 
 /* All return a new reference, NULL only where memory ran out. */
-json_t *tk_inspect_system(void);       /* {"os","kernel","arch","container","virtual"} */
-json_t *tk_inspect_cpu(void);          /* {"model","logical","usable","cores","smt","governor","turbo","load_1m","numa_nodes","caches":[{"level","type","bytes","shared"}]} */
-json_t *tk_inspect_memory(void);       /* {"total_bytes","available_bytes"} */
-json_t *tk_inspect_limits(void);       /* of the control group: {"cpus","memory_bytes"} */
-json_t *tk_inspect_tools(void);        /* [{"name","path","version","for"}]; path null: not there */
-json_t *tk_inspect_libraries(void);    /* [{"name","path","version"}] */
+json_t *tk_inspect_system(void); /* {"os","kernel","arch","container","virtual"} */
+json_t *tk_inspect_cpu(
+        void); /* {"model","logical","usable","cores","smt","governor","turbo","load_1m","numa_nodes","caches":[{"level","type","bytes","shared"}]}
+                */
+json_t *tk_inspect_memory(void);    /* {"total_bytes","available_bytes"} */
+json_t *tk_inspect_limits(void);    /* of the control group: {"cpus","memory_bytes"} */
+json_t *tk_inspect_tools(void);     /* [{"name","path","version","for"}]; path null: not there */
+json_t *tk_inspect_libraries(void); /* [{"name","path","version"}] */
 
 #endif

@@ -1,7 +1,7 @@
 /* `tracker`: global options, then one command of the table. */
 #include <errno.h>
-#include <limits.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>

@@ -37,12 +37,14 @@ static const char *upstream_name(const struct tk_rows *upstreams, int64_t id)
 static void print_upstreams(struct tk_store *store, int64_t night_id)
 {
 	struct tk_rows answers = {0}, revisions = {0}, upstreams = {0};
-	if (tk_store_resolutions(store, night_id, &answers, NULL) == TK_OK && tk_store_revisions(store, &revisions, NULL) == TK_OK &&
-		tk_store_upstreams(store, &upstreams, NULL) == TK_OK)
+	if (tk_store_resolutions(store, night_id, &answers, NULL) == TK_OK &&
+	        tk_store_revisions(store, &revisions, NULL) == TK_OK &&
+	        tk_store_upstreams(store, &upstreams, NULL) == TK_OK)
 		for (size_t i = 0; i < answers.count; i++) {
 			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, i);
 			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
-			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id), r ? r->rev : "-", a->status);
+			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id), r ? r->rev : "-",
+			        a->status);
 			tk_text_put(stdout, *a->message ? a->message : r ? r->subject : "", "");
 			putchar('\n');
 		}
@@ -57,7 +59,8 @@ static void print_moved(const struct tk_night_report *r)
 	size_t shown = 0;
 	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		if (r->by_status[i]) {
-			printf("%s%zu %s", shown ? ", " : "", r->by_status[i], tk_diff_status_word((enum tk_diff_status)i));
+			printf("%s%zu %s", shown ? ", " : "", r->by_status[i],
+			        tk_diff_status_word((enum tk_diff_status)i));
 			shown++;
 		}
 	printf("%s\n", shown ? "" : "nothing to compare yet");
@@ -66,13 +69,14 @@ static void print_moved(const struct tk_night_report *r)
 void tk_night_report_print(struct tk_store *store, const struct tk_night_report *r)
 {
 	char took[48];
-	printf("night %.12s %s in %s%s\n", r->uid, r->complete ? "complete" : "incomplete", tk_duration_text(r->wall_s, took, sizeof took),
-		r->nights > 1 ? " (the last of several)" : "");
+	printf("night %.12s %s in %s%s\n", r->uid, r->complete ? "complete" : "incomplete",
+	        tk_duration_text(r->wall_s, took, sizeof took), r->nights > 1 ? " (the last of several)" : "");
 	print_upstreams(store, r->night_id);
 	printf("built:    %zu from source", r->builds - r->builds_cached - r->builds_failed);
 	print_count(", ", r->builds_cached, "from the cache");
 	print_count(", ", r->builds_failed, "failed");
-	print_count(", ", r->upstreams_unreachable, r->upstreams_unreachable == 1 ? "upstream unreachable" : "upstreams unreachable");
+	print_count(", ", r->upstreams_unreachable,
+	        r->upstreams_unreachable == 1 ? "upstream unreachable" : "upstreams unreachable");
 	printf("\nmeasured: %zu of %zu jobs, %zu verified", r->measured, r->jobs, r->verified);
 	print_count(", ", r->wrong, "wrong");
 	print_count(", ", r->failed, "failed");
@@ -111,8 +115,9 @@ static int check_word(const char *where, int status, const char *word, struct tk
 	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		known[i] = tk_diff_status_word((enum tk_diff_status)i);
 	const char *near = tk_nearest(word, known);
-	return tk_fail(err, status, "%s: unknown status `%.60s`%s%s%s; expected are words of `tracker help diff` or none", where, word,
-		near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
+	return tk_fail(err, status,
+	        "%s: unknown status `%.60s`%s%s%s; expected are words of `tracker help diff` or none", where, word,
+	        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 int tk_fail_on_check(char *const *words, struct tk_error *err)
@@ -133,7 +138,8 @@ int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err)
 	while (status == TK_OK && (word = strsep(&rest, ",")) != NULL) {
 		if (!*word || strcmp(word, "none") == 0)
 			continue;
-		if ((status = check_word("--fail-on", TK_EUSAGE, word, err)) == TK_OK && !(list[count++] = strdup(word)))
+		if ((status = check_word("--fail-on", TK_EUSAGE, word, err)) == TK_OK &&
+		        !(list[count++] = strdup(word)))
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	free(copy);

@@ -20,7 +20,7 @@ struct run_detail {
 	const struct tk_revision_row *revision;
 	const struct tk_environment_row *environment;
 	struct tk_rows points, kernels;
-	const struct tk_point *point;        /* NULL: no timing */
+	const struct tk_point *point; /* NULL: no timing */
 	double *samples;
 	size_t sample_count;
 	json_t *attributes;
@@ -34,8 +34,8 @@ static void detail_free(struct run_detail *d)
 	json_decref(d->attributes);
 }
 
-static int detail_load(
-	struct tk_store *s, const struct tk_lookup *l, const struct tk_run_row *run, struct run_detail *d, struct tk_error *err)
+static int detail_load(struct tk_store *s, const struct tk_lookup *l, const struct tk_run_row *run,
+        struct run_detail *d, struct tk_error *err)
 {
 	int status = tk_store_points(s, run->series_id, run->as_of_s, 0, &d->points, err);
 
@@ -107,7 +107,8 @@ static void print_attributes(const char *prefix, const json_t *object)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)object, key, value) {
+	json_object_foreach((json_t *)object, key, value)
+	{
 		char name[128];
 		char *text = NULL;
 
@@ -123,7 +124,9 @@ static void print_attributes(const char *prefix, const json_t *object)
 			print_number(key, json_number_value(value));
 			continue;
 		}
-		text = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+		text = json_is_string(value)
+		               ? NULL
+		               : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
 		if (!json_is_string(value) || *json_string_value(value)) {
 			printf("  %-26s ", name);
 			print_line(json_is_string(value) ? json_string_value(value) : text ? text : "?");
@@ -132,10 +135,11 @@ static void print_attributes(const char *prefix, const json_t *object)
 	}
 }
 
-#define BINS      12
+#define BINS 12
 #define BAR_WIDTH 40
 
-/* Twelve bins from the smallest to the 95 % quantile and all above in the last: an outlier must not flatten the rest. */
+/* Twelve bins from the smallest to the 95 % quantile and all above in the last: an outlier must not flatten the rest.
+ */
 static void print_histogram(const struct run_detail *d)
 {
 	struct tk_summary summary;
@@ -156,7 +160,8 @@ static void print_histogram(const struct run_detail *d)
 	for (size_t b = 0; b < BINS && (b == 0 || width > 0); b++) {
 		char from[TK_FORMAT_SIZE];
 
-		printf("  %s %12s %6zu ", b == BINS - 1 ? ">=" : "  ", tk_format_value(summary.min + (double)b * width, unit, from), bins[b]);
+		printf("  %s %12s %6zu ", b == BINS - 1 ? ">=" : "  ",
+		        tk_format_value(summary.min + (double)b * width, unit, from), bins[b]);
 		for (size_t i = 0; i < (bins[b] * BAR_WIDTH + most - 1) / most; i++)
 			fputs("█", stdout);
 		putchar('\n');
@@ -171,9 +176,10 @@ static void print_value(const struct run_detail *d)
 
 	if (!p)
 		return;
-	printf("%-14s%s (interval %s to %s), %" PRId64 " samples, least %s, 95 %% below %s\n", "median", tk_format_value(p->value, unit, value),
-		tk_format_value(p->lo, unit, lo), tk_format_value(p->hi, unit, hi), p->n, tk_format_value(p->min, unit, least),
-		tk_format_value(p->p95, unit, most));
+	printf("%-14s%s (interval %s to %s), %" PRId64 " samples, least %s, 95 %% below %s\n", "median",
+	        tk_format_value(p->value, unit, value), tk_format_value(p->lo, unit, lo),
+	        tk_format_value(p->hi, unit, hi), p->n, tk_format_value(p->min, unit, least),
+	        tk_format_value(p->p95, unit, most));
 }
 
 static void print_environment(const struct run_detail *d)
@@ -226,25 +232,29 @@ static void print_text(const struct run_detail *d, bool samples)
 
 static json_t *run_json(const struct run_detail *d, bool samples)
 {
-	json_t *json = json_pack("{s:I,s:s,s:s?,s:I,s:I,s:I,s:I,s:f,s:s,s:s}", "id", (json_int_t)d->run->id, "uid", d->run->uid, "series",
-		d->series ? d->series->slug : NULL, "night", (json_int_t)d->run->night_id, "seq", (json_int_t)d->run->seq, "as_of_s",
-		(json_int_t)d->run->as_of_s, "started_s", (json_int_t)d->run->started_s, "wall_s", d->run->wall_s, "outcome", d->run->outcome,
-		"message", d->run->message);
+	json_t *json = json_pack("{s:I,s:s,s:s?,s:I,s:I,s:I,s:I,s:f,s:s,s:s}", "id", (json_int_t)d->run->id, "uid",
+	        d->run->uid, "series", d->series ? d->series->slug : NULL, "night", (json_int_t)d->run->night_id, "seq",
+	        (json_int_t)d->run->seq, "as_of_s", (json_int_t)d->run->as_of_s, "started_s",
+	        (json_int_t)d->run->started_s, "wall_s", d->run->wall_s, "outcome", d->run->outcome, "message",
+	        d->run->message);
 
 	json_object_set_new(json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
 	if (d->point)
 		json_object_set_new(json, "value",
-			json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I}", "median", d->point->value, "lo", d->point->lo, "hi", d->point->hi, "min",
-				d->point->min, "q25", d->point->q25, "q75", d->point->q75, "p95", d->point->p95, "n", (json_int_t)d->point->n));
+		        json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I}", "median", d->point->value, "lo", d->point->lo,
+		                "hi", d->point->hi, "min", d->point->min, "q25", d->point->q25, "q75", d->point->q75,
+		                "p95", d->point->p95, "n", (json_int_t)d->point->n));
 	if (d->build)
 		json_object_set_new(json, "build",
-			json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact", d->build->artifact_key, "status", d->build->status, "toolchain",
-				d->build->toolchain, "flags", d->build->flags, "revision", d->revision ? d->revision->rev : NULL, "subject",
-				d->revision ? d->revision->subject : NULL, "code_hash", code_hash(d)));
+		        json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact", d->build->artifact_key, "status",
+		                d->build->status, "toolchain", d->build->toolchain, "flags", d->build->flags,
+		                "revision", d->revision ? d->revision->rev : NULL, "subject",
+		                d->revision ? d->revision->subject : NULL, "code_hash", code_hash(d)));
 	if (d->environment) {
 		json_t *environment = json_loads(d->environment->attributes, 0, NULL);
 
-		json_object_set_new(json, "environment", environment ? environment : json_string(d->environment->attributes));
+		json_object_set_new(
+		        json, "environment", environment ? environment : json_string(d->environment->attributes));
 	}
 	if (samples) {
 		json_t *list = json_array();
@@ -256,8 +266,8 @@ static json_t *run_json(const struct run_detail *d, bool samples)
 	return json;
 }
 
-int tk_show_run(struct tk_store *s, const struct tk_show_options *o, const struct tk_lookup *l, const struct tk_run_row *run,
-	struct tk_error *err)
+int tk_show_run(struct tk_store *s, const struct tk_show_options *o, const struct tk_lookup *l,
+        const struct tk_run_row *run, struct tk_error *err)
 {
 	struct run_detail d = {0};
 	int status = detail_load(s, l, run, &d, err);

@@ -12,22 +12,23 @@ struct tk_table;
 
 enum {
 	TK_COLUMN_LEFT = 0,
-	TK_COLUMN_RIGHT = 1,       /* numbers */
-	TK_COLUMN_CUT = 2,         /* may be cut where the terminal is too narrow */
-	TK_COLUMN_WRAP = 4,        /* may be wrapped */
-	TK_COLUMN_OPTIONAL = 8,    /* left out where no row has a value */
+	TK_COLUMN_RIGHT = 1,    /* numbers */
+	TK_COLUMN_CUT = 2,      /* may be cut where the terminal is too narrow */
+	TK_COLUMN_WRAP = 4,     /* may be wrapped */
+	TK_COLUMN_OPTIONAL = 8, /* left out where no row has a value */
 };
 
 struct tk_column {
-	const char *name;          /* the heading; ends with name == NULL */
+	const char *name; /* the heading; ends with name == NULL */
 	unsigned flags;
 };
 
 /* Never NULL in use: out of memory is reported by tk_table_print(). Columns must outlive the table. */
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns);
-void tk_table_row(struct tk_table *t);                                 /* starts a row; the following calls fill it */
+void tk_table_row(struct tk_table *t); /* starts a row; the following calls fill it */
 void tk_table_set(struct tk_table *t, const char *column, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* colour of the cell just described: "red", "green", "yellow", "bold", "halfbright"... (terminal-colors.d names); ignored without colour */
+/* colour of the cell just described: "red", "green", "yellow", "bold", "halfbright"... (terminal-colors.d names);
+ * ignored without colour */
 void tk_table_color(struct tk_table *t, const char *column, const char *color);
 size_t tk_table_rows(const struct tk_table *t);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);

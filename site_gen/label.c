@@ -59,7 +59,8 @@ static void add_upstream(struct tk_buf *b, const struct owners *owners, const st
 		return;
 	tk_buf_printf(b, " (%.*s", (int)tk_utf8_clip(own->upstream->name, 60), own->upstream->name);
 	if (twin)
-		tk_buf_printf(b, ", %s", *own->upstream->url ? tk_link_shown(own->upstream->url, link) : own->upstream->kind);
+		tk_buf_printf(
+		        b, ", %s", *own->upstream->url ? tk_link_shown(own->upstream->url, link) : own->upstream->kind);
 	tk_buf_char(b, ')');
 }
 

@@ -1,5 +1,5 @@
-/* What a series is called beside its problem: the backend where that is enough, with the upstream where two upstreams have a
- * backend of that name, then config, mode and metric where they are not the usual ones. */
+/* What a series is called beside its problem: the backend where that is enough, with the upstream where two upstreams
+ * have a backend of that name, then config, mode and metric where they are not the usual ones. */
 #ifndef TK_SITE_LABEL_H
 #define TK_SITE_LABEL_H
 

@@ -44,7 +44,7 @@ struct tk_site_device {
 	const struct tk_device_row *row;
 	const struct tk_site_machine *machine;
 	char *file;
-	char *name; /* machine/device */
+	char *name;       /* machine/device */
 	const char *mode; /* in which its series are ranked: the default of its kind, where it was measured so */
 };
 

@@ -94,8 +94,8 @@ static const char *op_before(const struct tk_model *m, size_t i)
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
-	static const char *const plain[] = {
-	        "index.html", "", "compare.html", "", "nights/index.html", "machines/index.html", "alerts.html", "method.html"};
+	static const char *const plain[] = {"index.html", "", "compare.html", "", "nights/index.html",
+	        "machines/index.html", "alerts.html", "method.html"};
 	tk_buf_str(out, plain[section]);
 	if (section == TK_SECTION_ROOFLINE && m->device_count)
 		tk_buf_printf(out, "roofline/%s.html", m->devices[0].file);

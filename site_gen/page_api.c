@@ -149,7 +149,8 @@ static int badge_width(const char *text)
 
 static void badge_text(struct tk_buf *out, int x, const char *text)
 {
-	tk_buf_printf(out, "<text x=\"%d\" y=\"14\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\">", x, badge_width(text));
+	tk_buf_printf(out, "<text x=\"%d\" y=\"14\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\">", x,
+	        badge_width(text));
 	tk_escape_html(out, text, strlen(text));
 	tk_buf_str(out, "</text>");
 }
@@ -157,7 +158,10 @@ static void badge_text(struct tk_buf *out, int x, const char *text)
 /* White on each of them is at least 4.5 to 1. */
 static const char *badge_colour(const char *tone)
 {
-	return !strcmp(tone, "bad") ? "#b3261e" : !strcmp(tone, "good") ? "#1a7f4b" : !strcmp(tone, "note") ? "#8a5a00" : "#57606a";
+	return !strcmp(tone, "bad")    ? "#b3261e"
+	       : !strcmp(tone, "good") ? "#1a7f4b"
+	       : !strcmp(tone, "note") ? "#8a5a00"
+	                               : "#57606a";
 }
 
 static int put_badge(struct tk_site *site, const char *path, const char *what, const char *says, const char *tone,
@@ -168,7 +172,8 @@ static int put_badge(struct tk_site *site, const char *path, const char *what, c
 	snprintf(left, sizeof left, "%.*s", (int)tk_utf8_clip(what, 40), what);
 	int a = badge_width(left) + 2 * BADGE_PAD, b = badge_width(says) + 2 * BADGE_PAD;
 	tk_buf_clear(out);
-	tk_buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" role=\"img\"><title>", a + b);
+	tk_buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" role=\"img\"><title>",
+	        a + b);
 	tk_escape_html(out, left, strlen(left));
 	tk_buf_str(out, ": ");
 	tk_escape_html(out, says, strlen(says));
@@ -202,8 +207,8 @@ static int write_series_badge(struct tk_site *site, const struct tk_site_series 
 		tone = tk_tone_of_state(s->failure->outcome);
 	} else if (last) {
 		bool moved = !strcmp(tone, "bad") || !strcmp(tone, "good");
-		snprintf(says, sizeof says, "%s%s%.40s", badge_value(last->value, s->row->unit, value), moved ? ", " : "",
-		        moved ? status : "");
+		snprintf(says, sizeof says, "%s%s%.40s", badge_value(last->value, s->row->unit, value),
+		        moved ? ", " : "", moved ? status : "");
 	} else {
 		snprintf(says, sizeof says, "not measured");
 	}

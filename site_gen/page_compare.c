@@ -40,7 +40,8 @@ static size_t find_contenders(const struct tk_model *m, struct contender *out)
 	return count;
 }
 
-/* The newest point that is at least so old, but no older than twice that and a week: a gap is not bridged with anything. */
+/* The newest point that is at least so old, but no older than twice that and a week: a gap is not bridged with
+ * anything. */
 static const struct tk_point *point_of_age(const struct tk_site_series *s, int days)
 {
 	const struct tk_point *points = s->points.rows, *last = tk_series_last(s);
@@ -75,7 +76,8 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 }
 
 /* times: [problem, contender, file, then for each age 0 or [value, lo, hi]] */
-static void add_all_times(struct tk_buf *out, const struct tk_model *m, const struct contender *contenders, size_t count)
+static void add_all_times(
+        struct tk_buf *out, const struct tk_model *m, const struct contender *contenders, size_t count)
 {
 	bool first = true;
 	size_t problem = 0;

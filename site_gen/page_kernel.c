@@ -10,7 +10,8 @@
 
 #define COLUMNS_MAX 12
 
-/* One table: the variants that a device has for an operation in one mode, and for each the product of its ratios to the best. */
+/* One table: the variants that a device has for an operation in one mode, and for each the product of its ratios to the
+ * best. */
 struct columns {
 	const struct tk_site_device *device;
 	const char *op, *mode;

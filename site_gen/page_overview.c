@@ -54,7 +54,8 @@ static int64_t count_timed(const struct tk_site_machine *machine)
 	int64_t timed = 0;
 	for (size_t i = 0; i < machine->runs.count; i++) {
 		enum tk_outcome o;
-		timed += tk_outcome_parse(TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome, &o) == TK_OK && tk_outcome_counts(o);
+		timed += tk_outcome_parse(TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome, &o) == TK_OK &&
+		         tk_outcome_counts(o);
 	}
 	return timed;
 }

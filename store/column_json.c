@@ -1,8 +1,8 @@
 /* See column_json.h. */
 #include "column_json.h"
-#include <string.h>
 #include "base/buf.h"
 #include "base/pack.h"
+#include <string.h>
 
 #define SAMPLES_MAX ((size_t)1 << 30)
 

@@ -1,12 +1,12 @@
 /* The handle: opening, transactions, kept statements, and SQLite's codes as the project's errors. */
+#include "base/buf.h"
+#include "internal.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/buf.h"
-#include "internal.h"
 
 #define BUSY_TIMEOUT_MS 10000
 
@@ -17,7 +17,8 @@ static int errno_of(sqlite3 *db)
 	int why = 0;
 
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
-	if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log && log->pMethods)
+	if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
+	        log->pMethods)
 		log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
 	return why ? why : sqlite3_system_errno(db);
 }
@@ -140,7 +141,7 @@ static int query_sql(enum tk_table_id id, const char *tail, struct tk_buf *sql)
 }
 
 static int keep_query(struct tk_store *s, enum tk_table_id table, const char *tail, struct tk_cached_query **out,
-	struct tk_error *err)
+        struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	sqlite3_stmt *stmt = NULL;
@@ -168,7 +169,7 @@ static int keep_query(struct tk_store *s, enum tk_table_id table, const char *ta
 }
 
 int tk_db_query(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
-	sqlite3_stmt **out, struct tk_error *err)
+        sqlite3_stmt **out, struct tk_error *err)
 {
 	struct tk_cached_query *q = NULL;
 
@@ -235,7 +236,7 @@ static int connect_plain(struct tk_store *s, enum tk_store_mode mode, struct tk_
 {
 	int flags = mode == TK_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	int rc = sqlite3_open_v2(s->path, &s->db,
-		flags | SQLITE_OPEN_NOMUTEX | (mode == TK_STORE_CREATE ? SQLITE_OPEN_CREATE : 0), NULL);
+	        flags | SQLITE_OPEN_NOMUTEX | (mode == TK_STORE_CREATE ? SQLITE_OPEN_CREATE : 0), NULL);
 
 	if (rc != SQLITE_OK)
 		return tk_db_fail(s, rc, err, "cannot open");
@@ -244,7 +245,8 @@ static int connect_plain(struct tk_store *s, enum tk_store_mode mode, struct tk_
 	return 0;
 }
 
-/* A history on a medium where nothing can be written (no -shm file beside it) can only be read as one that nobody changes. */
+/* A history on a medium where nothing can be written (no -shm file beside it) can only be read as one that nobody
+ * changes. */
 static int connect_immutable(struct tk_store *s, struct tk_error *err)
 {
 	struct tk_buf uri = TK_BUF_INIT;
@@ -258,7 +260,8 @@ static int connect_immutable(struct tk_store *s, struct tk_error *err)
 	tk_buf_str(&uri, "?immutable=1");
 	status = tk_buf_status(&uri, err);
 	if (!status) {
-		rc = sqlite3_open_v2(uri.data, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
+		rc = sqlite3_open_v2(
+		        uri.data, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
 		if (rc != SQLITE_OK)
 			status = tk_db_fail(s, rc, err, "cannot open");
 		else
@@ -268,7 +271,8 @@ static int connect_immutable(struct tk_store *s, struct tk_error *err)
 	return status;
 }
 
-/* Whether reading fails because the folder cannot be written. A log with content would be ignored: then the failure stands. */
+/* Whether reading fails because the folder cannot be written. A log with content would be ignored: then the failure
+ * stands. */
 static bool needs_immutable(struct tk_store *s)
 {
 	int rc = sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) & 0xff;
@@ -294,10 +298,10 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 	status = tk_db_identify(s, &version, err);
 	if (!status && mode == TK_STORE_READ && version < TK_STORE_SCHEMA)
 		return tk_fail(err, TK_EVERSION,
-			version ? "%s: written by an older tracker (history version %d, this one reads %d): "
-				  "`tracker db migrate` brings it up to date"
-				: "%s: is empty (history version %d of %d): `tracker nightly` fills it",
-			s->path, (int)version, TK_STORE_SCHEMA);
+		        version ? "%s: written by an older tracker (history version %d, this one reads %d): "
+		                  "`tracker db migrate` brings it up to date"
+		                : "%s: is empty (history version %d of %d): `tracker nightly` fills it",
+		        s->path, (int)version, TK_STORE_SCHEMA);
 	if (!status)
 		status = tk_db_exec(s, "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;", err);
 	if (!status && mode != TK_STORE_READ)

@@ -1,12 +1,13 @@
-/* The whole history as JSON lines in an order that does not depend on ids: two databases with the same facts give the same text. */
+/* The whole history as JSON lines in an order that does not depend on ids: two databases with the same facts give the
+ * same text. */
+#include "base/buf.h"
+#include "column_json.h"
+#include "internal.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/buf.h"
-#include "column_json.h"
-#include "internal.h"
 
 #define FLUSH_AT ((size_t)256 << 10)
 
@@ -44,7 +45,8 @@ static int select_sql(const struct tk_db_table *t, struct tk_buf *sql)
 		if (c->kind != TK_COL_REF)
 			tk_buf_printf(sql, "%st.%s", i ? "," : "", c->name);
 		else
-			tk_buf_printf(sql, "%s(SELECT uid FROM %s WHERE %s.id=t.%s)", i ? "," : "", parent, parent, c->name);
+			tk_buf_printf(
+			        sql, "%s(SELECT uid FROM %s WHERE %s.id=t.%s)", i ? "," : "", parent, parent, c->name);
 	}
 	tk_buf_printf(sql, " FROM %s t", t->name);
 	for (size_t i = 0; i < t->column_count; i++)
@@ -93,7 +95,8 @@ static int export_table(struct tk_store *s, const struct tk_db_table *t, struct 
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	sqlite3_stmt *stmt = NULL;
-	int rc, status = select_sql(t, &sql) ? tk_fail(err, TK_ENOMEM, "out of memory") : tk_db_prepare(s, sql.data, &stmt, err);
+	int rc, status = select_sql(t, &sql) ? tk_fail(err, TK_ENOMEM, "out of memory")
+	                                     : tk_db_prepare(s, sql.data, &stmt, err);
 
 	tk_buf_free(&sql);
 	if (status)

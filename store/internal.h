@@ -1,23 +1,26 @@
-/* What the files of store/ share: the descriptors of the tables, the handle, and the generic insert and select that both drive. */
+/* What the files of store/ share: the descriptors of the tables, the handle, and the generic insert and select that
+ * both drive. */
 #ifndef TK_STORE_INTERNAL_H
 #define TK_STORE_INTERNAL_H
-#include <sqlite3.h>
 #include "base/error.h"
 #include "store/store.h"
+#include <sqlite3.h>
 
 /* ---- tables: one descriptor each drives insert, select, check and export ---------------------------------- */
 
 /* Parents first: the order of the export, so that a reader can resolve every reference as it comes. */
 #define TK_TABLES(X) \
-	X(machine) X(device) X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) X(series) X(night) \
-	X(stage) X(resolution) X(run) X(job) X(measurement) X(sample) X(ceiling) X(triage) X(notification) \
-	X(change_point) X(verdict) X(alert)
+	X(machine) \
+	X(device) \
+	X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) X(series) X(night) X(stage) X(resolution) \
+	        X(run) X(job) X(measurement) X(sample) X(ceiling) X(triage) X(notification) X(change_point) X(verdict) \
+	                X(alert)
 
 enum tk_table_id {
 #define TK_TABLE_ENUM(name) TK_TABLE_##name,
 	TK_TABLES(TK_TABLE_ENUM)
 #undef TK_TABLE_ENUM
-	TK_TABLE_COUNT
+	        TK_TABLE_COUNT
 };
 
 enum tk_column_kind {
@@ -30,11 +33,11 @@ enum tk_column_kind {
 	TK_COL_BLOB, /* struct tk_bytes: packed float64, exported as numbers */
 };
 
-#define TK_COL_KEY      1u /* identifies the row: hashed into its uid, or its primary key where it has none */
-#define TK_COL_NEWEST   2u /* describes, does not identify: follows the newest put that says anything */
+#define TK_COL_KEY 1u      /* identifies the row: hashed into its uid, or its primary key where it has none */
+#define TK_COL_NEWEST 2u   /* describes, does not identify: follows the newest put that says anything */
 #define TK_COL_NULLABLE 4u /* `none` in the row is NULL in the file */
-#define TK_COL_LONG     8u /* left out of lists */
-#define TK_COL_RANKED   16u /* a word of which a later or worse one wins where two histories meet (merge.c) */
+#define TK_COL_LONG 8u     /* left out of lists */
+#define TK_COL_RANKED 16u  /* a word of which a later or worse one wins where two histories meet (merge.c) */
 
 struct tk_db_column {
 	const char *name;
@@ -113,14 +116,14 @@ struct tk_store {
 
 /* Writes "PATH: what: why" with the status that belongs to SQLite's code rc. */
 int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+        __attribute__((format(printf, 4, 5)));
 int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err); /* constant text only */
 int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struct tk_error *err);
 int tk_db_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err); /* the one number it selects */
 /* A statement that is kept: for the n bound integers of args. tail is the statement where table is TK_TABLE_COUNT,
  * else what follows "SELECT ... FROM table". */
 int tk_db_query(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
-	sqlite3_stmt **out, struct tk_error *err);
+        sqlite3_stmt **out, struct tk_error *err);
 /* Runs a kept statement that returns nothing. */
 int tk_db_run(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_error *err);
 int tk_db_may_write(struct tk_store *s, struct tk_error *err);
@@ -130,18 +133,23 @@ void tk_db_forget(struct tk_store *s); /* closes every kept statement */
 
 /* ---- migrate.c ----------------------------------------------------------------------------------------- */
 
-int tk_db_identify(struct tk_store *s, int64_t *version, struct tk_error *err); /* 0: empty file; refuses foreign and newer ones */
-int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *migrations, int64_t to, struct tk_error *err);
+int tk_db_identify(
+        struct tk_store *s, int64_t *version, struct tk_error *err); /* 0: empty file; refuses foreign and newer ones */
+int tk_db_migrate(
+        struct tk_store *s, int64_t from, const struct tk_migration *migrations, int64_t to, struct tk_error *err);
 
 /* ---- row.c --------------------------------------------------------------------------------------------- */
 
-int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id, bool *fresh, struct tk_error *err);
+int tk_row_put(
+        struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id, bool *fresh, struct tk_error *err);
 /* The uid that a row with these values has. */
-int tk_row_uid(struct tk_store *s, enum tk_table_id table, const void *row, char uid[TK_UID_SIZE], struct tk_error *err);
-int tk_row_uid_of_id(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE], struct tk_error *err);
+int tk_row_uid(
+        struct tk_store *s, enum tk_table_id table, const void *row, char uid[TK_UID_SIZE], struct tk_error *err);
+int tk_row_uid_of_id(
+        struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE], struct tk_error *err);
 int tk_row_has_uid(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out, struct tk_error *err);
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
-	struct tk_rows *out, struct tk_error *err);
+        struct tk_rows *out, struct tk_error *err);
 
 /* ---- list.c -------------------------------------------------------------------------------------------- */
 
@@ -149,7 +157,7 @@ struct tk_list {
 	struct tk_rows *out;
 	size_t row_size, cap;
 };
-void *tk_list_add(struct tk_list *list);                             /* a zeroed row; NULL: out of memory */
+void *tk_list_add(struct tk_list *list);                                /* a zeroed row; NULL: out of memory */
 char *tk_list_text(struct tk_list *list, const char *text, size_t len); /* a copy that lives as long as the list */
 void tk_list_finish(struct tk_list *list);
 
@@ -165,7 +173,7 @@ char *tk_slug_device(struct tk_store *s, const struct tk_device_row *row, const 
 
 /* The length of the end of a uid in a slug, with its dash: what merge.c takes off and puts on again. */
 #define TK_SLUG_TAIL 7
-#define TK_SLUG_MAX  120
+#define TK_SLUG_MAX 120
 
 /* ---- upkeep.c ------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* Memory of a list of rows: one growing array, and a chain of blocks for the strings. */
+#include "internal.h"
 #include <stdlib.h>
 #include <string.h>
-#include "internal.h"
 
 struct block {
 	struct block *next;

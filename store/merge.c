@@ -1,16 +1,17 @@
-/* Two histories become one. Rows are the same fact where their uid (or, without one, their key) is the same; of two that describe the same fact
- * differently each column takes the greater value in an order of its own (join_sql), so that it does not matter which history came first,
- * how often, or in which groups: a+b = b+a, a+a = a, (a+b)+c = a+(b+c). Nothing of either is lost but a description that was improved.
+/* Two histories become one. Rows are the same fact where their uid (or, without one, their key) is the same; of two
+ * that describe the same fact differently each column takes the greater value in an order of its own (join_sql), so
+ * that it does not matter which history came first, how often, or in which groups: a+b = b+a, a+a = a, (a+b)+c =
+ * a+(b+c). Nothing of either is lost but a description that was improved.
  *
  * Rows are read through one handle and written through another; references are carried over by arrays of ids. */
+#include "base/buf.h"
+#include "internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/buf.h"
-#include "internal.h"
 
 struct id_map {
-	int64_t *to;   /* by the id in the source; 0: none */
+	int64_t *to; /* by the id in the source; 0: none */
 	size_t cap;
 };
 
@@ -48,10 +49,13 @@ static int id_set(struct id_map *m, int64_t from, int64_t to, struct tk_error *e
 /* ---- statements from descriptors ----------------------------------------------------------------------------- */
 
 /* The order of words for how something ended: what is later, or worse, wins. */
-#define RANK "CASE %s WHEN 'running' THEN 0 WHEN 'open' THEN 0 WHEN 'skipped' THEN 1 WHEN 'done' THEN 2 WHEN 'complete' THEN 2 " \
+#define RANK \
+	"CASE %s WHEN 'running' THEN 0 WHEN 'open' THEN 0 WHEN 'skipped' THEN 1 WHEN 'done' THEN 2 WHEN 'complete' " \
+	"THEN 2 " \
 	"WHEN 'incomplete' THEN 3 ELSE 4 END"
 
-/* What a value is ordered by: its rank, its length and itself; a reference by the uid that it names. NULL is the least. */
+/* What a value is ordered by: its rank, its length and itself; a reference by the uid that it names. NULL is the least.
+ */
 static void order_sql(struct tk_buf *sql, const struct tk_db_column *c, const char *value)
 {
 	if (c->flags & TK_COL_RANKED) {
@@ -60,7 +64,8 @@ static void order_sql(struct tk_buf *sql, const struct tk_db_column *c, const ch
 	} else if (c->kind == TK_COL_TEXT || c->kind == TK_COL_BLOB) {
 		tk_buf_printf(sql, "length(%s),%s", value, value);
 	} else if (c->kind == TK_COL_REF) {
-		tk_buf_printf(sql, "%s IS NOT NULL,ifnull((SELECT uid FROM %s WHERE id=%s),'')", value, tk_tables[c->parent].name, value);
+		tk_buf_printf(sql, "%s IS NOT NULL,ifnull((SELECT uid FROM %s WHERE id=%s),'')", value,
+		        tk_tables[c->parent].name, value);
 	} else {
 		tk_buf_printf(sql, "%s IS NOT NULL,ifnull(%s,0)", value, value);
 	}
@@ -68,14 +73,15 @@ static void order_sql(struct tk_buf *sql, const struct tk_db_column *c, const ch
 
 static bool is_name(const struct tk_db_table *t, const struct tk_db_column *c)
 {
-	return c->kind == TK_COL_UID || (c->flags & TK_COL_KEY) || ((t == &tk_tables[TK_TABLE_device] || t == &tk_tables[TK_TABLE_series]) &&
-		!strcmp(c->name, "slug"));
+	return c->kind == TK_COL_UID || (c->flags & TK_COL_KEY) ||
+	       ((t == &tk_tables[TK_TABLE_device] || t == &tk_tables[TK_TABLE_series]) && !strcmp(c->name, "slug"));
 }
 
 /* Rows that are one statement as a whole: mixing the columns of two would say what neither said. */
 static bool is_whole(const struct tk_db_table *t)
 {
-	return t == &tk_tables[TK_TABLE_resolution] || t == &tk_tables[TK_TABLE_verdict] || t == &tk_tables[TK_TABLE_change_point];
+	return t == &tk_tables[TK_TABLE_resolution] || t == &tk_tables[TK_TABLE_verdict] ||
+	       t == &tk_tables[TK_TABLE_change_point];
 }
 
 static void add_row_order(struct tk_buf *sql, const struct tk_db_table *t, bool incoming)
@@ -120,7 +126,8 @@ static void join_sql(struct tk_buf *sql, const struct tk_db_table *t)
 			tk_buf_str(&greater, ")>(");
 			order_sql(&greater, c, old);
 			tk_buf_char(&greater, ')');
-			tk_buf_printf(sql, "%s%s=CASE WHEN %s THEN %s ELSE %s END", lead, c->name, tk_buf_cstr(&greater), new, old);
+			tk_buf_printf(sql, "%s%s=CASE WHEN %s THEN %s ELSE %s END", lead, c->name,
+			        tk_buf_cstr(&greater), new, old);
 			tk_buf_printf(&where, "%s%s", where.len ? " OR " : "", tk_buf_cstr(&greater));
 			tk_buf_free(&greater);
 		}
@@ -245,7 +252,8 @@ static int step(struct merge *m, sqlite3_stmt *stmt, const struct tk_db_table *t
 }
 
 /* The id of the row in `into`, 0 where it is not there. */
-static int find_row(struct merge *m, const struct tk_db_table *t, const struct statements *st, int64_t *id, struct tk_error *err)
+static int find_row(
+        struct merge *m, const struct tk_db_table *t, const struct statements *st, int64_t *id, struct tk_error *err)
 {
 	bool dangling = false;
 	int status;
@@ -265,7 +273,8 @@ static void bind_own_slug(const struct tk_db_table *t, sqlite3_stmt *read, sqlit
 			sqlite3_bind_value(insert, i + 1, sqlite3_column_value(read, 1));
 }
 
-static int insert_row(struct merge *m, const struct tk_db_table *t, const struct statements *st, bool *inserted, struct tk_error *err)
+static int insert_row(
+        struct merge *m, const struct tk_db_table *t, const struct statements *st, bool *inserted, struct tk_error *err)
 {
 	bool dangling = false;
 	int status;
@@ -300,10 +309,13 @@ static int merge_row(struct merge *m, enum tk_table_id table, const struct state
 		sqlite3_reset(st->join);
 	}
 	if (inserted)
-		m->counts->added[table == TK_TABLE_night ? TK_MERGE_NIGHTS : table == TK_TABLE_series ? TK_MERGE_SERIES
-			: table == TK_TABLE_measurement ? TK_MERGE_POINTS : TK_MERGE_OTHERS]++;
+		m->counts->added[table == TK_TABLE_night         ? TK_MERGE_NIGHTS
+		                 : table == TK_TABLE_series      ? TK_MERGE_SERIES
+		                 : table == TK_TABLE_measurement ? TK_MERGE_POINTS
+		                                                 : TK_MERGE_OTHERS]++;
 	if (!status && t->has_id)
-		status = id_set(&m->maps[table], sqlite3_column_int64(st->read, 0), inserted ? sqlite3_last_insert_rowid(m->into->db) : id, err);
+		status = id_set(&m->maps[table], sqlite3_column_int64(st->read, 0),
+		        inserted ? sqlite3_last_insert_rowid(m->into->db) : id, err);
 	return status;
 }
 
@@ -327,7 +339,8 @@ static int merge_table(struct merge *m, enum tk_table_id table, struct tk_error 
 
 /* A slug without the end of the row's own uid. One that was cut keeps it: what was before is not known any more. */
 #define ROOT \
-	"CASE WHEN length(slug)<100 AND substr(slug,-7)='-'||substr(uid,1,6) THEN substr(slug,1,length(slug)-7) ELSE slug END"
+	"CASE WHEN length(slug)<100 AND substr(slug,-7)='-'||substr(uid,1,6) THEN substr(slug,1,length(slug)-7) ELSE " \
+	"slug END"
 /* One that came in with this merge has its uid for a slug. */
 #define GATHER(table, owner) "SELECT uid, " owner ", " ROOT " FROM " table " t WHERE slug<>uid"
 #define OWNER_OF_DEVICE "(SELECT uid FROM machine WHERE machine.id=t.machine_id)"
@@ -336,16 +349,22 @@ struct name_sql {
 	const char *gather, *rename[2];
 };
 
-/* Where roots of the same fact differ the longer, then the later one counts; of facts of one root the one with the least uid has it bare. */
+/* Where roots of the same fact differ the longer, then the later one counts; of facts of one root the one with the
+ * least uid has it bare. */
 #define KEEP_ROOT \
 	"INSERT INTO temp.slugs(uid,owner,root) VALUES(?1,?2,?3) ON CONFLICT(uid) DO UPDATE SET root=excluded.root " \
 	"WHERE (length(excluded.root),excluded.root)>(length(slugs.root),slugs.root)"
 #define FINAL \
-	"UPDATE temp.slugs SET slug=CASE WHEN uid=(SELECT min(o.uid) FROM temp.slugs o WHERE o.owner=slugs.owner AND o.root=slugs.root) " \
+	"UPDATE temp.slugs SET slug=CASE WHEN uid=(SELECT min(o.uid) FROM temp.slugs o WHERE o.owner=slugs.owner AND " \
+	"o.root=slugs.root) " \
 	"THEN root ELSE rtrim(substr(root,1,113),'.-')||'-'||substr(uid,1,6) END"
 #define RENAME(table) \
-	{"UPDATE " table " SET slug=uid WHERE slug<>uid AND slug<>(SELECT n.slug FROM temp.slugs n WHERE n.uid=" table ".uid)", \
-	 "UPDATE " table " SET slug=(SELECT n.slug FROM temp.slugs n WHERE n.uid=" table ".uid) WHERE slug=uid"}
+	{ \
+		"UPDATE " table \
+		" SET slug=uid WHERE slug<>uid AND slug<>(SELECT n.slug FROM temp.slugs n WHERE n.uid=" table ".uid)", \
+		        "UPDATE " table " SET slug=(SELECT n.slug FROM temp.slugs n WHERE n.uid=" table \
+		        ".uid) WHERE slug=uid" \
+	}
 
 static int gather_roots(struct tk_store *from, struct tk_store *into, const char *sql, struct tk_error *err)
 {
@@ -371,8 +390,9 @@ static int gather_roots(struct tk_store *from, struct tk_store *into, const char
 static int name_rows(struct merge *m, const struct name_sql *sql, struct tk_error *err)
 {
 	int status = tk_db_exec(m->into,
-		"CREATE TEMP TABLE slugs(uid TEXT PRIMARY KEY, owner TEXT, root TEXT, slug TEXT); CREATE INDEX temp.slug_roots ON slugs(owner, root)",
-		err);
+	        "CREATE TEMP TABLE slugs(uid TEXT PRIMARY KEY, owner TEXT, root TEXT, slug TEXT); CREATE INDEX "
+	        "temp.slug_roots ON slugs(owner, root)",
+	        err);
 
 	if (status)
 		return status;

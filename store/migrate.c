@@ -1,10 +1,10 @@
 /* Whose file it is, and of which version; and how an older one becomes a new one. */
+#include "base/hash.h"
+#include "internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/hash.h"
-#include "internal.h"
 
 /* "tkhi" in the header of the file: how `file` and we tell a history from other databases. */
 #define APPLICATION_ID 0x746b6869
@@ -26,8 +26,9 @@ int tk_db_identify(struct tk_store *s, int64_t *version, struct tk_error *err)
 		return tk_fail(err, TK_EDATA, "%s: is damaged: a history without a version", s->path);
 	if (*version > TK_STORE_SCHEMA)
 		return tk_fail(err, TK_EVERSION,
-			"%s: written by a newer tracker (history version %lld, this one knows up to %d): update the tracker", s->path,
-			(long long)*version, TK_STORE_SCHEMA);
+		        "%s: written by a newer tracker (history version %lld, this one knows up to %d): update the "
+		        "tracker",
+		        s->path, (long long)*version, TK_STORE_SCHEMA);
 	return 0;
 }
 
@@ -58,7 +59,8 @@ static int set_version(struct tk_store *s, int64_t version, struct tk_error *err
 {
 	char sql[96];
 
-	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%lld;", APPLICATION_ID, (long long)version);
+	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%lld;", APPLICATION_ID,
+	        (long long)version);
 	return tk_db_exec(s, sql, err);
 }
 
@@ -112,15 +114,18 @@ static int migrate_one(struct tk_store *s, const struct tk_migration *migration,
 	return tk_db_end(s, status, err);
 }
 
-int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *migrations, int64_t to, struct tk_error *err)
+int tk_db_migrate(
+        struct tk_store *s, int64_t from, const struct tk_migration *migrations, int64_t to, struct tk_error *err)
 {
 	int status = from > 0 ? back_up(s, from, err) : 0;
 
-	/* Off, so that a migration may rebuild a table that others refer to; references are checked before each commit. */
+	/* Off, so that a migration may rebuild a table that others refer to; references are checked before each commit.
+	 */
 	if (!status)
 		status = tk_db_exec(s, "PRAGMA foreign_keys=OFF", err);
-	if (!status && sqlite3_create_function_v2(s->db, "tk_uid", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
-			       uid_function, NULL, NULL, NULL) != SQLITE_OK)
+	if (!status &&
+	        sqlite3_create_function_v2(s->db, "tk_uid", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+	                NULL, uid_function, NULL, NULL, NULL) != SQLITE_OK)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	/* A new history comes into being whole: one that stopped half way would look like one of an older tracker. */
 	bool whole = !status && from == 0;

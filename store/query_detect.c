@@ -1,25 +1,27 @@
-/* What detection reads: of every series the points around a range of time, and how its newest runs ended. One pass over the
- * index for each series instead of a list each, so that thousands of series take milliseconds. */
+/* What detection reads: of every series the points around a range of time, and how its newest runs ended. One pass over
+ * the index for each series instead of a list each, so that thousands of series take milliseconds. */
+#include "internal.h"
 #include <math.h>
 #include <string.h>
-#include "internal.h"
 
 #define POINT_COLUMNS \
 	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags FROM measurement "
 #define BEFORE POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3"
 #define WITHIN POINT_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, run_id"
-#define MARK_COLUMNS "SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
+#define MARK_COLUMNS \
+	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
 #define LAST_BEFORE MARK_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, id DESC LIMIT 1"
 #define FIRST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
-#define LAST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
+#define LAST_WITHIN \
+	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
 
 /* An imported run has no series of its own: the run of the point tells. */
 #define POINT_MARK(condition, order) \
-	MARK_COLUMNS "WHERE id=(SELECT run_id FROM measurement WHERE series_id=?1 AND " condition " ORDER BY as_of_s " order \
-		", run_id " order " LIMIT 1)"
-#define POINT_BEFORE       POINT_MARK("as_of_s<?2", "DESC")
+	MARK_COLUMNS "WHERE id=(SELECT run_id FROM measurement WHERE series_id=?1 AND " condition \
+	             " ORDER BY as_of_s " order ", run_id " order " LIMIT 1)"
+#define POINT_BEFORE POINT_MARK("as_of_s<?2", "DESC")
 #define POINT_FIRST_WITHIN POINT_MARK("as_of_s>=?2 AND as_of_s<=?3", "ASC")
-#define POINT_LAST_WITHIN  POINT_MARK("as_of_s>=?2 AND as_of_s<=?3", "DESC")
+#define POINT_LAST_WITHIN POINT_MARK("as_of_s>=?2 AND as_of_s<=?3", "DESC")
 
 static int no_memory(struct tk_error *err)
 {
@@ -48,7 +50,7 @@ static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 }
 
 static int add_points(struct tk_store *s, const char *sql, const int64_t args[3], struct tk_list *points, size_t *count,
-	struct tk_error *err)
+        struct tk_error *err)
 {
 	sqlite3_stmt *q;
 	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, args, 3, &q, err);
@@ -73,7 +75,7 @@ static int add_points(struct tk_store *s, const char *sql, const int64_t args[3]
 }
 
 static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_list *windows,
-	struct tk_run_mark *mark, struct tk_error *err)
+        struct tk_run_mark *mark, struct tk_error *err)
 {
 	sqlite3_stmt *q;
 	int rc, status;
@@ -88,8 +90,10 @@ static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, i
 		mark->night_id = sqlite3_column_int64(q, 2);
 		mark->build_id = sqlite3_column_int64(q, 3);
 		mark->environment_id = sqlite3_column_int64(q, 4);
-		mark->outcome = tk_list_text(windows, (const char *)sqlite3_column_text(q, 5), (size_t)sqlite3_column_bytes(q, 5));
-		mark->message = tk_list_text(windows, (const char *)sqlite3_column_text(q, 6), (size_t)sqlite3_column_bytes(q, 6));
+		mark->outcome = tk_list_text(
+		        windows, (const char *)sqlite3_column_text(q, 5), (size_t)sqlite3_column_bytes(q, 5));
+		mark->message = tk_list_text(
+		        windows, (const char *)sqlite3_column_text(q, 6), (size_t)sqlite3_column_bytes(q, 6));
 		if (!mark->outcome || !mark->message)
 			status = no_memory(err);
 	} else if (rc != SQLITE_DONE) {
@@ -101,7 +105,7 @@ static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, i
 
 /* sql NULL: the mark is not wanted. */
 static int add_mark(struct tk_store *s, const char *sql, const char *by_point, const int64_t *args, int arg_count,
-	struct tk_list *windows, struct tk_run_mark *mark, struct tk_error *err)
+        struct tk_list *windows, struct tk_run_mark *mark, struct tk_error *err)
 {
 	int status = 0;
 
@@ -123,8 +127,8 @@ static void reverse(struct tk_point *p, size_t n)
 	}
 }
 
-static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_history_window *w,
-	struct tk_list *windows, struct tk_list *points, struct tk_error *err)
+static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
+        struct tk_history_window *w, struct tk_list *windows, struct tk_list *points, struct tk_error *err)
 {
 	const int64_t earlier[] = {w->series_id, since_s, (int64_t)before}, range[] = {w->series_id, since_s, until_s};
 	const int64_t marks[] = {w->series_id, runs_s, until_s};
@@ -139,7 +143,8 @@ static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, int
 	if (!status)
 		status = add_mark(s, LAST_BEFORE, POINT_BEFORE, marks, 2, windows, &w->last_before, err);
 	if (!status)
-		status = add_mark(s, w->last_before.run_id ? NULL : FIRST_WITHIN, POINT_FIRST_WITHIN, marks, 3, windows, &w->first_within, err);
+		status = add_mark(s, w->last_before.run_id ? NULL : FIRST_WITHIN, POINT_FIRST_WITHIN, marks, 3, windows,
+		        &w->first_within, err);
 	if (!status)
 		status = add_mark(s, LAST_WITHIN, POINT_LAST_WITHIN, marks, 3, windows, &w->last_within, err);
 	return status;
@@ -166,18 +171,19 @@ static int add_windows(struct tk_store *s, struct tk_list *windows, struct tk_er
 	return status;
 }
 
-static int read_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_list *windows,
-	struct tk_list *points, struct tk_error *err)
+static int read_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
+        struct tk_list *windows, struct tk_list *points, struct tk_error *err)
 {
 	int status = add_windows(s, windows, err);
 
 	for (size_t i = 0; !status && i < windows->out->count; i++)
-		status = read_window(s, since_s, until_s, runs_s, before, (struct tk_history_window *)windows->out->rows + i, windows, points, err);
+		status = read_window(s, since_s, until_s, runs_s, before,
+		        (struct tk_history_window *)windows->out->rows + i, windows, points, err);
 	return status;
 }
 
-int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_rows *windows,
-	struct tk_rows *points, struct tk_error *err)
+int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
+        struct tk_rows *windows, struct tk_rows *points, struct tk_error *err)
 {
 	struct tk_rows w = {0}, p = {0};
 	struct tk_list wl = {&w, sizeof(struct tk_history_window), 0}, pl = {&p, sizeof(struct tk_point), 0};

@@ -1,8 +1,8 @@
 /* The reading half of store.h: one line a list, and what is not a list. */
-#include <stdlib.h>
-#include <string.h>
 #include "base/pack.h"
 #include "internal.h"
+#include <stdlib.h>
+#include <string.h>
 
 #define LIST_ALL(function, table, tail) \
 	int tk_store_##function(struct tk_store *s, struct tk_rows *out, struct tk_error *err) \
@@ -25,7 +25,8 @@ LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target"
 #define LIST_OF(function, table, owner, tail) \
 	int tk_store_##function(struct tk_store *s, int64_t owner, struct tk_rows *out, struct tk_error *err) \
 	{ \
-		return tk_rows_select(s, TK_TABLE_##table, "WHERE " #table "." #owner "=?1 ORDER BY " tail, &owner, 1, out, err); \
+		return tk_rows_select( \
+		        s, TK_TABLE_##table, "WHERE " #table "." #owner "=?1 ORDER BY " tail, &owner, 1, out, err); \
 	}
 LIST_OF(kernels, kernel, build_id, "backend, name")
 /* Several stages begin within one second: then in the order of a night. */
@@ -37,19 +38,22 @@ LIST_OF(verdicts, verdict, night_id, "series_id")
 
 int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err)
 {
-	const char *tail = open_only ? "WHERE night_id=?1 AND run_id IS NULL ORDER BY seq" : "WHERE night_id=?1 ORDER BY seq";
+	const char *tail =
+	        open_only ? "WHERE night_id=?1 AND run_id IS NULL ORDER BY seq" : "WHERE night_id=?1 ORDER BY seq";
 
 	return tk_rows_select(s, TK_TABLE_job, tail, &night_id, 1, out, err);
 }
 
 static const char *const count_sql[] = {
-	[TK_COUNT_OUTCOMES] = "SELECT outcome, count(*) FROM run WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
-	[TK_COUNT_VERDICTS] = "SELECT status, count(*) FROM verdict WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
-	[TK_COUNT_RESOLUTIONS] = "SELECT status, count(*) FROM resolution WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
-	[TK_COUNT_OPEN_JOBS] = "SELECT 'open', count(*) FROM job WHERE night_id=?1 AND run_id IS NULL",
+        [TK_COUNT_OUTCOMES] = "SELECT outcome, count(*) FROM run WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+        [TK_COUNT_VERDICTS] = "SELECT status, count(*) FROM verdict WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+        [TK_COUNT_RESOLUTIONS] =
+                "SELECT status, count(*) FROM resolution WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+        [TK_COUNT_OPEN_JOBS] = "SELECT 'open', count(*) FROM job WHERE night_id=?1 AND run_id IS NULL",
 };
 
-int tk_store_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_count what, struct tk_rows *out, struct tk_error *err)
+int tk_store_night_counts(
+        struct tk_store *s, int64_t night_id, enum tk_night_count what, struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
 	struct tk_list list = {&rows, sizeof(struct tk_word_count), 0};
@@ -62,7 +66,8 @@ int tk_store_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_co
 		struct tk_word_count *row = tk_list_add(&list);
 
 		if (row)
-			row->word = tk_list_text(&list, (const char *)sqlite3_column_text(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0));
+			row->word = tk_list_text(&list, (const char *)sqlite3_column_text(stmt, 0),
+			        (size_t)sqlite3_column_bytes(stmt, 0));
 		if (row && row->word)
 			row->count = sqlite3_column_int64(stmt, 1);
 		else
@@ -90,7 +95,8 @@ int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out
 	int status, n = 1;
 	sqlite3_stmt *stmt;
 
-	status = tk_db_query(s, TK_TABLE_COUNT, "SELECT id FROM run WHERE uid>=?1 AND uid<?1||'g' ORDER BY uid LIMIT 7", NULL, 0, &stmt, err);
+	status = tk_db_query(s, TK_TABLE_COUNT, "SELECT id FROM run WHERE uid>=?1 AND uid<?1||'g' ORDER BY uid LIMIT 7",
+	        NULL, 0, &stmt, err);
 	if (status)
 		return status;
 	sqlite3_bind_text(stmt, 1, hex ? text : "x", -1, SQLITE_STATIC);
@@ -103,7 +109,8 @@ int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out
 		ids[n++] = -1;
 	status = tk_rows_select(s, TK_TABLE_run, "WHERE id=?1", ids, 1, out, err);
 	if (!status && out->count == 0)
-		status = tk_rows_select(s, TK_TABLE_run, "WHERE id IN (?1,?2,?3,?4,?5,?6,?7,?8) ORDER BY uid", ids, FOUND_MAX, out, err);
+		status = tk_rows_select(s, TK_TABLE_run, "WHERE id IN (?1,?2,?3,?4,?5,?6,?7,?8) ORDER BY uid", ids,
+		        FOUND_MAX, out, err);
 	return status;
 }
 
@@ -119,15 +126,17 @@ static void reverse(struct tk_rows *list)
 	}
 }
 
-int tk_store_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err)
+int tk_store_points(
+        struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, from_s, last > INT64_MAX ? INT64_MAX : (int64_t)last};
 	int status;
 
 	if (last == 0)
-		return tk_rows_select(s, TK_TABLE_measurement, "WHERE series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s, run_id", args, 2, out, err);
+		return tk_rows_select(s, TK_TABLE_measurement,
+		        "WHERE series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s, run_id", args, 2, out, err);
 	status = tk_rows_select(s, TK_TABLE_measurement,
-		"WHERE series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3", args, 3, out, err);
+	        "WHERE series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3", args, 3, out, err);
 	if (!status)
 		reverse(out);
 	return status;
@@ -136,20 +145,25 @@ int tk_store_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_
 int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)
 {
 	if (night_id)
-		return tk_rows_select(s, TK_TABLE_ceiling, "WHERE night_id=?1 ORDER BY device_id, name, source", &night_id, 1, out, err);
+		return tk_rows_select(s, TK_TABLE_ceiling, "WHERE night_id=?1 ORDER BY device_id, name, source",
+		        &night_id, 1, out, err);
 	/* the first of each device, name and source when the newest night comes first */
 	return tk_rows_select(s, TK_TABLE_ceiling,
-		"WHERE (night_id, device_id, name, source) IN (SELECT night_id, device_id, name, source FROM (SELECT c.night_id, c.device_id,"
-		" c.name, c.source, row_number() OVER (PARTITION BY c.device_id, c.name, c.source ORDER BY n.as_of_s DESC, n.id DESC) AS age"
-		" FROM ceiling c JOIN night n ON n.id=c.night_id) WHERE age=1) ORDER BY device_id, name, source",
-		NULL, 0, out, err);
+	        "WHERE (night_id, device_id, name, source) IN (SELECT night_id, device_id, name, source FROM (SELECT "
+	        "c.night_id, c.device_id,"
+	        " c.name, c.source, row_number() OVER (PARTITION BY c.device_id, c.name, c.source ORDER BY n.as_of_s "
+	        "DESC, n.id DESC) AS age"
+	        " FROM ceiling c JOIN night n ON n.id=c.night_id) WHERE age=1) ORDER BY device_id, name, source",
+	        NULL, 0, out, err);
 }
 
 int tk_store_change_points(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err)
 {
 	if (!series_id)
-		return tk_rows_select(s, TK_TABLE_change_point, "ORDER BY series_id, as_of_s, run_id", NULL, 0, out, err);
-	return tk_rows_select(s, TK_TABLE_change_point, "WHERE series_id=?1 ORDER BY as_of_s, run_id", &series_id, 1, out, err);
+		return tk_rows_select(
+		        s, TK_TABLE_change_point, "ORDER BY series_id, as_of_s, run_id", NULL, 0, out, err);
+	return tk_rows_select(
+	        s, TK_TABLE_change_point, "WHERE series_id=?1 ORDER BY as_of_s, run_id", &series_id, 1, out, err);
 }
 
 int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err)
@@ -168,8 +182,9 @@ int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct 
 		else
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	} else {
-		status = rc == SQLITE_DONE ? tk_fail(err, TK_ENOTFOUND, "there is no build with the id %lld", (long long)build_id)
-					   : tk_db_fail(s, rc, err, "cannot read a build");
+		status = rc == SQLITE_DONE
+		                 ? tk_fail(err, TK_ENOTFOUND, "there is no build with the id %lld", (long long)build_id)
+		                 : tk_db_fail(s, rc, err, "cannot read a build");
 	}
 	sqlite3_reset(stmt);
 	return status;
@@ -198,7 +213,8 @@ static int unpack_samples(const struct tk_bytes *packed, double **samples, size_
 	return status;
 }
 
-int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count, struct tk_error *err)
+int tk_store_samples(
+        struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count, struct tk_error *err)
 {
 	const int64_t args[] = {run_id, series_id};
 	struct tk_rows rows;

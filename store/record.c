@@ -1,12 +1,12 @@
 /* The export of nights as records (record.h), for other programs and for `tracker import` elsewhere. */
+#include "record.h"
+#include "base/buf.h"
+#include "column_json.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/buf.h"
-#include "column_json.h"
-#include "record.h"
 
 #define FLUSH_AT ((size_t)256 << 10)
 
@@ -222,7 +222,8 @@ static bool has_build(const struct detail *d)
 	const struct tk_db_table *t = &tk_tables[d->table];
 
 	for (size_t i = 0; i < t->column_count; i++)
-		if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent == TK_TABLE_build && d->owner != TK_TABLE_build)
+		if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent == TK_TABLE_build &&
+		        d->owner != TK_TABLE_build)
 			return true;
 	return false;
 }
@@ -277,10 +278,12 @@ static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id
 
 		for (size_t i = 0; i < t->column_count; i++)
 			if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent != d->owner)
-				json_object_set_new(row, tk_tables[t->columns[i].parent].name, group_of(stmt, t->columns[i].parent, &at));
+				json_object_set_new(row, tk_tables[t->columns[i].parent].name,
+				        group_of(stmt, t->columns[i].parent, &at));
 		/* A build that no run of the night is of: its functions are told where it is. */
 		if (has_build(d) && sqlite3_column_int64(stmt, at) && mark(&w->builds, sqlite3_column_int64(stmt, at)))
-			status = add_build_details(w, sqlite3_column_int64(stmt, at), json_object_get(row, "build"), err);
+			status = add_build_details(
+			        w, sqlite3_column_int64(stmt, at), json_object_get(row, "build"), err);
 		json_array_append_new(array, row);
 	}
 	if (!status && rc != SQLITE_DONE)
@@ -322,21 +325,24 @@ static int add_details(struct writer *w, int64_t night_id, int64_t build_id, jso
 
 #define JOINS \
 	" LEFT JOIN build ON build.id=run.build_id LEFT JOIN revision ON revision.id=build.revision_id" \
-	" LEFT JOIN upstream ON upstream.id=revision.upstream_id LEFT JOIN environment ON environment.id=run.environment_id" \
+	" LEFT JOIN upstream ON upstream.id=revision.upstream_id LEFT JOIN environment ON " \
+	"environment.id=run.environment_id" \
 	" LEFT JOIN device ON device.id=series.device_id LEFT JOIN problem ON problem.id=series.problem_id" \
 	" LEFT JOIN sample ON sample.run_id=run.id AND sample.series_id=series.id"
 #define SELECTED " WHERE night.as_of_s>=?1 AND (?2=0 OR night.id=?2)"
 
 /* Every run of one series, with or without a point, and nights without runs; then the other points of runs. */
 static const char *const sources[] = {
-	" FROM night JOIN machine ON machine.id=night.machine_id LEFT JOIN run ON run.night_id=night.id AND run.series_id IS NOT NULL"
-	" LEFT JOIN series ON series.id=run.series_id"
-	" LEFT JOIN measurement ON measurement.series_id=run.series_id AND measurement.as_of_s=run.as_of_s AND measurement.run_id=run.id" JOINS
-		SELECTED " AND (run.id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM run r WHERE r.night_id=night.id))"
-	" ORDER BY night.as_of_s, night.id, run.seq, run.id",
-	" FROM measurement JOIN run ON run.id=measurement.run_id AND run.series_id IS NOT measurement.series_id"
-	" JOIN night ON night.id=run.night_id JOIN machine ON machine.id=night.machine_id JOIN series ON series.id=measurement.series_id" JOINS
-		SELECTED,
+        " FROM night JOIN machine ON machine.id=night.machine_id LEFT JOIN run ON run.night_id=night.id AND "
+        "run.series_id IS NOT NULL"
+        " LEFT JOIN series ON series.id=run.series_id"
+        " LEFT JOIN measurement ON measurement.series_id=run.series_id AND measurement.as_of_s=run.as_of_s AND "
+        "measurement.run_id=run.id" JOINS SELECTED
+        " AND (run.id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM run r WHERE r.night_id=night.id))"
+        " ORDER BY night.as_of_s, night.id, run.seq, run.id",
+        " FROM measurement JOIN run ON run.id=measurement.run_id AND run.series_id IS NOT measurement.series_id"
+        " JOIN night ON night.id=run.night_id JOIN machine ON machine.id=night.machine_id JOIN series ON "
+        "series.id=measurement.series_id" JOINS SELECTED,
 };
 
 static void record_sql(struct tk_buf *sql, const char *source)
@@ -345,7 +351,8 @@ static void record_sql(struct tk_buf *sql, const char *source)
 
 	for (size_t g = 0; g < GROUP_COUNT; g++)
 		add_columns(sql, groups[g], &lead);
-	tk_buf_printf(sql, ",(SELECT o.uid FROM series o WHERE o.id=run.series_id),sample.data,night.id,build.id%s", source);
+	tk_buf_printf(
+	        sql, ",(SELECT o.uid FROM series o WHERE o.id=run.series_id),sample.data,night.id,build.id%s", source);
 }
 
 static int write_row(struct writer *w, sqlite3_stmt *stmt, struct tk_error *err)
@@ -388,7 +395,7 @@ static int write_source(struct writer *w, const char *source, int64_t since_s, i
 }
 
 int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id, enum tk_record_format format, int fd,
-	struct tk_error *err)
+        struct tk_error *err)
 {
 	struct writer w = {.store = s, .fd = fd, .format = format};
 	int status = tk_db_exec(s, "BEGIN", err);

@@ -1,10 +1,10 @@
 /* Any row into its table and out of it, by the descriptors of tables.c. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/buf.h"
 #include "base/hash.h"
 #include "internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct value {
 	enum { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BLOB } type;
@@ -79,7 +79,8 @@ static int value_of(const struct tk_db_column *c, const void *row, struct value 
 	return 0;
 }
 
-static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_column *c, const struct value *v, struct tk_error *err)
+static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_column *c, const struct value *v,
+        struct tk_error *err)
 {
 	char parent[TK_UID_SIZE];
 	int status;
@@ -127,7 +128,8 @@ static int make_uid(struct tk_store *s, const struct tk_db_table *t, struct valu
 }
 
 /* Only a table without ids takes the uid that it is given: alerts, which are named by whoever finds them. */
-static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *row, struct values *v, struct tk_error *err)
+static int set_uid(
+        struct tk_store *s, const struct tk_db_table *t, const void *row, struct values *v, struct tk_error *err)
 {
 	const char *given = *(const char *const *)((const char *)row + t->columns[0].offset);
 
@@ -142,7 +144,8 @@ static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *
 }
 
 /* values_free even where it fails. */
-static int gather(struct tk_store *s, const struct tk_db_table *t, const void *row, struct values *v, struct tk_error *err)
+static int gather(
+        struct tk_store *s, const struct tk_db_table *t, const void *row, struct values *v, struct tk_error *err)
 {
 	int status = 0;
 
@@ -180,7 +183,8 @@ static void add_newest(const struct tk_db_table *t, struct tk_buf *sql)
 
 		if (!(t->columns[i].flags & TK_COL_NEWEST))
 			continue;
-		tk_buf_printf(sql, "%s%s=CASE WHEN excluded.%s IN ('',0,'{}') THEN %s.%s ELSE excluded.%s END", lead, c, c, t->name, c, c);
+		tk_buf_printf(sql, "%s%s=CASE WHEN excluded.%s IN ('',0,'{}') THEN %s.%s ELSE excluded.%s END", lead, c,
+		        c, t->name, c, c);
 		lead = ",";
 	}
 	lead = " WHERE ";
@@ -262,7 +266,8 @@ static int verb(struct tk_store *s, enum tk_table_id table, enum tk_verb v, sqli
 	return status;
 }
 
-int tk_row_uid_of_id(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE], struct tk_error *err)
+int tk_row_uid_of_id(
+        struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE], struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
 	int status, rc;
@@ -277,7 +282,8 @@ int tk_row_uid_of_id(struct tk_store *s, enum tk_table_id table, int64_t id, cha
 			strncpy(s->seen[table].uid, (const char *)sqlite3_column_text(stmt, 0), TK_UID_SIZE - 1);
 			s->seen[table].id = id;
 		} else if (rc == SQLITE_DONE) {
-			status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld", s->path, tk_tables[table].name, (long long)id);
+			status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld", s->path,
+			        tk_tables[table].name, (long long)id);
 		} else {
 			status = tk_db_fail(s, rc, err, "cannot read a %s", tk_tables[table].name);
 		}
@@ -360,7 +366,8 @@ static int find(struct tk_store *s, enum tk_table_id table, const struct values 
 	return status;
 }
 
-int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id, bool *fresh, struct tk_error *err)
+int tk_row_put(
+        struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id, bool *fresh, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	struct values v;
@@ -413,28 +420,29 @@ static const char *text_of(sqlite3_stmt *stmt, int at, const char *before, struc
 	return tk_list_text(list, text, len);
 }
 
-static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c, char *row, const char *previous, struct tk_list *list)
+static bool read_column(
+        sqlite3_stmt *stmt, int at, const struct tk_db_column *c, char *row, const char *previous, struct tk_list *list)
 {
 	void *field = row + c->offset;
 
 	switch (c->kind) {
 	case TK_COL_UID:
 	case TK_COL_TEXT:
-		return (*(const char **)field =
-				text_of(stmt, at, previous ? *(const char *const *)(previous + c->offset) : NULL, list)) != NULL;
+		return (*(const char **)field = text_of(stmt, at,
+		                previous ? *(const char *const *)(previous + c->offset) : NULL, list)) != NULL;
 	case TK_COL_INT:
 	case TK_COL_REF:
 		*(int64_t *)field = (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
-			? c->none
-			: sqlite3_column_int64(stmt, at);
+		                            ? c->none
+		                            : sqlite3_column_int64(stmt, at);
 		return true;
 	case TK_COL_U32:
 		*(uint32_t *)field = (uint32_t)sqlite3_column_int64(stmt, at);
 		return true;
 	case TK_COL_REAL:
 		*(double *)field = (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
-			? NAN
-			: sqlite3_column_double(stmt, at);
+		                           ? NAN
+		                           : sqlite3_column_double(stmt, at);
 		return true;
 	case TK_COL_BLOB: {
 		struct tk_bytes *bytes = field;
@@ -464,7 +472,7 @@ static bool read_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_
 }
 
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
-	struct tk_rows *out, struct tk_error *err)
+        struct tk_rows *out, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	struct tk_rows rows = {0};

@@ -1,10 +1,10 @@
 /* Names of series that people can read, type and put into a URL; and a device's, which is a part of them. */
+#include "base/buf.h"
+#include "internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "base/buf.h"
-#include "internal.h"
 
 #define SLUG_MAX TK_SLUG_MAX
 #define TAIL_LEN (TK_SLUG_TAIL - 1) /* hex digits of the uid where a slug was cut or is taken */
@@ -70,10 +70,10 @@ static int give_tail(struct tk_store *s, const char *sql, const char *slug, cons
 	return status;
 }
 
-/* Of the rows that would be called alike the one with the smallest uid has the bare name, whichever came first: so that a name depends
- * on what is in a history, not on the order in which it came. *clash: this row needs a tail. */
-static int settle(struct tk_store *s, const struct slug_sql *sql, const char *slug, const char *uid, int64_t parent, bool *clash,
-	struct tk_error *err)
+/* Of the rows that would be called alike the one with the smallest uid has the bare name, whichever came first: so that
+ * a name depends on what is in a history, not on the order in which it came. *clash: this row needs a tail. */
+static int settle(struct tk_store *s, const struct slug_sql *sql, const char *slug, const char *uid, int64_t parent,
+        bool *clash, struct tk_error *err)
 {
 	char holder[TK_UID_SIZE] = "";
 	sqlite3_stmt *stmt;
@@ -97,7 +97,7 @@ static int settle(struct tk_store *s, const struct slug_sql *sql, const char *sl
 }
 
 static char *unique(struct tk_store *s, const struct slug_sql *sql, struct tk_buf *b, const char *uid, int64_t parent,
-	struct tk_error *err)
+        struct tk_error *err)
 {
 	bool clash = false;
 	int status = tk_buf_status(b, err);
@@ -114,7 +114,8 @@ static char *unique(struct tk_store *s, const struct slug_sql *sql, struct tk_bu
 
 #define SERIES_PARTS \
 	"SELECT m.name, d.slug, u.name, CASE p.title WHEN '' THEN p.text ELSE p.title END " \
-	"FROM device d, upstream u, problem p JOIN machine m ON m.id=d.machine_id WHERE d.id=?1 AND u.id=?2 AND p.id=?3"
+	"FROM device d, upstream u, problem p JOIN machine m ON m.id=d.machine_id WHERE d.id=?1 AND u.id=?2 AND " \
+	"p.id=?3"
 
 static int series_parts(struct tk_store *s, const struct tk_series_row *row, struct tk_buf *b, struct tk_error *err)
 {
@@ -136,8 +137,10 @@ static int series_parts(struct tk_store *s, const struct tk_series_row *row, str
 		add_part(b, (const char *)sqlite3_column_text(stmt, 3));
 	} else {
 		status = rc == SQLITE_DONE
-			? tk_fail(err, TK_EDATA, "%s: a series names a device, an upstream or a problem that is not there", s->path)
-			: tk_db_fail(s, rc, err, "cannot read the parts of a series");
+		                 ? tk_fail(err, TK_EDATA,
+		                           "%s: a series names a device, an upstream or a problem that is not there",
+		                           s->path)
+		                 : tk_db_fail(s, rc, err, "cannot read the parts of a series");
 	}
 	sqlite3_reset(stmt);
 	return status;
@@ -161,7 +164,7 @@ char *tk_slug_series(struct tk_store *s, const struct tk_series_row *row, const 
 			add_part(&b, row->metric ? row->metric : "");
 	}
 	static const struct slug_sql sql = {
-		"SELECT uid FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3", "UPDATE series SET slug=?1 WHERE uid=?2"};
+	        "SELECT uid FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3", "UPDATE series SET slug=?1 WHERE uid=?2"};
 
 	return unique(s, &sql, &b, uid, 0, err);
 }
@@ -171,8 +174,8 @@ char *tk_slug_device(struct tk_store *s, const struct tk_device_row *row, const 
 	struct tk_buf b = TK_BUF_INIT;
 
 	add_part(&b, row->slug ? row->slug : "");
-	static const struct slug_sql sql = {
-		"SELECT uid FROM device WHERE machine_id=?1 AND slug=?2 AND uid<>?3", "UPDATE device SET slug=?1 WHERE uid=?2"};
+	static const struct slug_sql sql = {"SELECT uid FROM device WHERE machine_id=?1 AND slug=?2 AND uid<>?3",
+	        "UPDATE device SET slug=?1 WHERE uid=?2"};
 
 	return unique(s, &sql, &b, uid, row->machine_id, err);
 }

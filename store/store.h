@@ -1,8 +1,9 @@
 /* The history: the only door to SQLite. Nothing outside store/ includes sqlite3.h or writes SQL.
  *
- * Rows are plain structs. Strings in a row that is read belong to the list or row that was returned and live until it is freed;
- * strings in a row that is put belong to the caller. `put` functions return the id of the equal row where there is one already
- * (rows are equal where their uid is), so putting twice is harmless. A result is one transaction. */
+ * Rows are plain structs. Strings in a row that is read belong to the list or row that was returned and live until it
+ * is freed; strings in a row that is put belong to the caller. `put` functions return the id of the equal row where
+ * there is one already (rows are equal where their uid is), so putting twice is harmless. A result is one transaction.
+ */
 #ifndef TK_STORE_H
 #define TK_STORE_H
 #include <stdbool.h>
@@ -15,102 +16,178 @@ struct tk_store;
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
 #define TK_STORE_SCHEMA 3
 
-/* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only and never
- * creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours; TK_EBUSY: locked. */
+/* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only
+ * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours;
+ * TK_EBUSY: locked. */
 int tk_store_open(const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err);
 void tk_store_close(struct tk_store *s);
 const char *tk_store_path(const struct tk_store *s);
 
-int tk_store_begin(struct tk_store *s, struct tk_error *err);     /* nests: only the outermost commits */
+int tk_store_begin(struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */
 int tk_store_commit(struct tk_store *s, struct tk_error *err);
 void tk_store_rollback(struct tk_store *s);
 
 /* ---- rows ------------------------------------------------------------------------------------------------ */
 
-struct tk_machine_row { int64_t id; const char *uid, *name, *attributes; };
-struct tk_device_row { int64_t id, machine_id; const char *uid, *kind, *name, *uuid, *arch, *slug; };
-struct tk_environment_row { int64_t id, device_id; const char *uid, *attributes; };
-struct tk_upstream_row { int64_t id; const char *uid, *name, *kind, *url; };
+struct tk_machine_row {
+	int64_t id;
+	const char *uid, *name, *attributes;
+};
+struct tk_device_row {
+	int64_t id, machine_id;
+	const char *uid, *kind, *name, *uuid, *arch, *slug;
+};
+struct tk_environment_row {
+	int64_t id, device_id;
+	const char *uid, *attributes;
+};
+struct tk_upstream_row {
+	int64_t id;
+	const char *uid, *name, *kind, *url;
+};
 struct tk_revision_row {
-	int64_t id, upstream_id; const char *uid, *rev, *parent; int64_t position, author_time_s, commit_time_s;
+	int64_t id, upstream_id;
+	const char *uid, *rev, *parent;
+	int64_t position, author_time_s, commit_time_s;
 	const char *author, *subject;
 };
 struct tk_build_row {
-	int64_t id, revision_id; const char *uid, *artifact_key, *adapter, *toolchain, *flags, *arch, *status, *message, *log;
-	double wall_s; int64_t size_bytes, built_s;
+	int64_t id, revision_id;
+	const char *uid, *artifact_key, *adapter, *toolchain, *flags, *arch, *status, *message, *log;
+	double wall_s;
+	int64_t size_bytes, built_s;
 };
 struct tk_kernel_row {
-	int64_t id, build_id; const char *backend, *name, *code_hash; int64_t size_bytes;
-	int64_t registers, spill_bytes, shared_bytes;              /* -1: unknown */
+	int64_t id, build_id;
+	const char *backend, *name, *code_hash;
+	int64_t size_bytes;
+	int64_t registers, spill_bytes, shared_bytes; /* -1: unknown */
 };
-struct tk_problem_row { int64_t id; const char *uid, *text, *op, *dtype, *title; double flops, bytes; const char *source, *family; };
+struct tk_problem_row {
+	int64_t id;
+	const char *uid, *text, *op, *dtype, *title;
+	double flops, bytes;
+	const char *source, *family;
+};
 struct tk_series_row {
 	int64_t id, device_id, upstream_id, problem_id;
 	const char *uid, *slug, *backend, *config, *mode, *metric, *unit, *better, *role;
 };
 struct tk_night_row {
-	int64_t id, machine_id; const char *uid, *kind; int64_t as_of_s, started_s, finished_s;   /* finished_s 0: not yet */
-	const char *status; int64_t seed; const char *config_hash, *tracker_version, *summary;
+	int64_t id, machine_id;
+	const char *uid, *kind;
+	int64_t as_of_s, started_s, finished_s; /* finished_s 0: not yet */
+	const char *status;
+	int64_t seed;
+	const char *config_hash, *tracker_version, *summary;
 };
-struct tk_stage_row { int64_t night_id; const char *name, *status; int64_t started_s, finished_s; const char *detail; };
-struct tk_resolution_row { int64_t night_id, upstream_id, revision_id, build_id; const char *status, *message; };  /* ids 0: none */
-struct tk_job_row { int64_t id, night_id, seq, series_id, build_id, run_id; const char *backend_path, *options; };   /* run_id 0: to be done */
-struct tk_run_row {                                            /* series_id 0: its points are of many series (import) */
-	int64_t id, night_id, seq, series_id, build_id, environment_id; const char *uid; int64_t as_of_s, started_s; double wall_s;
+struct tk_stage_row {
+	int64_t night_id;
+	const char *name, *status;
+	int64_t started_s, finished_s;
+	const char *detail;
+};
+struct tk_resolution_row {
+	int64_t night_id, upstream_id, revision_id, build_id;
+	const char *status, *message;
+}; /* ids 0: none */
+struct tk_job_row {
+	int64_t id, night_id, seq, series_id, build_id, run_id;
+	const char *backend_path, *options;
+};                  /* run_id 0: to be done */
+struct tk_run_row { /* series_id 0: its points are of many series (import) */
+	int64_t id, night_id, seq, series_id, build_id, environment_id;
+	const char *uid;
+	int64_t as_of_s, started_s;
+	double wall_s;
 	const char *outcome, *message, *attributes;
 };
 
 /* One point of a series. flags: TK_POINT_...; NAN: not known (imported points often have the value alone). */
 #define TK_POINT_THROTTLED 1u
-#define TK_POINT_UNSTABLE  2u
+#define TK_POINT_UNSTABLE 2u
 struct tk_point {
-	int64_t series_id, as_of_s, run_id, night_id, build_id, environment_id; double value, lo, hi, min, q25, q75, p95; int64_t n; uint32_t flags;
+	int64_t series_id, as_of_s, run_id, night_id, build_id, environment_id;
+	double value, lo, hi, min, q25, q75, p95;
+	int64_t n;
+	uint32_t flags;
 };
-struct tk_ceiling_row { int64_t night_id, device_id; const char *name, *source, *unit; double value; };
+struct tk_ceiling_row {
+	int64_t night_id, device_id;
+	const char *name, *source, *unit;
+	double value;
+};
 struct tk_change_point_row {
-	int64_t series_id, as_of_s, run_id, previous_run_id; double before_value, after_value, change_lo, change_hi, p; const char *cause;
-	double confidence; const char *detail;
+	int64_t series_id, as_of_s, run_id, previous_run_id;
+	double before_value, after_value, change_lo, change_hi, p;
+	const char *cause;
+	double confidence;
+	const char *detail;
 };
 struct tk_verdict_row {
-	int64_t night_id, series_id; const char *status; double before_value, after_value, change, change_lo, change_hi, threshold, p, q; /* NAN: none */
+	int64_t night_id, series_id;
+	const char *status;
+	double before_value, after_value, change, change_lo, change_hi, threshold, p, q; /* NAN: none */
 	const char *reason, *detail;
 };
 struct tk_alert_row {
-	const char *uid; int64_t series_id, night_id; const char *status; int64_t opened_s, closed_s; double change;
+	const char *uid;
+	int64_t series_id, night_id;
+	const char *status;
+	int64_t opened_s, closed_s;
+	double change;
 	const char *cause, *good_rev, *bad_rev, *title;
 };
-struct tk_triage_row { int64_t id; const char *uid, *alert_uid; int64_t at_s; const char *author, *action, *note; };
+struct tk_triage_row {
+	int64_t id;
+	const char *uid, *alert_uid;
+	int64_t at_s;
+	const char *author, *action, *note;
+};
 /* An alert that was told to somebody: sink "webhook", "file"; target: a hash of the address. */
-struct tk_notification_row { const char *alert_uid, *sink, *target; int64_t sent_s; };
+struct tk_notification_row {
+	const char *alert_uid, *sink, *target;
+	int64_t sent_s;
+};
 
 /* ---- writing: id and uid of the row given are ignored, the id comes back ------------------------------------ */
 
 int tk_store_put_machine(struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_device(struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_environment(struct tk_store *s, const struct tk_environment_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_environment(
+        struct tk_store *s, const struct tk_environment_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_upstream(struct tk_store *s, const struct tk_upstream_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_revision(struct tk_store *s, const struct tk_revision_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_build(struct tk_store *s, const struct tk_build_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_kernel(struct tk_store *s, const struct tk_kernel_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_problem(struct tk_store *s, const struct tk_problem_row *row, int64_t *id, struct tk_error *err);
-/* slug may be NULL: machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-], at most 120 characters, unique. */
+/* slug may be NULL: machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-], at most 120
+ * characters, unique. */
 int tk_store_put_series(struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err);
 
-/* A night is always new (started_s moves on a second where an equal night is there already). Finishing sets finished_s, status and summary. */
+/* A night is always new (started_s moves on a second where an equal night is there already). Finishing sets finished_s,
+ * status and summary. */
 int tk_store_begin_night(struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err);
-int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status, const char *summary, int64_t finished_s, struct tk_error *err);
-int tk_store_put_stage(struct tk_store *s, const struct tk_stage_row *row, struct tk_error *err);             /* replaces */
-int tk_store_put_resolution(struct tk_store *s, const struct tk_resolution_row *row, struct tk_error *err);   /* replaces */
-int tk_store_put_jobs(struct tk_store *s, const struct tk_job_row *rows, size_t count, struct tk_error *err); /* all or none */
+int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status, const char *summary,
+        int64_t finished_s, struct tk_error *err);
+int tk_store_put_stage(struct tk_store *s, const struct tk_stage_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_resolution(
+        struct tk_store *s, const struct tk_resolution_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_jobs(
+        struct tk_store *s, const struct tk_job_row *rows, size_t count, struct tk_error *err); /* all or none */
 
-/* A run with its points and samples in one transaction; marks the job (night_id, seq) done. samples[i] belong to points[i]; sample_counts[i] may be 0.
- * series_id and the values of each point are read, the rest is filled from the run. */
-int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const struct tk_point *points, const double *const *samples,
-	const size_t *sample_counts, size_t point_count, int64_t *id, struct tk_error *err);
-int tk_store_put_ceiling(struct tk_store *s, const struct tk_ceiling_row *row, struct tk_error *err);         /* replaces */
+/* A run with its points and samples in one transaction; marks the job (night_id, seq) done. samples[i] belong to
+ * points[i]; sample_counts[i] may be 0. series_id and the values of each point are read, the rest is filled from the
+ * run. */
+int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const struct tk_point *points,
+        const double *const *samples, const size_t *sample_counts, size_t point_count, int64_t *id,
+        struct tk_error *err);
+int tk_store_put_ceiling(struct tk_store *s, const struct tk_ceiling_row *row, struct tk_error *err); /* replaces */
 
-int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows, size_t count, struct tk_error *err);
-int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
+int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows,
+        size_t count, struct tk_error *err);
+int tk_store_replace_verdicts(
+        struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
 /* Replaces. A NULL uid is made from the series and bad_rev (which is what a uid should be). */
 int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);
 int tk_store_put_triage(struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
@@ -119,7 +196,11 @@ int tk_store_put_notification(struct tk_store *s, const struct tk_notification_r
 /* ---- reading: lists own their rows and strings ---------------------------------------------------------------- */
 
 /* A list of one kind of row. `rows` points to `count` structs of the type that the function names. */
-struct tk_rows { void *rows; size_t count; void *memory; };
+struct tk_rows {
+	void *rows;
+	size_t count;
+	void *memory;
+};
 void tk_rows_free(struct tk_rows *list);
 #define TK_ROWS_AT(list, type, i) (&((const type *)(list)->rows)[i])
 
@@ -128,32 +209,42 @@ int tk_store_devices(struct tk_store *s, struct tk_rows *out, struct tk_error *e
 int tk_store_environments(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_upstreams(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_revisions(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err);          /* without log */
+int tk_store_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* without log */
 int tk_store_kernels(struct tk_store *s, int64_t build_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_problems(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_all_series(struct tk_store *s, struct tk_rows *out, struct tk_error *err);      /* ordered by slug */
-int tk_store_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err);          /* newest first */
+int tk_store_all_series(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
+int tk_store_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err);     /* newest first */
 int tk_store_stages(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_resolutions(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err);
 int tk_store_runs_of_night(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_runs_of_series(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err);   /* by as_of_s */
+int tk_store_runs_of_series(
+        struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* by as_of_s */
 /* Runs whose id is the number `text` or whose uid starts with it: at most 8, none where `text` is neither. */
 int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err);
 /* How many of what a night has: rows of struct tk_word_count, most first. OPEN_JOBS: one row. */
 enum tk_night_count { TK_COUNT_OUTCOMES, TK_COUNT_VERDICTS, TK_COUNT_RESOLUTIONS, TK_COUNT_OPEN_JOBS };
-struct tk_word_count { const char *word; int64_t count; };
-int tk_store_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_count what, struct tk_rows *out, struct tk_error *err);
-/* Points of one series by (as_of_s, run_id); from_s inclusive, INT64_MIN: all. `last`: at most that many newest ones, 0: all. */
-int tk_store_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err);
-int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);   /* 0: the newest of each device and name */
-int tk_store_change_points(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err);    /* 0: all */
+struct tk_word_count {
+	const char *word;
+	int64_t count;
+};
+int tk_store_night_counts(
+        struct tk_store *s, int64_t night_id, enum tk_night_count what, struct tk_rows *out, struct tk_error *err);
+/* Points of one series by (as_of_s, run_id); from_s inclusive, INT64_MIN: all. `last`: at most that many newest ones,
+ * 0: all. */
+int tk_store_points(
+        struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err);
+int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
+        struct tk_error *err); /* 0: the newest of each device and name */
+int tk_store_change_points(
+        struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* 0: all */
 int tk_store_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_notifications(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err);               /* caller frees */
-int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count, struct tk_error *err);  /* caller frees; 0 where dropped */
+int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */
+int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count,
+        struct tk_error *err); /* caller frees; 0 where dropped */
 
 /* ---- what detection reads, of every series at once ------------------------------------------------------------ */
 
@@ -163,51 +254,63 @@ struct tk_run_mark {
 	const char *outcome, *message;
 };
 
-/* points[first .. first + before) are the newest points earlier than the range, the next `within` are those in it; by (as_of_s, run_id). */
+/* points[first .. first + before) are the newest points earlier than the range, the next `within` are those in it; by
+ * (as_of_s, run_id). */
 struct tk_history_window {
 	int64_t series_id;
 	size_t first, before, within;
 	struct tk_run_mark last_before, first_within, last_within;
 };
 
-/* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and quantiles NAN. The range is [since_s, until_s]; at most
- * `before` points of each series are from before it. last_before and last_within are the newest runs before and since runs_s;
- * first_within, the oldest one since runs_s, is read where there is none before. */
-int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before, struct tk_rows *windows,
-	struct tk_rows *points, struct tk_error *err);
+/* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and quantiles NAN. The
+ * range is [since_s, until_s]; at most `before` points of each series are from before it. last_before and last_within
+ * are the newest runs before and since runs_s; first_within, the oldest one since runs_s, is read where there is none
+ * before. */
+int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
+        struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 
 /* ---- upkeep -------------------------------------------------------------------------------------------------- */
 
-int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error *err);    /* rows of const char *: integrity, foreign keys, uids */
+int tk_store_check(struct tk_store *s, struct tk_rows *problems,
+        struct tk_error *err); /* rows of const char *: integrity, foreign keys, uids */
 int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
-int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error *err);     /* of runs that were started before; without a vacuum */
-/* Puts everything that `from` has into `into`, in one transaction. What is equal (uid, or key) is there once; where the same fact is described
- * differently, the description that wins does not depend on the order. Counts, which may be NULL, are added to: rows that were new. */
+int tk_store_drop_samples(struct tk_store *s, int64_t before_s,
+        struct tk_error *err); /* of runs that were started before; without a vacuum */
+/* Puts everything that `from` has into `into`, in one transaction. What is equal (uid, or key) is there once; where the
+ * same fact is described differently, the description that wins does not depend on the order. Counts, which may be
+ * NULL, are added to: rows that were new. */
 enum tk_merge_count { TK_MERGE_NIGHTS, TK_MERGE_SERIES, TK_MERGE_POINTS, TK_MERGE_OTHERS, TK_MERGE_COUNTS };
-struct tk_merge_counts { int64_t added[TK_MERGE_COUNTS]; };
+struct tk_merge_counts {
+	int64_t added[TK_MERGE_COUNTS];
+};
 int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge_counts *counts, struct tk_error *err);
 /* Everything, in a stable order, one JSON object a line: {"table":"night","uid":...}. */
 int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
 
-/* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or of one night (0: all): the same fields in
- * every format (docs/import.md). The ndjson can be imported elsewhere, whole nights of it without loss but for what people decided. */
+/* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or of one night (0:
+ * all): the same fields in every format (docs/import.md). The ndjson can be imported elsewhere, whole nights of it
+ * without loss but for what people decided. */
 enum tk_record_format { TK_RECORD_JSON, TK_RECORD_CSV, TK_RECORD_NDJSON };
 int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id, enum tk_record_format format, int fd,
-	struct tk_error *err);
+        struct tk_error *err);
 
-/* Reads the files of others (docs/import.md), all of them or none: one transaction. A file that is wrong is named with the line, or the path in
- * its JSON, and the field: TK_EDATA. dry_run: as if, without writing. Importing the same again adds nothing. */
+/* Reads the files of others (docs/import.md), all of them or none: one transaction. A file that is wrong is named with
+ * the line, or the path in its JSON, and the field: TK_EDATA. dry_run: as if, without writing. Importing the same again
+ * adds nothing. */
 struct tk_import_request {
-	const char *format;                        /* NULL: guessed, for each file */
+	const char *format; /* NULL: guessed, for each file */
 	const char *const *paths;
 	size_t path_count;
-	const char *machine, *upstream, *better, *rev;   /* NULL: as the file says */
-	int64_t at_s;                              /* when it was measured, for files that do not say it; 0: when they were written */
+	const char *machine, *upstream, *better, *rev; /* NULL: as the file says */
+	int64_t at_s; /* when it was measured, for files that do not say it; 0: when they were written */
 	bool dry_run;
 };
-struct tk_import_counts { int64_t files, nights, series, points, without_value; };   /* nights, series, points: new ones */
-int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts, struct tk_error *err);
-const char *tk_import_format_name(size_t i, const char **what);   /* NULL behind the last one */
+struct tk_import_counts {
+	int64_t files, nights, series, points, without_value;
+}; /* nights, series, points: new ones */
+int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts,
+        struct tk_error *err);
+const char *tk_import_format_name(size_t i, const char **what); /* NULL behind the last one */
 
 #endif

@@ -1,9 +1,9 @@
 /* Strings of others on their way into the history: what is not UTF-8 is made harmless here, once. */
+#include "base/text.h"
+#include "base/buf.h"
+#include "internal.h"
 #include <stdint.h>
 #include <string.h>
-#include "base/buf.h"
-#include "base/text.h"
-#include "internal.h"
 
 char *tk_text_repair(const char *text, bool *failed)
 {

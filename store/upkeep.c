@@ -1,15 +1,16 @@
 /* Keeping a history healthy: check, copy, shrink. */
+#include "internal.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "internal.h"
 
 /* ---- check --------------------------------------------------------------------------------------------------- */
 
-static int add_problem(struct tk_list *list, struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int add_problem(struct tk_list *list, struct tk_error *err, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
 
 static int add_problem(struct tk_list *list, struct tk_error *err, const char *fmt, ...)
 {
@@ -50,13 +51,15 @@ static int check_pages(struct tk_store *s, struct tk_list *list, struct tk_error
 static int check_references(struct tk_store *s, struct tk_list *list, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc, status = tk_db_prepare(s, "SELECT \"table\", count(*), parent FROM pragma_foreign_key_check GROUP BY 1, 3", &stmt, err);
+	int rc, status = tk_db_prepare(s,
+	                "SELECT \"table\", count(*), parent FROM pragma_foreign_key_check GROUP BY 1, 3", &stmt, err);
 
 	if (status)
 		return status;
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status)
-		status = add_problem(list, err, "%lld rows of %s refer to no row of %s", (long long)sqlite3_column_int64(stmt, 1),
-			sqlite3_column_text(stmt, 0), sqlite3_column_text(stmt, 2));
+		status = add_problem(list, err, "%lld rows of %s refer to no row of %s",
+		        (long long)sqlite3_column_int64(stmt, 1), sqlite3_column_text(stmt, 0),
+		        sqlite3_column_text(stmt, 2));
 	if (!status && rc != SQLITE_DONE)
 		status = tk_db_fail(s, rc, err, "cannot check the references");
 	sqlite3_finalize(stmt);
@@ -82,7 +85,8 @@ static int check_uids(struct tk_store *s, enum tk_table_id table, struct tk_list
 		if (tk_row_uid(s, table, row, expected, &why))
 			status = add_problem(list, err, "%s %s: %s", t->name, uid, why.message);
 		else if (strcmp(uid, expected))
-			status = add_problem(list, err, "%s %s: its content says %s: it was changed by hand", t->name, uid, expected);
+			status = add_problem(list, err, "%s %s: its content says %s: it was changed by hand", t->name,
+			        uid, expected);
 	}
 	tk_rows_free(&rows);
 	return status;
@@ -169,7 +173,8 @@ int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error 
 	int status = tk_db_may_write(s, err);
 
 	if (!status)
-		status = tk_db_run(s, "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE started_s<?1)", &before_s, 1, err);
+		status = tk_db_run(s, "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE started_s<?1)",
+		        &before_s, 1, err);
 	return status;
 }
 

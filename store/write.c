@@ -1,8 +1,8 @@
 /* The writing half of store.h: what is more than one row, or needs a name. */
-#include <stdlib.h>
-#include <string.h>
 #include "base/pack.h"
 #include "internal.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- one row each -------------------------------------------------------------------------------------------- */
 
@@ -96,8 +96,8 @@ int tk_store_begin_night(struct tk_store *s, const struct tk_night_row *row, int
 	return tk_db_end(s, status, err);
 }
 
-int tk_store_finish_night(
-	struct tk_store *s, int64_t night_id, const char *status_word, const char *summary, int64_t finished_s, struct tk_error *err)
+int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status_word, const char *summary,
+        int64_t finished_s, struct tk_error *err)
 {
 	const int64_t args[] = {night_id, finished_s};
 	bool failed = false;
@@ -106,8 +106,8 @@ int tk_store_finish_night(
 	int rc, status = failed ? tk_fail(err, TK_ENOMEM, "out of memory") : tk_db_may_write(s, err);
 
 	if (!status)
-		status = tk_db_query(s, TK_TABLE_COUNT, "UPDATE night SET finished_s=?2, status=?3, summary=?4 WHERE id=?1", args, 2,
-			&stmt, err);
+		status = tk_db_query(s, TK_TABLE_COUNT,
+		        "UPDATE night SET finished_s=?2, status=?3, summary=?4 WHERE id=?1", args, 2, &stmt, err);
 	if (status)
 		goto out;
 	sqlite3_bind_text(stmt, 3, status_word, -1, SQLITE_STATIC);
@@ -145,8 +145,8 @@ int tk_store_put_jobs(struct tk_store *s, const struct tk_job_row *rows, size_t 
 	return tk_db_end(s, put_many(s, TK_TABLE_job, rows, count, err), err);
 }
 
-static int replace_many(struct tk_store *s, enum tk_table_id table, const char *clear, int64_t owner, const void *rows, size_t count,
-	struct tk_error *err)
+static int replace_many(struct tk_store *s, enum tk_table_id table, const char *clear, int64_t owner, const void *rows,
+        size_t count, struct tk_error *err)
 {
 	int status = tk_store_begin(s, err);
 
@@ -158,22 +158,23 @@ static int replace_many(struct tk_store *s, enum tk_table_id table, const char *
 	return tk_db_end(s, status, err);
 }
 
-int tk_store_replace_change_points(
-	struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows, size_t count, struct tk_error *err)
+int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows,
+        size_t count, struct tk_error *err)
 {
-	return replace_many(s, TK_TABLE_change_point, "DELETE FROM change_point WHERE series_id=?1", series_id, rows, count, err);
+	return replace_many(
+	        s, TK_TABLE_change_point, "DELETE FROM change_point WHERE series_id=?1", series_id, rows, count, err);
 }
 
 int tk_store_replace_verdicts(
-	struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err)
+        struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err)
 {
 	return replace_many(s, TK_TABLE_verdict, "DELETE FROM verdict WHERE night_id=?1", night_id, rows, count, err);
 }
 
 /* ---- a result -------------------------------------------------------------------------------------------------- */
 
-static int put_samples(
-	struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples, size_t count, struct tk_error *err)
+static int put_samples(struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples, size_t count,
+        struct tk_error *err)
 {
 	struct tk_buf packed = TK_BUF_INIT;
 	int status;
@@ -190,7 +191,7 @@ static int put_samples(
 }
 
 static int put_points(struct tk_store *s, const struct tk_run_row *run, int64_t run_id, const struct tk_point *points,
-	const double *const *samples, const size_t *sample_counts, size_t count, struct tk_error *err)
+        const double *const *samples, const size_t *sample_counts, size_t count, struct tk_error *err)
 {
 	int status = 0;
 
@@ -209,8 +210,9 @@ static int put_points(struct tk_store *s, const struct tk_run_row *run, int64_t 
 	return status;
 }
 
-int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const struct tk_point *points, const double *const *samples,
-	const size_t *sample_counts, size_t point_count, int64_t *id, struct tk_error *err)
+int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const struct tk_point *points,
+        const double *const *samples, const size_t *sample_counts, size_t point_count, int64_t *id,
+        struct tk_error *err)
 {
 	int64_t run_id = 0;
 	bool fresh = false;
@@ -224,7 +226,9 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const str
 	if (!status) {
 		const int64_t args[] = {run->night_id, run->seq, run_id, run->series_id, run->build_id};
 
-		status = tk_db_run(s, "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND series_id=?4 AND build_id=?5", args, 5, err);
+		status = tk_db_run(s,
+		        "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND series_id=?4 AND build_id=?5", args,
+		        5, err);
 	}
 	status = tk_db_end(s, status, err);
 	if (!status && id)

@@ -8,9 +8,11 @@
  * Rules (README.md beside this file explains them):
  *  - every struct starts with `size`, set by whoever fills it; it only grows; a field beyond `size` does not exist;
  *  - the major version must be equal, the minor one may differ;
- *  - out parameters are written on success only; functions return enum tk_abi_status and, unless OK, a sentence in `err`;
+ *  - out parameters are written on success only; functions return enum tk_abi_status and, unless OK, a sentence in
+ * `err`;
  *  - launch only enqueues one execution. A backend never times, never flushes caches, never prints, never exits;
- *  - memory: inputs and outputs belong to the tracker (it allocates them through the device layer), workspace to the backend.
+ *  - memory: inputs and outputs belong to the tracker (it allocates them through the device layer), workspace to the
+ * backend.
  *
  * Matrices and tensors are dense and row-major (last index fastest) in the order that `enum tk_tensor_id` documents. */
 #ifndef TRACKER_ABI_H
@@ -33,16 +35,16 @@ extern "C" {
 
 enum tk_abi_status {
 	TK_ABI_OK = 0,
-	TK_ABI_UNSUPPORTED = 1,     /* this backend does not do this problem: an outcome, not an error */
-	TK_ABI_NO_MEMORY = 2,       /* host or device memory does not suffice */
-	TK_ABI_INVALID = 3,         /* the caller broke the contract */
-	TK_ABI_DEVICE = 4,          /* the device or its library failed; the process should be replaced */
+	TK_ABI_UNSUPPORTED = 1, /* this backend does not do this problem: an outcome, not an error */
+	TK_ABI_NO_MEMORY = 2,   /* host or device memory does not suffice */
+	TK_ABI_INVALID = 3,     /* the caller broke the contract */
+	TK_ABI_DEVICE = 4,      /* the device or its library failed; the process should be replaced */
 	TK_ABI_INTERNAL = 5
 };
 
 struct tk_abi_error {
 	uint32_t size;
-	char message[508];          /* a sentence without the final full stop */
+	char message[508]; /* a sentence without the final full stop */
 };
 
 /* ---- what is computed ------------------------------------------------------------------------------------- */
@@ -50,12 +52,12 @@ struct tk_abi_error {
 enum tk_dtype { TK_F64 = 1, TK_F32, TK_TF32, TK_F16, TK_BF16, TK_E4M3, TK_E5M2, TK_I32, TK_I64 };
 
 enum tk_op {
-	TK_OP_GEMM = 1,        /* C[b] = op(A[b]) op(B[b]) */
-	TK_OP_ATTENTION = 2,   /* O = softmax(scale Q K^T + mask) V */
-	TK_OP_NSA = 3,         /* native sparse attention: selected blocks, sliding window (arXiv 2502.11089) */
-	TK_OP_COPY = 4,        /* out[i] = in[i]: a ceiling, bytes = read + write */
-	TK_OP_READ = 5,        /* out = sum of in: a ceiling */
-	TK_OP_FMA = 6          /* independent fused multiply-adds in registers: a ceiling of the arithmetic units */
+	TK_OP_GEMM = 1,      /* C[b] = op(A[b]) op(B[b]) */
+	TK_OP_ATTENTION = 2, /* O = softmax(scale Q K^T + mask) V */
+	TK_OP_NSA = 3,       /* native sparse attention: selected blocks, sliding window (arXiv 2502.11089) */
+	TK_OP_COPY = 4,      /* out[i] = in[i]: a ceiling, bytes = read + write */
+	TK_OP_READ = 5,      /* out = sum of in: a ceiling */
+	TK_OP_FMA = 6        /* independent fused multiply-adds in registers: a ceiling of the arithmetic units */
 };
 
 /* op(A) is m x k, op(B) is k x n, C is m x n. ta = 0: A is stored m x k; ta = 1: A is stored k x m (transposed).
@@ -64,7 +66,7 @@ struct tk_gemm {
 	uint32_t size;
 	int64_t m, n, k, batch;
 	int32_t ta, tb;
-	uint32_t a, b, c, acc;      /* enum tk_dtype of the operands, the result and the accumulator */
+	uint32_t a, b, c, acc; /* enum tk_dtype of the operands, the result and the accumulator */
 };
 
 enum tk_direction { TK_FWD = 0, TK_BWD = 1 };
@@ -72,15 +74,15 @@ enum tk_direction { TK_FWD = 0, TK_BWD = 1 };
 /* Causal with sq != skv is aligned to the bottom right: query i sees keys j <= i + skv - sq (FlashAttention >= 2.1). */
 struct tk_attention {
 	uint32_t size;
-	int64_t b, h, hkv, sq, skv, d, dv;   /* h is a multiple of hkv (GQA); dv = d unless said otherwise */
+	int64_t b, h, hkv, sq, skv, d, dv; /* h is a multiple of hkv (GQA); dv = d unless said otherwise */
 	uint32_t dtype;
-	int32_t causal, dir;                 /* dir: enum tk_direction */
-	double scale;                        /* as used: never 0 (the default is d^-1/2) */
+	int32_t causal, dir; /* dir: enum tk_direction */
+	double scale;        /* as used: never 0 (the default is d^-1/2) */
 };
 
-/* One query head group (h / hkv heads share a kv head) attends to `selected_blocks` blocks of `block_size` keys, listed in
- * TK_T_BLOCKS per (batch, query, kv head), -1 = none, and, where window > 0, to the last `window` keys as a second branch; the two
- * branches are summed with gate 1 each. */
+/* One query head group (h / hkv heads share a kv head) attends to `selected_blocks` blocks of `block_size` keys, listed
+ * in TK_T_BLOCKS per (batch, query, kv head), -1 = none, and, where window > 0, to the last `window` keys as a second
+ * branch; the two branches are summed with gate 1 each. */
 struct tk_nsa {
 	uint32_t size;
 	int64_t b, h, hkv, s, d, block_size, selected_blocks, window;
@@ -109,51 +111,54 @@ struct tk_problem {
 };
 
 /* Index of a tensor in the array given to bind(). */
+/* clang-format off */
 enum tk_tensor_id {
-	TK_T_A = 0, TK_T_B = 1, TK_T_C = 2,                                  /* gemm: [batch][rows][columns] */
-	TK_T_Q = 0, TK_T_K = 1, TK_T_V = 2, TK_T_O = 3, TK_T_LSE = 4,        /* attention: [b][s][heads][d]; lse f32 [b][h][sq], natural log */
-	TK_T_DO = 5, TK_T_DQ = 6, TK_T_DK = 7, TK_T_DV = 8,                  /* attention, dir = bwd: Q K V O LSE DO in, DQ DK DV out */
-	TK_T_NSA_O = 3, TK_T_BLOCKS = 4,                                     /* nsa: blocks i32 [b][s][hkv][selected_blocks] */
-	TK_T_IN = 0, TK_T_OUT = 1,                                           /* copy, read, fma */
+	TK_T_A = 0, TK_T_B = 1, TK_T_C = 2,                           /* gemm: [batch][rows][columns] */
+	TK_T_Q = 0, TK_T_K = 1, TK_T_V = 2, TK_T_O = 3, TK_T_LSE = 4, /* attention: [b][s][heads][d]; lse f32 [b][h][sq], natural log */
+	TK_T_DO = 5, TK_T_DQ = 6, TK_T_DK = 7, TK_T_DV = 8,           /* attention, dir = bwd: Q K V O LSE DO in, DQ DK DV out */
+	TK_T_NSA_O = 3, TK_T_BLOCKS = 4,                              /* nsa: blocks i32 [b][s][hkv][selected_blocks] */
+	TK_T_IN = 0, TK_T_OUT = 1,                                    /* copy, read, fma */
 	TK_T_MAX = 9
 };
+/* clang-format on */
 
 struct tk_tensor {
 	uint32_t size;
 	uint32_t dtype;
 	uint32_t ndim;
-	uint32_t output;            /* 1: the backend writes it */
+	uint32_t output; /* 1: the backend writes it */
 	int64_t dim[5];
-	const char *name;           /* "A", "Q", "lse" */
-	void *data;                 /* on the device */
+	const char *name; /* "A", "Q", "lse" */
+	void *data;       /* on the device */
 	size_t bytes;
 };
 
 /* ---- the device ------------------------------------------------------------------------------------------- */
 
-struct tk_device;               /* opaque: an open device of a device layer */
+struct tk_device; /* opaque: an open device of a device layer */
 
 struct tk_device_info {
 	uint32_t size;
-	char kind[16];              /* "cpu", "cuda", "hip", "null" */
-	char name[128];             /* "NVIDIA H200", "AMD EPYC 9654" */
-	char uuid[80];              /* stable over reboots; "" where there is none */
-	char arch[32];              /* "sm_90", "gfx942", "x86-64-v4" */
+	char kind[16];  /* "cpu", "cuda", "hip", "null" */
+	char name[128]; /* "NVIDIA H200", "AMD EPYC 9654" */
+	char uuid[80];  /* stable over reboots; "" where there is none */
+	char arch[32];  /* "sm_90", "gfx942", "x86-64-v4" */
 	uint64_t memory_bytes;
-	uint64_t cache_bytes;       /* last-level cache: cold measurements rotate over at least twice of it */
-	uint32_t compute_units;     /* SMs, CUs, cores that may be used */
+	uint64_t cache_bytes;   /* last-level cache: cold measurements rotate over at least twice of it */
+	uint32_t compute_units; /* SMs, CUs, cores that may be used */
 	uint32_t numa_node;
-	char driver[64];            /* driver or kernel version */
-	char attributes[4096];      /* JSON object of whatever else belongs into the environment of a run (governor, power cap, ECC, ...) */
+	char driver[64];       /* driver or kernel version */
+	char attributes[4096]; /* JSON object of whatever else belongs into the environment of a run (governor, power
+	                          cap, ECC, ...) */
 };
 
 /* NAN where the device does not tell. */
 struct tk_telemetry {
 	uint32_t size;
-	uint32_t throttled;         /* 1: a clock or power limit was active */
+	uint32_t throttled; /* 1: a clock or power limit was active */
 	double clock_mhz, memory_clock_mhz, power_w, temperature_c, energy_j;
-	double load;                /* other work: 1-minute load average of a CPU, share of a GPU */
-	char reasons[128];          /* "sw_power_cap,thermal" or "" */
+	double load;       /* other work: 1-minute load average of a CPU, share of a GPU */
+	char reasons[128]; /* "sw_power_cap,thermal" or "" */
 };
 
 /* A device layer. Streams, events and graphs are opaque pointers; NULL is the default stream. Functions that are marked
@@ -166,13 +171,15 @@ struct tk_device_ops {
 	int (*open)(uint32_t index, struct tk_device **out, struct tk_abi_error *err);
 	void (*close)(struct tk_device *dev);
 	int (*info)(struct tk_device *dev, struct tk_device_info *out, struct tk_abi_error *err);
-	int (*alloc)(struct tk_device *dev, size_t bytes, void **out, struct tk_abi_error *err);      /* at least 256-byte aligned */
+	int (*alloc)(struct tk_device *dev, size_t bytes, void **out,
+	        struct tk_abi_error *err); /* at least 256-byte aligned */
 	void (*release)(struct tk_device *dev, void *memory);
 	int (*upload)(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err);
 	int (*download)(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err);
 	int (*stream_new)(struct tk_device *dev, void **stream, struct tk_abi_error *err);
 	void (*stream_free)(struct tk_device *dev, void *stream);
-	int (*synchronize)(struct tk_device *dev, void *stream, struct tk_abi_error *err);            /* also reports asynchronous errors */
+	int (*synchronize)(
+	        struct tk_device *dev, void *stream, struct tk_abi_error *err); /* also reports asynchronous errors */
 	int (*event_new)(struct tk_device *dev, void **event, struct tk_abi_error *err);
 	void (*event_free)(struct tk_device *dev, void *event);
 	int (*event_record)(struct tk_device *dev, void *event, void *stream, struct tk_abi_error *err);
@@ -184,79 +191,84 @@ struct tk_device_ops {
 	int (*graph_end)(struct tk_device *dev, void *stream, void **graph, struct tk_abi_error *err);
 	int (*graph_launch)(struct tk_device *dev, void *graph, void *stream, struct tk_abi_error *err);
 	void (*graph_free)(struct tk_device *dev, void *graph);
-	/* Optional: the device's own clocks. A stamp is written when the stream gets there; stamp_mhz waits for the second and tells the mean
-	 * compute clock between the two (NAN where the device does not tell). */
+	/* Optional: the device's own clocks. A stamp is written when the stream gets there; stamp_mhz waits for the
+	 * second and tells the mean compute clock between the two (NAN where the device does not tell). */
 	int (*stamp_new)(struct tk_device *dev, void **stamp, struct tk_abi_error *err);
 	void (*stamp_free)(struct tk_device *dev, void *stamp);
 	int (*stamp_record)(struct tk_device *dev, void *stamp, void *stream, struct tk_abi_error *err);
 	int (*stamp_mhz)(struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err);
-	/* Optional: keeps the stream busy for about `ns`, so that what is enqueued meanwhile runs without waiting for the host. */
+	/* Optional: keeps the stream busy for about `ns`, so that what is enqueued meanwhile runs without waiting for
+	 * the host. */
 	int (*hold)(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err);
 	/* Optional: lets the device rest for `ns` of its own time; without it the tracker sleeps. */
 	int (*rest)(struct tk_device *dev, double ns, struct tk_abi_error *err);
-	/* Optional: keeps the memory system busy from now on for about `ns`, for `share` (0 to 1) of the time, beside all streams; it ends by itself.
-	 * ns = 0 waits until the last one has ended. */
+	/* Optional: keeps the memory system busy from now on for about `ns`, for `share` (0 to 1) of the time, beside
+	 * all streams; it ends by itself. ns = 0 waits until the last one has ended. */
 	int (*strain)(struct tk_device *dev, double ns, double share, struct tk_abi_error *err);
-	/* Optional, else upload() does it: a copy within the device; one byte repeated. Both may return before they are done, and whatever is
-	 * enqueued or copied later sees their result. */
+	/* Optional, else upload() does it: a copy within the device; one byte repeated. Both may return before they are
+	 * done, and whatever is enqueued or copied later sees their result. */
 	int (*copy)(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err);
 	int (*fill)(struct tk_device *dev, void *to, unsigned char value, size_t bytes, struct tk_abi_error *err);
 	/* Optional: whether two pieces of the device's memory hold the same bytes. */
-	int (*same)(struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same, struct tk_abi_error *err);
+	int (*same)(struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same,
+	        struct tk_abi_error *err);
 	/* Optional: memory of the device that is taken now, by whomever. */
 	int (*memory_used)(struct tk_device *dev, uint64_t *bytes, struct tk_abi_error *err);
 };
 
 /* ---- the backend ------------------------------------------------------------------------------------------ */
 
-struct tk_backend_ctx;          /* opaque: an open backend */
-struct tk_plan;                 /* opaque: one problem with one configuration, ready to launch */
+struct tk_backend_ctx; /* opaque: an open backend */
+struct tk_plan;        /* opaque: one problem with one configuration, ready to launch */
 
 struct tk_open_args {
 	uint32_t size;
-	uint32_t threads;           /* CPU: how many threads to use (they are pinned already); 0: the backend's choice */
+	uint32_t threads; /* CPU: how many threads to use (they are pinned already); 0: the backend's choice */
 	struct tk_device *device;
 	const struct tk_device_ops *device_ops;
 	struct tk_device_info device_info;
-	const char *options;        /* "key=value,key=value" from tracker.yml, may be "" */
+	const char *options; /* "key=value,key=value" from tracker.yml, may be "" */
 };
 
 /* What the backend knows better than the formula. Filled by plan(); the tracker sets the defaults before the call. */
 struct tk_plan_info {
 	uint32_t size;
-	char kernel[128];           /* name of the kernel that will run, "" = unknown */
-	char algorithm[128];        /* what a heuristic chose: tile, split, algorithm id; "" = nothing was chosen */
-	double flops;               /* NAN: as the formula says */
-	double bytes;               /* compulsory traffic; NAN: as the formula says */
+	char kernel[128];    /* name of the kernel that will run, "" = unknown */
+	char algorithm[128]; /* what a heuristic chose: tile, split, algorithm id; "" = nothing was chosen */
+	double flops;        /* NAN: as the formula says */
+	double bytes;        /* compulsory traffic; NAN: as the formula says */
 	uint64_t workspace_bytes;
-	uint32_t capturable;        /* 1: may be captured in a graph */
-	uint32_t deterministic;     /* 1: equal inputs give equal bits */
+	uint32_t capturable;    /* 1: may be captured in a graph */
+	uint32_t deterministic; /* 1: equal inputs give equal bits */
 };
 
 struct tk_backend {
 	uint32_t size;
 	uint32_t abi_major, abi_minor;
-	const char *name;           /* "cpu", "openblas": [a-z0-9_-]+ */
-	const char *device_kind;    /* which device layer it needs: "cpu", "cuda", "hip", "null" */
-	const char *description;    /* one line for people */
-	/* Version that the library reports of itself ("0.3.21", "git 1a2b3c"), "" where it has none. Needs no open(). */
+	const char *name;        /* "cpu", "openblas": [a-z0-9_-]+ */
+	const char *device_kind; /* which device layer it needs: "cpu", "cuda", "hip", "null" */
+	const char *description; /* one line for people */
+	/* Version that the library reports of itself ("0.3.21", "git 1a2b3c"), "" where it has none. Needs no open().
+	 */
 	const char *(*version)(void);
 	int (*open)(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err);
 	void (*close)(struct tk_backend_ctx *ctx);
 	/* TK_ABI_OK, or TK_ABI_UNSUPPORTED with the reason in err. Must be cheap and allocate nothing. */
 	int (*supports)(struct tk_backend_ctx *ctx, const struct tk_problem *problem, struct tk_abi_error *err);
-	/* Optional. The tunable configurations of a problem, best guess first: config_count names, each valid until close().
-	 * NULL = one configuration, "default". */
-	int (*configs)(struct tk_backend_ctx *ctx, const struct tk_problem *problem, const char *const **names, uint32_t *count,
-		struct tk_abi_error *err);
+	/* Optional. The tunable configurations of a problem, best guess first: config_count names, each valid until
+	 * close(). NULL = one configuration, "default". */
+	int (*configs)(struct tk_backend_ctx *ctx, const struct tk_problem *problem, const char *const **names,
+	        uint32_t *count, struct tk_abi_error *err);
 	/* config: NULL or "" = the best guess. The problem outlives the plan. `sets` input sets will be bound. */
 	int (*plan)(struct tk_backend_ctx *ctx, const struct tk_problem *problem, const char *config, uint32_t sets,
-		struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err);
+	        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err);
 	/* Gives the plan the tensors of input set `set` (0 .. sets-1). A backend may repack constant operands here. */
-	int (*bind)(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err);
+	int (*bind)(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count,
+	        struct tk_abi_error *err);
 	/* Enqueues one execution on input set `set`. This is what is timed: nothing but the call. */
 	int (*launch)(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err);
-	/* Optional. Makes the outputs of `set` readable in the bound output tensors (a backend with a layout of its own converts here). */
+	/* Optional. Makes the outputs of `set` readable in the bound output tensors (a backend with a layout of its own
+	 * converts here). */
 	int (*fetch)(struct tk_plan *plan, uint32_t set, struct tk_abi_error *err);
 	void (*unplan)(struct tk_plan *plan);
 };

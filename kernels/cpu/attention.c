@@ -1,14 +1,15 @@
-/* Tiled attention, forward: O = softmax(scale Q K^T + mask) V without ever holding Q K^T (FlashAttention, arXiv 2205.14135).
+/* Tiled attention, forward: O = softmax(scale Q K^T + mask) V without ever holding Q K^T (FlashAttention, arXiv
+ * 2205.14135).
  *
- * A block of queries walks over the keys, panel by panel. It keeps, for each query, the largest score so far, the sum of the
- * exponentials relative to it and the output so far; when a larger score comes, sum and output are shrunk by exp(old - new). The
- * memory needed is O(S), not O(S^2), and everything that is touched often stays in L1 and L2.
+ * A block of queries walks over the keys, panel by panel. It keeps, for each query, the largest score so far, the sum
+ * of the exponentials relative to it and the output so far; when a larger score comes, sum and output are shrunk by
+ * exp(old - new). The memory needed is O(S), not O(S^2), and everything that is touched often stays in L1 and L2.
  *
- * Query heads that share keys and values (GQA) are stacked: a block is `block` pairs (query, head of the group), so that a panel of keys
- * that is in the cache serves the whole group, and decoding (one query) still fills the vectors.
+ * Query heads that share keys and values (GQA) are stacked: a block is `block` pairs (query, head of the group), so
+ * that a panel of keys that is in the cache serves the whole group, and decoding (one query) still fills the vectors.
  *
- * Tasks are blocks of queries; a free thread takes the next one, the longest (the last queries of a causal mask) first. A row is
- * computed by one thread in one order: equal inputs give equal bits. */
+ * Tasks are blocks of queries; a free thread takes the next one, the longest (the last queries of a causal mask) first.
+ * A row is computed by one thread in one order: equal inputs give equal bits. */
 #include "attention.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,10 @@ struct tiling {
 
 /* Queries a block, keys a panel. The scores, block x width x 4 bytes, want to stay in L2 together with the output. */
 static const struct tiling tilings[] = {
-	{"q96_k64", 96, 64},
-	{"q192_k64", 192, 64},
-	{"q96_k128", 96, 128},
-	{"q384_k64", 384, 64},
+        {"q96_k64", 96, 64},
+        {"q192_k64", 192, 64},
+        {"q96_k128", 96, 128},
+        {"q384_k64", 384, 64},
 };
 enum { TILINGS = sizeof(tilings) / sizeof(tilings[0]) };
 
@@ -45,7 +46,8 @@ static int64_t min64(int64_t a, int64_t b)
 }
 
 /* Smaller blocks where there would be fewer than two tasks a thread. */
-static int64_t choose_block(const struct tk_cpu_shape *s, const struct tk_cpu_isa *isa, int64_t wanted, uint32_t threads)
+static int64_t choose_block(
+        const struct tk_cpu_shape *s, const struct tk_cpu_isa *isa, int64_t wanted, uint32_t threads)
 {
 	int64_t rows = s->sq * s->group, heads = s->b * s->hkv;
 	int64_t tasks_a_head = (2 * (int64_t)threads + heads - 1) / heads;
@@ -53,15 +55,24 @@ static int64_t choose_block(const struct tk_cpu_shape *s, const struct tk_cpu_is
 	return tk_cpu_round_up(min64(wanted, threads > 1 ? fair : rows), isa->f32.nr);
 }
 
-int tk_cpu_attention_init(struct tk_cpu_attention *x, const struct tk_attention *a, const struct tk_cpu_isa *isa, const char *tiling,
-	uint32_t threads)
+int tk_cpu_attention_init(struct tk_cpu_attention *x, const struct tk_attention *a, const struct tk_cpu_isa *isa,
+        const char *tiling, uint32_t threads)
 {
 	const struct tiling *t = tiling_find(tiling);
 	if (!t)
 		return TK_ABI_INVALID;
 	memset(x, 0, sizeof(*x));
-	x->shape = (struct tk_cpu_shape){.b = a->b, .h = a->h, .hkv = a->hkv, .sq = a->sq, .skv = a->skv, .d = a->d, .dv = a->dv,
-		.group = a->h / a->hkv, .dtype = a->dtype, .causal = a->causal, .scale = (float)a->scale};
+	x->shape = (struct tk_cpu_shape){.b = a->b,
+	        .h = a->h,
+	        .hkv = a->hkv,
+	        .sq = a->sq,
+	        .skv = a->skv,
+	        .d = a->d,
+	        .dv = a->dv,
+	        .group = a->h / a->hkv,
+	        .dtype = a->dtype,
+	        .causal = a->causal,
+	        .scale = (float)a->scale};
 	x->isa = isa;
 	x->tiling = t->name;
 	x->threads = threads;
@@ -95,7 +106,7 @@ struct launch {
 	const char *q;
 	char *o;
 	float *lse;
-	int64_t first_head, blocks;      /* of this round; blocks of queries in a head */
+	int64_t first_head, blocks; /* of this round; blocks of queries in a head */
 };
 
 /* Row `row` of the stack of a kv head is query row / group, head row % group of the group. */
@@ -106,7 +117,8 @@ struct place {
 static struct place place_of(const struct tk_cpu_shape *s, int64_t kv_head, int64_t row)
 {
 	int64_t batch = kv_head / s->hkv, query = row / s->group;
-	return (struct place){.token = batch * s->sq + query, .query = query, .head = kv_head % s->hkv * s->group + row % s->group};
+	return (struct place){
+	        .token = batch * s->sq + query, .query = query, .head = kv_head % s->hkv * s->group + row % s->group};
 }
 
 static void load_block(const struct launch *l, struct tk_cpu_rows *r, int64_t kv_head, int64_t row0, int64_t row1)
@@ -145,14 +157,14 @@ static void run_block(void *arg, uint32_t thread, int64_t index)
 	int64_t slot = index / l->blocks, block = l->blocks - 1 - index % l->blocks;
 	int64_t row0 = block * x->block, row1 = min64(row0 + x->block, slots);
 	load_block(l, r, l->first_head + slot, row0, row1);
-	int64_t keys = r->seen[row1 - row0 - 1];               /* the last row sees most */
+	int64_t keys = r->seen[row1 - row0 - 1]; /* the last row sees most */
 	for (int64_t key = 0; key < keys; key += x->kv.width)
 		tk_cpu_rows_look(r, x->isa, &x->kv, slot, key, min64(key + x->kv.width, keys), x->shape.scale);
 	store_block(l, r, l->first_head + slot, row0, row1);
 }
 
-void tk_cpu_attention_run(const struct tk_cpu_attention *x, struct tk_cpu_pool *pool, const void *q, const void *k, const void *v, void *o,
-	float *lse)
+void tk_cpu_attention_run(const struct tk_cpu_attention *x, struct tk_cpu_pool *pool, const void *q, const void *k,
+        const void *v, void *o, float *lse)
 {
 	const struct tk_cpu_shape *s = &x->shape;
 	struct launch l = {.x = x, .q = q, .o = o, .lse = lse, .blocks = (s->sq * s->group + x->block - 1) / x->block};

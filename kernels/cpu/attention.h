@@ -7,57 +7,59 @@
 /* Sizes and strides of one call, in elements; tensors are [b][s][heads][d]. */
 struct tk_cpu_shape {
 	int64_t b, h, hkv, sq, skv, d, dv;
-	int64_t group;                   /* query heads that share one head of keys and values */
+	int64_t group; /* query heads that share one head of keys and values */
 	uint32_t dtype;
 	int causal;
 	float scale;
 };
 
-/* The keys and values of some heads as f32, in the order in which the micro-kernel reads them; filled by tk_cpu_kv_fill().
- * K in panels of `width` keys, [panel][d][width]; V with rows padded to dvp columns. */
+/* The keys and values of some heads as f32, in the order in which the micro-kernel reads them; filled by
+ * tk_cpu_kv_fill(). K in panels of `width` keys, [panel][d][width]; V with rows padded to dvp columns. */
 struct tk_cpu_kv {
 	int64_t width, panels, dvp;
-	int64_t head_floats;             /* of one head, K and V together */
-	int64_t heads;                   /* that fit into `memory` at once */
+	int64_t head_floats; /* of one head, K and V together */
+	int64_t heads;       /* that fit into `memory` at once */
 	float *memory;
 };
 
-/* Rows of Q that walk over keys together, with the state of their online softmax. `columns` queries, a multiple of nr. */
+/* Rows of Q that walk over keys together, with the state of their online softmax. `columns` queries, a multiple of nr.
+ */
 struct tk_cpu_rows {
-	int64_t columns, used;           /* the columns 0 .. used-1 hold a query, the others are padding */
+	int64_t columns, used; /* the columns 0 .. used-1 hold a query, the others are padding */
 	int64_t width, d, dvp;
-	float *q;                        /* packed: [columns / nr][d][nr] */
-	float *s;                        /* scores of one panel of keys: [key][column] */
-	float *max, *sum, *shrink;       /* one a column */
-	float *o;                        /* [column][dvp] */
-	int64_t *seen;                   /* keys below seen[column] are visible */
+	float *q;                  /* packed: [columns / nr][d][nr] */
+	float *s;                  /* scores of one panel of keys: [key][column] */
+	float *max, *sum, *shrink; /* one a column */
+	float *o;                  /* [column][dvp] */
+	int64_t *seen;             /* keys below seen[column] are visible */
 };
 
 struct tk_cpu_attention {
 	struct tk_cpu_shape shape;
 	const struct tk_cpu_isa *isa;
-	const char *tiling;              /* name of the configuration */
+	const char *tiling; /* name of the configuration */
 	uint32_t threads;
-	int64_t block;                   /* queries x heads of the group in one task */
+	int64_t block; /* queries x heads of the group in one task */
 	struct tk_cpu_kv kv;
-	struct tk_cpu_rows *rows;        /* one a thread */
+	struct tk_cpu_rows *rows; /* one a thread */
 };
 
-extern const char *const tk_cpu_attention_tilings[];      /* names, best guess first, ends with NULL */
+extern const char *const tk_cpu_attention_tilings[]; /* names, best guess first, ends with NULL */
 
-int tk_cpu_attention_init(struct tk_cpu_attention *x, const struct tk_attention *a, const struct tk_cpu_isa *isa, const char *tiling,
-	uint32_t threads);
+int tk_cpu_attention_init(struct tk_cpu_attention *x, const struct tk_attention *a, const struct tk_cpu_isa *isa,
+        const char *tiling, uint32_t threads);
 void tk_cpu_attention_free(struct tk_cpu_attention *x);
 size_t tk_cpu_attention_workspace(const struct tk_cpu_attention *x);
-void tk_cpu_attention_run(const struct tk_cpu_attention *x, struct tk_cpu_pool *pool, const void *q, const void *k, const void *v, void *o,
-	float *lse);
+void tk_cpu_attention_run(const struct tk_cpu_attention *x, struct tk_cpu_pool *pool, const void *q, const void *k,
+        const void *v, void *o, float *lse);
 
 /* ---- shared with nsa.c ---- */
 
-int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa, int64_t width, uint32_t threads);
+int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa, int64_t width,
+        uint32_t threads);
 /* Converts `count` heads, beginning with head `first` of all b x hkv, in parallel. */
-void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa, struct tk_cpu_pool *pool,
-	uint32_t threads, int64_t first, int64_t count, const void *k, const void *v);
+void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa,
+        struct tk_cpu_pool *pool, uint32_t threads, int64_t first, int64_t count, const void *k, const void *v);
 
 int tk_cpu_rows_init(struct tk_cpu_rows *rows, int64_t columns, const struct tk_cpu_kv *kv, int64_t d);
 void tk_cpu_rows_free(struct tk_cpu_rows *rows);
@@ -67,10 +69,11 @@ void tk_cpu_rows_reset(struct tk_cpu_rows *rows);
 /* Forgets what was seen, keeps the queries and `seen`. */
 void tk_cpu_rows_restart(struct tk_cpu_rows *rows);
 /* Puts one row of Q into a column. */
-void tk_cpu_rows_load(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column, const void *q, uint32_t dtype);
+void tk_cpu_rows_load(
+        struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column, const void *q, uint32_t dtype);
 /* Lets all columns look at the keys begin .. end-1, which lie in one panel, of head `slot` of kv. */
-void tk_cpu_rows_look(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, const struct tk_cpu_kv *kv, int64_t slot, int64_t begin,
-	int64_t end, float scale);
+void tk_cpu_rows_look(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, const struct tk_cpu_kv *kv, int64_t slot,
+        int64_t begin, int64_t end, float scale);
 /* Divides the output of a column by the sum of its exponentials; zeros where it saw nothing. */
 void tk_cpu_rows_finish(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column);
 /* Natural logarithm of the sum of exponentials of a column; -inf where it saw nothing. */

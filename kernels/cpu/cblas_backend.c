@@ -1,10 +1,11 @@
-/* GEMM and "native" attention on any library that has the C interface of the BLAS. One self-contained file, so that it can be
- * compiled against the system's library and, by kernels/adapters/, against every commit of OpenBLAS or BLIS.
+/* GEMM and "native" attention on any library that has the C interface of the BLAS. One self-contained file, so that it
+ * can be compiled against the system's library and, by kernels/adapters/, against every commit of OpenBLAS or BLIS.
  *
  *   gemm       f32, f64: cblas_sgemm, cblas_dgemm, one call a matrix of the batch.
- *              bf16 inputs: cblas_sbgemm where the library has it; it accumulates and returns f32, a bf16 result is rounded here.
- *   attention  forward, f32: S = scale Q K^T, a softmax over the rows, O = P V. The whole matrix S is in memory, sq x skv floats for
- *              one head at a time: this is the baseline that tiled attention has to beat, as PyTorch's "math" path is on GPUs.
+ *              bf16 inputs: cblas_sbgemm where the library has it; it accumulates and returns f32, a bf16 result is
+ * rounded here. attention  forward, f32: S = scale Q K^T, a softmax over the rows, O = P V. The whole matrix S is in
+ * memory, sq x skv floats for one head at a time: this is the baseline that tiled attention has to beat, as PyTorch's
+ * "math" path is on GPUs.
  *
  * Compile with -DTK_CBLAS_NAME="\"openblas\"" (the backend's name) and, for the number of threads and the version,
  * -DTK_CBLAS_VENDOR_OPENBLAS or -DTK_CBLAS_VENDOR_BLIS; with -DTK_CBLAS_HAS_SBGEMM where cblas_sbgemm links. */
@@ -19,7 +20,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wtype-limits"
-#include <blis.h>               /* brings its cblas.h */
+#include <blis.h> /* brings its cblas.h */
 #pragma GCC diagnostic pop
 #else
 #include <cblas.h>
@@ -43,7 +44,7 @@ struct bound {
 struct tk_plan {
 	const struct tk_problem *problem;
 	uint32_t sets;
-	float *work;               /* attention: S of one head; sbgemm with a bf16 result: the f32 result of one matrix */
+	float *work; /* attention: S of one head; sbgemm with a bf16 result: the f32 result of one matrix */
 	struct bound bound[];
 };
 
@@ -64,7 +65,7 @@ static int fail(struct tk_abi_error *err, int status, const char *format, ...)
 #if defined(TK_CBLAS_VENDOR_OPENBLAS)
 static const char *vendor_version_text(void)
 {
-	return openblas_get_config();            /* "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Zen MAX_THREADS=64" */
+	return openblas_get_config(); /* "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Zen MAX_THREADS=64" */
 }
 static const char *vendor_kernel(void)
 {
@@ -77,7 +78,7 @@ static void vendor_set_threads(uint32_t n)
 #elif defined(TK_CBLAS_VENDOR_BLIS)
 static const char *vendor_version_text(void)
 {
-	return bli_info_get_version_str();       /* "0.9.0" or "0.9.0-41-g1234abc" */
+	return bli_info_get_version_str(); /* "0.9.0" or "0.9.0-41-g1234abc" */
 }
 static const char *vendor_kernel(void)
 {
@@ -195,7 +196,7 @@ static void describe(const struct tk_problem *p, size_t workspace_bytes, struct 
 }
 
 static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-	struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int rc = backend_supports(ctx, p, err);
 	if (rc)
@@ -224,12 +225,13 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
-	uint32_t inputs = plan->problem->op == TK_OP_GEMM ? 2 : 3;      /* the output follows the inputs */
+	uint32_t inputs = plan->problem->op == TK_OP_GEMM ? 2 : 3; /* the output follows the inputs */
 	if (set >= plan->sets || count < inputs + 1)
-		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with at least %u", set, count,
-			plan->sets, inputs + 1);
+		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with at least %u",
+		        set, count, plan->sets, inputs + 1);
 	struct bound *b = &plan->bound[set];
 	for (uint32_t i = 0; i < inputs; i++)
 		b->in[i] = t[i].data;
@@ -246,12 +248,12 @@ static uint16_t bf16_round(float x)
 	uint32_t u;
 	memcpy(&u, &x, sizeof(u));
 	if ((u & 0x7fffffffu) > 0x7f800000u)
-		return (uint16_t)(u >> 16 | 0x40);                /* keep NaN a NaN */
-	return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);   /* to nearest, ties to even */
+		return (uint16_t)(u >> 16 | 0x40);              /* keep NaN a NaN */
+	return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16); /* to nearest, ties to even */
 }
 
-static void gemm_bf16(const struct tk_gemm *g, enum CBLAS_TRANSPOSE ta, enum CBLAS_TRANSPOSE tb, int lda, int ldb, const void *a,
-	const void *b, void *c, float *work)
+static void gemm_bf16(const struct tk_gemm *g, enum CBLAS_TRANSPOSE ta, enum CBLAS_TRANSPOSE tb, int lda, int ldb,
+        const void *a, const void *b, void *c, float *work)
 {
 	float *result = g->c == TK_BF16 ? work : c;
 	cblas_sbgemm(CblasRowMajor, ta, tb, (int)g->m, (int)g->n, (int)g->k, 1, a, lda, b, ldb, 0, result, (int)g->n);
@@ -273,17 +275,18 @@ static void run_gemm(const struct tk_gemm *g, const struct bound *t, float *work
 	enum CBLAS_TRANSPOSE ta = g->ta ? CblasTrans : CblasNoTrans, tb = g->tb ? CblasTrans : CblasNoTrans;
 	int m = (int)g->m, n = (int)g->n, k = (int)g->k;
 	int lda = g->ta ? m : k, ldb = g->tb ? k : n;
-	size_t step_a = (size_t)g->m * (size_t)g->k * dtype_bytes(g->a), step_b = (size_t)g->k * (size_t)g->n * dtype_bytes(g->b);
+	size_t step_a = (size_t)g->m * (size_t)g->k * dtype_bytes(g->a),
+	       step_b = (size_t)g->k * (size_t)g->n * dtype_bytes(g->b);
 	size_t step_c = (size_t)g->m * (size_t)g->n * dtype_bytes(g->c);
 	for (size_t i = 0; i < (size_t)g->batch; i++) {
 		const char *a = (const char *)t->in[TK_T_A] + i * step_a, *b = (const char *)t->in[TK_T_B] + i * step_b;
 		char *c = (char *)t->out + i * step_c;
 		if (g->a == TK_F32)
 			cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, (const float *)(const void *)a, lda,
-				(const float *)(const void *)b, ldb, 0, (float *)(void *)c, n);
+			        (const float *)(const void *)b, ldb, 0, (float *)(void *)c, n);
 		else if (g->a == TK_F64)
 			cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, (const double *)(const void *)a, lda,
-				(const double *)(const void *)b, ldb, 0, (double *)(void *)c, n);
+			        (const double *)(const void *)b, ldb, 0, (double *)(void *)c, n);
 #ifdef TK_CBLAS_HAS_SBGEMM
 		else
 			gemm_bf16(g, ta, tb, lda, ldb, a, b, c, work);
@@ -293,14 +296,14 @@ static void run_gemm(const struct tk_gemm *g, const struct bound *t, float *work
 
 /* ---- attention --------------------------------------------------------------------------------------------- */
 
-/* exp(x) for x <= 0 to about 2 ulp, without a branch, so that the compiler can use vectors: 2^i p(f) with x / ln 2 = i + f and
- * |f| <= 1/2; p is the Taylor polynomial of degree 7 (relative error below 2^-27). */
+/* exp(x) for x <= 0 to about 2 ulp, without a branch, so that the compiler can use vectors: 2^i p(f) with x / ln 2 = i
+ * + f and |f| <= 1/2; p is the Taylor polynomial of degree 7 (relative error below 2^-27). */
 static inline float exp_negative(float x)
 {
 	x = x < -87.0f ? -87.0f : x;
-	const float magic = 12582912.0f;                          /* 1.5 * 2^23: adding it rounds to an integer */
+	const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
 	float shifted = x * 1.44269504f + magic, i = shifted - magic;
-	float f = x - i * 0.693359375f + i * 2.12194440e-4f;      /* ln 2 in two parts */
+	float f = x - i * 0.693359375f + i * 2.12194440e-4f; /* ln 2 in two parts */
 	float p = 1.98412698e-4f;
 	p = p * f + 1.38888889e-3f;
 	p = p * f + 8.33333333e-3f;
@@ -316,7 +319,8 @@ static inline float exp_negative(float x)
 	return p * scale.f;
 }
 
-/* Turns row[0 .. seen) into its softmax, the rest of the row into zeros; returns the logarithm of the sum of exponentials. */
+/* Turns row[0 .. seen) into its softmax, the rest of the row into zeros; returns the logarithm of the sum of
+ * exponentials. */
 static float softmax_row(float *row, int64_t seen, int64_t width)
 {
 	float max = -INFINITY, sum = 0;
@@ -343,9 +347,10 @@ static void run_head(const struct tk_attention *a, const struct bound *t, float 
 	float *lse = t->lse ? t->lse + (batch * a->h + head) * a->sq : NULL;
 	int sq = (int)a->sq, skv = (int)a->skv, d = (int)a->d, dv = (int)a->dv, h = (int)a->h, hkv = (int)a->hkv;
 
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, sq, skv, d, (float)a->scale, q, h * d, k, hkv * d, 0, s, skv);
+	cblas_sgemm(
+	        CblasRowMajor, CblasNoTrans, CblasTrans, sq, skv, d, (float)a->scale, q, h * d, k, hkv * d, 0, s, skv);
 	for (int64_t i = 0; i < a->sq; i++) {
-		int64_t seen = a->causal ? i + 1 + a->skv - a->sq : a->skv;      /* aligned to the bottom right */
+		int64_t seen = a->causal ? i + 1 + a->skv - a->sq : a->skv; /* aligned to the bottom right */
 		seen = seen < 0 ? 0 : seen > a->skv ? a->skv : seen;
 		float l = seen ? softmax_row(s + i * a->skv, seen, a->skv) : -INFINITY;
 		if (!seen)
@@ -373,20 +378,20 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof(backend),
-		.abi_major = TK_ABI_MAJOR,
-		.abi_minor = TK_ABI_MINOR,
-		.name = TK_CBLAS_NAME,
-		.device_kind = "cpu",
-		.description = "C interface of the BLAS: GEMM, and attention as two GEMMs and a softmax",
-		.version = library_version,
-		.open = backend_open,
-		.close = backend_close,
-		.supports = backend_supports,
-		.plan = backend_plan,
-		.bind = backend_bind,
-		.launch = backend_launch,
-		.unplan = backend_unplan,
+	        .size = sizeof(backend),
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = TK_CBLAS_NAME,
+	        .device_kind = "cpu",
+	        .description = "C interface of the BLAS: GEMM, and attention as two GEMMs and a softmax",
+	        .version = library_version,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan,
 	};
 	return &backend;
 }

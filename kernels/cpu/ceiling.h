@@ -3,7 +3,7 @@
 #define TK_CPU_CEILING_H
 #include <stdint.h>
 
-enum { TK_CEILING_VALUES = 64 };         /* start values and results of fma */
+enum { TK_CEILING_VALUES = 64 }; /* start values and results of fma */
 
 struct tk_cpu_ceiling_isa {
 	const char *name;

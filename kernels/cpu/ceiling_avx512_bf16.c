@@ -1,7 +1,7 @@
 /* Ceiling of the arithmetic on bf16 pairs: vdpbf16ps, 2 x 16 multiply-adds an instruction. */
+#include "ceiling.h"
 #include <immintrin.h>
 #include <string.h>
-#include "ceiling.h"
 
 enum { ACCUMULATORS = 24, LANES = 16 };
 

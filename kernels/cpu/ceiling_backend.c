@@ -1,15 +1,16 @@
-/* The backend `ceiling`: bandwidth and arithmetic that this machine reaches, with all threads. Drawn as the roofs of the roofline.
+/* The backend `ceiling`: bandwidth and arithmetic that this machine reaches, with all threads. Drawn as the roofs of
+ * the roofline.
  *
- *   copy   memcpy of one slice a thread: the C library picks vectors and, for large sizes, stores that bypass the caches
- *   read   a sum over f32, one slice a thread
- *   fma    independent multiply-adds in registers, f32, and bf16 pairs where the processor has vdpbf16ps */
+ *   copy   memcpy of one slice a thread: the C library picks vectors and, for large sizes, stores that bypass the
+ * caches read   a sum over f32, one slice a thread fma    independent multiply-adds in registers, f32, and bf16 pairs
+ * where the processor has vdpbf16ps */
+#include "ceiling.h"
+#include "pool.h"
+#include "tracker_abi.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ceiling.h"
-#include "pool.h"
-#include "tracker_abi.h"
 
 struct tk_backend_ctx {
 	struct tk_cpu_pool *pool;
@@ -30,7 +31,7 @@ struct tk_plan {
 	uint32_t op, dtype, sets, threads;
 	int64_t bytes;
 	struct slot *slot;
-	const char *in;              /* of the launch that runs */
+	const char *in; /* of the launch that runs */
 	char *out;
 	struct tk_tensor bound[][2];
 };
@@ -58,8 +59,8 @@ static void choose_isa(struct tk_backend_ctx *ctx)
 #ifdef TK_CPU_X86
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 		ctx->isa = &tk_cpu_ceiling_avx2;
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-		__builtin_cpu_supports("avx512vl"))
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
 		ctx->isa = &tk_cpu_ceiling_avx512;
 	ctx->has_bf16 = ctx->isa == &tk_cpu_ceiling_avx512 && __builtin_cpu_supports("avx512bf16");
 #endif
@@ -100,8 +101,8 @@ static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	return fail(err, TK_ABI_UNSUPPORTED, "fma on this processor: f32%s only", ctx->has_bf16 ? " and bf16" : "");
 }
 
-static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int rc = ceiling_supports(ctx, p, err);
 	if (rc)
@@ -121,7 +122,9 @@ static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	plan->sets = sets;
 	plan->threads = threads;
 	snprintf(info->kernel, sizeof(info->kernel), "%s",
-		p->op == TK_OP_COPY ? "memcpy" : plan->dtype == TK_BF16 ? "avx512_bf16" : ctx->isa->name);
+	        p->op == TK_OP_COPY      ? "memcpy"
+	        : plan->dtype == TK_BF16 ? "avx512_bf16"
+	                                 : ctx->isa->name);
 	snprintf(info->algorithm, sizeof(info->algorithm), "%u threads", threads);
 	info->workspace_bytes = threads * sizeof(*plan->slot);
 	info->capturable = 0;
@@ -137,13 +140,15 @@ static void ceiling_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int ceiling_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int ceiling_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count < 2)
 		return fail(err, TK_ABI_INVALID, "no such input set, or fewer than two tensors");
 	size_t values = plan->dtype == TK_BF16 ? sizeof(plan->slot->bits) : sizeof(plan->slot->value);
 	if (plan->op == TK_OP_FMA && (t[TK_T_IN].bytes < values || t[TK_T_OUT].bytes < values))
-		return fail(err, TK_ABI_INVALID, "fma wants %d start values and as many results", (int)TK_CEILING_VALUES);
+		return fail(
+		        err, TK_ABI_INVALID, "fma wants %d start values and as many results", (int)TK_CEILING_VALUES);
 	memcpy(plan->bound[set], t, sizeof(plan->bound[set]));
 	return TK_ABI_OK;
 }
@@ -153,17 +158,20 @@ static void run_slice(void *arg, uint32_t thread)
 {
 	struct tk_plan *plan = arg;
 	struct slot *slot = &plan->slot[thread];
-	int64_t lines = (plan->bytes + 63) / 64, begin = lines * thread / plan->threads * 64, end = lines * (thread + 1) / plan->threads * 64;
+	int64_t lines = (plan->bytes + 63) / 64, begin = lines * thread / plan->threads * 64,
+	        end = lines * (thread + 1) / plan->threads * 64;
 	end = end < plan->bytes ? end : plan->bytes;
 	if (plan->op == TK_OP_COPY)
 		memcpy(plan->out + begin, plan->in + begin, (size_t)(end - begin));
 	else if (plan->op == TK_OP_READ)
-		slot->sum = plan->ctx->isa->sum((const float *)(const void *)(plan->in + begin), (end - begin) / (int64_t)sizeof(float));
+		slot->sum = plan->ctx->isa->sum(
+		        (const float *)(const void *)(plan->in + begin), (end - begin) / (int64_t)sizeof(float));
 	else if (plan->dtype == TK_F32)
 		plan->ctx->isa->fma(plan->bytes / plan->threads, (const float *)(const void *)plan->in, slot->value);
 #ifdef TK_CPU_X86
 	else
-		tk_cpu_ceiling_fma_bf16(plan->bytes / plan->threads, (const uint16_t *)(const void *)plan->in, slot->bits);
+		tk_cpu_ceiling_fma_bf16(
+		        plan->bytes / plan->threads, (const uint16_t *)(const void *)plan->in, slot->bits);
 #endif
 }
 
@@ -190,20 +198,20 @@ static int ceiling_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof(backend),
-		.abi_major = TK_ABI_MAJOR,
-		.abi_minor = TK_ABI_MINOR,
-		.name = "ceiling",
-		.device_kind = "cpu",
-		.description = "what the machine itself reaches: copy and read bandwidth, multiply-adds",
-		.version = ceiling_version,
-		.open = ceiling_open,
-		.close = ceiling_close,
-		.supports = ceiling_supports,
-		.plan = ceiling_plan,
-		.bind = ceiling_bind,
-		.launch = ceiling_launch,
-		.unplan = ceiling_unplan,
+	        .size = sizeof(backend),
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "ceiling",
+	        .device_kind = "cpu",
+	        .description = "what the machine itself reaches: copy and read bandwidth, multiply-adds",
+	        .version = ceiling_version,
+	        .open = ceiling_open,
+	        .close = ceiling_close,
+	        .supports = ceiling_supports,
+	        .plan = ceiling_plan,
+	        .bind = ceiling_bind,
+	        .launch = ceiling_launch,
+	        .unplan = ceiling_unplan,
 	};
 	return &backend;
 }

@@ -1,7 +1,8 @@
-/* The loops of the ceilings, compiled once for each instruction set. The including file defines ISA, LANES and ACCUMULATORS: enough
- * independent multiply-adds to cover latency x units (4 cycles x 2 units = 8 at least), few enough to stay in registers. */
-#include <string.h>
+/* The loops of the ceilings, compiled once for each instruction set. The including file defines ISA, LANES and
+ * ACCUMULATORS: enough independent multiply-adds to cover latency x units (4 cycles x 2 units = 8 at least), few enough
+ * to stay in registers. */
 #include "ceiling.h"
+#include <string.h>
 
 typedef float vec __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 

@@ -1,11 +1,12 @@
 /* The control: a GEMM that never changes, so that a change of its time is the machine's and nobody's code.
  *
- * One file, one thread, no instruction set beyond the baseline, its own compiler flags (CMakeLists.txt): what it compiles to depends on
- * nothing else in the tree. Do not improve it: an edit here breaks the history of every machine. */
+ * One file, one thread, no instruction set beyond the baseline, its own compiler flags (CMakeLists.txt): what it
+ * compiles to depends on nothing else in the tree. Do not improve it: an edit here breaks the history of every machine.
+ */
+#include "tracker_abi.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tracker_abi.h"
 
 struct tk_backend_ctx {
 	int unused;
@@ -55,8 +56,8 @@ static int control_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	return TK_ABI_OK;
 }
 
-static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int rc = control_supports(ctx, p, err);
 	if (rc)
@@ -76,7 +77,8 @@ static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int control_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int control_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count < 3)
 		return fail(err, TK_ABI_INVALID, "no such input set, or fewer than three tensors");
@@ -88,7 +90,8 @@ static int control_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 {
 	const struct tk_gemm *g = plan->g;
 	const struct bound *t = &plan->bound[set];
-	const int64_t a_row = g->ta ? 1 : g->k, a_step = g->ta ? g->m : 1, b_step = g->tb ? 1 : g->n, b_column = g->tb ? g->k : 1;
+	const int64_t a_row = g->ta ? 1 : g->k, a_step = g->ta ? g->m : 1, b_step = g->tb ? 1 : g->n,
+	              b_column = g->tb ? g->k : 1;
 	for (int64_t x = 0; x < g->batch; x++) {
 		const float *a = t->a + x * g->m * g->k, *b = t->b + x * g->k * g->n;
 		float *c = t->c + x * g->m * g->n;
@@ -112,20 +115,20 @@ static void control_unplan(struct tk_plan *plan)
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof(backend),
-		.abi_major = TK_ABI_MAJOR,
-		.abi_minor = TK_ABI_MINOR,
-		.name = "control",
-		.device_kind = "cpu",
-		.description = "a GEMM whose code never changes: tells the machine's drift from a kernel's change",
-		.version = control_version,
-		.open = control_open,
-		.close = control_close,
-		.supports = control_supports,
-		.plan = control_plan,
-		.bind = control_bind,
-		.launch = control_launch,
-		.unplan = control_unplan,
+	        .size = sizeof(backend),
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "control",
+	        .device_kind = "cpu",
+	        .description = "a GEMM whose code never changes: tells the machine's drift from a kernel's change",
+	        .version = control_version,
+	        .open = control_open,
+	        .close = control_close,
+	        .supports = control_supports,
+	        .plan = control_plan,
+	        .bind = control_bind,
+	        .launch = control_launch,
+	        .unplan = control_unplan,
 	};
 	return &backend;
 }

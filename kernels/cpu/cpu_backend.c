@@ -1,16 +1,18 @@
-/* The backend `cpu` at the border: options, what is supported, configurations, plans. The work is in gemm.c, attention.c and nsa.c.
+/* The backend `cpu` at the border: options, what is supported, configurations, plans. The work is in gemm.c,
+ * attention.c and nsa.c.
  *
- * Options of tracker.yml: isa=generic|avx2|avx512 forces an instruction set (the best that the processor has is the default). */
-#include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * Options of tracker.yml: isa=generic|avx2|avx512 forces an instruction set (the best that the processor has is the
+ * default). */
 #include "attention.h"
 #include "gemm.h"
 #include "isa.h"
 #include "nsa.h"
 #include "pool.h"
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct tk_backend_ctx {
 	struct tk_cpu_pool *pool;
@@ -59,15 +61,17 @@ static int read_options(const char *options, struct tk_backend_ctx *ctx, struct 
 	for (const char *p = options ? options : ""; *p;) {
 		size_t n = strcspn(p, ",");
 		if (strncmp(p, "isa=", 4) != 0)
-			return fail(err, TK_ABI_INVALID, "unknown option `%.*s` of the backend cpu, expected isa=NAME", n > 100 ? 100 : (int)n, p);
+			return fail(err, TK_ABI_INVALID, "unknown option `%.*s` of the backend cpu, expected isa=NAME",
+			        n > 100 ? 100 : (int)n, p);
 		name = p + 4;
 		length = n - 4;
 		p += n + (p[n] == ',');
 	}
 	ctx->isa = tk_cpu_isa_find(name, length);
 	if (!ctx->isa)
-		return fail(err, TK_ABI_UNSUPPORTED, "isa=%.*s: this processor or this build has no such instruction set",
-			length > 100 ? 100 : (int)length, name);
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "isa=%.*s: this processor or this build has no such instruction set",
+		        length > 100 ? 100 : (int)length, name);
 	return TK_ABI_OK;
 }
 
@@ -125,11 +129,13 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	}
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names, uint32_t *count,
-	struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
+        uint32_t *count, struct tk_abi_error *err)
 {
 	static const char *const only[] = {"default", NULL};
-	const char *const *list = p->op == TK_OP_GEMM ? tk_cpu_gemm_blockings : p->op == TK_OP_ATTENTION ? tk_cpu_attention_tilings : only;
+	const char *const *list = p->op == TK_OP_GEMM        ? tk_cpu_gemm_blockings
+	                          : p->op == TK_OP_ATTENTION ? tk_cpu_attention_tilings
+	                                                     : only;
 	uint32_t n = 0;
 	while (list[n])
 		n++;
@@ -157,14 +163,16 @@ static void describe(const struct tk_plan *plan, struct tk_plan_info *info)
 {
 	if (plan->op == TK_OP_GEMM) {
 		const struct tk_cpu_gemm *g = &plan->gemm;
-		snprintf(info->kernel, sizeof(info->kernel), "gemm_%s_%dx%d", g->engine->name, g->engine->mr, g->engine->nr);
-		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %u threads as %dx%d", g->blocking, g->threads, (int)g->row_parts,
-			(int)g->column_parts);
+		snprintf(info->kernel, sizeof(info->kernel), "gemm_%s_%dx%d", g->engine->name, g->engine->mr,
+		        g->engine->nr);
+		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %u threads as %dx%d", g->blocking, g->threads,
+		        (int)g->row_parts, (int)g->column_parts);
 		info->workspace_bytes = tk_cpu_gemm_workspace(g);
 	} else if (plan->op == TK_OP_ATTENTION) {
 		const struct tk_cpu_attention *a = &plan->attention;
 		snprintf(info->kernel, sizeof(info->kernel), "attention_%s", a->isa->name);
-		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %d rows, %u threads", a->tiling, (int)a->block, a->threads);
+		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %d rows, %u threads", a->tiling, (int)a->block,
+		        a->threads);
 		info->workspace_bytes = tk_cpu_attention_workspace(a);
 	} else {
 		snprintf(info->kernel, sizeof(info->kernel), "nsa_%s", plan->nsa.isa->name);
@@ -175,8 +183,8 @@ static void describe(const struct tk_plan *plan, struct tk_plan_info *info)
 	info->deterministic = 1;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets, struct tk_plan **out,
-	struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int rc = backend_supports(ctx, p, err);
 	if (rc)
@@ -190,8 +198,8 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	rc = init_work(plan, p, config);
 	if (rc) {
 		free(plan);
-		return rc == TK_ABI_INVALID ? fail(err, rc, "unknown configuration `%.100s`", config) :
-			fail(err, rc, "no memory for the workspace");
+		return rc == TK_ABI_INVALID ? fail(err, rc, "unknown configuration `%.100s`", config)
+		                            : fail(err, rc, "no memory for the workspace");
 	}
 	describe(plan, info);
 	*out = plan;
@@ -211,12 +219,15 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
 {
-	uint32_t least = plan->op == TK_OP_GEMM ? TK_T_C + 1 : plan->op == TK_OP_ATTENTION ? TK_T_O + 1 : TK_T_BLOCKS + 1;
+	uint32_t least = plan->op == TK_OP_GEMM        ? TK_T_C + 1
+	                 : plan->op == TK_OP_ATTENTION ? TK_T_O + 1
+	                                               : TK_T_BLOCKS + 1;
 	if (set >= plan->sets || count < least || count > TK_T_MAX)
-		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with %u tensors", set, count, plan->sets,
-			least);
+		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with %u tensors", set,
+		        count, plan->sets, least);
 	for (uint32_t i = 0; i < TK_T_MAX; i++)
 		plan->bound[set].data[i] = i < count ? tensors[i].data : NULL;
 	return TK_ABI_OK;
@@ -238,21 +249,22 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 const struct tk_backend *tk_backend_entry(void)
 {
 	static const struct tk_backend backend = {
-		.size = sizeof(backend),
-		.abi_major = TK_ABI_MAJOR,
-		.abi_minor = TK_ABI_MINOR,
-		.name = "cpu",
-		.device_kind = "cpu",
-		.description = "in-tree kernels: packed GEMM, tiled attention and sparse attention, vectors chosen by cpuid",
-		.version = backend_version,
-		.open = backend_open,
-		.close = backend_close,
-		.supports = backend_supports,
-		.configs = backend_configs,
-		.plan = backend_plan,
-		.bind = backend_bind,
-		.launch = backend_launch,
-		.unplan = backend_unplan,
+	        .size = sizeof(backend),
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .name = "cpu",
+	        .device_kind = "cpu",
+	        .description =
+	                "in-tree kernels: packed GEMM, tiled attention and sparse attention, vectors chosen by cpuid",
+	        .version = backend_version,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .configs = backend_configs,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan,
 	};
 	return &backend;
 }

@@ -1,22 +1,22 @@
-/* The driver of GEMM: five loops around the micro-kernel, after Goto and van de Geijn (TOMS 34(3), 2008) and BLIS (Van Zee and van de
- * Geijn, TOMS 41(3), 2015).
+/* The driver of GEMM: five loops around the micro-kernel, after Goto and van de Geijn (TOMS 34(3), 2008) and BLIS (Van
+ * Zee and van de Geijn, TOMS 41(3), 2015).
  *
- * A multiply-add needs two operands, a core can do dozens of them in a cycle, and memory delivers a fraction of a number in that time: every
- * number that is loaded must be used many times before it is replaced. So each level of the memory holds one block that is
- * reused by the loop around it:
+ * A multiply-add needs two operands, a core can do dozens of them in a cycle, and memory delivers a fraction of a
+ * number in that time: every number that is loaded must be used many times before it is replaced. So each level of the
+ * memory holds one block that is reused by the loop around it:
  *
  *   registers   an mr x nr tile of C                        for all of k in the block
  *   L1          a panel of A, mr x kc                       while the panels of B stream by
  *   L2          a block of B, kc x nc, packed               while the panels of A change
  *   L3          a block of A, mc x kc, packed               while the blocks of B change
  *
- * The paper stores matrices by columns; ours are stored by rows, so that everything is mirrored: what is said of A there is said of B
- * here. "Packed" means copied into the order in which the micro-kernel reads it: unit stride, no TLB misses, any transposition and any
- * 16-bit type undone on the way. Packing costs O(mk + kn), computing O(mnk).
+ * The paper stores matrices by columns; ours are stored by rows, so that everything is mirrored: what is said of A
+ * there is said of B here. "Packed" means copied into the order in which the micro-kernel reads it: unit stride, no TLB
+ * misses, any transposition and any 16-bit type undone on the way. Packing costs O(mk + kn), computing O(mnk).
  *
- * Threads: C is cut into one rectangle a thread (or whole matrices of the batch), and each thread runs all the loops on its own. Nothing is
- * shared, every element of C is summed by one thread in one order: equal inputs give equal bits with any number of threads. The
- * price is that a panel of B is packed by every thread of a column of rectangles. */
+ * Threads: C is cut into one rectangle a thread (or whole matrices of the batch), and each thread runs all the loops on
+ * its own. Nothing is shared, every element of C is summed by one thread in one order: equal inputs give equal bits
+ * with any number of threads. The price is that a panel of B is packed by every thread of a column of rectangles. */
 #include "gemm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +28,16 @@ struct blocking {
 
 /* kc * 4 bytes * mr should be about a third of L1, kc * nc * 4 bytes about half of L2. */
 static const struct blocking blockings[] = {
-	{"mc3072_kc384_nc384", 3072, 384, 384},
-	{"mc3072_kc256_nc512", 3072, 256, 512},
-	{"mc1536_kc512_nc256", 1536, 512, 256},
-	{"mc3072_kc256_nc128", 3072, 256, 128},
-	{"mc768_kc128_nc1024", 768, 128, 1024},
+        {"mc3072_kc384_nc384", 3072, 384, 384},
+        {"mc3072_kc256_nc512", 3072, 256, 512},
+        {"mc1536_kc512_nc256", 1536, 512, 256},
+        {"mc3072_kc256_nc128", 3072, 256, 128},
+        {"mc768_kc128_nc1024", 768, 128, 1024},
 };
 enum { BLOCKINGS = sizeof(blockings) / sizeof(blockings[0]) };
 
-const char *const tk_cpu_gemm_blockings[] = {
-	"mc3072_kc384_nc384", "mc3072_kc256_nc512", "mc1536_kc512_nc256", "mc3072_kc256_nc128", "mc768_kc128_nc1024", NULL};
+const char *const tk_cpu_gemm_blockings[] = {"mc3072_kc384_nc384", "mc3072_kc256_nc512", "mc1536_kc512_nc256",
+        "mc3072_kc256_nc128", "mc768_kc128_nc1024", NULL};
 
 static const struct blocking *blocking_find(const char *name)
 {
@@ -107,7 +107,8 @@ static void choose_sizes(struct tk_cpu_gemm *x, const struct blocking *b)
 	x->c_floats = g->c == TK_F32 ? 0 : (size_t)(x->mc * columns);
 }
 
-int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa, const char *blocking, uint32_t threads)
+int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa, const char *blocking,
+        uint32_t threads)
 {
 	const struct blocking *b = blocking_find(blocking);
 	const struct tk_cpu_gemm_isa *pairs = g->a == TK_BF16 && g->b == TK_BF16 ? tk_cpu_isa_bf16(isa) : NULL;
@@ -134,7 +135,7 @@ void tk_cpu_gemm_free(struct tk_cpu_gemm *x)
 static size_t thread_floats(const struct tk_cpu_gemm *x)
 {
 	return (size_t)tk_cpu_round_up((int64_t)x->a_floats, 16) + (size_t)tk_cpu_round_up((int64_t)x->b_floats, 16) +
-		(size_t)tk_cpu_round_up((int64_t)x->c_floats, 16);
+	       (size_t)tk_cpu_round_up((int64_t)x->c_floats, 16);
 }
 
 size_t tk_cpu_gemm_workspace(const struct tk_cpu_gemm *x)
@@ -144,15 +145,16 @@ size_t tk_cpu_gemm_workspace(const struct tk_cpu_gemm *x)
 
 /* ---- the loops --------------------------------------------------------------------------------------------- */
 
-/* What one task works on. A and B are addressed as element (i, p) = a + i * a_row + p * a_step, (p, j) = b + p * b_step + j * b_column. */
+/* What one task works on. A and B are addressed as element (i, p) = a + i * a_row + p * a_step, (p, j) = b + p * b_step
+ * + j * b_column. */
 struct task {
 	const struct tk_cpu_gemm *x;
 	const char *a, *b;
 	char *c;
 	int64_t a_row, a_step, b_column, b_step;
-	float *pa, *pb, *pc;                     /* workspace: packed A, packed B, sums of C where C is not f32 */
-	int64_t row0, row1, column0, column1;    /* rectangle of C */
-	int direct;                              /* B is read where it lies: few rows do not repay packing it */
+	float *pa, *pb, *pc;                  /* workspace: packed A, packed B, sums of C where C is not f32 */
+	int64_t row0, row1, column0, column1; /* rectangle of C */
+	int direct;                           /* B is read where it lies: few rows do not repay packing it */
 };
 
 static const char *element(const char *base, int64_t index, uint32_t dtype)
@@ -160,7 +162,8 @@ static const char *element(const char *base, int64_t index, uint32_t dtype)
 	return base + (size_t)index * tk_cpu_dtype_bytes(dtype);
 }
 
-/* Where the sums of C[i][j] go: C itself or, for 16-bit results, the workspace (rows of the block, whole columns of the rectangle). */
+/* Where the sums of C[i][j] go: C itself or, for 16-bit results, the workspace (rows of the block, whole columns of the
+ * rectangle). */
 static float *sums(const struct task *t, int64_t row_in_block, int64_t i, int64_t j, int64_t *ld)
 {
 	if (t->x->g->c == TK_F32) {
@@ -172,8 +175,8 @@ static float *sums(const struct task *t, int64_t row_in_block, int64_t i, int64_
 }
 
 /* A tile at the right edge of C: computed aside, then the columns that exist are copied. */
-static void edge_tile(const struct task *t, int rows, int columns, int64_t steps, const float *a, const float *b, float *c, int64_t ldc,
-	int accumulate)
+static void edge_tile(const struct task *t, int rows, int columns, int64_t steps, const float *a, const float *b,
+        float *c, int64_t ldc, int accumulate)
 {
 	const struct tk_cpu_gemm_isa *e = t->x->engine;
 	float tile[12 * 32];
@@ -184,7 +187,8 @@ static void edge_tile(const struct task *t, int rows, int columns, int64_t steps
 }
 
 /* Loops 2 and 1: the packed block of A (mc x kc) times the block of B (kc x nc). */
-static void multiply_block(const struct task *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t p0, int64_t steps)
+static void multiply_block(
+        const struct task *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t p0, int64_t steps)
 {
 	const struct tk_cpu_gemm_isa *e = t->x->engine;
 	const int in_f32 = t->x->g->c == TK_F32;
@@ -199,8 +203,8 @@ static void multiply_block(const struct task *t, int64_t i0, int64_t i1, int64_t
 			if (columns < e->nr && in_f32)
 				edge_tile(t, rows, columns, steps, a, b, c, ldc, p0 > 0);
 			else if (t->direct && columns == e->nr)
-				e->tile(rows, steps, a, e->mr, (const float *)(const void *)t->b + p0 * t->b_step + j, t->b_step, c, ldc,
-					p0 > 0);
+				e->tile(rows, steps, a, e->mr, (const float *)(const void *)t->b + p0 * t->b_step + j,
+				        t->b_step, c, ldc, p0 > 0);
 			else
 				e->tile(rows, steps, a, e->mr, b, e->nr, c, ldc, p0 > 0);
 		}
@@ -211,10 +215,10 @@ static void pack_b(const struct task *t, int64_t j0, int64_t j1, int64_t p0, int
 {
 	const struct tk_cpu_gemm_isa *e = t->x->engine;
 	const uint32_t dtype = t->x->g->b;
-	int64_t from = t->direct ? j0 + (j1 - j0) / e->nr * e->nr : j0;      /* direct: only the panel that is cut off */
+	int64_t from = t->direct ? j0 + (j1 - j0) / e->nr * e->nr : j0; /* direct: only the panel that is cut off */
 	if (from < j1)
 		e->pack(t->pb + (from - j0) * ((k + e->k_unit - 1) / e->k_unit), e->nr, j1 - from, k,
-			element(t->b, from * t->b_column + p0 * t->b_step, dtype), t->b_column, t->b_step, dtype);
+		        element(t->b, from * t->b_column + p0 * t->b_step, dtype), t->b_column, t->b_step, dtype);
 }
 
 static void narrow_rows(const struct task *t, int64_t i0, int64_t i1)
@@ -223,7 +227,8 @@ static void narrow_rows(const struct task *t, int64_t i0, int64_t i1)
 	for (int64_t i = i0; i < i1; i++) {
 		int64_t ld;
 		const float *from = sums(t, i - i0, i, t->column0, &ld);
-		t->x->isa->narrow(t->c + (size_t)(i * g->n + t->column0) * tk_cpu_dtype_bytes(g->c), from, t->column1 - t->column0, g->c);
+		t->x->isa->narrow(t->c + (size_t)(i * g->n + t->column0) * tk_cpu_dtype_bytes(g->c), from,
+		        t->column1 - t->column0, g->c);
 	}
 }
 
@@ -236,8 +241,8 @@ static void multiply_rectangle(const struct task *t)
 		int64_t i1 = min64(i0 + x->mc, t->row1);
 		for (int64_t p0 = 0; p0 < x->g->k; p0 += x->kc) {
 			int64_t k = min64(x->kc, x->g->k - p0), steps = (k + e->k_unit - 1) / e->k_unit;
-			e->pack(t->pa, e->mr, i1 - i0, k, element(t->a, i0 * t->a_row + p0 * t->a_step, x->g->a), t->a_row, t->a_step,
-				x->g->a);
+			e->pack(t->pa, e->mr, i1 - i0, k, element(t->a, i0 * t->a_row + p0 * t->a_step, x->g->a),
+			        t->a_row, t->a_step, x->g->a);
 			for (int64_t j0 = t->column0; j0 < t->column1; j0 += x->nc) {
 				int64_t j1 = min64(j0 + x->nc, t->column1);
 				pack_b(t, j0, j1, p0, k);
@@ -262,13 +267,13 @@ static void run_task(void *arg, uint32_t thread, int64_t index)
 	const struct tk_gemm *g = x->g;
 	int64_t parts = x->row_parts * x->column_parts, matrix = index / parts, part = index % parts;
 	struct task t = {.x = x,
-		.a = element(l->a, matrix * g->m * g->k, g->a),
-		.b = element(l->b, matrix * g->k * g->n, g->b),
-		.c = (char *)l->c + (size_t)(matrix * g->m * g->n) * tk_cpu_dtype_bytes(g->c),
-		.a_row = g->ta ? 1 : g->k,
-		.a_step = g->ta ? g->m : 1,
-		.b_column = g->tb ? g->k : 1,
-		.b_step = g->tb ? 1 : g->n};
+	        .a = element(l->a, matrix * g->m * g->k, g->a),
+	        .b = element(l->b, matrix * g->k * g->n, g->b),
+	        .c = (char *)l->c + (size_t)(matrix * g->m * g->n) * tk_cpu_dtype_bytes(g->c),
+	        .a_row = g->ta ? 1 : g->k,
+	        .a_step = g->ta ? g->m : 1,
+	        .b_column = g->tb ? g->k : 1,
+	        .b_step = g->tb ? 1 : g->n};
 	t.pa = x->work + thread * thread_floats(x);
 	t.pb = t.pa + tk_cpu_round_up((int64_t)x->a_floats, 16);
 	t.pc = t.pb + tk_cpu_round_up((int64_t)x->b_floats, 16);

@@ -1,9 +1,10 @@
-/* The micro-kernel on pairs of bf16: vdpbf16ps multiplies two bf16 pairs in each f32 lane and adds both products to the accumulator.
+/* The micro-kernel on pairs of bf16: vdpbf16ps multiplies two bf16 pairs in each f32 lane and adds both products to the
+ * accumulator.
  *
  * A packed unit is 4 bytes: elements 2p and 2p + 1 of one line. The drivers see a GEMM with half the steps. */
+#include "isa.h"
 #include <immintrin.h>
 #include <string.h>
-#include "isa.h"
 
 enum { ROWS = 12, LANES = 16 };
 
@@ -12,8 +13,8 @@ static inline __attribute__((always_inline)) __m512bh pair(float f)
 	return (__m512bh)_mm512_castps_si512(_mm512_set1_ps(f));
 }
 
-static inline __attribute__((always_inline)) void tile_rows(const int rows, int64_t steps, const float *a, int64_t lda, const float *b,
-	int64_t ldb, float *c, int64_t ldc, int accumulate)
+static inline __attribute__((always_inline)) void tile_rows(const int rows, int64_t steps, const float *a, int64_t lda,
+        const float *b, int64_t ldb, float *c, int64_t ldc, int accumulate)
 {
 	__m512 acc[ROWS][2];
 #pragma GCC unroll 16
@@ -41,7 +42,8 @@ static inline __attribute__((always_inline)) void tile_rows(const int rows, int6
 		tile_rows(n, steps, a, lda, b, ldb, c, ldc, accumulate); \
 		break;
 
-static void tile(int rows, int64_t steps, const float *a, int64_t lda, const float *b, int64_t ldb, float *c, int64_t ldc, int accumulate)
+static void tile(int rows, int64_t steps, const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
+        int64_t ldc, int accumulate)
 {
 	switch (rows) {
 		TILE_CASE(1)
@@ -74,7 +76,8 @@ static void pack_beside(uint32_t *to, int width, int lines, int64_t k, const uin
 }
 
 /* Lines along k: a pair is one load of 4 bytes. */
-static void pack_along(uint32_t *to, int width, int lines, int64_t k, const uint16_t *from, int64_t across, int64_t along)
+static void pack_along(
+        uint32_t *to, int width, int lines, int64_t k, const uint16_t *from, int64_t across, int64_t along)
 {
 	for (int i = 0; i < lines; i++) {
 		const uint16_t *line = from + i * across;
@@ -85,7 +88,8 @@ static void pack_along(uint32_t *to, int width, int lines, int64_t k, const uint
 	}
 }
 
-static void pack(void *to, int width, int64_t count, int64_t k, const void *from, int64_t across, int64_t along, uint32_t dtype)
+static void pack(
+        void *to, int width, int64_t count, int64_t k, const void *from, int64_t across, int64_t along, uint32_t dtype)
 {
 	uint32_t *panel = to;
 	const uint16_t *lines_from = from;
@@ -102,4 +106,4 @@ static void pack(void *to, int width, int64_t count, int64_t k, const void *from
 }
 
 const struct tk_cpu_gemm_isa tk_cpu_gemm_avx512_bf16 = {
-	.name = "avx512_bf16", .mr = ROWS, .nr = 2 * LANES, .k_unit = 2, .tile = tile, .pack = pack};
+        .name = "avx512_bf16", .mr = ROWS, .nr = 2 * LANES, .k_unit = 2, .tile = tile, .pack = pack};

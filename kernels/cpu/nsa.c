@@ -1,16 +1,18 @@
-/* Native sparse attention, forward (Yuan et al., arXiv 2502.11089, section 3.4): the branches "selected blocks" and "sliding window".
+/* Native sparse attention, forward (Yuan et al., arXiv 2502.11089, section 3.4): the branches "selected blocks" and
+ * "sliding window".
  *
- * Each query has its own list of blocks of keys, so queries cannot be put together as in dense attention. What can be put together are
- * the heads of a group: they share keys, values and, by design of the method, the list. So one query with all heads of its group is the
- * block of rows, the keys of each listed block are fetched once for all of them, and the online softmax runs over the list. The
- * window is a second, independent softmax; both outputs are added.
+ * Each query has its own list of blocks of keys, so queries cannot be put together as in dense attention. What can be
+ * put together are the heads of a group: they share keys, values and, by design of the method, the list. So one query
+ * with all heads of its group is the block of rows, the keys of each listed block are fetched once for all of them, and
+ * the online softmax runs over the list. The window is a second, independent softmax; both outputs are added.
  *
- * Keys and values are converted to the micro-kernel's order once for all queries. A block that is listed twice counts twice. */
+ * Keys and values are converted to the micro-kernel's order once for all queries. A block that is listed twice counts
+ * twice. */
 #include "nsa.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS = 64, QUERIES = 16 };        /* keys in a panel, queries in a task */
+enum { KEYS = 64, QUERIES = 16 }; /* keys in a panel, queries in a task */
 
 static int64_t min64(int64_t a, int64_t b)
 {
@@ -20,7 +22,8 @@ static int64_t min64(int64_t a, int64_t b)
 /* A group of up to 16 heads would leave half of an AVX-512 tile empty. */
 static const struct tk_cpu_isa *fitting(const struct tk_cpu_isa *isa, int64_t group)
 {
-	const struct tk_cpu_isa *narrower = isa == tk_cpu_isa_find("avx512", 6) && group <= isa->f32.nr / 2 ? tk_cpu_isa_find("avx2", 4) : NULL;
+	const struct tk_cpu_isa *narrower =
+	        isa == tk_cpu_isa_find("avx512", 6) && group <= isa->f32.nr / 2 ? tk_cpu_isa_find("avx2", 4) : NULL;
 	return narrower ? narrower : isa;
 }
 
@@ -28,8 +31,17 @@ int tk_cpu_nsa_init(struct tk_cpu_nsa *x, const struct tk_nsa *n, const struct t
 {
 	memset(x, 0, sizeof(*x));
 	x->n = n;
-	x->shape = (struct tk_cpu_shape){.b = n->b, .h = n->h, .hkv = n->hkv, .sq = n->s, .skv = n->s, .d = n->d, .dv = n->d,
-		.group = n->h / n->hkv, .dtype = n->dtype, .causal = n->causal, .scale = (float)n->scale};
+	x->shape = (struct tk_cpu_shape){.b = n->b,
+	        .h = n->h,
+	        .hkv = n->hkv,
+	        .sq = n->s,
+	        .skv = n->s,
+	        .d = n->d,
+	        .dv = n->d,
+	        .group = n->h / n->hkv,
+	        .dtype = n->dtype,
+	        .causal = n->causal,
+	        .scale = (float)n->scale};
 	x->isa = fitting(isa, x->shape.group);
 	x->threads = threads;
 	x->rows = calloc(threads, sizeof(*x->rows));
@@ -57,7 +69,7 @@ void tk_cpu_nsa_free(struct tk_cpu_nsa *x)
 size_t tk_cpu_nsa_workspace(const struct tk_cpu_nsa *x)
 {
 	return (size_t)(x->kv.heads * x->kv.head_floats) * sizeof(float) + x->threads * tk_cpu_rows_bytes(&x->rows[0]) +
-		x->threads * (size_t)(x->shape.group * x->n->d) * sizeof(float);
+	       x->threads * (size_t)(x->shape.group * x->n->d) * sizeof(float);
 }
 
 struct launch {
@@ -65,7 +77,7 @@ struct launch {
 	const char *q;
 	char *o;
 	const int32_t *blocks;
-	int64_t first_head, chunks;      /* of this round; chunks of queries in a head */
+	int64_t first_head, chunks; /* of this round; chunks of queries in a head */
 };
 
 /* Looks at begin .. end-1, which may lie in several panels. */
@@ -101,7 +113,7 @@ static void run_query(const struct launch *l, struct tk_cpu_rows *r, float *both
 	tk_cpu_rows_reset(r);
 	for (int64_t c = 0; c < s->group; c++) {
 		tk_cpu_rows_load(r, l->x->isa, c, l->q + (size_t)(row + c * s->d) * bytes, s->dtype);
-		r->seen[c] = s->skv;                               /* ranges are cut before they are looked at */
+		r->seen[c] = s->skv; /* ranges are cut before they are looked at */
 	}
 	memset(both, 0, (size_t)(s->group * s->d) * sizeof(*both));
 	for (int64_t i = 0; i < n->selected_blocks; i++)
@@ -124,8 +136,8 @@ static void run_chunk(void *arg, uint32_t thread, int64_t index)
 		run_query(l, &l->x->rows[thread], l->x->both + thread * s->group * s->d, index / l->chunks, query);
 }
 
-void tk_cpu_nsa_run(const struct tk_cpu_nsa *x, struct tk_cpu_pool *pool, const void *q, const void *k, const void *v, void *o,
-	const int32_t *blocks)
+void tk_cpu_nsa_run(const struct tk_cpu_nsa *x, struct tk_cpu_pool *pool, const void *q, const void *k, const void *v,
+        void *o, const int32_t *blocks)
 {
 	const struct tk_cpu_shape *s = &x->shape;
 	struct launch l = {.x = x, .q = q, .o = o, .blocks = blocks, .chunks = (s->sq + QUERIES - 1) / QUERIES};

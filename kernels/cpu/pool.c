@@ -1,22 +1,22 @@
 /* The pool of threads: a generation counter starts a run, a counter of the threads still at work ends it. */
+#include "pool.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include "pool.h"
 
-enum { SPINS = 4000 };          /* some 20 to 100 us, depending on the cost of a pause */
+enum { SPINS = 4000 }; /* some 20 to 100 us, depending on the cost of a pause */
 
 struct tk_cpu_pool {
 	uint32_t threads, started;
 	pthread_t *handle;
 	pthread_mutex_t lock;
 	pthread_cond_t wake, done;
-	atomic_uint generation;       /* raised under `lock` when a run starts */
-	atomic_uint busy;             /* threads that have not finished the run */
+	atomic_uint generation; /* raised under `lock` when a run starts */
+	atomic_uint busy;       /* threads that have not finished the run */
 	atomic_bool quit;
-	uint32_t active;              /* threads that take part in the run */
+	uint32_t active; /* threads that take part in the run */
 	void (*work)(void *arg, uint32_t thread);
 	void *arg;
 };
@@ -178,8 +178,8 @@ static void take_tasks(void *arg, uint32_t thread)
 		t->task(t->arg, thread, i);
 }
 
-void tk_cpu_pool_tasks(struct tk_cpu_pool *pool, uint32_t threads, int64_t tasks, void (*task)(void *arg, uint32_t thread, int64_t index),
-	void *arg)
+void tk_cpu_pool_tasks(struct tk_cpu_pool *pool, uint32_t threads, int64_t tasks,
+        void (*task)(void *arg, uint32_t thread, int64_t index), void *arg)
 {
 	struct tasks t = {.task = task, .arg = arg, .count = tasks};
 	tk_cpu_pool_run(pool, (int64_t)threads < tasks ? threads : (uint32_t)tasks, take_tasks, &t);

@@ -1,13 +1,13 @@
-/* What tiled attention and sparse attention have in common: keys and values in the micro-kernel's order, and a block of queries
- * that looks at a panel of keys.
+/* What tiled attention and sparse attention have in common: keys and values in the micro-kernel's order, and a block of
+ * queries that looks at a panel of keys.
  *
  * Scores are computed transposed, S^T = K Q^T: keys are the rows of the micro-kernel's tile, queries its columns. Then
  *  - the softmax runs down the keys with one query in each lane: no horizontal maximum, no horizontal sum;
  *  - S^T [key][query] is, as it lies, the packed A operand of O += P V: nothing is moved between the two products. */
+#include "attention.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "attention.h"
 
 static int64_t min64(int64_t a, int64_t b)
 {
@@ -24,7 +24,8 @@ static float *floats_new(int64_t n)
 /* A round of heads is converted, then used: enough heads for all threads, and as many as 64 MB hold. */
 enum { ROUND_BYTES = 64 << 20 };
 
-int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa, int64_t width, uint32_t threads)
+int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa, int64_t width,
+        uint32_t threads)
 {
 	kv->width = width;
 	kv->panels = (shape->skv + width - 1) / width;
@@ -51,21 +52,22 @@ static void fill_panel(void *arg, uint32_t thread, int64_t index)
 	const struct tk_cpu_kv *kv = f->kv;
 	int64_t slot = index / kv->panels, panel = index % kv->panels, head = f->first + slot;
 	int64_t key = panel * kv->width, keys = min64(kv->width, s->skv - key);
-	int64_t token = head / s->hkv * s->skv + key;                  /* of the first key, over all batches */
+	int64_t token = head / s->hkv * s->skv + key; /* of the first key, over all batches */
 	size_t bytes = tk_cpu_dtype_bytes(s->dtype);
 	float *to_k = kv->memory + slot * kv->head_floats + key * s->d;
 	float *to_v = kv->memory + slot * kv->head_floats + kv->panels * kv->width * s->d + key * kv->dvp;
 
-	f->isa->f32.pack(to_k, (int)kv->width, keys, s->d, f->k + (size_t)((token * s->hkv + head % s->hkv) * s->d) * bytes,
-		s->hkv * s->d, 1, s->dtype);
+	f->isa->f32.pack(to_k, (int)kv->width, keys, s->d,
+	        f->k + (size_t)((token * s->hkv + head % s->hkv) * s->d) * bytes, s->hkv * s->d, 1, s->dtype);
 	for (int64_t i = 0; i < keys; i++, to_v += kv->dvp) {
-		f->isa->widen(to_v, f->v + (size_t)(((token + i) * s->hkv + head % s->hkv) * s->dv) * bytes, s->dv, s->dtype);
+		f->isa->widen(
+		        to_v, f->v + (size_t)(((token + i) * s->hkv + head % s->hkv) * s->dv) * bytes, s->dv, s->dtype);
 		memset(to_v + s->dv, 0, (size_t)(kv->dvp - s->dv) * sizeof(*to_v));
 	}
 }
 
-void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa, struct tk_cpu_pool *pool,
-	uint32_t threads, int64_t first, int64_t count, const void *k, const void *v)
+void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa,
+        struct tk_cpu_pool *pool, uint32_t threads, int64_t first, int64_t count, const void *k, const void *v)
 {
 	struct fill f = {kv, shape, isa, first, k, v};
 	tk_cpu_pool_tasks(pool, threads, count * kv->panels, fill_panel, &f);
@@ -100,7 +102,8 @@ void tk_cpu_rows_free(struct tk_cpu_rows *r)
 
 size_t tk_cpu_rows_bytes(const struct tk_cpu_rows *r)
 {
-	return (size_t)(r->columns * (r->d + r->width + r->dvp + 3)) * sizeof(float) + (size_t)r->columns * sizeof(*r->seen);
+	return (size_t)(r->columns * (r->d + r->width + r->dvp + 3)) * sizeof(float) +
+	       (size_t)r->columns * sizeof(*r->seen);
 }
 
 void tk_cpu_rows_restart(struct tk_cpu_rows *r)
@@ -119,7 +122,8 @@ void tk_cpu_rows_reset(struct tk_cpu_rows *r)
 	tk_cpu_rows_restart(r);
 }
 
-void tk_cpu_rows_load(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, int64_t column, const void *q, uint32_t dtype)
+void tk_cpu_rows_load(
+        struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, int64_t column, const void *q, uint32_t dtype)
 {
 	int nr = isa->f32.nr;
 	float *to = r->q + column / nr * nr * r->d + column % nr;
@@ -135,21 +139,22 @@ void tk_cpu_rows_load(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, int64
 }
 
 /* S^T of the keys begin .. end-1; what a column must not see becomes what is -inf after scaling. */
-static void scores(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const float *k, int64_t begin, int64_t end, float unseen)
+static void scores(
+        struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const float *k, int64_t begin, int64_t end, float unseen)
 {
 	const struct tk_cpu_gemm_isa *e = &isa->f32;
 	const float *panel = k + begin / r->width * r->width * r->d + begin % r->width;
 	for (int64_t i = 0; i < end - begin; i += e->mr)
 		for (int64_t c = 0; c < r->columns; c += e->nr)
 			e->tile((int)min64(e->mr, end - begin - i), r->d, panel + i, r->width, r->q + c * r->d, e->nr,
-				r->s + i * r->columns + c, r->columns, 0);
+			        r->s + i * r->columns + c, r->columns, 0);
 	for (int64_t c = 0; c < r->columns; c++)
 		for (int64_t j = r->seen[c] > begin ? r->seen[c] : begin; j < end; j++)
 			r->s[(j - begin) * r->columns + c] = unseen;
 }
 
-void tk_cpu_rows_look(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const struct tk_cpu_kv *kv, int64_t slot, int64_t begin,
-	int64_t end, float scale)
+void tk_cpu_rows_look(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const struct tk_cpu_kv *kv, int64_t slot,
+        int64_t begin, int64_t end, float scale)
 {
 	const struct tk_cpu_gemm_isa *e = &isa->f32;
 	const float *k = kv->memory + slot * kv->head_floats;
@@ -164,7 +169,7 @@ void tk_cpu_rows_look(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const
 	for (int64_t c = 0; c < r->used; c += e->mr)
 		for (int64_t j = 0; j < r->dvp; j += e->nr)
 			e->tile((int)min64(e->mr, r->used - c), end - begin, r->s + c, r->columns, v + j, kv->dvp,
-				r->o + c * r->dvp + j, r->dvp, 1);
+			        r->o + c * r->dvp + j, r->dvp, 1);
 }
 
 void tk_cpu_rows_finish(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, int64_t column)

@@ -200,7 +200,8 @@ static int null_fill(struct tk_device *dev, void *to, unsigned char value, size_
 	return TK_ABI_OK;
 }
 
-static int null_same(struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same, struct tk_abi_error *err)
+static int null_same(
+        struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same, struct tk_abi_error *err)
 {
 	*same = memcmp(a, b, bytes) == 0;
 	return TK_ABI_OK;

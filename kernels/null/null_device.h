@@ -12,7 +12,7 @@ struct tk_device {
 	uint32_t capturing; /* launches go into a graph instead of moving the clock */
 	uint32_t throttled; /* what telemetry says */
 	double now_ns, captured_ns;
-	double strain_until_ns, strain_share;    /* until then, launches take (1 + share) times as long */
+	double strain_until_ns, strain_share; /* until then, launches take (1 + share) times as long */
 	uint64_t allocated;
 };
 

@@ -13,22 +13,27 @@ struct tk_error;
 struct tk_buf {
 	char *data;
 	size_t len, cap;
-	size_t max;     /* 0: TK_BUF_MAX_DEFAULT */
-	int status;     /* 0, TK_ENOMEM, or TK_EDATA where max was reached */
+	size_t max; /* 0: TK_BUF_MAX_DEFAULT */
+	int status; /* 0, TK_ENOMEM, or TK_EDATA where max was reached */
 };
 
 #define TK_BUF_MAX_DEFAULT ((size_t)1 << 30)
-#define TK_BUF_INIT {0}
+#define TK_BUF_INIT \
+	{ \
+		0 \
+	}
 
 void tk_buf_add(struct tk_buf *b, const void *data, size_t len);
 void tk_buf_str(struct tk_buf *b, const char *s);
 void tk_buf_char(struct tk_buf *b, char c);
 void tk_buf_printf(struct tk_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tk_buf_vprintf(struct tk_buf *b, const char *fmt, va_list ap);
-void tk_buf_utf8(struct tk_buf *b, const char *s, size_t len);   /* malformed UTF-8 becomes U+FFFD: what follows is valid */
-void tk_buf_clear(struct tk_buf *b);                          /* len = 0, keeps the memory and forgets a failure */
-const char *tk_buf_cstr(const struct tk_buf *b);              /* "" where empty or failed; lives until the next change */
-char *tk_buf_detach(struct tk_buf *b, struct tk_error *err);  /* caller frees; NULL where it had failed; b is empty afterwards */
+void tk_buf_utf8(
+        struct tk_buf *b, const char *s, size_t len); /* malformed UTF-8 becomes U+FFFD: what follows is valid */
+void tk_buf_clear(struct tk_buf *b);                  /* len = 0, keeps the memory and forgets a failure */
+const char *tk_buf_cstr(const struct tk_buf *b);      /* "" where empty or failed; lives until the next change */
+char *tk_buf_detach(
+        struct tk_buf *b, struct tk_error *err); /* caller frees; NULL where it had failed; b is empty afterwards */
 int tk_buf_status(const struct tk_buf *b, struct tk_error *err);
 void tk_buf_free(struct tk_buf *b);
 

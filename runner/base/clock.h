@@ -9,13 +9,14 @@
 struct tk_error;
 
 int64_t tk_clock_mono_ns(void);
-int64_t tk_clock_now_s(void);                                         /* seconds since the epoch, UTC */
+int64_t tk_clock_now_s(void); /* seconds since the epoch, UTC */
 void tk_clock_sleep_ns(int64_t ns);
 
 #define TK_TIME_ISO_SIZE 32
-const char *tk_time_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE]);     /* 2026-11-21T09:42:00Z; returns out */
-const char *tk_time_day(int64_t t_s, char out[TK_TIME_ISO_SIZE]);     /* 2026-11-21; returns out */
-int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err); /* 2026-11-21, 2026-11-21T09:42[:00][Z|+hh:mm], @seconds */
+const char *tk_time_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE]); /* 2026-11-21T09:42:00Z; returns out */
+const char *tk_time_day(int64_t t_s, char out[TK_TIME_ISO_SIZE]); /* 2026-11-21; returns out */
+int tk_time_parse(const char *text, int64_t *t_s,
+        struct tk_error *err); /* 2026-11-21, 2026-11-21T09:42[:00][Z|+hh:mm], @seconds */
 
 /* "90s", "15m", "2h", "7d", "2w", "500ms" (rounded up to 1 s), a plain number is seconds. */
 int tk_duration_parse(const char *text, int64_t *seconds, struct tk_error *err);

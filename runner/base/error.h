@@ -8,34 +8,36 @@
 
 enum tk_status {
 	TK_OK = 0,
-	TK_EUSAGE = -1,       /* the command line is wrong */
-	TK_ECONFIG = -2,      /* a file that the user wrote is wrong */
-	TK_EIO = -3,          /* the system refused: open, read, write, spawn */
+	TK_EUSAGE = -1,  /* the command line is wrong */
+	TK_ECONFIG = -2, /* a file that the user wrote is wrong */
+	TK_EIO = -3,     /* the system refused: open, read, write, spawn */
 	TK_ENOMEM = -4,
 	TK_ENOTFOUND = -5,
-	TK_EDATA = -6,        /* data of others is malformed: wire, result, bundle, import */
+	TK_EDATA = -6, /* data of others is malformed: wire, result, bundle, import */
 	TK_ETIMEOUT = -7,
-	TK_ECRASH = -8,       /* a child process died */
-	TK_ENOSPC = -9,       /* disk full: stop, nothing half-written */
+	TK_ECRASH = -8, /* a child process died */
+	TK_ENOSPC = -9, /* disk full: stop, nothing half-written */
 	TK_EUNSUPPORTED = -10,
-	TK_EBUSY = -11,       /* somebody else holds the lock */
-	TK_EVERSION = -12,    /* made by a newer tracker */
+	TK_EBUSY = -11,    /* somebody else holds the lock */
+	TK_EVERSION = -12, /* made by a newer tracker */
 	TK_EINTERNAL = -13,
-	TK_ECANCELED = -14,   /* the user asked to stop (SIGINT, SIGTERM) */
+	TK_ECANCELED = -14, /* the user asked to stop (SIGINT, SIGTERM) */
 };
 
 struct tk_error {
 	int status;
-	char message[2048];   /* complete sentence without the final full stop; never a newline at its end */
+	char message[2048]; /* complete sentence without the final full stop; never a newline at its end */
 };
 
 /* Writes status and message; an over-long message is cut. Returns status, so that `return tk_fail(...)` reads well. */
 int tk_fail(struct tk_error *err, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* As tk_fail with ": strerror(errno)" appended; ENOSPC and EDQUOT become TK_ENOSPC, ENOENT TK_ENOTFOUND, ENOMEM TK_ENOMEM, the rest TK_EIO. */
+/* As tk_fail with ": strerror(errno)" appended; ENOSPC and EDQUOT become TK_ENOSPC, ENOENT TK_ENOTFOUND, ENOMEM
+ * TK_ENOMEM, the rest TK_EIO. */
 int tk_fail_errno(struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "fmt: " in front of the message that is there. Returns err->status (TK_EINTERNAL where err is NULL or holds no error). */
+/* Puts "fmt: " in front of the message that is there. Returns err->status (TK_EINTERNAL where err is NULL or holds no
+ * error). */
 int tk_context(struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The analyser of clang sees one file at a time: it is told that what failed does not return 0. */

@@ -1,6 +1,7 @@
 /* The log: human lines on stderr, the same events as JSON lines in --log=FILE.
  *
- * The level and the two sinks are the only global mutable state of the program. Results never go here (stdout is results). */
+ * The level and the two sinks are the only global mutable state of the program. Results never go here (stdout is
+ * results). */
 #ifndef TK_BASE_LOG_H
 #define TK_BASE_LOG_H
 #include <jansson.h>
@@ -10,13 +11,14 @@ struct tk_error;
 
 enum tk_log_level { TK_LOG_ERROR, TK_LOG_WARN, TK_LOG_INFO, TK_LOG_DEBUG };
 
-void tk_log_set_level(enum tk_log_level level);                     /* what reaches stderr; the file gets everything */
-int tk_log_open(const char *jsonl_path, struct tk_error *err);      /* appends; each line {"time","level","event","message",fields...} */
+void tk_log_set_level(enum tk_log_level level); /* what reaches stderr; the file gets everything */
+int tk_log_open(const char *jsonl_path,
+        struct tk_error *err); /* appends; each line {"time","level","event","message",fields...} */
 void tk_log_close(void);
 
 /* `event` is a stable word for programs ("build_failed"); `fields` (a JSON object, may be NULL) is stolen. */
 void tk_log(enum tk_log_level level, const char *event, json_t *fields, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+        __attribute__((format(printf, 4, 5)));
 /* For the file only: what stderr has been told in another form. */
 void tk_log_record(enum tk_log_level level, const char *event, json_t *fields, const char *message);
 

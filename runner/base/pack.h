@@ -2,14 +2,15 @@
  * links that point outside and device nodes are refused before anything is written. */
 #ifndef TK_BASE_PACK_H
 #define TK_BASE_PACK_H
-#include <stddef.h>
 #include "base/buf.h"
+#include <stddef.h>
 
 struct tk_error;
 
 int tk_pack(const void *data, size_t len, struct tk_buf *out, struct tk_error *err);
 int tk_unpack(const void *data, size_t len, size_t max_bytes, struct tk_buf *out, struct tk_error *err);
-int tk_archive_write(const char *archive_path, const char *dir, struct tk_error *err);            /* the content of dir, sorted, no owners, mtime 0 */
+int tk_archive_write(const char *archive_path, const char *dir,
+        struct tk_error *err); /* the content of dir, sorted, no owners, mtime 0 */
 int tk_archive_extract(const char *archive_path, const char *dir, size_t max_bytes, struct tk_error *err);
 
 #endif

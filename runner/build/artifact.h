@@ -1,9 +1,9 @@
 /* What the files of runner/build/ share. */
 #ifndef TK_BUILD_ARTIFACT_H
 #define TK_BUILD_ARTIFACT_H
-#include <stdbool.h>
 #include "base/hash.h"
 #include "build/build.h"
+#include <stdbool.h>
 
 struct tk_error;
 struct tk_lock;
@@ -11,10 +11,11 @@ struct tk_lock;
 /* key.c */
 struct tk_build_key {
 	char hex[TK_HASH_HEX_SIZE];
-	char *toolchain;           /* for people; caller frees */
+	char *toolchain; /* for people; caller frees */
 };
 /* TK_ENOTFOUND where a tool of the adapter is not installed. */
-int tk_build_key(const struct tk_build_spec *spec, const char *kernels_dir, struct tk_build_key *out, struct tk_error *err);
+int tk_build_key(
+        const struct tk_build_spec *spec, const char *kernels_dir, struct tk_build_key *out, struct tk_error *err);
 
 /* manifest.c */
 int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err);
@@ -25,14 +26,14 @@ int tk_manifest_verify(const char *dir, struct tk_error *err);
 
 /* cache.c */
 bool tk_key_valid(const char *key);
-char *tk_cache_artifacts(const char *cache_dir);                          /* <cache>/artifacts; NULL: no memory */
+char *tk_cache_artifacts(const char *cache_dir); /* <cache>/artifacts; NULL: no memory */
 int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct tk_lock **out, struct tk_error *err);
 /* Renames a finished folder to its place in the cache, over an older artifact of that key. */
 int tk_cache_publish(const char *cache_dir, const char *key, const char *from, struct tk_error *err);
 
 /* scan.c: what a build left behind */
 bool tk_backend_name_valid(const char *name);
-char *tk_backend_file(const char *dir, const char *name);                 /* <dir>/lib/tk_backend_<name>.so */
+char *tk_backend_file(const char *dir, const char *name); /* <dir>/lib/tk_backend_<name>.so */
 /* Fills the backends of `a` from <dir>/lib. TK_EDATA says what is wrong with them. */
 int tk_scan_backends(struct tk_artifact *a, const char *dir, struct tk_error *err);
 int tk_scan_backend(const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err);

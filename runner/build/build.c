@@ -1,10 +1,5 @@
 /* Runs an adapter on a revision and publishes what it leaves. */
 #include "build/build.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -12,15 +7,20 @@
 #include "base/proc.h"
 #include "build/artifact.h"
 #include "upstream/upstream.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define RETRY_S (24 * 3600)        /* a failed build may have been the network's or the disk's fault */
+#define RETRY_S (24 * 3600) /* a failed build may have been the network's or the disk's fault */
 
 /* One build at work. */
 struct job {
 	const struct tk_build_spec *spec;
 	char *kernels_dir;
-	char *source;              /* work tree; given back with tk_source_discard */
-	char *temp;                /* <artifacts>/.new-...: out/, build/, tmp/ */
+	char *source; /* work tree; given back with tk_source_discard */
+	char *temp;   /* <artifacts>/.new-...: out/, build/, tmp/ */
 	char *out, *build, *tmp, *log;
 	struct tk_artifact *artifact;
 };
@@ -87,7 +87,8 @@ static int prepare(struct job *j, struct tk_error *err)
 	j->log = j->out ? tk_path_join(j->out, "build.log") : NULL;
 	if (!j->log || !j->build || !j->tmp)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	if ((status = tk_dir_make(j->out, err)) || (status = tk_dir_make(j->build, err)) || (status = tk_dir_make(j->tmp, err)))
+	if ((status = tk_dir_make(j->out, err)) || (status = tk_dir_make(j->build, err)) ||
+	        (status = tk_dir_make(j->tmp, err)))
 		return status;
 	return tk_source_checkout(spec->source, spec->revision, &j->source, err);
 }
@@ -115,7 +116,10 @@ static int describe(struct job *j, const struct tk_build_key *key, struct tk_err
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-struct env { char *vars[16]; size_t count; };
+struct env {
+	char *vars[16];
+	size_t count;
+};
 
 static int put_env(struct env *e, const char *name, const char *value, struct tk_error *err)
 {
@@ -136,10 +140,12 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	const struct tk_build_spec *spec = j->spec;
 	char jobs[16];
 	snprintf(jobs, sizeof(jobs), "%u", spec->jobs ? spec->jobs : 1);
-	const struct { const char *name, *value; } vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->out}, {"TK_KERNELS", j->kernels_dir},
-		{"TK_JOBS", jobs}, {"TK_ARCH", or_default(spec->arch, "native")}, {"TK_FLAGS", or_default(spec->flags, "")},
-		{"CC", or_default(getenv("CC"), "cc")}, {"CXX", or_default(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
-		{"TMPDIR", j->tmp}, {"SOURCE_DATE_EPOCH", "315532800"}};
+	const struct {
+		const char *name, *value;
+	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->out}, {"TK_KERNELS", j->kernels_dir}, {"TK_JOBS", jobs},
+	        {"TK_ARCH", or_default(spec->arch, "native")}, {"TK_FLAGS", or_default(spec->flags, "")},
+	        {"CC", or_default(getenv("CC"), "cc")}, {"CXX", or_default(getenv("CXX"), "c++")},
+	        {"LDFLAGS", "-Wl,--emit-relocs"}, {"TMPDIR", j->tmp}, {"SOURCE_DATE_EPOCH", "315532800"}};
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < sizeof(vars) / sizeof(*vars); i++)
 		status = put_env(e, vars[i].name, vars[i].value, err);
@@ -170,7 +176,8 @@ static int set_message(const struct job *j, enum tk_build_status how, char *mess
 }
 
 /* How it ended -> status and message of the artifact. */
-static int judge(struct job *j, const struct tk_proc_spec *proc, const struct tk_proc_result *result, struct tk_error *err)
+static int judge(
+        struct job *j, const struct tk_proc_spec *proc, const struct tk_proc_result *result, struct tk_error *err)
 {
 	struct tk_artifact *a = j->artifact;
 	struct tk_error why = {0};
@@ -182,7 +189,8 @@ static int judge(struct job *j, const struct tk_proc_spec *proc, const struct tk
 	}
 	if (result->exit_code != 0) {
 		if (tk_log_disk_full(j->log))
-			return tk_fail(err, TK_ENOSPC, "%s: no space left on the disk during the build", j->spec->source->name);
+			return tk_fail(err, TK_ENOSPC, "%s: no space left on the disk during the build",
+			        j->spec->source->name);
 		text = tk_log_first_error(j->log);
 		if (text && !*text) {
 			free(text);
@@ -205,8 +213,12 @@ static int run_adapter(struct job *j, struct tk_error *err)
 	struct tk_proc_result result = {0};
 	int status = absolute ? make_env(j, &env, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	const char *const argv[] = {absolute, NULL};
-	const struct tk_proc_spec proc = {.argv = argv, .env = (const char *const *)env.vars, .cwd = j->build, .log_path = j->log,
-		.deadline_s = j->spec->deadline_s, .memory_limit_bytes = j->spec->memory_limit_bytes};
+	const struct tk_proc_spec proc = {.argv = argv,
+	        .env = (const char *const *)env.vars,
+	        .cwd = j->build,
+	        .log_path = j->log,
+	        .deadline_s = j->spec->deadline_s,
+	        .memory_limit_bytes = j->spec->memory_limit_bytes};
 	if (!status)
 		status = tk_proc_run(&proc, &result, err);
 	if (!status) {
@@ -268,8 +280,8 @@ static void job_free(struct job *j)
 	tk_artifact_free(j->artifact);
 }
 
-static int build_anew(const struct tk_build_spec *spec, char *kernels_dir, const struct tk_build_key *key, struct tk_artifact **out,
-	struct tk_error *err)
+static int build_anew(const struct tk_build_spec *spec, char *kernels_dir, const struct tk_build_key *key,
+        struct tk_artifact **out, struct tk_error *err)
 {
 	struct job j = {.spec = spec, .kernels_dir = kernels_dir};
 	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->source->name, spec->revision);
@@ -309,7 +321,8 @@ int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct 
 	if (!status && (status = tk_build_key(spec, kernels_dir, &key, err)))
 		tk_context(err, "%s", spec->source->name);
 	if (!status)
-		status = tk_cache_lock(spec->cache_dir, key.hex, spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err);
+		status = tk_cache_lock(
+		        spec->cache_dir, key.hex, spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err);
 	if (!status && !find_cached(spec, key.hex, out))
 		status = build_anew(spec, kernels_dir, &key, out, err);
 	tk_lock_release(lock);
@@ -318,7 +331,8 @@ int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct 
 	return status;
 }
 
-/* ---- backends that are there already ------------------------------------------------------------------------------ */
+/* ---- backends that are there already ------------------------------------------------------------------------------
+ */
 
 static int fill_installed(struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
 {
@@ -342,7 +356,8 @@ static int fill_installed(struct tk_artifact *a, const char *path, const char *n
 	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 }
 
-int tk_build_installed(const char *backend_path, const char *backend_name, struct tk_artifact **out, struct tk_error *err)
+int tk_build_installed(
+        const char *backend_path, const char *backend_name, struct tk_artifact **out, struct tk_error *err)
 {
 	if (!tk_backend_name_valid(backend_name))
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a backend's name", backend_name);
@@ -353,7 +368,8 @@ int tk_build_installed(const char *backend_path, const char *backend_name, struc
 	if (!status)
 		status = fill_installed(a, backend_path, backend_name, err);
 	if (!status) {
-		char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream, &a->revision, &a->adapter, &a->arch, &a->flags};
+		char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream, &a->revision,
+		        &a->adapter, &a->arch, &a->flags};
 		for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++) {
 			if (!(*texts[i] = strdup("")))
 				status = tk_fail(err, TK_ENOMEM, "no memory");

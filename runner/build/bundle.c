@@ -1,13 +1,13 @@
 /* Artifacts as one .tar.zst, so that a build host can feed measuring hosts. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/file.h"
 #include "base/pack.h"
 #include "build/artifact.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define BUNDLE_MAX ((size_t)16 << 30)      /* unpacked bytes that an import may write */
+#define BUNDLE_MAX ((size_t)16 << 30) /* unpacked bytes that an import may write */
 
 static int copy_artifact(const char *cache_dir, const char *key, const char *to, struct tk_error *err)
 {
@@ -19,7 +19,8 @@ static int copy_artifact(const char *cache_dir, const char *key, const char *to,
 	if (!target)
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	else if (a->status != TK_BUILD_OK)
-		status = tk_fail(err, TK_EUSAGE, "the artifact %.12s is of a failed build, it is not worth moving", key);
+		status =
+		        tk_fail(err, TK_EUSAGE, "the artifact %.12s is of a failed build, it is not worth moving", key);
 	if (!status)
 		status = tk_dir_copy(a->dir, target, err);
 	free(target);
@@ -27,7 +28,8 @@ static int copy_artifact(const char *cache_dir, const char *key, const char *to,
 	return status;
 }
 
-int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count, const char *file, struct tk_error *err)
+int tk_artifact_export(
+        const char *cache_dir, const char *const *keys, size_t count, const char *file, struct tk_error *err)
 {
 	char *artifacts = tk_cache_artifacts(cache_dir);
 	char *temp = NULL;
@@ -56,7 +58,8 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
 	if (!tk_key_valid(key))
-		return tk_fail(err, TK_EDATA, "it contains \"%.80s\", expected folders named by an artifact's key", key);
+		return tk_fail(
+		        err, TK_EDATA, "it contains \"%.80s\", expected folders named by an artifact's key", key);
 	char *dir = tk_path_join(temp, key);
 	int status = dir ? tk_manifest_verify(dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (status == TK_ENOTFOUND)
@@ -89,7 +92,8 @@ static int take_folder(const char *cache_dir, const char *temp, const char *key,
 	return status;
 }
 
-static int take_all(const char *cache_dir, const char *temp, size_t *imported, char ***keys, size_t *count, struct tk_error *err)
+static int take_all(
+        const char *cache_dir, const char *temp, size_t *imported, char ***keys, size_t *count, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t n = 0, done = 0;

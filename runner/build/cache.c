@@ -1,6 +1,11 @@
 /* The artifact cache: <cache>/artifacts/<key>/, published by rename, evicted by least recent use.
  *
- * The time of use is the modification time of manifest.json. Locks lie in artifacts/locks/: builders wait for each other by key. */
+ * The time of use is the modification time of manifest.json. Locks lie in artifacts/locks/: builders wait for each
+ * other by key. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "build/artifact.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "build/artifact.h"
 
 #define STALE_S (2 * 24 * 3600)
 
@@ -88,7 +89,7 @@ int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact 
 	if (status) {
 		tk_artifact_free(a);
 	} else {
-		(void)utimensat(AT_FDCWD, manifest, NULL, 0);      /* a cache that cannot be written to only ages */
+		(void)utimensat(AT_FDCWD, manifest, NULL, 0); /* a cache that cannot be written to only ages */
 		a->cached = true;
 		*out = a;
 	}
@@ -149,7 +150,7 @@ static int look_at(const char *artifacts, const char *key, struct entry *e, stru
 	}
 	e->key = key;
 	if (!stat(manifest, &st))
-		e->used = st.st_mtim;      /* without a manifest: oldest of all */
+		e->used = st.st_mtim; /* without a manifest: oldest of all */
 	e->bytes = (uint64_t)tk_dir_size(dir);
 	free(manifest);
 	free(dir);
@@ -184,7 +185,7 @@ static int evict_one(const char *cache_dir, const char *artifacts, const char *k
 		status = remove_artifact(artifacts, dir, err);
 		*gone = !status;
 	} else if (status == TK_EBUSY) {
-		status = TK_OK;            /* in use */
+		status = TK_OK; /* in use */
 	}
 	tk_lock_release(lock);
 	free(dir);
@@ -200,7 +201,8 @@ static bool is_kept(const char *key, const char *const *keep, size_t count)
 	return false;
 }
 
-int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *const *keep, size_t keep_count, struct tk_error *err)
+int tk_artifact_evict(
+        const char *cache_dir, uint64_t max_bytes, const char *const *keep, size_t keep_count, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t n = 0;

@@ -1,12 +1,12 @@
 /* "Same code" told from "same commit": hashes of machine code without what the linker filled in. */
-#include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/hash.h"
 #include "build/build.h"
 #include "build/elf.h"
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static size_t first_fixup(const struct tk_elf *e, uint64_t address)
 {
@@ -22,7 +22,8 @@ static size_t first_fixup(const struct tk_elf *e, uint64_t address)
 }
 
 /* Adds the bytes of [address, address + size), with every fixed-up place as its offset, type and target instead. */
-static void add_code(struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_text *t, uint64_t address, uint64_t size)
+static void add_code(
+        struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_text *t, uint64_t address, uint64_t size)
 {
 	const uint64_t end = address + size;
 	uint64_t at = address;
@@ -97,7 +98,8 @@ static void name_kernel(struct tk_kernel_symbol *list, size_t index, const char 
 	}
 }
 
-static int hash_function(const struct tk_elf *e, const struct tk_elf_function *f, struct tk_kernel_symbol *k, struct tk_error *err)
+static int hash_function(
+        const struct tk_elf *e, const struct tk_elf_function *f, struct tk_kernel_symbol *k, struct tk_error *err)
 {
 	const struct tk_elf_text *t = text_of(e, f);
 	struct tk_hash *h = t ? tk_hash_new() : NULL;
@@ -110,7 +112,8 @@ static int hash_function(const struct tk_elf *e, const struct tk_elf_function *f
 	return TK_OK;
 }
 
-static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err)
+static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_kernel_symbol **kernels, size_t *count,
+        struct tk_error *err)
 {
 	const struct tk_elf_function **chosen = calloc(e->function_count + 1, sizeof(*chosen));
 	struct tk_kernel_symbol *list = calloc(TK_CODE_KERNELS_MAX, sizeof(*list));
@@ -138,8 +141,8 @@ static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_ke
 	return TK_OK;
 }
 
-int tk_code_hash(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE], struct tk_kernel_symbol **kernels, size_t *count,
-	struct tk_error *err)
+int tk_code_hash(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE],
+        struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err)
 {
 	struct tk_elf e;
 	int status = tk_elf_open(so_path, &e, err);

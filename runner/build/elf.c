@@ -1,6 +1,7 @@
-/* Reads code, functions, relocations and the run path of a shared object. The file may come from another machine: every number in it is
- * checked before it is used. */
+/* Reads code, functions, relocations and the run path of a shared object. The file may come from another machine: every
+ * number in it is checked before it is used. */
 #include "build/elf.h"
+#include "base/error.h"
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/error.h"
 
 struct tk_elf_file {
 	int fd;
@@ -29,7 +29,8 @@ static const char *section_name(Elf *elf, const GElf_Shdr *sh)
 
 static bool is_text(Elf *elf, const GElf_Shdr *sh)
 {
-	return sh->sh_type == SHT_PROGBITS && (sh->sh_flags & SHF_EXECINSTR) && !strncmp(section_name(elf, sh), ".text", 5);
+	return sh->sh_type == SHT_PROGBITS && (sh->sh_flags & SHF_EXECINSTR) &&
+	       !strncmp(section_name(elf, sh), ".text", 5);
 }
 
 static int read_texts(struct tk_elf *e, struct tk_error *err)
@@ -84,11 +85,12 @@ static int read_symbols(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh, str
 	for (size_t i = 0; i < n; i++) {
 		GElf_Sym sym;
 		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC || !sym.st_size ||
-				!in_text(e, sym.st_value, sym.st_size))
+		        !in_text(e, sym.st_value, sym.st_size))
 			continue;
 		const char *name = elf_strptr(e->file->elf, sh->sh_link, sym.st_name);
 		if (name && *name)
-			e->functions[e->function_count++] = (struct tk_elf_function){name, sym.st_value, sym.st_size, sh->sh_type == SHT_DYNSYM};
+			e->functions[e->function_count++] =
+			        (struct tk_elf_function){name, sym.st_value, sym.st_size, sh->sh_type == SHT_DYNSYM};
 	}
 	return TK_OK;
 }
@@ -178,12 +180,16 @@ static char *describe_target(const struct tk_elf *e, Elf_Data *symbols, const GE
 	const char *name = elf_strptr(e->file->elf, sh->sh_link, sym.st_name);
 	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name)
 		return strndup(name, stable_length(name));
-	/* Relative to a section: a function has a name, data has none that lasts. PC-relative addends are short by the instruction's rest. */
+	/* Relative to a section: a function has a name, data has none that lasts. PC-relative addends are short by the
+	 * instruction's rest. */
 	const uint64_t address = sym.st_value + (uint64_t)rela->r_addend;
 	const struct tk_elf_function *f = function_at(e, address + 4);
 	GElf_Shdr target;
 	if (f)
-		return asprintf(&text, "%.*s+%llu", (int)stable_length(f->name), f->name, (unsigned long long)(address - f->address)) < 0 ? NULL : text;
+		return asprintf(&text, "%.*s+%llu", (int)stable_length(f->name), f->name,
+		               (unsigned long long)(address - f->address)) < 0
+		               ? NULL
+		               : text;
 	Elf_Scn *scn = sym.st_shndx < SHN_LORESERVE ? elf_getscn(e->file->elf, sym.st_shndx) : NULL;
 	return strdup(scn && gelf_getshdr(scn, &target) ? section_name(e->file->elf, &target) : "?");
 }
@@ -275,7 +281,7 @@ static int open_file(const char *path, struct tk_elf *e, struct tk_error *err)
 		return tk_fail_errno(err, "%s", path);
 	e->file->elf = elf_begin(e->file->fd, ELF_C_READ, NULL);
 	if (!e->file->elf || elf_kind(e->file->elf) != ELF_K_ELF || !gelf_getehdr(e->file->elf, &header) ||
-			gelf_getclass(e->file->elf) != ELFCLASS64 || header.e_type != ET_DYN)
+	        gelf_getclass(e->file->elf) != ELFCLASS64 || header.e_type != ET_DYN)
 		return tk_fail(err, TK_EDATA, "it is not a 64-bit ELF shared object");
 	e->file->machine = header.e_machine;
 	return TK_OK;

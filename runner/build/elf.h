@@ -10,27 +10,32 @@ struct tk_error;
 /* A place in the machine code that the linker filled in. */
 struct tk_elf_fixup {
 	uint64_t address;
-	uint32_t width;            /* bytes */
-	uint32_t type;             /* R_X86_64_..., R_AARCH64_... */
-	char *target;              /* what it refers to, in words that do not depend on the layout: "memcpy", "sgemm_kernel+16", ".rodata" */
+	uint32_t width; /* bytes */
+	uint32_t type;  /* R_X86_64_..., R_AARCH64_... */
+	char *target;   /* what it refers to, in words that do not depend on the layout: "memcpy", "sgemm_kernel+16",
+	                   ".rodata" */
 };
 
 struct tk_elf_function {
-	const char *name;          /* lives as long as the object */
+	const char *name; /* lives as long as the object */
 	uint64_t address, size;
 	bool exported;
 };
 
-struct tk_elf_text { uint64_t address; const unsigned char *data; size_t size; };
+struct tk_elf_text {
+	uint64_t address;
+	const unsigned char *data;
+	size_t size;
+};
 
 struct tk_elf {
-	struct tk_elf_text *texts;             /* executable sections but the linker's own stubs, in order */
+	struct tk_elf_text *texts; /* executable sections but the linker's own stubs, in order */
 	size_t text_count;
-	struct tk_elf_function *functions;     /* by address; aliases only once */
+	struct tk_elf_function *functions; /* by address; aliases only once */
 	size_t function_count;
-	struct tk_elf_fixup *fixups;           /* by address; none where the object keeps no relocations */
+	struct tk_elf_fixup *fixups; /* by address; none where the object keeps no relocations */
 	size_t fixup_count;
-	char *run_path;                        /* DT_RPATH or DT_RUNPATH; NULL: none */
+	char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
 	struct tk_elf_file *file;
 };
 

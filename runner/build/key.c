@@ -1,23 +1,23 @@
 /* What decides an artifact's content, as one hash. */
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/proc.h"
 #include "build/artifact.h"
 #include "upstream/upstream.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define LIST_MAX 65536
 
 /* ---- the lists beside `build`: one name a line, # starts a comment ------------------------------------------- */
 
 /* Calls use(name) for every line of <dir>/<file>; *there tells whether the file exists. */
-static int each_line(const char *dir, const char *file, bool *there, int (*use)(void *, const char *, struct tk_error *), void *arg,
-	struct tk_error *err)
+static int each_line(const char *dir, const char *file, bool *there,
+        int (*use)(void *, const char *, struct tk_error *), void *arg, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	char *path = tk_path_join(dir, file);
@@ -43,7 +43,10 @@ static int each_line(const char *dir, const char *file, bool *there, int (*use)(
 	return status;
 }
 
-struct inputs { const char *kernels_dir; struct tk_hash *hash; };
+struct inputs {
+	const char *kernels_dir;
+	struct tk_hash *hash;
+};
 
 static int add_input(void *arg, const char *name, struct tk_error *err)
 {
@@ -61,7 +64,10 @@ static int add_input(void *arg, const char *name, struct tk_error *err)
 
 /* ---- toolchain ----------------------------------------------------------------------------------------------- */
 
-struct tools { struct tk_hash *hash; struct tk_buf text; };
+struct tools {
+	struct tk_hash *hash;
+	struct tk_buf text;
+};
 
 /* cc and c++ are what the environment says they are. */
 static const char *program_of(const char *tool)
@@ -92,7 +98,9 @@ static const char *family_of(const char *tool, const char *line)
 {
 	if (strcmp(tool, "cc") && strcmp(tool, "c++"))
 		return tool;
-	return strstr(line, "clang") ? "clang" : strstr(line, "Free Software") || strstr(line, "cc") || strstr(line, "GCC") ? "gcc" : tool;
+	return strstr(line, "clang")                                                        ? "clang"
+	       : strstr(line, "Free Software") || strstr(line, "cc") || strstr(line, "GCC") ? "gcc"
+	                                                                                    : tool;
 }
 
 /* Compilers with options ("ccache gcc-13") are split at spaces. */
@@ -136,7 +144,8 @@ static int add_tool(void *arg, const char *tool, struct tk_error *err)
 		version_of(line, version, sizeof(version));
 		tk_hash_field(t->hash, tool);
 		tk_hash_field(t->hash, line);
-		tk_buf_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "", family_of(tool, line), *version ? " " : "", version);
+		tk_buf_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "", family_of(tool, line), *version ? " " : "",
+		        version);
 	}
 	tk_buf_free(&answer);
 	return status;
@@ -167,7 +176,7 @@ static void add_native(struct tk_hash *h)
 	char *line = NULL;
 	size_t size = 0;
 	FILE *f = fopen("/proc/cpuinfo", "re");
-	for (ssize_t n; f && (n = getline(&line, &size, f)) > 1;) {    /* the first processor ends with an empty line */
+	for (ssize_t n; f && (n = getline(&line, &size, f)) > 1;) { /* the first processor ends with an empty line */
 		for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 			if (!strncmp(line, fields[i], strlen(fields[i])))
 				tk_hash_field(h, line);
@@ -178,7 +187,8 @@ static void add_native(struct tk_hash *h)
 	free(line);
 }
 
-/* ---- the key ------------------------------------------------------------------------------------------------------ */
+/* ---- the key ------------------------------------------------------------------------------------------------------
+ */
 
 static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const char *kernels_dir, struct tk_error *err)
 {
@@ -194,7 +204,8 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 	return status;
 }
 
-int tk_build_key(const struct tk_build_spec *spec, const char *kernels_dir, struct tk_build_key *out, struct tk_error *err)
+int tk_build_key(
+        const struct tk_build_spec *spec, const char *kernels_dir, struct tk_build_key *out, struct tk_error *err)
 {
 	const char *arch = spec->arch ? spec->arch : "native";
 	char *toolchain = NULL;

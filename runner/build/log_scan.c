@@ -1,14 +1,15 @@
 /* Why a build failed: one line out of its log. */
+#include "base/text.h"
+#include "build/artifact.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "build/artifact.h"
-#include "base/text.h"
 
 /* Words of compilers, linkers, make, CMake and the system. */
-static const char *const signs[] = {"error:", "CMake Error", "undefined reference", "undefined symbol", "cannot find", "cannot open",
-	"Cannot allocate memory", "memory exhausted", "out of memory", "No space left", "Permission denied", "command not found", ": not found",
-	"No rule to make target", "Segmentation fault", "ERROR", NULL};
+static const char *const signs[] = {"error:", "CMake Error", "undefined reference", "undefined symbol", "cannot find",
+        "cannot open", "Cannot allocate memory", "memory exhausted", "out of memory", "No space left",
+        "Permission denied", "command not found", ": not found", "No rule to make target", "Segmentation fault",
+        "ERROR", NULL};
 
 static bool is_error(const char *line)
 {
@@ -19,7 +20,8 @@ static bool is_error(const char *line)
 	return false;
 }
 
-/* "CMake Error at FILE:LINE (message):" says where. What is wrong is what a compiler says in the next lines, else the next that is not blank. */
+/* "CMake Error at FILE:LINE (message):" says where. What is wrong is what a compiler says in the next lines, else the
+ * next that is not blank. */
 static void add_message(FILE *f, char **found)
 {
 	char *line = NULL, *next = NULL, *both = NULL;

@@ -1,20 +1,21 @@
 /* manifest.json: what an artifact is. It may come from another machine, so that everything in it is checked. */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "build/artifact.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "build/artifact.h"
-#include "base/text.h"
 
 #define FORMAT 1
 #define MANIFEST_MAX ((size_t)8 << 20)
 #define LIST_MAX 4096
 
-static const char *const status_words[] = {[TK_BUILD_OK] = "ok", [TK_BUILD_FAILED] = "failed", [TK_BUILD_TIMEOUT] = "timeout"};
+static const char *const status_words[] = {
+        [TK_BUILD_OK] = "ok", [TK_BUILD_FAILED] = "failed", [TK_BUILD_TIMEOUT] = "timeout"};
 #define STATUS_COUNT (sizeof(status_words) / sizeof(*status_words))
 
 const char *tk_build_status_word(enum tk_build_status s)
@@ -44,9 +45,10 @@ static json_t *kernels_json(const struct tk_artifact_backend *b)
 		const struct tk_kernel_symbol *k = &b->kernels[i];
 		char name[sizeof(k->name)];
 		tk_text_clean(name, sizeof(name), k->name);
-		json_array_append_new(list, json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "name", name, "code_hash", k->code_hash, "size_bytes",
-			(json_int_t)k->size_bytes, "registers", (json_int_t)k->registers, "spill_bytes", (json_int_t)k->spill_bytes,
-			"shared_bytes", (json_int_t)k->shared_bytes));
+		json_array_append_new(list,
+		        json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "name", name, "code_hash", k->code_hash, "size_bytes",
+		                (json_int_t)k->size_bytes, "registers", (json_int_t)k->registers, "spill_bytes",
+		                (json_int_t)k->spill_bytes, "shared_bytes", (json_int_t)k->shared_bytes));
 	}
 	return list;
 }
@@ -61,8 +63,9 @@ static int backends_json(const struct tk_artifact *a, const char *dir, json_t **
 		char *path = tk_backend_file(dir, b->name);
 		status = path ? hash_file(path, file_hash, err) : tk_fail(err, TK_ENOMEM, "no memory");
 		if (!status)
-			json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:o}", "name", b->name, "code_hash", b->code_hash, "file_hash", file_hash,
-				"kernels", kernels_json(b)));
+			json_array_append_new(
+			        list, json_pack("{s:s,s:s,s:s,s:o}", "name", b->name, "code_hash", b->code_hash,
+			                      "file_hash", file_hash, "kernels", kernels_json(b)));
 		free(path);
 	}
 	if (status)
@@ -78,14 +81,16 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
 	int status = backends_json(a, dir, &backends, err);
 	if (status)
 		return status;
-	json_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}", "format", FORMAT, "key", a->key, "upstream", a->upstream,
-		"revision", a->revision, "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain", a->toolchain,
-		"status", tk_build_status_word(a->status), "message", a->message, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes,
-		"built_s", (json_int_t)a->built_s, "backends", backends);
+	json_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}", "format", FORMAT, "key",
+	        a->key, "upstream", a->upstream, "revision", a->revision, "adapter", a->adapter, "arch", a->arch,
+	        "flags", a->flags, "toolchain", a->toolchain, "status", tk_build_status_word(a->status), "message",
+	        a->message, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built_s",
+	        (json_int_t)a->built_s, "backends", backends);
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	char *path = tk_path_join(dir, "manifest.json");
 	if (!text || !path)
-		status = tk_fail(err, root ? TK_ENOMEM : TK_EDATA, "the manifest of %s cannot be written as JSON", a->key);
+		status = tk_fail(
+		        err, root ? TK_ENOMEM : TK_EDATA, "the manifest of %s cannot be written as JSON", a->key);
 	else
 		status = tk_file_write(path, text, strlen(text), err);
 	free(path);
@@ -102,7 +107,7 @@ static int read_text(const json_t *o, const char *name, char **out, struct tk_er
 	const char *text = json_string_value(v);
 	if (!text || strlen(text) != json_string_length(v))
 		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a text", name);
-	const size_t size = strlen(text) + 1 < 4096 ? strlen(text) * 3 + 1 : 4096;   /* a bad byte becomes three */
+	const size_t size = strlen(text) + 1 < 4096 ? strlen(text) * 3 + 1 : 4096; /* a bad byte becomes three */
 	char *clean = malloc(size);
 	if (!clean)
 		return tk_fail(err, TK_ENOMEM, "no memory");
@@ -115,7 +120,8 @@ static int read_int(const json_t *o, const char *name, int64_t least, int64_t *o
 {
 	const json_t *v = json_object_get(o, name);
 	if (!json_is_integer(v) || json_integer_value(v) < least)
-		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a whole number of at least %lld", name, (long long)least);
+		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a whole number of at least %lld", name,
+		        (long long)least);
 	*out = json_integer_value(v);
 	return TK_OK;
 }
@@ -204,8 +210,11 @@ static int read_status(const json_t *root, enum tk_build_status *out, struct tk_
 
 static int read_fields(const json_t *root, struct tk_artifact *a, struct tk_error *err)
 {
-	const struct { const char *name; char **to; } texts[] = {{"upstream", &a->upstream}, {"revision", &a->revision}, {"adapter", &a->adapter},
-		{"arch", &a->arch}, {"flags", &a->flags}, {"toolchain", &a->toolchain}, {"message", &a->message}};
+	const struct {
+		const char *name;
+		char **to;
+	} texts[] = {{"upstream", &a->upstream}, {"revision", &a->revision}, {"adapter", &a->adapter},
+	        {"arch", &a->arch}, {"flags", &a->flags}, {"toolchain", &a->toolchain}, {"message", &a->message}};
 	const json_t *wall = json_object_get(root, "wall_s");
 	int status = read_hash(root, "key", a->key, err);
 	for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++)
@@ -236,7 +245,8 @@ static int parse(const char *path, json_t **out, struct tk_error *err)
 		return tk_fail(err, TK_EDATA, "%s:%d:%d: %s", path, at.line, at.column, at.text);
 	status = read_int(root, "format", 1, &format, err);
 	if (!status && format > FORMAT)
-		status = tk_fail(err, TK_EVERSION, "%s was made by a newer tracker (format %lld, this one knows %d)", path, (long long)format, FORMAT);
+		status = tk_fail(err, TK_EVERSION, "%s was made by a newer tracker (format %lld, this one knows %d)",
+		        path, (long long)format, FORMAT);
 	else if (status)
 		tk_context(err, "%s", path);
 	if (status)
@@ -304,7 +314,8 @@ void tk_artifact_free(struct tk_artifact *a)
 {
 	if (!a)
 		return;
-	char *const texts[] = {a->dir, a->log_path, a->message, a->toolchain, a->upstream, a->revision, a->adapter, a->arch, a->flags};
+	char *const texts[] = {
+	        a->dir, a->log_path, a->message, a->toolchain, a->upstream, a->revision, a->adapter, a->arch, a->flags};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		free(texts[i]);
 	for (size_t i = 0; i < a->backend_count; i++) {

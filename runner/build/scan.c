@@ -1,12 +1,12 @@
 /* What a build left in its lib/: which backends, and whether they can be moved to another place and machine. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include "base/error.h"
 #include "base/file.h"
 #include "build/artifact.h"
 #include "build/elf.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #define PREFIX "tk_backend_"
 #define SUFFIX ".so"
@@ -15,7 +15,8 @@
 bool tk_backend_name_valid(const char *name)
 {
 	const size_t n = strlen(name);
-	return n > 0 && n < sizeof(((struct tk_artifact_backend *)0)->name) && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
+	return n > 0 && n < sizeof(((struct tk_artifact_backend *)0)->name) &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
 }
 
 char *tk_backend_file(const char *dir, const char *name)
@@ -52,7 +53,9 @@ static int check_object(const char *path, struct tk_error *err)
 	if (!status && !tk_elf_exports(&e, "tk_backend_entry"))
 		status = tk_fail(err, TK_EDATA, "%s does not export tk_backend_entry", path);
 	if (!status && e.run_path && is_tied(e.run_path))
-		status = tk_fail(err, TK_EDATA, "%s has the run path %.200s, so that it works only here (link without -rpath)", path, e.run_path);
+		status = tk_fail(err, TK_EDATA,
+		        "%s has the run path %.200s, so that it works only here (link without -rpath)", path,
+		        e.run_path);
 	tk_elf_close(&e);
 	return status;
 }
@@ -99,7 +102,9 @@ int tk_scan_backends(struct tk_artifact *a, const char *dir, struct tk_error *er
 		if (!name_of(names[i], name, sizeof(name)))
 			continue;
 		if (!tk_backend_name_valid(name))
-			status = tk_fail(err, TK_EDATA, "\"%.80s\" is not a backend's name, expected [a-z0-9_-]+ of at most 63 characters", name);
+			status = tk_fail(err, TK_EDATA,
+			        "\"%.80s\" is not a backend's name, expected [a-z0-9_-]+ of at most 63 characters",
+			        name);
 		else if (a->backend_count == BACKENDS_MAX)
 			status = tk_fail(err, TK_EDATA, "there are more than %d backends", BACKENDS_MAX);
 		else

@@ -3,10 +3,10 @@
  * Errors are "file:line:column: what is wrong, what was expected"; an unknown key names the nearest known one. */
 #ifndef TK_CONFIG_H
 #define TK_CONFIG_H
-#include <stdbool.h>
-#include <stdint.h>
 #include "base/hash.h"
 #include "problem/mode.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct tk_error;
 
@@ -14,60 +14,64 @@ enum tk_upstream_kind { TK_UPSTREAM_SELF, TK_UPSTREAM_GIT, TK_UPSTREAM_SYSTEM, T
 
 /* Where kernels come from, and the adapter that turns a revision into backends. */
 struct tk_upstream_config {
-	char *name;                  /* [A-Za-z0-9._-]+, unique */
+	char *name; /* [A-Za-z0-9._-]+, unique */
 	enum tk_upstream_kind kind;
-	char *url, *branch;          /* git: any URL or path that git takes; branch NULL: the remote's HEAD */
-	char *path;                  /* git: only commits that touch this path count; NULL: all */
-	char *adapter;               /* NULL for builtin; a folder of kernels/adapters or of `adapter_path`; self, system: the backend's name */
-	char **backends;             /* NULL-terminated: which backends of the product are measured; empty: all it makes */
-	char *options;               /* given to the backend's open(), "key=value,..." */
-	char *cmake_args;            /* given to the adapter as TK_FLAGS; part of the artifact's key */
+	char *url, *branch; /* git: any URL or path that git takes; branch NULL: the remote's HEAD */
+	char *path;         /* git: only commits that touch this path count; NULL: all */
+	char *adapter;      /* NULL for builtin; a folder of kernels/adapters or of `adapter_path`; self, system: the
+	                       backend's name */
+	char **backends;    /* NULL-terminated: which backends of the product are measured; empty: all it makes */
+	char *options;      /* given to the backend's open(), "key=value,..." */
+	char *cmake_args;   /* given to the adapter as TK_FLAGS; part of the artifact's key */
 	bool submodules;
 	bool enabled;
 };
 
 struct tk_budgets {
-	double night_s;              /* wall time of a whole night; what does not fit is `skipped` */
-	double build_s;              /* one build */
-	double job_s;                /* deadline of one job: load, verify, measure */
-	double measure_s;            /* sampling time of one job */
-	double fetch_s;              /* one git fetch */
+	double night_s;   /* wall time of a whole night; what does not fit is `skipped` */
+	double build_s;   /* one build */
+	double job_s;     /* deadline of one job: load, verify, measure */
+	double measure_s; /* sampling time of one job */
+	double fetch_s;   /* one git fetch */
 	uint64_t build_memory_bytes, job_memory_bytes;
-	uint64_t cache_bytes;        /* artifact cache; the last good artifact of each upstream stays */
+	uint64_t cache_bytes; /* artifact cache; the last good artifact of each upstream stays */
 };
 
 struct tk_measure_config {
-	double relative_half_width;  /* target of the interval of the median */
+	double relative_half_width; /* target of the interval of the median */
 	double confidence;
 	uint32_t min_samples, max_samples;
-	uint32_t threads;            /* CPU threads of a backend; 0: all cores of the machine */
+	uint32_t threads; /* CPU threads of a backend; 0: all cores of the machine */
 	bool pin;
-	char **modes;                /* "KIND:MODE", see problem/mode.h; NULL-terminated; tk_config_modes reads it */
+	char **modes; /* "KIND:MODE", see problem/mode.h; NULL-terminated; tk_config_modes reads it */
 };
 
 struct tk_threshold_config {
-	double min_effect;           /* 0.02 = 2 %: smaller changes are never reported */
-	double min_effect_ns;        /* and smaller than this neither */
-	double fdr;                  /* false-discovery rate over the series of a night */
-	uint32_t window;             /* nights before the range that make the baseline */
+	double min_effect;    /* 0.02 = 2 %: smaller changes are never reported */
+	double min_effect_ns; /* and smaller than this neither */
+	double fdr;           /* false-discovery rate over the series of a night */
+	uint32_t window;      /* nights before the range that make the baseline */
 	uint32_t stale_days;
 };
 
-struct tk_control_config { char *upstream, *backend, *problem; uint32_t every; };   /* every: jobs between two controls; 0: never */
+struct tk_control_config {
+	char *upstream, *backend, *problem;
+	uint32_t every;
+}; /* every: jobs between two controls; 0: never */
 
 struct tk_config {
-	char *path;                  /* absolute path of the file; NULL where the built-in default is used */
-	char *root;                  /* folder that relative paths of the file start from */
+	char *path; /* absolute path of the file; NULL where the built-in default is used */
+	char *root; /* folder that relative paths of the file start from */
 	char *machine;
-	char **devices;              /* "all", "cpu", "cuda", "cuda:0", UUIDs; NULL-terminated */
+	char **devices; /* "all", "cpu", "cuda", "cuda:0", UUIDs; NULL-terminated */
 	struct tk_upstream_config *upstreams;
 	size_t upstream_count;
-	char **suites;               /* names (suites/NAME.yml) or paths; NULL-terminated */
+	char **suites; /* names (suites/NAME.yml) or paths; NULL-terminated */
 	struct tk_budgets budgets;
 	struct tk_measure_config measure;
 	struct tk_threshold_config thresholds;
 	struct tk_control_config control;
-	char *db, *site_dir, *site_title, *cache_dir, *adapter_path;   /* absolute, except site_title */
+	char *db, *site_dir, *site_title, *cache_dir, *adapter_path; /* absolute, except site_title */
 	char *forge_url;             /* "https://github.com/o/r/commit/{rev}" for `self`; NULL: none */
 	uint32_t keep_samples_days;  /* raw samples; summaries are kept for ever */
 	char **fail_on;              /* status words, for `nightly`; NULL-terminated */
@@ -75,19 +79,21 @@ struct tk_config {
 	char hash[TK_HASH_HEX_SIZE]; /* of what decides the measurements */
 };
 
-/* The modes that devices of a kind are measured in, in the order of the list, into out[TK_MODE_COUNT]. Returns how many: at least one. */
+/* The modes that devices of a kind are measured in, in the order of the list, into out[TK_MODE_COUNT]. Returns how
+ * many: at least one. */
 size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
 
 /* `builtin` (the control and the ceilings, made with the tracker) need not be listed among the upstreams.
  * path NULL: tracker.yml in `root`, and where there is none the built-in default. */
 int tk_config_load(const char *root, const char *path, struct tk_config **out, struct tk_error *err);
 void tk_config_free(struct tk_config *c);
-const char *tk_config_default_text(void);          /* the commented tracker.yml that `tracker init` writes; it loads without a change */
+const char *tk_config_default_text(
+        void); /* the commented tracker.yml that `tracker init` writes; it loads without a change */
 
 struct tk_suite_problem {
-	char *text;              /* canonical, see problem/problem.h */
-	char *source;            /* where the problem comes from */
-	char *group;             /* for pages: "llama-70b", "squares"; may be "" */
+	char *text;   /* canonical, see problem/problem.h */
+	char *source; /* where the problem comes from */
+	char *group;  /* for pages: "llama-70b", "squares"; may be "" */
 };
 
 struct tk_suite {
@@ -97,8 +103,8 @@ struct tk_suite {
 	char hash[TK_HASH_HEX_SIZE];
 };
 
-/* name: looked up as a path, then <root>/suites/NAME.yml, then the tracker's own suites/. *.json is read in the shape of public benchmark
- * runners: {"gemm":[{"m":..}],"mha":[{"batch":..}],"nsa":[..]}. */
+/* name: looked up as a path, then <root>/suites/NAME.yml, then the tracker's own suites/. *.json is read in the shape
+ * of public benchmark runners: {"gemm":[{"m":..}],"mha":[{"batch":..}],"nsa":[..]}. */
 int tk_suite_load(const char *root, const char *name, struct tk_suite **out, struct tk_error *err);
 void tk_suite_free(struct tk_suite *s);
 /* Names and paths of the suites that can be found from root; freed with tk_names_free. */

@@ -1,26 +1,28 @@
-/* Every key of tracker.yml, once: the schema for libcyaml, the reading of the values and the test of the documentation are made from these
- * lists. Columns: key, kind, field of the struct that it fills, least and greatest value (numbers only).
+/* Every key of tracker.yml, once: the schema for libcyaml, the reading of the values and the test of the documentation
+ * are made from these lists. Columns: key, kind, field of the struct that it fills, least and greatest value (numbers
+ * only).
  *
- * A section is a mapping at the top level. Lists (devices, suites, backends, modes, fail_on) and the list of upstreams are in config_schema.c. */
+ * A section is a mapping at the top level. Lists (devices, suites, backends, modes, fail_on) and the list of upstreams
+ * are in config_schema.c. */
 #ifndef TK_CONFIG_KEYS_H
 #define TK_CONFIG_KEYS_H
-#include <stddef.h>
 #include "config/config.h"
+#include <stddef.h>
 
 enum tk_value_kind {
-	TK_VALUE_TEXT,             /* printable text */
-	TK_VALUE_NAME,             /* [A-Za-z0-9._-]+ */
-	TK_VALUE_LOCATION,         /* a path, relative to the file's folder, or ~/ */
-	TK_VALUE_REPOSITORY,       /* a URL, or a path as above */
-	TK_VALUE_WEB,              /* http:// or https:// */
-	TK_VALUE_PROBLEM,          /* canonicalised */
-	TK_VALUE_KIND,             /* enum tk_upstream_kind */
-	TK_VALUE_DURATION,         /* double, seconds */
-	TK_VALUE_DURATION_NS,      /* double, nanoseconds */
-	TK_VALUE_DAYS,             /* uint32_t */
-	TK_VALUE_SIZE,             /* uint64_t */
-	TK_VALUE_FRACTION,         /* double */
-	TK_VALUE_COUNT,            /* uint32_t */
+	TK_VALUE_TEXT,        /* printable text */
+	TK_VALUE_NAME,        /* [A-Za-z0-9._-]+ */
+	TK_VALUE_LOCATION,    /* a path, relative to the file's folder, or ~/ */
+	TK_VALUE_REPOSITORY,  /* a URL, or a path as above */
+	TK_VALUE_WEB,         /* http:// or https:// */
+	TK_VALUE_PROBLEM,     /* canonicalised */
+	TK_VALUE_KIND,        /* enum tk_upstream_kind */
+	TK_VALUE_DURATION,    /* double, seconds */
+	TK_VALUE_DURATION_NS, /* double, nanoseconds */
+	TK_VALUE_DAYS,        /* uint32_t */
+	TK_VALUE_SIZE,        /* uint64_t */
+	TK_VALUE_FRACTION,    /* double */
+	TK_VALUE_COUNT,       /* uint32_t */
 	TK_VALUE_BOOL,
 };
 
@@ -30,8 +32,7 @@ enum tk_value_kind {
 #define TK_MIB 0x1p20
 #define TK_PIB 0x1p50
 
-#define TK_TOP_KEYS(X) \
-	X(machine, TEXT, machine, 0, 0)
+#define TK_TOP_KEYS(X) X(machine, TEXT, machine, 0, 0)
 
 #define TK_UPSTREAM_KEYS(X) \
 	X(name, NAME, name, 0, 0) \
@@ -86,11 +87,9 @@ enum tk_value_kind {
 	X(cache, LOCATION, cache_dir, 0, 0) \
 	X(adapters, LOCATION, adapter_path, 0, 0)
 
-#define TK_RETENTION_KEYS(X) \
-	X(samples, DAYS, keep_samples_days, 1, 36500)
+#define TK_RETENTION_KEYS(X) X(samples, DAYS, keep_samples_days, 1, 36500)
 
-#define TK_NOTIFY_KEYS(X) \
-	X(webhook, WEB, webhook_url, 0, 0)
+#define TK_NOTIFY_KEYS(X) X(webhook, WEB, webhook_url, 0, 0)
 
 /* key of the section, list of its keys */
 #define TK_SECTIONS(X) \
@@ -107,24 +106,36 @@ enum tk_value_kind {
 struct tk_config_key {
 	const char *name;
 	enum tk_value_kind kind;
-	size_t offset;             /* in struct tk_config, or in struct tk_upstream_config */
+	size_t offset; /* in struct tk_config, or in struct tk_upstream_config */
 	double min, max;
 };
 
-/* What libcyaml fills: every value as its text, NULL where the file does not say. The scalars come first and in the order of the
- * list, so that row i of a list is pointer i of its struct. */
+/* What libcyaml fills: every value as its text, NULL where the file does not say. The scalars come first and in the
+ * order of the list, so that row i of a list is pointer i of its struct. */
 #define TK_RAW_MEMBER(key, kind, field, min, max) char *key;
-struct tk_raw_budgets { TK_BUDGET_KEYS(TK_RAW_MEMBER) };
+struct tk_raw_budgets {
+	TK_BUDGET_KEYS(TK_RAW_MEMBER)
+};
 struct tk_raw_measure {
 	TK_MEASURE_KEYS(TK_RAW_MEMBER)
 	char **modes;
 	unsigned modes_count;
 };
-struct tk_raw_thresholds { TK_THRESHOLD_KEYS(TK_RAW_MEMBER) };
-struct tk_raw_control { TK_CONTROL_KEYS(TK_RAW_MEMBER) };
-struct tk_raw_site { TK_SITE_KEYS(TK_RAW_MEMBER) };
-struct tk_raw_paths { TK_PATH_KEYS(TK_RAW_MEMBER) };
-struct tk_raw_retention { TK_RETENTION_KEYS(TK_RAW_MEMBER) };
+struct tk_raw_thresholds {
+	TK_THRESHOLD_KEYS(TK_RAW_MEMBER)
+};
+struct tk_raw_control {
+	TK_CONTROL_KEYS(TK_RAW_MEMBER)
+};
+struct tk_raw_site {
+	TK_SITE_KEYS(TK_RAW_MEMBER)
+};
+struct tk_raw_paths {
+	TK_PATH_KEYS(TK_RAW_MEMBER)
+};
+struct tk_raw_retention {
+	TK_RETENTION_KEYS(TK_RAW_MEMBER)
+};
 struct tk_raw_notify {
 	TK_NOTIFY_KEYS(TK_RAW_MEMBER)
 	char **fail_on;
@@ -161,18 +172,19 @@ extern const struct tk_config_key tk_config_top_keys[], tk_config_upstream_keys[
 struct tk_config_section {
 	const char *name;
 	const struct tk_config_key *keys;
-	size_t raw_offset;         /* of the pointer in struct tk_raw */
+	size_t raw_offset; /* of the pointer in struct tk_raw */
 };
 extern const struct tk_config_section tk_config_sections[];
 
 /* Reads `node` (text `text`) as row `key` into `base` + its offset. `what` names it in messages: "budgets.night". */
-int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, const struct tk_config_key *key, const char *root, const char *text,
-	void *base, struct tk_error *err);
+int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, const struct tk_config_key *key,
+        const char *root, const char *text, void *base, struct tk_error *err);
 /* A path of the file as an absolute one: "~/x", "x" from root; NULL: out of memory. */
 char *tk_config_path(const char *root, const char *text);
 
 /* As tk_config_load, of a text; `name` is what messages call it, root an absolute folder. */
-int tk_config_load_text(const char *root, const char *name, const char *text, size_t len, struct tk_config **out, struct tk_error *err);
+int tk_config_load_text(
+        const char *root, const char *name, const char *text, size_t len, struct tk_config **out, struct tk_error *err);
 
 /* What only shows when the whole configuration is known. `y`: the user's file, or the default text. */
 int tk_config_check(struct tk_config *c, const struct tk_yaml *y, struct tk_error *err);

@@ -1,7 +1,6 @@
 /* Suites by name: <root>/suites first, then the tracker's own. */
 #include "config/suite_find.h"
 
-#include <stdio.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

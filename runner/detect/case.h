@@ -16,34 +16,38 @@ struct tk_case {
 	const struct tk_upstream_row *upstream;
 	const struct tk_problem_row *problem;
 	const struct tk_history_window *window;
-	const struct tk_point *points;       /* with a value that has a logarithm */
-	size_t count, range;                 /* points[range ..] are judged against those before; range 0: nothing to compare with */
-	size_t earlier;                      /* points before the range of time */
-	double *y, *net, *se;                /* logarithms, the same less what the machine moved, standard errors */
-	size_t base;                         /* where the level before the range starts */
-	bool unchanged;                      /* the newest point has the machine code of the baseline */
-	struct tk_judgement raw, own;        /* of y, of net; where range is not 0 */
+	const struct tk_point *points; /* with a value that has a logarithm */
+	size_t count, range;  /* points[range ..] are judged against those before; range 0: nothing to compare with */
+	size_t earlier;       /* points before the range of time */
+	double *y, *net, *se; /* logarithms, the same less what the machine moved, standard errors */
+	size_t base;          /* where the level before the range starts */
+	bool unchanged;       /* the newest point has the machine code of the baseline */
+	struct tk_judgement raw, own; /* of y, of net; where range is not 0 */
 	double q;
-	const struct tk_alert_row *alert;    /* the newest one from before, open or closed in the range */
-	double alert_before;                 /* logarithm of the level before that alert; NAN: unknown */
+	const struct tk_alert_row *alert; /* the newest one from before, open or closed in the range */
+	double alert_before;              /* logarithm of the level before that alert; NAN: unknown */
 };
 
 /* What a machine's series moved together on one night. */
 struct tk_common_shift {
 	int64_t device_id, night_id;
-	double shift, se;                    /* logarithm */
-	size_t series, controls;             /* that say so */
+	double shift, se;        /* logarithm */
+	size_t series, controls; /* that say so */
 	bool significant;
 };
 
 /* The newest night of a machine in the range that measures everything, and which upstreams it asked. */
-struct tk_due { int64_t machine_id; const struct tk_night_row *night; struct tk_rows resolutions; };
+struct tk_due {
+	int64_t machine_id;
+	const struct tk_night_row *night;
+	struct tk_rows resolutions;
+};
 
 /* Where a night is judged instead of a range that somebody asked for; all 0: no night. */
 struct tk_case_scope {
-	int64_t night_id;                    /* a series without a run in it is missing */
-	bool touched_only;                   /* series without a run in it are left out */
-	int64_t as_of_s;                     /* runs and alerts of earlier nights are what was known before */
+	int64_t night_id;  /* a series without a run in it is missing */
+	bool touched_only; /* series without a run in it are left out */
+	int64_t as_of_s;   /* runs and alerts of earlier nights are what was known before */
 };
 
 struct tk_cases {
@@ -51,47 +55,52 @@ struct tk_cases {
 	struct tk_rows windows, points;
 	struct tk_case *at;
 	size_t count;
-	double *memory;                      /* of y, net and se */
-	struct tk_common_shift *shifts;      /* by device and night */
+	double *memory;                 /* of y, net and se */
+	struct tk_common_shift *shifts; /* by device and night */
 	size_t shift_count;
-	struct tk_due *due;                  /* one for each machine */
-	int64_t since_s, until_s;            /* the range */
+	struct tk_due *due;       /* one for each machine */
+	int64_t since_s, until_s; /* the range */
 	bool open_ended;
 	struct tk_case_scope scope;
 	struct tk_detect_options options;
 };
 
 /* cases.c: reads and prepares; the range may hold nights instead of times. scope may be NULL. Free in any case. */
-int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range, const struct tk_case_scope *scope,
-	struct tk_cases *out, struct tk_error *err);
+int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range,
+        const struct tk_case_scope *scope, struct tk_cases *out, struct tk_error *err);
 void tk_cases_free(struct tk_cases *c);
 
 /* common_mode.c: finds the shifts and takes them out of `net`. */
 int tk_common_mode(struct tk_cases *c, struct tk_error *err);
-const struct tk_common_shift *tk_common_shift_of(const struct tk_cases *c, int64_t device_id, int64_t night_id);   /* NULL: none known */
+const struct tk_common_shift *tk_common_shift_of(
+        const struct tk_cases *c, int64_t device_id, int64_t night_id); /* NULL: none known */
 
-#define TK_NIGHTS_JUDGED 3        /* evidence that comes late still counts: a night is judged together with the two before it */
-#define TK_HISTORY_MIN 48         /* points before the range that are read for the noise, whatever the window */
-#define TK_PRIOR_HISTORY_MIN 10   /* points that make the noise of a series known to the others of its device */
+#define TK_NIGHTS_JUDGED \
+	3                 /* evidence that comes late still counts: a night is judged together with the two before it */
+#define TK_HISTORY_MIN 48 /* points before the range that are read for the noise, whatever the window */
+#define TK_PRIOR_HISTORY_MIN 10 /* points that make the noise of a series known to the others of its device */
 
 /* prior.c: noise between nights that a series of this device probably has. */
-double tk_prior_of(double *noises, size_t count);          /* of series that have a history; reordered; 0: too few */
-int tk_case_priors(struct tk_cases *c, double *prior, struct tk_error *err);       /* prior[i] of case i */
+double tk_prior_of(double *noises, size_t count); /* of series that have a history; reordered; 0: too few */
+int tk_case_priors(struct tk_cases *c, double *prior, struct tk_error *err); /* prior[i] of case i */
 
 /* verdict.c: the word, the numbers and the reason of one case. */
 int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row, struct tk_error *err);
 
 /* row.c: what a row says beside its word. */
 void tk_row_identify(const struct tk_case *k, struct tk_diff_row *row);
-void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, double threshold, struct tk_diff_row *row);
+void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, double threshold,
+        struct tk_diff_row *row);
 void tk_row_revisions(const struct tk_cases *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row);
-void tk_row_say(struct tk_diff_row *row, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* "; " between two */
+void tk_row_say(struct tk_diff_row *row, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3))); /* "; " between two */
 /* How a run ended, "wrong: max error 3 > 1"; of a message one line is taken, without control characters. */
 void tk_row_say_outcome(struct tk_diff_row *row, const char *prefix, const struct tk_run_mark *mark);
 
 /* diff.c: everything between reading and the words; rows[i] is of case i. */
 int tk_cases_judge(struct tk_cases *c, struct tk_error *err);
-int tk_cases_report(struct tk_cases *c, struct tk_diff_report *out, struct tk_error *err);      /* rows in the order of the cases */
-void tk_report_finish(struct tk_diff_report *r);                                                /* counts, most severe first */
+int tk_cases_report(
+        struct tk_cases *c, struct tk_diff_report *out, struct tk_error *err); /* rows in the order of the cases */
+void tk_report_finish(struct tk_diff_report *r);                               /* counts, most severe first */
 
 #endif

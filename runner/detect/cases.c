@@ -7,21 +7,25 @@
 #include "detect/case.h"
 #include "detect/filter.h"
 
-#define INTERVAL_TO_SE 3.92       /* a 95 % interval is 2 * 1.96 standard errors wide */
+#define INTERVAL_TO_SE 3.92 /* a 95 % interval is 2 * 1.96 standard errors wide */
 
 static const struct tk_night_row *night_of(const struct tk_catalog *c, int64_t id)
 {
 	return tk_catalog_find(&c->nights, id);
 }
 
-static int resolve_nights(struct tk_cases *c, const struct tk_diff_range *range, int64_t *machine_id, struct tk_error *err)
+static int resolve_nights(
+        struct tk_cases *c, const struct tk_diff_range *range, int64_t *machine_id, struct tk_error *err)
 {
-	const struct tk_night_row *base = night_of(&c->catalog, range->base_night_id), *head = night_of(&c->catalog, range->head_night_id);
+	const struct tk_night_row *base = night_of(&c->catalog, range->base_night_id),
+	                          *head = night_of(&c->catalog, range->head_night_id);
 
 	if ((range->base_night_id && !base) || (range->head_night_id && !head))
-		return tk_fail(err, TK_EUSAGE, "no night has the id %lld", (long long)(base ? range->head_night_id : range->base_night_id));
+		return tk_fail(err, TK_EUSAGE, "no night has the id %lld",
+		        (long long)(base ? range->head_night_id : range->base_night_id));
 	if (base && head && base->machine_id != head->machine_id)
-		return tk_fail(err, TK_EUSAGE, "the two nights are of different machines: their timings cannot be compared");
+		return tk_fail(
+		        err, TK_EUSAGE, "the two nights are of different machines: their timings cannot be compared");
 	if (base && head && base->as_of_s >= head->as_of_s)
 		return tk_fail(err, TK_EUSAGE, "the base night is not earlier than the head night");
 	if (head) {
@@ -51,11 +55,20 @@ static const char *text(const char *s)
 static bool is_meant(const struct tk_case *k, const struct tk_diff_range *range, int64_t machine_id)
 {
 	const struct tk_filter_subject subject = {
-		.backend = text(k->series->backend), .problem = text(k->problem->text), .title = text(k->problem->title),
-		.op = text(k->problem->op), .dtype = text(k->problem->dtype), .device = text(k->device->slug),
-		.device_name = text(k->device->name), .machine = text(k->machine->name), .upstream = text(k->upstream->name),
-		.metric = text(k->series->metric), .mode = text(k->series->mode), .config = text(k->series->config),
-		.role = text(k->series->role), .series = text(k->series->slug),
+	        .backend = text(k->series->backend),
+	        .problem = text(k->problem->text),
+	        .title = text(k->problem->title),
+	        .op = text(k->problem->op),
+	        .dtype = text(k->problem->dtype),
+	        .device = text(k->device->slug),
+	        .device_name = text(k->device->name),
+	        .machine = text(k->machine->name),
+	        .upstream = text(k->upstream->name),
+	        .metric = text(k->series->metric),
+	        .mode = text(k->series->mode),
+	        .config = text(k->series->config),
+	        .role = text(k->series->role),
+	        .series = text(k->series->slug),
 	};
 
 	if (machine_id && k->machine->id != machine_id)
@@ -76,7 +89,8 @@ static bool look_up(const struct tk_catalog *c, const struct tk_history_window *
 	return k->machine && k->upstream && k->problem;
 }
 
-/* Keeps what has a logarithm. Where nothing is from before the range, its own first night is what the rest is compared with. */
+/* Keeps what has a logarithm. Where nothing is from before the range, its own first night is what the rest is compared
+ * with. */
 static void take_points(struct tk_cases *c, struct tk_case *k)
 {
 	struct tk_point *p = (struct tk_point *)c->points.rows + k->window->first;
@@ -106,7 +120,8 @@ static void take_logarithms(struct tk_case *k)
 	}
 }
 
-static int add_case(struct tk_cases *c, const struct tk_history_window *w, const struct tk_diff_range *range, int64_t machine_id)
+static int add_case(
+        struct tk_cases *c, const struct tk_history_window *w, const struct tk_diff_range *range, int64_t machine_id)
 {
 	struct tk_case k = {.q = NAN, .alert_before = NAN};
 	double *at;
@@ -144,7 +159,8 @@ static int add_alert(struct tk_cases *c, const struct tk_alert_row *a, struct tk
 			k = &c->at[i];
 	if (!k || !k->range || !night || night->as_of_s >= known_before(c))
 		return TK_OK;
-	if ((strcmp(a->status, "open") != 0 && a->closed_s < known_before(c)) || (k->alert && k->alert->opened_s >= a->opened_s))
+	if ((strcmp(a->status, "open") != 0 && a->closed_s < known_before(c)) ||
+	        (k->alert && k->alert->opened_s >= a->opened_s))
 		return TK_OK;
 	rc = tk_store_points(c->catalog.store, a->series_id, INT64_MIN, 0, &points, err);
 	if (rc)
@@ -166,7 +182,8 @@ static int add_alert(struct tk_cases *c, const struct tk_alert_row *a, struct tk
 	return TK_OK;
 }
 
-static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
+static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_diff_range *range, int64_t machine_id,
+        struct tk_error *err)
 {
 	size_t before = c->options.window > TK_HISTORY_MIN ? c->options.window : TK_HISTORY_MIN;
 	int rc = tk_store_windows(s, c->since_s, c->until_s, known_before(c), before, &c->windows, &c->points, err);
@@ -192,7 +209,7 @@ static bool measures_everything(const struct tk_cases *c, const struct tk_night_
 	if (c->scope.night_id)
 		return n->id == c->scope.night_id;
 	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && strcmp(n->status, "failed") != 0 &&
-		(strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0);
+	       (strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0);
 }
 
 /* What was not measured in the newest of these nights is missing. */
@@ -211,7 +228,8 @@ static int load_due(struct tk_cases *c, struct tk_error *err)
 		for (size_t i = 0; i < c->catalog.nights.rows.count; i++) {
 			const struct tk_night_row *n = TK_ROWS_AT(&c->catalog.nights.rows, struct tk_night_row, i);
 
-			if (n->machine_id == d->machine_id && measures_everything(c, n) && (!d->night || n->as_of_s > d->night->as_of_s))
+			if (n->machine_id == d->machine_id && measures_everything(c, n) &&
+			        (!d->night || n->as_of_s > d->night->as_of_s))
 				d->night = n;
 		}
 		if (d->night)
@@ -220,8 +238,8 @@ static int load_due(struct tk_cases *c, struct tk_error *err)
 	return rc;
 }
 
-int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range, const struct tk_case_scope *scope,
-	struct tk_cases *out, struct tk_error *err)
+int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range,
+        const struct tk_case_scope *scope, struct tk_cases *out, struct tk_error *err)
 {
 	int64_t machine_id = 0;
 	int rc;

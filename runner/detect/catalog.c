@@ -51,15 +51,15 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 		struct tk_by_id *table;
 		size_t row_size;
 	} tables[] = {
-		{tk_store_machines, &c->machines, sizeof(struct tk_machine_row)},
-		{tk_store_devices, &c->devices, sizeof(struct tk_device_row)},
-		{tk_store_environments, &c->environments, sizeof(struct tk_environment_row)},
-		{tk_store_upstreams, &c->upstreams, sizeof(struct tk_upstream_row)},
-		{tk_store_revisions, &c->revisions, sizeof(struct tk_revision_row)},
-		{tk_store_builds, &c->builds, sizeof(struct tk_build_row)},
-		{tk_store_problems, &c->problems, sizeof(struct tk_problem_row)},
-		{tk_store_all_series, &c->series, sizeof(struct tk_series_row)},
-		{tk_store_nights, &c->nights, sizeof(struct tk_night_row)},
+	        {tk_store_machines, &c->machines, sizeof(struct tk_machine_row)},
+	        {tk_store_devices, &c->devices, sizeof(struct tk_device_row)},
+	        {tk_store_environments, &c->environments, sizeof(struct tk_environment_row)},
+	        {tk_store_upstreams, &c->upstreams, sizeof(struct tk_upstream_row)},
+	        {tk_store_revisions, &c->revisions, sizeof(struct tk_revision_row)},
+	        {tk_store_builds, &c->builds, sizeof(struct tk_build_row)},
+	        {tk_store_problems, &c->problems, sizeof(struct tk_problem_row)},
+	        {tk_store_all_series, &c->series, sizeof(struct tk_series_row)},
+	        {tk_store_nights, &c->nights, sizeof(struct tk_night_row)},
 	};
 	int rc = TK_OK;
 
@@ -80,8 +80,8 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 
 void tk_catalog_free(struct tk_catalog *c)
 {
-	struct tk_by_id *tables[] = {&c->machines, &c->devices, &c->environments, &c->upstreams, &c->revisions, &c->builds,
-		&c->problems, &c->series, &c->nights};
+	struct tk_by_id *tables[] = {&c->machines, &c->devices, &c->environments, &c->upstreams, &c->revisions,
+	        &c->builds, &c->problems, &c->series, &c->nights};
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		tk_rows_free(&tables[i]->rows);
@@ -134,7 +134,8 @@ static const char *code_hash(const struct tk_rows *kernels, const char *backend)
 	return NULL;
 }
 
-int tk_catalog_same_code(struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *same, struct tk_error *err)
+int tk_catalog_same_code(
+        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *same, struct tk_error *err)
 {
 	const struct tk_rows *kernels;
 	const char *hash_a, *hash_b;
@@ -158,7 +159,8 @@ int tk_catalog_same_code(struct tk_catalog *c, int64_t a, int64_t b, const char 
 /* Attributes whose change makes two timings different things. */
 static bool is_hard(const char *key)
 {
-	static const char *const hard[] = {"driver", "card", "device", "uuid", "clock_policy", "governor", "method", "engine"};
+	static const char *const hard[] = {
+	        "driver", "card", "device", "uuid", "clock_policy", "governor", "method", "engine"};
 
 	for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
 		if (strcmp(key, hard[i]) == 0)
@@ -192,7 +194,8 @@ static void compare_objects(const json_t *a, const json_t *b, char *out, size_t 
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)a, key, v) {
+	json_object_foreach((json_t *)a, key, v)
+	{
 		json_t *other = json_object_get(b, key);
 
 		if (json_is_object(v) && json_is_object(other))
@@ -200,15 +203,18 @@ static void compare_objects(const json_t *a, const json_t *b, char *out, size_t 
 		else if (!json_equal(v, other))
 			add_change(key, v, other, out, size, hard);
 	}
-	json_object_foreach((json_t *)b, key, v) {
+	json_object_foreach((json_t *)b, key, v)
+	{
 		if (!json_object_get(a, key))
 			add_change(key, NULL, v, out, size, hard);
 	}
 }
 
-void tk_catalog_environment_change(const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard)
+void tk_catalog_environment_change(
+        const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard)
 {
-	const struct tk_environment_row *ea = tk_catalog_find(&c->environments, from), *eb = tk_catalog_find(&c->environments, to);
+	const struct tk_environment_row *ea = tk_catalog_find(&c->environments, from),
+	                                *eb = tk_catalog_find(&c->environments, to);
 	json_t *a, *b;
 
 	*out = '\0';
@@ -239,7 +245,7 @@ bool tk_catalog_acked(const struct tk_catalog *c, const char *alert_uid, const c
 {
 	bool acked = false;
 
-	for (size_t i = 0; i < c->triage.count; i++) {      /* in the order of time */
+	for (size_t i = 0; i < c->triage.count; i++) { /* in the order of time */
 		const struct tk_triage_row *t = TK_ROWS_AT(&c->triage, struct tk_triage_row, i);
 
 		if (strcmp(t->alert_uid, alert_uid) == 0) {

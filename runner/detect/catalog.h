@@ -9,30 +9,39 @@
 
 struct tk_error;
 
-struct tk_by_id { struct tk_rows rows; const void **sorted; };     /* every row starts with its id */
+struct tk_by_id {
+	struct tk_rows rows;
+	const void **sorted;
+}; /* every row starts with its id */
 
-struct tk_build_code { int64_t build_id; struct tk_rows kernels; };
+struct tk_build_code {
+	int64_t build_id;
+	struct tk_rows kernels;
+};
 
 struct tk_catalog {
 	struct tk_store *store;
 	struct tk_by_id machines, devices, environments, upstreams, revisions, builds, problems, series, nights;
 	struct tk_rows alerts, triage;
-	struct tk_build_code *code;            /* of the builds that were asked about */
+	struct tk_build_code *code; /* of the builds that were asked about */
 	size_t code_count;
 };
 
 int tk_catalog_load(struct tk_store *s, struct tk_catalog *out, struct tk_error *err);
 void tk_catalog_free(struct tk_catalog *c);
-const void *tk_catalog_find(const struct tk_by_id *table, int64_t id);      /* NULL: none */
+const void *tk_catalog_find(const struct tk_by_id *table, int64_t id); /* NULL: none */
 
 /* NULL where the build or its revision is not known. */
 const struct tk_revision_row *tk_catalog_revision(const struct tk_catalog *c, int64_t build_id);
-/* Whether two builds have the same machine code for a backend: the same build, or equal hashes of the backend as a whole. */
-int tk_catalog_same_code(struct tk_catalog *c, int64_t build_a, int64_t build_b, const char *backend, bool *same, struct tk_error *err);
+/* Whether two builds have the same machine code for a backend: the same build, or equal hashes of the backend as a
+ * whole. */
+int tk_catalog_same_code(
+        struct tk_catalog *c, int64_t build_a, int64_t build_b, const char *backend, bool *same, struct tk_error *err);
 
-/* What differs between two environments, "driver 550 -> 555, governor ..."; "" where nothing does. *hard: something differs that
- * changes what is measured (card, driver, clock policy, measurement method). */
-void tk_catalog_environment_change(const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard);
+/* What differs between two environments, "driver 550 -> 555, governor ..."; "" where nothing does. *hard: something
+ * differs that changes what is measured (card, driver, clock policy, measurement method). */
+void tk_catalog_environment_change(
+        const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard);
 
 /* The identity of a regression: the same step is the same alert, however often it is seen. */
 #define TK_ALERT_UID_SIZE 65

@@ -1,7 +1,8 @@
 /* What the series of a device moved together on one night is the machine's, not a kernel's.
  *
- * Only series whose machine code did not change since their baseline may say what the machine did: all kernels of a library that
- * became slower together are news, not drift. Where there is a control and a median of others, the smaller of the two counts. */
+ * Only series whose machine code did not change since their baseline may say what the machine did: all kernels of a
+ * library that became slower together are news, not drift. Where there is a control and a median of others, the smaller
+ * of the two counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,20 @@
 #include "detect/case.h"
 #include "stats/summary.h"
 
-#define SERIES_MIN 5                 /* fewer unchanged series have no median worth the name */
-#define SHIFT_MIN 0.003              /* smaller ones are not worth a correction */
-#define MEDIAN_ERROR 1.2533          /* standard error of a median in units of that of a mean */
+#define SERIES_MIN 5        /* fewer unchanged series have no median worth the name */
+#define SHIFT_MIN 0.003     /* smaller ones are not worth a correction */
+#define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
 
-struct entry { int64_t device_id, night_id; double moved; bool control; };
+struct entry {
+	int64_t device_id, night_id;
+	double moved;
+	bool control;
+};
 
-struct entries { struct entry *at; size_t count; };
+struct entries {
+	struct entry *at;
+	size_t count;
+};
 
 static int by_device_and_night(const void *a, const void *b)
 {
@@ -44,8 +52,8 @@ static int collect(struct tk_cases *c, struct tk_case *k, struct entries *e, str
 			;
 		k->unchanged = same;
 		if (same)
-			e->at[e->count++] = (struct entry){k->device->id, k->points[i].night_id, tk_level(k->y + i, next - i) - level,
-				strcmp(k->series->role, "control") == 0};
+			e->at[e->count++] = (struct entry){k->device->id, k->points[i].night_id,
+			        tk_level(k->y + i, next - i) - level, strcmp(k->series->role, "control") == 0};
 	}
 	return TK_OK;
 }
@@ -131,5 +139,7 @@ const struct tk_common_shift *tk_common_shift_of(const struct tk_cases *c, int64
 		else
 			hi = mid;
 	}
-	return lo < c->shift_count && c->shifts[lo].device_id == device_id && c->shifts[lo].night_id == night_id ? &c->shifts[lo] : NULL;
+	return lo < c->shift_count && c->shifts[lo].device_id == device_id && c->shifts[lo].night_id == night_id
+	               ? &c->shifts[lo]
+	               : NULL;
 }

@@ -10,83 +10,87 @@ struct tk_store;
 
 /* id, word, mark, label of the summary line, meaning. One list for text, JSON, Markdown, site and --fail-on. */
 #define TK_DIFF_STATUSES(X) \
-	X(TK_DIFF_REGRESSED,      "regressed",      "+", "worse by more than its noise and the threshold") \
-	X(TK_DIFF_NEWLY_FAILED,   "newly-failed",   "!", "had a timing before, has an outcome that is none now (also: wrong result)") \
-	X(TK_DIFF_MISSING,        "missing",        "x", "was measured before, nothing in the range") \
-	X(TK_DIFF_IMPROVED,       "improved",       "-", "better by more than its noise and the threshold") \
-	X(TK_DIFF_RECOVERED,      "recovered",      "r", "was regressed, is back at its former level") \
-	X(TK_DIFF_FIXED,          "fixed",          "f", "failed before, has a timing now") \
-	X(TK_DIFF_ACKED,          "acked",          "a", "regressed, and somebody accepted it") \
-	X(TK_DIFF_ENVIRONMENT,    "environment",    "e", "moved together with the control or the machine's other series: not the code") \
-	X(TK_DIFF_UNSURE,         "unsure",         "?", "too few or too noisy samples to say; the reason says how many more") \
+	X(TK_DIFF_REGRESSED, "regressed", "+", "worse by more than its noise and the threshold") \
+	X(TK_DIFF_NEWLY_FAILED, "newly-failed", "!", \
+	        "had a timing before, has an outcome that is none now (also: wrong result)") \
+	X(TK_DIFF_MISSING, "missing", "x", "was measured before, nothing in the range") \
+	X(TK_DIFF_IMPROVED, "improved", "-", "better by more than its noise and the threshold") \
+	X(TK_DIFF_RECOVERED, "recovered", "r", "was regressed, is back at its former level") \
+	X(TK_DIFF_FIXED, "fixed", "f", "failed before, has a timing now") \
+	X(TK_DIFF_ACKED, "acked", "a", "regressed, and somebody accepted it") \
+	X(TK_DIFF_ENVIRONMENT, "environment", "e", \
+	        "moved together with the control or the machine's other series: not the code") \
+	X(TK_DIFF_UNSURE, "unsure", "?", "too few or too noisy samples to say; the reason says how many more") \
 	X(TK_DIFF_NOT_COMPARABLE, "not-comparable", "*", "driver, clock policy, card or problem changed in between") \
-	X(TK_DIFF_STALE,          "stale",          "z", "its newest point is too old") \
-	X(TK_DIFF_FAILING,        "failing",        "!", "failed before and fails still") \
-	X(TK_DIFF_UNSUPPORTED,    "unsupported",    "u", "the backend does not do this problem") \
-	X(TK_DIFF_NEW,            "new",            "n", "first points: nothing to compare with") \
-	X(TK_DIFF_SAME,           "same",           "~", "no change beyond noise and threshold")
+	X(TK_DIFF_STALE, "stale", "z", "its newest point is too old") \
+	X(TK_DIFF_FAILING, "failing", "!", "failed before and fails still") \
+	X(TK_DIFF_UNSUPPORTED, "unsupported", "u", "the backend does not do this problem") \
+	X(TK_DIFF_NEW, "new", "n", "first points: nothing to compare with") \
+	X(TK_DIFF_SAME, "same", "~", "no change beyond noise and threshold")
 
 enum tk_diff_status {
 #define TK_DIFF_ENUM(id, word, mark, meaning) id,
 	TK_DIFF_STATUSES(TK_DIFF_ENUM)
 #undef TK_DIFF_ENUM
-	TK_DIFF_STATUS_COUNT
+	        TK_DIFF_STATUS_COUNT
 };
 const char *tk_diff_status_word(enum tk_diff_status s);
 const char *tk_diff_status_mark(enum tk_diff_status s);
 const char *tk_diff_status_meaning(enum tk_diff_status s);
-int tk_diff_status_parse(const char *word, enum tk_diff_status *out);      /* 0, or TK_EDATA */
+int tk_diff_status_parse(const char *word, enum tk_diff_status *out); /* 0, or TK_EDATA */
 
 struct tk_detect_options {
-	double min_effect, min_effect_ns, fdr;   /* see struct tk_threshold_config */
-	uint32_t window;                         /* baseline: so many points before the range */
+	double min_effect, min_effect_ns, fdr; /* see struct tk_threshold_config */
+	uint32_t window;                       /* baseline: so many points before the range */
 	uint32_t stale_days;
 	int64_t now_s;
 };
 
 struct tk_diff_range {
-	int64_t since_s, until_s;                /* the range that is judged: [since, until]; INT64_MAX: open */
-	int64_t base_night_id, head_night_id;    /* instead of times; 0: none */
-	const char *machine;                     /* slug or name; NULL: all */
-	const char *const *filters;              /* "key:glob" (backend, problem, op, dtype, device, machine, upstream, metric, series); NULL-terminated or NULL */
+	int64_t since_s, until_s;             /* the range that is judged: [since, until]; INT64_MAX: open */
+	int64_t base_night_id, head_night_id; /* instead of times; 0: none */
+	const char *machine;                  /* slug or name; NULL: all */
+	const char *const *filters; /* "key:glob" (backend, problem, op, dtype, device, machine, upstream, metric,
+	                               series); NULL-terminated or NULL */
 };
 
 struct tk_diff_row {
 	int64_t series_id;
 	enum tk_diff_status status;
 	char series[160], device[96], machine[96], upstream[96], backend[64], metric[32], unit[16];
-	char mode[16];                           /* "": the usual one of its device */
-	char title[160];                         /* of the problem */
+	char mode[16];   /* "": the usual one of its device */
+	char title[160]; /* of the problem */
 	bool lower_is_better;
-	double before, before_lo, before_hi, after, after_lo, after_hi;   /* NAN where there is none */
-	double change, change_lo, change_hi;     /* after / before - 1, and its interval */
-	double threshold, severity;              /* what had to be exceeded; |change| / threshold */
+	double before, before_lo, before_hi, after, after_lo, after_hi; /* NAN where there is none */
+	double change, change_lo, change_hi;                            /* after / before - 1, and its interval */
+	double threshold, severity; /* what had to be exceeded; |change| / threshold */
 	double p, q;
 	uint32_t n_before, n_after;
-	char good_rev[128], bad_rev[128], bad_subject[256];   /* last good, first bad measured revision */
-	int64_t commits_between;                 /* -1: unknown */
-	bool same_code;                          /* the machine code before and after is equal */
+	char good_rev[128], bad_rev[128], bad_subject[256]; /* last good, first bad measured revision */
+	int64_t commits_between;                            /* -1: unknown */
+	bool same_code;                                     /* the machine code before and after is equal */
 	char reason[512];
 	int64_t newest_s, first_bad_run_id, last_good_run_id;
 };
 
 struct tk_diff_report {
-	struct tk_diff_row *rows;                /* most severe first */
+	struct tk_diff_row *rows; /* most severe first */
 	size_t count;
 	size_t by_status[TK_DIFF_STATUS_COUNT];
-	size_t machines, compared;               /* compared: rows with a before and an after */
-	double geomean_change;                   /* of the compared; NAN where none */
+	size_t machines, compared; /* compared: rows with a before and an after */
+	double geomean_change;     /* of the compared; NAN where none */
 	int64_t since_s, until_s, newest_s;
 	uint32_t window;
 	struct tk_detect_options options;
 };
 
 int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
-	struct tk_diff_report *out, struct tk_error *err);
+        struct tk_diff_report *out, struct tk_error *err);
 void tk_diff_report_free(struct tk_diff_report *r);
 
-/* After a night: change points of the series it touched, verdicts of all series, alerts. `report` (may be NULL) is what was decided. */
+/* After a night: change points of the series it touched, verdicts of all series, alerts. `report` (may be NULL) is what
+ * was decided. */
 int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
-	struct tk_diff_report *report, struct tk_error *err);
+        struct tk_diff_report *report, struct tk_error *err);
 
 #endif

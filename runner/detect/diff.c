@@ -9,8 +9,12 @@
 
 static int judge_case(struct tk_cases *c, struct tk_case *k, double prior)
 {
-	struct tk_judge_input in = {.y = k->net, .se = k->se, .n = k->count, .range = k->range,
-		.window = c->options.window ? c->options.window : 1, .prior_sigma = prior};
+	struct tk_judge_input in = {.y = k->net,
+	        .se = k->se,
+	        .n = k->count,
+	        .range = k->range,
+	        .window = c->options.window ? c->options.window : 1,
+	        .prior_sigma = prior};
 	int rc = tk_judge(&in, k->base, &k->own);
 
 	if (rc)
@@ -61,7 +65,8 @@ int tk_cases_judge(struct tk_cases *c, struct tk_error *err)
 
 int tk_cases_report(struct tk_cases *c, struct tk_diff_report *out, struct tk_error *err)
 {
-	*out = (struct tk_diff_report){.since_s = c->since_s, .until_s = c->until_s, .window = c->options.window, .options = c->options};
+	*out = (struct tk_diff_report){
+	        .since_s = c->since_s, .until_s = c->until_s, .window = c->options.window, .options = c->options};
 	out->rows = calloc(c->count + 1, sizeof *out->rows);
 	if (!out->rows)
 		return tk_fail(err, TK_ENOMEM, "out of memory while writing the report");
@@ -133,7 +138,7 @@ void tk_report_finish(struct tk_diff_report *r)
 }
 
 int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
-	struct tk_diff_report *out, struct tk_error *err)
+        struct tk_diff_report *out, struct tk_error *err)
 {
 	struct tk_diff_report report = {0};
 	struct tk_cases c;

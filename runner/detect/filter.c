@@ -8,11 +8,26 @@
 #include "base/error.h"
 #include "base/nearest.h"
 
-static const struct { const char *key; size_t member, other; } keys[] = {
-#define KEY(name) {#name, offsetof(struct tk_filter_subject, name), offsetof(struct tk_filter_subject, name)}
-	KEY(backend), KEY(op), KEY(dtype), KEY(machine), KEY(upstream), KEY(metric), KEY(mode), KEY(config), KEY(role), KEY(series),
-	{"problem", offsetof(struct tk_filter_subject, problem), offsetof(struct tk_filter_subject, title)},
-	{"device", offsetof(struct tk_filter_subject, device), offsetof(struct tk_filter_subject, device_name)},
+static const struct {
+	const char *key;
+	size_t member, other;
+} keys[] = {
+#define KEY(name) \
+	{ \
+#name, offsetof(struct tk_filter_subject, name), offsetof(struct tk_filter_subject, name) \
+	}
+        KEY(backend),
+        KEY(op),
+        KEY(dtype),
+        KEY(machine),
+        KEY(upstream),
+        KEY(metric),
+        KEY(mode),
+        KEY(config),
+        KEY(role),
+        KEY(series),
+        {"problem", offsetof(struct tk_filter_subject, problem), offsetof(struct tk_filter_subject, title)},
+        {"device", offsetof(struct tk_filter_subject, device), offsetof(struct tk_filter_subject, device_name)},
 #undef KEY
 };
 #define KEY_COUNT (sizeof keys / sizeof *keys)
@@ -38,8 +53,11 @@ static int unknown_key(const char *filter, size_t len, struct tk_error *err)
 	memcpy(key, filter, len);
 	key[len] = '\0';
 	near = tk_nearest(key, names);
-	return tk_fail(err, TK_EUSAGE, "filter \"%.200s\": unknown key \"%s\"%s%s%s; the keys are backend, problem, op, dtype, device, machine, "
-		"upstream, metric, mode, config, role, series", filter, key, near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+	return tk_fail(err, TK_EUSAGE,
+	        "filter \"%.200s\": unknown key \"%s\"%s%s%s; the keys are backend, problem, op, dtype, device, "
+	        "machine, "
+	        "upstream, metric, mode, config, role, series",
+	        filter, key, near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 int tk_filter_check(const char *const *filters, struct tk_error *err)
@@ -48,7 +66,9 @@ int tk_filter_check(const char *const *filters, struct tk_error *err)
 		const char *colon = strchr(*filters, ':');
 
 		if (!colon || !colon[1])
-			return tk_fail(err, TK_EUSAGE, "filter \"%.200s\": expected KEY:GLOB, for example backend:openblas or problem:'gemm*'", *filters);
+			return tk_fail(err, TK_EUSAGE,
+			        "filter \"%.200s\": expected KEY:GLOB, for example backend:openblas or problem:'gemm*'",
+			        *filters);
 		if (find_key(*filters, (size_t)(colon - *filters)) == KEY_COUNT)
 			return unknown_key(*filters, (size_t)(colon - *filters), err);
 	}

@@ -7,7 +7,8 @@ struct tk_error;
 
 /* What can be asked about a series; every member is a string, none is NULL. */
 struct tk_filter_subject {
-	const char *backend, *problem, *title, *op, *dtype, *device, *device_name, *machine, *upstream, *metric, *mode, *config, *role, *series;
+	const char *backend, *problem, *title, *op, *dtype, *device, *device_name, *machine, *upstream, *metric, *mode,
+	        *config, *role, *series;
 };
 
 /* TK_EUSAGE for a filter without a key, with an unknown key or an empty glob. filters: NULL-terminated, or NULL. */

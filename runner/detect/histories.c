@@ -11,17 +11,17 @@
 #include "detect/judge.h"
 #include "stats/fdr.h"
 
-#define NOISE_EVERY 8             /* nights between two estimates of a series' own noise, for the others of its machine */
+#define NOISE_EVERY 8 /* nights between two estimates of a series' own noise, for the others of its machine */
 
 struct player {
 	const struct tk_history *history;
-	double *y, *se;               /* logarithms of what has one; no errors are known */
-	size_t *where;                /* their positions in the history */
-	size_t n, now;                /* now: points known so far */
+	double *y, *se; /* logarithms of what has one; no errors are known */
+	size_t *where;  /* their positions in the history */
+	size_t n, now;  /* now: points known so far */
 	bool judged;
 	struct tk_judgement judgement;
 	double noise, p, q;
-	double level;                 /* after the last alarm; NAN: none yet */
+	double level; /* after the last alarm; NAN: none yet */
 	struct tk_alarms *out;
 };
 
@@ -64,9 +64,14 @@ static int player_make(struct player *p, const struct tk_history *h, struct tk_a
 static int judge(struct player *p, double prior, const struct tk_detect_options *o)
 {
 	size_t range = p->now > TK_NIGHTS_JUDGED ? p->now - TK_NIGHTS_JUDGED : 1;
-	size_t read = o->window > TK_HISTORY_MIN ? o->window : TK_HISTORY_MIN, from = range > read ? range - read : 0, base;
-	struct tk_judge_input in = {.y = p->y + from, .se = p->se, .n = p->now - from, .range = range - from, .window = o->window,
-		.prior_sigma = prior};
+	size_t read = o->window > TK_HISTORY_MIN ? o->window : TK_HISTORY_MIN, from = range > read ? range - read : 0,
+	       base;
+	struct tk_judge_input in = {.y = p->y + from,
+	        .se = p->se,
+	        .n = p->now - from,
+	        .range = range - from,
+	        .window = o->window,
+	        .prior_sigma = prior};
 	int rc = tk_judge_baseline(in.y, in.range, &base);
 
 	if (!rc)
@@ -98,13 +103,15 @@ static int decide(struct player *p, const struct tk_detect_options *o)
 	if (!at)
 		return TK_ENOMEM;
 	p->out->at = at;
-	at[p->out->count++] = (struct tk_alarm){p->where[p->now - 1], p->where[e->split], exp(e->before), exp(e->after)};
+	at[p->out->count++] =
+	        (struct tk_alarm){p->where[p->now - 1], p->where[e->split], exp(e->before), exp(e->after)};
 	p->level = e->after;
 	return TK_OK;
 }
 
 /* One night of one machine. work: 2 * n values. */
-static int play_night(struct player *p, size_t n, int64_t day, const struct tk_detect_options *o, double *work, struct tk_error *err)
+static int play_night(
+        struct player *p, size_t n, int64_t day, const struct tk_detect_options *o, double *work, struct tk_error *err)
 {
 	size_t known = 0;
 	double prior;
@@ -121,7 +128,7 @@ static int play_night(struct player *p, size_t n, int64_t day, const struct tk_d
 		p[i].judged = true;
 		if (p[i].now % NOISE_EVERY == 0 && p[i].now >= TK_PRIOR_HISTORY_MIN)
 			p[i].noise = tk_own_noise(p[i].y + (p[i].now > TK_HISTORY_MIN ? p[i].now - TK_HISTORY_MIN : 0),
-				p[i].now > TK_HISTORY_MIN ? TK_HISTORY_MIN : p[i].now);
+			        p[i].now > TK_HISTORY_MIN ? TK_HISTORY_MIN : p[i].now);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (p[i].noise > 0)
@@ -146,7 +153,8 @@ static int play_night(struct player *p, size_t n, int64_t day, const struct tk_d
 	return rc ? out_of_memory(err) : TK_OK;
 }
 
-static int play_machine(struct player *p, size_t n, const struct tk_detect_options *o, double *work, struct tk_error *err)
+static int play_machine(
+        struct player *p, size_t n, const struct tk_detect_options *o, double *work, struct tk_error *err)
 {
 	size_t total = 0, count = 0;
 	int64_t *days;
@@ -168,8 +176,8 @@ static int play_machine(struct player *p, size_t n, const struct tk_detect_optio
 	return rc;
 }
 
-int tk_histories_online(const struct tk_history *series, size_t count, const struct tk_detect_options *options, struct tk_alarms *out,
-	struct tk_error *err)
+int tk_histories_online(const struct tk_history *series, size_t count, const struct tk_detect_options *options,
+        struct tk_alarms *out, struct tk_error *err)
 {
 	struct player *p = calloc(count + 1, sizeof *p);
 	double *work = malloc((2 * count + 1) * sizeof *work);

@@ -1,7 +1,7 @@
 /* Histories as plain arrays, wherever they came from: all change points, or what each night would have said.
  *
- * The functions that decide are those of a night and of a diff: tk_changepoints, and tk_judge with the false-discovery rate over the
- * series of a machine. */
+ * The functions that decide are those of a night and of a diff: tk_changepoints, and tk_judge with the false-discovery
+ * rate over the series of a machine. */
 #ifndef TK_DETECT_HISTORIES_H
 #define TK_DETECT_HISTORIES_H
 #include <stdbool.h>
@@ -14,20 +14,27 @@ struct tk_error;
 
 struct tk_history {
 	const char *id;
-	const char *machine;       /* "": all of these are one machine */
+	const char *machine; /* "": all of these are one machine */
 	size_t n;
-	const double *value;       /* in the order of time; what has no logarithm is passed over */
-	const int64_t *day;        /* number of the day of each, ascending */
-	const char *const *environment;   /* word for the driver of each; NULL: unknown */
+	const double *value;            /* in the order of time; what has no logarithm is passed over */
+	const int64_t *day;             /* number of the day of each, ascending */
+	const char *const *environment; /* word for the driver of each; NULL: unknown */
 };
 
-struct tk_alarm { size_t night, index; double before, after; };    /* positions: when it was said, the first point at the new level */
+struct tk_alarm {
+	size_t night, index;
+	double before, after;
+}; /* positions: when it was said, the first point at the new level */
 
-struct tk_alarms { struct tk_alarm *at; size_t count; };
+struct tk_alarms {
+	struct tk_alarm *at;
+	size_t count;
+};
 
-/* What a night would have said that knew everything up to it, for all nights and series: out[i] of series i, freed with tk_alarms_free. */
-int tk_histories_online(const struct tk_history *series, size_t count, const struct tk_detect_options *options, struct tk_alarms *out,
-	struct tk_error *err);
+/* What a night would have said that knew everything up to it, for all nights and series: out[i] of series i, freed with
+ * tk_alarms_free. */
+int tk_histories_online(const struct tk_history *series, size_t count, const struct tk_detect_options *options,
+        struct tk_alarms *out, struct tk_error *err);
 void tk_alarms_free(struct tk_alarms *alarms, size_t count);
 
 #endif

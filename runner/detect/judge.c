@@ -11,11 +11,11 @@
 #include "stats/student.h"
 #include "stats/summary.h"
 
-#define OWN_NOISE_MIN 6          /* points that a series needs for a noise of its own */
-#define DF_PER_POINT 0.4         /* efficiency of the median of successive differences */
-#define MEDIAN_VARIANCE 1.5708   /* pi / 2: variance of a median in units of that of a mean */
-#define LEVEL_MAX 64             /* more points do not make a level better */
-#define EARLIER_MAX 3            /* so many points before the range may be at the new level already */
+#define OWN_NOISE_MIN 6        /* points that a series needs for a noise of its own */
+#define DF_PER_POINT 0.4       /* efficiency of the median of successive differences */
+#define MEDIAN_VARIANCE 1.5708 /* pi / 2: variance of a median in units of that of a mean */
+#define LEVEL_MAX 64           /* more points do not make a level better */
+#define EARLIER_MAX 3          /* so many points before the range may be at the new level already */
 #define SPIKE_FACTOR 1.25
 
 int tk_judge_baseline(const double *y, size_t range, size_t *base)
@@ -56,7 +56,9 @@ double tk_own_noise(const double *y, size_t n)
 	return n >= OWN_NOISE_MIN && !tk_noise_of(y, n, &noise) ? noise.sigma : 0;
 }
 
-struct scale { double sigma, tau, marginal, df; };
+struct scale {
+	double sigma, tau, marginal, df;
+};
 
 static int estimate(const struct tk_judge_input *in, struct scale *out)
 {
@@ -68,7 +70,8 @@ static int estimate(const struct tk_judge_input *in, struct scale *out)
 		rc = tk_noise_of(in->y, in->n, &own);
 		df = DF_PER_POINT * (double)(in->n - 1);
 	}
-	variance = (TK_NOISE_DEFAULT_DF * in->prior_sigma * in->prior_sigma + df * own.sigma * own.sigma) / (TK_NOISE_DEFAULT_DF + df);
+	variance = (TK_NOISE_DEFAULT_DF * in->prior_sigma * in->prior_sigma + df * own.sigma * own.sigma) /
+	           (TK_NOISE_DEFAULT_DF + df);
 	grow = own.sigma > 0 ? own.tau / own.sigma : 1;
 	out->sigma = sqrt(variance);
 	out->tau = out->sigma * grow;
@@ -80,7 +83,8 @@ static int estimate(const struct tk_judge_input *in, struct scale *out)
 /* Standard error of the level of n points: never better than their own samples allow, never worse than one point. */
 static double level_error(const struct scale *s, const double *se, size_t n)
 {
-	double samples = 0, between = fmin(s->marginal * s->marginal, s->tau * s->tau / (double)n * (n > 2 ? MEDIAN_VARIANCE : 1));
+	double samples = 0,
+	       between = fmin(s->marginal * s->marginal, s->tau * s->tau / (double)n * (n > 2 ? MEDIAN_VARIANCE : 1));
 
 	for (size_t i = 0; i < n; i++)
 		samples += se[i] * se[i];

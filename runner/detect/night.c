@@ -1,4 +1,5 @@
-/* After a night: verdicts of all its series, alerts, and the change points of the series it touched, in one transaction. */
+/* After a night: verdicts of all its series, alerts, and the change points of the series it touched, in one
+ * transaction. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
 }
 
-/* Start of the range: the third newest night of this machine up to this one. *previous: the one before it, 0 where there is none. */
+/* Start of the range: the third newest night of this machine up to this one. *previous: the one before it, 0 where
+ * there is none. */
 static int64_t range_start(const struct tk_rows *nights, const struct tk_night_row *night, int64_t *previous)
 {
 	int64_t since = night->as_of_s, found;
@@ -28,7 +30,7 @@ static int64_t range_start(const struct tk_rows *nights, const struct tk_night_r
 			const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
 			if (n->machine_id == night->machine_id && n->as_of_s < since && strcmp(n->kind, "run") != 0 &&
-					(!best || n->as_of_s > best->as_of_s))
+			        (!best || n->as_of_s > best->as_of_s))
 				best = n;
 		}
 		if (!best)
@@ -43,12 +45,13 @@ static int64_t range_start(const struct tk_rows *nights, const struct tk_night_r
 static bool was_good_news(const struct tk_verdict_row *v)
 {
 	return strcmp(v->status, tk_diff_status_word(TK_DIFF_IMPROVED)) == 0 ||
-		strcmp(v->status, tk_diff_status_word(TK_DIFF_RECOVERED)) == 0 || strncmp(v->reason, "better since", 12) == 0;
+	       strcmp(v->status, tk_diff_status_word(TK_DIFF_RECOVERED)) == 0 ||
+	       strncmp(v->reason, "better since", 12) == 0;
 }
 
 /* An improvement is news once. */
-static int forget_known_improvements(struct tk_store *s, const struct tk_cases *c, int64_t previous, struct tk_diff_report *r,
-	struct tk_error *err)
+static int forget_known_improvements(
+        struct tk_store *s, const struct tk_cases *c, int64_t previous, struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_rows verdicts = {0};
 	int rc = previous ? tk_store_verdicts(s, previous, &verdicts, err) : TK_OK;
@@ -63,7 +66,8 @@ static int forget_known_improvements(struct tk_store *s, const struct tk_cases *
 
 			if (v->series_id == row->series_id && was_good_news(v)) {
 				row->status = TK_DIFF_SAME;
-				snprintf(row->reason, sizeof row->reason, "better since %.40s, reported then", row->bad_rev);
+				snprintf(row->reason, sizeof row->reason, "better since %.40s, reported then",
+				        row->bad_rev);
 			}
 		}
 	}
@@ -73,10 +77,10 @@ static int forget_known_improvements(struct tk_store *s, const struct tk_cases *
 
 static char *verdict_detail(const struct tk_diff_row *row)
 {
-	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "good_rev", row->good_rev, "bad_rev", row->bad_rev,
-		"commits_between", (json_int_t)row->commits_between, "last_good_run", (json_int_t)row->last_good_run_id,
-		"first_bad_run", (json_int_t)row->first_bad_run_id, "n_before", (json_int_t)row->n_before, "n_after", (json_int_t)row->n_after,
-		"same_code", row->same_code);
+	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "good_rev", row->good_rev, "bad_rev",
+	        row->bad_rev, "commits_between", (json_int_t)row->commits_between, "last_good_run",
+	        (json_int_t)row->last_good_run_id, "first_bad_run", (json_int_t)row->first_bad_run_id, "n_before",
+	        (json_int_t)row->n_before, "n_after", (json_int_t)row->n_after, "same_code", row->same_code);
 	char *text = o ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 
 	json_decref(o);
@@ -95,8 +99,9 @@ static int put_verdicts(struct tk_store *s, int64_t night_id, const struct tk_di
 		details[i] = verdict_detail(row);
 		if (!details[i])
 			rc = out_of_memory(err);
-		rows[i] = (struct tk_verdict_row){night_id, row->series_id, tk_diff_status_word(row->status), row->before, row->after, row->change,
-			row->change_lo, row->change_hi, row->threshold, row->p, row->q, row->reason, details[i]};
+		rows[i] = (struct tk_verdict_row){night_id, row->series_id, tk_diff_status_word(row->status),
+		        row->before, row->after, row->change, row->change_lo, row->change_hi, row->threshold, row->p,
+		        row->q, row->reason, details[i]};
 	}
 	if (!rc)
 		rc = tk_store_replace_verdicts(s, night_id, rows, r->count, err);
@@ -115,8 +120,8 @@ static const struct tk_alert_row *known_alert(const struct tk_catalog *c, const 
 	return NULL;
 }
 
-static int open_alert(struct tk_store *s, const struct tk_catalog *c, const struct tk_night_row *night, const struct tk_diff_row *row,
-	struct tk_error *err)
+static int open_alert(struct tk_store *s, const struct tk_catalog *c, const struct tk_night_row *night,
+        const struct tk_diff_row *row, struct tk_error *err)
 {
 	char uid[TK_ALERT_UID_SIZE], title[512];
 	const struct tk_alert_row *known;
@@ -126,19 +131,27 @@ static int open_alert(struct tk_store *s, const struct tk_catalog *c, const stru
 	if (!*uid)
 		return out_of_memory(err);
 	known = known_alert(c, uid);
-	snprintf(title, sizeof title, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine, 100 * row->change);
-	a = (struct tk_alert_row){.uid = uid, .series_id = row->series_id, .night_id = known ? known->night_id : night->id, .status = "open",
-		.opened_s = known ? known->opened_s : night->as_of_s, .change = row->change, .cause = "code", .good_rev = row->good_rev,
-		.bad_rev = row->bad_rev, .title = title};
+	snprintf(title, sizeof title, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine,
+	        100 * row->change);
+	a = (struct tk_alert_row){.uid = uid,
+	        .series_id = row->series_id,
+	        .night_id = known ? known->night_id : night->id,
+	        .status = "open",
+	        .opened_s = known ? known->opened_s : night->as_of_s,
+	        .change = row->change,
+	        .cause = "code",
+	        .good_rev = row->good_rev,
+	        .bad_rev = row->bad_rev,
+	        .title = title};
 	return tk_store_put_alert(s, &a, err);
 }
 
-static int put_alerts(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night, const struct tk_diff_report *r,
-	struct tk_error *err)
+static int put_alerts(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night,
+        const struct tk_diff_report *r, struct tk_error *err)
 {
 	int rc = TK_OK;
 
-	for (size_t i = 0; !rc && i < r->count; i++) {      /* rows[i] is of case i here */
+	for (size_t i = 0; !rc && i < r->count; i++) { /* rows[i] is of case i here */
 		const struct tk_diff_row *row = &r->rows[i];
 
 		if (row->status == TK_DIFF_REGRESSED || row->status == TK_DIFF_ACKED)
@@ -154,8 +167,8 @@ static int put_alerts(struct tk_store *s, const struct tk_cases *c, const struct
 	return rc;
 }
 
-static int cause_of(struct tk_cases *c, const struct tk_point *good, const struct tk_point *bad, const char *backend, const char **cause,
-	struct tk_error *err)
+static int cause_of(struct tk_cases *c, const struct tk_point *good, const struct tk_point *bad, const char *backend,
+        const char **cause, struct tk_error *err)
 {
 	bool same, moved = good->environment_id != bad->environment_id;
 	int rc = tk_catalog_same_code(&c->catalog, good->build_id, bad->build_id, backend, &same, err);
@@ -165,8 +178,8 @@ static int cause_of(struct tk_cases *c, const struct tk_point *good, const struc
 	return rc;
 }
 
-static int put_change_points(struct tk_store *s, struct tk_cases *c, const struct tk_series_row *series, const struct tk_rows *points,
-	const struct tk_changepoint *found, size_t count, struct tk_error *err)
+static int put_change_points(struct tk_store *s, struct tk_cases *c, const struct tk_series_row *series,
+        const struct tk_rows *points, const struct tk_changepoint *found, size_t count, struct tk_error *err)
 {
 	struct tk_change_point_row *rows = calloc(count + 1, sizeof *rows);
 	int rc = rows ? TK_OK : out_of_memory(err);
@@ -176,8 +189,9 @@ static int put_change_points(struct tk_store *s, struct tk_cases *c, const struc
 		const char *cause = "unknown";
 
 		rc = cause_of(c, good, bad, series->backend, &cause, err);
-		rows[i] = (struct tk_change_point_row){series->id, bad->as_of_s, bad->run_id, good->run_id, found[i].before, found[i].after,
-			found[i].lo, found[i].hi, found[i].p, cause, 1 - found[i].p, "{}"};
+		rows[i] = (struct tk_change_point_row){series->id, bad->as_of_s, bad->run_id, good->run_id,
+		        found[i].before, found[i].after, found[i].lo, found[i].hi, found[i].p, cause, 1 - found[i].p,
+		        "{}"};
 	}
 	if (!rc)
 		rc = tk_store_replace_change_points(s, series->id, rows, count, err);
@@ -185,7 +199,8 @@ static int put_change_points(struct tk_store *s, struct tk_cases *c, const struc
 	return rc;
 }
 
-static int find_change_points(struct tk_store *s, struct tk_cases *c, const struct tk_series_row *series, struct tk_error *err)
+static int find_change_points(
+        struct tk_store *s, struct tk_cases *c, const struct tk_series_row *series, struct tk_error *err)
 {
 	struct tk_changepoint_options o = tk_changepoint_defaults;
 	struct tk_changepoint *found = NULL;
@@ -215,7 +230,8 @@ static int find_change_points(struct tk_store *s, struct tk_cases *c, const stru
 	return rc;
 }
 
-static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night, const struct tk_diff_report *r, struct tk_error *err)
+static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
+        const struct tk_diff_report *r, struct tk_error *err)
 {
 	int rc = tk_store_begin(s, err);
 
@@ -233,11 +249,13 @@ static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night
 	return rc;
 }
 
-static int judge_night(struct tk_store *s, const struct tk_night_row *night, int64_t since_s, int64_t previous, const char *machine,
-	const struct tk_detect_options *options, struct tk_diff_report *report, struct tk_error *err)
+static int judge_night(struct tk_store *s, const struct tk_night_row *night, int64_t since_s, int64_t previous,
+        const char *machine, const struct tk_detect_options *options, struct tk_diff_report *report,
+        struct tk_error *err)
 {
 	const struct tk_diff_range range = {.since_s = since_s, .until_s = night->as_of_s, .machine = machine};
-	const struct tk_case_scope scope = {.night_id = night->id, .touched_only = strcmp(night->kind, "nightly") != 0, .as_of_s = night->as_of_s};
+	const struct tk_case_scope scope = {
+	        .night_id = night->id, .touched_only = strcmp(night->kind, "nightly") != 0, .as_of_s = night->as_of_s};
 	struct tk_cases c;
 	int rc = tk_cases_load(s, options, &range, &scope, &c, err);
 
@@ -261,8 +279,8 @@ static const char *machine_name(const struct tk_rows *machines, int64_t id)
 	return NULL;
 }
 
-int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options, struct tk_diff_report *report,
-	struct tk_error *err)
+int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
+        struct tk_diff_report *report, struct tk_error *err)
 {
 	struct tk_diff_report own = {0};
 	struct tk_rows nights = {0}, machines = {0};

@@ -48,7 +48,8 @@ void tk_row_identify(const struct tk_case *k, struct tk_diff_row *row)
 }
 
 /* A level of one night has the interval of its samples, one of several the interval between nights. */
-static void level(const struct tk_case *k, size_t from, size_t to, double se, double t, double *value, double *lo, double *hi)
+static void level(
+        const struct tk_case *k, size_t from, size_t to, double se, double t, double *value, double *lo, double *hi)
 {
 	double y = tk_level(k->y + from, to - from);
 
@@ -70,7 +71,8 @@ static uint32_t samples(const struct tk_case *k, size_t from, size_t to)
 	return n < 0 || n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
-void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, double threshold, struct tk_diff_row *row)
+void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, double threshold,
+        struct tk_diff_row *row)
 {
 	double t = tk_student_t(0.05, k->own.df), moved;
 
@@ -92,7 +94,8 @@ void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const str
 
 void tk_row_revisions(const struct tk_cases *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row)
 {
-	const struct tk_revision_row *good = tk_catalog_revision(&c->catalog, good_build), *bad = tk_catalog_revision(&c->catalog, bad_build);
+	const struct tk_revision_row *good = tk_catalog_revision(&c->catalog, good_build),
+	                             *bad = tk_catalog_revision(&c->catalog, bad_build);
 
 	COPY(row->good_rev, good ? good->rev : "");
 	COPY(row->bad_rev, bad ? bad->rev : "");

@@ -4,9 +4,11 @@
 #include "base/error.h"
 #include "detect/detect.h"
 
-static const struct { const char *word, *mark, *meaning; } statuses[TK_DIFF_STATUS_COUNT] = {
+static const struct {
+	const char *word, *mark, *meaning;
+} statuses[TK_DIFF_STATUS_COUNT] = {
 #define TK_DIFF_TEXT(id, word, mark, meaning) [id] = {word, mark, meaning},
-	TK_DIFF_STATUSES(TK_DIFF_TEXT)
+        TK_DIFF_STATUSES(TK_DIFF_TEXT)
 #undef TK_DIFF_TEXT
 };
 

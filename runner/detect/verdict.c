@@ -6,15 +6,15 @@
 #include "base/error.h"
 #include "detect/case.h"
 
-#define UNSURE_P 0.01             /* suggestive, but the others of the night say that it may be chance */
-#define TOO_NOISY 0.25            /* a series on which only larger changes would show is not "same" */
+#define UNSURE_P 0.01  /* suggestive, but the others of the night say that it may be chance */
+#define TOO_NOISY 0.25 /* a series on which only larger changes would show is not "same" */
 
 struct ruling {
 	const struct tk_cases *c;
 	const struct tk_case *k;
 	struct tk_diff_row *row;
-	double sign;                  /* +1 where more is worse */
-	double threshold;             /* logarithm */
+	double sign;      /* +1 where more is worse */
+	double threshold; /* logarithm */
 };
 
 static bool has_timing(const struct tk_case *k, const struct tk_run_mark *m)
@@ -35,7 +35,8 @@ static const struct tk_run_mark *previous(const struct tk_case *k)
 {
 	const struct tk_history_window *w = k->window;
 
-	return w->last_before.run_id || w->first_within.run_id == w->last_within.run_id ? &w->last_before : &w->first_within;
+	return w->last_before.run_id || w->first_within.run_id == w->last_within.run_id ? &w->last_before
+	                                                                                : &w->first_within;
 }
 
 static bool not_its_turn(const struct tk_run_mark *m)
@@ -45,7 +46,8 @@ static bool not_its_turn(const struct tk_run_mark *m)
 
 static bool is_old(const struct tk_cases *c, int64_t newest_s)
 {
-	return c->open_ended && c->options.stale_days && c->options.now_s - newest_s > (int64_t)c->options.stale_days * 86400;
+	return c->open_ended && c->options.stale_days &&
+	       c->options.now_s - newest_s > (int64_t)c->options.stale_days * 86400;
 }
 
 /* The newest night of the machine that measures everything had this upstream, and not this series. */
@@ -177,8 +179,10 @@ static void say_common(struct ruling *r, const struct tk_evidence *e)
 
 	if (!s || !s->significant)
 		return;
-	tk_row_say(r->row, "%zu series of this device with unchanged code%s moved %+.1f %% that night; without that %+.1f %%",
-		s->series, s->controls ? ", the control among them," : "", 100 * expm1(s->shift), 100 * expm1(e->after - e->before));
+	tk_row_say(r->row,
+	        "%zu series of this device with unchanged code%s moved %+.1f %% that night; without that %+.1f %%",
+	        s->series, s->controls ? ", the control among them," : "", 100 * expm1(s->shift),
+	        100 * expm1(e->after - e->before));
 }
 
 /* The environment's part in the step: what changed between the last good and the first bad run. */
@@ -186,8 +190,8 @@ static bool say_environment(struct ruling *r, const struct tk_evidence *e, bool 
 {
 	char changed[300];
 
-	tk_catalog_environment_change(&r->c->catalog, r->k->points[e->split - 1].environment_id, r->k->points[e->split].environment_id,
-		changed, sizeof changed, hard);
+	tk_catalog_environment_change(&r->c->catalog, r->k->points[e->split - 1].environment_id,
+	        r->k->points[e->split].environment_id, changed, sizeof changed, hard);
 	if (*changed)
 		tk_row_say(r->row, "environment changed: %s", changed);
 	return *changed;
@@ -207,8 +211,9 @@ static enum tk_diff_status got_worse(struct ruling *r, const struct tk_evidence 
 	const char *note = "";
 
 	if (k->alert && isfinite(k->alert_before) &&
-			r->sign * (e->after - k->alert_before - log1p(k->alert->change)) <= r->threshold) {
-		tk_row_say(r->row, "still at the level of the alert of %s (%.40s)", tk_time_day(k->alert->opened_s, day), k->alert->bad_rev);
+	        r->sign * (e->after - k->alert_before - log1p(k->alert->change)) <= r->threshold) {
+		tk_row_say(r->row, "still at the level of the alert of %s (%.40s)",
+		        tk_time_day(k->alert->opened_s, day), k->alert->bad_rev);
 		return TK_DIFF_SAME;
 	}
 	tk_alert_uid(r->row->series, r->row->bad_rev, uid);
@@ -228,7 +233,8 @@ static bool is_recovered(struct ruling *r, double after)
 	/* a change below the threshold would have recovered before anything happened */
 	if (fabs(log1p(a->change)) <= r->threshold)
 		return false;
-	tk_row_say(r->row, "back at the level before the alert of %s (%.40s)", tk_time_day(a->opened_s, day), a->bad_rev);
+	tk_row_say(
+	        r->row, "back at the level before the alert of %s (%.40s)", tk_time_day(a->opened_s, day), a->bad_rev);
 	return true;
 }
 
@@ -248,7 +254,8 @@ static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 		return TK_DIFF_NOT_COMPARABLE;
 	}
 	if (r->k->own.spike) {
-		tk_row_say(r->row, "one night, no %s than a spike that this series had before: the next night tells", worse(r, change));
+		tk_row_say(r->row, "one night, no %s than a spike that this series had before: the next night tells",
+		        worse(r, change));
 		return TK_DIFF_UNSURE;
 	}
 	if (r->sign * change > 0)
@@ -264,11 +271,11 @@ static void say_how_many_more(struct ruling *r, const struct tk_evidence *e)
 	double more = fmax(1, need - (double)(r->k->count - e->split));
 
 	if (more <= 60)
-		tk_row_say(r->row, "%+.1f %% may be noise: about %.0f more night%s would tell", 100 * expm1(e->after - e->before), more,
-			more > 1 ? "s" : "");
+		tk_row_say(r->row, "%+.1f %% may be noise: about %.0f more night%s would tell",
+		        100 * expm1(e->after - e->before), more, more > 1 ? "s" : "");
 	else
-		tk_row_say(r->row, "%+.1f %% may be noise of this series: %.1f %% from night to night", 100 * expm1(e->after - e->before),
-			100 * r->k->own.sigma);
+		tk_row_say(r->row, "%+.1f %% may be noise of this series: %.1f %% from night to night",
+		        100 * expm1(e->after - e->before), 100 * r->k->own.sigma);
 }
 
 static enum tk_diff_status not_moved(struct ruling *r)
@@ -298,8 +305,8 @@ static enum tk_diff_status not_moved(struct ruling *r)
 		return TK_DIFF_UNSURE;
 	}
 	if (TK_STANDARD_ERRORS * own->whole.se > log1p(TOO_NOISY)) {
-		tk_row_say(r->row, "too noisy: %.1f %% from night to night, only changes over %.0f %% would show", 100 * own->sigma,
-			100 * expm1(TK_STANDARD_ERRORS * own->whole.se));
+		tk_row_say(r->row, "too noisy: %.1f %% from night to night, only changes over %.0f %% would show",
+		        100 * own->sigma, 100 * expm1(TK_STANDARD_ERRORS * own->whole.se));
 		return TK_DIFF_UNSURE;
 	}
 	return TK_DIFF_SAME;
@@ -314,8 +321,8 @@ static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 
 	r->threshold = fmax(log1p(c->options.min_effect), TK_STANDARD_ERRORS * e->se);
 	tk_row_numbers(c, r->k, e, r->threshold, r->row);
-	rc = tk_catalog_same_code(&c->catalog, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->k->series->backend,
-		&r->row->same_code, err);
+	rc = tk_catalog_same_code(&c->catalog, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id,
+	        r->k->series->backend, &r->row->same_code, err);
 	if (rc)
 		return rc;
 	if (is_moved)

@@ -1,4 +1,5 @@
-/* Past revisions, oldest first, each a night of its own. What was measured already is left out, so that a stopped backfill goes on. */
+/* Past revisions, oldest first, each a night of its own. What was measured already is left out, so that a stopped
+ * backfill goes on. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -35,7 +36,8 @@ static bool was_abandoned(const struct tk_night_row *night)
 }
 
 /* Whether a finished night of this machine has measured this revision. */
-static int measured_already(struct tk_store *store, const struct tk_config *config, const char *rev, bool *yes, struct tk_error *err)
+static int measured_already(
+        struct tk_store *store, const struct tk_config *config, const char *rev, bool *yes, struct tk_error *err)
 {
 	struct tk_rows nights = {0}, revisions = {0}, machines = {0};
 	int64_t machine_id = 0;
@@ -52,7 +54,7 @@ static int measured_already(struct tk_store *store, const struct tk_config *conf
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		struct tk_rows answers = {0};
 		if (night->machine_id != machine_id || !night->finished_s || strcmp(night->status, "failed") == 0 ||
-			was_abandoned(night))
+		        was_abandoned(night))
 			continue;
 		status = tk_store_resolutions(store, night->id, &answers, err);
 		for (size_t k = 0; k < answers.count; k++) {
@@ -70,10 +72,12 @@ static int measured_already(struct tk_store *store, const struct tk_config *conf
 
 static void add_report(struct tk_night_report *sum, const struct tk_night_report *one)
 {
-	size_t *to[] = {&sum->builds, &sum->builds_failed, &sum->builds_cached, &sum->upstreams_unreachable, &sum->jobs, &sum->measured,
-		&sum->verified, &sum->wrong, &sum->failed, &sum->unsupported, &sum->skipped, &sum->stages_failed};
-	const size_t from[] = {one->builds, one->builds_failed, one->builds_cached, one->upstreams_unreachable, one->jobs, one->measured,
-		one->verified, one->wrong, one->failed, one->unsupported, one->skipped, one->stages_failed};
+	size_t *to[] = {&sum->builds, &sum->builds_failed, &sum->builds_cached, &sum->upstreams_unreachable, &sum->jobs,
+	        &sum->measured, &sum->verified, &sum->wrong, &sum->failed, &sum->unsupported, &sum->skipped,
+	        &sum->stages_failed};
+	const size_t from[] = {one->builds, one->builds_failed, one->builds_cached, one->upstreams_unreachable,
+	        one->jobs, one->measured, one->verified, one->wrong, one->failed, one->unsupported, one->skipped,
+	        one->stages_failed};
 	for (size_t i = 0; i < sizeof to / sizeof *to; i++)
 		*to[i] += from[i];
 	memcpy(sum->by_status, one->by_status, sizeof sum->by_status);
@@ -85,7 +89,7 @@ static void add_report(struct tk_night_report *sum, const struct tk_night_report
 }
 
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-	const struct tk_backfill_options *backfill, struct tk_night_report *report, struct tk_error *err)
+        const struct tk_backfill_options *backfill, struct tk_night_report *report, struct tk_error *err)
 {
 	const struct tk_upstream_config *u = upstream_named(config, backfill->upstream);
 	struct tk_revision *history = NULL;
@@ -97,10 +101,11 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store, cons
 	if (!u)
 		return tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration", backfill->upstream);
 	if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF)
-		return tk_fail(err, TK_EUSAGE, "upstream `%s` has no past: only `git` and `self` have revisions to go back to", u->name);
+		return tk_fail(err, TK_EUSAGE,
+		        "upstream `%s` has no past: only `git` and `self` have revisions to go back to", u->name);
 	tk_recipe_source(config, u, &source);
-	int status = tk_source_history(&source, backfill->commits, backfill->every ? backfill->every : 1, backfill->since_s, &history,
-		&count, err);
+	int status = tk_source_history(&source, backfill->commits, backfill->every ? backfill->every : 1,
+	        backfill->since_s, &history, &count, err);
 	for (size_t i = count; status == TK_OK && i-- > 0;) {
 		struct tk_night_options one = *options;
 		struct tk_night_report r;

@@ -1,5 +1,5 @@
-/* What vendors promise: dense peak rates and memory bandwidths of devices, by the name that their driver gives. Rooflines show them beside what
- * is measured. */
+/* What vendors promise: dense peak rates and memory bandwidths of devices, by the name that their driver gives.
+ * Rooflines show them beside what is measured. */
 #ifndef TK_DATASHEET_H
 #define TK_DATASHEET_H
 #include <stddef.h>
@@ -9,9 +9,9 @@ struct tk_night;
 struct tk_night_device;
 
 struct tk_datasheet {
-	const char *device;              /* as fnmatch(3) reads it */
-	double bf16, fp8, tf32, f32;     /* TFLOP/s without sparsity, 0: none; f16 is as bf16 */
-	double memory;                   /* TB/s */
+	const char *device;          /* as fnmatch(3) reads it */
+	double bf16, fp8, tf32, f32; /* TFLOP/s without sparsity, 0: none; f16 is as bf16 */
+	double memory;               /* TB/s */
 	const char *source;
 };
 

@@ -1,4 +1,5 @@
-/* Stage "measure": runs what is left of the plan, one job at a time on each device, and stores each result before the device's next begins. */
+/* Stage "measure": runs what is left of the plan, one job at a time on each device, and stores each result before the
+ * device's next begins. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -14,10 +15,12 @@
 
 /* The inputs are the same every night: values change power and clocks, so other values would be another measurement. */
 #define INPUT_SEED 1
-#define SLICE_MS 50              /* how often workers are looked at that say nothing */
+#define SLICE_MS 50 /* how often workers are looked at that say nothing */
 
 /* What the jobs refer to, read once. */
-struct book { struct tk_rows series, problems, jobs, builds; };
+struct book {
+	struct tk_rows series, problems, jobs, builds;
+};
 
 #define FIND(list, type, wanted_id) find_row((list)->rows, (list)->count, sizeof(type), (wanted_id))
 
@@ -72,10 +75,15 @@ static bool point_of(const json_t *result, enum tk_outcome outcome, int64_t seri
 	if (!result || !tk_outcome_counts(outcome) || !json_is_number(json_object_get(result, "median")))
 		return false;
 	double median = number_of(result, "median", NAN);
-	*out = (struct tk_point){.series_id = series_id, .value = median, .lo = number_of(result, "lo", median),
-		.hi = number_of(result, "hi", median), .min = number_of(result, "min", median), .q25 = number_of(result, "q25", median),
-		.q75 = number_of(result, "q75", median), .p95 = number_of(result, "p95", median),
-		.n = json_integer_value(json_object_get(result, "n"))};
+	*out = (struct tk_point){.series_id = series_id,
+	        .value = median,
+	        .lo = number_of(result, "lo", median),
+	        .hi = number_of(result, "hi", median),
+	        .min = number_of(result, "min", median),
+	        .q25 = number_of(result, "q25", median),
+	        .q75 = number_of(result, "q75", median),
+	        .p95 = number_of(result, "p95", median),
+	        .n = json_integer_value(json_object_get(result, "n"))};
 	if (outcome == TK_OUTCOME_THROTTLED)
 		out->flags |= TK_POINT_THROTTLED;
 	if (outcome == TK_OUTCOME_UNSTABLE)
@@ -105,17 +113,25 @@ static char *attributes_of(json_t *result)
 	return text;
 }
 
-static int put_result(struct tk_night *n, const struct tk_job_row *job, const struct tk_night_device *d, int64_t started_s,
-	const struct tk_job_result *r, struct tk_error *err)
+static int put_result(struct tk_night *n, const struct tk_job_row *job, const struct tk_night_device *d,
+        int64_t started_s, const struct tk_job_result *r, struct tk_error *err)
 {
 	struct tk_point point;
 	size_t sample_count = 0;
 	bool has_point = point_of(r->result, r->outcome, job->series_id, &point);
 	double *samples = has_point ? samples_of(r->result, &sample_count) : NULL;
 	char *attributes = attributes_of(r->result);
-	struct tk_run_row run = {.night_id = n->night_id, .seq = job->seq, .series_id = job->series_id, .build_id = job->build_id,
-		.environment_id = d ? d->environment_id : 0, .as_of_s = n->as_of_s, .started_s = started_s, .wall_s = r->wall_s,
-		.outcome = tk_outcome_word(r->outcome), .message = r->message, .attributes = attributes ? attributes : "{}"};
+	struct tk_run_row run = {.night_id = n->night_id,
+	        .seq = job->seq,
+	        .series_id = job->series_id,
+	        .build_id = job->build_id,
+	        .environment_id = d ? d->environment_id : 0,
+	        .as_of_s = n->as_of_s,
+	        .started_s = started_s,
+	        .wall_s = r->wall_s,
+	        .outcome = tk_outcome_word(r->outcome),
+	        .message = r->message,
+	        .attributes = attributes ? attributes : "{}"};
 	const double *const sample_list[] = {samples};
 	int64_t id;
 	int status = tk_store_put_run(n->store, &run, &point, sample_list, &sample_count, has_point ? 1 : 0, &id, err);
@@ -124,17 +140,21 @@ static int put_result(struct tk_night *n, const struct tk_job_row *job, const st
 	return status;
 }
 
-/* Copy and read, fma and gemm problems become the roofs of this night: bandwidths by operation, rates by type. A roof is what the device
- * can do, so it is the fastest sample: other work on the machine cannot lower it. */
+/* Copy and read, fma and gemm problems become the roofs of this night: bandwidths by operation, rates by type. A roof
+ * is what the device can do, so it is the fastest sample: other work on the machine cannot lower it. */
 static int put_ceiling(struct tk_night *n, const struct tk_night_device *d, const struct tk_problem_row *p,
-	const struct tk_job_result *r, struct tk_error *err)
+        const struct tk_job_result *r, struct tk_error *err)
 {
 	double fastest_ns = r->result ? number_of(r->result, "min", NAN) : NAN;
 	bool memory = strcmp(p->op, "copy") == 0 || strcmp(p->op, "read") == 0;
 	if (!d || !tk_outcome_counts(r->outcome) || !(fastest_ns > 0))
 		return TK_OK;
-	struct tk_ceiling_row row = {.night_id = n->night_id, .device_id = d->device_id, .name = memory ? p->op : p->dtype,
-		.source = "measured", .unit = memory ? "gb_per_s" : "gflop_per_s", .value = (memory ? p->bytes : p->flops) / fastest_ns};
+	struct tk_ceiling_row row = {.night_id = n->night_id,
+	        .device_id = d->device_id,
+	        .name = memory ? p->op : p->dtype,
+	        .source = "measured",
+	        .unit = memory ? "gb_per_s" : "gflop_per_s",
+	        .value = (memory ? p->bytes : p->flops) / fastest_ns};
 	return tk_store_put_ceiling(n->store, &row, err);
 }
 
@@ -142,7 +162,8 @@ static void count_result(struct tk_night_report *report, const struct tk_job_res
 {
 	const json_t *verify = r->result ? json_object_get(r->result, "verify") : NULL;
 	report->jobs++;
-	report->verified += json_is_true(json_object_get(verify, "done")) && json_is_true(json_object_get(verify, "passed"));
+	report->verified +=
+	        json_is_true(json_object_get(verify, "done")) && json_is_true(json_object_get(verify, "passed"));
 	if (tk_outcome_counts(r->outcome))
 		report->measured++;
 	else if (r->outcome == TK_OUTCOME_UNSUPPORTED)
@@ -164,7 +185,7 @@ static void outcome_without_run(struct tk_job_result *r, enum tk_outcome outcome
 /* A job on its way. What it belongs to is copied where the job has moved to another device. */
 struct seat {
 	struct tk_night_device *device;
-	struct tk_worker *worker;            /* NULL: nothing is running */
+	struct tk_worker *worker; /* NULL: nothing is running */
 	struct tk_job_row job;
 	struct tk_series_row series;
 	const struct tk_problem_row *problem;
@@ -176,11 +197,19 @@ static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
 {
 	const struct tk_measure_config *m = &n->config->measure;
 	struct tk_worker *worker = NULL;
-	struct tk_job_request request = {.backend_path = s->job.backend_path, .backend_options = s->job.options, .problem = s->problem->text,
-		.config = *s->series.config ? s->series.config : NULL, .mode = s->series.mode, .seed = INPUT_SEED,
-		.deadline_s = n->config->budgets.job_s, .measure_s = n->config->budgets.measure_s,
-		.relative_half_width = m->relative_half_width, .confidence = m->confidence,
-		.min_samples = m->min_samples, .max_samples = m->max_samples, .verify = true};
+	struct tk_job_request request = {.backend_path = s->job.backend_path,
+	        .backend_options = s->job.options,
+	        .problem = s->problem->text,
+	        .config = *s->series.config ? s->series.config : NULL,
+	        .mode = s->series.mode,
+	        .seed = INPUT_SEED,
+	        .deadline_s = n->config->budgets.job_s,
+	        .measure_s = n->config->budgets.measure_s,
+	        .relative_half_width = m->relative_half_width,
+	        .confidence = m->confidence,
+	        .min_samples = m->min_samples,
+	        .max_samples = m->max_samples,
+	        .verify = true};
 	int status = tk_night_worker(n, s->device, s->job.backend_path, &worker, err);
 	if (status == TK_OK)
 		status = tk_worker_start_measure(worker, &request, err);
@@ -198,8 +227,8 @@ static int end_job(struct tk_night *n, struct seat *s, struct tk_job_result *r, 
 	if (status == TK_OK)
 		count_result(n->report, r);
 	if (status == TK_OK && !tk_outcome_counts(r->outcome) && r->outcome != TK_OUTCOME_UNSUPPORTED)
-		tk_log(TK_LOG_WARN, tk_outcome_word(r->outcome), NULL, "%s: %s%s%s", s->series.slug, tk_outcome_word(r->outcome),
-			*r->message ? ": " : "", r->message);
+		tk_log(TK_LOG_WARN, tk_outcome_word(r->outcome), NULL, "%s: %s%s%s", s->series.slug,
+		        tk_outcome_word(r->outcome), *r->message ? ": " : "", r->message);
 	tk_job_result_free(r);
 	return status;
 }
@@ -215,10 +244,12 @@ static bool planned(const struct book *b, int64_t series_id)
 static bool alike(const struct tk_night_device *a, const struct tk_night_device *b)
 {
 	json_t *x = json_object_get(a->info, "name"), *y = json_object_get(b->info, "name");
-	return a->layer == b->layer && json_equal(x, y) && json_equal(json_object_get(a->info, "arch"), json_object_get(b->info, "arch"));
+	return a->layer == b->layer && json_equal(x, y) &&
+	       json_equal(json_object_get(a->info, "arch"), json_object_get(b->info, "arch"));
 }
 
-/* A job of a device that is lost goes to a like one, as a point of that one's series, unless that has a job for it of its own. */
+/* A job of a device that is lost goes to a like one, as a point of that one's series, unless that has a job for it of
+ * its own. */
 static int move_job(struct tk_night *n, const struct book *b, struct seat *s, struct tk_error *err)
 {
 	for (size_t i = 0; i < n->device_count; i++) {
@@ -243,13 +274,17 @@ static int move_job(struct tk_night *n, const struct book *b, struct seat *s, st
 }
 
 /* Fills the seat; *begun is false where the job ended at once, which is then stored. */
-static int begin_job(struct tk_night *n, const struct book *b, const struct tk_job_row *job, struct seat *s, struct tk_error *err)
+static int begin_job(
+        struct tk_night *n, const struct book *b, const struct tk_job_row *job, struct seat *s, struct tk_error *err)
 {
 	const struct tk_series_row *series = FIND(&b->series, struct tk_series_row, job->series_id);
-	*s = (struct seat){.job = *job, .problem = series ? FIND(&b->problems, struct tk_problem_row, series->problem_id) : NULL,
-		.build = FIND(&b->builds, struct tk_build_row, job->build_id), .started_s = tk_clock_now_s()};
+	*s = (struct seat){.job = *job,
+	        .problem = series ? FIND(&b->problems, struct tk_problem_row, series->problem_id) : NULL,
+	        .build = FIND(&b->builds, struct tk_build_row, job->build_id),
+	        .started_s = tk_clock_now_s()};
 	if (!s->problem || !s->build)
-		return tk_fail(err, TK_EDATA, "job %lld of this night refers to a series that is not there", (long long)job->seq);
+		return tk_fail(err, TK_EDATA, "job %lld of this night refers to a series that is not there",
+		        (long long)job->seq);
 	s->series = *series;
 	s->device = device_of(n, series);
 	struct tk_job_result r = {0};
@@ -260,8 +295,9 @@ static int begin_job(struct tk_night *n, const struct book *b, const struct tk_j
 	if (!*job->backend_path)
 		outcome_without_run(&r, TK_OUTCOME_BUILD_FAILED, s->build->message);
 	else if (!s->device || s->device->lost)
-		outcome_without_run(&r, TK_OUTCOME_NO_DEVICE, s->device ? "the device was lost in this night" :
-			"the device of this series is not there tonight");
+		outcome_without_run(&r, TK_OUTCOME_NO_DEVICE,
+		        s->device ? "the device was lost in this night"
+		                  : "the device of this series is not there tonight");
 	else if (n->config->budgets.night_s > 0 && spent_s > n->config->budgets.night_s)
 		outcome_without_run(&r, TK_OUTCOME_SKIPPED, "the night's budget (budgets.night) was spent");
 	else
@@ -291,10 +327,10 @@ static int count_done(struct tk_night *n, struct tk_error *err)
 struct hall {
 	struct tk_night *n;
 	struct book book;
-	struct seat *seats;                  /* one for each device */
-	bool *taken;                         /* of book.jobs */
+	struct seat *seats; /* one for each device */
+	bool *taken;        /* of book.jobs */
 	size_t before, begun;
-	bool cpu;                            /* whose turn it is: nothing may run beside a measurement on the CPU */
+	bool cpu; /* whose turn it is: nothing may run beside a measurement on the CPU */
 };
 
 static bool is_cpu(const struct tk_night_device *d)
@@ -325,7 +361,8 @@ static int serve_device(struct hall *h, struct tk_night_device *d, struct seat *
 			continue;
 		h->taken[i] = true;
 		if (o && o->progress)
-			o->progress(o->arg, h->before + h->begun, h->before + h->book.jobs.count, series ? series->slug : "");
+			o->progress(o->arg, h->before + h->begun, h->before + h->book.jobs.count,
+			        series ? series->slug : "");
 		h->begun++;
 		status = begin_job(h->n, &h->book, job, seat, err);
 		if (tk_cancel_requested())
@@ -357,7 +394,7 @@ static int collect(struct hall *h, struct seat *s, struct tk_error *err)
 				*other = moved;
 				return ask_worker(h->n, other, err);
 			}
-			for (size_t i = 0; i < h->book.jobs.count; i++)     /* that one is busy: back into the queue */
+			for (size_t i = 0; i < h->book.jobs.count; i++) /* that one is busy: back into the queue */
 				if (TK_ROWS_AT(&h->book.jobs, struct tk_job_row, i)->id == s->job.id)
 					h->taken[i] = false;
 			return TK_OK;

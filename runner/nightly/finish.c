@@ -14,8 +14,12 @@
 int tk_night_detect(struct tk_night *n, struct tk_error *err)
 {
 	const struct tk_threshold_config *t = &n->config->thresholds;
-	struct tk_detect_options options = {.min_effect = t->min_effect, .min_effect_ns = t->min_effect_ns, .fdr = t->fdr,
-		.window = t->window, .stale_days = t->stale_days, .now_s = tk_clock_now_s()};
+	struct tk_detect_options options = {.min_effect = t->min_effect,
+	        .min_effect_ns = t->min_effect_ns,
+	        .fdr = t->fdr,
+	        .window = t->window,
+	        .stale_days = t->stale_days,
+	        .now_s = tk_clock_now_s()};
 	struct tk_diff_report report = {0};
 	int status = tk_detect_night(n->store, n->night_id, &options, &report, err);
 	if (status == TK_OK)
@@ -26,18 +30,24 @@ int tk_night_detect(struct tk_night *n, struct tk_error *err)
 
 int tk_night_publish(struct tk_night *n, struct tk_error *err)
 {
-	struct tk_notify_options notify = {.webhook_url = n->config->webhook_url, .site_url = "", .night_id = n->night_id};
+	struct tk_notify_options notify = {
+	        .webhook_url = n->config->webhook_url, .site_url = "", .night_id = n->night_id};
 	struct tk_error why = {0};
 	int status = TK_OK;
 	if (!n->options->no_site) {
 		char *templates = tk_path_join(tk_data_dir(), "templates");
-		struct tk_site_options site = {.out_dir = n->config->site_dir, .templates_dir = templates, .title = n->config->site_title,
-			.base_url = "", .now_s = tk_clock_now_s()};
+		struct tk_site_options site = {.out_dir = n->config->site_dir,
+		        .templates_dir = templates,
+		        .title = n->config->site_title,
+		        .base_url = "",
+		        .now_s = tk_clock_now_s()};
 		struct tk_site_report written = {0};
-		status = templates ? tk_site_write(n->store, &site, &written, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+		status = templates ? tk_site_write(n->store, &site, &written, err)
+		                   : tk_fail(err, TK_ENOMEM, "out of memory");
 		free(templates);
 		if (status == TK_OK)
-			snprintf(n->report->site_index, sizeof n->report->site_index, "%s/index.html", n->config->site_dir);
+			snprintf(n->report->site_index, sizeof n->report->site_index, "%s/index.html",
+			        n->config->site_dir);
 	}
 	if (tk_notify_night(n->store, &notify, &why) != TK_OK)
 		tk_log(TK_LOG_WARN, "notify", NULL, "could not tell everybody: %s", why.message);
@@ -56,7 +66,8 @@ static int64_t upstream_of(const struct tk_rows *revisions, int64_t revision_id)
 
 /* Keys of the newest good artifact of every upstream: these stay in the cache, they are what a change is compared with.
  * The keys live in `builds`. */
-static int good_keys(struct tk_night *n, struct tk_rows *builds, const char ***keys, size_t *count, struct tk_error *err)
+static int good_keys(
+        struct tk_night *n, struct tk_rows *builds, const char ***keys, size_t *count, struct tk_error *err)
 {
 	struct tk_rows revisions = {0}, upstreams = {0};
 	int status = tk_store_builds(n->store, builds, err);
@@ -72,7 +83,8 @@ static int good_keys(struct tk_night *n, struct tk_rows *builds, const char ***k
 		int64_t newest_s = INT64_MIN, id = TK_ROWS_AT(&upstreams, struct tk_upstream_row, u)->id;
 		for (size_t i = 0; i < builds->count; i++) {
 			const struct tk_build_row *b = TK_ROWS_AT(builds, struct tk_build_row, i);
-			if (strcmp(b->status, "ok") != 0 || b->built_s < newest_s || upstream_of(&revisions, b->revision_id) != id)
+			if (strcmp(b->status, "ok") != 0 || b->built_s < newest_s ||
+			        upstream_of(&revisions, b->revision_id) != id)
 				continue;
 			newest = b->artifact_key;
 			newest_s = b->built_s;
@@ -94,7 +106,8 @@ int tk_night_tidy(struct tk_night *n, struct tk_error *err)
 	if (n->config->budgets.cache_bytes) {
 		status = good_keys(n, &builds, &keys, &count, err);
 		if (status == TK_OK)
-			status = tk_artifact_evict(n->config->cache_dir, n->config->budgets.cache_bytes, keys, count, err);
+			status = tk_artifact_evict(
+			        n->config->cache_dir, n->config->budgets.cache_bytes, keys, count, err);
 	}
 	if (status == TK_OK && n->config->keep_samples_days) {
 		int64_t before_s = tk_clock_now_s() - (int64_t)n->config->keep_samples_days * 86400;

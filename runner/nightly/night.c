@@ -1,4 +1,5 @@
-/* The night as a whole: a table of stages, each recorded when it begins and when it ends; resuming skips what is done. */
+/* The night as a whole: a table of stages, each recorded when it begins and when it ends; resuming skips what is done.
+ */
 #include "nightly/night.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -15,19 +16,20 @@
 struct stage {
 	const char *name;
 	int (*run)(struct tk_night *n, struct tk_error *err);
-	bool again;        /* also when an earlier part of this night has done it: it fills the state, or can be redone at no loss */
-	bool fatal;        /* without it nothing that follows makes sense */
+	bool again; /* also when an earlier part of this night has done it: it fills the state, or can be redone at no
+	               loss */
+	bool fatal; /* without it nothing that follows makes sense */
 };
 
 /* resolve and build are done again on resume only while there is no plan: the plan names the builds. */
 static const struct stage stages[] = {
-	{"probe",   tk_night_probe,   true,  true},
-	{"resolve", tk_night_resolve, false, true},
-	{"build",   tk_night_build,   false, true},
-	{"plan",    tk_night_plan,    false, true},
-	{"measure", tk_night_measure, true,  true},
-	{"detect",  tk_night_detect,  true,  false},
-	{"tidy",    tk_night_tidy,    true,  false},
+        {"probe", tk_night_probe, true, true},
+        {"resolve", tk_night_resolve, false, true},
+        {"build", tk_night_build, false, true},
+        {"plan", tk_night_plan, false, true},
+        {"measure", tk_night_measure, true, true},
+        {"detect", tk_night_detect, true, false},
+        {"tidy", tk_night_tidy, true, false},
 };
 
 /* After the night has its status, because the pages show it. */
@@ -40,10 +42,15 @@ void tk_night_say(const struct tk_night *n, const char *stage, const char *detai
 		o->stage(o->arg, stage, detail ? detail : "");
 }
 
-static int mark(struct tk_night *n, const char *stage, const char *status, int64_t started_s, const char *detail, struct tk_error *err)
+static int mark(struct tk_night *n, const char *stage, const char *status, int64_t started_s, const char *detail,
+        struct tk_error *err)
 {
-	struct tk_stage_row row = {.night_id = n->night_id, .name = stage, .status = status, .started_s = started_s,
-		.finished_s = strcmp(status, "running") == 0 ? 0 : tk_clock_now_s(), .detail = detail};
+	struct tk_stage_row row = {.night_id = n->night_id,
+	        .name = stage,
+	        .status = status,
+	        .started_s = started_s,
+	        .finished_s = strcmp(status, "running") == 0 ? 0 : tk_clock_now_s(),
+	        .detail = detail};
 	return tk_store_put_stage(n->store, &row, err);
 }
 
@@ -87,7 +94,7 @@ static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err
 	for (size_t i = 0; status == TK_OK && i < nights.count && !*found; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		if (strcmp(row->status, "running") != 0 || row->machine_id != n->machine_id ||
-			strcmp(row->kind, kind_of(n->options)) != 0)
+		        strcmp(row->kind, kind_of(n->options)) != 0)
 			continue;
 		*found = true;
 		n->night_id = row->id;
@@ -99,7 +106,8 @@ static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err
 	return status;
 }
 
-/* A night that was stopped and never resumed is closed before the next begins: what it stored stays, what it planned is not run. */
+/* A night that was stopped and never resumed is closed before the next begins: what it stored stays, what it planned is
+ * not run. */
 static int close_abandoned(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
@@ -107,7 +115,8 @@ static int close_abandoned(struct tk_night *n, struct tk_error *err)
 	for (size_t i = 0; status == TK_OK && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		if (strcmp(row->status, "running") == 0 && row->machine_id == n->machine_id)
-			status = tk_store_finish_night(n->store, row->id, "incomplete", "{\"abandoned\":true}", n->started_s, err);
+			status = tk_store_finish_night(
+			        n->store, row->id, "incomplete", "{\"abandoned\":true}", n->started_s, err);
 	}
 	tk_rows_free(&nights);
 	return status;
@@ -118,10 +127,17 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 	const struct tk_night_options *o = n->options;
 	n->as_of_s = o->past_revision ? o->past_as_of_s : n->started_s;
 	/* what is given is what is stored: a night's order is repeated with the seed that it shows */
-	n->seed = o->seed ? o->seed & INT64_MAX : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns()) >> 1;
-	struct tk_night_row row = {.machine_id = n->machine_id, .kind = kind_of(o), .as_of_s = n->as_of_s,
-		.started_s = n->started_s, .status = "running", .seed = (int64_t)n->seed, .config_hash = n->config->hash,
-		.tracker_version = TK_VERSION, .summary = "{}"};
+	n->seed = o->seed ? o->seed & INT64_MAX
+	                  : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns()) >> 1;
+	struct tk_night_row row = {.machine_id = n->machine_id,
+	        .kind = kind_of(o),
+	        .as_of_s = n->as_of_s,
+	        .started_s = n->started_s,
+	        .status = "running",
+	        .seed = (int64_t)n->seed,
+	        .config_hash = n->config->hash,
+	        .tracker_version = TK_VERSION,
+	        .summary = "{}"};
 	return tk_store_begin_night(n->store, &row, &n->night_id, err);
 }
 
@@ -176,12 +192,13 @@ static int run_stages(struct tk_night *n, unsigned done, struct tk_error *err)
 static json_t *summary_of(const struct tk_night_report *r)
 {
 	json_t *summary = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f}", "builds", (json_int_t)r->builds,
-		"builds_failed", (json_int_t)r->builds_failed, "unreachable", (json_int_t)r->upstreams_unreachable,
-		"jobs", (json_int_t)r->jobs, "measured", (json_int_t)r->measured, "verified", (json_int_t)r->verified,
-		"wrong", (json_int_t)r->wrong, "failed", (json_int_t)r->failed, "unsupported", (json_int_t)r->unsupported,
-		"skipped", (json_int_t)r->skipped, "wall_s", r->wall_s);
+	        "builds_failed", (json_int_t)r->builds_failed, "unreachable", (json_int_t)r->upstreams_unreachable,
+	        "jobs", (json_int_t)r->jobs, "measured", (json_int_t)r->measured, "verified", (json_int_t)r->verified,
+	        "wrong", (json_int_t)r->wrong, "failed", (json_int_t)r->failed, "unsupported",
+	        (json_int_t)r->unsupported, "skipped", (json_int_t)r->skipped, "wall_s", r->wall_s);
 	for (size_t i = 0; summary && i < TK_DIFF_STATUS_COUNT; i++)
-		json_object_set_new(summary, tk_diff_status_word((enum tk_diff_status)i), json_integer((json_int_t)r->by_status[i]));
+		json_object_set_new(summary, tk_diff_status_word((enum tk_diff_status)i),
+		        json_integer((json_int_t)r->by_status[i]));
 	return summary;
 }
 
@@ -190,8 +207,8 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 {
 	struct tk_night_report *r = n->report;
 	r->wall_s = (double)(tk_clock_mono_ns() - n->started_mono_ns) / 1e9;
-	r->complete = status == TK_OK && !r->failed && !r->wrong && !r->skipped && !r->builds_failed && !r->upstreams_unreachable &&
-		!r->stages_failed;
+	r->complete = status == TK_OK && !r->failed && !r->wrong && !r->skipped && !r->builds_failed &&
+	              !r->upstreams_unreachable && !r->stages_failed;
 	if (status == TK_ECANCELED || status == TK_ENOSPC)
 		return status;
 	json_t *summary = summary_of(r);
@@ -206,7 +223,8 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 	return status;
 }
 
-/* Closes the night, then publishes it: once more after a site that could not be written, which makes the night incomplete. */
+/* Closes the night, then publishes it: once more after a site that could not be written, which makes the night
+ * incomplete. */
 static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 {
 	status = close_night(n, status, err);
@@ -235,7 +253,8 @@ static int name_night(struct tk_night *n, struct tk_error *err)
 	int status = tk_store_nights(n->store, &nights, err);
 	for (size_t i = 0; status == TK_OK && i < nights.count; i++)
 		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->id == n->night_id)
-			snprintf(n->report->uid, sizeof n->report->uid, "%s", TK_ROWS_AT(&nights, struct tk_night_row, i)->uid);
+			snprintf(n->report->uid, sizeof n->report->uid, "%s",
+			        TK_ROWS_AT(&nights, struct tk_night_row, i)->uid);
 	tk_rows_free(&nights);
 	return status;
 }
@@ -251,7 +270,8 @@ static int start_or_resume(struct tk_night *n, unsigned *done, struct tk_error *
 		if ((status = find_unfinished(n, &found, err)) != TK_OK)
 			return status;
 		if (!found)
-			return tk_fail(err, TK_ENOTFOUND, "there is no unfinished night of machine %s to resume", n->config->machine);
+			return tk_fail(err, TK_ENOTFOUND, "there is no unfinished night of machine %s to resume",
+			        n->config->machine);
 		*done = stages_done(n);
 	} else if ((status = close_abandoned(n, err)) != TK_OK || (status = begin_night(n, err)) != TK_OK) {
 		return status;
@@ -261,10 +281,14 @@ static int start_or_resume(struct tk_night *n, unsigned *done, struct tk_error *
 }
 
 int tk_night_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-	struct tk_night_report *report, struct tk_error *err)
+        struct tk_night_report *report, struct tk_error *err)
 {
-	struct tk_night n = {.config = config, .store = store, .options = options, .report = report,
-		.started_s = tk_clock_now_s(), .started_mono_ns = tk_clock_mono_ns()};
+	struct tk_night n = {.config = config,
+	        .store = store,
+	        .options = options,
+	        .report = report,
+	        .started_s = tk_clock_now_s(),
+	        .started_mono_ns = tk_clock_mono_ns()};
 	struct tk_lock *lock = NULL;
 	struct tk_buf lock_path = TK_BUF_INIT;
 	unsigned done = 0;

@@ -17,14 +17,17 @@ struct tk_worker;
 struct tk_night_device {
 	const struct tk_module *layer;
 	uint32_t index;
-	json_t *info;             /* what the device layer says of it */
-	char slug[64], cores[1024];   /* cores of its workers; "": all */
+	json_t *info;               /* what the device layer says of it */
+	char slug[64], cores[1024]; /* cores of its workers; "": all */
 	int64_t device_id, environment_id;
 	struct tk_worker *worker;
 	/* GPUs: a process for each backend stays, because a context and a library take longer to start than a job. */
-	struct { char *backend; struct tk_worker *worker; } kept[TK_NIGHT_KEPT];
+	struct {
+		char *backend;
+		struct tk_worker *worker;
+	} kept[TK_NIGHT_KEPT];
 	size_t kept_next;
-	bool lost;                /* it was there when the night began */
+	bool lost; /* it was there when the night began */
 };
 
 /* One upstream on its way from a branch to backends that can be measured. */
@@ -32,11 +35,11 @@ struct tk_product {
 	const struct tk_upstream_config *config;
 	int64_t upstream_id, revision_id, build_id;
 	char rev[128];
-	const char *status;       /* word of the resolution */
+	const char *status; /* word of the resolution */
 	char message[512];
-	struct tk_artifact *artifacts[8];   /* one; builtin: one for each of its modules */
+	struct tk_artifact *artifacts[8]; /* one; builtin: one for each of its modules */
 	size_t artifact_count;
-	bool failed;              /* there is a build row, but nothing that could be measured */
+	bool failed; /* there is a build row, but nothing that could be measured */
 };
 
 struct tk_night {
@@ -54,17 +57,18 @@ struct tk_night {
 };
 
 /* The stages: each leaves its result in the store. An error ends the night; what merely failed is a row. */
-int tk_night_probe(struct tk_night *n, struct tk_error *err);      /* machine, devices, environment */
+int tk_night_probe(struct tk_night *n, struct tk_error *err); /* machine, devices, environment */
 int tk_night_resolve(struct tk_night *n, struct tk_error *err);
 int tk_night_build(struct tk_night *n, struct tk_error *err);
 int tk_night_plan(struct tk_night *n, struct tk_error *err);
 int tk_night_measure(struct tk_night *n, struct tk_error *err);
 int tk_night_detect(struct tk_night *n, struct tk_error *err);
 int tk_night_publish(struct tk_night *n, struct tk_error *err);
-int tk_night_tidy(struct tk_night *n, struct tk_error *err);       /* retention: samples, artifacts */
+int tk_night_tidy(struct tk_night *n, struct tk_error *err); /* retention: samples, artifacts */
 
 /* The worker for a backend on a device; stays the device's. probe.c */
-int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out, struct tk_error *err);
+int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
+        struct tk_error *err);
 void tk_night_close_device(struct tk_night_device *d);
 /* Devices that can be measured beside each other share the cores among their workers. */
 int tk_night_share_cores(struct tk_night *n, struct tk_error *err);

@@ -1,11 +1,11 @@
-/* A night: resolve, build, plan, measure, store, detect, publish. Every stage leaves its result in the store, so that a night
- * can be resumed after a kill -9. A failed stage is a row, not the end. */
+/* A night: resolve, build, plan, measure, store, detect, publish. Every stage leaves its result in the store, so that a
+ * night can be resumed after a kill -9. A failed stage is a row, not the end. */
 #ifndef TK_NIGHTLY_H
 #define TK_NIGHTLY_H
+#include "detect/detect.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "detect/detect.h"
 
 struct tk_config;
 struct tk_error;
@@ -19,44 +19,45 @@ struct tk_night_observer {
 };
 
 struct tk_night_options {
-	const char *program;             /* absolute path of the tracker binary */
+	const char *program; /* absolute path of the tracker binary */
 	const struct tk_night_observer *observer;
-	char *const *devices;            /* instead of the configuration's; NULL: as configured */
-	bool split;                      /* like devices share the problems, instead of each measuring all of them */
-	bool resume;                     /* go on with the newest unfinished night */
+	char *const *devices; /* instead of the configuration's; NULL: as configured */
+	bool split;           /* like devices share the problems, instead of each measuring all of them */
+	bool resume;          /* go on with the newest unfinished night */
 	bool no_site;
-	const char *import_file;         /* a bundle of `tracker build --export`: exactly what is in it is measured, nothing is asked or built; NULL: none */
-	const char *only_upstream;       /* NULL: all */
-	const char *past_revision;       /* of only_upstream: a night of the past, see tk_backfill_run; NULL: the newest */
-	int64_t past_as_of_s;            /* where its points stand on the time axis */
-	uint64_t seed;                   /* 0: from the night's start */
+	const char *import_file; /* a bundle of `tracker build --export`: exactly what is in it is measured, nothing is
+	                            asked or built; NULL: none */
+	const char *only_upstream; /* NULL: all */
+	const char *past_revision; /* of only_upstream: a night of the past, see tk_backfill_run; NULL: the newest */
+	int64_t past_as_of_s;      /* where its points stand on the time axis */
+	uint64_t seed;             /* 0: from the night's start */
 };
 
 struct tk_night_report {
 	int64_t night_id;
 	char uid[65];
-	size_t nights;                   /* backfill: how many were run */
+	size_t nights; /* backfill: how many were run */
 	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
 	size_t jobs, measured, verified, wrong, failed, unsupported, skipped;
 	size_t stages_failed;
-	size_t by_status[TK_DIFF_STATUS_COUNT];   /* the verdict on every series */
+	size_t by_status[TK_DIFF_STATUS_COUNT]; /* the verdict on every series */
 	double wall_s;
-	bool complete;                   /* every planned job reached its outcome and none failed */
-	char site_index[4096];           /* path of site/index.html, "" */
+	bool complete;         /* every planned job reached its outcome and none failed */
+	char site_index[4096]; /* path of site/index.html, "" */
 };
 
 int tk_night_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-	struct tk_night_report *report, struct tk_error *err);
+        struct tk_night_report *report, struct tk_error *err);
 
-/* Past revisions of one upstream, oldest first, each a night of its own that stands at its commit's time. Revisions that this machine has
- * measured already are left out. `report` is the sum. */
+/* Past revisions of one upstream, oldest first, each a night of its own that stands at its commit's time. Revisions
+ * that this machine has measured already are left out. `report` is the sum. */
 struct tk_backfill_options {
 	const char *upstream;
-	size_t commits, every;           /* at most so many revisions, every so-manieth; 0: no limit, every one */
-	int64_t since_s;                 /* 0: any age */
+	size_t commits, every; /* at most so many revisions, every so-manieth; 0: no limit, every one */
+	int64_t since_s;       /* 0: any age */
 };
 
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-	const struct tk_backfill_options *backfill, struct tk_night_report *report, struct tk_error *err);
+        const struct tk_backfill_options *backfill, struct tk_night_report *report, struct tk_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Stage "plan": suite x backends x devices -> jobs, stored before the first is run, so that a killed night knows what is left. */
+/* Stage "plan": suite x backends x devices -> jobs, stored before the first is run, so that a killed night knows what
+ * is left. */
 #include "nightly/plan.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -13,19 +14,21 @@
 #include <string.h>
 
 /* What the roofs of a device are measured with. A device kind without a row here has only its datasheet's roofs. */
-struct ceiling_job { const char *device_kind, *backend, *problem; };
+struct ceiling_job {
+	const char *device_kind, *backend, *problem;
+};
 static const struct ceiling_job ceiling_jobs[] = {
-	{"cpu", "ceiling", "copy:bytes=268435456,dtype=f32"},
-	{"cpu", "ceiling", "read:bytes=268435456,dtype=f32"},
-	{"cpu", "ceiling", "fma:count=400000000,dtype=f32"},
-	{"cuda", "ceiling_cuda", "copy:bytes=536870912,dtype=f32"},
-	{"cuda", "ceiling_cuda", "read:bytes=536870912,dtype=f32"},
-	/* What tensor cores reach depends on the values they multiply: large products of random numbers. */
-	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=bf16,tb=t"},
-	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f16,tb=t"},
-	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=tf32,tb=t"},
-	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f32,tb=t"},
-	{"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
+        {"cpu", "ceiling", "copy:bytes=268435456,dtype=f32"},
+        {"cpu", "ceiling", "read:bytes=268435456,dtype=f32"},
+        {"cpu", "ceiling", "fma:count=400000000,dtype=f32"},
+        {"cuda", "ceiling_cuda", "copy:bytes=536870912,dtype=f32"},
+        {"cuda", "ceiling_cuda", "read:bytes=536870912,dtype=f32"},
+        /* What tensor cores reach depends on the values they multiply: large products of random numbers. */
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=bf16,tb=t"},
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f16,tb=t"},
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=tf32,tb=t"},
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f32,tb=t"},
+        {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
 };
 
 struct plan_state {
@@ -33,7 +36,8 @@ struct plan_state {
 	struct tk_plan_list suite, ceilings, controls;
 };
 
-static int put_problem(struct tk_night *n, const char *text, const char *source, const char *family, int64_t *id, struct tk_error *err)
+static int put_problem(
+        struct tk_night *n, const char *text, const char *source, const char *family, int64_t *id, struct tk_error *err)
 {
 	struct tk_problem_spec p;
 	char title[160];
@@ -41,23 +45,38 @@ static int put_problem(struct tk_night *n, const char *text, const char *source,
 	if (status != TK_OK)
 		return status;
 	tk_problem_title(&p, title, sizeof title);
-	struct tk_problem_row row = {.text = p.text, .op = tk_problem_op_word(&p), .dtype = tk_problem_dtype_word(&p), .title = title,
-		.flops = tk_problem_flops(&p), .bytes = tk_problem_bytes(&p), .source = source, .family = family};
+	struct tk_problem_row row = {.text = p.text,
+	        .op = tk_problem_op_word(&p),
+	        .dtype = tk_problem_dtype_word(&p),
+	        .title = title,
+	        .flops = tk_problem_flops(&p),
+	        .bytes = tk_problem_bytes(&p),
+	        .source = source,
+	        .family = family};
 	return tk_store_put_problem(n->store, &row, id, err);
 }
 
-static int put_series(struct tk_night *n, const struct tk_night_device *d, const struct tk_product *p, const char *backend,
-	int64_t problem_id, const char *role, enum tk_mode mode, int64_t *id, struct tk_error *err)
+static int put_series(struct tk_night *n, const struct tk_night_device *d, const struct tk_product *p,
+        const char *backend, int64_t problem_id, const char *role, enum tk_mode mode, int64_t *id, struct tk_error *err)
 {
-	struct tk_series_row row = {.device_id = d->device_id, .upstream_id = p->upstream_id, .problem_id = problem_id,
-		.backend = backend, .config = "", .mode = tk_mode_word(mode), .metric = "time", .unit = "ns", .better = "lower", .role = role};
+	struct tk_series_row row = {.device_id = d->device_id,
+	        .upstream_id = p->upstream_id,
+	        .problem_id = problem_id,
+	        .backend = backend,
+	        .config = "",
+	        .mode = tk_mode_word(mode),
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = "lower",
+	        .role = role};
 	return tk_store_put_series(n->store, &row, id, err);
 }
 
-/* A problem on a backend of a product on a device: a job for each mode, of controls and ceilings for the first. An empty path means that there is
- * nothing to run: the build failed. */
-static int add_job(struct plan_state *s, struct tk_plan_list *list, const struct tk_night_device *d, const struct tk_product *p,
-	const char *backend, const char *path, int64_t problem_id, const char *role, struct tk_error *err)
+/* A problem on a backend of a product on a device: a job for each mode, of controls and ceilings for the first. An
+ * empty path means that there is nothing to run: the build failed. */
+static int add_job(struct plan_state *s, struct tk_plan_list *list, const struct tk_night_device *d,
+        const struct tk_product *p, const char *backend, const char *path, int64_t problem_id, const char *role,
+        struct tk_error *err)
 {
 	enum tk_mode modes[TK_MODE_COUNT];
 	size_t count = tk_config_modes(s->n->config, d->layer->name, modes);
@@ -82,7 +101,8 @@ static bool wanted_backend(const struct tk_product *p, const char *name)
 	return false;
 }
 
-/* Which kind of device a backend is for. One that cannot even be loaded is planned everywhere: its failure is a row of each job. */
+/* Which kind of device a backend is for. One that cannot even be loaded is planned everywhere: its failure is a row of
+ * each job. */
 static bool runs_on(const struct tk_night_device *d, const char *path)
 {
 	json_t *info = NULL;
@@ -97,13 +117,17 @@ static bool runs_on(const struct tk_night_device *d, const char *path)
 	return same;
 }
 
-struct problem_list { int64_t *ids; size_t count; };
+struct problem_list {
+	int64_t *ids;
+	size_t count;
+};
 
 static bool alike(const struct tk_night_device *a, const struct tk_night_device *b)
 {
 	static const char *const keys[] = {"kind", "name", "arch"};
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const char *x = json_string_value(json_object_get(a->info, keys[i])), *y = json_string_value(json_object_get(b->info, keys[i]));
+		const char *x = json_string_value(json_object_get(a->info, keys[i])),
+		           *y = json_string_value(json_object_get(b->info, keys[i]));
 		if (!x || !y || strcmp(x, y) != 0)
 			return false;
 	}
@@ -123,7 +147,7 @@ static bool has_turn(const struct tk_night *n, const struct tk_night_device *d, 
 }
 
 static int plan_backend(struct plan_state *s, const struct tk_product *p, const char *backend, const char *path,
-	const struct problem_list *problems, struct tk_error *err)
+        const struct problem_list *problems, struct tk_error *err)
 {
 	int status = TK_OK;
 	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++) {
@@ -138,7 +162,8 @@ static int plan_backend(struct plan_state *s, const struct tk_product *p, const 
 }
 
 /* The backends that a failed build would have made: those that are configured, else those that it made before. */
-static int plan_failed(struct plan_state *s, const struct tk_product *p, const struct problem_list *problems, struct tk_error *err)
+static int plan_failed(
+        struct plan_state *s, const struct tk_product *p, const struct problem_list *problems, struct tk_error *err)
 {
 	struct tk_rows all = {0};
 	int status = TK_OK;
@@ -154,14 +179,16 @@ static int plan_failed(struct plan_state *s, const struct tk_product *p, const s
 		for (size_t k = 0; k < s->n->device_count; k++)
 			here |= s->n->devices[k].device_id == r->device_id;
 		for (size_t k = 0; here && status == TK_OK && k < problems->count; k++)
-			if (r->upstream_id == p->upstream_id && strcmp(r->role, "suite") == 0 && r->problem_id == problems->ids[k])
+			if (r->upstream_id == p->upstream_id && strcmp(r->role, "suite") == 0 &&
+			        r->problem_id == problems->ids[k])
 				status = tk_plan_add(&s->suite, r->id, p->build_id, "", "", err);
 	}
 	tk_rows_free(&all);
 	return status;
 }
 
-static int plan_product(struct plan_state *s, const struct tk_product *p, const struct problem_list *problems, struct tk_error *err)
+static int plan_product(
+        struct plan_state *s, const struct tk_product *p, const struct problem_list *problems, struct tk_error *err)
 {
 	int status = TK_OK;
 	if (!p->build_id || p->config->kind == TK_UPSTREAM_BUILTIN)
@@ -194,8 +221,10 @@ static const struct tk_artifact_backend *backend_named(const struct tk_product *
 	return NULL;
 }
 
-/* The control of a kind of device: the backend that is named, where it runs there, else its namesake for that kind ("control_cuda"). */
-static const struct tk_artifact_backend *control_for(const struct tk_product *p, const char *name, const struct tk_night_device *d)
+/* The control of a kind of device: the backend that is named, where it runs there, else its namesake for that kind
+ * ("control_cuda"). */
+static const struct tk_artifact_backend *control_for(
+        const struct tk_product *p, const char *name, const struct tk_night_device *d)
 {
 	char namesake[128];
 	const struct tk_artifact_backend *b = backend_named(p, name);
@@ -220,8 +249,9 @@ static int plan_control(struct plan_state *s, struct tk_error *err)
 		if (b)
 			status = add_job(s, &s->controls, d, p, b->name, b->path, problem_id, "control", err);
 		else
-			tk_log(TK_LOG_WARN, "control", NULL, "upstream %s has no control backend %s for %s: drift of that device will not be seen",
-				c->upstream ? c->upstream : "builtin", c->backend, d->slug);
+			tk_log(TK_LOG_WARN, "control", NULL,
+			        "upstream %s has no control backend %s for %s: drift of that device will not be seen",
+			        c->upstream ? c->upstream : "builtin", c->backend, d->slug);
 	}
 	return status;
 }
@@ -241,7 +271,8 @@ static int plan_ceilings(struct plan_state *s, struct tk_error *err)
 				continue;
 			status = put_problem(s->n, c->problem, "ceiling", "ceiling", &problem_id, err);
 			if (status == TK_OK)
-				status = add_job(s, &s->ceilings, &s->n->devices[k], p, b->name, b->path, problem_id, "ceiling", err);
+				status = add_job(s, &s->ceilings, &s->n->devices[k], p, b->name, b->path, problem_id,
+				        "ceiling", err);
 		}
 	return status;
 }
@@ -261,8 +292,9 @@ static int load_problems(struct tk_night *n, struct problem_list *out, struct tk
 		for (size_t i = 0; status == TK_OK && i < suite->count; i++) {
 			int64_t id;
 			const struct tk_suite_problem *p = &suite->problems[i];
-			status = put_problem(n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err);
-			bool twice = false;      /* two suites may share a problem */
+			status =
+			        put_problem(n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err);
+			bool twice = false; /* two suites may share a problem */
 			for (size_t k = 0; k < out->count; k++)
 				twice |= out->ids[k] == id;
 			if (status == TK_OK && !twice)
@@ -281,13 +313,15 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err)
 	int status = tk_store_begin(n->store, err);
 	if (status != TK_OK)
 		return status;
-	/* the suites come last: where they share a problem with the control, their source and group are the ones to keep */
+	/* the suites come last: where they share a problem with the control, their source and group are the ones to
+	 * keep */
 	if ((status = plan_control(&s, err)) == TK_OK && (status = plan_ceilings(&s, err)) == TK_OK)
 		status = load_problems(n, &problems, err);
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++)
 		status = plan_product(&s, &n->products[i], &problems, err);
 	if (status == TK_OK && s.suite.count)
-		status = tk_plan_order(&s.suite, &s.ceilings, &s.controls, n->config->control.every, n->seed, &jobs, err);
+		status = tk_plan_order(
+		        &s.suite, &s.ceilings, &s.controls, n->config->control.every, n->seed, &jobs, err);
 	for (size_t i = 0; i < jobs.count; i++)
 		jobs.rows[i].night_id = n->night_id;
 	if (status == TK_OK)

@@ -1,21 +1,26 @@
 /* The jobs of a night before they are stored: what is measured, in which order. Private to nightly/. */
 #ifndef TK_PLAN_H
 #define TK_PLAN_H
+#include "store/store.h"
 #include <stddef.h>
 #include <stdint.h>
-#include "store/store.h"
 
 struct tk_error;
 
 /* A growing list of jobs; `memory` of the strings belongs to the list. */
-struct tk_plan_list { struct tk_job_row *rows; size_t count, cap; };
+struct tk_plan_list {
+	struct tk_job_row *rows;
+	size_t count, cap;
+};
 
-int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, const char *backend_path, const char *options,
-	struct tk_error *err);
+int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, const char *backend_path,
+        const char *options, struct tk_error *err);
 void tk_plan_free(struct tk_plan_list *list);
 
-/* Suite jobs in a seeded random order, the ceilings first, the control at the start, after every `every` jobs, and at the end. */
-int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings, const struct tk_plan_list *controls,
-	uint32_t every, uint64_t seed, struct tk_plan_list *out, struct tk_error *err);
+/* Suite jobs in a seeded random order, the ceilings first, the control at the start, after every `every` jobs, and at
+ * the end. */
+int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings,
+        const struct tk_plan_list *controls, uint32_t every, uint64_t seed, struct tk_plan_list *out,
+        struct tk_error *err);
 
 #endif

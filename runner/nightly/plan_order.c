@@ -1,12 +1,13 @@
-/* The order of a night: random, so that drift does not fall on one backend, with the control in between, so that drift is seen. */
+/* The order of a night: random, so that drift does not fall on one backend, with the control in between, so that drift
+ * is seen. */
 #include "base/error.h"
 #include "base/rng.h"
 #include "nightly/plan.h"
 #include <stdlib.h>
 #include <string.h>
 
-int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, const char *backend_path, const char *options,
-	struct tk_error *err)
+int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, const char *backend_path,
+        const char *options, struct tk_error *err)
 {
 	if (list->count == list->cap) {
 		size_t cap = list->cap ? list->cap * 2 : 64;
@@ -23,7 +24,7 @@ int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, 
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	list->rows[list->count++] = (struct tk_job_row){
-		.series_id = series_id, .build_id = build_id, .backend_path = path, .options = opts};
+	        .series_id = series_id, .build_id = build_id, .backend_path = path, .options = opts};
 	return TK_OK;
 }
 
@@ -47,8 +48,9 @@ static int append(struct tk_plan_list *out, const struct tk_plan_list *from, str
 	return status;
 }
 
-int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings, const struct tk_plan_list *controls,
-	uint32_t every, uint64_t seed, struct tk_plan_list *out, struct tk_error *err)
+int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings,
+        const struct tk_plan_list *controls, uint32_t every, uint64_t seed, struct tk_plan_list *out,
+        struct tk_error *err)
 {
 	struct tk_rng rng;
 	size_t *order = calloc(suite->count + 1, sizeof *order);

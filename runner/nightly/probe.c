@@ -1,7 +1,7 @@
 /* Stage "probe": which devices of this machine the configuration wants, and their environment.
  *
- * A device that was named and is not there is a warning, not the end of the night; jobs that a resumed night had planned for it become
- * `no_device`. */
+ * A device that was named and is not there is a warning, not the end of the night; jobs that a resumed night had
+ * planned for it become `no_device`. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -9,7 +9,6 @@
 #include "nightly/modules.h"
 #include "nightly/night.h"
 #include "worker/worker.h"
-#include <sched.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +56,8 @@ static void warn_of_absent(const struct tk_night *n)
 			there = means(*name, d->layer->name, d->index, text_of(d->info, "uuid"));
 		}
 		if (!there)
-			tk_log(TK_LOG_WARN, "no_device", NULL, "the device `%s` is not there: `tracker doctor` says why", *name);
+			tk_log(TK_LOG_WARN, "no_device", NULL,
+			        "the device `%s` is not there: `tracker doctor` says why", *name);
 	}
 }
 
@@ -70,11 +70,13 @@ static void device_slug(struct tk_night_device *d, bool several)
 		snprintf(d->slug, sizeof d->slug, "%s", d->layer->name);
 }
 
-/* What a timing depends on beside the code. Values that move by themselves (load, temperature) are telemetry, not environment. */
+/* What a timing depends on beside the code. Values that move by themselves (load, temperature) are telemetry, not
+ * environment. */
 static int put_environment(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
 	json_t *a = json_object();
-	static const char *const keys[] = {"driver", "arch", "compute_units", "cache_bytes", "memory_bytes", "attributes"};
+	static const char *const keys[] = {
+	        "driver", "arch", "compute_units", "cache_bytes", "memory_bytes", "attributes"};
 	for (size_t i = 0; a && i < sizeof keys / sizeof *keys; i++) {
 		json_t *v = json_object_get(d->info, keys[i]);
 		if (v)
@@ -90,7 +92,8 @@ static int put_environment(struct tk_night *n, struct tk_night_device *d, struct
 	return status;
 }
 
-/* The cores that a worker is bound to, "0,1,4": the first `threads` of those that we may use ourselves; NULL: no binding. */
+/* The cores that a worker is bound to, "0,1,4": the first `threads` of those that we may use ourselves; NULL: no
+ * binding. */
 static char *cpu_list(const struct tk_measure_config *m)
 {
 	struct tk_buf list = TK_BUF_INIT;
@@ -109,15 +112,15 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d, struc
 	char *log = tk_path_join3(n->config->cache_dir, "logs", "worker.log");
 	char *cpus = *d->cores ? strdup(d->cores) : cpu_list(&n->config->measure);
 	struct tk_worker_spec spec = {
-		.program = n->options->program,
-		.device_kind = d->layer->name,
-		.device_layer = d->layer->path,
-		.device_index = d->index,
-		.device_uuid = d->info ? text_of(d->info, "uuid") : NULL,
-		.threads = n->config->measure.threads,
-		.cpu_list = cpus,
-		.memory_limit_bytes = n->config->budgets.job_memory_bytes,
-		.log_path = log,
+	        .program = n->options->program,
+	        .device_kind = d->layer->name,
+	        .device_layer = d->layer->path,
+	        .device_index = d->index,
+	        .device_uuid = d->info ? text_of(d->info, "uuid") : NULL,
+	        .threads = n->config->measure.threads,
+	        .cpu_list = cpus,
+	        .memory_limit_bytes = n->config->budgets.job_memory_bytes,
+	        .log_path = log,
 	};
 	int status = tk_worker_new(&spec, out, err);
 	free(log);
@@ -142,7 +145,8 @@ void tk_night_close_device(struct tk_night_device *d)
 }
 
 /* On a CPU, a second process with its threads and memory would disturb the first: it has one. */
-int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out, struct tk_error *err)
+int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
+        struct tk_error *err)
 {
 	size_t at = d->kept_next;
 	*out = d->worker;
@@ -158,7 +162,8 @@ int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *b
 	d->kept[at].worker = NULL;
 	d->kept[at].backend = strdup(backend);
 	d->kept_next = (at + 1) % TK_NIGHT_KEPT;
-	int status = d->kept[at].backend ? new_worker(n, d, &d->kept[at].worker, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = d->kept[at].backend ? new_worker(n, d, &d->kept[at].worker, err)
+	                                 : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status) {
 		free(d->kept[at].backend);
 		d->kept[at].backend = NULL;
@@ -185,8 +190,10 @@ int tk_night_share_cores(struct tk_night *n, struct tk_error *err)
 		size_t len = 0;
 		if (strcmp(d->layer->name, "cpu") == 0)
 			continue;
-		for (size_t c = turn * (size_t)count / gpus; c < (turn + 1) * (size_t)count / gpus && len < sizeof d->cores - 8; c++)
-			len += (size_t)snprintf(d->cores + len, sizeof d->cores - len, "%s%d", len ? "," : "", cores[c]);
+		for (size_t c = turn * (size_t)count / gpus;
+		        c < (turn + 1) * (size_t)count / gpus && len < sizeof d->cores - 8; c++)
+			len += (size_t)snprintf(
+			        d->cores + len, sizeof d->cores - len, "%s%d", len ? "," : "", cores[c]);
 		turn++;
 		status = tk_worker_pin(d->worker, d->cores, err);
 	}
@@ -194,7 +201,8 @@ int tk_night_share_cores(struct tk_night *n, struct tk_error *err)
 }
 
 /* Opens one device; *more tells how many of its kind there are. *taken is false where it is not wanted or not there. */
-static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t index, uint32_t *more, struct tk_error *err)
+static int probe_one(
+        struct tk_night *n, const struct tk_module *layer, uint32_t index, uint32_t *more, struct tk_error *err)
 {
 	struct tk_night_device d = {.layer = layer, .index = index};
 	struct tk_error why = {0};
@@ -215,8 +223,12 @@ static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t
 		return TK_OK;
 	}
 	device_slug(&d, *more > 1);
-	struct tk_device_row row = {.machine_id = n->machine_id, .kind = layer->name, .name = text_of(d.info, "name"),
-		.uuid = text_of(d.info, "uuid"), .arch = text_of(d.info, "arch"), .slug = d.slug};
+	struct tk_device_row row = {.machine_id = n->machine_id,
+	        .kind = layer->name,
+	        .name = text_of(d.info, "name"),
+	        .uuid = text_of(d.info, "uuid"),
+	        .arch = text_of(d.info, "arch"),
+	        .slug = d.slug};
 	struct tk_night_device *grown = realloc(n->devices, (n->device_count + 1) * sizeof *grown);
 	if (!grown) {
 		tk_night_close_device(&d);

@@ -1,9 +1,10 @@
-/* Stage "build": revisions become backends. A build that fails is a row with its log; its jobs will be `build_failed`. */
+/* Stage "build": revisions become backends. A build that fails is a row with its log; its jobs will be `build_failed`.
+ */
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/buf.h"
 #include "nightly/night.h"
 #include "nightly/recipe.h"
 #include "worker/worker.h"
@@ -14,8 +15,15 @@
 #define LOG_TAIL_BYTES ((size_t)64 << 10)
 
 /* Modules that measure the machine, not a kernel: the control between the jobs, the roofs of the roofline. */
-static const struct builtin_module { const char *name; bool optional; } builtin_modules[] = {
-	{"control", false}, {"ceiling", false}, {"control_cuda", true}, {"ceiling_cuda", true}, {"cublaslt", true},
+static const struct builtin_module {
+	const char *name;
+	bool optional;
+} builtin_modules[] = {
+        {"control", false},
+        {"ceiling", false},
+        {"control_cuda", true},
+        {"ceiling_cuda", true},
+        {"cublaslt", true},
 };
 
 static int take_module(struct tk_night *n, struct tk_product *p, const char *name, struct tk_error *err)
@@ -32,7 +40,7 @@ static int take_module(struct tk_night *n, struct tk_product *p, const char *nam
 static int build_source(struct tk_night *n, struct tk_product *p, struct tk_error *err)
 {
 	if (n->options->import_file)
-		return TK_OK;       /* it came with its artifact */
+		return TK_OK; /* it came with its artifact */
 	int status = tk_recipe_build(n->config, p->config, p->rev, NULL, &p->artifacts[0], err);
 	if (status == TK_OK)
 		p->artifact_count = 1;
@@ -67,18 +75,30 @@ static void code_hash_of(const struct tk_product *p, const char *code_hash, char
 	snprintf(out, TK_HASH_HEX_SIZE, "%s", code_hash);
 }
 
-static int put_kernels(struct tk_night *n, const struct tk_product *p, const struct tk_artifact_backend *b, struct tk_error *err)
+static int put_kernels(
+        struct tk_night *n, const struct tk_product *p, const struct tk_artifact_backend *b, struct tk_error *err)
 {
 	char hash[TK_HASH_HEX_SIZE];
 	int64_t id;
 	code_hash_of(p, b->code_hash, hash);
-	struct tk_kernel_row whole = {.build_id = p->build_id, .backend = b->name, .name = "", .code_hash = hash,
-		.registers = -1, .spill_bytes = -1, .shared_bytes = -1};
+	struct tk_kernel_row whole = {.build_id = p->build_id,
+	        .backend = b->name,
+	        .name = "",
+	        .code_hash = hash,
+	        .registers = -1,
+	        .spill_bytes = -1,
+	        .shared_bytes = -1};
 	int status = tk_store_put_kernel(n->store, &whole, &id, err);
 	for (size_t i = 0; status == TK_OK && i < b->kernel_count; i++) {
 		const struct tk_kernel_symbol *k = &b->kernels[i];
-		struct tk_kernel_row row = {.build_id = p->build_id, .backend = b->name, .name = k->name, .code_hash = k->code_hash,
-			.size_bytes = k->size_bytes, .registers = k->registers, .spill_bytes = k->spill_bytes, .shared_bytes = k->shared_bytes};
+		struct tk_kernel_row row = {.build_id = p->build_id,
+		        .backend = b->name,
+		        .name = k->name,
+		        .code_hash = k->code_hash,
+		        .size_bytes = k->size_bytes,
+		        .registers = k->registers,
+		        .spill_bytes = k->spill_bytes,
+		        .shared_bytes = k->shared_bytes};
 		status = tk_store_put_kernel(n->store, &row, &id, err);
 	}
 	return status;
@@ -88,7 +108,8 @@ static int put_kernels(struct tk_night *n, const struct tk_product *p, const str
 static char *log_tail(const struct tk_artifact *a)
 {
 	struct tk_buf log = TK_BUF_INIT;
-	if (a->status == TK_BUILD_OK || !a->log_path || tk_file_read(a->log_path, (size_t)64 << 20, &log, NULL) != TK_OK) {
+	if (a->status == TK_BUILD_OK || !a->log_path ||
+	        tk_file_read(a->log_path, (size_t)64 << 20, &log, NULL) != TK_OK) {
 		tk_buf_free(&log);
 		return NULL;
 	}
@@ -102,11 +123,18 @@ static int put_build(struct tk_night *n, struct tk_product *p, struct tk_error *
 {
 	const struct tk_artifact *a = p->artifacts[0];
 	char *tail = log_tail(a);
-	struct tk_build_row row = {.revision_id = p->revision_id, .artifact_key = a->key,
-		.adapter = p->config->adapter ? p->config->adapter : p->config->name, .toolchain = a->toolchain ? a->toolchain : "",
-		.flags = p->config->cmake_args ? p->config->cmake_args : "", .arch = "native", .status = tk_build_status_word(a->status),
-		.message = a->message ? a->message : "", .log = tail ? tail : "", .wall_s = a->wall_s, .size_bytes = a->size_bytes,
-		.built_s = tk_clock_now_s()};
+	struct tk_build_row row = {.revision_id = p->revision_id,
+	        .artifact_key = a->key,
+	        .adapter = p->config->adapter ? p->config->adapter : p->config->name,
+	        .toolchain = a->toolchain ? a->toolchain : "",
+	        .flags = p->config->cmake_args ? p->config->cmake_args : "",
+	        .arch = "native",
+	        .status = tk_build_status_word(a->status),
+	        .message = a->message ? a->message : "",
+	        .log = tail ? tail : "",
+	        .wall_s = a->wall_s,
+	        .size_bytes = a->size_bytes,
+	        .built_s = tk_clock_now_s()};
 	int status = tk_store_put_build(n->store, &row, &p->build_id, err);
 	free(tail);
 	for (size_t i = 0; status == TK_OK && i < p->artifact_count; i++)
@@ -126,7 +154,7 @@ static void count_build(struct tk_night *n, struct tk_product *p)
 	if (p->failed) {
 		n->report->builds_failed++;
 		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: build %s: %s (log: %s)", p->config->name, p->rev,
-			tk_build_status_word(a->status), a->message ? a->message : "", a->log_path ? a->log_path : "-");
+		        tk_build_status_word(a->status), a->message ? a->message : "", a->log_path ? a->log_path : "-");
 	}
 }
 
@@ -148,7 +176,7 @@ static int build_one(struct tk_night *n, struct tk_product *p, struct tk_error *
 {
 	struct tk_error why = {0};
 	if (!p->revision_id)
-		return TK_OK;   /* unreachable, and never seen before: the resolution says so */
+		return TK_OK; /* unreachable, and never seen before: the resolution says so */
 	int status = make_artifacts(n, p, &why);
 	if (status != TK_OK) {
 		status = cannot_try(n, p, &why, err);
@@ -157,8 +185,12 @@ static int build_one(struct tk_night *n, struct tk_product *p, struct tk_error *
 	}
 	if (status != TK_OK)
 		return status;
-	struct tk_resolution_row row = {.night_id = n->night_id, .upstream_id = p->upstream_id, .revision_id = p->revision_id,
-		.build_id = p->build_id, .status = p->status, .message = p->message};
+	struct tk_resolution_row row = {.night_id = n->night_id,
+	        .upstream_id = p->upstream_id,
+	        .revision_id = p->revision_id,
+	        .build_id = p->build_id,
+	        .status = p->status,
+	        .message = p->message};
 	return tk_store_put_resolution(n->store, &row, err);
 }
 

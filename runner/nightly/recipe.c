@@ -12,14 +12,14 @@ void tk_recipe_source(const struct tk_config *config, const struct tk_upstream_c
 {
 	bool self = u->kind == TK_UPSTREAM_SELF;
 	*out = (struct tk_source){
-		.kind = self ? TK_SOURCE_SELF : TK_SOURCE_GIT,
-		.name = u->name,
-		.url = self && !u->url ? tk_data_dir() : u->url,
-		.branch = u->branch,
-		.path = u->path,
-		.submodules = u->submodules,
-		.cache_dir = config->cache_dir,
-		.deadline_s = config->budgets.fetch_s,
+	        .kind = self ? TK_SOURCE_SELF : TK_SOURCE_GIT,
+	        .name = u->name,
+	        .url = self && !u->url ? tk_data_dir() : u->url,
+	        .branch = u->branch,
+	        .path = u->path,
+	        .submodules = u->submodules,
+	        .cache_dir = config->cache_dir,
+	        .deadline_s = config->budgets.fetch_s,
 	};
 }
 
@@ -41,14 +41,14 @@ int tk_recipe_check(const struct tk_config *config, const struct tk_upstream_con
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	else if (access(program, X_OK) != 0)
 		status = tk_fail(err, TK_ENOTFOUND, "adapter `%s`: %s %s", u->adapter ? u->adapter : u->name, program,
-			tk_file_exists(program) ? "is not executable" : "does not exist");
+		        tk_file_exists(program) ? "is not executable" : "does not exist");
 	free(dir);
 	free(program);
 	return status;
 }
 
-int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision, const char *arch,
-	struct tk_artifact **out, struct tk_error *err)
+int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision,
+        const char *arch, struct tk_artifact **out, struct tk_error *err)
 {
 	struct tk_source source;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -58,10 +58,16 @@ int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_con
 	if (!adapter || !kernels) {
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	} else {
-		struct tk_build_spec spec = {.source = &source, .revision = revision, .adapter_dir = adapter, .kernels_dir = kernels,
-			.arch = arch ? arch : "native", .flags = u->cmake_args, .cache_dir = config->cache_dir,
-			.jobs = cores > 0 ? (unsigned)cores : 1, .deadline_s = config->budgets.build_s,
-			.memory_limit_bytes = config->budgets.build_memory_bytes};
+		struct tk_build_spec spec = {.source = &source,
+		        .revision = revision,
+		        .adapter_dir = adapter,
+		        .kernels_dir = kernels,
+		        .arch = arch ? arch : "native",
+		        .flags = u->cmake_args,
+		        .cache_dir = config->cache_dir,
+		        .jobs = cores > 0 ? (unsigned)cores : 1,
+		        .deadline_s = config->budgets.build_s,
+		        .memory_limit_bytes = config->budgets.build_memory_bytes};
 		status = tk_build(&spec, out, err);
 	}
 	free(adapter);

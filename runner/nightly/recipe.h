@@ -1,4 +1,5 @@
-/* From the configuration of an upstream to its revisions and its builds: one way for `build`, the night and the backfill. */
+/* From the configuration of an upstream to its revisions and its builds: one way for `build`, the night and the
+ * backfill. */
 #ifndef TK_RECIPE_H
 #define TK_RECIPE_H
 
@@ -14,8 +15,9 @@ void tk_recipe_source(const struct tk_config *config, const struct tk_upstream_c
 /* TK_ENOTFOUND where the adapter of an upstream that is built does not exist or cannot be run. */
 int tk_recipe_check(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err);
 
-/* Builds a revision as configured: the user's own adapters come before the tracker's. arch NULL: this machine. See tk_build(). */
-int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision, const char *arch,
-	struct tk_artifact **out, struct tk_error *err);
+/* Builds a revision as configured: the user's own adapters come before the tracker's. arch NULL: this machine. See
+ * tk_build(). */
+int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision,
+        const char *arch, struct tk_artifact **out, struct tk_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Stage "resolve": asks every upstream for its newest revision. One that does not answer keeps its last known revision. */
+/* Stage "resolve": asks every upstream for its newest revision. One that does not answer keeps its last known revision.
+ */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -10,22 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_words[] = {
-	[TK_UPSTREAM_SELF] = "self", [TK_UPSTREAM_GIT] = "git", [TK_UPSTREAM_SYSTEM] = "system", [TK_UPSTREAM_BUILTIN] = "builtin"};
+static const char *const kind_words[] = {[TK_UPSTREAM_SELF] = "self",
+        [TK_UPSTREAM_GIT] = "git",
+        [TK_UPSTREAM_SYSTEM] = "system",
+        [TK_UPSTREAM_BUILTIN] = "builtin"};
 
-/* Where the history says that an upstream is, so that pages can link to its commits: for `self`, what stands before /commit/ in
- * site.commit_url. */
+/* Where the history says that an upstream is, so that pages can link to its commits: for `self`, what stands before
+ * /commit/ in site.commit_url. */
 static void url_of(const struct tk_night *n, const struct tk_upstream_config *u, char *out, size_t size)
 {
-	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->forge_url : NULL, *end = commit ? strstr(commit, "/commit/") : NULL;
+	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->forge_url : NULL,
+	           *end = commit ? strstr(commit, "/commit/") : NULL;
 	char forge[1024];
 	if (commit && !end)
-		tk_log(TK_LOG_WARN, "commit_url", NULL, "site.commit_url has no /commit/ in it: revisions of %s are no links", u->name);
+		tk_log(TK_LOG_WARN, "commit_url", NULL,
+		        "site.commit_url has no /commit/ in it: revisions of %s are no links", u->name);
 	if (!end) {
 		tk_source_public_url(u->url ? u->url : "", out, size);
 		return;
 	}
-	if (end - commit > 2 && strncmp(end - 2, "/-", 2) == 0)   /* GitLab */
+	if (end - commit > 2 && strncmp(end - 2, "/-", 2) == 0) /* GitLab */
 		end -= 2;
 	snprintf(forge, sizeof forge, "%.*s", (int)(end - commit), commit);
 	tk_source_public_url(forge, out, size);
@@ -41,8 +46,14 @@ static int put_upstream(struct tk_night *n, struct tk_product *p, struct tk_erro
 
 static int put_revision(struct tk_night *n, struct tk_product *p, const struct tk_revision *r, struct tk_error *err)
 {
-	struct tk_revision_row row = {.upstream_id = p->upstream_id, .rev = r->id, .parent = r->parent, .position = r->position,
-		.author_time_s = r->author_time_s, .commit_time_s = r->commit_time_s, .author = r->author, .subject = r->subject};
+	struct tk_revision_row row = {.upstream_id = p->upstream_id,
+	        .rev = r->id,
+	        .parent = r->parent,
+	        .position = r->position,
+	        .author_time_s = r->author_time_s,
+	        .commit_time_s = r->commit_time_s,
+	        .author = r->author,
+	        .subject = r->subject};
 	snprintf(p->rev, sizeof p->rev, "%s", r->id);
 	return tk_store_put_revision(n->store, &row, &p->revision_id, err);
 }
@@ -58,7 +69,7 @@ static bool last_known(struct tk_night *n, struct tk_product *p)
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		struct tk_rows answers = {0};
 		if (night->id == n->night_id || strcmp(night->kind, "nightly") != 0 ||
-			tk_store_resolutions(n->store, night->id, &answers, NULL) != TK_OK)
+		        tk_store_resolutions(n->store, night->id, &answers, NULL) != TK_OK)
 			continue;
 		for (size_t k = 0; k < answers.count && !found; k++) {
 			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, k);
@@ -91,13 +102,14 @@ static int resolve_module(struct tk_night *n, struct tk_product *p, struct tk_re
 {
 	const char *name = p->config->adapter ? p->config->adapter : p->config->name;
 	const struct tk_module *m = tk_modules_backend(n->modules, name);
-	if (p->config->kind == TK_UPSTREAM_BUILTIN) {   /* several modules of one version: the tracker's own */
+	if (p->config->kind == TK_UPSTREAM_BUILTIN) { /* several modules of one version: the tracker's own */
 		snprintf(out->id, sizeof out->id, "%s", TK_VERSION);
 		return TK_OK;
 	}
 	if (!m)
-		return tk_fail(err, TK_ENOTFOUND, "there is no backend `%s` in %s: was its library installed when the tracker was built?",
-			name, n->modules->dir);
+		return tk_fail(err, TK_ENOTFOUND,
+		        "there is no backend `%s` in %s: was its library installed when the tracker was built?", name,
+		        n->modules->dir);
 	json_t *info = NULL;
 	int status = tk_worker_backend(n->devices[0].worker, m->path, &info, err);
 	if (status == TK_OK) {
@@ -113,7 +125,7 @@ static int ask(struct tk_night *n, struct tk_product *p, struct tk_revision *out
 {
 	if (p->config->kind == TK_UPSTREAM_SYSTEM || p->config->kind == TK_UPSTREAM_BUILTIN)
 		return resolve_module(n, p, out, err);
-	if (n->options->import_file) {       /* the bundle knows the commit, not its history */
+	if (n->options->import_file) { /* the bundle knows the commit, not its history */
 		snprintf(out->id, sizeof out->id, "%s", p->artifacts[0]->revision);
 		return TK_OK;
 	}
@@ -141,8 +153,9 @@ static int resolve_one(struct tk_night *n, struct tk_product *p, struct tk_error
 			return status;
 		p->status = known && known_id == p->revision_id ? "unchanged" : "new";
 		if (revision.dirty)
-			tk_log(TK_LOG_WARN, "dirty", NULL, "%s: the work tree has uncommitted changes; what is measured is the commit %.12s",
-				p->config->name, revision.id);
+			tk_log(TK_LOG_WARN, "dirty", NULL,
+			        "%s: the work tree has uncommitted changes; what is measured is the commit %.12s",
+			        p->config->name, revision.id);
 	} else {
 		p->status = "unreachable";
 		snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof p->message - 1, why.message);
@@ -150,10 +163,13 @@ static int resolve_one(struct tk_night *n, struct tk_product *p, struct tk_error
 		if (known)
 			name_revision(n, p);
 		tk_log(TK_LOG_WARN, "unreachable", NULL, "upstream %s: %s%s%.12s", p->config->name, why.message,
-			known ? "; its last known revision is measured: " : "", known ? p->rev : "");
+		        known ? "; its last known revision is measured: " : "", known ? p->rev : "");
 	}
-	struct tk_resolution_row row = {.night_id = n->night_id, .upstream_id = p->upstream_id, .revision_id = p->revision_id,
-		.status = p->status, .message = p->message};
+	struct tk_resolution_row row = {.night_id = n->night_id,
+	        .upstream_id = p->upstream_id,
+	        .revision_id = p->revision_id,
+	        .status = p->status,
+	        .message = p->message};
 	return tk_store_put_resolution(n->store, &row, err);
 }
 
@@ -175,7 +191,9 @@ static int take_artifact(struct tk_night *n, const char *key, struct tk_error *e
 		return TK_OK;
 	}
 	if (status == TK_OK)
-		tk_log(TK_LOG_WARN, "import", NULL, "the build %.12s is of upstream %s, which is not configured or has another build in the bundle", key, a->upstream);
+		tk_log(TK_LOG_WARN, "import", NULL,
+		        "the build %.12s is of upstream %s, which is not configured or has another build in the bundle",
+		        key, a->upstream);
 	tk_artifact_free(a);
 	return status;
 }
@@ -190,7 +208,8 @@ static int import_products(struct tk_night *n, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t count = 0, imported = 0, kept = 0;
-	int status = tk_artifact_import_keys(n->config->cache_dir, n->options->import_file, &imported, &keys, &count, err);
+	int status =
+	        tk_artifact_import_keys(n->config->cache_dir, n->options->import_file, &imported, &keys, &count, err);
 	for (size_t i = 0; status == TK_OK && i < count; i++)
 		status = take_artifact(n, keys[i], err);
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++)

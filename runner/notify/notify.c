@@ -1,5 +1,6 @@
-/* Alerts to those who want to know. What was told to whom is in the history, so that every alert reaches every place once; what could
- * not be sent is sent after the next night. A crash between sending and remembering sends twice: receivers may go by the alert's uid. */
+/* Alerts to those who want to know. What was told to whom is in the history, so that every alert reaches every place
+ * once; what could not be sent is sent after the next night. A crash between sending and remembering sends twice:
+ * receivers may go by the alert's uid. */
 #include "notify/notify.h"
 
 #include <errno.h>
@@ -16,14 +17,14 @@
 #include "store/store.h"
 #include "upstream/http.h"
 
-#define TARGET_LEN 16      /* hex digits of an address' hash: an address may hold a secret */
-#define TEXT_ALERTS 10     /* lines of the summary; the list has all */
+#define TARGET_LEN 16  /* hex digits of an address' hash: an address may hold a secret */
+#define TEXT_ALERTS 10 /* lines of the summary; the list has all */
 
 /* What a sink gets: alerts that it has not seen. `list` is the array of them, `text` a summary for people. */
 struct message {
 	json_t *list;
 	const char *text, *site_url;
-	const struct tk_night_row *night;      /* NULL: unknown */
+	const struct tk_night_row *night; /* NULL: unknown */
 	const char *machine;
 };
 
@@ -41,8 +42,9 @@ static json_t *webhook_body(const struct message *m)
 
 	if (m->night)
 		json_object_set_new(body, "night",
-			json_pack("{s:s,s:s,s:s,s:s,s:I}", "uid", m->night->uid, "machine", m->machine, "kind", m->night->kind, "status",
-				m->night->status, "started_s", (json_int_t)m->night->started_s));
+		        json_pack("{s:s,s:s,s:s,s:s,s:I}", "uid", m->night->uid, "machine", m->machine, "kind",
+		                m->night->kind, "status", m->night->status, "started_s",
+		                (json_int_t)m->night->started_s));
 	if (m->site_url && *m->site_url)
 		json_object_set_new(body, "site", json_string(m->site_url));
 	return body;
@@ -53,7 +55,8 @@ static int send_webhook(const char *address, const struct message *m, struct tk_
 	const struct tk_http_options options = {.deadline_s = 30, .retries = 2};
 	json_t *body = webhook_body(m);
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	int status = text ? tk_http_post_json(address, text, &options, NULL, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status =
+	        text ? tk_http_post_json(address, text, &options, NULL, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	free(text);
 	json_decref(body);
@@ -89,7 +92,8 @@ static int send_file(const char *address, const struct message *m, struct tk_err
 	size_t i;
 	int status;
 
-	json_array_foreach(m->list, i, alert) {
+	json_array_foreach(m->list, i, alert)
+	{
 		char *text = json_dumps(alert, JSON_COMPACT);
 
 		tk_buf_str(&lines, text ? text : "");
@@ -104,9 +108,9 @@ static int send_file(const char *address, const struct message *m, struct tk_err
 }
 
 static const struct sink sinks[] = {
-	{"webhook", "https:", send_webhook},
-	{"webhook", "http:", send_webhook},
-	{"file", "file:", send_file},
+        {"webhook", "https:", send_webhook},
+        {"webhook", "http:", send_webhook},
+        {"file", "file:", send_file},
 };
 
 static const struct sink *sink_of(const char *address)
@@ -166,13 +170,14 @@ static const char *slug_of(const struct history *h, int64_t series_id)
 
 static json_t *alert_json(const struct history *h, const struct tk_alert_row *a)
 {
-	return json_pack("{s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I}", "uid", a->uid, "series", slug_of(h, a->series_id), "title", a->title, "change",
-		a->change, "cause", a->cause, "good_rev", a->good_rev, "bad_rev", a->bad_rev, "opened_s", (json_int_t)a->opened_s);
+	return json_pack("{s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I}", "uid", a->uid, "series", slug_of(h, a->series_id),
+	        "title", a->title, "change", a->change, "cause", a->cause, "good_rev", a->good_rev, "bad_rev",
+	        a->bad_rev, "opened_s", (json_int_t)a->opened_s);
 }
 
 /* Open alerts that the sink has not been told; *list is the caller's. */
-static int collect(const struct history *h, const struct sink *sink, const char *target, json_t **list, struct tk_buf *text,
-	struct tk_error *err)
+static int collect(const struct history *h, const struct sink *sink, const char *target, json_t **list,
+        struct tk_buf *text, struct tk_error *err)
 {
 	struct tk_buf lines = TK_BUF_INIT;
 	size_t n = 0;
@@ -197,7 +202,8 @@ static int collect(const struct history *h, const struct sink *sink, const char 
 	return *list ? tk_buf_status(text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-static int remember(struct tk_store *s, const json_t *list, const struct sink *sink, const char *target, struct tk_error *err)
+static int remember(
+        struct tk_store *s, const json_t *list, const struct sink *sink, const char *target, struct tk_error *err)
 {
 	json_t *alert;
 	size_t i;
@@ -205,9 +211,10 @@ static int remember(struct tk_store *s, const json_t *list, const struct sink *s
 
 	if (status)
 		return status;
-	json_array_foreach(list, i, alert) {
+	json_array_foreach(list, i, alert)
+	{
 		const struct tk_notification_row row = {
-			json_string_value(json_object_get(alert, "uid")), sink->name, target, tk_clock_now_s()};
+		        json_string_value(json_object_get(alert, "uid")), sink->name, target, tk_clock_now_s()};
 
 		status = tk_store_put_notification(s, &row, err);
 		if (status)
@@ -244,7 +251,8 @@ int tk_notify_night(struct tk_store *store, const struct tk_notify_options *opti
 		return 0;
 	sink = sink_of(address);
 	if (!sink)
-		return tk_fail(err, TK_ECONFIG, "notify: webhook: expected an address that starts with https:, http: or file:");
+		return tk_fail(err, TK_ECONFIG,
+		        "notify: webhook: expected an address that starts with https:, http: or file:");
 	tk_hash_hex(address, strlen(address), target);
 	target[TARGET_LEN] = '\0';
 	status = history_load(store, &h, err);

@@ -16,30 +16,37 @@
 #include "stats/weekday.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
-	.min_effect = 0.005, .penalty = 0.9, .outlier = 2.5, .z = 3.5, .confidence = 0.95,
+        .min_effect = 0.005,
+        .penalty = 0.9,
+        .outlier = 2.5,
+        .z = 3.5,
+        .confidence = 0.95,
 };
 
-#define LEAST_NOISE 1e-5      /* relative: no clock is better, and a constant series has no noise of its own */
+#define LEAST_NOISE 1e-5 /* relative: no clock is better, and a constant series has no noise of its own */
 #define MIN_POINTS 4
 #define ROUNDS 3
-#define REMEMBERS 1.5         /* long-run noise over that of one point: white noise is below */
+#define REMEMBERS 1.5 /* long-run noise over that of one point: white noise is below */
 
 /* The cost of the best fit so far as a function of the level of the newest segment: a row of parabolas. */
 struct piece {
-	double lo;             /* it reaches to the next piece's lo */
-	double a, b, c;        /* a t^2 + b t + c */
-	uint32_t start;        /* where the newest segment starts */
+	double lo;      /* it reaches to the next piece's lo */
+	double a, b, c; /* a t^2 + b t + c */
+	uint32_t start; /* where the newest segment starts */
 };
 
-struct pieces { struct piece *at; size_t count, cap; };
+struct pieces {
+	struct piece *at;
+	size_t count, cap;
+};
 
 struct fit {
-	const double *y;       /* logarithms in units of the noise, centred */
+	const double *y; /* logarithms in units of the noise, centred */
 	size_t n;
-	double lo, hi;         /* range of y */
+	double lo, hi; /* range of y */
 	double beta, outlier;
 	struct pieces now, next;
-	uint32_t *start;       /* start[t]: where the last segment of the best fit of y[0 .. t] starts */
+	uint32_t *start; /* start[t]: where the last segment of the best fit of y[0 .. t] starts */
 };
 
 static bool push(struct pieces *p, struct piece piece)
@@ -96,7 +103,7 @@ static double cheapest(const struct fit *f, uint32_t *start)
 static bool offer_change(struct fit *f, double cost, uint32_t start)
 {
 	for (size_t i = 0; i < f->now.count; i++) {
-		struct piece p = f->now.at[i], fresh = { p.lo, 0, 0, cost, start };
+		struct piece p = f->now.at[i], fresh = {p.lo, 0, 0, cost, start};
 		double hi = upper_end(f, i), left = p.lo, right = hi;
 
 		if (p.a > 0) {
@@ -123,7 +130,7 @@ static bool offer_change(struct fit *f, double cost, uint32_t start)
 /* Adds the biweight loss of one value: a parabola near it, a constant far from it. */
 static bool add_value(struct fit *f, double y)
 {
-	double k = f->outlier, cut[2] = { y - k, y + k };
+	double k = f->outlier, cut[2] = {y - k, y + k};
 
 	for (size_t i = 0; i < f->now.count; i++) {
 		struct piece p = f->now.at[i];
@@ -131,12 +138,12 @@ static bool add_value(struct fit *f, double y)
 
 		for (int zone = 0; zone < 3 && lo < hi; zone++) {
 			double end = zone < 2 ? fmin(cut[zone], hi) : hi;
-			struct piece part = { lo, p.a, p.b, p.c + k * k, p.start };
+			struct piece part = {lo, p.a, p.b, p.c + k * k, p.start};
 
 			if (end <= lo)
 				continue;
 			if (zone == 1)
-				part = (struct piece){ lo, p.a + 1, p.b - 2 * y, p.c + y * y, p.start };
+				part = (struct piece){lo, p.a + 1, p.b - 2 * y, p.c + y * y, p.start};
 			if (!push(&f->next, part))
 				return false;
 			lo = end;
@@ -150,7 +157,7 @@ static bool run_fit(struct fit *f)
 {
 	double cost = 0;
 
-	if (!push(&f->now, (struct piece){ f->lo, 0, 0, 0, 0 }))
+	if (!push(&f->now, (struct piece){f->lo, 0, 0, 0, 0}))
 		return false;
 	for (size_t t = 0; t < f->n; t++) {
 		if (t > 0 && !offer_change(f, cost + f->beta, (uint32_t)t))
@@ -192,7 +199,9 @@ static bool normalise(double *y, size_t n, double tau, double *lo, double *hi, d
 	return *hi > *lo;
 }
 
-struct step { double shift, z, error; };
+struct step {
+	double shift, z, error;
+};
 
 /* The step between neighbouring segments [a, b) and [b, c) of logarithms. */
 static int measure_step(const double *logs, size_t a, size_t b, size_t c, double tau, struct step *out)
@@ -205,10 +214,12 @@ static int measure_step(const double *logs, size_t a, size_t b, size_t c, double
 	return rc;
 }
 
-/* Takes back what is too small or not borne out, weakest first. bounds[count] is n. Leaves the steps in `steps`, steps[i] at bounds[i]. */
-static int prune(const double *logs, size_t *bounds, size_t *count, const struct tk_changepoint_options *o, double tau, struct step *steps)
+/* Takes back what is too small or not borne out, weakest first. bounds[count] is n. Leaves the steps in `steps`,
+ * steps[i] at bounds[i]. */
+static int prune(const double *logs, size_t *bounds, size_t *count, const struct tk_changepoint_options *o, double tau,
+        struct step *steps)
 {
-	size_t from = 1, to = *count;      /* the steps that are not measured yet */
+	size_t from = 1, to = *count; /* the steps that are not measured yet */
 
 	for (;;) {
 		size_t weakest = 0;
@@ -220,7 +231,8 @@ static int prune(const double *logs, size_t *bounds, size_t *count, const struct
 				return rc;
 		}
 		for (size_t i = 1; i < *count; i++)
-			if ((steps[i].z < o->z || fabs(steps[i].shift) < log1p(o->min_effect)) && (!weakest || steps[i].z < steps[weakest].z))
+			if ((steps[i].z < o->z || fabs(steps[i].shift) < log1p(o->min_effect)) &&
+			        (!weakest || steps[i].z < steps[weakest].z))
 				weakest = i;
 		if (!weakest)
 			return TK_OK;
@@ -238,20 +250,26 @@ static double median_of(const double *logs, size_t from, size_t to, double *work
 	return exp(tk_median(work, to - from));
 }
 
-static struct tk_changepoint describe(const double *logs, const size_t *bounds, const struct step *step, double z, const size_t *where, double *work)
+static struct tk_changepoint describe(
+        const double *logs, const size_t *bounds, const struct step *step, double z, const size_t *where, double *work)
 {
 	return (struct tk_changepoint){
-		.index = where[bounds[0]],
-		.before = median_of(logs, bounds[-1], bounds[0], work),
-		.after = median_of(logs, bounds[0], bounds[1], work),
-		.change = expm1(step->shift),
-		.lo = expm1(step->shift - z * step->error),
-		.hi = expm1(step->shift + z * step->error),
-		.p = tk_normal_p(step->z),
+	        .index = where[bounds[0]],
+	        .before = median_of(logs, bounds[-1], bounds[0], work),
+	        .after = median_of(logs, bounds[0], bounds[1], work),
+	        .change = expm1(step->shift),
+	        .lo = expm1(step->shift - z * step->error),
+	        .hi = expm1(step->shift + z * step->error),
+	        .p = tk_normal_p(step->z),
 	};
 }
 
-struct scratch { double *logs, *y, *work; size_t *where, *bounds; struct step *steps; struct fit fit; };
+struct scratch {
+	double *logs, *y, *work;
+	size_t *where, *bounds;
+	struct step *steps;
+	struct fit fit;
+};
 
 static void scratch_free(struct scratch *s)
 {
@@ -306,7 +324,8 @@ static void take_levels_out(struct scratch *s, size_t segments)
 	}
 }
 
-/* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is estimated anew, until that changes nothing. */
+/* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is estimated anew, until that
+ * changes nothing. */
 static int segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
 {
 	struct tk_noise noise;
@@ -334,10 +353,10 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 }
 
 int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,
-	struct tk_changepoint **out, size_t *count)
+        struct tk_changepoint **out, size_t *count)
 {
 	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
-	struct scratch s = { 0 };
+	struct scratch s = {0};
 	size_t kept = 0, segments = 1;
 	int64_t *days = NULL;
 	bool weekly;
@@ -367,7 +386,8 @@ int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct 
 		goto out;
 	}
 	for (size_t i = 1; i < segments; i++)
-		(*out)[i - 1] = describe(s.logs, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where, s.work);
+		(*out)[i - 1] =
+		        describe(s.logs, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where, s.work);
 	*count = segments - 1;
 out:
 	free(days);

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "stats/summary.h"
 
-#define EXACT_MAX 50      /* C(50, 25) and all before it are exact in a double */
+#define EXACT_MAX 50 /* C(50, 25) and all before it are exact in a double */
 
 double tk_normal_p(double z)
 {
@@ -32,8 +32,8 @@ double tk_normal_z(double p)
 	return (lo + hi) / 2;
 }
 
-/* How many of the C(na + nb, na) orders have U = u, for u = 0 .. na * nb: the Gaussian binomial coefficient, multiplied out factor by
- * factor, (1 - q^(nb + i)) / (1 - q^i). Caller frees. */
+/* How many of the C(na + nb, na) orders have U = u, for u = 0 .. na * nb: the Gaussian binomial coefficient, multiplied
+ * out factor by factor, (1 - q^(nb + i)) / (1 - q^i). Caller frees. */
 static double *count_orders(size_t na, size_t nb)
 {
 	size_t top = na * nb;
@@ -152,8 +152,8 @@ static size_t lower_rank(const double *cumulative, size_t na, size_t nb, double 
 	return rank >= 1 ? (size_t)rank : 0;
 }
 
-static void compare_sorted(const double *a, size_t na, const double *b, size_t nb, double confidence, const double *cumulative,
-	struct tk_shift *out)
+static void compare_sorted(const double *a, size_t na, const double *b, size_t nb, double confidence,
+        const double *cumulative, struct tk_shift *out)
 {
 	size_t pairs = na * nb, k = lower_rank(cumulative, na, nb, confidence);
 	double ties = tie_term(a, na, b, nb);
@@ -215,7 +215,8 @@ int tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, do
 	return TK_OK;
 }
 
-static int compare(const double *a, size_t na, const double *b, size_t nb, double confidence, bool logarithms, struct tk_shift *out)
+static int compare(const double *a, size_t na, const double *b, size_t nb, double confidence, bool logarithms,
+        struct tk_shift *out)
 {
 	double *work, *cumulative = NULL;
 	int rc = TK_ENOMEM;

@@ -1,14 +1,16 @@
-/* Two independent samples: are they shifted against each other, and by how much. Ranks only, so that one spike cannot decide. */
+/* Two independent samples: are they shifted against each other, and by how much. Ranks only, so that one spike cannot
+ * decide. */
 #ifndef TK_STATS_COMPARE_H
 #define TK_STATS_COMPARE_H
 #include <stdbool.h>
 #include <stddef.h>
 
 struct tk_shift {
-	double shift, lo, hi;   /* Hodges-Lehmann: median of all b - a, and its distribution-free interval (Moses; Hollander, Wolfe, Chicken 2014, 4.3) */
-	double u, p;            /* Mann-Whitney: pairs with b > a (ties count half), two-sided p */
-	bool exact;             /* p is from the exact distribution: no ties, at most 50 values */
-	bool reached;           /* false: too few values for `confidence`; lo and hi are the extremes of the differences */
+	double shift, lo, hi; /* Hodges-Lehmann: median of all b - a, and its distribution-free interval (Moses;
+	                         Hollander, Wolfe, Chicken 2014, 4.3) */
+	double u, p;          /* Mann-Whitney: pairs with b > a (ties count half), two-sided p */
+	bool exact;           /* p is from the exact distribution: no ties, at most 50 values */
+	bool reached; /* false: too few values for `confidence`; lo and hi are the extremes of the differences */
 };
 
 /* 0; TK_EDATA where a sample is empty or a value is not finite; TK_ENOMEM. The inputs are not changed. */

@@ -6,7 +6,10 @@
 
 #include "base/error.h"
 
-struct ranked { double p; size_t at; };
+struct ranked {
+	double p;
+	size_t at;
+};
 
 static int descending(const void *a, const void *b)
 {
@@ -29,7 +32,7 @@ int tk_fdr_q(const double *p, size_t n, double *q)
 	for (size_t i = 0; i < n; i++) {
 		q[i] = NAN;
 		if (!isnan(p[i]))
-			r[tests++] = (struct ranked){ p[i], i };
+			r[tests++] = (struct ranked){p[i], i};
 	}
 	if (tests)
 		qsort(r, tests, sizeof *r, descending);

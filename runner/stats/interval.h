@@ -1,5 +1,6 @@
 /* A distribution-free interval of the median from order statistics (David and Nagaraja 2003, section 7.1;
- * Le Boudec 2010, theorem 2.1): [x_(j), x_(k)] covers the median with at least `confidence` for every continuous distribution. */
+ * Le Boudec 2010, theorem 2.1): [x_(j), x_(k)] covers the median with at least `confidence` for every continuous
+ * distribution. */
 #ifndef TK_STATS_INTERVAL_H
 #define TK_STATS_INTERVAL_H
 #include <stdbool.h>

@@ -8,9 +8,9 @@
 #include "stats/scale.h"
 #include "stats/summary.h"
 
-#define MAD_TO_SD 1.4826        /* 1 / Phi^-1(3/4) */
-#define Q90_TO_SD 0.6080        /* 1 / Phi^-1(0.95): two clock states */
-#define Q80_TO_SD 0.7803        /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
+#define MAD_TO_SD 1.4826 /* 1 / Phi^-1(3/4) */
+#define Q90_TO_SD 0.6080 /* 1 / Phi^-1(0.95): two clock states */
+#define Q80_TO_SD 0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
 
 static void exchange(double *x, size_t i, size_t j)
 {
@@ -20,7 +20,8 @@ static void exchange(double *x, size_t i, size_t j)
 	x[j] = keep;
 }
 
-/* Hoare's selection: x[k] becomes the k-th smallest (from 0) of the finite x, what is before it is not larger, what is behind it not smaller. */
+/* Hoare's selection: x[k] becomes the k-th smallest (from 0) of the finite x, what is before it is not larger, what is
+ * behind it not smaller. */
 static void select_kth(double *x, size_t n, size_t k)
 {
 	size_t lo = 0, hi = n - 1;
@@ -70,10 +71,11 @@ static double scale_of(double *d, size_t n)
 	return fmax(MAD_TO_SD * tk_select(d, n, 0.5), n >= 10 ? Q80_TO_SD * tk_select(d, n, 0.8) : 0);
 }
 
-/* Scale of differences between means of neighbouring blocks of b points, as that of one independent point. sum has n + 1 prefix sums. */
+/* Scale of differences between means of neighbouring blocks of b points, as that of one independent point. sum has n +
+ * 1 prefix sums. */
 static double block_scale(const double *sum, size_t n, size_t b, double *work)
 {
-	size_t count = 0, stride = (b + 1) / 2;      /* nearer neighbours say nothing new */
+	size_t count = 0, stride = (b + 1) / 2; /* nearer neighbours say nothing new */
 
 	for (size_t i = 0; i + 2 * b <= n; i += stride)
 		work[count++] = fabs(sum[i + 2 * b] - 2 * sum[i + b] + sum[i]) / (double)b;
@@ -119,7 +121,8 @@ static double mad_of(const double *x, size_t n, double *work)
 	return MAD_TO_SD * tk_select(work, n, 0.5);
 }
 
-/* A value that is far from the median of the seven around it is a spike, and is pulled in: it would be in every block of its size. */
+/* A value that is far from the median of the seven around it is a spike, and is pulled in: it would be in every block
+ * of its size. */
 static double without_spike(const double *x, size_t n, size_t i, double sigma)
 {
 	double near[7], median;
@@ -133,7 +136,7 @@ static double without_spike(const double *x, size_t n, size_t i, double sigma)
 
 static void fill(const double *x, size_t n, double *work, double *sum, struct tk_noise *out)
 {
-	static const size_t blocks[] = { 2, 3, 5, 7, 14, 28 };
+	static const size_t blocks[] = {2, 3, 5, 7, 14, 28};
 	double origin = x[0];
 
 	out->sigma = lag_scale(x, n, 1, work);
@@ -152,7 +155,7 @@ int tk_noise_of(const double *x, size_t n, struct tk_noise *out)
 {
 	double *work;
 
-	*out = (struct tk_noise){ 0 };
+	*out = (struct tk_noise){0};
 	for (size_t i = 0; i < n; i++)
 		if (!isfinite(x[i]))
 			return TK_EDATA;

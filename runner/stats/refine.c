@@ -1,4 +1,5 @@
-/* Change points in noise that remembers: seeded intervals (Kovacs et al. 2023), the strongest first, then the weakest taken back. */
+/* Change points in noise that remembers: seeded intervals (Kovacs et al. 2023), the strongest first, then the weakest
+ * taken back. */
 #include "stats/refine.h"
 
 #include <math.h>
@@ -11,18 +12,21 @@
 #include "stats/scale.h"
 #include "stats/serial.h"
 
-#define Z 4.5                /* of a change */
-#define LEAST 3              /* points on both sides */
-#define SHORTEST 20.0        /* intervals, each half over the next; the next size is GROW times longer */
+#define Z 4.5         /* of a change */
+#define LEAST 3       /* points on both sides */
+#define SHORTEST 20.0 /* intervals, each half over the next; the next size is GROW times longer */
 #define GROW 1.6
 #define ROUNDS 3
-#define SPIKE 3              /* values are pulled in to so many standard deviations of the median of the seven around them */
+#define SPIKE 3 /* values are pulled in to so many standard deviations of the median of the seven around them */
 
-struct candidate { size_t at; double z; };
+struct candidate {
+	size_t at;
+	double z;
+};
 
 struct refine {
 	struct tk_serial noise;
-	double *y, *work;            /* without spikes; 2 n values of scratch */
+	double *y, *work; /* without spikes; 2 n values of scratch */
 	size_t n;
 	double min_effect;
 	size_t *bounds, segments;
@@ -58,7 +62,7 @@ static int scan(struct refine *f, size_t from, size_t to)
 		f->found = found;
 		f->cap = cap;
 	}
-	f->found[f->count++] = (struct candidate){ from + at, fabs(z) };
+	f->found[f->count++] = (struct candidate){from + at, fabs(z)};
 	return TK_OK;
 }
 
@@ -140,7 +144,8 @@ static void settle(struct refine *f)
 {
 	for (size_t i = 1; i < f->segments; i++) {
 		double z;
-		size_t from = f->bounds[i - 1], at = tk_serial_scan(&f->noise, f->y + from, f->bounds[i + 1] - from, 2, f->work, &z);
+		size_t from = f->bounds[i - 1],
+		       at = tk_serial_scan(&f->noise, f->y + from, f->bounds[i + 1] - from, 2, f->work, &z);
 
 		if (at)
 			f->bounds[i] = from + at;
@@ -171,7 +176,7 @@ static int look_again(struct refine *f)
 
 int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds, size_t *segments)
 {
-	struct refine f = { .n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments };
+	struct refine f = {.n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
 	struct tk_noise noise;
 	double sigma;
 	bool holds = false;

@@ -8,12 +8,12 @@
 #include "stats/scale.h"
 #include "stats/summary.h"
 
-#define PHI_MIN 0.6           /* what forgets faster is white noise for a level of some nights */
+#define PHI_MIN 0.6 /* what forgets faster is white noise for a level of some nights */
 #define POINTS_MIN 60
-#define TAIL_MAX 1.35         /* 98 % quantile of the innovations over their median, in units of a normal distribution's */
+#define TAIL_MAX 1.35 /* 98 % quantile of the innovations over their median, in units of a normal distribution's */
 #define LEAST_WHITE 1e-4
 
-static const size_t lags[] = { 1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 28 };
+static const size_t lags[] = {1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 28};
 #define LAGS (sizeof lags / sizeof *lags)
 
 /* Least squares of g = white + wander * (1 - phi^lag), each relative to its own size; returns the misfit. */
@@ -43,11 +43,11 @@ static double fit_parts(const double *g, size_t n, double phi, double *white, do
 
 int tk_serial_fit(const double *r, size_t n, struct tk_serial *out)
 {
-	static const double phis[] = { 0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985 };
+	static const double phis[] = {0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985};
 	double g[LAGS], best = INFINITY, *work = malloc((n + 1) * sizeof *work);
 	size_t known = 0;
 
-	*out = (struct tk_serial){ .white = LEAST_WHITE };
+	*out = (struct tk_serial){.white = LEAST_WHITE};
 	if (!work)
 		return TK_ENOMEM;
 	for (; known < LAGS && lags[known] * 6 <= n; known++) {
@@ -60,7 +60,8 @@ int tk_serial_fit(const double *r, size_t n, struct tk_serial *out)
 
 		if (misfit < best - 1e-12) {
 			best = misfit;
-			*out = (struct tk_serial){ wander > 0 ? phis[i] : 0, sqrt(wander), fmax(LEAST_WHITE, sqrt(white)) };
+			*out = (struct tk_serial){
+			        wander > 0 ? phis[i] : 0, sqrt(wander), fmax(LEAST_WHITE, sqrt(white))};
 		}
 	}
 	free(work);
@@ -68,13 +69,15 @@ int tk_serial_fit(const double *r, size_t n, struct tk_serial *out)
 }
 
 /* The filter: what is known of the wandering part before each point. */
-struct filter { double phi, q, r, p; };
+struct filter {
+	double phi, q, r, p;
+};
 
 static struct filter start(const struct tk_serial *m)
 {
 	double wander = m->wander * m->wander;
 
-	return (struct filter){ m->phi, wander * (1 - m->phi * m->phi), m->white * m->white, wander };
+	return (struct filter){m->phi, wander * (1 - m->phi * m->phi), m->white * m->white, wander};
 }
 
 /* Gain of this point; *s: variance of its innovation. */
@@ -113,12 +116,14 @@ int tk_serial_holds(const struct tk_serial *m, const double *r, size_t n, bool *
 }
 
 /* Sums of the two regressors, level and step, with each other and with y. */
-struct sums { double a11, a12, a22, b1, b2; };
+struct sums {
+	double a11, a12, a22, b1, b2;
+};
 
 static struct tk_serial_step solve(const struct sums *a)
 {
 	double det = a->a11 * a->a22 - a->a12 * a->a12;
-	struct tk_serial_step out = { 0, INFINITY, 0 };
+	struct tk_serial_step out = {0, INFINITY, 0};
 
 	if (det > 1e-12 * a->a11 * a->a22) {
 		out.shift = (a->a11 * a->b2 - a->a12 * a->b1) / det;
@@ -131,13 +136,14 @@ static struct tk_serial_step solve(const struct sums *a)
 void tk_serial_step(const struct tk_serial *m, const double *y, size_t n, size_t split, struct tk_serial_step *out)
 {
 	struct filter f = start(m);
-	struct sums a = { 0 };
+	struct sums a = {0};
 	double x = 0, level = 0, step = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double s, gain = advance(&f, &s), e = y[i] - y[0] - x, e1 = 1 - level, e2 = (i >= split) - step;
 
-		a.a11 += e1 * e1 / s, a.a12 += e1 * e2 / s, a.a22 += e2 * e2 / s, a.b1 += e1 * e / s, a.b2 += e2 * e / s;
+		a.a11 += e1 * e1 / s, a.a12 += e1 * e2 / s, a.a22 += e2 * e2 / s, a.b1 += e1 * e / s,
+		        a.b2 += e2 * e / s;
 		x = f.phi * (x + gain * e);
 		level = f.phi * (level + gain * e1);
 		step = f.phi * (step + gain * e2);
@@ -145,12 +151,12 @@ void tk_serial_step(const struct tk_serial *m, const double *y, size_t n, size_t
 	*out = solve(&a);
 }
 
-/* Backwards over the innovations. The filter has settled after a few points; from then on it answers a step with c + (1 - c) theta^lag, so
- * that the sums of all splits come from running ones. */
+/* Backwards over the innovations. The filter has settled after a few points; from then on it answers a step with c + (1
+ * - c) theta^lag, so that the sums of all splits come from running ones. */
 size_t tk_serial_scan(const struct tk_serial *m, const double *y, size_t n, size_t least, double *work, double *z)
 {
 	struct filter f = start(m);
-	struct sums a = { 0 };
+	struct sums a = {0};
 	double x = 0, level = 0, s = 1, gain = 0, theta, c, plain = 0, fading = 0, plain1 = 0, fading1 = 0, power = 1;
 	size_t best = 0;
 
@@ -175,7 +181,8 @@ size_t tk_serial_scan(const struct tk_serial *m, const double *y, size_t n, size
 		a.b2 = (c * plain + (1 - c) * fading) / s;
 		a.a12 = (c * plain1 + (1 - c) * fading1) / s;
 		a.a22 = (c * c * (double)(n - i) + 2 * c * (1 - c) * (1 - power) / (1 - theta) +
-			(1 - c) * (1 - c) * (1 - power * power) / (1 - theta * theta)) / s;
+		                (1 - c) * (1 - c) * (1 - power * power) / (1 - theta * theta)) /
+		        s;
 		double here = solve(&a).z;
 
 		if (fabs(here) > fabs(*z)) {

@@ -29,8 +29,10 @@ enum tk_stop tk_stop_check(const struct tk_stop_rule *rule, const double *sorted
 const char *tk_stop_word(enum tk_stop s)
 {
 	static const char *const words[] = {
-		[TK_STOP_CONTINUE] = "continue", [TK_STOP_TIGHT] = "tight",
-		[TK_STOP_MAX_SAMPLES] = "max_samples", [TK_STOP_BUDGET] = "budget",
+	        [TK_STOP_CONTINUE] = "continue",
+	        [TK_STOP_TIGHT] = "tight",
+	        [TK_STOP_MAX_SAMPLES] = "max_samples",
+	        [TK_STOP_BUDGET] = "budget",
 	};
 
 	return (size_t)s < sizeof words / sizeof *words ? words[s] : "continue";

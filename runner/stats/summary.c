@@ -73,7 +73,7 @@ static void set_moments(const double *x, size_t n, struct tk_summary *out)
 
 int tk_summary_of(const double *x, size_t n, struct tk_summary *out)
 {
-	struct tk_summary s = { .n = n };
+	struct tk_summary s = {.n = n};
 	double *work;
 
 	if (n == 0)

@@ -6,15 +6,15 @@
 struct tk_summary {
 	size_t n;
 	double min, p05, q25, median, q75, p95, max;
-	double mean, stddev;      /* stddev with n - 1; 0 for n = 1 */
-	double mad;               /* median absolute deviation from the median, unscaled */
+	double mean, stddev; /* stddev with n - 1; 0 for n = 1 */
+	double mad;          /* median absolute deviation from the median, unscaled */
 };
 
 /* x is not changed. 0, TK_ENOMEM, or TK_EDATA where n is 0 or a value is not finite. */
 int tk_summary_of(const double *x, size_t n, struct tk_summary *out);
 
-double tk_quantile_sorted(const double *sorted, size_t n, double p);     /* n >= 1, p in [0, 1] */
+double tk_quantile_sorted(const double *sorted, size_t n, double p); /* n >= 1, p in [0, 1] */
 void tk_sort(double *x, size_t n);
-double tk_median(double *x, size_t n);                                   /* reorders x; NAN for n = 0 */
+double tk_median(double *x, size_t n); /* reorders x; NAN for n = 0 */
 
 #endif

@@ -13,7 +13,7 @@
 #define POINTS_MIN 42
 #define PER_DAY_MIN 4
 #define CHI_SQUARE 25
-#define MEDIAN_ERROR 1.2533      /* standard error of a median in units of that of a mean */
+#define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
 #define MAD_TO_SD 1.4826
 
 static size_t weekday(int64_t day)

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* y: logarithms, day: number of the day of each. Takes the pattern out of y where the medians of the weekdays, each about the mean of the week
- * around it, differ (chi-square over 25 with six degrees of freedom, p = 0.0003) and six weeks are known. 0 or TK_ENOMEM. */
+/* y: logarithms, day: number of the day of each. Takes the pattern out of y where the medians of the weekdays, each
+ * about the mean of the week around it, differ (chi-square over 25 with six degrees of freedom, p = 0.0003) and six
+ * weeks are known. 0 or TK_ENOMEM. */
 int tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed);
 
 #endif

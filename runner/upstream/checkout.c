@@ -1,19 +1,19 @@
 /* Work trees of their own.
  *
- * git upstreams: `git worktree` of the cached clone, which fetches the contents that a partial clone left behind. self: a clone that
- * borrows the objects of the user's repository, so that nothing is ever written into it. */
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+ * git upstreams: `git worktree` of the cached clone, which fetches the contents that a partial clone left behind. self:
+ * a clone that borrows the objects of the user's repository, so that nothing is ever written into it. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "upstream/clone.h"
 #include "upstream/upstream.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
-#define STALE_S (2 * 24 * 3600)    /* a work tree that a killed tracker left behind */
+#define STALE_S (2 * 24 * 3600) /* a work tree that a killed tracker left behind */
 
 static int new_folder(const struct tk_source *s, char **dir, struct tk_error *err)
 {
@@ -54,18 +54,23 @@ static int add_worktree(const struct tk_clone *c, const char *id, const char *di
 	const struct tk_git local = tk_clone_git(c, TK_GIT_LOCAL), network = tk_clone_git(c, TK_GIT_NETWORK);
 	int status = tk_git_run(&local, (const char *const[]){"worktree", "prune", NULL}, NULL, err);
 	if (!status)
-		status = tk_git_run(&network, (const char *const[]){"worktree", "add", "--quiet", "--force", "--detach", "--", dir, id, NULL}, NULL, err);
+		status = tk_git_run(&network,
+		        (const char *const[]){"worktree", "add", "--quiet", "--force", "--detach", "--", dir, id, NULL},
+		        NULL, err);
 	return status;
 }
 
 static int borrow(const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
 {
 	struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
-	int status = tk_git_run(&git, (const char *const[]){"clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", c->dir, dir, NULL},
-		NULL, err);
+	int status = tk_git_run(&git,
+	        (const char *const[]){
+	                "clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", c->dir, dir, NULL},
+	        NULL, err);
 	git.dir = dir;
 	if (!status)
-		status = tk_git_run(&git, (const char *const[]){"checkout", "--quiet", "--detach", id, "--", NULL}, NULL, err);
+		status = tk_git_run(
+		        &git, (const char *const[]){"checkout", "--quiet", "--detach", id, "--", NULL}, NULL, err);
 	return status;
 }
 
@@ -73,7 +78,8 @@ static int update_submodules(const struct tk_clone *c, const char *dir, struct t
 {
 	struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
 	git.dir = dir;
-	const int status = tk_git_run(&git, (const char *const[]){"submodule", "--quiet", "update", "--init", "--recursive", NULL}, NULL, err);
+	const int status = tk_git_run(&git,
+	        (const char *const[]){"submodule", "--quiet", "update", "--init", "--recursive", NULL}, NULL, err);
 	return status ? tk_context(err, "%s: submodules", c->source->name) : TK_OK;
 }
 

@@ -1,12 +1,12 @@
 /* Bare partial clones in the cache, and the enclosing repository of `self`. */
 #include "upstream/clone.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "upstream/upstream.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* HEAD of the remote, kept apart from its branches. */
 #define HEAD_REF "refs/tracker/HEAD"
@@ -18,7 +18,8 @@ static double deadline_of(const struct tk_source *s)
 
 struct tk_git tk_clone_git(const struct tk_clone *c, enum tk_git_mode mode)
 {
-	return (struct tk_git){.dir = c->dir, .mode = mode, .deadline_s = deadline_of(c->source), .file_submodules = c->local};
+	return (struct tk_git){
+	        .dir = c->dir, .mode = mode, .deadline_s = deadline_of(c->source), .file_submodules = c->local};
 }
 
 static int trim_line(struct tk_buf *b, char *out, size_t size, struct tk_error *err)
@@ -41,7 +42,8 @@ int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t
 	const struct tk_git git = tk_clone_git(c, TK_GIT_LOCAL);
 	struct tk_buf out = TK_BUF_INIT;
 	int code = 0;
-	int status = tk_git_ask(&git, (const char *const[]){"rev-parse", "--verify", "--quiet", spec, NULL}, &code, &out, err);
+	int status = tk_git_ask(
+	        &git, (const char *const[]){"rev-parse", "--verify", "--quiet", spec, NULL}, &code, &out, err);
 	if (!status && code)
 		status = tk_fail(err, TK_ENOTFOUND, "%s has no revision \"%.100s\"", c->source->name, rev);
 	if (!status)
@@ -60,7 +62,8 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 	struct tk_buf out = TK_BUF_INIT;
 	char top[4096];
 	snprintf(c->tip, sizeof(c->tip), "HEAD");
-	int status = tk_dir_exists(folder) ? TK_OK : tk_fail(err, TK_ENOTFOUND, "%s: there is no folder %s", s->name, folder);
+	int status = tk_dir_exists(folder) ? TK_OK
+	                                   : tk_fail(err, TK_ENOTFOUND, "%s: there is no folder %s", s->name, folder);
 	if (!status)
 		status = tk_git_run(&git, (const char *const[]){"rev-parse", "--show-toplevel", NULL}, &out, err);
 	if (!status)
@@ -105,7 +108,8 @@ static int wait_for_lock(const char *dir, double deadline_s, struct tk_lock **lo
 	return status;
 }
 
-/* A new bare repository with the remote set up; made beside its place and renamed, so that a half-made one is never used. */
+/* A new bare repository with the remote set up; made beside its place and renamed, so that a half-made one is never
+ * used. */
 static int make_clone(const struct tk_clone *c, const char *url, const char *parent, struct tk_error *err)
 {
 	char *temp = NULL;
@@ -115,7 +119,8 @@ static int make_clone(const struct tk_clone *c, const char *url, const char *par
 	if (status)
 		return status;
 	const struct tk_git git = {.dir = temp, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(c->source)};
-	status = tk_git_run(&git, (const char *const[]){"init", "--quiet", "--bare", "--template=", ".", NULL}, NULL, err);
+	status = tk_git_run(
+	        &git, (const char *const[]){"init", "--quiet", "--bare", "--template=", ".", NULL}, NULL, err);
 	if (!status)
 		status = tk_git_run(&git, (const char *const[]){"config", "remote.origin.url", url, NULL}, NULL, err);
 	if (!status && rename(temp, c->dir))
@@ -140,8 +145,8 @@ void tk_source_public_url(const char *url, char *out, size_t size)
 static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *refspecs, struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
-	const char *args[TK_GIT_ARGS_MAX + 1] = {"fetch", "--quiet", "--force", "--no-tags", "--no-write-fetch-head", "--no-auto-gc",
-		"--filter=blob:none", prune ? "--prune" : "--no-prune", "origin"};
+	const char *args[TK_GIT_ARGS_MAX + 1] = {"fetch", "--quiet", "--force", "--no-tags", "--no-write-fetch-head",
+	        "--no-auto-gc", "--filter=blob:none", prune ? "--prune" : "--no-prune", "origin"};
 	size_t n = 9;
 	for (size_t i = 0; refspecs[i] && n < TK_GIT_ARGS_MAX; i++)
 		args[n++] = refspecs[i];
@@ -149,7 +154,7 @@ static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *r
 	struct tk_error first = {0};
 	int status = tk_git_run(&git, args, NULL, &first);
 	if (status == TK_EIO && strcasestr(first.message, "filter")) {
-		args[6] = "--no-filter";           /* a server that knows filters and refuses them */
+		args[6] = "--no-filter"; /* a server that knows filters and refuses them */
 		status = tk_git_run(&git, args, NULL, &first);
 	}
 	char shown[512];

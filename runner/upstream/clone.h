@@ -2,8 +2,8 @@
  * Internal to runner/upstream/. */
 #ifndef TK_UPSTREAM_CLONE_H
 #define TK_UPSTREAM_CLONE_H
-#include <stdbool.h>
 #include "upstream/git.h"
+#include <stdbool.h>
 
 struct tk_error;
 struct tk_lock;
@@ -11,15 +11,16 @@ struct tk_source;
 
 struct tk_clone {
 	const struct tk_source *source;
-	char *dir;                 /* self: top of the work tree; git: the bare clone */
-	char tip[600];             /* the ref that is followed */
-	struct tk_lock *lock;      /* git: held while open */
-	bool local;                /* self, or a git upstream that is a path */
+	char *dir;            /* self: top of the work tree; git: the bare clone */
+	char tip[600];        /* the ref that is followed */
+	struct tk_lock *lock; /* git: held while open */
+	bool local;           /* self, or a git upstream that is a path */
 };
 
 enum tk_fetch { TK_FETCH_NONE, TK_FETCH_TIP, TK_FETCH_ALL };
 
-/* Finds or makes the clone, waits for its lock (at most the deadline), fetches. On success close it with tk_clone_close. */
+/* Finds or makes the clone, waits for its lock (at most the deadline), fetches. On success close it with
+ * tk_clone_close. */
 int tk_clone_open(const struct tk_source *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
 void tk_clone_close(struct tk_clone *c);
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err);

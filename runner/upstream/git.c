@@ -1,25 +1,47 @@
 /* The git command in a scrubbed environment: no prompts, no hooks, no transport helpers, always a deadline. */
 #include "upstream/git.h"
-#include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/file.h"
 #include "base/proc.h"
+#include <stdlib.h>
+#include <string.h>
 
-/* The user's own configuration stays in force (credential helpers, ssh commands, LFS); these override what could run code or prompt. */
+/* The user's own configuration stays in force (credential helpers, ssh commands, LFS); these override what could run
+ * code or prompt. */
 static const char *const safe_options[] = {
-	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never", "-c", "gc.auto=0",
-	"-c", "maintenance.auto=false", "-c", "fetch.recurseSubmodules=false", "-c", "submodule.recurse=false",
-	"-c", "core.quotePath=false", "-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8",
-	"-c", "advice.detachedHead=false", "-c", "color.ui=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "protocol.ext.allow=never",
+        "-c",
+        "gc.auto=0",
+        "-c",
+        "maintenance.auto=false",
+        "-c",
+        "fetch.recurseSubmodules=false",
+        "-c",
+        "submodule.recurse=false",
+        "-c",
+        "core.quotePath=false",
+        "-c",
+        "log.showSignature=false",
+        "-c",
+        "i18n.logOutputEncoding=UTF-8",
+        "-c",
+        "advice.detachedHead=false",
+        "-c",
+        "color.ui=false",
 };
 #define SAFE_COUNT (sizeof(safe_options) / sizeof(*safe_options))
 
-/* SSH asks nothing either: its askpass program says no. Objects that a partial clone lacks are not fetched by local commands. */
+/* SSH asks nothing either: its askpass program says no. Objects that a partial clone lacks are not fetched by local
+ * commands. */
 static const char *const network_env[] = {"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=/bin/false",
-	"SSH_ASKPASS_REQUIRE=force", "GIT_OPTIONAL_LOCKS=0", NULL};
+        "SSH_ASKPASS_REQUIRE=force", "GIT_OPTIONAL_LOCKS=0", NULL};
 static const char *const local_env[] = {"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_OPTIONAL_LOCKS=0",
-	"GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", NULL};
+        "GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", NULL};
 
 static size_t put_options(const struct tk_git *git, const char **argv)
 {
@@ -35,7 +57,8 @@ static size_t put_options(const struct tk_git *git, const char **argv)
 }
 
 /* "git fetch" from "git -c ... fetch ...": what the user recognises in a message. */
-static int describe(const struct tk_proc_spec *spec, size_t first_arg, const struct tk_proc_result *result, struct tk_error *err)
+static int describe(
+        const struct tk_proc_spec *spec, size_t first_arg, const struct tk_proc_result *result, struct tk_error *err)
 {
 	const char *const short_argv[] = {"git", spec->argv[first_arg], NULL};
 	struct tk_proc_spec shown = *spec;
@@ -54,12 +77,16 @@ static int run(const struct tk_git *git, const char *const *args, int *code, str
 		argv[n++] = args[i];
 	}
 	argv[n] = NULL;
-	const struct tk_proc_spec spec = {.argv = argv, .cwd = git->dir, .deadline_s = git->deadline_s,
-		.env = git->mode == TK_GIT_LOCAL ? local_env : network_env, .capture_max = git->capture_max};
+	const struct tk_proc_spec spec = {.argv = argv,
+	        .cwd = git->dir,
+	        .deadline_s = git->deadline_s,
+	        .env = git->mode == TK_GIT_LOCAL ? local_env : network_env,
+	        .capture_max = git->capture_max};
 	struct tk_proc_result result;
 	int status = tk_proc_run(&spec, &result, err);
 	if (status == TK_ENOTFOUND) {
-		status = tk_fail(err, TK_ENOTFOUND, "the git command is not installed, or %s is gone", git->dir ? git->dir : "the folder");
+		status = tk_fail(err, TK_ENOTFOUND, "the git command is not installed, or %s is gone",
+		        git->dir ? git->dir : "the folder");
 		goto out;
 	}
 	if (status)
@@ -119,7 +146,8 @@ int tk_git_check_url(const char *url, struct tk_error *err)
 		return TK_ECONFIG;
 	const char *helper = strstr(url, "::");
 	if (helper && !memchr(url, '/', (size_t)(helper - url)))
-		return tk_fail(err, TK_ECONFIG, "the url \"%.80s\" names a transport helper, expected https, ssh, git, file or a path", url);
+		return tk_fail(err, TK_ECONFIG,
+		        "the url \"%.80s\" names a transport helper, expected https, ssh, git, file or a path", url);
 	return TK_OK;
 }
 
@@ -150,6 +178,6 @@ bool tk_git_url_is_local(const char *url)
 		return true;
 	if (strstr(url, "://"))
 		return false;
-	const char *colon = strchr(url, ':');      /* host:path is ssh, unless a slash comes first */
+	const char *colon = strchr(url, ':'); /* host:path is ssh, unless a slash comes first */
 	return !colon || memchr(url, '/', (size_t)(colon - url)) != NULL;
 }

@@ -1,17 +1,17 @@
 /* The one file that includes curl.h. */
 #include "upstream/http.h"
-#include <curl/curl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #define DEFAULT_DEADLINE_S 30.0
-#define ANSWER_MAX 4096            /* bytes of the answer that are kept for messages */
+#define ANSWER_MAX 4096 /* bytes of the answer that are kept for messages */
 
 struct request {
 	const char *url, *body;
@@ -38,10 +38,12 @@ static int find_host(struct request *r, struct tk_error *err)
 	if (!u)
 		return tk_fail(err, TK_ENOMEM, "no memory");
 	int status = TK_OK;
-	if (curl_url_set(u, CURLUPART_URL, r->url, 0) || curl_url_get(u, CURLUPART_HOST, &host, 0) || curl_url_get(u, CURLUPART_SCHEME, &scheme, 0))
+	if (curl_url_set(u, CURLUPART_URL, r->url, 0) || curl_url_get(u, CURLUPART_HOST, &host, 0) ||
+	        curl_url_get(u, CURLUPART_SCHEME, &scheme, 0))
 		status = tk_fail(err, TK_ECONFIG, "the webhook's URL is malformed, expected https://host/path");
 	else if (strcasecmp(scheme, "https") && strcasecmp(scheme, "http"))
-		status = tk_fail(err, TK_ECONFIG, "the scheme \"%.20s\" of the webhook's URL is not allowed, expected https or http", scheme);
+		status = tk_fail(err, TK_ECONFIG,
+		        "the scheme \"%.20s\" of the webhook's URL is not allowed, expected https or http", scheme);
 	else
 		snprintf(r->host, sizeof(r->host), "%s", host);
 	curl_free(host);
@@ -98,7 +100,7 @@ static bool worth_retrying(CURLcode code, long http_status)
 	if (code == CURLE_OK)
 		return http_status == 429 || http_status >= 500;
 	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_GOT_NOTHING ||
-		code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
+	       code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
 }
 
 static int conclude(const struct request *r, CURLcode code, struct tk_error *err)
@@ -109,14 +111,16 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 	if (code == CURLE_UNSUPPORTED_PROTOCOL)
 		return tk_fail(err, TK_EIO, "%s redirects to a protocol that is not allowed", r->host);
 	if (code != CURLE_OK)
-		return tk_fail(err, TK_EIO, "cannot post to %s: %s", r->host, r->detail[0] ? r->detail : curl_easy_strerror(code));
+		return tk_fail(err, TK_EIO, "cannot post to %s: %s", r->host,
+		        r->detail[0] ? r->detail : curl_easy_strerror(code));
 	if (r->http_status >= 200 && r->http_status < 300)
 		return TK_OK;
-	tk_text_clean(words, sizeof(words), tk_buf_cstr(&r->answer));      /* the first of the server's words */
+	tk_text_clean(words, sizeof(words), tk_buf_cstr(&r->answer)); /* the first of the server's words */
 	return tk_fail(err, TK_EIO, "%s answered %ld%s%s", r->host, r->http_status, words[0] ? ": " : "", words);
 }
 
-int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options, long *http_status, struct tk_error *err)
+int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options, long *http_status,
+        struct tk_error *err)
 {
 	static const struct tk_http_options defaults = {.retries = 2};
 	const struct tk_http_options *o = options ? options : &defaults;

@@ -1,12 +1,12 @@
 /* Parses what `git log -z` prints. Everything in it was written by strangers. */
 #include "upstream/log.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "upstream/upstream.h"
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
-#include "base/text.h"
-#include "upstream/upstream.h"
 
 #define FIELDS 6
 

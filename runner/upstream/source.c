@@ -1,11 +1,11 @@
 /* The questions that are asked of an upstream: newest revision, a revision by name, the history. */
+#include "base/error.h"
+#include "upstream/clone.h"
+#include "upstream/log.h"
 #include "upstream/upstream.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
-#include "upstream/clone.h"
-#include "upstream/log.h"
 
 #define HASH_SIZE 128
 
@@ -18,7 +18,7 @@ static char *pathspec(const char *path)
 
 /* git log over first parents from `from`. since_s 0: any time. */
 static int read_log(const struct tk_clone *c, const char *from, const char *path, size_t limit, int64_t since_s,
-	struct tk_revision **out, size_t *count, struct tk_error *err)
+        struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	char max_count[40], max_age[40];
 	struct tk_git git = tk_clone_git(c, TK_GIT_LOCAL);
@@ -55,21 +55,23 @@ static int count_first_parents(const struct tk_clone *c, const char *id, int64_t
 {
 	const struct tk_git git = tk_clone_git(c, TK_GIT_LOCAL);
 	struct tk_buf text = TK_BUF_INIT;
-	int status = tk_git_run(&git, (const char *const[]){"rev-list", "--first-parent", "--count", id, "--", NULL}, &text, err);
+	int status = tk_git_run(
+	        &git, (const char *const[]){"rev-list", "--first-parent", "--count", id, "--", NULL}, &text, err);
 	if (!status)
 		*position = strtoll(tk_buf_cstr(&text), NULL, 10);
 	tk_buf_free(&text);
 	return status;
 }
 
-static int describe(const struct tk_clone *c, const char *id, const char *path, struct tk_revision *out, struct tk_error *err)
+static int describe(
+        const struct tk_clone *c, const char *id, const char *path, struct tk_revision *out, struct tk_error *err)
 {
 	struct tk_revision *list = NULL;
 	size_t count = 0;
 	int status = read_log(c, id, path, 1, 0, &list, &count, err);
 	if (!status && !count)
-		status = path ? tk_fail(err, TK_ENOTFOUND, "%s: no commit touches %s", c->source->name, path) :
-				tk_fail(err, TK_ENOTFOUND, "%s: there is no commit", c->source->name);
+		status = path ? tk_fail(err, TK_ENOTFOUND, "%s: no commit touches %s", c->source->name, path)
+		              : tk_fail(err, TK_ENOTFOUND, "%s: there is no commit", c->source->name);
 	if (!status)
 		status = count_first_parents(c, list[0].id, &list[0].position, err);
 	if (!status)
@@ -83,8 +85,9 @@ static int look_dirty(const struct tk_clone *c, bool *dirty, struct tk_error *er
 {
 	const struct tk_git git = tk_clone_git(c, TK_GIT_LOCAL);
 	int code = 0;
-	const int status = tk_git_ask(&git, (const char *const[]){"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--", NULL},
-		&code, NULL, err);
+	const int status = tk_git_ask(&git,
+	        (const char *const[]){"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--", NULL}, &code,
+	        NULL, err);
 	*dirty = code != 0;
 	return status;
 }
@@ -144,14 +147,15 @@ static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk
 	if (status)
 		return status;
 	char from_tip[5000];
-	if (!strncmp(rev, "HEAD", 4) && (!rev[4] || rev[4] == '~' || rev[4] == '^')) {    /* of the branch that is followed */
+	if (!strncmp(rev, "HEAD", 4) &&
+	        (!rev[4] || rev[4] == '~' || rev[4] == '^')) { /* of the branch that is followed */
 		snprintf(from_tip, sizeof(from_tip), "%s%s", c->tip, rev + 4);
 		return tk_clone_resolve(c, from_tip, id, HASH_SIZE, err);
 	}
 	status = tk_clone_resolve(c, rev, id, HASH_SIZE, err);
 	if (status != TK_ENOTFOUND || !is_full_hash(rev))
 		return status;
-	struct tk_error ignored;       /* "no such revision" says more than the server's words */
+	struct tk_error ignored; /* "no such revision" says more than the server's words */
 	if (tk_clone_fetch_commit(c, rev, &ignored))
 		return status;
 	return tk_clone_resolve(c, rev, id, HASH_SIZE, err);
@@ -174,7 +178,8 @@ int tk_source_find(const struct tk_source *s, const char *rev, struct tk_revisio
 /* ---- history ----------------------------------------------------------------------------------------------- */
 
 /* Positions without a path are a simple countdown; with one, the filtered list is matched against all first parents. */
-static int number(const struct tk_clone *c, const char *tip, const char *path, struct tk_revision *list, size_t count, struct tk_error *err)
+static int number(const struct tk_clone *c, const char *tip, const char *path, struct tk_revision *list, size_t count,
+        struct tk_error *err)
 {
 	int64_t position = 0;
 	int status = count_first_parents(c, tip, &position, err);
@@ -200,8 +205,8 @@ static int number(const struct tk_clone *c, const char *tip, const char *path, s
 	return status;
 }
 
-int tk_source_history(const struct tk_source *s, size_t limit, size_t every, int64_t since_s, struct tk_revision **out, size_t *count,
-	struct tk_error *err)
+int tk_source_history(const struct tk_source *s, size_t limit, size_t every, int64_t since_s, struct tk_revision **out,
+        size_t *count, struct tk_error *err)
 {
 	struct tk_clone c;
 	char id[HASH_SIZE];

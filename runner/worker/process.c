@@ -54,7 +54,8 @@ int tk_cores_check(const char *list, struct tk_error *err)
 		return status;
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &wanted) && !CPU_ISSET(i, &here))
-			return tk_fail(err, TK_EUSAGE, "core %d of `%.64s` cannot be used here: %d cores can (`taskset -cp $$` lists them)", i,
+			return tk_fail(err, TK_EUSAGE,
+			        "core %d of `%.64s` cannot be used here: %d cores can (`taskset -cp $$` lists them)", i,
 			        list, CPU_COUNT(&here));
 	return TK_OK;
 }

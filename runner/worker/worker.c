@@ -66,7 +66,8 @@ static void roll_log(const char *path)
 {
 	struct stat st;
 	char *old = NULL;
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < LOG_ROLL_BYTES || asprintf(&old, "%s.1", path) < 0)
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < LOG_ROLL_BYTES ||
+	        asprintf(&old, "%s.1", path) < 0)
 		return;
 	if (rename(path, old) != 0)
 		tk_log(TK_LOG_WARN, "worker_log", NULL, "the log %s could not be moved aside", path);

@@ -22,8 +22,9 @@ struct tk_worker_spec {
 	const char *device_kind;  /* "cpu", "cuda", "null" ... */
 	const char *device_layer; /* path of the device layer's shared object */
 	uint32_t device_index;
-	const char *device_uuid;         /* where indices may have shifted, the device with this UUID is taken; NULL or "": whatever has the index */
-	const char *cpu_list; /* cores to be pinned to, "0-1,4"; NULL: all */
+	const char *device_uuid; /* where indices may have shifted, the device with this UUID is taken; NULL or "":
+	                            whatever has the index */
+	const char *cpu_list;    /* cores to be pinned to, "0-1,4"; NULL: all */
 	uint32_t threads;
 	uint64_t memory_limit_bytes; /* 0: none */
 	const char *log_path;        /* stderr and stdout of the process, appended; NULL: /dev/null */
@@ -57,11 +58,12 @@ void tk_worker_free(struct tk_worker *w);
  * cancellation. */
 int tk_worker_measure(
         struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err);
-/* The same in two steps, so that one caller can wait for the workers of several devices: the first sends the job, the second looks at what has
- * come, at the deadline and at the limits, and does not wait. *done: `out` is filled. Poll tk_worker_fd for input between two looks. */
+/* The same in two steps, so that one caller can wait for the workers of several devices: the first sends the job, the
+ * second looks at what has come, at the deadline and at the limits, and does not wait. *done: `out` is filled. Poll
+ * tk_worker_fd for input between two looks. */
 int tk_worker_start_measure(struct tk_worker *w, const struct tk_job_request *request, struct tk_error *err);
 int tk_worker_poll_measure(struct tk_worker *w, bool *done, struct tk_job_result *out, struct tk_error *err);
-int tk_worker_fd(const struct tk_worker *w);      /* -1: no process */
+int tk_worker_fd(const struct tk_worker *w); /* -1: no process */
 /* Another process on these cores only, "0-1,4", from the next request on. */
 int tk_worker_pin(struct tk_worker *w, const char *cpu_list, struct tk_error *err);
 

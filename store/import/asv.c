@@ -1,14 +1,15 @@
 /* airspeed velocity: one JSON file a commit and environment, results/MACHINE/COMMIT-ENVIRONMENT.json.
  *
- * Version 2 (asv 0.5 and later): each result is a list whose columns `result_columns` names; parameters are the product of `params`. Version 1:
- * a number, or an object with `result`, `params` and `stats`. Units are in benchmarks.json two folders up, else what the name says (time_, mem_...). */
+ * Version 2 (asv 0.5 and later): each result is a list whose columns `result_columns` names; parameters are the product
+ * of `params`. Version 1: a number, or an object with `result`, `params` and `stats`. Units are in benchmarks.json two
+ * folders up, else what the name says (time_, mem_...). */
+#include "base/file.h"
+#include "import.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "base/file.h"
-#include "import.h"
 
 #define PARAMS_MAX 32
 
@@ -44,7 +45,8 @@ static int64_t file_time(const struct tk_import_file *f)
 	return date && strstr(f->head, "\"commit_hash\"") ? strtoll(date + 7, NULL, 10) / 1000 : 0;
 }
 
-/* ---- units -------------------------------------------------------------------------------------------------------- */
+/* ---- units --------------------------------------------------------------------------------------------------------
+ */
 
 static const char *unit_of(const struct reader *r, const char *name)
 {
@@ -82,7 +84,8 @@ static json_t *load_benchmarks(const char *path)
 	return json;
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------------ */
+/* ---- results ------------------------------------------------------------------------------------------------------
+ */
 
 static double at(const json_t *array, size_t i)
 {
@@ -92,7 +95,8 @@ static double at(const json_t *array, size_t i)
 }
 
 /* "name(a, b)" for the i-th combination of the parameters; the last one changes fastest. */
-static int name_of(struct reader *r, const struct tk_import_path *path, const struct result *res, size_t i, struct tk_error *err)
+static int name_of(
+        struct reader *r, const struct tk_import_path *path, const struct result *res, size_t i, struct tk_error *err)
 {
 	size_t count = json_array_size(res->params), picks[PARAMS_MAX];
 
@@ -135,7 +139,8 @@ static void set_stats(struct tk_import_point *p, const struct result *res, size_
 	p->n = repeat > 0 && repeat < 1e9 ? (int64_t)repeat : 1;
 }
 
-static int put_values(struct reader *r, const struct tk_import_path *path, const struct result *res, struct tk_error *err)
+static int put_values(
+        struct reader *r, const struct tk_import_path *path, const struct result *res, struct tk_error *err)
 {
 	size_t count = json_is_array(res->values) ? json_array_size(res->values) : json_is_number(res->values) ? 1 : 0;
 	int status = 0;
@@ -162,7 +167,8 @@ static int put_values(struct reader *r, const struct tk_import_path *path, const
 }
 
 /* A list of columns. What is not used is kept. */
-static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, struct result *res, struct tk_error *err)
+static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, struct result *res,
+        struct tk_error *err)
 {
 	const json_t *columns = json_object_get(r->header, "result_columns");
 	json_t *rest = NULL;
@@ -175,8 +181,9 @@ static int put_columns(struct reader *r, const struct tk_import_path *path, cons
 		const struct {
 			const char *name;
 			const json_t **to;
-		} used[] = {{"result", &res->values}, {"params", &res->params}, {"stats_ci_99_a", &res->lo}, {"stats_ci_99_b", &res->hi},
-			{"stats_q_25", &res->q25}, {"stats_q_75", &res->q75}, {"stats_repeat", &res->repeat}};
+		} used[] = {{"result", &res->values}, {"params", &res->params}, {"stats_ci_99_a", &res->lo},
+		        {"stats_ci_99_b", &res->hi}, {"stats_q_25", &res->q25}, {"stats_q_75", &res->q75},
+		        {"stats_repeat", &res->repeat}};
 		size_t u = 0;
 
 		if (!column || json_is_null(cell))
@@ -195,7 +202,8 @@ static int put_columns(struct reader *r, const struct tk_import_path *path, cons
 	return put_values(r, path, res, err);
 }
 
-static int put_object(struct reader *r, const struct tk_import_path *path, const json_t *object, struct result *res, struct tk_error *err)
+static int put_object(struct reader *r, const struct tk_import_path *path, const json_t *object, struct result *res,
+        struct tk_error *err)
 {
 	static const char *const known[] = {"result", "params", "stats", NULL};
 	json_t *rest = NULL;
@@ -230,13 +238,16 @@ static int visit_result(void *arg, const struct tk_import_path *path, json_t *va
 	return put_values(r, path, &res, err);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------ */
+/* ---- the file ------------------------------------------------------------------------------------------------------
+ */
 
 static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	struct reader *r = arg;
 
-	return path->key[0] && json_object_set(r->header, path->key[0], value) == 0 ? 0 : tk_import_bad(r->file, path, err, ": expected an object");
+	return path->key[0] && json_object_set(r->header, path->key[0], value) == 0
+	               ? 0
+	               : tk_import_bad(r->file, path, err, ": expected an object");
 }
 
 static int set_place(struct reader *r, const struct tk_import_path *path, struct tk_error *err)

@@ -1,16 +1,17 @@
-/* The CSV of change-point tools. Long: a row is one point, `series_id,day,commit,value[,...]`. Wide: a row is one time, and every column of numbers beside
- * the time and the commit is a series. Read twice: the runs with what has no place of its own first, then the points. */
+/* The CSV of change-point tools. Long: a row is one point, `series_id,day,commit,value[,...]`. Wide: a row is one time,
+ * and every column of numbers beside the time and the commit is a series. Read twice: the runs with what has no place
+ * of its own first, then the points. */
+#include "import.h"
 #include <errno.h>
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "import.h"
 
 /* Day 0 of a file that counts its days: 2000-01-01. */
 #define DAY_ZERO 946684800
-#define DAY      86400
+#define DAY 86400
 #define TIME_MAX 253402300799 /* the end of the year 9999 */
 
 enum role { SERIES, VALUE, TIME, COMMIT, UNIT, BETTER, EXTRA, WIDE, UNDECIDED };
@@ -18,9 +19,10 @@ enum role { SERIES, VALUE, TIME, COMMIT, UNIT, BETTER, EXTRA, WIDE, UNDECIDED };
 static const struct {
 	const char *heading;
 	enum role role;
-} known[] = {{"series_id", SERIES}, {"series", SERIES}, {"test", SERIES}, {"metric", SERIES}, {"benchmark", SERIES}, {"name", SERIES},
-	{"value", VALUE}, {"measurement", VALUE}, {"day", TIME}, {"date", TIME}, {"time", TIME}, {"timestamp", TIME}, {"datetime", TIME},
-	{"commit", COMMIT}, {"revision", COMMIT}, {"rev", COMMIT}, {"sha", COMMIT}, {"hash", COMMIT}, {"unit", UNIT}, {"better", BETTER}};
+} known[] = {{"series_id", SERIES}, {"series", SERIES}, {"test", SERIES}, {"metric", SERIES}, {"benchmark", SERIES},
+        {"name", SERIES}, {"value", VALUE}, {"measurement", VALUE}, {"day", TIME}, {"date", TIME}, {"time", TIME},
+        {"timestamp", TIME}, {"datetime", TIME}, {"commit", COMMIT}, {"revision", COMMIT}, {"rev", COMMIT},
+        {"sha", COMMIT}, {"hash", COMMIT}, {"unit", UNIT}, {"better", BETTER}};
 
 struct column {
 	enum role role;
@@ -40,10 +42,10 @@ struct reader {
 	struct column *columns;
 	size_t count;
 	bool wide;
-	void *tree;            /* of struct node */
+	void *tree; /* of struct node */
 	struct node **nodes;
 	size_t node_count, node_cap;
-	bool second;           /* the second reading */
+	bool second; /* the second reading */
 };
 
 static bool find_role(const char *heading, size_t len, enum role *role)
@@ -80,12 +82,14 @@ static bool sniff(const struct tk_import_file *f)
 	return time && cells > 1;
 }
 
-static int bad(const struct reader *r, size_t line, const char *field, const char *cell, const char *what, struct tk_error *err)
+static int bad(const struct reader *r, size_t line, const char *field, const char *cell, const char *what,
+        struct tk_error *err)
 {
 	return tk_fail(err, TK_EDATA, "%s:%zu: %s: `%.40s` is not %s", r->file->path, line, field, cell, what);
 }
 
-/* ---- headings ------------------------------------------------------------------------------------------------------- */
+/* ---- headings -------------------------------------------------------------------------------------------------------
+ */
 
 static int read_headings(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
 {
@@ -106,7 +110,9 @@ static int read_headings(struct reader *r, const struct tk_import_rows *csv, str
 	if (r->count < csv->count)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!has[TIME] && !has[COMMIT])
-		return tk_fail(err, TK_EDATA, "%s:%zu: there is no column of times (day, date, time, timestamp) or commits", r->file->path, csv->line);
+		return tk_fail(err, TK_EDATA,
+		        "%s:%zu: there is no column of times (day, date, time, timestamp) or commits", r->file->path,
+		        csv->line);
 	r->wide = !has[VALUE];
 	for (size_t i = 0; i < r->count; i++) {
 		enum role *role = &r->columns[i].role;
@@ -135,7 +141,8 @@ static void decide(struct reader *r, const struct tk_import_rows *csv)
 			r->columns[i].role = is_number(csv->cells[i]) ? WIDE : EXTRA;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------ */
+/* ---- runs
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static bool parse_time(const char *cell, int64_t *out)
 {
@@ -212,7 +219,8 @@ static int node_of(struct reader *r, const struct tk_import_rows *csv, struct no
 		if (r->columns[i].role != TIME)
 			continue;
 		if (!parse_time(csv->cells[i], &time_s))
-			return bad(r, csv->line, r->columns[i].heading, csv->cells[i], "a time or a number of days", err);
+			return bad(
+			        r, csv->line, r->columns[i].heading, csv->cells[i], "a time or a number of days", err);
 		rev = rev && *rev ? rev : csv->cells[i];
 	}
 	for (size_t i = 0; i < r->count; i++)
@@ -221,7 +229,8 @@ static int node_of(struct reader *r, const struct tk_import_rows *csv, struct no
 	return find_node(r, time_s, rev ? rev : "", out, err);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------ */
+/* ---- rows
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static const char *cell_of(const struct reader *r, const struct tk_import_rows *csv, enum role role)
 {
@@ -254,8 +263,8 @@ static void keep_extra(struct reader *r, const struct tk_import_rows *csv, struc
 	json_decref(rest);
 }
 
-static int put_number(struct reader *r, const struct tk_import_rows *csv, size_t i, const char *name, const struct node *n,
-	struct tk_error *err)
+static int put_number(struct reader *r, const struct tk_import_rows *csv, size_t i, const char *name,
+        const struct node *n, struct tk_error *err)
 {
 	const char *cell = csv->cells[i], *better = cell_of(r, csv, BETTER);
 	struct tk_import_point p = TK_IMPORT_POINT(name, cell_of(r, csv, UNIT), NAN);
@@ -279,7 +288,8 @@ static int read_row(struct reader *r, const struct tk_import_rows *csv, struct t
 	int status;
 
 	if (csv->count != r->count)
-		return tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu", r->file->path, csv->line, csv->count, r->count);
+		return tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu", r->file->path, csv->line,
+		        csv->count, r->count);
 	if (!r->second)
 		decide(r, csv);
 	status = node_of(r, csv, &n, err);

@@ -1,7 +1,8 @@
-/* CSV as spreadsheets and scripts write it (RFC 4180): quotes, quotes in quotes, line ends in quotes; `,`, `;` or a tab, as the first line has it. */
+/* CSV as spreadsheets and scripts write it (RFC 4180): quotes, quotes in quotes, line ends in quotes; `,`, `;` or a
+ * tab, as the first line has it. */
+#include "import.h"
 #include <stdlib.h>
 #include <string.h>
-#include "import.h"
 
 static char separator_of(const char *line)
 {
@@ -47,7 +48,8 @@ static int quoted(struct tk_import_rows *csv, const char **p, struct tk_error *e
 		tk_buf_char(&csv->text, '\n');
 		status = tk_import_line(&csv->lines, &more, err);
 		if (!status && (!more || csv->text.len > TK_IMPORT_LINE_MAX))
-			status = tk_fail(err, TK_EDATA, "%s:%zu: a quote is not closed", csv->lines.file->path, csv->line);
+			status = tk_fail(
+			        err, TK_EDATA, "%s:%zu: a quote is not closed", csv->lines.file->path, csv->line);
 		if (status)
 			return status;
 		*p = tk_buf_cstr(&csv->lines.line);

@@ -1,7 +1,8 @@
-/* github-action-benchmark: data.js, "window.BENCHMARK_DATA = {...}": suites, each a list of commits with their benches. */
+/* github-action-benchmark: data.js, "window.BENCHMARK_DATA = {...}": suites, each a list of commits with their benches.
+ */
+#include "import.h"
 #include <math.h>
 #include <string.h>
-#include "import.h"
 
 struct reader {
 	const struct tk_import_file *file;
@@ -31,8 +32,8 @@ static const char *better_of(const char *tool)
 	return tool && !strcmp(tool, "customSmallerIsBetter") ? "lower" : NULL;
 }
 
-static int put_bench(struct reader *r, const struct tk_import_path *path, size_t i, const json_t *bench, const char *suite, const char *better,
-	json_t *attributes, struct tk_error *err)
+static int put_bench(struct reader *r, const struct tk_import_path *path, size_t i, const json_t *bench,
+        const char *suite, const char *better, json_t *attributes, struct tk_error *err)
 {
 	static const char *const known[] = {"name", "value", "unit", NULL};
 	const char *name = json_string_value(json_object_get(bench, "name"));
@@ -45,7 +46,8 @@ static int put_bench(struct reader *r, const struct tk_import_path *path, size_t
 		return tk_import_bad(r->file, path, err, ".benches[%zu].value: expected a number", i);
 	if (unit && !json_is_null(unit) && !json_is_string(unit))
 		return tk_import_bad(r->file, path, err, ".benches[%zu].unit: expected a string", i);
-	struct tk_import_point p = TK_IMPORT_POINT(name, json_string_value(unit), json_is_number(value) ? json_number_value(value) : NAN);
+	struct tk_import_point p =
+	        TK_IMPORT_POINT(name, json_string_value(unit), json_is_number(value) ? json_number_value(value) : NAN);
 
 	p.backend = suite;
 	p.better = better;
@@ -55,7 +57,8 @@ static int put_bench(struct reader *r, const struct tk_import_path *path, size_t
 }
 
 /* The commit's own time, else when it was measured. */
-static int time_of(const struct reader *r, const struct tk_import_path *path, const json_t *entry, int64_t *out, struct tk_error *err)
+static int time_of(const struct reader *r, const struct tk_import_path *path, const json_t *entry, int64_t *out,
+        struct tk_error *err)
 {
 	const char *text = json_string_value(json_object_get(json_object_get(entry, "commit"), "timestamp"));
 	const json_t *date = json_object_get(entry, "date");
@@ -63,19 +66,22 @@ static int time_of(const struct reader *r, const struct tk_import_path *path, co
 	if (text && tk_import_time(text, out))
 		return 0;
 	if (!json_is_number(date) || !(json_number_value(date) >= 0 && json_number_value(date) < 1e14))
-		return tk_import_bad(r->file, path, err, text ? ".commit.timestamp: expected a time" : ".date: expected milliseconds since 1970");
+		return tk_import_bad(r->file, path, err,
+		        text ? ".commit.timestamp: expected a time" : ".date: expected milliseconds since 1970");
 	*out = (int64_t)(json_number_value(date) / 1000);
 	return 0;
 }
 
-static int put_entry(struct reader *r, const struct tk_import_path *path, const json_t *entry, json_t *attributes, struct tk_error *err)
+static int put_entry(struct reader *r, const struct tk_import_path *path, const json_t *entry, json_t *attributes,
+        struct tk_error *err)
 {
 	static const char *const known[] = {"benches", NULL};
 	const json_t *commit = json_object_get(entry, "commit"), *benches = json_object_get(entry, "benches"), *bench;
 	const char *message = json_string_value(json_object_get(commit, "message"));
 	char subject[256];
-	struct tk_import_commit c = {.rev = json_string_value(json_object_get(commit, "id")), .subject = subject,
-		.author = json_string_value(json_object_get(json_object_get(commit, "author"), "name"))};
+	struct tk_import_commit c = {.rev = json_string_value(json_object_get(commit, "id")),
+	        .subject = subject,
+	        .author = json_string_value(json_object_get(json_object_get(commit, "author"), "name"))};
 	int status = 0;
 	size_t i;
 
@@ -86,9 +92,8 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 	snprintf(subject, sizeof(subject), "%.*s", message ? (int)strcspn(message, "\r\n") : 0, message ? message : "");
 	status = time_of(r, path, entry, &c.time_s, err);
 	tk_import_keep_unknown(&attributes, entry, known);
-	json_array_foreach((json_t *)benches, i, bench)
-		if (!status)
-			status = put_bench(r, path, i, bench, path->key[1], better_of(json_string_value(json_object_get(entry, "tool"))), attributes, err);
+	json_array_foreach((json_t *)benches, i, bench) if (!status) status = put_bench(r, path, i, bench, path->key[1],
+	        better_of(json_string_value(json_object_get(entry, "tool"))), attributes, err);
 	return status ? status : tk_import_run(r->sink, &c, attributes, NULL, err);
 }
 

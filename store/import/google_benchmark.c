@@ -1,32 +1,32 @@
-/* Google Benchmark: {"context": {...}, "benchmarks": [...]}. Repetitions of one benchmark become one point: their median. Where a file has aggregates
- * only, the reported median (else the mean) is taken. */
+/* Google Benchmark: {"context": {...}, "benchmarks": [...]}. Repetitions of one benchmark become one point: their
+ * median. Where a file has aggregates only, the reported median (else the mean) is taken. */
+#include "import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "import.h"
 
 #define REPETITIONS_MAX 100000
 
 /* What a benchmark reports in each repetition. */
 static const struct {
-	const char *key, *metric, *unit;   /* unit NULL: time_unit */
-} columns[] = {
-	{"real_time", "time", NULL}, {"cpu_time", "cpu_time", NULL}, {"bytes_per_second", "bandwidth", "bytes_per_second"},
-	{"items_per_second", "items", "items/s"}};
+	const char *key, *metric, *unit; /* unit NULL: time_unit */
+} columns[] = {{"real_time", "time", NULL}, {"cpu_time", "cpu_time", NULL},
+        {"bytes_per_second", "bandwidth", "bytes_per_second"}, {"items_per_second", "items", "items/s"}};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
 struct reader {
 	const struct tk_import_file *file;
 	struct tk_import_sink *sink;
 	json_t *context, *attributes;
-	struct tk_buf name, unit, values[COLUMN_COUNT];   /* of the benchmark whose repetitions are coming */
+	struct tk_buf name, unit, values[COLUMN_COUNT]; /* of the benchmark whose repetitions are coming */
 	double aggregate[COLUMN_COUNT];
 	bool has_median;
 };
 
 static bool sniff(const struct tk_import_file *f)
 {
-	return strstr(f->head, "\"benchmarks\"") && strstr(f->head, "\"context\"") && !strstr(f->head, "\"commit_info\"");
+	return strstr(f->head, "\"benchmarks\"") && strstr(f->head, "\"context\"") &&
+	       !strstr(f->head, "\"commit_info\"");
 }
 
 /* The benchmark that was read last is complete. */
@@ -36,7 +36,8 @@ static int finish(struct reader *r, struct tk_error *err)
 
 	for (size_t c = 0; c < COLUMN_COUNT && !status && r->name.len; c++) {
 		size_t n = r->values[c].len / sizeof(double);
-		struct tk_import_point p = TK_IMPORT_POINT(tk_buf_cstr(&r->name), columns[c].unit ? columns[c].unit : tk_buf_cstr(&r->unit), NAN);
+		struct tk_import_point p = TK_IMPORT_POINT(
+		        tk_buf_cstr(&r->name), columns[c].unit ? columns[c].unit : tk_buf_cstr(&r->unit), NAN);
 
 		p.metric = columns[c].metric;
 		if (n)
@@ -55,7 +56,8 @@ static int finish(struct reader *r, struct tk_error *err)
 	return status;
 }
 
-static int add_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, const char *aggregate, struct tk_error *err)
+static int add_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, const char *aggregate,
+        struct tk_error *err)
 {
 	bool median = aggregate && !strcmp(aggregate, "median");
 
@@ -82,8 +84,9 @@ static int add_columns(struct reader *r, const struct tk_import_path *path, cons
 
 static int visit(void *arg, const struct tk_import_path *path, json_t *row, struct tk_error *err)
 {
-	static const char *const known[] = {"name", "run_name", "run_type", "real_time", "cpu_time", "time_unit", "bytes_per_second",
-		"items_per_second", "iterations", "repetition_index", "family_index", "per_family_instance_index", "aggregate_name", "aggregate_unit", NULL};
+	static const char *const known[] = {"name", "run_name", "run_type", "real_time", "cpu_time", "time_unit",
+	        "bytes_per_second", "items_per_second", "iterations", "repetition_index", "family_index",
+	        "per_family_instance_index", "aggregate_name", "aggregate_unit", NULL};
 	struct reader *r = arg;
 	const char *name, *run_name, *aggregate, *unit;
 	json_t *rest = NULL;
@@ -147,7 +150,8 @@ static int put_run(struct reader *r, struct tk_error *err)
 
 static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {"benchmarks/*", NULL};
+	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {
+	                                                                               "benchmarks/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .context = json_object(), .attributes = json_object()};
 	struct tk_import_place place = {0};
 	int status = tk_import_json(f, head_patterns, visit_header, &r, err);
@@ -155,7 +159,8 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		r.aggregate[c] = NAN;
 	if (!status) {
-		const char *executable = json_string_value(json_object_get(json_object_get(r.context, "context"), "executable"));
+		const char *executable =
+		        json_string_value(json_object_get(json_object_get(r.context, "context"), "executable"));
 		const char *slash = executable ? strrchr(executable, '/') : NULL;
 
 		place.machine = json_string_value(json_object_get(json_object_get(r.context, "context"), "host_name"));

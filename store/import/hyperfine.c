@@ -1,8 +1,9 @@
-/* hyperfine: {"results": [{"command", "times": [...], ...}]}. It names neither machine nor time nor commit: options do, or the file's date. */
+/* hyperfine: {"results": [{"command", "times": [...], ...}]}. It names neither machine nor time nor commit: options do,
+ * or the file's date. */
+#include "import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "import.h"
 
 struct reader {
 	const struct tk_import_file *file;
@@ -15,21 +16,21 @@ static bool sniff(const struct tk_import_file *f)
 	return strstr(f->head, "\"results\"") && strstr(f->head, "\"command\"") && strstr(f->head, "\"mean\"");
 }
 
-static int read_times(const struct reader *r, const struct tk_import_path *path, const json_t *times, struct tk_import_point *p,
-	struct tk_error *err)
+static int read_times(const struct reader *r, const struct tk_import_path *path, const json_t *times,
+        struct tk_import_point *p, struct tk_error *err)
 {
 	double *values = calloc(json_array_size(times) + 1, sizeof(*values));
 	const json_t *one;
 	int status = values ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	size_t i;
 
-	json_array_foreach((json_t *)times, i, one)
-		if (!status) {
-			if (!json_is_number(one))
-				status = tk_import_bad(r->file, path, err, ".times[%zu]: expected a number", i);
-			else
-				values[i] = json_number_value(one);
-		}
+	json_array_foreach((json_t *)times, i, one) if (!status)
+	{
+		if (!json_is_number(one))
+			status = tk_import_bad(r->file, path, err, ".times[%zu]: expected a number", i);
+		else
+			values[i] = json_number_value(one);
+	}
 	if (!status)
 		tk_import_summarise(p, values, json_array_size(times));
 	free(values);

@@ -1,10 +1,10 @@
 /* From files to rows: which format each is, and all of them or none. */
+#include "import.h"
+#include "base/file.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/file.h"
-#include "import.h"
 
 #define HEAD_SIZE 65536
 
@@ -105,7 +105,8 @@ static int find_format(const struct tk_import_file *f, const char *name, size_t 
 	return TK_EDATA;
 }
 
-static int import_file(struct tk_import_sink *sink, const char *format, const char *path, char *head, struct tk_error *err)
+static int import_file(
+        struct tk_import_sink *sink, const char *format, const char *path, char *head, struct tk_error *err)
 {
 	struct tk_import_file f = {.path = path};
 	size_t found = 0;
@@ -126,7 +127,8 @@ static int import_file(struct tk_import_sink *sink, const char *format, const ch
 	return status;
 }
 
-/* ---- which files -------------------------------------------------------------------------------------------------- */
+/* ---- which files --------------------------------------------------------------------------------------------------
+ */
 
 struct one_file {
 	char *path;
@@ -225,7 +227,8 @@ static int gather(const struct tk_import_request *request, struct file_set *set,
 	return status;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------------- */
+/* ---- all of them --------------------------------------------------------------------------------------------------
+ */
 
 static int import_all(struct tk_import_sink *sink, const struct tk_import_request *request, struct tk_error *err)
 {
@@ -247,9 +250,11 @@ static int import_all(struct tk_import_sink *sink, const struct tk_import_reques
 	return status;
 }
 
-int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts, struct tk_error *err)
+int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts,
+        struct tk_error *err)
 {
-	const struct tk_import_options options = {request->machine, request->upstream, request->better, request->rev, request->at_s};
+	const struct tk_import_options options = {
+	        request->machine, request->upstream, request->better, request->rev, request->at_s};
 	struct tk_import_sink sink = {.store = s, .options = &options};
 	int status;
 

@@ -1,13 +1,14 @@
 /* What the files of store/import/ share: the table of formats, the readers, and the sink that foreign points go into.
  *
- * A format is one file: it looks at the head of a file to say whether it is one of its own (sniff), and hands what it reads to the sink, or, for the
- * tracker's own records, puts rows itself. Errors name the file and the line or the JSON path. */
+ * A format is one file: it looks at the head of a file to say whether it is one of its own (sniff), and hands what it
+ * reads to the sink, or, for the tracker's own records, puts rows itself. Errors name the file and the line or the JSON
+ * path. */
 #ifndef TK_STORE_IMPORT_H
 #define TK_STORE_IMPORT_H
-#include <jansson.h>
-#include <stdio.h>
 #include "base/buf.h"
 #include "store/internal.h"
+#include <jansson.h>
+#include <stdio.h>
 
 /* ---- formats ------------------------------------------------------------------------------------------------ */
 
@@ -15,14 +16,14 @@ struct tk_import_sink;
 
 struct tk_import_file {
 	const char *path;
-	FILE *in;             /* at its start, can be rewound */
-	const char *head;     /* its first bytes, with a NUL behind them */
+	FILE *in;         /* at its start, can be rewound */
+	const char *head; /* its first bytes, with a NUL behind them */
 	size_t head_len;
 };
 
 struct tk_import_options {
-	const char *machine, *upstream, *better, *rev;   /* NULL: as the file says; better: "lower", "higher" */
-	int64_t at_s;                                    /* 0: as the file says, else when it was written */
+	const char *machine, *upstream, *better, *rev; /* NULL: as the file says; better: "lower", "higher" */
+	int64_t at_s;                                  /* 0: as the file says, else when it was written */
 };
 
 /* identifier, name, what it is; the order in which they are asked whose a file is */
@@ -41,7 +42,7 @@ struct tk_import_options {
 struct tk_import_format {
 	bool (*sniff)(const struct tk_import_file *f);
 	int (*read)(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
-	int64_t (*time)(const struct tk_import_file *f);   /* what the files of a set are sorted by; may be NULL */
+	int64_t (*time)(const struct tk_import_file *f); /* what the files of a set are sorted by; may be NULL */
 };
 #define TK_IMPORT_DECLARE(id, name, what) extern const struct tk_import_format tk_import_##id;
 TK_IMPORT_FORMATS(TK_IMPORT_DECLARE)
@@ -52,59 +53,76 @@ TK_IMPORT_FORMATS(TK_IMPORT_DECLARE)
 struct tk_import_state;
 
 struct tk_import_sink {
-	struct tk_store *store;                    /* within a transaction */
+	struct tk_store *store; /* within a transaction */
 	const struct tk_import_options *options;
 	const char *format;
 	struct tk_import_counts counts;
-	struct tk_import_state *state;             /* sink.c */
+	struct tk_import_state *state; /* sink.c */
 };
 
 int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err);
-void tk_import_sink_close(struct tk_import_sink *s);   /* after a failed open as well */
-int tk_import_flush(struct tk_import_sink *s, struct tk_error *err);   /* writes the points whose run is known */
+void tk_import_sink_close(struct tk_import_sink *s);                 /* after a failed open as well */
+int tk_import_flush(struct tk_import_sink *s, struct tk_error *err); /* writes the points whose run is known */
 
-/* Where the following points were measured, and what. NULL or "": not known. The options --machine and --upstream go before. */
-struct tk_import_place { const char *machine, *machine_attributes, *device, *arch, *environment, *upstream, *url; };
+/* Where the following points were measured, and what. NULL or "": not known. The options --machine and --upstream go
+ * before. */
+struct tk_import_place {
+	const char *machine, *machine_attributes, *device, *arch, *environment, *upstream, *url;
+};
 int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, struct tk_error *err);
 
-/* One number. Members that are not known are NULL, NAN or 0. The unit decides on the metric's name, the unit here and the direction,
- * where they are not given. A value that is not finite is counted and left out. run 0: of the run that tk_import_run() makes next. */
+/* One number. Members that are not known are NULL, NAN or 0. The unit decides on the metric's name, the unit here and
+ * the direction, where they are not given. A value that is not finite is counted and left out. run 0: of the run that
+ * tk_import_run() makes next. */
 struct tk_import_point {
 	const char *name, *metric, *unit, *better, *backend, *config, *dtype, *family;
 	double value, lo, hi, min, q25, q75, p95, flops, bytes;
 	int64_t n;
 };
 #define TK_IMPORT_POINT(name_, unit_, value_) \
-	{.name = (name_), .unit = (unit_), .value = (value_), .lo = NAN, .hi = NAN, .min = NAN, .q25 = NAN, .q75 = NAN, .p95 = NAN}
+	{ \
+		.name = (name_), .unit = (unit_), .value = (value_), .lo = NAN, .hi = NAN, .min = NAN, .q25 = NAN, \
+		.q75 = NAN, .p95 = NAN \
+	}
 int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err);
 
-/* A night with one run at the time of a commit. `attributes` (borrowed; NULL: none): what has no place of its own. *run may be NULL. */
-struct tk_import_commit { const char *rev, *author, *subject; int64_t time_s; };
-int tk_import_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run, struct tk_error *err);
+/* A night with one run at the time of a commit. `attributes` (borrowed; NULL: none): what has no place of its own. *run
+ * may be NULL. */
+struct tk_import_commit {
+	const char *rev, *author, *subject;
+	int64_t time_s;
+};
+int tk_import_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run,
+        struct tk_error *err);
 
 /* ---- units --------------------------------------------------------------------------------------------------- */
 
 /* What is measured in a unit, that unit here, and the factor to it. A unit that is not known stays as it is. */
-struct tk_import_unit { const char *metric, *unit, *better; double factor; };
+struct tk_import_unit {
+	const char *metric, *unit, *better;
+	double factor;
+};
 struct tk_import_unit tk_import_unit(const char *unit);
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------- */
 
 struct tk_import_path {
 	size_t depth;
-	const char *key[4];    /* NULL: an element of an array, then index */
+	const char *key[4]; /* NULL: an element of an array, then index */
 	size_t index[4];
 	size_t line;
-	const char *text;      /* "entries.Benchmark[3]" */
+	const char *text; /* "entries.Benchmark[3]" */
 };
 typedef int tk_import_visit(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err);
 
-/* Reads the file from its start and hands out the values whose path one of the patterns means: "benchmarks/" followed by a star is each element of that
- * array (or member of that object), "!results" passes over. The first pattern that fits decides; what none means is passed over. */
-int tk_import_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg, struct tk_error *err);
+/* Reads the file from its start and hands out the values whose path one of the patterns means: "benchmarks/" followed
+ * by a star is each element of that array (or member of that object), "!results" passes over. The first pattern that
+ * fits decides; what none means is passed over. */
+int tk_import_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
+        struct tk_error *err);
 /* "FILE:LINE: PATH" and what the format says: ".value: expected a number". TK_EDATA. */
-int tk_import_bad(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+int tk_import_bad(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
+        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* The time of a file that does not say one: --at, else when it was written. */
 int64_t tk_import_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink);
@@ -113,12 +131,12 @@ bool tk_import_time(const char *text, int64_t *t_s);
 
 /* ---- members of objects: what is missing or null is NAN or NULL, another type is an error ---------------------- */
 
-int tk_import_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object, const char *key, double *out,
-	struct tk_error *err);
-int tk_import_text(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object, const char *key,
-	const char **out, struct tk_error *err);
-/* Copies the members of `from` that are not in `known` (ends with NULL) and not null into `to`; a new object where something was copied and
- * `to` was NULL. */
+int tk_import_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
+        const char *key, double *out, struct tk_error *err);
+int tk_import_text(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
+        const char *key, const char **out, struct tk_error *err);
+/* Copies the members of `from` that are not in `known` (ends with NULL) and not null into `to`; a new object where
+ * something was copied and `to` was NULL. */
 void tk_import_keep_unknown(json_t **to, const json_t *from, const char *const *known);
 /* attributes[list][name] = value, where value (stolen) is not NULL. */
 void tk_import_keep(json_t *attributes, const char *list, const char *name, json_t *value);
@@ -131,9 +149,9 @@ void tk_import_summarise(struct tk_import_point *p, double *values, size_t count
 
 struct tk_import_lines {
 	const struct tk_import_file *file;
-	struct tk_buf line;    /* the current one, without its end */
+	struct tk_buf line; /* the current one, without its end */
 	size_t number;
-	bool skip;             /* the current one is empty */
+	bool skip; /* the current one is empty */
 };
 
 /* The next line; *more false at the end. Refuses what is longer than TK_IMPORT_LINE_MAX or has a NUL in it. */
@@ -143,14 +161,14 @@ int tk_import_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
 
 struct tk_import_rows {
 	struct tk_import_lines lines;
-	struct tk_buf text;            /* the cells of the row, each with a NUL behind it */
+	struct tk_buf text; /* the cells of the row, each with a NUL behind it */
 	char **cells;
 	size_t count, cap;
-	size_t line;                   /* where the row begins */
+	size_t line; /* where the row begins */
 	char separator;
 };
 
-int tk_import_csv_row(struct tk_import_rows *csv, bool *more, struct tk_error *err);   /* empty lines are passed over */
+int tk_import_csv_row(struct tk_import_rows *csv, bool *more, struct tk_error *err); /* empty lines are passed over */
 void tk_import_csv_free(struct tk_import_rows *csv);
 
 #endif

@@ -1,10 +1,10 @@
 /* A JSON file value by value: only what is handed out is in memory, so that a file of any size can be read.
  *
- * What others write as JSON is not always JSON: NaN and Infinity become null, and a line in front of the first brace ("window.BENCHMARK_DATA =")
- * and a semicolon behind the last one are passed over. */
+ * What others write as JSON is not always JSON: NaN and Infinity become null, and a line in front of the first brace
+ * ("window.BENCHMARK_DATA =") and a semicolon behind the last one are passed over. */
+#include "import.h"
 #include <stdlib.h>
 #include <string.h>
-#include "import.h"
 
 #define DEPTH_MAX 4
 #define VALUE_MAX ((size_t)256 << 20)
@@ -75,7 +75,7 @@ static int malformed(struct stream *s, const char *what, struct tk_error *err)
 /* ---- taking a value's text -------------------------------------------------------------------------------------- */
 
 struct taker {
-	struct tk_buf *to;   /* NULL: passed over */
+	struct tk_buf *to; /* NULL: passed over */
 	size_t depth;
 };
 
@@ -133,8 +133,17 @@ static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_e
 }
 
 /* What numbers are made of and what separates values: passed on in blocks. "1e5" has its letter behind a digit. */
-static const bool plain[256] = {[' '] = true, ['\t'] = true, ['\r'] = true, [','] = true, [':'] = true, ['+'] = true, ['-'] = true,
-	['.'] = true, ['e'] = true, ['E'] = true, ['0' ... '9'] = true};
+static const bool plain[256] = {[' '] = true,
+        ['\t'] = true,
+        ['\r'] = true,
+        [','] = true,
+        [':'] = true,
+        ['+'] = true,
+        ['-'] = true,
+        ['.'] = true,
+        ['e'] = true,
+        ['E'] = true,
+        ['0' ... '9'] = true};
 
 static void take_plain(struct stream *s, struct tk_buf *to)
 {
@@ -191,7 +200,8 @@ static int take(struct stream *s, struct tk_buf *to, struct tk_error *err)
 	return status;
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------------ */
+/* ---- walking ------------------------------------------------------------------------------------------------------
+ */
 
 enum choice { SKIP, TAKE, DESCEND };
 
@@ -325,7 +335,11 @@ static int walk(struct stream *s, struct tk_error *err)
 		if (c == close)
 			return 0;
 		if (c != ',')
-			status = malformed(s, c == EOF ? "ends too early" : object ? "expected `,` or `}`" : "expected `,` or `]`", err);
+			status = malformed(s,
+			        c == EOF ? "ends too early"
+			        : object ? "expected `,` or `}`"
+			                 : "expected `,` or `]`",
+			        err);
 	}
 	return status;
 }
@@ -351,7 +365,8 @@ static int walk_document(struct stream *s, struct tk_error *err)
 	return status;
 }
 
-int tk_import_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg, struct tk_error *err)
+int tk_import_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
+        struct tk_error *err)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 	int status;
@@ -369,7 +384,8 @@ int tk_import_json(const struct tk_import_file *f, const char *const *patterns, 
 	return status;
 }
 
-int tk_import_bad(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err, const char *fmt, ...)
+int tk_import_bad(
+        const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err, const char *fmt, ...)
 {
 	char what[512];
 	va_list ap;

@@ -1,9 +1,10 @@
-/* Lists of GPU kernel results, one object each: kernel, backend, arch, gpu_model, compute_capability, problem_size{...}, latency_ms, tflops,
- * compilation_time. The top is a list, or an object with the list in `results`; JSON lines are read as well. */
+/* Lists of GPU kernel results, one object each: kernel, backend, arch, gpu_model, compute_capability,
+ * problem_size{...}, latency_ms, tflops, compilation_time. The top is a list, or an object with the list in `results`;
+ * JSON lines are read as well. */
+#include "import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "import.h"
 
 struct reader {
 	const struct tk_import_file *file;
@@ -17,15 +18,16 @@ struct reader {
 
 static const struct {
 	const char *key, *metric, *unit;
-} columns[] = {{"latency_ms", "time", "ms"}, {"latency_us", "time", "us"}, {"latency_ns", "time", "ns"}, {"latency", "time", "s"},
-	{"time_ms", "time", "ms"}, {"time_us", "time", "us"}, {"tflops", "flops", "TFLOPS"}, {"gflops", "flops", "GFLOPS"},
-	{"bandwidth_gbps", "bandwidth", "GB/s"}, {"gb_per_s", "bandwidth", "GB/s"}, {"compilation_time", "compile_time", "s"},
-	{"compile_time_s", "compile_time", "s"}};
+} columns[] = {{"latency_ms", "time", "ms"}, {"latency_us", "time", "us"}, {"latency_ns", "time", "ns"},
+        {"latency", "time", "s"}, {"time_ms", "time", "ms"}, {"time_us", "time", "us"}, {"tflops", "flops", "TFLOPS"},
+        {"gflops", "flops", "GFLOPS"}, {"bandwidth_gbps", "bandwidth", "GB/s"}, {"gb_per_s", "bandwidth", "GB/s"},
+        {"compilation_time", "compile_time", "s"}, {"compile_time_s", "compile_time", "s"}};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
 static bool sniff(const struct tk_import_file *f)
 {
-	return strstr(f->head, "\"kernel\"") && (strstr(f->head, "\"latency") || strstr(f->head, "\"tflops\"") || strstr(f->head, "\"problem_size\""));
+	return strstr(f->head, "\"kernel\"") &&
+	       (strstr(f->head, "\"latency") || strstr(f->head, "\"tflops\"") || strstr(f->head, "\"problem_size\""));
 }
 
 static void add_sizes(struct tk_buf *name, const json_t *size)
@@ -39,23 +41,25 @@ static void add_sizes(struct tk_buf *name, const json_t *size)
 		size_t n = 0;
 
 		/* By name, so that the order in the file does not matter. */
-		json_object_foreach((json_t *)size, key, value)
-			if (keys) {
-				size_t i = n++;
+		json_object_foreach((json_t *)size, key, value) if (keys)
+		{
+			size_t i = n++;
 
-				for (; i && strcmp(keys[i - 1], key) > 0; i--)
-					keys[i] = keys[i - 1];
-				keys[i] = key;
-			}
+			for (; i && strcmp(keys[i - 1], key) > 0; i--)
+				keys[i] = keys[i - 1];
+			keys[i] = key;
+		}
 		for (size_t i = 0; i < n; i++) {
 			value = json_object_get(size, keys[i]);
-			text = json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+			text = json_is_string(value) ? strdup(json_string_value(value))
+			                             : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 			tk_buf_printf(name, " %s=%s", keys[i], text ? text : "");
 			free(text);
 		}
 		free(keys);
 	} else if (size && !json_is_null(size)) {
-		text = json_is_string(size) ? strdup(json_string_value(size)) : json_dumps(size, JSON_ENCODE_ANY | JSON_COMPACT);
+		text = json_is_string(size) ? strdup(json_string_value(size))
+		                            : json_dumps(size, JSON_ENCODE_ANY | JSON_COMPACT);
 		tk_buf_printf(name, " %s", text ? text : "");
 		free(text);
 	}
@@ -87,7 +91,8 @@ static int set_place(struct reader *r, const struct tk_import_path *path, const 
 /* The first row that says when and of what decides for the file. */
 static void set_commit(struct reader *r, const json_t *row)
 {
-	static const char *const times[] = {"timestamp", "date", "time"}, *const revs[] = {"commit", "commit_hash", "git_commit", "revision", "version"};
+	static const char *const times[] = {"timestamp", "date", "time"}, *const revs[] = {"commit", "commit_hash",
+	                                                                          "git_commit", "revision", "version"};
 	const char *text;
 
 	for (size_t i = 0; i < 3 && !r->time_s; i++)
@@ -98,7 +103,8 @@ static void set_commit(struct reader *r, const json_t *row)
 			tk_buf_str(&r->rev_text, text);
 }
 
-static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, const char *backend, struct tk_error *err)
+static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, const char *backend,
+        struct tk_error *err)
 {
 	int status = 0;
 
@@ -143,7 +149,8 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 		json_object_del(rest, columns[c].key);
 	if (backend)
 		tk_buf_printf(&r->name, "\x1f%s", backend);
-	tk_import_keep(r->attributes, "kernels", tk_buf_cstr(&r->name), json_object_size(rest) ? json_incref(rest) : NULL);
+	tk_import_keep(
+	        r->attributes, "kernels", tk_buf_cstr(&r->name), json_object_size(rest) ? json_incref(rest) : NULL);
 	json_decref(rest);
 	if (backend)
 		*strchr(r->name.data, '\x1f') = '\0';
@@ -165,7 +172,8 @@ static int read_lines(struct reader *r, struct tk_error *err)
 			continue;
 		row = json_loadb(lines.line.data, lines.line.len, 0, &why);
 		status = row ? visit(r, &path, row, err)
-			     : tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, lines.number, why.column, why.text);
+		             : tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, lines.number, why.column,
+		                       why.text);
 		json_decref(row);
 		if (status)
 			break;

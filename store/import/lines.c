@@ -1,13 +1,14 @@
 /* A text file line by line, with a limit: one line of a hostile file is not the whole memory. */
-#include <string.h>
 #include "import.h"
+#include <string.h>
 
 static int end_line(struct tk_import_lines *l, struct tk_error *err)
 {
 	int status = tk_buf_status(&l->line, NULL);
 
 	if (status == TK_EDATA)
-		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path, l->number, TK_IMPORT_LINE_MAX >> 20);
+		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path, l->number,
+		        TK_IMPORT_LINE_MAX >> 20);
 	if (status)
 		return tk_fail(err, status, "out of memory");
 	if (l->line.len && l->line.data[l->line.len - 1] == '\r')
@@ -42,7 +43,8 @@ int tk_import_line(struct tk_import_lines *l, bool *more, struct tk_error *err)
 	if (ferror(l->file->in))
 		return tk_fail_errno(err, "%s", l->file->path);
 	if (l->line.len >= TK_IMPORT_LINE_MAX)
-		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path, l->number, TK_IMPORT_LINE_MAX >> 20);
+		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path, l->number,
+		        TK_IMPORT_LINE_MAX >> 20);
 	*more = l->line.len > 0;
 	return *more ? end_line(l, err) : 0;
 }

@@ -1,12 +1,12 @@
 /* What the JSON formats have in common: members with their types, unknown members, times, repetitions. */
+#include "base/clock.h"
+#include "import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/clock.h"
-#include "import.h"
 
-int tk_import_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object, const char *key, double *out,
-	struct tk_error *err)
+int tk_import_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
+        const char *key, double *out, struct tk_error *err)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -16,8 +16,8 @@ int tk_import_number(const struct tk_import_file *f, const struct tk_import_path
 	return 0;
 }
 
-int tk_import_text(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object, const char *key,
-	const char **out, struct tk_error *err)
+int tk_import_text(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
+        const char *key, const char **out, struct tk_error *err)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -32,7 +32,8 @@ void tk_import_keep_unknown(json_t **to, const json_t *from, const char *const *
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)from, key, value) {
+	json_object_foreach((json_t *)from, key, value)
+	{
 		size_t i = 0;
 
 		while (known[i] && strcmp(known[i], key))

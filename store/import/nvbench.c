@@ -1,8 +1,8 @@
 /* NVBench: benchmarks, each with states (one combination of its axes on one device), each with summaries by tag. */
+#include "import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "import.h"
 
 struct reader {
 	const struct tk_import_file *file;
@@ -15,14 +15,16 @@ struct reader {
 /* A value of a state by the tag of its summary; the first that is there is taken where a metric has several. */
 static const struct {
 	const char *tag, *metric, *unit;
-} summaries[] = {
-	{"nv/cold/time/gpu/median", "time", "s"}, {"nv/cold/time/gpu/mean", "time", "s"}, {"nv/cold/time/cpu/median", "cpu_time", "s"},
-	{"nv/cold/time/cpu/mean", "cpu_time", "s"}, {"nv/batch/time/gpu/mean", "batch_time", "s"}, {"nv/cpu_only/time/cpu/mean", "cpu_time", "s"},
-	{"nv/cold/bw/global/bytes_per_second", "bandwidth", "bytes_per_second"}, {"nv/cold/bw/item_rate", "items", "items/s"}};
+} summaries[] = {{"nv/cold/time/gpu/median", "time", "s"}, {"nv/cold/time/gpu/mean", "time", "s"},
+        {"nv/cold/time/cpu/median", "cpu_time", "s"}, {"nv/cold/time/cpu/mean", "cpu_time", "s"},
+        {"nv/batch/time/gpu/mean", "batch_time", "s"}, {"nv/cpu_only/time/cpu/mean", "cpu_time", "s"},
+        {"nv/cold/bw/global/bytes_per_second", "bandwidth", "bytes_per_second"},
+        {"nv/cold/bw/item_rate", "items", "items/s"}};
 
 static bool sniff(const struct tk_import_file *f)
 {
-	return strstr(f->head, "\"nvbench\"") || (strstr(f->head, "\"benchmarks\"") && strstr(f->head, "\"sm_version\""));
+	return strstr(f->head, "\"nvbench\"") ||
+	       (strstr(f->head, "\"benchmarks\"") && strstr(f->head, "\"sm_version\""));
 }
 
 /* NVBench writes 64-bit numbers as strings. */
@@ -44,7 +46,8 @@ static double summary(const json_t *state, const char *tag)
 	const json_t *list = json_object_get(state, "summaries"), *one;
 	size_t i;
 
-	json_array_foreach((json_t *)list, i, one) {
+	json_array_foreach((json_t *)list, i, one)
+	{
 		const char *its = json_string_value(json_object_get(one, "tag"));
 
 		if (its && !strcmp(its, tag))
@@ -60,7 +63,8 @@ static json_t *other_summaries(const json_t *state)
 	json_t *rest = json_object();
 	size_t i, k;
 
-	json_array_foreach((json_t *)list, i, one) {
+	json_array_foreach((json_t *)list, i, one)
+	{
 		const char *tag = json_string_value(json_object_get(one, "tag"));
 		json_t *value = json_object_get(json_array_get(json_object_get(one, "data"), 0), "value");
 
@@ -79,10 +83,13 @@ static void set_name(struct reader *r, const char *benchmark, const json_t *stat
 
 	tk_buf_clear(&r->name);
 	tk_buf_str(&r->name, benchmark);
-	json_array_foreach((json_t *)axes, i, axis) {
+	json_array_foreach((json_t *)axes, i, axis)
+	{
 		const char *name = json_string_value(json_object_get(axis, "name"));
 		json_t *value = json_object_get(axis, "value");
-		char *text = json_is_string(value) ? strdup(json_string_value(value)) : value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+		char *text = json_is_string(value) ? strdup(json_string_value(value))
+		             : value               ? json_dumps(value, JSON_ENCODE_ANY)
+		                                   : NULL;
 
 		if (name && text)
 			tk_buf_printf(&r->name, " %s=%s", name, text);
@@ -98,19 +105,20 @@ static int place_on(struct reader *r, const json_t *state, struct tk_error *err)
 	char arch[32] = "";
 	size_t i;
 
-	json_array_foreach((json_t *)devices, i, one)
-		if (number(json_object_get(one, "id")) == wanted) {
-			double sm = number(json_object_get(one, "sm_version"));
+	json_array_foreach((json_t *)devices, i, one) if (number(json_object_get(one, "id")) == wanted)
+	{
+		double sm = number(json_object_get(one, "sm_version"));
 
-			place.device = json_string_value(json_object_get(one, "name"));
-			if (sm > 0 && sm < 1e5)
-				snprintf(arch, sizeof(arch), "sm_%.0f", sm / 10);
-			place.arch = arch;
-		}
+		place.device = json_string_value(json_object_get(one, "name"));
+		if (sm > 0 && sm < 1e5)
+			snprintf(arch, sizeof(arch), "sm_%.0f", sm / 10);
+		place.arch = arch;
+	}
 	return tk_import_place(r->sink, &place, err);
 }
 
-static int put_state(struct reader *r, const struct tk_import_path *path, const char *benchmark, const json_t *state, struct tk_error *err)
+static int put_state(struct reader *r, const struct tk_import_path *path, const char *benchmark, const json_t *state,
+        struct tk_error *err)
 {
 	const char *done = "";
 	int status = place_on(r, state, err);
@@ -122,7 +130,7 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
 	set_name(r, benchmark, state);
 	for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]) && !status; i++) {
 		struct tk_import_point p =
-			TK_IMPORT_POINT(tk_buf_cstr(&r->name), summaries[i].unit, summary(state, summaries[i].tag));
+		        TK_IMPORT_POINT(tk_buf_cstr(&r->name), summaries[i].unit, summary(state, summaries[i].tag));
 		double n = summary(state, "nv/cold/sample_size");
 
 		if (!isfinite(p.value) || !strcmp(done, summaries[i].metric))
@@ -149,10 +157,9 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 		return tk_import_bad(r->file, path, err, ".name: is missing");
 	if (!json_is_array(states))
 		return tk_import_bad(r->file, path, err, ".states: expected a list");
-	json_array_foreach((json_t *)states, i, state)
-		if (!status)
-			status = json_is_object(state) ? put_state(r, path, name, state, err)
-						       : tk_import_bad(r->file, path, err, ".states[%zu]: expected an object", i);
+	json_array_foreach((json_t *)states, i, state) if (!status) status =
+	        json_is_object(state) ? put_state(r, path, name, state, err)
+	                              : tk_import_bad(r->file, path, err, ".states[%zu]: expected an object", i);
 	return status;
 }
 
@@ -167,7 +174,8 @@ static int visit_header(void *arg, const struct tk_import_path *path, json_t *va
 
 static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {"benchmarks/*", NULL};
+	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {
+	                                                                               "benchmarks/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
 	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_file_time(f, sink)};
 	int status = tk_import_json(f, head_patterns, visit_header, &r, err);
@@ -175,7 +183,8 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	if (!status) {
 		const char *slash;
 
-		r.executable = json_string_value(json_array_get(json_object_get(json_object_get(r.header, "meta"), "argv"), 0));
+		r.executable = json_string_value(
+		        json_array_get(json_object_get(json_object_get(r.header, "meta"), "argv"), 0));
 		slash = r.executable ? strrchr(r.executable, '/') : NULL;
 		r.executable = slash ? slash + 1 : r.executable;
 		status = place_on(&r, NULL, err);

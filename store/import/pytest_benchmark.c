@@ -1,7 +1,7 @@
 /* pytest-benchmark: machine_info, commit_info and benchmarks with their statistics in seconds. */
+#include "import.h"
 #include <math.h>
 #include <string.h>
-#include "import.h"
 
 struct reader {
 	const struct tk_import_file *file;
@@ -11,11 +11,12 @@ struct reader {
 
 static bool sniff(const struct tk_import_file *f)
 {
-	return strstr(f->head, "\"machine_info\"") && (strstr(f->head, "\"commit_info\"") || strstr(f->head, "\"benchmarks\""));
+	return strstr(f->head, "\"machine_info\"") &&
+	       (strstr(f->head, "\"commit_info\"") || strstr(f->head, "\"benchmarks\""));
 }
 
-static int read_stats(const struct reader *r, const struct tk_import_path *path, const json_t *stats, struct tk_import_point *p,
-	struct tk_error *err)
+static int read_stats(const struct reader *r, const struct tk_import_path *path, const json_t *stats,
+        struct tk_import_point *p, struct tk_error *err)
 {
 	const struct {
 		const char *key;
@@ -76,8 +77,9 @@ static int set_place(struct reader *r, struct tk_error *err)
 {
 	const json_t *machine = json_object_get(r->header, "machine_info"), *cpu = json_object_get(machine, "cpu");
 	struct tk_import_place place = {.machine = json_string_value(json_object_get(machine, "node")),
-		.arch = json_string_value(json_object_get(machine, "machine")), .device = json_string_value(json_object_get(cpu, "brand_raw")),
-		.upstream = json_string_value(json_object_get(json_object_get(r->header, "commit_info"), "project"))};
+	        .arch = json_string_value(json_object_get(machine, "machine")),
+	        .device = json_string_value(json_object_get(cpu, "brand_raw")),
+	        .upstream = json_string_value(json_object_get(json_object_get(r->header, "commit_info"), "project"))};
 
 	if (!place.device)
 		place.device = json_string_value(json_object_get(cpu, "brand"));
@@ -87,8 +89,9 @@ static int set_place(struct reader *r, struct tk_error *err)
 static int put_run(struct reader *r, struct tk_error *err)
 {
 	const json_t *commit = json_object_get(r->header, "commit_info");
-	const char *times[] = {json_string_value(json_object_get(commit, "time")), json_string_value(json_object_get(commit, "author_time")),
-		json_string_value(json_object_get(r->header, "datetime"))};
+	const char *times[] = {json_string_value(json_object_get(commit, "time")),
+	        json_string_value(json_object_get(commit, "author_time")),
+	        json_string_value(json_object_get(r->header, "datetime"))};
 	struct tk_import_commit c = {.rev = json_string_value(json_object_get(commit, "id"))};
 	bool found = false;
 
@@ -104,7 +107,8 @@ static int put_run(struct reader *r, struct tk_error *err)
 
 static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {"benchmarks/*", NULL};
+	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {
+	                                                                               "benchmarks/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
 	int status = tk_import_json(f, head_patterns, visit_header, &r, err);
 

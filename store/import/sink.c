@@ -1,19 +1,20 @@
-/* From foreign points to rows. Each file, or each commit of it, is a night of kind `import` with one run that holds all its points. Points are
- * collected, sorted by series and time, and written in the order of their table: millions of them in a bounded memory. */
+/* From foreign points to rows. Each file, or each commit of it, is a night of kind `import` with one run that holds all
+ * its points. Points are collected, sorted by series and time, and written in the order of their table: millions of
+ * them in a bounded memory. */
+#include "base/clock.h"
+#include "base/pack.h"
+#include "import.h"
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/clock.h"
-#include "base/pack.h"
-#include "import.h"
 
 #define SPOOL_POINTS ((size_t)1 << 20)
 #define NAME_MAX_BYTES 4096
 
 struct series_entry {
 	int64_t device_id, upstream_id, id;
-	size_t number;                /* among `known` */
+	size_t number; /* among `known` */
 	char key[];
 };
 
@@ -23,12 +24,12 @@ struct run_ids {
 
 struct tk_import_state {
 	int64_t machine_id, device_id, upstream_id, environment_id;
-	void *series;                 /* tsearch: struct series_entry */
-	struct series_entry **known;  /* all of them, by number */
+	void *series;                /* tsearch: struct series_entry */
+	struct series_entry **known; /* all of them, by number */
 	size_t known_count, known_cap, guess;
 	struct run_ids *runs;
 	size_t run_count, run_cap;
-	struct tk_point *points;      /* run_id: the number of the run + 1; 0: the run that is to come */
+	struct tk_point *points; /* run_id: the number of the run + 1; 0: the run that is to come */
 	size_t point_count, point_cap, pending;
 	sqlite3_stmt *insert;
 	struct tk_buf key;
@@ -45,9 +46,11 @@ int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 	if (!s->state)
 		return no_memory(err);
 	return tk_db_prepare(s->store,
-		"INSERT INTO measurement(series_id,as_of_s,run_id,value,lo,hi,n,min,q25,q75,p95,night_id,build_id,environment_id,flags)"
-		" VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15) ON CONFLICT DO NOTHING",
-		&s->state->insert, err);
+	        "INSERT INTO "
+	        "measurement(series_id,as_of_s,run_id,value,lo,hi,n,min,q25,q75,p95,night_id,build_id,environment_id,"
+	        "flags)"
+	        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15) ON CONFLICT DO NOTHING",
+	        &s->state->insert, err);
 }
 
 static void keep_entry(void *entry)
@@ -83,12 +86,14 @@ int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, s
 {
 	struct tk_import_state *st = s->state;
 	const char *device_name = or_else(p->device, "unknown");
-	struct tk_machine_row machine = {
-		.name = or_else(s->options->machine, or_else(p->machine, "imported")), .attributes = or_else(p->machine_attributes, "{}")};
-	struct tk_device_row device = {.kind = "imported", .name = device_name, .arch = or_else(p->arch, ""), .slug = device_name};
+	struct tk_machine_row machine = {.name = or_else(s->options->machine, or_else(p->machine, "imported")),
+	        .attributes = or_else(p->machine_attributes, "{}")};
+	struct tk_device_row device = {
+	        .kind = "imported", .name = device_name, .arch = or_else(p->arch, ""), .slug = device_name};
 	struct tk_environment_row environment = {.attributes = or_else(p->environment, "{}")};
-	struct tk_upstream_row upstream = {
-		.name = or_else(s->options->upstream, or_else(p->upstream, "imported")), .kind = "import", .url = or_else(p->url, "")};
+	struct tk_upstream_row upstream = {.name = or_else(s->options->upstream, or_else(p->upstream, "imported")),
+	        .kind = "import",
+	        .url = or_else(p->url, "")};
 	int status = tk_store_put_machine(s->store, &machine, &st->machine_id, err);
 
 	device.machine_id = st->machine_id;
@@ -118,8 +123,13 @@ static int entry_order(const void *a, const void *b)
 static int put_problem(struct tk_import_sink *s, const struct tk_import_point *p, int64_t *id, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
-	struct tk_problem_row row = {.op = "foreign", .dtype = or_else(p->dtype, ""), .title = p->name, .flops = p->flops, .bytes = p->bytes,
-		.source = s->format, .family = or_else(p->family, "")};
+	struct tk_problem_row row = {.op = "foreign",
+	        .dtype = or_else(p->dtype, ""),
+	        .title = p->name,
+	        .flops = p->flops,
+	        .bytes = p->bytes,
+	        .source = s->format,
+	        .family = or_else(p->family, "")};
 	int status;
 
 	tk_buf_printf(&text, "foreign:name=%s", p->name);
@@ -131,12 +141,18 @@ static int put_problem(struct tk_import_sink *s, const struct tk_import_point *p
 	return status;
 }
 
-static int put_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric, const struct tk_import_unit *u,
-	int64_t *id, struct tk_error *err)
+static int put_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric,
+        const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
-	struct tk_series_row row = {.device_id = s->state->device_id, .upstream_id = s->state->upstream_id, .backend = or_else(p->backend, s->format),
-		.config = or_else(p->config, ""), .mode = "imported", .metric = metric, .unit = u->unit,
-		.better = or_else(s->options->better, or_else(p->better, u->better)), .role = "suite"};
+	struct tk_series_row row = {.device_id = s->state->device_id,
+	        .upstream_id = s->state->upstream_id,
+	        .backend = or_else(p->backend, s->format),
+	        .config = or_else(p->config, ""),
+	        .mode = "imported",
+	        .metric = metric,
+	        .unit = u->unit,
+	        .better = or_else(s->options->better, or_else(p->better, u->better)),
+	        .role = "suite"};
 	int64_t before;
 	int status = put_problem(s, p, &row.problem_id, err);
 
@@ -169,8 +185,8 @@ static int remember(struct tk_import_state *st, struct series_entry *entry, stru
 }
 
 /* The series of a point. Files list them in the same order mostly: the one behind the last one is looked at first. */
-static int find_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric, const struct tk_import_unit *u,
-	int64_t *id, struct tk_error *err)
+static int find_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric,
+        const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	struct series_entry *entry, **found;
@@ -179,7 +195,8 @@ static int find_series(struct tk_import_sink *s, const struct tk_import_point *p
 
 	if (st->guess < st->known_count) {
 		entry = st->known[st->guess];
-		if (entry->device_id == st->device_id && entry->upstream_id == st->upstream_id && !strcmp(entry->key, st->key.data)) {
+		if (entry->device_id == st->device_id && entry->upstream_id == st->upstream_id &&
+		        !strcmp(entry->key, st->key.data)) {
 			st->guess++;
 			*id = entry->id;
 			return 0;
@@ -262,7 +279,8 @@ static int value_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Several values of one series in one run are repetitions: one point, their median. Returns how many points are left. */
+/* Several values of one series in one run are repetitions: one point, their median. Returns how many points are left.
+ */
 static size_t fold(struct tk_point *p, size_t count)
 {
 	size_t kept = 0;
@@ -338,8 +356,15 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 	struct tk_import_unit u = tk_import_unit(p->unit ? p->unit : "");
 	const char *metric = or_else(p->metric, u.metric);
 	double f = u.factor;
-	struct tk_point row = {.run_id = (int64_t)run, .value = p->value * f, .lo = p->lo * f, .hi = p->hi * f, .min = p->min * f,
-		.q25 = p->q25 * f, .q75 = p->q75 * f, .p95 = p->p95 * f, .n = p->n > 0 ? p->n : 1};
+	struct tk_point row = {.run_id = (int64_t)run,
+	        .value = p->value * f,
+	        .lo = p->lo * f,
+	        .hi = p->hi * f,
+	        .min = p->min * f,
+	        .q25 = p->q25 * f,
+	        .q75 = p->q75 * f,
+	        .p95 = p->p95 * f,
+	        .n = p->n > 0 ? p->n : 1};
 	int status;
 
 	if (!isfinite(row.value)) {
@@ -371,21 +396,38 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c, int64_t *id, struct tk_error *err)
 {
 	char time[TK_TIME_ISO_SIZE];
-	struct tk_revision_row revision = {.upstream_id = s->state->upstream_id, .rev = or_else(c->rev, tk_time_iso(c->time_s, time)), .parent = "", .author_time_s = c->time_s,
-		.commit_time_s = c->time_s, .author = or_else(c->author, ""), .subject = or_else(c->subject, "")};
-	struct tk_build_row build = {.artifact_key = "imported", .adapter = s->format, .status = "ok", .built_s = c->time_s};
+	struct tk_revision_row revision = {.upstream_id = s->state->upstream_id,
+	        .rev = or_else(c->rev, tk_time_iso(c->time_s, time)),
+	        .parent = "",
+	        .author_time_s = c->time_s,
+	        .commit_time_s = c->time_s,
+	        .author = or_else(c->author, ""),
+	        .subject = or_else(c->subject, "")};
+	struct tk_build_row build = {
+	        .artifact_key = "imported", .adapter = s->format, .status = "ok", .built_s = c->time_s};
 	int status = tk_store_put_revision(s->store, &revision, &build.revision_id, err);
 
 	return status ? status : tk_store_put_build(s->store, &build, id, err);
 }
 
-static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c, const char *attributes, struct run_ids *ids,
-	struct tk_error *err)
+static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c, const char *attributes,
+        struct run_ids *ids, struct tk_error *err)
 {
-	struct tk_night_row night = {.machine_id = s->state->machine_id, .kind = "import", .as_of_s = c->time_s, .started_s = c->time_s,
-		.finished_s = c->time_s ? c->time_s : 1, .status = "complete", .config_hash = "", .tracker_version = "", .summary = "{}"};
-	struct tk_run_row run = {.environment_id = s->state->environment_id, .as_of_s = c->time_s, .started_s = c->time_s, .outcome = "ok",
-		.message = "", .attributes = attributes};
+	struct tk_night_row night = {.machine_id = s->state->machine_id,
+	        .kind = "import",
+	        .as_of_s = c->time_s,
+	        .started_s = c->time_s,
+	        .finished_s = c->time_s ? c->time_s : 1,
+	        .status = "complete",
+	        .config_hash = "",
+	        .tracker_version = "",
+	        .summary = "{}"};
+	struct tk_run_row run = {.environment_id = s->state->environment_id,
+	        .as_of_s = c->time_s,
+	        .started_s = c->time_s,
+	        .outcome = "ok",
+	        .message = "",
+	        .attributes = attributes};
 	bool fresh = false;
 	int status = put_build(s, c, &run.build_id, err);
 
@@ -398,7 +440,8 @@ static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c, 
 	return status;
 }
 
-int tk_import_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run, struct tk_error *err)
+int tk_import_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run,
+        struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	char *text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : strdup("{}");

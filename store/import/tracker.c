@@ -1,12 +1,13 @@
-/* The tracker's own records (store/record.h), one a line: what `tracker export --format=ndjson` wrote on another machine. They go into a
- * history of their own first, which is then merged: so that importing twice, or a night that has grown since, is what merging says it is. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+/* The tracker's own records (store/record.h), one a line: what `tracker export --format=ndjson` wrote on another
+ * machine. They go into a history of their own first, which is then merged: so that importing twice, or a night that
+ * has grown since, is what merging says it is. */
 #include "base/file.h"
 #include "base/pack.h"
 #include "import.h"
 #include "store/record.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Large enough for the row of every group. */
 union row {
@@ -19,24 +20,27 @@ struct reader {
 	const struct tk_import_file *file;
 	size_t line;
 	struct tk_store *store;
-	const char *machine;             /* instead of what the records say */
-	int64_t ids[TK_TABLE_COUNT];     /* of the rows that the current record names */
+	const char *machine;         /* instead of what the records say */
+	int64_t ids[TK_TABLE_COUNT]; /* of the rows that the current record names */
 };
 
 static int bad(const struct reader *r, struct tk_error *err, const char *group, const char *field, const char *what)
 {
-	return tk_fail(err, TK_EDATA, "%s:%zu: %s%s%s: %s", r->file->path, r->line, group, *group ? "." : "", field, what);
+	return tk_fail(
+	        err, TK_EDATA, "%s:%zu: %s%s%s: %s", r->file->path, r->line, group, *group ? "." : "", field, what);
 }
 
 /* ---- one row -------------------------------------------------------------------------------------------------- */
 
-static int set_number(const struct reader *r, const struct tk_db_table *t, const struct tk_db_column *c, const json_t *value, void *field,
-	struct tk_error *err)
+static int set_number(const struct reader *r, const struct tk_db_table *t, const struct tk_db_column *c,
+        const json_t *value, void *field, struct tk_error *err)
 {
 	if (c->kind == TK_COL_REAL) {
 		if (value && !json_is_null(value) && !json_is_number(value))
 			return bad(r, err, t->name, c->name, "expected a number");
-		*(double *)field = json_is_number(value) ? json_number_value(value) : (c->flags & TK_COL_NULLABLE) ? NAN : 0;
+		*(double *)field = json_is_number(value)          ? json_number_value(value)
+		                   : (c->flags & TK_COL_NULLABLE) ? NAN
+		                                                  : 0;
 		return 0;
 	}
 	if (value && !json_is_null(value) && !json_is_integer(value))
@@ -48,8 +52,8 @@ static int set_number(const struct reader *r, const struct tk_db_table *t, const
 	return 0;
 }
 
-static int set_field(const struct reader *r, const struct tk_db_table *t, const struct tk_db_column *c, const json_t *object, void *row,
-	struct tk_error *err)
+static int set_field(const struct reader *r, const struct tk_db_table *t, const struct tk_db_column *c,
+        const json_t *object, void *row, struct tk_error *err)
 {
 	const json_t *value = json_object_get(object, c->name);
 	void *field = (char *)row + c->offset;
@@ -65,7 +69,8 @@ static int set_field(const struct reader *r, const struct tk_db_table *t, const 
 }
 
 /* The fields of the object and the references that the record named before, as a row. */
-static int fill(const struct reader *r, enum tk_table_id table, const json_t *object, union row *row, struct tk_error *err)
+static int fill(
+        const struct reader *r, enum tk_table_id table, const json_t *object, union row *row, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	int status = 0;
@@ -92,7 +97,7 @@ static bool is_slug(const char *slug)
 	size_t len = strlen(slug);
 
 	return len && len <= TK_SLUG_MAX + TK_SLUG_TAIL && slug[0] != '.' && slug[0] != '-' && slug[len - 1] != '.' &&
-		strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len && !strstr(slug, "..");
+	       strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len && !strstr(slug, "..");
 }
 
 static int put(struct reader *r, enum tk_table_id table, union row *row, struct tk_error *err)
@@ -131,13 +136,15 @@ static int put_group(struct reader *r, enum tk_table_id table, const json_t *obj
 
 /* ---- details --------------------------------------------------------------------------------------------------- */
 
-static int put_detail(struct reader *r, const char *name, enum tk_table_id table, enum tk_table_id owner, const json_t *record,
-	struct tk_error *err);
+static int put_detail(struct reader *r, const char *name, enum tk_table_id table, enum tk_table_id owner,
+        const json_t *record, struct tk_error *err);
 
 /* A row that refers to others says which by their fields; a build there has the details of builds. */
-static int put_detail_row(struct reader *r, enum tk_table_id table, enum tk_table_id owner, const json_t *object, struct tk_error *err)
+static int put_detail_row(
+        struct reader *r, enum tk_table_id table, enum tk_table_id owner, const json_t *object, struct tk_error *err)
 {
-	static const enum tk_table_id parents[] = {TK_TABLE_device, TK_TABLE_upstream, TK_TABLE_revision, TK_TABLE_build};
+	static const enum tk_table_id parents[] = {
+	        TK_TABLE_device, TK_TABLE_upstream, TK_TABLE_revision, TK_TABLE_build};
 	int64_t kept[TK_TABLE_COUNT];
 	int status = 0;
 
@@ -149,7 +156,8 @@ static int put_detail_row(struct reader *r, enum tk_table_id table, enum tk_tabl
 			status = put_group(r, parents[i], json_object_get(object, tk_tables[parents[i]].name), err);
 #define DETAIL(name, detail, its_owner) \
 	if (!status && TK_TABLE_##its_owner == TK_TABLE_build && owner != TK_TABLE_build) \
-		status = put_detail(r, name, TK_TABLE_##detail, TK_TABLE_##its_owner, json_object_get(object, "build"), err);
+		status = put_detail( \
+		        r, name, TK_TABLE_##detail, TK_TABLE_##its_owner, json_object_get(object, "build"), err);
 	TK_RECORD_DETAILS(DETAIL)
 #undef DETAIL
 	if (!status)
@@ -158,8 +166,8 @@ static int put_detail_row(struct reader *r, enum tk_table_id table, enum tk_tabl
 	return status;
 }
 
-static int put_detail(struct reader *r, const char *name, enum tk_table_id table, enum tk_table_id owner, const json_t *record,
-	struct tk_error *err)
+static int put_detail(struct reader *r, const char *name, enum tk_table_id table, enum tk_table_id owner,
+        const json_t *record, struct tk_error *err)
 {
 	const json_t *array = json_object_get(record, name), *object;
 	int status = 0;
@@ -171,9 +179,8 @@ static int put_detail(struct reader *r, const char *name, enum tk_table_id table
 		return bad(r, err, "", name, "expected a list");
 	if (!r->ids[owner])
 		return bad(r, err, "", name, "belongs to nothing");
-	json_array_foreach((json_t *)array, i, object)
-		if (!status)
-			status = put_detail_row(r, table, owner, object, err);
+	json_array_foreach((json_t *)array, i, object) if (!status) status =
+	        put_detail_row(r, table, owner, object, err);
 	return status;
 }
 
@@ -188,7 +195,8 @@ static int put_samples(struct reader *r, const json_t *record, struct tk_error *
 		return 0;
 	if (!json_is_array(array))
 		return bad(r, err, "", TK_RECORD_SAMPLES, "expected a list");
-	json_array_foreach((json_t *)array, i, value) {
+	json_array_foreach((json_t *)array, i, value)
+	{
 		double x = json_number_value(value);
 
 		if (!json_is_number(value))
@@ -269,8 +277,9 @@ static int put_point(struct reader *r, const json_t *record, struct tk_error *er
 
 static int put_record(struct reader *r, const json_t *record, struct tk_error *err)
 {
-	static const enum tk_table_id before[] = {TK_TABLE_machine, TK_TABLE_device, TK_TABLE_environment, TK_TABLE_upstream,
-		TK_TABLE_revision, TK_TABLE_build, TK_TABLE_problem, TK_TABLE_series, TK_TABLE_night};
+	static const enum tk_table_id before[] = {TK_TABLE_machine, TK_TABLE_device, TK_TABLE_environment,
+	        TK_TABLE_upstream, TK_TABLE_revision, TK_TABLE_build, TK_TABLE_problem, TK_TABLE_series,
+	        TK_TABLE_night};
 	int status = 0;
 
 	memset(r->ids, 0, sizeof(r->ids));
@@ -307,7 +316,8 @@ static int read_all(struct reader *r, struct tk_error *err)
 		r->line = lines.number;
 		record = json_loadb(lines.line.data, lines.line.len, JSON_REJECT_DUPLICATES, &where);
 		status = record ? put_record(r, record, err)
-				: tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, r->line, where.column, where.text);
+		                : tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, r->line, where.column,
+		                          where.text);
 		json_decref(record);
 		if (status)
 			break;

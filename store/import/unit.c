@@ -1,30 +1,68 @@
 /* The units of others: what they are here, and which direction is better. */
+#include "import.h"
 #include <string.h>
 #include <strings.h>
-#include "import.h"
 
-#define TIME   "time", "ns", false
+#define TIME "time", "ns", false
 #define MEMORY "memory", "bytes", false
-#define BYTES  "bandwidth", "gb_per_s", true
-#define FLOPS  "flops", "gflop_per_s", true
+#define BYTES "bandwidth", "gb_per_s", true
+#define FLOPS "flops", "gflop_per_s", true
 
 static const struct {
-	const char *word;   /* with case only where another unit differs by it alone */
+	const char *word; /* with case only where another unit differs by it alone */
 	double factor;
 	const char *metric, *unit;
 	bool higher;
 } units[] = {
-	{"ns", 1, TIME}, {"nsec", 1, TIME}, {"nanosecond", 1, TIME}, {"nanoseconds", 1, TIME},
-	{"us", 1e3, TIME}, {"usec", 1e3, TIME}, {"\xc2\xb5s", 1e3, TIME}, {"\xce\xbcs", 1e3, TIME}, {"microseconds", 1e3, TIME},
-	{"ms", 1e6, TIME}, {"msec", 1e6, TIME}, {"milliseconds", 1e6, TIME},
-	{"s", 1e9, TIME}, {"sec", 1e9, TIME}, {"second", 1e9, TIME}, {"seconds", 1e9, TIME}, {"min", 60e9, TIME}, {"minutes", 60e9, TIME},
-	{"byte", 1, MEMORY}, {"bytes", 1, MEMORY}, {"B", 1, MEMORY}, {"kB", 1e3, MEMORY}, {"MB", 1e6, MEMORY}, {"GB", 1e9, MEMORY},
-	{"KiB", 1024, MEMORY}, {"MiB", 1048576, MEMORY}, {"GiB", 1073741824, MEMORY},
-	{"B/s", 1e-9, BYTES}, {"bytes/s", 1e-9, BYTES}, {"bytes_per_second", 1e-9, BYTES}, {"kB/s", 1e-6, BYTES}, {"MB/s", 1e-3, BYTES},
-	{"GB/s", 1, BYTES}, {"GB/sec", 1, BYTES}, {"gb_per_s", 1, BYTES}, {"TB/s", 1e3, BYTES}, {"KiB/s", 1.024e-6, BYTES},
-	{"MiB/s", 1.048576e-3, BYTES}, {"GiB/s", 1.073741824, BYTES},
-	{"FLOP/s", 1e-9, FLOPS}, {"FLOPS", 1e-9, FLOPS}, {"MFLOP/s", 1e-3, FLOPS}, {"MFLOPS", 1e-3, FLOPS}, {"GFLOP/s", 1, FLOPS},
-	{"GFLOPS", 1, FLOPS}, {"gflop_per_s", 1, FLOPS}, {"TFLOP/s", 1e3, FLOPS}, {"TFLOPS", 1e3, FLOPS}, {"PFLOPS", 1e6, FLOPS},
+        {"ns", 1, TIME},
+        {"nsec", 1, TIME},
+        {"nanosecond", 1, TIME},
+        {"nanoseconds", 1, TIME},
+        {"us", 1e3, TIME},
+        {"usec", 1e3, TIME},
+        {"\xc2\xb5s", 1e3, TIME},
+        {"\xce\xbcs", 1e3, TIME},
+        {"microseconds", 1e3, TIME},
+        {"ms", 1e6, TIME},
+        {"msec", 1e6, TIME},
+        {"milliseconds", 1e6, TIME},
+        {"s", 1e9, TIME},
+        {"sec", 1e9, TIME},
+        {"second", 1e9, TIME},
+        {"seconds", 1e9, TIME},
+        {"min", 60e9, TIME},
+        {"minutes", 60e9, TIME},
+        {"byte", 1, MEMORY},
+        {"bytes", 1, MEMORY},
+        {"B", 1, MEMORY},
+        {"kB", 1e3, MEMORY},
+        {"MB", 1e6, MEMORY},
+        {"GB", 1e9, MEMORY},
+        {"KiB", 1024, MEMORY},
+        {"MiB", 1048576, MEMORY},
+        {"GiB", 1073741824, MEMORY},
+        {"B/s", 1e-9, BYTES},
+        {"bytes/s", 1e-9, BYTES},
+        {"bytes_per_second", 1e-9, BYTES},
+        {"kB/s", 1e-6, BYTES},
+        {"MB/s", 1e-3, BYTES},
+        {"GB/s", 1, BYTES},
+        {"GB/sec", 1, BYTES},
+        {"gb_per_s", 1, BYTES},
+        {"TB/s", 1e3, BYTES},
+        {"KiB/s", 1.024e-6, BYTES},
+        {"MiB/s", 1.048576e-3, BYTES},
+        {"GiB/s", 1.073741824, BYTES},
+        {"FLOP/s", 1e-9, FLOPS},
+        {"FLOPS", 1e-9, FLOPS},
+        {"MFLOP/s", 1e-3, FLOPS},
+        {"MFLOPS", 1e-3, FLOPS},
+        {"GFLOP/s", 1, FLOPS},
+        {"GFLOPS", 1, FLOPS},
+        {"gflop_per_s", 1, FLOPS},
+        {"TFLOP/s", 1e3, FLOPS},
+        {"TFLOPS", 1e3, FLOPS},
+        {"PFLOPS", 1e6, FLOPS},
 };
 
 /* "ns/iter", "s/op": a time still. */
@@ -75,7 +113,8 @@ struct tk_import_unit tk_import_unit(const char *unit)
 	for (int exact = 1; exact >= 0; exact--)
 		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 			if (strlen(units[i].word) == len && !(exact ? strncmp : strncasecmp)(units[i].word, unit, len))
-				return (struct tk_import_unit){units[i].metric, units[i].unit, units[i].higher ? "higher" : "lower", units[i].factor};
+				return (struct tk_import_unit){units[i].metric, units[i].unit,
+				        units[i].higher ? "higher" : "lower", units[i].factor};
 	higher = is_rate(unit);
 	return (struct tk_import_unit){higher ? "throughput" : "value", unit, higher ? "higher" : "lower", 1};
 }

@@ -1,12 +1,12 @@
 /* docs/examples/skeleton_backend.c, loaded and led through its whole life as the contract says. */
+#include "tracker_abi.h"
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
-#include "tracker_abi.h"
+#include <cmocka.h>
 
 static const struct tk_backend *load(void)
 {
@@ -31,14 +31,19 @@ static void describes_itself(void **state)
 
 static struct tk_tensor tensor(void *data, int64_t rows, int64_t columns)
 {
-	return (struct tk_tensor){.size = sizeof(struct tk_tensor), .dtype = TK_F32, .ndim = 3, .dim = {1, rows, columns}, .data = data,
-		.bytes = (size_t)(rows * columns) * sizeof(float)};
+	return (struct tk_tensor){.size = sizeof(struct tk_tensor),
+	        .dtype = TK_F32,
+	        .ndim = 3,
+	        .dim = {1, rows, columns},
+	        .data = data,
+	        .bytes = (size_t)(rows * columns) * sizeof(float)};
 }
 
 /* [1 2 3; 4 5 6] x [1 0; 0 1; 1 1] in all four ways to store it. */
 static void multiplies(void **state)
 {
-	static float a[2][6] = {{1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6}}, b[2][6] = {{1, 0, 0, 1, 1, 1}, {1, 0, 1, 0, 1, 1}};
+	static float a[2][6] = {{1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6}},
+	             b[2][6] = {{1, 0, 0, 1, 1, 1}, {1, 0, 1, 0, 1, 1}};
 	static const float wanted[4] = {4, 5, 10, 11};
 	const struct tk_backend *k = load();
 	struct tk_abi_error err = {.size = sizeof(err)};
@@ -46,8 +51,17 @@ static void multiplies(void **state)
 	struct tk_backend_ctx *ctx = NULL;
 	assert_int_equal(k->open(&args, &ctx, &err), TK_ABI_OK);
 	for (int i = 0; i < 4; i++) {
-		const struct tk_gemm g = {.size = sizeof(g), .m = 2, .n = 2, .k = 3, .batch = 1, .ta = i & 1, .tb = i >> 1, .a = TK_F32, .b = TK_F32,
-			.c = TK_F32, .acc = TK_F32};
+		const struct tk_gemm g = {.size = sizeof(g),
+		        .m = 2,
+		        .n = 2,
+		        .k = 3,
+		        .batch = 1,
+		        .ta = i & 1,
+		        .tb = i >> 1,
+		        .a = TK_F32,
+		        .b = TK_F32,
+		        .c = TK_F32,
+		        .acc = TK_F32};
 		const struct tk_problem p = {.size = sizeof(p), .op = TK_OP_GEMM, .text = "gemm", .gemm = &g};
 		struct tk_plan_info info = {.size = sizeof(info)};
 		struct tk_plan *plan = NULL;
@@ -56,12 +70,13 @@ static void multiplies(void **state)
 		assert_int_equal(k->plan(ctx, &p, NULL, 2, &plan, &info, &err), TK_ABI_OK);
 		assert_string_equal(info.kernel, "skeleton_gemm");
 		for (uint32_t set = 0; set < 2; set++) {
-			const struct tk_tensor t[] = {tensor(a[i & 1], 2, 3), tensor(b[i >> 1], 3, 2), tensor(c[set], 2, 2)};
+			const struct tk_tensor t[] = {
+			        tensor(a[i & 1], 2, 3), tensor(b[i >> 1], 3, 2), tensor(c[set], 2, 2)};
 			assert_int_equal(k->bind(plan, set, t, 3, &err), TK_ABI_OK);
 		}
 		assert_int_equal(k->launch(plan, NULL, 1, &err), TK_ABI_OK);
 		assert_memory_equal(c[1], wanted, sizeof(wanted));
-		assert_true(c[0][0] == 0.0f);              /* only the set that was launched */
+		assert_true(c[0][0] == 0.0f); /* only the set that was launched */
 		k->unplan(plan);
 	}
 	k->close(ctx);
@@ -71,7 +86,15 @@ static void refuses(void **state)
 {
 	const struct tk_backend *k = load();
 	struct tk_abi_error err = {.size = sizeof(err)};
-	struct tk_gemm g = {.size = sizeof(g), .m = 1, .n = 1, .k = 1, .batch = 1, .a = TK_F16, .b = TK_F16, .c = TK_F16, .acc = TK_F32};
+	struct tk_gemm g = {.size = sizeof(g),
+	        .m = 1,
+	        .n = 1,
+	        .k = 1,
+	        .batch = 1,
+	        .a = TK_F16,
+	        .b = TK_F16,
+	        .c = TK_F16,
+	        .acc = TK_F32};
 	struct tk_problem p = {.size = sizeof(p), .op = TK_OP_GEMM, .gemm = &g};
 	struct tk_plan_info info = {.size = sizeof(info)};
 	struct tk_plan *plan = NULL;
@@ -87,6 +110,7 @@ static void refuses(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(describes_itself), cmocka_unit_test(multiplies), cmocka_unit_test(refuses)};
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(describes_itself), cmocka_unit_test(multiplies), cmocka_unit_test(refuses)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
-/* Writes a history of N series x M nights through store.h, with the seeded fake times of the null backend: what the benchmarks of
- * `diff` and `site` stand on. The same arguments make the same history. On a history that is there it goes on where that one ends. */
-#include <argp.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Writes a history of N series x M nights through store.h, with the seeded fake times of the null backend: what the
+ * benchmarks of `diff` and `site` stand on. The same arguments make the same history. On a history that is there it
+ * goes on where that one ends. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/detect.h"
@@ -13,12 +9,17 @@
 #include "stats/interval.h"
 #include "stats/summary.h"
 #include "store/store.h"
+#include <argp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define DEVICES   2
+#define DEVICES 2
 #define UPSTREAMS 10
-#define SAMPLES   11
-#define DAY_S     86400
-#define FIRST_S   1700000000
+#define SAMPLES 11
+#define DAY_S 86400
+#define FIRST_S 1700000000
 #define NIGHTS_PER_COMMIT 25 /* nights in one transaction */
 
 struct series {
@@ -41,11 +42,11 @@ struct maker {
 };
 
 static const struct argp_option options[] = {
-	{"series", 's', "N", 0, "number of series (2000)", 0},
-	{"nights", 'n', "M", 0, "number of nights to add (500)", 0},
-	{"keep-samples", 'k', "K", 0, "raw samples for the last K of them (7)", 0},
-	{"detect", 'd', NULL, 0, "decide what moved in the last night", 0},
-	{0},
+        {"series", 's', "N", 0, "number of series (2000)", 0},
+        {"nights", 'n', "M", 0, "number of nights to add (500)", 0},
+        {"keep-samples", 'k', "K", 0, "raw samples for the last K of them (7)", 0},
+        {"detect", 'd', NULL, 0, "decide what moved in the last night", 0},
+        {0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -76,7 +77,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp argp = {options, parse_option, "FILE", "Makes a history of fake nights in FILE.", NULL, NULL, NULL};
+static const struct argp argp = {
+        options, parse_option, "FILE", "Makes a history of fake nights in FILE.", NULL, NULL, NULL};
 
 /* ---- what is measured ------------------------------------------------------------------------------------------ */
 
@@ -88,17 +90,23 @@ static int put_problem(struct maker *m, size_t i, struct tk_error *err)
 	int status;
 
 	if (i % 3 == 0)
-		snprintf(text, sizeof text, "attention:b=%zu,h=16,sq=%d,d=%d,dtype=%s,causal=%zu", 1 + i % 8, 128 << (i / 3 % 6), 64 << (i / 2 % 2),
-			dtypes[1 + i / 3 % 2], i / 6 % 2);
+		snprintf(text, sizeof text, "attention:b=%zu,h=16,sq=%d,d=%d,dtype=%s,causal=%zu", 1 + i % 8,
+		        128 << (i / 3 % 6), 64 << (i / 2 % 2), dtypes[1 + i / 3 % 2], i / 6 % 2);
 	else
-		snprintf(text, sizeof text, "gemm:m=%zu,n=%d,k=%d,a=%s,tb=%c", 64 * (1 + i), 256 << (i % 5), 512 << (i % 4), dtypes[i % 2],
-			i % 2 ? 't' : 'n');
+		snprintf(text, sizeof text, "gemm:m=%zu,n=%d,k=%d,a=%s,tb=%c", 64 * (1 + i), 256 << (i % 5),
+		        512 << (i % 4), dtypes[i % 2], i % 2 ? 't' : 'n');
 	status = tk_problem_parse(p, text, err);
 	if (status)
 		return status;
 	tk_problem_title(p, title, sizeof title);
-	struct tk_problem_row row = {.text = p->text, .op = tk_problem_op_word(p), .dtype = tk_problem_dtype_word(p), .title = title,
-		.flops = tk_problem_flops(p), .bytes = tk_problem_bytes(p), .source = "bench", .family = i % 3 ? "gemm sweep" : "attention sweep"};
+	struct tk_problem_row row = {.text = p->text,
+	        .op = tk_problem_op_word(p),
+	        .dtype = tk_problem_dtype_word(p),
+	        .title = title,
+	        .flops = tk_problem_flops(p),
+	        .bytes = tk_problem_bytes(p),
+	        .source = "bench",
+	        .family = i % 3 ? "gemm sweep" : "attention sweep"};
 
 	return tk_store_put_problem(m->store, &row, &m->problem_ids[i], err);
 }
@@ -110,8 +118,10 @@ static int put_machine(struct maker *m, struct tk_error *err)
 
 	for (size_t i = 0; i < DEVICES && !status; i++) {
 		char slug[16];
-		struct tk_device_row device = {.machine_id = m->machine, .kind = "null", .name = "Null device", .arch = "null", .slug = slug};
-		struct tk_environment_row environment = {.attributes = "{\"driver\":\"1.0\",\"governor\":\"performance\"}"};
+		struct tk_device_row device = {
+		        .machine_id = m->machine, .kind = "null", .name = "Null device", .arch = "null", .slug = slug};
+		struct tk_environment_row environment = {
+		        .attributes = "{\"driver\":\"1.0\",\"governor\":\"performance\"}"};
 
 		snprintf(slug, sizeof slug, "null-%zu", i);
 		status = tk_store_put_device(m->store, &device, &m->device[i], err);
@@ -142,9 +152,16 @@ static int put_series(struct maker *m, struct tk_error *err)
 		s->upstream = i / DEVICES % UPSTREAMS;
 		s->problem = i / DEVICES / UPSTREAMS;
 		name_of_upstream(s->upstream, backend);
-		struct tk_series_row row = {.device_id = m->device[s->device], .upstream_id = m->upstream[s->upstream],
-			.problem_id = m->problem_ids[s->problem], .backend = backend, .config = "", .mode = "cold", .metric = "time", .unit = "ns",
-			.better = "lower", .role = s->upstream ? "suite" : "control"};
+		struct tk_series_row row = {.device_id = m->device[s->device],
+		        .upstream_id = m->upstream[s->upstream],
+		        .problem_id = m->problem_ids[s->problem],
+		        .backend = backend,
+		        .config = "",
+		        .mode = "cold",
+		        .metric = "time",
+		        .unit = "ns",
+		        .better = "lower",
+		        .role = s->upstream ? "suite" : "control"};
 
 		status = tk_store_put_series(m->store, &row, &s->id, err);
 	}
@@ -196,23 +213,39 @@ static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, str
 	snprintf(parent, sizeof parent, "%08llx%032zx", (unsigned long long)revision - 1, u);
 	snprintf(key, sizeof key, "artifact-%s", rev);
 	snprintf(subject, sizeof subject, "gemm: change number %llu", (unsigned long long)revision);
-	struct tk_revision_row row = {.upstream_id = m->upstream[u], .rev = rev, .parent = parent, .position = (int64_t)revision + 1,
-		.author_time_s = at_s - 7200, .commit_time_s = at_s - 3600, .author = "Somebody", .subject = subject};
+	struct tk_revision_row row = {.upstream_id = m->upstream[u],
+	        .rev = rev,
+	        .parent = parent,
+	        .position = (int64_t)revision + 1,
+	        .author_time_s = at_s - 7200,
+	        .commit_time_s = at_s - 3600,
+	        .author = "Somebody",
+	        .subject = subject};
 	int status = tk_store_put_revision(m->store, &row, &revision_id, err);
-	struct tk_build_row build = {.revision_id = revision_id, .artifact_key = key, .adapter = "null", .toolchain = "gcc 12.2.0",
-		.arch = "native", .status = "ok", .wall_s = 3, .size_bytes = 65536, .built_s = at_s};
+	struct tk_build_row build = {.revision_id = revision_id,
+	        .artifact_key = key,
+	        .adapter = "null",
+	        .toolchain = "gcc 12.2.0",
+	        .arch = "native",
+	        .status = "ok",
+	        .wall_s = 3,
+	        .size_bytes = 65536,
+	        .built_s = at_s};
 
 	if (!status)
 		status = tk_store_put_build(m->store, &build, &m->build[u], err);
 	m->revision[u] = revision;
-	struct tk_resolution_row answer = {.night_id = night, .upstream_id = m->upstream[u], .revision_id = revision_id,
-		.build_id = m->build[u], .status = fresh ? "new" : "unchanged"};
+	struct tk_resolution_row answer = {.night_id = night,
+	        .upstream_id = m->upstream[u],
+	        .revision_id = revision_id,
+	        .build_id = m->build[u],
+	        .status = fresh ? "new" : "unchanged"};
 
 	return status ? status : tk_store_put_resolution(m->store, &answer, err);
 }
 
-/* Each upstream has a step of its own in some of its problems, half of them up, half of them down; two have it in the week before
- * night 500, so that there is something to be found in it. */
+/* Each upstream has a step of its own in some of its problems, half of them up, half of them down; two have it in the
+ * week before night 500, so that there is something to be found in it. */
 static void options_of(const struct maker *m, const struct series *s, struct null_options *o)
 {
 	null_options_default(o);
@@ -227,7 +260,8 @@ static void options_of(const struct maker *m, const struct series *s, struct nul
 	}
 }
 
-static int put_run(struct maker *m, const struct series *s, int64_t night, int64_t at_s, int64_t seq, struct tk_error *err)
+static int put_run(
+        struct maker *m, const struct series *s, int64_t night, int64_t at_s, int64_t seq, struct tk_error *err)
 {
 	double samples[SAMPLES], sorted[SAMPLES];
 	const double *const lists[] = {samples};
@@ -235,11 +269,21 @@ static int put_run(struct maker *m, const struct series *s, int64_t night, int64
 	struct null_options o;
 	struct tk_summary summary;
 	struct tk_point point = {.series_id = s->id, .n = SAMPLES};
-	struct tk_run_row run = {.night_id = night, .seq = seq, .series_id = s->id, .build_id = m->build[s->upstream],
-		.environment_id = m->environment[s->device], .as_of_s = at_s, .started_s = at_s + seq, .wall_s = 0.4, .outcome = "ok",
-		.attributes = "{\"confidence\":0.95,\"launches_per_sample\":1,\"measure_s\":0.2,\"plan\":{\"algorithm\":\"\",\"capturable\":false,"
-			      "\"kernel\":\"null\",\"workspace_bytes\":0},\"sets\":4,\"stop\":\"tight\",\"verify\":{\"checked\":128,\"done\":true,"
-			      "\"max_error\":0.1,\"method\":\"rows\",\"passed\":true,\"tolerance\":1.0},\"warmup_s\":0.05}"};
+	struct tk_run_row run = {.night_id = night,
+	        .seq = seq,
+	        .series_id = s->id,
+	        .build_id = m->build[s->upstream],
+	        .environment_id = m->environment[s->device],
+	        .as_of_s = at_s,
+	        .started_s = at_s + seq,
+	        .wall_s = 0.4,
+	        .outcome = "ok",
+	        .attributes =
+	                "{\"confidence\":0.95,\"launches_per_sample\":1,\"measure_s\":0.2,\"plan\":{\"algorithm\":\"\","
+	                "\"capturable\":false,"
+	                "\"kernel\":\"null\",\"workspace_bytes\":0},\"sets\":4,\"stop\":\"tight\",\"verify\":{"
+	                "\"checked\":128,\"done\":true,"
+	                "\"max_error\":0.1,\"method\":\"rows\",\"passed\":true,\"tolerance\":1.0},\"warmup_s\":0.05}"};
 
 	options_of(m, s, &o);
 	for (size_t i = 0; i < SAMPLES; i++)
@@ -261,10 +305,18 @@ static int put_ceilings(struct maker *m, int64_t night, struct tk_error *err)
 	int status = 0;
 
 	for (size_t i = 0; i < DEVICES && !status; i++) {
-		struct tk_ceiling_row copy = {
-			.night_id = night, .device_id = m->device[i], .name = "copy", .source = "measured", .unit = "gb_per_s", .value = 100};
-		struct tk_ceiling_row f32 = {
-			.night_id = night, .device_id = m->device[i], .name = "f32", .source = "measured", .unit = "gflop_per_s", .value = 1000};
+		struct tk_ceiling_row copy = {.night_id = night,
+		        .device_id = m->device[i],
+		        .name = "copy",
+		        .source = "measured",
+		        .unit = "gb_per_s",
+		        .value = 100};
+		struct tk_ceiling_row f32 = {.night_id = night,
+		        .device_id = m->device[i],
+		        .name = "f32",
+		        .source = "measured",
+		        .unit = "gflop_per_s",
+		        .value = 1000};
 
 		status = tk_store_put_ceiling(m->store, &copy, err);
 		if (!status)
@@ -276,8 +328,14 @@ static int put_ceilings(struct maker *m, int64_t night, struct tk_error *err)
 static int put_night(struct maker *m, int64_t *id, struct tk_error *err)
 {
 	int64_t at_s = FIRST_S + (int64_t)m->night * DAY_S;
-	struct tk_night_row row = {.machine_id = m->machine, .kind = "nightly", .as_of_s = at_s, .started_s = at_s, .status = "running",
-		.seed = (int64_t)m->night, .config_hash = "bench", .tracker_version = "bench"};
+	struct tk_night_row row = {.machine_id = m->machine,
+	        .kind = "nightly",
+	        .as_of_s = at_s,
+	        .started_s = at_s,
+	        .status = "running",
+	        .seed = (int64_t)m->night,
+	        .config_hash = "bench",
+	        .tracker_version = "bench"};
 	int status = tk_store_begin_night(m->store, &row, id, err);
 
 	for (size_t u = 0; u < UPSTREAMS && !status; u++)
@@ -309,8 +367,12 @@ static int put_nights(struct maker *m, int64_t *last_id, struct tk_error *err)
 
 static int decide(struct maker *m, int64_t night, struct tk_error *err)
 {
-	struct tk_detect_options options_detect = {.min_effect = 0.02, .min_effect_ns = 50, .fdr = 0.05, .window = 10, .stale_days = 7,
-		.now_s = FIRST_S + (int64_t)m->last * DAY_S};
+	struct tk_detect_options options_detect = {.min_effect = 0.02,
+	        .min_effect_ns = 50,
+	        .fdr = 0.05,
+	        .window = 10,
+	        .stale_days = 7,
+	        .now_s = FIRST_S + (int64_t)m->last * DAY_S};
 	int64_t from_ns = tk_clock_mono_ns();
 	int status = tk_detect_night(m->store, night, &options_detect, NULL, err);
 
@@ -336,7 +398,8 @@ static int make(struct maker *m, struct tk_error *err)
 	tk_rows_free(&nights);
 	status = put_nights(m, &night, err);
 	if (!status)
-		printf("%zu series x %zu nights in %.2f s\n", m->series_count, m->nights_wanted, (double)(tk_clock_mono_ns() - from_ns) * 1e-9);
+		printf("%zu series x %zu nights in %.2f s\n", m->series_count, m->nights_wanted,
+		        (double)(tk_clock_mono_ns() - from_ns) * 1e-9);
 	if (!status && m->detect && night)
 		status = decide(m, night, err);
 	return status;

@@ -1,4 +1,5 @@
-/* Any bytes as a file of the format TK_FUZZ_FORMAT: taken as a whole, or refused with the file's name and nothing of it left behind. */
+/* Any bytes as a file of the format TK_FUZZ_FORMAT: taken as a whole, or refused with the file's name and nothing of it
+ * left behind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *const paths[] = {file};
 	/* The copy is taken back: the history is empty again for the next input. */
-	struct tk_import_request request = {.format = TK_FUZZ_FORMAT, .paths = paths, .path_count = 1, .at_s = 1, .dry_run = true};
+	struct tk_import_request request = {
+	        .format = TK_FUZZ_FORMAT, .paths = paths, .path_count = 1, .at_s = 1, .dry_run = true};
 	struct tk_import_counts counts = {0};
 	struct tk_error err = {0};
 

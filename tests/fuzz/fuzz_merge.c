@@ -1,4 +1,5 @@
-/* Bytes as the making of two small histories, which share some facts and describe others differently: a+b = b+a, (a+b)+a = a+b, a+a = a. */
+/* Bytes as the making of two small histories, which share some facts and describe others differently: a+b = b+a,
+ * (a+b)+a = a+b, a+a = a. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "store/store.h"
 
 static char dir[] = "/dev/shm/tracker-fuzz-XXXXXX";
-static struct tk_buf empty;   /* a history without rows */
+static struct tk_buf empty; /* a history without rows */
 
 static void clean_up(void)
 {
@@ -79,30 +80,53 @@ static unsigned pick(struct input *in, unsigned n)
 
 static const char *word(struct input *in)
 {
-	static const char *const words[] = {"", "a", "b", "A", "aa", "a-b", "\xff", "one rather long word that is cut somewhere in the middle of it, or so it is "
-		"hoped by those who wrote this test of what is too long for a slug"};
+	static const char *const words[] = {"", "a", "b", "A", "aa", "a-b", "\xff",
+	        "one rather long word that is cut somewhere in the middle of it, or so it is "
+	        "hoped by those who wrote this test of what is too long for a slug"};
 
 	return words[pick(in, sizeof words / sizeof words[0])];
 }
 
-static void put_night(struct tk_store *s, struct input *in, int64_t machine, int64_t device, int64_t series, int64_t build, int64_t upstream,
-	int64_t revision)
+static void put_night(struct tk_store *s, struct input *in, int64_t machine, int64_t device, int64_t series,
+        int64_t build, int64_t upstream, int64_t revision)
 {
 	static const char *const states[] = {"running", "complete", "incomplete", "failed"};
 	struct tk_error err = {0};
-	struct tk_night_row night = {.machine_id = machine, .kind = "nightly", .as_of_s = pick(in, 3), .started_s = 1000 * pick(in, 3),
-		.finished_s = pick(in, 3), .status = states[pick(in, 4)], .seed = 1, .config_hash = word(in), .tracker_version = "1", .summary = word(in)};
-	struct tk_run_row run = {.seq = pick(in, 2), .series_id = series, .build_id = build, .as_of_s = night.as_of_s, .started_s = night.started_s,
-		.wall_s = pick(in, 4), .outcome = pick(in, 2) ? "ok" : "wrong", .message = word(in), .attributes = "{}"};
+	struct tk_night_row night = {.machine_id = machine,
+	        .kind = "nightly",
+	        .as_of_s = pick(in, 3),
+	        .started_s = 1000 * pick(in, 3),
+	        .finished_s = pick(in, 3),
+	        .status = states[pick(in, 4)],
+	        .seed = 1,
+	        .config_hash = word(in),
+	        .tracker_version = "1",
+	        .summary = word(in)};
+	struct tk_run_row run = {.seq = pick(in, 2),
+	        .series_id = series,
+	        .build_id = build,
+	        .as_of_s = night.as_of_s,
+	        .started_s = night.started_s,
+	        .wall_s = pick(in, 4),
+	        .outcome = pick(in, 2) ? "ok" : "wrong",
+	        .message = word(in),
+	        .attributes = "{}"};
 	struct tk_point point = {.series_id = series, .value = 1 + pick(in, 4), .lo = 1, .hi = 9, .n = pick(in, 3)};
 	double sample = 1.5;
 	const double *const samples[] = {&sample};
 	const size_t counts[] = {pick(in, 2)};
 
 	MUST(tk_store_begin_night(s, &night, &run.night_id, &err));
-	struct tk_job_row job = {.night_id = run.night_id, .seq = run.seq, .series_id = series, .build_id = build, .backend_path = word(in), .options = ""};
-	struct tk_stage_row stage = {run.night_id, "resolve", pick(in, 2) ? "done" : "running", 1, pick(in, 2), word(in)};
-	struct tk_resolution_row answer = {run.night_id, upstream, pick(in, 2) ? revision : 0, pick(in, 2) ? build : 0, "new", word(in)};
+	struct tk_job_row job = {.night_id = run.night_id,
+	        .seq = run.seq,
+	        .series_id = series,
+	        .build_id = build,
+	        .backend_path = word(in),
+	        .options = ""};
+	struct tk_stage_row stage = {
+	        run.night_id, "resolve", pick(in, 2) ? "done" : "running", 1, pick(in, 2), word(in)};
+	struct tk_resolution_row answer = {
+	        run.night_id, upstream, pick(in, 2) ? revision : 0, pick(in, 2) ? build : 0, "new", word(in)};
 
 	MUST(tk_store_put_stage(s, &stage, &err));
 	MUST(tk_store_put_resolution(s, &answer, &err));
@@ -116,13 +140,21 @@ static void put_rows(struct tk_store *s, struct input *in)
 {
 	struct tk_error err = {0};
 	struct tk_machine_row machine = {.name = word(in), .attributes = word(in)};
-	struct tk_device_row device = {.kind = "cpu", .name = word(in), .uuid = word(in), .arch = word(in), .slug = word(in)};
+	struct tk_device_row device = {
+	        .kind = "cpu", .name = word(in), .uuid = word(in), .arch = word(in), .slug = word(in)};
 	struct tk_upstream_row upstream = {.name = word(in), .kind = "git", .url = word(in)};
 	struct tk_revision_row revision = {.rev = word(in), .position = pick(in, 4), .subject = word(in)};
-	struct tk_build_row build = {.artifact_key = word(in), .adapter = "x", .status = pick(in, 2) ? "ok" : "failed", .log = word(in)};
-	struct tk_problem_row problem = {.text = word(in), .op = "gemm", .dtype = "f32", .title = word(in), .flops = pick(in, 3)};
-	struct tk_series_row series = {.backend = word(in), .config = "", .mode = "cold", .metric = "time", .unit = "ns", .better = "lower",
-		.role = "suite"};
+	struct tk_build_row build = {
+	        .artifact_key = word(in), .adapter = "x", .status = pick(in, 2) ? "ok" : "failed", .log = word(in)};
+	struct tk_problem_row problem = {
+	        .text = word(in), .op = "gemm", .dtype = "f32", .title = word(in), .flops = pick(in, 3)};
+	struct tk_series_row series = {.backend = word(in),
+	        .config = "",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = "lower",
+	        .role = "suite"};
 	struct tk_triage_row triage = {.alert_uid = word(in), .at_s = pick(in, 3), .author = word(in), .action = "ack"};
 	int64_t revision_id, build_id, series_id, ignored;
 
@@ -194,7 +226,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < 6 && in.at < size; i++)
 		put_rows(pick(&in, 2) ? a : b, &in);
 	must_be_equal(merged((struct tk_store *[]){a, b}, 2), merged((struct tk_store *[]){b, a}, 2), "a+b = b+a");
-	must_be_equal(merged((struct tk_store *[]){a, b, a}, 3), merged((struct tk_store *[]){b, a}, 2), "(a+b)+a = a+b");
+	must_be_equal(
+	        merged((struct tk_store *[]){a, b, a}, 3), merged((struct tk_store *[]){b, a}, 2), "(a+b)+a = a+b");
 	must_be_equal(merged((struct tk_store *[]){a, a}, 2), dump(a), "a+a = a");
 	close_and_remove(a);
 	close_and_remove(b);

@@ -524,7 +524,8 @@ static void make_cpu_lab(struct lab *lab, int nights)
 		        (struct step){30, lengths[i] == 8192 ? 1.05 : 1};
 	}
 	follow(lab, 1, "control", "", problem("gemm:m=768,n=768,k=768", NULL), "control", 410e3);
-	follow(lab, 1, "control", "", problem("gemm:m=1024,n=1024,k=1024", NULL), "control", 300e3); /* faster than all: not ranked */
+	follow(lab, 1, "control", "", problem("gemm:m=1024,n=1024,k=1024", NULL), "control",
+	        300e3); /* faster than all: not ranked */
 	for (size_t i = 0; i < 4; i++) {
 		char text[100];
 		snprintf(text, sizeof text, "gemm:m=%d,n=%d,k=%d", sizes[i], sizes[i], sizes[i]);

@@ -1,11 +1,11 @@
 /* The device layer of processors: memory, a clock, telemetry. Everything is synchronous, so streams are nothing and
  * events are readings of CLOCK_MONOTONIC_RAW, which no time daemon bends. */
+#include "cpu_system.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include "cpu_system.h"
 
 #define HUGE_PAGE (2ull << 20)
 #define ALIGNMENT 4096
@@ -126,26 +126,26 @@ static int cpu_telemetry(struct tk_device *dev, struct tk_telemetry *out, struct
 const struct tk_device_ops *tk_device_entry(void)
 {
 	static const struct tk_device_ops ops = {
-		.size = sizeof ops,
-		.abi_major = TK_ABI_MAJOR,
-		.abi_minor = TK_ABI_MINOR,
-		.kind = "cpu",
-		.count = cpu_count,
-		.open = cpu_open,
-		.close = cpu_close,
-		.info = cpu_info,
-		.alloc = cpu_alloc,
-		.release = cpu_release,
-		.upload = cpu_copy,
-		.download = cpu_copy,
-		.stream_new = cpu_stream_new,
-		.stream_free = cpu_stream_free,
-		.synchronize = cpu_synchronize,
-		.event_new = cpu_event_new,
-		.event_free = cpu_event_free,
-		.event_record = cpu_event_record,
-		.event_elapsed_ns = cpu_event_elapsed_ns,
-		.telemetry = cpu_telemetry,
+	        .size = sizeof ops,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .kind = "cpu",
+	        .count = cpu_count,
+	        .open = cpu_open,
+	        .close = cpu_close,
+	        .info = cpu_info,
+	        .alloc = cpu_alloc,
+	        .release = cpu_release,
+	        .upload = cpu_copy,
+	        .download = cpu_copy,
+	        .stream_new = cpu_stream_new,
+	        .stream_free = cpu_stream_free,
+	        .synchronize = cpu_synchronize,
+	        .event_new = cpu_event_new,
+	        .event_free = cpu_event_free,
+	        .event_record = cpu_event_record,
+	        .event_elapsed_ns = cpu_event_elapsed_ns,
+	        .telemetry = cpu_telemetry,
 	};
 	return &ops;
 }

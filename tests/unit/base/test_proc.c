@@ -53,7 +53,9 @@ static void output_and_exit_code(void **state)
 	assert_int_equal(err.status, TK_EIO);
 	assert_string_equal(err.message, "sh: exit code 3: err");
 	memset(&err, 0, sizeof err);
-	assert_int_equal(run("printf 'fatal: no such repository\\n\\nPlease make sure\\n' >&2; exit 128", (struct tk_proc_spec){0}), TK_OK);
+	assert_int_equal(run("printf 'fatal: no such repository\\n\\nPlease make sure\\n' >&2; exit 128",
+	                         (struct tk_proc_spec){0}),
+	        TK_OK);
 	assert_string_equal(err.message, "sh: exit code 128: fatal: no such repository");
 	assert_int_equal(run("exit 0", (struct tk_proc_spec){0}), TK_OK);
 	assert_int_equal(r.exit_code, 0);

@@ -171,12 +171,15 @@ static void clean_text(void **state)
 	expect_clean("bad \xff\xc3 end", 64, "bad \xef\xbf\xbd\xef\xbf\xbd end");
 	expect_clean("overlong \xc0\xaf", 64, "overlong \xef\xbf\xbd\xef\xbf\xbd");
 	expect_clean("surrogate \xed\xa0\x80", 64, "surrogate \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-	expect_clean("rtl \xe2\x80\xae" "evil", 64, "rtl  evil");
+	expect_clean("rtl \xe2\x80\xae"
+	             "evil",
+	        64, "rtl  evil");
 	expect_clean("c1 \xc2\x85 end", 64, "c1   end");
 	expect_clean("0123456789", 11, "0123456789");
 	expect_clean("0123456789", 10, "012345...");
 	expect_clean("0123\xc3\xa9\xc3\xa9\xc3\xa9", 10, "0123\xc3\xa9...");
-	expect_clean("<script>alert('\"&')</script>", 64, "<script>alert('\"&')</script>");    /* escaping is the page's work */
+	expect_clean(
+	        "<script>alert('\"&')</script>", 64, "<script>alert('\"&')</script>"); /* escaping is the page's work */
 }
 
 static void decoding_says_what_is_utf8(void **state)
@@ -201,9 +204,15 @@ static void nothing_steers_a_terminal(void **state)
 	        {"plain \xc3\xa9\xe2\x96\x81", "", "plain \xc3\xa9\xe2\x96\x81"},
 	        {"a\x1b[31mb\nc\td", "", "a?[31mb?c?d"},
 	        {"a\nb\tc\r", "\n\t", "a\nb\tc?"},
-	        {"csi \xc2\x9b" "31m", "", "csi ??31m"},
-	        {"raw \x9b" "31m \xff", "", "raw ?31m ?"},
-	        {"rtl \xe2\x80\xae" "x", "", "rtl ???x"},
+	        {"csi \xc2\x9b"
+	         "31m",
+	                "", "csi ??31m"},
+	        {"raw \x9b"
+	         "31m \xff",
+	                "", "raw ?31m ?"},
+	        {"rtl \xe2\x80\xae"
+	         "x",
+	                "", "rtl ???x"},
 	        {"del \x7f", "", "del ?"},
 	        {"cut \xe2\x80", "", "cut ??"},
 	        {"", "", ""},

@@ -1,6 +1,6 @@
 /* Builds of a real upstream with a real compiler: the cache, the failures, the limits. */
-#include <sys/wait.h>
 #include "project.h"
+#include <sys/wait.h>
 
 static void builds_once(void **state)
 {
@@ -18,7 +18,7 @@ static void builds_once(void **state)
 	assert_string_equal(a->upstream, "toy");
 	assert_string_equal(a->adapter, "toy");
 	assert_true(!strncmp(a->toolchain, "gcc ", 4) || !strncmp(a->toolchain, "clang ", 6));
-	assert_null(strchr(a->toolchain, ','));    /* cc is the only tool */
+	assert_null(strchr(a->toolchain, ',')); /* cc is the only tool */
 	bool found = false;
 	for (size_t i = 0; i < a->backends[0].kernel_count; i++)
 		found |= !strcmp(a->backends[0].kernels[i].name, "tk_backend_entry");
@@ -28,7 +28,9 @@ static void builds_once(void **state)
 	assert_string_equal(again->key, a->key);
 	assert_string_equal(again->backends[0].code_hash, a->backends[0].code_hash);
 	assert_int_equal(again->backends[0].kernel_count, a->backends[0].kernel_count);
-	sh(p->s, "test -z \"$(ls cache/work)\" && test -z \"$(ls -A cache/artifacts | grep '^[.]')\"");    /* nothing is left lying about */
+	sh(p->s, "test -z \"$(ls cache/work)\" && test -z \"$(ls -A cache/artifacts | grep '^[.]')\""); /* nothing is
+	                                                                                                   left lying
+	                                                                                                   about */
 	tk_artifact_free(again);
 	tk_artifact_free(a);
 }
@@ -52,7 +54,8 @@ static void key_changes(void **state)
 	other = build_newest(p);
 	assert_string_not_equal(other->key, base->key);
 	tk_artifact_free(other);
-	sh(p->s, "echo abi >kernels/abi/tracker_abi.h && echo '# a comment' >adapters/toy/inputs && echo in.c >>adapters/toy/inputs && echo 1 >kernels/in.c");
+	sh(p->s, "echo abi >kernels/abi/tracker_abi.h && echo '# a comment' >adapters/toy/inputs && echo in.c "
+	         ">>adapters/toy/inputs && echo 1 >kernels/in.c");
 	struct tk_artifact *one = build_newest(p);
 	sh(p->s, "echo 2 >kernels/in.c");
 	struct tk_artifact *two = build_newest(p);
@@ -107,7 +110,7 @@ static void expect_failure(struct project *p, const char *script, enum tk_build_
 	assert_true(tk_file_exists(a->log_path));
 	tk_artifact_free(a);
 	a = build_newest(p);
-	assert_true(a->cached);                    /* failures are remembered */
+	assert_true(a->cached); /* failures are remembered */
 	assert_int_equal(a->status, status);
 	tk_artifact_free(a);
 }
@@ -115,21 +118,24 @@ static void expect_failure(struct project *p, const char *script, enum tk_build_
 static void failures(void **state)
 {
 	struct project *p = *state;
-	expect_failure(p, "echo fine; echo 'toy.c:3:1: error: no <such> \"thing\"'; echo 'later: error: two'; exit 1", TK_BUILD_FAILED,
-		"toy.c:3:1: error: no <such> \"thing\"");
+	expect_failure(p, "echo fine; echo 'toy.c:3:1: error: no <such> \"thing\"'; echo 'later: error: two'; exit 1",
+	        TK_BUILD_FAILED, "toy.c:3:1: error: no <such> \"thing\"");
 	expect_failure(p, "echo 'only this line'; exit 7", TK_BUILD_FAILED, "only this line");
 	expect_failure(p, "exit 7", TK_BUILD_FAILED, "exit code 7");
 	expect_failure(p, "kill -SEGV $$", TK_BUILD_FAILED, "signal");
-	expect_failure(p, "printf 'bad \\033[31m\\377 error: x\\n'; exit 1", TK_BUILD_FAILED, "bad  [31m\xef\xbf\xbd error: x");
+	expect_failure(p, "printf 'bad \\033[31m\\377 error: x\\n'; exit 1", TK_BUILD_FAILED,
+	        "bad  [31m\xef\xbf\xbd error: x");
 	expect_failure(p, "true", TK_BUILD_FAILED, "the build left no lib/tk_backend_*.so");
 	expect_failure(p, "mkdir $TK_OUT/lib; echo x >$TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
-		"lib/tk_backend_a.so: it is not a 64-bit ELF shared object");
+	        "lib/tk_backend_a.so: it is not a 64-bit ELF shared object");
 	expect_failure(p, "mkdir $TK_OUT/lib; ln -s /etc/passwd $TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
-		"lib/tk_backend_a.so: it is not");
-	expect_failure(p, COMPILE "\nmv $TK_OUT/lib/tk_backend_toy.so \"$TK_OUT/lib/tk_backend_<b>.so\"", TK_BUILD_FAILED,
-		"\"<b>\" is not a backend's name");
-	expect_failure(p, "mkdir $TK_OUT/lib; echo 'int x(void){return 1;}' | $CC -xc -shared -fPIC -o $TK_OUT/lib/tk_backend_a.so -", TK_BUILD_FAILED,
-		"does not export tk_backend_entry");
+	        "lib/tk_backend_a.so: it is not");
+	expect_failure(p, COMPILE "\nmv $TK_OUT/lib/tk_backend_toy.so \"$TK_OUT/lib/tk_backend_<b>.so\"",
+	        TK_BUILD_FAILED, "\"<b>\" is not a backend's name");
+	expect_failure(p,
+	        "mkdir $TK_OUT/lib; echo 'int x(void){return 1;}' | $CC -xc -shared -fPIC -o "
+	        "$TK_OUT/lib/tk_backend_a.so -",
+	        TK_BUILD_FAILED, "does not export tk_backend_entry");
 	expect_failure(p, COMPILE " -Wl,-rpath,$PWD", TK_BUILD_FAILED, "has the run path ");
 	expect_failure(p, "sed -i s/float/flaot/ $TK_SRC/toy.c\n" COMPILE, TK_BUILD_FAILED, "error: unknown type name");
 }
@@ -149,7 +155,8 @@ static void failed_is_retried(void **state)
 {
 	struct project *p = *state;
 	setenv("TRACKER_NOW", "2026-03-02T00:00:00Z", 1);
-	write_adapter(p, "test -e \"${TK_SRC%/cache/*}/repaired\" || { echo 'error: the disk was bad'; exit 1; }\n" COMPILE);
+	write_adapter(
+	        p, "test -e \"${TK_SRC%/cache/*}/repaired\" || { echo 'error: the disk was bad'; exit 1; }\n" COMPILE);
 	struct tk_artifact *a = build_newest(p);
 	assert_int_equal(a->status, TK_BUILD_FAILED);
 	tk_artifact_free(a);
@@ -240,15 +247,18 @@ static void relocatable(void **state)
 {
 	struct project *p = *state;
 	struct tk_artifact *a = build_newest(p);
-	sh(p->s, "cp '%s' here.so && rm -rf cache up && echo 'const void *tk_backend_entry(void); int main(void) { return !tk_backend_entry(); }' >m.c && "
-	      "cc -o m m.c ./here.so && ./m", a->backends[0].path);
+	sh(p->s,
+	        "cp '%s' here.so && rm -rf cache up && echo 'const void *tk_backend_entry(void); int main(void) { "
+	        "return !tk_backend_entry(); }' >m.c && "
+	        "cc -o m m.c ./here.so && ./m",
+	        a->backends[0].path);
 	tk_artifact_free(a);
 }
 
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, project_open, project_close)
-	const struct CMUnitTest tests[] = {T(builds_once), T(key_changes), T(same_code_other_commit), T(failures), T(limits), T(failed_is_retried),
-		T(not_even_tried), T(concurrent), T(installed), T(relocatable)};
+	const struct CMUnitTest tests[] = {T(builds_once), T(key_changes), T(same_code_other_commit), T(failures),
+	        T(limits), T(failed_is_retried), T(not_even_tried), T(concurrent), T(installed), T(relocatable)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,11 +16,11 @@ static void other_machine(void **state)
 	assert_string_equal(b->toolchain, a->toolchain);
 	assert_string_equal(b->revision, a->revision);
 	OK(tk_artifact_import(there, file, &n, err));
-	assert_int_equal(n, 0);                    /* it was there already */
+	assert_int_equal(n, 0); /* it was there already */
 	p->spec.cache_dir = there;
 	tk_artifact_free(b);
 	b = build_newest(p);
-	assert_true(b->cached);                    /* the measuring host builds nothing */
+	assert_true(b->cached); /* the measuring host builds nothing */
 	tk_artifact_free(b);
 	tk_artifact_free(a);
 	free(file);
@@ -66,7 +66,10 @@ static void expect_refused(const struct project *p, const char *message)
 /* Packs the folder x after a change to it. */
 static void repack(const struct project *p, const char *key, const char *change)
 {
-	sh(p->s, "rm -rf x bad.tar.zst && mkdir x && cp -r cache/artifacts/%s x/ && cd x/%s && %s && cd .. && tar -cf - * | zstd -q -o ../bad.tar.zst", key, key, change);
+	sh(p->s,
+	        "rm -rf x bad.tar.zst && mkdir x && cp -r cache/artifacts/%s x/ && cd x/%s && %s && cd .. && tar -cf - "
+	        "* | zstd -q -o ../bad.tar.zst",
+	        key, key, change);
 }
 
 static void hostile_bundles(void **state)
@@ -101,7 +104,8 @@ static void hostile_bundles(void **state)
 	expect_refused(p, "expected folders named by an artifact's key");
 	repack(p, a->key, "cd .. && mv * 1111111111111111111111111111111111111111111111111111111111111111 && cd 111*");
 	expect_refused(p, "has the manifest of");
-	sh(p->s, "rm -f bad.tar.zst && echo escaped >e && tar --transform='s:^e$:../../../escaped:' -P -cf - e | zstd -q -o bad.tar.zst");
+	sh(p->s, "rm -f bad.tar.zst && echo escaped >e && tar --transform='s:^e$:../../../escaped:' -P -cf - e | zstd "
+	         "-q -o bad.tar.zst");
 	expect_refused(p, "");
 	sh(p->s, "rm -f bad.tar.zst && head -c 3000 cache/artifacts/%s/lib/tk_backend_toy.so >bad.tar.zst", a->key);
 	expect_refused(p, "");
@@ -138,7 +142,8 @@ static void eviction(void **state)
 	assert_int_equal(n, 3);
 	tk_names_free(keys, n);
 	/* room for two: the oldest is kept, so that the next oldest goes */
-	OK(tk_artifact_evict(p->s->cache, (uint64_t)(tk_dir_size(a[0]->dir) * 2 + tk_dir_size(a[0]->dir) / 2), keep, 1, err));
+	OK(tk_artifact_evict(
+	        p->s->cache, (uint64_t)(tk_dir_size(a[0]->dir) * 2 + tk_dir_size(a[0]->dir) / 2), keep, 1, err));
 	assert_true(tk_dir_exists(a[0]->dir));
 	assert_true(tk_dir_exists(a[1]->dir));
 	assert_false(tk_dir_exists(a[2]->dir));
@@ -149,7 +154,7 @@ static void eviction(void **state)
 	tk_names_free(keys, n);
 	for (size_t i = 0; i < 3; i++)
 		tk_artifact_free(a[i]);
-	struct tk_artifact *b = build_newest(p);       /* and can be built again */
+	struct tk_artifact *b = build_newest(p); /* and can be built again */
 	assert_false(b->cached);
 	tk_artifact_free(b);
 }
@@ -172,6 +177,7 @@ static void damaged(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, project_open, project_close)
-	const struct CMUnitTest tests[] = {T(other_machine), T(export_refuses), T(hostile_bundles), T(eviction), T(damaged)};
+	const struct CMUnitTest tests[] = {
+	        T(other_machine), T(export_refuses), T(hostile_bundles), T(eviction), T(damaged)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

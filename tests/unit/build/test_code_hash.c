@@ -6,11 +6,14 @@
 
 static void compile(const struct scratch *s, const char *name, const char *options, const char *code)
 {
-	sh(s, "mkdir -p '%s.d' && cat >'%s.d/source.c' <<'END'\n%s\nEND\ncc -O2 -fPIC -shared -Wl,--emit-relocs %s -o '%s.so' '%s.d/source.c'", name, name,
-		code, options, name, name);
+	sh(s,
+	        "mkdir -p '%s.d' && cat >'%s.d/source.c' <<'END'\n%s\nEND\ncc -O2 -fPIC -shared -Wl,--emit-relocs %s "
+	        "-o '%s.so' '%s.d/source.c'",
+	        name, name, code, options, name, name);
 }
 
-static void hash(const struct scratch *s, const char *name, const char *glob, char hex[TK_HASH_HEX_SIZE], struct tk_kernel_symbol **k, size_t *n)
+static void hash(const struct scratch *s, const char *name, const char *glob, char hex[TK_HASH_HEX_SIZE],
+        struct tk_kernel_symbol **k, size_t *n)
 {
 	struct tk_error err = {0};
 	char *path = NULL;
@@ -24,14 +27,16 @@ static void hash(const struct scratch *s, const char *name, const char *glob, ch
 	"static const float table[4] = {1, 2, 3, 4};\n" \
 	"const char *version(void) { return \"" version " \" __FILE__ \" \" __DATE__ __TIME__; }\n" \
 	"int helper(const char *s) { int n = 0; while (*s++) n = n * 33 + *s; return n; }\n" \
-	"float kernel(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s += " factor " * x[i] * table[i & 3]; return s + helper(version()); }\n"
+	"float kernel(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s += " factor \
+	" * x[i] * table[i & 3]; return s + helper(version()); }\n"
 
 static void strings_do_not_count(void **state)
 {
 	const struct scratch *s = *state;
 	char a[TK_HASH_HEX_SIZE], b[TK_HASH_HEX_SIZE], c[TK_HASH_HEX_SIZE], d[TK_HASH_HEX_SIZE];
 	compile(s, "a", "-Wl,--build-id", CODE("1.0", "3.0f"));
-	compile(s, "b-in-a-folder-with-a-longer-name", "-Wl,--build-id=0x1234", CODE("1.0.17-git-deadbeef-and-more-words", "3.0f"));
+	compile(s, "b-in-a-folder-with-a-longer-name", "-Wl,--build-id=0x1234",
+	        CODE("1.0.17-git-deadbeef-and-more-words", "3.0f"));
 	compile(s, "c", "", CODE("1.0", "5.0f - i"));
 	compile(s, "d", "-O1", CODE("1.0", "3.0f"));
 	hash(s, "a", NULL, a, NULL, NULL);
@@ -63,7 +68,7 @@ static void functions(void **state)
 	hash(s, "a", "helper", hex, &k, &n);
 	hash(s, "b", "helper", hex, &other, &m);
 	assert_int_equal(n, 1);
-	assert_string_equal(k[0].code_hash, other[0].code_hash);    /* it moved, it did not change */
+	assert_string_equal(k[0].code_hash, other[0].code_hash); /* it moved, it did not change */
 	free(k);
 	free(other);
 	hash(s, "a", NULL, hex, &k, &n);
@@ -95,15 +100,18 @@ static void names(void **state)
 	size_t n = 0;
 	memset(name, 'q', 400);
 	name[400] = '\0';
-	snprintf(code, sizeof(code), "int %s_1(int x) { return x * 3; }\nint %s_2(int x) { return x * 5; }", name, name);
+	snprintf(
+	        code, sizeof(code), "int %s_1(int x) { return x * 3; }\nint %s_2(int x) { return x * 5; }", name, name);
 	compile(s, "a", "", code);
 	hash(s, "a", "qqq*", hex, &k, &n);
 	assert_int_equal(n, 2);
 	assert_string_not_equal(k[0].name, k[1].name);
 	assert_true(strlen(k[0].name) < sizeof(k[0].name));
 	free(k);
-	sh(s, "printf 'static __attribute__((noinline)) int same(int x) { return x * 7 + 1; } int one(int x) { return same(x); }' >1.c && "
-	      "printf 'static __attribute__((noinline)) int same(int x) { return x * 9 - 2; } int two(int x) { return same(x); }' >2.c && "
+	sh(s, "printf 'static __attribute__((noinline)) int same(int x) { return x * 7 + 1; } int one(int x) { return "
+	      "same(x); }' >1.c && "
+	      "printf 'static __attribute__((noinline)) int same(int x) { return x * 9 - 2; } int two(int x) { return "
+	      "same(x); }' >2.c && "
 	      "cc -O1 -fPIC -shared -o s.so 1.c 2.c");
 	hash(s, "s", "same", hex, &k, &n);
 	assert_int_equal(n, 2);
@@ -129,7 +137,8 @@ static void expect_refused(const struct scratch *s, const char *file, const char
 static void not_objects(void **state)
 {
 	const struct scratch *s = *state;
-	sh(s, "echo text >text && : >empty && echo 'int main(void){return 0;}' >m.c && cc -c -o m.o m.c && ar rc lib.a m.o");
+	sh(s, "echo text >text && : >empty && echo 'int main(void){return 0;}' >m.c && cc -c -o m.o m.c && ar rc lib.a "
+	      "m.o");
 	expect_refused(s, "text", "it is not a 64-bit ELF shared object");
 	expect_refused(s, "empty", "it is not a 64-bit ELF shared object");
 	expect_refused(s, "m.o", "it is not a 64-bit ELF shared object");
@@ -155,7 +164,9 @@ static void damaged(void **state)
 		const size_t length = i < 100 ? size * i / 100 : size;
 		for (unsigned j = 0; i >= 100 && j < 4; j++) {
 			random = random * 1664525u + 1013904223u;
-			const size_t from = random & 0x10000000u ? 0 : size > 4096 ? size - 4096 : 0;     /* headers lie at both ends */
+			const size_t from = random & 0x10000000u ? 0
+			                    : size > 4096        ? size - 4096
+			                                         : 0; /* headers lie at both ends */
 			const size_t range = random & 0x10000000u ? 512 : size - from;
 			copy[from + (random >> 4) % range] = (unsigned char)(random >> 20);
 		}
@@ -178,6 +189,7 @@ static void damaged(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
-	const struct CMUnitTest tests[] = {T(strings_do_not_count), T(functions), T(targets_count), T(names), T(not_objects), T(damaged)};
+	const struct CMUnitTest tests[] = {
+	        T(strings_do_not_count), T(functions), T(targets_count), T(names), T(not_objects), T(damaged)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,13 @@
-/* Night after night: alerts open once and close, verdicts and change points are kept, flat noise raises next to no alarm. */
+/* Night after night: alerts open once and close, verdicts and change points are kept, flat noise raises next to no
+ * alarm. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "base/rng.h"
 #include "world.h"
@@ -62,10 +63,14 @@ static void a_step_is_one_alert_until_it_recovers(void **state)
 	for (int day = 0; day < 45; day++) {
 		double level = day < 25 ? 1e6 : day < 35 ? 1.1e6 : 1.001e6;
 		enum tk_diff_status s = live(&w, day, level * (1 + 0.003 * tk_rng_normal(&rng)), reason);
-		enum tk_diff_status want = day == 0 ? TK_DIFF_NEW : day == 25 ? TK_DIFF_REGRESSED : day == 35 ? TK_DIFF_RECOVERED : TK_DIFF_SAME;
+		enum tk_diff_status want = day == 0    ? TK_DIFF_NEW
+		                           : day == 25 ? TK_DIFF_REGRESSED
+		                           : day == 35 ? TK_DIFF_RECOVERED
+		                                       : TK_DIFF_SAME;
 
 		if (s != want)
-			fail_msg("night %d: %s (%s), expected %s", day, tk_diff_status_word(s), reason, tk_diff_status_word(want));
+			fail_msg("night %d: %s (%s), expected %s", day, tk_diff_status_word(s), reason,
+			        tk_diff_status_word(want));
 		expect_alerts(&w, day >= 25 && day < 35, day >= 35);
 		if (day == 26)
 			assert_non_null(strstr(reason, "still at the level of the alert of 2026-01-26 (rev25)"));
@@ -93,7 +98,8 @@ static void an_acknowledged_step_is_acked(void **state)
 	struct world w;
 	struct tk_rng rng;
 	struct tk_rows a;
-	struct tk_triage_row t = {.at_s = WORLD_START, .author = "me", .action = "ack", .note = "wanted: more accurate"};
+	struct tk_triage_row t = {
+	        .at_s = WORLD_START, .author = "me", .action = "ack", .note = "wanted: more accurate"};
 	struct tk_diff_report r;
 	char reason[512];
 	int64_t id;
@@ -131,7 +137,8 @@ static void an_improvement_is_news_once(void **state)
 	tk_rng_seed(&rng, 13);
 	world_open(&w, NULL);
 	for (int day = 0; day < 32; day++) {
-		enum tk_diff_status s = live(&w, day, (day < 25 ? 1e6 : 0.9e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
+		enum tk_diff_status s =
+		        live(&w, day, (day < 25 ? 1e6 : 0.9e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
 
 		if (day)
 			assert_int_equal(s, day == 25 ? TK_DIFF_IMPROVED : TK_DIFF_SAME);
@@ -140,7 +147,8 @@ static void an_improvement_is_news_once(void **state)
 	world_close(&w);
 }
 
-/* A small step that one night cannot prove is found when the next ones bear it out, and blamed on the right revision. */
+/* A small step that one night cannot prove is found when the next ones bear it out, and blamed on the right revision.
+ */
 static void late_evidence_counts(void **state)
 {
 	struct world w;
@@ -152,7 +160,8 @@ static void late_evidence_counts(void **state)
 	tk_rng_seed(&rng, 14);
 	world_open(&w, NULL);
 	for (int day = 0; day < 30; day++)
-		found += live(&w, day, (day < 25 ? 1e6 : 1.035e6) * (1 + 0.008 * tk_rng_normal(&rng)), reason) == TK_DIFF_REGRESSED;
+		found += live(&w, day, (day < 25 ? 1e6 : 1.035e6) * (1 + 0.008 * tk_rng_normal(&rng)), reason) ==
+		         TK_DIFF_REGRESSED;
 	assert_int_equal(found, 1);
 	a = alerts(&w);
 	assert_int_equal(a.count, 1);
@@ -218,7 +227,7 @@ static void flat_noise_raises_next_to_no_alarm(void **state)
 		}
 	}
 	assert_int_equal(words, SERIES * (NIGHTS - FIRST));
-	assert_in_range(alarms, 0, 4);                    /* under 1 in 1,000 series-nights */
+	assert_in_range(alarms, 0, 4); /* under 1 in 1,000 series-nights */
 	assert_in_range(unsure, 0, words / 50);
 	world_close(&w);
 }
@@ -226,12 +235,12 @@ static void flat_noise_raises_next_to_no_alarm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_step_is_one_alert_until_it_recovers),
-		cmocka_unit_test(an_acknowledged_step_is_acked),
-		cmocka_unit_test(an_improvement_is_news_once),
-		cmocka_unit_test(late_evidence_counts),
-		cmocka_unit_test(a_backfilled_night_is_no_reason_to_miss_the_others),
-		cmocka_unit_test(flat_noise_raises_next_to_no_alarm),
+	        cmocka_unit_test(a_step_is_one_alert_until_it_recovers),
+	        cmocka_unit_test(an_acknowledged_step_is_acked),
+	        cmocka_unit_test(an_improvement_is_news_once),
+	        cmocka_unit_test(late_evidence_counts),
+	        cmocka_unit_test(a_backfilled_night_is_no_reason_to_miss_the_others),
+	        cmocka_unit_test(flat_noise_raises_next_to_no_alarm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* Every word of a diff on a real history, with the reason that goes with it. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "base/rng.h"
 #include "world.h"
@@ -16,8 +16,9 @@ static void expect(const struct tk_diff_report *r, const char *problem, enum tk_
 	const struct tk_diff_row *row = world_row(r, "b", problem);
 
 	if (row->status != want)
-		fail_msg("%s: %s (%s; %+.4f, threshold %.4f, p %.3g, q %.3g), expected %s", problem, tk_diff_status_word(row->status), row->reason,
-			row->change, row->threshold, row->p, row->q, tk_diff_status_word(want));
+		fail_msg("%s: %s (%s; %+.4f, threshold %.4f, p %.3g, q %.3g), expected %s", problem,
+		        tk_diff_status_word(row->status), row->reason, row->change, row->threshold, row->p, row->q,
+		        tk_diff_status_word(want));
 }
 
 static void expect_reason(const struct tk_diff_report *r, const char *problem, const char *part)
@@ -56,9 +57,10 @@ static void two_nights_over_two_revisions(void **state)
 	world_point(&w, "b", "slower", 1e6), world_point(&w, "b", "faster", 1e6), world_point(&w, "b", "same", 1e6);
 	world_build(&w, "bbb", 13, "b", "h2", "Spoil the blocking");
 	world_night(&w, 1, "nightly");
-	world_point(&w, "b", "slower", 1.4e6), world_point(&w, "b", "faster", 0.6e6), world_point(&w, "b", "same", 1.008e6);
+	world_point(&w, "b", "slower", 1.4e6), world_point(&w, "b", "faster", 0.6e6),
+	        world_point(&w, "b", "same", 1.008e6);
 	world_point(&w, "b", "new", 1e6);
-	for (int since = -5; since <= 1; since += 6) {       /* both nights in the range; only the second */
+	for (int since = -5; since <= 1; since += 6) { /* both nights in the range; only the second */
 		const struct tk_diff_row *row;
 
 		r = world_diff(&w, since);
@@ -71,7 +73,8 @@ static void two_nights_over_two_revisions(void **state)
 		assert_string_equal(row->bad_rev, "bbb");
 		assert_string_equal(row->bad_subject, "Spoil the blocking");
 		assert_int_equal(row->commits_between, 3);
-		assert_true(fabs(row->change - 0.4) < 1e-9 && row->change_lo < 0.4 && row->change_hi > 0.4 && row->q < 0.05);
+		assert_true(fabs(row->change - 0.4) < 1e-9 && row->change_lo < 0.4 && row->change_hi > 0.4 &&
+		            row->q < 0.05);
 		assert_int_equal(r.compared, 3);
 		assert_int_equal(r.by_status[TK_DIFF_REGRESSED], 1);
 		assert_ptr_equal(row, &r.rows[0]);
@@ -94,8 +97,10 @@ static void outcomes(void **state)
 	world_point(&w, "b", "dropped", 1e6), world_fail(&w, "b", "undone", "unsupported", "no bf16");
 	world_build(&w, "bbb", 2, "b", "h2", "");
 	world_night(&w, 1, "nightly");
-	world_fail(&w, "b", "breaks", "crashed", "signal 6\nat once"), world_fail(&w, "b", "wrong", "wrong", "row 3: got nan");
-	world_point(&w, "b", "mended", 1e6), world_fail(&w, "b", "broken", "timeout", "no answer"), world_fail(&w, "b", "never", "failed", "");
+	world_fail(&w, "b", "breaks", "crashed", "signal 6\nat once"),
+	        world_fail(&w, "b", "wrong", "wrong", "row 3: got nan");
+	world_point(&w, "b", "mended", 1e6), world_fail(&w, "b", "broken", "timeout", "no answer"),
+	        world_fail(&w, "b", "never", "failed", "");
 	world_fail(&w, "b", "none", "unsupported", ""), world_fail(&w, "b", "undone", "unsupported", "no bf16");
 	world_fail(&w, "b", "dropped", "unsupported", "no bf16");
 	world_fail(&w, "b", "late", "skipped", "the budget was spent"), world_fail(&w, "b", "later", "skipped", "");
@@ -133,7 +138,7 @@ static void old_data_is_stale(void **state)
 	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
 	expect(&r, "p", TK_DIFF_STALE), expect_reason(&r, "p", "old");
 	tk_diff_report_free(&r);
-	range.since_s = o.now_s - 7 * WORLD_DAY;             /* nothing at all in the range */
+	range.since_s = o.now_s - 7 * WORLD_DAY; /* nothing at all in the range */
 	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
 	expect(&r, "p", TK_DIFF_STALE);
 	assert_int_equal(r.compared, 0);
@@ -219,7 +224,8 @@ static void same_machine_code_cannot_be_the_code(void **state)
 	r = world_diff(&w, 24);
 	expect(&r, "alone", TK_DIFF_UNSURE), expect_reason(&r, "alone", "same machine code before and after");
 	assert_true(world_row(&r, "b", "alone")->same_code);
-	expect(&r, "kernel", TK_DIFF_ENVIRONMENT), expect_reason(&r, "kernel", "environment changed: kernel none -> 6.9");
+	expect(&r, "kernel", TK_DIFF_ENVIRONMENT),
+	        expect_reason(&r, "kernel", "environment changed: kernel none -> 6.9");
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
@@ -325,14 +331,16 @@ static void filters_choose(void **state)
 {
 	struct world w;
 	struct tk_detect_options o;
-	const char *filters[] = {"backend:B", "problem:p*", "problem:q", NULL}, *bad[] = {"backnd:x", NULL}, *no_key[] = {"x", NULL};
+	const char *filters[] = {"backend:B", "problem:p*", "problem:q", NULL}, *bad[] = {"backnd:x", NULL},
+	           *no_key[] = {"x", NULL};
 	struct tk_diff_range range = {.since_s = 0, .until_s = INT64_MAX, .filters = filters};
 	struct tk_diff_report r;
 
 	world_open(&w, NULL);
 	world_build(&w, "aaa", 1, "b", "h1", "");
 	world_night(&w, 0, "nightly");
-	world_point(&w, "b", "p1", 1e6), world_point(&w, "b", "q", 1e6), world_point(&w, "b", "r", 1e6), world_point(&w, "c", "p1", 1e6);
+	world_point(&w, "b", "p1", 1e6), world_point(&w, "b", "q", 1e6), world_point(&w, "b", "r", 1e6),
+	        world_point(&w, "c", "p1", 1e6);
 	o = world_options(&w);
 	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
 	assert_int_equal(r.count, 2);
@@ -379,19 +387,19 @@ static void an_empty_history(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_nights_over_two_revisions),
-		cmocka_unit_test(outcomes),
-		cmocka_unit_test(old_data_is_stale),
-		cmocka_unit_test(nothing_is_stale_where_a_past_night_is_asked_for),
-		cmocka_unit_test(what_the_machine_did_is_not_the_code),
-		cmocka_unit_test(same_machine_code_cannot_be_the_code),
-		cmocka_unit_test(a_new_driver_alone_is_not_comparable),
-		cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),
-		cmocka_unit_test(higher_can_be_better),
-		cmocka_unit_test(both_thresholds_must_be_exceeded),
-		cmocka_unit_test(filters_choose),
-		cmocka_unit_test(words_and_marks),
-		cmocka_unit_test(an_empty_history),
+	        cmocka_unit_test(two_nights_over_two_revisions),
+	        cmocka_unit_test(outcomes),
+	        cmocka_unit_test(old_data_is_stale),
+	        cmocka_unit_test(nothing_is_stale_where_a_past_night_is_asked_for),
+	        cmocka_unit_test(what_the_machine_did_is_not_the_code),
+	        cmocka_unit_test(same_machine_code_cannot_be_the_code),
+	        cmocka_unit_test(a_new_driver_alone_is_not_comparable),
+	        cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),
+	        cmocka_unit_test(higher_can_be_better),
+	        cmocka_unit_test(both_thresholds_must_be_exceeded),
+	        cmocka_unit_test(filters_choose),
+	        cmocka_unit_test(words_and_marks),
+	        cmocka_unit_test(an_empty_history),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

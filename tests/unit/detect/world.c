@@ -65,18 +65,38 @@ void world_environment(struct world *w, const char *attributes)
 	must(w, tk_store_put_environment(w->store, &e, &w->environment, &w->err));
 }
 
-void world_build(struct world *w, const char *rev, int64_t position, const char *backend, const char *hash, const char *subject)
+void world_build(
+        struct world *w, const char *rev, int64_t position, const char *backend, const char *hash, const char *subject)
 {
-	const struct tk_revision_row r = {.upstream_id = w->upstream, .rev = rev, .parent = "", .position = position,
-		.commit_time_s = WORLD_START, .author_time_s = WORLD_START, .author = "A", .subject = subject};
-	struct tk_build_row b = {.artifact_key = rev, .adapter = "a", .toolchain = "cc", .flags = "", .arch = "x86-64", .status = "ok",
-		.message = "", .log = "", .built_s = WORLD_START};
+	const struct tk_revision_row r = {.upstream_id = w->upstream,
+	        .rev = rev,
+	        .parent = "",
+	        .position = position,
+	        .commit_time_s = WORLD_START,
+	        .author_time_s = WORLD_START,
+	        .author = "A",
+	        .subject = subject};
+	struct tk_build_row b = {.artifact_key = rev,
+	        .adapter = "a",
+	        .toolchain = "cc",
+	        .flags = "",
+	        .arch = "x86-64",
+	        .status = "ok",
+	        .message = "",
+	        .log = "",
+	        .built_s = WORLD_START};
 
 	must(w, tk_store_put_revision(w->store, &r, &b.revision_id, &w->err));
 	must(w, tk_store_put_build(w->store, &b, &w->build, &w->err));
 	if (hash) {
-		const struct tk_kernel_row k = {.build_id = w->build, .backend = backend, .name = "", .code_hash = hash, .size_bytes = 1,
-			.registers = -1, .spill_bytes = -1, .shared_bytes = -1};
+		const struct tk_kernel_row k = {.build_id = w->build,
+		        .backend = backend,
+		        .name = "",
+		        .code_hash = hash,
+		        .size_bytes = 1,
+		        .registers = -1,
+		        .spill_bytes = -1,
+		        .shared_bytes = -1};
 		int64_t id;
 
 		must(w, tk_store_put_kernel(w->store, &k, &id, &w->err));
@@ -101,8 +121,12 @@ void world_end_night(struct world *w)
 
 void world_night(struct world *w, int day, const char *kind)
 {
-	struct tk_night_row n = {.machine_id = w->machine, .kind = kind, .status = "running", .config_hash = "c", .tracker_version = "0",
-		.summary = "{}"};
+	struct tk_night_row n = {.machine_id = w->machine,
+	        .kind = kind,
+	        .status = "running",
+	        .config_hash = "c",
+	        .tracker_version = "0",
+	        .summary = "{}"};
 
 	world_end_night(w);
 	must(w, tk_store_begin(w->store, &w->err));
@@ -114,10 +138,23 @@ void world_night(struct world *w, int day, const char *kind)
 
 int64_t world_series(struct world *w, const char *backend, const char *problem)
 {
-	const struct tk_problem_row p = {.text = problem, .op = "gemm", .dtype = "f32", .title = problem, .flops = 1e9, .bytes = 1e6,
-		.source = "", .family = ""};
-	struct tk_series_row s = {.device_id = w->device, .upstream_id = w->upstream, .backend = backend, .config = "", .mode = "cold",
-		.metric = "time", .unit = "ns", .better = w->higher_is_better ? "higher" : "lower", .role = w->role};
+	const struct tk_problem_row p = {.text = problem,
+	        .op = "gemm",
+	        .dtype = "f32",
+	        .title = problem,
+	        .flops = 1e9,
+	        .bytes = 1e6,
+	        .source = "",
+	        .family = ""};
+	struct tk_series_row s = {.device_id = w->device,
+	        .upstream_id = w->upstream,
+	        .backend = backend,
+	        .config = "",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = w->higher_is_better ? "higher" : "lower",
+	        .role = w->role};
 	int64_t id;
 
 	must(w, tk_store_put_problem(w->store, &p, &s.problem_id, &w->err));
@@ -127,16 +164,31 @@ int64_t world_series(struct world *w, const char *backend, const char *problem)
 
 static struct tk_run_row run_of(struct world *w, int64_t series, const char *outcome, const char *message)
 {
-	return (struct tk_run_row){.night_id = w->night, .seq = w->seq++, .series_id = series, .build_id = w->build,
-		.environment_id = w->environment, .as_of_s = w->as_of_s, .started_s = w->as_of_s, .wall_s = 1, .outcome = outcome,
-		.message = message, .attributes = "{}"};
+	return (struct tk_run_row){.night_id = w->night,
+	        .seq = w->seq++,
+	        .series_id = series,
+	        .build_id = w->build,
+	        .environment_id = w->environment,
+	        .as_of_s = w->as_of_s,
+	        .started_s = w->as_of_s,
+	        .wall_s = 1,
+	        .outcome = outcome,
+	        .message = message,
+	        .attributes = "{}"};
 }
 
 int64_t world_point(struct world *w, const char *backend, const char *problem, double value)
 {
 	const struct tk_run_row run = run_of(w, world_series(w, backend, problem), "ok", "");
-	const struct tk_point p = {.series_id = run.series_id, .value = value, .lo = value * 0.999, .hi = value * 1.001, .n = 30,
-		.min = value * 0.99, .q25 = value * 0.995, .q75 = value * 1.005, .p95 = value * 1.01};
+	const struct tk_point p = {.series_id = run.series_id,
+	        .value = value,
+	        .lo = value * 0.999,
+	        .hi = value * 1.001,
+	        .n = 30,
+	        .min = value * 0.99,
+	        .q25 = value * 0.995,
+	        .q75 = value * 1.005,
+	        .p95 = value * 1.01};
 	const double *samples = NULL;
 	const size_t none = 0;
 	int64_t id;
@@ -156,7 +208,8 @@ int64_t world_fail(struct world *w, const char *backend, const char *problem, co
 
 struct tk_detect_options world_options(const struct world *w)
 {
-	return (struct tk_detect_options){.min_effect = 0.02, .fdr = 0.05, .window = 20, .stale_days = 14, .now_s = w->as_of_s + WORLD_DAY};
+	return (struct tk_detect_options){
+	        .min_effect = 0.02, .fdr = 0.05, .window = 20, .stale_days = 14, .now_s = w->as_of_s + WORLD_DAY};
 }
 
 struct tk_diff_report world_diff(struct world *w, int since)

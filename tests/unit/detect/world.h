@@ -8,13 +8,13 @@
 #include "detect/detect.h"
 #include "store/store.h"
 
-#define WORLD_START INT64_C(1767225600)      /* 2026-01-01 */
+#define WORLD_START INT64_C(1767225600) /* 2026-01-01 */
 #define WORLD_DAY INT64_C(86400)
 
 struct world {
 	struct tk_store *store;
 	char dir[64], path[96];
-	const char *role;                        /* of series that are made from now on */
+	const char *role; /* of series that are made from now on */
 	bool higher_is_better, open;
 	int64_t machine, device, upstream, environment, build, night, as_of_s, seq;
 	struct tk_error err;
@@ -22,21 +22,23 @@ struct world {
 
 /* Every function ends the process with a message where the store refuses. path NULL: a file in a temporary folder. */
 void world_open(struct world *w, const char *path);
-void world_close(struct world *w);                                   /* removes the temporary folder */
+void world_close(struct world *w); /* removes the temporary folder */
 void world_machine(struct world *w, const char *name, const char *device);
 void world_upstream(struct world *w, const char *name);
 void world_environment(struct world *w, const char *attributes);
 /* The build that is measured from now on. hash NULL: machine code unknown. */
-void world_build(struct world *w, const char *rev, int64_t position, const char *backend, const char *hash, const char *subject);
-void world_night(struct world *w, int day, const char *kind);        /* starts one; the one before is completed */
+void world_build(
+        struct world *w, const char *rev, int64_t position, const char *backend, const char *hash, const char *subject);
+void world_night(struct world *w, int day, const char *kind); /* starts one; the one before is completed */
 void world_end_night(struct world *w);
 int64_t world_series(struct world *w, const char *backend, const char *problem);
 int64_t world_point(struct world *w, const char *backend, const char *problem, double value);
 int64_t world_fail(struct world *w, const char *backend, const char *problem, const char *outcome, const char *message);
-struct tk_detect_options world_options(const struct world *w);       /* 2 %, 0 ns, 5 %, 20 nights, 14 days; now: a day after the newest night */
+struct tk_detect_options world_options(
+        const struct world *w); /* 2 %, 0 ns, 5 %, 20 nights, 14 days; now: a day after the newest night */
 /* since: day of the first night of the range */
 struct tk_diff_report world_diff(struct world *w, int since);
-struct tk_diff_report world_judge_night(struct world *w);            /* tk_detect_night of the current night */
+struct tk_diff_report world_judge_night(struct world *w); /* tk_detect_night of the current night */
 const struct tk_diff_row *world_row(const struct tk_diff_report *r, const char *backend, const char *problem);
 
 #endif

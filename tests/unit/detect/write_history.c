@@ -1,5 +1,5 @@
-/* Writes a history for tests of commands: write_history FILE.db < SCRIPT. A line is a word and its arguments, separated by tabs; \n and \t
- * in an argument are a newline and a tab. */
+/* Writes a history for tests of commands: write_history FILE.db < SCRIPT. A line is a word and its arguments, separated
+ * by tabs; \n and \t in an argument are a newline and a tab. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,11 @@ static void ack(struct world *w, const char *note)
 	if (tk_store_alerts(w->store, &alerts, &w->err))
 		abort();
 	for (size_t i = 0; i < alerts.count; i++) {
-		const struct tk_triage_row t = {.alert_uid = TK_ROWS_AT(&alerts, struct tk_alert_row, i)->uid, .at_s = w->as_of_s,
-			.author = "me", .action = "ack", .note = note};
+		const struct tk_triage_row t = {.alert_uid = TK_ROWS_AT(&alerts, struct tk_alert_row, i)->uid,
+		        .at_s = w->as_of_s,
+		        .author = "me",
+		        .action = "ack",
+		        .note = note};
 
 		if (tk_store_put_triage(w->store, &t, &id, &w->err))
 			abort();
@@ -58,7 +61,7 @@ static int obey(struct world *w, char *const a[ARGS])
 		world_environment(w, a[1]);
 	else if (strcmp(a[0], "role") == 0)
 		w->role = strdup(a[1]);
-	else if (strcmp(a[0], "build") == 0)       /* rev, position, backend, hash, subject */
+	else if (strcmp(a[0], "build") == 0) /* rev, position, backend, hash, subject */
 		world_build(w, a[1], atoi(a[2]), a[3], *a[4] ? a[4] : NULL, a[5]);
 	else if (strcmp(a[0], "point") == 0)
 		world_point(w, a[1], a[2], atof(a[3]));

@@ -1,16 +1,16 @@
 /* Loads and drives backends for the tests. */
+#include "subject.h"
+#include "element.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "element.h"
-#include "subject.h"
 
 int subject_open(struct subject *s, const char *module, const char *options, uint32_t threads, struct tk_abi_error *err)
 {
 	char path[4096];
 	snprintf(path, sizeof(path), TK_MODULE_DIR "/tk_backend_%s.so", module);
-	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);      /* stays loaded: threads of a library may outlive a close */
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* stays loaded: threads of a library may outlive a close */
 	if (!handle)
 		fail_msg("%s", dlerror());
 	const struct tk_backend *(*entry)(void);
@@ -34,8 +34,8 @@ void subject_close(struct subject *s)
 
 struct subject *subjects_open(void)
 {
-	static const struct subject all[] = {{"cpu", "isa=generic", 2}, {"cpu", "isa=avx2", 3}, {"cpu", "isa=avx512", 3}, {"cpu", "", 1},
-		{"openblas", "", 2}, {"control", "", 1}};
+	static const struct subject all[] = {{"cpu", "isa=generic", 2}, {"cpu", "isa=avx2", 3},
+	        {"cpu", "isa=avx512", 3}, {"cpu", "", 1}, {"openblas", "", 2}, {"control", "", 1}};
 	size_t n = sizeof(all) / sizeof(all[0]), opened = 0;
 	struct subject *s = calloc(n + 1, sizeof(*s));
 	assert_non_null(s);
@@ -53,7 +53,7 @@ struct subject *subjects_open(void)
 		else
 			print_message("not tested here: %s\n", err.message);
 	}
-	assert_true(opened >= 3);          /* generic, the best, control: these exist everywhere */
+	assert_true(opened >= 3); /* generic, the best, control: these exist everywhere */
 	memset(&s[opened], 0, sizeof(*s));
 	return s;
 }

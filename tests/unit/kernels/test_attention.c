@@ -1,10 +1,11 @@
-/* Attention of every backend against the reference: causal at the bottom right, GQA, decoding, odd sizes, tilings, LSE. */
+/* Attention of every backend against the reference: causal at the bottom right, GQA, decoding, odd sizes, tilings, LSE.
+ */
+#include "reference.h"
+#include "subject.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reference.h"
-#include "subject.h"
 
 static struct subject *subjects;
 
@@ -24,7 +25,8 @@ static int64_t elements(const struct tk_attention *a, int tensor)
 	}
 }
 
-static void compare(const struct tk_tensor *got, const struct tk_tensor *want, double allowed, const char *who, const char *text)
+static void compare(
+        const struct tk_tensor *got, const struct tk_tensor *want, double allowed, const char *who, const char *text)
 {
 	for (int64_t i = 0; i < want->dim[0]; i++) {
 		double x = tk_element_load(got->dtype, got->data, i), y = tk_element_load(want->dtype, want->data, i);
@@ -41,8 +43,8 @@ static int check(const struct tk_attention *a, const char *config, bool with_lse
 	struct tk_problem p = {.size = sizeof(p), .op = TK_OP_ATTENTION, .text = "attention:test", .attention = a};
 	struct tk_tensor t[5], want[5];
 	int ran = 0;
-	snprintf(text, sizeof(text), "b%d h%d/%d s%d/%d d%d/%d causal=%d type=%u", (int)a->b, (int)a->h, (int)a->hkv, (int)a->sq, (int)a->skv,
-		(int)a->d, (int)a->dv, a->causal, a->dtype);
+	snprintf(text, sizeof(text), "b%d h%d/%d s%d/%d d%d/%d causal=%d type=%u", (int)a->b, (int)a->h, (int)a->hkv,
+	        (int)a->sq, (int)a->skv, (int)a->d, (int)a->dv, a->causal, a->dtype);
 	for (int i = 0; i < 5; i++) {
 		t[i] = tensor_new(i == TK_T_LSE ? TK_F32 : a->dtype, i >= TK_T_O, elements(a, i));
 		if (i < TK_T_O)
@@ -73,21 +75,30 @@ static int check(const struct tk_attention *a, const char *config, bool with_lse
 
 static struct tk_attention attention(const int64_t shape[7], int causal, uint32_t dtype)
 {
-	return (struct tk_attention){.size = sizeof(struct tk_attention), .b = shape[0], .h = shape[1], .hkv = shape[2], .sq = shape[3],
-		.skv = shape[4], .d = shape[5], .dv = shape[6], .dtype = dtype, .causal = causal, .dir = TK_FWD,
-		.scale = 1 / sqrt((double)shape[5])};
+	return (struct tk_attention){.size = sizeof(struct tk_attention),
+	        .b = shape[0],
+	        .h = shape[1],
+	        .hkv = shape[2],
+	        .sq = shape[3],
+	        .skv = shape[4],
+	        .d = shape[5],
+	        .dv = shape[6],
+	        .dtype = dtype,
+	        .causal = causal,
+	        .dir = TK_FWD,
+	        .scale = 1 / sqrt((double)shape[5])};
 }
 
 /* b h hkv sq skv d dv */
 static const int64_t shapes[][7] = {
-	{1, 1, 1, 1, 1, 1, 1},
-	{1, 1, 1, 64, 64, 64, 64},
-	{2, 4, 2, 37, 53, 24, 24},       /* GQA, sq < skv, nothing is a multiple of anything */
-	{1, 6, 1, 65, 129, 40, 40},      /* MQA, one more than a panel */
-	{1, 2, 1, 20, 7, 16, 16},        /* sq > skv: under the causal mask 13 rows see nothing */
-	{2, 8, 2, 1, 130, 32, 32},       /* decoding */
-	{1, 3, 3, 33, 70, 20, 36},       /* dv != d */
-	{1, 2, 2, 200, 200, 8, 8},
+        {1, 1, 1, 1, 1, 1, 1},
+        {1, 1, 1, 64, 64, 64, 64},
+        {2, 4, 2, 37, 53, 24, 24},  /* GQA, sq < skv, nothing is a multiple of anything */
+        {1, 6, 1, 65, 129, 40, 40}, /* MQA, one more than a panel */
+        {1, 2, 1, 20, 7, 16, 16},   /* sq > skv: under the causal mask 13 rows see nothing */
+        {2, 8, 2, 1, 130, 32, 32},  /* decoding */
+        {1, 3, 3, 33, 70, 20, 36},  /* dv != d */
+        {1, 2, 2, 200, 200, 8, 8},
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
@@ -141,9 +152,9 @@ static int close_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_shapes),
-		cmocka_unit_test(all_tilings),
-		cmocka_unit_test(large_scores),
+	        cmocka_unit_test(all_shapes),
+	        cmocka_unit_test(all_tilings),
+	        cmocka_unit_test(large_scores),
 	};
 	return cmocka_run_group_tests_name("kernels_attention", tests, open_all, close_all);
 }

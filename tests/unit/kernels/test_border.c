@@ -1,12 +1,12 @@
 /* The border of the CPU backends: messages of what is refused, options, inherited pinning, ceilings. */
+#include "reference.h"
+#include "subject.h"
 #include <dirent.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reference.h"
-#include "subject.h"
 
 static void refuses_unknown_options(void **state)
 {
@@ -23,10 +23,27 @@ static void refuses_unknown_options(void **state)
 static void refuses_what_it_cannot_do(void **state)
 {
 	static const char *const modules[] = {"cpu", "control", "ceiling"};
-	struct tk_gemm g = {.size = sizeof(g), .m = 4, .n = 4, .k = 4, .batch = 1, .a = TK_F64, .b = TK_F64, .c = TK_F64, .acc = TK_F64};
-	struct tk_attention a = {.size = sizeof(a), .b = 1, .h = 1, .hkv = 1, .sq = 4, .skv = 4, .d = 4, .dv = 4, .dtype = TK_F32, .dir = TK_BWD};
-	struct tk_problem problems[] = {{.size = sizeof(g), .op = TK_OP_GEMM, .gemm = &g}, {.size = sizeof(a), .op = TK_OP_ATTENTION, .attention = &a},
-		{.size = sizeof(g), .op = 999}};
+	struct tk_gemm g = {.size = sizeof(g),
+	        .m = 4,
+	        .n = 4,
+	        .k = 4,
+	        .batch = 1,
+	        .a = TK_F64,
+	        .b = TK_F64,
+	        .c = TK_F64,
+	        .acc = TK_F64};
+	struct tk_attention a = {.size = sizeof(a),
+	        .b = 1,
+	        .h = 1,
+	        .hkv = 1,
+	        .sq = 4,
+	        .skv = 4,
+	        .d = 4,
+	        .dv = 4,
+	        .dtype = TK_F32,
+	        .dir = TK_BWD};
+	struct tk_problem problems[] = {{.size = sizeof(g), .op = TK_OP_GEMM, .gemm = &g},
+	        {.size = sizeof(a), .op = TK_OP_ATTENTION, .attention = &a}, {.size = sizeof(g), .op = 999}};
 	for (int i = 0; i < 3; i++) {
 		struct subject s;
 		struct tk_abi_error err;
@@ -35,7 +52,8 @@ static void refuses_what_it_cannot_do(void **state)
 			struct tk_plan *plan = NULL;
 			struct tk_plan_info info = {.size = sizeof(info)};
 			err.message[0] = '\0';
-			assert_int_equal(s.backend->plan(s.ctx, &problems[j], NULL, 1, &plan, &info, &err), TK_ABI_UNSUPPORTED);
+			assert_int_equal(
+			        s.backend->plan(s.ctx, &problems[j], NULL, 1, &plan, &info, &err), TK_ABI_UNSUPPORTED);
 			assert_null(plan);
 			assert_true(err.message[0] != '\0');
 		}
@@ -45,7 +63,15 @@ static void refuses_what_it_cannot_do(void **state)
 
 static void refuses_unknown_configurations_and_sets(void **state)
 {
-	struct tk_gemm g = {.size = sizeof(g), .m = 4, .n = 4, .k = 4, .batch = 1, .a = TK_F32, .b = TK_F32, .c = TK_F32, .acc = TK_F32};
+	struct tk_gemm g = {.size = sizeof(g),
+	        .m = 4,
+	        .n = 4,
+	        .k = 4,
+	        .batch = 1,
+	        .a = TK_F32,
+	        .b = TK_F32,
+	        .c = TK_F32,
+	        .acc = TK_F32};
 	struct tk_problem p = {.size = sizeof(p), .op = TK_OP_GEMM, .gemm = &g};
 	struct tk_plan_info info = {.size = sizeof(info)};
 	struct tk_plan *plan = NULL;
@@ -74,7 +100,8 @@ static int threads_on(const char *cpus)
 		snprintf(path, sizeof(path), "/proc/self/task/%s/status", d->d_name);
 		FILE *f = d->d_name[0] == '.' ? NULL : fopen(path, "r");
 		while (f && fgets(line, sizeof(line), f))
-			n += strncmp(line, "Cpus_allowed_list:", 18) == 0 && strcmp(strtok(line + 18, " \t\n"), cpus) == 0;
+			n += strncmp(line, "Cpus_allowed_list:", 18) == 0 &&
+			     strcmp(strtok(line + 18, " \t\n"), cpus) == 0;
 		if (f)
 			fclose(f);
 	}
@@ -160,12 +187,12 @@ static void multiply_adds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_unknown_options),
-		cmocka_unit_test(refuses_what_it_cannot_do),
-		cmocka_unit_test(refuses_unknown_configurations_and_sets),
-		cmocka_unit_test(workers_keep_the_pinning),
-		cmocka_unit_test(ceilings),
-		cmocka_unit_test(multiply_adds),
+	        cmocka_unit_test(refuses_unknown_options),
+	        cmocka_unit_test(refuses_what_it_cannot_do),
+	        cmocka_unit_test(refuses_unknown_configurations_and_sets),
+	        cmocka_unit_test(workers_keep_the_pinning),
+	        cmocka_unit_test(ceilings),
+	        cmocka_unit_test(multiply_adds),
 	};
 	return cmocka_run_group_tests_name("kernels_border", tests, NULL, NULL);
 }

@@ -3,12 +3,12 @@
 #include "host.h"
 #include "measure/measure.h"
 #include "reference.h"
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 #define SEED 5
 

@@ -1,16 +1,17 @@
-/* The order of a night's jobs: every job once, ceilings first, the control at the start, in between and at the end, and one seed one order. */
+/* The order of a night's jobs: every job once, ceilings first, the control at the start, in between and at the end, and
+ * one seed one order. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <setjmp.h>
 
 #include <cmocka.h>
 
 #include "base/error.h"
 #include "nightly/plan.h"
 
-enum { SUITE = 1000, CEILING = 2000, CONTROL = 3000 };   /* series ids tell what a job is */
+enum { SUITE = 1000, CEILING = 2000, CONTROL = 3000 }; /* series ids tell what a job is */
 
 static void fill(struct tk_plan_list *list, int64_t first, size_t count)
 {
@@ -45,7 +46,7 @@ static void every_job_once(void **state)
 	}
 	for (size_t i = 0; i < 25; i++)
 		assert_int_equal(seen[i], 1);
-	assert_int_equal(controls, 4);                           /* before jobs 1, 11, 21 and after the last */
+	assert_int_equal(controls, 4); /* before jobs 1, 11, 21 and after the last */
 	assert_int_equal(jobs.count, 2 + 25 + 4);
 	tk_plan_free(&jobs);
 }
@@ -95,10 +96,10 @@ static void one_seed_one_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_job_once),
-		cmocka_unit_test(ceilings_first_controls_around),
-		cmocka_unit_test(no_control_where_none_is_wanted),
-		cmocka_unit_test(one_seed_one_order),
+	        cmocka_unit_test(every_job_once),
+	        cmocka_unit_test(ceilings_first_controls_around),
+	        cmocka_unit_test(no_control_where_none_is_wanted),
+	        cmocka_unit_test(one_seed_one_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,23 @@
-/* Every alert reaches every place once: against a real HTTP server on the loopback, a file, and a server that says no. */
+/* Every alert reaches every place once: against a real HTTP server on the loopback, a file, and a server that says no.
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "notify/notify.h"
+#include "store/store.h"
+#include <jansson.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "notify/notify.h"
-#include "store/store.h"
+#include <cmocka.h>
 
 struct place {
 	char dir[64], received[96], url[64];
@@ -34,8 +35,16 @@ struct place {
 
 static void put_alert(struct place *p, const char *bad_rev, const char *title, const char *status)
 {
-	struct tk_alert_row alert = {.series_id = p->series, .night_id = p->night, .status = status, .opened_s = 5,
-		.closed_s = strcmp(status, "open") ? 6 : 0, .change = 0.12, .cause = "code", .good_rev = "good", .bad_rev = bad_rev, .title = title};
+	struct tk_alert_row alert = {.series_id = p->series,
+	        .night_id = p->night,
+	        .status = status,
+	        .opened_s = 5,
+	        .closed_s = strcmp(status, "open") ? 6 : 0,
+	        .change = 0.12,
+	        .cause = "code",
+	        .good_rev = "good",
+	        .bad_rev = bad_rev,
+	        .title = title};
 
 	MUST(tk_store_put_alert(p->store, &alert, &err));
 }
@@ -46,9 +55,19 @@ static void fill(struct place *p)
 	struct tk_device_row device = {.kind = "cpu", .name = "cpu", .arch = "", .slug = "cpu"};
 	struct tk_upstream_row upstream = {.name = "blas", .kind = "git", .url = ""};
 	struct tk_problem_row problem = {.text = "gemm:m=1", .op = "gemm", .dtype = "f32", .title = "gemm"};
-	struct tk_series_row series = {
-		.backend = "blas", .mode = "cold", .metric = "time", .unit = "ns", .better = "lower", .role = "suite", .config = ""};
-	struct tk_night_row night = {.kind = "nightly", .as_of_s = 1, .started_s = 1, .status = "running", .config_hash = "", .tracker_version = ""};
+	struct tk_series_row series = {.backend = "blas",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = "lower",
+	        .role = "suite",
+	        .config = ""};
+	struct tk_night_row night = {.kind = "nightly",
+	        .as_of_s = 1,
+	        .started_s = 1,
+	        .status = "running",
+	        .config_hash = "",
+	        .tracker_version = ""};
 
 	MUST(tk_store_put_machine(p->store, &machine, &night.machine_id, &err));
 	device.machine_id = night.machine_id;
@@ -69,7 +88,8 @@ static void start_server(struct place *p)
 	if (p->server == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(fds[1], 1);
-		execlp("python3", "python3", TK_SOURCE_ROOT "/tests/unit/notify/receiver.py", p->received, (char *)NULL);
+		execlp("python3", "python3", TK_SOURCE_ROOT "/tests/unit/notify/receiver.py", p->received,
+		        (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
@@ -108,7 +128,8 @@ static int tear_down(void **state)
 
 static int notify(struct place *p, const char *url, struct tk_error *err)
 {
-	struct tk_notify_options options = {.webhook_url = url, .site_url = "https://example.org/perf/", .night_id = p->night};
+	struct tk_notify_options options = {
+	        .webhook_url = url, .site_url = "https://example.org/perf/", .night_id = p->night};
 
 	return tk_notify_night(p->store, &options, err);
 }
@@ -260,11 +281,11 @@ static void nobody_and_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_webhook_hears_of_every_alert_once),
-		TEST(what_is_refused_is_sent_again),
-		TEST(many_alerts_are_summed_up),
-		TEST(a_file_gets_a_line_for_each),
-		TEST(nobody_and_nonsense),
+	        TEST(a_webhook_hears_of_every_alert_once),
+	        TEST(what_is_refused_is_sent_again),
+	        TEST(many_alerts_are_summed_up),
+	        TEST(a_file_gets_a_line_for_each),
+	        TEST(nobody_and_nonsense),
 	};
 
 	return cmocka_run_group_tests_name("notify", tests, NULL, NULL);

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include <math.h>
-#include <string.h>
 #include "base/buf.h"
 #include "site_gen/escape.h"
 #include "site_gen/format.h"
+#include <math.h>
+#include <string.h>
 
 static char text[TK_FORMAT_SIZE];
 

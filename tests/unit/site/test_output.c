@@ -6,15 +6,15 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "site_gen/output.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "site_gen/output.h"
 
 struct place {
 	char *root, *site;

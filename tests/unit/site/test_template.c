@@ -6,13 +6,13 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/buf.h"
 #include "base/error.h"
 #include "site_gen/template.h"
 #include "site_gen/value.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct world {
 	struct tk_arena *arena;

@@ -1,11 +1,11 @@
 /* Change points on seeded series: steps of known size and noise are found where they are, flat series stay flat. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-#include <math.h>
 #include <stdlib.h>
+#include <cmocka.h>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -41,14 +41,14 @@ static size_t find(const double *x, size_t n, struct tk_changepoint *first)
 static void steps_are_found(void **state)
 {
 	/* step, noise: twenty series each */
-	static const double cases[][2] = { { 0.01, 0.003 }, { 0.02, 0.006 }, { 0.05, 0.01 }, { -0.05, 0.01 }, { 0.01, 0.0005 } };
+	static const double cases[][2] = {{0.01, 0.003}, {0.02, 0.006}, {0.05, 0.01}, {-0.05, 0.01}, {0.01, 0.0005}};
 	static double x[N];
 
 	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
 		int found = 0, covered = 0;
 
 		for (uint64_t seed = 1; seed <= 20; seed++) {
-			struct tk_changepoint c = { 0 };
+			struct tk_changepoint c = {0};
 
 			make(x, N, seed, cases[k][1], 0, 250, cases[k][0]);
 			if (find(x, N, &c) != 1 || labs((long)c.index - 250) > 3)
@@ -77,7 +77,7 @@ static int false_alarms(size_t n, double noise, double rho, int series)
 
 static void flat_series_stay_flat(void **state)
 {
-	assert_in_range(false_alarms(N, 0.01, 0, 400), 0, 8);        /* 2 % of the series, over 400 nights each */
+	assert_in_range(false_alarms(N, 0.01, 0, 400), 0, 8); /* 2 % of the series, over 400 nights each */
 	assert_in_range(false_alarms(N, 0.002, 0, 200), 0, 4);
 	assert_in_range(false_alarms(60, 0.01, 0, 400), 0, 20);
 	assert_in_range(false_alarms(12, 0.01, 0, 400), 0, 40);
@@ -135,7 +135,7 @@ static void the_minimum_effect_is_kept(void **state)
 static void missing_nights_count_but_do_not_decide(void **state)
 {
 	static double x[N];
-	struct tk_changepoint c = { 0 };
+	struct tk_changepoint c = {0};
 
 	make(x, N, 9, 0.005, 0, 200, 0.05);
 	for (size_t i = 0; i < 200; i += 3)
@@ -146,7 +146,7 @@ static void missing_nights_count_but_do_not_decide(void **state)
 
 static void little_or_nothing(void **state)
 {
-	const double nan[] = { NAN, NAN, NAN, NAN, NAN, NAN }, few[] = { 1, 2, 1 };
+	const double nan[] = {NAN, NAN, NAN, NAN, NAN, NAN}, few[] = {1, 2, 1};
 	double constant[40];
 
 	assert_int_equal(find(NULL, 0, NULL), 0);
@@ -194,7 +194,7 @@ static void a_jump_in_noise_that_remembers(void **state)
 	int found = 0, more = 0;
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct tk_changepoint c = { 0 };
+		struct tk_changepoint c = {0};
 		size_t count;
 
 		make(x, N, seed, 0.012, 0.93, 250, 0.04);
@@ -210,15 +210,15 @@ static void a_jump_in_noise_that_remembers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_are_found),
-		cmocka_unit_test(flat_series_stay_flat),
-		cmocka_unit_test(spikes_are_no_steps),
-		cmocka_unit_test(a_revert_is_two_changes),
-		cmocka_unit_test(the_minimum_effect_is_kept),
-		cmocka_unit_test(missing_nights_count_but_do_not_decide),
-		cmocka_unit_test(little_or_nothing),
-		cmocka_unit_test(a_weekly_pattern_is_no_change),
-		cmocka_unit_test(a_jump_in_noise_that_remembers),
+	        cmocka_unit_test(steps_are_found),
+	        cmocka_unit_test(flat_series_stay_flat),
+	        cmocka_unit_test(spikes_are_no_steps),
+	        cmocka_unit_test(a_revert_is_two_changes),
+	        cmocka_unit_test(the_minimum_effect_is_kept),
+	        cmocka_unit_test(missing_nights_count_but_do_not_decide),
+	        cmocka_unit_test(little_or_nothing),
+	        cmocka_unit_test(a_weekly_pattern_is_no_change),
+	        cmocka_unit_test(a_jump_in_noise_that_remembers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

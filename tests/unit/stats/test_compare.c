@@ -1,10 +1,10 @@
 /* Two-sample comparison, false-discovery rate and noise: known answers, claimed rates, degenerate input. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <math.h>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -24,13 +24,14 @@ static void near(double a, double b)
 	near_by(a, b, 1e-9 * (1 + fabs(b)));
 }
 
-static const double low[] = { 1.1, 2.2, 3.3, 4.4 }, high[] = { 5.5, 6.6, 2.5, 9.9, 7.0 };
+static const double low[] = {1.1, 2.2, 3.3, 4.4}, high[] = {5.5, 6.6, 2.5, 9.9, 7.0};
 
 static void exact_test_equals_enumeration(void **state)
 {
 	struct tk_shift s;
 
-	/* SciPy 1.17 mannwhitneyu(method='exact'); the interval from all 126 orders: ranks 2 and 19 of the 20 differences */
+	/* SciPy 1.17 mannwhitneyu(method='exact'); the interval from all 126 orders: ranks 2 and 19 of the 20
+	 * differences */
 	assert_int_equal(tk_compare(low, 4, high, 5, 0.95, &s), TK_OK);
 	near(s.u, 18), near(s.p, 0.06349206349206349), near(s.shift, 3.5), near(s.lo, -0.8), near(s.hi, 7.7);
 	assert_true(s.exact && s.reached);
@@ -51,7 +52,7 @@ static void too_few_values_are_said(void **state)
 
 static void equal_constants_do_not_differ(void **state)
 {
-	const double c[] = { 5, 5, 5, 5, 5, 5, 5, 5 };
+	const double c[] = {5, 5, 5, 5, 5, 5, 5, 5};
 	struct tk_shift s;
 
 	assert_int_equal(tk_compare(c, 8, c, 8, 0.95, &s), TK_OK);
@@ -61,7 +62,7 @@ static void equal_constants_do_not_differ(void **state)
 
 static void ties_use_the_corrected_approximation(void **state)
 {
-	const double a[] = { 1, 2, 2, 3, 4, 5, 5, 6 }, b[] = { 2, 4, 5, 6, 7, 7, 8, 9 };
+	const double a[] = {1, 2, 2, 3, 4, 5, 5, 6}, b[] = {2, 4, 5, 6, 7, 7, 8, 9};
 	struct tk_shift s;
 
 	/* SciPy 1.17: mannwhitneyu(a, b, method='asymptotic'): U of b is 52, p 0.03895 */
@@ -72,7 +73,7 @@ static void ties_use_the_corrected_approximation(void **state)
 
 static void refuses_what_is_not_a_sample(void **state)
 {
-	const double nan[] = { 1, NAN }, inf[] = { INFINITY, 2 }, zero[] = { 0, 1 };
+	const double nan[] = {1, NAN}, inf[] = {INFINITY, 2}, zero[] = {0, 1};
 	struct tk_shift s;
 
 	assert_int_equal(tk_compare(NULL, 0, high, 5, 0.95, &s), TK_EDATA);
@@ -95,7 +96,8 @@ static void ratios_are_on_logarithms(void **state)
 	assert_true(s.lo < 0.1 && s.hi > 0.1);
 }
 
-/* What the interval and the test claim, on 2,000 seeded pairs of samples that really are 0.3 standard deviations apart, or not at all. */
+/* What the interval and the test claim, on 2,000 seeded pairs of samples that really are 0.3 standard deviations apart,
+ * or not at all. */
 static void rates_are_as_claimed(void **state)
 {
 	struct tk_rng r;
@@ -158,7 +160,7 @@ static void student_deviates(void **state)
 
 static void q_values(void **state)
 {
-	const double p[] = { 0.01, NAN, 0.04, 0.03, 0.005, 0.5 };
+	const double p[] = {0.01, NAN, 0.04, 0.03, 0.005, 0.5};
 	double q[6];
 
 	assert_int_equal(tk_fdr_q(p, 6, q), TK_OK);
@@ -177,7 +179,8 @@ static void noise_ignores_steps_and_spikes(void **state)
 
 	tk_rng_seed(&r, 3);
 	for (int i = 0; i < 600; i++)
-		x[i] = 0.01 * tk_rng_normal(&r) + (i >= 200 ? 0.3 : 0) - (i >= 450 ? 0.1 : 0) + (i % 50 == 17 ? 0.5 : 0);
+		x[i] = 0.01 * tk_rng_normal(&r) + (i >= 200 ? 0.3 : 0) - (i >= 450 ? 0.1 : 0) +
+		       (i % 50 == 17 ? 0.5 : 0);
 	assert_int_equal(tk_noise_of(x, 600, &noise), TK_OK);
 	near_by(noise.sigma, 0.01, 0.002);
 	near_by(noise.rho, 0, 0.25);
@@ -196,12 +199,12 @@ static void noise_sees_autocorrelation(void **state)
 		x[i] = 0.8 * x[i - 1] + tk_rng_normal(&r);
 	assert_int_equal(tk_noise_of(x, 2000, &noise), TK_OK);
 	near_by(noise.rho, 0.8, 0.1);
-	assert_true(noise.tau > 3.5);          /* 1 / (1 - 0.8) = 5 in the limit */
+	assert_true(noise.tau > 3.5); /* 1 / (1 - 0.8) = 5 in the limit */
 }
 
 static void noise_of_little(void **state)
 {
-	const double constant[] = { 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3 }, nan[] = { 1, 2, NAN };
+	const double constant[] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, nan[] = {1, 2, NAN};
 	struct tk_noise noise;
 
 	assert_int_equal(tk_noise_of(NULL, 0, &noise), TK_OK);
@@ -214,20 +217,20 @@ static void noise_of_little(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact_test_equals_enumeration),
-		cmocka_unit_test(too_few_values_are_said),
-		cmocka_unit_test(equal_constants_do_not_differ),
-		cmocka_unit_test(ties_use_the_corrected_approximation),
-		cmocka_unit_test(refuses_what_is_not_a_sample),
-		cmocka_unit_test(ratios_are_on_logarithms),
-		cmocka_unit_test(rates_are_as_claimed),
-		cmocka_unit_test(large_samples_need_no_table_of_pairs),
-		cmocka_unit_test(normal_deviates),
-		cmocka_unit_test(student_deviates),
-		cmocka_unit_test(q_values),
-		cmocka_unit_test(noise_ignores_steps_and_spikes),
-		cmocka_unit_test(noise_sees_autocorrelation),
-		cmocka_unit_test(noise_of_little),
+	        cmocka_unit_test(exact_test_equals_enumeration),
+	        cmocka_unit_test(too_few_values_are_said),
+	        cmocka_unit_test(equal_constants_do_not_differ),
+	        cmocka_unit_test(ties_use_the_corrected_approximation),
+	        cmocka_unit_test(refuses_what_is_not_a_sample),
+	        cmocka_unit_test(ratios_are_on_logarithms),
+	        cmocka_unit_test(rates_are_as_claimed),
+	        cmocka_unit_test(large_samples_need_no_table_of_pairs),
+	        cmocka_unit_test(normal_deviates),
+	        cmocka_unit_test(student_deviates),
+	        cmocka_unit_test(q_values),
+	        cmocka_unit_test(noise_ignores_steps_and_spikes),
+	        cmocka_unit_test(noise_sees_autocorrelation),
+	        cmocka_unit_test(noise_of_little),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 /* Summaries, the interval of the median and the stopping rule: known answers, and coverage on seeded samples. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-#include <math.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "base/error.h"
 #include "stats/interval.h"
@@ -21,7 +21,7 @@ static void near(double a, double b)
 static void summary_known_answers(void **state)
 {
 	/* quantiles and standard deviation from NumPy */
-	const double x[] = { 7, 1, 3, 9, 4 };
+	const double x[] = {7, 1, 3, 9, 4};
 	struct tk_summary s;
 
 	assert_int_equal(tk_summary_of(x, 5, &s), TK_OK);
@@ -34,7 +34,7 @@ static void summary_known_answers(void **state)
 
 static void summary_of_one_and_of_constants(void **state)
 {
-	const double x[] = { 2.5, 2.5, 2.5 };
+	const double x[] = {2.5, 2.5, 2.5};
 	struct tk_summary s;
 
 	assert_int_equal(tk_summary_of(x, 1, &s), TK_OK);
@@ -45,7 +45,7 @@ static void summary_of_one_and_of_constants(void **state)
 
 static void summary_refuses_nothing_and_non_finite(void **state)
 {
-	const double bad[] = { 1, NAN, 2 }, worse[] = { 1, INFINITY };
+	const double bad[] = {1, NAN, 2}, worse[] = {1, INFINITY};
 	struct tk_summary s;
 
 	assert_int_equal(tk_summary_of(NULL, 0, &s), TK_EDATA);
@@ -56,7 +56,7 @@ static void summary_refuses_nothing_and_non_finite(void **state)
 
 static void sort_puts_nan_last(void **state)
 {
-	double x[] = { NAN, 3, -1, NAN, 2 };
+	double x[] = {NAN, 3, -1, NAN, 2};
 
 	tk_sort(x, 5);
 	near(x[0], -1), near(x[1], 2), near(x[2], 3);
@@ -66,7 +66,7 @@ static void sort_puts_nan_last(void **state)
 static void ranks_are_those_of_the_tables(void **state)
 {
 	/* one-based ranks of the tables (Le Boudec 2010, table A.1): 6: 1,6; 10: 2,9; 20: 6,15; 50: 18,33; 70: 27,44 */
-	static const size_t known[][3] = { { 6, 1, 6 }, { 10, 2, 9 }, { 20, 6, 15 }, { 50, 18, 33 }, { 70, 27, 44 } };
+	static const size_t known[][3] = {{6, 1, 6}, {10, 2, 9}, {20, 6, 15}, {50, 18, 33}, {70, 27, 44}};
 	size_t lo, hi;
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -77,13 +77,13 @@ static void ranks_are_those_of_the_tables(void **state)
 	for (size_t n = 0; n < 6; n++)
 		assert_false(tk_median_ranks(n, 0.95, &lo, &hi));
 	assert_true(tk_median_ranks(1000000, 0.95, &lo, &hi));
-	assert_in_range(lo, 499015, 499025);      /* n / 2 - 1.96 sqrt(n) / 2 */
+	assert_in_range(lo, 499015, 499025); /* n / 2 - 1.96 sqrt(n) / 2 */
 	assert_false(tk_median_ranks(100, NAN, &lo, &hi));
 }
 
 static void too_few_samples_give_the_extremes(void **state)
 {
-	const double x[] = { 1, 2, 4 };
+	const double x[] = {1, 2, 4};
 	double lo, hi;
 
 	assert_false(tk_median_interval(x, 3, 0.95, &lo, &hi));
@@ -94,7 +94,7 @@ static void too_few_samples_give_the_extremes(void **state)
 
 static void stops_for_the_right_reason(void **state)
 {
-	const struct tk_stop_rule rule = { 0.95, 0.01, 8, 20, 1.0 };
+	const struct tk_stop_rule rule = {0.95, 0.01, 8, 20, 1.0};
 	double tight[20], loose[20];
 
 	for (int i = 0; i < 20; i++)
@@ -113,13 +113,13 @@ static void stops_for_the_right_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(summary_known_answers),
-		cmocka_unit_test(summary_of_one_and_of_constants),
-		cmocka_unit_test(summary_refuses_nothing_and_non_finite),
-		cmocka_unit_test(sort_puts_nan_last),
-		cmocka_unit_test(ranks_are_those_of_the_tables),
-		cmocka_unit_test(too_few_samples_give_the_extremes),
-		cmocka_unit_test(stops_for_the_right_reason),
+	        cmocka_unit_test(summary_known_answers),
+	        cmocka_unit_test(summary_of_one_and_of_constants),
+	        cmocka_unit_test(summary_refuses_nothing_and_non_finite),
+	        cmocka_unit_test(sort_puts_nan_last),
+	        cmocka_unit_test(ranks_are_those_of_the_tables),
+	        cmocka_unit_test(too_few_samples_give_the_extremes),
+	        cmocka_unit_test(stops_for_the_right_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 #include "history.h"
+#include "base/file.h"
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/file.h"
 
 void history_new(struct history *h)
 {
@@ -33,26 +33,63 @@ void history_fill(struct history *h)
 	struct tk_machine_row machine = {.name = "box", .attributes = "{\"cores\":2}"};
 	MUST(tk_store_put_machine(s, &machine, &h->machine, &err));
 	struct tk_device_row device = {
-		.machine_id = h->machine, .kind = "cpu", .name = "Some CPU", .arch = "x86-64-v4", .slug = "cpu"};
+	        .machine_id = h->machine, .kind = "cpu", .name = "Some CPU", .arch = "x86-64-v4", .slug = "cpu"};
 	MUST(tk_store_put_device(s, &device, &h->device, &err));
-	struct tk_environment_row environment = {.device_id = h->device, .attributes = "{\"governor\":\"performance\"}"};
+	struct tk_environment_row environment = {
+	        .device_id = h->device, .attributes = "{\"governor\":\"performance\"}"};
 	MUST(tk_store_put_environment(s, &environment, &h->environment, &err));
 	struct tk_upstream_row upstream = {.name = "blas", .kind = "git", .url = "https://example.org/blas.git"};
 	MUST(tk_store_put_upstream(s, &upstream, &h->upstream, &err));
-	struct tk_revision_row revision = {.upstream_id = h->upstream, .rev = "0123abcd", .parent = "0122abcd", .position = 7,
-		.author_time_s = 100, .commit_time_s = 200, .author = "A. N. Other", .subject = "gemm: unroll"};
+	struct tk_revision_row revision = {.upstream_id = h->upstream,
+	        .rev = "0123abcd",
+	        .parent = "0122abcd",
+	        .position = 7,
+	        .author_time_s = 100,
+	        .commit_time_s = 200,
+	        .author = "A. N. Other",
+	        .subject = "gemm: unroll"};
 	MUST(tk_store_put_revision(s, &revision, &h->revision, &err));
-	struct tk_build_row build = {.revision_id = h->revision, .artifact_key = "key", .adapter = "blas", .toolchain = "gcc 12",
-		.flags = "-O2", .arch = "native", .status = "ok", .log = "a long log", .wall_s = 1.5, .size_bytes = 4096, .built_s = 300};
+	struct tk_build_row build = {.revision_id = h->revision,
+	        .artifact_key = "key",
+	        .adapter = "blas",
+	        .toolchain = "gcc 12",
+	        .flags = "-O2",
+	        .arch = "native",
+	        .status = "ok",
+	        .log = "a long log",
+	        .wall_s = 1.5,
+	        .size_bytes = 4096,
+	        .built_s = 300};
 	MUST(tk_store_put_build(s, &build, &h->build, &err));
-	struct tk_problem_row problem = {.text = "gemm:a=f32,k=512,m=512,n=512", .op = "gemm", .dtype = "f32",
-		.title = "gemm f32 512x512x512 nn", .flops = 268435456.0, .bytes = 3145728.0, .source = "smoke", .family = "square"};
+	struct tk_problem_row problem = {.text = "gemm:a=f32,k=512,m=512,n=512",
+	        .op = "gemm",
+	        .dtype = "f32",
+	        .title = "gemm f32 512x512x512 nn",
+	        .flops = 268435456.0,
+	        .bytes = 3145728.0,
+	        .source = "smoke",
+	        .family = "square"};
 	MUST(tk_store_put_problem(s, &problem, &h->problem, &err));
-	struct tk_series_row series = {.device_id = h->device, .upstream_id = h->upstream, .problem_id = h->problem, .backend = "blas",
-		.config = "", .mode = "cold", .metric = "time", .unit = "ns", .better = "lower", .role = "suite"};
+	struct tk_series_row series = {.device_id = h->device,
+	        .upstream_id = h->upstream,
+	        .problem_id = h->problem,
+	        .backend = "blas",
+	        .config = "",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = "lower",
+	        .role = "suite"};
 	MUST(tk_store_put_series(s, &series, &h->series, &err));
-	struct tk_night_row night = {.machine_id = h->machine, .kind = "nightly", .as_of_s = 1000, .started_s = 1000,
-		.status = "running", .seed = 42, .config_hash = "c", .tracker_version = "0.1.0", .summary = "{}"};
+	struct tk_night_row night = {.machine_id = h->machine,
+	        .kind = "nightly",
+	        .as_of_s = 1000,
+	        .started_s = 1000,
+	        .status = "running",
+	        .seed = 42,
+	        .config_hash = "c",
+	        .tracker_version = "0.1.0",
+	        .summary = "{}"};
 	MUST(tk_store_begin_night(s, &night, &h->night, &err));
 }
 
@@ -61,11 +98,27 @@ int history_put_run(struct history *h, int64_t seq, double value, size_t samples
 	double *data = calloc(samples + 1, sizeof(*data));
 	const double *const lists[] = {data};
 	const size_t counts[] = {samples};
-	struct tk_run_row run = {.night_id = h->night, .seq = seq, .series_id = h->series, .build_id = h->build,
-		.environment_id = h->environment, .as_of_s = 1000 + seq, .started_s = 1100 + seq, .wall_s = 0.25, .outcome = "ok",
-		.message = "", .attributes = "{\"stop\":\"tight\"}"};
-	struct tk_point point = {.series_id = h->series, .value = value, .lo = value - 1, .hi = value + 1, .min = value - 2,
-		.q25 = value - 0.5, .q75 = value + 0.5, .p95 = value + 3, .n = (int64_t)samples, .flags = TK_POINT_UNSTABLE};
+	struct tk_run_row run = {.night_id = h->night,
+	        .seq = seq,
+	        .series_id = h->series,
+	        .build_id = h->build,
+	        .environment_id = h->environment,
+	        .as_of_s = 1000 + seq,
+	        .started_s = 1100 + seq,
+	        .wall_s = 0.25,
+	        .outcome = "ok",
+	        .message = "",
+	        .attributes = "{\"stop\":\"tight\"}"};
+	struct tk_point point = {.series_id = h->series,
+	        .value = value,
+	        .lo = value - 1,
+	        .hi = value + 1,
+	        .min = value - 2,
+	        .q25 = value - 0.5,
+	        .q75 = value + 0.5,
+	        .p95 = value + 3,
+	        .n = (int64_t)samples,
+	        .flags = TK_POINT_UNSTABLE};
 	int status;
 
 	for (size_t i = 0; i < samples; i++)

@@ -1,13 +1,13 @@
 /* A small real history for the tests of store/: a folder of its own, and one of each row. */
 #ifndef TEST_HISTORY_H
 #define TEST_HISTORY_H
+#include "base/error.h"
+#include "store/store.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/error.h"
-#include "store/store.h"
 
 /* Like OK for a call that is written out; `err` is in scope. */
 #define MUST(call) \
@@ -21,7 +21,8 @@
 		struct tk_error err = {0}; \
 		int got = (call); \
 		if (got != (expected)) \
-			fail_msg("%s: %s instead of %s: %s", #call, tk_status_word(got), tk_status_word(expected), err.message); \
+			fail_msg("%s: %s instead of %s: %s", #call, tk_status_word(got), tk_status_word(expected), \
+			        err.message); \
 		if (!strstr(err.message, text)) \
 			fail_msg("%s: `%s` is not in `%s`", #call, text, err.message); \
 	} while (0)
@@ -32,13 +33,13 @@ struct history {
 	int64_t machine, device, environment, upstream, revision, build, problem, series, night;
 };
 
-void history_new(struct history *h);   /* a folder with an open, empty store */
-void history_fill(struct history *h);  /* one of everything up to the night */
+void history_new(struct history *h);  /* a folder with an open, empty store */
+void history_fill(struct history *h); /* one of everything up to the night */
 void history_free(struct history *h);
 void history_reopen(struct history *h, enum tk_store_mode mode);
 
 /* A result in the night with `samples` samples. */
 int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id, struct tk_error *err);
-size_t history_count(struct history *h, const char *table);   /* through another connection */
+size_t history_count(struct history *h, const char *table); /* through another connection */
 
 #endif

@@ -1,4 +1,6 @@
-/* The history survives what machines do: kill -9 in the middle, a full disk, others that read and write at the same time. */
+/* The history survives what machines do: kill -9 in the middle, a full disk, others that read and write at the same
+ * time. */
+#include "history.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "history.h"
 
 static int set_up(void **state)
 {
@@ -67,8 +68,12 @@ static void plan(struct history *h)
 	struct tk_job_row *jobs = calloc(RUNS, sizeof(*jobs));
 
 	for (int64_t i = 0; i < RUNS; i++)
-		jobs[i] = (struct tk_job_row){.night_id = h->night, .seq = i, .series_id = h->series, .build_id = h->build,
-			.backend_path = "/x.so", .options = ""};
+		jobs[i] = (struct tk_job_row){.night_id = h->night,
+		        .seq = i,
+		        .series_id = h->series,
+		        .build_id = h->build,
+		        .backend_path = "/x.so",
+		        .options = ""};
 	MUST(tk_store_put_jobs(h->store, jobs, RUNS, &err));
 	free(jobs);
 }
@@ -243,10 +248,10 @@ static void two_writers_take_turns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_killed_writer_loses_nothing),
-		TEST(a_full_disk_leaves_whole_results),
-		TEST(readers_see_whole_results_while_one_writes),
-		TEST(two_writers_take_turns),
+	        TEST(a_killed_writer_loses_nothing),
+	        TEST(a_full_disk_leaves_whole_results),
+	        TEST(readers_see_whole_results_while_one_writes),
+	        TEST(two_writers_take_turns),
 	};
 
 	return cmocka_run_group_tests_name("store fault", tests, NULL, NULL);

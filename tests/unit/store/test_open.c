@@ -1,4 +1,8 @@
-/* Which files are taken for a history, how an older one becomes a new one, and what is left after every end of a transaction. */
+/* Which files are taken for a history, how an older one becomes a new one, and what is left after every end of a
+ * transaction. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "history.h"
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/buf.h"
-#include "base/file.h"
-#include "history.h"
 
 static int set_up(void **state)
 {
@@ -48,15 +49,16 @@ static void what_is_not_a_history_is_refused(void **state)
 	char path[128];
 
 	MUST_FAIL(TK_EDATA, "not a history of tracker",
-		tk_store_open(database(h, "foreign", "CREATE TABLE users(name)"), TK_STORE_CREATE, &s, &err));
+	        tk_store_open(database(h, "foreign", "CREATE TABLE users(name)"), TK_STORE_CREATE, &s, &err));
 	MUST_FAIL(TK_EDATA, "not a history of tracker",
-		tk_store_open(database(h, "other", "PRAGMA application_id=17"), TK_STORE_CREATE, &s, &err));
+	        tk_store_open(database(h, "other", "PRAGMA application_id=17"), TK_STORE_CREATE, &s, &err));
 	MUST_FAIL(TK_EDATA, "not a history of tracker",
-		tk_store_open(database(h, "numbered", "PRAGMA user_version=3"), TK_STORE_READ, &s, &err));
+	        tk_store_open(database(h, "numbered", "PRAGMA user_version=3"), TK_STORE_READ, &s, &err));
 	MUST_FAIL(TK_EDATA, "without a version",
-		tk_store_open(database(h, "void", "PRAGMA application_id=0x746b6869"), TK_STORE_CREATE, &s, &err));
+	        tk_store_open(database(h, "void", "PRAGMA application_id=0x746b6869"), TK_STORE_CREATE, &s, &err));
 	snprintf(path, sizeof(path), "%s/text", h->dir);
-	const char *text = "this is a text that is long enough to be taken for the header of a database file, which has 100 bytes or more";
+	const char *text = "this is a text that is long enough to be taken for the header of a database file, which "
+	                   "has 100 bytes or more";
 	MUST(tk_file_write(path, text, strlen(text), &err));
 	MUST_FAIL(TK_EDATA, "not a database", tk_store_open(path, TK_STORE_CREATE, &s, &err));
 	MUST_FAIL(TK_EDATA, "not a database", tk_store_open(path, TK_STORE_READ, &s, &err));
@@ -81,7 +83,8 @@ static void a_newer_history_is_refused(void **state)
 	tk_store_close(h->store);
 	h->store = NULL;
 	database(h, "tracker.db", "PRAGMA user_version=4711");
-	MUST_FAIL(TK_EVERSION, "newer tracker (history version 4711", tk_store_open(h->path, TK_STORE_CREATE, &s, &err));
+	MUST_FAIL(
+	        TK_EVERSION, "newer tracker (history version 4711", tk_store_open(h->path, TK_STORE_CREATE, &s, &err));
 	MUST_FAIL(TK_EVERSION, "update the tracker", tk_store_open(h->path, TK_STORE_READ, &s, &err));
 }
 
@@ -93,7 +96,7 @@ static const char *old_history(struct history *h)
 
 	MUST(tk_file_read(TK_SOURCE_ROOT "/store/migrations/0001_initial.sql", 1 << 20, &sql, &err));
 	tk_buf_str(&sql, "PRAGMA application_id=0x746b6869; PRAGMA user_version=1;"
-			 "INSERT INTO machine(uid, name) VALUES ('u', 'old box');");
+	                 "INSERT INTO machine(uid, name) VALUES ('u', 'old box');");
 	path = database(h, "old.db", tk_buf_cstr(&sql));
 	tk_buf_free(&sql);
 	return path;
@@ -164,7 +167,8 @@ static void reading_needs_no_writable_folder(void **state)
 		/* root may write anywhere */
 		if (getuid() == 0 && setuid(65534) != 0)
 			_exit(2);
-		if (tk_store_open(h->path, TK_STORE_READ, &s, &err) || tk_store_machines(s, &list, &err) || list.count != 1) {
+		if (tk_store_open(h->path, TK_STORE_READ, &s, &err) || tk_store_machines(s, &list, &err) ||
+		        list.count != 1) {
 			fprintf(stderr, "%s\n", err.message);
 			_exit(3);
 		}
@@ -197,7 +201,8 @@ static void transactions_nest(void **state)
 static void a_rollback_takes_all(void **state)
 {
 	struct history *h = *state;
-	struct tk_machine_row machine = {.name = "gone", .attributes = "{}"}, other = {.name = "kept", .attributes = "{}"};
+	struct tk_machine_row machine = {.name = "gone", .attributes = "{}"},
+	                      other = {.name = "kept", .attributes = "{}"};
 	struct tk_device_row device = {.kind = "cpu", .name = "c", .arch = "", .slug = "cpu"};
 	struct tk_rows problems;
 	int64_t id;
@@ -235,8 +240,9 @@ static void check_finds_what_is_wrong(void **state)
 	MUST(tk_store_check(h->store, &problems, &err));
 	assert_int_equal(problems.count, 0);
 	tk_rows_free(&problems);
-	database(h, "tracker.db", "UPDATE machine SET name='somebody else'; PRAGMA foreign_keys=OFF;"
-				  "INSERT INTO stage(night_id, name, status, started_s) VALUES (77, 'plan', 'done', 1)");
+	database(h, "tracker.db",
+	        "UPDATE machine SET name='somebody else'; PRAGMA foreign_keys=OFF;"
+	        "INSERT INTO stage(night_id, name, status, started_s) VALUES (77, 'plan', 'done', 1)");
 	MUST(tk_store_check(h->store, &problems, &err));
 	assert_int_equal(problems.count, 2);
 	assert_string_equal(*TK_ROWS_AT(&problems, char *, 0), "1 rows of stage refer to no row of night");
@@ -307,16 +313,16 @@ static void backup_and_vacuum(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_not_a_history_is_refused),
-		TEST(a_newer_history_is_refused),
-		TEST(an_older_history_is_migrated_with_a_backup),
-		TEST(a_migration_that_fails_changes_nothing),
-		TEST(reading_needs_no_writable_folder),
-		TEST(transactions_nest),
-		TEST(a_rollback_takes_all),
-		TEST(check_finds_what_is_wrong),
-		TEST(a_damaged_file_is_told),
-		TEST(backup_and_vacuum),
+	        TEST(what_is_not_a_history_is_refused),
+	        TEST(a_newer_history_is_refused),
+	        TEST(an_older_history_is_migrated_with_a_backup),
+	        TEST(a_migration_that_fails_changes_nothing),
+	        TEST(reading_needs_no_writable_folder),
+	        TEST(transactions_nest),
+	        TEST(a_rollback_takes_all),
+	        TEST(check_finds_what_is_wrong),
+	        TEST(a_damaged_file_is_told),
+	        TEST(backup_and_vacuum),
 	};
 
 	return cmocka_run_group_tests_name("store open", tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* Every kind of row goes in and comes out as it was; the same fact twice is one row; names stay unique. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "history.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/file.h"
-#include "base/buf.h"
-#include "history.h"
 
 static int set_up(void **state)
 {
@@ -69,8 +69,14 @@ static void identities_come_back(void **state)
 static void builds_come_back(void **state)
 {
 	struct history *h = *state;
-	struct tk_kernel_row kernel = {.build_id = h->build, .backend = "blas", .name = "sgemm", .code_hash = "ff", .size_bytes = 9,
-		.registers = -1, .spill_bytes = 0, .shared_bytes = 64};
+	struct tk_kernel_row kernel = {.build_id = h->build,
+	        .backend = "blas",
+	        .name = "sgemm",
+	        .code_hash = "ff",
+	        .size_bytes = 9,
+	        .registers = -1,
+	        .spill_bytes = 0,
+	        .shared_bytes = 64};
 	int64_t id, again;
 	char *log = NULL;
 
@@ -101,11 +107,22 @@ static void builds_come_back(void **state)
 static void nights_come_back(void **state)
 {
 	struct history *h = *state;
-	struct tk_night_row same = {.machine_id = h->machine, .kind = "nightly", .as_of_s = 1000, .started_s = 1000,
-		.status = "running", .seed = 42, .config_hash = "c", .tracker_version = "0.1.0"};
-	struct tk_stage_row stage = {.night_id = h->night, .name = "build", .status = "running", .started_s = 5, .detail = "{}"};
-	struct tk_resolution_row resolution = {.night_id = h->night, .upstream_id = h->upstream, .revision_id = h->revision,
-		.build_id = 0, .status = "new", .message = ""};
+	struct tk_night_row same = {.machine_id = h->machine,
+	        .kind = "nightly",
+	        .as_of_s = 1000,
+	        .started_s = 1000,
+	        .status = "running",
+	        .seed = 42,
+	        .config_hash = "c",
+	        .tracker_version = "0.1.0"};
+	struct tk_stage_row stage = {
+	        .night_id = h->night, .name = "build", .status = "running", .started_s = 5, .detail = "{}"};
+	struct tk_resolution_row resolution = {.night_id = h->night,
+	        .upstream_id = h->upstream,
+	        .revision_id = h->revision,
+	        .build_id = 0,
+	        .status = "new",
+	        .message = ""};
 	struct tk_rows nights;
 	int64_t second;
 
@@ -142,9 +159,18 @@ static void nights_come_back(void **state)
 static void a_result_is_whole(void **state)
 {
 	struct history *h = *state;
-	struct tk_job_row jobs[] = {
-		{.night_id = h->night, .seq = 1, .series_id = h->series, .build_id = h->build, .backend_path = "/a.so", .options = "x=1"},
-		{.night_id = h->night, .seq = 2, .series_id = h->series, .build_id = h->build, .backend_path = "/a.so", .options = ""}};
+	struct tk_job_row jobs[] = {{.night_id = h->night,
+	                                    .seq = 1,
+	                                    .series_id = h->series,
+	                                    .build_id = h->build,
+	                                    .backend_path = "/a.so",
+	                                    .options = "x=1"},
+	        {.night_id = h->night,
+	                .seq = 2,
+	                .series_id = h->series,
+	                .build_id = h->build,
+	                .backend_path = "/a.so",
+	                .options = ""}};
 	struct tk_rows list;
 	int64_t id, again;
 	double *samples;
@@ -200,8 +226,12 @@ static void a_result_is_whole(void **state)
 static void a_refused_point_takes_its_run_with_it(void **state)
 {
 	struct history *h = *state;
-	struct tk_job_row job = {
-		.night_id = h->night, .seq = 3, .series_id = h->series, .build_id = h->build, .backend_path = "", .options = ""};
+	struct tk_job_row job = {.night_id = h->night,
+	        .seq = 3,
+	        .series_id = h->series,
+	        .build_id = h->build,
+	        .backend_path = "",
+	        .options = ""};
 	struct tk_rows list;
 	int64_t id = -5;
 
@@ -240,12 +270,31 @@ static void points_are_read_by_range(void **state)
 static void derived_rows_are_replaced(void **state)
 {
 	struct history *h = *state;
-	struct tk_change_point_row change = {.series_id = h->series, .as_of_s = 5, .run_id = 1, .previous_run_id = 2,
-		.before_value = 1, .after_value = 2, .change_lo = 0.9, .change_hi = 1.1, .p = 0.001, .cause = "upstream", .confidence = 0.9,
-		.detail = "{}"};
-	struct tk_verdict_row verdict = {.night_id = h->night, .series_id = h->series, .status = "same", .before_value = NAN,
-		.after_value = 3, .change = NAN, .change_lo = NAN, .change_hi = NAN, .threshold = 0.03, .p = NAN, .q = 0.5, .reason = "r",
-		.detail = "{}"};
+	struct tk_change_point_row change = {.series_id = h->series,
+	        .as_of_s = 5,
+	        .run_id = 1,
+	        .previous_run_id = 2,
+	        .before_value = 1,
+	        .after_value = 2,
+	        .change_lo = 0.9,
+	        .change_hi = 1.1,
+	        .p = 0.001,
+	        .cause = "upstream",
+	        .confidence = 0.9,
+	        .detail = "{}"};
+	struct tk_verdict_row verdict = {.night_id = h->night,
+	        .series_id = h->series,
+	        .status = "same",
+	        .before_value = NAN,
+	        .after_value = 3,
+	        .change = NAN,
+	        .change_lo = NAN,
+	        .change_hi = NAN,
+	        .threshold = 0.03,
+	        .p = NAN,
+	        .q = 0.5,
+	        .reason = "r",
+	        .detail = "{}"};
 
 	MUST(tk_store_replace_change_points(h->store, h->series, &change, 1, &err));
 	change.as_of_s = 6;
@@ -269,8 +318,15 @@ static void derived_rows_are_replaced(void **state)
 static void alerts_and_what_people_said(void **state)
 {
 	struct history *h = *state;
-	struct tk_alert_row alert = {.series_id = h->series, .night_id = h->night, .status = "open", .opened_s = 9, .change = 0.2,
-		.cause = "upstream", .good_rev = "a", .bad_rev = "b", .title = "slower"};
+	struct tk_alert_row alert = {.series_id = h->series,
+	        .night_id = h->night,
+	        .status = "open",
+	        .opened_s = 9,
+	        .change = 0.2,
+	        .cause = "upstream",
+	        .good_rev = "a",
+	        .bad_rev = "b",
+	        .title = "slower"};
 	struct tk_triage_row triage = {.alert_uid = "x", .at_s = 1, .author = "me", .action = "ack", .note = "known"};
 	struct tk_notification_row sent = {.alert_uid = "x", .sink = "file", .target = "t", .sent_s = 3};
 	int64_t id, again;
@@ -300,10 +356,19 @@ static void alerts_and_what_people_said(void **state)
 static void ceilings_of_a_night_or_the_newest(void **state)
 {
 	struct history *h = *state;
-	struct tk_night_row later = {.machine_id = h->machine, .kind = "nightly", .as_of_s = 2000, .started_s = 2000,
-		.status = "running", .config_hash = "", .tracker_version = ""};
-	struct tk_ceiling_row ceiling = {
-		.night_id = h->night, .device_id = h->device, .name = "copy", .source = "measured", .unit = "gb_per_s", .value = 10};
+	struct tk_night_row later = {.machine_id = h->machine,
+	        .kind = "nightly",
+	        .as_of_s = 2000,
+	        .started_s = 2000,
+	        .status = "running",
+	        .config_hash = "",
+	        .tracker_version = ""};
+	struct tk_ceiling_row ceiling = {.night_id = h->night,
+	        .device_id = h->device,
+	        .name = "copy",
+	        .source = "measured",
+	        .unit = "gb_per_s",
+	        .value = 10};
 	struct tk_rows list;
 	int64_t night;
 
@@ -397,8 +462,14 @@ static void slugs_are_safe_and_unique(void **state)
 	char longer[600];
 	struct tk_machine_row machine = {.name = "../Ünsafe <b>/box.example.org", .attributes = "{}"};
 	struct tk_device_row device = {.kind = "cpu", .name = "c", .uuid = "1", .arch = "", .slug = "H200 #0"};
-	struct tk_series_row series = {.upstream_id = h->upstream, .problem_id = h->problem, .backend = "Ref", .mode = "cold",
-		.metric = "power", .unit = "w", .better = "lower", .role = "control"};
+	struct tk_series_row series = {.upstream_id = h->upstream,
+	        .problem_id = h->problem,
+	        .backend = "Ref",
+	        .mode = "cold",
+	        .metric = "power",
+	        .unit = "w",
+	        .better = "lower",
+	        .role = "control"};
 	struct tk_rows list;
 	int64_t id;
 
@@ -427,14 +498,15 @@ static void slugs_are_safe_and_unique(void **state)
 			assert_string_not_equal(slug, TK_ROWS_AT(&list, struct tk_series_row, i - 1)->slug);
 	}
 	assert_non_null(strstr(TK_ROWS_AT(&list, struct tk_series_row, 3)->slug,
-		"nsafe-b-box-example-org.h200-0.blas.ref.gemm-f32-512x512x512-nn.tile-64x64.cold.power"));
+	        "nsafe-b-box-example-org.h200-0.blas.ref.gemm-f32-512x512x512-nn.tile-64x64.cold.power"));
 	tk_rows_free(&list);
 }
 
 static void devices_without_uuid_stay_two(void **state)
 {
 	struct history *h = *state;
-	struct tk_device_row device = {.machine_id = h->machine, .kind = "null", .name = "null", .arch = "", .slug = "null-0"};
+	struct tk_device_row device = {
+	        .machine_id = h->machine, .kind = "null", .name = "null", .arch = "", .slug = "null-0"};
 	int64_t a, b, c;
 
 	MUST(tk_store_put_device(h->store, &device, &a, &err));
@@ -452,8 +524,9 @@ static void hostile_strings_are_data(void **state)
 {
 	struct history *h = *state;
 	char *huge = calloc(10241, 1);
-	const char *names[] = {"'; DROP TABLE machine; --", "line\nbreak\ttab", "\"quoted\" 'twice' `thrice`", "<script>alert(1)</script>",
-		"../../etc/passwd", "%s%n%p", "\xff\xfe bad \xc0\xaf \xed\xa0\x80 \xf5 utf-8 \xe2\x82", huge};
+	const char *names[] = {"'; DROP TABLE machine; --", "line\nbreak\ttab", "\"quoted\" 'twice' `thrice`",
+	        "<script>alert(1)</script>", "../../etc/passwd", "%s%n%p",
+	        "\xff\xfe bad \xc0\xaf \xed\xa0\x80 \xf5 utf-8 \xe2\x82", huge};
 	int64_t ids[8], again;
 
 	memset(huge, 'x', 10240);
@@ -475,8 +548,9 @@ static void hostile_strings_are_data(void **state)
 			if (row->id == ids[k] && k != 6)
 				assert_string_equal(row->name, names[k]);
 		if (row->id == ids[6])
-			assert_string_equal(row->name, "\xef\xbf\xbd\xef\xbf\xbd bad \xef\xbf\xbd\xef\xbf\xbd "
-						       "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xef\xbf\xbd utf-8 \xef\xbf\xbd\xef\xbf\xbd");
+			assert_string_equal(row->name,
+			        "\xef\xbf\xbd\xef\xbf\xbd bad \xef\xbf\xbd\xef\xbf\xbd "
+			        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xef\xbf\xbd utf-8 \xef\xbf\xbd\xef\xbf\xbd");
 	}
 	tk_rows_free(&list);
 	MUST(tk_store_check(h->store, &problems, &err));
@@ -489,9 +563,17 @@ static void unknown_parents_are_refused(void **state)
 {
 	struct history *h = *state;
 	struct tk_environment_row environment = {.device_id = 4711, .attributes = "{}"};
-	struct tk_build_row build = {.revision_id = h->revision, .artifact_key = "k", .adapter = "a", .status = "great", .built_s = 1};
-	struct tk_series_row series = {.device_id = 1, .upstream_id = 99, .problem_id = 1, .backend = "b", .mode = "cold",
-		.metric = "time", .unit = "ns", .better = "lower", .role = "suite"};
+	struct tk_build_row build = {
+	        .revision_id = h->revision, .artifact_key = "k", .adapter = "a", .status = "great", .built_s = 1};
+	struct tk_series_row series = {.device_id = 1,
+	        .upstream_id = 99,
+	        .problem_id = 1,
+	        .backend = "b",
+	        .mode = "cold",
+	        .metric = "time",
+	        .unit = "ns",
+	        .better = "lower",
+	        .role = "suite"};
 	struct tk_stage_row stage = {.night_id = 4711, .name = "plan", .status = "done", .started_s = 1};
 	int64_t id;
 
@@ -506,21 +588,21 @@ static void unknown_parents_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(identities_come_back),
-		TEST(builds_come_back),
-		TEST(nights_come_back),
-		TEST(a_result_is_whole),
-		TEST(a_refused_point_takes_its_run_with_it),
-		TEST(points_are_read_by_range),
-		TEST(derived_rows_are_replaced),
-		TEST(alerts_and_what_people_said),
-		TEST(ceilings_of_a_night_or_the_newest),
-		TEST(the_same_fact_twice_is_one_row),
-		TEST(two_databases_agree),
-		TEST(slugs_are_safe_and_unique),
-		TEST(devices_without_uuid_stay_two),
-		TEST(hostile_strings_are_data),
-		TEST(unknown_parents_are_refused),
+	        TEST(identities_come_back),
+	        TEST(builds_come_back),
+	        TEST(nights_come_back),
+	        TEST(a_result_is_whole),
+	        TEST(a_refused_point_takes_its_run_with_it),
+	        TEST(points_are_read_by_range),
+	        TEST(derived_rows_are_replaced),
+	        TEST(alerts_and_what_people_said),
+	        TEST(ceilings_of_a_night_or_the_newest),
+	        TEST(the_same_fact_twice_is_one_row),
+	        TEST(two_databases_agree),
+	        TEST(slugs_are_safe_and_unique),
+	        TEST(devices_without_uuid_stay_two),
+	        TEST(hostile_strings_are_data),
+	        TEST(unknown_parents_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("store rows", tests, NULL, NULL);

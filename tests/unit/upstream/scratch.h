@@ -6,13 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
 
-struct scratch { char dir[256], cache[300]; };
+struct scratch {
+	char dir[256], cache[300];
+};
 
 /* Runs a line of sh in the scratch folder; the test fails where it fails. */
 __attribute__((format(printf, 2, 3))) static inline void sh(const struct scratch *s, const char *fmt, ...)

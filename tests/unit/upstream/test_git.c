@@ -1,6 +1,6 @@
 /* What users write about an upstream never becomes an option, a transport helper or a shell's word. */
-#include "scratch.h"
 #include "base/error.h"
+#include "scratch.h"
 #include "upstream/git.h"
 
 static void expect_url(const char *url, const char *message)
@@ -20,7 +20,8 @@ static void urls(void **state)
 	expect_url("", "the url is empty");
 	expect_url("--upload-pack=touch x", "the url \"--upload-pack=touch x\" starts with \"-\"");
 	expect_url("https://a\nb", "the url contains control characters");
-	expect_url("ext::sh -c 'touch x'", "the url \"ext::sh -c 'touch x'\" names a transport helper, expected https, ssh, git, file or a path");
+	expect_url("ext::sh -c 'touch x'",
+	        "the url \"ext::sh -c 'touch x'\" names a transport helper, expected https, ssh, git, file or a path");
 	expect_url("fd::17", "the url \"fd::17\" names a transport helper, expected https, ssh, git, file or a path");
 	assert_true(tk_git_url_is_local("/srv/git/a"));
 	assert_true(tk_git_url_is_local("./a:b"));
@@ -84,7 +85,7 @@ static void local_is_local(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(urls), cmocka_unit_test(branches),
-		cmocka_unit_test_setup_teardown(failures_speak, scratch_open, scratch_close),
-		cmocka_unit_test_setup_teardown(local_is_local, scratch_open, scratch_close)};
+	        cmocka_unit_test_setup_teardown(failures_speak, scratch_open, scratch_close),
+	        cmocka_unit_test_setup_teardown(local_is_local, scratch_open, scratch_close)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
 /* Posting JSON, against a small real server in a child process. */
+#include "base/error.h"
+#include "upstream/http.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -7,17 +9,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/error.h"
-#include "upstream/http.h"
+#include <cmocka.h>
 
-struct server { pid_t pid; char url[64]; };
+struct server {
+	pid_t pid;
+	char url[64];
+};
 
 static size_t read_request(int fd, char *data, size_t size)
 {
@@ -37,7 +40,8 @@ static size_t read_request(int fd, char *data, size_t size)
 	return n;
 }
 
-/* Gives the answers in turn, the last one for ever; "echo" is 200 where the body is {"a":1} and 400 otherwise, "hang" never answers. */
+/* Gives the answers in turn, the last one for ever; "echo" is 200 where the body is {"a":1} and 400 otherwise, "hang"
+ * never answers. */
 static void serve(int listener, const char *const *answers)
 {
 	char data[65536];
@@ -51,9 +55,11 @@ static void serve(int listener, const char *const *answers)
 		if (!strcmp(answer, "hang"))
 			pause();
 		if (!strcmp(answer, "echo")) {
-			const bool good = strstr(data, "\r\n\r\n{\"a\":1}") && strcasestr(data, "content-type: application/json") && strstr(data, "X-Key: 7");
-			answer = good ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" :
-				"HTTP/1.1 400 Bad\r\nContent-Length: 5\r\nConnection: close\r\n\r\nwrong";
+			const bool good = strstr(data, "\r\n\r\n{\"a\":1}") &&
+			                  strcasestr(data, "content-type: application/json") &&
+			                  strstr(data, "X-Key: 7");
+			answer = good ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+			              : "HTTP/1.1 400 Bad\r\nContent-Length: 5\r\nConnection: close\r\n\r\nwrong";
 		}
 		if (write(fd, answer, strlen(answer)) < 0)
 			_exit(1);
@@ -105,7 +111,8 @@ static void posts(void **state)
 static void retries(void **state)
 {
 	const char *const headers[] = {"X-Key: 7", NULL};
-	const struct tk_http_options options = {.deadline_s = 20, .retries = 2, .headers = headers}, none = {.deadline_s = 20};
+	const struct tk_http_options options = {.deadline_s = 20, .retries = 2, .headers = headers},
+	                             none = {.deadline_s = 20};
 	const struct server s = start((const char *const[]){BUSY, BUSY, "echo", NULL});
 	struct tk_error err = {0};
 	assert_int_equal(tk_http_post_json(s.url, "{\"a\":1}", &none, NULL, &err), TK_EIO);
@@ -129,10 +136,13 @@ static void failures(void **state)
 	assert_int_equal(code, 0);
 	assert_int_equal(tk_http_post_json("file:///etc/passwd", "{}", &quick, &code, &err), TK_ECONFIG);
 	assert_int_equal(tk_http_post_json("ftp://h/x", "{}", &quick, &code, &err), TK_ECONFIG);
-	assert_string_equal(err.message, "the scheme \"ftp\" of the webhook's URL is not allowed, expected https or http");
+	assert_string_equal(
+	        err.message, "the scheme \"ftp\" of the webhook's URL is not allowed, expected https or http");
 	assert_int_equal(tk_http_post_json("not a url", "{}", &quick, &code, &err), TK_ECONFIG);
 	assert_string_equal(err.message, "the webhook's URL is malformed, expected https://host/path");
-	const struct server redirect = start((const char *const[]){"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", NULL});
+	const struct server redirect = start((const char *const[]){
+	        "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+	        NULL});
 	assert_int_equal(tk_http_post_json(redirect.url, "{}", &quick, &code, &err), TK_EIO);
 	assert_string_equal(err.message, "127.0.0.1 redirects to a protocol that is not allowed");
 	stop(&redirect);
@@ -141,6 +151,7 @@ static void failures(void **state)
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
-	const struct CMUnitTest tests[] = {cmocka_unit_test(posts), cmocka_unit_test(retries), cmocka_unit_test(failures)};
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(posts), cmocka_unit_test(retries), cmocka_unit_test(failures)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,14 @@
 /* Parsing of `git log`. */
+#include "base/error.h"
+#include "upstream/log.h"
+#include "upstream/upstream.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
-#include "upstream/log.h"
-#include "upstream/upstream.h"
+#include <cmocka.h>
 
 #define H1 "1111111111111111111111111111111111111111"
 #define H2 "2222222222222222222222222222222222222222"
@@ -25,7 +25,13 @@ static struct tk_revision *parse(const char *data, size_t len, size_t *count)
 
 static void records(void **state)
 {
-	static const char two[] = H1 "\0" H2 " " H3 "\0" "100\0" "200\0" "A \"B\" <c>\0" "one\0" H2 "\0\0" "-5\0" "0\0\0\0";
+	static const char two[] = H1 "\0" H2 " " H3 "\0"
+	                             "100\0"
+	                             "200\0"
+	                             "A \"B\" <c>\0"
+	                             "one\0" H2 "\0\0"
+	                             "-5\0"
+	                             "0\0\0\0";
 	size_t n = 0;
 	struct tk_revision *list = parse(two, sizeof(two) - 1, &n);
 	assert_int_equal(n, 2);
@@ -48,7 +54,12 @@ static void long_subject(void **state)
 	const size_t len = 10240;
 	char *data = malloc(len + 200);
 	size_t n = 0;
-	memcpy(data, H1 "\0\0" "1\0" "2\0" "x", 48);
+	memcpy(data,
+	        H1 "\0\0"
+	           "1\0"
+	           "2\0"
+	           "x",
+	        48);
 	char *subject = data + 40 + 1 + 1 + 2 + 2 + 2;
 	data[46] = 'x';
 	data[47] = '\0';
@@ -74,13 +85,24 @@ static void expect_failure(const char *data, size_t len, const char *message)
 
 static void malformed(void **state)
 {
-	static const char not_hash[] = "--upload-pack=x\0\0" "1\0" "2\0a\0b";
-	static const char bad_parent[] = H1 "\0$(x)\0" "1\0" "2\0a\0b";
-	static const char bad_time[] = H1 "\0\0soon\0" "2\0a\0b";
-	static const char huge_time[] = H1 "\0\0" "99999999999999999999\0" "2\0a\0b";
-	static const char part[] = H1 "\0\0" "1\0" "2\0a\0b\0extra";
+	static const char not_hash[] = "--upload-pack=x\0\0"
+	                               "1\0"
+	                               "2\0a\0b";
+	static const char bad_parent[] = H1 "\0$(x)\0"
+	                                    "1\0"
+	                                    "2\0a\0b";
+	static const char bad_time[] = H1 "\0\0soon\0"
+	                                  "2\0a\0b";
+	static const char huge_time[] = H1 "\0\0"
+	                                   "99999999999999999999\0"
+	                                   "2\0a\0b";
+	static const char part[] = H1 "\0\0"
+	                              "1\0"
+	                              "2\0a\0b\0extra";
 	expect_failure("abc", 3, "git log: the output is cut off");
-	expect_failure(H1 "\0\0" "1", 43, "git log: the output is cut off");
+	expect_failure(H1 "\0\0"
+	                  "1",
+	        43, "git log: the output is cut off");
 	expect_failure(not_hash, sizeof(not_hash), "git log: \"--upload-pack=x\" is not a commit");
 	expect_failure(bad_parent, sizeof(bad_parent), "git log: \"$(x)\" is not a commit");
 	expect_failure(bad_time, sizeof(bad_time), "git log: \"soon\" is not a time");
@@ -90,7 +112,7 @@ static void malformed(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(records), cmocka_unit_test(long_subject),
-		cmocka_unit_test(malformed)};
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(records), cmocka_unit_test(long_subject), cmocka_unit_test(malformed)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

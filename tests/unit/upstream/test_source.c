@@ -1,15 +1,16 @@
 /* Upstreams on real git repositories: revisions, history, work trees, and everything that can be wrong with them. */
+#include "base/error.h"
+#include "base/file.h"
+#include "scratch.h"
+#include "upstream/upstream.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include "scratch.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "upstream/upstream.h"
 
 static struct tk_source git_source(const struct scratch *s, const char *url)
 {
-	return (struct tk_source){.kind = TK_SOURCE_GIT, .name = "up", .url = url, .cache_dir = s->cache, .deadline_s = 60};
+	return (struct tk_source){
+	        .kind = TK_SOURCE_GIT, .name = "up", .url = url, .cache_dir = s->cache, .deadline_s = 60};
 }
 
 static char *url_of(const struct scratch *s, const char *name)
@@ -17,13 +18,21 @@ static char *url_of(const struct scratch *s, const char *name)
 	return tk_path_join(s->dir, name);
 }
 
-#define OK(call) do { struct tk_error e_ = {0}; (void)e_; struct tk_error *err = &e_; if (call) fail_msg("%s: %s", #call, err->message); } while (0)
+#define OK(call) \
+	do { \
+		struct tk_error e_ = {0}; \
+		(void)e_; \
+		struct tk_error *err = &e_; \
+		if (call) \
+			fail_msg("%s: %s", #call, err->message); \
+	} while (0)
 
 static void newest_and_parent(void **state)
 {
 	const struct scratch *s = *state;
 	char id[128], parent[128];
-	sh(s, "git init -q a && cd a && echo 1 >f && git add f && git commit -q -m 'first' && echo 2 >f && git commit -qam 'second one'");
+	sh(s, "git init -q a && cd a && echo 1 >f && git add f && git commit -q -m 'first' && echo 2 >f && git commit "
+	      "-qam 'second one'");
 	ask(s, id, sizeof(id), "git -C a rev-parse HEAD");
 	ask(s, parent, sizeof(parent), "git -C a rev-parse HEAD~1");
 	char *url = url_of(s, "a");
@@ -52,7 +61,8 @@ static void branch_tag_prefix(void **state)
 {
 	const struct scratch *s = *state;
 	char id[128], prefix[16];
-	sh(s, "git init -q a && cd a && git commit -q --allow-empty -m base && git checkout -q -b dev/x && git commit -q --allow-empty -m dev && "
+	sh(s, "git init -q a && cd a && git commit -q --allow-empty -m base && git checkout -q -b dev/x && git commit "
+	      "-q --allow-empty -m dev && "
 	      "git tag -a v1 -m tag && git checkout -q main && git commit -q --allow-empty -m main");
 	ask(s, id, sizeof(id), "git -C a rev-parse dev/x");
 	snprintf(prefix, sizeof(prefix), "%.10s", id);
@@ -69,7 +79,7 @@ static void branch_tag_prefix(void **state)
 	src.branch = "dev/x";
 	OK(tk_source_newest(&src, &r, err));
 	assert_string_equal(r.id, id);
-	OK(tk_source_find(&src, "HEAD~1", &r, err));     /* of the branch that is followed */
+	OK(tk_source_find(&src, "HEAD~1", &r, err)); /* of the branch that is followed */
 	assert_string_equal(r.subject, "base");
 	free(url);
 }
@@ -112,8 +122,10 @@ static void missing_things(void **state)
 static void first_parent(void **state)
 {
 	const struct scratch *s = *state;
-	sh(s, "git init -q a && cd a && git commit -q --allow-empty -m 1 && git checkout -q -b side && git commit -q --allow-empty -m s1 && "
-	      "git commit -q --allow-empty -m s2 && git checkout -q main && git commit -q --allow-empty -m 2 && git merge -q --no-ff -m 3-merge side");
+	sh(s, "git init -q a && cd a && git commit -q --allow-empty -m 1 && git checkout -q -b side && git commit -q "
+	      "--allow-empty -m s1 && "
+	      "git commit -q --allow-empty -m s2 && git checkout -q main && git commit -q --allow-empty -m 2 && git "
+	      "merge -q --no-ff -m 3-merge side");
 	char *url = url_of(s, "a");
 	const struct tk_source src = git_source(s, url);
 	struct tk_revision *list = NULL;
@@ -159,7 +171,8 @@ static void history_limits(void **state)
 static void path_filter(void **state)
 {
 	const struct scratch *s = *state;
-	sh(s, "git init -q a && cd a && mkdir k 'k[x]' && echo 1 >k/f && git add . && git commit -q -m k1 && echo 1 >o && git add . && git commit -q -m o1 && "
+	sh(s, "git init -q a && cd a && mkdir k 'k[x]' && echo 1 >k/f && git add . && git commit -q -m k1 && echo 1 >o "
+	      "&& git add . && git commit -q -m o1 && "
 	      "echo 2 >k/f && git commit -qam k2 && echo 2 >o && git commit -qam o2");
 	char *url = url_of(s, "a");
 	struct tk_source src = git_source(s, url);
@@ -175,7 +188,7 @@ static void path_filter(void **state)
 	assert_int_equal(list[1].position, 1);
 	free(list);
 	struct tk_error err = {0};
-	src.path = "k*";                           /* a name, not a pattern */
+	src.path = "k*"; /* a name, not a pattern */
 	assert_int_equal(tk_source_newest(&src, &r, &err), TK_ENOTFOUND);
 	assert_string_equal(err.message, "up: no commit touches k*");
 	free(url);
@@ -186,19 +199,21 @@ static void rebased(void **state)
 {
 	const struct scratch *s = *state;
 	char old[128];
-	sh(s, "git init -q a && cd a && echo 1 >f && git add f && git commit -q -m one && echo 2 >f && git commit -qam two");
+	sh(s, "git init -q a && cd a && echo 1 >f && git add f && git commit -q -m one && echo 2 >f && git commit -qam "
+	      "two");
 	ask(s, old, sizeof(old), "git -C a rev-parse HEAD");
 	char *url = url_of(s, "a");
 	const struct tk_source src = git_source(s, url);
 	struct tk_revision r;
 	OK(tk_source_newest(&src, &r, err));
-	sh(s, "cd a && git commit -q --amend -m 'two again' && git reflog expire --expire=now --all && git gc -q --prune=now");
+	sh(s, "cd a && git commit -q --amend -m 'two again' && git reflog expire --expire=now --all && git gc -q "
+	      "--prune=now");
 	OK(tk_source_newest(&src, &r, err));
 	assert_string_equal(r.subject, "two again");
 	assert_string_not_equal(r.id, old);
 	OK(tk_source_find(&src, old, &r, err));
 	assert_string_equal(r.subject, "two");
-	sh(s, "rm -rf cache");                     /* a machine that never saw it */
+	sh(s, "rm -rf cache"); /* a machine that never saw it */
 	struct tk_error err = {0};
 	assert_int_equal(tk_source_find(&src, old, &r, &err), TK_ENOTFOUND);
 	assert_non_null(strstr(err.message, "up has no revision"));
@@ -209,7 +224,8 @@ static void checkout(void **state)
 {
 	const struct scratch *s = *state;
 	char id[128], *dir = NULL, *second = NULL, line[64];
-	sh(s, "git init -q a && cd a && git config uploadpack.allowFilter true && echo old >f && git add f && git commit -q -m one && echo new >f && git commit -qam two");
+	sh(s, "git init -q a && cd a && git config uploadpack.allowFilter true && echo old >f && git add f && git "
+	      "commit -q -m one && echo new >f && git commit -qam two");
 	ask(s, id, sizeof(id), "git -C a rev-parse HEAD~1");
 	char *path = url_of(s, "a"), *url = NULL;
 	assert_true(asprintf(&url, "file://%s", path) > 0);
@@ -242,7 +258,8 @@ static void submodules(void **state)
 {
 	const struct scratch *s = *state;
 	char *dir = NULL, *file = NULL;
-	sh(s, "git init -q lib && cd lib && echo lib >l && git add l && git commit -q -m lib && cd .. && git init -q a && cd a && "
+	sh(s, "git init -q lib && cd lib && echo lib >l && git add l && git commit -q -m lib && cd .. && git init -q a "
+	      "&& cd a && "
 	      "git submodule --quiet add ../lib deps/lib && git commit -q -m 'with submodule'");
 	char *url = url_of(s, "a");
 	struct tk_source src = git_source(s, url);
@@ -271,9 +288,11 @@ static void hostile(void **state)
 {
 	const struct scratch *s = *state;
 	char *dir = NULL;
-	sh(s, "git init -q a && cd a && printf x >'--upload-pack=touch pwned' && printf x >\"$(printf 'new\\nline')\" && printf x >'<script>alert(1)</script>' || true");
+	sh(s, "git init -q a && cd a && printf x >'--upload-pack=touch pwned' && printf x >\"$(printf 'new\\nline')\" "
+	      "&& printf x >'<script>alert(1)</script>' || true");
 	sh(s, "cd a && mkdir -p '..hidden' && printf x >'..hidden/;rm -rf $HOME' && git add -A && "
-	      "git -c user.name='<b>\"$(touch pwned)' commit -q -m \"$(printf '<script>\"; DROP TABLE revision; --\\033[2J')\" && "
+	      "git -c user.name='<b>\"$(touch pwned)' commit -q -m \"$(printf '<script>\"; DROP TABLE revision; "
+	      "--\\033[2J')\" && "
 	      "git branch '\"><img/src=x>' && git branch 'a;touch${IFS}pwned' && "
 	      "git commit -q --allow-empty -m \"$(head -c 10240 /dev/zero | tr '\\0' q)\" && mkdir -p .git/hooks && "
 	      "printf '#!/bin/sh\\ntouch pwned\\n' >.git/hooks/post-checkout && chmod +x .git/hooks/post-checkout");
@@ -317,17 +336,19 @@ static void hanging_remote(void **state)
 	assert_int_equal(tk_source_newest(&src, &r, &err), TK_ETIMEOUT);
 	assert_non_null(strstr(err.message, "up: cannot reach git://127.0.0.1:"));
 	close(fd);
-	assert_int_equal(tk_source_newest(&src, &r, &err), TK_EIO);      /* and one that is gone */
+	assert_int_equal(tk_source_newest(&src, &r, &err), TK_EIO); /* and one that is gone */
 }
 
 static void self_source(void **state)
 {
 	const struct scratch *s = *state;
 	char id[128], before[4096], after[4096], *dir = NULL, line[64];
-	sh(s, "git init -q proj && cd proj && mkdir kernels && echo 1 >kernels/a && git add . && git commit -q -m 'mine' && echo x >untracked");
+	sh(s, "git init -q proj && cd proj && mkdir kernels && echo 1 >kernels/a && git add . && git commit -q -m "
+	      "'mine' && echo x >untracked");
 	ask(s, id, sizeof(id), "git -C proj rev-parse HEAD");
 	char *folder = url_of(s, "proj/kernels");
-	struct tk_source src = {.kind = TK_SOURCE_SELF, .name = "self", .url = folder, .cache_dir = s->cache, .deadline_s = 60};
+	struct tk_source src = {
+	        .kind = TK_SOURCE_SELF, .name = "self", .url = folder, .cache_dir = s->cache, .deadline_s = 60};
 	struct tk_revision r;
 	OK(tk_source_newest(&src, &r, err));
 	assert_string_equal(r.id, id);
@@ -339,11 +360,11 @@ static void self_source(void **state)
 	ask(s, before, sizeof(before), "find proj/.git -type f | sort | xargs sha256sum | sha256sum");
 	OK(tk_source_checkout(&src, r.id, &dir, err));
 	ask(s, after, sizeof(after), "find proj/.git -type f | sort | xargs sha256sum | sha256sum");
-	assert_string_equal(before, after);        /* nothing was written into the user's repository */
+	assert_string_equal(before, after); /* nothing was written into the user's repository */
 	char *command = NULL;
 	assert_true(asprintf(&command, "cat '%s/kernels/a'", dir) > 0);
 	ask(s, line, sizeof(line), command);
-	assert_string_equal(line, "1");            /* the commit, not the dirty tree */
+	assert_string_equal(line, "1"); /* the commit, not the dirty tree */
 	tk_source_discard(&src, dir);
 	free(command);
 	struct tk_error err = {0};
@@ -359,7 +380,8 @@ static void self_source(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
-	const struct CMUnitTest tests[] = {T(newest_and_parent), T(branch_tag_prefix), T(missing_things), T(first_parent), T(history_limits),
-		T(path_filter), T(rebased), T(checkout), T(submodules), T(hostile), T(hanging_remote), T(self_source)};
+	const struct CMUnitTest tests[] = {T(newest_and_parent), T(branch_tag_prefix), T(missing_things),
+	        T(first_parent), T(history_limits), T(path_filter), T(rebased), T(checkout), T(submodules), T(hostile),
+	        T(hanging_remote), T(self_source)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
