@@ -9,12 +9,12 @@
 /* ---- tables: one descriptor each drives insert, select, check and export ---------------------------------- */
 
 /* Parents first: the order of the export, so that a reader can resolve every reference as it comes. */
+/* clang-format off */
 #define TK_TABLES(X) \
-	X(machine) \
-	X(device) \
-	X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) X(series) X(night) X(stage) X(resolution) \
-	        X(run) X(job) X(measurement) X(sample) X(ceiling) X(triage) X(notification) X(change_point) X(verdict) \
-	                X(alert)
+	X(machine) X(device) X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) X(series) X(night) \
+	X(stage) X(resolution) X(run) X(job) X(measurement) X(sample) X(ceiling) X(triage) X(notification) \
+	X(change_point) X(verdict) X(alert)
+/* clang-format on */
 
 enum tk_table_id {
 #define TK_TABLE_ENUM(name) TK_TABLE_##name,

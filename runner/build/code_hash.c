@@ -1,4 +1,5 @@
-/* "Same code" told from "same commit": hashes of machine code without what the linker filled in. */
+/* "Same code" told from "same commit": hashes of machine code and of its constants, without what the linker
+ * filled in. */
 #include "base/error.h"
 #include "base/hash.h"
 #include "build/build.h"
@@ -8,29 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t first_fixup(const struct tk_elf *e, uint64_t address)
-{
-	size_t lo = 0, hi = e->fixup_count;
-	while (lo < hi) {
-		const size_t mid = lo + (hi - lo) / 2;
-		if (e->fixups[mid].address < address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Adds the bytes of [address, address + size), with every fixed-up place as its offset, type and target instead. */
-static void add_code(
-        struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_text *t, uint64_t address, uint64_t size)
+static void add_bytes(
+        struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s, uint64_t address, uint64_t size)
 {
 	const uint64_t end = address + size;
 	uint64_t at = address;
-	for (size_t i = first_fixup(e, address); i < e->fixup_count && e->fixups[i].address < end; i++) {
+	for (size_t i = tk_elf_first_fixup(e, address); i < e->fixup_count && e->fixups[i].address < end; i++) {
 		const struct tk_elf_fixup *f = &e->fixups[i];
 		if (f->address > at)
-			tk_hash_add(h, t->data + (at - t->address), f->address - at);
+			tk_hash_add(h, s->data + (at - s->address), f->address - at);
 		tk_hash_field_i64(h, (int64_t)(f->address - address));
 		tk_hash_field_i64(h, f->type);
 		tk_hash_field(h, f->target);
@@ -38,27 +26,61 @@ static void add_code(
 			at = f->address + f->width;
 	}
 	if (at < end)
-		tk_hash_add(h, t->data + (at - t->address), end - at);
+		tk_hash_add(h, s->data + (at - s->address), end - at);
 }
 
+static int hash_order(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static int hash_bytes(const struct tk_elf *e, const char *name, uint64_t address, uint64_t size,
+        char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	const struct tk_elf_section *s = tk_elf_section_at(e, address, size);
+	struct tk_hash *h = s ? tk_hash_new() : NULL;
+	if (!h)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	if (name)
+		tk_hash_add(h, name, tk_elf_stable_length(name));
+	add_bytes(h, e, s, address, size);
+	tk_hash_finish(h, hex);
+	return TK_OK;
+}
+
+/* Constant tables and initialised variables, by name and content and in no order, since the linker chooses that. */
+static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_error *err)
+{
+	char(*each)[TK_HASH_HEX_SIZE] = calloc(e->objects.count + 1, sizeof(*each));
+	int status = each ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	for (size_t i = 0; !status && i < e->objects.count; i++) {
+		const struct tk_elf_symbol *o = &e->objects.list[i];
+		status = hash_bytes(e, o->name, o->address, o->size, each[i], err);
+	}
+	if (!status) {
+		qsort(each, e->objects.count, sizeof(*each), hash_order);
+		for (size_t i = 0; i < e->objects.count; i++)
+			tk_hash_field(h, each[i]);
+	}
+	free(each);
+	return status;
+}
+
+/* All that decides what the object does. Where the names are stripped, all of the data counts, texts too: rather
+ * another hash for the same code than the same hash for another. */
 static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	for (size_t i = 0; i < e->text_count; i++)
-		add_code(h, e, &e->texts[i], e->texts[i].address, e->texts[i].size);
-	tk_hash_finish(h, hex);
-	return TK_OK;
-}
-
-static const struct tk_elf_text *text_of(const struct tk_elf *e, const struct tk_elf_function *f)
-{
-	for (size_t i = 0; i < e->text_count; i++) {
-		if (f->address >= e->texts[i].address && f->address - e->texts[i].address < e->texts[i].size)
-			return &e->texts[i];
+	for (size_t i = 0; i < e->section_count; i++) {
+		const struct tk_elf_section *s = &e->sections[i];
+		if (s->kind != TK_ELF_DATA || e->stripped)
+			add_bytes(h, e, s, s->address, s->size);
 	}
-	return NULL;
+	const int status = e->stripped ? TK_OK : add_objects(h, e, err);
+	tk_hash_finish(h, hex);
+	return status;
 }
 
 /* ---- functions --------------------------------------------------------------------------------------------- */
@@ -66,7 +88,7 @@ static const struct tk_elf_text *text_of(const struct tk_elf *e, const struct tk
 /* Exported ones first, then by size. */
 static int larger_first(const void *a, const void *b)
 {
-	const struct tk_elf_function *const *x = a, *const *y = b;
+	const struct tk_elf_symbol *const *x = a, *const *y = b;
 	if ((*x)->exported != (*y)->exported)
 		return (*x)->exported ? -1 : 1;
 	if ((*x)->size != (*y)->size)
@@ -99,14 +121,10 @@ static void name_kernel(struct tk_kernel_symbol *list, size_t index, const char 
 }
 
 static int hash_function(
-        const struct tk_elf *e, const struct tk_elf_function *f, struct tk_kernel_symbol *k, struct tk_error *err)
+        const struct tk_elf *e, const struct tk_elf_symbol *f, struct tk_kernel_symbol *k, struct tk_error *err)
 {
-	const struct tk_elf_text *t = text_of(e, f);
-	struct tk_hash *h = t ? tk_hash_new() : NULL;
-	if (!h)
-		return tk_fail(err, TK_ENOMEM, "no memory");
-	add_code(h, e, t, f->address, f->size);
-	tk_hash_finish(h, k->code_hash);
+	if (hash_bytes(e, NULL, f->address, f->size, k->code_hash, err))
+		return TK_ENOMEM;
 	k->size_bytes = (int64_t)f->size;
 	k->registers = k->spill_bytes = k->shared_bytes = -1;
 	return TK_OK;
@@ -115,13 +133,13 @@ static int hash_function(
 static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_kernel_symbol **kernels, size_t *count,
         struct tk_error *err)
 {
-	const struct tk_elf_function **chosen = calloc(e->function_count + 1, sizeof(*chosen));
+	const struct tk_elf_symbol **chosen = calloc(e->functions.count + 1, sizeof(*chosen));
 	struct tk_kernel_symbol *list = calloc(TK_CODE_KERNELS_MAX, sizeof(*list));
 	size_t n = 0;
 	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
-	for (size_t i = 0; !status && i < e->function_count; i++) {
-		if (!glob || !fnmatch(glob, e->functions[i].name, 0))
-			chosen[n++] = &e->functions[i];
+	for (size_t i = 0; !status && i < e->functions.count; i++) {
+		if (!glob || !fnmatch(glob, e->functions.list[i].name, 0))
+			chosen[n++] = &e->functions.list[i];
 	}
 	if (n)
 		qsort(chosen, n, sizeof(*chosen), larger_first);

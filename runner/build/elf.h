@@ -7,32 +7,42 @@
 
 struct tk_error;
 
-/* A place in the machine code that the linker filled in. */
+/* A place in code or data that the linker filled in. */
 struct tk_elf_fixup {
 	uint64_t address;
-	uint32_t width; /* bytes */
-	uint32_t type;  /* R_X86_64_..., R_AARCH64_... */
-	char *target;   /* what it refers to, in words that do not depend on the layout: "memcpy", "sgemm_kernel+16",
-	                   ".rodata" */
+	uint32_t width;   /* bytes */
+	uint32_t type;    /* R_X86_64_..., R_AARCH64_... */
+	char *target;     /* what it refers to, in words that do not depend on the layout: "memcpy", "sgemm_kernel+16",
+	                     ".rodata:text", ".rodata:0000803f" (the content of a constant without a name) */
+	uint64_t unnamed; /* address of data without a name that it refers to; 0: none */
 };
 
-struct tk_elf_function {
+/* A function, or constant or initialised data with a name. */
+struct tk_elf_symbol {
 	const char *name; /* lives as long as the object */
 	uint64_t address, size;
 	bool exported;
 };
 
-struct tk_elf_text {
+struct tk_elf_section {
 	uint64_t address;
 	const unsigned char *data;
 	size_t size;
+	const char *name;
+	enum tk_elf_kind { TK_ELF_CODE, TK_ELF_DATA, TK_ELF_DEVICE_CODE } kind;
+};
+
+struct tk_elf_symbols {
+	struct tk_elf_symbol *list; /* by address; aliases only once */
+	size_t count;
 };
 
 struct tk_elf {
-	struct tk_elf_text *texts; /* executable sections but the linker's own stubs, in order */
-	size_t text_count;
-	struct tk_elf_function *functions; /* by address; aliases only once */
-	size_t function_count;
+	struct tk_elf_section *sections; /* in order; code without the linker's own stubs; data that the file holds;
+	                                    embedded code of GPUs */
+	size_t section_count;
+	struct tk_elf_symbols functions, objects;
+	bool stripped;               /* only exported symbols have names */
 	struct tk_elf_fixup *fixups; /* by address; none where the object keeps no relocations */
 	size_t fixup_count;
 	char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
@@ -43,5 +53,14 @@ struct tk_elf {
 int tk_elf_open(const char *path, struct tk_elf *elf, struct tk_error *err);
 void tk_elf_close(struct tk_elf *elf);
 bool tk_elf_exports(const struct tk_elf *elf, const char *symbol);
+
+/* The section that holds all of [address, address + size); NULL: none. */
+const struct tk_elf_section *tk_elf_section_at(const struct tk_elf *elf, uint64_t address, uint64_t size);
+
+/* Index of the first fixup at or after `address`. */
+size_t tk_elf_first_fixup(const struct tk_elf *elf, uint64_t address);
+
+/* Length of `name` without the number that compilers add to what has no name of its own ("CSWTCH.12"). */
+size_t tk_elf_stable_length(const char *name);
 
 #endif

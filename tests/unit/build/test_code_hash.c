@@ -48,6 +48,50 @@ static void strings_do_not_count(void **state)
 	assert_string_not_equal(a, d);
 }
 
+static void expect_differs(const struct scratch *s, const char *code_a, const char *code_b, bool differs)
+{
+	char a[TK_HASH_HEX_SIZE], b[TK_HASH_HEX_SIZE];
+	compile(s, "a", "", code_a);
+	compile(s, "b", "", code_b);
+	hash(s, "a", NULL, a, NULL, NULL);
+	hash(s, "b", NULL, b, NULL, NULL);
+	if (differs == !strcmp(a, b))
+		fail_msg("%s hashes: %s\n%s", differs ? "equal" : "different", code_a, code_b);
+}
+
+/* Constants decide how fast code is as much as code does: a table of block sizes, a constant without a name. */
+#define BLOCKS(name, mc) \
+	"struct blocks { const char *name; int mc, kc; };\n" \
+	"static const struct blocks table[] = {{\"" name "\", " mc ", 256}, {\"second\", 64, 64}};\n" \
+	"const struct blocks *blocks(int i) { return &table[i]; }\n"
+#define UNNAMED(text, value) \
+	"void f(int *x) { const int v[4] = {" value ", 7, 8, 9}; __builtin_memcpy(x, v, sizeof v); }\n" \
+	"const char *version(void) { return \"" text "\"; }\n" \
+	"int pick(int i) { switch (i) { case 0: return 5; case 1: return version()[0]; case 2: return i * 7; " \
+	"case 3: return version()[1]; case 4: return -i; case 5: return version()[2]; } return 1; }\n"
+
+static void constants_count(void **state)
+{
+	const struct scratch *s = *state;
+	expect_differs(s, BLOCKS("first", "96"), BLOCKS("first", "48"), true);
+	expect_differs(s, BLOCKS("first", "96"), BLOCKS("a longer name", "96"), false);
+	expect_differs(s, UNNAMED("1.0.0", "48"), UNNAMED("1.0.0", "49"), true);
+	expect_differs(s, UNNAMED("1.0.0", "48"), UNNAMED("1.0.17-git-deadbeef-of-another-length", "48"), false);
+	expect_differs(s, "int sizes[2] = {1, 2};", "int sizes[2] = {1, 3};", true);
+}
+
+/* Nothing is taken for equal because its name is gone. */
+static void stripped(void **state)
+{
+	const struct scratch *s = *state;
+	char a[TK_HASH_HEX_SIZE], b[TK_HASH_HEX_SIZE];
+	compile(s, "a", "-s", BLOCKS("first", "96"));
+	compile(s, "b", "-s", BLOCKS("first", "48"));
+	hash(s, "a", NULL, a, NULL, NULL);
+	hash(s, "b", NULL, b, NULL, NULL);
+	assert_string_not_equal(a, b);
+}
+
 static void functions(void **state)
 {
 	const struct scratch *s = *state;
@@ -189,7 +233,7 @@ static void damaged(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
-	const struct CMUnitTest tests[] = {
-	        T(strings_do_not_count), T(functions), T(targets_count), T(names), T(not_objects), T(damaged)};
+	const struct CMUnitTest tests[] = {T(strings_do_not_count), T(constants_count), T(stripped), T(functions),
+	        T(targets_count), T(names), T(not_objects), T(damaged)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
