@@ -5,7 +5,7 @@
 #include "cuda_backend.h"
 
 struct tk_backend_ctx {
-	struct cuda_context cuda;
+	struct gpu_context cuda;
 	unsigned blocks; /* of the reading kernel: all that run at once */
 };
 
@@ -56,7 +56,7 @@ static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 static int clear_ticket(struct tk_plan *plan, struct tk_abi_error *err)
 {
 	unsigned zero = 0;
-	const struct cuda_context *c = &plan->ctx->cuda;
+	const struct gpu_context *c = &plan->ctx->cuda;
 	return c->ops->upload(c->device, plan->partial + CEILING_BLOCKS_MAX, &zero, sizeof zero, err);
 }
 

@@ -4,7 +4,7 @@
 #include "cublas_handle.h"
 
 struct tk_backend_ctx {
-	struct cuda_context cuda;
+	struct gpu_context cuda;
 	struct cublas cublas;
 };
 

@@ -8,7 +8,7 @@
 #include "softmax.h"
 
 struct tk_backend_ctx {
-	struct cuda_context cuda;
+	struct gpu_context cuda;
 	struct cublas cublas;
 };
 
@@ -64,7 +64,7 @@ static void backend_unplan(struct tk_plan *plan)
 {
 	if (!plan)
 		return;
-	const struct cuda_context *c = &plan->ctx->cuda;
+	const struct gpu_context *c = &plan->ctx->cuda;
 	cublas_forget(&plan->ctx->cublas);
 	workspace_free(c, plan->workspace);
 	workspace_free(c, plan->weights == plan->scores ? NULL : plan->weights);
@@ -75,7 +75,7 @@ static void backend_unplan(struct tk_plan *plan)
 static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	const struct tk_attention *a = plan->a;
-	const struct cuda_context *c = &plan->ctx->cuda;
+	const struct gpu_context *c = &plan->ctx->cuda;
 	size_t scores = (size_t)a->b * (size_t)a->h * (size_t)a->sq * (size_t)a->skv,
 	       narrow = a->dtype == TK_F32 ? 0 : 2;
 	int status = workspace_new(c, plan->ctx->cublas.workspace_bytes, &plan->workspace, err);

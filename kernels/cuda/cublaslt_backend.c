@@ -14,7 +14,7 @@
 #define HEURISTICS_MAX 16
 
 struct tk_backend_ctx {
-	struct cuda_context cuda;
+	struct gpu_context cuda;
 	cublasLtHandle_t handle;
 	size_t workspace_limit;
 	int8_t fast_accum;

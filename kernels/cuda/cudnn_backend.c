@@ -7,7 +7,7 @@
 #include <cudnn.h>
 
 struct tk_backend_ctx {
-	struct cuda_context cuda;
+	struct gpu_context cuda;
 	cudnnHandle_t handle;
 	void *stream; /* as set last */
 };

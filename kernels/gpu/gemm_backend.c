@@ -1,0 +1,130 @@
+/* The backend around a step of the GEMM ladder (gemm.h): one module for each step, so that each is a series of its own.
+ * Nothing here knows CUDA or HIP. */
+#include "gemm.h"
+#include "gpu_backend.h"
+
+struct tk_backend_ctx {
+	struct gpu_context gpu;
+};
+
+struct tk_plan {
+	const struct tk_gemm *g;
+	uint32_t config, sets;
+	struct bound bound[];
+};
+
+static const char *backend_version(void)
+{
+	return "";
+}
+
+static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	if (!ctx)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
+	context_init(&ctx->gpu, args);
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void backend_close(struct tk_backend_ctx *ctx)
+{
+	free(ctx);
+}
+
+static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	if (p->op != TK_OP_GEMM)
+		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
+	const struct tk_gemm *g = p->gemm;
+	if (g->a != g->b || !gpu_gemm_step.takes(g->a))
+		return fail(err, TK_ABI_UNSUPPORTED, "not these types of A and B");
+	if (g->acc != TK_F32 || (g->c != g->a && g->c != TK_F32))
+		return fail(err, TK_ABI_UNSUPPORTED, "sums are kept in f32 and returned in it or in the type of A");
+	if (g->m > INT_MAX / 2 || g->n > INT_MAX / 2 || g->k > INT_MAX / 2)
+		return fail(err, TK_ABI_UNSUPPORTED, "a side above 2^30");
+	if (g->batch > 65535 || g->m > (int64_t)65535 * 16)
+		return fail(err, TK_ABI_UNSUPPORTED, "more rows or matrices than a grid of blocks can count");
+	return TK_ABI_OK;
+}
+
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
+        uint32_t *count, struct tk_abi_error *err)
+{
+	int status = backend_supports(ctx, p, err);
+	if (status)
+		return status;
+	*names = gpu_gemm_step.configs;
+	*count = gpu_gemm_step.config_count;
+	return TK_ABI_OK;
+}
+
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	uint32_t chosen = 0;
+	int status = backend_supports(ctx, p, err);
+	if (status == TK_ABI_OK)
+		status = find_config(config, gpu_gemm_step.configs, gpu_gemm_step.config_count, &chosen, err);
+	if (status)
+		return status;
+	int code = gpu_gemm_step.prepare(p->gemm, chosen);
+	if (code)
+		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s", gpu_gemm_step.configs[chosen],
+		        gpu_gemm_step.status_text(code));
+	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	if (!plan)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	plan->g = p->gemm;
+	plan->config = chosen;
+	plan->sets = sets;
+	snprintf(info->kernel, sizeof info->kernel, "%s", gpu_gemm_step.backend);
+	snprintf(info->algorithm, sizeof info->algorithm, "%s", gpu_gemm_step.configs[chosen]);
+	info->capturable = info->deterministic = 1;
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static int backend_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+{
+	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
+}
+
+static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	void *const *t = plan->bound[set].data;
+	int code = gpu_gemm_step.launch(plan->g, plan->config, t[TK_T_A], t[TK_T_B], t[TK_T_C], stream);
+	if (code)
+		return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s", gpu_gemm_step.backend,
+		        gpu_gemm_step.status_text(code));
+	return TK_ABI_OK;
+}
+
+static void backend_unplan(struct tk_plan *plan)
+{
+	free(plan);
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static struct tk_backend backend = {
+	        .size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .device_kind = TK_GPU_KIND,
+	        .version = backend_version,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .configs = backend_configs,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan,
+	};
+	backend.name = gpu_gemm_step.backend;
+	backend.description = gpu_gemm_step.description;
+	return &backend;
+}

@@ -1,0 +1,76 @@
+/* The operands of a product seen alike: A is a side of m, B one of n, and both are `side x k` matrices of which either
+ * index may be the fast one in memory. So "row i of op(A)" and "column i of op(B)" are one thing, and every step of the
+ * ladder has one loader for both. */
+#ifndef GPU_GEMM_SIDE_H
+#define GPU_GEMM_SIDE_H
+#include "gemm.h"
+#include "gpu_runtime.h"
+
+template <typename T> struct gemm_side {
+	const T *at;
+	int count, k; /* rows of op(A) or columns of op(B), and the depth */
+	int k_fast;   /* 1: (i, l) is at[i k + l]; 0: at[l count + i] */
+};
+
+/* Entry l of row or column i; 0 outside. */
+template <typename T> GPU_INLINE float gemm_entry(const gemm_side<T> &s, int i, int l)
+{
+	if (i >= s.count || l >= s.k)
+		return 0;
+	return gpu_float(s.k_fast ? s.at[(size_t)i * s.k + l] : s.at[(size_t)l * s.count + i]);
+}
+
+/* Both sides and the result of one matrix of a batch. */
+template <typename T> struct gemm_operands {
+	gemm_side<T> a, b;
+	void *c;
+	int c_f32; /* C is f32, else of type T */
+};
+
+template <typename T>
+static inline gemm_operands<T> gemm_operands_of(const struct tk_gemm *g, const void *a, const void *b, void *c)
+{
+	return {{(const T *)a, (int)g->m, (int)g->k, !g->ta}, {(const T *)b, (int)g->n, (int)g->k, g->tb}, c,
+	        g->c == TK_F32};
+}
+
+/* Moves on to matrix `index` of the batch. */
+template <typename T> GPU_INLINE void gemm_select(gemm_operands<T> &o, int index)
+{
+	size_t m = (size_t)o.a.count, n = (size_t)o.b.count, k = (size_t)o.a.k;
+	o.a.at += index * m * k;
+	o.b.at += index * n * k;
+	o.c = (char *)o.c + index * m * n * (o.c_f32 ? sizeof(float) : sizeof(T));
+}
+
+template <typename T> GPU_INLINE void gemm_store(const gemm_operands<T> &o, int i, int j, float x)
+{
+	size_t at = (size_t)i * o.b.count + j;
+	if (i >= o.a.count || j >= o.b.count)
+		return;
+	if (o.c_f32)
+		((float *)o.c)[at] = x;
+	else
+		((T *)o.c)[at] = gpu_round(x, T());
+}
+
+/* The types of the steps without matrix units, and calling a template by them: launch<T>(...). */
+static inline int gemm_takes_all(uint32_t dtype)
+{
+	return dtype == TK_F32 || dtype == TK_F16 || dtype == TK_BF16;
+}
+static inline int gemm_takes_16bit(uint32_t dtype)
+{
+	return dtype == TK_F16 || dtype == TK_BF16;
+}
+static inline int gemm_nothing_to_prepare(const struct tk_gemm *, uint32_t)
+{
+	return 0;
+}
+
+#define GEMM_BY_TYPE(launch, g, ...) \
+	((g)->a == TK_F32          ? launch<float>(g, __VA_ARGS__) \
+	        : (g)->a == TK_F16 ? launch<gpu_f16>(g, __VA_ARGS__) \
+	                           : launch<gpu_bf16>(g, __VA_ARGS__))
+
+#endif

@@ -1,0 +1,250 @@
+/* One source for CUDA and HIP: what the kernels of this folder need of either, under names of our own.
+ *
+ * The language is common to both (__global__, threadIdx, <<<>>>); what differs is here: how many lanes a warp has
+ * (32 on NVIDIA, 64 on AMD's CDNA), the 16-bit types, moves between lanes, asynchronous copies to shared memory, and
+ * the few calls of the host. The matrix units are in gpu_matrix.h.
+ *
+ * Compile with nvcc, or with hipcc (-x hip). Device code for gfx90a and gfx942 counts 64 lanes; a host compiler never
+ * sees the number, so the host asks gpu_warp() for blocks' sizes: they are GPU_LANES in both passes. */
+#ifndef GPU_RUNTIME_H
+#define GPU_RUNTIME_H
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__HIPCC__) || defined(__HIP__)
+#define GPU_HIP 1
+#include <hip/hip_runtime.h>
+#else
+#define GPU_HIP 0
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#endif
+
+/* Lanes of a warp (AMD: wave). A constant, because tiles are cut by it: CDNA has 64, everything of NVIDIA 32. */
+#if GPU_HIP
+#define GPU_LANES 64
+#else
+#define GPU_LANES 32
+#endif
+
+#define GPU_INLINE __device__ __forceinline__
+/* A kernel of at most `threads` threads a block, of which at least `blocks` shall fit on a multiprocessor. */
+#define GPU_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads, blocks)
+
+/* ---- the host's side ------------------------------------------------------------------------------------------ */
+
+#if GPU_HIP
+typedef hipStream_t gpu_stream;
+#else
+typedef cudaStream_t gpu_stream;
+#endif
+
+/* 0, or the runtime's code for why the last launch was refused. */
+static inline int gpu_launch_status(void)
+{
+#if GPU_HIP
+	return (int)hipGetLastError();
+#else
+	return (int)cudaGetLastError();
+#endif
+}
+
+static inline const char *gpu_status_text(int status)
+{
+#if GPU_HIP
+	return hipGetErrorString((hipError_t)status);
+#else
+	return cudaGetErrorString((cudaError_t)status);
+#endif
+}
+
+/* Lets `kernel` ask for `bytes` of shared memory when it is launched; needed above 48 KiB on NVIDIA. 0 or the
+ * runtime's code. AMD has 64 KiB and needs no leave. */
+template <typename Kernel> static inline int gpu_allow_shared(Kernel *kernel, size_t bytes)
+{
+#if GPU_HIP
+	return bytes <= 65536 ? 0 : (int)hipErrorInvalidValue;
+#else
+	return (int)cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+#endif
+}
+
+/* ---- 16-bit types --------------------------------------------------------------------------------------------- */
+
+/* Stored as both vendors store them; arithmetic is done in float. */
+struct gpu_f16 {
+	uint16_t bits;
+};
+struct gpu_bf16 {
+	uint16_t bits;
+};
+
+GPU_INLINE float gpu_float(float x)
+{
+	return x;
+}
+GPU_INLINE float gpu_float(gpu_f16 x)
+{
+#if GPU_HIP
+	return (float)__builtin_bit_cast(_Float16, x.bits);
+#else
+	return __half2float(__ushort_as_half(x.bits));
+#endif
+}
+GPU_INLINE float gpu_float(gpu_bf16 x)
+{
+	return __uint_as_float((uint32_t)x.bits << 16);
+}
+
+/* To the nearest, ties to even. The second argument names the type: gpu_round(x, T()). */
+GPU_INLINE float gpu_round(float x, float)
+{
+	return x;
+}
+GPU_INLINE gpu_f16 gpu_round(float x, gpu_f16)
+{
+#if GPU_HIP
+	return gpu_f16{__builtin_bit_cast(uint16_t, (_Float16)x)};
+#else
+	return gpu_f16{__half_as_ushort(__float2half_rn(x))};
+#endif
+}
+GPU_INLINE gpu_bf16 gpu_round(float x, gpu_bf16)
+{
+#if GPU_HIP
+	uint32_t u = __float_as_uint(x);
+	return gpu_bf16{(uint16_t)(x != x ? 0x7fc0u : (u + 0x7fffu + (u >> 16 & 1)) >> 16)};
+#else
+	return gpu_bf16{__bfloat16_as_ushort(__float2bfloat16_rn(x))};
+#endif
+}
+
+/* Two at once, the first in the low half. */
+GPU_INLINE uint32_t gpu_pack(float low, float high, gpu_f16)
+{
+#if GPU_HIP
+	return gpu_round(low, gpu_f16()).bits | (uint32_t)gpu_round(high, gpu_f16()).bits << 16;
+#else
+	__half2 h = __floats2half2_rn(low, high);
+	return *(uint32_t *)&h;
+#endif
+}
+GPU_INLINE uint32_t gpu_pack(float low, float high, gpu_bf16)
+{
+#if GPU_HIP
+	return gpu_round(low, gpu_bf16()).bits | (uint32_t)gpu_round(high, gpu_bf16()).bits << 16;
+#else
+	__nv_bfloat162 h = __floats2bfloat162_rn(low, high);
+	return *(uint32_t *)&h;
+#endif
+}
+
+/* ---- lanes ---------------------------------------------------------------------------------------------------- */
+
+GPU_INLINE int gpu_lane(void)
+{
+	return (int)(threadIdx.x % GPU_LANES);
+}
+
+/* The same number in all lanes of a warp; said in a way that lets AMD's compiler keep it in a scalar register. */
+GPU_INLINE int gpu_warp(void)
+{
+#if GPU_HIP
+	return __builtin_amdgcn_readfirstlane((int)(threadIdx.x / GPU_LANES));
+#else
+	return __shfl_sync(0xffffffffu, (int)(threadIdx.x / GPU_LANES), 0);
+#endif
+}
+
+/* x of the lane whose number differs from this one's by `mask`, exclusive or. All lanes take part. */
+GPU_INLINE float gpu_exchange(float x, int mask)
+{
+#if GPU_HIP
+	return __shfl_xor(x, mask);
+#else
+	return __shfl_xor_sync(0xffffffffu, x, mask);
+#endif
+}
+
+/* x of lane `from`. All lanes take part. */
+GPU_INLINE float gpu_broadcast(float x, int from)
+{
+#if GPU_HIP
+	return __shfl(x, from);
+#else
+	return __shfl_sync(0xffffffffu, x, from);
+#endif
+}
+
+/* Shared memory written by some lanes of a warp is seen by the others. */
+GPU_INLINE void gpu_warp_barrier(void)
+{
+#if GPU_HIP
+	__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+	__builtin_amdgcn_wave_barrier();
+#else
+	__syncwarp();
+#endif
+}
+
+/* 2^x and log2(x), fast. */
+GPU_INLINE float gpu_exp2(float x)
+{
+#if GPU_HIP
+	return __builtin_amdgcn_exp2f(x);
+#else
+	float y;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+#endif
+}
+GPU_INLINE float gpu_log2(float x)
+{
+	return __log2f(x);
+}
+
+/* ---- copies to shared memory ---------------------------------------------------------------------------------- */
+
+/* 16 bytes from device memory to shared memory, both 16-byte aligned; zeros where not `valid` (then `from` is not
+ * read). On NVIDIA from sm_80 on the copy passes by the registers and lands when gpu_copy_wait() says so; on AMD it
+ * is an ordinary load and store, which the compiler moves as far apart as it can. Each thread waits for its own
+ * copies; a barrier must follow. */
+GPU_INLINE void gpu_copy16(void *to, const void *from, bool valid)
+{
+#if GPU_HIP
+	*(uint4 *)to = valid ? *(const uint4 *)from : uint4{0, 0, 0, 0};
+#else
+	uint32_t shared = (uint32_t)__cvta_generic_to_shared(to);
+	int bytes = valid ? 16 : 0;
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
+#endif
+}
+
+/* Closes a group of copies. */
+GPU_INLINE void gpu_copy_commit(void)
+{
+#if !GPU_HIP
+	asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Until all but the newest `pending` groups have landed. */
+template <int pending> GPU_INLINE void gpu_copy_wait(void)
+{
+#if !GPU_HIP
+	asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+#endif
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------------- */
+
+template <typename T> __host__ __device__ constexpr T gpu_ceil_div(T a, T b)
+{
+	return (a + b - 1) / b;
+}
+
+/* The block's shared memory whose size is given at launch, 16-byte aligned; one such array in a kernel. */
+#define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]
+
+#endif

@@ -1,0 +1,22 @@
+# The modules of this folder, for one vendor: tk_gpu_modules(cuda tk_cuda_module) in kernels/cuda, and the same in kernels/hip. `maker` is the
+# function that makes a module there, called as tk_module() is; the names end in the vendor's, so that both can lie in one folder.
+# Sets TK_GPU_MODULES to the backends' names.
+set(TK_GPU_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}")
+
+function(tk_gpu_modules kind maker)
+  set(built)
+  foreach(step IN ITEMS 1_naive 2_shared 3_register 4_pipelined 5_matrix)
+    string(REGEX REPLACE "^[0-9]_" "" name "${step}")
+    tk_gpu_module(gemm_${name}_${kind} ${kind} ${maker} gemm_backend.c gemm_${step}.cu)
+  endforeach()
+  set(TK_GPU_MODULES ${built} PARENT_SCOPE)
+endfunction()
+
+macro(tk_gpu_module name kind maker)
+  set(sources ${ARGN})
+  list(TRANSFORM sources PREPEND "${TK_GPU_SOURCE_DIR}/")
+  cmake_language(CALL ${maker} backend ${name} SOURCES ${sources})
+  target_include_directories(tk_backend_${name} PRIVATE "${TK_GPU_SOURCE_DIR}")
+  target_compile_definitions(tk_backend_${name} PRIVATE TK_GPU_KIND="${kind}")
+  list(APPEND built ${name})
+endmacro()

@@ -1,0 +1,41 @@
+#!/bin/bash
+# Every kernel of kernels/gpu and every Hopper kernel of kernels/cuda on a real GPU, in every configuration: types, transposes, odd sizes, batches, masks,
+# grouped heads; each result verified by the tracker. Prints a table and fails where a result is wrong, or unsupported though it should not be.
+#
+# usage: tests/gpu/own.sh [TRACKER [RESULTS.json [BACKENDS]]]     BACKENDS: a regular expression, default all
+# shellcheck source=tests/gpu/check.sh
+. "$(dirname "$0")/check.sh"
+only=${3:-.}
+
+# every BACKEND "CONFIG..." PROBLEM...: in each of its configurations
+every() {
+	local backend=$1 config
+	[[ $backend =~ $only ]] || return 0
+	for config in $2; do
+		go "$backend" "--hot --config-of-backend=$config" "${@:3}"
+	done
+}
+
+mapfile -t narrow < <(
+	for type in a=f16 a=bf16,c=f32; do
+		gemm m=257,n=129,k=65 $type
+		gemm m=512,n=256,k=384 $type
+		gemm m=96,n=33,k=64,batch=5 $type
+		gemm m=136,n=264,k=72,batch=2 $type
+		echo "gemm:m=1,n=4096,k=4096,$type,tb=t"
+		echo "gemm:m=1,n=1,k=1,$type"
+	done
+)
+mapfile -t wide < <(
+	gemm m=257,n=129,k=65 a=f32
+	gemm m=512,n=256,k=384 a=f32
+	gemm m=96,n=33,k=64,batch=5 a=f32
+	echo "gemm:m=1,n=1,k=1,a=f32"
+)
+every gemm_naive_cuda "block-32x8 block-16x16 block-8x32" "${wide[@]}" "${narrow[@]}"
+every gemm_shared_cuda "tile-32x32 tile-16x16" "${wide[@]}" "${narrow[@]}"
+every gemm_register_cuda "tile-128x128 tile-64x64" "${wide[@]}" "${narrow[@]}"
+every gemm_pipelined_cuda "tile-128x128" "${wide[@]}" "${narrow[@]}"
+every gemm_matrix_cuda "tile-128x256x32-stages-4 tile-64x64x64-stages-4" "${narrow[@]}"
+
+report
