@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the tests of this folder: go() asks one worker for many problems, report() prints a table of all answers and fails where a result
 # is wrong, or unsupported though it should not be. A problem with `?` before it may be unsupported: it depends on the device or the version
 # of a library.

@@ -3,7 +3,7 @@
 # grouped heads; each result verified by the tracker. Prints a table and fails where a result is wrong, or unsupported though it should not be.
 #
 # usage: tests/gpu/own.sh [TRACKER [RESULTS.json [BACKENDS]]]     BACKENDS: a regular expression, default all
-# shellcheck source=tests/gpu/check.sh
+# shellcheck disable=SC1091   # found at run time
 . "$(dirname "$0")/check.sh"
 only=${3:-.}
 

@@ -5,7 +5,7 @@
 # usage: tests/gpu/vendor.sh [TRACKER [RESULTS.json]]     TRACKER: default build/tracker; a GPU and python3 are needed
 #
 # A problem with `?` before it may be unsupported: it depends on the device or the version of the library.
-# shellcheck source=tests/gpu/check.sh
+# shellcheck disable=SC1091   # found at run time
 . "$(dirname "$0")/check.sh"
 
 mapfile -t all < <(
