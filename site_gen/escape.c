@@ -114,3 +114,15 @@ size_t tk_utf8_clip(const char *text, size_t max)
 		;
 	return n;
 }
+
+void tk_escape_url(struct tk_buf *out, const char *text)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+		             (*p && strchr("-._~", *p));
+		if (plain)
+			tk_buf_char(out, (char)*p);
+		else
+			tk_buf_printf(out, "%%%02X", *p);
+	}
+}

@@ -14,6 +14,9 @@ void tk_escape_html(struct tk_buf *out, const char *text, size_t len);
  * element. */
 void tk_escape_json(struct tk_buf *out, const char *text, size_t len);
 
+/* For one value in the query or fragment of an address: all but letters, digits and -._~ as %XX. */
+void tk_escape_url(struct tk_buf *out, const char *text);
+
 /* The length of at most max bytes of text without half a character at its end. */
 size_t tk_utf8_clip(const char *text, size_t max);
 

@@ -142,8 +142,26 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
+/* The history cannot know that a night was killed; the lock of the night that is at work does, and only the newest
+ * unfinished one can be at work. */
+static void mark_stopped(struct tk_model *m)
+{
+	struct tk_buf path = TK_BUF_INIT;
+	tk_buf_printf(&path, "%s.lock", tk_store_path(m->store));
+	bool at_work = tk_lock_is_held(tk_buf_cstr(&path));
+	tk_buf_free(&path);
+	for (size_t i = 0; i < m->night_rows.count; i++) {
+		struct tk_night_row *night = (struct tk_night_row *)m->night_rows.rows + i;
+		if (strcmp(night->status, "running") != 0)
+			continue;
+		night->status = at_work ? night->status : "stopped";
+		at_work = false;
+	}
+}
+
 static int join_nights(struct tk_model *m, struct tk_error *err)
 {
+	mark_stopped(m);
 	m->nights = calloc(m->night_rows.count + 1, sizeof *m->nights);
 	if (!m->nights)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -359,10 +377,10 @@ static void join_last_nights(struct tk_model *m)
 	}
 }
 
-static void note_environments(struct tk_model *m, const struct tk_site_series *s)
+static void note_environments(struct tk_model *m, const struct tk_rows *points)
 {
-	for (size_t i = 0; i < s->points.count; i++) {
-		const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i);
+	for (size_t i = 0; i < points->count; i++) {
+		const struct tk_point *p = TK_ROWS_AT(points, struct tk_point, i);
 		if (i && p[-1].environment_id == p->environment_id)
 			continue;
 		const struct tk_environment_row *e = tk_index_find(&m->environments_by_id, p->environment_id);
@@ -372,6 +390,36 @@ static void note_environments(struct tk_model *m, const struct tk_site_series *s
 		if (since && (!*since || p->as_of_s < *since))
 			*since = p->as_of_s;
 	}
+}
+
+/* The past of a device is read from two of its series, the one that was measured first and a control. */
+static int read_past(struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
+{
+	struct tk_rows points = {0};
+	int status = s && !s->window_is_all ? tk_store_points(m->store, s->row->id, INT64_MIN, 0, &points, err) : 0;
+	if (!status)
+		note_environments(m, &points);
+	tk_rows_free(&points);
+	return status;
+}
+
+static int read_environments(struct tk_model *m, struct tk_error *err)
+{
+	int status = 0;
+	for (size_t d = 0; !status && d < m->device_count; d++) {
+		const struct tk_site_series *oldest = NULL, *control = NULL;
+		for (size_t i = 0; i < m->series_count; i++) {
+			const struct tk_site_series *s = &m->series[i];
+			if (s->device != &m->devices[d])
+				continue;
+			oldest = oldest && oldest->row->id < s->row->id ? oldest : s;
+			control = control || strcmp(s->row->role, "control") ? control : s;
+		}
+		status = read_past(m, oldest, err);
+		if (!status)
+			status = read_past(m, control, err);
+	}
+	return status;
 }
 
 static int read_points(struct tk_model *m, struct tk_error *err)
@@ -384,11 +432,21 @@ static int read_points(struct tk_model *m, struct tk_error *err)
 		struct tk_site_series *s = &m->series[i];
 		status = tk_store_points(m->store, s->row->id, INT64_MIN, TK_SITE_WINDOW, &s->points, err);
 		s->window_is_all = s->points.count < TK_SITE_WINDOW;
-		note_environments(m, s);
+		note_environments(m, &s->points);
 		const struct tk_point *last = status ? NULL : tk_series_last(s);
 		if (last && last->as_of_s > m->newest_s)
 			m->newest_s = last->as_of_s;
 	}
+	return status;
+}
+
+static int join_moves(struct tk_model *m, struct tk_error *err)
+{
+	struct tk_rows steps = {0};
+	int status = tk_store_steps(m->store, &steps, err);
+	if (!status)
+		status = tk_moves_make(m, &steps, &m->moves, err);
+	tk_rows_free(&steps);
 	return status;
 }
 
@@ -407,11 +465,15 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	if (!status)
 		status = join_changes(m, err);
 	if (!status)
+		status = join_moves(m, err);
+	if (!status)
 		status = read_last_nights(m, err);
 	if (!status)
 		status = read_ceilings(m, err);
 	if (!status)
 		status = read_points(m, err);
+	if (!status)
+		status = read_environments(m, err);
 	if (!status)
 		join_last_nights(m);
 	return status;
@@ -454,6 +516,7 @@ void tk_model_free(struct tk_model *m)
 	free(m->series);
 	free(m->changes);
 	free(m->environment_since);
+	tk_moves_free(&m->moves);
 	*m = (struct tk_model){0};
 }
 
@@ -512,6 +575,11 @@ double tk_series_rate(const struct tk_site_series *s, double value, const char *
 bool tk_series_is_unsupported(const struct tk_site_series *s)
 {
 	return s->failure && !strcmp(s->failure->outcome, tk_outcome_word(TK_OUTCOME_UNSUPPORTED));
+}
+
+bool tk_series_is_there(const struct tk_site_series *s)
+{
+	return s->points.count || (s->failure && !tk_series_is_unsupported(s));
 }
 
 bool tk_series_is_suite_time(const struct tk_site_series *s)

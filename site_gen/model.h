@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "site_gen/moves.h"
 #include "store/store.h"
 
 struct tk_error;
@@ -79,7 +80,8 @@ struct tk_model {
 	const struct tk_change_point_row **changes; /* by series, then time */
 	struct tk_rows *ceiling_lists;              /* of the newest nights of each machine, newest first */
 	size_t ceiling_list_count;
-	int64_t *environment_since; /* of environment_rows[i]: its first point among those held; 0: none */
+	int64_t *environment_since; /* of environment_rows[i]: its first point among those read; 0: none */
+	struct tk_moves moves;
 	size_t machine_count, device_count, night_count, series_count;
 	int64_t newest_s; /* of all points; 0: none */
 };
@@ -99,6 +101,8 @@ const struct tk_point *tk_series_last(const struct tk_site_series *s); /* NULL: 
 /* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it makes no sense. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
 bool tk_series_is_unsupported(const struct tk_site_series *s); /* in the last night: nothing is wrong with that */
+/* There is something to show: a point, or a failure that is one. Else the backend does not do the problem. */
+bool tk_series_is_there(const struct tk_site_series *s);
 bool tk_series_is_suite_time(const struct tk_site_series *s);
 /* It is ranked: a suite's time, in the mode of its device. Controls, ceilings and other modes are not. */
 bool tk_series_is_ranked(const struct tk_site_series *s);

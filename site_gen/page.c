@@ -75,6 +75,7 @@ const char *tk_tone_of_state(const char *word)
 	        {"stale", "bad"},
 	        {"incomplete", "note"},
 	        {"running", "note"},
+	        {"stopped", "bad"},
 	        {"throttled", "note"},
 	        {"unstable", "note"},
 	        {"skipped", "note"},
@@ -94,8 +95,8 @@ static const char *op_before(const struct tk_model *m, size_t i)
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
-	static const char *const plain[] = {"index.html", "", "compare.html", "", "nights/index.html",
-	        "machines/index.html", "alerts.html", "method.html"};
+	static const char *const plain[] = {"index.html", "", "lists/index.html", "compare.html", "",
+	        "nights/index.html", "upstreams/index.html", "machines/index.html", "alerts.html", "method.html"};
 	tk_buf_str(out, plain[section]);
 	if (section == TK_SECTION_ROOFLINE && m->device_count)
 		tk_buf_printf(out, "roofline/%s.html", m->devices[0].file);
@@ -181,6 +182,9 @@ void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_r
 	tk_set(site->arena, o, "rev", r ? tk_rev_short(r->rev, link) : "");
 	tk_set(site->arena, o, "rev_href", r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
 	tk_set_clipped(site, o, "subject", r ? r->subject : "", 120);
+	const struct tk_site_revision *page = tk_moves_of_revision(&site->model, &site->model.moves, r);
+	tk_set_fmt(site->arena, o, "rev_page", page && page->file ? "revisions/%s.html" : "",
+	        page && page->file ? page->file : "");
 }
 
 void tk_set_range(

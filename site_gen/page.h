@@ -32,9 +32,11 @@ struct tk_site {
 #define TK_SECTIONS(X) \
 	X(TK_SECTION_OVERVIEW, "Overview") \
 	X(TK_SECTION_KERNELS, "Kernels") \
+	X(TK_SECTION_SERIES, "Series") \
 	X(TK_SECTION_COMPARE, "Compare") \
 	X(TK_SECTION_ROOFLINE, "Roofline") \
 	X(TK_SECTION_NIGHTS, "Nights") \
+	X(TK_SECTION_UPSTREAMS, "Upstreams") \
 	X(TK_SECTION_MACHINES, "Machines") \
 	X(TK_SECTION_ALERTS, "Alerts") \
 	X(TK_SECTION_METHOD, "Method")
@@ -51,6 +53,10 @@ int tk_page_kernels(struct tk_site *site, struct tk_error *err);
 int tk_page_series_all(struct tk_site *site, struct tk_error *err);
 int tk_page_rooflines(struct tk_site *site, struct tk_error *err);
 int tk_page_nights(struct tk_site *site, struct tk_error *err);
+int tk_page_list(struct tk_site *site, struct tk_error *err);
+int tk_page_upstreams(struct tk_site *site, struct tk_error *err);
+int tk_page_revisions(struct tk_site *site, struct tk_error *err);
+int tk_page_environment(struct tk_site *site, struct tk_error *err);
 int tk_page_machines(struct tk_site *site, struct tk_error *err);
 int tk_page_alerts(struct tk_site *site, struct tk_error *err);
 int tk_page_method(struct tk_site *site, struct tk_error *err);
@@ -74,14 +80,20 @@ void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_sit
 void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s); /* spark_markup */
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
 void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
-/* rev, rev_href, subject; empty where unknown. */
+/* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */
 void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
 /* The commits between two points: range, range_href, subject of the newer one. */
 void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good,
         const struct tk_revision_row *bad);
+/* One step: href, title, label, device, tone, change, before, after, when, cause, step_markup, and what tk_set_range
+ * sets. */
+void tk_set_move(struct tk_site *site, struct tk_value *o, const struct tk_move *move, const char *root);
 /* Where a series moved: the revisions that its verdict names, else those of its two newest points. NULL: unknown. */
 void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s,
         const struct tk_revision_row **good, const struct tk_revision_row **bad);
+
+/* matrix: a row for each device, a cell for each operation, with counts and the addresses of its lists. */
+void tk_set_matrix(struct tk_site *site, struct tk_value *o, const char *root);
 
 /* A tone is a CSS class: bad, good, note, quiet. */
 const char *tk_tone_of_verdict(const char *word);

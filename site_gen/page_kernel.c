@@ -38,8 +38,8 @@ static size_t column_of(struct columns *c, const char *label)
 /* A contender of the table: modes are never mixed in one ranking. */
 static bool is_in(const struct columns *c, const struct tk_site_series *s)
 {
-	return s->device == c->device && tk_series_is_suite_time(s) && !strcmp(s->row->mode, c->mode) &&
-	       !strcmp(s->problem->op, c->op);
+	return s->device == c->device && tk_series_is_suite_time(s) && tk_series_is_there(s) &&
+	       !strcmp(s->row->mode, c->mode) && !strcmp(s->problem->op, c->op);
 }
 
 static double latest(const struct tk_site_series *s)

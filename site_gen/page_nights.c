@@ -16,6 +16,7 @@
 #define FAILURES_MAX 200
 #define VERDICTS_MAX 200
 #define LIST_MAX 1000
+#define DAY_S 86400
 
 /* ---- one night --------------------------------------------------------------------------------------------------- */
 
@@ -195,7 +196,10 @@ static void set_night(struct tk_site *site, struct tk_value *o, const struct tk_
 {
 	const struct tk_night_row *n = night->row;
 	char text[64];
+	bool past = llabs(n->started_s - n->as_of_s) > DAY_S; /* revisions of another day: a backfill, an import */
 	tk_set_time(site, o, "when", n->as_of_s);
+	tk_set_time(site, o, "started", n->started_s);
+	tk_set(site->arena, o, "past", past ? tk_format_minute(n->as_of_s, text) : "");
 	tk_set_clipped(site, o, "machine", night->machine->row->name, 60);
 	tk_set_fmt(site->arena, o, "machine_href", "../machines/%s.html", night->machine->file);
 	tk_set(site->arena, o, "kind", n->kind);

@@ -1,4 +1,4 @@
-/* index.html: how the last night went, what moved, then every series. */
+/* index.html: how the last night went, what moved, where to go on. Never a list of everything. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 
 #define MOVED_MAX 12
 #define STALE_S (36 * 3600)
-#define MANY 1000 /* rows from which the style sheet lays out only what is on the screen */
 
 /* ---- the last night of each machine ------------------------------------------------------------------------------ */
 
@@ -168,31 +167,6 @@ static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_
 	return 0;
 }
 
-/* ---- every series ---------------------------------------------------------------------------------------------------
- */
-
-static void add_group(struct tk_site *site, struct tk_value *groups, size_t first, size_t end)
-{
-	struct tk_arena *a = site->arena;
-	const struct tk_model *m = &site->model;
-	struct tk_value *group = tk_add_object(a, groups);
-	const char *op = m->series[first].problem->op;
-	bool page = false;
-	tk_set_clipped(site, group, "op", op, 40);
-	tk_set_clipped(site, group, "name", tk_op_title(op), 40);
-	tk_set_int(a, group, "count", (int64_t)(end - first));
-	struct tk_value *rows = tk_set_list(a, group, "rows");
-	for (size_t i = first; i < end; i++) {
-		struct tk_value *row = tk_add_object(a, rows);
-		tk_set_series(site, row, &m->series[i], "");
-		tk_set_sparkline(site, row, &m->series[i]);
-		tk_set(a, row, "role", strcmp(m->series[i].row->role, "suite") ? m->series[i].row->role : "");
-		page = page || tk_series_is_suite_time(&m->series[i]);
-	}
-	tk_set_flag(a, group, "page", page);
-	tk_set_fmt(a, group, "group_href", "kernels/%s.html", m->series[first].op_file);
-}
-
 int tk_page_overview(struct tk_site *site, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
@@ -210,16 +184,8 @@ int tk_page_overview(struct tk_site *site, struct tk_error *err)
 	}
 	tk_set_flag(a, page, "judged", judged && compared);
 	tk_set_flag(a, page, "nothing_compared", m->series_count && !(judged && compared));
-	tk_set_flag(a, page, "many", m->series_count > MANY);
 	tk_set(a, page, "series_count", tk_format_count((int64_t)m->series_count, text));
 	int status = set_all_moved(site, page, err);
-	struct tk_value *groups = tk_set_list(a, page, "groups");
-	for (size_t first = 0, end; first < m->series_count; first = end) {
-		for (end = first;
-		        end < m->series_count && !strcmp(m->series[end].problem->op, m->series[first].problem->op);
-		        end++)
-			;
-		add_group(site, groups, first, end);
-	}
+	tk_set_matrix(site, page, "");
 	return status ? status : tk_page_end(site, "overview", "index.html", err);
 }

@@ -150,7 +150,8 @@ static void set_peers(struct tk_site *site, struct tk_value *page, const struct 
 	while (first > 0 && m->series[first - 1].problem == s->problem)
 		first--;
 	for (size_t i = first; i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX; i++) {
-		if (&m->series[i] == s || !tk_series_are_comparable(&m->series[i], s))
+		if (&m->series[i] == s || !tk_series_is_there(&m->series[i]) ||
+		        !tk_series_are_comparable(&m->series[i], s))
 			continue;
 		add_peer(site, peers, s, &m->series[i]);
 		added++;

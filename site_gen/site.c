@@ -13,7 +13,7 @@
 #include "site_gen/shard.h"
 
 /* Raise it when the same history gives other files: nothing of an older site is then taken over. */
-#define SITE_FORMAT 8
+#define SITE_FORMAT 9
 
 /* What else than the history decides what is written. */
 static int digest_of(
@@ -73,8 +73,8 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 static int render_all(struct tk_site *site, struct tk_error *err)
 {
 	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_page_series_all, tk_page_overview,
-	        tk_page_kernels, tk_page_rooflines, tk_page_nights, tk_page_machines, tk_page_alerts, tk_page_method,
-	        tk_page_compare, tk_page_api};
+	        tk_page_kernels, tk_page_rooflines, tk_page_list, tk_page_nights, tk_page_upstreams, tk_page_revisions,
+	        tk_page_machines, tk_page_environment, tk_page_alerts, tk_page_method, tk_page_compare, tk_page_api};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE];
 	int status = tk_assets_copy(
 	        site->out, site->options->templates_dir, site->options->assets_dir, &site->charts, assets, err);

@@ -17,6 +17,7 @@
 #define TREND_WIDTH 1000
 #define TREND_HEIGHT 240
 #define RANGE_FLOOR 0.05
+#define STEP_FULL 1.25 /* the change that fills half of its bar */
 
 struct frame {
 	const struct tk_point *points;
@@ -152,4 +153,13 @@ void tk_svg_bar(struct tk_buf *out, double ratio, const char *class_suffix)
 	        "<svg class=\"bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
 	        "<rect class=\"bar-%s\" width=\"%.1f\" height=\"4\"/></svg>",
 	        class_suffix, width);
+}
+
+void tk_svg_step(struct tk_buf *out, double ratio, bool worse)
+{
+	double part = isfinite(ratio) && ratio > 0 ? fmin(fmax(log(ratio) / log(STEP_FULL), -1), 1) : 0;
+	tk_buf_printf(out,
+	        "<svg class=\"step\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+	        "<path class=\"middle\" d=\"M50 0V8\"/><path class=\"%s\" d=\"M50 2H%.1fV6H50z\"/></svg>",
+	        worse ? "bad" : "good", 50 + part * 50);
 }

@@ -20,6 +20,8 @@ bool tk_svg_has_trend(const struct tk_site_series *s);
 void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s);
 /* All points held with their intervals, stretched to its box: labels are the page's. Tells the range that was drawn. */
 struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s);
+/* A bar from the middle: to the right where the value grew (after / before > 1), full at a factor of 1.25. */
+void tk_svg_step(struct tk_buf *out, double ratio, bool worse);
 /* A bar of width ratio (0..1). class_suffix: a literal. */
 void tk_svg_bar(struct tk_buf *out, double ratio, const char *class_suffix);
 

@@ -124,6 +124,11 @@ struct tk_change_point_row {
 	double confidence;
 	const char *detail;
 };
+/* What was built and where on both sides of a change point; ids 0: unknown. */
+struct tk_step_row {
+	int64_t series_id, as_of_s, run_id;
+	int64_t build_id, previous_build_id, environment_id, previous_environment_id;
+};
 struct tk_verdict_row {
 	int64_t night_id, series_id;
 	const char *status;
@@ -238,6 +243,8 @@ int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
         struct tk_error *err); /* 0: the newest of each device and name */
 int tk_store_change_points(
         struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* 0: all */
+int tk_store_steps(
+        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* of all change points, in their order */
 int tk_store_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);

@@ -32,13 +32,14 @@ async function visit(page, path) {
 function pages() {
   const all = readdirSync(site, { recursive: true }).filter(f => f.endsWith('.html')).sort();
   const nights = all.filter(f => /^nights\/\d/.test(f));
-  return all.filter(f => !nights.includes(f)).concat(nights.slice(-6));
+  const revisions = all.filter(f => /^revisions\//.test(f));
+  return all.filter(f => !nights.includes(f) && !revisions.includes(f)).concat(nights.slice(-6), revisions.filter((f, i) => i % 12 === 0));
 }
 // One of each kind, and the pages of the hostile names.
 function samples() {
   const all = pages(), hostile = all.filter(f => /script|onmouseover/.test(f));
-  return ['index.html', SERIES, 'kernels/gemm.html', 'compare.html', 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
-    all.filter(f => /^nights\/\d.*epyc/.test(f)).at(-1), ...hostile];
+  return ['index.html', 'lists/index.html', 'environment.html', 'upstreams/index.html', 'upstreams/openblas.html', SERIES, 'kernels/gemm.html', 'compare.html', 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
+    all.filter(f => /^nights\/\d.*epyc/.test(f)).at(-1), all.filter(f => /^revisions\/openblas-/.test(f)).at(-1), ...hostile];
 }
 
 const tests = {
@@ -174,20 +175,79 @@ const tests = {
     assert.deepEqual(page.errors, []);
     await context.close();
   },
-  async 'the filter hides rows, "/" goes to it, and the address keeps it'() {
+  async 'the filters hide rows, "/" goes to them, and the address keeps them'() {
     const { context, page } = await open({});
     const shown = () => page.evaluate(() => [...document.querySelectorAll('.group tbody tr')].filter(r => !r.closest('[hidden]')).length);
-    await visit(page, 'index.html');
+    await visit(page, 'lists/index.html');
     const all = await shown();
     await page.keyboard.press('/');
     await page.keyboard.type('openblas regressed');
     assert.equal(await shown(), 2);
     assert.equal(await page.textContent('#filter-count'), `2 of ${all}`);
-    await visit(page, 'index.html' + await page.evaluate(() => location.hash));
+    await visit(page, 'lists/index.html' + await page.evaluate(() => location.hash));
     assert.equal(await shown(), 2);
     await page.focus('#filter');
     await page.keyboard.press('Escape');
     assert.equal(await shown(), all);
+    await page.selectOption('#choose-op', 'Attention');
+    await page.selectOption('#choose-device', 'epyc-lab/cpu');
+    assert.equal(await shown(), 6);
+    await page.selectOption('#choose-backend', 'cpu');
+    assert.equal(await shown(), 3);
+    await visit(page, 'lists/index.html' + await page.evaluate(() => location.hash));
+    assert.equal(await shown(), 3);
+    await page.selectOption('#choose-op', '');
+    await page.selectOption('#choose-status', 'improved');
+    assert.equal(await shown(), 1);
+    await page.selectOption('#choose-status', '');
+    await page.selectOption('#choose-backend', '');
+    await page.selectOption('#choose-type', 'f16');
+    assert.equal(await shown(), 0, 'no f16 on the CPU');
+    await context.close();
+  },
+  async 'the matrix of the overview leads to the list, already filtered'() {
+    const { context, page } = await open({});
+    await visit(page, 'index.html');
+    assert.equal(await page.locator('.group').count(), 0, 'the overview lists no series');
+    await page.locator('table.matrix tbody tr', { hasText: 'h200-node-1' }).locator('td a').first().click();
+    await page.waitForURL(/lists\/index\.html/);
+    assert.equal(await page.textContent('#filter-count'), '8 of 41');
+    await context.close();
+  },
+  async '"?" lists the keys of a page'() {
+    const { context, page } = await open({});
+    await visit(page, 'lists/index.html');
+    await page.keyboard.press('?');
+    assert.ok(await page.isVisible('dialog.keys'));
+    assert.match(await page.textContent('dialog.keys'), /\/go to the filter/);
+    await page.evaluate(axe);
+    assert.deepEqual((await page.evaluate(() => window.axe.run('dialog.keys'))).violations, []);
+    await page.keyboard.press('Escape');
+    assert.ok(await page.isHidden('dialog.keys'));
+    await page.focus('#filter');
+    await page.keyboard.type('?');
+    assert.ok(await page.isHidden('dialog.keys'), 'a question mark that is typed is one');
+    await context.close();
+  },
+  async 'a commit has a page with what it moved, an environment its steps, and what is not supported is not listed'() {
+    const { context, page } = await open({});
+    await visit(page, 'upstreams/index.html');
+    await page.click('table a:text-is("openblas")');
+    await page.waitForURL(/upstreams\/openblas/);
+    await page.locator('tbody tr', { has: page.locator('.text-bad') }).first().locator('.rev a').click();
+    await page.waitForURL(/revisions\/openblas-/);
+    const row = await page.textContent('table.moves tbody tr');
+    assert.match(row, /attention f32 B1 H16 S8192.*\+5\.0.*slower/);
+    assert.match(await page.getAttribute('.title a[href*="compare"]', 'href'), /^https:\/\/github\.com\/OpenMathLib\/OpenBLAS\/compare\//);
+    await visit(page, 'environment.html');
+    const change = await page.textContent('.timeline li');
+    assert.match(change, /2026-11-06.*30 better.*governor powersave → performance/s);
+    for (const path of ['kernels/attention.html', 'lists/index.html']) {
+      await visit(page, path);
+      const gpu = await page.evaluate(() => [...document.querySelectorAll('main section, .group')].map(s => s.textContent).filter(t => t.includes('S4096')).join());
+      assert.ok(gpu.includes('cutlass'));
+      assert.ok(!gpu.includes('unsupported'), path);
+    }
     await context.close();
   },
   async 'the theme goes from system to light to dark and stays'() {
@@ -239,7 +299,7 @@ const tests = {
   },
   async 'without JavaScript tables and drawings stand, buttons do not'() {
     const { context, page } = await open({ javaScriptEnabled: false });
-    for (const path of ['index.html', SERIES, 'roofline/epyc-lab.cpu.html']) {
+    for (const path of ['index.html', 'lists/index.html', SERIES, 'upstreams/openblas.html', 'roofline/epyc-lab.cpu.html']) {
       await visit(page, path);
       assert.ok(await page.locator('tbody tr').first().isVisible(), path);
       assert.equal(await page.locator('button:visible, input:visible, canvas:visible').count(), 0, `${path}: controls without function`);
