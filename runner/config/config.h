@@ -43,7 +43,8 @@ struct tk_measure_config {
 	uint32_t min_samples, max_samples;
 	uint32_t threads; /* CPU threads of a backend; 0: all cores of the machine */
 	bool pin;
-	char **modes; /* "KIND:MODE", see problem/mode.h; NULL-terminated; tk_config_modes reads it */
+	bool launch_cost; /* a series of the host's cost of a launch, beside each of times */
+	char **modes;     /* "KIND:MODE", see problem/mode.h; NULL-terminated; tk_config_modes reads it */
 };
 
 struct tk_threshold_config {

@@ -69,6 +69,17 @@ static struct tk_night_device *device_of(struct tk_night *n, const struct tk_ser
 	return NULL;
 }
 
+/* A job on its way. What it belongs to is copied where the job has moved to another device. */
+struct seat {
+	struct tk_night_device *device;
+	struct tk_worker *worker; /* NULL: nothing is running */
+	struct tk_job_row job;
+	struct tk_series_row series;
+	const struct tk_problem_row *problem;
+	const struct tk_build_row *build;
+	int64_t started_s;
+};
+
 /* A point from the worker's answer; false where the answer has no timing. */
 static bool point_of(const json_t *result, enum tk_outcome outcome, int64_t series_id, struct tk_point *out)
 {
@@ -113,28 +124,56 @@ static char *attributes_of(json_t *result)
 	return text;
 }
 
-static int put_result(struct tk_night *n, const struct tk_job_row *job, const struct tk_night_device *d,
-        int64_t started_s, const struct tk_job_result *r, struct tk_error *err)
+/* The host's cost of a launch is a metric of its own, and so a series of its own, where it is asked for. */
+static int launch_point(struct tk_night *n, const struct tk_series_row *series, const json_t *result,
+        struct tk_point *out, size_t *points, struct tk_error *err)
 {
-	struct tk_point point;
-	size_t sample_count = 0;
-	bool has_point = point_of(r->result, r->outcome, job->series_id, &point);
-	double *samples = has_point ? samples_of(r->result, &sample_count) : NULL;
+	double ns = number_of(result, "launch_ns", NAN), lo = number_of(result, "launch_lo_ns", ns),
+	       hi = number_of(result, "launch_hi_ns", ns);
+	struct tk_series_row row = *series;
+	row.slug = NULL;
+	row.metric = "launch";
+	if (!n->config->measure.launch_cost || strcmp(series->role, "suite") != 0 || !(ns > 0))
+		return TK_OK;
+	int status = tk_store_put_series(n->store, &row, &row.id, err);
+	if (status)
+		return status;
+	*out = (struct tk_point){.series_id = row.id,
+	        .value = ns,
+	        .lo = lo,
+	        .hi = hi,
+	        .min = NAN,
+	        .q25 = NAN,
+	        .q75 = NAN,
+	        .p95 = NAN,
+	        .n = 1};
+	++*points;
+	return TK_OK;
+}
+
+static int put_result(struct tk_night *n, const struct seat *s, const struct tk_job_result *r, struct tk_error *err)
+{
+	struct tk_point points[2];
+	const struct tk_job_row *job = &s->job;
+	size_t sample_count[2] = {0}, count = point_of(r->result, r->outcome, job->series_id, &points[0]);
+	double *samples = count ? samples_of(r->result, &sample_count[0]) : NULL;
+	int status = count ? launch_point(n, &s->series, r->result, &points[1], &count, err) : TK_OK;
 	char *attributes = attributes_of(r->result);
 	struct tk_run_row run = {.night_id = n->night_id,
 	        .seq = job->seq,
 	        .series_id = job->series_id,
 	        .build_id = job->build_id,
-	        .environment_id = d ? d->environment_id : 0,
+	        .environment_id = s->device ? s->device->environment_id : 0,
 	        .as_of_s = n->as_of_s,
-	        .started_s = started_s,
+	        .started_s = s->started_s,
 	        .wall_s = r->wall_s,
 	        .outcome = tk_outcome_word(r->outcome),
 	        .message = r->message,
 	        .attributes = attributes ? attributes : "{}"};
-	const double *const sample_list[] = {samples};
+	const double *const sample_list[] = {samples, NULL};
 	int64_t id;
-	int status = tk_store_put_run(n->store, &run, &point, sample_list, &sample_count, has_point ? 1 : 0, &id, err);
+	if (status == TK_OK)
+		status = tk_store_put_run(n->store, &run, points, sample_list, sample_count, count, &id, err);
 	free(attributes);
 	free(samples);
 	return status;
@@ -182,17 +221,6 @@ static void outcome_without_run(struct tk_job_result *r, enum tk_outcome outcome
 	snprintf(r->message, sizeof r->message, "%s", message);
 }
 
-/* A job on its way. What it belongs to is copied where the job has moved to another device. */
-struct seat {
-	struct tk_night_device *device;
-	struct tk_worker *worker; /* NULL: nothing is running */
-	struct tk_job_row job;
-	struct tk_series_row series;
-	const struct tk_problem_row *problem;
-	const struct tk_build_row *build;
-	int64_t started_s;
-};
-
 static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
 {
 	const struct tk_measure_config *m = &n->config->measure;
@@ -220,7 +248,7 @@ static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
 
 static int end_job(struct tk_night *n, struct seat *s, struct tk_job_result *r, struct tk_error *err)
 {
-	int status = put_result(n, &s->job, s->device, s->started_s, r, err);
+	int status = put_result(n, s, r, err);
 	s->worker = NULL;
 	if (status == TK_OK && strcmp(s->series.role, "ceiling") == 0)
 		status = put_ceiling(n, s->device, s->problem, r, err);
