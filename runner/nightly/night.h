@@ -11,7 +11,7 @@
 
 struct tk_worker;
 
-#define TK_NIGHT_KEPT 6
+#define TK_NIGHT_KEPT 16
 
 /* One device of this machine that the configuration wants, with the worker that serves it. */
 struct tk_night_device {
@@ -25,9 +25,10 @@ struct tk_night_device {
 	struct {
 		char *backend;
 		struct tk_worker *worker;
+		uint64_t used; /* when: the number of the job */
 	} kept[TK_NIGHT_KEPT];
-	size_t kept_next;
-	bool lost; /* it was there when the night began */
+	uint64_t asked; /* jobs so far */
+	bool lost;      /* it was there when the night began */
 };
 
 /* One upstream on its way from a branch to backends that can be measured. */

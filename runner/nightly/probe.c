@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEPT_MEMORY_BYTES ((double)((uint64_t)4 << 30)) /* of a device, for each process that stays */
+
 static const char *text_of(const json_t *object, const char *key)
 {
 	const char *s = json_string_value(json_object_get(object, key));
@@ -144,26 +146,47 @@ void tk_night_close_device(struct tk_night_device *d)
 	json_decref(d->info);
 }
 
+/* A context takes about half a GiB of a GPU's memory: the more there is, the more of them stay. */
+static size_t room(const struct tk_night_device *d)
+{
+	double bytes = json_number_value(json_object_get(d->info, "memory_bytes")), fit = bytes / KEPT_MEMORY_BYTES;
+	return fit < 2 ? 2 : fit > TK_NIGHT_KEPT ? TK_NIGHT_KEPT : (size_t)fit;
+}
+
+/* The process that has this backend; else a free place; else the one that was not asked for the longest time. */
+static size_t place_for(const struct tk_night_device *d, const char *backend)
+{
+	size_t oldest = 0;
+	for (size_t i = 0; i < TK_NIGHT_KEPT; i++)
+		if (d->kept[i].backend && strcmp(d->kept[i].backend, backend) == 0)
+			return i;
+	for (size_t i = 0; i < room(d); i++) {
+		if (!d->kept[i].backend)
+			return i;
+		if (d->kept[i].used < d->kept[oldest].used)
+			oldest = i;
+	}
+	return oldest;
+}
+
 /* On a CPU, a second process with its threads and memory would disturb the first: it has one. */
 int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
         struct tk_error *err)
 {
-	size_t at = d->kept_next;
+	size_t at = place_for(d, backend);
+	int status = TK_OK;
 	*out = d->worker;
 	if (strcmp(d->layer->name, "cpu") == 0)
 		return TK_OK;
-	for (size_t i = 0; i < TK_NIGHT_KEPT; i++)
-		if (d->kept[i].backend && strcmp(d->kept[i].backend, backend) == 0) {
-			*out = d->kept[i].worker;
-			return TK_OK;
-		}
-	tk_worker_free(d->kept[at].worker);
-	free(d->kept[at].backend);
-	d->kept[at].worker = NULL;
-	d->kept[at].backend = strdup(backend);
-	d->kept_next = (at + 1) % TK_NIGHT_KEPT;
-	int status = d->kept[at].backend ? new_worker(n, d, &d->kept[at].worker, err)
-	                                 : tk_fail(err, TK_ENOMEM, "out of memory");
+	d->kept[at].used = ++d->asked;
+	if (!d->kept[at].backend || strcmp(d->kept[at].backend, backend) != 0) {
+		tk_worker_free(d->kept[at].worker);
+		free(d->kept[at].backend);
+		d->kept[at].worker = NULL;
+		d->kept[at].backend = strdup(backend);
+		status = d->kept[at].backend ? new_worker(n, d, &d->kept[at].worker, err)
+		                             : tk_fail(err, TK_ENOMEM, "out of memory");
+	}
 	if (status) {
 		free(d->kept[at].backend);
 		d->kept[at].backend = NULL;
