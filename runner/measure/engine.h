@@ -7,6 +7,7 @@
 #include "measure/measure.h"
 
 #define JOB_ENDED 1
+#define TK_ENGINE_GRAPHS 16
 
 struct tk_engine {
 	const struct tk_device_ops *ops;
@@ -20,6 +21,7 @@ struct tk_engine {
 
 	struct tk_device_info info;
 	struct tk_tensor host[TK_T_MAX]; /* inputs as filled, outputs as fetched last */
+	size_t host_bytes[TK_T_MAX];     /* what was allocated for it */
 	uint32_t tensor_count;
 	struct tk_tensor (*sets)[TK_T_MAX]; /* on the device */
 	uint32_t set_count;
@@ -30,7 +32,9 @@ struct tk_engine {
 	uint64_t memory_before;   /* of the device, before the first allocation */
 
 	struct tk_plan *plan;
-	void *stream, *from, *to, *graph;
+	void *stream, *from, *to;
+	void *graphs[TK_ENGINE_GRAPHS]; /* of one burst each; they take turns, so that all sets are gone through */
+	uint32_t graph_count, next_graph;
 	void *stamp_from, *stamp_to; /* NULL where the device has no clock stamps */
 	bool has_stream;
 	bool has_interval;    /* enough samples for the confidence that was asked */
@@ -41,6 +45,7 @@ struct tk_engine {
 	double rest_ns;       /* between two samples */
 	double strain_ns;     /* how much traffic belongs to a sample; 0: none */
 	double mhz, full_mhz; /* compute clock of the last sample, NAN; highest of this job */
+	double idle_mhz;      /* the same while the device waits, which nothing limits; NAN where that is not known */
 	double *clocks;       /* of each sample; NULL without stamps */
 };
 
@@ -53,6 +58,13 @@ int tk_engine_check(struct tk_engine *e, int status, const char *what, struct tk
 struct tk_abi_error tk_engine_abi_error(void);
 
 #define TK_ENGINE_STRAIN_SHARE 0.5 /* of the time that copies run beside a loaded kernel */
+
+/* check.c: the first launches and their verification. On a device with a stream that can be held, the host works
+ * beside the warm-up, begin to end; elsewhere all is done at the beginning. end is to be called in any case. */
+struct tk_check;
+int tk_engine_check_begin(struct tk_engine *e, struct tk_check **out);
+int tk_engine_check_end(struct tk_engine *e, struct tk_check *c);
+int tk_engine_check_again(struct tk_engine *e, uint32_t set); /* what a set's outputs are now */
 
 /* sets.c: host copies with seeded inputs, as many input sets on the device as the cache mode asks for, fetching of
  * outputs. */
@@ -75,11 +87,14 @@ int tk_engine_warm_up(struct tk_engine *e); /* also decides the batch, and captu
 int tk_engine_launch_cost(struct tk_engine *e);
 int tk_engine_sample(struct tk_engine *e);
 int tk_engine_time(struct tk_engine *e, double *ns); /* one sample: nanoseconds of one launch */
+int tk_engine_idle_clock(struct tk_engine *e);
+void tk_engine_free_graphs(struct tk_engine *e);
 int tk_engine_telemetry(struct tk_engine *e, struct tk_telemetry *out);
 
 /* pace.c: what the mode asks of the samples; tk_engine_warm_up calls the second. */
 bool tk_engine_paced(const struct tk_engine *e);
-struct tk_stop_rule tk_engine_rule(const struct tk_engine *e);
+bool tk_engine_bursts(const struct tk_engine *e);              /* paced or sustained: a device with a governor */
+struct tk_stop_rule tk_engine_rule(const struct tk_engine *e); /* after the warm-up */
 int tk_engine_settle(struct tk_engine *e);
 int tk_engine_rest(struct tk_engine *e);
 

@@ -46,11 +46,6 @@ int tk_engine_check(struct tk_engine *e, int status, const char *what, struct tk
 	return tk_engine_end(e, outcome, "%s: %s", what, abi->message);
 }
 
-static double seconds_since(int64_t start_ns)
-{
-	return (double)(tk_clock_mono_ns() - start_ns) * 1e-9;
-}
-
 static int make_plan(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
@@ -107,8 +102,7 @@ static int set_up(struct tk_engine *e)
 
 static void tear_down(struct tk_engine *e)
 {
-	if (e->graph)
-		e->ops->graph_free(e->device, e->graph);
+	tk_engine_free_graphs(e);
 	if (e->plan)
 		e->backend->unplan(e->plan);
 	if (e->from)
@@ -123,58 +117,6 @@ static void tear_down(struct tk_engine *e)
 		e->ops->stream_free(e->device, e->stream);
 	tk_engine_free_sets(e);
 	free(e->clocks);
-}
-
-/* Outputs of a set as they are on the device now. */
-static int check_set(struct tk_engine *e, uint32_t set)
-{
-	int64_t start = tk_clock_mono_ns();
-	int status = tk_engine_fetch(e, set);
-	struct tk_error err = {0};
-	if (status == 0)
-		status = tk_verify(e->problem, e->host, e->options->seed, &e->out->verdict, &err);
-	e->out->verify_s += seconds_since(start);
-	if (status == TK_EUNSUPPORTED)
-		return tk_engine_end(e, TK_OUTCOME_UNSUPPORTED, "%s", err.message);
-	if (status < 0)
-		return tk_fail(e->err, err.status, "%s", err.message);
-	if (status == 0 && !e->out->verdict.passed)
-		return tk_engine_end(e, TK_OUTCOME_WRONG, "%s", e->out->verdict.detail);
-	return status;
-}
-
-/* Equal inputs that gave equal bits are as right as the output that was checked; only what differs is worked out again.
- */
-static int check_again(struct tk_engine *e, uint32_t set)
-{
-	int64_t start = tk_clock_mono_ns();
-	bool same = false;
-	int status = e->ops->same && e->ops->copy ? tk_engine_same(e, set, &same) : 0;
-	e->out->verify_s += seconds_since(start);
-	return status || same ? status : check_set(e, set);
-}
-
-/* First launches, before anything is timed: lazy loading and just-in-time compilation happen here. The first and the
- * last set are looked at, so that a kernel that only knows the addresses of one of them is found. */
-static int first_launches(struct tk_engine *e)
-{
-	uint32_t last = e->set_count - 1;
-	int status = tk_engine_poison(e, 0);
-	if (status == 0 && last > 0)
-		status = tk_engine_poison(e, last);
-	if (status == 0)
-		status = tk_engine_launch(e, 0);
-	if (status == 0 && last > 0)
-		status = tk_engine_launch(e, last);
-	if (status == 0)
-		status = tk_engine_synchronize(e);
-	tk_engine_note_memory(e);
-	if (status || !e->options->verify)
-		return status;
-	status = check_set(e, 0);
-	if (status == 0)
-		status = tk_engine_keep(e, 0);
-	return status == 0 && last > 0 ? check_again(e, last) : status;
 }
 
 static int summarise(struct tk_engine *e)
@@ -222,18 +164,28 @@ static void judge(struct tk_engine *e)
 		        half * 100, e->options->stop.relative_half_width * 100);
 }
 
+/* What is wrong is not timed: the check ends before the first sample. */
+static int check_and_warm_up(struct tk_engine *e)
+{
+	struct tk_check *check = NULL;
+	int status = tk_engine_check_begin(e, &check);
+	if (status == 0)
+		status = tk_engine_warm_up(e);
+	int checked = tk_engine_check_end(e, check);
+	return checked ? checked : status;
+}
+
 static int run(struct tk_engine *e)
 {
 	int64_t start = tk_clock_mono_ns();
 	int status = set_up(e);
-	e->out->setup_s = seconds_since(start);
-	if (status || (status = first_launches(e)) || (status = tk_engine_warm_up(e)) ||
-	        (status = tk_engine_launch_cost(e)))
+	e->out->setup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+	if (status || (status = check_and_warm_up(e)) || (status = tk_engine_launch_cost(e)))
 		return status;
 	if ((status = tk_engine_telemetry(e, &e->out->before)) || (status = tk_engine_sample(e)))
 		return status;
 	/* Once more, after thousands of launches back to back: races and used-up workspace show only now. */
-	if (e->options->verify && (status = check_again(e, 0)))
+	if (e->options->verify && (status = tk_engine_check_again(e, 0)))
 		return status;
 	if ((status = summarise(e)))
 		return status;
@@ -253,9 +205,12 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const 
 	        .options = options,
 	        .out = out,
 	        .err = err,
-	        .mhz = NAN};
+	        .mhz = NAN,
+	        .idle_mhz = NAN};
 	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED,
 	        .launch_ns = NAN,
+	        .launch_lo_ns = NAN,
+	        .launch_hi_ns = NAN,
 	        .flops = NAN,
 	        .bytes = NAN,
 	        .mode = options->mode,

@@ -22,6 +22,7 @@ struct tk_measure_options {
 	double min_sample_ns; /* shorter launches are timed in batches of at least this; the sample is the mean of the
 	                         batch */
 	double rest_ns;       /* paced, loaded: between two bursts; 0: found for the kernel */
+	uint32_t sets;        /* input sets to rotate over; 0: as many as the mode asks for */
 	bool verify;
 	const char *config; /* NULL: the backend's best guess */
 	uint32_t threads;   /* CPU */
@@ -46,7 +47,8 @@ struct tk_measurement {
 	double confidence;
 	enum tk_stop stop;
 	double warmup_s, measure_s, setup_s, verify_s;
-	double launch_ns; /* host cost of enqueueing one launch; NAN where unknown */
+	double launch_ns;                  /* host cost of enqueueing one launch, median; NAN where unknown */
+	double launch_lo_ns, launch_hi_ns; /* its interval */
 	struct tk_verdict_numbers verdict;
 	struct tk_plan_info plan;
 	double flops, bytes; /* of one execution: the plan's where it said so, else the formula's */

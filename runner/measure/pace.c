@@ -8,26 +8,30 @@
 #include <math.h>
 #include <string.h>
 
-#define REST_PER_BURST 7 /* so many times as long as the burst, at first */
+#define REST_PER_BURST 4 /* so many times as long as the burst, at first */
 #define REST_LEAST_NS 6e6
 #define REST_MOST_NS 100e6
+#define UNLIMITED 0.985 /* of the idle clock: a burst above this meets no limit, and a rest of its own length will do \
+	                 */
+#define UNLIMITED_REST_NS 3e6
 #define REST_GROWTH 1.6
 #define FULL_CLOCK 0.99 /* a window whose clock is below this share of the best one's has met a limit */
 #define PACED_WINDOW 3  /* bursts that one judgement looks at */
 #define PACED_AGREE 0.003
 #define SUSTAINED_LEAST_S 1.2 /* the governor overshoots first, and swings for about a second */
 #define SUSTAINED_MOST_S 3.0
-#define SUSTAINED_WINDOW 6 /* samples, together longer than one swing */
+#define SUSTAINED_WINDOW 4 /* samples, together longer than one swing */
 #define SUSTAINED_AGREE 0.005
+#define BUDGET_MOST_S 10 /* of launches that are so long that an interval takes more than the budget */
 
 /* A mode's own aim; the interval that the caller asked for stays what the result is judged by. */
 static const struct {
 	double half_width, budget_s;
 	size_t min_samples, max_samples;
 } aims[TK_MODE_COUNT] = {
-        [TK_MODE_HOT] = {0.001, 0.3, 11, 60},
-        [TK_MODE_PACED] = {0.001, 0.3, 11, 60},
-        [TK_MODE_SUSTAINED] = {0.002, 0.9, 18, 60},
+        [TK_MODE_HOT] = {0.001, 0.25, 9, 60},
+        [TK_MODE_PACED] = {0.001, 0.25, 9, 60},
+        [TK_MODE_SUSTAINED] = {0.002, 1.5, 12, 24},
         [TK_MODE_LOADED] = {0.002, 0.6, 20, 80},
 };
 
@@ -38,15 +42,29 @@ bool tk_engine_paced(const struct tk_engine *e)
 	return m == TK_MODE_PACED || m == TK_MODE_LOADED || (m == TK_MODE_HOT && e->ops->hold);
 }
 
+bool tk_engine_bursts(const struct tk_engine *e)
+{
+	return tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED;
+}
+
+/* The fewest samples that an interval of the median can be had from: 1 - 2^(1-n) is that of their extremes. */
+static double fewest(double confidence)
+{
+	return ceil(1 - log2(fmax(1 - confidence, 1e-9)));
+}
+
 struct tk_stop_rule tk_engine_rule(const struct tk_engine *e)
 {
 	struct tk_stop_rule rule = e->options->stop;
-	if (!tk_engine_paced(e) && e->options->mode != TK_MODE_SUSTAINED)
+	double sample_s = (e->launch_ns * (double)(e->batch * e->bursts) + e->rest_ns) * 1e-9;
+	if (!tk_engine_bursts(e))
 		return rule;
 	rule.relative_half_width = fmin(rule.relative_half_width, aims[e->options->mode].half_width);
 	rule.min_samples = aims[e->options->mode].min_samples;
 	rule.max_samples = aims[e->options->mode].max_samples;
-	rule.budget_s = aims[e->options->mode].budget_s;
+	/* fewer would have been for nothing */
+	double least_s = fmin((fewest(rule.confidence) - 0.5) * sample_s, BUDGET_MOST_S);
+	rule.budget_s = fmax(aims[e->options->mode].budget_s, least_s);
 	return rule;
 }
 
@@ -73,13 +91,20 @@ static double median_of(const double *x, int n)
 	return tk_median(sorted, (size_t)n);
 }
 
+static double first_rest(const struct tk_engine *e, double burst_ns)
+{
+	bool unlimited = e->mhz >= UNLIMITED * e->idle_mhz;
+	double rest_ns = unlimited ? fmax(burst_ns, UNLIMITED_REST_NS) : fmax(REST_PER_BURST * burst_ns, REST_LEAST_NS);
+	return fmin(rest_ns, REST_MOST_NS);
+}
+
 /* Bursts until the clock stays up and two windows agree; the rests grow while the clock gives way. */
 static int find_rest(struct tk_engine *e, double burst_ns)
 {
 	double ns[PACED_WINDOW], mhz[PACED_WINDOW], before = NAN;
 	int64_t start = tk_clock_mono_ns();
 	bool fixed = e->options->rest_ns > 0;
-	e->rest_ns = fixed ? e->options->rest_ns : fmin(fmax(REST_PER_BURST * burst_ns, REST_LEAST_NS), REST_MOST_NS);
+	e->rest_ns = fixed ? e->options->rest_ns : first_rest(e, burst_ns);
 	for (int i = 0, status = 0;; i = 0) {
 		while (i < PACED_WINDOW && status == 0) {
 			status = tk_engine_rest(e);
@@ -127,7 +152,9 @@ int tk_engine_settle(struct tk_engine *e)
 	double ns = 0;
 	if (e->options->mode == TK_MODE_SUSTAINED)
 		return wait_for_governor(e);
-	int status = tk_engine_time(e, &ns);
+	int status = tk_engine_idle_clock(e);
+	if (status == 0)
+		status = tk_engine_time(e, &ns);
 	if (e->options->mode == TK_MODE_LOADED)
 		e->strain_ns = 1.5 * ns * (double)e->batch + e->hold_ns + 100e3;
 	return status ? status : find_rest(e, ns * (double)e->batch);

@@ -15,6 +15,12 @@
 #define SMALL_ALIGNMENT 512
 #define HUGE_PAGE ((size_t)2 << 20)
 #define CACHES 2 /* how many last-level caches the sets must exceed together */
+/* Where a set lies in physical memory moves a short kernel by a percent. A burst goes over many places, so that its
+ * mean does not depend on the few that a process happened to get. */
+#define PLACES 64
+#define PLACES_BYTES ((uint64_t)1 << 30)
+#define PLACES_SHARE 16 /* of the device's memory, at most */
+#define KEPT_BYTES ((size_t)256 << 20)
 
 static double gib(uint64_t bytes)
 {
@@ -29,6 +35,15 @@ static uint64_t set_bytes(const struct tk_engine *e)
 	return bytes;
 }
 
+static uint64_t places(const struct tk_engine *e, uint64_t bytes)
+{
+	uint64_t room = e->info.memory_bytes / PLACES_SHARE;
+	uint64_t fit = (room < PLACES_BYTES ? room : PLACES_BYTES) / (bytes ? bytes : 1);
+	if (!tk_engine_bursts(e) || !e->ops->copy)
+		return 0;
+	return fit < PLACES ? fit : PLACES;
+}
+
 /* Cold: more than CACHES caches and at least two sets; no more than half of the memory, and one set where two do not
  * fit (it then evicts itself, being larger than any cache). */
 static uint32_t count_sets(const struct tk_engine *e, uint64_t bytes)
@@ -37,6 +52,10 @@ static uint32_t count_sets(const struct tk_engine *e, uint64_t bytes)
 	uint64_t most = e->info.memory_bytes / 2 / (bytes ? bytes : 1);
 	if (!tk_mode_rotates(e->options->mode))
 		return 1;
+	if (e->options->sets)
+		wanted = e->options->sets;
+	else if (wanted < places(e, bytes))
+		wanted = places(e, bytes);
 	if (wanted < 2)
 		wanted = 2;
 	if (wanted > most)
@@ -47,23 +66,46 @@ static uint32_t count_sets(const struct tk_engine *e, uint64_t bytes)
 	return wanted < 1 ? 1 : (uint32_t)wanted;
 }
 
-/* Large tensors in large pages: touching them for the first time takes longer than their upload otherwise. */
-static void *host_memory(size_t bytes)
+/* Host memory stays with the process from job to job: touching it for the first time takes longer than an upload. Only
+ * where a device has memory of its own, and one tensor of each number, of a bounded size. */
+static struct host_memory {
+	void *data;
+	size_t bytes;
+} kept[TK_T_MAX];
+
+/* Large tensors in large pages, for the same reason. */
+static struct host_memory host_memory(uint32_t i, size_t bytes)
 {
-	void *memory = NULL;
-	if (bytes < HUGE_PAGE)
-		return malloc(bytes);
-	if (posix_memalign(&memory, HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) != 0)
-		return NULL;
-	madvise(memory, bytes, MADV_HUGEPAGE);
-	return memory;
+	struct host_memory m = {NULL, bytes};
+	if (bytes < HUGE_PAGE) {
+		m.data = malloc(bytes);
+	} else if (kept[i].bytes >= bytes) {
+		m = kept[i];
+		kept[i] = (struct host_memory){0};
+	} else if (posix_memalign(&m.data, HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) == 0) {
+		madvise(m.data, bytes, MADV_HUGEPAGE);
+	} else {
+		m.data = NULL;
+	}
+	return m;
+}
+
+static void host_release(const struct tk_engine *e, uint32_t i)
+{
+	struct host_memory m = {e->host[i].data, e->host_bytes[i]};
+	bool keep = e->ops->copy && m.bytes >= HUGE_PAGE && m.bytes <= KEPT_BYTES && m.bytes > kept[i].bytes;
+	free(keep ? kept[i].data : m.data);
+	if (keep)
+		kept[i] = m;
 }
 
 static int fill_host(struct tk_engine *e)
 {
 	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		struct tk_tensor *t = &e->host[i];
-		t->data = host_memory(t->bytes + 1);
+		struct host_memory memory = host_memory(i, t->bytes + 1);
+		t->data = memory.data;
+		e->host_bytes[i] = memory.bytes;
 		if (!t->data)
 			return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY,
 			        "%.2f GiB of host memory for tensor %s cannot be had", gib(t->bytes), t->name);
@@ -270,7 +312,7 @@ void tk_engine_free_sets(struct tk_engine *e)
 				e->ops->release(e->device, e->sets[s][i].data);
 	free(e->sets);
 	for (uint32_t i = 0; i < e->tensor_count; i++) {
-		free(e->host[i].data);
+		host_release(e, i);
 		if (e->verified[i])
 			e->ops->release(e->device, e->verified[i]);
 	}

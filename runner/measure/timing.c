@@ -2,18 +2,22 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
+#include "stats/interval.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WINDOW 5            /* batches that one judgement of the warm-up looks at */
 #define GRAPH_BELOW_NS 50e3 /* shorter launches are captured, where the device and the plan can */
-#define SHORT_NS 15e3       /* launches that a host cannot enqueue much faster than a device runs them */
 #define BATCH_MAX 100000
 #define LONG_NS 50e6                 /* launches from here on are not repeated for anything but samples */
 #define TELEMETRY_EVERY_NS 100000000 /* between samples */
-#define BURST_NS 1e6      /* of a device with a governor: long enough for its clocks, short enough for its power */
-#define SUSTAINED_NS 50e6 /* one sample of a settled governor */
+#define BURST_NS 1e6       /* of a device with a governor: long enough for its clocks, short enough for its power */
+#define SUSTAINED_NS 100e6 /* one sample of a settled governor: a good part of its swing */
+#define IDLE_NS 500e3      /* so long the clock of a waiting device is looked at: its timer ticks coarsely */
+#define LAUNCH_REPEATS 9
+#define LAUNCHES_MOST 16
+#define LAUNCH_HOLD_NS 200e3
 #define HOLD_LEAST_NS 20e3
 #define HOLD_MOST_NS 5e6
 #define THROTTLED_CLOCK 0.97 /* a sample below this share of the clock that the warm-up reached is marked */
@@ -46,14 +50,10 @@ int tk_engine_telemetry(struct tk_engine *e, struct tk_telemetry *out)
 }
 
 /* The hot loop: nothing but launches between the two events. */
-static int enqueue(struct tk_engine *e, struct tk_abi_error *abi, const char **what)
+static int enqueue_launches(struct tk_engine *e, struct tk_abi_error *abi, const char **what)
 {
 	uint32_t set = e->next_set;
 	int status = TK_ABI_OK;
-	if (e->graph) {
-		*what = "graph launch";
-		return e->ops->graph_launch(e->device, e->graph, e->stream, abi);
-	}
 	*what = "launch";
 	for (uint64_t i = 0; i < e->batch && status == TK_ABI_OK; i++) {
 		status = e->backend->launch(e->plan, e->stream, set, abi);
@@ -62,6 +62,16 @@ static int enqueue(struct tk_engine *e, struct tk_abi_error *abi, const char **w
 	}
 	e->next_set = set;
 	return status;
+}
+
+static int enqueue(struct tk_engine *e, struct tk_abi_error *abi, const char **what)
+{
+	if (!e->graph_count)
+		return enqueue_launches(e, abi, what);
+	void *graph = e->graphs[e->next_graph];
+	e->next_graph = (e->next_graph + 1) % e->graph_count;
+	*what = "graph launch";
+	return e->ops->graph_launch(e->device, graph, e->stream, abi);
 }
 
 /* What the stream gets for one sample, in this order. Held streams run without waiting for the host; stamps lie outside
@@ -121,45 +131,82 @@ int tk_engine_time(struct tk_engine *e, double *ns)
 	return 0;
 }
 
+/* The clock of a device that has nothing to do: no limit of power is near, so kernels that run at it meet none. */
+int tk_engine_idle_clock(struct tk_engine *e)
+{
+	const struct tk_device_ops *o = e->ops;
+	struct tk_abi_error abi = tk_engine_abi_error();
+	if (!e->stamp_to || !o->hold)
+		return 0;
+	int status = o->stamp_record(e->device, e->stamp_from, e->stream, &abi);
+	if (status == TK_ABI_OK)
+		status = o->hold(e->device, e->stream, IDLE_NS, &abi);
+	if (status == TK_ABI_OK)
+		status = o->stamp_record(e->device, e->stamp_to, e->stream, &abi);
+	if (status == TK_ABI_OK)
+		status = o->stamp_mhz(e->device, e->stamp_from, e->stamp_to, &e->idle_mhz, &abi);
+	return tk_engine_check(e, status, "idle clock", &abi);
+}
+
 /* So many launches that a sample lasts min_sample_ns. */
 static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
 {
-	bool burst = tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED;
-	double n = ceil((burst ? BURST_NS : e->options->min_sample_ns) / fmax(launch_ns, 1));
+	double n = ceil((tk_engine_bursts(e) ? BURST_NS : e->options->min_sample_ns) / fmax(launch_ns, 1));
 	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint64_t)n;
 }
 
-/* Bursts are captured as well: their gaps are then the device's alone. But a graph holds a whole turn through the sets:
- * where that is longer than a burst and the launches are not short, the host keeps ahead of the device without one. */
-static bool wants_graph(const struct tk_engine *e, double launch_ns)
+/* How many graphs; 0: none. Back to back, one holds a turn through all sets. Bursts are captured as well, so that their
+ * gaps are the device's alone: as many graphs of one burst as go through all sets. */
+static uint64_t graphs_for(const struct tk_engine *e, double launch_ns)
 {
 	const struct tk_device_ops *o = e->ops;
-	bool burst = tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED;
-	bool able = o->graph_begin && o->graph_end && o->graph_launch && o->graph_free && e->out->plan.capturable;
-	if (burst)
-		return able && e->batch > 1 && (e->batch >= e->set_count || launch_ns < SHORT_NS);
-	return able && launch_ns < GRAPH_BELOW_NS;
+	if (!o->graph_begin || !o->graph_end || !o->graph_launch || !o->graph_free || !e->out->plan.capturable)
+		return 0;
+	if (!tk_engine_bursts(e))
+		return launch_ns < GRAPH_BELOW_NS;
+	uint64_t turns = (e->set_count + e->batch - 1) / e->batch;
+	return e->batch < 2 ? 0 : turns < TK_ENGINE_GRAPHS ? turns : TK_ENGINE_GRAPHS;
 }
 
-/* One graph holds a whole batch, and at least one turn through all sets: it repeats the same ones every time. */
 static int capture(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const char *what = "launch";
 	void *graph = NULL;
-	if (e->batch < e->set_count)
-		e->batch = e->set_count;
 	int status = tk_engine_check(e, e->ops->graph_begin(e->device, e->stream, &abi), "graph capture", &abi);
 	if (status)
 		return status;
-	e->next_set = 0;
-	int launched = enqueue(e, &abi, &what);
+	int launched = enqueue_launches(e, &abi, &what);
 	struct tk_abi_error end = tk_engine_abi_error();
 	int ended = e->ops->graph_end(e->device, e->stream, &graph, &end);
 	if (ended == TK_ABI_OK)
-		e->graph = graph;
-	return launched != TK_ABI_OK ? tk_engine_check(e, launched, what, &abi)
-	                             : tk_engine_check(e, ended, "graph capture", &end);
+		e->graphs[e->graph_count] = graph;
+	if (launched != TK_ABI_OK || ended != TK_ABI_OK) {
+		if (ended == TK_ABI_OK)
+			e->ops->graph_free(e->device, graph);
+		return launched != TK_ABI_OK ? tk_engine_check(e, launched, what, &abi)
+		                             : tk_engine_check(e, ended, "graph capture", &end);
+	}
+	e->graph_count++;
+	return 0;
+}
+
+static int capture_all(struct tk_engine *e, uint64_t graphs)
+{
+	int status = 0;
+	if (graphs && !tk_engine_bursts(e) && e->batch < e->set_count)
+		e->batch = e->set_count;
+	e->next_set = 0;
+	while (status == 0 && e->graph_count < graphs)
+		status = capture(e);
+	return status;
+}
+
+void tk_engine_free_graphs(struct tk_engine *e)
+{
+	for (uint32_t i = 0; i < e->graph_count; i++)
+		e->ops->graph_free(e->device, e->graphs[i]);
+	e->graph_count = 0;
 }
 
 static double median_of_window(double *x)
@@ -186,8 +233,7 @@ static int choose_batch(struct tk_engine *e)
 		return status;
 	e->launch_ns = best;
 	e->batch = batch_for(e, best);
-	if (wants_graph(e, best))
-		status = capture(e);
+	status = capture_all(e, graphs_for(e, best));
 	if (e->options->mode == TK_MODE_SUSTAINED)
 		e->bursts = (uint64_t)fmin(fmax(ceil(SUSTAINED_NS / (best * (double)e->batch)), 1), 1000);
 	e->out->launches_per_sample = e->batch * e->bursts;
@@ -200,7 +246,7 @@ int tk_engine_warm_up(struct tk_engine *e)
 	double window[WINDOW], before = NAN, within = fmax(e->options->stop.relative_half_width, 0.005);
 	int64_t start = tk_clock_mono_ns();
 	int status = choose_batch(e), n = 0;
-	if (status == 0 && (tk_engine_paced(e) || e->options->mode == TK_MODE_SUSTAINED))
+	if (status == 0 && tk_engine_bursts(e))
 		return tk_engine_settle(e);
 	while (status == 0) {
 		e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
@@ -219,27 +265,51 @@ int tk_engine_warm_up(struct tk_engine *e)
 	return status;
 }
 
-/* Host time of enqueueing one launch on an idle stream. Where that is nearly all the time that the launch takes, it is
- * no cost of enqueueing but the work itself, done before launch() returned: unknown. */
-int tk_engine_launch_cost(struct tk_engine *e)
+/* Host time of one launch, as the mean of a few that follow each other; *done: whether the device was still at work
+ * when the host was through. */
+static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool *done)
 {
-	double cost = INFINITY, whole = INFINITY;
+	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = 0;
-	e->out->launch_ns = NAN;
-	for (int i = 0; status == 0 && i < 5 && e->launch_ns < LONG_NS; i++) {
-		int64_t start = tk_clock_mono_ns();
+	if (e->ops->hold)
+		status = tk_engine_check(e, e->ops->hold(e->device, e->stream, LAUNCH_HOLD_NS, &abi), "hold", &abi);
+	int64_t start = tk_clock_mono_ns();
+	for (int i = 0; status == 0 && i < launches; i++) {
 		status = tk_engine_launch(e, e->next_set);
-		int64_t enqueued = tk_clock_mono_ns();
-		if (status == 0)
-			status = tk_engine_synchronize(e);
-		int64_t done = tk_clock_mono_ns();
-		cost = fmin(cost, (double)(enqueued - start));
-		whole = fmin(whole, (double)(done - start));
 		e->next_set = (e->next_set + 1) % e->set_count;
 	}
-	if (status == 0 && cost < 0.8 * whole)
-		e->out->launch_ns = cost;
+	int64_t enqueued = tk_clock_mono_ns();
+	if (status == 0)
+		status = tk_engine_synchronize(e);
+	double whole_ns = (double)(tk_clock_mono_ns() - start);
+	*cost_ns = (double)(enqueued - start) / launches;
+	*done = (double)(enqueued - start) < 0.8 * whole_ns;
 	return status;
+}
+
+/* Where a launch takes nearly as long as the execution, it is no cost of enqueueing but the work itself, done before
+ * launch() returned: unknown. */
+int tk_engine_launch_cost(struct tk_engine *e)
+{
+	double cost[LAUNCH_REPEATS];
+	size_t n = 0;
+	int launches = (int)fmin(fmax(1e5 / fmax(e->launch_ns, 1), 1), LAUNCHES_MOST), status = 0;
+	struct tk_measurement *m = e->out;
+	if (!e->ops->hold || launches < 1)
+		launches = 1;
+	while (status == 0 && n < (e->launch_ns < 1e6 ? LAUNCH_REPEATS : 6) && e->launch_ns < LONG_NS) {
+		bool at_work = true;
+		status = enqueue_some(e, launches, &cost[n++], &at_work);
+		if (!at_work)
+			return status;
+	}
+	if (status || n == 0)
+		return status;
+	tk_sort(cost, n);
+	m->launch_ns = tk_median(cost, n);
+	if (!tk_median_interval(cost, n, e->options->stop.confidence, &m->launch_lo_ns, &m->launch_hi_ns))
+		m->launch_lo_ns = m->launch_hi_ns = NAN;
+	return 0;
 }
 
 /* ---- samples ---- */
@@ -292,7 +362,13 @@ static int add_sample(struct tk_engine *e, struct samples *s, double ns)
 	return 0;
 }
 
-/* A throttled reading speaks of all samples since the one before. */
+/* A throttled reading speaks of all samples since the one before. Of a power limit the clock of each sample tells more,
+ * where it is known: the reading is of some moment around a burst, often of the rest after it. */
+static bool throttles(const struct tk_engine *e, const struct tk_telemetry *now)
+{
+	return now->throttled && !(e->stamp_to && strcmp(now->reasons, "sw_power_cap") == 0);
+}
+
 static int look(struct tk_engine *e, struct samples *s, bool last)
 {
 	struct tk_telemetry now;
@@ -302,7 +378,7 @@ static int look(struct tk_engine *e, struct samples *s, bool last)
 	int status = tk_engine_telemetry(e, &now);
 	if (status)
 		return status;
-	if (now.throttled)
+	if (throttles(e, &now))
 		e->out->throttled_samples += s->unmarked;
 	s->unmarked = 0;
 	s->looked_ns = tk_clock_mono_ns();

@@ -1,6 +1,6 @@
 /* The engine on the null device: its clock is virtual, so everything but wall times is exactly repeatable. */
 #include "base/error.h"
-#include "measure/measure.h"
+#include "measure/engine.h"
 #include "null_options.h"
 #include "null_time.h"
 #include <math.h>
@@ -142,7 +142,8 @@ static void each_mode_has_its_way(void **state)
 			fail_msg("%s: %s", tk_mode_word(o.mode), r.m.message);
 		ns[mode] = r.m.summary.median;
 		bool rests = o.mode != TK_MODE_COLD && o.mode != TK_MODE_SUSTAINED;
-		assert_true(rests ? r.m.rest_ns >= 6e6 : r.m.rest_ns == 0);
+		/* its clock never gives way: short rests */
+		assert_true(rests ? r.m.rest_ns == 3e6 : r.m.rest_ns == 0);
 		assert_float_equal(r.m.clock_mhz, 1000, 0);
 		assert_float_equal(r.m.cycles, ns[mode], 1e-6 * ns[mode]);
 		assert_true(r.m.device_bytes > 0);
@@ -152,10 +153,61 @@ static void each_mode_has_its_way(void **state)
 	assert_float_equal(ns[TK_MODE_SUSTAINED] / cold, 1, 1e-9);
 	assert_float_equal(ns[TK_MODE_LOADED] / cold, 1.5, 1e-9);
 	o.mode = TK_MODE_PACED;
-	o.rest_ns = 3e6;
+	o.rest_ns = 7e6;
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
-	assert_float_equal(r.m.rest_ns, 3e6, 0);
+	assert_float_equal(r.m.rest_ns, 7e6, 0);
 	rig_down(&r);
+}
+
+static void bursts_go_over_many_places(void **state)
+{
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	o.mode = TK_MODE_PACED;
+	rig_up(&r, "noise=0,capturable=1");
+	measure(&r, "gemm:m=16,n=16,k=16", &o); /* twice the cache would be 683 sets */
+	assert_int_equal(r.m.sets, 683);
+	measure(&r, "gemm:m=128,n=128,k=128", &o); /* 192 KiB a set: twice the cache would be 11 */
+	assert_int_equal(r.m.sets, 64);
+	uint64_t burst = r.m.launches_per_sample;
+	assert_true(fabs((double)burst * r.m.summary.median / 1e6 - 1) < 0.1);
+	o.sets = 5;
+	measure(&r, "gemm:m=128,n=128,k=128", &o);
+	assert_int_equal(r.m.sets, 5);
+	assert_int_equal(r.m.launches_per_sample, burst);
+	rig_down(&r);
+}
+
+/* Verified beside the warm-up, and still never timed where it is wrong. */
+static void paced_lies_are_found(void **state)
+{
+	static const char *const faults[] = {"fail=lie", "fail=nan", "fail=idle"};
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	o.mode = TK_MODE_PACED;
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+		rig_up(&r, faults[i]);
+		measure(&r, "gemm:m=16,n=16,k=16", &o);
+		assert_string_equal(tk_outcome_word(r.m.outcome), "wrong");
+		assert_int_equal(r.m.sample_count, 0);
+		rig_down(&r);
+	}
+}
+
+static void long_launches_get_as_many_samples_as_an_interval_needs(void **state)
+{
+	struct tk_measure_options o = defaults;
+	struct tk_engine e = {.options = &o, .launch_ns = 0.1e9, .batch = 1, .bursts = 1, .rest_ns = 0.1e9};
+	o.mode = TK_MODE_PACED;
+	assert_float_equal(
+	        tk_engine_rule(&e).budget_s, 5.5 * 0.2, 1e-9); /* five are begun within it, the sixth ends it */
+	o.stop.confidence = 0.99;
+	assert_float_equal(tk_engine_rule(&e).budget_s, 7.5 * 0.2, 1e-9);
+	e.launch_ns = 60e9;
+	assert_float_equal(tk_engine_rule(&e).budget_s, 10, 0);
+	e.launch_ns = 1e6;
+	e.rest_ns = 6e6;
+	assert_true(tk_engine_rule(&e).budget_s < 0.35);
 }
 
 static void short_launches_are_batched(void **state)
@@ -330,7 +382,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_honest_job), cmocka_unit_test(every_operation_is_verified),
 		cmocka_unit_test(samples_are_repeatable_and_follow_the_formula), cmocka_unit_test(cold_rotates_over_twice_the_cache),
-		cmocka_unit_test(each_mode_has_its_way),
+		cmocka_unit_test(each_mode_has_its_way), cmocka_unit_test(bursts_go_over_many_places), cmocka_unit_test(paced_lies_are_found),
+		cmocka_unit_test(long_launches_get_as_many_samples_as_an_interval_needs),
 	        cmocka_unit_test(short_launches_are_batched), cmocka_unit_test(graphs_where_the_plan_can), cmocka_unit_test(limits_of_sampling),
 		cmocka_unit_test(throttling_is_said), cmocka_unit_test(what_backends_do_becomes_an_outcome),
 		cmocka_unit_test(without_verification_lies_are_timed), cmocka_unit_test(size_limits), cmocka_unit_test(configs_change_times),
