@@ -24,6 +24,8 @@ enum {
 	OPT_SAMPLES,
 	OPT_NO_VERIFY,
 	OPT_DEVICE,
+	OPT_DEVICES,
+	OPT_SETS,
 	OPT_SECONDS,
 	OPT_THREADS,
 	OPT_CORES,
@@ -34,11 +36,12 @@ enum {
 
 struct run_options {
 	const char *backend, *suite, *backend_options, *config_name, *cores;
+	const char *devices; /* NULL: the first */
 	char **problems;
 	int problem_count;
 	enum tk_mode mode; /* TK_MODE_COUNT: as the device's kind is measured */
 	bool samples, no_verify, json;
-	double device, seconds, threads, seed, rest; /* negative: not given */
+	double seconds, threads, seed, rest, sets; /* negative: not given */
 };
 
 /* clang-format off */
@@ -46,12 +49,14 @@ static const struct argp_option options[] = {
 	{"suite", OPT_SUITE, "NAME|FILE", 0, "every problem of a suite, after those that are named", 1},
 	{"options", OPT_OPTIONS, "KEY=VALUE,...", 0, "options for the backend", 2},
 	{"config-of-backend", OPT_CONFIG, "NAME", 0, "one of the backend's own configurations (default: its best guess)", 2},
-	{"device", OPT_DEVICE, "N", 0, "which device of the backend's kind (default: 0)", 2},
+	{"device", OPT_DEVICE, "N|UUID", 0, "which device of the backend's kind (default: 0)", 2},
+	{"devices", OPT_DEVICES, "LIST", 0, "several of them, one after the other: all, numbers (0,2), names (cuda:1), UUIDs", 2},
 	{"threads", OPT_THREADS, "N", 0, "threads of a CPU backend (default: as configured, else all cores)", 2},
 	{"cores", OPT_CORES, "LIST", 0, "pin the worker to these cores, for instance 0-3,8", 2},
 	{"mode", OPT_MODE, "MODE", 0, "cold, hot, paced, sustained or loaded (default: paced on a GPU, else cold)", 3},
 	{"hot", OPT_HOT, NULL, 0, "the same as --mode=hot: one input set that stays in the caches", 3},
 	{"rest", OPT_REST, "MS", 0, "paced, loaded: milliseconds between two bursts (default: found for each kernel)", 3},
+	{"sets", OPT_SETS, "N", 0, "input sets to rotate over (default: as many as keep the caches cold)", 3},
 	{"seconds", OPT_SECONDS, "S", 0, "sampling time of one problem (default: as configured)", 3},
 	{"seed", OPT_SEED, "N", 0, "seed of the inputs (default: 1)", 3},
 	{"no-verify", OPT_NO_VERIFY, NULL, 0, "do not check the results: only for looking at a kernel that is known to be wrong", 3},
@@ -111,7 +116,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->no_verify = true;
 		return 0;
 	case OPT_DEVICE:
-		o->device = number(arg, "device", 1023, true, state);
+	case OPT_DEVICES:
+		if (!*arg || (key == OPT_DEVICE && strchr(arg, ',')))
+			argp_error(state, "--device%s=%s: expected %s", key == OPT_DEVICE ? "" : "s", arg,
+			        key == OPT_DEVICE ? "a number or a UUID" : "all, numbers or UUIDs");
+		o->devices = arg;
+		return 0;
+	case OPT_SETS:
+		o->sets = number(arg, "sets", 4096, true, state);
 		return 0;
 	case OPT_THREADS:
 		o->threads = number(arg, "threads", 65536, true, state);
@@ -156,11 +168,18 @@ const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
 
 /* ---- what is run -------------------------------------------------------------------------------------------- */
 
+/* A device that is measured, with the worker that serves it. */
+struct place {
+	struct tk_worker *worker;
+	char name[80]; /* its UUID, else "cuda:1" */
+};
+
 struct run {
 	const struct run_options *o;
 	const struct tk_config *config;
 	struct tk_modules *modules;
-	struct tk_worker *worker;
+	struct place *places;
+	size_t place_count;
 	enum tk_mode mode;
 	struct tk_suite *suite;
 	char *backend_path, *log_path;
@@ -202,7 +221,77 @@ static int ask_kind(struct run *r, const struct tk_worker_spec *spec, char *kind
 	return status;
 }
 
-static int open_worker(struct run *r, const struct tk_globals *g, struct tk_error *err)
+/* One word of --device or --devices: what `tracker nightly --devices` takes, of the backend's kind alone. */
+static bool means(const char *word, size_t len, const char *kind, uint32_t index, const char *uuid)
+{
+	char copy[128], number[16];
+	char *const names[] = {copy, NULL};
+	snprintf(number, sizeof number, "%u", index);
+	snprintf(copy, sizeof copy, "%.*s", (int)len, word);
+	return strcmp(copy, "all") == 0 || strcmp(copy, number) == 0 || tk_night_wants_device(names, kind, index, uuid);
+}
+
+static bool is_wanted(const char *list, const char *kind, uint32_t index, const char *uuid)
+{
+	if (!list)
+		return index == 0;
+	for (size_t len; *list; list += len + (list[len] == ',')) {
+		len = strcspn(list, ",");
+		if (means(list, len, kind, index, uuid))
+			return true;
+	}
+	return false;
+}
+
+/* Looks at one device; *count is how many there are. */
+static int open_place(struct run *r, const struct tk_worker_spec *spec, json_int_t *count, struct tk_error *err)
+{
+	struct place p = {0};
+	json_t *info = NULL;
+	struct tk_error why = {0};
+	int status = tk_worker_new(spec, &p.worker, err);
+	if (status)
+		return status;
+	if ((status = tk_worker_device(p.worker, &info, &why)) != TK_OK && (r->o->devices || status == TK_ECANCELED)) {
+		tk_worker_free(p.worker);
+		return tk_fail(
+		        err, status, "device %u of kind %s: %s", spec->device_index, spec->device_kind, why.message);
+	}
+	const char *uuid = json_string_value(json_object_get(info, "uuid"));
+	*count = json_integer_value(json_object_get(info, "count"));
+	snprintf(p.name, sizeof p.name, "%s:%u", spec->device_kind, spec->device_index);
+	bool wanted = is_wanted(r->o->devices, spec->device_kind, spec->device_index, uuid ? uuid : "");
+	if (uuid && *uuid)
+		snprintf(p.name, sizeof p.name, "%s", uuid);
+	json_decref(info);
+	struct place *grown = wanted ? realloc(r->places, (r->place_count + 1) * sizeof *grown) : NULL;
+	if (!grown) {
+		tk_worker_free(p.worker);
+		return wanted ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
+	}
+	r->places = grown;
+	r->places[r->place_count++] = p;
+	/* how this fails, the first job says */
+	return tk_worker_open(p.worker, r->backend_path, r->o->backend_options, &why) == TK_ECANCELED
+	               ? tk_fail(err, TK_ECANCELED, "%s", why.message)
+	               : TK_OK;
+}
+
+static int open_places(struct run *r, struct tk_worker_spec *spec, struct tk_error *err)
+{
+	json_int_t count = 1;
+	int status = TK_OK;
+	for (json_int_t i = 0; status == TK_OK && i < (r->o->devices ? count : 1); i++) {
+		spec->device_index = (uint32_t)i;
+		status = open_place(r, spec, &count, err);
+	}
+	if (status == TK_OK && r->place_count == 0)
+		return tk_fail(err, TK_ENOTFOUND, "there is no device `%s` of kind %s: %lld found", r->o->devices,
+		        spec->device_kind, (long long)count);
+	return status;
+}
+
+static int open_workers(struct run *r, const struct tk_globals *g, struct tk_error *err)
 {
 	char kind[16], *logs = tk_path_join(r->config->cache_dir, "logs");
 	int status = logs ? tk_dir_make(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -216,7 +305,6 @@ static int open_worker(struct run *r, const struct tk_globals *g, struct tk_erro
 	        .device_kind = "",
 	        .log_path = r->log_path,
 	        .cpu_list = r->o->cores,
-	        .device_index = r->o->device < 0 ? 0 : (uint32_t)r->o->device,
 	        .threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,
 	        .memory_limit_bytes = r->config->budgets.job_memory_bytes};
 	if ((status = ask_kind(r, &spec, kind, sizeof kind, err)))
@@ -229,14 +317,14 @@ static int open_worker(struct run *r, const struct tk_globals *g, struct tk_erro
 	spec.device_kind = kind;
 	spec.device_layer = layer->path;
 	r->mode = r->o->mode == TK_MODE_COUNT ? tk_mode_default(kind) : r->o->mode;
-	return tk_worker_new(&spec, &r->worker, err);
+	return open_places(r, &spec, err);
 }
 
 /* ---- how it is shown ---------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct tk_column columns[] = {
-	{"PROBLEM", TK_COLUMN_LEFT}, {"MEDIAN", TK_COLUMN_RIGHT}, {"INTERVAL", TK_COLUMN_RIGHT}, {"N", TK_COLUMN_RIGHT},
+	{"PROBLEM", TK_COLUMN_LEFT}, {"DEVICE", TK_COLUMN_LEFT | TK_COLUMN_OPTIONAL}, {"MEDIAN", TK_COLUMN_RIGHT}, {"INTERVAL", TK_COLUMN_RIGHT}, {"N", TK_COLUMN_RIGHT},
 	{"RATE", TK_COLUMN_RIGHT}, {"VERIFY", TK_COLUMN_LEFT}, {"OUTCOME", TK_COLUMN_LEFT},
 	{"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {NULL, 0},
 };
@@ -275,13 +363,15 @@ static void set_verify(struct tk_table *t, const json_t *result)
 	tk_table_color(t, "VERIFY", passed ? "green" : "red");
 }
 
-static void add_row(struct run *r, const char *problem, const struct tk_job_result *job)
+static void add_row(struct run *r, const struct place *p, const char *problem, const struct tk_job_result *job)
 {
 	struct tk_table *t = r->table;
 	double median = value(job->result, "median");
 	char text[TK_FORMAT_SIZE];
 	tk_table_row(t);
 	tk_table_set(t, "PROBLEM", "%s", problem);
+	if (r->place_count > 1)
+		tk_table_set(t, "DEVICE", "%s", p->name);
 	tk_table_set(t, "OUTCOME", "%s", tk_outcome_word(job->outcome));
 	tk_table_color(t, "OUTCOME",
 	        job->outcome == TK_OUTCOME_OK     ? "green"
@@ -299,12 +389,13 @@ static void add_row(struct run *r, const char *problem, const struct tk_job_resu
 	set_rate(t, job->result, median);
 }
 
-static void add_json(struct run *r, const char *problem, const struct tk_job_result *job)
+static void add_json(struct run *r, const struct place *p, const char *problem, const struct tk_job_result *job)
 {
 	json_t *o = json_object(), *result = job->result ? json_copy(job->result) : json_null();
 	if (!r->o->samples && job->result)
 		json_object_del(result, "samples");
 	json_object_set_new(o, "backend", json_string(r->o->backend));
+	json_object_set_new(o, "device", json_string(p->name));
 	json_object_set_new(o, "problem", json_string(problem));
 	json_object_set_new(o, "mode", json_string(tk_mode_word(r->mode)));
 	json_object_set_new(o, "outcome", json_string(tk_outcome_word(job->outcome)));
@@ -327,7 +418,7 @@ static void print_samples(const char *problem, const struct tk_job_result *job)
 	putchar('\n');
 }
 
-static int run_one(struct run *r, const char *text, struct tk_error *err)
+static int run_one(struct run *r, const struct place *place, const char *text, struct tk_error *err)
 {
 	struct tk_problem_spec p;
 	struct tk_job_result job;
@@ -341,6 +432,7 @@ static int run_one(struct run *r, const char *text, struct tk_error *err)
 	        .config = r->o->config_name,
 	        .mode = tk_mode_word(r->mode),
 	        .rest_s = r->o->rest < 0 ? 0 : r->o->rest / 1e3,
+	        .sets = r->o->sets < 0 ? 0 : (uint32_t)r->o->sets,
 	        .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,
 	        .deadline_s = r->config->budgets.job_s,
 	        .measure_s = r->o->seconds < 0 ? r->config->budgets.measure_s : r->o->seconds,
@@ -351,13 +443,13 @@ static int run_one(struct run *r, const char *text, struct tk_error *err)
 	        .verify = !r->o->no_verify};
 	if (q.measure_s > q.deadline_s / 4)
 		q.deadline_s = q.measure_s * 4;
-	if ((status = tk_worker_measure(r->worker, &q, &job, err)))
+	if ((status = tk_worker_measure(place->worker, &q, &job, err)))
 		return status;
 	r->measured += tk_outcome_counts(job.outcome);
 	r->unsupported += job.outcome == TK_OUTCOME_UNSUPPORTED;
 	r->failed += !tk_outcome_counts(job.outcome) && job.outcome != TK_OUTCOME_UNSUPPORTED;
-	add_row(r, p.text, &job);
-	add_json(r, p.text, &job);
+	add_row(r, place, p.text, &job);
+	add_json(r, place, p.text, &job);
 	if (r->o->samples && !r->o->json)
 		print_samples(p.text, &job);
 	tk_job_result_free(&job);
@@ -388,16 +480,24 @@ static int prepare(struct run *r, const struct tk_globals *g, struct tk_error *e
 		status = tk_modules_load(g->program, &r->modules, err);
 	if (status == TK_OK)
 		status = find_backend(r, err);
-	return status ? status : open_worker(r, g, err);
+	return status ? status : open_workers(r, g, err);
+}
+
+static int run_place(struct run *r, const struct place *place, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (int i = 0; status == TK_OK && i < r->o->problem_count; i++)
+		status = run_one(r, place, r->o->problems[i], err);
+	for (size_t i = 0; status == TK_OK && r->suite && i < r->suite->count; i++)
+		status = run_one(r, place, r->suite->problems[i].text, err);
+	return status;
 }
 
 static int run_all(struct run *r, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (int i = 0; status == TK_OK && i < r->o->problem_count; i++)
-		status = run_one(r, r->o->problems[i], err);
-	for (size_t i = 0; status == TK_OK && r->suite && i < r->suite->count; i++)
-		status = run_one(r, r->suite->problems[i].text, err);
+	for (size_t i = 0; status == TK_OK && i < r->place_count; i++)
+		status = run_place(r, &r->places[i], err);
 	return status;
 }
 
@@ -413,7 +513,9 @@ static int print_all(struct run *r, struct tk_error *err)
 
 static void close_run(struct run *r)
 {
-	tk_worker_free(r->worker);
+	for (size_t i = 0; i < r->place_count; i++)
+		tk_worker_free(r->places[i].worker);
+	free(r->places);
 	tk_modules_free(r->modules);
 	tk_suite_free(r->suite);
 	tk_table_free(r->table);
@@ -432,7 +534,7 @@ static bool printed_something(const struct run *r)
 int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 {
 	struct run_options o = {
-	        .device = -1, .seconds = -1, .threads = -1, .seed = -1, .rest = -1, .mode = TK_MODE_COUNT};
+	        .sets = -1, .seconds = -1, .threads = -1, .seed = -1, .rest = -1, .mode = TK_MODE_COUNT};
 	struct tk_config *config = NULL;
 	struct tk_error err = {0};
 	argp_parse(&tk_argp_run, argc, argv, 0, NULL, &o);

@@ -10,6 +10,7 @@
 
 /* A sample lasts at least this long: ten thousand times what reading the clock of a processor is uncertain by. */
 #define MIN_SAMPLE_NS 100e3
+#define SETS_MOST 4096
 /* Warm-up is over at the latest after this share of the measuring time, and this many seconds at least are allowed. */
 #define WARMUP_SHARE 0.25
 #define WARMUP_LEAST_S 0.2
@@ -194,6 +195,20 @@ int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **re
 	return TK_OK;
 }
 
+/* What the first job would do otherwise, and its time with it: a context and a library may take longer than a job. */
+int tk_job_open(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+        struct tk_error *err)
+{
+	int status = open_device(s, request, outcome, err);
+	if (status)
+		return status;
+	*outcome = TK_OUTCOME_FAILED;
+	if ((status = load_backend(s, request, err)) || (status = open_backend(s, request, outcome, err)))
+		return status;
+	*result = json_object();
+	return TK_OK;
+}
+
 static double number_of(const json_t *request, const char *name, double otherwise)
 {
 	const json_t *v = json_object_get(request, name);
@@ -223,6 +238,7 @@ static struct tk_measure_options options_of(const json_t *request)
 	                .budget_s = measure_s},
 	        .max_warmup_s = fmax(WARMUP_LEAST_S, WARMUP_SHARE * measure_s),
 	        .min_sample_ns = MIN_SAMPLE_NS,
+	        .sets = (uint32_t)fmin(fmax(0, number_of(request, "sets", 0)), SETS_MOST),
 	        .verify = !json_is_false(json_object_get(request, "verify")),
 	        .config = text_of(request, "config"),
 	        .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
@@ -234,14 +250,12 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 {
 	const char *text;
 	struct tk_measurement m;
+	json_t *opened = NULL;
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
 	struct tk_measure_options options = options_of(request);
 	int status = problem ? need_text(request, "problem", &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status || (status = mode_of(request, &options.mode, err)) ||
-	        (status = open_device(s, request, outcome, err)))
-		goto out;
-	*outcome = TK_OUTCOME_FAILED;
-	if ((status = load_backend(s, request, err)) || (status = open_backend(s, request, outcome, err)) ||
+	        (status = tk_job_open(s, request, &opened, outcome, err)) ||
 	        (status = tk_problem_parse(problem, text, err)))
 		goto out;
 	status = tk_measure(&s->ops, s->device, &s->backend, s->ctx, problem, &options, &m, err);
@@ -250,6 +264,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 		tk_measurement_free(&m);
 	}
 out:
+	json_decref(opened);
 	free(problem);
 	return status;
 }

@@ -425,6 +425,8 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 	add_text(r, "problem", q->problem);
 	add_text(r, "config", q->config);
 	add_text(r, "mode", q->mode);
+	if (q->sets)
+		json_object_set_new(r, "sets", json_integer(q->sets));
 	if (q->rest_s > 0)
 		json_object_set_new(r, "rest_s", json_real(q->rest_s));
 	json_object_set_new(r, "seed", json_integer((json_int_t)q->seed));
@@ -580,4 +582,18 @@ int tk_worker_backend(struct tk_worker *w, const char *backend_path, json_t **ou
 	json_t *request = new_request(w, "backend");
 	add_text(request, "backend", backend_path);
 	return describe(w, request, tk_answer_backend, out, err);
+}
+
+static int check_nothing(const json_t *raw, json_t **out, struct tk_error *err)
+{
+	*out = NULL;
+	return TK_OK;
+}
+
+int tk_worker_open(struct tk_worker *w, const char *backend_path, const char *options, struct tk_error *err)
+{
+	json_t *request = new_request(w, "open"), *nothing = NULL;
+	add_text(request, "backend", backend_path);
+	add_text(request, "options", options);
+	return describe(w, request, check_nothing, &nothing, err);
 }

@@ -34,6 +34,7 @@ struct tk_job_request {
 	const char *backend_path, *backend_options, *problem, *config;
 	const char *mode; /* a word of problem/mode.h; NULL: cold */
 	double rest_s;    /* paced: between bursts; 0: found for the kernel */
+	uint32_t sets;    /* input sets; 0: as many as the mode asks for */
 	uint64_t seed;
 	double deadline_s; /* of the whole job */
 	double measure_s, relative_half_width, confidence;
@@ -54,6 +55,9 @@ struct tk_job_result {
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err);
 void tk_worker_free(struct tk_worker *w);
 
+/* Starts the process, the device and the backend before the first job asks for them, so that none of it is in a job's
+ * wall time. How it fails says the job that follows better: it has an outcome. */
+int tk_worker_open(struct tk_worker *w, const char *backend_path, const char *options, struct tk_error *err);
 /* Every way a job can end is TK_OK with an outcome; errors are about not being able to start a process at all, or
  * cancellation. */
 int tk_worker_measure(
