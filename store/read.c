@@ -157,6 +157,18 @@ int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
 	        NULL, 0, out, err);
 }
 
+int tk_store_confirmations(
+        struct tk_store *s, int64_t series_id, int64_t since_s, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {since_s, series_id};
+
+#define SINCE "WHERE night_id IN (SELECT id FROM night WHERE as_of_s>=?1) "
+#define BY_PAIR "ORDER BY series_id, good_build_id, bad_build_id, night_id, pair, id"
+	if (series_id)
+		return tk_rows_select(s, TK_TABLE_confirmation, SINCE "AND series_id=?2 " BY_PAIR, args, 2, out, err);
+	return tk_rows_select(s, TK_TABLE_confirmation, SINCE BY_PAIR, args, 1, out, err);
+}
+
 int tk_store_change_points(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err)
 {
 	if (!series_id)

@@ -14,7 +14,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 3
+#define TK_STORE_SCHEMA 4
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only
  * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours;
@@ -117,6 +117,16 @@ struct tk_ceiling_row {
 	const char *name, *source, *unit;
 	double value;
 };
+/* An old and a new build of a series, measured one after the other. NAN: that side has no timing. */
+struct tk_confirmation_row {
+	int64_t id, night_id, series_id, good_build_id, bad_build_id, pair;
+	const char *uid;
+	int64_t started_s;
+	double wall_s;
+	const char *first; /* "good" or "bad": whose turn was first */
+	const char *good_outcome, *bad_outcome, *message;
+	double good_value, bad_value, good_min, bad_min; /* median, fastest sample */
+};
 struct tk_change_point_row {
 	int64_t series_id, as_of_s, run_id, previous_run_id;
 	double before_value, after_value, change_lo, change_hi, p;
@@ -188,6 +198,8 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const str
         const double *const *samples, const size_t *sample_counts, size_t point_count, int64_t *id,
         struct tk_error *err);
 int tk_store_put_ceiling(struct tk_store *s, const struct tk_ceiling_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_confirmation(
+        struct tk_store *s, const struct tk_confirmation_row *row, int64_t *id, struct tk_error *err);
 
 int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows,
         size_t count, struct tk_error *err);
@@ -241,6 +253,9 @@ int tk_store_points(
         struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err);
 int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
         struct tk_error *err); /* 0: the newest of each device and name */
+/* By series, builds and pair; of the nights since a time. series_id 0: all. */
+int tk_store_confirmations(
+        struct tk_store *s, int64_t series_id, int64_t since_s, struct tk_rows *out, struct tk_error *err);
 int tk_store_change_points(
         struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* 0: all */
 int tk_store_steps(
@@ -297,7 +312,7 @@ int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
 
 /* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or of one night (0:
  * all): the same fields in every format (docs/import.md). The ndjson can be imported elsewhere, whole nights of it
- * without loss but for what people decided. */
+ * without loss but for what people decided and the pairs of confirmations. */
 enum tk_record_format { TK_RECORD_JSON, TK_RECORD_CSV, TK_RECORD_NDJSON };
 int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id, enum tk_record_format format, int fd,
         struct tk_error *err);

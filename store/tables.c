@@ -225,6 +225,25 @@ static const struct tk_db_column ceiling_columns[] = {
         TEXT(tk_ceiling_row, unit, 0),
 };
 
+static const struct tk_db_column confirmation_columns[] = {
+        UID(tk_confirmation_row),
+        REF(tk_confirmation_row, night_id, KEY, night),
+        REF(tk_confirmation_row, series_id, KEY, series),
+        REF(tk_confirmation_row, good_build_id, KEY, build),
+        REF(tk_confirmation_row, bad_build_id, KEY, build),
+        INT(tk_confirmation_row, pair, KEY),
+        INT(tk_confirmation_row, started_s, KEY),
+        REAL(tk_confirmation_row, wall_s, 0),
+        TEXT(tk_confirmation_row, first, KEY),
+        TEXT(tk_confirmation_row, good_outcome, 0),
+        TEXT(tk_confirmation_row, bad_outcome, 0),
+        TEXT(tk_confirmation_row, message, 0),
+        REAL(tk_confirmation_row, good_value, NULLABLE),
+        REAL(tk_confirmation_row, bad_value, NULLABLE),
+        REAL(tk_confirmation_row, good_min, NULLABLE),
+        REAL(tk_confirmation_row, bad_min, NULLABLE),
+};
+
 static const struct tk_db_column triage_columns[] = {
         UID(tk_triage_row),
         TEXT(tk_triage_row, alert_uid, KEY),
@@ -311,6 +330,7 @@ const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(measurement, tk_point, false, false, TK_PUT_KEEP),
         TABLE(sample, tk_sample_row, false, false, TK_PUT_KEEP),
         TABLE(ceiling, tk_ceiling_row, false, false, TK_PUT_REPLACE),
+        TABLE(confirmation, tk_confirmation_row, true, true, TK_PUT_KEEP),
         TABLE(triage, tk_triage_row, true, true, TK_PUT_KEEP),
         TABLE(notification, tk_notification_row, false, false, TK_PUT_KEEP),
         TABLE(change_point, tk_change_point_row, false, false, TK_PUT_REPLACE),

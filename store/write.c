@@ -18,6 +18,7 @@ PUT_WITH_ID(revision, tk_revision_row)
 PUT_WITH_ID(build, tk_build_row)
 PUT_WITH_ID(kernel, tk_kernel_row)
 PUT_WITH_ID(problem, tk_problem_row)
+PUT_WITH_ID(confirmation, tk_confirmation_row)
 PUT_WITH_ID(triage, tk_triage_row)
 
 #define PUT_WITHOUT_ID(name, type) \
