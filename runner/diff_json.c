@@ -34,6 +34,15 @@ static json_t *day_time(int64_t t_s)
 	return t_s && t_s != INT64_MAX ? json_string(tk_time_iso(t_s, iso)) : json_null();
 }
 
+static json_t *pairs_object(const struct tk_pairs *p)
+{
+	return p->word == TK_PAIRS_NONE
+	               ? json_null()
+	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word", tk_pairs_word(p->word), "count",
+	                         (json_int_t)p->count, "failed", (json_int_t)p->failed, "statistic",
+	                         tk_pairs_statistic(p), "change", interval(p->change, p->lo, p->hi));
+}
+
 static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	char link[512];
@@ -62,6 +71,7 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "last_good_run", r->last_good_run_id ? json_integer(r->last_good_run_id) : json_null());
 	json_object_set_new(o, "first_bad_run", r->first_bad_run_id ? json_integer(r->first_bad_run_id) : json_null());
 	json_object_set_new(o, "same_code", json_boolean(r->same_code));
+	json_object_set_new(o, "pairs", pairs_object(&r->pairs));
 	json_object_set_new(o, "reason", text(r->reason));
 	json_object_set_new(o, "newest", day_time(r->newest_s));
 	json_object_set_new(o, "link", text(tk_diff_link(v, r, link, sizeof link)));

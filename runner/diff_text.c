@@ -95,8 +95,8 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 		return;
 	tk_format_change(row->change, text);
 	tk_table_set(t, "CHANGE", "%s", plain(text));
-	tk_format_value(fabs(row->after - row->before), row->unit, text);
-	tk_table_set(t, "BY", "%s%s", row->after < row->before ? plain((char[]){"−"}) : "+", plain(text));
+	tk_format_value(fabs(row->change * row->before), row->unit, text);
+	tk_table_set(t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
 	tk_table_set(t, "X", "%.1f", row->severity);
 	if (!isnan(row->q))
 		tk_table_set(t, "Q", "%.2g", row->q);
@@ -201,6 +201,11 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 			        "(rate %.2g); machine code %s\n",
 			        100 * r->change, 100 * r->change_lo, 100 * r->change_hi, 100 * r->threshold, r->p, r->q,
 			        v->report->options.fdr, r->same_code ? "the same" : "changed or unknown");
+		if (r->pairs.count)
+			fprintf(out,
+			        "  pairs of both builds: %s, %+.2f %% (95 %%: %+.2f .. %+.2f) by the %s of %u pairs\n",
+			        tk_pairs_word(r->pairs.word), 100 * r->pairs.change, 100 * r->pairs.lo,
+			        100 * r->pairs.hi, tk_pairs_statistic(&r->pairs), r->pairs.count);
 		if (*r->bad_rev) {
 			fprintf(out, "  first bad ");
 			tk_text_put(out, r->bad_rev, "");

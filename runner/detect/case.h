@@ -52,7 +52,7 @@ struct tk_case_scope {
 
 struct tk_cases {
 	struct tk_catalog catalog;
-	struct tk_rows windows, points;
+	struct tk_rows windows, points, confirmations; /* the last: of nights since the range began */
 	struct tk_case *at;
 	size_t count;
 	double *memory;                 /* of y, net and se */
@@ -83,6 +83,10 @@ const struct tk_common_shift *tk_common_shift_of(
 /* prior.c: noise between nights that a series of this device probably has. */
 double tk_prior_of(double *noises, size_t count); /* of series that have a history; reordered; 0: too few */
 int tk_case_priors(struct tk_cases *c, double *prior, struct tk_error *err); /* prior[i] of case i */
+
+/* pairs.c: what was measured pair by pair of the code before the split and the newest one. */
+int tk_case_pairs(struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, struct tk_pairs *out,
+        struct tk_error *err);
 
 /* verdict.c: the word, the numbers and the reason of one case. */
 int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row, struct tk_error *err);

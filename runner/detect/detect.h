@@ -54,6 +54,18 @@ struct tk_diff_range {
 	                               series); NULL-terminated or NULL */
 };
 
+/* What pairs of an old and a new build, measured one right after the other, say of a series: see confirm.h. */
+enum tk_pairs_word { TK_PAIRS_NONE, TK_PAIRS_OPEN, TK_PAIRS_SAME, TK_PAIRS_UP, TK_PAIRS_DOWN };
+
+struct tk_pairs {
+	enum tk_pairs_word word;
+	uint32_t count, failed; /* pairs with two timings; others */
+	bool fastest;           /* it is the fastest samples that say so: the medians are too noisy */
+	double change, lo, hi;  /* new / old - 1, and its 95 % interval; NAN where there is none */
+};
+const char *tk_pairs_word(enum tk_pairs_word w);              /* "none", "open", "same", "up", "down" */
+const char *tk_pairs_statistic(const struct tk_pairs *pairs); /* "median", "min" */
+
 struct tk_diff_row {
 	int64_t series_id;
 	enum tk_diff_status status;
@@ -71,6 +83,10 @@ struct tk_diff_row {
 	bool same_code;                                     /* the machine code before and after is equal */
 	char reason[512];
 	int64_t newest_s, first_bad_run_id, last_good_run_id;
+	int64_t good_build_id, new_build_id, new_run_id; /* of the last good run, of the newest one; 0: none */
+	bool new_code;         /* the newest build has other machine code than the last good one, as far as is known */
+	bool unchanged;        /* since the last good run nothing else was measured than its machine code */
+	struct tk_pairs pairs; /* of these two builds */
 };
 
 struct tk_diff_report {
@@ -91,6 +107,9 @@ void tk_diff_report_free(struct tk_diff_report *r);
 /* After a night: change points of the series it touched, verdicts of all series, alerts. `report` (may be NULL) is what
  * was decided. */
 int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
+        struct tk_diff_report *report, struct tk_error *err);
+/* The same without writing anything: whom to suspect. */
+int tk_detect_preview(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err);
 
 #endif

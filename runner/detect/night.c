@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/case.h"
+#include "detect/confirm.h"
 #include "stats/changepoint.h"
 
 static int out_of_memory(struct tk_error *err)
@@ -81,8 +82,14 @@ static char *verdict_detail(const struct tk_diff_row *row)
 	        row->bad_rev, "commits_between", (json_int_t)row->commits_between, "last_good_run",
 	        (json_int_t)row->last_good_run_id, "first_bad_run", (json_int_t)row->first_bad_run_id, "n_before",
 	        (json_int_t)row->n_before, "n_after", (json_int_t)row->n_after, "same_code", row->same_code);
-	char *text = o ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	char *text;
 
+	if (o && row->pairs.count)
+		json_object_set_new(o, "pairs",
+		        json_pack("{s:s, s:I, s:f, s:f, s:f, s:s}", "word", tk_pairs_word(row->pairs.word), "count",
+		                (json_int_t)row->pairs.count, "change", row->pairs.change, "lo", row->pairs.lo, "hi",
+		                row->pairs.hi, "statistic", tk_pairs_statistic(&row->pairs)));
+	text = o ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(o);
 	return text;
 }
@@ -123,7 +130,7 @@ static const struct tk_alert_row *known_alert(const struct tk_catalog *c, const 
 static int open_alert(struct tk_store *s, const struct tk_catalog *c, const struct tk_night_row *night,
         const struct tk_diff_row *row, struct tk_error *err)
 {
-	char uid[TK_ALERT_UID_SIZE], title[512];
+	char uid[TK_ALERT_UID_SIZE], title[512], confirmed[TK_PAIRS_TEXT_SIZE];
 	const struct tk_alert_row *known;
 	struct tk_alert_row a;
 
@@ -131,8 +138,12 @@ static int open_alert(struct tk_store *s, const struct tk_catalog *c, const stru
 	if (!*uid)
 		return out_of_memory(err);
 	known = known_alert(c, uid);
-	snprintf(title, sizeof title, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine,
-	        100 * row->change);
+	if (row->pairs.word == TK_PAIRS_UP || row->pairs.word == TK_PAIRS_DOWN)
+		snprintf(title, sizeof title, "%s %s on %s: confirmed %s", row->backend, row->title, row->machine,
+		        tk_pairs_text(&row->pairs, confirmed));
+	else
+		snprintf(title, sizeof title, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine,
+		        100 * row->change);
 	a = (struct tk_alert_row){.uid = uid,
 	        .series_id = row->series_id,
 	        .night_id = known ? known->night_id : night->id,
@@ -146,6 +157,35 @@ static int open_alert(struct tk_store *s, const struct tk_catalog *c, const stru
 	return tk_store_put_alert(s, &a, err);
 }
 
+static int close_alert(
+        struct tk_store *s, const struct tk_alert_row *alert, const struct tk_night_row *night, struct tk_error *err)
+{
+	struct tk_alert_row a = *alert;
+
+	a.status = "closed";
+	a.closed_s = night->as_of_s;
+	return tk_store_put_alert(s, &a, err);
+}
+
+/* What nights said of this step, and pairs of its two builds did not find again, is taken back. */
+static int retract_alerts(struct tk_store *s, const struct tk_case *k, const struct tk_catalog *c,
+        const struct tk_night_row *night, const struct tk_diff_row *row, struct tk_error *err)
+{
+	int64_t since = INT64_MAX;
+	int rc = TK_OK;
+
+	for (size_t i = 0; i < k->count; i++)
+		if (k->points[i].run_id == row->first_bad_run_id)
+			since = k->points[i].as_of_s;
+	for (size_t i = 0; !rc && i < c->alerts.count; i++) {
+		const struct tk_alert_row *a = TK_ROWS_AT(&c->alerts, struct tk_alert_row, i);
+
+		if (a->series_id == row->series_id && strcmp(a->status, "open") == 0 && a->opened_s >= since)
+			rc = close_alert(s, a, night, err);
+	}
+	return rc;
+}
+
 static int put_alerts(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night,
         const struct tk_diff_report *r, struct tk_error *err)
 {
@@ -156,13 +196,10 @@ static int put_alerts(struct tk_store *s, const struct tk_cases *c, const struct
 
 		if (row->status == TK_DIFF_REGRESSED || row->status == TK_DIFF_ACKED)
 			rc = open_alert(s, &c->catalog, night, row, err);
-		if (row->status == TK_DIFF_RECOVERED && c->at[i].alert) {
-			struct tk_alert_row a = *c->at[i].alert;
-
-			a.status = "closed";
-			a.closed_s = night->as_of_s;
-			rc = tk_store_put_alert(s, &a, err);
-		}
+		if (!rc && row->status == TK_DIFF_RECOVERED && c->at[i].alert)
+			rc = close_alert(s, c->at[i].alert, night, err);
+		if (!rc && row->pairs.word == TK_PAIRS_SAME)
+			rc = retract_alerts(s, &c->at[i], &c->catalog, night, row, err);
 	}
 	return rc;
 }
@@ -250,7 +287,7 @@ static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night
 }
 
 static int judge_night(struct tk_store *s, const struct tk_night_row *night, int64_t since_s, int64_t previous,
-        const char *machine, const struct tk_detect_options *options, struct tk_diff_report *report,
+        const char *machine, const struct tk_detect_options *options, bool write, struct tk_diff_report *report,
         struct tk_error *err)
 {
 	const struct tk_diff_range range = {.since_s = since_s, .until_s = night->as_of_s, .machine = machine};
@@ -265,7 +302,7 @@ static int judge_night(struct tk_store *s, const struct tk_night_row *night, int
 		rc = tk_cases_report(&c, report, err);
 	if (!rc)
 		rc = forget_known_improvements(s, &c, previous, report, err);
-	if (!rc)
+	if (!rc && write)
 		rc = put_all(s, &c, night, report, err);
 	tk_cases_free(&c);
 	return rc;
@@ -279,7 +316,7 @@ static const char *machine_name(const struct tk_rows *machines, int64_t id)
 	return NULL;
 }
 
-int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
+static int detect(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options, bool write,
         struct tk_diff_report *report, struct tk_error *err)
 {
 	struct tk_diff_report own = {0};
@@ -298,7 +335,8 @@ int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect
 	if (rc)
 		goto out;
 	since = range_start(&nights, night, &previous);
-	rc = judge_night(s, night, since, previous, machine_name(&machines, night->machine_id), options, &own, err);
+	rc = judge_night(
+	        s, night, since, previous, machine_name(&machines, night->machine_id), options, write, &own, err);
 	if (rc)
 		goto out;
 	tk_report_finish(&own);
@@ -311,4 +349,16 @@ out:
 	tk_rows_free(&nights);
 	tk_rows_free(&machines);
 	return rc;
+}
+
+int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
+        struct tk_diff_report *report, struct tk_error *err)
+{
+	return detect(s, night_id, options, true, report, err);
+}
+
+int tk_detect_preview(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
+        struct tk_diff_report *report, struct tk_error *err)
+{
+	return detect(s, night_id, options, false, report, err);
 }

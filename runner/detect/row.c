@@ -44,6 +44,7 @@ void tk_row_identify(const struct tk_case *k, struct tk_diff_row *row)
 	row->lower_is_better = strcmp(k->series->better, "higher") != 0;
 	row->before = row->before_lo = row->before_hi = row->after = row->after_lo = row->after_hi = NAN;
 	row->change = row->change_lo = row->change_hi = row->threshold = row->severity = row->p = row->q = NAN;
+	row->pairs.change = row->pairs.lo = row->pairs.hi = NAN;
 	row->newest_s = k->window->last_within.run_id ? k->window->last_within.as_of_s : k->window->last_before.as_of_s;
 }
 
@@ -90,6 +91,9 @@ void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const str
 	row->n_after = samples(k, e->split, k->count);
 	row->last_good_run_id = k->points[e->split - 1].run_id;
 	row->first_bad_run_id = k->points[e->split].run_id;
+	row->good_build_id = k->points[e->split - 1].build_id;
+	row->new_build_id = k->points[k->count - 1].build_id;
+	row->new_run_id = k->points[k->count - 1].run_id;
 }
 
 void tk_row_revisions(const struct tk_cases *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row)

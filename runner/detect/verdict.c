@@ -5,9 +5,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/case.h"
+#include "detect/confirm.h"
 
-#define UNSURE_P 0.01  /* suggestive, but the others of the night say that it may be chance */
-#define TOO_NOISY 0.25 /* a series on which only larger changes would show is not "same" */
+#define UNSURE_P 0.01    /* suggestive, but the others of the night say that it may be chance */
+#define LASTING_NIGHTS 3 /* so long at another level, with the same code, is the machine and not chance */
+#define TOO_NOISY 0.25   /* a series on which only larger changes would show is not "same" */
 
 struct ruling {
 	const struct tk_cases *c;
@@ -238,6 +240,15 @@ static bool is_recovered(struct ruling *r, double after)
 	return true;
 }
 
+static size_t nights_since(const struct tk_case *k, size_t from)
+{
+	size_t nights = 1;
+
+	for (size_t i = from + 1; i < k->count; i++)
+		nights += k->points[i].night_id != k->points[i - 1].night_id;
+	return nights;
+}
+
 static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 {
 	double change = e->after - e->before;
@@ -247,7 +258,10 @@ static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 	environment = say_environment(r, e, &hard);
 	if (r->row->same_code) {
 		tk_row_say(r->row, "same machine code before and after: not the code");
-		return environment ? TK_DIFF_ENVIRONMENT : TK_DIFF_UNSURE;
+		return environment || (r->row->unchanged && nights_since(r->k, e->split) >= LASTING_NIGHTS)
+		               ? TK_DIFF_ENVIRONMENT
+		       : r->row->unchanged ? TK_DIFF_SAME
+		                           : TK_DIFF_UNSURE;
 	}
 	if (hard && !can_separate(r, e)) {
 		tk_row_say(r->row, "no control and too few unchanged series to tell that from the code");
@@ -278,6 +292,15 @@ static void say_how_many_more(struct ruling *r, const struct tk_evidence *e)
 		        100 * expm1(e->after - e->before), 100 * r->k->own.sigma);
 }
 
+/* Whatever the nights say: what was not changed did not become slower. */
+static enum tk_diff_status unless_unchanged(struct ruling *r)
+{
+	if (!r->row->unchanged)
+		return TK_DIFF_UNSURE;
+	tk_row_say(r->row, "same machine code before and after: not the code");
+	return TK_DIFF_SAME;
+}
+
 static enum tk_diff_status not_moved(struct ruling *r)
 {
 	const struct tk_judgement *own = &r->k->own, *raw = &r->k->raw;
@@ -302,14 +325,113 @@ static enum tk_diff_status not_moved(struct ruling *r)
 	}
 	if (is_large(r, &own->best) && own->best.p <= UNSURE_P) {
 		say_how_many_more(r, &own->best);
-		return TK_DIFF_UNSURE;
+		return unless_unchanged(r);
 	}
 	if (TK_STANDARD_ERRORS * own->whole.se > log1p(TOO_NOISY)) {
 		tk_row_say(r->row, "too noisy: %.1f %% from night to night, only changes over %.0f %% would show",
 		        100 * own->sigma, 100 * expm1(TK_STANDARD_ERRORS * own->whole.se));
-		return TK_DIFF_UNSURE;
+		return unless_unchanged(r);
 	}
 	return TK_DIFF_SAME;
+}
+
+static int compare_code(struct ruling *r, struct tk_cases *c, const struct tk_evidence *e, struct tk_error *err)
+{
+	const struct tk_case *k = r->k;
+	int64_t good = k->points[e->split - 1].build_id;
+	bool same_newest = true;
+	int rc = tk_catalog_same_code(
+	        &c->catalog, good, k->points[e->split].build_id, k->series->backend, &r->row->same_code, err);
+
+	r->row->unchanged = r->row->same_code;
+	for (size_t i = e->split + 1; !rc && r->row->unchanged && i < k->count; i++)
+		if (k->points[i].build_id != k->points[i - 1].build_id)
+			rc = tk_catalog_same_code(
+			        &c->catalog, good, k->points[i].build_id, k->series->backend, &r->row->unchanged, err);
+	if (!rc)
+		rc = tk_catalog_same_code(
+		        &c->catalog, good, k->points[k->count - 1].build_id, k->series->backend, &same_newest, err);
+	r->row->new_code = !rc && !same_newest;
+	return rc;
+}
+
+/* ---- pairs of the old and the new build ---- */
+
+/* The first point of the range that has the newest build: what the pairs are about. */
+static size_t first_of_newest(const struct tk_case *k, size_t split)
+{
+	size_t i = k->count - 1;
+
+	while (i > split && k->points[i - 1].build_id == k->points[k->count - 1].build_id)
+		i--;
+	return i;
+}
+
+/* Pairs found the change: its size is theirs, whatever the nights made of it. */
+static enum tk_diff_status confirmed(struct ruling *r, const struct tk_evidence *e)
+{
+	struct tk_diff_row *row = r->row;
+	const struct tk_pairs *p = &row->pairs;
+	struct tk_evidence by_pairs = *e;
+	char text[TK_PAIRS_TEXT_SIZE];
+	size_t bad = first_of_newest(r->k, e->split);
+
+	if (!*row->bad_rev)
+		tk_row_revisions(r->c, r->k->points[bad - 1].build_id, r->k->points[bad].build_id, row);
+	*row->reason = '\0';
+	tk_row_say(row, "confirmed %s in %u pairs of both builds", tk_pairs_text(p, text), p->count);
+	tk_row_say(row, "nights alone: %+.1f %%", 100 * row->change);
+	row->change = p->change;
+	row->change_lo = p->lo;
+	row->change_hi = p->hi;
+	row->threshold = r->c->options.min_effect;
+	row->severity = row->threshold > 0 ? fabs(p->change) / row->threshold : 0;
+	by_pairs.after = by_pairs.before + log1p(p->change);
+	r->threshold = log1p(row->threshold);
+	if (r->sign * p->change > 0)
+		return got_worse(r, &by_pairs);
+	return is_recovered(r, by_pairs.after) ? TK_DIFF_RECOVERED : TK_DIFF_IMPROVED;
+}
+
+static enum tk_diff_status refuted(struct ruling *r)
+{
+	struct tk_diff_row *row = r->row;
+	char text[TK_PAIRS_TEXT_SIZE];
+	bool alarm = row->status == TK_DIFF_REGRESSED || row->status == TK_DIFF_IMPROVED;
+
+	tk_pairs_text(&row->pairs, text);
+	switch (row->status) {
+	case TK_DIFF_REGRESSED:
+	case TK_DIFF_IMPROVED:
+	case TK_DIFF_UNSURE:
+	case TK_DIFF_NOT_COMPARABLE:
+		*row->reason = *row->good_rev = *row->bad_rev = *row->bad_subject = '\0';
+		tk_row_say(row, "%s: %u pairs of both builds differ by %s", alarm ? "retracted" : "confirmed the same",
+		        row->pairs.count, text);
+		tk_row_say(row, "nights alone: %+.1f %%", 100 * row->change);
+		return row->status == TK_DIFF_NOT_COMPARABLE ? TK_DIFF_ENVIRONMENT : TK_DIFF_SAME;
+	default:
+		tk_row_say(row, "%u pairs of both builds differ by %s", row->pairs.count, text);
+		return row->status;
+	}
+}
+
+static int hear_pairs(struct ruling *r, struct tk_cases *c, const struct tk_evidence *e, struct tk_error *err)
+{
+	struct tk_diff_row *row = r->row;
+	char text[TK_PAIRS_TEXT_SIZE];
+	int rc = tk_case_pairs(c, r->k, e, &row->pairs, err);
+
+	if (rc || row->pairs.word == TK_PAIRS_NONE)
+		return rc;
+	if (row->pairs.word == TK_PAIRS_SAME)
+		row->status = refuted(r);
+	else if (row->pairs.word != TK_PAIRS_OPEN)
+		row->status = confirmed(r, e);
+	else if (row->pairs.count)
+		tk_row_say(row, "%u pairs of both builds leave it open: %s", row->pairs.count,
+		        tk_pairs_text(&row->pairs, text));
+	return TK_OK;
 }
 
 static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
@@ -321,14 +443,13 @@ static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 
 	r->threshold = fmax(log1p(c->options.min_effect), TK_STANDARD_ERRORS * e->se);
 	tk_row_numbers(c, r->k, e, r->threshold, r->row);
-	rc = tk_catalog_same_code(&c->catalog, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id,
-	        r->k->series->backend, &r->row->same_code, err);
+	rc = compare_code(r, c, e, err);
 	if (rc)
 		return rc;
 	if (is_moved)
 		tk_row_revisions(c, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->row);
 	r->row->status = is_moved ? moved(r, e) : not_moved(r);
-	return TK_OK;
+	return hear_pairs(r, c, e, err);
 }
 
 int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row, struct tk_error *err)

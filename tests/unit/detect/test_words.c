@@ -222,10 +222,133 @@ static void same_machine_code_cannot_be_the_code(void **state)
 		world_point(&w, "b", "kernel", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
 	}
 	r = world_diff(&w, 24);
-	expect(&r, "alone", TK_DIFF_UNSURE), expect_reason(&r, "alone", "same machine code before and after");
-	assert_true(world_row(&r, "b", "alone")->same_code);
+	expect(&r, "alone", TK_DIFF_SAME), expect_reason(&r, "alone", "same machine code before and after");
+	assert_true(world_row(&r, "b", "alone")->same_code && world_row(&r, "b", "alone")->unchanged);
 	expect(&r, "kernel", TK_DIFF_ENVIRONMENT),
 	        expect_reason(&r, "kernel", "environment changed: kernel none -> 6.9");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+/* One night of it may be chance; the third is the machine's. */
+static void another_level_of_the_same_code_is_the_machines(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 5);
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	for (int day = 0; day < 25; day++) {
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "lasting", quiet(&rng, day < 22 ? 1e6 : 1.2e6));
+		world_point(&w, "b", "loud", 1e6 * (1 + 0.15 * tk_rng_normal(&rng)));
+		others(&w, &rng, 1);
+	}
+	r = world_diff(&w, 20);
+	expect(&r, "lasting", TK_DIFF_ENVIRONMENT), expect_reason(&r, "lasting", "not the code");
+	tk_diff_report_free(&r);
+	r = world_diff(&w, 24);
+	expect(&r, "loud", TK_DIFF_SAME), expect_reason(&r, "loud", "too noisy");
+	expect_reason(&r, "loud", "not the code");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static const struct tk_diff_row *by_pairs(
+        struct world *w, struct tk_diff_report *r, const char *problem, enum tk_diff_status want, const char *reason)
+{
+	*r = world_diff(w, 1);
+	expect(r, problem, want), expect_reason(r, problem, reason);
+	return world_row(r, "b", problem);
+}
+
+/* Two nights of a noisy machine say one thing, pairs of both builds another. */
+static void pairs_of_both_builds_decide(void **state)
+{
+	static const struct {
+		const char *name;
+		double second, pairs;
+		enum tk_diff_status nights, both;
+		const char *reason;
+	} cases[] = {
+	        {"hidden", 0.99e6, 1.03, TK_DIFF_SAME, TK_DIFF_REGRESSED, "confirmed +3.0 % [3.0, 3.0] in 12 pairs"},
+	        {"noise", 1.4e6, 1.001, TK_DIFF_REGRESSED, TK_DIFF_SAME,
+	                "retracted: 12 pairs of both builds differ by +0.1 %"},
+	        {"gain", 0.6e6, 0.999, TK_DIFF_IMPROVED, TK_DIFF_SAME, "retracted"},
+	        {"faster", 1.01e6, 0.9, TK_DIFF_SAME, TK_DIFF_IMPROVED, "confirmed -10.0 %"},
+	};
+	struct world w;
+	struct tk_diff_report r;
+	int64_t good;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", "Good"), good = w.build;
+	world_night(&w, 0, "nightly");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		world_point(&w, "b", cases[i].name, 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "Change something");
+	world_night(&w, 1, "nightly");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		world_point(&w, "b", cases[i].name, cases[i].second);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct tk_diff_row *row = by_pairs(&w, &r, cases[i].name, cases[i].nights, "");
+
+		assert_int_equal(row->pairs.word, TK_PAIRS_NONE);
+		assert_int_equal(row->good_build_id, good);
+		assert_int_equal(row->new_build_id, w.build);
+		tk_diff_report_free(&r);
+		for (int k = 0; k < 12; k++)
+			world_pair(&w, cases[i].name, good, w.build, k, 1e6 + k, (1e6 + k) * cases[i].pairs);
+		row = by_pairs(&w, &r, cases[i].name, cases[i].both, cases[i].reason);
+		assert_true(fabs(row->pairs.change - (cases[i].pairs - 1)) < 1e-9 && row->pairs.count == 12);
+		if (cases[i].both == TK_DIFF_REGRESSED) {
+			assert_string_equal(row->good_rev, "aaa");
+			assert_string_equal(row->bad_rev, "bbb");
+			assert_string_equal(row->bad_subject, "Change something");
+			assert_true(row->change == row->pairs.change && row->severity > 1);
+		} else if (cases[i].both == TK_DIFF_SAME) {
+			assert_string_equal(row->bad_rev, "");
+		}
+		tk_diff_report_free(&r);
+	}
+	world_close(&w);
+}
+
+/* Eleven are too few; those of other builds, or without a timing, say nothing. */
+static void pairs_that_do_not_tell(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+	const struct tk_diff_row *row;
+	int64_t good, old;
+
+	world_open(&w, NULL);
+	world_build(&w, "old", 9, "b", "h0", ""), old = w.build;
+	world_build(&w, "aaa", 10, "b", "h1", ""), good = w.build;
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.4e6);
+	for (int k = 0; k < 12; k++)
+		world_pair(&w, "p", old, w.build, k, 1e6, 1e6);
+	row = by_pairs(&w, &r, "p", TK_DIFF_REGRESSED, "");
+	assert_int_equal(row->pairs.word, TK_PAIRS_NONE);
+	tk_diff_report_free(&r);
+	for (int k = 0; k < 11; k++)
+		world_pair(&w, "p", good, w.build, k, 1e6, 1e6);
+	world_pair(&w, "p", good, w.build, 11, 1e6, NAN);
+	row = by_pairs(&w, &r, "p", TK_DIFF_REGRESSED, "11 pairs of both builds leave it open: +0.0 %");
+	assert_int_equal(row->pairs.word, TK_PAIRS_OPEN);
+	assert_int_equal(row->pairs.failed, 1);
+	tk_diff_report_free(&r);
+	world_pair(&w, "p", good, w.build, 12, 1e6, 1e6);
+	row = by_pairs(&w, &r, "p", TK_DIFF_SAME, "retracted");
+	tk_diff_report_free(&r);
+	/* a build with the same machine code is the same build */
+	world_build(&w, "ccc", 14, "b", "h2", "");
+	world_night(&w, 2, "nightly"), world_point(&w, "b", "p", 1.5e6);
+	row = by_pairs(&w, &r, "p", TK_DIFF_SAME, "retracted");
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
@@ -393,6 +516,9 @@ int main(void)
 	        cmocka_unit_test(nothing_is_stale_where_a_past_night_is_asked_for),
 	        cmocka_unit_test(what_the_machine_did_is_not_the_code),
 	        cmocka_unit_test(same_machine_code_cannot_be_the_code),
+	        cmocka_unit_test(another_level_of_the_same_code_is_the_machines),
+	        cmocka_unit_test(pairs_of_both_builds_decide),
+	        cmocka_unit_test(pairs_that_do_not_tell),
 	        cmocka_unit_test(a_new_driver_alone_is_not_comparable),
 	        cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),
 	        cmocka_unit_test(higher_can_be_better),

@@ -1,6 +1,7 @@
 /* See world.h. */
 #include "world.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,28 @@ int64_t world_fail(struct world *w, const char *backend, const char *problem, co
 
 	must(w, tk_store_put_run(w->store, &run, NULL, NULL, NULL, 0, &id, &w->err));
 	return id;
+}
+
+void world_pair(struct world *w, const char *problem, int64_t good_build, int64_t bad_build, int number, double good,
+        double bad)
+{
+	const struct tk_confirmation_row row = {.night_id = w->night,
+	        .series_id = world_series(w, "b", problem),
+	        .good_build_id = good_build,
+	        .bad_build_id = bad_build,
+	        .pair = number,
+	        .started_s = w->as_of_s,
+	        .wall_s = 1,
+	        .first = number % 2 ? "good" : "bad",
+	        .good_outcome = isnan(good) ? "crashed" : "ok",
+	        .bad_outcome = isnan(bad) ? "crashed" : "ok",
+	        .good_value = good,
+	        .bad_value = bad,
+	        .good_min = good,
+	        .bad_min = bad};
+	int64_t id;
+
+	must(w, tk_store_put_confirmation(w->store, &row, &id, &w->err));
 }
 
 struct tk_detect_options world_options(const struct world *w)

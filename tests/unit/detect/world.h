@@ -34,6 +34,9 @@ void world_end_night(struct world *w);
 int64_t world_series(struct world *w, const char *backend, const char *problem);
 int64_t world_point(struct world *w, const char *backend, const char *problem, double value);
 int64_t world_fail(struct world *w, const char *backend, const char *problem, const char *outcome, const char *message);
+/* A pair of two builds of a series of backend "b" in the current night; the fastest samples are the medians. */
+void world_pair(struct world *w, const char *problem, int64_t good_build, int64_t bad_build, int number, double good,
+        double bad);
 struct tk_detect_options world_options(
         const struct world *w); /* 2 %, 0 ns, 5 %, 20 nights, 14 days; now: a day after the newest night */
 /* since: day of the first night of the range */

@@ -1,0 +1,26 @@
+/* Pairs of an old and a new build of one series -> a word. The same rule tells the night when to stop measuring and the
+ * verdict what to say, from what is stored alone.
+ *
+ * Two statistics of each process are compared: the median, which is what the series is made of, and the fastest sample.
+ * Whatever else runs on the machine only ever adds time, so where neighbours make the medians jump, the fastest samples
+ * still tell; they count where the medians cannot decide and do not contradict. */
+#ifndef TK_DETECT_CONFIRM_H
+#define TK_DETECT_CONFIRM_H
+#include <stddef.h>
+
+#include "detect/detect.h"
+#include "store/store.h"
+
+/* What must be exceeded is min_effect, and min_effect_ns of the old build's median. Rows without two timings are
+ * counted as failed. UP and DOWN are of the value, whatever direction is better. 0 or TK_ENOMEM. */
+int tk_pairs_judge(const struct tk_confirmation_row *rows, size_t count, const struct tk_detect_options *options,
+        struct tk_pairs *out);
+
+/* On which side of a level between the two (a ratio - 1) the new build is: what a bisection asks. */
+int tk_pairs_side(const struct tk_confirmation_row *rows, size_t count, double level, struct tk_pairs *out);
+
+/* "+1.2 % [0.9, 1.5]"; with ", fastest samples" where they decided. */
+#define TK_PAIRS_TEXT_SIZE 80
+const char *tk_pairs_text(const struct tk_pairs *p, char out[TK_PAIRS_TEXT_SIZE]);
+
+#endif
