@@ -83,6 +83,9 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	print_count(", ", r->unsupported, "unsupported");
 	print_count(", ", r->skipped, "skipped");
 	printf("\n");
+	if (r->suspects)
+		printf("again:    %zu changed, %zu the same, %zu left open of %zu, by %zu pairs of old and new build\n",
+		        r->confirmed, r->refuted, r->suspects - r->confirmed - r->refuted, r->suspects, r->pairs);
 	print_moved(r);
 	printf("history:  %s\n", tk_store_path(store));
 	if (*r->site_index)

@@ -60,6 +60,7 @@ static const char text[] =
         "  job: 2m               # one problem on one backend: load, verify, measure; then the worker is killed\n"
         "  measure: 500ms        # of that, taking samples\n"
         "  fetch: 5m             # one git fetch\n"
+        "  confirm: 10m          # measuring suspects again, old build against new one, in turns; 0: not\n"
         "  build_memory: 16GiB   # address space of each process of a build\n"
         "  job_memory: 16GiB     # address space of a worker\n"
         "  cache: 10GiB          # built artifacts; the last good one of each upstream always stays\n"

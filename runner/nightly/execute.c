@@ -221,15 +221,15 @@ static void outcome_without_run(struct tk_job_result *r, enum tk_outcome outcome
 	snprintf(r->message, sizeof r->message, "%s", message);
 }
 
-static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
+struct tk_job_request tk_night_request(const struct tk_night *n, const struct tk_series_row *series,
+        const struct tk_problem_row *problem, const char *backend_path, const char *options)
 {
 	const struct tk_measure_config *m = &n->config->measure;
-	struct tk_worker *worker = NULL;
-	struct tk_job_request request = {.backend_path = s->job.backend_path,
-	        .backend_options = s->job.options,
-	        .problem = s->problem->text,
-	        .config = *s->series.config ? s->series.config : NULL,
-	        .mode = s->series.mode,
+	return (struct tk_job_request){.backend_path = backend_path,
+	        .backend_options = options,
+	        .problem = problem->text,
+	        .config = *series->config ? series->config : NULL,
+	        .mode = series->mode,
 	        .seed = INPUT_SEED,
 	        .deadline_s = n->config->budgets.job_s,
 	        .measure_s = n->config->budgets.measure_s,
@@ -238,6 +238,13 @@ static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
 	        .min_samples = m->min_samples,
 	        .max_samples = m->max_samples,
 	        .verify = true};
+}
+
+static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
+{
+	struct tk_worker *worker = NULL;
+	struct tk_job_request request =
+	        tk_night_request(n, &s->series, s->problem, s->job.backend_path, s->job.options);
 	int status = tk_night_worker(n, s->device, s->job.backend_path, &worker, err);
 	if (status == TK_OK)
 		status = tk_worker_start_measure(worker, &request, err);

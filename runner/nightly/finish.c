@@ -11,15 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tk_night_detect(struct tk_night *n, struct tk_error *err)
+struct tk_detect_options tk_night_thresholds(const struct tk_config *config)
 {
-	const struct tk_threshold_config *t = &n->config->thresholds;
-	struct tk_detect_options options = {.min_effect = t->min_effect,
+	const struct tk_threshold_config *t = &config->thresholds;
+	return (struct tk_detect_options){.min_effect = t->min_effect,
 	        .min_effect_ns = t->min_effect_ns,
 	        .fdr = t->fdr,
 	        .window = t->window,
 	        .stale_days = t->stale_days,
 	        .now_s = tk_clock_now_s()};
+}
+
+int tk_night_detect(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_detect_options options = tk_night_thresholds(n->config);
 	struct tk_diff_report report = {0};
 	int status = tk_detect_night(n->store, n->night_id, &options, &report, err);
 	if (status == TK_OK)

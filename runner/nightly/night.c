@@ -28,6 +28,7 @@ static const struct stage stages[] = {
         {"build", tk_night_build, false, true},
         {"plan", tk_night_plan, false, true},
         {"measure", tk_night_measure, true, true},
+        {"confirm", tk_night_confirm, true, false},
         {"detect", tk_night_detect, true, false},
         {"tidy", tk_night_tidy, true, false},
 };
@@ -196,6 +197,8 @@ static json_t *summary_of(const struct tk_night_report *r)
 	        "jobs", (json_int_t)r->jobs, "measured", (json_int_t)r->measured, "verified", (json_int_t)r->verified,
 	        "wrong", (json_int_t)r->wrong, "failed", (json_int_t)r->failed, "unsupported",
 	        (json_int_t)r->unsupported, "skipped", (json_int_t)r->skipped, "wall_s", r->wall_s);
+	json_object_set_new(summary, "suspects", json_integer((json_int_t)r->suspects));
+	json_object_set_new(summary, "pairs", json_integer((json_int_t)r->pairs));
 	for (size_t i = 0; summary && i < TK_DIFF_STATUS_COUNT; i++)
 		json_object_set_new(summary, tk_diff_status_word((enum tk_diff_status)i),
 		        json_integer((json_int_t)r->by_status[i]));

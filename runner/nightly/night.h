@@ -9,6 +9,7 @@
 #include "upstream/upstream.h"
 #include <jansson.h>
 
+struct tk_job_request;
 struct tk_worker;
 
 #define TK_NIGHT_KEPT 16
@@ -63,6 +64,7 @@ int tk_night_resolve(struct tk_night *n, struct tk_error *err);
 int tk_night_build(struct tk_night *n, struct tk_error *err);
 int tk_night_plan(struct tk_night *n, struct tk_error *err);
 int tk_night_measure(struct tk_night *n, struct tk_error *err);
+int tk_night_confirm(struct tk_night *n, struct tk_error *err);
 int tk_night_detect(struct tk_night *n, struct tk_error *err);
 int tk_night_publish(struct tk_night *n, struct tk_error *err);
 int tk_night_tidy(struct tk_night *n, struct tk_error *err); /* retention: samples, artifacts */
@@ -70,7 +72,15 @@ int tk_night_tidy(struct tk_night *n, struct tk_error *err); /* retention: sampl
 /* The worker for a backend on a device; stays the device's. probe.c */
 int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
         struct tk_error *err);
+/* A worker of its own, with no process yet; the caller's. */
+int tk_night_fresh_worker(
+        struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err);
+void tk_night_rest_device(struct tk_night_device *d); /* ends the workers that are kept */
 void tk_night_close_device(struct tk_night_device *d);
+/* How a problem is measured tonight, as configured. execute.c */
+struct tk_job_request tk_night_request(const struct tk_night *n, const struct tk_series_row *series,
+        const struct tk_problem_row *problem, const char *backend_path, const char *options);
+struct tk_detect_options tk_night_thresholds(const struct tk_config *config); /* finish.c */
 /* Devices that can be measured beside each other share the cores among their workers. */
 int tk_night_share_cores(struct tk_night *n, struct tk_error *err);
 

@@ -40,7 +40,8 @@ struct tk_night_report {
 	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
 	size_t jobs, measured, verified, wrong, failed, unsupported, skipped;
 	size_t stages_failed;
-	size_t by_status[TK_DIFF_STATUS_COUNT]; /* the verdict on every series */
+	size_t suspects, confirmed, refuted, pairs; /* of old and new builds; what is neither was left open */
+	size_t by_status[TK_DIFF_STATUS_COUNT];     /* the verdict on every series */
 	double wall_s;
 	bool complete;         /* every planned job reached its outcome and none failed */
 	char site_index[4096]; /* path of site/index.html, "" */

@@ -109,7 +109,8 @@ static char *cpu_list(const struct tk_measure_config *m)
 	return tk_buf_detach(&list, NULL);
 }
 
-static int new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err)
+int tk_night_fresh_worker(
+        struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err)
 {
 	char *log = tk_path_join3(n->config->cache_dir, "logs", "worker.log");
 	char *cpus = *d->cores ? strdup(d->cores) : cpu_list(&n->config->measure);
@@ -132,16 +133,23 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d, struc
 
 static int open_worker(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
-	int status = new_worker(n, d, &d->worker, err);
+	int status = tk_night_fresh_worker(n, d, &d->worker, err);
 	return status ? status : tk_worker_device(d->worker, &d->info, err);
 }
 
-void tk_night_close_device(struct tk_night_device *d)
+void tk_night_rest_device(struct tk_night_device *d)
 {
 	for (size_t i = 0; i < TK_NIGHT_KEPT; i++) {
 		tk_worker_free(d->kept[i].worker);
 		free(d->kept[i].backend);
+		d->kept[i].worker = NULL;
+		d->kept[i].backend = NULL;
 	}
+}
+
+void tk_night_close_device(struct tk_night_device *d)
+{
+	tk_night_rest_device(d);
 	tk_worker_free(d->worker);
 	json_decref(d->info);
 }
@@ -184,7 +192,7 @@ int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *b
 		free(d->kept[at].backend);
 		d->kept[at].worker = NULL;
 		d->kept[at].backend = strdup(backend);
-		status = d->kept[at].backend ? new_worker(n, d, &d->kept[at].worker, err)
+		status = d->kept[at].backend ? tk_night_fresh_worker(n, d, &d->kept[at].worker, err)
 		                             : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	if (status) {

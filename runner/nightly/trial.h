@@ -1,0 +1,46 @@
+/* Two builds of one series, measured one right after the other in fresh processes, in drawn order, as often as it
+ * takes. Every pair is stored when it is there, so that a trial goes on where it was stopped. Private to nightly/. */
+#ifndef TK_TRIAL_H
+#define TK_TRIAL_H
+#include "store/store.h"
+#include <stdint.h>
+
+struct tk_error;
+struct tk_night;
+struct tk_night_device;
+
+struct tk_trial_side {
+	int64_t build_id;
+	char *path;          /* of the backend */
+	const char *options; /* what it is opened with; lives as long as the trial */
+};
+
+struct tk_trial {
+	int64_t night_id; /* whose verdict is meant */
+	struct tk_series_row series;
+	struct tk_problem_row problem;
+	struct tk_rows series_rows, problem_rows;
+	struct tk_night_device *device;
+	struct tk_trial_side good, bad;   /* the old build, the new one */
+	struct tk_confirmation_row *rows; /* the pairs that there are, in their order; without texts */
+	size_t count, cap, failed_in_a_row;
+	double wall_s; /* of those of this night */
+};
+
+/* What is tried: builds by id, and what each was opened with (NULL: nothing). */
+struct tk_trial_spec {
+	int64_t night_id, series_id, good_build_id, bad_build_id;
+	const char *good_options, *bad_options;
+};
+
+/* Finds the artifacts in the cache and what was measured before. TK_ENOTFOUND says what is missing: an artifact, the
+ * backend in it, the device. Free with tk_trial_close in any case. */
+int tk_trial_open(struct tk_night *n, const struct tk_trial_spec *spec, struct tk_trial *t, struct tk_error *err);
+/* One more pair. One that has no two timings is a pair too (failed_in_a_row). */
+int tk_trial_pair(struct tk_night *n, struct tk_trial *t, struct tk_error *err);
+void tk_trial_close(struct tk_trial *t);
+
+/* The options of the job that made a run, new string; "" where there is none (an import). */
+int tk_trial_options(struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err);
+
+#endif
