@@ -11,8 +11,9 @@
 #define REST_PER_BURST 4 /* so many times as long as the burst, at first */
 #define REST_LEAST_NS 6e6
 #define REST_MOST_NS 100e6
-#define UNLIMITED 0.985 /* of the idle clock: a burst above this meets no limit, and a rest of its own length will do \
-	                 */
+#define UNLIMITED \
+	0.985 /* of the idle clock: a burst above this meets no limit, and a rest of its own length will do \
+	       */
 #define UNLIMITED_REST_NS 3e6
 #define REST_GROWTH 1.6
 #define FULL_CLOCK 0.99 /* a window whose clock is below this share of the best one's has met a limit */
