@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "diff_format.h"
 #include "diff_range.h"
+#include "nightly/judging.h"
 #include "store/store.h"
 
 enum option_key {
@@ -37,13 +38,14 @@ enum option_key {
 	OPT_FAIL_ON,
 	OPT_ALLOW_EMPTY,
 	OPT_SITE_URL,
+	OPT_ACKS,
 };
 
 #define FILTERS_MAX 64
 
 struct diff_options {
 	struct tk_diff_words range;
-	const char *machine, *filters[FILTERS_MAX + 1], *output, *fail_on, *site_url;
+	const char *machine, *filters[FILTERS_MAX + 1], *output, *fail_on, *site_url, *acks;
 	char metric[80];
 	size_t filter_count, limit;
 	double threshold, abs_ns, alpha; /* NAN: as configured */
@@ -80,11 +82,13 @@ static const struct argp_option options[] = {
         {"explain", OPT_EXPLAIN, 0, 0, "numbers and reasons of each series in full", 4},
         {0, 0, 0, 0, "Gate", 5},
         {"fail-on", OPT_FAIL_ON, "WORDS", 0, "statuses that make the exit code 1, or none (default: as configured)", 5},
+        {"acks", OPT_ACKS, "FILE", 0, "what was accepted (default: as configured, acks.yml)", 5},
         {"allow-empty", OPT_ALLOW_EMPTY, 0, 0, "nothing to compare is no error", 5},
         {0, 0, 0, 0, "Output", 6},
         {"format", OPT_FORMAT, "text|json|csv|md|github|junit", 0, "default: text", 6},
         {"output", OPT_OUTPUT, "FILE", 0, "write there instead of to stdout", 6},
-        {"site-url", OPT_SITE_URL, "URL", 0, "link series to their pages of the dashboard there", 6},
+        {"site-url", OPT_SITE_URL, "URL", 0, "link series to their pages of the dashboard there (default: site.url)",
+                6},
         {0},
 };
 
@@ -225,6 +229,9 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		words_arg(state, "fail-on", arg, ignored);
 		o->fail_on = arg;
 		return 0;
+	case OPT_ACKS:
+		o->acks = arg;
+		return 0;
 	case OPT_ALLOW_EMPTY:
 		o->allow_empty = true;
 		return 0;
@@ -308,18 +315,11 @@ const struct argp tk_argp_diff = {options, parse_option, "",
         "  tracker diff --format=json | jq '.rows[] | select(.status == \"regressed\") | .bad_rev'\n"
         "  tracker diff --format=github --site-url=https://example.org/perf/"};
 
-static struct tk_detect_options detect_options(const struct diff_options *o, const struct tk_config *c)
+static void decide_as_asked(const struct diff_options *o, struct tk_detect_options *d)
 {
-	const struct tk_threshold_config *t = &c->thresholds;
-
-	return (struct tk_detect_options){
-	        .min_effect = isnan(o->threshold) ? t->min_effect : o->threshold,
-	        .min_effect_ns = isnan(o->abs_ns) ? t->min_effect_ns : o->abs_ns,
-	        .fdr = isnan(o->alpha) ? t->fdr : o->alpha,
-	        .window = t->window,
-	        .stale_days = t->stale_days,
-	        .now_s = tk_clock_now_s(),
-	};
+	d->min_effect = isnan(o->threshold) ? d->min_effect : o->threshold;
+	d->min_effect_ns = isnan(o->abs_ns) ? d->min_effect_ns : o->abs_ns;
+	d->fdr = isnan(o->alpha) ? d->fdr : o->alpha;
 }
 
 static int gate(
@@ -378,7 +378,7 @@ static int show(const struct tk_globals *g, const struct diff_options *o, const 
 	        .explain = o->explain,
 	        .sort = o->sort,
 	        .group = o->group,
-	        .site_url = o->site_url};
+	        .site_url = o->site_url ? o->site_url : c->site_url};
 	int rc = gate(o, c, v.fail_on, err);
 
 	memcpy(v.chosen, o->only, sizeof v.chosen);
@@ -403,7 +403,7 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	struct tk_diff_report report = {0};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
-	struct tk_detect_options detect;
+	struct tk_judging judging = {0};
 	struct tk_error err = {0};
 	int rc, code;
 
@@ -411,17 +411,20 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	code = tk_command_open(g, "diff", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;
-	detect = detect_options(&o, config);
-	rc = tk_diff_range_of(store, &o.range, o.machine, detect.now_s, &range, &err);
+	rc = tk_judging_of(config, o.acks, &judging, &err);
+	decide_as_asked(&o, &judging.options);
+	if (!rc)
+		rc = tk_diff_range_of(store, &o.range, o.machine, judging.options.now_s, &range, &err);
 	range.machine = o.machine;
 	range.filters = o.filter_count ? o.filters : NULL;
 	if (!rc)
-		rc = tk_detect_diff(store, &detect, &range, &report, &err);
+		rc = tk_detect_diff(store, &judging.options, &range, &report, &err);
 	if (!rc)
 		rc = show(g, &o, config, &report, &code, &err);
 	if (rc)
 		code = tk_command_fail("diff", &err);
 	tk_diff_report_free(&report);
+	tk_judging_free(&judging);
 	tk_command_close(config, store);
 	return code;
 }

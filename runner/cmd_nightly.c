@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "config/config.h"
 #include "night_report.h"
+#include "nightly/judging.h"
 #include "nightly/nightly.h"
 #include "progress.h"
 #include "store/store.h"
@@ -140,6 +141,15 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	return tk_night_report_exit(&report, fail_on);
 }
 
+/* What was accepted is read again after the measuring: a mistake in it is said before. */
+static int check_acks(const struct tk_config *config, struct tk_error *err)
+{
+	struct tk_judging judging;
+	int status = tk_judging_of(config, NULL, &judging, err);
+	tk_judging_free(&judging);
+	return status;
+}
+
 static int check_upstream(const struct tk_config *config, const char *name, struct tk_error *err)
 {
 	for (size_t i = 0; name && i < config->upstream_count; i++)
@@ -161,7 +171,8 @@ int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 		return tk_command_fail("nightly", &err);
 	int code = tk_command_open(g, "nightly", o.resume ? TK_STORE_WRITE : TK_STORE_CREATE, &config, &store);
 	if (code == TK_EXIT_OK &&
-	        (check_upstream(config, o.only, &err) != TK_OK || tk_fail_on_check(config->fail_on, &err) != TK_OK))
+	        (check_upstream(config, o.only, &err) != TK_OK || tk_fail_on_check(config->fail_on, &err) != TK_OK ||
+	                check_acks(config, &err) != TK_OK))
 		code = tk_command_fail("nightly", &err);
 	else if (code == TK_EXIT_OK)
 		code = run_night(g, &o, config, store, fail_on ? fail_on : config->fail_on);

@@ -24,7 +24,7 @@ struct arguments {
 static const struct argp_option options[] = {
         {"out", 'o', "DIR", 0, "Folder of the site; default: as configured (paths.site)", 0},
         {"title", 't', "TEXT", 0, "Title of the site; default: as configured (site.title)", 0},
-        {"base-url", 'u', "URL", 0, "Public address of the site; writes feed.xml, which needs it", 0},
+        {"base-url", 'u', "URL", 0, "Public address of the site, for feed.xml; default: as configured (site.url)", 0},
         {"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
         {"watch", 'w', 0, 0, "Stay, and write the site again whenever the history changes, until interrupted", 0},
         {"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
@@ -130,7 +130,9 @@ static int write_site(
 	        .out_dir = dir,
 	        .templates_dir = templates,
 	        .title = a->title ? a->title : config->site_title,
-	        .base_url = a->base_url ? a->base_url : "",
+	        .base_url = a->base_url        ? a->base_url
+	                    : config->site_url ? config->site_url
+	                                       : "",
 	        .now_s = tk_clock_now_s(),
 	        .full = a->full,
 	};

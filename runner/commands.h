@@ -60,6 +60,7 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	X(build, "build an upstream's revision, move builds between machines", false) \
 	X(backfill, "measure past revisions of an upstream", false) \
 	X(diff, "what got slower, what got faster, what failed", false) \
+	X(alert, "what is open, and what people made of it", false) \
 	X(changepoints, "where the levels of histories in a CSV file changed", false) \
 	X(log, "the nights and how they ended", false) \
 	X(show, "one series or one run in full", false) \

@@ -1,5 +1,6 @@
 /* alerts.html: every change that was reported, open ones first, with what people said of it; feed.xml where the site's
  * address is known. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,12 +10,13 @@
 
 #define FEED_MAX 50
 
-static void set_notes(struct tk_site *site, struct tk_value *o, const char *uid)
+/* What was said of it, or of all that moved with it. */
+static void set_notes(struct tk_site *site, struct tk_value *o, const struct tk_alert_row *alert)
 {
 	struct tk_value *notes = tk_set_list(site->arena, o, "notes");
 	for (size_t i = 0; i < site->model.triage_rows.count; i++) {
 		const struct tk_triage_row *t = TK_ROWS_AT(&site->model.triage_rows, struct tk_triage_row, i);
-		if (strcmp(t->alert_uid, uid))
+		if (strcmp(t->alert_uid, alert->uid) && strcmp(t->alert_uid, alert->group_uid))
 			continue;
 		struct tk_value *note = tk_add_object(site->arena, notes);
 		tk_set_time(site, note, "at", t->at_s);
@@ -24,29 +26,62 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const char *uid)
 	}
 }
 
+/* "new", "acked", "expected", "ignored", or "closed" where it closed itself; and how many moved with it. */
+static void set_state(struct tk_site *site, struct tk_value *o, const struct tk_alert_row *alert)
+{
+	const struct tk_alert_state state = tk_alert_state_of(&site->model.triage_rows, alert->uid, alert->group_uid);
+	size_t others = 0;
+	char text[64];
+	for (size_t i = 0; i < site->model.alert_rows.count; i++)
+		others += !strcmp(
+		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i)->group_uid, alert->group_uid);
+	snprintf(text, sizeof text, "%zu", others - 1);
+	tk_set(site->arena, o, "state", !state.said && alert->closed_s ? "closed" : state.word);
+	tk_set(site->arena, o, "others", others > 1 ? text : "");
+	tk_set_clipped(site, o, "link", state.link ? state.link->note : "", 300);
+	tk_set_clipped(site, o, "group", alert->group_uid, 8);
+}
+
+/* Of one series; a stoppage may be of a whole machine. */
+static void set_moved(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
+{
+	bool change = !strcmp(alert->kind, "change");
+	bool worse = !change || (alert->change > 0) == !strcmp(s->row->better, "lower");
+	tk_set(site->arena, o, "alert_tone", worse ? "bad" : "good");
+	if (s) {
+		tk_set_series(site, o, s, "");
+		tk_set_sparkline(site, o, s);
+	} else {
+		tk_set_fmt(site->arena, o, "href", "alerts.html#%s", alert->uid);
+	}
+	for (size_t i = 0; !change && i < 3; i++) /* what failed or stopped has no size */
+		tk_set(site->arena, o, (const char *const[]){"change", "direction", "glyph"}[i], "");
+	if (!s)
+		return;
+	if (change)
+		tk_set_change(site, o, s, alert->change);
+	tk_set_range(site, o, tk_model_revision_named(&site->model, s->upstream->id, alert->good_rev),
+	        tk_model_revision_named(&site->model, s->upstream->id, alert->bad_rev));
+}
+
 static bool set_alert(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert)
 {
-	const struct tk_site_series *s = tk_model_series(&site->model, alert->series_id);
+	const struct tk_site_series *s = alert->series_id ? tk_model_series(&site->model, alert->series_id) : NULL;
 	char iso[TK_TIME_ISO_SIZE];
-	if (!s)
+	if (!s && strcmp(alert->kind, "stoppage"))
 		return false;
 	struct tk_value *o = tk_add_object(site->arena, list);
-	tk_set_series(site, o, s, "");
-	tk_set_sparkline(site, o, s);
+	set_moved(site, o, s, alert);
 	tk_set_clipped(site, o, "uid", alert->uid, 80);
-	tk_set(site->arena, o, "state", alert->status);
+	set_state(site, o, alert);
 	tk_set_clipped(site, o, "alert_title", alert->title, 200);
 	tk_set_time(site, o, "opened", alert->opened_s);
 	tk_set(site->arena, o, "opened_iso", tk_time_iso(alert->opened_s, iso));
 	tk_set_flag(site->arena, o, "is_closed", alert->closed_s != 0);
 	tk_set_time(site, o, "closed", alert->closed_s);
 	tk_set_clipped(site, o, "cause", alert->cause, 60);
-	tk_set_change(site, o, s, alert->change);
-	bool worse = (alert->change > 0) == !strcmp(s->row->better, "lower");
-	tk_set(site->arena, o, "alert_tone", worse ? "bad" : "good");
-	tk_set_range(site, o, tk_model_revision_named(&site->model, s->upstream->id, alert->good_rev),
-	        tk_model_revision_named(&site->model, s->upstream->id, alert->bad_rev));
-	set_notes(site, o, alert->uid);
+	set_notes(site, o, alert);
 	return true;
 }
 

@@ -10,7 +10,10 @@
 #define WITHIN POINT_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, run_id"
 #define MARK_COLUMNS \
 	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
-#define LAST_BEFORE MARK_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, id DESC LIMIT 1"
+/* A run that had no turn says nothing about how it was before. */
+#define LAST_BEFORE \
+	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 AND outcome NOT IN ('skipped', 'no_device') " \
+	             "ORDER BY as_of_s DESC, id DESC LIMIT 1"
 #define FIRST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
 #define LAST_WITHIN \
 	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
@@ -204,4 +207,61 @@ int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64
 	*windows = w;
 	*points = p;
 	return 0;
+}
+
+#define NEWEST_POINT \
+	"SELECT as_of_s, night_id FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT 1"
+
+/* One look into the index for each series: grouping would read them all. */
+int tk_store_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows windows = {0}, rows = {0};
+	struct tk_list all = {&windows, sizeof(struct tk_history_window), 0},
+	               list = {&rows, sizeof(struct tk_newest_point), 0};
+	int status = add_windows(s, &all, err);
+
+	for (size_t i = 0; !status && i < windows.count; i++) {
+		int64_t series_id = TK_ROWS_AT(&windows, struct tk_history_window, i)->series_id;
+		struct tk_newest_point *p;
+		sqlite3_stmt *q;
+		int rc;
+
+		status = tk_db_query(s, TK_TABLE_COUNT, NEWEST_POINT, &series_id, 1, &q, err);
+		if (status)
+			break;
+		rc = sqlite3_step(q);
+		if (rc == SQLITE_ROW && (p = tk_list_add(&list)))
+			*p = (struct tk_newest_point){
+			        series_id, sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1)};
+		else if (rc != SQLITE_DONE)
+			status = rc == SQLITE_ROW ? no_memory(err)
+			                          : tk_db_fail(s, rc, err, "cannot read the newest points");
+		sqlite3_reset(q);
+	}
+	tk_rows_free(&windows);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
+
+int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, since_s};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	                "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2 AND outcome NOT IN ('skipped', "
+	                "'no_device') LIMIT 1",
+	                args, 2, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the runs of a series");
+	else
+		*out = rc == SQLITE_ROW;
+	sqlite3_reset(q);
+	return status;
 }

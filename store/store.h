@@ -14,7 +14,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 4
+#define TK_STORE_SCHEMA 5
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only
  * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours;
@@ -145,9 +145,11 @@ struct tk_verdict_row {
 	double before_value, after_value, change, change_lo, change_hi, threshold, p, q; /* NAN: none */
 	const char *reason, *detail;
 };
+/* kind: "change", "failure", "stoppage" (NULL: change). group_uid: what moved at the same commit on like machines, or
+ * stopped together (NULL: it is alone). Ids 0: a stoppage of all of the upstream, or all of the machine. */
 struct tk_alert_row {
-	const char *uid;
-	int64_t series_id, night_id;
+	const char *uid, *kind, *group_uid;
+	int64_t machine_id, upstream_id, series_id, night_id;
 	const char *status;
 	int64_t opened_s, closed_s;
 	double change;
@@ -268,6 +270,35 @@ int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct 
 int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count,
         struct tk_error *err); /* caller frees; 0 where dropped */
 
+/* ---- what people say of alerts ------------------------------------------------------------------------------ */
+
+/* action, the state it leads to ("": it stays as it is), meaning. A row of triage is of an alert, or of a whole group.
+ */
+#define TK_TRIAGE_ACTIONS(X) \
+	X("ack", "acked", "seen: somebody works on it") \
+	X("expect", "expected", "wanted, or the price of something wanted: the new level is the right one") \
+	X("ignore", "ignored", "a false alarm, or of no interest") \
+	X("link", "", "an issue or a change that belongs to it") \
+	X("note", "", "a remark") \
+	X("reopen", "new", "as if nobody had said anything")
+#define TK_TRIAGE_NEW "new"
+
+struct tk_triage_action {
+	const char *word, *state, *meaning;
+};
+const struct tk_triage_action *tk_triage_action_find(const char *word); /* NULL: there is no such action */
+
+/* What people made of an alert: strings of the rows. said: the newest row that decides its state, NULL while it is
+ * new; link: the newest one, NULL: none. */
+struct tk_alert_state {
+	const char *word;
+	const struct tk_triage_row *said, *link;
+};
+struct tk_alert_state tk_alert_state_of(const struct tk_rows *triage, const char *alert_uid, const char *group_uid);
+/* Appends: at_s is moved behind what was said of it before, so that the order of what people say is the same in every
+ * history. TK_EUSAGE: no such action. */
+int tk_store_say(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err);
+
 /* ---- what detection reads, of every series at once ------------------------------------------------------------ */
 
 /* How the newest run of a series ended; run_id 0: there is none. */
@@ -290,6 +321,14 @@ struct tk_history_window {
  * before. */
 int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
+
+/* The newest point of every series that has one, by series. */
+struct tk_newest_point {
+	int64_t series_id, as_of_s, night_id;
+};
+int tk_store_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+/* Whether a run of the series since a time ended in another way than for want of time or of a device. */
+int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err);
 
 /* ---- upkeep -------------------------------------------------------------------------------------------------- */
 

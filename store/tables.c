@@ -296,7 +296,11 @@ static const struct tk_db_column verdict_columns[] = {
  * found. */
 static const struct tk_db_column alert_columns[] = {
         UID(tk_alert_row),
-        REF(tk_alert_row, series_id, KEY, series),
+        TEXT(tk_alert_row, kind, 0),
+        TEXT(tk_alert_row, group_uid, 0),
+        REF(tk_alert_row, machine_id, NULLABLE, machine),
+        REF(tk_alert_row, upstream_id, NULLABLE, upstream),
+        REF(tk_alert_row, series_id, KEY | NULLABLE, series),
         REF(tk_alert_row, night_id, 0, night),
         TEXT(tk_alert_row, status, RANKED),
         INT(tk_alert_row, opened_s, 0),

@@ -29,8 +29,26 @@ PUT_WITH_ID(triage, tk_triage_row)
 PUT_WITHOUT_ID(stage, tk_stage_row)
 PUT_WITHOUT_ID(resolution, tk_resolution_row)
 PUT_WITHOUT_ID(ceiling, tk_ceiling_row)
-PUT_WITHOUT_ID(alert, tk_alert_row)
 PUT_WITHOUT_ID(notification, tk_notification_row)
+
+int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err)
+{
+	struct tk_alert_row copy = *row;
+	char uid[TK_UID_SIZE];
+
+	if (!copy.uid || !*copy.uid) {
+		int status = tk_row_uid(s, TK_TABLE_alert, &copy, uid, err);
+
+		if (status)
+			return status;
+		copy.uid = uid;
+	}
+	if (!copy.kind)
+		copy.kind = "change";
+	if (!copy.group_uid)
+		copy.group_uid = copy.uid;
+	return tk_row_put(s, TK_TABLE_alert, &copy, NULL, NULL, err);
+}
 
 int tk_store_put_device(struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err)
 {

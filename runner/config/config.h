@@ -54,6 +54,7 @@ struct tk_threshold_config {
 	double fdr;           /* false-discovery rate over the series of a night */
 	uint32_t window;      /* nights before the range that make the baseline */
 	uint32_t stale_days;
+	uint32_t stoppage_nights; /* nights without data that are said; 0: never */
 };
 
 struct tk_control_config {
@@ -74,6 +75,8 @@ struct tk_config {
 	struct tk_threshold_config thresholds;
 	struct tk_control_config control;
 	char *db, *site_dir, *site_title, *cache_dir, *adapter_path; /* absolute, except site_title */
+	char *site_url;                                              /* where the pages are published; NULL: nowhere */
+	char *acks_path;             /* what was accepted; NULL: acks.yml in `root`, where there is one */
 	char *forge_url;             /* "https://github.com/o/r/commit/{rev}" for `self`; NULL: none */
 	uint32_t keep_samples_days;  /* raw samples; summaries are kept for ever */
 	char **fail_on;              /* status words, for `nightly`; NULL-terminated */
@@ -111,6 +114,26 @@ int tk_suite_load(const char *root, const char *name, struct tk_suite **out, str
 void tk_suite_free(struct tk_suite *s);
 /* Names and paths of the suites that can be found from root; freed with tk_names_free. */
 int tk_suite_names(const char *root, char ***names, size_t *count, struct tk_error *err);
+
+/* acks.yml: a list of what was accepted (docs/triage.md). Every ack selects series by at least one filter. */
+struct tk_ack {
+	char **filters; /* "key:glob", NULL-terminated */
+	char *rev;      /* first digits of the first bad revision; NULL: any */
+	char *action;   /* ack, expect, ignore */
+	char *by, *note;
+	int64_t until_s; /* 0: for ever */
+};
+
+struct tk_acks {
+	struct tk_ack *at;
+	size_t count;
+};
+
+/* keys: what series can be selected by, NULL-terminated. */
+int tk_acks_load(const char *path, const char *const *keys, struct tk_acks **out, struct tk_error *err);
+int tk_acks_load_text(const char *name, const char *text, size_t len, const char *const *keys, struct tk_acks **out,
+        struct tk_error *err);
+void tk_acks_free(struct tk_acks *a);
 
 /* Where the tracker's own suites, templates and adapters are: $TRACKER_DATADIR, or what CMake knew. Static. */
 const char *tk_data_dir(void);

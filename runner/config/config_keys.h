@@ -71,7 +71,8 @@ enum tk_value_kind {
 	X(min_effect_time, DURATION_NS, thresholds.min_effect_ns, 0, 1e9) \
 	X(false_discovery_rate, FRACTION, thresholds.fdr, 0.0001, 0.5) \
 	X(window, COUNT, thresholds.window, 1, 1000) \
-	X(stale, DAYS, thresholds.stale_days, 1, 3650)
+	X(stale, DAYS, thresholds.stale_days, 1, 3650) \
+	X(stoppage, COUNT, thresholds.stoppage_nights, 0, 1000)
 
 #define TK_CONTROL_KEYS(X) \
 	X(upstream, NAME, control.upstream, 0, 0) \
@@ -81,13 +82,15 @@ enum tk_value_kind {
 
 #define TK_SITE_KEYS(X) \
 	X(title, TEXT, site_title, 0, 0) \
+	X(url, WEB, site_url, 0, 0) \
 	X(commit_url, WEB, forge_url, 0, 0)
 
 #define TK_PATH_KEYS(X) \
 	X(db, LOCATION, db, 0, 0) \
 	X(site, LOCATION, site_dir, 0, 0) \
 	X(cache, LOCATION, cache_dir, 0, 0) \
-	X(adapters, LOCATION, adapter_path, 0, 0)
+	X(adapters, LOCATION, adapter_path, 0, 0) \
+	X(acks, LOCATION, acks_path, 0, 0)
 
 #define TK_RETENTION_KEYS(X) X(samples, DAYS, keep_samples_days, 1, 36500)
 

@@ -7,6 +7,7 @@
 
 #include "detect/catalog.h"
 #include "detect/detect.h"
+#include "detect/filter.h"
 #include "detect/judge.h"
 
 struct tk_case {
@@ -87,6 +88,25 @@ int tk_case_priors(struct tk_cases *c, double *prior, struct tk_error *err); /* 
 /* pairs.c: what was measured pair by pair of the code before the split and the newest one. */
 int tk_case_pairs(struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, struct tk_pairs *out,
         struct tk_error *err);
+
+const struct tk_case *tk_case_of_series(const struct tk_cases *c, int64_t series_id); /* NULL: none */
+bool tk_case_is_timed(const struct tk_case *k, const struct tk_run_mark *m);          /* that run gave a point */
+struct tk_filter_subject tk_case_subject(const struct tk_case *k);
+/* Logarithm of the level that a series had before an alert; NAN: unknown. */
+int tk_alert_level_before(const struct tk_cases *c, const struct tk_alert_row *a, double *level, struct tk_error *err);
+
+/* accept.c: alerts are found again by these uids. */
+void tk_case_alert_uids(const struct tk_case *k, enum tk_diff_status status, const char *bad_rev,
+        char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE]);
+/* The line of acks.yml that is about this row; NULL: none. */
+const struct tk_ack_rule *tk_case_rule(
+        const struct tk_cases *c, const struct tk_case *k, const struct tk_diff_row *row);
+/* What is bad news, and accepted, is `acked`. */
+void tk_case_accept(const struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row);
+
+/* alerts.c: opens what is bad, closes what is back; rows[i] is of case i. */
+int tk_alerts_put(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night,
+        const struct tk_diff_report *r, struct tk_error *err);
 
 /* verdict.c: the word, the numbers and the reason of one case. */
 int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row, struct tk_error *err);

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "detect/case.h"
-#include "detect/filter.h"
 
 #define INTERVAL_TO_SE 3.92 /* a 95 % interval is 2 * 1.96 standard errors wide */
 
@@ -52,9 +51,9 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-static bool is_meant(const struct tk_case *k, const struct tk_diff_range *range, int64_t machine_id)
+struct tk_filter_subject tk_case_subject(const struct tk_case *k)
 {
-	const struct tk_filter_subject subject = {
+	return (struct tk_filter_subject){
 	        .backend = text(k->series->backend),
 	        .problem = text(k->problem->text),
 	        .title = text(k->problem->title),
@@ -70,6 +69,26 @@ static bool is_meant(const struct tk_case *k, const struct tk_diff_range *range,
 	        .role = text(k->series->role),
 	        .series = text(k->series->slug),
 	};
+}
+
+const struct tk_case *tk_case_of_series(const struct tk_cases *c, int64_t series_id)
+{
+	size_t from = 0, to = c->count;
+
+	while (from < to) { /* cases are in the order of the windows: by series */
+		size_t middle = from + (to - from) / 2;
+
+		if (c->at[middle].series->id < series_id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < c->count && c->at[from].series->id == series_id ? &c->at[from] : NULL;
+}
+
+static bool is_meant(const struct tk_case *k, const struct tk_diff_range *range, int64_t machine_id)
+{
+	const struct tk_filter_subject subject = tk_case_subject(k);
 
 	if (machine_id && k->machine->id != machine_id)
 		return false;
@@ -146,40 +165,45 @@ static int64_t known_before(const struct tk_cases *c)
 	return c->scope.night_id ? c->scope.as_of_s : c->since_s;
 }
 
-/* The alert that a series came into the range with, and the level it had before it. */
-static int add_alert(struct tk_cases *c, const struct tk_alert_row *a, struct tk_error *err)
+int tk_alert_level_before(const struct tk_cases *c, const struct tk_alert_row *a, double *level, struct tk_error *err)
 {
 	const struct tk_night_row *night = night_of(&c->catalog, a->night_id);
-	struct tk_case *k = NULL;
 	struct tk_rows points;
+	double y[20];
+	size_t n = 0;
 	int rc;
 
-	for (size_t i = 0; i < c->count && !k; i++)
-		if (c->at[i].series->id == a->series_id)
-			k = &c->at[i];
-	if (!k || !k->range || !night || night->as_of_s >= known_before(c))
-		return TK_OK;
-	if ((strcmp(a->status, "open") != 0 && a->closed_s < known_before(c)) ||
-	        (k->alert && k->alert->opened_s >= a->opened_s))
+	*level = NAN;
+	if (!night)
 		return TK_OK;
 	rc = tk_store_points(c->catalog.store, a->series_id, INT64_MIN, 0, &points, err);
 	if (rc)
 		return rc;
-	k->alert = a;
-	k->alert_before = NAN;
-	for (size_t i = points.count; i-- > 0;)
-		if (TK_ROWS_AT(&points, struct tk_point, i)->as_of_s < night->as_of_s) {
-			double y[64];
-			size_t n = 0;
+	for (size_t i = points.count; i-- > 0 && n < sizeof y / sizeof *y;) {
+		const struct tk_point *p = TK_ROWS_AT(&points, struct tk_point, i);
 
-			for (size_t j = i + 1; j-- > 0 && n < 20;)
-				if (TK_ROWS_AT(&points, struct tk_point, j)->value > 0)
-					y[n++] = log(TK_ROWS_AT(&points, struct tk_point, j)->value);
-			k->alert_before = n ? tk_level(y, n) : NAN;
-			break;
-		}
+		if (p->as_of_s < night->as_of_s && p->value > 0)
+			y[n++] = log(p->value);
+	}
+	if (n)
+		*level = tk_level(y, n);
 	tk_rows_free(&points);
 	return TK_OK;
+}
+
+/* The alert that a series came into the range with, and the level it had before it. */
+static int add_alert(struct tk_cases *c, const struct tk_alert_row *a, struct tk_error *err)
+{
+	const struct tk_night_row *night = night_of(&c->catalog, a->night_id);
+	struct tk_case *k = (struct tk_case *)tk_case_of_series(c, a->series_id);
+
+	if (strcmp(a->kind, "change") != 0 || !k || !k->range || !night || night->as_of_s >= known_before(c))
+		return TK_OK;
+	if ((strcmp(a->status, "open") != 0 && a->closed_s < known_before(c)) ||
+	        (k->alert && k->alert->opened_s >= a->opened_s))
+		return TK_OK;
+	k->alert = a;
+	return tk_alert_level_before(c, a, &k->alert_before, err);
 }
 
 static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_diff_range *range, int64_t machine_id,

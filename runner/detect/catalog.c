@@ -228,30 +228,19 @@ void tk_catalog_environment_change(
 	json_decref(b);
 }
 
-void tk_alert_uid(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
+void tk_alert_uid_of(const char *const *words, size_t count, char uid[TK_ALERT_UID_SIZE])
 {
 	struct tk_hash *h = tk_hash_new();
 
 	uid[0] = '\0';
 	if (!h)
 		return;
-	tk_hash_field(h, "alert");
-	tk_hash_field(h, series_slug);
-	tk_hash_field(h, bad_rev);
+	for (size_t i = 0; i < count; i++)
+		tk_hash_field(h, words[i]);
 	tk_hash_finish(h, uid);
 }
 
-bool tk_catalog_acked(const struct tk_catalog *c, const char *alert_uid, const char **note)
+void tk_alert_uid(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
 {
-	bool acked = false;
-
-	for (size_t i = 0; i < c->triage.count; i++) { /* in the order of time */
-		const struct tk_triage_row *t = TK_ROWS_AT(&c->triage, struct tk_triage_row, i);
-
-		if (strcmp(t->alert_uid, alert_uid) == 0) {
-			acked = strcmp(t->action, "ack") == 0;
-			*note = t->note;
-		}
-	}
-	return acked;
+	tk_alert_uid_of((const char *const[]){"alert", series_slug, bad_rev}, 3, uid);
 }

@@ -43,10 +43,10 @@ int tk_catalog_same_code(
 void tk_catalog_environment_change(
         const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard);
 
-/* The identity of a regression: the same step is the same alert, however often it is seen. */
+/* The identity of a regression: the same step is the same alert, however often it is seen. "": out of memory. */
 #define TK_ALERT_UID_SIZE 65
 void tk_alert_uid(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE]);
-/* The newest word that people said about an alert is "ack". */
-bool tk_catalog_acked(const struct tk_catalog *c, const char *alert_uid, const char **note);
+/* The same for other kinds of alerts and for groups of them: the hash of these words. */
+void tk_alert_uid_of(const char *const *words, size_t count, char uid[TK_ALERT_UID_SIZE]);
 
 #endif

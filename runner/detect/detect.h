@@ -39,10 +39,22 @@ const char *tk_diff_status_mark(enum tk_diff_status s);
 const char *tk_diff_status_meaning(enum tk_diff_status s);
 int tk_diff_status_parse(const char *word, enum tk_diff_status *out); /* 0, or TK_EDATA */
 
+/* A line of acks.yml: what somebody accepted before or after it happened. */
+struct tk_ack_rule {
+	const char *const *filters; /* "key:glob", NULL-terminated: which series */
+	const char *rev;            /* the first digits of the first bad revision; NULL: any */
+	const char *action;         /* of TK_TRIAGE_ACTIONS: ack, expect, ignore */
+	const char *author, *note;  /* who, and why */
+	int64_t until_s;            /* not from then on; 0: for ever */
+};
+
 struct tk_detect_options {
 	double min_effect, min_effect_ns, fdr; /* see struct tk_threshold_config */
 	uint32_t window;                       /* baseline: so many points before the range */
 	uint32_t stale_days;
+	uint32_t stoppage_nights; /* nights without data that are a stoppage; 0: none is */
+	const struct tk_ack_rule *acks;
+	size_t ack_count;
 	int64_t now_s;
 };
 
@@ -68,7 +80,7 @@ const char *tk_pairs_statistic(const struct tk_pairs *pairs); /* "median", "min"
 
 struct tk_diff_row {
 	int64_t series_id;
-	enum tk_diff_status status;
+	enum tk_diff_status status, was; /* was: what it would be called, had nobody accepted it */
 	char series[160], device[96], machine[96], upstream[96], backend[64], metric[32], unit[16];
 	char mode[16];   /* "": the usual one of its device */
 	char title[160]; /* of the problem */
@@ -111,5 +123,26 @@ int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect
 /* The same without writing anything: whom to suspect. */
 int tk_detect_preview(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err);
+
+/* Data that did not come: a machine that has sent no night, an upstream or a series that the newest nights of its
+ * machine have no timing of, options->stoppage_nights times in a row. One row for each, the whole instead of its parts.
+ * Strings belong to the list. What has a run that ended in another way (crashed, wrong) is no stoppage: that is said
+ * the night it begins. */
+struct tk_stoppage {
+	char uid[65], group_uid[65], title[512];
+	int64_t machine_id, upstream_id, series_id; /* 0: all of them */
+	int64_t night_id, last_s;                   /* the last night with data */
+};
+struct tk_stoppages {
+	struct tk_stoppage *at;
+	size_t count;
+};
+/* night_id: a night that counts although it is not finished; 0: none. */
+int tk_stoppages_find(struct tk_store *s, const struct tk_detect_options *options, int64_t night_id,
+        struct tk_stoppages *out, struct tk_error *err);
+void tk_stoppages_free(struct tk_stoppages *list);
+/* Opens an alert for each, and closes those whose data came again. */
+int tk_stoppages_put(
+        struct tk_store *s, const struct tk_detect_options *options, int64_t night_id, struct tk_error *err);
 
 #endif

@@ -32,6 +32,15 @@ static const struct {
 };
 #define KEY_COUNT (sizeof keys / sizeof *keys)
 
+const char *const *tk_filter_keys(void)
+{
+	static const char *names[KEY_COUNT + 1];
+
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		names[i] = keys[i].key;
+	return names;
+}
+
 static size_t find_key(const char *filter, size_t len)
 {
 	size_t i = 0;
@@ -43,16 +52,14 @@ static size_t find_key(const char *filter, size_t len)
 
 static int unknown_key(const char *filter, size_t len, struct tk_error *err)
 {
-	const char *names[KEY_COUNT + 1] = {0}, *near;
+	const char *near;
 	char key[64];
 
-	for (size_t i = 0; i < KEY_COUNT; i++)
-		names[i] = keys[i].key;
 	if (len >= sizeof key)
 		len = sizeof key - 1;
 	memcpy(key, filter, len);
 	key[len] = '\0';
-	near = tk_nearest(key, names);
+	near = tk_nearest(key, tk_filter_keys());
 	return tk_fail(err, TK_EUSAGE,
 	        "filter \"%.200s\": unknown key \"%s\"%s%s%s; the keys are backend, problem, op, dtype, device, "
 	        "machine, "

@@ -12,6 +12,8 @@ struct tk_filter_subject {
 };
 
 /* TK_EUSAGE for a filter without a key, with an unknown key or an empty glob. filters: NULL-terminated, or NULL. */
+/* The keys, NULL-terminated. */
+const char *const *tk_filter_keys(void);
 int tk_filter_check(const char *const *filters, struct tk_error *err);
 /* Filters of one key are alternatives, different keys must all match. Letters' case does not matter. */
 bool tk_filter_match(const char *const *filters, const struct tk_filter_subject *s);

@@ -119,91 +119,6 @@ static int put_verdicts(struct tk_store *s, int64_t night_id, const struct tk_di
 	return rc;
 }
 
-static const struct tk_alert_row *known_alert(const struct tk_catalog *c, const char *uid)
-{
-	for (size_t i = 0; i < c->alerts.count; i++)
-		if (strcmp(TK_ROWS_AT(&c->alerts, struct tk_alert_row, i)->uid, uid) == 0)
-			return TK_ROWS_AT(&c->alerts, struct tk_alert_row, i);
-	return NULL;
-}
-
-static int open_alert(struct tk_store *s, const struct tk_catalog *c, const struct tk_night_row *night,
-        const struct tk_diff_row *row, struct tk_error *err)
-{
-	char uid[TK_ALERT_UID_SIZE], title[512], confirmed[TK_PAIRS_TEXT_SIZE];
-	const struct tk_alert_row *known;
-	struct tk_alert_row a;
-
-	tk_alert_uid(row->series, row->bad_rev, uid);
-	if (!*uid)
-		return out_of_memory(err);
-	known = known_alert(c, uid);
-	if (row->pairs.word == TK_PAIRS_UP || row->pairs.word == TK_PAIRS_DOWN)
-		snprintf(title, sizeof title, "%s %s on %s: confirmed %s", row->backend, row->title, row->machine,
-		        tk_pairs_text(&row->pairs, confirmed));
-	else
-		snprintf(title, sizeof title, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine,
-		        100 * row->change);
-	a = (struct tk_alert_row){.uid = uid,
-	        .series_id = row->series_id,
-	        .night_id = known ? known->night_id : night->id,
-	        .status = "open",
-	        .opened_s = known ? known->opened_s : night->as_of_s,
-	        .change = row->change,
-	        .cause = "code",
-	        .good_rev = row->good_rev,
-	        .bad_rev = row->bad_rev,
-	        .title = title};
-	return tk_store_put_alert(s, &a, err);
-}
-
-static int close_alert(
-        struct tk_store *s, const struct tk_alert_row *alert, const struct tk_night_row *night, struct tk_error *err)
-{
-	struct tk_alert_row a = *alert;
-
-	a.status = "closed";
-	a.closed_s = night->as_of_s;
-	return tk_store_put_alert(s, &a, err);
-}
-
-/* What nights said of this step, and pairs of its two builds did not find again, is taken back. */
-static int retract_alerts(struct tk_store *s, const struct tk_case *k, const struct tk_catalog *c,
-        const struct tk_night_row *night, const struct tk_diff_row *row, struct tk_error *err)
-{
-	int64_t since = INT64_MAX;
-	int rc = TK_OK;
-
-	for (size_t i = 0; i < k->count; i++)
-		if (k->points[i].run_id == row->first_bad_run_id)
-			since = k->points[i].as_of_s;
-	for (size_t i = 0; !rc && i < c->alerts.count; i++) {
-		const struct tk_alert_row *a = TK_ROWS_AT(&c->alerts, struct tk_alert_row, i);
-
-		if (a->series_id == row->series_id && strcmp(a->status, "open") == 0 && a->opened_s >= since)
-			rc = close_alert(s, a, night, err);
-	}
-	return rc;
-}
-
-static int put_alerts(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night,
-        const struct tk_diff_report *r, struct tk_error *err)
-{
-	int rc = TK_OK;
-
-	for (size_t i = 0; !rc && i < r->count; i++) { /* rows[i] is of case i here */
-		const struct tk_diff_row *row = &r->rows[i];
-
-		if (row->status == TK_DIFF_REGRESSED || row->status == TK_DIFF_ACKED)
-			rc = open_alert(s, &c->catalog, night, row, err);
-		if (!rc && row->status == TK_DIFF_RECOVERED && c->at[i].alert)
-			rc = close_alert(s, c->at[i].alert, night, err);
-		if (!rc && row->pairs.word == TK_PAIRS_SAME)
-			rc = retract_alerts(s, &c->at[i], &c->catalog, night, row, err);
-	}
-	return rc;
-}
-
 static int cause_of(struct tk_cases *c, const struct tk_point *good, const struct tk_point *bad, const char *backend,
         const char **cause, struct tk_error *err)
 {
@@ -276,10 +191,12 @@ static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night
 		return rc;
 	rc = put_verdicts(s, night->id, r, err);
 	if (!rc)
-		rc = put_alerts(s, c, night, r, err);
+		rc = tk_alerts_put(s, c, night, r, err);
 	for (size_t i = 0; !rc && i < c->count; i++)
 		if (c->at[i].window->last_within.night_id == night->id && c->at[i].count)
 			rc = find_change_points(s, c, c->at[i].series, err);
+	if (!rc)
+		rc = tk_stoppages_put(s, &c->options, night->id, err);
 	if (!rc)
 		return tk_store_commit(s, err);
 	tk_store_rollback(s);

@@ -19,7 +19,7 @@ struct ruling {
 	double threshold; /* logarithm */
 };
 
-static bool has_timing(const struct tk_case *k, const struct tk_run_mark *m)
+bool tk_case_is_timed(const struct tk_case *k, const struct tk_run_mark *m)
 {
 	for (size_t i = k->count; m->run_id && i-- > 0;)
 		if (k->points[i].run_id == m->run_id)
@@ -29,7 +29,7 @@ static bool has_timing(const struct tk_case *k, const struct tk_run_mark *m)
 
 static bool failed(const struct tk_case *k, const struct tk_run_mark *m)
 {
-	return m->run_id && !has_timing(k, m);
+	return m->run_id && !tk_case_is_timed(k, m);
 }
 
 /* How it ended before: before the range, or on its first night where the range is all there is. */
@@ -209,8 +209,7 @@ static bool can_separate(const struct ruling *r, const struct tk_evidence *e)
 static enum tk_diff_status got_worse(struct ruling *r, const struct tk_evidence *e)
 {
 	const struct tk_case *k = r->k;
-	char uid[TK_ALERT_UID_SIZE], day[TK_TIME_ISO_SIZE];
-	const char *note = "";
+	char day[TK_TIME_ISO_SIZE];
 
 	if (k->alert && isfinite(k->alert_before) &&
 	        r->sign * (e->after - k->alert_before - log1p(k->alert->change)) <= r->threshold) {
@@ -218,11 +217,7 @@ static enum tk_diff_status got_worse(struct ruling *r, const struct tk_evidence 
 		        tk_time_day(k->alert->opened_s, day), k->alert->bad_rev);
 		return TK_DIFF_SAME;
 	}
-	tk_alert_uid(r->row->series, r->row->bad_rev, uid);
-	if (!tk_catalog_acked(&r->c->catalog, uid, &note))
-		return TK_DIFF_REGRESSED;
-	tk_row_say(r->row, "acknowledged%s%.200s", *note ? ": " : "", note);
-	return TK_DIFF_ACKED;
+	return TK_DIFF_REGRESSED;
 }
 
 static bool is_recovered(struct ruling *r, double after)
@@ -457,12 +452,13 @@ int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_r
 	struct ruling r = {.c = c, .k = k, .row = row};
 	const struct tk_run_mark *last = &k->window->last_within;
 	char old[64];
+	int rc = TK_OK;
 
 	tk_row_identify(k, row);
 	r.sign = row->lower_is_better ? 1 : -1;
 	if (!last->run_id || was_left_out(c, k)) {
 		row->status = absent(&r);
-	} else if (!has_timing(k, last)) {
+	} else if (!tk_case_is_timed(k, last)) {
 		row->status = without_timing(&r);
 	} else if (is_old(c, last->as_of_s)) {
 		tk_row_say(row, "newest data is %s old", age(c, last->as_of_s, old));
@@ -470,7 +466,9 @@ int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_r
 	} else if (!k->range) {
 		row->status = without_baseline(&r);
 	} else {
-		return judged(&r, c, err);
+		rc = judged(&r, c, err);
 	}
-	return TK_OK;
+	row->was = row->status;
+	tk_case_accept(c, k, row);
+	return rc;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "nightly/judging.h"
 #include "nightly/night.h"
 #include "nightly/trial.h"
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "detect/detect.h"
+#include "nightly/judging.h"
 #include "nightly/night.h"
 #include "notify/notify.h"
 #include "site_gen/site.h"
@@ -11,22 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tk_detect_options tk_night_thresholds(const struct tk_config *config)
-{
-	const struct tk_threshold_config *t = &config->thresholds;
-	return (struct tk_detect_options){.min_effect = t->min_effect,
-	        .min_effect_ns = t->min_effect_ns,
-	        .fdr = t->fdr,
-	        .window = t->window,
-	        .stale_days = t->stale_days,
-	        .now_s = tk_clock_now_s()};
-}
-
 int tk_night_detect(struct tk_night *n, struct tk_error *err)
 {
-	struct tk_detect_options options = tk_night_thresholds(n->config);
+	struct tk_judging judging;
 	struct tk_diff_report report = {0};
-	int status = tk_detect_night(n->store, n->night_id, &options, &report, err);
+	struct tk_error why = {0};
+	/* It was right when the night began; what has been measured is judged even where it no longer is. */
+	if (tk_judging_of(n->config, NULL, &judging, &why) != TK_OK)
+		tk_log(TK_LOG_WARN, "acks", NULL, "judged without what was accepted: %s", why.message);
+	int status = tk_detect_night(n->store, n->night_id, &judging.options, &report, err);
+	tk_judging_free(&judging);
 	if (status == TK_OK)
 		memcpy(n->report->by_status, report.by_status, sizeof n->report->by_status);
 	tk_diff_report_free(&report);
@@ -36,7 +31,7 @@ int tk_night_detect(struct tk_night *n, struct tk_error *err)
 int tk_night_publish(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_notify_options notify = {
-	        .webhook_url = n->config->webhook_url, .site_url = "", .night_id = n->night_id};
+	        .webhook_url = n->config->webhook_url, .site_url = n->config->site_url, .night_id = n->night_id};
 	struct tk_error why = {0};
 	int status = TK_OK;
 	if (!n->options->no_site) {
@@ -44,7 +39,7 @@ int tk_night_publish(struct tk_night *n, struct tk_error *err)
 		struct tk_site_options site = {.out_dir = n->config->site_dir,
 		        .templates_dir = templates,
 		        .title = n->config->site_title,
-		        .base_url = "",
+		        .base_url = n->config->site_url ? n->config->site_url : "",
 		        .now_s = tk_clock_now_s()};
 		struct tk_site_report written = {0};
 		status = templates ? tk_site_write(n->store, &site, &written, err)

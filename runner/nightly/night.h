@@ -80,7 +80,6 @@ void tk_night_close_device(struct tk_night_device *d);
 /* How a problem is measured tonight, as configured. execute.c */
 struct tk_job_request tk_night_request(const struct tk_night *n, const struct tk_series_row *series,
         const struct tk_problem_row *problem, const char *backend_path, const char *options);
-struct tk_detect_options tk_night_thresholds(const struct tk_config *config); /* finish.c */
 /* Devices that can be measured beside each other share the cores among their workers. */
 int tk_night_share_cores(struct tk_night *n, struct tk_error *err);
 

@@ -124,12 +124,13 @@ static const struct sink *sink_of(const char *address)
 /* ---- what is new to a sink --------------------------------------------------------------------------------------- */
 
 struct history {
-	struct tk_rows alerts, sent, series, nights, machines;
+	struct tk_rows alerts, triage, sent, series, nights, machines;
 };
 
 static void history_free(struct history *h)
 {
 	tk_rows_free(&h->alerts);
+	tk_rows_free(&h->triage);
 	tk_rows_free(&h->sent);
 	tk_rows_free(&h->series);
 	tk_rows_free(&h->nights);
@@ -140,6 +141,8 @@ static int history_load(struct tk_store *s, struct history *h, struct tk_error *
 {
 	int status = tk_store_alerts(s, &h->alerts, err);
 
+	if (!status)
+		status = tk_store_triage(s, &h->triage, err);
 	if (!status)
 		status = tk_store_notifications(s, &h->sent, err);
 	if (!status)
@@ -168,16 +171,31 @@ static const char *slug_of(const struct history *h, int64_t series_id)
 	return "";
 }
 
-static json_t *alert_json(const struct history *h, const struct tk_alert_row *a)
+/* Its place on the page of alerts, where the site's address is known. */
+static json_t *link_of(const char *site_url, const struct tk_alert_row *a)
 {
-	return json_pack("{s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I}", "uid", a->uid, "series", slug_of(h, a->series_id),
-	        "title", a->title, "change", a->change, "cause", a->cause, "good_rev", a->good_rev, "bad_rev",
-	        a->bad_rev, "opened_s", (json_int_t)a->opened_s);
+	const char *slash = site_url && *site_url && site_url[strlen(site_url) - 1] == '/' ? "" : "/";
+
+	return site_url && *site_url ? json_sprintf("%s%salerts.html#%s", site_url, slash, a->uid) : json_null();
+}
+
+static json_t *alert_json(const struct history *h, const struct tk_alert_row *a, const char *site_url)
+{
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I,s:o}", "uid", a->uid, "kind", a->kind, "group",
+	        a->group_uid, "series", slug_of(h, a->series_id), "title", a->title, "change", a->change, "cause",
+	        a->cause, "good_rev", a->good_rev, "bad_rev", a->bad_rev, "opened_s", (json_int_t)a->opened_s, "link",
+	        link_of(site_url, a));
+}
+
+/* Open, and nobody has said anything of it yet. */
+static bool is_news(const struct history *h, const struct tk_alert_row *a)
+{
+	return strcmp(a->status, "open") == 0 && !tk_alert_state_of(&h->triage, a->uid, a->group_uid).said;
 }
 
 /* Open alerts that the sink has not been told; *list is the caller's. */
-static int collect(const struct history *h, const struct sink *sink, const char *target, json_t **list,
-        struct tk_buf *text, struct tk_error *err)
+static int collect(const struct history *h, const struct sink *sink, const char *target, const char *site_url,
+        json_t **list, struct tk_buf *text, struct tk_error *err)
 {
 	struct tk_buf lines = TK_BUF_INIT;
 	size_t n = 0;
@@ -186,14 +204,15 @@ static int collect(const struct history *h, const struct sink *sink, const char 
 	for (size_t i = 0; *list && i < h->alerts.count; i++) {
 		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
 
-		if (strcmp(a->status, "open") || was_sent(h, a->uid, sink, target))
+		if (!is_news(h, a) || was_sent(h, a->uid, sink, target))
 			continue;
-		if (json_array_append_new(*list, alert_json(h, a))) {
+		if (json_array_append_new(*list, alert_json(h, a, site_url))) {
 			tk_buf_free(&lines);
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 		if (n++ < TEXT_ALERTS)
-			tk_buf_printf(&lines, "\n- %s, first bad revision %.12s", a->title, a->bad_rev);
+			tk_buf_printf(&lines, "\n- %s%s%.12s", a->title, *a->bad_rev ? ", first bad revision " : "",
+			        a->bad_rev);
 	}
 	tk_buf_printf(text, "tracker: %zu new alert%s%s", n, n == 1 ? "" : "s", tk_buf_cstr(&lines));
 	if (n > TEXT_ALERTS)
@@ -257,7 +276,7 @@ int tk_notify_night(struct tk_store *store, const struct tk_notify_options *opti
 	target[TARGET_LEN] = '\0';
 	status = history_load(store, &h, err);
 	if (!status)
-		status = collect(&h, sink, target, &m.list, &text, err);
+		status = collect(&h, sink, target, options->site_url, &m.list, &text, err);
 	if (!status && json_array_size(m.list)) {
 		m.text = text.data;
 		name_night(&h, options->night_id, &m);

@@ -116,9 +116,9 @@ static void an_acknowledged_step_is_acked(void **state)
 	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
 	r = world_diff(&w, 15);
 	assert_int_equal(r.rows[0].status, TK_DIFF_ACKED);
-	assert_non_null(strstr(r.rows[0].reason, "acknowledged: wanted: more accurate"));
+	assert_non_null(strstr(r.rows[0].reason, "regressed, acked by me: wanted: more accurate"));
 	tk_diff_report_free(&r);
-	t.action = "unack";
+	t.action = "reopen";
 	t.at_s++;
 	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
 	r = world_diff(&w, 15);

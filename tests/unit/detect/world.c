@@ -231,8 +231,14 @@ void world_pair(struct world *w, const char *problem, int64_t good_build, int64_
 
 struct tk_detect_options world_options(const struct world *w)
 {
-	return (struct tk_detect_options){
-	        .min_effect = 0.02, .fdr = 0.05, .window = 20, .stale_days = 14, .now_s = w->as_of_s + WORLD_DAY};
+	return (struct tk_detect_options){.min_effect = 0.02,
+	        .fdr = 0.05,
+	        .window = 20,
+	        .stale_days = 14,
+	        .stoppage_nights = w->stoppage_nights,
+	        .acks = w->acks,
+	        .ack_count = w->ack_count,
+	        .now_s = w->as_of_s + WORLD_DAY};
 }
 
 struct tk_diff_report world_diff(struct world *w, int since)

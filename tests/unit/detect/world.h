@@ -15,6 +15,9 @@ struct world {
 	struct tk_store *store;
 	char dir[64], path[96];
 	const char *role; /* of series that are made from now on */
+	uint32_t stoppage_nights;
+	const struct tk_ack_rule *acks;
+	size_t ack_count;
 	bool higher_is_better, open;
 	int64_t machine, device, upstream, environment, build, night, as_of_s, seq;
 	struct tk_error err;

@@ -162,6 +162,30 @@ static const char *text_of(const json_t *json, const char *key)
 	return text ? text : "";
 }
 
+/* What somebody has seen is no news. */
+static void an_alert_that_was_acked_is_not_told(void **state)
+{
+	struct place *p = *state;
+	const struct tk_triage_row said = {
+	        .alert_uid = "group-1", .at_s = 7, .author = "jane", .action = "ack", .note = ""};
+	const struct tk_alert_row alert = {.uid = "alert-1",
+	        .group_uid = "group-1",
+	        .series_id = p->series,
+	        .night_id = p->night,
+	        .status = "open",
+	        .opened_s = 5,
+	        .change = 0.12,
+	        .cause = "code",
+	        .good_rev = "good",
+	        .bad_rev = "bad",
+	        .title = "t"};
+
+	MUST(tk_store_put_alert(p->store, &alert, &err));
+	MUST(tk_store_say(p->store, &said, &err));
+	MUST(notify(p, p->url, &err));
+	assert_null(body(p->received, 0));
+}
+
 static void a_webhook_hears_of_every_alert_once(void **state)
 {
 	struct place *p = *state;
@@ -182,8 +206,20 @@ static void a_webhook_hears_of_every_alert_once(void **state)
 	assert_string_equal(text_of(json_object_get(first, "night"), "machine"), "box");
 	assert_string_equal(text_of(first, "site"), "https://example.org/perf/");
 	assert_non_null(strstr(text_of(first, "text"), "1 new alert\n- blas gemm"));
-	json_decref(first);
 	assert_null(body(p->received, 1));
+	struct tk_rows all;
+
+	MUST(tk_store_alerts(p->store, &all, &err));
+	for (size_t i = 0; i < all.count; i++) {
+		const struct tk_alert_row *row = TK_ROWS_AT(&all, struct tk_alert_row, i);
+		char link[160];
+
+		snprintf(link, sizeof link, "https://example.org/perf/alerts.html#%s", row->uid);
+		if (!strcmp(row->bad_rev, "bad1"))
+			assert_string_equal(text_of(json_array_get(alerts, 0), "link"), link);
+	}
+	tk_rows_free(&all);
+	json_decref(first);
 	/* Only the new one, later. */
 	put_alert(p, "bad3", "another", "open");
 	MUST(notify(p, p->url, &err));
@@ -282,6 +318,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(a_webhook_hears_of_every_alert_once),
+	        TEST(an_alert_that_was_acked_is_not_told),
 	        TEST(what_is_refused_is_sent_again),
 	        TEST(many_alerts_are_summed_up),
 	        TEST(a_file_gets_a_line_for_each),

@@ -1,0 +1,217 @@
+/* acks.yml: changes that were accepted, in a file that is reviewed and committed like code; docs/triage.md describes
+ * it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include "config/config.h"
+#include "config/yaml_tree.h"
+
+#define FILE_MAX ((size_t)1 << 20)
+#define KEYS_MAX 32
+#define FILTERS_MAX 64
+
+static const char *const own_keys[] = {"rev", "action", "by", "note", "until", NULL};
+static const char *const actions[] = {"ack", "expect", "ignore", NULL};
+
+struct reading {
+	const struct tk_yaml *y;
+	const char *const *keys; /* what selects series */
+	struct tk_error *err;
+};
+
+static void free_ack(struct tk_ack *a)
+{
+	for (size_t i = 0; a->filters && a->filters[i]; i++)
+		free(a->filters[i]);
+	free(a->filters);
+	free(a->rev);
+	free(a->action);
+	free(a->by);
+	free(a->note);
+}
+
+void tk_acks_free(struct tk_acks *a)
+{
+	for (size_t i = 0; a && i < a->count; i++)
+		free_ack(&a->at[i]);
+	if (a)
+		free(a->at);
+	free(a);
+}
+
+static int out_of_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory while reading what was accepted");
+}
+
+static int read_text(const struct reading *r, int entry, const char *key, const char *fallback, char **out)
+{
+	int node = tk_yaml_find(r->y, entry, key);
+	const char *text = tk_yaml_is_empty(r->y, node) ? fallback : tk_yaml_text(r->y, node);
+
+	if (node && !tk_yaml_is_empty(r->y, node) && tk_yaml_kind(r->y, node) != TK_YAML_SCALAR)
+		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected text", key, tk_yaml_kind_word(r->y, node));
+	if (!text)
+		return TK_OK;
+	if (strlen(text) > 1000)
+		return tk_yaml_fail(r->y, node, r->err, "%s is longer than 1000 bytes, expected a line of text", key);
+	*out = strdup(text);
+	return *out ? TK_OK : out_of_memory(r->err);
+}
+
+static int add_filter(const struct reading *r, struct tk_ack *a, size_t *count, const char *key, int node)
+{
+	struct tk_buf text = TK_BUF_INIT;
+
+	if (tk_yaml_kind(r->y, node) != TK_YAML_SCALAR || !*tk_yaml_text(r->y, node))
+		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected a name, or a pattern such as 'gemm*'", key,
+		        tk_yaml_is_empty(r->y, node) ? "empty" : tk_yaml_kind_word(r->y, node));
+	if (*count == FILTERS_MAX)
+		return tk_yaml_fail(r->y, node, r->err, "more than %d patterns, expected fewer", FILTERS_MAX);
+	tk_buf_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
+	a->filters[*count] = tk_buf_status(&text, r->err) ? NULL : strdup(tk_buf_cstr(&text));
+	tk_buf_free(&text);
+	return a->filters[(*count)++] ? TK_OK : out_of_memory(r->err);
+}
+
+/* A pattern, or a list of them. */
+static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
+{
+	size_t count = 0;
+	int status = TK_OK;
+
+	a->filters = calloc(FILTERS_MAX + 1, sizeof *a->filters);
+	if (!a->filters)
+		return out_of_memory(r->err);
+	for (const char *const *key = r->keys; !status && *key; key++) {
+		int node = tk_yaml_find(r->y, entry, *key);
+
+		if (tk_yaml_kind(r->y, node) != TK_YAML_LIST) {
+			status = node ? add_filter(r, a, &count, *key, node) : TK_OK;
+			continue;
+		}
+		for (size_t i = 0; !status && i < tk_yaml_count(r->y, node); i++)
+			status = add_filter(r, a, &count, *key, tk_yaml_item(r->y, node, i));
+	}
+	if (!status && !count)
+		return tk_yaml_fail(r->y, entry, r->err,
+		        "this entry is about every series, expected at least one of series, backend, upstream, "
+		        "machine, problem, ...");
+	return status;
+}
+
+static int check_action(const struct reading *r, int entry, const char *action)
+{
+	const char *near = tk_nearest(action, actions);
+	char shown[80];
+
+	for (size_t i = 0; actions[i]; i++)
+		if (strcmp(actions[i], action) == 0)
+			return TK_OK;
+	return tk_yaml_fail(r->y, tk_yaml_find(r->y, entry, "action"), r->err,
+	        "action is `%s`, expected ack, expect or ignore%s%s%s", tk_yaml_shown(action, shown),
+	        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
+}
+
+static int read_until(const struct reading *r, int entry, struct tk_ack *a)
+{
+	int node = tk_yaml_find(r->y, entry, "until");
+	char shown[80];
+
+	if (!node || tk_yaml_is_empty(r->y, node))
+		return TK_OK;
+	if (tk_time_parse(tk_yaml_text(r->y, node), &a->until_s, NULL))
+		return tk_yaml_fail(r->y, node, r->err, "until is `%s`, expected a day such as 2026-12-31",
+		        tk_yaml_shown(tk_yaml_text(r->y, node), shown));
+	return TK_OK;
+}
+
+static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
+{
+	const char *known[KEYS_MAX + 1] = {0};
+	size_t n = 0;
+	int status;
+
+	for (const char *const *key = r->keys; *key && n < KEYS_MAX; key++)
+		known[n++] = *key;
+	for (const char *const *key = own_keys; *key && n < KEYS_MAX; key++)
+		known[n++] = *key;
+	if (tk_yaml_kind(r->y, entry) != TK_YAML_MAP)
+		return tk_yaml_fail(r->y, entry, r->err,
+		        "an entry is %s, expected a mapping such as { series: 'node-1.*', note: why }",
+		        tk_yaml_kind_word(r->y, entry));
+	status = tk_yaml_check_keys(r->y, entry, "an entry", known, r->err);
+	if (!status)
+		status = read_filters(r, entry, a);
+	if (!status)
+		status = read_text(r, entry, "rev", NULL, &a->rev);
+	if (!status)
+		status = read_text(r, entry, "action", "ack", &a->action);
+	if (!status)
+		status = check_action(r, entry, a->action);
+	if (!status)
+		status = read_text(r, entry, "by", "acks.yml", &a->by);
+	if (!status)
+		status = read_text(r, entry, "note", NULL, &a->note);
+	if (!status && (!a->note || !*a->note))
+		return tk_yaml_fail(r->y, entry, r->err, "this entry has no note, expected `note:` with the reason");
+	return status ? status : read_until(r, entry, a);
+}
+
+static int read_all(const struct reading *r, struct tk_acks *out)
+{
+	int root = tk_yaml_root(r->y), status = TK_OK;
+	size_t count = tk_yaml_count(r->y, root);
+
+	if (tk_yaml_is_empty(r->y, root))
+		return TK_OK;
+	if (tk_yaml_kind(r->y, root) != TK_YAML_LIST)
+		return tk_yaml_fail(r->y, root, r->err, "the file is %s, expected a list of entries that begin with -",
+		        tk_yaml_kind_word(r->y, root));
+	out->at = calloc(count + 1, sizeof *out->at);
+	if (!out->at)
+		return out_of_memory(r->err);
+	while (!status && out->count < count) {
+		int entry = tk_yaml_item(r->y, root, out->count);
+
+		status = read_entry(r, entry, &out->at[out->count++]);
+	}
+	return status;
+}
+
+int tk_acks_load_text(const char *name, const char *text, size_t len, const char *const *keys, struct tk_acks **out,
+        struct tk_error *err)
+{
+	struct tk_acks *acks = calloc(1, sizeof *acks);
+	struct tk_yaml *y = NULL;
+	int status = acks ? tk_yaml_parse(name, text, len, &y, err) : out_of_memory(err);
+
+	if (!status)
+		status = tk_yaml_refuse_aliases(y, text, len, err);
+	if (!status)
+		status = read_all(&(struct reading){y, keys, err}, acks);
+	tk_yaml_free(y);
+	if (status)
+		tk_acks_free(acks);
+	else
+		*out = acks;
+	return status;
+}
+
+int tk_acks_load(const char *path, const char *const *keys, struct tk_acks **out, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	int status = tk_file_read(path, FILE_MAX, &text, err);
+
+	if (!status)
+		status = tk_acks_load_text(path, tk_buf_cstr(&text), text.len, keys, out, err);
+	tk_buf_free(&text);
+	return status;
+}

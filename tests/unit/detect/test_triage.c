@@ -1,0 +1,382 @@
+/* Alerts in groups, what people make of them, failures, and data that did not come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "world.h"
+
+static struct tk_rng rng;
+
+static double quiet(double level)
+{
+	return level * (1 + 0.003 * tk_rng_normal(&rng));
+}
+
+static struct tk_rows alerts(struct world *w)
+{
+	struct tk_rows a;
+
+	assert_int_equal(tk_store_alerts(w->store, &a, &w->err), 0);
+	return a;
+}
+
+static size_t count(struct world *w, const char *kind, const char *status)
+{
+	struct tk_rows a = alerts(w);
+	size_t n = 0;
+
+	for (size_t i = 0; i < a.count; i++) {
+		const struct tk_alert_row *row = TK_ROWS_AT(&a, struct tk_alert_row, i);
+
+		n += strcmp(row->kind, kind) == 0 && strcmp(row->status, status) == 0;
+	}
+	tk_rows_free(&a);
+	return n;
+}
+
+static enum tk_diff_status judge(struct world *w, const char *problem, char reason[512])
+{
+	struct tk_diff_report r = world_judge_night(w);
+	const struct tk_diff_row *row = world_row(&r, "b", problem);
+	enum tk_diff_status s = row->status;
+
+	snprintf(reason, 512, "%s", row->reason);
+	tk_diff_report_free(&r);
+	return s;
+}
+
+static void say(struct world *w, const char *uid, const char *action, const char *note)
+{
+	const struct tk_triage_row t = {
+	        .alert_uid = uid, .at_s = w->as_of_s, .author = "me", .action = action, .note = note};
+
+	assert_int_equal(tk_store_say(w->store, &t, &w->err), 0);
+}
+
+/* Two machines with the same card, both made slower by one commit; a third one has another card. */
+static void two_machines_night(struct world *w, int day, bool slow)
+{
+	static const char *const machines[][2] = {{"node-a", "h200"}, {"node-b", "h200"}, {"node-c", "mi300x"}};
+
+	for (size_t m = 0; m < 3; m++) {
+		char reason[512];
+
+		world_machine(w, machines[m][0], machines[m][1]);
+		world_night(w, day, "nightly");
+		world_build(w, slow ? "bad" : "good", slow ? 2 : 1, "b", slow ? "h2" : "h1", "");
+		world_point(w, "b", "p", quiet(slow ? 1.2e6 : 1e6));
+		world_point(w, "b", "q", quiet(slow ? 2.3e6 : 2e6));
+		judge(w, "p", reason);
+	}
+}
+
+static void what_moved_together_is_a_group(void **state)
+{
+	struct world w;
+	struct tk_rows a;
+	const char *h200 = NULL, *other = NULL;
+	struct tk_rows triage;
+
+	tk_rng_seed(&rng, 1);
+	world_open(&w, NULL);
+	for (int day = 0; day < 16; day++)
+		two_machines_night(&w, day, day >= 15);
+	a = alerts(&w);
+	assert_int_equal(a.count, 6);
+	for (size_t i = 0; i < a.count; i++) {
+		const struct tk_alert_row *row = TK_ROWS_AT(&a, struct tk_alert_row, i);
+		const char **group = strstr(row->title, "node-c") ? &other : &h200;
+
+		assert_string_equal(row->kind, "change");
+		assert_true(row->machine_id && row->upstream_id && row->series_id);
+		*group = *group ? *group : row->group_uid;
+		assert_string_equal(*group, row->group_uid);
+	}
+	assert_string_not_equal(h200, other);
+
+	/* what is said of the group is said of each */
+	say(&w, h200, "ack", "on it");
+	say(&w, TK_ROWS_AT(&a, struct tk_alert_row, 0)->uid, "note", "a remark changes nothing");
+	assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
+	for (size_t i = 0; i < a.count; i++) {
+		const struct tk_alert_row *row = TK_ROWS_AT(&a, struct tk_alert_row, i);
+
+		assert_string_equal(tk_alert_state_of(&triage, row->uid, row->group_uid).word,
+		        strcmp(row->group_uid, h200) == 0 ? "acked" : "new");
+	}
+	tk_rows_free(&triage);
+	assert_int_equal(
+	        tk_store_say(w.store,
+	                &(struct tk_triage_row){.alert_uid = "x", .author = "", .action = "akk", .note = ""}, &w.err),
+	        TK_EUSAGE);
+	tk_rows_free(&a);
+	world_close(&w);
+}
+
+/* The order in which people say things in one second is kept. */
+static void the_last_word_counts(void **state)
+{
+	struct world w;
+	struct tk_rows triage;
+	struct tk_alert_state s;
+
+	world_open(&w, NULL);
+	w.as_of_s = WORLD_START;
+	say(&w, "x", "ack", "");
+	say(&w, "x", "expect", "wanted");
+	say(&w, "x", "link", "https://example.org/1");
+	assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
+	s = tk_alert_state_of(&triage, "x", NULL);
+	assert_string_equal(s.word, "expected");
+	assert_string_equal(s.said->note, "wanted");
+	assert_string_equal(s.link->note, "https://example.org/1");
+	tk_rows_free(&triage);
+	say(&w, "x", "reopen", "");
+	assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
+	s = tk_alert_state_of(&triage, "x", NULL);
+	assert_string_equal(s.word, "new");
+	assert_null(s.said);
+	assert_non_null(s.link);
+	tk_rows_free(&triage);
+	world_close(&w);
+}
+
+static void failures_open_and_close(void **state)
+{
+	struct world w;
+	char reason[512];
+
+	tk_rng_seed(&rng, 2);
+	world_open(&w, NULL);
+	world_build(&w, "a", 1, "b", "h1", "");
+	for (int day = 0; day < 6; day++) {
+		world_night(&w, day, "nightly");
+		if (day == 2)
+			world_build(&w, "b", 2, "b", "h2", "");
+		if (day == 2 || day == 4)
+			world_fail(&w, "b", "p", "crashed", "signal 11");
+		else if (day == 3)
+			world_fail(&w, "b", "p", "skipped", "no time left");
+		else
+			world_point(&w, "b", "p", quiet(1e6));
+		switch (judge(&w, "p", reason)) {
+		case TK_DIFF_NEWLY_FAILED:
+			assert_int_equal(day, 2);
+			break;
+		case TK_DIFF_MISSING: /* no turn: neither fixed nor failed anew */
+			assert_int_equal(day, 3);
+			break;
+		case TK_DIFF_FAILING:
+			assert_int_equal(day, 4);
+			break;
+		case TK_DIFF_FIXED:
+			assert_int_equal(day, 5);
+			break;
+		default:
+			assert_in_range(day, 0, 1);
+		}
+		assert_int_equal(count(&w, "failure", "open"), day >= 2 && day < 5);
+		assert_int_equal(count(&w, "failure", "closed"), day >= 5);
+	}
+	world_close(&w);
+}
+
+static void a_night_without_a_turn_is_no_failure(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 3);
+	world_open(&w, NULL);
+	world_build(&w, "a", 1, "b", "h1", "");
+	for (int day = 0; day < 12; day++) {
+		world_night(&w, day, "nightly");
+		if (day == 10)
+			world_fail(&w, "b", "p", "skipped", "no time left");
+		else
+			world_point(&w, "b", "p", quiet(1e6));
+	}
+	r = world_diff(&w, 11);
+	assert_int_equal(world_row(&r, "b", "p")->status, TK_DIFF_SAME);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+/* Two steps up, then all the way back: both alerts close. */
+static void all_steps_that_are_undone_close(void **state)
+{
+	struct world w;
+	char reason[512];
+
+	tk_rng_seed(&rng, 4);
+	world_open(&w, NULL);
+	for (int day = 0; day < 60; day++) {
+		double level = day < 20 ? 1e6 : day < 40 ? 1.1e6 : day < 55 ? 1.25e6 : 1e6;
+		char rev[16];
+
+		snprintf(rev, sizeof rev, "rev%d", day);
+		world_build(&w, rev, day + 1, "b", rev, "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "p", quiet(level));
+		judge(&w, "p", reason);
+		assert_int_equal(count(&w, "change", "open"), day < 20 || day >= 55 ? 0 : day < 40 ? 1 : 2);
+	}
+	assert_int_equal(count(&w, "change", "closed"), 2);
+	world_close(&w);
+}
+
+static void the_file_accepts(void **state)
+{
+	static const char *const on_box[] = {"backend:b", "problem:p", NULL}, *const on_q[] = {"problem:q", NULL};
+	const struct tk_ack_rule rules[] = {
+	        {.filters = on_q, .action = "ack", .author = "x", .note = "n"},
+	        {.filters = on_box, .rev = "zzz", .action = "ack", .author = "x", .note = "another step"},
+	        {.filters = on_box, .action = "ignore", .author = "x", .note = "too late", .until_s = WORLD_START},
+	        {.filters = on_box, .rev = "rev1", .action = "expect", .author = "jane", .note = "more accurate"},
+	};
+	struct world w;
+	struct tk_rows a, triage;
+	struct tk_alert_state s;
+	char reason[512];
+
+	tk_rng_seed(&rng, 5);
+	world_open(&w, NULL);
+	w.acks = rules;
+	w.ack_count = sizeof rules / sizeof *rules;
+	for (int day = 0; day < 18; day++) {
+		char rev[16];
+
+		snprintf(rev, sizeof rev, "rev%d", day);
+		world_build(&w, rev, day + 1, "b", rev, "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "p", quiet(day < 15 ? 1e6 : 1.2e6));
+		assert_int_equal(judge(&w, "p", reason) == TK_DIFF_ACKED, day == 15);
+		if (day == 15)
+			assert_non_null(strstr(reason, "regressed, expected by jane: more accurate"));
+	}
+	a = alerts(&w);
+	assert_int_equal(a.count, 1);
+	assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
+	assert_int_equal(triage.count, 1); /* said once, however many nights see it */
+	s = tk_alert_state_of(&triage, TK_ROWS_AT(&a, struct tk_alert_row, 0)->uid, NULL);
+	assert_string_equal(s.word, "expected");
+	assert_string_equal(s.said->author, "jane");
+	tk_rows_free(&a);
+	tk_rows_free(&triage);
+	world_close(&w);
+}
+
+/* ---- data that did not come -------------------------------------------------------------------------------------- */
+
+static struct tk_stoppages stoppages(struct world *w, int day)
+{
+	struct tk_detect_options o = world_options(w);
+	struct tk_stoppages list;
+
+	world_end_night(w);
+	o.now_s = WORLD_START + day * WORLD_DAY;
+	assert_int_equal(tk_stoppages_find(w->store, &o, 0, &list, &w->err), 0);
+	return list;
+}
+
+static void expect_stoppage(struct world *w, int day, const char *title)
+{
+	struct tk_stoppages list = stoppages(w, day);
+
+	assert_int_equal(list.count, title ? 1 : 0);
+	if (title && strcmp(list.at[0].title, title) != 0)
+		fail_msg("\"%s\", expected \"%s\"", list.at[0].title, title);
+	tk_stoppages_free(&list);
+}
+
+static void a_machine_stops(void **state)
+{
+	struct world w;
+
+	world_open(&w, NULL);
+	w.stoppage_nights = 3;
+	world_build(&w, "a", 1, "b", "h1", "");
+	for (int day = 0; day < 5; day++) {
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "p", 1e6);
+	}
+	expect_stoppage(&w, 7, NULL);
+	expect_stoppage(&w, 8, "box has sent no night for 4 d (last: 2026-01-05)");
+	w.stoppage_nights = 0;
+	expect_stoppage(&w, 8, NULL);
+	world_close(&w);
+
+	/* who measures once a week is not late after three days */
+	world_open(&w, NULL);
+	w.stoppage_nights = 3;
+	world_build(&w, "a", 1, "b", "h1", "");
+	for (int week = 0; week < 5; week++) {
+		world_night(&w, 7 * week, "nightly");
+		world_point(&w, "b", "p", 1e6);
+	}
+	expect_stoppage(&w, 28 + 20, NULL);
+	expect_stoppage(&w, 28 + 22, "box has sent no night for 22 d (last: 2026-01-29)");
+	world_close(&w);
+}
+
+static void parts_stop(void **state)
+{
+	struct world w;
+	char reason[512];
+
+	tk_rng_seed(&rng, 6);
+	world_open(&w, NULL);
+	w.stoppage_nights = 3;
+	for (int day = 0; day < 12; day++) {
+		world_night(&w, day, "nightly");
+		world_upstream(&w, "self");
+		world_build(&w, "a", 1, "b", "h1", "");
+		world_point(&w, "b", "p", quiet(1e6));
+		if (day < 3) /* never fits the budget from then on */
+			world_point(&w, "b", "q", quiet(1e6));
+		else if (day < 9)
+			world_fail(&w, "b", "q", "skipped", "no time left");
+		else
+			world_point(&w, "b", "q", quiet(1e6));
+		if (day < 3) /* fails from then on: that is not silence */
+			world_point(&w, "b", "r", quiet(1e6));
+		else
+			world_fail(&w, "b", "r", "crashed", "signal 11");
+		world_upstream(&w, "other");
+		world_build(&w, "v1", 1, "c", "h1", "");
+		if (day < 5) {
+			world_point(&w, "c", "p", quiet(1e6));
+			world_point(&w, "c", "q", quiet(1e6));
+		}
+		judge(&w, "p", reason);
+		assert_int_equal(count(&w, "stoppage", "open"), (day >= 5 && day < 9) + (day >= 7));
+		if (day == 6)
+			expect_stoppage(&w, 7, "box.cpu.self.b.q.cold: no timing since 2026-01-03");
+		if (day == 11)
+			expect_stoppage(&w, 12, "other on box: no timing of any series since 2026-01-05");
+	}
+	assert_int_equal(count(&w, "stoppage", "closed"), 1);
+	assert_int_equal(count(&w, "failure", "open"), 1);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(what_moved_together_is_a_group),
+	        cmocka_unit_test(the_last_word_counts),
+	        cmocka_unit_test(failures_open_and_close),
+	        cmocka_unit_test(a_night_without_a_turn_is_no_failure),
+	        cmocka_unit_test(all_steps_that_are_undone_close),
+	        cmocka_unit_test(the_file_accepts),
+	        cmocka_unit_test(a_machine_stops),
+	        cmocka_unit_test(parts_stop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
