@@ -60,7 +60,6 @@ struct tk_site_series {
 	char *variant;         /* the label without mode and metric: one contender of a ranking */
 	struct tk_rows points; /* newest TK_SITE_WINDOW, oldest first */
 	bool window_is_all;
-	bool has_cold;                        /* set when its data are written: there are points before the cut */
 	const struct tk_verdict_row *verdict; /* of its machine's judged_night; NULL: none */
 	const struct tk_run_row *failure;     /* its run of the last night, where that gave no timing; NULL: none */
 	const struct tk_change_point_row *const *changes; /* oldest first */

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "site_gen/data.h"
 #include "site_gen/model.h"
 #include "site_gen/output.h"
 #include "site_gen/reuse.h"
@@ -23,6 +24,7 @@ struct tk_site {
 	struct tk_arena *arena;     /* of the page being made */
 	struct tk_buf page, markup; /* reused */
 	struct tk_reuse reuse;
+	struct tk_data data;
 	bool charts;      /* Chart.js is there */
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
@@ -94,6 +96,11 @@ void tk_series_moved_between(const struct tk_site *site, const struct tk_site_se
 
 /* matrix: a row for each device, a cell for each operation, with counts and the addresses of its lists. */
 void tk_set_matrix(struct tk_site *site, struct tk_value *o, const char *root);
+
+/* maps: for each sweep of an operation on a device, the best backend at each of its points. Colours go to backends in
+ * the order of `variants`. */
+int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,
+        const char *const *variants, size_t variant_count, struct tk_error *err);
 
 /* A tone is a CSS class: bad, good, note, quiet. */
 const char *tk_tone_of_verdict(const char *word);

@@ -1,4 +1,5 @@
-/* compare.html and its data: any two of backends, devices and times, side by side over all problems that both have. */
+/* compare.html and its data: any two of backends, devices, nights and revisions over all problems that both have.
+ * Newest times are in the file; the page loads the history where another night or a revision is asked for. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ static const int ages[] = {0, 7, 30};
 struct contender {
 	const struct tk_site_device *device;
 	const char *variant;
+	const struct tk_upstream_row *upstream;
 };
 
 static int contender_order(const void *a, const void *b)
@@ -32,7 +34,8 @@ static size_t find_contenders(const struct tk_model *m, struct contender *out)
 	size_t all = 0, count = 0;
 	for (size_t i = 0; i < m->series_count; i++)
 		if (tk_series_is_ranked(&m->series[i]) && m->series[i].points.count)
-			out[all++] = (struct contender){m->series[i].device, m->series[i].variant};
+			out[all++] =
+			        (struct contender){m->series[i].device, m->series[i].variant, m->series[i].upstream};
 	qsort(out, all, sizeof *out, contender_order);
 	for (size_t i = 0; i < all; i++)
 		if (!count || contender_order(&out[count - 1], &out[i]))
@@ -75,9 +78,10 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 	}
 }
 
-/* times: [problem, contender, file, then for each age 0 or [value, lo, hi]] */
-static void add_all_times(
-        struct tk_buf *out, const struct tk_model *m, const struct contender *contenders, size_t count)
+/* times: [problem, contender, series, group, file or 0 where it is the series, then for each age 0 or [value, lo, hi]]
+ */
+static void add_all_times(struct tk_buf *out, const struct tk_model *m, const struct tk_data *data,
+        const struct contender *contenders, size_t count)
 {
 	bool first = true;
 	size_t problem = 0;
@@ -86,22 +90,28 @@ static void add_all_times(
 		problem += i && s->problem != s[-1].problem;
 		if (!tk_series_is_ranked(s) || !s->points.count)
 			continue;
-		struct contender key = {s->device, s->variant};
+		struct contender key = {s->device, s->variant, s->upstream};
 		const struct contender *c = bsearch(&key, contenders, count, sizeof key, contender_order);
-		tk_buf_printf(out, "%s\n[%zu,%zu,\"%s\"", first ? "" : ",", problem, (size_t)(c - contenders), s->file);
+		tk_buf_printf(out, "%s\n[%zu,%zu,", first ? "" : ",", problem, (size_t)(c - contenders));
+		tk_escape_json(out, s->row->slug, strlen(s->row->slug));
+		tk_buf_printf(out, ",%zu,", data->group_of[i]);
+		if (strcmp(s->file, s->row->slug))
+			tk_buf_printf(out, "\"%s\"", s->file);
+		else
+			tk_buf_char(out, '0');
 		add_times(out, s);
 		tk_buf_char(out, ']');
 		first = false;
 	}
 }
 
+/* Opens an array with two texts. */
 static void add_pair(struct tk_buf *out, const char *a, size_t a_max, const char *b, size_t b_max)
 {
 	tk_buf_str(out, "\n[");
 	tk_escape_json(out, a, tk_utf8_clip(a, a_max));
 	tk_buf_char(out, ',');
 	tk_escape_json(out, b, tk_utf8_clip(b, b_max));
-	tk_buf_char(out, ']');
 }
 
 static int write_data(struct tk_site *site, const struct contender *contenders, size_t count, struct tk_error *err)
@@ -113,6 +123,12 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 	for (size_t i = 0; i < count; i++) {
 		tk_buf_str(out, i ? "," : "");
 		add_pair(out, contenders[i].variant, 60, contenders[i].device->name, 60);
+		tk_buf_printf(out, ",\"data/revisions-%lld.js\"]", (long long)contenders[i].upstream->id);
+	}
+	tk_buf_str(out, "],\"groups\":[");
+	for (size_t i = 0; i < site->data.group_count; i++) {
+		tk_buf_str(out, i ? ",\n" : "\n");
+		tk_data_files_json(out, &site->data, i);
 	}
 	tk_buf_str(out, "],\"problems\":[");
 	for (size_t i = 0; i < m->series_count; i++) {
@@ -121,9 +137,12 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 			continue;
 		tk_buf_str(out, i ? "," : "");
 		add_pair(out, tk_op_title(p->op), 40, p->title, 110);
+		tk_buf_char(out, ',');
+		tk_escape_json(out, p->dtype, tk_utf8_clip(p->dtype, 20));
+		tk_buf_char(out, ']');
 	}
 	tk_buf_str(out, "],\"times\":[");
-	add_all_times(out, m, contenders, count);
+	add_all_times(out, m, &site->data, contenders, count);
 	tk_buf_str(out, "]});\n");
 	return tk_output_put(site->out, "data/compare.js", out, err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "problem/mode.h"
+#include "site_gen/axes.h"
 #include "site_gen/format.h"
 #include "site_gen/page.h"
 #include "site_gen/svg.h"
@@ -17,7 +18,7 @@ struct columns {
 	const char *op, *mode;
 	const char *labels[COLUMNS_MAX];
 	double log_ratio[COLUMNS_MAX];
-	size_t shared[COLUMNS_MAX];
+	size_t shared[COLUMNS_MAX], wins[COLUMNS_MAX];
 	size_t count;
 	bool cut;
 };
@@ -48,6 +49,7 @@ static double latest(const struct tk_site_series *s)
 	return last && !s->failure ? last->value : NAN;
 }
 
+/* best: of several; NAN where nobody else has a time. */
 static void add_cell(struct tk_site *site, struct tk_value *cells, const struct tk_site_series *s, double best)
 {
 	struct tk_arena *a = site->arena;
@@ -66,6 +68,12 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	tk_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
 	tk_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_set_flag(a, cell, "best", is_best);
+	const struct tk_point *last = tk_series_last(s);
+	double rate_lo = last ? tk_series_rate(s, last->hi, &rate_unit) : NAN,
+	       rate_hi = last ? tk_series_rate(s, last->lo, &rate_unit) : NAN;
+	tk_set_fmt(a, cell, "data", isfinite(rate) ? "%.5g %.5g %.5g" : "", rate, isfinite(rate_lo) ? rate_lo : rate,
+	        isfinite(rate_hi) ? rate_hi : rate);
+	tk_set_flag(a, cell, "ranked", isfinite(best));
 	tk_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / best);
 	tk_svg_bar(&site->markup, ratio, is_best ? "best" : "rest");
 	tk_set_markup_of(site, cell, "bar_markup");
@@ -89,9 +97,14 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 	struct tk_value *row = tk_add_object(site->arena, rows);
 	tk_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
 	tk_set_clipped(site, row, "family", m->series[first].problem->family, 60);
+	struct tk_axes at;
+	bool swept = tk_axes_of(m->series[first].problem, &at);
+	tk_set_fmt(site->arena, row, "x", swept ? "%.6g" : "", at.x);
+	tk_set_clipped(site, row, "sweep", at.rest, 200);
 	struct tk_value *cells = tk_set_list(site->arena, row, "cells");
 	for (size_t c = 0; c < columns->count; c++) {
-		add_cell(site, cells, of_column[c], best);
+		columns->wins[c] += measured > 1 && of_column[c] && latest(of_column[c]) == best;
+		add_cell(site, cells, of_column[c], measured > 1 ? best : NAN);
 		if (of_column[c] && isfinite(latest(of_column[c])) && measured > 1) {
 			columns->log_ratio[c] += log(latest(of_column[c]) / best);
 			columns->shared[c]++;
@@ -114,11 +127,13 @@ static void add_heads(struct tk_site *site, struct tk_value *heads, const struct
 		tk_set_fmt(a, head, "geomean", "%.2f×",
 		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c]) : 0.0);
 		tk_set_int(a, head, "shared", (int64_t)columns->shared[c]);
+		tk_set_int(a, head, "wins", (int64_t)columns->wins[c]);
 	}
 }
 
 /* The table of one device and mode; nothing where it has no series. */
-static void add_table(struct tk_site *site, struct tk_value *devices, struct columns *columns, bool default_mode)
+static int add_table(struct tk_site *site, struct tk_value *devices, struct columns *columns, bool default_mode,
+        struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
@@ -126,7 +141,7 @@ static void add_table(struct tk_site *site, struct tk_value *devices, struct col
 		if (is_in(columns, &m->series[i]))
 			column_of(columns, m->series[i].variant);
 	if (!columns->count)
-		return;
+		return 0;
 	struct tk_value *o = tk_add_object(a, devices);
 	tk_set_clipped(site, o, "device", columns->device->name, 80);
 	tk_set_clipped(site, o, "device_name", columns->device->row->name, 80);
@@ -142,19 +157,24 @@ static void add_table(struct tk_site *site, struct tk_value *devices, struct col
 			add_problem(site, rows, columns, i, end);
 	}
 	add_heads(site, heads, columns);
+	tk_set_flag(a, o, "swept", tk_axes_names(columns->op) != NULL);
+	tk_set(a, o, "x_name", tk_axes_names(columns->op) ? tk_axes_names(columns->op)->x : "");
+	return default_mode ? tk_set_maps(site, o, columns->op, columns->device, columns->labels, columns->count, err)
+	                    : 0;
 }
 
 /* The device's own mode first, then the others. */
-static void add_device(
-        struct tk_site *site, struct tk_value *devices, const char *op, const struct tk_site_device *device)
+static int add_device(struct tk_site *site, struct tk_value *devices, const char *op,
+        const struct tk_site_device *device, struct tk_error *err)
 {
 	struct columns usual = {.device = device, .op = op, .mode = device->mode};
-	add_table(site, devices, &usual, true);
-	for (int i = 0; i < TK_MODE_COUNT; i++) {
+	int status = add_table(site, devices, &usual, true, err);
+	for (int i = 0; !status && i < TK_MODE_COUNT; i++) {
 		struct columns other = {.device = device, .op = op, .mode = tk_mode_word((enum tk_mode)i)};
 		if (strcmp(other.mode, device->mode))
-			add_table(site, devices, &other, false);
+			status = add_table(site, devices, &other, false, err);
 	}
+	return status;
 }
 
 static void set_tabs(struct tk_site *site, struct tk_value *page, const char *current)
@@ -181,9 +201,10 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
 	struct tk_value *devices = tk_set_list(site->arena, page, "devices");
-	for (size_t d = 0; d < site->model.device_count; d++)
-		add_device(site, devices, op, &site->model.devices[d]);
-	return tk_page_end(site, "kernel", path, err);
+	int status = 0;
+	for (size_t d = 0; !status && d < site->model.device_count; d++)
+		status = add_device(site, devices, op, &site->model.devices[d], err);
+	return status ? status : tk_page_end(site, "kernel", path, err);
 }
 
 int tk_page_kernels(struct tk_site *site, struct tk_error *err)

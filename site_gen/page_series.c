@@ -15,70 +15,6 @@
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
 
-struct files {
-	char page[160], cold[160], hot[160];
-};
-
-static struct files files_of(const struct tk_site_series *s)
-{
-	struct files f = {0};
-	snprintf(f.page, sizeof f.page, "series/%s.html", s->file);
-	snprintf(f.cold, sizeof f.cold, "data/%s.past.js", s->file);
-	snprintf(f.hot, sizeof f.hot, "data/%s.recent.js", s->file);
-	return f;
-}
-
-/* ---- data ----------------------------------------------------------------------------------------------------- */
-
-static size_t first_hot(const struct tk_point *points, size_t count, int64_t cut_s)
-{
-	size_t i = count;
-	while (i > 0 && points[i - 1].as_of_s >= cut_s)
-		i--;
-	return i;
-}
-
-static int write_points(struct tk_site *site, struct tk_site_series *s, const struct tk_rows *rows, bool with_cold,
-        struct tk_error *err)
-{
-	struct files f = files_of(s);
-	const struct tk_point *points = rows->rows;
-	size_t cut = first_hot(points, rows->count, site->reuse.cut_s);
-	int status = 0;
-	if (with_cold && cut) {
-		tk_buf_clear(&site->page);
-		tk_shard_points(&site->page, &site->model, s, points, cut);
-		status = tk_output_put(site->out, f.cold, &site->page, err);
-		s->has_cold = true;
-	}
-	tk_buf_clear(&site->page);
-	tk_shard_about(&site->page, s);
-	if (rows->count > cut)
-		tk_shard_points(&site->page, &site->model, s, points + cut, rows->count - cut);
-	return status ? status : tk_output_put(site->out, f.hot, &site->page, err);
-}
-
-/* The cold file is kept where the old site has it and nothing was added to the past; then the window suffices, unless
- * more points than it holds are newer than the cut. */
-static int write_data(struct tk_site *site, struct tk_site_series *s, struct tk_error *err)
-{
-	struct files f = files_of(s);
-	const struct tk_point *first = s->points.rows;
-	bool reaches_cold = s->window_is_all || (s->points.count && first->as_of_s < site->reuse.cut_s);
-	if (s->window_is_all)
-		return write_points(site, s, &s->points, true, err);
-	if (reaches_cold && tk_reuse_series(&site->reuse, s->row->id) && tk_output_keep(site->out, f.cold)) {
-		s->has_cold = true;
-		return write_points(site, s, &s->points, false, err);
-	}
-	struct tk_rows all = {0};
-	int status = tk_store_points(site->model.store, s->row->id, INT64_MIN, 0, &all, err);
-	if (!status)
-		status = write_points(site, s, &all, true, err);
-	tk_rows_free(&all);
-	return status;
-}
-
 /* ---- the page -------------------------------------------------------------------------------------------------- */
 
 static void add_row(
@@ -91,6 +27,7 @@ static void add_row(
 	struct tk_value *row = tk_add_object(a, rows);
 	char text[TK_FORMAT_SIZE];
 	tk_set_time(site, row, "night", p->as_of_s);
+	tk_set_int(a, row, "time", p->as_of_s);
 	tk_set_flag(a, row, "has_page", night && night->file);
 	tk_set_fmt(a, row, "night_href", "../nights/%s.html", night && night->file ? night->file : "");
 	tk_set(a, row, "value", tk_format_scaled(p->value, scale, text));
@@ -132,13 +69,11 @@ static void add_peer(
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_add_object(a, peers);
-	struct files f = files_of(peer);
 	const struct tk_point *mine = tk_series_last(s), *theirs = tk_series_last(peer);
 	tk_set_series(site, o, peer, "../");
 	tk_set_flag(a, o, "same_device", peer->device == s->device);
 	tk_set_fmt(a, o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
 	        mine && theirs ? theirs->value / mine->value : 0.0);
-	tk_set_fmt(a, o, "files", "%s%s%s", peer->has_cold ? f.cold : "", peer->has_cold ? " " : "", f.hot);
 }
 
 /* The same problem on other backends and devices: neighbours, as the series are ordered by problem. */
@@ -205,14 +140,15 @@ static void set_trend(
 	tk_set_fmt(site->arena, page, "divisor", "%.17g", scale.divisor);
 }
 
-static int write_page(struct tk_site *site, const struct tk_site_series *s, const struct files *f, struct tk_error *err)
+static int write_page(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
-	char title[400];
+	char title[400], path[160];
 	const struct tk_point *last = tk_series_last(s);
 	struct tk_scale scale = tk_scale_for(last ? last->value : 0, s->row->unit);
 	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip(s->problem->title, 120), s->problem->title,
 	        (int)tk_utf8_clip(s->label, 60), s->label);
-	struct tk_value *page = tk_page_begin(site, f->page, title, TK_SECTION_KERNELS);
+	snprintf(path, sizeof path, "series/%s.html", s->file);
+	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
 	tk_set_series(site, tk_set_object(site->arena, page, "series"), s, "../");
 	set_facts(site, page, s);
 	set_trend(site, page, s, scale);
@@ -228,20 +164,14 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, cons
 	char revisions[160];
 	snprintf(revisions, sizeof revisions, "data/revisions-%lld.js", (long long)s->upstream->id);
 	tk_add_text(site->arena, scripts, revisions);
-	if (s->has_cold)
-		tk_add_text(site->arena, scripts, f->cold);
-	tk_add_text(site->arena, scripts, f->hot);
-	return tk_page_end(site, "series", f->page, err);
+	tk_data_add_files(site, scripts, s);
+	return tk_page_end(site, "series", path, err);
 }
 
 int tk_page_series_all(struct tk_site *site, struct tk_error *err)
 {
 	int status = 0;
 	for (size_t i = 0; !status && i < site->model.series_count; i++)
-		status = write_data(site, &site->model.series[i], err);
-	for (size_t i = 0; !status && i < site->model.series_count; i++) {
-		struct files f = files_of(&site->model.series[i]);
-		status = write_page(site, &site->model.series[i], &f, err);
-	}
+		status = write_page(site, &site->model.series[i], err);
 	return status;
 }

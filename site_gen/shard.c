@@ -6,13 +6,18 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/error.h"
+#include "site_gen/data.h"
 #include "site_gen/escape.h"
 #include "site_gen/format.h"
 #include "site_gen/links.h"
 #include "site_gen/model.h"
+#include "site_gen/roofs.h"
+#include "stats/summary.h"
 
 #define SUBJECT_BYTES 140
 #define REV_BYTES 40
+#define SAMPLES_SHOWN 100
 
 static void add_text(struct tk_buf *out, const char *text, size_t max)
 {
@@ -34,14 +39,14 @@ static void add_start(struct tk_buf *out, const char *id)
 	tk_buf_str(out, ",{");
 }
 
-/* The power of ten that leaves the smallest value five digits. */
-static int exponent_of(const struct tk_point *points, size_t count)
+/* The power of ten that leaves the smallest value so many digits: four (0.05 %) where a value is long past. */
+static int exponent_of(const struct tk_point *points, size_t count, int digits)
 {
 	double least = INFINITY;
 	for (size_t i = 0; i < count; i++)
 		if (points[i].value > 0)
 			least = fmin(least, points[i].value);
-	return isfinite(least) ? (int)floor(log10(least)) - 4 : 0;
+	return isfinite(least) ? (int)floor(log10(least)) + 1 - digits : 0;
 }
 
 static int64_t quantise(double v, double factor)
@@ -97,6 +102,16 @@ static int64_t time_of(const struct tk_point *p)
 	return p->as_of_s;
 }
 
+static int64_t run_of(const struct tk_point *p)
+{
+	return p->run_id;
+}
+
+static int64_t count_of(const struct tk_point *p)
+{
+	return p->n;
+}
+
 static void add_deltas(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count,
         int64_t (*of)(const struct tk_point *p))
 {
@@ -111,9 +126,58 @@ static void add_deltas(struct tk_buf *out, const char *name, const struct tk_poi
 	tk_buf_char(out, ']');
 }
 
-static void add_values(struct tk_buf *out, const struct tk_point *points, size_t count)
+static double lo_of(const struct tk_point *p)
 {
-	int exponent = exponent_of(points, count);
+	return p->lo;
+}
+
+static double hi_of(const struct tk_point *p)
+{
+	return p->hi;
+}
+
+static double min_of(const struct tk_point *p)
+{
+	return p->min;
+}
+
+static double q25_of(const struct tk_point *p)
+{
+	return p->q25;
+}
+
+static double q75_of(const struct tk_point *p)
+{
+	return p->q75;
+}
+
+static double p95_of(const struct tk_point *p)
+{
+	return p->p95;
+}
+
+/* How far it is from the median, in its steps; -1: unknown. A column of which nothing is known is left out. */
+static void add_distances(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count,
+        double factor, double (*of)(const struct tk_point *p))
+{
+	bool any = false;
+	for (size_t i = 0; i < count; i++)
+		any = any || isfinite(of(&points[i]));
+	if (!any)
+		return;
+	tk_buf_printf(out, ",\"%s\":[", name);
+	for (size_t i = 0; i < count; i++) {
+		double v = of(&points[i]);
+		if (i)
+			tk_buf_char(out, ',');
+		tk_buf_int(out, isfinite(v) ? llabs(quantise(v, factor) - quantise(points[i].value, factor)) : -1);
+	}
+	tk_buf_char(out, ']');
+}
+
+static void add_values(struct tk_buf *out, const struct tk_point *points, size_t count, bool recent)
+{
+	int exponent = exponent_of(points, count, recent ? 5 : 4);
 	double factor = pow(10, -exponent);
 	int64_t before = 0;
 	tk_buf_printf(out, "\"exp\":%d,\"value\":[", exponent);
@@ -124,32 +188,59 @@ static void add_values(struct tk_buf *out, const struct tk_point *points, size_t
 		tk_buf_int(out, v - before);
 		before = v;
 	}
-	for (int side = 0; side < 2; side++) {
-		tk_buf_str(out, side ? "],\"hi\":[" : "],\"lo\":[");
-		for (size_t i = 0; i < count; i++) {
-			if (i)
-				tk_buf_char(out, ',');
-			tk_buf_int(out, llabs(quantise(side ? points[i].hi : points[i].lo, factor) -
-			                        quantise(points[i].value, factor)));
-		}
-	}
 	tk_buf_char(out, ']');
+	add_distances(out, "lo", points, count, factor, lo_of);
+	add_distances(out, "hi", points, count, factor, hi_of);
+	add_distances(out, "p95", points, count, factor, p95_of);
+	if (!recent)
+		return;
+	add_distances(out, "min", points, count, factor, min_of);
+	add_distances(out, "q25", points, count, factor, q25_of);
+	add_distances(out, "q75", points, count, factor, q75_of);
+}
+
+/* The page knows when the nights were; a point of another time says so. */
+static bool is_of_its_night(const struct tk_model *m, const struct tk_point *points, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_night_row *night = tk_index_find(&m->nights_by_id, points[i].night_id);
+		if (!night || night->as_of_s != points[i].as_of_s)
+			return false;
+	}
+	return true;
 }
 
 void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s,
-        const struct tk_point *points, size_t count)
+        const struct tk_point *points, size_t count, bool recent)
 {
 	add_start(out, s->row->slug);
-	add_values(out, points, count);
-	add_deltas(out, "time", points, count, time_of);
+	add_values(out, points, count, recent);
 	add_deltas(out, "night", points, count, night_of);
+	if (!is_of_its_night(m, points, count))
+		add_deltas(out, "time", points, count, time_of);
+	if (recent) {
+		add_deltas(out, "run", points, count, run_of);
+		add_deltas(out, "n", points, count, count_of);
+	}
 	add_changes_of(out, "revision", points, count, revision_id, m, 0);
 	add_changes_of(out, "environment", points, count, environment_id, m, 0);
 	add_changes_of(out, "flags", points, count, flags_of, m, 0);
 	tk_buf_str(out, "});\n");
 }
 
-void tk_shard_about(struct tk_buf *out, const struct tk_site_series *s)
+/* The time that a problem would take at its roof, in the series' unit; NAN: no roof, or not a time. */
+static double time_at_roof(const struct tk_model *m, const struct tk_site_series *s)
+{
+	struct tk_roofs roofs;
+	if (strcmp(s->row->metric, "time") || strcmp(s->row->unit, "ns") || !(s->problem->flops > 0) ||
+	        !(s->problem->bytes > 0))
+		return NAN;
+	tk_roofs_of(m, s->device, &roofs);
+	double limit = tk_roofs_limit(&roofs, s->problem->dtype, s->problem->flops / s->problem->bytes);
+	return limit > 0 ? s->problem->flops / limit : NAN;
+}
+
+void tk_shard_about(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
 {
 	add_start(out, s->row->slug);
 	tk_buf_str(out, "\"title\":");
@@ -158,6 +249,8 @@ void tk_shard_about(struct tk_buf *out, const struct tk_site_series *s)
 	add_text(out, s->label, 80);
 	tk_buf_str(out, ",\"unit\":");
 	add_text(out, s->row->unit, 24);
+	tk_buf_str(out, ",\"roof\":");
+	tk_shard_number(out, time_at_roof(m, s));
 	tk_buf_printf(out, ",\"lower\":%s,\"changes\":[", strcmp(s->row->better, "lower") ? "false" : "true");
 	for (size_t i = 0; i < s->change_count; i++) {
 		const struct tk_change_point_row *c = s->changes[i];
@@ -170,6 +263,49 @@ void tk_shard_about(struct tk_buf *out, const struct tk_site_series *s)
 		tk_buf_char(out, '}');
 	}
 	tk_buf_str(out, "]});\n");
+}
+
+/* At most SAMPLES_SHOWN of them, evenly over their ranks, the smallest and the largest among them. */
+static void add_samples(struct tk_buf *out, double *samples, size_t count)
+{
+	size_t shown = count < SAMPLES_SHOWN ? count : SAMPLES_SHOWN;
+	tk_sort(samples, count);
+	int exponent = samples[0] > 0 ? (int)floor(log10(samples[0])) - 4 : 0;
+	double factor = pow(10, -exponent);
+	int64_t before = 0;
+	tk_buf_printf(out, "[%d", exponent);
+	for (size_t i = 0; i < shown; i++) {
+		int64_t v = quantise(samples[shown > 1 ? i * (count - 1) / (shown - 1) : 0], factor);
+		tk_buf_char(out, ',');
+		tk_buf_int(out, v - before);
+		before = v;
+	}
+	tk_buf_char(out, ']');
+}
+
+int tk_shard_samples(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s,
+        const struct tk_point *points, size_t count, struct tk_error *err)
+{
+	int status = 0;
+	bool any = false;
+	for (size_t i = 0; !status && i < count; i++) {
+		double *samples = NULL;
+		size_t n = 0;
+		status = tk_store_samples(m->store, points[i].run_id, s->row->id, &samples, &n, err);
+		if (!status && n > 1) {
+			if (!any) {
+				add_start(out, s->row->slug);
+				tk_buf_str(out, "\"samples\":{");
+			}
+			tk_buf_printf(out, "%s\"%lld\":", any ? "," : "", (long long)points[i].run_id);
+			add_samples(out, samples, n);
+			any = true;
+		}
+		free(samples);
+	}
+	if (any)
+		tk_buf_str(out, "}});\n");
+	return status;
 }
 
 void tk_shard_revisions(struct tk_buf *out, const struct tk_model *m, const struct tk_upstream_row *upstream)
@@ -187,16 +323,42 @@ void tk_shard_revisions(struct tk_buf *out, const struct tk_model *m, const stru
 		char link[TK_LINK_SIZE];
 		tk_buf_char(out, ',');
 		add_text(out, tk_link_commit(upstream->url, r->rev, link), TK_LINK_SIZE);
+		if (m->moves.revisions[i].file)
+			tk_buf_printf(out, ",\"revisions/%s.html\"", m->moves.revisions[i].file);
 		tk_buf_char(out, ']');
 		first = false;
 	}
 	tk_buf_str(out, "});\n");
+	/* which of all revisions are this upstream's, oldest first */
+	tk_buf_printf(out, "KD.add(\"data/revisions-%lld.js\",{\"ids\":[", (long long)upstream->id);
+	first = true;
+	for (size_t i = 0; i < m->revision_rows.count; i++) {
+		const struct tk_revision_row *r = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
+		if (r->upstream_id == upstream->id)
+			tk_buf_printf(out, first ? "%lld" : ",%lld", (long long)r->id), first = false;
+	}
+	tk_buf_str(out, "]});\n");
 }
 
+/* Ids and times of all nights as differences; pages by id, so far as there are any. */
 void tk_shard_nights(struct tk_buf *out, const struct tk_model *m)
 {
-	bool first = true;
+	int64_t before = 0;
 	add_start(out, "nights");
+	for (int column = 0; column < 2; column++) {
+		tk_buf_str(out, column ? "],\"time\":[" : "\"id\":[");
+		before = 0;
+		for (size_t i = 0; i < m->nights_by_id.count; i++) {
+			const struct tk_night_row *n = m->nights_by_id.entries[i].row;
+			int64_t v = column ? n->as_of_s : n->id;
+			if (i)
+				tk_buf_char(out, ',');
+			tk_buf_int(out, v - before);
+			before = v;
+		}
+	}
+	tk_buf_str(out, "],\"page\":{");
+	bool first = true;
 	for (size_t i = 0; i < m->night_count; i++) {
 		if (!m->nights[i].file)
 			continue;
@@ -204,7 +366,7 @@ void tk_shard_nights(struct tk_buf *out, const struct tk_model *m)
 		        (long long)m->nights[i].row->id, m->nights[i].file);
 		first = false;
 	}
-	tk_buf_str(out, "});\n");
+	tk_buf_str(out, "}});\n");
 }
 
 void tk_shard_environments(struct tk_buf *out, const struct tk_model *m)
@@ -225,18 +387,20 @@ void tk_shard_environments(struct tk_buf *out, const struct tk_model *m)
 	tk_buf_str(out, "});\n");
 }
 
-void tk_shard_manifest(struct tk_buf *out, const struct tk_model *m)
+void tk_shard_manifest(struct tk_buf *out, const struct tk_model *m, const struct tk_data *data)
 {
 	add_start(out, "manifest");
-	tk_buf_str(out, "\"format\":1,\"series\":[");
+	tk_buf_str(out, "\"format\":2,\"groups\":[");
+	for (size_t i = 0; i < data->group_count; i++) {
+		tk_buf_str(out, i ? ",\n" : "\n");
+		tk_data_files_json(out, data, i);
+	}
+	tk_buf_str(out, "],\"series\":[");
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		tk_buf_str(out, i ? ",\n{\"id\":" : "\n{\"id\":");
 		add_text(out, s->row->slug, 200);
-		tk_buf_printf(out, ",\"page\":\"series/%s.html\",\"data\":[", s->file);
-		if (s->has_cold)
-			tk_buf_printf(out, "\"data/%s.past.js\",", s->file);
-		tk_buf_printf(out, "\"data/%s.recent.js\"]}", s->file);
+		tk_buf_printf(out, ",\"page\":\"series/%s.html\",\"group\":%zu}", s->file, data->group_of[i]);
 	}
 	tk_buf_str(out, "]});\n");
 }

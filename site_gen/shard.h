@@ -1,26 +1,33 @@
 /* The data of the charts: classic scripts that call KD.add(id, {...}). docs/site.md describes the fields. */
 #ifndef TK_SITE_SHARD_H
 #define TK_SITE_SHARD_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;
+struct tk_data;
+struct tk_error;
 struct tk_model;
 struct tk_point;
 struct tk_site_series;
 struct tk_upstream_row;
 
-/* Values are integers of five significant digits times a power of ten, each the difference to the one before. */
+/* Values are integers of four significant digits times a power of ten, each the difference to the one before. `recent`:
+ * of five, with quartiles, smallest, number of samples and run. */
 void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s,
-        const struct tk_point *points, size_t count);
-/* Name, unit and change points of a series. */
-void tk_shard_about(struct tk_buf *out, const struct tk_site_series *s);
+        const struct tk_point *points, size_t count, bool recent);
+/* Name, unit, time at the roof and change points of a series. */
+void tk_shard_about(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s);
+/* The samples of these points, sorted, at most 100 each; nothing where they were dropped. */
+int tk_shard_samples(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s,
+        const struct tk_point *points, size_t count, struct tk_error *err);
 void tk_shard_revisions(struct tk_buf *out, const struct tk_model *m, const struct tk_upstream_row *upstream);
 void tk_shard_nights(struct tk_buf *out, const struct tk_model *m);
 void tk_shard_environments(struct tk_buf *out, const struct tk_model *m);
 
 /* Every series with its page and its files: for programs that read the site. */
-void tk_shard_manifest(struct tk_buf *out, const struct tk_model *m);
+void tk_shard_manifest(struct tk_buf *out, const struct tk_model *m, const struct tk_data *data);
 
 void tk_shard_number(struct tk_buf *out, double v); /* a JSON number; null where it is none */
 

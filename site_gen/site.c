@@ -29,6 +29,7 @@ static int digest_of(
 	/* the navigation, which every page repeats */
 	tk_hash_field(h, site->model.device_count ? site->model.devices[0].file : "");
 	tk_hash_field(h, site->model.series_count ? site->model.series[0].op_file : "");
+	tk_hash_field_i64(h, (int64_t)site->data.group_count);
 	for (size_t i = 0; i < site->model.upstream_rows.count; i++)
 		tk_hash_field(h, TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i)->url);
 	int status = tk_hash_tree(h, site->options->templates_dir, err);
@@ -64,7 +65,7 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 		status = put_shared(site, path, err);
 	}
 	if (!status) {
-		tk_shard_manifest(&site->page, m);
+		tk_shard_manifest(&site->page, m, &site->data);
 		status = put_shared(site, "data/manifest.js", err);
 	}
 	return status ? status : put_shared(site, ".nojekyll", err); /* GitHub Pages: publish as it is */
@@ -72,16 +73,19 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 
 static int render_all(struct tk_site *site, struct tk_error *err)
 {
-	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_page_series_all, tk_page_overview,
-	        tk_page_kernels, tk_page_rooflines, tk_page_list, tk_page_nights, tk_page_upstreams, tk_page_revisions,
-	        tk_page_machines, tk_page_environment, tk_page_alerts, tk_page_method, tk_page_compare, tk_page_api};
+	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_data_write, tk_page_series_all,
+	        tk_page_overview, tk_page_kernels, tk_page_rooflines, tk_page_list, tk_page_nights, tk_page_upstreams,
+	        tk_page_revisions, tk_page_machines, tk_page_environment, tk_page_alerts, tk_page_method,
+	        tk_page_compare, tk_page_api};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE];
 	int status = tk_assets_copy(
 	        site->out, site->options->templates_dir, site->options->assets_dir, &site->charts, assets, err);
 	if (status)
 		return status;
 	snprintf(site->version, sizeof site->version, "%.8s", assets);
-	status = digest_of(site, assets, digest, err);
+	status = tk_data_plan(&site->model, &site->data, err);
+	if (!status)
+		status = digest_of(site, assets, digest, err);
 	if (!status)
 		status = tk_reuse_plan(&site->model, site->out, digest, site->options->full, &site->reuse, err);
 	for (size_t i = 0; !status && i < sizeof pages / sizeof *pages; i++)
@@ -94,6 +98,7 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 static void site_free(struct tk_site *site)
 {
 	tk_reuse_free(&site->reuse);
+	tk_data_free(&site->data);
 	tk_output_free(site->out);
 	tk_templates_free(site->templates);
 	tk_arena_free(site->arena);

@@ -1,7 +1,9 @@
-// Any two contenders over the problems that both have: times with intervals, ratio, who wins. What is chosen is in the address.
+// Any two contenders over the problems that both have: times with intervals, ratio, who wins. Each at its newest night, an age, a night or a revision;
+// the history is loaded where it is needed. What is chosen is in the address.
 (function () {
   "use strict";
-  var data = KD.get("compare"), ages = [["newest night", 0], ["a week before", 7], ["a month before", 30]], SVG = "http://www.w3.org/2000/svg";
+  var data = KD.get("compare"), SVG = "http://www.w3.org/2000/svg", DAY = 86400;
+  var whens = [["newest night", "0"], ["a week before", "1"], ["a month before", "2"], ["a night \u2026", "night"], ["a revision \u2026", "rev"]];
   function id(name) { return document.getElementById(name); }
   function node(tag, text, name) {
     var e = document.createElement(tag);
@@ -10,19 +12,22 @@
     return e;
   }
   function key(c) { return c[0] + " @ " + c[1]; }
-  var keys = data.contenders.map(key), ops = data.problems.map(function (p) { return p[0]; }).filter(function (o, i, all) { return all.indexOf(o) === i; });
+  function distinct(list) { return list.filter(function (o, i, all) { return all.indexOf(o) === i; }); }
+  var keys = data.contenders.map(key), ops = distinct(data.problems.map(function (p) { return p[0]; })), types = distinct(data.problems.map(function (p) { return p[2]; })).sort();
 
-  function fill(select, list, values) {
-    list.forEach(function (text, i) {
-      var o = node("option", text);
-      o.value = values ? values[i] : text;
+  function fill(select, list) {
+    select.textContent = "";
+    list.forEach(function (item) {
+      var o = node("option", item[0]);
+      o.value = item[1];
       select.append(o);
     });
   }
+  function own(list) { return list.map(function (t) { return [t, t]; }); }
   // What has most problems in common stands there first.
   function usual() {
     var of = keys.map(function () { return {}; }), best = [0, Math.min(1, keys.length - 1), 0];
-    data.times.forEach(function (t) { if (t[3]) of[t[1]][t[0]] = 1; });
+    data.times.forEach(function (t) { if (t[5]) of[t[1]][t[0]] = 1; });
     for (var a = 0; a < keys.length && a < 60; a++) for (var b = a + 1; b < keys.length && b < 60; b++) {
       var n = Object.keys(of[a]).filter(function (p) { return of[b][p]; }).length;
       if (n > best[2]) best = [a, b, n];
@@ -38,19 +43,69 @@
     return (ns / unit[0]).toPrecision(4) + " " + unit[1];
   }
   function ratio(r) { return (r >= 100 ? r.toFixed(0) : r.toFixed(2)) + "\u00d7"; }
+  function day(t) { return new Date(t * 1000).toISOString().slice(0, 10); }
+
+  // ---- the history of a side, only where it is asked for
+  function nightsOf() {
+    var n = KD.get("nights"), v = 0, days = {};
+    (n.time || []).forEach(function (d) { v += d; days[day(v)] = 1; });
+    return Object.keys(days).sort().reverse();
+  }
+  function entries(contender) { return data.times.filter(function (t) { return t[1] === contender; }); }
+  function filesOf(side) {
+    var contender = keys.indexOf(id(side).value), when = id(side + "-age").value, at = id(side + "-at").value, year = when === "night" ? +at.slice(0, 4) : 0, files = {};
+    if (when === "rev") files[data.contenders[contender][2]] = 1;
+    else if (when !== "night") return [];
+    entries(contender).forEach(function (t) { data.groups[t[3]].forEach(function (f) { if (!f[0] || !year || f[0] === year) files[f[1]] = 1; }); });
+    return Object.keys(files);
+  }
+  // The point of a night: the newest of that day; of a revision: the newest that was measured with it.
+  function pointOf(t, side) {
+    var when = id(side + "-age").value, at = id(side + "-at").value, s = KD.series(t[2]), found = null;
+    if (!s) return 0;
+    var revisions = KD.get("revisions");
+    s.points.forEach(function (p) {
+      var r = when === "rev" ? revisions[p.revision] : null;
+      if (when === "rev" ? r && r[0] === at : day(p.time) === at) found = p;
+    });
+    return found ? [found.value, found.lo, found.hi] : 0;
+  }
+  function valueOf(t, side) {
+    var when = id(side + "-age").value;
+    return when === "night" || when === "rev" ? pointOf(t, side) : t[5 + +when];
+  }
+  // The second choice of a side: which night, or which revision of its upstream.
+  function fillAt(side, then) {
+    var when = id(side + "-age").value, select = id(side + "-at"), wanted = select.value || KS.get(side + "-at");
+    select.hidden = when !== "night" && when !== "rev";
+    function set(list) {
+      fill(select, list);
+      if (list.some(function (o) { return o[1] === wanted; })) select.value = wanted;
+      then();
+    }
+    if (select.hidden) return then();
+    if (when === "night") return set(own(nightsOf()));
+    KD.load([data.contenders[keys.indexOf(id(side).value)][2]], function () {
+      var all = KD.get("revisions"), ids = KD.get(data.contenders[keys.indexOf(id(side).value)][2]).ids || [];
+      set(ids.slice(-500).reverse().map(function (k) { return [all[k][0].slice(0, 12) + " " + all[k][1].slice(0, 60), all[k][0]]; }));
+    });
+  }
 
   function sides() {
-    var a = keys.indexOf(id("a").value), b = keys.indexOf(id("b").value), ia = +id("a-age").value, ib = +id("b-age").value, op = id("op").value, at = {};
+    var a = keys.indexOf(id("a").value), b = keys.indexOf(id("b").value), op = id("op").value, type = id("type").value, at = {};
     data.times.forEach(function (t) {
-      if (op && data.problems[t[0]][0] !== op) return;
+      var p = data.problems[t[0]];
+      if ((op && p[0] !== op) || (type && p[2] !== type) || (t[1] !== a && t[1] !== b)) return;
       var o = at[t[0]] = at[t[0]] || {};
-      if (t[1] === a && t[3 + ia]) { o.a = t[3 + ia]; o.fileA = t[2]; }
-      if (t[1] === b && t[3 + ib]) { o.b = t[3 + ib]; o.fileB = t[2]; }
+      if (t[1] === a) { o.a = valueOf(t, "a"); o.fileA = t[4] || t[2]; }
+      if (t[1] === b) { o.b = valueOf(t, "b"); o.fileB = t[4] || t[2]; }
     });
-    return Object.keys(at).filter(function (p) { return at[p].a && at[p].b; }).map(function (p) {
+    var rows = Object.keys(at).filter(function (p) { return at[p].a && at[p].b; }).map(function (p) {
       var o = at[p];
       return { problem: data.problems[p], a: o.a, b: o.b, fileA: o.fileA, fileB: o.fileB, r: o.b[0] / o.a[0], lo: o.b[1] / o.a[2], hi: o.b[2] / o.a[1] };
     });
+    if (id("sort").value === "gain") rows.sort(function (x, y) { return y.r - x.r; });
+    return rows;
   }
   // To the left of the middle the first side is slower, to the right faster; the thin line is the interval of the ratio.
   function bar(row, most) {
@@ -75,18 +130,35 @@
   }
   // The device is said where the two differ in it.
   function name(side) {
-    var age = id(side + "-age"), c = data.contenders[keys.indexOf(id(side).value)], other = data.contenders[keys.indexOf(id(side === "a" ? "b" : "a").value)];
-    return (c[1] === other[1] ? c[0] : key(c)) + (+age.value ? ", " + age.options[age.selectedIndex].text : "");
+    var when = id(side + "-age"), c = data.contenders[keys.indexOf(id(side).value)], other = data.contenders[keys.indexOf(id(side === "a" ? "b" : "a").value)], at = id(side + "-at").value;
+    return (c[1] === other[1] ? c[0] : key(c)) + (when.value === "night" ? ", " + at : when.value === "rev" ? ", " + at.slice(0, 12) : +when.value ? ", " + when.options[when.selectedIndex].text : "");
+  }
+  function count(rows) {
+    var wins = rows.filter(function (r) { return r.lo > 1; }).length, losses = rows.filter(function (r) { return r.hi < 1; }).length;
+    return { wins: wins, losses: losses, even: rows.length - wins - losses, mean: Math.exp(rows.reduce(function (s, r) { return s + Math.log(r.r); }, 0) / rows.length) };
+  }
+  // Which of the two for which kernel and type.
+  function summary(rows) {
+    var groups = distinct(rows.map(function (r) { return r.problem[0] + " " + r.problem[2]; })), body = id("summary-rows");
+    body.textContent = "";
+    id("summary").hidden = groups.length < 2;
+    groups.forEach(function (g) {
+      var c = count(rows.filter(function (r) { return r.problem[0] + " " + r.problem[2] === g; })), tr = node("tr", ""), th = node("th", g);
+      th.scope = "row";
+      tr.append(th, node("td", ratio(c.mean), "num"), node("td", String(c.wins), "num"), node("td", String(c.losses), "num"), node("td", String(c.even), "num"),
+        node("td", c.wins + c.losses === 0 ? "no difference" : c.mean > 1 ? name("a") : name("b")));
+      body.append(tr);
+    });
+    id("summary-a").textContent = name("a") + " faster";
+    id("summary-b").textContent = name("b") + " faster";
   }
   function draw() {
-    var rows = sides(), most = Math.max.apply(null, [Math.log(1.1)].concat(rows.map(function (r) { return Math.abs(Math.log(r.r)); })));
-    var wins = rows.filter(function (r) { return r.lo > 1; }).length, losses = rows.filter(function (r) { return r.hi < 1; }).length;
-    var mean = Math.exp(rows.reduce(function (s, r) { return s + Math.log(r.r); }, 0) / rows.length);
-    ["a", "b", "a-age", "b-age", "op"].forEach(function (k) { KS.set(k, id(k).value === "0" ? "" : id(k).value); });
+    var rows = sides(), most = Math.max.apply(null, [Math.log(1.1)].concat(rows.map(function (r) { return Math.abs(Math.log(r.r)); }))), c = count(rows);
+    ["a", "b", "a-age", "b-age", "a-at", "b-at", "op", "type", "sort"].forEach(function (k) { var e = id(k); KS.set(k, e.hidden || e.value === "0" ? "" : e.value); });
     id("head-a").textContent = name("a");
     id("head-b").textContent = name("b");
-    id("verdict").textContent = !rows.length ? "They have no problem in common." : name("b") + " takes " + ratio(mean) + " the time of " + name("a") + " (geometric mean of " + rows.length +
-      (rows.length > 1 ? " problems). " : " problem). ") + name("a") + " is faster in " + wins + ", " + name("b") + " in " + losses + (rows.length - wins - losses ? ", within the intervals in " + (rows.length - wins - losses) : "") + ".";
+    id("verdict").textContent = !rows.length ? "They have no problem in common" + (id("a-at").hidden && id("b-at").hidden ? "." : " at these times.") : name("b") + " takes " + ratio(c.mean) + " the time of " + name("a") + " (geometric mean of " + rows.length +
+      (rows.length > 1 ? " problems). " : " problem). ") + name("a") + " is faster in " + c.wins + ", " + name("b") + " in " + c.losses + (c.even ? ", within the intervals in " + c.even : "") + ".";
     id("rows").textContent = "";
     rows.forEach(function (r) {
       var tr = node("tr", ""), th = node("th", r.problem[1]), who = node("td", "");
@@ -95,30 +167,42 @@
       tr.append(th, cell(r.a, r.fileA), cell(r.b, r.fileB), node("td", ratio(r.r), "num"), who);
       id("rows").append(tr);
     });
+    summary(rows);
     id("compare").hidden = !rows.length;
     id("compare").dataset.ready = String(rows.length);
   }
+  function load() {
+    id("compare").dataset.ready = "";
+    fillAt("a", function () { fillAt("b", function () { KD.load(filesOf("a").concat(filesOf("b")), draw); }); });
+  }
   function restore() {
     if (!keys.length) return;
-    var first = usual(), indices = ages.map(function (a, i) { return String(i); });
+    var first = usual(), values = whens.map(function (w) { return w[1]; });
     id("a").value = chosen("a", keys[first[0]], keys);
     id("b").value = chosen("b", keys[first[1]], keys);
-    id("a-age").value = chosen("a-age", "0", indices);
-    id("b-age").value = chosen("b-age", "0", indices);
+    id("a-age").value = chosen("a-age", "0", values);
+    id("b-age").value = chosen("b-age", "0", values);
     id("op").value = chosen("op", "", ops);
-    draw();
+    id("type").value = chosen("type", "", types);
+    id("sort").value = chosen("sort", "0", ["gain"]);
+    ["a-at", "b-at"].forEach(function (k) { fill(id(k), []); });
+    load();
   }
   ["a", "b"].forEach(function (k) {
-    fill(id(k), keys);
-    fill(id(k + "-age"), ages.map(function (a) { return a[0]; }), ages.map(function (a, i) { return i; }));
+    fill(id(k), own(keys));
+    fill(id(k + "-age"), whens);
   });
-  fill(id("op"), ["all kernels"].concat(ops), [""].concat(ops));
+  fill(id("op"), [["all kernels", ""]].concat(own(ops)));
+  fill(id("type"), [["all types", ""]].concat(own(types)));
   id("sides").hidden = false;
-  id("sides").addEventListener("change", draw);
+  id("sides").addEventListener("change", load);
   id("swap").addEventListener("click", function () {
-    ["", "-age"].forEach(function (end) { var v = id("a" + end).value; id("a" + end).value = id("b" + end).value; id("b" + end).value = v; });
-    draw();
+    var ends = ["", "-age"], at = [id("a-at").value, id("b-at").value];
+    ends.forEach(function (end) { var v = id("a" + end).value; id("a" + end).value = id("b" + end).value; id("b" + end).value = v; });
+    ["a-at", "b-at"].forEach(function (k, i) { fill(id(k), own([at[1 - i]])); id(k).value = at[1 - i]; });
+    load();
   });
+  KK.add("s", "swap the sides", function () { id("swap").click(); });
   KS.on(restore);
   restore();
 })();

@@ -90,8 +90,8 @@ static int put_problem(struct maker *m, size_t i, struct tk_error *err)
 	int status;
 
 	if (i % 3 == 0)
-		snprintf(text, sizeof text, "attention:b=%zu,h=16,sq=%d,d=%d,dtype=%s,causal=%zu", 1 + i % 8,
-		        128 << (i / 3 % 6), 64 << (i / 2 % 2), dtypes[1 + i / 3 % 2], i / 6 % 2);
+		snprintf(text, sizeof text, "attention:b=%zu,h=%zu,sq=%d,d=%d,dtype=%s,causal=%zu", 1 + i % 8,
+		        8 + i / 3, 128 << (i / 3 % 6), 64 << (i / 2 % 2), dtypes[1 + i / 3 % 2], i / 6 % 2);
 	else
 		snprintf(text, sizeof text, "gemm:m=%zu,n=%d,k=%d,a=%s,tb=%c", 64 * (1 + i), 256 << (i % 5),
 		        512 << (i % 4), dtypes[i % 2], i % 2 ? 't' : 'n');

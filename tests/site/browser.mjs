@@ -38,7 +38,7 @@ function pages() {
 // One of each kind, and the pages of the hostile names.
 function samples() {
   const all = pages(), hostile = all.filter(f => /script|onmouseover/.test(f));
-  return ['index.html', 'lists/index.html', 'environment.html', 'upstreams/index.html', 'upstreams/openblas.html', SERIES, 'kernels/gemm.html', 'compare.html', 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
+  return ['index.html', 'lists/index.html', 'environment.html', 'upstreams/index.html', 'upstreams/openblas.html', SERIES, 'kernels/gemm.html', 'kernels/attention.html', 'compare.html', SERIES + '#night=1795136517', 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
     all.filter(f => /^nights\/\d.*epyc/.test(f)).at(-1), all.filter(f => /^revisions\/openblas-/.test(f)).at(-1), ...hostile];
 }
 
@@ -47,7 +47,7 @@ const tests = {
     const { context, page } = await open({});
     for (const path of pages()) {
       await visit(page, path);
-      const state = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth > innerWidth, h1: document.querySelectorAll('h1').length, chart: document.getElementById('chart')?.dataset.ready, canvas: !!document.querySelector('canvas') }));
+      const state = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth > innerWidth, h1: document.querySelectorAll('h1').length, chart: document.getElementById('chart')?.dataset.ready, canvas: !!document.querySelector('#canvas') }));
       assert.equal(state.h1, 1, `${path}: one h1`);
       assert.ok(!state.wide, `${path}: scrolls sideways`);
       assert.ok(!state.canvas || state.chart, `${path}: its chart was not drawn`);
@@ -72,11 +72,12 @@ const tests = {
     await page.click('[data-mode="pct"]');
     await page.click('#peers li button');
     await page.waitForFunction(() => document.getElementById('chart').dataset.ready === '2 pct');
+    assert.equal(await page.getAttribute('[data-mode="pct"]', 'aria-pressed'), 'true');
     await page.focus('#canvas');
     await page.keyboard.press('End');
     await page.keyboard.press('ArrowLeft');
     const picked = await page.textContent('#picked'), hash = await page.evaluate(() => location.hash);
-    assert.match(picked, /2026-11-19 01:\d\d · .*µs, interval .* to the night before · [0-9a-f]{12}/);
+    assert.match(picked, /Night of 2026-11-19 01:\d\d.*Median.*µs.* to the night before.*Interval.*Quartiles.*Commit[0-9a-f]{12}/);
     assert.match(hash, /range=30/);
     await visit(page, SERIES + hash);
     await page.waitForFunction(() => document.getElementById('chart').dataset.ready === '2 pct');
@@ -102,6 +103,61 @@ const tests = {
     const links = found.filter(Boolean);
     assert.ok(links.length > 0 && links.length < 4, `a new commit every third night: ${found}`);
     for (const link of links) assert.match(link, /^https:\/\/github\.com\/OpenMathLib\/OpenBLAS\/compare\/[0-9a-f]{40}\.\.\.[0-9a-f]{40}$/);
+    await context.close();
+  },
+  async 'a pinned night shows its samples beside those of the night before, its run, and may be the baseline'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES);
+    await page.focus('#canvas');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(await page.getAttribute('#picked', 'data-samples'), '2');
+    const sets = await page.evaluate(() => Chart.getChart(document.querySelector('.ecdf canvas')).data.datasets.map(s => [s.data.length, s.data.at(-1).y]));
+    assert.deepEqual(sets, [[41, 100], [41, 100]]);
+    assert.match(await page.textContent('#picked'), /tracker show \d+/);
+    assert.ok(await page.getAttribute('#picked a[href*="nights/"]', 'href'));
+    assert.ok(await page.getAttribute('#picked a[href*="revisions/"]', 'href'));
+    await page.click('#picked button:text("Use as baseline")');
+    const last = await page.evaluate(() => Chart.getChart('canvas').data.datasets[0].data.at(-1).y);
+    assert.ok(last > 8.5 && last < 10.5, `${last} % of the night before`);
+    assert.match(await page.evaluate(() => location.hash), /mode=base/);
+    await page.click('#picked button:text("Earlier")');
+    assert.match(await page.textContent('#picked h3'), /2026-11-18/);
+    await page.click('#picked button:text("Close")');
+    assert.ok(await page.isHidden('#picked'));
+    await context.close();
+  },
+  async 'log axis, share of the roof, other quantities and hidden lines are in the address'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES);
+    await page.click('[data-mode="roof"]');
+    const share = await page.evaluate(() => Chart.getChart('canvas').data.datasets[0].data.at(-1).y);
+    assert.ok(share > 70 && share < 80, `${share} % of the roof`); // 2.147 GFLOP in 978 us of 2900 GFLOP/s
+    await page.click('#log');
+    assert.equal(await page.evaluate(() => Chart.getChart('canvas').scales.y.type), 'logarithmic');
+    await page.click('[data-mode="abs"]');
+    const median = await page.evaluate(() => Chart.getChart('canvas').data.datasets[0].data.at(-1).y);
+    await page.selectOption('#show', 'p95');
+    const p95 = await page.evaluate(() => Chart.getChart('canvas').data.datasets[0].data.at(-1).y);
+    assert.ok(Math.abs(p95 / median - 1.02) < 0.001);
+    await page.click('#peers li button');
+    await page.evaluate(() => { const c = Chart.getChart('canvas'); c.options.plugins.legend.onClick({}, c.legend.legendItems[0]); });
+    const hash = await page.evaluate(() => location.hash);
+    for (const part of ['axis=log', 'show=p95', 'hide=']) assert.ok(hash.includes(part), `${hash} has no ${part}`);
+    await visit(page, SERIES + hash);
+    const state = await page.evaluate(() => { const c = Chart.getChart('canvas'); return [c.scales.y.type, c.isDatasetVisible(0), c.isDatasetVisible(1), document.getElementById('show').value]; });
+    assert.deepEqual(state, ['logarithmic', false, true, 'p95']);
+    await context.close();
+  },
+  async 'the rows of the table and the points of the chart are linked'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES);
+    await page.hover('table.nights tbody tr:nth-child(3)');
+    const active = await page.evaluate(() => Chart.getChart('canvas').getActiveElements().map(a => a.index));
+    assert.deepEqual(active, [97]);
+    const box = await page.locator('#canvas').boundingBox();
+    await page.mouse.move(box.x + box.width - 20, box.y + 100);
+    await page.waitForSelector('table.nights tr.linked');
     await context.close();
   },
   async 'dragging zooms'() {
@@ -172,6 +228,24 @@ const tests = {
     assert.equal(await text(), before);
     await page.selectOption('#b', 'cublas @ h200-node-1/h200-0');
     assert.match(await text(), /no problem in common/);
+    // two revisions of one backend, then two nights
+    await page.selectOption('#b', 'openblas (openblas) @ epyc-lab/cpu');
+    await page.selectOption('#a-age', 'rev');
+    await page.waitForFunction(() => document.getElementById('a-at').options.length === 34);
+    const revisions = await page.evaluate(() => [...document.getElementById('a-at').options].map(o => o.value));
+    await page.selectOption('#a-at', revisions[1]);
+    await page.waitForFunction(rev => document.getElementById('verdict').textContent.includes(rev), revisions[1].slice(0, 12));
+    const moved = () => page.evaluate(() => [...document.querySelectorAll('#rows tr')].map(tr => tr.textContent).find(t => t.includes('1024x1024x1024')));
+    assert.match(await moved(), /1\.(09|10)×/, 'the newest night against the revision before');
+    await page.selectOption('#a-age', 'night');
+    await page.selectOption('#a-at', '2026-11-10');
+    await page.selectOption('#b-age', 'night');
+    await page.selectOption('#b-at', '2026-10-20');
+    await page.waitForFunction(() => document.getElementById('verdict').textContent.includes('2026-10-20'));
+    assert.match(await moved(), /1\.0[67]×/, 'before and after the change of the environment');
+    const nights = await page.evaluate(() => location.hash), said = await text();
+    await visit(page, 'compare.html' + nights);
+    await page.waitForFunction(said => document.getElementById('verdict').textContent === said, said);
     assert.deepEqual(page.errors, []);
     await context.close();
   },
@@ -211,7 +285,22 @@ const tests = {
     assert.equal(await page.locator('.group').count(), 0, 'the overview lists no series');
     await page.locator('table.matrix tbody tr', { hasText: 'h200-node-1' }).locator('td a').first().click();
     await page.waitForURL(/lists\/index\.html/);
-    assert.equal(await page.textContent('#filter-count'), '8 of 41');
+    assert.equal(await page.textContent('#filter-count'), '8 of 59');
+    await context.close();
+  },
+  async 'a kernel page has a map of who is best where, and the rate over the size'() {
+    const { context, page } = await open({});
+    await visit(page, 'kernels/attention.html');
+    const map = await page.evaluate(() => { const t = document.querySelector('table.map'); return { head: [...t.querySelectorAll('thead th')].map(e => e.textContent.trim()),
+      rows: [...t.querySelectorAll('tbody tr')].map(tr => [...tr.children].map(e => e.textContent.trim())), caption: t.caption.textContent }; });
+    assert.deepEqual(map.head, ['Sequence \\ Batch', '1', '2', '4']);
+    assert.equal(map.rows.length, 3);
+    assert.match(map.rows[0][1], /^cutlass · 128x256x64 1\.\d\d×$/, 'short ones: the smaller fixed cost wins');
+    assert.match(map.rows[2][3], /^flash-attention 1\.\d\d×$/);
+    assert.match(map.caption, /d=128/);
+    const charts = await page.evaluate(() => [...document.querySelectorAll('.scaling canvas')].map(c => Chart.getChart(c).data.datasets.map(d => [d.label, d.data.length])));
+    assert.deepEqual(charts, [[['cpu', 3], ['openblas (openblas)', 3]], [['cutlass · 128x256x64', 3], ['flash-attention', 3]]]);
+    assert.deepEqual(page.errors, []);
     await context.close();
   },
   async '"?" lists the keys of a page'() {
@@ -237,7 +326,7 @@ const tests = {
     await page.locator('tbody tr', { has: page.locator('.text-bad') }).first().locator('.rev a').click();
     await page.waitForURL(/revisions\/openblas-/);
     const row = await page.textContent('table.moves tbody tr');
-    assert.match(row, /attention f32 B1 H16 S8192.*\+5\.0.*slower/);
+    assert.match(row, /attention f32 B1 H16 S8192.*\+5\.\d.*slower/);
     assert.match(await page.getAttribute('.title a[href*="compare"]', 'href'), /^https:\/\/github\.com\/OpenMathLib\/OpenBLAS\/compare\//);
     await visit(page, 'environment.html');
     const change = await page.textContent('.timeline li');

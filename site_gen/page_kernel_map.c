@@ -1,0 +1,177 @@
+/* The maps of a kernel page: which backend is best at each point of a sweep, and by how much, as coloured tables. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "site_gen/axes.h"
+#include "site_gen/page.h"
+
+#define MAPS_MAX 12
+#define COLUMNS_MAX 16
+#define ROWS_MAX 32
+#define CELLS_MIN 4
+#define COLOURS 4 /* backends that have a colour of their own */
+
+struct cell {
+	struct tk_axes at;
+	const struct tk_site_series *best;
+	double lead; /* the time of the second over that of the best; NAN: nobody else */
+	int colour;  /* of the best; COLOURS: none */
+};
+
+static int cell_order(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+	int d = strcmp(x->at.rest, y->at.rest);
+	if (d)
+		return d;
+	if (x->at.row_order != y->at.row_order)
+		return x->at.row_order < y->at.row_order ? -1 : 1;
+	return x->at.column_order < y->at.column_order ? -1 : x->at.column_order > y->at.column_order;
+}
+
+static bool is_in(const struct tk_site_series *s, const char *op, const struct tk_site_device *device)
+{
+	return s->device == device && tk_series_is_ranked(s) && !strcmp(s->problem->op, op) && !s->failure &&
+	       tk_series_last(s) && tk_series_last(s)->value > 0;
+}
+
+static void take(struct cell *cell, const struct tk_site_series *s)
+{
+	double value = tk_series_last(s)->value, best = cell->best ? tk_series_last(cell->best)->value : NAN;
+	if (!cell->best) {
+		cell->best = s;
+		cell->lead = NAN;
+	} else if (value < best) {
+		cell->lead = best / value;
+		cell->best = s;
+	} else if (!(value / best > cell->lead)) {
+		cell->lead = value / best;
+	}
+}
+
+static int colour_of(const char *const *variants, size_t count, const char *variant)
+{
+	for (size_t i = 0; i < count && i < COLOURS; i++)
+		if (!strcmp(variants[i], variant))
+			return (int)i;
+	return COLOURS;
+}
+
+static size_t collect(const struct tk_model *m, const char *op, const struct tk_site_device *device, struct cell *cells)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < m->series_count; i++) {
+		const struct tk_site_series *s = &m->series[i];
+		struct tk_axes at;
+		if (!is_in(s, op, device) || !tk_axes_of(s->problem, &at))
+			continue;
+		if (!count || cells[count - 1].best->problem != s->problem)
+			cells[count++] = (struct cell){.at = at};
+		take(&cells[count - 1], s);
+	}
+	return count;
+}
+
+struct grid {
+	double rows[ROWS_MAX], columns[COLUMNS_MAX];
+	size_t row_count, column_count;
+	bool fits;
+};
+
+static size_t place(double *list, size_t *count, size_t max, double v, bool *fits)
+{
+	size_t i = 0;
+	while (i < *count && list[i] != v)
+		i++;
+	if (i == *count && i < max)
+		list[(*count)++] = v;
+	*fits = *fits && i < max;
+	return i;
+}
+
+static int number_order(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+static struct grid grid_of(const struct cell *cells, size_t count)
+{
+	struct grid g = {.fits = true};
+	for (size_t i = 0; i < count; i++) {
+		place(g.rows, &g.row_count, ROWS_MAX, cells[i].at.row_order, &g.fits);
+		place(g.columns, &g.column_count, COLUMNS_MAX, cells[i].at.column_order, &g.fits);
+	}
+	qsort(g.rows, g.row_count, sizeof *g.rows, number_order);
+	qsort(g.columns, g.column_count, sizeof *g.columns, number_order);
+	g.fits = g.fits && count >= CELLS_MIN && g.row_count > 1 && count * 3 >= g.row_count * g.column_count;
+	return g;
+}
+
+static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c)
+{
+	struct tk_arena *a = site->arena;
+	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
+	tk_set_flag(a, o, "any", true);
+	tk_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
+	tk_set_clipped(site, o, "best", c->best->variant, 40);
+	tk_set_fmt(a, o, "lead", isfinite(c->lead) ? "%.2f×" : "alone", c->lead);
+	tk_set_fmt(a, o, "class", "map-%d-%d", c->colour, level);
+}
+
+static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells, size_t count,
+        const struct grid *g, const char *op)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *o = tk_add_object(a, maps);
+	tk_set_clipped(site, o, "rest", cells->at.rest, 200);
+	tk_set(a, o, "row_name", tk_axes_names(op)->row);
+	tk_set(a, o, "column_name", tk_axes_names(op)->column);
+	struct tk_value *heads = tk_set_list(a, o, "columns"), *rows = tk_set_list(a, o, "rows");
+	for (size_t c = 0; c < g->column_count; c++)
+		tk_set_fmt(a, tk_add_object(a, heads), "column", "%.0f", g->columns[c]);
+	size_t next = 0; /* cells are sorted by row, then column */
+	for (size_t r = 0; r < g->row_count; r++) {
+		struct tk_value *row = tk_add_object(a, rows), *list = tk_set_list(a, row, "cells");
+		tk_set(a, row, "row", next < count ? cells[next].at.row : "");
+		for (size_t c = 0; c < g->column_count; c++) {
+			struct tk_value *cell = tk_add_object(a, list);
+			bool here = next < count && cells[next].at.row_order == g->rows[r] &&
+			            cells[next].at.column_order == g->columns[c];
+			tk_set_flag(a, cell, "any", false);
+			if (here)
+				set_cell(site, cell, &cells[next]);
+			while (here && next < count && cells[next].at.row_order == g->rows[r] &&
+			        cells[next].at.column_order == g->columns[c])
+				next++;
+		}
+	}
+}
+
+int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,
+        const char *const *variants, size_t variant_count, struct tk_error *err)
+{
+	struct tk_value *maps = tk_set_list(site->arena, o, "maps");
+	struct cell *cells = malloc((site->model.series_count + 1) * sizeof *cells);
+	if (!cells)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	size_t count = variant_count > 1 ? collect(&site->model, op, device, cells) : 0, made = 0;
+	for (size_t i = 0; i < count; i++)
+		cells[i].colour = colour_of(variants, variant_count, cells[i].best->variant);
+	if (count)
+		qsort(cells, count, sizeof *cells, cell_order);
+	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
+		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest); end++)
+			;
+		struct grid g = grid_of(cells + first, end - first);
+		if (g.fits) {
+			add_map(site, maps, cells + first, end - first, &g, op);
+			made++;
+		}
+	}
+	free(cells);
+	return 0;
+}

@@ -1,0 +1,106 @@
+// How the rate of every backend goes with the size of the problem: one chart for each sweep, read from the table that follows. A pointer over one chart
+// shows the same size on all of a section.
+(function () {
+  "use strict";
+  var colours = ["--c1", "--c2", "--c3", "--c4", "--text"], shapes = ["circle", "triangle", "rect", "rectRot", "star"], CHARTS = 6, all = [];
+  function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+  var whiskers = { id: "whiskers", afterDatasetsDraw: function (chart) {
+    var ctx = chart.ctx, y = chart.scales.y;
+    chart.data.datasets.forEach(function (set, i) {
+      if (!chart.isDatasetVisible(i)) return;
+      ctx.strokeStyle = set.borderColor;
+      chart.getDatasetMeta(i).data.forEach(function (e, k) {
+        var p = set.data[k], a = y.getPixelForValue(p.lo), b = y.getPixelForValue(p.hi);
+        if (Math.abs(a - b) < 6) return; // within the mark
+        ctx.beginPath();
+        ctx.moveTo(e.x, a); ctx.lineTo(e.x, b);
+        ctx.moveTo(e.x - 3, a); ctx.lineTo(e.x + 3, a);
+        ctx.moveTo(e.x - 3, b); ctx.lineTo(e.x + 3, b);
+        ctx.stroke();
+      });
+    });
+  } };
+  // sweeps of one section: name -> backend -> points
+  function read(section) {
+    var heads = Array.prototype.map.call(section.querySelectorAll("table.compare thead th.num"), function (th) { return th.textContent.trim(); }), sweeps = {};
+    section.querySelectorAll("table.compare tbody tr[data-x]").forEach(function (tr) {
+      var sweep = sweeps[tr.dataset.sweep] = sweeps[tr.dataset.sweep] || {};
+      tr.querySelectorAll("td").forEach(function (td, i) {
+        var v = (td.dataset.rate || "").split(" ").map(Number);
+        if (v.length === 3 && v[0] > 0) (sweep[heads[i]] = sweep[heads[i]] || []).push({ x: +tr.dataset.x, y: v[0], lo: v[1], hi: v[2], title: tr.querySelector("th").firstChild.textContent.trim() });
+      });
+    });
+    return { heads: heads, sweeps: sweeps };
+  }
+  function sizes(sweep) {
+    var seen = {};
+    Object.keys(sweep).forEach(function (b) { sweep[b].forEach(function (p) { seen[p.x] = 1; }); });
+    return Object.keys(seen).map(Number).sort(function (a, b) { return a - b; });
+  }
+  // Several batches have one length: the fastest of them.
+  function best(points) {
+    var at = {};
+    points.forEach(function (p) { if (!at[p.x] || at[p.x].y < p.y) at[p.x] = p; });
+    return Object.keys(at).map(function (x) { return at[x]; }).sort(function (a, b) { return a.x - b.x; });
+  }
+  function options(x, name, most, link) {
+    var text = css("--muted"), grid = css("--line"), big = most > 3000, by = big ? 1000 : 1;
+    return { animation: false, parsing: false, responsive: true, maintainAspectRatio: false, interaction: { mode: "x", intersect: false }, onHover: link,
+      scales: {
+        x: { type: "logarithmic", min: x[0] / 1.15, max: x[x.length - 1] * 1.15, grid: { color: grid }, title: { display: true, text: name, color: text },
+          afterBuildTicks: function (axis) { axis.ticks = x.filter(function (v, i) { return !i || v / x[i - 1] > 1.2 || x.length < 7; }).map(function (v) { return { value: v }; }); },
+          ticks: { color: text, maxRotation: 0, autoSkip: true, callback: function (v) { return String(Math.round(v)); } } },
+        y: { beginAtZero: true, grid: { color: grid }, border: { display: false }, title: { display: true, text: big ? "TFLOP/s" : "GFLOP/s", color: text },
+          ticks: { color: text, maxTicksLimit: 6, callback: function (v) { return +(v / by).toPrecision(3); } } } },
+      plugins: { legend: { labels: { color: css("--text"), usePointStyle: true, boxHeight: 7 } },
+        tooltip: { backgroundColor: css("--card"), titleColor: css("--text"), bodyColor: css("--text"), borderColor: css("--strong-line"), borderWidth: 1, padding: 10, usePointStyle: true,
+          callbacks: { title: function (items) { return items.length ? items[0].raw.title : ""; }, label: function (i) { return i.dataset.label + ": " + (i.raw.y / by).toPrecision(4) + (big ? " TFLOP/s" : " GFLOP/s"); } } } } };
+  }
+  function build(holder) {
+    var data = read(holder.closest("section")), charts = [], names = Object.keys(data.sweeps).filter(function (n) { return sizes(data.sweeps[n]).length > 2; });
+    names.sort(function (a, b) { return sizes(data.sweeps[b]).length - sizes(data.sweeps[a]).length; });
+    function link(from) {
+      return function (e, hits) {
+        var at = hits.length ? from.data.datasets[hits[0].datasetIndex].data[hits[0].index].x : null;
+        charts.forEach(function (c) {
+          if (c === from) return;
+          var active = [];
+          c.data.datasets.forEach(function (set, d) { set.data.forEach(function (p, i) { if (p.x === at) active.push({ datasetIndex: d, index: i }); }); });
+          c.setActiveElements(active);
+          c.tooltip.setActiveElements(active, active.length ? c.getDatasetMeta(active[0].datasetIndex).data[active[0].index].getProps(["x", "y"]) : { x: 0, y: 0 });
+          c.update("none");
+        });
+      };
+    }
+    names.slice(0, CHARTS).forEach(function (n) {
+      var figure = document.createElement("figure"), frame = document.createElement("div"), canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
+      var sweep = data.sweeps[n], x = sizes(sweep), most = 0;
+      figure.className = "chart";
+      frame.className = "small-canvas";
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", "Rate over size, " + n + ". The table below has every value.");
+      caption.className = "muted";
+      caption.textContent = n + (data.heads.some(function (h) { return (sweep[h] || []).length > best(sweep[h] || []).length; }) ? " \u00b7 of problems of one size the fastest" : "");
+      frame.append(canvas);
+      figure.append(frame, caption);
+      holder.append(figure);
+      var sets = data.heads.map(function (h, i) {
+        var points = best(sweep[h] || []);
+        points.forEach(function (p) { most = Math.max(most, p.y); });
+        return { label: h, data: points, borderColor: css(colours[i % 5]), backgroundColor: css(colours[i % 5]), pointStyle: shapes[i % 5], borderWidth: 2, borderDash: i > 4 ? [5, 4] : [], pointRadius: 4, pointHoverRadius: 7, tension: 0 };
+      }).filter(function (s) { return s.data.length; });
+      var chart = new Chart(canvas, { type: "line", data: { datasets: sets }, options: options(x, holder.dataset.xName, most), plugins: [whiskers] });
+      chart.options.onHover = link(chart);
+      charts.push(chart);
+      all.push(chart);
+    });
+    holder.hidden = !names.length;
+    holder.dataset.ready = String(charts.length);
+  }
+  function rebuild() {
+    all.splice(0).forEach(function (c) { c.destroy(); });
+    document.querySelectorAll(".scaling").forEach(function (h) { h.textContent = ""; h.hidden = false; build(h); });
+  }
+  addEventListener("themechange", rebuild);
+  rebuild();
+})();

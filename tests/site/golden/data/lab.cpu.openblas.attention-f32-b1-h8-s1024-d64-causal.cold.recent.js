@@ -1,2 +1,0 @@
-KD.add("lab.cpu.openblas.attention-f32-b1-h8-s1024-d64-causal.cold",{"title":"attention f32 B1 H8 S1024 D64 causal","label":"openblas","unit":"ns","lower":true,"changes":[]});
-KD.add("lab.cpu.openblas.attention-f32-b1-h8-s1024-d64-causal.cold",{"exp":2,"value":[50000,0,-9000],"lo":[300,300,246],"hi":[300,300,246],"time":[1790038800,86400,86400],"night":[1,1,1],"revision":[[0,1],[2,2]],"environment":[[0,1],[1,2]],"flags":[]});

@@ -1,2 +1,0 @@
-KD.add("lab.cpu.openblas.gemm-f32-512x512x512-nn.cold",{"title":"gemm f32 512x512x512 nn","label":"openblas","unit":"ns","lower":true,"changes":[{"time":1790211600,"before":800500,"after":900000,"cause":"upstream"}]});
-KD.add("lab.cpu.openblas.gemm-f32-512x512x512-nn.cold",{"exp":1,"value":[80000,100,9900],"lo":[320,320,360],"hi":[320,320,360],"time":[1790038800,86400,86400],"night":[1,1,1],"revision":[[0,1],[2,2]],"environment":[[0,1],[1,2]],"flags":[]});

@@ -1,2 +1,0 @@
-KD.add("lab.cpu.script-alert-1-script.gemm-f32-512x512x512-nn.tile-4.cold",{"title":"gemm f32 512x512x512 nn","label":"\u003cscript\u003ealert('1')\u003c/script\u003e\"\u0026 · tile=\"4\"","unit":"ns","lower":true,"changes":[]});
-KD.add("lab.cpu.script-alert-1-script.gemm-f32-512x512x512-nn.tile-4.cold",{"exp":2,"value":[12000,0],"lo":[120,120],"hi":[120,120],"time":[1790038800,86400],"night":[1,1],"revision":[[0,1]],"environment":[[0,1],[1,2]],"flags":[]});
