@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """How far do measurements of the same kernel in fresh processes differ? The tracker beside triton.testing.do_bench, in the same run.
 
-  tests/gpu/fidelity.py --tracker build/tracker --rounds 30 --sustained 10 --out fidelity.json
-"""
+  tests/gpu/fidelity.py --tracker build/tracker --rounds 30 --twice '1024^3,4096^3 bf16' --out fidelity.json
+  tests/gpu/fidelity.py --tracker build/tracker --rounds 0 --sustained 10 --only '4096^3 bf16,8192^3' --no-torch
+
+--twice: these are measured in one more fresh process of each round, before and after the other in turn: what the same build gives against itself."""
 import argparse
 import statistics
 import time
@@ -18,9 +20,9 @@ def torch_round(calls, out):
         out.setdefault(name, []).append((ms * 1e6, time.monotonic() - start))
 
 
-def tracker_round(tracker, mode, out, more):
+def tracker_round(tracker, mode, chosen, out, more):
     start = 0.0
-    for backend, problems in gpu_runs.by_backend(gpu_runs.PROBLEMS).items():
+    for backend, problems in gpu_runs.by_backend(chosen).items():
         answers, wall = gpu_runs.tracker_run(tracker, backend, [p for _, p in problems], mode, *more)
         start += wall - sum(a["wall_s"] for a in answers.values())
         for name, problem in problems:
@@ -44,6 +46,20 @@ def row(name, answers):
             "medians_ns": [round(r["median"], 2) for r in good], "bad": bad[:3]}
 
 
+def ratios_of(first, second):
+    """second / first of each round, by name; only where both were measured."""
+    out = {}
+    for name in second:
+        pairs = [(a["result"] or {}, b["result"] or {}) for a, b in zip(first[name], second[name])]
+        ratios = [b["median"] / a["median"] for a, b in pairs if "median" in a and "median" in b]
+        if ratios:
+            within = sum(abs(r - 1) <= 0.002 for r in ratios)
+            out[name] = {"n": len(ratios), "within_0.2_pct": within, "median": statistics.median(ratios), "least": min(ratios), "most": max(ratios),
+                         "ratios": [round(r, 6) for r in ratios]}
+            print(f"{name:26} ratio {out[name]['median']:.5f}  least {min(ratios):.5f}  most {max(ratios):.5f}  within 0.2 %: {within} of {len(ratios)}")
+    return out
+
+
 def show(title, rows):
     print(title)
     print(f"{'problem':26} {'median us':>10} {'spread %':>9} {'IQR %':>7} {'cyc sp%':>8} {'MHz':>6} {'rest':>5} {'wall s':>7} {'setup':>6} {'verify':>6} "
@@ -64,34 +80,44 @@ def main():
     parser.add_argument("--rounds", type=int, default=30, help="fresh processes, paced")
     parser.add_argument("--sustained", type=int, default=0, help="fresh processes, sustained")
     parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--only", default="", help="parts of names, with commas between")
+    parser.add_argument("--twice", default="", help="parts of names, with commas between")
     parser.add_argument("--budget", type=float, default=570, help="seconds; the rounds stop there")
     parser.add_argument("--out", default="fidelity.json")
     parser.add_argument("more", nargs="*", help="further options of tracker run")
     o = parser.parse_args()
     begin = time.monotonic()
     calls = {}
+    chosen, twice = gpu_runs.choose(o.only), gpu_runs.choose(o.twice) if o.twice else []
     if not o.no_torch:
         import torch_calls
-        calls = {name: torch_calls.call_of(problem) for name, _, problem in gpu_runs.PROBLEMS}
+        calls = {name: torch_calls.call_of(problem) for name, _, problem in chosen}
     print(f"ready after {time.monotonic() - begin:.1f} s", flush=True)
-    answers = {"paced": {}, "sustained": {}}
+    answers = {"paced": {}, "sustained": {}, "again": {}}
     torch, starts, done = {}, [], {"paced": 0, "sustained": 0}
     for mode, rounds in (("paced", o.rounds), ("sustained", o.sustained)):
         last = 0.0
-        for _ in range(rounds):
+        for i in range(rounds):
             start = time.monotonic()
             if start - begin + last > o.budget:
                 break
-            starts.append(tracker_round(o.tracker, mode, answers[mode], o.more))
+            if mode == "paced" and twice and i % 2:
+                tracker_round(o.tracker, mode, twice, answers["again"], o.more)
+            starts.append(tracker_round(o.tracker, mode, chosen, answers[mode], o.more))
+            if mode == "paced" and twice and i % 2 == 0:
+                tracker_round(o.tracker, mode, twice, answers["again"], o.more)
             if mode == "paced" and calls:
                 torch_round(calls, torch)
             done[mode] += 1
             last = time.monotonic() - start
     result = {"machine": gpu_runs.machine(), "rounds": done, "process_start_s": statistics.median(starts) if starts else None}
-    for mode, found in answers.items():
-        if found:
-            result[mode] = [row(name, found[name]) for name, _, _ in gpu_runs.PROBLEMS if name in found]
+    for mode in ("paced", "sustained"):
+        if answers[mode]:
+            result[mode] = [row(name, answers[mode][name]) for name, _, _ in chosen]
             show(f"\n{mode}: {done[mode]} fresh processes", result[mode])
+    if twice:
+        print("\nthe same build against itself")
+        result["twice"] = ratios_of(answers["paced"], answers["again"])
     if torch:
         result["do_bench"] = []
         print("\ntriton.testing.do_bench, median, in one process")
@@ -100,7 +126,7 @@ def main():
             result["do_bench"].append({"name": name, "median_ns": statistics.median(v for v, _ in values), "spread_pct": wide,
                                        "iqr_pct": quartiles, "wall_s": statistics.median(w for _, w in values)})
             print(f"{name:26} {result['do_bench'][-1]['median_ns'] / 1e3:10.2f} {wide:9.3f} {quartiles:7.3f} wall {result['do_bench'][-1]['wall_s']:.3f}")
-    print(f"\nprocess start {result['process_start_s']:.2f} s for each of {len(gpu_runs.by_backend(gpu_runs.PROBLEMS))} backends; all {time.monotonic() - begin:.0f} s")
+    print(f"\nprocess start {result['process_start_s'] or 0:.2f} s for {len(gpu_runs.by_backend(chosen))} backends; all {time.monotonic() - begin:.0f} s")
     gpu_runs.save(o.out, result)
 
 

@@ -35,6 +35,12 @@ def tracker_run(tracker, backend, problems, mode, *more):
     return dict(zip(problems, json.loads(done.stdout))), wall
 
 
+def choose(words):
+    """The problems whose names hold one of these words, with commas between; all where there are none."""
+    wanted = [w for w in words.split(",") if w]
+    return [p for p in PROBLEMS if not wanted or any(w in p[0] for w in wanted)]
+
+
 def by_backend(problems):
     groups = {}
     for name, backend, problem in problems:

@@ -48,6 +48,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tracker", default="build/tracker")
     parser.add_argument("--pairs", type=int, default=30)
+    parser.add_argument("--slowed-only", action="store_true", help="without the pairs of the same build (fidelity.py --twice has those)")
     parser.add_argument("--budget", type=float, default=300)
     parser.add_argument("--out", default="paired.json")
     o = parser.parse_args()
@@ -58,7 +59,7 @@ def main():
         out["rows"].append(report("fma, one slowed by 1 %", ratios, 1.01, 0.004))
         out["rows"][-1]["told_apart"] = sum(r > 1.005 for r in ratios)
         print(f"told apart (over 1.005): {out['rows'][-1]['told_apart']} of {len(ratios)}")
-    for backend, problems in gpu_runs.by_backend(SAME).items():
+    for backend, problems in gpu_runs.by_backend([] if o.slowed_only else SAME).items():
         ratios = pairs_of(o.tracker, backend, [p for _, p in problems], [], [], o.pairs, until)
         for name, problem in problems:
             out["rows"].append(report(name + ", the same twice", ratios[problem], 1, 0.002))

@@ -1,0 +1,56 @@
+/* A device layer around the real one, for trying what happens when a GPU falls off the bus: as soon as the file LOST_FLAG holds the UUID of a
+ * device, that one cannot be opened any more. LOST_LAYER is the path of the real layer.
+ *
+ *   cc -shared -fPIC -o backends/tk_device_cuda.so -Ikernels/abi tests/gpu/lost_device.c */
+#include "tracker_abi.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tk_device_ops *real;
+
+static int is_lost(const char *uuid)
+{
+	char line[128] = "";
+	FILE *f = fopen(getenv("LOST_FLAG") ? getenv("LOST_FLAG") : "", "r");
+	if (f && !fgets(line, sizeof line, f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = 0;
+	return *line && strcmp(line, uuid) == 0;
+}
+
+static int open_unless_lost(uint32_t index, struct tk_device **out, struct tk_abi_error *err)
+{
+	struct tk_device *device = NULL;
+	struct tk_device_info info = {.size = sizeof info};
+	int status = real->open(index, &device, err);
+	if (status == TK_ABI_OK && (status = real->info(device, &info, err)) != TK_ABI_OK)
+		real->close(device);
+	if (status != TK_ABI_OK)
+		return status;
+	if (is_lost(info.uuid)) {
+		real->close(device);
+		snprintf(err->message, sizeof err->message, "%s fell off the bus", info.uuid);
+		return TK_ABI_DEVICE;
+	}
+	*out = device;
+	return TK_ABI_OK;
+}
+
+TK_EXPORT const struct tk_device_ops *tk_device_entry(void)
+{
+	static struct tk_device_ops ops;
+	const struct tk_device_ops *(*entry)(void) = NULL;
+	const char *path = getenv("LOST_LAYER");
+	void *module = dlopen(path ? path : "", RTLD_NOW | RTLD_LOCAL), *symbol = module ? dlsym(module, "tk_device_entry") : NULL;
+	memcpy(&entry, &symbol, sizeof entry);
+	if (!entry)
+		return NULL;
+	real = entry();
+	ops = *real;
+	ops.open = open_unless_lost;
+	return &ops;
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""One night on one GPU, then on all of them: how much faster is it? And what happens when one of them is lost in the middle?
+
+  tests/gpu/split.py --tracker build/tracker --out split.json
+
+The last night needs tests/gpu/lost_device.c as the CUDA layer of a second folder of modules (--lost-backends); it is left out without."""
+import argparse
+import collections
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import gpu_runs
+
+CONFIG = """machine: gpus
+devices: [cuda]
+suites: [suite.yml]
+upstreams:
+  - {name: cublas, kind: system, backends: [cublas]}
+  - {name: cublaslt, kind: system, backends: [cublaslt]}
+  - {name: cudnn, kind: system, backends: [cudnn]}
+measure: {modes: [cuda:paced], precision: 0.5%}
+budgets: {measure: 300ms, job: 30s, job_memory: 100GiB}
+control: {every: 0}
+paths: {db: NAME.db}
+"""
+# Parts of gemm-core and attention-core.
+SUITE = """title: parts of the core suites
+source: gemm-core and attention-core
+problems:
+  - gemm: { m: [1, 16, 4096], a: bf16 }
+    each:
+      - { n: 12288, k: 4096 }
+      - { n: 22016, k: 4096 }
+      - { n: 4096, k: 11008 }
+      - { n: 1280, k: 8192 }
+      - { n: 8192, k: 1024 }
+      - { n: 7168, k: 8192 }
+      - { n: 8192, k: 3584 }
+      - { n: 2304, k: 16384 }
+      - { n: 16384, k: 2048 }
+  - gemm: { m: [512, 1024, 2048, 4096, 8192], n: $m, k: $m, a: [bf16, f16] }
+  - attention: { sq: [512, 1024, 2048, 4096, 8192, 16384], b: 16384/$sq, d: [64, 128, 256], h: 2048/$d, causal: [no, yes], dtype: f16 }
+"""
+
+
+def uuids():
+    text = subprocess.run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    return text.split()
+
+
+def workers_on(uuid):
+    text = subprocess.run(["nvidia-smi", "--query-compute-apps=pid,gpu_uuid", "--format=csv,noheader"], stdout=subprocess.PIPE, text=True,
+                          check=False).stdout
+    found = [int(line.split(",")[0]) for line in text.splitlines() if uuid in line]
+    mine = []
+    for pid in found:
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                if b"worker" in f.read():
+                    mine.append(pid)
+        except OSError:
+            pass
+    return mine
+
+
+def lose(uuid):
+    """The flag for new processes; those that have the device open are ended."""
+    with open("lost", "w", encoding="utf-8") as f:
+        f.write(uuid + "\n")
+    pids = workers_on(uuid)
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    return len(pids)
+
+
+def night(tracker, name, devices, more=(), environment=None, loss=None):
+    """Runs one; the time of the suite's jobs is that between the first line of progress and the end of the stage."""
+    with open("suite.yml", "w", encoding="utf-8") as f:
+        f.write(SUITE)
+    with open("tracker.yml", "w", encoding="utf-8") as f:
+        f.write(CONFIG.replace("NAME", name))
+    begin = time.monotonic()
+    p = subprocess.Popen([tracker, "nightly", "--no-site", f"--devices={devices}", *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         env={**os.environ, **(environment or {})})
+    marks, log, ended = [], [], 0
+    for line in p.stderr:
+        at = time.monotonic() - begin
+        m = re.match(r"\[measure\] (\d+)/(\d+)", line)
+        if m:
+            marks.append((at, int(m[1]), int(m[2])))
+            if loss and not ended and int(m[1]) > 0.4 * int(m[2]):
+                ended = lose(loss)
+        elif line.startswith("[measure]"):
+            marks.append((at, 0, 0))
+        elif line.startswith("[detect]"):
+            marks.append((at, -1, 0))
+        elif "warning" in line and len(log) < 40:
+            log.append(line.strip()[:300])
+    code = p.wait()
+    first = min(at for at, n, _ in marks if n == 0)
+    last = max(at for at, n, _ in marks if n == -1)
+    out = {"name": name, "exit_code": code, "wall_s": time.monotonic() - begin, "measure_s": last - first, "log": log, **outcomes(tracker)}
+    if loss:
+        out["workers_ended"] = ended
+    print(f"{name}: exit code {code}, whole night {out['wall_s']:.1f} s, its jobs {out['measure_s']:.1f} s, {out['by_device']}", flush=True)
+    return out
+
+
+def outcomes(tracker):
+    text = subprocess.run([tracker, "db", "export"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    rows = [json.loads(line) for line in text.splitlines()]
+    device = {r["uid"]: r["slug"] for r in rows if r["table"] == "device"}
+    series = {r["uid"]: r for r in rows if r["table"] == "series"}
+    count = collections.Counter()
+    busy = collections.Counter()
+    for r in rows:
+        if r["table"] == "run":
+            s = series[r["series"]]
+            count[f"{device[s['device']]} {s['role']} {r['outcome']}"] += 1
+            busy[device[s["device"]]] += r["wall_s"]
+    return {"by_device": dict(sorted(count.items())), "busy_s": {k: round(v, 2) for k, v in sorted(busy.items())}}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tracker", default="build/tracker")
+    parser.add_argument("--lost-backends", default="")
+    parser.add_argument("--out", default="split.json")
+    o = parser.parse_args()
+    tracker = os.path.abspath(o.tracker)
+    gpus, nights = uuids(), []
+    nights.append(night(tracker, "one", "cuda:0"))
+    nights.append(night(tracker, "all", "cuda", ["--split"]))
+    speed = {key: nights[0][key] / nights[1][key] for key in ("wall_s", "measure_s")}
+    print(f"{len(gpus)} GPUs against one: jobs {speed['measure_s']:.2f} times as fast, the whole night {speed['wall_s']:.2f}", flush=True)
+    if o.lost_backends:
+        environment = {"TRACKER_BACKENDS": os.path.abspath(o.lost_backends), "LOST_FLAG": os.path.abspath("lost"),
+                       "LOST_LAYER": os.path.abspath(os.path.join(o.lost_backends, "real_device_cuda.so"))}
+        nights.append(night(tracker, "lost", "cuda", ["--split"], environment, gpus[-1]))
+    gpu_runs.save(o.out, {"machine": gpu_runs.machine(), "speed_up": speed, "nights": nights})
+
+
+if __name__ == "__main__":
+    main()
