@@ -4,12 +4,10 @@
  * device) on a machine without one. Plain cudaMalloc only; clocks and power are read, never set. */
 #include "device_kernels.h"
 #include "device_strain.h"
-#include "device_transfer.h"
 #include "nvml.h"
 #include "tracker_abi.h"
 #include <cuda_runtime_api.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +16,8 @@ struct tk_device {
 	int index;
 	struct cudaDeviceProp properties;
 	struct nvml *nvml;
-	struct device_strain *strain; /* these two are NULL until they are asked for */
-	struct device_transfer *transfer;
-	unsigned long long stamps; /* how many were recorded */
+	struct device_strain *strain; /* NULL until it is asked for */
+	unsigned long long stamps;    /* how many were recorded */
 };
 
 /* One slot for each multiprocessor, on the device. */
@@ -92,7 +89,6 @@ static void device_close(struct tk_device *dev)
 	if (!dev)
 		return;
 	device_strain_free(dev->strain);
-	device_transfer_free(dev->transfer);
 	nvml_close(dev->nvml);
 	free(dev);
 }
@@ -143,22 +139,8 @@ static void memory_release(struct tk_device *dev, void *memory)
 	cudaFree(memory);
 }
 
-/* Page-locked buffers that cannot be had are no reason to fail: the driver's own copy does without. */
-static bool in_lanes(struct tk_device *dev, size_t bytes)
-{
-	if (bytes < DEVICE_TRANSFER_LEAST)
-		return false;
-	if (!dev->transfer && device_transfer_new(dev->index, &dev->transfer) != cudaSuccess)
-		cudaGetLastError();
-	return dev->transfer != NULL;
-}
-
 static int upload(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
-	if (in_lanes(dev, bytes)) {
-		CHECK(err, device_transfer_up(dev->transfer, to, from, bytes));
-		return TK_ABI_OK;
-	}
 	CHECK(err, cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
 	CHECK(err, cudaStreamSynchronize(NULL)); /* streams that do not wait for the default one must see it */
 	return TK_ABI_OK;
@@ -166,11 +148,6 @@ static int upload(struct tk_device *dev, void *to, const void *from, size_t byte
 
 static int download(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
-	if (in_lanes(dev, bytes)) {
-		CHECK(err, cudaStreamSynchronize(NULL)); /* what was enqueued there may be what is fetched */
-		CHECK(err, device_transfer_down(dev->transfer, to, from, bytes));
-		return TK_ABI_OK;
-	}
 	CHECK(err, cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
 	return TK_ABI_OK;
 }

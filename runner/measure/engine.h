@@ -22,6 +22,7 @@ struct tk_engine {
 	struct tk_device_info info;
 	struct tk_tensor host[TK_T_MAX]; /* inputs as filled, outputs as fetched last */
 	size_t host_bytes[TK_T_MAX];     /* what was allocated for it */
+	size_t host_filled[TK_T_MAX];    /* how much of it holds inputs */
 	uint32_t tensor_count;
 	struct tk_tensor (*sets)[TK_T_MAX]; /* on the device */
 	uint32_t set_count;

@@ -56,6 +56,7 @@ static int run(struct forward *f)
 		return JOB_ENDED;
 	if (b->fetch && tk_engine_check(e, b->fetch(f->plan, 0, &abi), "forward fetch", &abi))
 		return JOB_ENDED;
+	e->host_filled[TK_T_O] = e->host_filled[TK_T_LSE] = 0; /* no seeded values any more */
 	for (uint32_t i = TK_T_O; i <= TK_T_LSE; i++)
 		if (tk_engine_check(e,
 		            e->ops->download(e->device, e->host[i].data, f->device[i].data, f->device[i].bytes, &abi),

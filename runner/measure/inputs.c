@@ -154,7 +154,7 @@ static void fill_blocks(const struct tk_nsa *p, uint64_t base, int32_t *data)
 struct filling {
 	uint32_t dtype, tensor;
 	enum tk_dist dist;
-	uint64_t base;
+	uint64_t base, from; /* from: the element that is filled first */
 	const double *nodes;
 	void *data;
 };
@@ -162,12 +162,19 @@ struct filling {
 static void fill_part(void *arg, int64_t first, int64_t count)
 {
 	const struct filling *f = arg;
+	first += (int64_t)f->from;
 	for (int64_t i = first; i < first + count; i++)
 		tk_element_store(f->dtype, f->data, i, value_of(f->dist, f->base, f->tensor, (uint64_t)i, f->nodes));
 }
 
 int tk_inputs_fill(
         const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, void *data, struct tk_error *err)
+{
+	return tk_inputs_fill_from(problem, tensor, seed, 0, data, err);
+}
+
+int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, size_t filled,
+        void *data, struct tk_error *err)
 {
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t count = 0;
@@ -183,11 +190,14 @@ int tk_inputs_fill(
 		fill_blocks(&problem->nsa, base, data);
 		return TK_OK;
 	}
+	uint64_t first = filled / tk_element_bytes(t[tensor].dtype);
+	if (first >= n)
+		return TK_OK;
 	if (n > BINS && (nodes = malloc((BINS + 1) * sizeof *nodes)))
 		for (int i = 0; i <= BINS; i++)
 			nodes[i] = node(i);
-	struct filling filling = {t[tensor].dtype, tensor, problem->dist, base, nodes, data};
-	tk_parallel((int64_t)n, PART, fill_part, &filling);
+	struct filling filling = {t[tensor].dtype, tensor, problem->dist, base, first, nodes, data};
+	tk_parallel((int64_t)(n - first), PART, fill_part, &filling);
 	free(nodes);
 	return TK_OK;
 }

@@ -97,7 +97,11 @@ static int set_up(struct tk_engine *e)
 		status = tk_engine_check(e, e->ops->event_new(e->device, &e->to, &abi), "event", &abi);
 	if (status == 0)
 		status = make_stamps(e);
-	return status ? status : make_plan(e);
+	int64_t start = tk_clock_mono_ns();
+	if (status == 0)
+		status = make_plan(e);
+	e->out->plan_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+	return status;
 }
 
 static void tear_down(struct tk_engine *e)

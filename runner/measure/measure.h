@@ -47,6 +47,7 @@ struct tk_measurement {
 	double confidence;
 	enum tk_stop stop;
 	double warmup_s, measure_s, setup_s, verify_s;
+	double inputs_s, plan_s;           /* parts of setup_s: filling host tensors, plan() and bind() */
 	double launch_ns;                  /* host cost of enqueueing one launch, median; NAN where unknown */
 	double launch_lo_ns, launch_hi_ns; /* its interval */
 	struct tk_verdict_numbers verdict;
@@ -71,6 +72,9 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const 
         struct tk_measurement *out, struct tk_error *err);
 void tk_measurement_free(struct tk_measurement *m);
 
+/* As tk_inputs_fill, of a tensor whose first `filled` bytes hold its values already, whole elements or all. */
+int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, size_t filled,
+        void *data, struct tk_error *err);
 /* Fills a tensor's host copy: value i of tensor t depends on (seed, t, i, dist) alone, so every backend gets the same
  * bits. */
 int tk_inputs_fill(

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define REST_PER_BURST 4 /* so many times as long as the burst, at first */
+#define REST_PER_BURST 7 /* so many times as long as the burst, at first */
 #define REST_LEAST_NS 6e6
 #define REST_MOST_NS 100e6
 #define UNLIMITED \
@@ -30,8 +30,8 @@ static const struct {
 	double half_width, budget_s;
 	size_t min_samples, max_samples;
 } aims[TK_MODE_COUNT] = {
-        [TK_MODE_HOT] = {0.001, 0.25, 9, 60},
-        [TK_MODE_PACED] = {0.001, 0.25, 9, 60},
+        [TK_MODE_HOT] = {0.001, 0.3, 11, 60},
+        [TK_MODE_PACED] = {0.001, 0.3, 11, 60},
         [TK_MODE_SUSTAINED] = {0.002, 1.5, 12, 24},
         [TK_MODE_LOADED] = {0.002, 0.6, 20, 80},
 };

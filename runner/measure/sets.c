@@ -2,6 +2,7 @@
  *
  * A set that is used again only after more than twice the cache has gone by is no longer in it. The sets hold the same
  * values at different addresses: values change the power that a chip draws, and so its clock. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
 #include <stdlib.h>
@@ -66,54 +67,84 @@ static uint32_t count_sets(const struct tk_engine *e, uint64_t bytes)
 	return wanted < 1 ? 1 : (uint32_t)wanted;
 }
 
-/* Host memory stays with the process from job to job: touching it for the first time takes longer than an upload. Only
- * where a device has memory of its own, and one tensor of each number, of a bounded size. */
-static struct host_memory {
+/* Host memory stays with the process from job to job, and with it the inputs: value i of a tensor does not depend on
+ * the problem's size, so only what is longer than before is filled again. For each number of a tensor and type, of a
+ * bounded size, and only where the device has memory of its own. */
+struct host_memory {
 	void *data;
-	size_t bytes;
-} kept[TK_T_MAX];
+	size_t bytes, filled; /* filled: with inputs of this seed and distribution */
+	uint64_t seed;
+	int dist;
+};
+#define TYPES 10 /* of enum tk_dtype, with 0 */
+static struct host_memory kept[TK_T_MAX][TYPES];
 
-/* Large tensors in large pages, for the same reason. */
-static struct host_memory host_memory(uint32_t i, size_t bytes)
+static struct host_memory *kept_for(const struct tk_engine *e, uint32_t i)
 {
-	struct host_memory m = {NULL, bytes};
-	if (bytes < HUGE_PAGE) {
-		m.data = malloc(bytes);
-	} else if (kept[i].bytes >= bytes) {
-		m = kept[i];
-		kept[i] = (struct host_memory){0};
-	} else if (posix_memalign(&m.data, HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) == 0) {
-		madvise(m.data, bytes, MADV_HUGEPAGE);
+	uint32_t type = e->host[i].dtype;
+	return &kept[i][!e->host[i].output && type < TYPES ? type : 0];
+}
+
+/* Large tensors in large pages: touching them for the first time takes longer than their upload otherwise. */
+static void *allocate(size_t bytes)
+{
+	void *memory = NULL;
+	if (bytes < HUGE_PAGE)
+		return malloc(bytes);
+	if (posix_memalign(&memory, HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) != 0)
+		return NULL;
+	madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory;
+}
+
+static void host_take(struct tk_engine *e, uint32_t i)
+{
+	struct host_memory *k = kept_for(e, i);
+	struct tk_tensor *t = &e->host[i];
+	bool alike = k->seed == e->options->seed && k->dist == (int)e->problem->dist;
+	if (k->bytes >= t->bytes + 1 && t->bytes >= HUGE_PAGE) {
+		t->data = k->data;
+		e->host_bytes[i] = k->bytes;
+		e->host_filled[i] = alike && !t->output ? k->filled : 0;
+		*k = (struct host_memory){0};
 	} else {
-		m.data = NULL;
+		t->data = allocate(t->bytes + 1);
+		e->host_bytes[i] = t->bytes + 1;
 	}
-	return m;
 }
 
 static void host_release(const struct tk_engine *e, uint32_t i)
 {
-	struct host_memory m = {e->host[i].data, e->host_bytes[i]};
-	bool keep = e->ops->copy && m.bytes >= HUGE_PAGE && m.bytes <= KEPT_BYTES && m.bytes > kept[i].bytes;
-	free(keep ? kept[i].data : m.data);
+	struct host_memory *k = kept_for(e, i);
+	void *data = e->host[i].data;
+	bool keep = e->ops->copy && e->host_bytes[i] > HUGE_PAGE && e->host_bytes[i] <= KEPT_BYTES + 1 &&
+	            e->host_bytes[i] > k->bytes;
+	free(keep ? k->data : data);
 	if (keep)
-		kept[i] = m;
+		*k = (struct host_memory){
+		        data, e->host_bytes[i], e->host_filled[i], e->options->seed, (int)e->problem->dist};
 }
 
 static int fill_host(struct tk_engine *e)
 {
+	int64_t start = tk_clock_mono_ns();
 	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		struct tk_tensor *t = &e->host[i];
-		struct host_memory memory = host_memory(i, t->bytes + 1);
-		t->data = memory.data;
-		e->host_bytes[i] = memory.bytes;
+		host_take(e, i);
 		if (!t->data)
 			return tk_engine_end(e, TK_OUTCOME_OUT_OF_MEMORY,
 			        "%.2f GiB of host memory for tensor %s cannot be had", gib(t->bytes), t->name);
-		if (t->output && !e->ops->fill)
-			memset(t->data, 0xff, t->bytes);
-		else if (!t->output && tk_inputs_fill(e->problem, i, e->options->seed, t->data, e->err))
+		if (t->output) {
+			if (!e->ops->fill)
+				memset(t->data, 0xff, t->bytes);
+			continue;
+		}
+		if (tk_inputs_fill_from(e->problem, i, e->options->seed, e->host_filled[i], t->data, e->err))
 			return e->err ? e->err->status : TK_EINTERNAL;
+		if (e->host_filled[i] < t->bytes)
+			e->host_filled[i] = t->bytes;
 	}
+	e->out->inputs_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
 	return 0;
 }
 

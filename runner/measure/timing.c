@@ -15,6 +15,8 @@
 #define BURST_NS 1e6       /* of a device with a governor: long enough for its clocks, short enough for its power */
 #define SUSTAINED_NS 100e6 /* one sample of a settled governor: a good part of its swing */
 #define IDLE_NS 500e3      /* so long the clock of a waiting device is looked at: its timer ticks coarsely */
+#define GRAPHS_LEAST \
+	4 /* of bursts: what differs from graph to graph is in the spread of the samples, not of processes */
 #define LAUNCH_REPEATS 9
 #define LAUNCHES_MOST 16
 #define LAUNCH_HOLD_NS 200e3
@@ -165,6 +167,8 @@ static uint64_t graphs_for(const struct tk_engine *e, double launch_ns)
 	if (!tk_engine_bursts(e))
 		return launch_ns < GRAPH_BELOW_NS;
 	uint64_t turns = (e->set_count + e->batch - 1) / e->batch;
+	if (e->set_count > 1 && turns < GRAPHS_LEAST)
+		turns = GRAPHS_LEAST;
 	return e->batch < 2 ? 0 : turns < TK_ENGINE_GRAPHS ? turns : TK_ENGINE_GRAPHS;
 }
 

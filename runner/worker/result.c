@@ -97,6 +97,8 @@ json_t *tk_measurement_json(const struct tk_measurement *m)
 	json_object_set_new(o, "warmup_s", real(m->warmup_s));
 	json_object_set_new(o, "measure_s", real(m->measure_s));
 	json_object_set_new(o, "setup_s", real(m->setup_s));
+	json_object_set_new(o, "inputs_s", real(m->inputs_s));
+	json_object_set_new(o, "plan_s", real(m->plan_s));
 	json_object_set_new(o, "verify_s", real(m->verify_s));
 	json_object_set_new(o, "verify", verdict(&m->verdict));
 	json_object_set_new(o, "plan", plan(&m->plan));

@@ -1,5 +1,5 @@
-/* A device layer around the real one, for trying what happens when a GPU falls off the bus: as soon as the file LOST_FLAG holds the UUID of a
- * device, that one cannot be opened any more. LOST_LAYER is the path of the real layer.
+/* A device layer around the real one, for trying what happens when a GPU falls off the bus: as soon as the file
+ * LOST_FLAG holds the UUID of a device, that one cannot be opened any more. LOST_LAYER is the path of the real layer.
  *
  *   cc -shared -fPIC -o backends/tk_device_cuda.so -Ikernels/abi tests/gpu/lost_device.c */
 #include "tracker_abi.h"
@@ -45,7 +45,8 @@ TK_EXPORT const struct tk_device_ops *tk_device_entry(void)
 	static struct tk_device_ops ops;
 	const struct tk_device_ops *(*entry)(void) = NULL;
 	const char *path = getenv("LOST_LAYER");
-	void *module = dlopen(path ? path : "", RTLD_NOW | RTLD_LOCAL), *symbol = module ? dlsym(module, "tk_device_entry") : NULL;
+	void *module = dlopen(path ? path : "", RTLD_NOW | RTLD_LOCAL),
+	     *symbol = module ? dlsym(module, "tk_device_entry") : NULL;
 	memcpy(&entry, &symbol, sizeof entry);
 	if (!entry)
 		return NULL;

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -175,6 +176,51 @@ static void bursts_go_over_many_places(void **state)
 	measure(&r, "gemm:m=128,n=128,k=128", &o);
 	assert_int_equal(r.m.sets, 5);
 	assert_int_equal(r.m.launches_per_sample, burst);
+	rig_down(&r);
+}
+
+static struct {
+	const char *problem;
+	uint64_t seed;
+	int seen;
+} expected;
+
+/* Bind sees what is on the device, which here is ordinary memory. */
+static int bind_and_look(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+{
+	struct tk_problem_spec p;
+	void *want = malloc(t[0].bytes);
+	if (tk_problem_parse(&p, expected.problem, NULL) || tk_inputs_fill(&p, 0, expected.seed, want, NULL))
+		fail_msg("%s cannot be filled", expected.problem);
+	assert_memory_equal(t[0].data, want, t[0].bytes);
+	free(want);
+	expected.seen++;
+	return tk_backend_entry()->bind(plan, set, t, count, err);
+}
+
+/* Host memory is used again, and what it holds: another size, seed, type and distribution each get their own values. */
+static void inputs_are_used_again(void **state)
+{
+	/* clang-format off */
+	static const char *const problems[] = {"read:bytes=4194304", "read:bytes=8388608", "read:bytes=2097152", "read:bytes=8388608,dist=uniform",
+		"read:bytes=8388608", "copy:bytes=4194304,dtype=bf16", "read:bytes=8388608"};
+	/* clang-format on */
+	struct rig r;
+	struct tk_measure_options o = defaults;
+	rig_up(&r, "");
+	struct tk_backend spy = *r.backend;
+	spy.bind = bind_and_look;
+	r.backend = &spy;
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+		for (o.seed = 1; o.seed < 3; o.seed++) {
+			expected.problem = problems[i];
+			expected.seed = o.seed;
+			measure(&r, problems[i], &o);
+			if (r.m.outcome != TK_OUTCOME_OK)
+				fail_msg("%s: %s", problems[i], r.m.message);
+		}
+	assert_true(expected.seen >= 28); /* two sets each */
 	rig_down(&r);
 }
 
@@ -382,7 +428,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_honest_job), cmocka_unit_test(every_operation_is_verified),
 		cmocka_unit_test(samples_are_repeatable_and_follow_the_formula), cmocka_unit_test(cold_rotates_over_twice_the_cache),
-		cmocka_unit_test(each_mode_has_its_way), cmocka_unit_test(bursts_go_over_many_places), cmocka_unit_test(paced_lies_are_found),
+		cmocka_unit_test(each_mode_has_its_way), cmocka_unit_test(bursts_go_over_many_places), cmocka_unit_test(paced_lies_are_found), cmocka_unit_test(inputs_are_used_again),
 		cmocka_unit_test(long_launches_get_as_many_samples_as_an_interval_needs),
 	        cmocka_unit_test(short_launches_are_batched), cmocka_unit_test(graphs_where_the_plan_can), cmocka_unit_test(limits_of_sampling),
 		cmocka_unit_test(throttling_is_said), cmocka_unit_test(what_backends_do_becomes_an_outcome),

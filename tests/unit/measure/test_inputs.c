@@ -49,6 +49,26 @@ static void normal_is_normal(void **state)
 	host_free(&h);
 }
 
+static void filling_goes_on_where_it_ended(void **state)
+{
+	static const char *const problems[] = {"gemm:m=512,n=16,k=300,a=bf16", "gemm:m=3,n=16,k=5,a=f32,dist=uniform"};
+	struct tk_error err = {0};
+	for (size_t p = 0; p < 2; p++) {
+		struct host whole, parts;
+		filled(&whole, problems[p], 1);
+		host_shape(&parts, problems[p]);
+		size_t bytes = whole.t[0].bytes, half = bytes / 8 * 4;
+		memcpy(parts.t[0].data, whole.t[0].data, half);
+		assert_int_equal(tk_inputs_fill_from(&parts.problem, 0, 1, half, parts.t[0].data, &err), 0);
+		assert_memory_equal(parts.t[0].data, whole.t[0].data, bytes);
+		memset(parts.t[0].data, 0xee, bytes);
+		assert_int_equal(tk_inputs_fill_from(&parts.problem, 0, 1, bytes + 4, parts.t[0].data, &err), 0);
+		assert_int_equal(((unsigned char *)parts.t[0].data)[bytes - 1], 0xee); /* nothing was left to do */
+		host_free(&whole);
+		host_free(&parts);
+	}
+}
+
 static void bits_are_pinned(void **state)
 {
 	/* A change of these numbers makes every stored history incomparable with what is measured after it. */
@@ -180,7 +200,7 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(normal_is_normal), cmocka_unit_test(bits_are_pinned), cmocka_unit_test(size_of_the_tensor_does_not_matter),
+		cmocka_unit_test(normal_is_normal), cmocka_unit_test(bits_are_pinned), cmocka_unit_test(filling_goes_on_where_it_ended), cmocka_unit_test(size_of_the_tensor_does_not_matter),
 		cmocka_unit_test(seed_and_tensor_matter), cmocka_unit_test(other_distributions), cmocka_unit_test(rounded_to_the_type),
 		cmocka_unit_test(blocks_are_distinct_and_visible), cmocka_unit_test(tensor_that_there_is_not),
 	};
