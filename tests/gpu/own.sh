@@ -38,4 +38,26 @@ every gemm_register_cuda "tile-128x128 tile-64x64" "${wide[@]}" "${narrow[@]}"
 every gemm_pipelined_cuda "tile-128x128" "${wide[@]}" "${narrow[@]}"
 every gemm_matrix_cuda "tile-128x256x32-stages-4 tile-64x64x64-stages-4" "${narrow[@]}"
 
+# Rows of multiples of 16 bytes: what the copy engine asks for.
+mapfile -t aligned < <(
+	for type in a=f16 a=bf16 a=bf16,c=f32; do
+		gemm m=264,n=136,k=72 $type
+		gemm m=512,n=512,k=512 $type
+		gemm m=96,n=40,k=64,batch=5 $type
+		gemm m=712,n=1000,k=1096,batch=2 $type
+		echo "gemm:m=257,n=129,k=1000,$type,tb=t"
+		echo "gemm:m=1,n=4096,k=4096,$type,tb=t"
+		echo "gemm:m=1,n=1,k=520,$type,tb=t"
+		echo "?gemm:m=8,n=8,k=8,$type"
+	done
+	for type in a=e4m3,c=bf16 a=e4m3,c=f16 a=e4m3,c=f32 a=e4m3,b=e5m2,c=bf16 a=e5m2,b=e4m3,c=bf16; do
+		echo "gemm:m=257,n=136,k=1040,$type,tb=t"
+		echo "gemm:m=513,n=129,k=1024,$type,tb=t,batch=2"
+	done
+	echo "?gemm:m=64,n=64,k=64,a=f32"
+	echo "?gemm:m=64,n=63,k=63,a=f16"
+)
+every hopper_gemm "tile-128x256-cluster-2 tile-128x128 tile-64x128 default" "${aligned[@]}"
+every hopper_gemm "tile-64x128-split-2 tile-64x128-split-4 tile-64x128-split-8" "${aligned[@]/#gemm/?gemm}" # some have too few steps
+
 report
