@@ -60,4 +60,38 @@ mapfile -t aligned < <(
 every hopper_gemm "tile-128x256-cluster-2 tile-128x128 tile-64x128 default" "${aligned[@]}"
 every hopper_gemm "tile-64x128-split-2 tile-64x128-split-4 tile-64x128-split-8" "${aligned[@]/#gemm/?gemm}" # some have too few steps
 
+mapfile -t dense < <(
+	for dtype in f16 bf16; do
+		for causal in 0 1; do
+			for d in 64 128 256; do
+				echo "attention:b=2,h=4,sq=512,d=$d,dtype=$dtype,causal=$causal"
+				echo "attention:b=1,h=2,sq=1,d=$d,dtype=$dtype,causal=$causal"
+			done
+			echo "attention:b=2,h=8,hkv=2,sq=384,d=64,dtype=$dtype,causal=$causal"
+			echo "attention:b=1,h=8,hkv=1,sq=200,skv=333,d=128,dtype=$dtype,causal=$causal"
+			echo "attention:b=1,h=8,hkv=4,sq=$((333 - 133 * causal)),skv=200,d=256,dtype=$dtype,causal=$causal"
+			echo "attention:b=3,h=3,sq=129,skv=257,d=64,dtype=$dtype,causal=$causal"
+			echo "attention:b=4,h=16,hkv=4,sq=1,skv=1024,d=128,dtype=$dtype,causal=$causal"
+			echo "attention:b=2,h=6,hkv=2,sq=1000,skv=1000,d=128,dtype=$dtype,causal=$causal"
+			echo "attention:b=1,h=2,sq=256,d=64,scale=0.3,dtype=$dtype,causal=$causal"
+			echo "?attention:b=1,h=2,sq=100,d=40,dtype=$dtype,causal=$causal"
+		done
+	done
+)
+every flash_cuda "default other-keys queries-64" "${dense[@]}"
+
+mapfile -t sparse < <(
+	for dtype in f16 bf16; do
+		for causal in 0 1; do
+			for d in 64 128; do
+				echo "nsa:b=2,s=512,h=32,hkv=2,d=$d,block_size=32,selected_blocks=4,window=100,dtype=$dtype,causal=$causal"
+				echo "nsa:b=1,s=333,h=16,hkv=1,d=$d,block_size=64,selected_blocks=3,dtype=$dtype,causal=$causal"
+			done
+			echo "nsa:b=1,s=1000,h=8,hkv=2,d=128,block_size=17,selected_blocks=5,window=1,dtype=$dtype,causal=$causal"
+			echo "nsa:b=1,s=130,h=48,hkv=2,d=64,block_size=16,selected_blocks=2,window=512,dtype=$dtype,causal=$causal"
+		done
+	done
+)
+every nsa_cuda "keys-16-stages-3 keys-32-stages-2" "${sparse[@]}"
+
 report

@@ -1,0 +1,142 @@
+/* The backend around a kernel of attention (attention.h). Nothing here knows CUDA or HIP. */
+#include "attention.h"
+#include "gpu_backend.h"
+
+struct tk_backend_ctx {
+	struct gpu_context gpu;
+};
+
+struct tk_plan {
+	const struct tk_backend_ctx *ctx;
+	const struct tk_problem *p;
+	uint32_t config, sets;
+	void *workspace;
+	struct bound bound[];
+};
+
+static const char *backend_version(void)
+{
+	return "";
+}
+
+static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	if (!ctx)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
+	context_init(&ctx->gpu, args);
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void backend_close(struct tk_backend_ctx *ctx)
+{
+	free(ctx);
+}
+
+static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	if (p->op != gpu_attention_kernel.op)
+		return fail(err, TK_ABI_UNSUPPORTED, "only %s",
+		        gpu_attention_kernel.op == TK_OP_NSA ? "native sparse attention" : "attention");
+	const char *why = gpu_attention_kernel.refuses(p);
+	return why ? fail(err, TK_ABI_UNSUPPORTED, "%s", why) : TK_ABI_OK;
+}
+
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
+        uint32_t *count, struct tk_abi_error *err)
+{
+	int status = backend_supports(ctx, p, err);
+	if (status)
+		return status;
+	*names = gpu_attention_kernel.configs;
+	*count = gpu_attention_kernel.config_count;
+	return TK_ABI_OK;
+}
+
+static void backend_unplan(struct tk_plan *plan)
+{
+	if (plan)
+		workspace_free(&plan->ctx->gpu, plan->workspace);
+	free(plan);
+}
+
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	int code = gpu_attention_kernel.prepare(plan->p, plan->config);
+	if (code)
+		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s", gpu_attention_kernel.configs[plan->config],
+		        gpu_attention_kernel.status_text(code));
+	size_t bytes = gpu_attention_kernel.workspace ? gpu_attention_kernel.workspace(plan->p) : 0;
+	info->workspace_bytes = bytes;
+	snprintf(info->kernel, sizeof info->kernel, "%s", gpu_attention_kernel.backend);
+	snprintf(info->algorithm, sizeof info->algorithm, "%s", gpu_attention_kernel.configs[plan->config]);
+	info->capturable = info->deterministic = 1;
+	return workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err);
+}
+
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	uint32_t chosen = 0;
+	int status = backend_supports(ctx, p, err);
+	if (status == TK_ABI_OK)
+		status = find_config(
+		        config, gpu_attention_kernel.configs, gpu_attention_kernel.config_count, &chosen, err);
+	if (status)
+		return status;
+	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	if (!plan)
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	plan->ctx = ctx;
+	plan->p = p;
+	plan->config = chosen;
+	plan->sets = sets;
+	status = fill_plan(plan, info, err);
+	if (status) {
+		backend_unplan(plan);
+		return status;
+	}
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static int backend_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+{
+	uint32_t need = plan->p->op == TK_OP_NSA            ? TK_T_BLOCKS + 1
+	                : plan->p->attention->dir == TK_FWD ? TK_T_LSE + 1
+	                                                    : TK_T_MAX;
+	return bind_set(plan->bound, plan->sets, set, t, count, need, err);
+}
+
+static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	int code = gpu_attention_kernel.launch(plan->p, plan->config, plan->bound[set].data, plan->workspace, stream);
+	if (code)
+		return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s", gpu_attention_kernel.backend,
+		        gpu_attention_kernel.status_text(code));
+	return TK_ABI_OK;
+}
+
+const struct tk_backend *tk_backend_entry(void)
+{
+	static struct tk_backend backend = {
+	        .size = sizeof backend,
+	        .abi_major = TK_ABI_MAJOR,
+	        .abi_minor = TK_ABI_MINOR,
+	        .device_kind = TK_GPU_KIND,
+	        .version = backend_version,
+	        .open = backend_open,
+	        .close = backend_close,
+	        .supports = backend_supports,
+	        .configs = backend_configs,
+	        .plan = backend_plan,
+	        .bind = backend_bind,
+	        .launch = backend_launch,
+	        .unplan = backend_unplan,
+	};
+	backend.name = gpu_attention_kernel.backend;
+	backend.description = gpu_attention_kernel.description;
+	return &backend;
+}
