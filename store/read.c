@@ -19,6 +19,7 @@ LIST_ALL(problems, problem, "ORDER BY text")
 LIST_ALL(all_series, series, "ORDER BY slug")
 LIST_ALL(nights, night, "ORDER BY started_s DESC, id DESC")
 LIST_ALL(alerts, alert, "ORDER BY opened_s DESC, uid")
+LIST_ALL(culprits, culprit, "ORDER BY made_s, uid")
 LIST_ALL(triage, triage, "ORDER BY at_s, uid")
 LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target")
 

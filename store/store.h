@@ -14,7 +14,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 5
+#define TK_STORE_SCHEMA 6
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only
  * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours;
@@ -155,6 +155,15 @@ struct tk_alert_row {
 	double change;
 	const char *cause, *good_rev, *bad_rev, *title;
 };
+/* What a bisection of good_rev..bad_rev found. word: found, range, same, open; numbers NAN where there are none. */
+struct tk_culprit_row {
+	const char *uid;
+	int64_t series_id, night_id;
+	const char *good_rev, *bad_rev, *word, *first_bad, *last_good, *subject, *author;
+	int64_t author_time_s;
+	double change, lo, hi, confidence;
+	int64_t builds, builds_failed, comparisons, pairs, made_s;
+};
 struct tk_triage_row {
 	int64_t id;
 	const char *uid, *alert_uid;
@@ -209,6 +218,7 @@ int tk_store_replace_verdicts(
         struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
 /* Replaces. A NULL uid is made from the series and bad_rev (which is what a uid should be). */
 int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);
+int tk_store_put_culprit(struct tk_store *s, const struct tk_culprit_row *row, struct tk_error *err); /* replaces */
 int tk_store_put_triage(struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_notification(struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
 
@@ -264,6 +274,7 @@ int tk_store_steps(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* of all change points, in their order */
 int tk_store_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_culprits(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_notifications(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */

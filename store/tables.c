@@ -312,6 +312,29 @@ static const struct tk_db_column alert_columns[] = {
         TEXT(tk_alert_row, title, 0),
 };
 
+static const struct tk_db_column culprit_columns[] = {
+        UID(tk_culprit_row),
+        REF(tk_culprit_row, series_id, KEY, series),
+        REF(tk_culprit_row, night_id, 0, night),
+        TEXT(tk_culprit_row, good_rev, KEY),
+        TEXT(tk_culprit_row, bad_rev, KEY),
+        TEXT(tk_culprit_row, word, 0),
+        TEXT(tk_culprit_row, first_bad, 0),
+        TEXT(tk_culprit_row, last_good, 0),
+        TEXT(tk_culprit_row, subject, 0),
+        TEXT(tk_culprit_row, author, 0),
+        INT(tk_culprit_row, author_time_s, 0),
+        REAL(tk_culprit_row, change, NULLABLE),
+        REAL(tk_culprit_row, lo, NULLABLE),
+        REAL(tk_culprit_row, hi, NULLABLE),
+        REAL(tk_culprit_row, confidence, NULLABLE),
+        INT(tk_culprit_row, builds, 0),
+        INT(tk_culprit_row, builds_failed, 0),
+        INT(tk_culprit_row, comparisons, 0),
+        INT(tk_culprit_row, pairs, 0),
+        INT(tk_culprit_row, made_s, 0),
+};
+
 #define TABLE(table, type, id, uid, rule) \
 	[TK_TABLE_##table] = {#table, table##_columns, sizeof(table##_columns) / sizeof(table##_columns[0]), \
 	        sizeof(struct type), id, uid, rule}
@@ -340,4 +363,5 @@ const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(change_point, tk_change_point_row, false, false, TK_PUT_REPLACE),
         TABLE(verdict, tk_verdict_row, false, false, TK_PUT_REPLACE),
         TABLE(alert, tk_alert_row, false, true, TK_PUT_REPLACE),
+        TABLE(culprit, tk_culprit_row, false, true, TK_PUT_REPLACE),
 };

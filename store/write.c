@@ -29,6 +29,7 @@ PUT_WITH_ID(triage, tk_triage_row)
 PUT_WITHOUT_ID(stage, tk_stage_row)
 PUT_WITHOUT_ID(resolution, tk_resolution_row)
 PUT_WITHOUT_ID(ceiling, tk_ceiling_row)
+PUT_WITHOUT_ID(culprit, tk_culprit_row)
 PUT_WITHOUT_ID(notification, tk_notification_row)
 
 int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err)
