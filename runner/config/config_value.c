@@ -82,7 +82,8 @@ char *tk_config_path(const char *root, const char *text)
 /* A path only where it looks like one: "host:repo" and "https://..." are git's. */
 static int read_repository(const struct reading *r, char **out)
 {
-	bool path = r->text[0] == '/' || r->text[0] == '.' || strncmp(r->text, "~/", 2) == 0;
+	/* what git reads as a URL, or as host:path, has a colon */
+	bool path = strchr("/.", r->text[0]) || strncmp(r->text, "~/", 2) == 0 || !strchr(r->text, ':');
 
 	if (!printable(r->text) || r->text[0] == '-' || strpbrk(r->text, " \t"))
 		return expected(r, "a URL or a path that git clones from, without blanks");
