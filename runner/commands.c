@@ -12,7 +12,8 @@ const struct tk_command tk_commands[] = {
 #define TK_COMMAND_ROW(name, summary, hidden) {#name, summary, tk_cmd_##name, &tk_argp_##name, hidden},
         TK_COMMANDS(TK_COMMAND_ROW)
 #undef TK_COMMAND_ROW
-                {0},
+                {"bisect-step", "one step of `git bisect run`", tk_cmd_bisect_step, &tk_argp_bisect_step, true},
+        {0},
 };
 
 const struct tk_command *tk_command_find(const char *name)

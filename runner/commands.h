@@ -61,6 +61,8 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	X(backfill, "measure past revisions of an upstream", false) \
 	X(diff, "what got slower, what got faster, what failed", false) \
 	X(alert, "what is open, and what people made of it", false) \
+	X(confirm, "measure an old and a new build of a series in turns", false) \
+	X(bisect, "the commit with which a series moved", false) \
 	X(changepoints, "where the levels of histories in a CSV file changed", false) \
 	X(log, "the nights and how they ended", false) \
 	X(show, "one series or one run in full", false) \
@@ -80,5 +82,8 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	extern const struct argp tk_argp_##name;
 TK_COMMANDS(TK_COMMAND_DECLARE)
 #undef TK_COMMAND_DECLARE
+/* Its name has a dash, as the words of `git bisect` have. */
+int tk_cmd_bisect_step(const struct tk_globals *g, int argc, char **argv);
+extern const struct argp tk_argp_bisect_step;
 
 #endif

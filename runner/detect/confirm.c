@@ -134,9 +134,15 @@ int tk_pairs_side(const struct tk_confirmation_row *rows, size_t count, double l
 	return rc;
 }
 
+/* In percent; what is nothing has no sign. */
+static double percent(double ratio)
+{
+	return fabs(ratio) < 0.0005 ? 0 : 100 * ratio;
+}
+
 const char *tk_pairs_text(const struct tk_pairs *p, char out[TK_PAIRS_TEXT_SIZE])
 {
-	snprintf(out, TK_PAIRS_TEXT_SIZE, "%+.1f %% [%.1f, %.1f]%s", 100 * p->change, 100 * p->lo, 100 * p->hi,
+	snprintf(out, TK_PAIRS_TEXT_SIZE, "%+.1f %% [%.1f, %.1f]%s", percent(p->change), percent(p->lo), percent(p->hi),
 	        p->fastest ? ", fastest samples" : "");
 	return out;
 }

@@ -5,16 +5,9 @@
 #include "base/log.h"
 #include "nightly/night.h"
 #include "nightly/recipe.h"
+#include "nightly/session.h"
 #include <stdlib.h>
 #include <string.h>
-
-static const struct tk_upstream_config *upstream_named(const struct tk_config *config, const char *name)
-{
-	for (size_t i = 0; i < config->upstream_count; i++)
-		if (strcmp(config->upstreams[i].name, name) == 0)
-			return &config->upstreams[i];
-	return NULL;
-}
 
 static const struct tk_revision_row *revision_of(const struct tk_rows *revisions, int64_t id)
 {
@@ -91,7 +84,7 @@ static void add_report(struct tk_night_report *sum, const struct tk_night_report
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
         const struct tk_backfill_options *backfill, struct tk_night_report *report, struct tk_error *err)
 {
-	const struct tk_upstream_config *u = upstream_named(config, backfill->upstream);
+	const struct tk_upstream_config *u = tk_upstream_named(config, backfill->upstream);
 	struct tk_revision *history = NULL;
 	struct tk_source source;
 	size_t count = 0;

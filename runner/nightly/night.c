@@ -142,7 +142,7 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 	return tk_store_begin_night(n->store, &row, &n->night_id, err);
 }
 
-static int put_machine(struct tk_night *n, struct tk_error *err)
+int tk_night_put_machine(struct tk_night *n, struct tk_error *err)
 {
 	struct utsname u;
 	uname(&u);
@@ -238,7 +238,7 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 	return status == TK_OK && n->report->stages_failed > failed ? close_night(n, status, err) : status;
 }
 
-static void free_night(struct tk_night *n)
+void tk_night_free(struct tk_night *n)
 {
 	for (size_t i = 0; i < n->device_count; i++)
 		tk_night_close_device(&n->devices[i]);
@@ -265,7 +265,7 @@ static int name_night(struct tk_night *n, struct tk_error *err)
 static int start_or_resume(struct tk_night *n, unsigned *done, struct tk_error *err)
 {
 	bool found = false;
-	int status = put_machine(n, err);
+	int status = tk_night_put_machine(n, err);
 	*done = 0;
 	if (status != TK_OK)
 		return status;
@@ -306,7 +306,7 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store, const s
 		status = run_stages(&n, done, err);
 		status = finish_night(&n, status, err);
 	}
-	free_night(&n);
+	tk_night_free(&n);
 	tk_lock_release(lock);
 	tk_buf_free(&lock_path);
 	return status;

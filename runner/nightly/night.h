@@ -83,6 +83,13 @@ struct tk_job_request tk_night_request(const struct tk_night *n, const struct tk
 /* Devices that can be measured beside each other share the cores among their workers. */
 int tk_night_share_cores(struct tk_night *n, struct tk_error *err);
 
+int tk_night_put_machine(struct tk_night *n, struct tk_error *err);
+void tk_night_free(struct tk_night *n);
+/* An upstream and a revision of it into the history, with their ids in *p. resolve.c */
+int tk_night_know_revision(struct tk_night *n, struct tk_product *p, const struct tk_revision *r, struct tk_error *err);
+/* Its artifacts, and the row of the build, good or bad. products.c */
+int tk_night_make(struct tk_night *n, struct tk_product *p, struct tk_error *err);
+
 void tk_night_say(const struct tk_night *n, const char *stage, const char *detail);
 
 #endif

@@ -143,6 +143,12 @@ static int put_build(struct tk_night *n, struct tk_product *p, struct tk_error *
 	return status;
 }
 
+int tk_night_make(struct tk_night *n, struct tk_product *p, struct tk_error *err)
+{
+	int status = make_artifacts(n, p, err);
+	return status == TK_OK ? put_build(n, p, err) : status;
+}
+
 static void count_build(struct tk_night *n, struct tk_product *p)
 {
 	const struct tk_artifact *a = p->artifacts[0];

@@ -58,6 +58,12 @@ static int put_revision(struct tk_night *n, struct tk_product *p, const struct t
 	return tk_store_put_revision(n->store, &row, &p->revision_id, err);
 }
 
+int tk_night_know_revision(struct tk_night *n, struct tk_product *p, const struct tk_revision *r, struct tk_error *err)
+{
+	int status = put_upstream(n, p, err);
+	return status == TK_OK ? put_revision(n, p, r, err) : status;
+}
+
 /* The newest revision of this upstream that the history knows, into p->rev; false where there is none. */
 static bool last_known(struct tk_night *n, struct tk_product *p)
 {

@@ -30,7 +30,7 @@ static inline double noisy(double slow, double noise, int crashes, int pad)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	unsigned long x = ((unsigned long)t.tv_nsec ^ (unsigned long)getpid() * 2654435761ul) * 6364136223846793005ul;
 	double u = (double)(x >> 40) / (double)(1ul << 24);
-	if (crashes && u < 0.3)
+	if (crashes && u < 0.15)
 		abort();
 	return slow * (1 + noise * (u - 0.5)) * machine;
 }

@@ -1,0 +1,73 @@
+/* Which commit did it: the first-parent history between a good and a bad revision is halved, each middle built and
+ * measured in turns with the good one, until two neighbours are left on either side of the step. */
+#ifndef TK_BISECT_H
+#define TK_BISECT_H
+#include "detect/detect.h"
+#include "upstream/upstream.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tk_config;
+struct tk_error;
+struct tk_night;
+struct tk_night_options;
+struct tk_store;
+
+enum tk_bisect_word {
+	TK_BISECT_FOUND,
+	TK_BISECT_RANGE, /* what lies between the two cannot be built or measured */
+	TK_BISECT_SAME,  /* good and bad do not differ here */
+	TK_BISECT_OPEN   /* the budget was spent, or the pairs cannot tell */
+};
+const char *tk_bisect_word(enum tk_bisect_word w); /* "found", "range", "same", "open" */
+
+struct tk_bisect_request {
+	int64_t series_id;
+	const char *good, *bad; /* revisions, as git takes them */
+	double budget_s;        /* wall time; 0: as long as it takes */
+};
+
+struct tk_bisect_report {
+	enum tk_bisect_word word;
+	char series[160], upstream[96];
+	struct tk_revision good, bad;            /* the range that was asked about */
+	struct tk_revision last_good, first_bad; /* neighbours, but for RANGE; OPEN: how far it got */
+	struct tk_pairs whole, step;             /* bad against good; first_bad against last_good */
+	size_t revisions, left;                  /* in the range; that may be it: 1 where it was found */
+	size_t builds, built, builds_failed;     /* revisions that were asked for; made now, not in the cache; none */
+	size_t same_code, comparisons, skipped;  /* told by their machine code; by pairs; by nothing */
+	size_t pairs;                            /* used, also those of an earlier part */
+	double confidence, wall_s;               /* that first_bad is it */
+	char why[256];                           /* SAME, OPEN, RANGE */
+};
+
+/* Opens the devices, which takes the lock of the history; stores what it found (tk_store_culprits). Stopped and run
+ * again it goes on: builds are in the cache, pairs in the history. TK_EUSAGE: the range is none, an end of it does not
+ * build, the upstream has no revisions. */
+int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+        const struct tk_bisect_request *request, struct tk_bisect_report *out, struct tk_error *err);
+/* The same with what a night has open. */
+int tk_bisect_in(struct tk_night *n, const struct tk_bisect_request *request, struct tk_bisect_report *out,
+        struct tk_error *err);
+
+/* For `git bisect run`: one revision against good, on which side of half the change of bad. */
+enum tk_bisect_side { TK_BISECT_GOOD = 0, TK_BISECT_BAD = 1, TK_BISECT_SKIP = 125 };
+int tk_bisect_step(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+        const struct tk_bisect_request *request, const char *rev, enum tk_bisect_side *side,
+        struct tk_bisect_report *out, struct tk_error *err);
+
+/* One series measured in turns, its newest build against the one before its last step, or the revisions given (NULL:
+ * those); then its night is judged again. */
+struct tk_confirm_report {
+	char series[160], good[128], bad[128];
+	struct tk_pairs pairs;
+	enum tk_diff_status status; /* the verdict now */
+	char reason[512];
+	double wall_s;
+	bool worse; /* decided, in the bad direction */
+};
+int tk_confirm_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+        const struct tk_bisect_request *request, struct tk_confirm_report *out, struct tk_error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/* See session.h. */
+#include "nightly/session.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "worker/worker.h"
+#include <stdio.h>
+#include <string.h>
+
+int tk_session_open(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+        struct tk_session *s, struct tk_error *err)
+{
+	struct tk_buf path = TK_BUF_INIT;
+	*s = (struct tk_session){.options = {.program = options->program, .observer = options->observer}};
+	s->night = (struct tk_night){.config = config,
+	        .store = store,
+	        .options = &s->options,
+	        .report = &s->report,
+	        .seed = options->seed,
+	        .started_s = tk_clock_now_s(),
+	        .started_mono_ns = tk_clock_mono_ns()};
+	tk_buf_printf(&path, "%s.lock", tk_store_path(store));
+	int status = tk_lock_take(tk_buf_cstr(&path), &s->lock, err);
+	if (status != TK_OK)
+		status = tk_context(err, "a night is under way");
+	tk_buf_free(&path);
+	if (status == TK_OK)
+		status = tk_modules_load(options->program, &s->night.modules, err);
+	if (status == TK_OK)
+		status = tk_night_put_machine(&s->night, err);
+	return status == TK_OK ? tk_night_probe(&s->night, err) : status;
+}
+
+void tk_session_close(struct tk_session *s)
+{
+	tk_night_free(&s->night);
+	tk_lock_release(s->lock);
+	s->lock = NULL;
+}
+
+int tk_night_build_past(struct tk_night *n, const struct tk_upstream_config *u, const struct tk_revision *r,
+        struct tk_past_build *out, struct tk_error *err)
+{
+	struct tk_product p = {.config = u};
+	*out = (struct tk_past_build){0};
+	int status = tk_night_know_revision(n, &p, r, err);
+	if (status == TK_OK)
+		status = tk_night_make(n, &p, err);
+	if (status == TK_OK) {
+		const struct tk_artifact *a = p.artifacts[0];
+		*out = (struct tk_past_build){
+		        .build_id = p.build_id, .ok = a->status == TK_BUILD_OK, .cached = a->cached};
+		snprintf(out->message, sizeof out->message, "%.*s", (int)sizeof out->message - 1,
+		        a->message ? a->message : "");
+	}
+	for (size_t i = 0; i < p.artifact_count; i++)
+		tk_artifact_free(p.artifacts[i]);
+	return status;
+}
+
+const struct tk_upstream_config *tk_upstream_named(const struct tk_config *config, const char *name)
+{
+	for (size_t i = 0; i < config->upstream_count; i++)
+		if (strcmp(config->upstreams[i].name, name) == 0)
+			return &config->upstreams[i];
+	return NULL;
+}
