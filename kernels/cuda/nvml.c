@@ -1,5 +1,7 @@
-/* See nvml.h. The library is opened by name: the driver brings it, the toolkit does not. */
-#include "nvml.h"
+/* The sensors of device_vendor.h by NVML: clocks, power, temperature, throttle reasons. The library is opened by name
+ * at run time: the driver brings it, the toolkit does not. The functions and constants are those of NVIDIA's NVML API
+ * reference (docs.nvidia.com/deploy/nvml-api). */
+#include "device_vendor.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@ struct nvml_process {
 	X(vbios, "nvmlDeviceGetVbiosVersion", (nvml_device, char *, unsigned)) \
 	X(processes, "nvmlDeviceGetComputeRunningProcesses_v3", (nvml_device, unsigned *, struct nvml_process *))
 
-struct nvml {
+struct sensors {
 	void *library;
 	nvml_device device;
 	char driver_version[64];
@@ -57,9 +59,9 @@ static const struct {
         {0x80, "hw_power_brake"},
 };
 
-struct nvml *nvml_open(const char *pci_bus_id)
+struct sensors *sensors_open(const char *pci_bus_id)
 {
-	struct nvml *n = calloc(1, sizeof *n);
+	struct sensors *n = calloc(1, sizeof *n);
 	if (!n || !(n->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL))) {
 		free(n);
 		return NULL;
@@ -73,7 +75,7 @@ struct nvml *nvml_open(const char *pci_bus_id)
 		return NULL;
 	}
 	if (n->by_bus(pci_bus_id, &n->device) != 0) {
-		nvml_close(n);
+		sensors_close(n);
 		return NULL;
 	}
 	if (n->driver)
@@ -81,7 +83,7 @@ struct nvml *nvml_open(const char *pci_bus_id)
 	return n;
 }
 
-void nvml_close(struct nvml *n)
+void sensors_close(struct sensors *n)
 {
 	if (!n)
 		return;
@@ -90,7 +92,7 @@ void nvml_close(struct nvml *n)
 	free(n);
 }
 
-const char *nvml_driver(struct nvml *n)
+const char *sensors_driver(struct sensors *n)
 {
 	return n ? n->driver_version : "";
 }
@@ -108,7 +110,7 @@ static void add_reasons(unsigned long long bits, struct tk_telemetry *out)
 		}
 }
 
-void nvml_telemetry(struct nvml *n, struct tk_telemetry *out)
+void sensors_telemetry(struct sensors *n, struct tk_telemetry *out)
 {
 	unsigned value, rates[2];
 	unsigned long long wide;
@@ -131,7 +133,7 @@ void nvml_telemetry(struct nvml *n, struct tk_telemetry *out)
 }
 
 /* How many other processes compute on the card: they are the user's to stop, and a reason for noise. */
-static int other_processes(struct nvml *n)
+static int other_processes(struct sensors *n)
 {
 	struct nvml_process list[64];
 	unsigned count = 64;
@@ -143,16 +145,7 @@ static int other_processes(struct nvml *n)
 	return others;
 }
 
-/* Vendor strings go into JSON: what is not plain is left out. */
-static const char *plain(char *s)
-{
-	for (char *c = s; *c; c++)
-		if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\')
-			*c = '_';
-	return s;
-}
-
-size_t nvml_attributes(struct nvml *n, char *out, size_t size)
+size_t sensors_attributes(struct sensors *n, char *out, size_t size)
 {
 	unsigned value, pending;
 	int now, later, len = 0;
@@ -174,7 +167,7 @@ size_t nvml_attributes(struct nvml *n, char *out, size_t size)
 	if (n->persistence && n->persistence(n->device, &now) == 0)
 		ADD(",\"persistence\":%s", now ? "true" : "false");
 	if (n->vbios && n->vbios(n->device, vbios, sizeof vbios) == 0)
-		ADD(",\"vbios\":\"%s\"", plain(vbios));
+		ADD(",\"vbios\":\"%s\"", sensors_plain(vbios));
 	if ((now = other_processes(n)) > 0)
 		ADD(",\"other_processes\":%d", now);
 #undef ADD

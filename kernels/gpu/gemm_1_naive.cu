@@ -29,5 +29,7 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 	return GEMM_BY_TYPE(launch_as, g, config, a, b, c, stream);
 }
 
+#if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_naive_" TK_GPU_KIND, "GEMM, step 1: a thread an entry, from device memory", configs, 3,
 	gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+#endif

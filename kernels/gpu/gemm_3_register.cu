@@ -79,5 +79,7 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 	return GEMM_BY_TYPE(launch_as, g, config, a, b, c, stream);
 }
 
+#if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_register_" TK_GPU_KIND, "GEMM, step 3: 8 x 8 entries a thread in registers", configs, 2,
 	gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+#endif

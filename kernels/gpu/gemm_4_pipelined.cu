@@ -120,5 +120,7 @@ static int launch(const struct tk_gemm *g, uint32_t, const void *a, const void *
 	return GEMM_BY_TYPE(launch_as, g, a, b, c, stream);
 }
 
+#if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_pipelined_" TK_GPU_KIND, "GEMM, step 4: the next tile is fetched while one is multiplied", configs,
 	1, gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+#endif

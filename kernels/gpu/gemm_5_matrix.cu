@@ -191,5 +191,7 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 	return g->a == TK_F16 ? launch_as<gpu_f16>(g, config, a, b, c, stream) : launch_as<gpu_bf16>(g, config, a, b, c, stream);
 }
 
+#if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_matrix_" TK_GPU_KIND, "GEMM, step 5: matrix units", configs, 2, gemm_takes_16bit, prepare, launch,
 	gpu_status_text};
+#endif

@@ -28,9 +28,22 @@
 #define GPU_LANES 32
 #endif
 
+/* hipcc reads a file once for the host and once for each architecture; a table of host functions must be in the first
+ * pass only, because it would become a constant of the device as well. (nvcc never copies it.) */
+#if defined(__HIP_DEVICE_COMPILE__) && __HIP_DEVICE_COMPILE__
+#define GPU_HOST_PASS 0
+#else
+#define GPU_HOST_PASS 1
+#endif
+
 #define GPU_INLINE __device__ __forceinline__
-/* A kernel of at most `threads` threads a block, of which at least `blocks` shall fit on a multiprocessor. */
+/* A kernel of at most `threads` threads a block, of which at least `blocks` shall fit on a multiprocessor. On AMD the
+ * number would mean waves of a SIMD unit, and shared memory is the limit there: left to the compiler. */
+#if GPU_HIP
+#define GPU_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads)
+#else
 #define GPU_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads, blocks)
+#endif
 
 /* ---- the host's side ------------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,10 @@
 # Sets TK_GPU_MODULES to the backends' names.
 set(TK_GPU_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
+# What both vendors' device layers are made of; device/device_vendor.h says what each adds.
+set(TK_GPU_DEVICE_SOURCES device.c device_strain.c device_kernels.cu)
+list(TRANSFORM TK_GPU_DEVICE_SOURCES PREPEND "${TK_GPU_SOURCE_DIR}/device/")
+
 function(tk_gpu_modules kind maker)
   set(built)
   foreach(step IN ITEMS 1_naive 2_shared 3_register 4_pipelined 5_matrix)
