@@ -582,6 +582,7 @@ static int print_text(const struct doctor *d, struct tk_error *err)
 	puts("\nBackends that came with this tracker");
 	status = print_available(d->globals, json_object_get(r, "backends"), &backend_listing, err);
 	print_lines("What disturbs measurements here", json_object_get(r, "advice"));
+	print_lines("To know", json_object_get(r, "notes"));
 	print_lines("Missing for a full night with this configuration", json_object_get(r, "missing"));
 	if (json_array_size(json_object_get(r, "missing")) == 0)
 		puts("\nA night can run here: tracker nightly");
@@ -609,8 +610,26 @@ static json_t *new_report(const struct tk_globals *g, const struct tk_config *co
 	json_object_set_new(r, "devices", json_array());
 	json_object_set_new(r, "backends", json_array());
 	json_object_set_new(r, "advice", json_array());
+	json_object_set_new(r, "notes", json_array());
 	json_object_set_new(r, "missing", json_array());
 	return r;
+}
+
+/* What nobody could try must be said where it would be used. */
+static void note_hip(struct doctor *d)
+{
+	const json_t *device = find_device(d, "hip");
+
+	if (!device)
+		add_line(d, "notes",
+		        "hip: this tracker has no modules for AMD GPUs: hipcc was not found when it was built, or does "
+		        "not "
+		        "know their architectures (docs/kernels-hip.md)");
+	else
+		add_line(d, "notes",
+		        "hip: these modules were compiled and linked, but no AMD GPU has run them yet: look at the "
+		        "first "
+		        "figures as docs/kernels-hip.md says");
 }
 
 static void examine(struct doctor *d)
@@ -624,6 +643,7 @@ static void examine(struct doctor *d)
 		add_devices(d);
 		for (size_t i = 0; i < d->modules->backend_count; i++)
 			add_backend(d, &d->modules->backends[i]);
+		note_hip(d);
 	}
 	advise(d);
 	check_night(d);
