@@ -38,6 +38,7 @@ enum option_key {
 	OPT_FAIL_ON,
 	OPT_ALLOW_EMPTY,
 	OPT_SITE_URL,
+	OPT_CULPRIT,
 	OPT_ACKS,
 };
 
@@ -49,7 +50,7 @@ struct diff_options {
 	char metric[80];
 	size_t filter_count, limit;
 	double threshold, abs_ns, alpha; /* NAN: as configured */
-	bool only[TK_DIFF_STATUS_COUNT], words_given, explain, allow_empty;
+	bool only[TK_DIFF_STATUS_COUNT], words_given, explain, culprit, allow_empty;
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
 	const struct tk_diff_format *format;
@@ -80,6 +81,7 @@ static const struct argp_option options[] = {
         {"limit", OPT_LIMIT, "N", 0, "at most N series, and how many more there are (default: 50 in text; 0: all)", 4},
         {"group-by", OPT_GROUP, "machine|backend|upstream|revision", 0, "one table each", 4},
         {"explain", OPT_EXPLAIN, 0, 0, "numbers and reasons of each series in full", 4},
+        {"culprit", OPT_CULPRIT, 0, 0, "text: also the commits of what got worse, and how git finds the one", 4},
         {0, 0, 0, 0, "Gate", 5},
         {"fail-on", OPT_FAIL_ON, "WORDS", 0, "statuses that make the exit code 1, or none (default: as configured)", 5},
         {"acks", OPT_ACKS, "FILE", 0, "what was accepted (default: as configured, acks.yml)", 5},
@@ -243,6 +245,9 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 	case OPT_OUTPUT:
 		o->output = arg;
 		return 0;
+	case OPT_CULPRIT:
+		o->culprit = true;
+		return 0;
 	case OPT_SITE_URL:
 		if (strncmp(arg, "https://", 8) != 0 && strncmp(arg, "http://", 7) != 0 &&
 		        strncmp(arg, "file://", 7) != 0)
@@ -378,7 +383,8 @@ static int show(const struct tk_globals *g, const struct diff_options *o, const 
 	        .explain = o->explain,
 	        .sort = o->sort,
 	        .group = o->group,
-	        .site_url = o->site_url ? o->site_url : c->site_url};
+	        .site_url = o->site_url ? o->site_url : c->site_url,
+	        .culprit_config = o->culprit ? c : NULL};
 	int rc = gate(o, c, v.fail_on, err);
 
 	memcpy(v.chosen, o->only, sizeof v.chosen);

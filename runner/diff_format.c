@@ -236,7 +236,9 @@ const char *tk_diff_commits(const struct tk_diff_row *row, char *out, size_t siz
 	if (row->commits_between >= 0)
 		snprintf(commits, sizeof commits, " (%lld commit%s)", (long long)row->commits_between,
 		        row->commits_between == 1 ? "" : "s");
-	if (*row->good_rev && *row->bad_rev)
+	if (*row->culprit)
+		snprintf(out, size, "%.12s, of %.12s..%.12s%s", row->culprit, row->good_rev, row->bad_rev, commits);
+	else if (*row->good_rev && *row->bad_rev)
 		snprintf(out, size, "%.12s..%.12s%s", row->good_rev, row->bad_rev, commits);
 	else
 		snprintf(out, size, "%.12s", row->bad_rev);

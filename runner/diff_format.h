@@ -6,6 +6,7 @@
 
 #include "detect/detect.h"
 
+struct tk_config;
 struct tk_error;
 struct tk_globals;
 
@@ -29,6 +30,7 @@ struct tk_diff_view {
 	bool fail_on[TK_DIFF_STATUS_COUNT];
 	bool explicit_words; /* --only or --all was given */
 	bool explain;
+	const struct tk_config *culprit_config; /* --culprit; NULL: not asked for */
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
 	const char *site_url;                 /* NULL: none */

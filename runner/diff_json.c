@@ -43,6 +43,15 @@ static json_t *pairs_object(const struct tk_pairs *p)
 	                         tk_pairs_statistic(p), "change", interval(p->change, p->lo, p->hi));
 }
 
+static json_t *culprit_object(const struct tk_diff_row *r)
+{
+	return !*r->culprit ? json_null()
+	                    : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rev", text(r->culprit), "subject",
+	                              text(r->culprit_subject), "author", text(r->culprit_author), "author_time",
+	                              day_time(r->culprit_author_time_s), "change", number(r->culprit_change),
+	                              "confidence", number(r->culprit_confidence));
+}
+
 static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	char link[512];
@@ -71,6 +80,7 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "last_good_run", r->last_good_run_id ? json_integer(r->last_good_run_id) : json_null());
 	json_object_set_new(o, "first_bad_run", r->first_bad_run_id ? json_integer(r->first_bad_run_id) : json_null());
 	json_object_set_new(o, "same_code", json_boolean(r->same_code));
+	json_object_set_new(o, "culprit", culprit_object(r));
 	json_object_set_new(o, "pairs", pairs_object(&r->pairs));
 	json_object_set_new(o, "reason", text(r->reason));
 	json_object_set_new(o, "newest", day_time(r->newest_s));

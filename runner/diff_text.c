@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "bisect_line.h"
 #include "diff_format.h"
 #include "site_gen/format.h"
 #include "table.h"
@@ -187,7 +189,7 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 
 static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 {
-	char link[512];
+	char link[512], day[TK_TIME_ISO_SIZE];
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct tk_diff_row *r = v->rows[i];
@@ -215,6 +217,15 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 			tk_text_put(out, r->good_rev, "");
 			fputc('\n', out);
 		}
+		if (*r->culprit) {
+			fprintf(out, "  culprit %.12s ", r->culprit);
+			tk_text_put(out, r->culprit_subject, "");
+			fprintf(out, " (");
+			tk_text_put(out, r->culprit_author, "");
+			fprintf(out, ", %s): %+.1f %% against the commit before it, sure by %.1f %%\n",
+			        tk_time_day(r->culprit_author_time_s, day), 100 * r->culprit_change,
+			        100 * r->culprit_confidence);
+		}
 		if (*r->reason) {
 			fprintf(out, "  ");
 			tk_text_put(out, r->reason, "");
@@ -222,6 +233,50 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 		}
 		if (*tk_diff_link(v, r, link, sizeof link))
 			fprintf(out, "  %s\n", link);
+	}
+}
+
+static bool has_range(const struct tk_diff_row *r)
+{
+	return (r->status == TK_DIFF_REGRESSED || r->status == TK_DIFF_ACKED || r->status == TK_DIFF_NEWLY_FAILED) &&
+	       *r->good_rev && *r->bad_rev && strcmp(r->good_rev, r->bad_rev) != 0;
+}
+
+static bool same_range(const struct tk_diff_row *a, const struct tk_diff_row *b)
+{
+	return strcmp(a->upstream, b->upstream) == 0 && strcmp(a->good_rev, b->good_rev) == 0 &&
+	       strcmp(a->bad_rev, b->bad_rev) == 0;
+}
+
+/* Each range once, with its most severe series. */
+static void print_culprits(const struct tk_diff_view *v, size_t shown, FILE *out)
+{
+	for (size_t i = 0; i < shown; i++) {
+		const struct tk_diff_row *r = v->rows[i];
+		size_t before = 0, series = 0;
+
+		if (!has_range(r))
+			continue;
+		for (size_t j = 0; j < shown; j++)
+			if (has_range(v->rows[j]) && same_range(v->rows[j], r)) {
+				series++;
+				before += j < i;
+			}
+		if (before)
+			continue;
+		fprintf(out, "\n");
+		tk_text_put(out, r->upstream, "");
+		fprintf(out, " %.12s..%.12s: %zu series", r->good_rev, r->bad_rev, series);
+		if (*r->culprit) {
+			fprintf(out, ", by %.12s ", r->culprit);
+			tk_text_put(out, r->culprit_subject, "");
+		} else if (r->commits_between == 1) {
+			fprintf(out, ", by its only commit: ");
+			tk_text_put(out, r->bad_subject, "");
+		}
+		fputc('\n', out);
+		tk_bisect_lines(
+		        out, "  ", v->globals, v->culprit_config, r->upstream, r->series, r->good_rev, r->bad_rev);
 	}
 }
 
@@ -250,6 +305,8 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 		fprintf(out, "... and %zu more (--limit=0 shows all)\n", v->count - shown);
 	if (v->explain)
 		explain(v, shown, out);
+	if (v->culprit_config)
+		print_culprits(v, shown, out);
 	if (v->report->compared || tk_diff_found(v))
 		tk_diff_summary(v, line, sizeof line);
 	else

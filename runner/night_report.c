@@ -87,6 +87,8 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 		printf("again:    %zu changed, %zu the same, %zu left open of %zu, by %zu pairs of old and new build\n",
 		        r->confirmed, r->refuted, r->suspects - r->confirmed - r->refuted, r->suspects, r->pairs);
 	print_moved(r);
+	if (r->culprits)
+		printf("culprits: %zu found (`tracker diff --last=1 --culprit`)\n", r->culprits);
 	printf("history:  %s\n", tk_store_path(store));
 	if (*r->site_index)
 		printf("site:     %s\n", r->site_index);

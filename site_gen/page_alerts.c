@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "site_gen/format.h"
+#include "site_gen/links.h"
 #include "site_gen/page.h"
 
 #define FEED_MAX 50
@@ -65,6 +66,27 @@ static void set_moved(
 	        tk_model_revision_named(&site->model, s->upstream->id, alert->bad_rev));
 }
 
+/* What a bisection of the alert's range found. */
+static void set_culprit(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
+{
+	tk_set(site->arena, o, "culprit", "");
+	for (size_t i = 0; i < site->model.culprit_rows.count; i++) {
+		const struct tk_culprit_row *c = TK_ROWS_AT(&site->model.culprit_rows, struct tk_culprit_row, i);
+		char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
+		if (c->series_id != alert->series_id || strcmp(c->word, "found") ||
+		        strcmp(c->good_rev, alert->good_rev) || strcmp(c->bad_rev, alert->bad_rev))
+			continue;
+		tk_set(site->arena, o, "culprit", tk_rev_short(c->first_bad, link));
+		tk_set(site->arena, o, "culprit_href", tk_link_commit(s->upstream->url, c->first_bad, link));
+		tk_set_clipped(site, o, "culprit_subject", c->subject, 120);
+		tk_set_clipped(site, o, "culprit_author", c->author, 60);
+		tk_set(site->arena, o, "culprit_day", tk_time_day(c->author_time_s, when));
+		tk_set(site->arena, o, "culprit_change", tk_format_change(c->change, text));
+		tk_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
+	}
+}
+
 static bool set_alert(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert)
 {
 	const struct tk_site_series *s = alert->series_id ? tk_model_series(&site->model, alert->series_id) : NULL;
@@ -73,6 +95,8 @@ static bool set_alert(struct tk_site *site, struct tk_value *list, const struct 
 		return false;
 	struct tk_value *o = tk_add_object(site->arena, list);
 	set_moved(site, o, s, alert);
+	if (s)
+		set_culprit(site, o, s, alert);
 	tk_set_clipped(site, o, "uid", alert->uid, 80);
 	set_state(site, o, alert);
 	tk_set_clipped(site, o, "alert_title", alert->title, 200);

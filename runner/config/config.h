@@ -33,6 +33,7 @@ struct tk_budgets {
 	double job_s;     /* deadline of one job: load, verify, measure */
 	double measure_s; /* sampling time of one job */
 	double fetch_s;   /* one git fetch */
+	double bisect_s;  /* looking for the commits of what got worse; 0: not */
 	double confirm_s; /* measuring suspects again, old build against new one; 0: not */
 	uint64_t build_memory_bytes, job_memory_bytes;
 	uint64_t cache_bytes; /* artifact cache; the last good artifact of each upstream stays */

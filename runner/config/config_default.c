@@ -61,6 +61,7 @@ static const char text[] =
         "  measure: 500ms        # of that, taking samples\n"
         "  fetch: 5m             # one git fetch\n"
         "  confirm: 10m          # measuring suspects again, old build against new one, in turns; 0: not\n"
+        "  bisect: 30m           # building and measuring commits in between, where something got worse; 0: not\n"
         "  build_memory: 16GiB   # address space of each process of a build\n"
         "  job_memory: 16GiB     # address space of a worker\n"
         "  cache: 10GiB          # built artifacts; the last good one of each upstream always stays\n"

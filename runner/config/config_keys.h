@@ -52,6 +52,7 @@ enum tk_value_kind {
 	X(job, DURATION, budgets.job_s, 0.1, TK_DAY) \
 	X(measure, DURATION, budgets.measure_s, 0.001, TK_HOUR) \
 	X(fetch, DURATION, budgets.fetch_s, 1, TK_DAY) \
+	X(bisect, DURATION, budgets.bisect_s, 0, 7 * TK_DAY) \
 	X(confirm, DURATION, budgets.confirm_s, 0, TK_DAY) \
 	X(build_memory, SIZE, budgets.build_memory_bytes, 64 * TK_MIB, TK_PIB) \
 	X(job_memory, SIZE, budgets.job_memory_bytes, 64 * TK_MIB, TK_PIB) \

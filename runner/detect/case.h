@@ -54,6 +54,7 @@ struct tk_case_scope {
 struct tk_cases {
 	struct tk_catalog catalog;
 	struct tk_rows windows, points, confirmations; /* the last: of nights since the range began */
+	struct tk_rows culprits;
 	struct tk_case *at;
 	size_t count;
 	double *memory;                 /* of y, net and se */
@@ -116,6 +117,8 @@ void tk_row_identify(const struct tk_case *k, struct tk_diff_row *row);
 void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, double threshold,
         struct tk_diff_row *row);
 void tk_row_revisions(const struct tk_cases *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row);
+/* Where its range was bisected. */
+void tk_row_culprit(const struct tk_cases *c, struct tk_diff_row *row);
 void tk_row_say(struct tk_diff_row *row, const char *fmt, ...)
         __attribute__((format(printf, 2, 3))); /* "; " between two */
 /* How a run ended, "wrong: max error 3 > 1"; of a message one line is taken, without control characters. */

@@ -283,6 +283,8 @@ int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const s
 	if (!rc)
 		rc = tk_store_confirmations(s, 0, out->since_s, &out->confirmations, err);
 	if (!rc)
+		rc = tk_store_culprits(s, &out->culprits, err);
+	if (!rc)
 		rc = load_due(out, err);
 	return rc ? rc : load_series(s, out, range, machine_id, err);
 }
@@ -298,6 +300,7 @@ void tk_cases_free(struct tk_cases *c)
 	tk_rows_free(&c->windows);
 	tk_rows_free(&c->points);
 	tk_rows_free(&c->confirmations);
+	tk_rows_free(&c->culprits);
 	tk_catalog_free(&c->catalog);
 	*c = (struct tk_cases){0};
 }

@@ -99,6 +99,10 @@ struct tk_diff_row {
 	bool new_code;         /* the newest build has other machine code than the last good one, as far as is known */
 	bool unchanged;        /* since the last good run nothing else was measured than its machine code */
 	struct tk_pairs pairs; /* of these two builds */
+	/* the commit of good_rev..bad_rev that a bisection found; "" where there was none, or it found nothing */
+	char culprit[128], culprit_subject[256], culprit_author[128];
+	int64_t culprit_author_time_s;
+	double culprit_change, culprit_confidence; /* against the commit before it; that it is it */
 };
 
 struct tk_diff_report {

@@ -44,7 +44,7 @@ void tk_row_identify(const struct tk_case *k, struct tk_diff_row *row)
 	row->lower_is_better = strcmp(k->series->better, "higher") != 0;
 	row->before = row->before_lo = row->before_hi = row->after = row->after_lo = row->after_hi = NAN;
 	row->change = row->change_lo = row->change_hi = row->threshold = row->severity = row->p = row->q = NAN;
-	row->pairs.change = row->pairs.lo = row->pairs.hi = NAN;
+	row->pairs.change = row->pairs.lo = row->pairs.hi = row->culprit_change = row->culprit_confidence = NAN;
 	row->newest_s = k->window->last_within.run_id ? k->window->last_within.as_of_s : k->window->last_before.as_of_s;
 }
 
@@ -106,6 +106,23 @@ void tk_row_revisions(const struct tk_cases *c, int64_t good_build, int64_t bad_
 	COPY(row->bad_subject, bad ? bad->subject : "");
 	if (good && bad && good->position > 0 && bad->position >= good->position)
 		row->commits_between = bad->position - good->position;
+}
+
+void tk_row_culprit(const struct tk_cases *c, struct tk_diff_row *row)
+{
+	for (size_t i = 0; *row->bad_rev && i < c->culprits.count; i++) {
+		const struct tk_culprit_row *found = TK_ROWS_AT(&c->culprits, struct tk_culprit_row, i);
+
+		if (found->series_id != row->series_id || strcmp(found->word, "found") != 0 ||
+		        strcmp(found->good_rev, row->good_rev) != 0 || strcmp(found->bad_rev, row->bad_rev) != 0)
+			continue;
+		COPY(row->culprit, found->first_bad);
+		COPY(row->culprit_subject, found->subject);
+		COPY(row->culprit_author, found->author);
+		row->culprit_author_time_s = found->author_time_s;
+		row->culprit_change = found->change;
+		row->culprit_confidence = found->confidence;
+	}
 }
 
 void tk_row_say(struct tk_diff_row *row, const char *fmt, ...)

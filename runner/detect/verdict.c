@@ -444,7 +444,9 @@ static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 	if (is_moved)
 		tk_row_revisions(c, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->row);
 	r->row->status = is_moved ? moved(r, e) : not_moved(r);
-	return hear_pairs(r, c, e, err);
+	rc = hear_pairs(r, c, e, err);
+	tk_row_culprit(c, r->row);
+	return rc;
 }
 
 int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row, struct tk_error *err)

@@ -37,6 +37,7 @@ struct bisection {
 	size_t last;
 	int64_t series_id, night_id, started_ns;
 	char *options, *backend;
+	const char *hint;
 	double budget_s, level; /* half of the whole change, a ratio - 1 */
 };
 
@@ -305,13 +306,23 @@ static int prepare_ends(struct bisection *b, struct tk_error *err)
 	return status;
 }
 
+/* The revision that is asked next: the hint and the one before it, then the middle. 0: none is left. */
+static size_t next_of(const struct bisection *b, size_t lo, size_t hi)
+{
+	for (size_t i = hi; b->hint && i-- > lo + 1;)
+		if (b->steps[i].side == UNKNOWN &&
+		        (strcmp(b->revs[i].id, b->hint) == 0 || strcmp(b->revs[i + 1].id, b->hint) == 0))
+			return i;
+	return middle_of(b, lo, hi);
+}
+
 static int halve(struct bisection *b, size_t *lo, size_t *hi, struct tk_error *err)
 {
 	int status = TK_OK;
 	*lo = 0;
 	*hi = b->last;
 	while (status == TK_OK && *hi - *lo > 1 && !is_over(b)) {
-		size_t i = middle_of(b, *lo, *hi);
+		size_t i = next_of(b, *lo, *hi);
 		if (!i)
 			break;
 		status = place(b, i, err);
@@ -418,6 +429,7 @@ static struct bisection begin(struct tk_night *n, const struct tk_bisect_request
 	        .thresholds = tk_night_thresholds(n->config),
 	        .series_id = q->series_id,
 	        .started_ns = tk_clock_mono_ns(),
+	        .hint = q->hint,
 	        .budget_s = q->budget_s};
 }
 

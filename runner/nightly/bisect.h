@@ -25,6 +25,7 @@ const char *tk_bisect_word(enum tk_bisect_word w); /* "found", "range", "same", 
 struct tk_bisect_request {
 	int64_t series_id;
 	const char *good, *bad; /* revisions, as git takes them */
+	const char *hint;       /* a full hash that is asked about first, with the one before it; NULL: none */
 	double budget_s;        /* wall time; 0: as long as it takes */
 };
 

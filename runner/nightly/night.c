@@ -30,6 +30,7 @@ static const struct stage stages[] = {
         {"measure", tk_night_measure, true, true},
         {"confirm", tk_night_confirm, true, false},
         {"detect", tk_night_detect, true, false},
+        {"bisect", tk_night_bisect, true, false},
         {"tidy", tk_night_tidy, true, false},
 };
 

@@ -40,6 +40,7 @@ struct tk_night_report {
 	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
 	size_t jobs, measured, verified, wrong, failed, unsupported, skipped;
 	size_t stages_failed;
+	size_t culprits;                            /* commits that were found to be it */
 	size_t suspects, confirmed, refuted, pairs; /* of old and new builds; what is neither was left open */
 	size_t by_status[TK_DIFF_STATUS_COUNT];     /* the verdict on every series */
 	double wall_s;
