@@ -169,5 +169,7 @@ static const char *refuses(const struct tk_problem *p)
 	return p->attention->dir == TK_FWD ? flash_refuses(p->attention) : "only the forward direction";
 }
 
+#if GPU_HOST_PASS
 const struct gpu_attention_kernel gpu_attention_kernel = {"flash_" TK_GPU_KIND, "attention in one pass over the keys, by the matrix units of a warp",
 	TK_OP_ATTENTION, configs, sizeof configs / sizeof *configs, refuses, NULL, prepare, launch, gpu_status_text};
+#endif

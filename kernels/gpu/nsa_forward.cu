@@ -213,5 +213,7 @@ static const char *refuses(const struct tk_problem *p)
 	return NULL;
 }
 
+#if GPU_HOST_PASS
 const struct gpu_attention_kernel gpu_attention_kernel = {"nsa_" TK_GPU_KIND, "native sparse attention, a warp a query token", TK_OP_NSA, configs,
 	sizeof configs / sizeof *configs, refuses, NULL, prepare, launch, gpu_status_text};
+#endif
