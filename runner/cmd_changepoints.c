@@ -78,6 +78,7 @@ static const struct tk_column columns[] = {
         {"BEFORE", TK_COLUMN_RIGHT},
         {"AFTER", TK_COLUMN_RIGHT},
         {"CHANGE", TK_COLUMN_RIGHT},
+        {"RETRACTED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {0},
 };
 
@@ -155,8 +156,11 @@ static int report_nights(struct report *r, struct tk_error *err)
 
 			json_array_append_new(list, json_pack("[I, I]", (json_int_t)a->night, (json_int_t)a->index));
 			add_row(r, i, a->index, a->before, a->after);
-			if (r->table)
-				tk_table_set(r->table, "SAID", "%lld", (long long)r->series[i].day[a->night]);
+			if (!r->table)
+				continue;
+			tk_table_set(r->table, "SAID", "%lld", (long long)r->series[i].day[a->night]);
+			if (a->retracted)
+				tk_table_set(r->table, "RETRACTED", "%lld", (long long)r->series[i].day[a->retracted]);
 		}
 		rc = add_list(r, i, list, err);
 	}

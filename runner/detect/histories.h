@@ -1,7 +1,9 @@
 /* Histories as plain arrays, wherever they came from: all change points, or what each night would have said.
  *
- * The functions that decide are those of a night and of a diff: tk_changepoints, and tk_judge with the false-discovery
- * rate over the series of a machine. */
+ * All change points are tk_changepoints', as after a night. Each night is decided by tk_watch over every series, with
+ * the false-discovery rate over the series of a machine: what the machine moved for a night or two is taken off first;
+ * a step where the driver changed, or that most of the machine's series made, or many in the same way, is the machine's
+ * and no alarm; who is back within a week was none, and its alarm is retracted. */
 #ifndef TK_DETECT_HISTORIES_H
 #define TK_DETECT_HISTORIES_H
 #include <stdbool.h>
@@ -22,9 +24,10 @@ struct tk_history {
 };
 
 struct tk_alarm {
-	size_t night, index;
+	size_t night, index; /* positions: when it was said, the first point at the new level */
+	size_t retracted;    /* the night that took it back; 0: it stands */
 	double before, after;
-}; /* positions: when it was said, the first point at the new level */
+};
 
 struct tk_alarms {
 	struct tk_alarm *at;

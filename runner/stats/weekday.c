@@ -16,7 +16,7 @@
 #define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
 #define MAD_TO_SD 1.4826
 
-static size_t weekday(int64_t day)
+size_t tk_weekday_of(int64_t day)
 {
 	return (size_t)(((day % WEEK) + WEEK) % WEEK);
 }
@@ -49,7 +49,7 @@ static double profile(const double *r, const int64_t *day, size_t n, double *wor
 		size_t count = 0;
 
 		for (size_t i = 0; i < n; i++)
-			if (weekday(day[i]) == d)
+			if (tk_weekday_of(day[i]) == d)
 				work[count++] = r[i];
 		out[d] = count >= PER_DAY_MIN ? tk_select(work, count, 0.5) : 0;
 		if (count >= PER_DAY_MIN && sigma > 0)
@@ -62,20 +62,28 @@ static double profile(const double *r, const int64_t *day, size_t n, double *wor
 	return chi;
 }
 
+bool tk_weekday_pattern(const double *y, const int64_t *day, size_t n, double *work, double pattern[WEEK])
+{
+	bool is_there = false;
+
+	if (n >= POINTS_MIN) {
+		take_level_out(y, n, work);
+		is_there = profile(work, day, n, work + n, pattern) > CHI_SQUARE;
+	}
+	if (!is_there)
+		memset(pattern, 0, WEEK * sizeof *pattern);
+	return is_there;
+}
+
 int tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed)
 {
-	double *r, pattern[WEEK];
+	double *work = malloc((2 * n + 1) * sizeof *work), pattern[WEEK];
 
-	*removed = false;
-	if (n < POINTS_MIN)
-		return TK_OK;
-	r = malloc(2 * n * sizeof *r);
-	if (!r)
+	if (!work)
 		return TK_ENOMEM;
-	take_level_out(y, n, r);
-	*removed = profile(r, day, n, r + n, pattern) > CHI_SQUARE;
+	*removed = tk_weekday_pattern(y, day, n, work, pattern);
 	for (size_t i = 0; *removed && i < n; i++)
-		y[i] -= pattern[weekday(day[i])];
-	free(r);
+		y[i] -= pattern[tk_weekday_of(day[i])];
+	free(work);
 	return TK_OK;
 }

@@ -1,0 +1,130 @@
+/* A hidden Markov chain over a wandering part, forward in time: see states.h. */
+#include "stats/states.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "stats/chain.h"
+
+#define SQRT_2PI 2.5066282746310002
+#define TINY 1e-300
+
+struct tk_belief tk_chain_start(const struct tk_states *m)
+{
+	struct tk_belief b = {.x = 0, .variance = m->wander * m->wander};
+
+	memcpy(b.p, m->share, sizeof b.p);
+	return b;
+}
+
+/* What the point does to the wandering part: the mixture over the states becomes one normal distribution. */
+static void follow(const struct tk_states *m, struct tk_belief *b, double x, double variance, const double *step,
+        const double *gain, double miss, bool jumps)
+{
+	size_t spike = m->count - 1;
+	double moved = 0, after = 0;
+
+	for (size_t j = 0; j < spike; j++)
+		moved += b->p[j] * step[j];
+	for (size_t j = 0; j < spike; j++)
+		after += b->p[j] * ((1 - gain[j]) * variance + (step[j] - moved) * (step[j] - moved));
+	after += b->p[spike] * (variance + moved * moved);
+	if (jumps && b->p[spike] > 0.5)
+		after += miss * miss / 2;
+	b->x = x + moved;
+	b->variance = after;
+}
+
+struct tk_reading tk_chain_advance(const struct tk_states *m, struct tk_belief *b, double y, bool jumps)
+{
+	struct tk_reading o = {0};
+	size_t spike = m->count - 1;
+	double next[TK_STATES_MAX], step[TK_STATES_MAX], gain[TK_STATES_MAX],
+	        x = m->phi * b->x,
+	        variance = m->phi * m->phi * b->variance + m->wander * m->wander * (1 - m->phi * m->phi),
+	        u = (y - x) / m->sd[spike];
+
+	for (size_t j = 0; j < m->count; j++) {
+		double p = 0, s = m->sd[j] * m->sd[j] + variance, v = y - x - m->offset[j];
+
+		for (size_t i = 0; i < m->count; i++)
+			p += b->p[i] * m->to[i][j];
+		gain[j] = variance / s;
+		step[j] = gain[j] * v;
+		o.emission[j] =
+		        j == spike ? M_1_PI / (m->sd[j] * (1 + u * u)) : exp(-0.5 * v * v / s) / (SQRT_2PI * sqrt(s));
+		next[j] = p * o.emission[j];
+		o.likelihood += next[j];
+	}
+	o.likelihood = fmax(o.likelihood, TINY);
+	for (size_t j = 0; j < m->count; j++)
+		b->p[j] = next[j] / o.likelihood;
+	for (size_t j = 0; j < spike; j++) {
+		double w = b->p[j] / (m->sd[j] * m->sd[j] + variance);
+
+		o.weight += w;
+		o.pull += w * (y - x - m->offset[j]);
+		o.gain += b->p[j] * gain[j];
+	}
+	if (m->wander > 0)
+		follow(m, b, x, variance, step, gain, y - x, jumps);
+	return o;
+}
+
+/* Logarithms are dear: of products, then. */
+struct product {
+	double sum, factors;
+};
+
+static void multiply(struct product *p, double likelihood)
+{
+	p->factors *= likelihood;
+	if (p->factors < 1e-100 || p->factors > 1e100) {
+		p->sum += log(fmax(p->factors, TINY));
+		p->factors = 1;
+	}
+}
+
+static double logarithm(const struct product *p)
+{
+	return p->sum + log(p->factors);
+}
+
+double tk_states_loglik(const struct tk_states *m, const double *y, size_t n, double level,
+        const struct tk_belief *from, struct tk_belief *each, double *sum)
+{
+	struct tk_belief b = from ? *from : tk_chain_start(m);
+	struct product p = {0, 1};
+
+	for (size_t i = 0; i < n; i++) {
+		multiply(&p, tk_chain_advance(m, &b, y[i] - level, false).likelihood);
+		if (each)
+			each[i] = b;
+		if (sum)
+			sum[i] = logarithm(&p);
+	}
+	return logarithm(&p);
+}
+
+double tk_states_step(const struct tk_states *m, const double *y, size_t n, const struct tk_belief *from, double *level,
+        double *information)
+{
+	struct tk_belief b = from ? *from : tk_chain_start(m);
+	struct product p = {0, 1};
+	double weight = 0, pull = 0, follows = 0; /* what the wandering part takes of a change of level */
+
+	for (size_t i = 0; i < n; i++) {
+		struct tk_reading o = tk_chain_advance(m, &b, y[i] - *level, false);
+		double seen = 1 - m->phi * follows;
+
+		weight += seen * seen * o.weight;
+		pull += seen * o.pull;
+		follows = m->phi * follows + o.gain * seen;
+		multiply(&p, o.likelihood);
+	}
+	*information = weight;
+	if (!(weight > 0))
+		return logarithm(&p);
+	*level += pull / weight;
+	return logarithm(&p) + 0.5 * pull * pull / weight;
+}

@@ -1,0 +1,334 @@
+/* One series, night after night: see watch.h. */
+#include "stats/watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "stats/noise.h"
+#include "stats/states.h"
+#include "stats/summary.h"
+#include "stats/weekday.h"
+
+#define FIRST 20       /* nights before anything is said */
+#define MEMORY 200     /* nights that are looked at */
+#define LEVEL_MAX 130  /* nights that a level is made of */
+#define LEAST_BEFORE 3 /* nights at the old level */
+#define LEAST_AFTER 3  /* and at the new one */
+#define LONGEST 60
+#define HOLD 20  /* the newest nights are not in the level that they are held against; a third of a short one */
+#define REFIT 12 /* nights between two fits; REFIT_YOUNG below YOUNG nights */
+#define YOUNG 60
+#define REFIT_YOUNG 4
+#define WANDER_MIN 24 /* nights that a wandering part can be learnt from */
+#define CHANGE_PRICE 8.0
+#define WANDER_LIKELY 4.0 /* most machines wander: the other model has to be likelier by so much */
+#define PENDING 2.0       /* evidence from which a split is kept in mind; it fades */
+#define FADES 0.93
+#define LOCATE 6.0     /* evidence from which its night is looked for */
+#define FIT_NIGHTS 8.0 /* a fit to so many nights is worth half the evidence */
+#define EXCURSION 14
+#define BACK 0.35     /* of the excursion may be missing */
+#define SEARCHED 20.0 /* splits and levels that were tried, as independent tests */
+
+struct tk_watch {
+	double least; /* shift, logarithm */
+	struct tk_states noise;
+	bool known;            /* the noise is */
+	size_t fitted, count;  /* when, to how many nights */
+	double pattern[7];     /* of the week */
+	size_t base, old_base; /* where the present level starts, and the one before it */
+	double level, old_level, information;
+	size_t informed; /* nights that `information` about the level comes from */
+	size_t settled;  /* no split up to this one is tried any more */
+	double last;     /* evidence of last night */
+	size_t pending;  /* the split that was suspected, and how strongly */
+	double strength;
+	double *levels; /* of each night before base */
+	size_t cap;
+	size_t from, n; /* what is looked at tonight: y[0 .. n) are the nights from `from` on, without the pattern */
+	double y[MEMORY], r[MEMORY], sum[MEMORY], work[2 * MEMORY];
+	int64_t day[MEMORY];
+	struct tk_belief belief[MEMORY];
+};
+
+struct tk_watch *tk_watch_new(double min_effect)
+{
+	struct tk_watch *w = calloc(1, sizeof *w);
+
+	if (w)
+		w->least = log1p(min_effect);
+	return w;
+}
+
+void tk_watch_free(struct tk_watch *w)
+{
+	if (w)
+		free(w->levels);
+	free(w);
+}
+
+double tk_watch_p(double evidence)
+{
+	return fmin(1, SEARCHED * exp(-evidence));
+}
+
+static int grow(struct tk_watch *w, size_t n)
+{
+	size_t cap = 2 * n + 64;
+	double *levels;
+
+	if (n <= w->cap)
+		return TK_OK;
+	levels = realloc(w->levels, cap * sizeof *levels);
+	if (!levels)
+		return TK_ENOMEM;
+	w->levels = levels;
+	w->cap = cap;
+	return TK_OK;
+}
+
+static void take(struct tk_watch *w, const double *y, const int64_t *day, size_t n)
+{
+	w->n = n < MEMORY ? n : MEMORY;
+	w->from = n - w->n;
+	for (size_t i = 0; i < w->n; i++)
+		w->y[i] = y[w->from + i] - w->pattern[tk_weekday_of(day[w->from + i])];
+}
+
+/* The pattern of the week in what is left of `count` nights from `from` on, about their levels; it is taken out of
+ * that. */
+static void learn_week(struct tk_watch *w, const double *y, const int64_t *day, size_t from, size_t count)
+{
+	double pattern[7];
+
+	for (size_t i = 0; i < count; i++) {
+		w->r[i] = y[from + i] - (from + i < w->base ? w->levels[from + i] : w->level);
+		w->day[i] = day[from + i];
+	}
+	tk_weekday_pattern(w->r, w->day, count, w->work, pattern);
+	for (size_t i = 0; i < count; i++)
+		w->r[i] -= pattern[tk_weekday_of(w->day[i])];
+	for (size_t d = 0; d < 7; d++) /* so that the level is that of the mean weekday before and after */
+		w->level += (w->pattern[d] - pattern[d]) / 7;
+	memcpy(w->pattern, pattern, sizeof pattern);
+}
+
+static size_t changes_since(const struct tk_watch *w, size_t from)
+{
+	size_t changes = w->base > from;
+
+	for (size_t i = from + 1; i < w->base; i++)
+		changes += w->levels[i] != w->levels[i - 1];
+	return changes;
+}
+
+/* Does the series wander? Then steps that were seen in it may have been that: the model with a wandering part has to
+ * explain it without levels, the other one pays for each of its. */
+static int learn_wander(struct tk_watch *w, const double *y, size_t from, size_t count, double sigma)
+{
+	struct tk_states wanders;
+	double middle, mine;
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		w->work[i] = w->r[i] = y[from + i] - w->pattern[tk_weekday_of(w->day[i])];
+	middle = tk_median(w->work, count);
+	for (size_t i = 0; i < count; i++)
+		w->r[i] -= middle;
+	rc = tk_states_fit_wander(w->r, count, sigma, &wanders);
+	mine = w->noise.loglik - tk_states_price(&w->noise, count) - WANDER_LIKELY -
+	       CHANGE_PRICE * (double)changes_since(w, from);
+	if (!rc && wanders.loglik - tk_states_price(&wanders, count) > mine)
+		w->noise = wanders;
+	return rc;
+}
+
+static int learn(struct tk_watch *w, const double *y, const int64_t *day, size_t n)
+{
+	size_t from = n > MEMORY ? n - MEMORY : 0, hold = n < 2 * FIRST ? 0 : w->last > PENDING * 2 ? HOLD : 5;
+	struct tk_noise noise;
+	int rc;
+
+	if (!w->known) {
+		memcpy(w->work, y + from, (n - from) * sizeof *y);
+		w->level = tk_median(w->work, n - from);
+	}
+	w->count = n - from - hold;
+	learn_week(w, y, day, from, w->count);
+	rc = tk_noise_of(w->r, w->count, &noise);
+	if (!rc)
+		rc = tk_states_fit(w->r, w->count, fmax(noise.sigma, noise.mad), &w->noise);
+	if (!rc && w->count >= WANDER_MIN)
+		rc = learn_wander(w, y, from, w->count, noise.sigma);
+	w->known = !rc;
+	w->fitted = n;
+	return rc;
+}
+
+static size_t start_of(const struct tk_watch *w)
+{
+	return w->base > w->from ? w->base - w->from : 0;
+}
+
+static bool is_pending(const struct tk_watch *w, size_t start)
+{
+	return w->strength > PENDING && w->pending > w->from + start + LEAST_BEFORE;
+}
+
+static void find_level(struct tk_watch *w)
+{
+	size_t from = start_of(w), hold = (w->n - from) / 3 < HOLD ? (w->n - from) / 3 : HOLD;
+
+	if (is_pending(w, from) && w->from + w->n - w->pending > hold)
+		hold = w->from + w->n - w->pending;
+	if (w->n - from - hold > LEVEL_MAX)
+		from = w->n - hold - LEVEL_MAX;
+	w->informed = w->n - from - hold;
+	for (int step = 0; step < 2; step++)
+		tk_states_step(&w->noise, w->y + from, w->informed, NULL, &w->level, &w->information);
+}
+
+/* Levels that y[split ..] may be at: what its quantiles would be in each state. */
+static size_t first_guesses(const struct tk_watch *w, size_t split, double *out)
+{
+	static const double at[] = {0.5, 0.2, 0.8};
+	const struct tk_states *m = &w->noise;
+	size_t length = w->n - split, near = m->wander > 0 && length > 3 ? 3 : length, count = 0;
+	double sorted[MEMORY], x = m->phi * w->belief[split - 1].x;
+
+	memcpy(sorted, w->y + split, near * sizeof *sorted);
+	tk_sort(sorted, near);
+	for (size_t q = 0; q < (near > 3 ? 3 : 1); q++)
+		for (size_t k = 0; k + 1 < m->count; k++) {
+			double level = tk_quantile_sorted(sorted, near, at[q]) - m->offset[k] - x;
+			bool is_new = fabs(level - w->level) >= w->least / 2;
+
+			for (size_t i = 0; i < count; i++)
+				is_new &= fabs(out[i] - level) >= 0.3 * m->sd[k];
+			if (is_new)
+				out[count++] = level;
+		}
+	return count;
+}
+
+/* The evidence of another level from y[split] on. */
+static void weigh(struct tk_watch *w, size_t split, struct tk_suspicion *out)
+{
+	size_t length = w->n - split, before = split - start_of(w), count;
+	double guesses[3 * TK_STATES_MAX], best = -INFINITY, level = w->level, after = 0, known, gain;
+	const struct tk_belief *from = &w->belief[split - 1];
+
+	count = first_guesses(w, split, guesses);
+	for (size_t i = 0; i < count; i++) {
+		double information,
+		        loglik = tk_states_step(&w->noise, w->y + split, length, from, &guesses[i], &information);
+
+		if (loglik > best) {
+			best = loglik;
+			level = guesses[i];
+			after = information;
+		}
+	}
+	if (!count || fabs(level - w->level) <= w->least)
+		return;
+	gain = tk_states_loglik(&w->noise, w->y + split, length, level, from, NULL, NULL) -
+	       (w->sum[w->n - 1] - w->sum[split - 1]);
+	known = w->information * fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) / (double)w->informed);
+	gain *= known / (known + after) * (double)w->count / ((double)w->count + FIT_NIGHTS);
+	if (gain > out->evidence)
+		*out = (struct tk_suspicion){w->from + split, w->level, level, gain};
+}
+
+/* The longer ago, the less a night adds: long spans are looked at every second or fourth night. */
+static void scan(struct tk_watch *w, struct tk_suspicion *out)
+{
+	static const struct {
+		size_t length, every;
+	} spans[] = {{3, 1}, {4, 1}, {5, 1}, {6, 1}, {8, 1}, {10, 2}, {12, 2}, {15, 2}, {19, 2}, {24, 4}, {30, 4},
+	        {37, 4}, {45, 4}, {55, 4}};
+	size_t from = start_of(w), nights = w->from + w->n;
+
+	tk_states_loglik(&w->noise, w->y + from, w->n - from, w->level, NULL, w->belief + from, w->sum + from);
+	for (size_t i = 0; i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n; i++)
+		if (nights % spans[i].every == 0 && nights - spans[i].length > w->settled)
+			weigh(w, w->n - spans[i].length, out);
+	if (is_pending(w, from) && w->pending > w->settled && nights - w->pending >= LEAST_AFTER &&
+	        nights - w->pending < LONGEST)
+		weigh(w, w->pending - w->from, out);
+	w->strength *= FADES;
+	if (out->evidence > w->strength) {
+		w->strength = out->evidence;
+		w->pending = out->split;
+	}
+}
+
+/* Where exactly, near the split of the span that said so. */
+static void locate(const struct tk_watch *w, struct tk_suspicion *out)
+{
+	size_t at = out->split - w->from, start = start_of(w), lo = at > start + 8 ? at - 8 : start + 1,
+	       hi = at + 9 < w->n ? at + 9 : w->n;
+	double best = -INFINITY;
+
+	for (size_t s = lo; s < hi; s++) {
+		double loglik = w->sum[s - 1] + tk_states_loglik(&w->noise, w->y + s, w->n - s, out->after,
+		                                        &w->belief[s - 1], NULL, NULL);
+
+		if (loglik > best) {
+			best = loglik;
+			out->split = w->from + s;
+		}
+	}
+}
+
+int tk_watch_night(struct tk_watch *w, const double *y, const int64_t *day, size_t n, struct tk_suspicion *out)
+{
+	*out = (struct tk_suspicion){0};
+	if (n < FIRST)
+		return TK_OK;
+	if (grow(w, n))
+		return TK_ENOMEM;
+	if (!w->known || n - w->fitted >= (n < YOUNG ? REFIT_YOUNG : REFIT)) {
+		int rc = learn(w, y, day, n);
+
+		if (rc)
+			return rc;
+	}
+	take(w, y, day, n);
+	find_level(w);
+	scan(w, out);
+	w->last = out->evidence;
+	if (out->evidence > LOCATE)
+		locate(w, out);
+	return TK_OK;
+}
+
+static void keep_level(struct tk_watch *w, size_t from, size_t to, double level)
+{
+	for (size_t i = from; i < to; i++)
+		w->levels[i] = level;
+}
+
+bool tk_watch_accept(struct tk_watch *w, const struct tk_suspicion *s, size_t *nights)
+{
+	bool back = w->base && s->split - w->base <= EXCURSION &&
+	            fabs(s->after - w->old_level) < BACK * fabs(w->level - w->old_level);
+
+	*nights = s->split - w->base;
+	w->last = w->strength = 0;
+	if (back) {
+		keep_level(w, w->old_base, s->split, w->old_level);
+		w->base = w->old_base;
+		w->level = w->old_level;
+		w->settled = s->split;
+		w->fitted = 0;
+		return false;
+	}
+	keep_level(w, w->base, s->split, w->level);
+	w->old_base = w->base;
+	w->old_level = w->level;
+	w->base = s->split;
+	w->level = s->after;
+	return true;
+}

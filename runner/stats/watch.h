@@ -1,0 +1,33 @@
+/* One series, night after night: has its level changed, by what is known tonight?
+ *
+ * The noise is learnt from the series' own past (stats/states.h; a weekly pattern is taken out where there is one)
+ * about the levels that it had. Then the log-likelihood of "another level since night s" is set against "the same
+ * level": for splits of three to some fifty nights back, at the best new level, less the share that the uncertainty of
+ * the old level and of the fit takes away. A change is what its caller accepts. */
+#ifndef TK_STATS_WATCH_H
+#define TK_STATS_WATCH_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tk_watch;
+
+struct tk_suspicion {
+	size_t split;         /* of y: the first night at the new level */
+	double before, after; /* levels, logarithms */
+	double evidence;      /* log-likelihood ratio; 0: nothing is suspected */
+};
+
+#define TK_WATCH_EVIDENCE 11.5 /* that makes a change */
+
+struct tk_watch *tk_watch_new(double min_effect); /* relative; NULL: out of memory */
+void tk_watch_free(struct tk_watch *w);
+/* y[0 .. n): logarithms of all nights so far, day: their numbers. To be called once a night. 0 or TK_ENOMEM. */
+int tk_watch_night(struct tk_watch *w, const double *y, const int64_t *day, size_t n, struct tk_suspicion *out);
+/* The last suspicion is true. False: not a new level, but the end of an excursion of two weeks at most from the one
+ * before: that one goes on, and what lay between counts as its noise. *nights: how long it was. */
+bool tk_watch_accept(struct tk_watch *w, const struct tk_suspicion *s, size_t *nights);
+/* p of so much evidence on one night, with what was searched. */
+double tk_watch_p(double evidence);
+
+#endif

@@ -1,0 +1,162 @@
+/* Night after night on seeded series: flat ones stay silent, steps are said within days, clock states and a wandering
+ * level are learnt, a short excursion is not a new level. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "stats/watch.h"
+
+#define N 240
+
+static int64_t days[N];
+
+struct noise {
+	double sigma, phi, wander, state, share, stay; /* white; AR(1); a slow state: how much, how often, how long */
+};
+
+static void make(double *y, uint64_t seed, const struct noise *k, size_t at, size_t until, double step)
+{
+	struct tk_rng r;
+	double x = 0;
+	bool slow = false;
+
+	tk_rng_seed(&r, seed);
+	for (size_t i = 0; i < N; i++) {
+		days[i] = (int64_t)i;
+		x = k->phi * x + k->wander * sqrt(1 - k->phi * k->phi) * tk_rng_normal(&r);
+		slow = tk_rng_uniform(&r) < (slow ? k->stay : k->share * (1 - k->stay) / (1 - k->share));
+		y[i] = 7 + k->sigma * tk_rng_normal(&r) + x + (slow ? k->state : 0) + (i >= at && i < until ? step : 0);
+	}
+}
+
+struct said {
+	size_t count, night, split, returns;
+};
+
+static struct said play(const double *y)
+{
+	struct tk_watch *w = tk_watch_new(0.005);
+	struct said said = {0};
+
+	assert_non_null(w);
+	for (size_t n = 1; n <= N; n++) {
+		struct tk_suspicion s;
+		size_t nights;
+
+		assert_int_equal(tk_watch_night(w, y, days, n, &s), TK_OK);
+		if (s.evidence < TK_WATCH_EVIDENCE)
+			continue;
+		assert_in_range(s.split, 1, n - 1);
+		if (said.count++ == 0)
+			said.night = n - 1, said.split = s.split;
+		said.returns += !tk_watch_accept(w, &s, &nights);
+	}
+	tk_watch_free(w);
+	return said;
+}
+
+static size_t alarms(const struct noise *k, int series)
+{
+	static double y[N];
+	size_t count = 0;
+
+	for (int i = 0; i < series; i++) {
+		make(y, 500 + (uint64_t)i, k, N, N, 0);
+		count += play(y).count;
+	}
+	return count;
+}
+
+static void flat_series_stay_silent(void **state)
+{
+	assert_in_range(alarms(&(struct noise){.sigma = 0.01}, 20), 0, 1); /* 4,800 series-nights each */
+	assert_in_range(alarms(&(struct noise){.sigma = 0.0005}, 20), 0, 1);
+	assert_in_range(alarms(&(struct noise){.sigma = 0.004, .phi = 0.9, .wander = 0.01}, 20), 0, 6);
+	assert_in_range(alarms(&(struct noise){.sigma = 0.004, .state = 0.03, .share = 0.3, .stay = 0.6}, 20), 0, 6);
+}
+
+static void steps_are_said_within_days(void **state)
+{
+	static const double cases[][2] = {{0.01, 0.003}, {0.02, 0.005}, {-0.05, 0.01}, {0.1, 0.02}}; /* step, noise */
+	static double y[N];
+
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		int found = 0;
+
+		for (uint64_t seed = 1; seed <= 10; seed++) {
+			struct said said;
+
+			make(y, seed, &(struct noise){.sigma = cases[k][1]}, 150, N, cases[k][0]);
+			said = play(y);
+			found += said.count == 1 && said.night >= 150 && said.night <= 157 &&
+			         labs((long)said.split - 150) <= 2;
+		}
+		assert_in_range(found, 9, 10);
+	}
+}
+
+static void a_jump_of_a_wandering_level_is_found(void **state)
+{
+	static double y[N];
+	int found = 0;
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct said said;
+
+		make(y, seed, &(struct noise){.sigma = 0.002, .phi = 0.95, .wander = 0.015}, 150, N, 0.06);
+		said = play(y);
+		found += said.count >= 1 && said.night >= 150 && said.night <= 160 && labs((long)said.split - 150) <= 2;
+	}
+	assert_in_range(found, 8, 10);
+}
+
+static void who_comes_back_has_not_moved(void **state)
+{
+	static double y[N];
+	struct said said;
+
+	make(y, 3, &(struct noise){.sigma = 0.004}, 120, 128, 0.05);
+	said = play(y);
+	assert_int_equal(said.count, 2);
+	assert_int_equal(said.returns, 1);
+	assert_in_range(said.split, 119, 121);
+}
+
+static void ties_and_short_series_are_fine(void **state)
+{
+	static double y[N];
+	struct tk_watch *w = tk_watch_new(0.005);
+	struct tk_suspicion s;
+
+	make(y, 3, &(struct noise){.sigma = 0}, N, N, 0);
+	assert_int_equal(play(y).count, 0);
+	for (size_t i = 100; i < N; i++)
+		y[i] += 0.01;
+	assert_int_equal(play(y).count, 1);
+	for (size_t n = 0; n < 12; n++) {
+		assert_int_equal(tk_watch_night(w, y, days, n, &s), TK_OK);
+		assert_true(s.evidence == 0);
+	}
+	tk_watch_free(w);
+	tk_watch_free(NULL);
+	assert_true(tk_watch_p(TK_WATCH_EVIDENCE) < 1e-3 && tk_watch_p(0) == 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(flat_series_stay_silent),
+	        cmocka_unit_test(steps_are_said_within_days),
+	        cmocka_unit_test(a_jump_of_a_wandering_level_is_found),
+	        cmocka_unit_test(who_comes_back_has_not_moved),
+	        cmocka_unit_test(ties_and_short_series_are_fine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
