@@ -24,8 +24,10 @@ int tk_data_plan(const struct tk_model *m, struct tk_data *out, struct tk_error 
 int tk_data_write(struct tk_site *site, struct tk_error *err);
 void tk_data_free(struct tk_data *d);
 
-/* Texts: the files that hold a series, oldest first. */
-void tk_data_add_files(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s);
+/* The files that hold a series, oldest first: as texts in the list those of this year and the last, in `older`, with
+ * blanks between them, the others. */
+void tk_data_set_files(
+        struct tk_site *site, struct tk_value *list, struct tk_buf *older, const struct tk_site_series *s);
 /* A JSON array of them, of one group: [year, path], the year 0 for the recent one. */
 void tk_data_files_json(struct tk_buf *out, const struct tk_data *d, size_t group);
 size_t tk_data_group(const struct tk_site *site, const struct tk_site_series *s);

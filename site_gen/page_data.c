@@ -58,15 +58,30 @@ static void recent_path(char path[64], size_t group)
 	snprintf(path, 64, "data/%03zx.recent.js", group);
 }
 
-void tk_data_add_files(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s)
+static int bit_of(int64_t t_s)
+{
+	struct tm tm;
+	time_t t = (time_t)t_s;
+	int year = gmtime_r(&t, &tm) ? tm.tm_year + 1900 : TK_DATA_FIRST_YEAR;
+	int bit = year - TK_DATA_FIRST_YEAR;
+	return bit < 0 ? 0 : bit >= YEARS ? YEARS - 1 : bit;
+}
+
+void tk_data_set_files(
+        struct tk_site *site, struct tk_value *list, struct tk_buf *older, const struct tk_site_series *s)
 {
 	size_t group = tk_data_group(site, s);
+	int newest = bit_of(site->reuse.cut_s);
 	char path[64];
-	for (int bit = 0; bit < YEARS; bit++)
-		if (site->data.years[group] >> bit & 1) {
-			year_path(path, group, bit);
+	for (int bit = 0; bit < YEARS; bit++) {
+		if (!(site->data.years[group] >> bit & 1))
+			continue;
+		year_path(path, group, bit);
+		if (bit >= newest - 1)
 			tk_add_text(site->arena, list, path);
-		}
+		else
+			tk_buf_printf(older, "%s%s", older->len ? " " : "", path);
+	}
 	recent_path(path, group);
 	tk_add_text(site->arena, list, path);
 }
@@ -87,21 +102,18 @@ void tk_data_files_json(struct tk_buf *out, const struct tk_data *d, size_t grou
 /* ---- points --------------------------------------------------------------------------------------------------------
  */
 
-/* The series of one group with their points. */
+/* The series of one group with their points: past ones by themselves where the window does not reach them. */
 struct member {
 	struct tk_site_series *series;
-	struct tk_rows all; /* read for this; else the series' own */
-	const struct tk_point *points;
-	size_t count, done, hot; /* points[done..) are not written yet; points[hot..) are recent */
+	struct tk_rows read;
+	const struct tk_point *past, *recent;
+	size_t past_count, recent_count, done; /* past[done..) are not written yet */
 };
 
-static int bit_of(int64_t t_s)
+static int64_t end_of(int bit)
 {
-	struct tm tm;
-	time_t t = (time_t)t_s;
-	int year = gmtime_r(&t, &tm) ? tm.tm_year + 1900 : TK_DATA_FIRST_YEAR;
-	int bit = year - TK_DATA_FIRST_YEAR;
-	return bit < 0 ? 0 : bit >= YEARS ? YEARS - 1 : bit;
+	struct tm tm = {.tm_year = TK_DATA_FIRST_YEAR + bit + 1 - 1900, .tm_mday = 1};
+	return timegm(&tm);
 }
 
 static bool window_is_enough(const struct tk_site *site, const struct tk_site_series *s)
@@ -128,16 +140,26 @@ static bool keep_past(struct tk_site *site, const struct member *members, size_t
 
 static int read_members(struct tk_site *site, struct member *members, size_t count, bool past, struct tk_error *err)
 {
+	int64_t cut_s = site->reuse.cut_s;
 	int status = 0;
 	for (size_t i = 0; !status && i < count; i++) {
 		struct member *x = &members[i];
-		if (past && !x->series->window_is_all)
-			status = tk_store_points(site->model.store, x->series->row->id, INT64_MIN, 0, &x->all, err);
-		const struct tk_rows *from = x->all.count ? &x->all : &x->series->points;
-		x->points = from->rows;
-		x->count = x->hot = from->count;
-		while (x->hot && x->points[x->hot - 1].as_of_s >= site->reuse.cut_s)
-			x->hot--;
+		const struct tk_site_series *s = x->series;
+		const struct tk_point *points = s->points.rows;
+		bool enough = window_is_enough(site, s);
+		if (!enough) /* more recent points than the window holds */
+			status = tk_store_points(site->model.store, s->row->id, INT64_MIN, 0, &x->read, err);
+		else if (past && !s->window_is_all)
+			status = tk_store_past(site->model.store, s->row->id, cut_s, &x->read, err);
+		points = enough ? points : x->read.rows;
+		size_t all = enough ? s->points.count : x->read.count, hot = all;
+		while (hot && points[hot - 1].as_of_s >= cut_s)
+			hot--;
+		x->recent = points + hot;
+		x->recent_count = all - hot;
+		bool own = enough && past && !s->window_is_all;
+		x->past = own ? x->read.rows : points;
+		x->past_count = own ? x->read.count : hot;
 	}
 	return status;
 }
@@ -147,15 +169,16 @@ static int write_year(
 {
 	bool any = false;
 	char path[64];
+	int64_t end_s = end_of(bit);
 	tk_buf_clear(&site->page);
 	for (size_t i = 0; i < count; i++) {
 		struct member *x = &members[i];
 		size_t first = x->done;
-		while (x->done < x->hot && bit_of(x->points[x->done].as_of_s) <= bit)
+		while (x->done < x->past_count && (x->past[x->done].as_of_s < end_s || bit == YEARS - 1))
 			x->done++;
 		if (x->done == first)
 			continue;
-		tk_shard_points(&site->page, &site->model, x->series, x->points + first, x->done - first, false);
+		tk_shard_points(&site->page, &site->model, x->series, x->past + first, x->done - first, false);
 		any = true;
 	}
 	if (!any)
@@ -179,13 +202,12 @@ static int write_recent(struct tk_site *site, struct member *members, size_t cou
 	for (size_t i = 0; !status && i < count; i++) {
 		const struct member *x = &members[i];
 		tk_shard_about(&site->page, &site->model, x->series);
-		if (x->count > x->hot)
-			tk_shard_points(
-			        &site->page, &site->model, x->series, x->points + x->hot, x->count - x->hot, true);
-		size_t sampled = x->count < SAMPLED_NIGHTS ? x->count : SAMPLED_NIGHTS;
+		if (x->recent_count)
+			tk_shard_points(&site->page, &site->model, x->series, x->recent, x->recent_count, true);
+		size_t sampled = x->recent_count < SAMPLED_NIGHTS ? x->recent_count : SAMPLED_NIGHTS;
 		if (sampled && is_sampled(site, x->series))
-			status = tk_shard_samples(
-			        &site->page, &site->model, x->series, x->points + x->count - sampled, sampled, err);
+			status = tk_shard_samples(&site->page, &site->model, x->series,
+			        x->recent + x->recent_count - sampled, sampled, err);
 	}
 	recent_path(path, group);
 	return status ? status : tk_output_put(site->out, path, &site->page, err);
@@ -201,7 +223,7 @@ static int write_group(
 	if (!status)
 		status = write_recent(site, members, count, group, err);
 	for (size_t i = 0; i < count; i++)
-		tk_rows_free(&members[i].all);
+		tk_rows_free(&members[i].read);
 	return status;
 }
 

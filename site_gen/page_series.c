@@ -164,7 +164,10 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	char revisions[160];
 	snprintf(revisions, sizeof revisions, "data/revisions-%lld.js", (long long)s->upstream->id);
 	tk_add_text(site->arena, scripts, revisions);
-	tk_data_add_files(site, scripts, s);
+	struct tk_buf older = TK_BUF_INIT;
+	tk_data_set_files(site, scripts, &older, s);
+	tk_set(site->arena, page, "older", tk_buf_cstr(&older));
+	tk_buf_free(&older);
 	return tk_page_end(site, "series", path, err);
 }
 

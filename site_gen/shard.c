@@ -56,14 +56,18 @@ static int64_t quantise(double v, double factor)
 }
 
 static void add_changes_of(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count,
-        int64_t (*of)(const struct tk_model *m, const struct tk_point *p), const struct tk_model *m, int64_t start)
+        int64_t (*of)(const struct tk_model *m, const struct tk_point *p),
+        int64_t (*shown)(const struct tk_model *m, int64_t value), const struct tk_model *m)
 {
-	int64_t before = start;
+	int64_t raw = 0, before = 0;
 	bool first = true;
 	tk_buf_printf(out, ",\"%s\":[", name);
 	for (size_t i = 0; i < count; i++) {
 		int64_t v = of(m, &points[i]);
-		if (v == before)
+		if (v == raw)
+			continue;
+		raw = v;
+		if ((v = shown(m, raw)) == before)
 			continue;
 		tk_buf_str(out, first ? "[" : ",[");
 		tk_buf_int(out, (int64_t)i);
@@ -76,10 +80,20 @@ static void add_changes_of(struct tk_buf *out, const char *name, const struct tk
 	tk_buf_char(out, ']');
 }
 
-static int64_t revision_id(const struct tk_model *m, const struct tk_point *p)
+static int64_t build_id(const struct tk_model *m, const struct tk_point *p)
 {
-	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, p->build_id);
+	return p->build_id;
+}
+
+static int64_t revision_of_build(const struct tk_model *m, int64_t id)
+{
+	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, id);
 	return build ? build->revision_id : 0;
+}
+
+static int64_t itself(const struct tk_model *m, int64_t id)
+{
+	return id;
 }
 
 static int64_t environment_id(const struct tk_model *m, const struct tk_point *p)
@@ -202,8 +216,15 @@ static void add_values(struct tk_buf *out, const struct tk_point *points, size_t
 /* The page knows when the nights were; a point of another time says so. */
 static bool is_of_its_night(const struct tk_model *m, const struct tk_point *points, size_t count)
 {
+	const struct tk_index_entry *all = m->nights_by_id.entries;
+	size_t at = 0; /* nights and points are both in order: the next one is mostly near */
 	for (size_t i = 0; i < count; i++) {
-		const struct tk_night_row *night = tk_index_find(&m->nights_by_id, points[i].night_id);
+		const struct tk_night_row *night;
+		while (at + 1 < m->nights_by_id.count && all[at + 1].id <= points[i].night_id)
+			at++;
+		night = at < m->nights_by_id.count && all[at].id == points[i].night_id
+		                ? all[at].row
+		                : tk_index_find(&m->nights_by_id, points[i].night_id);
 		if (!night || night->as_of_s != points[i].as_of_s)
 			return false;
 	}
@@ -222,9 +243,9 @@ void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct 
 		add_deltas(out, "run", points, count, run_of);
 		add_deltas(out, "n", points, count, count_of);
 	}
-	add_changes_of(out, "revision", points, count, revision_id, m, 0);
-	add_changes_of(out, "environment", points, count, environment_id, m, 0);
-	add_changes_of(out, "flags", points, count, flags_of, m, 0);
+	add_changes_of(out, "revision", points, count, build_id, revision_of_build, m);
+	add_changes_of(out, "environment", points, count, environment_id, itself, m);
+	add_changes_of(out, "flags", points, count, flags_of, itself, m);
 	tk_buf_str(out, "});\n");
 }
 

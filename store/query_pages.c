@@ -1,5 +1,7 @@
-/* What pages ask for of many rows at once: the builds and environments on both sides of every step. */
+/* What pages ask for of many rows at once: the builds and environments on both sides of every step, and millions of
+ * points without what the pages do not show of the past. */
 #include "internal.h"
+#include <math.h>
 
 #define STEPS \
 	"SELECT c.series_id, c.as_of_s, c.run_id, a.build_id, b.build_id, a.environment_id, b.environment_id " \
@@ -32,6 +34,58 @@ int tk_store_steps(struct tk_store *s, struct tk_rows *out, struct tk_error *err
 	}
 	if (!status && rc != SQLITE_DONE)
 		status = tk_db_fail(s, rc, err, "cannot read the steps");
+	sqlite3_reset(q);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
+
+#define PAST \
+	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95 FROM measurement " \
+	"WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s, run_id"
+
+static double number_or_nan(sqlite3_stmt *q, int at)
+{
+	double v = sqlite3_column_double(q, at);
+
+	return v == 0 && sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : v;
+}
+
+int tk_store_past(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, before_s};
+	struct tk_rows rows = {0};
+	struct tk_list list = {&rows, sizeof(struct tk_point), 0};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, PAST, args, 2, &q, err);
+
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+		struct tk_point *p = tk_list_add(&list);
+
+		if (!p) {
+			status = tk_fail(err, TK_ENOMEM, "out of memory while reading the past of a series");
+			break;
+		}
+		*p = (struct tk_point){.series_id = series_id,
+		        .as_of_s = sqlite3_column_int64(q, 0),
+		        .night_id = sqlite3_column_int64(q, 1),
+		        .build_id = sqlite3_column_int64(q, 2),
+		        .environment_id = sqlite3_column_int64(q, 3),
+		        .flags = (uint32_t)sqlite3_column_int64(q, 4),
+		        .value = sqlite3_column_double(q, 5),
+		        .lo = number_or_nan(q, 6),
+		        .hi = number_or_nan(q, 7),
+		        .p95 = number_or_nan(q, 8),
+		        .min = NAN,
+		        .q25 = NAN,
+		        .q75 = NAN};
+	}
+	if (!status && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the past of a series");
 	sqlite3_reset(q);
 	if (status)
 		tk_rows_free(&rows);

@@ -21,14 +21,32 @@
   function quantity() { var q = KS.get("show"); return QUANTITIES[q] ? q : "value"; }
   function isLog() { return KS.get("axis") === "log" && (mode() === "abs" || mode() === "roof"); }
 
+  // Files of years before the last are loaded where they are asked for; until then a year is shown.
+  var older = (figure.dataset.older || "").split(" ").filter(Boolean), root = document.documentElement.dataset.root;
+  function wantedRange() { return KS.get("range") || (figure.dataset.older ? "365" : "all"); }
+  function needsOlder() {
+    var r = wantedRange(), from = /^\d{4}-\d\d-\d\d/.exec(r);
+    return older.length && (r === "all" || (from && Date.parse(from[0]) / 864e5 < first) || ["night", "base"].some(function (k) { return KS.get(k) && +KS.get(k) < main.points[0].time; }));
+  }
+  function withPast(then, everything) {
+    if (!(everything ? older.length : needsOlder())) return then();
+    var files = older.map(function (f) { return root + f; });
+    older = [];
+    KD.load(files, function () {
+      Object.assign(main, KD.series(figure.dataset.series));
+      first = main.points[0].x;
+      link();
+      then();
+    });
+  }
   // Range: "30" days before the newest night, "all", or "2026-01-02..2026-03-04".
   function bounds() {
-    var range = KS.get("range"), pair = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/.exec(range);
+    var pair = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/.exec(wantedRange());
     if (pair) {
       var a = Date.parse(pair[1]) / 864e5, b = Date.parse(pair[2]) / 864e5 + 1;
       if (a < b && b > first && a < last) return [a, b];
     }
-    var days = parseInt(range, 10);
+    var days = parseInt(wantedRange(), 10);
     return days > 0 ? [Math.max(first, last - days), last] : [first, last];
   }
   function baseline() {
@@ -164,7 +182,7 @@
     draw();
   }
   function draw() {
-    var range = bounds(), sets = datasets(range), visible = sets.filter(function (s) { return !s.hidden; }), y = yRange(visible.length ? visible : sets, range), now = KS.get("range") || "all";
+    var range = bounds(), sets = datasets(range), visible = sets.filter(function (s) { return !s.hidden; }), y = yRange(visible.length ? visible : sets, range), now = wantedRange();
     if (chart) {
       chart.data.datasets = sets;
       chart.options = options(range, y);
@@ -194,13 +212,16 @@
   }
   // The rows of the table and the points of the chart are the same nights.
   var rows = {};
-  document.querySelectorAll("table.nights tbody tr").forEach(function (tr) {
-    var i = main.points.findIndex(function (p) { return String(p.time) === tr.dataset.time; });
-    if (i < 0) return;
-    rows[i] = tr;
-    tr.addEventListener("mouseenter", function () { activate(i); });
-    tr.addEventListener("mouseleave", function () { chart.setActiveElements([]); chart.tooltip.setActiveElements([], { x: 0, y: 0 }); chart.update("none"); });
-  });
+  function link() {
+    rows = {};
+    document.querySelectorAll("table.nights tbody tr").forEach(function (tr) {
+      var i = main.points.findIndex(function (p) { return String(p.time) === tr.dataset.time; });
+      if (i < 0) return;
+      rows[i] = tr;
+      tr.onmouseenter = function () { activate(i); };
+      tr.onmouseleave = function () { chart.setActiveElements([]); chart.tooltip.setActiveElements([], { x: 0, y: 0 }); chart.update("none"); };
+    });
+  }
   function hover(i) {
     if (i === hovered) return;
     if (rows[hovered]) rows[hovered].classList.remove("linked");
@@ -267,20 +288,22 @@
     draw();
   }
   function restore() {
-    overlay();
-    var time = KS.get("night");
-    if (time) pick(main.points.findIndex(function (p) { return String(p.time) === time; }));
+    withPast(function () {
+      overlay();
+      var time = KS.get("night");
+      if (time) pick(main.points.findIndex(function (p) { return String(p.time) === time; }));
+    });
   }
 
   tools.hidden = false;
   tools.addEventListener("click", function (e) {
     var b = e.target;
-    if (b.dataset.range) KS.set("range", b.dataset.range === "all" ? "" : b.dataset.range);
+    if (b.dataset.range) KS.set("range", b.dataset.range === (figure.dataset.older ? "365" : "all") ? "" : b.dataset.range);
     else if (b.dataset.mode) KS.set("mode", b.dataset.mode === "abs" ? "" : b.dataset.mode);
     else if (b.id === "log") KS.set("axis", isLog() ? "" : "log");
-    else if (b.id === "csv") return download();
+    else if (b.id === "csv") return withPast(download, true);
     else return;
-    draw();
+    withPast(overlay);
   });
   tools.querySelector("#show").addEventListener("change", function (e) { KS.set("show", e.target.value === "value" ? "" : e.target.value); draw(); });
   canvas.addEventListener("keydown", key);
@@ -294,5 +317,6 @@
   KK.add("%", "per cent of the first night", function () { KS.set("mode", mode() === "pct" ? "" : "pct"); draw(); });
   KK.add("Escape", "close the panel, show everything", reset);
   KS.on(restore);
+  link();
   restore();
 })();
