@@ -1,7 +1,6 @@
 /* Reading the canonical text of a problem. */
 #include "site_gen/axes.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ static const struct {
 } ops[] = {
         {"attention", {"Sequence", "Batch", "Sequence length"}, "sq", "skv"},
         {"nsa", {"Sequence", "Batch", "Sequence length"}, "s", ""},
-        {"gemm", {"n × k", "m", "Edge of the cube of the same work"}, "", ""},
+        {"gemm", {"n × k", "m", "m"}, "", ""},
 };
 
 static size_t op_index(const char *op)
@@ -77,14 +76,19 @@ bool tk_axes_of(const struct tk_problem_row *p, struct tk_axes *out)
 		snprintf(out->column, sizeof out->column, "%.0f", m);
 		out->row_order = n * 1e7 + k;
 		out->column_order = m;
-		out->x = cbrt(m * n * k);
-		return out->x > 0;
+		out->x = m;
+		if (m == n && n == k)
+			snprintf(out->sweep, sizeof out->sweep, "m = n = k %s", out->rest);
+		else
+			snprintf(out->sweep, sizeof out->sweep, "n=%.0f k=%.0f %s", n, k, out->rest);
+		return m > 0;
 	}
 	double length = number_of(p->text, ops[i].length), batch = number_of(p->text, "b");
 	bool twin = number_of(p->text, ops[i].twin) == length;
 	collect_rest(out, p->text, (const char *const[]){ops[i].length, "b", twin ? ops[i].twin : ""}, 3);
 	snprintf(out->row, sizeof out->row, "%.0f", length);
 	snprintf(out->column, sizeof out->column, "%.0f", batch);
+	snprintf(out->sweep, sizeof out->sweep, "%s", out->rest);
 	out->row_order = out->x = length;
 	out->column_order = batch;
 	return length > 0;

@@ -6,12 +6,13 @@
 struct tk_problem_row;
 
 /* attention, nsa: sequence length (row) x batch (column), x is the length.
- * gemm: n x k (row) x m (column), x is the edge of the cube of the same work. */
+ * gemm: n x k (row) x m (column), x is m: of squares, and of each n x k. */
 struct tk_axes {
 	double x;
 	double row_order, column_order;
 	char row[48], column[24];
-	char rest[200]; /* what else makes the problem: equal for the problems of one sweep */
+	char rest[200];  /* what else makes the problem: equal for the problems of one map */
+	char sweep[240]; /* equal for the problems of one line over x */
 };
 
 /* What rows, columns and x are called. */

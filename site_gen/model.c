@@ -373,6 +373,8 @@ static void join_last_nights(struct tk_model *m)
 			const struct tk_run_row *run = TK_ROWS_AT(&machine->runs, struct tk_run_row, r);
 			struct tk_site_series *s = (struct tk_site_series *)tk_model_series(m, run->series_id);
 			enum tk_outcome outcome;
+			if (s)
+				s->last_run = run;
 			if (s && (tk_outcome_parse(run->outcome, &outcome) || !tk_outcome_counts(outcome)))
 				s->failure = run;
 		}

@@ -61,6 +61,7 @@ struct tk_site_series {
 	struct tk_rows points; /* newest TK_SITE_WINDOW, oldest first */
 	bool window_is_all;
 	const struct tk_verdict_row *verdict; /* of its machine's judged_night; NULL: none */
+	const struct tk_run_row *last_run;    /* of the last night; NULL: none */
 	const struct tk_run_row *failure;     /* its run of the last night, where that gave no timing; NULL: none */
 	const struct tk_change_point_row *const *changes; /* oldest first */
 	size_t change_count;

@@ -138,6 +138,18 @@ struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const cha
 	return page;
 }
 
+void tk_page_count(struct tk_site *site, const char *path)
+{
+	const char *base = site->options->base_url, *suffix = strrchr(path, '.');
+	site->pages++;
+	if (!base || !*base || !suffix || strcmp(suffix, ".html"))
+		return;
+	tk_buf_str(&site->sitemap, base);
+	tk_buf_str(&site->sitemap, base[strlen(base) - 1] == '/' ? "" : "/");
+	tk_buf_str(&site->sitemap, path);
+	tk_buf_char(&site->sitemap, '\n');
+}
+
 int tk_page_end(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_buf_clear(&site->page);
@@ -146,7 +158,7 @@ int tk_page_end(struct tk_site *site, const char *template_name, const char *pat
 	        site->templates, template_name, tk_arena_first(site->arena), site->arena, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
-	site->pages++;
+	tk_page_count(site, path);
 	return status ? tk_context(err, "page %s", path) : 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "site_gen/codes.h"
 #include "site_gen/data.h"
 #include "site_gen/model.h"
 #include "site_gen/output.h"
@@ -23,8 +24,10 @@ struct tk_site {
 	struct tk_templates *templates;
 	struct tk_arena *arena;     /* of the page being made */
 	struct tk_buf page, markup; /* reused */
+	struct tk_buf sitemap;      /* addresses of all pages, a line each; needs the site's address */
 	struct tk_reuse reuse;
 	struct tk_data data;
+	struct tk_codes codes;
 	bool charts;      /* Chart.js is there */
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
@@ -67,6 +70,8 @@ int tk_page_api(struct tk_site *site, struct tk_error *err);
 
 /* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path). */
 struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const char *title, enum tk_section section);
+/* Every page that is written, or kept as it is, goes into the site map. */
+void tk_page_count(struct tk_site *site, const char *path);
 int tk_page_end(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
 
 /* Sets a text of others, cut to max bytes with an ellipsis. */
@@ -97,6 +102,8 @@ void tk_series_moved_between(const struct tk_site *site, const struct tk_site_se
 /* matrix: a row for each device, a cell for each operation, with counts and the addresses of its lists. */
 void tk_set_matrix(struct tk_site *site, struct tk_value *o, const char *root);
 
+/* run_facts, code_builds: what ran behind a series. */
+int tk_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err);
 /* maps: for each sweep of an operation on a device, the best backend at each of its points. Colours go to backends in
  * the order of `variants`. */
 int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,

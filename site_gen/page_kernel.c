@@ -100,7 +100,7 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 	struct tk_axes at;
 	bool swept = tk_axes_of(m->series[first].problem, &at);
 	tk_set_fmt(site->arena, row, "x", swept ? "%.6g" : "", at.x);
-	tk_set_clipped(site, row, "sweep", at.rest, 200);
+	tk_set_clipped(site, row, "sweep", at.sweep, 240);
 	struct tk_value *cells = tk_set_list(site->arena, row, "cells");
 	for (size_t c = 0; c < columns->count; c++) {
 		columns->wins[c] += measured > 1 && of_column[c] && latest(of_column[c]) == best;

@@ -107,7 +107,8 @@ static struct grid grid_of(const struct cell *cells, size_t count)
 	}
 	qsort(g.rows, g.row_count, sizeof *g.rows, number_order);
 	qsort(g.columns, g.column_count, sizeof *g.columns, number_order);
-	g.fits = g.fits && count >= CELLS_MIN && g.row_count > 1 && count * 3 >= g.row_count * g.column_count;
+	g.fits = g.fits && count >= CELLS_MIN && g.row_count > 1 && g.column_count > 1 &&
+	         count * 3 >= g.row_count * g.column_count;
 	return g;
 }
 

@@ -256,7 +256,7 @@ int tk_page_nights(struct tk_site *site, struct tk_error *err)
 			continue;
 		snprintf(path, sizeof path, "nights/%s.html", night->file);
 		if (tk_reuse_night(&site->reuse, night->row->id) && tk_output_keep(site->out, path)) {
-			site->pages++;
+			tk_page_count(site, path);
 			continue;
 		}
 		status = write_night(site, night, path, err);

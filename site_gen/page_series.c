@@ -154,6 +154,9 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	set_trend(site, page, s, scale);
 	set_changes(site, page, s);
 	set_peers(site, page, s);
+	int status = tk_set_code(site, page, s, err);
+	if (status)
+		return status;
 	struct tk_value *rows = tk_set_list(site->arena, page, "rows");
 	for (size_t i = s->points.count, shown = 0; i-- > 0 && shown < TABLE_ROWS; shown++)
 		add_row(site, rows, s, i, scale);

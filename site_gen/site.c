@@ -68,6 +68,8 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 		tk_shard_manifest(&site->page, m, &site->data);
 		status = put_shared(site, "data/manifest.js", err);
 	}
+	if (!status && site->sitemap.len)
+		status = tk_output_put(site->out, "sitemap.txt", &site->sitemap, err);
 	return status ? status : put_shared(site, ".nojekyll", err); /* GitHub Pages: publish as it is */
 }
 
@@ -99,10 +101,12 @@ static void site_free(struct tk_site *site)
 {
 	tk_reuse_free(&site->reuse);
 	tk_data_free(&site->data);
+	tk_codes_free(&site->codes);
 	tk_output_free(site->out);
 	tk_templates_free(site->templates);
 	tk_arena_free(site->arena);
 	tk_buf_free(&site->page);
+	tk_buf_free(&site->sitemap);
 	tk_buf_free(&site->markup);
 	tk_model_free(&site->model);
 }

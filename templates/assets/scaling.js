@@ -48,7 +48,10 @@
     return { animation: false, parsing: false, responsive: true, maintainAspectRatio: false, interaction: { mode: "x", intersect: false }, onHover: link,
       scales: {
         x: { type: "logarithmic", min: x[0] / 1.15, max: x[x.length - 1] * 1.15, grid: { color: grid }, title: { display: true, text: name, color: text },
-          afterBuildTicks: function (axis) { axis.ticks = x.filter(function (v, i) { return !i || v / x[i - 1] > 1.2 || x.length < 7; }).map(function (v) { return { value: v }; }); },
+          afterBuildTicks: function (axis) {
+            var last = 0, apart = Math.pow(x[x.length - 1] / x[0], 1 / 7);
+            axis.ticks = x.filter(function (v) { if (last && v / last < apart) return false; last = v; return true; }).map(function (v) { return { value: v }; });
+          },
           ticks: { color: text, maxRotation: 0, autoSkip: true, callback: function (v) { return String(Math.round(v)); } } },
         y: { beginAtZero: true, grid: { color: grid }, border: { display: false }, title: { display: true, text: big ? "TFLOP/s" : "GFLOP/s", color: text },
           ticks: { color: text, maxTicksLimit: 6, callback: function (v) { return +(v / by).toPrecision(3); } } } },

@@ -102,11 +102,11 @@
         label: { display: true, content: String(i + 1), position: "start", yAdjust: (i % 3) * 22, backgroundColor: css("--card"), color: css(worse ? "--bad" : "--good"),
           borderColor: css(worse ? "--c2" : "--c3"), borderWidth: 1, borderRadius: 9, padding: { x: 6, y: 2 }, font: { size: 11 } } };
     });
-    // below: what is not the code
+    // at the top: what is not the code
     main.points.forEach(function (p, i) {
       var env = i && main.points[i - 1].environment !== p.environment, flagged = p.flags & 3;
       if (!env && !flagged) return;
-      out["e" + i] = { type: "label", xValue: p.x, yValue: function (c) { return c.chart.scales.y.min; }, yAdjust: -9, content: env ? "\u25c6" : "\u26a0", color: css("--note"), font: { size: 12 }, z: 1 };
+      out["e" + i] = { type: "label", xValue: p.x, yValue: function (c) { return c.chart.scales.y.max; }, yAdjust: 9, content: env ? "\u25c6" : "\u26a0", color: css("--note"), font: { size: 12 }, z: 1 };
     });
     if (at >= 0) out.pin = { type: "line", xMin: main.points[at].x, xMax: main.points[at].x, borderColor: css("--strong-line"), borderWidth: 1.5 };
     if (mode() === "base") out.base = { type: "line", xMin: baseline().x, xMax: baseline().x, borderColor: css("--c1"), borderWidth: 1, borderDash: [1, 3] };

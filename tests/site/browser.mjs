@@ -1,9 +1,10 @@
 // The site in a real browser, from the disk: no errors, no request leaves it, charts draw, filter, address, theme and keyboard work, axe-core
 // finds nothing in light, dark and on a phone, and without JavaScript the tables stand. Usage: node browser.mjs SITE
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const site = resolve(process.argv[2]), axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -12,14 +13,14 @@ const SERIES = 'series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.htm
 const PEER = 'epyc-lab.cpu.blis.gemm-f32-1024x1024x1024-nn.cold';
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
 
-async function open(options) {
+async function open({ allowed, ...options }) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   page.errors = [];
   page.on('console', m => { if (['error', 'warning'].includes(m.type())) page.errors.push(m.text()); });
   page.on('pageerror', e => page.errors.push(e.message));
   page.on('dialog', d => { page.errors.push(`dialog: ${d.message()}`); d.dismiss(); });
-  page.on('request', r => { if (!/^(file|data|blob|about):/.test(r.url())) page.errors.push(`request: ${r.url()}`); });
+  page.on('request', r => { if (!/^(file|data|blob|about):/.test(r.url()) && !(allowed && r.url().startsWith(allowed))) page.errors.push(`request: ${r.url()}`); });
   // the icon is loaded late, and given up where a test has gone on by then
   page.on('requestfailed', r => { if (!r.url().endsWith('icon.svg')) page.errors.push(`failed: ${r.url()}`); });
   return { context, page };
@@ -328,6 +329,14 @@ const tests = {
     const row = await page.textContent('table.moves tbody tr');
     assert.match(row, /attention f32 B1 H16 S8192.*\+5\.\d.*slower/);
     assert.match(await page.getAttribute('.title a[href*="compare"]', 'href'), /^https:\/\/github\.com\/OpenMathLib\/OpenBLAS\/compare\//);
+    const functions = await page.evaluate(() => [...document.querySelectorAll('table.functions tbody tr')].map(tr => [...tr.children].map(e => e.textContent.trim())));
+    if (functions.length) assert.match(functions[0].join(' | '), /openblas \| (changed|new|gone|same code)/);
+    await visit(page, SERIES);
+    const facts = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('aside dt')].map(dt => [dt.textContent, dt.nextElementSibling.textContent])));
+    assert.deepEqual([facts.Function, facts.Algorithm, facts.Workspace, facts.Energy], ['gemm_kernel', 'tile 128x256', '1.049\u00a0MB', '12.50\u00a0J']);
+    assert.ok([128, 136, 144].includes(+facts.Registers));
+    const code = await page.evaluate(() => [...document.querySelectorAll('aside .plain-list li .sub')].map(e => e.textContent));
+    assert.deepEqual([...new Set(code)].sort(), ['changed', 'same code']);
     await visit(page, 'environment.html');
     const change = await page.textContent('.timeline li');
     assert.match(change, /2026-11-06.*30 better.*governor powersave → performance/s);
@@ -407,6 +416,29 @@ const tests = {
     assert.ok(await page.locator('#canvas').isHidden());
     await context.close();
   },
+};
+
+// The same over http, under a path: nothing is asked for above it.
+const server = createServer((request, response) => {
+  const path = decodeURIComponent(new URL(request.url, 'http://x').pathname), file = join(site, path.slice('/kernels/nightly'.length));
+  if (!path.startsWith('/kernels/nightly/') || !file.startsWith(site) || !existsSync(file)) { response.writeHead(404); return response.end(); }
+  const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
+  response.writeHead(200, { 'content-type': types[extname(file)] ?? 'text/plain' });
+  response.end(readFileSync(file));
+});
+tests['over http, under a path, every kind of page works'] = async () => {
+  await new Promise(done => server.listen(0, '127.0.0.1', done));
+  const base = `http://127.0.0.1:${server.address().port}/kernels/nightly/`, { context, page } = await open({ allowed: base });
+  for (const path of samples()) {
+    await page.goto(base + encodeURI(path).replaceAll('%23', '#'));
+    assert.deepEqual(page.errors, [], path);
+  }
+  await page.goto(`${base}compare.html`);
+  await page.selectOption('#a-age', 'night');
+  await page.waitForFunction(() => document.getElementById('compare').dataset.ready !== '');
+  assert.deepEqual(page.errors, []);
+  await context.close();
+  server.close();
 };
 
 let failed = 0;
