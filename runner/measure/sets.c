@@ -19,7 +19,7 @@
 /* Where a set lies in physical memory moves a short kernel by a percent. A burst goes over many places, so that its
  * mean does not depend on the few that a process happened to get. */
 #define PLACES 64
-#define PLACES_BYTES ((uint64_t)1 << 30)
+#define PLACES_BYTES ((uint64_t)2 << 30)
 #define PLACES_SHARE 16 /* of the device's memory, at most */
 #define KEPT_BYTES ((size_t)256 << 20)
 

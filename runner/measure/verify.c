@@ -48,6 +48,20 @@ void tk_verify_note(struct tk_verify *v, double error, double tolerance, double 
 	va_end(ap);
 }
 
+void tk_verify_merge(struct tk_verify *whole, const struct tk_verify *part)
+{
+	struct tk_verdict_numbers *to = whole->out;
+	if (part->worst > whole->worst) {
+		whole->worst = part->worst;
+		to->max_error = part->out->max_error;
+		to->tolerance = part->out->tolerance;
+		if (part->out->detail[0])
+			snprintf(to->detail, sizeof to->detail, "%s", part->out->detail);
+	}
+	to->checked += part->out->checked;
+	to->passed &= part->out->passed;
+}
+
 /* "O[0][17][3][5]" */
 static void name_element(const struct tk_tensor *t, int64_t i, char *out, size_t size)
 {

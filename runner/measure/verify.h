@@ -15,6 +15,9 @@ uint64_t tk_verify_random(struct tk_verify *v);
 void tk_verify_note(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
         __attribute__((format(printf, 5, 6)));
 
+/* Adds what a thread found, which had a verdict of its own, to the whole. */
+void tk_verify_merge(struct tk_verify *whole, const struct tk_verify *part);
+
 /* Row n of the sample of an attention problem: first and last rows in turn over all batch entries and kv heads, then
  * anything. */
 struct tk_verify_place {

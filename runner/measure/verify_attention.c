@@ -137,22 +137,6 @@ struct rows {
 	bool no_memory;
 };
 
-static void merge(struct rows *all, const struct tk_verify *part)
-{
-	struct tk_verdict_numbers *to = all->v->out;
-	pthread_mutex_lock(&all->lock);
-	if (part->worst > all->v->worst) {
-		all->v->worst = part->worst;
-		to->max_error = part->out->max_error;
-		to->tolerance = part->out->tolerance;
-		if (part->out->detail[0])
-			snprintf(to->detail, sizeof to->detail, "%s", part->out->detail);
-	}
-	to->checked += part->out->checked;
-	to->passed &= part->out->passed;
-	pthread_mutex_unlock(&all->lock);
-}
-
 static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_verify_place at,
         struct tk_reference_row *row, double *want, struct tolerance *e);
 
@@ -176,7 +160,9 @@ static void check_part(void *arg, int64_t first, int64_t count)
 			nsa_row(&v, all->nsa, all->t, all->places[n], &row, want, &e);
 		else
 			attention_row(&v, all->attention, all->t, all->places[n], &row, &e);
-	merge(all, &v);
+	pthread_mutex_lock(&all->lock);
+	tk_verify_merge(all->v, &v);
+	pthread_mutex_unlock(&all->lock);
 	free(want);
 	tk_reference_row_free(&row);
 	tolerance_free(&e);

@@ -3,9 +3,11 @@
  */
 #include "base/error.h"
 #include "element.h"
+#include "measure/parallel.h"
 #include "measure/verify.h"
 #include "reference.h"
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -145,28 +147,58 @@ static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_
 	compare(v, &c->t[TK_T_DV], row * p->dv, &c->dv, where);
 }
 
-int tk_verify_attention_backward(
-        struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err)
+/* The rows that are looked at, first those of dQ, then those of dK and dV, shared by the threads that do so. */
+struct rows {
+	const struct tk_attention *p;
+	const struct tk_tensor *t;
+	struct tk_verify_place *places;
+	int64_t queries;
+	pthread_mutex_t lock; /* of what follows */
+	struct tk_verify *v;
+	bool no_memory;
+};
+
+static void check_part(void *arg, int64_t first, int64_t count)
 {
-	struct backward c = {.p = p, .t = t};
-	double pair_cost = 4 * (double)(p->d + p->dv), group = (double)(p->h / p->hkv);
-	int64_t queries = tk_verify_row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * pair_cost);
-	int64_t keys = tk_verify_row_count(p->b, p->hkv, p->hkv, p->skv, group * (double)p->sq * pair_cost);
-	int status = gradient_init(&c.dq, p->d, err);
-	snprintf(v->out->method, sizeof v->out->method, "rows");
-	if (status == TK_OK)
-		status = gradient_init(&c.dk, p->d, err);
-	if (status == TK_OK)
-		status = gradient_init(&c.dv, p->dv, err);
-	if (status == TK_OK && tk_reference_pair_init(&c.pair, p))
-		status = tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
-	for (int64_t n = 0; status == TK_OK && n < queries; n++)
-		check_query(v, &c, tk_verify_choose(v, n, p->b, p->h, p->hkv, p->sq));
-	for (int64_t n = 0; status == TK_OK && n < keys; n++)
-		check_key(v, &c, tk_verify_choose(v, n, p->b, p->h, p->hkv, p->skv));
+	struct rows *all = arg;
+	const struct tk_attention *p = all->p;
+	struct tk_verdict_numbers numbers = {.passed = true};
+	struct tk_verify v = {.out = &numbers, .worst = -1};
+	struct backward c = {.p = p, .t = all->t};
+	bool good = !gradient_init(&c.dq, p->d, NULL) && !gradient_init(&c.dk, p->d, NULL) &&
+	            !gradient_init(&c.dv, p->dv, NULL) && !tk_reference_pair_init(&c.pair, p);
+	for (int64_t n = first; good && n < first + count; n++)
+		if (n < all->queries)
+			check_query(&v, &c, all->places[n]);
+		else
+			check_key(&v, &c, all->places[n]);
+	pthread_mutex_lock(&all->lock);
+	tk_verify_merge(all->v, &v);
+	all->no_memory |= !good;
+	pthread_mutex_unlock(&all->lock);
 	tk_reference_pair_free(&c.pair);
 	gradient_free(&c.dq);
 	gradient_free(&c.dk);
 	gradient_free(&c.dv);
-	return status;
+}
+
+int tk_verify_attention_backward(
+        struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err)
+{
+	double pair_cost = 4 * (double)(p->d + p->dv), group = (double)(p->h / p->hkv);
+	int64_t queries = tk_verify_row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * pair_cost);
+	int64_t keys = tk_verify_row_count(p->b, p->hkv, p->hkv, p->skv, group * (double)p->sq * pair_cost);
+	struct rows all = {.p = p, .t = t, .queries = queries, .v = v};
+	snprintf(v->out->method, sizeof v->out->method, "rows");
+	if (!(all.places = calloc((size_t)(queries + keys), sizeof *all.places)))
+		return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	for (int64_t n = 0; n < queries; n++)
+		all.places[n] = tk_verify_choose(v, n, p->b, p->h, p->hkv, p->sq);
+	for (int64_t n = 0; n < keys; n++)
+		all.places[queries + n] = tk_verify_choose(v, n, p->b, p->h, p->hkv, p->skv);
+	pthread_mutex_init(&all.lock, NULL);
+	tk_parallel(queries + keys, 1, check_part, &all);
+	pthread_mutex_destroy(&all.lock);
+	free(all.places);
+	return all.no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for the check of the result") : TK_OK;
 }

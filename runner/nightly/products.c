@@ -173,6 +173,7 @@ static int cannot_try(struct tk_night *n, struct tk_product *p, const struct tk_
 	if (strcmp(p->status, "unreachable") != 0)
 		p->status = "failed";
 	snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof p->message - 1, why->message);
+	n->report->builds++;
 	n->report->builds_failed++;
 	p->failed = true;
 	return TK_OK;

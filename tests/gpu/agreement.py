@@ -8,6 +8,8 @@ figure and not in ncu's."""
 import argparse
 import csv
 import io
+import json
+import os
 import statistics
 import subprocess
 
@@ -16,25 +18,31 @@ import gpu_runs
 NAMES = ("gemm 128x4096x4096 bf16", "gemm 1024^3 bf16", "gemm 4096^3 bf16", "gemm 4096^3 f32", "attention S512 D64", "attention S2048 D128")
 
 
-def ncu(tracker, backend, problem, launches):
-    """Durations of the kernels that take most of the time, and what they are called."""
+def ncu(tracker, backends, backend, problem, launches):
+    """Durations of the kernels that take most of the time, and what they are called. The worker process is asked directly: one that the tracker starts
+    does not get the profiler's environment."""
+    request = {"id": 1, "cmd": "measure", "device_layer": f"{backends}/tk_device_cuda.so", "backend": f"{backends}/tk_backend_{backend}.so",
+               "problem": problem, "mode": "hot", "measure_s": 0.01, "verify": False}
     command = ["ncu", "--target-processes", "all", "--clock-control", "none", "--cache-control", "all", "--metrics",
                "gpu__time_duration.sum,sm__cycles_elapsed.max,smsp__cycles_elapsed.avg.per_second", "--csv", "--print-units", "base", "--kernel-name-base", "function",
-               "--kernel-name", "regex:(nvjet|xmma|cutlass|gemm|sdpa|cudnn|flash)", "--launch-count", str(launches),
-               tracker, "run", backend, problem, "--no-verify", "--mode=hot", "--seconds=0.01"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120)
-    lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
-    kernels, clocks = {}, []
+               "--kernel-name", "regex:(nvjet|xmma|cutlass|gemm|sdpa|cudnn|flash)", "--launch-count", str(launches), tracker, "worker"]
+    done = subprocess.run(command, input=json.dumps(request) + "\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120)
+    return durations(done.stdout)
+
+
+def durations(text):
+    lines = [line for line in text.splitlines() if line.startswith('"')]
+    kernels, clocks = {}, {}
     for r in csv.DictReader(io.StringIO("\n".join(lines))):
         value = float(r["Metric Value"].replace(",", ""))
         if r["Metric Name"] == "gpu__time_duration.sum":
             kernels.setdefault(r["Kernel Name"], []).append(value)
         elif r["Metric Name"] == "smsp__cycles_elapsed.avg.per_second":
-            clocks.append(value / 1e6)
+            clocks.setdefault(r["Kernel Name"], []).append(value / 1e6)
     if not kernels:
-        return None, 0, "", done.stdout[-300:]
+        return None, 0, "", text[-300:]
     name, values = max(kernels.items(), key=lambda k: sum(k[1]))
-    return statistics.median(values), statistics.median(clocks) if clocks else 0, name, ""
+    return statistics.median(values), statistics.median(clocks[name]) if name in clocks else 0, name, ""
 
 
 def cupti(call):
@@ -60,9 +68,11 @@ def cupti(call):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tracker", default="build/tracker")
+    parser.add_argument("--backends", default="", help="their folder (default: beside the tracker)")
     parser.add_argument("--launches", type=int, default=12)
     parser.add_argument("--out", default="agreement.json")
     o = parser.parse_args()
+    backends = o.backends or os.path.join(os.path.dirname(os.path.abspath(o.tracker)), "backends")
     rows = []
     print(f"{'problem':26} {'tracker us':>10} {'MHz':>5} {'ncu us':>9} {'MHz':>5} {'diff':>7} {'cyc diff':>8} {'CUPTI us':>9} {'diff':>7}")
     for name, backend, problem in gpu_runs.PROBLEMS:
@@ -70,10 +80,10 @@ def main():
             continue
         answer, _ = gpu_runs.tracker_run(o.tracker, backend, [problem], "paced")
         ours, mhz = answer[problem]["result"]["median"], answer[problem]["result"]["clock_mhz"]
-        theirs, ncu_mhz, kernel, why = ncu(o.tracker, backend, problem, o.launches)
+        theirs, ncu_mhz, kernel, why = ncu(o.tracker, backends, backend, problem, o.launches)
         import torch_calls
         seen, seen_kernel = cupti(torch_calls.call_of(problem))
-        rows.append({"name": name, "tracker_ns": ours, "tracker_mhz": mhz, "ncu_ns": theirs, "ncu_mhz": ncu_mhz, "ncu_kernel": kernel, "cupti_ns": seen,
+        rows.append({"name": name, "problem": problem, "tracker_ns": ours, "tracker_mhz": mhz, "ncu_ns": theirs, "ncu_mhz": ncu_mhz, "ncu_kernel": kernel, "cupti_ns": seen,
                      "cupti_kernel": seen_kernel, "why": why})
         gap = f"{(ours / theirs - 1):7.2%} {(ours * mhz / (theirs * ncu_mhz) - 1) if ncu_mhz else 0:8.2%}" if theirs else why
         print(f"{name:26} {ours / 1e3:10.2f} {mhz:5.0f} {(theirs or 0) / 1e3:9.2f} {ncu_mhz:5.0f} {gap} {seen / 1e3:9.2f} {ours / seen - 1:7.2%}  {kernel[:40]} | {seen_kernel[:40]}",

@@ -105,7 +105,7 @@ def main():
     write("tables.yml", TABLES)
     write("short.yml", SHORT)
     write("sustained.yml", SUSTAINED)
-    nights = [night(o, "full", "gemm-core, attention-core, tables.yml", "cuda:paced", o.budget * 0.6)]
+    nights = [night(o, "full", "gemm-core, attention-core, tables.yml", "cuda:paced", o.budget * 0.75)]
     left = o.budget - (time.monotonic() - begin)
     nights.append(night(o, "short", "short.yml", "cuda:paced", max(10, left / 2)))
     left = o.budget - (time.monotonic() - begin)
