@@ -213,8 +213,6 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const 
 	        .idle_mhz = NAN};
 	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED,
 	        .launch_ns = NAN,
-	        .launch_lo_ns = NAN,
-	        .launch_hi_ns = NAN,
 	        .flops = NAN,
 	        .bytes = NAN,
 	        .mode = options->mode,

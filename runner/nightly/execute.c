@@ -128,8 +128,7 @@ static char *attributes_of(json_t *result)
 static int launch_point(struct tk_night *n, const struct tk_series_row *series, const json_t *result,
         struct tk_point *out, size_t *points, struct tk_error *err)
 {
-	double ns = number_of(result, "launch_ns", NAN), lo = number_of(result, "launch_lo_ns", ns),
-	       hi = number_of(result, "launch_hi_ns", ns);
+	double ns = number_of(result, "launch_ns", NAN);
 	struct tk_series_row row = *series;
 	row.slug = NULL;
 	row.metric = "launch";
@@ -140,8 +139,8 @@ static int launch_point(struct tk_night *n, const struct tk_series_row *series, 
 		return status;
 	*out = (struct tk_point){.series_id = row.id,
 	        .value = ns,
-	        .lo = lo,
-	        .hi = hi,
+	        .lo = NAN,
+	        .hi = NAN,
 	        .min = NAN,
 	        .q25 = NAN,
 	        .q75 = NAN,

@@ -46,7 +46,7 @@ static const struct field measurement_fields[] = {
 	{"flops", REAL, TIMED, 1e30}, {"bytes", REAL, TIMED, 1e30}, {"sets", COUNT, TIMED, 1e6},
 	{"throttled_samples", COUNT, TIMED, TK_WIRE_SAMPLES_MAX}, {"telemetry", OBJECT, TIMED, 0, both_fields},
 	{"mode", TEXT, 0, 16}, {"clock_mhz", REAL_OR_NULL, 0, 1e7}, {"clock_min_mhz", REAL_OR_NULL, 0, 1e7}, {"cycles", REAL_OR_NULL, 0, 1e18},
-	{"launch_lo_ns", REAL_OR_NULL, 0, 1e18}, {"launch_hi_ns", REAL_OR_NULL, 0, 1e18}, {"inputs_s", REAL, 0, 1e9}, {"plan_s", REAL, 0, 1e9},
+	{"inputs_s", REAL, 0, 1e9}, {"plan_s", REAL, 0, 1e9},
 	{"rest_ns", REAL, 0, 1e18}, {"energy_j", REAL_OR_NULL, 0, 1e15}, {"device_bytes", COUNT, 0, 1e18}, {NULL},
 };
 static const struct field device_fields[] = {

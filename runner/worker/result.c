@@ -70,8 +70,6 @@ static void add_timing(json_t *o, const struct tk_measurement *m)
 	json_object_set_new(o, "p95", real(m->summary.p95));
 	json_object_set_new(o, "stop", json_string(tk_stop_word(m->stop)));
 	json_object_set_new(o, "launch_ns", real(m->launch_ns));
-	json_object_set_new(o, "launch_lo_ns", real(m->launch_lo_ns));
-	json_object_set_new(o, "launch_hi_ns", real(m->launch_hi_ns));
 	json_object_set_new(o, "throttled_samples", count(m->throttled_samples));
 	json_object_set_new(o, "clock_mhz", real(m->clock_mhz));
 	json_object_set_new(o, "clock_min_mhz", real(m->clock_min_mhz));

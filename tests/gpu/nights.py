@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Three nights of the core suites with every vendor backend on one GPU: the first in full, the others shorter, each in an order of its own.
+"""Three nights of the core suites with every vendor backend: the first in full, the others as far as their time goes, each in an order of its own.
 
   tests/gpu/nights.py --tracker build/tracker --db h200.db --out nights.json
+  tests/gpu/nights.py --devices cuda -- --split          # all GPUs share the problems
 
 What is left in the folder: the history, tracker.yml and the suites."""
 import argparse
@@ -13,8 +14,8 @@ import time
 
 import gpu_runs
 
-CONFIG = """machine: h200
-devices: ["cuda:0"]
+CONFIG = """machine: MACHINE
+devices: ["DEVICES"]
 suites: [SUITES]
 upstreams:
 UPSTREAMSmeasure: {modes: [MODES], precision: 0.5%, launch_cost: yes}
@@ -32,25 +33,6 @@ problems:
     source: "the (4, S, 8, 256) table, native attention in f32"
     attention: { b: 4, sq: [512, 1024, 2048, 4096], h: 8, d: 256, causal: yes, dtype: f32 }
 """
-SHORT = """title: a part of the core suites
-source: gemm-core and attention-core
-problems:
-  - gemm: { m: [256, 512, 1024, 2048, 4096, 8192], n: $m, k: $m, a: [bf16, f16] }
-  - gemm: { m: [1, 16, 4096], a: bf16 }
-    each:
-      - { n: 12288, k: 4096 }
-      - { n: 7168, k: 8192 }
-      - { n: 16384, k: 2048 }
-  - attention: { sq: [512, 2048, 8192], b: 16384/$sq, d: [64, 128], h: 2048/$d, causal: [no, yes], dtype: f16 }
-  - attention: { b: 4, sq: [512, 1024, 2048, 4096], h: 8, d: 256, causal: yes, dtype: f16 }
-"""
-SUSTAINED = """title: under the power limit
-source: gemm-core and attention-core
-problems:
-  - gemm: { m: [1024, 4096, 8192], n: $m, k: $m, a: bf16 }
-  - attention: { sq: 2048, b: 8, d: 128, h: 16, causal: [no, yes], dtype: f16 }
-"""
-
 
 def write(name, text):
     with open(name, "w", encoding="utf-8") as f:
@@ -58,7 +40,7 @@ def write(name, text):
 
 
 def night(o, name, suites, modes, budget_s):
-    write("tracker.yml", CONFIG.replace("SUITES", suites).replace("MODES", modes).replace("BUDGET", str(int(budget_s))).replace("DATABASE", o.db)
+    write("tracker.yml", CONFIG.replace("SUITES", suites).replace("MODES", modes).replace("BUDGET", str(int(budget_s))).replace("DATABASE", o.db).replace("DEVICES", o.devices).replace("MACHINE", o.machine)
           .replace("UPSTREAMS", "".join(f"  - {{name: {b}, kind: system, backends: [{b}]}}\n" for b in o.backends.split(","))))
     begin = time.monotonic()
     done = subprocess.run([os.path.abspath(o.tracker), "nightly", "--no-site", *o.more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -97,19 +79,16 @@ def main():
     parser.add_argument("--tracker", default="build/tracker")
     parser.add_argument("--db", default="h200.db")
     parser.add_argument("--backends", default="cublas,cublaslt,cudnn,cublas_native")
-    parser.add_argument("--budget", type=float, default=400, help="seconds for all nights; the first gets most")
+    parser.add_argument("--machine", default="h200")
+    parser.add_argument("--devices", default="cuda:0")
+    parser.add_argument("--budget", type=float, default=400, help="seconds for the first night")
+    parser.add_argument("--again", type=float, default=40, help="seconds for each of the others")
     parser.add_argument("--out", default="nights.json")
     parser.add_argument("more", nargs="*", help="further options of tracker nightly")
     o = parser.parse_args()
-    begin = time.monotonic()
     write("tables.yml", TABLES)
-    write("short.yml", SHORT)
-    write("sustained.yml", SUSTAINED)
-    nights = [night(o, "full", "gemm-core, attention-core, tables.yml", "cuda:paced", o.budget * 0.75)]
-    left = o.budget - (time.monotonic() - begin)
-    nights.append(night(o, "short", "short.yml", "cuda:paced", max(10, left / 2)))
-    left = o.budget - (time.monotonic() - begin)
-    nights.append(night(o, "short again", "short.yml", "cuda:paced", max(10, left)))
+    suites = "gemm-core, attention-core, tables.yml"
+    nights = [night(o, name, suites, "cuda:paced", budget) for name, budget in (("first", o.budget), ("second", o.again), ("third", o.again)) if budget > 0]
     account(o, nights)
     gpu_runs.save(o.out, {"machine": gpu_runs.machine(), "nights": nights})
 
