@@ -111,23 +111,5 @@ static int ceiling_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	                (unsigned *)(void *)(plan->partial + CEILING_BLOCKS_MAX), plan->ctx->blocks, stream));
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "ceiling_cuda",
-	        .device_kind = "cuda",
-	        .description = "the GPU's own limits: copy and read bandwidth",
-	        .version = ceiling_version,
-	        .open = ceiling_open,
-	        .close = ceiling_close,
-	        .supports = ceiling_supports,
-	        .plan = ceiling_plan,
-	        .bind = ceiling_bind,
-	        .launch = ceiling_launch,
-	        .unplan = ceiling_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(ceiling, "ceiling_cuda", "cuda", ceiling_version, "the GPU's own limits: copy and read bandwidth",
+        .configs = NULL)

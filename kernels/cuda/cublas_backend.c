@@ -3,11 +3,6 @@
  * choose from). */
 #include "cublas_handle.h"
 
-struct tk_backend_ctx {
-	struct gpu_context cuda;
-	struct cublas cublas;
-};
-
 union scalar { /* alpha and beta have the type of the accumulator */
 	double f64;
 	float f32;
@@ -24,29 +19,7 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-/* ---- open, supports ---------------------------------------------------------------------------------------- */
-
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
-{
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->cuda, args);
-	int status = cublas_open(&ctx->cublas, ctx->cuda.capability, args->options, err);
-	if (status) {
-		free(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
-}
-
-static void backend_close(struct tk_backend_ctx *ctx)
-{
-	if (ctx)
-		cublasDestroy(ctx->cublas.handle);
-	free(ctx);
-}
+/* ---- supports --------------------------------------------------------------------------------------------- */
 
 /* Inputs, accumulator and results that cublasGemmEx has kernels for (cuBLAS documentation, section 2.8.13). */
 static const struct {
@@ -171,23 +144,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	                (long long)m * n, (int)g->batch, plan->compute, CUBLAS_GEMM_DEFAULT));
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "cublas",
-	        .device_kind = "cuda",
-	        .description = "GEMM by cuBLAS, which chooses the kernel itself",
-	        .version = cublas_version_text,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(backend, "cublas", "cuda", cublas_version_text, "GEMM by cuBLAS, which chooses the kernel itself",
+        .configs = NULL)

@@ -7,11 +7,6 @@
 #include "cublas_handle.h"
 #include "softmax.h"
 
-struct tk_backend_ctx {
-	struct gpu_context cuda;
-	struct cublas cublas;
-};
-
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_attention *a;
@@ -21,28 +16,6 @@ struct tk_plan {
 	void *weights;   /* the same in the type of the tensors; the scores themselves where that is f32 */
 	struct bound bound[];
 };
-
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
-{
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->cuda, args);
-	int status = cublas_open(&ctx->cublas, ctx->cuda.capability, args->options, err);
-	if (status) {
-		free(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
-}
-
-static void backend_close(struct tk_backend_ctx *ctx)
-{
-	if (ctx)
-		cublasDestroy(ctx->cublas.handle);
-	free(ctx);
-}
 
 static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
@@ -189,23 +162,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return status ? status : for_all_heads(plan, t, combine, err);
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "cublas_native",
-	        .device_kind = "cuda",
-	        .description = "attention as two cuBLAS products and a softmax, all scores in memory",
-	        .version = cublas_version_text,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(backend, "cublas_native", "cuda", cublas_version_text,
+        "attention as two cuBLAS products and a softmax, all scores in memory", .configs = NULL)

@@ -394,24 +394,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	                (cudaStream_t)stream));
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "cublaslt",
-	        .device_kind = "cuda",
-	        .description = "GEMM by cublasLt, every kernel of its ranking a configuration",
-	        .version = backend_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .configs = backend_configs,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(backend, "cublaslt", "cuda", backend_version,
+        "GEMM by cublasLt, every kernel of its ranking a configuration", .configs = backend_configs)

@@ -131,23 +131,4 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return cudnn_sdpa_run(plan->sdpa, ctx->handle, plan->bound[set].data, plan->workspace, err);
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "cudnn",
-	        .device_kind = "cuda",
-	        .description = "attention by cuDNN, forward and backward",
-	        .version = backend_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(backend, "cudnn", "cuda", backend_version, "attention by cuDNN, forward and backward", .configs = NULL)

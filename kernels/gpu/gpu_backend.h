@@ -107,6 +107,29 @@ static inline long option_number(const char *options, const char *key, long othe
 	return otherwise;
 }
 
+/* The one symbol of a backend whose functions are called prefix_open, prefix_close and so on. Behind `text` come fields
+ * that not every backend has: `.configs = backend_configs`; `.configs = NULL` where there are none. */
+#define GPU_BACKEND(prefix, backend_name, kind, version_function, text, ...) \
+	const struct tk_backend *tk_backend_entry(void) \
+	{ \
+		static const struct tk_backend backend = {.size = sizeof backend, \
+		        .abi_major = TK_ABI_MAJOR, \
+		        .abi_minor = TK_ABI_MINOR, \
+		        .name = backend_name, \
+		        .device_kind = kind, \
+		        .description = text, \
+		        .version = version_function, \
+		        .open = prefix##_open, \
+		        .close = prefix##_close, \
+		        .supports = prefix##_supports, \
+		        .plan = prefix##_plan, \
+		        .bind = prefix##_bind, \
+		        .launch = prefix##_launch, \
+		        .unplan = prefix##_unplan, \
+		        __VA_ARGS__}; \
+		return &backend; \
+	}
+
 /* The pointers of one input set. */
 struct bound {
 	void *data[TK_T_MAX];

@@ -47,8 +47,8 @@ struct tk_measurement {
 	double confidence;
 	enum tk_stop stop;
 	double warmup_s, measure_s, setup_s, verify_s;
-	double inputs_s, plan_s;           /* parts of setup_s: filling host tensors, plan() and bind() */
-	double launch_ns; /* host cost of enqueueing one launch, the least; NAN where unknown */
+	double inputs_s, plan_s; /* parts of setup_s: filling host tensors, plan() and bind() */
+	double launch_ns;        /* host cost of enqueueing one launch, the least; NAN where unknown */
 	struct tk_verdict_numbers verdict;
 	struct tk_plan_info plan;
 	double flops, bytes; /* of one execution: the plan's where it said so, else the formula's */

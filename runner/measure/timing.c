@@ -292,8 +292,8 @@ static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool
 	return status;
 }
 
-/* The least of some: whatever else a host does only adds. Where a launch takes nearly as long as the execution, it is no cost of enqueueing but the work itself, done before
- * launch() returned: unknown. */
+/* The least of some: whatever else a host does only adds. Where a launch takes nearly as long as the execution, it is
+ * no cost of enqueueing but the work itself, done before launch() returned: unknown. */
 int tk_engine_launch_cost(struct tk_engine *e)
 {
 	double least = INFINITY;
