@@ -26,6 +26,8 @@ struct tk_engine {
 	uint32_t tensor_count;
 	struct tk_tensor (*sets)[TK_T_MAX]; /* on the device */
 	uint32_t set_count;
+	uint32_t cold_sets; /* how many of them keep the caches cold */
+	uint32_t turn;      /* how many of them are gone through: set_count, or no more than a burst reaches */
 	uint32_t next_set;
 
 	void *arena;              /* all sets, where the device can copy by itself; else each tensor is its own */

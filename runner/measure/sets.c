@@ -45,26 +45,30 @@ static uint64_t places(const struct tk_engine *e, uint64_t bytes)
 	return fit < PLACES ? fit : PLACES;
 }
 
-/* Cold: more than CACHES caches and at least two sets; no more than half of the memory, and one set where two do not
- * fit (it then evicts itself, being larger than any cache). */
-static uint32_t count_sets(const struct tk_engine *e, uint64_t bytes)
+/* At least two sets, no more than half of the memory, and one set where two do not fit (it then evicts itself, being
+ * larger than any cache). */
+static uint32_t bounded(const struct tk_engine *e, uint64_t wanted, uint64_t bytes)
 {
-	uint64_t wanted = CACHES * e->info.cache_bytes / (bytes ? bytes : 1) + 1;
 	uint64_t most = e->info.memory_bytes / 2 / (bytes ? bytes : 1);
-	if (!tk_mode_rotates(e->options->mode))
-		return 1;
-	if (e->options->sets)
-		wanted = e->options->sets;
-	else if (wanted < places(e, bytes))
-		wanted = places(e, bytes);
+	uint64_t bound = e->ops->copy ? COPIED_SETS_MAX : SETS_MAX;
 	if (wanted < 2)
 		wanted = 2;
 	if (wanted > most)
 		wanted = most;
-	uint64_t bound = e->ops->copy ? COPIED_SETS_MAX : SETS_MAX;
 	if (wanted > bound)
 		wanted = bound;
 	return wanted < 1 ? 1 : (uint32_t)wanted;
+}
+
+/* Cold: more than CACHES caches. */
+static uint32_t count_sets(struct tk_engine *e, uint64_t bytes)
+{
+	uint64_t cold = CACHES * e->info.cache_bytes / (bytes ? bytes : 1) + 1, more = places(e, bytes);
+	e->cold_sets = 1;
+	if (!tk_mode_rotates(e->options->mode))
+		return 1;
+	e->cold_sets = bounded(e, e->options->sets ? e->options->sets : cold, bytes);
+	return e->options->sets || more < cold ? e->cold_sets : bounded(e, more, bytes);
 }
 
 /* Host memory stays with the process from job to job, and with it the inputs: value i of a tensor does not depend on
@@ -259,7 +263,7 @@ int tk_engine_make_sets(struct tk_engine *e)
 		status = make_arena(e, wanted);
 	for (; status == 0 && e->set_count < wanted; e->set_count++)
 		status = make_set(e, e->set_count);
-	e->out->sets = e->set_count;
+	e->out->sets = e->turn = e->set_count;
 	return status;
 }
 

@@ -58,7 +58,7 @@ static int enqueue_launches(struct tk_engine *e, struct tk_abi_error *abi, const
 	*what = "launch";
 	for (uint64_t i = 0; i < e->batch && status == TK_ABI_OK; i++) {
 		status = e->backend->launch(e->plan, e->stream, set, abi);
-		if (++set == e->set_count)
+		if (++set == e->turn)
 			set = 0;
 	}
 	e->next_set = set;
@@ -156,6 +156,17 @@ static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
 	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint64_t)n;
 }
 
+/* Every burst goes over the same sets, as many as it has launches, so that bursts differ by nothing else; over those
+ * that keep the caches cold in any case. */
+static void choose_turn(struct tk_engine *e)
+{
+	uint64_t reached = e->batch > e->cold_sets ? e->batch : e->cold_sets;
+	if (tk_engine_bursts(e) && reached < e->turn)
+		e->turn = (uint32_t)reached;
+	e->out->sets = e->turn;
+	e->next_set = 0;
+}
+
 /* How many graphs; 0: none. Back to back, one holds a turn through all sets. Bursts are captured as well, so that their
  * gaps are the device's alone: as many graphs of one burst as go through all sets. */
 static uint64_t graphs_for(const struct tk_engine *e, double launch_ns)
@@ -165,8 +176,8 @@ static uint64_t graphs_for(const struct tk_engine *e, double launch_ns)
 		return 0;
 	if (!tk_engine_bursts(e))
 		return launch_ns < GRAPH_BELOW_NS;
-	uint64_t turns = (e->set_count + e->batch - 1) / e->batch;
-	if (e->set_count > 1 && turns < GRAPHS_LEAST)
+	uint64_t turns = (e->turn + e->batch - 1) / e->batch;
+	if (e->turn > 1 && turns < GRAPHS_LEAST)
 		turns = GRAPHS_LEAST;
 	return e->batch < 2 ? 0 : turns < TK_ENGINE_GRAPHS ? turns : TK_ENGINE_GRAPHS;
 }
@@ -197,8 +208,8 @@ static int capture(struct tk_engine *e)
 static int capture_all(struct tk_engine *e, uint64_t graphs)
 {
 	int status = 0;
-	if (graphs && !tk_engine_bursts(e) && e->batch < e->set_count)
-		e->batch = e->set_count;
+	if (graphs && !tk_engine_bursts(e) && e->batch < e->turn)
+		e->batch = e->turn;
 	e->next_set = 0;
 	while (status == 0 && e->graph_count < graphs)
 		status = capture(e);
@@ -236,6 +247,7 @@ static int choose_batch(struct tk_engine *e)
 		return status;
 	e->launch_ns = best;
 	e->batch = batch_for(e, best);
+	choose_turn(e);
 	status = capture_all(e, graphs_for(e, best));
 	if (e->options->mode == TK_MODE_SUSTAINED)
 		e->bursts = (uint64_t)fmin(fmax(ceil(SUSTAINED_NS / (best * (double)e->batch)), 1), 1000);
@@ -281,7 +293,7 @@ static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool
 	int64_t start = tk_clock_mono_ns();
 	for (int i = 0; status == 0 && i < launches; i++) {
 		status = tk_engine_launch(e, e->next_set);
-		e->next_set = (e->next_set + 1) % e->set_count;
+		e->next_set = (e->next_set + 1) % e->turn;
 	}
 	int64_t enqueued = tk_clock_mono_ns();
 	if (status == 0)

@@ -176,6 +176,10 @@ static void bursts_go_over_many_places(void **state)
 	measure(&r, "gemm:m=128,n=128,k=128", &o);
 	assert_int_equal(r.m.sets, 5);
 	assert_int_equal(r.m.launches_per_sample, burst);
+	o.sets = 0;
+	measure(&r, "copy:bytes=1048576", &o); /* 2 MiB a set, twice the cache: 2; some launches a burst */
+	if (r.m.sets != r.m.launches_per_sample || r.m.sets < 2 || r.m.sets > 63)
+		fail_msg("%u sets, %d launches of %g ns", r.m.sets, (int)r.m.launches_per_sample, r.m.summary.median);
 	rig_down(&r);
 }
 
