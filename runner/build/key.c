@@ -128,22 +128,30 @@ static int ask_version(const char *program, struct tk_buf *out, struct tk_error 
 	return status;
 }
 
+/* "?nvcc": a program that is used where there is one. */
 static int add_tool(void *arg, const char *tool, struct tk_error *err)
 {
 	struct tools *t = arg;
+	const bool optional = tool[0] == '?';
+	tool += optional;
 	struct tk_buf answer = TK_BUF_INIT;
 	char line[512], version[64];
 	const char *program = program_of(tool);
 	if (tool[0] == '-' || tool[strspn(tool, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")])
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a program's name", tool);
 	int status = ask_version(program, &answer, err);
+	if (status == TK_ENOTFOUND && optional) {
+		*err = (struct tk_error){0};
+		tk_buf_free(&answer);
+		return TK_OK;
+	}
 	if (status == TK_ENOTFOUND)
 		status = tk_fail(err, TK_ENOTFOUND, "the program %s is needed and not installed", program);
 	if (!status) {
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(tk_buf_cstr(&answer), "\n"), tk_buf_cstr(&answer));
 		version_of(line, version, sizeof(version));
 		tk_hash_field(t->hash, tool);
-		tk_hash_field(t->hash, line);
+		tk_hash_field(t->hash, tk_buf_cstr(&answer));
 		tk_buf_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "", family_of(tool, line), *version ? " " : "",
 		        version);
 	}
@@ -168,7 +176,8 @@ static int add_toolchain(struct tk_hash *h, const char *adapter_dir, char **text
 	return status;
 }
 
-/* ---- the processor that "native" stands for --------------------------------------------------------------------- */
+/* ---- what "native" stands for: the processor, and whose cards there are
+ * --------------------------------------------------------------------- */
 
 static void add_native(struct tk_hash *h)
 {
@@ -185,10 +194,11 @@ static void add_native(struct tk_hash *h)
 	if (f)
 		fclose(f);
 	free(line);
+	tk_hash_field_i64(h, access("/dev/nvidiactl", F_OK) == 0);
+	tk_hash_field_i64(h, access("/dev/kfd", F_OK) == 0);
 }
 
-/* ---- the key ------------------------------------------------------------------------------------------------------
- */
+/* ---- the key --------------------------------------------------------------------------------------------------- */
 
 static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const char *kernels_dir, struct tk_error *err)
 {

@@ -187,6 +187,11 @@ static void not_even_tried(void **state)
 	sh(p->s, "echo 'x; touch pwned' >adapters/toy/tools");
 	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ECONFIG);
 	assert_non_null(strstr(err.message, "\"x; touch pwned\" is not a program's name"));
+	sh(p->s, "printf 'cc\\n?no-such-tool-here\\n' >adapters/toy/tools");
+	assert_int_equal(tk_build(&p->spec, &a, &err), TK_OK);
+	assert_null(strstr(a->toolchain, "no-such-tool-here"));
+	tk_artifact_free(a);
+	a = NULL;
 	sh(p->s, "echo cc >adapters/toy/tools && echo ../../secret >adapters/toy/inputs");
 	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ECONFIG);
 	assert_non_null(strstr(err.message, "\"../../secret\" is not a path below the tracker's kernels"));
