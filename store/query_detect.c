@@ -2,6 +2,7 @@
  * the index for each series instead of a list each, so that thousands of series take milliseconds. */
 #include "internal.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define POINT_COLUMNS \
@@ -19,12 +20,21 @@
 	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
 
 /* An imported run has no series of its own: the run of the point tells. */
-#define POINT_MARK(condition, order) \
-	MARK_COLUMNS "WHERE id=(SELECT run_id FROM measurement WHERE series_id=?1 AND " condition \
-	             " ORDER BY as_of_s " order ", run_id " order " LIMIT 1)"
-#define POINT_BEFORE POINT_MARK("as_of_s<?2", "DESC")
-#define POINT_FIRST_WITHIN POINT_MARK("as_of_s>=?2 AND as_of_s<=?3", "ASC")
-#define POINT_LAST_WITHIN POINT_MARK("as_of_s>=?2 AND as_of_s<=?3", "DESC")
+#define MARK_OF_RUN MARK_COLUMNS "WHERE id=?1"
+#define HAS_SERIES "SELECT EXISTS(SELECT 1 FROM run WHERE series_id IS NOT NULL)"
+
+/* Runs of many series are looked up once: direct-mapped by id. */
+#define MARKS 4096
+
+struct reader {
+	struct tk_store *s;
+	int64_t since_s, until_s, runs_s;
+	size_t before;
+	bool runs_have_series;
+	struct tk_list *windows, *points;
+	struct tk_run_mark *marks;
+	struct tk_error *err;
+};
 
 static int no_memory(struct tk_error *err)
 {
@@ -106,18 +116,25 @@ static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, i
 	return status;
 }
 
-/* sql NULL: the mark is not wanted. */
-static int add_mark(struct tk_store *s, const char *sql, const char *by_point, const int64_t *args, int arg_count,
-        struct tk_list *windows, struct tk_run_mark *mark, struct tk_error *err)
+static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_mark *mark)
 {
+	struct tk_run_mark *known = &r->marks[(uint64_t)run_id % MARKS];
 	int status = 0;
 
-	mark->outcome = mark->message = "";
-	if (sql)
-		status = read_mark(s, sql, args, arg_count, windows, mark, err);
-	if (sql && !status && !mark->run_id)
-		status = read_mark(s, by_point, args, arg_count, windows, mark, err);
+	if (known->run_id != run_id)
+		status = read_mark(r->s, MARK_OF_RUN, &run_id, 1, r->windows, known, r->err);
+	if (!status)
+		*mark = *known;
 	return status;
+}
+
+/* run_id: of the point that tells where no run of the series does; 0: none. */
+static int add_mark(struct reader *r, const char *sql, const int64_t *args, int arg_count, int64_t run_id,
+        struct tk_run_mark *mark)
+{
+	int status = r->runs_have_series ? read_mark(r->s, sql, args, arg_count, r->windows, mark, r->err) : 0;
+
+	return !status && !mark->run_id && run_id ? mark_of_run(r, run_id, mark) : status;
 }
 
 static void reverse(struct tk_point *p, size_t n)
@@ -130,27 +147,59 @@ static void reverse(struct tk_point *p, size_t n)
 	}
 }
 
-static int read_window(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
-        struct tk_history_window *w, struct tk_list *windows, struct tk_list *points, struct tk_error *err)
+/* The runs of the points that stand where the marks are looked for. */
+struct point_runs {
+	int64_t last_before, first_within, last_within;
+};
+
+static struct point_runs runs_of_points(const struct reader *r, const struct tk_history_window *w)
 {
-	const int64_t earlier[] = {w->series_id, since_s, (int64_t)before}, range[] = {w->series_id, since_s, until_s};
-	const int64_t marks[] = {w->series_id, runs_s, until_s};
+	const struct tk_point *p = (const struct tk_point *)r->points->out->rows + w->first;
+	struct point_runs runs = {0};
+
+	for (size_t i = 0; i < w->before + w->within; i++)
+		if (p[i].as_of_s < r->runs_s) {
+			runs.last_before = p[i].run_id;
+		} else {
+			runs.first_within = runs.first_within ? runs.first_within : p[i].run_id;
+			runs.last_within = p[i].run_id;
+		}
+	return runs;
+}
+
+static int read_marks(struct reader *r, struct tk_history_window *w)
+{
+	const int64_t args[] = {w->series_id, r->runs_s, r->until_s};
+	const struct point_runs runs = runs_of_points(r, w);
+	int status = add_mark(r, LAST_BEFORE, args, 2, runs.last_before, &w->last_before);
+
+	if (!status && !w->last_before.run_id)
+		status = add_mark(r, FIRST_WITHIN, args, 3, runs.first_within, &w->first_within);
+	return status ? status : add_mark(r, LAST_WITHIN, args, 3, runs.last_within, &w->last_within);
+}
+
+/* Of a series without a point in the range its newest one is enough: there is nothing to judge. */
+static int read_window(struct reader *r, struct tk_history_window *w)
+{
+	const int64_t range[] = {w->series_id, r->since_s, r->until_s};
+	int64_t earlier[] = {w->series_id, r->since_s, (int64_t)r->before};
+	struct tk_point *p;
 	int status;
 
-	w->first = points->out->count;
-	status = add_points(s, BEFORE, earlier, points, &w->before, err);
+	w->last_before = w->first_within = w->last_within = (struct tk_run_mark){.outcome = "", .message = ""};
+	w->first = r->points->out->count;
+	status = add_points(r->s, WITHIN, range, r->points, &w->within, r->err);
 	if (status)
 		return status;
-	reverse((struct tk_point *)points->out->rows + w->first, w->before);
-	status = add_points(s, WITHIN, range, points, &w->within, err);
-	if (!status)
-		status = add_mark(s, LAST_BEFORE, POINT_BEFORE, marks, 2, windows, &w->last_before, err);
-	if (!status)
-		status = add_mark(s, w->last_before.run_id ? NULL : FIRST_WITHIN, POINT_FIRST_WITHIN, marks, 3, windows,
-		        &w->first_within, err);
-	if (!status)
-		status = add_mark(s, LAST_WITHIN, POINT_LAST_WITHIN, marks, 3, windows, &w->last_within, err);
-	return status;
+	if (!w->within && r->before)
+		earlier[2] = 1;
+	status = add_points(r->s, BEFORE, earlier, r->points, &w->before, r->err);
+	if (status)
+		return status;
+	p = (struct tk_point *)r->points->out->rows + w->first;
+	reverse(p, w->before + w->within);
+	reverse(p + w->before, w->within);
+	return read_marks(r, w);
 }
 
 static int add_windows(struct tk_store *s, struct tk_list *windows, struct tk_error *err)
@@ -174,14 +223,16 @@ static int add_windows(struct tk_store *s, struct tk_list *windows, struct tk_er
 	return status;
 }
 
-static int read_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
-        struct tk_list *windows, struct tk_list *points, struct tk_error *err)
+static int read_windows(struct reader *r)
 {
-	int status = add_windows(s, windows, err);
+	int64_t exists = 0;
+	int status = add_windows(r->s, r->windows, r->err);
 
-	for (size_t i = 0; !status && i < windows->out->count; i++)
-		status = read_window(s, since_s, until_s, runs_s, before,
-		        (struct tk_history_window *)windows->out->rows + i, windows, points, err);
+	if (!status)
+		status = tk_db_int(r->s, HAS_SERIES, &exists, r->err);
+	r->runs_have_series = exists;
+	for (size_t i = 0; !status && i < r->windows->out->count; i++)
+		status = read_window(r, (struct tk_history_window *)r->windows->out->rows + i);
 	return status;
 }
 
@@ -190,15 +241,23 @@ int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64
 {
 	struct tk_rows w = {0}, p = {0};
 	struct tk_list wl = {&w, sizeof(struct tk_history_window), 0}, pl = {&p, sizeof(struct tk_point), 0};
+	struct reader r = {s, since_s, until_s, runs_s, before, false, &wl, &pl, NULL, err};
 	bool alone = s->depth == 0;
-	int status = alone ? tk_db_exec(s, "BEGIN", err) : 0;
+	int status;
 
+	r.marks = calloc(MARKS, sizeof *r.marks);
+	if (!r.marks)
+		return no_memory(err);
 	/* One transaction: one state of the history, and one lock instead of thousands. */
-	if (status)
+	status = alone ? tk_db_exec(s, "BEGIN", err) : 0;
+	if (status) {
+		free(r.marks);
 		return status;
-	status = read_windows(s, since_s, until_s, runs_s, before, &wl, &pl, err);
+	}
+	status = read_windows(&r);
 	if (alone)
 		tk_db_exec(s, "COMMIT", NULL);
+	free(r.marks);
 	if (status) {
 		tk_rows_free(&w);
 		tk_rows_free(&p);

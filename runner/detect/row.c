@@ -23,8 +23,15 @@ static void mend_utf8(char *s)
 
 static void copy(char *to, size_t size, const char *from)
 {
-	snprintf(to, size, "%s", from ? from : "");
-	mend_utf8(to);
+	size_t len = from ? strnlen(from, size - 1) : 0;
+	bool plain = true;
+
+	for (size_t i = 0; i < len; i++)
+		plain &= (unsigned char)from[i] < 0x80;
+	memcpy(to, from ? from : "", len);
+	to[len] = '\0';
+	if (!plain)
+		mend_utf8(to);
 }
 #define COPY(field, from) copy(field, sizeof(field), from)
 

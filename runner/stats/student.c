@@ -51,19 +51,27 @@ double tk_student_p(double t, double df)
 	return incomplete_beta(df / (df + t * t), df / 2, 0.5);
 }
 
+static double density(double t, double df)
+{
+	int sign;
+
+	return exp(lgamma_r((df + 1) / 2, &sign) - lgamma_r(df / 2, &sign) - (df + 1) / 2 * log1p(t * t / df)) /
+	       sqrt(df * M_PI);
+}
+
+/* Newton's method from below: p falls and is convex, so that no step goes too far. */
 double tk_student_t(double p, double df)
 {
-	double lo = 0, hi = 1;
+	double t = 0.5, over;
 
-	while (tk_student_p(hi, df) > p && hi < 1e100)
-		hi *= 2;
-	while (hi - lo > 1e-9 * hi) {
-		double mid = (lo + hi) / 2;
+	while (tk_student_p(2 * t, df) > p && t < 1e100)
+		t *= 2;
+	for (int i = 0; i < 200 && (over = tk_student_p(t, df) - p) > 0; i++) {
+		double step = over / (2 * density(t, df));
 
-		if (tk_student_p(mid, df) > p)
-			lo = mid;
-		else
-			hi = mid;
+		t += step;
+		if (step < 1e-12 * t)
+			break;
 	}
-	return (lo + hi) / 2;
+	return t;
 }
