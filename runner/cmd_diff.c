@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "commands.h"
 #include "config/config.h"
+#include "diff_baseline.h"
 #include "diff_format.h"
 #include "diff_range.h"
 #include "nightly/judging.h"
@@ -40,15 +41,22 @@ enum option_key {
 	OPT_SITE_URL,
 	OPT_CULPRIT,
 	OPT_ACKS,
+	OPT_BASELINE,
+	OPT_CORRECTION,
+	OPT_MIN_SAMPLES,
+	OPT_CONFIRM,
+	OPT_IGNORE,
 };
 
 #define FILTERS_MAX 64
 
 struct diff_options {
 	struct tk_diff_words range;
-	const char *machine, *filters[FILTERS_MAX + 1], *output, *fail_on, *site_url, *acks;
+	const char *machine, *filters[FILTERS_MAX + 1], *ignored[FILTERS_MAX + 1];
+	const char *output, *fail_on, *site_url, *acks, *baseline;
 	char metric[80];
-	size_t filter_count, limit;
+	size_t filter_count, ignored_count, limit, min_samples, confirm_nights;
+	bool uncorrected;
 	double threshold, abs_ns, alpha; /* NAN: as configured */
 	bool only[TK_DIFF_STATUS_COUNT], words_given, explain, culprit, allow_empty;
 	enum tk_diff_sort sort;
@@ -58,28 +66,38 @@ struct diff_options {
 
 static const struct argp_option options[] = {
         {0, 0, 0, 0, "Range (default: the last 7 days)", 1},
-        {"since", OPT_SINCE, "WHEN", 0, "judge nights from WHEN on: 7d, 2026-11-21, or a revision", 1},
+        {"since", OPT_SINCE, "WHEN", 0, "judge nights from WHEN on: 7d, 2026-11-21, a revision, tag or run:ID", 1},
         {"until", OPT_UNTIL, "WHEN", 0, "and up to WHEN", 1},
         {"last", OPT_LAST, "N", 0, "judge the last N nights of each machine", 1},
-        {"base", OPT_BASE, "NIGHT", 0, "judge what came after this night (number, date or revision)", 1},
+        {"base", OPT_BASE, "NIGHT", 0, "judge what came after this night (number, date, revision, tag or run:ID)", 1},
         {"head", OPT_HEAD, "NIGHT", 0, "and up to this night", 1},
+        {"baseline", OPT_BASELINE, "WHAT", 0,
+                "compare with: window (the nights before the range), first, best, pinned:REV or tag:NAME (default: as "
+                "configured)",
+                1},
         {0, 0, 0, 0, "Selection", 2},
         {"filter", OPT_FILTER, "KEY:GLOB", 0,
                 "only series whose backend, problem, op, dtype, device, machine, upstream, metric, mode, config, "
                 "role or series matches; may be repeated: other keys narrow, the same key widens",
                 2},
+        {"ignore", OPT_IGNORE, "KEY:GLOB", 0, "leave these series out; may be repeated", 2},
         {"machine", OPT_MACHINE, "NAME", 0, "only this machine", 2},
         {"metric", OPT_METRIC, "NAME", 0, "only this metric", 2},
         {0, 0, 0, 0, "Decision (default: as configured)", 3},
         {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 5", 3},
         {"abs-threshold", OPT_ABS, "TIME", 0, "and smaller than this neither: 500ns, 10us, 1ms", 3},
         {"alpha", OPT_ALPHA, "RATE", 0, "false-discovery rate over the series of a machine: 0.05", 3},
+        {"correction", OPT_CORRECTION, "bh|none", 0, "Benjamini-Hochberg over a machine's series (default), or none",
+                3},
+        {"min-samples", OPT_MIN_SAMPLES, "N", 0, "with fewer samples before or after a change is unsure", 3},
+        {"confirm", OPT_CONFIRM, "N", 0, "so is one that was seen on fewer than N nights", 3},
         {0, 0, 0, 0, "View", 4},
         {"only", OPT_ONLY, "WORDS", 0, "only these statuses, separated by commas", 4},
         {"all", OPT_ALL, 0, 0, "every series, not only what moved", 4},
         {"sort", OPT_SORT, "severity|pct|abs|name", 0, "order (default: severity)", 4},
         {"limit", OPT_LIMIT, "N", 0, "at most N series, and how many more there are (default: 50 in text; 0: all)", 4},
-        {"group-by", OPT_GROUP, "machine|backend|upstream|revision", 0, "one table each", 4},
+        {"group-by", OPT_GROUP, "machine|backend|upstream|kernel|commit", 0, "one table each, with its geometric mean",
+                4},
         {"explain", OPT_EXPLAIN, 0, 0, "numbers and reasons of each series in full", 4},
         {"culprit", OPT_CULPRIT, 0, 0, "text: also the commits of what got worse, and how git finds the one", 4},
         {0, 0, 0, 0, "Gate", 5},
@@ -87,7 +105,7 @@ static const struct argp_option options[] = {
         {"acks", OPT_ACKS, "FILE", 0, "what was accepted (default: as configured, acks.yml)", 5},
         {"allow-empty", OPT_ALLOW_EMPTY, 0, 0, "nothing to compare is no error", 5},
         {0, 0, 0, 0, "Output", 6},
-        {"format", OPT_FORMAT, "text|json|csv|md|github|junit", 0, "default: text", 6},
+        {"format", OPT_FORMAT, "text|json|ndjson|csv|md|github|sarif|junit", 0, "default: text", 6},
         {"output", OPT_OUTPUT, "FILE", 0, "write there instead of to stdout", 6},
         {"site-url", OPT_SITE_URL, "URL", 0, "link series to their pages of the dashboard there (default: site.url)",
                 6},
@@ -219,7 +237,9 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_GROUP:
 		o->group = (enum tk_diff_group)(
-		        1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|revision"));
+		        1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|revision|kernel|commit"));
+		if (o->group == TK_DIFF_GROUP_COMMIT)
+			o->group = TK_DIFF_GROUP_REVISION;
 		return 0;
 	case OPT_LIMIT:
 		o->limit = count_arg(state, "limit", arg);
@@ -240,7 +260,8 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 	case OPT_FORMAT:
 		o->format = tk_diff_format_find(arg);
 		if (!o->format)
-			argp_error(state, "--format=%s: expected one of text, json, csv, md, github, junit", arg);
+			argp_error(state,
+			        "--format=%s: expected one of text, json, ndjson, csv, md, github, sarif, junit", arg);
 		return 0;
 	case OPT_OUTPUT:
 		o->output = arg;
@@ -285,6 +306,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!o->range.last)
 			argp_error(state, "--last=0: expected at least 1");
 		return 0;
+	case OPT_BASELINE:
+		if (!tk_config_is_baseline(arg))
+			argp_error(state, "--baseline=%s: expected window, first, best, pinned:REV or tag:NAME", arg);
+		o->baseline = arg;
+		return 0;
+	case OPT_IGNORE:
+		if (o->ignored_count == FILTERS_MAX)
+			argp_error(state, "more than %d things to ignore", FILTERS_MAX);
+		o->ignored[o->ignored_count++] = arg;
+		return 0;
+	case OPT_CORRECTION:
+		o->uncorrected = choice_arg(state, "correction", arg, "bh|none") == 1;
+		return 0;
+	case OPT_MIN_SAMPLES:
+		o->min_samples = count_arg(state, "min-samples", arg);
+		return 0;
+	case OPT_CONFIRM:
+		o->confirm_nights = count_arg(state, "confirm", arg);
+		return 0;
 	case OPT_FILTER:
 		filter_arg(state, o, arg);
 		return 0;
@@ -325,6 +365,9 @@ static void decide_as_asked(const struct diff_options *o, struct tk_detect_optio
 	d->min_effect = isnan(o->threshold) ? d->min_effect : o->threshold;
 	d->min_effect_ns = isnan(o->abs_ns) ? d->min_effect_ns : o->abs_ns;
 	d->fdr = isnan(o->alpha) ? d->fdr : o->alpha;
+	d->uncorrected = o->uncorrected;
+	d->min_samples = (uint32_t)(o->min_samples < UINT32_MAX ? o->min_samples : UINT32_MAX);
+	d->confirm_nights = (uint32_t)(o->confirm_nights < UINT32_MAX ? o->confirm_nights : UINT32_MAX);
 }
 
 static int gate(
@@ -410,6 +453,7 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
 	struct tk_judging judging = {0};
+	struct tk_diff_baseline baseline = {0};
 	struct tk_error err = {0};
 	int rc, code;
 
@@ -420,9 +464,13 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	rc = tk_judging_of(config, o.acks, &judging, &err);
 	decide_as_asked(&o, &judging.options);
 	if (!rc)
-		rc = tk_diff_range_of(store, &o.range, o.machine, judging.options.now_s, &range, &err);
+		rc = tk_diff_range_of(store, config, &o.range, o.machine, judging.options.now_s, &range, &err);
+	if (!rc)
+		rc = tk_diff_baseline_of(store, config, o.baseline ? o.baseline : config->thresholds.baseline,
+		        &baseline, &judging.options, &err);
 	range.machine = o.machine;
 	range.filters = o.filter_count ? o.filters : NULL;
+	range.ignored = o.ignored_count ? o.ignored : NULL;
 	if (!rc)
 		rc = tk_detect_diff(store, &judging.options, &range, &report, &err);
 	if (!rc)
@@ -431,6 +479,7 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 		code = tk_command_fail("diff", &err);
 	tk_diff_report_free(&report);
 	tk_judging_free(&judging);
+	tk_diff_baseline_free(&baseline);
 	tk_command_close(config, store);
 	return code;
 }

@@ -14,9 +14,11 @@
 const struct tk_diff_format tk_diff_formats[] = {
         {"text", false, tk_diff_write_text},
         {"json", true, tk_diff_write_json},
+        {"ndjson", true, tk_diff_write_ndjson},
         {"csv", true, tk_diff_write_csv},
         {"md", false, tk_diff_write_markdown},
         {"github", false, tk_diff_write_github},
+        {"sarif", false, tk_diff_write_sarif},
         {"junit", true, tk_diff_write_junit},
         {0},
 };
@@ -36,7 +38,7 @@ static bool is_news(enum tk_diff_status s)
 	       s != TK_DIFF_STALE;
 }
 
-const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row)
+const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row, char out[TK_DIFF_GROUP_SIZE])
 {
 	switch (v->group) {
 	case TK_DIFF_GROUP_MACHINE:
@@ -47,9 +49,34 @@ const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_
 		return row->upstream;
 	case TK_DIFF_GROUP_REVISION:
 		return *row->bad_rev ? row->bad_rev : "no revision";
+	case TK_DIFF_GROUP_KERNEL:
+		snprintf(out, TK_DIFF_GROUP_SIZE, "%s %s", row->backend, row->op);
+		return out;
 	default:
 		return "";
 	}
+}
+
+struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const char *group)
+{
+	struct tk_diff_group_sum s = {.geomean_change = NAN};
+	char name[TK_DIFF_GROUP_SIZE];
+	double sum = 0;
+
+	for (size_t i = 0; i < v->report->count; i++) {
+		const struct tk_diff_row *r = &v->report->rows[i];
+
+		if (strcmp(tk_diff_group_of(v, r, name), group) != 0)
+			continue;
+		s.series++;
+		if (!(r->before > 0 && r->after > 0))
+			continue;
+		s.compared++;
+		sum += (r->lower_is_better ? 1 : -1) * log(r->after / r->before);
+	}
+	if (s.compared)
+		s.geomean_change = expm1(sum / (double)s.compared);
+	return s;
 }
 
 static double descending(double a, double b)
@@ -63,7 +90,8 @@ static int compare(const void *a, const void *b, void *arg)
 {
 	const struct tk_diff_row *x = *(const struct tk_diff_row *const *)a, *y = *(const struct tk_diff_row *const *)b;
 	const struct tk_diff_view *v = arg;
-	int order = strcmp(tk_diff_group_of(v, x), tk_diff_group_of(v, y));
+	char gx[TK_DIFF_GROUP_SIZE], gy[TK_DIFF_GROUP_SIZE];
+	int order = strcmp(tk_diff_group_of(v, x, gx), tk_diff_group_of(v, y, gy));
 
 	if (!order && v->sort == TK_DIFF_BY_PERCENT)
 		order = (int)descending(fabs(x->change), fabs(y->change));
@@ -160,12 +188,31 @@ static const struct tk_diff_row *worst(const struct tk_diff_report *r)
 	return worst;
 }
 
+const char *tk_diff_baseline_text(const struct tk_diff_report *r, char *out, size_t size)
+{
+	switch (r->options.baseline) {
+	case TK_BASELINE_FIRST:
+		snprintf(out, size, "the first %u nights", r->window);
+		break;
+	case TK_BASELINE_BEST:
+		snprintf(out, size, "the best level");
+		break;
+	case TK_BASELINE_PINNED:
+		snprintf(out, size, "%.60s", r->options.baseline_name);
+		break;
+	default:
+		snprintf(out, size, "%u-night median", r->window);
+	}
+	return out;
+}
+
 static void add_range(struct tk_buf *b, const struct tk_diff_report *r)
 {
-	char since[TK_TIME_ISO_SIZE], until[TK_TIME_ISO_SIZE];
+	char since[TK_TIME_ISO_SIZE], until[TK_TIME_ISO_SIZE], baseline[80];
 
-	tk_buf_printf(b, "; window %s..%s vs %u-night median", tk_time_day(r->since_s, since),
-	        tk_time_day(r->until_s == INT64_MAX ? r->options.now_s : r->until_s, until), r->window);
+	tk_buf_printf(b, "; window %s..%s vs %s", tk_time_day(r->since_s, since),
+	        tk_time_day(r->until_s == INT64_MAX ? r->options.now_s : r->until_s, until),
+	        tk_diff_baseline_text(r, baseline, sizeof baseline));
 }
 
 static void put(struct tk_buf *b, char *out, size_t size)

@@ -16,7 +16,9 @@ enum tk_diff_group {
 	TK_DIFF_GROUP_MACHINE,
 	TK_DIFF_GROUP_BACKEND,
 	TK_DIFF_GROUP_UPSTREAM,
-	TK_DIFF_GROUP_REVISION
+	TK_DIFF_GROUP_REVISION,
+	TK_DIFF_GROUP_KERNEL,
+	TK_DIFF_GROUP_COMMIT, /* only as a word: a revision */
 };
 
 #define TK_DIFF_TWINS_MAX 32
@@ -55,7 +57,18 @@ bool tk_diff_found(const struct tk_diff_view *v);
 /* "openblas", "openblas (openblas-git)" where two upstreams have that backend, ", hot" where the mode is not the usual
  * one. */
 const char *tk_diff_contender(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
-const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row);
+/* out: room for the name of a group that no row has as it is. */
+#define TK_DIFF_GROUP_SIZE 112
+const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_row *row, char out[TK_DIFF_GROUP_SIZE]);
+
+/* All series of a group, not only those that are shown. */
+struct tk_diff_group_sum {
+	size_t series, compared;
+	double geomean_change; /* more is worse; NAN: nothing was compared */
+};
+struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const char *group);
+/* "7-night median", "the best level", "tag:v1.0" */
+const char *tk_diff_baseline_text(const struct tk_diff_report *r, char *out, size_t size);
 
 /* The last line of every format for people, without a newline: one shape, made for grep. */
 void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size);
@@ -70,6 +83,8 @@ void tk_diff_direction(const struct tk_diff_report *r, char *out, size_t size);
 
 int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
 int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_error *err);

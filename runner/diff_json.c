@@ -1,4 +1,5 @@
-/* `tracker diff --format=json`: every count, raw numbers, and how they were made. docs/diff.md describes the schema. */
+/* `tracker diff --format=json` and `ndjson`: every count, raw numbers, and how they were made. docs/diff.md describes
+ * the schema. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -85,6 +86,9 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "reason", text(r->reason));
 	json_object_set_new(o, "newest", day_time(r->newest_s));
 	json_object_set_new(o, "link", text(tk_diff_link(v, r, link, sizeof link)));
+	json_object_set_new(o, "op", text(r->op));
+	json_object_set_new(
+	        o, "accepted", r->status == TK_DIFF_ACKED ? text(tk_diff_status_word(r->was)) : json_null());
 	return o;
 }
 
@@ -109,28 +113,84 @@ static json_t *summary_object(const struct tk_diff_view *v)
 
 static json_t *method_object(const struct tk_diff_report *r)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:f}", "test",
-	        "moderated t on logarithms of nightly medians, Benjamini-Hochberg per machine", "min_effect",
-	        number(r->options.min_effect), "min_effect_ns", number(r->options.min_effect_ns), "fdr",
+	const char *test = r->options.uncorrected
+	                           ? "moderated t on logarithms of nightly medians, p uncorrected"
+	                           : "moderated t on logarithms of nightly medians, Benjamini-Hochberg per machine";
+
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:f}", "test", test, "baseline",
+	        r->options.baseline_name ? r->options.baseline_name : "window", "min_samples",
+	        (json_int_t)r->options.min_samples, "confirm_nights", (json_int_t)r->options.confirm_nights,
+	        "min_effect", number(r->options.min_effect), "min_effect_ns", number(r->options.min_effect_ns), "fdr",
 	        number(r->options.fdr), "window_nights", (json_int_t)r->window, "stale_days",
 	        (json_int_t)r->options.stale_days, "confidence", 0.95);
+}
+
+static json_t *group_object(const struct tk_diff_view *v, const char *name)
+{
+	const struct tk_diff_group_sum sum = tk_diff_group_sum(v, name);
+
+	return json_pack("{s:o, s:I, s:I, s:o}", "name", text(name), "series", (json_int_t)sum.series, "compared",
+	        (json_int_t)sum.compared, "geomean_change", number(sum.geomean_change));
+}
+
+/* The groups of --group-by that have a row which is shown, in the order of the rows. */
+static json_t *groups_array(const struct tk_diff_view *v, size_t shown)
+{
+	json_t *groups = json_array();
+	char a[TK_DIFF_GROUP_SIZE], b[TK_DIFF_GROUP_SIZE];
+
+	for (size_t i = 0; v->group != TK_DIFF_GROUP_NONE && i < shown; i++) {
+		const char *name = tk_diff_group_of(v, v->rows[i], a);
+
+		if (!i || strcmp(name, tk_diff_group_of(v, v->rows[i - 1], b)) != 0)
+			json_array_append_new(groups, group_object(v, name));
+	}
+	return groups;
+}
+
+/* Everything but the rows. */
+static json_t *head_object(const struct tk_diff_view *v, size_t shown)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", SCHEMA, "since", day_time(v->report->since_s),
+	        "until", day_time(v->report->until_s), "method", method_object(v->report), "rows_left_out",
+	        (json_int_t)(v->count - shown), "summary", summary_object(v), "groups", groups_array(v, shown));
+}
+
+static int dump(json_t *o, size_t flags, FILE *out, struct tk_error *err)
+{
+	int rc = TK_OK;
+
+	if (!o)
+		return tk_fail(err, TK_ENOMEM, "out of memory while writing JSON");
+	if (json_dumpf(o, out, flags | JSON_REAL_PRECISION(15)) || fputc('\n', out) == EOF)
+		rc = tk_fail_errno(err, "cannot write the JSON document");
+	json_decref(o);
+	return rc;
 }
 
 int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	json_t *rows = json_array(), *document;
 	size_t shown = tk_diff_shown(v);
-	int rc = TK_OK;
 
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(rows, row_object(v, v->rows[i]));
-	document = json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", SCHEMA, "since",
-	        day_time(v->report->since_s), "until", day_time(v->report->until_s), "method", method_object(v->report),
-	        "rows_left_out", (json_int_t)(v->count - shown), "summary", summary_object(v), "rows", rows);
-	if (!document || json_array_size(rows) != shown)
-		rc = tk_fail(err, TK_ENOMEM, "out of memory while writing JSON");
-	else if (json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) || fputc('\n', out) == EOF)
-		rc = tk_fail_errno(err, "cannot write the JSON document");
-	json_decref(document);
-	return rc;
+	document = json_array_size(rows) == shown ? head_object(v, shown) : NULL;
+	if (!document || json_object_set(document, "rows", rows)) {
+		json_decref(document);
+		document = NULL;
+	}
+	json_decref(rows);
+	return dump(document, JSON_INDENT(1), out, err);
+}
+
+/* One row a line as it stands in `rows`, then one line with everything else, which has "summary". */
+int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	size_t shown = tk_diff_shown(v);
+	int rc = TK_OK;
+
+	for (size_t i = 0; !rc && i < shown; i++)
+		rc = dump(row_object(v, v->rows[i]), JSON_COMPACT, out, err);
+	return rc ? rc : dump(head_object(v, shown), JSON_COMPACT, out, err);
 }

@@ -8,12 +8,14 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "diff_baseline.h"
 #include "store/store.h"
 
 #define DEFAULT_SPAN_S (INT64_C(7) * 86400)
 #define REVISION_MIN 4 /* shorter prefixes of a hash name too much */
 
 struct tables {
+	const struct tk_config *config;
 	struct tk_rows machines, nights, revisions;
 };
 
@@ -42,31 +44,54 @@ static int find_revision(const struct tables *t, const char *text, int64_t *id, 
 		return TK_OK;
 	return tk_fail(err, TK_EUSAGE,
 	        found ? "\"%.100s\" names %zu revisions: more digits, please"
-	              : "\"%.100s\" is no duration (7d), no date (2026-11-21), no night of `tracker log` and no "
-	                "revision in the history",
+	              : "\"%.100s\" is no duration (7d), no date (2026-11-21), no night of `tracker log`, no "
+	                "revision in the history and no tag of an upstream",
 	        text, found);
 }
 
-/* The first night that measured a revision. */
+static const struct tk_night_row *night_by_id(const struct tables *t, int64_t id)
+{
+	for (size_t i = 0; i < t->nights.count; i++)
+		if (night_at(t, i)->id == id)
+			return night_at(t, i);
+	return NULL;
+}
+
+/* "run:42": the night of a run. */
+static int night_of_run(struct tk_store *s, const struct tables *t, const char *text, const struct tk_night_row **out,
+        struct tk_error *err)
+{
+	struct tk_rows runs;
+	int rc = tk_store_find_runs(s, text, &runs, err);
+
+	if (rc)
+		return rc;
+	*out = runs.count == 1 ? night_by_id(t, TK_ROWS_AT(&runs, struct tk_run_row, 0)->night_id) : NULL;
+	if (!*out)
+		rc = tk_fail(err, TK_EUSAGE, "run:%.60s: %s", text,
+		        runs.count ? "several runs begin with this" : "there is no such run");
+	tk_rows_free(&runs);
+	return rc;
+}
+
+/* The first night that measured a revision, a tag, a run. */
 static int night_of_revision(struct tk_store *s, const struct tables *t, const char *text,
         const struct tk_night_row **out, struct tk_error *err)
 {
-	int64_t id = 0;
-	int rc = find_revision(t, text, &id, err);
+	int64_t id = 0, night_id = 0;
+	int rc;
 
-	for (size_t i = t->nights.count; !rc && i-- > 0;) {
-		struct tk_rows resolutions;
-
-		rc = tk_store_resolutions(s, night_at(t, i)->id, &resolutions, err);
-		for (size_t j = 0; !rc && j < resolutions.count; j++)
-			if (TK_ROWS_AT(&resolutions, struct tk_resolution_row, j)->revision_id == id)
-				*out = night_at(t, i);
-		if (!rc)
-			tk_rows_free(&resolutions);
-		if (!rc && *out)
-			return TK_OK;
-	}
-	return rc ? rc : tk_fail(err, TK_EUSAGE, "no night measured the revision %.100s", text);
+	if (strncmp(text, "run:", 4) == 0)
+		return night_of_run(s, t, text + 4, out, err);
+	rc = strncmp(text, "tag:", 4) == 0 ? tk_diff_tag(s, t->config, text + 4, &id, err)
+	                                   : find_revision(t, text, &id, err);
+	if (rc == TK_EUSAGE && tk_diff_tag(s, t->config, text, &id, NULL) == TK_OK)
+		rc = TK_OK;
+	if (!rc)
+		rc = tk_store_night_of_revision(s, id, &night_id, err);
+	if (!rc)
+		*out = night_by_id(t, night_id);
+	return rc || *out ? rc : tk_fail(err, TK_EUSAGE, "no night measured the revision %.100s", text);
 }
 
 static bool is_number(const char *s)
@@ -187,10 +212,10 @@ static int resolve(struct tk_store *s, const struct tables *t, const struct tk_d
 	return rc;
 }
 
-int tk_diff_range_of(struct tk_store *s, const struct tk_diff_words *words, const char *machine, int64_t now_s,
-        struct tk_diff_range *out, struct tk_error *err)
+int tk_diff_range_of(struct tk_store *s, const struct tk_config *config, const struct tk_diff_words *words,
+        const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
 {
-	struct tables t = {0};
+	struct tables t = {.config = config};
 	int rc;
 
 	if ((words->base || words->head) && (words->since || words->until || words->last))

@@ -6,6 +6,7 @@
 
 #include "detect/detect.h"
 
+struct tk_config;
 struct tk_error;
 struct tk_store;
 
@@ -14,10 +15,11 @@ struct tk_diff_words {
 	size_t last;                             /* 0: not given */
 };
 
-/* since, until: a duration back from now (7d), a date, or a revision (the first night that had it). base, head: the
+/* since, until: a duration back from now (7d), a date, a revision or tag (the first
+ * night that had it), or run:ID (its night). base, head: the
  * number of a night as `tracker log` shows it, a date (the newest night up to the end of that day), or a revision.
  * Without any: the last 7 days. */
-int tk_diff_range_of(struct tk_store *s, const struct tk_diff_words *words, const char *machine, int64_t now_s,
-        struct tk_diff_range *out, struct tk_error *err);
+int tk_diff_range_of(struct tk_store *s, const struct tk_config *config, const struct tk_diff_words *words,
+        const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err);
 
 #endif

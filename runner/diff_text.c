@@ -141,16 +141,29 @@ static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *ro
 	return row->status == TK_DIFF_ENVIRONMENT && !v->explicit_words;
 }
 
+static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row *first, size_t shown, FILE *out)
+{
+	char name[TK_DIFF_GROUP_SIZE];
+	const char *group = tk_diff_group_of(v, first, name);
+	struct tk_diff_group_sum sum = tk_diff_group_sum(v, group);
+
+	tk_text_put(out, group, "");
+	fprintf(out, ": %zu series", shown);
+	if (shown < sum.series)
+		fprintf(out, " of %zu", sum.series);
+	if (sum.compared)
+		fprintf(out, ", geomean %+.1f%%", 100 * sum.geomean_change);
+	fputc('\n', out);
+}
+
 static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(v->globals, columns);
 	bool metrics = several_metrics(v);
 	int rc;
 
-	if (v->group != TK_DIFF_GROUP_NONE) {
-		tk_text_put(out, tk_diff_group_of(v, v->rows[from]), "");
-		fprintf(out, ": %zu series\n", to - from);
-	}
+	if (v->group != TK_DIFF_GROUP_NONE)
+		print_heading(v, v->rows[from], to - from, out);
 	for (size_t i = from; i < to; i++)
 		if (!is_folded(v, v->rows[i]))
 			add_row(t, v, v->rows[i], metrics);
@@ -283,7 +296,7 @@ static void print_culprits(const struct tk_diff_view *v, size_t shown, FILE *out
 int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	size_t shown = tk_diff_shown(v);
-	char line[1024];
+	char line[1024], a[TK_DIFF_GROUP_SIZE], b[TK_DIFF_GROUP_SIZE];
 
 	if (v->report->count) {
 		tk_diff_direction(v->report, line, sizeof line);
@@ -292,8 +305,8 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	for (size_t i = 0, next; i < shown; i = next) {
 		int rc;
 
-		for (next = i + 1; next < shown &&
-		                   strcmp(tk_diff_group_of(v, v->rows[i]), tk_diff_group_of(v, v->rows[next])) == 0;
+		for (next = i + 1; next < shown && strcmp(tk_diff_group_of(v, v->rows[i], a),
+		                                           tk_diff_group_of(v, v->rows[next], b)) == 0;
 		        next++)
 			;
 		rc = print_group(v, i, next, out, err);

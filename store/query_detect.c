@@ -129,8 +129,8 @@ static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_mark *mar
 }
 
 /* run_id: of the point that tells where no run of the series does; 0: none. */
-static int add_mark(struct reader *r, const char *sql, const int64_t *args, int arg_count, int64_t run_id,
-        struct tk_run_mark *mark)
+static int add_mark(
+        struct reader *r, const char *sql, const int64_t *args, int arg_count, int64_t run_id, struct tk_run_mark *mark)
 {
 	int status = r->runs_have_series ? read_mark(r->s, sql, args, arg_count, r->windows, mark, r->err) : 0;
 
@@ -321,6 +321,26 @@ int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s,
 		status = tk_db_fail(s, rc, err, "cannot read the runs of a series");
 	else
 		*out = rc == SQLITE_ROW;
+	sqlite3_reset(q);
+	return status;
+}
+
+int tk_store_night_of_revision(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	                "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r JOIN night n ON n.id = r.night_id "
+	                "WHERE r.revision_id=?1 UNION ALL SELECT night_id, as_of_s FROM run "
+	                "WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1)) ORDER BY as_of_s, id LIMIT 1",
+	                &revision_id, 1, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the nights of a revision");
+	else
+		*night_id = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
 	sqlite3_reset(q);
 	return status;
 }

@@ -340,6 +340,8 @@ struct tk_newest_point {
 	int64_t series_id, as_of_s, night_id;
 };
 int tk_store_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+/* The earliest night that measured a revision, or was answered with it; 0: none. */
+int tk_store_night_of_revision(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err);
 /* Whether a run of the series since a time ended in another way than for want of time or of a device. */
 int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err);
 

@@ -55,6 +55,7 @@ struct tk_threshold_config {
 	double fdr;           /* false-discovery rate over the series of a night */
 	uint32_t window;      /* nights before the range that make the baseline */
 	uint32_t stale_days;
+	char *baseline;           /* of `tracker diff`: window, first, best, pinned:REV, tag:NAME */
 	uint32_t stoppage_nights; /* nights without data that are said; 0: never */
 };
 
@@ -88,6 +89,8 @@ struct tk_config {
 /* The modes that devices of a kind are measured in, in the order of the list, into out[TK_MODE_COUNT]. Returns how
  * many: at least one. */
 size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
+
+bool tk_config_is_baseline(const char *text);
 
 /* `builtin` (the control and the ceilings, made with the tracker) need not be listed among the upstreams.
  * path NULL: tracker.yml in `root`, and where there is none the built-in default. */

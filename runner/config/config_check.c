@@ -178,6 +178,28 @@ size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum 
 	return n;
 }
 
+static int check_baseline(const struct check *k)
+{
+	const char *text = k->c->thresholds.baseline;
+	char shown[80];
+
+	if (tk_config_is_baseline(text))
+		return TK_OK;
+	return tk_yaml_fail(k->y, find(k, "thresholds", "baseline"), k->err,
+	        "thresholds.baseline is `%s`, expected window, first, best, pinned:REV or tag:NAME",
+	        tk_yaml_shown(text, shown));
+}
+
+bool tk_config_is_baseline(const char *text)
+{
+	static const char *const words[] = {"window", "first", "best"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i], text) == 0)
+			return true;
+	return (strncmp(text, "pinned:", 7) == 0 && text[7]) || (strncmp(text, "tag:", 4) == 0 && text[4]);
+}
+
 static int check_numbers(const struct check *k)
 {
 	const struct tk_budgets *b = &k->c->budgets;
@@ -207,6 +229,8 @@ int tk_config_check(struct tk_config *c, const struct tk_yaml *y, struct tk_erro
 		status = check_control(&k);
 	if (!status)
 		status = check_modes(&k);
+	if (!status)
+		status = check_baseline(&k);
 	return status ? status : check_numbers(&k);
 }
 

@@ -88,6 +88,7 @@ static const char text[] =
         "  false_discovery_rate: 5%  # over all the series of a night\n"
         "  window: 14            # nights that make the baseline\n"
         "  stale: 14d            # a series without a new point for so long is stale\n"
+        "  baseline: window      # what `tracker diff` compares with: window, first, best, pinned:REV or tag:NAME\n"
         "  stoppage: 3           # nights without data that open an alert; 0: never\n"
         "\n"
         "# A pinned problem between the others: when it moves, the machine has moved.\n"

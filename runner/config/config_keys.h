@@ -73,7 +73,8 @@ enum tk_value_kind {
 	X(false_discovery_rate, FRACTION, thresholds.fdr, 0.0001, 0.5) \
 	X(window, COUNT, thresholds.window, 1, 1000) \
 	X(stale, DAYS, thresholds.stale_days, 1, 3650) \
-	X(stoppage, COUNT, thresholds.stoppage_nights, 0, 1000)
+	X(stoppage, COUNT, thresholds.stoppage_nights, 0, 1000) \
+	X(baseline, TEXT, thresholds.baseline, 0, 0)
 
 #define TK_CONTROL_KEYS(X) \
 	X(upstream, NAME, control.upstream, 0, 0) \

@@ -39,7 +39,7 @@ void tk_config_free(struct tk_config *c)
 		return;
 	char *texts[] = {c->path, c->root, c->machine, c->control.upstream, c->control.backend, c->control.problem,
 	        c->db, c->site_dir, c->site_title, c->cache_dir, c->adapter_path, c->forge_url, c->webhook_url,
-	        c->site_url, c->acks_path};
+	        c->site_url, c->acks_path, c->thresholds.baseline};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		free(texts[i]);

@@ -18,11 +18,14 @@ struct tk_case {
 	const struct tk_problem_row *problem;
 	const struct tk_history_window *window;
 	const struct tk_point *points; /* with a value that has a logarithm */
-	size_t count, range;  /* points[range ..] are judged against those before; range 0: nothing to compare with */
-	size_t earlier;       /* points before the range of time */
-	double *y, *net, *se; /* logarithms, the same less what the machine moved, standard errors */
-	size_t base;          /* where the level before the range starts */
-	bool unchanged;       /* the newest point has the machine code of the baseline */
+	size_t count, range; /* points[range ..] are judged against those before; range 0: nothing to compare with */
+	size_t earlier;      /* points before the range of time */
+	struct tk_point *own_points;  /* where `points` and what belongs to them are its own: another baseline; NULL:
+	                                 they are not */
+	bool unpinned;                /* there is nothing of the revision that it should be compared with */
+	double *y, *net, *se;         /* logarithms, the same less what the machine moved, standard errors */
+	size_t base;                  /* where the level before the range starts */
+	bool unchanged;               /* the newest point has the machine code of the baseline */
 	struct tk_judgement raw, own; /* of y, of net; where range is not 0 */
 	double q;
 	const struct tk_alert_row *alert; /* the newest one from before, open or closed in the range */
@@ -71,6 +74,10 @@ struct tk_cases {
 int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range,
         const struct tk_case_scope *scope, struct tk_cases *out, struct tk_error *err);
 void tk_cases_free(struct tk_cases *c);
+
+void tk_case_take_logarithms(struct tk_case *k);
+/* baseline.c: puts what was asked for between the history and the range. */
+int tk_case_set_baseline(struct tk_cases *c, struct tk_case *k, struct tk_error *err);
 
 /* common_mode.c: finds the shifts and takes them out of `net`. */
 int tk_common_mode(struct tk_cases *c, struct tk_error *err);

@@ -94,7 +94,7 @@ static bool is_meant(const struct tk_case *k, const struct tk_diff_range *range,
 		return false;
 	if (range->machine && strcmp(range->machine, k->machine->name) != 0)
 		return false;
-	return tk_filter_match(range->filters, &subject);
+	return tk_filter_match(range->filters, &subject) && !tk_filter_match_any(range->ignored, &subject);
 }
 
 static bool look_up(const struct tk_catalog *c, const struct tk_history_window *w, struct tk_case *k)
@@ -129,7 +129,7 @@ static void take_points(struct tk_cases *c, struct tk_case *k)
 		k->range = 0;
 }
 
-static void take_logarithms(struct tk_case *k)
+void tk_case_take_logarithms(struct tk_case *k)
 {
 	for (size_t i = 0; i < k->count; i++) {
 		const struct tk_point *p = &k->points[i];
@@ -139,8 +139,8 @@ static void take_logarithms(struct tk_case *k)
 	}
 }
 
-static int add_case(
-        struct tk_cases *c, const struct tk_history_window *w, const struct tk_diff_range *range, int64_t machine_id)
+static int add_case(struct tk_cases *c, const struct tk_history_window *w, const struct tk_diff_range *range,
+        int64_t machine_id, struct tk_error *err)
 {
 	struct tk_case k = {.q = NAN, .alert_before = NAN};
 	double *at;
@@ -154,9 +154,13 @@ static int add_case(
 	k.y = at;
 	k.net = at + k.count;
 	k.se = at + 2 * k.count;
-	take_logarithms(&k);
+	tk_case_take_logarithms(&k);
 	c->at[c->count++] = k;
-	return k.range ? tk_judge_baseline(k.y, k.range, &c->at[c->count - 1].base) : TK_OK;
+	if (k.range && c->options.baseline != TK_BASELINE_WINDOW)
+		return tk_case_set_baseline(c, &c->at[c->count - 1], err);
+	return k.range && tk_judge_baseline(k.y, k.range, &c->at[c->count - 1].base)
+	               ? tk_fail(err, TK_ENOMEM, "out of memory while judging a series")
+	               : TK_OK;
 }
 
 /* What happened from here on is what is looked for. */
@@ -197,7 +201,8 @@ static int add_alert(struct tk_cases *c, const struct tk_alert_row *a, struct tk
 	const struct tk_night_row *night = night_of(&c->catalog, a->night_id);
 	struct tk_case *k = (struct tk_case *)tk_case_of_series(c, a->series_id);
 
-	if (strcmp(a->kind, "change") != 0 || !k || !k->range || !night || night->as_of_s >= known_before(c))
+	if (strcmp(a->kind, "change") != 0 || c->options.baseline != TK_BASELINE_WINDOW || !k || !k->range || !night ||
+	        night->as_of_s >= known_before(c))
 		return TK_OK;
 	if ((strcmp(a->status, "open") != 0 && a->closed_s < known_before(c)) ||
 	        (k->alert && k->alert->opened_s >= a->opened_s))
@@ -219,9 +224,9 @@ static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_d
 	if (!c->at || !c->memory)
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; i < c->windows.count; i++) {
-		rc = add_case(c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range, machine_id);
+		rc = add_case(c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range, machine_id, err);
 		if (rc)
-			return tk_fail(err, rc, "out of memory while judging a series");
+			return rc;
 	}
 	for (size_t i = 0; !rc && i < c->catalog.alerts.count; i++)
 		rc = add_alert(c, TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i), err);
@@ -274,6 +279,8 @@ int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const s
 	out->open_ended = range->until_s == INT64_MAX && !range->head_night_id;
 	rc = tk_filter_check(range->filters, err);
 	if (!rc)
+		rc = tk_filter_check(range->ignored, err);
+	if (!rc)
 		rc = tk_catalog_load(s, &out->catalog, err);
 	if (rc)
 		return rc;
@@ -293,6 +300,8 @@ void tk_cases_free(struct tk_cases *c)
 {
 	for (size_t m = 0; c->due && m < c->catalog.machines.rows.count; m++)
 		tk_rows_free(&c->due[m].resolutions);
+	for (size_t i = 0; i < c->count; i++)
+		free(c->at[i].own_points);
 	free(c->due);
 	free(c->at);
 	free(c->memory);

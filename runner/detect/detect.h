@@ -48,11 +48,22 @@ struct tk_ack_rule {
 	int64_t until_s;            /* not from then on; 0: for ever */
 };
 
+/* What the range is compared with: the nights before it; the first ones of the series; its best level before the range;
+ * what was measured of certain revisions. */
+enum tk_baseline { TK_BASELINE_WINDOW, TK_BASELINE_FIRST, TK_BASELINE_BEST, TK_BASELINE_PINNED };
+
 struct tk_detect_options {
 	double min_effect, min_effect_ns, fdr; /* see struct tk_threshold_config */
 	uint32_t window;                       /* baseline: so many points before the range */
 	uint32_t stale_days;
 	uint32_t stoppage_nights; /* nights without data that are a stoppage; 0: none is */
+	enum tk_baseline baseline;
+	const char *baseline_name;         /* as it was asked for; NULL: window */
+	const int64_t *baseline_revisions; /* ids, of TK_BASELINE_PINNED */
+	size_t baseline_revision_count;
+	bool uncorrected;        /* p decides, not q */
+	uint32_t min_samples;    /* fewer before or after are `unsure` */
+	uint32_t confirm_nights; /* so is what was seen on fewer nights; 0, 1: one is enough */
 	const struct tk_ack_rule *acks;
 	size_t ack_count;
 	int64_t now_s;
@@ -64,6 +75,7 @@ struct tk_diff_range {
 	const char *machine;                  /* slug or name; NULL: all */
 	const char *const *filters; /* "key:glob" (backend, problem, op, dtype, device, machine, upstream, metric,
 	                               series); NULL-terminated or NULL */
+	const char *const *ignored; /* the same: one that matches is left out */
 };
 
 /* What pairs of an old and a new build, measured one right after the other, say of a series: see confirm.h. */
@@ -81,7 +93,7 @@ const char *tk_pairs_statistic(const struct tk_pairs *pairs); /* "median", "min"
 struct tk_diff_row {
 	int64_t series_id;
 	enum tk_diff_status status, was; /* was: what it would be called, had nobody accepted it */
-	char series[160], device[96], machine[96], upstream[96], backend[64], metric[32], unit[16];
+	char series[160], device[96], machine[96], upstream[96], backend[64], op[32], metric[32], unit[16];
 	char mode[16];   /* "": the usual one of its device */
 	char title[160]; /* of the problem */
 	bool lower_is_better;
@@ -110,7 +122,7 @@ struct tk_diff_report {
 	size_t count;
 	size_t by_status[TK_DIFF_STATUS_COUNT];
 	size_t machines, compared; /* compared: rows with a before and an after */
-	double geomean_change;     /* of the compared; NAN where none */
+	double geomean_change;     /* of the compared, more is worse; NAN where none */
 	int64_t since_s, until_s, newest_s;
 	uint32_t window;
 	struct tk_detect_options options;

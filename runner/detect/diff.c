@@ -19,11 +19,15 @@ static int judge_case(struct tk_cases *c, struct tk_case *k, double prior)
 
 	if (rc)
 		return rc;
+	if (c->options.baseline != TK_BASELINE_WINDOW)
+		k->own.earlier = false; /* the question is another one: how it is now, beside then */
 	k->raw = k->own;
 	if (memcmp(k->net, k->y, k->count * sizeof *k->y) == 0)
 		return TK_OK;
 	in.y = k->y;
-	return tk_judge(&in, k->base, &k->raw);
+	rc = tk_judge(&in, k->base, &k->raw);
+	k->raw.earlier &= c->options.baseline == TK_BASELINE_WINDOW;
+	return rc;
 }
 
 /* q over the series of each machine. */
@@ -32,7 +36,9 @@ static int control_fdr(struct tk_cases *c, struct tk_error *err)
 	double *p = calloc(c->count + 1, sizeof *p), *q = calloc(c->count + 1, sizeof *q);
 	int rc = p && q ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory while controlling the false-discovery rate");
 
-	for (size_t m = 0; !rc && m < c->catalog.machines.rows.count; m++) {
+	for (size_t i = 0; !rc && c->options.uncorrected && i < c->count; i++)
+		c->at[i].q = c->at[i].range ? c->at[i].own.best.p : NAN;
+	for (size_t m = 0; !rc && !c->options.uncorrected && m < c->catalog.machines.rows.count; m++) {
 		int64_t machine = TK_ROWS_AT(&c->catalog.machines.rows, struct tk_machine_row, m)->id;
 
 		for (size_t i = 0; i < c->count; i++)
@@ -128,7 +134,7 @@ void tk_report_finish(struct tk_diff_report *r)
 			r->newest_s = row->newest_s;
 		if (row->before > 0 && row->after > 0) {
 			r->compared++;
-			sum += log(row->after / row->before);
+			sum += (row->lower_is_better ? 1 : -1) * log(row->after / row->before);
 		}
 	}
 	r->machines = count_machines(r);

@@ -106,3 +106,11 @@ bool tk_filter_match(const char *const *filters, const struct tk_filter_subject 
 	}
 	return true;
 }
+
+bool tk_filter_match_any(const char *const *filters, const struct tk_filter_subject *s)
+{
+	for (; filters && *filters; filters++)
+		if (tk_filter_match((const char *const[]){*filters, NULL}, s))
+			return true;
+	return false;
+}

@@ -18,4 +18,7 @@ int tk_filter_check(const char *const *filters, struct tk_error *err);
 /* Filters of one key are alternatives, different keys must all match. Letters' case does not matter. */
 bool tk_filter_match(const char *const *filters, const struct tk_filter_subject *s);
 
+/* One of them matches: what is left out. */
+bool tk_filter_match_any(const char *const *filters, const struct tk_filter_subject *s);
+
 #endif

@@ -45,6 +45,7 @@ void tk_row_identify(const struct tk_case *k, struct tk_diff_row *row)
 	COPY(row->backend, k->series->backend);
 	if (strcmp(k->series->mode, tk_mode_word(tk_mode_default(k->device->kind))) != 0)
 		COPY(row->mode, k->series->mode);
+	COPY(row->op, k->problem->op);
 	COPY(row->metric, k->series->metric);
 	COPY(row->unit, k->series->unit);
 	COPY(row->title, k->problem->title && *k->problem->title ? k->problem->title : k->problem->text);

@@ -429,6 +429,26 @@ static int hear_pairs(struct ruling *r, struct tk_cases *c, const struct tk_evid
 	return TK_OK;
 }
 
+/* What --min-samples and --confirm ask for. */
+static bool lacks_evidence(struct ruling *r, const struct tk_evidence *e)
+{
+	const struct tk_detect_options *o = &r->c->options;
+	uint32_t nights = 0;
+
+	for (size_t i = e->split; i < r->k->count; i++)
+		nights += i == e->split || r->k->points[i].night_id != r->k->points[i - 1].night_id;
+	if (nights < o->confirm_nights) {
+		tk_row_say(r->row, "%+.1f %%, seen on %u of %u nights that --confirm asks for", 100 * r->row->change,
+		        nights, o->confirm_nights);
+		return true;
+	}
+	if (r->row->n_before >= o->min_samples && r->row->n_after >= o->min_samples)
+		return false;
+	tk_row_say(r->row, "%+.1f %%, but %u and %u samples are fewer than %u", 100 * r->row->change, r->row->n_before,
+	        r->row->n_after, o->min_samples);
+	return true;
+}
+
 static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 {
 	const struct tk_judgement *own = &r->k->own;
@@ -443,7 +463,7 @@ static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 		return rc;
 	if (is_moved)
 		tk_row_revisions(c, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->row);
-	r->row->status = is_moved ? moved(r, e) : not_moved(r);
+	r->row->status = is_moved && lacks_evidence(r, e) ? TK_DIFF_UNSURE : is_moved ? moved(r, e) : not_moved(r);
 	rc = hear_pairs(r, c, e, err);
 	tk_row_culprit(c, r->row);
 	return rc;
@@ -465,6 +485,9 @@ int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_r
 	} else if (is_old(c, last->as_of_s)) {
 		tk_row_say(row, "newest data is %s old", age(c, last->as_of_s, old));
 		row->status = TK_DIFF_STALE;
+	} else if (k->unpinned) {
+		tk_row_say(row, "%.60s was never measured before the range", c->options.baseline_name);
+		row->status = TK_DIFF_NOT_COMPARABLE;
 	} else if (!k->range) {
 		row->status = without_baseline(&r);
 	} else {
