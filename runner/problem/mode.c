@@ -6,8 +6,8 @@
 #include "base/error.h"
 
 /* clang-format off */
-static const struct { const char *word, *meaning; bool rotates; } modes[] = {
-#define ROW(id, word, rotates, meaning) [id] = { word, meaning, rotates },
+static const struct { const char *word; bool rotates; } modes[] = {
+#define ROW(id, word, rotates, meaning) [id] = { word, rotates },
 	TK_MODES(ROW)
 #undef ROW
 };
@@ -21,11 +21,6 @@ static bool known(enum tk_mode m)
 const char *tk_mode_word(enum tk_mode m)
 {
 	return known(m) ? modes[m].word : "unknown";
-}
-
-const char *tk_mode_meaning(enum tk_mode m)
-{
-	return known(m) ? modes[m].meaning : "not a mode of this version";
 }
 
 bool tk_mode_rotates(enum tk_mode m)

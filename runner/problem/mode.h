@@ -3,7 +3,7 @@
 #define TK_PROBLEM_MODE_H
 #include <stdbool.h>
 
-/* id, word, 1 where input sets are rotated so that caches are cold, what it means (docs are made from this) */
+/* id, word, 1 where input sets are rotated so that caches are cold, what it means (docs/methodology/measuring.md) */
 #define TK_MODES(X) \
 	X(TK_MODE_COLD, "cold", 1, "cold caches, one sample after the other") \
 	X(TK_MODE_HOT, "hot", 0, "one input set that stays in the caches") \
@@ -21,7 +21,6 @@ enum tk_mode {
 };
 
 const char *tk_mode_word(enum tk_mode m);
-const char *tk_mode_meaning(enum tk_mode m);
 bool tk_mode_rotates(enum tk_mode m);
 int tk_mode_parse(const char *word, enum tk_mode *out); /* 0, or TK_EDATA */
 /* What a kind of device is measured in unless somebody says otherwise: GPUs paced, all others cold. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "stats/calm.h"
 #include "stats/compare.h"
 #include "stats/noise.h"
 #include "stats/refine.h"
@@ -17,7 +18,7 @@
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
         .min_effect = 0.005,
-        .penalty = 0.9,
+        .penalty = 0.8,
         .outlier = 2.5,
         .z = 3.5,
         .confidence = 0.95,
@@ -26,6 +27,10 @@ const struct tk_changepoint_options tk_changepoint_defaults = {
 #define LEAST_NOISE 1e-5 /* relative: no clock is better, and a constant series has no noise of its own */
 #define MIN_POINTS 4
 #define ROUNDS 3
+#define CALM 1.5      /* values are pulled in to so many tau of the median around them before levels are compared */
+#define CALM_STARTS 3 /* the same before starts are looked for */
+#define START 0.8     /* standard errors between neighbouring means from which a segment may start */
+#define LINE 0.95     /* a step leaves at most this part of the squares that a straight line leaves */
 #define REMEMBERS 1.5 /* long-run noise over that of one point: white noise is below */
 
 /* The cost of the best fit so far as a function of the level of the newest segment: a row of parabolas. */
@@ -46,6 +51,7 @@ struct fit {
 	double lo, hi; /* range of y */
 	double beta, outlier;
 	struct pieces now, next;
+	bool *may_start; /* may_start[t]: a segment may start at t */
 	uint32_t *start; /* start[t]: where the last segment of the best fit of y[0 .. t] starts */
 };
 
@@ -77,6 +83,11 @@ static void swap(struct fit *f)
 	f->next.count = 0;
 }
 
+static double within(double t, double lo, double hi)
+{
+	return t < lo ? lo : t > hi ? hi : t;
+}
+
 static double upper_end(const struct fit *f, size_t i)
 {
 	return i + 1 < f->now.count ? f->now.at[i + 1].lo : f->hi;
@@ -88,7 +99,7 @@ static double cheapest(const struct fit *f, uint32_t *start)
 
 	for (size_t i = 0; i < f->now.count; i++) {
 		const struct piece *p = &f->now.at[i];
-		double t = p->a > 0 ? fmin(fmax(-p->b / (2 * p->a), p->lo), upper_end(f, i)) : p->lo;
+		double t = p->a > 0 ? within(-p->b / (2 * p->a), p->lo, upper_end(f, i)) : p->lo;
 		double cost = (p->a * t + p->b) * t + p->c;
 
 		if (cost < best) {
@@ -109,8 +120,8 @@ static bool offer_change(struct fit *f, double cost, uint32_t start)
 		if (p.a > 0) {
 			double d = p.b * p.b - 4 * p.a * (p.c - cost), root = d > 0 ? sqrt(d) : 0;
 
-			left = d > 0 ? fmin(fmax((-p.b - root) / (2 * p.a), p.lo), hi) : hi;
-			right = d > 0 ? fmin(fmax((-p.b + root) / (2 * p.a), p.lo), hi) : hi;
+			left = d > 0 ? within((-p.b - root) / (2 * p.a), p.lo, hi) : hi;
+			right = d > 0 ? within((-p.b + root) / (2 * p.a), p.lo, hi) : hi;
 		} else if (p.c > cost) {
 			left = hi;
 		}
@@ -137,7 +148,7 @@ static bool add_value(struct fit *f, double y)
 		double hi = upper_end(f, i), lo = p.lo;
 
 		for (int zone = 0; zone < 3 && lo < hi; zone++) {
-			double end = zone < 2 ? fmin(cut[zone], hi) : hi;
+			double end = zone < 2 && cut[zone] < hi ? cut[zone] : hi;
 			struct piece part = {lo, p.a, p.b, p.c + k * k, p.start};
 
 			if (end <= lo)
@@ -153,6 +164,38 @@ static bool add_value(struct fit *f, double y)
 	return true;
 }
 
+static double contrast(const double *sum, size_t n, size_t t, size_t width)
+{
+	size_t lo = t > width ? t - width : 0, hi = t + width < n ? t + width : n;
+
+	return fabs((sum[hi] - sum[t]) / (double)(hi - t) - (sum[t] - sum[lo]) / (double)(t - lo));
+}
+
+/* Where neighbouring means, of a few points or of many, differ, and more than one point earlier or later. work: n + 1
+ * values. */
+static void find_starts(struct fit *f, double *work)
+{
+	static const size_t widths[] = {2, 5, 12, 30};
+
+	tk_calm(f->y, f->n, CALM_STARTS, work + 1);
+	work[0] = 0;
+	for (size_t i = 0; i < f->n; i++)
+		work[i + 1] += work[i];
+	memset(f->may_start, 0, f->n * sizeof *f->may_start);
+	for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+		double least = START * sqrt(2 / (double)widths[w]), before = 0,
+		       here = contrast(work, f->n, 1, widths[w]);
+
+		for (size_t t = 1; t < f->n; t++) {
+			double next = t + 1 < f->n ? contrast(work, f->n, t + 1, widths[w]) : 0;
+
+			f->may_start[t] |= here > least && here >= before && here >= next;
+			before = here;
+			here = next;
+		}
+	}
+}
+
 static bool run_fit(struct fit *f)
 {
 	double cost = 0;
@@ -160,7 +203,7 @@ static bool run_fit(struct fit *f)
 	if (!push(&f->now, (struct piece){f->lo, 0, 0, 0, 0}))
 		return false;
 	for (size_t t = 0; t < f->n; t++) {
-		if (t > 0 && !offer_change(f, cost + f->beta, (uint32_t)t))
+		if (t > 0 && f->may_start[t] && !offer_change(f, cost + f->beta, (uint32_t)t))
 			return false;
 		if (!add_value(f, f->y[t]))
 			return false;
@@ -203,20 +246,35 @@ struct step {
 	double shift, z, error;
 };
 
+static double step_error(double tau, size_t a, size_t b, size_t c)
+{
+	/* 0.955: efficiency of the Hodges-Lehmann estimate under normal noise */
+	return tau * sqrt((1.0 / (double)(b - a) + 1.0 / (double)(c - b)) / 0.955);
+}
+
 /* The step between neighbouring segments [a, b) and [b, c) of logarithms. */
 static int measure_step(const double *logs, size_t a, size_t b, size_t c, double tau, struct step *out)
 {
 	int rc = tk_hodges_lehmann(logs + a, b - a, logs + b, c - b, tau / 1000, &out->shift);
 
-	/* 0.955: efficiency of the Hodges-Lehmann estimate under normal noise */
-	out->error = tau * sqrt((1.0 / (double)(b - a) + 1.0 / (double)(c - b)) / 0.955);
+	out->error = step_error(tau, a, b, c);
 	out->z = fabs(out->shift) / out->error;
 	return rc;
 }
 
-/* Takes back what is too small or not borne out, weakest first. bounds[count] is n. Leaves the steps in `steps`,
- * steps[i] at bounds[i]. */
-static int prune(const double *logs, size_t *bounds, size_t *count, const struct tk_changepoint_options *o, double tau,
+/* The same at a glance, by sums of the calm logarithms. */
+static struct step glance(const double *sum, const size_t *bound, double tau)
+{
+	size_t a = bound[-1], b = bound[0], c = bound[1];
+	struct step s = {.shift = (sum[c] - sum[b]) / (double)(c - b) - (sum[b] - sum[a]) / (double)(b - a),
+	        .error = step_error(tau, a, b, c)};
+
+	s.z = fabs(s.shift) / s.error;
+	return s;
+}
+
+/* Takes back what is too small or not borne out, weakest first. bounds[count] is n; steps[i] is that at bounds[i]. */
+static void prune(const double *sum, size_t *bounds, size_t *count, const struct tk_changepoint_options *o, double tau,
         struct step *steps)
 {
 	size_t from = 1, to = *count; /* the steps that are not measured yet */
@@ -224,23 +282,60 @@ static int prune(const double *logs, size_t *bounds, size_t *count, const struct
 	for (;;) {
 		size_t weakest = 0;
 
-		for (size_t i = from; i < to; i++) {
-			int rc = measure_step(logs, bounds[i - 1], bounds[i], bounds[i + 1], tau, &steps[i]);
-
-			if (rc)
-				return rc;
-		}
+		for (size_t i = from; i < to; i++)
+			steps[i] = glance(sum, &bounds[i], tau);
 		for (size_t i = 1; i < *count; i++)
 			if ((steps[i].z < o->z || fabs(steps[i].shift) < log1p(o->min_effect)) &&
 			        (!weakest || steps[i].z < steps[weakest].z))
 				weakest = i;
 		if (!weakest)
-			return TK_OK;
+			return;
 		memmove(bounds + weakest, bounds + weakest + 1, (*count - weakest) * sizeof *bounds);
 		memmove(steps + weakest, steps + weakest + 1, (*count - weakest - 1) * sizeof *steps);
 		--*count;
 		from = weakest > 1 ? weakest - 1 : 1;
 		to = weakest < *count ? weakest + 1 : *count;
+	}
+}
+
+/* What two levels leave of the squares that a straight line leaves. */
+static double squares_left(const double *sum, const size_t *bound)
+{
+	size_t a = bound[-1], b = bound[0], c = bound[1];
+	double n = (double)(c - a), before = (sum[b] - sum[a]) / (double)(b - a),
+	       after = (sum[c] - sum[b]) / (double)(c - b), mean = (sum[c] - sum[a]) / n, middle = (n - 1) / 2,
+	       levels = 0, total = 0, slope = 0;
+
+	for (size_t t = a; t < c; t++) {
+		double y = sum[t + 1] - sum[t];
+
+		levels += pow(y - (t < b ? before : after), 2);
+		total += (y - mean) * (y - mean);
+		slope += (y - mean) * ((double)(t - a) - middle);
+	}
+	/* a line takes slope^2 / Sxx off the squares about the mean; Sxx = n (n^2 - 1) / 12 */
+	return levels / fmax(total - slope * slope * 12 / (n * (n * n - 1)), 1e-300);
+}
+
+/* A drift is no step: takes back what a line through both segments explains as well, worst first. */
+static void take_drifts_back(const double *sum, size_t *bounds, size_t *count)
+{
+	for (;;) {
+		double worst = LINE;
+		size_t which = 0;
+
+		for (size_t i = 1; i < *count; i++) {
+			double left = squares_left(sum, &bounds[i]);
+
+			if (left > worst) {
+				worst = left;
+				which = i;
+			}
+		}
+		if (!which)
+			return;
+		memmove(bounds + which, bounds + which + 1, (*count - which) * sizeof *bounds);
+		--*count;
 	}
 }
 
@@ -265,7 +360,7 @@ static struct tk_changepoint describe(
 }
 
 struct scratch {
-	double *logs, *y, *work;
+	double *logs, *y, *work, *sum; /* sum: of the calm logarithms before each point */
 	size_t *where, *bounds;
 	struct step *steps;
 	struct fit fit;
@@ -273,20 +368,31 @@ struct scratch {
 
 static void scratch_free(struct scratch *s)
 {
-	free(s->logs), free(s->y), free(s->work), free(s->where), free(s->bounds), free(s->steps);
-	free(s->fit.start), free(s->fit.now.at), free(s->fit.next.at);
+	free(s->logs), free(s->y), free(s->work), free(s->sum), free(s->where), free(s->bounds), free(s->steps);
+	free(s->fit.may_start), free(s->fit.start), free(s->fit.now.at), free(s->fit.next.at);
 }
 
 static bool scratch_make(struct scratch *s, size_t n)
 {
 	s->logs = calloc(n, sizeof *s->logs);
 	s->y = calloc(n, sizeof *s->y);
-	s->work = calloc(n, sizeof *s->work);
+	s->work = calloc(n + 1, sizeof *s->work);
+	s->sum = calloc(n + 1, sizeof *s->sum);
 	s->where = calloc(n, sizeof *s->where);
 	s->bounds = calloc(n + 1, sizeof *s->bounds);
 	s->steps = calloc(n, sizeof *s->steps);
 	s->fit.start = calloc(n, sizeof *s->fit.start);
-	return s->logs && s->y && s->work && s->where && s->bounds && s->steps && s->fit.start;
+	s->fit.may_start = calloc(n, sizeof *s->fit.may_start);
+	return s->logs && s->y && s->work && s->sum && s->where && s->bounds && s->steps && s->fit.start &&
+	       s->fit.may_start;
+}
+
+static void sum_up(struct scratch *s, size_t n, double tau)
+{
+	tk_calm(s->logs, n, CALM * tau, s->sum + 1);
+	s->sum[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		s->sum[i + 1] = s->sum[i] + (s->sum[i + 1] - s->logs[0]);
 }
 
 /* One fit of s->logs[0 .. n) in units of tau, into bounds and steps. */
@@ -303,11 +409,14 @@ static int fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_o
 	s->bounds[1] = n;
 	if (!normalise(s->y, n, tau, &s->fit.lo, &s->fit.hi, s->work))
 		return TK_OK;
+	find_starts(&s->fit, s->work);
 	if (!run_fit(&s->fit))
 		return TK_ENOMEM;
 	*segments = trace_back(&s->fit, s->bounds);
 	s->bounds[*segments] = n;
-	return prune(s->logs, s->bounds, segments, o, tau, s->steps);
+	sum_up(s, n, tau);
+	prune(s->sum, s->bounds, segments, o, tau, s->steps);
+	return TK_OK;
 }
 
 /* What is left of s->logs without the levels, into s->y. */
@@ -347,6 +456,8 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 	}
 	if (!rc && noise.tau > REMEMBERS * noise.sigma)
 		rc = tk_refine(s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments);
+	if (!rc && *segments > 1)
+		take_drifts_back(s->sum, s->bounds, segments);
 	for (size_t i = 1; !rc && i < *segments; i++)
 		rc = measure_step(s->logs, s->bounds[i - 1], s->bounds[i], s->bounds[i + 1], tau, &s->steps[i]);
 	return rc;

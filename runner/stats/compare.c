@@ -173,11 +173,11 @@ static void compare_sorted(const double *a, size_t na, const double *b, size_t n
 	out->hi = kth_difference(a, na, b, nb, k ? pairs + 1 - k : pairs);
 }
 
-/* Copies, transforms and sorts; TK_EDATA for what has no place on the scale. */
-static int take(double *to, const double *from, size_t n, bool logarithms)
+/* Copies and sorts; TK_EDATA for what has no place on the scale. */
+static int take(double *to, const double *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		to[i] = logarithms ? log(from[i]) : from[i];
+		to[i] = from[i];
 		if (!isfinite(to[i]))
 			return TK_EDATA;
 	}
@@ -215,8 +215,7 @@ int tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, do
 	return TK_OK;
 }
 
-static int compare(const double *a, size_t na, const double *b, size_t nb, double confidence, bool logarithms,
-        struct tk_shift *out)
+int tk_compare(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out)
 {
 	double *work, *cumulative = NULL;
 	int rc = TK_ENOMEM;
@@ -232,30 +231,13 @@ static int compare(const double *a, size_t na, const double *b, size_t nb, doubl
 			goto out;
 		accumulate(cumulative, na * nb);
 	}
-	rc = take(work, a, na, logarithms);
+	rc = take(work, a, na);
 	if (!rc)
-		rc = take(work + na, b, nb, logarithms);
+		rc = take(work + na, b, nb);
 	if (!rc)
 		compare_sorted(work, na, work + na, nb, confidence, cumulative, out);
 out:
 	free(cumulative);
 	free(work);
-	return rc;
-}
-
-int tk_compare(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out)
-{
-	return compare(a, na, b, nb, confidence, false, out);
-}
-
-int tk_compare_ratio(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out)
-{
-	int rc = compare(a, na, b, nb, confidence, true, out);
-
-	if (!rc) {
-		out->shift = expm1(out->shift);
-		out->lo = expm1(out->lo);
-		out->hi = expm1(out->hi);
-	}
 	return rc;
 }

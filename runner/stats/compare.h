@@ -16,9 +16,6 @@ struct tk_shift {
 /* 0; TK_EDATA where a sample is empty or a value is not finite; TK_ENOMEM. The inputs are not changed. */
 int tk_compare(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out);
 
-/* As above on logarithms: shift, lo and hi are b / a - 1. TK_EDATA also for values that are not positive. */
-int tk_compare_ratio(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out);
-
 /* Only the shift of finite values, to within `tolerance`: 0, TK_EDATA where a sample is empty, TK_ENOMEM. */
 int tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance, double *shift);
 

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "stats/calm.h"
 #include "stats/scale.h"
 #include "stats/summary.h"
 
+#define SPIKE 3          /* sigmas from the median of the seven around it */
 #define MAD_TO_SD 1.4826 /* 1 / Phi^-1(3/4) */
 #define Q90_TO_SD 0.6080 /* 1 / Phi^-1(0.95): two clock states */
 #define Q80_TO_SD 0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
@@ -66,9 +68,17 @@ double tk_select(double *x, size_t n, double p)
 /* Scale of d, n values of which are given as absolute values; they are reordered. */
 static double scale_of(double *d, size_t n)
 {
+	double middle, upper;
+	size_t half;
+
 	if (n == 0)
 		return 0;
-	return fmax(MAD_TO_SD * tk_select(d, n, 0.5), n >= 10 ? Q80_TO_SD * tk_select(d, n, 0.8) : 0);
+	middle = tk_select(d, n, 0.5);
+	if (n < 10)
+		return MAD_TO_SD * middle;
+	half = (n - 1) / 2; /* what is behind it is not smaller */
+	upper = tk_select(d + half, n - half, (0.8 * (double)(n - 1) - (double)half) / (double)(n - half - 1));
+	return fmax(MAD_TO_SD * middle, Q80_TO_SD * upper);
 }
 
 /* Scale of differences between means of neighbouring blocks of b points, as that of one independent point. sum has n +
@@ -121,19 +131,6 @@ static double mad_of(const double *x, size_t n, double *work)
 	return MAD_TO_SD * tk_select(work, n, 0.5);
 }
 
-/* A value that is far from the median of the seven around it is a spike, and is pulled in: it would be in every block
- * of its size. */
-static double without_spike(const double *x, size_t n, size_t i, double sigma)
-{
-	double near[7], median;
-	size_t from = i < 3 ? 0 : i - 3, to = i + 4 > n ? n : i + 4, count = 0;
-
-	for (size_t j = from; j < to; j++)
-		near[count++] = x[j];
-	median = tk_select(near, count, 0.5);
-	return fmin(fmax(x[i], median - 3 * sigma), median + 3 * sigma);
-}
-
 static void fill(const double *x, size_t n, double *work, double *sum, struct tk_noise *out)
 {
 	static const size_t blocks[] = {2, 3, 5, 7, 14, 28};
@@ -143,9 +140,11 @@ static void fill(const double *x, size_t n, double *work, double *sum, struct tk
 	out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
 	out->mad = mad_of(x, n, work);
 	out->tau = out->sigma;
+	/* a spike would be in every block of its size */
+	tk_calm(x, n, SPIKE * out->sigma, sum + 1);
 	sum[0] = 0;
 	for (size_t i = 0; i < n; i++)
-		sum[i + 1] = sum[i] + (without_spike(x, n, i, out->sigma) - origin);
+		sum[i + 1] = sum[i] + (sum[i + 1] - origin);
 	/* at least five independent differences, else the estimate is worth nothing */
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && n >= 12 * blocks[i]; i++)
 		out->tau = fmax(out->tau, block_scale(sum, n, blocks[i], work));

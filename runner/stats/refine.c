@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "stats/calm.h"
 #include "stats/noise.h"
-#include "stats/scale.h"
 #include "stats/serial.h"
 
 #define Z 4.5         /* of a change */
@@ -33,18 +33,6 @@ struct refine {
 	struct candidate *found;
 	size_t count, cap;
 };
-
-static void pull_spikes_in(const double *y, size_t n, double sigma, double *out)
-{
-	for (size_t i = 0; i < n; i++) {
-		double near[7], median;
-		size_t from = i < 3 ? 0 : i - 3, to = i + 4 > n ? n : i + 4;
-
-		memcpy(near, y + from, (to - from) * sizeof *near);
-		median = tk_select(near, to - from, 0.5);
-		out[i] = fmin(fmax(y[i], median - SPIKE * sigma), median + SPIKE * sigma);
-	}
-}
 
 static int scan(struct refine *f, size_t from, size_t to)
 {
@@ -188,13 +176,13 @@ int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *b
 		return rc;
 	f.work = f.y + n;
 	sigma = fmax(noise.sigma, noise.mad);
-	pull_spikes_in(r, n, sigma, f.work);
+	tk_calm(r, n, SPIKE * sigma, f.work);
 	memcpy(r, f.work, n * sizeof *r);
 	rc = tk_serial_fit(r, n, &f.noise);
 	if (!rc)
 		rc = tk_serial_holds(&f.noise, r, n, &holds);
 	if (!rc && holds) {
-		pull_spikes_in(y, n, sigma, f.y);
+		tk_calm(y, n, SPIKE * sigma, f.y);
 		rc = look_again(&f);
 		*segments = f.segments;
 	}
