@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "build/build.h"
+#include "build/cubin.h"
 #include "build/elf.h"
 #include <fnmatch.h>
 #include <stdio.h>
@@ -66,6 +67,26 @@ static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_erro
 	return status;
 }
 
+/* What a GPU of NVIDIA runs, without the names and notes around it, which hold paths. Where an image cannot be read,
+ * every byte counts. */
+static int add_device_code(
+        struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s, struct tk_error *err)
+{
+	struct tk_cubins c;
+	if (tk_cubins_read(s->data, s->size, &c, err))
+		return TK_ENOMEM;
+	if (!c.kernel_count || c.unread) {
+		add_bytes(h, e, s, s->address, s->size);
+	} else {
+		for (size_t i = 0; i < c.kernel_count; i++)
+			tk_hash_add(h, c.kernels[i].code, c.kernels[i].size);
+		for (size_t i = 0; i < c.data_count; i++)
+			tk_hash_add(h, c.data[i].bytes, c.data[i].size);
+	}
+	tk_cubins_free(&c);
+	return TK_OK;
+}
+
 /* All that decides what the object does. Where the names are stripped, all of the data counts, texts too: rather
  * another hash for the same code than the same hash for another. */
 static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
@@ -73,12 +94,16 @@ static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struc
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	for (size_t i = 0; i < e->section_count; i++) {
+	int status = h ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	for (size_t i = 0; !status && i < e->section_count; i++) {
 		const struct tk_elf_section *s = &e->sections[i];
-		if (s->kind != TK_ELF_DATA || e->stripped)
+		if (s->kind == TK_ELF_DEVICE_CODE)
+			status = add_device_code(h, e, s, err);
+		else if (s->kind != TK_ELF_DATA || e->stripped)
 			add_bytes(h, e, s, s->address, s->size);
 	}
-	const int status = e->stripped ? TK_OK : add_objects(h, e, err);
+	if (!status && !e->stripped)
+		status = add_objects(h, e, err);
 	tk_hash_finish(h, hex);
 	return status;
 }
@@ -130,24 +155,64 @@ static int hash_function(
 	return TK_OK;
 }
 
+/* Kernels of a GPU come before all functions of the host; "sm_90 " before the name tells the images apart. */
+static int hash_device_kernels(const struct tk_elf_section *s, const char *glob, struct tk_kernel_symbol *list,
+        size_t *n, struct tk_error *err)
+{
+	struct tk_cubins c;
+	int status = tk_cubins_read(s->data, s->size, &c, err);
+	for (size_t i = 0; !status && i < c.kernel_count && *n < TK_CODE_KERNELS_MAX; i++) {
+		const struct tk_cubin_kernel *k = &c.kernels[i];
+		char *name = NULL;
+		if (glob && fnmatch(glob, k->name, 0))
+			continue;
+		if (asprintf(&name, "sm_%u %s", k->arch, k->name) < 0) {
+			status = tk_fail(err, TK_ENOMEM, "no memory");
+			break;
+		}
+		name_kernel(list, *n, name);
+		free(name);
+		tk_hash_hex((const char *)k->code, k->size, list[*n].code_hash);
+		list[*n].size_bytes = (int64_t)k->size;
+		list[*n].registers = k->registers;
+		list[*n].spill_bytes = k->stack_bytes;
+		list[*n].shared_bytes = k->shared_bytes;
+		++*n;
+	}
+	tk_cubins_free(&c);
+	return status;
+}
+
+static int hash_device(
+        const struct tk_elf *e, const char *glob, struct tk_kernel_symbol *list, size_t *n, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < e->section_count; i++)
+		if (e->sections[i].kind == TK_ELF_DEVICE_CODE)
+			status = hash_device_kernels(&e->sections[i], glob, list, n, err);
+	return status;
+}
+
 static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_kernel_symbol **kernels, size_t *count,
         struct tk_error *err)
 {
 	const struct tk_elf_symbol **chosen = calloc(e->functions.count + 1, sizeof(*chosen));
 	struct tk_kernel_symbol *list = calloc(TK_CODE_KERNELS_MAX, sizeof(*list));
-	size_t n = 0;
+	size_t n = 0, device = 0;
 	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status)
+		status = hash_device(e, glob, list, &device, err);
 	for (size_t i = 0; !status && i < e->functions.count; i++) {
 		if (!glob || !fnmatch(glob, e->functions.list[i].name, 0))
 			chosen[n++] = &e->functions.list[i];
 	}
 	if (n)
 		qsort(chosen, n, sizeof(*chosen), larger_first);
-	if (n > TK_CODE_KERNELS_MAX)
-		n = TK_CODE_KERNELS_MAX;
+	if (n > TK_CODE_KERNELS_MAX - device)
+		n = TK_CODE_KERNELS_MAX - device;
 	for (size_t i = 0; !status && i < n; i++) {
-		name_kernel(list, i, chosen[i]->name);
-		status = hash_function(e, chosen[i], &list[i], err);
+		name_kernel(list, device + i, chosen[i]->name);
+		status = hash_function(e, chosen[i], &list[device + i], err);
 	}
 	free(chosen);
 	if (status) {
@@ -155,7 +220,7 @@ static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_ke
 		return status;
 	}
 	*kernels = list;
-	*count = n;
+	*count = device + n;
 	return TK_OK;
 }
 

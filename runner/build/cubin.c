@@ -1,0 +1,265 @@
+/* See cubin.h. NVIDIA documents neither container; the layout below is what cuobjdump and readelf show of nvcc 12 and
+ * 13, and everything is checked before it is believed. */
+#include "build/cubin.h"
+#include "base/error.h"
+#include "base/pack.h"
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FATBIN_MAGIC 0xba55ed50u
+#define UNPACKED_MAX ((size_t)1 << 28)
+
+/* Before the images of one compilation, and before each image. */
+struct group_header {
+	uint32_t magic;
+	uint16_t version, header_bytes;
+	uint64_t bytes; /* behind this header */
+};
+struct image_header {
+	uint16_t kind, version; /* kind 1: PTX, 2: ELF */
+	uint32_t header_bytes;
+	uint64_t bytes; /* behind this header */
+	uint32_t packed_bytes, unknown, toolkit, arch;
+	uint32_t more[6];
+	uint64_t unpacked_bytes;
+};
+enum { IMAGE_PTX = 1, IMAGE_ELF = 2 };
+
+/* Records of .nv.info: format, attribute, bytes that follow; here only those of a symbol and a value. */
+enum { INFO_SYMBOL_VALUE = 0x04, INFO_REGISTERS = 0x2f, INFO_FRAME = 0x11 };
+
+struct tk_cubin_images {
+	struct image {
+		Elf *elf;
+		struct tk_buf unpacked; /* empty where the section is used in place */
+	} * list;
+	size_t count;
+};
+
+/* One more element at the end of an array; NULL: no memory. */
+static void *grow(void *list, size_t *count, size_t size)
+{
+	void **at = list;
+	char *more = realloc(*at, (*count + 1) * size);
+	if (!more)
+		return NULL;
+	*at = more;
+	memset(more + *count * size, 0, size);
+	return more + (*count)++ * size;
+}
+
+static struct tk_cubin_kernel *find(struct tk_cubins *c, size_t from, const char *name)
+{
+	for (size_t i = from; name && i < c->kernel_count; i++)
+		if (!strcmp(c->kernels[i].name, name))
+			return &c->kernels[i];
+	return NULL;
+}
+
+static int add_kernel(struct tk_cubins *c, const char *name, unsigned arch, const Elf_Data *code)
+{
+	struct tk_cubin_kernel *k = grow(&c->kernels, &c->kernel_count, sizeof(*k));
+	if (!k)
+		return TK_ENOMEM;
+	*k = (struct tk_cubin_kernel){strdup(name), arch, code->d_buf, code->d_size, -1, -1, 0};
+	return k->name ? TK_OK : TK_ENOMEM;
+}
+
+static int add_data(struct tk_cubins *c, const void *bytes, size_t size)
+{
+	struct tk_cubin_data *d = grow(&c->data, &c->data_count, sizeof(*d));
+	if (!d)
+		return TK_ENOMEM;
+	*d = (struct tk_cubin_data){bytes, size};
+	return TK_OK;
+}
+
+/* The rest of `name` behind `prefix`; NULL where it begins otherwise. */
+static const char *behind(const char *name, const char *prefix)
+{
+	const size_t n = strlen(prefix);
+	return name && !strncmp(name, prefix, n) ? name + n : NULL;
+}
+
+static const char *section_name(Elf *elf, const GElf_Shdr *sh)
+{
+	size_t strings;
+	return elf_getshdrstrndx(elf, &strings) ? NULL : elf_strptr(elf, strings, sh->sh_name);
+}
+
+/* Code and constants first, then what is said about them. */
+static int read_code(struct tk_cubins *c, Elf *elf, unsigned arch)
+{
+	int status = TK_OK;
+	for (Elf_Scn *scn = NULL; !status && (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+		const Elf_Data *data = elf_rawdata(scn, NULL);
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS || !data || !data->d_buf)
+			continue;
+		const char *name = section_name(elf, &sh), *kernel = behind(name, ".text.");
+		if (kernel)
+			status = add_kernel(c, kernel, arch, data);
+		else if (behind(name, ".nv.constant") || behind(name, ".nv.global.init"))
+			status = add_data(c, data->d_buf, data->d_size);
+	}
+	return status;
+}
+
+static const char *symbol_name(Elf *elf, uint32_t index)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+		GElf_Sym sym;
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB)
+			continue;
+		Elf_Data *data = elf_getdata(scn, NULL);
+		return data && index <= INT32_MAX && gelf_getsym(data, (int)index, &sym)
+		               ? elf_strptr(elf, sh.sh_link, sym.st_name)
+		               : NULL;
+	}
+	return NULL;
+}
+
+static void read_info(struct tk_cubins *c, size_t from, Elf *elf, const Elf_Data *data)
+{
+	const unsigned char *p = data->d_buf;
+	for (size_t at = 0; at + 4 <= data->d_size;) {
+		uint16_t bytes;
+		uint32_t pair[2];
+		memcpy(&bytes, p + at + 2, sizeof(bytes));
+		const unsigned format = p[at], attribute = p[at + 1];
+		at += 4;
+		if (format != INFO_SYMBOL_VALUE)
+			continue; /* the other formats have their value in these two bytes */
+		if (bytes > data->d_size - at)
+			return;
+		if (bytes == sizeof(pair) && (attribute == INFO_REGISTERS || attribute == INFO_FRAME)) {
+			memcpy(pair, p + at, sizeof(pair));
+			struct tk_cubin_kernel *k = find(c, from, symbol_name(elf, pair[0]));
+			if (k)
+				*(attribute == INFO_REGISTERS ? &k->registers : &k->stack_bytes) = pair[1];
+		}
+		at += bytes;
+	}
+}
+
+static void read_resources(struct tk_cubins *c, size_t from, Elf *elf)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+		if (!gelf_getshdr(scn, &sh))
+			continue;
+		const char *name = section_name(elf, &sh), *kernel = behind(name, ".nv.shared.");
+		struct tk_cubin_kernel *k = find(c, from, kernel);
+		const Elf_Data *data = elf_rawdata(scn, NULL);
+		if (k)
+			k->shared_bytes = (int64_t)sh.sh_size;
+		else if (name && !strcmp(name, ".nv.info") && data && data->d_buf)
+			read_info(c, from, elf, data);
+	}
+}
+
+/* Takes what is in `unpacked`; where that is NULL, `bytes` are used in place. */
+static int read_image(
+        struct tk_cubins *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked, unsigned arch)
+{
+	struct image *image = grow(&c->images->list, &c->images->count, sizeof(*image));
+	if (!image) {
+		if (unpacked)
+			tk_buf_free(unpacked);
+		return TK_ENOMEM;
+	}
+	if (unpacked)
+		image->unpacked = *unpacked;
+	image->elf = unpacked ? elf_memory(image->unpacked.data, image->unpacked.len)
+	                      : elf_memory((char *)(uintptr_t)bytes, size);
+	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF) {
+		c->unread++;
+		return TK_OK;
+	}
+	const size_t from = c->kernel_count;
+	const int status = read_code(c, image->elf, arch);
+	if (!status)
+		read_resources(c, from, image->elf);
+	return status;
+}
+
+static int open_image(struct tk_cubins *c, const struct image_header *h, const unsigned char *bytes)
+{
+	if (h->kind == IMAGE_PTX)
+		return add_data(c, bytes, h->bytes);
+	if (h->kind != IMAGE_ELF) {
+		c->unread++;
+		return TK_OK;
+	}
+	if (!h->packed_bytes)
+		return read_image(c, bytes, h->bytes, NULL, h->arch);
+	struct tk_buf unpacked = TK_BUF_INIT;
+	if (h->packed_bytes > h->bytes || tk_unpack(bytes, h->packed_bytes, UNPACKED_MAX, &unpacked, NULL)) {
+		tk_buf_free(&unpacked);
+		c->unread++;
+		return TK_OK;
+	}
+	return read_image(c, NULL, 0, &unpacked, h->arch);
+}
+
+static int read_group(struct tk_cubins *c, const unsigned char *p, size_t size)
+{
+	int status = TK_OK;
+	for (size_t at = 0; !status && at + sizeof(struct image_header) <= size;) {
+		struct image_header h;
+		memcpy(&h, p + at, sizeof(h));
+		if (h.header_bytes < sizeof(h) || h.header_bytes > size - at || h.bytes > size - at - h.header_bytes)
+			return TK_OK;
+		status = open_image(c, &h, p + at + h.header_bytes);
+		at += h.header_bytes + h.bytes;
+	}
+	return status;
+}
+
+static int by_arch_and_name(const void *a, const void *b)
+{
+	const struct tk_cubin_kernel *x = a, *y = b;
+	return x->arch != y->arch ? (x->arch > y->arch) - (x->arch < y->arch) : strcmp(x->name, y->name);
+}
+
+int tk_cubins_read(const unsigned char *section, size_t size, struct tk_cubins *out, struct tk_error *err)
+{
+	*out = (struct tk_cubins){.images = calloc(1, sizeof(struct tk_cubin_images))};
+	int status = out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
+	for (size_t at = 0; !status && at + sizeof(struct group_header) <= size;) {
+		struct group_header h;
+		memcpy(&h, section + at, sizeof(h));
+		if (h.magic != FATBIN_MAGIC || h.header_bytes < sizeof(h) || h.bytes > size - at ||
+		        h.header_bytes > size - at - h.bytes) {
+			at += 8; /* padding between groups */
+			continue;
+		}
+		status = read_group(out, section + at + h.header_bytes, h.bytes);
+		at += h.header_bytes + h.bytes;
+	}
+	if (status) {
+		tk_cubins_free(out);
+		return tk_fail(err, status, "no memory for the kernels of an object");
+	}
+	if (out->kernel_count)
+		qsort(out->kernels, out->kernel_count, sizeof(*out->kernels), by_arch_and_name);
+	return TK_OK;
+}
+
+void tk_cubins_free(struct tk_cubins *c)
+{
+	for (size_t i = 0; i < c->kernel_count; i++)
+		free(c->kernels[i].name);
+	for (size_t i = 0; c->images && i < c->images->count; i++) {
+		elf_end(c->images->list[i].elf);
+		tk_buf_free(&c->images->list[i].unpacked);
+	}
+	if (c->images)
+		free(c->images->list);
+	free(c->images);
+	free(c->kernels);
+	free(c->data);
+	*c = (struct tk_cubins){0};
+}

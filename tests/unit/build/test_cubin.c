@@ -1,0 +1,190 @@
+/* Kernels of NVIDIA GPUs in a shared object: read from images that are made here, so that no compiler of NVIDIA's is
+ * needed; damaged ones are left out and never read beyond their end. */
+#include "../upstream/scratch.h"
+#include "base/error.h"
+#include "base/pack.h"
+#include "build/build.h"
+#include "build/cubin.h"
+#include <elf.h>
+
+enum { TEXT = 1, INFO, SHARED, SYMBOLS, STRINGS, NAMES, CONSTANT, SECTIONS };
+
+static const char names[] = "\0.text.gemm\0.nv.info\0.nv.shared.gemm\0.symtab\0.strtab\0.shstrtab\0.nv.constant3";
+static const char strings[] = "\0gemm";
+static const uint32_t info[] = {0x00082f04, 1, 168, 0x00081104, 1, 24, 0x00000203, 0x00081104, 9, 1};
+
+struct image {
+	Elf64_Ehdr header;
+	Elf64_Shdr section[SECTIONS];
+	unsigned char code[64], constants[8];
+	Elf64_Sym symbols[2];
+	char names[sizeof(names)], strings[sizeof(strings)];
+	uint32_t info[sizeof(info) / sizeof(*info)];
+};
+
+static void section(
+        struct image *m, int index, const char *name, uint32_t type, const void *at, size_t size, uint32_t link)
+{
+	size_t offset = 0;
+	while (strcmp(names + offset, name))
+		offset += strlen(names + offset) + 1;
+	m->section[index] = (Elf64_Shdr){.sh_name = (uint32_t)offset,
+	        .sh_type = type,
+	        .sh_offset = at ? (size_t)((const char *)at - (const char *)m) : 0,
+	        .sh_size = size,
+	        .sh_link = link,
+	        .sh_addralign = 1,
+	        .sh_entsize = type == SHT_SYMTAB ? sizeof(Elf64_Sym) : 0};
+}
+
+static void make_image(struct image *m, unsigned char code)
+{
+	*m = (struct image){.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x41, 8},
+	                            .e_type = ET_EXEC,
+	                            .e_machine = 190,
+	                            .e_version = 1,
+	                            .e_shoff = offsetof(struct image, section),
+	                            .e_ehsize = sizeof(Elf64_Ehdr),
+	                            .e_shentsize = sizeof(Elf64_Shdr),
+	                            .e_shnum = SECTIONS,
+	                            .e_shstrndx = NAMES},
+	        .symbols = {{0}, {.st_name = 1}}};
+	memset(m->code, code, sizeof(m->code));
+	memcpy(m->names, names, sizeof(names));
+	memcpy(m->strings, strings, sizeof(strings));
+	memcpy(m->info, info, sizeof(info));
+	section(m, TEXT, ".text.gemm", SHT_PROGBITS, m->code, sizeof(m->code), 0);
+	section(m, INFO, ".nv.info", 0x70000000, m->info, sizeof(m->info), SYMBOLS);
+	section(m, SHARED, ".nv.shared.gemm", SHT_NOBITS, NULL, 8448, 0);
+	section(m, SYMBOLS, ".symtab", SHT_SYMTAB, m->symbols, sizeof(m->symbols), STRINGS);
+	section(m, STRINGS, ".strtab", SHT_STRTAB, m->strings, sizeof(m->strings), 0);
+	section(m, NAMES, ".shstrtab", SHT_STRTAB, m->names, sizeof(m->names), 0);
+	section(m, CONSTANT, ".nv.constant3", SHT_PROGBITS, m->constants, sizeof(m->constants), 0);
+}
+
+/* One group with one image; packed with zstd or not. */
+static void make_section(struct tk_buf *out, unsigned char code, uint32_t arch, bool packed)
+{
+	struct image m;
+	struct tk_buf body = TK_BUF_INIT;
+	make_image(&m, code);
+	if (packed)
+		assert_int_equal(tk_pack(&m, sizeof(m), &body, NULL), TK_OK);
+	else
+		tk_buf_add(&body, &m, sizeof(m));
+	const uint32_t packed_bytes = packed ? (uint32_t)body.len : 0;
+	while (body.len % 8)
+		tk_buf_add(&body, "", 1);
+	const uint64_t head[8] = {
+	        0x0000004001010002, body.len, packed_bytes, (uint64_t)arch << 32 | 0x10008, 0, 0, 0, sizeof(m)};
+	const uint64_t group[2] = {0x00100001ba55ed50, sizeof(head) + body.len};
+	tk_buf_add(out, group, sizeof(group));
+	tk_buf_add(out, head, sizeof(head));
+	tk_buf_add(out, body.data, body.len);
+	tk_buf_free(&body);
+}
+
+static void resources_are_read(void **state)
+{
+	for (int packed = 0; packed < 2; packed++) {
+		struct tk_buf b = TK_BUF_INIT;
+		struct tk_cubins c;
+		make_section(&b, 7, 90, packed);
+		make_section(&b, 8, 80, packed);
+		assert_int_equal(tk_cubins_read((unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+		assert_int_equal(c.kernel_count, 2);
+		assert_int_equal(c.unread, 0);
+		assert_int_equal(c.data_count, 2);
+		assert_int_equal(c.kernels[0].arch, 80);
+		assert_int_equal(c.kernels[1].arch, 90);
+		assert_string_equal(c.kernels[1].name, "gemm");
+		assert_int_equal(c.kernels[1].registers, 168);
+		assert_int_equal(c.kernels[1].stack_bytes, 24);
+		assert_int_equal(c.kernels[1].shared_bytes, 8448);
+		assert_int_equal(c.kernels[1].size, 64);
+		assert_int_equal(c.kernels[1].code[63], 7);
+		tk_cubins_free(&c);
+		tk_buf_free(&b);
+	}
+}
+
+/* Every length, and every byte turned over: at worst something is not read. */
+static void damage_is_survived(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	make_section(&b, 7, 90, false);
+	for (size_t n = 0; n <= b.len; n++) {
+		struct tk_cubins c;
+		unsigned char *copy = malloc(n + 1);
+		memcpy(copy, b.data, n);
+		assert_int_equal(tk_cubins_read(copy, n, &c, NULL), TK_OK);
+		tk_cubins_free(&c);
+		if (n == b.len)
+			for (size_t i = 0; i < n; i++) {
+				copy[i] ^= 0xff;
+				assert_int_equal(tk_cubins_read(copy, n, &c, NULL), TK_OK);
+				tk_cubins_free(&c);
+				copy[i] ^= 0xff;
+			}
+		free(copy);
+	}
+	tk_buf_free(&b);
+}
+
+/* A shared object with that section: hash and kernels as the tracker stores them. */
+static void hash_object(const struct scratch *s, unsigned char code, const char *file, char hex[TK_HASH_HEX_SIZE],
+        struct tk_kernel_symbol **k, size_t *n)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	struct tk_error err = {0};
+	char path[4096];
+	make_section(&b, code, 90, false);
+	snprintf(path, sizeof(path), "%s/%s.bin", s->dir, file);
+	FILE *f = fopen(path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(b.data, 1, b.len, f), b.len);
+	fclose(f);
+	tk_buf_free(&b);
+	sh(s,
+	        "cat >%s.c <<'END'\nint tk_backend_entry(void) { return 1; }\n"
+	        "__asm__(\".section .nv_fatbin,\\\"a\\\"; .balign 8; .incbin \\\"%s.bin\\\"; .previous\");\nEND\n"
+	        "cc -O2 -fPIC -shared -Wl,--emit-relocs -o %s.so %s.c",
+	        file, file, file, file);
+	snprintf(path, sizeof(path), "%s/%s.so", s->dir, file);
+	if (tk_code_hash(path, NULL, hex, k, n, &err))
+		fail_msg("%s", err.message);
+}
+
+static void kernels_come_with_their_resources(void **state)
+{
+	const struct scratch *s = *state;
+	struct tk_kernel_symbol *a = NULL, *b = NULL;
+	size_t n = 0;
+	char one[TK_HASH_HEX_SIZE], same[TK_HASH_HEX_SIZE], other[TK_HASH_HEX_SIZE];
+	hash_object(s, 7, "one", one, &a, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(a[0].name, "sm_90 gemm");
+	assert_int_equal(a[0].registers, 168);
+	assert_int_equal(a[0].spill_bytes, 24);
+	assert_int_equal(a[0].shared_bytes, 8448);
+	assert_string_equal(a[1].name, "tk_backend_entry");
+	assert_int_equal(a[1].registers, -1);
+	hash_object(s, 7, "same", same, NULL, NULL);
+	hash_object(s, 8, "other", other, &b, &n);
+	assert_string_equal(one, same);
+	assert_string_not_equal(one, other);
+	assert_string_not_equal(a[0].code_hash, b[0].code_hash);
+	assert_string_equal(a[1].code_hash, b[1].code_hash);
+	free(a);
+	free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(resources_are_read),
+	        cmocka_unit_test(damage_is_survived),
+	        cmocka_unit_test_setup_teardown(kernels_come_with_their_resources, scratch_open, scratch_close),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
