@@ -79,6 +79,7 @@ mapfile -t dense < <(
 	done
 )
 every flash_cuda "default other-keys queries-64" "${dense[@]}"
+every hopper_flash "default" "${dense[@]}"
 
 mapfile -t sparse < <(
 	for dtype in f16 bf16; do
