@@ -113,7 +113,7 @@ GPU_INLINE void flash_weigh(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], flo
 
 /* o += p v. */
 template <int D, int ROWS, int KEYS, typename T>
-GPU_INLINE void flash_combine(flash_rows<D, ROWS> &r, const gpu_sum (*p)[KEYS / 16], const T *values)
+GPU_INLINE void flash_combine(gpu_sum (*o)[D / 16], const gpu_sum (*p)[KEYS / 16], const T *values)
 {
 #pragma unroll
 	for (int j = 0; j < KEYS / 16; j++) {
@@ -127,7 +127,7 @@ GPU_INLINE void flash_combine(flash_rows<D, ROWS> &r, const gpu_sum (*p)[KEYS / 
 			gpu_load<false>(v, values + j * 16 * (D + FLASH_PAD) + x * 16, D + FLASH_PAD);
 #pragma unroll
 			for (int i = 0; i < ROWS; i++)
-				gpu_multiply(r.o[i][x], weights[i], v);
+				gpu_multiply(o[i][x], weights[i], v);
 		}
 	}
 }

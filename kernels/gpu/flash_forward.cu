@@ -105,7 +105,7 @@ GPU_KERNEL(L::THREADS, 1) flash_forward(flash_problem p, const T *q, const T *k,
 				return (p.causal ? min(p.skv, warp_row + row + p.skv - p.sq + 1) : p.skv) - key;
 			});
 		flash_weigh<L::D, L::ROWS, L::KEYS>(r, s, p.scale);
-		flash_combine<L::D, L::ROWS, L::KEYS, T>(r, s, vs);
+		flash_combine<L::D, L::ROWS, L::KEYS, T>(r.o, s, vs);
 	}
 	gpu_copy_wait<0>();
 	flash_finish(r, p.scale);
@@ -113,11 +113,9 @@ GPU_KERNEL(L::THREADS, 1) flash_forward(flash_problem p, const T *q, const T *k,
 }
 
 #if GPU_HIP // 64 KiB of shared memory; twice the lanes share a tile's registers
-static const char *const configs[] = {"default"};
 template <int D, int config> using tiling_of = tiling<D, 1, D == 256 ? 32 : 64, 4, true>;
 #else
 // The first has 64 keys a step where the head dimension is 64, else 32; the second the other number.
-static const char *const configs[] = {"default", "other-keys", "queries-64"};
 template <int D, int config>
 using tiling_of = tiling<D, D == 256 || config == 2 ? 1 : 2, (D == 64) != (config == 1) ? 64 : 32, 4, (D == 64 || (D == 128 && config == 2))>;
 #endif
@@ -146,30 +144,20 @@ template <int config> static int launch_config(const struct tk_attention *a, voi
 	return FLASH_BY_SHAPE(a, launch_as, config, a, t, stream);
 }
 
-static int prepare(const struct tk_problem *p, uint32_t config)
+int flash_forward_prepare(const struct tk_attention *a, uint32_t config)
 {
 #if !GPU_HIP
 	if (config)
-		return config == 1 ? prepare_config<1>(p->attention) : prepare_config<2>(p->attention);
+		return config == 1 ? prepare_config<1>(a) : prepare_config<2>(a);
 #endif
-	return prepare_config<0>(p->attention);
+	return prepare_config<0>(a);
 }
 
-static int launch(const struct tk_problem *p, uint32_t config, void *const *t, void *, void *stream)
+int flash_forward_launch(const struct tk_attention *a, uint32_t config, void *const *t, void *stream)
 {
 #if !GPU_HIP
 	if (config)
-		return config == 1 ? launch_config<1>(p->attention, t, stream) : launch_config<2>(p->attention, t, stream);
+		return config == 1 ? launch_config<1>(a, t, stream) : launch_config<2>(a, t, stream);
 #endif
-	return launch_config<0>(p->attention, t, stream);
+	return launch_config<0>(a, t, stream);
 }
-
-static const char *refuses(const struct tk_problem *p)
-{
-	return p->attention->dir == TK_FWD ? flash_refuses(p->attention) : "only the forward direction";
-}
-
-#if GPU_HOST_PASS
-const struct gpu_attention_kernel gpu_attention_kernel = {"flash_" TK_GPU_KIND, "attention in one pass over the keys, by the matrix units of a warp",
-	TK_OP_ATTENTION, configs, sizeof configs / sizeof *configs, refuses, NULL, prepare, launch, gpu_status_text};
-#endif

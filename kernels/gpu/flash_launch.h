@@ -40,6 +40,13 @@ static inline const char *flash_refuses(const struct tk_attention *a)
 	return NULL;
 }
 
+/* flash_forward.cu and flash_backward.cu, for flash_module.cu. 0 or the runtime's code. */
+int flash_forward_prepare(const struct tk_attention *a, uint32_t config);
+int flash_forward_launch(const struct tk_attention *a, uint32_t config, void *const *t, void *stream);
+size_t flash_backward_workspace(const struct tk_attention *a);
+int flash_backward_prepare(const struct tk_attention *a);
+int flash_backward_launch(const struct tk_attention *a, void *const *t, void *workspace, void *stream);
+
 /* f<D, config, T>(...) */
 #define FLASH_BY_TYPE(a, f, D, config, ...) \
 	((a)->dtype == TK_F16 ? f<D, config, gpu_f16>(__VA_ARGS__) : f<D, config, gpu_bf16>(__VA_ARGS__))

@@ -59,7 +59,7 @@ GPU_INLINE void look(flash_rows<L::D, 1> &r, const Query &query, const T *stage,
 	if (first > 0)
 		flash_hide<1, L::KEYS, true>(s, [=](int) { return first; });
 	flash_weigh<L::D, 1, L::KEYS>(r, s, scale);
-	flash_combine<L::D, 1, L::KEYS, T>(r, s, stage + L::PLANE);
+	flash_combine<L::D, 1, L::KEYS, T>(r.o, s, stage + L::PLANE);
 }
 
 template <class L, typename T, class Query>

@@ -80,6 +80,8 @@ mapfile -t dense < <(
 )
 every flash_cuda "default other-keys queries-64" "${dense[@]}"
 every hopper_flash "default" "${dense[@]}"
+mapfile -t backward < <(printf '%s\n' "${dense[@]}" | sed -e 's/$/,dir=bwd/' -e '/d=256/s/^?*/?/')
+every flash_cuda "default" "${backward[@]}"
 
 mapfile -t sparse < <(
 	for dtype in f16 bf16; do
