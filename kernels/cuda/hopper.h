@@ -98,11 +98,6 @@ HOPPER_INLINE void named_arrive(int number, int threads)
 
 /* ---- the copy engine ------------------------------------------------------------------------------------------ */
 
-HOPPER_INLINE void map_prefetch(const CUtensorMap *map)
-{
-	asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
-
 HOPPER_INLINE void tma_load_3d(uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z)
 {
 	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "

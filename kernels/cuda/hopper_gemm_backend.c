@@ -31,11 +31,6 @@ static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx *
 	if (!ctx)
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
 	context_init(&ctx->gpu, args);
-	if (ctx->gpu.capability != 90) {
-		int have = ctx->gpu.capability;
-		free(ctx);
-		return fail(err, TK_ABI_UNSUPPORTED, "these kernels are for sm_90, this device has sm_%d", have);
-	}
 	ctx->multiprocessors = (int)args->device_info.compute_units;
 	*out = ctx;
 	return TK_ABI_OK;
@@ -68,6 +63,8 @@ static int check_types(const struct tk_gemm *g, struct tk_abi_error *err)
 
 static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
+	if (ctx->gpu.capability != 90)
+		return fail(err, TK_ABI_UNSUPPORTED, "for sm_90 alone, this device has sm_%d", ctx->gpu.capability);
 	if (p->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
 	const struct tk_gemm *g = p->gemm;

@@ -160,7 +160,8 @@ GPU_INLINE int gpu_lane(void)
 	return (int)(threadIdx.x % GPU_LANES);
 }
 
-/* The same number in all lanes of a warp; said in a way that lets AMD's compiler keep it in a scalar register. */
+/* The same number in all lanes of a warp; said in a way that lets AMD's compiler keep it in a scalar register. All
+ * lanes take part: not to be called in a loop that some of them have left. */
 GPU_INLINE int gpu_warp(void)
 {
 #if GPU_HIP
@@ -177,16 +178,6 @@ GPU_INLINE float gpu_exchange(float x, int mask)
 	return __shfl_xor(x, mask);
 #else
 	return __shfl_xor_sync(0xffffffffu, x, mask);
-#endif
-}
-
-/* x of lane `from`. All lanes take part. */
-GPU_INLINE float gpu_broadcast(float x, int from)
-{
-#if GPU_HIP
-	return __shfl(x, from);
-#else
-	return __shfl_sync(0xffffffffu, x, from);
 #endif
 }
 
