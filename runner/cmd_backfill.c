@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPT_COMMITS = 'n', OPT_EVERY = 'e', OPT_SINCE = 's', OPT_NO_SITE = 0x100 };
+enum { OPT_COMMITS = 'n', OPT_EVERY = 'e', OPT_SINCE = 's', OPT_NO_SITE = 0x100, OPT_EXPORT, OPT_IMPORT };
 
 struct options {
-	const char *upstream, *since;
+	const char *upstream, *since, *export_file, *import_file;
 	size_t commits, every;
 	bool no_site;
 };
@@ -24,6 +24,10 @@ static const struct argp_option options_table[] = {
         {"every", OPT_EVERY, "K", 0, "Only every K-th revision", 0},
         {"since", OPT_SINCE, "TIME", 0, "Only revisions that are newer: 30d, 2026-08-01", 0},
         {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site at the end", 0},
+        {"export", OPT_EXPORT, "FILE", 0,
+                "Build them, measure nothing, and pack them into FILE for a machine that only measures", 0},
+        {"import", OPT_IMPORT, "FILE", 0, "Measure the revisions that FILE has, made by --export on another machine",
+                0},
         {0},
 };
 
@@ -52,6 +56,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_NO_SITE:
 		o->no_site = true;
 		return 0;
+	case OPT_EXPORT:
+		o->export_file = arg;
+		return 0;
+	case OPT_IMPORT:
+		o->import_file = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (o->upstream)
 			argp_error(state, "unexpected argument `%s`: one upstream at a time", arg);
@@ -60,6 +70,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->upstream)
 			argp_error(state, "which upstream? One of `upstreams` of tracker.yml");
+		if (o->export_file && o->import_file)
+			argp_error(state, "--export and --import exclude each other");
+		if (o->import_file && (o->commits || o->every || o->since))
+			argp_error(state, "--import measures what the file has: --commits, --every and --since belong "
+			                  "to --export");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -73,7 +88,9 @@ const struct argp tk_argp_backfill = {
         .doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own that stands at its "
                "commit's time."
                "\vWhat this machine has measured already is left out, so a stopped backfill goes on where it was.\n\n"
-               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas --since=90d --every=5",
+               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas --since=90d --every=5\n"
+               "  tracker backfill self --commits=20 --export=past.tar.zst   and elsewhere:\n"
+               "  tracker backfill self --import=past.tar.zst",
 };
 
 /* "30d" back from now, or a point in time. */
@@ -88,6 +105,19 @@ static int since_of(const char *text, int64_t *since_s, struct tk_error *err)
 		return TK_OK;
 	}
 	return tk_time_parse(text, since_s, err);
+}
+
+static int build_only(
+        const struct tk_config *config, const struct options *o, const struct tk_backfill_options *backfill)
+{
+	struct tk_backfill_built built;
+	struct tk_error err = {0};
+	if (tk_backfill_export(config, backfill, o->export_file, &built, &err) != TK_OK)
+		return tk_command_fail("backfill", &err);
+	printf("backfill: %zu of %zu revision%s of %s in %s (%zu from the cache, %zu failed)\n", built.built,
+	        built.revisions, built.revisions == 1 ? "" : "s", o->upstream, o->export_file, built.cached,
+	        built.failed);
+	return built.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 }
 
 int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
@@ -107,15 +137,24 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 		        o.since);
 		return tk_command_fail("backfill", &err);
 	}
-	int code = tk_command_open(g, "backfill", TK_STORE_CREATE, &config, &store);
+	/* Building needs no history. */
+	int code = tk_command_open(g, "backfill", o.export_file ? -1 : TK_STORE_CREATE, &config, &store);
 	if (code != TK_EXIT_OK)
 		return code;
 	backfill.upstream = o.upstream;
 	backfill.commits = o.commits ? o.commits : o.since ? 0 : 10;
 	backfill.every = o.every;
+	if (o.export_file) {
+		tk_cancel_install();
+		code = build_only(config, &o, &backfill);
+		tk_command_close(config, store);
+		return code;
+	}
 	struct tk_progress *progress = tk_progress_new(g);
-	struct tk_night_options night = {
-	        .program = g->program, .observer = tk_progress_observer(progress), .no_site = o.no_site};
+	struct tk_night_options night = {.program = g->program,
+	        .observer = tk_progress_observer(progress),
+	        .no_site = o.no_site,
+	        .import_file = o.import_file};
 	tk_cancel_install();
 	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);
 	tk_progress_free(progress);

@@ -111,6 +111,8 @@ static int describe(struct job *j, const struct tk_build_key *key, struct tk_err
 	a->built_s = tk_clock_now_s();
 	if (!a->toolchain || !a->upstream || !a->revision || !a->adapter || !a->arch || !a->flags || !a->message)
 		return tk_fail(err, TK_ENOMEM, "no memory");
+	if (tk_source_find(spec->source, spec->revision, &a->commit, NULL))
+		a->commit = (struct tk_revision){0};
 	return TK_OK;
 }
 

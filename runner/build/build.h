@@ -11,12 +11,12 @@
 #ifndef TK_BUILD_H
 #define TK_BUILD_H
 #include "base/hash.h"
+#include "upstream/upstream.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tk_error;
-struct tk_source;
 
 enum tk_build_status { TK_BUILD_OK, TK_BUILD_FAILED, TK_BUILD_TIMEOUT };
 const char *tk_build_status_word(enum tk_build_status s); /* "ok", "failed", "timeout" */
@@ -60,6 +60,8 @@ struct tk_artifact {
 	char *message;                                      /* why it failed: the first error line of the log; "" */
 	char *toolchain;                                    /* "gcc 12.2.0, cmake 3.25.1" */
 	char *upstream, *revision, *adapter, *arch, *flags; /* as in the spec; "" for an installed one */
+	struct tk_revision
+	        commit; /* what is known of the revision, for machines without the repository; id "": nothing */
 	int64_t built_s;
 	double wall_s;
 	int64_t size_bytes;

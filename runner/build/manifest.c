@@ -75,6 +75,17 @@ static int backends_json(const struct tk_artifact *a, const char *dir, json_t **
 	return status;
 }
 
+/* What is known of the revision; nothing where nothing is. */
+static int put_commit(json_t *root, const struct tk_revision *r)
+{
+	if (!*r->id)
+		return 0;
+	return json_object_set_new(root, "commit",
+	        json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:s}", "id", r->id, "parent", r->parent, "author_time_s",
+	                (json_int_t)r->author_time_s, "commit_time_s", (json_int_t)r->commit_time_s, "position",
+	                (json_int_t)r->position, "author", r->author, "subject", r->subject));
+}
+
 int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err)
 {
 	json_t *backends = NULL;
@@ -86,7 +97,7 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
 	        "flags", a->flags, "toolchain", a->toolchain, "status", tk_build_status_word(a->status), "message",
 	        a->message, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built_s",
 	        (json_int_t)a->built_s, "backends", backends);
-	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+	char *text = root && !put_commit(root, &a->commit) ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	char *path = tk_path_join(dir, "manifest.json");
 	if (!text || !path)
 		status = tk_fail(
@@ -133,6 +144,42 @@ static int read_hash(const json_t *o, const char *name, char out[TK_HASH_HEX_SIZ
 		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a SHA-256 hash", name);
 	memcpy(out, text, TK_HASH_HEX_SIZE);
 	return TK_OK;
+}
+
+/* A commit is named as git does: hexadecimal. */
+static bool is_commit(const char *text)
+{
+	const size_t len = strlen(text);
+	return len >= 40 && len <= 64 && strspn(text, "0123456789abcdef") == len;
+}
+
+/* Optional: older manifests have none. */
+static int read_commit(const json_t *root, struct tk_revision *out, struct tk_error *err)
+{
+	const json_t *o = json_object_get(root, "commit");
+	const struct {
+		const char *name;
+		char *to;
+		size_t size;
+	} texts[] = {{"id", out->id, sizeof(out->id)}, {"parent", out->parent, sizeof(out->parent)},
+	        {"author", out->author, sizeof(out->author)}, {"subject", out->subject, sizeof(out->subject)}};
+	int status = TK_OK;
+	if (!o)
+		return TK_OK;
+	for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++) {
+		char *text = NULL;
+		status = read_text(o, texts[i].name, &text, err);
+		if (!status)
+			tk_text_clean(texts[i].to, texts[i].size, text);
+		free(text);
+	}
+	if (!status && (!is_commit(out->id) || (*out->parent && !is_commit(out->parent))))
+		status = tk_fail(err, TK_EDATA, "\"commit\" has an id or a parent that is no commit's hash");
+	if (!status)
+		status = read_int(o, "author_time_s", 0, &out->author_time_s, err);
+	if (!status)
+		status = read_int(o, "commit_time_s", 0, &out->commit_time_s, err);
+	return status ? status : read_int(o, "position", 0, &out->position, err);
 }
 
 static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_error *err)
@@ -228,6 +275,10 @@ static int read_fields(const json_t *root, struct tk_artifact *a, struct tk_erro
 	if (!status && (!json_is_number(wall) || !(json_number_value(wall) >= 0)))
 		status = tk_fail(err, TK_EDATA, "\"wall_s\" is missing or not a number of seconds");
 	a->wall_s = json_number_value(wall);
+	if (!status)
+		status = read_commit(root, &a->commit, err);
+	if (!status && *a->commit.id && strcmp(a->commit.id, a->revision))
+		status = tk_fail(err, TK_EDATA, "\"commit\" is not the revision %.40s", a->revision);
 	return status ? status : read_backends(root, a, err);
 }
 

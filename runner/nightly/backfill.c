@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "build/build.h"
+#include "nightly/bundle_history.h"
 #include "nightly/night.h"
 #include "nightly/recipe.h"
 #include "nightly/session.h"
@@ -81,24 +83,44 @@ static void add_report(struct tk_night_report *sum, const struct tk_night_report
 	sum->nights++;
 }
 
+/* The upstream that has a past, or why it has none. */
+static int find_upstream(
+        const struct tk_config *config, const char *name, const struct tk_upstream_config **out, struct tk_error *err)
+{
+	const struct tk_upstream_config *u = tk_upstream_named(config, name);
+	if (!u)
+		return tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration", name);
+	if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF)
+		return tk_fail(err, TK_EUSAGE,
+		        "upstream `%s` has no past: only `git` and `self` have revisions to go back to", u->name);
+	*out = u;
+	return TK_OK;
+}
+
+/* Newest first, as the repository has them. */
+static int history_of(const struct tk_config *config, const struct tk_upstream_config *u,
+        const struct tk_backfill_options *backfill, struct tk_revision **history, size_t *count, struct tk_error *err)
+{
+	struct tk_source source;
+	tk_recipe_source(config, u, &source);
+	return tk_source_history(&source, backfill->commits, backfill->every ? backfill->every : 1, backfill->since_s,
+	        history, count, err);
+}
+
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
         const struct tk_backfill_options *backfill, struct tk_night_report *report, struct tk_error *err)
 {
-	const struct tk_upstream_config *u = tk_upstream_named(config, backfill->upstream);
+	const struct tk_upstream_config *u = NULL;
 	struct tk_revision *history = NULL;
-	struct tk_source source;
 	size_t count = 0;
 	int64_t as_of_s = INT64_MIN;
 	int64_t started_ns = tk_clock_mono_ns();
 	*report = (struct tk_night_report){.complete = true};
-	if (!u)
-		return tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration", backfill->upstream);
-	if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF)
-		return tk_fail(err, TK_EUSAGE,
-		        "upstream `%s` has no past: only `git` and `self` have revisions to go back to", u->name);
-	tk_recipe_source(config, u, &source);
-	int status = tk_source_history(&source, backfill->commits, backfill->every ? backfill->every : 1,
-	        backfill->since_s, &history, &count, err);
+	int status = find_upstream(config, backfill->upstream, &u, err);
+	if (status == TK_OK)
+		status = options->import_file
+		                 ? tk_bundle_history(config, u, options->import_file, &history, &count, err)
+		                 : history_of(config, u, backfill, &history, &count, err);
 	for (size_t i = count; status == TK_OK && i-- > 0;) {
 		struct tk_night_options one = *options;
 		struct tk_night_report r;
@@ -120,6 +142,61 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store, cons
 		add_report(report, &r);
 	}
 	report->wall_s = (double)(tk_clock_mono_ns() - started_ns) / 1e9;
+	free(history);
+	return status;
+}
+
+/* ---- building only ----------------------------------------------------------------------------------------- */
+
+static int build_revision(const struct tk_config *config, const struct tk_upstream_config *u,
+        const struct tk_revision *r, char key[TK_HASH_HEX_SIZE], struct tk_backfill_built *out, struct tk_error *err)
+{
+	struct tk_artifact *a = NULL;
+	tk_log(TK_LOG_INFO, "build", NULL, "%s %.12s %s", u->name, r->id, r->subject);
+	int status = tk_recipe_build(config, u, r->id, NULL, &a, err);
+	if (status != TK_OK)
+		return status;
+	key[0] = '\0';
+	if (a->status == TK_BUILD_OK) {
+		memcpy(key, a->key, TK_HASH_HEX_SIZE);
+		out->built++;
+		out->cached += a->cached;
+	} else {
+		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: %s (log: %s)", u->name, r->id, a->message,
+		        a->log_path);
+		out->failed++;
+	}
+	tk_artifact_free(a);
+	return TK_OK;
+}
+
+int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *backfill, const char *file,
+        struct tk_backfill_built *out, struct tk_error *err)
+{
+	const struct tk_upstream_config *u = NULL;
+	struct tk_revision *history = NULL;
+	char(*keys)[TK_HASH_HEX_SIZE] = NULL;
+	const char **named = NULL;
+	size_t count = 0, n = 0;
+	*out = (struct tk_backfill_built){0};
+	int status = find_upstream(config, backfill->upstream, &u, err);
+	if (status == TK_OK)
+		status = history_of(config, u, backfill, &history, &count, err);
+	if (status == TK_OK &&
+	        (!(keys = calloc(count + 1, sizeof *keys)) || !(named = calloc(count + 1, sizeof *named))))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	out->revisions = count;
+	for (size_t i = count; status == TK_OK && i-- > 0;) {
+		status = build_revision(config, u, &history[i], keys[i], out, err);
+		if (status == TK_OK && *keys[i])
+			named[n++] = keys[i];
+	}
+	if (status == TK_OK && !n)
+		status = tk_fail(err, TK_ENOTFOUND, "none of %zu revisions of %s could be built", count, u->name);
+	if (status == TK_OK)
+		status = tk_artifact_export(config->cache_dir, named, n, file, err);
+	free(named);
+	free(keys);
 	free(history);
 	return status;
 }

@@ -59,7 +59,17 @@ struct tk_backfill_options {
 	int64_t since_s;       /* 0: any age */
 };
 
+/* Where options->import_file is set, the revisions are those of that bundle (limit and age do not matter), and neither
+ * the repository nor a compiler is needed. */
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
         const struct tk_backfill_options *backfill, struct tk_night_report *report, struct tk_error *err);
+
+/* Builds the same revisions instead of measuring them, and packs them into `file` for a machine that measures. What
+ * does not build is left out and counted. TK_ENOTFOUND where nothing was built. */
+struct tk_backfill_built {
+	size_t revisions, built, cached, failed;
+};
+int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *backfill, const char *file,
+        struct tk_backfill_built *out, struct tk_error *err);
 
 #endif

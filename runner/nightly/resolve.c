@@ -131,7 +131,8 @@ static int ask(struct tk_night *n, struct tk_product *p, struct tk_revision *out
 {
 	if (p->config->kind == TK_UPSTREAM_SYSTEM || p->config->kind == TK_UPSTREAM_BUILTIN)
 		return resolve_module(n, p, out, err);
-	if (n->options->import_file) { /* the bundle knows the commit, not its history */
+	if (n->options->import_file) { /* the bundle knows the commit, an old one only its name */
+		*out = p->artifacts[0]->commit;
 		snprintf(out->id, sizeof out->id, "%s", p->artifacts[0]->revision);
 		return TK_OK;
 	}
@@ -193,10 +194,12 @@ static int take_artifact(struct tk_night *n, const char *key, struct tk_error *e
 		struct tk_product *p = &n->products[i];
 		if (p->artifact_count || strcmp(p->config->name, a->upstream) != 0)
 			continue;
+		if (n->options->past_revision && strcmp(n->options->past_revision, a->revision) != 0)
+			break; /* of another night of the same bundle */
 		p->artifacts[p->artifact_count++] = a;
 		return TK_OK;
 	}
-	if (status == TK_OK)
+	if (status == TK_OK && !n->options->past_revision)
 		tk_log(TK_LOG_WARN, "import", NULL,
 		        "the build %.12s is of upstream %s, which is not configured or has another build in the bundle",
 		        key, a->upstream);

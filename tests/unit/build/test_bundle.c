@@ -92,6 +92,14 @@ static void hostile_bundles(void **state)
 	expect_refused(p, "\"status\" is missing or none of ok, failed, timeout");
 	repack(p, a->key, "sed -i 's/\"wall_s\": [0-9.]*/\"wall_s\": \"x\"/' manifest.json");
 	expect_refused(p, "\"wall_s\" is missing or not a number of seconds");
+	repack(p, a->key, "sed -i 's/\"commit_time_s\": [0-9]*/\"commit_time_s\": \"soon\"/' manifest.json");
+	expect_refused(p, "\"commit_time_s\" is missing or not a whole number");
+	repack(p, a->key, "sed -i '/\"commit\"/,/}/s/\"id\": \"[0-9a-f]*\"/\"id\": \"nothing\"/' manifest.json");
+	expect_refused(p, "an id or a parent that is no commit's hash");
+	repack(p, a->key,
+	        "sed -i '/\"commit\"/,/}/s/\"id\": \"[0-9a-f]*\"/\"id\": "
+	        "\"0123456789012345678901234567890123456789\"/' manifest.json");
+	expect_refused(p, "\"commit\" is not the revision");
 	repack(p, a->key, "sed -i 's/\"registers\": -1/\"registers\": -7/' manifest.json");
 	expect_refused(p, "\"registers\" is missing or not a whole number of at least -1");
 	repack(p, a->key, "rm lib/tk_backend_toy.so");
