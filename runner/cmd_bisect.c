@@ -11,76 +11,40 @@
 #include "detect/confirm.h"
 #include "nightly/bisect.h"
 #include "progress.h"
+#include "range_options.h"
 #include "series_named.h"
 #include "store/store.h"
 #include <string.h>
 
 #define GIT_BISECT_STOPS 128 /* what `git bisect run` takes for "stop", not for an answer */
 
-enum { OPT_GOOD = 'g', OPT_BAD = 'b', OPT_BUDGET = 't', OPT_REV = 'r' };
-
-struct options {
-	const char *series, *good, *bad, *rev;
-	int64_t budget_s;
-};
-
 #define OPTION_GOOD \
 	{ \
-		"good", OPT_GOOD, "REVISION", 0, "a revision before the step (default: of the alert)", 0 \
+		"good", TK_OPT_GOOD, "REVISION", 0, "a revision before the step (default: of the alert)", 0 \
 	}
 #define OPTION_BAD \
 	{ \
-		"bad", OPT_BAD, "REVISION", 0, "one behind it (default: of the alert)", 0 \
+		"bad", TK_OPT_BAD, "REVISION", 0, "one behind it (default: of the alert)", 0 \
 	}
 
 static const struct argp_option bisect_options[] = {
         OPTION_GOOD,
         OPTION_BAD,
-        {"budget", OPT_BUDGET, "TIME", 0, "at most so long, 2h; the same command goes on (default: no limit)", 0},
+        {"budget", TK_OPT_BUDGET, "TIME", 0, "at most so long, 2h; the same command goes on (default: no limit)", 0},
         {0},
 };
 
 static const struct argp_option step_options[] = {
         OPTION_GOOD,
         OPTION_BAD,
-        {"rev", OPT_REV, "REVISION", 0, "what is asked about (default: HEAD of the repository that this is run in)", 0},
+        {"rev", TK_OPT_REV, "REVISION", 0, "what is asked about (default: HEAD of the repository that this is run in)",
+                0},
         {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	switch (key) {
-	case OPT_GOOD:
-		o->good = arg;
-		return 0;
-	case OPT_BAD:
-		o->bad = arg;
-		return 0;
-	case OPT_REV:
-		o->rev = arg;
-		return 0;
-	case OPT_BUDGET:
-		if (tk_duration_parse(arg, &o->budget_s, NULL) != TK_OK)
-			argp_error(state, "--budget=%s: expected a duration, as 2h", arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->series)
-			argp_error(state, "one series or alert at a time");
-		o->series = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->series)
-			argp_error(state, "which series or alert?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 const struct argp tk_argp_bisect = {
         .options = bisect_options,
-        .parser = parse,
+        .parser = tk_range_option,
         .args_doc = "SERIES|ALERT",
         .doc = "Which commit did it: goes through the first-parent history between a good and a bad revision, builds "
                "each middle and measures it in turns with the good one, in fresh processes. What does not build, or "
@@ -94,7 +58,7 @@ const struct argp tk_argp_bisect = {
 
 const struct argp tk_argp_bisect_step = {
         .options = step_options,
-        .parser = parse,
+        .parser = tk_range_option,
         .args_doc = "SERIES|ALERT",
         .doc = "Says of one revision on which side of a step it is, for `git bisect run`."
                "\vExit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and above: stop.\n\n"
@@ -144,8 +108,8 @@ static void print_result(const struct tk_bisect_report *r)
 	print_work(r);
 }
 
-static int range_of(
-        const struct options *o, const struct tk_named *named, struct tk_bisect_request *q, struct tk_error *err)
+static int range_of(const struct tk_range_options *o, const struct tk_named *named, struct tk_bisect_request *q,
+        struct tk_error *err)
 {
 	*q = (struct tk_bisect_request){.series_id = named->series_id,
 	        .good = o->good ? o->good : named->good,
@@ -157,7 +121,7 @@ static int range_of(
 	return TK_OK;
 }
 
-static int bisect(const struct tk_globals *g, const struct options *o, const struct tk_config *config,
+static int bisect(const struct tk_globals *g, const struct tk_range_options *o, const struct tk_config *config,
         struct tk_store *store, struct tk_error *err)
 {
 	struct tk_named named;
@@ -184,7 +148,7 @@ static int bisect(const struct tk_globals *g, const struct options *o, const str
 
 int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
 {
-	struct options o = {0};
+	struct tk_range_options o = {0};
 	struct tk_error err = {0};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
@@ -216,7 +180,7 @@ static int head_of(char *rev, size_t size, struct tk_error *err)
 	return status;
 }
 
-static int step(const struct tk_globals *g, const struct options *o, const struct tk_config *config,
+static int step(const struct tk_globals *g, const struct tk_range_options *o, const struct tk_config *config,
         struct tk_store *store, struct tk_error *err)
 {
 	char head[80], text[TK_PAIRS_TEXT_SIZE];
@@ -251,7 +215,7 @@ static int step(const struct tk_globals *g, const struct options *o, const struc
 
 int tk_cmd_bisect_step(const struct tk_globals *g, int argc, char **argv)
 {
-	struct options o = {0};
+	struct tk_range_options o = {0};
 	struct tk_error err = {0};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;

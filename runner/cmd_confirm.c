@@ -7,54 +7,20 @@
 #include "detect/confirm.h"
 #include "nightly/bisect.h"
 #include "progress.h"
+#include "range_options.h"
 #include "series_named.h"
 #include "store/store.h"
 
-enum { OPT_GOOD = 'g', OPT_BAD = 'b', OPT_BUDGET = 't' };
-
-struct options {
-	const char *series, *good, *bad;
-	int64_t budget_s;
-};
-
 static const struct argp_option options_table[] = {
-        {"good", OPT_GOOD, "REVISION", 0, "the old build (default: the last one before the step of its verdict)", 0},
-        {"bad", OPT_BAD, "REVISION", 0, "the new build (default: the newest that was measured)", 0},
-        {"budget", OPT_BUDGET, "TIME", 0, "at most so long, 10m (default: as long as it takes, 256 pairs)", 0},
+        {"good", TK_OPT_GOOD, "REVISION", 0, "the old build (default: the last one before the step of its verdict)", 0},
+        {"bad", TK_OPT_BAD, "REVISION", 0, "the new build (default: the newest that was measured)", 0},
+        {"budget", TK_OPT_BUDGET, "TIME", 0, "at most so long, 10m (default: as long as it takes, 256 pairs)", 0},
         {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	switch (key) {
-	case OPT_GOOD:
-		o->good = arg;
-		return 0;
-	case OPT_BAD:
-		o->bad = arg;
-		return 0;
-	case OPT_BUDGET:
-		if (tk_duration_parse(arg, &o->budget_s, NULL) != TK_OK)
-			argp_error(state, "--budget=%s: expected a duration, as 10m", arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->series)
-			argp_error(state, "one series at a time");
-		o->series = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->series)
-			argp_error(state, "which series?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 const struct argp tk_argp_confirm = {
         .options = options_table,
-        .parser = parse,
+        .parser = tk_range_option,
         .args_doc = "SERIES|ALERT",
         .doc = "Measure an old and a new build of a series in turns, in fresh processes, until the pairs decide "
                "whether "
@@ -89,7 +55,7 @@ static int show(const struct tk_confirm_report *r)
 
 int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 {
-	struct options o = {0};
+	struct tk_range_options o = {0};
 	struct tk_error err = {0};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;

@@ -63,10 +63,10 @@ static void use(enum tk_paired_word word, bool fastest, const struct tk_paired *
 	show(p, from, out);
 }
 
-/* The fastest samples, where the medians are open: not against them. */
-static int ask_fastest(
-        const struct differences *d, double least, double from, const struct tk_paired *median, struct tk_pairs *out)
+/* The fastest samples, where the medians are open: not against what these lean to. */
+static int ask_fastest(const struct differences *d, double least, double from, struct tk_pairs *out)
 {
+	static const enum tk_paired_word against[] = {[TK_PAIRED_UP] = TK_PAIRED_DOWN, [TK_PAIRED_DOWN] = TK_PAIRED_UP};
 	struct tk_paired fastest;
 	enum tk_paired_word word, leaning;
 	int rc = tk_paired_decide(d->fastest, d->count, least, &word, &fastest);
@@ -75,7 +75,7 @@ static int ask_fastest(
 		rc = tk_paired_decide(d->median, d->count, 0, &leaning, NULL);
 	if (rc || word == TK_PAIRED_OPEN)
 		return rc;
-	if (word == TK_PAIRED_SAME ? leaning == TK_PAIRED_OPEN : (fastest.shift > 0) == (median->shift > 0))
+	if (word == TK_PAIRED_SAME ? leaning == TK_PAIRED_OPEN : leaning != against[word])
 		use(word, true, &fastest, from, out);
 	return TK_OK;
 }
@@ -99,7 +99,7 @@ static int decide(const struct differences *d, double least, double from, struct
 	if (rc)
 		return rc;
 	use(word, false, &median, from, out);
-	return word == TK_PAIRED_OPEN && d->has_fastest ? ask_fastest(d, least, from, &median, out) : TK_OK;
+	return word == TK_PAIRED_OPEN && d->has_fastest ? ask_fastest(d, least, from, out) : TK_OK;
 }
 
 int tk_pairs_judge(const struct tk_confirmation_row *rows, size_t count, const struct tk_detect_options *options,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/rng.h"
 #include "worker/worker.h"
 #include <stdio.h>
 #include <string.h>
@@ -17,9 +18,9 @@ int tk_session_open(const struct tk_config *config, struct tk_store *store, cons
 	        .store = store,
 	        .options = &s->options,
 	        .report = &s->report,
-	        .seed = options->seed,
 	        .started_s = tk_clock_now_s(),
 	        .started_mono_ns = tk_clock_mono_ns()};
+	s->night.seed = options->seed ? options->seed : tk_splitmix64((uint64_t)s->night.started_mono_ns);
 	tk_buf_printf(&path, "%s.lock", tk_store_path(store));
 	int status = tk_lock_take(tk_buf_cstr(&path), &s->lock, err);
 	if (status != TK_OK)

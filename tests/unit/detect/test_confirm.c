@@ -1,0 +1,133 @@
+/* What pairs say: medians first, the fastest samples where the medians cannot. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "detect/confirm.h"
+
+#define PAIRS 32
+static const struct tk_detect_options options = {.min_effect = 0.005};
+
+/* Medians of the new build are `median` times those of the old one, give or take `noise`; the fastest samples `fastest`
+ * times. */
+static void fill(struct tk_confirmation_row *rows, double median, double noise, double fastest)
+{
+	struct tk_rng rng;
+
+	tk_rng_seed(&rng, 3);
+	for (int i = 0; i < PAIRS; i++)
+		rows[i] = (struct tk_confirmation_row){.good_value = 1e6,
+		        .bad_value = 1e6 * median * exp(noise * tk_rng_normal(&rng)),
+		        .good_min = 9e5,
+		        .bad_min = 9e5 * fastest * exp(0.0002 * tk_rng_normal(&rng))};
+}
+
+static struct tk_pairs judged(double median, double noise, double fastest)
+{
+	struct tk_confirmation_row rows[PAIRS];
+	struct tk_pairs p;
+
+	fill(rows, median, noise, fastest);
+	assert_int_equal(tk_pairs_judge(rows, PAIRS, &options, &p), 0);
+	return p;
+}
+
+static void medians_decide_where_they_can(void **state)
+{
+	struct tk_pairs p = judged(1.01, 0.001, 1);
+
+	assert_int_equal(p.word, TK_PAIRS_UP);
+	assert_false(p.fastest);
+	assert_true(p.lo > 0.009 && p.hi < 0.011);
+	p = judged(0.95, 0.002, 1);
+	assert_int_equal(p.word, TK_PAIRS_DOWN);
+	p = judged(1, 0.001, 1.2);
+	assert_int_equal(p.word, TK_PAIRS_SAME);
+	assert_false(p.fastest);
+}
+
+static void the_fastest_samples_do_where_neighbours_make_the_medians_jump(void **state)
+{
+	char text[TK_PAIRS_TEXT_SIZE];
+	struct tk_pairs p = judged(1.01, 0.1, 1.01);
+
+	assert_int_equal(p.word, TK_PAIRS_UP);
+	assert_true(p.fastest);
+	assert_string_equal(tk_pairs_text(&p, text), "+1.0 % [1.0, 1.0], fastest samples");
+	assert_string_equal(tk_pairs_statistic(&p), "min");
+	p = judged(1, 0.1, 1);
+	assert_int_equal(p.word, TK_PAIRS_SAME);
+	assert_true(p.fastest);
+	/* against the medians they do not: these lean the other way, or are not nothing */
+	p = judged(0.97, 0.02, 1.01);
+	assert_int_not_equal(p.word, TK_PAIRS_UP);
+	p = judged(1.02, 0.015, 1);
+	assert_int_not_equal(p.word, TK_PAIRS_SAME);
+}
+
+static void least_is_a_share_and_a_time(void **state)
+{
+	struct tk_confirmation_row rows[PAIRS];
+	struct tk_detect_options o = options;
+	struct tk_pairs p;
+
+	fill(rows, 1.01, 0.001, 1.01);
+	o.min_effect_ns = 2e4; /* 2 % of the old median */
+	assert_int_equal(tk_pairs_judge(rows, PAIRS, &o, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_SAME);
+}
+
+static void a_side_of_a_level(void **state)
+{
+	struct tk_confirmation_row rows[PAIRS];
+	struct tk_pairs p;
+
+	fill(rows, 1.06, 0.004, 1.06);
+	assert_int_equal(tk_pairs_side(rows, PAIRS, 0.03, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_UP);
+	assert_true(fabs(p.change - 0.06) < 0.005); /* not less the level */
+	assert_int_equal(tk_pairs_side(rows, PAIRS, 0.10, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_DOWN);
+	assert_int_equal(tk_pairs_side(rows, 5, 0.03, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_OPEN);
+}
+
+static void what_has_no_timing_does_not_count(void **state)
+{
+	struct tk_confirmation_row rows[PAIRS] = {0};
+	struct tk_pairs p;
+
+	assert_int_equal(tk_pairs_judge(rows, 0, &options, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_NONE);
+	fill(rows, 1.01, 0.001, 1.01);
+	for (int i = 0; i < PAIRS; i++)
+		rows[i].good_value = NAN;
+	assert_int_equal(tk_pairs_judge(rows, PAIRS, &options, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_OPEN);
+	assert_int_equal(p.count, 0);
+	assert_int_equal(p.failed, PAIRS);
+	assert_true(isnan(p.change));
+	/* a backend that says no fastest sample is judged by its medians alone */
+	fill(rows, 1.01, 0.001, 1.01);
+	rows[3].bad_min = NAN;
+	assert_int_equal(tk_pairs_judge(rows, PAIRS, &options, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_UP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(medians_decide_where_they_can),
+	        cmocka_unit_test(the_fastest_samples_do_where_neighbours_make_the_medians_jump),
+	        cmocka_unit_test(least_is_a_share_and_a_time),
+	        cmocka_unit_test(a_side_of_a_level),
+	        cmocka_unit_test(what_has_no_timing_does_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
