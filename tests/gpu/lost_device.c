@@ -1,11 +1,12 @@
 /* A device layer around the real one, for trying what happens when a GPU falls off the bus: as soon as the file
  * LOST_FLAG holds the UUID of a device, that one cannot be opened any more. LOST_LAYER is the path of the real layer.
+ * Both are compiled in, since a worker's environment is a clean one.
  *
- *   cc -shared -fPIC -o backends/tk_device_cuda.so -Ikernels/abi tests/gpu/lost_device.c */
+ *   cc -shared -fPIC -DLOST_FLAG='"/tmp/lost"' -DLOST_LAYER='"/tmp/lost-backends/real_device_cuda.so"' -Ikernels/abi
+ *     -o /tmp/lost-backends/tk_device_cuda.so tests/gpu/lost_device.c */
 #include "tracker_abi.h"
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct tk_device_ops *real;
@@ -13,7 +14,7 @@ static const struct tk_device_ops *real;
 static int is_lost(const char *uuid)
 {
 	char line[128] = "";
-	FILE *f = fopen(getenv("LOST_FLAG") ? getenv("LOST_FLAG") : "", "r");
+	FILE *f = fopen(LOST_FLAG, "r");
 	if (f && !fgets(line, sizeof line, f))
 		line[0] = 0;
 	if (f)
@@ -44,8 +45,7 @@ TK_EXPORT const struct tk_device_ops *tk_device_entry(void)
 {
 	static struct tk_device_ops ops;
 	const struct tk_device_ops *(*entry)(void) = NULL;
-	const char *path = getenv("LOST_LAYER");
-	void *module = dlopen(path ? path : "", RTLD_NOW | RTLD_LOCAL),
+	void *module = dlopen(LOST_LAYER, RTLD_NOW | RTLD_LOCAL),
 	     *symbol = module ? dlsym(module, "tk_device_entry") : NULL;
 	memcpy(&entry, &symbol, sizeof entry);
 	if (!entry)

@@ -15,6 +15,7 @@ import time
 
 import gpu_runs
 
+FLAG = "/tmp/lost"  # as compiled into lost_device.c
 CONFIG = """machine: gpus
 devices: [cuda]
 suites: [suite.yml]
@@ -64,7 +65,7 @@ def workers_on(uuid):
 
 def lose(uuid):
     """The flag for new processes; those that have the device open are ended."""
-    with open("lost", "w", encoding="utf-8") as f:
+    with open(FLAG, "w", encoding="utf-8") as f:
         f.write(uuid + "\n")
     pids = workers_on(uuid)
     for pid in pids:
@@ -96,8 +97,8 @@ def night(tracker, name, devices, more=(), environment=None, loss=None):
         elif "warning" in line and len(log) < 40:
             log.append(line.strip()[:300])
     code = p.wait()
-    first = min(at for at, n, _ in marks if n == 0)
-    last = max(at for at, n, _ in marks if n == -1)
+    first = min((at for at, n, _ in marks if n == 0), default=0)
+    last = max((at for at, n, _ in marks if n == -1), default=0)
     out = {"name": name, "exit_code": code, "wall_s": time.monotonic() - begin, "measure_s": last - first, "log": log, **outcomes(tracker)}
     if loss:
         out["workers_ended"] = ended
@@ -130,11 +131,13 @@ def main():
     gpus, nights = uuids(), []
     nights.append(night(tracker, "one", "cuda:0"))
     nights.append(night(tracker, "all", "cuda", ["--split"]))
+    gpu_runs.save(o.out, {"machine": gpu_runs.machine(), "nights": nights})
     speed = {key: nights[0][key] / nights[1][key] for key in ("wall_s", "measure_s")}
     print(f"{len(gpus)} GPUs against one: jobs {speed['measure_s']:.2f} times as fast, the whole night {speed['wall_s']:.2f}", flush=True)
     if o.lost_backends:
-        environment = {"TRACKER_BACKENDS": os.path.abspath(o.lost_backends), "LOST_FLAG": os.path.abspath("lost"),
-                       "LOST_LAYER": os.path.abspath(os.path.join(o.lost_backends, "real_device_cuda.so"))}
+        if os.path.exists(FLAG):
+            os.remove(FLAG)
+        environment = {"TRACKER_BACKENDS": os.path.abspath(o.lost_backends)}
         nights.append(night(tracker, "lost", "cuda", ["--split"], environment, gpus[-1]))
     gpu_runs.save(o.out, {"machine": gpu_runs.machine(), "speed_up": speed, "nights": nights})
 
