@@ -88,11 +88,6 @@ const char *tk_tone_of_state(const char *word)
 
 /* ---- the frame ------------------------------------------------------------------------------------------------ */
 
-static const char *op_before(const struct tk_model *m, size_t i)
-{
-	return i ? m->series[i - 1].problem->op : "";
-}
-
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
 	static const char *const plain[] = {"index.html", "", "lists/index.html", "compare.html", "",
@@ -101,7 +96,7 @@ static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_s
 	if (section == TK_SECTION_ROOFLINE && m->device_count)
 		tk_buf_printf(out, "roofline/%s.html", m->devices[0].file);
 	for (size_t i = 0; section == TK_SECTION_KERNELS && i < m->series_count && !out->len; i++)
-		if (strcmp(m->series[i].problem->op, op_before(m, i)) && tk_series_is_suite_time(&m->series[i]))
+		if (tk_series_is_suite_time(&m->series[i]) && tk_series_is_there(&m->series[i]))
 			tk_buf_printf(out, "kernels/%s.html", m->series[i].op_file);
 }
 

@@ -23,7 +23,7 @@ static bool is_new_op(const struct tk_model *m, size_t i)
  */
 
 struct state {
-	size_t series, worse, better, failing;
+	size_t series, worse, better, failing, compared;
 };
 
 static struct state state_of(const struct tk_model *m, const struct tk_site_device *device, const char *op)
@@ -38,6 +38,7 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 		state.worse += !strcmp(tone, "bad");
 		state.better += !strcmp(tone, "good");
 		state.failing += s->failure != NULL;
+		state.compared += s->verdict && s->verdict->before_value > 0;
 	}
 	return state;
 }
@@ -72,7 +73,8 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	tk_set_flag(site->arena, cell, "any_worse", state.worse > 0);
 	tk_set_flag(site->arena, cell, "any_better", state.better > 0);
 	tk_set_flag(site->arena, cell, "any_failing", state.failing > 0);
-	tk_set_flag(site->arena, cell, "calm", !state.worse && !state.better && !state.failing);
+	bool calm = !state.worse && !state.better && !state.failing;
+	tk_set(site->arena, cell, "calm", !calm ? "" : state.compared ? "nothing moved" : "not compared");
 	set_list_href(site, cell, device, of_op, root);
 }
 
