@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPT_COMMITS = 'n', OPT_EVERY = 'e', OPT_SINCE = 's', OPT_NO_SITE = 0x100, OPT_EXPORT, OPT_IMPORT };
+enum { OPT_COMMITS = 'n', OPT_EVERY = 'e', OPT_SINCE = 's', OPT_NO_SITE = 0x100, OPT_EXPORT, OPT_IMPORT, OPT_ARCH };
 
 struct options {
-	const char *upstream, *since, *export_file, *import_file;
+	const char *upstream, *since, *export_file, *import_file, *arch;
 	size_t commits, every;
 	bool no_site;
 };
@@ -26,6 +26,7 @@ static const struct argp_option options_table[] = {
         {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site at the end", 0},
         {"export", OPT_EXPORT, "FILE", 0,
                 "Build them, measure nothing, and pack them into FILE for a machine that only measures", 0},
+        {"arch", OPT_ARCH, "ARCH", 0, "With --export: what to build for, as `tracker build` has it: sm_90a, gfx942", 0},
         {"import", OPT_IMPORT, "FILE", 0, "Measure the revisions that FILE has, made by --export on another machine",
                 0},
         {0},
@@ -59,6 +60,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_EXPORT:
 		o->export_file = arg;
 		return 0;
+	case OPT_ARCH:
+		o->arch = arg;
+		return 0;
 	case OPT_IMPORT:
 		o->import_file = arg;
 		return 0;
@@ -72,6 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which upstream? One of `upstreams` of tracker.yml");
 		if (o->export_file && o->import_file)
 			argp_error(state, "--export and --import exclude each other");
+		if (o->arch && !o->export_file)
+			argp_error(
+			        state, "--arch belongs to --export: what is measured here is built for this machine");
 		if (o->import_file && (o->commits || o->every || o->since))
 			argp_error(state, "--import measures what the file has: --commits, --every and --since belong "
 			                  "to --export");
@@ -89,7 +96,7 @@ const struct argp tk_argp_backfill = {
                "commit's time."
                "\vWhat this machine has measured already is left out, so a stopped backfill goes on where it was.\n\n"
                "Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas --since=90d --every=5\n"
-               "  tracker backfill self --commits=20 --export=past.tar.zst   and elsewhere:\n"
+               "  tracker backfill self --arch=sm_90a --export=past.tar.zst   and elsewhere:\n"
                "  tracker backfill self --import=past.tar.zst",
 };
 
@@ -144,6 +151,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	backfill.upstream = o.upstream;
 	backfill.commits = o.commits ? o.commits : o.since ? 0 : 10;
 	backfill.every = o.every;
+	backfill.arch = o.arch;
 	if (o.export_file) {
 		tk_cancel_install();
 		code = build_only(config, &o, &backfill);

@@ -148,12 +148,12 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store, cons
 
 /* ---- building only ----------------------------------------------------------------------------------------- */
 
-static int build_revision(const struct tk_config *config, const struct tk_upstream_config *u,
+static int build_revision(const struct tk_config *config, const struct tk_upstream_config *u, const char *arch,
         const struct tk_revision *r, char key[TK_HASH_HEX_SIZE], struct tk_backfill_built *out, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s %.12s %s", u->name, r->id, r->subject);
-	int status = tk_recipe_build(config, u, r->id, NULL, &a, err);
+	int status = tk_recipe_build(config, u, r->id, arch, &a, err);
 	if (status != TK_OK)
 		return status;
 	key[0] = '\0';
@@ -187,7 +187,7 @@ int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	out->revisions = count;
 	for (size_t i = count; status == TK_OK && i-- > 0;) {
-		status = build_revision(config, u, &history[i], keys[i], out, err);
+		status = build_revision(config, u, backfill->arch, &history[i], keys[i], out, err);
 		if (status == TK_OK && *keys[i])
 			named[n++] = keys[i];
 	}

@@ -57,6 +57,7 @@ struct tk_backfill_options {
 	const char *upstream;
 	size_t commits, every; /* at most so many revisions, every so-manieth; 0: no limit, every one */
 	int64_t since_s;       /* 0: any age */
+	const char *arch;      /* of tk_backfill_export: what to build for; NULL: this machine */
 };
 
 /* Where options->import_file is set, the revisions are those of that bundle (limit and age do not matter), and neither
