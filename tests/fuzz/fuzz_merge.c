@@ -136,6 +136,42 @@ static void put_night(struct tk_store *s, struct input *in, int64_t machine, int
 		MUST(tk_store_put_run(s, &run, &point, samples, counts, 1, NULL, &err));
 }
 
+static int64_t newest_night(struct tk_store *s)
+{
+	struct tk_error err = {0};
+	struct tk_rows nights;
+
+	MUST(tk_store_nights(s, &nights, &err));
+	int64_t id = nights.count ? TK_ROWS_AT(&nights, struct tk_night_row, 0)->id : 0;
+
+	tk_rows_free(&nights);
+	return id;
+}
+
+/* Of a series, or of a machine as a whole; its uid follows from the series and the revision, as it does in a night. */
+static void put_alert(struct tk_store *s, struct input *in, int64_t machine, int64_t upstream, int64_t series)
+{
+	static const char *const kinds[] = {"change", "failure", "stoppage"};
+	struct tk_error err = {0};
+	bool whole = pick(in, 2);
+	struct tk_alert_row alert = {.kind = kinds[pick(in, 3)],
+	        .group_uid = word(in),
+	        .machine_id = machine,
+	        .upstream_id = whole ? 0 : upstream,
+	        .series_id = whole ? 0 : series,
+	        .night_id = newest_night(s),
+	        .status = pick(in, 2) ? "open" : "closed",
+	        .opened_s = pick(in, 3),
+	        .closed_s = pick(in, 3),
+	        .change = pick(in, 3),
+	        .cause = word(in),
+	        .good_rev = "",
+	        .bad_rev = word(in),
+	        .title = word(in)};
+
+	MUST(tk_store_put_alert(s, &alert, &err));
+}
+
 static void put_rows(struct tk_store *s, struct input *in)
 {
 	struct tk_error err = {0};
@@ -169,6 +205,8 @@ static void put_rows(struct tk_store *s, struct input *in)
 	MUST(tk_store_put_series(s, &series, &series_id, &err));
 	MUST(tk_store_put_triage(s, &triage, &ignored, &err));
 	put_night(s, in, device.machine_id, series.device_id, series_id, build_id, series.upstream_id, revision_id);
+	if (pick(in, 2))
+		put_alert(s, in, device.machine_id, series.upstream_id, series_id);
 }
 
 /* ---- what must hold ----------------------------------------------------------------------------------------- */
@@ -204,6 +242,20 @@ static char *merged(struct tk_store *const *from, size_t count)
 	return text;
 }
 
+/* a + (b + c): the second of the two is itself a merge. */
+static char *merged_right(struct tk_store *a, struct tk_store *b, struct tk_store *c)
+{
+	struct tk_error err = {0};
+	struct tk_store *inner = open_new("inner.db");
+	char *text;
+
+	MUST(tk_store_merge(inner, b, NULL, &err));
+	MUST(tk_store_merge(inner, c, NULL, &err));
+	text = merged((struct tk_store *[]){a, inner}, 2);
+	close_and_remove(inner);
+	return text;
+}
+
 static void must_be_equal(char *a, char *b, const char *what)
 {
 	if (strcmp(a, b)) {
@@ -217,19 +269,24 @@ static void must_be_equal(char *a, char *b, const char *what)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size, 0};
-	struct tk_store *a, *b;
+	struct tk_store *a, *b, *c;
 
 	if (!empty.len)
 		set_up();
 	a = open_new("a.db");
 	b = open_new("b.db");
+	c = open_new("c.db");
 	for (int i = 0; i < 6 && in.at < size; i++)
-		put_rows(pick(&in, 2) ? a : b, &in);
+		put_rows((struct tk_store *[]){a, b, c}[pick(&in, 3)], &in);
 	must_be_equal(merged((struct tk_store *[]){a, b}, 2), merged((struct tk_store *[]){b, a}, 2), "a+b = b+a");
 	must_be_equal(
 	        merged((struct tk_store *[]){a, b, a}, 3), merged((struct tk_store *[]){b, a}, 2), "(a+b)+a = a+b");
 	must_be_equal(merged((struct tk_store *[]){a, a}, 2), dump(a), "a+a = a");
+	must_be_equal(merged((struct tk_store *[]){a, b, c}, 3), merged_right(a, b, c), "(a+b)+c = a+(b+c)");
+	must_be_equal(
+	        merged((struct tk_store *[]){c, a, b}, 3), merged((struct tk_store *[]){b, c, a}, 3), "c+a+b = b+c+a");
 	close_and_remove(a);
 	close_and_remove(b);
+	close_and_remove(c);
 	return 0;
 }
