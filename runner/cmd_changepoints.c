@@ -1,5 +1,4 @@
-/* `tracker changepoints`: where the levels of histories in a CSV file changed, decided by what decides a night; so that
- * it can be scored. */
+/* `tracker changepoints`: where the levels of histories in a CSV file changed, so that the detector can be scored. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +59,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_changepoints = {option_table, parse_option, "FILE.csv",
-        "Where the levels of the histories in FILE changed, by the code that judges nights. FILE has the columns "
+        "Where the levels of the histories in FILE changed, as it is looked for after every night; with --online as "
+        "each "
+        "night could have said it. FILE has the columns "
         "series_id, day, value, and commit "
         "where it is known.\v"
         "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, INDEX], ...]}: "

@@ -13,7 +13,6 @@
 #include "stats/noise.h"
 #include "stats/refine.h"
 #include "stats/scale.h"
-#include "stats/summary.h"
 #include "stats/weekday.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
@@ -234,11 +233,13 @@ static bool normalise(double *y, size_t n, double tau, double *lo, double *hi, d
 	double median;
 
 	memcpy(work, y, n * sizeof *y);
-	median = tk_median(work, n);
-	*lo = (work[0] - median) / tau;
-	*hi = (work[n - 1] - median) / tau;
-	for (size_t i = 0; i < n; i++)
+	median = tk_select(work, n, 0.5);
+	*lo = *hi = 0;
+	for (size_t i = 0; i < n; i++) {
 		y[i] = (y[i] - median) / tau;
+		*lo = y[i] < *lo ? y[i] : *lo;
+		*hi = y[i] > *hi ? y[i] : *hi;
+	}
 	return *hi > *lo;
 }
 
@@ -342,7 +343,7 @@ static void take_drifts_back(const double *sum, size_t *bounds, size_t *count)
 static double median_of(const double *logs, size_t from, size_t to, double *work)
 {
 	memcpy(work, logs + from, (to - from) * sizeof *work);
-	return exp(tk_median(work, to - from));
+	return exp(tk_select(work, to - from, 0.5));
 }
 
 static struct tk_changepoint describe(
