@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "commands.h"
 #include "detect/detect.h"
 #include "lookup.h"
@@ -135,34 +133,6 @@ static int count(struct tk_store *s, int64_t night_id, struct night_counts *out,
 		tk_rows_free(&rows);
 	}
 	return 0;
-}
-
-/* The history cannot know that a night was killed; the lock of the night that is at work does. */
-static bool is_locked(struct tk_store *s)
-{
-	struct tk_buf path = TK_BUF_INIT;
-	bool held;
-
-	tk_buf_printf(&path, "%s.lock", tk_store_path(s));
-	held = tk_lock_is_held(tk_buf_cstr(&path));
-	tk_buf_free(&path);
-	return held;
-}
-
-/* Only the newest unfinished night can be the one at work. `nights` are sorted by it. */
-static void mark_stopped(struct tk_store *s, struct tk_rows *nights)
-{
-	bool at_work = is_locked(s);
-
-	for (size_t i = 0; i < nights->count; i++) {
-		struct tk_night_row *night = (struct tk_night_row *)nights->rows + i;
-
-		if (strcmp(night->status, "running") != 0)
-			continue;
-		if (!at_work)
-			night->status = "stopped";
-		at_work = false;
-	}
 }
 
 static const char resume_hint[] = "`tracker nightly --resume` goes on with the newest night that was stopped";
@@ -525,7 +495,7 @@ int tk_cmd_log(const struct tk_globals *g, int argc, char **argv)
 	if (!status)
 		status = tk_store_nights(store, &nights, &err);
 	if (!status)
-		mark_stopped(store, &nights);
+		tk_store_mark_stopped(store, &nights);
 	if (!status && o.night)
 		status = tk_lookup_night(&nights, o.night, &night, &err);
 	if (!status)

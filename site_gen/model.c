@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -144,26 +143,9 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
-/* The history cannot know that a night was killed; the lock of the night that is at work does, and only the newest
- * unfinished one can be at work. */
-static void mark_stopped(struct tk_model *m)
-{
-	struct tk_buf path = TK_BUF_INIT;
-	tk_buf_printf(&path, "%s.lock", tk_store_path(m->store));
-	bool at_work = tk_lock_is_held(tk_buf_cstr(&path));
-	tk_buf_free(&path);
-	for (size_t i = 0; i < m->night_rows.count; i++) {
-		struct tk_night_row *night = (struct tk_night_row *)m->night_rows.rows + i;
-		if (strcmp(night->status, "running") != 0)
-			continue;
-		night->status = at_work ? night->status : "stopped";
-		at_work = false;
-	}
-}
-
 static int join_nights(struct tk_model *m, struct tk_error *err)
 {
-	mark_stopped(m);
+	tk_store_mark_stopped(m->store, &m->night_rows);
 	m->nights = calloc(m->night_rows.count + 1, sizeof *m->nights);
 	if (!m->nights)
 		return tk_fail(err, TK_ENOMEM, "out of memory");

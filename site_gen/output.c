@@ -254,11 +254,6 @@ int tk_output_old(
 	return status;
 }
 
-const char *tk_output_dir(const struct tk_output *o)
-{
-	return o->dir;
-}
-
 struct tk_output_counts tk_output_counts(const struct tk_output *o)
 {
 	return o->counts;

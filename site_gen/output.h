@@ -29,7 +29,6 @@ bool tk_output_keep(struct tk_output *o, const char *path);
 /* Content of a file of the old site; TK_ENOTFOUND where there is none. */
 int tk_output_old(
         const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err);
-const char *tk_output_dir(const struct tk_output *o); /* absolute; where the site will be */
 struct tk_output_counts tk_output_counts(const struct tk_output *o);
 /* Replaces the old site and removes it. */
 int tk_output_commit(struct tk_output *o, struct tk_error *err);

@@ -2,16 +2,15 @@
 #include "column_json.h"
 #include "base/buf.h"
 #include "base/pack.h"
+#include "internal.h"
 #include <string.h>
-
-#define SAMPLES_MAX ((size_t)1 << 30)
 
 static json_t *numbers_of(const void *data, size_t size)
 {
 	struct tk_buf bytes = TK_BUF_INIT;
 	json_t *array = json_array();
 
-	if (array && tk_unpack(data, size, SAMPLES_MAX, &bytes, NULL) == 0)
+	if (array && tk_unpack(data, size, TK_SAMPLES_MAX, &bytes, NULL) == 0)
 		for (size_t i = 0; i + sizeof(double) <= bytes.len; i += sizeof(double)) {
 			double x;
 

@@ -64,6 +64,7 @@ struct tk_db_table {
 };
 
 #define TK_COLUMNS_MAX 24
+#define TK_SAMPLES_MAX ((size_t)1 << 30) /* bytes of samples in one run: more is not a measurement */
 /* A uid is the first 32 hex digits (128 bits) of a SHA-256. */
 #define TK_UID_SIZE 33
 

@@ -1,4 +1,6 @@
 /* The reading half of store.h: one line a list, and what is not a list. */
+#include "base/buf.h"
+#include "base/file.h"
 #include "base/pack.h"
 #include "internal.h"
 #include <stdlib.h>
@@ -203,13 +205,10 @@ int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct 
 	return status;
 }
 
-/* 1 GiB of samples in one run: more is not a measurement. */
-#define SAMPLES_MAX ((size_t)1 << 30)
-
 static int unpack_samples(const struct tk_bytes *packed, double **samples, size_t *count, struct tk_error *err)
 {
 	struct tk_buf bytes = TK_BUF_INIT;
-	int status = tk_unpack(packed->data, packed->size, SAMPLES_MAX, &bytes, err);
+	int status = tk_unpack(packed->data, packed->size, TK_SAMPLES_MAX, &bytes, err);
 
 	if (!status && bytes.len % sizeof(double))
 		status = tk_fail(err, TK_EDATA, "%zu bytes of samples are not a number of float64", bytes.len);
@@ -241,4 +240,23 @@ int tk_store_samples(
 		status = unpack_samples(&TK_ROWS_AT(&rows, struct tk_sample_row, 0)->data, samples, count, err);
 	tk_rows_free(&rows);
 	return status ? tk_context(err, "%s: samples of run %lld", s->path, (long long)run_id) : 0;
+}
+
+void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights)
+{
+	struct tk_buf path = TK_BUF_INIT;
+	bool at_work;
+
+	tk_buf_printf(&path, "%s.lock", s->path);
+	at_work = tk_lock_is_held(tk_buf_cstr(&path));
+	tk_buf_free(&path);
+	for (size_t i = 0; i < nights->count; i++) {
+		struct tk_night_row *night = (struct tk_night_row *)nights->rows + i;
+
+		if (strcmp(night->status, "running") != 0)
+			continue;
+		if (!at_work)
+			night->status = "stopped";
+		at_work = false;
+	}
 }

@@ -243,6 +243,9 @@ int tk_store_kernels(struct tk_store *s, int64_t build_id, struct tk_rows *out, 
 int tk_store_problems(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_all_series(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
 int tk_store_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err);     /* newest first */
+/* Calls a `running` night `stopped` that nobody is at work on: the history cannot know that it was killed, the lock of
+ * the one that is at work does, and only the newest unfinished one can be it. nights: newest first. */
+void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights);
 int tk_store_stages(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_resolutions(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err);
