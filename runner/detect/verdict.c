@@ -7,7 +7,8 @@
 #include "detect/case.h"
 #include "detect/confirm.h"
 
-#define UNSURE_P 0.01    /* suggestive, but the others of the night say that it may be chance */
+#define UNSURE_P 0.01 /* suggestive, but the others of the night say that it may be chance */
+#define PAIRS_THAT_TELL 12
 #define LASTING_NIGHTS 3 /* so long at another level, with the same code, is the machine and not chance */
 #define TOO_NOISY 0.25   /* a series on which only larger changes would show is not "same" */
 
@@ -411,6 +412,13 @@ static enum tk_diff_status refuted(struct ruling *r)
 	}
 }
 
+/* An alarm of the nights that a dozen pairs show no trace of is none, though they cannot rule it out. */
+static bool is_not_seen_again(const struct tk_diff_row *row)
+{
+	return row->pairs.word == TK_PAIRS_OPEN && row->pairs.count >= PAIRS_THAT_TELL && row->pairs.lo < 0 &&
+	       row->pairs.hi > 0 && (row->status == TK_DIFF_REGRESSED || row->status == TK_DIFF_IMPROVED);
+}
+
 static int hear_pairs(struct ruling *r, struct tk_cases *c, const struct tk_evidence *e, struct tk_error *err)
 {
 	struct tk_diff_row *row = r->row;
@@ -426,6 +434,8 @@ static int hear_pairs(struct ruling *r, struct tk_cases *c, const struct tk_evid
 	else if (row->pairs.count)
 		tk_row_say(row, "%u pairs of both builds leave it open: %s", row->pairs.count,
 		        tk_pairs_text(&row->pairs, text));
+	if (is_not_seen_again(row))
+		row->status = TK_DIFF_UNSURE;
 	return TK_OK;
 }
 

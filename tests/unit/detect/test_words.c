@@ -316,6 +316,30 @@ static void pairs_of_both_builds_decide(void **state)
 	world_close(&w);
 }
 
+/* Pairs too noisy to decide, that show nothing: the alarm of the nights does not stand. Those that lean its way let it.
+ */
+static void an_alarm_must_be_seen_again(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+	int64_t good;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", ""), good = w.build;
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6), world_point(&w, "b", "q", 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.4e6), world_point(&w, "b", "q", 1.4e6);
+	for (int k = 0; k < 14; k++) {
+		world_pair(&w, "p", good, w.build, k, 1e6, k % 2 ? 1.2e6 : 0.82e6);
+		world_pair(&w, "q", good, w.build, k, 1e6, k % 3 ? 1.4e6 : 0.99e6);
+	}
+	by_pairs(&w, &r, "p", TK_DIFF_UNSURE, "14 pairs of both builds leave it open");
+	tk_diff_report_free(&r);
+	by_pairs(&w, &r, "q", TK_DIFF_REGRESSED, "leave it open: +");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
 /* Eleven are too few; those of other builds, or without a timing, say nothing. */
 static void pairs_that_do_not_tell(void **state)
 {
@@ -519,6 +543,7 @@ int main(void)
 	        cmocka_unit_test(another_level_of_the_same_code_is_the_machines),
 	        cmocka_unit_test(pairs_of_both_builds_decide),
 	        cmocka_unit_test(pairs_that_do_not_tell),
+	        cmocka_unit_test(an_alarm_must_be_seen_again),
 	        cmocka_unit_test(a_new_driver_alone_is_not_comparable),
 	        cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),
 	        cmocka_unit_test(higher_can_be_better),
