@@ -207,6 +207,10 @@ void tk_set_range(
 	tk_set(site->arena, o, "range_href",
 	        moved ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
 	tk_set_clipped(site, o, "range_subject", moved ? bad->subject : "", 100);
+	const struct tk_site_revision *page =
+	        moved ? tk_moves_of_revision(&site->model, &site->model.moves, bad) : NULL;
+	tk_set_fmt(site->arena, o, "range_page", page && page->file ? "revisions/%s.html" : "",
+	        page && page->file ? page->file : "");
 }
 
 /* What the judge wrote into the verdict; false where it names no revisions. */

@@ -89,7 +89,8 @@ void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_
 void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
 /* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */
 void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
-/* The commits between two points: range, range_href, subject of the newer one. */
+/* The commits between two points: range, range_href, range_subject and range_page (from the root) of the
+ * newer one. */
 void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good,
         const struct tk_revision_row *bad);
 /* One step: href, title, label, device, tone, change, before, after, when, cause, step_markup, and what tk_set_range

@@ -78,6 +78,28 @@ static int set_moves(
 	return 0;
 }
 
+/* What the last night said of this revision: a step of one night is not yet one of the history. */
+static void set_verdicts(struct tk_site *site, struct tk_value *page, const struct tk_revision_row *revision)
+{
+	struct tk_value *list = tk_set_list(site->arena, page, "verdicts");
+	char text[TK_FORMAT_SIZE];
+	for (size_t i = 0, n = 0; i < site->model.series_count && n < MOVES_MAX; i++) {
+		const struct tk_site_series *s = &site->model.series[i];
+		const struct tk_revision_row *good, *bad;
+		const char *tone = s->verdict ? tk_tone_of_verdict(s->verdict->status) : "";
+		if (s->upstream->id != revision->upstream_id || (strcmp(tone, "bad") && strcmp(tone, "good")))
+			continue;
+		tk_series_moved_between(site, s, &good, &bad);
+		if (bad != revision || good == bad)
+			continue;
+		struct tk_value *o = tk_add_object(site->arena, list);
+		tk_set_series(site, o, s, "../");
+		tk_set(site->arena, o, "before", tk_format_value(s->verdict->before_value, s->row->unit, text));
+		tk_set(site->arena, o, "after", tk_format_value(s->verdict->after_value, s->row->unit, text));
+		n++;
+	}
+}
+
 /* ---- how it was built ---------------------------------------------------------------------------------------------
  */
 
@@ -249,6 +271,7 @@ static int write_revision(struct tk_site *site, const struct tk_site_revision *r
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip(what, 160), what);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
 	set_facts(site, page, r);
+	set_verdicts(site, page, r->row);
 	int status = set_moves(site, page, site->model.moves.all + r->first, r->count, err);
 	if (!status)
 		status = set_builds(site, page, r->row->id, err);

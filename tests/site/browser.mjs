@@ -321,6 +321,12 @@ const tests = {
   },
   async 'a commit has a page with what it moved, an environment its steps, and what is not supported is not listed'() {
     const { context, page } = await open({});
+    await visit(page, 'index.html');
+    await page.locator('.moved a:text("what else it moved")').first().click();
+    await page.waitForURL(/revisions\/openblas-/);
+    const told = await page.evaluate(() => [...document.querySelectorAll('table.verdicts tbody tr')].map(tr => tr.textContent));
+    assert.equal(told.length, 2);
+    assert.match(told.join(), /1024x1024x1024.*regressed.*2048x2048x2048.*regressed/s);
     await visit(page, 'upstreams/index.html');
     await page.click('table a:text-is("openblas")');
     await page.waitForURL(/upstreams\/openblas/);
