@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns docs/results/h200-vendors.json, three nights on one H200, into records that `tracker import` reads: h200.py RESULTS.json > h200.ndjson
+"""Turns the results of three nights on one H200 (docs/results/h200-vendors.json of commit c9da515) into records that `tracker import` reads: h200.py RESULTS.json > h200.ndjson
 
 What the results say is taken as it is: medians of each night, the interval, number of samples and algorithm of the last, ceilings. They have no
 samples and no telemetry, and the interval of an earlier night is not known."""
