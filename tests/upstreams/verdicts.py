@@ -16,7 +16,7 @@ options = parser.parse_args()
 with open(options.diff) as f:
     rows = json.load(f)["rows"]
 for r in sorted(rows, key=lambda r: (r["status"], r["upstream"], r["problem"])):
-    change = "" if r["change"] is None else f'{r["change"]:+8.1%}'
+    change = "" if r["change"] is None else f'{r["change"]["value"]:+8.1%}'
     print(f'{r["status"]:12} {change:9} {r["upstream"]:9} {r["problem"]:50.50} {r["bad_rev"] or "":.12}')
 regressed = [r for r in rows if r["status"] == "regressed"]
 wrong = [r for r in regressed if r["upstream"] != options.upstream or not r["problem"].startswith(options.problem)
