@@ -15,7 +15,6 @@
 
 #define FILE_MAX ((size_t)1 << 20)
 #define KEYS_MAX 32
-#define FILTERS_MAX 64
 
 static const char *const own_keys[] = {"rev", "action", "by", "note", "until", NULL};
 static const char *const actions[] = {"ack", "expect", "ignore", NULL};
@@ -73,12 +72,22 @@ static int add_filter(const struct reading *r, struct tk_ack *a, size_t *count, 
 	if (tk_yaml_kind(r->y, node) != TK_YAML_SCALAR || !*tk_yaml_text(r->y, node))
 		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected a name, or a pattern such as 'gemm*'", key,
 		        tk_yaml_is_empty(r->y, node) ? "empty" : tk_yaml_kind_word(r->y, node));
-	if (*count == FILTERS_MAX)
-		return tk_yaml_fail(r->y, node, r->err, "more than %d patterns, expected fewer", FILTERS_MAX);
 	tk_buf_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
 	a->filters[*count] = tk_buf_status(&text, r->err) ? NULL : strdup(tk_buf_cstr(&text));
 	tk_buf_free(&text);
 	return a->filters[(*count)++] ? TK_OK : out_of_memory(r->err);
+}
+
+static size_t count_filters(const struct reading *r, int entry)
+{
+	size_t count = 0;
+
+	for (const char *const *key = r->keys; *key; key++) {
+		int node = tk_yaml_find(r->y, entry, *key);
+
+		count += tk_yaml_kind(r->y, node) == TK_YAML_LIST ? tk_yaml_count(r->y, node) : 1;
+	}
+	return count;
 }
 
 /* A pattern, or a list of them. */
@@ -87,7 +96,7 @@ static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 	size_t count = 0;
 	int status = TK_OK;
 
-	a->filters = calloc(FILTERS_MAX + 1, sizeof *a->filters);
+	a->filters = calloc(count_filters(r, entry) + 1, sizeof *a->filters);
 	if (!a->filters)
 		return out_of_memory(r->err);
 	for (const char *const *key = r->keys; !status && *key; key++) {

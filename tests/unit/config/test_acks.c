@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -46,6 +47,24 @@ static void an_entry(void **state)
 	tk_acks_free(acks);
 }
 
+/* `tracker alert expect GROUP --yaml` writes a line for each series of it. */
+static void hundreds_of_series(void **state)
+{
+	enum { SERIES = 300 };
+	char text[SERIES * 32], *end = text;
+	struct tk_acks *acks = NULL;
+	struct tk_error err = {0};
+
+	end += sprintf(end, "- series:\n");
+	for (int i = 0; i < SERIES; i++)
+		end += sprintf(end, "    - node.s%d\n", i);
+	end += sprintf(end, "  machine: [a, b]\n  note: n\n");
+	assert_int_equal(tk_acks_load_text("acks.yml", text, (size_t)(end - text), keys, &acks, &err), 0);
+	assert_string_equal(acks->at[0].filters[SERIES + 1], "series:node.s299");
+	assert_null(acks->at[0].filters[SERIES + 2]);
+	tk_acks_free(acks);
+}
+
 static void mistakes(void **state)
 {
 	static const struct {
@@ -86,7 +105,8 @@ static void mistakes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(an_entry), cmocka_unit_test(mistakes)};
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(an_entry), cmocka_unit_test(hundreds_of_series), cmocka_unit_test(mistakes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
