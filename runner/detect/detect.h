@@ -153,11 +153,12 @@ struct tk_stoppages {
 	struct tk_stoppage *at;
 	size_t count;
 };
-/* night_id: a night that counts although it is not finished; 0: none. */
+/* night_id: a night that counts although it is not finished; 0: none. Without what stopped more than 90 days ago: that
+ * is history. */
 int tk_stoppages_find(struct tk_store *s, const struct tk_detect_options *options, int64_t night_id,
         struct tk_stoppages *out, struct tk_error *err);
 void tk_stoppages_free(struct tk_stoppages *list);
-/* Opens an alert for each, and closes those whose data came again. */
+/* Opens an alert for each, and closes those whose data came again; one that is open stays so beyond the 90 days. */
 int tk_stoppages_put(
         struct tk_store *s, const struct tk_detect_options *options, int64_t night_id, struct tk_error *err);
 

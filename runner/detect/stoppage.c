@@ -11,7 +11,7 @@
 
 #define DAY_S INT64_C(86400)
 #define GAPS 15      /* newest nights that say how often a machine measures */
-#define FORGOTTEN 90 /* nights after which what stopped is history, and opens no alert any more */
+#define FORGOTTEN 90 /* days after which what stopped is history, and opens no alert any more */
 
 /* Nights of one machine that measure everything, newest first. */
 struct calendar {
@@ -256,7 +256,8 @@ static int look(struct search *s, struct tk_error *err)
 	return rc;
 }
 
-int tk_stoppages_find(struct tk_store *s, const struct tk_detect_options *options, int64_t night_id,
+/* Whatever its age. */
+static int find_all(struct tk_store *s, const struct tk_detect_options *options, int64_t night_id,
         struct tk_stoppages *out, struct tk_error *err)
 {
 	struct search search = {.store = s, .options = options, .night_id = night_id};
@@ -267,6 +268,25 @@ int tk_stoppages_find(struct tk_store *s, const struct tk_detect_options *option
 		tk_stoppages_free(&search.found);
 	else
 		*out = search.found;
+	return rc;
+}
+
+static bool is_forgotten(const struct tk_stoppage *p, int64_t now_s)
+{
+	return now_s - p->last_s > FORGOTTEN * DAY_S;
+}
+
+int tk_stoppages_find(struct tk_store *s, const struct tk_detect_options *options, int64_t night_id,
+        struct tk_stoppages *out, struct tk_error *err)
+{
+	int rc = find_all(s, options, night_id, out, err);
+	size_t kept = 0;
+
+	for (size_t i = 0; !rc && i < out->count; i++)
+		if (!is_forgotten(&out->at[i], options->now_s))
+			out->at[kept++] = out->at[i];
+	if (!rc)
+		out->count = kept;
 	return rc;
 }
 
@@ -336,7 +356,7 @@ static int open_stoppage(struct tk_store *s, const struct tk_stoppage *p, const 
 	        .bad_rev = "",
 	        .title = p->title};
 
-	if (!known && now_s - p->last_s > FORGOTTEN * DAY_S)
+	if (!known && is_forgotten(p, now_s))
 		return TK_OK;
 	return tk_store_put_alert(s, &a, err);
 }
@@ -346,7 +366,7 @@ int tk_stoppages_put(
 {
 	struct tk_stoppages list = {0};
 	struct tk_rows alerts = {0};
-	int rc = tk_stoppages_find(s, options, night_id, &list, err);
+	int rc = find_all(s, options, night_id, &list, err);
 
 	if (!rc)
 		rc = tk_store_alerts(s, &alerts, err);

@@ -294,6 +294,14 @@ static void expect_stoppage(struct world *w, int day, const char *title)
 	tk_stoppages_free(&list);
 }
 
+static void put_stoppages(struct world *w, int day)
+{
+	struct tk_detect_options o = world_options(w);
+
+	o.now_s = WORLD_START + day * WORLD_DAY;
+	assert_int_equal(tk_stoppages_put(w->store, &o, 0, &w->err), 0);
+}
+
 static void a_machine_stops(void **state)
 {
 	struct world w;
@@ -307,6 +315,14 @@ static void a_machine_stops(void **state)
 	}
 	expect_stoppage(&w, 7, NULL);
 	expect_stoppage(&w, 8, "box has sent no night for 4 d (last: 2026-01-05)");
+	/* what was retired is forgotten, what an alert was opened for is not */
+	expect_stoppage(&w, 94, "box has sent no night for 90 d (last: 2026-01-05)");
+	expect_stoppage(&w, 95, NULL);
+	put_stoppages(&w, 95);
+	assert_int_equal(count(&w, "stoppage", "open"), 0);
+	put_stoppages(&w, 94);
+	put_stoppages(&w, 200);
+	assert_int_equal(count(&w, "stoppage", "open"), 1);
 	w.stoppage_nights = 0;
 	expect_stoppage(&w, 8, NULL);
 	world_close(&w);
