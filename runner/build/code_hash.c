@@ -94,7 +94,7 @@ static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struc
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	int status = h ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = TK_OK;
 	for (size_t i = 0; !status && i < e->section_count; i++) {
 		const struct tk_elf_section *s = &e->sections[i];
 		if (s->kind == TK_ELF_DEVICE_CODE)
