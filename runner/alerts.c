@@ -198,7 +198,7 @@ int tk_alerts_find(const struct tk_alerts *a, const char *id, const struct tk_al
 	}
 	if (found == 1)
 		return TK_OK;
-	return tk_fail(err, TK_EUSAGE,
+	return tk_fail(err, found ? TK_EUSAGE : TK_ENOTFOUND,
 	        found ? "%.80s: %zu alerts begin with this: more digits, please"
 	              : "%.80s: no such alert (`tracker alert list --all` has all)",
 	        id, found);

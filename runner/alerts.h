@@ -30,7 +30,7 @@ int tk_alerts_load(
 void tk_alerts_free(struct tk_alerts *a);
 
 /* By the first digits of a group's id or of one alert's; *one: that alert, NULL where the whole group is meant.
- * TK_EUSAGE: none, or several. */
+ * TK_ENOTFOUND: none; TK_EUSAGE: several. */
 int tk_alerts_find(const struct tk_alerts *a, const char *id, const struct tk_alert_group **group,
         const struct tk_alert_row **one, struct tk_error *err);
 /* What was made of one alert, as it is shown. */

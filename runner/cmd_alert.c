@@ -75,7 +75,7 @@ const struct argp tk_argp_alert = {options, parse_option,
         "What is open, and what people made of it. An alert is one step of one series; those of the same commit on "
         "like machines are a group. ID is the first digits of a group's id, or of one alert's. What is said is added "
         "to the history, nothing is ever taken out. `check` looks for data that did not come, tells who wants to "
-        "know, and exits with 1 while some is missing.\v"
+        "know, and exits with 1 while something new is missing.\v"
         "Examples:\n"
         "  tracker alert\n"
         "  tracker alert show 3f2a\n"
@@ -84,6 +84,16 @@ const struct argp tk_argp_alert = {options, parse_option,
         "  tracker alert expect 3f2a --note='more accurate, #123' --yaml >>acks.yml\n"
         "  tracker alert link 3f2a https://example.org/issues/123\n"
         "  tracker alert list --all --format=json"};
+
+static int find_alert(const struct tk_alerts *a, const char *id, const struct tk_alert_group **group,
+        const struct tk_alert_row **one, struct tk_error *err)
+{
+	int rc = tk_alerts_find(a, id, group, one, err);
+
+	if (rc == TK_ENOTFOUND)
+		err->status = rc = TK_EUSAGE;
+	return rc;
+}
 
 /* ---- list ------------------------------------------------------------------------------------------------------ */
 
@@ -284,7 +294,7 @@ static int show(
 	const struct tk_revision_row *bad = NULL;
 	struct tk_table *t;
 	char title[1024];
-	int rc = o->word_count == 2 ? tk_alerts_find(a, o->words[1], &group, &one, err)
+	int rc = o->word_count == 2 ? find_alert(a, o->words[1], &group, &one, err)
 	                            : tk_fail(err, TK_EUSAGE, "show: expected one id");
 
 	if (rc)
@@ -364,7 +374,7 @@ static int say_one(struct tk_store *s, const struct tk_alerts *a, const struct a
 	const struct tk_alert_group *g;
 	const struct tk_alert_row *one;
 	struct tk_triage_row row = {.at_s = tk_clock_now_s(), .author = o->by, .action = o->words[0], .note = o->note};
-	int rc = tk_alerts_find(a, id, &g, &one, err);
+	int rc = find_alert(a, id, &g, &one, err);
 
 	if (rc)
 		return rc;

@@ -2,11 +2,11 @@
 #include "series_named.h"
 
 #include <fnmatch.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "alerts.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "store/store.h"
@@ -72,24 +72,24 @@ static int find_series(const struct tk_rows *series, const char *text, struct tk
 	                       text);
 }
 
-static int find_alert(const struct tk_rows *alerts, const struct tk_rows *series, const char *text,
-        struct tk_named *out, struct tk_error *err)
+/* Of a group the alert that moved most. TK_ENOTFOUND: it is no alert. */
+static int find_alert(const struct tk_alerts *alerts, const char *text, struct tk_named *out, struct tk_error *err)
 {
-	size_t count = 0;
+	const struct tk_alert_group *group;
+	const struct tk_alert_row *a = NULL;
+	const struct tk_series_row *series;
+	int status = strlen(text) < ALERT_DIGITS_MIN ? TK_ENOTFOUND : tk_alerts_find(alerts, text, &group, &a, err);
 
-	for (size_t i = 0; i < alerts->count; i++) {
-		const struct tk_alert_row *a = TK_ROWS_AT(alerts, struct tk_alert_row, i);
-
-		if (strlen(text) < ALERT_DIGITS_MIN || strncmp(a->uid, text, strlen(text)) != 0)
-			continue;
-		count++;
-		for (size_t k = 0; k < series->count; k++)
-			if (TK_ROWS_AT(series, struct tk_series_row, k)->id == a->series_id)
-				take(TK_ROWS_AT(series, struct tk_series_row, k), out);
-		snprintf(out->good, sizeof out->good, "%s", a->good_rev);
-		snprintf(out->bad, sizeof out->bad, "%s", a->bad_rev);
-	}
-	return count > 1 ? tk_fail(err, TK_EUSAGE, "%s: %zu alerts start with this", text, count) : TK_OK;
+	if (status != TK_OK)
+		return status;
+	a = a ? a : group->alerts[0];
+	series = tk_lookup_series(&alerts->names, a->series_id);
+	if (!series)
+		return tk_fail(err, TK_EUSAGE, "%s: this alert is not of one series: %s", text, a->title);
+	take(series, out);
+	snprintf(out->good, sizeof out->good, "%s", a->good_rev);
+	snprintf(out->bad, sizeof out->bad, "%s", a->bad_rev);
+	return TK_OK;
 }
 
 /* The newest alert of a series says between which revisions it moved. */
@@ -110,20 +110,20 @@ static void find_range(const struct tk_rows *alerts, struct tk_named *out)
 
 int tk_series_named(struct tk_store *s, const char *text, struct tk_named *out, struct tk_error *err)
 {
-	struct tk_rows series = {0}, alerts = {0};
-	int status = tk_store_all_series(s, &series, err);
+	const struct tk_detect_options no_stoppages = {0};
+	struct tk_alerts alerts = {0};
+	int status = tk_alerts_load(s, &no_stoppages, &alerts, err);
 
 	*out = (struct tk_named){0};
-	if (status == TK_OK)
-		status = tk_store_alerts(s, &alerts, err);
-	if (status == TK_OK)
-		status = find_alert(&alerts, &series, text, out, err);
-	if (status == TK_OK && !out->series_id) {
-		status = find_series(&series, text, out, err);
+	if (status != TK_OK)
+		return status;
+	status = find_alert(&alerts, text, out, err);
+	if (status == TK_ENOTFOUND) {
+		*err = (struct tk_error){0};
+		status = find_series(&alerts.names.series, text, out, err);
 		if (status == TK_OK)
-			find_range(&alerts, out);
+			find_range(&alerts.rows, out);
 	}
-	tk_rows_free(&series);
-	tk_rows_free(&alerts);
+	tk_alerts_free(&alerts);
 	return status;
 }
