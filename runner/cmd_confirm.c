@@ -13,7 +13,7 @@
 
 static const struct argp_option options_table[] = {
         {"good", TK_OPT_GOOD, "REVISION", 0, "the old build (default: the last one before the step of its verdict)", 0},
-        {"bad", TK_OPT_BAD, "REVISION", 0, "the new build (default: the newest that was measured)", 0},
+        {"bad", TK_OPT_BAD, "REVISION", 0, "the new build; needs --good (default: the newest that was measured)", 0},
         {"budget", TK_OPT_BUDGET, "TIME", 0, "at most so long, 10m (default: as long as it takes, 256 pairs)", 0},
         {0},
 };
@@ -63,6 +63,10 @@ int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 	struct tk_confirm_report report;
 	if (argp_parse(&tk_argp_confirm, argc, argv, 0, NULL, &o) != 0)
 		return TK_EXIT_USAGE;
+	if (o.bad && !o.good) {
+		tk_fail(&err, TK_EUSAGE, "--bad=%s: expected --good=REVISION with it", o.bad);
+		return tk_command_fail("confirm", &err);
+	}
 	int code = tk_command_open(g, "confirm", TK_STORE_WRITE, &config, &store);
 	if (code != TK_EXIT_OK)
 		return code;

@@ -58,8 +58,8 @@ int tk_bisect_step(const struct tk_config *config, struct tk_store *store, const
         const struct tk_bisect_request *request, const char *rev, enum tk_bisect_side *side,
         struct tk_bisect_report *out, struct tk_error *err);
 
-/* One series measured in turns, its newest build against the one before its last step, or the revisions given (NULL:
- * those); then its night is judged again. */
+/* One series measured in turns, its newest build against the one before its last step, or the revisions given (bad
+ * only with good; NULL: those); then its night is judged again. */
 struct tk_confirm_report {
 	char series[160], good[128], bad[128];
 	struct tk_pairs pairs;

@@ -14,10 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAILURES_MAX 4 /* in a row: this cannot be measured tonight */
-
 /* Every suspect has its turn before the stubborn ones go on. */
-static const size_t sweeps[] = {24, 64, 128, 256};
+static const size_t sweeps[] = {24, 64, 128, TK_TRIAL_PAIRS_MAX};
 
 struct suspect {
 	const struct tk_diff_row *row;
@@ -138,8 +136,8 @@ static void say(const struct docket *d, const struct suspect *s, size_t number)
 static int go_on(struct docket *d, struct suspect *s, size_t target, struct tk_error *err)
 {
 	int status = judge(d, s, err);
-	while (status == TK_OK && !is_decided(s) && s->trial.count < target &&
-	        s->trial.failed_in_a_row < FAILURES_MAX && !is_over(d)) {
+	while (status == TK_OK && !is_decided(s) && s->trial.timed < target &&
+	        s->trial.failed_in_a_row < TK_TRIAL_FAILURES_MAX && !is_over(d)) {
 		double before_s = s->trial.wall_s;
 		status = tk_trial_pair(d->n, &s->trial, err);
 		d->spent_s += s->trial.wall_s - before_s;

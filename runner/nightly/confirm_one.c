@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAILURES_MAX 4
-#define PAIRS_MAX 256
-
 struct matter {
 	struct tk_night *n;
 	struct tk_confirm_report *r;
@@ -121,8 +118,8 @@ static int measure(struct matter *m, struct tk_error *err)
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 			break;
 		}
-		if (m->r->pairs.word > TK_PAIRS_OPEN || t.count >= PAIRS_MAX || t.failed_in_a_row >= FAILURES_MAX ||
-		        (m->budget_s > 0 && spent_s > m->budget_s))
+		if (m->r->pairs.word > TK_PAIRS_OPEN || t.timed >= TK_TRIAL_PAIRS_MAX ||
+		        t.failed_in_a_row >= TK_TRIAL_FAILURES_MAX || (m->budget_s > 0 && spent_s > m->budget_s))
 			break;
 		status = tk_trial_pair(m->n, &t, err);
 	}

@@ -83,6 +83,7 @@ static int keep(struct tk_trial *t, const struct tk_confirmation_row *row, struc
 		t->cap = cap;
 	}
 	bool timed = isfinite(row->good_value) && isfinite(row->bad_value);
+	t->timed += timed;
 	t->failed_in_a_row = timed ? 0 : t->failed_in_a_row + 1;
 	t->wall_s += row->night_id == t->night_id ? row->wall_s : 0;
 	t->rows[t->count] = *row;
@@ -101,6 +102,7 @@ static int remember(struct tk_night *n, struct tk_trial *t, struct tk_error *err
 		if (r->good_build_id == t->good.build_id && r->bad_build_id == t->bad.build_id)
 			status = keep(t, r, err);
 	}
+	t->failed_in_a_row = 0;
 	tk_rows_free(&rows);
 	return status;
 }

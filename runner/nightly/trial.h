@@ -5,6 +5,9 @@
 #include "store/store.h"
 #include <stdint.h>
 
+#define TK_TRIAL_FAILURES_MAX 4 /* in a row: this cannot be measured tonight */
+#define TK_TRIAL_PAIRS_MAX 256  /* timed ones, after which it stays open */
+
 struct tk_error;
 struct tk_night;
 struct tk_night_device;
@@ -23,8 +26,9 @@ struct tk_trial {
 	struct tk_night_device *device;
 	struct tk_trial_side good, bad;   /* the old build, the new one */
 	struct tk_confirmation_row *rows; /* the pairs that there are, in their order; without texts */
-	size_t count, cap, failed_in_a_row;
-	double wall_s; /* of those of this night */
+	size_t count, cap, timed;         /* timed: of count; the others have no two timings */
+	size_t failed_in_a_row;           /* since it was opened: another day it may go */
+	double wall_s;                    /* of those of this night */
 };
 
 /* What is tried: builds by id, and what each was opened with (NULL: nothing). */

@@ -15,7 +15,7 @@ cat >noisy.h <<'C'
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-/* the file `machine`: how slow the machine is tonight; pad: other machine code that takes no time */
+/* the file `machine`: how slow the machine is tonight, 0: everything crashes; pad: other machine code that takes no time */
 static inline double noisy(double slow, double noise, int crashes, int pad)
 {
 	double machine = 1;
@@ -30,7 +30,7 @@ static inline double noisy(double slow, double noise, int crashes, int pad)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	unsigned long x = ((unsigned long)t.tv_nsec ^ (unsigned long)getpid() * 2654435761ul) * 6364136223846793005ul;
 	double u = (double)(x >> 40) / (double)(1ul << 24);
-	if (crashes && u < 0.15)
+	if (machine == 0 || (crashes && u < 0.15))
 		abort();
 	return slow * (1 + noise * (u - 0.5)) * machine;
 }
