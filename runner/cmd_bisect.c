@@ -100,7 +100,7 @@ static void print_result(const struct tk_bisect_report *r)
 		printf("  against %.12s before it: %s in %u pairs\n", r->last_good.id, tk_pairs_text(&r->step, text),
 		        r->step.count);
 		printf("  sure: %.1f %%\n", 100 * r->confidence);
-	} else if (r->left > 1 && *r->first_bad.id) {
+	} else if (*r->first_bad.id) {
 		printf("left: %.12s..%.12s\n", r->last_good.id, r->first_bad.id);
 	}
 	if (*r->why)

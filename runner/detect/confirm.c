@@ -142,8 +142,11 @@ static double percent(double ratio)
 
 const char *tk_pairs_text(const struct tk_pairs *p, char out[TK_PAIRS_TEXT_SIZE])
 {
-	snprintf(out, TK_PAIRS_TEXT_SIZE, "%+.1f %% [%.1f, %.1f]%s", percent(p->change), percent(p->lo), percent(p->hi),
-	        p->fastest ? ", fastest samples" : "");
+	if (isnan(p->change))
+		snprintf(out, TK_PAIRS_TEXT_SIZE, "no timings");
+	else
+		snprintf(out, TK_PAIRS_TEXT_SIZE, "%+.1f %% [%.1f, %.1f]%s", percent(p->change), percent(p->lo),
+		        percent(p->hi), p->fastest ? ", fastest samples" : "");
 	return out;
 }
 

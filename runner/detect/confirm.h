@@ -19,7 +19,7 @@ int tk_pairs_judge(const struct tk_confirmation_row *rows, size_t count, const s
 /* On which side of a level between the two (a ratio - 1) the new build is: what a bisection asks. */
 int tk_pairs_side(const struct tk_confirmation_row *rows, size_t count, double level, struct tk_pairs *out);
 
-/* "+1.2 % [0.9, 1.5]"; with ", fastest samples" where they decided. */
+/* "+1.2 % [0.9, 1.5]"; with ", fastest samples" where they decided; "no timings" where no pair has them. */
 #define TK_PAIRS_TEXT_SIZE 80
 const char *tk_pairs_text(const struct tk_pairs *p, char out[TK_PAIRS_TEXT_SIZE]);
 

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAILURES_MAX 4
-#define PAIRS_MAX 256
 #define SIDE_PAIRS_MAX 128   /* a revision that these cannot place is passed over */
 #define WRONG_PER_LOOK 0.002 /* two statistics at the error of stats/paired.h */
 
@@ -74,7 +72,8 @@ static int find_series(struct bisection *b, struct tk_error *err)
 		b->upstream = tk_upstream_named(b->n->config, name);
 		b->night_id = p->night_id;
 		b->backend = strdup(s->backend);
-		status = tk_trial_options(b->n, b->series_id, p->run_id, &b->options, err);
+		status = b->backend ? tk_trial_options(b->n, b->series_id, p->run_id, &b->options, err)
+		                    : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	if (status == TK_OK &&
 	        (!b->upstream || (b->upstream->kind != TK_UPSTREAM_GIT && b->upstream->kind != TK_UPSTREAM_SELF)))
@@ -226,8 +225,8 @@ static int compare(struct bisection *b, size_t old, size_t new, const double *le
 		               : tk_pairs_judge(t.rows, t.count, &b->thresholds, out);
 		if (rc != TK_OK)
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
-		if (rc != TK_OK || out->word > TK_PAIRS_OPEN || t.count >= most || t.failed_in_a_row >= FAILURES_MAX ||
-		        is_over(b))
+		if (rc != TK_OK || out->word > TK_PAIRS_OPEN || t.timed >= most ||
+		        t.failed_in_a_row >= TK_TRIAL_FAILURES_MAX || is_over(b))
 			break;
 		status = tk_trial_pair(b->n, &t, err);
 	}
@@ -299,7 +298,7 @@ static int prepare_ends(struct bisection *b, struct tk_error *err)
 			        end ? "bad" : "good", b->revs[i].id, b->steps[i].build.message);
 	}
 	if (status == TK_OK)
-		status = compare(b, 0, b->last, NULL, PAIRS_MAX, &b->r->whole, err);
+		status = compare(b, 0, b->last, NULL, TK_TRIAL_PAIRS_MAX, &b->r->whole, err);
 	b->steps[0].side = GOOD;
 	b->steps[b->last].side = BAD;
 	b->level = expm1(log1p(b->r->whole.change) / 2);
@@ -351,11 +350,17 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 		snprintf(r->why, sizeof r->why,
 		        "one of %zu revisions: those before %.12s do not build or cannot be measured", hi - lo,
 		        r->first_bad.id);
-	int status = lo == 0 && hi == b->last ? TK_OK : compare(b, lo, hi, NULL, PAIRS_MAX, &r->step, err);
+	int status = lo == 0 && hi == b->last ? TK_OK : compare(b, lo, hi, NULL, TK_TRIAL_PAIRS_MAX, &r->step, err);
 	if (lo == 0 && hi == b->last)
 		r->step = r->whole;
 	if (status != TK_OK)
 		return status;
+	if (r->step.word <= TK_PAIRS_OPEN && (!r->step.count || is_over(b))) {
+		r->word = TK_BISECT_OPEN;
+		snprintf(r->why, sizeof r->why, "the last two are not told apart: %s",
+		        is_over(b) ? "the budget was spent" : "no pair of them has timings");
+		return TK_OK;
+	}
 	bool agrees = (r->step.word == TK_PAIRS_UP || r->step.word == TK_PAIRS_DOWN) &&
 	              (r->step.change > 0) == (r->whole.change > 0);
 	r->confidence = agrees ? pow(1 - WRONG_PER_LOOK, (double)r->comparisons) : 0.5;

@@ -1,5 +1,6 @@
 /* Stage "bisect": what got worse between two revisions that are not neighbours is asked about, within budgets.bisect.
- * Where several series moved in the same range, the commit that was found for one is the first that is asked for the
+ * What that was spent on is gone on with the next night, while its alert is open and nobody said a word about it. Where
+ * several series moved in the same range, the commit that was found for one is the first that is asked for the
  * others. */
 #include "base/clock.h"
 #include "base/error.h"
@@ -10,24 +11,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One series, one range. */
+struct question {
+	int64_t series_id;
+	const char *series, *upstream, *good, *bad;
+};
+
 struct hunt {
 	struct tk_night *n;
 	struct tk_diff_report report; /* most severe first */
 	struct tk_rows culprits;      /* of earlier nights, or of an earlier part of this one */
+	struct tk_rows alerts, triage;
 	double left_s;
 	struct {
-		const struct tk_diff_row *row;
+		struct question question;
 		char rev[128];
 	} * found;
 	size_t found_count;
 };
 
-static bool is_known(const struct hunt *h, const struct tk_diff_row *r)
+static struct question question_of(const struct tk_diff_row *r)
+{
+	return (struct question){r->series_id, r->series, r->upstream, r->good_rev, r->bad_rev};
+}
+
+static bool is_about(const struct tk_culprit_row *c, const struct question *q)
+{
+	return c->series_id == q->series_id && strcmp(c->good_rev, q->good) == 0 && strcmp(c->bad_rev, q->bad) == 0;
+}
+
+static bool is_open(const struct tk_culprit_row *c)
+{
+	return strcmp(c->word, "open") == 0;
+}
+
+static bool is_known(const struct hunt *h, const struct question *q)
 {
 	for (size_t i = 0; i < h->culprits.count; i++) {
 		const struct tk_culprit_row *c = TK_ROWS_AT(&h->culprits, struct tk_culprit_row, i);
-		if (c->series_id == r->series_id && strcmp(c->good_rev, r->good_rev) == 0 &&
-		        strcmp(c->bad_rev, r->bad_rev) == 0 && strcmp(c->word, "open") != 0)
+		if (is_about(c, q) && !is_open(c))
 			return true;
 	}
 	return false;
@@ -35,28 +57,55 @@ static bool is_known(const struct hunt *h, const struct tk_diff_row *r)
 
 static bool is_wanted(const struct hunt *h, const struct tk_diff_row *r)
 {
+	const struct question q = question_of(r);
 	return r->status == TK_DIFF_REGRESSED && r->commits_between > 1 && *r->good_rev && *r->bad_rev &&
-	       strcmp(r->metric, "time") == 0 && !is_known(h, r);
+	       strcmp(r->metric, "time") == 0 && !is_known(h, &q);
+}
+
+/* Its alert is open, and nobody has said that it is seen, wanted or of no interest. */
+static bool is_unsettled(const struct hunt *h, const struct question *q)
+{
+	for (size_t i = 0; i < h->alerts.count; i++) {
+		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
+		if (a->series_id == q->series_id && strcmp(a->status, "open") == 0 &&
+		        strcmp(a->good_rev, q->good) == 0 && strcmp(a->bad_rev, q->bad) == 0)
+			return strcmp(tk_alert_state_of(&h->triage, a->uid, a->group_uid).word, TK_TRIAGE_NEW) == 0;
+	}
+	return false;
+}
+
+/* What an earlier night left open, and this one has not asked yet. */
+static bool is_left(const struct hunt *h, const struct tk_culprit_row *c, struct question *q)
+{
+	for (size_t i = 0; is_open(c) && i < h->report.count; i++) {
+		const struct tk_diff_row *r = &h->report.rows[i];
+		const struct question asked = question_of(r);
+		if (r->series_id != c->series_id)
+			continue;
+		*q = (struct question){r->series_id, r->series, r->upstream, c->good_rev, c->bad_rev};
+		return !(is_wanted(h, r) && is_about(c, &asked)) && is_unsettled(h, q);
+	}
+	return false;
 }
 
 /* What the same range of the same upstream was found to hide. */
-static const char *hint_for(const struct hunt *h, const struct tk_diff_row *r)
+static const char *hint_for(const struct hunt *h, const struct question *q)
 {
 	for (size_t i = 0; i < h->found_count; i++) {
-		const struct tk_diff_row *o = h->found[i].row;
-		if (strcmp(o->upstream, r->upstream) == 0 && strcmp(o->good_rev, r->good_rev) == 0 &&
-		        strcmp(o->bad_rev, r->bad_rev) == 0)
+		const struct question *o = &h->found[i].question;
+		if (strcmp(o->upstream, q->upstream) == 0 && strcmp(o->good, q->good) == 0 &&
+		        strcmp(o->bad, q->bad) == 0)
 			return h->found[i].rev;
 	}
 	return NULL;
 }
 
-static int pursue(struct hunt *h, const struct tk_diff_row *row, struct tk_error *err)
+static int pursue(struct hunt *h, const struct question *question, struct tk_error *err)
 {
-	struct tk_bisect_request q = {.series_id = row->series_id,
-	        .good = row->good_rev,
-	        .bad = row->bad_rev,
-	        .hint = hint_for(h, row),
+	struct tk_bisect_request q = {.series_id = question->series_id,
+	        .good = question->good,
+	        .bad = question->bad,
+	        .hint = hint_for(h, question),
 	        .budget_s = h->left_s};
 	struct tk_bisect_report r;
 	struct tk_error why = {0};
@@ -65,17 +114,47 @@ static int pursue(struct hunt *h, const struct tk_diff_row *row, struct tk_error
 	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
 		return tk_fail(err, status, "%s", why.message);
 	if (status != TK_OK) {
-		tk_log(TK_LOG_WARN, "bisect", NULL, "%s: no culprit was looked for: %s", row->series, why.message);
+		tk_log(TK_LOG_WARN, "bisect", NULL, "%s: no culprit was looked for: %s", question->series, why.message);
 		return TK_OK;
 	}
 	if (r.word == TK_BISECT_FOUND) {
-		h->found[h->found_count].row = row;
+		h->found[h->found_count].question = *question;
 		memcpy(h->found[h->found_count].rev, r.first_bad.id, sizeof h->found->rev);
 		h->found_count++;
 		h->n->report->culprits++;
-		tk_log(TK_LOG_INFO, "culprit", NULL, "%s: %.12s %s", row->series, r.first_bad.id, r.first_bad.subject);
+		tk_log(TK_LOG_INFO, "culprit", NULL, "%s: %.12s %s", question->series, r.first_bad.id,
+		        r.first_bad.subject);
 	}
 	return TK_OK;
+}
+
+static int read_history(struct hunt *h, struct tk_error *err)
+{
+	int status = tk_store_culprits(h->n->store, &h->culprits, err);
+	if (status == TK_OK)
+		status = tk_store_alerts(h->n->store, &h->alerts, err);
+	if (status == TK_OK)
+		status = tk_store_triage(h->n->store, &h->triage, err);
+	h->found = calloc(h->report.count + h->culprits.count + 1, sizeof *h->found);
+	if (status == TK_OK && !h->found)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	return status;
+}
+
+/* What is new first, then what is left. */
+static int pursue_all(struct hunt *h, struct tk_error *err)
+{
+	struct question q;
+	int status = TK_OK;
+	for (size_t i = 0; status == TK_OK && h->left_s > 0 && i < h->report.count; i++) {
+		q = question_of(&h->report.rows[i]);
+		if (is_wanted(h, &h->report.rows[i]))
+			status = pursue(h, &q, err);
+	}
+	for (size_t i = 0; status == TK_OK && h->left_s > 0 && i < h->culprits.count; i++)
+		if (is_left(h, TK_ROWS_AT(&h->culprits, struct tk_culprit_row, i), &q))
+			status = pursue(h, &q, err);
+	return status;
 }
 
 static double budget_of(const struct tk_night *n)
@@ -93,15 +172,13 @@ int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 		return TK_OK;
 	int status = tk_detect_preview(n->store, n->night_id, &options, &h.report, err);
 	if (status == TK_OK)
-		status = tk_store_culprits(n->store, &h.culprits, err);
-	h.found = calloc(h.report.count + 1, sizeof *h.found);
-	if (status == TK_OK && !h.found)
-		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; status == TK_OK && h.left_s > 0 && i < h.report.count; i++)
-		if (is_wanted(&h, &h.report.rows[i]))
-			status = pursue(&h, &h.report.rows[i], err);
+		status = read_history(&h, err);
+	if (status == TK_OK)
+		status = pursue_all(&h, err);
 	free(h.found);
 	tk_rows_free(&h.culprits);
+	tk_rows_free(&h.alerts);
+	tk_rows_free(&h.triage);
 	tk_diff_report_free(&h.report);
 	return status;
 }

@@ -101,6 +101,7 @@ static void what_has_no_timing_does_not_count(void **state)
 {
 	struct tk_confirmation_row rows[PAIRS] = {0};
 	struct tk_pairs p;
+	char text[TK_PAIRS_TEXT_SIZE];
 
 	assert_int_equal(tk_pairs_judge(rows, 0, &options, &p), 0);
 	assert_int_equal(p.word, TK_PAIRS_NONE);
@@ -112,6 +113,7 @@ static void what_has_no_timing_does_not_count(void **state)
 	assert_int_equal(p.count, 0);
 	assert_int_equal(p.failed, PAIRS);
 	assert_true(isnan(p.change));
+	assert_string_equal(tk_pairs_text(&p, text), "no timings");
 	/* a backend that says no fastest sample is judged by its medians alone */
 	fill(rows, 1.01, 0.001, 1.01);
 	rows[3].bad_min = NAN;
