@@ -22,6 +22,6 @@ regressed = [r for r in rows if r["status"] == "regressed"]
 wrong = [r for r in regressed if r["upstream"] != options.upstream or not r["problem"].startswith(options.problem)
          or not (r["bad_rev"] or "").startswith(options.bad)]
 same = [r for r in rows if r["status"] == "same"]
-others = [r for r in rows if r["upstream"] != options.upstream and r["status"] not in ("same", "new")]
+others = [r for r in rows if r["upstream"] != options.upstream and r["status"] not in ("same", "unsupported")]
 print(f"{len(regressed)} regressed, {len(same)} same of {len(rows)}; wrongly regressed: {len(wrong)}; of other upstreams not the same: {len(others)}")
 raise SystemExit(bool(len(regressed) < options.regressed or len(same) < options.same or wrong or others))
