@@ -6,6 +6,7 @@
 #include "build/artifact.h"
 #include "upstream/upstream.h"
 #include <ctype.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,10 +177,53 @@ static int add_toolchain(struct tk_hash *h, const char *adapter_dir, char **text
 	return status;
 }
 
-/* ---- what "native" stands for: the processor, and whose cards there are
- * --------------------------------------------------------------------- */
+/* ---- what "native" stands for: the processor and the graphics cards -------------------------------------------- */
 
-static void add_native(struct tk_hash *h)
+static int line_order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Each card's line that begins with `field`, of the files that match, sorted: the order of the slots means nothing. */
+static int add_cards(struct tk_hash *h, const char *pattern, const char *field, struct tk_error *err)
+{
+	glob_t files = {0};
+	const int found = glob(pattern, 0, NULL, &files);
+	if (found && found != GLOB_NOMATCH) {
+		globfree(&files);
+		return tk_fail(err, found == GLOB_NOSPACE ? TK_ENOMEM : TK_EIO, "cannot look at %s", pattern);
+	}
+	char **lines = calloc(files.gl_pathc + 1, sizeof(*lines));
+	size_t n = 0, size = 0;
+	char *line = NULL;
+	for (size_t i = 0; lines && i < files.gl_pathc; i++) {
+		FILE *f = fopen(files.gl_pathv[i], "re");
+		while (f && getline(&line, &size, f) > 0) {
+			if (strncmp(line, field, strlen(field)))
+				continue;
+			lines[n++] = line;
+			line = NULL;
+			size = 0;
+			break;
+		}
+		if (f)
+			fclose(f);
+	}
+	free(line);
+	if (n)
+		qsort(lines, n, sizeof(*lines), line_order);
+	tk_hash_field_i64(h, (int64_t)n);
+	for (size_t i = 0; i < n; i++) {
+		tk_hash_field(h, lines[i]);
+		free(lines[i]);
+	}
+	const int status = lines ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	free(lines);
+	globfree(&files);
+	return status;
+}
+
+static int add_native(struct tk_hash *h, struct tk_error *err)
 {
 	static const char *const fields[] = {"model name", "flags", "CPU part", "CPU implementer", "Features", "isa"};
 	char *line = NULL;
@@ -196,6 +240,9 @@ static void add_native(struct tk_hash *h)
 	free(line);
 	tk_hash_field_i64(h, access("/dev/nvidiactl", F_OK) == 0);
 	tk_hash_field_i64(h, access("/dev/kfd", F_OK) == 0);
+	const int status = add_cards(h, "/proc/driver/nvidia/gpus/*/information", "Model:", err);
+	return status ? status
+	              : add_cards(h, "/sys/class/kfd/kfd/topology/nodes/*/properties", "gfx_target_version", err);
 }
 
 /* ---- the key --------------------------------------------------------------------------------------------------- */
@@ -227,9 +274,9 @@ int tk_build_key(
 	tk_hash_field_i64(h, spec->source->submodules);
 	tk_hash_field(h, spec->flags ? spec->flags : "");
 	tk_hash_field(h, arch);
-	if (!strcmp(arch, "native"))
-		add_native(h);
-	int status = add_trees(h, spec, kernels_dir, err);
+	int status = strcmp(arch, "native") ? TK_OK : add_native(h, err);
+	if (!status)
+		status = add_trees(h, spec, kernels_dir, err);
 	if (!status)
 		status = add_toolchain(h, spec->adapter_dir, &toolchain, err);
 	if (status) {
