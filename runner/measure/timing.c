@@ -280,9 +280,9 @@ int tk_engine_warm_up(struct tk_engine *e)
 	return status;
 }
 
-/* Host time of one launch, as the mean of a few that follow each other; *done: whether the device was still at work
+/* Host time of one launch, as the mean of a few that follow each other; *at_work: whether the device was still at work
  * when the host was through. */
-static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool *done)
+static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool *at_work)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = 0;
@@ -300,7 +300,7 @@ static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool
 		status = tk_engine_synchronize(e);
 	double whole_ns = (double)(tk_clock_mono_ns() - start);
 	*cost_ns = (double)(enqueued - start) / launches;
-	*done = (double)(enqueued - start) < 0.8 * whole_ns;
+	*at_work = (double)(enqueued - start) < 0.8 * whole_ns;
 	return status;
 }
 
