@@ -68,14 +68,6 @@ static int newest_first(const void *x, const void *y)
 	return strcmp(a->uid, b->uid);
 }
 
-const char *tk_alert_word(const struct tk_alerts *a, const struct tk_alert_row *alert)
-{
-	struct tk_alert_state state = tk_alert_state_of(&a->triage, alert->uid, alert->group_uid);
-	bool settled = strcmp(state.word, "expected") == 0 || strcmp(state.word, "ignored") == 0;
-
-	return strcmp(alert->status, "closed") == 0 && !settled ? "recovered" : state.word;
-}
-
 /* A group is as urgent as its most urgent alert. */
 static int urgency(const char *word)
 {
@@ -92,7 +84,7 @@ static void describe(const struct tk_alerts *a, struct tk_alert_group *g)
 	for (size_t i = 0; i < g->count; i++) {
 		const struct tk_alert_row *alert = g->alerts[i];
 		struct tk_alert_state state = tk_alert_state_of(&a->triage, alert->uid, alert->group_uid);
-		const char *word = tk_alert_word(a, alert);
+		const char *word = tk_alert_word(&a->triage, alert);
 
 		if (!g->state || urgency(word) > urgency(g->state))
 			g->state = word;

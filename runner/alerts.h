@@ -33,8 +33,6 @@ void tk_alerts_free(struct tk_alerts *a);
  * TK_ENOTFOUND: none; TK_EUSAGE: several. */
 int tk_alerts_find(const struct tk_alerts *a, const char *id, const struct tk_alert_group **group,
         const struct tk_alert_row **one, struct tk_error *err);
-/* What was made of one alert, as it is shown. */
-const char *tk_alert_word(const struct tk_alerts *a, const struct tk_alert_row *alert);
 /* "openblas gemm 512 on box: +12.0 %", or of several: how many series, and the worst. */
 const char *tk_alert_group_title(const struct tk_alert_group *g, char *out, size_t size);
 /* "box, node-2" */

@@ -157,7 +157,7 @@ static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
 
 	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o}", "uid", alert->uid, "state",
-	        tk_alert_word(a, alert), "status", alert->status, "title", alert->title, "series",
+	        tk_alert_word(&a->triage, alert), "status", alert->status, "title", alert->title, "series",
 	        series ? series->slug : NULL, "machine", machine ? machine->name : NULL, "change", alert->change,
 	        "cause", alert->cause, "good_rev", alert->good_rev, "bad_rev", alert->bad_rev, "opened_s",
 	        (json_int_t)alert->opened_s, "closed_s", alert->closed_s ? json_integer(alert->closed_s) : json_null());
@@ -239,7 +239,7 @@ static void member_row(struct tk_table *t, const struct tk_alerts *a, const stru
 
 	tk_table_row(t);
 	tk_table_set(t, "ALERT", "%.8s", alert->uid);
-	tk_table_set(t, "STATE", "%s", tk_alert_word(a, alert));
+	tk_table_set(t, "STATE", "%s", tk_alert_word(&a->triage, alert));
 	if (strcmp(alert->kind, "change") == 0)
 		tk_table_set(t, "CHANGE", "%+.1f %%", 100 * alert->change);
 	tk_table_set(t, "SERIES", "%s", series ? series->slug : "");
@@ -447,10 +447,10 @@ static int check(struct tk_store *s, const struct tk_config *c, const struct tk_
 
 		if (strcmp(alert->kind, "stoppage") != 0 || strcmp(alert->status, "open") != 0)
 			continue;
-		printf("%-9s ", tk_alert_word(&a, alert));
+		printf("%-9s ", tk_alert_word(&a.triage, alert));
 		tk_text_put(stdout, alert->title, "");
 		putchar('\n');
-		if (strcmp(tk_alert_word(&a, alert), TK_TRIAGE_NEW) == 0)
+		if (strcmp(tk_alert_word(&a.triage, alert), TK_TRIAGE_NEW) == 0)
 			*code = TK_EXIT_FOUND;
 	}
 	tk_alerts_free(&a);

@@ -27,7 +27,7 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const struct tk_
 	}
 }
 
-/* "new", "acked", "expected", "ignored", or "closed" where it closed itself; and how many moved with it. */
+/* "new", "acked", "expected", "ignored", or "recovered" where it closed itself; and how many moved with it. */
 static void set_state(struct tk_site *site, struct tk_value *o, const struct tk_alert_row *alert)
 {
 	const struct tk_alert_state state = tk_alert_state_of(&site->model.triage_rows, alert->uid, alert->group_uid);
@@ -37,7 +37,7 @@ static void set_state(struct tk_site *site, struct tk_value *o, const struct tk_
 		others += !strcmp(
 		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i)->group_uid, alert->group_uid);
 	snprintf(text, sizeof text, "%zu", others - 1);
-	tk_set(site->arena, o, "state", !state.said && alert->closed_s ? "closed" : state.word);
+	tk_set(site->arena, o, "state", tk_alert_word(&site->model.triage_rows, alert));
 	tk_set(site->arena, o, "others", others > 1 ? text : "");
 	tk_set_clipped(site, o, "link", state.link ? state.link->note : "", 300);
 	tk_set_clipped(site, o, "group", alert->group_uid, 8);

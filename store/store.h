@@ -244,7 +244,9 @@ int tk_store_problems(struct tk_store *s, struct tk_rows *out, struct tk_error *
 int tk_store_all_series(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
 int tk_store_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err);     /* newest first */
 /* Calls a `running` night `stopped` that nobody is at work on: the history cannot know that it was killed, the lock of
- * the one that is at work does, and only the newest unfinished one can be it. nights: newest first. */
+ * the one that is at work does, and only the newest unfinished one can be it. `confirm` and
+ * `bisect` take the same lock: while one of them is at work, that night still counts as running. nights: newest first.
+ */
 void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights);
 int tk_store_stages(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_resolutions(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
@@ -311,8 +313,10 @@ struct tk_alert_state {
 	const struct tk_triage_row *said, *link;
 };
 struct tk_alert_state tk_alert_state_of(const struct tk_rows *triage, const char *alert_uid, const char *group_uid);
-/* Appends: at_s is moved behind what was said of it before, so that the order of what people say is the same in every
- * history. TK_EUSAGE: no such action. */
+/* The word that is shown for it: the state, or "recovered" where it closed itself and nobody settled it. */
+const char *tk_alert_word(const struct tk_rows *triage, const struct tk_alert_row *alert);
+/* Appends: at_s is moved behind what was said before of it, of its group, or of the alerts of the group that it is, so
+ * that the order of what people say is the same in every history. TK_EUSAGE: no such action. */
 int tk_store_say(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err);
 
 /* ---- what detection reads, of every series at once ------------------------------------------------------------ */

@@ -37,24 +37,47 @@ struct tk_alert_state tk_alert_state_of(const struct tk_rows *triage, const char
 	return state;
 }
 
+const char *tk_alert_word(const struct tk_rows *triage, const struct tk_alert_row *alert)
+{
+	struct tk_alert_state state = tk_alert_state_of(triage, alert->uid, alert->group_uid);
+	bool settled = strcmp(state.word, "expected") == 0 || strcmp(state.word, "ignored") == 0;
+
+	return strcmp(alert->status, "closed") == 0 && !settled ? "recovered" : state.word;
+}
+
+/* The same alert or group, or one of a group and that group: of those the last word counts. */
+static bool is_about_the_same(const struct tk_rows *alerts, const char *one, const char *other)
+{
+	bool same = strcmp(one, other) == 0;
+
+	for (size_t i = 0; !same && i < alerts->count; i++) {
+		const struct tk_alert_row *a = TK_ROWS_AT(alerts, struct tk_alert_row, i);
+
+		same = (strcmp(a->uid, one) == 0 && strcmp(a->group_uid, other) == 0) ||
+		       (strcmp(a->uid, other) == 0 && strcmp(a->group_uid, one) == 0);
+	}
+	return same;
+}
+
 int tk_store_say(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err)
 {
 	struct tk_triage_row copy = *row;
-	struct tk_rows said;
+	struct tk_rows said = {0}, alerts = {0};
 	int64_t id;
 	int status;
 
 	if (!tk_triage_action_find(row->action))
 		return tk_fail(err, TK_EUSAGE, "\"%.60s\" is no action on an alert", row->action);
 	status = tk_store_triage(s, &said, err);
-	if (status)
-		return status;
-	for (size_t i = 0; i < said.count; i++) {
+	if (!status)
+		status = tk_store_alerts(s, &alerts, err);
+	for (size_t i = 0; !status && i < said.count; i++) { /* in the order of time */
 		const struct tk_triage_row *t = TK_ROWS_AT(&said, struct tk_triage_row, i);
 
-		if (strcmp(t->alert_uid, row->alert_uid) == 0 && t->at_s >= copy.at_s)
+		if (t->at_s >= copy.at_s && is_about_the_same(&alerts, t->alert_uid, row->alert_uid))
 			copy.at_s = t->at_s + 1;
 	}
 	tk_rows_free(&said);
-	return tk_store_put_triage(s, &copy, &id, err);
+	tk_rows_free(&alerts);
+	return status ? status : tk_store_put_triage(s, &copy, &id, err);
 }

@@ -110,6 +110,24 @@ static void what_moved_together_is_a_group(void **state)
 		        strcmp(row->group_uid, h200) == 0 ? "acked" : "new");
 	}
 	tk_rows_free(&triage);
+
+	/* in the same second: the group's word, that of one of it, the group's again; also of one that closed itself */
+	struct tk_alert_row *one = NULL;
+	for (size_t i = 0; i < a.count; i++)
+		if (strcmp(TK_ROWS_AT(&a, struct tk_alert_row, i)->group_uid, h200) == 0)
+			one = (struct tk_alert_row *)a.rows + i;
+	static const char *const words[] = {"expect", "reopen", "ignore", "reopen", "ack"};
+	static const char *const while_open[] = {"expected", "new", "ignored", "new", "acked"};
+	static const char *const when_closed[] = {"expected", "recovered", "ignored", "recovered", "recovered"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		say(&w, i % 2 ? one->uid : h200, words[i], "why");
+		assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
+		one->status = "open";
+		assert_string_equal(tk_alert_word(&triage, one), while_open[i]);
+		one->status = "closed";
+		assert_string_equal(tk_alert_word(&triage, one), when_closed[i]);
+		tk_rows_free(&triage);
+	}
 	assert_int_equal(
 	        tk_store_say(w.store,
 	                &(struct tk_triage_row){.alert_uid = "x", .author = "", .action = "akk", .note = ""}, &w.err),
