@@ -14,6 +14,8 @@ struct gpu_gemm_step {
 	const char *description; /* one line */
 	const char *const *configs;
 	uint32_t config_count;
+	/* Rows of C in a block of each configuration, of which the grid counts 65535; NULL: counted otherwise. */
+	const int64_t *block_rows;
 	int (*takes)(uint32_t dtype); /* whether A and B may have this type; they have the same */
 	/* Before the first launch of a configuration, and the launch. 0, or a code that status_text() explains. */
 	int (*prepare)(const struct tk_gemm *g, uint32_t config);

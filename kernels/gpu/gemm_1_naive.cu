@@ -14,6 +14,7 @@ template <typename T> GPU_KERNEL(256, 1) gemm_naive(gemm_operands<T> o)
 }
 
 static const char *const configs[] = {"block-32x8", "block-16x16", "block-8x32"};
+static const int64_t block_rows[] = {8, 16, 32};
 
 template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c, void *stream)
 {
@@ -31,5 +32,5 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 
 #if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_naive_" TK_GPU_KIND, "GEMM, step 1: a thread an entry, from device memory", configs, 3,
-	gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+	block_rows, gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
 #endif

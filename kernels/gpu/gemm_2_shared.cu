@@ -32,6 +32,7 @@ template <int TILE, typename T> GPU_KERNEL(TILE *TILE, 1) gemm_shared(gemm_opera
 }
 
 static const char *const configs[] = {"tile-32x32", "tile-16x16"};
+static const int64_t block_rows[] = {32, 16};
 
 template <int TILE, typename T> static void enqueue(const struct tk_gemm *g, const gemm_operands<T> &o, gpu_stream stream)
 {
@@ -54,6 +55,6 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 }
 
 #if GPU_HOST_PASS
-const struct gpu_gemm_step gpu_gemm_step = {"gemm_shared_" TK_GPU_KIND, "GEMM, step 2: tiles in shared memory", configs, 2, gemm_takes_all,
+const struct gpu_gemm_step gpu_gemm_step = {"gemm_shared_" TK_GPU_KIND, "GEMM, step 2: tiles in shared memory", configs, 2, block_rows, gemm_takes_all,
 	gemm_nothing_to_prepare, launch, gpu_status_text};
 #endif

@@ -58,6 +58,7 @@ template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operan
 }
 
 static const char *const configs[] = {"tile-128x128", "tile-64x64"};
+static const int64_t block_rows[] = {128, 64};
 
 template <int SIDE, typename T> static void enqueue(const struct tk_gemm *g, const gemm_operands<T> &o, gpu_stream stream)
 {
@@ -81,5 +82,5 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 
 #if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_register_" TK_GPU_KIND, "GEMM, step 3: 8 x 8 entries a thread in registers", configs, 2,
-	gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+	block_rows, gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
 #endif

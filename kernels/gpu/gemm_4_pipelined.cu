@@ -107,6 +107,7 @@ template <typename T> GPU_KERNEL(THREADS, 2) gemm_pipelined(gemm_operands<T> o)
 }
 
 static const char *const configs[] = {"tile-128x128"};
+static const int64_t block_rows[] = {128};
 
 template <typename T> static int launch_as(const struct tk_gemm *g, const void *a, const void *b, void *c, void *stream)
 {
@@ -122,5 +123,5 @@ static int launch(const struct tk_gemm *g, uint32_t, const void *a, const void *
 
 #if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_pipelined_" TK_GPU_KIND, "GEMM, step 4: the next tile is fetched while one is multiplied", configs,
-	1, gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+	1, block_rows, gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
 #endif

@@ -192,6 +192,6 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 }
 
 #if GPU_HOST_PASS
-const struct gpu_gemm_step gpu_gemm_step = {"gemm_matrix_" TK_GPU_KIND, "GEMM, step 5: matrix units", configs, 2, gemm_takes_16bit, prepare, launch,
+const struct gpu_gemm_step gpu_gemm_step = {"gemm_matrix_" TK_GPU_KIND, "GEMM, step 5: matrix units", configs, 2, NULL, gemm_takes_16bit, prepare, launch,
 	gpu_status_text};
 #endif

@@ -33,6 +33,16 @@ static void backend_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
+static int grid_counts(const struct tk_gemm *g, uint32_t config)
+{
+	return !gpu_gemm_step.block_rows || g->m <= 65535 * gpu_gemm_step.block_rows[config];
+}
+
+static int too_many(struct tk_abi_error *err)
+{
+	return fail(err, TK_ABI_UNSUPPORTED, "more rows or matrices than a grid of blocks can count");
+}
+
 static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_GEMM)
@@ -44,9 +54,10 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 		return fail(err, TK_ABI_UNSUPPORTED, "sums are kept in f32 and returned in it or in the type of A");
 	if (g->m > INT_MAX / 2 || g->n > INT_MAX / 2 || g->k > INT_MAX / 2)
 		return fail(err, TK_ABI_UNSUPPORTED, "a side above 2^30");
-	if (g->batch > 65535 || g->m > (int64_t)65535 * 16)
-		return fail(err, TK_ABI_UNSUPPORTED, "more rows or matrices than a grid of blocks can count");
-	return TK_ABI_OK;
+	uint32_t config = 0;
+	while (config < gpu_gemm_step.config_count && !grid_counts(g, config))
+		config++;
+	return g->batch > 65535 || config == gpu_gemm_step.config_count ? too_many(err) : TK_ABI_OK;
 }
 
 static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
@@ -69,6 +80,8 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		status = find_config(config, gpu_gemm_step.configs, gpu_gemm_step.config_count, &chosen, err);
 	if (status)
 		return status;
+	if (!grid_counts(p->gemm, chosen))
+		return too_many(err);
 	int code = gpu_gemm_step.prepare(p->gemm, chosen);
 	if (code)
 		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s", gpu_gemm_step.configs[chosen],

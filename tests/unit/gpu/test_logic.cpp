@@ -66,6 +66,11 @@ static void one(int64_t m, int64_t n, int64_t k, int64_t batch, int ta, int tb, 
 		tensor c(out, batch * m * n, false);
 		gpu_gemm_step.prepare(&g, config);
 		gpu_gemm_step.launch(&g, config, a.abi.data, b.abi.data, c.abi.data, NULL);
+		int64_t rows = gpu_gemm_step.block_rows ? gpu_gemm_step.block_rows[config] : m;
+		if (gridDim.y != (m + rows - 1) / rows) {
+			printf("%s: %u blocks for %lld rows\n", gpu_gemm_step.configs[config], gridDim.y, (long long)m);
+			bad++;
+		}
 		compare(gpu_gemm_step.configs[config], c, want, batch * m * n,
 		        out == TK_F32   ? 1e-4
 		        : out == TK_F16 ? 0.01
