@@ -260,8 +260,11 @@ static int graph_end(struct tk_device *dev, void *stream, void **graph, struct t
 	gpu_graph_free(captured);
 	if (code == GPU_SUCCESS)
 		code = gpu_graph_upload(exec, stream);
-	if (code != GPU_SUCCESS)
+	if (code != GPU_SUCCESS) {
+		if (exec)
+			gpu_graph_exec_free(exec);
 		return fail(err, code, "instantiating a graph");
+	}
 	*graph = exec;
 	return TK_ABI_OK;
 }
