@@ -59,12 +59,13 @@ static double density(double t, double df)
 	       sqrt(df * M_PI);
 }
 
-/* Newton's method from below: p falls and is convex, so that no step goes too far. */
+/* Newton's method from below, from the largest of 0, 0.5, 1, 2 ... that is below: p falls and is convex, so that no
+ * step goes too far. */
 double tk_student_t(double p, double df)
 {
-	double t = 0.5, over;
+	double t = tk_student_p(0.5, df) > p ? 0.5 : 0, over;
 
-	while (tk_student_p(2 * t, df) > p && t < 1e100)
+	while (t > 0 && tk_student_p(2 * t, df) > p && t < 1e100)
 		t *= 2;
 	for (int i = 0; i < 200 && (over = tk_student_p(t, df) - p) > 0; i++) {
 		double step = over / (2 * density(t, df));

@@ -141,6 +141,8 @@ static void student_deviates(void **state)
 	near(tk_student_p(12, 4.5) / 0.00013783197653273045, 1);
 	near(tk_student_p(0, 3), 1), near(tk_student_p(INFINITY, 3), 0);
 	near_by(tk_student_t(0.0465282322841673, 6), 2.5, 1e-9);
+	near_by(tk_student_t(0.936548965138893, 1), 0.1, 1e-9);
+	near_by(tk_student_t(0.7, 4), 0.414163260093106, 1e-9);
 }
 
 static void q_values(void **state)
