@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "nightly/recipe.h"
 #include "store/store.h"
@@ -63,10 +64,12 @@ static int64_t measured(const struct tables *t, const char *upstream, const stru
 	return best ? best->id : 0;
 }
 
-/* Adds the revision of the tag for each upstream that has it. *tagged: how many have, measured or not. */
+/* Adds the revision of the tag for each upstream that has it. *tagged: how many have, measured or not. An upstream that
+ * could not be asked is warned of; where none of the others has the tag, that is the error. */
 static int find_tag(const struct tables *t, const struct tk_config *config, const char *tag,
         struct tk_diff_baseline *found, size_t *tagged, struct tk_error *err)
 {
+	struct tk_error unasked = {0};
 	char ref[300];
 	int rc = TK_OK;
 
@@ -75,19 +78,27 @@ static int find_tag(const struct tables *t, const struct tk_config *config, cons
 	for (size_t i = 0; !rc && i < config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &config->upstreams[i];
 		struct tk_revision revision;
+		struct tk_error why = {0};
 		struct tk_source source;
 		int64_t id;
 
 		if (!u->enabled || (u->kind != TK_UPSTREAM_SELF && u->kind != TK_UPSTREAM_GIT))
 			continue;
 		tk_recipe_source(config, u, &source);
-		if (tk_source_find(&source, ref, &revision, NULL))
+		int asked = tk_source_find(&source, ref, &revision, &why);
+		if (asked && asked != TK_ENOTFOUND)
+			unasked = why;
+		if (asked)
 			continue;
 		++*tagged;
 		id = measured(t, u->name, &revision);
 		if (id)
 			rc = add(found, id, err);
 	}
+	if (!rc && unasked.status && *tagged)
+		tk_log(TK_LOG_WARN, "unasked", NULL, "tag %.100s: %s", tag, unasked.message);
+	else if (!rc && unasked.status)
+		rc = tk_fail(err, unasked.status, "tag %.100s: %s", tag, unasked.message);
 	return rc;
 }
 
