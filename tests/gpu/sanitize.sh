@@ -12,7 +12,7 @@ bad=0
 
 # look BACKEND CONFIG PROBLEM...
 look() {
-	local backend=$1 config=$2 tool output status
+	local backend=$1 config=$2 tool output status same word
 	shift 2
 	for tool in $tools; do
 		if [ "$tool" = none ]; then
@@ -21,10 +21,17 @@ look() {
 			output=$(compute-sanitizer --tool "$tool" --error-exitcode 9 "$launch" "$modules/tk_device_cuda.so" "$modules/tk_backend_$backend.so" "$config" "$@" 2>&1)
 		fi
 		status=$?
-		echo "$([ $status = 0 ] && echo clean || echo "BAD $status") $tool $backend $config $(grep -c '^same' <<<"$output") problems"
+		same=$(grep -c '^same' <<<"$output")
+		word=clean
 		if [ $status != 0 ]; then
+			word="BAD $status"
+		elif [ "$same" = 0 ]; then # nothing was launched: right only where the backend is made for another processor
+			grep -q '^unsupported.*for sm_90 alone' <<<"$output" && word=skipped || word="BAD: nothing launched:"
+		fi
+		echo "$word $tool $backend $config $same problems"
+		if [[ $word = BAD* ]]; then
 			bad=$((bad + 1))
-			grep -vE '^same|^unsupported' <<<"$output" | head -30
+			grep -v '^same' <<<"$output" | head -30
 		fi
 	done
 }
