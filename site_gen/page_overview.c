@@ -183,7 +183,9 @@ int tk_page_overview(struct tk_site *site, struct tk_error *err)
 		judged = judged || m->machines[i].judged_night;
 	}
 	tk_set_flag(a, page, "judged", judged && compared);
-	tk_set_flag(a, page, "nothing_compared", m->series_count && !(judged && compared));
+	bool past = !judged && m->night_count > 1; /* what a night of the tracker measures itself is judged */
+	tk_set_flag(a, page, "nothing_judged", m->series_count && past);
+	tk_set_flag(a, page, "nothing_compared", m->series_count && !past && !(judged && compared));
 	tk_set(a, page, "series_count", tk_format_count((int64_t)m->series_count, text));
 	int status = set_all_moved(site, page, err);
 	tk_set_matrix(site, page, "");

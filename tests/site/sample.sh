@@ -9,3 +9,4 @@ for counts in '5 nights, 30 series, 119 points' '3 nights, 242 series, 314 point
 	grep -q "$counts" "$work/log" || { cat "$work/log"; exit 1; }
 done
 grep -q 'class="map"' "$work/site/kernels/attention.html" || { echo "attention has no map"; exit 1; }
+grep -q 'Nothing was judged' "$work/site/index.html" || { echo "several imported nights are not said to be unjudged"; exit 1; }
