@@ -23,8 +23,8 @@ const char *tk_build_status_word(enum tk_build_status s); /* "ok", "failed", "ti
 
 struct tk_build_spec {
 	const struct tk_source
-	        *source; /* NULL for a system or builtin backend: nothing is built, see tk_build_installed */
-	const char *revision;
+	        *source;      /* NULL for a system or builtin backend: nothing is built, see tk_build_installed */
+	const char *revision; /* the id of a commit, as tk_source_find() gives it */
 	const char *adapter_dir;
 	const char *kernels_dir; /* the tracker's kernels/; NULL: two folders above adapter_dir */
 	const char *arch;        /* "native" or what the adapter understands (sm_90a, x86-64-v3) */

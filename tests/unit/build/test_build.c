@@ -177,10 +177,12 @@ static void not_even_tried(void **state)
 	struct project *p = *state;
 	struct tk_artifact *a = NULL;
 	struct tk_error err = {0};
+	struct tk_revision newest;
+	assert_int_equal(tk_source_newest(&p->source, &newest, &err), TK_OK);
 	p->spec.revision = "no-such-branch";
 	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ENOTFOUND);
 	assert_string_equal(err.message, "toy has no revision \"no-such-branch\"");
-	p->spec.revision = "main";
+	p->spec.revision = newest.id;
 	sh(p->s, "echo no-such-tool-here >adapters/toy/tools");
 	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ENOTFOUND);
 	assert_non_null(strstr(err.message, "the program no-such-tool-here is needed and not installed"));
