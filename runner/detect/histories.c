@@ -64,15 +64,15 @@ static void player_free(struct player *p)
 	tk_watch_free(p->watch);
 }
 
-static int player_make(
-        struct player *p, const struct tk_history *h, double min_effect, struct tk_alarms *out, struct tk_error *err)
+static int player_make(struct player *p, const struct tk_history *h, double min_effect, struct tk_watch_room *room,
+        struct tk_alarms *out, struct tk_error *err)
 {
 	*p = (struct player){.history = h, .out = out};
 	p->y = malloc((h->n + 1) * sizeof *p->y);
 	p->net = malloc((h->n + 1) * sizeof *p->net);
 	p->day = malloc((h->n + 1) * sizeof *p->day);
 	p->where = malloc((h->n + 1) * sizeof *p->where);
-	p->watch = tk_watch_new(min_effect);
+	p->watch = tk_watch_new(min_effect, room);
 	if (!p->y || !p->net || !p->day || !p->where || !p->watch)
 		return out_of_memory(err);
 	for (size_t i = 0; i < h->n; i++)
@@ -294,11 +294,12 @@ int tk_histories_online(const struct tk_history *series, size_t count, const str
 {
 	struct player *p = calloc(count + 1, sizeof *p);
 	double *work = malloc((2 * count + 1) * sizeof *work);
-	int rc = p && work ? TK_OK : out_of_memory(err);
+	struct tk_watch_room *room = tk_watch_room_new();
+	int rc = p && work && room ? TK_OK : out_of_memory(err);
 
 	memset(out, 0, count * sizeof *out);
 	for (size_t i = 0; !rc && i < count; i++)
-		rc = player_make(&p[i], &series[i], options->min_effect, &out[i], err);
+		rc = player_make(&p[i], &series[i], options->min_effect, room, &out[i], err);
 	if (!rc)
 		qsort(p, count, sizeof *p, by_machine);
 	for (size_t i = 0, next; !rc && i < count; i = next) {
@@ -310,6 +311,7 @@ int tk_histories_online(const struct tk_history *series, size_t count, const str
 		player_free(&p[i]);
 	free(p);
 	free(work);
+	tk_watch_room_free(room);
 	return rc;
 }
 

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "stats/noise.h"
 #include "stats/states.h"
 #include "stats/summary.h"
 #include "stats/weekday.h"
 
-#define FIRST 20       /* nights before anything is said */
-#define MEMORY 200     /* nights that are looked at */
+#define FIRST TK_WATCH_FIRST
+#define MEMORY TK_WATCH_MEMORY
 #define LEVEL_MAX 130  /* nights that a level is made of */
 #define LEAST_BEFORE 3 /* nights at the old level */
 #define LEAST_AFTER 3  /* and at the new one */
@@ -45,27 +46,40 @@ struct tk_watch {
 	double last;     /* evidence of last night */
 	size_t pending;  /* the split that was suspected, and how strongly */
 	double strength;
-	double *levels; /* of each night before base */
-	size_t cap;
-	size_t from, n; /* what is looked at tonight: y[0 .. n) are the nights from `from` on, without the pattern */
+	double levels[MEMORY]; /* of each night before base, at its number modulo MEMORY */
+	size_t from, n; /* what is looked at tonight: room->y[0 .. n) are the nights from `from` on, without the pattern */
+	struct tk_watch_room *room;
+};
+
+struct tk_watch_room {
 	double y[MEMORY], r[MEMORY], sum[MEMORY], work[2 * MEMORY];
 	int64_t day[MEMORY];
 	struct tk_belief belief[MEMORY];
 };
 
-struct tk_watch *tk_watch_new(double min_effect)
+struct tk_watch_room *tk_watch_room_new(void)
+{
+	return malloc(sizeof(struct tk_watch_room));
+}
+
+void tk_watch_room_free(struct tk_watch_room *room)
+{
+	free(room);
+}
+
+struct tk_watch *tk_watch_new(double min_effect, struct tk_watch_room *room)
 {
 	struct tk_watch *w = calloc(1, sizeof *w);
 
-	if (w)
+	if (w) {
 		w->least = log1p(min_effect);
+		w->room = room;
+	}
 	return w;
 }
 
 void tk_watch_free(struct tk_watch *w)
 {
-	if (w)
-		free(w->levels);
 	free(w);
 }
 
@@ -74,19 +88,9 @@ double tk_watch_p(double evidence)
 	return fmin(1, SEARCHED * exp(-evidence));
 }
 
-static int grow(struct tk_watch *w, size_t n)
+static double level_at(const struct tk_watch *w, size_t night)
 {
-	size_t cap = 2 * n + 64;
-	double *levels;
-
-	if (n <= w->cap)
-		return TK_OK;
-	levels = realloc(w->levels, cap * sizeof *levels);
-	if (!levels)
-		return TK_ENOMEM;
-	w->levels = levels;
-	w->cap = cap;
-	return TK_OK;
+	return w->levels[night % MEMORY];
 }
 
 static void take(struct tk_watch *w, const double *y, const int64_t *day, size_t n)
@@ -94,7 +98,7 @@ static void take(struct tk_watch *w, const double *y, const int64_t *day, size_t
 	w->n = n < MEMORY ? n : MEMORY;
 	w->from = n - w->n;
 	for (size_t i = 0; i < w->n; i++)
-		w->y[i] = y[w->from + i] - w->pattern[tk_weekday_of(day[w->from + i])];
+		w->room->y[i] = y[w->from + i] - w->pattern[tk_weekday_of(day[w->from + i])];
 }
 
 /* The pattern of the week in what is left of `count` nights from `from` on, about their levels; it is taken out of
@@ -104,12 +108,12 @@ static void learn_week(struct tk_watch *w, const double *y, const int64_t *day, 
 	double pattern[7];
 
 	for (size_t i = 0; i < count; i++) {
-		w->r[i] = y[from + i] - (from + i < w->base ? w->levels[from + i] : w->level);
-		w->day[i] = day[from + i];
+		w->room->r[i] = y[from + i] - (from + i < w->base ? level_at(w, from + i) : w->level);
+		w->room->day[i] = day[from + i];
 	}
-	tk_weekday_pattern(w->r, w->day, count, w->work, pattern);
+	tk_weekday_pattern(w->room->r, w->room->day, count, w->room->work, pattern);
 	for (size_t i = 0; i < count; i++)
-		w->r[i] -= pattern[tk_weekday_of(w->day[i])];
+		w->room->r[i] -= pattern[tk_weekday_of(w->room->day[i])];
 	for (size_t d = 0; d < 7; d++) /* so that the level is that of the mean weekday before and after */
 		w->level += (w->pattern[d] - pattern[d]) / 7;
 	memcpy(w->pattern, pattern, sizeof pattern);
@@ -120,7 +124,7 @@ static size_t changes_since(const struct tk_watch *w, size_t from)
 	size_t changes = w->base > from;
 
 	for (size_t i = from + 1; i < w->base; i++)
-		changes += w->levels[i] != w->levels[i - 1];
+		changes += level_at(w, i) != level_at(w, i - 1);
 	return changes;
 }
 
@@ -133,11 +137,11 @@ static int learn_wander(struct tk_watch *w, const double *y, size_t from, size_t
 	int rc;
 
 	for (size_t i = 0; i < count; i++)
-		w->work[i] = w->r[i] = y[from + i] - w->pattern[tk_weekday_of(w->day[i])];
-	middle = tk_median(w->work, count);
+		w->room->work[i] = w->room->r[i] = y[from + i] - w->pattern[tk_weekday_of(w->room->day[i])];
+	middle = tk_median(w->room->work, count);
 	for (size_t i = 0; i < count; i++)
-		w->r[i] -= middle;
-	rc = tk_states_fit_wander(w->r, count, sigma, &wanders);
+		w->room->r[i] -= middle;
+	rc = tk_states_fit_wander(w->room->r, count, sigma, &wanders);
 	mine = w->noise.loglik - tk_states_price(&w->noise, count) - WANDER_LIKELY -
 	       CHANGE_PRICE * (double)changes_since(w, from);
 	if (!rc && wanders.loglik - tk_states_price(&wanders, count) > mine)
@@ -152,14 +156,14 @@ static int learn(struct tk_watch *w, const double *y, const int64_t *day, size_t
 	int rc;
 
 	if (!w->known) {
-		memcpy(w->work, y + from, (n - from) * sizeof *y);
-		w->level = tk_median(w->work, n - from);
+		memcpy(w->room->work, y + from, (n - from) * sizeof *y);
+		w->level = tk_median(w->room->work, n - from);
 	}
 	w->count = n - from - hold;
 	learn_week(w, y, day, from, w->count);
-	rc = tk_noise_of(w->r, w->count, &noise);
+	rc = tk_noise_of(w->room->r, w->count, &noise);
 	if (!rc)
-		rc = tk_states_fit(w->r, w->count, fmax(noise.sigma, noise.mad), &w->noise);
+		rc = tk_states_fit(w->room->r, w->count, fmax(noise.sigma, noise.mad), &w->noise);
 	if (!rc && w->count >= WANDER_MIN)
 		rc = learn_wander(w, y, from, w->count, noise.sigma);
 	w->known = !rc;
@@ -187,7 +191,7 @@ static void find_level(struct tk_watch *w)
 		from = w->n - hold - LEVEL_MAX;
 	w->informed = w->n - from - hold;
 	for (int step = 0; step < 2; step++)
-		tk_states_step(&w->noise, w->y + from, w->informed, NULL, &w->level, &w->information);
+		tk_states_step(&w->noise, w->room->y + from, w->informed, NULL, &w->level, &w->information);
 }
 
 /* Levels that y[split ..] may be at: what its quantiles would be in each state. */
@@ -196,9 +200,9 @@ static size_t first_guesses(const struct tk_watch *w, size_t split, double *out)
 	static const double at[] = {0.5, 0.2, 0.8};
 	const struct tk_states *m = &w->noise;
 	size_t length = w->n - split, near = m->wander > 0 && length > 3 ? 3 : length, count = 0;
-	double sorted[MEMORY], x = m->phi * w->belief[split - 1].x;
+	double sorted[MEMORY], x = m->phi * w->room->belief[split - 1].x;
 
-	memcpy(sorted, w->y + split, near * sizeof *sorted);
+	memcpy(sorted, w->room->y + split, near * sizeof *sorted);
 	tk_sort(sorted, near);
 	for (size_t q = 0; q < (near > 3 ? 3 : 1); q++)
 		for (size_t k = 0; k + 1 < m->count; k++) {
@@ -218,12 +222,12 @@ static void weigh(struct tk_watch *w, size_t split, struct tk_suspicion *out)
 {
 	size_t length = w->n - split, before = split - start_of(w), count;
 	double guesses[3 * TK_STATES_MAX], best = -INFINITY, level = w->level, after = 0, known, gain;
-	const struct tk_belief *from = &w->belief[split - 1];
+	const struct tk_belief *from = &w->room->belief[split - 1];
 
 	count = first_guesses(w, split, guesses);
 	for (size_t i = 0; i < count; i++) {
 		double information,
-		        loglik = tk_states_step(&w->noise, w->y + split, length, from, &guesses[i], &information);
+		        loglik = tk_states_step(&w->noise, w->room->y + split, length, from, &guesses[i], &information);
 
 		if (loglik > best) {
 			best = loglik;
@@ -233,8 +237,8 @@ static void weigh(struct tk_watch *w, size_t split, struct tk_suspicion *out)
 	}
 	if (!count || fabs(level - w->level) <= w->least)
 		return;
-	gain = tk_states_loglik(&w->noise, w->y + split, length, level, from, NULL, NULL) -
-	       (w->sum[w->n - 1] - w->sum[split - 1]);
+	gain = tk_states_loglik(&w->noise, w->room->y + split, length, level, from, NULL, NULL) -
+	       (w->room->sum[w->n - 1] - w->room->sum[split - 1]);
 	known = w->information * fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) / (double)w->informed);
 	gain *= known / (known + after) * (double)w->count / ((double)w->count + FIT_NIGHTS);
 	if (gain > out->evidence)
@@ -250,7 +254,7 @@ static void scan(struct tk_watch *w, struct tk_suspicion *out)
 	        {37, 4}, {45, 4}, {55, 4}};
 	size_t from = start_of(w), nights = w->from + w->n;
 
-	tk_states_loglik(&w->noise, w->y + from, w->n - from, w->level, NULL, w->belief + from, w->sum + from);
+	tk_states_loglik(&w->noise, w->room->y + from, w->n - from, w->level, NULL, w->room->belief + from, w->room->sum + from);
 	for (size_t i = 0; i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n; i++)
 		if (nights % spans[i].every == 0 && nights - spans[i].length > w->settled)
 			weigh(w, w->n - spans[i].length, out);
@@ -272,8 +276,8 @@ static void locate(const struct tk_watch *w, struct tk_suspicion *out)
 	double best = -INFINITY;
 
 	for (size_t s = lo; s < hi; s++) {
-		double loglik = w->sum[s - 1] + tk_states_loglik(&w->noise, w->y + s, w->n - s, out->after,
-		                                        &w->belief[s - 1], NULL, NULL);
+		double loglik = w->room->sum[s - 1] + tk_states_loglik(&w->noise, w->room->y + s, w->n - s, out->after,
+		                                        &w->room->belief[s - 1], NULL, NULL);
 
 		if (loglik > best) {
 			best = loglik;
@@ -287,8 +291,6 @@ int tk_watch_night(struct tk_watch *w, const double *y, const int64_t *day, size
 	*out = (struct tk_suspicion){0};
 	if (n < FIRST)
 		return TK_OK;
-	if (grow(w, n))
-		return TK_ENOMEM;
 	if (!w->known || n - w->fitted >= (n < YOUNG ? REFIT_YOUNG : REFIT)) {
 		int rc = learn(w, y, day, n);
 
@@ -307,7 +309,7 @@ int tk_watch_night(struct tk_watch *w, const double *y, const int64_t *day, size
 static void keep_level(struct tk_watch *w, size_t from, size_t to, double level)
 {
 	for (size_t i = from; i < to; i++)
-		w->levels[i] = level;
+		w->levels[i % MEMORY] = level;
 }
 
 bool tk_watch_accept(struct tk_watch *w, const struct tk_suspicion *s, size_t *nights)
@@ -331,4 +333,61 @@ bool tk_watch_accept(struct tk_watch *w, const struct tk_suspicion *s, size_t *n
 	w->base = s->split;
 	w->level = s->after;
 	return true;
+}
+
+/* ---- what is known, as numbers ---------------------------------------------------------------------------------- */
+
+static void visit_noise(struct tk_states *m, struct tk_numbers *io)
+{
+	tk_number_size(io, &m->count, TK_STATES_MAX);
+	for (size_t i = 0; i < TK_STATES_MAX; i++) {
+		tk_number(io, &m->offset[i]);
+		tk_number(io, &m->sd[i]);
+		tk_number(io, &m->share[i]);
+		for (size_t k = 0; k < TK_STATES_MAX; k++)
+			tk_number(io, &m->to[i][k]);
+	}
+	tk_number(io, &m->phi);
+	tk_number(io, &m->wander);
+	tk_number(io, &m->loglik);
+}
+
+/* The levels of the nights that are still looked at: most are those of the night before. */
+static void visit_levels(struct tk_watch *w, size_t n, struct tk_numbers *io)
+{
+	size_t from = n > MEMORY ? n - MEMORY : 0;
+
+	while (from < w->base && !io->failed) {
+		size_t to = from + 1;
+		double level = io->reading ? 0 : level_at(w, from);
+
+		while (!io->reading && to < w->base && level_at(w, to) == level)
+			to++;
+		tk_number_size(io, &to, w->base);
+		tk_number(io, &level);
+		io->failed |= to <= from;
+		if (io->reading && !io->failed)
+			keep_level(w, from, to, level);
+		from = to;
+	}
+}
+
+int tk_watch_visit(struct tk_watch *w, size_t n, struct tk_numbers *io)
+{
+	visit_noise(&w->noise, io);
+	tk_number_flag(io, &w->known);
+	tk_number_size(io, &w->fitted, n);
+	tk_number_size(io, &w->count, MEMORY);
+	for (size_t i = 0; i < 7; i++)
+		tk_number(io, &w->pattern[i]);
+	tk_number_size(io, &w->base, n);
+	tk_number_size(io, &w->old_base, n);
+	tk_number(io, &w->level);
+	tk_number(io, &w->old_level);
+	tk_number_size(io, &w->settled, n);
+	tk_number(io, &w->last);
+	tk_number_size(io, &w->pending, n);
+	tk_number(io, &w->strength);
+	visit_levels(w, n, io);
+	return io->failed ? TK_EDATA : TK_OK;
 }

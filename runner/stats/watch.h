@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tk_numbers;
 struct tk_watch;
+struct tk_watch_room; /* what a watch works in for one night: those that are asked in turn share one */
 
 struct tk_suspicion {
 	size_t split;         /* of y: the first night at the new level */
@@ -19,15 +21,25 @@ struct tk_suspicion {
 };
 
 #define TK_WATCH_EVIDENCE 11.5 /* that makes a change */
+#define TK_WATCH_MEMORY 200    /* nights that are looked at */
+#define TK_WATCH_FIRST 20      /* nights before anything is said */
 
-struct tk_watch *tk_watch_new(double min_effect); /* relative; NULL: out of memory */
+struct tk_watch_room *tk_watch_room_new(void); /* NULL: out of memory */
+void tk_watch_room_free(struct tk_watch_room *room);
+struct tk_watch *tk_watch_new(
+        double min_effect, struct tk_watch_room *room); /* min_effect: relative; NULL: out of memory */
 void tk_watch_free(struct tk_watch *w);
-/* y[0 .. n): logarithms of all nights so far, day: their numbers. To be called once a night. 0 or TK_ENOMEM. */
+/* y[0 .. n): logarithms of all nights so far, day: their numbers; of more than TK_WATCH_MEMORY only the last so many
+ * are looked at. To be called once a night. 0 or TK_ENOMEM. */
 int tk_watch_night(struct tk_watch *w, const double *y, const int64_t *day, size_t n, struct tk_suspicion *out);
 /* The last suspicion is true. False: not a new level, but the end of an excursion of two weeks at most from the one
  * before: that one goes on, and what lay between counts as its noise. *nights: how long it was. */
 bool tk_watch_accept(struct tk_watch *w, const struct tk_suspicion *s, size_t *nights);
 /* p of so much evidence on one night, with what was searched. */
 double tk_watch_p(double evidence);
+
+/* Writes or reads what is known after n nights, so that another process goes on with night n + 1. 0 or TK_EDATA: out of
+ * memory, or these are not its numbers; a watch that was read is to be thrown away then. */
+int tk_watch_visit(struct tk_watch *w, size_t n, struct tk_numbers *io);
 
 #endif

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/rng.h"
+#include "stats/states.h"
 #include "stats/watch.h"
 
 #define N 240
@@ -37,11 +39,31 @@ static void make(double *y, uint64_t seed, const struct noise *k, size_t at, siz
 
 struct said {
 	size_t count, night, split, returns;
+	double evidence; /* of all nights */
 };
 
-static struct said play(const double *y)
+static struct tk_watch_room *room;
+
+/* Another watch that knows the same. */
+static struct tk_watch *move(struct tk_watch *w, size_t n)
 {
-	struct tk_watch *w = tk_watch_new(0.005);
+	struct tk_watch *moved = tk_watch_new(0.005, room);
+	struct tk_numbers io = {0};
+
+	assert_non_null(moved);
+	assert_int_equal(tk_watch_visit(w, n, &io), TK_OK);
+	io.reading = true;
+	assert_int_equal(tk_watch_visit(moved, n, &io), TK_OK);
+	assert_int_equal(io.next, io.count);
+	tk_numbers_free(&io);
+	tk_watch_free(w);
+	return moved;
+}
+
+/* moving: every night in another process. */
+static struct said play_as(const double *y, bool moving)
+{
+	struct tk_watch *w = tk_watch_new(0.005, room);
 	struct said said = {0};
 
 	assert_non_null(w);
@@ -50,6 +72,9 @@ static struct said play(const double *y)
 		size_t nights;
 
 		assert_int_equal(tk_watch_night(w, y, days, n, &s), TK_OK);
+		said.evidence += s.evidence;
+		if (moving)
+			w = move(w, n);
 		if (s.evidence < TK_WATCH_EVIDENCE)
 			continue;
 		assert_in_range(s.split, 1, n - 1);
@@ -59,6 +84,11 @@ static struct said play(const double *y)
 	}
 	tk_watch_free(w);
 	return said;
+}
+
+static struct said play(const double *y)
+{
+	return play_as(y, false);
 }
 
 static size_t alarms(const struct noise *k, int series)
@@ -128,10 +158,50 @@ static void who_comes_back_has_not_moved(void **state)
 	assert_in_range(said.split, 119, 121);
 }
 
+static void what_is_known_can_be_kept(void **state)
+{
+	static const struct noise kinds[] = {{.sigma = 0.004}, {.sigma = 0.002, .phi = 0.95, .wander = 0.015},
+	        {.sigma = 0.003, .state = 0.03, .share = 0.2, .stay = 0.6}};
+	static double y[N];
+
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		struct said here, there;
+
+		make(y, 21 + k, &kinds[k], 90, k ? N : 97, 0.06); /* the first comes back */
+		here = play_as(y, false);
+		there = play_as(y, true);
+		assert_true(here.count >= 1 && here.evidence > TK_WATCH_EVIDENCE);
+		assert_memory_equal(&here, &there, sizeof here);
+	}
+}
+
+static void what_is_no_state_is_refused(void **state)
+{
+	struct tk_watch *w = tk_watch_new(0.005, room);
+	struct tk_numbers io = {0};
+	static double y[N];
+
+	make(y, 1, &(struct noise){.sigma = 0.004}, N, N, 0);
+	for (size_t n = 1; n <= 60; n++) {
+		struct tk_suspicion s;
+
+		assert_int_equal(tk_watch_night(w, y, days, n, &s), TK_OK);
+	}
+	assert_int_equal(tk_watch_visit(w, 60, &io), TK_OK);
+	io.reading = true;
+	io.count--;
+	assert_int_equal(tk_watch_visit(w, 60, &io), TK_EDATA);
+	io = (struct tk_numbers){.at = io.at, .count = io.count + 1, .cap = io.cap, .reading = true};
+	io.at[0] = TK_STATES_MAX + 1;
+	assert_int_equal(tk_watch_visit(w, 60, &io), TK_EDATA);
+	tk_numbers_free(&io);
+	tk_watch_free(w);
+}
+
 static void ties_and_short_series_are_fine(void **state)
 {
 	static double y[N];
-	struct tk_watch *w = tk_watch_new(0.005);
+	struct tk_watch *w = tk_watch_new(0.005, room);
 	struct tk_suspicion s;
 
 	make(y, 3, &(struct noise){.sigma = 0}, N, N, 0);
@@ -155,8 +225,14 @@ int main(void)
 	        cmocka_unit_test(steps_are_said_within_days),
 	        cmocka_unit_test(a_jump_of_a_wandering_level_is_found),
 	        cmocka_unit_test(who_comes_back_has_not_moved),
+	        cmocka_unit_test(what_is_known_can_be_kept),
+	        cmocka_unit_test(what_is_no_state_is_refused),
 	        cmocka_unit_test(ties_and_short_series_are_fine),
 	};
+	int failed;
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	room = tk_watch_room_new();
+	failed = room ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+	tk_watch_room_free(room);
+	return failed;
 }
