@@ -563,6 +563,11 @@ bool tk_series_is_unsupported(const struct tk_site_series *s)
 	return s->failure && !strcmp(s->failure->outcome, tk_outcome_word(TK_OUTCOME_UNSUPPORTED));
 }
 
+bool tk_series_is_skipped(const struct tk_site_series *s)
+{
+	return s->failure && !strcmp(s->failure->outcome, tk_outcome_word(TK_OUTCOME_SKIPPED));
+}
+
 bool tk_series_is_there(const struct tk_site_series *s)
 {
 	return s->points.count || (s->failure && !tk_series_is_unsupported(s));

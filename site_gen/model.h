@@ -101,6 +101,7 @@ const struct tk_point *tk_series_last(const struct tk_site_series *s); /* NULL: 
 /* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it makes no sense. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
 bool tk_series_is_unsupported(const struct tk_site_series *s); /* in the last night: nothing is wrong with that */
+bool tk_series_is_skipped(const struct tk_site_series *s);     /* in the last night: there was no time for it */
 /* There is something to show: a point, or a failure that is one. Else the backend does not do the problem. */
 bool tk_series_is_there(const struct tk_site_series *s);
 bool tk_series_is_suite_time(const struct tk_site_series *s);

@@ -100,8 +100,9 @@ void tk_set_move(struct tk_site *site, struct tk_value *o, const struct tk_move 
 void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s,
         const struct tk_revision_row **good, const struct tk_revision_row **bad);
 
-/* matrix: a row for each device, a cell for each operation, with counts and the addresses of its lists. */
-void tk_set_matrix(struct tk_site *site, struct tk_value *o, const char *root);
+bool tk_list_is_one_page(const struct tk_model *m); /* lists/index.html has every series */
+/* matrix: a row for each device, a cell for each operation: counts, the share of the roof, addresses. */
+int tk_set_matrix(struct tk_site *site, struct tk_value *o, const char *root, struct tk_error *err);
 
 /* run_facts, code_builds: what ran behind a series. */
 int tk_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err);

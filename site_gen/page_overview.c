@@ -5,11 +5,15 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "detect/detect.h"
 #include "problem/outcome.h"
 #include "site_gen/format.h"
+#include "site_gen/links.h"
 #include "site_gen/page.h"
+#include "site_gen/roofs.h"
 
 #define MOVED_MAX 12
+#define BUNDLE_MIN 4 /* as many of one verdict for one reason are one line */
 #define STALE_S (36 * 3600)
 
 /* ---- the last night of each machine ------------------------------------------------------------------------------ */
@@ -59,12 +63,13 @@ static int64_t count_timed(const struct tk_site_machine *machine)
 	return timed;
 }
 
-static size_t count_failures(const struct tk_model *m, const struct tk_site_machine *machine)
+/* skipped: those that there was no time for; others failed. */
+static size_t count_failures(const struct tk_model *m, const struct tk_site_machine *machine, bool skipped)
 {
 	size_t failures = 0;
 	for (size_t i = 0; i < m->series_count; i++)
 		failures += m->series[i].failure && m->series[i].device->machine == machine &&
-		            !tk_series_is_unsupported(&m->series[i]);
+		            !tk_series_is_unsupported(&m->series[i]) && tk_series_is_skipped(&m->series[i]) == skipped;
 	return failures;
 }
 
@@ -92,8 +97,10 @@ static void add_machine_card(struct tk_site *site, struct tk_value *list, const 
 	tk_set(a, card, "took",
 	        night->finished_s ? tk_duration_text((double)(night->finished_s - night->started_s), text, sizeof text)
 	                          : "not finished");
-	size_t failures = count_failures(&site->model, machine);
+	size_t failures = count_failures(&site->model, machine, false),
+	       skipped = count_failures(&site->model, machine, true);
 	tk_set_int(a, card, "runs", count_timed(machine));
+	tk_set_fmt(a, card, "skipped", skipped ? "%zu" : "", skipped);
 	tk_set_int(a, card, "failures", (int64_t)failures);
 	tk_set_flag(a, card, "failed", failures > 0);
 }
@@ -112,7 +119,105 @@ static int moved_order(const void *a, const void *b)
 	       cy = isfinite(y->verdict->change) ? fabs(y->verdict->change) : 0;
 	if (cx != cy)
 		return cx < cy ? 1 : -1;
-	return x < y ? -1 : x > y;
+	int reason = strcmp(x->verdict->reason, y->verdict->reason);
+	return reason ? reason : x < y ? -1 : x > y;
+}
+
+static bool has_numbers(const struct tk_verdict_row *v)
+{
+	return isfinite(v->before_value) && isfinite(v->after_value);
+}
+
+static bool is_absent(const struct tk_verdict_row *v)
+{
+	int rank = tk_rank_of_verdict(v->status);
+	return rank == TK_DIFF_MISSING || rank == TK_DIFF_STALE;
+}
+
+/* How many from here on are one line: of one verdict, for one reason where it is not that they were not measured. */
+static size_t bundle_length(const struct tk_site_series *const *moved, size_t count)
+{
+	const struct tk_verdict_row *v = moved[0]->verdict;
+	size_t n = 1;
+	while (n < count && !has_numbers(v) && !has_numbers(moved[n]->verdict) &&
+	        !strcmp(v->status, moved[n]->verdict->status) &&
+	        (is_absent(v) || !strcmp(v->reason, moved[n]->verdict->reason)))
+		n++;
+	return n < BUNDLE_MIN ? 1 : n;
+}
+
+/* A night that was cut by its budget, a build that failed: hundreds of series, one thing to know. */
+static void add_bundle(
+        struct tk_site *site, struct tk_value *list, const struct tk_site_series *const *moved, size_t count)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *o = tk_add_object(a, list);
+	const struct tk_site_series *first = moved[0];
+	const struct tk_night_row *judged = first->device->machine->judged_night;
+	const struct tk_site_night *night = judged ? tk_model_night(&site->model, judged->id) : NULL;
+	char text[TK_FORMAT_SIZE];
+	size_t devices = 1, reasons = 1;
+	for (size_t i = 1; i < count; i++) {
+		devices += moved[i]->device != moved[i - 1]->device;
+		reasons += strcmp(moved[i]->verdict->reason, moved[i - 1]->verdict->reason) != 0;
+	}
+	tk_set_flag(a, o, "bundle", true);
+	tk_set(a, o, "count", tk_format_count((int64_t)count, text));
+	tk_set(a, o, "status", first->verdict->status);
+	tk_set(a, o, "tone", tk_tone_of_verdict(first->verdict->status));
+	tk_set_clipped(site, o, "device", devices > 1 ? "several devices" : first->device->name, 60);
+	tk_set_clipped(site, o, "reason", reasons > 1 ? "" : first->verdict->reason, 160);
+	tk_set_fmt(a, o, "example_href", "series/%s.html", first->file);
+	tk_set_clipped(site, o, "example", first->problem->title, 110);
+	tk_set_clipped(site, o, "label", first->label, 60);
+	if (tk_list_is_one_page(&site->model))
+		tk_set_fmt(a, o, "href", "lists/index.html#status=%s", first->verdict->status);
+	else
+		tk_set_fmt(a, o, "href", night && night->file ? "nights/%s.html" : "lists/index.html",
+		        night && night->file ? night->file : "");
+}
+
+/* Since when it is so, and what people made of it; "" where no alert is open. */
+static void set_since(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
+{
+	const struct tk_model *m = &site->model;
+	const struct tk_alert_row *alert = NULL;
+	char day[TK_TIME_ISO_SIZE];
+	for (size_t i = 0; i < m->alert_rows.count; i++) {
+		const struct tk_alert_row *row = TK_ROWS_AT(&m->alert_rows, struct tk_alert_row, i);
+		if (row->series_id == s->row->id && !strcmp(row->status, "open") &&
+		        (!alert || row->opened_s > alert->opened_s))
+			alert = row;
+	}
+	const char *word = alert ? tk_alert_word(&m->triage_rows, alert) : "";
+	bool fresh = alert && s->device->machine->judged_night &&
+	             alert->opened_s >= s->device->machine->judged_night->as_of_s;
+	tk_set_fmt(site->arena, o, "since",
+	        !alert  ? ""
+	        : fresh ? "new last night"
+	                : "since %s",
+	        alert ? tk_time_day(alert->opened_s, day) : "");
+	tk_set(site->arena, o, "alert_state", strcmp(word, TK_TRIAGE_NEW) ? word : "");
+	tk_set_clipped(site, o, "alert_uid", alert ? alert->uid : "", 80);
+}
+
+/* The commit that a bisection found for it; "" where none did. */
+static void set_culprit(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
+        const struct tk_revision_row *good, const struct tk_revision_row *bad)
+{
+	const struct tk_rows *rows = &site->model.culprit_rows;
+	char link[TK_LINK_SIZE];
+	tk_set(site->arena, o, "culprit", "");
+	for (size_t i = 0; good && bad && i < rows->count; i++) {
+		const struct tk_culprit_row *c = TK_ROWS_AT(rows, struct tk_culprit_row, i);
+		if (c->series_id != s->row->id || strcmp(c->word, "found") || strcmp(c->good_rev, good->rev) ||
+		        strcmp(c->bad_rev, bad->rev))
+			continue;
+		tk_set(site->arena, o, "culprit", tk_rev_short(c->first_bad, link));
+		tk_set(site->arena, o, "culprit_href", tk_link_commit(s->upstream->url, c->first_bad, link));
+		tk_set_clipped(site, o, "culprit_subject", c->subject, 80);
+		tk_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
+	}
 }
 
 static void add_moved(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s)
@@ -122,18 +227,24 @@ static void add_moved(struct tk_site *site, struct tk_value *list, const struct 
 	const struct tk_verdict_row *v = s->verdict;
 	const struct tk_revision_row *good, *bad;
 	char text[TK_FORMAT_SIZE];
-	bool numbers = isfinite(v->before_value) && isfinite(v->after_value);
+	struct tk_roofs roofs;
+	tk_roofs_of(&site->model, s->device, &roofs);
+	double share = tk_roofs_share(&roofs, s, v->after_value);
 	tk_set_series(site, o, s, "");
 	tk_set_sparkline(site, o, s);
-	tk_set_flag(a, o, "numbers", numbers);
+	tk_set_flag(a, o, "bundle", false);
+	tk_set_flag(a, o, "numbers", has_numbers(v));
+	tk_set(a, o, "share", isfinite(share) ? tk_format_percent(share, text) : "");
+	set_since(site, o, s);
 	tk_set(a, o, "before", tk_format_value(v->before_value, s->row->unit, text));
 	tk_set(a, o, "after", tk_format_value(v->after_value, s->row->unit, text));
 	tk_set_clipped(site, o, "reason", v->reason, 160);
 	tk_series_moved_between(site, s, &good, &bad);
 	tk_set_range(site, o, good, bad);
+	set_culprit(site, o, s, good, bad);
 }
 
-/* The series of one tone, most severe first; the list is cut, `key`_more says by how much. */
+/* The series of one tone, most severe first; the list is cut, `key_more` says by how many series. */
 static void set_moved(struct tk_site *site, struct tk_value *page, const char *tone, const char *key,
         const char *key_more, const struct tk_site_series **moved)
 {
@@ -145,14 +256,23 @@ static void set_moved(struct tk_site *site, struct tk_value *page, const char *t
 	}
 	qsort(moved, count, sizeof *moved, moved_order);
 	struct tk_value *list = tk_set_list(site->arena, page, key);
-	for (size_t i = 0; i < count && i < MOVED_MAX; i++)
-		add_moved(site, list, moved[i]);
-	tk_set_int(site->arena, page, key_more, count > MOVED_MAX ? (int64_t)(count - MOVED_MAX) : 0);
+	size_t left = 0;
+	for (size_t i = 0, n, lines = 0; i < count; i += n) {
+		n = bundle_length(&moved[i], count - i);
+		if (n > 1)
+			add_bundle(site, list, &moved[i], n); /* always: there are few reasons */
+		else if (lines < MOVED_MAX)
+			add_moved(site, list, moved[i]);
+		else
+			left++;
+		lines += n == 1;
+	}
+	tk_set_int(site->arena, page, key_more, (int64_t)left);
 	tk_set_flag(site->arena, page,
 	        !strcmp(tone, "bad")    ? "worse_cut"
 	        : !strcmp(tone, "good") ? "better_cut"
 	                                : "look_cut",
-	        count > MOVED_MAX);
+	        left > 0);
 }
 
 static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_error *err)
@@ -165,6 +285,27 @@ static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_
 	set_moved(site, page, "note", "look", "look_more", moved);
 	free(moved);
 	return 0;
+}
+
+/* What is open since before last night as well: alerts, how many nobody has looked at, and the oldest. */
+static void set_open(struct tk_site *site, struct tk_value *page)
+{
+	const struct tk_model *m = &site->model;
+	size_t open = 0, fresh = 0;
+	int64_t oldest_s = INT64_MAX;
+	char day[TK_TIME_ISO_SIZE];
+	for (size_t i = 0; i < m->alert_rows.count; i++) {
+		const struct tk_alert_row *alert = TK_ROWS_AT(&m->alert_rows, struct tk_alert_row, i);
+		const char *word = tk_alert_word(&m->triage_rows, alert);
+		if (strcmp(alert->status, "open") || (strcmp(word, TK_TRIAGE_NEW) && strcmp(word, "acked")))
+			continue;
+		open++;
+		fresh += !strcmp(word, TK_TRIAGE_NEW);
+		oldest_s = alert->opened_s < oldest_s ? alert->opened_s : oldest_s;
+	}
+	tk_set_fmt(site->arena, page, "open_alerts", open ? "%zu open alert%s" : "", open, open == 1 ? "" : "s");
+	tk_set_fmt(site->arena, page, "new_alerts", fresh < open ? "%zu of them new, " : "", fresh);
+	tk_set(site->arena, page, "oldest_alert", open ? tk_time_day(oldest_s, day) : "");
 }
 
 int tk_page_overview(struct tk_site *site, struct tk_error *err)
@@ -187,7 +328,9 @@ int tk_page_overview(struct tk_site *site, struct tk_error *err)
 	tk_set_flag(a, page, "nothing_judged", m->series_count && past);
 	tk_set_flag(a, page, "nothing_compared", m->series_count && !past && !(judged && compared));
 	tk_set(a, page, "series_count", tk_format_count((int64_t)m->series_count, text));
+	set_open(site, page);
 	int status = set_all_moved(site, page, err);
-	tk_set_matrix(site, page, "");
+	if (!status)
+		status = tk_set_matrix(site, page, "", err);
 	return status ? status : tk_page_end(site, "overview", "index.html", err);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #include "site_gen/model.h"
 
@@ -26,13 +27,24 @@ void tk_roofs_of(const struct tk_model *m, const struct tk_site_device *device, 
 		}
 }
 
+bool tk_roof_is_of_cache(const struct tk_ceiling_row *c)
+{
+	static const char *const levels[] = {"l1", "l2", "l3", "llc", "shared", "lds"};
+	size_t len = strcspn(c->name, " _-");
+	for (size_t i = 0; !strcmp(c->unit, "gb_per_s") && i < sizeof levels / sizeof *levels; i++)
+		if (strlen(levels[i]) == len && !strncasecmp(levels[i], c->name, len))
+			return true;
+	return false;
+}
+
 /* The highest value of a unit and source; name NULL: any. NAN: none. */
 static double highest(const struct tk_roofs *roofs, const char *unit, const char *source, const char *name)
 {
 	double best = NAN;
 	for (size_t i = 0; i < roofs->count; i++) {
 		const struct tk_ceiling_row *c = roofs->rows[i];
-		if (!strcmp(c->unit, unit) && !strcmp(c->source, source) && (!name || !strcmp(c->name, name)))
+		if (!strcmp(c->unit, unit) && !strcmp(c->source, source) && (!name || !strcmp(c->name, name)) &&
+		        !tk_roof_is_of_cache(c))
 			best = fmax(best, c->value);
 	}
 	return best;
@@ -52,4 +64,12 @@ double tk_roofs_limit(const struct tk_roofs *roofs, const char *dtype, double in
 	double bandwidth =
 	        first_of(highest(roofs, "gb_per_s", "measured", NULL), highest(roofs, "gb_per_s", "datasheet", NULL));
 	return fmin(rate, bandwidth * intensity); /* fmin takes the other where one is NAN */
+}
+
+double tk_roofs_share(const struct tk_roofs *roofs, const struct tk_site_series *s, double time_ns)
+{
+	bool known = s->problem->flops > 0 && s->problem->bytes > 0 && time_ns > 0 && !strcmp(s->row->metric, "time") &&
+	             !strcmp(s->row->unit, "ns");
+	double limit = known ? tk_roofs_limit(roofs, s->problem->dtype, s->problem->flops / s->problem->bytes) : NAN;
+	return s->problem->flops / time_ns / limit;
 }

@@ -1,6 +1,7 @@
 /* Ceilings of a device and how near a kernel comes to them (Williams, Waterman and Patterson 2009). */
 #ifndef TK_SITE_ROOFS_H
 #define TK_SITE_ROOFS_H
+#include <stdbool.h>
 #include <stddef.h>
 
 struct tk_ceiling_row;
@@ -20,5 +21,9 @@ void tk_roofs_of(const struct tk_model *m, const struct tk_site_device *device, 
  * intensity, measured where there is a measurement, else from the datasheet. A type without a rate of its own gets the
  * highest rate there is. NAN: no ceiling known. */
 double tk_roofs_limit(const struct tk_roofs *roofs, const char *dtype, double intensity);
+/* What of it a series reaches with a time, 0.62 for 62 %; NAN where nothing is known. */
+double tk_roofs_share(const struct tk_roofs *roofs, const struct tk_site_series *s, double time_ns);
+/* A ceiling of a cache or of memory on the chip ("l2 read"): drawn, but no limit of compulsory traffic. */
+bool tk_roof_is_of_cache(const struct tk_ceiling_row *c);
 
 #endif

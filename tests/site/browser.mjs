@@ -10,6 +10,7 @@ import { chromium } from 'playwright-core';
 const site = resolve(process.argv[2]), axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const SERIES = 'series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html';
+const NIGHT = readFileSync(join(site, SERIES), 'utf8').match(/data-time="(\d+)"/)[1]; // the newest
 const PEER = 'epyc-lab.cpu.blis.gemm-f32-1024x1024x1024-nn.cold';
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
 
@@ -39,7 +40,7 @@ function pages() {
 // One of each kind, and the pages of the hostile names.
 function samples() {
   const all = pages(), hostile = all.filter(f => /script|onmouseover/.test(f));
-  return ['index.html', 'lists/index.html', 'environment.html', 'upstreams/index.html', 'upstreams/openblas.html', SERIES, 'kernels/gemm.html', 'kernels/attention.html', 'compare.html', SERIES + '#night=1795136517', 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
+  return ['index.html', 'lists/index.html', 'environment.html', 'upstreams/index.html', 'upstreams/openblas.html', SERIES, 'kernels/gemm.html', 'kernels/attention.html', 'compare.html', SERIES + `#night=${NIGHT}`, 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
     all.filter(f => /^nights\/\d.*epyc/.test(f)).at(-1), all.filter(f => /^revisions\/openblas-/.test(f)).at(-1), ...hostile];
 }
 
@@ -157,7 +158,7 @@ const tests = {
     const active = await page.evaluate(() => Chart.getChart('canvas').getActiveElements().map(a => a.index));
     assert.deepEqual(active, [97]);
     const box = await page.locator('#canvas').boundingBox();
-    await page.mouse.move(box.x + box.width - 20, box.y + 100);
+    await page.locator('#canvas').hover({ position: { x: box.width - 20, y: 200 } });
     await page.waitForSelector('table.nights tr.linked');
     await context.close();
   },
@@ -286,7 +287,7 @@ const tests = {
     assert.equal(await page.locator('.group').count(), 0, 'the overview lists no series');
     await page.locator('table.matrix tbody tr', { hasText: 'h200-node-1' }).locator('td a').first().click();
     await page.waitForURL(/lists\/index\.html/);
-    assert.equal(await page.textContent('#filter-count'), '8 of 59');
+    assert.equal(await page.textContent('#filter-count'), '14 of 65');
     await context.close();
   },
   async 'a kernel page has a map of who is best where, and the rate over the size'() {
@@ -333,13 +334,13 @@ const tests = {
     await page.locator('tbody tr', { has: page.locator('.text-bad') }).first().locator('.rev a').click();
     await page.waitForURL(/revisions\/openblas-/);
     const row = await page.textContent('table.moves tbody tr');
-    assert.match(row, /attention f32 B1 H16 S8192.*\+5\.\d.*slower/);
+    assert.match(row, /attention f32 B1 H16 S8192.*\+[45]\.\d.*slower/);
     assert.match(await page.getAttribute('.title a[href*="compare"]', 'href'), /^https:\/\/github\.com\/OpenMathLib\/OpenBLAS\/compare\//);
     const functions = await page.evaluate(() => [...document.querySelectorAll('table.functions tbody tr')].map(tr => [...tr.children].map(e => e.textContent.trim())));
     if (functions.length) assert.match(functions[0].join(' | '), /openblas \| (changed|new|gone|same code)/);
     await visit(page, SERIES);
     const facts = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('aside dt')].map(dt => [dt.textContent, dt.nextElementSibling.textContent])));
-    assert.deepEqual([facts.Function, facts.Algorithm, facts.Workspace, facts.Energy], ['gemm_kernel', 'tile 128x256', '1.049\u00a0MB', '12.50\u00a0J']);
+    assert.deepEqual([facts.Function, facts.Algorithm, facts.Workspace, facts.Energy], ['gemm_kernel', 'tile 128x256', '1.049\u00a0MB', '0.635\u00a0J']);
     assert.ok([128, 136, 144].includes(+facts.Registers));
     const code = await page.evaluate(() => [...document.querySelectorAll('aside .plain-list li .sub')].map(e => e.textContent));
     assert.deepEqual([...new Set(code)].sort(), ['changed', 'same code']);
@@ -352,6 +353,38 @@ const tests = {
       assert.ok(gpu.includes('cutlass'));
       assert.ok(!gpu.includes('unsupported'), path);
     }
+    await context.close();
+  },
+  async 'what was not measured for one reason is one line of the overview, and what moved says since when, whose fault and how far from the roof'() {
+    const { context, page } = await open({});
+    await visit(page, 'index.html');
+    const cards = await page.evaluate(() => [...document.querySelectorAll('.moved li')].map(li => li.innerText.replace(/\s+/g, ' ')));
+    const missing = cards.filter(c => c.includes('missing'));
+    assert.equal(missing.length, 1, cards.join('\n'));
+    assert.match(missing[0], /^6 series: missing h200-node-1\/h200-0 skipped: the night's budget \(budgets\.night\) was spent for example gemm bf16/);
+    assert.match(cards[0], /gemm f32 1024x1024x1024 nn.*\+9\.\d %.* % of the roof .*new last night, acked.*Culprit 5eed5eed5eed Unroll the inner loop by eight sure by 99\.7 %.*confirmed \+9\.\d % \[/);
+    assert.match(await page.textContent('.title p'), /\d open alerts, \d of them new, the oldest since 2026-11-\d\d/);
+    assert.match(await page.textContent('table.matrix'), /6 missing.*median \d+\s% of the roof/s);
+    await page.click('.moved a:text("6 series: missing")');
+    await page.waitForURL(/lists\/index\.html#status=missing/);
+    assert.match(await page.textContent('#filter-count'), /^6 of /);
+    await context.close();
+  },
+  async 'alerts of one commit stand together, with their state, culprit, pairs and notes, and have stable addresses'() {
+    const { context, page } = await open({});
+    await visit(page, 'alerts.html');
+    const group = page.locator('article.alert', { hasText: '2 series of openblas' });
+    const text = (await group.innerText()).replace(/\s+/g, ' ');
+    assert.match(text, /2 series of openblas: \+\d\.\d % to \+9\.\d % acked by jane epyc-lab\/cpu · since 2026-11-20 .* cause: code · tracker alert show [0-9a-f]{8} Between [0-9a-f]{12} → [0-9a-f]{12}/);
+    assert.match(text, /Culprit 5eed5eed5eed Unroll the inner loop by eight by Somebody Else, 2026-11-\d\d: \+9\.2 % \(8\.9 to 9\.5 %\) against the commit before it, sure by 99\.7 %/);
+    assert.match(text, /89\d\.\d µs → 97\d\.\d µs \+9\.\d % \d\.\d to \d\.\d % 16 pairs/);
+    assert.match(text, /ack by jane, 2026-11-20 05:00: looking at it link by jane/);
+    assert.equal(await group.locator('svg.pairs circle').count(), 32);
+    assert.equal(await group.locator('svg.spark').count(), 2);
+    assert.match(await group.locator('.rev a').first().getAttribute('href'), /^https:\/\/github\.com\/OpenMathLib\/OpenBLAS\/compare\//);
+    const feed = readFileSync(join(site, 'feed.xml'), 'utf8'), ids = [...feed.matchAll(/alerts\.html#([^<]+)<\/id>/g)].map(m => m[1]);
+    assert.ok(ids.length >= 3);
+    for (const id of ids) assert.equal(await page.locator(`[id="${id}"]`).count(), 1, `${id} of the feed is on the page`);
     await context.close();
   },
   async 'the theme goes from system to light to dark and stays'() {
