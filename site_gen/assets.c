@@ -54,7 +54,8 @@ static int copy_one(
 	if (!status) {
 		tk_hash_field(hash, name);
 		tk_hash_add(hash, tk_buf_cstr(&text), text.len);
-		status = tk_output_put(out, to, &text, err);
+		if (out)
+			status = tk_output_put(out, to, &text, err);
 	}
 	tk_buf_free(&text);
 	free(from);

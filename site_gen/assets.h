@@ -8,8 +8,8 @@
 struct tk_error;
 struct tk_output;
 
-/* Copies both folders into assets/. `third_party` NULL: $TRACKER_ASSETS (empty: none), else assets/ beside the program,
- * else ../share/tracker/assets;
+/* Copies both folders into assets/, or only looks at them where `out` is NULL. `third_party` NULL: $TRACKER_ASSETS
+ * (empty: none), else assets/ beside the program, else ../share/tracker/assets;
  * "": none. *charts: Chart.js is there. hex: hash of all that was copied. */
 int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party, bool *charts,
         char hex[TK_HASH_HEX_SIZE], struct tk_error *err);

@@ -1,8 +1,10 @@
-/* The data of the charts in files of some series each: data/GROUP.YEAR.js for what is long past, never rewritten but
- * for the year that is not over, and data/GROUP.recent.js. The series of one problem are in one group, whatever is
- * added to the history. */
+/* The data of the charts in files of some series each. A group of series has data/GROUP.YEAR.js for what is long past,
+ * never rewritten but for the year that is not over, and data/GROUP.recent.js for the last months. A shard, some
+ * groups, has data/SHARD.hot.js, to which every night adds a line, until the recent files of the shard and the pages of
+ * its series are written anew: a few shards a night are. */
 #ifndef TK_SITE_DATA_H
 #define TK_SITE_DATA_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,22 +16,29 @@ struct tk_site_series;
 struct tk_value;
 
 struct tk_data {
-	size_t group_count;
+	size_t group_count, shard_count;
 	size_t *group_of; /* by the index of the series in the model */
-	uint64_t *years;  /* by group: bit i is the year TK_DATA_FIRST_YEAR + i */
+	size_t refreshed; /* shards that every build writes anew, where anything is new */
 };
 #define TK_DATA_FIRST_YEAR 1990
 
 int tk_data_plan(const struct tk_model *m, struct tk_data *out, struct tk_error *err);
+/* The files, and the pages of the series that are due. */
 int tk_data_write(struct tk_site *site, struct tk_error *err);
 void tk_data_free(struct tk_data *d);
+bool tk_data_lags(const struct tk_data *d);   /* not every page of a series is written in every build */
+int64_t tk_data_lag(const struct tk_data *d); /* but in so many */
+
+bool tk_data_is_refreshed(const struct tk_site *site, const struct tk_site_series *s); /* its page, in this build */
 
 /* The files that hold a series, oldest first: as texts in the list those of this year and the last, in `older`, with
  * blanks between them, the others. */
 void tk_data_set_files(
         struct tk_site *site, struct tk_value *list, struct tk_buf *older, const struct tk_site_series *s);
-/* A JSON array of them, of one group: [year, path], the year 0 for the recent one. */
-void tk_data_files_json(struct tk_buf *out, const struct tk_data *d, size_t group);
+/* All of them, with blanks between them. */
+void tk_data_all_files(const struct tk_site *site, struct tk_buf *out, const struct tk_site_series *s);
+/* A JSON array of them, of one group: [year, path], the year 0 for the last months. */
+void tk_data_files_json(struct tk_buf *out, const struct tk_site *site, size_t group);
 size_t tk_data_group(const struct tk_site *site, const struct tk_site_series *s);
 
 #endif

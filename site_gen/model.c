@@ -378,11 +378,12 @@ static void note_environments(struct tk_model *m, const struct tk_rows *points)
 	}
 }
 
-/* The past of a device is read from two of its series, the one that was measured first and a control. */
+/* The past of a device is read from three of its series: the one that was measured first, a control, and the one that
+ * was measured last. */
 static int read_past(struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
 {
 	struct tk_rows points = {0};
-	int status = s && !s->window_is_all ? tk_store_points(m->store, s->row->id, INT64_MIN, 0, &points, err) : 0;
+	int status = s ? tk_store_past(m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err) : 0;
 	if (!status)
 		note_environments(m, &points);
 	tk_rows_free(&points);
@@ -393,22 +394,26 @@ static int read_environments(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
 	for (size_t d = 0; !status && d < m->device_count; d++) {
-		const struct tk_site_series *oldest = NULL, *control = NULL;
+		const struct tk_site_series *oldest = NULL, *control = NULL, *newest = NULL;
 		for (size_t i = 0; i < m->series_count; i++) {
 			const struct tk_site_series *s = &m->series[i];
 			if (s->device != &m->devices[d])
 				continue;
 			oldest = oldest && oldest->row->id < s->row->id ? oldest : s;
 			control = control || strcmp(s->row->role, "control") ? control : s;
+			const struct tk_point *last = tk_series_last(s), *best = newest ? tk_series_last(newest) : NULL;
+			newest = last && (!best || last->as_of_s > best->as_of_s) ? s : newest;
 		}
 		status = read_past(m, oldest, err);
 		if (!status)
 			status = read_past(m, control, err);
+		if (!status && newest != oldest && newest != control)
+			status = read_past(m, newest, err);
 	}
 	return status;
 }
 
-static int read_points(struct tk_model *m, struct tk_error *err)
+static int read_newest(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
 	m->environment_since = calloc(m->environment_rows.count + 1, sizeof *m->environment_since);
@@ -416,9 +421,7 @@ static int read_points(struct tk_model *m, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->series_count && !status; i++) {
 		struct tk_site_series *s = &m->series[i];
-		status = tk_store_points(m->store, s->row->id, INT64_MIN, TK_SITE_WINDOW, &s->points, err);
-		s->window_is_all = s->points.count < TK_SITE_WINDOW;
-		note_environments(m, &s->points);
+		status = tk_store_newest(m->store, s->row->id, s->newest, 2, &s->newest_count, err);
 		const struct tk_point *last = status ? NULL : tk_series_last(s);
 		if (last && last->as_of_s > m->newest_s)
 			m->newest_s = last->as_of_s;
@@ -457,7 +460,7 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	if (!status)
 		status = read_ceilings(m, err);
 	if (!status)
-		status = read_points(m, err);
+		status = read_newest(m, err);
 	if (!status)
 		status = read_environments(m, err);
 	if (!status)
@@ -545,7 +548,7 @@ const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, in
 
 const struct tk_point *tk_series_last(const struct tk_site_series *s)
 {
-	return s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, s->points.count - 1) : NULL;
+	return s->newest_count ? &s->newest[s->newest_count - 1] : NULL;
 }
 
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit)
@@ -570,7 +573,7 @@ bool tk_series_is_skipped(const struct tk_site_series *s)
 
 bool tk_series_is_there(const struct tk_site_series *s)
 {
-	return s->points.count || (s->failure && !tk_series_is_unsupported(s));
+	return s->newest_count || (s->failure && !tk_series_is_unsupported(s));
 }
 
 bool tk_series_is_suite_time(const struct tk_site_series *s)

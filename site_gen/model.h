@@ -10,12 +10,24 @@
 
 struct tk_error;
 
-#define TK_SITE_WINDOW \
-	64 /* newest points of a series that are held: two months of nights and one more, see reuse.c \
-	    */
+#define TK_SITE_WINDOW 64 /* newest points of a series that are drawn and listed without JavaScript */
 #define TK_SITE_CEILING_NIGHTS \
 	8 /* newest nights of a machine that are asked for ceilings: not each night measures all */
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights that have a page of their own */
+/* The page of a series is written when something becomes of the series, and else in turn, with at least so many others
+ * a build, at the latest after so many builds. */
+#define TK_SITE_REFRESH_SERIES 150
+#define TK_SITE_REFRESH_BUILDS 32
+
+/* What drawings and comparisons need of a series' last months, small enough to be kept from build to build. */
+struct tk_trace_point {
+	uint32_t as_of_s;
+	float value, lo, hi; /* NAN: unknown */
+};
+struct tk_trace {
+	uint32_t count, unused;
+	struct tk_trace_point at[TK_SITE_WINDOW]; /* oldest first */
+};
 
 /* Rows of one table by id. */
 struct tk_index {
@@ -55,11 +67,13 @@ struct tk_site_series {
 	const struct tk_upstream_row *upstream;
 	const struct tk_problem_row *problem;
 	char *file;
-	char *op_file;         /* shared by the series of one op, which are neighbours */
-	char *label;           /* backend, and what tells it from others: upstream, config, mode, metric */
-	char *variant;         /* the label without mode and metric: one contender of a ranking */
-	struct tk_rows points; /* newest TK_SITE_WINDOW, oldest first */
-	bool window_is_all;
+	char *op_file;             /* shared by the series of one op, which are neighbours */
+	char *label;               /* backend, and what tells it from others: upstream, config, mode, metric */
+	char *variant;             /* the label without mode and metric: one contender of a ranking */
+	struct tk_point newest[2]; /* the newest points, oldest first */
+	size_t newest_count;
+	struct tk_trace *trace;               /* of the last months; there once the data files are written */
+	struct tk_rows points;                /* newest TK_SITE_WINDOW, oldest first: only while its page is made */
 	const struct tk_verdict_row *verdict; /* of its machine's judged_night; NULL: none */
 	const struct tk_run_row *last_run;    /* of the last night; NULL: none */
 	const struct tk_run_row *failure;     /* its run of the last night, where that gave no timing; NULL: none */
@@ -80,7 +94,7 @@ struct tk_model {
 	const struct tk_change_point_row **changes; /* by series, then time */
 	struct tk_rows *ceiling_lists;              /* of the newest nights of each machine, newest first */
 	size_t ceiling_list_count;
-	int64_t *environment_since; /* of environment_rows[i]: its first point among those read; 0: none */
+	int64_t *environment_since; /* of environment_rows[i]: its first point in three series of its device; 0: none */
 	struct tk_moves moves;
 	size_t machine_count, device_count, night_count, series_count;
 	int64_t newest_s; /* of all points; 0: none */
@@ -95,7 +109,7 @@ const struct tk_site_night *tk_model_night(const struct tk_model *m, int64_t id)
 /* What a build was made from; NULL: unknown. */
 const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_t build_id);
 const struct tk_revision_row *tk_model_revision_named(const struct tk_model *m, int64_t upstream_id, const char *rev);
-/* Of one of the points held; NULL: it is older. */
+/* Of one of the points held; NULL: it is older, or none are held. */
 const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, int64_t run_id);
 const struct tk_point *tk_series_last(const struct tk_site_series *s); /* NULL: never measured */
 /* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it makes no sense. */

@@ -15,6 +15,12 @@
 #include "base/error.h"
 #include "base/file.h"
 
+/* A file that waits in the temporary folder, under its number; or is to go. */
+struct step {
+	char *path;
+	bool is_new, goes;
+};
+
 struct tk_output {
 	char *dir, *parent, *temp;
 	int parent_fd, temp_fd, old_fd; /* old_fd -1: there is no old site */
@@ -23,6 +29,9 @@ struct tk_output {
 	char *old; /* for comparing */
 	size_t old_size;
 	bool committed;
+	bool goes_on;
+	struct step *steps;
+	size_t step_count, step_cap;
 };
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
@@ -138,6 +147,7 @@ int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err
 
 static int make_folder(struct tk_output *o, const char *path, struct tk_error *err)
 {
+	int fd = o->goes_on ? o->old_fd : o->temp_fd;
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
 	if (!len || (!strncmp(o->made, path, len) && !o->made[len]))
@@ -146,8 +156,8 @@ static int make_folder(struct tk_output *o, const char *path, struct tk_error *e
 		return tk_fail(err, TK_EINTERNAL, "%s: too long a name", path);
 	memcpy(o->made, path, len);
 	o->made[len] = 0;
-	if (mkdirat(o->temp_fd, o->made, 0755) && errno != EEXIST)
-		return tk_fail_errno(err, "%s/%s", o->temp, o->made);
+	if (mkdirat(fd, o->made, 0755) && errno != EEXIST)
+		return tk_fail_errno(err, "%s/%s", o->goes_on ? o->dir : o->temp, o->made);
 	return 0;
 }
 
@@ -219,11 +229,51 @@ static int write_new(struct tk_output *o, const char *path, const struct tk_buf 
 	return status;
 }
 
+static int step_add(struct tk_output *o, const char *path, bool is_new, bool goes, struct tk_error *err)
+{
+	if (o->step_count == o->step_cap) {
+		size_t cap = o->step_cap ? o->step_cap * 2 : 256;
+		struct step *more = realloc(o->steps, cap * sizeof *more);
+		if (!more)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		o->steps = more;
+		o->step_cap = cap;
+	}
+	char *copy = strdup(path);
+	if (!copy)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	o->steps[o->step_count++] = (struct step){copy, is_new, goes};
+	return 0;
+}
+
+static void step_name(char name[24], size_t number)
+{
+	snprintf(name, 24, "%zu", number);
+}
+
+static int put_beside(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+{
+	struct stat st = {0};
+	bool is_new = fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0;
+	if (!is_new && is_unchanged(o, path, content))
+		return 0;
+	char name[24];
+	step_name(name, o->step_count);
+	o->counts.files += is_new;
+	o->counts.bytes += (int64_t)content->len - (is_new ? 0 : (int64_t)st.st_size);
+	o->counts.written++;
+	int status = write_new(o, name, content, err);
+	return status ? status : step_add(o, path, is_new, false, err);
+}
+
 int tk_output_put(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
 {
 	int status = tk_buf_status(content, err);
-	if (!status)
-		status = make_folder(o, path, err);
+	if (status)
+		return status;
+	if (o->goes_on)
+		return put_beside(o, path, content, err);
+	status = make_folder(o, path, err);
 	if (status)
 		return status;
 	o->counts.files++;
@@ -237,12 +287,44 @@ int tk_output_put(struct tk_output *o, const char *path, const struct tk_buf *co
 bool tk_output_keep(struct tk_output *o, const char *path)
 {
 	struct stat st;
-	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
-	        make_folder(o, path, NULL) || linkat(o->old_fd, path, o->temp_fd, path, 0))
+	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return false;
+	if (o->goes_on)
+		return true;
+	if (make_folder(o, path, NULL) || linkat(o->old_fd, path, o->temp_fd, path, 0))
 		return false;
 	o->counts.files++;
 	o->counts.bytes += st.st_size;
 	return true;
+}
+
+void tk_output_go_on(struct tk_output *o, size_t files, int64_t bytes)
+{
+	o->goes_on = o->old_fd >= 0;
+	if (o->goes_on)
+		o->counts = (struct tk_output_counts){.files = files, .bytes = bytes};
+}
+
+int tk_output_drop(struct tk_output *o, const char *path, struct tk_error *err)
+{
+	struct stat st;
+	if (!o->goes_on || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	o->counts.files--;
+	o->counts.bytes -= st.st_size;
+	return step_add(o, path, false, true, err);
+}
+
+int tk_output_list(const struct tk_output *o, const char *folder, char ***names, size_t *count, struct tk_error *err)
+{
+	char *full = tk_path_join(o->dir, folder);
+	int status = full ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	*names = NULL;
+	*count = 0;
+	if (!status && tk_dir_exists(full))
+		status = tk_dir_list(full, names, count, err);
+	free(full);
+	return status;
 }
 
 int tk_output_old(
@@ -261,8 +343,68 @@ struct tk_output_counts tk_output_counts(const struct tk_output *o)
 
 /* ---- the end ------------------------------------------------------------------------------------------------- */
 
+/* Data first, then pages that are new, pages that are there, and those that name all others; at last what the next
+ * build stands on. */
+enum stage { STAGE_DATA, STAGE_NEW_PAGES, STAGE_PAGES, STAGE_INDEX, STAGE_GOES, STAGE_MARKER, STAGE_COUNT };
+
+static enum stage stage_of(const struct step *step)
+{
+	size_t len = strlen(step->path);
+	bool page = len > 5 && !strcmp(step->path + len - 5, ".html");
+	if (!strcmp(step->path, TK_SITE_MARKER))
+		return STAGE_MARKER;
+	if (step->goes)
+		return STAGE_GOES;
+	if (page)
+		return step->is_new ? STAGE_NEW_PAGES : strchr(step->path, '/') ? STAGE_PAGES : STAGE_INDEX;
+	bool names_pages = !strncmp(step->path, "api/", 4) || !strchr(step->path, '/');
+	return names_pages ? STAGE_INDEX : STAGE_DATA;
+}
+
+static int make_step(struct tk_output *o, size_t number, struct tk_error *err)
+{
+	const struct step *step = &o->steps[number];
+	char name[24];
+	if (step->goes) /* it may be gone already */
+		return unlinkat(o->old_fd, step->path, 0) && errno != ENOENT
+		               ? tk_fail_errno(err, "remove %s/%s", o->dir, step->path)
+		               : 0;
+	step_name(name, number);
+	int status = make_folder(o, step->path, err);
+	if (!status && renameat(o->temp_fd, name, o->old_fd, step->path))
+		status = tk_fail_errno(err, "rename %s/%s to %s/%s", o->temp, name, o->dir, step->path);
+	return status;
+}
+
+/* A build that is killed in the midst of this leaves the word that nothing of the site may be gone on with. */
+static int mark_unfinished(struct tk_output *o, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	tk_buf_str(&text, TK_SITE_UNFINISHED);
+	int status = tk_buf_status(&text, err);
+	if (!status)
+		status = write_new(o, "unfinished", &text, err);
+	tk_buf_free(&text);
+	if (!status && renameat(o->temp_fd, "unfinished", o->old_fd, TK_SITE_MARKER))
+		status = tk_fail_errno(err, "rename %s/unfinished to %s/%s", o->temp, o->dir, TK_SITE_MARKER);
+	return status;
+}
+
+static int move_in(struct tk_output *o, struct tk_error *err)
+{
+	int status = o->step_count ? mark_unfinished(o, err) : 0;
+	o->made[0] = 0;
+	for (int stage = 0; !status && stage < STAGE_COUNT; stage++)
+		for (size_t i = 0; !status && i < o->step_count; i++)
+			if (stage_of(&o->steps[i]) == (enum stage)stage)
+				status = make_step(o, i, err);
+	return status;
+}
+
 int tk_output_commit(struct tk_output *o, struct tk_error *err)
 {
+	if (o->goes_on)
+		return move_in(o, err); /* the folder of what has moved is removed with the handle */
 	if (o->old_fd < 0) {
 		if (rename(o->temp, o->dir))
 			return tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
@@ -300,6 +442,9 @@ void tk_output_free(struct tk_output *o)
 		close(o->old_fd);
 	if (o->parent_fd >= 0)
 		close(o->parent_fd);
+	for (size_t i = 0; i < o->step_count; i++)
+		free(o->steps[i].path);
+	free(o->steps);
 	free(o->old);
 	free(o->dir);
 	free(o->parent);

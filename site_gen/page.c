@@ -145,7 +145,7 @@ void tk_page_count(struct tk_site *site, const char *path)
 	tk_buf_char(&site->sitemap, '\n');
 }
 
-int tk_page_end(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
+int tk_page_put(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_buf_clear(&site->page);
 	/* the page's object is the first thing in the arena: tk_page_begin made it */
@@ -153,8 +153,13 @@ int tk_page_end(struct tk_site *site, const char *template_name, const char *pat
 	        site->templates, template_name, tk_arena_first(site->arena), site->arena, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
-	tk_page_count(site, path);
 	return status ? tk_context(err, "page %s", path) : 0;
+}
+
+int tk_page_end(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
+{
+	tk_page_count(site, path);
+	return tk_page_put(site, template_name, path, err);
 }
 
 void tk_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
@@ -233,7 +238,7 @@ void tk_series_moved_between(const struct tk_site *site, const struct tk_site_se
 	if (moved_by_verdict(site, s, good, bad))
 		return;
 	*bad = last ? tk_model_revision(&site->model, last->build_id) : NULL;
-	*good = s->points.count > 1 ? tk_model_revision(&site->model, last[-1].build_id) : NULL;
+	*good = s->newest_count > 1 ? tk_model_revision(&site->model, last[-1].build_id) : NULL;
 }
 
 /* ---- the row of a series ------------------------------------------------------------------------------------------
@@ -258,7 +263,7 @@ static double change_of(const struct tk_site_series *s)
 	if (s->verdict && isfinite(s->verdict->change))
 		return s->verdict->change;
 	const struct tk_point *last = tk_series_last(s);
-	return s->points.count > 1 && last[-1].value > 0 ? last->value / last[-1].value - 1 : NAN;
+	return s->newest_count > 1 && last[-1].value > 0 ? last->value / last[-1].value - 1 : NAN;
 }
 
 void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root)

@@ -11,10 +11,13 @@
 #include "site_gen/output.h"
 #include "site_gen/reuse.h"
 #include "site_gen/site.h"
+#include "site_gen/state.h"
 #include "site_gen/template.h"
 #include "site_gen/value.h"
 
 struct tk_error;
+
+#define TK_PAGE_PATH_SIZE 160
 
 /* All that is in hand while a site is written. */
 struct tk_site {
@@ -27,6 +30,7 @@ struct tk_site {
 	struct tk_buf sitemap;      /* addresses of all pages, a line each; needs the site's address */
 	struct tk_reuse reuse;
 	struct tk_data data;
+	struct tk_site_state state;
 	struct tk_codes codes;
 	bool charts;      /* Chart.js is there */
 	char version[17]; /* of the assets, for their addresses */
@@ -55,7 +59,6 @@ enum tk_section {
 /* One file each. */
 int tk_page_overview(struct tk_site *site, struct tk_error *err);
 int tk_page_kernels(struct tk_site *site, struct tk_error *err);
-int tk_page_series_all(struct tk_site *site, struct tk_error *err);
 int tk_page_rooflines(struct tk_site *site, struct tk_error *err);
 int tk_page_nights(struct tk_site *site, struct tk_error *err);
 int tk_page_list(struct tk_site *site, struct tk_error *err);
@@ -68,10 +71,16 @@ int tk_page_method(struct tk_site *site, struct tk_error *err);
 int tk_page_compare(struct tk_site *site, struct tk_error *err);
 int tk_page_api(struct tk_site *site, struct tk_error *err);
 
+/* The page of one series, whose points are held; its address, whether it is written or stays. */
+int tk_page_series(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err);
+void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE]);
+
 /* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path). */
 struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const char *title, enum tk_section section);
 /* Every page that is written, or kept as it is, goes into the site map. */
 void tk_page_count(struct tk_site *site, const char *path);
+int tk_page_put(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
+/* Puts it and counts it. */
 int tk_page_end(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
 
 /* Sets a text of others, cut to max bytes with an ellipsis. */

@@ -164,6 +164,12 @@ static const char *badge_colour(const char *tone)
 	                               : "#57606a";
 }
 
+/* What a badge says: a value, NAN for none, and words. */
+struct badge {
+	double value;
+	const char *says, *tone;
+};
+
 static int put_badge(struct tk_site *site, const char *path, const char *what, const char *says, const char *tone,
         struct tk_error *err)
 {
@@ -196,23 +202,43 @@ static const char *badge_value(double value, const char *unit, char out[TK_FORMA
 	return out;
 }
 
+/* A value that is within a hundredth of the one shown is the same to a reader of three digits, and a night in which
+ * nothing moved writes few badges. Where the page is written, the badge is as well. */
+#define BADGE_SLACK 0.01
+
+static bool badge_is_due(struct tk_site *site, const struct tk_site_series *s, const struct badge *badge)
+{
+	struct tk_series_state *state = &site->state.series[s - site->model.series];
+	bool near = fabs(badge->value - state->badge_value) <= BADGE_SLACK * fabs(badge->value),
+	     both = near || (isnan(badge->value) && isnan(state->badge_value));
+	uint64_t look = tk_mix(tk_mix(tk_mix(TK_MIX_START, badge->says), badge->tone), s->label) | 1;
+	if (both && look == state->badge_look && !tk_data_is_refreshed(site, s))
+		return false;
+	state->badge_value = badge->value;
+	state->badge_look = look;
+	return true;
+}
+
 static int write_series_badge(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	const struct tk_point *last = tk_series_last(s);
 	const char *status = s->verdict ? s->verdict->status : "", *tone = tk_tone_of_verdict(status);
 	char path[160], value[TK_FORMAT_SIZE], says[TK_FORMAT_SIZE * 2];
+	bool moved = !strcmp(tone, "bad") || !strcmp(tone, "good");
+	struct badge badge = {NAN, moved ? status : "", tone};
+	if (s->failure)
+		badge = (struct badge){NAN, s->failure->outcome, tk_tone_of_state(s->failure->outcome)};
+	else if (last)
+		badge.value = last->value;
+	else
+		badge.says = "not measured";
+	if (!badge_is_due(site, s, &badge))
+		return 0;
 	snprintf(path, sizeof path, "badges/%s.svg", s->file);
-	if (s->failure) {
-		snprintf(says, sizeof says, "%.40s", s->failure->outcome);
-		tone = tk_tone_of_state(s->failure->outcome);
-	} else if (last) {
-		bool moved = !strcmp(tone, "bad") || !strcmp(tone, "good");
-		snprintf(says, sizeof says, "%s%s%.40s", badge_value(last->value, s->row->unit, value),
-		        moved ? ", " : "", moved ? status : "");
-	} else {
-		snprintf(says, sizeof says, "not measured");
-	}
-	return put_badge(site, path, s->label, says, tone, err);
+	snprintf(says, sizeof says, "%s%s%.40s",
+	        isnan(badge.value) ? "" : badge_value(badge.value, s->row->unit, value),
+	        !isnan(badge.value) && *badge.says ? ", " : "", badge.says);
+	return put_badge(site, path, s->label, says, badge.tone, err);
 }
 
 static int write_status_badge(struct tk_site *site, struct tk_error *err)

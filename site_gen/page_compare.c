@@ -33,7 +33,7 @@ static size_t find_contenders(const struct tk_model *m, struct contender *out)
 {
 	size_t all = 0, count = 0;
 	for (size_t i = 0; i < m->series_count; i++)
-		if (tk_series_is_ranked(&m->series[i]) && m->series[i].points.count)
+		if (tk_series_is_ranked(&m->series[i]) && m->series[i].newest_count)
 			out[all++] =
 			        (struct contender){m->series[i].device, m->series[i].variant, m->series[i].upstream};
 	qsort(out, all, sizeof *out, contender_order);
@@ -45,13 +45,14 @@ static size_t find_contenders(const struct tk_model *m, struct contender *out)
 
 /* The newest point that is at least so old, but no older than twice that and a week: a gap is not bridged with
  * anything. */
-static const struct tk_point *point_of_age(const struct tk_site_series *s, int days)
+static const struct tk_trace_point *point_of_age(const struct tk_site_series *s, int days)
 {
-	const struct tk_point *points = s->points.rows, *last = tk_series_last(s);
+	const struct tk_trace_point *points = s->trace->at;
+	size_t count = s->trace->count;
 	if (!days)
-		return s->failure ? NULL : last;
-	for (size_t i = s->points.count; i-- > 0;) {
-		int64_t age = last->as_of_s - points[i].as_of_s;
+		return s->failure || !count ? NULL : &points[count - 1];
+	for (size_t i = count; i-- > 0;) {
+		int64_t age = (int64_t)points[count - 1].as_of_s - points[i].as_of_s;
 		if (age > (int64_t)(2 * days + 7) * DAY_S)
 			return NULL;
 		if (age >= (int64_t)days * DAY_S - DAY_S / 2)
@@ -63,7 +64,7 @@ static const struct tk_point *point_of_age(const struct tk_site_series *s, int d
 static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 {
 	for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
-		const struct tk_point *p = point_of_age(s, ages[i]);
+		const struct tk_trace_point *p = point_of_age(s, ages[i]);
 		if (!p || !(p->value > 0)) {
 			tk_buf_str(out, ",0");
 			continue;
@@ -88,7 +89,7 @@ static void add_all_times(struct tk_buf *out, const struct tk_model *m, const st
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		problem += i && s->problem != s[-1].problem;
-		if (!tk_series_is_ranked(s) || !s->points.count)
+		if (!tk_series_is_ranked(s) || !s->newest_count)
 			continue;
 		struct contender key = {s->device, s->variant, s->upstream};
 		const struct contender *c = bsearch(&key, contenders, count, sizeof key, contender_order);
@@ -128,7 +129,7 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 	tk_buf_str(out, "],\"groups\":[");
 	for (size_t i = 0; i < site->data.group_count; i++) {
 		tk_buf_str(out, i ? ",\n" : "\n");
-		tk_data_files_json(out, &site->data, i);
+		tk_data_files_json(out, site, i);
 	}
 	tk_buf_str(out, "],\"problems\":[");
 	for (size_t i = 0; i < m->series_count; i++) {

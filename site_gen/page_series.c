@@ -72,6 +72,10 @@ static void add_peer(
 	const struct tk_point *mine = tk_series_last(s), *theirs = tk_series_last(peer);
 	tk_set_series(site, o, peer, "../");
 	tk_set_flag(a, o, "same_device", peer->device == s->device);
+	struct tk_buf files = TK_BUF_INIT;
+	tk_data_all_files(site, &files, peer);
+	tk_set(a, o, "files", tk_buf_cstr(&files));
+	tk_buf_free(&files);
 	tk_set_fmt(a, o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
 	        mine && theirs ? theirs->value / mine->value : 0.0);
 }
@@ -116,6 +120,9 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_set_fmt(a, page, "gflop", "%.4g", s->problem->flops * 1e-9);
 	tk_set_flag(a, page, "measured", last != NULL);
 	tk_set_time(site, page, "newest", last ? last->as_of_s : 0);
+	tk_set_int(a, page, "newest_s", last ? last->as_of_s : 0);
+	tk_set_flag(a, page, "lags", last && tk_data_lags(&site->data));
+	tk_set_int(a, page, "lag_builds", tk_data_lag(&site->data));
 	tk_set_int(a, page, "samples", last ? last->n : 0);
 	tk_set_flag(a, page, "failed", failed != NULL);
 	tk_set(a, page, "failure_word", s->failure ? s->failure->outcome : "");
@@ -140,14 +147,19 @@ static void set_trend(
 	tk_set_fmt(site->arena, page, "divisor", "%.17g", scale.divisor);
 }
 
-static int write_page(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
+void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE])
 {
-	char title[400], path[160];
+	snprintf(path, TK_PAGE_PATH_SIZE, "series/%s.html", s->file);
+}
+
+int tk_page_series(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
+{
+	char title[400], path[TK_PAGE_PATH_SIZE];
 	const struct tk_point *last = tk_series_last(s);
 	struct tk_scale scale = tk_scale_for(last ? last->value : 0, s->row->unit);
 	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip(s->problem->title, 120), s->problem->title,
 	        (int)tk_utf8_clip(s->label, 60), s->label);
-	snprintf(path, sizeof path, "series/%s.html", s->file);
+	tk_page_series_path(s, path);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
 	tk_set_series(site, tk_set_object(site->arena, page, "series"), s, "../");
 	set_facts(site, page, s);
@@ -171,13 +183,5 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	tk_data_set_files(site, scripts, &older, s);
 	tk_set(site->arena, page, "older", tk_buf_cstr(&older));
 	tk_buf_free(&older);
-	return tk_page_end(site, "series", path, err);
-}
-
-int tk_page_series_all(struct tk_site *site, struct tk_error *err)
-{
-	int status = 0;
-	for (size_t i = 0; !status && i < site->model.series_count; i++)
-		status = write_page(site, &site->model.series[i], err);
-	return status;
+	return tk_page_put(site, "series", path, err);
 }

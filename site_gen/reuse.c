@@ -1,30 +1,24 @@
-/* The state file: {"format":1,"digest":"...","cut_s":0,"last_night_id":0,"nights":"hash of the nights up to that one"}.
- */
+/* The state file: {"format":2,"digest":"...","build":7,"last_night_id":0,"nights":"hash of the nights up to that one",
+ * "newest_night_id":0,"finished_s":0,"files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}. */
 #include "site_gen/reuse.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "site_gen/model.h"
 #include "site_gen/output.h"
+#include "site_gen/state.h"
 
-#define COLD_AFTER_S ((int64_t)30 * 86400) /* the cut is the start of that month: 30 to 61 nights are recent */
-#define DAY_S 86400
-
-/* The first day of the month that holds t (civil from days, H. Hinnant). */
-static int64_t month_start(int64_t t_s)
-{
-	int64_t days = (t_s >= 0 ? t_s : t_s - (DAY_S - 1)) / DAY_S, z = days + 719468;
-	int64_t era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
-	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365,
-	        doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-	int64_t mp = (5 * doy + 2) / 153, day = doy - (153 * mp + 2) / 5; /* day of the month from 0 */
-	return (days - day) * DAY_S;
-}
+#define STATE_BYTES_MAX ((size_t)16 << 20)
+/* A page of a series is written anew every TK_SITE_REFRESH_BUILDS, a page of a night lives for TK_SITE_NIGHT_PAGES:
+ * after so many builds nothing refers to what has left. */
+#define LEAVE_BUILDS (TK_SITE_NIGHT_PAGES + 2 * TK_SITE_REFRESH_BUILDS)
 
 /* Nights up to `last`, by uid and state: equal where the history only grew since. 0 for `last`: up to the oldest that
  * is not finished. */
@@ -54,46 +48,51 @@ static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HAS
 		tk_hash_finish(h, hex);
 }
 
-static int id_order(const void *a, const void *b)
+/* What the old site has seen whole, and a new night of the usual kind after all that is known, bring nothing past. */
+static bool may_have_past(const struct tk_reuse *r, const struct tk_night_row *night, int64_t newest_s)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
+	bool is_new = night->id > r->newest_night_id,
+	     is_whole = !is_new && night->finished_s && night->finished_s <= r->finished_s;
+	return !is_whole && !(is_new && night->as_of_s > newest_s && !strcmp(night->kind, "nightly"));
 }
 
-static int touched_add(struct tk_reuse *r, const struct tk_rows *runs, struct tk_error *err)
+static int note_past(const struct tk_model *m, const struct tk_site_state *state, const struct tk_rows *runs,
+        int64_t known_run_id, struct tk_reuse *r, struct tk_error *err)
 {
-	int64_t *more = realloc(r->touched, ((size_t)r->touched_count + runs->count + 1) * sizeof *more);
-	if (!more)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	r->touched = more;
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(runs, struct tk_run_row, i);
-		if (run->as_of_s >= r->cut_s)
+		const struct tk_site_series *s = tk_model_series(m, run->series_id);
+		size_t at = s ? (size_t)(s - m->series) : 0;
+		r->usable = r->usable && s; /* an imported run has points of many series */
+		if (!s || run->id <= known_run_id || run->as_of_s > state->series[at].last_s)
 			continue;
-		/* An imported run has points of many series: everything anew. */
-		if (!run->series_id)
-			r->usable = false;
-		r->touched[r->touched_count++] = run->series_id;
+		if (!r->past && !(r->past = calloc(m->series_count + 1, sizeof *r->past)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		r->past[at] = true;
 	}
 	return 0;
 }
 
-/* A night that is new and began after the cut has no point before it, unless it measured the past. */
-static int find_touched(const struct tk_model *m, struct tk_reuse *r, struct tk_error *err)
+int tk_reuse_find_past(
+        const struct tk_model *m, const struct tk_site_state *state, struct tk_reuse *r, struct tk_error *err)
 {
 	int status = 0;
-	for (size_t i = 0; !status && i < m->night_count; i++) {
+	int64_t newest_s = 0, known_run_id = 0;
+	for (size_t i = 0; i < state->series_count; i++) {
+		const struct tk_series_state *s = &state->series[i];
+		newest_s = s->last_s > newest_s ? s->last_s : newest_s;
+		known_run_id = s->last_run_id > known_run_id ? s->last_run_id : known_run_id;
+	}
+	for (size_t i = 0; !status && r->usable && i < m->night_count; i++) {
 		const struct tk_night_row *n = m->nights[i].row;
-		if (n->id <= r->last_night_id || (n->as_of_s >= r->cut_s && !strcmp(n->kind, "nightly")))
+		if (n->id <= r->last_night_id || !may_have_past(r, n, newest_s))
 			continue;
 		struct tk_rows runs = {0};
 		status = tk_store_runs_of_night(m->store, n->id, &runs, err);
 		if (!status)
-			status = touched_add(r, &runs, err);
+			status = note_past(m, state, &runs, known_run_id, r, err);
 		tk_rows_free(&runs);
 	}
-	if (r->touched_count)
-		qsort(r->touched, (size_t)r->touched_count, sizeof *r->touched, id_order);
 	return status;
 }
 
@@ -101,30 +100,29 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
         struct tk_reuse *r, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
-	*r = (struct tk_reuse){.cut_s = m->newest_s ? month_start(m->newest_s - COLD_AFTER_S) : 0};
-	json_t *state = everything || tk_output_old(out, TK_SITE_MARKER, 1 << 20, &text, NULL)
+	*r = (struct tk_reuse){0};
+	json_t *state = everything || tk_output_old(out, TK_SITE_MARKER, STATE_BYTES_MAX, &text, NULL)
 	                        ? NULL
 	                        : json_loads(tk_buf_cstr(&text), 0, NULL);
+	tk_buf_free(&text);
 	const char *old_digest = json_string_value(json_object_get(state, "digest")),
 	           *old_nights = json_string_value(json_object_get(state, "nights"));
-	bool same = old_digest && old_nights && !strcmp(old_digest, digest) &&
-	            json_integer_value(json_object_get(state, "cut_s")) == r->cut_s;
+	r->build = json_integer_value(json_object_get(state, "build"));
 	r->last_night_id = json_integer_value(json_object_get(state, "last_night_id"));
-	if (same && r->last_night_id > 0) {
+	r->newest_night_id = json_integer_value(json_object_get(state, "newest_night_id"));
+	r->finished_s = json_integer_value(json_object_get(state, "finished_s"));
+	r->files = (size_t)json_integer_value(json_object_get(state, "files"));
+	r->bytes = json_integer_value(json_object_get(state, "bytes"));
+	json_t *leaving = json_object_get(state, "leaving");
+	r->leaving = json_is_object(leaving) ? json_incref(leaving) : json_object();
+	if (old_digest && old_nights && !strcmp(old_digest, digest) && r->build > 0) {
 		char hex[TK_HASH_HEX_SIZE];
 		int64_t last = r->last_night_id;
 		nights_hash(m, &last, hex);
-		r->usable = *hex && !strcmp(hex, old_nights);
+		r->usable = r->last_night_id > 0 && *hex && !strcmp(hex, old_nights);
 	}
 	json_decref(state);
-	tk_buf_free(&text);
-	return r->usable ? find_touched(m, r, err) : 0;
-}
-
-bool tk_reuse_series(const struct tk_reuse *r, int64_t series_id)
-{
-	return r->usable && !(r->touched_count && bsearch(&series_id, r->touched, (size_t)r->touched_count,
-	                                                  sizeof series_id, id_order));
+	return r->leaving ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id)
@@ -132,23 +130,106 @@ bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id)
 	return r->usable && night_id <= r->last_night_id;
 }
 
-int tk_reuse_write_state(
-        const struct tk_model *m, struct tk_output *out, const char *digest, int64_t cut_s, struct tk_error *err)
+/* ---- pages that leave ------------------------------------------------------------------------------------------ */
+
+static int name_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* One page of a folder; `wanted` are the names without ".html" that are linked, sorted. */
+static int leave_one(struct tk_output *out, const char *folder, const char *name, const char **wanted, size_t count,
+        int64_t build, struct tk_reuse *r, json_t *leaving, struct tk_error *err)
+{
+	char path[300], stem[256];
+	size_t len = strlen(name);
+	if (len < 6 || len >= sizeof stem || strcmp(name + len - 5, ".html") || !strcmp(name, "index.html"))
+		return 0;
+	snprintf(stem, sizeof stem, "%.*s", (int)len - 5, name);
+	const char *key = stem;
+	if (count && bsearch(&key, wanted, count, sizeof *wanted, name_order))
+		return 0;
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	int64_t since = json_integer_value(json_object_get(r->leaving, path));
+	if (since && build - since > LEAVE_BUILDS)
+		return tk_output_drop(out, path, err);
+	return json_object_set_new(leaving, path, json_integer(since ? since : build))
+	               ? tk_fail(err, TK_ENOMEM, "out of memory")
+	               : 0;
+}
+
+static int leave_folder(struct tk_output *out, const char *folder, const char **wanted, size_t count, int64_t build,
+        struct tk_reuse *r, json_t *leaving, struct tk_error *err)
+{
+	char **names;
+	size_t found;
+	int status = tk_output_list(out, folder, &names, &found, err);
+	if (count)
+		qsort(wanted, count, sizeof *wanted, name_order);
+	for (size_t i = 0; !status && i < found; i++)
+		status = leave_one(out, folder, names[i], wanted, count, build, r, leaving, err);
+	tk_names_free(names, found);
+	return status;
+}
+
+int tk_reuse_leave(
+        const struct tk_model *m, struct tk_output *out, int64_t build, struct tk_reuse *r, struct tk_error *err)
+{
+	size_t most = m->night_count > m->moves.revision_count ? m->night_count : m->moves.revision_count, count = 0;
+	const char **wanted = malloc((most + 1) * sizeof *wanted);
+	json_t *leaving = json_object();
+	int status = wanted && leaving ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < m->night_count; i++)
+		if (m->nights[i].file)
+			wanted[count++] = m->nights[i].file;
+	if (!status && r->usable)
+		status = leave_folder(out, "nights", wanted, count, build, r, leaving, err);
+	count = 0;
+	for (size_t i = 0; !status && i < m->moves.revision_count; i++)
+		if (m->moves.revisions[i].file)
+			wanted[count++] = m->moves.revisions[i].file;
+	if (!status && r->usable)
+		status = leave_folder(out, "revisions", wanted, count, build, r, leaving, err);
+	free(wanted);
+	if (leaving) {
+		json_decref(r->leaving);
+		r->leaving = leaving;
+	}
+	return status;
+}
+
+/* ---- the state ------------------------------------------------------------------------------------------------- */
+
+int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
+        const struct tk_reuse *r, struct tk_error *err)
 {
 	char nights[TK_HASH_HEX_SIZE];
-	int64_t last = 0;
+	int64_t last = 0, newest = 0, finished_s = 0;
 	nights_hash(m, &last, nights);
+	for (size_t i = 0; i < m->night_count; i++) {
+		const struct tk_night_row *n = m->nights[i].row;
+		newest = n->id > newest ? n->id : newest;
+		finished_s = n->finished_s > finished_s ? n->finished_s : finished_s;
+	}
+	struct tk_output_counts counts = tk_output_counts(out);
+	char *leaving = json_dumps(r->leaving, JSON_COMPACT | JSON_SORT_KEYS);
+	if (!leaving)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_buf text = TK_BUF_INIT;
 	tk_buf_printf(&text,
-	        "{\"format\":1,\"digest\":\"%s\",\"cut_s\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\"}\n", digest,
-	        (long long)cut_s, (long long)last, nights);
+	        "{\"format\":2,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\","
+	        "\"newest_night_id\":%lld,\"finished_s\":%lld,\"files\":%zu,\"bytes\":%lld,\"leaving\":%s}\n",
+	        digest, (long long)build, (long long)last, nights, (long long)newest, (long long)finished_s,
+	        counts.files + !r->usable, (long long)counts.bytes, leaving);
 	int status = tk_output_put(out, TK_SITE_MARKER, &text, err);
+	free(leaving);
 	tk_buf_free(&text);
 	return status;
 }
 
 void tk_reuse_free(struct tk_reuse *r)
 {
-	free(r->touched);
+	json_decref(r->leaving);
+	free(r->past);
 	*r = (struct tk_reuse){0};
 }

@@ -1,32 +1,44 @@
-/* What of the old site can be taken over unread: the cold data of the series and the pages of nights long finished.
+/* Whether the old site can be gone on with, and what became of its past meanwhile.
  *
  * The state file of a site says what it was made from. Results are only ever added to a history, and come with a night,
  * so everything that a finished night of the old site said is still so where the same nights head the list. Where
- * anything else differs (templates, title, time cut), nothing is taken over and everything is read. */
+ * anything else differs (templates, title, which series there are), everything is read and written anew. */
 #ifndef TK_SITE_REUSE_H
 #define TK_SITE_REUSE_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct json_t;
 struct tk_error;
 struct tk_model;
 struct tk_output;
+struct tk_site_state;
 
 struct tk_reuse {
 	bool usable;
-	int64_t cut_s;         /* points before it are cold */
-	int64_t last_night_id; /* nights up to this one were finished when the old site was made */
-	int64_t *touched;      /* ids of series that have got points before the cut since then, sorted */
-	int64_t touched_count;
+	int64_t build;                       /* number of the one that made the old site */
+	int64_t last_night_id;               /* nights up to this one were finished when the old site was made */
+	int64_t newest_night_id, finished_s; /* the newest night of it, the last that a night was finished */
+	size_t files;
+	int64_t bytes;
+	bool *past; /* by index of the series: it has got points before others that it had; NULL: none has */
+	struct json_t *leaving; /* pages that nothing new refers to any more: path and the build that found it so */
 };
 
 /* `digest`: of the templates and options. */
 int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest, bool everything,
         struct tk_reuse *r, struct tk_error *err);
-bool tk_reuse_series(const struct tk_reuse *r, int64_t series_id); /* its cold file may be kept */
-bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id);   /* its page may be kept */
-int tk_reuse_write_state(
-        const struct tk_model *m, struct tk_output *out, const char *digest, int64_t cut_s, struct tk_error *err);
+/* Fills `past`; an import, whose runs are of many series, makes the old site unusable. */
+int tk_reuse_find_past(
+        const struct tk_model *m, const struct tk_site_state *state, struct tk_reuse *r, struct tk_error *err);
+bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id); /* its page may be kept */
+/* Pages of nights and revisions that are no longer linked from what is written now go some builds later, when no page
+ * that was written before refers to them either. */
+int tk_reuse_leave(
+        const struct tk_model *m, struct tk_output *out, int64_t build, struct tk_reuse *r, struct tk_error *err);
+int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
+        const struct tk_reuse *r, struct tk_error *err);
 void tk_reuse_free(struct tk_reuse *r);
 
 #endif

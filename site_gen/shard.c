@@ -7,11 +7,10 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "site_gen/data.h"
 #include "site_gen/escape.h"
 #include "site_gen/format.h"
 #include "site_gen/links.h"
-#include "site_gen/model.h"
+#include "site_gen/page.h"
 #include "site_gen/roofs.h"
 #include "stats/summary.h"
 
@@ -249,6 +248,145 @@ void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct 
 	tk_buf_str(out, "});\n");
 }
 
+/* ---- hot files ------------------------------------------------------------------------------------------------- */
+
+void tk_shard_hot_begin(struct tk_buf *out, size_t shard)
+{
+	add_start(out, "hot");
+	tk_buf_printf(out, "\"shard\":%zu,\"ids\":[", shard);
+}
+
+void tk_shard_hot_id(struct tk_buf *out, const struct tk_site_series *s, size_t place)
+{
+	tk_buf_str(out, place ? ",\n" : "\n");
+	tk_escape_json(out, s->row->slug, strlen(s->row->slug));
+}
+
+void tk_shard_hot_end(struct tk_buf *out)
+{
+	tk_buf_str(out, "]});\n");
+}
+
+static void begin_column(struct tk_buf *out, const char *name)
+{
+	tk_buf_str(out, ",\"");
+	tk_buf_str(out, name);
+	tk_buf_str(out, "\":[");
+}
+
+static void hot_numbers(struct tk_buf *out, const char *name, const struct tk_point *const *points, size_t count,
+        int64_t (*of)(const struct tk_point *p), bool deltas)
+{
+	int64_t before = 0;
+	begin_column(out, name);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			tk_buf_char(out, ',');
+		tk_buf_int(out, of(points[i]) - before);
+		before = deltas ? of(points[i]) : 0;
+	}
+	tk_buf_char(out, ']');
+}
+
+static void hot_distances(struct tk_buf *out, const char *name, const struct tk_point *const *points, size_t count,
+        const double *factors, double (*of)(const struct tk_point *p))
+{
+	bool any = false;
+	for (size_t i = 0; i < count; i++)
+		any = any || isfinite(of(points[i]));
+	if (!any)
+		return;
+	begin_column(out, name);
+	for (size_t i = 0; i < count; i++) {
+		double v = of(points[i]);
+		if (i)
+			tk_buf_char(out, ',');
+		tk_buf_int(out,
+		        isfinite(v) ? llabs(quantise(v, factors[i]) - quantise(points[i]->value, factors[i])) : -1);
+	}
+	tk_buf_char(out, ']');
+}
+
+static int64_t environment_of(const struct tk_point *p)
+{
+	return p->environment_id;
+}
+
+static int64_t flag_bits_of(const struct tk_point *p)
+{
+	return p->flags;
+}
+
+static void hot_values(struct tk_buf *out, const struct tk_point *const *points, size_t count, double *factors)
+{
+	begin_column(out, "exp");
+	for (size_t i = 0; i < count; i++) {
+		int exponent = exponent_of(points[i], 1, 5);
+		factors[i] = pow(10, -exponent);
+		if (i)
+			tk_buf_char(out, ',');
+		tk_buf_int(out, exponent);
+	}
+	tk_buf_char(out, ']');
+	begin_column(out, "value");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			tk_buf_char(out, ',');
+		tk_buf_int(out, quantise(points[i]->value, factors[i]));
+	}
+	tk_buf_char(out, ']');
+}
+
+static void hot_revisions(
+        struct tk_buf *out, const struct tk_model *m, const struct tk_point *const *points, size_t count)
+{
+	begin_column(out, "revision");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			tk_buf_char(out, ',');
+		tk_buf_int(out, revision_of_build(m, points[i]->build_id));
+	}
+	tk_buf_char(out, ']');
+}
+
+void tk_shard_hot_night(struct tk_buf *out, const struct tk_model *m, size_t shard,
+        const struct tk_point *const *points, const size_t *places, size_t count)
+{
+	double *factors = calloc(count + 1, sizeof *factors);
+	const struct tk_night_row *night = tk_index_find(&m->nights_by_id, points[0]->night_id);
+	if (!factors) {
+		out->status = TK_ENOMEM;
+		return;
+	}
+	add_start(out, "hot");
+	tk_buf_printf(out, "\"shard\":%zu,\"night\":%lld", shard, (long long)points[0]->night_id);
+	if (!night || night->as_of_s != points[0]->as_of_s) /* one time for all: they were chosen so */
+		tk_buf_printf(out, ",\"time\":%lld", (long long)points[0]->as_of_s);
+	begin_column(out, "of");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			tk_buf_char(out, ',');
+		tk_buf_int(out, (int64_t)(places[i] - (i ? places[i - 1] : 0)));
+	}
+	tk_buf_char(out, ']');
+	hot_values(out, points, count, factors);
+	hot_distances(out, "lo", points, count, factors, lo_of);
+	hot_distances(out, "hi", points, count, factors, hi_of);
+	hot_distances(out, "p95", points, count, factors, p95_of);
+	hot_distances(out, "min", points, count, factors, min_of);
+	hot_distances(out, "q25", points, count, factors, q25_of);
+	hot_distances(out, "q75", points, count, factors, q75_of);
+	hot_numbers(out, "run", points, count, run_of, true);
+	hot_numbers(out, "n", points, count, count_of, true);
+	hot_revisions(out, m, points, count);
+	hot_numbers(out, "environment", points, count, environment_of, true);
+	hot_numbers(out, "flags", points, count, flag_bits_of, false);
+	tk_buf_str(out, "});\n");
+	free(factors);
+}
+
+/* ---- about ------------------------------------------------------------------------------------------------------ */
+
 /* The time that a problem would take at its roof, in the series' unit; NAN: no roof, or not a time. */
 static double time_at_roof(const struct tk_model *m, const struct tk_site_series *s)
 {
@@ -408,13 +546,15 @@ void tk_shard_environments(struct tk_buf *out, const struct tk_model *m)
 	tk_buf_str(out, "});\n");
 }
 
-void tk_shard_manifest(struct tk_buf *out, const struct tk_model *m, const struct tk_data *data)
+void tk_shard_manifest(struct tk_buf *out, const struct tk_site *site)
 {
+	const struct tk_model *m = &site->model;
+	const struct tk_data *data = &site->data;
 	add_start(out, "manifest");
-	tk_buf_str(out, "\"format\":2,\"groups\":[");
+	tk_buf_str(out, "\"format\":3,\"groups\":[");
 	for (size_t i = 0; i < data->group_count; i++) {
 		tk_buf_str(out, i ? ",\n" : "\n");
-		tk_data_files_json(out, data, i);
+		tk_data_files_json(out, site, i);
 	}
 	tk_buf_str(out, "],\"series\":[");
 	for (size_t i = 0; i < m->series_count; i++) {

@@ -13,7 +13,7 @@
 #include "site_gen/shard.h"
 
 /* Raise it when the same history gives other files: nothing of an older site is then taken over. */
-#define SITE_FORMAT 14
+#define SITE_FORMAT 15
 
 /* What else than the history decides what is written. */
 static int digest_of(
@@ -30,6 +30,11 @@ static int digest_of(
 	tk_hash_field(h, site->model.device_count ? site->model.devices[0].file : "");
 	tk_hash_field(h, site->model.series_count ? site->model.series[0].op_file : "");
 	tk_hash_field_i64(h, (int64_t)site->data.group_count);
+	tk_hash_field_i64(h, (int64_t)site->model.series_count);
+	for (size_t i = 0; i < site->model.series_count; i++) {
+		tk_hash_field_i64(h, site->model.series[i].row->id);
+		tk_hash_field(h, site->model.series[i].label);
+	}
 	for (size_t i = 0; i < site->model.upstream_rows.count; i++)
 		tk_hash_field(h, TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i)->url);
 	int status = tk_hash_tree(h, site->options->templates_dir, err);
@@ -65,7 +70,7 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 		status = put_shared(site, path, err);
 	}
 	if (!status) {
-		tk_shard_manifest(&site->page, m, &site->data);
+		tk_shard_manifest(&site->page, site);
 		status = put_shared(site, "data/manifest.js", err);
 	}
 	if (!status && site->sitemap.len)
@@ -73,34 +78,69 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 	return status ? status : put_shared(site, ".nojekyll", err); /* GitHub Pages: publish as it is */
 }
 
+/* What of the old site can be gone on with, and whether at all. */
+static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	struct tk_model *m = &site->model;
+	struct tk_reuse *reuse = &site->reuse;
+	int status = tk_data_plan(m, &site->data, err);
+	if (!status)
+		status = digest_of(site, assets_hex, digest, err);
+	if (!status)
+		status = tk_reuse_plan(m, site->out, digest, site->options->full, reuse, err);
+	if (!status)
+		status = tk_state_new(
+		        &site->state, m->series_count, site->data.shard_count, site->data.group_count, err);
+	for (size_t i = 0; !status && i < m->series_count; i++)
+		m->series[i].trace = &site->state.series[i].trace;
+	if (!status && reuse->usable)
+		reuse->usable = tk_state_read(&site->state, site->out, reuse->build);
+	if (!status && reuse->usable)
+		status = tk_reuse_find_past(m, &site->state, reuse, err);
+	if (!status && reuse->usable)
+		tk_output_go_on(site->out, reuse->files, reuse->bytes);
+	else if (!status)
+		tk_state_clear(&site->state);
+	return status;
+}
+
 static int render_all(struct tk_site *site, struct tk_error *err)
 {
-	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_data_write, tk_page_series_all,
-	        tk_page_overview, tk_page_kernels, tk_page_rooflines, tk_page_list, tk_page_nights, tk_page_upstreams,
-	        tk_page_revisions, tk_page_machines, tk_page_environment, tk_page_alerts, tk_page_method,
-	        tk_page_compare, tk_page_api};
-	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE];
-	int status = tk_assets_copy(
-	        site->out, site->options->templates_dir, site->options->assets_dir, &site->charts, assets, err);
+	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_data_write, tk_page_overview,
+	        tk_page_kernels, tk_page_rooflines, tk_page_list, tk_page_nights, tk_page_upstreams, tk_page_revisions,
+	        tk_page_machines, tk_page_environment, tk_page_alerts, tk_page_method, tk_page_compare, tk_page_api};
+	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
+	const struct tk_site_options *options = site->options;
+	/* looked at first: whether they are others decides what is written */
+	int status = tk_assets_copy(NULL, options->templates_dir, options->assets_dir, &site->charts, assets, err);
 	if (status)
 		return status;
 	snprintf(site->version, sizeof site->version, "%.8s", assets);
-	status = tk_data_plan(&site->model, &site->data, err);
+	status = plan(site, assets, digest, err);
 	if (!status)
-		status = digest_of(site, assets, digest, err);
-	if (!status)
-		status = tk_reuse_plan(&site->model, site->out, digest, site->options->full, &site->reuse, err);
+		status = tk_assets_copy(
+		        site->out, options->templates_dir, options->assets_dir, &site->charts, assets, err);
+	for (size_t i = 0; !status && i < site->model.series_count; i++) {
+		tk_page_series_path(&site->model.series[i], path);
+		tk_page_count(site, path);
+	}
 	for (size_t i = 0; !status && i < sizeof pages / sizeof *pages; i++)
 		status = pages[i](site, err);
 	if (!status)
 		status = write_shared_data(site, err);
-	return status ? status : tk_reuse_write_state(&site->model, site->out, digest, site->reuse.cut_s, err);
+	if (!status)
+		status = tk_reuse_leave(&site->model, site->out, site->state.build, &site->reuse, err);
+	if (!status)
+		status = tk_state_write(&site->state, site->out, err);
+	return status ? status
+	              : tk_reuse_write_state(&site->model, site->out, digest, site->state.build, &site->reuse, err);
 }
 
 static void site_free(struct tk_site *site)
 {
 	tk_reuse_free(&site->reuse);
 	tk_data_free(&site->data);
+	tk_state_free(&site->state);
 	tk_codes_free(&site->codes);
 	tk_output_free(site->out);
 	tk_templates_free(site->templates);

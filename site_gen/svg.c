@@ -20,7 +20,7 @@
 #define STEP_FULL 1.25 /* the change that fills half of its bar */
 
 struct frame {
-	const struct tk_point *points;
+	const struct tk_trace_point *points;
 	size_t count;
 	int64_t t0, t1;
 	struct tk_range y;
@@ -30,14 +30,14 @@ struct frame {
 static struct frame frame_of(
         const struct tk_site_series *s, size_t newest, bool intervals, int width, int height, int margin)
 {
-	size_t count = s->points.count < newest ? s->points.count : newest;
-	const struct tk_point *p = (const struct tk_point *)s->points.rows + (s->points.count - count);
+	size_t count = s->trace->count < newest ? s->trace->count : newest;
+	const struct tk_trace_point *p = s->trace->at + (s->trace->count - count);
 	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s, {INFINITY, -INFINITY}, width, height, margin};
 	double values[TK_SITE_WINDOW];
 	for (size_t i = 0; i < count; i++) {
 		values[i] = p[i].value;
-		f.y.lo = fmin(f.y.lo, intervals ? fmin(p[i].lo, p[i].value) : p[i].value);
-		f.y.hi = fmax(f.y.hi, intervals ? fmax(p[i].hi, p[i].value) : p[i].value);
+		f.y.lo = fmin(f.y.lo, intervals ? fminf(p[i].lo, p[i].value) : p[i].value);
+		f.y.hi = fmax(f.y.hi, intervals ? fmaxf(p[i].hi, p[i].value) : p[i].value);
 	}
 	double median = tk_median(values, count), floor_half = fabs(median) * RANGE_FLOOR;
 	f.y.lo = fmin(f.y.lo, median - floor_half);
@@ -110,8 +110,8 @@ static void change_marks(struct tk_buf *out, const struct frame *f, const struct
 
 bool tk_svg_has_trend(const struct tk_site_series *s)
 {
-	const struct tk_point *p = s->points.rows;
-	return s->points.count > 1 && p[s->points.count - 1].as_of_s > p[0].as_of_s;
+	const struct tk_trace *t = s->trace;
+	return t->count > 1 && t->at[t->count - 1].as_of_s > t->at[0].as_of_s;
 }
 
 void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
@@ -119,7 +119,7 @@ void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 	if (!tk_svg_has_trend(s))
 		return;
 	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
-	const struct tk_point *last = &f.points[f.count - 1];
+	const struct tk_trace_point *last = &f.points[f.count - 1];
 	tk_buf_printf(out,
 	        "<svg class=\"spark\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" aria-hidden=\"true\">",
 	        SPARK_WIDTH, SPARK_HEIGHT, SPARK_WIDTH, SPARK_HEIGHT);

@@ -2,6 +2,7 @@
  * points without what the pages do not show of the past. */
 #include "internal.h"
 #include <math.h>
+#include <string.h>
 
 #define STEPS \
 	"SELECT c.series_id, c.as_of_s, c.run_id, a.build_id, b.build_id, a.environment_id, b.environment_id " \
@@ -44,7 +45,7 @@ int tk_store_steps(struct tk_store *s, struct tk_rows *out, struct tk_error *err
 
 #define PAST \
 	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95 FROM measurement " \
-	"WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s, run_id"
+	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3 ORDER BY as_of_s, run_id"
 
 static double number_or_nan(sqlite3_stmt *q, int at)
 {
@@ -53,13 +54,32 @@ static double number_or_nan(sqlite3_stmt *q, int at)
 	return v == 0 && sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : v;
 }
 
-int tk_store_past(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+/* The columns that PAST and NEWEST both begin with. */
+static void point_of(sqlite3_stmt *q, int64_t series_id, struct tk_point *out)
 {
-	const int64_t args[] = {series_id, before_s};
+	*out = (struct tk_point){.series_id = series_id,
+	        .as_of_s = sqlite3_column_int64(q, 0),
+	        .night_id = sqlite3_column_int64(q, 1),
+	        .build_id = sqlite3_column_int64(q, 2),
+	        .environment_id = sqlite3_column_int64(q, 3),
+	        .flags = (uint32_t)sqlite3_column_int64(q, 4),
+	        .value = sqlite3_column_double(q, 5),
+	        .lo = number_or_nan(q, 6),
+	        .hi = number_or_nan(q, 7),
+	        .p95 = number_or_nan(q, 8),
+	        .min = NAN,
+	        .q25 = NAN,
+	        .q75 = NAN};
+}
+
+int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
+        struct tk_error *err)
+{
+	const int64_t args[] = {series_id, from_s, before_s};
 	struct tk_rows rows = {0};
 	struct tk_list list = {&rows, sizeof(struct tk_point), 0};
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, PAST, args, 2, &q, err);
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, PAST, args, 3, &q, err);
 
 	if (status)
 		return status;
@@ -70,19 +90,7 @@ int tk_store_past(struct tk_store *s, int64_t series_id, int64_t before_s, struc
 			status = tk_fail(err, TK_ENOMEM, "out of memory while reading the past of a series");
 			break;
 		}
-		*p = (struct tk_point){.series_id = series_id,
-		        .as_of_s = sqlite3_column_int64(q, 0),
-		        .night_id = sqlite3_column_int64(q, 1),
-		        .build_id = sqlite3_column_int64(q, 2),
-		        .environment_id = sqlite3_column_int64(q, 3),
-		        .flags = (uint32_t)sqlite3_column_int64(q, 4),
-		        .value = sqlite3_column_double(q, 5),
-		        .lo = number_or_nan(q, 6),
-		        .hi = number_or_nan(q, 7),
-		        .p95 = number_or_nan(q, 8),
-		        .min = NAN,
-		        .q25 = NAN,
-		        .q75 = NAN};
+		point_of(q, series_id, p);
 	}
 	if (!status && rc != SQLITE_DONE)
 		status = tk_db_fail(s, rc, err, "cannot read the past of a series");
@@ -91,5 +99,37 @@ int tk_store_past(struct tk_store *s, int64_t series_id, int64_t before_s, struc
 		tk_rows_free(&rows);
 	else
 		*out = rows;
+	return status;
+}
+
+#define NEWEST \
+	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95, run_id, n, min, q25, q75 " \
+	"FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT ?2"
+
+int tk_store_newest(
+        struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, (int64_t)want};
+	sqlite3_stmt *q;
+	size_t n = 0;
+	int rc = SQLITE_DONE, status = tk_db_query(s, TK_TABLE_COUNT, NEWEST, args, 2, &q, err);
+
+	if (status)
+		return status;
+	while (n < want && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+		struct tk_point *p = &out[want - ++n]; /* from the end, so that the oldest is the first */
+
+		point_of(q, series_id, p);
+		p->run_id = sqlite3_column_int64(q, 9);
+		p->n = sqlite3_column_int64(q, 10);
+		p->min = number_or_nan(q, 11);
+		p->q25 = number_or_nan(q, 12);
+		p->q75 = number_or_nan(q, 13);
+	}
+	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+		status = tk_db_fail(s, rc, err, "cannot read the newest points of a series");
+	sqlite3_reset(q);
+	memmove(out, out + (want - n), n * sizeof *out);
+	*count = status ? 0 : n;
 	return status;
 }

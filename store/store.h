@@ -268,8 +268,12 @@ int tk_store_night_counts(
  * 0: all. */
 int tk_store_points(
         struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err);
-/* Points before a time, all of them, without run, number of samples, min and quartiles: half the work. */
-int tk_store_past(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err);
+/* Points from a time on and before another, without run, number of samples, min and quartiles: half the work. */
+int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
+        struct tk_error *err);
+/* At most `want` newest points of one series, oldest first, into the caller's array. */
+int tk_store_newest(
+        struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err);
 int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
         struct tk_error *err); /* 0: the newest of each device and name */
 /* By series, builds and pair; of the nights since a time. series_id 0: all. */

@@ -2,6 +2,7 @@
 window.KD = (function () {
   "use strict";
   var parts = {}, loaded = {}, nightTimes;
+  if (typeof document !== "undefined") document.querySelectorAll("script[src]").forEach(function (e) { loaded[e.getAttribute("src")] = true; });
   function sums(deltas, factor) {
     var v = 0;
     return deltas.map(function (d) { v += d; return v * factor; });
@@ -38,6 +39,25 @@ window.KD = (function () {
         night: night[i], run: run[i], n: samples[i], revision: revision[i], environment: environment[i], flags: flags[i] };
     });
   }
+  // Hot files: first the ids of their series, then a line for each night, a column a quantity; "of" are the places of the series that it has.
+  function hot(id) {
+    var points = [], place = {};
+    (parts.hot || []).forEach(function (line) {
+      if (line.ids) {
+        if (line.ids.indexOf(id) >= 0) place[line.shard] = line.ids.indexOf(id);
+        return;
+      }
+      var i = line.shard in place ? sums(line.of, 1).indexOf(place[line.shard]) : -1;
+      if (i < 0) return;
+      var factor = Math.pow(10, line.exp[i]), v = line.value[i];
+      function away(name, sign, unknown) { return line[name] && line[name][i] >= 0 ? (v + sign * line[name][i]) * factor : unknown; }
+      var time = "time" in line ? line.time : timeOf(line.night);
+      points.push({ time: time, x: time / 86400, value: v * factor, lo: away("lo", -1, v * factor), hi: away("hi", 1, v * factor), p95: away("p95", 1, NaN), min: away("min", -1, NaN),
+        q25: away("q25", -1, NaN), q75: away("q75", 1, NaN), night: line.night, run: sums(line.run, 1)[i], n: sums(line.n, 1)[i], revision: line.revision[i],
+        environment: sums(line.environment, 1)[i], flags: line.flags[i] });
+    });
+    return points;
+  }
   return {
     add: function (id, object) { (parts[id] = parts[id] || []).push(object); },
     get: get,
@@ -50,6 +70,9 @@ window.KD = (function () {
         else if (part.samples) Object.keys(part.samples).forEach(function (run) { var l = part.samples[run]; s.samples[run] = sums(l.slice(1), Math.pow(10, l[0])); });
         else Object.assign(s, part);
       });
+      var runs = {}; // while a site is being written, a night may be in two of its files
+      s.points.forEach(function (p) { if (p.run) runs[p.run] = 1; });
+      s.points = s.points.concat(hot(id).filter(function (p) { return !runs[p.run]; }));
       s.points.sort(function (a, b) { return a.time - b.time; });
       return s;
     },

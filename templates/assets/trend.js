@@ -266,7 +266,7 @@
     setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
   }
 
-  // The same problem elsewhere is in the same files: a button lays it over.
+  // The same problem elsewhere: a button lays it over, its files are loaded then.
   var peers = Array.prototype.map.call(document.querySelectorAll("#peers li"), function (li) {
     var button = document.createElement("button");
     button.textContent = "Overlay";
@@ -278,20 +278,27 @@
       overlay();
     });
     li.append(button);
-    return { id: li.dataset.series, label: li.dataset.label, button: button };
+    return { id: li.dataset.series, label: li.dataset.label, button: button, files: li.dataset.files.split(" ").map(function (f) { return root + f; }) };
   });
   function wanted() { return KS.get("with").split("\n").filter(Boolean).slice(0, 4); }
-  function overlay() {
+  function overlay(then) {
     var on = peers.filter(function (p) { return wanted().indexOf(p.id) >= 0; });
+    KD.load([].concat.apply([], on.map(function (p) { return p.files; })), function () {
+      layOver(on);
+      if (then) then();
+    });
+  }
+  function layOver(on) {
     peers.forEach(function (p) { p.button.setAttribute("aria-pressed", on.indexOf(p) >= 0); });
     shown = [main].concat(on.map(function (p) { return Object.assign(KD.series(p.id) || { points: [] }, { label: p.label, id: p.id }); }).filter(function (s) { return s.points.length; }));
     draw();
   }
   function restore() {
     withPast(function () {
-      overlay();
-      var time = KS.get("night");
-      if (time) pick(main.points.findIndex(function (p) { return String(p.time) === time; }));
+      overlay(function () {
+        var time = KS.get("night");
+        if (time) pick(main.points.findIndex(function (p) { return String(p.time) === time; }));
+      });
     });
   }
 
@@ -317,6 +324,7 @@
   KK.add("%", "per cent of the first night", function () { KS.set("mode", mode() === "pct" ? "" : "pct"); draw(); });
   KK.add("Escape", "close the panel, show everything", reset);
   KS.on(restore);
+  KNewest({ main: main, names: names, divisor: divisor, unit: unit, number: number, change: change, minute: minute });
   link();
   restore();
 })();

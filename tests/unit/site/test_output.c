@@ -133,6 +133,105 @@ static void leaves_the_old_site_without_commit(void **state)
 	free(path);
 }
 
+/* A site that is gone on with: what is not put stays, what is equal is not touched, what is dropped is gone. */
+static struct tk_output *go_on(struct place *p)
+{
+	struct tk_output *o = NULL;
+	assert_int_equal(tk_output_open(p->site, &o, &p->err), 0);
+	tk_output_go_on(o, 3, 8);
+	return o;
+}
+
+static void assert_text(const struct place *p, const char *name, const char *expected)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	char *path = tk_path_join(p->site, name);
+	assert_int_equal(tk_file_read(path, 1000, &text, NULL), 0);
+	assert_string_equal(tk_buf_cstr(&text), expected);
+	tk_buf_free(&text);
+	free(path);
+}
+
+static void goes_on(void **state)
+{
+	struct place *p = *state;
+	write_site(p, "one", "two");
+	ino_t a = inode(p, "a.html");
+	struct tk_output *o = go_on(p);
+	put(o, "a.html", "one");
+	put(o, "new/c.html", "three");
+	put(o, TK_SITE_MARKER, "{ }");
+	assert_text(p, TK_SITE_MARKER, "{}"); /* not before the end */
+	assert_int_equal(inode(p, "new/c.html"), 0);
+	assert_int_equal(tk_output_drop(o, "sub/b.html", &p->err), 0);
+	assert_int_equal(tk_output_drop(o, "sub/none.html", &p->err), 0);
+	struct tk_output_counts counts = tk_output_counts(o);
+	assert_int_equal(counts.files, 3); /* one more, one less */
+	assert_int_equal(counts.written, 2);
+	assert_int_equal(counts.bytes, 8 + 5 - 3 + 1);
+	assert_int_equal(tk_output_commit(o, &p->err), 0);
+	tk_output_free(o);
+	assert_int_equal(inode(p, "a.html"), a);
+	assert_int_equal(inode(p, "sub/b.html"), 0);
+	assert_text(p, "new/c.html", "three");
+	assert_text(p, TK_SITE_MARKER, "{ }");
+	char **names;
+	size_t count;
+	assert_int_equal(tk_dir_list(p->root, &names, &count, &p->err), 0);
+	assert_int_equal(count, 1); /* nothing is left beside the site */
+	tk_names_free(names, count);
+}
+
+static void writes_nothing_where_nothing_is_new(void **state)
+{
+	struct place *p = *state;
+	write_site(p, "one", "two");
+	ino_t marker = inode(p, TK_SITE_MARKER);
+	struct tk_output *o = go_on(p);
+	put(o, "a.html", "one");
+	put(o, TK_SITE_MARKER, "{}");
+	assert_int_equal(tk_output_commit(o, &p->err), 0);
+	assert_int_equal(tk_output_counts(o).written, 0);
+	tk_output_free(o);
+	assert_int_equal(inode(p, TK_SITE_MARKER), marker);
+}
+
+/* The step that fails leaves the word behind that the site is a mixture. */
+static void says_that_it_is_not_finished(void **state)
+{
+	struct place *p = *state;
+	write_site(p, "one", "two");
+	struct tk_output *o = go_on(p);
+	put(o, "a.html", "ONE");
+	put(o, TK_SITE_MARKER, "{ }");
+	char *page = tk_path_join(p->site, "a.html"), *inside = tk_path_join(p->site, "a.html/x");
+	assert_int_equal(unlink(page), 0);
+	assert_int_equal(tk_dir_make(page, &p->err), 0);
+	assert_int_equal(tk_file_write(inside, "x", 1, &p->err), 0);
+	assert_int_not_equal(tk_output_commit(o, &p->err), 0);
+	assert_non_null(strstr(p->err.message, "a.html"));
+	tk_output_free(o);
+	assert_text(p, TK_SITE_MARKER, TK_SITE_UNFINISHED);
+	free(page);
+	free(inside);
+}
+
+static void lists_a_folder(void **state)
+{
+	struct place *p = *state;
+	char **names;
+	size_t count;
+	write_site(p, "one", "two");
+	struct tk_output *o = go_on(p);
+	assert_int_equal(tk_output_list(o, "sub", &names, &count, &p->err), 0);
+	assert_int_equal(count, 1);
+	assert_string_equal(names[0], "b.html");
+	tk_names_free(names, count);
+	assert_int_equal(tk_output_list(o, "none", &names, &count, &p->err), 0);
+	assert_int_equal(count, 0);
+	tk_output_free(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +240,10 @@ int main(void)
 	        T(refuses_a_foreign_folder),
 	        T(refuses_a_file),
 	        T(leaves_the_old_site_without_commit),
+	        T(goes_on),
+	        T(writes_nothing_where_nothing_is_new),
+	        T(says_that_it_is_not_finished),
+	        T(lists_a_folder),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 KD.add("compare",{"contenders":[
 ["\u003cscript\u003ealert('1')\u003c/script\u003e\"\u0026 · tile=\"4\"","lab/cpu","data/revisions-2.js"],
 ["openblas","lab/cpu","data/revisions-1.js"]],"groups":[
-[[0,"data/000.recent.js"]]],"problems":[
+[[0,"data/000.recent.js"],[0,"data/000.hot.js"]]],"problems":[
 ["GEMM","gemm f32 512x512x512 nn","f32"],
 ["Attention","attention f32 B1 H8 S1024 D64 causal","f32"]],"times":[
 [0,0,"lab.cpu.script-alert-1-script.gemm-f32-512x512x512-nn.tile-4.cold",0,0,0,0,0],

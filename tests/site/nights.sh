@@ -1,0 +1,69 @@
+#!/bin/bash
+# A site that is gone on with night by night says the same as one that is made anew: nights.sh MAKE_HISTORY TRACKER
+# Enough series that their pages are written in turn; a night that brings points of the past; a build that was killed.
+set -eu
+make=$(realpath "$1") tracker=$(realpath "$2") here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+nights=70
+more() {
+	"$make" h.db --series=400 --nights="$1" --detect >/dev/null
+	nights=$((nights + $1))
+}
+site() {
+	TRACKER_NOW=@$((1700000000 + (nights - 1) * 86400 + 21600)) TRACKER_ASSETS='' "$tracker" --db=h.db site --out="$1"
+}
+"$make" h.db --series=400 --nights=$nights --detect >/dev/null
+site site >/dev/null
+fail() {
+	echo "$1" >&2
+	exit 1
+}
+written() { sed -n 's/.*(\([0-9]*\) written).*/\1/p'; }
+for night in 1 2 3; do
+	more 1
+	n=$(site site | written)
+	if [ "$n" = 0 ] || [ "$n" -gt 500 ]; then fail "night $night: $n files were written"; fi
+	[ "$(site site | written)" = 0 ] || fail "night $night was written twice"
+done
+more 3 # nobody wrote the site for three nights
+site site >/dev/null
+site anew >/dev/null
+node "$here/same.mjs" site anew
+rm -r anew
+# a build that was killed half-way, and a data file that was cut short: both are noticed
+printf '{"format":2,"unfinished":true}\n' >site/site-state.json
+more 1
+n=$(site site | written)
+[ "$n" -gt 400 ] || fail "a site that is a mixture of two was gone on with: $n files written"
+more 1
+site site >/dev/null
+more 1
+hot=$(grep -l '"night"' site/data/*.hot.js | head -n 1)
+truncate -s -7 "$hot"
+site site >/dev/null
+tail -c 5 "$hot" | grep -q '});' || fail "$hot is still cut short"
+# a backfill brings a point of one series, before others that were shown
+python3 - h.db <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+night, at, machine = db.execute("SELECT id, as_of_s, machine_id FROM night ORDER BY as_of_s LIMIT 1 OFFSET 40").fetchone()
+series, run = db.execute("SELECT series_id, run_id FROM measurement WHERE night_id=? LIMIT 1 OFFSET 7", (night,)).fetchone()
+copy = lambda table, where, **new: copied(table, where, new)
+def copied(table, where, new):
+    names = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
+    row = dict(zip(names, db.execute("SELECT * FROM %s WHERE %s" % (table, where)).fetchone()), **new)
+    if row.get("id", 0) is None:
+        del row["id"]
+    return db.execute("INSERT INTO %s (%s) VALUES (%s)" % (table, ",".join(row), ",".join("?" * len(row))), list(row.values())).lastrowid
+n = copy("night", "id=%d" % night, id=None, uid="a" * 32, kind="backfill", as_of_s=at + 3600)
+r = copy("run", "id=%d" % run, id=None, uid="b" * 32, night_id=n, as_of_s=at + 3600)
+copy("measurement", "run_id=%d" % run, run_id=r, night_id=n, as_of_s=at + 3600)
+db.commit()
+END
+site site >/dev/null
+site anew >/dev/null
+node "$here/same.mjs" site anew | tee log
+[ "$(site site | written)" = 0 ] || fail "the backfill was written twice"
+grep -q ' 31601 points' log || fail "the history has other points than were made"
