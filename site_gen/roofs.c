@@ -55,15 +55,31 @@ static double first_of(double a, double b)
 	return isfinite(a) ? a : b;
 }
 
+static double rate_of(const struct tk_roofs *roofs, const char *dtype)
+{
+	return first_of(
+	        highest(roofs, "gflop_per_s", "measured", dtype), highest(roofs, "gflop_per_s", "datasheet", dtype));
+}
+
+static double bandwidth_of(const struct tk_roofs *roofs)
+{
+	return first_of(highest(roofs, "gb_per_s", "measured", NULL), highest(roofs, "gb_per_s", "datasheet", NULL));
+}
+
 double tk_roofs_limit(const struct tk_roofs *roofs, const char *dtype, double intensity)
 {
-	double rate = first_of(
-	        highest(roofs, "gflop_per_s", "measured", dtype), highest(roofs, "gflop_per_s", "datasheet", dtype));
-	rate = first_of(rate, first_of(highest(roofs, "gflop_per_s", "measured", NULL),
-	                              highest(roofs, "gflop_per_s", "datasheet", NULL)));
-	double bandwidth =
-	        first_of(highest(roofs, "gb_per_s", "measured", NULL), highest(roofs, "gb_per_s", "datasheet", NULL));
-	return fmin(rate, bandwidth * intensity); /* fmin takes the other where one is NAN */
+	double rate = first_of(rate_of(roofs, dtype), rate_of(roofs, NULL));
+	return fmin(rate, bandwidth_of(roofs) * intensity); /* fmin takes the other where one is NAN */
+}
+
+const char *tk_roofs_binding(const struct tk_roofs *roofs, const char *dtype, double intensity)
+{
+	double limit = tk_roofs_limit(roofs, dtype, intensity);
+	if (!isfinite(limit))
+		return "none";
+	if (limit == bandwidth_of(roofs) * intensity)
+		return "memory";
+	return isfinite(rate_of(roofs, dtype)) ? dtype : "fastest type";
 }
 
 double tk_roofs_share(const struct tk_roofs *roofs, const struct tk_site_series *s, double time_ns)

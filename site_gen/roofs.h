@@ -23,6 +23,8 @@ void tk_roofs_of(const struct tk_model *m, const struct tk_site_device *device, 
 double tk_roofs_limit(const struct tk_roofs *roofs, const char *dtype, double intensity);
 /* What of it a series reaches with a time, 0.62 for 62 %; NAN where nothing is known. */
 double tk_roofs_share(const struct tk_roofs *roofs, const struct tk_site_series *s, double time_ns);
+/* What that limit is: "memory", the type, "none", or "fastest type" where the type has no rate of its own. */
+const char *tk_roofs_binding(const struct tk_roofs *roofs, const char *dtype, double intensity);
 /* A ceiling of a cache or of memory on the chip ("l2 read"): drawn, but no limit of compulsory traffic. */
 bool tk_roof_is_of_cache(const struct tk_ceiling_row *c);
 

@@ -203,7 +203,7 @@ const tests = {
     await visit(page, 'roofline/h200-node-1.h200-0.html');
     assert.ok(!(await page.textContent('table.shares')).includes('sustained'));
     await visit(page, 'roofline/epyc-lab.cpu.html');
-    const labels = await page.evaluate(() => [...new Set([...document.querySelectorAll('table.shares tbody .sub')].map(e => e.textContent))].sort());
+    const labels = await page.evaluate(() => [...new Set([...document.querySelectorAll('table.shares tbody th .sub')].map(e => e.textContent.split(' · ')[0]))].sort());
     assert.deepEqual(labels, ['blis', 'cpu', 'openblas (openblas)', 'openblas (openblas-debian)']);
     await context.close();
   },
@@ -406,6 +406,36 @@ const tests = {
     const at = await page.evaluate(() => { const e = Chart.getChart('canvas').getDatasetMeta(0).data[0], b = document.getElementById('canvas').getBoundingClientRect(); return { x: b.x + e.x, y: b.y + e.y }; });
     await page.mouse.click(at.x, at.y);
     await page.waitForURL(/series\/epyc-lab/);
+    await context.close();
+  },
+  async 'a roofline has its types and kernels to choose, trails of the nights before, and every backend a look of its own'() {
+    const { context, page } = await open({});
+    const seen = () => page.evaluate(() => { const c = Chart.getChart('canvas'), sets = c.data.datasets; return {
+      points: sets.filter(s => !s.roof).reduce((n, s) => n + s.data.length, 0), roofs: sets.filter(s => s.roof).map(s => `${s.label} ${s.roof.source}`).sort(),
+      looks: sets.filter(s => !s.roof).map(s => `${s.borderColor} ${s.pointStyle}`), rows: [...document.querySelectorAll('table.shares tbody tr')].filter(r => !r.hidden).length }; });
+    await visit(page, 'roofline/h200-node-1.h200-0.html');
+    const all = await seen();
+    assert.equal(all.points, all.rows);
+    assert.equal(new Set(all.looks).size, all.looks.length);
+    assert.deepEqual(all.roofs, ['copy measured', 'f16 datasheet', 'f16 measured', 'read measured']);
+    const old = await page.evaluate(() => Chart.getChart('canvas').data.datasets.flatMap(s => s.data).filter(p => p.old).length);
+    assert.equal(old, 6, 'what had no time last night is of the night before');
+    await page.selectOption('#choose-type', 'bf16');
+    await page.selectOption('#choose-op', 'Attention');
+    const some = await seen();
+    assert.equal(some.points, 18);
+    assert.equal(some.rows, 18);
+    assert.deepEqual(some.roofs, ['copy measured', 'f16 measured', 'read measured'], 'a type without a ceiling stands under the highest');
+    assert.match(await page.textContent('table.shares tbody tr:not([hidden]) .c-under'), /fastest type/);
+    await page.click('#trails');
+    assert.equal(await page.getAttribute('#trails', 'aria-pressed'), 'true');
+    const trail = await page.evaluate(() => Chart.getChart('canvas').data.datasets[0].data[0].trail);
+    assert.ok(trail.length > 4 && trail.length <= 8 && trail.every((t, i) => !i || t[0] > trail[i - 1][0]), 'oldest first');
+    const hash = await page.evaluate(() => location.hash);
+    await visit(page, 'roofline/h200-node-1.h200-0.html' + hash);
+    assert.equal((await seen()).points, 18);
+    assert.equal(await page.getAttribute('#trails', 'aria-pressed'), 'true');
+    assert.match(await page.textContent('table.shares'), /\d+\s%/);
     await context.close();
   },
   // Every rule once on each page; colours again in the dark, sizes and scrolling again on phones.
