@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "nightly/judging.h"
 #include "notify/notify.h"
+#include "options.h"
 #include "site_gen/format.h"
 #include "table.h"
 
@@ -48,9 +49,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->state = arg;
 		return 0;
 	case 'F':
-		o->json = strcmp(arg, "json") == 0;
-		if (!o->json && strcmp(arg, "text") != 0)
-			argp_error(state, "--format=%s: expected text or json", arg);
+		o->json = tk_option_json(arg, state);
 		return 0;
 	case 'm':
 		o->note = arg;

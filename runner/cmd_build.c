@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "config/config.h"
 #include "nightly/recipe.h"
+#include "options.h"
 #include "table.h"
 #include "upstream/upstream.h"
 
@@ -60,9 +61,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->clean = true;
 		return 0;
 	case 'f':
-		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-			argp_error(state, "--format=%s: expected text or json", arg);
-		o->json = strcmp(arg, "json") == 0;
+		o->json = tk_option_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->upstream)

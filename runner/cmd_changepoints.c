@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "detect/detect.h"
 #include "history_csv.h"
+#include "options.h"
 #include "stats/changepoint.h"
 #include "table.h"
 
@@ -35,9 +36,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->online = true;
 		return 0;
 	case OPT_FORMAT:
-		o->json = strcmp(arg, "json") == 0;
-		if (!o->json && strcmp(arg, "text") != 0)
-			argp_error(state, "--format=%s: expected one of text, json", arg);
+		o->json = tk_option_json(arg, state);
 		return 0;
 	case OPT_ENV:
 		o->env = arg;

@@ -14,6 +14,7 @@
 #include "diff_format.h"
 #include "diff_range.h"
 #include "nightly/judging.h"
+#include "options.h"
 #include "store/store.h"
 
 enum option_key {
@@ -111,16 +112,6 @@ static const struct argp_option options[] = {
                 6},
         {0},
 };
-
-static size_t count_arg(struct argp_state *state, const char *name, const char *arg)
-{
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
-
-	if (!*arg || *end || *arg == '-')
-		argp_error(state, "--%s=%s: expected a number", name, arg);
-	return n;
-}
 
 static double real_arg(struct argp_state *state, const char *name, const char *arg, double max, const char *expected)
 {
@@ -242,7 +233,7 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 			o->group = TK_DIFF_GROUP_REVISION;
 		return 0;
 	case OPT_LIMIT:
-		o->limit = count_arg(state, "limit", arg);
+		o->limit = tk_option_count(arg, "limit", state);
 		return 0;
 	case OPT_EXPLAIN:
 		o->explain = true;
@@ -302,7 +293,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->range.head = arg;
 		return 0;
 	case OPT_LAST:
-		o->range.last = count_arg(state, "last", arg);
+		o->range.last = tk_option_count(arg, "last", state);
 		if (!o->range.last)
 			argp_error(state, "--last=0: expected at least 1");
 		return 0;
@@ -320,10 +311,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->uncorrected = choice_arg(state, "correction", arg, "bh|none") == 1;
 		return 0;
 	case OPT_MIN_SAMPLES:
-		o->min_samples = count_arg(state, "min-samples", arg);
+		o->min_samples = tk_option_count(arg, "min-samples", state);
 		return 0;
 	case OPT_CONFIRM:
-		o->confirm_nights = count_arg(state, "confirm", arg);
+		o->confirm_nights = tk_option_count(arg, "confirm", state);
 		return 0;
 	case OPT_FILTER:
 		filter_arg(state, o, arg);

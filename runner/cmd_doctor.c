@@ -14,6 +14,7 @@
 #include "inspect.h"
 #include "nightly/modules.h"
 #include "nightly/recipe.h"
+#include "options.h"
 #include "table.h"
 #include "worker/worker.h"
 
@@ -30,9 +31,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	if (key != OPT_FORMAT)
 		return ARGP_ERR_UNKNOWN;
-	if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-		argp_error(state, "--format=%s: expected text or json", arg);
-	*(bool *)state->input = strcmp(arg, "json") == 0;
+	*(bool *)state->input = tk_option_json(arg, state);
 	return 0;
 }
 

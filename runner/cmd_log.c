@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "detect/detect.h"
 #include "lookup.h"
+#include "options.h"
 #include "problem/outcome.h"
 #include "site_gen/format.h"
 #include "store/store.h"
@@ -29,21 +30,16 @@ static const struct argp_option options[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct log_options *o = state->input;
-	char *end;
 
 	switch (key) {
 	case 'n':
-		o->limit = strtoul(arg, &end, 10);
-		if (!*arg || *end || *arg == '-')
-			argp_error(state, "--limit=%s: expected a number", arg);
+		o->limit = tk_option_count(arg, "limit", state);
 		return 0;
 	case 'f':
 		o->failed = true;
 		return 0;
 	case 'F':
-		o->json = strcmp(arg, "json") == 0;
-		if (!o->json && strcmp(arg, "text") != 0)
-			argp_error(state, "--format=%s: expected text or json", arg);
+		o->json = tk_option_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->night)

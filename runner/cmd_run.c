@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "config/config.h"
 #include "nightly/modules.h"
+#include "options.h"
 #include "problem/mode.h"
 #include "problem/problem.h"
 #include "site_gen/format.h"
@@ -135,9 +136,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->seconds = number(arg, "seconds", 3600, false, state);
 		return 0;
 	case 'f':
-		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-			argp_error(state, "--format=%s: expected text or json", arg);
-		o->json = strcmp(arg, "json") == 0;
+		o->json = tk_option_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		return ARGP_ERR_UNKNOWN; /* all of them together, below */

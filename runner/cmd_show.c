@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "options.h"
 #include "problem/problem.h"
 #include "show.h"
 #include "store/store.h"
@@ -18,21 +19,16 @@ static const struct argp_option options[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct tk_show_options *o = state->input;
-	char *end;
 
 	switch (key) {
 	case 'n':
-		o->limit = strtoul(arg, &end, 10);
-		if (!*arg || *end || *arg == '-')
-			argp_error(state, "--limit=%s: expected a number", arg);
+		o->limit = tk_option_count(arg, "limit", state);
 		return 0;
 	case 's':
 		o->samples = true;
 		return 0;
 	case 'F':
-		o->json = strcmp(arg, "json") == 0;
-		if (!o->json && strcmp(arg, "text") != 0)
-			argp_error(state, "--format=%s: expected text or json", arg);
+		o->json = tk_option_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->what)

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "config/config.h"
 #include "config/suite_find.h"
+#include "options.h"
 #include "problem/problem.h"
 #include "table.h"
 
@@ -31,9 +32,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
-		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-			argp_error(state, "--format=%s: expected text or json", arg);
-		o->json = strcmp(arg, "json") == 0;
+		o->json = tk_option_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->action)

@@ -216,24 +216,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return matmul_launch(plan->matmul, t[TK_T_A], t[TK_T_B], t[TK_T_C], plan->workspace, stream, err);
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "hipblaslt",
-	        .device_kind = "hip",
-	        .description = "GEMM by hipBLASLt, every kernel of its ranking a configuration",
-	        .version = matmul_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .configs = backend_configs,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(backend, "hipblaslt", "hip", matmul_version,
+        "GEMM by hipBLASLt, every kernel of its ranking a configuration", .configs = backend_configs)

@@ -174,23 +174,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	                rocblas_gemm_flags_none));
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "rocblas",
-	        .device_kind = "hip",
-	        .description = "GEMM by rocBLAS, which chooses the kernel itself",
-	        .version = rocblas_version_text,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(backend, "rocblas", "hip", rocblas_version_text, "GEMM by rocBLAS, which chooses the kernel itself",
+        .configs = NULL)
