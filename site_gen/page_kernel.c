@@ -5,6 +5,7 @@
 
 #include "problem/mode.h"
 #include "site_gen/axes.h"
+#include "site_gen/facts.h"
 #include "site_gen/format.h"
 #include "site_gen/page.h"
 #include "site_gen/svg.h"
@@ -49,6 +50,27 @@ static double latest(const struct tk_site_series *s)
 	return last && !s->failure ? last->value : NAN;
 }
 
+/* What it takes besides the median: energy, 95th percentile, workspace, memory, launch, build; "-" for what is not
+ * known. For the script that ranks by them. */
+static void set_more(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
+{
+	const struct tk_point *last = tk_series_last(s);
+	const struct tk_build_row *build = last ? tk_index_find(&site->model.builds_by_id, last->build_id) : NULL;
+	const struct tk_facts facts = tk_facts_of(s->last_run ? s->last_run->attributes : "");
+	const double all[] = {last ? last->p95 : NAN, facts.energy_j, facts.workspace_bytes, facts.device_bytes,
+	        facts.launch_ns, build && build->wall_s > 0 ? build->wall_s : NAN};
+	char text[160];
+	size_t len = 0;
+	bool any = false;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		/* no workspace is as good as it gets; no memory means that nobody looked */
+		bool known = isfinite(all[i]) && (all[i] > 0 || i == 2);
+		any = any || known;
+		len += (size_t)snprintf(text + len, sizeof text - len, known ? "%s%.5g" : "%s-", i ? " " : "", all[i]);
+	}
+	tk_set(site->arena, cell, "more", any ? text : "");
+}
+
 /* best: of several; NAN where nobody else has a time. */
 static void add_cell(struct tk_site *site, struct tk_value *cells, const struct tk_site_series *s, double best)
 {
@@ -73,6 +95,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	       rate_hi = last ? tk_series_rate(s, last->lo, &rate_unit) : NAN;
 	tk_set_fmt(a, cell, "data", isfinite(rate) ? "%.5g %.5g %.5g" : "", rate, isfinite(rate_lo) ? rate_lo : rate,
 	        isfinite(rate_hi) ? rate_hi : rate);
+	set_more(site, cell, s);
 	tk_set_flag(a, cell, "ranked", isfinite(best));
 	tk_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / best);
 	tk_svg_bar(&site->markup, ratio, is_best ? "best" : "rest");

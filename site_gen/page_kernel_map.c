@@ -13,12 +13,20 @@
 #define ROWS_MAX 32
 #define CELLS_MIN 4
 #define COLOURS 4 /* backends that have a colour of their own */
+#define VARIANTS_MAX 12
 
 struct cell {
 	struct tk_axes at;
 	const struct tk_site_series *best;
-	double lead; /* the time of the second over that of the best; NAN: nobody else */
-	int colour;  /* of the best; COLOURS: none */
+	double lead;                /* the time of the second over that of the best; NAN: nobody else */
+	int colour;                 /* of the best; COLOURS: none */
+	double times[VARIANTS_MAX]; /* in the order of the variants; 0: none */
+};
+
+/* The contenders, in the order of the table's columns. */
+struct field {
+	const char *const *variants;
+	size_t count;
 };
 
 static int cell_order(const void *a, const void *b)
@@ -38,8 +46,11 @@ static bool is_in(const struct tk_site_series *s, const char *op, const struct t
 	       tk_series_last(s) && tk_series_last(s)->value > 0;
 }
 
-static void take(struct cell *cell, const struct tk_site_series *s)
+static void take(struct cell *cell, const struct tk_site_series *s, const struct field *f)
 {
+	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
+		if (!strcmp(f->variants[i], s->variant))
+			cell->times[i] = tk_series_last(s)->value;
 	double value = tk_series_last(s)->value, best = cell->best ? tk_series_last(cell->best)->value : NAN;
 	if (!cell->best) {
 		cell->best = s;
@@ -52,15 +63,16 @@ static void take(struct cell *cell, const struct tk_site_series *s)
 	}
 }
 
-static int colour_of(const char *const *variants, size_t count, const char *variant)
+static int colour_of(const struct field *f, const char *variant)
 {
-	for (size_t i = 0; i < count && i < COLOURS; i++)
-		if (!strcmp(variants[i], variant))
+	for (size_t i = 0; i < f->count && i < COLOURS; i++)
+		if (!strcmp(f->variants[i], variant))
 			return (int)i;
 	return COLOURS;
 }
 
-static size_t collect(const struct tk_model *m, const char *op, const struct tk_site_device *device, struct cell *cells)
+static size_t collect(const struct tk_model *m, const char *op, const struct tk_site_device *device,
+        const struct field *f, struct cell *cells)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < m->series_count; i++) {
@@ -70,7 +82,7 @@ static size_t collect(const struct tk_model *m, const char *op, const struct tk_
 			continue;
 		if (!count || cells[count - 1].best->problem != s->problem)
 			cells[count++] = (struct cell){.at = at};
-		take(&cells[count - 1], s);
+		take(&cells[count - 1], s, f);
 	}
 	return count;
 }
@@ -112,9 +124,15 @@ static struct grid grid_of(const struct cell *cells, size_t count)
 	return g;
 }
 
-static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c)
+static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
+	char times[VARIANTS_MAX * 16];
+	size_t len = 0;
+	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
+		len += (size_t)snprintf(
+		        times + len, sizeof times - len, c->times[i] > 0 ? "%s%.5g" : "%s-", i ? " " : "", c->times[i]);
+	tk_set(a, o, "times", times);
 	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
 	tk_set_flag(a, o, "any", true);
 	tk_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
@@ -124,7 +142,7 @@ static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell
 }
 
 static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells, size_t count,
-        const struct grid *g, const char *op)
+        const struct grid *g, const char *op, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_add_object(a, maps);
@@ -144,7 +162,7 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 			            cells[next].at.column_order == g->columns[c];
 			tk_set_flag(a, cell, "any", false);
 			if (here)
-				set_cell(site, cell, &cells[next]);
+				set_cell(site, cell, &cells[next], f);
 			while (here && next < count && cells[next].at.row_order == g->rows[r] &&
 			        cells[next].at.column_order == g->columns[c])
 				next++;
@@ -159,9 +177,10 @@ int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const 
 	struct cell *cells = malloc((site->model.series_count + 1) * sizeof *cells);
 	if (!cells)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	size_t count = variant_count > 1 ? collect(&site->model, op, device, cells) : 0, made = 0;
+	const struct field field = {variants, variant_count};
+	size_t count = variant_count > 1 ? collect(&site->model, op, device, &field, cells) : 0, made = 0;
 	for (size_t i = 0; i < count; i++)
-		cells[i].colour = colour_of(variants, variant_count, cells[i].best->variant);
+		cells[i].colour = colour_of(&field, cells[i].best->variant);
 	if (count)
 		qsort(cells, count, sizeof *cells, cell_order);
 	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
@@ -169,7 +188,7 @@ int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const 
 			;
 		struct grid g = grid_of(cells + first, end - first);
 		if (g.fits) {
-			add_map(site, maps, cells + first, end - first, &g, op);
+			add_map(site, maps, cells + first, end - first, &g, op, &field);
 			made++;
 		}
 	}

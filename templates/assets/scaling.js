@@ -2,8 +2,7 @@
 // shows the same size on all of a section.
 (function () {
   "use strict";
-  var colours = ["--c1", "--c2", "--c3", "--c4", "--text"], shapes = ["circle", "triangle", "rect", "rectRot", "star"], CHARTS = 6, all = [];
-  function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+  var css = KM.css, CHARTS = 6, all = [], metric = null; // null: the rate, else { title, at, text } of kernel.js
   var whiskers = { id: "whiskers", afterDatasetsDraw: function (chart) {
     var ctx = chart.ctx, y = chart.scales.y;
     chart.data.datasets.forEach(function (set, i) {
@@ -27,6 +26,7 @@
       var sweep = sweeps[tr.dataset.sweep] = sweeps[tr.dataset.sweep] || {};
       tr.querySelectorAll("td").forEach(function (td, i) {
         var v = (td.dataset.rate || "").split(" ").map(Number);
+        if (metric) v = [metric.of(td)].concat(metric.of(td), metric.of(td));
         if (v.length === 3 && v[0] > 0) (sweep[heads[i]] = sweep[heads[i]] || []).push({ x: +tr.dataset.x, y: v[0], lo: v[1], hi: v[2], title: tr.querySelector("th").firstChild.textContent.trim() });
       });
     });
@@ -40,7 +40,7 @@
   // Several batches have one length: the fastest of them.
   function best(points) {
     var at = {};
-    points.forEach(function (p) { if (!at[p.x] || at[p.x].y < p.y) at[p.x] = p; });
+    points.forEach(function (p) { if (!at[p.x] || (metric ? at[p.x].y > p.y : at[p.x].y < p.y)) at[p.x] = p; });
     return Object.keys(at).map(function (x) { return at[x]; }).sort(function (a, b) { return a.x - b.x; });
   }
   function options(x, name, most, link) {
@@ -53,11 +53,11 @@
             axis.ticks = x.filter(function (v) { if (last && v / last < apart) return false; last = v; return true; }).map(function (v) { return { value: v }; });
           },
           ticks: { color: text, maxRotation: 0, autoSkip: true, callback: function (v) { return String(Math.round(v)); } } },
-        y: { beginAtZero: true, grid: { color: grid }, border: { display: false }, title: { display: true, text: big ? "TFLOP/s" : "GFLOP/s", color: text },
-          ticks: { color: text, maxTicksLimit: 6, callback: function (v) { return +(v / by).toPrecision(3); } } } },
+        y: { beginAtZero: true, grid: { color: grid }, border: { display: false }, title: { display: true, text: metric ? metric.title : big ? "TFLOP/s" : "GFLOP/s", color: text }, type: metric ? "logarithmic" : "linear",
+          ticks: { color: text, maxTicksLimit: 6, callback: function (v) { return metric ? metric.text(v) : +(v / by).toPrecision(3); } } } },
       plugins: { legend: { labels: { color: css("--text"), usePointStyle: true, boxHeight: 7 } },
         tooltip: { backgroundColor: css("--card"), titleColor: css("--text"), bodyColor: css("--text"), borderColor: css("--strong-line"), borderWidth: 1, padding: 10, usePointStyle: true,
-          callbacks: { title: function (items) { return items.length ? items[0].raw.title : ""; }, label: function (i) { return i.dataset.label + ": " + (i.raw.y / by).toPrecision(4) + (big ? " TFLOP/s" : " GFLOP/s"); } } } } };
+          callbacks: { title: function (items) { return items.length ? items[0].raw.title : ""; }, label: function (i) { return i.dataset.label + ": " + (metric ? metric.text(i.raw.y) : (i.raw.y / by).toPrecision(4) + (big ? " TFLOP/s" : " GFLOP/s")); } } } } };
   }
   function build(holder) {
     var data = read(holder.closest("section")), charts = [], names = Object.keys(data.sweeps).filter(function (n) { return sizes(data.sweeps[n]).length > 2; });
@@ -81,16 +81,16 @@
       figure.className = "chart";
       frame.className = "small-canvas";
       canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", "Rate over size, " + n + ". The table below has every value.");
+      canvas.setAttribute("aria-label", (metric ? metric.title : "Rate") + " over size, " + n + ". The table below has every value.");
       caption.className = "muted";
-      caption.textContent = n + (data.heads.some(function (h) { return (sweep[h] || []).length > best(sweep[h] || []).length; }) ? " \u00b7 of problems of one size the fastest" : "");
+      caption.textContent = n + (data.heads.some(function (h) { return (sweep[h] || []).length > best(sweep[h] || []).length; }) ? " \u00b7 of problems of one size the " + (metric ? "least" : "fastest") : "");
       frame.append(canvas);
       figure.append(frame, caption);
       holder.append(figure);
       var sets = data.heads.map(function (h, i) {
         var points = best(sweep[h] || []);
         points.forEach(function (p) { most = Math.max(most, p.y); });
-        return { label: h, data: points, borderColor: css(colours[i % 5]), backgroundColor: css(colours[i % 5]), pointStyle: shapes[i % 5], borderWidth: 2, borderDash: i > 4 ? [5, 4] : [], pointRadius: 4, pointHoverRadius: 7, tension: 0 };
+        return Object.assign(KM.style(i), { label: h, data: points, borderWidth: 2, pointRadius: 4, pointHoverRadius: 7, tension: 0 });
       }).filter(function (s) { return s.data.length; });
       var chart = new Chart(canvas, { type: "line", data: { datasets: sets }, options: options(x, holder.dataset.xName, most), plugins: [whiskers] });
       chart.options.onHover = link(chart);
@@ -105,5 +105,6 @@
     document.querySelectorAll(".scaling").forEach(function (h) { h.textContent = ""; h.hidden = false; build(h); });
   }
   addEventListener("themechange", rebuild);
+  addEventListener("metricchange", function (e) { metric = e.detail; rebuild(); });
   rebuild();
 })();

@@ -40,7 +40,7 @@ function pages() {
 // One of each kind, and the pages of the hostile names.
 function samples() {
   const all = pages(), hostile = all.filter(f => /script|onmouseover/.test(f));
-  return ['index.html', 'lists/index.html', 'environment.html', 'upstreams/index.html', 'upstreams/openblas.html', SERIES, 'kernels/gemm.html', 'kernels/attention.html', 'compare.html', SERIES + `#night=${NIGHT}`, 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
+  return ['index.html', 'lists/index.html', 'environment.html', 'upstreams/index.html', 'upstreams/openblas.html', SERIES, 'kernels/gemm.html', 'kernels/attention.html', 'kernels/attention.html#metric=energy&of=flash-attention', 'compare.html', SERIES + `#night=${NIGHT}`, 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
     all.filter(f => /^nights\/\d.*epyc/.test(f)).at(-1), all.filter(f => /^revisions\/openblas-/.test(f)).at(-1), ...hostile];
 }
 
@@ -303,6 +303,40 @@ const tests = {
     const charts = await page.evaluate(() => [...document.querySelectorAll('.scaling canvas')].map(c => Chart.getChart(c).data.datasets.map(d => [d.label, d.data.length])));
     assert.deepEqual(charts, [[['cpu', 3], ['openblas (openblas)', 3]], [['cutlass · 128x256x64', 3], ['flash-attention', 3]]]);
     assert.deepEqual(page.errors, []);
+    await context.close();
+  },
+  async 'a kernel page ranks by what else a run takes, and its map is the speed-up of one backend over another'() {
+    const { context, page } = await open({});
+    const table = () => page.evaluate(() => [...document.querySelector('table.compare').rows].map(tr => [...tr.cells].map(td => td.textContent.replace(/\s+/g, ' ').trim())));
+    await visit(page, 'kernels/attention.html');
+    const before = await table();
+    assert.deepEqual(await page.evaluate(() => [...document.getElementById('metric').options].map(o => o.value)), ['', 'p95', 'energy', 'workspace', 'memory', 'launch', 'build']);
+    await page.selectOption('#metric', 'energy');
+    const after = await table();
+    assert.match(after[1][1], /^\d+(\.\d+)? [mµ]?J best$/);
+    assert.match(after[1][2], /^\d+(\.\d+)? [mµ]?J \d\.\d\d×$/);
+    assert.match(after.at(-2)[0], /^Energy of one run relative to the best/);
+    assert.equal(await page.evaluate(() => Chart.getChart(document.querySelector('.scaling canvas')).options.scales.y.title.text), 'Energy of one run');
+    await page.selectOption('#metric', 'build');
+    assert.match((await table())[1][1], /^34\.5 s best$/);
+    assert.match(await page.evaluate(() => location.hash), /metric=build/);
+    await page.selectOption('#metric', '');
+    assert.deepEqual(await table(), before);
+    const map = () => page.evaluate(() => [...document.querySelectorAll('table.map tbody tr')].map(tr => [...tr.cells].slice(1).map(td => [td.textContent.replace(/\s+/g, ' ').trim(), td.className])));
+    const best = await map();
+    await page.selectOption('.map-tools select:first-of-type', 'flash-attention');
+    const of = await map();
+    assert.match(of[0][0][0], /^0\.8\d× slower$/);
+    assert.match(of[2][2][0], /^1\.3\d× faster$/);
+    assert.match(of[2][2][1], /^map-0-[23]$/);
+    await page.selectOption('.map-tools select:last-of-type', 'cutlass · 128x256x64');
+    assert.deepEqual(await map(), of, 'there are two');
+    const hash = await page.evaluate(() => location.hash);
+    await visit(page, 'kernels/attention.html' + hash);
+    assert.deepEqual(await map(), of);
+    assert.match(await page.textContent('.map-note'), /How many times as fast flash-attention is as cutlass/);
+    await page.selectOption('.map-tools select:first-of-type', '');
+    assert.deepEqual(await map(), best);
     await context.close();
   },
   async '"?" lists the keys of a page'() {

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "site_gen/escape.h"
+#include "site_gen/facts.h"
 #include "site_gen/format.h"
 #include <math.h>
 #include <string.h>
@@ -65,10 +66,26 @@ static void clips_at_characters(void **state)
 	assert_int_equal(tk_utf8_clip("ab\u00e9d", 4), 4);
 }
 
+static void finds_what_a_run_took(void **state)
+{
+	struct tk_facts f = tk_facts_of(
+	        "{\"a\":{\"energy_j\":1,\"workspace_bytes\":2},\"energy_j\":12.5,\"launch_ns\" : 2200, "
+	        "\"plan\":{\"kernel\":\"x\\\"}{\",\"workspace_bytes\":1048576,\"deep\":{\"workspace_bytes\":3}},"
+	        "\"telemetry\":{\"after\":{\"energy_j\":7}},\"device_bytes\":null}");
+	assert_true(f.energy_j == 12.5);
+	assert_true(f.launch_ns == 2200);
+	assert_true(f.workspace_bytes == 1048576);
+	assert_true(isnan(f.device_bytes));
+	static const char *const none[] = {"", "{}", "{\"energy_j\":", "{\"energy_j", "]]]", "{\"energy_j\":\"12\"}",
+	        "[\"energy_j\",12]", "{\"x\":\"\\"};
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		assert_true(isnan(tk_facts_of(none[i]).energy_j));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(formats_values), cmocka_unit_test(formats_changes),
 	        cmocka_unit_test(writes_integers), cmocka_unit_test(escapes_for_scripts),
-	        cmocka_unit_test(clips_at_characters)};
+	        cmocka_unit_test(clips_at_characters), cmocka_unit_test(finds_what_a_run_took)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
