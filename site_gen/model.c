@@ -45,6 +45,29 @@ const void *tk_index_find(const struct tk_index *index, int64_t id)
 	return found ? found->row : NULL;
 }
 
+static int by_revision_order(const void *a, const void *b)
+{
+	const struct tk_index_entry *x = a, *y = b;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row; /* the order of the rows */
+}
+
+static int index_builds(struct tk_model *m, struct tk_error *err)
+{
+	struct tk_index *index = &m->builds_by_revision;
+	index->entries = malloc((m->build_rows.count + 1) * sizeof *index->entries);
+	if (!index->entries)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (; index->count < m->build_rows.count; index->count++) {
+		const struct tk_build_row *b = TK_ROWS_AT(&m->build_rows, struct tk_build_row, index->count);
+		index->entries[index->count] = (struct tk_index_entry){b->revision_id, b};
+	}
+	if (index->count)
+		qsort(index->entries, index->count, sizeof *index->entries, by_revision_order);
+	return 0;
+}
+
 static int make_indices(struct tk_model *m, struct tk_error *err)
 {
 	const struct {
@@ -61,7 +84,23 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	int status = 0;
 	for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
 		status = index_make(all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err);
-	return status;
+	return status ? status : index_builds(m, err);
+}
+
+const struct tk_index_entry *tk_model_builds(const struct tk_model *m, int64_t revision_id, size_t *count)
+{
+	const struct tk_index *index = &m->builds_by_revision;
+	size_t first = 0, end = index->count;
+	while (first < end) { /* the first that is not before */
+		size_t middle = first + (end - first) / 2;
+		if (index->entries[middle].id < revision_id)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (*count = 0; first + *count < index->count && index->entries[first + *count].id == revision_id; ++*count)
+		;
+	return index->entries + first;
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------- */
@@ -474,7 +513,7 @@ void tk_model_free(struct tk_model *m)
 	        &m->revision_rows, &m->build_rows, &m->problem_rows, &m->series_rows, &m->night_rows, &m->change_rows,
 	        &m->alert_rows, &m->triage_rows, &m->culprit_rows};
 	struct tk_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id, &m->revisions_by_id,
-	        &m->builds_by_id, &m->problems_by_id, &m->series_by_id, &m->nights_by_id};
+	        &m->builds_by_id, &m->problems_by_id, &m->series_by_id, &m->nights_by_id, &m->builds_by_revision};
 	for (size_t i = 0; i < m->machine_count; i++) {
 		tk_rows_free(&m->machines[i].verdicts);
 		tk_rows_free(&m->machines[i].runs);

@@ -86,7 +86,7 @@ struct tk_model {
 	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows, build_rows,
 	        problem_rows, series_rows, night_rows, change_rows, alert_rows, triage_rows, culprit_rows;
 	struct tk_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id, problems_by_id,
-	        series_by_id, nights_by_id;
+	        series_by_id, nights_by_id, builds_by_revision;
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
 	struct tk_site_night *nights;               /* newest first */
@@ -108,6 +108,8 @@ const struct tk_site_series *tk_model_series(const struct tk_model *m, int64_t i
 const struct tk_site_night *tk_model_night(const struct tk_model *m, int64_t id);
 /* What a build was made from; NULL: unknown. */
 const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_t build_id);
+/* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct tk_build_row. */
+const struct tk_index_entry *tk_model_builds(const struct tk_model *m, int64_t revision_id, size_t *count);
 const struct tk_revision_row *tk_model_revision_named(const struct tk_model *m, int64_t upstream_id, const char *rev);
 /* Of one of the points held; NULL: it is older, or none are held. */
 const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, int64_t run_id);

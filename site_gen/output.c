@@ -251,37 +251,51 @@ static void step_name(char name[24], size_t number)
 	snprintf(name, 24, "%zu", number);
 }
 
-static int put_beside(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+/* The marker waits wherever anything does: until it comes in, the site says that it is not finished. */
+static int put_beside(
+        struct tk_output *o, const char *path, const struct tk_buf *content, bool compare, struct tk_error *err)
 {
 	struct stat st = {0};
-	bool is_new = fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0;
-	if (!is_new && is_unchanged(o, path, content))
+	bool is_new = fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0,
+	     is_marker = !strcmp(path, TK_SITE_MARKER) && o->step_count;
+	bool same = !is_new && compare && is_unchanged(o, path, content);
+	if (same && !is_marker)
 		return 0;
 	char name[24];
 	step_name(name, o->step_count);
 	o->counts.files += is_new;
 	o->counts.bytes += (int64_t)content->len - (is_new ? 0 : (int64_t)st.st_size);
-	o->counts.written++;
+	o->counts.written += !same;
 	int status = write_new(o, name, content, err);
 	return status ? status : step_add(o, path, is_new, false, err);
 }
 
-int tk_output_put(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+static int put(struct tk_output *o, const char *path, const struct tk_buf *content, bool compare, struct tk_error *err)
 {
 	int status = tk_buf_status(content, err);
 	if (status)
 		return status;
 	if (o->goes_on)
-		return put_beside(o, path, content, err);
+		return put_beside(o, path, content, compare, err);
 	status = make_folder(o, path, err);
 	if (status)
 		return status;
 	o->counts.files++;
 	o->counts.bytes += (int64_t)content->len;
-	if (is_unchanged(o, path, content) && !linkat(o->old_fd, path, o->temp_fd, path, 0))
+	if (compare && is_unchanged(o, path, content) && !linkat(o->old_fd, path, o->temp_fd, path, 0))
 		return 0;
 	o->counts.written++;
 	return write_new(o, path, content, err);
+}
+
+int tk_output_put(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+{
+	return put(o, path, content, true, err);
+}
+
+int tk_output_put_new(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+{
+	return put(o, path, content, false, err);
 }
 
 bool tk_output_keep(struct tk_output *o, const char *path)
@@ -361,6 +375,18 @@ static enum stage stage_of(const struct step *step)
 	return names_pages ? STAGE_INDEX : STAGE_DATA;
 }
 
+/* Two files change places, and the old one goes with the temporary folder: a rename that replaces a file makes ext4
+ * wait for the disk. What a power failure then leaves of the site is not more and not less than of one that was made
+ * whole. */
+static int move_one(struct tk_output *o, const char *name, const char *path, bool is_new, struct tk_error *err)
+{
+	if (!is_new && !renameat2(o->temp_fd, name, o->old_fd, path, RENAME_EXCHANGE))
+		return 0;
+	return renameat(o->temp_fd, name, o->old_fd, path)
+	               ? tk_fail_errno(err, "rename %s/%s to %s/%s", o->temp, name, o->dir, path)
+	               : 0;
+}
+
 static int make_step(struct tk_output *o, size_t number, struct tk_error *err)
 {
 	const struct step *step = &o->steps[number];
@@ -371,9 +397,7 @@ static int make_step(struct tk_output *o, size_t number, struct tk_error *err)
 		               : 0;
 	step_name(name, number);
 	int status = make_folder(o, step->path, err);
-	if (!status && renameat(o->temp_fd, name, o->old_fd, step->path))
-		status = tk_fail_errno(err, "rename %s/%s to %s/%s", o->temp, name, o->dir, step->path);
-	return status;
+	return status ? status : move_one(o, name, step->path, step->is_new, err);
 }
 
 /* A build that is killed in the midst of this leaves the word that nothing of the site may be gone on with. */
@@ -385,9 +409,7 @@ static int mark_unfinished(struct tk_output *o, struct tk_error *err)
 	if (!status)
 		status = write_new(o, "unfinished", &text, err);
 	tk_buf_free(&text);
-	if (!status && renameat(o->temp_fd, "unfinished", o->old_fd, TK_SITE_MARKER))
-		status = tk_fail_errno(err, "rename %s/unfinished to %s/%s", o->temp, o->dir, TK_SITE_MARKER);
-	return status;
+	return status ? status : move_one(o, "unfinished", TK_SITE_MARKER, false, err);
 }
 
 static int move_in(struct tk_output *o, struct tk_error *err)

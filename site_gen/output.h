@@ -30,6 +30,8 @@ int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err
 void tk_output_go_on(struct tk_output *o, size_t files, int64_t bytes);
 /* `path` is relative, with '/', and made of slugs only. Its folder is made. */
 int tk_output_put(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
+/* The same, of a file that is known to be another one: not compared. */
+int tk_output_put_new(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
 /* Takes the file of the old site as it is; false where there is none. */
 bool tk_output_keep(struct tk_output *o, const char *path);
 /* Removes a file of the old site at the end; for a site that is gone on with. */

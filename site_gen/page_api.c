@@ -214,6 +214,8 @@ static bool badge_is_due(struct tk_site *site, const struct tk_site_series *s, c
 	uint64_t look = tk_mix(tk_mix(tk_mix(TK_MIX_START, badge->says), badge->tone), s->label) | 1;
 	if (both && look == state->badge_look && !tk_data_is_refreshed(site, s))
 		return false;
+	if (look != state->badge_look || (badge->value != state->badge_value && !(isnan(badge->value) && both)))
+		site->state.is_changed = true;
 	state->badge_value = badge->value;
 	state->badge_look = look;
 	return true;

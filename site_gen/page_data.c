@@ -255,12 +255,13 @@ static int find_fresh(struct tk_site *site, struct member *x, struct tk_error *e
 	return 0;
 }
 
-static void keep_state(struct member *x)
+static void keep_state(struct tk_site *site, struct member *x)
 {
 	const struct tk_point *last = tk_series_last(x->series);
 	x->state->last_run_id = last ? last->run_id : 0;
 	x->state->last_s = last ? last->as_of_s : 0;
 	x->state->look = look_of(x->series);
+	site->state.is_changed = site->state.is_changed || x->fresh_count || x->looks_other || x->is_lost;
 }
 
 /* ---- a whole shard -------------------------------------------------------------------------------------------------
@@ -365,7 +366,7 @@ static int refresh_group(
 		status = read_member(site, &members[i], from_s, cut_s, err);
 		if (status)
 			break;
-		keep_state(&members[i]);
+		keep_state(site, &members[i]);
 		members[i].state->trace.count = 0;
 		for (size_t k = 0; k < members[i].window.count; k++)
 			tk_trace_add(&members[i].state->trace, TK_ROWS_AT(&members[i].window, struct tk_point, k));
@@ -387,6 +388,7 @@ static int put_hot(struct tk_site *site, size_t shard, struct tk_error *err)
 {
 	char path[64];
 	hot_path(path, shard);
+	site->state.is_changed = site->state.is_changed || site->state.shards[shard].hot_bytes != site->page.len;
 	site->state.shards[shard].hot_bytes = site->page.len;
 	return tk_output_put(site->out, path, &site->page, err);
 }
@@ -499,7 +501,7 @@ static int go_on(
 		struct member *x = &members[i];
 		for (size_t k = 0; k < x->fresh_count; k++)
 			tk_trace_add(&x->state->trace, &x->fresh[k]);
-		keep_state(x);
+		keep_state(site, x);
 		if (!x->looks_other)
 			continue;
 		status = tk_store_points(
@@ -600,6 +602,7 @@ int tk_data_write(struct tk_site *site, struct tk_error *err)
 	int status =
 	        members && due ? find_members(site, members, &news, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	site->state.build += news;
+	site->state.is_changed = site->state.is_changed || news;
 	/* where all of them are due in every build, they are so without news too: alerts and notes have none */
 	if (!status && (news || !tk_data_lags(&site->data)))
 		status = choose(site, due, err);

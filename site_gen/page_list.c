@@ -49,7 +49,7 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const char *tone = s->verdict ? tk_tone_of_verdict(s->verdict->status) : "";
-		if (s->device != device || strcmp(s->problem->op, op) || !tk_series_is_there(s))
+		if (s->device != device || strcmp(s->problem->op, op) != 0 || !tk_series_is_there(s))
 			continue;
 		state.series++;
 		bool missing = s->verdict && tk_rank_of_verdict(s->verdict->status) == TK_DIFF_MISSING;

@@ -86,8 +86,10 @@ static void set_verdicts(struct tk_site *site, struct tk_value *page, const stru
 	for (size_t i = 0, n = 0; i < site->model.series_count && n < MOVES_MAX; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
 		const struct tk_revision_row *good, *bad;
-		const char *tone = s->verdict ? tk_tone_of_verdict(s->verdict->status) : "";
-		if (s->upstream->id != revision->upstream_id || (strcmp(tone, "bad") && strcmp(tone, "good")))
+		if (!s->verdict || s->upstream->id != revision->upstream_id)
+			continue;
+		const char *tone = tk_tone_of_verdict(s->verdict->status);
+		if (strcmp(tone, "bad") && strcmp(tone, "good"))
 			continue;
 		tk_series_moved_between(site, s, &good, &bad);
 		if (bad != revision || good == bad)
@@ -126,16 +128,12 @@ static int add_build(struct tk_site *site, struct tk_value *list, const struct t
 
 static int set_builds(struct tk_site *site, struct tk_value *page, int64_t revision_id, struct tk_error *err)
 {
-	const struct tk_rows *builds = &site->model.build_rows;
 	struct tk_value *list = tk_set_list(site->arena, page, "builds");
+	size_t count;
+	const struct tk_index_entry *builds = tk_model_builds(&site->model, revision_id, &count);
 	int status = 0;
-	for (size_t i = builds->count, n = 0; !status && i-- > 0 && n < BUILDS_MAX;) {
-		const struct tk_build_row *b = TK_ROWS_AT(builds, struct tk_build_row, i);
-		if (b->revision_id != revision_id)
-			continue;
-		status = add_build(site, list, b, err);
-		n++;
-	}
+	for (size_t i = count, n = 0; !status && i-- > 0 && n < BUILDS_MAX; n++)
+		status = add_build(site, list, builds[i].row, err);
 	return status;
 }
 
@@ -146,10 +144,12 @@ static int set_builds(struct tk_site *site, struct tk_value *page, int64_t revis
 static const struct tk_build_row *good_build(
         const struct tk_model *m, int64_t revision_id, const struct tk_build_row *like)
 {
-	for (size_t i = m->build_rows.count; i-- > 0;) {
-		const struct tk_build_row *b = TK_ROWS_AT(&m->build_rows, struct tk_build_row, i);
+	size_t count;
+	const struct tk_index_entry *builds = tk_model_builds(m, revision_id, &count);
+	for (size_t i = count; i-- > 0;) {
+		const struct tk_build_row *b = builds[i].row;
 		bool same_kind = !like || (!strcmp(b->adapter, like->adapter) && !strcmp(b->arch, like->arch));
-		if (b->revision_id == revision_id && !strcmp(b->status, "ok") && same_kind)
+		if (!strcmp(b->status, "ok") && same_kind)
 			return b;
 	}
 	return NULL;

@@ -61,10 +61,11 @@ static void set_upstream(struct tk_site *site, struct tk_value *o, const struct 
 static const struct tk_build_row *build_of(const struct tk_model *m, int64_t revision_id)
 {
 	const struct tk_build_row *found = NULL;
-	for (size_t i = 0; i < m->build_rows.count; i++) {
-		const struct tk_build_row *b = TK_ROWS_AT(&m->build_rows, struct tk_build_row, i);
-		bool better = !found || !strcmp(b->status, "ok") || strcmp(found->status, "ok");
-		if (b->revision_id == revision_id && better)
+	size_t count;
+	const struct tk_index_entry *builds = tk_model_builds(m, revision_id, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_build_row *b = builds[i].row;
+		if (!found || !strcmp(b->status, "ok") || strcmp(found->status, "ok"))
 			found = b;
 	}
 	return found;

@@ -130,7 +130,7 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 		status = write_shared_data(site, err);
 	if (!status)
 		status = tk_reuse_leave(&site->model, site->out, site->state.build, &site->reuse, err);
-	if (!status)
+	if (!status && site->state.is_changed)
 		status = tk_state_write(&site->state, site->out, err);
 	return status ? status
 	              : tk_reuse_write_state(&site->model, site->out, digest, site->state.build, &site->reuse, err);
@@ -163,10 +163,13 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 		status = tk_templates_load(site.templates, options->templates_dir, err);
 	if (!status)
 		status = tk_output_open(options->out_dir, &site.out, err);
+	bool reading = !status && !(status = tk_store_begin_read(store, err));
 	if (!status)
 		status = tk_model_load(store, &site.model, err);
 	if (!status)
 		status = render_all(&site, err);
+	if (reading)
+		tk_store_end_read(store);
 	if (!status)
 		status = tk_output_commit(site.out, err);
 	if (!status) {

@@ -34,6 +34,7 @@ int tk_state_new(struct tk_site_state *s, size_t series, size_t shards, size_t g
 void tk_state_clear(struct tk_site_state *s)
 {
 	s->build = 0;
+	s->is_changed = true;
 	memset(s->series, 0, s->series_count * sizeof *s->series);
 	memset(s->shards, 0, s->shard_count * sizeof *s->shards);
 	memset(s->years, 0, s->group_count * sizeof *s->years);
@@ -66,6 +67,7 @@ bool tk_state_read(struct tk_site_state *s, const struct tk_output *out, int64_t
 		memcpy(s->years, at + shards, years);
 		memcpy(s->series, at + shards + years, series);
 		s->build = build;
+		s->is_changed = false;
 	}
 	for (size_t i = 0; fits && i < s->series_count; i++)
 		if (s->series[i].trace.count > TK_SITE_WINDOW)
@@ -82,7 +84,7 @@ int tk_state_write(const struct tk_site_state *s, struct tk_output *out, struct 
 	tk_buf_add(&file, s->shards, s->shard_count * sizeof *s->shards);
 	tk_buf_add(&file, s->years, s->group_count * sizeof *s->years);
 	tk_buf_add(&file, s->series, s->series_count * sizeof *s->series);
-	int status = tk_output_put(out, TK_SITE_STATE, &file, err);
+	int status = tk_output_put_new(out, TK_SITE_STATE, &file, err);
 	tk_buf_free(&file);
 	return status;
 }

@@ -31,7 +31,8 @@ struct tk_shard_state {
 };
 
 struct tk_site_state {
-	int64_t build; /* counts those that wrote anything */
+	int64_t build; /* counts those that found anything new */
+	bool is_changed;
 	size_t series_count, shard_count, group_count;
 	struct tk_series_state *series;
 	struct tk_shard_state *shards;

@@ -397,6 +397,21 @@ static void undo(struct tk_store *s)
 	memset(s->seen, 0, sizeof(s->seen));
 }
 
+int tk_store_begin_read(struct tk_store *s, struct tk_error *err)
+{
+	int status = s->depth || s->reading ? 0 : tk_db_run(s, "BEGIN", NULL, 0, err);
+
+	if (!status && !s->depth)
+		s->reading++;
+	return status;
+}
+
+void tk_store_end_read(struct tk_store *s)
+{
+	if (s->reading && --s->reading == 0)
+		tk_db_run(s, "COMMIT", NULL, 0, NULL);
+}
+
 int tk_store_commit(struct tk_store *s, struct tk_error *err)
 {
 	int status;

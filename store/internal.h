@@ -100,6 +100,7 @@ struct tk_store {
 	sqlite3 *db;
 	char *path;
 	bool read_only;
+	int reading;       /* tk_store_begin_read() */
 	int depth;         /* of nested transactions */
 	bool doomed;       /* an inner one was rolled back: the outermost cannot commit */
 	int doomed_status; /* why */

@@ -26,6 +26,10 @@ const char *tk_store_path(const struct tk_store *s);
 int tk_store_begin(struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */
 int tk_store_commit(struct tk_store *s, struct tk_error *err);
 void tk_store_rollback(struct tk_store *s);
+/* What is read in between is of one moment, and thousands of questions lock the file once. Does nothing within a
+ * transaction; nothing may be begun in between. */
+int tk_store_begin_read(struct tk_store *s, struct tk_error *err);
+void tk_store_end_read(struct tk_store *s);
 
 /* ---- rows ------------------------------------------------------------------------------------------------ */
 

@@ -196,6 +196,21 @@ static void writes_nothing_where_nothing_is_new(void **state)
 	assert_int_equal(inode(p, TK_SITE_MARKER), marker);
 }
 
+/* The marker says that the site is not finished while files move, and what it said before where that is the same. */
+static void comes_back_to_the_same_marker(void **state)
+{
+	struct place *p = *state;
+	write_site(p, "one", "two");
+	struct tk_output *o = go_on(p);
+	put(o, "a.html", "ONE");
+	put(o, TK_SITE_MARKER, "{}");
+	assert_int_equal(tk_output_commit(o, &p->err), 0);
+	assert_int_equal(tk_output_counts(o).written, 1);
+	tk_output_free(o);
+	assert_text(p, "a.html", "ONE");
+	assert_text(p, TK_SITE_MARKER, "{}");
+}
+
 /* The step that fails leaves the word behind that the site is a mixture. */
 static void says_that_it_is_not_finished(void **state)
 {
@@ -204,16 +219,17 @@ static void says_that_it_is_not_finished(void **state)
 	struct tk_output *o = go_on(p);
 	put(o, "a.html", "ONE");
 	put(o, TK_SITE_MARKER, "{ }");
-	char *page = tk_path_join(p->site, "a.html"), *inside = tk_path_join(p->site, "a.html/x");
+	put(o, "sub/c.html", "three");
+	char *folder = tk_path_join(p->site, "sub"), *page = tk_path_join(p->site, "sub/b.html");
 	assert_int_equal(unlink(page), 0);
-	assert_int_equal(tk_dir_make(page, &p->err), 0);
-	assert_int_equal(tk_file_write(inside, "x", 1, &p->err), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(tk_file_write(folder, "x", 1, &p->err), 0);
 	assert_int_not_equal(tk_output_commit(o, &p->err), 0);
-	assert_non_null(strstr(p->err.message, "a.html"));
+	assert_non_null(strstr(p->err.message, "sub"));
 	tk_output_free(o);
 	assert_text(p, TK_SITE_MARKER, TK_SITE_UNFINISHED);
 	free(page);
-	free(inside);
+	free(folder);
 }
 
 static void lists_a_folder(void **state)
@@ -242,6 +258,7 @@ int main(void)
 	        T(leaves_the_old_site_without_commit),
 	        T(goes_on),
 	        T(writes_nothing_where_nothing_is_new),
+	        T(comes_back_to_the_same_marker),
 	        T(says_that_it_is_not_finished),
 	        T(lists_a_folder),
 	};
