@@ -6,35 +6,55 @@
 #include "stats/scale.h"
 
 #define SIDE 3
+#define STRETCH 256 /* points whose medians are made at once */
 
-/* The median of seven, by a network of exchanges. */
-static double median_of_seven(const double *x)
+/* The medians of the seven around x[0 .. n), by a network of exchanges, many at a time. */
+static void medians_of_seven(const double *x, size_t n, double *out)
 {
-	double a = x[0], b = x[1], c = x[2], d = x[3], e = x[4], f = x[5], g = x[6], t;
+	for (size_t i = 0; i < n; i++) {
+		const double *y = x + i;
+		double a = y[-3], b = y[-2], c = y[-1], d = y[0], e = y[1], f = y[2], g = y[3], t;
 
 #define ORDER(p, q) (t = p < q ? p : q, q = p < q ? q : p, p = t)
-	ORDER(a, f), ORDER(a, d), ORDER(b, g), ORDER(c, e), ORDER(a, b), ORDER(d, f), ORDER(c, g);
-	ORDER(c, d), ORDER(d, g), ORDER(b, e), ORDER(b, d), ORDER(e, f), ORDER(d, e);
+		ORDER(a, f), ORDER(a, d), ORDER(b, g), ORDER(c, e), ORDER(a, b), ORDER(d, f), ORDER(c, g);
+		ORDER(c, d), ORDER(d, g), ORDER(b, e), ORDER(b, d), ORDER(e, f), ORDER(d, e);
 #undef ORDER
-	return d;
+		out[i] = d;
+	}
 }
 
-static double median_near(const double *y, size_t n, size_t i)
+static double median_at_end(const double *y, size_t n, size_t i)
 {
 	size_t from = i < SIDE ? 0 : i - SIDE, to = i + SIDE + 1 > n ? n : i + SIDE + 1;
 	double near[2 * SIDE + 1];
 
-	if (to - from == 2 * SIDE + 1)
-		return median_of_seven(y + from);
 	memcpy(near, y + from, (to - from) * sizeof *near);
 	return tk_select(near, to - from, 0.5);
 }
 
-void tk_calm(const double *y, size_t n, double reach, double *out)
+static void pull(const double *y, const double *median, size_t n, double reach, double *out)
 {
 	for (size_t i = 0; i < n; i++) {
-		double median = median_near(y, n, i), lo = median - reach, hi = median + reach;
+		double lo = median[i] - reach, hi = median[i] + reach, v = y[i] < lo ? lo : y[i];
 
-		out[i] = y[i] < lo ? lo : y[i] > hi ? hi : y[i];
+		out[i] = v > hi ? hi : v;
+	}
+}
+
+void tk_calm(const double *y, size_t n, double reach, double *out)
+{
+	double median[STRETCH];
+
+	for (size_t from = 0, count; from < n; from += count) {
+		count = n - from < STRETCH ? n - from : STRETCH;
+		for (size_t i = from; i < from + count; i++)
+			if (i < SIDE || i + SIDE >= n)
+				median[i - from] = median_at_end(y, n, i);
+		/* all the others have seven */
+		size_t first = from < SIDE ? SIDE : from, last = from + count + SIDE > n ? n - SIDE : from + count;
+
+		if (n > 2 * SIDE && last > first)
+			medians_of_seven(y + first, last - first, median + (first - from));
+		pull(y + from, median, count, reach, out + from);
 	}
 }

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "stats/summary.h"
 
+#define STRAIGHT 8    /* steps along a straight line */
+#define NEARLY 2e-3   /* of the pairs: near enough to half of them */
 #define EXACT_MAX 50 /* C(50, 25) and all before it are exact in a double */
 
 double tk_normal_p(double z)
@@ -185,34 +187,52 @@ static int take(double *to, const double *from, size_t n)
 	return TK_OK;
 }
 
-int tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance, double *shift)
+/* Where the median of the differences b - a is: near the difference of the medians, as far as the quartiles are wide. */
+static void bracket(const double *a, size_t na, const double *b, size_t nb, double *lo, double *hi, double *below, double *above)
 {
-	double *sorted, lo, hi;
+	double middle = b[nb / 2] - a[na / 2], pairs = (double)na * (double)nb,
+	       reach = (a[na - 1 - na / 4] - a[na / 4] + b[nb - 1 - nb / 4] - b[nb / 4]) / 8, count;
 
-	if (!na || !nb)
-		return TK_EDATA;
-	sorted = malloc((na + nb) * sizeof *sorted);
-	if (!sorted)
-		return TK_ENOMEM;
-	memcpy(sorted, a, na * sizeof *a);
-	memcpy(sorted + na, b, nb * sizeof *b);
-	tk_sort(sorted, na);
-	tk_sort(sorted + na, nb);
-	lo = sorted[na] - sorted[na - 1];
-	hi = sorted[na + nb - 1] - sorted[0];
-	while (hi - lo > tolerance) {
-		double mid = lo + (hi - lo) / 2;
+	*lo = b[0] - a[na - 1];
+	*hi = b[nb - 1] - a[0];
+	*below = 0;
+	*above = pairs;
+	count = (double)pairs_up_to(a, na, b, nb, middle + reach);
+	if (middle + reach < *hi && count >= pairs / 2) {
+		*hi = middle + reach;
+		*above = count;
+	}
+	count = (double)pairs_up_to(a, na, b, nb, middle - reach);
+	if (middle - reach > *lo && count < pairs / 2) {
+		*lo = middle - reach;
+		*below = count;
+	}
+}
+
+/* The count of pairs is nearly a straight line there: between its ends first, then by halves. */
+double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance)
+{
+	double lo, hi, half = (double)na * (double)nb / 2, below, above;
+
+	bracket(a, na, b, nb, &lo, &hi, &below, &above);
+	for (int i = 0; hi - lo > tolerance; i++) {
+		double part = i < STRAIGHT ? fmin(0.95, fmax(0.05, (half - below) / (above - below))) : 0.5,
+		       mid = lo + (hi - lo) * part, count;
 
 		if (mid <= lo || mid >= hi)
 			break;
-		if (2 * pairs_up_to(sorted, na, sorted + na, nb, mid) >= na * nb)
+		count = (double)pairs_up_to(a, na, b, nb, mid);
+		if (fabs(count - half) < NEARLY * half)
+			return mid;
+		if (count >= half) {
 			hi = mid;
-		else
+			above = count;
+		} else {
 			lo = mid;
+			below = count;
+		}
 	}
-	*shift = lo + (hi - lo) / 2;
-	free(sorted);
-	return TK_OK;
+	return lo + (hi - lo) / 2;
 }
 
 int tk_compare(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out)

@@ -16,8 +16,8 @@ struct tk_shift {
 /* 0; TK_EDATA where a sample is empty or a value is not finite; TK_ENOMEM. The inputs are not changed. */
 int tk_compare(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out);
 
-/* Only the shift of finite values, to within `tolerance`: 0, TK_EDATA where a sample is empty, TK_ENOMEM. */
-int tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance, double *shift);
+/* Only the shift, of sorted finite values, about to within `tolerance`; na and nb > 0. */
+double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance);
 
 /* Two-sided p of a standard normal deviate, and the deviate that a two-sided p belongs to. */
 double tk_normal_p(double z);

@@ -26,7 +26,8 @@ struct candidate {
 
 struct refine {
 	struct tk_serial noise;
-	double *y, *work; /* without spikes; 2 n values of scratch */
+	struct tk_serial_table table;
+	double *y, *work; /* without spikes; n values of scratch */
 	size_t n;
 	double min_effect;
 	size_t *bounds, segments;
@@ -37,7 +38,7 @@ struct refine {
 static int scan(struct refine *f, size_t from, size_t to)
 {
 	double z = 0;
-	size_t at = to - from >= 2 * LEAST ? tk_serial_scan(&f->noise, f->y + from, to - from, LEAST, f->work, &z) : 0;
+	size_t at = to - from >= 2 * LEAST ? tk_serial_scan(&f->table, f->y + from, to - from, LEAST, f->work, &z) : 0;
 
 	if (!at || fabs(z) < Z)
 		return TK_OK;
@@ -133,7 +134,7 @@ static void settle(struct refine *f)
 	for (size_t i = 1; i < f->segments; i++) {
 		double z;
 		size_t from = f->bounds[i - 1],
-		       at = tk_serial_scan(&f->noise, f->y + from, f->bounds[i + 1] - from, 2, f->work, &z);
+		       at = tk_serial_scan(&f->table, f->y + from, f->bounds[i + 1] - from, 2, f->work, &z);
 
 		if (at)
 			f->bounds[i] = from + at;
@@ -170,7 +171,7 @@ int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *b
 	bool holds = false;
 	int rc = tk_noise_of(r, n, &noise);
 
-	if (!rc && !(f.y = malloc(3 * n * sizeof *f.y)))
+	if (!rc && !(f.y = malloc(2 * n * sizeof *f.y)))
 		rc = TK_ENOMEM;
 	if (rc)
 		return rc;
@@ -183,9 +184,10 @@ int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *b
 		rc = tk_serial_holds(&f.noise, r, n, &holds);
 	if (!rc && holds) {
 		tk_calm(y, n, SPIKE * sigma, f.y);
-		rc = look_again(&f);
+		rc = tk_serial_prepare(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
 		*segments = f.segments;
 	}
+	tk_serial_done(&f.table);
 	free(f.found);
 	free(f.y);
 	return rc;

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "stats/scale.h"
-#include "stats/summary.h"
 
 #define PHI_MIN 0.6 /* what forgets faster is white noise for a level of some nights */
 #define POINTS_MIN 60
@@ -94,7 +93,8 @@ static double advance(struct filter *f, double *s)
 int tk_serial_holds(const struct tk_serial *m, const double *r, size_t n, bool *holds)
 {
 	struct filter f = start(m);
-	double x = 0, median, *e;
+	static const double parts[] = {0.5, 0.98};
+	double x = 0, median, at[2], *e;
 
 	*holds = false;
 	if (n < POINTS_MIN || m->phi < PHI_MIN)
@@ -108,9 +108,9 @@ int tk_serial_holds(const struct tk_serial *m, const double *r, size_t n, bool *
 		e[i] = fabs(r[i] - x) / sqrt(s);
 		x = f.phi * (x + gain * (r[i] - x));
 	}
-	tk_sort(e, n);
-	median = tk_quantile_sorted(e, n, 0.5) / 0.6745;
-	*holds = median > 0 && tk_quantile_sorted(e, n, 0.98) / 2.326 < TAIL_MAX * median;
+	tk_quantiles_near(e, n, parts, 2, at);
+	median = at[0] / 0.6745;
+	*holds = median > 0 && at[1] / 2.326 < TAIL_MAX * median;
 	free(e);
 	return TK_OK;
 }
@@ -151,44 +151,80 @@ void tk_serial_step(const struct tk_serial *m, const double *y, size_t n, size_t
 	*out = solve(&a);
 }
 
-/* Backwards over the innovations. The filter has settled after a few points; from then on it answers a step with c + (1
- * - c) theta^lag, so that the sums of all splits come from running ones. */
-size_t tk_serial_scan(const struct tk_serial *m, const double *y, size_t n, size_t least, double *work, double *z)
+/* From where on the gain does not change any more, the filter answers a step with c + (1 - c) theta^lag. */
+bool tk_serial_prepare(const struct tk_serial *m, size_t n, struct tk_serial_table *t)
 {
 	struct filter f = start(m);
-	struct sums a = {0};
-	double x = 0, level = 0, s = 1, gain = 0, theta, c, plain = 0, fading = 0, plain1 = 0, fading1 = 0, power = 1;
+	double level = 0, *at = malloc(7 * (n + 1) * sizeof *at), s = 1, power = 1, c;
+
+	*t = (struct tk_serial_table){.model = *m, .memory = at};
+	if (!at)
+		return false;
+	t->gain = at, t->power = at + (n + 1), t->step = t->power + (n + 1), t->plain = t->step + (n + 1);
+	t->fading = t->plain + (n + 1), t->square = t->fading + (n + 1), t->share = t->square + (n + 1);
+	t->plain[0] = t->square[0] = 0;
+	for (size_t i = 0; i < n; i++) {
+		double seen;
+
+		t->gain[i] = advance(&f, &s);
+		seen = 1 - level;
+		t->fading[i] = seen;
+		t->share[i] = seen / s;
+		t->plain[i + 1] = t->plain[i] + seen;
+		t->square[i + 1] = t->square[i] + seen * seen / s;
+		level = f.phi * (level + t->gain[i] * seen);
+	}
+	t->s = s;
+	t->theta = f.phi * (1 - t->gain[n - 1]);
+	t->c = c = (1 - f.phi) / (1 - t->theta);
+	t->fading[n] = (1 - level) / (1 - t->theta);
+	for (size_t i = n; i-- > 0;)
+		t->fading[i] += t->theta * t->fading[i + 1];
+	for (size_t i = 0; i <= n; i++, power *= t->theta) {
+		t->power[i] = power;
+		t->step[i] = c * c * (double)i + 2 * c * (1 - c) * (1 - power) / (1 - t->theta) +
+		             (1 - c) * (1 - c) * (1 - power * power) / (1 - t->theta * t->theta);
+	}
+	return true;
+}
+
+void tk_serial_done(struct tk_serial_table *t)
+{
+	free(t->memory);
+}
+
+/* Only the innovations are the series' own: the sums of all splits are running ones, backwards. */
+size_t tk_serial_scan(
+        const struct tk_serial_table *t, const double *y, size_t n, size_t least, double *innovation, double *z)
+{
+	double phi = t->model.phi, c = t->c, x = 0, level = 0, plain = 0, fading = 0, top = 0, bottom = 1, sign = 1,
+	       scale = 1 / (t->square[n] * t->s);
 	size_t best = 0;
 
-	*z = 0;
 	for (size_t i = 0; i < n; i++) {
-		gain = advance(&f, &s);
-		work[i] = y[i] - y[0] - x;
-		work[n + i] = 1 - level;
-		x = f.phi * (x + gain * work[i]);
-		level = f.phi * (level + gain * work[n + i]);
-		a.a11 += work[n + i] * work[n + i] / s;
-		a.b1 += work[n + i] * work[i] / s;
-	}
-	theta = f.phi * (1 - gain);
-	c = (1 - f.phi) / (1 - theta);
-	for (size_t i = n; i-- > least;) {
-		plain += work[i], fading = work[i] + theta * fading;
-		plain1 += work[n + i], fading1 = work[n + i] + theta * fading1;
-		power *= theta;
-		if (n - i < least)
-			continue;
-		a.b2 = (c * plain + (1 - c) * fading) / s;
-		a.a12 = (c * plain1 + (1 - c) * fading1) / s;
-		a.a22 = (c * c * (double)(n - i) + 2 * c * (1 - c) * (1 - power) / (1 - theta) +
-		                (1 - c) * (1 - c) * (1 - power * power) / (1 - theta * theta)) /
-		        s;
-		double here = solve(&a).z;
+		double e = y[i] - y[0] - x;
 
-		if (fabs(here) > fabs(*z)) {
-			*z = here;
+		innovation[i] = e;
+		level += t->share[i] * e;
+		x = phi * (x + t->gain[i] * e);
+	}
+	level /= t->square[n];
+	for (size_t i = n; i-- > least;) {
+		size_t length = n - i;
+		double a12 = c * (t->plain[n] - t->plain[i]) +
+		             (1 - c) * (t->fading[i] - t->power[length] * t->fading[n]),
+		       over, rest = t->step[length] - a12 * a12 * scale;
+
+		plain += innovation[i];
+		fading = innovation[i] + t->theta * fading;
+		over = c * plain + (1 - c) * fading - a12 * level;
+		if (length >= least && over * over * bottom > top * rest && rest > 1e-12 * t->step[length]) {
+			top = over * over;
+			bottom = rest;
+			sign = over;
 			best = i;
 		}
 	}
+	*z = best ? copysign(sqrt(top / (bottom * t->s)), sign) : 0;
 	return best;
 }

@@ -15,6 +15,15 @@ struct tk_serial {
 	double white;  /* that of the rest */
 };
 
+/* The filter's gains and its answers to a level and to a step, for all lengths. */
+struct tk_serial_table {
+	struct tk_serial model;
+	double *gain, *share, *plain, *fading, *square; /* n + 1 of each: of the first points */
+	double *power, *step;                           /* of the last ones */
+	double s, theta, c; /* variance of an innovation, and the answer to a step, once the gain has settled */
+	void *memory;
+};
+
 struct tk_serial_step {
 	double shift, error, z;
 };
@@ -27,8 +36,12 @@ int tk_serial_fit(const double *r, size_t n, struct tk_serial *out);
 int tk_serial_holds(const struct tk_serial *m, const double *r, size_t n, bool *holds);
 /* The step at y[split] of y[0 .. n); 0 < split < n. */
 void tk_serial_step(const struct tk_serial *m, const double *y, size_t n, size_t split, struct tk_serial_step *out);
-/* The split of y[0 .. n) with the largest |z|, at least `least` points on both sides; 0 where there is none. work: 2 *
- * n values. */
-size_t tk_serial_scan(const struct tk_serial *m, const double *y, size_t n, size_t least, double *work, double *z);
+/* What the model says of up to n points whatever their values; false: out of memory. */
+bool tk_serial_prepare(const struct tk_serial *m, size_t n, struct tk_serial_table *t);
+void tk_serial_done(struct tk_serial_table *t);
+/* The split of y[0 .. n) with the largest |z|, at least `least` points on both sides; 0 where there is none. work: n
+ * values. */
+size_t tk_serial_scan(
+        const struct tk_serial_table *t, const double *y, size_t n, size_t least, double *work, double *z);
 
 #endif

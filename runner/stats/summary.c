@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+#define FEW 32 /* values that are sorted by insertion */
+
 /* Ascending; NaN sorts last, so that the order stays total. */
 static int compare_doubles(const void *a, const void *b)
 {
@@ -17,25 +19,69 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The series are full of small windows, where a call for each comparison costs more than the sorting. */
 static void insertion_sort(double *x, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		double v = x[i];
 		size_t j = i;
 
-		for (; j > 0 && (x[j - 1] > v || (isnan(x[j - 1]) && !isnan(v))); j--)
+		for (; j > 0 && x[j - 1] > v; j--)
 			x[j] = x[j - 1];
 		x[j] = v;
 	}
 }
 
+static void exchange(double *x, size_t i, size_t j)
+{
+	double keep = x[i];
+
+	x[i] = x[j];
+	x[j] = keep;
+}
+
+/* Hoare's quicksort about the middle of three; what it cuts badly is left to qsort. No NaN. */
+static void quick_sort(double *x, size_t n, int depth)
+{
+	while (n > FEW && depth-- > 0) {
+		size_t i = 0, j = n - 1, mid = n / 2;
+		double pivot;
+
+		if (x[mid] < x[0])
+			exchange(x, mid, 0);
+		if (x[j] < x[0])
+			exchange(x, j, 0);
+		if (x[j] < x[mid])
+			exchange(x, j, mid);
+		pivot = x[mid];
+		for (;;) {
+			while (x[i] < pivot)
+				i++;
+			while (x[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			exchange(x, i++, j--);
+		}
+		quick_sort(x + j + 1, n - j - 1, depth);
+		n = j + 1;
+	}
+	if (n > FEW)
+		qsort(x, n, sizeof *x, compare_doubles);
+	else
+		insertion_sort(x, n);
+}
+
 void tk_sort(double *x, size_t n)
 {
-	if (n <= 56)
-		insertion_sort(x, n);
-	else
-		qsort(x, n, sizeof *x, compare_doubles);
+	size_t numbers = 0;
+	int depth = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(x[i]))
+			exchange(x, i, numbers++);
+	for (size_t left = n; left; left /= 2)
+		depth += 2;
+	quick_sort(x, numbers, depth);
 }
 
 double tk_quantile_sorted(const double *sorted, size_t n, double p)

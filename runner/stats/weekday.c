@@ -40,20 +40,24 @@ static void take_level_out(const double *y, size_t n, double *r)
 /* Medians of the weekdays, about the middle one of them; returns their chi-square. */
 static double profile(const double *r, const int64_t *day, size_t n, double *work, double out[WEEK])
 {
+	size_t count[WEEK] = {0}, end[WEEK], first = 0;
 	double sigma, chi = 0, sorted[WEEK], middle;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		work[i] = fabs(r[i]);
+		count[tk_weekday_of(day[i])]++;
+	}
 	sigma = MAD_TO_SD * tk_select(work, n, 0.5);
 	for (size_t d = 0; d < WEEK; d++) {
-		size_t count = 0;
-
-		for (size_t i = 0; i < n; i++)
-			if (tk_weekday_of(day[i]) == d)
-				work[count++] = r[i];
-		out[d] = count >= PER_DAY_MIN ? tk_select(work, count, 0.5) : 0;
-		if (count >= PER_DAY_MIN && sigma > 0)
-			chi += pow(out[d] / (MEDIAN_ERROR * sigma), 2) * (double)count;
+		end[d] = first;
+		first += count[d];
+	}
+	for (size_t i = 0; i < n; i++)
+		work[end[tk_weekday_of(day[i])]++] = r[i];
+	for (size_t d = 0; d < WEEK; d++) {
+		out[d] = count[d] >= PER_DAY_MIN ? tk_select(work + end[d] - count[d], count[d], 0.5) : 0;
+		if (count[d] >= PER_DAY_MIN && sigma > 0)
+			chi += pow(out[d] / (MEDIAN_ERROR * sigma), 2) * (double)count[d];
 	}
 	memcpy(sorted, out, sizeof sorted);
 	middle = tk_median(sorted, WEEK);

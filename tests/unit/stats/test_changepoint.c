@@ -101,6 +101,38 @@ static void spikes_are_no_steps(void **state)
 	assert_in_range(alarms, 0, 5);
 }
 
+/* Four spikes of seven nights drag the median of the seven along; they are no level, as no two of them are alike. */
+static void many_spikes_are_no_level(void **state)
+{
+	static const size_t at[] = {200, 201, 203, 205};
+	static const double height[] = {0.05, 0.4, 0.2, 0.6};
+	static double x[N];
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		make(x, N, seed, 0.005, 0, N, 0);
+		for (int i = 0; i < 4; i++)
+			x[at[i]] *= 1 + height[i];
+		assert_int_equal(find(x, N, NULL), 0);
+	}
+}
+
+/* Longer than one stretch of every loop, with more steps than fit between two prunings. */
+static void a_long_history(void **state)
+{
+	static double x[5000];
+	struct tk_changepoint *c;
+	size_t count;
+
+	make(x, 5000, 21, 0.005, 0, 5000, 0);
+	for (size_t i = 0; i < 5000; i++)
+		x[i] *= i / 100 % 2 ? 1.03 : 1;
+	assert_int_equal(tk_changepoints(x, NULL, 5000, NULL, &c, &count), TK_OK);
+	assert_int_equal(count, 49);
+	for (size_t i = 0; i < count; i++)
+		assert_in_range(c[i].index, 100 * (i + 1) - 2, 100 * (i + 1) + 2);
+	free(c);
+}
+
 static void a_revert_is_two_changes(void **state)
 {
 	static double x[N];
@@ -213,6 +245,8 @@ int main(void)
 	        cmocka_unit_test(steps_are_found),
 	        cmocka_unit_test(flat_series_stay_flat),
 	        cmocka_unit_test(spikes_are_no_steps),
+	        cmocka_unit_test(many_spikes_are_no_level),
+	        cmocka_unit_test(a_long_history),
 	        cmocka_unit_test(a_revert_is_two_changes),
 	        cmocka_unit_test(the_minimum_effect_is_kept),
 	        cmocka_unit_test(missing_nights_count_but_do_not_decide),

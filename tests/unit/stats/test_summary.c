@@ -8,8 +8,10 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "stats/interval.h"
 #include "stats/stopping.h"
+#include "stats/scale.h"
 #include "stats/summary.h"
 
 static void near(double a, double b)
@@ -52,6 +54,65 @@ static void summary_refuses_nothing_and_non_finite(void **state)
 	assert_int_equal(tk_summary_of(bad, 3, &s), TK_EDATA);
 	assert_int_equal(tk_summary_of(worse, 2, &s), TK_EDATA);
 	assert_true(isnan(tk_median(NULL, 0)));
+}
+
+/* Whatever the values look like: spread, ties, a few far away, all equal, in order; more of them than bins are kept of. */
+static double sample(struct tk_rng *r, int kind, size_t i)
+{
+	double v = tk_rng_normal(r);
+
+	return kind == 0   ? v
+	       : kind == 1 ? round(3 * v)
+	       : kind == 2 ? fabs(v) * (tk_rng_below(r, 20) ? 1 : 1e6)
+	       : kind == 3 ? -7.5
+	       : kind == 4 ? (double)i
+	                   : (i % 97 ? 1e-9 * v : 1e9);
+}
+
+static void quantiles_without_sorting(void **state)
+{
+	static const size_t sizes[] = {1, 2, 13, 96, 97, 100, 365, 1440, 4096, 4097, 6000};
+	static const double parts[] = {0, 0.1, 0.5, 0.8, 0.9, 1};
+	static double x[6000], work[6000];
+	struct tk_rng r;
+
+	tk_rng_seed(&r, 3);
+	for (size_t k = 0; k < 6 * sizeof sizes / sizeof *sizes; k++) {
+		size_t n = sizes[k / 6];
+		double got[6], width;
+
+		for (size_t i = 0; i < n; i++)
+			work[i] = x[i] = sample(&r, (int)(k % 6), i);
+		tk_quantiles(work, n, parts, 6, got);
+		tk_sort(x, n);
+		for (size_t i = 0; i < 6; i++)
+			near(got[i], tk_quantile_sorted(x, n, parts[i]));
+		tk_quantiles_near(work, n, parts, 6, got);
+		width = tk_quantile_sorted(x, n, 0.9) - x[0];
+		for (size_t i = 1; i < 5; i++)
+			assert_true(fabs(got[i] - tk_quantile_sorted(x, n, parts[i])) <= 0.02 * width + 1e-12);
+	}
+}
+
+static void sorting_is_right(void **state)
+{
+	static double x[5000];
+	struct tk_rng r;
+
+	tk_rng_seed(&r, 4);
+	for (int kind = 0; kind < 6; kind++)
+		for (size_t n = 0; n < 5000; n = 2 * n + 7) {
+			double sum = 0, after = 0;
+
+			for (size_t i = 0; i < n; i++)
+				sum += fabs(x[i] = sample(&r, kind, i));
+			tk_sort(x, n);
+			for (size_t i = 0; i < n; i++) {
+				after += fabs(x[i]);
+				assert_true(i == 0 || x[i - 1] <= x[i]);
+			}
+			assert_true(fabs(after - sum) <= 1e-9 * sum);
+		}
 }
 
 static void sort_puts_nan_last(void **state)
@@ -117,6 +178,8 @@ int main(void)
 	        cmocka_unit_test(summary_of_one_and_of_constants),
 	        cmocka_unit_test(summary_refuses_nothing_and_non_finite),
 	        cmocka_unit_test(sort_puts_nan_last),
+	        cmocka_unit_test(sorting_is_right),
+	        cmocka_unit_test(quantiles_without_sorting),
 	        cmocka_unit_test(ranks_are_those_of_the_tables),
 	        cmocka_unit_test(too_few_samples_give_the_extremes),
 	        cmocka_unit_test(stops_for_the_right_reason),
