@@ -124,6 +124,15 @@ HOPPER_INLINE void tma_load_4d(uint32_t to, const CUtensorMap *map, uint32_t bar
 	             : "memory");
 }
 
+/* `bytes` in a row, a multiple of 16, both ends aligned to that. */
+HOPPER_INLINE void bulk_load(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
+{
+	asm volatile(
+	        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+	        "l"(from), "r"(bytes), "r"(barrier)
+	        : "memory");
+}
+
 HOPPER_INLINE void tma_store_3d(const CUtensorMap *map, uint32_t from, int x, int y, int z)
 {
 	asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),

@@ -5,11 +5,9 @@
 //  - the warpgroups take turns (named barriers): one multiplies while the other is at its exponentials;
 //  - blocks stay and take one tile after the other, those with the most keys first, in sections of heads that the L2 cache holds.
 #include "hopper_flash.h"
-#include "hopper_wgmma.h"
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "hopper_attention.h"
 
-enum { ROW_BYTES = 128, GROUP_ROWS = 64, STAGES = 2 };
+enum { STAGES = 2 };
 
 template <int D_, int KEYS_, int CONSUMERS_> struct layout {
 	static constexpr int D = D_, KEYS = KEYS_, CONSUMERS = CONSUMERS_, QUERIES = CONSUMERS * GROUP_ROWS, BLOCKS = D / 64;
@@ -102,57 +100,6 @@ HOPPER_INLINE void release(uint32_t empty)
 		barrier_arrive(empty);
 }
 
-template <class L, class T> HOPPER_INLINE void issue_scores(float *s, uint32_t q, uint32_t k)
-{
-#pragma unroll
-	for (int i = 0; i < L::D / 16; i++)
-		wgmma<L::KEYS, T, T, true, true>(s, wgmma_place(q + i / 4 * GROUP_ROWS * ROW_BYTES + i % 4 * 32, 0),
-			wgmma_place(k + i / 4 * L::KEYS * ROW_BYTES + i % 4 * 32, 0), i);
-	wgmma_commit();
-}
-
-template <class L, class T> HOPPER_INLINE void issue_output(float *o, const uint32_t *p, uint32_t v, int keep)
-{
-#pragma unroll
-	for (int i = 0; i < L::KEYS / 16; i++)
-		wgmma_from<L::D, T, false>(o, p + 4 * i, wgmma_place(v + i * 16 * ROW_BYTES, L::KEYS * ROW_BYTES), keep | i);
-	wgmma_commit();
-}
-
-HOPPER_INLINE uint32_t pack(float x, float y, type_bf16 *)
-{
-	__nv_bfloat162 b = __floats2bfloat162_rn(x, y);
-	return *(uint32_t *)&b;
-}
-HOPPER_INLINE uint32_t pack(float x, float y, type_f16 *)
-{
-	__half2 h = __floats2half2_rn(x, y);
-	return *(uint32_t *)&h;
-}
-
-HOPPER_INLINE float power_of_2(float x)
-{
-	float y;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
-
-HOPPER_INLINE float over_quad_max(float x)
-{
-	x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-	return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
-HOPPER_INLINE float over_quad_sum(float x)
-{
-	x += __shfl_xor_sync(0xffffffffu, x, 1);
-	return x + __shfl_xor_sync(0xffffffffu, x, 2);
-}
-
-// The running softmax of a thread's two rows.
-struct softmax {
-	float max[2], sum[2], shrink[2];
-};
-
 // Hides what row (that of the thread, or 8 further) does not see in a block of keys.
 template <class L> HOPPER_INLINE void hide(float *s, const hopper_flash_args &p, int row, int key)
 {
@@ -166,42 +113,6 @@ template <class L> HOPPER_INLINE void hide(float *s, const hopper_flash_args &p,
 				if (i * 8 + e >= seen)
 					s[4 * i + 2 * half + e] = -INFINITY;
 	}
-}
-
-// Scores to weights; m.shrink: what the output so far must be multiplied with.
-template <class L> HOPPER_INLINE void weigh(softmax &m, float *s, float scale)
-{
-#pragma unroll
-	for (int half = 0; half < 2; half++) {
-		float top = m.max[half], sum = 0;
-#pragma unroll
-		for (int i = 0; i < L::KEYS / 8; i++)
-			top = fmaxf(top, fmaxf(s[4 * i + 2 * half], s[4 * i + 2 * half + 1]));
-		top = over_quad_max(top);
-		float base = top == -INFINITY ? 0 : top * scale;
-		m.shrink[half] = power_of_2(m.max[half] * scale - base);
-		m.max[half] = top;
-#pragma unroll
-		for (int i = 0; i < L::KEYS / 8; i++)
-#pragma unroll
-			for (int e = 0; e < 2; e++)
-				sum += s[4 * i + 2 * half + e] = power_of_2(s[4 * i + 2 * half + e] * scale - base);
-		m.sum[half] = m.sum[half] * m.shrink[half] + sum;
-	}
-}
-
-template <int COUNT> HOPPER_INLINE void multiply_rows(float *o, const float *factor)
-{
-#pragma unroll
-	for (int i = 0; i < COUNT; i++)
-		o[i] *= factor[i / 2 % 2];
-}
-
-template <class L, class T> HOPPER_INLINE void pack_weights(uint32_t *w, const float *s)
-{
-#pragma unroll
-	for (int i = 0; i < L::KEYS / 4; i++)
-		w[i] = pack(s[2 * i], s[2 * i + 1], (T *)0);
 }
 
 template <class L> HOPPER_INLINE void take_turn(int group)
@@ -219,7 +130,7 @@ template <class L> HOPPER_INLINE void pass_turn(int group)
 template <class L, class T>
 HOPPER_INLINE void write_tile(float *o, softmax &m, const CUtensorMap *map, const hopper_flash_args &p, const tile &t, const places &s, int group)
 {
-	int thread = (int)threadIdx.x % WARPGROUP, lane = thread % 32, row = thread / 32 * 16 + lane % 16;
+	int thread = (int)threadIdx.x % WARPGROUP, lane = thread % 32;
 	int query = t.first + group * GROUP_ROWS + thread / 32 * 16 + lane / 4;
 	float share[2];
 #pragma unroll
@@ -232,12 +143,7 @@ HOPPER_INLINE void write_tile(float *o, softmax &m, const CUtensorMap *map, cons
 	}
 	multiply_rows<L::D / 2>(o, share);
 	uint32_t at = s.q + group * L::Q_BYTES;
-#pragma unroll
-	for (int i = 0; i < L::D / 16; i++) {
-		const float *x = o + i * 8;
-		store_matrix(at + i / 4 * GROUP_ROWS * ROW_BYTES + row * ROW_BYTES + ((i % 4 * 2 + lane / 16) ^ row % 8) * 16, pack(x[0], x[1], (T *)0),
-			pack(x[2], x[3], (T *)0), pack(x[4], x[5], (T *)0), pack(x[6], x[7], (T *)0));
-	}
+	store_output<L, T>(o, at);
 	fence_async();
 	named_barrier(8 + group, WARPGROUP);
 	if (thread == 0) {

@@ -1,6 +1,7 @@
-/* The backend of hopper_flash.cu: attention forward with log-sum-exp, f16 and bf16, head dimensions 64, 128 and 256,
- * causal masks, grouped kv heads. */
+/* The backend of hopper_flash.cu and hopper_backward.cu: attention forward with log-sum-exp, head dimensions 64, 128
+ * and 256, and backward, 64 and 128; f16 and bf16, causal masks, grouped kv heads. */
 #include "cuda_backend.h"
+#include "hopper_backward.h"
 #include "hopper_flash.h"
 #include "hopper_map.h"
 
@@ -12,10 +13,18 @@ struct tk_backend_ctx {
 	int multiprocessors;
 };
 
+/* Of one direction, for one set. */
+union call {
+	struct hopper_flash_call forward;
+	struct hopper_backward_call backward;
+};
+
 struct tk_plan {
+	struct tk_backend_ctx *ctx;
 	const struct tk_attention *a;
 	uint32_t sets;
-	struct hopper_flash_call call[]; /* one for each set */
+	void *workspace;
+	union call call[];
 };
 
 static const char *backend_version(void)
@@ -43,13 +52,15 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 {
 	if (ctx->gpu.capability != 90)
 		return fail(err, TK_ABI_UNSUPPORTED, "for sm_90 alone, this device has sm_%d", ctx->gpu.capability);
-	if (p->op != TK_OP_ATTENTION || p->attention->dir != TK_FWD)
-		return fail(err, TK_ABI_UNSUPPORTED, "only attention, forward");
+	if (p->op != TK_OP_ATTENTION)
+		return fail(err, TK_ABI_UNSUPPORTED, "only attention");
 	const struct tk_attention *a = p->attention;
 	if (a->dtype != TK_F16 && a->dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "only f16 and bf16");
 	if (a->d != a->dv || (a->d != 64 && a->d != 128 && a->d != 256))
 		return fail(err, TK_ABI_UNSUPPORTED, "only head dimensions 64, 128 and 256, the same for values");
+	if (a->dir == TK_BWD && a->d > 128)
+		return fail(err, TK_ABI_UNSUPPORTED, "backward only with head dimensions 64 and 128");
 	if ((double)a->b * (double)a->h * (double)(a->sq + 256) > INT_MAX || a->skv > INT_MAX / 2)
 		return fail(err, TK_ABI_UNSUPPORTED, "more queries or keys than 32 bits count");
 	return TK_ABI_OK;
@@ -81,9 +92,54 @@ static void fill_call(struct hopper_flash_call *call, const struct tk_backend_ct
 	                .section = section_of(a)}};
 }
 
+static void fill_backward(
+        struct hopper_backward_call *call, const struct tk_backend_ctx *ctx, const struct tk_attention *a)
+{
+	int64_t rows = HOPPER_BACKWARD_ROWS;
+	*call = (struct hopper_backward_call){.dtype = a->dtype,
+	        .d = (int)a->d,
+	        .multiprocessors = ctx->multiprocessors,
+	        .args = {.b = (int)a->b,
+	                .h = (int)a->h,
+	                .hkv = (int)a->hkv,
+	                .sq = (int)a->sq,
+	                .skv = (int)a->skv,
+	                .causal = a->causal,
+	                .scale = (float)a->scale,
+	                .scale_log2 = (float)(a->scale * 1.4426950408889634),
+	                .padded = (int)((a->sq + rows - 1) / rows * rows)}};
+}
+
 static void backend_unplan(struct tk_plan *plan)
 {
+	workspace_free(&plan->ctx->gpu, plan->workspace);
 	free(plan);
+}
+
+static int prepare_forward(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	int d = (int)plan->a->d;
+	for (uint32_t i = 0; i < plan->sets; i++)
+		fill_call(&plan->call[i].forward, plan->ctx, plan->a);
+	snprintf(info->algorithm, sizeof info->algorithm, "queries-%d-keys-%d", hopper_flash_queries(d),
+	        hopper_flash_keys(d));
+	return check_launch(err, "hopper_flash", hopper_flash_prepare(&plan->call[0].forward));
+}
+
+/* Two numbers for each row of queries. */
+static int prepare_backward(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	for (uint32_t i = 0; i < plan->sets; i++)
+		fill_backward(&plan->call[i].backward, plan->ctx, plan->a);
+	const struct hopper_backward_args *args = &plan->call[0].backward.args;
+	info->workspace_bytes = (size_t)args->b * (size_t)args->h * (size_t)args->padded * 2 * sizeof(float);
+	snprintf(info->algorithm, sizeof info->algorithm, "tile-128-pass-%d", HOPPER_BACKWARD_ROWS);
+	int status = check_launch(err, "hopper_backward", hopper_backward_prepare(&plan->call[0].backward));
+	if (status == TK_ABI_OK)
+		status = workspace_new(&plan->ctx->gpu, info->workspace_bytes, &plan->workspace, err);
+	for (uint32_t i = 0; i < plan->sets; i++)
+		plan->call[i].backward.args.rows = plan->workspace;
+	return status;
 }
 
 static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
@@ -95,18 +151,16 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->call[0]);
 	if (!plan)
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	plan->ctx = ctx;
 	plan->a = p->attention;
 	plan->sets = sets;
-	for (uint32_t i = 0; i < sets; i++)
-		fill_call(&plan->call[i], ctx, p->attention);
-	status = check_launch(err, "hopper_flash", hopper_flash_prepare(&plan->call[0]));
+	status = p->attention->dir == TK_FWD ? prepare_forward(plan, info, err) : prepare_backward(plan, info, err);
 	if (status) {
 		backend_unplan(plan);
 		return status;
 	}
-	snprintf(info->kernel, sizeof info->kernel, "hopper_flash");
-	snprintf(info->algorithm, sizeof info->algorithm, "queries-%d-keys-%d",
-	        hopper_flash_queries((int)p->attention->d), hopper_flash_keys((int)p->attention->d));
+	snprintf(info->kernel, sizeof info->kernel, "%s",
+	        p->attention->dir == TK_FWD ? "hopper_flash" : "hopper_keys, hopper_queries");
 	info->capturable = info->deterministic = 1;
 	*out = plan;
 	return TK_ABI_OK;
@@ -126,28 +180,65 @@ static int map_tokens(const struct tk_attention *a, int64_t tokens, int64_t head
 	return hopper_map(&t, out, err);
 }
 
+/* Tensors of queries and of keys: which, where their map goes, tokens of a copy. */
+struct mapping {
+	uint32_t tensor, rows;
+	CUtensorMap *map;
+};
+
+static int map_all(const struct tk_attention *a, const struct tk_tensor *t, const struct mapping *m, uint32_t count,
+        struct tk_abi_error *err)
+{
+	int status = TK_ABI_OK;
+	for (uint32_t i = 0; status == TK_ABI_OK && i < count; i++) {
+		uint32_t id = m[i].tensor;
+		int of_keys = id == TK_T_K || id == TK_T_V || id == TK_T_DK || id == TK_T_DV;
+		status = map_tokens(a, of_keys ? a->skv : a->sq, of_keys ? a->hkv : a->h, (int)m[i].rows, t[id].data,
+		        m[i].map, err);
+	}
+	return status;
+}
+
+static int bind_forward(struct hopper_flash_call *call, const struct tk_attention *a, const struct tk_tensor *t,
+        struct tk_abi_error *err)
+{
+	uint32_t keys = (uint32_t)hopper_flash_keys((int)a->d);
+	call->args.lse = t[TK_T_LSE].data;
+	return map_all(a, t,
+	        (const struct mapping[]){{TK_T_Q, 64, &call->q}, {TK_T_K, keys, &call->k}, {TK_T_V, keys, &call->v},
+	                {TK_T_O, 64, &call->o}},
+	        4, err);
+}
+
+static int bind_backward(struct hopper_backward_call *call, const struct tk_attention *a, const struct tk_tensor *t,
+        struct tk_abi_error *err)
+{
+	enum { ROWS = HOPPER_BACKWARD_ROWS };
+	call->args.lse = t[TK_T_LSE].data;
+	call->args.o = t[TK_T_O].data;
+	call->args.d_o = t[TK_T_DO].data;
+	return map_all(a, t,
+	        (const struct mapping[]){{TK_T_Q, ROWS, &call->q}, {TK_T_K, ROWS, &call->k}, {TK_T_V, ROWS, &call->v},
+	                {TK_T_DO, ROWS, &call->d_o}, {TK_T_DQ, ROWS, &call->dq}, {TK_T_DK, ROWS, &call->dk},
+	                {TK_T_DV, ROWS, &call->dv}},
+	        7, err);
+}
+
 static int backend_bind(
         struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
-	const struct tk_attention *a = plan->a;
-	if (set >= plan->sets || count <= TK_T_LSE)
+	int backward = plan->a->dir == TK_BWD;
+	if (set >= plan->sets || count <= (backward ? TK_T_DV : TK_T_LSE))
 		return fail(err, TK_ABI_INVALID, "set %u with %u tensors", set, count);
-	struct hopper_flash_call *call = &plan->call[set];
-	int keys = hopper_flash_keys((int)a->d);
-	call->args.lse = t[TK_T_LSE].data;
-	int status = map_tokens(a, a->sq, a->h, 64, t[TK_T_Q].data, &call->q, err);
-	if (status == TK_ABI_OK)
-		status = map_tokens(a, a->skv, a->hkv, keys, t[TK_T_K].data, &call->k, err);
-	if (status == TK_ABI_OK)
-		status = map_tokens(a, a->skv, a->hkv, keys, t[TK_T_V].data, &call->v, err);
-	if (status == TK_ABI_OK)
-		status = map_tokens(a, a->sq, a->h, 64, t[TK_T_O].data, &call->o, err);
-	return status;
+	return backward ? bind_backward(&plan->call[set].backward, plan->a, t, err)
+	                : bind_forward(&plan->call[set].forward, plan->a, t, err);
 }
 
 static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
-	return check_launch(err, "hopper_flash", hopper_flash_launch(&plan->call[set], stream));
+	if (plan->a->dir == TK_BWD)
+		return check_launch(err, "hopper_backward", hopper_backward_launch(&plan->call[set].backward, stream));
+	return check_launch(err, "hopper_flash", hopper_flash_launch(&plan->call[set].forward, stream));
 }
 
 const struct tk_backend *tk_backend_entry(void)
@@ -158,7 +249,7 @@ const struct tk_backend *tk_backend_entry(void)
 	        .abi_minor = TK_ABI_MINOR,
 	        .name = "hopper_flash",
 	        .device_kind = "cuda",
-	        .description = "attention forward by Hopper's copy engine and warpgroup products",
+	        .description = "attention by Hopper's copy engine and warpgroup products",
 	        .version = backend_version,
 	        .open = backend_open,
 	        .close = backend_close,

@@ -1,0 +1,38 @@
+/* The backward pass of attention as Hopper's hardware wants it, between the backend (hopper_flash_backend.c) and the
+ * kernels (hopper_backward.cu). */
+#ifndef HOPPER_BACKWARD_H
+#define HOPPER_BACKWARD_H
+#include "tracker_abi.h"
+#include <cuda.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HOPPER_BACKWARD_ROWS = 64 }; /* of a copy, and of a warpgroup */
+
+struct hopper_backward_args {
+	int b, h, hkv, sq, skv, causal;
+	float scale, scale_log2; /* scale times log2(e) */
+	int padded;              /* sq, up to a multiple of HOPPER_BACKWARD_ROWS */
+	const void *o, *d_o;     /* [b][sq][h][d] */
+	const float *lse;        /* [b][h][sq] */
+	float *rows;             /* [b][h][padded] of lse times log2(e), then of sum(dO o) */
+};
+
+struct hopper_backward_call {
+	CUtensorMap q, k, v, d_o, dq, dk,
+	        dv; /* d, heads, tokens, batch; boxes of 64 elements of d, one head, 64 tokens */
+	struct hopper_backward_args args;
+	uint32_t dtype;
+	int d, multiprocessors;
+};
+
+/* 0 or the runtime's code. prepare: before the first launch. */
+int hopper_backward_prepare(const struct hopper_backward_call *call);
+int hopper_backward_launch(const struct hopper_backward_call *call, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
