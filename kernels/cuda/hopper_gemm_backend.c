@@ -99,7 +99,8 @@ static double estimate(const struct tk_gemm *g, const struct hopper_gemm_config 
 	double tiles = (double)ceil_div(ceil_div(g->m, c->tile_m), c->cluster) * c->cluster *
 	               (double)ceil_div(g->n, c->tile_n) * (double)g->batch;
 	double rounds = ceil(tiles * c->splits / multiprocessors), steps = ceil((double)steps_of(g) / c->splits);
-	double rate = c->tile_n == 256 ? 1 : c->tile_m == 128 ? 0.9 : 0.75; /* share of the peak, in a long product */
+	/* Shares of the peak that were measured in long products. */
+	double rate = c->tile_n == 256 ? 1 : c->tile_n == 192 ? 0.95 : c->tile_m == 128 ? 0.9 : 0.55;
 	double step = (double)c->tile_m * c->tile_n / rate, write = (double)c->tile_m * c->tile_n * 4;
 	double join = c->splits > 1 ? write * (2 + c->splits) : 0;
 	return rounds * (steps * step + write + join);
