@@ -57,7 +57,7 @@ mapfile -t aligned < <(
 	echo "?gemm:m=64,n=64,k=64,a=f32"
 	echo "?gemm:m=64,n=63,k=63,a=f16"
 )
-every hopper_gemm "tile-128x256-cluster-2 tile-128x128 tile-64x128 default" "${aligned[@]}"
+every hopper_gemm "tile-128x256-cluster-2 tile-128x192 tile-128x128 tile-64x128 default" "${aligned[@]}"
 every hopper_gemm "tile-64x128-split-2 tile-64x128-split-4 tile-64x128-split-8" "${aligned[@]/#gemm/?gemm}" # some have too few steps
 
 mapfile -t dense < <(
@@ -82,6 +82,7 @@ every flash_cuda "default other-keys queries-64" "${dense[@]}"
 every hopper_flash "default" "${dense[@]}"
 mapfile -t backward < <(printf '%s\n' "${dense[@]}" | sed -e 's/$/,dir=bwd/' -e '/d=256/s/^?*/?/')
 every flash_cuda "default" "${backward[@]}"
+every hopper_flash "default" "${backward[@]}"
 
 mapfile -t sparse < <(
 	for dtype in f16 bf16; do
@@ -96,5 +97,24 @@ mapfile -t sparse < <(
 	done
 )
 every nsa_cuda "keys-16-stages-3 keys-32-stages-2" "${sparse[@]}"
+
+# Blocks of a multiple of 64 keys, groups of 8 to 64 heads; lists so sparse that a warpgroup passes many steps by.
+mapfile -t blocks < <(
+	for dtype in f16 bf16; do
+		for causal in 0 1; do
+			for d in 64 128; do
+				echo "nsa:b=2,s=512,h=32,hkv=2,d=$d,block_size=64,selected_blocks=4,window=100,dtype=$dtype,causal=$causal"
+				echo "nsa:b=1,s=333,h=16,hkv=1,d=$d,block_size=64,selected_blocks=3,dtype=$dtype,causal=$causal"
+				echo "nsa:b=1,s=1000,h=16,hkv=2,d=$d,block_size=128,selected_blocks=3,window=1,dtype=$dtype,causal=$causal"
+				echo "nsa:b=1,s=777,h=64,hkv=2,d=$d,block_size=64,selected_blocks=5,window=512,dtype=$dtype,causal=$causal"
+				echo "nsa:b=1,s=130,h=64,hkv=1,d=$d,block_size=64,selected_blocks=2,window=64,dtype=$dtype,causal=$causal"
+				echo "nsa:b=1,s=4096,h=16,hkv=1,d=$d,block_size=64,selected_blocks=2,window=64,dtype=$dtype,causal=$causal"
+			done
+		done
+	done
+	echo "?nsa:b=1,s=130,h=16,hkv=1,d=64,block_size=32,selected_blocks=2,dtype=f16,causal=1"
+	echo "?nsa:b=1,s=130,h=12,hkv=1,d=64,block_size=64,selected_blocks=2,dtype=f16,causal=1"
+)
+every hopper_nsa "warpgroups-3 warpgroups-2" "${blocks[@]}"
 
 report

@@ -15,4 +15,5 @@ has() {
 has "$1" hopper_gemm HGMMA
 has "$1" hopper_gemm QGMMA
 has "$1" hopper_flash HGMMA
+has "$1" hopper_nsa HGMMA
 exit $bad
