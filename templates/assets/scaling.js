@@ -1,5 +1,5 @@
 // How the rate of every backend goes with the size of the problem: one chart for each sweep, read from the table that follows. A pointer over one chart
-// shows the same size on all of a section.
+// shows the same size on all of the page.
 (function () {
   "use strict";
   var css = KM.css, CHARTS = 6, all = [], metric = null; // null: the rate, else { title, at, text } of kernel.js
@@ -65,7 +65,7 @@
     function link(from) {
       return function (e, hits) {
         var at = hits.length ? from.data.datasets[hits[0].datasetIndex].data[hits[0].index].x : null;
-        charts.forEach(function (c) {
+        all.forEach(function (c) {
           if (c === from) return;
           var active = [];
           c.data.datasets.forEach(function (set, d) { set.data.forEach(function (p, i) { if (p.x === at) active.push({ datasetIndex: d, index: i }); }); });

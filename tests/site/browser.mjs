@@ -1,15 +1,15 @@
 // The site in a real browser, from the disk: no errors, no request leaves it, charts draw, filter, address, theme and keyboard work, axe-core
 // finds nothing in light, dark and on a phone, and without JavaScript the tables stand. Usage: node browser.mjs SITE
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { extname, join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
+import { SERIES, pages } from './pages.mjs';
 
 const site = resolve(process.argv[2]), axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
-const SERIES = 'series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html';
 const NIGHT = readFileSync(join(site, SERIES), 'utf8').match(/data-time="(\d+)"/)[1]; // the newest
 const PEER = 'epyc-lab.cpu.blis.gemm-f32-1024x1024x1024-nn.cold';
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
@@ -31,15 +31,9 @@ async function visit(page, path) {
   await page.goto(`file://${site}/${path}`);
   assert.deepEqual(page.errors, [], path);
 }
-function pages() {
-  const all = readdirSync(site, { recursive: true }).filter(f => f.endsWith('.html')).sort();
-  const nights = all.filter(f => /^nights\/\d/.test(f));
-  const revisions = all.filter(f => /^revisions\//.test(f));
-  return all.filter(f => !nights.includes(f) && !revisions.includes(f)).concat(nights.slice(-6), revisions.filter((f, i) => i % 12 === 0));
-}
 // One of each kind, and the pages of the hostile names.
 function samples() {
-  const all = pages(), hostile = all.filter(f => /script|onmouseover/.test(f));
+  const all = pages(site), hostile = all.filter(f => /script|onmouseover/.test(f));
   return ['index.html', 'lists/index.html', 'environment.html', 'upstreams/index.html', 'upstreams/openblas.html', SERIES, 'kernels/gemm.html', 'kernels/attention.html', 'kernels/attention.html#metric=energy&of=flash-attention', 'compare.html', SERIES + `#night=${NIGHT}`, 'alerts.html', 'method.html', 'nights/index.html', 'machines/index.html', 'machines/epyc-lab.html', 'roofline/epyc-lab.cpu.html',
     all.filter(f => /^nights\/\d.*epyc/.test(f)).at(-1), all.filter(f => /^revisions\/openblas-/.test(f)).at(-1), ...hostile];
 }
@@ -47,7 +41,7 @@ function samples() {
 const tests = {
   async 'every page loads from the disk without an error or a request'() {
     const { context, page } = await open({});
-    for (const path of pages()) {
+    for (const path of pages(site)) {
       await visit(page, path);
       const state = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth > innerWidth, h1: document.querySelectorAll('h1').length, chart: document.getElementById('chart')?.dataset.ready, canvas: !!document.querySelector('#canvas') }));
       assert.equal(state.h1, 1, `${path}: one h1`);
@@ -498,25 +492,63 @@ const tests = {
     await context.close();
     assert.deepEqual(all, []);
   },
-  async 'without JavaScript tables and drawings stand, buttons do not'() {
+  async 'without JavaScript tables and drawings stand on every kind of page, buttons do not'() {
     const { context, page } = await open({ javaScriptEnabled: false });
-    for (const path of ['index.html', 'lists/index.html', SERIES, 'upstreams/openblas.html', 'roofline/epyc-lab.cpu.html']) {
+    for (const path of samples().filter(p => !p.includes('#'))) {
       await visit(page, path);
-      assert.ok(await page.locator('tbody tr').first().isVisible(), path);
-      assert.equal(await page.locator('button:visible, input:visible, canvas:visible').count(), 0, `${path}: controls without function`);
+      assert.equal(await page.locator('button:visible, input:visible, select:visible, canvas:visible').count(), 0, `${path}: controls without function`);
+      const rows = page.locator('tbody tr, article, .timeline li, .card, dl dd').filter({ visible: true });
+      if (path !== 'compare.html') assert.ok(await rows.count(), `${path}: nothing to read`);
+      else assert.ok(await page.locator('.no-js').isVisible());
     }
+    await visit(page, 'roofline/h200-node-1.h200-0.html');
     assert.ok(await page.locator('svg.roofline').isVisible());
+    assert.ok(await page.locator('svg.roofline .mark').count() > 30);
+    assert.deepEqual(await page.locator('.marks li').allTextContents(), ['cublas', 'cutlass', 'cutlass · 128x256x64', 'flash-attention']);
     await visit(page, SERIES);
     assert.ok(await page.locator('svg.trend').isVisible());
     await context.close();
   },
-  async 'paper is light and has the drawing'() {
+  async 'paper is light, has the drawings, and nothing is cut off'() {
     const { context, page } = await open({ colorScheme: 'dark' });
+    for (const path of samples().filter(p => !p.includes('#'))) {
+      await visit(page, path);
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      const paper = await page.evaluate(() => ({ colour: getComputedStyle(document.body).backgroundColor, text: getComputedStyle(document.querySelector('h1')).color,
+        canvas: [...document.querySelectorAll('.canvas canvas')].some(c => c.offsetParent), cut: [...document.querySelectorAll('.scroll')].some(e => getComputedStyle(e).overflowX !== 'visible'),
+        controls: [...document.querySelectorAll('button, select, input')].filter(e => e.offsetParent).map(e => e.id || e.textContent) }));
+      assert.deepEqual([paper.colour, paper.text, paper.canvas, paper.cut], ['rgb(255, 255, 255)', 'rgb(27, 33, 40)', false, false], path);
+      if (path !== 'compare.html') assert.deepEqual(paper.controls, [], path); // there they say what is compared
+      await page.emulateMedia({ media: null });
+    }
     await visit(page, SERIES);
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
     assert.ok(await page.locator('svg.trend').isVisible());
-    assert.ok(await page.locator('#canvas').isHidden());
+    await context.close();
+  },
+  async 'hostile names are text'() {
+    const { context, page } = await open({});
+    const hostile = pages(site).filter(f => /script|onmouseover/.test(f));
+    assert.ok(hostile.length > 5);
+    for (const path of [...hostile, 'index.html', 'lists/index.html', 'alerts.html', 'kernels/gemm.html']) {
+      await visit(page, path);
+      const found = await page.evaluate(() => ({ text: document.body.innerText, odd: [...document.querySelectorAll('script:not([src]), img, iframe, textarea, main b[onmouseover], svg[onload], [onerror]')].map(e => e.outerHTML.slice(0, 80)) }));
+      assert.deepEqual(found.odd, [], path);
+      assert.match(found.text, /<script>|<b onmouseover|<svg onload|<<<</, path);
+    }
+    await context.close();
+  },
+  async 'a size under the pointer is shown on all charts of a kernel'() {
+    const { context, page } = await open({});
+    await visit(page, 'kernels/gemm.html');
+    const charts = page.locator('.scaling canvas');
+    const shown = await page.evaluate(() => {
+      const all = [...document.querySelectorAll('.scaling canvas')].map(c => Chart.getChart(c)), first = all[0].data.datasets[0].data, x = first.map(p => p.x).find(v => all[1].data.datasets.some(s => s.data.some(p => p.x === v)));
+      all[0].options.onHover({}, [{ datasetIndex: 0, index: first.findIndex(p => p.x === x) }]);
+      return { x, active: all[1].getActiveElements().map(a => all[1].data.datasets[a.datasetIndex].data[a.index].x) };
+    });
+    assert.ok(await charts.count() > 1);
+    assert.ok(shown?.active.length && shown.active.every(x => x === shown.x), JSON.stringify(shown));
     await context.close();
   },
 };

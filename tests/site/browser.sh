@@ -1,17 +1,27 @@
 #!/bin/bash
-# browser.sh FOLDER SITE: installs playwright-core and axe-core into FOLDER by lock file and runs browser.mjs on the site. 77: cannot be run here.
+# browser.sh SCRIPT FOLDER SITE: runs SCRIPT (browser, firefox or html) on the site, with the packages that npm.sh put into FOLDER. 77: cannot be run here.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-chromium=${CHROMIUM:-/usr/bin/chromium}
-[ -x "$chromium" ] || { echo "no Chromium: set CHROMIUM or install it"; exit 77; }
-command -v npm >/dev/null || { echo "no npm"; exit 77; }
-mkdir -p "$1"
-if ! cmp -s "$here/package-lock.json" "$1/installed"; then
-	cp "$here/package.json" "$here/package-lock.json" "$1"
-	(cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --prefer-offline >npm.log 2>&1) || { tail -3 "$1/npm.log"; echo "npm ci failed"; exit 77; }
-	cp "$here/package-lock.json" "$1/installed"
+skip() { echo "$1"; exit 77; }
+[ -f "$2/installed" ] || skip "no packages: see npm.sh"
+case $1 in
+browser)
+	export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
+	[ -x "$CHROMIUM" ] || skip "no Chromium: set CHROMIUM or install it" ;;
+firefox)
+	export FIREFOX=${FIREFOX:-/usr/bin/firefox-esr}
+	[ -x "$FIREFOX" ] || skip "no Firefox: set FIREFOX or install it"
+	node --experimental-websocket -e 0 2>/dev/null || skip "this node has no WebSocket" ;;
+html)
+	# what html-validate asks for
+	node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 22 || (a === 22 && b >= 12) || (a === 20 && b >= 19) ? 0 : 1)' ||
+		skip "node $(node --version) is too old for html-validate" ;;
+esac
+[ "$1" = html ] || [ -f "$3/assets/chart.umd.min.js" ] || skip "the site was built without Chart.js"
+cp "$here/$1.mjs" "$here/pages.mjs" "$2"
+site=$(realpath "$3")
+cd "$2"
+if [ "$1" = firefox ]; then
+	exec node --experimental-websocket firefox.mjs "$site"
 fi
-[ -f "$2/assets/chart.umd.min.js" ] || { echo "the site was built without Chart.js"; exit 77; }
-cp "$here/browser.mjs" "$1"
-cd "$1"
-CHROMIUM=$chromium exec node browser.mjs "$2"
+exec node "$1.mjs" "$site"

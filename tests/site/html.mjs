@@ -1,0 +1,24 @@
+// html-validate over every kind of page of a site: node html.mjs SITE
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { FileSystemConfigLoader, HtmlValidate } from 'html-validate';
+import { pages } from './pages.mjs';
+
+const rules = {
+  'doctype-style': ['error', { style: 'lowercase' }],
+  'prefer-native-element': ['error', { exclude: ['region'] }], // a box that scrolls is no section of the text
+  'valid-id': ['error', { relaxed: true }], // ids of alerts begin with a digit, and stay as they are
+  'long-title': 'off', 'no-trailing-whitespace': 'off' // names are those of others, however long, and with any line break
+};
+const validate = new HtmlValidate(new FileSystemConfigLoader({ root: true, extends: ['html-validate:recommended'], rules }));
+const site = resolve(process.argv[2]), list = pages(site);
+let problems = 0;
+for (const page of list) {
+  const report = await validate.validateString(readFileSync(join(site, page), 'utf8'), page);
+  for (const m of report.results.flatMap(r => r.messages)) {
+    problems++;
+    if (problems <= 40) console.error(`${page}:${m.line}:${m.column}: ${m.message} (${m.ruleId})`);
+  }
+}
+console.log(`${list.length} pages, ${problems} problems`);
+process.exit(problems || !list.length ? 1 : 0);
