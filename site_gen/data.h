@@ -31,8 +31,8 @@ int64_t tk_data_lag(const struct tk_data *d); /* but in so many */
 
 bool tk_data_is_refreshed(const struct tk_site *site, const struct tk_site_series *s); /* its page, in this build */
 
-/* The files that hold a series, oldest first: as texts in the list those of this year and the last, in `older`, with
- * blanks between them, the others. */
+/* The files that hold a series, oldest first: as texts in the list those that the page shows at once, in `older`, with
+ * blanks between them, those of years before. */
 void tk_data_set_files(
         struct tk_site *site, struct tk_value *list, struct tk_buf *older, const struct tk_site_series *s);
 /* All of them, with blanks between them. */

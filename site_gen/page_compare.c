@@ -1,5 +1,6 @@
 /* compare.html and its data: any two of backends, devices, nights and revisions over all problems that both have.
- * Newest times are in the file; the page loads the history where another night or a revision is asked for. */
+ * Times are in files of some contenders each, of which the page loads those of its two sides; the history is loaded
+ * where another night or a revision is asked for. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,11 @@ struct contender {
 	const struct tk_site_device *device;
 	const char *variant;
 	const struct tk_upstream_row *upstream;
+	size_t series, part; /* how many it has, and which file has their times */
 };
+
+#define SERIES_IN_PART 250 /* a file ends with the contender that reaches it */
+#define PAIRED_MAX 60      /* contenders of which the page's first two are chosen */
 
 static int contender_order(const void *a, const void *b)
 {
@@ -29,17 +34,31 @@ static int contender_order(const void *a, const void *b)
 	return d ? d : strcmp(x->variant, y->variant);
 }
 
+static bool takes_part(const struct tk_site_series *s)
+{
+	return tk_series_is_ranked(s) && s->newest_count;
+}
+
 static size_t find_contenders(const struct tk_model *m, struct contender *out)
 {
 	size_t all = 0, count = 0;
 	for (size_t i = 0; i < m->series_count; i++)
-		if (tk_series_is_ranked(&m->series[i]) && m->series[i].newest_count)
-			out[all++] =
-			        (struct contender){m->series[i].device, m->series[i].variant, m->series[i].upstream};
-	qsort(out, all, sizeof *out, contender_order);
-	for (size_t i = 0; i < all; i++)
+		if (takes_part(&m->series[i]))
+			out[all++] = (struct contender){
+			        m->series[i].device, m->series[i].variant, m->series[i].upstream, 0, 0};
+	if (all)
+		qsort(out, all, sizeof *out, contender_order);
+	for (size_t i = 0; i < all; i++) {
 		if (!count || contender_order(&out[count - 1], &out[i]))
 			out[count++] = out[i];
+		out[count - 1].series++;
+	}
+	for (size_t i = 0, part = 0, series = 0; i < count; i++) {
+		out[i].part = part;
+		series += out[i].series;
+		part += series >= SERIES_IN_PART;
+		series = series >= SERIES_IN_PART ? 0 : series;
+	}
 	return count;
 }
 
@@ -79,23 +98,38 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 	}
 }
 
+static size_t place_of(const struct tk_site_series *s, const struct contender *contenders, size_t count)
+{
+	struct contender key = {s->device, s->variant, s->upstream, 0, 0};
+	const struct contender *c = bsearch(&key, contenders, count, sizeof key, contender_order);
+	return (size_t)(c - contenders);
+}
+
+static void part_path(char path[64], size_t part)
+{
+	snprintf(path, 64, "data/compare-%zu.js", part);
+}
+
 /* times: [problem, contender, series, group, file or 0 where it is the series, then for each age 0 or [value, lo, hi]]
  */
-static void add_all_times(struct tk_buf *out, const struct tk_model *m, const struct tk_data *data,
-        const struct contender *contenders, size_t count)
+static int write_part(struct tk_site *site, size_t part, const struct contender *contenders, size_t count,
+        const size_t *places, struct tk_error *err)
 {
+	const struct tk_model *m = &site->model;
+	struct tk_buf *out = &site->page;
+	char path[64];
 	bool first = true;
 	size_t problem = 0;
+	tk_buf_clear(out);
+	tk_buf_printf(out, "KD.add(\"compare-%zu\",{\"times\":[", part);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		problem += i && s->problem != s[-1].problem;
-		if (!tk_series_is_ranked(s) || !s->newest_count)
+		if (places[i] >= count || contenders[places[i]].part != part)
 			continue;
-		struct contender key = {s->device, s->variant, s->upstream};
-		const struct contender *c = bsearch(&key, contenders, count, sizeof key, contender_order);
-		tk_buf_printf(out, "%s\n[%zu,%zu,", first ? "" : ",", problem, (size_t)(c - contenders));
+		tk_buf_printf(out, "%s\n[%zu,%zu,", first ? "" : ",", problem, places[i]);
 		tk_escape_json(out, s->row->slug, strlen(s->row->slug));
-		tk_buf_printf(out, ",%zu,", data->group_of[i]);
+		tk_buf_printf(out, ",%zu,", site->data.group_of[i]);
 		if (strcmp(s->file, s->row->slug))
 			tk_buf_printf(out, "\"%s\"", s->file);
 		else
@@ -104,6 +138,37 @@ static void add_all_times(struct tk_buf *out, const struct tk_model *m, const st
 		tk_buf_char(out, ']');
 		first = false;
 	}
+	tk_buf_str(out, "]});\n");
+	part_path(path, part);
+	return tk_output_put(site->out, path, out, err);
+}
+
+/* The two that have most problems in common, the first of them where several have as many. */
+static int find_pair(const struct tk_model *m, const size_t *places, size_t count, size_t pair[2], struct tk_error *err)
+{
+	size_t n = count < PAIRED_MAX ? count : PAIRED_MAX, best = 0;
+	size_t *shared = calloc(n * n + 1, sizeof *shared);
+	if (!shared)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t first = 0, end; first < m->series_count; first = end) {
+		for (end = first + 1; end < m->series_count && m->series[end].problem == m->series[first].problem;)
+			end++;
+		for (size_t i = first; i < end; i++)
+			for (size_t k = first; k < end && places[i] < n; k++)
+				if (places[i] < places[k] && places[k] < n && !m->series[i].failure &&
+				        !m->series[k].failure)
+					shared[places[i] * n + places[k]]++;
+	}
+	pair[0] = 0;
+	pair[1] = count > 1;
+	for (size_t i = 0; i < n * n; i++)
+		if (shared[i] > best) {
+			best = shared[i];
+			pair[0] = i / n;
+			pair[1] = i % n;
+		}
+	free(shared);
+	return 0;
 }
 
 /* Opens an array with two texts. */
@@ -115,23 +180,22 @@ static void add_pair(struct tk_buf *out, const char *a, size_t a_max, const char
 	tk_escape_json(out, b, tk_utf8_clip(b, b_max));
 }
 
-static int write_data(struct tk_site *site, const struct contender *contenders, size_t count, struct tk_error *err)
+static int write_index(struct tk_site *site, const struct contender *contenders, size_t count, const size_t pair[2],
+        struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
 	tk_buf_str(out, "KD.add(\"compare\",{\"contenders\":[");
 	for (size_t i = 0; i < count; i++) {
+		char path[64];
 		tk_buf_str(out, i ? "," : "");
 		add_pair(out, contenders[i].variant, 60, contenders[i].device->name, 60);
-		tk_buf_printf(out, ",\"data/revisions-%lld.js\"]", (long long)contenders[i].upstream->id);
+		part_path(path, contenders[i].part);
+		tk_buf_printf(out, ",\"data/revisions-%lld.js\",\"compare-%zu\",\"%s\"]",
+		        (long long)contenders[i].upstream->id, contenders[i].part, path);
 	}
-	tk_buf_str(out, "],\"groups\":[");
-	for (size_t i = 0; i < site->data.group_count; i++) {
-		tk_buf_str(out, i ? ",\n" : "\n");
-		tk_data_files_json(out, site, i);
-	}
-	tk_buf_str(out, "],\"problems\":[");
+	tk_buf_printf(out, "],\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[", pair[0], pair[1]);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_problem_row *p = m->series[i].problem;
 		if (i && p == m->series[i - 1].problem)
@@ -142,10 +206,26 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 		tk_escape_json(out, p->dtype, tk_utf8_clip(p->dtype, 20));
 		tk_buf_char(out, ']');
 	}
-	tk_buf_str(out, "],\"times\":[");
-	add_all_times(out, m, &site->data, contenders, count);
 	tk_buf_str(out, "]});\n");
 	return tk_output_put(site->out, "data/compare.js", out, err);
+}
+
+static int write_data(struct tk_site *site, const struct contender *contenders, size_t count, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	size_t *places = malloc((m->series_count + 1) * sizeof *places), pair[2] = {0};
+	int status = places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < m->series_count; i++)
+		places[i] = takes_part(&m->series[i]) ? place_of(&m->series[i], contenders, count) : SIZE_MAX;
+	if (!status)
+		status = find_pair(m, places, count, pair, err);
+	if (!status)
+		status = write_index(site, contenders, count, pair, err);
+	for (size_t i = 0; !status && i < count; i++)
+		if (!i || contenders[i].part != contenders[i - 1].part)
+			status = write_part(site, contenders[i].part, contenders, count, places, err);
+	free(places);
+	return status;
 }
 
 int tk_page_compare(struct tk_site *site, struct tk_error *err)

@@ -10,9 +10,9 @@
 #include "site_gen/page.h"
 #include "site_gen/shard.h"
 
-#define SERIES_IN_GROUP 16 /* at most, on average: about 20 kB for a page that shows one of them */
+#define SERIES_IN_GROUP 8 /* a page loads its group: about 20 kB */
 #define GROUPS_IN_SHARD 2
-#define GROUPS_MAX 4096
+#define LOADED_DAYS 180 /* that a page loads at once: a year that ends before is loaded where it is asked for */
 #define YEARS 64
 #define SAMPLED_NIGHTS 8        /* newest ones whose samples are shown */
 #define SAMPLED_SERIES_MAX 1000 /* where there are more series, only of those that moved */
@@ -25,10 +25,9 @@
 
 int tk_data_plan(const struct tk_model *m, struct tk_data *out, struct tk_error *err)
 {
-	size_t count = 1;
-	while (count < GROUPS_MAX && count * SERIES_IN_GROUP < m->series_count)
-		count *= 2;
-	size_t shards = count < GROUPS_IN_SHARD ? 1 : count / GROUPS_IN_SHARD, of_shard = m->series_count / shards + 1,
+	size_t count = (m->series_count + SERIES_IN_GROUP - 1) / SERIES_IN_GROUP;
+	count = count ? count : 1;
+	size_t shards = (count + GROUPS_IN_SHARD - 1) / GROUPS_IN_SHARD, of_shard = m->series_count / shards + 1,
 	       by_series = (TK_SITE_REFRESH_SERIES + of_shard - 1) / of_shard,
 	       by_builds = (shards + TK_SITE_REFRESH_BUILDS - 1) / TK_SITE_REFRESH_BUILDS,
 	       refreshed = by_series > by_builds ? by_series : by_builds;
@@ -38,10 +37,10 @@ int tk_data_plan(const struct tk_model *m, struct tk_data *out, struct tk_error 
 	        .group_of = calloc(m->series_count + 1, sizeof *out->group_of)};
 	if (!out->group_of)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
+	/* in the order in which they came: one that is new changes no group but the last */
 	for (size_t i = 0; i < m->series_count; i++) {
-		char digits[9] = {0};
-		strncpy(digits, m->series[i].row->uid, 8); /* a hash in hex */
-		out->group_of[i] = strtoul(digits, NULL, 16) % count;
+		const struct tk_site_series *s = m->series_by_id.entries[i].row;
+		out->group_of[s - m->series] = i / SERIES_IN_GROUP;
 	}
 	return 0;
 }
@@ -124,13 +123,13 @@ void tk_data_set_files(
         struct tk_site *site, struct tk_value *list, struct tk_buf *older, const struct tk_site_series *s)
 {
 	size_t group = tk_data_group(site, s);
-	int newest = bit_of(cut_of(site->model.newest_s));
+	int64_t from_s = site->model.newest_s - (int64_t)LOADED_DAYS * DAY_S;
 	char path[64];
 	for (int bit = 0; bit < YEARS; bit++) {
 		if (!(site->state.years[group] >> bit & 1))
 			continue;
 		year_path(path, group, bit);
-		if (bit >= newest - 1)
+		if (bit + 1 == YEARS || start_of(bit + 1) > from_s)
 			tk_add_text(site->arena, list, path);
 		else
 			tk_buf_printf(older, "%s%s", older->len ? " " : "", path);

@@ -11,6 +11,7 @@
 #include "site_gen/svg.h"
 
 #define COLUMNS_MAX 12
+#define LONG_ROWS 60 /* above, the table is laid out where it comes into view */
 
 /* One table: the variants that a device has for an operation in one mode, and for each the product of its ratios to the
  * best. */
@@ -172,13 +173,15 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	tk_set_flag(a, o, "cut", columns->cut);
 	struct tk_value *heads = tk_set_list(a, o, "heads");
 	struct tk_value *rows = tk_set_list(a, o, "rows");
+	size_t problems = 0;
 	for (size_t i = 0, end; i < m->series_count; i = end) {
 		bool any = is_in(columns, &m->series[i]);
 		for (end = i + 1; end < m->series_count && same_problem(&m->series[i], &m->series[end]); end++)
 			any = any || is_in(columns, &m->series[end]);
 		if (any)
-			add_problem(site, rows, columns, i, end);
+			add_problem(site, rows, columns, i, end), problems++;
 	}
+	tk_set_flag(a, o, "long", problems > LONG_ROWS);
 	add_heads(site, heads, columns);
 	tk_set_flag(a, o, "swept", tk_axes_names(columns->op) != NULL);
 	tk_set(a, o, "x_name", tk_axes_names(columns->op) ? tk_axes_names(columns->op)->x : "");

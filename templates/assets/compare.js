@@ -24,16 +24,6 @@
     });
   }
   function own(list) { return list.map(function (t) { return [t, t]; }); }
-  // What has most problems in common stands there first.
-  function usual() {
-    var of = keys.map(function () { return {}; }), best = [0, Math.min(1, keys.length - 1), 0];
-    data.times.forEach(function (t) { if (t[5]) of[t[1]][t[0]] = 1; });
-    for (var a = 0; a < keys.length && a < 60; a++) for (var b = a + 1; b < keys.length && b < 60; b++) {
-      var n = Object.keys(of[a]).filter(function (p) { return of[b][p]; }).length;
-      if (n > best[2]) best = [a, b, n];
-    }
-    return best;
-  }
   function chosen(name, fallback, allowed) {
     var v = KS.get(name);
     return allowed.indexOf(v) >= 0 ? v : fallback;
@@ -51,12 +41,13 @@
     (n.time || []).forEach(function (d) { v += d; days[day(v)] = 1; });
     return Object.keys(days).sort().reverse();
   }
-  function entries(contender) { return data.times.filter(function (t) { return t[1] === contender; }); }
+  function entries(contender) { return (KD.get(data.contenders[contender][3]).times || []).filter(function (t) { return t[1] === contender; }); }
   function filesOf(side) {
     var contender = keys.indexOf(id(side).value), when = id(side + "-age").value, at = id(side + "-at").value, year = when === "night" ? +at.slice(0, 4) : 0, files = {};
     if (when === "rev") files[data.contenders[contender][2]] = 1;
     else if (when !== "night") return [];
-    entries(contender).forEach(function (t) { data.groups[t[3]].forEach(function (f) { if (!f[0] || !year || f[0] === year) files[f[1]] = 1; }); });
+    var groups = KD.get("manifest").groups;
+    entries(contender).forEach(function (t) { groups[t[3]].forEach(function (f) { if (!f[0] || !year || f[0] === year) files[f[1]] = 1; }); });
     return Object.keys(files);
   }
   // The point of a night: the newest of that day; of a revision: the newest that was measured with it.
@@ -93,12 +84,14 @@
 
   function sides() {
     var a = keys.indexOf(id("a").value), b = keys.indexOf(id("b").value), op = id("op").value, type = id("type").value, at = {};
-    data.times.forEach(function (t) {
-      var p = data.problems[t[0]];
-      if ((op && p[0] !== op) || (type && p[2] !== type) || (t[1] !== a && t[1] !== b)) return;
-      var o = at[t[0]] = at[t[0]] || {};
-      if (t[1] === a) { o.a = valueOf(t, "a"); o.fileA = t[4] || t[2]; }
-      if (t[1] === b) { o.b = valueOf(t, "b"); o.fileB = t[4] || t[2]; }
+    [[a, "a", "fileA"], [b, "b", "fileB"]].forEach(function (side) {
+      entries(side[0]).forEach(function (t) {
+        var p = data.problems[t[0]];
+        if ((op && p[0] !== op) || (type && p[2] !== type)) return;
+        var o = at[t[0]] = at[t[0]] || {};
+        o[side[1]] = valueOf(t, side[1]);
+        o[side[2]] = t[4] || t[2];
+      });
     });
     var rows = Object.keys(at).filter(function (p) { return at[p].a && at[p].b; }).map(function (p) {
       var o = at[p];
@@ -173,11 +166,15 @@
   }
   function load() {
     id("compare").dataset.ready = "";
-    fillAt("a", function () { fillAt("b", function () { KD.load(filesOf("a").concat(filesOf("b")), draw); }); });
+    var own = ["a", "b"].map(function (k) { return data.contenders[keys.indexOf(id(k).value)][4]; });
+    var past = ["a-age", "b-age"].some(function (k) { return id(k).value === "night" || id(k).value === "rev"; });
+    KD.load(distinct(own).concat(past ? [data.manifest] : []), function () {
+      fillAt("a", function () { fillAt("b", function () { KD.load(filesOf("a").concat(filesOf("b")), draw); }); });
+    });
   }
   function restore() {
     if (!keys.length) return;
-    var first = usual(), values = whens.map(function (w) { return w[1]; });
+    var first = data.pair, values = whens.map(function (w) { return w[1]; });
     id("a").value = chosen("a", keys[first[0]], keys);
     id("b").value = chosen("b", keys[first[1]], keys);
     id("a-age").value = chosen("a-age", "0", values);

@@ -12,8 +12,9 @@
     ["workspace", "Workspace", bytes], ["memory", "Device memory", bytes], ["launch", "Launch cost", ns], ["build", "Build time", function (v) { return scaled(v, ["s"], 1e9); }]]
     .map(function (m, i) { return { key: m[0], title: m[1], text: m[2], of: function (td) { var v = (td.dataset.more || "").split(" ")[i]; return v === undefined || v === "-" ? NaN : +v; } }; });
   var tables = Array.prototype.map.call(document.querySelectorAll("table.compare"), function (table) {
-    return { node: table, rows: Array.prototype.map.call(table.tBodies[0].rows, function (tr) { return Array.prototype.slice.call(tr.cells, 1); }), body: table.tBodies[0].cloneNode(true), foot: table.tFoot.cloneNode(true) };
+    return { node: table, rows: rowsOf(table) };
   });
+  function rowsOf(table) { return Array.prototype.map.call(table.tBodies[0].rows, function (tr) { return Array.prototype.slice.call(tr.cells, 1); }); }
   var select = document.getElementById("metric"), tools = document.getElementById("tools");
   function known(m) { return tables.some(function (t) { return t.rows.some(function (cells) { return cells.some(function (td) { return m.of(td) >= 0; }); }); }); }
 
@@ -32,6 +33,10 @@
     if (sub) sub.textContent = "";
   }
   function rank(t, m) {
+    if (!t.body) { // what it comes back to
+      t.body = t.node.tBodies[0].cloneNode(true);
+      t.foot = t.node.tFoot.cloneNode(true);
+    }
     var columns = t.node.tHead.rows[0].cells.length - 1, logs = new Array(columns).fill(0), shared = new Array(columns).fill(0), wins = new Array(columns).fill(0);
     t.rows.forEach(function (cells) {
       var values = cells.map(m.of), there = values.filter(function (v) { return v >= 0; }), best = there.length > 1 ? Math.min.apply(null, there) : NaN;
@@ -51,11 +56,14 @@
   }
   // Back to what the page came with.
   function reset(t) {
+    if (!t.body) return;
     t.node.tBodies[0].replaceWith(t.body.cloneNode(true));
     t.node.tFoot.replaceWith(t.foot.cloneNode(true));
-    t.rows = Array.prototype.map.call(t.node.tBodies[0].rows, function (tr) { return Array.prototype.slice.call(tr.cells, 1); });
+    t.rows = rowsOf(t.node);
   }
+  var shown = false;
   function showMetric() {
+    shown = !!select.value;
     var m = metrics.filter(function (m) { return m.key === select.value; })[0] || null;
     tables.forEach(reset);
     if (m) tables.forEach(function (t) { rank(t, m); });
@@ -106,7 +114,7 @@
       select.value = KS.get("metric");
       if (select.selectedIndex < 0) select.value = "";
       select.dataset.shown = "1";
-      if (select.value || document.querySelector(".metric-name:not(:empty)")) showMetric();
+      if (select.value || shown) showMetric();
     }
     maps.forEach(function (m) { m(); });
   }

@@ -87,20 +87,39 @@
       frame.append(canvas);
       figure.append(frame, caption);
       holder.append(figure);
-      var sets = data.heads.map(function (h, i) {
-        var points = best(sweep[h] || []);
-        points.forEach(function (p) { most = Math.max(most, p.y); });
-        return Object.assign(KM.style(i), { label: h, data: points, borderWidth: 2, pointRadius: 4, pointHoverRadius: 7, tension: 0 });
-      }).filter(function (s) { return s.data.length; });
-      var chart = new Chart(canvas, { type: "line", data: { datasets: sets }, options: options(x, holder.dataset.xName, most), plugins: [whiskers] });
-      chart.options.onHover = link(chart);
-      charts.push(chart);
-      all.push(chart);
+      later(frame, function () {
+        var sets = data.heads.map(function (h, i) {
+          var points = best(sweep[h] || []);
+          points.forEach(function (p) { most = Math.max(most, p.y); });
+          return Object.assign(KM.style(i), { label: h, data: points, borderWidth: 2, pointRadius: 4, pointHoverRadius: 7, tension: 0 });
+        }).filter(function (s) { return s.data.length; });
+        var chart = new Chart(canvas, { type: "line", data: { datasets: sets }, options: options(x, holder.dataset.xName, most), plugins: [whiskers] });
+        chart.options.onHover = link(chart);
+        charts.push(chart);
+        all.push(chart);
+      });
     });
     holder.hidden = !names.length;
-    holder.dataset.ready = String(charts.length);
+    holder.dataset.ready = String(Math.min(names.length, CHARTS));
   }
+  // A chart is drawn when it comes near the screen, and before the page is printed.
+  var waiting = new Map(), seen = new IntersectionObserver(function (entries) {
+    entries.forEach(function (e) { if (e.isIntersecting) drawNow(e.target); });
+  }, { rootMargin: "200px" });
+  function later(frame, run) {
+    waiting.set(frame, run);
+    seen.observe(frame);
+  }
+  function drawNow(frame) {
+    var run = waiting.get(frame);
+    seen.unobserve(frame);
+    waiting.delete(frame);
+    if (run) run();
+  }
+  addEventListener("beforeprint", function () { Array.from(waiting.keys()).forEach(drawNow); });
   function rebuild() {
+    seen.disconnect();
+    waiting.clear();
     all.splice(0).forEach(function (c) { c.destroy(); });
     document.querySelectorAll(".scaling").forEach(function (h) { h.textContent = ""; h.hidden = false; build(h); });
   }

@@ -21,12 +21,13 @@
   function quantity() { var q = KS.get("show"); return QUANTITIES[q] ? q : "value"; }
   function isLog() { return KS.get("axis") === "log" && (mode() === "abs" || mode() === "roof"); }
 
-  // Files of years before the last are loaded where they are asked for; until then a year is shown.
+  // Files of years before are loaded where they are asked for; until then half a year is shown.
   var older = (figure.dataset.older || "").split(" ").filter(Boolean), root = document.documentElement.dataset.root;
-  function wantedRange() { return KS.get("range") || (figure.dataset.older ? "365" : "all"); }
+  var usual = figure.dataset.older ? "180" : "all";
+  function wantedRange() { return KS.get("range") || usual; }
   function needsOlder() {
     var r = wantedRange(), from = /^\d{4}-\d\d-\d\d/.exec(r);
-    return older.length && (r === "all" || (from && Date.parse(from[0]) / 864e5 < first) || ["night", "base"].some(function (k) { return KS.get(k) && +KS.get(k) < main.points[0].time; }));
+    return older.length && (r === "all" || (/^\d+$/.test(r) && last - r < first) || (from && Date.parse(from[0]) / 864e5 < first) || ["night", "base"].some(function (k) { return KS.get(k) && +KS.get(k) < main.points[0].time; }));
   }
   function withPast(then, everything) {
     if (!(everything ? older.length : needsOlder())) return then();
@@ -305,7 +306,7 @@
   tools.hidden = false;
   tools.addEventListener("click", function (e) {
     var b = e.target;
-    if (b.dataset.range) KS.set("range", b.dataset.range === (figure.dataset.older ? "365" : "all") ? "" : b.dataset.range);
+    if (b.dataset.range) KS.set("range", b.dataset.range === usual ? "" : b.dataset.range);
     else if (b.dataset.mode) KS.set("mode", b.dataset.mode === "abs" ? "" : b.dataset.mode);
     else if (b.id === "log") KS.set("axis", isLog() ? "" : "log");
     else if (b.id === "csv") return withPast(download, true);

@@ -294,6 +294,8 @@ const tests = {
     assert.match(map.rows[0][1], /^cutlass · 128x256x64 1\.\d\d×$/, 'short ones: the smaller fixed cost wins');
     assert.match(map.rows[2][3], /^flash-attention 1\.\d\d×$/);
     assert.match(map.caption, /d=128/);
+    for (const c of await page.locator('.scaling .small-canvas').all()) await c.scrollIntoViewIfNeeded(); // drawn when they come into view
+    await page.waitForFunction(() => [...document.querySelectorAll('.scaling canvas')].every(c => Chart.getChart(c)));
     const charts = await page.evaluate(() => [...document.querySelectorAll('.scaling canvas')].map(c => Chart.getChart(c).data.datasets.map(d => [d.label, d.data.length])));
     assert.deepEqual(charts, [[['cpu', 3], ['openblas (openblas)', 3]], [['cutlass · 128x256x64', 3], ['flash-attention', 3]]]);
     assert.deepEqual(page.errors, []);

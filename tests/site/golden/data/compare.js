@@ -1,9 +1,5 @@
 KD.add("compare",{"contenders":[
-["\u003cscript\u003ealert('1')\u003c/script\u003e\"\u0026 · tile=\"4\"","lab/cpu","data/revisions-2.js"],
-["openblas","lab/cpu","data/revisions-1.js"]],"groups":[
-[[0,"data/000.recent.js"],[0,"data/000.hot.js"]]],"problems":[
+["\u003cscript\u003ealert('1')\u003c/script\u003e\"\u0026 · tile=\"4\"","lab/cpu","data/revisions-2.js","compare-0","data/compare-0.js"],
+["openblas","lab/cpu","data/revisions-1.js","compare-0","data/compare-0.js"]],"pair":[0,1],"manifest":"data/manifest.js","problems":[
 ["GEMM","gemm f32 512x512x512 nn","f32"],
-["Attention","attention f32 B1 H8 S1024 D64 causal","f32"]],"times":[
-[0,0,"lab.cpu.script-alert-1-script.gemm-f32-512x512x512-nn.tile-4.cold",0,0,0,0,0],
-[0,1,"lab.cpu.openblas.gemm-f32-512x512x512-nn.cold",0,0,[900000,896400,903600],0,0],
-[1,1,"lab.cpu.openblas.attention-f32-b1-h8-s1024-d64-causal.cold",0,0,[4.1e+06,4.0754e+06,4.1246e+06],0,0]]});
+["Attention","attention f32 B1 H8 S1024 D64 causal","f32"]]});
