@@ -47,6 +47,8 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	add_count(site, list, "Registers", row->registers);
 	add_count(site, list, "Spilled bytes", row->spill_bytes);
 	add_count(site, list, "Shared bytes", row->shared_bytes);
+	add_count(site, list, "Threads of a block", row->threads);
+	add_count(site, list, "Occupancy at most, %", row->occupancy_percent);
 	return 0;
 }
 

@@ -14,7 +14,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 6
+#define TK_STORE_SCHEMA 7
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only
  * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours;
@@ -65,7 +65,7 @@ struct tk_kernel_row {
 	int64_t id, build_id;
 	const char *backend, *name, *code_hash;
 	int64_t size_bytes;
-	int64_t registers, spill_bytes, shared_bytes; /* -1: unknown */
+	int64_t registers, spill_bytes, shared_bytes, threads, occupancy_percent; /* -1: unknown */
 };
 struct tk_problem_row {
 	int64_t id;

@@ -104,6 +104,8 @@ static const struct tk_db_column kernel_columns[] = {
         MAYBE(tk_kernel_row, registers, -1),
         MAYBE(tk_kernel_row, spill_bytes, -1),
         MAYBE(tk_kernel_row, shared_bytes, -1),
+        MAYBE(tk_kernel_row, threads, -1),
+        MAYBE(tk_kernel_row, occupancy_percent, -1),
 };
 
 static const struct tk_db_column problem_columns[] = {

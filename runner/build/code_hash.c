@@ -151,7 +151,7 @@ static int hash_function(
 	if (hash_bytes(e, NULL, f->address, f->size, k->code_hash, err))
 		return TK_ENOMEM;
 	k->size_bytes = (int64_t)f->size;
-	k->registers = k->spill_bytes = k->shared_bytes = -1;
+	k->registers = k->spill_bytes = k->shared_bytes = k->threads = k->occupancy_percent = -1;
 	return TK_OK;
 }
 
@@ -177,6 +177,8 @@ static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
 		list[*n].registers = k->registers;
 		list[*n].spill_bytes = k->stack_bytes;
 		list[*n].shared_bytes = k->shared_bytes;
+		list[*n].threads = k->threads;
+		list[*n].occupancy_percent = tk_cubin_occupancy(k);
 		++*n;
 	}
 	tk_cubins_free(&c);
@@ -197,7 +199,7 @@ static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_ke
         struct tk_error *err)
 {
 	const struct tk_elf_symbol **chosen = calloc(e->functions.count + 1, sizeof(*chosen));
-	struct tk_kernel_symbol *list = calloc(TK_CODE_KERNELS_MAX, sizeof(*list));
+	struct tk_kernel_symbol *list = calloc(TK_CODE_KERNELS_MAX + TK_CODE_FUNCTIONS_MAX, sizeof(*list));
 	size_t n = 0, device = 0;
 	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
@@ -208,8 +210,8 @@ static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_ke
 	}
 	if (n)
 		qsort(chosen, n, sizeof(*chosen), larger_first);
-	if (n > TK_CODE_KERNELS_MAX - device)
-		n = TK_CODE_KERNELS_MAX - device;
+	if (n > TK_CODE_FUNCTIONS_MAX)
+		n = TK_CODE_FUNCTIONS_MAX;
 	for (size_t i = 0; !status && i < n; i++) {
 		name_kernel(list, device + i, chosen[i]->name);
 		status = hash_function(e, chosen[i], &list[device + i], err);

@@ -26,8 +26,9 @@ struct image_header {
 };
 enum { IMAGE_PTX = 1, IMAGE_ELF = 2 };
 
-/* Records of .nv.info: format, attribute, bytes that follow; here only those of a symbol and a value. */
-enum { INFO_SYMBOL_VALUE = 0x04, INFO_REGISTERS = 0x2f, INFO_FRAME = 0x11 };
+/* Records of .nv.info and .nv.info.KERNEL: format, attribute, bytes that follow; here only those of a symbol and a
+ * value, and, of a kernel, of its block's three sides: what it is launched with at most, or always. */
+enum { INFO_BYTES = 0x04, INFO_REGISTERS = 0x2f, INFO_FRAME = 0x11, INFO_THREADS_MOST = 0x05, INFO_THREADS = 0x10 };
 
 struct tk_cubin_images {
 	struct image {
@@ -62,7 +63,7 @@ static int add_kernel(struct tk_cubins *c, const char *name, unsigned arch, cons
 	struct tk_cubin_kernel *k = grow(&c->kernels, &c->kernel_count, sizeof(*k));
 	if (!k)
 		return TK_ENOMEM;
-	*k = (struct tk_cubin_kernel){strdup(name), arch, code->d_buf, code->d_size, -1, -1, 0};
+	*k = (struct tk_cubin_kernel){strdup(name), arch, code->d_buf, code->d_size, -1, -1, 0, -1};
 	return k->name ? TK_OK : TK_ENOMEM;
 }
 
@@ -121,7 +122,16 @@ static const char *symbol_name(Elf *elf, uint32_t index)
 	return NULL;
 }
 
-static void read_info(struct tk_cubins *c, size_t from, Elf *elf, const Elf_Data *data)
+static void read_threads(struct tk_cubin_kernel *k, const unsigned char *value)
+{
+	uint32_t side[3];
+	memcpy(side, value, sizeof(side));
+	if (side[0] <= 1024 && side[1] <= 1024 && side[2] <= 1024)
+		k->threads = (int64_t)side[0] * side[1] * side[2];
+}
+
+/* `own`: the section is that of one kernel. */
+static void read_info(struct tk_cubins *c, size_t from, Elf *elf, const Elf_Data *data, struct tk_cubin_kernel *own)
 {
 	const unsigned char *p = data->d_buf;
 	for (size_t at = 0; at + 4 <= data->d_size;) {
@@ -130,7 +140,7 @@ static void read_info(struct tk_cubins *c, size_t from, Elf *elf, const Elf_Data
 		memcpy(&bytes, p + at + 2, sizeof(bytes));
 		const unsigned format = p[at], attribute = p[at + 1];
 		at += 4;
-		if (format != INFO_SYMBOL_VALUE)
+		if (format != INFO_BYTES)
 			continue; /* the other formats have their value in these two bytes */
 		if (bytes > data->d_size - at)
 			return;
@@ -139,7 +149,9 @@ static void read_info(struct tk_cubins *c, size_t from, Elf *elf, const Elf_Data
 			struct tk_cubin_kernel *k = find(c, from, symbol_name(elf, pair[0]));
 			if (k)
 				*(attribute == INFO_REGISTERS ? &k->registers : &k->stack_bytes) = pair[1];
-		}
+		} else if (own && bytes == 3 * sizeof(uint32_t) &&
+		           (attribute == INFO_THREADS_MOST || attribute == INFO_THREADS))
+			read_threads(own, p + at);
 		at += bytes;
 	}
 }
@@ -151,12 +163,14 @@ static void read_resources(struct tk_cubins *c, size_t from, Elf *elf)
 		if (!gelf_getshdr(scn, &sh))
 			continue;
 		const char *name = section_name(elf, &sh), *kernel = behind(name, ".nv.shared.");
-		struct tk_cubin_kernel *k = find(c, from, kernel);
+		struct tk_cubin_kernel *k = find(c, from, kernel), *own = find(c, from, behind(name, ".nv.info."));
 		const Elf_Data *data = elf_rawdata(scn, NULL);
 		if (k)
 			k->shared_bytes = (int64_t)sh.sh_size;
 		else if (name && !strcmp(name, ".nv.info") && data && data->d_buf)
-			read_info(c, from, elf, data);
+			read_info(c, from, elf, data, NULL);
+		else if (own && data && data->d_buf)
+			read_info(c, from, elf, data, own);
 	}
 }
 
@@ -246,6 +260,34 @@ int tk_cubins_read(const unsigned char *section, size_t size, struct tk_cubins *
 	if (out->kernel_count)
 		qsort(out->kernels, out->kernel_count, sizeof(*out->kernels), by_arch_and_name);
 	return TK_OK;
+}
+
+/* What a multiprocessor has room for (CUDA C++ Programming Guide, compute capabilities; Occupancy Calculator). All have
+ * 65,536 registers in four parts, of which a warp takes units of 256. A block costs at least 1 KiB of shared memory, which
+ * nvcc counts already. */
+struct room {
+	unsigned arch;
+	int64_t warps, blocks, shared_bytes;
+};
+static const struct room rooms[] = {{80, 64, 32, 164 << 10}, {86, 48, 16, 100 << 10}, {87, 48, 16, 164 << 10},
+        {89, 48, 24, 100 << 10}, {90, 64, 32, 228 << 10}, {100, 64, 32, 228 << 10}, {103, 64, 32, 228 << 10},
+        {110, 48, 24, 228 << 10}, {120, 48, 24, 100 << 10}, {121, 48, 24, 100 << 10}};
+
+int64_t tk_cubin_occupancy(const struct tk_cubin_kernel *k)
+{
+	const struct room *r = NULL;
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++)
+		if (rooms[i].arch == k->arch)
+			r = &rooms[i];
+	if (!r || k->threads <= 0 || k->registers <= 0 || k->shared_bytes < 0)
+		return -1;
+	const int64_t warps = (k->threads + 31) / 32, of_warp = (k->registers * 32 + 255) / 256 * 256;
+	const int64_t by_registers = 4 * (65536 / 4 / of_warp) / warps, by_warps = r->warps / warps;
+	const int64_t by_shared = r->shared_bytes / (k->shared_bytes > 1024 ? k->shared_bytes : 1024);
+	int64_t blocks = by_registers < by_warps ? by_registers : by_warps;
+	blocks = by_shared < blocks ? by_shared : blocks;
+	blocks = r->blocks < blocks ? r->blocks : blocks;
+	return 100 * blocks * warps / r->warps;
 }
 
 void tk_cubins_free(struct tk_cubins *c)

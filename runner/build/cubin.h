@@ -15,6 +15,7 @@ struct tk_cubin_kernel {
 	int64_t registers;    /* of a thread */
 	int64_t stack_bytes;  /* of a thread in device memory: what was spilled, and arrays with a computed index */
 	int64_t shared_bytes; /* of a block, without what a launch adds */
+	int64_t threads;      /* of a block at most, as the source says; -1: it does not */
 };
 
 /* Constants and initialised variables of an image; all of a PTX image, packed or not. */
@@ -34,5 +35,8 @@ struct tk_cubins {
 /* Reads all images of a section. What is damaged or unknown counts as unread; only memory can fail. */
 int tk_cubins_read(const unsigned char *section, size_t size, struct tk_cubins *out, struct tk_error *err);
 void tk_cubins_free(struct tk_cubins *c);
+/* Of the warps that a multiprocessor has room for, how many can be there at a time: percent, rounded down, by the
+ * threads of a block, its registers and its static shared memory. What a launch adds makes it less. -1: unknown. */
+int64_t tk_cubin_occupancy(const struct tk_cubin_kernel *k);
 
 #endif

@@ -45,10 +45,12 @@ static json_t *kernels_json(const struct tk_artifact_backend *b)
 		const struct tk_kernel_symbol *k = &b->kernels[i];
 		char name[sizeof(k->name)];
 		tk_text_clean(name, sizeof(name), k->name);
-		json_array_append_new(list,
-		        json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "name", name, "code_hash", k->code_hash, "size_bytes",
-		                (json_int_t)k->size_bytes, "registers", (json_int_t)k->registers, "spill_bytes",
-		                (json_int_t)k->spill_bytes, "shared_bytes", (json_int_t)k->shared_bytes));
+		json_array_append_new(
+		        list, json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "name", name, "code_hash", k->code_hash,
+		                      "size_bytes", (json_int_t)k->size_bytes, "registers", (json_int_t)k->registers,
+		                      "spill_bytes", (json_int_t)k->spill_bytes, "shared_bytes",
+		                      (json_int_t)k->shared_bytes, "threads", (json_int_t)k->threads,
+		                      "occupancy_percent", (json_int_t)k->occupancy_percent));
 	}
 	return list;
 }
@@ -196,6 +198,11 @@ static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_er
 		status = read_int(o, "spill_bytes", -1, &k->spill_bytes, err);
 	if (!status)
 		status = read_int(o, "shared_bytes", -1, &k->shared_bytes, err);
+	k->threads = k->occupancy_percent = -1; /* builds of older trackers do not say */
+	if (!status && json_object_get(o, "threads"))
+		status = read_int(o, "threads", -1, &k->threads, err);
+	if (!status && json_object_get(o, "occupancy_percent"))
+		status = read_int(o, "occupancy_percent", -1, &k->occupancy_percent, err);
 	if (!status)
 		tk_text_clean(k->name, sizeof(k->name), name);
 	free(name);

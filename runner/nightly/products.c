@@ -87,7 +87,9 @@ static int put_kernels(
 	        .code_hash = hash,
 	        .registers = -1,
 	        .spill_bytes = -1,
-	        .shared_bytes = -1};
+	        .shared_bytes = -1,
+	        .threads = -1,
+	        .occupancy_percent = -1};
 	int status = tk_store_put_kernel(n->store, &whole, &id, err);
 	for (size_t i = 0; status == TK_OK && i < b->kernel_count; i++) {
 		const struct tk_kernel_symbol *k = &b->kernels[i];
@@ -98,7 +100,9 @@ static int put_kernels(
 		        .size_bytes = k->size_bytes,
 		        .registers = k->registers,
 		        .spill_bytes = k->spill_bytes,
-		        .shared_bytes = k->shared_bytes};
+		        .shared_bytes = k->shared_bytes,
+		        .threads = k->threads,
+		        .occupancy_percent = k->occupancy_percent};
 		status = tk_store_put_kernel(n->store, &row, &id, err);
 	}
 	return status;

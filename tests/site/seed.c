@@ -405,7 +405,9 @@ static void put_code(int64_t build_id, const char *backend, int commit)
 		                .size_bytes = 4096 + 16 * version,
 		                .registers = i == 1 ? 128 + 8 * (commit / 3 % 3) : -1,
 		                .spill_bytes = i == 1 ? 0 : -1,
-		                .shared_bytes = -1},
+		                .shared_bytes = -1,
+		                .threads = -1,
+		                .occupancy_percent = -1},
 		        NULL, &err));
 	}
 }

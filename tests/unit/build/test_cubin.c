@@ -7,10 +7,12 @@
 #include "build/cubin.h"
 #include <elf.h>
 
-enum { TEXT = 1, INFO, SHARED, SYMBOLS, STRINGS, NAMES, CONSTANT, SECTIONS };
+enum { TEXT = 1, INFO, SHARED, SYMBOLS, STRINGS, NAMES, CONSTANT, OWN_INFO, SECTIONS };
 
-static const char names[] = "\0.text.gemm\0.nv.info\0.nv.shared.gemm\0.symtab\0.strtab\0.shstrtab\0.nv.constant3";
+static const char names[] =
+        "\0.text.gemm\0.nv.info\0.nv.shared.gemm\0.symtab\0.strtab\0.shstrtab\0.nv.constant3\0.nv.info.gemm";
 static const char strings[] = "\0gemm";
+static const uint32_t own_info[] = {0x00011703, 0x000c0504, 32, 4, 2};
 static const uint32_t info[] = {0x00082f04, 1, 168, 0x00081104, 1, 24, 0x00000203, 0x00081104, 9, 1};
 
 struct image {
@@ -19,7 +21,7 @@ struct image {
 	unsigned char code[64], constants[8];
 	Elf64_Sym symbols[2];
 	char names[sizeof(names)], strings[sizeof(strings)];
-	uint32_t info[sizeof(info) / sizeof(*info)];
+	uint32_t info[sizeof(info) / sizeof(*info)], own_info[sizeof(own_info) / sizeof(*own_info)];
 };
 
 static void section(
@@ -53,12 +55,14 @@ static void make_image(struct image *m, unsigned char code)
 	memcpy(m->names, names, sizeof(names));
 	memcpy(m->strings, strings, sizeof(strings));
 	memcpy(m->info, info, sizeof(info));
+	memcpy(m->own_info, own_info, sizeof(own_info));
 	section(m, TEXT, ".text.gemm", SHT_PROGBITS, m->code, sizeof(m->code), 0);
 	section(m, INFO, ".nv.info", 0x70000000, m->info, sizeof(m->info), SYMBOLS);
 	section(m, SHARED, ".nv.shared.gemm", SHT_NOBITS, NULL, 8448, 0);
 	section(m, SYMBOLS, ".symtab", SHT_SYMTAB, m->symbols, sizeof(m->symbols), STRINGS);
 	section(m, STRINGS, ".strtab", SHT_STRTAB, m->strings, sizeof(m->strings), 0);
 	section(m, NAMES, ".shstrtab", SHT_STRTAB, m->names, sizeof(m->names), 0);
+	section(m, OWN_INFO, ".nv.info.gemm", 0x70000000, m->own_info, sizeof(m->own_info), SYMBOLS);
 	section(m, CONSTANT, ".nv.constant3", SHT_PROGBITS, m->constants, sizeof(m->constants), 0);
 }
 
@@ -101,10 +105,38 @@ static void resources_are_read(void **state)
 		assert_int_equal(c.kernels[1].registers, 168);
 		assert_int_equal(c.kernels[1].stack_bytes, 24);
 		assert_int_equal(c.kernels[1].shared_bytes, 8448);
+		assert_int_equal(c.kernels[1].threads, 256);
 		assert_int_equal(c.kernels[1].size, 64);
 		assert_int_equal(c.kernels[1].code[63], 7);
 		tk_cubins_free(&c);
 		tk_buf_free(&b);
+	}
+}
+
+/* Worked out by hand from the tables of the CUDA C++ Programming Guide. */
+static void occupancy_follows_from_resources(void **state)
+{
+	static const struct {
+		unsigned arch;
+		int64_t registers, shared_bytes, threads, percent;
+	} cases[] = {
+	        {90, 168, 0, 384, 18}, /* registers: one block of 12 warps, of 64 */
+	        {90, 32, 0, 1024, 100},
+	        {90, 32, 0, 64, 100},        /* 32 blocks of 2 warps */
+	        {90, 32, 0, 32, 50},         /* no more than 32 blocks */
+	        {90, 16, 48 << 10, 128, 25}, /* shared memory: four blocks of 4 warps */
+	        {89, 16, 0, 1024, 66},       /* 48 warps: one block of 32 */
+	        {80, 255, 0, 256, 12},
+	        {75, 32, 0, 256, -1},
+	        {90, 32, 0, -1, -1},
+	        {90, -1, 0, 256, -1},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct tk_cubin_kernel k = {.arch = cases[i].arch,
+		        .registers = cases[i].registers,
+		        .shared_bytes = cases[i].shared_bytes,
+		        .threads = cases[i].threads};
+		assert_int_equal(tk_cubin_occupancy(&k), cases[i].percent);
 	}
 }
 
@@ -167,6 +199,8 @@ static void kernels_come_with_their_resources(void **state)
 	assert_int_equal(a[0].registers, 168);
 	assert_int_equal(a[0].spill_bytes, 24);
 	assert_int_equal(a[0].shared_bytes, 8448);
+	assert_int_equal(a[0].threads, 256);
+	assert_int_equal(a[0].occupancy_percent, 12);
 	assert_string_equal(a[1].name, "tk_backend_entry");
 	assert_int_equal(a[1].registers, -1);
 	hash_object(s, 7, "same", same, NULL, NULL);
@@ -183,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(resources_are_read),
+	        cmocka_unit_test(occupancy_follows_from_resources),
 	        cmocka_unit_test(damage_is_survived),
 	        cmocka_unit_test_setup_teardown(kernels_come_with_their_resources, scratch_open, scratch_close),
 	};

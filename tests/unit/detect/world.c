@@ -97,7 +97,9 @@ void world_build(
 		        .size_bytes = 1,
 		        .registers = -1,
 		        .spill_bytes = -1,
-		        .shared_bytes = -1};
+		        .shared_bytes = -1,
+		        .threads = -1,
+		        .occupancy_percent = -1};
 		int64_t id;
 
 		must(w, tk_store_put_kernel(w->store, &k, &id, &w->err));

@@ -76,7 +76,9 @@ static void builds_come_back(void **state)
 	        .size_bytes = 9,
 	        .registers = -1,
 	        .spill_bytes = 0,
-	        .shared_bytes = 64};
+	        .shared_bytes = 64,
+	        .threads = 256,
+	        .occupancy_percent = 37};
 	int64_t id, again;
 	char *log = NULL;
 
@@ -99,6 +101,8 @@ static void builds_come_back(void **state)
 	assert_int_equal(read->registers, -1);
 	assert_int_equal(read->spill_bytes, 0);
 	assert_int_equal(read->shared_bytes, 64);
+	assert_int_equal(read->threads, 256);
+	assert_int_equal(read->occupancy_percent, 37);
 	tk_rows_free(&revision_list);
 	tk_rows_free(&build_list);
 	tk_rows_free(&read_list);
