@@ -138,6 +138,8 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 		printf("%s%" PRId64 " file%s: %" PRId64 " nights, %" PRId64 " series, %" PRId64 " points are new\n",
 		        o.request.dry_run ? "nothing written; " : "", counts.files, counts.files == 1 ? "" : "s",
 		        counts.nights, counts.series, counts.points);
+	if (!code && counts.nights && !o.request.dry_run)
+		fprintf(stderr, "tracker import: these nights are not judged yet: `tracker detect` does it\n");
 	if (!code && counts.without_value)
 		fprintf(stderr,
 		        "tracker import: %" PRId64 " results have no value (failed, skipped or empty): left out\n",

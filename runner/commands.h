@@ -60,6 +60,7 @@ void tk_command_close(struct tk_config *config, struct tk_store *store);
 	X(build, "build an upstream's revision, move builds between machines", false) \
 	X(backfill, "measure past revisions of an upstream", false) \
 	X(diff, "what got slower, what got faster, what failed", false) \
+	X(detect, "judge stored nights: imported, merged, or with other thresholds", false) \
 	X(alert, "what is open, and what people made of it", false) \
 	X(confirm, "measure an old and a new build of a series in turns", false) \
 	X(bisect, "the commit with which a series moved", false) \

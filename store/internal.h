@@ -13,7 +13,7 @@
 #define TK_TABLES(X) \
 	X(machine) X(device) X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) X(series) X(night) \
 	X(stage) X(resolution) X(run) X(job) X(measurement) X(sample) X(ceiling) X(confirmation) X(triage) X(notification) \
-	X(change_point) X(verdict) X(alert) X(culprit)
+	X(change_point) X(verdict) X(alert) X(culprit) X(alarm) X(watched)
 /* clang-format on */
 
 enum tk_table_id {

@@ -81,7 +81,8 @@ static bool is_name(const struct tk_db_table *t, const struct tk_db_column *c)
 static bool is_whole(const struct tk_db_table *t)
 {
 	return t == &tk_tables[TK_TABLE_resolution] || t == &tk_tables[TK_TABLE_verdict] ||
-	       t == &tk_tables[TK_TABLE_change_point] || t == &tk_tables[TK_TABLE_culprit];
+	       t == &tk_tables[TK_TABLE_change_point] || t == &tk_tables[TK_TABLE_culprit] ||
+	       t == &tk_tables[TK_TABLE_alarm];
 }
 
 static void add_row_order(struct tk_buf *sql, const struct tk_db_table *t, bool incoming)

@@ -14,7 +14,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 7
+#define TK_STORE_SCHEMA 8
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only
  * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours;
@@ -168,6 +168,24 @@ struct tk_culprit_row {
 	double change, lo, hi, confidence;
 	int64_t builds, builds_failed, comparisons, pairs, made_s;
 };
+/* What a night said of the level of a series: "step", "machine", "retracted". */
+struct tk_alarm_row {
+	int64_t series_id, night_id, as_of_s;
+	const char *word;
+	int64_t first_s, last_good_s; /* the first point at the new level, the one before it */
+	double before_value, after_value, evidence, q;
+};
+/* A night of which every point was asked about. */
+struct tk_watched_row {
+	int64_t night_id, series;
+};
+/* What is known of the series of a device after a night, as numbers. */
+struct tk_watch_row {
+	int64_t device_id, as_of_s, nights;
+	const char *options;
+	const double *numbers;
+	size_t count;
+};
 struct tk_triage_row {
 	int64_t id;
 	const char *uid, *alert_uid;
@@ -223,6 +241,11 @@ int tk_store_replace_verdicts(
 /* Replaces. A NULL uid is made from the series and bad_rev (which is what a uid should be). */
 int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);
 int tk_store_put_culprit(struct tk_store *s, const struct tk_culprit_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_alarm(struct tk_store *s, const struct tk_alarm_row *row, struct tk_error *err);     /* replaces */
+int tk_store_put_watched(struct tk_store *s, const struct tk_watched_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_watch(struct tk_store *s, const struct tk_watch_row *row, struct tk_error *err);     /* replaces */
+/* What was said of a device since a time, and what is known of it. */
+int tk_store_forget_watch(struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err);
 int tk_store_put_triage(struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_notification(struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
 
@@ -287,6 +310,11 @@ int tk_store_change_points(
         struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* 0: all */
 int tk_store_steps(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* of all change points, in their order */
+/* By as_of_s and series. */
+int tk_store_alarms(struct tk_store *s, int64_t since_s, int64_t until_s, struct tk_rows *out, struct tk_error *err);
+int tk_store_watched(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* by night */
+/* TK_ENOTFOUND: nothing is known, or it cannot be read. free(memory), and free((void *)out->options). */
+int tk_store_watch(struct tk_store *s, int64_t device_id, struct tk_watch_row *out, struct tk_error *err);
 int tk_store_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_culprits(struct tk_store *s, struct tk_rows *out, struct tk_error *err);

@@ -337,6 +337,24 @@ static const struct tk_db_column culprit_columns[] = {
         INT(tk_culprit_row, made_s, 0),
 };
 
+static const struct tk_db_column alarm_columns[] = {
+        REF(tk_alarm_row, series_id, KEY, series),
+        REF(tk_alarm_row, night_id, KEY, night),
+        INT(tk_alarm_row, as_of_s, 0),
+        TEXT(tk_alarm_row, word, 0),
+        INT(tk_alarm_row, first_s, 0),
+        INT(tk_alarm_row, last_good_s, 0),
+        REAL(tk_alarm_row, before_value, 0),
+        REAL(tk_alarm_row, after_value, 0),
+        REAL(tk_alarm_row, evidence, 0),
+        REAL(tk_alarm_row, q, NULLABLE),
+};
+
+static const struct tk_db_column watched_columns[] = {
+        REF(tk_watched_row, night_id, KEY, night),
+        INT(tk_watched_row, series, 0),
+};
+
 #define TABLE(table, type, id, uid, rule) \
 	[TK_TABLE_##table] = {#table, table##_columns, sizeof(table##_columns) / sizeof(table##_columns[0]), \
 	        sizeof(struct type), id, uid, rule}
@@ -366,4 +384,6 @@ const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(verdict, tk_verdict_row, false, false, TK_PUT_REPLACE),
         TABLE(alert, tk_alert_row, false, true, TK_PUT_REPLACE),
         TABLE(culprit, tk_culprit_row, false, true, TK_PUT_REPLACE),
+        TABLE(alarm, tk_alarm_row, false, false, TK_PUT_REPLACE),
+        TABLE(watched, tk_watched_row, false, false, TK_PUT_REPLACE),
 };

@@ -30,6 +30,11 @@ struct tk_case {
 	double q;
 	const struct tk_alert_row *alert; /* the newest one from before, open or closed in the range */
 	double alert_before;              /* logarithm of the level before that alert; NAN: unknown */
+	bool watched;                     /* its newest point was asked about by the model of its noise */
+	/* What that said in the nights in question: a step that stands, one that was the machine's, one that was taken
+	   back; NULL: nothing. */
+	const struct tk_alarm_row *said, *machines, *retracted;
+	double level; /* that it is at by that model; NAN: not known here */
 };
 
 /* What a machine's series moved together on one night. */
@@ -58,6 +63,7 @@ struct tk_cases {
 	struct tk_catalog catalog;
 	struct tk_rows windows, points, confirmations; /* the last: of nights since the range began */
 	struct tk_rows culprits;
+	struct tk_rows alarms; /* of the nights in question, by time and series */
 	struct tk_case *at;
 	size_t count;
 	double *memory;                 /* of y, net and se */
@@ -102,6 +108,16 @@ bool tk_case_is_timed(const struct tk_case *k, const struct tk_run_mark *m);    
 struct tk_filter_subject tk_case_subject(const struct tk_case *k);
 /* Logarithm of the level that a series had before an alert; NAN: unknown. */
 int tk_alert_level_before(const struct tk_cases *c, const struct tk_alert_row *a, double *level, struct tk_error *err);
+
+/* night.c. Of a past night the change points and the stoppages of what came later are not looked for. */
+enum tk_judge_purpose { TK_JUDGE_PREVIEW, TK_JUDGE_NIGHT, TK_JUDGE_PAST };
+int tk_detect_as(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
+        enum tk_judge_purpose purpose, struct tk_diff_report *report, struct tk_error *err);
+int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c, const struct tk_series_row *series,
+        double min_effect, struct tk_error *err);
+
+/* Every point of a series, where its window of points does not reach as far back as what is said of it. */
+int tk_case_reach(struct tk_cases *c, struct tk_case *k, int64_t at_s, struct tk_error *err);
 
 /* accept.c: alerts are found again by these uids. */
 void tk_case_alert_uids(const struct tk_case *k, enum tk_diff_status status, const char *bad_rev,

@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "detect/case.h"
 
-#define INTERVAL_TO_SE 3.92 /* a 95 % interval is 2 * 1.96 standard errors wide */
+#define SAID_LATE_MAX 64               /* points: a small step in much noise takes weeks to show */
+#define REACH_S (120 * INT64_C(86400)) /* before a step that is looked at: what its level is made of */
+#define INTERVAL_TO_SE 3.92            /* a 95 % interval is 2 * 1.96 standard errors wide */
 
 static const struct tk_night_row *night_of(const struct tk_catalog *c, int64_t id)
 {
@@ -142,7 +144,7 @@ void tk_case_take_logarithms(struct tk_case *k)
 static int add_case(struct tk_cases *c, const struct tk_history_window *w, const struct tk_diff_range *range,
         int64_t machine_id, struct tk_error *err)
 {
-	struct tk_case k = {.q = NAN, .alert_before = NAN};
+	struct tk_case k = {.q = NAN, .alert_before = NAN, .level = NAN};
 	double *at;
 
 	if (!look_up(&c->catalog, w, &k) || !is_meant(&k, range, machine_id))
@@ -163,10 +165,66 @@ static int add_case(struct tk_cases *c, const struct tk_history_window *w, const
 	               : TK_OK;
 }
 
+int tk_case_reach(struct tk_cases *c, struct tk_case *k, int64_t at_s, struct tk_error *err)
+{
+	struct tk_rows points;
+	struct tk_point *own;
+	size_t count = 0;
+	int64_t last_s = k->count ? k->points[k->count - 1].as_of_s : 0,
+	        range_s = k->range ? k->points[k->range].as_of_s : 0;
+	int rc;
+
+	if (!k->range || k->own_points || k->points[0].as_of_s <= at_s)
+		return TK_OK;
+	rc = tk_store_points(c->catalog.store, k->series->id, at_s - REACH_S, 0, &points, err);
+	if (rc)
+		return rc;
+	own = malloc((points.count + 1) * (sizeof *own + 3 * sizeof *k->y));
+	for (size_t i = 0; own && i < points.count; i++) {
+		const struct tk_point *p = TK_ROWS_AT(&points, struct tk_point, i);
+
+		if (isfinite(p->value) && p->value > 0 && p->as_of_s <= last_s)
+			own[count++] = *p;
+	}
+	tk_rows_free(&points);
+	if (!own)
+		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+	k->points = k->own_points = own;
+	k->y = (double *)(void *)(own + count);
+	k->net = k->y + count;
+	k->se = k->net + count;
+	for (k->range = 0; own[k->range].as_of_s < range_s;)
+		k->range++;
+	k->earlier = k->range;
+	k->count = count;
+	tk_case_take_logarithms(k);
+	return tk_judge_baseline(k->y, k->range, &k->base)
+	               ? tk_fail(err, TK_ENOMEM, "out of memory while judging a series")
+	               : TK_OK;
+}
+
 /* What happened from here on is what is looked for. */
 static int64_t known_before(const struct tk_cases *c)
 {
 	return c->scope.night_id ? c->scope.as_of_s : c->since_s;
+}
+
+/* The first point that measured the first bad revision; the night that said so may be later. */
+static size_t first_bad(
+        const struct tk_cases *c, const struct tk_alert_row *a, const struct tk_rows *points, int64_t night_s)
+{
+	size_t said = 0, first;
+
+	while (said < points->count && TK_ROWS_AT(points, struct tk_point, said)->as_of_s < night_s)
+		said++;
+	first = said;
+	for (size_t i = said; *a->bad_rev && i-- > 0 && said - i <= SAID_LATE_MAX;) {
+		const struct tk_revision_row *r =
+		        tk_catalog_revision(&c->catalog, TK_ROWS_AT(points, struct tk_point, i)->build_id);
+
+		first = r && strcmp(r->rev, a->bad_rev) == 0 ? i : first;
+	}
+	return first;
 }
 
 int tk_alert_level_before(const struct tk_cases *c, const struct tk_alert_row *a, double *level, struct tk_error *err)
@@ -183,12 +241,9 @@ int tk_alert_level_before(const struct tk_cases *c, const struct tk_alert_row *a
 	rc = tk_store_points(c->catalog.store, a->series_id, INT64_MIN, 0, &points, err);
 	if (rc)
 		return rc;
-	for (size_t i = points.count; i-- > 0 && n < sizeof y / sizeof *y;) {
-		const struct tk_point *p = TK_ROWS_AT(&points, struct tk_point, i);
-
-		if (p->as_of_s < night->as_of_s && p->value > 0)
-			y[n++] = log(p->value);
-	}
+	for (size_t i = first_bad(c, a, &points, night->as_of_s); i-- > 0 && n < sizeof y / sizeof *y;)
+		if (TK_ROWS_AT(&points, struct tk_point, i)->value > 0)
+			y[n++] = log(TK_ROWS_AT(&points, struct tk_point, i)->value);
 	if (n)
 		*level = tk_level(y, n);
 	tk_rows_free(&points);
@@ -310,6 +365,7 @@ void tk_cases_free(struct tk_cases *c)
 	tk_rows_free(&c->points);
 	tk_rows_free(&c->confirmations);
 	tk_rows_free(&c->culprits);
+	tk_rows_free(&c->alarms);
 	tk_catalog_free(&c->catalog);
 	*c = (struct tk_cases){0};
 }

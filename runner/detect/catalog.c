@@ -134,15 +134,17 @@ static const char *code_hash(const struct tk_rows *kernels, const char *backend)
 	return NULL;
 }
 
-int tk_catalog_same_code(
-        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *same, struct tk_error *err)
+enum code { UNKNOWN_CODE, SAME_CODE, NEW_CODE };
+
+static int compare_code(
+        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, enum code *out, struct tk_error *err)
 {
 	const struct tk_rows *kernels;
 	const char *hash_a, *hash_b;
 	int rc;
 
-	*same = a == b;
-	if (*same)
+	*out = SAME_CODE;
+	if (a == b)
 		return TK_OK;
 	rc = kernels_of(c, a, &kernels, err);
 	if (rc)
@@ -152,8 +154,30 @@ int tk_catalog_same_code(
 	if (rc)
 		return rc;
 	hash_b = code_hash(kernels, backend);
-	*same = hash_a && hash_b && *hash_a && strcmp(hash_a, hash_b) == 0;
+	*out = !hash_a || !hash_b || !*hash_a || !*hash_b ? UNKNOWN_CODE
+	       : strcmp(hash_a, hash_b) == 0              ? SAME_CODE
+	                                                  : NEW_CODE;
 	return TK_OK;
+}
+
+int tk_catalog_same_code(
+        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *same, struct tk_error *err)
+{
+	enum code code;
+	int rc = compare_code(c, a, b, backend, &code, err);
+
+	*same = !rc && code == SAME_CODE;
+	return rc;
+}
+
+int tk_catalog_new_code(
+        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *is_new, struct tk_error *err)
+{
+	enum code code;
+	int rc = compare_code(c, a, b, backend, &code, err);
+
+	*is_new = !rc && code == NEW_CODE;
+	return rc;
 }
 
 /* Attributes whose change makes two timings different things. */

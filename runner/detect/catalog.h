@@ -38,6 +38,10 @@ const struct tk_revision_row *tk_catalog_revision(const struct tk_catalog *c, in
 int tk_catalog_same_code(
         struct tk_catalog *c, int64_t build_a, int64_t build_b, const char *backend, bool *same, struct tk_error *err);
 
+/* Both hashes are known, and differ. */
+int tk_catalog_new_code(struct tk_catalog *c, int64_t build_a, int64_t build_b, const char *backend, bool *is_new,
+        struct tk_error *err);
+
 /* What differs between two environments, "driver 550 -> 555, governor ..."; "" where nothing does. *hard: something
  * differs that changes what is measured (card, driver, clock policy, measurement method). */
 void tk_catalog_environment_change(

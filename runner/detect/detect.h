@@ -140,6 +140,21 @@ int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect
 int tk_detect_preview(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err);
 
+/* Judges stored nights again, oldest first, as if each had just ended: those since a time of each machine, or of its
+ * last `days` days where that is 0. What was known of the series is made anew, and so are all change points. */
+struct tk_detect_past {
+	int64_t since_s; /* INT64_MIN: all; 0: see days */
+	int64_t days;
+	void (*progress)(void *context, size_t done, size_t of); /* NULL: none */
+	void *context;
+};
+struct tk_detect_past_counts {
+	size_t nights, machines, series; /* series: with change points looked for */
+	size_t by_status[TK_DIFF_STATUS_COUNT];
+};
+int tk_detect_past(struct tk_store *s, const struct tk_detect_options *options, const struct tk_detect_past *what,
+        struct tk_detect_past_counts *out, struct tk_error *err);
+
 /* Data that did not come: a machine that has sent no night, an upstream or a series that the newest nights of its
  * machine have no timing of, options->stoppage_nights times in a row. One row for each, the whole instead of its parts.
  * Strings belong to the list. What has a run that ended in another way (crashed, wrong) is no stoppage: that is said

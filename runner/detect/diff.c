@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "detect/case.h"
+#include "detect/watching.h"
 #include "stats/fdr.h"
 
 static int judge_case(struct tk_cases *c, struct tk_case *k, double prior)
@@ -150,6 +151,8 @@ int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, 
 	struct tk_cases c;
 	int rc = tk_cases_load(s, options, range, NULL, &c, err);
 
+	if (!rc)
+		rc = tk_watching_read(&c, err);
 	if (!rc)
 		rc = tk_cases_judge(&c, err);
 	if (!rc)

@@ -1,9 +1,6 @@
 /* Histories as plain arrays, wherever they came from: all change points, or what each night would have said.
  *
- * All change points are tk_changepoints', as after a night. Each night is decided by tk_watch over every series, with
- * the false-discovery rate over the series of a machine: what the machine moved for a night or two is taken off first;
- * a step where the driver changed, or that most of the machine's series made, or many in the same way, is the machine's
- * and no alarm; who is back within a week was none, and its alarm is retracted. */
+ * All change points are tk_changepoints', each night is tk_online_night's (online.h): as after a night. */
 #ifndef TK_DETECT_HISTORIES_H
 #define TK_DETECT_HISTORIES_H
 #include <stdbool.h>

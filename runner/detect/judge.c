@@ -145,6 +145,18 @@ static bool had_such_a_spike(const struct tk_judge_input *in, const struct scale
 	return largest > 4 * s->sigma && fabs(change) <= SPIKE_FACTOR * largest;
 }
 
+int tk_judge_split(const struct tk_judge_input *in, size_t base, size_t split, struct tk_evidence *out)
+{
+	struct scale s;
+	int rc = estimate(in, &s);
+
+	if (rc)
+		return rc;
+	*out = weigh(in, &s, base, split);
+	out->p = tk_student_p(out->t, s.df);
+	return TK_OK;
+}
+
 int tk_judge(const struct tk_judge_input *in, size_t base, struct tk_judgement *out)
 {
 	struct scale s;

@@ -42,6 +42,8 @@ int tk_judge_baseline(const double *y, size_t range, size_t *base);
 double tk_level(const double *y, size_t n); /* median; mean of one or two */
 /* Noise of one night by the series alone; 0 where it has fewer than six points. */
 double tk_own_noise(const double *y, size_t n);
+/* Two levels with this split, whatever fits best; p of this one split. 0 or TK_ENOMEM. */
+int tk_judge_split(const struct tk_judge_input *in, size_t base, size_t split, struct tk_evidence *out);
 int tk_judge(const struct tk_judge_input *in, size_t base, struct tk_judgement *out);
 
 #endif

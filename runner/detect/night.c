@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "detect/case.h"
 #include "detect/confirm.h"
+#include "detect/watching.h"
 #include "stats/changepoint.h"
 
 static int out_of_memory(struct tk_error *err)
@@ -119,18 +120,18 @@ static int put_verdicts(struct tk_store *s, int64_t night_id, const struct tk_di
 	return rc;
 }
 
-static int cause_of(struct tk_cases *c, const struct tk_point *good, const struct tk_point *bad, const char *backend,
+static int cause_of(struct tk_catalog *c, const struct tk_point *good, const struct tk_point *bad, const char *backend,
         const char **cause, struct tk_error *err)
 {
 	bool same, moved = good->environment_id != bad->environment_id;
-	int rc = tk_catalog_same_code(&c->catalog, good->build_id, bad->build_id, backend, &same, err);
+	int rc = tk_catalog_same_code(c, good->build_id, bad->build_id, backend, &same, err);
 
 	if (!rc)
 		*cause = same ? (moved ? "environment" : "unknown") : moved ? "code-or-environment" : "code";
 	return rc;
 }
 
-static int put_change_points(struct tk_store *s, struct tk_cases *c, const struct tk_series_row *series,
+static int put_change_points(struct tk_store *s, struct tk_catalog *c, const struct tk_series_row *series,
         const struct tk_rows *points, const struct tk_changepoint *found, size_t count, struct tk_error *err)
 {
 	struct tk_change_point_row *rows = calloc(count + 1, sizeof *rows);
@@ -151,8 +152,8 @@ static int put_change_points(struct tk_store *s, struct tk_cases *c, const struc
 	return rc;
 }
 
-static int find_change_points(
-        struct tk_store *s, struct tk_cases *c, const struct tk_series_row *series, struct tk_error *err)
+int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c, const struct tk_series_row *series,
+        double min_effect, struct tk_error *err)
 {
 	struct tk_changepoint_options o = tk_changepoint_defaults;
 	struct tk_changepoint *found = NULL;
@@ -164,7 +165,7 @@ static int find_change_points(
 
 	if (rc)
 		return rc;
-	o.min_effect = c->options.min_effect;
+	o.min_effect = min_effect;
 	values = calloc(points.count + 1, sizeof *values);
 	days = calloc(points.count + 1, sizeof *days);
 	for (size_t i = 0; values && days && i < points.count; i++) {
@@ -183,19 +184,21 @@ static int find_change_points(
 }
 
 static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
-        const struct tk_diff_report *r, struct tk_error *err)
+        const struct tk_watching *watching, bool past, const struct tk_diff_report *r, struct tk_error *err)
 {
 	int rc = tk_store_begin(s, err);
 
 	if (rc)
 		return rc;
-	rc = put_verdicts(s, night->id, r, err);
+	rc = tk_watching_put(watching, s, err);
+	if (!rc)
+		rc = put_verdicts(s, night->id, r, err);
 	if (!rc)
 		rc = tk_alerts_put(s, c, night, r, err);
-	for (size_t i = 0; !rc && i < c->count; i++)
+	for (size_t i = 0; !rc && !past && i < c->count; i++)
 		if (c->at[i].window->last_within.night_id == night->id && c->at[i].count)
-			rc = find_change_points(s, c, c->at[i].series, err);
-	if (!rc)
+			rc = tk_detect_change_points(s, &c->catalog, c->at[i].series, c->options.min_effect, err);
+	if (!rc && !past)
 		rc = tk_stoppages_put(s, &c->options, night->id, err);
 	if (!rc)
 		return tk_store_commit(s, err);
@@ -204,23 +207,27 @@ static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night
 }
 
 static int judge_night(struct tk_store *s, const struct tk_night_row *night, int64_t since_s, int64_t previous,
-        const char *machine, const struct tk_detect_options *options, bool write, struct tk_diff_report *report,
-        struct tk_error *err)
+        const char *machine, const struct tk_detect_options *options, enum tk_judge_purpose purpose,
+        struct tk_diff_report *report, struct tk_error *err)
 {
 	const struct tk_diff_range range = {.since_s = since_s, .until_s = night->as_of_s, .machine = machine};
 	const struct tk_case_scope scope = {
 	        .night_id = night->id, .touched_only = strcmp(night->kind, "nightly") != 0, .as_of_s = night->as_of_s};
+	struct tk_watching *watching = NULL;
 	struct tk_cases c;
 	int rc = tk_cases_load(s, options, &range, &scope, &c, err);
 
+	if (!rc)
+		rc = tk_watching_night(&c, night, &watching, err);
 	if (!rc)
 		rc = tk_cases_judge(&c, err);
 	if (!rc)
 		rc = tk_cases_report(&c, report, err);
 	if (!rc)
 		rc = forget_known_improvements(s, &c, previous, report, err);
-	if (!rc && write)
-		rc = put_all(s, &c, night, report, err);
+	if (!rc && purpose != TK_JUDGE_PREVIEW)
+		rc = put_all(s, &c, night, watching, purpose == TK_JUDGE_PAST, report, err);
+	tk_watching_free(watching);
 	tk_cases_free(&c);
 	return rc;
 }
@@ -233,8 +240,8 @@ static const char *machine_name(const struct tk_rows *machines, int64_t id)
 	return NULL;
 }
 
-static int detect(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options, bool write,
-        struct tk_diff_report *report, struct tk_error *err)
+int tk_detect_as(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
+        enum tk_judge_purpose purpose, struct tk_diff_report *report, struct tk_error *err)
 {
 	struct tk_diff_report own = {0};
 	struct tk_rows nights = {0}, machines = {0};
@@ -253,7 +260,7 @@ static int detect(struct tk_store *s, int64_t night_id, const struct tk_detect_o
 		goto out;
 	since = range_start(&nights, night, &previous);
 	rc = judge_night(
-	        s, night, since, previous, machine_name(&machines, night->machine_id), options, write, &own, err);
+	        s, night, since, previous, machine_name(&machines, night->machine_id), options, purpose, &own, err);
 	if (rc)
 		goto out;
 	tk_report_finish(&own);
@@ -271,11 +278,11 @@ out:
 int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	return detect(s, night_id, options, true, report, err);
+	return tk_detect_as(s, night_id, options, TK_JUDGE_NIGHT, report, err);
 }
 
 int tk_detect_preview(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	return detect(s, night_id, options, false, report, err);
+	return tk_detect_as(s, night_id, options, TK_JUDGE_PREVIEW, report, err);
 }

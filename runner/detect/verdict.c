@@ -6,11 +6,13 @@
 #include "base/error.h"
 #include "detect/case.h"
 #include "detect/confirm.h"
+#include "stats/watch.h"
 
 #define UNSURE_P 0.01 /* suggestive, but the others of the night say that it may be chance */
 #define PAIRS_THAT_TELL 12
 #define LASTING_NIGHTS 3 /* so long at another level, with the same code, is the machine and not chance */
-#define TOO_NOISY 0.25   /* a series on which only larger changes would show is not "same" */
+#define NIGHTS_OF_ONE_BUILD 3
+#define TOO_NOISY 0.25 /* a series on which only larger changes would show is not "same" */
 
 struct ruling {
 	const struct tk_cases *c;
@@ -18,6 +20,7 @@ struct ruling {
 	struct tk_diff_row *row;
 	double sign;      /* +1 where more is worse */
 	double threshold; /* logarithm */
+	bool by_model;    /* the step is what the model of the noise said, not what these nights show by themselves */
 };
 
 bool tk_case_is_timed(const struct tk_case *k, const struct tk_run_mark *m)
@@ -212,13 +215,28 @@ static enum tk_diff_status got_worse(struct ruling *r, const struct tk_evidence 
 	const struct tk_case *k = r->k;
 	char day[TK_TIME_ISO_SIZE];
 
-	if (k->alert && isfinite(k->alert_before) &&
+	bool is_later = r->by_model && k->alert && k->points[e->split].as_of_s > k->alert->opened_s;
+
+	if (k->alert && !is_later && isfinite(k->alert_before) &&
 	        r->sign * (e->after - k->alert_before - log1p(k->alert->change)) <= r->threshold) {
 		tk_row_say(r->row, "still at the level of the alert of %s (%.40s)",
 		        tk_time_day(k->alert->opened_s, day), k->alert->bad_rev);
 		return TK_DIFF_SAME;
 	}
 	return TK_DIFF_REGRESSED;
+}
+
+/* The model of its noise, where there is one, does not see it at the level of the alert (any more). Where that is not
+ * at hand: the night that closed the alert has. */
+static bool is_model_back(const struct ruling *r)
+{
+	const struct tk_case *k = r->k;
+
+	if (!k->watched || !k->alert)
+		return true;
+	if (isnan(k->level))
+		return strcmp(k->alert->status, "closed") == 0;
+	return r->sign * (log(k->level) - k->alert_before) <= r->threshold;
 }
 
 static bool is_recovered(struct ruling *r, double after)
@@ -263,7 +281,7 @@ static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 		tk_row_say(r->row, "no control and too few unchanged series to tell that from the code");
 		return TK_DIFF_NOT_COMPARABLE;
 	}
-	if (r->k->own.spike) {
+	if (r->k->own.spike && !r->by_model) {
 		tk_row_say(r->row, "one night, no %s than a spike that this series had before: the next night tells",
 		        worse(r, change));
 		return TK_DIFF_UNSURE;
@@ -297,16 +315,43 @@ static enum tk_diff_status unless_unchanged(struct ruling *r)
 	return TK_DIFF_SAME;
 }
 
+/* What the model of the noise said that is no step. */
+static bool is_explained(struct ruling *r, enum tk_diff_status *status)
+{
+	const struct tk_case *k = r->k;
+	char day[TK_TIME_ISO_SIZE];
+
+	if (k->retracted) {
+		bool was_alert = k->alert && k->alert->opened_s >= k->retracted->first_s;
+
+		tk_row_say(r->row, "taken back: the step of %s lasted a week at most",
+		        tk_time_day(k->retracted->first_s, day));
+		*status = was_alert ? TK_DIFF_RECOVERED : TK_DIFF_SAME;
+		return true;
+	}
+	if (k->machines) {
+		tk_row_say(r->row, "%+.1f %% since %s, together with the machine",
+		        100 * (k->machines->after_value / k->machines->before_value - 1),
+		        tk_time_day(k->machines->first_s, day));
+		*status = TK_DIFF_ENVIRONMENT;
+		return true;
+	}
+	return false;
+}
+
 static enum tk_diff_status not_moved(struct ruling *r)
 {
 	const struct tk_judgement *own = &r->k->own, *raw = &r->k->raw;
+	enum tk_diff_status status;
 	bool hard = false;
 
+	if (is_explained(r, &status))
+		return status;
 	if (own->earlier) {
 		tk_row_say(r->row, "moved before the range");
 		return TK_DIFF_SAME;
 	}
-	if (is_recovered(r, own->whole.after))
+	if (is_model_back(r) && is_recovered(r, own->whole.after))
 		return TK_DIFF_RECOVERED;
 	if (failed(r->k, previous(r->k))) {
 		tk_row_say_outcome(r->row, "was ", previous(r->k));
@@ -459,21 +504,133 @@ static bool lacks_evidence(struct ruling *r, const struct tk_evidence *e)
 	return true;
 }
 
+/* ---- what the model of the noise said
+ * -------------------------------------------------------------------------------- */
+
+/* Where exactly a step of a night or two more or less is, the machine code knows best. */
+static int snap(struct tk_cases *c, const struct tk_case *k, size_t base, size_t *split, struct tk_error *err)
+{
+	static const int near[] = {0, 1, -1, 2, -2};
+
+	for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+		size_t at = *split + (size_t)near[i];
+		bool same;
+		int rc;
+
+		if (at <= base || at >= k->count)
+			continue;
+		rc = tk_catalog_same_code(&c->catalog, k->points[at - 1].build_id, k->points[at].build_id,
+		        k->series->backend, &same, err);
+		if (rc)
+			return rc;
+		if (!same) {
+			*split = at;
+			return TK_OK;
+		}
+	}
+	return TK_OK;
+}
+
+static bool is_said(const struct ruling *r)
+{
+	const struct tk_alarm_row *a = r->k->said;
+
+	return a && fabs(log(a->after_value / a->before_value)) > log1p(r->c->options.min_effect) &&
+	       a->q <= r->c->options.fdr &&
+	       !(strcmp(r->row->unit, "ns") == 0 &&
+	               fabs(a->after_value - a->before_value) < r->c->options.min_effect_ns);
+}
+
+static int weigh_said(struct ruling *r, struct tk_cases *c, struct tk_evidence *e, struct tk_error *err)
+{
+	const struct tk_case *k = r->k;
+	const struct tk_judge_input in = {.y = k->net,
+	        .se = k->se,
+	        .n = k->count,
+	        .range = k->range,
+	        .window = c->options.window ? c->options.window : 1,
+	        .prior_sigma = k->own.sigma};
+	size_t split = 1, base;
+	char day[TK_TIME_ISO_SIZE];
+	int rc;
+
+	while (split + 1 < k->count && k->points[split].as_of_s < k->said->first_s)
+		split++;
+	base = k->base < split ? k->base : split > in.window ? split - in.window : 0;
+	rc = snap(c, k, base, &split, err);
+	if (!rc && tk_judge_split(&in, base, split, e))
+		rc = tk_fail(err, TK_ENOMEM, "out of memory while judging %s", k->series->slug);
+	if (rc)
+		return rc;
+	e->p = tk_watch_p(k->said->evidence);
+	tk_row_say(r->row, "another level since %s, by all its nights (log-likelihood ratio %.1f)",
+	        tk_time_day(k->points[split].as_of_s, day), k->said->evidence);
+	return TK_OK;
+}
+
+/* A new build after nights of one build. */
+static bool is_rare_build(const struct tk_case *k, size_t split)
+{
+	bool rare = split >= NIGHTS_OF_ONE_BUILD && k->points[split].build_id != k->points[split - 1].build_id;
+
+	for (size_t i = 2; rare && i <= NIGHTS_OF_ONE_BUILD; i++)
+		rare = k->points[split - i].build_id == k->points[split - 1].build_id;
+	return rare;
+}
+
+/* Nights alone are too few where their code is not known to be new: the model of the noise, which has seen them too,
+ * says nothing yet. */
+static int is_too_early(
+        struct ruling *r, struct tk_cases *c, const struct tk_evidence *e, bool *early, struct tk_error *err)
+{
+	const struct tk_case *k = r->k;
+	bool is_new = true;
+	int rc = TK_OK;
+
+	*early = (k->watched || r->c->scope.night_id) && !r->row->same_code && !is_rare_build(k, e->split);
+	if (*early)
+		rc = tk_catalog_new_code(&c->catalog, k->points[e->split - 1].build_id, k->points[e->split].build_id,
+		        k->series->backend, &is_new, err);
+	*early &= !is_new;
+	if (!rc && *early)
+		tk_row_say(r->row,
+		        "%+.1f %% since %zu night%s, which its noise may be by all that is known of it: the "
+		        "next nights tell",
+		        100 * r->row->change, nights_since(k, e->split), nights_since(k, e->split) == 1 ? "" : "s");
+	return rc;
+}
+
 static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 {
 	const struct tk_judgement *own = &r->k->own;
-	bool is_moved = !own->earlier && is_large(r, &own->best) && r->k->q <= c->options.fdr;
+	bool is_moved = !own->earlier && is_large(r, &own->best) && r->k->q <= c->options.fdr, early = false;
 	const struct tk_evidence *e = is_moved ? &own->best : &own->whole;
-	int rc;
+	struct tk_evidence said;
+	int rc = TK_OK;
 
 	r->threshold = fmax(log1p(c->options.min_effect), TK_STANDARD_ERRORS * e->se);
+	r->by_model = is_said(r);
+	if (r->by_model) {
+		rc = weigh_said(r, c, &said, err);
+		e = &said;
+		r->threshold = log1p(c->options.min_effect);
+		is_moved = true;
+	}
+	if (rc)
+		return rc;
 	tk_row_numbers(c, r->k, e, r->threshold, r->row);
+	if (r->by_model)
+		r->row->q = r->k->said->q;
 	rc = compare_code(r, c, e, err);
+	if (!rc && is_moved && !r->by_model)
+		rc = is_too_early(r, c, e, &early, err);
 	if (rc)
 		return rc;
 	if (is_moved)
 		tk_row_revisions(c, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->row);
-	r->row->status = is_moved && lacks_evidence(r, e) ? TK_DIFF_UNSURE : is_moved ? moved(r, e) : not_moved(r);
+	r->row->status = is_moved && (early || lacks_evidence(r, e)) ? TK_DIFF_UNSURE
+	                 : is_moved                                  ? moved(r, e)
+	                                                             : not_moved(r);
 	rc = hear_pairs(r, c, e, err);
 	tk_row_culprit(c, r->row);
 	return rc;

@@ -47,6 +47,7 @@ static int rank_of(const struct docket *d, const struct tk_diff_row *r)
 	case TK_DIFF_UNSURE:
 	case TK_DIFF_NOT_COMPARABLE:
 	case TK_DIFF_IMPROVED:
+	case TK_DIFF_ENVIRONMENT: /* the machine moved, and hides what the code did */
 		return 1;
 	case TK_DIFF_SAME:
 		return fmax(fabs(r->change_lo), fabs(r->change_hi)) > d->options.min_effect ? 2 : -1;

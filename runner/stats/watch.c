@@ -335,6 +335,11 @@ bool tk_watch_accept(struct tk_watch *w, const struct tk_suspicion *s, size_t *n
 	return true;
 }
 
+double tk_watch_level(const struct tk_watch *w)
+{
+	return w->level;
+}
+
 /* ---- what is known, as numbers ---------------------------------------------------------------------------------- */
 
 static void visit_noise(struct tk_states *m, struct tk_numbers *io)

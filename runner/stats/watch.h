@@ -35,6 +35,8 @@ int tk_watch_night(struct tk_watch *w, const double *y, const int64_t *day, size
 /* The last suspicion is true. False: not a new level, but the end of an excursion of two weeks at most from the one
  * before: that one goes on, and what lay between counts as its noise. *nights: how long it was. */
 bool tk_watch_accept(struct tk_watch *w, const struct tk_suspicion *s, size_t *nights);
+/* The level that it is at; after TK_WATCH_FIRST nights. */
+double tk_watch_level(const struct tk_watch *w);
 /* p of so much evidence on one night, with what was searched. */
 double tk_watch_p(double evidence);
 

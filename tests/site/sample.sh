@@ -9,4 +9,9 @@ for counts in '5 nights, 30 series, 119 points' '3 nights, 242 series, 314 point
 	grep -q "$counts" "$work/log" || { cat "$work/log"; exit 1; }
 done
 grep -q 'class="map"' "$work/site/kernels/attention.html" || { echo "attention has no map"; exit 1; }
-grep -q 'Nothing was judged' "$work/site/index.html" || { echo "several imported nights are not said to be unjudged"; exit 1; }
+grep -q 'detect: 8 nights of 2 machines judged' "$work/log" || { cat "$work/log"; exit 1; }
+! grep -q 'Nothing was judged' "$work/site/index.html" || { echo "judged nights are said to be unjudged"; exit 1; }
+"$tracker" --db="$work/sample.db" export >"$work/all.ndjson"
+"$tracker" --db="$work/again.db" import "$work/all.ndjson" >"$work/log" 2>&1
+"$tracker" --db="$work/again.db" site --out="$work/again" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+grep -q 'Nothing was judged' "$work/again/index.html" || { echo "several imported nights are not said to be unjudged"; exit 1; }

@@ -232,6 +232,125 @@ static void flat_noise_raises_next_to_no_alarm(void **state)
 	world_close(&w);
 }
 
+/* Twelve series of unchanged code beside the one that is looked at. */
+static struct tk_diff_report a_night(struct world *w, struct tk_rng *rng, int day, double value, const char *kind)
+{
+	world_night(w, day, kind);
+	world_point(w, "b", "p", value);
+	for (int i = 0; i < 12; i++) {
+		char name[] = "other-a";
+
+		name[6] = (char)('a' + i);
+		world_point(w, "b", name, 1e6 * (1 + 0.003 * tk_rng_normal(rng)));
+	}
+	return world_judge_night(w);
+}
+
+/* 2.5 % in noise of 1.5 %: no three nights can prove it, all of them together do, and the one new build is blamed. */
+static void a_slow_step_is_said_when_its_nights_add_up(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_rows a, said;
+	int found = -1;
+
+	tk_rng_seed(&rng, 21);
+	world_open(&w, NULL);
+	for (int day = 0; day < 90; day++) {
+		struct tk_diff_report r;
+		const struct tk_diff_row *row;
+
+		world_build(&w, day < 60 ? "old" : "new", day < 60 ? 1 : 5, "b", day < 60 ? "h1" : "h2", "Be careful");
+		r = a_night(&w, &rng, day, (day < 60 ? 1e6 : 1.025e6) * (1 + 0.015 * tk_rng_normal(&rng)), "nightly");
+		row = world_row(&r, "b", "p");
+		if (row->status == TK_DIFF_REGRESSED) {
+			assert_int_equal(found, -1);
+			found = day;
+			assert_non_null(strstr(row->reason, "another level since 2026-03-02"));
+			assert_string_equal(row->bad_rev, "new");
+			assert_string_equal(row->good_rev, "old");
+			assert_true(row->change > 0.01 && row->change < 0.04);
+		} else if (row->status != TK_DIFF_NEW && row->status != TK_DIFF_UNSURE) {
+			assert_int_equal(row->status, TK_DIFF_SAME);
+		}
+		tk_diff_report_free(&r);
+		r = world_judge_night(&w); /* again: the same */
+		if (found == day)
+			assert_int_equal(world_row(&r, "b", "p")->status, TK_DIFF_REGRESSED);
+		tk_diff_report_free(&r);
+	}
+	assert_in_range(found, 64, 89);
+	a = alerts(&w);
+	assert_int_equal(a.count, 1);
+	tk_rows_free(&a);
+	assert_int_equal(tk_store_alarms(w.store, INT64_MIN, INT64_MAX, &said, &w.err), 0);
+	assert_int_equal(said.count, 1);
+	assert_string_equal(TK_ROWS_AT(&said, struct tk_alarm_row, 0)->word, "step");
+	tk_rows_free(&said);
+	world_close(&w);
+}
+
+/* Every night another revision whose code nobody knows: one night alone is no alarm, the third is. A diff says what the
+ * nights have said. */
+static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+	enum tk_diff_status words[64] = {0};
+
+	tk_rng_seed(&rng, 22);
+	world_open(&w, NULL);
+	for (int day = 0; day < 44; day++) {
+		char rev[16];
+
+		snprintf(rev, sizeof rev, "rev%d", day);
+		world_build(&w, rev, day + 1, "b", NULL, "");
+		r = a_night(&w, &rng, day, (day < 40 ? 1e6 : 1.05e6) * (1 + 0.003 * tk_rng_normal(&rng)), "import");
+		words[day] = world_row(&r, "b", "p")->status;
+		tk_diff_report_free(&r);
+	}
+	assert_int_equal(words[40], TK_DIFF_UNSURE);
+	assert_int_equal(words[41], TK_DIFF_UNSURE);
+	assert_int_equal(words[42], TK_DIFF_REGRESSED);
+	assert_int_equal(words[43], TK_DIFF_SAME);
+	r = world_diff(&w, 41);
+	assert_int_equal(world_row(&r, "b", "p")->status, TK_DIFF_REGRESSED);
+	assert_string_equal(world_row(&r, "b", "p")->bad_rev, "rev40");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+/* What comes to the history from before the newest night is learnt with the next one. */
+static void nights_that_come_late_are_watched(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+	struct tk_rows watched;
+
+	tk_rng_seed(&rng, 23);
+	world_open(&w, NULL);
+	world_build(&w, "rev", 1, "b", "h", "");
+	for (int day = 30; day < 40; day++) {
+		r = a_night(&w, &rng, day, 1e6 * (1 + 0.003 * tk_rng_normal(&rng)), "nightly");
+		tk_diff_report_free(&r);
+	}
+	for (int day = 5; day < 30; day++) {
+		r = a_night(&w, &rng, day, 1e6 * (1 + 0.003 * tk_rng_normal(&rng)), "backfill");
+		tk_diff_report_free(&r);
+	}
+	assert_int_equal(tk_store_watched(w.store, &watched, &w.err), 0);
+	assert_int_equal(watched.count, 10);
+	tk_rows_free(&watched);
+	r = a_night(&w, &rng, 40, 1e6, "nightly");
+	tk_diff_report_free(&r);
+	assert_int_equal(tk_store_watched(w.store, &watched, &w.err), 0);
+	assert_int_equal(watched.count, 36);
+	tk_rows_free(&watched);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +360,9 @@ int main(void)
 	        cmocka_unit_test(late_evidence_counts),
 	        cmocka_unit_test(a_backfilled_night_is_no_reason_to_miss_the_others),
 	        cmocka_unit_test(flat_noise_raises_next_to_no_alarm),
+	        cmocka_unit_test(a_slow_step_is_said_when_its_nights_add_up),
+	        cmocka_unit_test(where_the_code_is_not_known_a_night_alone_is_no_alarm),
+	        cmocka_unit_test(nights_that_come_late_are_watched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
