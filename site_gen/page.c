@@ -31,6 +31,15 @@ int tk_rank_of_verdict(const char *word)
 	return TK_DIFF_STATUS_COUNT;
 }
 
+bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b)
+{
+	int rank = tk_rank_of_verdict(a->status);
+	bool absent = rank == TK_DIFF_MISSING || rank == TK_DIFF_STALE;
+	return !(isfinite(a->before_value) && isfinite(a->after_value)) &&
+	       !(isfinite(b->before_value) && isfinite(b->after_value)) && !strcmp(a->status, b->status) &&
+	       (absent || !strcmp(a->reason, b->reason));
+}
+
 const char *tk_tone_of_verdict(const char *word)
 {
 	switch (tk_rank_of_verdict(word)) {

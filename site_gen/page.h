@@ -110,8 +110,10 @@ void tk_series_moved_between(const struct tk_site *site, const struct tk_site_se
         const struct tk_revision_row **good, const struct tk_revision_row **bad);
 
 bool tk_list_is_one_page(const struct tk_model *m); /* lists/index.html has every series */
-/* matrix: a row for each device, a cell for each operation: counts, the share of the roof, addresses. */
-int tk_set_matrix(struct tk_site *site, struct tk_value *o, const char *root, struct tk_error *err);
+/* matrix: a row for each device (of one machine; NULL: of all), a cell for each operation: counts, the share of the
+ * roof, addresses. */
+int tk_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk_site_machine *machine, const char *root,
+        struct tk_error *err);
 
 /* run_facts, code_builds: what ran behind a series. */
 int tk_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err);
@@ -121,6 +123,11 @@ int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const 
         const char *const *variants, size_t variant_count, struct tk_error *err);
 
 /* A tone is a CSS class: bad, good, note, quiet. */
+/* As many of one verdict, or outcome, for one reason are one line. */
+#define TK_BUNDLE_MIN 4
+/* Of one verdict, without numbers that tell them apart, and for one reason where it is not that they were not measured.
+ */
+bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b);
 const char *tk_tone_of_verdict(const char *word);
 const char *tk_tone_of_state(const char *word); /* of nights, stages, resolutions, builds, outcomes, alerts */
 int tk_rank_of_verdict(const char *word);       /* most severe first */

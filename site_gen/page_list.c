@@ -132,7 +132,8 @@ static void add_matrix_row(struct tk_site *site, struct tk_value *rows, const st
 	}
 }
 
-int tk_set_matrix(struct tk_site *site, struct tk_value *o, const char *root, struct tk_error *err)
+int tk_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk_site_machine *machine, const char *root,
+        struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
@@ -149,7 +150,8 @@ int tk_set_matrix(struct tk_site *site, struct tk_value *o, const char *root, st
 		        m->series[i].op_file);
 	}
 	for (size_t d = 0; d < m->device_count; d++)
-		add_matrix_row(site, rows, &m->devices[d], root, shares);
+		if (!machine || m->devices[d].machine == machine)
+			add_matrix_row(site, rows, &m->devices[d], root, shares);
 	free(shares);
 	return 0;
 }
@@ -250,7 +252,7 @@ int tk_page_list(struct tk_site *site, struct tk_error *err)
 		return write_list(site, &(struct choice){0}, "lists/index.html", "Series", err);
 	struct tk_value *page = tk_page_begin(site, "lists/index.html", "Series", TK_SECTION_SERIES);
 	char text[TK_FORMAT_SIZE];
-	status = tk_set_matrix(site, page, "../", err);
+	status = tk_set_matrix(site, page, NULL, "../", err);
 	tk_set(site->arena, page, "count", tk_format_count((int64_t)m->series_count, text));
 	if (!status)
 		status = tk_page_end(site, "lists", "lists/index.html", err);

@@ -90,6 +90,19 @@ static void set_device(struct tk_site *site, struct tk_value *list, const struct
 	}
 }
 
+/* The last night, where it has a page: state, when, its address. */
+static void set_last_night(struct tk_site *site, struct tk_value *page, const struct tk_site_machine *machine)
+{
+	const struct tk_night_row *n = machine->last_night;
+	const struct tk_site_night *night = n ? tk_model_night(&site->model, n->id) : NULL;
+	tk_set_flag(site->arena, page, "has_night", n != NULL);
+	tk_set_time(site, page, "night", n ? n->as_of_s : 0);
+	tk_set(site->arena, page, "night_state", n ? n->status : "");
+	tk_set(site->arena, page, "night_tone", tk_tone_of_state(n ? n->status : ""));
+	tk_set_fmt(site->arena, page, "night_href", night && night->file ? "../nights/%s.html" : "../nights/index.html",
+	        night && night->file ? night->file : "");
+}
+
 static int write_machine(struct tk_site *site, const struct tk_site_machine *machine, struct tk_error *err)
 {
 	char path[128];
@@ -102,7 +115,9 @@ static int write_machine(struct tk_site *site, const struct tk_site_machine *mac
 	for (size_t i = 0; i < site->model.device_count; i++)
 		if (site->model.devices[i].machine == machine)
 			set_device(site, devices, &site->model.devices[i]);
-	return tk_page_end(site, "machine", path, err);
+	set_last_night(site, page, machine);
+	int status = tk_set_matrix(site, page, machine, "../", err);
+	return status ? status : tk_page_end(site, "machine", path, err);
 }
 
 static int write_list(struct tk_site *site, struct tk_error *err)

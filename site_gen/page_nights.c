@@ -112,29 +112,65 @@ static void set_outcomes(struct tk_site *site, struct tk_value *page, const stru
 		add_outcome(site, list, "other", runs->count - known);
 }
 
+static int failure_order(const void *a, const void *b)
+{
+	const struct tk_run_row *x = *(const struct tk_run_row *const *)a, *y = *(const struct tk_run_row *const *)b;
+	int d = strcmp(x->outcome, y->outcome);
+	if (!d)
+		d = strcmp(x->message, y->message);
+	return d ? d : x->series_id < y->series_id ? -1 : x->series_id > y->series_id;
+}
+
+/* Some of one outcome and message: one row. */
+static void add_failure(struct tk_site *site, struct tk_value *list, const struct tk_run_row *run, size_t count)
+{
+	const struct tk_site_series *s = tk_model_series(&site->model, run->series_id);
+	struct tk_value *o = tk_add_object(site->arena, list);
+	tk_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
+	tk_set_clipped(site, o, "title", s->problem->title, 110);
+	tk_set_clipped(site, o, "label", s->label, 60);
+	tk_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
+	tk_set_clipped(site, o, "outcome", run->outcome, 30);
+	tk_set(site->arena, o, "tone", tk_tone_of_state(run->outcome));
+	tk_set_clipped(site, o, "message", run->message, 400);
+}
+
+static void set_failures(struct tk_site *site, struct tk_value *page, const struct tk_run_row **failed, size_t count)
+{
+	struct tk_value *list = tk_set_list(site->arena, page, "failures");
+	size_t rows = 0;
+	if (count)
+		qsort(failed, count, sizeof *failed, failure_order);
+	for (size_t i = 0, n; i < count; i += n, rows++) {
+		for (n = 1; i + n < count && !strcmp(failed[i]->outcome, failed[i + n]->outcome) &&
+		            !strcmp(failed[i]->message, failed[i + n]->message);
+		        n++)
+			;
+		n = n < TK_BUNDLE_MIN ? 1 : n;
+		if (rows < FAILURES_MAX)
+			add_failure(site, list, failed[i], n);
+	}
+	tk_set_int(site->arena, page, "failure_count", (int64_t)count);
+	tk_set_flag(site->arena, page, "failures_cut", rows > FAILURES_MAX);
+}
+
 static int set_runs(struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
 	struct tk_rows runs = {0};
-	size_t failures = 0;
+	size_t count = 0;
 	int status = tk_store_runs_of_night(site->model.store, night_id, &runs, err);
+	const struct tk_run_row **failed = status ? NULL : malloc((runs.count + 1) * sizeof *failed);
+	if (!status && !failed)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	set_outcomes(site, page, &runs);
 	tk_set_int(site->arena, page, "runs", (int64_t)runs.count);
-	struct tk_value *list = tk_set_list(site->arena, page, "failures");
-	for (size_t i = 0; i < runs.count; i++) {
+	for (size_t i = 0; failed && i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
-		const struct tk_site_series *s = tk_model_series(&site->model, run->series_id);
-		if (counts(run) || !s || ++failures > FAILURES_MAX)
-			continue;
-		struct tk_value *o = tk_add_object(site->arena, list);
-		tk_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
-		tk_set_clipped(site, o, "title", s->problem->title, 110);
-		tk_set_clipped(site, o, "label", s->label, 60);
-		tk_set_clipped(site, o, "outcome", run->outcome, 30);
-		tk_set(site->arena, o, "tone", tk_tone_of_state(run->outcome));
-		tk_set_clipped(site, o, "message", run->message, 400);
+		if (!counts(run) && tk_model_series(&site->model, run->series_id))
+			failed[count++] = run;
 	}
-	tk_set_int(site->arena, page, "failure_count", (int64_t)failures);
-	tk_set_flag(site->arena, page, "failures_cut", failures > FAILURES_MAX);
+	set_failures(site, page, failed, count);
+	free(failed);
 	tk_rows_free(&runs);
 	return status;
 }
@@ -143,11 +179,16 @@ static int verdict_order(const void *a, const void *b)
 {
 	const struct tk_verdict_row *x = *(const struct tk_verdict_row *const *)a,
 	                            *y = *(const struct tk_verdict_row *const *)b;
-	int rx = tk_rank_of_verdict(x->status), ry = tk_rank_of_verdict(y->status);
-	return rx != ry ? rx - ry : x->series_id < y->series_id ? -1 : x->series_id > y->series_id;
+	int d = tk_rank_of_verdict(x->status) - tk_rank_of_verdict(y->status);
+	if (!d)
+		d = !(isfinite(x->after_value) && isfinite(x->before_value)) -
+		    !(isfinite(y->after_value) && isfinite(y->before_value));
+	if (!d && !isfinite(x->after_value))
+		d = strcmp(x->reason, y->reason);
+	return d ? d : x->series_id < y->series_id ? -1 : x->series_id > y->series_id;
 }
 
-static void add_verdict(struct tk_site *site, struct tk_value *list, const struct tk_verdict_row *v)
+static void add_verdict(struct tk_site *site, struct tk_value *list, const struct tk_verdict_row *v, size_t count)
 {
 	const struct tk_site_series *s = tk_model_series(&site->model, v->series_id);
 	char text[TK_FORMAT_SIZE];
@@ -160,7 +201,8 @@ static void add_verdict(struct tk_site *site, struct tk_value *list, const struc
 	tk_set(site->arena, o, "status", v->status);
 	tk_set(site->arena, o, "tone", tk_tone_of_verdict(v->status));
 	tk_set_change(site, o, s, v->change);
-	tk_set(site->arena, o, "before", tk_format_value(v->before_value, s->row->unit, text));
+	tk_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
+	tk_set(site->arena, o, "before", count > 1 ? "–" : tk_format_value(v->before_value, s->row->unit, text));
 	tk_set(site->arena, o, "after", tk_format_value(v->after_value, s->row->unit, text));
 	tk_set_clipped(site, o, "reason", v->reason, 200);
 }
@@ -183,8 +225,12 @@ static int set_verdicts(struct tk_site *site, struct tk_value *page, int64_t nig
 	if (count)
 		qsort(told, count, sizeof *told, verdict_order);
 	struct tk_value *list = tk_set_list(site->arena, page, "verdicts");
-	for (size_t i = 0; i < count && i < VERDICTS_MAX; i++)
-		add_verdict(site, list, told[i]);
+	for (size_t i = 0, n, lines = 0; i < count && lines < VERDICTS_MAX; i += n, lines++) {
+		for (n = 1; i + n < count && tk_verdicts_are_alike(told[i], told[i + n]); n++)
+			;
+		n = n < TK_BUNDLE_MIN ? 1 : n;
+		add_verdict(site, list, told[i], n);
+	}
 	tk_set_int(site->arena, page, "quiet", (int64_t)quiet);
 	tk_set_flag(site->arena, page, "judged", rows.count > 0);
 	free(told);

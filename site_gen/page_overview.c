@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "detect/detect.h"
 #include "problem/outcome.h"
 #include "site_gen/format.h"
 #include "site_gen/links.h"
@@ -13,7 +12,6 @@
 #include "site_gen/roofs.h"
 
 #define MOVED_MAX 12
-#define BUNDLE_MIN 4 /* as many of one verdict for one reason are one line */
 #define STALE_S (36 * 3600)
 
 /* ---- the last night of each machine ------------------------------------------------------------------------------ */
@@ -128,22 +126,13 @@ static bool has_numbers(const struct tk_verdict_row *v)
 	return isfinite(v->before_value) && isfinite(v->after_value);
 }
 
-static bool is_absent(const struct tk_verdict_row *v)
-{
-	int rank = tk_rank_of_verdict(v->status);
-	return rank == TK_DIFF_MISSING || rank == TK_DIFF_STALE;
-}
-
-/* How many from here on are one line: of one verdict, for one reason where it is not that they were not measured. */
+/* How many from here on are one line. */
 static size_t bundle_length(const struct tk_site_series *const *moved, size_t count)
 {
-	const struct tk_verdict_row *v = moved[0]->verdict;
 	size_t n = 1;
-	while (n < count && !has_numbers(v) && !has_numbers(moved[n]->verdict) &&
-	        !strcmp(v->status, moved[n]->verdict->status) &&
-	        (is_absent(v) || !strcmp(v->reason, moved[n]->verdict->reason)))
+	while (n < count && tk_verdicts_are_alike(moved[0]->verdict, moved[n]->verdict))
 		n++;
-	return n < BUNDLE_MIN ? 1 : n;
+	return n < TK_BUNDLE_MIN ? 1 : n;
 }
 
 /* A night that was cut by its budget, a build that failed: hundreds of series, one thing to know. */
@@ -331,6 +320,6 @@ int tk_page_overview(struct tk_site *site, struct tk_error *err)
 	set_open(site, page);
 	int status = set_all_moved(site, page, err);
 	if (!status)
-		status = tk_set_matrix(site, page, "", err);
+		status = tk_set_matrix(site, page, NULL, "", err);
 	return status ? status : tk_page_end(site, "overview", "index.html", err);
 }

@@ -138,8 +138,8 @@
     groups.forEach(function (g) {
       var c = count(rows.filter(function (r) { return r.problem[0] + " " + r.problem[2] === g; })), tr = node("tr", ""), th = node("th", g);
       th.scope = "row";
-      tr.append(th, node("td", ratio(c.mean), "num"), node("td", String(c.wins), "num"), node("td", String(c.losses), "num"), node("td", String(c.even), "num"),
-        node("td", c.wins + c.losses === 0 ? "no difference" : c.mean > 1 ? name("a") : name("b")));
+      tr.append(th, node("td", c.wins + c.losses === 0 ? "no difference" : c.mean > 1 ? name("a") : name("b")),
+        node("td", ratio(c.mean), "num"), node("td", String(c.wins), "num"), node("td", String(c.losses), "num"), node("td", String(c.even), "num"));
       body.append(tr);
     });
     id("summary-a").textContent = name("a") + " faster";

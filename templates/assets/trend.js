@@ -208,7 +208,7 @@
     var data = chart.data.datasets[0].data, k = data.findIndex(function (o) { return o.p === main.points[i]; }), e = chart.getDatasetMeta(0).data[k];
     if (k < 0 || !e) return;
     chart.setActiveElements([{ datasetIndex: 0, index: k }]);
-    chart.tooltip.setActiveElements([{ datasetIndex: 0, index: k }], { x: e.x, y: e.y });
+    if (figure.clientWidth > 560) chart.tooltip.setActiveElements([{ datasetIndex: 0, index: k }], { x: e.x, y: e.y }); // else it hides what it is about
     chart.update("none");
   }
   // The rows of the table and the points of the chart are the same nights.

@@ -398,6 +398,9 @@ const tests = {
     await page.click('.moved a:text("6 series: missing")');
     await page.waitForURL(/lists\/index\.html#status=missing/);
     assert.match(await page.textContent('#filter-count'), /^6 of /);
+    await visit(page, pages(site).filter(f => /^nights\/.*h200/.test(f)).at(-1));
+    const night = await page.evaluate(() => [...document.querySelectorAll('tbody th')].map(th => th.textContent.replace(/\s+/g, ' ')).filter(t => t.includes('7168x2048')));
+    assert.deepEqual(night.map(t => t.slice(0, 32)), ['6 series for example gemm bf16 1', '6 series for example gemm bf16 1'], 'once decided, once without a timing');
     await context.close();
   },
   async 'alerts of one commit stand together, with their state, culprit, pairs and notes, and have stable addresses'() {
@@ -545,6 +548,7 @@ const tests = {
     await visit(page, 'kernels/gemm.html');
     const charts = page.locator('.scaling canvas');
     const shown = await page.evaluate(() => {
+      dispatchEvent(new Event('beforeprint')); // draws those that are not on the screen
       const all = [...document.querySelectorAll('.scaling canvas')].map(c => Chart.getChart(c)), first = all[0].data.datasets[0].data, x = first.map(p => p.x).find(v => all[1].data.datasets.some(s => s.data.some(p => p.x === v)));
       all[0].options.onHover({}, [{ datasetIndex: 0, index: first.findIndex(p => p.x === x) }]);
       return { x, active: all[1].getActiveElements().map(a => all[1].data.datasets[a.datasetIndex].data[a.index].x) };
