@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "detect/confirm.h"
 
 static int out_of_memory(struct tk_error *err)
 {
@@ -125,7 +126,7 @@ static int make_groups(struct tk_alerts *a, size_t count, struct tk_error *err)
 int tk_alerts_load(
         struct tk_store *s, const struct tk_detect_options *options, struct tk_alerts *out, struct tk_error *err)
 {
-	struct tk_alerts a = {0};
+	struct tk_alerts a = {.options = *options};
 	size_t count;
 	int rc = tk_store_alerts(s, &a.rows, err);
 
@@ -155,8 +156,59 @@ out:
 	return rc;
 }
 
+int tk_alerts_load_evidence(struct tk_store *s, struct tk_alerts *a, struct tk_error *err)
+{
+	int rc = tk_store_culprits(s, &a->culprits, err);
+
+	return rc ? rc : tk_store_confirmations(s, 0, INT64_MIN, &a->confirmations, err);
+}
+
+const struct tk_culprit_row *tk_alert_culprit(const struct tk_alerts *a, const struct tk_alert_row *alert)
+{
+	for (size_t i = 0; i < a->culprits.count; i++) {
+		const struct tk_culprit_row *c = TK_ROWS_AT(&a->culprits, struct tk_culprit_row, i);
+
+		if (alert->series_id && c->series_id == alert->series_id && strcmp(c->word, "found") == 0 &&
+		        strcmp(c->good_rev, alert->good_rev) == 0 && strcmp(c->bad_rev, alert->bad_rev) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+static bool is_of(const struct tk_alerts *a, int64_t build_id, const char *rev)
+{
+	const struct tk_revision_row *r = tk_lookup_revision_of_build(&a->names, build_id);
+
+	return r && strcmp(r->rev, rev) == 0;
+}
+
+int tk_alert_pairs(
+        const struct tk_alerts *a, const struct tk_alert_row *alert, struct tk_pairs *out, struct tk_error *err)
+{
+	struct tk_confirmation_row *of = malloc((a->confirmations.count + 1) * sizeof *of);
+	size_t count = 0;
+	int rc = TK_OK;
+
+	*out = (struct tk_pairs){.word = TK_PAIRS_NONE};
+	if (!of)
+		return out_of_memory(err);
+	for (size_t i = 0; i < a->confirmations.count; i++) {
+		const struct tk_confirmation_row *c = TK_ROWS_AT(&a->confirmations, struct tk_confirmation_row, i);
+
+		if (c->series_id == alert->series_id && is_of(a, c->good_build_id, alert->good_rev) &&
+		        is_of(a, c->bad_build_id, alert->bad_rev))
+			of[count++] = *c;
+	}
+	if (count && tk_pairs_judge(of, count, &a->options, out))
+		rc = out_of_memory(err);
+	free(of);
+	return rc;
+}
+
 void tk_alerts_free(struct tk_alerts *a)
 {
+	tk_rows_free(&a->culprits);
+	tk_rows_free(&a->confirmations);
 	free(a->groups);
 	free(a->memory);
 	free(a->unwritten);

@@ -23,11 +23,21 @@ struct tk_alerts {
 	struct tk_alert_row *unwritten; /* alerts of those */
 	struct tk_lookup names;
 	const struct tk_alert_row **memory;
+	struct tk_rows culprits, confirmations; /* tk_alerts_load_evidence */
+	struct tk_detect_options options;
 };
 
 int tk_alerts_load(
         struct tk_store *s, const struct tk_detect_options *options, struct tk_alerts *out, struct tk_error *err);
+/* What bisections and pairs say of them. */
+int tk_alerts_load_evidence(struct tk_store *s, struct tk_alerts *a, struct tk_error *err);
 void tk_alerts_free(struct tk_alerts *a);
+
+const struct tk_culprit_row *tk_alert_culprit(
+        const struct tk_alerts *a, const struct tk_alert_row *alert); /* NULL: none was found */
+/* The pairs of its last good and first bad revision; TK_PAIRS_NONE: none. */
+int tk_alert_pairs(
+        const struct tk_alerts *a, const struct tk_alert_row *alert, struct tk_pairs *out, struct tk_error *err);
 
 /* By the first digits of a group's id or of one alert's; *one: that alert, NULL where the whole group is meant.
  * TK_ENOTFOUND: none; TK_EUSAGE: several. */

@@ -1,5 +1,6 @@
 /* `tracker alert`: what is open, what people made of it. */
 #include <inttypes.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "config/config.h"
+#include "detect/confirm.h"
 #include "nightly/judging.h"
 #include "notify/notify.h"
 #include "options.h"
@@ -150,16 +152,42 @@ static json_t *said_json(const struct tk_triage_row *t)
 	         : json_null();
 }
 
+static json_t *number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* The fields that `diff` has. */
+static json_t *culprit_json(const struct tk_culprit_row *c)
+{
+	return c ? json_pack("{s:s,s:s,s:s,s:I,s:o,s:o}", "rev", c->first_bad, "subject", c->subject, "author",
+	                   c->author, "author_time_s", (json_int_t)c->author_time_s, "change", number(c->change),
+	                   "confidence", number(c->confidence))
+	         : json_null();
+}
+
+static json_t *pairs_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
+{
+	struct tk_pairs p;
+
+	if (tk_alert_pairs(a, alert, &p, NULL) || p.word == TK_PAIRS_NONE)
+		return json_null();
+	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_pairs_word(p.word), "count", (json_int_t)p.count,
+	        "failed", (json_int_t)p.failed, "statistic", tk_pairs_statistic(&p), "change", number(p.change), "lo",
+	        number(p.lo), "hi", number(p.hi));
+}
+
 static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
 {
 	const struct tk_series_row *series = tk_lookup_series(&a->names, alert->series_id);
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
 
-	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o}", "uid", alert->uid, "state",
+	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o,s:o,s:o}", "uid", alert->uid, "state",
 	        tk_alert_word(&a->triage, alert), "status", alert->status, "title", alert->title, "series",
 	        series ? series->slug : NULL, "machine", machine ? machine->name : NULL, "change", alert->change,
 	        "cause", alert->cause, "good_rev", alert->good_rev, "bad_rev", alert->bad_rev, "opened_s",
-	        (json_int_t)alert->opened_s, "closed_s", alert->closed_s ? json_integer(alert->closed_s) : json_null());
+	        (json_int_t)alert->opened_s, "closed_s", alert->closed_s ? json_integer(alert->closed_s) : json_null(),
+	        "culprit", culprit_json(tk_alert_culprit(a, alert)), "pairs", pairs_json(a, alert));
 }
 
 static json_t *group_json(const struct tk_alerts *a, const struct tk_alert_group *g)
@@ -222,6 +250,7 @@ static const struct tk_column member_columns[] = {
         {"ALERT", 0},
         {"STATE", 0},
         {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"PAIRS", TK_COLUMN_OPTIONAL},
         {"SERIES", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
         {"MACHINE", TK_COLUMN_OPTIONAL},
         {"FIRST BAD", TK_COLUMN_OPTIONAL},
@@ -234,10 +263,13 @@ static void member_row(struct tk_table *t, const struct tk_alerts *a, const stru
 {
 	const struct tk_series_row *series = tk_lookup_series(&a->names, alert->series_id);
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
-	char text[64];
+	char text[TK_PAIRS_TEXT_SIZE > 64 ? TK_PAIRS_TEXT_SIZE : 64];
+	struct tk_pairs pairs;
 
 	tk_table_row(t);
 	tk_table_set(t, "ALERT", "%.8s", alert->uid);
+	if (!tk_alert_pairs(a, alert, &pairs, NULL) && pairs.word != TK_PAIRS_NONE)
+		tk_table_set(t, "PAIRS", "%u: %s", pairs.count, tk_pairs_text(&pairs, text));
 	tk_table_set(t, "STATE", "%s", tk_alert_word(&a->triage, alert));
 	if (strcmp(alert->kind, "change") == 0)
 		tk_table_set(t, "CHANGE", "%+.1f %%", 100 * alert->change);
@@ -263,6 +295,30 @@ static void print_said(const struct tk_triage_row *t, const char *of)
 		tk_text_put(stdout, t->note, "");
 	}
 	putchar('\n');
+}
+
+/* Each commit once: that of the alert that moved most. */
+static void print_culprits(const struct tk_alerts *a, const struct tk_alert_group *g)
+{
+	for (size_t i = 0; i < g->count; i++) {
+		const struct tk_culprit_row *c = tk_alert_culprit(a, g->alerts[i]);
+		char day[TK_TIME_ISO_SIZE];
+		bool said = !c;
+
+		for (size_t k = 0; k < i && !said; k++) {
+			const struct tk_culprit_row *other = tk_alert_culprit(a, g->alerts[k]);
+
+			said = other && strcmp(other->first_bad, c->first_bad) == 0;
+		}
+		if (said)
+			continue;
+		printf("\nFound by bisection: %.12s ", c->first_bad);
+		tk_text_put(stdout, c->subject, "");
+		fputs(", by ", stdout);
+		tk_text_put(stdout, c->author, "");
+		printf(" (%s): %+.1f %% against the commit before it, %.1f %% sure\n",
+		        tk_time_day(c->author_time_s, day), 100 * c->change, 100 * c->confidence);
+	}
 }
 
 static void print_history(const struct tk_alerts *a, const struct tk_alert_group *g)
@@ -322,6 +378,7 @@ static int show(
 			member_row(t, a, group->alerts[i]);
 	rc = tk_table_print(t, stdout, err);
 	tk_table_free(t);
+	print_culprits(a, group);
 	print_history(a, group);
 	return rc;
 }
@@ -489,6 +546,8 @@ static int obey(const struct tk_globals *g, struct alert_options *o, const struc
 		rc = check(store, config, &judging.options, code, err);
 	} else if (!rc) {
 		rc = tk_alerts_load(store, &judging.options, &a, err);
+		if (!rc)
+			rc = tk_alerts_load_evidence(store, &a, err);
 		if (!rc)
 			rc = strcmp(o->words[0], "list") == 0   ? list(g, o, &a, err)
 			     : strcmp(o->words[0], "show") == 0 ? show(g, o, &a, err)

@@ -167,14 +167,19 @@ static double budget_of(const struct tk_night *n)
 int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 {
 	struct hunt h = {.n = n, .left_s = budget_of(n)};
-	struct tk_detect_options options = tk_night_thresholds(n->config);
+	struct tk_judging judging;
+	struct tk_error why = {0};
 	if (h.left_s <= 0 || n->options->past_revision || n->options->import_file)
 		return TK_OK;
-	int status = tk_detect_preview(n->store, n->night_id, &options, &h.report, err);
+	/* what is accepted is not looked for; that the file is wrong has been said when the night was judged */
+	if (tk_judging_of(n->config, NULL, &judging, &why) != TK_OK)
+		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", why.message);
+	int status = tk_detect_preview(n->store, n->night_id, &judging.options, &h.report, err);
 	if (status == TK_OK)
 		status = read_history(&h, err);
 	if (status == TK_OK)
 		status = pursue_all(&h, err);
+	tk_judging_free(&judging);
 	free(h.found);
 	tk_rows_free(&h.culprits);
 	tk_rows_free(&h.alerts);
