@@ -99,6 +99,8 @@ static int write_alerts(struct tk_site *site, struct tk_error *err)
 		first = false;
 		tk_escape_json(out, alert->uid, strlen(alert->uid));
 		add_text(out, "status", alert->status);
+		add_text(out, "state", tk_alert_word(&site->model.triage_rows, alert));
+		add_text(out, "group", alert->group_uid);
 		add_text(out, "series", s->row->slug);
 		add_text(out, "title", alert->title);
 		add_time(out, "opened", alert->opened_s);

@@ -97,6 +97,28 @@ static void set_peers(struct tk_site *site, struct tk_value *page, const struct 
 	}
 }
 
+/* What else is measured of the same: other metrics, other modes. */
+static void set_others(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_value *list = tk_set_list(site->arena, page, "others");
+	size_t first = (size_t)(s - m->series), added = 0;
+	while (first > 0 && m->series[first - 1].problem == s->problem)
+		first--;
+	for (size_t i = first; i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX; i++) {
+		const struct tk_site_series *other = &m->series[i];
+		if (other == s || other->device != s->device || other->upstream != s->upstream ||
+		        strcmp(other->row->backend, s->row->backend) || strcmp(other->row->config, s->row->config) ||
+		        strcmp(other->row->role, s->row->role) || !tk_series_is_there(other))
+			continue;
+		struct tk_value *o = tk_add_object(site->arena, list);
+		tk_set_fmt(site->arena, o, "other_href", "%s.html", other->file);
+		tk_set_clipped(site, o, "other_metric", other->row->metric, 40);
+		tk_set(site->arena, o, "other_mode", other->row->mode);
+		added++;
+	}
+}
+
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	struct tk_arena *a = site->arena;
@@ -166,6 +188,7 @@ int tk_page_series(struct tk_site *site, const struct tk_site_series *s, struct 
 	set_trend(site, page, s, scale);
 	set_changes(site, page, s);
 	set_peers(site, page, s);
+	set_others(site, page, s);
 	int status = tk_set_code(site, page, s, err);
 	if (status)
 		return status;

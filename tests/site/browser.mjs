@@ -281,7 +281,7 @@ const tests = {
     assert.equal(await page.locator('.group').count(), 0, 'the overview lists no series');
     await page.locator('table.matrix tbody tr', { hasText: 'h200-node-1' }).locator('td a').first().click();
     await page.waitForURL(/lists\/index\.html/);
-    assert.equal(await page.textContent('#filter-count'), '14 of 65');
+    assert.equal(await page.textContent('#filter-count'), '14 of 66');
     await context.close();
   },
   async 'a kernel page has a map of who is best where, and the rate over the size'() {
@@ -370,13 +370,13 @@ const tests = {
     if (functions.length) assert.match(functions[0].join(' | '), /openblas \| (changed|new|gone|same code)/);
     await visit(page, SERIES);
     const facts = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('aside dt')].map(dt => [dt.textContent, dt.nextElementSibling.textContent])));
-    assert.deepEqual([facts.Function, facts.Algorithm, facts.Workspace, facts.Energy], ['gemm_kernel', 'tile 128x256', '1.049\u00a0MB', '0.635\u00a0J']);
+    assert.deepEqual([facts.Function, facts.Algorithm, facts.Workspace, facts.Energy], ['gemm_kernel', 'tile 128x256', '1.049\u00a0MB', '0.633\u00a0J']);
     assert.ok([128, 136, 144].includes(+facts.Registers));
     const code = await page.evaluate(() => [...document.querySelectorAll('aside .plain-list li .sub')].map(e => e.textContent));
     assert.deepEqual([...new Set(code)].sort(), ['changed', 'same code']);
     await visit(page, 'environment.html');
     const change = await page.textContent('.timeline li');
-    assert.match(change, /2026-11-06.*30 better.*governor powersave → performance/s);
+    assert.match(change, /2026-11-06.*31 better.*governor powersave → performance/s);
     for (const path of ['kernels/attention.html', 'lists/index.html']) {
       await visit(page, path);
       const gpu = await page.evaluate(() => [...document.querySelectorAll('main section, .group')].map(s => s.textContent).filter(t => t.includes('S4096')).join());
@@ -431,6 +431,20 @@ const tests = {
     assert.equal(await theme(), 'light');
     await page.click('#theme');
     assert.equal(await theme(), 'dark');
+    await context.close();
+  },
+  async 'every metric and mode of a series leads to the others'() {
+    const { context, page } = await open({});
+    await visit(page, SERIES.replaceAll('1024', '512'));
+    await page.click('aside a:text-is("time, hot")');
+    await page.waitForURL(/hot\.html/);
+    assert.match(await page.textContent('.title p'), /lower is better · hot/);
+    await page.click('aside a:text-is("launch, cold")');
+    await page.waitForURL(/launch/);
+    await page.waitForFunction(() => document.getElementById('chart').dataset.ready);
+    assert.match(await page.textContent('.tiles'), /Median2\.\d+\sµs/);
+    assert.equal(await page.locator('aside a:text-is("time, cold")').count(), 1);
+    assert.deepEqual(page.errors, []);
     await context.close();
   },
   async 'a point of the roofline opens its series'() {
