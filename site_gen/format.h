@@ -24,6 +24,7 @@ const char *tk_format_half_width(double value, double lo, double hi, char out[TK
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]);                          /* 0.62: "62 %" */
 const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);                               /* "12,345" */
 const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);                            /* "2026-11-21 09:42" */
+const char *tk_format_six(double v, char out[TK_FORMAT_SIZE]);                                  /* as "%.6g", quicker */
 
 void tk_buf_int(struct tk_buf *b, int64_t v); /* decimal; printf is too slow for a million of them */
 

@@ -350,6 +350,16 @@ int tk_output_old(
 	return status;
 }
 
+bool tk_output_old_exactly(const struct tk_output *o, const char *path, void *data, size_t size)
+{
+	int64_t there = 0;
+	int fd = old_open(o, path, &there);
+	bool read = fd >= 0 && there == (int64_t)size && !read_all(fd, data, size);
+	if (fd >= 0)
+		close(fd);
+	return read;
+}
+
 struct tk_output_counts tk_output_counts(const struct tk_output *o)
 {
 	return o->counts;

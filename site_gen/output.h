@@ -41,6 +41,8 @@ int tk_output_list(const struct tk_output *o, const char *folder, char ***names,
 /* Content of a file of the old site; TK_ENOTFOUND where there is none. */
 int tk_output_old(
         const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err);
+/* The same of a file of just that size; false where there is none. */
+bool tk_output_old_exactly(const struct tk_output *o, const char *path, void *data, size_t size);
 struct tk_output_counts tk_output_counts(const struct tk_output *o);
 /* Replaces the old site and removes it, or moves what is new into it. */
 int tk_output_commit(struct tk_output *o, struct tk_error *err);

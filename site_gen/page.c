@@ -174,7 +174,10 @@ int tk_page_end(struct tk_site *site, const char *template_name, const char *pat
 void tk_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
 {
 	size_t len = tk_utf8_clip(text, max);
-	tk_set_fmt(site->arena, o, key, "%.*s%s", (int)len, text, text[len] ? "…" : "");
+	if (text[len])
+		tk_set_fmt(site->arena, o, key, "%.*s…", (int)len, text);
+	else
+		tk_set_len(site->arena, o, key, text, len);
 }
 
 void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s)

@@ -12,15 +12,22 @@
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
+static void add_key(struct tk_buf *out, const char *key)
+{
+	tk_buf_str(out, ",\"");
+	tk_buf_str(out, key);
+	tk_buf_str(out, "\":");
+}
+
 static void add_text(struct tk_buf *out, const char *key, const char *text)
 {
-	tk_buf_printf(out, ",\"%s\":", key);
+	add_key(out, key);
 	tk_escape_json(out, text, tk_utf8_clip(text, 400));
 }
 
 static void add_number(struct tk_buf *out, const char *key, double v)
 {
-	tk_buf_printf(out, ",\"%s\":", key);
+	add_key(out, key);
 	tk_shard_number(out, v);
 }
 

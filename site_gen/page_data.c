@@ -187,13 +187,6 @@ struct member {
 	size_t past_count, recent_count, past_done;
 };
 
-static uint64_t mix_bytes(uint64_t h, const void *data, size_t size)
-{
-	for (const unsigned char *p = data; size--; p++)
-		h = (h ^ *p) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static bool has_moved(const struct tk_site_series *s)
 {
 	return s->verdict && strcmp(tk_tone_of_verdict(s->verdict->status), "quiet") != 0;
@@ -210,10 +203,11 @@ static uint64_t look_of(const struct tk_site_series *s)
 	h = tk_mix(h, s->newest_count ? "measured" : "");
 	for (size_t i = 0; i < s->change_count; i++) {
 		const struct tk_change_point_row *c = s->changes[i];
-		h = mix_bytes(h, &c->as_of_s, sizeof c->as_of_s);
-		h = mix_bytes(h, &c->before_value, sizeof c->before_value);
-		h = mix_bytes(h, &c->after_value, sizeof c->after_value);
-		h = tk_mix(h, c->cause);
+		char step[64];
+		/* its size to a hundredth: the level after it takes every night in */
+		double size = c->before_value > 0 && c->after_value > 0 ? log(c->after_value / c->before_value) : 0;
+		snprintf(step, sizeof step, "%lld %.0f", (long long)c->as_of_s, size * 100);
+		h = tk_mix(tk_mix(h, step), c->cause);
 	}
 	return h;
 }

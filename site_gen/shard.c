@@ -25,10 +25,8 @@ static void add_text(struct tk_buf *out, const char *text, size_t max)
 
 void tk_shard_number(struct tk_buf *out, double v)
 {
-	if (isfinite(v))
-		tk_buf_printf(out, "%.6g", v);
-	else
-		tk_buf_str(out, "null");
+	char text[TK_FORMAT_SIZE];
+	tk_buf_str(out, isfinite(v) ? tk_format_six(v, text) : "null");
 }
 
 static void add_start(struct tk_buf *out, const char *id)

@@ -17,16 +17,21 @@ struct head {
 	uint64_t series_size, series, shards, groups;
 };
 
+static size_t size_of(const struct tk_site_state *s)
+{
+	return sizeof(struct head) + s->shard_count * sizeof *s->shards + s->group_count * sizeof *s->years +
+	       s->series_count * sizeof *s->series;
+}
+
 int tk_state_new(struct tk_site_state *s, size_t series, size_t shards, size_t groups, struct tk_error *err)
 {
-	*s = (struct tk_site_state){.series_count = series,
-	        .shard_count = shards,
-	        .group_count = groups,
-	        .series = calloc(series + 1, sizeof *s->series),
-	        .shards = calloc(shards + 1, sizeof *s->shards),
-	        .years = calloc(groups + 1, sizeof *s->years)};
-	if (!s->series || !s->shards || !s->years)
+	*s = (struct tk_site_state){.series_count = series, .shard_count = shards, .group_count = groups};
+	s->image = malloc(size_of(s) + 1);
+	if (!s->image)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
+	s->shards = (struct tk_shard_state *)(s->image + sizeof(struct head));
+	s->years = (uint64_t *)(s->shards + shards);
+	s->series = (struct tk_series_state *)(s->years + groups);
 	tk_state_clear(s);
 	return 0;
 }
@@ -56,44 +61,28 @@ static struct head head_of(const struct tk_site_state *s, int64_t build)
 bool tk_state_read(struct tk_site_state *s, const struct tk_output *out, int64_t build)
 {
 	struct head wanted = head_of(s, build);
-	size_t shards = s->shard_count * sizeof *s->shards, years = s->group_count * sizeof *s->years,
-	       series = s->series_count * sizeof *s->series, size = sizeof wanted + shards + years + series;
-	struct tk_buf file = TK_BUF_INIT;
-	bool fits = !tk_output_old(out, TK_SITE_STATE, size, &file, NULL) && file.len == size &&
-	            !memcmp(file.data, &wanted, sizeof wanted);
-	if (fits) {
-		const char *at = file.data + sizeof wanted;
-		memcpy(s->shards, at, shards);
-		memcpy(s->years, at + shards, years);
-		memcpy(s->series, at + shards + years, series);
-		s->build = build;
-		s->is_changed = false;
-	}
-	for (size_t i = 0; fits && i < s->series_count; i++)
+	if (!tk_output_old_exactly(out, TK_SITE_STATE, s->image, size_of(s)) ||
+	        memcmp(s->image, &wanted, sizeof wanted))
+		return false;
+	s->build = build;
+	s->is_changed = false;
+	for (size_t i = 0; i < s->series_count; i++)
 		if (s->series[i].trace.count > TK_SITE_WINDOW)
 			s->series[i].trace.count = 0;
-	tk_buf_free(&file);
-	return fits;
+	return true;
 }
 
 int tk_state_write(const struct tk_site_state *s, struct tk_output *out, struct tk_error *err)
 {
 	struct head h = head_of(s, s->build);
-	struct tk_buf file = TK_BUF_INIT;
-	tk_buf_add(&file, &h, sizeof h);
-	tk_buf_add(&file, s->shards, s->shard_count * sizeof *s->shards);
-	tk_buf_add(&file, s->years, s->group_count * sizeof *s->years);
-	tk_buf_add(&file, s->series, s->series_count * sizeof *s->series);
-	int status = tk_output_put_new(out, TK_SITE_STATE, &file, err);
-	tk_buf_free(&file);
-	return status;
+	memcpy(s->image, &h, sizeof h);
+	struct tk_buf file = {.data = s->image, .len = size_of(s), .cap = size_of(s) + 1};
+	return tk_output_put_new(out, TK_SITE_STATE, &file, err);
 }
 
 void tk_state_free(struct tk_site_state *s)
 {
-	free(s->series);
-	free(s->shards);
-	free(s->years);
+	free(s->image);
 	*s = (struct tk_site_state){0};
 }
 

@@ -34,6 +34,7 @@ struct tk_site_state {
 	int64_t build; /* counts those that found anything new */
 	bool is_changed;
 	size_t series_count, shard_count, group_count;
+	char *image; /* the file: the three that follow are in it */
 	struct tk_series_state *series;
 	struct tk_shard_state *shards;
 	uint64_t *years; /* by group: bit i is the year TK_DATA_FIRST_YEAR + i */
@@ -41,7 +42,7 @@ struct tk_site_state {
 
 int tk_state_new(struct tk_site_state *s, size_t series, size_t shards, size_t groups, struct tk_error *err);
 void tk_state_clear(struct tk_site_state *s); /* as new */
-/* Fills a new one; false, and it is as it was, where the file is not of `build` or of other counts. */
+/* Fills a new one; false, and it is to be cleared, where the file is not of `build` or has other counts. */
 bool tk_state_read(struct tk_site_state *s, const struct tk_output *out, int64_t build);
 int tk_state_write(const struct tk_site_state *s, struct tk_output *out, struct tk_error *err);
 void tk_state_free(struct tk_site_state *s);

@@ -9,7 +9,6 @@
 #include "base/buf.h"
 #include "site_gen/format.h"
 #include "site_gen/model.h"
-#include "stats/summary.h"
 
 #define SPARK_POINTS 60
 #define SPARK_WIDTH 120
@@ -27,19 +26,43 @@ struct frame {
 	int width, height, margin;
 };
 
+/* The middle of a few numbers, which it moves about; the lower one of two (N. Wirth's selection). */
+static float middle_of(float *v, int count)
+{
+	int lo = 0, hi = count - 1, k = hi / 2;
+	while (lo < hi) {
+		float pivot = v[k];
+		int i = lo, j = hi;
+		do {
+			while (v[i] < pivot)
+				i++;
+			while (pivot < v[j])
+				j--;
+			if (i <= j) {
+				float t = v[i];
+				v[i++] = v[j];
+				v[j--] = t;
+			}
+		} while (i <= j);
+		lo = j < k ? i : lo;
+		hi = k < i ? j : hi;
+	}
+	return v[k];
+}
+
 static struct frame frame_of(
         const struct tk_site_series *s, size_t newest, bool intervals, int width, int height, int margin)
 {
 	size_t count = s->trace->count < newest ? s->trace->count : newest;
 	const struct tk_trace_point *p = s->trace->at + (s->trace->count - count);
 	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s, {INFINITY, -INFINITY}, width, height, margin};
-	double values[TK_SITE_WINDOW];
+	float values[TK_SITE_WINDOW];
 	for (size_t i = 0; i < count; i++) {
 		values[i] = p[i].value;
 		f.y.lo = fmin(f.y.lo, intervals ? fminf(p[i].lo, p[i].value) : p[i].value);
 		f.y.hi = fmax(f.y.hi, intervals ? fmaxf(p[i].hi, p[i].value) : p[i].value);
 	}
-	double median = tk_median(values, count), floor_half = fabs(median) * RANGE_FLOOR;
+	double median = middle_of(values, (int)count), floor_half = fabs(median) * RANGE_FLOOR;
 	f.y.lo = fmin(f.y.lo, median - floor_half);
 	f.y.hi = fmax(f.y.hi, median + floor_half);
 	if (!(f.y.hi > f.y.lo))

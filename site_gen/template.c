@@ -32,6 +32,8 @@ struct token {
 	const char *s;      /* text or name, in the template's copy */
 	size_t len, offset; /* offset: of the tag, for messages */
 	size_t end;         /* sections: index of the closing token */
+	size_t first;       /* bytes of the name up to its first dot, without the `?` of a section */
+	uint32_t hash;      /* of these */
 };
 
 struct template
@@ -75,6 +77,12 @@ static int token_add(struct template *t, struct token token, struct tk_error *er
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		t->tokens = bigger;
 		t->cap = cap;
+	}
+	if (token.type != TOKEN_TEXT) {
+		size_t len = token.len - (token.len > 1 && token.s[token.len - 1] == '?');
+		const char *dot = len > 1 ? memchr(token.s, '.', len) : NULL;
+		token.first = dot ? (size_t)(dot - token.s) : len;
+		token.hash = tk_key_hash(token.s, token.first);
 	}
 	t->tokens[t->count++] = token;
 	return 0;
@@ -304,21 +312,21 @@ struct renderer {
 	size_t depth, partials, steps;
 };
 
-static const struct tk_value *lookup(const struct renderer *r, const char *name, size_t len)
+static const struct tk_value *lookup(const struct renderer *r, const struct token *token)
 {
 	const struct tk_value *v = NULL;
+	const char *name = token->s;
+	size_t len = token->len - (token->len > 1 && name[token->len - 1] == '?'), first = token->first;
 	if (len == 1 && *name == '.')
 		return r->stack[r->depth - 1];
-	const char *dot = memchr(name, '.', len);
-	size_t first = dot ? (size_t)(dot - name) : len;
 	for (size_t i = r->depth; i-- && !v;)
-		v = tk_value_member(r->stack[i], name, first);
+		v = tk_value_member(r->stack[i], name, first, token->hash);
 	while (v && first < len) {
 		name += first + 1;
 		len -= first + 1;
-		dot = memchr(name, '.', len);
+		const char *dot = memchr(name, '.', len);
 		first = dot ? (size_t)(dot - name) : len;
-		v = tk_value_member(v, name, first);
+		v = tk_value_member(v, name, first, tk_key_hash(name, first));
 	}
 	return v;
 }
@@ -341,7 +349,7 @@ static bool is_shown(const struct tk_value *v)
 
 static int show_value(const struct renderer *r, const struct template *t, const struct token *token)
 {
-	const struct tk_value *v = lookup(r, token->s, token->len);
+	const struct tk_value *v = lookup(r, token);
 	if (!v)
 		return fail_at(t, token->offset, r->err, "there is no value", token->s, token->len);
 	if (token->type == TOKEN_MARKUP) {
@@ -366,7 +374,7 @@ static int show_section(struct renderer *r, const struct template *t, size_t at)
 {
 	const struct token *token = &t->tokens[at];
 	bool once = token->s[token->len - 1] == '?';
-	const struct tk_value *v = lookup(r, token->s, token->len - once);
+	const struct tk_value *v = lookup(r, token);
 	if (is_shown(v) == (token->type == TOKEN_INVERTED))
 		return 0;
 	if (once || token->type == TOKEN_INVERTED || (v->type != TK_VALUE_LIST && v->type != TK_VALUE_OBJECT))

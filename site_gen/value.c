@@ -113,6 +113,7 @@ static struct tk_value *append(struct tk_value *parent, const char *key, struct 
 	if (!parent || !v)
 		return NULL;
 	v->key = key;
+	v->key_hash = key ? tk_key_hash(key, strlen(key)) : 0;
 	if (parent->type == TK_VALUE_OBJECT) { /* newest first: what was set last is found first */
 		v->next = parent->first;
 		parent->first = v;
@@ -213,12 +214,20 @@ void tk_add_text(struct tk_arena *a, struct tk_value *list, const char *text)
 	append(list, NULL, tk_value_text(a, text));
 }
 
-const struct tk_value *tk_value_member(const struct tk_value *object, const char *key, size_t key_len)
+uint32_t tk_key_hash(const char *key, size_t len)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)key[i]) * 16777619u;
+	return h;
+}
+
+const struct tk_value *tk_value_member(const struct tk_value *object, const char *key, size_t key_len, uint32_t hash)
 {
 	if (!object || object->type != TK_VALUE_OBJECT)
 		return NULL;
 	for (const struct tk_value *v = object->first; v; v = v->next)
-		if (v->key[0] == key[0] && !strncmp(v->key, key, key_len) && !v->key[key_len])
+		if (v->key_hash == hash && !strncmp(v->key, key, key_len) && !v->key[key_len])
 			return v;
 	return NULL;
 }

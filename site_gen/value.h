@@ -24,6 +24,7 @@ enum tk_value_type { TK_VALUE_TEXT, TK_VALUE_MARKUP, TK_VALUE_FLAG, TK_VALUE_LIS
 struct tk_value {
 	enum tk_value_type type;
 	bool flag;
+	uint32_t key_hash;
 	const char *key;  /* as a member of an object */
 	const char *text; /* TEXT and MARKUP: len bytes, need not be UTF-8 */
 	size_t len;
@@ -48,7 +49,8 @@ struct tk_value *tk_set_object(struct tk_arena *a, struct tk_value *object, cons
 struct tk_value *tk_add_object(struct tk_arena *a, struct tk_value *list);
 void tk_add_text(struct tk_arena *a, struct tk_value *list, const char *text);
 
-/* The member of an object; NULL where there is none. key need not be NUL-terminated. */
-const struct tk_value *tk_value_member(const struct tk_value *object, const char *key, size_t key_len);
+/* The member of an object; NULL where there is none. key need not be NUL-terminated; hash: tk_key_hash() of it. */
+const struct tk_value *tk_value_member(const struct tk_value *object, const char *key, size_t key_len, uint32_t hash);
+uint32_t tk_key_hash(const char *key, size_t len);
 
 #endif

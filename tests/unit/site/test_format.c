@@ -11,6 +11,7 @@
 #include "site_gen/facts.h"
 #include "site_gen/format.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static char text[TK_FORMAT_SIZE];
@@ -82,10 +83,35 @@ static void finds_what_a_run_took(void **state)
 		assert_true(isnan(tk_facts_of(none[i]).energy_j));
 }
 
+/* The quick ways say what printf says, also at the borders. */
+static void is_as_printf(void **state)
+{
+	static const double borders[] = {0, 1, -1, 0.1, 0.5, 0.125, 9.5, 99.5, 999.5, 9.9999995, 99999.95, 999999,
+	        999999.5, 1e6, 1e15, 1e300, 999.99999999999989, 0.099999999, 1234567, 12345675, 123456.5, 1000005,
+	        9999995, 99999949.9, -2.5e7};
+	char quick[TK_FORMAT_SIZE], exact[64];
+	uint64_t seed = 1;
+	for (size_t i = 0; i < 200000; i++) {
+		seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		double part = (double)(seed >> 11) / 9007199254740992.0, size = pow(10, (double)(seed % 19) - 3);
+		double v = i < sizeof borders / sizeof *borders ? borders[i]
+		           : i % 3                              ? part * size
+		                                                : rint(part * size * 8) / 8;
+		snprintf(exact, sizeof exact, "%.6g", v);
+		assert_string_equal(tk_format_six(v, quick), exact);
+		if (fabs(v) >= 1e15)
+			continue;
+		int digits = fabs(v) >= 999.95 ? 0 : fabs(v) >= 99.995 ? 1 : fabs(v) >= 9.9995 ? 2 : 3;
+		snprintf(exact, sizeof exact, "%.*f", digits, v);
+		assert_string_equal(tk_format_scaled(v, (struct tk_scale){1, ""}, quick), exact);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(formats_values), cmocka_unit_test(formats_changes),
-	        cmocka_unit_test(writes_integers), cmocka_unit_test(escapes_for_scripts),
-	        cmocka_unit_test(clips_at_characters), cmocka_unit_test(finds_what_a_run_took)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(is_as_printf), cmocka_unit_test(formats_values),
+	        cmocka_unit_test(formats_changes), cmocka_unit_test(writes_integers),
+	        cmocka_unit_test(escapes_for_scripts), cmocka_unit_test(clips_at_characters),
+	        cmocka_unit_test(finds_what_a_run_took)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
