@@ -11,6 +11,27 @@ enum { ROW_BYTES = 128, GROUP_ROWS = 64 };
 
 #if HOPPER_CODE
 
+/* Tiles of all heads, in the order in which blocks take them: number by number, of `section` heads at a time, whose
+ * tensors the L2 cache holds. Of one head alone each block would get every 132nd tile: of 128 with a mask, always long
+ * ones or always short ones. */
+struct deal {
+	int number, head;
+};
+HOPPER_INLINE deal deal_tile(int work, int tiles, int heads, int section)
+{
+	int per_section = section * tiles, first = work / per_section * section, rest = work % per_section;
+	int width = min(section, heads - first);
+	return {rest / width, first + rest % width};
+}
+
+/* All that the warp's lanes read before is read; one of them says so. */
+HOPPER_INLINE void release(uint32_t empty)
+{
+	__syncwarp();
+	if (threadIdx.x % 32 == 0)
+		barrier_arrive(empty);
+}
+
 template <class L, class T> HOPPER_INLINE void issue_scores(float *s, uint32_t q, uint32_t k)
 {
 #pragma unroll

@@ -94,17 +94,21 @@ HOPPER_INLINE int shift_of(const hopper_backward_args &p)
 // Keys stay; those that most queries see come first.
 template <class L> HOPPER_INLINE tile place_keys(const hopper_backward_args &p, int work)
 {
-	int tiles = (p.skv + L::TILE - 1) / L::TILE, first = work % tiles * L::TILE, flat = work / tiles, group = p.h / p.hkv;
+	int tiles = (p.skv + L::TILE - 1) / L::TILE, group = p.h / p.hkv;
+	deal d = deal_tile(work, tiles, p.b * p.hkv, p.section_keys);
+	int first = d.number * L::TILE;
 	int begin = p.causal ? max(0, first - shift_of(p)) / L::KEYS : 0;
-	return {first, flat % p.hkv, flat % p.hkv * group, flat / p.hkv, begin, max(0, p.padded / L::KEYS - begin), group};
+	return {first, d.head % p.hkv, d.head % p.hkv * group, d.head / p.hkv, begin, max(0, p.padded / L::KEYS - begin), group};
 }
 
 // Queries stay; those that see most keys come first.
 template <class L> HOPPER_INLINE tile place_queries(const hopper_backward_args &p, int work)
 {
-	int tiles = (p.sq + L::TILE - 1) / L::TILE, first = (tiles - 1 - work % tiles) * L::TILE, flat = work / tiles;
+	int tiles = (p.sq + L::TILE - 1) / L::TILE;
+	deal d = deal_tile(work, tiles, p.b * p.h, p.section_queries);
+	int first = (tiles - 1 - d.number) * L::TILE;
 	int end = p.causal ? min(p.skv, max(0, first + L::TILE + shift_of(p))) : p.skv;
-	return {first, flat % p.h / (p.h / p.hkv), flat % p.h, flat / p.h, 0, (end + L::KEYS - 1) / L::KEYS, 1};
+	return {first, d.head % p.h / (p.h / p.hkv), d.head % p.h, d.head / p.h, 0, (end + L::KEYS - 1) / L::KEYS, 1};
 }
 
 // ---- the producer: one thread ----------------------------------------------------------------------------------------------------------------
@@ -155,12 +159,6 @@ HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUt
 }
 
 // ---- the consumers ---------------------------------------------------------------------------------------------------------------------------
-
-HOPPER_INLINE void release(uint32_t empty)
-{
-	if (threadIdx.x % 32 == 0)
-		barrier_arrive(empty);
-}
 
 // The tiles that pass a warpgroup, without those that the mask hides from all of its rows.
 template <class L, bool keys_stay> struct passing {

@@ -14,6 +14,8 @@ enum { HOPPER_BACKWARD_ROWS = 64 }; /* of a copy, and of a warpgroup */
 struct hopper_backward_args {
 	int b, h, hkv, sq, skv, causal;
 	float scale, scale_log2; /* scale times log2(e) */
+	int section_keys,
+	        section_queries; /* heads whose tiles are taken in turn: what passes them fits into the L2 cache */
 	int padded;              /* sq, up to a multiple of HOPPER_BACKWARD_ROWS */
 	const void *o, *d_o;     /* [b][sq][h][d] */
 	const float *lse;        /* [b][h][sq] */

@@ -39,11 +39,10 @@ struct tile {
 
 template <class L> HOPPER_INLINE tile place_tile(const hopper_flash_args &p, int work)
 {
-	int heads = p.b * p.h, per_section = p.section * p.tiles, section = work / per_section, rest = work % per_section;
-	int width = min(p.section, heads - section * p.section), flat = section * p.section + rest % width;
-	int first = (p.tiles - 1 - rest / width) * L::QUERIES, head = flat % p.h;
+	deal d = deal_tile(work, p.tiles, p.b * p.h, p.section);
+	int first = (p.tiles - 1 - d.number) * L::QUERIES, head = d.head % p.h;
 	int end = p.causal ? min(p.skv, first + L::QUERIES + p.skv - p.sq) : p.skv;
-	return {first, head, head / (p.h / p.hkv), flat / p.h, (end + L::KEYS - 1) / L::KEYS};
+	return {first, head, head / (p.h / p.hkv), d.head / p.h, (end + L::KEYS - 1) / L::KEYS};
 }
 
 struct ring {
@@ -93,12 +92,6 @@ HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUt
 }
 
 // ---- the consumers -------------------------------------------------------------------------------------------------------------------------
-
-HOPPER_INLINE void release(uint32_t empty)
-{
-	if (threadIdx.x % 32 == 0)
-		barrier_arrive(empty);
-}
 
 // Hides what row (that of the thread, or 8 further) does not see in a block of keys.
 template <class L> HOPPER_INLINE void hide(float *s, const hopper_flash_args &p, int row, int key)

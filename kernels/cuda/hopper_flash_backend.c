@@ -66,11 +66,14 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	return TK_ABI_OK;
 }
 
-/* Heads that are worked on in turn: whole groups that share keys and values, at least one. */
-static int section_of(const struct tk_attention *a)
+/* Heads that are worked on in turn: whole groups of `group`, of which each brings two tensors of rows x d. With a mask,
+ * tiles differ in length, and of few heads they are dealt out unevenly (deal_tile()): of 16 heads the blocks that work
+ * on one are so many that they share what they fetch anyway. */
+static int section_of(const struct tk_attention *a, int64_t rows, int64_t group, int64_t heads)
 {
-	int64_t group = a->h / a->hkv, heads = a->b * a->h;
-	int64_t groups = (int64_t)(SECTION_BYTES / (size_t)(a->skv * a->d * 4));
+	int64_t groups = (int64_t)(SECTION_BYTES / (size_t)(rows * a->d * 4)), least = a->causal ? 16 / group : 1;
+	if (groups < least)
+		groups = least;
 	int64_t section = (groups > 0 ? groups : 1) * group;
 	return (int)(section < heads ? section : heads);
 }
@@ -89,7 +92,7 @@ static void fill_call(struct hopper_flash_call *call, const struct tk_backend_ct
 	                .causal = a->causal,
 	                .scale = (float)(a->scale * 1.4426950408889634),
 	                .tiles = (int)((a->sq + queries - 1) / queries),
-	                .section = section_of(a)}};
+	                .section = section_of(a, a->skv, a->h / a->hkv, a->b * a->h)}};
 }
 
 static void fill_backward(
@@ -107,6 +110,8 @@ static void fill_backward(
 	                .causal = a->causal,
 	                .scale = (float)a->scale,
 	                .scale_log2 = (float)(a->scale * 1.4426950408889634),
+	                .section_keys = section_of(a, a->sq * (a->h / a->hkv), 1, a->b * a->hkv),
+	                .section_queries = section_of(a, a->skv, a->h / a->hkv, a->b * a->h),
 	                .padded = (int)((a->sq + rows - 1) / rows * rows)}};
 }
 

@@ -175,12 +175,6 @@ HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUt
 
 // ---- the consumers ---------------------------------------------------------------------------------------------------------------------------
 
-HOPPER_INLINE void release(uint32_t empty)
-{
-	if (threadIdx.x % 32 == 0)
-		barrier_arrive(empty);
-}
-
 // What a warpgroup looks at. A thread's two rows are of the warp's two tokens, or both of one.
 struct viewer {
 	int token[2];              // of all, and their bits in a step
