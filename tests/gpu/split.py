@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""One night on one GPU, then on all of them: how much faster is it? And what happens when one of them is lost in the middle?
+"""One night on one GPU, then on all of them: how much faster is it? And what happens when workers are killed in the middle, or a GPU is lost?
 
   tests/gpu/split.py --tracker build/tracker --out split.json
+  tests/gpu/split.py --nights killed,lost --lost-backends FOLDER      # one GPU is enough
 
-The last night needs tests/gpu/lost_device.c as the CUDA layer of a second folder of modules (--lost-backends); it is left out without."""
+The night `lost` needs tests/gpu/lost_device.c as the CUDA layer of a second folder of modules (--lost-backends)."""
 import argparse
 import collections
 import json
@@ -48,32 +49,40 @@ def uuids():
     return text.split()
 
 
-def workers_on(uuid):
-    text = subprocess.run(["nvidia-smi", "--query-compute-apps=pid,gpu_uuid", "--format=csv,noheader"], stdout=subprocess.PIPE, text=True,
-                          check=False).stdout
-    found = [int(line.split(",")[0]) for line in text.splitlines() if uuid in line]
-    mine = []
-    for pid in found:
+def children(tracker_pid):
+    out = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{pid}/cmdline", "rb") as f:
-                if b"worker" in f.read():
-                    mine.append(pid)
+            with open(f"/proc/{name}/stat", encoding="utf-8") as f:
+                if int(f.read().rsplit(")", 1)[1].split()[1]) == tracker_pid:
+                    out.append(int(name))
         except OSError:
             pass
-    return mine
+    return out
 
 
-def lose(uuid):
-    """The flag for new processes; those that have the device open are ended."""
-    with open(FLAG, "w", encoding="utf-8") as f:
-        f.write(uuid + "\n")
-    pids = workers_on(uuid)
+def workers_on(uuid, tracker_pid):
+    """Processes of this tracker that have the device open; where the driver lists none of them and there is one device, all."""
+    text = subprocess.run(["nvidia-smi", "--query-compute-apps=pid,gpu_uuid", "--format=csv,noheader"], stdout=subprocess.PIPE, text=True,
+                          check=False).stdout
+    listed = [int(line.split(",")[0]) for line in text.splitlines() if uuid in line]
+    mine = children(tracker_pid)
+    found = [pid for pid in mine if pid in listed]
+    return found or (mine if len(uuids()) == 1 else [])
+
+
+def lose(uuid, tracker_pid, flag):
+    """Ends the processes that have the device open; with the flag, no other can open it any more."""
+    if flag:
+        with open(FLAG, "w", encoding="utf-8") as f:
+            f.write(uuid + "\n")
+    pids = workers_on(uuid, tracker_pid)
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
     return len(pids)
 
 
-def night(tracker, name, devices, more=(), environment=None, loss=None):
+def night(tracker, name, devices, more=(), environment=None, loss=None, flag=False):
     """Runs one; the time of the suite's jobs is that between the first line of progress and the end of the stage."""
     with open("suite.yml", "w", encoding="utf-8") as f:
         f.write(SUITE)
@@ -89,7 +98,7 @@ def night(tracker, name, devices, more=(), environment=None, loss=None):
         if m:
             marks.append((at, int(m[1]), int(m[2])))
             if loss and not ended and int(m[1]) > 0.4 * int(m[2]):
-                ended = lose(loss)
+                ended = lose(loss, p.pid, flag)
         elif line.startswith("[measure]"):
             marks.append((at, 0, 0))
         elif line.startswith("[detect]"):
@@ -112,34 +121,45 @@ def outcomes(tracker):
     device = {r["uid"]: r["slug"] for r in rows if r["table"] == "device"}
     series = {r["uid"]: r for r in rows if r["table"] == "series"}
     count = collections.Counter()
-    busy = collections.Counter()
+    busy, said = collections.Counter(), collections.Counter()
     for r in rows:
         if r["table"] == "run":
             s = series[r["series"]]
             count[f"{device[s['device']]} {s['role']} {r['outcome']}"] += 1
+            if r["outcome"] not in ("ok", "unstable", "throttled", "unsupported"):
+                said[f"{r['outcome']}: {r['message'][:120]}"] += 1
             busy[device[s["device"]]] += r["wall_s"]
-    return {"by_device": dict(sorted(count.items())), "busy_s": {k: round(v, 2) for k, v in sorted(busy.items())}}
+    return {"by_device": dict(sorted(count.items())), "busy_s": {k: round(v, 2) for k, v in sorted(busy.items())}, "messages": dict(said)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tracker", default="build/tracker")
+    parser.add_argument("--nights", default="one,all", help="of one, all, killed, lost")
     parser.add_argument("--lost-backends", default="")
     parser.add_argument("--out", default="split.json")
     o = parser.parse_args()
-    tracker = os.path.abspath(o.tracker)
-    gpus, nights = uuids(), []
-    nights.append(night(tracker, "one", "cuda:0"))
-    nights.append(night(tracker, "all", "cuda", ["--split"]))
-    gpu_runs.save(o.out, {"machine": gpu_runs.machine(), "nights": nights})
-    speed = {key: nights[0][key] / nights[1][key] for key in ("wall_s", "measure_s")}
-    print(f"{len(gpus)} GPUs against one: jobs {speed['measure_s']:.2f} times as fast, the whole night {speed['wall_s']:.2f}", flush=True)
-    if o.lost_backends:
+    tracker, gpus, wanted = os.path.abspath(o.tracker), uuids(), o.nights.split(",")
+    out = {"machine": gpu_runs.machine(), "nights": []}
+
+    def one(*arguments, **named):
+        out["nights"].append(night(tracker, *arguments, **named))
+        gpu_runs.save(o.out, out)
+        return out["nights"][-1]
+
+    first = one("one", "cuda:0") if "one" in wanted else None
+    if "all" in wanted:
+        last = one("all", "cuda", ["--split"])
+        if first:
+            out["speed_up"] = {key: first[key] / last[key] for key in ("wall_s", "measure_s")}
+            print(f"{len(gpus)} GPUs against one: jobs {out['speed_up']['measure_s']:.2f} times as fast, the whole night {out['speed_up']['wall_s']:.2f}", flush=True)
+    if "killed" in wanted:
+        one("killed", "cuda", ["--split"], loss=gpus[-1])
+    if "lost" in wanted:
         if os.path.exists(FLAG):
             os.remove(FLAG)
-        environment = {"TRACKER_BACKENDS": os.path.abspath(o.lost_backends)}
-        nights.append(night(tracker, "lost", "cuda", ["--split"], environment, gpus[-1]))
-    gpu_runs.save(o.out, {"machine": gpu_runs.machine(), "speed_up": speed, "nights": nights})
+        one("lost", "cuda", ["--split"], environment={"TRACKER_BACKENDS": os.path.abspath(o.lost_backends)}, loss=gpus[-1], flag=True)
+    gpu_runs.save(o.out, out)
 
 
 if __name__ == "__main__":
