@@ -45,7 +45,8 @@ struct tk_engine {
 	uint64_t batch;       /* launches of one burst */
 	uint64_t bursts;      /* of one sample */
 	double hold_ns;       /* how long the stream waits for the host to enqueue a sample; 0: it does not */
-	double rest_ns;       /* between two samples */
+	double rest_ns;       /* between two samples, on average */
+	uint64_t rests;       /* how many there were */
 	double strain_ns;     /* how much traffic belongs to a sample; 0: none */
 	double mhz, full_mhz; /* compute clock of the last sample, NAN; highest of this job */
 	double idle_mhz;      /* the same while the device waits, which nothing limits; NAN where that is not known */

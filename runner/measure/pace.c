@@ -4,6 +4,7 @@
  * while the clock gives way measures the governor. So either the work comes in bursts of about a millisecond with rests
  * that are long enough, or the window opens after the governor is done. docs/methodology/gpu.md has the figures. */
 #include "base/clock.h"
+#include "base/rng.h"
 #include "measure/engine.h"
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 	       */
 #define UNLIMITED_REST_NS 3e6
 #define REST_GROWTH 1.6
+#define REST_JITTER 0.3 /* a rest is this share longer or shorter, by chance */
 #define FULL_CLOCK 0.99 /* a window whose clock is below this share of the best one's has met a limit */
 #define PACED_WINDOW 3  /* bursts that one judgement looks at */
 #define PACED_AGREE 0.003
@@ -69,6 +71,14 @@ struct tk_stop_rule tk_engine_rule(const struct tk_engine *e)
 	return rule;
 }
 
+/* The governor of a card looks at it every few milliseconds. Bursts at equal distances meet it at nearly the same moment,
+ * which moves slowly: samples of a whole measurement are alike then, and those of the next one differ. */
+static double next_rest(struct tk_engine *e)
+{
+	double chance = (double)(tk_splitmix64(++e->rests) >> 11) * 0x1p-53;
+	return e->rest_ns * (1 - REST_JITTER + 2 * REST_JITTER * chance);
+}
+
 int tk_engine_rest(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
@@ -79,9 +89,10 @@ int tk_engine_rest(struct tk_engine *e)
 	}
 	if (e->rest_ns <= 0)
 		return 0;
+	double ns = next_rest(e);
 	if (e->ops->rest)
-		return tk_engine_check(e, e->ops->rest(e->device, e->rest_ns, &abi), "rest", &abi);
-	tk_clock_sleep_ns((int64_t)e->rest_ns);
+		return tk_engine_check(e, e->ops->rest(e->device, ns, &abi), "rest", &abi);
+	tk_clock_sleep_ns((int64_t)ns);
 	return 0;
 }
 

@@ -20,6 +20,8 @@
  * mean does not depend on the few that a process happened to get. */
 #define PLACES 64
 #define PLACES_BYTES ((uint64_t)2 << 30)
+#define PLACES_SMALL 256 /* of sets smaller than a cache, whose kernels are short: more than one burst goes over */
+#define PLACES_SMALL_BYTES ((uint64_t)8 << 30)
 #define PLACES_SHARE 16 /* of the device's memory, at most */
 #define KEPT_BYTES ((size_t)256 << 20)
 
@@ -38,11 +40,12 @@ static uint64_t set_bytes(const struct tk_engine *e)
 
 static uint64_t places(const struct tk_engine *e, uint64_t bytes)
 {
-	uint64_t room = e->info.memory_bytes / PLACES_SHARE;
-	uint64_t fit = (room < PLACES_BYTES ? room : PLACES_BYTES) / (bytes ? bytes : 1);
+	bool small = tk_engine_paced(e) && bytes < e->info.cache_bytes;
+	uint64_t room = e->info.memory_bytes / PLACES_SHARE, wanted = small ? PLACES_SMALL_BYTES : PLACES_BYTES,
+	         most = small ? PLACES_SMALL : PLACES, fit = (room < wanted ? room : wanted) / (bytes ? bytes : 1);
 	if (!tk_engine_bursts(e) || !e->ops->copy)
 		return 0;
-	return fit < PLACES ? fit : PLACES;
+	return fit < most ? fit : most;
 }
 
 /* At least two sets, no more than half of the memory, and one set where two do not fit (it then evicts itself, being

@@ -16,6 +16,7 @@
 #define IDLE_NS 500e3      /* so long the clock of a waiting device is looked at: its timer ticks coarsely */
 #define GRAPHS_LEAST \
 	4 /* of bursts: what differs from graph to graph is in the spread of the samples, not of processes */
+#define MANY_LAUNCHES 32 /* of a burst */
 #define LAUNCH_REPEATS 9
 #define LAUNCHES_MOST 16
 #define LAUNCH_HOLD_NS 200e3
@@ -156,11 +157,13 @@ static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
 	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint64_t)n;
 }
 
-/* Every burst goes over the same sets, as many as it has launches, so that bursts differ by nothing else; over those
- * that keep the caches cold in any case. */
+/* Bursts of few launches all go over the same sets, so that they differ by nothing else. Those of many launches hardly
+ * differ from each other: as many as there are graphs share the sets, which lie in more places. In any case over those
+ * that keep the caches cold. */
 static void choose_turn(struct tk_engine *e)
 {
-	uint64_t reached = e->batch > e->cold_sets ? e->batch : e->cold_sets;
+	uint64_t reached = e->batch < MANY_LAUNCHES ? e->batch : GRAPHS_LEAST * e->batch;
+	reached = reached > e->cold_sets ? reached : e->cold_sets;
 	if (tk_engine_bursts(e) && reached < e->turn)
 		e->turn = (uint32_t)reached;
 	e->out->sets = e->turn;

@@ -4,6 +4,7 @@
   tests/gpu/fidelity.py --tracker build/tracker --rounds 30 --twice '1024^3,4096^3 bf16' --out fidelity.json
   tests/gpu/fidelity.py --tracker build/tracker --rounds 0 --sustained 10 --only '4096^3 bf16,8192^3' --no-torch
 
+Without --torch-after, do_bench takes turns with the tracker; with it, the tracker has the card to itself and do_bench follows, as many rounds as are named.
 --twice: these are measured in one more fresh process of each round, before and after the other in turn: what the same build gives against itself."""
 import argparse
 import statistics
@@ -80,6 +81,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=30, help="fresh processes, paced")
     parser.add_argument("--sustained", type=int, default=0, help="fresh processes, sustained")
     parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--torch-after", type=int, default=0, help="rounds of do_bench after those of the tracker, not between them")
     parser.add_argument("--only", default="", help="parts of names, with commas between")
     parser.add_argument("--twice", default="", help="parts of names, with commas between")
     parser.add_argument("--budget", type=float, default=570, help="seconds; the rounds stop there")
@@ -91,7 +93,9 @@ def main():
     chosen, twice = gpu_runs.choose(o.only), gpu_runs.choose(o.twice) if o.twice else []
     if not o.no_torch:
         import torch_calls
-        calls = {name: torch_calls.call_of(problem) for name, _, problem in chosen}
+        import triton.testing # loaded now; nothing is on the card before the first call
+        make = lambda: {name: torch_calls.call_of(problem) for name, _, problem in chosen}
+        calls = {} if o.torch_after else make()
     print(f"ready after {time.monotonic() - begin:.1f} s", flush=True)
     answers = {"paced": {}, "sustained": {}, "again": {}}
     torch, starts, done = {}, [], {"paced": 0, "sustained": 0}
@@ -110,6 +114,10 @@ def main():
                 torch_round(calls, torch)
             done[mode] += 1
             last = time.monotonic() - start
+    if o.torch_after:
+        calls = make()
+    for _ in range(o.torch_after):
+        torch_round(calls, torch)
     result = {"machine": gpu_runs.machine(), "rounds": done, "process_start_s": statistics.median(starts) if starts else None}
     for mode in ("paced", "sustained"):
         if answers[mode]:
