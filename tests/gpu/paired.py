@@ -2,6 +2,7 @@
 """Two builds measured alternately in fresh processes: the same one twice (does the ratio stay at 1?), and one that is slowed by 1 % on purpose.
 
   tests/gpu/paired.py --tracker build/tracker --pairs 30 --out paired.json
+  tests/gpu/paired.py --tracker build/tracker --pairs 30 --only '1024^3,4096^3'     # parts of names, or slowed
 """
 import argparse
 import statistics
@@ -48,18 +49,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tracker", default="build/tracker")
     parser.add_argument("--pairs", type=int, default=30)
-    parser.add_argument("--slowed-only", action="store_true", help="without the pairs of the same build (fidelity.py --twice has those)")
+    parser.add_argument("--only", default="", help="parts of names, with commas between; slowed: the kernel that is slowed on purpose")
     parser.add_argument("--budget", type=float, default=300)
     parser.add_argument("--out", default="paired.json")
     o = parser.parse_args()
     until = time.monotonic() + o.budget
     out = {"machine": gpu_runs.machine(), "rows": []}
-    slow = pairs_of(o.tracker, "hostile_cuda", [SLOWED], [], ["--options=slow=1.01"], o.pairs, until)
+    wanted = [w for w in o.only.split(",") if w]
+    chosen = [p for p in SAME if not wanted or any(w in p[0] for w in wanted)]
+    slow = pairs_of(o.tracker, "hostile_cuda", [SLOWED], [], ["--options=slow=1.01"], o.pairs, until) if not wanted or "slowed" in wanted else {}
     for ratios in slow.values():
         out["rows"].append(report("fma, one slowed by 1 %", ratios, 1.01, 0.004))
         out["rows"][-1]["told_apart"] = sum(r > 1.005 for r in ratios)
         print(f"told apart (over 1.005): {out['rows'][-1]['told_apart']} of {len(ratios)}")
-    for backend, problems in gpu_runs.by_backend([] if o.slowed_only else SAME).items():
+    for backend, problems in gpu_runs.by_backend(chosen).items():
         ratios = pairs_of(o.tracker, backend, [p for _, p in problems], [], [], o.pairs, until)
         for name, problem in problems:
             out["rows"].append(report(name + ", the same twice", ratios[problem], 1, 0.002))
