@@ -8,6 +8,7 @@
 
 #define JOB_ENDED 1
 #define TK_ENGINE_GRAPHS 16
+#define TK_ENGINE_STREAMS 4
 
 struct tk_engine {
 	const struct tk_device_ops *ops;
@@ -35,11 +36,12 @@ struct tk_engine {
 	uint64_t memory_before;   /* of the device, before the first allocation */
 
 	struct tk_plan *plan;
-	void *stream, *from, *to;
+	void *streams[TK_ENGINE_STREAMS]; /* of bursts: they take turns, because the way from host to device may differ */
+	uint32_t stream_count, next_stream;
+	void *stream, *from, *to; /* stream: the one whose turn it is */
 	void *graphs[TK_ENGINE_GRAPHS]; /* of one burst each; they take turns, so that all sets are gone through */
 	uint32_t graph_count, next_graph;
 	void *stamp_from, *stamp_to; /* NULL where the device has no clock stamps */
-	bool has_stream;
 	bool has_interval;    /* enough samples for the confidence that was asked */
 	double launch_ns;     /* of one launch, about: what the batch was chosen by */
 	uint64_t batch;       /* launches of one burst */

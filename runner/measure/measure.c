@@ -65,6 +65,20 @@ static int make_plan(struct tk_engine *e)
 	return 0;
 }
 
+static int make_streams(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	uint32_t wanted = tk_engine_paced(e) ? TK_ENGINE_STREAMS : 1;
+	int status = 0;
+	while (status == 0 && e->stream_count < wanted) {
+		void **stream = &e->streams[e->stream_count];
+		status = tk_engine_check(e, e->ops->stream_new(e->device, stream, &abi), "stream", &abi);
+		e->stream_count += status == 0;
+	}
+	e->stream = e->streams[0];
+	return status;
+}
+
 /* Both or none: half a pair of stamps tells nothing. */
 static int make_stamps(struct tk_engine *e)
 {
@@ -89,8 +103,7 @@ static int set_up(struct tk_engine *e)
 	if (status == 0)
 		status = tk_engine_make_sets(e);
 	if (status == 0)
-		status = tk_engine_check(e, e->ops->stream_new(e->device, &e->stream, &abi), "stream", &abi);
-	e->has_stream = status == 0;
+		status = make_streams(e);
 	if (status == 0)
 		status = tk_engine_check(e, e->ops->event_new(e->device, &e->from, &abi), "event", &abi);
 	if (status == 0)
@@ -117,8 +130,8 @@ static void tear_down(struct tk_engine *e)
 		e->ops->stamp_free(e->device, e->stamp_from);
 	if (e->stamp_to)
 		e->ops->stamp_free(e->device, e->stamp_to);
-	if (e->has_stream)
-		e->ops->stream_free(e->device, e->stream);
+	while (e->stream_count)
+		e->ops->stream_free(e->device, e->streams[--e->stream_count]);
 	tk_engine_free_sets(e);
 	free(e->clocks);
 }

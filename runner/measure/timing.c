@@ -117,6 +117,8 @@ int tk_engine_time(struct tk_engine *e, double *ns)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const char *what = "event";
 	double elapsed = 0;
+	if (e->graph_count) /* captured launches do not care */
+		e->stream = e->streams[e->next_stream++ % e->stream_count];
 	int status = enqueue_sample(e, &abi, &what);
 	if (status == TK_ABI_OK)
 		status = e->ops->event_elapsed_ns(e->device, e->from, e->to, &elapsed, &abi);
@@ -162,9 +164,6 @@ static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
  * that keep the caches cold. */
 static void choose_turn(struct tk_engine *e)
 {
-	/* a launch or two more than a burst has otherwise, and all bursts are alike */
-	if (tk_engine_bursts(e) && e->batch > 1 && e->batch < e->cold_sets && e->cold_sets <= 2 * e->batch)
-		e->batch = e->cold_sets;
 	uint64_t reached = e->batch < MANY_LAUNCHES ? e->batch : GRAPHS_LEAST * e->batch;
 	reached = reached > e->cold_sets ? reached : e->cold_sets;
 	if (tk_engine_bursts(e) && reached < e->turn)

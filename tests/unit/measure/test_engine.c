@@ -172,10 +172,6 @@ static void bursts_go_over_many_places(void **state)
 	uint64_t burst = r.m.launches_per_sample;
 	assert_true(burst >= 64 && burst < 256);
 	assert_int_equal(r.m.sets, 256); /* many short launches: more places than one burst reaches */
-	o.mode = TK_MODE_SUSTAINED;
-	measure(&r, "gemm:m=128,n=128,k=128", &o);
-	assert_int_equal(r.m.sets, 64);
-	o.mode = TK_MODE_PACED;
 	assert_true(fabs((double)burst * r.m.summary.median / 1e6 - 1) < 0.1);
 	o.sets = 5;
 	measure(&r, "gemm:m=128,n=128,k=128", &o);
@@ -184,11 +180,6 @@ static void bursts_go_over_many_places(void **state)
 	o.sets = 0;
 	measure(&r, "copy:bytes=4194304", &o); /* 8 MiB a set, twice the cache: 2; few launches a burst */
 	if (r.m.sets != r.m.launches_per_sample || r.m.sets < 2 || r.m.sets > 31)
-		fail_msg("%u sets, %d launches of %g ns", r.m.sets, (int)r.m.launches_per_sample, r.m.summary.median);
-	rig_down(&r);
-	rig_up(&r, "noise=0,capturable=1,slow=15");
-	measure(&r, "gemm:m=256,n=256,k=256", &o); /* 768 KiB a set, twice the cache: 3; two launches are a millisecond */
-	if (r.m.sets != 3 || r.m.launches_per_sample != 3)
 		fail_msg("%u sets, %d launches of %g ns", r.m.sets, (int)r.m.launches_per_sample, r.m.summary.median);
 	rig_down(&r);
 }
