@@ -7,8 +7,7 @@
 
 #define POINT_COLUMNS \
 	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags FROM measurement "
-#define BEFORE POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3"
-#define WITHIN POINT_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, run_id"
+#define NEWEST_FIRST POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 ORDER BY as_of_s DESC, run_id DESC"
 #define MARK_COLUMNS \
 	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
 /* A run that had no turn says nothing about how it was before. */
@@ -62,27 +61,33 @@ static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
 }
 
-static int add_points(struct tk_store *s, const char *sql, const int64_t args[3], struct tk_list *points, size_t *count,
-        struct tk_error *err)
+/* From the newest one back, as far as is wanted: one look into the index for a series. Of one without a point in the
+ * range its newest one is enough: there is nothing to judge. */
+static int add_points(struct reader *r, struct tk_history_window *w)
 {
+	const int64_t args[] = {w->series_id, r->until_s};
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, args, 3, &q, err);
+	int rc = SQLITE_DONE, status = tk_db_query(r->s, TK_TABLE_COUNT, NEWEST_FIRST, args, 2, &q, r->err);
 
-	*count = 0;
 	if (status)
 		return status;
-	while ((rc = sqlite3_step(q)) == SQLITE_ROW && !status) {
-		struct tk_point *p = tk_list_add(points);
+	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+		bool within = sqlite3_column_int64(q, 0) >= r->since_s;
+		struct tk_point *p;
 
-		if (p) {
-			read_point(q, args[0], p);
-			++*count;
-		} else {
-			status = no_memory(err);
+		if (!within && w->before >= (w->within || !r->before ? r->before : 1))
+			break;
+		p = tk_list_add(r->points);
+		if (!p) {
+			status = no_memory(r->err);
+			break;
 		}
+		read_point(q, w->series_id, p);
+		w->within += within;
+		w->before += !within;
 	}
-	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
+	if (!status && rc != SQLITE_DONE && rc != SQLITE_ROW)
+		status = tk_db_fail(r->s, rc, r->err, "cannot read the points of a series");
 	sqlite3_reset(q);
 	return status;
 }
@@ -178,27 +183,16 @@ static int read_marks(struct reader *r, struct tk_history_window *w)
 	return status ? status : add_mark(r, LAST_WITHIN, args, 3, runs.last_within, &w->last_within);
 }
 
-/* Of a series without a point in the range its newest one is enough: there is nothing to judge. */
 static int read_window(struct reader *r, struct tk_history_window *w)
 {
-	const int64_t range[] = {w->series_id, r->since_s, r->until_s};
-	int64_t earlier[] = {w->series_id, r->since_s, (int64_t)r->before};
-	struct tk_point *p;
 	int status;
 
 	w->last_before = w->first_within = w->last_within = (struct tk_run_mark){.outcome = "", .message = ""};
 	w->first = r->points->out->count;
-	status = add_points(r->s, WITHIN, range, r->points, &w->within, r->err);
+	status = add_points(r, w);
 	if (status)
 		return status;
-	if (!w->within && r->before)
-		earlier[2] = 1;
-	status = add_points(r->s, BEFORE, earlier, r->points, &w->before, r->err);
-	if (status)
-		return status;
-	p = (struct tk_point *)r->points->out->rows + w->first;
-	reverse(p, w->before + w->within);
-	reverse(p + w->before, w->within);
+	reverse((struct tk_point *)r->points->out->rows + w->first, w->before + w->within);
 	return read_marks(r, w);
 }
 
