@@ -14,6 +14,8 @@
 #include "site_gen/svg.h"
 
 #define TRAIL_MAX 8
+#define TRAILS_MANY 500 /* of more points a trail is where it began: more could not be told apart */
+#define ROWS_END 200    /* nearest and farthest ones that the table has where there are more than both */
 
 /* The oldest night whose points stand beside those of the last one: its ceilings are still read. */
 static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *machine)
@@ -91,10 +93,12 @@ static void add_text(struct tk_buf *out, const char *key, const char *text)
 }
 
 /* [[time, rate], ...] of nights before, the oldest that is held first, evenly chosen. */
-static void add_trail(struct tk_buf *out, const struct tk_site_series *s)
+static void add_trail(struct tk_buf *out, const struct tk_site_series *s, bool many)
 {
 	size_t past = s->trace && s->trace->count ? s->trace->count - 1 : 0,
-	       step = past > TRAIL_MAX ? (past + TRAIL_MAX - 1) / TRAIL_MAX : 1;
+	       step = many               ? past
+	              : past > TRAIL_MAX ? (past + TRAIL_MAX - 1) / TRAIL_MAX
+	                                 : 1;
 	for (size_t i = 0; i < past; i += step) {
 		const struct tk_trace_point *p = &s->trace->at[i];
 		tk_buf_printf(out, "%s[", i ? "," : ",\"trail\":[");
@@ -106,7 +110,7 @@ static void add_trail(struct tk_buf *out, const struct tk_site_series *s)
 	tk_buf_str(out, past ? "]" : "");
 }
 
-static void add_point(struct tk_buf *out, const struct tk_spot *s)
+static void add_point(struct tk_buf *out, const struct tk_spot *s, bool many)
 {
 	char href[160];
 	snprintf(href, sizeof href, "series/%s.html", s->series->file);
@@ -125,7 +129,7 @@ static void add_point(struct tk_buf *out, const struct tk_spot *s)
 		tk_buf_str(out, ",\"old\":");
 		tk_buf_int(out, tk_series_last(s->series)->as_of_s);
 	}
-	add_trail(out, s->series);
+	add_trail(out, s->series, many);
 	tk_buf_char(out, '}');
 }
 
@@ -146,7 +150,7 @@ static int write_data(struct tk_site *site, const struct tk_roofs *roofs, const 
 	tk_buf_str(out, "],\"points\":[");
 	for (size_t i = 0; i < spots->count; i++) {
 		tk_buf_str(out, i ? ",\n" : "\n");
-		add_point(out, &spots->at[i]);
+		add_point(out, &spots->at[i], spots->count > TRAILS_MANY);
 	}
 	tk_buf_str(out, "]});\n");
 	return tk_output_put(site->out, path, out, err);
@@ -200,11 +204,13 @@ static void set_tables(
 {
 	set_roofs(site, page, roofs);
 	struct tk_value *rows = tk_set_list(site->arena, page, "rows");
-	bool any_old = false;
+	bool any_old = false, cut = spots->count > 2 * ROWS_END;
 	for (size_t i = 0; i < spots->count; i++) {
-		add_row(site, rows, roofs, &spots->at[i]);
+		if (!cut || i < ROWS_END || i >= spots->count - ROWS_END)
+			add_row(site, rows, roofs, &spots->at[i]);
 		any_old = any_old || spots->at[i].old;
 	}
+	tk_set_fmt(site->arena, page, "rows_left", cut ? "%zu" : "", spots->count - 2 * ROWS_END);
 	tk_set_flag(site->arena, page, "any_old", any_old);
 }
 

@@ -1,0 +1,25 @@
+#!/bin/bash
+# Pages stay readable with many series: many.sh MAKE_HISTORY TRACKER
+set -eu
+make=$(realpath "$1") tracker=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() {
+	echo "$1" >&2
+	exit 1
+}
+"$make" h.db --series=1200 --nights=3 >/dev/null
+TRACKER_NOW=@1700300000 TRACKER_ASSETS='' "$tracker" --db=h.db site --out=site >/dev/null
+for page in site/roofline/*.html; do
+	data=site/data/roofline-$(basename "$page" .html).js
+	points=$(grep -o '"share":' "$data" | wc -l) rows=$(grep -c '<tr data-type=' "$page")
+	[ "$points" -gt 500 ] || fail "$data has $points points: too few for this test"
+	[ "$rows" = 400 ] || fail "$page lists $rows of $points"
+	grep -q "The 200 nearest and the 200 farthest; $((points - 400)) between them" "$page" || fail "$page does not say what it leaves out"
+	if grep -q '"trail":\[\[[^]]*\],' "$data"; then fail "$data has whole trails"; fi
+	grep -q '"trail":\[\[' "$data" || fail "$data has no trails"
+done
+bytes=$(gzip -9c site/index.html | wc -c)
+[ "$bytes" -le 40960 ] || fail "the overview is $bytes bytes compressed"
+if grep -q '<tr data-type=' site/lists/index.html; then fail "the list of 1,200 series is one page"; fi
