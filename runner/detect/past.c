@@ -43,6 +43,8 @@ static bool choose(struct past *p, int64_t machine_id)
 		if (n->machine_id == machine_id && is_judged(n) && n->as_of_s > newest_s)
 			newest_s = n->as_of_s;
 	}
+	if (newest_s == INT64_MIN)
+		return false;
 	if (!since_s)
 		since_s = newest_s - p->what->days * DAY_S;
 	for (size_t i = 0; i < p->nights.count; i++) {
