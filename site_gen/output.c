@@ -36,6 +36,14 @@ struct tk_output {
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
 
+static int lock(const struct tk_output *o, struct tk_error *err)
+{
+	if (!flock(o->parent_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	return errno == EWOULDBLOCK ? tk_fail(err, TK_EBUSY, "another process is writing a site into %s", o->parent)
+	                            : tk_fail_errno(err, "lock %s", o->parent);
+}
+
 static int check_is_ours(struct tk_output *o, struct tk_error *err)
 {
 	struct stat st;
@@ -83,13 +91,7 @@ static int make_temp(struct tk_output *o, struct tk_error *err)
 	char *prefix = NULL;
 	if (asprintf(&prefix, "%s.tmp-", base) < 0)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = 0;
-	if (flock(o->parent_fd, LOCK_EX | LOCK_NB))
-		status = errno == EWOULDBLOCK
-		                 ? tk_fail(err, TK_EBUSY, "another process is writing a site into %s", o->parent)
-		                 : tk_fail_errno(err, "lock %s", o->parent);
-	if (!status)
-		status = remove_leftovers(o, prefix, err);
+	int status = remove_leftovers(o, prefix, err);
 	if (!status)
 		status = tk_dir_temp(o->parent, prefix, &o->temp, err);
 	free(prefix);
@@ -131,6 +133,8 @@ int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	o->parent_fd = o->temp_fd = o->old_fd = -1;
 	int status = find_places(o, dir, err);
+	if (!status) /* first: what another process is writing may be another folder when it is done */
+		status = lock(o, err);
 	if (!status)
 		status = check_is_ours(o, err);
 	if (!status)
