@@ -293,6 +293,24 @@ static int read_member(struct tk_site *site, struct member *x, int64_t from_s, i
 	return 0;
 }
 
+/* The years of its points before `cut_s`: pages name the files of other groups too, which may be written after them. */
+static int find_years(struct tk_site *site, const struct member *x, int64_t cut_s, struct tk_error *err)
+{
+	uint64_t *years = &site->state.years[x->group];
+	int status = 0;
+	for (int bit = 0; !status && bit < YEARS; bit++) {
+		int64_t at_s = cut_s;
+		if (*years >> bit & 1)
+			continue;
+		status = tk_store_first_time(site->model.store, x->series->row->id, start_of(bit), cut_s, &at_s, err);
+		if (status || at_s >= cut_s)
+			break;
+		bit = bit_of(at_s);
+		*years |= UINT64_C(1) << bit;
+	}
+	return status;
+}
+
 static int write_year(
         struct tk_site *site, struct member *members, size_t count, size_t group, int bit, struct tk_error *err)
 {
@@ -312,7 +330,6 @@ static int write_year(
 	}
 	if (!any)
 		return 0;
-	site->state.years[group] |= UINT64_C(1) << bit;
 	year_path(path, group, bit);
 	return tk_output_put(site->out, path, &site->page, err);
 }
@@ -396,9 +413,6 @@ static int refresh(
 	                 : state->cut_s < cut_s ? start_of(bit_of(state->cut_s))
 	                                        : cut_s;
 	int status = 0;
-	if (past || !state->build)
-		for (size_t g = 0; g < GROUPS_IN_SHARD && shard * GROUPS_IN_SHARD + g < site->data.group_count; g++)
-			site->state.years[shard * GROUPS_IN_SHARD + g] = 0;
 	for (size_t first = 0, end; !status && first < count; first = end) {
 		for (end = first; end < count && members[end].group == members[first].group; end++)
 			;
@@ -551,16 +565,37 @@ static int choose(const struct tk_site *site, bool *due, struct tk_error *err)
 	return 0;
 }
 
+static bool is_past_other(const struct tk_site *site, const struct member *members, size_t count)
+{
+	bool past = !site->reuse.usable;
+	for (size_t i = 0; i < count; i++)
+		past = past || members[i].is_lost;
+	return past;
+}
+
+/* Of the shards that are written anew: before any page is, as pages name files of other shards. */
+static int plan_shard(struct tk_site *site, struct member *members, size_t count, bool due, struct tk_error *err)
+{
+	bool past = is_past_other(site, members, count);
+	int64_t cut_s = cut_of(site->model.newest_s);
+	int status = 0;
+	for (size_t i = 0; past && i < count; i++)
+		site->state.years[members[i].group] = 0;
+	for (size_t i = 0; !status && (past || due) && i < count; i++)
+		status = find_years(site, &members[i], cut_s, err);
+	return status;
+}
+
 static int write_shard(struct tk_site *site, struct member *members, size_t count, bool due, struct tk_error *err)
 {
 	size_t shard = shard_of(members[0].group);
-	bool past = !site->reuse.usable, done = false;
+	bool past = is_past_other(site, members, count), done = false;
 	int status = 0;
-	for (size_t i = 0; i < count; i++)
-		past = past || members[i].is_lost;
 	if (!past && !due) {
 		status = go_on(site, members, count, shard, &done, err);
 		past = !done;
+		if (!status && past)
+			status = plan_shard(site, members, count, true, err);
 	}
 	return status || done ? status : refresh(site, members, count, shard, past, err);
 }
@@ -587,6 +622,20 @@ static int find_members(struct tk_site *site, struct member *members, bool *news
 	return status;
 }
 
+static int each_shard(struct tk_site *site, struct member *members, const bool *due,
+        int (*f)(struct tk_site *, struct member *, size_t, bool, struct tk_error *), struct tk_error *err)
+{
+	size_t count = site->model.series_count;
+	int status = 0;
+	for (size_t first = 0, end; !status && first < count; first = end) {
+		size_t shard = shard_of(members[first].group);
+		for (end = first; end < count && shard_of(members[end].group) == shard; end++)
+			;
+		status = f(site, members + first, end - first, due[shard], err);
+	}
+	return status;
+}
+
 int tk_data_write(struct tk_site *site, struct tk_error *err)
 {
 	size_t count = site->model.series_count;
@@ -599,12 +648,10 @@ int tk_data_write(struct tk_site *site, struct tk_error *err)
 	/* where all of them are due in every build, they are so without news too: alerts and notes have none */
 	if (!status && (news || !tk_data_lags(&site->data)))
 		status = choose(site, due, err);
-	for (size_t first = 0, end; !status && first < count; first = end) {
-		size_t shard = shard_of(members[first].group);
-		for (end = first; end < count && shard_of(members[end].group) == shard; end++)
-			;
-		status = write_shard(site, members + first, end - first, due[shard], err);
-	}
+	if (!status)
+		status = each_shard(site, members, due, plan_shard, err);
+	if (!status)
+		status = each_shard(site, members, due, write_shard, err);
 	for (size_t i = 0; members && i < count; i++)
 		tk_rows_free(&members[i].late);
 	free(members);

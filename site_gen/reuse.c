@@ -1,5 +1,5 @@
 /* The state file: {"format":2,"digest":"...","build":7,"last_night_id":0,"nights":"hash of the nights up to that one",
- * "newest_night_id":0,"finished_s":0,"files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}. */
+ * "newest_night_id":0,"last_run_id":0,"finished_s":0,"files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}. */
 #include "site_gen/reuse.h"
 
 #include <jansson.h>
@@ -121,8 +121,13 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 		nights_hash(m, &last, hex);
 		r->usable = r->last_night_id > 0 && *hex && !strcmp(hex, old_nights);
 	}
+	/* what was merged into a night that was finished */
+	int64_t known_run_id = r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
+	bool late = false;
 	json_decref(state);
-	return r->leaving ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_store_late_runs(m->store, known_run_id, r->last_night_id, &late, &r->last_run_id, err);
+	r->usable = r->usable && !late;
+	return status || r->leaving ? status : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id)
@@ -218,9 +223,10 @@ int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const 
 	struct tk_buf text = TK_BUF_INIT;
 	tk_buf_printf(&text,
 	        "{\"format\":2,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\","
-	        "\"newest_night_id\":%lld,\"finished_s\":%lld,\"files\":%zu,\"bytes\":%lld,\"leaving\":%s}\n",
-	        digest, (long long)build, (long long)last, nights, (long long)newest, (long long)finished_s,
-	        counts.files + !r->usable, (long long)counts.bytes, leaving);
+	        "\"newest_night_id\":%lld,\"last_run_id\":%lld,\"finished_s\":%lld,\"files\":%zu,\"bytes\":%lld,"
+	        "\"leaving\":%s}\n",
+	        digest, (long long)build, (long long)last, nights, (long long)newest, (long long)r->last_run_id,
+	        (long long)finished_s, counts.files + !r->usable, (long long)counts.bytes, leaving);
 	int status = tk_output_put(out, TK_SITE_MARKER, &text, err);
 	free(leaving);
 	tk_buf_free(&text);

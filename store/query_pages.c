@@ -133,3 +133,47 @@ int tk_store_newest(
 	*count = status ? 0 : n;
 	return status;
 }
+
+int tk_store_first_time(
+        struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, from_s, before_s};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	                "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3 "
+	                "ORDER BY as_of_s LIMIT 1",
+	                args, 3, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the times of a series");
+	else
+		*as_of_s = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : before_s;
+	sqlite3_reset(q);
+	return status;
+}
+
+/* By the ids of runs: the index by night would be all of the past. */
+int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t until_night_id, bool *late,
+        int64_t *newest_run_id, struct tk_error *err)
+{
+	const int64_t args[] = {known_run_id, until_night_id};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	                "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id<=?2), (SELECT max(id) FROM run)",
+	                args, 2, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW) {
+		*late = sqlite3_column_int(q, 0) != 0;
+		*newest_run_id = sqlite3_column_int64(q, 1);
+	} else {
+		status = tk_db_fail(s, rc, err, "cannot read the newest runs");
+	}
+	sqlite3_reset(q);
+	return status;
+}

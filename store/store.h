@@ -298,6 +298,13 @@ int tk_store_points(
 /* Points from a time on and before another, without run, number of samples, min and quartiles: half the work. */
 int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
         struct tk_error *err);
+/* The time of the first point of a series from a time on; `before_s` where there is none before that. */
+int tk_store_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s,
+        struct tk_error *err);
+/* *late: a run with a greater id than known_run_id is of a night with an id up to the other; the greatest id, 0: none.
+ */
+int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t until_night_id, bool *late,
+        int64_t *newest_run_id, struct tk_error *err);
 /* At most `want` newest points of one series, oldest first, into the caller's array. */
 int tk_store_newest(
         struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err);
@@ -313,7 +320,7 @@ int tk_store_steps(
 /* By as_of_s and series. */
 int tk_store_alarms(struct tk_store *s, int64_t since_s, int64_t until_s, struct tk_rows *out, struct tk_error *err);
 int tk_store_watched(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* by night */
-/* TK_ENOTFOUND: nothing is known, or it cannot be read. free(memory), and free((void *)out->options). */
+/* TK_ENOTFOUND: nothing is known, or it cannot be read. free() its numbers and its options. */
 int tk_store_watch(struct tk_store *s, int64_t device_id, struct tk_watch_row *out, struct tk_error *err);
 int tk_store_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);

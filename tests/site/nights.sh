@@ -44,26 +44,38 @@ hot=$(grep -l '"night"' site/data/*.hot.js | head -n 1)
 truncate -s -7 "$hot"
 site site >/dev/null
 tail -c 5 "$hot" | grep -q '});' || fail "$hot is still cut short"
-# a backfill brings a point of one series, before others that were shown
-python3 - h.db <<'END'
+# a point of one series before others that were shown: of a night of its own, or of one that is there
+add_point() {
+	python3 - h.db "$1" <<'END'
 import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
+db, kind = sqlite3.connect(sys.argv[1]), sys.argv[2]
 night, at, machine = db.execute("SELECT id, as_of_s, machine_id FROM night ORDER BY as_of_s LIMIT 1 OFFSET 40").fetchone()
 series, run = db.execute("SELECT series_id, run_id FROM measurement WHERE night_id=? LIMIT 1 OFFSET 7", (night,)).fetchone()
-copy = lambda table, where, **new: copied(table, where, new)
-def copied(table, where, new):
+uid = ("a" if kind == "backfill" else "b") * 31
+def copy(table, where, **new):
     names = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
     row = dict(zip(names, db.execute("SELECT * FROM %s WHERE %s" % (table, where)).fetchone()), **new)
     if row.get("id", 0) is None:
         del row["id"]
     return db.execute("INSERT INTO %s (%s) VALUES (%s)" % (table, ",".join(row), ",".join("?" * len(row))), list(row.values())).lastrowid
-n = copy("night", "id=%d" % night, id=None, uid="a" * 32, kind="backfill", as_of_s=at + 3600)
-r = copy("run", "id=%d" % run, id=None, uid="b" * 32, night_id=n, as_of_s=at + 3600)
-copy("measurement", "run_id=%d" % run, run_id=r, night_id=n, as_of_s=at + 3600)
+n = copy("night", "id=%d" % night, id=None, uid=uid + "a", kind="backfill", as_of_s=at + 3600) if kind == "backfill" else night
+at += 3600 if kind == "backfill" else 0
+r = copy("run", "id=%d" % run, id=None, uid=uid + "b", night_id=n, as_of_s=at)
+copy("measurement", "run_id=%d" % run, run_id=r, night_id=n, as_of_s=at)
 db.commit()
 END
+}
+add_point backfill
 site site >/dev/null
 site anew >/dev/null
 node "$here/same.mjs" site anew | tee log
 [ "$(site site | written)" = 0 ] || fail "the backfill was written twice"
 grep -q ' 31601 points' log || fail "the history has other points than were made"
+# the other half of a night that was finished long ago is merged
+rm -r anew
+add_point half
+site site >/dev/null
+site anew >/dev/null
+node "$here/same.mjs" site anew | tee log
+[ "$(site site | written)" = 0 ] || fail "the half of a night was written twice"
+grep -q ' 31602 points' log || fail "the history has other points than were made"

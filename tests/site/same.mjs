@@ -50,6 +50,19 @@ for (const { id } of right.manifest.series) {
 }
 for (const f of inA) if (f.endsWith('.hot.js')) hot += read(a, f).split('"night"').length - 1;
 
+// A page that is new names every file of the series that it can show.
+const groupOf = new Map(right.manifest.series.map(s => [s.id, s.group]));
+let peers = 0;
+for (const f of inB) {
+  if (!f.startsWith('series/')) continue;
+  for (const [, id, files] of read(b, f).matchAll(/data-series="([^"]+)"[^>]*? data-files="([^"]*)"/g)) {
+    const all = right.manifest.groups[groupOf.get(id)].map(g => g[1]).join(' ');
+    if (files !== all) problems.push(`${f}: files of ${id} are ${files}, not ${all}`);
+    peers++;
+  }
+}
+if (!peers) problems.push('no page of a series shows another one');
+
 // No page names a file that is not there.
 for (const f of inA) {
   if (!f.endsWith('.html')) continue;
