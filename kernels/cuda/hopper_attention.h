@@ -1,5 +1,5 @@
-/* The pieces of attention for one warpgroup, of which hopper_flash.cu and hopper_nsa.cu are made: 64 rows of queries
- * look at L::KEYS keys of L::D at a time. Queries, keys and values lie in shared memory as the copy engine leaves them,
+/* The pieces of attention for one warpgroup, of which hopper_flash.cu, hopper_backward.cu and hopper_nsa.cu are made: 64
+ * rows of queries look at L::KEYS keys of L::D at a time. Queries, keys and values lie in shared memory as the copy engine leaves them,
  * in pieces of 64 columns one after the other. */
 #ifndef HOPPER_ATTENTION_H
 #define HOPPER_ATTENTION_H
@@ -23,6 +23,18 @@ HOPPER_INLINE deal deal_tile(int work, int tiles, int heads, int section)
 	int width = min(section, heads - first);
 	return {rest / width, first + rest % width};
 }
+
+/* The stage that comes next, and the parity that its barriers are waited for with. */
+template <int STAGES> struct ring {
+	int stage, phase;
+	HOPPER_INLINE void next(void)
+	{
+		if (++stage == STAGES) {
+			stage = 0;
+			phase ^= 1;
+		}
+	}
+};
 
 /* All that the warp's lanes read before is read; one of them says so. */
 HOPPER_INLINE void release(uint32_t empty)

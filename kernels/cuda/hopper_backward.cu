@@ -70,17 +70,6 @@ template <class L> HOPPER_INLINE places divide_shared(unsigned char *memory)
 	return {stay, pass, lines, full, full + 8 * L::STAGES, stay_full, stay_full + 8 * L::CONSUMERS};
 }
 
-template <class L> struct ring {
-	int stage, phase;
-	HOPPER_INLINE void next(void)
-	{
-		if (++stage == L::STAGES) {
-			stage = 0;
-			phase ^= 1;
-		}
-	}
-};
-
 // 128 rows of one head that stay, and what passes them: tiles of 64 rows from number `begin` on, once for each of `heads` heads from `head` on.
 struct tile {
 	int first, kv_head, head, entry, begin, tiles, heads;
@@ -137,7 +126,7 @@ template <class L, bool keys_stay>
 HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUtensorMap *v, const CUtensorMap *d_o, const hopper_backward_args &p,
 	const places &s, int works)
 {
-	ring<L> r = {0, 0};
+	ring<L::STAGES> r = {0, 0};
 	int parity = 1;
 	for (int work = (int)blockIdx.x; work < works; work += (int)gridDim.x, parity ^= 1) {
 		tile t = keys_stay ? place_keys<L>(p, work) : place_queries<L>(p, work);
@@ -163,7 +152,7 @@ HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUt
 // The tiles that pass a warpgroup, without those that the mask hides from all of its rows.
 template <class L, bool keys_stay> struct passing {
 	const places &s;
-	ring<L> &r;
+	ring<L::STAGES> &r;
 	int left, count, at, begin, first, last; // tiles left; tiles of a head; number in it; rows that the mask needs: see skip()
 	int row, stage;                          // the one that was taken
 
@@ -240,7 +229,7 @@ template <class L> HOPPER_INLINE void differ_columns(float *dp, const float *p, 
 }
 
 template <class L, class T>
-HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args &p, const places &s, const tile &t, int group, ring<L> &r)
+HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args &p, const places &s, const tile &t, int group, ring<L::STAGES> &r)
 {
 	uint32_t weight[L::KEYS / 4], slope[L::KEYS / 4], k = s.stay + group * 2 * L::PIECE;
 	int key = t.first + group * GROUP_ROWS, last = -1;
@@ -284,7 +273,7 @@ template <class L> HOPPER_INLINE void hide_keys(float *s, const hopper_backward_
 }
 
 template <class L, class T>
-HOPPER_INLINE void consume_queries(float *dq, const hopper_backward_args &p, const places &s, const tile &t, int group, ring<L> &r)
+HOPPER_INLINE void consume_queries(float *dq, const hopper_backward_args &p, const places &s, const tile &t, int group, ring<L::STAGES> &r)
 {
 	float lse[2], delta[2];
 	uint32_t slope[L::KEYS / 4], q = s.stay + group * 2 * L::PIECE;
@@ -392,7 +381,7 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_keys(const __grid_consta
 			produce<L, true>(&q, &k, &v, &d_o, p, s, works);
 	} else {
 		registers_take<240>();
-		ring<L> r = {0, 0};
+		ring<L::STAGES> r = {0, 0};
 		int parity = 0;
 		for (int work = (int)blockIdx.x; work < works; work += (int)gridDim.x, parity ^= 1) {
 			tile t = place_keys<L>(p, work);
@@ -427,7 +416,7 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_queries(const __grid_con
 			produce<L, false>(&q, &k, &v, &d_o, p, s, works);
 	} else {
 		registers_take<240>();
-		ring<L> r = {0, 0};
+		ring<L::STAGES> r = {0, 0};
 		int parity = 0;
 		for (int work = (int)blockIdx.x; work < works; work += (int)gridDim.x, parity ^= 1) {
 			tile t = place_queries<L>(p, work);

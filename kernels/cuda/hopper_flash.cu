@@ -45,20 +45,10 @@ template <class L> HOPPER_INLINE tile place_tile(const hopper_flash_args &p, int
 	return {first, head, head / (p.h / p.hkv), d.head / p.h, (end + L::KEYS - 1) / L::KEYS};
 }
 
-struct ring {
-	int stage, phase;
-	HOPPER_INLINE void next(void)
-	{
-		if (++stage == STAGES) {
-			stage = 0;
-			phase ^= 1;
-		}
-	}
-};
-
 // ---- the producer: one thread --------------------------------------------------------------------------------------------------------------
 
-template <class L> HOPPER_INLINE void fetch_block(const CUtensorMap *map, uint32_t to, uint32_t full, uint32_t empty, ring &r, const tile &t, int block)
+template <class L>
+HOPPER_INLINE void fetch_block(const CUtensorMap *map, uint32_t to, uint32_t full, uint32_t empty, ring<STAGES> &r, const tile &t, int block)
 {
 	barrier_wait(empty + r.stage * 8, r.phase ^ 1);
 	barrier_expect(full + r.stage * 8, L::KV_BYTES);
@@ -71,7 +61,7 @@ template <class L> HOPPER_INLINE void fetch_block(const CUtensorMap *map, uint32
 template <class L>
 HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUtensorMap *v, const hopper_flash_args &p, const places &s, int works)
 {
-	ring kr = {0, 0}, vr = {0, 0};
+	ring<STAGES> kr = {0, 0}, vr = {0, 0};
 	int parity = 1;
 	for (int work = (int)blockIdx.x; work < works; work += (int)gridDim.x, parity ^= 1) {
 		tile t = place_tile<L>(p, work);
@@ -149,7 +139,8 @@ HOPPER_INLINE void write_tile(float *o, softmax &m, const CUtensorMap *map, cons
 }
 
 template <class L, class T>
-HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p, const places &s, const tile &t, int group, ring &kr, ring &vr)
+HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p, const places &s, const tile &t, int group,
+	ring<STAGES> &kr, ring<STAGES> &vr)
 {
 	float score[L::KEYS / 2];
 	uint32_t weight[L::KEYS / 4], q = s.q + group * L::Q_BYTES;
@@ -196,7 +187,7 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 template <class L, class T>
 HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_flash_args &p, const places &s, int group, int works)
 {
-	ring kr = {0, 0}, vr = {0, 0};
+	ring<STAGES> kr = {0, 0}, vr = {0, 0};
 	int parity = 0;
 	if (group == L::CONSUMERS - 1)
 		pass_turn<L>(group);

@@ -246,23 +246,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return check_launch(err, "hopper_flash", hopper_flash_launch(&plan->call[set].forward, stream));
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "hopper_flash",
-	        .device_kind = "cuda",
-	        .description = "attention by Hopper's copy engine and warpgroup products",
-	        .version = backend_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(backend, "hopper_flash", "cuda", backend_version, "attention by Hopper's copy engine and warpgroup products",
+        .configs = NULL)

@@ -84,17 +84,6 @@ template <class L> HOPPER_INLINE places divide_shared(unsigned char *memory)
 	return {q, stages, steps, full, full + 8 * L::STAGES, q_full, q_full + 8 * L::CONSUMERS};
 }
 
-template <class L> struct ring {
-	int stage, phase;
-	HOPPER_INLINE void next(void)
-	{
-		if (++stage == L::STAGES) {
-			stage = 0;
-			phase ^= 1;
-		}
-	}
-};
-
 // Keys of a step that is none: the branch ends; none is near.
 enum { END = -1, FAR = -2 };
 
@@ -103,7 +92,7 @@ enum { END = -1, FAR = -2 };
 template <class L> struct producer {
 	const CUtensorMap *k, *v;
 	places s;
-	ring<L> r;
+	ring<L::STAGES> r;
 
 	// A stage that may be written, with what it is for.
 	HOPPER_INLINE void begin(int key, uint32_t tokens)
@@ -189,7 +178,7 @@ struct taken {
 
 // The next step that is for one of this warpgroup's tokens; END where the branch ends, FAR where none of the next `limit` is. A warpgroup that
 // still holds a stage must not look further than the ring goes without it: the producer waits for that stage.
-template <class L> HOPPER_INLINE taken take_step(const places &s, ring<L> &r, uint32_t together, int limit)
+template <class L> HOPPER_INLINE taken take_step(const places &s, ring<L::STAGES> &r, uint32_t together, int limit)
 {
 #pragma unroll 1
 	for (int i = 0; i < limit; i++) {
@@ -245,7 +234,7 @@ template <class L> HOPPER_INLINE void weigh_step(softmax &m, float *s, const hop
 
 // One branch: o from nothing to all its steps.
 template <class L, class T>
-HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const places &s, const viewer &v, ring<L> &r, int width)
+HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const places &s, const viewer &v, ring<L::STAGES> &r, int width)
 {
 	float score[L::KEYS / 2];
 	uint32_t weight[L::KEYS / 4];
@@ -328,7 +317,7 @@ template <class L> HOPPER_INLINE void add_sum(float *o, const float4 *room)
 template <class L, class T>
 HOPPER_INLINE void consume(const CUtensorMap *o_map, const hopper_nsa_args &p, const places &s, int group, int works)
 {
-	ring<L> r = {0, 0};
+	ring<L::STAGES> r = {0, 0};
 	int parity = 0, thread = (int)threadIdx.x % WARPGROUP;
 	float4 *room = (float4 *)p.sums + (size_t)((int)blockIdx.x * L::CONSUMERS + group) * (L::D / 8) * WARPGROUP + thread;
 	for (int work = (int)blockIdx.x; work < works; work += (int)gridDim.x, parity ^= 1) {

@@ -192,24 +192,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return check_launch(err, "hopper_nsa", hopper_nsa_launch(&plan->call[set], stream));
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "hopper_nsa",
-	        .device_kind = "cuda",
-	        .description = "native sparse attention by Hopper's copy engine and warpgroup products",
-	        .version = backend_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .configs = backend_configs,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	return &backend;
-}
+GPU_BACKEND(backend, "hopper_nsa", "cuda", backend_version, "native sparse attention by Hopper's copy engine and warpgroup products",
+        .configs = backend_configs)
