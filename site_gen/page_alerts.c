@@ -22,7 +22,8 @@ struct group {
 	const struct tk_alert_row *const *members; /* the largest change first */
 	size_t count;
 	bool open;
-	const char *word; /* of its first open member, else of its first */
+	const struct tk_alert_row *tells; /* its first open member, else its first */
+	const char *word;                 /* of that one */
 	int64_t opened_s, closed_s;
 };
 
@@ -85,11 +86,12 @@ static struct group group_of(const struct tk_site *site, const struct tk_alert_r
 	for (size_t i = 0; i < count; i++) {
 		bool open = !strcmp(members[i]->status, "open");
 		if (!i || (open && !g.open))
-			g.word = tk_alert_word(&site->model.triage_rows, members[i]);
+			g.tells = members[i];
 		g.open = g.open || open;
 		g.opened_s = members[i]->opened_s < g.opened_s ? members[i]->opened_s : g.opened_s;
 		g.closed_s = members[i]->closed_s > g.closed_s ? members[i]->closed_s : g.closed_s;
 	}
+	g.word = tk_alert_word(&site->model.triage_rows, g.tells);
 	return g;
 }
 
@@ -369,7 +371,7 @@ static void set_head(struct tk_site *site, struct tk_value *o, const struct grou
 {
 	const struct tk_site_series *s = series_of(site, g->members[0]);
 	const struct tk_alert_state state =
-	        tk_alert_state_of(&site->model.triage_rows, g->members[0]->uid, g->members[0]->group_uid);
+	        tk_alert_state_of(&site->model.triage_rows, g->tells->uid, g->tells->group_uid);
 	char count[TK_FORMAT_SIZE];
 	set_alert(site, o, g->members[0]);
 	tk_set_fmt(site->arena, o, "series_word", "%s series", tk_format_count((int64_t)g->count, count));
