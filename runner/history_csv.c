@@ -10,7 +10,8 @@
 #include "base/error.h"
 #include "csv_table.h"
 
-#define EXACT_DIGITS 15 /* a number of so many digits and a power of ten up to the 22nd are exact, so is what they make */
+#define EXACT_DIGITS \
+	15 /* a number of so many digits and a power of ten up to the 22nd are exact, so is what they make */
 #define EXACT_POWER 22
 
 /* Each text once, numbered from 0 in the order of appearance. */
@@ -149,7 +150,8 @@ static int read_day(const struct tk_csv_table *t, const char *text, int64_t *day
 	               : tk_fail(err, TK_EDATA, "%s:%zu: day: `%.40s` is not a whole number", t->path, t->line, text);
 }
 
-/* strtod of the plain numbers that files are full of, ten times as fast; *end: as strtod's, text where it is not one. */
+/* strtod of the plain numbers that files are full of, ten times as fast; *end: as strtod's, text where it is not one.
+ */
 static double plain_number(const char *text, const char **end)
 {
 	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
@@ -311,8 +313,8 @@ static int make_series(struct tk_history_csv *h, const char *path, struct tk_err
 	return TK_OK;
 }
 
-static int keep_word(struct tk_history_csv *h, const struct tk_csv_table *t, size_t column, const char **word,
-        struct tk_error *err)
+static int keep_word(
+        struct tk_history_csv *h, const struct tk_csv_table *t, size_t column, const char **word, struct tk_error *err)
 {
 	size_t number;
 

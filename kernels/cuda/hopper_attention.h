@@ -1,6 +1,6 @@
-/* The pieces of attention for one warpgroup, of which hopper_flash.cu, hopper_backward.cu and hopper_nsa.cu are made: 64
- * rows of queries look at L::KEYS keys of L::D at a time. Queries, keys and values lie in shared memory as the copy engine leaves them,
- * in pieces of 64 columns one after the other. */
+/* The pieces of attention for one warpgroup, of which hopper_flash.cu, hopper_backward.cu and hopper_nsa.cu are made:
+ * 64 rows of queries look at L::KEYS keys of L::D at a time. Queries, keys and values lie in shared memory as the copy
+ * engine leaves them, in pieces of 64 columns one after the other. */
 #ifndef HOPPER_ATTENTION_H
 #define HOPPER_ATTENTION_H
 #include "hopper_wgmma.h"

@@ -246,5 +246,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return check_launch(err, "hopper_flash", hopper_flash_launch(&plan->call[set].forward, stream));
 }
 
-GPU_BACKEND(backend, "hopper_flash", "cuda", backend_version, "attention by Hopper's copy engine and warpgroup products",
-        .configs = NULL)
+GPU_BACKEND(backend, "hopper_flash", "cuda", backend_version,
+        "attention by Hopper's copy engine and warpgroup products", .configs = NULL)

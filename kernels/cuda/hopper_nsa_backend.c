@@ -192,5 +192,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return check_launch(err, "hopper_nsa", hopper_nsa_launch(&plan->call[set], stream));
 }
 
-GPU_BACKEND(backend, "hopper_nsa", "cuda", backend_version, "native sparse attention by Hopper's copy engine and warpgroup products",
-        .configs = backend_configs)
+GPU_BACKEND(backend, "hopper_nsa", "cuda", backend_version,
+        "native sparse attention by Hopper's copy engine and warpgroup products", .configs = backend_configs)

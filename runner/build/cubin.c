@@ -263,8 +263,8 @@ int tk_cubins_read(const unsigned char *section, size_t size, struct tk_cubins *
 }
 
 /* What a multiprocessor has room for (CUDA C++ Programming Guide, compute capabilities; Occupancy Calculator). All have
- * 65,536 registers in four parts, of which a warp takes units of 256. A block costs at least 1 KiB of shared memory, which
- * nvcc counts already. */
+ * 65,536 registers in four parts, of which a warp takes units of 256. A block costs at least 1 KiB of shared memory,
+ * which nvcc counts already. */
 struct room {
 	unsigned arch;
 	int64_t warps, blocks, shared_bytes;

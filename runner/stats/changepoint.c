@@ -233,7 +233,7 @@ static struct tk_changepoint describe(
 static bool scratch_make(struct scratch *s, size_t n, void **memory)
 {
 	double *values = *memory = malloc((n + 1) * (10 * sizeof *values + 5 * sizeof(size_t) + sizeof(int64_t) +
-	                                            sizeof *s->steps + sizeof *s->partition.may_start));
+	                                                    sizeof *s->steps + sizeof *s->partition.may_start));
 	size_t *numbers, m = n + 1;
 
 	if (!values)
@@ -259,7 +259,8 @@ static void sum_up(struct scratch *s, size_t n, double tau)
 }
 
 /* One fit of s->logs[0 .. n) in units of tau, into bounds and steps. */
-static void fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau, size_t *segments)
+static void fit_levels(
+        struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau, size_t *segments)
 {
 	double price = o->penalty * 2 * log((double)n);
 

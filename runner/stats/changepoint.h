@@ -1,12 +1,12 @@
 /* Change points of a whole series, seen afterwards: where its level moved for good, and by how much.
  *
- * On logarithms whose spikes are pulled in, piecewise constant levels are fitted by optimal partitioning over the nights
- * at which neighbouring means differ. What a biweight loss (Fearnhead and Rigaill 2019), in which a spike costs a
- * bounded amount, does not bear out is taken back. Loss and penalty are in units of the series' own
- * long-run noise (stats/noise.h), so that neither loudness nor autocorrelation makes changes; steps that were found are
- * taken out of the noise and the fit is made again. Steps that are smaller than `min_effect`, or that the segments
- * beside them do not bear out, are taken back, weakest first. Where the noise remembers, changes are looked for again
- * with that model (stats/serial.h). */
+ * On logarithms whose spikes are pulled in, piecewise constant levels are fitted by optimal partitioning over the
+ * nights at which neighbouring means differ. What a biweight loss (Fearnhead and Rigaill 2019), in which a spike costs
+ * a bounded amount, does not bear out is taken back. Loss and penalty are in units of the series' own long-run noise
+ * (stats/noise.h), so that neither loudness nor autocorrelation makes changes; steps that were found are taken out of
+ * the noise and the fit is made again. Steps that are smaller than `min_effect`, or that the segments beside them do
+ * not bear out, are taken back, weakest first. Where the noise remembers, changes are looked for again with that model
+ * (stats/serial.h). */
 #ifndef TK_STATS_CHANGEPOINT_H
 #define TK_STATS_CHANGEPOINT_H
 #include <stddef.h>

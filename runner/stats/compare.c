@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "stats/summary.h"
 
-#define STRAIGHT 8    /* steps along a straight line */
-#define NEARLY 2e-3   /* of the pairs: near enough to half of them */
+#define STRAIGHT 8   /* steps along a straight line */
+#define NEARLY 2e-3  /* of the pairs: near enough to half of them */
 #define EXACT_MAX 50 /* C(50, 25) and all before it are exact in a double */
 
 double tk_normal_p(double z)
@@ -187,8 +187,10 @@ static int take(double *to, const double *from, size_t n)
 	return TK_OK;
 }
 
-/* Where the median of the differences b - a is: near the difference of the medians, as far as the quartiles are wide. */
-static void bracket(const double *a, size_t na, const double *b, size_t nb, double *lo, double *hi, double *below, double *above)
+/* Where the median of the differences b - a is: near the difference of the medians, as far as the quartiles are wide.
+ */
+static void bracket(
+        const double *a, size_t na, const double *b, size_t nb, double *lo, double *hi, double *below, double *above)
 {
 	double middle = b[nb / 2] - a[na / 2], pairs = (double)na * (double)nb,
 	       reach = (a[na - 1 - na / 4] - a[na / 4] + b[nb - 1 - nb / 4] - b[nb / 4]) / 8, count;

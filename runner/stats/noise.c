@@ -13,7 +13,7 @@
 #define SPIKE 3          /* sigmas from the median of the seven around it */
 #define MAD_TO_SD 1.4826 /* 1 / Phi^-1(3/4) */
 #define Q90_TO_SD 0.6080 /* 1 / Phi^-1(0.95): two clock states */
-#define ENOUGH 1000 /* differences for a quantile */
+#define ENOUGH 1000      /* differences for a quantile */
 #define Q80_TO_SD 0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
 
 /* Scale of d, n values of which are given as absolute values; they are reordered. */

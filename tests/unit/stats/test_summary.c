@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "stats/interval.h"
-#include "stats/stopping.h"
 #include "stats/scale.h"
+#include "stats/stopping.h"
 #include "stats/summary.h"
 
 static void near(double a, double b)
@@ -56,7 +56,8 @@ static void summary_refuses_nothing_and_non_finite(void **state)
 	assert_true(isnan(tk_median(NULL, 0)));
 }
 
-/* Whatever the values look like: spread, ties, a few far away, all equal, in order; more of them than bins are kept of. */
+/* Whatever the values look like: spread, ties, a few far away, all equal, in order; more of them than bins are kept of.
+ */
 static double sample(struct tk_rng *r, int kind, size_t i)
 {
 	double v = tk_rng_normal(r);
