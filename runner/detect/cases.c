@@ -141,16 +141,42 @@ void tk_case_take_logarithms(struct tk_case *k)
 	}
 }
 
-static int add_case(struct tk_cases *c, const struct tk_history_window *w, const struct tk_diff_range *range,
-        int64_t machine_id, struct tk_error *err)
+/* Nothing is from the range or from before it: then it came later, or was never measured at all. */
+static int came_later(struct tk_store *s, const struct tk_cases *c, const struct tk_history_window *w, bool *out,
+        struct tk_error *err)
+{
+	struct tk_rows points;
+	int rc;
+
+	*out = false;
+	if (c->open_ended || w->last_before.run_id || w->last_within.run_id)
+		return TK_OK;
+	rc = tk_store_has_outcome(s, w->series_id, c->until_s + 1, out, err);
+	if (rc || *out)
+		return rc;
+	rc = tk_store_points(s, w->series_id, c->until_s + 1, 1, &points, err); /* an import has no run of its own */
+	if (rc)
+		return rc;
+	*out = points.count > 0;
+	tk_rows_free(&points);
+	return TK_OK;
+}
+
+static int add_case(struct tk_store *s, struct tk_cases *c, const struct tk_history_window *w,
+        const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
 {
 	struct tk_case k = {.q = NAN, .alert_before = NAN, .level = NAN};
 	double *at;
+	bool later;
+	int rc;
 
 	if (!look_up(&c->catalog, w, &k) || !is_meant(&k, range, machine_id))
 		return TK_OK;
 	if (c->scope.touched_only && !(w->last_within.run_id && w->last_within.night_id == c->scope.night_id))
 		return TK_OK;
+	rc = came_later(s, c, w, &later, err);
+	if (rc || later)
+		return rc;
 	take_points(c, &k);
 	at = c->memory + 3 * w->first;
 	k.y = at;
@@ -279,7 +305,7 @@ static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_d
 	if (!c->at || !c->memory)
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; i < c->windows.count; i++) {
-		rc = add_case(c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range, machine_id, err);
+		rc = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range, machine_id, err);
 		if (rc)
 			return rc;
 	}
