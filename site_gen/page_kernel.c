@@ -1,8 +1,12 @@
-/* kernels/OP.html: every problem of one operation, all backends side by side, relative to the best. */
+/* kernels/OP.html: the problems of one operation, all backends side by side, relative to the best. A table of many
+ * problems has the longest sweeps there, which are those that the charts draw, and all of them in
+ * kernels/OP@DEVICE.html. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "problem/mode.h"
 #include "site_gen/axes.h"
 #include "site_gen/facts.h"
@@ -11,7 +15,13 @@
 #include "site_gen/svg.h"
 
 #define COLUMNS_MAX 12
+#define ROWS_MAX 60  /* of a table on the page of the operation */
 #define LONG_ROWS 60 /* above, the table is laid out where it comes into view */
+#define BAR_STEP 2   /* the style sheet has a width for each so many percent */
+
+/* What a run takes besides its median, in the order of the cells' data. */
+static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "launch", "build"};
+#define METRIC_COUNT (sizeof metrics / sizeof *metrics)
 
 /* One table: the variants that a device has for an operation in one mode, and for each the product of its ratios to the
  * best. */
@@ -23,6 +33,7 @@ struct columns {
 	size_t shared[COLUMNS_MAX], wins[COLUMNS_MAX];
 	size_t count;
 	bool cut;
+	unsigned known; /* which metrics some cell has, by bit */
 };
 
 static size_t column_of(struct columns *c, const char *label)
@@ -51,29 +62,31 @@ static double latest(const struct tk_site_series *s)
 	return last && !s->failure ? last->value : NAN;
 }
 
-/* What it takes besides the median: energy, 95th percentile, workspace, memory, launch, build; "-" for what is not
- * known. For the script that ranks by them. */
-static void set_more(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
+/* The metrics of its newest run; "-" for what is not known. For the script that ranks by them. Returns which are known.
+ */
+static unsigned set_more(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
 {
 	const struct tk_point *last = tk_series_last(s);
 	const struct tk_build_row *build = last ? tk_index_find(&site->model.builds_by_id, last->build_id) : NULL;
 	const struct tk_facts facts = tk_facts_of(s->last_run ? s->last_run->attributes : "");
-	const double all[] = {last ? last->p95 : NAN, facts.energy_j, facts.workspace_bytes, facts.device_bytes,
-	        facts.launch_ns, build && build->wall_s > 0 ? build->wall_s : NAN};
+	const double all[METRIC_COUNT] = {last ? last->p95 : NAN, facts.energy_j, facts.workspace_bytes,
+	        facts.device_bytes, facts.launch_ns, build && build->wall_s > 0 ? build->wall_s : NAN};
 	char text[160];
 	size_t len = 0;
-	bool any = false;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+	unsigned any = 0;
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		/* no workspace is as good as it gets; no memory means that nobody looked */
 		bool known = isfinite(all[i]) && (all[i] > 0 || i == 2);
-		any = any || known;
-		len += (size_t)snprintf(text + len, sizeof text - len, known ? "%s%.5g" : "%s-", i ? " " : "", all[i]);
+		any |= (unsigned)known << i;
+		len += (size_t)snprintf(text + len, sizeof text - len, known ? "%s%.4g" : "%s-", i ? " " : "", all[i]);
 	}
 	tk_set(site->arena, cell, "more", any ? text : "");
+	return any;
 }
 
 /* best: of several; NAN where nobody else has a time. */
-static void add_cell(struct tk_site *site, struct tk_value *cells, const struct tk_site_series *s, double best)
+static void add_cell(struct tk_site *site, struct tk_value *cells, struct columns *columns,
+        const struct tk_site_series *s, double best)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *cell = tk_add_object(a, cells);
@@ -94,16 +107,17 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	const struct tk_point *last = tk_series_last(s);
 	double rate_lo = last ? tk_series_rate(s, last->hi, &rate_unit) : NAN,
 	       rate_hi = last ? tk_series_rate(s, last->lo, &rate_unit) : NAN;
-	tk_set_fmt(a, cell, "data", isfinite(rate) ? "%.5g %.5g %.5g" : "", rate, isfinite(rate_lo) ? rate_lo : rate,
+	tk_set_fmt(a, cell, "data", isfinite(rate) ? "%.4g %.4g %.4g" : "", rate, isfinite(rate_lo) ? rate_lo : rate,
 	        isfinite(rate_hi) ? rate_hi : rate);
-	set_more(site, cell, s);
+	unsigned known = set_more(site, cell, s);
+	columns->known |= isfinite(value) ? known : 0;
 	tk_set_flag(a, cell, "ranked", isfinite(best));
 	tk_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / best);
-	tk_svg_bar(&site->markup, ratio, is_best ? "best" : "rest");
-	tk_set_markup_of(site, cell, "bar_markup");
+	double part = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) : 0;
+	tk_set_int(a, cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
 }
 
-/* The series of one problem on one device: series[first..end). */
+/* The series of one problem on one device: series[first..end); rows: NULL where it only counts. */
 static void add_problem(struct tk_site *site, struct tk_value *rows, struct columns *columns, size_t first, size_t end)
 {
 	const struct tk_model *m = &site->model;
@@ -118,6 +132,15 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 		best = fmin(best, isfinite(latest(&m->series[i])) ? latest(&m->series[i]) : INFINITY);
 		measured += isfinite(latest(&m->series[i]));
 	}
+	for (size_t c = 0; c < columns->count; c++) {
+		columns->wins[c] += measured > 1 && of_column[c] && latest(of_column[c]) == best;
+		if (of_column[c] && isfinite(latest(of_column[c])) && measured > 1) {
+			columns->log_ratio[c] += log(latest(of_column[c]) / best);
+			columns->shared[c]++;
+		}
+	}
+	if (!rows)
+		return;
 	struct tk_value *row = tk_add_object(site->arena, rows);
 	tk_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
 	tk_set_clipped(site, row, "family", m->series[first].problem->family, 60);
@@ -126,14 +149,8 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 	tk_set_fmt(site->arena, row, "x", swept ? "%.6g" : "", at.x);
 	tk_set_clipped(site, row, "sweep", at.sweep, 240);
 	struct tk_value *cells = tk_set_list(site->arena, row, "cells");
-	for (size_t c = 0; c < columns->count; c++) {
-		columns->wins[c] += measured > 1 && of_column[c] && latest(of_column[c]) == best;
-		add_cell(site, cells, of_column[c], measured > 1 ? best : NAN);
-		if (of_column[c] && isfinite(latest(of_column[c])) && measured > 1) {
-			columns->log_ratio[c] += log(latest(of_column[c]) / best);
-			columns->shared[c]++;
-		}
-	}
+	for (size_t c = 0; c < columns->count; c++)
+		add_cell(site, cells, columns, of_column[c], measured > 1 ? best : NAN);
 }
 
 static bool same_problem(const struct tk_site_series *a, const struct tk_site_series *b)
@@ -155,9 +172,81 @@ static void add_heads(struct tk_site *site, struct tk_value *heads, const struct
 	}
 }
 
+/* A problem of a table: the series that it is, and the sweep that it belongs to. */
+struct listed {
+	size_t first, end, place, sweep_size;
+	bool shown;
+	struct tk_axes at;
+};
+
+static int sweep_order(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+	int d = strcmp(x->at.sweep, y->at.sweep);
+	return d ? d : (x->place > y->place) - (x->place < y->place);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+	int d = (x->sweep_size < y->sweep_size) - (x->sweep_size > y->sweep_size);
+	return d ? d : sweep_order(a, b);
+}
+
+static int place_order(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static size_t list_problems(const struct tk_model *m, const struct columns *columns, struct listed *out)
+{
+	size_t count = 0;
+	for (size_t i = 0, end; i < m->series_count; i = end) {
+		bool any = is_in(columns, &m->series[i]);
+		for (end = i + 1; end < m->series_count && same_problem(&m->series[i], &m->series[end]); end++)
+			any = any || is_in(columns, &m->series[end]);
+		if (!any)
+			continue;
+		out[count] = (struct listed){.first = i, .end = end, .place = count, .shown = true};
+		tk_axes_of(m->series[i].problem, &out[count].at);
+		count++;
+	}
+	return count;
+}
+
+/* Leaves the problems of the longest sweeps; the charts need whole ones. */
+static void choose_rows(struct listed *all, size_t count)
+{
+	qsort(all, count, sizeof *all, sweep_order);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && !strcmp(all[i].at.sweep, all[end].at.sweep);)
+			end++;
+		for (size_t k = i; k < end; k++)
+			all[k].sweep_size = end - i;
+	}
+	qsort(all, count, sizeof *all, longest_first);
+	for (size_t i = 0; i < count; i++)
+		all[i].shown = i < ROWS_MAX;
+	qsort(all, count, sizeof *all, place_order);
+}
+
+static void all_path(char path[256], const char *op_file, const struct tk_site_device *device)
+{
+	snprintf(path, 256, "kernels/%s@%s.html", op_file, device->file);
+}
+
+/* What becomes of one page. */
+struct kernel_page {
+	const char *op, *file;
+	bool whole; /* has every problem, and no drawings */
+	bool cut;   /* a table left some out */
+	unsigned known;
+};
+
 /* The table of one device and mode; nothing where it has no series. */
 static int add_table(struct tk_site *site, struct tk_value *devices, struct columns *columns, bool default_mode,
-        struct tk_error *err)
+        struct kernel_page *kernel, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
@@ -166,6 +255,13 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 			column_of(columns, m->series[i].variant);
 	if (!columns->count)
 		return 0;
+	struct listed *problems = malloc((m->series_count + 1) * sizeof *problems);
+	if (!problems)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	size_t count = list_problems(m, columns, problems);
+	bool some = !kernel->whole && count > ROWS_MAX;
+	if (some)
+		choose_rows(problems, count);
 	struct tk_value *o = tk_add_object(a, devices);
 	tk_set_clipped(site, o, "device", columns->device->name, 80);
 	tk_set_clipped(site, o, "device_name", columns->device->row->name, 80);
@@ -173,32 +269,36 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	tk_set_flag(a, o, "cut", columns->cut);
 	struct tk_value *heads = tk_set_list(a, o, "heads");
 	struct tk_value *rows = tk_set_list(a, o, "rows");
-	size_t problems = 0;
-	for (size_t i = 0, end; i < m->series_count; i = end) {
-		bool any = is_in(columns, &m->series[i]);
-		for (end = i + 1; end < m->series_count && same_problem(&m->series[i], &m->series[end]); end++)
-			any = any || is_in(columns, &m->series[end]);
-		if (any)
-			add_problem(site, rows, columns, i, end), problems++;
-	}
-	tk_set_flag(a, o, "long", problems > LONG_ROWS);
+	for (size_t i = 0; i < count; i++)
+		add_problem(site, problems[i].shown ? rows : NULL, columns, problems[i].first, problems[i].end);
+	free(problems);
+	kernel->cut = kernel->cut || some;
+	kernel->known |= columns->known;
+	char path[256];
+	all_path(path, kernel->file, columns->device);
+	tk_set_fmt(a, o, "all_href", some ? "../%s" : "", path);
+	tk_set_int(a, o, "problems", (int64_t)count);
+	tk_set_int(a, o, "rows_max", ROWS_MAX);
+	tk_set_flag(a, o, "long", count > LONG_ROWS);
 	add_heads(site, heads, columns);
-	tk_set_flag(a, o, "swept", tk_axes_names(columns->op) != NULL);
-	tk_set(a, o, "x_name", tk_axes_names(columns->op) ? tk_axes_names(columns->op)->x : "");
-	return default_mode ? tk_set_maps(site, o, columns->op, columns->device, columns->labels, columns->count, err)
-	                    : 0;
+	bool swept = tk_axes_names(columns->op) && !kernel->whole;
+	tk_set_flag(a, o, "swept", swept);
+	tk_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
+	return default_mode && !kernel->whole
+	               ? tk_set_maps(site, o, columns->op, columns->device, columns->labels, columns->count, err)
+	               : 0;
 }
 
 /* The device's own mode first, then the others. */
-static int add_device(struct tk_site *site, struct tk_value *devices, const char *op,
+static int add_device(struct tk_site *site, struct tk_value *devices, struct kernel_page *kernel,
         const struct tk_site_device *device, struct tk_error *err)
 {
-	struct columns usual = {.device = device, .op = op, .mode = device->mode};
-	int status = add_table(site, devices, &usual, true, err);
+	struct columns usual = {.device = device, .op = kernel->op, .mode = device->mode};
+	int status = add_table(site, devices, &usual, true, kernel, err);
 	for (int i = 0; !status && i < TK_MODE_COUNT; i++) {
-		struct columns other = {.device = device, .op = op, .mode = tk_mode_word((enum tk_mode)i)};
+		struct columns other = {.device = device, .op = kernel->op, .mode = tk_mode_word((enum tk_mode)i)};
 		if (strcmp(other.mode, device->mode))
-			status = add_table(site, devices, &other, false, err);
+			status = add_table(site, devices, &other, false, kernel, err);
 	}
 	return status;
 }
@@ -220,17 +320,59 @@ static void set_tabs(struct tk_site *site, struct tk_value *page, const char *cu
 	}
 }
 
+static void set_metrics(struct tk_site *site, struct tk_value *page, unsigned known)
+{
+	char text[80] = "";
+	size_t len = 0;
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (known >> i & 1)
+			len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? " " : "", metrics[i]);
+	tk_set(site->arena, page, "metrics", text);
+}
+
+/* Every problem of an operation on one device. */
+static int write_all(struct tk_site *site, const char *op, const char *file, const struct tk_site_device *device,
+        struct tk_error *err)
+{
+	char path[256];
+	all_path(path, file, device);
+	struct kernel_page kernel = {.op = op, .file = file, .whole = true};
+	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
+	set_tabs(site, page, op);
+	tk_set_flag(site->arena, page, "whole", true);
+	tk_set_fmt(site->arena, page, "op_href", "%s.html", file);
+	struct tk_value *devices = tk_set_list(site->arena, page, "devices");
+	int status = add_device(site, devices, &kernel, device, err);
+	set_metrics(site, page, kernel.known);
+	return status ? status : tk_page_end(site, "kernel", path, err);
+}
+
 static int write_op(struct tk_site *site, const char *op, const char *file, struct tk_error *err)
 {
+	const struct tk_model *m = &site->model;
 	char path[128];
 	snprintf(path, sizeof path, "kernels/%s.html", file);
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
+	tk_set_flag(site->arena, page, "whole", false);
 	struct tk_value *devices = tk_set_list(site->arena, page, "devices");
-	int status = 0;
-	for (size_t d = 0; !status && d < site->model.device_count; d++)
-		status = add_device(site, devices, op, &site->model.devices[d], err);
-	return status ? status : tk_page_end(site, "kernel", path, err);
+	bool *cut = calloc(m->device_count + 1, sizeof *cut);
+	int status = cut ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	unsigned known = 0;
+	for (size_t d = 0; !status && d < m->device_count; d++) {
+		struct kernel_page kernel = {.op = op, .file = file};
+		status = add_device(site, devices, &kernel, &m->devices[d], err);
+		cut[d] = kernel.cut;
+		known |= kernel.known;
+	}
+	set_metrics(site, page, known);
+	if (!status)
+		status = tk_page_end(site, "kernel", path, err);
+	for (size_t d = 0; !status && d < m->device_count; d++)
+		if (cut[d])
+			status = write_all(site, op, file, &m->devices[d], err);
+	free(cut);
+	return status;
 }
 
 int tk_page_kernels(struct tk_site *site, struct tk_error *err)

@@ -12,23 +12,22 @@
     ["workspace", "Workspace", bytes], ["memory", "Device memory", bytes], ["launch", "Launch cost", ns], ["build", "Build time", function (v) { return scaled(v, ["s"], 1e9); }]]
     .map(function (m, i) { return { key: m[0], title: m[1], text: m[2], of: function (td) { var v = (td.dataset.more || "").split(" ")[i]; return v === undefined || v === "-" ? NaN : +v; } }; });
   var tables = Array.prototype.map.call(document.querySelectorAll("table.compare"), function (table) {
-    return { node: table, rows: rowsOf(table) };
+    return { node: table };
   });
   function rowsOf(table) { return Array.prototype.map.call(table.tBodies[0].rows, function (tr) { return Array.prototype.slice.call(tr.cells, 1); }); }
   var select = document.getElementById("metric"), tools = document.getElementById("tools");
-  function known(m) { return tables.some(function (t) { return t.rows.some(function (cells) { return cells.some(function (td) { return m.of(td) >= 0; }); }); }); }
+  function known(m) { return tools.dataset.metrics.split(" ").indexOf(m.key) >= 0; }
 
   // One cell, without what it had: the value as the link, how many times the best, a bar.
   function cell(td, v, best, text) {
-    var link = td.querySelector("a"), bar = td.querySelector("svg.bar"), ratio = td.querySelector(".ratio"), sub = td.querySelector(":scope > .sub");
+    var link = td.querySelector("a"), ratio = td.querySelector(".ratio"), sub = td.querySelector(":scope > .sub");
     if (!link || link.querySelector(".tag")) return;
     td.classList.toggle("best", v === best);
     link.textContent = v >= 0 ? text(v) : "not known";
     if (ratio) ratio.textContent = !(v >= 0) || !(best >= 0) ? "" : v === best ? "best" : best > 0 ? (v / best).toFixed(2) + "\u00d7" : "more";
-    if (bar) {
-      var rect = bar.querySelector("rect"), part = v === best ? 100 : best > 0 && v > 0 ? 100 * best / v : 0;
-      rect.setAttribute("width", part.toFixed(1));
-      rect.setAttribute("class", v === best ? "bar-best" : "bar-rest");
+    if (ratio) {
+      var part = v === best ? 1 : best > 0 && v > 0 ? best / v : 0;
+      td.className = td.className.replace(/\bw\d+/, "w" + 2 * Math.round(50 * part));
     }
     if (sub) sub.textContent = "";
   }
@@ -37,6 +36,7 @@
       t.body = t.node.tBodies[0].cloneNode(true);
       t.foot = t.node.tFoot.cloneNode(true);
     }
+    t.rows = rowsOf(t.node);
     var columns = t.node.tHead.rows[0].cells.length - 1, logs = new Array(columns).fill(0), shared = new Array(columns).fill(0), wins = new Array(columns).fill(0);
     t.rows.forEach(function (cells) {
       var values = cells.map(m.of), there = values.filter(function (v) { return v >= 0; }), best = there.length > 1 ? Math.min.apply(null, there) : NaN;
@@ -59,7 +59,6 @@
     if (!t.body) return;
     t.node.tBodies[0].replaceWith(t.body.cloneNode(true));
     t.node.tFoot.replaceWith(t.foot.cloneNode(true));
-    t.rows = rowsOf(t.node);
   }
   var shown = false;
   function showMetric() {

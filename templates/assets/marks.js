@@ -3,7 +3,9 @@
 window.KM = (function () {
   "use strict";
   var colours = ["--c1", "--c2", "--c3", "--c4", "--text"], shapes = ["circle", "triangle", "rect", "rectRot", "rectRounded", "crossRot", "star", "cross"];
-  function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+  var known = {}; // asking lays out what changed
+  function css(name) { return known[name] || (known[name] = getComputedStyle(document.documentElement).getPropertyValue(name).trim()); }
+  addEventListener("themechange", function () { known = {}; });
   return {
     css: css,
     style: function (i) {

@@ -24,10 +24,11 @@
     var heads = Array.prototype.map.call(section.querySelectorAll("table.compare thead th.num"), function (th) { return th.textContent.trim(); }), sweeps = {};
     section.querySelectorAll("table.compare tbody tr[data-x]").forEach(function (tr) {
       var sweep = sweeps[tr.dataset.sweep] = sweeps[tr.dataset.sweep] || {};
-      tr.querySelectorAll("td").forEach(function (td, i) {
+      var title = tr.cells[0].firstChild.textContent.trim(), x = +tr.dataset.x;
+      Array.prototype.slice.call(tr.cells, 1).forEach(function (td, i) {
         var v = (td.dataset.rate || "").split(" ").map(Number);
         if (metric) v = [metric.of(td)].concat(metric.of(td), metric.of(td));
-        if (v.length === 3 && v[0] > 0) (sweep[heads[i]] = sweep[heads[i]] || []).push({ x: +tr.dataset.x, y: v[0], lo: v[1], hi: v[2], title: tr.querySelector("th").firstChild.textContent.trim() });
+        if (v.length === 3 && v[0] > 0) (sweep[heads[i]] = sweep[heads[i]] || []).push({ x: x, y: v[0], lo: v[1], hi: v[2], title: title });
       });
     });
     return { heads: heads, sweeps: sweeps };
@@ -60,8 +61,9 @@
           callbacks: { title: function (items) { return items.length ? items[0].raw.title : ""; }, label: function (i) { return i.dataset.label + ": " + (metric ? metric.text(i.raw.y) : (i.raw.y / by).toPrecision(4) + (big ? " TFLOP/s" : " GFLOP/s")); } } } } };
   }
   function build(holder) {
-    var data = read(holder.closest("section")), charts = [], names = Object.keys(data.sweeps).filter(function (n) { return sizes(data.sweeps[n]).length > 2; });
-    names.sort(function (a, b) { return sizes(data.sweeps[b]).length - sizes(data.sweeps[a]).length; });
+    var data = read(holder.closest("section")), charts = [], long = {}, names = Object.keys(data.sweeps);
+    names.forEach(function (n) { long[n] = sizes(data.sweeps[n]).length; });
+    names = names.filter(function (n) { return long[n] > 2; }).sort(function (a, b) { return long[b] - long[a]; });
     function link(from) {
       return function (e, hits) {
         var at = hits.length ? from.data.datasets[hits[0].datasetIndex].data[hits[0].index].x : null;
@@ -105,7 +107,7 @@
   // A chart is drawn when it comes near the screen, and before the page is printed.
   var waiting = new Map(), seen = new IntersectionObserver(function (entries) {
     entries.forEach(function (e) { if (e.isIntersecting) drawNow(e.target); });
-  }, { rootMargin: "200px" });
+  }, { rootMargin: "50px" });
   function later(frame, run) {
     waiting.set(frame, run);
     seen.observe(frame);
