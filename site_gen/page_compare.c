@@ -9,12 +9,13 @@
 #include "base/error.h"
 #include "site_gen/escape.h"
 #include "site_gen/page.h"
-#include "site_gen/shard.h"
 
 #define DAY_S 86400
 
 /* How far back a side may look, in days; the page offers the same. */
 static const int ages[] = {0, 7, 30};
+#define AGE_COUNT (sizeof ages / sizeof *ages)
+#define DIGITS 5 /* of the times, as in the history */
 
 /* One backend on one device: what a side of the comparison is. */
 struct contender {
@@ -80,21 +81,39 @@ static const struct tk_trace_point *point_of_age(const struct tk_site_series *s,
 	return NULL;
 }
 
+/* The power of ten of which all of them have five digits; 0 where there are none. */
+static int exponent_of(const struct tk_trace_point *const *points, size_t count)
+{
+	double least = INFINITY;
+	for (size_t i = 0; i < count; i++)
+		least = points[i] ? fmin(least, points[i]->value) : least;
+	return isfinite(least) ? (int)floor(log10(least)) - DIGITS + 1 : 0;
+}
+
+/* In steps of 10^exponent: medians as differences to the age before, ends of the interval as distances from the median.
+ */
 static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 {
-	for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
-		const struct tk_trace_point *p = point_of_age(s, ages[i]);
-		if (!p || !(p->value > 0)) {
+	const struct tk_trace_point *points[AGE_COUNT];
+	for (size_t i = 0; i < AGE_COUNT; i++) {
+		points[i] = point_of_age(s, ages[i]);
+		points[i] = points[i] && points[i]->value > 0 ? points[i] : NULL;
+	}
+	int exponent = exponent_of(points, AGE_COUNT);
+	double scale = pow(10, -exponent);
+	long long before = 0;
+	tk_buf_printf(out, ",%d", exponent);
+	for (size_t i = 0; i < AGE_COUNT; i++) {
+		const struct tk_trace_point *p = points[i];
+		if (!p) {
 			tk_buf_str(out, ",0");
 			continue;
 		}
-		tk_buf_str(out, ",[");
-		tk_shard_number(out, p->value);
-		tk_buf_char(out, ',');
-		tk_shard_number(out, isfinite(p->lo) ? p->lo : p->value);
-		tk_buf_char(out, ',');
-		tk_shard_number(out, isfinite(p->hi) ? p->hi : p->value);
-		tk_buf_char(out, ']');
+		long long value = llround(p->value * scale);
+		long long below = isfinite(p->lo) ? value - llround(p->lo * scale) : 0;
+		long long above = isfinite(p->hi) ? llround(p->hi * scale) - value : 0;
+		tk_buf_printf(out, ",[%lld,%lld,%lld]", value - before, below, above);
+		before = value;
 	}
 }
 
@@ -110,8 +129,8 @@ static void part_path(char path[64], size_t part)
 	snprintf(path, 64, "data/compare-%zu.js", part);
 }
 
-/* times: [problem, contender, series, group, file or 0 where it is the series, then for each age 0 or [value, lo, hi]]
- */
+/* times: [problem, contender, series, group, file or 0 where it is the series, exponent, then for each age 0 or
+ * [value, below, above]] */
 static int write_part(struct tk_site *site, size_t part, const struct contender *contenders, size_t count,
         const size_t *places, struct tk_error *err)
 {

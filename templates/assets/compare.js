@@ -61,9 +61,18 @@
     });
     return found ? [found.value, found.lo, found.hi] : 0;
   }
+  // Of an age: differences to the age before and distances from the median, in steps of a power of ten.
+  function timeOf(t, age) {
+    var step = Math.pow(10, t[5]), v = 0, found = 0;
+    for (var i = 0; i <= age; i++) {
+      found = t[6 + i];
+      if (found) v += found[0];
+    }
+    return found ? [v * step, (v - found[1]) * step, (v + found[2]) * step] : 0;
+  }
   function valueOf(t, side) {
     var when = id(side + "-age").value;
-    return when === "night" || when === "rev" ? pointOf(t, side) : t[5 + +when];
+    return when === "night" || when === "rev" ? pointOf(t, side) : timeOf(t, +when);
   }
   // The second choice of a side: which night, or which revision of its upstream.
   function fillAt(side, then) {
