@@ -36,23 +36,24 @@ struct tk_engine {
 	uint64_t memory_before;   /* of the device, before the first allocation */
 
 	struct tk_plan *plan;
-	void *streams[TK_ENGINE_STREAMS]; /* of bursts: they take turns, because the way from host to device may differ */
+	void *streams[TK_ENGINE_STREAMS]; /* of bursts: they take turns, because the way from host to device may differ
+	                                   */
 	uint32_t stream_count, next_stream;
-	void *stream, *from, *to; /* stream: the one whose turn it is */
+	void *stream, *from, *to;       /* stream: the one whose turn it is */
 	void *graphs[TK_ENGINE_GRAPHS]; /* of one burst each; they take turns, so that all sets are gone through */
 	uint32_t graph_count, next_graph;
 	void *stamp_from, *stamp_to; /* NULL where the device has no clock stamps */
-	bool has_interval;    /* enough samples for the confidence that was asked */
-	double launch_ns;     /* of one launch, about: what the batch was chosen by */
-	uint64_t batch;       /* launches of one burst */
-	uint64_t bursts;      /* of one sample */
-	double hold_ns;       /* how long the stream waits for the host to enqueue a sample; 0: it does not */
-	double rest_ns;       /* between two samples, on average */
-	uint64_t rests;       /* how many there were */
-	double strain_ns;     /* how much traffic belongs to a sample; 0: none */
-	double mhz, full_mhz; /* compute clock of the last sample, NAN; highest of this job */
-	double idle_mhz;      /* the same while the device waits, which nothing limits; NAN where that is not known */
-	double *clocks;       /* of each sample; NULL without stamps */
+	bool has_interval;           /* enough samples for the confidence that was asked */
+	double launch_ns;            /* of one launch, about: what the batch was chosen by */
+	uint64_t batch;              /* launches of one burst */
+	uint64_t bursts;             /* of one sample */
+	double hold_ns;              /* how long the stream waits for the host to enqueue a sample; 0: it does not */
+	double rest_ns;              /* between two samples, on average */
+	uint64_t rests;              /* how many there were */
+	double strain_ns;            /* how much traffic belongs to a sample; 0: none */
+	double mhz, full_mhz;        /* compute clock of the last sample, NAN; highest of this job */
+	double idle_mhz; /* the same while the device waits, which nothing limits; NAN where that is not known */
+	double *clocks;  /* of each sample; NULL without stamps */
 };
 
 /* Decides the outcome. Returns JOB_ENDED. */

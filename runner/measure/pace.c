@@ -71,8 +71,8 @@ struct tk_stop_rule tk_engine_rule(const struct tk_engine *e)
 	return rule;
 }
 
-/* The governor of a card looks at it every few milliseconds. Bursts at equal distances meet it at nearly the same moment,
- * which moves slowly: samples of a whole measurement are alike then, and those of the next one differ. */
+/* The governor of a card looks at it every few milliseconds. Bursts at equal distances meet it at nearly the same
+ * moment, which moves slowly: samples of a whole measurement are alike then, and those of the next one differ. */
 static double next_rest(struct tk_engine *e)
 {
 	double chance = (double)(tk_splitmix64(++e->rests) >> 11) * 0x1p-53;

@@ -47,7 +47,8 @@ struct tk_watch {
 	size_t pending;  /* the split that was suspected, and how strongly */
 	double strength;
 	double levels[MEMORY]; /* of each night before base, at its number modulo MEMORY */
-	size_t from, n; /* what is looked at tonight: room->y[0 .. n) are the nights from `from` on, without the pattern */
+	size_t from,
+	        n; /* what is looked at tonight: room->y[0 .. n) are the nights from `from` on, without the pattern */
 	struct tk_watch_room *room;
 };
 
@@ -254,7 +255,8 @@ static void scan(struct tk_watch *w, struct tk_suspicion *out)
 	        {37, 4}, {45, 4}, {55, 4}};
 	size_t from = start_of(w), nights = w->from + w->n;
 
-	tk_states_loglik(&w->noise, w->room->y + from, w->n - from, w->level, NULL, w->room->belief + from, w->room->sum + from);
+	tk_states_loglik(
+	        &w->noise, w->room->y + from, w->n - from, w->level, NULL, w->room->belief + from, w->room->sum + from);
 	for (size_t i = 0; i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n; i++)
 		if (nights % spans[i].every == 0 && nights - spans[i].length > w->settled)
 			weigh(w, w->n - spans[i].length, out);
@@ -277,7 +279,7 @@ static void locate(const struct tk_watch *w, struct tk_suspicion *out)
 
 	for (size_t s = lo; s < hi; s++) {
 		double loglik = w->room->sum[s - 1] + tk_states_loglik(&w->noise, w->room->y + s, w->n - s, out->after,
-		                                        &w->room->belief[s - 1], NULL, NULL);
+		                                              &w->room->belief[s - 1], NULL, NULL);
 
 		if (loglik > best) {
 			best = loglik;
