@@ -537,15 +537,19 @@ int tk_watching_put(const struct tk_watching *w, struct tk_store *s, struct tk_e
 	return rc;
 }
 
+static void forget_device(struct watched_device *d)
+{
+	tk_online_free(d->online);
+	free(d->alarms.at);
+	free(d->nights);
+}
+
 void tk_watching_free(struct tk_watching *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < w->count; i++) {
-		tk_online_free(w->at[i].online);
-		free(w->at[i].alarms.at);
-		free(w->at[i].nights);
-	}
+	for (size_t i = 0; i < w->count; i++)
+		forget_device(&w->at[i]);
 	free(w->at);
 	free(w);
 }

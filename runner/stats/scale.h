@@ -1,7 +1,36 @@
-/* Robust scale of what is made from differences. Private to stats/. */
+/* Order without sorting, and the robust scale of what is made from differences. Private to stats/. */
 #ifndef TK_STATS_SCALE_H
 #define TK_STATS_SCALE_H
 #include <stddef.h>
+
+/* Where two halves meet: x[lo .. j] <= pivot <= x[j + 1 .. hi]; i == j stands on the pivot itself. */
+struct tk_halves {
+	size_t i, j;
+};
+
+static inline void tk_exchange(double *x, size_t i, size_t j)
+{
+	double keep = x[i];
+
+	x[i] = x[j];
+	x[j] = keep;
+}
+
+/* Hoare's partition of x[lo .. hi] about a pivot that is one of them; no NaN. */
+static inline struct tk_halves tk_halve(double *x, size_t lo, size_t hi, double pivot)
+{
+	size_t i = lo, j = hi;
+
+	for (;;) {
+		while (x[i] < pivot)
+			i++;
+		while (x[j] > pivot)
+			j--;
+		if (i >= j)
+			return (struct tk_halves){i, j};
+		tk_exchange(x, i++, j--);
+	}
+}
 
 /* Quantiles p of n > 0 finite values, as tk_quantile_sorted has them, without sorting; x is reordered. */
 void tk_quantiles(double *x, size_t n, const double *p, size_t count, double *out);

@@ -5,20 +5,13 @@
 #include <string.h>
 
 #include "stats/scale.h"
+#include "stats/summary.h"
 
 #define BINS 256
 #define SAMPLE 31    /* values that say where the bins should be */
 #define FEW 96       /* values for which bins do not pay */
 #define NEAR_MAX 128 /* of one bin, that are copied; more are partitioned where they are */
 #define STRETCH 256  /* values whose bins are found at once */
-
-static void exchange(double *x, size_t i, size_t j)
-{
-	double keep = x[i];
-
-	x[i] = x[j];
-	x[j] = keep;
-}
 
 /* Hoare's selection: x[k] becomes the k-th smallest (from 0) of the finite x, what is before it is not larger, what is
  * behind it not smaller. */
@@ -27,25 +20,14 @@ static void select_kth(double *x, size_t n, size_t k)
 	size_t lo = 0, hi = n - 1;
 
 	while (lo < hi) {
-		double pivot = x[lo + (hi - lo) / 2];
-		size_t i = lo, j = hi;
+		struct tk_halves at = tk_halve(x, lo, hi, x[lo + (hi - lo) / 2]);
 
-		for (;;) {
-			while (x[i] < pivot)
-				i++;
-			while (x[j] > pivot)
-				j--;
-			if (i >= j)
-				break;
-			exchange(x, i++, j--);
-		}
-		/* x[lo .. j] <= pivot <= x[j + 1 .. hi]; i == j stands on the pivot itself */
-		if (i == j && k == i)
+		if (at.i == at.j && k == at.i)
 			return;
-		if (k <= j)
-			hi = i == j ? j - 1 : j;
+		if (k <= at.j)
+			hi = at.i == at.j ? at.j - 1 : at.j;
 		else
-			lo = j + 1;
+			lo = at.j + 1;
 	}
 }
 
@@ -83,14 +65,9 @@ static bool make_bins(struct bins *b, const double *x, size_t n)
 	double some[SAMPLE];
 	size_t step = n / SAMPLE;
 
-	for (size_t i = 0; i < SAMPLE; i++) {
-		double v = x[i * step];
-		size_t j = i;
-
-		for (; j > 0 && some[j - 1] > v; j--)
-			some[j] = some[j - 1];
-		some[j] = v;
-	}
+	for (size_t i = 0; i < SAMPLE; i++)
+		some[i] = x[i * step];
+	tk_sort(some, SAMPLE);
 	b->lo = some[SAMPLE / 8] - (some[SAMPLE / 2] - some[SAMPLE / 8]);
 	b->per = (BINS - 1) / (some[SAMPLE - 1 - SAMPLE / 16] - b->lo);
 	if (!isfinite(b->per))

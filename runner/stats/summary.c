@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "stats/scale.h"
 
 #define FEW 32 /* values that are sorted by insertion */
 
@@ -31,39 +32,20 @@ static void insertion_sort(double *x, size_t n)
 	}
 }
 
-static void exchange(double *x, size_t i, size_t j)
-{
-	double keep = x[i];
-
-	x[i] = x[j];
-	x[j] = keep;
-}
-
 /* Hoare's quicksort about the middle of three; what it cuts badly is left to qsort. No NaN. */
 static void quick_sort(double *x, size_t n, int depth)
 {
 	while (n > FEW && depth-- > 0) {
-		size_t i = 0, j = n - 1, mid = n / 2;
-		double pivot;
+		size_t last = n - 1, mid = n / 2;
 
 		if (x[mid] < x[0])
-			exchange(x, mid, 0);
-		if (x[j] < x[0])
-			exchange(x, j, 0);
-		if (x[j] < x[mid])
-			exchange(x, j, mid);
-		pivot = x[mid];
-		for (;;) {
-			while (x[i] < pivot)
-				i++;
-			while (x[j] > pivot)
-				j--;
-			if (i >= j)
-				break;
-			exchange(x, i++, j--);
-		}
-		quick_sort(x + j + 1, n - j - 1, depth);
-		n = j + 1;
+			tk_exchange(x, mid, 0);
+		if (x[last] < x[0])
+			tk_exchange(x, last, 0);
+		if (x[last] < x[mid])
+			tk_exchange(x, last, mid);
+		n = tk_halve(x, 0, last, x[mid]).j + 1;
+		quick_sort(x + n, last + 1 - n, depth);
 	}
 	if (n > FEW)
 		qsort(x, n, sizeof *x, compare_doubles);
@@ -78,7 +60,7 @@ void tk_sort(double *x, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(x[i]))
-			exchange(x, i, numbers++);
+			tk_exchange(x, i, numbers++);
 	for (size_t left = n; left; left /= 2)
 		depth += 2;
 	quick_sort(x, numbers, depth);
