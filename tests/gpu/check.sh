@@ -5,6 +5,10 @@
 #
 # The script that sources it gets TRACKER and RESULTS.json as $1 and $2; its working folder becomes a temporary one.
 set -uo pipefail
+[ -e /dev/nvidiactl ] || {
+	echo "there is no NVIDIA GPU here"
+	exit 77
+}
 tracker=${1:-build/tracker}
 results=${2:-}
 work=$(mktemp -d)

@@ -5,6 +5,10 @@
 # usage: tests/gpu/sanitize.sh LAUNCH_KERNELS BACKENDS_FOLDER [TOOLS]      TOOLS: default "memcheck racecheck initcheck synccheck"; none: without the sanitizer
 # shellcheck disable=SC2054   # the commas belong to the problems
 set -uo pipefail
+[ -e /dev/nvidiactl ] || {
+	echo "there is no NVIDIA GPU here"
+	exit 77
+}
 launch=$1
 modules=$2
 tools=${3:-memcheck racecheck initcheck synccheck}
