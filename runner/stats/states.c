@@ -7,7 +7,6 @@
 #include "stats/chain.h"
 
 #define SQRT_2PI 2.5066282746310002
-#define TINY 1e-300
 
 struct tk_belief tk_chain_start(const struct tk_states *m)
 {
@@ -35,35 +34,45 @@ static void follow(const struct tk_states *m, struct tk_belief *b, double x, dou
 	b->variance = after;
 }
 
+/* A normal density of v, by the inverse of its variance. */
+static double normal(double v, double precision)
+{
+	return exp(-0.5 * v * v * precision) * (sqrt(precision) / SQRT_2PI);
+}
+
 struct tk_reading tk_chain_advance(const struct tk_states *m, struct tk_belief *b, double y, bool jumps)
 {
 	struct tk_reading o = {0};
 	size_t spike = m->count - 1;
-	double next[TK_STATES_MAX], step[TK_STATES_MAX], gain[TK_STATES_MAX],
+	double next[TK_STATES_MAX], precision[TK_STATES_MAX], miss[TK_STATES_MAX], step[TK_STATES_MAX],
+	        gain[TK_STATES_MAX],
 	        x = m->phi * b->x,
-	        variance = m->phi * m->phi * b->variance + m->wander * m->wander * (1 - m->phi * m->phi),
-	        u = (y - x) / m->sd[spike];
+	        variance = m->phi * m->phi * b->variance + m->wander * m->wander * (1 - m->phi * m->phi), scale;
 
 	for (size_t j = 0; j < m->count; j++) {
-		double p = 0, s = m->sd[j] * m->sd[j] + variance, v = y - x - m->offset[j];
-
+		next[j] = 0;
 		for (size_t i = 0; i < m->count; i++)
-			p += b->p[i] * m->to[i][j];
-		gain[j] = variance / s;
-		step[j] = gain[j] * v;
-		o.emission[j] =
-		        j == spike ? M_1_PI / (m->sd[j] * (1 + u * u)) : exp(-0.5 * v * v / s) / (SQRT_2PI * sqrt(s));
-		next[j] = p * o.emission[j];
+			next[j] += b->p[i] * m->to[i][j];
+		if (j == spike) {
+			next[j] *= M_1_PI * m->sd[j] / (m->sd[j] * m->sd[j] + (y - x) * (y - x));
+		} else {
+			precision[j] = 1 / (m->sd[j] * m->sd[j] + variance);
+			miss[j] = y - x - m->offset[j];
+			next[j] *= normal(miss[j], precision[j]);
+		}
 		o.likelihood += next[j];
 	}
-	o.likelihood = fmax(o.likelihood, TINY);
+	o.likelihood = fmax(o.likelihood, TK_TINY);
+	scale = 1 / o.likelihood;
 	for (size_t j = 0; j < m->count; j++)
-		b->p[j] = next[j] / o.likelihood;
+		b->p[j] = next[j] * scale;
 	for (size_t j = 0; j < spike; j++) {
-		double w = b->p[j] / (m->sd[j] * m->sd[j] + variance);
+		double w = b->p[j] * precision[j];
 
+		gain[j] = variance * precision[j];
+		step[j] = gain[j] * miss[j];
 		o.weight += w;
-		o.pull += w * (y - x - m->offset[j]);
+		o.pull += w * miss[j];
 		o.gain += b->p[j] * gain[j];
 	}
 	if (m->wander > 0)
@@ -71,46 +80,27 @@ struct tk_reading tk_chain_advance(const struct tk_states *m, struct tk_belief *
 	return o;
 }
 
-/* Logarithms are dear: of products, then. */
-struct product {
-	double sum, factors;
-};
-
-static void multiply(struct product *p, double likelihood)
-{
-	p->factors *= likelihood;
-	if (p->factors < 1e-100 || p->factors > 1e100) {
-		p->sum += log(fmax(p->factors, TINY));
-		p->factors = 1;
-	}
-}
-
-static double logarithm(const struct product *p)
-{
-	return p->sum + log(p->factors);
-}
-
 double tk_states_loglik(const struct tk_states *m, const double *y, size_t n, double level,
         const struct tk_belief *from, struct tk_belief *each, double *sum)
 {
 	struct tk_belief b = from ? *from : tk_chain_start(m);
-	struct product p = {0, 1};
+	struct tk_product p = {0, 1};
 
 	for (size_t i = 0; i < n; i++) {
-		multiply(&p, tk_chain_advance(m, &b, y[i] - level, false).likelihood);
+		tk_multiply(&p, tk_chain_advance(m, &b, y[i] - level, false).likelihood);
 		if (each)
 			each[i] = b;
 		if (sum)
-			sum[i] = logarithm(&p);
+			sum[i] = tk_logarithm(&p);
 	}
-	return logarithm(&p);
+	return tk_logarithm(&p);
 }
 
 double tk_states_step(const struct tk_states *m, const double *y, size_t n, const struct tk_belief *from, double *level,
         double *information)
 {
 	struct tk_belief b = from ? *from : tk_chain_start(m);
-	struct product p = {0, 1};
+	struct tk_product p = {0, 1};
 	double weight = 0, pull = 0, follows = 0; /* what the wandering part takes of a change of level */
 
 	for (size_t i = 0; i < n; i++) {
@@ -120,11 +110,11 @@ double tk_states_step(const struct tk_states *m, const double *y, size_t n, cons
 		weight += seen * seen * o.weight;
 		pull += seen * o.pull;
 		follows = m->phi * follows + o.gain * seen;
-		multiply(&p, o.likelihood);
+		tk_multiply(&p, o.likelihood);
 	}
 	*information = weight;
 	if (!(weight > 0))
-		return logarithm(&p);
+		return tk_logarithm(&p);
 	*level += pull / weight;
-	return logarithm(&p) + 0.5 * pull * pull / weight;
+	return tk_logarithm(&p) + 0.5 * pull * pull / weight;
 }

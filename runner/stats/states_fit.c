@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "stats/chain.h"
+#include "stats/expect.h"
+#include "stats/lanes.h"
 #include "stats/summary.h"
 
 #define SPIKE_SCALE 0.1 /* of the Cauchy distribution; or SPIKE_SIGMAS times the noise, where that is more */
@@ -17,79 +19,17 @@
 #define STAY_MAX 0.85   /* a rare state of more than a week is a level */
 #define LEAST_SD 0.15   /* of a state, in units of the series' own */
 #define LEAST_NOISE 1e-4
+#define PARTS 5 /* of a variance that may wander */
 #define POINTS_PER_STATE 12
 #define ROUNDS 15
+#define SETTLED 1e-3 /* of the log-likelihood: a round that adds less is the last */
 
 /* Where the states are looked for first: quantiles. */
 static const double guesses[TK_STATES_MAX - 1][TK_STATES_MAX - 1] = {{0.5}, {0.3, 0.9}, {0.25, 0.65, 0.93}};
 
-/* What a round of expectation maximisation counts. */
-struct counts {
-	double state[TK_STATES_MAX], sum[TK_STATES_MAX], square[TK_STATES_MAX], to[TK_STATES_MAX][TK_STATES_MAX];
-};
-
-struct memory {
-	struct tk_belief *belief;
-	struct tk_reading *reading;
-	double *sorted;
-};
-
-static void memory_free(struct memory *s)
-{
-	free(s->belief), free(s->reading), free(s->sorted);
-}
-
-static int memory_make(struct memory *s, size_t n)
-{
-	*s = (struct memory){
-	        malloc(n * sizeof *s->belief), malloc(n * sizeof *s->reading), malloc(n * sizeof *s->sorted)};
-	if (s->belief && s->reading && s->sorted)
-		return TK_OK;
-	memory_free(s);
-	return TK_ENOMEM;
-}
-
 double tk_states_price(const struct tk_states *m, size_t n)
 {
 	return 0.5 * log((double)n) * (double)(m->count * (m->count - 1) + (m->wander > 0 ? 2 : 0));
-}
-
-static double forward(const struct tk_states *m, const double *r, size_t n, struct memory *s)
-{
-	struct tk_belief b = tk_chain_start(m);
-	double total = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		s->reading[i] = tk_chain_advance(m, &b, r[i], false);
-		s->belief[i] = b;
-		total += log(s->reading[i].likelihood);
-	}
-	return total;
-}
-
-static double expect(const struct tk_states *m, const double *r, size_t n, struct memory *s, struct counts *c)
-{
-	double total = forward(m, r, n, s), beta[TK_STATES_MAX] = {1, 1, 1, 1};
-
-	memset(c, 0, sizeof *c);
-	for (size_t i = n; i-- > 0;) {
-		double before[TK_STATES_MAX] = {0};
-
-		for (size_t k = 0; k < m->count; k++) {
-			double gamma = s->belief[i].p[k] * beta[k],
-			       ahead = s->reading[i].emission[k] * beta[k] / s->reading[i].likelihood;
-
-			c->state[k] += gamma;
-			c->sum[k] += gamma * r[i];
-			c->square[k] += gamma * r[i] * r[i];
-			for (size_t j = 0; j < m->count; j++) {
-				before[j] += m->to[j][k] * ahead;
-				c->to[j][k] += i ? s->belief[i - 1].p[j] * m->to[j][k] * ahead : 0;
-			}
-		}
-		memcpy(beta, before, sizeof beta);
-	}
-	return total;
 }
 
 static double prior(size_t from, size_t to, size_t spike)
@@ -99,7 +39,7 @@ static double prior(size_t from, size_t to, size_t spike)
 	return to == spike ? SPIKE_ENTER * PRIOR_NIGHTS / (double)spike : PRIOR_MOVES;
 }
 
-static void set_moves(struct tk_states *m, const struct counts *c, size_t from)
+static void set_moves(struct tk_states *m, const struct tk_counts *c, size_t from)
 {
 	double row = 0, rest, stay;
 
@@ -116,7 +56,7 @@ static void set_moves(struct tk_states *m, const struct counts *c, size_t from)
 	m->to[from][from] = STAY_MAX;
 }
 
-static void maximise(struct tk_states *m, const struct counts *c, double n, double sigma)
+static void maximise(struct tk_states *m, const struct tk_counts *c, double n, double sigma)
 {
 	size_t spike = m->count - 1;
 	double least = fmax(LEAST_NOISE, LEAST_SD * sigma);
@@ -154,65 +94,81 @@ static void guess(struct tk_states *m, const double *sorted, size_t n, size_t no
 	}
 }
 
+/* From where *m is on, until a round changes nothing that counts. */
+static void climb(struct tk_states *m, const double *r, size_t n, double sigma, double *work)
+{
+	struct tk_counts c;
+
+	for (int round = 0; round <= ROUNDS; round++) {
+		double before = m->loglik;
+
+		m->loglik = tk_expect(m, r, n, work, &c);
+		if (round == ROUNDS || (round && fabs(m->loglik - before) < SETTLED))
+			return;
+		maximise(m, &c, (double)n, sigma);
+	}
+}
+
 int tk_states_fit(const double *r, size_t n, double sigma, struct tk_states *out)
 {
-	struct memory s;
-	double best = -INFINITY;
+	double *work = malloc((TK_EXPECT_WORK(n) + n) * sizeof *work), *sorted = work + TK_EXPECT_WORK(n),
+	       best = -INFINITY;
 
-	if (memory_make(&s, n))
+	if (!work)
 		return TK_ENOMEM;
 	sigma = fmax(sigma, LEAST_NOISE);
-	memcpy(s.sorted, r, n * sizeof *r);
-	tk_sort(s.sorted, n);
+	memcpy(sorted, r, n * sizeof *r);
+	tk_sort(sorted, n);
 	for (size_t normal = 1; normal < TK_STATES_MAX && (normal == 1 || n >= POINTS_PER_STATE * normal); normal++) {
 		struct tk_states m;
-		struct counts c;
 
-		guess(&m, s.sorted, n, normal, sigma);
-		for (int round = 0; round < ROUNDS; round++) {
-			expect(&m, r, n, &s, &c);
-			maximise(&m, &c, (double)n, sigma);
-		}
-		m.loglik = forward(&m, r, n, &s);
+		guess(&m, sorted, n, normal, sigma);
+		climb(&m, r, n, sigma, work);
 		if (m.loglik - tk_states_price(&m, n) > best) {
 			best = m.loglik - tk_states_price(&m, n);
 			*out = m;
 		}
 	}
-	memory_free(&s);
+	free(work);
 	return TK_OK;
 }
 
 static double loglik_with_jumps(const struct tk_states *m, const double *r, size_t n)
 {
 	struct tk_belief b = tk_chain_start(m);
-	double total = 0;
+	struct tk_product p = {0, 1};
 
 	for (size_t i = 0; i < n; i++)
-		total += log(tk_chain_advance(m, &b, r[i], true).likelihood);
-	return total;
+		tk_multiply(&p, tk_chain_advance(m, &b, r[i], true).likelihood);
+	return tk_logarithm(&p);
 }
 
 /* The likeliest wandering part under one normal state, of a coarse grid: memory, and part of the variance. */
 static struct tk_states coarse(const double *r, size_t n, double sigma)
 {
-	static const double phis[] = {0.6, 0.8, 0.9, 0.96}, parts[] = {0.12, 0.3, 0.6, 0.85, 0.97};
+	static const double phis[TK_LANES] = {0.6, 0.8, 0.9, 0.96}, parts[PARTS] = {0.12, 0.3, 0.6, 0.85, 0.97};
 	struct tk_states best = {.loglik = -INFINITY};
 	const double none = 0;
 
-	for (size_t a = 0; a < sizeof phis / sizeof *phis; a++)
-		for (size_t c = 0; c < sizeof parts / sizeof *parts; c++) {
-			double variance = sigma * sigma / (1 - phis[a] * parts[c]);
-			struct tk_states m;
+	for (size_t c = 0; c < PARTS; c++) {
+		struct tk_states m[TK_LANES];
+		double loglik[TK_LANES];
 
-			guess(&m, &none, 1, 1, fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
-			m.sd[1] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sqrt(variance));
-			m.phi = phis[a];
-			m.wander = sqrt(variance * parts[c]);
-			m.loglik = loglik_with_jumps(&m, r, n);
-			if (m.loglik > best.loglik)
-				best = m;
+		for (size_t a = 0; a < TK_LANES; a++) {
+			double variance = sigma * sigma / (1 - phis[a] * parts[c]);
+
+			guess(&m[a], &none, 1, 1, fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
+			m[a].sd[1] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sqrt(variance));
+			m[a].phi = phis[a];
+			m[a].wander = sqrt(variance * parts[c]);
 		}
+		tk_wander_logliks(m, r, n, loglik);
+		for (size_t a = 0; a < TK_LANES; a++)
+			if (loglik[a] > best.loglik) {
+				best = m[a];
+				best.loglik = loglik[a];
+			}
+	}
 	return best;
 }
 
@@ -238,13 +194,14 @@ int tk_states_fit_wander(const double *r, size_t n, double sigma, struct tk_stat
 {
 	static const double scales[] = {0.85, 1, 1.2}; /* the smoothed part has some of the rest in it */
 	struct tk_states found = coarse(r, n, fmax(sigma, LEAST_NOISE)), m;
-	struct memory s;
-	int rc = memory_make(&s, n);
+	struct tk_belief *each = malloc(n * (sizeof *each + sizeof *r));
+	double *left = (double *)(void *)(each + n);
+	int rc;
 
-	if (rc)
-		return rc;
-	take_wander_out(&found, r, n, s.belief, s.sorted);
-	rc = tk_states_fit(s.sorted, n, found.sd[0], &m);
+	if (!each)
+		return TK_ENOMEM;
+	take_wander_out(&found, r, n, each, left);
+	rc = tk_states_fit(left, n, found.sd[0], &m);
 	*out = found;
 	for (size_t i = 0; !rc && i < sizeof scales / sizeof *scales; i++) {
 		struct tk_states t = m;
@@ -258,6 +215,6 @@ int tk_states_fit_wander(const double *r, size_t n, double sigma, struct tk_stat
 		if (t.loglik - tk_states_price(&t, n) > out->loglik - tk_states_price(out, n))
 			*out = t;
 	}
-	memory_free(&s);
+	free(each);
 	return rc;
 }
