@@ -88,7 +88,7 @@ static int look(const double *d, size_t n, size_t number, double least, enum tk_
 {
 	double *sorted = walsh(d, n), k = (double)number + 1;
 	struct tk_paired strict, loose;
-	bool narrow, beyond;
+	bool last = n == TK_PAIRED_MAX, narrow, beyond;
 	int rc = sorted ? interval_of(sorted, n, 1 - TK_PAIRED_ALPHA / (k * (k + 1)), &strict) : TK_ENOMEM;
 
 	if (!rc)
@@ -96,7 +96,7 @@ static int look(const double *d, size_t n, size_t number, double least, enum tk_
 	free(sorted);
 	if (rc)
 		return rc;
-	narrow = (strict.hi - strict.lo) / 2 < least / 4 && fabs(strict.shift) > least;
+	narrow = (last || (strict.hi - strict.lo) / 2 < least / 4) && fabs(strict.shift) > least;
 	beyond = strict.lo > least || strict.hi < -least;
 	if (strict.reached && (beyond || (narrow && strict.lo * strict.hi > 0)))
 		*word = strict.shift > 0 ? TK_PAIRED_UP : TK_PAIRED_DOWN;

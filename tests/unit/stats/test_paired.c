@@ -129,6 +129,15 @@ static void one_percent_is_found(void **state)
 	assert_in_range(said(TK_PAIRED_DOWN, -0.01, 0.005, 0.006, 192, 100), 95, 100);
 }
 
+/* Noise too wide for an interval beyond `least`: the last look says what is known, and nothing of equal things. */
+static void the_last_look_decides_what_can_be_decided(void **state)
+{
+	assert_in_range(said(TK_PAIRED_UP, 0.0085, 0.005, 0.012, TK_PAIRED_MAX - 1, 100), 0, 50);
+	assert_in_range(said(TK_PAIRED_UP, 0.0085, 0.005, 0.012, TK_PAIRED_MAX, 100), 95, 100);
+	assert_in_range(said(TK_PAIRED_UP, 0, 0.005, 0.02, TK_PAIRED_MAX, 100), 0, 0);
+	assert_in_range(said(TK_PAIRED_DOWN, 0, 0.005, 0.02, TK_PAIRED_MAX, 100), 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +146,7 @@ int main(void)
 	        cmocka_unit_test(clear_cases_take_twelve_pairs),
 	        cmocka_unit_test(equal_things_are_not_slower),
 	        cmocka_unit_test(one_percent_is_found),
+	        cmocka_unit_test(the_last_look_decides_what_can_be_decided),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
