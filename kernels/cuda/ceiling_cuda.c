@@ -24,11 +24,10 @@ static const char *ceiling_version(void)
 
 static int ceiling_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
 	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->cuda, args);
-	ctx->blocks = args->device_info.compute_units ? args->device_info.compute_units * 4 : 512;
+		return TK_ABI_NO_MEMORY;
+	ctx->blocks = ctx->cuda.multiprocessors ? (unsigned)ctx->cuda.multiprocessors * 4 : 512;
 	if (ctx->blocks > CEILING_BLOCKS_MAX)
 		ctx->blocks = CEILING_BLOCKS_MAX;
 	*out = ctx;
@@ -74,9 +73,9 @@ static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = ceiling_supports(ctx, p, err);
 	if (status || (status = check_config(config, err)))
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->problem = p;
 	plan->sets = sets;

@@ -52,10 +52,9 @@ struct tk_backend_ctx {
 
 static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
 	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->cuda, args);
+		return TK_ABI_NO_MEMORY;
 	int status = cublas_open(&ctx->cublas, ctx->cuda.capability, args->options, err);
 	if (status) {
 		free(ctx);

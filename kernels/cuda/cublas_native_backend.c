@@ -68,9 +68,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = backend_supports(ctx, p, err);
 	if (status || (status = check_config(config, err)))
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->a = p->attention;
 	plan->sets = sets;

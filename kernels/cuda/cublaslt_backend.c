@@ -76,10 +76,9 @@ static void backend_close(struct tk_backend_ctx *ctx)
 static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	static const float one = 1;
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
 	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->cuda, args);
+		return TK_ABI_NO_MEMORY;
 	ctx->workspace_limit =
 	        (size_t)option_number(args->options, "workspace_mib", ctx->cuda.capability >= 90 ? 32 : 4) * MIB;
 	ctx->fast_accum = option_number(args->options, "fast_accum", 0) != 0;
@@ -357,9 +356,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = backend_supports(ctx, p, err);
 	if (status)
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->sets = sets;
 	status = fill_plan(plan, p->gemm, config, info, err);

@@ -37,10 +37,9 @@ static const char *backend_version(void)
 
 static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
 	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->cuda, args);
+		return TK_ABI_NO_MEMORY;
 	ctx->stream = (void *)-1;
 	int status = check(err, "cudnnCreate", cudnnCreate(&ctx->handle));
 	if (status) {
@@ -91,9 +90,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = backend_supports(ctx, p, err);
 	if (status || (status = check_config(config, err)))
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->a = p->attention;
 	plan->sets = sets;

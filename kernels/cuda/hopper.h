@@ -72,6 +72,16 @@ HOPPER_INLINE void barrier_wait(uint32_t barrier, uint32_t parity)
 	             : "memory");
 }
 
+/* COUNT pairs of them, side by side: a full one takes one arrival, an empty one `releases`. One thread does this for
+ * all of a block's, barrier_publish() follows. */
+template <int COUNT> HOPPER_INLINE void barrier_init_pairs(uint32_t full, uint32_t empty, int releases)
+{
+	for (int i = 0; i < COUNT; i++) {
+		barrier_init(full + i * 8, 1);
+		barrier_init(empty + i * 8, releases);
+	}
+}
+
 HOPPER_INLINE uint32_t cluster_rank(void)
 {
 	uint32_t rank;

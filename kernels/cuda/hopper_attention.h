@@ -44,6 +44,19 @@ HOPPER_INLINE void release(uint32_t empty)
 		barrier_arrive(empty);
 }
 
+/* Before a block's roles part: barriers of what each consumer has for itself, and of the stages that all of them read
+ * and release by warps. */
+template <class L, int STAGES>
+HOPPER_INLINE void init_barriers(uint32_t own_full, uint32_t own_empty, uint32_t full, uint32_t empty)
+{
+	if (threadIdx.x == 0) {
+		barrier_init_pairs<L::CONSUMERS>(own_full, own_empty, 1);
+		barrier_init_pairs<STAGES>(full, empty, L::CONSUMERS * 4);
+		barrier_publish();
+	}
+	__syncthreads();
+}
+
 template <class L, class T> HOPPER_INLINE void issue_scores(float *s, uint32_t q, uint32_t k)
 {
 #pragma unroll

@@ -347,22 +347,6 @@ HOPPER_INLINE void send_tile(const CUtensorMap *a, const CUtensorMap *b, const p
 	barrier_arrive(s.stay_empty + group * 8);
 }
 
-template <class L> HOPPER_INLINE void init_barriers(const places &s)
-{
-	if (threadIdx.x == 0) {
-		for (int i = 0; i < L::CONSUMERS; i++) {
-			barrier_init(s.stay_full + i * 8, 1);
-			barrier_init(s.stay_empty + i * 8, 1);
-		}
-		for (int i = 0; i < L::STAGES; i++) {
-			barrier_init(s.full + i * 8, 1);
-			barrier_init(s.empty + i * 8, L::CONSUMERS * 4);
-		}
-		barrier_publish();
-	}
-	__syncthreads();
-}
-
 #endif
 
 template <class L, class T>
@@ -374,7 +358,7 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_keys(const __grid_consta
 	extern __shared__ unsigned char memory[];
 	places s = divide_shared<L>(memory);
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = (p.skv + L::TILE - 1) / L::TILE * p.b * p.hkv;
-	init_barriers<L>(s);
+	init_barriers<L, L::STAGES>(s.stay_full, s.stay_empty, s.full, s.empty);
 	if (group == L::CONSUMERS) {
 		registers_give<24>();
 		if (threadIdx.x % WARPGROUP == 0)
@@ -409,7 +393,7 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_queries(const __grid_con
 	extern __shared__ unsigned char memory[];
 	places s = divide_shared<L>(memory);
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = (p.sq + L::TILE - 1) / L::TILE * p.b * p.h;
-	init_barriers<L>(s);
+	init_barriers<L, L::STAGES>(s.stay_full, s.stay_empty, s.full, s.empty);
 	if (group == L::CONSUMERS) {
 		registers_give<24>();
 		if (threadIdx.x % WARPGROUP == 0)

@@ -23,7 +23,7 @@ template <int D_, int KEYS_, int CONSUMERS_> struct layout {
 
 // Addresses in shared memory. Queries of consumer g at q + g Q_BYTES, later its output.
 struct places {
-	uint32_t q, k, v, q_full, q_empty, k_full, k_empty, v_full, v_empty;
+	uint32_t q, k, v, q_full, q_empty, k_full, v_full, k_empty, v_empty;
 };
 
 template <class L> HOPPER_INLINE places divide_shared(unsigned char *memory)
@@ -218,20 +218,7 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_flash(const __grid_const
 	extern __shared__ unsigned char memory[];
 	places s = divide_shared<L>(memory);
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = p.tiles * p.b * p.h;
-	if (threadIdx.x == 0) {
-		for (int i = 0; i < L::CONSUMERS; i++) {
-			barrier_init(s.q_full + i * 8, 1);
-			barrier_init(s.q_empty + i * 8, 1);
-		}
-		for (int i = 0; i < STAGES; i++) {
-			barrier_init(s.k_full + i * 8, 1);
-			barrier_init(s.v_full + i * 8, 1);
-			barrier_init(s.k_empty + i * 8, L::CONSUMERS * 4);
-			barrier_init(s.v_empty + i * 8, L::CONSUMERS * 4);
-		}
-		barrier_publish();
-	}
-	__syncthreads();
+	init_barriers<L, 2 * STAGES>(s.q_full, s.q_empty, s.k_full, s.k_empty); // and those of the values behind them
 	if (group == L::CONSUMERS) {
 		registers_give<L::GIVE>();
 		if (threadIdx.x % WARPGROUP == 0)

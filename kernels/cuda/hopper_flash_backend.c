@@ -10,7 +10,6 @@
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
-	int multiprocessors;
 };
 
 /* Of one direction, for one set. */
@@ -27,26 +26,7 @@ struct tk_plan {
 	union call call[];
 };
 
-static const char *backend_version(void)
-{
-	return "";
-}
-
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
-{
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->gpu, args);
-	ctx->multiprocessors = (int)args->device_info.compute_units;
-	*out = ctx;
-	return TK_ABI_OK;
-}
-
-static void backend_close(struct tk_backend_ctx *ctx)
-{
-	free(ctx);
-}
+GPU_CONTEXT(backend)
 
 static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
@@ -78,19 +58,18 @@ static int section_of(const struct tk_attention *a, int64_t rows, int64_t group,
 	return (int)(section < heads ? section : heads);
 }
 
+/* What the arguments of both directions begin with. */
+#define SIZES_OF(a) \
+	.b = (int)(a)->b, .h = (int)(a)->h, .hkv = (int)(a)->hkv, .sq = (int)(a)->sq, .skv = (int)(a)->skv, \
+	.causal = (a)->causal
+
 static void fill_call(struct hopper_flash_call *call, const struct tk_backend_ctx *ctx, const struct tk_attention *a)
 {
 	int queries = hopper_flash_queries((int)a->d);
 	*call = (struct hopper_flash_call){.dtype = a->dtype,
 	        .d = (int)a->d,
-	        .multiprocessors = ctx->multiprocessors,
-	        .args = {.b = (int)a->b,
-	                .h = (int)a->h,
-	                .hkv = (int)a->hkv,
-	                .sq = (int)a->sq,
-	                .skv = (int)a->skv,
-	                .causal = a->causal,
-	                .scale = (float)(a->scale * 1.4426950408889634),
+	        .multiprocessors = ctx->gpu.multiprocessors,
+	        .args = {SIZES_OF(a), .scale = (float)(a->scale * 1.4426950408889634),
 	                .tiles = (int)((a->sq + queries - 1) / queries),
 	                .section = section_of(a, a->skv, a->h / a->hkv, a->b * a->h)}};
 }
@@ -101,15 +80,8 @@ static void fill_backward(
 	int64_t rows = HOPPER_BACKWARD_ROWS;
 	*call = (struct hopper_backward_call){.dtype = a->dtype,
 	        .d = (int)a->d,
-	        .multiprocessors = ctx->multiprocessors,
-	        .args = {.b = (int)a->b,
-	                .h = (int)a->h,
-	                .hkv = (int)a->hkv,
-	                .sq = (int)a->sq,
-	                .skv = (int)a->skv,
-	                .causal = a->causal,
-	                .scale = (float)a->scale,
-	                .scale_log2 = (float)(a->scale * 1.4426950408889634),
+	        .multiprocessors = ctx->gpu.multiprocessors,
+	        .args = {SIZES_OF(a), .scale = (float)a->scale, .scale_log2 = (float)(a->scale * 1.4426950408889634),
 	                .section_keys = section_of(a, a->sq * (a->h / a->hkv), 1, a->b * a->hkv),
 	                .section_queries = section_of(a, a->skv, a->h / a->hkv, a->b * a->h),
 	                .padded = (int)((a->sq + rows - 1) / rows * rows)}};
@@ -153,9 +125,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = backend_supports(ctx, p, err);
 	if (status || (status = check_config(config, err)))
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->call[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->call[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->a = p->attention;
 	plan->sets = sets;
@@ -246,5 +218,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return check_launch(err, "hopper_flash", hopper_flash_launch(&plan->call[set].forward, stream));
 }
 
-GPU_BACKEND(backend, "hopper_flash", "cuda", backend_version,
-        "attention by Hopper's copy engine and warpgroup products", .configs = NULL)
+GPU_BACKEND(backend, "hopper_flash", "cuda", no_version, "attention by Hopper's copy engine and warpgroup products",
+        .configs = NULL)

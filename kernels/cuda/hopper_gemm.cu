@@ -273,10 +273,7 @@ __global__ void __cluster_dims__(L::CLUSTER, 1, 1) __launch_bounds__(L::THREADS,
 	operands s = divide_shared<L>(memory);
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = p.rows * p.columns * p.splits * p.batch;
 	if (threadIdx.x == 0) {
-		for (int i = 0; i < L::STAGES; i++) {
-			barrier_init(s.full + i * 8, 1);
-			barrier_init(s.empty + i * 8, L::CONSUMERS * 4 * L::CLUSTER);
-		}
+		barrier_init_pairs<L::STAGES>(s.full, s.empty, L::CONSUMERS * 4 * L::CLUSTER);
 		barrier_publish();
 	}
 	if (L::CLUSTER > 1)

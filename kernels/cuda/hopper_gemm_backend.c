@@ -8,7 +8,6 @@
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
-	int multiprocessors;
 	const char *names[16];
 };
 
@@ -20,26 +19,7 @@ struct tk_plan {
 	struct hopper_gemm_call call[]; /* one for each set */
 };
 
-static const char *backend_version(void)
-{
-	return "";
-}
-
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
-{
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->gpu, args);
-	ctx->multiprocessors = (int)args->device_info.compute_units;
-	*out = ctx;
-	return TK_ABI_OK;
-}
-
-static void backend_close(struct tk_backend_ctx *ctx)
-{
-	free(ctx);
-}
+GPU_CONTEXT(backend)
 
 static int64_t fast_side(int k_fast, int64_t side, int64_t k)
 {
@@ -125,7 +105,7 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	int status = backend_supports(ctx, p, err);
 	if (status)
 		return status;
-	uint32_t n = 0, best = best_config(p->gemm, ctx->multiprocessors);
+	uint32_t n = 0, best = best_config(p->gemm, ctx->gpu.multiprocessors);
 	ctx->names[n++] = hopper_gemm_configs[best].name;
 	for (uint32_t i = 0; i < hopper_gemm_config_count; i++)
 		if (i != best && hopper_gemm_configs[i].splits <= steps_of(p->gemm))
@@ -138,7 +118,7 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 static int choose(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, const char *config, uint32_t *out,
         struct tk_abi_error *err)
 {
-	*out = best_config(g, ctx->multiprocessors);
+	*out = best_config(g, ctx->gpu.multiprocessors);
 	if (!config || !*config || strcmp(config, "default") == 0)
 		return TK_ABI_OK;
 	for (uint32_t i = 0; i < hopper_gemm_config_count; i++)
@@ -163,7 +143,7 @@ static void fill_call(
 	        .a_fast = !g->ta,
 	        .b_fast = g->tb,
 	        .config = config,
-	        .multiprocessors = ctx->multiprocessors,
+	        .multiprocessors = ctx->gpu.multiprocessors,
 	        .args = {.m = (int)g->m,
 	                .n = (int)g->n,
 	                .batch = (int)g->batch,
@@ -213,9 +193,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = backend_supports(ctx, p, err);
 	if (status || (status = choose(ctx, p->gemm, config, &chosen, err)))
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->call[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->call[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->g = p->gemm;
 	plan->sets = sets;
@@ -285,5 +265,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return check_launch(err, "hopper_gemm", hopper_gemm_launch(&plan->call[set], stream));
 }
 
-GPU_BACKEND(backend, "hopper_gemm", "cuda", backend_version, "GEMM by Hopper's copy engine and warpgroup products",
+GPU_BACKEND(backend, "hopper_gemm", "cuda", no_version, "GEMM by Hopper's copy engine and warpgroup products",
         .configs = backend_configs)

@@ -355,18 +355,7 @@ __global__ void __launch_bounds__(L::THREADS, 1)
 	extern __shared__ unsigned char memory[];
 	places s = divide_shared<L>(memory);
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = p.tiles * p.b * p.hkv;
-	if (threadIdx.x == 0) {
-		for (int i = 0; i < L::CONSUMERS; i++) {
-			barrier_init(s.q_full + i * 8, 1);
-			barrier_init(s.q_empty + i * 8, 1);
-		}
-		for (int i = 0; i < L::STAGES; i++) {
-			barrier_init(s.full + i * 8, 1);
-			barrier_init(s.empty + i * 8, L::CONSUMERS * 4);
-		}
-		barrier_publish();
-	}
-	__syncthreads();
+	init_barriers<L, L::STAGES>(s.q_full, s.q_empty, s.full, s.empty);
 	if (group == L::CONSUMERS) {
 		registers_give<L::GIVE>();
 		if (threadIdx.x % WARPGROUP == 0)

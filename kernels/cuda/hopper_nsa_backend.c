@@ -6,7 +6,6 @@
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
-	int multiprocessors;
 };
 
 struct tk_plan {
@@ -17,26 +16,7 @@ struct tk_plan {
 	struct hopper_nsa_call call[]; /* one for each set */
 };
 
-static const char *backend_version(void)
-{
-	return "";
-}
-
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
-{
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->gpu, args);
-	ctx->multiprocessors = (int)args->device_info.compute_units;
-	*out = ctx;
-	return TK_ABI_OK;
-}
-
-static void backend_close(struct tk_backend_ctx *ctx)
-{
-	free(ctx);
-}
+GPU_CONTEXT(backend)
 
 static int64_t group_of(const struct tk_nsa *n)
 {
@@ -81,7 +61,7 @@ static void fill_call(
 	*call = (struct hopper_nsa_call){.dtype = n->dtype,
 	        .config = config,
 	        .d = (int)n->d,
-	        .multiprocessors = ctx->multiprocessors,
+	        .multiprocessors = ctx->gpu.multiprocessors,
 	        .args = {.b = (int)n->b,
 	                .h = (int)n->h,
 	                .hkv = (int)n->hkv,
@@ -132,9 +112,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		status = find_config(config, hopper_nsa_configs, hopper_nsa_config_count, &chosen, err);
 	if (status)
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->call[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->call[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->n = p->nsa;
 	plan->sets = sets;
@@ -192,5 +172,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return check_launch(err, "hopper_nsa", hopper_nsa_launch(&plan->call[set], stream));
 }
 
-GPU_BACKEND(backend, "hopper_nsa", "cuda", backend_version,
+GPU_BACKEND(backend, "hopper_nsa", "cuda", no_version,
         "native sparse attention by Hopper's copy engine and warpgroup products", .configs = backend_configs)

@@ -13,25 +13,7 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-static const char *backend_version(void)
-{
-	return "";
-}
-
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
-{
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->gpu, args);
-	*out = ctx;
-	return TK_ABI_OK;
-}
-
-static void backend_close(struct tk_backend_ctx *ctx)
-{
-	free(ctx);
-}
+GPU_CONTEXT(backend)
 
 static int grid_counts(const struct tk_gemm *g, uint32_t config)
 {
@@ -86,9 +68,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	if (code)
 		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s", gpu_gemm_step.configs[chosen],
 		        gpu_gemm_step.status_text(code));
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->g = p->gemm;
 	plan->config = chosen;
 	plan->sets = sets;
@@ -120,24 +102,5 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .device_kind = TK_GPU_KIND,
-	        .version = backend_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .configs = backend_configs,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	backend.name = gpu_gemm_step.backend;
-	backend.description = gpu_gemm_step.description;
-	return &backend;
-}
+GPU_BACKEND(
+        backend, gpu_gemm_step.backend, TK_GPU_KIND, no_version, gpu_gemm_step.description, .configs = backend_configs)

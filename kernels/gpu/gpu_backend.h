@@ -15,7 +15,8 @@
 struct gpu_context {
 	struct tk_device *device;
 	const struct tk_device_ops *ops;
-	int capability; /* NVIDIA: 90 for sm_90; 0 where the device layer did not say, and elsewhere */
+	int capability;      /* NVIDIA: 90 for sm_90; 0 where the device layer did not say, and elsewhere */
+	int multiprocessors; /* 0 where the device layer did not say */
 };
 
 static inline int fail(struct tk_abi_error *err, int status, const char *format, ...)
@@ -37,6 +38,33 @@ static inline void context_init(struct gpu_context *c, const struct tk_open_args
 	c->ops = args->device_ops;
 	if (sscanf(args->device_info.arch, "sm_%d", &c->capability) != 1)
 		c->capability = 0;
+	c->multiprocessors = (int)args->device_info.compute_units;
+}
+
+/* A context of `bytes` that begins with a struct gpu_context, the rest 0; NULL where there is no memory. */
+static inline void *context_new(size_t bytes, const struct tk_open_args *args, struct tk_abi_error *err)
+{
+	struct gpu_context *c = calloc(1, bytes);
+	if (c)
+		context_init(c, args);
+	else
+		fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
+	return c;
+}
+
+/* A plan of `bytes`, all 0; NULL where there is no memory. */
+static inline void *plan_new(size_t bytes, struct tk_abi_error *err)
+{
+	void *plan = calloc(1, bytes);
+	if (!plan)
+		fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+	return plan;
+}
+
+/* Of a backend that is all in this tree: the tracker's own version says it. */
+static inline const char *no_version(void)
+{
+	return "";
 }
 
 /* Workspace from the device layer; *out stays NULL for 0 bytes. */
@@ -107,17 +135,28 @@ static inline long option_number(const char *options, const char *key, long othe
 	return otherwise;
 }
 
+/* prefix_open and prefix_close where there is nothing to open but the context. */
+#define GPU_CONTEXT(prefix) \
+	static int prefix##_open( \
+	        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err) \
+	{ \
+		*out = context_new(sizeof **out, args, err); \
+		return *out ? TK_ABI_OK : TK_ABI_NO_MEMORY; \
+	} \
+	static void prefix##_close(struct tk_backend_ctx *ctx) \
+	{ \
+		free(ctx); \
+	}
+
 /* The one symbol of a backend whose functions are called prefix_open, prefix_close and so on. Behind `text` come fields
  * that not every backend has: `.configs = backend_configs`; `.configs = NULL` where there are none. */
 #define GPU_BACKEND(prefix, backend_name, kind, version_function, text, ...) \
 	const struct tk_backend *tk_backend_entry(void) \
 	{ \
-		static const struct tk_backend backend = {.size = sizeof backend, \
+		static struct tk_backend backend = {.size = sizeof backend, \
 		        .abi_major = TK_ABI_MAJOR, \
 		        .abi_minor = TK_ABI_MINOR, \
-		        .name = backend_name, \
 		        .device_kind = kind, \
-		        .description = text, \
 		        .version = version_function, \
 		        .open = prefix##_open, \
 		        .close = prefix##_close, \
@@ -127,6 +166,8 @@ static inline long option_number(const char *options, const char *key, long othe
 		        .launch = prefix##_launch, \
 		        .unplan = prefix##_unplan, \
 		        __VA_ARGS__}; \
+		backend.name = backend_name; \
+		backend.description = text; \
 		return &backend; \
 	}
 

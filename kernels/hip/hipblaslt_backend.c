@@ -45,10 +45,9 @@ static void backend_close(struct tk_backend_ctx *ctx)
 
 static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
+	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
 	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	context_init(&ctx->gpu, args);
+		return TK_ABI_NO_MEMORY;
 	ctx->gfx = gfx_of(args);
 	ctx->workspace_limit =
 	        (size_t)option_number(args->options, "workspace_mib", is_cdna3(ctx->gfx) ? 128 : 32) * MIB;
@@ -167,9 +166,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = backend_supports(ctx, p, err);
 	if (status)
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->bound[0]);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->g = p->gemm;
 	plan->sets = sets;
