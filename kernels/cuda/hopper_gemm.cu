@@ -300,12 +300,14 @@ __global__ void __cluster_dims__(L::CLUSTER, 1, 1) __launch_bounds__(L::THREADS,
 using large = layout<2, 256, 4, 2>;
 using wide = layout<2, 192, 4, 1>;
 using middle = layout<2, 128, 6, 1>;
+using flat = layout<1, 192, 6, 1>;
 using small = layout<1, 128, 8, 1>;
 
 const struct hopper_gemm_config hopper_gemm_configs[] = {
 	{"tile-128x256-cluster-2", 128, 256, 2, 1},
 	{"tile-128x192", 128, 192, 1, 1},
 	{"tile-128x128", 128, 128, 1, 1},
+	{"tile-64x192", 64, 192, 1, 1},
 	{"tile-64x128", 64, 128, 1, 1},
 	{"tile-64x128-split-2", 64, 128, 1, 2},
 	{"tile-64x128-split-4", 64, 128, 1, 4},
@@ -340,7 +342,7 @@ template <class F> static int with_kernel(const struct hopper_gemm_call *call, F
 	if (c->tile_n == 256)
 		return with_types<large>(call, f);
 	if (c->tile_n == 192)
-		return with_types<wide>(call, f);
+		return c->tile_m == 128 ? with_types<wide>(call, f) : with_types<flat>(call, f);
 	return c->tile_m == 128 ? with_types<middle>(call, f) : with_types<small>(call, f);
 }
 

@@ -81,7 +81,7 @@ static double estimate(const struct tk_gemm *g, const struct hopper_gemm_config 
 	double rounds = ceil(tiles * c->splits / multiprocessors), steps = ceil((double)steps_of(g) / c->splits);
 	/* Shares of the peak that were measured in long products; a single row of small tiles waits for memory. */
 	double small = g->m > 64 ? 0.55 : 0.75;
-	double rate = c->tile_n == 256 ? 1 : c->tile_n == 192 ? 0.95 : c->tile_m == 128 ? 0.9 : small;
+	double rate = c->tile_m == 64 ? small : c->tile_n == 256 ? 1 : c->tile_n == 192 ? 0.95 : 0.9;
 	double step = (double)c->tile_m * c->tile_n / rate, write = (double)c->tile_m * c->tile_n * 4;
 	double join = c->splits > 1 ? write * (2 + c->splits) : 0;
 	return rounds * (steps * step + write + join);

@@ -57,7 +57,7 @@ mapfile -t aligned < <(
 	echo "?gemm:m=64,n=64,k=64,a=f32"
 	echo "?gemm:m=64,n=63,k=63,a=f16"
 )
-every hopper_gemm "tile-128x256-cluster-2 tile-128x192 tile-128x128 tile-64x128 default" "${aligned[@]}"
+every hopper_gemm "tile-128x256-cluster-2 tile-128x192 tile-128x128 tile-64x192 tile-64x128 default" "${aligned[@]}"
 every hopper_gemm "tile-64x128-split-2 tile-64x128-split-4 tile-64x128-split-8" "${aligned[@]/#gemm/?gemm}" # some have too few steps
 
 mapfile -t dense < <(

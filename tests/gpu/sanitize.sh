@@ -51,7 +51,7 @@ look gemm_matrix_cuda tile-128x256x32-stages-4 "${gemm[@]}"
 look gemm_matrix_cuda tile-64x64x64-stages-4 "${gemm[@]}"
 aligned=(gemm:m=264,n=136,k=584,a=f16 gemm:m=257,n=264,k=200,a=bf16,tb=t,c=f32 gemm:m=136,n=129,k=328,a=f16,ta=t,tb=t gemm:m=72,n=264,k=528,a=bf16,ta=t,batch=2
 	gemm:m=65,n=136,k=1040,a=e4m3,tb=t,c=bf16)
-for config in tile-128x256-cluster-2 tile-128x192 tile-128x128 tile-64x128 tile-64x128-split-4; do
+for config in tile-128x256-cluster-2 tile-128x192 tile-128x128 tile-64x192 tile-64x128 tile-64x128-split-4; do
 	look hopper_gemm $config "${aligned[@]}"
 done
 dense=(attention:b=1,h=2,hkv=1,sq=65,skv=133,d=64,dtype=f16,causal=1 attention:b=1,h=2,sq=130,d=128,dtype=bf16,causal=0 attention:b=2,h=1,sq=67,d=256,dtype=f16,causal=1
