@@ -39,9 +39,9 @@ struct tk_kernel_symbol {
 	char name[192];
 	char code_hash[TK_HASH_HEX_SIZE]; /* of the machine code of this function alone */
 	int64_t size_bytes;
-	/* -1: unknown (CPU). Of a kernel for NVIDIA GPUs: of a thread; of a thread in device memory, arrays with a
-	 * computed index included; of a block, without what a launch adds; of a block at most; how full the
-	 * multiprocessors can be with that (tk_cubin_occupancy()). */
+	/* -1: unknown (CPU). Of a kernel for GPUs: of a thread; of a thread in device memory, arrays with a computed
+	 * index included; of a block, without what a launch adds; of a block at most; how full the multiprocessors can
+	 * be with that (device_code.h). */
 	int64_t registers, spill_bytes, shared_bytes, threads, occupancy_percent;
 };
 
@@ -96,9 +96,10 @@ int tk_artifact_evict(
         const char *cache_dir, uint64_t max_bytes, const char *const *keep, size_t keep_count, struct tk_error *err);
 
 /* Hash of the machine code of a shared object and of its functions: those that match `symbol_glob`, NULL: the exported
- * ones and the largest others; at most TK_CODE_FUNCTIONS_MAX, largest first, names unique. Kernels for NVIDIA GPUs come
- * first, as "sm_90 NAME" (cubin.h), at most TK_CODE_KERNELS_MAX of them. What the linker filled in (addresses of
- * strings, data, other functions) is replaced by what it refers to, where the object keeps its relocations
+ * ones and the largest others; at most TK_CODE_FUNCTIONS_MAX, largest first, names unique. Kernels for GPUs come
+ * first, as "sm_90 NAME" or "gfx942 NAME" (device_code.h), at most TK_CODE_KERNELS_MAX of them. What the linker filled
+ * in (addresses of strings, data, other functions) is replaced by what it refers to, where the object keeps its
+ * relocations
  * (-Wl,--emit-relocs, which tk_build puts into LDFLAGS): code that differs only in version strings, paths or times has
  * equal hashes. Without relocations the bytes are hashed as they are. The content of read-only data is no part of it.
  */

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "build/build.h"
-#include "build/cubin.h"
+#include "build/device_code.h"
 #include "build/elf.h"
 #include <fnmatch.h>
 #include <stdio.h>
@@ -67,13 +67,13 @@ static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_erro
 	return status;
 }
 
-/* What a GPU of NVIDIA runs, without the names and notes around it, which hold paths. Where an image cannot be read,
- * every byte counts. */
+/* What a GPU runs, without the names and notes around it, which hold paths. Where an image cannot be read, every byte
+ * counts. */
 static int add_device_code(
         struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s, struct tk_error *err)
 {
-	struct tk_cubins c;
-	if (tk_cubins_read(s->data, s->size, &c, err))
+	struct tk_device_code c;
+	if (tk_device_code_read(s->data, s->size, &c, err))
 		return TK_ENOMEM;
 	if (!c.kernel_count || c.unread) {
 		add_bytes(h, e, s, s->address, s->size);
@@ -83,7 +83,7 @@ static int add_device_code(
 		for (size_t i = 0; i < c.data_count; i++)
 			tk_hash_add(h, c.data[i].bytes, c.data[i].size);
 	}
-	tk_cubins_free(&c);
+	tk_device_code_free(&c);
 	return TK_OK;
 }
 
@@ -155,18 +155,19 @@ static int hash_function(
 	return TK_OK;
 }
 
-/* Kernels of a GPU come before all functions of the host; "sm_90 " before the name tells the images apart. */
+/* Kernels of a GPU come before all functions of the host; "sm_90 " or "gfx942 " before the name
+ * tells the images apart. */
 static int hash_device_kernels(const struct tk_elf_section *s, const char *glob, struct tk_kernel_symbol *list,
         size_t *n, struct tk_error *err)
 {
-	struct tk_cubins c;
-	int status = tk_cubins_read(s->data, s->size, &c, err);
+	struct tk_device_code c;
+	int status = tk_device_code_read(s->data, s->size, &c, err);
 	for (size_t i = 0; !status && i < c.kernel_count && *n < TK_CODE_KERNELS_MAX; i++) {
-		const struct tk_cubin_kernel *k = &c.kernels[i];
+		const struct tk_device_kernel *k = &c.kernels[i];
 		char *name = NULL;
 		if (glob && fnmatch(glob, k->name, 0))
 			continue;
-		if (asprintf(&name, "sm_%u %s", k->arch, k->name) < 0) {
+		if (asprintf(&name, "%s %s", k->processor, k->name) < 0) {
 			status = tk_fail(err, TK_ENOMEM, "no memory");
 			break;
 		}
@@ -178,10 +179,10 @@ static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
 		list[*n].spill_bytes = k->stack_bytes;
 		list[*n].shared_bytes = k->shared_bytes;
 		list[*n].threads = k->threads;
-		list[*n].occupancy_percent = tk_cubin_occupancy(k);
+		list[*n].occupancy_percent = tk_device_occupancy(k);
 		++*n;
 	}
-	tk_cubins_free(&c);
+	tk_device_code_free(&c);
 	return status;
 }
 

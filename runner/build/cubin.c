@@ -1,10 +1,11 @@
-/* See cubin.h. NVIDIA documents neither container; the layout below is what cuobjdump and readelf show of nvcc 12 and
- * 13, and everything is checked before it is believed. */
-#include "build/cubin.h"
+/* Kernels for NVIDIA GPUs: the section .nv_fatbin holds images one after the other, machine code (ELF) for a processor
+ * each and PTX, some of them packed. NVIDIA documents neither container; the layout below is what cuobjdump and readelf
+ * show of nvcc 12 and 13, and everything is checked before it is believed. */
 #include "base/error.h"
 #include "base/pack.h"
+#include "build/device_code.h"
 #include <gelf.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FATBIN_MAGIC 0xba55ed50u
@@ -30,27 +31,7 @@ enum { IMAGE_PTX = 1, IMAGE_ELF = 2 };
  * value, and, of a kernel, of its block's three sides: what it is launched with at most, or always. */
 enum { INFO_BYTES = 0x04, INFO_REGISTERS = 0x2f, INFO_FRAME = 0x11, INFO_THREADS_MOST = 0x05, INFO_THREADS = 0x10 };
 
-struct tk_cubin_images {
-	struct image {
-		Elf *elf;
-		struct tk_buf unpacked; /* empty where the section is used in place */
-	} * list;
-	size_t count;
-};
-
-/* One more element at the end of an array; NULL: no memory. */
-static void *grow(void *list, size_t *count, size_t size)
-{
-	void **at = list;
-	char *more = realloc(*at, (*count + 1) * size);
-	if (!more)
-		return NULL;
-	*at = more;
-	memset(more + *count * size, 0, size);
-	return more + (*count)++ * size;
-}
-
-static struct tk_cubin_kernel *find(struct tk_cubins *c, size_t from, const char *name)
+static struct tk_device_kernel *find(struct tk_device_code *c, size_t from, const char *name)
 {
 	for (size_t i = from; name && i < c->kernel_count; i++)
 		if (!strcmp(c->kernels[i].name, name))
@@ -58,21 +39,14 @@ static struct tk_cubin_kernel *find(struct tk_cubins *c, size_t from, const char
 	return NULL;
 }
 
-static int add_kernel(struct tk_cubins *c, const char *name, unsigned arch, const Elf_Data *code)
+static int add_kernel(struct tk_device_code *c, const char *name, unsigned arch, const Elf_Data *code)
 {
-	struct tk_cubin_kernel *k = grow(&c->kernels, &c->kernel_count, sizeof(*k));
+	struct tk_device_kernel *k = tk_device_add_kernel(c, name, strlen(name), code->d_buf, code->d_size);
 	if (!k)
 		return TK_ENOMEM;
-	*k = (struct tk_cubin_kernel){strdup(name), arch, code->d_buf, code->d_size, -1, -1, 0, -1};
-	return k->name ? TK_OK : TK_ENOMEM;
-}
-
-static int add_data(struct tk_cubins *c, const void *bytes, size_t size)
-{
-	struct tk_cubin_data *d = grow(&c->data, &c->data_count, sizeof(*d));
-	if (!d)
-		return TK_ENOMEM;
-	*d = (struct tk_cubin_data){bytes, size};
+	snprintf(k->processor, sizeof(k->processor), "sm_%u", arch);
+	k->arch = arch;
+	k->shared_bytes = 0;
 	return TK_OK;
 }
 
@@ -90,7 +64,7 @@ static const char *section_name(Elf *elf, const GElf_Shdr *sh)
 }
 
 /* Code and constants first, then what is said about them. */
-static int read_code(struct tk_cubins *c, Elf *elf, unsigned arch)
+static int read_code(struct tk_device_code *c, Elf *elf, unsigned arch)
 {
 	int status = TK_OK;
 	for (Elf_Scn *scn = NULL; !status && (scn = elf_nextscn(elf, scn));) {
@@ -102,7 +76,7 @@ static int read_code(struct tk_cubins *c, Elf *elf, unsigned arch)
 		if (kernel)
 			status = add_kernel(c, kernel, arch, data);
 		else if (behind(name, ".nv.constant") || behind(name, ".nv.global.init"))
-			status = add_data(c, data->d_buf, data->d_size);
+			status = tk_device_add_data(c, data->d_buf, data->d_size);
 	}
 	return status;
 }
@@ -122,7 +96,7 @@ static const char *symbol_name(Elf *elf, uint32_t index)
 	return NULL;
 }
 
-static void read_threads(struct tk_cubin_kernel *k, const unsigned char *value)
+static void read_threads(struct tk_device_kernel *k, const unsigned char *value)
 {
 	uint32_t side[3];
 	memcpy(side, value, sizeof(side));
@@ -131,7 +105,8 @@ static void read_threads(struct tk_cubin_kernel *k, const unsigned char *value)
 }
 
 /* `own`: the section is that of one kernel. */
-static void read_info(struct tk_cubins *c, size_t from, Elf *elf, const Elf_Data *data, struct tk_cubin_kernel *own)
+static void read_info(
+        struct tk_device_code *c, size_t from, Elf *elf, const Elf_Data *data, struct tk_device_kernel *own)
 {
 	const unsigned char *p = data->d_buf;
 	for (size_t at = 0; at + 4 <= data->d_size;) {
@@ -146,7 +121,7 @@ static void read_info(struct tk_cubins *c, size_t from, Elf *elf, const Elf_Data
 			return;
 		if (bytes == sizeof(pair) && (attribute == INFO_REGISTERS || attribute == INFO_FRAME)) {
 			memcpy(pair, p + at, sizeof(pair));
-			struct tk_cubin_kernel *k = find(c, from, symbol_name(elf, pair[0]));
+			struct tk_device_kernel *k = find(c, from, symbol_name(elf, pair[0]));
 			if (k)
 				*(attribute == INFO_REGISTERS ? &k->registers : &k->stack_bytes) = pair[1];
 		} else if (own && bytes == 3 * sizeof(uint32_t) &&
@@ -156,14 +131,14 @@ static void read_info(struct tk_cubins *c, size_t from, Elf *elf, const Elf_Data
 	}
 }
 
-static void read_resources(struct tk_cubins *c, size_t from, Elf *elf)
+static void read_resources(struct tk_device_code *c, size_t from, Elf *elf)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr sh;
 		if (!gelf_getshdr(scn, &sh))
 			continue;
 		const char *name = section_name(elf, &sh), *kernel = behind(name, ".nv.shared.");
-		struct tk_cubin_kernel *k = find(c, from, kernel), *own = find(c, from, behind(name, ".nv.info."));
+		struct tk_device_kernel *k = find(c, from, kernel), *own = find(c, from, behind(name, ".nv.info."));
 		const Elf_Data *data = elf_rawdata(scn, NULL);
 		if (k)
 			k->shared_bytes = (int64_t)sh.sh_size;
@@ -174,35 +149,24 @@ static void read_resources(struct tk_cubins *c, size_t from, Elf *elf)
 	}
 }
 
-/* Takes what is in `unpacked`; where that is NULL, `bytes` are used in place. */
 static int read_image(
-        struct tk_cubins *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked, unsigned arch)
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked, unsigned arch)
 {
-	struct image *image = grow(&c->images->list, &c->images->count, sizeof(*image));
-	if (!image) {
-		if (unpacked)
-			tk_buf_free(unpacked);
-		return TK_ENOMEM;
-	}
-	if (unpacked)
-		image->unpacked = *unpacked;
-	image->elf = unpacked ? elf_memory(image->unpacked.data, image->unpacked.len)
-	                      : elf_memory((char *)(uintptr_t)bytes, size);
-	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF) {
-		c->unread++;
-		return TK_OK;
-	}
+	Elf *elf;
 	const size_t from = c->kernel_count;
-	const int status = read_code(c, image->elf, arch);
+	int status = tk_device_add_image(c, bytes, size, unpacked, &elf);
+	if (status || !elf)
+		return status;
+	status = read_code(c, elf, arch);
 	if (!status)
-		read_resources(c, from, image->elf);
+		read_resources(c, from, elf);
 	return status;
 }
 
-static int open_image(struct tk_cubins *c, const struct image_header *h, const unsigned char *bytes)
+static int open_image(struct tk_device_code *c, const struct image_header *h, const unsigned char *bytes)
 {
 	if (h->kind == IMAGE_PTX)
-		return add_data(c, bytes, h->bytes);
+		return tk_device_add_data(c, bytes, h->bytes);
 	if (h->kind != IMAGE_ELF) {
 		c->unread++;
 		return TK_OK;
@@ -218,7 +182,7 @@ static int open_image(struct tk_cubins *c, const struct image_header *h, const u
 	return read_image(c, NULL, 0, &unpacked, h->arch);
 }
 
-static int read_group(struct tk_cubins *c, const unsigned char *p, size_t size)
+static int read_group(struct tk_device_code *c, const unsigned char *p, size_t size)
 {
 	int status = TK_OK;
 	for (size_t at = 0; !status && at + sizeof(struct image_header) <= size;) {
@@ -232,16 +196,9 @@ static int read_group(struct tk_cubins *c, const unsigned char *p, size_t size)
 	return status;
 }
 
-static int by_arch_and_name(const void *a, const void *b)
+int tk_cubins_add(struct tk_device_code *c, const unsigned char *section, size_t size)
 {
-	const struct tk_cubin_kernel *x = a, *y = b;
-	return x->arch != y->arch ? (x->arch > y->arch) - (x->arch < y->arch) : strcmp(x->name, y->name);
-}
-
-int tk_cubins_read(const unsigned char *section, size_t size, struct tk_cubins *out, struct tk_error *err)
-{
-	*out = (struct tk_cubins){.images = calloc(1, sizeof(struct tk_cubin_images))};
-	int status = out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
+	int status = TK_OK;
 	for (size_t at = 0; !status && at + sizeof(struct group_header) <= size;) {
 		struct group_header h;
 		memcpy(&h, section + at, sizeof(h));
@@ -250,16 +207,10 @@ int tk_cubins_read(const unsigned char *section, size_t size, struct tk_cubins *
 			at += 8; /* padding between groups */
 			continue;
 		}
-		status = read_group(out, section + at + h.header_bytes, h.bytes);
+		status = read_group(c, section + at + h.header_bytes, h.bytes);
 		at += h.header_bytes + h.bytes;
 	}
-	if (status) {
-		tk_cubins_free(out);
-		return tk_fail(err, status, "no memory for the kernels of an object");
-	}
-	if (out->kernel_count)
-		qsort(out->kernels, out->kernel_count, sizeof(*out->kernels), by_arch_and_name);
-	return TK_OK;
+	return status;
 }
 
 /* What a multiprocessor has room for (CUDA C++ Programming Guide, compute capabilities; Occupancy Calculator). All have
@@ -273,7 +224,7 @@ static const struct room rooms[] = {{80, 64, 32, 164 << 10}, {86, 48, 16, 100 <<
         {89, 48, 24, 100 << 10}, {90, 64, 32, 228 << 10}, {100, 64, 32, 228 << 10}, {103, 64, 32, 228 << 10},
         {110, 48, 24, 228 << 10}, {120, 48, 24, 100 << 10}, {121, 48, 24, 100 << 10}};
 
-int64_t tk_cubin_occupancy(const struct tk_cubin_kernel *k)
+int64_t tk_cubin_occupancy(const struct tk_device_kernel *k)
 {
 	const struct room *r = NULL;
 	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++)
@@ -288,20 +239,4 @@ int64_t tk_cubin_occupancy(const struct tk_cubin_kernel *k)
 	blocks = by_shared < blocks ? by_shared : blocks;
 	blocks = r->blocks < blocks ? r->blocks : blocks;
 	return 100 * blocks * warps / r->warps;
-}
-
-void tk_cubins_free(struct tk_cubins *c)
-{
-	for (size_t i = 0; i < c->kernel_count; i++)
-		free(c->kernels[i].name);
-	for (size_t i = 0; c->images && i < c->images->count; i++) {
-		elf_end(c->images->list[i].elf);
-		tk_buf_free(&c->images->list[i].unpacked);
-	}
-	if (c->images)
-		free(c->images->list);
-	free(c->images);
-	free(c->kernels);
-	free(c->data);
-	*c = (struct tk_cubins){0};
 }

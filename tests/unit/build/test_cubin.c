@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/pack.h"
 #include "build/build.h"
-#include "build/cubin.h"
+#include "build/device_code.h"
 #include <elf.h>
 
 enum { TEXT = 1, INFO, SHARED, SYMBOLS, STRINGS, NAMES, CONSTANT, OWN_INFO, SECTIONS };
@@ -92,10 +92,10 @@ static void resources_are_read(void **state)
 {
 	for (int packed = 0; packed < 2; packed++) {
 		struct tk_buf b = TK_BUF_INIT;
-		struct tk_cubins c;
+		struct tk_device_code c;
 		make_section(&b, 7, 90, packed);
 		make_section(&b, 8, 80, packed);
-		assert_int_equal(tk_cubins_read((unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+		assert_int_equal(tk_device_code_read((unsigned char *)b.data, b.len, &c, NULL), TK_OK);
 		assert_int_equal(c.kernel_count, 2);
 		assert_int_equal(c.unread, 0);
 		assert_int_equal(c.data_count, 2);
@@ -108,7 +108,7 @@ static void resources_are_read(void **state)
 		assert_int_equal(c.kernels[1].threads, 256);
 		assert_int_equal(c.kernels[1].size, 64);
 		assert_int_equal(c.kernels[1].code[63], 7);
-		tk_cubins_free(&c);
+		tk_device_code_free(&c);
 		tk_buf_free(&b);
 	}
 }
@@ -132,11 +132,11 @@ static void occupancy_follows_from_resources(void **state)
 	        {90, -1, 0, 256, -1},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		const struct tk_cubin_kernel k = {.arch = cases[i].arch,
+		const struct tk_device_kernel k = {.arch = cases[i].arch,
 		        .registers = cases[i].registers,
 		        .shared_bytes = cases[i].shared_bytes,
 		        .threads = cases[i].threads};
-		assert_int_equal(tk_cubin_occupancy(&k), cases[i].percent);
+		assert_int_equal(tk_device_occupancy(&k), cases[i].percent);
 	}
 }
 
@@ -146,16 +146,16 @@ static void damage_is_survived(void **state)
 	struct tk_buf b = TK_BUF_INIT;
 	make_section(&b, 7, 90, false);
 	for (size_t n = 0; n <= b.len; n++) {
-		struct tk_cubins c;
+		struct tk_device_code c;
 		unsigned char *copy = malloc(n + 1);
 		memcpy(copy, b.data, n);
-		assert_int_equal(tk_cubins_read(copy, n, &c, NULL), TK_OK);
-		tk_cubins_free(&c);
+		assert_int_equal(tk_device_code_read(copy, n, &c, NULL), TK_OK);
+		tk_device_code_free(&c);
 		if (n == b.len)
 			for (size_t i = 0; i < n; i++) {
 				copy[i] ^= 0xff;
-				assert_int_equal(tk_cubins_read(copy, n, &c, NULL), TK_OK);
-				tk_cubins_free(&c);
+				assert_int_equal(tk_device_code_read(copy, n, &c, NULL), TK_OK);
+				tk_device_code_free(&c);
 				copy[i] ^= 0xff;
 			}
 		free(copy);

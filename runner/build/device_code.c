@@ -1,0 +1,125 @@
+/* See device_code.h: what both readers need. */
+#include "build/device_code.h"
+#include "base/error.h"
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tk_device_images {
+	struct image {
+		Elf *elf;
+		struct tk_buf unpacked; /* empty where the section is used in place */
+	} * list;
+	size_t count;
+};
+
+/* One more element at the end of an array; NULL: no memory. */
+static void *grow(void *list, size_t *count, size_t size)
+{
+	void **at = list;
+	char *more = realloc(*at, (*count + 1) * size);
+	if (!more)
+		return NULL;
+	*at = more;
+	memset(more + *count * size, 0, size);
+	return more + (*count)++ * size;
+}
+
+struct tk_device_kernel *tk_device_add_kernel(
+        struct tk_device_code *c, const char *name, size_t name_len, const unsigned char *code, size_t size)
+{
+	struct tk_device_kernel *k = grow(&c->kernels, &c->kernel_count, sizeof(*k));
+	if (!k)
+		return NULL;
+	*k = (struct tk_device_kernel){.name = strndup(name, name_len),
+	        .code = code,
+	        .size = size,
+	        .registers = -1,
+	        .scalars = -1,
+	        .stack_bytes = -1,
+	        .shared_bytes = -1,
+	        .threads = -1};
+	return k->name ? k : NULL;
+}
+
+int tk_device_add_data(struct tk_device_code *c, const void *bytes, size_t size)
+{
+	struct tk_device_data *d = grow(&c->data, &c->data_count, sizeof(*d));
+	if (!d)
+		return TK_ENOMEM;
+	*d = (struct tk_device_data){bytes, size};
+	return TK_OK;
+}
+
+static struct image *add_image(struct tk_device_code *c, struct tk_buf *unpacked)
+{
+	struct image *image = grow(&c->images->list, &c->images->count, sizeof(*image));
+	if (image && unpacked)
+		image->unpacked = *unpacked;
+	else if (unpacked)
+		tk_buf_free(unpacked);
+	return image;
+}
+
+int tk_device_keep(struct tk_device_code *c, struct tk_buf *unpacked)
+{
+	return add_image(c, unpacked) ? TK_OK : TK_ENOMEM;
+}
+
+int tk_device_add_image(
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked, struct Elf **elf)
+{
+	struct image *image = add_image(c, unpacked);
+	if (!image)
+		return TK_ENOMEM;
+	image->elf = unpacked ? elf_memory(image->unpacked.data, image->unpacked.len)
+	                      : elf_memory((char *)(uintptr_t)bytes, size);
+	*elf = image->elf && elf_kind(image->elf) == ELF_K_ELF ? image->elf : NULL;
+	if (!*elf)
+		c->unread++;
+	return TK_OK;
+}
+
+static int by_arch_and_name(const void *a, const void *b)
+{
+	const struct tk_device_kernel *x = a, *y = b;
+	return x->arch != y->arch ? (x->arch > y->arch) - (x->arch < y->arch) : strcmp(x->name, y->name);
+}
+
+int tk_device_code_read(const unsigned char *section, size_t size, struct tk_device_code *out, struct tk_error *err)
+{
+	*out = (struct tk_device_code){.images = calloc(1, sizeof(struct tk_device_images))};
+	int status = out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
+	if (!status)
+		status = tk_cubins_add(out, section, size);
+	if (!status)
+		status = tk_hsacos_add(out, section, size);
+	if (status) {
+		tk_device_code_free(out);
+		return tk_fail(err, status, "no memory for the kernels of an object");
+	}
+	if (out->kernel_count)
+		qsort(out->kernels, out->kernel_count, sizeof(*out->kernels), by_arch_and_name);
+	return TK_OK;
+}
+
+int64_t tk_device_occupancy(const struct tk_device_kernel *k)
+{
+	return strncmp(k->processor, "gfx", 3) ? tk_cubin_occupancy(k) : tk_hsaco_occupancy(k);
+}
+
+void tk_device_code_free(struct tk_device_code *c)
+{
+	for (size_t i = 0; i < c->kernel_count; i++)
+		free(c->kernels[i].name);
+	for (size_t i = 0; c->images && i < c->images->count; i++) {
+		elf_end(c->images->list[i].elf);
+		tk_buf_free(&c->images->list[i].unpacked);
+	}
+	if (c->images)
+		free(c->images->list);
+	free(c->images);
+	free(c->kernels);
+	free(c->data);
+	*c = (struct tk_device_code){0};
+}

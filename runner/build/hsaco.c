@@ -1,0 +1,328 @@
+/* Kernels for AMD GPUs: the section .hip_fatbin holds bundles one after the other, one for each file that hipcc
+ * compiled, packed or not (Clang documentation, "Clang Offload Bundler"); in a bundle is an ELF for each processor, and
+ * in its notes what the compiler says of the kernels, as MessagePack (LLVM documentation, "User Guide for AMDGPU
+ * Backend", code object V4 and later). Everything is checked before it is believed. */
+#include "base/error.h"
+#include "base/pack.h"
+#include "build/device_code.h"
+#include "build/msgpack.h"
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
+#define PACKED_MAGIC "CCOB"
+#define BUNDLE_MAX ((size_t)1 << 30)
+enum { MAGIC_BYTES = sizeof(BUNDLE_MAGIC) - 1, ENTRIES_MAX = 256, PACKED_ZSTD = 1, NOTE_METADATA = 32 };
+
+struct entry_header {
+	uint64_t offset, bytes, name_bytes; /* the image, from the bundle's beginning; the name follows */
+};
+
+/* An image that is being read. */
+struct object {
+	Elf *elf;
+	const char *processor;
+	unsigned arch;
+};
+
+/* ---- machine code ------------------------------------------------------------------------------------------- */
+
+/* The bytes of [address, address + size) in a section; NULL: not there. */
+static const unsigned char *bytes_at(Elf *elf, size_t section, uint64_t address, uint64_t size)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_getscn(elf, section);
+	const Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	if (!data || !data->d_buf || !gelf_getshdr(scn, &sh) || address < sh.sh_addr)
+		return NULL;
+	const uint64_t at = address - sh.sh_addr;
+	return at <= data->d_size && size <= data->d_size - at ? (const unsigned char *)data->d_buf + at : NULL;
+}
+
+/* The code of the function `name`, whose symbol all code objects have among the exported ones. */
+static const unsigned char *find_code(Elf *elf, const char *name, size_t length, size_t *size)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+		GElf_Sym sym;
+		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_DYNSYM && sh.sh_type != SHT_SYMTAB))
+			continue;
+		Elf_Data *data = elf_getdata(scn, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
+			const char *text = elf_strptr(elf, sh.sh_link, sym.st_name);
+			if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || !text || strncmp(text, name, length) ||
+			        text[length])
+				continue;
+			*size = (size_t)sym.st_size;
+			return bytes_at(elf, sym.st_shndx, sym.st_value, sym.st_size);
+		}
+	}
+	return NULL;
+}
+
+/* Constants, and all functions: some kernels call one that is none. */
+static int add_data(struct tk_device_code *c, Elf *elf)
+{
+	int status = TK_OK;
+	for (Elf_Scn *scn = NULL; !status && (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+		const Elf_Data *data = elf_rawdata(scn, NULL);
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS && sh.sh_flags & SHF_ALLOC && data &&
+		        data->d_buf)
+			status = tk_device_add_data(c, data->d_buf, data->d_size);
+	}
+	return status;
+}
+
+/* ---- what the compiler says --------------------------------------------------------------------------------- */
+
+struct said {
+	struct tk_msgpack_item name;
+	int64_t vectors, scalars, stack, shared, threads;
+};
+
+static bool read_kernel(struct tk_msgpack *m, struct said *out)
+{
+	struct tk_msgpack_item map, key, value;
+	*out = (struct said){.vectors = -1, .scalars = -1, .stack = -1, .shared = -1, .threads = -1};
+	const struct {
+		const char *key;
+		int64_t *to;
+	} numbers[] = {{".vgpr_count", &out->vectors}, {".sgpr_count", &out->scalars},
+	        {".private_segment_fixed_size", &out->stack}, {".group_segment_fixed_size", &out->shared},
+	        {".max_flat_workgroup_size", &out->threads}};
+	if (!tk_msgpack_next(m, &map) || map.type != TK_MSGPACK_MAP)
+		return false;
+	for (size_t i = 0; i < map.count; i++) {
+		struct tk_msgpack before;
+		if (!tk_msgpack_next(m, &key))
+			return false;
+		before = *m;
+		if (!tk_msgpack_skip(m) || !tk_msgpack_next(&before, &value))
+			return false;
+		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
+			if (tk_msgpack_is(&key, numbers[k].key) && value.type == TK_MSGPACK_INT && value.number >= 0)
+				*numbers[k].to = value.number;
+		if (tk_msgpack_is(&key, ".name") && value.type == TK_MSGPACK_TEXT)
+			out->name = value;
+	}
+	return out->name.count > 0;
+}
+
+static int add_kernel(struct tk_device_code *c, const struct object *o, const struct said *said)
+{
+	size_t size;
+	const unsigned char *code = find_code(o->elf, said->name.text, said->name.count, &size);
+	if (!code) {
+		c->unread++;
+		return TK_OK;
+	}
+	struct tk_device_kernel *k = tk_device_add_kernel(c, said->name.text, said->name.count, code, size);
+	if (!k)
+		return TK_ENOMEM;
+	snprintf(k->processor, sizeof(k->processor), "%s", o->processor);
+	k->arch = o->arch;
+	k->registers = said->vectors;
+	k->scalars = said->scalars;
+	k->stack_bytes = said->stack;
+	k->shared_bytes = said->shared;
+	k->threads = said->threads;
+	return TK_OK;
+}
+
+/* *found: it is what it should be to its end. */
+static int read_kernels(struct tk_device_code *c, const struct object *o, struct tk_msgpack m, bool *found)
+{
+	struct tk_msgpack_item map, key, list;
+	*found = false;
+	if (!tk_msgpack_next(&m, &map) || map.type != TK_MSGPACK_MAP)
+		return TK_OK;
+	for (size_t i = 0; i < map.count; i++) {
+		if (!tk_msgpack_next(&m, &key))
+			return TK_OK;
+		if (!tk_msgpack_is(&key, "amdhsa.kernels")) {
+			if (!tk_msgpack_skip(&m))
+				return TK_OK;
+			continue;
+		}
+		if (!tk_msgpack_next(&m, &list) || list.type != TK_MSGPACK_ARRAY)
+			return TK_OK;
+		for (size_t k = 0; k < list.count; k++) {
+			struct said said;
+			if (!read_kernel(&m, &said))
+				return TK_OK;
+			if (add_kernel(c, o, &said))
+				return TK_ENOMEM;
+		}
+	}
+	*found = true;
+	return TK_OK;
+}
+
+static int read_notes(struct tk_device_code *c, const struct object *o)
+{
+	bool found = false;
+	for (Elf_Scn *scn = NULL; !found && (scn = elf_nextscn(o->elf, scn));) {
+		GElf_Shdr sh;
+		GElf_Nhdr note;
+		size_t at = 0, name, text;
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_NOTE)
+			continue;
+		Elf_Data *data = elf_getdata(scn, NULL);
+		while (!found && data && (at = gelf_getnote(data, at, &note, &name, &text))) {
+			const unsigned char *bytes = data->d_buf;
+			if (note.n_type != NOTE_METADATA || note.n_namesz != sizeof("AMDGPU") ||
+			        memcmp(bytes + name, "AMDGPU", sizeof("AMDGPU")))
+				continue;
+			const struct tk_msgpack m = {bytes + text, bytes + text + note.n_descsz};
+			if (read_kernels(c, o, m, &found))
+				return TK_ENOMEM;
+		}
+	}
+	c->unread += !found;
+	return TK_OK;
+}
+
+/* ---- bundles ------------------------------------------------------------------------------------------------- */
+
+/* "gfx942" of "hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"; false: an image for no AMD GPU, the host's among them.
+ */
+static bool processor_of(const char *name, size_t length, char out[16])
+{
+	const char *at = memmem(name, length, "-gfx", 4);
+	size_t n = 0;
+	if (!at)
+		return false;
+	for (at++; at + n < name + length && at[n] != ':' && n < 15; n++)
+		out[n] = at[n];
+	out[n] = '\0';
+	return true;
+}
+
+static int read_image(struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
+{
+	struct object o = {.processor = processor, .arch = (unsigned)strtoul(processor + 3, NULL, 16)};
+	int status = tk_device_add_image(c, bytes, size, NULL, &o.elf);
+	if (!status && o.elf)
+		status = read_notes(c, &o);
+	if (!status && o.elf)
+		status = add_data(c, o.elf);
+	return status;
+}
+
+/* *used: where the last image ends. */
+static int read_bundle(struct tk_device_code *c, const unsigned char *p, size_t size, size_t *used)
+{
+	uint64_t count;
+	int status = TK_OK;
+	size_t at = MAGIC_BYTES + sizeof(count);
+	*used = MAGIC_BYTES;
+	if (size < at)
+		return TK_OK;
+	memcpy(&count, p + MAGIC_BYTES, sizeof(count));
+	for (uint64_t i = 0; !status && i < count && count <= ENTRIES_MAX; i++) {
+		struct entry_header h;
+		char processor[16];
+		if (size - at < sizeof(h))
+			return TK_OK;
+		memcpy(&h, p + at, sizeof(h));
+		at += sizeof(h);
+		if (h.name_bytes > size - at || h.offset > size || h.bytes > size - h.offset) {
+			c->unread++;
+			return TK_OK;
+		}
+		if (h.bytes && processor_of((const char *)p + at, h.name_bytes, processor))
+			status = read_image(c, p + h.offset, h.bytes, processor);
+		at += h.name_bytes;
+		if (h.offset + h.bytes > *used)
+			*used = h.offset + h.bytes;
+	}
+	return status;
+}
+
+/* Sizes have 32 bits in version 2, 64 in version 3; version 1 does not say where it ends. */
+static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t size, size_t *used)
+{
+	uint16_t head[2];
+	uint32_t narrow = 0;
+	uint64_t all = 0;
+	size_t ignored;
+	struct tk_buf unpacked = TK_BUF_INIT;
+	*used = sizeof(PACKED_MAGIC) - 1;
+	if (size < 32)
+		return TK_OK;
+	memcpy(head, p + 4, sizeof(head));
+	memcpy(&narrow, p + 8, sizeof(narrow));
+	memcpy(&all, p + 8, sizeof(all));
+	const size_t before = head[0] == 2 ? 24 : 32;
+	all = head[0] == 2 ? narrow : all;
+	if (head[0] < 2 || head[0] > 3 || head[1] != PACKED_ZSTD || all < before || all > size ||
+	        tk_unpack(p + before, all - before, BUNDLE_MAX, &unpacked, NULL)) {
+		tk_buf_free(&unpacked);
+		c->unread++;
+		return TK_OK;
+	}
+	*used = all;
+	const unsigned char *bytes = (const unsigned char *)unpacked.data;
+	const size_t n = unpacked.len;
+	const int status = tk_device_keep(c, &unpacked);
+	if (status || n < MAGIC_BYTES || memcmp(bytes, BUNDLE_MAGIC, MAGIC_BYTES)) {
+		c->unread++;
+		return status;
+	}
+	return read_bundle(c, bytes, n, &ignored);
+}
+
+int tk_hsacos_add(struct tk_device_code *c, const unsigned char *section, size_t size)
+{
+	int status = TK_OK;
+	for (size_t at = 0, used = 0; !status && at + MAGIC_BYTES <= size; at = (at + used + 7) / 8 * 8) {
+		used = 8; /* padding between bundles */
+		if (!memcmp(section + at, BUNDLE_MAGIC, MAGIC_BYTES))
+			status = read_bundle(c, section + at, size - at, &used);
+		else if (!memcmp(section + at, PACKED_MAGIC, sizeof(PACKED_MAGIC) - 1))
+			status = read_packed(c, section + at, size - at, &used);
+	}
+	return status;
+}
+
+/* ---- occupancy ----------------------------------------------------------------------------------------------- */
+
+/* What a compute unit of CDNA has room for (LLVM, AMDGPUBaseInfo.cpp and GCNSubtarget.cpp): on each of four SIMD units
+ * 8 waves and 512 vector registers, of which a wave takes units of 8; 800 scalar ones, of which none needs more than
+ * 1/7; 16 blocks of more than one wave; shared memory in units. */
+struct room {
+	unsigned arch;
+	int64_t shared_bytes, shared_unit;
+};
+static const struct room rooms[] = {{0x90a, 64 << 10, 512}, {0x942, 64 << 10, 512}, {0x950, 160 << 10, 1280}};
+enum { LANES = 64, UNITS = 4, WAVES = 8, VECTORS = 512, VECTOR_UNIT = 8, SCALARS_OF_EIGHT = 100, BLOCKS = 16 };
+
+static int64_t round_up(int64_t x, int64_t unit)
+{
+	return (x + unit - 1) / unit * unit;
+}
+
+int64_t tk_hsaco_occupancy(const struct tk_device_kernel *k)
+{
+	const struct room *r = NULL;
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++)
+		if (rooms[i].arch == k->arch)
+			r = &rooms[i];
+	if (!r || k->threads <= 0 || k->registers < 0 || k->shared_bytes < 0)
+		return -1;
+	const int64_t of_block = round_up(k->threads, LANES) / LANES;
+	int64_t waves = VECTORS / (k->registers ? round_up(k->registers, VECTOR_UNIT) : VECTOR_UNIT);
+	if (waves > WAVES)
+		waves = WAVES;
+	if (k->scalars > SCALARS_OF_EIGHT && waves > WAVES - 1)
+		waves = WAVES - 1;
+	int64_t blocks = UNITS * waves / of_block;
+	if (k->shared_bytes && r->shared_bytes / round_up(k->shared_bytes, r->shared_unit) < blocks)
+		blocks = r->shared_bytes / round_up(k->shared_bytes, r->shared_unit);
+	if (of_block > 1 && blocks > BLOCKS)
+		blocks = BLOCKS;
+	return 100 * blocks * of_block / (UNITS * WAVES);
+}

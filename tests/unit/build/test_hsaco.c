@@ -1,0 +1,259 @@
+/* Kernels of AMD GPUs in a shared object, read from what hipcc made of kernels/gpu/control_kernel.cu; damaged ones are
+ * left out and never read beyond their end. control_hip.fatbin is the section .hip_fatbin of its object file, made by
+ * clang 21.1.8 with the HIP headers 6.4.43484:
+ *
+ *   clang++-21 -x hip --offload-arch=gfx90a --offload-arch=gfx942 --offload-compress -O3 -std=gnu++17 -fPIC
+ *     -fvisibility=hidden -D__HIP_PLATFORM_AMD__=1 -DTK_GPU_HIP=1 -Ikernels/gpu -c kernels/gpu/control_kernel.cu
+ *   llvm-objcopy-21 -O binary --only-section=.hip_fatbin control_kernel.o control_hip.fatbin
+ *
+ * The resources that are expected are those that `llvm-readelf --notes` shows, the occupancies those of clang's
+ * -Rpass-analysis=kernel-resource-usage (in eighths, waves of a SIMD unit). */
+#include "../upstream/scratch.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/pack.h"
+#include "build/build.h"
+#include "build/device_code.h"
+#include "build/msgpack.h"
+
+enum { HEAD = 24, BUNDLE_HEAD = 32 };
+#define NAME "_Z12control_gemmPKfS0_Pfiii"
+
+static void read_fixture(struct tk_buf *out)
+{
+	assert_int_equal(
+	        tk_file_read(TK_SOURCE_ROOT "/tests/unit/build/control_hip.fatbin", 1 << 20, out, NULL), TK_OK);
+}
+
+/* The bundle as it is where hipcc does not pack it. */
+static void read_unpacked(struct tk_buf *out)
+{
+	struct tk_buf packed = TK_BUF_INIT;
+	read_fixture(&packed);
+	assert_memory_equal(packed.data, "CCOB", 4);
+	const size_t head = packed.data[4] == 2 ? HEAD : BUNDLE_HEAD;
+	assert_int_equal(tk_unpack(packed.data + head, packed.len - head, 1 << 20, out, NULL), TK_OK);
+	tk_buf_free(&packed);
+}
+
+static void check_kernel(
+        const struct tk_device_kernel *k, const char *processor, size_t size, int registers, int scalars)
+{
+	assert_string_equal(k->name, NAME);
+	assert_string_equal(k->processor, processor);
+	assert_int_equal(k->arch, strtoul(processor + 3, NULL, 16));
+	assert_int_equal(k->size, size);
+	assert_int_equal(k->registers, registers);
+	assert_int_equal(k->scalars, scalars);
+	assert_int_equal(k->stack_bytes, 0);
+	assert_int_equal(k->shared_bytes, 8192);
+	assert_int_equal(k->threads, 256);
+	assert_memory_equal(k->code + k->size - 4, "\x00\x00\x81\xbf", 4); /* s_endpgm */
+}
+
+static void resources_are_read(void **state)
+{
+	for (int packed = 0; packed < 2; packed++) {
+		struct tk_buf b = TK_BUF_INIT;
+		struct tk_device_code c;
+		if (packed)
+			read_fixture(&b);
+		else
+			read_unpacked(&b);
+		assert_int_equal(tk_device_code_read((unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+		assert_int_equal(c.kernel_count, 2);
+		assert_int_equal(c.unread, 0);
+		check_kernel(&c.kernels[0], "gfx90a", 3040, 70, 28);
+		check_kernel(&c.kernels[1], "gfx942", 2880, 68, 32);
+		assert_int_equal(c.data_count, 4); /* constants and code of both */
+		tk_device_code_free(&c);
+		tk_buf_free(&b);
+	}
+}
+
+/* A module has a bundle for each file, each on a page of its own. */
+static void all_bundles_are_read(void **state)
+{
+	struct tk_buf one = TK_BUF_INIT, all = TK_BUF_INIT;
+	struct tk_device_code c;
+	read_unpacked(&one);
+	for (int i = 0; i < 3; i++) {
+		tk_buf_add(&all, one.data, one.len);
+		while (all.len % 4096)
+			tk_buf_add(&all, "", 1);
+	}
+	assert_int_equal(tk_device_code_read((unsigned char *)all.data, all.len, &c, NULL), TK_OK);
+	assert_int_equal(c.kernel_count, 6);
+	assert_int_equal(c.unread, 0);
+	tk_device_code_free(&c);
+	tk_buf_free(&one);
+	tk_buf_free(&all);
+}
+
+/* What clang says of kernels of this tree; behind them what its formulas give. */
+static void occupancy_is_the_compilers(void **state)
+{
+	static const struct {
+		unsigned arch;
+		int64_t registers, scalars, shared_bytes, threads, percent;
+	} cases[] = {
+	        {0x942, 68, 32, 8192, 256, 87}, /* control_gemm: 7 waves by registers */
+	        {0x90a, 16, 32, 0, 256, 100},
+	        {0x90a, 176, 100, 0, 256, 25},
+	        {0x942, 308, 50, 33792, 256, 12}, /* gemm_pipelined */
+	        {0x90a, 124, 40, 0, 256, 50},
+	        {0x942, 17, 20, 0, 128, 100},
+	        {0x942, 32, 102, 0, 256, 87},       /* scalar registers */
+	        {0x942, 32, 32, 20000, 64, 9},      /* shared memory: three blocks of a wave */
+	        {0x942, 32, 32, 0, 64, 100},        /* 32 blocks of one wave */
+	        {0x942, 32, 32, 0, 65, 100},        /* 16 of two */
+	        {0x942, 129, 32, 0, 1024, 0},       /* does not fit */
+	        {0x950, 32, 32, 64 << 10, 256, 25}, /* 160 KiB */
+	        {0x1100, 32, 32, 0, 256, -1},
+	        {0x942, 32, 32, 0, -1, -1},
+	        {0x942, -1, 32, 0, 256, -1},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct tk_device_kernel k = {.processor = "gfx",
+		        .arch = cases[i].arch,
+		        .registers = cases[i].registers,
+		        .scalars = cases[i].scalars,
+		        .shared_bytes = cases[i].shared_bytes,
+		        .threads = cases[i].threads};
+		assert_int_equal(tk_device_occupancy(&k), cases[i].percent);
+	}
+}
+
+/* Many lengths and bytes turned over, packed and not: at worst something is not read. */
+static void damage_is_survived(void **state)
+{
+	for (int packed = 0; packed < 2; packed++) {
+		struct tk_buf b = TK_BUF_INIT;
+		if (packed)
+			read_fixture(&b);
+		else
+			read_unpacked(&b);
+		const size_t step = packed ? 1 : 11;
+		for (size_t n = 0; n <= b.len; n += n + step > b.len && n < b.len ? b.len - n : step) {
+			struct tk_device_code c;
+			unsigned char *copy = malloc(n + 1);
+			memcpy(copy, b.data, n);
+			assert_int_equal(tk_device_code_read(copy, n, &c, NULL), TK_OK);
+			tk_device_code_free(&c);
+			for (size_t i = 0; n == b.len && i < n; i += i < 512 ? 1 : step) {
+				copy[i] ^= 0xff;
+				assert_int_equal(tk_device_code_read(copy, n, &c, NULL), TK_OK);
+				tk_device_code_free(&c);
+				copy[i] ^= 0xff;
+			}
+			free(copy);
+		}
+		tk_buf_free(&b);
+	}
+}
+
+static void messages_are_read(void **state)
+{
+	static const unsigned char bytes[] = {0x86, 0xa1, 'a', 0x7f, 0xa1, 'b', 0xff, 0xa1, 'c', 0xcd, 0x01, 0x00, 0xa1,
+	        'd', 0xd1, 0xff, 0x00, 0xa1, 'e', 0x92, 0xc3, 0x81, 0xc0, 0xd9, 0x01, 'x', 0xa1, 'f', 0xdc, 0x00, 0x01,
+	        0xcf, 0, 0, 0, 0, 0x80, 0, 0, 0};
+	static const struct {
+		const char *key;
+		int64_t number;
+	} numbers[] = {{"a", 127}, {"b", -1}, {"c", 256}, {"d", -256}};
+	struct tk_msgpack m = {bytes, bytes + sizeof(bytes)};
+	struct tk_msgpack_item item;
+	assert_true(tk_msgpack_next(&m, &item));
+	assert_int_equal(item.type, TK_MSGPACK_MAP);
+	assert_int_equal(item.count, 6);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_is(&item, numbers[i].key));
+		assert_true(tk_msgpack_next(&m, &item) && item.type == TK_MSGPACK_INT);
+		assert_int_equal(item.number, numbers[i].number);
+	}
+	assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_is(&item, "e"));
+	assert_true(tk_msgpack_skip(&m)); /* an array with a map in it */
+	assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_is(&item, "f"));
+	assert_true(tk_msgpack_next(&m, &item) && item.type == TK_MSGPACK_ARRAY && item.count == 1);
+	assert_true(tk_msgpack_next(&m, &item) && item.number == (int64_t)1 << 31);
+	assert_false(tk_msgpack_next(&m, &item));
+	for (size_t n = 0; n < sizeof(bytes); n++) { /* cut off anywhere */
+		struct tk_msgpack cut = {bytes, bytes + n};
+		assert_false(tk_msgpack_skip(&cut));
+	}
+	const unsigned char wrong[][5] = {{0xc1}, {0xca, 0, 0, 0, 0}, {0xc7, 0, 0}, {0xdb, 0xff, 0xff, 0xff, 0xff},
+	        {0xdd, 0xff, 0xff, 0xff, 0xff}};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct tk_msgpack w = {wrong[i], wrong[i] + sizeof(wrong[i])};
+		assert_false(tk_msgpack_next(&w, &item));
+	}
+}
+
+/* A shared object with that section: hash and kernels as the tracker stores them. */
+static void hash_object(const struct scratch *s, const struct tk_buf *section, const char *file,
+        char hex[TK_HASH_HEX_SIZE], struct tk_kernel_symbol **k, size_t *n)
+{
+	struct tk_error err = {0};
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/%s.bin", s->dir, file);
+	assert_int_equal(tk_file_write(path, section->data, section->len, NULL), TK_OK);
+	sh(s,
+	        "cat >%s.c <<'END'\nint tk_backend_entry(void) { return 1; }\n"
+	        "__asm__(\".section .hip_fatbin,\\\"a\\\"; .balign 4096; .incbin \\\"%s.bin\\\"; .previous\");\nEND\n"
+	        "cc -O2 -fPIC -shared -Wl,--emit-relocs -o %s.so %s.c",
+	        file, file, file, file);
+	snprintf(path, sizeof(path), "%s/%s.so", s->dir, file);
+	if (tk_code_hash(path, NULL, hex, k, n, &err))
+		fail_msg("%s", err.message);
+}
+
+static void kernels_come_with_their_resources(void **state)
+{
+	const struct scratch *s = *state;
+	struct tk_buf packed = TK_BUF_INIT, plain = TK_BUF_INIT;
+	struct tk_kernel_symbol *a = NULL, *b = NULL;
+	size_t n = 0;
+	char one[TK_HASH_HEX_SIZE], same[TK_HASH_HEX_SIZE], other[TK_HASH_HEX_SIZE];
+	read_fixture(&packed);
+	read_unpacked(&plain);
+	hash_object(s, &packed, "packed", one, &a, &n);
+	assert_int_equal(n, 3);
+	assert_string_equal(a[0].name, "gfx90a " NAME);
+	assert_string_equal(a[1].name, "gfx942 " NAME);
+	assert_int_equal(a[1].registers, 68);
+	assert_int_equal(a[1].spill_bytes, 0);
+	assert_int_equal(a[1].shared_bytes, 8192);
+	assert_int_equal(a[1].threads, 256);
+	assert_int_equal(a[1].occupancy_percent, 87);
+	assert_string_equal(a[2].name, "tk_backend_entry");
+	hash_object(s, &plain, "plain", same, NULL, NULL);
+	assert_string_equal(one, same);
+
+	/* another instruction in the last kernel, which lies behind its name */
+	char *code = memmem(plain.data, plain.len, "\x00\x00\x81\xbf", 4), *next = code;
+	while ((next = memmem(code + 4, plain.len - (size_t)(code + 4 - plain.data), "\x00\x00\x81\xbf", 4)))
+		code = next;
+	code[-1] ^= 1;
+	hash_object(s, &plain, "other", other, &b, &n);
+	assert_string_not_equal(one, other);
+	assert_string_equal(a[0].code_hash, b[0].code_hash);
+	assert_string_not_equal(a[1].code_hash, b[1].code_hash);
+	assert_string_equal(a[2].code_hash, b[2].code_hash);
+	free(a);
+	free(b);
+	tk_buf_free(&packed);
+	tk_buf_free(&plain);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(resources_are_read),
+	        cmocka_unit_test(all_bundles_are_read),
+	        cmocka_unit_test(occupancy_is_the_compilers),
+	        cmocka_unit_test(damage_is_survived),
+	        cmocka_unit_test(messages_are_read),
+	        cmocka_unit_test_setup_teardown(kernels_come_with_their_resources, scratch_open, scratch_close),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
