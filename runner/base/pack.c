@@ -286,7 +286,7 @@ static int check_entry(
 
 static int check_all(int fd, size_t max_bytes, struct tk_error *err)
 {
-	struct archive *a;
+	struct archive *a = NULL;
 	struct archive_entry *e;
 	size_t total = 0, entries = 0;
 	int status = open_reader(fd, &a, err), r;
@@ -324,7 +324,7 @@ static int write_out(
 
 static int extract_all(int fd, const char *root, struct tk_error *err)
 {
-	struct archive *a, *disk = archive_write_disk_new();
+	struct archive *a = NULL, *disk = archive_write_disk_new();
 	struct archive_entry *e;
 	int status, r;
 

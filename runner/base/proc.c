@@ -52,7 +52,7 @@ bool tk_cancel_requested(void)
 
 static bool is_program(const char *path)
 {
-	char *slash = strrchr(path, '/');
+	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] && access(path, X_OK) == 0;
 }

@@ -235,7 +235,8 @@ static void each_field(
 		const cyaml_schema_value_t *v = f->value.type == CYAML_SEQUENCE ? f->value.sequence.entry : &f->value;
 		char path[128];
 
-		snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", f->key);
+		if (snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", f->key) >= (int)sizeof path)
+			continue; /* no path of the schema is that long */
 		fn(path, arg);
 		if (v->type == CYAML_MAPPING)
 			each_field(path, v->mapping.fields, fn, arg);
