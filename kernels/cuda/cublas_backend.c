@@ -3,6 +3,11 @@
  * choose from). */
 #include "cublas_handle.h"
 
+struct tk_backend_ctx {
+	struct gpu_context gpu;
+	struct cublas cublas;
+};
+
 union scalar { /* alpha and beta have the type of the accumulator */
 	double f64;
 	float f32;
@@ -19,7 +24,28 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-/* ---- supports --------------------------------------------------------------------------------------------- */
+/* ---- open, supports ---------------------------------------------------------------------------------------- */
+
+static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
+	if (!ctx)
+		return TK_ABI_NO_MEMORY;
+	int status = cublas_open(&ctx->cublas, ctx->gpu.capability, args->options, err);
+	if (status) {
+		free(ctx);
+		return status;
+	}
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void backend_close(struct tk_backend_ctx *ctx)
+{
+	if (ctx)
+		cublasDestroy(ctx->cublas.handle);
+	free(ctx);
+}
 
 /* Inputs, accumulator and results that cublasGemmEx has kernels for (cuBLAS documentation, section 2.8.13). */
 static const struct {
@@ -61,9 +87,9 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	const struct tk_gemm *g = p->gemm;
 	if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX || g->batch > INT_MAX)
 		return fail(err, TK_ABI_UNSUPPORTED, "a side is larger than the library's 32-bit integers");
-	if (ctx->cuda.capability && ctx->cuda.capability < 80 && (g->a == TK_BF16 || g->a == TK_TF32))
+	if (ctx->gpu.capability && ctx->gpu.capability < 80 && (g->a == TK_BF16 || g->a == TK_TF32))
 		return fail(err, TK_ABI_UNSUPPORTED, "bf16 and tf32 need compute capability 8.0, this device has sm_%d",
-		        ctx->cuda.capability);
+		        ctx->gpu.capability);
 	return find_types(g, &compute, err);
 }
 
@@ -74,7 +100,7 @@ static void backend_unplan(struct tk_plan *plan)
 	if (!plan)
 		return;
 	cublas_forget(&plan->ctx->cublas);
-	workspace_free(&plan->ctx->cuda, plan->workspace);
+	workspace_free(&plan->ctx->gpu, plan->workspace);
 	free(plan);
 }
 
@@ -100,7 +126,7 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	plan->ctx = ctx;
 	plan->g = p->gemm;
 	plan->sets = sets;
-	status = workspace_new(&ctx->cuda, ctx->cublas.workspace_bytes, &plan->workspace, err);
+	status = workspace_new(&ctx->gpu, ctx->cublas.workspace_bytes, &plan->workspace, err);
 	if (status == TK_ABI_OK)
 		status = find_types(p->gemm, &plan->compute, err);
 	if (status) {

@@ -44,33 +44,6 @@ static inline int cublas_open(struct cublas *c, int capability, const char *opti
 	return status;
 }
 
-/* The context of both backends. */
-struct tk_backend_ctx {
-	struct gpu_context cuda;
-	struct cublas cublas;
-};
-
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
-{
-	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
-	if (!ctx)
-		return TK_ABI_NO_MEMORY;
-	int status = cublas_open(&ctx->cublas, ctx->cuda.capability, args->options, err);
-	if (status) {
-		free(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
-}
-
-static void backend_close(struct tk_backend_ctx *ctx)
-{
-	if (ctx)
-		cublasDestroy(ctx->cublas.handle);
-	free(ctx);
-}
-
 /* Before a plan's calls. Setting the stream takes the workspace away, so both are set together. */
 static inline int cublas_use(
         struct cublas *c, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)

@@ -44,7 +44,7 @@ static inline void context_init(struct gpu_context *c, const struct tk_open_args
 /* A context of `bytes` that begins with a struct gpu_context, the rest 0; NULL where there is no memory. */
 static inline void *context_new(size_t bytes, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct gpu_context *c = calloc(1, bytes);
+	struct gpu_context *c = (struct gpu_context *)calloc(1, bytes); /* C++ includes this, too */
 	if (c)
 		context_init(c, args);
 	else

@@ -28,6 +28,7 @@ typedef GPU_NAME(GraphExec_t) gpu_graph_exec;
 #define gpu_error_text GPU_NAME(GetErrorString)
 #define gpu_error_name GPU_NAME(GetErrorName)
 #define gpu_last_error GPU_NAME(GetLastError)
+#define gpu_peek_error GPU_NAME(PeekAtLastError)
 
 #define gpu_device_count GPU_NAME(GetDeviceCount)
 #define gpu_device_set GPU_NAME(SetDevice)

@@ -208,6 +208,20 @@ GPU_INLINE float gpu_log2(float x)
 	return __log2f(x);
 }
 
+/* ---- memory --------------------------------------------------------------------------------------------------- */
+
+/* 16 bytes that are not needed again: they shall not push others out of the caches. */
+GPU_INLINE float4 gpu_load_once(const float4 *from)
+{
+#if GPU_HIP
+	typedef float wide __attribute__((ext_vector_type(4)));
+	wide x = __builtin_nontemporal_load((const wide *)from);
+	return float4{x.x, x.y, x.z, x.w};
+#else
+	return __ldcs(from);
+#endif
+}
+
 /* ---- copies to shared memory ---------------------------------------------------------------------------------- */
 
 /* 16 bytes from device memory to shared memory, both 16-byte aligned; zeros where not `valid` (then `from` is not

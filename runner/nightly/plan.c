@@ -29,6 +29,17 @@ static const struct ceiling_job ceiling_jobs[] = {
         {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=tf32,tb=t"},
         {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=f32,tb=t"},
         {"cuda", "cublaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
+        {"hip", "ceiling_hip", "copy:bytes=536870912,dtype=f32"},
+        {"hip", "ceiling_hip", "read:bytes=536870912,dtype=f32"},
+        /* In registers, where hipBLASLt is missing: of the rates of a type the last one counts. */
+        {"hip", "ceiling_hip", "fma:count=400000000000,dtype=bf16"},
+        {"hip", "ceiling_hip", "fma:count=400000000000,dtype=f16"},
+        {"hip", "ceiling_hip", "fma:count=40000000000,dtype=f32"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=bf16,tb=t"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=f16,tb=t"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=tf32,tb=t"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=f32,tb=t"},
+        {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
 };
 
 struct plan_state {

@@ -24,6 +24,9 @@ static const struct builtin_module {
         {"control_cuda", true},
         {"ceiling_cuda", true},
         {"cublaslt", true},
+        {"control_hip", true},
+        {"ceiling_hip", true},
+        {"hipblaslt", true},
 };
 
 static int take_module(struct tk_night *n, struct tk_product *p, const char *name, struct tk_error *err)

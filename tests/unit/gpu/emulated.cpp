@@ -10,6 +10,7 @@ enum { STACK = 1 << 17, THREADS_MAX = 1024, SHARED_MAX = 232448 };
 dim3 threadIdx, blockIdx, blockDim, gridDim;
 unsigned char *emulated_shared;
 float emulated_lanes[64][64][8];
+long emulated_multiply_adds;
 
 /* Waiters of a barrier; it opens when all have come. */
 struct barrier {

@@ -44,8 +44,11 @@ inline float gpu_row_sum(float x)
 	return x + gpu_exchange(x, GPU_HIP ? 32 : 2);
 }
 
+extern long emulated_multiply_adds; /* of all lanes */
+
 template <typename T> void gpu_multiply(gpu_sum &s, const gpu_left<T> &a, const gpu_right<T> &b)
 {
+	emulated_multiply_adds += GPU_SUM * 16;
 	for (int i = 0; i < GPU_SUM; i++)
 		for (int k = 0; k < 16; k++)
 			s.x[i] += a.row[gpu_slot(i)][k] * b.column[i][k];

@@ -156,6 +156,19 @@ inline void gpu_copy16(void *to, const void *from, bool valid)
 {
 	valid ? memcpy(to, from, 16) : memset(to, 0, 16);
 }
+inline float4 gpu_load_once(const float4 *from)
+{
+	return *from;
+}
+/* Blocks run one after the other, fibers change places in barriers only. */
+inline unsigned atomicAdd(unsigned *at, unsigned x)
+{
+	*at += x;
+	return *at - x;
+}
+inline void __threadfence(void)
+{
+}
 inline void gpu_copy_commit(void)
 {
 }

@@ -1,12 +1,12 @@
 /* The control of a GPU: a matrix product that never changes, so that a change of its time is the machine's (its clock,
- * its power limit, its driver) and nobody's code. The kernel is in control_cuda_kernel.cu; a new nvcc may compile it
+ * its power limit, its driver) and nobody's code. The kernel is in control_kernel.cu; a new compiler may compile it
  * differently, which its code hash shows. */
-#define CONTROL_NAME "control_cuda"
-#define CONTROL_KIND "cuda"
+#define CONTROL_NAME "control_" TK_GPU_KIND
+#define CONTROL_KIND TK_GPU_KIND
 #define CONTROL_TEXT "a matrix product that never changes"
 #define CONTROL_CAPTURABLE 1
 #include "../control.h"
-#include <cuda_runtime_api.h>
+#include "gpu_host.h"
 #include <limits.h>
 
 int control_gemm_launch(const float *a, const float *b, float *c, int m, int n, int k, void *stream);
@@ -22,6 +22,5 @@ static int control_run(
         const struct tk_gemm *g, const struct control_operands *t, void *stream, struct tk_abi_error *err)
 {
 	int code = control_gemm_launch(t->a, t->b, t->c, (int)g->m, (int)g->n, (int)g->k, stream);
-	return code == cudaSuccess ? TK_ABI_OK
-	                           : control_fail(err, TK_ABI_DEVICE, cudaGetErrorString((cudaError_t)code));
+	return code == GPU_SUCCESS ? TK_ABI_OK : control_fail(err, TK_ABI_DEVICE, gpu_error_text((gpu_error)code));
 }

@@ -1,7 +1,7 @@
-/* The middle of "native" attention: the whole matrix of scores in memory, a softmax over its rows. Returns the
- * runtime's code of the launch. */
-#ifndef TK_SOFTMAX_H
-#define TK_SOFTMAX_H
+/* The middle of "native" attention: the whole matrix of scores in memory, a softmax over its rows. Returns 0,
+ * or the runtime's code of why a launch was refused. */
+#ifndef GPU_SOFTMAX_H
+#define GPU_SOFTMAX_H
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -12,6 +12,7 @@ extern "C" {
  * the scores themselves where it is f32. lse: rows floats, or NULL. */
 int softmax_rows(const float *scores, void *weights, float *lse, int64_t rows, int64_t sq, int64_t skv, int causal,
         uint32_t dtype, void *stream);
+const char *softmax_status_text(int status);
 #ifdef __cplusplus
 }
 #endif

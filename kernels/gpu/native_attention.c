@@ -1,21 +1,49 @@
 /* Attention without tiling, the baseline that tiled kernels have to beat: S = scale Q K', a softmax over the rows, O =
  * P V. All of S is in memory, O(N^2) bytes in f32 and once more for P where the tensors have 16 bits: what PyTorch's
- * "math" path does. Two cuBLAS calls and one kernel of our own (softmax.cu) for each entry of the batch.
+ * "math" path does. Two products by the vendor's BLAS (native_blas.h) and one kernel of our own (softmax.cu) for each
+ * entry of the batch.
  *
  * A product for each (batch entry, kv head): the heads of a group are a strided batch that shares K and V (stride 0);
  * without groups, all heads are one such batch. */
-#include "cublas_handle.h"
+#include "gpu_backend.h"
+#include "native_blas.h"
 #include "softmax.h"
+
+struct tk_backend_ctx {
+	struct gpu_context gpu;
+	struct native_blas *blas;
+};
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_attention *a;
 	uint32_t sets;
-	void *workspace; /* of cuBLAS */
+	void *workspace; /* of the BLAS */
 	float *scores;   /* [b][h][sq][skv] */
 	void *weights;   /* the same in the type of the tensors; the scores themselves where that is f32 */
 	struct bound bound[];
 };
+
+static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
+	if (!ctx)
+		return TK_ABI_NO_MEMORY;
+	int status = native_blas_open(args, &ctx->blas, err);
+	if (status) {
+		free(ctx);
+		return status;
+	}
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void backend_close(struct tk_backend_ctx *ctx)
+{
+	if (ctx)
+		native_blas_close(ctx->blas);
+	free(ctx);
+}
 
 static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
@@ -37,8 +65,8 @@ static void backend_unplan(struct tk_plan *plan)
 {
 	if (!plan)
 		return;
-	const struct gpu_context *c = &plan->ctx->cuda;
-	cublas_forget(&plan->ctx->cublas);
+	const struct gpu_context *c = &plan->ctx->gpu;
+	native_blas_forget(plan->ctx->blas);
 	workspace_free(c, plan->workspace);
 	workspace_free(c, plan->weights == plan->scores ? NULL : plan->weights);
 	workspace_free(c, plan->scores);
@@ -48,17 +76,17 @@ static void backend_unplan(struct tk_plan *plan)
 static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	const struct tk_attention *a = plan->a;
-	const struct gpu_context *c = &plan->ctx->cuda;
+	const struct gpu_context *c = &plan->ctx->gpu;
 	size_t scores = (size_t)a->b * (size_t)a->h * (size_t)a->sq * (size_t)a->skv,
-	       narrow = a->dtype == TK_F32 ? 0 : 2;
-	int status = workspace_new(c, plan->ctx->cublas.workspace_bytes, &plan->workspace, err);
+	       narrow = a->dtype == TK_F32 ? 0 : 2, workspace = native_blas_workspace(plan->ctx->blas);
+	int status = workspace_new(c, workspace, &plan->workspace, err);
 	if (status == TK_ABI_OK)
 		status = workspace_new(c, scores * sizeof(float), (void **)&plan->scores, err);
 	if (status == TK_ABI_OK)
 		status = workspace_new(c, scores * narrow, &plan->weights, err);
 	if (!narrow)
 		plan->weights = plan->scores;
-	info->workspace_bytes = plan->ctx->cublas.workspace_bytes + scores * (sizeof(float) + narrow);
+	info->workspace_bytes = workspace + scores * (sizeof(float) + narrow);
 	return status;
 }
 
@@ -79,8 +107,7 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		backend_unplan(plan);
 		return status;
 	}
-	snprintf(info->kernel, sizeof info->kernel,
-	        "cublasGemmStridedBatchedEx+softmax_kernel+cublasGemmStridedBatchedEx");
+	snprintf(info->kernel, sizeof info->kernel, "%s+softmax_kernel+%s", native_blas_call, native_blas_call);
 	info->capturable = 1;
 	info->deterministic = 1;
 	*out = plan;
@@ -103,16 +130,25 @@ static int score(struct tk_plan *plan, void *const *t, const struct heads *n, st
 {
 	const struct tk_attention *a = plan->a;
 	size_t e = type_bytes(a->dtype);
-	cudaDataType_t type = cuda_type(a->dtype);
-	float alpha = (float)a->scale, beta = 0;
-	const char *q = (const char *)t[TK_T_Q] + (size_t)((n->entry * a->sq * a->h + n->first) * a->d) * e;
-	const char *k = (const char *)t[TK_T_K] + (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->d) * e;
-	float *s = plan->scores + (n->entry * a->h + n->first) * a->sq * a->skv;
-	return cublas_check(err, "Q K'",
-	        cublasGemmStridedBatchedEx(plan->ctx->cublas.handle, CUBLAS_OP_T, CUBLAS_OP_N, (int)a->skv, (int)a->sq,
-	                (int)a->d, &alpha, k, type, (int)(a->hkv * a->d), n->kv_step * a->d, q, type,
-	                (int)(a->h * a->d), a->d, &beta, s, CUDA_R_32F, (int)a->skv, a->sq * a->skv, (int)n->count,
-	                CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+	struct native_product p = {.what = "Q K'",
+	        .transpose_a = 1,
+	        .m = (int)a->skv,
+	        .n = (int)a->sq,
+	        .k = (int)a->d,
+	        .count = (int)n->count,
+	        .alpha = (float)a->scale,
+	        .type = a->dtype,
+	        .type_c = TK_F32,
+	        .a = (const char *)t[TK_T_K] + (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->d) * e,
+	        .lda = (int)(a->hkv * a->d),
+	        .step_a = n->kv_step * a->d,
+	        .b = (const char *)t[TK_T_Q] + (size_t)((n->entry * a->sq * a->h + n->first) * a->d) * e,
+	        .ldb = (int)(a->h * a->d),
+	        .step_b = a->d,
+	        .c = plan->scores + (n->entry * a->h + n->first) * a->sq * a->skv,
+	        .ldc = (int)a->skv,
+	        .step_c = a->sq * a->skv};
+	return native_blas_multiply(plan->ctx->blas, &p, err);
 }
 
 /* Row-major O[head] (sq x dv, rows h dv apart) = P[head] (sq x skv) V (skv x dv, rows hkv dv apart). */
@@ -120,16 +156,24 @@ static int combine(struct tk_plan *plan, void *const *t, const struct heads *n, 
 {
 	const struct tk_attention *a = plan->a;
 	size_t e = type_bytes(a->dtype);
-	cudaDataType_t type = cuda_type(a->dtype);
-	float alpha = 1, beta = 0;
-	const char *v = (const char *)t[TK_T_V] + (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->dv) * e;
-	const char *p = (const char *)plan->weights + (size_t)((n->entry * a->h + n->first) * a->sq * a->skv) * e;
-	char *o = (char *)t[TK_T_O] + (size_t)((n->entry * a->sq * a->h + n->first) * a->dv) * e;
-	return cublas_check(err, "P V",
-	        cublasGemmStridedBatchedEx(plan->ctx->cublas.handle, CUBLAS_OP_N, CUBLAS_OP_N, (int)a->dv, (int)a->sq,
-	                (int)a->skv, &alpha, v, type, (int)(a->hkv * a->dv), n->kv_step * a->dv, p, type, (int)a->skv,
-	                a->sq * a->skv, &beta, o, type, (int)(a->h * a->dv), a->dv, (int)n->count, CUBLAS_COMPUTE_32F,
-	                CUBLAS_GEMM_DEFAULT));
+	struct native_product p = {.what = "P V",
+	        .m = (int)a->dv,
+	        .n = (int)a->sq,
+	        .k = (int)a->skv,
+	        .count = (int)n->count,
+	        .alpha = 1,
+	        .type = a->dtype,
+	        .type_c = a->dtype,
+	        .a = (const char *)t[TK_T_V] + (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->dv) * e,
+	        .lda = (int)(a->hkv * a->dv),
+	        .step_a = n->kv_step * a->dv,
+	        .b = (const char *)plan->weights + (size_t)((n->entry * a->h + n->first) * a->sq * a->skv) * e,
+	        .ldb = (int)a->skv,
+	        .step_b = a->sq * a->skv,
+	        .c = (char *)t[TK_T_O] + (size_t)((n->entry * a->sq * a->h + n->first) * a->dv) * e,
+	        .ldc = (int)(a->h * a->dv),
+	        .step_c = a->dv};
+	return native_blas_multiply(plan->ctx->blas, &p, err);
 }
 
 static int for_all_heads(struct tk_plan *plan, void *const *t,
@@ -148,19 +192,25 @@ static int for_all_heads(struct tk_plan *plan, void *const *t,
 	return status;
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int weigh(const struct tk_plan *plan, void *const *t, void *stream, struct tk_abi_error *err)
 {
 	const struct tk_attention *a = plan->a;
+	int code = softmax_rows(plan->scores, plan->weights, t[TK_T_LSE], a->b * a->h * a->sq, a->sq, a->skv, a->causal,
+	        a->dtype, stream);
+	return code ? fail(err, TK_ABI_DEVICE, "softmax_kernel could not be launched: %s", softmax_status_text(code))
+	            : TK_ABI_OK;
+}
+
+static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
 	void *const *t = plan->bound[set].data;
-	int status = cublas_use(&plan->ctx->cublas, plan, plan->workspace, stream, err);
+	int status = native_blas_use(plan->ctx->blas, plan, plan->workspace, stream, err);
 	if (status == TK_ABI_OK)
 		status = for_all_heads(plan, t, score, err);
 	if (status == TK_ABI_OK)
-		status = check_launch(err, "softmax_kernel",
-		        softmax_rows(plan->scores, plan->weights, t[TK_T_LSE], a->b * a->h * a->sq, a->sq, a->skv,
-		                a->causal, a->dtype, stream));
+		status = weigh(plan, t, stream, err);
 	return status ? status : for_all_heads(plan, t, combine, err);
 }
 
-GPU_BACKEND(backend, "cublas_native", "cuda", cublas_version_text,
-        "attention as two cuBLAS products and a softmax, all scores in memory", .configs = NULL)
+GPU_BACKEND(backend, native_blas_backend, TK_GPU_KIND, native_blas_version,
+        "attention as two products of the vendor's BLAS and a softmax, all scores in memory", .configs = NULL)

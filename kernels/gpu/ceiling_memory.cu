@@ -1,13 +1,15 @@
-// See ceiling_cuda_kernels.h. What keeps the memory of a large GPU busy is the number of bytes under way. Copying is fastest at its simplest: one
+// Copying and reading. What keeps the memory of a large GPU busy is the number of bytes under way. Copying is fastest at its simplest: one
 // 16-byte vector a thread and as many small blocks as it takes (H200, 1 GiB: 4.25 TB/s; four vectors a thread 4.06, blocks that stay and
 // loop 3.95). Reading has a sum to keep, so there threads stay and have four loads in flight each.
-#include "ceiling_cuda_kernels.h"
+#include "ceiling_kernels.h"
+#include "gpu_runtime.h"
 
 #define COPY_THREADS 256
+#define COPY_MOST ((size_t)1 << 31) // threads of a launch: AMD counts them in 32 bits
 #define THREADS 512
 #define UNROLL 4
 
-__global__ void __launch_bounds__(COPY_THREADS) copy_kernel(const float4 *__restrict__ in, float4 *__restrict__ out, size_t n)
+GPU_KERNEL(COPY_THREADS, 1) copy_kernel(const float4 *__restrict__ in, float4 *__restrict__ out, size_t n)
 {
 	size_t i = (size_t)blockIdx.x * COPY_THREADS + threadIdx.x;
 	if (i < n)
@@ -15,41 +17,49 @@ __global__ void __launch_bounds__(COPY_THREADS) copy_kernel(const float4 *__rest
 }
 
 // What is left behind the last whole vector.
-__global__ void copy_tail_kernel(const char *in, char *out)
+GPU_KERNEL(16, 1) copy_tail_kernel(const char *in, char *out)
 {
 	out[threadIdx.x] = in[threadIdx.x];
 }
 
 extern "C" int ceiling_copy(const void *in, void *out, size_t bytes, void *stream)
 {
-	size_t n = bytes / 16, tail = bytes % 16, blocks = (n + COPY_THREADS - 1) / COPY_THREADS;
-	cudaStream_t s = (cudaStream_t)stream;
-	if (blocks)
-		copy_kernel<<<(unsigned)blocks, COPY_THREADS, 0, s>>>((const float4 *)in, (float4 *)out, n);
+	size_t n = bytes / 16, tail = bytes % 16;
+	gpu_stream s = (gpu_stream)stream;
+	for (size_t at = 0; at < n; at += COPY_MOST) {
+		size_t some = n - at < COPY_MOST ? n - at : COPY_MOST;
+		copy_kernel<<<(unsigned)gpu_ceil_div(some, (size_t)COPY_THREADS), COPY_THREADS, 0, s>>>((const float4 *)in + at, (float4 *)out + at, some);
+	}
 	if (tail)
 		copy_tail_kernel<<<1, (unsigned)tail, 0, s>>>((const char *)in + n * 16, (char *)out + n * 16);
-	return (int)cudaPeekAtLastError();
+	return gpu_launch_status();
 }
 
-// The sum of a block's values, in thread 0, always added in the same order.
-static __device__ float block_sum(float x)
+static GPU_INLINE float warp_sum(float x)
 {
-	__shared__ float warp[THREADS / 32];
-	for (int step = 16; step > 0; step /= 2)
-		x += __shfl_down_sync(0xffffffffu, x, step);
-	if (threadIdx.x % 32 == 0)
-		warp[threadIdx.x / 32] = x;
+#pragma unroll
+	for (int step = GPU_LANES / 2; step > 0; step /= 2)
+		x += gpu_exchange(x, step);
+	return x;
+}
+
+// The sum of a block's values, in its first warp, always added in the same order.
+static GPU_INLINE float block_sum(float x)
+{
+	__shared__ float warp[THREADS / GPU_LANES];
+	x = warp_sum(x);
+	if (gpu_lane() == 0)
+		warp[threadIdx.x / GPU_LANES] = x;
 	__syncthreads();
-	x = threadIdx.x < THREADS / 32 ? warp[threadIdx.x] : 0;
-	if (threadIdx.x < 32)
-		for (int step = 16; step > 0; step /= 2)
-			x += __shfl_down_sync(0xffffffffu, x, step);
+	x = threadIdx.x < THREADS / GPU_LANES ? warp[threadIdx.x] : 0;
+	if (threadIdx.x < GPU_LANES)
+		x = warp_sum(x);
 	__syncthreads();
 	return x;
 }
 
 // Blocks walk through the input together; the one that finishes last adds the partial sums up, in their order.
-__global__ void __launch_bounds__(THREADS) read_kernel(const float4 *__restrict__ in, size_t n, const float *rest, unsigned rest_count, float *out,
+GPU_KERNEL(THREADS, 1) read_kernel(const float4 *__restrict__ in, size_t n, const float *rest, unsigned rest_count, float *out,
 	float *partial, unsigned *ticket)
 {
 	__shared__ bool last;
@@ -60,7 +70,7 @@ __global__ void __launch_bounds__(THREADS) read_kernel(const float4 *__restrict_
 		float4 v[UNROLL];
 #pragma unroll
 		for (int i = 0; i < UNROLL; i++)
-			v[i] = __ldcs(in + at + i * THREADS);
+			v[i] = gpu_load_once(in + at + i * THREADS);
 #pragma unroll
 		for (int i = 0; i < UNROLL; i++)
 			sum[i] += (v[i].x + v[i].y) + (v[i].z + v[i].w);
@@ -96,6 +106,6 @@ __global__ void __launch_bounds__(THREADS) read_kernel(const float4 *__restrict_
 extern "C" int ceiling_read(const float *in, size_t n, float *out, float *partial, unsigned *ticket, unsigned blocks, void *stream)
 {
 	size_t vectors = n / 4;
-	read_kernel<<<blocks, THREADS, 0, (cudaStream_t)stream>>>((const float4 *)in, vectors, in + vectors * 4, (unsigned)(n % 4), out, partial, ticket);
-	return (int)cudaPeekAtLastError();
+	read_kernel<<<blocks, THREADS, 0, (gpu_stream)stream>>>((const float4 *)in, vectors, in + vectors * 4, (unsigned)(n % 4), out, partial, ticket);
+	return gpu_launch_status();
 }

@@ -1,5 +1,10 @@
-// The kernel of control_cuda.c: C = A B in f32, 64 x 64 tiles in shared memory, 4 x 4 values a thread. Do not improve it: an edit here breaks the
+// The kernel of control.c: C = A B in f32, 64 x 64 tiles in shared memory, 4 x 4 values a thread. Do not improve it: an edit here breaks the
 // history of every machine.
+#if TK_GPU_HIP
+#include <hip/hip_runtime.h>
+#endif
+#include "gpu_host.h"
+
 #define TILE 64
 #define DEPTH 16
 
@@ -33,6 +38,6 @@ __global__ void __launch_bounds__(256) control_gemm(const float *a, const float 
 extern "C" int control_gemm_launch(const float *a, const float *b, float *c, int m, int n, int k, void *stream)
 {
 	dim3 grid((n + TILE - 1) / TILE, (m + TILE - 1) / TILE);
-	control_gemm<<<grid, 256, 0, (cudaStream_t)stream>>>(a, b, c, m, n, k);
-	return (int)cudaPeekAtLastError();
+	control_gemm<<<grid, 256, 0, (gpu_stream)stream>>>(a, b, c, m, n, k);
+	return (int)gpu_peek_error();
 }

@@ -1,0 +1,131 @@
+/* What this GPU can do: `copy` and `read` at full bandwidth, `fma` in registers; the roofs that kernels are judged by.
+ * What matrix units can do depends on the values they are fed, so those are random. On NVIDIA from Hopper on a warp's
+ * own instructions do not reach the rate of a warpgroup's: there a large product by cublaslt is the roof. */
+#include "ceiling_kernels.h"
+#include "gpu_backend.h"
+
+struct tk_backend_ctx {
+	struct gpu_context gpu;
+	unsigned units;  /* multiprocessors */
+	unsigned blocks; /* of the reading kernel: all that run at once */
+};
+
+struct tk_plan {
+	struct tk_backend_ctx *ctx;
+	const struct tk_problem *problem;
+	uint32_t sets;
+	float *partial; /* sums of blocks, and behind them the ticket */
+	struct bound bound[];
+};
+
+static const char *ceiling_version(void)
+{
+	return "1";
+}
+
+static int ceiling_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+{
+	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
+	if (!ctx)
+		return TK_ABI_NO_MEMORY;
+	ctx->units = ctx->gpu.multiprocessors > 0 ? (unsigned)ctx->gpu.multiprocessors : 128;
+	ctx->blocks = ctx->units * 4 < CEILING_BLOCKS_MAX ? ctx->units * 4 : CEILING_BLOCKS_MAX;
+	*out = ctx;
+	return TK_ABI_OK;
+}
+
+static void ceiling_close(struct tk_backend_ctx *ctx)
+{
+	free(ctx);
+}
+
+static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+{
+	if (p->op != TK_OP_COPY && p->op != TK_OP_READ && p->op != TK_OP_FMA)
+		return fail(err, TK_ABI_UNSUPPORTED, "only copy, read and fma");
+	uint32_t dtype = p->ceiling->dtype;
+	if (p->op == TK_OP_READ && dtype != TK_F32)
+		return fail(err, TK_ABI_UNSUPPORTED, "read sums f32 only");
+	if (p->op == TK_OP_FMA && dtype != TK_F32 && dtype != TK_F16 && dtype != TK_BF16)
+		return fail(err, TK_ABI_UNSUPPORTED, "fma on f32, f16 and bf16 only");
+	if (p->ceiling->bytes > (int64_t)1 << 42)
+		return fail(err, TK_ABI_UNSUPPORTED, p->op == TK_OP_FMA ? "more than 2^42" : "more than 4 TiB");
+	return TK_ABI_OK;
+}
+
+static int clear_ticket(struct tk_plan *plan, struct tk_abi_error *err)
+{
+	unsigned zero = 0;
+	const struct gpu_context *c = &plan->ctx->gpu;
+	return c->ops->upload(c->device, plan->partial + CEILING_BLOCKS_MAX, &zero, sizeof zero, err);
+}
+
+static void ceiling_unplan(struct tk_plan *plan)
+{
+	if (plan)
+		workspace_free(&plan->ctx->gpu, plan->partial);
+	free(plan);
+}
+
+static const char *kernel_name(const struct tk_problem *p)
+{
+	if (p->op == TK_OP_FMA)
+		return p->ceiling->dtype == TK_F32 ? "vector_rate_kernel" : "matrix_rate_kernel";
+	return p->op == TK_OP_COPY ? "copy_kernel" : "read_kernel";
+}
+
+static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
+        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	size_t bytes = p->op == TK_OP_READ ? (CEILING_BLOCKS_MAX + 1) * sizeof(float) : 0;
+	int status = ceiling_supports(ctx, p, err);
+	if (status || (status = check_config(config, err)))
+		return status;
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
+	if (!plan)
+		return TK_ABI_NO_MEMORY;
+	plan->ctx = ctx;
+	plan->problem = p;
+	plan->sets = sets;
+	status = workspace_new(&ctx->gpu, bytes, (void **)&plan->partial, err);
+	if (status == TK_ABI_OK && bytes)
+		status = clear_ticket(plan, err);
+	if (status) {
+		ceiling_unplan(plan);
+		return status;
+	}
+	snprintf(info->kernel, sizeof info->kernel, "%s", kernel_name(p));
+	info->workspace_bytes = bytes;
+	info->capturable = info->deterministic = 1;
+	*out = plan;
+	return TK_ABI_OK;
+}
+
+static int ceiling_bind(
+        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+{
+	return bind_set(plan->bound, plan->sets, set, t, count, 2, err);
+}
+
+static int launch_kernel(const struct tk_plan *plan, void *const *t, void *stream)
+{
+	const struct tk_backend_ctx *ctx = plan->ctx;
+	const struct tk_ceiling_op *c = plan->problem->ceiling;
+	if (plan->problem->op == TK_OP_COPY)
+		return ceiling_copy(t[TK_T_IN], t[TK_T_OUT], (size_t)c->bytes, stream);
+	if (plan->problem->op == TK_OP_FMA)
+		return ceiling_rate(c->dtype, t[TK_T_IN], t[TK_T_OUT], c->bytes, ctx->units, stream);
+	return ceiling_read(t[TK_T_IN], (size_t)c->bytes / sizeof(float), t[TK_T_OUT], plan->partial,
+	        (unsigned *)(void *)(plan->partial + CEILING_BLOCKS_MAX), ctx->blocks, stream);
+}
+
+static int ceiling_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+{
+	int code = launch_kernel(plan, plan->bound[set].data, stream);
+	return code ? fail(err, TK_ABI_DEVICE, "%s could not be launched: %s", kernel_name(plan->problem),
+	                      ceiling_status_text(code))
+	            : TK_ABI_OK;
+}
+
+GPU_BACKEND(ceiling, "ceiling_" TK_GPU_KIND, TK_GPU_KIND, ceiling_version,
+        "the GPU's own limits: bandwidth of copy and read, rate of multiply-adds", .configs = NULL)
