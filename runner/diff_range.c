@@ -99,6 +99,12 @@ static bool is_number(const char *s)
 	return *s && strspn(s, "0123456789") == strlen(s);
 }
 
+/* 7d, 12h: not a number alone, which is a night. */
+static bool is_age(const char *text, int64_t *seconds)
+{
+	return isdigit((unsigned char)*text) && !is_number(text) && tk_duration_parse(text, seconds, NULL) == TK_OK;
+}
+
 /* A moment: `end` takes the end of a day that is named. */
 static int moment(struct tk_store *s, const struct tables *t, const char *text, int64_t now_s, bool end, int64_t *out,
         struct tk_error *err)
@@ -107,7 +113,7 @@ static int moment(struct tk_store *s, const struct tables *t, const char *text, 
 	int64_t seconds;
 	int rc;
 
-	if (isdigit((unsigned char)*text) && !is_number(text) && tk_duration_parse(text, &seconds, NULL) == TK_OK) {
+	if (is_age(text, &seconds)) {
 		*out = now_s - seconds;
 		return TK_OK;
 	}
@@ -212,6 +218,24 @@ static int resolve(struct tk_store *s, const struct tables *t, const struct tk_d
 	return rc;
 }
 
+static bool is_clock(const char *word)
+{
+	int64_t ignored;
+
+	return !word || is_age(word, &ignored) || tk_time_parse(word, &ignored, NULL) == TK_OK;
+}
+
+/* Ages and dates need no list of thousands of nights and revisions. */
+static int read_names(struct tk_store *s, const struct tk_diff_words *w, struct tables *t, struct tk_error *err)
+{
+	int rc = tk_store_machines(s, &t->machines, err);
+
+	if (rc || (!w->last && !w->base && !w->head && is_clock(w->since) && is_clock(w->until)))
+		return rc;
+	rc = tk_store_nights(s, &t->nights, err);
+	return rc ? rc : tk_store_revisions(s, &t->revisions, err);
+}
+
 int tk_diff_range_of(struct tk_store *s, const struct tk_config *config, const struct tk_diff_words *words,
         const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
 {
@@ -223,11 +247,7 @@ int tk_diff_range_of(struct tk_store *s, const struct tk_config *config, const s
 		        "--base and --head name nights, --since, --until and --last a range: use one or the other");
 	if (words->since && words->last)
 		return tk_fail(err, TK_EUSAGE, "--since and --last both say where the range starts: use one of them");
-	rc = tk_store_machines(s, &t.machines, err);
-	if (!rc)
-		rc = tk_store_nights(s, &t.nights, err);
-	if (!rc)
-		rc = tk_store_revisions(s, &t.revisions, err);
+	rc = read_names(s, words, &t, err);
 	if (!rc)
 		rc = resolve(s, &t, words, machine, now_s, out, err);
 	tk_rows_free(&t.machines);

@@ -302,12 +302,13 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 		                  "`tracker db migrate` brings it up to date"
 		                : "%s: is empty (history version %d of %d): `tracker nightly` fills it",
 		        s->path, (int)version, TK_STORE_SCHEMA);
+	/* Thousands of series are thousands of pages. A reader sees them where they are instead of copying each, as far
+	 * as that counts as little memory; what lies beyond is hardly read twice, so that little of it is kept. */
 	if (!status)
-		status = tk_db_exec(s, "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;", err);
-	/* Thousands of series are thousands of pages: a reader sees them where they are instead of copying each,
-	 * as far as that counts as little memory. */
-	if (!status && s->read_only)
-		status = tk_db_exec(s, "PRAGMA mmap_size=134217728;", err);
+		status = tk_db_exec(s,
+		        s->read_only ? "PRAGMA cache_size=-4096; PRAGMA mmap_size=134217728; PRAGMA temp_store=MEMORY;"
+		                     : "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;",
+		        err);
 	if (!status && mode != TK_STORE_READ)
 		status = tk_db_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", err);
 	if (!status && version < TK_STORE_SCHEMA)
