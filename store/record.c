@@ -184,13 +184,13 @@ static json_t *group_of(sqlite3_stmt *stmt, enum tk_table_id table, int *at)
 	return object;
 }
 
-static void add_columns(struct tk_buf *sql, enum tk_table_id table, const char **lead)
+static void add_columns(struct tk_buf *sql, enum tk_table_id table, const char *alias, const char **lead)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 
 	for (size_t i = 0; i < t->column_count; i++)
 		if (tk_record_has(table, &t->columns[i])) {
-			tk_buf_printf(sql, "%s%s.%s", *lead, t->name, t->columns[i].name);
+			tk_buf_printf(sql, "%s%s.%s", *lead, alias, t->columns[i].name);
 			*lead = ",";
 		}
 }
@@ -217,50 +217,86 @@ static bool mark(struct seen *s, int64_t id)
 	return true;
 }
 
-static bool has_build(const struct detail *d)
+/* A build in a detail may be one that no run of the night is of: its functions are told where it is. */
+static bool is_build(const struct detail *d, enum tk_table_id table)
 {
-	const struct tk_db_table *t = &tk_tables[d->table];
-
-	for (size_t i = 0; i < t->column_count; i++)
-		if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent == TK_TABLE_build &&
-		        d->owner != TK_TABLE_build)
-			return true;
-	return false;
+	return table == TK_TABLE_build && d->owner != TK_TABLE_build;
 }
 
-/* A row of a detail says by groups of fields what it refers to. */
+/* A detail's row, or what it refers to, as columns and joins; nested_of() reads them in this order. */
+static void nest_sql(struct tk_buf *columns, struct tk_buf *joins, const struct detail *d, enum tk_table_id table,
+        const char *alias, const char *lead)
+{
+	const struct tk_db_table *t = &tk_tables[table];
+
+	add_columns(columns, table, alias, &lead);
+	if (is_build(d, table))
+		tk_buf_printf(columns, ",%s.id", alias);
+	for (size_t i = 0; i < t->column_count; i++) {
+		const struct tk_db_column *c = &t->columns[i];
+		char name[TK_RECORD_NAME_SIZE], nested[2 * TK_RECORD_NAME_SIZE];
+
+		if (!tk_record_nests(d->table, d->owner, table, c))
+			continue;
+		snprintf(nested, sizeof(nested), "%.60s_%s", alias, tk_record_nested_name(c, name));
+		tk_buf_printf(joins, " LEFT JOIN %s %s ON %s.id=%s.%s", tk_tables[c->parent].name, nested, nested,
+		        alias, c->name);
+		nest_sql(columns, joins, d, c->parent, nested, ",");
+	}
+}
+
 static void detail_sql(struct tk_buf *sql, const struct detail *d)
 {
 	const struct tk_db_table *t = &tk_tables[d->table];
-	const char *lead = "SELECT ", *order = " ORDER BY ";
+	struct tk_buf joins = TK_BUF_INIT;
+	const char *order = " ORDER BY ";
 
-	add_columns(sql, d->table, &lead);
-	for (size_t i = 0; i < t->column_count; i++)
-		if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent != d->owner)
-			add_columns(sql, t->columns[i].parent, &lead);
-	tk_buf_printf(sql, "%s FROM %s", has_build(d) ? ",build.id" : "", t->name);
-	for (size_t i = 0; i < t->column_count; i++)
-		if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent != d->owner) {
-			const char *parent = tk_tables[t->columns[i].parent].name;
-
-			tk_buf_printf(sql, " LEFT JOIN %s ON %s.id=%s.%s", parent, parent, t->name, t->columns[i].name);
-		}
-	tk_buf_printf(sql, " WHERE %s.%s_id=?1", t->name, tk_tables[d->owner].name);
+	nest_sql(sql, &joins, d, d->table, t->name, "SELECT ");
+	tk_buf_printf(
+	        sql, " FROM %s%s WHERE %s.%s_id=?1", t->name, tk_buf_cstr(&joins), t->name, tk_tables[d->owner].name);
 	for (size_t i = 0; i < t->column_count; i++)
 		if ((t->columns[i].flags & TK_COL_KEY) && t->columns[i].parent != d->owner) {
+			char name[TK_RECORD_NAME_SIZE];
+
 			if (t->columns[i].kind == TK_COL_REF)
-				tk_buf_printf(sql, "%s%s.uid", order, tk_tables[t->columns[i].parent].name);
+				tk_buf_printf(sql, "%s%s_%s.uid", order, t->name,
+				        tk_record_nested_name(&t->columns[i], name));
 			else
 				tk_buf_printf(sql, "%s%s.%s", order, t->name, t->columns[i].name);
 			order = ",";
 		}
+	tk_buf_free(&joins);
 }
 
 static int add_build_details(struct writer *w, int64_t build_id, json_t *build, struct tk_error *err);
 
+/* *out: the row, null where there is none, and in it what it refers to. */
+static int nested_of(struct writer *w, sqlite3_stmt *stmt, const struct detail *d, enum tk_table_id table, int *at,
+        json_t **out, struct tk_error *err)
+{
+	const struct tk_db_table *t = &tk_tables[table];
+	json_t *row = group_of(stmt, table, at);
+	int64_t build_id = is_build(d, table) ? sqlite3_column_int64(stmt, (*at)++) : 0;
+	int status = 0;
+
+	for (size_t i = 0; i < t->column_count && !status; i++)
+		if (tk_record_nests(d->table, d->owner, table, &t->columns[i])) {
+			char name[TK_RECORD_NAME_SIZE];
+			json_t *nested;
+
+			status = nested_of(w, stmt, d, t->columns[i].parent, at, &nested, err);
+			if (json_is_object(row))
+				json_object_set(row, tk_record_nested_name(&t->columns[i], name), nested);
+			json_decref(nested);
+		}
+	if (!status && build_id && mark(&w->builds, build_id))
+		status = add_build_details(w, build_id, row, err);
+	*out = row;
+	return status;
+}
+
 static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id, json_t *record, struct tk_error *err)
 {
-	const struct tk_db_table *t = &tk_tables[d->table];
 	struct tk_buf sql = TK_BUF_INIT;
 	json_t *array = json_array();
 	sqlite3_stmt *stmt = NULL;
@@ -274,20 +310,13 @@ static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id
 		sqlite3_bind_int64(stmt, 1, owner_id);
 	while (!status && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		int at = 0;
-		json_t *row = group_of(stmt, d->table, &at);
+		json_t *row;
 
-		for (size_t i = 0; i < t->column_count; i++)
-			if (t->columns[i].kind == TK_COL_REF && t->columns[i].parent != d->owner)
-				json_object_set_new(row, tk_tables[t->columns[i].parent].name,
-				        group_of(stmt, t->columns[i].parent, &at));
-		/* A build that no run of the night is of: its functions are told where it is. */
-		if (has_build(d) && sqlite3_column_int64(stmt, at) && mark(&w->builds, sqlite3_column_int64(stmt, at)))
-			status = add_build_details(
-			        w, sqlite3_column_int64(stmt, at), json_object_get(row, "build"), err);
+		status = nested_of(w, stmt, d, d->table, &at, &row, err);
 		json_array_append_new(array, row);
 	}
 	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(w->store, rc, err, "cannot read the table %s", t->name);
+		status = tk_db_fail(w->store, rc, err, "cannot read the table %s", tk_tables[d->table].name);
 	sqlite3_finalize(stmt);
 	tk_buf_free(&sql);
 	json_object_set_new(record, d->name, json_array_size(array) ? json_incref(array) : json_null());
@@ -350,7 +379,7 @@ static void record_sql(struct tk_buf *sql, const char *source)
 	const char *lead = "SELECT ";
 
 	for (size_t g = 0; g < GROUP_COUNT; g++)
-		add_columns(sql, groups[g], &lead);
+		add_columns(sql, groups[g], tk_tables[groups[g]].name, &lead);
 	tk_buf_printf(
 	        sql, ",(SELECT o.uid FROM series o WHERE o.id=run.series_id),sample.data,night.id,build.id%s", source);
 }

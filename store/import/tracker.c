@@ -68,9 +68,9 @@ static int set_field(const struct reader *r, const struct tk_db_table *t, const 
 	return 0;
 }
 
-/* The fields of the object and the references that the record named before, as a row. */
-static int fill(
-        const struct reader *r, enum tk_table_id table, const json_t *object, union row *row, struct tk_error *err)
+/* The fields of the object as a row, and as references (by column) refs, or what the record named before. */
+static int fill(const struct reader *r, enum tk_table_id table, const int64_t *refs, const json_t *object,
+        union row *row, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	int status = 0;
@@ -84,7 +84,7 @@ static int fill(
 		const struct tk_db_column *c = &t->columns[i];
 
 		if (c->kind == TK_COL_REF)
-			*(int64_t *)(void *)(row->bytes + c->offset) = r->ids[c->parent];
+			*(int64_t *)(void *)(row->bytes + c->offset) = refs ? refs[i] : r->ids[c->parent];
 		else if (c->kind != TK_COL_UID && tk_record_has(table, c))
 			status = set_field(r, t, c, object, row->bytes, err);
 	}
@@ -118,15 +118,13 @@ static int put(struct reader *r, enum tk_table_id table, union row *row, struct 
 	return tk_row_put(r->store, table, row, id, NULL, err);
 }
 
-static int put_group(struct reader *r, enum tk_table_id table, const json_t *object, struct tk_error *err)
+static int put_object(
+        struct reader *r, enum tk_table_id table, const int64_t *refs, const json_t *object, struct tk_error *err)
 {
 	union row row;
-	int status;
+	int status = fill(r, table, refs, object, &row, err);
 
 	r->ids[table] = 0;
-	if (!object || json_is_null(object))
-		return 0;
-	status = fill(r, table, object, &row, err);
 	if (!status)
 		status = put(r, table, &row, err);
 	if (status && !strstr(err->message, r->file->path))
@@ -134,34 +132,60 @@ static int put_group(struct reader *r, enum tk_table_id table, const json_t *obj
 	return status;
 }
 
+static int put_group(struct reader *r, enum tk_table_id table, const json_t *object, struct tk_error *err)
+{
+	r->ids[table] = 0;
+	return object && !json_is_null(object) ? put_object(r, table, NULL, object, err) : 0;
+}
+
 /* ---- details --------------------------------------------------------------------------------------------------- */
 
 static int put_detail(struct reader *r, const char *name, enum tk_table_id table, enum tk_table_id owner,
         const json_t *record, struct tk_error *err);
 
-/* A row that refers to others says which by their fields; a build there has the details of builds. */
+/* A row of a detail, or what it refers to: first what that refers to in turn. */
+static int put_nested(struct reader *r, enum tk_table_id detail, enum tk_table_id owner, enum tk_table_id table,
+        const json_t *object, struct tk_error *err)
+{
+	const struct tk_db_table *t = &tk_tables[table];
+	int64_t refs[TK_COLUMNS_MAX] = {0};
+	int status = 0;
+
+	if (table != detail && (!object || json_is_null(object))) {
+		r->ids[table] = 0;
+		return 0;
+	}
+	if (!json_is_object(object))
+		return bad(r, err, "", t->name, "expected an object");
+	for (size_t i = 0; i < t->column_count && !status; i++) {
+		const struct tk_db_column *c = &t->columns[i];
+		char name[TK_RECORD_NAME_SIZE];
+
+		if (tk_record_nests(detail, owner, table, c))
+			status = put_nested(r, detail, owner, c->parent,
+			        json_object_get(object, tk_record_nested_name(c, name)), err);
+		if (c->kind == TK_COL_REF)
+			refs[i] = r->ids[c->parent];
+	}
+	if (!status)
+		status = put_object(r, table, refs, object, err);
+#define DETAIL(name, detail, its_owner) \
+	if (!status && table == TK_TABLE_##its_owner && table == TK_TABLE_build && owner != TK_TABLE_build) \
+		status = put_detail(r, name, TK_TABLE_##detail, TK_TABLE_##its_owner, object, err);
+	TK_RECORD_DETAILS(DETAIL)
+#undef DETAIL
+	return status;
+}
+
+/* What it names is of this row alone. */
 static int put_detail_row(
         struct reader *r, enum tk_table_id table, enum tk_table_id owner, const json_t *object, struct tk_error *err)
 {
-	static const enum tk_table_id parents[] = {
-	        TK_TABLE_device, TK_TABLE_upstream, TK_TABLE_revision, TK_TABLE_build};
 	int64_t kept[TK_TABLE_COUNT];
-	int status = 0;
+	int status;
 
 	memcpy(kept, r->ids, sizeof(kept));
-	if (!json_is_object(object))
-		return bad(r, err, "", tk_tables[table].name, "expected an object");
-	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]) && !status; i++)
-		if (parents[i] != owner)
-			status = put_group(r, parents[i], json_object_get(object, tk_tables[parents[i]].name), err);
-#define DETAIL(name, detail, its_owner) \
-	if (!status && TK_TABLE_##its_owner == TK_TABLE_build && owner != TK_TABLE_build) \
-		status = put_detail( \
-		        r, name, TK_TABLE_##detail, TK_TABLE_##its_owner, json_object_get(object, "build"), err);
-	TK_RECORD_DETAILS(DETAIL)
-#undef DETAIL
-	if (!status)
-		status = put_group(r, table, object, err);
+	status = put_nested(r, table, owner, table, object, err);
 	memcpy(r->ids, kept, sizeof(kept));
 	return status;
 }
@@ -267,7 +291,7 @@ static int put_point(struct reader *r, const json_t *record, struct tk_error *er
 		return bad(r, err, "", "measurement", r->ids[TK_TABLE_run] ? "has no series" : "has no run");
 	if (!json_is_number(json_object_get(object, "value")))
 		return bad(r, err, "measurement", "value", "expected a number");
-	status = fill(r, TK_TABLE_measurement, object, &row, err);
+	status = fill(r, TK_TABLE_measurement, NULL, object, &row, err);
 	if (status)
 		return status;
 	point->as_of_s = json_integer_value(json_object_get(json_object_get(record, "run"), "as_of_s"));
