@@ -3,15 +3,28 @@
 
 #include "detect/case.h"
 
-void tk_case_alert_uids(const struct tk_case *k, enum tk_diff_status status, const char *bad_rev,
-        char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
+const struct tk_alert_row *tk_alert_known(const struct tk_catalog *c, const char *uid)
 {
-	const char *kind = status == TK_DIFF_NEWLY_FAILED ? "failure" : "alert";
-	const char *const own[] = {kind, k->series->slug, bad_rev};
-	const char *const group[] = {"group", kind, k->upstream->name, bad_rev, k->device->kind, k->device->name};
+	for (size_t i = 0; i < c->alerts.count; i++)
+		if (strcmp(TK_ROWS_AT(&c->alerts, struct tk_alert_row, i)->uid, uid) == 0)
+			return TK_ROWS_AT(&c->alerts, struct tk_alert_row, i);
+	return NULL;
+}
+
+/* One that is known stays in its group, whatever else is known by now: people may have said something of it. */
+void tk_case_alert_uids(const struct tk_cases *c, const struct tk_case *k, enum tk_diff_status status,
+        const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
+{
+	bool failure = status == TK_DIFF_NEWLY_FAILED;
+	const char *const own[] = {failure ? "failure" : "alert", k->series->slug, row->bad_rev};
+	const struct tk_alert_row *known;
 
 	tk_alert_uid_of(own, sizeof own / sizeof *own, uid);
-	tk_alert_uid_of(group, sizeof group / sizeof *group, group_uid);
+	known = tk_alert_known(&c->catalog, uid);
+	if (known && strlen(known->group_uid) < TK_ALERT_UID_SIZE)
+		strcpy(group_uid, known->group_uid);
+	else
+		tk_group_uid(c, k, failure, row->good_rev, row->bad_rev, group_uid);
 }
 
 static bool is_bad_news(enum tk_diff_status s)
@@ -43,7 +56,7 @@ void tk_case_accept(const struct tk_cases *c, const struct tk_case *k, struct tk
 
 	if (!is_bad_news(row->status))
 		return;
-	tk_case_alert_uids(k, row->status, row->bad_rev, uid, group_uid);
+	tk_case_alert_uids(c, k, row->status, row, uid, group_uid);
 
 	const struct tk_alert_state said = tk_alert_state_of(&c->catalog.triage, uid, group_uid);
 	const struct tk_ack_rule *rule = said.said ? NULL : tk_case_rule(c, k, row);

@@ -3,19 +3,12 @@
  * it. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "detect/case.h"
 #include "detect/confirm.h"
-
-static const struct tk_alert_row *known_alert(const struct tk_catalog *c, const char *uid)
-{
-	for (size_t i = 0; i < c->alerts.count; i++)
-		if (strcmp(TK_ROWS_AT(&c->alerts, struct tk_alert_row, i)->uid, uid) == 0)
-			return TK_ROWS_AT(&c->alerts, struct tk_alert_row, i);
-	return NULL;
-}
 
 static void write_title(const struct tk_diff_row *row, const struct tk_case *k, char *out, size_t size)
 {
@@ -50,8 +43,8 @@ static int say_rule(struct tk_store *s, const struct tk_cases *c, const struct t
 	return tk_store_put_triage(s, &t, &id, err);
 }
 
-static int open_alert(struct tk_store *s, const struct tk_cases *c, const struct tk_case *k,
-        const struct tk_night_row *night, const struct tk_diff_row *row, struct tk_error *err)
+static int open_alert(struct tk_store *s, struct tk_cases *c, const struct tk_case *k, const struct tk_night_row *night,
+        const struct tk_diff_row *row, struct tk_error *err)
 {
 	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE], title[512];
 	const struct tk_alert_row *known;
@@ -59,10 +52,10 @@ static int open_alert(struct tk_store *s, const struct tk_cases *c, const struct
 	bool failure = row->was == TK_DIFF_NEWLY_FAILED;
 	int rc;
 
-	tk_case_alert_uids(k, row->was, row->bad_rev, uid, group_uid);
+	tk_case_alert_uids(c, k, row->was, row, uid, group_uid);
 	if (!*uid || !*group_uid)
 		return tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
-	known = known_alert(&c->catalog, uid);
+	known = tk_alert_known(&c->catalog, uid);
 	write_title(row, k, title, sizeof title);
 	a = (struct tk_alert_row){.uid = uid,
 	        .kind = failure ? "failure" : "change",
@@ -79,6 +72,8 @@ static int open_alert(struct tk_store *s, const struct tk_cases *c, const struct
 	        .bad_rev = row->bad_rev,
 	        .title = title};
 	rc = tk_store_put_alert(s, &a, err);
+	if (!rc)
+		rc = tk_groups_add(c, k, failure, row->good_rev, row->bad_rev, group_uid, err);
 	return rc ? rc : say_rule(s, c, k, row, &a, err);
 }
 
@@ -133,15 +128,43 @@ static int close_alert(struct tk_store *s, const struct tk_cases *c, const struc
 	return tk_store_put_alert(s, &closed, err);
 }
 
-int tk_alerts_put(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night,
+/* Who knows best which commit it was comes first, and gives the group its name. */
+static int by_precision(const void *a, const void *b)
+{
+	const struct tk_diff_row *x = *(const struct tk_diff_row *const *)a, *y = *(const struct tk_diff_row *const *)b;
+	uint64_t width_x = (uint64_t)x->commits_between, width_y = (uint64_t)y->commits_between; /* unknown: last */
+	int order;
+
+	if (width_x != width_y)
+		return width_x < width_y ? -1 : 1;
+	order = strcmp(x->bad_rev, y->bad_rev);
+	return order ? order : strcmp(x->series, y->series);
+}
+
+static int open_alerts(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
+        const struct tk_diff_report *r, struct tk_error *err)
+{
+	const struct tk_diff_row **bad = malloc((r->count + 1) * sizeof(*bad));
+	size_t count = 0;
+	int rc = bad ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
+
+	for (size_t i = 0; !rc && i < r->count; i++)
+		if (r->rows[i].was == TK_DIFF_REGRESSED || r->rows[i].was == TK_DIFF_NEWLY_FAILED)
+			bad[count++] = &r->rows[i];
+	if (count)
+		qsort(bad, count, sizeof(*bad), by_precision);
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = open_alert(s, c, &c->at[bad[i] - r->rows], night, bad[i], err);
+	free(bad);
+	return rc;
+}
+
+int tk_alerts_put(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
         const struct tk_diff_report *r, struct tk_error *err)
 {
 	int rc = TK_OK;
 
 	for (size_t i = 0; !rc && i < c->catalog.alerts.count; i++)
 		rc = close_alert(s, c, night, r, TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i), err);
-	for (size_t i = 0; !rc && i < r->count; i++)
-		if (r->rows[i].was == TK_DIFF_REGRESSED || r->rows[i].was == TK_DIFF_NEWLY_FAILED)
-			rc = open_alert(s, c, &c->at[i], night, &r->rows[i], err);
-	return rc;
+	return rc ? rc : open_alerts(s, c, night, r, err);
 }

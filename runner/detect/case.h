@@ -8,6 +8,7 @@
 #include "detect/catalog.h"
 #include "detect/detect.h"
 #include "detect/filter.h"
+#include "detect/groups.h"
 #include "detect/judge.h"
 
 struct tk_case {
@@ -61,6 +62,7 @@ struct tk_case_scope {
 
 struct tk_cases {
 	struct tk_catalog catalog;
+	struct tk_groups groups;                       /* of alerts */
 	struct tk_rows windows, points, confirmations; /* the last: of nights since the range began */
 	struct tk_rows culprits;
 	struct tk_rows alarms; /* of the nights in question, by time and series */
@@ -120,8 +122,9 @@ int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c, const stru
 int tk_case_reach(struct tk_cases *c, struct tk_case *k, int64_t at_s, struct tk_error *err);
 
 /* accept.c: alerts are found again by these uids. */
-void tk_case_alert_uids(const struct tk_case *k, enum tk_diff_status status, const char *bad_rev,
-        char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE]);
+void tk_case_alert_uids(const struct tk_cases *c, const struct tk_case *k, enum tk_diff_status status,
+        const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE]);
+const struct tk_alert_row *tk_alert_known(const struct tk_catalog *c, const char *uid); /* NULL: it is new */
 /* The line of acks.yml that is about this row; NULL: none. */
 const struct tk_ack_rule *tk_case_rule(
         const struct tk_cases *c, const struct tk_case *k, const struct tk_diff_row *row);
@@ -129,7 +132,7 @@ const struct tk_ack_rule *tk_case_rule(
 void tk_case_accept(const struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row);
 
 /* alerts.c: opens what is bad, closes what is back; rows[i] is of case i. */
-int tk_alerts_put(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night,
+int tk_alerts_put(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
         const struct tk_diff_report *r, struct tk_error *err);
 
 /* verdict.c: the word, the numbers and the reason of one case. */

@@ -369,6 +369,8 @@ int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const s
 		return tk_fail(err, TK_EUSAGE, "no machine \"%s\" in the history", range->machine);
 	rc = resolve_nights(out, range, &machine_id, err);
 	if (!rc)
+		rc = tk_groups_make(out, err);
+	if (!rc)
 		rc = tk_store_confirmations(s, 0, out->since_s, &out->confirmations, err);
 	if (!rc)
 		rc = tk_store_culprits(s, &out->culprits, err);
@@ -392,6 +394,7 @@ void tk_cases_free(struct tk_cases *c)
 	tk_rows_free(&c->confirmations);
 	tk_rows_free(&c->culprits);
 	tk_rows_free(&c->alarms);
+	tk_groups_free(&c->groups);
 	tk_catalog_free(&c->catalog);
 	*c = (struct tk_cases){0};
 }

@@ -399,10 +399,82 @@ static void parts_stop(void **state)
 	world_close(&w);
 }
 
+/* p and q are measured every night, at a new revision each; s and t only now and then. */
+static void night_of_ranges(struct world *w, int day)
+{
+	char rev[16], hash[16], reason[512];
+
+	world_night(w, day, "nightly");
+	snprintf(rev, sizeof rev, "r%d", day);
+	snprintf(hash, sizeof hash, "h%d", day);
+	world_build(w, rev, day + 1, "b", hash, "");
+	world_point(w, "b", "p", quiet(day >= 16 ? 1.2e6 : 1e6));
+	world_point(w, "b", "q", quiet(day >= 20 ? 2.5e6 : 2e6));
+	if (day <= 15 || day >= 18)
+		world_point(w, "b", "s", quiet(day >= 16 ? 3.6e6 : 3e6));
+	if (day <= 15 || day >= 22)
+		world_point(w, "b", "t", quiet(day >= 16 ? 4.8e6 : 4e6));
+	judge(w, "p", reason);
+}
+
+static const struct tk_alert_row *alert_of(const struct tk_rows *a, int64_t series)
+{
+	const struct tk_alert_row *found = NULL;
+
+	for (size_t i = 0; i < a->count; i++)
+		if (TK_ROWS_AT(a, struct tk_alert_row, i)->series_id == series)
+			found = TK_ROWS_AT(a, struct tk_alert_row, i);
+	assert_non_null(found);
+	return found;
+}
+
+static void ranges_that_meet_are_a_group(void **state)
+{
+	const struct tk_alert_row *p, *q, *s, *t;
+	struct world w;
+	struct tk_rows a;
+
+	(void)state;
+	tk_rng_seed(&rng, 1);
+	world_open(&w, NULL);
+	world_machine(&w, "node-a", "h200");
+	for (int day = 0; day < 24; day++)
+		night_of_ranges(&w, day);
+	a = alerts(&w);
+	assert_int_equal(a.count, 4);
+	p = alert_of(&a, world_series(&w, "b", "p"));
+	q = alert_of(&a, world_series(&w, "b", "q"));
+	s = alert_of(&a, world_series(&w, "b", "s"));
+	t = alert_of(&a, world_series(&w, "b", "t"));
+	assert_string_equal(p->bad_rev, "r16");
+	assert_string_equal(q->bad_rev, "r20");
+	assert_string_not_equal(p->group_uid, q->group_uid);
+	/* r15..r18 has r16 in it, and nothing else that is known */
+	assert_string_equal(s->good_rev, "r15");
+	assert_string_equal(s->bad_rev, "r18");
+	assert_string_equal(s->group_uid, p->group_uid);
+	/* r15..r22 has both: nothing says which it was */
+	assert_string_equal(t->bad_rev, "r22");
+	assert_string_not_equal(t->group_uid, p->group_uid);
+	assert_string_not_equal(t->group_uid, q->group_uid);
+
+	/* what was said of the group holds for the one that joined it, when it is judged again */
+	say(&w, p->group_uid, "ack", "on it");
+	night_of_ranges(&w, 24);
+	struct tk_rows again = alerts(&w);
+	for (size_t i = 0; i < a.count; i++)
+		assert_string_equal(TK_ROWS_AT(&a, struct tk_alert_row, i)->group_uid,
+		        TK_ROWS_AT(&again, struct tk_alert_row, i)->group_uid);
+	tk_rows_free(&again);
+	tk_rows_free(&a);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(what_moved_together_is_a_group),
+	        cmocka_unit_test(ranges_that_meet_are_a_group),
 	        cmocka_unit_test(the_last_word_counts),
 	        cmocka_unit_test(failures_open_and_close),
 	        cmocka_unit_test(a_night_without_a_turn_is_no_failure),
