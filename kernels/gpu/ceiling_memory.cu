@@ -5,7 +5,6 @@
 #include "gpu_runtime.h"
 
 #define COPY_THREADS 256
-#define COPY_MOST ((size_t)1 << 31) // threads of a launch: AMD counts them in 32 bits
 #define THREADS 512
 #define UNROLL 4
 
@@ -26,8 +25,8 @@ extern "C" int ceiling_copy(const void *in, void *out, size_t bytes, void *strea
 {
 	size_t n = bytes / 16, tail = bytes % 16;
 	gpu_stream s = (gpu_stream)stream;
-	for (size_t at = 0; at < n; at += COPY_MOST) {
-		size_t some = n - at < COPY_MOST ? n - at : COPY_MOST;
+	for (size_t at = 0; at < n; at += GPU_GRID_THREADS) {
+		size_t some = n - at < GPU_GRID_THREADS ? n - at : GPU_GRID_THREADS;
 		copy_kernel<<<(unsigned)gpu_ceil_div(some, (size_t)COPY_THREADS), COPY_THREADS, 0, s>>>((const float4 *)in + at, (float4 *)out + at, some);
 	}
 	if (tail)

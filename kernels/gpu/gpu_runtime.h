@@ -72,6 +72,9 @@ static inline const char *gpu_status_text(int status)
 #endif
 }
 
+/* Threads of one launch at most: AMD counts those of a whole grid in 32 bits. */
+#define GPU_GRID_THREADS ((size_t)1 << 31)
+
 /* Lets `kernel` ask for `bytes` of shared memory when it is launched; needed above 48 KiB on NVIDIA. 0 or the
  * runtime's code. AMD has 64 KiB and needs no leave. */
 template <typename Kernel> static inline int gpu_allow_shared(Kernel *kernel, size_t bytes)

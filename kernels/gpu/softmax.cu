@@ -8,8 +8,7 @@
 #define LN2 0.69314718f
 
 enum { THREADS = 256, WARPS = THREADS / GPU_LANES };
-// Blocks of a launch: AMD counts threads of a grid in 32 bits.
-enum { ROWS_MAX = 1 << 23 };
+static const int64_t ROWS_MAX = GPU_GRID_THREADS / THREADS;
 
 // Sum of exponentials relative to a maximum: two of them become one.
 struct running {

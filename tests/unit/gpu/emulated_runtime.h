@@ -12,6 +12,7 @@
 
 #define GPU_LANES (GPU_HIP ? 64 : 32)
 #define GPU_HOST_PASS 1
+#define GPU_GRID_THREADS ((size_t)2048) /* so that what is larger than a grid is tried, too */
 #define __device__
 #define __global__
 #define __host__

@@ -112,7 +112,7 @@ int main(void)
 	multiplies<float>(TK_F32, 300000, 2);
 	for (int64_t skv : {1, 63, 64, 257, 700}) {
 		softmax<float>(TK_F32, 2, 3, skv, 0, 1e-5);
-		softmax<gpu_f16>(TK_F16, 1, 5, skv, 1, 1e-2);
+		softmax<gpu_f16>(TK_F16, 2, 5, skv, 1, 1e-2);
 		softmax<gpu_bf16>(TK_BF16, 3, 2, skv, 1, 1e-2);
 	}
 	printf("%d bad\n", bad);
