@@ -1,10 +1,12 @@
 /* Reading the canonical text of a problem. */
 #include "site_gen/axes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "site_gen/format.h"
 #include "store/store.h"
 
 static const struct {
@@ -58,36 +60,52 @@ static void collect_rest(struct tk_axes *out, const char *text, const char *cons
 			is_axis = is_axis || is_key(p + 1, len, axes[i]);
 		if (is_axis || used + len + 2 > sizeof out->rest)
 			continue;
-		used += (size_t)snprintf(
-		        out->rest + used, sizeof out->rest - used, "%s%.*s", used ? " " : "", (int)len, p + 1);
+		if (used)
+			out->rest[used++] = ' ';
+		memcpy(out->rest + used, p + 1, len);
+		used += len;
 	}
+	out->rest[used] = 0;
+}
+
+/* As "%.0f" writes it. */
+static const char *whole(double v, char text[TK_FORMAT_SIZE])
+{
+	if (v >= 0 && v < 1e15 && v == floor(v))
+		text[tk_format_int(text, (int64_t)v)] = 0;
+	else
+		snprintf(text, TK_FORMAT_SIZE, "%.0f", v);
+	return text;
 }
 
 bool tk_axes_of(const struct tk_problem_row *p, struct tk_axes *out)
 {
 	size_t i = op_index(p->op);
-	*out = (struct tk_axes){0};
+	char first[TK_FORMAT_SIZE], second[TK_FORMAT_SIZE];
+	*out->row = *out->column = *out->rest = *out->sweep = 0;
+	out->row_order = out->column_order = out->x = 0;
 	if (i == sizeof ops / sizeof *ops)
 		return false;
 	if (!*ops[i].length) {
 		double m = number_of(p->text, "m"), n = number_of(p->text, "n"), k = number_of(p->text, "k");
 		collect_rest(out, p->text, (const char *const[]){"m", "n", "k"}, 3);
-		snprintf(out->row, sizeof out->row, "%.0f × %.0f", n, k);
-		snprintf(out->column, sizeof out->column, "%.0f", m);
+		snprintf(out->row, sizeof out->row, "%s × %s", whole(n, first), whole(k, second));
+		snprintf(out->column, sizeof out->column, "%s", whole(m, first));
 		out->row_order = n * 1e7 + k;
 		out->column_order = m;
 		out->x = m;
 		if (m == n && n == k)
 			snprintf(out->sweep, sizeof out->sweep, "m = n = k %s", out->rest);
 		else
-			snprintf(out->sweep, sizeof out->sweep, "n=%.0f k=%.0f %s", n, k, out->rest);
+			snprintf(out->sweep, sizeof out->sweep, "n=%.15s k=%.15s %s", whole(n, first), second,
+			        out->rest);
 		return m > 0;
 	}
 	double length = number_of(p->text, ops[i].length), batch = number_of(p->text, "b");
 	bool twin = number_of(p->text, ops[i].twin) == length;
 	collect_rest(out, p->text, (const char *const[]){ops[i].length, "b", twin ? ops[i].twin : ""}, 3);
-	snprintf(out->row, sizeof out->row, "%.0f", length);
-	snprintf(out->column, sizeof out->column, "%.0f", batch);
+	snprintf(out->row, sizeof out->row, "%s", whole(length, first));
+	snprintf(out->column, sizeof out->column, "%s", whole(batch, first));
 	snprintf(out->sweep, sizeof out->sweep, "%s", out->rest);
 	out->row_order = out->x = length;
 	out->column_order = batch;

@@ -28,6 +28,9 @@ static const struct {
         {"gb_per_s", 1e-3, "MB/s"},
         {"gb_per_s", 1, "GB/s"},
         {"gb_per_s", 1e3, "TB/s"},
+        {"J", 1e-6, "µJ"},
+        {"J", 1e-3, "mJ"},
+        {"J", 1, "J"},
         {"bytes", 1, "B"},
         {"bytes", 1e3, "kB"},
         {"bytes", 1e6, "MB"},
@@ -164,50 +167,76 @@ const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE])
 	return out;
 }
 
-static size_t without_zeros(char *text, size_t len)
+static size_t without_zeros(const char *text, size_t len)
 {
-	if (!memchr(text, '.', len))
-		return len;
-	while (text[len - 1] == '0')
+	while (len && text[len - 1] == '0')
 		len--;
-	len -= text[len - 1] == '.';
-	text[len] = 0;
 	return len;
 }
 
-const char *tk_format_six(double v, char out[TK_FORMAT_SIZE])
+/* Digits of a number d.ddd · 10^exponent, which is at least -1, as "%g" sets them. */
+static void set_digits(char *out, const char *text, int digits, int exponent)
 {
-	double size = fabs(v);
-	if (!(size >= 0.1 && size < 1e15) || (size >= 999999 && size < 1e6)) {
-		snprintf(out, TK_FORMAT_SIZE, "%.6g", v);
+	size_t before = exponent >= digits ? 1
+	                : exponent >= 0    ? (size_t)exponent + 1
+	                                   : 0,
+	       behind = without_zeros(text + before, (size_t)digits - before);
+	memcpy(out, text, before);
+	out += before;
+	if (!before)
+		*out++ = '0';
+	if (behind)
+		*out++ = '.';
+	memcpy(out, text + before, behind);
+	out += behind;
+	*out = 0;
+	if (exponent >= digits)
+		snprintf(out, 8, "e+%02d", exponent);
+}
+
+const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
+{
+	double size = fabs(v), power = 1;
+	int exponent = size < 1 ? -1 : 0;
+	if (!(size >= 0.1 && size < 1e15) || digits > 9) {
+		snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
 		return out;
 	}
-	int exponent = size >= 1 ? (int)floor(log10(size)) : -1;
-	if (size < 999999) {
-		without_zeros(out, fixed(out, v, 5 - exponent));
+	for (double next = 10; size >= next; next *= 10)
+		exponent++;
+	for (int i = digits - 1 - exponent; i; i += i < 0 ? 1 : -1)
+		power *= 10;
+	double scaled = digits - 1 >= exponent ? size * power : size / power, whole = floor(scaled),
+	       rest = scaled - whole;
+	if (fabs(rest - 0.5) < 1e-5) { /* near the middle of two digits */
+		snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
 		return out;
 	}
-	double mantissa = v / pow(10, exponent), steps = fabs(mantissa) * 1e5;
-	bool near_middle = fabs(steps - floor(steps) - 0.5) < 1e-5;
-	size_t len = without_zeros(out, fixed(out, mantissa, 5));
-	const char *digits = out + (v < 0);
-	if (near_middle || digits[0] == '0' || (digits[0] == '1' && digits[1] == '0')) /* or at the border of powers */
-		snprintf(out, TK_FORMAT_SIZE, "%.6g", v);
-	else
-		snprintf(out + len, TK_FORMAT_SIZE - len, "e+%02d", exponent);
+	char text[TK_FORMAT_INT];
+	int len = (int)tk_format_int(text, (int64_t)whole + (rest > 0.5));
+	*out = '-';
+	set_digits(out + (v < 0), text, digits, exponent + len - digits); /* one longer: 9.9996 with four digits */
 	return out;
 }
 
-void tk_buf_int(struct tk_buf *b, int64_t v)
+size_t tk_format_int(char *out, int64_t v)
 {
-	char digits[24];
-	size_t at = sizeof digits;
+	char digits[TK_FORMAT_INT];
+	size_t at = sizeof digits, sign = v < 0;
 	uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
 	do {
 		digits[--at] = (char)('0' + rest % 10);
 		rest /= 10;
 	} while (rest);
-	if (v < 0)
-		digits[--at] = '-';
-	tk_buf_add(b, digits + at, sizeof digits - at);
+	*out = '-';
+	for (size_t i = at; i < sizeof digits; i++)
+		out[sign + i - at] = digits[i];
+	return sign + sizeof digits - at;
+}
+
+void tk_buf_int(struct tk_buf *b, int64_t v)
+{
+	char *room = tk_buf_room(b, TK_FORMAT_INT);
+	if (room)
+		tk_buf_took(b, tk_format_int(room, v));
 }

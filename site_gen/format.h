@@ -8,8 +8,8 @@ struct tk_buf;
 
 #define TK_FORMAT_SIZE 48
 
-/* The unit in which a value reads well: {1e3, "µs"} for 41200 ns. Units: ns, gflop_per_s, gb_per_s, bytes; others stay
- * as they are. */
+/* The unit in which a value reads well: {1e3, "µs"} for 41200 ns. Units: ns, gflop_per_s, gb_per_s, J, bytes; others
+ * stay as they are. */
 struct tk_scale {
 	double divisor;
 	const char *unit;
@@ -24,8 +24,10 @@ const char *tk_format_half_width(double value, double lo, double hi, char out[TK
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]);                          /* 0.62: "62 %" */
 const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);                               /* "12,345" */
 const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);                            /* "2026-11-21 09:42" */
-const char *tk_format_six(double v, char out[TK_FORMAT_SIZE]);                                  /* as "%.6g", quicker */
+const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE]);                   /* as "%.*g", quicker */
 
+#define TK_FORMAT_INT 24
+size_t tk_format_int(char *out, int64_t v); /* decimal, at most TK_FORMAT_INT characters, without a NUL; their number */
 void tk_buf_int(struct tk_buf *b, int64_t v); /* decimal; printf is too slow for a million of them */
 
 #endif

@@ -212,7 +212,7 @@ static const char *badge_value(double value, const char *unit, char out[TK_FORMA
 }
 
 /* A value that is within a hundredth of the one shown is the same to a reader of three digits, and a night in which
- * nothing moved writes few badges. Where the page is written, the badge is as well. */
+ * nothing moved writes few badges. Where its past is written anew, it is as well: what was shown is not trusted. */
 #define BADGE_SLACK 0.01
 
 static bool badge_is_due(struct tk_site *site, const struct tk_site_series *s, const struct badge *badge)
@@ -221,7 +221,7 @@ static bool badge_is_due(struct tk_site *site, const struct tk_site_series *s, c
 	bool near = fabs(badge->value - state->badge_value) <= BADGE_SLACK * fabs(badge->value),
 	     both = near || (isnan(badge->value) && isnan(state->badge_value));
 	uint64_t look = tk_mix(tk_mix(tk_mix(TK_MIX_START, badge->says), badge->tone), s->label) | 1;
-	if (both && look == state->badge_look && !tk_data_is_refreshed(site, s))
+	if (both && look == state->badge_look && site->reuse.usable)
 		return false;
 	if (look != state->badge_look || (badge->value != state->badge_value && !(isnan(badge->value) && both)))
 		site->state.is_changed = true;

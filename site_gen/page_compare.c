@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "site_gen/escape.h"
+#include "site_gen/format.h"
 #include "site_gen/page.h"
 
 #define DAY_S 86400
@@ -102,7 +103,8 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 	int exponent = exponent_of(points, AGE_COUNT);
 	double scale = pow(10, -exponent);
 	long long before = 0;
-	tk_buf_printf(out, ",%d", exponent);
+	tk_buf_char(out, ',');
+	tk_buf_int(out, exponent);
 	for (size_t i = 0; i < AGE_COUNT; i++) {
 		const struct tk_trace_point *p = points[i];
 		if (!p) {
@@ -112,7 +114,13 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 		long long value = llround(p->value * scale);
 		long long below = isfinite(p->lo) ? value - llround(p->lo * scale) : 0;
 		long long above = isfinite(p->hi) ? llround(p->hi * scale) - value : 0;
-		tk_buf_printf(out, ",[%lld,%lld,%lld]", value - before, below, above);
+		tk_buf_str(out, ",[");
+		tk_buf_int(out, value - before);
+		tk_buf_char(out, ',');
+		tk_buf_int(out, below);
+		tk_buf_char(out, ',');
+		tk_buf_int(out, above);
+		tk_buf_char(out, ']');
 		before = value;
 	}
 }
@@ -146,9 +154,15 @@ static int write_part(struct tk_site *site, size_t part, const struct contender 
 		problem += i && s->problem != s[-1].problem;
 		if (places[i] >= count || contenders[places[i]].part != part)
 			continue;
-		tk_buf_printf(out, "%s\n[%zu,%zu,", first ? "" : ",", problem, places[i]);
+		tk_buf_str(out, first ? "\n[" : ",\n[");
+		tk_buf_int(out, (int64_t)problem);
+		tk_buf_char(out, ',');
+		tk_buf_int(out, (int64_t)places[i]);
+		tk_buf_char(out, ',');
 		tk_escape_json(out, s->row->slug, strlen(s->row->slug));
-		tk_buf_printf(out, ",%zu,", site->data.group_of[i]);
+		tk_buf_char(out, ',');
+		tk_buf_int(out, (int64_t)site->data.group_of[i]);
+		tk_buf_char(out, ',');
 		if (strcmp(s->file, s->row->slug))
 			tk_buf_printf(out, "\"%s\"", s->file);
 		else

@@ -28,6 +28,7 @@ static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "l
 struct columns {
 	const struct tk_site_device *device;
 	const char *op, *mode;
+	bool drawn; /* charts need the rates of its cells */
 	const char *labels[COLUMNS_MAX];
 	double log_ratio[COLUMNS_MAX];
 	size_t shared[COLUMNS_MAX], wins[COLUMNS_MAX];
@@ -62,6 +63,19 @@ static double latest(const struct tk_site_series *s)
 	return last && !s->failure ? last->value : NAN;
 }
 
+/* With a space between them. */
+static void set_words(
+        struct tk_site *site, struct tk_value *cell, const char *key, const char *const *words, size_t count)
+{
+	char text[TK_FORMAT_SIZE * METRIC_COUNT], *end = text;
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			*end++ = ' ';
+		end = stpcpy(end, words[i]);
+	}
+	tk_set_len(site->arena, cell, key, text, (size_t)(end - text));
+}
+
 /* The metrics of its newest run; "-" for what is not known. For the script that ranks by them. Returns which are known.
  */
 static unsigned set_more(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
@@ -71,17 +85,31 @@ static unsigned set_more(struct tk_site *site, struct tk_value *cell, const stru
 	const struct tk_facts facts = tk_facts_of(s->last_run ? s->last_run->attributes : "");
 	const double all[METRIC_COUNT] = {last ? last->p95 : NAN, facts.energy_j, facts.workspace_bytes,
 	        facts.device_bytes, facts.launch_ns, build && build->wall_s > 0 ? build->wall_s : NAN};
-	char text[160];
-	size_t len = 0;
+	char numbers[METRIC_COUNT][TK_FORMAT_SIZE];
+	const char *words[METRIC_COUNT];
 	unsigned any = 0;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		/* no workspace is as good as it gets; no memory means that nobody looked */
 		bool known = isfinite(all[i]) && (all[i] > 0 || i == 2);
 		any |= (unsigned)known << i;
-		len += (size_t)snprintf(text + len, sizeof text - len, known ? "%s%.4g" : "%s-", i ? " " : "", all[i]);
+		words[i] = known ? tk_format_digits(all[i], 4, numbers[i]) : "-";
 	}
-	tk_set(site->arena, cell, "more", any ? text : "");
+	set_words(site, cell, "more", words, any ? METRIC_COUNT : 0);
 	return any;
+}
+
+/* The rate and its interval, for the script that draws them. */
+static void set_rates(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s, double rate)
+{
+	const struct tk_point *last = tk_series_last(s);
+	const char *unit;
+	double lo = last ? tk_series_rate(s, last->hi, &unit) : NAN,
+	       hi = last ? tk_series_rate(s, last->lo, &unit) : NAN;
+	char text[3][TK_FORMAT_SIZE];
+	const char *const words[] = {tk_format_digits(rate, 4, text[0]),
+	        tk_format_digits(isfinite(lo) ? lo : rate, 4, text[1]),
+	        tk_format_digits(isfinite(hi) ? hi : rate, 4, text[2])};
+	set_words(site, cell, "data", words, isfinite(rate) ? 3 : 0);
 }
 
 /* best: of several; NAN where nobody else has a time. */
@@ -104,11 +132,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 	tk_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
 	tk_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_set_flag(a, cell, "best", is_best);
-	const struct tk_point *last = tk_series_last(s);
-	double rate_lo = last ? tk_series_rate(s, last->hi, &rate_unit) : NAN,
-	       rate_hi = last ? tk_series_rate(s, last->lo, &rate_unit) : NAN;
-	tk_set_fmt(a, cell, "data", isfinite(rate) ? "%.4g %.4g %.4g" : "", rate, isfinite(rate_lo) ? rate_lo : rate,
-	        isfinite(rate_hi) ? rate_hi : rate);
+	set_rates(site, cell, s, columns->drawn ? rate : NAN);
 	unsigned known = set_more(site, cell, s);
 	columns->known |= isfinite(value) ? known : 0;
 	tk_set_flag(a, cell, "ranked", isfinite(best));
@@ -262,6 +286,7 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	bool some = !kernel->whole && count > ROWS_MAX;
 	if (some)
 		choose_rows(problems, count);
+	columns->drawn = tk_axes_names(columns->op) && !kernel->whole;
 	struct tk_value *o = tk_add_object(a, devices);
 	tk_set_clipped(site, o, "device", columns->device->name, 80);
 	tk_set_clipped(site, o, "device_name", columns->device->row->name, 80);
@@ -281,7 +306,7 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	tk_set_int(a, o, "rows_max", ROWS_MAX);
 	tk_set_flag(a, o, "long", count > LONG_ROWS);
 	add_heads(site, heads, columns);
-	bool swept = tk_axes_names(columns->op) && !kernel->whole;
+	bool swept = columns->drawn;
 	tk_set_flag(a, o, "swept", swept);
 	tk_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
 	return default_mode && !kernel->whole

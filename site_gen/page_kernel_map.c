@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "site_gen/axes.h"
+#include "site_gen/format.h"
 #include "site_gen/page.h"
 
 #define MAPS_MAX 12
@@ -77,11 +78,15 @@ static size_t collect(const struct tk_model *m, const char *op, const struct tk_
 	size_t count = 0;
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
-		struct tk_axes at;
-		if (!is_in(s, op, device) || !tk_axes_of(s->problem, &at))
+		if (!is_in(s, op, device))
 			continue;
-		if (!count || cells[count - 1].best->problem != s->problem)
-			cells[count++] = (struct cell){.at = at};
+		if (!count || cells[count - 1].best->problem != s->problem) { /* its series are neighbours */
+			cells[count].best = NULL;
+			memset(cells[count].times, 0, sizeof cells[count].times);
+			if (!tk_axes_of(s->problem, &cells[count].at))
+				continue;
+			count++;
+		}
 		take(&cells[count - 1], s, f);
 	}
 	return count;
@@ -127,11 +132,11 @@ static struct grid grid_of(const struct cell *cells, size_t count)
 static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
-	char times[VARIANTS_MAX * 16];
+	char times[VARIANTS_MAX * 16], number[TK_FORMAT_SIZE];
 	size_t len = 0;
 	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
-		len += (size_t)snprintf(
-		        times + len, sizeof times - len, c->times[i] > 0 ? "%s%.5g" : "%s-", i ? " " : "", c->times[i]);
+		len += (size_t)snprintf(times + len, sizeof times - len, "%s%s", i ? " " : "",
+		        c->times[i] > 0 ? tk_format_digits(c->times[i], 5, number) : "-");
 	tk_set(a, o, "times", times);
 	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
 	tk_set_flag(a, o, "any", true);

@@ -88,7 +88,9 @@ static int name_marks(struct tk_spots *spots, struct tk_error *err)
 
 static void add_text(struct tk_buf *out, const char *key, const char *text)
 {
-	tk_buf_printf(out, ",\"%s\":", key);
+	tk_buf_str(out, ",\"");
+	tk_buf_str(out, key);
+	tk_buf_str(out, "\":");
 	tk_escape_json(out, text, tk_utf8_clip(text, 120));
 }
 
@@ -101,7 +103,7 @@ static void add_trail(struct tk_buf *out, const struct tk_site_series *s, bool m
 	                                 : 1;
 	for (size_t i = 0; i < past; i += step) {
 		const struct tk_trace_point *p = &s->trace->at[i];
-		tk_buf_printf(out, "%s[", i ? "," : ",\"trail\":[");
+		tk_buf_str(out, i ? ",[" : ",\"trail\":[[");
 		tk_buf_int(out, p->as_of_s);
 		tk_buf_char(out, ',');
 		tk_shard_number(out, s->problem->flops / (double)p->value);

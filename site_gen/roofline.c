@@ -132,31 +132,55 @@ static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_
 		        text);
 }
 
-/* Around (0, 0): the eight shapes of marks.js, in its order. */
-static const char *const shapes[] = {"M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "M0-5.5L5.5 4.5H-5.5z",
-        "M-4.5-4.5H4.5V4.5H-4.5z", "M0-6L6 0L0 6L-6 0z", "M-5 2V-2Q-5-5-2-5H2Q5-5 5-2V2Q5 5 2 5H-2Q-5 5-5 2z",
-        "M-4-4L4 4M-4 4L4-4", "M-4-4L4 4M-4 4L4-4M0-5.5V5.5M-5.5 0H5.5", "M0-5.5V5.5M-5.5 0H5.5"};
+/* Around where the path is: the eight shapes of marks.js, in its order. */
+static const char *const shapes[] = {"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "m0-5.5l5.5 10h-11z", "m-4.5-4.5h9v9h-9z",
+        "m0-6l6 6l-6 6l-6-6z", "m-5 2v-4q0-3 3-3h4q3 0 3 3v4q0 3-3 3h-4q-3 0-3-3z", "m-4-4l8 8m-8 0l8-8",
+        "m-4-4l8 8m-8 0l8-8m-4-1.5v11m-5.5-5.5h11", "m0-5.5v11m-5.5-5.5h11"};
+#define SHAPE_COUNT (sizeof shapes / sizeof *shapes)
 
-static void draw_at(struct tk_buf *out, size_t mark, bool hollow, double x, double y)
+static void begin_marks(struct tk_buf *out, size_t mark, bool hollow)
 {
-	size_t shape = mark % (sizeof shapes / sizeof *shapes);
-	tk_buf_printf(out, "<path class=\"mark mark-%zu%s\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>", mark % 5,
-	        hollow || mark >= 5 || shape >= 5 ? " hollow" : "", x, y, shapes[shape]);
+	tk_buf_printf(out, "<path class=\"mark mark-%zu%s\" d=\"", mark % 5,
+	        hollow || mark >= 5 || mark % SHAPE_COUNT >= 5 ? " hollow" : "");
+}
+
+static void add_mark(struct tk_buf *out, size_t mark, int x, int y)
+{
+	tk_buf_char(out, 'M');
+	tk_buf_int(out, x);
+	tk_buf_char(out, ' ');
+	tk_buf_int(out, y);
+	tk_buf_str(out, shapes[mark % SHAPE_COUNT]);
 }
 
 void tk_roofline_draw_mark(struct tk_buf *out, size_t mark)
 {
 	tk_buf_str(out, "<svg class=\"key\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" aria-hidden=\"true\">");
-	draw_at(out, mark, false, 8, 8);
-	tk_buf_str(out, "</svg>");
+	begin_marks(out, mark, false);
+	add_mark(out, mark, 8, 8);
+	tk_buf_str(out, "\"/></svg>");
 }
 
-static size_t mark_of(const struct tk_spots *spots, const char *label)
+/* One path for all that look alike: thousands of elements are slow, and thousands of bytes. Those that lie on each
+ * other are one. */
+static void draw_marks(struct tk_buf *out, const struct plot *p, const struct tk_spots *spots, size_t mark, bool old)
 {
-	size_t i = 0;
-	while (i < spots->label_count && strcmp(spots->labels[i], label))
-		i++;
-	return i;
+	int last_x = -1, last_y = -1;
+	for (size_t i = 0; i < spots->count; i++) {
+		const struct tk_spot *s = &spots->at[i];
+		if (s->old != old || strcmp(spots->labels[mark], s->series->label))
+			continue;
+		int x = (int)lround(plot_x(p, log10(s->intensity))), y = (int)lround(plot_y(p, log10(s->rate)));
+		if (x == last_x && y == last_y)
+			continue;
+		if (last_x < 0)
+			begin_marks(out, mark, old);
+		add_mark(out, mark, x, y);
+		last_x = x;
+		last_y = y;
+	}
+	if (last_x >= 0)
+		tk_buf_str(out, "\"/>");
 }
 
 /* The roofs of the types that are there; all of the memory. The highest stands for a type without one. */
@@ -177,8 +201,9 @@ void tk_roofline_draw(struct tk_buf *out, const struct tk_spots *spots, const st
 	for (size_t i = 0; i < roofs->count; i++)
 		if (is_drawn(roofs->rows[i], spots, top_of(roofs, "gflop_per_s")))
 			draw_roof(out, &p, roofs, roofs->rows[i], &names);
-	for (size_t i = 0; i < spots->count; i++)
-		draw_at(out, mark_of(spots, spots->at[i].series->label), spots->at[i].old,
-		        plot_x(&p, log10(spots->at[i].intensity)), plot_y(&p, log10(spots->at[i].rate)));
+	for (size_t mark = 0; mark < spots->label_count; mark++) {
+		draw_marks(out, &p, spots, mark, true);
+		draw_marks(out, &p, spots, mark, false);
+	}
 	tk_buf_str(out, "</svg>");
 }

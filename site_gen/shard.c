@@ -26,7 +26,7 @@ static void add_text(struct tk_buf *out, const char *text, size_t max)
 void tk_shard_number(struct tk_buf *out, double v)
 {
 	char text[TK_FORMAT_SIZE];
-	tk_buf_str(out, isfinite(v) ? tk_format_six(v, text) : "null");
+	tk_buf_str(out, isfinite(v) ? tk_format_digits(v, 6, text) : "null");
 }
 
 static void add_start(struct tk_buf *out, const char *id)

@@ -13,6 +13,7 @@
 #define SPARK_POINTS 60
 #define SPARK_WIDTH 120
 #define SPARK_HEIGHT 28
+#define SPARK_SIZE "120 28\" width=\"120\" height=\"28\"" /* the two, as they stand in every row of a list */
 #define TREND_WIDTH 1000
 #define TREND_HEIGHT 240
 #define RANGE_FLOOR 0.05
@@ -70,16 +71,23 @@ static struct frame frame_of(
 	return f;
 }
 
+/* What is not negative; lround is a call. */
+static int nearest(double v)
+{
+	return (int)(v + 0.5);
+}
+
 static int x_of(const struct frame *f, int64_t t)
 {
 	double span = (double)(f->t1 - f->t0);
-	return f->margin + (int)lround(span > 0 ? (double)(t - f->t0) / span * (f->width - 2 * f->margin) : 0);
+	return f->margin + nearest(span > 0 ? (double)(t - f->t0) / span * (f->width - 2 * f->margin) : 0);
 }
 
 static int y_of(const struct frame *f, double v)
 {
 	double part = (f->y.hi - v) / (f->y.hi - f->y.lo);
-	return f->margin + (int)lround(fmin(fmax(part, 0), 1) * (f->height - 2 * f->margin));
+	part = !(part > 0) ? 0 : part > 1 ? 1 : part;
+	return f->margin + nearest(part * (f->height - 2 * f->margin));
 }
 
 static void step(struct tk_buf *out, int dx, int dy)
@@ -93,15 +101,25 @@ static void step(struct tk_buf *out, int dx, int dy)
 static void line_path(struct tk_buf *out, const struct frame *f, const char *class)
 {
 	int x = x_of(f, f->points[0].as_of_s), y = y_of(f, f->points[0].value);
-	tk_buf_printf(out, "<path class=\"%s\" d=\"M%d %dl", class, x, y);
-	for (size_t i = 1; i < f->count; i++) {
+	tk_buf_str(out, "<path class=\"");
+	tk_buf_str(out, class);
+	tk_buf_str(out, "\" d=\"M");
+	step(out, x, y);
+	tk_buf_char(out, 'l');
+	char *start = tk_buf_room(out, f->count * 2 * (TK_FORMAT_INT + 1)), *p = start;
+	for (size_t i = 1; start && i < f->count; i++) {
 		int nx = x_of(f, f->points[i].as_of_s), ny = y_of(f, f->points[i].value);
-		if (i > 1 && nx - x >= 0)
-			tk_buf_char(out, ' ');
-		step(out, nx - x, ny - y);
+		if (i > 1 && nx >= x) /* a sign parts numbers as well */
+			*p++ = ' ';
+		p += tk_format_int(p, nx - x);
+		if (ny >= y)
+			*p++ = ' ';
+		p += tk_format_int(p, ny - y);
 		x = nx;
 		y = ny;
 	}
+	if (start)
+		tk_buf_took(out, (size_t)(p - start));
 	tk_buf_str(out, "\"/>");
 }
 
@@ -143,13 +161,14 @@ void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 		return;
 	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
 	const struct tk_trace_point *last = &f.points[f.count - 1];
-	tk_buf_printf(out,
-	        "<svg class=\"spark\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" aria-hidden=\"true\">",
-	        SPARK_WIDTH, SPARK_HEIGHT, SPARK_WIDTH, SPARK_HEIGHT);
+	tk_buf_str(out, "<svg class=\"spark\" viewBox=\"0 0 " SPARK_SIZE " aria-hidden=\"true\">");
 	change_marks(out, &f, s);
 	line_path(out, &f, "line");
-	tk_buf_printf(
-	        out, "<circle cx=\"%d\" cy=\"%d\" r=\"2\"/></svg>", x_of(&f, last->as_of_s), y_of(&f, last->value));
+	tk_buf_str(out, "<circle cx=\"");
+	tk_buf_int(out, x_of(&f, last->as_of_s));
+	tk_buf_str(out, "\" cy=\"");
+	tk_buf_int(out, y_of(&f, last->value));
+	tk_buf_str(out, "\" r=\"2\"/></svg>");
 }
 
 struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s)

@@ -49,9 +49,15 @@ void tk_buf_str(struct tk_buf *b, const char *s)
 	tk_buf_add(b, s, strlen(s));
 }
 
-void tk_buf_char(struct tk_buf *b, char c)
+char *tk_buf_room(struct tk_buf *b, size_t more)
 {
-	tk_buf_add(b, &c, 1);
+	return reserve(b, more) ? b->data + b->len : NULL;
+}
+
+void tk_buf_took(struct tk_buf *b, size_t len)
+{
+	b->len += len;
+	b->data[b->len] = '\0';
 }
 
 void tk_buf_vprintf(struct tk_buf *b, const char *fmt, va_list ap)

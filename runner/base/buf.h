@@ -25,7 +25,19 @@ struct tk_buf {
 
 void tk_buf_add(struct tk_buf *b, const void *data, size_t len);
 void tk_buf_str(struct tk_buf *b, const char *s);
-void tk_buf_char(struct tk_buf *b, char c);
+/* Room for `more` bytes and a NUL behind what is there, for loops that write many small things: where they are to be
+ * written, NULL where there is none. tk_buf_took says how many there are now. */
+char *tk_buf_room(struct tk_buf *b, size_t more);
+void tk_buf_took(struct tk_buf *b, size_t len);
+static inline void tk_buf_char(struct tk_buf *b, char c)
+{
+	if (!b->status && b->len + 1 < b->cap && (!b->max || b->len < b->max)) {
+		b->data[b->len++] = c;
+		b->data[b->len] = '\0';
+	} else {
+		tk_buf_add(b, &c, 1);
+	}
+}
 void tk_buf_printf(struct tk_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tk_buf_vprintf(struct tk_buf *b, const char *fmt, va_list ap);
 void tk_buf_utf8(

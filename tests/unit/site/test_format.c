@@ -23,6 +23,7 @@ static void formats_values(void **state)
 	assert_string_equal(tk_format_value(999.96e3, "ns", text), "1000\u00a0µs");
 	assert_string_equal(tk_format_value(5.2e12, "ns", text), "5200\u00a0s");
 	assert_string_equal(tk_format_value(1234, "gflop_per_s", text), "1.234\u00a0TFLOP/s");
+	assert_string_equal(tk_format_value(0.00312, "J", text), "3.120\u00a0mJ");
 	assert_string_equal(tk_format_value(3, "widgets", text), "3.000\u00a0widgets");
 	assert_string_equal(tk_format_value(NAN, "ns", text), "–");
 }
@@ -97,8 +98,10 @@ static void is_as_printf(void **state)
 		double v = i < sizeof borders / sizeof *borders ? borders[i]
 		           : i % 3                              ? part * size
 		                                                : rint(part * size * 8) / 8;
-		snprintf(exact, sizeof exact, "%.6g", v);
-		assert_string_equal(tk_format_six(v, quick), exact);
+		for (int digits = 4; digits <= 6; digits++) {
+			snprintf(exact, sizeof exact, "%.*g", digits, v);
+			assert_string_equal(tk_format_digits(v, digits, quick), exact);
+		}
 		if (fabs(v) >= 1e15)
 			continue;
 		int digits = fabs(v) >= 999.95 ? 0 : fabs(v) >= 99.995 ? 1 : fabs(v) >= 9.9995 ? 2 : 3;
