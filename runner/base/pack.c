@@ -25,18 +25,20 @@
 int tk_pack(const void *data, size_t len, struct tk_buf *out, struct tk_error *err)
 {
 	size_t bound = ZSTD_compressBound(len), n;
-	char *packed = malloc(bound);
+	char *room = tk_buf_room(out, bound);
+	ZSTD_CCtx *c = room ? ZSTD_createCCtx() : NULL;
 
-	if (!packed)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	n = ZSTD_compress(packed, bound, data, len, 3);
-	if (ZSTD_isError(n)) {
-		free(packed);
+	if (!c)
+		return room ? tk_fail(err, TK_ENOMEM, "out of memory") : tk_buf_status(out, err);
+	/* four bytes: numbers that were stored without loss are not told from damaged ones by their form */
+	n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+	if (!ZSTD_isError(n))
+		n = ZSTD_compress2(c, room, bound, data, len);
+	ZSTD_freeCCtx(c);
+	if (ZSTD_isError(n))
 		return tk_fail(err, TK_EINTERNAL, "zstd: %s", ZSTD_getErrorName(n));
-	}
-	tk_buf_add(out, packed, n);
-	free(packed);
-	return tk_buf_status(out, err);
+	tk_buf_took(out, n);
+	return TK_OK;
 }
 
 int tk_unpack(const void *data, size_t len, size_t max_bytes, struct tk_buf *out, struct tk_error *err)

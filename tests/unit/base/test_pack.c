@@ -69,6 +69,13 @@ static void blob_round_trip(void **state)
 	assert_int_equal(tk_unpack(packed.data, packed.len - 5, 300000, &out, &err), TK_EDATA);
 	assert_string_equal(err.message, "zstd: truncated");
 	tk_buf_clear(&out);
+	for (size_t i = packed.len / 2; i < packed.len;
+	        i += 97) { /* a byte of what cannot be packed is no error of form */
+		packed.data[i] ^= 1;
+		assert_int_equal(tk_unpack(packed.data, packed.len, 300000, &out, &err), TK_EDATA);
+		packed.data[i] ^= 1;
+		tk_buf_clear(&out);
+	}
 	tk_buf_str(&packed, "junk");
 	assert_int_equal(tk_unpack(packed.data, packed.len, 300000, &out, &err), TK_EDATA);
 	assert_string_equal(err.message, "zstd: 4 bytes too many behind the end");
