@@ -364,6 +364,20 @@ bool tk_output_old_exactly(const struct tk_output *o, const char *path, void *da
 	return read;
 }
 
+static int stop_at_empty(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
+{
+	bool *found = arg;
+	*found = S_ISREG(st->st_mode) && !st->st_size && *relative != '.';
+	return *found ? TK_EDATA : 0;
+}
+
+bool tk_output_has_empty(const struct tk_output *o)
+{
+	bool found = false;
+	tk_dir_walk(o->dir, stop_at_empty, &found, NULL);
+	return found;
+}
+
 struct tk_output_counts tk_output_counts(const struct tk_output *o)
 {
 	return o->counts;

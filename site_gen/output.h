@@ -43,6 +43,8 @@ int tk_output_old(
         const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err);
 /* The same of a file of just that size; false where there is none. */
 bool tk_output_old_exactly(const struct tk_output *o, const char *path, void *data, size_t size);
+/* Some file of the old site is empty, which none is that we write, but for hidden ones. */
+bool tk_output_has_empty(const struct tk_output *o);
 struct tk_output_counts tk_output_counts(const struct tk_output *o);
 /* Replaces the old site and removes it, or moves what is new into it. */
 int tk_output_commit(struct tk_output *o, struct tk_error *err);

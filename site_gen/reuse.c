@@ -1,5 +1,6 @@
 /* The state file: {"format":2,"digest":"...","build":7,"last_night_id":0,"nights":"hash of the nights up to that one",
- * "newest_night_id":0,"last_run_id":0,"finished_s":0,"files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}. */
+ * "judged":0,"newest_night_id":0,"last_run_id":0,"boot":"...","files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}.
+ */
 #include "site_gen/reuse.h"
 
 #include <jansson.h>
@@ -16,6 +17,7 @@
 #include "site_gen/state.h"
 
 #define STATE_BYTES_MAX ((size_t)16 << 20)
+#define BOOT_SIZE 40 /* a UUID and its end */
 /* A page of a series is written anew every TK_SITE_REFRESH_BUILDS, a page of a night lives for TK_SITE_NIGHT_PAGES:
  * after so many builds nothing refers to what has left. */
 #define LEAVE_BUILDS (TK_SITE_NIGHT_PAGES + 2 * TK_SITE_REFRESH_BUILDS)
@@ -48,12 +50,16 @@ static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HAS
 		tk_hash_finish(h, hex);
 }
 
-/* What the old site has seen whole, and a new night of the usual kind after all that is known, bring nothing past. */
-static bool may_have_past(const struct tk_reuse *r, const struct tk_night_row *night, int64_t newest_s)
+/* A night without a run that is not known, and a new night of the usual kind after all that is known, bring nothing
+ * past. No clock is asked: one that goes back would hide what came after it. */
+static int may_have_past(const struct tk_model *m, const struct tk_reuse *r, const struct tk_night_row *night,
+        int64_t newest_s, bool *may, struct tk_error *err)
 {
-	bool is_new = night->id > r->newest_night_id,
-	     is_whole = !is_new && night->finished_s && night->finished_s <= r->finished_s;
-	return !is_whole && !(is_new && night->as_of_s > newest_s && !strcmp(night->kind, "nightly"));
+	int64_t newest_run_id;
+	if (night->id <= r->newest_night_id)
+		return tk_store_late_runs(m->store, r->known_run_id, night->id, night->id, may, &newest_run_id, err);
+	*may = night->as_of_s <= newest_s || strcmp(night->kind, "nightly") != 0;
+	return 0;
 }
 
 static int note_past(const struct tk_model *m, const struct tk_site_state *state, const struct tk_rows *runs,
@@ -85,7 +91,10 @@ int tk_reuse_find_past(
 	}
 	for (size_t i = 0; !status && r->usable && i < m->night_count; i++) {
 		const struct tk_night_row *n = m->nights[i].row;
-		if (n->id <= r->last_night_id || !may_have_past(r, n, newest_s))
+		bool may = false;
+		if (n->id > r->last_night_id)
+			status = may_have_past(m, r, n, newest_s, &may, err);
+		if (status || !may)
 			continue;
 		struct tk_rows runs = {0};
 		status = tk_store_runs_of_night(m->store, n->id, &runs, err);
@@ -94,6 +103,31 @@ int tk_reuse_find_past(
 		tk_rows_free(&runs);
 	}
 	return status;
+}
+
+/* Of this start of the machine; "": unknown, which is like another one. */
+static void boot_of(char id[BOOT_SIZE])
+{
+	struct tk_buf text = TK_BUF_INIT;
+	*id = 0;
+	if (!tk_file_read("/proc/sys/kernel/random/boot_id", 256, &text, NULL))
+		snprintf(id, BOOT_SIZE, "%.36s", tk_buf_cstr(&text));
+	tk_buf_free(&text);
+}
+
+/* What was written just before a power failure may be there and empty. */
+static bool is_whole_since_boot(const struct tk_output *out, const char *old_boot)
+{
+	char boot[BOOT_SIZE];
+	boot_of(boot);
+	return (old_boot && *boot && !strcmp(boot, old_boot)) || !tk_output_has_empty(out);
+}
+
+static bool were_judged_again(const struct tk_model *m, const json_t *state, int64_t until_night_id)
+{
+	int64_t times = 0;
+	return tk_store_judged(m->store, until_night_id, &times, NULL) ||
+	       times != json_integer_value(json_object_get(state, "judged"));
 }
 
 int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest, bool everything,
@@ -110,7 +144,6 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 	r->build = json_integer_value(json_object_get(state, "build"));
 	r->last_night_id = json_integer_value(json_object_get(state, "last_night_id"));
 	r->newest_night_id = json_integer_value(json_object_get(state, "newest_night_id"));
-	r->finished_s = json_integer_value(json_object_get(state, "finished_s"));
 	r->files = (size_t)json_integer_value(json_object_get(state, "files"));
 	r->bytes = json_integer_value(json_object_get(state, "bytes"));
 	json_t *leaving = json_object_get(state, "leaving");
@@ -119,13 +152,15 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 		char hex[TK_HASH_HEX_SIZE];
 		int64_t last = r->last_night_id;
 		nights_hash(m, &last, hex);
-		r->usable = r->last_night_id > 0 && *hex && !strcmp(hex, old_nights);
+		r->usable = r->last_night_id > 0 && *hex && !strcmp(hex, old_nights) &&
+		            !were_judged_again(m, state, last) &&
+		            is_whole_since_boot(out, json_string_value(json_object_get(state, "boot")));
 	}
 	/* what was merged into a night that was finished */
-	int64_t known_run_id = r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
+	r->known_run_id = r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
 	bool late = false;
 	json_decref(state);
-	int status = tk_store_late_runs(m->store, known_run_id, r->last_night_id, &late, &r->last_run_id, err);
+	int status = tk_store_late_runs(m->store, r->known_run_id, 0, r->last_night_id, &late, &r->last_run_id, err);
 	r->usable = r->usable && !late;
 	return status || r->leaving ? status : tk_fail(err, TK_ENOMEM, "out of memory");
 }
@@ -208,14 +243,15 @@ int tk_reuse_leave(
 int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
         const struct tk_reuse *r, struct tk_error *err)
 {
-	char nights[TK_HASH_HEX_SIZE];
-	int64_t last = 0, newest = 0, finished_s = 0;
+	char nights[TK_HASH_HEX_SIZE], boot[BOOT_SIZE];
+	int64_t last = 0, newest = 0, judged = 0;
 	nights_hash(m, &last, nights);
-	for (size_t i = 0; i < m->night_count; i++) {
-		const struct tk_night_row *n = m->nights[i].row;
-		newest = n->id > newest ? n->id : newest;
-		finished_s = n->finished_s > finished_s ? n->finished_s : finished_s;
-	}
+	boot_of(boot);
+	for (size_t i = 0; i < m->night_count; i++)
+		newest = m->nights[i].row->id > newest ? m->nights[i].row->id : newest;
+	int status = tk_store_judged(m->store, last, &judged, err);
+	if (status)
+		return status;
 	struct tk_output_counts counts = tk_output_counts(out);
 	char *leaving = json_dumps(r->leaving, JSON_COMPACT | JSON_SORT_KEYS);
 	if (!leaving)
@@ -223,11 +259,11 @@ int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const 
 	struct tk_buf text = TK_BUF_INIT;
 	tk_buf_printf(&text,
 	        "{\"format\":2,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\","
-	        "\"newest_night_id\":%lld,\"last_run_id\":%lld,\"finished_s\":%lld,\"files\":%zu,\"bytes\":%lld,"
-	        "\"leaving\":%s}\n",
-	        digest, (long long)build, (long long)last, nights, (long long)newest, (long long)r->last_run_id,
-	        (long long)finished_s, counts.files + !r->usable, (long long)counts.bytes, leaving);
-	int status = tk_output_put(out, TK_SITE_MARKER, &text, err);
+	        "\"judged\":%lld,\"newest_night_id\":%lld,\"last_run_id\":%lld,\"boot\":\"%s\",\"files\":%zu,"
+	        "\"bytes\":%lld,\"leaving\":%s}\n",
+	        digest, (long long)build, (long long)last, nights, (long long)judged, (long long)newest,
+	        (long long)r->last_run_id, boot, counts.files + !r->usable, (long long)counts.bytes, leaving);
+	status = tk_output_put(out, TK_SITE_MARKER, &text, err);
 	free(leaving);
 	tk_buf_free(&text);
 	return status;

@@ -3,7 +3,8 @@
  * The state file of a site says what it was made from. Results are only ever added to a history, and come with a night,
  * so everything that a finished night of the old site said is still so where the same nights head the list and no run
  * joined them (the other half of a night, merged). Where anything else differs (templates, title, which series there
- * are), everything is read and written anew. Verdicts that `tracker detect` passes again are not noticed. */
+ * are) or `tracker detect` has judged finished nights again, everything is read and written anew. So it is after a
+ * power failure that has left files empty. */
 #ifndef TK_SITE_REUSE_H
 #define TK_SITE_REUSE_H
 #include <stdbool.h>
@@ -18,10 +19,10 @@ struct tk_site_state;
 
 struct tk_reuse {
 	bool usable;
-	int64_t build;                       /* number of the one that made the old site */
-	int64_t last_night_id;               /* nights up to this one were finished when the old site was made */
-	int64_t newest_night_id, finished_s; /* the newest night of it, the last that a night was finished */
-	int64_t last_run_id;                 /* the newest run there is now */
+	int64_t build;                     /* number of the one that made the old site */
+	int64_t last_night_id;             /* nights up to this one were finished when the old site was made */
+	int64_t newest_night_id;           /* the newest night of it */
+	int64_t known_run_id, last_run_id; /* the newest run that it knows, and that there is now */
 	size_t files;
 	int64_t bytes;
 	bool *past; /* by index of the series: it has got points before others that it had; NULL: none has */

@@ -155,15 +155,33 @@ int tk_store_first_time(
 	return status;
 }
 
-/* By the ids of runs: the index by night would be all of the past. */
-int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t until_night_id, bool *late,
-        int64_t *newest_run_id, struct tk_error *err)
+int tk_store_judged(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
 {
-	const int64_t args[] = {known_run_id, until_night_id};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, "SELECT coalesce(sum(times), 0) FROM judged WHERE night_id<=?1",
+	                &until_night_id, 1, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		*times = sqlite3_column_int64(q, 0);
+	else
+		status = tk_db_fail(s, rc, err, "cannot read how often nights were judged");
+	sqlite3_reset(q);
+	return status;
+}
+
+/* By the ids of runs: the index by night would be all of the past. */
+int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
+        bool *late, int64_t *newest_run_id, struct tk_error *err)
+{
+	const int64_t args[] = {known_run_id, from_night_id, until_night_id};
 	sqlite3_stmt *q;
 	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
-	                "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id<=?2), (SELECT max(id) FROM run)",
-	                args, 2, &q, err);
+	                "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id BETWEEN ?2 AND ?3), "
+	                "(SELECT max(id) FROM run)",
+	                args, 3, &q, err);
 
 	if (status)
 		return status;

@@ -14,7 +14,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 8
+#define TK_STORE_SCHEMA 9
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only
  * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours;
@@ -301,10 +301,12 @@ int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t
 /* The time of the first point of a series from a time on; `before_s` where there is none before that. */
 int tk_store_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s,
         struct tk_error *err);
-/* *late: a run with a greater id than known_run_id is of a night with an id up to the other; the greatest id, 0: none.
- */
-int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t until_night_id, bool *late,
-        int64_t *newest_run_id, struct tk_error *err);
+/* *late: a run with a greater id than known_run_id is of a night with an id from one to another; the greatest id, 0:
+ * none. */
+int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
+        bool *late, int64_t *newest_run_id, struct tk_error *err);
+/* How often verdicts of nights with an id up to this one were written: greater where some of them were judged again. */
+int tk_store_judged(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err);
 /* At most `want` newest points of one series, oldest first, into the caller's array. */
 int tk_store_newest(
         struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err);

@@ -188,7 +188,16 @@ int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const 
 int tk_store_replace_verdicts(
         struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err)
 {
-	return replace_many(s, TK_TABLE_verdict, "DELETE FROM verdict WHERE night_id=?1", night_id, rows, count, err);
+	int status = tk_store_begin(s, err);
+
+	if (status)
+		return status;
+	status = replace_many(s, TK_TABLE_verdict, "DELETE FROM verdict WHERE night_id=?1", night_id, rows, count, err);
+	if (!status)
+		status = tk_db_run(s,
+		        "INSERT INTO judged(night_id, times) VALUES (?1,1) ON CONFLICT DO UPDATE SET times=times+1",
+		        &night_id, 1, err);
+	return tk_db_end(s, status, err);
 }
 
 /* ---- a result -------------------------------------------------------------------------------------------------- */

@@ -44,14 +44,28 @@ hot=$(grep -l '"night"' site/data/*.hot.js | head -n 1)
 truncate -s -7 "$hot"
 site site >/dev/null
 tail -c 5 "$hot" | grep -q '});' || fail "$hot is still cut short"
+# a file of a year that is empty after a power failure: looked for where the machine was started since
+cold=$(find site/data -name "*.2023.js" | head -n 1)
+: >"$cold"
+sed -i 's/"boot":"[^"]*"/"boot":"another"/' site/site-state.json
+site site >/dev/null
+[ -s "$cold" ] || fail "$cold is still empty"
+# nights that are judged again: their pages say so
+[ "$(site site | written)" = 0 ] || fail "nothing new was written"
+"$tracker" --db=h.db -q detect --since=20d >/dev/null
+site site >/dev/null
+site anew >/dev/null
+diff -r -x 'site-state.*' site anew >log || fail "pages say what was judged before: $(head -n 3 log)"
+rm -r anew
 # a point of one series before others that were shown: of a night of its own, or of one that is there
 add_point() {
 	python3 - h.db "$1" <<'END'
 import sqlite3, sys
 db, kind = sqlite3.connect(sys.argv[1]), sys.argv[2]
-night, at, machine = db.execute("SELECT id, as_of_s, machine_id FROM night ORDER BY as_of_s LIMIT 1 OFFSET 40").fetchone()
+which = "WHERE kind='nightly' ORDER BY as_of_s DESC LIMIT 1" if kind == "newest" else "ORDER BY as_of_s LIMIT 1 OFFSET 40"
+night, at, machine = db.execute("SELECT id, as_of_s, machine_id FROM night " + which).fetchone()
 series, run = db.execute("SELECT series_id, run_id FROM measurement WHERE night_id=? LIMIT 1 OFFSET 7", (night,)).fetchone()
-uid = ("a" if kind == "backfill" else "b") * 31
+uid = {"backfill": "a", "newest": "c", "half": "e"}[kind] * 31
 def copy(table, where, **new):
     names = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
     row = dict(zip(names, db.execute("SELECT * FROM %s WHERE %s" % (table, where)).fetchone()), **new)
@@ -71,6 +85,18 @@ site anew >/dev/null
 node "$here/same.mjs" site anew | tee log
 [ "$(site site | written)" = 0 ] || fail "the backfill was written twice"
 grep -q ' 31601 points' log || fail "the history has other points than were made"
+# the same of the newest night, which was not finished when the site was made, by a clock that has gone back since
+rm -r anew
+sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect("h.db"); db.execute(sys.argv[1]); db.commit()' "$1"; }
+newest="id=(SELECT max(id) FROM night WHERE kind='nightly')"
+sql "UPDATE night SET status='running', finished_s=NULL WHERE $newest"
+site site >/dev/null
+add_point newest
+sql "UPDATE night SET status='complete', finished_s=started_s-864000 WHERE $newest"
+site site >/dev/null
+site anew >/dev/null
+node "$here/same.mjs" site anew | tee log
+grep -q ' 31602 points' log || fail "the history has other points than were made"
 # the other half of a night that was finished long ago is merged
 rm -r anew
 add_point half
@@ -78,4 +104,4 @@ site site >/dev/null
 site anew >/dev/null
 node "$here/same.mjs" site anew | tee log
 [ "$(site site | written)" = 0 ] || fail "the half of a night was written twice"
-grep -q ' 31602 points' log || fail "the history has other points than were made"
+grep -q ' 31603 points' log || fail "the history has other points than were made"
