@@ -46,6 +46,8 @@ struct tk_measure_config {
 	uint32_t threads; /* CPU threads of a backend; 0: all cores of the machine */
 	bool pin;
 	bool launch_cost; /* a series of the host's cost of a launch, beside each of times */
+	bool energy;      /* one of the energy of an execution */
+	bool memory;      /* one of the device memory of the job */
 	char **modes;     /* "KIND:MODE", see problem/mode.h; NULL-terminated; tk_config_modes reads it */
 };
 

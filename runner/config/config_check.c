@@ -286,6 +286,8 @@ int tk_config_hash(struct tk_config *c, struct tk_error *err)
 	tk_hash_field_i64(h, c->measure.threads);
 	tk_hash_field_i64(h, c->measure.pin);
 	tk_hash_field_i64(h, c->measure.launch_cost);
+	tk_hash_field_i64(h, c->measure.energy);
+	tk_hash_field_i64(h, c->measure.memory);
 	hash_words(h, c->measure.modes);
 	tk_hash_field(h, c->control.upstream);
 	tk_hash_field(h, c->control.backend);

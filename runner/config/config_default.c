@@ -76,6 +76,8 @@ static const char text[] =
         "  threads: 0            # CPU threads of a backend; 0: every core\n"
         "  pin: yes              # bind the threads to cores\n"
         "  launch_cost: no       # also a series of what a launch costs the host, beside each series of times\n"
+        "  energy: no            # and one of the energy of an execution, where the device counts it\n"
+        "  memory: no            # and one of the memory that the job has on the device\n"
         "  # KIND:MODE, each a series of its own: cold and hot caches, paced (a GPU at its own pace), sustained (a GPU "
         "under its\n"
         "  # power limit), loaded (with copies beside it). A kind that is not named: GPUs paced, all others cold.\n"

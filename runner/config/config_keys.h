@@ -65,7 +65,9 @@ enum tk_value_kind {
 	X(max_samples, COUNT, measure.max_samples, 1, 1000000) \
 	X(threads, COUNT, measure.threads, 0, 4096) \
 	X(pin, BOOL, measure.pin, 0, 0) \
-	X(launch_cost, BOOL, measure.launch_cost, 0, 0)
+	X(launch_cost, BOOL, measure.launch_cost, 0, 0) \
+	X(energy, BOOL, measure.energy, 0, 0) \
+	X(memory, BOOL, measure.memory, 0, 0)
 
 #define TK_THRESHOLD_KEYS(X) \
 	X(min_effect, FRACTION, thresholds.min_effect, 0, 1) \

@@ -124,21 +124,25 @@ static char *attributes_of(json_t *result)
 	return text;
 }
 
-/* The host's cost of a launch is a metric of its own, and so a series of its own, where it is asked for. */
-static int launch_point(struct tk_night *n, const struct tk_series_row *series, const json_t *result,
-        struct tk_point *out, size_t *points, struct tk_error *err)
+/* What a run took beside time is a metric of its own, and so a series of its own, where it is asked for and known. */
+struct more {
+	const char *metric, *unit, *key;
+	bool wanted;
+};
+#define MORE_MAX 3
+
+static int put_more(struct tk_night *n, const struct tk_series_row *series, const struct more *more, double value,
+        struct tk_point *out, struct tk_error *err)
 {
-	double ns = number_of(result, "launch_ns", NAN);
 	struct tk_series_row row = *series;
 	row.slug = NULL;
-	row.metric = "launch";
-	if (!n->config->measure.launch_cost || strcmp(series->role, "suite") != 0 || !(ns > 0))
-		return TK_OK;
+	row.metric = more->metric;
+	row.unit = more->unit;
 	int status = tk_store_put_series(n->store, &row, &row.id, err);
 	if (status)
 		return status;
 	*out = (struct tk_point){.series_id = row.id,
-	        .value = ns,
+	        .value = value,
 	        .lo = NAN,
 	        .hi = NAN,
 	        .min = NAN,
@@ -146,17 +150,33 @@ static int launch_point(struct tk_night *n, const struct tk_series_row *series, 
 	        .q75 = NAN,
 	        .p95 = NAN,
 	        .n = 1};
-	++*points;
 	return TK_OK;
+}
+
+static int more_points(struct tk_night *n, const struct tk_series_row *series, const json_t *result,
+        struct tk_point *out, size_t *points, struct tk_error *err)
+{
+	const struct tk_measure_config *wanted = &n->config->measure;
+	const struct more all[MORE_MAX] = {{"launch", "ns", "launch_ns", wanted->launch_cost},
+	        {"energy", "J", "energy_j", wanted->energy}, {"memory", "bytes", "device_bytes", wanted->memory}};
+	int status = TK_OK;
+	for (size_t i = 0; status == TK_OK && i < MORE_MAX; i++) {
+		double value = number_of(result, all[i].key, NAN);
+		if (!all[i].wanted || strcmp(series->role, "suite") != 0 || !(value > 0))
+			continue;
+		status = put_more(n, series, &all[i], value, &out[*points], err);
+		*points += status == TK_OK;
+	}
+	return status;
 }
 
 static int put_result(struct tk_night *n, const struct seat *s, const struct tk_job_result *r, struct tk_error *err)
 {
-	struct tk_point points[2];
+	struct tk_point points[1 + MORE_MAX];
 	const struct tk_job_row *job = &s->job;
-	size_t sample_count[2] = {0}, count = point_of(r->result, r->outcome, job->series_id, &points[0]);
+	size_t sample_count[1 + MORE_MAX] = {0}, count = point_of(r->result, r->outcome, job->series_id, &points[0]);
 	double *samples = count ? samples_of(r->result, &sample_count[0]) : NULL;
-	int status = count ? launch_point(n, &s->series, r->result, &points[1], &count, err) : TK_OK;
+	int status = count ? more_points(n, &s->series, r->result, points, &count, err) : TK_OK;
 	char *attributes = attributes_of(r->result);
 	struct tk_run_row run = {.night_id = n->night_id,
 	        .seq = job->seq,
@@ -169,7 +189,7 @@ static int put_result(struct tk_night *n, const struct seat *s, const struct tk_
 	        .outcome = tk_outcome_word(r->outcome),
 	        .message = r->message,
 	        .attributes = attributes ? attributes : "{}"};
-	const double *const sample_list[] = {samples, NULL};
+	const double *const sample_list[1 + MORE_MAX] = {samples};
 	int64_t id;
 	if (status == TK_OK)
 		status = tk_store_put_run(n->store, &run, points, sample_list, sample_count, count, &id, err);
