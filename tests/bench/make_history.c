@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define DEVICES 2
-#define UPSTREAMS 10
+#define UPSTREAMS_MAX 10
 #define SAMPLES 11
 #define DAY_S 86400
 #define FIRST_S 1700000000
@@ -29,11 +29,11 @@ struct series {
 
 struct maker {
 	const char *path;
-	size_t series_wanted, nights_wanted, keep_samples;
+	size_t series_wanted, nights_wanted, keep_samples, upstream_count;
 	bool detect;
 	struct tk_store *store;
-	int64_t machine, device[DEVICES], environment[DEVICES], upstream[UPSTREAMS], build[UPSTREAMS];
-	uint64_t revision[UPSTREAMS];
+	int64_t machine, device[DEVICES], environment[DEVICES], upstream[UPSTREAMS_MAX], build[UPSTREAMS_MAX];
+	uint64_t revision[UPSTREAMS_MAX];
 	struct tk_problem_spec *problems;
 	int64_t *problem_ids;
 	size_t problem_count;
@@ -44,6 +44,7 @@ struct maker {
 static const struct argp_option options[] = {
         {"series", 's', "N", 0, "number of series (2000)", 0},
         {"nights", 'n', "M", 0, "number of nights to add (500)", 0},
+        {"upstreams", 'u', "N", 0, "each problem on the backends of so many, at most 10 (10)", 0},
         {"keep-samples", 'k', "K", 0, "raw samples for the last K of them (7)", 0},
         {"detect", 'd', NULL, 0, "decide what moved in the last night", 0},
         {0},
@@ -59,6 +60,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		m->nights_wanted = strtoul(arg, NULL, 10);
+		return 0;
+	case 'u':
+		m->upstream_count = strtoul(arg, NULL, 10);
+		if (!m->upstream_count || m->upstream_count > UPSTREAMS_MAX)
+			argp_error(state, "--upstreams=%s: expected 1 to %d", arg, UPSTREAMS_MAX);
 		return 0;
 	case 'k':
 		m->keep_samples = strtoul(arg, NULL, 10);
@@ -149,8 +155,8 @@ static int put_series(struct maker *m, struct tk_error *err)
 		char backend[16];
 
 		s->device = i % DEVICES;
-		s->upstream = i / DEVICES % UPSTREAMS;
-		s->problem = i / DEVICES / UPSTREAMS;
+		s->upstream = i / DEVICES % m->upstream_count;
+		s->problem = i / DEVICES / m->upstream_count;
 		name_of_upstream(s->upstream, backend);
 		struct tk_series_row row = {.device_id = m->device[s->device],
 		        .upstream_id = m->upstream[s->upstream],
@@ -173,7 +179,7 @@ static int set_up(struct maker *m, struct tk_error *err)
 	int status;
 
 	m->series_count = m->series_wanted;
-	m->problem_count = (m->series_count + DEVICES * UPSTREAMS - 1) / (DEVICES * UPSTREAMS);
+	m->problem_count = (m->series_count + DEVICES * m->upstream_count - 1) / (DEVICES * m->upstream_count);
 	m->problems = calloc(m->problem_count, sizeof *m->problems);
 	m->problem_ids = calloc(m->problem_count, sizeof *m->problem_ids);
 	m->series = calloc(m->series_count, sizeof *m->series);
@@ -183,7 +189,7 @@ static int set_up(struct maker *m, struct tk_error *err)
 	if (status)
 		return status;
 	status = put_machine(m, err);
-	for (size_t i = 0; i < UPSTREAMS && !status; i++) {
+	for (size_t i = 0; i < m->upstream_count && !status; i++) {
 		char name[16];
 		struct tk_upstream_row row = {.name = name, .kind = "git", .url = "https://example.org/kernels.git"};
 
@@ -338,7 +344,7 @@ static int put_night(struct maker *m, int64_t *id, struct tk_error *err)
 	        .tracker_version = "bench"};
 	int status = tk_store_begin_night(m->store, &row, id, err);
 
-	for (size_t u = 0; u < UPSTREAMS && !status; u++)
+	for (size_t u = 0; u < m->upstream_count && !status; u++)
 		status = put_build(m, u, *id, at_s, err);
 	if (!status)
 		status = put_ceilings(m, *id, err);
@@ -407,7 +413,8 @@ static int make(struct maker *m, struct tk_error *err)
 
 int main(int argc, char **argv)
 {
-	struct maker m = {.series_wanted = 2000, .nights_wanted = 500, .keep_samples = 7};
+	struct maker m = {
+	        .series_wanted = 2000, .nights_wanted = 500, .keep_samples = 7, .upstream_count = UPSTREAMS_MAX};
 	struct tk_error err = {0};
 	int status;
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# browser.sh SCRIPT FOLDER SITE: runs SCRIPT (browser, firefox or html) on the site, with the packages that npm.sh put into FOLDER. 77: cannot be run here.
+# browser.sh SCRIPT FOLDER SITE LARGE: runs SCRIPT (browser, firefox or html) on the sites, with the packages that npm.sh put into FOLDER. 77: cannot be run here.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
@@ -19,9 +19,9 @@ html)
 esac
 [ "$1" = html ] || [ -f "$3/assets/chart.umd.min.js" ] || skip "the site was built without Chart.js"
 cp "$here/$1.mjs" "$here/pages.mjs" "$2"
-site=$(realpath "$3")
+site=$(realpath "$3") large=$(realpath "$4")
 cd "$2"
 if [ "$1" = firefox ]; then
 	exec node --experimental-websocket firefox.mjs "$site"
 fi
-exec node "$1.mjs" "$site"
+exec node "$1.mjs" "$site" "$large"

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { SERIES, pages } from './pages.mjs';
+import { SERIES, pages, runAll } from './pages.mjs';
 
 const site = resolve(process.argv[2]), profile = mkdtempSync(join(tmpdir(), 'firefox-'));
 const firefox = spawn(process.env.FIREFOX, ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0', 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } });
@@ -98,15 +98,7 @@ const tests = {
 };
 let failed = 0;
 try {
-  for (const [name, test] of Object.entries(tests)) {
-    try {
-      await test();
-      console.log(`ok    ${name}`);
-    } catch (e) {
-      failed++;
-      console.log(`FAIL  ${name}\n${e.stack}`);
-    }
-  }
+  failed = await runAll(tests);
 } finally {
   firefox.removeAllListeners('exit');
   const ended = new Promise(done => firefox.on('exit', done));

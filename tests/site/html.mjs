@@ -1,8 +1,8 @@
-// html-validate over every kind of page of a site: node html.mjs SITE
+// html-validate over every kind of page of a site, and those that only a large one has: node html.mjs SITE LARGE
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FileSystemConfigLoader, HtmlValidate } from 'html-validate';
-import { pages } from './pages.mjs';
+import { largeKinds, pages } from './pages.mjs';
 
 const rules = {
   'doctype-style': ['error', { style: 'lowercase' }],
@@ -11,10 +11,11 @@ const rules = {
   'long-title': 'off', 'no-trailing-whitespace': 'off' // names are those of others, however long, and with any line break
 };
 const validate = new HtmlValidate(new FileSystemConfigLoader({ root: true, extends: ['html-validate:recommended'], rules }));
-const site = resolve(process.argv[2]), list = pages(site);
+const [site, large] = process.argv.slice(2).map(p => resolve(p));
+const list = pages(site).map(p => [site, p]).concat(largeKinds(large).map(p => [large, p]));
 let problems = 0;
-for (const page of list) {
-  const report = await validate.validateString(readFileSync(join(site, page), 'utf8'), page);
+for (const [folder, page] of list) {
+  const report = await validate.validateString(readFileSync(join(folder, page), 'utf8'), page);
   for (const m of report.results.flatMap(r => r.messages)) {
     problems++;
     if (problems <= 40) console.error(`${page}:${m.line}:${m.column}: ${m.message} (${m.ruleId})`);
