@@ -18,9 +18,10 @@
 #define NEAR 4            /* nights: how far a machine's step may be from a series' */
 #define COMMON_ERRORS 3.0 /* standard errors from which the machine moved */
 #define COMMON_PART 0.5   /* of a step; more of it, and it is the machine's */
-#define ALIKE_SHARE 0.08  /* of the machine's series: stepped the same way in the same night */
+#define ALIKE_SHARE 0.05  /* of the machine's series: stepped the same way in the same night */
 #define ALIKE_MIN 5
-#define ALIKE_EVIDENCE 4.0       /* that a series moved along */
+#define ALIKE_EVIDENCE 5.0       /* that a series moved along */
+#define ALIKE_PART 0.3           /* of the step, at least */
 #define ENVIRONMENT_EVIDENCE 5.0 /* of a step where the driver changed: expected, so that little is enough */
 #define RETRACTED 7              /* nights: who is back by then was no change */
 #define MEDIAN_ERROR 1.2533      /* standard error of a median in units of that of a mean */
@@ -317,13 +318,13 @@ static double machine_step(struct tk_online *o, const struct watched *except, in
 static bool stepped_alike(const struct watched *p, int64_t day, double change)
 {
 	const struct tk_suspicion *s = &p->suspicion;
-	bool alike = p->tonight && s->evidence > ALIKE_EVIDENCE && (s->after - s->before) * change > 0 &&
-	             llabs(point_at(p, s->split)->day - day) <= 1;
+	bool alike = p->tonight && s->evidence > ALIKE_EVIDENCE && (s->after - s->before) / change > ALIKE_PART &&
+	             point_at(p, s->split)->day == day;
 
 	for (size_t i = p->step_count > STEPS ? p->step_count - STEPS : 0; !alike && i < p->step_count; i++) {
 		const struct step *step = &p->steps[i % STEPS];
 
-		alike = llabs(step->day - day) <= 1 && step->change * change > 0;
+		alike = step->day == day && step->change / change > ALIKE_PART;
 	}
 	return alike;
 }
