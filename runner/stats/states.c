@@ -75,8 +75,10 @@ struct tk_reading tk_chain_advance(const struct tk_states *m, struct tk_belief *
 		o.pull += w * miss[j];
 		o.gain += b->p[j] * gain[j];
 	}
-	if (m->wander > 0)
+	if (m->wander > 0) {
 		follow(m, b, x, variance, step, gain, y - x, jumps);
+		b->taken = m->phi * b->taken + o.gain * (1 - m->phi * b->taken);
+	}
 	return o;
 }
 
@@ -97,24 +99,27 @@ double tk_states_loglik(const struct tk_states *m, const double *y, size_t n, do
 }
 
 double tk_states_step(const struct tk_states *m, const double *y, size_t n, const struct tk_belief *from, double *level,
-        double *information)
+        struct tk_information *information)
 {
 	struct tk_belief b = from ? *from : tk_chain_start(m);
 	struct tk_product p = {0, 1};
-	double weight = 0, pull = 0, follows = 0; /* what the wandering part takes of a change of level */
+	struct tk_information known = {0};
+	double pull = 0, follows = 0; /* what the wandering part takes of a change of level */
 
 	for (size_t i = 0; i < n; i++) {
+		double seen = 1 - m->phi * follows, old = 1 - m->phi * b.taken;
 		struct tk_reading o = tk_chain_advance(m, &b, y[i] - *level, false);
-		double seen = 1 - m->phi * follows;
 
-		weight += seen * seen * o.weight;
+		known.own += seen * seen * o.weight;
+		known.past += old * old * o.weight;
+		known.shared += seen * old * o.weight;
 		pull += seen * o.pull;
 		follows = m->phi * follows + o.gain * seen;
 		tk_multiply(&p, o.likelihood);
 	}
-	*information = weight;
-	if (!(weight > 0))
+	*information = known;
+	if (!(known.own > 0))
 		return tk_logarithm(&p);
-	*level += pull / weight;
-	return tk_logarithm(&p) + 0.5 * pull * pull / weight;
+	*level += pull / known.own;
+	return tk_logarithm(&p) + 0.5 * pull * pull / known.own;
 }

@@ -25,6 +25,7 @@ struct tk_states {
 struct tk_belief {
 	double p[TK_STATES_MAX];
 	double x, variance; /* of the wandering part */
+	double taken;       /* what it has taken of an error of the level */
 };
 
 /* r: residuals about the level in the order of time, n >= 8; sigma: a robust standard deviation of them. As many states
@@ -40,9 +41,15 @@ double tk_states_price(const struct tk_states *m, size_t n);
  * belief after each point, sum (may be NULL) the log-likelihood of the points up to and with each. */
 double tk_states_loglik(const struct tk_states *m, const double *y, size_t n, double level,
         const struct tk_belief *from, struct tk_belief *each, double *sum);
+/* What points tell of levels: inverse variances. */
+struct tk_information {
+	double own;    /* of a level that starts with them */
+	double past;   /* of one that was there before them, as far as the wandering part has not taken it */
+	double shared; /* what each tells of the other */
+};
 /* One step of Newton's from *level towards the likeliest. Returns the log-likelihood after it, as its parabola has it;
- * *information: inverse variance of the level. */
+ * *information is about the level before it. */
 double tk_states_step(const struct tk_states *m, const double *y, size_t n, const struct tk_belief *from, double *level,
-        double *information);
+        struct tk_information *information);
 
 #endif

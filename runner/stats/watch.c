@@ -18,6 +18,7 @@
 #define LEAST_BEFORE 3 /* nights at the old level */
 #define LEAST_AFTER 3  /* and at the new one */
 #define LONGEST 60
+#define LONGEST_WANDER 15 /* what a level needs longer for, it may have wandered */
 #define HOLD 20  /* the newest nights are not in the level that they are held against; a third of a short one */
 #define REFIT 12 /* nights between two fits; REFIT_YOUNG below YOUNG nights */
 #define YOUNG 60
@@ -29,6 +30,8 @@
 #define FADES 0.93
 #define LOCATE 6.0     /* evidence from which its night is looked for */
 #define FIT_NIGHTS 8.0 /* a fit to so many nights is worth half the evidence */
+#define EXACT 8.0      /* evidence from which the uncertainty of the old level is weighed, not estimated */
+#define UNCERTAIN 4.0  /* where it is known by less than so many times what the new nights tell of it */
 #define EXCURSION 14
 #define BACK 0.35     /* of the excursion may be missing */
 #define SEARCHED 20.0 /* splits and levels that were tried, as independent tests */
@@ -150,9 +153,14 @@ static int learn_wander(struct tk_watch *w, const double *y, size_t from, size_t
 	return rc;
 }
 
+static size_t held(size_t nights)
+{
+	return nights / 3 < HOLD ? nights / 3 : HOLD;
+}
+
 static int learn(struct tk_watch *w, const double *y, const int64_t *day, size_t n)
 {
-	size_t from = n > MEMORY ? n - MEMORY : 0, hold = n < 2 * FIRST ? 0 : w->last > PENDING * 2 ? HOLD : 5;
+	size_t from = n > MEMORY ? n - MEMORY : 0, hold = n < 2 * FIRST ? 0 : w->last > PENDING * 2 ? held(n) : 5;
 	struct tk_noise noise;
 	int rc;
 
@@ -184,15 +192,19 @@ static bool is_pending(const struct tk_watch *w, size_t start)
 
 static void find_level(struct tk_watch *w)
 {
-	size_t from = start_of(w), hold = (w->n - from) / 3 < HOLD ? (w->n - from) / 3 : HOLD;
+	size_t from = start_of(w), hold = held(w->n - from);
 
 	if (is_pending(w, from) && w->from + w->n - w->pending > hold)
 		hold = w->from + w->n - w->pending;
 	if (w->n - from - hold > LEVEL_MAX)
 		from = w->n - hold - LEVEL_MAX;
 	w->informed = w->n - from - hold;
-	for (int step = 0; step < 2; step++)
-		tk_states_step(&w->noise, w->room->y + from, w->informed, NULL, &w->level, &w->information);
+	for (int step = 0; step < 2; step++) {
+		struct tk_information known;
+
+		tk_states_step(&w->noise, w->room->y + from, w->informed, NULL, &w->level, &known);
+		w->information = known.own;
+	}
 }
 
 /* Levels that y[split ..] may be at: what its quantiles would be in each state. */
@@ -218,17 +230,33 @@ static size_t first_guesses(const struct tk_watch *w, size_t split, double *out)
 	return count;
 }
 
+/* How much likelier than the old level another one would be that was there all along: the new one, or one between. */
+static double all_along(const struct tk_watch *w, double level, double known, double after)
+{
+	size_t from = start_of(w);
+	double between = (known * w->level + after * level) / (known + after), at[2] = {level, between}, best = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct tk_information unused;
+
+		best = fmax(best, tk_states_step(&w->noise, w->room->y + from, w->n - from, NULL, &at[i], &unused) -
+		                          w->room->sum[w->n - 1]);
+	}
+	return best;
+}
+
 /* The evidence of another level from y[split] on. */
 static void weigh(struct tk_watch *w, size_t split, struct tk_suspicion *out)
 {
 	size_t length = w->n - split, before = split - start_of(w), count;
-	double guesses[3 * TK_STATES_MAX], best = -INFINITY, level = w->level, after = 0, known, gain;
+	double guesses[3 * TK_STATES_MAX], best = -INFINITY, level = w->level, known, gain;
+	struct tk_information after = {0};
 	const struct tk_belief *from = &w->room->belief[split - 1];
 
 	count = first_guesses(w, split, guesses);
 	for (size_t i = 0; i < count; i++) {
-		double information,
-		        loglik = tk_states_step(&w->noise, w->room->y + split, length, from, &guesses[i], &information);
+		struct tk_information information;
+		double loglik = tk_states_step(&w->noise, w->room->y + split, length, from, &guesses[i], &information);
 
 		if (loglik > best) {
 			best = loglik;
@@ -241,7 +269,13 @@ static void weigh(struct tk_watch *w, size_t split, struct tk_suspicion *out)
 	gain = tk_states_loglik(&w->noise, w->room->y + split, length, level, from, NULL, NULL) -
 	       (w->room->sum[w->n - 1] - w->room->sum[split - 1]);
 	known = w->information * fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) / (double)w->informed);
-	gain *= known / (known + after) * (double)w->count / ((double)w->count + FIT_NIGHTS);
+	/* What a night can say is bounded by spikes, and the parabola does not know that. Where the new nights tell
+	 * more of the level than the old ones, it is weighed as it is. */
+	if (gain > EXACT && known < UNCERTAIN * after.past)
+		gain -= all_along(w, level, known, after.past);
+	else
+		gain *= 1 - after.shared * after.shared / (after.own * (known + after.past));
+	gain *= (double)w->count / ((double)w->count + FIT_NIGHTS);
 	if (gain > out->evidence)
 		*out = (struct tk_suspicion){w->from + split, w->level, level, gain};
 }
@@ -253,15 +287,15 @@ static void scan(struct tk_watch *w, struct tk_suspicion *out)
 		size_t length, every;
 	} spans[] = {{3, 1}, {4, 1}, {5, 1}, {6, 1}, {8, 1}, {10, 2}, {12, 2}, {15, 2}, {19, 2}, {24, 4}, {30, 4},
 	        {37, 4}, {45, 4}, {55, 4}};
-	size_t from = start_of(w), nights = w->from + w->n;
+	size_t from = start_of(w), nights = w->from + w->n, longest = w->noise.wander > 0 ? LONGEST_WANDER : LONGEST;
 
 	tk_states_loglik(
 	        &w->noise, w->room->y + from, w->n - from, w->level, NULL, w->room->belief + from, w->room->sum + from);
 	for (size_t i = 0; i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n; i++)
-		if (nights % spans[i].every == 0 && nights - spans[i].length > w->settled)
+		if (spans[i].length <= longest && nights % spans[i].every == 0 && nights - spans[i].length > w->settled)
 			weigh(w, w->n - spans[i].length, out);
 	if (is_pending(w, from) && w->pending > w->settled && nights - w->pending >= LEAST_AFTER &&
-	        nights - w->pending < LONGEST)
+	        nights - w->pending < longest)
 		weigh(w, w->pending - w->from, out);
 	w->strength *= FADES;
 	if (out->evidence > w->strength) {

@@ -146,6 +146,36 @@ static void a_jump_of_a_wandering_level_is_found(void **state)
 	assert_in_range(found, 8, 10);
 }
 
+/* Four nights at a level are enough to say, three nights later, that it was left. */
+static void a_step_soon_after_another_is_found(void **state)
+{
+	static double y[N];
+	int found = 0;
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct tk_watch *w = tk_watch_new(0.005, room);
+		bool said = false;
+
+		assert_non_null(w);
+		make(y, seed, &(struct noise){.sigma = 0.005}, 150, N, -0.05);
+		for (size_t i = 154; i < N; i++)
+			y[i] += 0.08;
+		for (size_t n = 1; n <= 157; n++) {
+			struct tk_suspicion s;
+			size_t nights;
+
+			assert_int_equal(tk_watch_night(w, y, days, n, &s), TK_OK);
+			if (s.evidence < TK_WATCH_EVIDENCE)
+				continue;
+			said |= s.split == 154;
+			tk_watch_accept(w, &s, &nights);
+		}
+		tk_watch_free(w);
+		found += said;
+	}
+	assert_in_range(found, 9, 10);
+}
+
 static void who_comes_back_has_not_moved(void **state)
 {
 	static double y[N];
@@ -224,6 +254,7 @@ int main(void)
 	        cmocka_unit_test(flat_series_stay_silent),
 	        cmocka_unit_test(steps_are_said_within_days),
 	        cmocka_unit_test(a_jump_of_a_wandering_level_is_found),
+	        cmocka_unit_test(a_step_soon_after_another_is_found),
 	        cmocka_unit_test(who_comes_back_has_not_moved),
 	        cmocka_unit_test(what_is_known_can_be_kept),
 	        cmocka_unit_test(what_is_no_state_is_refused),
