@@ -15,6 +15,7 @@
 #include "stats/refine.h"
 #include "stats/scale.h"
 #include "stats/summary.h"
+#include "stats/trend.h"
 #include "stats/weekday.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
@@ -305,6 +306,8 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 	}
 	if (!rc && *segments > 1)
 		take_drifts_back(s->sum, s->bounds, segments);
+	if (!rc)
+		rc = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
 	if (rc || *segments < 2)
 		return rc;
 	memcpy(s->y, s->logs, n * sizeof *s->y);

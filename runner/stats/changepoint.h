@@ -6,7 +6,7 @@
  * (stats/noise.h), so that neither loudness nor autocorrelation makes changes; steps that were found are taken out of
  * the noise and the fit is made again. Steps that are smaller than `min_effect`, or that the segments beside them do
  * not bear out, are taken back, weakest first. Where the noise remembers, changes are looked for again with that model
- * (stats/serial.h). */
+ * (stats/serial.h); a series that has no levels but a trend is cut where that changes (stats/trend.h). */
 #ifndef TK_STATS_CHANGEPOINT_H
 #define TK_STATS_CHANGEPOINT_H
 #include <stddef.h>

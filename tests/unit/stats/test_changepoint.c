@@ -239,6 +239,29 @@ static void a_jump_in_noise_that_remembers(void **state)
 	assert_true(more <= 3);
 }
 
+/* What rises all the time has no levels; that it rises more slowly from some night on is a change. */
+static void a_trend_changes_its_pace(void **state)
+{
+	static double x[N];
+	int found = 0, more = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct tk_changepoint c = {0};
+		size_t count;
+
+		make(x, N, seed, 0.01, 0.3, N, 0);
+		for (size_t i = 0; i < N; i++)
+			x[i] *= exp(0.002 * (double)i);
+		more += find(x, N, NULL) > 0;
+		for (size_t i = 250; i < N; i++)
+			x[i] *= exp(-0.0018 * (double)(i - 250));
+		count = find(x, N, &c);
+		found += count == 1 && labs((long)c.index - 250) <= 10;
+	}
+	assert_true(found >= 18);
+	assert_true(more <= 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +276,7 @@ int main(void)
 	        cmocka_unit_test(little_or_nothing),
 	        cmocka_unit_test(a_weekly_pattern_is_no_change),
 	        cmocka_unit_test(a_jump_in_noise_that_remembers),
+	        cmocka_unit_test(a_trend_changes_its_pace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
