@@ -28,10 +28,10 @@
 #define WANDER_LIKELY 4.0 /* most machines wander: the other model has to be likelier by so much */
 #define PENDING 2.0       /* evidence from which a split is kept in mind; it fades */
 #define FADES 0.93
-#define LOCATE 6.0     /* evidence from which its night is looked for */
-#define FIT_NIGHTS 8.0 /* a fit to so many nights is worth half the evidence */
-#define EXACT 8.0      /* evidence from which the uncertainty of the old level is weighed, not estimated */
-#define UNCERTAIN 4.0  /* where it is known by less than so many times what the new nights tell of it */
+#define LOCATE 6.0      /* evidence from which its night is looked for */
+#define FIT_NIGHTS 12.0 /* a fit to so many nights is worth half the evidence */
+#define EXACT 8.0       /* evidence from which the uncertainty of the old level is weighed, not estimated */
+#define UNCERTAIN 4.0   /* where it is known by less than so many times what the new nights tell of it */
 #define EXCURSION 14
 #define BACK 0.35     /* of the excursion may be missing */
 #define SEARCHED 20.0 /* splits and levels that were tried, as independent tests */
