@@ -38,7 +38,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->output && o->into)
 			argp_error(state, "--output and --into exclude each other");
-		if (!o->count || (o->count < 2 && !o->into))
+		if (!o->count)
 			argp_error(state, "which histories are to be merged?");
 		return 0;
 	}
@@ -52,6 +52,7 @@ const struct argp tk_argp_merge = {options, parse_option, "FILE...",
         "order of the FILEs does not matter, and merging again changes nothing. The FILEs are only read.\n\n"
         "Examples:\n"
         "  tracker merge h200.db mi300.db --output=all.db\n"
+        "  tracker --db=central.db merge node-1.db\n"
         "  tracker merge runner-*.db --into=tracker.db"};
 
 static int merge_file(struct tk_store *into, const char *path, struct tk_merge_counts *counts, struct tk_error *err)
