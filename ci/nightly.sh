@@ -3,7 +3,8 @@
 #
 # usage: ci/nightly.sh [OPTION]... [-- OPTION OF `tracker nightly`...]
 #   --dir=DIR          where tracker.yml, tracker.db and site/ are (default: this clone)
-#   --publish=TO       copy the site there when the night is over: a folder, or HOST:PATH for rsync
+#   --publish=TO       replace what is there by the site when the night is over: a folder, or HOST:PATH for rsync. A folder that is not
+#                      empty and holds no site is refused
 #   --no-update        leave the clone at its commit (default: git pull --ff-only, when its branch follows another)
 #   --keep-logs=DAYS   in DIR/logs (default: 60)
 #
@@ -27,7 +28,7 @@ while [ $# -gt 0 ]; do
 		break
 		;;
 	*)
-		sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+		sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
 		exit 2
 		;;
 	esac
@@ -41,6 +42,38 @@ done
 case $publish in
 '' | /* | *:*) ;;
 *) publish=$PWD/$publish ;;
+esac
+
+# What is published replaces the whole folder: an empty one, one that is not there yet, or an earlier site (every site has this file).
+marker=site-state.json
+refuse() {
+	echo "nightly.sh: $publish is not empty and holds no site (there is no $marker): it would be replaced as a whole" >&2
+	return 1
+}
+
+may_replace_folder() {
+	if [ -d "$publish" ]; then
+		[ -e "$publish/$marker" ] || [ -z "$(ls -A "$publish")" ] || refuse
+	elif [ -e "$publish" ]; then
+		refuse
+	fi
+}
+
+may_replace_remote() {
+	local code=0 found
+	found=$(LC_ALL=C rsync --list-only "$publish/" 2>&1) || code=$?
+	if [ $code -eq 0 ]; then
+		grep -q " $marker$" <<<"$found" || ! grep -qv ' \.$' <<<"$found" || refuse
+	elif [ $code -ne 23 ] || [[ $found != *"No such file or directory"* ]]; then # there is such a folder, or it could not be asked
+		echo "$found" >&2
+		return 1
+	fi
+}
+
+# Said before the night, and not only after it. Another host is asked when there is something to send.
+case $publish in
+'' | *:*) ;;
+*) may_replace_folder || exit 2 ;;
 esac
 mkdir -p "$dir/logs"
 cd "$dir"
@@ -70,13 +103,14 @@ update_clone() {
 publish_site() {
 	case $publish in
 	'') return ;;
-	*:*) rsync -a --delete --delay-updates site/ "$publish/" ;;
+	*:*) may_replace_remote && rsync -a --delete --delay-updates site/ "$publish/" || return 1 ;;
 	*)
-		rm -rf "$publish.new" "$publish.old"
-		cp -r site "$publish.new"
-		[ ! -e "$publish" ] || mv "$publish" "$publish.old"
-		mv "$publish.new" "$publish"
-		rm -rf "$publish.old"
+		may_replace_folder || return 1
+		rm -rf "$publish.tracker-new" "$publish.tracker-old"
+		cp -r site "$publish.tracker-new" || return 1
+		[ ! -e "$publish" ] || mv "$publish" "$publish.tracker-old" || return 1
+		mv "$publish.tracker-new" "$publish" || return 1
+		rm -rf "$publish.tracker-old"
 		;;
 	esac
 	echo "nightly.sh: published to $publish"
