@@ -82,6 +82,8 @@ struct tk_cases {
 int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range,
         const struct tk_case_scope *scope, struct tk_cases *out, struct tk_error *err);
 void tk_cases_free(struct tk_cases *c);
+/* When all are judged: leaves out those that the filters of the range do not mean. */
+void tk_cases_choose(struct tk_cases *c, const struct tk_diff_range *range);
 
 void tk_case_take_logarithms(struct tk_case *k);
 /* baseline.c: puts what was asked for between the history and the range. */

@@ -1,4 +1,4 @@
-/* Reads the history and prepares a case for every series that the range and the filters mean. */
+/* Reads the history and prepares a case for every series of the range. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,13 +90,29 @@ const struct tk_case *tk_case_of_series(const struct tk_cases *c, int64_t series
 
 static bool is_meant(const struct tk_case *k, const struct tk_diff_range *range, int64_t machine_id)
 {
-	const struct tk_filter_subject subject = tk_case_subject(k);
-
 	if (machine_id && k->machine->id != machine_id)
 		return false;
-	if (range->machine && strcmp(range->machine, k->machine->name) != 0)
-		return false;
+	return !range->machine || strcmp(range->machine, k->machine->name) == 0;
+}
+
+/* Which series are shown says nothing of what happened to them: machines are judged whole. */
+static bool is_shown(const struct tk_case *k, const struct tk_diff_range *range)
+{
+	const struct tk_filter_subject subject = tk_case_subject(k);
+
 	return tk_filter_match(range->filters, &subject) && !tk_filter_match_any(range->ignored, &subject);
+}
+
+void tk_cases_choose(struct tk_cases *c, const struct tk_diff_range *range)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (is_shown(&c->at[i], range))
+			c->at[kept++] = c->at[i];
+		else
+			free(c->at[i].own_points);
+	c->count = kept;
 }
 
 static bool look_up(const struct tk_catalog *c, const struct tk_history_window *w, struct tk_case *k)

@@ -73,6 +73,7 @@ struct tk_diff_range {
 	int64_t since_s, until_s;             /* the range that is judged: [since, until]; INT64_MAX: open */
 	int64_t base_night_id, head_night_id; /* instead of times; 0: none */
 	const char *machine;                  /* slug or name; NULL: all */
+	/* Of what was judged whole, these are reported. */
 	const char *const *filters; /* "key:glob" (backend, problem, op, dtype, device, machine, upstream, metric,
 	                               series); NULL-terminated or NULL */
 	const char *const *ignored; /* the same: one that matches is left out */

@@ -156,6 +156,8 @@ int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, 
 	if (!rc)
 		rc = tk_cases_judge(&c, err);
 	if (!rc)
+		tk_cases_choose(&c, range);
+	if (!rc)
 		rc = tk_cases_report(&c, &report, err);
 	tk_cases_free(&c);
 	if (rc) {
