@@ -179,6 +179,7 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 	for (size_t i = 0; i < shown; i++) {
 		const struct tk_diff_row *row = v->rows[i];
 		size_t count = 0, before = 0;
+		double least = row->change, most = row->change;
 
 		if (!is_folded(v, row))
 			continue;
@@ -187,6 +188,8 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 			        strcmp(v->rows[j]->device, row->device) == 0) {
 				count++;
 				before += j < i;
+				least = fmin(least, v->rows[j]->change);
+				most = fmax(most, v->rows[j]->change);
 			}
 		if (before)
 			continue;
@@ -194,7 +197,10 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 		tk_text_put(out, row->machine, "");
 		fputc('/', out);
 		tk_text_put(out, row->device, "");
-		fprintf(out, " moved, not by their code (%+.1f %%): ", 100 * row->change);
+		fprintf(out, " moved, not by their code (%+.1f", 100 * least);
+		if (count > 1)
+			fprintf(out, " to %+.1f", 100 * most);
+		fprintf(out, " %%)%s: ", count > 1 ? ", the first of them" : "");
 		tk_text_put(out, row->reason, "");
 		fputc('\n', out);
 	}

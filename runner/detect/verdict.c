@@ -183,12 +183,15 @@ static void say_common(struct ruling *r, const struct tk_evidence *e)
 {
 	const struct tk_common_shift *s = tk_common_shift_of(r->c, r->k->device->id, r->k->points[e->split].night_id);
 
+	double own; /* what is left of the same nights */
+
 	if (!s || !s->significant)
 		return;
+	own = tk_level(r->k->net + e->split, r->k->count - e->split) -
+	      tk_level(r->k->net + e->base, e->split - e->base);
 	tk_row_say(r->row,
 	        "%zu series of this device with unchanged code%s moved %+.1f %% that night; without that %+.1f %%",
-	        s->series, s->controls ? ", the control among them," : "", 100 * expm1(s->shift),
-	        100 * expm1(e->after - e->before));
+	        s->series, s->controls ? ", the control among them," : "", 100 * expm1(s->shift), 100 * expm1(own));
 }
 
 /* The environment's part in the step: what changed between the last good and the first bad run. */

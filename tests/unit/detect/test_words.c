@@ -178,6 +178,9 @@ static void nothing_is_stale_where_a_past_night_is_asked_for(void **state)
 static void what_the_machine_did_is_not_the_code(void **state)
 {
 	struct world w;
+	const char *only_b[] = {"backend:b", NULL}, *others_too[] = {"backend:o", NULL};
+	struct tk_diff_range range = {.since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_detect_options o;
 	struct tk_rng rng;
 	struct tk_diff_report r;
 
@@ -196,11 +199,23 @@ static void what_the_machine_did_is_not_the_code(void **state)
 	}
 	r = world_diff(&w, 24);
 	expect(&r, "with", TK_DIFF_ENVIRONMENT), expect_reason(&r, "with", "with unchanged code moved +8");
+	expect_reason(&r, "with", "without that +0.");
 	expect(&r, "more", TK_DIFF_REGRESSED), expect_reason(&r, "more", "without that +2");
 	for (size_t i = 0; i < r.count; i++)
 		if (strcmp(r.rows[i].backend, "o") == 0)
 			assert_int_equal(r.rows[i].status, TK_DIFF_ENVIRONMENT);
 	tk_diff_report_free(&r);
+	/* what is looked at changes nothing of what the machine did */
+	o = world_options(&w);
+	for (int ignoring = 0; ignoring < 2; ignoring++) {
+		range.filters = ignoring ? NULL : only_b;
+		range.ignored = ignoring ? others_too : NULL;
+		assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+		assert_int_equal(r.count, 2);
+		expect(&r, "with", TK_DIFF_ENVIRONMENT), expect(&r, "more", TK_DIFF_REGRESSED);
+		assert_int_equal(r.by_status[TK_DIFF_ENVIRONMENT], 1);
+		tk_diff_report_free(&r);
+	}
 	world_close(&w);
 }
 
