@@ -184,7 +184,8 @@ template <class L> HOPPER_INLINE taken take_step(const places &s, ring<L::STAGES
 	for (int i = 0; i < limit; i++) {
 		taken step = {0, r.stage, 0};
 		barrier_wait(s.full + r.stage * 8, r.phase);
-		asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(step.key), "=r"(step.tokens) : "r"(s.steps + r.stage * 8) : "memory");
+		if (threadIdx.x % 32 == 0) // the lane that releases the stage
+			asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(step.key), "=r"(step.tokens) : "r"(s.steps + r.stage * 8) : "memory");
 		step.key = __shfl_sync(0xffffffffu, step.key, 0);
 		step.tokens = __shfl_sync(0xffffffffu, step.tokens, 0);
 		r.next();
