@@ -18,6 +18,9 @@ struct barrier {
 	long opened;
 };
 
+/* The linker's: where the variables are that kernels declare as shared. */
+extern unsigned char __start_emulated_static[] __attribute__((weak)), __stop_emulated_static[] __attribute__((weak));
+
 static barrier of_block, of_warp[64];
 static ucontext_t scheduler, fiber[THREADS_MAX];
 static char *stack[THREADS_MAX];
@@ -117,6 +120,8 @@ void emulated_run(dim3 grid, dim3 block, size_t bytes, const std::function<void(
 			for (unsigned x = 0; x < grid.x; x++) {
 				blockIdx = dim3(x, y, z);
 				memset(shared, 0xff, sizeof shared); /* NaN */
+				memset(__start_emulated_static, 0xff,
+				        (size_t)(__stop_emulated_static - __start_emulated_static));
 				run_block();
 			}
 }

@@ -16,7 +16,7 @@
 #define __device__
 #define __global__
 #define __host__
-#define __shared__ static
+#define __shared__ static __attribute__((section("emulated_static"))) /* to be found by emulated.cpp */
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __forceinline__ inline
 #define GPU_INLINE inline
