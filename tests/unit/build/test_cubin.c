@@ -1,10 +1,8 @@
 /* Kernels of NVIDIA GPUs in a shared object: read from images that are made here, so that no compiler of NVIDIA's is
  * needed; damaged ones are left out and never read beyond their end. */
-#include "../upstream/scratch.h"
-#include "base/error.h"
 #include "base/pack.h"
-#include "build/build.h"
 #include "build/device_code.h"
+#include "section.h"
 #include <elf.h>
 
 enum { TEXT = 1, INFO, SHARED, SYMBOLS, STRINGS, NAMES, CONSTANT, OWN_INFO, SECTIONS };
@@ -163,28 +161,13 @@ static void damage_is_survived(void **state)
 	tk_buf_free(&b);
 }
 
-/* A shared object with that section: hash and kernels as the tracker stores them. */
 static void hash_object(const struct scratch *s, unsigned char code, const char *file, char hex[TK_HASH_HEX_SIZE],
         struct tk_kernel_symbol **k, size_t *n)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	struct tk_error err = {0};
-	char path[4096];
 	make_section(&b, code, 90, false);
-	snprintf(path, sizeof(path), "%s/%s.bin", s->dir, file);
-	FILE *f = fopen(path, "wb");
-	assert_non_null(f);
-	assert_int_equal(fwrite(b.data, 1, b.len, f), b.len);
-	fclose(f);
+	hash_section(s, ".nv_fatbin", &b, file, hex, k, n);
 	tk_buf_free(&b);
-	sh(s,
-	        "cat >%s.c <<'END'\nint tk_backend_entry(void) { return 1; }\n"
-	        "__asm__(\".section .nv_fatbin,\\\"a\\\"; .balign 8; .incbin \\\"%s.bin\\\"; .previous\");\nEND\n"
-	        "cc -O2 -fPIC -shared -Wl,--emit-relocs -o %s.so %s.c",
-	        file, file, file, file);
-	snprintf(path, sizeof(path), "%s/%s.so", s->dir, file);
-	if (tk_code_hash(path, NULL, hex, k, n, &err))
-		fail_msg("%s", err.message);
 }
 
 static void kernels_come_with_their_resources(void **state)

@@ -8,13 +8,10 @@
  *
  * The resources that are expected are those that `llvm-readelf --notes` shows, the occupancies those of clang's
  * -Rpass-analysis=kernel-resource-usage (in eighths, waves of a SIMD unit). */
-#include "../upstream/scratch.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "base/pack.h"
-#include "build/build.h"
 #include "build/device_code.h"
 #include "build/msgpack.h"
+#include "section.h"
 
 enum { HEAD = 24, BUNDLE_HEAD = 32 };
 #define NAME "_Z12control_gemmPKfS0_Pfiii"
@@ -189,24 +186,6 @@ static void messages_are_read(void **state)
 	}
 }
 
-/* A shared object with that section: hash and kernels as the tracker stores them. */
-static void hash_object(const struct scratch *s, const struct tk_buf *section, const char *file,
-        char hex[TK_HASH_HEX_SIZE], struct tk_kernel_symbol **k, size_t *n)
-{
-	struct tk_error err = {0};
-	char path[4096];
-	snprintf(path, sizeof(path), "%s/%s.bin", s->dir, file);
-	assert_int_equal(tk_file_write(path, section->data, section->len, NULL), TK_OK);
-	sh(s,
-	        "cat >%s.c <<'END'\nint tk_backend_entry(void) { return 1; }\n"
-	        "__asm__(\".section .hip_fatbin,\\\"a\\\"; .balign 4096; .incbin \\\"%s.bin\\\"; .previous\");\nEND\n"
-	        "cc -O2 -fPIC -shared -Wl,--emit-relocs -o %s.so %s.c",
-	        file, file, file, file);
-	snprintf(path, sizeof(path), "%s/%s.so", s->dir, file);
-	if (tk_code_hash(path, NULL, hex, k, n, &err))
-		fail_msg("%s", err.message);
-}
-
 static void kernels_come_with_their_resources(void **state)
 {
 	const struct scratch *s = *state;
@@ -216,7 +195,7 @@ static void kernels_come_with_their_resources(void **state)
 	char one[TK_HASH_HEX_SIZE], same[TK_HASH_HEX_SIZE], other[TK_HASH_HEX_SIZE];
 	read_fixture(&packed);
 	read_unpacked(&plain);
-	hash_object(s, &packed, "packed", one, &a, &n);
+	hash_section(s, ".hip_fatbin", &packed, "packed", one, &a, &n);
 	assert_int_equal(n, 3);
 	assert_string_equal(a[0].name, "gfx90a " NAME);
 	assert_string_equal(a[1].name, "gfx942 " NAME);
@@ -226,7 +205,7 @@ static void kernels_come_with_their_resources(void **state)
 	assert_int_equal(a[1].threads, 256);
 	assert_int_equal(a[1].occupancy_percent, 87);
 	assert_string_equal(a[2].name, "tk_backend_entry");
-	hash_object(s, &plain, "plain", same, NULL, NULL);
+	hash_section(s, ".hip_fatbin", &plain, "plain", same, NULL, NULL);
 	assert_string_equal(one, same);
 
 	/* another instruction in the last kernel, which lies behind its name */
@@ -234,7 +213,7 @@ static void kernels_come_with_their_resources(void **state)
 	while ((next = memmem(code + 4, plain.len - (size_t)(code + 4 - plain.data), "\x00\x00\x81\xbf", 4)))
 		code = next;
 	code[-1] ^= 1;
-	hash_object(s, &plain, "other", other, &b, &n);
+	hash_section(s, ".hip_fatbin", &plain, "other", other, &b, &n);
 	assert_string_not_equal(one, other);
 	assert_string_equal(a[0].code_hash, b[0].code_hash);
 	assert_string_not_equal(a[1].code_hash, b[1].code_hash);
