@@ -15,7 +15,8 @@
 
 #define TRAIL_MAX 8
 #define TRAILS_MANY 500 /* of more points a trail is where it began: more could not be told apart */
-#define ROWS_END 200    /* nearest and farthest ones that the table has where there are more than both */
+#define ROWS_MAX 400    /* that the table has; of more the nearest and the farthest */
+#define ROWS_END 100    /* of either */
 
 /* The oldest night whose points stand beside those of the last one: its ceilings are still read. */
 static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *machine)
@@ -206,7 +207,7 @@ static void set_tables(
 {
 	set_roofs(site, page, roofs);
 	struct tk_value *rows = tk_set_list(site->arena, page, "rows");
-	bool any_old = false, cut = spots->count > 2 * ROWS_END;
+	bool any_old = false, cut = spots->count > ROWS_MAX;
 	for (size_t i = 0; i < spots->count; i++) {
 		if (!cut || i < ROWS_END || i >= spots->count - ROWS_END)
 			add_row(site, rows, roofs, &spots->at[i]);
@@ -216,10 +217,10 @@ static void set_tables(
 	tk_set_flag(site->arena, page, "any_old", any_old);
 }
 
-static void set_drawing(
-        struct tk_site *site, struct tk_value *page, const struct tk_roofs *roofs, const struct tk_spots *spots)
+static int set_drawing(struct tk_site *site, struct tk_value *page, const struct tk_roofs *roofs,
+        const struct tk_spots *spots, struct tk_error *err)
 {
-	tk_roofline_draw(&site->markup, spots, roofs);
+	int status = tk_roofline_draw(&site->markup, spots, roofs, err);
 	tk_set_markup_of(site, page, "roofline_markup");
 	struct tk_value *marks = tk_set_list(site->arena, page, "marks");
 	for (size_t i = 0; i < spots->label_count && spots->label_count > 1; i++) {
@@ -228,6 +229,7 @@ static void set_drawing(
 		tk_roofline_draw_mark(&site->markup, i);
 		tk_set_markup_of(site, o, "mark_markup");
 	}
+	return status;
 }
 
 static void set_tabs(struct tk_site *site, struct tk_value *page, const struct tk_site_device *current)
@@ -265,9 +267,10 @@ static int write_device(struct tk_site *site, const struct tk_site_device *devic
 		        site, page, "night", device->machine->last_night ? device->machine->last_night->as_of_s : 0);
 		tk_set(site->arena, page, "data", data);
 		tk_set_flag(site->arena, page, "any", spots.count > 0);
-		set_drawing(site, page, &roofs, &spots);
+		status = set_drawing(site, page, &roofs, &spots, err);
 		set_tables(site, page, &roofs, &spots);
-		status = tk_page_end(site, "roofline", path, err);
+		if (!status)
+			status = tk_page_end(site, "roofline", path, err);
 	}
 	free(spots.at);
 	free(spots.labels);

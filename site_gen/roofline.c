@@ -4,9 +4,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "site_gen/escape.h"
 #include "site_gen/format.h"
 #include "site_gen/model.h"
@@ -161,26 +163,36 @@ void tk_roofline_draw_mark(struct tk_buf *out, size_t mark)
 	tk_buf_str(out, "\"/></svg>");
 }
 
-/* One path for all that look alike: thousands of elements are slow, and thousands of bytes. Those that lie on each
- * other are one. */
-static void draw_marks(struct tk_buf *out, const struct plot *p, const struct tk_spots *spots, size_t mark, bool old)
+struct place {
+	int x, y;
+};
+
+static int place_order(const void *a, const void *b)
 {
-	int last_x = -1, last_y = -1;
+	const struct place *p = a, *q = b;
+	return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
+}
+
+/* One path for all that look alike: thousands of elements are slow, and thousands of bytes. Marks are ten wide: those
+ * less than two apart are one. */
+static void draw_marks(struct tk_buf *out, const struct plot *p, const struct tk_spots *spots, size_t mark, bool old,
+        struct place *places)
+{
+	size_t count = 0;
 	for (size_t i = 0; i < spots->count; i++) {
 		const struct tk_spot *s = &spots->at[i];
-		if (s->old != old || strcmp(spots->labels[mark], s->series->label))
-			continue;
-		int x = (int)lround(plot_x(p, log10(s->intensity))), y = (int)lround(plot_y(p, log10(s->rate)));
-		if (x == last_x && y == last_y)
-			continue;
-		if (last_x < 0)
-			begin_marks(out, mark, old);
-		add_mark(out, mark, x, y);
-		last_x = x;
-		last_y = y;
+		if (s->old == old && !strcmp(spots->labels[mark], s->series->label))
+			places[count++] = (struct place){2 * (int)lround(plot_x(p, log10(s->intensity)) / 2),
+			        2 * (int)lround(plot_y(p, log10(s->rate)) / 2)};
 	}
-	if (last_x >= 0)
-		tk_buf_str(out, "\"/>");
+	if (!count)
+		return;
+	qsort(places, count, sizeof *places, place_order);
+	begin_marks(out, mark, old);
+	for (size_t i = 0; i < count; i++)
+		if (!i || place_order(&places[i - 1], &places[i]))
+			add_mark(out, mark, places[i].x, places[i].y);
+	tk_buf_str(out, "\"/>");
 }
 
 /* The roofs of the types that are there; all of the memory. The highest stands for a type without one. */
@@ -192,8 +204,12 @@ static bool is_drawn(const struct tk_ceiling_row *c, const struct tk_spots *spot
 	return seen;
 }
 
-void tk_roofline_draw(struct tk_buf *out, const struct tk_spots *spots, const struct tk_roofs *roofs)
+int tk_roofline_draw(
+        struct tk_buf *out, const struct tk_spots *spots, const struct tk_roofs *roofs, struct tk_error *err)
 {
+	struct place *places = malloc((spots->count + 1) * sizeof *places);
+	if (!places)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct plot p = plot_of(spots, roofs);
 	struct names names = {.count = 0};
 	tk_buf_printf(out, "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH, HEIGHT);
@@ -202,8 +218,10 @@ void tk_roofline_draw(struct tk_buf *out, const struct tk_spots *spots, const st
 		if (is_drawn(roofs->rows[i], spots, top_of(roofs, "gflop_per_s")))
 			draw_roof(out, &p, roofs, roofs->rows[i], &names);
 	for (size_t mark = 0; mark < spots->label_count; mark++) {
-		draw_marks(out, &p, spots, mark, true);
-		draw_marks(out, &p, spots, mark, false);
+		draw_marks(out, &p, spots, mark, true, places);
+		draw_marks(out, &p, spots, mark, false, places);
 	}
 	tk_buf_str(out, "</svg>");
+	free(places);
+	return 0;
 }

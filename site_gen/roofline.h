@@ -7,6 +7,7 @@
 #include "site_gen/roofs.h"
 
 struct tk_buf;
+struct tk_error;
 struct tk_site_series;
 
 struct tk_spot {
@@ -21,7 +22,8 @@ struct tk_spots {
 	size_t label_count;
 };
 
-void tk_roofline_draw(struct tk_buf *out, const struct tk_spots *spots, const struct tk_roofs *roofs);
+int tk_roofline_draw(
+        struct tk_buf *out, const struct tk_spots *spots, const struct tk_roofs *roofs, struct tk_error *err);
 /* The colour and shape of the mark-th label alone, for a legend: those of marks.js. */
 void tk_roofline_draw_mark(struct tk_buf *out, size_t mark);
 
