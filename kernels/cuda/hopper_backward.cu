@@ -149,6 +149,15 @@ HOPPER_INLINE void produce(const CUtensorMap *q, const CUtensorMap *k, const CUt
 
 // ---- the consumers ---------------------------------------------------------------------------------------------------------------------------
 
+// Where queries pass, every lane read numbers of their rows, and says for itself that it has.
+template <bool keys_stay> HOPPER_INLINE void release_stage(uint32_t empty)
+{
+	if (keys_stay)
+		barrier_arrive(empty);
+	else
+		release_together(empty);
+}
+
 // The tiles that pass a warpgroup, without those that the mask hides from all of its rows.
 template <class L, bool keys_stay> struct passing {
 	const places &s;
@@ -173,7 +182,7 @@ template <class L, bool keys_stay> struct passing {
 				left--;
 				return true;
 			}
-			release(s.empty + stage * 8);
+			release_stage<keys_stay>(s.empty + stage * 8);
 		}
 		return false;
 	}
@@ -242,7 +251,7 @@ HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args
 		issue_scores<L, T>(dp, k + L::PIECE, at + L::PIECE);
 		wgmma_wait<1>();
 		if (last >= 0)
-			release(s.empty + last * 8);
+			release_stage<true>(s.empty + last * 8);
 		if (p.causal && q.row + shift_of(p) < key + GROUP_ROWS - 1)
 			hide_queries<L>(score, q.row + shift_of(p) - key);
 		weigh_columns<L>(score, line, p.scale_log2);
@@ -258,7 +267,7 @@ HOPPER_INLINE void consume_keys(float *dk, float *dv, const hopper_backward_args
 	}
 	wgmma_wait<0>();
 	if (last >= 0)
-		release(s.empty + last * 8);
+		release_stage<true>(s.empty + last * 8);
 }
 
 // Hides keys that a query does not see; rows of s are queries.
@@ -295,7 +304,7 @@ HOPPER_INLINE void consume_queries(float *dq, const hopper_backward_args &p, con
 		issue_scores<L, T>(dp, q + L::PIECE, at + L::PIECE);
 		wgmma_wait<1>();
 		if (last >= 0)
-			release(s.empty + last * 8);
+			release_stage<false>(s.empty + last * 8);
 		if (k.row + L::KEYS > all)
 			hide_keys<L>(score, p, row, k.row);
 #pragma unroll
@@ -312,7 +321,7 @@ HOPPER_INLINE void consume_queries(float *dq, const hopper_backward_args &p, con
 	}
 	wgmma_wait<0>();
 	if (last >= 0)
-		release(s.empty + last * 8);
+		release_stage<false>(s.empty + last * 8);
 }
 
 template <class L, class T> HOPPER_INLINE void write_piece(float *x, float factor, uint32_t at)
@@ -358,7 +367,7 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_keys(const __grid_consta
 	extern __shared__ unsigned char memory[];
 	places s = divide_shared<L>(memory);
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = (p.skv + L::TILE - 1) / L::TILE * p.b * p.hkv;
-	init_barriers<L, L::STAGES>(s.stay_full, s.stay_empty, s.full, s.empty);
+	init_barriers<L, L::STAGES, WARPGROUP>(s.stay_full, s.stay_empty, s.full, s.empty);
 	if (group == L::CONSUMERS) {
 		registers_give<24>();
 		if (threadIdx.x % WARPGROUP == 0)

@@ -138,6 +138,15 @@ HOPPER_INLINE void write_tile(float *o, softmax &m, const CUtensorMap *map, cons
 	}
 }
 
+// With the barrier's instruction heads of 64 take 8 % more, wider ones 1 to 3 % less (H200).
+template <class L> HOPPER_INLINE void release_tile(uint32_t empty)
+{
+	if (L::D > 64)
+		release_together(empty);
+	else
+		release(empty);
+}
+
 template <class L, class T>
 HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p, const places &s, const tile &t, int group,
 	ring<STAGES> &kr, ring<STAGES> &vr)
@@ -150,7 +159,7 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 	wgmma_fence();
 	issue_scores<L, T>(score, q, s.k + kr.stage * L::KV_BYTES);
 	wgmma_wait<0>();
-	release(s.k_empty + kr.stage * 8);
+	release_tile<L>(s.k_empty + kr.stage * 8);
 	kr.next();
 	if (t.blocks * L::KEYS > all)
 		hide<L>(score, p, row, (t.blocks - 1) * L::KEYS);
@@ -165,13 +174,13 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 		issue_output<L, T>(o, weight, s.v + vr.stage * L::KV_BYTES, 1);
 		pass_turn<L>(group);
 		wgmma_wait<1>();
-		release(s.k_empty + kr.stage * 8);
+		release_tile<L>(s.k_empty + kr.stage * 8);
 		kr.next();
 		if ((block + 1) * L::KEYS > all)
 			hide<L>(score, p, row, block * L::KEYS);
 		weigh<L>(m, score, p.scale);
 		wgmma_wait<0>();
-		release(s.v_empty + vr.stage * 8);
+		release_tile<L>(s.v_empty + vr.stage * 8);
 		vr.next();
 		multiply_rows<L::D / 2>(o, m.shrink);
 		pack_weights<L, T>(weight, score);
@@ -180,7 +189,7 @@ HOPPER_INLINE void consume_tile(float *o, softmax &m, const hopper_flash_args &p
 	wgmma_fence();
 	issue_output<L, T>(o, weight, s.v + vr.stage * L::KV_BYTES, 1);
 	wgmma_wait<0>();
-	release(s.v_empty + vr.stage * 8);
+	release_tile<L>(s.v_empty + vr.stage * 8);
 	vr.next();
 }
 
