@@ -295,13 +295,6 @@ static bool planned(const struct book *b, int64_t series_id)
 	return false;
 }
 
-static bool alike(const struct tk_night_device *a, const struct tk_night_device *b)
-{
-	json_t *x = json_object_get(a->info, "name"), *y = json_object_get(b->info, "name");
-	return a->layer == b->layer && json_equal(x, y) &&
-	       json_equal(json_object_get(a->info, "arch"), json_object_get(b->info, "arch"));
-}
-
 /* A job of a device that is lost goes to a like one, as a point of that one's series, unless that has a job for it of
  * its own. */
 static int move_job(struct tk_night *n, const struct book *b, struct seat *s, struct tk_error *err)
@@ -309,7 +302,7 @@ static int move_job(struct tk_night *n, const struct book *b, struct seat *s, st
 	for (size_t i = 0; i < n->device_count; i++) {
 		struct tk_night_device *d = &n->devices[i];
 		struct tk_series_row row = s->series;
-		if (d->lost || d == s->device || !alike(d, s->device))
+		if (d->lost || d == s->device || !tk_night_alike(d, s->device))
 			continue;
 		row.device_id = d->device_id;
 		row.slug = NULL;
@@ -398,7 +391,7 @@ static struct tk_night_device *place_of(struct hall *h, const struct tk_job_row 
 	const struct tk_series_row *series = FIND(&h->book.series, struct tk_series_row, job->series_id);
 	struct tk_night_device *d = series ? device_of(h->n, series) : NULL;
 	for (size_t i = 0; d && d->lost && i < h->n->device_count; i++)
-		if (!h->n->devices[i].lost && alike(&h->n->devices[i], d))
+		if (!h->n->devices[i].lost && tk_night_alike(&h->n->devices[i], d))
 			return &h->n->devices[i];
 	return d;
 }

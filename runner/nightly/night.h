@@ -58,6 +58,9 @@ struct tk_night {
 	size_t product_count;
 };
 
+/* Whether what one leaves undone can be done on the other: the same kind, name and architecture. */
+bool tk_night_alike(const struct tk_night_device *a, const struct tk_night_device *b);
+
 /* The stages: each leaves its result in the store. An error ends the night; what merely failed is a row. */
 int tk_night_probe(struct tk_night *n, struct tk_error *err); /* machine, devices, environment */
 int tk_night_resolve(struct tk_night *n, struct tk_error *err);

@@ -129,33 +129,10 @@ static bool runs_on(const struct tk_night_device *d, const char *path)
 }
 
 struct problem_list {
-	int64_t *ids;
+	struct tk_plan_problem *rows;
 	size_t count;
+	bool *mine; /* whether a device measures a problem: [device * count + problem] */
 };
-
-static bool alike(const struct tk_night_device *a, const struct tk_night_device *b)
-{
-	static const char *const keys[] = {"kind", "name", "arch"};
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const char *x = json_string_value(json_object_get(a->info, keys[i])),
-		           *y = json_string_value(json_object_get(b->info, keys[i]));
-		if (!x || !y || strcmp(x, y) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* Where like devices share the problems, every device takes its turn. */
-static bool has_turn(const struct tk_night *n, const struct tk_night_device *d, size_t problem)
-{
-	size_t before = 0, all = 0;
-	for (size_t i = 0; i < n->device_count; i++) {
-		bool like = alike(&n->devices[i], d);
-		all += like;
-		before += like && &n->devices[i] < d;
-	}
-	return !n->options->split || problem % all == before;
-}
 
 static int plan_backend(struct plan_state *s, const struct tk_product *p, const char *backend, const char *path,
         const struct problem_list *problems, struct tk_error *err)
@@ -166,8 +143,8 @@ static int plan_backend(struct plan_state *s, const struct tk_product *p, const 
 		if (*path && !runs_on(d, path))
 			continue;
 		for (size_t i = 0; status == TK_OK && i < problems->count; i++)
-			if (has_turn(s->n, d, i))
-				status = add_job(s, &s->suite, d, p, backend, path, problems->ids[i], "suite", err);
+			if (problems->mine[k * problems->count + i])
+				status = add_job(s, &s->suite, d, p, backend, path, problems->rows[i].id, "suite", err);
 	}
 	return status;
 }
@@ -191,7 +168,7 @@ static int plan_failed(
 			here |= s->n->devices[k].device_id == r->device_id;
 		for (size_t k = 0; here && status == TK_OK && k < problems->count; k++)
 			if (r->upstream_id == p->upstream_id && strcmp(r->role, "suite") == 0 &&
-			        r->problem_id == problems->ids[k])
+			        r->problem_id == problems->rows[k].id)
 				status = tk_plan_add(&s->suite, r->id, p->build_id, "", "", err);
 	}
 	tk_rows_free(&all);
@@ -288,31 +265,49 @@ static int plan_ceilings(struct plan_state *s, struct tk_error *err)
 	return status;
 }
 
+/* Two suites may share a problem. */
+static int add_problem(
+        struct tk_night *n, const struct tk_suite_problem *p, struct problem_list *out, struct tk_error *err)
+{
+	int64_t id;
+	struct tk_problem_spec spec;
+	int status = put_problem(n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err);
+	for (size_t k = 0; status == TK_OK && k < out->count; k++)
+		if (out->rows[k].id == id)
+			return TK_OK;
+	if (status == TK_OK && (status = tk_problem_parse(&spec, p->text, err)) == TK_OK)
+		out->rows[out->count++] = (struct tk_plan_problem){.id = id, .seconds = tk_plan_seconds(&spec)};
+	return status;
+}
+
+static int load_suite(struct tk_night *n, const char *name, struct problem_list *out, struct tk_error *err)
+{
+	struct tk_suite *suite = NULL;
+	int status = tk_suite_load(n->config->root, name, &suite, err);
+	if (status != TK_OK)
+		return status;
+	struct tk_plan_problem *grown = realloc(out->rows, (out->count + suite->count + 1) * sizeof *grown);
+	if (!grown)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	else
+		out->rows = grown;
+	for (size_t i = 0; status == TK_OK && i < suite->count; i++)
+		status = add_problem(n, &suite->problems[i], out, err);
+	tk_suite_free(suite);
+	return status;
+}
+
 static int load_problems(struct tk_night *n, struct problem_list *out, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (char *const *name = n->config->suites; name && *name && status == TK_OK; name++) {
-		struct tk_suite *suite = NULL;
-		if ((status = tk_suite_load(n->config->root, *name, &suite, err)) != TK_OK)
-			return status;
-		int64_t *grown = realloc(out->ids, (out->count + suite->count + 1) * sizeof *grown);
-		if (!grown)
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
-		else
-			out->ids = grown;
-		for (size_t i = 0; status == TK_OK && i < suite->count; i++) {
-			int64_t id;
-			const struct tk_suite_problem *p = &suite->problems[i];
-			status =
-			        put_problem(n, p->text, p->source ? p->source : "", p->group ? p->group : "", &id, err);
-			bool twice = false; /* two suites may share a problem */
-			for (size_t k = 0; k < out->count; k++)
-				twice |= out->ids[k] == id;
-			if (status == TK_OK && !twice)
-				out->ids[out->count++] = id;
-		}
-		tk_suite_free(suite);
-	}
+	for (char *const *name = n->config->suites; name && *name && status == TK_OK; name++)
+		status = load_suite(n, *name, out, err);
+	if (status == TK_OK && !(out->mine = calloc(n->device_count * out->count + 1, sizeof *out->mine)))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	if (status == TK_OK && n->options->split)
+		return tk_plan_share(n, out->rows, out->count, out->mine, err);
+	if (status == TK_OK)
+		memset(out->mine, true, n->device_count * out->count * sizeof *out->mine);
 	return status;
 }
 
@@ -341,7 +336,8 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err)
 		status = tk_store_commit(n->store, err);
 	else
 		tk_store_rollback(n->store);
-	free(problems.ids);
+	free(problems.rows);
+	free(problems.mine);
 	tk_plan_free(&jobs);
 	tk_plan_free(&s.suite);
 	tk_plan_free(&s.ceilings);

@@ -2,10 +2,18 @@
 #ifndef TK_PLAN_H
 #define TK_PLAN_H
 #include "store/store.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tk_error;
+struct tk_night;
+struct tk_problem_spec;
+
+struct tk_plan_problem {
+	int64_t id;
+	double seconds; /* that it takes, roughly */
+};
 
 /* A growing list of jobs; `memory` of the strings belongs to the list. */
 struct tk_plan_list {
@@ -22,5 +30,10 @@ void tk_plan_free(struct tk_plan_list *list);
 int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings,
         const struct tk_plan_list *controls, uint32_t every, uint64_t seed, struct tk_plan_list *out,
         struct tk_error *err);
+
+double tk_plan_seconds(const struct tk_problem_spec *p);
+/* Shares the problems among like devices: mine[device * count + problem], false before. */
+int tk_plan_share(
+        struct tk_night *n, const struct tk_plan_problem *problems, size_t count, bool *mine, struct tk_error *err);
 
 #endif
