@@ -22,8 +22,8 @@
 #define PACED_WINDOW 3  /* bursts that one judgement looks at */
 #define PACED_AGREE 0.003
 #define SUSTAINED_LEAST_S 1.2 /* the governor overshoots first, and swings for about a second */
-#define SUSTAINED_MOST_S 3.0
-#define SUSTAINED_WINDOW 4 /* samples, together longer than one swing */
+#define SUSTAINED_MOST_S 1.8  /* it goes on swinging: more of it in the samples tells more than waiting for its end */
+#define SUSTAINED_WINDOW 4    /* samples, together longer than one swing */
 #define SUSTAINED_AGREE 0.005
 #define BUDGET_MOST_S 10 /* of launches that are so long that an interval takes more than the budget */
 
@@ -34,7 +34,7 @@ static const struct {
 } aims[TK_MODE_COUNT] = {
         [TK_MODE_HOT] = {0.001, 0.3, 11, 60},
         [TK_MODE_PACED] = {0.001, 0.3, 11, 60},
-        [TK_MODE_SUSTAINED] = {0.002, 1.5, 12, 24},
+        [TK_MODE_SUSTAINED] = {0.002, 2.7, 12, 40},
         [TK_MODE_LOADED] = {0.002, 0.6, 20, 80},
 };
 
