@@ -3,10 +3,12 @@
 sparse attention beside dense attention; paced and sustained.
 
   tests/gpu/beside.py --tracker build/tracker --tables squares,forward --out beside.json
+  tests/gpu/beside.py --tables backward --modes sustained --backends 'cudnn|hopper' --problems 'd=128'     # a part of a table
 
 A process a backend and a mode; each result is verified before it is timed. docs/results/h200-kernels.md is made of its JSON."""
 import argparse
 import json
+import re
 import subprocess
 import time
 
@@ -87,6 +89,8 @@ def main():
     parser.add_argument("--tracker", default="build/tracker")
     parser.add_argument("--tables", default="squares,llama,forward,backward,nsa")
     parser.add_argument("--modes", default="paced,sustained")
+    parser.add_argument("--backends", default="", help="a regular expression; the others are left out")
+    parser.add_argument("--problems", default="", help="likewise")
     parser.add_argument("--seconds", type=float, default=0.1, help="of sampling, paced")
     parser.add_argument("--limit", type=float, default=120, help="seconds that one process may take")
     parser.add_argument("--out", default="beside.json")
@@ -95,8 +99,9 @@ def main():
     for table in o.tables.split(","):
         for mode in o.modes.split(","):
             for backend, problems in tables(mode == "sustained")[table]:
-                if problems:
-                    rows += ask(o, table, backend, mode, problems)
+                chosen = [p for p in problems if re.search(o.problems, p)]
+                if chosen and re.search(o.backends, backend):
+                    rows += ask(o, table, backend, mode, chosen)
                 gpu_runs.save(o.out, {"machine": gpu_runs.machine(), "rows": rows})
 
 

@@ -80,6 +80,7 @@ def main():
     parser.add_argument("--db", default="h200.db")
     parser.add_argument("--backends", default="cublas,cublaslt,cudnn,cublas_native")
     parser.add_argument("--machine", default="h200")
+    parser.add_argument("--suites", default="gemm-core, attention-core, tables.yml", help="names and files, with commas between")
     parser.add_argument("--devices", default="cuda:0")
     parser.add_argument("--budget", type=float, default=400, help="seconds for the first night")
     parser.add_argument("--again", type=float, default=40, help="seconds for each of the others")
@@ -87,8 +88,7 @@ def main():
     parser.add_argument("more", nargs="*", help="further options of tracker nightly")
     o = parser.parse_args()
     write("tables.yml", TABLES)
-    suites = "gemm-core, attention-core, tables.yml"
-    nights = [night(o, name, suites, "cuda:paced", budget) for name, budget in (("first", o.budget), ("second", o.again), ("third", o.again)) if budget > 0]
+    nights = [night(o, name, o.suites, "cuda:paced", budget) for name, budget in (("first", o.budget), ("second", o.again), ("third", o.again)) if budget > 0]
     account(o, nights)
     gpu_runs.save(o.out, {"machine": gpu_runs.machine(), "nights": nights})
 

@@ -2,7 +2,8 @@
 # compute-sanitizer over all kernels of our own, at small and odd sizes and in every configuration: out-of-bounds and misaligned accesses (memcheck),
 # races in shared memory (racecheck), reads of what nobody wrote (initcheck), wrong barriers (synccheck). Each is launched twice, and the results must be equal.
 #
-# usage: tests/gpu/sanitize.sh LAUNCH_KERNELS BACKENDS_FOLDER [TOOLS]      TOOLS: default "memcheck racecheck initcheck synccheck"; none: without the sanitizer
+# usage: tests/gpu/sanitize.sh LAUNCH_KERNELS BACKENDS_FOLDER [TOOLS [BACKENDS]]
+#        TOOLS: default "memcheck racecheck initcheck synccheck"; none: without the sanitizer. BACKENDS: a regular expression, default all
 # shellcheck disable=SC2054   # the commas belong to the problems
 set -uo pipefail
 [ -e /dev/nvidiactl ] || {
@@ -12,12 +13,14 @@ set -uo pipefail
 launch=$1
 modules=$2
 tools=${3:-memcheck racecheck initcheck synccheck}
+only=${4:-.}
 bad=0
 
 # look BACKEND CONFIG PROBLEM...
 look() {
 	local backend=$1 config=$2 tool output status same word
 	shift 2
+	[[ $backend =~ $only ]] || return 0
 	for tool in $tools; do
 		if [ "$tool" = none ]; then
 			output=$("$launch" "$modules/tk_device_cuda.so" "$modules/tk_backend_$backend.so" "$config" "$@" 2>&1)
