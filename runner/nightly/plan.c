@@ -42,9 +42,13 @@ static const struct ceiling_job ceiling_jobs[] = {
         {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
 };
 
+/* The jobs of each device: they are ordered by themselves, since devices work beside each other. */
+struct device_jobs {
+	struct tk_plan_list suite, ceilings, controls;
+};
 struct plan_state {
 	struct tk_night *n;
-	struct tk_plan_list suite, ceilings, controls;
+	struct device_jobs *of;
 };
 
 static int put_problem(
@@ -144,7 +148,8 @@ static int plan_backend(struct plan_state *s, const struct tk_product *p, const 
 			continue;
 		for (size_t i = 0; status == TK_OK && i < problems->count; i++)
 			if (problems->mine[k * problems->count + i])
-				status = add_job(s, &s->suite, d, p, backend, path, problems->rows[i].id, "suite", err);
+				status = add_job(
+				        s, &s->of[k].suite, d, p, backend, path, problems->rows[i].id, "suite", err);
 	}
 	return status;
 }
@@ -163,13 +168,13 @@ static int plan_failed(
 		return status;
 	for (size_t i = 0; status == TK_OK && i < all.count; i++) {
 		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
-		bool here = false;
-		for (size_t k = 0; k < s->n->device_count; k++)
-			here |= s->n->devices[k].device_id == r->device_id;
-		for (size_t k = 0; here && status == TK_OK && k < problems->count; k++)
+		size_t d = 0;
+		while (d < s->n->device_count && s->n->devices[d].device_id != r->device_id)
+			d++;
+		for (size_t k = 0; d < s->n->device_count && status == TK_OK && k < problems->count; k++)
 			if (r->upstream_id == p->upstream_id && strcmp(r->role, "suite") == 0 &&
 			        r->problem_id == problems->rows[k].id)
-				status = tk_plan_add(&s->suite, r->id, p->build_id, "", "", err);
+				status = tk_plan_add(&s->of[d].suite, r->id, p->build_id, "", "", err);
 	}
 	tk_rows_free(&all);
 	return status;
@@ -235,7 +240,7 @@ static int plan_control(struct plan_state *s, struct tk_error *err)
 		const struct tk_night_device *d = &s->n->devices[k];
 		const struct tk_artifact_backend *b = control_for(p, c->backend, d);
 		if (b)
-			status = add_job(s, &s->controls, d, p, b->name, b->path, problem_id, "control", err);
+			status = add_job(s, &s->of[k].controls, d, p, b->name, b->path, problem_id, "control", err);
 		else
 			tk_log(TK_LOG_WARN, "control", NULL,
 			        "upstream %s has no control backend %s for %s: drift of that device will not be seen",
@@ -259,8 +264,8 @@ static int plan_ceilings(struct plan_state *s, struct tk_error *err)
 				continue;
 			status = put_problem(s->n, c->problem, "ceiling", "ceiling", &problem_id, err);
 			if (status == TK_OK)
-				status = add_job(s, &s->ceilings, &s->n->devices[k], p, b->name, b->path, problem_id,
-				        "ceiling", err);
+				status = add_job(s, &s->of[k].ceilings, &s->n->devices[k], p, b->name, b->path,
+				        problem_id, "ceiling", err);
 		}
 	return status;
 }
@@ -311,23 +316,48 @@ static int load_problems(struct tk_night *n, struct problem_list *out, struct tk
 	return status;
 }
 
+/* Where no device has anything of the suites to do, their roofs are not measured either. */
+static int order_jobs(const struct plan_state *s, struct tk_plan_list *jobs, struct tk_error *err)
+{
+	const struct tk_night *n = s->n;
+	size_t all = 0;
+	int status = TK_OK;
+	for (size_t d = 0; d < n->device_count; d++)
+		all += s->of[d].suite.count;
+	for (size_t d = 0; all && status == TK_OK && d < n->device_count; d++)
+		status = tk_plan_order(&s->of[d].suite, &s->of[d].ceilings, &s->of[d].controls,
+		        n->config->control.every, n->seed + d, jobs, err);
+	return status;
+}
+
+static void free_plan(struct plan_state *s)
+{
+	for (size_t d = 0; s->of && d < s->n->device_count; d++) {
+		tk_plan_free(&s->of[d].suite);
+		tk_plan_free(&s->of[d].ceilings);
+		tk_plan_free(&s->of[d].controls);
+	}
+	free(s->of);
+}
+
 int tk_night_plan(struct tk_night *n, struct tk_error *err)
 {
-	struct plan_state s = {.n = n};
+	struct plan_state s = {.n = n, .of = calloc(n->device_count + 1, sizeof *s.of)};
 	struct problem_list problems = {0};
 	struct tk_plan_list jobs = {0};
-	int status = tk_store_begin(n->store, err);
-	if (status != TK_OK)
+	int status = s.of ? tk_store_begin(n->store, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	if (status != TK_OK) {
+		free_plan(&s);
 		return status;
+	}
 	/* the suites come last: where they share a problem with the control, their source and group are the ones to
 	 * keep */
 	if ((status = plan_control(&s, err)) == TK_OK && (status = plan_ceilings(&s, err)) == TK_OK)
 		status = load_problems(n, &problems, err);
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++)
 		status = plan_product(&s, &n->products[i], &problems, err);
-	if (status == TK_OK && s.suite.count)
-		status = tk_plan_order(
-		        &s.suite, &s.ceilings, &s.controls, n->config->control.every, n->seed, &jobs, err);
+	if (status == TK_OK)
+		status = order_jobs(&s, &jobs, err);
 	for (size_t i = 0; i < jobs.count; i++)
 		jobs.rows[i].night_id = n->night_id;
 	if (status == TK_OK)
@@ -339,8 +369,6 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err)
 	free(problems.rows);
 	free(problems.mine);
 	tk_plan_free(&jobs);
-	tk_plan_free(&s.suite);
-	tk_plan_free(&s.ceilings);
-	tk_plan_free(&s.controls);
+	free_plan(&s);
 	return status;
 }
