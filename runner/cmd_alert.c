@@ -402,25 +402,42 @@ static void put_quoted(const char *key, const char *text)
 	puts("'");
 }
 
-static int print_entry(const struct tk_alerts *a, const struct alert_options *o, const struct tk_alert_group *g,
-        const struct tk_alert_row *one, struct tk_error *err)
+/* One rule of acks.yml for the alerts of a first bad revision. */
+static void print_rule(const struct tk_alerts *a, const struct alert_options *o, const struct tk_alert_row *const *at,
+        size_t count, const char *bad_rev)
 {
-	const struct tk_alert_row *first = one ? one : g->alerts[0];
-
-	if (strcmp(first->kind, "stoppage") == 0)
-		return tk_fail(err, TK_EUSAGE, "a stoppage is in no diff: acks.yml cannot accept it, the history can");
 	fputs("- series:", stdout);
-	for (size_t i = 0; i < (one ? 1 : g->count); i++) {
-		const struct tk_series_row *s = tk_lookup_series(&a->names, (one ? one : g->alerts[i])->series_id);
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_series_row *s = tk_lookup_series(&a->names, at[i]->series_id);
 
-		printf("\n    - %s", s ? s->slug : "?");
+		if (strcmp(at[i]->bad_rev, bad_rev) == 0)
+			printf("\n    - %s", s ? s->slug : "?");
 	}
 	putchar('\n');
-	if (*first->bad_rev)
-		put_quoted("rev", first->bad_rev);
+	if (*bad_rev)
+		put_quoted("rev", bad_rev);
 	printf("  action: %s\n", o->words[0]);
 	put_quoted("by", o->by);
 	put_quoted("note", o->note);
+}
+
+/* Series of a group that are measured at fewer revisions have another first bad one. */
+static int print_entry(const struct tk_alerts *a, const struct alert_options *o, const struct tk_alert_group *g,
+        const struct tk_alert_row *one, struct tk_error *err)
+{
+	const struct tk_alert_row *const *at = one ? &one : (const struct tk_alert_row *const *)g->alerts;
+	size_t count = one ? 1 : g->count;
+
+	if (strcmp(at[0]->kind, "stoppage") == 0)
+		return tk_fail(err, TK_EUSAGE, "a stoppage is in no diff: acks.yml cannot accept it, the history can");
+	for (size_t i = 0; i < count; i++) {
+		bool told = false;
+
+		for (size_t k = 0; k < i; k++)
+			told |= strcmp(at[k]->bad_rev, at[i]->bad_rev) == 0;
+		if (!told)
+			print_rule(a, o, at, count, at[i]->bad_rev);
+	}
 	return TK_OK;
 }
 
