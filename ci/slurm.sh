@@ -4,7 +4,11 @@
 # usage: sbatch --begin=02:30 [--partition=P --constraint=mi300x --gres=gpu:8 ...] ci/slurm.sh
 #        environment: TRACKER_HOME     shared folder with one subfolder a node type (default: ~/tracker)
 #                     TRACKER_KIND     name of the node type, e.g. h200, mi300x (default: the node's name)
+#                     TRACKER_BEGIN    when the next night begins (default: 02:30)
 #                     TRACKER_ONCE=1   do not submit again
+#
+# TRACKER_HOME/TRACKER_KIND has tracker.yml, the history, the site and the logs, and what tracker.yml names: suites/, adapters, acks.yml.
+# The next night is asked for with the partition, account, QOS, constraint, nodes, devices and time limit of this one.
 #
 # SQLite's write-ahead log does not work on network file systems: the history is copied to the node's own disk for the night and back
 # when it is over. Use one TRACKER_KIND a hardware type, and pin it to one node where you can: two nodes are two machines.
@@ -26,19 +30,44 @@ work=$(mktemp -d "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/tracker.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$home"
 
+# The options of this job, as sbatch takes them: they stood on the command line that submitted it, which the next one has not.
+own_options() {
+	local job field value
+	job=$(scontrol show job -o "$SLURM_JOB_ID") || return
+	for field in $job; do
+		value=${field#*=}
+		[ "$value" != "(null)" ] || continue
+		case $field in
+		Partition=?*) echo "--partition=$value" ;;
+		Account=?*) echo "--account=$value" ;;
+		QOS=?*) echo "--qos=$value" ;;
+		Reservation=?*) echo "--reservation=$value" ;;
+		Features=?*) echo "--constraint=$value" ;;
+		ReqNodeList=?*) echo "--nodelist=$value" ;;
+		ExcNodeList=?*) echo "--exclude=$value" ;;
+		TimeLimit=?*) echo "--time=$value" ;;
+		TresPerNode=gres*) echo "--gres=$(sed 's/gres[:/]//g' <<<"$value")" ;;
+		TresPerJob=gres?gpu*) echo "--gpus=${value#gres?gpu:}" ;;
+		esac
+	done
+}
+
 if [ -z "${TRACKER_ONCE:-}" ] && [ -n "${SLURM_JOB_ID:-}" ]; then
-	sbatch --begin="tomorrow 02:30" --dependency=afterany:"$SLURM_JOB_ID" "$clone/ci/slurm.sh"
+	own=$(set -f && own_options) || echo "slurm.sh: scontrol does not tell the options of this job: the next one has those of the script alone" >&2
+	mapfile -t own < <(printf '%s' "$own")
+	(cd "$clone" && sbatch --begin="$(date -d tomorrow +%F)T${TRACKER_BEGIN:-02:30}" --dependency=afterany:"$SLURM_JOB_ID" "${own[@]}" ci/slurm.sh)
 fi
 
-for f in tracker.db tracker.yml; do
-	[ ! -f "$home/$f" ] || cp "$home/$f" "$work/"
-done
+find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.*' ! -name 'tracker.db?*' -exec cp -r -t "$work" {} +
 code=0
 "$clone/ci/nightly.sh" --dir="$work" --publish="$home/site" || code=$?
 
-# The history is copied through SQLite (complete, without its log), beside the old one, then renamed.
-"$clone/build/tracker" -C "$work" db backup "$home/tracker.db.new"
-mv "$home/tracker.db.new" "$home/tracker.db"
 mkdir -p "$home/logs"
-cp -r "$work"/logs/. "$home/logs/"
+[ ! -d "$work/logs" ] || cp -r "$work"/logs/. "$home/logs/"
+# The history is copied through SQLite (complete, without its log), beside the old one, then renamed. A night that ended early has none.
+if [ -f "$work/tracker.db" ]; then
+	rm -f "$home/tracker.db.new"
+	"$clone/build/tracker" -C "$work" db backup "$home/tracker.db.new"
+	mv "$home/tracker.db.new" "$home/tracker.db"
+fi
 exit $code
