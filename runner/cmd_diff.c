@@ -361,26 +361,21 @@ static void decide_as_asked(const struct diff_options *o, struct tk_detect_optio
 	d->confirm_nights = (uint32_t)(o->confirm_nights < UINT32_MAX ? o->confirm_nights : UINT32_MAX);
 }
 
-static int gate(
-        const struct diff_options *o, const struct tk_config *c, bool flags[TK_DIFF_STATUS_COUNT], struct tk_error *err)
+static void gate(const struct diff_options *o, const struct tk_config *c, bool flags[TK_DIFF_STATUS_COUNT])
 {
 	char bad[64];
 
 	memset(flags, 0, TK_DIFF_STATUS_COUNT * sizeof *flags);
 	if (o->fail_on) {
 		parse_words(o->fail_on, flags, bad);
-		return TK_OK;
+		return;
 	}
 	for (char *const *word = c->fail_on; word && *word; word++) {
 		enum tk_diff_status s;
 
-		if (strcmp(*word, "none") == 0)
-			continue;
-		if (tk_diff_status_parse(*word, &s))
-			return tk_fail(err, TK_ECONFIG, "fail_on: \"%.60s\" is no status of a diff", *word);
-		flags[s] = true;
+		if (tk_diff_status_parse(*word, &s) == TK_OK) /* `none` is no status */
+			flags[s] = true;
 	}
-	return TK_OK;
 }
 
 /* A file is written whole or not at all. */
@@ -419,13 +414,12 @@ static int show(const struct tk_globals *g, const struct diff_options *o, const 
 	        .group = o->group,
 	        .site_url = o->site_url ? o->site_url : c->site_url,
 	        .culprit_config = o->culprit ? c : NULL};
-	int rc = gate(o, c, v.fail_on, err);
-
+	gate(o, c, v.fail_on);
 	memcpy(v.chosen, o->only, sizeof v.chosen);
 	if (v.limit == SIZE_MAX)
 		v.limit = o->format->everything ? 0 : 50;
-	if (!rc)
-		rc = tk_diff_view_make(&v, o->format->everything, err);
+	int rc = tk_diff_view_make(&v, o->format->everything, err);
+
 	if (!rc)
 		rc = write_out(o, &v, err);
 	*code = tk_diff_found(&v)                    ? TK_EXIT_FOUND

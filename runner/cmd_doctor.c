@@ -263,6 +263,13 @@ static void check_adapter(struct doctor *d, const struct tk_upstream_config *u)
 		add_line(d, "missing", "upstream %s: %s", u->name, err.message);
 }
 
+/* A repository of this machine has to be there; one of another machine is not asked. */
+static void check_repository(struct doctor *d, const struct tk_upstream_config *u)
+{
+	if (u->url && u->url[0] == '/' && access(u->url, R_OK) != 0)
+		add_line(d, "missing", "upstream %s: there is no repository %s", u->name, u->url);
+}
+
 /* Whether it can be written, or made: then the nearest folder above it that is there tells. Nothing is made here. */
 static void check_folder(struct doctor *d, const char *what, const char *path)
 {
@@ -331,6 +338,7 @@ static void check_night(struct doctor *d)
 		if (u->kind == TK_UPSTREAM_SELF || u->kind == TK_UPSTREAM_GIT) {
 			check_build_tools(d, u);
 			check_adapter(d, u);
+			check_repository(d, u);
 		} else {
 			check_modules(d, u);
 		}

@@ -170,9 +170,7 @@ int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 	if (o.fail_on && tk_fail_on_parse(o.fail_on, &fail_on, &err) != TK_OK)
 		return tk_command_fail("nightly", &err);
 	int code = tk_command_open(g, "nightly", o.resume ? TK_STORE_WRITE : TK_STORE_CREATE, &config, &store);
-	if (code == TK_EXIT_OK &&
-	        (check_upstream(config, o.only, &err) != TK_OK || tk_fail_on_check(config->fail_on, &err) != TK_OK ||
-	                check_acks(config, &err) != TK_OK))
+	if (code == TK_EXIT_OK && (check_upstream(config, o.only, &err) != TK_OK || check_acks(config, &err) != TK_OK))
 		code = tk_command_fail("nightly", &err);
 	else if (code == TK_EXIT_OK)
 		code = run_night(g, &o, config, store, fail_on ? fail_on : config->fail_on);

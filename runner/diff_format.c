@@ -272,6 +272,8 @@ void tk_diff_nothing(const struct tk_diff_report *r, char *out, size_t size)
 		}
 	if (r->count)
 		tk_buf_char(&b, ')');
+	if (r->by_status[TK_DIFF_NEW])
+		tk_buf_str(&b, "; what is new can be compared after the next night");
 	add_range(&b, r);
 	put(&b, out, size);
 }

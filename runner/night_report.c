@@ -111,7 +111,7 @@ void tk_words_free(char **words)
 	free(words);
 }
 
-static int check_word(const char *where, int status, const char *word, struct tk_error *err)
+static int check_word(const char *word, struct tk_error *err)
 {
 	const char *known[TK_DIFF_STATUS_COUNT + 1] = {0};
 	enum tk_diff_status s;
@@ -120,18 +120,9 @@ static int check_word(const char *where, int status, const char *word, struct tk
 	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		known[i] = tk_diff_status_word((enum tk_diff_status)i);
 	const char *near = tk_nearest(word, known);
-	return tk_fail(err, status,
-	        "%s: unknown status `%.60s`%s%s%s; expected are words of `tracker help diff` or none", where, word,
+	return tk_fail(err, TK_EUSAGE,
+	        "--fail-on: unknown status `%.60s`%s%s%s; expected are words of `tracker help diff` or none", word,
 	        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
-}
-
-int tk_fail_on_check(char *const *words, struct tk_error *err)
-{
-	int status = TK_OK;
-	for (; words && *words && status == TK_OK; words++)
-		if (strcmp(*words, "none") != 0)
-			status = check_word("notify.fail_on", TK_ECONFIG, *words, err);
-	return status;
 }
 
 int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err)
@@ -143,8 +134,7 @@ int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err)
 	while (status == TK_OK && (word = strsep(&rest, ",")) != NULL) {
 		if (!*word || strcmp(word, "none") == 0)
 			continue;
-		if ((status = check_word("--fail-on", TK_EUSAGE, word, err)) == TK_OK &&
-		        !(list[count++] = strdup(word)))
+		if ((status = check_word(word, err)) == TK_OK && !(list[count++] = strdup(word)))
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	free(copy);

@@ -14,8 +14,6 @@ int tk_night_report_exit(const struct tk_night_report *report, char *const *fail
 
 /* Splits "regressed,wrong" into words and checks them; "none" is the empty list. Freed with tk_words_free. */
 int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err);
-/* The words of the configuration: TK_ECONFIG where one is no status. */
-int tk_fail_on_check(char *const *words, struct tk_error *err);
 void tk_words_free(char **words);
 
 #endif

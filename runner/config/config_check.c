@@ -9,6 +9,7 @@
 #include "config/config_keys.h"
 #include "config/suite_find.h"
 #include "config/yaml_tree.h"
+#include "problem/status.h"
 
 struct check {
 	struct tk_config *c;
@@ -178,6 +179,42 @@ size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum 
 	return n;
 }
 
+#define STATUS_WORD(id, word, mark, meaning) word,
+
+/* Here, and not where the first comparison asks: a word that is none would never be found. */
+static int check_fail_on(const struct check *k)
+{
+	static const char *const known[] = {TK_DIFF_STATUSES(STATUS_WORD) "none", NULL};
+	char *const *words = k->c->fail_on;
+
+	for (size_t i = 0; words && words[i]; i++) {
+		size_t at = 0;
+
+		while (known[at] && strcmp(known[at], words[i]) != 0)
+			at++;
+		if (known[at])
+			continue;
+		const char *near = tk_nearest(words[i], known);
+
+		return tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "notify", "fail_on"), i), k->err,
+		        "notify.fail_on: unknown status `%s`%s%s%s", words[i],
+		        near ? ", did you mean `" : ", expected words of `tracker help diff` or none", near ? near : "",
+		        near ? "`?" : "");
+	}
+	return TK_OK;
+}
+
+/* Pages link to a commit, and to the whole repository: what stands before /commit/ is its address. */
+static int check_commit_url(const struct check *k)
+{
+	const char *url = k->c->forge_url;
+
+	if (!url || strstr(url, "/commit/{rev}"))
+		return TK_OK;
+	return tk_yaml_fail(k->y, find(k, "site", "commit_url"), k->err,
+	        "site.commit_url is `%s`, expected a URL with /commit/{rev} in it", url);
+}
+
 static int check_baseline(const struct check *k)
 {
 	const char *text = k->c->thresholds.baseline;
@@ -229,6 +266,10 @@ int tk_config_check(struct tk_config *c, const struct tk_yaml *y, struct tk_erro
 		status = check_control(&k);
 	if (!status)
 		status = check_modes(&k);
+	if (!status)
+		status = check_fail_on(&k);
+	if (!status)
+		status = check_commit_url(&k);
 	if (!status)
 		status = check_baseline(&k);
 	return status ? status : check_numbers(&k);

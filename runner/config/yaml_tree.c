@@ -63,7 +63,22 @@ static int reader_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 	        p->problem ? p->problem : "cannot be read");
 }
 
-static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const char *input, struct tk_error *err)
+/* A tab that indents: libyaml only says that no token can begin with it. */
+static bool is_tab(const yaml_parser_t *p, const char *text, size_t len)
+{
+	const char *end = text + len, *at = text;
+
+	if (!p->problem || (!strstr(p->problem, "cannot start any token") && !strstr(p->problem, "tab character")))
+		return false;
+	for (size_t line = p->problem_mark.line; line && at < end; at++)
+		line -= *at == '\n';
+	for (size_t column = p->problem_mark.column; column && at < end && (*at == ' ' || *at == '\t'); column--)
+		at++;
+	return at < end && *at == '\t';
+}
+
+static int parser_failed(
+        const struct tk_yaml *y, const yaml_parser_t *p, const char *input, size_t len, struct tk_error *err)
 {
 	const char *problem = p->problem ? p->problem : "cannot be read";
 	char context[160] = "";
@@ -72,6 +87,9 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", y->name);
 	if (p->error == YAML_READER_ERROR)
 		return reader_failed(y, p, input, err);
+	if (is_tab(p, input, len))
+		return tk_yaml_fail_at(y, p->problem_mark.line + 1, p->problem_mark.column + 1, err,
+		        "a tab, expected spaces: YAML is not indented with tabs");
 	if (p->context)
 		snprintf(context, sizeof context, " %s that begins in line %zu", p->context, p->context_mark.line + 1);
 	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: not valid YAML: %s%s", y->name, p->problem_mark.line + 1,
@@ -79,19 +97,19 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 }
 
 /* Loads the first document and sees to it that there is no second. */
-static int load_only_document(struct tk_yaml *y, yaml_parser_t *p, const char *text, struct tk_error *err)
+static int load_only_document(struct tk_yaml *y, yaml_parser_t *p, const char *text, size_t len, struct tk_error *err)
 {
 	yaml_document_t second;
 	yaml_node_t *root;
 	int status = TK_OK;
 
 	if (!yaml_parser_load(p, &y->doc))
-		return parser_failed(y, p, text, err);
+		return parser_failed(y, p, text, len, err);
 	y->loaded = true;
 	if (!yaml_document_get_root_node(&y->doc))
 		return TK_OK;
 	if (!yaml_parser_load(p, &second))
-		return parser_failed(y, p, text, err);
+		return parser_failed(y, p, text, len, err);
 	root = yaml_document_get_root_node(&second);
 	if (root)
 		status = tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: a second document begins here, expected one", y->name,
@@ -110,6 +128,11 @@ int tk_yaml_parse(const char *name, const char *text, size_t len, struct tk_yaml
 		tk_yaml_free(y);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
+	if (len >= 3 &&
+	        memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark: editors of Windows begin files so */
+		text += 3;
+		len -= 3;
+	}
 	if (deepest_bracket(text, len) > BRACKETS_MAX) {
 		status = tk_fail(err, TK_ECONFIG, "%s:1:1: brackets are nested too deeply, expected at most %d levels",
 		        name, BRACKETS_MAX);
@@ -121,7 +144,7 @@ int tk_yaml_parse(const char *name, const char *text, size_t len, struct tk_yaml
 	}
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
 	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
-	status = load_only_document(y, &p, text, err);
+	status = load_only_document(y, &p, text, len, err);
 	yaml_parser_delete(&p);
 out:
 	if (status)
@@ -144,7 +167,7 @@ int tk_yaml_refuse_aliases(const struct tk_yaml *y, const char *text, size_t len
 		yaml_event_t event;
 
 		if (!yaml_parser_parse(&p, &event)) {
-			status = parser_failed(y, &p, text, err);
+			status = parser_failed(y, &p, text, len, err);
 			break;
 		}
 		type = event.type;

@@ -17,15 +17,12 @@ static const char *const kind_words[] = {[TK_UPSTREAM_SELF] = "self",
         [TK_UPSTREAM_BUILTIN] = "builtin"};
 
 /* Where the history says that an upstream is, so that pages can link to its commits: for `self`, what stands before
- * /commit/ in site.commit_url. */
+ * /commit/ in site.commit_url, which the configuration has seen to. */
 static void url_of(const struct tk_night *n, const struct tk_upstream_config *u, char *out, size_t size)
 {
 	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->forge_url : NULL,
 	           *end = commit ? strstr(commit, "/commit/") : NULL;
 	char forge[1024];
-	if (commit && !end)
-		tk_log(TK_LOG_WARN, "commit_url", NULL,
-		        "site.commit_url has no /commit/ in it: revisions of %s are no links", u->name);
 	if (!end) {
 		tk_source_public_url(u->url ? u->url : "", out, size);
 		return;
@@ -137,6 +134,9 @@ static int ask(struct tk_night *n, struct tk_product *p, struct tk_revision *out
 		return TK_OK;
 	}
 	struct tk_source source;
+	int status = tk_recipe_check(n->config, p->config, err); /* before the minutes of a fetch */
+	if (status)
+		return status;
 	tk_recipe_source(n->config, p->config, &source);
 	if (*p->rev)
 		return tk_source_find(&source, p->rev, out, err);

@@ -80,7 +80,7 @@ static void every_kind_of_value(void **state)
 	             "measure: {precision: 0.005, threads: 4, pin: false}\n"
 	             "thresholds: {min_effect_time: 2us, stale: 3w}\n"
 	             "control: {upstream: fake, backend: 'null', problem: 'fma:dtype=f64,count=9', every: 0}\n"
-	             "site: {title: Nights, commit_url: 'https://example.org/{rev}'}\n"
+	             "site: {title: Nights, commit_url: 'https://example.org/commit/{rev}'}\n"
 	             "paths: {db: /var/lib/x.db, site: out/../public, cache: ~/c, adapters: mine}\n"
 	             "retention: {samples: 2w}\n"
 	             "notify: {webhook: 'https://example.org/hook', fail_on: [regressed]}\n");
@@ -142,7 +142,11 @@ static const struct { const char *text, *message; } bad[] = {
 	{ "machine: a\n---\nmachine: b\n", "tracker.yml:3:1: a second document begins here, expected one" },
 	{ "machine: [\n", "tracker.yml:2:1: not valid YAML: did not find expected node content while parsing a flow node that begins in line 2" },
 	{ "machine: \"a\n", "tracker.yml:2:1: not valid YAML: found unexpected end of stream while scanning a quoted scalar that begins in line 1" },
-	{ "machine:\n\tx: y\n", "tracker.yml:2:1: not valid YAML: found character that cannot start any token while scanning for the next token that begins in line 2" },
+	{ "machine:\n\tx: y\n", "tracker.yml:2:1: a tab, expected spaces: YAML is not indented with tabs" },
+	{ "budgets:\n  night: 1h\n  \tjob: 1m\n", "tracker.yml:3:3: a tab, expected spaces: YAML is not indented with tabs" },
+	{ "machine: @a\n", "tracker.yml:1:10: not valid YAML: found character that cannot start any token while scanning for the next token that begins in line 1" },
+	{ "\xef\xbb\xbf" "machine: [a]\n", "tracker.yml:1:10: machine is a list, expected a single value" },
+	{ "\xef\xbb\xbf" "machine: a\n", NULL },
 	{ "machine: a\nsite: {title: \"\xff\"}\n", "tracker.yml:2:16: not valid YAML: invalid leading UTF-8 octet, expected UTF-8 text" },
 	{ "budgts:\n  night: 2h\n", "tracker.yml:1:1: unknown key `budgts`, did you mean `budgets`?" },
 	{ "budgets:\n  nigth: 2h\n", "tracker.yml:2:3: unknown key `nigth` of budgets, did you mean `night`?" },
@@ -187,6 +191,10 @@ static const struct { const char *text, *message; } bad[] = {
 	{ "retention: {samples: ever}\n", "tracker.yml:1:22: retention.samples is `ever`, expected a duration such as 14d or 8w" },
 	{ "site: {commit_url: 'javascript:alert(1)'}\n",
 	  "tracker.yml:1:20: site.commit_url is `javascript:alert(1)`, expected a URL that begins with https:// or http://" },
+	{ "site: {commit_url: 'https://example.org/'}\n",
+	  "tracker.yml:1:20: site.commit_url is `https://example.org/`, expected a URL with /commit/{rev} in it" },
+	{ "notify: {fail_on: [regressed, regresed]}\n", "tracker.yml:1:31: notify.fail_on: unknown status `regresed`, did you mean `regressed`?" },
+	{ "notify: {fail_on: [none]}\n", NULL },
 	{ "notify: {webhook: 'ftp://x'}\n", "tracker.yml:1:19: notify.webhook is `ftp://x`, expected a URL that begins with https:// or http://" },
 	{ "notify: {fail_on: ['a b']}\n", "tracker.yml:1:20: fail_on has `a b`, expected a name of letters, digits and .:_-" },
 	{ "devices: []\n", "tracker.yml:1:10: devices is an empty list, expected at least one, for instance [all]" },

@@ -1,0 +1,25 @@
+/* The words for what became of a series: of `diff`, the pages, and notify.fail_on. */
+#ifndef TK_PROBLEM_STATUS_H
+#define TK_PROBLEM_STATUS_H
+
+/* id, word, mark, label of the summary line, meaning. One list for text, JSON, Markdown, site and --fail-on. */
+#define TK_DIFF_STATUSES(X) \
+	X(TK_DIFF_REGRESSED, "regressed", "+", "worse by more than its noise and the threshold") \
+	X(TK_DIFF_NEWLY_FAILED, "newly-failed", "!", \
+	        "had a timing before, has an outcome that is none now (also: wrong result)") \
+	X(TK_DIFF_MISSING, "missing", "x", "was measured before, nothing in the range") \
+	X(TK_DIFF_IMPROVED, "improved", "-", "better by more than its noise and the threshold") \
+	X(TK_DIFF_RECOVERED, "recovered", "r", "was regressed, is back at its former level") \
+	X(TK_DIFF_FIXED, "fixed", "f", "failed before, has a timing now") \
+	X(TK_DIFF_ACKED, "acked", "a", "regressed, and somebody accepted it") \
+	X(TK_DIFF_ENVIRONMENT, "environment", "e", \
+	        "moved together with the control or the machine's other series: not the code") \
+	X(TK_DIFF_UNSURE, "unsure", "?", "too few or too noisy samples to say; the reason says how many more") \
+	X(TK_DIFF_NOT_COMPARABLE, "not-comparable", "*", "driver, clock policy, card or problem changed in between") \
+	X(TK_DIFF_STALE, "stale", "z", "its newest point is too old") \
+	X(TK_DIFF_FAILING, "failing", "!", "failed before and fails still") \
+	X(TK_DIFF_UNSUPPORTED, "unsupported", "u", "the backend does not do this problem") \
+	X(TK_DIFF_NEW, "new", "n", "first points: nothing to compare with") \
+	X(TK_DIFF_SAME, "same", "~", "no change beyond noise and threshold")
+
+#endif
