@@ -294,6 +294,11 @@ const char *tk_diff_commits(const struct tk_diff_row *row, char *out, size_t siz
 	return out;
 }
 
+const char *tk_diff_subject(const struct tk_diff_row *row)
+{
+	return *row->culprit ? row->culprit_subject : row->bad_subject;
+}
+
 const char *tk_diff_link(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
 {
 	char *file;

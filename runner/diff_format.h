@@ -76,6 +76,8 @@ void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size);
 void tk_diff_nothing(const struct tk_diff_report *r, char *out, size_t size);
 /* "good..bad (3 commits)", "" where there is none. */
 const char *tk_diff_commits(const struct tk_diff_row *row, char *out, size_t size);
+/* What the commit that tk_diff_commits() begins with says of itself: the culprit, where one was found. */
+const char *tk_diff_subject(const struct tk_diff_row *row);
 /* Address of the series' page on the site; "" without --site-url. */
 const char *tk_diff_link(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
 /* "lower is better" and such, of every metric that is there. */

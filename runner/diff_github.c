@@ -23,7 +23,7 @@ static void put_escaped(FILE *out, const char *s, bool property)
 static bool same_family(const struct tk_diff_row *a, const struct tk_diff_row *b)
 {
 	return a->status == b->status && strcmp(a->backend, b->backend) == 0 && strcmp(a->machine, b->machine) == 0 &&
-	       strcmp(a->bad_rev, b->bad_rev) == 0;
+	       strcmp(a->bad_rev, b->bad_rev) == 0 && strcmp(a->culprit, b->culprit) == 0;
 }
 
 static const char *level_of(const struct tk_diff_view *v, enum tk_diff_status s)
@@ -79,8 +79,8 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 	if (*tk_diff_commits(r, commits, sizeof commits)) {
 		fputs("; first bad ", out);
 		put_escaped(out, commits, false);
-		fputs(*r->bad_subject ? " " : "", out);
-		put_escaped(out, r->bad_subject, false);
+		fputs(*tk_diff_subject(r) ? " " : "", out);
+		put_escaped(out, tk_diff_subject(r), false);
 	}
 	if (*r->reason) {
 		fputs("; ", out);

@@ -89,7 +89,7 @@ static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
 		fputs("first bad ", out);
 		put_text(out, commits);
 		fputc(' ', out);
-		put_text(out, r->bad_subject);
+		put_text(out, tk_diff_subject(r));
 	}
 	fprintf(out, "</%s>", elements[kind]);
 }

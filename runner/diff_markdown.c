@@ -58,9 +58,9 @@ static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct
 	        tk_format_value(r->after, r->unit, after),
 	        isnan(r->change) ? "–" : tk_format_change(r->change, change));
 	put_text(b, tk_diff_commits(r, commits, sizeof commits));
-	if (*r->bad_subject) {
+	if (*tk_diff_subject(r)) {
 		tk_buf_str(b, " ");
-		put_text(b, r->bad_subject);
+		put_text(b, tk_diff_subject(r));
 	}
 	tk_buf_str(b, " | ");
 	put_text(b, r->reason);

@@ -65,7 +65,7 @@ static void sentence(const struct tk_diff_view *v, const struct tk_diff_row *r, 
 		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s, %s is better", 100 * r->change, r->metric,
 		        r->lower_is_better ? "lower" : "higher");
 	if (n > 0 && (size_t)n < size && *tk_diff_commits(r, commits, sizeof commits))
-		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits, r->bad_subject);
+		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits, tk_diff_subject(r));
 	if (n > 0 && (size_t)n < size && *r->reason)
 		snprintf(out + n, size - (size_t)n, "; %s", r->reason);
 	tk_text_disarm(out, "", ' ');

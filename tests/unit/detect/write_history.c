@@ -42,6 +42,27 @@ static void ack(struct world *w, const char *note)
 	tk_rows_free(&alerts);
 }
 
+/* What a bisection found for a series of backend "b". */
+static void culprit(struct world *w, char *const a[ARGS])
+{
+	const struct tk_culprit_row c = {.series_id = world_series(w, "b", a[1]),
+	        .night_id = w->night,
+	        .good_rev = a[2],
+	        .bad_rev = a[3],
+	        .word = "found",
+	        .first_bad = a[4],
+	        .last_good = a[2],
+	        .subject = a[5],
+	        .author = "me",
+	        .change = 0.4,
+	        .lo = 0.3,
+	        .hi = 0.5,
+	        .confidence = 0.99};
+
+	if (tk_store_put_culprit(w->store, &c, &w->err))
+		abort();
+}
+
 static void judge(struct world *w)
 {
 	struct tk_diff_report r = world_judge_night(w);
@@ -67,6 +88,8 @@ static int obey(struct world *w, char *const a[ARGS])
 		world_point(w, a[1], a[2], atof(a[3]));
 	else if (strcmp(a[0], "fail") == 0)
 		world_fail(w, a[1], a[2], a[3], a[4]);
+	else if (strcmp(a[0], "culprit") == 0) /* problem, good, bad, culprit, subject */
+		culprit(w, a);
 	else if (strcmp(a[0], "judge") == 0)
 		judge(w);
 	else if (strcmp(a[0], "ack") == 0)
