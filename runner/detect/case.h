@@ -58,6 +58,7 @@ struct tk_case_scope {
 	int64_t night_id;  /* a series without a run in it is missing */
 	bool touched_only; /* series without a run in it are left out */
 	int64_t as_of_s;   /* runs and alerts of earlier nights are what was known before */
+	bool open_ended;   /* what is too old by now is stale */
 };
 
 struct tk_cases {
@@ -82,8 +83,13 @@ struct tk_cases {
 int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range,
         const struct tk_case_scope *scope, struct tk_cases *out, struct tk_error *err);
 void tk_cases_free(struct tk_cases *c);
+/* That its filters and its machine are ones. */
+int tk_diff_range_check(const struct tk_rows *machines, const struct tk_diff_range *range, struct tk_error *err);
 /* When all are judged: leaves out those that the filters of the range do not mean. */
 void tk_cases_choose(struct tk_cases *c, const struct tk_diff_range *range);
+
+/* One that goes on, or was killed, has not been asked about all its series. */
+bool tk_night_has_ended(const struct tk_night_row *n);
 
 void tk_case_take_logarithms(struct tk_case *k);
 /* baseline.c: puts what was asked for between the history and the range. */
@@ -115,6 +121,12 @@ int tk_alert_level_before(const struct tk_cases *c, const struct tk_alert_row *a
 
 /* night.c. Of a past night the change points and the stoppages of what came later are not looked for. */
 enum tk_judge_purpose { TK_JUDGE_PREVIEW, TK_JUDGE_NIGHT, TK_JUDGE_PAST };
+/* Start of the range of a night: the third newest night of this machine up to this one. *previous: the one before it, 0
+ * where there is none. */
+int64_t tk_night_range(const struct tk_rows *nights, const struct tk_night_row *night, int64_t *previous);
+/* An improvement is news once: not again after the night `previous`. rows[i] is of case i. */
+int tk_forget_known_improvements(
+        struct tk_store *s, const struct tk_cases *c, int64_t previous, struct tk_diff_report *r, struct tk_error *err);
 int tk_detect_as(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         enum tk_judge_purpose purpose, struct tk_diff_report *report, struct tk_error *err);
 int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c, const struct tk_series_row *series,
@@ -136,6 +148,9 @@ void tk_case_accept(const struct tk_cases *c, const struct tk_case *k, struct tk
 /* alerts.c: opens what is bad, closes what is back; rows[i] is of case i. */
 int tk_alerts_put(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
         const struct tk_diff_report *r, struct tk_error *err);
+
+/* Of a reason: known, and no worse than it was said. */
+#define TK_STILL_AT_ALERT "still at the level of the alert"
 
 /* verdict.c: the word, the numbers and the reason of one case. */
 int tk_case_decide(struct tk_cases *c, const struct tk_case *k, struct tk_diff_row *row, struct tk_error *err);

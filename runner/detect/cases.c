@@ -40,12 +40,16 @@ static int resolve_nights(
 	return TK_OK;
 }
 
-static bool known_machine(const struct tk_catalog *c, const char *name)
+int tk_diff_range_check(const struct tk_rows *machines, const struct tk_diff_range *range, struct tk_error *err)
 {
-	for (size_t i = 0; i < c->machines.rows.count; i++)
-		if (strcmp(TK_ROWS_AT(&c->machines.rows, struct tk_machine_row, i)->name, name) == 0)
-			return true;
-	return false;
+	bool known = !range->machine;
+	int rc = tk_filter_check(range->filters, err);
+
+	if (!rc)
+		rc = tk_filter_check(range->ignored, err);
+	for (size_t i = 0; i < machines->count && !known; i++)
+		known = strcmp(TK_ROWS_AT(machines, struct tk_machine_row, i)->name, range->machine) == 0;
+	return rc || known ? rc : tk_fail(err, TK_EUSAGE, "no machine \"%s\" in the history", range->machine);
 }
 
 static const char *text(const char *s)
@@ -330,12 +334,17 @@ static int load_series(struct tk_store *s, struct tk_cases *c, const struct tk_d
 	return rc;
 }
 
+bool tk_night_has_ended(const struct tk_night_row *n)
+{
+	return strcmp(n->status, "running") != 0;
+}
+
 static bool measures_everything(const struct tk_cases *c, const struct tk_night_row *n)
 {
 	if (c->scope.night_id)
 		return n->id == c->scope.night_id;
-	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && strcmp(n->status, "failed") != 0 &&
-	       (strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0);
+	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && tk_night_has_ended(n) &&
+	       strcmp(n->status, "failed") != 0 && (strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0);
 }
 
 /* What was not measured in the newest of these nights is missing. */
@@ -373,17 +382,12 @@ int tk_cases_load(struct tk_store *s, const struct tk_detect_options *o, const s
 	*out = (struct tk_cases){.since_s = range->since_s, .until_s = range->until_s, .options = *o};
 	if (scope)
 		out->scope = *scope;
-	out->open_ended = range->until_s == INT64_MAX && !range->head_night_id;
-	rc = tk_filter_check(range->filters, err);
+	out->open_ended = (range->until_s == INT64_MAX && !range->head_night_id) || out->scope.open_ended;
+	rc = tk_catalog_load(s, &out->catalog, err);
 	if (!rc)
-		rc = tk_filter_check(range->ignored, err);
+		rc = tk_diff_range_check(&out->catalog.machines.rows, range, err);
 	if (!rc)
-		rc = tk_catalog_load(s, &out->catalog, err);
-	if (rc)
-		return rc;
-	if (range->machine && !known_machine(&out->catalog, range->machine))
-		return tk_fail(err, TK_EUSAGE, "no machine \"%s\" in the history", range->machine);
-	rc = resolve_nights(out, range, &machine_id, err);
+		rc = resolve_nights(out, range, &machine_id, err);
 	if (!rc)
 		rc = tk_groups_make(out, err);
 	if (!rc)

@@ -113,6 +113,10 @@ struct tk_diff_report {
 
 int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
         struct tk_diff_report *out, struct tk_error *err);
+/* The same of the newest night of each machine that has ended, as the night itself was judged; of the range the machine
+ * and the filters count. */
+int tk_detect_newest(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
+        struct tk_diff_report *out, struct tk_error *err);
 void tk_diff_report_free(struct tk_diff_report *r);
 
 /* After a night: change points of the series it touched, verdicts of all series, alerts. `report` (may be NULL) is what

@@ -18,9 +18,7 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
 }
 
-/* Start of the range: the third newest night of this machine up to this one. *previous: the one before it, 0 where
- * there is none. */
-static int64_t range_start(const struct tk_rows *nights, const struct tk_night_row *night, int64_t *previous)
+int64_t tk_night_range(const struct tk_rows *nights, const struct tk_night_row *night, int64_t *previous)
 {
 	int64_t since = night->as_of_s, found;
 
@@ -51,8 +49,7 @@ static bool was_good_news(const struct tk_verdict_row *v)
 	       strncmp(v->reason, "better since", 12) == 0;
 }
 
-/* An improvement is news once. */
-static int forget_known_improvements(
+int tk_forget_known_improvements(
         struct tk_store *s, const struct tk_cases *c, int64_t previous, struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_rows verdicts = {0};
@@ -224,7 +221,7 @@ static int judge_night(struct tk_store *s, const struct tk_night_row *night, int
 	if (!rc)
 		rc = tk_cases_report(&c, report, err);
 	if (!rc)
-		rc = forget_known_improvements(s, &c, previous, report, err);
+		rc = tk_forget_known_improvements(s, &c, previous, report, err);
 	if (!rc && purpose != TK_JUDGE_PREVIEW)
 		rc = put_all(s, &c, night, watching, purpose == TK_JUDGE_PAST, report, err);
 	tk_watching_free(watching);
@@ -258,7 +255,7 @@ int tk_detect_as(struct tk_store *s, int64_t night_id, const struct tk_detect_op
 		rc = tk_fail(err, TK_ENOTFOUND, "no night has the id %lld", (long long)night_id);
 	if (rc)
 		goto out;
-	since = range_start(&nights, night, &previous);
+	since = tk_night_range(&nights, night, &previous);
 	rc = judge_night(
 	        s, night, since, previous, machine_name(&machines, night->machine_id), options, purpose, &own, err);
 	if (rc)

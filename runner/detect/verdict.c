@@ -222,8 +222,8 @@ static enum tk_diff_status got_worse(struct ruling *r, const struct tk_evidence 
 
 	if (k->alert && !is_later && isfinite(k->alert_before) &&
 	        r->sign * (e->after - k->alert_before - log1p(k->alert->change)) <= r->threshold) {
-		tk_row_say(r->row, "still at the level of the alert of %s (%.40s)",
-		        tk_time_day(k->alert->opened_s, day), k->alert->bad_rev);
+		tk_row_say(r->row, TK_STILL_AT_ALERT " of %s (%.40s)", tk_time_day(k->alert->opened_s, day),
+		        k->alert->bad_rev);
 		return TK_DIFF_SAME;
 	}
 	return TK_DIFF_REGRESSED;
@@ -399,6 +399,22 @@ static int compare_code(struct ruling *r, struct tk_cases *c, const struct tk_ev
 	return rc;
 }
 
+static struct tk_judge_input judge_input(const struct tk_cases *c, const struct tk_case *k)
+{
+	return (struct tk_judge_input){.y = k->net,
+	        .se = k->se,
+	        .n = k->count,
+	        .range = k->range,
+	        .window = c->options.window ? c->options.window : 1,
+	        .prior_sigma = k->own.sigma};
+}
+
+/* Where the level before a split that others than its nights have found begins. */
+static size_t base_of(const struct tk_case *k, const struct tk_judge_input *in, size_t split)
+{
+	return k->base < split ? k->base : split > in->window ? split - in->window : 0;
+}
+
 /* ---- pairs of the old and the new build ---- */
 
 /* The first point of the range that has the newest build: what the pairs are about. */
@@ -409,6 +425,31 @@ static size_t first_of_newest(const struct tk_case *k, size_t split)
 	while (i > split && k->points[i - 1].build_id == k->points[k->count - 1].build_id)
 		i--;
 	return i;
+}
+
+/* Between two nights of the same code is no step that pairs of two codes have found: it is where the newest code came
+ * in. */
+static int find_step_of_code(struct ruling *r, struct tk_cases *c, struct tk_evidence *e, struct tk_error *err)
+{
+	const struct tk_case *k = r->k;
+	const struct tk_judge_input in = judge_input(c, k);
+	const int64_t newest = k->points[k->count - 1].build_id;
+	size_t split = e->split;
+	bool same = true;
+	int rc = TK_OK;
+
+	while (!rc && same && split > 0) {
+		rc = tk_catalog_same_code(
+		        &c->catalog, k->points[split - 1].build_id, newest, k->series->backend, &same, err);
+		split -= !rc && same;
+	}
+	if (rc || !split)
+		return rc;
+	if (tk_judge_split(&in, base_of(k, &in, split), split, e))
+		return tk_fail(err, TK_ENOMEM, "out of memory while judging %s", k->series->slug);
+	tk_row_numbers(c, k, e, r->threshold, r->row);
+	tk_row_revisions(c, k->points[split - 1].build_id, k->points[split].build_id, r->row);
+	return compare_code(r, c, e, err);
 }
 
 /* Pairs found the change: its size is theirs, whatever the nights made of it. */
@@ -470,15 +511,20 @@ static bool is_not_seen_again(const struct tk_diff_row *row)
 static int hear_pairs(struct ruling *r, struct tk_cases *c, const struct tk_evidence *e, struct tk_error *err)
 {
 	struct tk_diff_row *row = r->row;
+	struct tk_evidence step = *e;
 	char text[TK_PAIRS_TEXT_SIZE];
 	int rc = tk_case_pairs(c, r->k, e, &row->pairs, err);
 
 	if (rc || row->pairs.word == TK_PAIRS_NONE)
 		return rc;
+	if (row->same_code && (row->pairs.word == TK_PAIRS_UP || row->pairs.word == TK_PAIRS_DOWN))
+		rc = find_step_of_code(r, c, &step, err);
+	if (rc)
+		return rc;
 	if (row->pairs.word == TK_PAIRS_SAME)
 		row->status = refuted(r);
 	else if (row->pairs.word != TK_PAIRS_OPEN)
-		row->status = confirmed(r, e);
+		row->status = confirmed(r, &step);
 	else if (row->pairs.count)
 		tk_row_say(row, "%u pairs of both builds leave it open: %s", row->pairs.count,
 		        tk_pairs_text(&row->pairs, text));
@@ -547,19 +593,14 @@ static bool is_said(const struct ruling *r)
 static int weigh_said(struct ruling *r, struct tk_cases *c, struct tk_evidence *e, struct tk_error *err)
 {
 	const struct tk_case *k = r->k;
-	const struct tk_judge_input in = {.y = k->net,
-	        .se = k->se,
-	        .n = k->count,
-	        .range = k->range,
-	        .window = c->options.window ? c->options.window : 1,
-	        .prior_sigma = k->own.sigma};
+	const struct tk_judge_input in = judge_input(c, k);
 	size_t split = 1, base;
 	char day[TK_TIME_ISO_SIZE];
 	int rc;
 
 	while (split + 1 < k->count && k->points[split].as_of_s < k->said->first_s)
 		split++;
-	base = k->base < split ? k->base : split > in.window ? split - in.window : 0;
+	base = base_of(k, &in, split);
 	rc = snap(c, k, base, &split, err);
 	if (!rc && tk_judge_split(&in, base, split, e))
 		rc = tk_fail(err, TK_ENOMEM, "out of memory while judging %s", k->series->slug);

@@ -557,7 +557,8 @@ void tk_watching_free(struct tk_watching *w)
 int tk_watching_read(struct tk_cases *c, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	int rc = tk_store_alarms(c->catalog.store, c->since_s, c->until_s, &c->alarms, err);
+	const int64_t since_s = c->scope.night_id ? c->scope.as_of_s : c->since_s;
+	int rc = tk_store_alarms(c->catalog.store, since_s, c->until_s, &c->alarms, err);
 
 	if (!rc)
 		rc = tk_store_watched(c->catalog.store, &nights, err);

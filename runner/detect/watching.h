@@ -16,7 +16,7 @@ int tk_watching_night(
         struct tk_cases *c, const struct tk_night_row *night, struct tk_watching **out, struct tk_error *err);
 int tk_watching_put(const struct tk_watching *w, struct tk_store *s, struct tk_error *err);
 void tk_watching_free(struct tk_watching *w);
-/* What the nights of the range of a diff have said. */
+/* What the nights of the range of a diff, or the one night that it is about, have said. */
 int tk_watching_read(struct tk_cases *c, struct tk_error *err);
 
 #endif

@@ -149,6 +149,81 @@ static void an_improvement_is_news_once(void **state)
 
 /* A small step that one night cannot prove is found when the next ones bear it out, and blamed on the right revision.
  */
+/* The newest night asked for again says what it said, though an alert of the night before it is known by then. */
+static void the_newest_night_says_again_what_it_said(void **state)
+{
+	static const double p[] = {1, 1.2, 1.6}, q[] = {1, 1, 0.8};
+	const struct tk_diff_range range = {.until_s = INT64_MAX};
+	size_t regressed = 0, improved = 0;
+	struct tk_detect_options o;
+	struct world w;
+	struct tk_rng rng;
+
+	tk_rng_seed(&rng, 5);
+	world_open(&w, NULL);
+	for (int day = 0; day < 26; day++) {
+		const int step = (day >= 23) + (day >= 24);
+		struct tk_diff_report said, again;
+		char rev[16];
+
+		snprintf(rev, sizeof rev, "rev%d", step);
+		world_build(&w, rev, step + 1, "b", rev, "A change");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "p", 1e6 * p[step] * (1 + 0.003 * tk_rng_normal(&rng)));
+		world_point(&w, "b", "q", 1e6 * q[step] * (1 + 0.003 * tk_rng_normal(&rng)));
+		said = world_judge_night(&w);
+		o = world_options(&w);
+		assert_int_equal(tk_store_finish_night(w.store, w.night, "complete", "{}", w.as_of_s + 60, &w.err), 0);
+		assert_int_equal(tk_detect_newest(w.store, &o, &range, &again, &w.err), 0);
+		assert_int_equal(again.count, said.count);
+		for (size_t i = 0; i < said.count; i++) {
+			assert_string_equal(again.rows[i].series, said.rows[i].series);
+			assert_int_equal(again.rows[i].status, said.rows[i].status);
+			assert_string_equal(again.rows[i].reason, said.rows[i].reason);
+		}
+		regressed += said.by_status[TK_DIFF_REGRESSED];
+		improved += said.by_status[TK_DIFF_IMPROVED];
+		tk_diff_report_free(&said);
+		tk_diff_report_free(&again);
+	}
+	assert_int_equal(regressed, 2);
+	assert_int_equal(improved, 1);
+	world_close(&w);
+}
+
+/* A night that goes on, or was killed, is not the one that left out what it has not come to. */
+static void an_unfinished_night_misses_nothing(void **state)
+{
+	const struct tk_diff_range newest = {.until_s = INT64_MAX},
+	                           all = {.until_s = INT64_MAX, .since_s = WORLD_START};
+	struct tk_detect_options o;
+	struct tk_diff_report r;
+	struct world w;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	for (int day = 0; day < 3; day++) {
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "p", 1e6);
+		if (day < 2)
+			world_point(&w, "b", "q", 1e6);
+	}
+	assert_int_equal(tk_store_commit(w.store, &w.err), 0);
+	w.open = false;
+	o = world_options(&w);
+	assert_int_equal(tk_detect_diff(w.store, &o, &all, &r, &w.err), 0);
+	assert_int_equal(r.by_status[TK_DIFF_SAME], 2);
+	tk_diff_report_free(&r);
+	assert_int_equal(tk_detect_newest(w.store, &o, &newest, &r, &w.err), 0);
+	assert_int_equal(r.by_status[TK_DIFF_SAME], 2);
+	tk_diff_report_free(&r);
+	world_end_night(&w);
+	assert_int_equal(tk_detect_newest(w.store, &o, &newest, &r, &w.err), 0);
+	assert_int_equal(r.by_status[TK_DIFF_MISSING], 1);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
 static void late_evidence_counts(void **state)
 {
 	struct world w;
@@ -357,6 +432,8 @@ int main(void)
 	        cmocka_unit_test(a_step_is_one_alert_until_it_recovers),
 	        cmocka_unit_test(an_acknowledged_step_is_acked),
 	        cmocka_unit_test(an_improvement_is_news_once),
+	        cmocka_unit_test(the_newest_night_says_again_what_it_said),
+	        cmocka_unit_test(an_unfinished_night_misses_nothing),
 	        cmocka_unit_test(late_evidence_counts),
 	        cmocka_unit_test(a_backfilled_night_is_no_reason_to_miss_the_others),
 	        cmocka_unit_test(flat_noise_raises_next_to_no_alarm),

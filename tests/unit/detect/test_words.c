@@ -331,6 +331,34 @@ static void pairs_of_both_builds_decide(void **state)
 	world_close(&w);
 }
 
+/* The nights put the step a night late, between two of the same build: pairs of the builds know where it is. */
+static void a_step_of_pairs_is_where_the_code_changed(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+	const struct tk_diff_row *row;
+	int64_t good;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", "Good"), good = w.build;
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "Change something");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.1e6);
+	world_night(&w, 2, "nightly"), world_point(&w, "b", "p", 2.2e6);
+	for (int k = 0; k < 12; k++)
+		world_pair(&w, "p", good, w.build, k, 1e6 + k, (1e6 + k) * 2);
+	r = world_diff(&w, 0);
+	row = world_row(&r, "b", "p");
+	expect(&r, "p", TK_DIFF_REGRESSED);
+	assert_string_equal(row->good_rev, "aaa");
+	assert_string_equal(row->bad_rev, "bbb");
+	assert_int_equal(row->commits_between, 3);
+	assert_true(fabs(row->before / 1e6 - 1) < 1e-9);
+	assert_false(row->same_code);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
 /* Pairs too noisy to decide, that show nothing: the alarm of the nights does not stand. Those that lean its way let it.
  */
 static void an_alarm_must_be_seen_again(void **state)
@@ -558,6 +586,7 @@ int main(void)
 	        cmocka_unit_test(another_level_of_the_same_code_is_the_machines),
 	        cmocka_unit_test(pairs_of_both_builds_decide),
 	        cmocka_unit_test(pairs_that_do_not_tell),
+	        cmocka_unit_test(a_step_of_pairs_is_where_the_code_changed),
 	        cmocka_unit_test(an_alarm_must_be_seen_again),
 	        cmocka_unit_test(a_new_driver_alone_is_not_comparable),
 	        cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),

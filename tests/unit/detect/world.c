@@ -250,6 +250,8 @@ struct tk_diff_report world_diff(struct world *w, int since)
 	struct tk_diff_report r;
 
 	flush(w);
+	if (w->night)
+		must(w, tk_store_finish_night(w->store, w->night, "complete", "{}", w->as_of_s + 60, &w->err));
 	must(w, tk_detect_diff(w->store, &o, &range, &r, &w->err));
 	return r;
 }
