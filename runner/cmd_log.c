@@ -63,16 +63,19 @@ const struct argp tk_argp_log = {options, parse_option, "[NIGHT]",
 /* ---- what a night has ---------------------------------------------------------------------------------------- */
 
 struct night_counts {
-	int64_t ok, wrong, skipped, unsupported, failed, open, fresh, regressed, improved, newly_failed;
+	int64_t ok, unstable, wrong, skipped, unsupported, failed, open, fresh, regressed, improved, newly_failed;
 };
 
 static void count_outcome(struct night_counts *c, const char *word, int64_t n)
 {
 	enum tk_outcome o;
 
-	if (tk_outcome_parse(word, &o))
+	if (tk_outcome_parse(word, &o)) {
 		c->failed += n;
-	else if (tk_outcome_counts(o))
+		return;
+	}
+	c->unstable += o == TK_OUTCOME_UNSTABLE ? n : 0;
+	if (tk_outcome_counts(o))
 		c->ok += n;
 	else if (o == TK_OUTCOME_WRONG)
 		c->wrong += n;
@@ -160,7 +163,8 @@ static json_t *night_json(const struct tk_night_row *night, const struct night_c
 	if (can_resume(night))
 		json_object_set_new(json, "hint", json_string(resume_hint));
 	json_object_set_new(json, "jobs",
-	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "failed", (json_int_t)c->failed,
+	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "unstable",
+	                (json_int_t)c->unstable, "failed", (json_int_t)c->failed,
 	                "wrong", (json_int_t)c->wrong, "skipped", (json_int_t)c->skipped, "unsupported",
 	                (json_int_t)c->unsupported, "open", (json_int_t)c->open));
 	json_object_set_new(json, "moved",
@@ -180,6 +184,7 @@ static const struct tk_column night_columns[] = {
         {"WALL", TK_COLUMN_RIGHT},
         {"NEW", TK_COLUMN_RIGHT},
         {"OK", TK_COLUMN_RIGHT},
+        {"UNSTABLE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"FAILED", TK_COLUMN_RIGHT},
         {"WRONG", TK_COLUMN_RIGHT},
         {"SKIPPED", TK_COLUMN_RIGHT},
@@ -236,6 +241,10 @@ static void night_row(
 	                          : "-");
 	tk_table_set(t, "NEW", "%" PRId64, c->fresh);
 	tk_table_set(t, "OK", "%" PRId64, c->ok);
+	if (c->unstable) {
+		tk_table_set(t, "UNSTABLE", "%" PRId64, c->unstable);
+		tk_table_color(t, "UNSTABLE", "yellow");
+	}
 	set_number(t, "FAILED", c->failed, "red");
 	set_number(t, "WRONG", c->wrong, "red");
 	set_number(t, "SKIPPED", c->skipped, "yellow");

@@ -66,6 +66,16 @@ static void print_moved(const struct tk_night_report *r)
 	printf("%s\n", shown ? "" : "nothing to compare yet");
 }
 
+/* Numbers that are no better than a guess look like any others: said aloud once they are the rule, not the exception. */
+static void print_unstable(const struct tk_night_report *r)
+{
+	if (r->measured == 0 || 2 * r->unstable < r->measured)
+		return;
+	printf("UNSTABLE: %zu of %zu timings have an interval wider than asked: the machine was not quiet "
+	       "(`tracker doctor` names what disturbs it), hardly anything can be told from this night\n",
+	        r->unstable, r->measured);
+}
+
 void tk_night_report_print(struct tk_store *store, const struct tk_night_report *r)
 {
 	char took[48];
@@ -78,11 +88,13 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	print_count(", ", r->upstreams_unreachable,
 	        r->upstreams_unreachable == 1 ? "upstream unreachable" : "upstreams unreachable");
 	printf("\nmeasured: %zu of %zu jobs, %zu verified", r->measured, r->jobs, r->verified);
+	print_count(", ", r->unstable, "unstable");
 	print_count(", ", r->wrong, "wrong");
 	print_count(", ", r->failed, "failed");
 	print_count(", ", r->unsupported, "unsupported");
 	print_count(", ", r->skipped, "skipped");
 	printf("\n");
+	print_unstable(r);
 	if (r->suspects)
 		printf("again:    %zu changed, %zu the same, %zu left open of %zu, by %zu pairs of old and new build\n",
 		        r->confirmed, r->refuted, r->suspects - r->confirmed - r->refuted, r->suspects, r->pairs);

@@ -222,6 +222,7 @@ static void count_result(struct tk_night_report *report, const struct tk_job_res
 	report->jobs++;
 	report->verified +=
 	        json_is_true(json_object_get(verify, "done")) && json_is_true(json_object_get(verify, "passed"));
+	report->unstable += r->outcome == TK_OUTCOME_UNSTABLE;
 	if (tk_outcome_counts(r->outcome))
 		report->measured++;
 	else if (r->outcome == TK_OUTCOME_UNSUPPORTED)

@@ -198,6 +198,7 @@ static json_t *summary_of(const struct tk_night_report *r)
 	        "jobs", (json_int_t)r->jobs, "measured", (json_int_t)r->measured, "verified", (json_int_t)r->verified,
 	        "wrong", (json_int_t)r->wrong, "failed", (json_int_t)r->failed, "unsupported",
 	        (json_int_t)r->unsupported, "skipped", (json_int_t)r->skipped, "wall_s", r->wall_s);
+	json_object_set_new(summary, "unstable", json_integer((json_int_t)r->unstable));
 	json_object_set_new(summary, "suspects", json_integer((json_int_t)r->suspects));
 	json_object_set_new(summary, "pairs", json_integer((json_int_t)r->pairs));
 	for (size_t i = 0; summary && i < TK_DIFF_STATUS_COUNT; i++)

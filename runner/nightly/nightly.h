@@ -39,6 +39,7 @@ struct tk_night_report {
 	size_t nights; /* backfill: how many were run */
 	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
 	size_t jobs, measured, verified, wrong, failed, unsupported, skipped;
+	size_t unstable; /* of those measured: the interval is wider than asked */
 	size_t stages_failed;
 	size_t culprits;                            /* commits that were found to be it */
 	size_t suspects, confirmed, refuted, pairs; /* of old and new builds; what is neither was left open */
