@@ -49,14 +49,17 @@ static void set_verdict_counts(struct tk_site *site, struct tk_value *card, cons
 		}
 }
 
-/* Also a run that failed is a run; a measurement has a timing. */
-static int64_t count_timed(const struct tk_site_machine *machine)
+/* Also a run that failed is a run; a measurement has a timing, which may be no better than a guess. */
+static int64_t count_timed(const struct tk_site_machine *machine, int64_t *unstable)
 {
 	int64_t timed = 0;
+	*unstable = 0;
 	for (size_t i = 0; i < machine->runs.count; i++) {
 		enum tk_outcome o;
-		timed += tk_outcome_parse(TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome, &o) == TK_OK &&
-		         tk_outcome_counts(o);
+		if (tk_outcome_parse(TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome, &o) != TK_OK)
+			continue;
+		timed += tk_outcome_counts(o);
+		*unstable += o == TK_OUTCOME_UNSTABLE;
 	}
 	return timed;
 }
@@ -97,7 +100,10 @@ static void add_machine_card(struct tk_site *site, struct tk_value *list, const 
 	                          : "not finished");
 	size_t failures = count_failures(&site->model, machine, false),
 	       skipped = count_failures(&site->model, machine, true);
-	tk_set_int(a, card, "runs", count_timed(machine));
+	int64_t unstable, timed = count_timed(machine, &unstable);
+	tk_set_int(a, card, "runs", timed);
+	tk_set_int(a, card, "unstable", unstable);
+	tk_set_flag(a, card, "mostly_unstable", timed > 0 && 2 * unstable >= timed);
 	tk_set_fmt(a, card, "skipped", skipped ? "%zu" : "", skipped);
 	tk_set_int(a, card, "failures", (int64_t)failures);
 	tk_set_flag(a, card, "failed", failures > 0);
