@@ -235,21 +235,36 @@ static int read_last_nights(struct tk_model *m, struct tk_error *err)
 	return status;
 }
 
+size_t tk_model_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
+        const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS])
+{
+	size_t count = 0, of_kind[2] = {0};
+	for (size_t n = 0; n < m->night_count && count < TK_SITE_RECENT_NIGHTS; n++) {
+		const struct tk_night_row *night = m->nights[n].row;
+		size_t *had = &of_kind[!strcmp(night->kind, "backfill")];
+		if (m->nights[n].machine != machine || *had == TK_SITE_CEILING_NIGHTS)
+			continue;
+		++*had;
+		out[count++] = night;
+	}
+	return count;
+}
+
 static int read_ceilings(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
-	m->ceiling_lists = calloc(m->machine_count * TK_SITE_CEILING_NIGHTS + 1, sizeof *m->ceiling_lists);
+	m->ceiling_lists = calloc(m->machine_count * TK_SITE_RECENT_NIGHTS + 1, sizeof *m->ceiling_lists);
 	if (!m->ceiling_lists)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; i < m->machine_count; i++)
-		for (size_t n = 0, asked = 0; !status && n < m->night_count && asked < TK_SITE_CEILING_NIGHTS; n++) {
-			if (m->nights[n].machine != &m->machines[i])
-				continue;
-			asked++;
+	for (size_t i = 0; i < m->machine_count; i++) {
+		const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
+		size_t count = tk_model_recent_nights(m, &m->machines[i], nights);
+		for (size_t n = 0; !status && n < count; n++) {
 			status = tk_store_ceilings(
-			        m->store, m->nights[n].row->id, &m->ceiling_lists[m->ceiling_list_count], err);
+			        m->store, nights[n]->id, &m->ceiling_lists[m->ceiling_list_count], err);
 			m->ceiling_list_count += !status;
 		}
+	}
 	return status;
 }
 

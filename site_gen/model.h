@@ -11,8 +11,9 @@
 struct tk_error;
 
 #define TK_SITE_WINDOW 64 /* newest points of a series that are drawn and listed without JavaScript */
-#define TK_SITE_CEILING_NIGHTS \
-	8 /* newest nights of a machine that are asked for ceilings: not each night measures all */
+/* Newest nights of a machine, and as many backfills, that are asked for ceilings: not each measures all. */
+#define TK_SITE_CEILING_NIGHTS 8
+#define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights that have a page of their own */
 /* The page of a series is written when something becomes of the series, and else in turn, with at least so many others
  * a build, at the latest after so many builds. */
@@ -106,6 +107,9 @@ void tk_model_free(struct tk_model *m);
 const void *tk_index_find(const struct tk_index *index, int64_t id); /* NULL: none */
 const struct tk_site_series *tk_model_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_night(const struct tk_model *m, int64_t id);
+/* Those nights, newest first: nights that fill in the past take no place from those of every day. */
+size_t tk_model_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
+        const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS]);
 /* What a build was made from; NULL: unknown. */
 const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_t build_id);
 /* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct tk_build_row. */

@@ -21,12 +21,11 @@
 /* The oldest night whose points stand beside those of the last one: its ceilings are still read. */
 static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *machine)
 {
+	const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
+	size_t count = tk_model_recent_nights(m, machine, nights);
 	int64_t since_s = INT64_MAX;
-	for (size_t n = 0, asked = 0; n < m->night_count && asked < TK_SITE_CEILING_NIGHTS; n++)
-		if (m->nights[n].machine == machine) {
-			since_s = m->nights[n].row->as_of_s;
-			asked++;
-		}
+	for (size_t i = 0; i < count; i++)
+		since_s = nights[i]->as_of_s < since_s ? nights[i]->as_of_s : since_s;
 	return since_s;
 }
 

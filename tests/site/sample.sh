@@ -11,6 +11,9 @@ done
 grep -q 'class="map"' "$work/site/kernels/attention.html" || { echo "attention has no map"; exit 1; }
 grep -q 'detect: 18 nights of 3 machines judged' "$work/log" || { cat "$work/log"; exit 1; }
 ! grep -q 'Nothing was judged' "$work/site/index.html" || { echo "judged nights are said to be unjudged"; exit 1; }
+for page in "$work"/site/roofline/*.html; do
+	! grep -q 'Nothing was measured' "$page" || { echo "$page has no point, though its device was measured"; exit 1; }
+done
 "$tracker" --db="$work/sample.db" export >"$work/all.ndjson"
 "$tracker" --db="$work/again.db" import "$work/all.ndjson" >"$work/log" 2>&1
 "$tracker" --db="$work/again.db" site --out="$work/again" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
