@@ -163,10 +163,10 @@ static json_t *night_json(const struct tk_night_row *night, const struct night_c
 	if (can_resume(night))
 		json_object_set_new(json, "hint", json_string(resume_hint));
 	json_object_set_new(json, "jobs",
-	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "unstable",
-	                (json_int_t)c->unstable, "failed", (json_int_t)c->failed,
-	                "wrong", (json_int_t)c->wrong, "skipped", (json_int_t)c->skipped, "unsupported",
-	                (json_int_t)c->unsupported, "open", (json_int_t)c->open));
+	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "unstable", (json_int_t)c->unstable,
+	                "failed", (json_int_t)c->failed, "wrong", (json_int_t)c->wrong, "skipped",
+	                (json_int_t)c->skipped, "unsupported", (json_int_t)c->unsupported, "open",
+	                (json_int_t)c->open));
 	json_object_set_new(json, "moved",
 	        json_pack("{s:I,s:I,s:I}", "regressed", (json_int_t)c->regressed, "improved", (json_int_t)c->improved,
 	                "newly_failed", (json_int_t)c->newly_failed));

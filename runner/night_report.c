@@ -66,7 +66,8 @@ static void print_moved(const struct tk_night_report *r)
 	printf("%s\n", shown ? "" : "nothing to compare yet");
 }
 
-/* Numbers that are no better than a guess look like any others: said aloud once they are the rule, not the exception. */
+/* Numbers that are no better than a guess look like any others: said aloud once they are the rule, not the exception.
+ */
 static void print_unstable(const struct tk_night_report *r)
 {
 	if (r->measured == 0 || 2 * r->unstable < r->measured)
