@@ -29,8 +29,6 @@ void tk_data_free(struct tk_data *d);
 bool tk_data_lags(const struct tk_data *d);   /* not every page of a series is written in every build */
 int64_t tk_data_lag(const struct tk_data *d); /* but in so many */
 
-bool tk_data_is_refreshed(const struct tk_site *site, const struct tk_site_series *s); /* its page, in this build */
-
 /* The files that hold a series, oldest first: as texts in the list those that the page shows at once, in `older`, with
  * blanks between them, those of years before. */
 void tk_data_set_files(

@@ -66,11 +66,6 @@ static size_t shard_of(size_t group)
 	return group / GROUPS_IN_SHARD;
 }
 
-bool tk_data_is_refreshed(const struct tk_site *site, const struct tk_site_series *s)
-{
-	return site->state.shards[shard_of(tk_data_group(site, s))].build == site->state.build;
-}
-
 size_t tk_data_group(const struct tk_site *site, const struct tk_site_series *s)
 {
 	return site->data.group_of[s - site->model.series];
