@@ -100,7 +100,7 @@ static void point_row(
 	tk_table_row(t);
 	tk_table_set(t, "WHEN", "%s", tk_format_minute(p->as_of_s, text));
 	tk_table_set(t, "VALUE", "%s", tk_format_value(p->value, series->unit, text));
-	tk_table_set(t, "INTERVAL", "%s", tk_format_half_width(p->value, p->lo, p->hi, text));
+	tk_table_set(t, "INTERVAL", "%s", tk_format_point_width(p, text));
 	if (!strcmp(series->unit, "ns") && problem && problem->flops > 0 && p->value > 0)
 		tk_table_set(t, "RATE", "%s", tk_format_value(problem->flops / p->value, "gflop_per_s", text));
 	tk_table_set(t, "N", "%" PRId64, p->n);
@@ -284,7 +284,7 @@ static void list_row(struct tk_table *t, const struct tk_series_row *series, con
 	tk_table_row(t);
 	tk_table_set(t, "SERIES", "%s", series->slug);
 	tk_table_set(t, "NEWEST", "%s", p ? tk_format_value(p->value, series->unit, text) : "-");
-	tk_table_set(t, "INTERVAL", "%s", p ? tk_format_half_width(p->value, p->lo, p->hi, text) : "-");
+	tk_table_set(t, "INTERVAL", "%s", p ? tk_format_point_width(p, text) : "-");
 	tk_table_set(t, "WHEN", "%s", p ? tk_format_minute(p->as_of_s, text) : "-");
 	tk_table_set(t, "TREND", "%s", tk_buf_cstr(&spark));
 	tk_buf_free(&spark);

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "store/store.h"
 
 #define NBSP "\xC2\xA0"
 #define MINUS "\xE2\x88\x92"
@@ -131,6 +132,16 @@ const char *tk_format_half_width(double value, double lo, double hi, char out[TK
 	fixed(number, half * 100, half < 0.0995 ? 1 : 0);
 	add(out, add(out, add(out, 0, "±"), number), NBSP "%");
 	return out;
+}
+
+bool tk_point_has_interval(const struct tk_point *p)
+{
+	return isfinite(p->lo) && isfinite(p->hi) && (p->n > 1 || p->hi > p->lo);
+}
+
+const char *tk_format_point_width(const struct tk_point *p, char out[TK_FORMAT_SIZE])
+{
+	return tk_point_has_interval(p) ? tk_format_half_width(p->value, p->lo, p->hi, out) : strcpy(out, "");
 }
 
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE])

@@ -1,10 +1,12 @@
 /* Numbers for people: always with their unit, always the same number of digits. Every function returns `out`. */
 #ifndef TK_SITE_FORMAT_H
 #define TK_SITE_FORMAT_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tk_buf;
+struct tk_point;
 
 #define TK_FORMAT_SIZE 48
 
@@ -21,10 +23,13 @@ const char *tk_format_scaled(
         double value, struct tk_scale scale, char out[TK_FORMAT_SIZE]); /* "41.20", without the unit */
 const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE]);   /* 0.031: "+3.1 %"; 2.5: "3.5×" */
 const char *tk_format_half_width(double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
-const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]);                          /* 0.62: "62 %" */
-const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);                               /* "12,345" */
-const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);                            /* "2026-11-21 09:42" */
-const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE]);                   /* as "%.*g", quicker */
+/* The same of a measurement; "" where one sample is all there is: it says nothing of its own width. */
+const char *tk_format_point_width(const struct tk_point *p, char out[TK_FORMAT_SIZE]);
+bool tk_point_has_interval(const struct tk_point *p);
+const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]);        /* 0.62: "62 %" */
+const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);             /* "12,345" */
+const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);          /* "2026-11-21 09:42" */
+const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE]); /* as "%.*g", quicker */
 
 #define TK_FORMAT_INT 24
 size_t tk_format_int(char *out, int64_t v); /* decimal, at most TK_FORMAT_INT characters, without a NUL; their number */

@@ -292,7 +292,7 @@ void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_sit
 	tk_set_clipped(site, o, "device", s->device->name, 60);
 	tk_set_clipped(site, o, "upstream", s->upstream->name, 60);
 	tk_set(a, o, "value", tk_format_value(value, s->row->unit, text));
-	tk_set(a, o, "half", last ? tk_format_half_width(value, last->lo, last->hi, text) : "");
+	tk_set(a, o, "half", last ? tk_format_point_width(last, text) : "");
 	tk_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_set(a, o, "status", status);
 	tk_set(a, o, "tone", tk_tone_of_verdict(status));

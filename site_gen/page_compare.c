@@ -91,8 +91,8 @@ static int exponent_of(const struct tk_trace_point *const *points, size_t count)
 	return isfinite(least) ? (int)floor(log10(least)) - DIGITS + 1 : 0;
 }
 
-/* In steps of 10^exponent: medians as differences to the age before, ends of the interval as distances from the median.
- */
+/* In steps of 10^exponent: medians as differences to the age before, ends of the interval as distances from the median,
+ * where there is one. */
 static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 {
 	const struct tk_trace_point *points[AGE_COUNT];
@@ -112,14 +112,14 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 			continue;
 		}
 		long long value = llround(p->value * scale);
-		long long below = isfinite(p->lo) ? value - llround(p->lo * scale) : 0;
-		long long above = isfinite(p->hi) ? llround(p->hi * scale) - value : 0;
 		tk_buf_str(out, ",[");
 		tk_buf_int(out, value - before);
-		tk_buf_char(out, ',');
-		tk_buf_int(out, below);
-		tk_buf_char(out, ',');
-		tk_buf_int(out, above);
+		if (isfinite(p->lo) && isfinite(p->hi)) {
+			tk_buf_char(out, ',');
+			tk_buf_int(out, value - llround(p->lo * scale));
+			tk_buf_char(out, ',');
+			tk_buf_int(out, llround(p->hi * scale) - value);
+		}
 		tk_buf_char(out, ']');
 		before = value;
 	}
@@ -138,7 +138,7 @@ static void part_path(char path[64], size_t part)
 }
 
 /* times: [problem, contender, series, group, file or 0 where it is the series, exponent, then for each age 0 or
- * [value, below, above]] */
+ * [value, below, above], or [value] where nothing is known of its interval */
 static int write_part(struct tk_site *site, size_t part, const struct contender *contenders, size_t count,
         const size_t *places, struct tk_error *err)
 {

@@ -63,6 +63,35 @@ static double latest(const struct tk_site_series *s)
 	return last && !s->failure ? last->value : NAN;
 }
 
+/* What the contenders of one problem are measured against. */
+struct leader {
+	double value; /* the least time; NAN where nobody else has one */
+	bool clear;   /* its interval lies below all others */
+};
+
+/* Of the contenders of one problem, NULL where a column has none. */
+static struct leader leader_of(const struct tk_site_series *const *of, size_t count)
+{
+	struct leader lead = {INFINITY, true};
+	const struct tk_point *first = NULL;
+	size_t measured = 0;
+	for (size_t i = 0; i < count; i++) {
+		measured += isfinite(latest(of[i]));
+		if (latest(of[i]) < lead.value) {
+			first = tk_series_last(of[i]);
+			lead.value = first->value;
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_point *p = isfinite(latest(of[i])) ? tk_series_last(of[i]) : NULL;
+		if (p && p != first)
+			lead.clear = lead.clear && tk_point_has_interval(first) && tk_point_has_interval(p) &&
+			             first->hi < p->lo;
+	}
+	lead.value = measured > 1 ? lead.value : NAN;
+	return lead;
+}
+
 /* With a space between them. */
 static void set_words(
         struct tk_site *site, struct tk_value *cell, const char *key, const char *const *words, size_t count)
@@ -112,9 +141,8 @@ static void set_rates(struct tk_site *site, struct tk_value *cell, const struct 
 	set_words(site, cell, "data", words, isfinite(rate) ? 3 : 0);
 }
 
-/* best: of several; NAN where nobody else has a time. */
 static void add_cell(struct tk_site *site, struct tk_value *cells, struct columns *columns,
-        const struct tk_site_series *s, double best)
+        const struct tk_site_series *s, struct leader lead)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *cell = tk_add_object(a, cells);
@@ -123,8 +151,8 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 	tk_set_flag(a, cell, "is_there", s != NULL);
 	if (!s)
 		return;
-	double value = latest(s), ratio = best / value, rate = tk_series_rate(s, value, &rate_unit);
-	bool is_best = value == best;
+	double value = latest(s), ratio = lead.value / value, rate = tk_series_rate(s, value, &rate_unit);
+	bool is_best = lead.clear && value == lead.value;
 	tk_set_fmt(a, cell, "href", "../series/%s.html", s->file);
 	tk_set_flag(a, cell, "measured", isfinite(value));
 	tk_set(a, cell, "outcome", s->failure ? s->failure->outcome : "not measured");
@@ -135,8 +163,8 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 	set_rates(site, cell, s, columns->drawn ? rate : NAN);
 	unsigned known = set_more(site, cell, s);
 	columns->known |= isfinite(value) ? known : 0;
-	tk_set_flag(a, cell, "ranked", isfinite(best));
-	tk_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / best);
+	tk_set_flag(a, cell, "ranked", isfinite(lead.value));
+	tk_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / lead.value);
 	double part = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) : 0;
 	tk_set_int(a, cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
 }
@@ -146,20 +174,17 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 {
 	const struct tk_model *m = &site->model;
 	const struct tk_site_series *of_column[COLUMNS_MAX] = {0};
-	double best = INFINITY;
-	size_t measured = 0;
 	for (size_t i = first; i < end; i++) {
 		size_t c = is_in(columns, &m->series[i]) ? column_of(columns, m->series[i].variant) : COLUMNS_MAX;
 		if (c == COLUMNS_MAX)
 			continue;
 		of_column[c] = &m->series[i];
-		best = fmin(best, isfinite(latest(&m->series[i])) ? latest(&m->series[i]) : INFINITY);
-		measured += isfinite(latest(&m->series[i]));
 	}
+	struct leader lead = leader_of(of_column, columns->count);
 	for (size_t c = 0; c < columns->count; c++) {
-		columns->wins[c] += measured > 1 && of_column[c] && latest(of_column[c]) == best;
-		if (of_column[c] && isfinite(latest(of_column[c])) && measured > 1) {
-			columns->log_ratio[c] += log(latest(of_column[c]) / best);
+		columns->wins[c] += lead.clear && latest(of_column[c]) == lead.value;
+		if (isfinite(latest(of_column[c])) && isfinite(lead.value)) {
+			columns->log_ratio[c] += log(latest(of_column[c]) / lead.value);
 			columns->shared[c]++;
 		}
 	}
@@ -174,7 +199,7 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 	tk_set_clipped(site, row, "sweep", at.sweep, 240);
 	struct tk_value *cells = tk_set_list(site->arena, row, "cells");
 	for (size_t c = 0; c < columns->count; c++)
-		add_cell(site, cells, columns, of_column[c], measured > 1 ? best : NAN);
+		add_cell(site, cells, columns, of_column[c], lead);
 }
 
 static bool same_problem(const struct tk_site_series *a, const struct tk_site_series *b)

@@ -31,7 +31,7 @@ static void add_row(
 	tk_set_flag(a, row, "has_page", night && night->file);
 	tk_set_fmt(a, row, "night_href", "../nights/%s.html", night && night->file ? night->file : "");
 	tk_set(a, row, "value", tk_format_scaled(p->value, scale, text));
-	tk_set(a, row, "half", tk_format_half_width(p->value, p->lo, p->hi, text));
+	tk_set(a, row, "half", tk_format_point_width(p, text));
 	tk_set_change(site, row, s, before && before->value > 0 ? p->value / before->value - 1 : NAN);
 	tk_set_revision(site, row, revision);
 	tk_set_flag(a, row, "new_rev",

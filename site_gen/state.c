@@ -7,9 +7,10 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "site_gen/format.h"
 #include "site_gen/output.h"
 
-#define MAGIC "tkstate1"
+#define MAGIC "tkstate2"
 
 struct head {
 	char magic[8];
@@ -100,5 +101,7 @@ void tk_trace_add(struct tk_trace *t, const struct tk_point *p)
 	if (t->count == TK_SITE_WINDOW)
 		memmove(&t->at[0], &t->at[1], --t->count * sizeof t->at[0]);
 	int64_t at_s = p->as_of_s < 0 ? 0 : p->as_of_s > UINT32_MAX ? UINT32_MAX : p->as_of_s;
-	t->at[t->count++] = (struct tk_trace_point){(uint32_t)at_s, (float)p->value, (float)p->lo, (float)p->hi};
+	bool known = tk_point_has_interval(p);
+	t->at[t->count++] = (struct tk_trace_point){
+	        (uint32_t)at_s, (float)p->value, known ? (float)p->lo : NAN, known ? (float)p->hi : NAN};
 }

@@ -33,7 +33,8 @@ LIST_ALL(notifications, notification, "ORDER BY sent_s, alert_uid, sink, target"
 	}
 LIST_OF(kernels, kernel, build_id, "backend, name")
 /* Several stages begin within one second: then in the order of a night. */
-LIST_OF(stages, stage, night_id, "started_s, instr('probe resolve build plan measure detect tidy publish', name), name")
+LIST_OF(stages, stage, night_id,
+        "started_s, instr('probe resolve build plan measure confirm detect bisect tidy publish', name), name")
 LIST_OF(resolutions, resolution, night_id, "upstream_id")
 LIST_OF(runs_of_night, run, night_id, "seq")
 LIST_OF(runs_of_series, run, series_id, "as_of_s, id")

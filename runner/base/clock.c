@@ -191,7 +191,7 @@ const char *tk_duration_text(double seconds, char *out, size_t size)
 
 	if (!isfinite(seconds))
 		snprintf(out, size, "?");
-	else if (seconds < 0)
+	else if (seconds <= 0)
 		snprintf(out, size, "0 s");
 	else if (seconds < 1e-3)
 		snprintf(out, size, "%.3g us", seconds * 1e6);

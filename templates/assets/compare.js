@@ -59,16 +59,16 @@
       var r = when === "rev" ? revisions[p.revision] : null;
       if (when === "rev" ? r && r[0] === at : day(p.time) === at) found = p;
     });
-    return found ? [found.value, found.lo, found.hi] : 0;
+    return found ? found.n > 1 || found.hi > found.lo ? [found.value, found.lo, found.hi] : [found.value] : 0;
   }
-  // Of an age: differences to the age before and distances from the median, in steps of a power of ten.
+  // Of an age: [value, low end, high end], without the ends where one sample is all there is. Stored are differences to the age before and distances from the median, in steps of a power of ten.
   function timeOf(t, age) {
     var step = Math.pow(10, t[5]), v = 0, found = 0;
     for (var i = 0; i <= age; i++) {
       found = t[6 + i];
       if (found) v += found[0];
     }
-    return found ? [v * step, (v - found[1]) * step, (v + found[2]) * step] : 0;
+    return found ? found.length < 3 ? [v * step] : [v * step, (v - found[1]) * step, (v + found[2]) * step] : 0;
   }
   function valueOf(t, side) {
     var when = id(side + "-age").value;
@@ -104,7 +104,7 @@
     });
     var rows = Object.keys(at).filter(function (p) { return at[p].a && at[p].b; }).map(function (p) {
       var o = at[p];
-      return { problem: data.problems[p], a: o.a, b: o.b, fileA: o.fileA, fileB: o.fileB, r: o.b[0] / o.a[0], lo: o.b[1] / o.a[2], hi: o.b[2] / o.a[1] };
+      return { problem: data.problems[p], a: o.a, b: o.b, fileA: o.fileA, fileB: o.fileB, known: o.a.length > 1 && o.b.length > 1, r: o.b[0] / o.a[0], lo: o.b[1] / o.a[2], hi: o.b[2] / o.a[1] };
     });
     if (id("sort").value === "gain") rows.sort(function (x, y) { return y.r - x.r; });
     return rows;
@@ -116,7 +116,7 @@
     svg.setAttribute("class", "versus-bar");
     svg.setAttribute("aria-hidden", "true");
     svg.setAttribute("preserveAspectRatio", "none");
-    [["middle", "M50 0V10"], [row.lo > 1 ? "first" : row.hi < 1 ? "second" : "noise", "M50 3H" + x(row.r) + "V7H50z"], ["interval", "M" + x(row.lo) + " 5H" + x(row.hi)]].forEach(function (part) {
+    [["middle", "M50 0V10"], [row.lo > 1 ? "first" : row.hi < 1 ? "second" : "noise", "M50 3H" + x(row.r) + "V7H50z"]].concat(row.known ? [["interval", "M" + x(row.lo) + " 5H" + x(row.hi)]] : []).forEach(function (part) {
       var path = document.createElementNS(SVG, "path");
       path.setAttribute("class", part[0]);
       path.setAttribute("d", part[1]);
@@ -127,7 +127,7 @@
   function cell(t, file) {
     var td = node("td", "", "num c-side"), a = node("a", time(t[0]));
     a.href = "series/" + file + ".html";
-    td.append(a, " ", node("span", "\u00b1" + ((t[2] - t[1]) / 2 / t[0] * 100).toFixed(1) + " %", "sub"));
+    td.append(a, " ", node("span", t.length > 1 ? "\u00b1" + ((t[2] - t[1]) / 2 / t[0] * 100).toFixed(1) + " %" : "one sample", "sub"));
     return td;
   }
   // The device is said where the two differ in it.
@@ -135,9 +135,10 @@
     var when = id(side + "-age"), c = data.contenders[keys.indexOf(id(side).value)], other = data.contenders[keys.indexOf(id(side === "a" ? "b" : "a").value)], at = id(side + "-at").value;
     return (c[1] === other[1] ? c[0] : key(c)) + (when.value === "night" ? ", " + at : when.value === "rev" ? ", " + at.slice(0, 12) : +when.value ? ", " + when.options[when.selectedIndex].text : "");
   }
-  function count(rows) {
-    var wins = rows.filter(function (r) { return r.lo > 1; }).length, losses = rows.filter(function (r) { return r.hi < 1; }).length;
-    return { wins: wins, losses: losses, even: rows.length - wins - losses, mean: Math.exp(rows.reduce(function (s, r) { return s + Math.log(r.r); }, 0) / rows.length) };
+  // What has no interval decides nothing: it is listed, and counts nowhere.
+  function count(all) {
+    var rows = all.filter(function (r) { return r.known; }), wins = rows.filter(function (r) { return r.lo > 1; }).length, losses = rows.filter(function (r) { return r.hi < 1; }).length;
+    return { rows: rows.length, open: all.length - rows.length, wins: wins, losses: losses, even: rows.length - wins - losses, mean: Math.exp(rows.reduce(function (s, r) { return s + Math.log(r.r); }, 0) / rows.length) };
   }
   // Which of the two for which kernel and type.
   function summary(rows) {
@@ -147,8 +148,8 @@
     groups.forEach(function (g) {
       var c = count(rows.filter(function (r) { return r.problem[0] + " " + r.problem[2] === g; })), tr = node("tr", ""), th = node("th", g);
       th.scope = "row";
-      tr.append(th, node("td", c.wins + c.losses === 0 ? "no difference" : c.mean > 1 ? name("a") : name("b")),
-        node("td", ratio(c.mean), "num"), node("td", String(c.wins), "num"), node("td", String(c.losses), "num"), node("td", String(c.even), "num"));
+      tr.append(th, node("td", !c.rows ? "not enough samples" : c.wins + c.losses === 0 ? "no difference" : c.mean > 1 ? name("a") : name("b")),
+        node("td", c.rows ? ratio(c.mean) : "\u2013", "num"), node("td", String(c.wins), "num"), node("td", String(c.losses), "num"), node("td", String(c.even), "num"));
       body.append(tr);
     });
     id("summary-a").textContent = name("a") + " faster";
@@ -159,13 +160,13 @@
     ["a", "b", "a-age", "b-age", "a-at", "b-at", "op", "type", "sort"].forEach(function (k) { var e = id(k); KS.set(k, e.hidden || e.value === "0" ? "" : e.value); });
     id("head-a").textContent = name("a");
     id("head-b").textContent = name("b");
-    id("verdict").textContent = !rows.length ? "They have no problem in common" + (id("a-at").hidden && id("b-at").hidden ? "." : " at these times.") : name("b") + " takes " + ratio(c.mean) + " the time of " + name("a") + " (geometric mean of " + rows.length +
-      (rows.length > 1 ? " problems). " : " problem). ") + name("a") + " is faster in " + c.wins + ", " + name("b") + " in " + c.losses + (c.even ? ", within the intervals in " + c.even : "") + ".";
+    id("verdict").textContent = !rows.length ? "They have no problem in common" + (id("a-at").hidden && id("b-at").hidden ? "." : " at these times.") : (!c.rows ? "" : name("b") + " takes " + ratio(c.mean) + " the time of " + name("a") + " (geometric mean of " + c.rows +
+      (c.rows > 1 ? " problems). " : " problem). ") + name("a") + " is faster in " + c.wins + ", " + name("b") + " in " + c.losses + (c.even ? ", within the intervals in " + c.even : "") + ".") + (c.open ? (c.rows ? " " : "") + "Not enough samples to compare " + c.open + (c.open > 1 ? " problems." : " problem.") : "");
     id("rows").textContent = "";
     rows.forEach(function (r) {
       var tr = node("tr", ""), th = node("th", r.problem[1]), who = node("td", "");
       th.scope = "row";
-      who.append(bar(r, most), node("span", r.lo > 1 ? name("a") : r.hi < 1 ? name("b") : "within the intervals", "sub"));
+      who.append(bar(r, most), node("span", !r.known ? "not enough samples" : r.lo > 1 ? name("a") : r.hi < 1 ? name("b") : "within the intervals", "sub"));
       tr.append(th, cell(r.a, r.fileA), cell(r.b, r.fileB), node("td", ratio(r.r), "num"), who);
       id("rows").append(tr);
     });

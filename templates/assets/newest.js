@@ -9,7 +9,7 @@ window.KNewest = function (c) {
     if (name) e.className = name;
     return e;
   }
-  function half(p) { return "\u00b1" + ((p.hi - p.lo) / 2 / p.value * 100).toFixed(1) + " %"; }
+  function half(p) { return !(p.n > 1 || p.hi > p.lo) ? "" : "\u00b1" + ((p.hi - p.lo) / 2 / p.value * 100).toFixed(1) + " %"; }
   function revision(p) {
     var r = c.names.revisions[p.revision], span = el("span", "", "rev"), link = r && (r[3] ? root + r[3] : r[2]);
     if (!r) return span;

@@ -117,7 +117,7 @@
   }
   function describe(item) {
     var p = item.raw.p, s = item.dataset.series, i = s.points.indexOf(p), before = s.points[i - 1], q = quantity();
-    var text = s.label + ": " + number(p[q] / divisor) + " " + unit + (q === "value" ? " \u00b1" + ((p.hi - p.lo) / 2 / p.value * 100).toFixed(1) + " %" : " (" + QUANTITIES[q] + ")");
+    var text = s.label + ": " + number(p[q] / divisor) + " " + unit + (q === "value" ? p.n > 1 || p.hi > p.lo ? " \u00b1" + ((p.hi - p.lo) / 2 / p.value * 100).toFixed(1) + " %" : "" : " (" + QUANTITIES[q] + ")");
     return before ? text + " (" + change(p[q] / before[q] - 1) + ")" : text;
   }
   function commit(item) {

@@ -10,6 +10,7 @@
 #include "site_gen/escape.h"
 #include "site_gen/facts.h"
 #include "site_gen/format.h"
+#include "store/store.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,10 @@ static void formats_changes(void **state)
 	assert_string_equal(tk_format_change(0.0001, text), "±0.0\u00a0%");
 	assert_string_equal(tk_format_change(2.5, text), "3.5×");
 	assert_string_equal(tk_format_change(NAN, text), "–");
+	struct tk_point one = {.value = 100, .lo = 100, .hi = 100, .n = 1},
+	                two = {.value = 100, .lo = 99, .hi = 101, .n = 2};
+	assert_string_equal(tk_format_point_width(&one, text), "");
+	assert_string_equal(tk_format_point_width(&two, text), "±1.0\u00a0%");
 	assert_string_equal(tk_format_half_width(100, 99, 101, text), "±1.0\u00a0%");
 	assert_string_equal(tk_format_half_width(NAN, 99, 101, text), "");
 	assert_string_equal(tk_format_count(-1234567, text), "-1,234,567");

@@ -119,6 +119,7 @@ static void nights_come_back(void **state)
 	        .seed = 42,
 	        .config_hash = "c",
 	        .tracker_version = "0.1.0"};
+	static const char *const late[] = {"confirm", "detect", "bisect", "tidy", "publish"};
 	struct tk_stage_row stage = {
 	        .night_id = h->night, .name = "build", .status = "running", .started_s = 5, .detail = "{}"};
 	struct tk_resolution_row resolution = {.night_id = h->night,
@@ -150,6 +151,15 @@ static void nights_come_back(void **state)
 	READ_ONE(tk_stage_row, read, tk_store_stages(h->store, h->night, out, &err));
 	assert_string_equal(read->status, "done");
 	assert_int_equal(read->finished_s, 6);
+	for (size_t i = 0; i < sizeof late / sizeof *late; i++) { /* within one second: in the order of a night */
+		stage.name = late[sizeof late / sizeof *late - 1 - i];
+		stage.started_s = 7;
+		MUST(tk_store_put_stage(h->store, &stage, &err));
+	}
+	tk_rows_free(&read_list);
+	MUST(tk_store_stages(h->store, h->night, &read_list, &err));
+	for (size_t i = 0; i < sizeof late / sizeof *late; i++)
+		assert_string_equal(TK_ROWS_AT(&read_list, struct tk_stage_row, i + 1)->name, late[i]);
 	MUST(tk_store_put_resolution(h->store, &resolution, &err));
 	resolution.build_id = h->build;
 	MUST(tk_store_put_resolution(h->store, &resolution, &err));
