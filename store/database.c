@@ -64,7 +64,7 @@ static const char *reason_of(sqlite3 *db, int rc, int status)
 	if ((rc & 0xff) == SQLITE_NOTADB)
 		return "not a database";
 	if ((rc & 0xff) == SQLITE_CORRUPT)
-		return "the file is damaged (`tracker db check` says where; restore a backup)";
+		return "the file is damaged: restore a backup";
 	return db ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
 }
 

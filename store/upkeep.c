@@ -96,13 +96,18 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 {
 	struct tk_rows rows = {0};
 	struct tk_list list = {&rows, sizeof(const char *), 0};
-	int status = check_pages(s, &list, err);
+	struct tk_error why = {0};
+	int status = check_pages(s, &list, &why);
 
 	/* What stands on damaged pages is not worth reading. */
 	if (!status && !rows.count)
-		status = check_references(s, &list, err);
+		status = check_references(s, &list, &why);
 	for (int t = 0; t < TK_TABLE_COUNT && !status && rows.count < PROBLEMS_MAX; t++)
-		status = check_uids(s, (enum tk_table_id)t, &list, err);
+		status = check_uids(s, (enum tk_table_id)t, &list, &why);
+	if (status == TK_EDATA) /* damage that only a reader meets is what was looked for */
+		status = add_problem(&list, err, "%s", why.message);
+	else if (status)
+		tk_fail(err, status, "%s", why.message);
 	if (status) {
 		tk_rows_free(&rows);
 		return status;
