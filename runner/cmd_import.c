@@ -3,8 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/nearest.h"
+#include "base/text.h"
 #include "commands.h"
 #include "store/store.h"
 
@@ -33,12 +37,32 @@ static bool is_format(const char *word)
 	return false;
 }
 
+/* The first of several words that is neither a file nor has the look of one. */
+static void refuse_format(const char *word, struct argp_state *state)
+{
+	const char *names[32] = {0}, *near;
+	struct tk_buf known = TK_BUF_INIT;
+
+	for (size_t i = 0; i < 31 && (names[i] = tk_import_format_name(i, NULL)); i++)
+		tk_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
+	near = tk_nearest(word, names);
+	for (size_t i = 0; !near && names[i] && strlen(word) > 3; i++) /* "google", "googlebench" */
+		if (strncmp(names[i], word, 4) == 0)
+			near = names[i];
+	if (near)
+		argp_error(state, "`%s` is no file and no format, did you mean `%s`?", word, near);
+	argp_error(state, "`%s` is no file and no format, expected one of %s", word, tk_buf_cstr(&known));
+	tk_buf_free(&known);
+}
+
 /* A format, where the first word is one; the rest are files. */
 static void take_arguments(struct import_options *o, struct argp_state *state)
 {
 	char **words = state->argv + state->next;
 	size_t count = (size_t)(state->argc - state->next);
 
+	if (count > 1 && !is_format(words[0]) && access(words[0], F_OK) != 0 && !strpbrk(words[0], "./"))
+		refuse_format(words[0], state);
 	if (is_format(words[0]) && count > 1) {
 		o->request.format = words[0];
 		words++;
@@ -140,10 +164,13 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 		        counts.nights, counts.series, counts.points);
 	if (!code && counts.nights && !o.request.dry_run)
 		fprintf(stderr, "tracker import: these nights are not judged yet: `tracker detect` does it\n");
-	if (!code && counts.without_value)
-		fprintf(stderr,
-		        "tracker import: %" PRId64 " results have no value (failed, skipped or empty): left out\n",
-		        counts.without_value);
+	if (!code && counts.without_value) {
+		fprintf(stderr, "tracker import: %" PRId64 " %s no value (failed, skipped or empty): left out; %s",
+		        counts.without_value, counts.without_value == 1 ? "result has" : "results have",
+		        counts.without_value == 1 ? "" : "the first is ");
+		tk_text_put(stderr, counts.first_without_value, "");
+		fputc('\n', stderr);
+	}
 	tk_command_close(config, store);
 	return code;
 }

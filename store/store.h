@@ -436,7 +436,8 @@ struct tk_import_request {
 };
 struct tk_import_counts {
 	int64_t files, nights, series, points, without_value;
-}; /* nights, series, points: new ones */
+	char first_without_value[256]; /* its file and name */
+};                                     /* nights, series, points: new ones */
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts,
         struct tk_error *err);
 const char *tk_import_format_name(size_t i, const char **what); /* NULL behind the last one */

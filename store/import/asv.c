@@ -149,7 +149,7 @@ static int put_values(
 		const json_t *value = json_is_array(res->values) ? json_array_get(res->values, i) : res->values;
 
 		if (json_is_null(value)) {
-			r->sink->counts.without_value++;
+			tk_import_no_value(r->sink, res->name);
 			continue;
 		}
 		if (!json_is_number(value))
@@ -229,7 +229,7 @@ static int visit_result(void *arg, const struct tk_import_path *path, json_t *va
 	if (json_is_object(value))
 		return put_object(r, path, value, &res, err);
 	if (json_is_null(value)) {
-		r->sink->counts.without_value++;
+		tk_import_no_value(r->sink, res.name);
 		return 0;
 	}
 	if (!json_is_number(value))

@@ -270,7 +270,7 @@ static int put_number(struct reader *r, const struct tk_import_rows *csv, size_t
 	struct tk_import_point p = TK_IMPORT_POINT(name, cell_of(r, csv, UNIT), NAN);
 
 	if (!*cell) {
-		r->sink->counts.without_value++;
+		tk_import_no_value(r->sink, name);
 		return 0;
 	}
 	if (!is_number(cell))

@@ -109,7 +109,7 @@ static int put_row(struct reader *r, const struct tk_import_rows *csv, struct tk
 
 		if (c->role == FAILED_IF_NOT_OK && !strcasestr(cell, "success") && !strcasestr(cell, "pass") &&
 		        !strcasestr(cell, "not_verified") && !strcasestr(cell, "not_run") && strcasecmp(cell, "ok")) {
-			r->sink->counts.without_value++;
+			tk_import_no_value(r->sink, tk_buf_cstr(&r->name));
 			return 0;
 		}
 		if (c->role == DEVICE) {

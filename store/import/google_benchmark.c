@@ -104,7 +104,7 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	if (!name || !*name)
 		return tk_import_bad(r->file, path, err, ".name: is missing");
 	if (json_is_true(json_object_get(row, "error_occurred")) || json_is_true(json_object_get(row, "skipped"))) {
-		r->sink->counts.without_value++;
+		tk_import_no_value(r->sink, name);
 		tk_import_keep(r->attributes, "failed", name, json_incref(row));
 		return 0;
 	}

@@ -119,6 +119,7 @@ static int import_file(
 		status = find_format(&f, format, &found, err);
 	if (!status) {
 		sink->format = formats[found].name;
+		sink->path = path;
 		status = formats[found].format->read(&f, sink, err);
 	}
 	if (!status)

@@ -55,7 +55,7 @@ struct tk_import_state;
 struct tk_import_sink {
 	struct tk_store *store; /* within a transaction */
 	const struct tk_import_options *options;
-	const char *format;
+	const char *format, *path; /* of the file that is read */
 	struct tk_import_counts counts;
 	struct tk_import_state *state; /* sink.c */
 };
@@ -85,6 +85,8 @@ struct tk_import_point {
 		.q75 = NAN, .p95 = NAN \
 	}
 int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err);
+/* A result of that name that is left out: it failed, was skipped or is empty. */
+void tk_import_no_value(struct tk_import_sink *s, const char *name);
 
 /* A night with one run at the time of a commit. `attributes` (borrowed; NULL: none): what has no place of its own. *run
  * may be NULL. */

@@ -124,7 +124,7 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
 	int status = place_on(r, state, err);
 
 	if (json_is_true(json_object_get(state, "is_skipped"))) {
-		r->sink->counts.without_value++;
+		tk_import_no_value(r->sink, benchmark);
 		return status;
 	}
 	set_name(r, benchmark, state);

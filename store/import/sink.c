@@ -350,6 +350,14 @@ static int add_point(struct tk_import_sink *s, const struct tk_point *p, struct 
 	return status;
 }
 
+void tk_import_no_value(struct tk_import_sink *s, const char *name)
+{
+	char *first = s->counts.first_without_value;
+
+	if (!s->counts.without_value++)
+		snprintf(first, sizeof s->counts.first_without_value, "%s: %s", s->path, name);
+}
+
 int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
@@ -368,7 +376,7 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 	int status;
 
 	if (!isfinite(row.value)) {
-		s->counts.without_value++;
+		tk_import_no_value(s, p->name);
 		return 0;
 	}
 	if (strlen(p->name) > NAME_MAX_BYTES)
