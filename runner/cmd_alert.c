@@ -103,9 +103,9 @@ static const struct tk_column group_columns[] = {
         {"STATE", 0},
         {"OPENED", 0},
         {"WHAT", TK_COLUMN_WRAP},
-        {"MACHINES", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"UPSTREAM", TK_COLUMN_OPTIONAL},
-        {"FIRST BAD", TK_COLUMN_OPTIONAL},
+        {"MACHINES", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
+        {"UPSTREAM", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"FIRST BAD", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
         {"SAID", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
         {0},
 };

@@ -18,15 +18,15 @@ static const struct tk_column columns[] = {
         {"BACKEND", TK_COLUMN_CUT},
         {"MACHINE", TK_COLUMN_CUT},
         {"METRIC", TK_COLUMN_OPTIONAL},
-        {"BEFORE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"AFTER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"BEFORE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(7)},
+        {"AFTER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(8)},
         {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"BY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"X", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"Q", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"N", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"FIRST BAD", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
+        {"BY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
+        {"X", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
+        {"Q", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
+        {"N", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"FIRST BAD", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(6)},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(5)},
         {0},
 };
 
@@ -156,6 +156,27 @@ static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row
 	fputc('\n', out);
 }
 
+/* What the table had no room for, a line each. */
+static void print_reasons(const struct tk_diff_view *v, size_t from, size_t to, bool commits, FILE *out)
+{
+	char name[200], range[320];
+
+	for (size_t i = from; i < to; i++) {
+		const struct tk_diff_row *r = v->rows[i];
+		const bool has_range = commits && *tk_diff_commits(r, range, sizeof range);
+
+		if (is_folded(v, r) || (!*r->reason && !has_range))
+			continue;
+		fprintf(out, "%s ", tk_diff_status_mark(r->status));
+		tk_text_put(out, r->title, "");
+		fprintf(out, ", %s: ", tk_diff_contender(v, r, name, sizeof name));
+		if (has_range)
+			fprintf(out, "first bad %s%s", range, *r->reason ? "; " : "");
+		tk_text_put(out, r->reason, "");
+		fputc('\n', out);
+	}
+}
+
 static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(v->globals, columns);
@@ -168,6 +189,8 @@ static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FIL
 		if (!is_folded(v, v->rows[i]))
 			add_row(t, v, v->rows[i], metrics);
 	rc = tk_table_print(t, out, err);
+	if (!rc && tk_table_dropped(t, "WHY"))
+		print_reasons(v, from, to, tk_table_dropped(t, "FIRST BAD"), out);
 	tk_table_free(t);
 	if (v->group != TK_DIFF_GROUP_NONE)
 		fputc('\n', out);

@@ -14,9 +14,11 @@ enum {
 	TK_COLUMN_LEFT = 0,
 	TK_COLUMN_RIGHT = 1,    /* numbers */
 	TK_COLUMN_CUT = 2,      /* may be cut where the terminal is too narrow */
-	TK_COLUMN_WRAP = 4,     /* may be wrapped */
+	TK_COLUMN_WRAP = 4,     /* may be wrapped, between words where there are 30 characters */
 	TK_COLUMN_OPTIONAL = 8, /* left out where no row has a value */
 };
+/* Goes where a terminal is too narrow for all columns, the lowest number first. */
+#define TK_COLUMN_DROP(order) ((order) << 8)
 
 struct tk_column {
 	const char *name; /* the heading; ends with name == NULL */
@@ -32,6 +34,8 @@ void tk_table_set(struct tk_table *t, const char *column, const char *fmt, ...) 
 void tk_table_color(struct tk_table *t, const char *column, const char *color);
 size_t tk_table_rows(const struct tk_table *t);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);
+/* Of a table that was printed: the column had values, and no room. */
+bool tk_table_dropped(const struct tk_table *t, const char *column);
 void tk_table_free(struct tk_table *t);
 
 #endif

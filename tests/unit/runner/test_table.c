@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -63,6 +65,70 @@ static void columns_are_aligned(void **state)
 	assert_non_null(strstr(text, name));
 	assert_non_null(strstr(text, "NOTE"));
 	free(text);
+}
+
+static const struct tk_column wide[] = {
+        {"SERIES", TK_COLUMN_CUT},
+        {"MEDIAN", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"P", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
+        {0},
+};
+
+/* On a terminal of so many columns, without carriage returns. dropped: whether WHY was. */
+static void on_terminal(unsigned short columns_there, char *out, size_t size, bool *dropped)
+{
+	struct tk_globals g = {.no_color = true};
+	struct tk_table *t = tk_table_new(&g, wide);
+	struct winsize w = {.ws_row = 24, .ws_col = columns_there};
+	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+	struct tk_error err = {0};
+	size_t n = 0;
+	FILE *f;
+
+	assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	assert_true(slave >= 0 && ioctl(slave, TIOCSWINSZ, &w) == 0);
+	f = fdopen(slave, "w");
+	tk_table_row(t);
+	tk_table_set(t, "SERIES", "gemm f32 4096 on a card"); /* 23 wide */
+	tk_table_set(t, "MEDIAN", "1.888 ms");
+	tk_table_set(t, "P", "0.19");
+	tk_table_set(t, "WHY", "the nights say that it is slower since the commit which blocks by three");
+	assert_int_equal(tk_table_print(t, f, &err), 0);
+	fputs("end", f);
+	fflush(f);
+	*dropped = tk_table_dropped(t, "WHY");
+	for (char c; n + 1 < size && !(n > 3 && memcmp(out + n - 3, "end", 3) == 0) && read(master, &c, 1) == 1;)
+		if (c != '\r')
+			out[n++] = c;
+	out[n] = '\0';
+	tk_table_free(t);
+	fclose(f);
+	close(master);
+}
+
+static void a_narrow_terminal_loses_numbers_first(void **state)
+{
+	char text[4096];
+	bool dropped;
+
+	unsetenv("COLUMNS");
+	on_terminal(200, text, sizeof text, &dropped);
+	assert_non_null(strstr(text, "0.19 the nights say that it is slower since the commit which blocks by three"));
+	on_terminal(75, text, sizeof text, &dropped); /* 23 + 8 + 4 + 37 and three spaces */
+	assert_non_null(strstr(text, "gemm f32 4096 on a card 1.888 ms 0.19 the nights say that it is slower\n"));
+	assert_non_null(strstr(text, " since the commit which blocks by\n"));
+	on_terminal(65, text, sizeof text, &dropped);
+	assert_null(strstr(text, "0.19"));
+	assert_non_null(strstr(text, "gemm f32 4096 on a card 1.888 ms the nights say"));
+	assert_false(dropped);
+	on_terminal(56, text, sizeof text, &dropped);
+	assert_null(strstr(text, "1.888 ms"));
+	assert_non_null(strstr(text, "gemm f32 4096 on a card the nights say that it is"));
+	on_terminal(40, text, sizeof text, &dropped);
+	assert_true(dropped);
+	assert_non_null(strstr(text, "gemm f32 4096 on a card"));
 }
 
 static void empty_table_prints_nothing(void **state)
@@ -120,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(columns_are_aligned),
+	        cmocka_unit_test(a_narrow_terminal_loses_numbers_first),
 	        cmocka_unit_test(empty_table_prints_nothing),
 	        cmocka_unit_test(control_characters_are_harmless),
 	        cmocka_unit_test(colour_where_wanted),
