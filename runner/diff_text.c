@@ -78,15 +78,18 @@ static const char *plain(char *s)
 	return s;
 }
 
-static void set_value(struct tk_table *t, const char *column, double value, double lo, double hi, const char *unit)
+/* One sample has no interval. */
+static void set_value(
+        struct tk_table *t, const char *column, double value, double lo, double hi, uint32_t n, const char *unit)
 {
-	char text[TK_FORMAT_SIZE], width[TK_FORMAT_SIZE];
+	char text[TK_FORMAT_SIZE], width[TK_FORMAT_SIZE] = "";
 
 	if (isnan(value))
 		return;
-	tk_format_half_width(value, lo, hi, width);
+	if (n != 1)
+		tk_format_half_width(value, lo, hi, width);
 	tk_format_value(value, unit, text);
-	tk_table_set(t, column, "%s %s", plain(text), plain(width));
+	tk_table_set(t, column, "%s%s%s", plain(text), *width ? " " : "", plain(width));
 }
 
 static void set_change(struct tk_table *t, const struct tk_diff_row *row)
@@ -126,8 +129,8 @@ static void add_row(struct tk_table *t, const struct tk_diff_view *v, const stru
 	tk_table_set(t, "MACHINE", "%s/%s", row->machine, row->device);
 	if (metrics)
 		tk_table_set(t, "METRIC", "%s", row->metric);
-	set_value(t, "BEFORE", row->before, row->before_lo, row->before_hi, row->unit);
-	set_value(t, "AFTER", row->after, row->after_lo, row->after_hi, row->unit);
+	set_value(t, "BEFORE", row->before, row->before_lo, row->before_hi, row->n_before, row->unit);
+	set_value(t, "AFTER", row->after, row->after_lo, row->after_hi, row->n_after, row->unit);
 	set_change(t, row);
 	if (*tk_diff_commits(row, commits, sizeof commits))
 		tk_table_set(t, "FIRST BAD", "%s", commits);

@@ -18,7 +18,7 @@ static void must(struct world *w, int rc)
 
 void world_open(struct world *w, const char *path)
 {
-	*w = (struct world){.role = "suite"};
+	*w = (struct world){.role = "suite", .samples = 30};
 	if (path) {
 		snprintf(w->path, sizeof w->path, "%s", path);
 	} else {
@@ -185,9 +185,9 @@ int64_t world_point(struct world *w, const char *backend, const char *problem, d
 	const struct tk_run_row run = run_of(w, world_series(w, backend, problem), "ok", "");
 	const struct tk_point p = {.series_id = run.series_id,
 	        .value = value,
-	        .lo = value * 0.999,
-	        .hi = value * 1.001,
-	        .n = 30,
+	        .lo = w->samples == 1 ? value : value * 0.999,
+	        .hi = w->samples == 1 ? value : value * 1.001,
+	        .n = w->samples,
 	        .min = value * 0.99,
 	        .q25 = value * 0.995,
 	        .q75 = value * 1.005,

@@ -19,6 +19,7 @@ struct world {
 	const struct tk_ack_rule *acks;
 	size_t ack_count;
 	bool higher_is_better, open;
+	int64_t samples; /* of a point; one has no interval */
 	int64_t machine, device, upstream, environment, build, night, as_of_s, seq;
 	struct tk_error err;
 };

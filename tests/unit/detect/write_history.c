@@ -80,6 +80,8 @@ static int obey(struct world *w, char *const a[ARGS])
 		world_upstream(w, a[1]);
 	else if (strcmp(a[0], "environment") == 0)
 		world_environment(w, a[1]);
+	else if (strcmp(a[0], "samples") == 0)
+		w->samples = atoll(a[1]);
 	else if (strcmp(a[0], "role") == 0)
 		w->role = strdup(a[1]);
 	else if (strcmp(a[0], "build") == 0) /* rev, position, backend, hash, subject */
