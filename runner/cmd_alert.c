@@ -457,6 +457,32 @@ static int say_one(struct tk_store *s, const struct tk_alerts *a, const struct a
 	return tk_store_say(s, &row, err);
 }
 
+/* What was said of which, once it is in the history. */
+static int print_said_of(const struct tk_alerts *a, const struct alert_options *o, struct tk_error *err)
+{
+	static const struct {
+		const char *action, *done;
+	} words[] = {{"ack", "acked"}, {"expect", "expected"}, {"ignore", "ignored"}, {"link", "linked"},
+	        {"note", "noted"}, {"reopen", "reopened"}};
+	const char *done = o->words[0];
+	const struct tk_alert_group *group;
+	const struct tk_alert_row *one;
+	char title[1024];
+	int rc = TK_OK;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		done = strcmp(words[i].action, o->words[0]) == 0 ? words[i].done : done;
+	for (size_t i = 1; !rc && i < o->word_count; i++) {
+		rc = find_alert(a, o->words[i], &group, &one, err);
+		if (rc)
+			break;
+		printf("%s: %.8s ", done, one ? one->uid : group->uid);
+		tk_text_put(stdout, one ? one->title : tk_alert_group_title(group, title, sizeof title), "");
+		putchar('\n');
+	}
+	return rc;
+}
+
 static int check_words(struct alert_options *o, struct tk_error *err)
 {
 	const char *action = o->words[0];
@@ -484,7 +510,8 @@ static int check_words(struct alert_options *o, struct tk_error *err)
 }
 
 /* All of them or none. */
-static int say(struct tk_store *s, const struct tk_alerts *a, struct alert_options *o, struct tk_error *err)
+static int say(const struct tk_globals *g, struct tk_store *s, const struct tk_alerts *a, struct alert_options *o,
+        struct tk_error *err)
 {
 	int rc = check_words(o, err);
 
@@ -498,10 +525,12 @@ static int say(struct tk_store *s, const struct tk_alerts *a, struct alert_optio
 		return rc;
 	for (size_t i = 1; !rc && i < o->word_count; i++)
 		rc = say_one(s, a, o, o->words[i], err);
-	if (!rc)
-		return tk_store_commit(s, err);
-	tk_store_rollback(s);
-	return rc;
+	if (rc) {
+		tk_store_rollback(s);
+		return rc;
+	}
+	rc = tk_store_commit(s, err);
+	return rc || g->quiet ? rc : print_said_of(a, o, err);
 }
 
 /* ---- check ------------------------------------------------------------------------------------------------------- */
@@ -568,7 +597,7 @@ static int obey(const struct tk_globals *g, struct alert_options *o, const struc
 		if (!rc)
 			rc = strcmp(o->words[0], "list") == 0   ? list(g, o, &a, err)
 			     : strcmp(o->words[0], "show") == 0 ? show(g, o, &a, err)
-			                                        : say(store, &a, o, err);
+			                                        : say(g, store, &a, o, err);
 		tk_alerts_free(&a);
 	}
 	tk_judging_free(&judging);

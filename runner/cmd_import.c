@@ -159,9 +159,9 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 	if (tk_store_import(store, &o.request, &counts, &err))
 		code = tk_command_fail("import", &err);
 	else
-		printf("%s%" PRId64 " file%s: %" PRId64 " nights, %" PRId64 " series, %" PRId64 " points are new\n",
+		printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points are new\n",
 		        o.request.dry_run ? "nothing written; " : "", counts.files, counts.files == 1 ? "" : "s",
-		        counts.nights, counts.series, counts.points);
+		        counts.nights, counts.nights == 1 ? "" : "s", counts.series, counts.points);
 	if (!code && counts.nights && !o.request.dry_run)
 		fprintf(stderr, "tracker import: these nights are not judged yet: `tracker detect` does it\n");
 	if (!code && counts.without_value) {

@@ -87,9 +87,10 @@ static int merge_files(struct tk_store *into, const struct merge_options *o, str
 	else
 		tk_store_rollback(into);
 	if (!status)
-		printf("%s: new: %" PRId64 " nights, %" PRId64 " series, %" PRId64 " points\n",
+		printf("%s: new: %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points\n",
 		        o->output ? o->output : tk_store_path(into), counts.added[TK_MERGE_NIGHTS],
-		        counts.added[TK_MERGE_SERIES], counts.added[TK_MERGE_POINTS]);
+		        counts.added[TK_MERGE_NIGHTS] == 1 ? "" : "s", counts.added[TK_MERGE_SERIES],
+		        counts.added[TK_MERGE_POINTS]);
 	return status;
 }
 

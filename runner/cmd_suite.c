@@ -166,7 +166,7 @@ static int check(const struct tk_globals *g, const struct suite_options *o)
 
 			code = this_code > code ? this_code : code;
 		} else if (!g->quiet)
-			printf("%s: %zu problems\n", s->path, s->count);
+			printf("%s: %zu problem%s\n", s->path, s->count, s->count == 1 ? "" : "s");
 		tk_suite_free(s);
 	}
 	tk_names_free(found, found_count);

@@ -108,18 +108,42 @@ const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_S
 	return out;
 }
 
+static void format_times(double ratio, char out[TK_FORMAT_SIZE])
+{
+	snprintf(out, TK_FORMAT_SIZE, "%.*f×", ratio < 9 ? 1 : 0, ratio + 1);
+}
+
 const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE])
 {
 	if (!isfinite(ratio))
 		return strcpy(out, "–");
 	double percent = fabs(ratio) * 100;
 	if (ratio >= 1)
-		snprintf(out, TK_FORMAT_SIZE, "%.*f×", ratio < 9 ? 1 : 0, ratio + 1);
+		format_times(ratio, out);
 	else {
 		char number[TK_FORMAT_SIZE];
 		fixed(number, percent, 1);
 		add(out, add(out, add(out, 0, percent < 0.05 ? "±" : ratio < 0 ? MINUS : "+"), number), NBSP "%");
 	}
+	return out;
+}
+
+void tk_format_changes(double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE])
+{
+	tk_format_change(a, out_a);
+	tk_format_change(b, out_b);
+	if (!isfinite(a) || !isfinite(b) || (a >= 1) == (b >= 1))
+		return;
+	format_times(a, out_a);
+	format_times(b, out_b);
+}
+
+const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE])
+{
+	if (change >= 1)
+		snprintf(out, TK_FORMAT_SIZE, "%.*f× to %.*f×", lo < 9 ? 1 : 0, lo + 1, hi < 9 ? 1 : 0, hi + 1);
+	else
+		snprintf(out, TK_FORMAT_SIZE, "%.1f to %.1f %%", 100 * lo, 100 * hi);
 	return out;
 }
 

@@ -207,7 +207,7 @@ static void set_interval(
 	char text[TK_FORMAT_SIZE];
 	bool known = isfinite(side.change);
 	tk_set(site->arena, o, key, known ? tk_format_change(side.change, text) : "");
-	tk_set_fmt(site->arena, o, key_interval, known ? "%.1f to %.1f %%" : "", 100 * side.lo, 100 * side.hi);
+	tk_set(site->arena, o, key_interval, known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
 }
 
 /* The pairs of its two revisions. The fastest samples are told where the medians leave it open. */
@@ -317,8 +317,9 @@ static void set_culprit(struct tk_site *site, struct tk_value *o, const struct g
 	tk_set_clipped(site, o, "culprit_author", c->author, 60);
 	tk_set(site->arena, o, "culprit_day", tk_time_day(c->author_time_s, when));
 	tk_set(site->arena, o, "culprit_change", tk_format_change(c->change, text));
-	tk_set_fmt(site->arena, o, "culprit_interval", isfinite(c->lo) ? " (%.1f to %.1f %%)" : "", 100 * c->lo,
-	        100 * c->hi);
+	char range[TK_FORMAT_SIZE];
+	tk_set_fmt(site->arena, o, "culprit_interval", isfinite(c->lo) ? " (%s)" : "",
+	        tk_format_change_range(c->change, c->lo, c->hi, range));
 	tk_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
 	tk_set_int(site->arena, o, "culprit_pairs", c->pairs);
 	tk_set_int(site->arena, o, "culprit_builds", c->builds);
@@ -332,8 +333,7 @@ static void set_sizes(struct tk_site *site, struct tk_value *o, const struct gro
 	bool sized = is_change(g->members[0]) && series_of(site, g->members[0]);
 	for (size_t i = 0; i < g->count; i++)
 		last = is_change(g->members[i]) ? i : last;
-	tk_format_change(g->members[0]->change, most);
-	tk_format_change(g->members[last]->change, least);
+	tk_format_changes(g->members[0]->change, g->members[last]->change, most, least);
 	tk_set_fmt(site->arena, o, "sizes",
 	        !sized                ? ""
 	        : strcmp(most, least) ? "%s to %s"

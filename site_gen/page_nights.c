@@ -157,18 +157,20 @@ static void set_failures(struct tk_site *site, struct tk_value *page, const stru
 static int set_runs(struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
 	struct tk_rows runs = {0};
-	size_t count = 0;
+	size_t count = 0, measured = 0;
 	int status = tk_store_runs_of_night(site->model.store, night_id, &runs, err);
 	const struct tk_run_row **failed = status ? NULL : malloc((runs.count + 1) * sizeof *failed);
 	if (!status && !failed)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	set_outcomes(site, page, &runs);
-	tk_set_int(site->arena, page, "runs", (int64_t)runs.count);
 	for (size_t i = 0; failed && i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
+		measured += counts(run);
 		if (!counts(run) && tk_model_series(&site->model, run->series_id))
 			failed[count++] = run;
 	}
+	tk_set_int(site->arena, page, "jobs", (int64_t)runs.count);
+	tk_set_int(site->arena, page, "measured", (int64_t)measured);
 	set_failures(site, page, failed, count);
 	free(failed);
 	tk_rows_free(&runs);

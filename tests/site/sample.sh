@@ -5,7 +5,7 @@ tracker=$(realpath "$1") sample=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$sample/show" "$work" "$tracker" >"$work/log" || { cat "$work/log"; exit 1; }
-for counts in '5 nights, 30 series, 119 points' '3 nights, 242 series, 314 points' '9 nights, 58 series, 140 points' '1 nights, 668 series, 715 points'; do
+for counts in '5 nights, 30 series, 119 points' '3 nights, 242 series, 314 points' '9 nights, 58 series, 140 points' '1 night, 668 series, 715 points'; do
 	grep -q "$counts" "$work/log" || { cat "$work/log"; exit 1; }
 done
 grep -q 'class="map"' "$work/site/kernels/attention.html" || { echo "attention has no map"; exit 1; }

@@ -36,6 +36,14 @@ static void formats_changes(void **state)
 	assert_string_equal(tk_format_change(0.0001, text), "±0.0\u00a0%");
 	assert_string_equal(tk_format_change(2.5, text), "3.5×");
 	assert_string_equal(tk_format_change(NAN, text), "–");
+	char other[TK_FORMAT_SIZE];
+	tk_format_changes(0.986, 1.1, text, other); /* never one so and one so */
+	assert_string_equal(text, "2.0×");
+	assert_string_equal(other, "2.1×");
+	tk_format_changes(0.03, 0.04, text, other);
+	assert_string_equal(text, "+3.0\u00a0%");
+	assert_string_equal(tk_format_change_range(7.5, 2.221, 19.392, text), "3.2× to 20×");
+	assert_string_equal(tk_format_change_range(0.1, 0.089, 0.12, text), "8.9 to 12.0 %");
 	struct tk_point one = {.value = 100, .lo = 100, .hi = 100, .n = 1},
 	                two = {.value = 100, .lo = 99, .hi = 101, .n = 2};
 	assert_string_equal(tk_format_point_width(&one, text), "");
