@@ -541,6 +541,8 @@ static int print_available(
 	{
 		bool yes = is_available(e);
 
+		if (!json_object_get(e, "module") && strcmp(text_of(e, "layer", ""), "null") == 0)
+			continue; /* no device: it is for trying the tracker itself, and its backend says so */
 		tk_table_row(t);
 		if (json_object_get(e, "module"))
 			tk_table_set(t, columns[0].name, "%s", text_of(e, "module", ""));

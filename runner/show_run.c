@@ -97,12 +97,29 @@ static void print_number(const char *key, double x)
 		puts(tk_format_value(x, "bytes", text));
 	else if (ends_with(key, "_ns"))
 		puts(tk_format_value(x, "ns", text));
+	else if (ends_with(key, "_j"))
+		puts(tk_format_value(x, "J", text));
+	else if (ends_with(key, "_s"))
+		puts(tk_duration_text(x, text, sizeof text));
+	else if (ends_with(key, "_mhz"))
+		printf("%.6g MHz\n", x);
 	else
 		printf("%.*g\n", x == floor(x) ? 15 : 6, x);
 }
 
+/* Said above, with its unit. */
+static bool is_said(const char *name)
+{
+	static const char *const said[] = {"outcome", "message", "median", "lo", "hi", "n", "min", "q25", "q75", "p95"};
+
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+		if (strcmp(said[i], name) == 0)
+			return true;
+	return false;
+}
+
 /* Nested objects as "verify.method", one a line; what is not known is not shown. */
-static void print_attributes(const char *prefix, const json_t *object)
+static void print_attributes(const char *prefix, const json_t *object, bool without_said)
 {
 	const char *key;
 	json_t *value;
@@ -114,10 +131,10 @@ static void print_attributes(const char *prefix, const json_t *object)
 
 		snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
 		if (json_is_object(value)) {
-			print_attributes(name, value);
+			print_attributes(name, value, without_said);
 			continue;
 		}
-		if (json_is_null(value))
+		if (json_is_null(value) || (without_said && is_said(name)))
 			continue;
 		if (json_is_number(value)) {
 			printf("  %-26s ", name);
@@ -172,14 +189,19 @@ static void print_value(const struct run_detail *d)
 {
 	const struct tk_point *p = d->point;
 	const char *unit = d->series ? d->series->unit : "ns";
-	char value[TK_FORMAT_SIZE], lo[TK_FORMAT_SIZE], hi[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE], most[TK_FORMAT_SIZE];
+	char value[TK_FORMAT_SIZE], lo[TK_FORMAT_SIZE], hi[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE], most[TK_FORMAT_SIZE],
+	        q25[TK_FORMAT_SIZE], q75[TK_FORMAT_SIZE];
 
 	if (!p)
 		return;
-	printf("%-14s%s (interval %s to %s), %" PRId64 " samples, least %s, 95 %% below %s\n", "median",
-	        tk_format_value(p->value, unit, value), tk_format_value(p->lo, unit, lo),
-	        tk_format_value(p->hi, unit, hi), p->n, tk_format_value(p->min, unit, least),
-	        tk_format_value(p->p95, unit, most));
+	printf("%-14s%s", "median", tk_format_value(p->value, unit, value));
+	if (tk_point_has_interval(p))
+		printf(" (interval %s to %s)", tk_format_value(p->lo, unit, lo), tk_format_value(p->hi, unit, hi));
+	printf(", %" PRId64 " sample%s, least %s", p->n, p->n == 1 ? "" : "s", tk_format_value(p->min, unit, least));
+	if (isfinite(p->q25) && isfinite(p->q75))
+		printf(", half between %s and %s", tk_format_value(p->q25, unit, q25),
+		        tk_format_value(p->q75, unit, q75));
+	printf(", 95 %% below %s\n", tk_format_value(p->p95, unit, most));
 }
 
 static void print_environment(const struct run_detail *d)
@@ -188,7 +210,7 @@ static void print_environment(const struct run_detail *d)
 
 	if (json_object_size(environment)) {
 		puts("\nenvironment");
-		print_attributes("", environment);
+		print_attributes("", environment, false);
 	} else if (d->environment && !environment) {
 		print_pair("environment", d->environment->attributes);
 	}
@@ -216,7 +238,7 @@ static void print_text(const struct run_detail *d, bool samples)
 	print_pair("code", code_hash(d));
 	if (json_object_size(d->attributes)) {
 		puts("\nhow it was measured");
-		print_attributes("", d->attributes);
+		print_attributes("", d->attributes, d->point != NULL);
 	}
 	print_environment(d);
 	print_histogram(d);
