@@ -39,6 +39,7 @@ done
 	exit 2
 }
 
+[ "$publish" = / ] || publish=${publish%/}
 case $publish in
 '' | /* | *:*) ;;
 *) publish=$PWD/$publish ;;
@@ -52,16 +53,22 @@ refuse() {
 }
 
 may_replace_folder() {
+	local found
 	if [ -d "$publish" ]; then
-		[ -e "$publish/$marker" ] || [ -z "$(ls -A "$publish")" ] || refuse
+		[ ! -e "$publish/$marker" ] || return 0
+		found=$(ls -A "$publish") || return 1 # what cannot be looked into may hold anything
+		[ -z "$found" ] || refuse
 	elif [ -e "$publish" ]; then
 		refuse
 	fi
 }
 
 may_replace_remote() {
-	local code=0 found
-	found=$(LC_ALL=C rsync --list-only "$publish/" 2>&1) || code=$?
+	local code=0 found said
+	said=$(mktemp)
+	found=$(LC_ALL=C rsync --list-only "$publish/" 2>"$said") || code=$?
+	[ $code -eq 0 ] || found=$(cat "$said")
+	rm -f "$said"
 	if [ $code -eq 0 ]; then
 		grep -q " $marker$" <<<"$found" || ! grep -qv ' \.$' <<<"$found" || refuse
 	elif [ $code -ne 23 ] || [[ $found != *"No such file or directory"* ]]; then # there is such a folder, or it could not be asked

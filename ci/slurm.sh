@@ -58,7 +58,7 @@ if [ -z "${TRACKER_ONCE:-}" ] && [ -n "${SLURM_JOB_ID:-}" ]; then
 	(cd "$clone" && sbatch --begin="$(date -d tomorrow +%F)T${TRACKER_BEGIN:-02:30}" --dependency=afterany:"$SLURM_JOB_ID" "${own[@]}" ci/slurm.sh)
 fi
 
-find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.*' ! -name 'tracker.db?*' -exec cp -r -t "$work" {} +
+find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.tracker-*' ! -name 'tracker.db?*' -exec cp -r -t "$work" {} +
 code=0
 "$clone/ci/nightly.sh" --dir="$work" --publish="$home/site" || code=$?
 
