@@ -23,9 +23,12 @@ static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *
 {
 	const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
 	size_t count = tk_model_recent_nights(m, machine, nights);
+	/* A backfill is as old as its commit: it says how far to look back only where there is nothing else. */
+	bool nightly = count && !strcmp(machine->last_night->kind, "nightly");
 	int64_t since_s = INT64_MAX;
 	for (size_t i = 0; i < count; i++)
-		since_s = nights[i]->as_of_s < since_s ? nights[i]->as_of_s : since_s;
+		if (!nightly || !strcmp(nights[i]->kind, "nightly"))
+			since_s = nights[i]->as_of_s < since_s ? nights[i]->as_of_s : since_s;
 	return since_s;
 }
 
