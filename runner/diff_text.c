@@ -172,9 +172,14 @@ static void print_reasons(const struct tk_diff_view *v, size_t from, size_t to, 
 			continue;
 		fprintf(out, "%s ", tk_diff_status_mark(r->status));
 		tk_text_put(out, r->title, "");
-		fprintf(out, ", %s: ", tk_diff_contender(v, r, name, sizeof name));
-		if (has_range)
-			fprintf(out, "first bad %s%s", range, *r->reason ? "; " : "");
+		fputs(", ", out);
+		tk_text_put(out, tk_diff_contender(v, r, name, sizeof name), "");
+		fputs(": ", out);
+		if (has_range) {
+			fputs("first bad ", out);
+			tk_text_put(out, range, "");
+			fputs(*r->reason ? "; " : "", out);
+		}
 		tk_text_put(out, r->reason, "");
 		fputc('\n', out);
 	}

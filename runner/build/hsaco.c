@@ -52,8 +52,8 @@ static const unsigned char *find_code(Elf *elf, const char *name, size_t length,
 		Elf_Data *data = elf_getdata(scn, NULL);
 		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
 			const char *text = elf_strptr(elf, sh.sh_link, sym.st_name);
-			if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || !text || strncmp(text, name, length) ||
-			        text[length])
+			if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || !text || strlen(text) != length ||
+			        memcmp(text, name, length))
 				continue;
 			*size = (size_t)sym.st_size;
 			return bytes_at(elf, sym.st_shndx, sym.st_value, sym.st_size);
@@ -103,7 +103,8 @@ static bool read_kernel(struct tk_msgpack *m, struct said *out)
 		if (!tk_msgpack_skip(m) || !tk_msgpack_next(&before, &value))
 			return false;
 		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
-			if (tk_msgpack_is(&key, numbers[k].key) && value.type == TK_MSGPACK_INT && value.number >= 0)
+			if (tk_msgpack_is(&key, numbers[k].key) && value.type == TK_MSGPACK_INT && value.number >= 0 &&
+			        value.number <= UINT32_MAX)
 				*numbers[k].to = value.number;
 		if (tk_msgpack_is(&key, ".name") && value.type == TK_MSGPACK_TEXT)
 			out->name = value;
@@ -219,14 +220,19 @@ static int read_bundle(struct tk_device_code *c, const unsigned char *p, size_t 
 	int status = TK_OK;
 	size_t at = MAGIC_BYTES + sizeof(count);
 	*used = MAGIC_BYTES;
-	if (size < at)
+	if (size < at) {
+		c->unread++;
 		return TK_OK;
+	}
 	memcpy(&count, p + MAGIC_BYTES, sizeof(count));
+	c->unread += count > ENTRIES_MAX;
 	for (uint64_t i = 0; !status && i < count && count <= ENTRIES_MAX; i++) {
 		struct entry_header h;
 		char processor[16];
-		if (size - at < sizeof(h))
+		if (size - at < sizeof(h)) {
+			c->unread++;
 			return TK_OK;
+		}
 		memcpy(&h, p + at, sizeof(h));
 		at += sizeof(h);
 		if (h.name_bytes > size - at || h.offset > size || h.bytes > size - h.offset) {

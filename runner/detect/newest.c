@@ -16,7 +16,7 @@ static const struct tk_night_row *newest_of(const struct tk_rows *nights, int64_
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
 		if (n->machine_id == machine_id && tk_night_has_ended(n) && strcmp(n->kind, "run") != 0 &&
-		        (!newest || n->as_of_s > newest->as_of_s))
+		        strcmp(n->status, "failed") != 0 && (!newest || n->as_of_s > newest->as_of_s))
 			newest = n;
 	}
 	return newest;

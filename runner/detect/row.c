@@ -109,6 +109,7 @@ void tk_row_revisions(const struct tk_cases *c, int64_t good_build, int64_t bad_
 	const struct tk_revision_row *good = tk_catalog_revision(&c->catalog, good_build),
 	                             *bad = tk_catalog_revision(&c->catalog, bad_build);
 
+	row->commits_between = -1;
 	COPY(row->good_rev, good ? good->rev : "");
 	COPY(row->bad_rev, bad ? bad->rev : "");
 	COPY(row->bad_subject, bad ? bad->subject : "");

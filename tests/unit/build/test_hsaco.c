@@ -83,6 +83,13 @@ static void all_bundles_are_read(void **state)
 	assert_int_equal(c.kernel_count, 6);
 	assert_int_equal(c.unread, 0);
 	tk_device_code_free(&c);
+	/* one more that says to have more entries than any has: known not to be read */
+	tk_buf_add(&all, one.data, 24);
+	tk_buf_add(&all, "\x2c\x01\0\0\0\0\0\0", 8);
+	assert_int_equal(tk_device_code_read((unsigned char *)all.data, all.len, &c, NULL), TK_OK);
+	assert_int_equal(c.kernel_count, 6);
+	assert_int_equal(c.unread, 1);
+	tk_device_code_free(&c);
 	tk_buf_free(&one);
 	tk_buf_free(&all);
 }

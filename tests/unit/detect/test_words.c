@@ -359,6 +359,32 @@ static void a_step_of_pairs_is_where_the_code_changed(void **state)
 	world_close(&w);
 }
 
+/* The range begins before the newest code came in, and its nights alone tell nothing: the step is not put before it. */
+static void a_step_of_pairs_is_not_before_its_code(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+	const struct tk_diff_row *row;
+	int64_t good;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", "Good"), good = w.build;
+	for (int night = 0; night < 6; night++)
+		world_night(&w, night, "nightly"), world_point(&w, "b", "p", night % 2 ? 1.3e6 : 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "Change something");
+	world_night(&w, 6, "nightly"), world_point(&w, "b", "p", 1.2e6);
+	for (int k = 0; k < 12; k++)
+		world_pair(&w, "p", good, w.build, k, 1e6 + k, (1e6 + k) * 1.1);
+	r = world_diff(&w, 4);
+	row = world_row(&r, "b", "p");
+	expect(&r, "p", TK_DIFF_REGRESSED);
+	assert_string_equal(row->good_rev, "aaa");
+	assert_string_equal(row->bad_rev, "bbb");
+	assert_false(row->same_code);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
 /* Pairs too noisy to decide, that show nothing: the alarm of the nights does not stand. Those that lean its way let it.
  */
 static void an_alarm_must_be_seen_again(void **state)
@@ -587,6 +613,7 @@ int main(void)
 	        cmocka_unit_test(pairs_of_both_builds_decide),
 	        cmocka_unit_test(pairs_that_do_not_tell),
 	        cmocka_unit_test(a_step_of_pairs_is_where_the_code_changed),
+	        cmocka_unit_test(a_step_of_pairs_is_not_before_its_code),
 	        cmocka_unit_test(an_alarm_must_be_seen_again),
 	        cmocka_unit_test(a_new_driver_alone_is_not_comparable),
 	        cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),
