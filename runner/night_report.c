@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "nightly/nightly.h"
+#include "problem/outcome.h"
 #include "store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static void print_moved(const struct tk_night_report *r)
  */
 static void print_unstable(const struct tk_night_report *r)
 {
-	if (r->measured == 0 || 2 * r->unstable < r->measured)
+	if (!tk_outcomes_are_unstable(r->unstable, r->measured))
 		return;
 	printf("UNSTABLE: %zu of %zu timings have an interval wider than asked: the machine was not quiet "
 	       "(`tracker doctor` names what disturbs it), hardly anything can be told from this night\n",

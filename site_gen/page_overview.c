@@ -103,7 +103,7 @@ static void add_machine_card(struct tk_site *site, struct tk_value *list, const 
 	int64_t unstable, timed = count_timed(machine, &unstable);
 	tk_set_int(a, card, "runs", timed);
 	tk_set_int(a, card, "unstable", unstable);
-	tk_set_flag(a, card, "mostly_unstable", timed > 0 && 2 * unstable >= timed);
+	tk_set_flag(a, card, "mostly_unstable", tk_outcomes_are_unstable((size_t)unstable, (size_t)timed));
 	tk_set_fmt(a, card, "skipped", skipped ? "%zu" : "", skipped);
 	tk_set_int(a, card, "failures", (int64_t)failures);
 	tk_set_flag(a, card, "failed", failures > 0);

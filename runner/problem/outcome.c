@@ -42,3 +42,8 @@ int tk_outcome_parse(const char *word, enum tk_outcome *out)
 		}
 	return TK_EDATA;
 }
+
+bool tk_outcomes_are_unstable(size_t unstable, size_t timed)
+{
+	return timed > 0 && 2 * unstable >= timed;
+}

@@ -2,6 +2,7 @@
 #ifndef TK_PROBLEM_OUTCOME_H
 #define TK_PROBLEM_OUTCOME_H
 #include <stdbool.h>
+#include <stddef.h>
 
 /* id, word, 1 where the job produced a timing that counts, what it means (docs are made from this) */
 #define TK_OUTCOMES(X) \
@@ -28,7 +29,9 @@ enum tk_outcome {
 
 const char *tk_outcome_word(enum tk_outcome o);
 const char *tk_outcome_meaning(enum tk_outcome o);
-bool tk_outcome_counts(enum tk_outcome o);                    /* has a timing that counts */
+bool tk_outcome_counts(enum tk_outcome o); /* has a timing that counts */
+/* Whether unstable timings are the rule of a night, not the exception: then hardly anything can be told from it. */
+bool tk_outcomes_are_unstable(size_t unstable, size_t timed);
 int tk_outcome_parse(const char *word, enum tk_outcome *out); /* 0, or TK_EDATA */
 
 #endif
