@@ -108,7 +108,8 @@ static int name_of(
 		size_t n = json_array_size(json_array_get(res->params, p));
 
 		if (!n)
-			return tk_import_bad(r->file, path, err, ".params[%zu]: expected a list of values", p);
+			return tk_import_expected(r->file, path, err, "a list of values",
+			        json_array_get(res->params, p), ".params[%zu]", p);
 		picks[p] = i % n;
 		i /= n;
 	}
@@ -116,7 +117,7 @@ static int name_of(
 		const json_t *value = json_array_get(json_array_get(res->params, p), picks[p]);
 
 		if (!json_is_string(value))
-			return tk_import_bad(r->file, path, err, ".params[%zu]: expected strings", p);
+			return tk_import_expected(r->file, path, err, "strings", value, ".params[%zu]", p);
 		tk_buf_printf(&r->name, "%s%s", p ? ", " : "(", json_string_value(value));
 	}
 	if (count)
@@ -153,7 +154,7 @@ static int put_values(
 			continue;
 		}
 		if (!json_is_number(value))
-			return tk_import_bad(r->file, path, err, ".result[%zu]: expected a number", i);
+			return tk_import_expected(r->file, path, err, "a number", value, ".result[%zu]", i);
 		status = name_of(r, path, res, i, err);
 		if (status)
 			break;
@@ -222,7 +223,7 @@ static int visit_result(void *arg, const struct tk_import_path *path, json_t *va
 	struct result res = {.name = path->key[1] ? path->key[1] : ""};
 
 	if (!path->key[1])
-		return tk_import_bad(r->file, path, err, ": expected results by name");
+		return tk_import_bad(r->file, path, err, ": expected results by name, found a list");
 	res.unit = unit_of(r, res.name);
 	if (json_is_array(value))
 		return put_columns(r, path, value, &res, err);
@@ -233,7 +234,7 @@ static int visit_result(void *arg, const struct tk_import_path *path, json_t *va
 		return 0;
 	}
 	if (!json_is_number(value))
-		return tk_import_bad(r->file, path, err, ": expected a number, a list or an object");
+		return tk_import_expected(r->file, path, err, "a number, a list or an object", value, "%s", "");
 	res.values = value;
 	return put_values(r, path, &res, err);
 }
@@ -241,13 +242,23 @@ static int visit_result(void *arg, const struct tk_import_path *path, json_t *va
 /* ---- the file ------------------------------------------------------------------------------------------------------
  */
 
+static bool is_date(const json_t *value)
+{
+	return json_is_number(value) && json_number_value(value) >= 0 && json_number_value(value) < 1e14;
+}
+
 static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	struct reader *r = arg;
 
-	return path->key[0] && json_object_set(r->header, path->key[0], value) == 0
-	               ? 0
-	               : tk_import_bad(r->file, path, err, ": expected an object");
+	if (!path->key[0] || json_object_set(r->header, path->key[0], value))
+		return tk_import_bad(r->file, path, err, ": expected an object, found a list");
+	/* Here, where the line is known. */
+	if (!strcmp(path->key[0], "date") && !is_date(value))
+		return tk_import_expected(r->file, path, err, "milliseconds since 1970", value, "%s", "");
+	if (!strcmp(path->key[0], "commit_hash") && !json_is_string(value))
+		return tk_import_expected(r->file, path, err, "a string", value, "%s", "");
+	return 0;
 }
 
 static int set_place(struct reader *r, const struct tk_import_path *path, struct tk_error *err)
@@ -273,17 +284,15 @@ static int read_results(struct reader *r, struct tk_error *err)
 	static const char *const known[] = {"commit_hash", "date", "result_columns", "params", "results", NULL};
 	const struct tk_import_path top = {.line = 1, .text = ""};
 	struct tk_import_commit c = {0};
-	double date;
+	const json_t *date = json_object_get(r->header, "date");
 	int status = tk_import_text(r->file, &top, r->header, "commit_hash", &c.rev, err);
 
-	if (!status)
-		status = tk_import_number(r->file, &top, r->header, "date", &date, err);
 	if (!status)
 		status = tk_import_text(r->file, &top, r->header, "env_name", &r->env, err);
 	if (!status && !(c.rev && *c.rev))
 		status = tk_import_bad(r->file, &top, err, ".commit_hash: is missing");
-	if (!status && !(date >= 0 && date < 1e14))
-		status = tk_import_bad(r->file, &top, err, ".date: expected milliseconds since 1970");
+	if (!status && !date)
+		status = tk_import_bad(r->file, &top, err, ".date: is missing");
 	if (!status)
 		status = set_place(r, &top, err);
 	tk_import_keep_unknown(&r->attributes, r->header, known);
@@ -291,7 +300,7 @@ static int read_results(struct reader *r, struct tk_error *err)
 		status = tk_import_json(r->file, patterns, visit_result, r, err);
 	if (status)
 		return status;
-	c.time_s = (int64_t)(date / 1000);
+	c.time_s = (int64_t)(json_number_value(date) / 1000);
 	return tk_import_run(r->sink, &c, r->attributes, NULL, err);
 }
 

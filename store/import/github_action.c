@@ -41,11 +41,12 @@ static int put_bench(struct reader *r, const struct tk_import_path *path, size_t
 	json_t *rest = NULL;
 
 	if (!name || !*name)
-		return tk_import_bad(r->file, path, err, ".benches[%zu].name: expected a name", i);
+		return tk_import_expected(
+		        r->file, path, err, "a name", json_object_get(bench, "name"), ".benches[%zu].name", i);
 	if (value && !json_is_null(value) && !json_is_number(value))
-		return tk_import_bad(r->file, path, err, ".benches[%zu].value: expected a number", i);
+		return tk_import_expected(r->file, path, err, "a number", value, ".benches[%zu].value", i);
 	if (unit && !json_is_null(unit) && !json_is_string(unit))
-		return tk_import_bad(r->file, path, err, ".benches[%zu].unit: expected a string", i);
+		return tk_import_expected(r->file, path, err, "a string", unit, ".benches[%zu].unit", i);
 	struct tk_import_point p =
 	        TK_IMPORT_POINT(name, json_string_value(unit), json_is_number(value) ? json_number_value(value) : NAN);
 
@@ -60,14 +61,16 @@ static int put_bench(struct reader *r, const struct tk_import_path *path, size_t
 static int time_of(const struct reader *r, const struct tk_import_path *path, const json_t *entry, int64_t *out,
         struct tk_error *err)
 {
-	const char *text = json_string_value(json_object_get(json_object_get(entry, "commit"), "timestamp"));
+	const json_t *stamp = json_object_get(json_object_get(entry, "commit"), "timestamp");
+	const char *text = json_string_value(stamp);
 	const json_t *date = json_object_get(entry, "date");
 
 	if (text && tk_import_time(text, out))
 		return 0;
 	if (!json_is_number(date) || !(json_number_value(date) >= 0 && json_number_value(date) < 1e14))
-		return tk_import_bad(r->file, path, err,
-		        text ? ".commit.timestamp: expected a time" : ".date: expected milliseconds since 1970");
+		return stamp && !json_is_null(stamp)
+		               ? tk_import_expected(r->file, path, err, "a time", stamp, ".commit.timestamp")
+		               : tk_import_expected(r->file, path, err, "milliseconds since 1970", date, ".date");
 	*out = (int64_t)(json_number_value(date) / 1000);
 	return 0;
 }
@@ -88,7 +91,7 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 	if (!c.rev || !*c.rev)
 		return tk_import_bad(r->file, path, err, ".commit.id: is missing");
 	if (!json_is_array(benches))
-		return tk_import_bad(r->file, path, err, ".benches: expected a list");
+		return tk_import_expected(r->file, path, err, "a list", benches, ".benches");
 	snprintf(subject, sizeof(subject), "%.*s", message ? (int)strcspn(message, "\r\n") : 0, message ? message : "");
 	status = time_of(r, path, entry, &c.time_s, err);
 	tk_import_keep_unknown(&attributes, entry, known);
@@ -104,7 +107,7 @@ static int visit_entry(void *arg, const struct tk_import_path *path, json_t *ent
 	int status;
 
 	if (path->depth != 3 || path->key[2] || !path->key[1])
-		return tk_import_bad(r->file, path, err, ": expected a list of commits");
+		return tk_import_expected(r->file, path, err, "a list of commits", entry, "%s", "");
 	attributes = json_object();
 	status = put_entry(r, path, entry, attributes, err);
 	json_decref(attributes);

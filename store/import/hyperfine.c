@@ -27,7 +27,7 @@ static int read_times(const struct reader *r, const struct tk_import_path *path,
 	json_array_foreach((json_t *)times, i, one) if (!status)
 	{
 		if (!json_is_number(one))
-			status = tk_import_bad(r->file, path, err, ".times[%zu]: expected a number", i);
+			status = tk_import_expected(r->file, path, err, "a number", one, ".times[%zu]", i);
 		else
 			values[i] = json_number_value(one);
 	}

@@ -122,9 +122,16 @@ typedef int tk_import_visit(void *arg, const struct tk_import_path *path, json_t
  * fits decides; what none means is passed over. */
 int tk_import_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
         struct tk_error *err);
-/* "FILE:LINE: PATH" and what the format says: ".value: expected a number". TK_EDATA. */
+/* "FILE:LINE: PATH" and what the format says: ".kernel: is missing". TK_EDATA. */
 int tk_import_bad(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
         const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same with the field that the format names (".value", or ""), what should stand there and what does: ".value:
+ * expected a number, found "fast"". */
+int tk_import_expected(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
+        const char *what, const json_t *value, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* A value for people, one line, cut: `"fast"`, `12`, `a list`, `nothing` for NULL. Returns out. */
+#define TK_IMPORT_FOUND_SIZE 48
+const char *tk_import_found(const json_t *value, char *out);
 
 /* The time of a file that does not say one: --at, else when it was written. */
 int64_t tk_import_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink);

@@ -72,6 +72,18 @@ static int malformed(struct stream *s, const char *what, struct tk_error *err)
 	return tk_fail(err, TK_EDATA, "%s:%zu: %s: %s", s->file->path, s->line, where(s), what);
 }
 
+/* The same where the next byte is another than what has to stand there. */
+static int unexpected(struct stream *s, const char *what, int c, struct tk_error *err)
+{
+	char text[96];
+
+	if (c == EOF)
+		return malformed(s, "ends too early", err);
+	snprintf(text, sizeof(text),
+	        c > ' ' && c < 0x7f ? "expected %s, found `%c`" : "expected %s, found the byte 0x%02x", what, c);
+	return malformed(s, text, err);
+}
+
 /* ---- taking a value's text -------------------------------------------------------------------------------------- */
 
 struct taker {
@@ -125,7 +137,10 @@ static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_e
 			to->len--;
 		strcpy(word, "null");
 	} else if (strcmp(word, "null") && strcmp(word, "true") && strcmp(word, "false")) {
-		return malformed(s, "expected a value", err);
+		char text[64];
+
+		snprintf(text, sizeof(text), "expected a value, found `%s`", word);
+		return malformed(s, text, err);
 	}
 	if (to)
 		tk_buf_str(to, word);
@@ -168,7 +183,7 @@ static int take_char(struct stream *s, int c, struct taker *t, struct tk_error *
 	else if ((c == '}' || c == ']') && t->depth)
 		t->depth--;
 	else if (!plain[(unsigned char)c])
-		return malformed(s, "expected a value", err);
+		return unexpected(s, "a value", c, err);
 	if (t->depth)
 		take_plain(s, t->to);
 	return t->to && t->to->len > VALUE_MAX ? malformed(s, "is too large", err) : 0;
@@ -196,7 +211,7 @@ static int take(struct stream *s, struct tk_buf *to, struct tk_error *err)
 	if (!status && t.depth)
 		status = malformed(s, "ends too early", err);
 	if (!status && !any)
-		status = malformed(s, "expected a value", err);
+		status = unexpected(s, "a value", peek(s), err);
 	return status;
 }
 
@@ -285,7 +300,7 @@ static int read_key(struct stream *s, size_t depth, struct tk_error *err)
 	int status;
 
 	if (peek_token(s) != '"')
-		return malformed(s, "expected a name in quotes", err);
+		return unexpected(s, "a name in quotes", peek(s), err);
 	tk_buf_clear(key);
 	tk_buf_char(key, (char)next(s));
 	status = take_string(s, key, err);
@@ -299,7 +314,7 @@ static int read_key(struct stream *s, size_t depth, struct tk_error *err)
 	tk_buf_char(key, '\0');
 	json_decref(text);
 	if (peek_token(s) != ':')
-		return malformed(s, "expected `:`", err);
+		return unexpected(s, "`:`", peek(s), err);
 	next(s);
 	return tk_buf_status(key, err);
 }
@@ -335,11 +350,7 @@ static int walk(struct stream *s, struct tk_error *err)
 		if (c == close)
 			return 0;
 		if (c != ',')
-			status = malformed(s,
-			        c == EOF ? "ends too early"
-			        : object ? "expected `,` or `}`"
-			                 : "expected `,` or `]`",
-			        err);
+			status = unexpected(s, object ? "`,` or `}`" : "`,` or `]`", c, err);
 	}
 	return status;
 }
@@ -349,14 +360,16 @@ static int walk_document(struct stream *s, struct tk_error *err)
 	static const char assignment[] = "window.BENCHMARK_DATA";
 	int c = peek_token(s), status;
 
-	for (const char *p = assignment; c == 'w' && *p; p++)
-		if (next(s) != *p)
-			return malformed(s, "expected an object", err);
+	for (const char *p = assignment; c == 'w' && *p; p++) {
+		if (peek(s) != *p)
+			return unexpected(s, assignment, peek(s), err);
+		next(s);
+	}
 	if (c == 'w' && peek_token(s) == '=')
 		next(s);
 	c = peek_token(s);
 	if (c != '{' && c != '[')
-		return malformed(s, "expected an object", err);
+		return unexpected(s, "an object or a list", c, err);
 	status = walk(s, err);
 	if (!status && peek_token(s) == ';')
 		next(s);
@@ -393,5 +406,7 @@ int tk_import_bad(
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	return tk_fail(err, TK_EDATA, "%s:%zu: %s%s", f->path, path->line, path->text, what);
+	/* At the top of the file a path does not begin with a dot. */
+	return tk_fail(
+	        err, TK_EDATA, "%s:%zu: %s%s", f->path, path->line, path->text, what + (!*path->text && *what == '.'));
 }

@@ -130,7 +130,7 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	int status;
 
 	if (!json_is_object(row))
-		return path->key[0] ? 0 : tk_import_bad(r->file, path, err, ": expected an object");
+		return path->key[0] ? 0 : tk_import_expected(r->file, path, err, "an object", row, "%s", "");
 	status = tk_import_text(r->file, path, row, "kernel", &kernel, err);
 	if (!status)
 		status = tk_import_text(r->file, path, row, "backend", &backend, err);

@@ -1,9 +1,50 @@
 /* What the JSON formats have in common: members with their types, unknown members, times, repetitions. */
 #include "base/clock.h"
+#include "base/text.h"
 #include "import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *tk_import_found(const json_t *value, char *out)
+{
+	static const char *const words[] = {[JSON_OBJECT] = "an object",
+	        [JSON_ARRAY] = "a list",
+	        [JSON_TRUE] = "true",
+	        [JSON_FALSE] = "false",
+	        [JSON_NULL] = "null"};
+	char text[TK_IMPORT_FOUND_SIZE - 2];
+
+	if (json_is_string(value)) {
+		tk_text_clean(text, sizeof(text), json_string_value(value));
+		snprintf(out, TK_IMPORT_FOUND_SIZE, "\"%s\"", text);
+	} else if (json_is_integer(value)) {
+		snprintf(out, TK_IMPORT_FOUND_SIZE, "%lld", (long long)json_integer_value(value));
+	} else if (json_is_real(value)) {
+		snprintf(out, TK_IMPORT_FOUND_SIZE, "%.12g", json_real_value(value));
+	} else {
+		bool empty = json_is_array(value) ? !json_array_size(value)
+		                                  : json_is_object(value) && !json_object_size(value);
+
+		snprintf(out, TK_IMPORT_FOUND_SIZE, "%s",
+		        empty   ? json_is_array(value) ? "an empty list" : "an empty object"
+		        : value ? words[json_typeof(value)]
+		                : "nothing");
+	}
+	return out;
+}
+
+int tk_import_expected(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
+        const char *what, const json_t *value, const char *fmt, ...)
+{
+	char field[256], found[TK_IMPORT_FOUND_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(field, sizeof(field), fmt, ap);
+	va_end(ap);
+	return tk_import_bad(f, path, err, "%s: expected %s, found %s", field, what, tk_import_found(value, found));
+}
 
 int tk_import_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
         const char *key, double *out, struct tk_error *err)
@@ -11,7 +52,7 @@ int tk_import_number(const struct tk_import_file *f, const struct tk_import_path
 	const json_t *value = json_object_get(object, key);
 
 	if (value && !json_is_null(value) && !json_is_number(value))
-		return tk_import_bad(f, path, err, ".%s: expected a number", key);
+		return tk_import_expected(f, path, err, "a number", value, ".%s", key);
 	*out = json_is_number(value) ? json_number_value(value) : NAN;
 	return 0;
 }
@@ -22,7 +63,7 @@ int tk_import_text(const struct tk_import_file *f, const struct tk_import_path *
 	const json_t *value = json_object_get(object, key);
 
 	if (value && !json_is_null(value) && !json_is_string(value))
-		return tk_import_bad(f, path, err, ".%s: expected a string", key);
+		return tk_import_expected(f, path, err, "a string", value, ".%s", key);
 	*out = json_string_value(value);
 	return 0;
 }

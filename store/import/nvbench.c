@@ -156,10 +156,10 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	if (!name || !*name)
 		return tk_import_bad(r->file, path, err, ".name: is missing");
 	if (!json_is_array(states))
-		return tk_import_bad(r->file, path, err, ".states: expected a list");
+		return tk_import_expected(r->file, path, err, "a list", states, ".states");
 	json_array_foreach((json_t *)states, i, state) if (!status) status =
 	        json_is_object(state) ? put_state(r, path, name, state, err)
-	                              : tk_import_bad(r->file, path, err, ".states[%zu]: expected an object", i);
+	                              : tk_import_expected(r->file, path, err, "an object", state, ".states[%zu]", i);
 	return status;
 }
 

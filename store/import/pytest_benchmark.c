@@ -57,7 +57,7 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	if (!p.name || !*p.name)
 		return tk_import_bad(r->file, path, err, ".fullname: is missing");
 	if (!json_is_object(stats))
-		return tk_import_bad(r->file, path, err, ".stats: expected an object");
+		return tk_import_expected(r->file, path, err, "an object", stats, ".stats");
 	status = read_stats(r, path, stats, &p, err);
 	tk_import_keep_unknown(&rest, value, known);
 	tk_import_keep(r->attributes, "benchmarks", p.name, rest);

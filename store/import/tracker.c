@@ -30,6 +30,15 @@ static int bad(const struct reader *r, struct tk_error *err, const char *group, 
 	        err, TK_EDATA, "%s:%zu: %s%s%s: %s", r->file->path, r->line, group, *group ? "." : "", field, what);
 }
 
+static int expected(const struct reader *r, struct tk_error *err, const char *group, const char *field,
+        const char *what, const json_t *value)
+{
+	char text[128], found[TK_IMPORT_FOUND_SIZE];
+
+	snprintf(text, sizeof(text), "expected %s, found %s", what, tk_import_found(value, found));
+	return bad(r, err, group, field, text);
+}
+
 /* ---- one row -------------------------------------------------------------------------------------------------- */
 
 static int set_number(const struct reader *r, const struct tk_db_table *t, const struct tk_db_column *c,
@@ -37,14 +46,14 @@ static int set_number(const struct reader *r, const struct tk_db_table *t, const
 {
 	if (c->kind == TK_COL_REAL) {
 		if (value && !json_is_null(value) && !json_is_number(value))
-			return bad(r, err, t->name, c->name, "expected a number");
+			return expected(r, err, t->name, c->name, "a number", value);
 		*(double *)field = json_is_number(value)          ? json_number_value(value)
 		                   : (c->flags & TK_COL_NULLABLE) ? NAN
 		                                                  : 0;
 		return 0;
 	}
 	if (value && !json_is_null(value) && !json_is_integer(value))
-		return bad(r, err, t->name, c->name, "expected an integer");
+		return expected(r, err, t->name, c->name, "an integer", value);
 	if (c->kind == TK_COL_U32)
 		*(uint32_t *)field = (uint32_t)json_integer_value(value);
 	else
@@ -63,7 +72,7 @@ static int set_field(const struct reader *r, const struct tk_db_table *t, const 
 	if (c->kind != TK_COL_TEXT)
 		return set_number(r, t, c, value, field, err);
 	if (value && !json_is_null(value) && !json_is_string(value))
-		return bad(r, err, t->name, c->name, "expected a string");
+		return expected(r, err, t->name, c->name, "a string", value);
 	*(const char **)field = json_is_string(value) ? json_string_value(value) : "";
 	return 0;
 }
@@ -78,7 +87,7 @@ static int fill(const struct reader *r, enum tk_table_id table, const int64_t *r
 	if (t->row_size > sizeof(*row))
 		return tk_fail(err, TK_EINTERNAL, "the row of %s does not fit", t->name);
 	if (!json_is_object(object))
-		return bad(r, err, "", t->name, "expected an object");
+		return expected(r, err, "", t->name, "an object", object);
 	memset(row, 0, sizeof(*row));
 	for (size_t i = 0; i < t->column_count && !status; i++) {
 		const struct tk_db_column *c = &t->columns[i];
@@ -156,7 +165,7 @@ static int put_nested(struct reader *r, enum tk_table_id detail, enum tk_table_i
 		return 0;
 	}
 	if (!json_is_object(object))
-		return bad(r, err, "", t->name, "expected an object");
+		return expected(r, err, "", t->name, "an object", object);
 	for (size_t i = 0; i < t->column_count && !status; i++) {
 		const struct tk_db_column *c = &t->columns[i];
 		char name[TK_RECORD_NAME_SIZE];
@@ -200,7 +209,7 @@ static int put_detail(struct reader *r, const char *name, enum tk_table_id table
 	if (!array || json_is_null(array))
 		return 0;
 	if (!json_is_array(array))
-		return bad(r, err, "", name, "expected a list");
+		return expected(r, err, "", name, "a list", array);
 	if (!r->ids[owner])
 		return bad(r, err, "", name, "belongs to nothing");
 	json_array_foreach((json_t *)array, i, object) if (!status) status =
@@ -218,13 +227,13 @@ static int put_samples(struct reader *r, const json_t *record, struct tk_error *
 	if (!array || json_is_null(array))
 		return 0;
 	if (!json_is_array(array))
-		return bad(r, err, "", TK_RECORD_SAMPLES, "expected a list");
+		return expected(r, err, "", TK_RECORD_SAMPLES, "a list", array);
 	json_array_foreach((json_t *)array, i, value)
 	{
 		double x = json_number_value(value);
 
 		if (!json_is_number(value))
-			status = bad(r, err, "", TK_RECORD_SAMPLES, "expected numbers");
+			status = expected(r, err, "", TK_RECORD_SAMPLES, "numbers", value);
 		tk_buf_add(&bytes, &x, sizeof(x));
 	}
 	if (!status)
@@ -290,7 +299,7 @@ static int put_point(struct reader *r, const json_t *record, struct tk_error *er
 	if (!r->ids[TK_TABLE_series] || !r->ids[TK_TABLE_run])
 		return bad(r, err, "", "measurement", r->ids[TK_TABLE_run] ? "has no series" : "has no run");
 	if (!json_is_number(json_object_get(object, "value")))
-		return bad(r, err, "measurement", "value", "expected a number");
+		return expected(r, err, "measurement", "value", "a number", json_object_get(object, "value"));
 	status = fill(r, TK_TABLE_measurement, NULL, object, &row, err);
 	if (status)
 		return status;
