@@ -104,10 +104,14 @@ static bool is_built(const struct tk_upstream_config *u)
 static int build_one(const struct tk_config *config, const struct build_options *o, struct result *r)
 {
 	struct tk_source source;
-	tk_recipe_source(config, r->upstream, &source);
-	int status = o->rev ? tk_source_find(&source, o->rev, &r->revision, &r->err)
-	                    : tk_source_newest(&source, &r->revision, &r->err);
+	int status = tk_recipe_check(config, r->upstream, &r->err); /* before the minutes of a fetch */
 
+	tk_recipe_source(config, r->upstream, &source);
+	if (status)
+		tk_context(&r->err, "%s", r->upstream->name);
+	else
+		status = o->rev ? tk_source_find(&source, o->rev, &r->revision, &r->err)
+		                : tk_source_newest(&source, &r->revision, &r->err);
 	if (status)
 		return status;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id, r->revision.subject);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "commands.h"
+#include "config/config.h"
 #include "store/store.h"
 
 struct db_options {
@@ -62,17 +63,48 @@ const struct argp tk_argp_db = {options, parse_option, "check\nbackup FILE\nvacu
 
 /* ---- actions: 0, or an exit code after having said why ------------------------------------------------------ */
 
+/* What is found is the result; what to do about a damaged file is said beside it. */
+static int tell_problems(const struct tk_rows *problems, const char *path, bool damaged)
+{
+	for (size_t i = 0; i < problems->count; i++) {
+		tk_text_put(stdout, *TK_ROWS_AT(problems, char *, i), "");
+		putchar('\n');
+	}
+	fflush(stdout);
+	if (damaged)
+		fprintf(stderr,
+		        "tracker db check: keep %s as it is. Whole is the newest copy that `tracker db backup` made; "
+		        "what "
+		        "can still be read of the damaged file can be taken out and merged into that copy: "
+		        "docs/store.md, "
+		        "Damage\n",
+		        path);
+	return problems->count ? TK_EXIT_FOUND : TK_EXIT_OK;
+}
+
+/* A file that cannot even be opened: the reason stands on stderr already. */
+static int check_closed(const struct tk_globals *g, int code)
+{
+	struct tk_config *config = NULL;
+	struct tk_rows problems = {0};
+	int status = tk_config_load(".", g->config_path, &config, NULL);
+	const char *path = status ? NULL : g->db_path ? g->db_path : config->db;
+
+	if (!status && !tk_store_damage(path, &problems, NULL) && problems.count)
+		code = tell_problems(&problems, path, true);
+	tk_rows_free(&problems);
+	if (config)
+		tk_config_free(config);
+	return code;
+}
+
 static int check(struct tk_store *s, const struct db_options *o, struct tk_error *err)
 {
 	struct tk_rows problems;
 
 	if (tk_store_check(s, &problems, err))
 		return tk_command_fail("db check", err);
-	for (size_t i = 0; i < problems.count; i++) {
-		tk_text_put(stdout, *TK_ROWS_AT(&problems, char *, i), "");
-		putchar('\n');
-	}
-	int code = problems.count ? TK_EXIT_FOUND : TK_EXIT_OK;
+	int code = tell_problems(&problems, tk_store_path(s), tk_store_is_damaged(s));
 
 	if (!problems.count)
 		printf("%s: no damage found\n", tk_store_path(s));
@@ -160,7 +192,7 @@ int tk_cmd_db(const struct tk_globals *g, int argc, char **argv)
 		return tk_command_fail("db", &err);
 	code = tk_command_open(g, "db", actions[a].mode, &config, &store);
 	if (code)
-		return code;
+		return code == TK_EXIT_FAILED && actions[a].run == check ? check_closed(g, code) : code;
 	code = actions[a].run(store, &o, &err);
 	tk_command_close(config, store);
 	return code;

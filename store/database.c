@@ -62,9 +62,9 @@ static const char *reason_of(sqlite3 *db, int rc, int status)
 	if ((rc & 0xff) == SQLITE_READONLY)
 		return "the file or its folder is read-only";
 	if ((rc & 0xff) == SQLITE_NOTADB)
-		return "not a database";
+		return "not a database, or its beginning is damaged";
 	if ((rc & 0xff) == SQLITE_CORRUPT)
-		return "the file is damaged: restore a backup";
+		return "the file is damaged: `tracker db check` says what, and what can be done";
 	return db ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
 }
 
@@ -75,6 +75,7 @@ int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt
 	char what[256];
 	va_list ap;
 
+	s->damaged = s->damaged || (rc & 0xff) == SQLITE_CORRUPT;
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);

@@ -100,6 +100,7 @@ struct tk_store {
 	sqlite3 *db;
 	char *path;
 	bool read_only;
+	bool damaged;      /* SQLite met a page that cannot be read */
 	int reading;       /* tk_store_begin_read() */
 	int depth;         /* of nested transactions */
 	bool doomed;       /* an inner one was rolled back: the outermost cannot commit */
@@ -162,6 +163,14 @@ struct tk_list {
 void *tk_list_add(struct tk_list *list);                                /* a zeroed row; NULL: out of memory */
 char *tk_list_text(struct tk_list *list, const char *text, size_t len); /* a copy that lives as long as the list */
 void tk_list_finish(struct tk_list *list);
+
+/* ---- damage.c ------------------------------------------------------------------------------------------ */
+
+/* A row of a list of const char *. */
+int tk_db_problem(struct tk_list *list, struct tk_error *err, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+/* What SQLite finds wrong with the pages, by tables. */
+int tk_db_check_pages(struct tk_store *s, struct tk_list *list, struct tk_error *err);
 
 /* ---- text.c -------------------------------------------------------------------------------------------- */
 

@@ -401,6 +401,10 @@ int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s,
 
 int tk_store_check(struct tk_store *s, struct tk_rows *problems,
         struct tk_error *err); /* rows of const char *: integrity, foreign keys, uids */
+/* Whether a page of it could not be read since it was opened, by the check or by any other function. */
+bool tk_store_is_damaged(const struct tk_store *s);
+/* What is damaged (rows of const char *) in a file that cannot be opened for that; no rows where that is not why. */
+int tk_store_damage(const char *path, struct tk_rows *problems, struct tk_error *err);
 int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s,

@@ -1,6 +1,5 @@
 /* Keeping a history healthy: check, copy, shrink. */
 #include "internal.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,44 +8,7 @@
 
 /* ---- check --------------------------------------------------------------------------------------------------- */
 
-static int add_problem(struct tk_list *list, struct tk_error *err, const char *fmt, ...)
-        __attribute__((format(printf, 3, 4)));
-
-static int add_problem(struct tk_list *list, struct tk_error *err, const char *fmt, ...)
-{
-	const char **row;
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	row = tk_list_add(list);
-	if (!row || !(*row = tk_list_text(list, text, strlen(text))))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	return 0;
-}
-
 #define PROBLEMS_MAX 1000
-
-static int check_pages(struct tk_store *s, struct tk_list *list, struct tk_error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	int rc, status = tk_db_prepare(s, "PRAGMA integrity_check", &stmt, err);
-
-	if (status)
-		return status;
-	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status) {
-		const char *said = (const char *)sqlite3_column_text(stmt, 0);
-
-		if (said && strcmp(said, "ok"))
-			status = add_problem(list, err, "%s", said);
-	}
-	if (!status && rc != SQLITE_DONE)
-		status = add_problem(list, err, "%s", sqlite3_errmsg(s->db));
-	sqlite3_finalize(stmt);
-	return status;
-}
 
 static int check_references(struct tk_store *s, struct tk_list *list, struct tk_error *err)
 {
@@ -57,7 +19,7 @@ static int check_references(struct tk_store *s, struct tk_list *list, struct tk_
 	if (status)
 		return status;
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status)
-		status = add_problem(list, err, "%lld rows of %s refer to no row of %s",
+		status = tk_db_problem(list, err, "%lld rows of %s refer to no row of %s",
 		        (long long)sqlite3_column_int64(stmt, 1), sqlite3_column_text(stmt, 0),
 		        sqlite3_column_text(stmt, 2));
 	if (!status && rc != SQLITE_DONE)
@@ -83,9 +45,9 @@ static int check_uids(struct tk_store *s, enum tk_table_id table, struct tk_list
 		struct tk_error why;
 
 		if (tk_row_uid(s, table, row, expected, &why))
-			status = add_problem(list, err, "%s %s: %s", t->name, uid, why.message);
+			status = tk_db_problem(list, err, "%s %s: %s", t->name, uid, why.message);
 		else if (strcmp(uid, expected))
-			status = add_problem(list, err, "%s %s: its content says %s: it was changed by hand", t->name,
+			status = tk_db_problem(list, err, "%s %s: its content says %s: it was changed by hand", t->name,
 			        uid, expected);
 	}
 	tk_rows_free(&rows);
@@ -97,15 +59,15 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 	struct tk_rows rows = {0};
 	struct tk_list list = {&rows, sizeof(const char *), 0};
 	struct tk_error why = {0};
-	int status = check_pages(s, &list, &why);
+	int status = tk_db_check_pages(s, &list, &why);
 
 	/* What stands on damaged pages is not worth reading. */
-	if (!status && !rows.count)
+	if (!status && !s->damaged)
 		status = check_references(s, &list, &why);
-	for (int t = 0; t < TK_TABLE_COUNT && !status && rows.count < PROBLEMS_MAX; t++)
+	for (int t = 0; t < TK_TABLE_COUNT && !status && !s->damaged && rows.count < PROBLEMS_MAX; t++)
 		status = check_uids(s, (enum tk_table_id)t, &list, &why);
 	if (status == TK_EDATA) /* damage that only a reader meets is what was looked for */
-		status = add_problem(&list, err, "%s", why.message);
+		status = tk_db_problem(&list, err, "%s", why.message);
 	else if (status)
 		tk_fail(err, status, "%s", why.message);
 	if (status) {

@@ -102,6 +102,9 @@ static int history_of(const struct tk_config *config, const struct tk_upstream_c
         const struct tk_backfill_options *backfill, struct tk_revision **history, size_t *count, struct tk_error *err)
 {
 	struct tk_source source;
+	const int status = tk_recipe_check(config, u, err);
+	if (status != TK_OK)
+		return tk_context(err, "%s", u->name);
 	tk_recipe_source(config, u, &source);
 	return tk_source_history(&source, backfill->commits, backfill->every ? backfill->every : 1, backfill->since_s,
 	        history, count, err);

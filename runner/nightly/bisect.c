@@ -89,8 +89,11 @@ static int find_series(struct bisection *b, struct tk_error *err)
 static int find_ends(struct bisection *b, const struct tk_bisect_request *q, struct tk_error *err)
 {
 	struct tk_source source;
+	int status = tk_recipe_check(b->n->config, b->upstream, err);
+	if (status != TK_OK)
+		return tk_context(err, "%s", b->upstream->name);
 	tk_recipe_source(b->n->config, b->upstream, &source);
-	int status = tk_source_find(&source, q->good, &b->r->good, err);
+	status = tk_source_find(&source, q->good, &b->r->good, err);
 	if (status == TK_OK)
 		status = tk_source_find(&source, q->bad, &b->r->bad, err);
 	if (status == TK_ENOTFOUND)
