@@ -282,6 +282,29 @@ static void take_levels_out(struct scratch *s, size_t segments)
 	}
 }
 
+/* The steps of s->logs[0 .. n), the segments sorted into s->y. One whose whole interval is below the least effect that
+ * counts is none, weakest first: where the series drifts, the pace may change and the level hardly. */
+static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau, size_t *segments)
+{
+	double z = tk_normal_z(1 - o->confidence), least = log1p(o->min_effect);
+	size_t weakest;
+
+	do {
+		weakest = 0;
+		memcpy(s->y, s->logs, n * sizeof *s->y);
+		for (size_t g = 0; g < *segments; g++)
+			tk_sort(s->y + s->bounds[g], s->bounds[g + 1] - s->bounds[g]);
+		measure_steps(s->y, s->bounds, *segments, tau, s->steps);
+		for (size_t i = 1; i < *segments; i++)
+			if (fabs(s->steps[i].shift) + z * s->steps[i].error < least &&
+			        (!weakest || s->steps[i].z < s->steps[weakest].z))
+				weakest = i;
+		if (weakest)
+			memmove(s->bounds + weakest, s->bounds + weakest + 1,
+			        ((*segments)-- - weakest) * sizeof *s->bounds);
+	} while (weakest);
+}
+
 /* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is estimated anew, until that
  * changes nothing. */
 static int segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
@@ -308,13 +331,9 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 		take_drifts_back(s->sum, s->bounds, segments);
 	if (!rc)
 		rc = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
-	if (rc || *segments < 2)
-		return rc;
-	memcpy(s->y, s->logs, n * sizeof *s->y);
-	for (size_t g = 0; g < *segments; g++)
-		tk_sort(s->y + s->bounds[g], s->bounds[g + 1] - s->bounds[g]);
-	measure_steps(s->y, s->bounds, *segments, tau, s->steps);
-	return TK_OK;
+	if (!rc)
+		measure(s, n, o, tau, segments);
+	return rc;
 }
 
 int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,

@@ -262,6 +262,29 @@ static void a_trend_changes_its_pace(void **state)
 	assert_true(more <= 1);
 }
 
+/* It drifts, and its pace changes: who gains less than counts between the halves has not moved, who gains more has. */
+static void a_drift_below_the_least_effect_is_no_move(void **state)
+{
+	static const struct {
+		double slope;
+		size_t least, most; /* series of 20 that have a change */
+	} cases[] = {{0.00001, 0, 0}, {0.0001, 18, 20}};
+	static double x[N];
+
+	for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+		size_t moved = 0;
+
+		for (uint64_t seed = 1; seed <= 20; seed++) {
+			make(x, N, seed, 1e-5, 0, N, 0);
+			for (size_t i = 0; i < N; i++)
+				x[i] *= exp(
+				        cases[k].slope * (i < N / 2 ? (double)i : (N / 2 + 0.2 * (double)(i - N / 2))));
+			moved += find(x, N, NULL) > 0;
+		}
+		assert_in_range(moved, cases[k].least, cases[k].most);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +300,7 @@ int main(void)
 	        cmocka_unit_test(a_weekly_pattern_is_no_change),
 	        cmocka_unit_test(a_jump_in_noise_that_remembers),
 	        cmocka_unit_test(a_trend_changes_its_pace),
+	        cmocka_unit_test(a_drift_below_the_least_effect_is_no_move),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
