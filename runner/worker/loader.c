@@ -1,6 +1,7 @@
 /* See loader.h. */
 #include "worker/loader.h"
 #include "base/error.h"
+#include "worker/placement.h"
 #include <dlfcn.h>
 #include <string.h>
 
@@ -35,13 +36,14 @@ struct head {
 	uint32_t size, abi_major, abi_minor;
 };
 
-static int open_module(const char *path, const char *entry, const char *what, const void **table, struct tk_error *err)
+static int open_module(
+        const char *path, const char *entry, const char *what, void **module, const void **table, struct tk_error *err)
 {
-	void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!module)
+	*module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!*module)
 		return tk_fail(err, TK_EIO, "%s cannot be loaded: %s", path, dlerror());
 	const void *(*function)(void);
-	void *symbol = dlsym(module, entry);
+	void *symbol = dlsym(*module, entry);
 	if (!symbol)
 		return tk_fail(err, TK_EDATA, "%s is no %s: it does not export %s", path, what, entry);
 	memcpy(&function, &symbol, sizeof function);
@@ -78,18 +80,22 @@ static int check_table(const char *path, const void *table, const struct require
 int tk_load_backend(const char *path, struct tk_backend *out, struct tk_error *err)
 {
 	const void *table = NULL;
-	int status = open_module(path, "tk_backend_entry", "backend", &table, err);
+	void *module;
+	int status = open_module(path, "tk_backend_entry", "backend", &module, &table, err);
 	if (status == TK_OK)
 		status = check_table(path, table, backend_required, out, sizeof *out, err);
 	if (status == TK_OK &&
 	        (!out->name[0] || out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
 		status = tk_fail(err, TK_EDATA, "%s: its name has other characters than a-z, 0-9, _ and -", path);
+	if (status == TK_OK && strcmp(out->device_kind, "cpu") == 0)
+		tk_place_anew(module);
 	return status;
 }
 
 int tk_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err)
 {
 	const void *table = NULL;
-	int status = open_module(path, "tk_device_entry", "device layer", &table, err);
+	void *module;
+	int status = open_module(path, "tk_device_entry", "device layer", &module, &table, err);
 	return status ? status : check_table(path, table, device_required, out, sizeof *out, err);
 }
