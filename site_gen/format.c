@@ -256,17 +256,14 @@ const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
 
 size_t tk_format_int(char *out, int64_t v)
 {
-	char digits[TK_FORMAT_INT];
-	size_t at = sizeof digits, sign = v < 0;
 	uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
-	do {
-		digits[--at] = (char)('0' + rest % 10);
-		rest /= 10;
-	} while (rest);
+	size_t sign = v < 0, len = sign + 1;
 	*out = '-';
-	for (size_t i = at; i < sizeof digits; i++)
-		out[sign + i - at] = digits[i];
-	return sign + sizeof digits - at;
+	for (uint64_t above = rest; above >= 10; above /= 10)
+		len++;
+	for (size_t at = len; at > sign; rest /= 10)
+		out[--at] = (char)('0' + rest % 10);
+	return len;
 }
 
 void tk_buf_int(struct tk_buf *b, int64_t v)
@@ -274,4 +271,17 @@ void tk_buf_int(struct tk_buf *b, int64_t v)
 	char *room = tk_buf_room(b, TK_FORMAT_INT);
 	if (room)
 		tk_buf_took(b, tk_format_int(room, v));
+}
+
+void tk_buf_ints(struct tk_buf *b, const int64_t *v, size_t count)
+{
+	char *room = tk_buf_room(b, count * (TK_FORMAT_INT + 1)), *at = room;
+	if (!room)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			*at++ = ',';
+		at += tk_format_int(at, v[i]);
+	}
+	tk_buf_took(b, (size_t)(at - room));
 }

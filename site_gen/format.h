@@ -38,5 +38,6 @@ const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE]); /*
 #define TK_FORMAT_INT 24
 size_t tk_format_int(char *out, int64_t v); /* decimal, at most TK_FORMAT_INT characters, without a NUL; their number */
 void tk_buf_int(struct tk_buf *b, int64_t v); /* decimal; printf is too slow for a million of them */
+void tk_buf_ints(struct tk_buf *b, const int64_t *v, size_t count); /* with commas between them */
 
 #endif

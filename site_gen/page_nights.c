@@ -95,12 +95,13 @@ static void add_outcome(struct tk_site *site, struct tk_value *list, const char 
 	tk_set_int(site->arena, o, "count", (int64_t)count);
 }
 
-static void set_outcomes(struct tk_site *site, struct tk_value *page, const struct tk_rows *runs)
+/* `runs`: those that are not ok. */
+static void set_outcomes(struct tk_site *site, struct tk_value *page, const struct tk_rows *runs, size_t ok)
 {
 	struct tk_value *list = tk_set_list(site->arena, page, "outcomes");
 	size_t known = 0;
 	for (int w = 0; w < TK_OUTCOME_COUNT; w++) {
-		size_t count = 0;
+		size_t count = w == TK_OUTCOME_OK ? ok : 0;
 		for (size_t i = 0; i < runs->count; i++)
 			count += !strcmp(
 			        TK_ROWS_AT(runs, struct tk_run_row, i)->outcome, tk_outcome_word((enum tk_outcome)w));
@@ -108,8 +109,8 @@ static void set_outcomes(struct tk_site *site, struct tk_value *page, const stru
 			add_outcome(site, list, tk_outcome_word((enum tk_outcome)w), count);
 		known += count;
 	}
-	if (known < runs->count)
-		add_outcome(site, list, "other", runs->count - known);
+	if (known < ok + runs->count)
+		add_outcome(site, list, "other", ok + runs->count - known);
 }
 
 static int failure_order(const void *a, const void *b)
@@ -154,26 +155,33 @@ static void set_failures(struct tk_site *site, struct tk_value *page, const stru
 	tk_set_flag(site->arena, page, "failures_cut", rows > FAILURES_MAX);
 }
 
+/* Only what is not ok is read, of a hundred nights of thousands of runs each. */
 static int set_runs(struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
-	struct tk_rows runs = {0};
-	size_t count = 0, measured = 0;
-	int status = tk_store_runs_of_night(site->model.store, night_id, &runs, err);
+	struct tk_rows runs = {0}, all = {0};
+	size_t count = 0, jobs = 0;
+	int status = tk_store_runs_not_ok(site->model.store, night_id, &runs, err);
+	if (!status)
+		status = tk_store_night_counts(site->model.store, night_id, TK_COUNT_RUNS, &all, err);
 	const struct tk_run_row **failed = status ? NULL : malloc((runs.count + 1) * sizeof *failed);
 	if (!status && !failed)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	set_outcomes(site, page, &runs);
+	if (!status)
+		jobs = (size_t)TK_ROWS_AT(&all, struct tk_word_count, 0)->count;
+	size_t ok = status ? 0 : jobs - runs.count, measured = ok;
+	set_outcomes(site, page, &runs, ok);
 	for (size_t i = 0; failed && i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		measured += counts(run);
 		if (!counts(run) && tk_model_series(&site->model, run->series_id))
 			failed[count++] = run;
 	}
-	tk_set_int(site->arena, page, "jobs", (int64_t)runs.count);
+	tk_set_int(site->arena, page, "jobs", (int64_t)jobs);
 	tk_set_int(site->arena, page, "measured", (int64_t)measured);
 	set_failures(site, page, failed, count);
 	free(failed);
 	tk_rows_free(&runs);
+	tk_rows_free(&all);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 #include "site_gen/shard.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,21 +47,65 @@ static int exponent_of(const struct tk_point *points, size_t count, int digits)
 	return isfinite(least) ? (int)floor(log10(least)) + 1 - digits : 0;
 }
 
+/* As llround does, to the same digit. */
 static int64_t quantise(double v, double factor)
 {
 	double q = v * factor;
-	return isfinite(q) && fabs(q) < 9e15 ? llround(q) : 0;
+	if (!(fabs(q) < 9e15))
+		return 0;
+	int64_t whole = (int64_t)q;
+	double rest = q - (double)whole;
+	return whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
-static void add_changes_of(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count,
-        int64_t (*of)(const struct tk_model *m, const struct tk_point *p),
+/* A field of a point, by its place in it. */
+#define FIELD(name) offsetof(struct tk_point, name)
+
+static double real_at(const struct tk_point *p, size_t field)
+{
+	double v;
+	memcpy(&v, (const char *)p + field, sizeof v);
+	return v;
+}
+
+static int64_t int_at(const struct tk_point *p, size_t field)
+{
+	int64_t v;
+	memcpy(&v, (const char *)p + field, sizeof v);
+	return v;
+}
+
+static void begin_column(struct tk_buf *out, const char *name)
+{
+	tk_buf_str(out, ",\"");
+	tk_buf_str(out, name);
+	tk_buf_str(out, "\":[");
+}
+
+/* What the columns of a stretch of points are made from. */
+struct stretch {
+	const struct tk_point *points;
+	size_t count;
+	double factor;
+	int64_t *steps, *row; /* the values in steps; the column in hand */
+};
+
+static void put_column(struct tk_buf *out, const char *name, const struct stretch *s)
+{
+	begin_column(out, name);
+	tk_buf_ints(out, s->row, s->count);
+	tk_buf_char(out, ']');
+}
+
+/* Of s->row: where it changes, and to what. */
+static void add_changes_of(struct tk_buf *out, const char *name, const struct stretch *s,
         int64_t (*shown)(const struct tk_model *m, int64_t value), const struct tk_model *m)
 {
 	int64_t raw = 0, before = 0;
 	bool first = true;
-	tk_buf_printf(out, ",\"%s\":[", name);
-	for (size_t i = 0; i < count; i++) {
-		int64_t v = of(m, &points[i]);
+	begin_column(out, name);
+	for (size_t i = 0; i < s->count; i++) {
+		int64_t v = s->row[i];
 		if (v == raw)
 			continue;
 		raw = v;
@@ -77,11 +122,6 @@ static void add_changes_of(struct tk_buf *out, const char *name, const struct tk
 	tk_buf_char(out, ']');
 }
 
-static int64_t build_id(const struct tk_model *m, const struct tk_point *p)
-{
-	return p->build_id;
-}
-
 static int64_t revision_of_build(const struct tk_model *m, int64_t id)
 {
 	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, id);
@@ -93,121 +133,58 @@ static int64_t itself(const struct tk_model *m, int64_t id)
 	return id;
 }
 
-static int64_t environment_id(const struct tk_model *m, const struct tk_point *p)
+static void fill_row(const struct stretch *s, size_t field)
 {
-	return p->environment_id;
+	for (size_t i = 0; i < s->count; i++)
+		s->row[i] = int_at(&s->points[i], field);
 }
 
-static int64_t flags_of(const struct tk_model *m, const struct tk_point *p)
-{
-	return p->flags;
-}
-
-static int64_t night_of(const struct tk_point *p)
-{
-	return p->night_id;
-}
-
-static int64_t time_of(const struct tk_point *p)
-{
-	return p->as_of_s;
-}
-
-static int64_t run_of(const struct tk_point *p)
-{
-	return p->run_id;
-}
-
-static int64_t count_of(const struct tk_point *p)
-{
-	return p->n;
-}
-
-static void add_deltas(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count,
-        int64_t (*of)(const struct tk_point *p))
+static void add_deltas(struct tk_buf *out, const char *name, const struct stretch *s, size_t field)
 {
 	int64_t before = 0;
-	tk_buf_printf(out, ",\"%s\":[", name);
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			tk_buf_char(out, ',');
-		tk_buf_int(out, of(&points[i]) - before);
-		before = of(&points[i]);
+	for (size_t i = 0; i < s->count; i++) {
+		int64_t v = int_at(&s->points[i], field);
+		s->row[i] = v - before;
+		before = v;
 	}
-	tk_buf_char(out, ']');
-}
-
-static double lo_of(const struct tk_point *p)
-{
-	return p->lo;
-}
-
-static double hi_of(const struct tk_point *p)
-{
-	return p->hi;
-}
-
-static double min_of(const struct tk_point *p)
-{
-	return p->min;
-}
-
-static double q25_of(const struct tk_point *p)
-{
-	return p->q25;
-}
-
-static double q75_of(const struct tk_point *p)
-{
-	return p->q75;
-}
-
-static double p95_of(const struct tk_point *p)
-{
-	return p->p95;
+	put_column(out, name, s);
 }
 
 /* How far it is from the median, in its steps; -1: unknown. A column of which nothing is known is left out. */
-static void add_distances(struct tk_buf *out, const char *name, const struct tk_point *points, size_t count,
-        double factor, double (*of)(const struct tk_point *p))
+static void add_distances(struct tk_buf *out, const char *name, const struct stretch *s, size_t field)
 {
 	bool any = false;
-	for (size_t i = 0; i < count; i++)
-		any = any || isfinite(of(&points[i]));
-	if (!any)
-		return;
-	tk_buf_printf(out, ",\"%s\":[", name);
-	for (size_t i = 0; i < count; i++) {
-		double v = of(&points[i]);
-		if (i)
-			tk_buf_char(out, ',');
-		tk_buf_int(out, isfinite(v) ? llabs(quantise(v, factor) - quantise(points[i].value, factor)) : -1);
+	for (size_t i = 0; i < s->count; i++) {
+		double v = real_at(&s->points[i], field);
+		bool known = isfinite(v);
+		s->row[i] = known ? llabs(quantise(v, s->factor) - s->steps[i]) : -1;
+		any = any || known;
 	}
-	tk_buf_char(out, ']');
+	if (any)
+		put_column(out, name, s);
 }
 
-static void add_values(struct tk_buf *out, const struct tk_point *points, size_t count, bool recent)
+static void add_values(struct tk_buf *out, struct stretch *s, bool recent)
 {
-	int exponent = exponent_of(points, count, recent ? 5 : 4);
-	double factor = pow(10, -exponent);
+	int exponent = exponent_of(s->points, s->count, recent ? 5 : 4);
+	s->factor = pow(10, -exponent);
 	int64_t before = 0;
-	tk_buf_printf(out, "\"exp\":%d,\"value\":[", exponent);
-	for (size_t i = 0; i < count; i++) {
-		int64_t v = quantise(points[i].value, factor);
-		if (i)
-			tk_buf_char(out, ',');
-		tk_buf_int(out, v - before);
-		before = v;
+	tk_buf_str(out, "\"exp\":");
+	tk_buf_int(out, exponent);
+	for (size_t i = 0; i < s->count; i++) {
+		s->steps[i] = quantise(s->points[i].value, s->factor);
+		s->row[i] = s->steps[i] - before;
+		before = s->steps[i];
 	}
-	tk_buf_char(out, ']');
-	add_distances(out, "lo", points, count, factor, lo_of);
-	add_distances(out, "hi", points, count, factor, hi_of);
-	add_distances(out, "p95", points, count, factor, p95_of);
+	put_column(out, "value", s);
+	add_distances(out, "lo", s, FIELD(lo));
+	add_distances(out, "hi", s, FIELD(hi));
+	add_distances(out, "p95", s, FIELD(p95));
 	if (!recent)
 		return;
-	add_distances(out, "min", points, count, factor, min_of);
-	add_distances(out, "q25", points, count, factor, q25_of);
-	add_distances(out, "q75", points, count, factor, q75_of);
+	add_distances(out, "min", s, FIELD(min));
+	add_distances(out, "q25", s, FIELD(q25));
+	add_distances(out, "q75", s, FIELD(q75));
 }
 
 /* The page knows when the nights were; a point of another time says so. */
@@ -228,22 +205,33 @@ static bool is_of_its_night(const struct tk_model *m, const struct tk_point *poi
 	return true;
 }
 
-void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s,
+void tk_shard_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *series,
         const struct tk_point *points, size_t count, bool recent)
 {
-	add_start(out, s->row->slug);
-	add_values(out, points, count, recent);
-	add_deltas(out, "night", points, count, night_of);
-	if (!is_of_its_night(m, points, count))
-		add_deltas(out, "time", points, count, time_of);
-	if (recent) {
-		add_deltas(out, "run", points, count, run_of);
-		add_deltas(out, "n", points, count, count_of);
+	int64_t *room = calloc(count + 1, 2 * sizeof *room);
+	if (!room) {
+		out->status = TK_ENOMEM;
+		return;
 	}
-	add_changes_of(out, "revision", points, count, build_id, revision_of_build, m);
-	add_changes_of(out, "environment", points, count, environment_id, itself, m);
-	add_changes_of(out, "flags", points, count, flags_of, itself, m);
+	struct stretch s = {.points = points, .count = count, .steps = room, .row = room + count};
+	add_start(out, series->row->slug);
+	add_values(out, &s, recent);
+	add_deltas(out, "night", &s, FIELD(night_id));
+	if (!is_of_its_night(m, points, count))
+		add_deltas(out, "time", &s, FIELD(as_of_s));
+	if (recent) {
+		add_deltas(out, "run", &s, FIELD(run_id));
+		add_deltas(out, "n", &s, FIELD(n));
+	}
+	fill_row(&s, FIELD(build_id));
+	add_changes_of(out, "revision", &s, revision_of_build, m);
+	fill_row(&s, FIELD(environment_id));
+	add_changes_of(out, "environment", &s, itself, m);
+	for (size_t i = 0; i < count; i++)
+		s.row[i] = points[i].flags;
+	add_changes_of(out, "flags", &s, itself, m);
 	tk_buf_str(out, "});\n");
+	free(room);
 }
 
 /* ---- hot files ------------------------------------------------------------------------------------------------- */
@@ -265,38 +253,31 @@ void tk_shard_hot_end(struct tk_buf *out)
 	tk_buf_str(out, "]});\n");
 }
 
-static void begin_column(struct tk_buf *out, const char *name)
-{
-	tk_buf_str(out, ",\"");
-	tk_buf_str(out, name);
-	tk_buf_str(out, "\":[");
-}
-
-static void hot_numbers(struct tk_buf *out, const char *name, const struct tk_point *const *points, size_t count,
-        int64_t (*of)(const struct tk_point *p), bool deltas)
+static void hot_numbers(
+        struct tk_buf *out, const char *name, const struct tk_point *const *points, size_t count, size_t field)
 {
 	int64_t before = 0;
 	begin_column(out, name);
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			tk_buf_char(out, ',');
-		tk_buf_int(out, of(points[i]) - before);
-		before = deltas ? of(points[i]) : 0;
+		tk_buf_int(out, int_at(points[i], field) - before);
+		before = int_at(points[i], field);
 	}
 	tk_buf_char(out, ']');
 }
 
 static void hot_distances(struct tk_buf *out, const char *name, const struct tk_point *const *points, size_t count,
-        const double *factors, double (*of)(const struct tk_point *p))
+        const double *factors, size_t field)
 {
 	bool any = false;
 	for (size_t i = 0; i < count; i++)
-		any = any || isfinite(of(points[i]));
+		any = any || isfinite(real_at(points[i], field));
 	if (!any)
 		return;
 	begin_column(out, name);
 	for (size_t i = 0; i < count; i++) {
-		double v = of(points[i]);
+		double v = real_at(points[i], field);
 		if (i)
 			tk_buf_char(out, ',');
 		tk_buf_int(out,
@@ -305,14 +286,15 @@ static void hot_distances(struct tk_buf *out, const char *name, const struct tk_
 	tk_buf_char(out, ']');
 }
 
-static int64_t environment_of(const struct tk_point *p)
+static void hot_flags(struct tk_buf *out, const struct tk_point *const *points, size_t count)
 {
-	return p->environment_id;
-}
-
-static int64_t flag_bits_of(const struct tk_point *p)
-{
-	return p->flags;
+	begin_column(out, "flags");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			tk_buf_char(out, ',');
+		tk_buf_int(out, points[i]->flags);
+	}
+	tk_buf_char(out, ']');
 }
 
 static void hot_values(struct tk_buf *out, const struct tk_point *const *points, size_t count, double *factors)
@@ -368,17 +350,17 @@ void tk_shard_hot_night(struct tk_buf *out, const struct tk_model *m, size_t sha
 	}
 	tk_buf_char(out, ']');
 	hot_values(out, points, count, factors);
-	hot_distances(out, "lo", points, count, factors, lo_of);
-	hot_distances(out, "hi", points, count, factors, hi_of);
-	hot_distances(out, "p95", points, count, factors, p95_of);
-	hot_distances(out, "min", points, count, factors, min_of);
-	hot_distances(out, "q25", points, count, factors, q25_of);
-	hot_distances(out, "q75", points, count, factors, q75_of);
-	hot_numbers(out, "run", points, count, run_of, true);
-	hot_numbers(out, "n", points, count, count_of, true);
+	hot_distances(out, "lo", points, count, factors, FIELD(lo));
+	hot_distances(out, "hi", points, count, factors, FIELD(hi));
+	hot_distances(out, "p95", points, count, factors, FIELD(p95));
+	hot_distances(out, "min", points, count, factors, FIELD(min));
+	hot_distances(out, "q25", points, count, factors, FIELD(q25));
+	hot_distances(out, "q75", points, count, factors, FIELD(q75));
+	hot_numbers(out, "run", points, count, FIELD(run_id));
+	hot_numbers(out, "n", points, count, FIELD(n));
 	hot_revisions(out, m, points, count);
-	hot_numbers(out, "environment", points, count, environment_of, true);
-	hot_numbers(out, "flags", points, count, flag_bits_of, false);
+	hot_numbers(out, "environment", points, count, FIELD(environment_id));
+	hot_flags(out, points, count);
 	tk_buf_str(out, "});\n");
 	free(factors);
 }

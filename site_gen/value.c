@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "site_gen/format.h"
 
 #define CHUNK_BYTES ((size_t)256 * 1024)
 
@@ -113,7 +114,8 @@ static struct tk_value *append(struct tk_value *parent, const char *key, struct 
 	if (!parent || !v)
 		return NULL;
 	v->key = key;
-	v->key_hash = key ? tk_key_hash(key, strlen(key)) : 0;
+	v->key_len = key ? (uint32_t)strlen(key) : 0;
+	v->key_hash = key ? tk_key_hash(key, v->key_len) : 0;
 	if (parent->type == TK_VALUE_OBJECT) { /* newest first: what was set last is found first */
 		v->next = parent->first;
 		parent->first = v;
@@ -177,7 +179,8 @@ void tk_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, co
 
 void tk_set_int(struct tk_arena *a, struct tk_value *object, const char *key, int64_t v)
 {
-	tk_set_fmt(a, object, key, "%lld", (long long)v);
+	char text[TK_FORMAT_INT];
+	tk_set_len(a, object, key, text, tk_format_int(text, v));
 }
 
 void tk_set_flag(struct tk_arena *a, struct tk_value *object, const char *key, bool flag)
@@ -227,7 +230,7 @@ const struct tk_value *tk_value_member(const struct tk_value *object, const char
 	if (!object || object->type != TK_VALUE_OBJECT)
 		return NULL;
 	for (const struct tk_value *v = object->first; v; v = v->next)
-		if (v->key_hash == hash && !strncmp(v->key, key, key_len) && !v->key[key_len])
+		if (v->key_hash == hash && v->key_len == key_len && !memcmp(v->key, key, key_len))
 			return v;
 	return NULL;
 }

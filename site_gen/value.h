@@ -24,7 +24,7 @@ enum tk_value_type { TK_VALUE_TEXT, TK_VALUE_MARKUP, TK_VALUE_FLAG, TK_VALUE_LIS
 struct tk_value {
 	enum tk_value_type type;
 	bool flag;
-	uint32_t key_hash;
+	uint32_t key_hash, key_len;
 	const char *key;  /* as a member of an object */
 	const char *text; /* TEXT and MARKUP: len bytes, need not be UTF-8 */
 	size_t len;

@@ -108,6 +108,8 @@ struct tk_store {
 	sqlite3_stmt *verbs[TK_TABLE_COUNT][TK_VERB_COUNT];
 	struct tk_cached_query *queries;
 	size_t query_count, query_cap;
+	struct tk_gathering *gathering; /* query_pages.c: what the SQL function adds points to; NULL: none in hand */
+	bool can_gather;                /* the function is there */
 	/* The last parent looked up in each table: a night's results all have the same few. */
 	struct {
 		int64_t id;

@@ -43,9 +43,87 @@ int tk_store_steps(struct tk_store *s, struct tk_rows *out, struct tk_error *err
 	return status;
 }
 
+/* A row that SQLite hands out costs as much as finding it, a call of a function with its values half of that: of
+ * millions of points they are added up by one. The primary key is the only way to them, so that they come in order. */
 #define PAST \
-	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95 FROM measurement " \
-	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3 ORDER BY as_of_s, run_id"
+	"SELECT tk_gather(as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95) FROM measurement " \
+	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3"
+
+struct tk_gathering {
+	struct tk_list *list;
+	int64_t series_id;
+};
+
+static double value_or_nan(sqlite3_value *v)
+{
+	return sqlite3_value_type(v) == SQLITE_NULL ? NAN : sqlite3_value_double(v);
+}
+
+static void gather(sqlite3_context *context, int count, sqlite3_value **v)
+{
+	struct tk_gathering *g = ((struct tk_store *)sqlite3_user_data(context))->gathering;
+	struct tk_point *p = g && count == 9 ? tk_list_add(g->list) : NULL;
+
+	if (!p) {
+		sqlite3_result_error_nomem(context);
+		return;
+	}
+	*p = (struct tk_point){.series_id = g->series_id,
+	        .as_of_s = sqlite3_value_int64(v[0]),
+	        .night_id = sqlite3_value_int64(v[1]),
+	        .build_id = sqlite3_value_int64(v[2]),
+	        .environment_id = sqlite3_value_int64(v[3]),
+	        .flags = (uint32_t)sqlite3_value_int64(v[4]),
+	        .value = sqlite3_value_double(v[5]),
+	        .lo = value_or_nan(v[6]),
+	        .hi = value_or_nan(v[7]),
+	        .p95 = value_or_nan(v[8]),
+	        .min = NAN,
+	        .q25 = NAN,
+	        .q75 = NAN};
+}
+
+static void gathered(sqlite3_context *context)
+{
+	sqlite3_result_null(context);
+}
+
+static int be_able_to_gather(struct tk_store *s, struct tk_error *err)
+{
+	int rc = s->can_gather ? SQLITE_OK
+	                       : sqlite3_create_function_v2(s->db, "tk_gather", 9, SQLITE_UTF8 | SQLITE_DIRECTONLY, s,
+	                                 NULL, gather, gathered, NULL);
+
+	s->can_gather = rc == SQLITE_OK;
+	return s->can_gather ? 0 : tk_db_fail(s, rc, err, "cannot read the past of a series");
+}
+
+int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
+        struct tk_error *err)
+{
+	const int64_t args[] = {series_id, from_s, before_s};
+	struct tk_rows rows = {0};
+	struct tk_list list = {&rows, sizeof(struct tk_point), 0};
+	struct tk_gathering g = {&list, series_id};
+	sqlite3_stmt *q;
+	int status = be_able_to_gather(s, err);
+
+	if (!status)
+		status = tk_db_query(s, TK_TABLE_COUNT, PAST, args, 3, &q, err);
+	if (status)
+		return status;
+	s->gathering = &g;
+	int rc = sqlite3_step(q);
+	s->gathering = NULL;
+	if (rc != SQLITE_ROW)
+		status = tk_db_fail(s, rc, err, "cannot read the past of a series");
+	sqlite3_reset(q);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
 
 static double number_or_nan(sqlite3_stmt *q, int at)
 {
@@ -54,7 +132,6 @@ static double number_or_nan(sqlite3_stmt *q, int at)
 	return v == 0 && sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : v;
 }
 
-/* The columns that PAST and NEWEST both begin with. */
 static void point_of(sqlite3_stmt *q, int64_t series_id, struct tk_point *out)
 {
 	*out = (struct tk_point){.series_id = series_id,
@@ -67,39 +144,11 @@ static void point_of(sqlite3_stmt *q, int64_t series_id, struct tk_point *out)
 	        .lo = number_or_nan(q, 6),
 	        .hi = number_or_nan(q, 7),
 	        .p95 = number_or_nan(q, 8),
-	        .min = NAN,
-	        .q25 = NAN,
-	        .q75 = NAN};
-}
-
-int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
-        struct tk_error *err)
-{
-	const int64_t args[] = {series_id, from_s, before_s};
-	struct tk_rows rows = {0};
-	struct tk_list list = {&rows, sizeof(struct tk_point), 0};
-	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, PAST, args, 3, &q, err);
-
-	if (status)
-		return status;
-	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
-		struct tk_point *p = tk_list_add(&list);
-
-		if (!p) {
-			status = tk_fail(err, TK_ENOMEM, "out of memory while reading the past of a series");
-			break;
-		}
-		point_of(q, series_id, p);
-	}
-	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the past of a series");
-	sqlite3_reset(q);
-	if (status)
-		tk_rows_free(&rows);
-	else
-		*out = rows;
-	return status;
+	        .run_id = sqlite3_column_int64(q, 9),
+	        .n = sqlite3_column_int64(q, 10),
+	        .min = number_or_nan(q, 11),
+	        .q25 = number_or_nan(q, 12),
+	        .q75 = number_or_nan(q, 13)};
 }
 
 #define NEWEST \
@@ -116,16 +165,8 @@ int tk_store_newest(
 
 	if (status)
 		return status;
-	while (n < want && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-		struct tk_point *p = &out[want - ++n]; /* from the end, so that the oldest is the first */
-
-		point_of(q, series_id, p);
-		p->run_id = sqlite3_column_int64(q, 9);
-		p->n = sqlite3_column_int64(q, 10);
-		p->min = number_or_nan(q, 11);
-		p->q25 = number_or_nan(q, 12);
-		p->q75 = number_or_nan(q, 13);
-	}
+	while (n < want && (rc = sqlite3_step(q)) == SQLITE_ROW)
+		point_of(q, series_id, &out[want - ++n]); /* from the end, so that the oldest is the first */
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
 		status = tk_db_fail(s, rc, err, "cannot read the newest points of a series");
 	sqlite3_reset(q);

@@ -40,6 +40,12 @@ LIST_OF(runs_of_night, run, night_id, "seq")
 LIST_OF(runs_of_series, run, series_id, "as_of_s, id")
 LIST_OF(verdicts, verdict, night_id, "series_id")
 
+int tk_store_runs_not_ok(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)
+{
+	return tk_rows_select(
+	        s, TK_TABLE_run, "WHERE night_id=?1 AND outcome<>'ok' ORDER BY seq", &night_id, 1, out, err);
+}
+
 int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err)
 {
 	const char *tail =
@@ -54,6 +60,7 @@ static const char *const count_sql[] = {
         [TK_COUNT_RESOLUTIONS] =
                 "SELECT status, count(*) FROM resolution WHERE night_id=?1 GROUP BY 1 ORDER BY 2 DESC, 1",
         [TK_COUNT_OPEN_JOBS] = "SELECT 'open', count(*) FROM job WHERE night_id=?1 AND run_id IS NULL",
+        [TK_COUNT_RUNS] = "SELECT 'runs', count(*) FROM run WHERE night_id=?1",
 };
 
 int tk_store_night_counts(

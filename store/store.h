@@ -279,12 +279,14 @@ int tk_store_stages(struct tk_store *s, int64_t night_id, struct tk_rows *out, s
 int tk_store_resolutions(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err);
 int tk_store_runs_of_night(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+/* Those whose outcome is another than "ok": of thousands of runs nearly all are. */
+int tk_store_runs_not_ok(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_runs_of_series(
         struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* by as_of_s */
 /* Runs whose id is the number `text` or whose uid starts with it: at most 8, none where `text` is neither. */
 int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err);
-/* How many of what a night has: rows of struct tk_word_count, most first. OPEN_JOBS: one row. */
-enum tk_night_count { TK_COUNT_OUTCOMES, TK_COUNT_VERDICTS, TK_COUNT_RESOLUTIONS, TK_COUNT_OPEN_JOBS };
+/* How many of what a night has: rows of struct tk_word_count, most first. OPEN_JOBS and RUNS: one row. */
+enum tk_night_count { TK_COUNT_OUTCOMES, TK_COUNT_VERDICTS, TK_COUNT_RESOLUTIONS, TK_COUNT_OPEN_JOBS, TK_COUNT_RUNS };
 struct tk_word_count {
 	const char *word;
 	int64_t count;

@@ -63,6 +63,11 @@ static void writes_integers(void **state)
 	tk_buf_char(&b, ' ');
 	tk_buf_int(&b, 90);
 	assert_string_equal(tk_buf_cstr(&b), "0 -9223372036854775808 90");
+	tk_buf_clear(&b);
+	tk_buf_ints(&b, (const int64_t[]){10, -1, INT64_MAX, 9, -99, 100}, 6);
+	assert_string_equal(tk_buf_cstr(&b), "10,-1,9223372036854775807,9,-99,100");
+	tk_buf_ints(&b, NULL, 0);
+	assert_int_equal(b.len, 35);
 	tk_buf_free(&b);
 }
 

@@ -170,6 +170,36 @@ static void nights_come_back(void **state)
 	tk_rows_free(&answer_list);
 }
 
+/* However they came. What the past leaves out is not known. */
+static void the_past_is_in_order(void **state)
+{
+	static const int64_t seqs[] = {3, 1, 4, 2};
+	struct history *h = *state;
+	struct tk_rows past;
+	int64_t id;
+
+	for (size_t i = 0; i < 4; i++)
+		MUST(history_put_run(h, seqs[i], 100.0 * (double)seqs[i], 5, &id, &err));
+	for (int again = 0; again < 2; again++) {
+		MUST(tk_store_past(h->store, h->series, 1001, 1004, &past, &err));
+		assert_int_equal(past.count, 3);
+		for (size_t i = 0; i < past.count; i++) {
+			const struct tk_point *p = TK_ROWS_AT(&past, struct tk_point, i);
+
+			assert_int_equal(p->as_of_s, 1001 + i);
+			assert_true(p->value == 100.0 * (double)(i + 1) && p->lo == p->value - 1 && isnan(p->min));
+			assert_int_equal(p->night_id, h->night);
+			assert_int_equal(p->build_id, h->build);
+			assert_int_equal(p->environment_id, h->environment);
+			assert_int_equal(p->flags, TK_POINT_UNSTABLE);
+		}
+		tk_rows_free(&past);
+	}
+	MUST(tk_store_past(h->store, h->series, 2000, 3000, &past, &err));
+	assert_int_equal(past.count, 0);
+	tk_rows_free(&past);
+}
+
 static void a_result_is_whole(void **state)
 {
 	struct history *h = *state;
@@ -222,6 +252,11 @@ static void a_result_is_whole(void **state)
 	READ_ONE(tk_run_row, run, tk_store_runs_of_night(h->store, h->night, out, &err));
 	assert_string_equal(run->outcome, "ok");
 	assert_string_equal(run->attributes, "{\"stop\":\"tight\"}");
+	MUST(tk_store_runs_not_ok(h->store, h->night, &list, &err));
+	assert_int_equal(list.count, 0);
+	READ_ONE(tk_word_count, runs, tk_store_night_counts(h->store, h->night, TK_COUNT_RUNS, out, &err));
+	assert_int_equal(runs->count, 1);
+	tk_rows_free(&runs_list);
 	READ_ONE(tk_run_row, by_series, tk_store_runs_of_series(h->store, h->series, out, &err));
 	assert_string_equal(run->uid, by_series->uid);
 	READ_ONE(tk_run_row, by_uid, tk_store_find_runs(h->store, run->uid, out, &err));
@@ -605,6 +640,7 @@ int main(void)
 	        TEST(identities_come_back),
 	        TEST(builds_come_back),
 	        TEST(nights_come_back),
+	        TEST(the_past_is_in_order),
 	        TEST(a_result_is_whole),
 	        TEST(a_refused_point_takes_its_run_with_it),
 	        TEST(points_are_read_by_range),
