@@ -73,7 +73,7 @@ static int add_device_code(
         struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s, struct tk_error *err)
 {
 	struct tk_device_code c;
-	if (tk_device_code_read(s->data, s->size, &c, err))
+	if (tk_device_code_read(s->name, s->data, s->size, &c, err))
 		return TK_ENOMEM;
 	if (!c.kernel_count || c.unread) {
 		add_bytes(h, e, s, s->address, s->size);
@@ -161,7 +161,7 @@ static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
         size_t *n, struct tk_error *err)
 {
 	struct tk_device_code c;
-	int status = tk_device_code_read(s->data, s->size, &c, err);
+	int status = tk_device_code_read(s->name, s->data, s->size, &c, err);
 	for (size_t i = 0; !status && i < c.kernel_count && *n < TK_CODE_KERNELS_MAX; i++) {
 		const struct tk_device_kernel *k = &c.kernels[i];
 		char *name = NULL;

@@ -2,14 +2,12 @@
  * each and PTX, some of them packed. NVIDIA documents neither container; the layout below is what cuobjdump and readelf
  * show of nvcc 12 and 13, and everything is checked before it is believed. */
 #include "base/error.h"
-#include "base/pack.h"
 #include "build/device_code.h"
 #include <gelf.h>
 #include <stdio.h>
 #include <string.h>
 
 #define FATBIN_MAGIC 0xba55ed50u
-#define UNPACKED_MAX ((size_t)1 << 28)
 
 /* Before the images of one compilation, and before each image. */
 struct group_header {
@@ -174,7 +172,7 @@ static int open_image(struct tk_device_code *c, const struct image_header *h, co
 	if (!h->packed_bytes)
 		return read_image(c, bytes, h->bytes, NULL, h->arch);
 	struct tk_buf unpacked = TK_BUF_INIT;
-	if (h->packed_bytes > h->bytes || tk_unpack(bytes, h->packed_bytes, UNPACKED_MAX, &unpacked, NULL)) {
+	if (h->packed_bytes > h->bytes || !tk_device_unpack(c, bytes, h->packed_bytes, &unpacked)) {
 		tk_buf_free(&unpacked);
 		c->unread++;
 		return TK_OK;

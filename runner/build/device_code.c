@@ -1,6 +1,7 @@
 /* See device_code.h: what both readers need. */
 #include "build/device_code.h"
 #include "base/error.h"
+#include "base/pack.h"
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,15 @@ static struct image *add_image(struct tk_device_code *c, struct tk_buf *unpacked
 	return image;
 }
 
+bool tk_device_unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out)
+{
+	const size_t before = out->len, left = TK_DEVICE_UNPACKED_MAX - c->unpacked_bytes;
+	if (!left || tk_unpack(bytes, size, left, out, NULL))
+		return false;
+	c->unpacked_bytes += out->len - before;
+	return true;
+}
+
 int tk_device_keep(struct tk_device_code *c, struct tk_buf *unpacked)
 {
 	return add_image(c, unpacked) ? TK_OK : TK_ENOMEM;
@@ -86,14 +96,14 @@ static int by_arch_and_name(const void *a, const void *b)
 	return x->arch != y->arch ? (x->arch > y->arch) - (x->arch < y->arch) : strcmp(x->name, y->name);
 }
 
-int tk_device_code_read(const unsigned char *section, size_t size, struct tk_device_code *out, struct tk_error *err)
+int tk_device_code_read(
+        const char *name, const unsigned char *section, size_t size, struct tk_device_code *out, struct tk_error *err)
 {
 	*out = (struct tk_device_code){.images = calloc(1, sizeof(struct tk_device_images))};
 	int status = out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
 	if (!status)
-		status = tk_cubins_add(out, section, size);
-	if (!status)
-		status = tk_hsacos_add(out, section, size);
+		status = strncmp(name, ".hip_fatbin", 11) ? tk_cubins_add(out, section, size)
+		                                          : tk_hsacos_add(out, section, size);
 	if (status) {
 		tk_device_code_free(out);
 		return tk_fail(err, status, "no memory for the kernels of an object");

@@ -3,6 +3,7 @@
 #ifndef TK_BUILD_DEVICE_CODE_H
 #define TK_BUILD_DEVICE_CODE_H
 #include "base/buf.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,11 +34,16 @@ struct tk_device_code {
 	size_t kernel_count;
 	struct tk_device_data *data;
 	size_t data_count, unread; /* unread: images that are in no form that is known here */
+	size_t unpacked_bytes;     /* of what was packed */
 	struct tk_device_images *images;
 };
 
-/* Reads all images of a section. What is damaged or unknown counts as unread; only memory can fail. */
-int tk_device_code_read(const unsigned char *section, size_t size, struct tk_device_code *out, struct tk_error *err);
+/* Reads all images of a section; by its name (".nv_fatbin", ".hip_fatbin...") the container that it holds is known, so
+ * that bytes of the one are never taken for the other. What is damaged or unknown counts as unread, and so does what
+ * packed images hold beyond TK_DEVICE_UNPACKED_MAX together; only memory can fail. */
+#define TK_DEVICE_UNPACKED_MAX ((size_t)1 << 30)
+int tk_device_code_read(
+        const char *name, const unsigned char *section, size_t size, struct tk_device_code *out, struct tk_error *err);
 void tk_device_code_free(struct tk_device_code *c);
 /* Of the warps (AMD: waves) that a multiprocessor has room for, how many can be there at a time: percent, rounded down,
  * by the threads of a block, its registers and its static shared memory. What a launch adds makes it less. -1: unknown.
@@ -56,6 +62,9 @@ int64_t tk_hsaco_occupancy(const struct tk_device_kernel *k);
 struct tk_device_kernel *tk_device_add_kernel(
         struct tk_device_code *c, const char *name, size_t name_len, const unsigned char *code, size_t size);
 int tk_device_add_data(struct tk_device_code *c, const void *bytes, size_t size);
+/* Appends what is packed in `bytes` to *out; false where it is damaged or too large, *out is to be freed then as well.
+ */
+bool tk_device_unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out);
 /* Takes memory that images lie in, to be freed with the code. */
 int tk_device_keep(struct tk_device_code *c, struct tk_buf *unpacked);
 /* Opens an image as ELF; it lives as long as the code. *elf is NULL, and the image counts as unread, where it is none.

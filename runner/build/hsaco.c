@@ -3,7 +3,6 @@
  * in its notes what the compiler says of the kernels, as MessagePack (LLVM documentation, "User Guide for AMDGPU
  * Backend", code object V4 and later). Everything is checked before it is believed. */
 #include "base/error.h"
-#include "base/pack.h"
 #include "build/device_code.h"
 #include "build/msgpack.h"
 #include <gelf.h>
@@ -13,7 +12,6 @@
 
 #define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
 #define PACKED_MAGIC "CCOB"
-#define BUNDLE_MAX ((size_t)1 << 30)
 enum { MAGIC_BYTES = sizeof(BUNDLE_MAGIC) - 1, ENTRIES_MAX = 256, PACKED_ZSTD = 1, NOTE_METADATA = 32 };
 
 struct entry_header {
@@ -265,7 +263,7 @@ static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t 
 	const size_t before = head[0] == 2 ? 24 : 32;
 	all = head[0] == 2 ? narrow : all;
 	if (head[0] < 2 || head[0] > 3 || head[1] != PACKED_ZSTD || all < before || all > size ||
-	        tk_unpack(p + before, all - before, BUNDLE_MAX, &unpacked, NULL)) {
+	        !tk_device_unpack(c, p + before, all - before, &unpacked)) {
 		tk_buf_free(&unpacked);
 		c->unread++;
 		return TK_OK;

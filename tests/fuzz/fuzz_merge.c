@@ -266,10 +266,29 @@ static void must_be_equal(char *a, char *b, const char *what)
 	free(b);
 }
 
+/* One law an input, chosen by its last byte, is five times as many inputs; some are held against all. */
+static void check(struct tk_store *a, struct tk_store *b, struct tk_store *c, unsigned law)
+{
+	if (law == 0 || law > 4)
+		must_be_equal(
+		        merged((struct tk_store *[]){a, b}, 2), merged((struct tk_store *[]){b, a}, 2), "a+b = b+a");
+	if (law == 1 || law > 4)
+		must_be_equal(merged((struct tk_store *[]){a, b, a}, 3), merged((struct tk_store *[]){b, a}, 2),
+		        "(a+b)+a = a+b");
+	if (law == 2 || law > 4)
+		must_be_equal(merged((struct tk_store *[]){a, a}, 2), dump(a), "a+a = a");
+	if (law == 3 || law > 4)
+		must_be_equal(merged((struct tk_store *[]){a, b, c}, 3), merged_right(a, b, c), "(a+b)+c = a+(b+c)");
+	if (law == 4 || law > 4)
+		must_be_equal(merged((struct tk_store *[]){c, a, b}, 3), merged((struct tk_store *[]){b, c, a}, 3),
+		        "c+a+b = b+c+a");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size, 0};
 	struct tk_store *a, *b, *c;
+	unsigned law = size ? data[size - 1] % 16 : 0;
 
 	if (!empty.len)
 		set_up();
@@ -278,13 +297,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	c = open_new("c.db");
 	for (int i = 0; i < 6 && in.at < size; i++)
 		put_rows((struct tk_store *[]){a, b, c}[pick(&in, 3)], &in);
-	must_be_equal(merged((struct tk_store *[]){a, b}, 2), merged((struct tk_store *[]){b, a}, 2), "a+b = b+a");
-	must_be_equal(
-	        merged((struct tk_store *[]){a, b, a}, 3), merged((struct tk_store *[]){b, a}, 2), "(a+b)+a = a+b");
-	must_be_equal(merged((struct tk_store *[]){a, a}, 2), dump(a), "a+a = a");
-	must_be_equal(merged((struct tk_store *[]){a, b, c}, 3), merged_right(a, b, c), "(a+b)+c = a+(b+c)");
-	must_be_equal(
-	        merged((struct tk_store *[]){c, a, b}, 3), merged((struct tk_store *[]){b, c, a}, 3), "c+a+b = b+c+a");
+	check(a, b, c, law < 15 ? law % 5 : 5);
 	close_and_remove(a);
 	close_and_remove(b);
 	close_and_remove(c);

@@ -93,7 +93,7 @@ static void resources_are_read(void **state)
 		struct tk_device_code c;
 		make_section(&b, 7, 90, packed);
 		make_section(&b, 8, 80, packed);
-		assert_int_equal(tk_device_code_read((unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+		assert_int_equal(tk_device_code_read(".nv_fatbin", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
 		assert_int_equal(c.kernel_count, 2);
 		assert_int_equal(c.unread, 0);
 		assert_int_equal(c.data_count, 2);
@@ -147,12 +147,12 @@ static void damage_is_survived(void **state)
 		struct tk_device_code c;
 		unsigned char *copy = malloc(n + 1);
 		memcpy(copy, b.data, n);
-		assert_int_equal(tk_device_code_read(copy, n, &c, NULL), TK_OK);
+		assert_int_equal(tk_device_code_read(".nv_fatbin", copy, n, &c, NULL), TK_OK);
 		tk_device_code_free(&c);
 		if (n == b.len)
 			for (size_t i = 0; i < n; i++) {
 				copy[i] ^= 0xff;
-				assert_int_equal(tk_device_code_read(copy, n, &c, NULL), TK_OK);
+				assert_int_equal(tk_device_code_read(".nv_fatbin", copy, n, &c, NULL), TK_OK);
 				tk_device_code_free(&c);
 				copy[i] ^= 0xff;
 			}

@@ -57,7 +57,7 @@ static void resources_are_read(void **state)
 			read_fixture(&b);
 		else
 			read_unpacked(&b);
-		assert_int_equal(tk_device_code_read((unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+		assert_int_equal(tk_device_code_read(".hip_fatbin", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
 		assert_int_equal(c.kernel_count, 2);
 		assert_int_equal(c.unread, 0);
 		check_kernel(&c.kernels[0], "gfx90a", 3040, 70, 28);
@@ -79,14 +79,14 @@ static void all_bundles_are_read(void **state)
 		while (all.len % 4096)
 			tk_buf_add(&all, "", 1);
 	}
-	assert_int_equal(tk_device_code_read((unsigned char *)all.data, all.len, &c, NULL), TK_OK);
+	assert_int_equal(tk_device_code_read(".hip_fatbin", (unsigned char *)all.data, all.len, &c, NULL), TK_OK);
 	assert_int_equal(c.kernel_count, 6);
 	assert_int_equal(c.unread, 0);
 	tk_device_code_free(&c);
 	/* one more that says to have more entries than any has: known not to be read */
 	tk_buf_add(&all, one.data, 24);
 	tk_buf_add(&all, "\x2c\x01\0\0\0\0\0\0", 8);
-	assert_int_equal(tk_device_code_read((unsigned char *)all.data, all.len, &c, NULL), TK_OK);
+	assert_int_equal(tk_device_code_read(".hip_fatbin", (unsigned char *)all.data, all.len, &c, NULL), TK_OK);
 	assert_int_equal(c.kernel_count, 6);
 	assert_int_equal(c.unread, 1);
 	tk_device_code_free(&c);
@@ -142,11 +142,11 @@ static void damage_is_survived(void **state)
 			struct tk_device_code c;
 			unsigned char *copy = malloc(n + 1);
 			memcpy(copy, b.data, n);
-			assert_int_equal(tk_device_code_read(copy, n, &c, NULL), TK_OK);
+			assert_int_equal(tk_device_code_read(".hip_fatbin", copy, n, &c, NULL), TK_OK);
 			tk_device_code_free(&c);
 			for (size_t i = 0; n == b.len && i < n; i += i < 512 ? 1 : step) {
 				copy[i] ^= 0xff;
-				assert_int_equal(tk_device_code_read(copy, n, &c, NULL), TK_OK);
+				assert_int_equal(tk_device_code_read(".hip_fatbin", copy, n, &c, NULL), TK_OK);
 				tk_device_code_free(&c);
 				copy[i] ^= 0xff;
 			}
@@ -154,6 +154,36 @@ static void damage_is_survived(void **state)
 		}
 		tk_buf_free(&b);
 	}
+}
+
+/* The section says whose images it holds; what looks like those of another is not read there. */
+static void a_section_holds_one_kind(void **state)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	struct tk_device_code c;
+	read_fixture(&b);
+	assert_int_equal(tk_device_code_read(".nv_fatbin", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+	assert_int_equal(c.kernel_count, 0);
+	assert_int_equal(c.unread, 0);
+	tk_device_code_free(&c);
+	assert_int_equal(tk_device_code_read(".hip_fatbin.4c0a", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+	assert_int_equal(c.kernel_count, 2);
+	tk_device_code_free(&c);
+	tk_buf_free(&b);
+}
+
+/* Many small images may unpack to more than there is memory. */
+static void what_unpacks_to_too_much_is_not_read(void **state)
+{
+	struct tk_device_code c = {.unpacked_bytes = TK_DEVICE_UNPACKED_MAX - 100};
+	struct tk_buf packed = TK_BUF_INIT, out = TK_BUF_INIT;
+	char bytes[101] = "";
+	assert_int_equal(tk_pack(bytes, 60, &packed, NULL), TK_OK);
+	assert_true(tk_device_unpack(&c, packed.data, packed.len, &out));
+	assert_int_equal(out.len, 60);
+	assert_false(tk_device_unpack(&c, packed.data, packed.len, &out));
+	tk_buf_free(&packed);
+	tk_buf_free(&out);
 }
 
 static void messages_are_read(void **state)
@@ -238,6 +268,8 @@ int main(void)
 	        cmocka_unit_test(all_bundles_are_read),
 	        cmocka_unit_test(occupancy_is_the_compilers),
 	        cmocka_unit_test(damage_is_survived),
+	        cmocka_unit_test(a_section_holds_one_kind),
+	        cmocka_unit_test(what_unpacks_to_too_much_is_not_read),
 	        cmocka_unit_test(messages_are_read),
 	        cmocka_unit_test_setup_teardown(kernels_come_with_their_resources, scratch_open, scratch_close),
 	};
