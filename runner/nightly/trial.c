@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "nightly/night.h"
+#include "stats/summary.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +15,11 @@
 /* Many short processes tell more than few long ones: what differs between processes (addresses, pages, cores) is part
  * of the noise. */
 #define PROCESS_MEASURE_S 0.25
+/* Neighbours change within a second. On processors both processes of a pair live at once and take turns, so that either
+ * has its share of a bad moment; kernels too long for that have one turn each, as the first pair has. */
+#define TURNS 6
+#define TURN_S 0.03
+#define TURN_LAUNCHES 10 /* at least */
 
 /* ---- what is tried ---- */
 
@@ -159,38 +165,91 @@ int tk_trial_options(struct tk_night *n, int64_t series_id, int64_t run_id, char
 
 /* ---- a pair ---- */
 
+/* A fresh process: nothing of an earlier one (its heap, its pages, its threads) is in the number. */
 struct shot {
+	const struct tk_trial_side *side;
+	struct tk_worker *worker;
 	enum tk_outcome outcome;
-	double median, min;
+	double *samples, median, min;
+	size_t count;
 	char message[512];
 };
 
-static double number_of(const json_t *object, const char *key)
+static void end_shot(struct shot *s)
 {
-	const json_t *v = json_object_get(object, key);
-	return json_is_number(v) ? json_number_value(v) : NAN;
+	tk_worker_free(s->worker);
+	free(s->samples);
+	s->worker = NULL;
+	s->samples = NULL;
 }
 
-/* A fresh process: nothing of an earlier one (its heap, its pages, its threads) is in the number. */
-static int shoot(struct tk_night *n, const struct tk_trial *t, const struct tk_trial_side *side, struct shot *out,
-        struct tk_error *err)
+static int take_samples(struct shot *s, const json_t *result, struct tk_error *err)
 {
-	struct tk_worker *worker = NULL;
+	const json_t *samples = json_object_get(result, "samples");
+	size_t more = json_array_size(samples);
+	double *grown = realloc(s->samples, (s->count + more + 1) * sizeof *grown);
+	struct tk_summary summary;
+	if (!grown)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	s->samples = grown;
+	for (size_t i = 0; i < more; i++)
+		s->samples[s->count++] = json_number_value(json_array_get(samples, i));
+	if (s->count && tk_summary_of(s->samples, s->count, &summary))
+		return tk_fail(err, TK_EINTERNAL, "the samples cannot be summarised");
+	s->median = s->count ? summary.median : NAN;
+	s->min = s->count ? summary.min : NAN;
+	return TK_OK;
+}
+
+static int take_turn(struct tk_night *n, const struct tk_trial *t, int turns, struct shot *s, struct tk_error *err)
+{
 	struct tk_job_result r = {0};
-	struct tk_job_request q = tk_night_request(n, &t->series, &t->problem, side->path, side->options);
-	q.measure_s = fmin(q.measure_s, PROCESS_MEASURE_S);
+	struct tk_job_request q = tk_night_request(n, &t->series, &t->problem, s->side->path, s->side->options);
+	q.measure_s = fmin(q.measure_s, turns > 1 ? TURN_S : PROCESS_MEASURE_S);
 	q.verify = false; /* the night has done that */
-	int status = tk_night_fresh_worker(n, t->device, &worker, err);
+	int status = s->worker ? TK_OK : tk_night_fresh_worker(n, t->device, &s->worker, err);
 	if (status == TK_OK)
-		status = tk_worker_measure(worker, &q, &r, err);
-	*out = (struct shot){.outcome = r.outcome, .median = NAN, .min = NAN};
-	if (status == TK_OK && r.result && tk_outcome_counts(r.outcome)) {
-		out->median = number_of(r.result, "median");
-		out->min = number_of(r.result, "min");
-	}
-	snprintf(out->message, sizeof out->message, "%.*s", (int)sizeof out->message - 1, r.message);
+		status = tk_worker_measure(s->worker, &q, &r, err);
+	s->outcome = r.outcome;
+	snprintf(s->message, sizeof s->message, "%.*s", (int)sizeof s->message - 1, r.message);
+	if (status == TK_OK && r.result && tk_outcome_counts(r.outcome))
+		status = take_samples(s, r.result, err);
+	else
+		s->median = s->min = NAN;
 	tk_job_result_free(&r);
-	tk_worker_free(worker);
+	return status;
+}
+
+/* Two processes on a GPU would share its memory. */
+static bool may_live_at_once(const struct tk_night_device *d)
+{
+	return strcmp(d->layer->name, "cpu") == 0 || strcmp(d->layer->name, "null") == 0;
+}
+
+static int turns_of(const struct tk_trial *t)
+{
+	const struct tk_confirmation_row *last = t->count ? &t->rows[t->count - 1] : NULL;
+	double most = TURN_S * 1e9 / TURN_LAUNCHES;
+	bool is_short = last && last->good_value < most && last->bad_value < most;
+	return is_short && may_live_at_once(t->device) ? TURNS : 1;
+}
+
+static int shoot(
+        struct tk_night *n, const struct tk_trial *t, struct shot *first, struct shot *second, struct tk_error *err)
+{
+	int status = TK_OK, turns = turns_of(t);
+	for (int i = 0; status == TK_OK && i < turns; i++) {
+		struct shot *one = i % 2 ? second : first, *other = i % 2 ? first : second;
+		status = take_turn(n, t, turns, one, err);
+		if (turns == 1)
+			end_shot(one);
+		if (status == TK_OK)
+			status = take_turn(n, t, turns, other, err);
+		if (isnan(first->median) || isnan(second->median))
+			break;
+	}
+	end_shot(first);
+	end_shot(second);
 	return status;
 }
 
@@ -228,10 +287,9 @@ int tk_trial_pair(struct tk_night *n, struct tk_trial *t, struct tk_error *err)
 {
 	bool good_first = good_is_first(n, t);
 	int64_t started_s = tk_clock_now_s(), started_ns = tk_clock_mono_ns();
-	struct shot good, bad;
-	int status = shoot(n, t, good_first ? &t->good : &t->bad, good_first ? &good : &bad, err);
-	if (status == TK_OK)
-		status = shoot(n, t, good_first ? &t->bad : &t->good, good_first ? &bad : &good, err);
+	struct shot good = {.side = &t->good, .median = NAN, .min = NAN}, bad = good;
+	bad.side = &t->bad;
+	int status = shoot(n, t, good_first ? &good : &bad, good_first ? &bad : &good, err);
 	double wall_s = (double)(tk_clock_mono_ns() - started_ns) / 1e9;
 	return status == TK_OK ? put_pair(n, t, good_first, started_s, wall_s, &good, &bad, err) : status;
 }
