@@ -58,16 +58,41 @@ if [ -z "${TRACKER_ONCE:-}" ] && [ -n "${SLURM_JOB_ID:-}" ]; then
 	(cd "$clone" && sbatch --begin="$(date -d tomorrow +%F)T${TRACKER_BEGIN:-02:30}" --dependency=afterany:"$SLURM_JOB_ID" "${own[@]}" ci/slurm.sh)
 fi
 
-find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.tracker-*' ! -name 'tracker.db?*' -exec cp -r -t "$work" {} +
+# A link that says by a relative path where it leads would lead elsewhere on the node; the history itself has to be on the node's disk.
+copy_to_node() {
+	local link
+	find "$home" -mindepth 1 -maxdepth 1 ! -name logs ! -name 'site' ! -name 'site.tracker-*' ! -name 'tracker.db*' ! -name 'unsaved-*' -exec cp -r -t "$work" {} +
+	find "$work" -type l ! -lname '/*' -printf '%P\0' | while IFS= read -r -d '' link; do
+		ln -sfn "$(realpath -m "$home/$link")" "$work/$link"
+	done
+	[ ! -e "$history" ] || cp "$history" "$work/tracker.db"
+}
+
+# What the night measured is never thrown away: where it cannot be put in its place it lies beside it, or stays on the node.
+keep_history() {
+	local beside
+	beside=$home/unsaved-$(date -u +%Y-%m-%dT%H%M%SZ)
+	rm -f "$history.new"
+	if mkdir -p "$beside" && cp "$work"/tracker.db* "$beside/"; then
+		echo "slurm.sh: the history of this night could not be put in its place: it is $beside/tracker.db (\`tracker merge\` adds it)" >&2
+	else
+		trap - EXIT
+		echo "slurm.sh: the history of this night could not be copied: it stays on $(hostname), $work/tracker.db" >&2
+	fi
+}
+
+history=$(realpath -m "$home/tracker.db")
+copy_to_node
 code=0
 "$clone/ci/nightly.sh" --dir="$work" --publish="$home/site" || code=$?
 
-mkdir -p "$home/logs"
-[ ! -d "$work/logs" ] || cp -r "$work"/logs/. "$home/logs/"
+{ mkdir -p "$home/logs" && { [ ! -d "$work/logs" ] || cp -r "$work"/logs/. "$home/logs/"; }; } || code=4
 # The history is copied through SQLite (complete, without its log), beside the old one, then renamed. A night that ended early has none.
 if [ -f "$work/tracker.db" ]; then
-	rm -f "$home/tracker.db.new"
-	"$clone/build/tracker" -C "$work" db backup "$home/tracker.db.new"
-	mv "$home/tracker.db.new" "$home/tracker.db"
+	rm -f "$history.new"
+	if ! "$clone/build/tracker" -C "$work" db backup "$history.new" || ! mv "$history.new" "$history"; then
+		keep_history
+		code=4
+	fi
 fi
 exit $code
