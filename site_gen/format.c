@@ -113,18 +113,23 @@ static void format_times(double ratio, char out[TK_FORMAT_SIZE])
 	snprintf(out, TK_FORMAT_SIZE, "%.*f×", ratio < 9 ? 1 : 0, ratio + 1);
 }
 
+/* "+1.2", MINUS "0.3", "±0.0" behind the first `n` bytes; how many there are then. */
+static size_t signed_percent(char out[TK_FORMAT_SIZE], size_t n, double ratio)
+{
+	char number[TK_FORMAT_SIZE];
+	double percent = fabs(ratio) * 100;
+	fixed(number, percent, 1);
+	return add(out, add(out, n, percent < 0.05 ? "±" : ratio < 0 ? MINUS : "+"), number);
+}
+
 const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE])
 {
 	if (!isfinite(ratio))
 		return strcpy(out, "–");
-	double percent = fabs(ratio) * 100;
 	if (ratio >= 1)
 		format_times(ratio, out);
-	else {
-		char number[TK_FORMAT_SIZE];
-		fixed(number, percent, 1);
-		add(out, add(out, add(out, 0, percent < 0.05 ? "±" : ratio < 0 ? MINUS : "+"), number), NBSP "%");
-	}
+	else
+		add(out, signed_percent(out, 0, ratio), NBSP "%");
 	return out;
 }
 
@@ -143,7 +148,7 @@ const char *tk_format_change_range(double change, double lo, double hi, char out
 	if (change >= 1)
 		snprintf(out, TK_FORMAT_SIZE, "%.*f× to %.*f×", lo < 9 ? 1 : 0, lo + 1, hi < 9 ? 1 : 0, hi + 1);
 	else
-		snprintf(out, TK_FORMAT_SIZE, "%.1f to %.1f %%", 100 * lo, 100 * hi);
+		add(out, signed_percent(out, add(out, signed_percent(out, 0, lo), " to "), hi), NBSP "%");
 	return out;
 }
 

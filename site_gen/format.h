@@ -24,7 +24,7 @@ const char *tk_format_scaled(
 const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE]);   /* 0.031: "+3.1 %"; 2.5: "3.5×" */
 /* Two of one phrase in one way: "1.9× to 2.5×" where either is told so. */
 void tk_format_changes(double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE]);
-/* Of a change's interval, told as the change is: "1.9× to 2.5×", "2.9 to 4.1 %". */
+/* Of a change's interval, told as the change is: "1.9× to 2.5×", "+2.9 to +4.1 %". */
 const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE]);
 const char *tk_format_half_width(double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
 /* The same of a measurement; "" where one sample is all there is: it says nothing of its own width. */

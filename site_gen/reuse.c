@@ -17,7 +17,6 @@
 #include "site_gen/state.h"
 
 #define STATE_BYTES_MAX ((size_t)16 << 20)
-#define BOOT_SIZE 40 /* a UUID and its end */
 /* A page of a series is written anew every TK_SITE_REFRESH_BUILDS, a page of a night lives for TK_SITE_NIGHT_PAGES:
  * after so many builds nothing refers to what has left. */
 #define LEAVE_BUILDS (TK_SITE_NIGHT_PAGES + 2 * TK_SITE_REFRESH_BUILDS)
@@ -105,21 +104,30 @@ int tk_reuse_find_past(
 	return status;
 }
 
-/* Of this start of the machine; "": unknown, which is like another one. */
-static void boot_of(char id[BOOT_SIZE])
+/* Of this start of the machine and this state of the site; "": unknown, which is like another start. The file is
+ * published: with what changes in every build hashed into it, neither the machine can be told from it nor whether two
+ * sites are of one. */
+static void boot_of(int64_t build, const char *nights, char hex[TK_HASH_HEX_SIZE])
 {
-	struct tk_buf text = TK_BUF_INIT;
-	*id = 0;
-	if (!tk_file_read("/proc/sys/kernel/random/boot_id", 256, &text, NULL))
-		snprintf(id, BOOT_SIZE, "%.36s", tk_buf_cstr(&text));
-	tk_buf_free(&text);
+	struct tk_buf id = TK_BUF_INIT;
+	struct tk_hash *h = NULL;
+	*hex = 0;
+	if (!tk_file_read("/proc/sys/kernel/random/boot_id", 256, &id, NULL))
+		h = tk_hash_new();
+	if (h) {
+		tk_hash_field(h, tk_buf_cstr(&id));
+		tk_hash_field_i64(h, build);
+		tk_hash_field(h, nights);
+		tk_hash_finish(h, hex);
+	}
+	tk_buf_free(&id);
 }
 
 /* What was written just before a power failure may be there and empty. */
-static bool is_whole_since_boot(const struct tk_output *out, const char *old_boot)
+static bool is_whole_since_boot(const struct tk_output *out, int64_t build, const char *nights, const char *old_boot)
 {
-	char boot[BOOT_SIZE];
-	boot_of(boot);
+	char boot[TK_HASH_HEX_SIZE];
+	boot_of(build, nights, boot);
 	return (old_boot && *boot && !strcmp(boot, old_boot)) || !tk_output_has_empty(out);
 }
 
@@ -154,7 +162,7 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 		nights_hash(m, &last, hex);
 		r->usable = r->last_night_id > 0 && *hex && !strcmp(hex, old_nights) &&
 		            !were_judged_again(m, state, last) &&
-		            is_whole_since_boot(out, json_string_value(json_object_get(state, "boot")));
+		            is_whole_since_boot(out, r->build, hex, json_string_value(json_object_get(state, "boot")));
 	}
 	/* what was merged into a night that was finished */
 	r->known_run_id = r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
@@ -243,10 +251,10 @@ int tk_reuse_leave(
 int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
         const struct tk_reuse *r, struct tk_error *err)
 {
-	char nights[TK_HASH_HEX_SIZE], boot[BOOT_SIZE];
+	char nights[TK_HASH_HEX_SIZE], boot[TK_HASH_HEX_SIZE];
 	int64_t last = 0, newest = 0, judged = 0;
 	nights_hash(m, &last, nights);
-	boot_of(boot);
+	boot_of(build, nights, boot);
 	for (size_t i = 0; i < m->night_count; i++)
 		newest = m->nights[i].row->id > newest ? m->nights[i].row->id : newest;
 	int status = tk_store_judged(m->store, last, &judged, err);

@@ -47,6 +47,8 @@ tail -c 5 "$hot" | grep -q '});' || fail "$hot is still cut short"
 # a file of a year that is empty after a power failure: looked for where the machine was started since
 cold=$(find site/data -name "*.2023.js" | head -n 1)
 : >"$cold"
+grep -qE '"boot":"[0-9a-f]{64}"' site/site-state.json || fail "the start of the machine is not noted"
+if grep -rqF -e "$(cat /proc/sys/kernel/random/boot_id)" site; then fail "the site publishes an identifier of the machine"; fi
 sed -i 's/"boot":"[^"]*"/"boot":"another"/' site/site-state.json
 site site >/dev/null
 [ -s "$cold" ] || fail "$cold is still empty"

@@ -43,7 +43,9 @@ static void formats_changes(void **state)
 	tk_format_changes(0.03, 0.04, text, other);
 	assert_string_equal(text, "+3.0\u00a0%");
 	assert_string_equal(tk_format_change_range(7.5, 2.221, 19.392, text), "3.2× to 20×");
-	assert_string_equal(tk_format_change_range(0.1, 0.089, 0.12, text), "8.9 to 12.0 %");
+	assert_string_equal(tk_format_change_range(0.1, 0.089, 0.12, text), "+8.9 to +12.0\u00a0%");
+	assert_string_equal(tk_format_change_range(0.005, -0.0031, 0.012, text), "−0.3 to +1.2\u00a0%");
+	assert_string_equal(tk_format_change_range(-0.02, -0.04, -0.0002, text), "−4.0 to ±0.0\u00a0%");
 	struct tk_point one = {.value = 100, .lo = 100, .hi = 100, .n = 1},
 	                two = {.value = 100, .lo = 99, .hi = 101, .n = 2};
 	assert_string_equal(tk_format_point_width(&one, text), "");
