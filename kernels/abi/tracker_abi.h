@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 1
+#define TK_ABI_MINOR 2
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -56,7 +56,7 @@ enum tk_op {
 	TK_OP_ATTENTION = 2, /* O = softmax(scale Q K^T + mask) V */
 	TK_OP_NSA = 3,       /* native sparse attention: selected blocks, sliding window (arXiv 2502.11089) */
 	TK_OP_COPY = 4,      /* out[i] = in[i]: a ceiling, bytes = read + write */
-	TK_OP_READ = 5,      /* out = sum of in: a ceiling */
+	TK_OP_READ = 5,      /* out = passes x sum of in: a ceiling of memory, or of the cache that holds `in` */
 	TK_OP_FMA = 6        /* independent fused multiply-adds in registers: a ceiling of the arithmetic units */
 };
 
@@ -91,11 +91,16 @@ struct tk_nsa {
 	double scale;
 };
 
-/* copy, read: `bytes` is the size of the input; fma: `bytes` is the number of multiply-adds. */
+/* copy, read: `bytes` is the size of the input; fma: `bytes` is the number of multiply-adds. read: the input is read
+ * `passes` times (at least once), each time from memory as far as the backend can tell, and all of it is added up.
+ * `cache` names the level that is meant to serve it, 1 to 3, and the backend reads in a way that lets it: from the
+ * first one a compute unit reads a part of its own again; 0: nothing is meant. Both are there from ABI 1.2 on. */
 struct tk_ceiling_op {
 	uint32_t size;
 	int64_t bytes;
 	uint32_t dtype;
+	uint32_t cache;
+	int64_t passes;
 };
 
 /* Exactly one of the pointers is set, the one that `op` names. `text` is the canonical name, e.g.
@@ -150,6 +155,9 @@ struct tk_device_info {
 	char driver[64];       /* driver or kernel version */
 	char attributes[4096]; /* JSON object of whatever else belongs into the environment of a run (governor, power
 	                          cap, ECC, ...) */
+	/* From ABI 1.2 on: bytes that stay in the cache of level 1, 2, 3, and not in one that is nearer, while all
+	 * compute units together read them again and again; 0 where that is not known. */
+	uint64_t resident_bytes[3];
 };
 
 /* NAN where the device does not tell. */

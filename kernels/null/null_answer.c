@@ -157,14 +157,14 @@ static int nsa(const struct tk_nsa *p, const struct tk_tensor *t)
 	return status;
 }
 
-static void ceiling(uint32_t op, const struct tk_tensor *t)
+static void ceiling(uint32_t op, const struct tk_ceiling_op *c, const struct tk_tensor *t)
 {
 	int64_t n = (int64_t)(t[TK_T_IN].bytes / tk_element_bytes(t[TK_T_IN].dtype));
 	double sum = 0;
 	if (op == TK_OP_READ) {
 		for (int64_t i = 0; i < n; i++)
 			sum += tk_element_load(t[TK_T_IN].dtype, t[TK_T_IN].data, i);
-		tk_element_store(t[TK_T_OUT].dtype, t[TK_T_OUT].data, 0, sum);
+		tk_element_store(t[TK_T_OUT].dtype, t[TK_T_OUT].data, 0, sum * (double)c->passes);
 	} else {
 		memcpy(t[TK_T_OUT].data, t[TK_T_IN].data, t[TK_T_OUT].bytes);
 	}
@@ -180,7 +180,7 @@ int null_answer(const struct tk_problem *p, const struct tk_tensor *t)
 	case TK_OP_NSA:
 		return nsa(p->nsa, t);
 	default:
-		ceiling(p->op, t);
+		ceiling(p->op, p->ceiling, t);
 		return TK_ABI_OK;
 	}
 }

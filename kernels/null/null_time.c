@@ -55,7 +55,7 @@ double null_work(const struct tk_problem *p, double *bytes)
 		*bytes = 0;
 		return (double)p->ceiling->bytes;
 	default:
-		*bytes = (double)p->ceiling->bytes * (p->op == TK_OP_COPY ? 2 : 1);
+		*bytes = (double)p->ceiling->bytes * (p->op == TK_OP_COPY ? 2 : (double)p->ceiling->passes);
 		return 0;
 	}
 }

@@ -83,7 +83,7 @@ static int reference_launch(struct tk_plan *plan, void *stream, uint32_t set, st
 		tk_reference_copy(t);
 		break;
 	case TK_OP_READ:
-		tk_reference_read(t);
+		tk_reference_read(t, p->ceiling->passes);
 		break;
 	default:
 		return fail(err, TK_ABI_UNSUPPORTED, "the reference does not do this operation");

@@ -65,8 +65,8 @@ void tk_reference_nsa_row(const struct tk_nsa *p, const struct tk_tensor *t, int
 int64_t tk_reference_nsa_max_keys(const struct tk_nsa *p);
 int tk_reference_nsa(const struct tk_nsa *p, const struct tk_tensor *t);
 
-/* Copy (exact) and read (out[0] = sum of in, every other element of out 0). */
+/* Copy (exact) and read (out[0] = passes x sum of in, every other element of out 0). */
 void tk_reference_copy(const struct tk_tensor *t);
-void tk_reference_read(const struct tk_tensor *t);
+void tk_reference_read(const struct tk_tensor *t, int64_t passes);
 
 #endif

@@ -200,11 +200,32 @@ static int nsa_check(const struct tk_problem_spec *p, struct tk_error *err)
 
 /* ---- ceilings ---- */
 
+static bool quiet_cache(const struct tk_problem_spec *p)
+{
+	return p->ceiling.cache == 0;
+}
+
+static bool quiet_passes(const struct tk_problem_spec *p)
+{
+	return p->ceiling.passes == 1;
+}
+
 /* clang-format off */
 static const struct tk_problem_key bytes_keys[] = {
 	{ "bytes", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
 	DIST,
 	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
+	{ NULL },
+};
+/* clang-format on */
+
+/* clang-format off */
+static const struct tk_problem_key read_keys[] = {
+	{ "bytes", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
+	{ "cache", TK_KEY_CACHE, AT(ceiling.cache), false, 0, 0, quiet_cache },
+	DIST,
+	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
+	{ "passes", TK_KEY_SIZE, AT(ceiling.passes), false, 1, TK_SIZE_MAX, quiet_passes },
 	{ NULL },
 };
 /* clang-format on */
@@ -221,6 +242,7 @@ static const struct tk_problem_key count_keys[] = {
 static void ceiling_preset(struct tk_problem_spec *p)
 {
 	p->ceiling.dtype = TK_F32;
+	p->ceiling.passes = 1;
 }
 
 static void ceiling_derive(struct tk_problem_spec *p)
@@ -236,6 +258,9 @@ static int bytes_check(const struct tk_problem_spec *p, struct tk_error *err)
 		return tk_fail(err, TK_EDATA, "%s: bytes is %lld, expected a multiple of the %lld bytes of %s",
 		        tk_problem_op_word(p), (long long)p->ceiling.bytes, (long long)element,
 		        tk_dtype_word(p->ceiling.dtype));
+	if (p->ceiling.passes > TK_PROBLEM_BYTES_MAX / p->ceiling.bytes)
+		return tk_fail(err, TK_EDATA, "%s: %lld passes over %lld bytes are more than 1 PiB",
+		        tk_problem_op_word(p), (long long)p->ceiling.passes, (long long)p->ceiling.bytes);
 	return TK_OK;
 }
 
@@ -251,7 +276,7 @@ const struct tk_problem_op tk_problem_ops[] = {
 	{ "attention", TK_OP_ATTENTION, attention_keys, attention_preset, attention_derive, attention_check },
 	{ "nsa", TK_OP_NSA, nsa_keys, nsa_preset, nsa_derive, nsa_check },
 	{ "copy", TK_OP_COPY, bytes_keys, ceiling_preset, ceiling_derive, bytes_check },
-	{ "read", TK_OP_READ, bytes_keys, ceiling_preset, ceiling_derive, bytes_check },
+	{ "read", TK_OP_READ, read_keys, ceiling_preset, ceiling_derive, bytes_check },
 	{ "fma", TK_OP_FMA, count_keys, ceiling_preset, ceiling_derive, count_check },
 	{ NULL },
 };

@@ -11,6 +11,7 @@ enum tk_key_kind {
 	TK_KEY_TRANSPOSE,
 	TK_KEY_DIRECTION,
 	TK_KEY_SCALE,
+	TK_KEY_CACHE,
 	TK_KEY_DIST
 };
 

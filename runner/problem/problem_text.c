@@ -147,6 +147,14 @@ static int read_dist(const struct reading *r, const char *value, enum tk_dist *o
 	return bad_value(r, value, "normal, uniform, trig, zeros or outliers");
 }
 
+static int read_cache(const struct reading *r, const char *value, uint32_t *out)
+{
+	if (value[0] != 'l' || value[1] < '1' || value[1] > '3' || value[2])
+		return bad_value(r, value, "l1, l2 or l3");
+	*out = (uint32_t)(value[1] - '0');
+	return TK_OK;
+}
+
 static int read_value(const struct reading *r, const char *value)
 {
 	void *at = (char *)r->spec + r->key->offset;
@@ -164,6 +172,8 @@ static int read_value(const struct reading *r, const char *value)
 		return read_choice(r, value, "fwd", "bwd", at);
 	case TK_KEY_SCALE:
 		return read_scale(r, value, at);
+	case TK_KEY_CACHE:
+		return read_cache(r, value, at);
 	case TK_KEY_DIST:
 		return read_dist(r, value, at);
 	}
@@ -341,6 +351,9 @@ static void write_value(struct tk_buf *b, const struct tk_problem_spec *p, const
 		break;
 	case TK_KEY_DIRECTION:
 		tk_buf_str(b, *(const int32_t *)at ? "bwd" : "fwd");
+		break;
+	case TK_KEY_CACHE:
+		tk_buf_printf(b, "l%u", *(const uint32_t *)at);
 		break;
 	case TK_KEY_DIST:
 		tk_buf_str(b, dists[*(const enum tk_dist *)at]);
@@ -530,7 +543,11 @@ void tk_problem_title(const struct tk_problem_spec *p, char *out, size_t size)
 		tk_buf_printf(&b, " %lld", (long long)p->ceiling.bytes);
 		break;
 	default:
+		if (p->ceiling.cache)
+			tk_buf_printf(&b, " l%u", p->ceiling.cache);
 		tk_buf_printf(&b, " %lld B", (long long)p->ceiling.bytes);
+		if (p->ceiling.passes > 1)
+			tk_buf_printf(&b, " x%lld", (long long)p->ceiling.passes);
 	}
 	if (p->dist != TK_DIST_NORMAL)
 		tk_buf_printf(&b, " %s", dists[p->dist]);

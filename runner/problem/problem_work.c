@@ -165,5 +165,6 @@ double tk_problem_bytes(const struct tk_problem_spec *p)
 	for (uint32_t i = 0; i < count; i++)
 		if (!(p->abi.op == TK_OP_ATTENTION && i == TK_T_LSE && t[i].output))
 			sum += (double)t[i].bytes;
-	return sum;
+	/* A cache is read as often as the problem says: its traffic is what is asked for. */
+	return p->abi.op == TK_OP_READ ? sum + (double)(p->ceiling.passes - 1) * (double)t[TK_T_IN].bytes : sum;
 }

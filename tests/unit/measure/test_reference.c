@@ -200,8 +200,10 @@ static void ceilings(void **state)
 	host_free(&h);
 	host_shape(&h, "read:bytes=40,dtype=f64");
 	fill(&h.t[0], (const double[]){1, 2, 3, 4, 5}, 5);
-	tk_reference_read(h.t);
+	tk_reference_read(h.t, 1);
 	assert_float_equal(at(&h.t[1], 0), 15, 0);
+	tk_reference_read(h.t, 3);
+	assert_float_equal(at(&h.t[1], 0), 45, 0);
 	host_free(&h);
 }
 

@@ -49,7 +49,7 @@ static void prepare(struct host *h, const char *text)
 	else if (h->problem.abi.op == TK_OP_COPY)
 		tk_reference_copy(h->t);
 	else if (h->problem.abi.op == TK_OP_READ)
-		tk_reference_read(h->t);
+		tk_reference_read(h->t, h->problem.ceiling.passes);
 }
 
 static struct tk_verdict_numbers verdict(struct host *h)
@@ -273,6 +273,15 @@ static void wrong_ceilings_are_found(void **state)
 	host_free(&h);
 	prepare(&h, "read:bytes=40000");
 	tk_element_set(&h.t[1], 0, tk_element_get(&h.t[1], 0) + 100);
+	must_fail(&h, "the sum is");
+	host_free(&h);
+	/* A sum of nothing, and what was read once where five passes were asked for. */
+	prepare(&h, "read:bytes=4000000");
+	tk_element_set(&h.t[1], 0, 0);
+	must_fail(&h, "the sum is");
+	host_free(&h);
+	prepare(&h, "read:bytes=4000000,cache=l2,passes=5");
+	tk_element_set(&h.t[1], 0, tk_element_get(&h.t[1], 0) / 5);
 	must_fail(&h, "the sum is");
 	host_free(&h);
 }

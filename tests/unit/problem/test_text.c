@@ -46,6 +46,8 @@ static const struct { const char *written, *canonical, *title; } good[] = {
 	  "nsa f32 B1 H4 S64 D32 1x32 window 16 trig" },
 	{ "copy:bytes=1073741824", "copy:bytes=1073741824,dtype=f32", "copy f32 1073741824 B" },
 	{ "read:bytes=8,dtype=f64", "read:bytes=8,dtype=f64", "read f64 8 B" },
+	{ "read:bytes=8,passes=1", "read:bytes=8,dtype=f32", "read f32 8 B" },
+	{ "read:passes=9,bytes=8,cache=l2", "read:bytes=8,cache=l2,dtype=f32,passes=9", "read f32 l2 8 B x9" },
 	{ "fma:count=12345678901,dtype=f64,dist=uniform", "fma:count=12345678901,dist=uniform,dtype=f64", "fma f64 12345678901 uniform" },
 };
 /* clang-format on */
@@ -120,6 +122,10 @@ static const struct { const char *text, *message; } bad[] = {
 	{ "gemm:m=2147483647,n=1,k=1,batch=2147483647", "gemm: its tensors are larger than 1 PiB, expected sizes that a machine can hold" },
 	{ "attention:b=2147483647,h=2147483647,sq=2147483647,d=2147483647",
 	  "attention: its tensors are larger than 1 PiB, expected sizes that a machine can hold" },
+	{ "read:bytes=8,cache=l4", "read: cache is `l4`, expected l1, l2 or l3" },
+	{ "read:bytes=8,passes=0", "read: passes is `0`, expected a whole number from 1 to 2147483647" },
+	{ "read:bytes=2147483648,passes=1000000", "read: 1000000 passes over 2147483648 bytes are more than 1 PiB" },
+	{ "copy:bytes=8,passes=2", "copy: unknown key `passes`, expected one of bytes, dist, dtype" },
 	{ "read:bytes=1125899906842624", "read: its tensors are larger than 1 PiB, expected sizes that a machine can hold" },
 };
 /* clang-format on */
@@ -173,7 +179,7 @@ static void random_text(struct tk_rng *r, char *out, size_t size)
 	        {"b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window", "dtype", "causal", "scale",
 	                "dist"},
 	        {"bytes", "dtype", "dist"},
-	        {"bytes", "dtype", "dist"},
+	        {"bytes", "cache", "dtype", "passes", "dist"},
 	        {"count", "dtype", "dist"},
 	};
 	static const char *const types[] = {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2"};
@@ -200,6 +206,8 @@ static void random_text(struct tk_rng *r, char *out, size_t size)
 			snprintf(value, sizeof value, "%c", "nt"[tk_rng_below(r, 2)]);
 		else if (strcmp(k, "causal") == 0)
 			snprintf(value, sizeof value, "%d", (int)tk_rng_below(r, 2));
+		else if (strcmp(k, "cache") == 0)
+			snprintf(value, sizeof value, "l%d", 1 + (int)tk_rng_below(r, 3));
 		else if (strcmp(k, "dir") == 0)
 			snprintf(value, sizeof value, "%s", tk_rng_below(r, 2) ? "fwd" : "bwd");
 		else if (strcmp(k, "scale") == 0)

@@ -32,6 +32,7 @@ static const struct { const char *text; double flops, bytes; } rows[] = {
 	{ "nsa:b=1,h=1,s=4,d=8,selected_blocks=1,block_size=4,window=99", 4.0 * 8 * (4 * 4 + 10), 2.0 * 4 * 32 + 4.0 * 4 },
 	{ "copy:bytes=1024", 0, 2048 },
 	{ "read:bytes=1024", 0, 1028 },
+	{ "read:bytes=1024,cache=l1,passes=10", 0, 10244 },
 	{ "fma:count=1000", 2000, 2 * 64 * 4 },
 };
 /* clang-format on */
