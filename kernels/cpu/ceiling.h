@@ -7,7 +7,7 @@ enum { TK_CEILING_VALUES = 64 }; /* start values and results of fma */
 
 struct tk_cpu_ceiling_isa {
 	const char *name;
-	double (*sum)(const float *from, int64_t n);
+	double (*sum)(const float *from, int64_t n, int64_t passes); /* of n numbers, read again for every pass */
 	/* About `count` multiply-adds (rounded up to whole rounds of all accumulators) on 64 start values. */
 	void (*fma)(int64_t count, const float from[TK_CEILING_VALUES], float to[TK_CEILING_VALUES]);
 };

@@ -2,8 +2,10 @@
  * the roofline.
  *
  *   copy   memcpy of one slice a thread: the C library picks vectors and, for large sizes, stores that bypass the
- * caches read   a sum over f32, one slice a thread fma    independent multiply-adds in registers, f32, and bf16 pairs
- * where the processor has vdpbf16ps */
+ *          caches
+ *   read   a sum over f32, one slice a thread; of several passes each thread goes over its slice again: a slice that
+ *          fits into a cache comes out of it
+ *   fma    independent multiply-adds in registers, f32, and bf16 pairs where the processor has vdpbf16ps */
 #include "ceiling.h"
 #include "pool.h"
 #include "tracker_abi.h"
@@ -29,7 +31,7 @@ struct slot {
 struct tk_plan {
 	const struct tk_backend_ctx *ctx;
 	uint32_t op, dtype, sets, threads;
-	int64_t bytes;
+	int64_t bytes, passes;
 	struct slot *slot;
 	const char *in; /* of the launch that runs */
 	char *out;
@@ -119,6 +121,7 @@ static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	plan->op = p->op;
 	plan->dtype = p->ceiling->dtype;
 	plan->bytes = p->ceiling->bytes;
+	plan->passes = p->ceiling->size >= sizeof *p->ceiling ? p->ceiling->passes : 1;
 	plan->sets = sets;
 	plan->threads = threads;
 	snprintf(info->kernel, sizeof(info->kernel), "%s",
@@ -164,8 +167,8 @@ static void run_slice(void *arg, uint32_t thread)
 	if (plan->op == TK_OP_COPY)
 		memcpy(plan->out + begin, plan->in + begin, (size_t)(end - begin));
 	else if (plan->op == TK_OP_READ)
-		slot->sum = plan->ctx->isa->sum(
-		        (const float *)(const void *)(plan->in + begin), (end - begin) / (int64_t)sizeof(float));
+		slot->sum = plan->ctx->isa->sum((const float *)(const void *)(plan->in + begin),
+		        (end - begin) / (int64_t)sizeof(float), plan->passes);
 	else if (plan->dtype == TK_F32)
 		plan->ctx->isa->fma(plan->bytes / plan->threads, (const float *)(const void *)plan->in, slot->value);
 #ifdef TK_CPU_X86

@@ -6,33 +6,43 @@
 
 typedef float vec __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
-static float add_lanes(vec v)
+enum { PARTS = 8, BLOCK = PARTS * LANES, GATHER = 1 << 18 };
+
+static double gather(vec part[PARTS])
 {
-	float sum = 0;
+	double sum = 0;
+	for (int j = PARTS / 2; j > 0; j /= 2)
+		for (int i = 0; i < j; i++)
+			part[i] += part[i + j];
 	for (int i = 0; i < LANES; i++)
-		sum += v[i];
+		sum += (double)part[0][i];
+	memset(part, 0, PARTS * sizeof *part);
 	return sum;
 }
 
-/* Eight vectors of partial sums, gathered in double every 16384 numbers so that f32 does not lose what it adds. */
-static double sum(const float *from, int64_t n)
+/* Eight vectors of partial sums over all passes, gathered in double every 2^18 numbers so that f32 does not lose what
+ * it adds: more often, the gathering of what comes out of the first cache would be seen. */
+static double sum(const float *from, int64_t n, int64_t passes)
 {
-	double total = 0;
-	while (n > 0) {
-		int64_t chunk = n < 16384 ? n : 16384, i = 0;
-		vec part[8] = {0};
-		for (; i + 8 * LANES <= chunk; i += 8 * LANES)
+	double total = 0, rest = 0;
+	vec part[PARTS] = {0};
+	int64_t whole = n / BLOCK * BLOCK, added = 0;
+	for (int64_t pass = 0; pass < passes; pass++)
+		for (int64_t at = 0; at < whole;) {
+			int64_t end = whole - at < GATHER ? whole : at + GATHER;
+			added += end - at;
+			for (; at < end; at += BLOCK)
 #pragma GCC unroll 8
-			for (int j = 0; j < 8; j++)
-				part[j] += *(const vec *)(from + i + j * LANES);
-		for (int j = 0; j < 8; j++)
-			total += (double)add_lanes(part[j]);
-		for (; i < chunk; i++)
-			total += (double)from[i];
-		from += chunk;
-		n -= chunk;
-	}
-	return total;
+				for (int j = 0; j < PARTS; j++)
+					part[j] += *(const vec *)(from + at + j * LANES);
+			if (added >= GATHER) {
+				total += gather(part);
+				added = 0;
+			}
+		}
+	for (int64_t i = whole; i < n; i++)
+		rest += (double)from[i];
+	return total + gather(part) + rest * (double)passes;
 }
 
 /* x = x / 2 + s converges to 2 s: the values stay finite and the work cannot be left out. */

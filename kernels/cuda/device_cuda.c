@@ -28,6 +28,12 @@ void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_
 	snprintf(out->arch, sizeof out->arch, "sm_%d%d", p->major, p->minor);
 	format_uuid(&p->uuid, out->uuid);
 	out->cache_bytes = (uint64_t)p->l2CacheSize;
+	/* The first level shares its memory with the shared memory, and its own size is not told: a quarter of that
+	 * fits. The second one may be in two halves, of which each keeps what its multiprocessors read: a quarter fits
+	 * into either. */
+	out->resident_bytes[0] =
+	        p->sharedMemPerMultiprocessor / 4 / VENDOR_PIECE * VENDOR_PIECE * (uint64_t)p->multiProcessorCount;
+	out->resident_bytes[1] = (uint64_t)p->l2CacheSize / 4 / VENDOR_PIECE * VENDOR_PIECE;
 	out->numa_node = p->hostNumaId >= 0 ? (uint32_t)p->hostNumaId : 0;
 }
 

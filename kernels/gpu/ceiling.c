@@ -8,6 +8,7 @@ struct tk_backend_ctx {
 	struct gpu_context gpu;
 	unsigned units;  /* multiprocessors */
 	unsigned blocks; /* of the reading kernel: all that run at once */
+	unsigned small;  /* of the one that reads again, which has smaller ones */
 };
 
 struct tk_plan {
@@ -30,6 +31,7 @@ static int ceiling_open(const struct tk_open_args *args, struct tk_backend_ctx *
 		return TK_ABI_NO_MEMORY;
 	ctx->units = ctx->gpu.multiprocessors > 0 ? (unsigned)ctx->gpu.multiprocessors : 128;
 	ctx->blocks = ctx->units * 4 < CEILING_BLOCKS_MAX ? ctx->units * 4 : CEILING_BLOCKS_MAX;
+	ctx->small = ctx->units * 8 < CEILING_BLOCKS_MAX ? ctx->units * 8 : CEILING_BLOCKS_MAX;
 	*out = ctx;
 	return TK_ABI_OK;
 }
@@ -39,6 +41,12 @@ static void ceiling_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
+static int reads_again(const struct tk_problem *p)
+{
+	return p->op == TK_OP_READ && p->ceiling->size >= sizeof *p->ceiling &&
+	       (p->ceiling->passes > 1 || p->ceiling->cache);
+}
+
 static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_COPY && p->op != TK_OP_READ && p->op != TK_OP_FMA)
@@ -46,6 +54,8 @@ static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	uint32_t dtype = p->ceiling->dtype;
 	if (p->op == TK_OP_READ && dtype != TK_F32)
 		return fail(err, TK_ABI_UNSUPPORTED, "read sums f32 only");
+	if (reads_again(p) && p->ceiling->bytes % CEILING_PIECE != 0)
+		return fail(err, TK_ABI_UNSUPPORTED, "what is read again is a multiple of %d bytes", CEILING_PIECE);
 	if (p->op == TK_OP_FMA && dtype != TK_F32 && dtype != TK_F16 && dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "fma on f32, f16 and bf16 only");
 	if (p->ceiling->bytes > (int64_t)1 << 42)
@@ -71,6 +81,8 @@ static const char *kernel_name(const struct tk_problem *p)
 {
 	if (p->op == TK_OP_FMA)
 		return p->ceiling->dtype == TK_F32 ? "vector_rate_kernel" : "matrix_rate_kernel";
+	if (reads_again(p))
+		return p->ceiling->cache == 1 ? "read_own_kernel" : "read_shared_kernel";
 	return p->op == TK_OP_COPY ? "copy_kernel" : "read_kernel";
 }
 
@@ -115,8 +127,12 @@ static int launch_kernel(const struct tk_plan *plan, void *const *t, void *strea
 		return ceiling_copy(t[TK_T_IN], t[TK_T_OUT], (size_t)c->bytes, stream);
 	if (plan->problem->op == TK_OP_FMA)
 		return ceiling_rate(c->dtype, t[TK_T_IN], t[TK_T_OUT], c->bytes, ctx->units, stream);
-	return ceiling_read(t[TK_T_IN], (size_t)c->bytes / sizeof(float), t[TK_T_OUT], plan->partial,
-	        (unsigned *)(void *)(plan->partial + CEILING_BLOCKS_MAX), ctx->blocks, stream);
+	unsigned *ticket = (unsigned *)(void *)(plan->partial + CEILING_BLOCKS_MAX);
+	size_t n = (size_t)c->bytes / sizeof(float);
+	if (!reads_again(plan->problem))
+		return ceiling_read(t[TK_T_IN], n, t[TK_T_OUT], plan->partial, ticket, ctx->blocks, stream);
+	return ceiling_read_again(t[TK_T_IN], n, c->passes, c->cache == 1, t[TK_T_OUT], plan->partial, ticket,
+	        c->cache == 1 ? CEILING_BLOCKS_MAX : ctx->small, stream);
 }
 
 static int ceiling_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)

@@ -7,6 +7,7 @@
 #define COPY_THREADS 256
 #define THREADS 512
 #define UNROLL 4
+#define PIECE_THREADS 128 // x UNROLL x 16 bytes: CEILING_PIECE
 
 GPU_KERNEL(COPY_THREADS, 1) copy_kernel(const float4 *__restrict__ in, float4 *__restrict__ out, size_t n)
 {
@@ -50,18 +51,41 @@ static GPU_INLINE float block_sum(float x)
 	if (gpu_lane() == 0)
 		warp[threadIdx.x / GPU_LANES] = x;
 	__syncthreads();
-	x = threadIdx.x < THREADS / GPU_LANES ? warp[threadIdx.x] : 0;
+	x = threadIdx.x < blockDim.x / GPU_LANES ? warp[threadIdx.x] : 0;
 	if (threadIdx.x < GPU_LANES)
 		x = warp_sum(x);
 	__syncthreads();
 	return x;
 }
 
-// Blocks walk through the input together; the one that finishes last adds the partial sums up, in their order.
+// The sum of all blocks' values: the block that finishes last adds the partial sums up, in their order.
+static GPU_INLINE void grid_sum(float mine, float *out, float *partial, unsigned *ticket)
+{
+	__shared__ bool last;
+	mine = block_sum(mine);
+	if (threadIdx.x == 0) {
+		partial[blockIdx.x] = mine;
+		__threadfence();
+		last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+	}
+	__syncthreads();
+	if (!last)
+		return;
+	__threadfence();
+	mine = 0;
+	for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
+		mine += ((volatile float *)partial)[i];
+	mine = block_sum(mine);
+	if (threadIdx.x == 0) {
+		*out = mine;
+		*ticket = 0;
+	}
+}
+
+// Blocks walk through the input together.
 GPU_KERNEL(THREADS, 1) read_kernel(const float4 *__restrict__ in, size_t n, const float *rest, unsigned rest_count, float *out,
 	float *partial, unsigned *ticket)
 {
-	__shared__ bool last;
 	float sum[UNROLL] = {0};
 	size_t stride = (size_t)gridDim.x * THREADS * UNROLL;
 	size_t at = (size_t)blockIdx.x * THREADS * UNROLL + threadIdx.x;
@@ -82,29 +106,70 @@ GPU_KERNEL(THREADS, 1) read_kernel(const float4 *__restrict__ in, size_t n, cons
 	float mine = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 	if (blockIdx.x == 0 && threadIdx.x < rest_count)
 		mine += rest[threadIdx.x];
-	mine = block_sum(mine);
-	if (threadIdx.x == 0) {
-		partial[blockIdx.x] = mine;
-		__threadfence();
-		last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-	}
-	__syncthreads();
-	if (!last)
-		return;
-	__threadfence();
-	mine = 0;
-	for (unsigned i = threadIdx.x; i < gridDim.x; i += THREADS)
-		mine += ((volatile float *)partial)[i];
-	mine = block_sum(mine);
-	if (threadIdx.x == 0) {
-		*out = mine;
-		*ticket = 0;
-	}
+	grid_sum(mine, out, partial, ticket);
 }
 
 extern "C" int ceiling_read(const float *in, size_t n, float *out, float *partial, unsigned *ticket, unsigned blocks, void *stream)
 {
 	size_t vectors = n / 4;
 	read_kernel<<<blocks, THREADS, 0, (gpu_stream)stream>>>((const float4 *)in, vectors, in + vectors * 4, (unsigned)(n % 4), out, partial, ticket);
+	return gpu_launch_status();
+}
+
+// Reading what lies in a cache. A piece is 8 KiB; a block starts at piece `at` and goes on by `step` within [begin, end), `turns` pieces in all.
+template <bool own> GPU_INLINE float read_pieces(const float4 *in, unsigned at, unsigned step, unsigned begin, unsigned end, int64_t turns)
+{
+	float sum[UNROLL] = {0};
+	for (; turns > 0; turns--) {
+		const float4 *from = in + (size_t)at * (PIECE_THREADS * UNROLL) + threadIdx.x;
+		float4 v[UNROLL];
+#pragma unroll
+		for (int i = 0; i < UNROLL; i++)
+			v[i] = own ? from[i * PIECE_THREADS] : gpu_load_shared(from + i * PIECE_THREADS);
+#pragma unroll
+		for (int i = 0; i < UNROLL; i++)
+			sum[i] += (v[i].x + v[i].y) + (v[i].z + v[i].w);
+		at += step;
+		at = at < end ? at : at - end + begin;
+	}
+	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// Every block has `each` pieces of its own.
+GPU_KERNEL(PIECE_THREADS, 8) read_own_kernel(const float4 *in, unsigned pieces, unsigned each, int64_t passes, float *out, float *partial, unsigned *ticket)
+{
+	unsigned begin = blockIdx.x * each, end = begin + each < pieces ? begin + each : pieces;
+	float mine = begin < end ? read_pieces<true>(in, begin, 1, begin, end, passes * (end - begin)) : 0;
+	grid_sum(mine, out, partial, ticket);
+}
+
+// Blocks go through all pieces together, `passes` times.
+GPU_KERNEL(PIECE_THREADS, 8) read_shared_kernel(const float4 *in, unsigned pieces, int64_t passes, float *out, float *partial, unsigned *ticket)
+{
+	int64_t all = passes * pieces, left = all - blockIdx.x, blocks = gridDim.x;
+	float mine = read_pieces<false>(in, blockIdx.x % pieces, gridDim.x % pieces, 0, pieces, left > 0 ? (left + blocks - 1) / blocks : 0);
+	grid_sum(mine, out, partial, ticket);
+}
+
+static unsigned common_divisor(unsigned a, unsigned b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
+extern "C" int ceiling_read_again(const float *in, size_t n, int64_t passes, int own, float *out, float *partial, unsigned *ticket,
+	unsigned blocks, void *stream)
+{
+	unsigned pieces = (unsigned)(n / (CEILING_PIECE / sizeof(float)));
+	const float4 *from = (const float4 *)in;
+	gpu_stream s = (gpu_stream)stream;
+	if (own) {
+		unsigned each = gpu_ceil_div(pieces, blocks);
+		read_own_kernel<<<gpu_ceil_div(pieces, each), PIECE_THREADS, 0, s>>>(from, pieces, each, passes, out, partial, ticket);
+		return gpu_launch_status();
+	}
+	// Of as many blocks as that, each comes to all pieces before it comes to one again.
+	while (common_divisor(blocks, pieces) > 1)
+		blocks--;
+	read_shared_kernel<<<blocks, PIECE_THREADS, 0, s>>>(from, pieces, passes, out, partial, ticket);
 	return gpu_launch_status();
 }

@@ -225,6 +225,16 @@ GPU_INLINE float4 gpu_load_once(const float4 *from)
 #endif
 }
 
+/* 16 bytes by way of the cache that all multiprocessors share: NVIDIA can leave out the one of each; AMD's is small. */
+GPU_INLINE float4 gpu_load_shared(const float4 *from)
+{
+#if GPU_HIP
+	return *from;
+#else
+	return __ldcg(from);
+#endif
+}
+
 /* ---- copies to shared memory ---------------------------------------------------------------------------------- */
 
 /* 16 bytes from device memory to shared memory, both 16-byte aligned; zeros where not `valid` (then `from` is not

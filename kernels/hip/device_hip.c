@@ -32,6 +32,10 @@ void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_
 	if (node.unique_id)
 		snprintf(out->uuid, sizeof out->uuid, "GPU-%016llx", node.unique_id);
 	out->cache_bytes = node.cache_bytes ? node.cache_bytes : (uint64_t)p->l2CacheSize;
+	/* HIP tells the second level of one die, and every die reads everything: a quarter of it. Nobody tells the
+	 * first. */
+	out->resident_bytes[1] = (uint64_t)p->l2CacheSize / 4 / VENDOR_PIECE * VENDOR_PIECE;
+	out->resident_bytes[2] = node.third_bytes / 4 / VENDOR_PIECE * VENDOR_PIECE;
 	out->numa_node = node.numa_node >= 0 ? (uint32_t)node.numa_node : 0;
 }
 

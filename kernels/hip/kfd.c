@@ -71,6 +71,7 @@ static void look(const char *path, void *data)
 	for (int i = 2; i < LEVELS; i++) /* the first level is every unit's own */
 		if (levels[i] > s->out->cache_bytes)
 			s->out->cache_bytes = levels[i];
+	s->out->third_bytes = levels[3];
 	/* io_links/0 leads to the processor that the GPU hangs on; nodes of processors come first, in NUMA order. */
 	snprintf(at, sizeof at, "%s/io_links/0/properties", path);
 	unsigned long long host = property(at, "node_to", ~0ULL);

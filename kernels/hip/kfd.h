@@ -8,6 +8,7 @@
 
 struct kfd_node {
 	uint64_t cache_bytes;         /* of the level that is largest in all: 256 MiB on MI300X */
+	uint64_t third_bytes;         /* of the third level: the Infinity Cache; 0 where there is none */
 	unsigned long long unique_id; /* 0 where there is none */
 	int numa_node;                /* -1 where unknown */
 };

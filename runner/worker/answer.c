@@ -49,10 +49,13 @@ static const struct field measurement_fields[] = {
 	{"inputs_s", REAL, 0, 1e9}, {"plan_s", REAL, 0, 1e9},
 	{"rest_ns", REAL, 0, 1e18}, {"energy_j", REAL_OR_NULL, 0, 1e15}, {"device_bytes", COUNT, 0, 1e18}, {NULL},
 };
+static const struct field resident_fields[] = {
+	{"l1", COUNT, 0, 1e18}, {"l2", COUNT, 0, 1e18}, {"l3", COUNT, 0, 1e18}, {NULL},
+};
 static const struct field device_fields[] = {
 	{"kind", TEXT, ALWAYS, 16}, {"name", TEXT, ALWAYS, 128}, {"uuid", TEXT, ALWAYS, 80}, {"arch", TEXT, ALWAYS, 32},
 	{"memory_bytes", COUNT, ALWAYS, 1e18}, {"cache_bytes", COUNT, ALWAYS, 1e18}, {"compute_units", COUNT, ALWAYS, 1e9},
-	{"numa_node", COUNT, ALWAYS, 1e9}, {"count", COUNT, ALWAYS, 1e6}, {"driver", TEXT, ALWAYS, 64}, {"attributes", ANY_OBJECT, ALWAYS}, {NULL},
+	{"numa_node", COUNT, ALWAYS, 1e9}, {"resident_bytes", OBJECT, 0, 0, resident_fields}, {"count", COUNT, ALWAYS, 1e6}, {"driver", TEXT, ALWAYS, 64}, {"attributes", ANY_OBJECT, ALWAYS}, {NULL},
 };
 static const struct field backend_fields[] = {
 	{"name", TEXT, ALWAYS, 64}, {"description", TEXT, ALWAYS, 512}, {"device_kind", TEXT, ALWAYS, 16}, {"version", TEXT, ALWAYS, 256},

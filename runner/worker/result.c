@@ -106,6 +106,16 @@ json_t *tk_measurement_json(const struct tk_measurement *m)
 	return o;
 }
 
+static json_t *resident(const struct tk_device_info *info)
+{
+	static const char *const levels[] = {"l1", "l2", "l3"};
+	json_t *o = json_object();
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+		if (info->resident_bytes[i])
+			json_object_set_new(o, levels[i], count(info->resident_bytes[i]));
+	return o;
+}
+
 json_t *tk_device_info_json(const struct tk_device_info *info)
 {
 	json_t *o = json_object(),
@@ -116,6 +126,7 @@ json_t *tk_device_info_json(const struct tk_device_info *info)
 	json_object_set_new(o, "arch", tk_wire_text(info->arch, sizeof info->arch));
 	json_object_set_new(o, "memory_bytes", count(info->memory_bytes));
 	json_object_set_new(o, "cache_bytes", count(info->cache_bytes));
+	json_object_set_new(o, "resident_bytes", resident(info));
 	json_object_set_new(o, "compute_units", count(info->compute_units));
 	json_object_set_new(o, "numa_node", count(info->numa_node));
 	json_object_set_new(o, "driver", tk_wire_text(info->driver, sizeof info->driver));

@@ -80,6 +80,52 @@ static uint64_t last_level_cache(int core)
 	return 32ull << 20; /* unknown: rather too cold than too warm */
 }
 
+/* How many of `cores` are in a list as the system writes it: "0-3,8,10-11". */
+static int count_listed(const char *list, const cpu_set_t *cores)
+{
+	int first, last, used, count = 0;
+	for (; sscanf(list, "%d%n", &first, &used) == 1; list += strspn(list, ",")) {
+		list += used;
+		last = first;
+		if (sscanf(list, "-%d%n", &last, &used) == 1)
+			list += used;
+		for (int core = first; core >= 0 && core <= last && core < CPU_SETSIZE; core++)
+			count += CPU_ISSET(core, cores) != 0;
+	}
+	return count;
+}
+
+/* How many of the cores that we may use a core's cache of a level serves, itself among them. */
+static int sharers(const struct tk_device *dev, int core, int level)
+{
+	char list[4096];
+	for (int i = 0; i < 8; i++) {
+		if (cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", core, i) != level ||
+		        !cpu_read_line(list, sizeof list, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list",
+		                core, i))
+			continue;
+		int count = count_listed(list, &dev->cores);
+		if (count > 0)
+			return count;
+	}
+	return 1;
+}
+
+/* Half of what a core has of each level, since others use it too, and twice the level before it at least: less would
+ * come out of that one. A thread reads a slice of its own, so cores have equal parts. */
+static void find_resident(const struct tk_device *dev, struct tk_device_info *out)
+{
+	enum { PIECE = 512 }; /* of which a slice is made: equal ones, and no ragged ends */
+	uint64_t inner = 0;
+	for (int level = 1; level <= 3; level++) {
+		uint64_t part = cache_bytes(dev->first_core, level) / (uint64_t)sharers(dev, dev->first_core, level);
+		uint64_t slice = part / 2 / PIECE * PIECE;
+		if (slice && slice >= 2 * inner)
+			out->resident_bytes[level - 1] = slice * out->compute_units;
+		inner = part > inner ? part : inner;
+	}
+}
+
 /* A JSON object under construction; `over` where it does not fit. */
 struct attributes {
 	char *out;
@@ -236,5 +282,6 @@ int cpu_fill_info(struct tk_device *dev, struct tk_device_info *out)
 	out->cache_bytes = last_level_cache(dev->first_core);
 	out->compute_units = quota > 0 && ceil(quota) < cores ? (uint32_t)ceil(quota) : (uint32_t)cores;
 	out->numa_node = numa_node(dev->first_core);
+	find_resident(dev, out);
 	return fill_attributes(dev, out->attributes, sizeof out->attributes);
 }

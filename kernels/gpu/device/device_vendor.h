@@ -7,6 +7,9 @@
 #include "tracker_abi.h"
 #include <stddef.h>
 
+/* A working set is cut to pieces of that many bytes. */
+#define VENDOR_PIECE 8192
+
 extern const char vendor_kind[]; /* "cuda", "hip" */
 
 /* Nanoseconds of one tick of the timer that a stamp reads, and the number of places that stamp_kernel's unit_index()
@@ -14,7 +17,7 @@ extern const char vendor_kind[]; /* "cuda", "hip" */
 double vendor_tick_ns(int index);
 unsigned vendor_stamp_slots(const gpu_properties *p);
 
-/* Fills arch, uuid, cache_bytes, numa_node. */
+/* Fills arch, uuid, cache_bytes, resident_bytes, numa_node. */
 void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_info *out);
 /* Members of a JSON object without its braces: versions of driver and runtime. Returns the length written. */
 size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *out, size_t size);

@@ -161,6 +161,10 @@ inline float4 gpu_load_once(const float4 *from)
 {
 	return *from;
 }
+inline float4 gpu_load_shared(const float4 *from)
+{
+	return *from;
+}
 /* Blocks run one after the other, fibers change places in barriers only. */
 inline unsigned atomicAdd(unsigned *at, unsigned x)
 {

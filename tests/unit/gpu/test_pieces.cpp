@@ -52,6 +52,21 @@ static void sums(size_t n, unsigned blocks)
 	expect(ticket == 0, "ticket", ticket, 0);
 }
 
+static void sums_again(size_t pieces, int64_t passes, int own, unsigned blocks)
+{
+	size_t n = pieces * (CEILING_PIECE / sizeof(float));
+	std::vector<float4> in(n / 4);
+	std::vector<float> partial(CEILING_BLOCKS_MAX);
+	float *x = (float *)in.data(), got = NAN;
+	unsigned ticket = 0;
+	double want = 0;
+	for (size_t i = 0; i < n; i++)
+		want += x[i] = draw();
+	ceiling_read_again(x, n, passes, own, &got, partial.data(), &ticket, blocks, NULL);
+	expect(fabs(got - want * (double)passes) < 1e-3 * (double)passes, own ? "own sum" : "shared sum", got, want * (double)passes);
+	expect(ticket == 0, "ticket", ticket, 0);
+}
+
 template <typename T> static void multiplies(uint32_t dtype, int64_t count, unsigned units)
 {
 	T in[CEILING_VALUES], out[CEILING_VALUES], again[CEILING_VALUES];
@@ -107,6 +122,11 @@ int main(void)
 	for (size_t n : {1, 3, 4, 2047, 8192, 20001})
 		sums(n, 3);
 	sums(6, 1);
+	for (int own : {0, 1})
+		for (size_t pieces : {1, 4, 5})
+			for (int64_t passes : {1, 3})
+				for (unsigned blocks : {2, 4, 9})
+					sums_again(pieces, passes, own, blocks);
 	multiplies<gpu_bf16>(TK_BF16, 1, 1);
 	multiplies<gpu_f16>(TK_F16, 5000000, 1);
 	multiplies<float>(TK_F32, 300000, 2);

@@ -66,6 +66,7 @@ static void test_infinity_cache_is_the_last_level(void **state)
 	struct kfd_node n = {.numa_node = -1};
 	kfd_find(nodes, 0, 0x0c << 8, &n);
 	assert_int_equal(n.cache_bytes, 256 << 20);
+	assert_int_equal(n.third_bytes, 256 << 20);
 	assert_int_equal(n.numa_node, 1);
 	assert_true(n.unique_id == 10810319187632156127ULL);
 }
@@ -75,6 +76,7 @@ static void test_pieces_of_a_level_add_up_and_the_first_level_does_not_count(voi
 	struct kfd_node n = {.numa_node = -1};
 	kfd_find(nodes, 0, 0x2f << 8, &n);
 	assert_int_equal(n.cache_bytes, 8 << 20);
+	assert_int_equal(n.third_bytes, 0);
 	assert_int_equal(n.numa_node, -1);
 }
 

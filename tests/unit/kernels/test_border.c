@@ -131,11 +131,17 @@ static void workers_keep_the_pinning(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-static int run_ceiling(struct subject *s, uint32_t op, uint32_t dtype, int64_t bytes, struct tk_tensor t[2])
+static int run_passes(
+        struct subject *s, uint32_t op, uint32_t dtype, int64_t bytes, int64_t passes, struct tk_tensor t[2])
 {
-	struct tk_ceiling_op c = {.size = sizeof(c), .bytes = bytes, .dtype = dtype};
+	struct tk_ceiling_op c = {.size = sizeof(c), .bytes = bytes, .dtype = dtype, .passes = passes};
 	struct tk_problem p = {.size = sizeof(p), .op = op, .ceiling = &c};
 	return subject_run(s, &p, NULL, t, 2);
+}
+
+static int run_ceiling(struct subject *s, uint32_t op, uint32_t dtype, int64_t bytes, struct tk_tensor t[2])
+{
+	return run_passes(s, op, dtype, bytes, 1, t);
 }
 
 static void ceilings(void **state)
@@ -154,6 +160,12 @@ static void ceilings(void **state)
 			want += tk_element_load(TK_F32, t[0].data, i);
 		assert_int_equal(run_ceiling(&s, TK_OP_READ, TK_F32, n * 4, sum), TK_ABI_OK);
 		assert_true(fabs(want - tk_element_load(TK_F32, sum[1].data, 0)) <= 1e-3 + 1e-6 * fabs(want));
+		/* more numbers than are added up in f32 before they are gathered */
+		int64_t passes = 1 + 3000000 / n;
+		assert_int_equal(run_passes(&s, TK_OP_READ, TK_F32, n * 4, passes, sum), TK_ABI_OK);
+		want *= (double)passes;
+		assert_true(fabs(want - tk_element_load(TK_F32, sum[1].data, 0)) <=
+		            (double)passes * 1e-3 + 1e-6 * fabs(want));
 		for (int i = 0; i < 2; i++)
 			tensor_free(&t[i]);
 		tensor_free(&sum[1]);

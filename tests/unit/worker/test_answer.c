@@ -160,7 +160,16 @@ static void devices_and_backends(void **state)
 	               0, NULL);
 	struct tk_error err = {0};
 	assert_int_equal(tk_answer_device(d, &clean, &err), 0);
+	assert_null(json_object_get(clean, "resident_bytes")); /* older ones do not tell */
 	json_decref(clean);
+	json_object_set_new(d, "resident_bytes", json_pack("{s:i,s:s}", "l1", 4096, "attic", "x"));
+	assert_int_equal(tk_answer_device(d, &clean, &err), 0);
+	assert_int_equal(json_object_size(json_object_get(clean, "resident_bytes")), 1);
+	json_decref(clean);
+	json_object_set_new(d, "resident_bytes", json_pack("{s:s}", "l2", "large"));
+	assert_int_equal(tk_answer_device(d, &clean, &err), TK_EDATA);
+	assert_string_equal(err.message, "resident_bytes: l2 is no sensible count");
+	json_object_del(d, "resident_bytes");
 	json_object_set_new(d, "attributes", json_string("x"));
 	assert_int_equal(tk_answer_device(d, &clean, &err), TK_EDATA);
 	assert_string_equal(err.message, "attributes is no object");

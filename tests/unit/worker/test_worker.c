@@ -213,6 +213,15 @@ static void devices_describe_themselves(void **state)
 		fail_msg("%s", err.message);
 	assert_string_equal(json_string_value(json_object_get(d, "kind")), "cpu");
 	assert_true(json_integer_value(json_object_get(d, "cache_bytes")) > 0);
+	/* A level that is there has room, and each more than twice the one before. */
+	const json_t *bytes, *resident = json_object_get(d, "resident_bytes");
+	const char *level;
+	json_int_t inner = 0;
+	json_object_foreach((json_t *)(uintptr_t)resident, level, bytes)
+	{
+		assert_true(json_integer_value(bytes) >= 2 * inner && json_integer_value(bytes) % 512 == 0);
+		inner = json_integer_value(bytes);
+	}
 	assert_int_equal(json_integer_value(json_object_get(d, "compute_units")), 1); /* pinned to one core */
 	assert_int_equal(json_integer_value(json_object_get(d, "count")), 1);
 	assert_non_null(json_object_get(json_object_get(d, "attributes"), "kernel"));
