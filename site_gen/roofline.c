@@ -22,20 +22,21 @@ struct plot {
 	double x0, x1, y0, y1;
 }; /* decades, log10 */
 
-/* log10 of the highest ceiling of a unit; -INFINITY: none. */
-static double top_of(const struct tk_roofs *roofs, const char *unit)
+/* log10 of the highest ceiling of a unit, of caches or of what is none; -INFINITY: none. */
+static double top_of(const struct tk_roofs *roofs, const char *unit, bool cache)
 {
 	double top = -INFINITY;
 	for (size_t i = 0; i < roofs->count; i++)
-		if (!strcmp(roofs->rows[i]->unit, unit) && !tk_roof_is_of_cache(roofs->rows[i]))
+		if (!strcmp(roofs->rows[i]->unit, unit) && tk_roof_is_of_cache(roofs->rows[i]) == cache)
 			top = fmax(top, log10(roofs->rows[i]->value));
 	return top;
 }
 
-/* All points, the highest ceiling and its ridge, with some room around. */
+/* All points, the highest ceiling and its ridges, that of the fastest cache too, with some room around. */
 static struct plot plot_of(const struct tk_spots *spots, const struct tk_roofs *roofs)
 {
-	double rate = top_of(roofs, "gflop_per_s"), ridge = rate - top_of(roofs, "gb_per_s");
+	double rate = top_of(roofs, "gflop_per_s", false), ridge = rate - top_of(roofs, "gb_per_s", false);
+	double first = fmin(ridge, rate - top_of(roofs, "gb_per_s", true));
 	struct plot p = {INFINITY, -INFINITY, INFINITY, -INFINITY};
 	for (size_t i = 0; i < spots->count; i++) {
 		p.x0 = fmin(p.x0, log10(spots->at[i].intensity));
@@ -43,7 +44,7 @@ static struct plot plot_of(const struct tk_spots *spots, const struct tk_roofs *
 		p.y0 = fmin(p.y0, log10(spots->at[i].rate));
 		p.y1 = fmax(p.y1, log10(spots->at[i].rate));
 	}
-	p.x0 = fmin(p.x0, isfinite(ridge) ? ridge : p.x0) - 0.6;
+	p.x0 = fmin(p.x0, isfinite(first) ? first : p.x0) - 0.6;
 	p.x1 = fmax(p.x1, isfinite(ridge) ? ridge : p.x1) + 0.3;
 	p.y0 -= 0.3;
 	p.y1 = fmax(p.y1, rate) + 0.2;
@@ -107,8 +108,8 @@ static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_
         const struct tk_ceiling_row *c, struct names *names)
 {
 	bool flat = !strcmp(c->unit, "gflop_per_s"), measured = !strcmp(c->source, "measured");
-	double v = log10(c->value), xa = p->x0, xb = p->x1, rate = top_of(roofs, "gflop_per_s"),
-	       bandwidth = top_of(roofs, "gb_per_s");
+	double v = log10(c->value), xa = p->x0, xb = p->x1, rate = top_of(roofs, "gflop_per_s", false),
+	       bandwidth = top_of(roofs, "gb_per_s", false);
 	char value[TK_FORMAT_SIZE], text[160];
 	if (flat) { /* from where the memory no longer limits it */
 		xa = isfinite(bandwidth) ? fmax(xa, v - bandwidth) : xa;
@@ -215,7 +216,7 @@ int tk_roofline_draw(
 	tk_buf_printf(out, "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH, HEIGHT);
 	draw_grid(out, &p);
 	for (size_t i = 0; i < roofs->count; i++)
-		if (is_drawn(roofs->rows[i], spots, top_of(roofs, "gflop_per_s")))
+		if (is_drawn(roofs->rows[i], spots, top_of(roofs, "gflop_per_s", false)))
 			draw_roof(out, &p, roofs, roofs->rows[i], &names);
 	for (size_t mark = 0; mark < spots->label_count; mark++) {
 		draw_marks(out, &p, spots, mark, true, places);

@@ -15,6 +15,7 @@
 
 /* The inputs are the same every night: values change power and clocks, so other values would be another measurement. */
 #define INPUT_SEED 1
+#define CACHE_S 0.1 /* for the bandwidth of a cache */
 #define SLICE_MS 50 /* how often workers are looked at that say nothing */
 
 /* What the jobs refer to, read once. */
@@ -198,6 +199,18 @@ static int put_result(struct tk_night *n, const struct seat *s, const struct tk_
 	return status;
 }
 
+/* "copy", "read", and "l2 read" where that is what a cache is read with; of rates the type. */
+static void name_ceiling(const struct tk_problem_row *p, bool memory, char *out, size_t size)
+{
+	struct tk_problem_spec spec;
+	bool cache =
+	        strcmp(p->op, "read") == 0 && tk_problem_parse(&spec, p->text, NULL) == TK_OK && spec.ceiling.cache;
+	if (cache)
+		snprintf(out, size, "l%u read", spec.ceiling.cache);
+	else
+		snprintf(out, size, "%s", memory ? p->op : p->dtype);
+}
+
 /* Copy and read, fma and gemm problems become the roofs of this night: bandwidths by operation, rates by type. A roof
  * is what the device can do, so it is the fastest sample: other work on the machine cannot lower it. */
 static int put_ceiling(struct tk_night *n, const struct tk_night_device *d, const struct tk_problem_row *p,
@@ -205,11 +218,13 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_device *d, cons
 {
 	double fastest_ns = r->result ? number_of(r->result, "min", NAN) : NAN;
 	bool memory = strcmp(p->op, "copy") == 0 || strcmp(p->op, "read") == 0;
+	char name[32];
 	if (!d || !tk_outcome_counts(r->outcome) || !(fastest_ns > 0))
 		return TK_OK;
+	name_ceiling(p, memory, name, sizeof name);
 	struct tk_ceiling_row row = {.night_id = n->night_id,
 	        .device_id = d->device_id,
-	        .name = memory ? p->op : p->dtype,
+	        .name = name,
 	        .source = "measured",
 	        .unit = memory ? "gb_per_s" : "gflop_per_s",
 	        .value = (memory ? p->bytes : p->flops) / fastest_ns};
@@ -241,6 +256,14 @@ static void outcome_without_run(struct tk_job_result *r, enum tk_outcome outcome
 	snprintf(r->message, sizeof r->message, "%s", message);
 }
 
+/* What a problem may take. The bandwidth of a cache is its fastest sample, and that shows soon. */
+static double measuring_s(const struct tk_night *n, const struct tk_series_row *series)
+{
+	double budget = n->config->budgets.measure_s;
+	bool cache = strcmp(series->role, "ceiling") == 0 && strcmp(series->mode, tk_mode_word(TK_MODE_HOT)) == 0;
+	return cache ? fmin(budget, CACHE_S) : budget;
+}
+
 struct tk_job_request tk_night_request(const struct tk_night *n, const struct tk_series_row *series,
         const struct tk_problem_row *problem, const char *backend_path, const char *options)
 {
@@ -252,7 +275,7 @@ struct tk_job_request tk_night_request(const struct tk_night *n, const struct tk
 	        .mode = series->mode,
 	        .seed = INPUT_SEED,
 	        .deadline_s = n->config->budgets.job_s,
-	        .measure_s = n->config->budgets.measure_s,
+	        .measure_s = measuring_s(n, series),
 	        .relative_half_width = m->relative_half_width,
 	        .confidence = m->confidence,
 	        .min_samples = m->min_samples,

@@ -42,6 +42,19 @@ static const struct ceiling_job ceiling_jobs[] = {
         {"hip", "hipblaslt", "gemm:m=8192,n=8192,k=8192,a=e4m3,c=bf16,tb=t"},
 };
 
+/* And its caches: inputs that stay in them, of the size that the device tells, read so often that a launch has as much
+ * to move as `traffic` (for a CPU, each of its cores). */
+struct cache_jobs {
+	const char *device_kind, *backend;
+	int64_t traffic;
+	bool each;
+};
+static const struct cache_jobs cache_jobs[] = {
+        {"cpu", "ceiling", INT64_C(1) << 26, true},
+        {"cuda", "ceiling_cuda", INT64_C(1) << 31, false},
+        {"hip", "ceiling_hip", INT64_C(1) << 31, false},
+};
+
 /* The jobs of each device: they are ordered by themselves, since devices work beside each other. */
 struct device_jobs {
 	struct tk_plan_list suite, ceilings, controls;
@@ -87,6 +100,15 @@ static int put_series(struct tk_night *n, const struct tk_night_device *d, const
 	return tk_store_put_series(n->store, &row, id, err);
 }
 
+static int add_job_in(struct plan_state *s, struct tk_plan_list *list, const struct tk_night_device *d,
+        const struct tk_product *p, const char *backend, const char *path, int64_t problem_id, const char *role,
+        enum tk_mode mode, struct tk_error *err)
+{
+	int64_t series_id;
+	int status = put_series(s->n, d, p, backend, problem_id, role, mode, &series_id, err);
+	return status == TK_OK ? tk_plan_add(list, series_id, p->build_id, path, p->config->options, err) : status;
+}
+
 /* A problem on a backend of a product on a device: a job for each mode, of controls and ceilings for the first. An
  * empty path means that there is nothing to run: the build failed. */
 static int add_job(struct plan_state *s, struct tk_plan_list *list, const struct tk_night_device *d,
@@ -96,12 +118,8 @@ static int add_job(struct plan_state *s, struct tk_plan_list *list, const struct
 	enum tk_mode modes[TK_MODE_COUNT];
 	size_t count = tk_config_modes(s->n->config, d->layer->name, modes);
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < (strcmp(role, "suite") == 0 ? count : 1); i++) {
-		int64_t series_id;
-		status = put_series(s->n, d, p, backend, problem_id, role, modes[i], &series_id, err);
-		if (status == TK_OK)
-			status = tk_plan_add(list, series_id, p->build_id, path, p->config->options, err);
-	}
+	for (size_t i = 0; status == TK_OK && i < (strcmp(role, "suite") == 0 ? count : 1); i++)
+		status = add_job_in(s, list, d, p, backend, path, problem_id, role, modes[i], err);
 	return status;
 }
 
@@ -249,6 +267,35 @@ static int plan_control(struct plan_state *s, struct tk_error *err)
 	return status;
 }
 
+/* Hot, whatever the configuration measures: with another input each time there would be nothing in the cache. */
+static int plan_caches(
+        struct plan_state *s, const struct tk_product *p, size_t k, const struct cache_jobs *c, struct tk_error *err)
+{
+	const struct tk_night_device *d = &s->n->devices[k];
+	const struct tk_artifact_backend *b = backend_named(p, c->backend);
+	const char *level;
+	json_t *bytes;
+	int status = TK_OK;
+	if (!b || strcmp(c->device_kind, d->layer->name) != 0)
+		return TK_OK;
+	json_int_t units = c->each ? json_integer_value(json_object_get(d->info, "compute_units")) : 1;
+	json_object_foreach(json_object_get(d->info, "resident_bytes"), level, bytes)
+	{
+		json_int_t size = json_integer_value(bytes);
+		char text[TK_PROBLEM_TEXT_MAX];
+		int64_t problem_id;
+		if (status != TK_OK || size <= 0 || size > c->traffic * units)
+			continue;
+		snprintf(text, sizeof text, "read:bytes=%lld,cache=%s,dtype=f32,passes=%lld", (long long)size, level,
+		        (long long)(c->traffic * units / size + 1));
+		status = put_problem(s->n, text, "ceiling", "ceiling", &problem_id, err);
+		if (status == TK_OK)
+			status = add_job_in(
+			        s, &s->of[k].ceilings, d, p, b->name, b->path, problem_id, "ceiling", TK_MODE_HOT, err);
+	}
+	return status;
+}
+
 static int plan_ceilings(struct plan_state *s, struct tk_error *err)
 {
 	int status = TK_OK;
@@ -267,6 +314,9 @@ static int plan_ceilings(struct plan_state *s, struct tk_error *err)
 				status = add_job(s, &s->of[k].ceilings, &s->n->devices[k], p, b->name, b->path,
 				        problem_id, "ceiling", err);
 		}
+	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
+		for (size_t i = 0; status == TK_OK && i < sizeof cache_jobs / sizeof *cache_jobs; i++)
+			status = plan_caches(s, p, k, &cache_jobs[i], err);
 	return status;
 }
 

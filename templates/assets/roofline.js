@@ -40,7 +40,7 @@
       var measured = r.source === "measured", top = most(list.filter(isRate)) || y[1], wide = bandwidth(list, r.source);
       var ends = isRate(r) ? [{ x: wide ? Math.max(x[0], r.value / wide) : x[0], y: r.value }, { x: x[1], y: r.value }]
         : [x[0], Math.min(x[1], top / r.value)].map(function (v) { return { x: v, y: v * r.value }; });
-      return { type: "line", label: r.name, roof: r, data: ends, borderColor: css(measured ? "--text" : "--muted"), borderWidth: measured ? 1.5 : 1, borderDash: r.cache ? [2, 3] : measured ? [] : [6, 5], pointRadius: 0, pointHitRadius: 0 };
+      return { type: "line", label: r.name, roof: r, data: ends, borderColor: css(measured && !r.cache ? "--text" : "--muted"), borderWidth: measured && !r.cache ? 1.5 : 1, borderDash: r.cache ? [2, 3] : measured ? [] : [6, 5], pointRadius: 0, pointHitRadius: 0 };
     };
   }
   // Names of roofs on the roofs: of rates at the right, of memory along the slope. What lies within a few pixels shares a line.
@@ -136,8 +136,8 @@
     return out;
   }
   function ranges(list, shown) {
-    var top = most(shown.filter(isRate)), wide = bandwidth(shown, "measured");
-    var xs = list.map(function (p) { return p.x; }).concat(top && wide ? top / wide : []), ys = list.map(function (p) { return p.y; }).concat(top || []);
+    var top = most(shown.filter(isRate)), ridges = [bandwidth(shown, "measured"), most(shown.filter(function (r) { return r.cache; }))].filter(Boolean).map(function (wide) { return top / wide; });
+    var xs = list.map(function (p) { return p.x; }).concat(top ? ridges : []), ys = list.map(function (p) { return p.y; }).concat(top || []);
     return { x: [Math.min.apply(null, xs) / 4, Math.max.apply(null, xs) * 2], y: [Math.min.apply(null, ys) / 2, Math.max.apply(null, ys) * 1.6] };
   }
   function draw() {

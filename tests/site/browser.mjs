@@ -465,7 +465,7 @@ const tests = {
     const all = await seen();
     assert.equal(all.points, all.rows);
     assert.equal(new Set(all.looks).size, all.looks.length);
-    assert.deepEqual(all.roofs, ['copy measured', 'f16 datasheet', 'f16 measured', 'read measured']);
+    assert.deepEqual(all.roofs, ['copy measured', 'f16 datasheet', 'f16 measured', 'l2 read measured', 'read measured']);
     const old = await page.evaluate(() => Chart.getChart('canvas').data.datasets.flatMap(s => s.data).filter(p => p.old).length);
     assert.equal(old, 6, 'what had no time last night is of the night before');
     await page.selectOption('#choose-type', 'bf16');
@@ -473,7 +473,7 @@ const tests = {
     const some = await seen();
     assert.equal(some.points, 18);
     assert.equal(some.rows, 18);
-    assert.deepEqual(some.roofs, ['copy measured', 'f16 measured', 'read measured'], 'a type without a ceiling stands under the highest');
+    assert.deepEqual(some.roofs, ['copy measured', 'f16 measured', 'l2 read measured', 'read measured'], 'a type without a ceiling stands under the highest');
     assert.match(await page.textContent('table.shares tbody tr:not([hidden]) .c-under'), /fastest type/);
     await page.click('#trails');
     assert.equal(await page.getAttribute('#trails', 'aria-pressed'), 'true');

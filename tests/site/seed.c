@@ -309,6 +309,7 @@ static void tiny(void)
 		w.seq++;
 		run(&w, s[2], n == 2 ? "build_failed" : "ok", n == 2 ? HOSTILE : "", n == 2 ? 0 : 1.2e6, 0.01);
 		ceiling(night, cpu, "copy", "measured", "gb_per_s", 40);
+		ceiling(night, cpu, "l1 read", "measured", "gb_per_s", 340);
 		ceiling(night, cpu, "f32", "measured", "gflop_per_s", 600);
 		ceiling(night, cpu, "f32", "datasheet", "gflop_per_s", 800);
 		check(tk_store_finish_night(
@@ -598,6 +599,8 @@ static void demo_night(struct lab *lab, int n, struct tk_rng *rng, bool last)
 	bool gpu = lab->device % 2 == 0;
 	ceiling(w.night, lab->device, "copy", "measured", "gb_per_s", gpu ? 4100 : 182);
 	ceiling(w.night, lab->device, "read", "measured", "gb_per_s", gpu ? 4350 : 205);
+	if (gpu)
+		ceiling(w.night, lab->device, "l2 read", "measured", "gb_per_s", 6100);
 	ceiling(w.night, lab->device, gpu ? "f16" : "f32", "measured", "gflop_per_s", gpu ? 780e3 : 2900);
 	ceiling(w.night, lab->device, gpu ? "f16" : "f32", "datasheet", "gflop_per_s", gpu ? 989e3 : 3500);
 	check(tk_store_finish_night(db, w.night, failed ? "incomplete" : "complete", "{}", w.night_s + 1265, &err));
