@@ -5,9 +5,9 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "nightly/night.h"
-#include "stats/summary.h"
 #include "worker/worker.h"
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@
 /* Many short processes tell more than few long ones: what differs between processes (addresses, pages, cores) is part
  * of the noise. */
 #define PROCESS_MEASURE_S 0.25
-/* Neighbours change within a second. On processors both processes of a pair live at once and take turns, so that either
- * has its share of a bad moment; kernels too long for that have one turn each, as the first pair has. */
-#define TURNS 6
-#define TURN_S 0.03
-#define TURN_LAUNCHES 10 /* at least */
+/* Neighbours change within a second. On processors both processes of a pair live at once and run by turns, one of them
+ * stopped, so that each has its share of a bad moment. A turn has many launches, as one of them is cut by its end. */
+#define TURN_LAUNCHES 20
+#define TURN_LEAST_MS 10
+#define TURN_MOST_MS 40 /* longer kernels: one process after the other */
 
 /* ---- what is tried ---- */
 
@@ -169,88 +169,123 @@ int tk_trial_options(struct tk_night *n, int64_t series_id, int64_t run_id, char
 struct shot {
 	const struct tk_trial_side *side;
 	struct tk_worker *worker;
+	bool done;
 	enum tk_outcome outcome;
-	double *samples, median, min;
-	size_t count;
+	double median, min;
 	char message[512];
 };
 
-static void end_shot(struct shot *s)
+static double number_of(const json_t *object, const char *key)
 {
-	tk_worker_free(s->worker);
-	free(s->samples);
-	s->worker = NULL;
-	s->samples = NULL;
+	const json_t *v = json_object_get(object, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-static int take_samples(struct shot *s, const json_t *result, struct tk_error *err)
+static struct tk_job_request request_of(const struct tk_night *n, const struct tk_trial *t, const struct shot *s)
 {
-	const json_t *samples = json_object_get(result, "samples");
-	size_t more = json_array_size(samples);
-	double *grown = realloc(s->samples, (s->count + more + 1) * sizeof *grown);
-	struct tk_summary summary;
-	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	s->samples = grown;
-	for (size_t i = 0; i < more; i++)
-		s->samples[s->count++] = json_number_value(json_array_get(samples, i));
-	if (s->count && tk_summary_of(s->samples, s->count, &summary))
-		return tk_fail(err, TK_EINTERNAL, "the samples cannot be summarised");
-	s->median = s->count ? summary.median : NAN;
-	s->min = s->count ? summary.min : NAN;
-	return TK_OK;
+	struct tk_job_request q = tk_night_request(n, &t->series, &t->problem, s->side->path, s->side->options);
+	q.measure_s = fmin(q.measure_s, PROCESS_MEASURE_S);
+	q.verify = false; /* the night has done that */
+	return q;
 }
 
-static int take_turn(struct tk_night *n, const struct tk_trial *t, int turns, struct shot *s, struct tk_error *err)
+static void take(struct shot *s, struct tk_job_result *r)
+{
+	s->done = true;
+	s->outcome = r->outcome;
+	if (r->result && tk_outcome_counts(r->outcome)) {
+		s->median = number_of(r->result, "median");
+		s->min = number_of(r->result, "min");
+	}
+	snprintf(s->message, sizeof s->message, "%.*s", (int)sizeof s->message - 1, r->message);
+	tk_job_result_free(r);
+}
+
+static int measure_alone(struct tk_night *n, const struct tk_trial *t, struct shot *s, struct tk_error *err)
 {
 	struct tk_job_result r = {0};
-	struct tk_job_request q = tk_night_request(n, &t->series, &t->problem, s->side->path, s->side->options);
-	q.measure_s = fmin(q.measure_s, turns > 1 ? TURN_S : PROCESS_MEASURE_S);
-	q.verify = false; /* the night has done that */
-	int status = s->worker ? TK_OK : tk_night_fresh_worker(n, t->device, &s->worker, err);
+	struct tk_job_request q = request_of(n, t, s);
+	int status = tk_night_fresh_worker(n, t->device, &s->worker, err);
 	if (status == TK_OK)
 		status = tk_worker_measure(s->worker, &q, &r, err);
-	s->outcome = r.outcome;
-	snprintf(s->message, sizeof s->message, "%.*s", (int)sizeof s->message - 1, r.message);
-	if (status == TK_OK && r.result && tk_outcome_counts(r.outcome))
-		status = take_samples(s, r.result, err);
-	else
-		s->median = s->min = NAN;
-	tk_job_result_free(&r);
+	take(s, &r);
+	tk_worker_free(s->worker);
+	s->worker = NULL;
 	return status;
 }
 
-/* Two processes on a GPU would share its memory. */
-static bool may_live_at_once(const struct tk_night_device *d)
+/* The clock of the measuring goes on while a process is stopped. */
+static int begin(struct tk_night *n, const struct tk_trial *t, struct shot *s, bool hold, struct tk_error *err)
 {
-	return strcmp(d->layer->name, "cpu") == 0 || strcmp(d->layer->name, "null") == 0;
+	struct tk_job_request q = request_of(n, t, s);
+	q.measure_s *= 2;
+	int status = tk_night_fresh_worker(n, t->device, &s->worker, err);
+	if (status == TK_OK)
+		status = tk_worker_start_measure(s->worker, &q, err);
+	if (status == TK_OK && hold)
+		tk_worker_hold(s->worker, true);
+	return status;
 }
 
-static int turns_of(const struct tk_trial *t)
+/* Until the turn is over, or the job. */
+static int take_turn(struct shot *s, int turn_ms, struct tk_error *err)
+{
+	struct tk_job_result r = {0};
+	struct pollfd p = {.fd = tk_worker_fd(s->worker), .events = POLLIN};
+	if (p.fd >= 0)
+		poll(&p, 1, turn_ms);
+	bool done = false;
+	int status = tk_worker_poll_measure(s->worker, &done, &r, err);
+	if (status == TK_OK && done)
+		take(s, &r);
+	return status;
+}
+
+static int measure_by_turns(struct tk_night *n, const struct tk_trial *t, struct shot *first, struct shot *second,
+        int turn_ms, struct tk_error *err)
+{
+	int status = begin(n, t, second, true, err);
+	if (status == TK_OK)
+		status = begin(n, t, first, false, err);
+	for (struct shot *now = first, *next = second; status == TK_OK && !(now->done && next->done);) {
+		status = take_turn(now, turn_ms, err);
+		if (next->done)
+			continue;
+		tk_worker_hold(now->worker, true);
+		tk_worker_hold(next->worker, false);
+		struct shot *was = now;
+		now = next;
+		next = was;
+	}
+	for (int i = 0; i < 2; i++) {
+		struct shot *s = i ? second : first;
+		if (s->worker)
+			tk_worker_hold(s->worker, false);
+		tk_worker_free(s->worker);
+	}
+	return status;
+}
+
+/* How long a turn is, by the pair before this one. 0: one process after the other; two on a GPU would share its memory.
+ */
+static int turn_of(const struct tk_trial *t)
 {
 	const struct tk_confirmation_row *last = t->count ? &t->rows[t->count - 1] : NULL;
-	double most = TURN_S * 1e9 / TURN_LAUNCHES;
-	bool is_short = last && last->good_value < most && last->bad_value < most;
-	return is_short && may_live_at_once(t->device) ? TURNS : 1;
+	bool is_gpu = strcmp(t->device->layer->name, "cpu") != 0 && strcmp(t->device->layer->name, "null") != 0;
+	double ms = last ? fmax(last->good_value, last->bad_value) * TURN_LAUNCHES / 1e6 : NAN;
+	if (is_gpu || !(ms <= TURN_MOST_MS))
+		return 0;
+	return ms < TURN_LEAST_MS ? TURN_LEAST_MS : (int)ms;
 }
 
 static int shoot(
         struct tk_night *n, const struct tk_trial *t, struct shot *first, struct shot *second, struct tk_error *err)
 {
-	int status = TK_OK, turns = turns_of(t);
-	for (int i = 0; status == TK_OK && i < turns; i++) {
-		struct shot *one = i % 2 ? second : first, *other = i % 2 ? first : second;
-		status = take_turn(n, t, turns, one, err);
-		if (turns == 1)
-			end_shot(one);
-		if (status == TK_OK)
-			status = take_turn(n, t, turns, other, err);
-		if (isnan(first->median) || isnan(second->median))
-			break;
-	}
-	end_shot(first);
-	end_shot(second);
-	return status;
+	int turn_ms = turn_of(t);
+	if (turn_ms)
+		return measure_by_turns(n, t, first, second, turn_ms, err);
+	int status = measure_alone(n, t, first, err);
+	return status ? status : measure_alone(n, t, second, err);
 }
 
 /* Blocks of two pairs, old-new-new-old or new-old-old-new: which one is drawn. */

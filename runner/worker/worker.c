@@ -511,6 +511,12 @@ int tk_worker_fd(const struct tk_worker *w)
 	return w->process.pid ? w->process.from : -1;
 }
 
+void tk_worker_hold(struct tk_worker *w, bool hold)
+{
+	if (w->process.pid && !w->process.ended)
+		kill(-w->process.pid, hold ? SIGSTOP : SIGCONT);
+}
+
 int tk_worker_pin(struct tk_worker *w, const char *cpu_list, struct tk_error *err)
 {
 	cpu_set_t cores;

@@ -68,6 +68,8 @@ int tk_worker_measure(
 int tk_worker_start_measure(struct tk_worker *w, const struct tk_job_request *request, struct tk_error *err);
 int tk_worker_poll_measure(struct tk_worker *w, bool *done, struct tk_job_result *out, struct tk_error *err);
 int tk_worker_fd(const struct tk_worker *w); /* -1: no process */
+/* Stops the process with all its threads, or lets it go on: two workers can run by turns. Deadlines go on. */
+void tk_worker_hold(struct tk_worker *w, bool hold);
 /* Another process on these cores only, "0-1,4", from the next request on. */
 int tk_worker_pin(struct tk_worker *w, const char *cpu_list, struct tk_error *err);
 
