@@ -78,6 +78,16 @@ static int limit(int resource, uint64_t most)
 	return setrlimit(resource, &(struct rlimit){most, most});
 }
 
+/* Under a real-time policy the tracker must come before what it watches, or a worker that computes keeps it from ending
+ * the turn, or the job. */
+static void step_below_parent(void)
+{
+	struct sched_param p;
+	int policy = sched_getscheduler(0);
+	if ((policy == SCHED_FIFO || policy == SCHED_RR) && sched_getparam(0, &p) == 0 && p.sched_priority-- > 1)
+		sched_setscheduler(0, policy, &p);
+}
+
 /* Between fork and exec: only system calls. A list of cores that this machine does not have is an error, not a smaller
  * list. */
 static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
@@ -86,6 +96,7 @@ static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
 	if (setpgid(0, 0) != 0)
 		return 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	step_below_parent();
 	if (spec->cores && sched_setaffinity(0, sizeof *spec->cores, spec->cores) != 0)
 		return 1;
 	if (limit(RLIMIT_CORE, 0) != 0)

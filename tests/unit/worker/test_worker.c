@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "worker/worker.h"
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -78,6 +79,30 @@ static void many_jobs_in_one_process(void **state)
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	for (int i = 0; i < 5; i++)
 		run_fault(w, i % 2 ? "noise=0" : "seed=4", "ok", "");
+	tk_worker_free(w);
+}
+
+/* What is asked of a worker that is stopped waits until it goes on. */
+static void workers_run_by_turns(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	struct tk_job_request r = request("noise=0");
+	struct tk_job_result out = {0};
+	bool done = false;
+	assert_int_equal(tk_worker_open(w, r.backend_path, r.backend_options, NULL), 0);
+	tk_worker_hold(w, true);
+	assert_int_equal(tk_worker_start_measure(w, &r, NULL), 0);
+	struct pollfd answer = {.fd = tk_worker_fd(w), .events = POLLIN};
+	assert_int_equal(poll(&answer, 1, 300), 0);
+	assert_int_equal(tk_worker_poll_measure(w, &done, &out, NULL), 0);
+	assert_false(done);
+	tk_worker_hold(w, false);
+	while (!done) {
+		assert_int_equal(poll(&answer, 1, 30000), 1);
+		assert_int_equal(tk_worker_poll_measure(w, &done, &out, NULL), 0);
+	}
+	assert_string_equal(tk_outcome_word(out.outcome), "ok");
+	tk_job_result_free(&out);
 	tk_worker_free(w);
 }
 
@@ -371,7 +396,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(only_the_problem_that_is_named_fails), cmocka_unit_test(what_the_job_cannot_be_made_of),
 		cmocka_unit_test(the_other_backend_gets_a_process_of_its_own), cmocka_unit_test(devices_describe_themselves),
 		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_no_workers), cmocka_unit_test(workers_that_babble),
-		cmocka_unit_test(a_request_that_nobody_reads),
+		cmocka_unit_test(a_request_that_nobody_reads), cmocka_unit_test(workers_run_by_turns),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, set_up, tear_down);
