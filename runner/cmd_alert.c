@@ -39,6 +39,8 @@ static const struct argp_option options[] = {
         {0},
 };
 
+static const char *const states[] = {TK_TRIAGE_NEW, "acked", "expected", "ignored", "recovered"};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct alert_options *o = state->input;
@@ -48,7 +50,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->all = true;
 		return 0;
 	case 's':
-		o->state = arg;
+		for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+			if (!strcmp(states[i], arg))
+				o->state = arg;
+		if (!o->state)
+			argp_error(state, "--state=%s: expected new, acked, expected, ignored or recovered", arg);
 		return 0;
 	case 'F':
 		o->json = tk_option_json(arg, state);
@@ -576,9 +582,9 @@ static int check_verb(const char *verb, struct tk_error *err)
 		if (strcmp(verbs[i], verb) == 0)
 			return TK_OK;
 	return tk_fail(err, TK_EUSAGE,
-	        "unknown word \"%.60s\"%s%s%s; expected list, show, check, ack, expect, ignore, "
-	        "link, note or reopen",
-	        verb, near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+	        near ? "unknown word \"%.60s\", did you mean \"%s\"?"
+	             : "unknown word \"%.60s\", expected list, show, check, ack, expect, ignore, link, note or reopen",
+	        verb, near);
 }
 
 static int obey(const struct tk_globals *g, struct alert_options *o, const struct tk_config *config,

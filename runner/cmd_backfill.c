@@ -95,7 +95,8 @@ const struct argp tk_argp_backfill = {
         .doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own that stands at its "
                "commit's time."
                "\vWhat this machine has measured already is left out, so a stopped backfill goes on where it was.\n\n"
-               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas --since=90d --every=5\n"
+               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas-develop --since=90d "
+               "--every=5\n"
                "  tracker backfill self --arch=sm_90a --export=past.tar.zst   and elsewhere:\n"
                "  tracker backfill self --import=past.tar.zst",
 };

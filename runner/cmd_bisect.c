@@ -20,7 +20,7 @@
 
 #define OPTION_GOOD \
 	{ \
-		"good", TK_OPT_GOOD, "REVISION", 0, "a revision before the step (default: of the alert)", 0 \
+		"good", TK_OPT_GOOD, "REVISION", 0, "one before the step (default: of the alert)", 0 \
 	}
 #define OPTION_BAD \
 	{ \

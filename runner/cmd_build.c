@@ -83,7 +83,7 @@ const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
         "Failed builds are remembered for a day. The exit code is 3 where something could not be built.\n\n"
         "Examples:\n"
         "  tracker build\n"
-        "  tracker build openblas --rev=v0.3.29\n"
+        "  tracker build openblas-develop --rev=v0.3.29\n"
         "  tracker build --export=builds.tar.zst   on a build host, then where it runs:\n"
         "  tracker build --import=builds.tar.zst"};
 

@@ -49,12 +49,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp tk_argp_db = {options, parse_option, "check\nbackup FILE\nvacuum\nexport\nmigrate",
         "Check, back up, shrink or export the history.\v"
-        "  check     look for damage, dangling references and rows that were changed by hand; exit code 1 where there "
-        "is something\n"
+        "  check     damage, dangling references, rows that were changed by hand: exit\n"
+        "            code 1, and what can be done\n"
         "  backup    write a consistent copy to FILE, also while a night is running\n"
         "  vacuum    give unused space back\n"
-        "  export    everything as JSON lines, in an order that two histories with the same facts share\n"
-        "  migrate   bring a history of an older tracker up to date, with a backup beside it\n\n"
+        "  export    everything as JSON lines, in an order that two histories with the\n"
+        "            same facts share\n"
+        "  migrate   bring a history of an older tracker up to date, with a backup\n"
+        "            beside it\n\n"
         "Examples:\n"
         "  tracker db check\n"
         "  tracker db backup /mnt/backup/tracker.db\n"

@@ -228,9 +228,7 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_GROUP:
 		o->group = (enum tk_diff_group)(
-		        1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|revision|kernel|commit"));
-		if (o->group == TK_DIFF_GROUP_COMMIT)
-			o->group = TK_DIFF_GROUP_REVISION;
+		        1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|commit|kernel"));
 		return 0;
 	case OPT_LIMIT:
 		o->limit = tk_option_count(arg, "limit", state);
@@ -339,7 +337,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return parse_view(key, arg, state);
 }
 
-const struct argp tk_argp_diff = {options, parse_option, "",
+const struct argp tk_argp_diff = {options, parse_option, NULL,
         "What moved: every series of the range against the nights before it, with the noise of each series, the "
         "false-discovery rate over "
         "all, and what the machine itself moved taken out.\v"

@@ -29,6 +29,8 @@ static const struct argp_option options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+	if (key == ARGP_KEY_ARG)
+		argp_error(state, "takes no argument: %s", arg);
 	if (key != OPT_FORMAT)
 		return ARGP_ERR_UNKNOWN;
 	*(bool *)state->input = tk_option_json(arg, state);

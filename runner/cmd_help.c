@@ -42,7 +42,12 @@ int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
 	}
 	c = tk_command_find(topic);
 	if (!c) {
-		tk_fail(&err, TK_EUSAGE, "no command `%.60s`; `tracker help` lists them", topic);
+		const char *near = tk_command_nearest(topic);
+
+		tk_fail(&err, TK_EUSAGE,
+		        near ? "no command `%.60s`, did you mean `%s`?"
+		             : "no command `%.60s`; `tracker help` lists them",
+		        topic, near);
 		return tk_command_fail("help", &err);
 	}
 	snprintf(name, sizeof name, "tracker %s", c->name);

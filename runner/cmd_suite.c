@@ -54,8 +54,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_suite = {options, parse_option, "list\ncheck [NAME|FILE...]\nshow NAME|FILE",
         "List, check and show the suites: the problems that are measured.\v"
         "  list     the suites of suites/ here and of the tracker\n"
-        "  check    read suites and say what is wrong, with line and column; all of them where none is named\n"
-        "  show     every problem of a suite in its canonical form, with its FLOPs and compulsory bytes\n\n"
+        "  check    read suites (all of them where none is named) and say what is wrong,\n"
+        "           with line and column\n"
+        "  show     every problem of a suite in its canonical form, with its FLOPs and\n"
+        "           compulsory bytes\n\n"
         "Examples:\n"
         "  tracker suite list\n"
         "  tracker suite check suites/mine.yml\n"

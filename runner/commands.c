@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "store/store.h"
@@ -24,6 +25,17 @@ const struct tk_command *tk_command_find(const char *name)
 	return NULL;
 }
 
+const char *tk_command_nearest(const char *name)
+{
+	const char *names[64] = {0};
+	size_t n = 0;
+
+	for (const struct tk_command *c = tk_commands; c->name && n + 1 < sizeof names / sizeof *names; c++)
+		if (!c->hidden)
+			names[n++] = c->name;
+	return tk_nearest(name, names);
+}
+
 void tk_command_overview(FILE *out)
 {
 	fputs("tracker follows the performance of GPU kernels night after night: it builds the newest revision of "
@@ -33,13 +45,14 @@ void tk_command_overview(FILE *out)
 	        out);
 	for (const struct tk_command *c = tk_commands; c->name; c++)
 		if (!c->hidden)
-			fprintf(out, "  %-11s %s\n", c->name, c->summary);
+			fprintf(out, "  %-12s  %s\n", c->name, c->summary);
 	fputs("\nWhere to start:\n"
 	      "  tracker doctor             what can be measured here\n"
 	      "  tracker nightly            a whole night; makes tracker.db and site/ in this folder\n"
 	      "  tracker diff --since=7d    what moved\n"
 	      "  tracker help COMMAND       the options of a command; `tracker --help` has the global ones\n\n"
-	      "Exit codes: 0 done, 1 something of --fail-on was found, 2 usage or configuration, 3 incomplete, 4 could "
+	      "Exit codes: 0 done, 1 something was found (--fail-on, damage), 2 usage or configuration, 3 incomplete, "
+	      "4 could "
 	      "not finish\n",
 	        out);
 }

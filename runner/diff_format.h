@@ -18,7 +18,6 @@ enum tk_diff_group {
 	TK_DIFF_GROUP_UPSTREAM,
 	TK_DIFF_GROUP_REVISION,
 	TK_DIFF_GROUP_KERNEL,
-	TK_DIFF_GROUP_COMMIT, /* only as a word: a revision */
 };
 
 #define TK_DIFF_TWINS_MAX 32

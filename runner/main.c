@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/nearest.h"
 #include "commands.h"
 
 enum { OPT_CONFIG = 256, OPT_DB, OPT_LOG, OPT_COLOR };
@@ -191,16 +190,11 @@ static char *own_path(const char *argv0)
 
 static const struct tk_command *find_command(const char *name)
 {
-	const char *names[sizeof(int) * 16] = {0}, *near;
 	const struct tk_command *c = tk_command_find(name);
-	size_t n = 0;
+	const char *near = c ? NULL : tk_command_nearest(name);
 
 	if (c)
 		return c;
-	for (c = tk_commands; c->name && n + 1 < sizeof names / sizeof *names; c++)
-		if (!c->hidden)
-			names[n++] = c->name;
-	near = tk_nearest(name, names);
 	fprintf(stderr, "tracker: unknown command `%.60s`", name);
 	if (near)
 		fprintf(stderr, ", did you mean `%s`", near);

@@ -77,7 +77,8 @@ static int ask_verdict(struct matter *m, int64_t series_id, int64_t *good_run, s
 	tk_diff_report_free(&report);
 	if (status == TK_OK && !m->spec.good_build_id)
 		status = tk_fail(err, TK_EUSAGE,
-		        "the newest build of %s has the machine code of the one before: give another with "
+		        "the newest build of %s is its first, or has the machine code of the one before: give another "
+		        "with "
 		        "--good=REVISION",
 		        m->r->series);
 	return status;

@@ -35,9 +35,9 @@ struct tk_import_options {
 	X(nvbench, "nvbench", "NVBench: --json") \
 	X(pytest_benchmark, "pytest-benchmark", "pytest-benchmark: --benchmark-json") \
 	X(hyperfine, "hyperfine", "hyperfine: --export-json") \
-	X(kernels, "kernels", "lists of GPU kernel results: kernel, backend, problem_size, latency_ms, tflops (JSON)") \
-	X(gemm_csv, "gemm-csv", "CSV of GEMM benchmark suites: problem columns, then time, GFLOPS, GB/s") \
-	X(csv, "csv", "series_id,day,commit,value or a time column and one column a series")
+	X(kernels, "kernels", "GPU kernel results (JSON): kernel, latency_ms, ...") \
+	X(gemm_csv, "gemm-csv", "GEMM suites: problem columns, then time, GFLOPS, GB/s") \
+	X(csv, "csv", "series_id,day,commit,value, or time and a column each")
 
 struct tk_import_format {
 	bool (*sniff)(const struct tk_import_file *f);
