@@ -158,9 +158,8 @@ out:
 
 int tk_alerts_load_evidence(struct tk_store *s, struct tk_alerts *a, struct tk_error *err)
 {
-	int rc = tk_store_culprits(s, &a->culprits, err);
-
-	return rc ? rc : tk_store_confirmations(s, 0, INT64_MIN, &a->confirmations, err);
+	a->store = s;
+	return tk_store_culprits(s, &a->culprits, err);
 }
 
 const struct tk_culprit_row *tk_alert_culprit(const struct tk_alerts *a, const struct tk_alert_row *alert)
@@ -175,40 +174,34 @@ const struct tk_culprit_row *tk_alert_culprit(const struct tk_alerts *a, const s
 	return NULL;
 }
 
-static bool is_of(const struct tk_alerts *a, int64_t build_id, const char *rev)
+static int64_t revision_of(const struct tk_alerts *a, const struct tk_alert_row *alert, const char *rev)
 {
-	const struct tk_revision_row *r = tk_lookup_revision_of_build(&a->names, build_id);
+	for (size_t i = 0; i < a->names.revisions.count; i++) {
+		const struct tk_revision_row *r = TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
 
-	return r && strcmp(r->rev, rev) == 0;
+		if (r->upstream_id == alert->upstream_id && strcmp(r->rev, rev) == 0)
+			return r->id;
+	}
+	return 0;
 }
 
 int tk_alert_pairs(
         const struct tk_alerts *a, const struct tk_alert_row *alert, struct tk_pairs *out, struct tk_error *err)
 {
-	struct tk_confirmation_row *of = malloc((a->confirmations.count + 1) * sizeof *of);
-	size_t count = 0;
-	int rc = TK_OK;
+	struct tk_rows rows = {0};
+	int rc = tk_store_pairs(a->store, alert->series_id, revision_of(a, alert, alert->good_rev),
+	        revision_of(a, alert, alert->bad_rev), &rows, err);
 
 	*out = (struct tk_pairs){.word = TK_PAIRS_NONE};
-	if (!of)
-		return out_of_memory(err);
-	for (size_t i = 0; i < a->confirmations.count; i++) {
-		const struct tk_confirmation_row *c = TK_ROWS_AT(&a->confirmations, struct tk_confirmation_row, i);
-
-		if (c->series_id == alert->series_id && is_of(a, c->good_build_id, alert->good_rev) &&
-		        is_of(a, c->bad_build_id, alert->bad_rev))
-			of[count++] = *c;
-	}
-	if (count && tk_pairs_judge(of, count, &a->options, out))
+	if (!rc && rows.count && tk_pairs_judge(rows.rows, rows.count, &a->options, out))
 		rc = out_of_memory(err);
-	free(of);
+	tk_rows_free(&rows);
 	return rc;
 }
 
 void tk_alerts_free(struct tk_alerts *a)
 {
 	tk_rows_free(&a->culprits);
-	tk_rows_free(&a->confirmations);
 	free(a->groups);
 	free(a->memory);
 	free(a->unwritten);

@@ -23,7 +23,8 @@ struct tk_alerts {
 	struct tk_alert_row *unwritten; /* alerts of those */
 	struct tk_lookup names;
 	const struct tk_alert_row **memory;
-	struct tk_rows culprits, confirmations; /* tk_alerts_load_evidence */
+	struct tk_store *store; /* tk_alerts_load_evidence: for pairs */
+	struct tk_rows culprits;
 	struct tk_detect_options options;
 };
 

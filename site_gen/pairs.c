@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -14,13 +13,6 @@
 #define WIDTH 160
 #define HEIGHT 24
 #define MARGIN 4
-
-static bool is_of(const struct tk_model *m, const struct tk_confirmation_row *row, const char *good, const char *bad)
-{
-	const struct tk_revision_row *old = tk_model_revision(m, row->good_build_id),
-	                             *new = tk_model_revision(m, row->bad_build_id);
-	return old && new && !strcmp(old->rev, good) && !strcmp(new->rev, bad);
-}
 
 static int summarize(const double *d, size_t n, struct tk_pairs_side *out, struct tk_error *err)
 {
@@ -38,7 +30,9 @@ int tk_pairs_read(const struct tk_model *m, const struct tk_site_series *s, cons
 {
 	struct tk_rows rows = {0};
 	*out = (struct tk_pairs_shown){.median = {NAN, NAN, NAN}, .fastest = {NAN, NAN, NAN}};
-	int status = tk_store_confirmations(m->store, s->row->id, INT64_MIN, &rows, err);
+	const struct tk_revision_row *good = tk_model_revision_named(m, s->upstream->id, good_rev),
+	                             *bad = tk_model_revision_named(m, s->upstream->id, bad_rev);
+	int status = good && bad ? tk_store_pairs(m->store, s->row->id, good->id, bad->id, &rows, err) : 0;
 	double *fastest = status ? NULL : malloc((rows.count + 1) * sizeof *fastest);
 	out->differences = status ? NULL : malloc((rows.count + 1) * sizeof *out->differences);
 	if (!status && (!fastest || !out->differences))
@@ -46,8 +40,6 @@ int tk_pairs_read(const struct tk_model *m, const struct tk_site_series *s, cons
 	size_t mins = 0;
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_confirmation_row *row = TK_ROWS_AT(&rows, struct tk_confirmation_row, i);
-		if (!is_of(m, row, good_rev, bad_rev))
-			continue;
 		if (!(row->good_value > 0) || !(row->bad_value > 0)) {
 			out->failed++;
 			continue;

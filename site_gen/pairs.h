@@ -18,7 +18,7 @@ struct tk_pairs_shown {
 	struct tk_pairs_side median, fastest;
 };
 
-/* Those of these two revisions. tk_pairs_free after success. */
+/* Those of these two revisions (tk_store_pairs). tk_pairs_free after success. */
 int tk_pairs_read(const struct tk_model *m, const struct tk_site_series *s, const char *good_rev, const char *bad_rev,
         struct tk_pairs_shown *out, struct tk_error *err);
 void tk_pairs_free(struct tk_pairs_shown *p);

@@ -3,7 +3,8 @@
  * The state file of a site says what it was made from. Results are only ever added to a history, and come with a night,
  * so everything that a finished night of the old site said is still so where the same nights head the list and no run
  * joined them (the other half of a night, merged). Where anything else differs (templates, title, which series there
- * are) or `tracker detect` has judged finished nights again, everything is read and written anew. So it is after a
+ * are), `tracker detect` has judged finished nights again or a merge says otherwise of them, everything is read and
+ * written anew. So it is after a
  * power failure that has left files empty. */
 #ifndef TK_SITE_REUSE_H
 #define TK_SITE_REUSE_H

@@ -19,6 +19,8 @@ struct merge {
 	struct tk_store *from, *into;
 	struct id_map maps[TK_TABLE_COUNT];
 	struct tk_merge_counts *counts;
+	int64_t newest_night_id, newest_build_id; /* of `into`, before */
+	bool says_other;                          /* of what was there before */
 };
 
 /* ---- ids ---------------------------------------------------------------------------------------------------- */
@@ -44,6 +46,49 @@ static int id_set(struct id_map *m, int64_t from, int64_t to, struct tk_error *e
 	}
 	m->to[from] = to;
 	return 0;
+}
+
+/* ---- what was there ------------------------------------------------------------------------------------------ */
+
+/* What every site writes anew, and what none shows. */
+static bool is_told_anew(const struct tk_db_table *t)
+{
+	static const enum tk_table_id tables[] = {TK_TABLE_machine, TK_TABLE_device, TK_TABLE_environment, TK_TABLE_job,
+	        TK_TABLE_confirmation, TK_TABLE_triage, TK_TABLE_notification, TK_TABLE_change_point, TK_TABLE_alert,
+	        TK_TABLE_culprit, TK_TABLE_alarm, TK_TABLE_watched};
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		if (t == &tk_tables[tables[i]])
+			return true;
+	return false;
+}
+
+/* Nights, series and builds that come with all that is theirs are an addition. A row that joins a night or a build that
+ * was there says something else of it. */
+static void note_joined(struct merge *m, const struct tk_db_table *t, sqlite3_stmt *read)
+{
+	for (int i = 0; i < (int)t->column_count && !is_told_anew(t); i++) {
+		const struct tk_db_column *c = &t->columns[i];
+		bool of_night = c->kind == TK_COL_REF && c->parent == TK_TABLE_night,
+		     of_build = t == &tk_tables[TK_TABLE_kernel] && c->parent == TK_TABLE_build;
+
+		if (!of_night && !of_build)
+			continue;
+		int64_t id = id_of(&m->maps[c->parent], sqlite3_column_int64(read, i + 1));
+
+		m->says_other |= id && id <= (of_night ? m->newest_night_id : m->newest_build_id);
+	}
+}
+
+/* Whoever has shown those nights learns of it as of a night that was judged again. */
+static int tell_readers(struct merge *m, struct tk_error *err)
+{
+	if (!m->says_other)
+		return 0;
+	return tk_db_run(m->into,
+	        "INSERT INTO judged(night_id, times) SELECT id, 1 FROM night WHERE id<=?1 ON CONFLICT DO UPDATE SET "
+	        "times=times+1",
+	        &m->newest_night_id, 1, err);
 }
 
 /* ---- statements from descriptors ----------------------------------------------------------------------------- */
@@ -307,8 +352,11 @@ static int merge_row(struct merge *m, enum tk_table_id table, const struct state
 		bind_row(m, t, st->read, st->join, &dangling);
 		if (!dangling)
 			status = step(m, st->join, t, err);
+		m->says_other |= !dangling && !status && !is_told_anew(t) && sqlite3_changes(m->into->db) > 0;
 		sqlite3_reset(st->join);
 	}
+	if (inserted)
+		note_joined(m, t, st->read);
 	if (inserted)
 		m->counts->added[table == TK_TABLE_night         ? TK_MERGE_NIGHTS
 		                 : table == TK_TABLE_series      ? TK_MERGE_SERIES
@@ -402,8 +450,10 @@ static int name_rows(struct merge *m, const struct name_sql *sql, struct tk_erro
 		status = gather_roots(m->from, m->into, sql->gather, err);
 	if (!status)
 		status = tk_db_exec(m->into, FINAL, err);
-	for (int i = 0; i < 2 && !status; i++)
+	for (int i = 0; i < 2 && !status; i++) {
 		status = tk_db_exec(m->into, sql->rename[i], err);
+		m->says_other |= !status && sqlite3_changes(m->into->db) > 0;
+	}
 	sqlite3_exec(m->into->db, "DROP TABLE temp.slugs", NULL, NULL, NULL);
 	return status;
 }
@@ -425,10 +475,15 @@ static int merge_all(struct merge *m, struct tk_error *err)
 
 	if (status)
 		return status;
+	status = tk_db_int(m->into, "SELECT ifnull(max(id),0) FROM night", &m->newest_night_id, err);
+	if (!status)
+		status = tk_db_int(m->into, "SELECT ifnull(max(id),0) FROM build", &m->newest_build_id, err);
 	for (int t = 0; t < TK_TABLE_COUNT && !status; t++)
 		status = merge_table(m, (enum tk_table_id)t, err);
 	if (!status)
 		status = name_all(m, err);
+	if (!status)
+		status = tell_readers(m, err);
 	return tk_db_end(m->into, status, err);
 }
 

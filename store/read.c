@@ -180,6 +180,24 @@ int tk_store_confirmations(
 	return tk_rows_select(s, TK_TABLE_confirmation, SINCE BY_PAIR, args, 1, out, err);
 }
 
+/* A build is like those of a revision where it is one of them, or its backend has the machine code of one. */
+#define LIKE(build, revision) \
+	"(EXISTS (SELECT 1 FROM build b WHERE b.id=" build " AND b.revision_id=" revision ") OR EXISTS (SELECT 1 " \
+	"FROM kernel k CROSS JOIN build b CROSS JOIN kernel o WHERE k.build_id=" build " AND k.name='' AND " \
+	"k.code_hash<>'' " \
+	"AND k.backend=(SELECT backend FROM series WHERE id=?1) AND b.revision_id=" revision \
+	" AND o.build_id=b.id AND o.backend=k.backend AND o.name='' AND o.code_hash=k.code_hash))"
+
+int tk_store_pairs(struct tk_store *s, int64_t series_id, int64_t good_revision_id, int64_t bad_revision_id,
+        struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, good_revision_id, bad_revision_id};
+
+	return tk_rows_select(s, TK_TABLE_confirmation,
+	        "WHERE series_id=?1 AND " LIKE("good_build_id", "?2") " AND " LIKE("bad_build_id", "?3") " " BY_PAIR,
+	        args, 3, out, err);
+}
+
 int tk_store_change_points(struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err)
 {
 	if (!series_id)

@@ -307,7 +307,8 @@ int tk_store_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, i
  * none. */
 int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
         bool *late, int64_t *newest_run_id, struct tk_error *err);
-/* How often verdicts of nights with an id up to this one were written: greater where some of them were judged again. */
+/* How often verdicts of nights with an id up to this one were written: greater where some of them were judged again, or
+ * a merge said something else of what was there. */
 int tk_store_judged(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err);
 /* At most `want` newest points of one series, oldest first, into the caller's array. */
 int tk_store_newest(
@@ -317,6 +318,10 @@ int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
 /* By series, builds and pair; of the nights since a time. series_id 0: all. */
 int tk_store_confirmations(
         struct tk_store *s, int64_t series_id, int64_t since_s, struct tk_rows *out, struct tk_error *err);
+/* The pairs of two revisions of a series' upstream, also of other builds with the machine code of theirs (a
+ * bisection's); in the order of the above. */
+int tk_store_pairs(struct tk_store *s, int64_t series_id, int64_t good_revision_id, int64_t bad_revision_id,
+        struct tk_rows *out, struct tk_error *err);
 int tk_store_change_points(
         struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* 0: all */
 int tk_store_steps(

@@ -443,6 +443,7 @@ static struct bisection begin(struct tk_night *n, const struct tk_bisect_request
 
 static void end(struct bisection *b)
 {
+	b->r->night_id = b->night_id;
 	b->r->wall_s = (double)(tk_clock_mono_ns() - b->started_ns) / 1e9;
 	free(b->revs);
 	free(b->steps);
@@ -461,6 +462,15 @@ int tk_bisect_in(
 	return status;
 }
 
+/* Its pairs are of builds that a verdict is about: whoever asks for the size is told one. */
+static int judge_again(struct tk_night *n, const struct tk_bisect_report *r, struct tk_error *err)
+{
+	struct tk_diff_report report = {0};
+	int status = r->pairs ? tk_night_judge(n, r->night_id, &report, err) : TK_OK;
+	tk_diff_report_free(&report);
+	return status;
+}
+
 int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
         const struct tk_bisect_request *q, struct tk_bisect_report *out, struct tk_error *err)
 {
@@ -468,6 +478,8 @@ int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const 
 	int status = tk_session_open(config, store, options, &s, err);
 	if (status == TK_OK)
 		status = tk_bisect_in(&s.night, q, out, err);
+	if (status == TK_OK)
+		status = judge_again(&s.night, out, err);
 	tk_session_close(&s);
 	return status;
 }
@@ -513,6 +525,8 @@ int tk_bisect_step(const struct tk_config *config, struct tk_store *store, const
 	if (status == TK_OK)
 		*side = sides[b.steps[1].side];
 	end(&b);
+	if (status == TK_OK)
+		status = judge_again(&s.night, out, err);
 	tk_session_close(&s);
 	return status;
 }

@@ -40,10 +40,12 @@ struct tk_bisect_report {
 	size_t same_code, comparisons, skipped;  /* told by their machine code; by pairs; by nothing */
 	size_t pairs;                            /* used, also those of an earlier part */
 	double confidence, wall_s;               /* that first_bad is it */
+	int64_t night_id;                        /* the newest of the series: its verdict is about these pairs, too */
 	char why[256];                           /* SAME, OPEN, RANGE */
 };
 
-/* Opens the devices, which takes the lock of the history; stores what it found (tk_store_culprits). Stopped and run
+/* Opens the devices, which takes the lock of the history; stores what it found (tk_store_culprits), and judges the
+ * series' newest night again with the pairs it took. Stopped and run
  * again it goes on: builds are in the cache, pairs in the history. TK_EUSAGE: the range is none, an end of it does not
  * build, the upstream has no revisions. */
 int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,

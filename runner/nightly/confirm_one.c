@@ -133,11 +133,7 @@ static int measure(struct matter *m, struct tk_error *err)
 static int judge_again(struct matter *m, int64_t series_id, struct tk_error *err)
 {
 	struct tk_diff_report report = {0};
-	struct tk_judging judging;
-	int status = tk_judging_of(m->n->config, NULL, &judging, err);
-	if (status == TK_OK)
-		status = tk_detect_night(m->n->store, m->spec.night_id, &judging.options, &report, err);
-	tk_judging_free(&judging);
+	int status = tk_night_judge(m->n, m->spec.night_id, &report, err);
 	for (size_t i = 0; i < report.count; i++)
 		if (report.rows[i].series_id == series_id) {
 			m->r->status = report.rows[i].status;

@@ -27,7 +27,7 @@ struct hunt {
 		struct question question;
 		char rev[128];
 	} * found;
-	size_t found_count;
+	size_t found_count, pairs;
 };
 
 static struct question question_of(const struct tk_diff_row *r)
@@ -111,6 +111,7 @@ static int pursue(struct hunt *h, const struct question *question, struct tk_err
 	struct tk_error why = {0};
 	int status = tk_bisect_in(h->n, &q, &r, &why);
 	h->left_s -= r.wall_s;
+	h->pairs += r.pairs;
 	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
 		return tk_fail(err, status, "%s", why.message);
 	if (status != TK_OK) {
@@ -185,5 +186,6 @@ int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 	tk_rows_free(&h.alerts);
 	tk_rows_free(&h.triage);
 	tk_diff_report_free(&h.report);
-	return status;
+	/* its pairs are of the builds that were judged: one size for all who ask for it */
+	return status == TK_OK && h.pairs ? tk_night_detect(n, err) : status;
 }

@@ -12,16 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tk_night_detect(struct tk_night *n, struct tk_error *err)
+int tk_night_judge(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
 	struct tk_judging judging;
-	struct tk_diff_report report = {0};
 	struct tk_error why = {0};
 	/* It was right when the night began; what has been measured is judged even where it no longer is. */
 	if (tk_judging_of(n->config, NULL, &judging, &why) != TK_OK)
 		tk_log(TK_LOG_WARN, "acks", NULL, "judged without what was accepted: %s", why.message);
-	int status = tk_detect_night(n->store, n->night_id, &judging.options, &report, err);
+	int status = tk_detect_night(n->store, night_id, &judging.options, report, err);
 	tk_judging_free(&judging);
+	return status;
+}
+
+int tk_night_detect(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_diff_report report = {0};
+	int status = tk_night_judge(n, n->night_id, &report, err);
 	if (status == TK_OK)
 		memcpy(n->report->by_status, report.by_status, sizeof n->report->by_status);
 	tk_diff_report_free(&report);

@@ -69,6 +69,8 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err);
 int tk_night_measure(struct tk_night *n, struct tk_error *err);
 int tk_night_confirm(struct tk_night *n, struct tk_error *err);
 int tk_night_detect(struct tk_night *n, struct tk_error *err);
+/* What a night's verdicts and alerts say, once more, with the pairs that have come since; *report is the caller's. */
+int tk_night_judge(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
 int tk_night_bisect(struct tk_night *n, struct tk_error *err);
 int tk_night_publish(struct tk_night *n, struct tk_error *err);
 int tk_night_tidy(struct tk_night *n, struct tk_error *err); /* retention: samples, artifacts */
