@@ -62,6 +62,7 @@ struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const c
 	struct tk_diff_group_sum s = {.geomean_change = NAN};
 	char name[TK_DIFF_GROUP_SIZE];
 	double sum = 0;
+	size_t meant = 0;
 
 	for (size_t i = 0; i < v->report->count; i++) {
 		const struct tk_diff_row *r = &v->report->rows[i];
@@ -69,13 +70,14 @@ struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const c
 		if (strcmp(tk_diff_group_of(v, r, name), group) != 0)
 			continue;
 		s.series++;
-		if (!(r->before > 0 && r->after > 0))
+		s.compared += r->before > 0 && r->after > 0;
+		if (!tk_diff_row_has_part(r))
 			continue;
-		s.compared++;
-		sum += (r->lower_is_better ? 1 : -1) * log(r->after / r->before);
+		meant++;
+		sum += tk_diff_row_part(r);
 	}
-	if (s.compared)
-		s.geomean_change = expm1(sum / (double)s.compared);
+	if (meant)
+		s.geomean_change = expm1(sum / (double)meant);
 	return s;
 }
 

@@ -154,7 +154,7 @@ static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row
 	fprintf(out, ": %zu series", shown);
 	if (shown < sum.series)
 		fprintf(out, " of %zu", sum.series);
-	if (sum.compared)
+	if (!isnan(sum.geomean_change))
 		fprintf(out, ", geomean %+.1f%%", 100 * sum.geomean_change);
 	fputc('\n', out);
 }

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "nightly/nightly.h"
 #include "problem/outcome.h"
+#include "problem/status.h"
 #include "store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,15 +57,21 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 
 static void print_moved(const struct tk_night_report *r)
 {
-	printf("moved:    ");
-	size_t shown = 0;
+	size_t shown = 0, compared = 0;
+	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		if (i != TK_DIFF_NEW && i != TK_DIFF_UNSUPPORTED && i != TK_DIFF_FAILING)
+			compared += r->by_status[i];
+	printf("moved:    %s", compared ? "" : "nothing to compare yet");
 	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		if (r->by_status[i]) {
-			printf("%s%zu %s", shown ? ", " : "", r->by_status[i],
-			        tk_diff_status_word((enum tk_diff_status)i));
+			printf("%s%zu %s",
+			        shown      ? ", "
+			        : compared ? ""
+			                   : ": ",
+			        r->by_status[i], tk_diff_status_told(tk_diff_status_word((enum tk_diff_status)i)));
 			shown++;
 		}
-	printf("%s\n", shown ? "" : "nothing to compare yet");
+	putchar('\n');
 }
 
 /* Numbers that are no better than a guess look like any others: said aloud once they are the rule, not the exception.

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "site_gen/axes.h"
+#include "site_gen/escape.h"
 #include "site_gen/format.h"
 #include "site_gen/page.h"
 
@@ -15,13 +17,14 @@
 #define CELLS_MIN 4
 #define COLOURS 4 /* backends that have a colour of their own */
 #define VARIANTS_MAX 12
+#define TIED_SHOWN 2
 
 struct cell {
 	struct tk_axes at;
 	const struct tk_site_series *best;
-	double lead;                /* the time of the second over that of the best; NAN: nobody else */
-	int colour;                 /* of the best; COLOURS: none */
-	double times[VARIANTS_MAX]; /* in the order of the variants; 0: none */
+	double lead; /* the time of the second over that of the best; NAN: nobody else */
+	int colour;  /* of the best; COLOURS: none */
+	const struct tk_site_series *of[VARIANTS_MAX]; /* in the order of the variants; NULL: none */
 };
 
 /* The contenders, in the order of the table's columns. */
@@ -51,7 +54,7 @@ static void take(struct cell *cell, const struct tk_site_series *s, const struct
 {
 	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
 		if (!strcmp(f->variants[i], s->variant))
-			cell->times[i] = tk_series_last(s)->value;
+			cell->of[i] = s;
 	double value = tk_series_last(s)->value, best = cell->best ? tk_series_last(cell->best)->value : NAN;
 	if (!cell->best) {
 		cell->best = s;
@@ -82,7 +85,7 @@ static size_t collect(const struct tk_model *m, const char *op, const struct tk_
 			continue;
 		if (!count || cells[count - 1].best->problem != s->problem) { /* its series are neighbours */
 			cells[count].best = NULL;
-			memset(cells[count].times, 0, sizeof cells[count].times);
+			memset(cells[count].of, 0, sizeof cells[count].of);
 			if (!tk_axes_of(s->problem, &cells[count].at))
 				continue;
 			count++;
@@ -129,21 +132,70 @@ static struct grid grid_of(const struct cell *cells, size_t count)
 	return g;
 }
 
+/* Whether the best is told apart from another: their intervals do not meet. */
+enum apart { APART, TIE, NO_INTERVAL };
+
+static enum apart apart_from(const struct tk_site_series *best, const struct tk_site_series *other)
+{
+	const struct tk_point *p = tk_series_last(best), *q = tk_series_last(other);
+	if (!tk_point_has_interval(p) || !tk_point_has_interval(q))
+		return NO_INTERVAL;
+	return p->hi < q->lo ? APART : TIE;
+}
+
+/* "a, b and 2 more": who shares the first place; *apart: what becomes of the best. */
+static void set_best(
+        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f, enum apart *apart)
+{
+	struct tk_buf tied = TK_BUF_INIT;
+	size_t count = 0;
+	*apart = APART;
+	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
+		enum apart own = c->of[i] && c->of[i] != c->best ? apart_from(c->best, c->of[i]) : APART;
+		*apart = own > *apart ? own : *apart;
+		if ((own == TIE || c->of[i] == c->best) && c->of[i] && ++count <= TIED_SHOWN)
+			tk_buf_printf(&tied, "%s%.*s", count > 1 ? ", " : "", (int)tk_utf8_clip(f->variants[i], 40),
+			        f->variants[i]);
+	}
+	if (count > TIED_SHOWN)
+		tk_buf_printf(&tied, " and %zu more", count - TIED_SHOWN);
+	tk_set_clipped(site, o, "best", *apart == TIE ? "tie" : c->best->variant, 40);
+	if (*apart == TIE)
+		tk_set(site->arena, o, "lead", tk_buf_cstr(&tied));
+	else
+		tk_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone", c->lead,
+		        *apart == APART ? "" : ", no interval");
+	tk_buf_free(&tied);
+}
+
+/* Of each variant its time, and how far the ends of its interval are from it, in steps of 0.01 %. */
+static void set_times(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
+{
+	char times[VARIANTS_MAX * 16], ends[VARIANTS_MAX * 24], number[TK_FORMAT_SIZE];
+	size_t len = 0, end = 0;
+	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
+		const struct tk_point *p = c->of[i] ? tk_series_last(c->of[i]) : NULL;
+		len += (size_t)snprintf(times + len, sizeof times - len, "%s%s", i ? " " : "",
+		        p ? tk_format_digits(p->value, 5, number) : "-");
+		bool known = p && tk_point_has_interval(p);
+		end += (size_t)snprintf(ends + end, sizeof ends - end, known ? "%s%.0f,%.0f" : "%s-", i ? " " : "",
+		        known ? fmin((1 - p->lo / p->value) * 1e4, 1e6) : 0,
+		        known ? fmin((p->hi / p->value - 1) * 1e4, 1e6) : 0);
+	}
+	tk_set(site->arena, o, "times", times);
+	tk_set(site->arena, o, "ends", ends);
+}
+
 static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
-	char times[VARIANTS_MAX * 16], number[TK_FORMAT_SIZE];
-	size_t len = 0;
-	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
-		len += (size_t)snprintf(times + len, sizeof times - len, "%s%s", i ? " " : "",
-		        c->times[i] > 0 ? tk_format_digits(c->times[i], 5, number) : "-");
-	tk_set(a, o, "times", times);
+	enum apart apart;
 	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
 	tk_set_flag(a, o, "any", true);
 	tk_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
-	tk_set_clipped(site, o, "best", c->best->variant, 40);
-	tk_set_fmt(a, o, "lead", isfinite(c->lead) ? "%.2f×" : "alone", c->lead);
-	tk_set_fmt(a, o, "class", "map-%d-%d", c->colour, level);
+	set_times(site, o, c, f);
+	set_best(site, o, c, f, &apart);
+	tk_set_fmt(a, o, "class", apart == APART ? "map-%d-%d" : "map-tie", c->colour, level);
 }
 
 static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells, size_t count,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "problem/outcome.h"
+#include "problem/status.h"
 #include "site_gen/format.h"
 #include "site_gen/links.h"
 #include "site_gen/page.h"
@@ -44,7 +45,7 @@ static void set_verdict_counts(struct tk_site *site, struct tk_value *card, cons
 				continue;
 			struct tk_value *o = tk_add_object(site->arena, list);
 			tk_set_int(site->arena, o, "count", (int64_t)counts[c].count);
-			tk_set_clipped(site, o, "word", counts[c].word, 30);
+			tk_set_clipped(site, o, "word", tk_diff_status_told(counts[c].word), 40);
 			tk_set(site->arena, o, "tone", tk_tone_of_verdict(counts[c].word));
 		}
 }

@@ -105,11 +105,16 @@ struct tk_diff_report {
 	size_t count;
 	size_t by_status[TK_DIFF_STATUS_COUNT];
 	size_t machines, compared; /* compared: rows with a before and an after */
-	double geomean_change;     /* of the compared, more is worse; NAN where none */
+	double geomean_change;     /* of those that have a part in it, more is worse; NAN where none */
 	int64_t since_s, until_s, newest_s;
 	uint32_t window;
 	struct tk_detect_options options;
 };
+
+/* Its part in a geometric mean of what became of the code, a logarithm: what the environment moved, or what cannot be
+ * compared, has none. */
+bool tk_diff_row_has_part(const struct tk_diff_row *r);
+double tk_diff_row_part(const struct tk_diff_row *r);
 
 int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
         struct tk_diff_report *out, struct tk_error *err);

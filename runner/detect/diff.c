@@ -120,9 +120,20 @@ static size_t count_machines(const struct tk_diff_report *r)
 	return count;
 }
 
+bool tk_diff_row_has_part(const struct tk_diff_row *r)
+{
+	return r->before > 0 && r->after > 0 && r->status != TK_DIFF_ENVIRONMENT && r->status != TK_DIFF_NOT_COMPARABLE;
+}
+
+double tk_diff_row_part(const struct tk_diff_row *r)
+{
+	return (r->lower_is_better ? 1 : -1) * log(r->after / r->before);
+}
+
 void tk_report_finish(struct tk_diff_report *r)
 {
 	double sum = 0;
+	size_t meant = 0;
 
 	memset(r->by_status, 0, sizeof r->by_status);
 	r->compared = 0;
@@ -133,13 +144,14 @@ void tk_report_finish(struct tk_diff_report *r)
 		r->by_status[row->status]++;
 		if (row->newest_s > r->newest_s)
 			r->newest_s = row->newest_s;
-		if (row->before > 0 && row->after > 0) {
-			r->compared++;
-			sum += (row->lower_is_better ? 1 : -1) * log(row->after / row->before);
+		r->compared += row->before > 0 && row->after > 0;
+		if (tk_diff_row_has_part(row)) {
+			sum += tk_diff_row_part(row);
+			meant++;
 		}
 	}
 	r->machines = count_machines(r);
-	r->geomean_change = r->compared ? expm1(sum / (double)r->compared) : NAN;
+	r->geomean_change = meant ? expm1(sum / (double)meant) : NAN;
 	if (r->count)
 		qsort(r->rows, r->count, sizeof *r->rows, by_severity);
 }

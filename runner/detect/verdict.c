@@ -98,8 +98,8 @@ static enum tk_diff_status absent(struct ruling *r)
 
 	last_level(r);
 	if (!last->run_id) {
-		tk_row_say(r->row, "never measured");
-		return TK_DIFF_UNSURE;
+		tk_row_say(r->row, "not measured yet");
+		return TK_DIFF_NEW;
 	}
 	/* who never had a timing cannot miss one */
 	if (!r->k->count && strcmp(last->outcome, "unsupported") == 0) {
@@ -136,7 +136,7 @@ static enum tk_diff_status without_timing(struct ruling *r)
 		if (r->k->count)
 			return TK_DIFF_MISSING;
 		tk_row_say(r->row, "no timing yet");
-		return TK_DIFF_UNSURE;
+		return TK_DIFF_NEW;
 	}
 	if (failed(r->k, previous(r->k)) && !not_its_turn(previous(r->k)) && !timed_since(r->k))
 		return still_failing(r);
@@ -159,7 +159,7 @@ static enum tk_diff_status without_baseline(struct ruling *r)
 	r->row->after_hi = p->hi;
 	r->row->n_after = (uint32_t)p->n;
 	if (failed(r->k, previous(r->k))) {
-		tk_row_say_outcome(r->row, "was ", previous(r->k));
+		tk_row_say_outcome(r->row, "no timing before: ", previous(r->k));
 		return TK_DIFF_FIXED;
 	}
 	return TK_DIFF_NEW;
@@ -357,7 +357,7 @@ static enum tk_diff_status not_moved(struct ruling *r)
 	if (is_model_back(r) && is_recovered(r, own->whole.after))
 		return TK_DIFF_RECOVERED;
 	if (failed(r->k, previous(r->k))) {
-		tk_row_say_outcome(r->row, "was ", previous(r->k));
+		tk_row_say_outcome(r->row, "no timing before: ", previous(r->k));
 		return TK_DIFF_FIXED;
 	}
 	if (is_large(r, &raw->best) && raw->best.p <= UNSURE_P) {

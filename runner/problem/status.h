@@ -1,8 +1,9 @@
 /* The words for what became of a series: of `diff`, the pages, and notify.fail_on. */
 #ifndef TK_PROBLEM_STATUS_H
 #define TK_PROBLEM_STATUS_H
+#include <string.h>
 
-/* id, word, mark, label of the summary line, meaning. One list for text, JSON, Markdown, site and --fail-on. */
+/* id, word, mark, meaning. One list for text, JSON, Markdown, site and --fail-on. */
 #define TK_DIFF_STATUSES(X) \
 	X(TK_DIFF_REGRESSED, "regressed", "+", "worse by more than its noise and the threshold") \
 	X(TK_DIFF_NEWLY_FAILED, "newly-failed", "!", \
@@ -10,7 +11,7 @@
 	X(TK_DIFF_MISSING, "missing", "x", "was measured before, nothing in the range") \
 	X(TK_DIFF_IMPROVED, "improved", "-", "better by more than its noise and the threshold") \
 	X(TK_DIFF_RECOVERED, "recovered", "r", "was regressed, is back at its former level") \
-	X(TK_DIFF_FIXED, "fixed", "f", "failed before, has a timing now") \
+	X(TK_DIFF_FIXED, "fixed", "f", "had no timing before (it failed, or its result was wrong), has one now") \
 	X(TK_DIFF_ACKED, "acked", "a", "regressed, and somebody accepted it") \
 	X(TK_DIFF_ENVIRONMENT, "environment", "e", \
 	        "moved together with the control or the machine's other series: not the code") \
@@ -19,7 +20,15 @@
 	X(TK_DIFF_STALE, "stale", "z", "its newest point is too old") \
 	X(TK_DIFF_FAILING, "failing", "!", "failed before and fails still") \
 	X(TK_DIFF_UNSUPPORTED, "unsupported", "u", "the backend does not do this problem") \
-	X(TK_DIFF_NEW, "new", "n", "first points: nothing to compare with") \
+	X(TK_DIFF_NEW, "new", "n", "no timing before the range: nothing to compare with") \
 	X(TK_DIFF_SAME, "same", "~", "no change beyond noise and threshold")
+
+/* In a sentence that counts series, "24 without a timing before": the word, where it says enough. */
+static inline const char *tk_diff_status_told(const char *word)
+{
+	if (strcmp(word, "new") == 0)
+		return "without a timing before";
+	return strcmp(word, "unsupported") == 0 ? "that their backend does not do" : word;
+}
 
 #endif

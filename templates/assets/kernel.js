@@ -74,7 +74,7 @@
     var section = holder.closest("section"), note = section.querySelector(".map-note");
     var names = Array.prototype.map.call(section.querySelectorAll("table.compare thead th.num"), function (th) { return th.textContent.trim(); });
     var cells = Array.prototype.map.call(section.querySelectorAll("table.map td[data-times]"), function (td) {
-      return { td: td, times: td.dataset.times.split(" ").map(Number), link: td.querySelector("a"), lead: td.querySelector(".lead"), name: td.querySelector("a").textContent, ahead: td.querySelector(".lead").textContent, look: td.className };
+      return { td: td, times: td.dataset.times.split(" ").map(Number), ends: td.dataset.ends.split(" ").map(function (e) { return e.split(",").map(Number); }), link: td.querySelector("a"), lead: td.querySelector(".lead"), name: td.querySelector("a").textContent, ahead: td.querySelector(".lead").textContent, look: td.className };
     });
     var used = names.filter(function (n, i) { return cells.some(function (c) { return c.times[i] > 0; }); }), told = note.textContent;
     function choice(key, none, title) {
@@ -90,20 +90,26 @@
     var a = choice("of", "the best", "Speed of"), b = choice("over", "the best other", "over");
     holder.hidden = false;
     // The time of b over that of a; b may be whoever is best beside a.
-    function ratio(times, i, k) {
-      var others = times.filter(function (v, at) { return v > 0 && at !== i; }), other = k >= 0 ? times[k] : others.length ? Math.min.apply(null, others) : NaN;
-      return times[i] > 0 && other > 0 ? other / times[i] : NaN;
+    function other(times, i, k) {
+      return k >= 0 ? k : times.reduce(function (best, v, at) { return v > 0 && at !== i && !(times[best] <= v) ? at : best; }, -1);
+    }
+    // "faster", "slower"; "tie" where their intervals meet, "" where one has none.
+    function word(c, i, o) {
+      var near = c.times[i] <= c.times[o] ? i : o, far = near === i ? o : i;
+      if (i === o) return "";
+      if (c.ends[i].length < 2 || c.ends[o].length < 2) return "no interval";
+      return c.times[near] * (1 + c.ends[near][1] / 1e4) >= c.times[far] * (1 - c.ends[far][0] / 1e4) ? "tie" : near === i ? "faster" : "slower";
     }
     return function () {
       [[a, "of"], [b, "over"]].forEach(function (c) { c[0].value = KS.get(c[1]); if (c[0].selectedIndex < 0) c[0].value = ""; });
       var i = names.indexOf(a.value), k = names.indexOf(b.value);
       b.disabled = i < 0;
-      note.textContent = i < 0 ? told : "How many times as fast " + a.value + " is as " + (k < 0 ? "the best other" : b.value) + ". Blue: faster. Orange: slower.";
+      note.textContent = i < 0 ? told : "How many times as fast " + a.value + " is as " + (k < 0 ? "the best other" : b.value) + ". Blue: faster. Orange: slower. A tie: their intervals meet.";
       cells.forEach(function (c) {
-        var r = i < 0 ? NaN : ratio(c.times, i, k), step = Math.abs(Math.log(r)), level = step < 0.02 ? 0 : step < 0.095 ? 1 : step < 0.4 ? 2 : 3;
+        var o = i < 0 ? -1 : other(c.times, i, k), r = o < 0 || !(c.times[i] > 0) ? NaN : c.times[o] / c.times[i], said = r > 0 ? word(c, i, o) : "", step = Math.abs(Math.log(r)), level = step < 0.02 ? 0 : step < 0.095 ? 1 : step < 0.4 ? 2 : 3;
         c.link.textContent = i < 0 ? c.name : r > 0 ? r.toFixed(2) + "\u00d7" : "\u2013";
-        c.lead.textContent = i < 0 ? c.ahead : r > 1.02 ? "faster" : r < 1 / 1.02 ? "slower" : r > 0 ? "even" : "";
-        c.td.className = i < 0 ? c.look : r > 0 ? "map-" + (r >= 1 ? 0 : 1) + "-" + level : "";
+        c.lead.textContent = i < 0 ? c.ahead : said;
+        c.td.className = i < 0 ? c.look : said === "faster" || said === "slower" ? "map-" + (r >= 1 ? 0 : 1) + "-" + level : "";
       });
     };
   });

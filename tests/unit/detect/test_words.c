@@ -109,14 +109,14 @@ static void outcomes(void **state)
 	assert_string_equal(world_row(&r, "b", "breaks")->bad_rev, "bbb");
 	expect(&r, "wrong", TK_DIFF_NEWLY_FAILED), expect_reason(&r, "wrong", "wrong: row 3: got nan");
 	expect(&r, "gone", TK_DIFF_MISSING), expect_reason(&r, "gone", "last measured 2026-01-01, not since");
-	expect(&r, "mended", TK_DIFF_FIXED), expect_reason(&r, "mended", "was crashed: signal 11");
+	expect(&r, "mended", TK_DIFF_FIXED), expect_reason(&r, "mended", "no timing before: crashed: signal 11");
 	expect(&r, "broken", TK_DIFF_FAILING), expect_reason(&r, "broken", "timeout: no answer");
 	expect(&r, "never", TK_DIFF_FAILING), expect_reason(&r, "never", "never had a timing");
 	expect(&r, "none", TK_DIFF_UNSUPPORTED), expect_reason(&r, "none", "never had a timing");
 	expect(&r, "undone", TK_DIFF_UNSUPPORTED), expect_reason(&r, "undone", "unsupported: no bf16");
 	expect(&r, "dropped", TK_DIFF_NEWLY_FAILED);
 	expect(&r, "late", TK_DIFF_MISSING), expect_reason(&r, "late", "skipped: the budget was spent");
-	expect(&r, "later", TK_DIFF_UNSURE), expect_reason(&r, "later", "no timing yet");
+	expect(&r, "later", TK_DIFF_NEW), expect_reason(&r, "later", "no timing yet");
 	assert_int_equal(r.count, 11);
 	tk_diff_report_free(&r);
 	world_close(&w);
