@@ -152,11 +152,12 @@ struct tk_device_info {
 	uint64_t cache_bytes;   /* last-level cache: cold measurements rotate over at least twice of it */
 	uint32_t compute_units; /* SMs, CUs, cores that may be used */
 	uint32_t numa_node;
-	char driver[64];       /* driver or kernel version */
-	char attributes[4096]; /* JSON object of whatever else belongs into the environment of a run (governor, power
-	                          cap, ECC, ...) */
-	/* From ABI 1.2 on: bytes that stay in the cache of level 1, 2, 3, and not in one that is nearer, while all
-	 * compute units together read them again and again; 0 where that is not known. */
+	char driver[64];            /* driver or kernel version */
+	char attributes[4096 - 24]; /* JSON object of whatever else belongs into the environment of a run (governor,
+	                               power cap, ECC, ...) */
+	/* From ABI 1.2 on, in what was the end of `attributes`: this struct lies within tk_open_args and cannot grow
+	 * without moving what modules of before read there. Bytes that stay in the cache of level 1, 2, 3, and not in
+	 * one that is nearer, while all compute units together read them again and again; 0 where that is not known. */
 	uint64_t resident_bytes[3];
 };
 

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #define PLACEMENT_MOST_BYTES (256u << 20)
-/* Frames are drawn from this many times as many: the allocator hands out first what the process before gave back. */
-#define DRAWN_FROM 2
+/* Frames are drawn from twice as many, or so many more: the allocator hands out first what the process before gave
+ * back. In a large library the order alone does it. */
+#define SPARE_PAGES_MOST 1024
 
 struct placing {
 	ElfW(Addr) first;
@@ -39,7 +40,7 @@ static int draw_frames(struct placing *p, uint8_t *at, size_t pages)
  */
 static void place(struct placing *p, uint8_t *at, size_t bytes, int protection)
 {
-	size_t room = DRAWN_FROM * bytes;
+	size_t spare = SPARE_PAGES_MOST * p->page, room = bytes + (bytes < spare ? bytes : spare);
 	uint8_t *copy = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (copy == MAP_FAILED)
 		return;

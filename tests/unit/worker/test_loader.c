@@ -10,6 +10,10 @@
 
 #include <cmocka.h>
 
+/* Where modules of ABI 1.0 and 1.1 look for them. */
+_Static_assert(sizeof(void *) != 8 || sizeof(struct tk_device_info) == 4448, "tk_open_args holds one");
+_Static_assert(sizeof(void *) != 8 || offsetof(struct tk_open_args, options) == 4472, "older modules read it there");
+
 static int load(int bad, struct tk_error *err)
 {
 	char path[4096];
