@@ -434,15 +434,10 @@ static int find_step_of_code(struct ruling *r, struct tk_cases *c, struct tk_evi
 	const struct tk_case *k = r->k;
 	const struct tk_judge_input in = judge_input(c, k);
 	const int64_t newest = k->points[k->count - 1].build_id;
-	size_t split = e->split;
-	bool same = false;
+	size_t split = k->count - 1;
+	bool same = true;
 	int rc = TK_OK;
 
-	while (!rc && !same && split < k->count) { /* it came in after the split */
-		rc = tk_catalog_same_code(
-		        &c->catalog, k->points[split].build_id, newest, k->series->backend, &same, err);
-		split += !rc && !same;
-	}
 	while (!rc && same && split > 0) {
 		rc = tk_catalog_same_code(
 		        &c->catalog, k->points[split - 1].build_id, newest, k->series->backend, &same, err);

@@ -331,58 +331,49 @@ static void pairs_of_both_builds_decide(void **state)
 	world_close(&w);
 }
 
-/* The nights put the step a night late, between two of the same build: pairs of the builds know where it is. */
-static void a_step_of_pairs_is_where_the_code_changed(void **state)
+/* Nights of the build `aaa` that took `before`, nights of `bbb`, three commits on, that took `after` (both end with 0),
+ * and pairs of both in which the second takes `times` as long: the diff since night `since` has the step between them.
+ * level_before: what it takes as the level until then; 0: whatever that is. */
+static void expect_step_of_pairs(
+        const double *before, const double *after, double times, int since, double level_before)
 {
 	struct world w;
 	struct tk_diff_report r;
-	const struct tk_diff_row *row;
 	int64_t good;
+	int night = 0;
 
 	world_open(&w, NULL);
 	world_build(&w, "aaa", 10, "b", "h1", "Good"), good = w.build;
-	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	for (; *before; before++)
+		world_night(&w, night++, "nightly"), world_point(&w, "b", "p", *before);
 	world_build(&w, "bbb", 13, "b", "h2", "Change something");
-	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.1e6);
-	world_night(&w, 2, "nightly"), world_point(&w, "b", "p", 2.2e6);
+	for (; *after; after++)
+		world_night(&w, night++, "nightly"), world_point(&w, "b", "p", *after);
 	for (int k = 0; k < 12; k++)
-		world_pair(&w, "p", good, w.build, k, 1e6 + k, (1e6 + k) * 2);
-	r = world_diff(&w, 0);
-	row = world_row(&r, "b", "p");
+		world_pair(&w, "p", good, w.build, k, 1e6 + k, (1e6 + k) * times);
+	r = world_diff(&w, since);
+	const struct tk_diff_row *row = world_row(&r, "b", "p");
 	expect(&r, "p", TK_DIFF_REGRESSED);
 	assert_string_equal(row->good_rev, "aaa");
 	assert_string_equal(row->bad_rev, "bbb");
 	assert_int_equal(row->commits_between, 3);
-	assert_true(fabs(row->before / 1e6 - 1) < 1e-9);
+	assert_true(!level_before || fabs(row->before / level_before - 1) < 1e-9);
 	assert_false(row->same_code);
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
 
+/* The nights put the step a night late, between two of the same build: pairs of the builds know where it is. */
+static void a_step_of_pairs_is_where_the_code_changed(void **state)
+{
+	expect_step_of_pairs((const double[]){1e6, 0}, (const double[]){1.1e6, 2.2e6, 0}, 2, 0, 1e6);
+}
+
 /* The range begins before the newest code came in, and its nights alone tell nothing: the step is not put before it. */
 static void a_step_of_pairs_is_not_before_its_code(void **state)
 {
-	struct world w;
-	struct tk_diff_report r;
-	const struct tk_diff_row *row;
-	int64_t good;
-
-	world_open(&w, NULL);
-	world_build(&w, "aaa", 10, "b", "h1", "Good"), good = w.build;
-	for (int night = 0; night < 6; night++)
-		world_night(&w, night, "nightly"), world_point(&w, "b", "p", night % 2 ? 1.3e6 : 1e6);
-	world_build(&w, "bbb", 13, "b", "h2", "Change something");
-	world_night(&w, 6, "nightly"), world_point(&w, "b", "p", 1.2e6);
-	for (int k = 0; k < 12; k++)
-		world_pair(&w, "p", good, w.build, k, 1e6 + k, (1e6 + k) * 1.1);
-	r = world_diff(&w, 4);
-	row = world_row(&r, "b", "p");
-	expect(&r, "p", TK_DIFF_REGRESSED);
-	assert_string_equal(row->good_rev, "aaa");
-	assert_string_equal(row->bad_rev, "bbb");
-	assert_false(row->same_code);
-	tk_diff_report_free(&r);
-	world_close(&w);
+	expect_step_of_pairs(
+	        (const double[]){1e6, 1.3e6, 1e6, 1.3e6, 1e6, 1.3e6, 0}, (const double[]){1.2e6, 0}, 1.1, 4, 0);
 }
 
 /* Pairs too noisy to decide, that show nothing: the alarm of the nights does not stand. Those that lean its way let it.
