@@ -75,10 +75,11 @@ static void draw_grid(struct tk_buf *out, const struct plot *p)
 		        MARGIN, plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4, pow(10, y));
 }
 
-/* Names of rates stand at the right end, those of bandwidths at the left one; what would lie on another moves on. */
+/* Names of rates stand at the right end, those of bandwidths at the left one; what would lie on another moves on.
+ * Slopes are parallel: `height` is how far from the origin they pass. */
 struct names {
-	double y[TK_ROOFS_MAX], left[TK_ROOFS_MAX], slope;
-	size_t count;
+	double y[TK_ROOFS_MAX], left[TK_ROOFS_MAX], height[TK_ROOFS_MAX], end[TK_ROOFS_MAX];
+	size_t count, slopes;
 };
 
 static void name_flat(struct tk_buf *out, struct names *names, double y, const char *text)
@@ -97,11 +98,16 @@ static void name_flat(struct tk_buf *out, struct names *names, double y, const c
 static void name_slope(
         struct tk_buf *out, struct names *names, double x, double y, double angle, bool below, const char *text)
 {
-	tk_buf_printf(out, "<text transform=\"translate(%.1f %.1f) rotate(%.1f)\" x=\"%.1f\" y=\"%d\">", x, y, angle,
-	        14 + names->slope, below ? 14 : -5);
+	double height = y * cos(angle) - x * sin(angle), at = 14;
+	for (size_t i = 0; i < names->slopes; i++)
+		if (fabs(names->height[i] - height) < 26)
+			at = fmax(at, names->end[i]);
+	tk_buf_printf(out, "<text transform=\"translate(%.1f %.1f) rotate(%.1f)\" x=\"%.1f\" y=\"%d\">", x, y,
+	        angle * 57.29578, at, below ? 14 : -5);
 	tk_escape_html(out, text, strlen(text));
 	tk_buf_str(out, "</text>");
-	names->slope += LETTER * (double)strlen(text) + 14;
+	names->height[names->slopes] = height;
+	names->end[names->slopes++] = at + LETTER * (double)strlen(text) + 14;
 }
 
 static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_roofs *roofs,
@@ -131,8 +137,7 @@ static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_
 	if (flat)
 		name_flat(out, names, y1, text);
 	else
-		name_slope(out, names, x1, y1, atan2(y2 - y1, x2 - x1) * 57.29578, measured && !tk_roof_is_of_cache(c),
-		        text);
+		name_slope(out, names, x1, y1, atan2(y2 - y1, x2 - x1), measured && !tk_roof_is_of_cache(c), text);
 }
 
 /* Around where the path is: the eight shapes of marks.js, in its order. */

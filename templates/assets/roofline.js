@@ -67,21 +67,23 @@
     });
   }
   var names = { id: "names", afterDatasetsDraw: function (c) {
-    var ctx = c.ctx, area = c.chartArea, flat = [], slope = 14;
+    var ctx = c.ctx, area = c.chartArea, flat = [], named = [];
     ctx.save();
     ctx.font = "11px system-ui, sans-serif";
     c.data.datasets.forEach(function (set, i) {
       if (!set.roof || !c.isDatasetVisible(i) || (narrow() && set.roof.source !== "measured")) return;
       var p = c.getDatasetMeta(i).data, label = text([set.roof]), width = ctx.measureText(label).width;
       if (isRate(set.roof)) return flat.push({ y: p[1].y, roof: set.roof, colour: set.borderColor });
-      var dx = p[1].x - p[0].x, dy = p[1].y - p[0].y, from = Math.max(0, p[0].y > area.bottom ? (area.bottom - p[0].y) / dy : 0);
+      var dx = p[1].x - p[0].x, dy = p[1].y - p[0].y, long = Math.sqrt(dx * dx + dy * dy), from = Math.max(0, p[0].y > area.bottom ? (area.bottom - p[0].y) / dy : 0);
+      // Behind the names of the lines that are near.
+      var height = (p[0].y * dx - p[0].x * dy) / long, slope = named.reduce(function (s, n) { return Math.abs(n.height - height) < 26 ? Math.max(s, n.end) : s; }, 14);
       if (slope > 14 && narrow()) return;
       ctx.save();
       ctx.translate(p[0].x + from * dx, p[0].y + from * dy);
       ctx.rotate(Math.atan(dy / dx));
-      if (slope + width < Math.sqrt(dx * dx + dy * dy) * (1 - from)) say(ctx, label, slope, set.roof.source === "measured" && !set.roof.cache ? 14 : -5, set.borderColor);
+      if (slope + width < long * (1 - from)) say(ctx, label, slope, set.roof.source === "measured" && !set.roof.cache ? 14 : -5, set.borderColor);
       ctx.restore();
-      slope += width + 14;
+      named.push({ height: height, end: slope + width + 14 });
     });
     nameRates(ctx, area, flat);
     ctx.restore();
