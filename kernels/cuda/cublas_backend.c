@@ -16,7 +16,7 @@ union scalar { /* alpha and beta have the type of the accumulator */
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_gemm *g;
+	const struct tk_problem *problem;
 	uint32_t sets;
 	void *workspace;
 	cublasComputeType_t compute;
@@ -26,26 +26,17 @@ struct tk_plan {
 
 /* ---- open, supports ---------------------------------------------------------------------------------------- */
 
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
-	if (!ctx)
-		return TK_ABI_NO_MEMORY;
-	int status = cublas_open(&ctx->cublas, ctx->gpu.capability, args->options, err);
-	if (status) {
-		free(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
+	return cublas_open(&ctx->cublas, ctx->gpu.capability, args->options, err);
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	if (ctx)
-		cublasDestroy(ctx->cublas.handle);
-	free(ctx);
+	cublasDestroy(ctx->cublas.handle);
 }
+
+GPU_CONTEXT_WITH(backend, start, stop)
 
 /* Inputs, accumulator and results that cublasGemmEx has kernels for (cuBLAS documentation, section 2.8.13). */
 static const struct {
@@ -114,34 +105,22 @@ static void set_scalars(struct tk_plan *plan)
 		plan->alpha.f32 = 1;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int status = backend_supports(ctx, p, err);
-	if (status || (status = check_config(config, err)))
+	const struct tk_gemm *g = plan->problem->gemm;
+	size_t bytes = plan->ctx->cublas.workspace_bytes;
+	int status = workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err);
+	if (status || (status = find_types(g, &plan->compute, err)))
 		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->g = p->gemm;
-	plan->sets = sets;
-	status = workspace_new(&ctx->gpu, ctx->cublas.workspace_bytes, &plan->workspace, err);
-	if (status == TK_ABI_OK)
-		status = find_types(p->gemm, &plan->compute, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
 	set_scalars(plan);
-	snprintf(info->kernel, sizeof info->kernel, "%s",
-	        p->gemm->batch > 1 ? "cublasGemmStridedBatchedEx" : "cublasGemmEx");
-	info->workspace_bytes = ctx->cublas.workspace_bytes;
+	snprintf(info->kernel, sizeof info->kernel, "%s", g->batch > 1 ? "cublasGemmStridedBatchedEx" : "cublasGemmEx");
+	info->workspace_bytes = bytes;
 	info->capturable = 1;
 	info->deterministic = 1; /* one stream at a time, and a workspace of its own (documentation, section 2.1.4) */
-	*out = plan;
 	return TK_ABI_OK;
 }
+
+GPU_PLAN(backend, fill_plan)
 
 static int backend_bind(
         struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
@@ -151,7 +130,7 @@ static int backend_bind(
 
 static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
-	const struct tk_gemm *g = plan->g;
+	const struct tk_gemm *g = plan->problem->gemm;
 	void *const *t = plan->bound[set].data;
 	cublasHandle_t handle = plan->ctx->cublas.handle;
 	cublasOperation_t ta = g->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = g->tb ? CUBLAS_OP_T : CUBLAS_OP_N;

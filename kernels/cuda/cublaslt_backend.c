@@ -63,22 +63,16 @@ static const char *backend_version(void)
 	return text;
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	if (!ctx)
-		return;
 	workspace_free(&ctx->cuda, ctx->one);
 	if (ctx->handle)
 		cublasLtDestroy(ctx->handle);
-	free(ctx);
 }
 
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	static const float one = 1;
-	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
-	if (!ctx)
-		return TK_ABI_NO_MEMORY;
 	ctx->workspace_limit =
 	        (size_t)option_number(args->options, "workspace_mib", ctx->cuda.capability >= 90 ? 32 : 4) * MIB;
 	ctx->fast_accum = option_number(args->options, "fast_accum", 0) != 0;
@@ -87,13 +81,12 @@ static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx *
 		status = workspace_new(&ctx->cuda, 256, (void **)&ctx->one, err);
 	if (status == TK_ABI_OK)
 		status = ctx->cuda.ops->upload(ctx->cuda.device, ctx->one, &one, sizeof one, err);
-	if (status) {
-		backend_close(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
+	if (status)
+		stop(ctx);
+	return status;
 }
+
+GPU_CONTEXT_WITH(backend, start, stop)
 
 static int supports_narrow(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct tk_abi_error *err)
 {

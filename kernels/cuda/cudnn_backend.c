@@ -14,7 +14,7 @@ struct tk_backend_ctx {
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_attention *a;
+	const struct tk_problem *problem;
 	uint32_t sets;
 	struct cudnn_sdpa *sdpa;
 	void *workspace;
@@ -35,27 +35,18 @@ static const char *backend_version(void)
 	return text;
 }
 
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
-	if (!ctx)
-		return TK_ABI_NO_MEMORY;
 	ctx->stream = (void *)-1;
-	int status = check(err, "cudnnCreate", cudnnCreate(&ctx->handle));
-	if (status) {
-		free(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
+	return check(err, "cudnnCreate", cudnnCreate(&ctx->handle));
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	if (ctx)
-		cudnnDestroy(ctx->handle);
-	free(ctx);
+	cudnnDestroy(ctx->handle);
 }
+
+GPU_CONTEXT_WITH(backend, start, stop)
 
 static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
@@ -83,39 +74,27 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
+	const struct tk_attention *a = plan->problem->attention;
 	size_t bytes = 0;
-	int status = backend_supports(ctx, p, err);
-	if (status || (status = check_config(config, err)))
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->a = p->attention;
-	plan->sets = sets;
-	status = cudnn_sdpa_new(ctx->handle, p->attention, &plan->sdpa, &bytes, info->algorithm, err);
+	int status = cudnn_sdpa_new(plan->ctx->handle, a, &plan->sdpa, &bytes, info->algorithm, err);
 	if (status == TK_ABI_OK)
-		status = workspace_new(&ctx->cuda, bytes, &plan->workspace, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
-	snprintf(info->kernel, sizeof info->kernel, "%s",
-	        p->attention->dir == TK_FWD ? "cudnn sdpa" : "cudnn sdpa backward");
+		status = workspace_new(&plan->ctx->cuda, bytes, &plan->workspace, err);
+	snprintf(info->kernel, sizeof info->kernel, "%s", a->dir == TK_FWD ? "cudnn sdpa" : "cudnn sdpa backward");
 	info->workspace_bytes = bytes;
 	info->capturable = 1;
-	info->deterministic = p->attention->dir == TK_FWD; /* backward adds up dQ in any order */
-	*out = plan;
-	return TK_ABI_OK;
+	info->deterministic = a->dir == TK_FWD; /* backward adds up dQ in any order */
+	return status;
 }
+
+GPU_PLAN(backend, fill_plan)
 
 static int backend_bind(
         struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
 {
-	return bind_set(plan->bound, plan->sets, set, t, count, plan->a->dir == TK_FWD ? TK_T_LSE + 1 : TK_T_MAX, err);
+	return bind_set(plan->bound, plan->sets, set, t, count,
+	        plan->problem->attention->dir == TK_FWD ? TK_T_LSE + 1 : TK_T_MAX, err);
 }
 
 static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)

@@ -24,22 +24,15 @@ static const char *ceiling_version(void)
 	return "1";
 }
 
-static int ceiling_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
-	if (!ctx)
-		return TK_ABI_NO_MEMORY;
 	ctx->units = ctx->gpu.multiprocessors > 0 ? (unsigned)ctx->gpu.multiprocessors : 128;
 	ctx->blocks = ctx->units * 4 < CEILING_BLOCKS_MAX ? ctx->units * 4 : CEILING_BLOCKS_MAX;
 	ctx->small = ctx->units * 8 < CEILING_BLOCKS_MAX ? ctx->units * 8 : CEILING_BLOCKS_MAX;
-	*out = ctx;
 	return TK_ABI_OK;
 }
 
-static void ceiling_close(struct tk_backend_ctx *ctx)
-{
-	free(ctx);
-}
+GPU_CONTEXT_WITH(ceiling, start, stop_nothing)
 
 static int reads_again(const struct tk_problem *p)
 {
@@ -86,32 +79,19 @@ static const char *kernel_name(const struct tk_problem *p)
 	return p->op == TK_OP_COPY ? "copy_kernel" : "read_kernel";
 }
 
-static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	size_t bytes = p->op == TK_OP_READ ? (CEILING_BLOCKS_MAX + 1) * sizeof(float) : 0;
-	int status = ceiling_supports(ctx, p, err);
-	if (status || (status = check_config(config, err)))
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->problem = p;
-	plan->sets = sets;
-	status = workspace_new(&ctx->gpu, bytes, (void **)&plan->partial, err);
+	size_t bytes = plan->problem->op == TK_OP_READ ? (CEILING_BLOCKS_MAX + 1) * sizeof(float) : 0;
+	int status = workspace_new(&plan->ctx->gpu, bytes, (void **)&plan->partial, err);
 	if (status == TK_ABI_OK && bytes)
 		status = clear_ticket(plan, err);
-	if (status) {
-		ceiling_unplan(plan);
-		return status;
-	}
-	snprintf(info->kernel, sizeof info->kernel, "%s", kernel_name(p));
+	snprintf(info->kernel, sizeof info->kernel, "%s", kernel_name(plan->problem));
 	info->workspace_bytes = bytes;
 	info->capturable = info->deterministic = 1;
-	*out = plan;
-	return TK_ABI_OK;
+	return status;
 }
+
+GPU_PLAN(ceiling, fill_plan)
 
 static int ceiling_bind(
         struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)

@@ -135,17 +135,58 @@ static inline long option_number(const char *options, const char *key, long othe
 	return otherwise;
 }
 
-/* prefix_open and prefix_close where there is nothing to open but the context. */
-#define GPU_CONTEXT(prefix) \
+/* prefix_open and prefix_close. `start` opens what a context has beside its struct gpu_context and leaves nothing open
+ * where it fails; `stop` closes it. */
+#define GPU_CONTEXT_WITH(prefix, start, stop) \
 	static int prefix##_open( \
 	        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err) \
 	{ \
-		*out = context_new(sizeof **out, args, err); \
-		return *out ? TK_ABI_OK : TK_ABI_NO_MEMORY; \
+		struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err); \
+		int status = ctx ? start(ctx, args, err) : TK_ABI_NO_MEMORY; \
+		if (status) \
+			free(ctx); \
+		else \
+			*out = ctx; \
+		return status; \
 	} \
 	static void prefix##_close(struct tk_backend_ctx *ctx) \
 	{ \
+		if (ctx) \
+			stop(ctx); \
 		free(ctx); \
+	}
+
+static inline int start_nothing(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+{
+	return TK_ABI_OK;
+}
+
+static inline void stop_nothing(struct tk_backend_ctx *ctx)
+{
+}
+
+#define GPU_CONTEXT(prefix) GPU_CONTEXT_WITH(prefix, start_nothing, stop_nothing)
+
+/* prefix_plan where there is one configuration. A plan has ctx, problem, sets and, last, bound[]; `fill` does the rest,
+ * with prefix_unplan() behind it where it fails. */
+#define GPU_PLAN(prefix, fill) \
+	static int prefix##_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, \
+	        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err) \
+	{ \
+		int status = prefix##_supports(ctx, p, err); \
+		if (status || (status = check_config(config, err))) \
+			return status; \
+		struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err); \
+		if (!plan) \
+			return TK_ABI_NO_MEMORY; \
+		plan->ctx = ctx; \
+		plan->problem = p; \
+		plan->sets = sets; \
+		if ((status = fill(plan, info, err))) \
+			prefix##_unplan(plan); \
+		else \
+			*out = plan; \
+		return status; \
 	}
 
 /* The one symbol of a backend whose functions are called prefix_open, prefix_close and so on. Behind `text` come fields

@@ -16,7 +16,7 @@ struct tk_backend_ctx {
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_attention *a;
+	const struct tk_problem *problem;
 	uint32_t sets;
 	void *workspace; /* of the BLAS */
 	float *scores;   /* [b][h][sq][skv] */
@@ -24,26 +24,17 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
-	if (!ctx)
-		return TK_ABI_NO_MEMORY;
-	int status = native_blas_open(args, &ctx->blas, err);
-	if (status) {
-		free(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
+	return native_blas_open(args, &ctx->blas, err);
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	if (ctx)
-		native_blas_close(ctx->blas);
-	free(ctx);
+	native_blas_close(ctx->blas);
 }
+
+GPU_CONTEXT_WITH(backend, start, stop)
 
 static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
@@ -73,9 +64,9 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	const struct tk_attention *a = plan->a;
+	const struct tk_attention *a = plan->problem->attention;
 	const struct gpu_context *c = &plan->ctx->gpu;
 	size_t scores = (size_t)a->b * (size_t)a->h * (size_t)a->sq * (size_t)a->skv,
 	       narrow = a->dtype == TK_F32 ? 0 : 2, workspace = native_blas_workspace(plan->ctx->blas);
@@ -87,32 +78,13 @@ static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_a
 	if (!narrow)
 		plan->weights = plan->scores;
 	info->workspace_bytes = workspace + scores * (sizeof(float) + narrow);
-	return status;
-}
-
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
-{
-	int status = backend_supports(ctx, p, err);
-	if (status || (status = check_config(config, err)))
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->a = p->attention;
-	plan->sets = sets;
-	status = allocate(plan, info, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
 	snprintf(info->kernel, sizeof info->kernel, "%s+softmax_kernel+%s", native_blas_call, native_blas_call);
 	info->capturable = 1;
 	info->deterministic = 1;
-	*out = plan;
-	return TK_ABI_OK;
+	return status;
 }
+
+GPU_PLAN(backend, fill_plan)
 
 static int backend_bind(
         struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
@@ -128,7 +100,7 @@ struct heads {
 /* Row-major S[head] (sq x skv) = scale Q[head] (sq x d, rows h d apart) K' (skv x d, rows hkv d apart). */
 static int score(struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err)
 {
-	const struct tk_attention *a = plan->a;
+	const struct tk_attention *a = plan->problem->attention;
 	size_t e = type_bytes(a->dtype);
 	struct native_product p = {.what = "Q K'",
 	        .transpose_a = 1,
@@ -154,7 +126,7 @@ static int score(struct tk_plan *plan, void *const *t, const struct heads *n, st
 /* Row-major O[head] (sq x dv, rows h dv apart) = P[head] (sq x skv) V (skv x dv, rows hkv dv apart). */
 static int combine(struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err)
 {
-	const struct tk_attention *a = plan->a;
+	const struct tk_attention *a = plan->problem->attention;
 	size_t e = type_bytes(a->dtype);
 	struct native_product p = {.what = "P V",
 	        .m = (int)a->dv,
@@ -180,7 +152,7 @@ static int for_all_heads(struct tk_plan *plan, void *const *t,
         int (*f)(struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err),
         struct tk_abi_error *err)
 {
-	const struct tk_attention *a = plan->a;
+	const struct tk_attention *a = plan->problem->attention;
 	int64_t group = a->h / a->hkv, calls = group == 1 ? 1 : a->hkv;
 	int status = TK_ABI_OK;
 	for (int64_t entry = 0; status == TK_ABI_OK && entry < a->b; entry++)
@@ -194,7 +166,7 @@ static int for_all_heads(struct tk_plan *plan, void *const *t,
 
 static int weigh(const struct tk_plan *plan, void *const *t, void *stream, struct tk_abi_error *err)
 {
-	const struct tk_attention *a = plan->a;
+	const struct tk_attention *a = plan->problem->attention;
 	int code = softmax_rows(plan->scores, plan->weights, t[TK_T_LSE], a->b * a->h * a->sq, a->sq, a->skv, a->causal,
 	        a->dtype, stream);
 	return code ? fail(err, TK_ABI_DEVICE, "softmax_kernel could not be launched: %s", softmax_status_text(code))

@@ -34,20 +34,14 @@ static int is_narrow(uint32_t dtype)
 
 /* ---- open, supports ---------------------------------------------------------------------------------------- */
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	if (!ctx)
-		return;
 	workspace_free(&ctx->gpu, ctx->scale);
 	matmul_library_close(ctx->library);
-	free(ctx);
 }
 
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
-	if (!ctx)
-		return TK_ABI_NO_MEMORY;
 	ctx->gfx = gfx_of(args);
 	ctx->workspace_limit =
 	        (size_t)option_number(args->options, "workspace_mib", is_cdna3(ctx->gfx) ? 128 : 32) * MIB;
@@ -57,13 +51,12 @@ static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx *
 		status = workspace_new(&ctx->gpu, 256, (void **)&ctx->scale, err);
 	if (status == TK_ABI_OK)
 		status = ctx->gpu.ops->upload(ctx->gpu.device, ctx->scale, &scale, sizeof scale, err);
-	if (status) {
-		backend_close(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
+	if (status)
+		stop(ctx);
+	return status;
 }
+
+GPU_CONTEXT_WITH(backend, start, stop)
 
 static int supports_narrow(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct tk_abi_error *err)
 {

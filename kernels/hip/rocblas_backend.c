@@ -32,7 +32,7 @@ union scalar { /* alpha and beta have the type of the accumulator */
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_gemm *g;
+	const struct tk_problem *problem;
 	const struct types *types;
 	uint32_t sets;
 	void *workspace;
@@ -42,27 +42,18 @@ struct tk_plan {
 
 /* ---- open, supports ---------------------------------------------------------------------------------------- */
 
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err);
-	if (!ctx)
-		return TK_ABI_NO_MEMORY;
 	ctx->gfx = gfx_of(args);
-	int status = rocblas_open(&ctx->rocblas, ctx->gfx, args->options, err);
-	if (status) {
-		free(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
+	return rocblas_open(&ctx->rocblas, ctx->gfx, args->options, err);
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	if (ctx)
-		rocblas_destroy_handle(ctx->rocblas.handle);
-	free(ctx);
+	rocblas_destroy_handle(ctx->rocblas.handle);
 }
+
+GPU_CONTEXT_WITH(backend, start, stop)
 
 static const struct types *find_types(const struct tk_gemm *g)
 {
@@ -114,33 +105,23 @@ static void set_scalars(struct tk_plan *plan)
 		plan->alpha.f32 = 1;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int status = backend_supports(ctx, p, err);
-	if (status || (status = check_config(config, err)))
+	size_t bytes = plan->ctx->rocblas.workspace_bytes;
+	int status = workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err);
+	if (status)
 		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->g = p->gemm;
-	plan->types = find_types(p->gemm);
-	plan->sets = sets;
-	status = workspace_new(&ctx->gpu, ctx->rocblas.workspace_bytes, &plan->workspace, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
+	plan->types = find_types(plan->problem->gemm);
 	set_scalars(plan);
 	snprintf(info->kernel, sizeof info->kernel, "%s",
-	        p->gemm->batch > 1 ? "rocblas_gemm_strided_batched_ex" : "rocblas_gemm_ex");
-	info->workspace_bytes = ctx->rocblas.workspace_bytes;
+	        plan->problem->gemm->batch > 1 ? "rocblas_gemm_strided_batched_ex" : "rocblas_gemm_ex");
+	info->workspace_bytes = bytes;
 	info->capturable = 1;
 	info->deterministic = 1; /* atomics are not allowed */
-	*out = plan;
 	return TK_ABI_OK;
 }
+
+GPU_PLAN(backend, fill_plan)
 
 static int backend_bind(
         struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
@@ -150,7 +131,7 @@ static int backend_bind(
 
 static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
-	const struct tk_gemm *g = plan->g;
+	const struct tk_gemm *g = plan->problem->gemm;
 	const struct types *y = plan->types;
 	void *const *t = plan->bound[set].data;
 	struct rocblas *r = &plan->ctx->rocblas;
