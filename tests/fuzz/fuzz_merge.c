@@ -172,6 +172,51 @@ static void put_alert(struct tk_store *s, struct input *in, int64_t machine, int
 	MUST(tk_store_put_alert(s, &alert, &err));
 }
 
+/* What is said of the builds and the series. */
+static void put_evidence(struct tk_store *s, struct input *in, int64_t device, int64_t series, int64_t build)
+{
+	struct tk_error err = {0};
+	int64_t night = newest_night(s), ignored;
+	const struct tk_environment_row environment = {.device_id = device, .attributes = word(in)};
+	const struct tk_kernel_row kernel = {.build_id = build,
+	        .backend = word(in),
+	        .name = word(in),
+	        .code_hash = word(in),
+	        .size_bytes = pick(in, 3),
+	        .registers = (int64_t)pick(in, 3) - 1};
+	const struct tk_ceiling_row ceiling = {night, device, word(in), "measured", "gflop_per_s", pick(in, 4)};
+	const struct tk_confirmation_row pair = {.night_id = night,
+	        .series_id = series,
+	        .good_build_id = build,
+	        .bad_build_id = build,
+	        .pair = pick(in, 3),
+	        .started_s = pick(in, 3),
+	        .first = pick(in, 2) ? "good" : "bad",
+	        .good_outcome = "ok",
+	        .bad_outcome = pick(in, 2) ? "ok" : "crash",
+	        .message = word(in),
+	        .good_value = 1 + pick(in, 3),
+	        .bad_value = 1 + pick(in, 3)};
+	const struct tk_culprit_row culprit = {.series_id = series,
+	        .night_id = night,
+	        .good_rev = word(in),
+	        .bad_rev = word(in),
+	        .word = pick(in, 2) ? "found" : "open",
+	        .first_bad = word(in),
+	        .last_good = word(in),
+	        .subject = word(in),
+	        .author = word(in),
+	        .confidence = pick(in, 3),
+	        .pairs = pick(in, 3),
+	        .made_s = pick(in, 3)};
+
+	MUST(tk_store_put_environment(s, &environment, &ignored, &err));
+	MUST(tk_store_put_kernel(s, &kernel, &ignored, &err));
+	MUST(tk_store_put_ceiling(s, &ceiling, &err));
+	MUST(tk_store_put_confirmation(s, &pair, &ignored, &err));
+	MUST(tk_store_put_culprit(s, &culprit, &err));
+}
+
 static void put_rows(struct tk_store *s, struct input *in)
 {
 	struct tk_error err = {0};
@@ -207,6 +252,8 @@ static void put_rows(struct tk_store *s, struct input *in)
 	put_night(s, in, device.machine_id, series.device_id, series_id, build_id, series.upstream_id, revision_id);
 	if (pick(in, 2))
 		put_alert(s, in, device.machine_id, series.upstream_id, series_id);
+	if (pick(in, 2))
+		put_evidence(s, in, series.device_id, series_id, build_id);
 }
 
 /* ---- what must hold ----------------------------------------------------------------------------------------- */
