@@ -63,6 +63,8 @@ go cublas_native --hot "${forward[@]/#\?/}" "attention:b=2,h=4,hkv=2,sq=129,skv=
 	"?attention:b=1,h=2,sq=64,d=64,dir=bwd"
 go ceiling_cuda "" copy:bytes=1,dtype=e4m3 copy:bytes=1000003,dtype=e4m3 copy:bytes=268435456 read:bytes=4 read:bytes=1000004 read:bytes=268435456 \
 	fma:count=1 fma:count=1000000000,dtype=f32 fma:count=100000000000,dtype=f16 fma:count=100000000000,dtype=bf16 "?fma:count=1000,dtype=f64"
+go ceiling_cuda --hot read:bytes=8192,cache=l1,passes=2 read:bytes=8650752,cache=l1,passes=250 read:bytes=40960,cache=l2,passes=3 read:bytes=12582912,cache=l2,passes=171 \
+	read:bytes=24576,passes=5 "?read:bytes=1000004,passes=2"
 go control_cuda "" gemm:m=512,n=512,k=512 gemm:m=100,n=70,k=33 "?gemm:m=64,n=64,k=64,a=f16"
 
 # A few large ones, cold, for a look at the rates.
