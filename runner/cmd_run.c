@@ -271,9 +271,10 @@ static int open_place(struct run *r, const struct tk_worker_spec *spec, json_int
 	r->places = grown;
 	r->places[r->place_count++] = p;
 	/* how this fails, the first job says */
-	return tk_worker_open(p.worker, r->backend_path, r->o->backend_options, &why) == TK_ECANCELED
-	               ? tk_fail(err, TK_ECANCELED, "%s", why.message)
-	               : TK_OK;
+	status = tk_worker_start_open(p.worker, r->backend_path, r->o->backend_options, TK_WORKER_OPEN_S, &why);
+	if (status == TK_OK)
+		status = tk_worker_await_open(p.worker, &why);
+	return status == TK_ECANCELED ? tk_fail(err, TK_ECANCELED, "%s", why.message) : TK_OK;
 }
 
 static int open_places(struct run *r, struct tk_worker_spec *spec, struct tk_error *err)

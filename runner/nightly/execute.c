@@ -319,14 +319,15 @@ static bool planned(const struct book *b, int64_t series_id)
 	return false;
 }
 
-/* A job of a device that is lost goes to a like one, as a point of that one's series, unless that has a job for it of
- * its own. */
-static int move_job(struct tk_night *n, const struct book *b, struct seat *s, struct tk_error *err)
+/* A job goes to another device, `to` or (NULL) any that is like its own, as a point of that one's series, unless that
+ * has a job for it of its own. */
+static int move_job(
+        struct tk_night *n, const struct book *b, struct tk_night_device *to, struct seat *s, struct tk_error *err)
 {
 	for (size_t i = 0; i < n->device_count; i++) {
 		struct tk_night_device *d = &n->devices[i];
 		struct tk_series_row row = s->series;
-		if (d->lost || d == s->device || !tk_night_alike(d, s->device))
+		if (d->lost || d == s->device || (to && d != to) || !tk_night_alike(d, s->device))
 			continue;
 		row.device_id = d->device_id;
 		row.slug = NULL;
@@ -344,9 +345,10 @@ static int move_job(struct tk_night *n, const struct book *b, struct seat *s, st
 	return TK_OK;
 }
 
-/* Fills the seat; *begun is false where the job ended at once, which is then stored. */
-static int begin_job(
-        struct tk_night *n, const struct book *b, const struct tk_job_row *job, struct seat *s, struct tk_error *err)
+/* Fills the seat; it has no worker where the job ended at once, which is then stored. `to`: the device that has taken
+ * the job over; NULL: none. */
+static int begin_job(struct tk_night *n, const struct book *b, const struct tk_job_row *job, struct tk_night_device *to,
+        struct seat *s, struct tk_error *err)
 {
 	const struct tk_series_row *series = FIND(&b->series, struct tk_series_row, job->series_id);
 	*s = (struct seat){.job = *job,
@@ -360,7 +362,7 @@ static int begin_job(
 	s->device = device_of(n, series);
 	struct tk_job_result r = {0};
 	double spent_s = (double)(tk_clock_mono_ns() - n->started_mono_ns) / 1e9;
-	int status = s->device && s->device->lost ? move_job(n, b, s, err) : TK_OK;
+	int status = s->device && (s->device->lost || to) ? move_job(n, b, to, s, err) : TK_OK;
 	if (status)
 		return status;
 	if (!*job->backend_path)
@@ -398,8 +400,10 @@ static int count_done(struct tk_night *n, struct tk_error *err)
 struct hall {
 	struct tk_night *n;
 	struct book book;
-	struct seat *seats; /* one for each device */
-	bool *taken;        /* of book.jobs */
+	struct seat *seats;                  /* one for each device */
+	bool *taken;                         /* of book.jobs */
+	const struct tk_series_row **series; /* of book.jobs */
+	struct tk_night_device **moved;      /* of book.jobs: the device that has taken the job over, NULL: none */
 	size_t before, begun;
 	bool cpu; /* whose turn it is: nothing may run beside a measurement on the CPU */
 };
@@ -410,14 +414,76 @@ static bool is_cpu(const struct tk_night_device *d)
 }
 
 /* The device that a job is for as things stand: the first like one where its own is lost. */
-static struct tk_night_device *place_of(struct hall *h, const struct tk_job_row *job)
+static struct tk_night_device *place_of(const struct hall *h, size_t job)
 {
-	const struct tk_series_row *series = FIND(&h->book.series, struct tk_series_row, job->series_id);
-	struct tk_night_device *d = series ? device_of(h->n, series) : NULL;
+	const struct tk_series_row *series = h->series[job];
+	struct tk_night_device *d = h->moved[job] ? h->moved[job] : series ? device_of(h->n, series) : NULL;
 	for (size_t i = 0; d && d->lost && i < h->n->device_count; i++)
 		if (!h->n->devices[i].lost && tk_night_alike(&h->n->devices[i], d))
 			return &h->n->devices[i];
 	return d;
+}
+
+/* How many jobs of the suites a device has left. */
+static size_t left_for(const struct hall *h, const struct tk_night_device *d)
+{
+	size_t left = 0;
+	for (size_t i = 0; i < h->book.jobs.count; i++)
+		left += !h->taken[i] && place_of(h, i) == d && strcmp(h->series[i]->role, "suite") == 0;
+	return left;
+}
+
+/* Whether a device has begun none of the jobs that it has for a problem, and no other night has a point of them. */
+static int is_untouched(
+        struct hall *h, const struct tk_night_device *d, int64_t problem_id, bool *out, struct tk_error *err)
+{
+	int status = TK_OK;
+	*out = true;
+	for (size_t i = 0; status == TK_OK && *out && i < h->book.jobs.count; i++) {
+		const struct tk_series_row *series = h->series[i];
+		struct tk_rows points = {0};
+		if (!series || series->problem_id != problem_id || place_of(h, i) != d ||
+		        strcmp(series->role, "suite") != 0)
+			continue;
+		status = tk_store_points(h->n->store, series->id, INT64_MIN, 1, &points, err);
+		*out = !h->taken[i] && points.count == 0;
+		tk_rows_free(&points);
+	}
+	return status;
+}
+
+/* Where like devices share the problems, what is new belongs to none of them yet: one that has nothing left but
+ * controls takes over the last problem that the busiest of the others has not begun, all of it. How long problems take
+ * is only estimated when they are shared out. */
+static int take_over(struct hall *h, struct tk_night_device *d, struct tk_error *err)
+{
+	struct tk_night_device *from = NULL;
+	size_t most = 0;
+	for (size_t k = 0; k < h->n->device_count; k++) {
+		struct tk_night_device *o = &h->n->devices[k];
+		size_t left = o != d && !o->lost && tk_night_alike(o, d) ? left_for(h, o) : 0;
+		if (left > most) {
+			from = o;
+			most = left;
+		}
+	}
+	for (size_t i = h->book.jobs.count; from && i-- > 0;) {
+		const struct tk_series_row *series = h->series[i];
+		bool free_to_go = false;
+		if (h->taken[i] || place_of(h, i) != from || strcmp(series->role, "suite") != 0)
+			continue;
+		int status = is_untouched(h, from, series->problem_id, &free_to_go, err);
+		if (status || !free_to_go) /* what comes before it in the order is not more likely to be untouched */
+			return status;
+		for (size_t k = 0; k <= i; k++) {
+			const struct tk_series_row *other = h->series[k];
+			if (!h->taken[k] && place_of(h, k) == from && other->problem_id == series->problem_id &&
+			        strcmp(other->role, "suite") == 0)
+				h->moved[k] = d;
+		}
+		return TK_OK;
+	}
+	return TK_OK;
 }
 
 /* Begins the next job of a device; of device NULL, every one that has none. */
@@ -425,17 +491,19 @@ static int serve_device(struct hall *h, struct tk_night_device *d, struct seat *
 {
 	const struct tk_night_observer *o = h->n->options->observer;
 	int status = TK_OK;
+	if (h->n->options->split && d && !d->lost && left_for(h, d) == 0)
+		status = take_over(h, d, err);
 	for (size_t i = 0; status == TK_OK && !seat->worker && i < h->book.jobs.count; i++) {
 		const struct tk_job_row *job = TK_ROWS_AT(&h->book.jobs, struct tk_job_row, i);
-		const struct tk_series_row *series = FIND(&h->book.series, struct tk_series_row, job->series_id);
-		if (h->taken[i] || place_of(h, job) != d)
+		const struct tk_series_row *series = h->series[i];
+		if (h->taken[i] || place_of(h, i) != d)
 			continue;
 		h->taken[i] = true;
 		if (o && o->progress)
 			o->progress(o->arg, h->before + h->begun, h->before + h->book.jobs.count,
 			        series ? series->slug : "");
 		h->begun++;
-		status = begin_job(h->n, &h->book, job, seat, err);
+		status = begin_job(h->n, &h->book, job, h->moved[i], seat, err);
 		if (tk_cancel_requested())
 			break;
 	}
@@ -452,10 +520,13 @@ static int collect(struct hall *h, struct seat *s, struct tk_error *err)
 		return status;
 	if (r.outcome == TK_OUTCOME_NO_DEVICE && !is_cpu(s->device)) {
 		s->device->lost = true;
+		for (size_t i = 0; i < h->book.jobs.count; i++) /* back to where they were planned */
+			if (h->moved[i] == s->device)
+				h->moved[i] = NULL;
 		tk_log(TK_LOG_WARN, "lost", NULL, "device %s was lost: %s", s->device->slug, r.message);
 		struct seat moved = *s;
 		moved.worker = NULL;
-		if ((status = move_job(h->n, &h->book, &moved, err)))
+		if ((status = move_job(h->n, &h->book, NULL, &moved, err)))
 			return status;
 		if (moved.device != s->device) {
 			struct seat *other = &h->seats[moved.device - h->n->devices];
@@ -489,6 +560,23 @@ static size_t wait_for_workers(struct hall *h)
 	return busy;
 }
 
+/* The processes of all backends of a device start beside each other: one after the other, as jobs ask for them, they
+ * take as long as many a job. None of them is at work any more when the first job begins. */
+static int send_for_workers(struct hall *h, struct tk_error *err)
+{
+	struct tk_night *n = h->n;
+	int status = TK_OK;
+	for (size_t i = 0; status == TK_OK && i < h->book.jobs.count; i++) {
+		const struct tk_job_row *job = TK_ROWS_AT(&h->book.jobs, struct tk_job_row, i);
+		struct tk_night_device *d = place_of(h, i);
+		if (d && *job->backend_path)
+			status = tk_night_worker_ahead(n, d, job->backend_path, job->options, err);
+	}
+	for (size_t i = 0; status == TK_OK && i < n->device_count; i++)
+		status = tk_night_await_workers(&n->devices[i], err);
+	return status;
+}
+
 /* All jobs of the devices whose turn it is, each device one job at a time. */
 static int run_jobs(struct hall *h, struct tk_error *err)
 {
@@ -518,16 +606,25 @@ int tk_night_measure(struct tk_night *n, struct tk_error *err)
 		status = open_book(n, &h.book, err);
 	h.seats = calloc(n->device_count + 1, sizeof *h.seats);
 	h.taken = calloc(h.book.jobs.count + 1, sizeof *h.taken);
-	if (status == TK_OK && (!h.seats || !h.taken))
+	h.moved = calloc(h.book.jobs.count + 1, sizeof *h.moved);
+	h.series = calloc(h.book.jobs.count + 1, sizeof *h.series);
+	if (status == TK_OK && (!h.seats || !h.taken || !h.moved || !h.series))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; status == TK_OK && i < h.book.jobs.count; i++)
+		h.series[i] = FIND(&h.book.series, struct tk_series_row,
+		        TK_ROWS_AT(&h.book.jobs, struct tk_job_row, i)->series_id);
 	if (status == TK_OK)
 		status = serve_device(&h, NULL, &nowhere, err);
+	if (status == TK_OK)
+		status = send_for_workers(&h, err);
 	for (int turn = 0; status == TK_OK && turn < 2; turn++) {
 		h.cpu = turn == 1;
 		status = run_jobs(&h, err);
 	}
 	free(h.seats);
 	free(h.taken);
+	free(h.moved);
+	free(h.series);
 	close_book(&h.book);
 	return status;
 }

@@ -242,6 +242,8 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 
 void tk_night_free(struct tk_night *n)
 {
+	for (size_t i = 0; i < n->device_count; i++) /* drivers take their time to end a process, too */
+		tk_night_hang_up_device(&n->devices[i]);
 	for (size_t i = 0; i < n->device_count; i++)
 		tk_night_close_device(&n->devices[i]);
 	for (size_t i = 0; i < n->product_count; i++)

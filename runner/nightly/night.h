@@ -78,16 +78,20 @@ int tk_night_tidy(struct tk_night *n, struct tk_error *err); /* retention: sampl
 /* The worker for a backend on a device; stays the device's. probe.c */
 int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
         struct tk_error *err);
+/* Sends for that worker before a job asks for it, where there is a place for one more; and waits for all that were sent
+ * for. */
+int tk_night_worker_ahead(
+        struct tk_night *n, struct tk_night_device *d, const char *backend, const char *options, struct tk_error *err);
+int tk_night_await_workers(struct tk_night_device *d, struct tk_error *err);
 /* A worker of its own, with no process yet; the caller's. */
 int tk_night_fresh_worker(
         struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err);
-void tk_night_rest_device(struct tk_night_device *d); /* ends the workers that are kept */
+void tk_night_rest_device(struct tk_night_device *d);    /* ends the workers that are kept */
+void tk_night_hang_up_device(struct tk_night_device *d); /* they begin to end */
 void tk_night_close_device(struct tk_night_device *d);
 /* How a problem is measured tonight, as configured. execute.c */
 struct tk_job_request tk_night_request(const struct tk_night *n, const struct tk_series_row *series,
         const struct tk_problem_row *problem, const char *backend_path, const char *options);
-/* Devices that can be measured beside each other share the cores among their workers. */
-int tk_night_share_cores(struct tk_night *n, struct tk_error *err);
 
 int tk_night_put_machine(struct tk_night *n, struct tk_error *err);
 void tk_night_free(struct tk_night *n);

@@ -62,6 +62,7 @@ struct device_jobs {
 struct plan_state {
 	struct tk_night *n;
 	struct device_jobs *of;
+	json_t *kinds; /* the kind of device that each backend is for, by path; null: it cannot be loaded */
 };
 
 static int put_problem(
@@ -134,20 +135,20 @@ static bool wanted_backend(const struct tk_product *p, const char *name)
 	return false;
 }
 
-/* Which kind of device a backend is for. One that cannot even be loaded is planned everywhere: its failure is a row of
- * each job. */
-static bool runs_on(const struct tk_night_device *d, const char *path)
+/* Which kind of device a backend is for: asked once, since each needs a process of its own. One that cannot even be
+ * loaded is planned everywhere: its failure is a row of each job. */
+static bool runs_on(const struct plan_state *s, const struct tk_night_device *d, const char *path)
 {
-	json_t *info = NULL;
+	json_t *info = NULL, *kind = json_object_get(s->kinds, path);
 	struct tk_error why = {0};
-	if (tk_worker_backend(d->worker, path, &info, &why) != TK_OK) {
-		tk_log(TK_LOG_WARN, "backend", NULL, "%s: %s", path, why.message);
-		return true;
+	if (!kind) {
+		if (tk_worker_backend(d->worker, path, &info, &why) != TK_OK)
+			tk_log(TK_LOG_WARN, "backend", NULL, "%s: %s", path, why.message);
+		kind = info ? json_incref(json_object_get(info, "device_kind")) : json_null();
+		json_object_set_new_nocheck(s->kinds, path, kind);
+		json_decref(info);
 	}
-	const char *kind = json_string_value(json_object_get(info, "device_kind"));
-	bool same = kind && strcmp(kind, d->layer->name) == 0;
-	json_decref(info);
-	return same;
+	return json_is_null(kind) || (json_is_string(kind) && strcmp(json_string_value(kind), d->layer->name) == 0);
 }
 
 struct problem_list {
@@ -162,12 +163,16 @@ static int plan_backend(struct plan_state *s, const struct tk_product *p, const 
 	int status = TK_OK;
 	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++) {
 		const struct tk_night_device *d = &s->n->devices[k];
-		if (*path && !runs_on(d, path))
+		if (*path && !runs_on(s, d, path))
 			continue;
-		for (size_t i = 0; status == TK_OK && i < problems->count; i++)
+		for (size_t i = 0; status == TK_OK && i < problems->count; i++) {
+			size_t before = s->of[k].suite.count;
 			if (problems->mine[k * problems->count + i])
 				status = add_job(
 				        s, &s->of[k].suite, d, p, backend, path, problems->rows[i].id, "suite", err);
+			for (size_t j = before; j < s->of[k].suite.count; j++)
+				s->of[k].suite.rows[j].seq = problems->rows[i].last;
+		}
 	}
 	return status;
 }
@@ -235,15 +240,15 @@ static const struct tk_artifact_backend *backend_named(const struct tk_product *
 /* The control of a kind of device: the backend that is named, where it runs there, else its namesake for that kind
  * ("control_cuda"). */
 static const struct tk_artifact_backend *control_for(
-        const struct tk_product *p, const char *name, const struct tk_night_device *d)
+        const struct plan_state *s, const struct tk_product *p, const char *name, const struct tk_night_device *d)
 {
 	char namesake[128];
 	const struct tk_artifact_backend *b = backend_named(p, name);
-	if (b && runs_on(d, b->path))
+	if (b && runs_on(s, d, b->path))
 		return b;
 	snprintf(namesake, sizeof namesake, "%s_%s", name, d->layer->name);
 	b = backend_named(p, namesake);
-	return b && runs_on(d, b->path) ? b : NULL;
+	return b && runs_on(s, d, b->path) ? b : NULL;
 }
 
 static int plan_control(struct plan_state *s, struct tk_error *err)
@@ -256,7 +261,7 @@ static int plan_control(struct plan_state *s, struct tk_error *err)
 	int status = put_problem(s->n, c->problem, "control", "control", &problem_id, err);
 	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++) {
 		const struct tk_night_device *d = &s->n->devices[k];
-		const struct tk_artifact_backend *b = control_for(p, c->backend, d);
+		const struct tk_artifact_backend *b = control_for(s, p, c->backend, d);
 		if (b)
 			status = add_job(s, &s->of[k].controls, d, p, b->name, b->path, problem_id, "control", err);
 		else
@@ -388,14 +393,15 @@ static void free_plan(struct plan_state *s)
 		tk_plan_free(&s->of[d].controls);
 	}
 	free(s->of);
+	json_decref(s->kinds);
 }
 
 int tk_night_plan(struct tk_night *n, struct tk_error *err)
 {
-	struct plan_state s = {.n = n, .of = calloc(n->device_count + 1, sizeof *s.of)};
+	struct plan_state s = {.n = n, .of = calloc(n->device_count + 1, sizeof *s.of), .kinds = json_object()};
 	struct problem_list problems = {0};
 	struct tk_plan_list jobs = {0};
-	int status = s.of ? tk_store_begin(n->store, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = s.of && s.kinds ? tk_store_begin(n->store, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status != TK_OK) {
 		free_plan(&s);
 		return status;

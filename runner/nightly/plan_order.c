@@ -48,21 +48,38 @@ static int append(struct tk_plan_list *out, const struct tk_plan_list *from, str
 	return status;
 }
 
+/* A job and its place in the random order. */
+struct ticket {
+	const struct tk_job_row *job;
+	size_t place;
+};
+
+static int by_last(const void *a, const void *b)
+{
+	const struct ticket *x = a, *y = b;
+	if (x->job->seq != y->job->seq)
+		return x->job->seq < y->job->seq ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
 int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings,
         const struct tk_plan_list *controls, uint32_t every, uint64_t seed, struct tk_plan_list *out,
         struct tk_error *err)
 {
 	struct tk_rng rng;
-	size_t *order = calloc(suite->count + 1, sizeof *order);
+	struct ticket *order = calloc(suite->count + 1, sizeof *order);
 	if (!order)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < suite->count; i++)
-		order[i] = i;
+		order[i].job = &suite->rows[i];
 	tk_rng_seed(&rng, seed);
 	tk_rng_shuffle(&rng, order, suite->count, sizeof *order);
+	for (size_t i = 0; i < suite->count; i++)
+		order[i].place = i;
+	qsort(order, suite->count, sizeof *order, by_last);
 	int status = append(out, ceilings, err);
 	for (size_t i = 0; status == TK_OK && i < suite->count; i++) {
-		const struct tk_job_row *j = &suite->rows[order[i]];
+		const struct tk_job_row *j = order[i].job;
 		if (every && i % every == 0)
 			status = append(out, controls, err);
 		if (status == TK_OK)

@@ -1,8 +1,8 @@
 /* Where like devices share the problems: which of them measures which.
  *
- * A problem stays on the device that has series of it, so that they go on. What is new goes, the longest first, to the
- * device that has least to do. How long it will take is not known, only estimated: that decides how evenly they are at
- * work, nothing else. */
+ * A problem stays on the device that has measured it, so that its series go on. What is new goes, the longest first, to
+ * the device that has least to do. How long it will take is not known, only estimated: so the shorter half of what is
+ * new is measured at the end, when devices that are done take it over (execute.c). */
 #include "base/error.h"
 #include "nightly/night.h"
 #include "nightly/plan.h"
@@ -30,39 +30,66 @@ bool tk_night_alike(const struct tk_night_device *a, const struct tk_night_devic
 	       json_equal(json_object_get(a->info, "arch"), json_object_get(b->info, "arch"));
 }
 
-/* mine[device * count + problem]: the device has a series of the problem. */
-static int mark_measured(
-        struct tk_night *n, const struct tk_plan_problem *p, size_t count, bool *mine, struct tk_error *err)
+/* What the history has of a problem on a device. Planned there, but taken over by another, is less than measured. */
+enum had { NOTHING, SERIES, POINTS };
+
+static int had_of(struct tk_night *n, const struct tk_series_row *r, enum had *out, struct tk_error *err)
+{
+	struct tk_rows points = {0};
+	int status = tk_store_points(n->store, r->id, INT64_MIN, 1, &points, err);
+	*out = points.count ? POINTS : SERIES;
+	tk_rows_free(&points);
+	return status;
+}
+
+/* had[device * count + problem] */
+static int look_back(
+        struct tk_night *n, const struct tk_plan_problem *p, size_t count, enum had *had, struct tk_error *err)
 {
 	struct tk_rows all = {0};
 	int status = tk_store_all_series(n->store, &all, err);
 	for (size_t i = 0; status == TK_OK && i < all.count; i++) {
 		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
 		for (size_t d = 0; d < n->device_count; d++)
-			for (size_t k = 0; n->devices[d].device_id == r->device_id && k < count; k++)
-				mine[d * count + k] |= p[k].id == r->problem_id && strcmp(r->role, "suite") == 0;
+			for (size_t k = 0; status == TK_OK && n->devices[d].device_id == r->device_id && k < count;
+			        k++) {
+				enum had *h = &had[d * count + k], now;
+				if (p[k].id != r->problem_id || strcmp(r->role, "suite") != 0 || *h == POINTS)
+					continue;
+				if ((status = had_of(n, r, &now, err)) == TK_OK && now > *h)
+					*h = now;
+			}
 	}
 	tk_rows_free(&all);
 	return status;
 }
 
-/* Of the devices like `first`, those that have the problem where there are any, the one with least to do; it alone
- * keeps the problem. */
-static void give(
-        const struct tk_night *n, size_t first, size_t problem, size_t count, double seconds, double *load, bool *mine)
+/* What the problems are shared with. */
+struct sharing {
+	const struct tk_night *n;
+	struct tk_plan_problem *problems;
+	const struct tk_plan_problem **order; /* the longest first */
+	size_t count;
+	double *load; /* of each device, in seconds */
+	enum had *had;
+	bool *mine;
+};
+
+/* Of the devices like `first`, those that have most of the problem, the one with least to do. */
+static void give(struct sharing *s, size_t first, size_t problem)
 {
+	const struct tk_night *n = s->n;
 	size_t to = n->device_count;
 	for (size_t d = first; d < n->device_count; d++) {
 		if (!tk_night_alike(&n->devices[first], &n->devices[d]))
 			continue;
-		bool has = mine[d * count + problem], best_has = to < n->device_count && mine[to * count + problem];
-		if (to == n->device_count || has > best_has || (has == best_has && load[d] < load[to]))
+		enum had has = s->had[d * s->count + problem],
+		         best = to < n->device_count ? s->had[to * s->count + problem] : NOTHING;
+		if (to == n->device_count || has > best || (has == best && s->load[d] < s->load[to]))
 			to = d;
 	}
-	for (size_t d = first; d < n->device_count; d++)
-		if (tk_night_alike(&n->devices[first], &n->devices[d]))
-			mine[d * count + problem] = d == to;
-	load[to] += seconds;
+	s->mine[to * s->count + problem] = true;
+	s->load[to] += s->problems[problem].seconds;
 }
 
 static int longest_first(const void *a, const void *b)
@@ -73,49 +100,61 @@ static int longest_first(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static bool measured(const struct tk_night *n, size_t first, size_t problem, size_t count, const bool *mine)
+static bool is_new(const struct sharing *s, size_t first, size_t problem)
 {
 	bool any = false;
-	for (size_t d = first; d < n->device_count; d++)
-		any |= mine[d * count + problem] && tk_night_alike(&n->devices[first], &n->devices[d]);
-	return any;
+	for (size_t d = first; d < s->n->device_count; d++)
+		any |= s->had[d * s->count + problem] != NOTHING &&
+		       tk_night_alike(&s->n->devices[first], &s->n->devices[d]);
+	return !any;
 }
 
-/* All devices like `first`: what is measured already, then what is new. */
-static void share_among(const struct tk_night *n, size_t first, const struct tk_plan_problem *problems,
-        const struct tk_plan_problem *const *order, size_t count, double *load, bool *mine, bool *old)
+/* All devices like `first`: what is known already, then what is new. */
+static void share_among(struct sharing *s, size_t first)
 {
-	for (size_t i = 0; i < count; i++)
-		old[i] = measured(n, first, i, count, mine);
-	for (int turn = 1; turn >= 0; turn--)
-		for (size_t i = 0; i < count; i++) {
-			size_t problem = (size_t)(order[i] - problems);
-			if (old[problem] == (turn == 1))
-				give(n, first, problem, count, order[i]->seconds, load, mine);
+	size_t fresh = 0, seen = 0;
+	for (size_t i = 0; i < s->count; i++)
+		fresh += is_new(s, first, i);
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < s->count; i++) {
+			size_t problem = (size_t)(s->order[i] - s->problems);
+			if (is_new(s, first, problem) != (turn == 1))
+				continue;
+			give(s, first, problem);
+			if (turn == 1 && ++seen > fresh / 2)
+				s->problems[problem].last = (int64_t)seen;
 		}
 }
 
-int tk_plan_share(
-        struct tk_night *n, const struct tk_plan_problem *problems, size_t count, bool *mine, struct tk_error *err)
+static int share(struct sharing *s, struct tk_night *n, struct tk_error *err)
 {
-	const struct tk_plan_problem **order = calloc(count + 1, sizeof *order);
-	double *load = calloc(n->device_count + 1, sizeof *load);
-	bool *old = calloc(count + 1, sizeof *old);
-	int status = order && load && old ? mark_measured(n, problems, count, mine, err)
-	                                  : tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; status == TK_OK && i < count; i++)
-		order[i] = &problems[i];
+	int status = look_back(n, s->problems, s->count, s->had, err);
+	for (size_t i = 0; status == TK_OK && i < s->count; i++)
+		s->order[i] = &s->problems[i];
 	if (status == TK_OK)
-		qsort(order, count, sizeof *order, longest_first);
+		qsort(s->order, s->count, sizeof *s->order, longest_first);
 	for (size_t d = 0; status == TK_OK && d < n->device_count; d++) {
 		bool seen = false; /* with one before it */
 		for (size_t before = 0; before < d; before++)
 			seen |= tk_night_alike(&n->devices[before], &n->devices[d]);
 		if (!seen)
-			share_among(n, d, problems, order, count, load, mine, old);
+			share_among(s, d);
 	}
-	free(order);
-	free(load);
-	free(old);
+	return status;
+}
+
+int tk_plan_share(struct tk_night *n, struct tk_plan_problem *problems, size_t count, bool *mine, struct tk_error *err)
+{
+	struct sharing s = {.n = n,
+	        .problems = problems,
+	        .order = calloc(count + 1, sizeof *s.order),
+	        .count = count,
+	        .load = calloc(n->device_count + 1, sizeof *s.load),
+	        .had = calloc(n->device_count * count + 1, sizeof *s.had),
+	        .mine = mine};
+	int status = s.order && s.load && s.had ? share(&s, n, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	free(s.order);
+	free(s.load);
+	free(s.had);
 	return status;
 }

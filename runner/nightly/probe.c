@@ -131,10 +131,11 @@ int tk_night_fresh_worker(
 	return status;
 }
 
-static int open_worker(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
+void tk_night_hang_up_device(struct tk_night_device *d)
 {
-	int status = tk_night_fresh_worker(n, d, &d->worker, err);
-	return status ? status : tk_worker_device(d->worker, &d->info, err);
+	for (size_t i = 0; i < TK_NIGHT_KEPT; i++)
+		tk_worker_hang_up(d->kept[i].worker);
+	tk_worker_hang_up(d->worker);
 }
 
 void tk_night_rest_device(struct tk_night_device *d)
@@ -203,20 +204,40 @@ int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *b
 	return status;
 }
 
+int tk_night_worker_ahead(
+        struct tk_night *n, struct tk_night_device *d, const char *backend, const char *options, struct tk_error *err)
+{
+	struct tk_worker *w;
+	const char *there = d->kept[place_for(d, backend)].backend;
+	if (strcmp(d->layer->name, "cpu") == 0 || there)
+		return TK_OK;
+	int status = tk_night_worker(n, d, backend, &w, err);
+	return status ? status : tk_worker_start_open(w, backend, options, n->config->budgets.job_s, err);
+}
+
+int tk_night_await_workers(struct tk_night_device *d, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t i = 0; status == TK_OK && i < TK_NIGHT_KEPT; i++)
+		if (d->kept[i].worker)
+			status = tk_worker_await_open(d->kept[i].worker, err);
+	return status;
+}
+
 /* Checks of large results use all cores that they may: not those of the device next to theirs. */
-int tk_night_share_cores(struct tk_night *n, struct tk_error *err)
+static void share_cores(struct tk_night *n)
 {
 	size_t gpus = 0, turn = 0;
 	cpu_set_t set;
-	int cores[CPU_SETSIZE], count = 0, status = TK_OK;
+	int cores[CPU_SETSIZE], count = 0;
 	for (size_t i = 0; i < n->device_count; i++)
 		gpus += strcmp(n->devices[i].layer->name, "cpu") != 0;
 	if (gpus < 2 || sched_getaffinity(0, sizeof set, &set) != 0)
-		return TK_OK;
+		return;
 	for (int c = 0; c < CPU_SETSIZE; c++)
 		if (CPU_ISSET(c, &set))
 			cores[count++] = c;
-	for (size_t i = 0; status == TK_OK && i < n->device_count && (size_t)count >= 2 * gpus; i++) {
+	for (size_t i = 0; i < n->device_count && (size_t)count >= 2 * gpus; i++) {
 		struct tk_night_device *d = &n->devices[i];
 		size_t len = 0;
 		if (strcmp(d->layer->name, "cpu") == 0)
@@ -226,18 +247,16 @@ int tk_night_share_cores(struct tk_night *n, struct tk_error *err)
 			len += (size_t)snprintf(
 			        d->cores + len, sizeof d->cores - len, "%s%d", len ? "," : "", cores[c]);
 		turn++;
-		status = tk_worker_pin(d->worker, d->cores, err);
 	}
-	return status;
 }
 
-/* Opens one device; *more tells how many of its kind there are. *taken is false where it is not wanted or not there. */
-static int probe_one(
-        struct tk_night *n, const struct tk_module *layer, uint32_t index, uint32_t *more, struct tk_error *err)
+/* Opens one device, with a worker that is taken over; *more tells how many of its kind there are. */
+static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t index, struct tk_worker *worker,
+        uint32_t *more, struct tk_error *err)
 {
-	struct tk_night_device d = {.layer = layer, .index = index};
+	struct tk_night_device d = {.layer = layer, .index = index, .worker = worker};
 	struct tk_error why = {0};
-	int status = open_worker(n, &d, &why);
+	int status = tk_worker_device(d.worker, &d.info, &why);
 	if (status == TK_ECANCELED || status == TK_ENOMEM) {
 		tk_night_close_device(&d);
 		return tk_fail(err, status, "%s", why.message);
@@ -273,18 +292,52 @@ static int probe_one(
 	return put_environment(n, kept, err);
 }
 
+static int probing_worker(
+        struct tk_night *n, const struct tk_module *layer, uint32_t index, struct tk_worker **out, struct tk_error *err)
+{
+	struct tk_night_device d = {.layer = layer, .index = index};
+	struct tk_error why = {0}; /* but for a request to stop, it is told once more when the device is asked for */
+	int status = tk_night_fresh_worker(n, &d, out, err);
+	if (status == TK_OK && tk_worker_start_open(*out, NULL, NULL, TK_WORKER_OPEN_S, &why) == TK_ECANCELED)
+		status = tk_fail(err, TK_ECANCELED, "%s", why.message);
+	return status;
+}
+
+/* The first device of a kind tells how many there are; the others are opened beside each other, since a driver takes
+ * its time for each. */
+static int probe_kind(struct tk_night *n, const struct tk_module *layer, struct tk_error *err)
+{
+	struct tk_worker *first = NULL, **others = NULL;
+	uint32_t count = 1, same;
+	int status = probing_worker(n, layer, 0, &first, err);
+	if (status == TK_OK)
+		status = probe_one(n, layer, 0, first, &count, err);
+	else
+		tk_worker_free(first);
+	if (status || count < 2)
+		return status;
+	if (!(others = calloc(count, sizeof *others)))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (uint32_t i = 1; status == TK_OK && i < count; i++)
+		status = probing_worker(n, layer, i, &others[i], err);
+	for (uint32_t i = 1; i < count; i++)
+		if (status == TK_OK)
+			status = probe_one(n, layer, i, others[i], &same, err);
+		else
+			tk_worker_free(others[i]);
+	free(others);
+	return status;
+}
+
 int tk_night_probe(struct tk_night *n, struct tk_error *err)
 {
 	char *logs = tk_path_join(n->config->cache_dir, "logs");
 	int status = logs ? tk_dir_make(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(logs);
-	for (size_t i = 0; status == TK_OK && i < n->modules->device_count; i++) {
-		uint32_t count = 1;
-		for (uint32_t index = 0; status == TK_OK && index < count; index++)
-			status = probe_one(n, &n->modules->devices[i], index, &count, err);
-	}
+	for (size_t i = 0; status == TK_OK && i < n->modules->device_count; i++)
+		status = probe_kind(n, &n->modules->devices[i], err);
 	if (status == TK_OK)
-		status = tk_night_share_cores(n, err);
+		share_cores(n);
 	if (status == TK_OK && n->device_count == 0)
 		return tk_fail(err, TK_EUSAGE, "none of the configured devices is there: `tracker doctor` says why");
 	if (status == TK_OK)

@@ -20,7 +20,7 @@
 
 #define SLICE_MS 50 /* how often memory, log and cancellation are looked at */
 #define HELLO_S 30.0
-#define ASK_S 120.0                /* device and backend questions: drivers may have to be started */
+#define ASK_S TK_WORKER_OPEN_S     /* device and backend questions */
 #define LOG_MAX_BYTES (64ll << 20) /* what one request may print */
 #define LOG_ROLL_BYTES (16ll << 20)
 #define LAST_WORDS 4096
@@ -44,7 +44,8 @@ struct tk_worker {
 	bool log_is_file;
 	struct tk_worker_process process;
 	struct tk_wire_reader reader;
-	char *loaded; /* the backend that the process has loaded, NULL: none */
+	char *loaded;     /* the backend that the process has loaded, NULL: none */
+	double opening_s; /* a request to open is on its way, which may take so long; 0: none */
 	int64_t last_id;
 	int64_t log_start, oom_kills; /* when the request was made */
 };
@@ -122,6 +123,15 @@ static void end_process(struct tk_worker *w, double grace_s)
 	w->reader = (struct tk_wire_reader){.fd = -1};
 	free(w->loaded);
 	w->loaded = NULL;
+	w->opening_s = 0;
+}
+
+void tk_worker_hang_up(struct tk_worker *w)
+{
+	if (w && w->process.to >= 0)
+		close(w->process.to);
+	if (w)
+		w->process.to = -1;
 }
 
 void tk_worker_free(struct tk_worker *w)
@@ -358,8 +368,9 @@ static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 static int ready(struct tk_worker *w, const char *backend, struct ending *end, struct tk_error *err)
 {
 	bool stale = w->loaded && backend && strcmp(w->loaded, backend) != 0;
-	if (w->process.pid && (stale || w->reader.buf.len > 0 || tk_worker_process_ended(&w->process) ||
-	                              wait_slice(w->process.from, POLLIN, tk_clock_mono_ns())))
+	if (w->process.pid &&
+	        (stale || w->process.to < 0 || w->reader.buf.len > 0 || tk_worker_process_ended(&w->process) ||
+	                wait_slice(w->process.from, POLLIN, tk_clock_mono_ns())))
 		end_process(w, stale ? 1 : 0);
 	return w->process.pid ? TK_OK : start(w, end, err);
 }
@@ -368,10 +379,12 @@ static int ready(struct tk_worker *w, const char *backend, struct ending *end, s
 static int post(struct tk_worker *w, json_t *request, double deadline_s, struct ending *end, struct tk_error *err)
 {
 	const char *backend = json_string_value(json_object_get(request, "backend"));
+	int status = tk_worker_await_open(w, err);
+	if (status)
+		return status;
 	w->log_start = log_size(w);
 	w->oom_kills = tk_kernel_oom_kills();
-	int status = ready(w, backend, end, err);
-	if (status)
+	if ((status = ready(w, backend, end, err)))
 		return status;
 	if (backend && !w->loaded && !(w->loaded = strdup(backend)))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -400,6 +413,25 @@ static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t *
 	return status ? status : open_answer(w, answer, result, end);
 }
 
+/* A process whose open failed goes: the job that follows gets another one, and its reason. */
+int tk_worker_await_open(struct tk_worker *w, struct tk_error *err)
+{
+	char message[1024] = "";
+	struct ending end = {TK_OUTCOME_FAILED, message, sizeof message};
+	json_t *answer = NULL, *nothing = NULL;
+	double deadline_s = w->opening_s;
+	if (!(deadline_s > 0))
+		return TK_OK;
+	w->opening_s = 0;
+	int status = receive(w, deadline_s, &answer, &end, err);
+	if (status == 0)
+		status = open_answer(w, answer, &nothing, &end);
+	json_decref(nothing);
+	if (status > 0)
+		end_process(w, 0);
+	return status < 0 ? status : TK_OK;
+}
+
 static void add_text(json_t *request, const char *name, const char *value)
 {
 	if (value)
@@ -415,6 +447,21 @@ static json_t *new_request(const struct tk_worker *w, const char *command)
 	add_text(r, "device_uuid", w->device_uuid && *w->device_uuid ? w->device_uuid : NULL);
 	json_object_set_new(r, "threads", json_integer(w->threads));
 	return r;
+}
+
+int tk_worker_start_open(
+        struct tk_worker *w, const char *backend_path, const char *options, double deadline_s, struct tk_error *err)
+{
+	char message[1024] = "";
+	struct ending end = {TK_OUTCOME_FAILED, message, sizeof message};
+	json_t *request = new_request(w, backend_path ? "open" : "device");
+	add_text(request, "backend", backend_path);
+	add_text(request, "options", options);
+	int status = post(w, request, deadline_s, &end, err);
+	json_decref(request);
+	if (status == 0)
+		w->opening_s = deadline_s;
+	return status < 0 ? status : TK_OK;
 }
 
 static json_t *measure_request(const struct tk_worker *w, const struct tk_job_request *q)
@@ -517,22 +564,6 @@ void tk_worker_hold(struct tk_worker *w, bool hold)
 		kill(-w->process.pid, hold ? SIGSTOP : SIGCONT);
 }
 
-int tk_worker_pin(struct tk_worker *w, const char *cpu_list, struct tk_error *err)
-{
-	cpu_set_t cores;
-	char *copy = strdup(cpu_list);
-	int status = copy ? tk_cores_parse(cpu_list, &cores, err) : tk_fail(err, TK_ENOMEM, "out of memory");
-	if (status) {
-		free(copy);
-		return status;
-	}
-	end_process(w, 0.5);
-	free(w->cpu_list);
-	w->cpu_list = copy;
-	w->cores = cores;
-	return TK_OK;
-}
-
 void tk_job_result_free(struct tk_job_result *r)
 {
 	if (!r)
@@ -588,18 +619,4 @@ int tk_worker_backend(struct tk_worker *w, const char *backend_path, json_t **ou
 	json_t *request = new_request(w, "backend");
 	add_text(request, "backend", backend_path);
 	return describe(w, request, tk_answer_backend, out, err);
-}
-
-static int check_nothing(const json_t *raw, json_t **out, struct tk_error *err)
-{
-	*out = NULL;
-	return TK_OK;
-}
-
-int tk_worker_open(struct tk_worker *w, const char *backend_path, const char *options, struct tk_error *err)
-{
-	json_t *request = new_request(w, "open"), *nothing = NULL;
-	add_text(request, "backend", backend_path);
-	add_text(request, "options", options);
-	return describe(w, request, check_nothing, &nothing, err);
 }

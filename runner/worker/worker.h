@@ -54,10 +54,16 @@ struct tk_job_result {
 /* Starts nothing yet: the process is made with the first job and replaced after one that ended badly. */
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err);
 void tk_worker_free(struct tk_worker *w);
+/* Tells the process that nothing more will be asked, so that several end beside each other before they are freed. */
+void tk_worker_hang_up(struct tk_worker *w);
 
-/* Starts the process, the device and the backend before the first job asks for them, so that none of it is in a job's
- * wall time. How it fails says the job that follows better: it has an outcome. */
-int tk_worker_open(struct tk_worker *w, const char *backend_path, const char *options, struct tk_error *err);
+/* Starts the process, the device and the backend (NULL: the device alone) before the first job asks for them, so that
+ * none of it is in a job's wall time. How it fails says the job that follows better: it has an outcome. The first only
+ * sends, so that many can start beside each other; the second waits, and so does whatever is asked next. */
+#define TK_WORKER_OPEN_S 120.0 /* drivers may have to be started */
+int tk_worker_start_open(
+        struct tk_worker *w, const char *backend_path, const char *options, double deadline_s, struct tk_error *err);
+int tk_worker_await_open(struct tk_worker *w, struct tk_error *err);
 /* Every way a job can end is TK_OK with an outcome; errors are about not being able to start a process at all, or
  * cancellation. */
 int tk_worker_measure(
@@ -70,8 +76,6 @@ int tk_worker_poll_measure(struct tk_worker *w, bool *done, struct tk_job_result
 int tk_worker_fd(const struct tk_worker *w); /* -1: no process */
 /* Stops the process with all its threads, or lets it go on: two workers can run by turns. Deadlines go on. */
 void tk_worker_hold(struct tk_worker *w, bool hold);
-/* Another process on these cores only, "0-1,4", from the next request on. */
-int tk_worker_pin(struct tk_worker *w, const char *cpu_list, struct tk_error *err);
 
 void tk_job_result_free(struct tk_job_result *r);
 

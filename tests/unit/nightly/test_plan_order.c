@@ -93,6 +93,23 @@ static void one_seed_one_order(void **state)
 	tk_plan_free(&c);
 }
 
+/* Two jobs for each of four problems; the last two come at the end, each on its own. */
+static void last_ones_last(void **state)
+{
+	struct tk_plan_list suite = {0}, none = {0}, jobs = {0};
+	fill(&suite, SUITE, 8);
+	for (size_t i = 0; i < 8; i++)
+		suite.rows[i].seq = (int64_t[]){0, 9, 0, 7}[i % 4];
+	assert_int_equal(tk_plan_order(&suite, &none, &none, 0, 3, &jobs, NULL), TK_OK);
+	for (size_t i = 0; i < 8; i++) {
+		int64_t problem = (jobs.rows[i].series_id - SUITE) % 4;
+		assert_int_equal(jobs.rows[i].seq, i + 1);
+		assert_true(i < 4 ? problem == 0 || problem == 2 : i < 6 ? problem == 3 : problem == 1);
+	}
+	tk_plan_free(&suite);
+	tk_plan_free(&jobs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +117,7 @@ int main(void)
 	        cmocka_unit_test(ceilings_first_controls_around),
 	        cmocka_unit_test(no_control_where_none_is_wanted),
 	        cmocka_unit_test(one_seed_one_order),
+	        cmocka_unit_test(last_ones_last),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,8 @@ static void workers_run_by_turns(void **state)
 	struct tk_job_request r = request("noise=0");
 	struct tk_job_result out = {0};
 	bool done = false;
-	assert_int_equal(tk_worker_open(w, r.backend_path, r.backend_options, NULL), 0);
+	assert_int_equal(tk_worker_start_open(w, r.backend_path, r.backend_options, TK_WORKER_OPEN_S, NULL), 0);
+	assert_int_equal(tk_worker_await_open(w, NULL), 0);
 	tk_worker_hold(w, true);
 	assert_int_equal(tk_worker_start_measure(w, &r, NULL), 0);
 	struct pollfd answer = {.fd = tk_worker_fd(w), .events = POLLIN};
