@@ -244,14 +244,8 @@ static int64_t run(
 static void ceiling(
         int64_t night, int64_t device_id, const char *name, const char *source, const char *unit, double value)
 {
-	check(tk_store_put_ceiling(db,
-	        &(struct tk_ceiling_row){.night_id = night,
-	                .device_id = device_id,
-	                .name = name,
-	                .source = source,
-	                .unit = unit,
-	                .value = value},
-	        &err));
+	struct tk_ceiling_row row = {night, device_id, name, source, unit, value};
+	check(tk_store_put_ceiling(db, &row, &err));
 }
 
 /* ---- tiny ----------------------------------------------------------------------------------------------------- */
