@@ -44,11 +44,6 @@ void tk_buf_add(struct tk_buf *b, const void *data, size_t len)
 	b->data[b->len] = '\0';
 }
 
-void tk_buf_str(struct tk_buf *b, const char *s)
-{
-	tk_buf_add(b, s, strlen(s));
-}
-
 char *tk_buf_room(struct tk_buf *b, size_t more)
 {
 	return reserve(b, more) ? b->data + b->len : NULL;

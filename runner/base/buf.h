@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct tk_error;
 
@@ -24,7 +25,10 @@ struct tk_buf {
 	}
 
 void tk_buf_add(struct tk_buf *b, const void *data, size_t len);
-void tk_buf_str(struct tk_buf *b, const char *s);
+static inline void tk_buf_str(struct tk_buf *b, const char *s)
+{
+	tk_buf_add(b, s, strlen(s)); /* here, so that the length of a literal is known */
+}
 /* Room for `more` bytes and a NUL behind what is there, for loops that write many small things: where they are to be
  * written, NULL where there is none. tk_buf_took says how many there are now. */
 char *tk_buf_room(struct tk_buf *b, size_t more);

@@ -23,11 +23,11 @@
 	X(TK_DIFF_NEW, "new", "n", "no timing before the range: nothing to compare with") \
 	X(TK_DIFF_SAME, "same", "~", "no change beyond noise and threshold")
 
-/* In a sentence that counts series, "24 without a timing before": the word, where it says enough. */
+/* In a sentence that counts series, "24 not measured before": the word, where it says enough. */
 static inline const char *tk_diff_status_told(const char *word)
 {
 	if (strcmp(word, "new") == 0)
-		return "without a timing before";
+		return "not measured before";
 	return strcmp(word, "unsupported") == 0 ? "that their backend does not do" : word;
 }
 
