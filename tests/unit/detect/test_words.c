@@ -214,6 +214,8 @@ static void what_the_machine_did_is_not_the_code(void **state)
 		assert_int_equal(r.count, 2);
 		expect(&r, "with", TK_DIFF_ENVIRONMENT), expect(&r, "more", TK_DIFF_REGRESSED);
 		assert_int_equal(r.by_status[TK_DIFF_ENVIRONMENT], 1);
+		assert_int_equal(r.compared, 2);
+		assert_true(r.geomean_change > 0.25); /* of `more` alone: the mean is of the code */
 		tk_diff_report_free(&r);
 	}
 	world_close(&w);
