@@ -15,7 +15,6 @@
 #define SERIES_MIN 8      /* fewer have no median worth the name */
 #define RECENT 7          /* nights that tonight is held against, to see what a machine moved for a night or two */
 #define LEVEL 15          /* nights on both sides of a step that a machine may have made */
-#define NEAR 4            /* nights: how far a machine's step may be from a series' */
 #define COMMON_ERRORS 3.0 /* standard errors from which the machine moved */
 #define COMMON_PART 0.5   /* of a step; more of it, and it is the machine's */
 #define ALIKE_SHARE 0.05  /* of the machine's series: stepped the same way in the same night */
@@ -340,10 +339,9 @@ static bool is_machines(struct tk_online *o, const struct watched *p)
 		alike += &o->at[i] != p && stepped_alike(&o->at[i], day, change);
 	if ((double)alike >= fmax(ALIKE_MIN, ALIKE_SHARE * (double)o->count))
 		return true;
-	for (int64_t near = -NEAR; near <= 1; near++)
-		if (machine_step(o, p, day + near) / change > COMMON_PART)
-			return true;
-	return false;
+	/* A series may be a night late to see it; more nights around it would take steps that have nothing to do with
+	 * it. */
+	return machine_step(o, p, day) / change > COMMON_PART || machine_step(o, p, day - 1) / change > COMMON_PART;
 }
 
 static bool environment_changed(const struct tk_online *o, const struct watched *p)

@@ -26,6 +26,7 @@
 #define WANDER_MIN 24 /* nights that a wandering part can be learnt from */
 #define CHANGE_PRICE 8.0
 #define WANDER_LIKELY 4.0 /* most machines wander: the other model has to be likelier by so much */
+#define NEW_NOISE 4.0     /* of the last weeks: it has to be fifty times as likely as that of all nights */
 #define PENDING 2.0       /* evidence from which a split is kept in mind; it fades */
 #define FADES 0.93
 #define LOCATE 6.0      /* evidence from which its night is looked for */
@@ -105,22 +106,29 @@ static void take(struct tk_watch *w, const double *y, const int64_t *day, size_t
 		w->room->y[i] = y[w->from + i] - w->pattern[tk_weekday_of(day[w->from + i])];
 }
 
-/* The pattern of the week in what is left of `count` nights from `from` on, about their levels; it is taken out of
- * that. */
+/* What is left of `count` nights from `from` on about their levels, without the pattern. */
+static void take_levels_out(struct tk_watch *w, const double *y, const int64_t *day, size_t from, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t night = from + i;
+
+		w->room->day[i] = day[night];
+		w->room->r[i] = y[night] - (night < w->base ? level_at(w, night) : w->level) -
+		                w->pattern[tk_weekday_of(day[night])];
+	}
+}
+
 static void learn_week(struct tk_watch *w, const double *y, const int64_t *day, size_t from, size_t count)
 {
-	double pattern[7];
+	double last[7], mean = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		w->room->r[i] = y[from + i] - (from + i < w->base ? level_at(w, from + i) : w->level);
-		w->room->day[i] = day[from + i];
-	}
-	tk_weekday_pattern(w->room->r, w->room->day, count, w->room->work, pattern);
-	for (size_t i = 0; i < count; i++)
-		w->room->r[i] -= pattern[tk_weekday_of(w->room->day[i])];
-	for (size_t d = 0; d < 7; d++) /* so that the level is that of the mean weekday before and after */
-		w->level += (w->pattern[d] - pattern[d]) / 7;
-	memcpy(w->pattern, pattern, sizeof pattern);
+	memcpy(last, w->pattern, sizeof last);
+	memset(w->pattern, 0, sizeof w->pattern);
+	take_levels_out(w, y, day, from, count);
+	tk_weekday_pattern(w->room->r, w->room->day, count, w->room->work, w->pattern);
+	for (size_t d = 0; d < 7; d++)
+		mean += (last[d] - w->pattern[d]) / 7;
+	w->level += mean; /* so that it is that of the mean weekday before and after */
 }
 
 static size_t changes_since(const struct tk_watch *w, size_t from)
@@ -134,7 +142,8 @@ static size_t changes_since(const struct tk_watch *w, size_t from)
 
 /* Does the series wander? Then steps that were seen in it may have been that: the model with a wandering part has to
  * explain it without levels, the other one pays for each of its. */
-static int learn_wander(struct tk_watch *w, const double *y, size_t from, size_t count, double sigma)
+static int learn_wander(
+        struct tk_watch *w, const double *y, size_t from, size_t count, double sigma, struct tk_states *noise)
 {
 	struct tk_states wanders;
 	double middle, mine;
@@ -146,10 +155,10 @@ static int learn_wander(struct tk_watch *w, const double *y, size_t from, size_t
 	for (size_t i = 0; i < count; i++)
 		w->room->r[i] -= middle;
 	rc = tk_states_fit_wander(w->room->r, count, sigma, &wanders);
-	mine = w->noise.loglik - tk_states_price(&w->noise, count) - WANDER_LIKELY -
+	mine = noise->loglik - tk_states_price(noise, count) - WANDER_LIKELY -
 	       CHANGE_PRICE * (double)changes_since(w, from);
 	if (!rc && wanders.loglik - tk_states_price(&wanders, count) > mine)
-		w->noise = wanders;
+		*noise = wanders;
 	return rc;
 }
 
@@ -158,23 +167,62 @@ static size_t held(size_t nights)
 	return nights / 3 < HOLD ? nights / 3 : HOLD;
 }
 
+static int learn_noise(
+        struct tk_watch *w, const double *y, const int64_t *day, size_t from, size_t count, struct tk_states *out)
+{
+	struct tk_noise noise;
+	int rc;
+
+	take_levels_out(w, y, day, from, count);
+	rc = tk_noise_of(w->room->r, count, &noise);
+	if (!rc)
+		rc = tk_states_fit(w->room->r, count, fmax(noise.sigma, noise.mad), out);
+	if (!rc && count >= WANDER_MIN)
+		rc = learn_wander(w, y, from, count, noise.sigma, out);
+	return rc;
+}
+
+/* A machine that was calm may be busy now, or the other way: is the noise of `count` nights from `from` on another one
+ * than that of all? */
+static int learn_recent(struct tk_watch *w, const double *y, const int64_t *day, size_t from, size_t count)
+{
+	struct tk_states recent;
+	int rc = learn_noise(w, y, day, from, count, &recent);
+	const double *r = w->room->r;
+	double gain;
+
+	if (rc)
+		return rc;
+	take_levels_out(w, y, day, from, count);
+	gain = tk_states_loglik(&recent, r, count, 0, NULL, NULL, NULL) - tk_states_price(&recent, count) -
+	       tk_states_loglik(&w->noise, r, count, 0, NULL, NULL, NULL);
+	if (gain > NEW_NOISE) {
+		w->noise = recent;
+		w->count = count / 2; /* it was chosen: half of them are worth a fit that was not */
+	}
+	return TK_OK;
+}
+
 static int learn(struct tk_watch *w, const double *y, const int64_t *day, size_t n)
 {
-	size_t from = n > MEMORY ? n - MEMORY : 0, hold = n < 2 * FIRST ? 0 : w->last > PENDING * 2 ? held(n) : 5;
-	struct tk_noise noise;
+	static const size_t recent[] = {60, 30}; /* two months, one: what a noise with states is learnt from at least */
+	size_t from = n > MEMORY ? n - MEMORY : 0,
+	       hold = n < 2 * FIRST           ? 0
+	              : w->last > PENDING * 2 ? held(n)
+	                                      : 5,
+	       count = n - from - hold;
 	int rc;
 
 	if (!w->known) {
 		memcpy(w->room->work, y + from, (n - from) * sizeof *y);
 		w->level = tk_median(w->room->work, n - from);
 	}
-	w->count = n - from - hold;
-	learn_week(w, y, day, from, w->count);
-	rc = tk_noise_of(w->room->r, w->count, &noise);
-	if (!rc)
-		rc = tk_states_fit(w->room->r, w->count, fmax(noise.sigma, noise.mad), &w->noise);
-	if (!rc && w->count >= WANDER_MIN)
-		rc = learn_wander(w, y, from, w->count, noise.sigma);
+	w->count = count;
+	learn_week(w, y, day, from, count);
+	rc = learn_noise(w, y, day, from, count, &w->noise);
+	for (size_t i = 0; !rc && i < sizeof recent / sizeof *recent; i++)
+		if (2 * recent[i] <= count)
+			rc = learn_recent(w, y, day, from + count - recent[i], recent[i]);
 	w->known = !rc;
 	w->fitted = n;
 	return rc;
