@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "base/error.h"
@@ -131,6 +132,24 @@ static void steps_are_said_within_days(void **state)
 	}
 }
 
+/* What a machine's noise was months ago is no measure of what it is now. */
+static void a_series_that_has_become_calm_is_judged_by_that(void **state)
+{
+	static double y[N], loud[N];
+	int found = 0;
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct said said;
+
+		make(loud, seed + 50, &(struct noise){.sigma = 0.03}, N, N, 0);
+		make(y, seed, &(struct noise){.sigma = 0.004}, 190, N, 0.015);
+		memcpy(y, loud, 110 * sizeof *y);
+		said = play(y);
+		found += said.count == 1 && said.night >= 190 && said.night <= 194;
+	}
+	assert_in_range(found, 8, 10);
+}
+
 static void a_jump_of_a_wandering_level_is_found(void **state)
 {
 	static double y[N];
@@ -253,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(flat_series_stay_silent),
 	        cmocka_unit_test(steps_are_said_within_days),
+	        cmocka_unit_test(a_series_that_has_become_calm_is_judged_by_that),
 	        cmocka_unit_test(a_jump_of_a_wandering_level_is_found),
 	        cmocka_unit_test(a_step_soon_after_another_is_found),
 	        cmocka_unit_test(who_comes_back_has_not_moved),
