@@ -311,11 +311,13 @@ static int end_job(struct tk_night *n, struct seat *s, struct tk_job_result *r, 
 	return status;
 }
 
-static bool planned(const struct book *b, int64_t series_id)
+static bool planned(const struct book *b, int64_t series_id, int64_t but_job_id)
 {
-	for (size_t i = 0; i < b->jobs.count; i++)
-		if (TK_ROWS_AT(&b->jobs, struct tk_job_row, i)->series_id == series_id)
+	for (size_t i = 0; i < b->jobs.count; i++) {
+		const struct tk_job_row *job = TK_ROWS_AT(&b->jobs, struct tk_job_row, i);
+		if (job->series_id == series_id && job->id != but_job_id)
 			return true;
+	}
 	return false;
 }
 
@@ -334,7 +336,7 @@ static int move_job(
 		int status = tk_store_put_series(n->store, &row, &row.id, err);
 		if (status)
 			return status;
-		if (planned(b, row.id))
+		if (planned(b, row.id, s->job.id))
 			continue;
 		row.slug = s->series.slug;
 		s->series = row;
@@ -433,20 +435,29 @@ static size_t left_for(const struct hall *h, const struct tk_night_device *d)
 	return left;
 }
 
-/* Whether a device has begun none of the jobs that it has for a problem, and no other night has a point of them. */
-static int is_untouched(
-        struct hall *h, const struct tk_night_device *d, int64_t problem_id, bool *out, struct tk_error *err)
+static bool is_suite_of(const struct tk_series_row *series, int64_t problem_id)
+{
+	return series && series->problem_id == problem_id && strcmp(series->role, "suite") == 0;
+}
+
+/* Whether all that `from` has of a problem may go to another device: none of it has begun, `to` has no jobs of its own
+ * for it, and neither has a point of it, of another night or of this one before it was resumed. */
+static int is_untouched(struct hall *h, const struct tk_night_device *from, const struct tk_night_device *to,
+        int64_t problem_id, bool *out, struct tk_error *err)
 {
 	int status = TK_OK;
 	*out = true;
-	for (size_t i = 0; status == TK_OK && *out && i < h->book.jobs.count; i++) {
-		const struct tk_series_row *series = h->series[i];
+	for (size_t i = 0; *out && i < h->book.jobs.count; i++)
+		*out = !is_suite_of(h->series[i], problem_id) ||
+		       (place_of(h, i) != to && (place_of(h, i) != from || !h->taken[i]));
+	for (size_t i = 0; status == TK_OK && *out && i < h->book.series.count; i++) {
+		const struct tk_series_row *series = TK_ROWS_AT(&h->book.series, struct tk_series_row, i);
+		const struct tk_night_device *of = device_of(h->n, series);
 		struct tk_rows points = {0};
-		if (!series || series->problem_id != problem_id || place_of(h, i) != d ||
-		        strcmp(series->role, "suite") != 0)
+		if (!is_suite_of(series, problem_id) || (of != from && of != to))
 			continue;
 		status = tk_store_points(h->n->store, series->id, INT64_MIN, 1, &points, err);
-		*out = !h->taken[i] && points.count == 0;
+		*out = points.count == 0;
 		tk_rows_free(&points);
 	}
 	return status;
@@ -472,13 +483,12 @@ static int take_over(struct hall *h, struct tk_night_device *d, struct tk_error 
 		bool free_to_go = false;
 		if (h->taken[i] || place_of(h, i) != from || strcmp(series->role, "suite") != 0)
 			continue;
-		int status = is_untouched(h, from, series->problem_id, &free_to_go, err);
+		int status = is_untouched(h, from, d, series->problem_id, &free_to_go, err);
 		if (status || !free_to_go) /* what comes before it in the order is not more likely to be untouched */
 			return status;
 		for (size_t k = 0; k <= i; k++) {
 			const struct tk_series_row *other = h->series[k];
-			if (!h->taken[k] && place_of(h, k) == from && other->problem_id == series->problem_id &&
-			        strcmp(other->role, "suite") == 0)
+			if (!h->taken[k] && place_of(h, k) == from && is_suite_of(other, series->problem_id))
 				h->moved[k] = d;
 		}
 		return TK_OK;
