@@ -214,11 +214,12 @@ static int measure_alone(struct tk_night *n, const struct tk_trial *t, struct sh
 	return status;
 }
 
-/* The clock of the measuring goes on while a process is stopped. */
+/* The clocks of the measuring and of the deadline go on while a process is stopped. */
 static int begin(struct tk_night *n, const struct tk_trial *t, struct shot *s, bool hold, struct tk_error *err)
 {
 	struct tk_job_request q = request_of(n, t, s);
 	q.measure_s *= 2;
+	q.deadline_s *= 2;
 	int status = tk_night_fresh_worker(n, t->device, &s->worker, err);
 	if (status == TK_OK)
 		status = tk_worker_start_measure(s->worker, &q, err);
@@ -272,7 +273,8 @@ static int turn_of(const struct tk_trial *t)
 {
 	const struct tk_confirmation_row *last = t->count ? &t->rows[t->count - 1] : NULL;
 	bool is_gpu = strcmp(t->device->layer->name, "cpu") != 0 && strcmp(t->device->layer->name, "null") != 0;
-	double ms = last ? fmax(last->good_value, last->bad_value) * TURN_LAUNCHES / 1e6 : NAN;
+	double ms =
+	        last ? (last->good_value + last->bad_value) / 2 * TURN_LAUNCHES / 1e6 : NAN; /* NaN where one failed */
 	if (is_gpu || !(ms <= TURN_MOST_MS))
 		return 0;
 	return ms < TURN_LEAST_MS ? TURN_LEAST_MS : (int)ms;
