@@ -168,6 +168,11 @@ static void set_best(
 	tk_buf_free(&tied);
 }
 
+static double in_steps(double part)
+{
+	return fmax(-1e6, fmin(part * 1e4, 1e6));
+}
+
 /* Of each variant its time, and how far the ends of its interval are from it, in steps of 0.01 %. */
 static void set_times(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
@@ -179,8 +184,7 @@ static void set_times(struct tk_site *site, struct tk_value *o, const struct cel
 		        p ? tk_format_digits(p->value, 5, number) : "-");
 		bool known = p && tk_point_has_interval(p);
 		end += (size_t)snprintf(ends + end, sizeof ends - end, known ? "%s%.0f,%.0f" : "%s-", i ? " " : "",
-		        known ? fmin((1 - p->lo / p->value) * 1e4, 1e6) : 0,
-		        known ? fmin((p->hi / p->value - 1) * 1e4, 1e6) : 0);
+		        known ? in_steps(1 - p->lo / p->value) : 0, known ? in_steps(p->hi / p->value - 1) : 0);
 	}
 	tk_set(site->arena, o, "times", times);
 	tk_set(site->arena, o, "ends", ends);

@@ -452,7 +452,8 @@ static int name_rows(struct merge *m, const struct name_sql *sql, struct tk_erro
 		status = tk_db_exec(m->into, FINAL, err);
 	for (int i = 0; i < 2 && !status; i++) {
 		status = tk_db_exec(m->into, sql->rename[i], err);
-		m->says_other |= !status && sqlite3_changes(m->into->db) > 0;
+		/* the second only gives names to what came */
+		m->says_other |= i == 0 && !status && sqlite3_changes(m->into->db) > 0;
 	}
 	sqlite3_exec(m->into->db, "DROP TABLE temp.slugs", NULL, NULL, NULL);
 	return status;
