@@ -287,10 +287,10 @@ static void take_levels_out(struct scratch *s, size_t segments)
 static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau, size_t *segments)
 {
 	double z = tk_normal_z(1 - o->confidence), least = log1p(o->min_effect);
-	size_t weakest;
 
-	do {
-		weakest = 0;
+	while (*segments > 1) {
+		size_t weakest = 0;
+
 		memcpy(s->y, s->logs, n * sizeof *s->y);
 		for (size_t g = 0; g < *segments; g++)
 			tk_sort(s->y + s->bounds[g], s->bounds[g + 1] - s->bounds[g]);
@@ -299,10 +299,10 @@ static void measure(struct scratch *s, size_t n, const struct tk_changepoint_opt
 			if (fabs(s->steps[i].shift) + z * s->steps[i].error < least &&
 			        (!weakest || s->steps[i].z < s->steps[weakest].z))
 				weakest = i;
-		if (weakest)
-			memmove(s->bounds + weakest, s->bounds + weakest + 1,
-			        ((*segments)-- - weakest) * sizeof *s->bounds);
-	} while (weakest);
+		if (!weakest)
+			return;
+		memmove(s->bounds + weakest, s->bounds + weakest + 1, ((*segments)-- - weakest) * sizeof *s->bounds);
+	}
 }
 
 /* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is estimated anew, until that
