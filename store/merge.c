@@ -67,7 +67,9 @@ static bool is_told_anew(const struct tk_db_table *t)
  * was there says something else of it. */
 static void note_joined(struct merge *m, const struct tk_db_table *t, sqlite3_stmt *read)
 {
-	for (int i = 0; i < (int)t->column_count && !is_told_anew(t); i++) {
+	if (m->says_other || is_told_anew(t))
+		return;
+	for (int i = 0; i < (int)t->column_count; i++) {
 		const struct tk_db_column *c = &t->columns[i];
 		bool of_night = c->kind == TK_COL_REF && c->parent == TK_TABLE_night,
 		     of_build = t == &tk_tables[TK_TABLE_kernel] && c->parent == TK_TABLE_build;
@@ -355,13 +357,13 @@ static int merge_row(struct merge *m, enum tk_table_id table, const struct state
 		m->says_other |= !dangling && !status && !is_told_anew(t) && sqlite3_changes(m->into->db) > 0;
 		sqlite3_reset(st->join);
 	}
-	if (inserted)
+	if (inserted) {
 		note_joined(m, t, st->read);
-	if (inserted)
 		m->counts->added[table == TK_TABLE_night         ? TK_MERGE_NIGHTS
 		                 : table == TK_TABLE_series      ? TK_MERGE_SERIES
 		                 : table == TK_TABLE_measurement ? TK_MERGE_POINTS
 		                                                 : TK_MERGE_OTHERS]++;
+	}
 	if (!status && t->has_id)
 		status = id_set(&m->maps[table], sqlite3_column_int64(st->read, 0),
 		        inserted ? sqlite3_last_insert_rowid(m->into->db) : id, err);
