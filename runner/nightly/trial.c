@@ -258,12 +258,8 @@ static int measure_by_turns(struct tk_night *n, const struct tk_trial *t, struct
 		now = next;
 		next = was;
 	}
-	for (int i = 0; i < 2; i++) {
-		struct shot *s = i ? second : first;
-		if (s->worker)
-			tk_worker_hold(s->worker, false);
-		tk_worker_free(s->worker);
-	}
+	tk_worker_free(first->worker);
+	tk_worker_free(second->worker);
 	return status;
 }
 

@@ -118,6 +118,7 @@ int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, str
 
 static void end_process(struct tk_worker *w, double grace_s)
 {
+	tk_worker_hold(w, false); /* stopped it could not end */
 	tk_worker_process_stop(&w->process, grace_s);
 	tk_wire_reader_free(&w->reader);
 	w->reader = (struct tk_wire_reader){.fd = -1};
