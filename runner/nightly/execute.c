@@ -452,9 +452,11 @@ static int is_untouched(struct hall *h, const struct tk_night_device *from, cons
 		       (place_of(h, i) != to && (place_of(h, i) != from || !h->taken[i]));
 	for (size_t i = 0; status == TK_OK && *out && i < h->book.series.count; i++) {
 		const struct tk_series_row *series = TK_ROWS_AT(&h->book.series, struct tk_series_row, i);
-		const struct tk_night_device *of = device_of(h->n, series);
 		struct tk_rows points = {0};
-		if (!is_suite_of(series, problem_id) || (of != from && of != to))
+		if (!is_suite_of(series, problem_id))
+			continue;
+		const struct tk_night_device *of = device_of(h->n, series);
+		if (of != from && of != to)
 			continue;
 		status = tk_store_points(h->n->store, series->id, INT64_MIN, 1, &points, err);
 		*out = points.count == 0;
