@@ -145,9 +145,12 @@ void tk_format_changes(double a, double b, char out_a[TK_FORMAT_SIZE], char out_
 
 const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE])
 {
-	if (change >= 1)
-		snprintf(out, TK_FORMAT_SIZE, "%.*f× to %.*f×", lo < 9 ? 1 : 0, lo + 1, hi < 9 ? 1 : 0, hi + 1);
-	else
+	char times[TK_FORMAT_SIZE];
+	if (change >= 1) {
+		format_times(lo, out);
+		format_times(hi, times);
+		add(out, add(out, strlen(out), " to "), times);
+	} else
 		add(out, signed_percent(out, add(out, signed_percent(out, 0, lo), " to "), hi), NBSP "%");
 	return out;
 }
@@ -166,6 +169,13 @@ const char *tk_format_half_width(double value, double lo, double hi, char out[TK
 bool tk_point_has_interval(const struct tk_point *p)
 {
 	return isfinite(p->lo) && isfinite(p->hi) && (p->n > 1 || p->hi > p->lo);
+}
+
+enum tk_apart tk_point_apart(const struct tk_point *best, const struct tk_point *other)
+{
+	if (!tk_point_has_interval(best) || !tk_point_has_interval(other))
+		return TK_NO_INTERVAL;
+	return best->hi < other->lo ? TK_APART : TK_TIE;
 }
 
 const char *tk_format_point_width(const struct tk_point *p, char out[TK_FORMAT_SIZE])

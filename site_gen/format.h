@@ -30,6 +30,9 @@ const char *tk_format_half_width(double value, double lo, double hi, char out[TK
 /* The same of a measurement; "" where one sample is all there is: it says nothing of its own width. */
 const char *tk_format_point_width(const struct tk_point *p, char out[TK_FORMAT_SIZE]);
 bool tk_point_has_interval(const struct tk_point *p);
+/* Whether the best is told apart from another: their intervals do not meet. */
+enum tk_apart { TK_APART, TK_TIE, TK_NO_INTERVAL };
+enum tk_apart tk_point_apart(const struct tk_point *best, const struct tk_point *other);
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]);        /* 0.62: "62 %" */
 const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);             /* "12,345" */
 const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);          /* "2026-11-21 09:42" */

@@ -85,8 +85,7 @@ static struct leader leader_of(const struct tk_site_series *const *of, size_t co
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_point *p = isfinite(latest(of[i])) ? tk_series_last(of[i]) : NULL;
 		if (p && p != first)
-			lead.clear = lead.clear && tk_point_has_interval(first) && tk_point_has_interval(p) &&
-			             first->hi < p->lo;
+			lead.clear = lead.clear && tk_point_apart(first, p) == TK_APART;
 	}
 	lead.value = measured > 1 ? lead.value : NAN;
 	return lead;

@@ -132,39 +132,30 @@ static struct grid grid_of(const struct cell *cells, size_t count)
 	return g;
 }
 
-/* Whether the best is told apart from another: their intervals do not meet. */
-enum apart { APART, TIE, NO_INTERVAL };
-
-static enum apart apart_from(const struct tk_site_series *best, const struct tk_site_series *other)
-{
-	const struct tk_point *p = tk_series_last(best), *q = tk_series_last(other);
-	if (!tk_point_has_interval(p) || !tk_point_has_interval(q))
-		return NO_INTERVAL;
-	return p->hi < q->lo ? APART : TIE;
-}
-
 /* "a, b and 2 more": who shares the first place; *apart: what becomes of the best. */
 static void set_best(
-        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f, enum apart *apart)
+        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f, enum tk_apart *apart)
 {
 	struct tk_buf tied = TK_BUF_INIT;
 	size_t count = 0;
-	*apart = APART;
+	*apart = TK_APART;
 	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
-		enum apart own = c->of[i] && c->of[i] != c->best ? apart_from(c->best, c->of[i]) : APART;
+		enum tk_apart own = c->of[i] && c->of[i] != c->best
+		                            ? tk_point_apart(tk_series_last(c->best), tk_series_last(c->of[i]))
+		                            : TK_APART;
 		*apart = own > *apart ? own : *apart;
-		if ((own == TIE || c->of[i] == c->best) && c->of[i] && ++count <= TIED_SHOWN)
+		if ((own == TK_TIE || c->of[i] == c->best) && c->of[i] && ++count <= TIED_SHOWN)
 			tk_buf_printf(&tied, "%s%.*s", count > 1 ? ", " : "", (int)tk_utf8_clip(f->variants[i], 40),
 			        f->variants[i]);
 	}
 	if (count > TIED_SHOWN)
 		tk_buf_printf(&tied, " and %zu more", count - TIED_SHOWN);
-	tk_set_clipped(site, o, "best", *apart == TIE ? "tie" : c->best->variant, 40);
-	if (*apart == TIE)
+	tk_set_clipped(site, o, "best", *apart == TK_TIE ? "tie" : c->best->variant, 40);
+	if (*apart == TK_TIE)
 		tk_set(site->arena, o, "lead", tk_buf_cstr(&tied));
 	else
 		tk_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone", c->lead,
-		        *apart == APART ? "" : ", no interval");
+		        *apart == TK_APART ? "" : ", no interval");
 	tk_buf_free(&tied);
 }
 
@@ -193,13 +184,13 @@ static void set_times(struct tk_site *site, struct tk_value *o, const struct cel
 static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
-	enum apart apart;
+	enum tk_apart apart;
 	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
 	tk_set_flag(a, o, "any", true);
 	tk_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
 	set_times(site, o, c, f);
 	set_best(site, o, c, f, &apart);
-	tk_set_fmt(a, o, "class", apart == APART ? "map-%d-%d" : "map-tie", c->colour, level);
+	tk_set_fmt(a, o, "class", apart == TK_APART ? "map-%d-%d" : "map-tie", c->colour, level);
 }
 
 static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells, size_t count,
