@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/proc.h"
 #include "base/text.h"
 #include "bisect_line.h"
@@ -51,7 +52,8 @@ const struct argp tk_argp_bisect = {
                "cannot be measured, is passed over; where it is noisy, more pairs are taken."
                "\vSERIES is a name or a part that only one series has, ALERT the first digits of an alert. Builds and "
                "pairs are kept: stopped and run again, it goes on. The result is shown by `diff` and on the site.\n\n"
-               "Exit code: 0 found, 3 not: the ends do not differ, only a range is left, or the budget was spent.\n\n"
+               "Exit code: 0 found, 3 not: the ends do not differ, only a range is left, or the budget was spent; or "
+               "found and stored, but its night could not be judged again.\n\n"
                "Examples:\n  tracker bisect 3f9a01c2\n  tracker bisect gemm-f32-512 --good=v0.3.20 --bad=develop "
                "--budget=2h",
 };
@@ -138,12 +140,17 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o, 
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
 		tk_fail(err, TK_ECANCELED, "stopped; what was built and measured is kept, the same command goes on");
+	else if (status == TK_ENOSPC)
+		tk_fail(err, TK_ENOSPC, "%s; what was built and measured is kept, the same command goes on",
+		        err->message);
 	if (status != TK_OK)
 		return tk_command_fail("bisect", err);
 	print_result(&r);
 	printf("git's own way, with the same measurements:\n");
 	tk_bisect_lines(stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
-	return r.word == TK_BISECT_FOUND ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
+	if (r.unjudged.status != TK_OK)
+		tk_command_fail("bisect", &r.unjudged);
+	return r.word == TK_BISECT_FOUND && r.unjudged.status == TK_OK ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
 }
 
 int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
@@ -205,6 +212,8 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o, co
 		tk_command_fail("bisect-step", err);
 		return GIT_BISECT_STOPS;
 	}
+	if (r.unjudged.status != TK_OK) /* the next step tries again: git has its answer */
+		tk_log(TK_LOG_WARN, "bisect", NULL, "%s", r.unjudged.message);
 	printf("%.12s is %s (the whole range: %s)\n", rev,
 	        side == TK_BISECT_GOOD  ? "good"
 	        : side == TK_BISECT_BAD ? "bad"

@@ -28,7 +28,8 @@ const struct argp tk_argp_confirm = {
                "\vSERIES is a name or a part that only one series has. Pairs are kept: the same command goes on where "
                "it "
                "was stopped.\n\n"
-               "Exit code: 0 no worse, 1 the new build is worse, 3 the pairs leave it open.\n\n"
+               "Exit code: 0 no worse, 1 the new build is worse, 3 the pairs leave it open, or are stored but could "
+               "not be told to the verdicts.\n\n"
                "Examples:\n  tracker confirm 'box.cpu.self.cpu.gemm-f32-512*'\n  tracker confirm gemm-f32-512 "
                "--good=0123abcd --budget=5m",
 };
@@ -48,7 +49,10 @@ static int show(const struct tk_confirm_report *r)
 		        tk_pairs_text(&r->pairs, text), r->pairs.count, tk_duration_text(r->wall_s, took, sizeof took));
 	if (r->status < TK_DIFF_STATUS_COUNT)
 		printf("  verdict: %s%s%s\n", tk_diff_status_word(r->status), *r->reason ? ": " : "", r->reason);
-	return r->worse                                                           ? TK_EXIT_FOUND
+	if (r->unjudged.status != TK_OK)
+		tk_command_fail("confirm", &r->unjudged);
+	return r->unjudged.status != TK_OK                                        ? TK_EXIT_INCOMPLETE
+	       : r->worse                                                         ? TK_EXIT_FOUND
 	       : r->pairs.word == TK_PAIRS_NONE || r->pairs.word == TK_PAIRS_OPEN ? TK_EXIT_INCOMPLETE
 	                                                                          : TK_EXIT_OK;
 }

@@ -135,6 +135,9 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
 		tk_fail(&err, TK_ECANCELED, "stopped; what was measured is kept, `tracker nightly --resume` goes on");
+	else if (status == TK_ENOSPC && report.night_id)
+		tk_fail(&err, TK_ENOSPC, "%s; what was measured is kept, `tracker nightly --resume` goes on",
+		        err.message);
 	if (status != TK_OK)
 		return tk_command_fail("nightly", &err);
 	tk_night_report_print(store, &report);

@@ -463,12 +463,12 @@ int tk_bisect_in(
 }
 
 /* Its pairs are of builds that a verdict is about: whoever asks for the size is told one. */
-static int judge_again(struct tk_night *n, const struct tk_bisect_report *r, struct tk_error *err)
+static void judge_again(struct tk_night *n, struct tk_bisect_report *r)
 {
 	struct tk_diff_report report = {0};
-	int status = r->pairs ? tk_night_judge(n, r->night_id, &report, err) : TK_OK;
+	if (r->pairs && tk_night_judge(n, r->night_id, &report, &r->unjudged) != TK_OK)
+		tk_context(&r->unjudged, TK_BISECT_UNJUDGED);
 	tk_diff_report_free(&report);
-	return status;
 }
 
 int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
@@ -479,7 +479,7 @@ int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const 
 	if (status == TK_OK)
 		status = tk_bisect_in(&s.night, q, out, err);
 	if (status == TK_OK)
-		status = judge_again(&s.night, out, err);
+		judge_again(&s.night, out);
 	tk_session_close(&s);
 	return status;
 }
@@ -526,7 +526,7 @@ int tk_bisect_step(const struct tk_config *config, struct tk_store *store, const
 		*side = sides[b.steps[1].side];
 	end(&b);
 	if (status == TK_OK)
-		status = judge_again(&s.night, out, err);
+		judge_again(&s.night, out);
 	tk_session_close(&s);
 	return status;
 }

@@ -2,6 +2,7 @@
  * measured in turns with the good one, until two neighbours are left on either side of the step. */
 #ifndef TK_BISECT_H
 #define TK_BISECT_H
+#include "base/error.h"
 #include "detect/detect.h"
 #include "upstream/upstream.h"
 #include <stdbool.h>
@@ -9,7 +10,6 @@
 #include <stdint.h>
 
 struct tk_config;
-struct tk_error;
 struct tk_night;
 struct tk_night_options;
 struct tk_store;
@@ -21,6 +21,11 @@ enum tk_bisect_word {
 	TK_BISECT_OPEN   /* the budget was spent, or the pairs cannot tell */
 };
 const char *tk_bisect_word(enum tk_bisect_word w); /* "found", "range", "same", "open" */
+
+/* What is said before why a night was not judged again. */
+#define TK_BISECT_UNJUDGED \
+	"the answer and its pairs are stored, the verdicts of the night are still those of before them (the same " \
+	"command tries again)"
 
 struct tk_bisect_request {
 	int64_t series_id;
@@ -42,10 +47,11 @@ struct tk_bisect_report {
 	double confidence, wall_s;               /* that first_bad is it */
 	int64_t night_id;                        /* the newest of the series: its verdict is about these pairs, too */
 	char why[256];                           /* SAME, OPEN, RANGE */
+	struct tk_error unjudged; /* all is stored, but its night was not judged again: why; TK_OK: it was */
 };
 
 /* Opens the devices, which takes the lock of the history; stores what it found (tk_store_culprits), and judges the
- * series' newest night again with the pairs it took. Stopped and run
+ * series' newest night again with the pairs it took: where that fails, it is `unjudged`, not an error. Stopped and run
  * again it goes on: builds are in the cache, pairs in the history. TK_EUSAGE: the range is none, an end of it does not
  * build, the upstream has no revisions. */
 int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
@@ -61,7 +67,7 @@ int tk_bisect_step(const struct tk_config *config, struct tk_store *store, const
         struct tk_bisect_report *out, struct tk_error *err);
 
 /* One series measured in turns, its newest build against the one before its last step, or the revisions given (bad
- * only with good; NULL: those); then its night is judged again. */
+ * only with good; NULL: those); then its night is judged again, or it is `unjudged` as above. */
 struct tk_confirm_report {
 	char series[160], good[128], bad[128];
 	struct tk_pairs pairs;
@@ -69,6 +75,7 @@ struct tk_confirm_report {
 	char reason[512];
 	double wall_s;
 	bool worse; /* decided, in the bad direction */
+	struct tk_error unjudged;
 };
 int tk_confirm_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
         const struct tk_bisect_request *request, struct tk_confirm_report *out, struct tk_error *err);

@@ -130,17 +130,17 @@ static int measure(struct matter *m, struct tk_error *err)
 	return status;
 }
 
-static int judge_again(struct matter *m, int64_t series_id, struct tk_error *err)
+static void judge_again(struct matter *m, int64_t series_id)
 {
 	struct tk_diff_report report = {0};
-	int status = tk_night_judge(m->n, m->spec.night_id, &report, err);
-	for (size_t i = 0; i < report.count; i++)
+	if (tk_night_judge(m->n, m->spec.night_id, &report, &m->r->unjudged) != TK_OK)
+		tk_context(&m->r->unjudged, TK_BISECT_UNJUDGED);
+	for (size_t i = 0; m->r->unjudged.status == TK_OK && i < report.count; i++)
 		if (report.rows[i].series_id == series_id) {
 			m->r->status = report.rows[i].status;
 			snprintf(m->r->reason, sizeof m->r->reason, "%s", report.rows[i].reason);
 		}
 	tk_diff_report_free(&report);
-	return status;
 }
 
 static int read_matter(struct matter *m, int64_t series_id, struct tk_error *err)
@@ -181,7 +181,7 @@ int tk_confirm_run(const struct tk_config *config, struct tk_store *store, const
 	if (status == TK_OK)
 		status = measure(&m, err);
 	if (status == TK_OK)
-		status = judge_again(&m, q->series_id, err);
+		judge_again(&m, q->series_id);
 	out->wall_s = (double)(tk_clock_mono_ns() - m.started_ns) / 1e9;
 	free(m.good_options);
 	free(m.new_options);

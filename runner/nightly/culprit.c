@@ -187,5 +187,9 @@ int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 	tk_rows_free(&h.triage);
 	tk_diff_report_free(&h.report);
 	/* its pairs are of the builds that were judged: one size for all who ask for it */
-	return status == TK_OK && h.pairs ? tk_night_detect(n, err) : status;
+	if (status != TK_OK || !h.pairs || (status = tk_night_detect(n, err)) == TK_OK)
+		return status;
+	return tk_context(err,
+	        "what was found and its pairs are stored, the verdicts of the night are still those of before them "
+	        "(`tracker detect` judges again)");
 }
