@@ -106,8 +106,9 @@ const struct argp tk_argp_nightly = {
         .parser = parse,
         .doc = "Build the newest revision of every upstream, measure the suites, verify every result, store it, decide "
                "what moved, write the site."
-               "\vA night that was stopped goes on with --resume: what was measured is kept. One that is not resumed "
-               "is closed by the next.\n\n"
+               "\vA night that was stopped goes on with --resume: what was measured is kept, and so are the --devices, "
+               "--split, --upstream, --import and --seed that it was begun with. One that is not resumed is closed by "
+               "the next.\n\n"
                "Exit code: 0 done, 1 a series has a status of --fail-on, 3 something failed (it is a row of the "
                "night), 4 could not finish.\n\n"
                "Examples:\n  tracker nightly\n  tracker nightly --resume\n  tracker nightly --upstream=openblas "

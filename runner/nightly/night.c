@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "nightly/asked.h"
 #include "worker/worker.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,9 +104,22 @@ static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err
 		n->as_of_s = row->as_of_s;
 		n->started_s = row->started_s;
 		n->seed = (uint64_t)row->seed;
+		json_t *summary = json_loads(row->summary, 0, NULL);
+		n->asked = json_incref(json_object_get(summary, "asked"));
+		json_decref(summary);
 	}
 	tk_rows_free(&nights);
 	return status;
+}
+
+/* It goes on with what it was begun with: other flags would be other jobs. */
+static int resume_as_begun(struct tk_night *n, struct tk_night_options *o, struct tk_error *err)
+{
+	if (o->seed && (o->seed & INT64_MAX) != n->seed)
+		return tk_fail(err, TK_EUSAGE,
+		        "--seed=%llu: the night that is stopped has the seed %llu; leave it out to go on",
+		        (unsigned long long)o->seed, (unsigned long long)n->seed);
+	return n->asked ? tk_asked_take(n->asked, o, &n->asked_devices, err) : TK_OK;
 }
 
 /* A night that was stopped and never resumed is closed before the next begins: what it stored stays, what it planned is
@@ -131,6 +145,12 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 	/* what is given is what is stored: a night's order is repeated with the seed that it shows */
 	n->seed = o->seed ? o->seed & INT64_MAX
 	                  : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns()) >> 1;
+	n->asked = tk_asked_of(o);
+	json_t *summary = json_pack("{s:O}", "asked", n->asked);
+	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	json_decref(summary);
+	if (!text)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_night_row row = {.machine_id = n->machine_id,
 	        .kind = kind_of(o),
 	        .as_of_s = n->as_of_s,
@@ -139,8 +159,10 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 	        .seed = (int64_t)n->seed,
 	        .config_hash = n->config->hash,
 	        .tracker_version = TK_VERSION,
-	        .summary = "{}"};
-	return tk_store_begin_night(n->store, &row, &n->night_id, err);
+	        .summary = text};
+	int status = tk_store_begin_night(n->store, &row, &n->night_id, err);
+	free(text);
+	return status;
 }
 
 int tk_night_put_machine(struct tk_night *n, struct tk_error *err)
@@ -191,7 +213,7 @@ static int run_stages(struct tk_night *n, unsigned done, struct tk_error *err)
 	return status;
 }
 
-static json_t *summary_of(const struct tk_night_report *r)
+static json_t *summary_of(const struct tk_night_report *r, json_t *asked)
 {
 	json_t *summary = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f}", "builds", (json_int_t)r->builds,
 	        "builds_failed", (json_int_t)r->builds_failed, "unreachable", (json_int_t)r->upstreams_unreachable,
@@ -201,6 +223,8 @@ static json_t *summary_of(const struct tk_night_report *r)
 	json_object_set_new(summary, "unstable", json_integer((json_int_t)r->unstable));
 	json_object_set_new(summary, "suspects", json_integer((json_int_t)r->suspects));
 	json_object_set_new(summary, "pairs", json_integer((json_int_t)r->pairs));
+	if (asked)
+		json_object_set(summary, "asked", asked);
 	for (size_t i = 0; summary && i < TK_DIFF_STATUS_COUNT; i++)
 		json_object_set_new(summary, tk_diff_status_word((enum tk_diff_status)i),
 		        json_integer((json_int_t)r->by_status[i]));
@@ -216,7 +240,7 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 	              !r->upstreams_unreachable && !r->stages_failed;
 	if (status == TK_ECANCELED || status == TK_ENOSPC)
 		return status;
-	json_t *summary = summary_of(r);
+	json_t *summary = summary_of(r, n->asked);
 	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(summary);
 	const char *word = status != TK_OK ? "failed" : r->complete ? "complete" : "incomplete";
@@ -252,6 +276,8 @@ void tk_night_free(struct tk_night *n)
 	free(n->devices);
 	free(n->products);
 	tk_modules_free(n->modules);
+	json_decref(n->asked);
+	free(n->asked_devices);
 }
 
 static int name_night(struct tk_night *n, struct tk_error *err)
@@ -266,7 +292,7 @@ static int name_night(struct tk_night *n, struct tk_error *err)
 	return status;
 }
 
-static int start_or_resume(struct tk_night *n, unsigned *done, struct tk_error *err)
+static int start_or_resume(struct tk_night *n, struct tk_night_options *own, unsigned *done, struct tk_error *err)
 {
 	bool found = false;
 	int status = tk_night_put_machine(n, err);
@@ -279,6 +305,8 @@ static int start_or_resume(struct tk_night *n, unsigned *done, struct tk_error *
 		if (!found)
 			return tk_fail(err, TK_ENOTFOUND, "there is no unfinished night of machine %s to resume",
 			        n->config->machine);
+		if ((status = resume_as_begun(n, own, err)) != TK_OK)
+			return status;
 		*done = stages_done(n);
 	} else if ((status = close_abandoned(n, err)) != TK_OK || (status = begin_night(n, err)) != TK_OK) {
 		return status;
@@ -290,9 +318,10 @@ static int start_or_resume(struct tk_night *n, unsigned *done, struct tk_error *
 int tk_night_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
         struct tk_night_report *report, struct tk_error *err)
 {
+	struct tk_night_options own = *options;
 	struct tk_night n = {.config = config,
 	        .store = store,
-	        .options = options,
+	        .options = &own,
 	        .report = report,
 	        .started_s = tk_clock_now_s(),
 	        .started_mono_ns = tk_clock_mono_ns()};
@@ -306,7 +335,7 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store, const s
 		status = tk_context(err, "another night is under way");
 	if (status == TK_OK)
 		status = tk_modules_load(options->program, &n.modules, err);
-	if (status == TK_OK && (status = start_or_resume(&n, &done, err)) == TK_OK) {
+	if (status == TK_OK && (status = start_or_resume(&n, &own, &done, err)) == TK_OK) {
 		status = run_stages(&n, done, err);
 		status = finish_night(&n, status, err);
 	}

@@ -52,6 +52,8 @@ struct tk_night {
 	struct tk_modules *modules;
 	int64_t night_id, machine_id, as_of_s, started_s, started_mono_ns;
 	uint64_t seed;
+	json_t *asked;        /* asked.h; NULL: the night is of a tracker that stored none */
+	char **asked_devices; /* words of it */
 	struct tk_night_device *devices;
 	size_t device_count;
 	struct tk_product *products;
