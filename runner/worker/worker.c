@@ -46,6 +46,7 @@ struct tk_worker {
 	struct tk_wire_reader reader;
 	char *loaded;     /* the backend that the process has loaded, NULL: none */
 	double opening_s; /* a request to open is on its way, which may take so long; 0: none */
+	int64_t opening_until;
 	int64_t last_id;
 	int64_t log_start, oom_kills; /* when the request was made */
 };
@@ -301,9 +302,14 @@ static int look(struct tk_worker *w, double deadline_s, int64_t until, bool wait
 	}
 }
 
-static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct ending *end, struct tk_error *err)
+static int64_t after(double seconds)
 {
-	int64_t until = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
+	return tk_clock_mono_ns() + (int64_t)(seconds * 1e9);
+}
+
+static int receive(
+        struct tk_worker *w, double deadline_s, int64_t until, json_t **line, struct ending *end, struct tk_error *err)
+{
 	int status;
 	do
 		status = look(w, deadline_s, until, true, line, end, err);
@@ -315,7 +321,7 @@ static int receive(struct tk_worker *w, double deadline_s, json_t **line, struct
 static int deliver(
         struct tk_worker *w, const json_t *request, double deadline_s, struct ending *end, struct tk_error *err)
 {
-	int64_t until = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
+	int64_t until = after(deadline_s);
 	char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	if (!text)
 		return tk_fail(err, TK_EDATA, "the request cannot be written: a text in it is no UTF-8");
@@ -349,7 +355,7 @@ static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 	if (status)
 		return status;
 	w->reader = (struct tk_wire_reader){.fd = w->process.from};
-	status = receive(w, HELLO_S, &hello, end, err);
+	status = receive(w, HELLO_S, after(HELLO_S), &hello, end, err);
 	if (status > 0)
 		return tk_fail(err, TK_EIO, "%s does not work as a worker: %s", w->program, end->message);
 	if (status < 0)
@@ -410,7 +416,7 @@ static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t *
 	json_t *answer = NULL;
 	int status = post(w, request, deadline_s, end, err);
 	if (status == 0)
-		status = receive(w, deadline_s, &answer, end, err);
+		status = receive(w, deadline_s, after(deadline_s), &answer, end, err);
 	return status ? status : open_answer(w, answer, result, end);
 }
 
@@ -424,7 +430,7 @@ int tk_worker_await_open(struct tk_worker *w, struct tk_error *err)
 	if (!(deadline_s > 0))
 		return TK_OK;
 	w->opening_s = 0;
-	int status = receive(w, deadline_s, &answer, &end, err);
+	int status = receive(w, deadline_s, w->opening_until, &answer, &end, err);
 	if (status == 0)
 		status = open_answer(w, answer, &nothing, &end);
 	json_decref(nothing);
@@ -460,8 +466,10 @@ int tk_worker_start_open(
 	add_text(request, "options", options);
 	int status = post(w, request, deadline_s, &end, err);
 	json_decref(request);
-	if (status == 0)
+	if (status == 0) {
 		w->opening_s = deadline_s;
+		w->opening_until = after(deadline_s);
+	}
 	return status < 0 ? status : TK_OK;
 }
 
@@ -495,7 +503,7 @@ int tk_worker_start_measure(struct tk_worker *w, const struct tk_job_request *re
 	json_t *question = measure_request(w, request);
 	int status = post(w, question, request->deadline_s, &end, err);
 	json_decref(question);
-	p->until = tk_clock_mono_ns() + (int64_t)(request->deadline_s * 1e9);
+	p->until = after(request->deadline_s);
 	p->ended = status > 0;
 	p->outcome = end.outcome;
 	return status < 0 ? status : TK_OK;

@@ -59,7 +59,8 @@ void tk_worker_hang_up(struct tk_worker *w);
 
 /* Starts the process, the device and the backend (NULL: the device alone) before the first job asks for them, so that
  * none of it is in a job's wall time. How it fails says the job that follows better: it has an outcome. The first only
- * sends, so that many can start beside each other; the second waits, and so does whatever is asked next. */
+ * sends, so that many can start beside each other; the second waits, and so does whatever is asked next: until the
+ * deadline, which counts from the first. */
 #define TK_WORKER_OPEN_S 120.0 /* drivers may have to be started */
 int tk_worker_start_open(
         struct tk_worker *w, const char *backend_path, const char *options, double deadline_s, struct tk_error *err);

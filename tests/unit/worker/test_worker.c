@@ -107,6 +107,22 @@ static void workers_run_by_turns(void **state)
 	tk_worker_free(w);
 }
 
+/* Several that hang cost one deadline, not one each: it counts from when they were sent for, and not from when somebody
+ * waits for them. */
+static void an_opening_has_one_deadline(void **state)
+{
+	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
+	assert_int_equal(tk_worker_start_open(w, NULL_BACKEND, "fail=late,at=open,late_s=3.2", 2, NULL), 0);
+	int64_t begun = tk_clock_mono_ns();
+	poll(NULL, 0, 2100);
+	bool early = tk_clock_mono_ns() - begun < INT64_C(2600000000); /* else it may have been opened by now */
+	assert_int_equal(tk_worker_await_open(w, NULL), 0);
+	if (early)
+		assert_int_equal(tk_worker_fd(w), -1);
+	run_fault(w, "seed=4", "ok", "");
+	tk_worker_free(w);
+}
+
 /* After each of these the same worker does an honest job. */
 static void whatever_a_backend_does_is_one_outcome(void **state)
 {
@@ -397,7 +413,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(only_the_problem_that_is_named_fails), cmocka_unit_test(what_the_job_cannot_be_made_of),
 		cmocka_unit_test(the_other_backend_gets_a_process_of_its_own), cmocka_unit_test(devices_describe_themselves),
 		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_no_workers), cmocka_unit_test(workers_that_babble),
-		cmocka_unit_test(a_request_that_nobody_reads), cmocka_unit_test(workers_run_by_turns),
+		cmocka_unit_test(a_request_that_nobody_reads), cmocka_unit_test(workers_run_by_turns), cmocka_unit_test(an_opening_has_one_deadline),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, set_up, tear_down);
