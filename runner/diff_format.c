@@ -59,10 +59,8 @@ const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_
 
 struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const char *group)
 {
-	struct tk_diff_group_sum s = {.geomean_change = NAN};
+	struct tk_diff_group_sum s = {.mean = {.change = NAN}};
 	char name[TK_DIFF_GROUP_SIZE];
-	double sum = 0;
-	size_t meant = 0;
 
 	for (size_t i = 0; i < v->report->count; i++) {
 		const struct tk_diff_row *r = &v->report->rows[i];
@@ -71,14 +69,19 @@ struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const c
 			continue;
 		s.series++;
 		s.compared += r->before > 0 && r->after > 0;
-		if (!tk_diff_row_has_part(r))
-			continue;
-		meant++;
-		sum += tk_diff_row_part(r);
+		tk_diff_mean_add(&s.mean, r);
 	}
-	if (meant)
-		s.geomean_change = expm1(sum / (double)meant);
 	return s;
+}
+
+const char *tk_diff_mean_text(const struct tk_diff_mean *m, char *out, size_t size)
+{
+	int n = isnan(m->change) ? snprintf(out, size, "-") : snprintf(out, size, "%+.1f%%", 100 * m->change);
+
+	if (tk_diff_mean_is_unstable(m))
+		snprintf(out + n, size - (size_t)n, " (a guess: the timings of %zu of %zu are unstable)", m->unstable,
+		        m->timed);
+	return out;
 }
 
 static double descending(double a, double b)
@@ -232,7 +235,7 @@ void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size)
 	const struct tk_diff_row *w = worst(r);
 	struct tk_buf b = TK_BUF_INIT;
 	bool said[TK_DIFF_STATUS_COUNT] = {false};
-	char age[64];
+	char age[64], mean[TK_DIFF_MEAN_SIZE];
 
 	tk_buf_printf(&b, "diff: %zu series on %zu machine%s:", r->count, r->machines, r->machines == 1 ? "" : "s");
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
@@ -245,10 +248,7 @@ void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size)
 	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		if (!said[i] && r->by_status[i])
 			tk_buf_printf(&b, ", %zu %s", r->by_status[i], tk_diff_status_word((enum tk_diff_status)i));
-	if (isnan(r->geomean_change))
-		tk_buf_str(&b, "; geomean -");
-	else
-		tk_buf_printf(&b, "; geomean %+.1f%%", 100 * r->geomean_change);
+	tk_buf_printf(&b, "; geomean %s", tk_diff_mean_text(&r->mean, mean, sizeof mean));
 	add_range(&b, r);
 	if (r->newest_s)
 		tk_buf_printf(&b, "; newest data %s old",

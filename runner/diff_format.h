@@ -63,9 +63,12 @@ const char *tk_diff_group_of(const struct tk_diff_view *v, const struct tk_diff_
 /* All series of a group, not only those that are shown. */
 struct tk_diff_group_sum {
 	size_t series, compared;
-	double geomean_change; /* more is worse; NAN: nothing was compared */
+	struct tk_diff_mean mean;
 };
 struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const char *group);
+/* "+1.2%", with what speaks against believing it; "-" where nothing was compared. */
+#define TK_DIFF_MEAN_SIZE 128
+const char *tk_diff_mean_text(const struct tk_diff_mean *m, char *out, size_t size);
 /* "7-night median", "the best level", "tag:v1.0" */
 const char *tk_diff_baseline_text(const struct tk_diff_report *r, char *out, size_t size);
 

@@ -81,6 +81,7 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "last_good_run", r->last_good_run_id ? json_integer(r->last_good_run_id) : json_null());
 	json_object_set_new(o, "first_bad_run", r->first_bad_run_id ? json_integer(r->first_bad_run_id) : json_null());
 	json_object_set_new(o, "same_code", json_boolean(r->same_code));
+	json_object_set_new(o, "unstable", json_boolean(r->unstable));
 	json_object_set_new(o, "culprit", culprit_object(r));
 	json_object_set_new(o, "pairs", pairs_object(&r->pairs));
 	json_object_set_new(o, "reason", text(r->reason));
@@ -105,10 +106,10 @@ static json_t *summary_object(const struct tk_diff_view *v)
 		tk_diff_summary(v, line, sizeof line);
 	else
 		tk_diff_nothing(r, line, sizeof line);
-	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o}", "series", (json_int_t)r->count, "machines",
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series", (json_int_t)r->count, "machines",
 	        (json_int_t)r->machines, "compared", (json_int_t)r->compared, "counts", counts, "geomean_change",
-	        number(r->geomean_change), "found", tk_diff_found(v), "newest", day_time(r->newest_s), "text",
-	        text(line));
+	        number(r->mean.change), "geomean_unstable", tk_diff_mean_is_unstable(&r->mean), "found",
+	        tk_diff_found(v), "newest", day_time(r->newest_s), "text", text(line));
 }
 
 static json_t *method_object(const struct tk_diff_report *r)
@@ -129,8 +130,9 @@ static json_t *group_object(const struct tk_diff_view *v, const char *name)
 {
 	const struct tk_diff_group_sum sum = tk_diff_group_sum(v, name);
 
-	return json_pack("{s:o, s:I, s:I, s:o}", "name", text(name), "series", (json_int_t)sum.series, "compared",
-	        (json_int_t)sum.compared, "geomean_change", number(sum.geomean_change));
+	return json_pack("{s:o, s:I, s:I, s:o, s:b}", "name", text(name), "series", (json_int_t)sum.series, "compared",
+	        (json_int_t)sum.compared, "geomean_change", number(sum.mean.change), "geomean_unstable",
+	        tk_diff_mean_is_unstable(&sum.mean));
 }
 
 /* The groups of --group-by that have a row which is shown, in the order of the rows. */

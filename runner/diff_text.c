@@ -146,7 +146,7 @@ static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *ro
 
 static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row *first, size_t shown, FILE *out)
 {
-	char name[TK_DIFF_GROUP_SIZE];
+	char name[TK_DIFF_GROUP_SIZE], mean[TK_DIFF_MEAN_SIZE];
 	const char *group = tk_diff_group_of(v, first, name);
 	struct tk_diff_group_sum sum = tk_diff_group_sum(v, group);
 
@@ -154,8 +154,8 @@ static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row
 	fprintf(out, ": %zu series", shown);
 	if (shown < sum.series)
 		fprintf(out, " of %zu", sum.series);
-	if (!isnan(sum.geomean_change))
-		fprintf(out, ", geomean %+.1f%%", 100 * sum.geomean_change);
+	if (!isnan(sum.mean.change))
+		fprintf(out, ", geomean %s", tk_diff_mean_text(&sum.mean, mean, sizeof mean));
 	fputc('\n', out);
 }
 

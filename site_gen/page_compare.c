@@ -119,6 +119,8 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 			tk_buf_int(out, value - llround(p->lo * scale));
 			tk_buf_char(out, ',');
 			tk_buf_int(out, llround(p->hi * scale) - value);
+			if (!ages[i] && s->newest[s->newest_count - 1].flags & TK_POINT_UNSTABLE)
+				tk_buf_str(out, ",1");
 		}
 		tk_buf_char(out, ']');
 		before = value;
@@ -138,7 +140,8 @@ static void part_path(char path[64], size_t part)
 }
 
 /* times: [problem, contender, series, group, file or 0 where it is the series, exponent, then for each age 0 or
- * [value, below, above], or [value] where nothing is known of its interval */
+ * [value, below, above], or [value] where nothing is known of its interval; of the newest [value, below, above, 1]
+ * where that is wider than asked */
 static int write_part(struct tk_site *site, size_t part, const struct contender *contenders, size_t count,
         const size_t *places, struct tk_error *err)
 {

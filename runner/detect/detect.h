@@ -93,6 +93,7 @@ struct tk_diff_row {
 	int64_t good_build_id, new_build_id, new_run_id; /* of the last good run, of the newest one; 0: none */
 	bool new_code;         /* the newest build has other machine code than the last good one, as far as is known */
 	bool unchanged;        /* since the last good run nothing else was measured than its machine code */
+	bool unstable;         /* of its timings before, or after, most have an interval wider than asked */
 	struct tk_pairs pairs; /* of these two builds */
 	/* the commit of good_rev..bad_rev that a bisection found; "" where there was none, or it found nothing */
 	char culprit[128], culprit_subject[256], culprit_author[128];
@@ -100,21 +101,31 @@ struct tk_diff_row {
 	double culprit_change, culprit_confidence; /* against the commit before it; that it is it */
 };
 
+/* A geometric mean of what became of the code, of all rows that have a part in it. */
+struct tk_diff_mean {
+	double change; /* more is worse; NAN: no row has a part */
+	size_t rows;   /* that have */
+	size_t timed,
+	        unstable; /* those that timings speak for, not equal machine code; those that `unstable` ones do */
+	double sum;
+};
+
 struct tk_diff_report {
 	struct tk_diff_row *rows; /* most severe first */
 	size_t count;
 	size_t by_status[TK_DIFF_STATUS_COUNT];
 	size_t machines, compared; /* compared: rows with a before and an after */
-	double geomean_change;     /* of those that have a part in it, more is worse; NAN where none */
+	struct tk_diff_mean mean;
 	int64_t since_s, until_s, newest_s;
 	uint32_t window;
 	struct tk_detect_options options;
 };
 
-/* Its part in a geometric mean of what became of the code, a logarithm: what the environment moved, or what cannot be
- * compared, has none. */
-bool tk_diff_row_has_part(const struct tk_diff_row *r);
-double tk_diff_row_part(const struct tk_diff_row *r);
+/* What the environment moved, or what cannot be compared, has no part; what has the machine code of before did not
+ * move. Begins with {.change = NAN}. */
+void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r);
+/* Most of what it is of is no better than a guess, and it neither: that is said beside it. */
+bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m);
 
 int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
         struct tk_diff_report *out, struct tk_error *err);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "detect/case.h"
 #include "detect/watching.h"
+#include "problem/outcome.h"
 #include "stats/fdr.h"
 
 static int judge_case(struct tk_cases *c, struct tk_case *k, double prior)
@@ -120,21 +121,28 @@ static size_t count_machines(const struct tk_diff_report *r)
 	return count;
 }
 
-bool tk_diff_row_has_part(const struct tk_diff_row *r)
+void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r)
 {
-	return r->before > 0 && r->after > 0 && r->status != TK_DIFF_ENVIRONMENT && r->status != TK_DIFF_NOT_COMPARABLE;
+	if (!(r->before > 0) || !(r->after > 0) || r->status == TK_DIFF_ENVIRONMENT ||
+	        r->status == TK_DIFF_NOT_COMPARABLE)
+		return;
+	m->rows++;
+	if (!r->unchanged || r->status != TK_DIFF_SAME) { /* else what its timings did was not the code */
+		m->sum += (r->lower_is_better ? 1 : -1) * log(r->after / r->before);
+		m->timed++;
+		m->unstable += r->unstable;
+	}
+	m->change = expm1(m->sum / (double)m->rows);
 }
 
-double tk_diff_row_part(const struct tk_diff_row *r)
+bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m)
 {
-	return (r->lower_is_better ? 1 : -1) * log(r->after / r->before);
+	return tk_outcomes_are_unstable(m->unstable, m->timed);
 }
 
 void tk_report_finish(struct tk_diff_report *r)
 {
-	double sum = 0;
-	size_t meant = 0;
-
+	r->mean = (struct tk_diff_mean){.change = NAN};
 	memset(r->by_status, 0, sizeof r->by_status);
 	r->compared = 0;
 	r->newest_s = 0;
@@ -145,13 +153,9 @@ void tk_report_finish(struct tk_diff_report *r)
 		if (row->newest_s > r->newest_s)
 			r->newest_s = row->newest_s;
 		r->compared += row->before > 0 && row->after > 0;
-		if (tk_diff_row_has_part(row)) {
-			sum += tk_diff_row_part(row);
-			meant++;
-		}
+		tk_diff_mean_add(&r->mean, row);
 	}
 	r->machines = count_machines(r);
-	r->geomean_change = meant ? expm1(sum / (double)meant) : NAN;
 	if (r->count)
 		qsort(r->rows, r->count, sizeof *r->rows, by_severity);
 }

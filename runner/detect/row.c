@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "detect/case.h"
 #include "problem/mode.h"
+#include "problem/outcome.h"
 #include "stats/student.h"
 
 /* Texts are cut to fit, perhaps in the middle of a character: what is left of one becomes a question mark. */
@@ -80,6 +81,15 @@ static uint32_t samples(const struct tk_case *k, size_t from, size_t to)
 	return n < 0 || n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
+static bool is_unstable(const struct tk_case *k, size_t from, size_t to)
+{
+	size_t unstable = 0;
+
+	for (size_t i = from; i < to; i++)
+		unstable += (k->points[i].flags & TK_POINT_UNSTABLE) != 0;
+	return tk_outcomes_are_unstable(unstable, to - from);
+}
+
 void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const struct tk_evidence *e, double threshold,
         struct tk_diff_row *row)
 {
@@ -97,6 +107,7 @@ void tk_row_numbers(const struct tk_cases *c, const struct tk_case *k, const str
 	row->q = k->q;
 	row->n_before = samples(k, e->base, e->split);
 	row->n_after = samples(k, e->split, k->count);
+	row->unstable = is_unstable(k, e->base, e->split) || is_unstable(k, e->split, k->count);
 	row->last_good_run_id = k->points[e->split - 1].run_id;
 	row->first_bad_run_id = k->points[e->split].run_id;
 	row->good_build_id = k->points[e->split - 1].build_id;

@@ -59,16 +59,16 @@
       var r = when === "rev" ? revisions[p.revision] : null;
       if (when === "rev" ? r && r[0] === at : day(p.time) === at) found = p;
     });
-    return found ? found.n > 1 || found.hi > found.lo ? [found.value, found.lo, found.hi] : [found.value] : 0;
+    return found ? found.n > 1 || found.hi > found.lo ? [found.value, found.lo, found.hi, found.flags & 2] : [found.value] : 0;
   }
-  // Of an age: [value, low end, high end], without the ends where one sample is all there is. Stored are differences to the age before and distances from the median, in steps of a power of ten.
+  // Of an age: [value, low end, high end, wider than asked], without the ends where one sample is all there is. Stored are differences to the age before and distances from the median, in steps of a power of ten.
   function timeOf(t, age) {
     var step = Math.pow(10, t[5]), v = 0, found = 0;
     for (var i = 0; i <= age; i++) {
       found = t[6 + i];
       if (found) v += found[0];
     }
-    return found ? found.length < 3 ? [v * step] : [v * step, (v - found[1]) * step, (v + found[2]) * step] : 0;
+    return found ? found.length < 3 ? [v * step] : [v * step, (v - found[1]) * step, (v + found[2]) * step, found[3]] : 0;
   }
   function valueOf(t, side) {
     var when = id(side + "-age").value;
@@ -104,7 +104,7 @@
     });
     var rows = Object.keys(at).filter(function (p) { return at[p].a && at[p].b; }).map(function (p) {
       var o = at[p];
-      return { problem: data.problems[p], a: o.a, b: o.b, fileA: o.fileA, fileB: o.fileB, known: o.a.length > 1 && o.b.length > 1, r: o.b[0] / o.a[0], lo: o.b[1] / o.a[2], hi: o.b[2] / o.a[1] };
+      return { problem: data.problems[p], a: o.a, b: o.b, fileA: o.fileA, fileB: o.fileB, unstable: o.a[3] || o.b[3], known: o.a.length > 1 && o.b.length > 1, r: o.b[0] / o.a[0], lo: o.b[1] / o.a[2], hi: o.b[2] / o.a[1] };
     });
     if (id("sort").value === "gain") rows.sort(function (x, y) { return y.r - x.r; });
     return rows;
@@ -138,7 +138,8 @@
   // What has no interval decides nothing: it is listed, and counts nowhere.
   function count(all) {
     var rows = all.filter(function (r) { return r.known; }), wins = rows.filter(function (r) { return r.lo > 1; }).length, losses = rows.filter(function (r) { return r.hi < 1; }).length;
-    return { rows: rows.length, open: all.length - rows.length, wins: wins, losses: losses, even: rows.length - wins - losses, mean: Math.exp(rows.reduce(function (s, r) { return s + Math.log(r.r); }, 0) / rows.length) };
+    var unstable = rows.filter(function (r) { return r.unstable; }).length;
+    return { rows: rows.length, guess: 2 * unstable >= rows.length && unstable, open: all.length - rows.length, wins: wins, losses: losses, even: rows.length - wins - losses, mean: Math.exp(rows.reduce(function (s, r) { return s + Math.log(r.r); }, 0) / rows.length) };
   }
   // Which of the two for which kernel and type.
   function summary(rows) {
@@ -149,7 +150,7 @@
       var c = count(rows.filter(function (r) { return r.problem[0] + " " + r.problem[2] === g; })), tr = node("tr", ""), th = node("th", g);
       th.scope = "row";
       tr.append(th, node("td", !c.rows ? "not enough samples" : c.wins + c.losses === 0 ? "no difference" : c.mean > 1 ? name("a") : name("b")),
-        node("td", c.rows ? ratio(c.mean) : "\u2013", "num"), node("td", String(c.wins), "num"), node("td", String(c.losses), "num"), node("td", String(c.even), "num"));
+        node("td", c.rows ? ratio(c.mean) + (c.guess ? " (a guess)" : "") : "\u2013", "num"), node("td", String(c.wins), "num"), node("td", String(c.losses), "num"), node("td", String(c.even), "num"));
       body.append(tr);
     });
     id("summary-a").textContent = name("a") + " faster";
@@ -161,7 +162,7 @@
     id("head-a").textContent = name("a");
     id("head-b").textContent = name("b");
     id("verdict").textContent = !rows.length ? "They have no problem in common" + (id("a-at").hidden && id("b-at").hidden ? "." : " at these times.") : (!c.rows ? "" : name("b") + " takes " + ratio(c.mean) + " the time of " + name("a") + " (geometric mean of " + c.rows +
-      (c.rows > 1 ? " problems). " : " problem). ") + name("a") + " is faster in " + c.wins + ", " + name("b") + " in " + c.losses + (c.even ? ", within the intervals in " + c.even : "") + ".") + (c.open ? (c.rows ? " " : "") + "Not enough samples to compare " + c.open + (c.open > 1 ? " problems." : " problem.") : "");
+      (c.rows > 1 ? " problems). " : " problem). ") + name("a") + " is faster in " + c.wins + ", " + name("b") + " in " + c.losses + (c.even ? ", within the intervals in " + c.even : "") + "." + (c.guess ? " The timings of " + c.guess + " of " + c.rows + " have an interval wider than asked: the mean is a guess." : "")) + (c.open ? (c.rows ? " " : "") + "Not enough samples to compare " + c.open + (c.open > 1 ? " problems." : " problem.") : "");
     id("rows").textContent = "";
     rows.forEach(function (r) {
       var tr = node("tr", ""), th = node("th", r.problem[1]), who = node("td", "");

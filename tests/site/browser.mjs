@@ -246,6 +246,23 @@ const tests = {
     assert.deepEqual(page.errors, []);
     await context.close();
   },
+  async 'a mean of unstable timings is called a guess'() {
+    const { context, page } = await open({});
+    await page.route(/data\/compare-\d+\.js/, route => { // as of a night whose every timing was unstable
+      const whole = readFileSync(decodeURIComponent(new URL(route.request().url()).pathname), 'utf8');
+      route.fulfill({ contentType: 'text/javascript', body: whole.replace(/(,-?\d+,)\[(\d+,\d+,\d+)\]/g, '$1[$2,1]') });
+    });
+    await visit(page, 'compare.html');
+    await page.selectOption('#a', 'openblas (openblas) @ epyc-lab/cpu');
+    await page.selectOption('#b', 'openblas (openblas-debian) @ epyc-lab/cpu');
+    await page.waitForFunction(() => document.getElementById('compare').dataset.ready === '4');
+    assert.match(await page.textContent('#verdict'), /in 0\. The timings of 4 of 4 have an interval wider than asked: the mean is a guess\.$/);
+    await page.selectOption('#a-age', '1'); // a week before is not known to be
+    await page.selectOption('#b-age', '1');
+    assert.doesNotMatch(await page.textContent('#verdict'), /a guess/);
+    assert.deepEqual(page.errors, []);
+    await context.close();
+  },
   async 'the filters hide rows, "/" goes to them, and the address keeps them'() {
     const { context, page } = await open({});
     const shown = () => page.evaluate(() => [...document.querySelectorAll('.group tbody tr')].filter(r => !r.closest('[hidden]')).length);

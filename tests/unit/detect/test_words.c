@@ -215,7 +215,7 @@ static void what_the_machine_did_is_not_the_code(void **state)
 		expect(&r, "with", TK_DIFF_ENVIRONMENT), expect(&r, "more", TK_DIFF_REGRESSED);
 		assert_int_equal(r.by_status[TK_DIFF_ENVIRONMENT], 1);
 		assert_int_equal(r.compared, 2);
-		assert_true(r.geomean_change > 0.25); /* of `more` alone: the mean is of the code */
+		assert_true(r.mean.change > 0.25); /* of `more` alone: the mean is of the code */
 		tk_diff_report_free(&r);
 	}
 	world_close(&w);
@@ -588,7 +588,7 @@ static void an_empty_history(void **state)
 	r = world_diff(&w, 0);
 	assert_int_equal(r.count, 0);
 	assert_int_equal(r.compared, 0);
-	assert_true(isnan(r.geomean_change));
+	assert_true(isnan(r.mean.change));
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
