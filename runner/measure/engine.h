@@ -4,6 +4,7 @@
  * engine itself could not. */
 #ifndef TK_MEASURE_ENGINE_H
 #define TK_MEASURE_ENGINE_H
+#include "base/baton.h"
 #include "measure/measure.h"
 
 #define JOB_ENDED 1
@@ -50,6 +51,8 @@ struct tk_engine {
 	double hold_ns;              /* how long the stream waits for the host to enqueue a sample; 0: it does not */
 	double rest_ns;              /* between two samples, on average */
 	uint64_t rests;              /* how many there were */
+	struct tk_baton baton;       /* of two that share the device */
+	bool enough;                 /* samples: the other one may need more */
 	double strain_ns;            /* how much traffic belongs to a sample; 0: none */
 	double mhz, full_mhz;        /* compute clock of the last sample, NAN; highest of this job */
 	double idle_mhz; /* the same while the device waits, which nothing limits; NAN where that is not known */
@@ -97,6 +100,10 @@ int tk_engine_time(struct tk_engine *e, double *ns); /* one sample: nanoseconds 
 int tk_engine_idle_clock(struct tk_engine *e);
 void tk_engine_free_graphs(struct tk_engine *e);
 int tk_engine_telemetry(struct tk_engine *e, struct tk_telemetry *out);
+
+/* timing.c, of two that share the device: a burst takes the baton, unless the rest before it has, and passes it on. */
+int tk_engine_take_turn(struct tk_engine *e);
+int64_t tk_engine_now(const struct tk_engine *e); /* a clock that stands while the other one has the device */
 
 /* pace.c: what the mode asks of the samples; tk_engine_warm_up calls the second. */
 bool tk_engine_paced(const struct tk_engine *e);

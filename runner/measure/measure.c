@@ -100,6 +100,8 @@ static int set_up(struct tk_engine *e)
 	e->info.size = sizeof e->info;
 	if (status == 0)
 		status = tk_engine_check(e, e->ops->info(e->device, &e->info, &abi), "device info", &abi);
+	if (e->baton.fd >= 0)
+		e->info.memory_bytes /= 2;
 	if (status == 0)
 		status = tk_engine_make_sets(e);
 	if (status == 0)
@@ -119,6 +121,7 @@ static int set_up(struct tk_engine *e)
 
 static void tear_down(struct tk_engine *e)
 {
+	tk_baton_close(&e->baton);
 	tk_engine_free_graphs(e);
 	if (e->plan)
 		e->backend->unplan(e->plan);
@@ -195,12 +198,15 @@ static int check_and_warm_up(struct tk_engine *e)
 static int run(struct tk_engine *e)
 {
 	int64_t start = tk_clock_mono_ns();
-	int status = set_up(e);
+	int status = tk_baton_open(&e->baton, e->options->baton_fd, e->options->baton_wait_s, e->err);
+	if (status == 0)
+		status = set_up(e);
 	e->out->setup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
 	if (status || (status = check_and_warm_up(e)) || (status = tk_engine_launch_cost(e)))
 		return status;
 	if ((status = tk_engine_telemetry(e, &e->out->before)) || (status = tk_engine_sample(e)))
 		return status;
+	tk_baton_close(&e->baton);
 	/* Once more, after thousands of launches back to back: races and used-up workspace show only now. */
 	if (e->options->verify && (status = tk_engine_check_again(e, 0)))
 		return status;
@@ -222,6 +228,7 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const 
 	        .options = options,
 	        .out = out,
 	        .err = err,
+	        .baton = {.fd = -1},
 	        .mhz = NAN,
 	        .idle_mhz = NAN};
 	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED,

@@ -26,6 +26,8 @@ struct tk_measure_options {
 	bool verify;
 	const char *config; /* NULL: the backend's best guess */
 	uint32_t threads;   /* CPU */
+	int baton_fd;       /* baton.h: another process measures on this device by turns with this one; 0: none does */
+	double baton_wait_s;
 };
 
 struct tk_verdict_numbers { /* what verification found */

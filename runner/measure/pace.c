@@ -28,7 +28,7 @@
 #define BUDGET_MOST_S 10 /* of launches that are so long that an interval takes more than the budget */
 
 /* A mode's own aim; the interval that the caller asked for stays what the result is judged by. */
-static const struct {
+static const struct aim {
 	double half_width, budget_s;
 	size_t min_samples, max_samples;
 } aims[TK_MODE_COUNT] = {
@@ -36,6 +36,13 @@ static const struct {
         [TK_MODE_PACED] = {0.001, 0.3, 11, 60},
         [TK_MODE_SUSTAINED] = {0.002, 2.7, 12, 40},
         [TK_MODE_LOADED] = {0.002, 0.6, 20, 80},
+};
+/* By turns with another process: as many on either side. */
+static const struct aim aims_of_two[TK_MODE_COUNT] = {
+        [TK_MODE_HOT] = {0.001, 1.2, 120, 120},
+        [TK_MODE_PACED] = {0.001, 1.2, 120, 120},
+        [TK_MODE_SUSTAINED] = {0.002, 2.7, 40, 40},
+        [TK_MODE_LOADED] = {0.002, 1.2, 120, 120},
 };
 
 /* Hot is paced where the device is one that has to be: one whose stream can be held. */
@@ -62,12 +69,13 @@ struct tk_stop_rule tk_engine_rule(const struct tk_engine *e)
 	double sample_s = (e->launch_ns * (double)(e->batch * e->bursts) + e->rest_ns) * 1e-9;
 	if (!tk_engine_bursts(e))
 		return rule;
-	rule.relative_half_width = fmin(rule.relative_half_width, aims[e->options->mode].half_width);
-	rule.min_samples = aims[e->options->mode].min_samples;
-	rule.max_samples = aims[e->options->mode].max_samples;
+	const struct aim *aim = &(e->options->baton_fd > 0 ? aims_of_two : aims)[e->options->mode];
+	rule.relative_half_width = fmin(rule.relative_half_width, aim->half_width);
+	rule.min_samples = aim->min_samples;
+	rule.max_samples = aim->max_samples;
 	/* fewer would have been for nothing */
 	double least_s = fmin((fewest(rule.confidence) - 0.5) * sample_s, BUDGET_MOST_S);
-	rule.budget_s = fmax(aims[e->options->mode].budget_s, least_s);
+	rule.budget_s = fmax(aim->budget_s, least_s);
 	return rule;
 }
 
@@ -82,13 +90,11 @@ static double next_rest(struct tk_engine *e)
 int tk_engine_rest(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	if (e->strain_ns > 0) {
-		int status = tk_engine_check(e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi);
-		if (status)
-			return status;
-	}
-	if (e->rest_ns <= 0)
-		return 0;
+	int status = tk_engine_take_turn(e); /* the device rests between any two bursts, whoever's they are */
+	if (status == 0 && e->strain_ns > 0)
+		status = tk_engine_check(e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi);
+	if (status || e->rest_ns <= 0)
+		return status;
 	double ns = next_rest(e);
 	if (e->ops->rest)
 		return tk_engine_check(e, e->ops->rest(e->device, ns, &abi), "rest", &abi);
@@ -114,7 +120,7 @@ static double first_rest(const struct tk_engine *e, double burst_ns)
 static int find_rest(struct tk_engine *e, double burst_ns)
 {
 	double ns[PACED_WINDOW], mhz[PACED_WINDOW], before = NAN;
-	int64_t start = tk_clock_mono_ns();
+	int64_t start = tk_engine_now(e);
 	bool fixed = e->options->rest_ns > 0;
 	e->rest_ns = fixed ? e->options->rest_ns : first_rest(e, burst_ns);
 	for (int i = 0, status = 0;; i = 0) {
@@ -124,7 +130,7 @@ static int find_rest(struct tk_engine *e, double burst_ns)
 				status = tk_engine_time(e, &ns[i]);
 			mhz[i++] = e->mhz;
 		}
-		e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+		e->out->warmup_s = (double)(tk_engine_now(e) - start) * 1e-9;
 		if (status || e->out->warmup_s >= e->options->max_warmup_s)
 			return status;
 		double now = median_of(ns, PACED_WINDOW), clock = median_of(mhz, PACED_WINDOW);
@@ -142,12 +148,12 @@ static int find_rest(struct tk_engine *e, double burst_ns)
 static int wait_for_governor(struct tk_engine *e)
 {
 	double ns[SUSTAINED_WINDOW], before = NAN;
-	int64_t start = tk_clock_mono_ns();
+	int64_t start = tk_engine_now(e);
 	int status = 0;
 	for (;;) {
 		for (int i = 0; status == 0 && i < SUSTAINED_WINDOW; i++)
 			status = tk_engine_time(e, &ns[i]);
-		double spent_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+		double spent_s = (double)(tk_engine_now(e) - start) * 1e-9;
 		e->out->warmup_s = spent_s;
 		if (status || spent_s >= SUSTAINED_MOST_S)
 			return status;

@@ -24,6 +24,19 @@
 #define HOLD_MOST_NS 5e6
 #define THROTTLED_CLOCK 0.97 /* a sample below this share of the clock that the warm-up reached is marked */
 
+int64_t tk_engine_now(const struct tk_engine *e)
+{
+	return tk_clock_mono_ns() - e->baton.waited_ns;
+}
+
+int tk_engine_take_turn(struct tk_engine *e)
+{
+	if (tk_baton_take(&e->baton))
+		return 0;
+	return tk_engine_end(
+	        e, TK_OUTCOME_FAILED, "the other process of this pair waited for too long, and went on alone");
+}
+
 int tk_engine_launch(struct tk_engine *e, uint32_t set)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
@@ -117,9 +130,12 @@ int tk_engine_time(struct tk_engine *e, double *ns)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const char *what = "event";
 	double elapsed = 0;
+	int status = tk_engine_take_turn(e);
+	if (status)
+		return status;
 	if (e->graph_count) /* captured launches do not care */
 		e->stream = e->streams[e->next_stream++ % e->stream_count];
-	int status = enqueue_sample(e, &abi, &what);
+	status = enqueue_sample(e, &abi, &what);
 	if (status == TK_ABI_OK)
 		status = e->ops->event_elapsed_ns(e->device, e->from, e->to, &elapsed, &abi);
 	e->mhz = NAN;
@@ -132,6 +148,7 @@ int tk_engine_time(struct tk_engine *e, double *ns)
 	if (!isfinite(elapsed) || elapsed < 0)
 		return tk_engine_end(e, TK_OUTCOME_FAILED, "the device's clock ran %g ns for one sample", elapsed);
 	*ns = elapsed / (double)(e->batch * e->bursts);
+	tk_baton_pass(&e->baton, e->enough);
 	return 0;
 }
 
@@ -142,7 +159,10 @@ int tk_engine_idle_clock(struct tk_engine *e)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	if (!e->stamp_to || !o->hold)
 		return 0;
-	int status = o->stamp_record(e->device, e->stamp_from, e->stream, &abi);
+	int status = tk_engine_take_turn(e); /* the burst that follows passes it on */
+	if (status)
+		return status;
+	status = o->stamp_record(e->device, e->stamp_from, e->stream, &abi);
 	if (status == TK_ABI_OK)
 		status = o->hold(e->device, e->stream, IDLE_NS, &abi);
 	if (status == TK_ABI_OK)
@@ -264,12 +284,12 @@ static int choose_batch(struct tk_engine *e)
 int tk_engine_warm_up(struct tk_engine *e)
 {
 	double window[WINDOW], before = NAN, within = fmax(e->options->stop.relative_half_width, 0.005);
-	int64_t start = tk_clock_mono_ns();
+	int64_t start = tk_engine_now(e);
 	int status = choose_batch(e), n = 0;
 	if (status == 0 && tk_engine_bursts(e))
 		return tk_engine_settle(e);
 	while (status == 0) {
-		e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+		e->out->warmup_s = (double)(tk_engine_now(e) - start) * 1e-9;
 		if (e->out->warmup_s >= e->options->max_warmup_s)
 			break;
 		status = tk_engine_time(e, &window[n++]);
@@ -281,7 +301,7 @@ int tk_engine_warm_up(struct tk_engine *e)
 		before = now;
 		n = 0;
 	}
-	e->out->warmup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+	e->out->warmup_s = (double)(tk_engine_now(e) - start) * 1e-9;
 	return status;
 }
 
@@ -316,7 +336,8 @@ int tk_engine_launch_cost(struct tk_engine *e)
 	double least = INFINITY;
 	bool known = true;
 	int n = 0;
-	int launches = (int)fmin(fmax(1e5 / fmax(e->launch_ns, 1), 1), LAUNCHES_MOST), status = 0;
+	int launches = (int)fmin(fmax(1e5 / fmax(e->launch_ns, 1), 1), LAUNCHES_MOST);
+	int status = tk_engine_take_turn(e);
 	if (!e->ops->hold)
 		launches = 1;
 	for (; status == 0 && n < (e->launch_ns < 1e6 ? LAUNCH_REPEATS : 5) && e->launch_ns < LONG_NS; n++) {
@@ -328,6 +349,7 @@ int tk_engine_launch_cost(struct tk_engine *e)
 	}
 	if (status == 0 && n > 0 && known)
 		e->out->launch_ns = least;
+	tk_baton_pass(&e->baton, false);
 	return status;
 }
 
@@ -436,24 +458,41 @@ static void count_clocks(struct tk_engine *e, double *room)
 		m->throttled_samples = slow;
 }
 
+static int one_sample(struct tk_engine *e, struct samples *s)
+{
+	double ns = 0;
+	int status = tk_engine_rest(e);
+	if (status == 0)
+		status = tk_engine_time(e, &ns);
+	if (status == 0)
+		status = add_sample(e, s, ns);
+	return status ? status : look(e, s, false);
+}
+
+/* Of two by turns, who has enough goes on until the other one has, so that no burst has the device to itself. */
+static bool is_over(struct tk_engine *e, int *status)
+{
+	if (e->enough)
+		*status = tk_engine_take_turn(e);
+	return *status || (e->enough && tk_baton_over(&e->baton));
+}
+
 int tk_engine_sample(struct tk_engine *e)
 {
 	const struct tk_stop_rule rule = tk_engine_rule(e);
 	struct samples s = {.looked_ns = tk_clock_mono_ns()};
-	enum tk_stop stop = TK_STOP_CONTINUE;
-	double ns = 0;
-	int64_t start = tk_clock_mono_ns();
+	int64_t start = tk_engine_now(e);
 	int status = 0;
-	while (status == 0 && stop == TK_STOP_CONTINUE) {
-		if ((status = tk_engine_rest(e)) || (status = tk_engine_time(e, &ns)) ||
-		        (status = add_sample(e, &s, ns)) || (status = look(e, &s, false)))
+	e->out->stop = TK_STOP_CONTINUE;
+	while (!is_over(e, &status)) {
+		if ((status = one_sample(e, &s)))
 			break;
-		double spent_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
-		if (due(&rule, e->out->sample_count, spent_s))
-			stop = tk_stop_check(&rule, s.sorted, e->out->sample_count, spent_s);
+		double spent_s = (double)(tk_engine_now(e) - start) * 1e-9;
+		if (!e->enough && due(&rule, e->out->sample_count, spent_s))
+			e->out->stop = tk_stop_check(&rule, s.sorted, e->out->sample_count, spent_s);
+		e->enough = e->out->stop != TK_STOP_CONTINUE;
 	}
-	e->out->stop = stop;
-	e->out->measure_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
+	e->out->measure_s = (double)(tk_engine_now(e) - start) * 1e-9;
 	e->out->rest_ns = e->rest_ns;
 	if (status == 0)
 		status = look(e, &s, true);

@@ -14,6 +14,7 @@
 /* Warm-up is over at the latest after this share of the measuring time, and this many seconds at least are allowed. */
 #define WARMUP_SHARE 0.25
 #define WARMUP_LEAST_S 0.2
+#define BATON_WAIT_S 30
 
 static const char *text_of(const json_t *request, const char *name)
 {
@@ -242,6 +243,8 @@ static struct tk_measure_options options_of(const json_t *request)
 	        .verify = !json_is_false(json_object_get(request, "verify")),
 	        .config = text_of(request, "config"),
 	        .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
+	        .baton_fd = (int)json_integer_value(json_object_get(request, "baton")),
+	        .baton_wait_s = fmax(0, number_of(request, "baton_wait_s", BATON_WAIT_S)),
 	};
 }
 

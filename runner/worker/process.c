@@ -109,6 +109,8 @@ static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
 	for (int i = 0; i < 3; i++)
 		if (dup2(fds[i], i) < 0)
 			return 3;
+	if (spec->baton_fd > 0 && fcntl(spec->baton_fd, F_SETFD, 0) != 0)
+		return 3;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);

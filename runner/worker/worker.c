@@ -40,7 +40,7 @@ struct tk_worker {
 	uint32_t device_index, threads;
 	uint64_t memory_limit_bytes;
 	cpu_set_t cores;
-	int log_fd;
+	int baton_fd, log_fd;
 	bool log_is_file;
 	struct tk_worker_process process;
 	struct tk_wire_reader reader;
@@ -102,6 +102,7 @@ int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, str
 	w->device_index = spec->device_index;
 	w->threads = spec->threads;
 	w->memory_limit_bytes = spec->memory_limit_bytes;
+	w->baton_fd = spec->baton_fd;
 	int status = w->program && w->device_kind && (w->device_layer || !spec->device_layer) &&
 	                             (w->cpu_list || !spec->cpu_list)
 	                     ? TK_OK
@@ -349,6 +350,7 @@ static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 	        .threads = w->threads,
 	        .memory_limit_bytes = w->memory_limit_bytes,
 	        .log_fd = w->log_fd,
+	        .baton_fd = w->baton_fd,
 	        .limit_address_space = strcmp(w->device_kind, "cpu") == 0 || strcmp(w->device_kind, "null") == 0};
 	json_t *hello = NULL;
 	int status = tk_worker_process_start(&spec, &w->process, err);
@@ -492,6 +494,10 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 	json_object_set_new(r, "min_samples", json_integer(q->min_samples));
 	json_object_set_new(r, "max_samples", json_integer(q->max_samples));
 	json_object_set_new(r, "verify", json_boolean(q->verify));
+	if (w->baton_fd > 0)
+		json_object_set_new(r, "baton", json_integer(w->baton_fd));
+	if (w->baton_fd > 0 && q->baton_wait_s > 0)
+		json_object_set_new(r, "baton_wait_s", json_real(q->baton_wait_s));
 	return r;
 }
 

@@ -28,6 +28,8 @@ struct tk_worker_spec {
 	uint32_t threads;
 	uint64_t memory_limit_bytes; /* 0: none */
 	const char *log_path;        /* stderr and stdout of the process, appended; NULL: /dev/null */
+	int baton_fd; /* an end of tk_baton_pair() for the process; 0: none. The caller's, open until the first job is
+	                 sent */
 };
 
 struct tk_job_request {
@@ -39,6 +41,7 @@ struct tk_job_request {
 	double deadline_s; /* of the whole job */
 	double measure_s, relative_half_width, confidence;
 	uint32_t min_samples, max_samples;
+	double baton_wait_s; /* for one turn of the worker at the baton's other end; 0: the worker's own idea */
 	bool verify;
 };
 

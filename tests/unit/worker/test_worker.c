@@ -1,5 +1,6 @@
 /* Jobs in real processes. This program is its own worker: started as `... worker` it serves. Programs that only claim
  * to be workers are shell scripts made here. */
+#include "base/baton.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -121,6 +122,74 @@ static void an_opening_has_one_deadline(void **state)
 		assert_int_equal(tk_worker_fd(w), -1);
 	run_fault(w, "seed=4", "ok", "");
 	tk_worker_free(w);
+}
+
+/* Two workers with a baton between them: what came of either one's job. `held`: the second one is stopped until the
+ * first one is done. */
+static void measure_two(const char *const options[2], bool held, struct tk_job_result out[2])
+{
+	int ends[2];
+	struct tk_worker *w[2];
+	bool done[2] = {false, false};
+	assert_int_equal(tk_baton_pair(ends, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		struct tk_job_request r = request(options[i]);
+		r.mode = "paced";
+		r.baton_wait_s = held ? 0.2 : 30;
+		w[i] = worker_with((struct tk_worker_spec){.baton_fd = ends[i]});
+		assert_int_equal(tk_worker_start_measure(w[i], &r, NULL), 0);
+		tk_worker_hold(w[i], held && i == 1);
+		out[i] = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
+	}
+	close(ends[0]);
+	close(ends[1]);
+	for (int i = 0; !(done[0] && done[1]); i = !i) {
+		struct pollfd answer = {.fd = tk_worker_fd(w[i]), .events = POLLIN};
+		if (done[i])
+			continue;
+		poll(&answer, 1, 20);
+		assert_int_equal(tk_worker_poll_measure(w[i], &done[i], &out[i], NULL), 0);
+		if (i == 0 && done[i])
+			tk_worker_hold(w[1], false);
+	}
+	tk_worker_free(w[0]);
+	tk_worker_free(w[1]);
+}
+
+static long long samples_of(const struct tk_job_result *r)
+{
+	return json_integer_value(json_object_get(r->result, "n"));
+}
+
+static void bursts_of_two_workers_take_turns(void **state)
+{
+	struct tk_job_result out[2];
+	measure_two((const char *const[]){"seed=1", "seed=2,slow=1.5"}, false, out);
+	assert_string_equal(tk_outcome_word(out[0].outcome), "ok");
+	assert_string_equal(tk_outcome_word(out[1].outcome), "ok");
+	/* the second one passes the baton on for the last time when the first one knows already that it has enough */
+	assert_in_range(samples_of(&out[0]), samples_of(&out[1]), samples_of(&out[1]) + 10);
+	assert_true(samples_of(&out[1]) >= 60);
+	tk_job_result_free(&out[0]);
+	tk_job_result_free(&out[1]);
+}
+
+static void a_worker_goes_on_without_the_other(void **state)
+{
+	static const char *const faults[][2] = {{"fail=kill", "crashed"}, {"fail=segv,after=30", "crashed"},
+	        {"fail=exit,at=open", "crashed"}, {"fail=no_memory,at=plan", "out_of_memory"}};
+	struct tk_job_result out[2];
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+		measure_two((const char *const[]){"noise=0", faults[i][0]}, false, out);
+		assert_string_equal(tk_outcome_word(out[0].outcome), "ok");
+		assert_string_equal(tk_outcome_word(out[1].outcome), faults[i][1]);
+		tk_job_result_free(&out[0]);
+	}
+	measure_two((const char *const[]){"noise=0", "noise=0"}, true, out);
+	assert_string_equal(tk_outcome_word(out[0].outcome), "ok");
+	assert_string_equal(tk_outcome_word(out[1].outcome), "failed");
+	assert_non_null(strstr(out[1].message, "went on alone"));
+	tk_job_result_free(&out[0]);
 }
 
 /* After each of these the same worker does an honest job. */
@@ -414,6 +483,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_other_backend_gets_a_process_of_its_own), cmocka_unit_test(devices_describe_themselves),
 		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_no_workers), cmocka_unit_test(workers_that_babble),
 		cmocka_unit_test(a_request_that_nobody_reads), cmocka_unit_test(workers_run_by_turns), cmocka_unit_test(an_opening_has_one_deadline),
+		cmocka_unit_test(bursts_of_two_workers_take_turns), cmocka_unit_test(a_worker_goes_on_without_the_other),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, set_up, tear_down);

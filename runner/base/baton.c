@@ -1,0 +1,108 @@
+/* See baton.h. */
+#include "base/baton.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MORE 'm'
+#define ENOUGH 'e'
+#define LEFT 'l'
+#define LOOK_AGAIN_MS 60000
+
+int tk_baton_pair(int ends[2], struct tk_error *err)
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return tk_fail_errno(err, "a socket between two workers");
+	if (send(ends[1], &(char){MORE}, 1, MSG_NOSIGNAL) == 1)
+		return TK_OK;
+	int status = tk_fail_errno(err, "a socket between two workers");
+	close(ends[0]);
+	close(ends[1]);
+	return status;
+}
+
+int tk_baton_open(struct tk_baton *b, int fd, double wait_s, struct tk_error *err)
+{
+	struct stat st;
+	*b = (struct tk_baton){.fd = -1, .wait_ns = (int64_t)(wait_s * 1e9)};
+	if (fd <= 0)
+		return TK_OK;
+	if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
+		return tk_fail(err, TK_EDATA, "descriptor %d is no socket to another worker", fd);
+	fcntl(fd, F_SETFD, FD_CLOEXEC); /* what a backend starts must not hold it open */
+	b->fd = fd;
+	return TK_OK;
+}
+
+/* What the other one said: a byte, 0: it is gone, -1: nothing yet. */
+static int hear(const struct tk_baton *b)
+{
+	char said;
+	ssize_t n = recv(b->fd, &said, 1, MSG_DONTWAIT);
+	return n == 1 ? said : n < 0 && (errno == EAGAIN || errno == EINTR) ? -1 : 0;
+}
+
+static bool tell(const struct tk_baton *b, char what)
+{
+	return send(b->fd, &what, 1, MSG_NOSIGNAL) == 1;
+}
+
+static void hear_in_time(struct tk_baton *b, int64_t until)
+{
+	for (int said;;) {
+		if ((said = hear(b)) >= 0) {
+			b->mine = said == MORE || said == ENOUGH;
+			b->other_enough = said == ENOUGH;
+			b->left = said == LEFT;
+			return;
+		}
+		int64_t left_ns = until - tk_clock_mono_ns();
+		if (left_ns <= 0) {
+			tell(b, LEFT);
+			return;
+		}
+		int left_ms = left_ns < LOOK_AGAIN_MS * 1000000ll ? (int)(left_ns / 1000000) + 1 : LOOK_AGAIN_MS;
+		poll(&(struct pollfd){.fd = b->fd, .events = POLLIN}, 1, left_ms);
+	}
+}
+
+bool tk_baton_take(struct tk_baton *b)
+{
+	int64_t start = tk_clock_mono_ns();
+	if (b->fd < 0 || b->mine)
+		return !b->left;
+	hear_in_time(b, start + b->wait_ns);
+	if (!b->mine)
+		tk_baton_close(b);
+	b->waited_ns += tk_clock_mono_ns() - start;
+	return !b->left;
+}
+
+void tk_baton_pass(struct tk_baton *b, bool enough)
+{
+	if (b->fd < 0 || !b->mine)
+		return;
+	b->mine = false;
+	if (tell(b, enough ? ENOUGH : MORE))
+		return;
+	b->left = hear(b) == LEFT;
+	tk_baton_close(b);
+}
+
+bool tk_baton_over(const struct tk_baton *b)
+{
+	return b->fd < 0 || b->other_enough;
+}
+
+void tk_baton_close(struct tk_baton *b)
+{
+	if (b->fd >= 0)
+		close(b->fd);
+	b->fd = -1;
+	b->mine = false;
+}
