@@ -88,6 +88,13 @@ int tk_night_await_workers(struct tk_night_device *d, struct tk_error *err);
 /* A worker of its own, with no process yet; the caller's. */
 int tk_night_fresh_worker(
         struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err);
+/* One of two such workers that live at once. */
+struct tk_night_half {
+	const char *name; /* of its log */
+	int baton_fd;     /* as in struct tk_worker_spec: both compute at once, each has half of the memory; 0: none */
+};
+int tk_night_half_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_night_half *half,
+        struct tk_worker **out, struct tk_error *err);
 void tk_night_rest_device(struct tk_night_device *d);    /* ends the workers that are kept */
 void tk_night_hang_up_device(struct tk_night_device *d); /* they begin to end */
 void tk_night_close_device(struct tk_night_device *d);

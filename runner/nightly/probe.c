@@ -109,10 +109,12 @@ static char *cpu_list(const struct tk_measure_config *m)
 	return tk_buf_detach(&list, NULL);
 }
 
-int tk_night_fresh_worker(
-        struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err)
+static int new_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_night_half *half,
+        struct tk_worker **out, struct tk_error *err)
 {
-	char *log = tk_path_join3(n->config->cache_dir, "logs", "worker.log");
+	char name[64];
+	snprintf(name, sizeof name, half ? "worker-%s.log" : "worker.log", half ? half->name : "");
+	char *log = tk_path_join3(n->config->cache_dir, "logs", name);
 	char *cpus = *d->cores ? strdup(d->cores) : cpu_list(&n->config->measure);
 	struct tk_worker_spec spec = {
 	        .program = n->options->program,
@@ -125,10 +127,26 @@ int tk_night_fresh_worker(
 	        .memory_limit_bytes = n->config->budgets.job_memory_bytes,
 	        .log_path = log,
 	};
+	if (half && half->baton_fd > 0) {
+		spec.baton_fd = half->baton_fd;
+		spec.memory_limit_bytes /= 2;
+	}
 	int status = tk_worker_new(&spec, out, err);
 	free(log);
 	free(cpus);
 	return status;
+}
+
+int tk_night_fresh_worker(
+        struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err)
+{
+	return new_worker(n, d, NULL, out, err);
+}
+
+int tk_night_half_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_night_half *half,
+        struct tk_worker **out, struct tk_error *err)
+{
+	return new_worker(n, d, half, out, err);
 }
 
 void tk_night_hang_up_device(struct tk_night_device *d)

@@ -5,21 +5,11 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "nightly/night.h"
-#include "worker/worker.h"
+#include "nightly/pair.h"
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Many short processes tell more than few long ones: what differs between processes (addresses, pages, cores) is part
- * of the noise. */
-#define PROCESS_MEASURE_S 0.25
-/* Neighbours change within a second. On processors both processes of a pair live at once and run by turns, one of them
- * stopped, so that each has its share of a bad moment. A turn has many launches, as one of them is cut by its end. */
-#define TURN_LAUNCHES 20
-#define TURN_LEAST_MS 10
-#define TURN_MOST_MS 40 /* longer kernels: one process after the other */
 
 /* ---- what is tried ---- */
 
@@ -165,127 +155,6 @@ int tk_trial_options(struct tk_night *n, int64_t series_id, int64_t run_id, char
 
 /* ---- a pair ---- */
 
-/* A fresh process: nothing of an earlier one (its heap, its pages, its threads) is in the number. */
-struct shot {
-	const struct tk_trial_side *side;
-	struct tk_worker *worker;
-	bool done;
-	enum tk_outcome outcome;
-	double median, min;
-	char message[512];
-};
-
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *v = json_object_get(object, key);
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static struct tk_job_request request_of(const struct tk_night *n, const struct tk_trial *t, const struct shot *s)
-{
-	struct tk_job_request q = tk_night_request(n, &t->series, &t->problem, s->side->path, s->side->options);
-	q.measure_s = fmin(q.measure_s, PROCESS_MEASURE_S);
-	q.verify = false; /* the night has done that */
-	return q;
-}
-
-static void take(struct shot *s, struct tk_job_result *r)
-{
-	s->done = true;
-	s->outcome = r->outcome;
-	if (r->result && tk_outcome_counts(r->outcome)) {
-		s->median = number_of(r->result, "median");
-		s->min = number_of(r->result, "min");
-	}
-	snprintf(s->message, sizeof s->message, "%.*s", (int)sizeof s->message - 1, r->message);
-	tk_job_result_free(r);
-}
-
-static int measure_alone(struct tk_night *n, const struct tk_trial *t, struct shot *s, struct tk_error *err)
-{
-	struct tk_job_result r = {0};
-	struct tk_job_request q = request_of(n, t, s);
-	int status = tk_night_fresh_worker(n, t->device, &s->worker, err);
-	if (status == TK_OK)
-		status = tk_worker_measure(s->worker, &q, &r, err);
-	take(s, &r);
-	tk_worker_free(s->worker);
-	s->worker = NULL;
-	return status;
-}
-
-/* The clocks of the measuring and of the deadline go on while a process is stopped. */
-static int begin(struct tk_night *n, const struct tk_trial *t, struct shot *s, bool hold, struct tk_error *err)
-{
-	struct tk_job_request q = request_of(n, t, s);
-	q.measure_s *= 2;
-	q.deadline_s *= 2;
-	int status = tk_night_fresh_worker(n, t->device, &s->worker, err);
-	if (status == TK_OK)
-		status = tk_worker_start_measure(s->worker, &q, err);
-	if (status == TK_OK && hold)
-		tk_worker_hold(s->worker, true);
-	return status;
-}
-
-/* Until the turn is over, or the job. */
-static int take_turn(struct shot *s, int turn_ms, struct tk_error *err)
-{
-	struct tk_job_result r = {0};
-	struct pollfd p = {.fd = tk_worker_fd(s->worker), .events = POLLIN};
-	if (p.fd >= 0)
-		poll(&p, 1, turn_ms);
-	bool done = false;
-	int status = tk_worker_poll_measure(s->worker, &done, &r, err);
-	if (status == TK_OK && done)
-		take(s, &r);
-	return status;
-}
-
-static int measure_by_turns(struct tk_night *n, const struct tk_trial *t, struct shot *first, struct shot *second,
-        int turn_ms, struct tk_error *err)
-{
-	int status = begin(n, t, second, true, err);
-	if (status == TK_OK)
-		status = begin(n, t, first, false, err);
-	for (struct shot *now = first, *next = second; status == TK_OK && !(now->done && next->done);) {
-		status = take_turn(now, turn_ms, err);
-		if (next->done)
-			continue;
-		tk_worker_hold(now->worker, true);
-		tk_worker_hold(next->worker, false);
-		struct shot *was = now;
-		now = next;
-		next = was;
-	}
-	tk_worker_free(first->worker);
-	tk_worker_free(second->worker);
-	return status;
-}
-
-/* How long a turn is, by the pair before this one. 0: one process after the other; two on a GPU would share its memory.
- */
-static int turn_of(const struct tk_trial *t)
-{
-	const struct tk_confirmation_row *last = t->count ? &t->rows[t->count - 1] : NULL;
-	bool is_gpu = strcmp(t->device->layer->name, "cpu") != 0 && strcmp(t->device->layer->name, "null") != 0;
-	double ms =
-	        last ? (last->good_value + last->bad_value) / 2 * TURN_LAUNCHES / 1e6 : NAN; /* NaN where one failed */
-	if (is_gpu || !(ms <= TURN_MOST_MS))
-		return 0;
-	return ms < TURN_LEAST_MS ? TURN_LEAST_MS : (int)ms;
-}
-
-static int shoot(
-        struct tk_night *n, const struct tk_trial *t, struct shot *first, struct shot *second, struct tk_error *err)
-{
-	int turn_ms = turn_of(t);
-	if (turn_ms)
-		return measure_by_turns(n, t, first, second, turn_ms, err);
-	int status = measure_alone(n, t, first, err);
-	return status ? status : measure_alone(n, t, second, err);
-}
-
 /* Blocks of two pairs, old-new-new-old or new-old-old-new: which one is drawn. */
 static bool good_is_first(const struct tk_night *n, const struct tk_trial *t)
 {
@@ -294,7 +163,7 @@ static bool good_is_first(const struct tk_night *n, const struct tk_trial *t)
 }
 
 static int put_pair(struct tk_night *n, struct tk_trial *t, bool good_first, int64_t started_s, double wall_s,
-        const struct shot *good, const struct shot *bad, struct tk_error *err)
+        const struct tk_shot *good, const struct tk_shot *bad, struct tk_error *err)
 {
 	struct tk_confirmation_row row = {.night_id = t->night_id,
 	        .series_id = t->series.id,
@@ -320,9 +189,8 @@ int tk_trial_pair(struct tk_night *n, struct tk_trial *t, struct tk_error *err)
 {
 	bool good_first = good_is_first(n, t);
 	int64_t started_s = tk_clock_now_s(), started_ns = tk_clock_mono_ns();
-	struct shot good = {.side = &t->good, .median = NAN, .min = NAN}, bad = good;
-	bad.side = &t->bad;
-	int status = shoot(n, t, good_first ? &good : &bad, good_first ? &bad : &good, err);
+	struct tk_shot good = {.side = &t->good, .name = "good"}, bad = {.side = &t->bad, .name = "bad"};
+	int status = tk_pair_measure(n, t, good_first ? &good : &bad, good_first ? &bad : &good, err);
 	double wall_s = (double)(tk_clock_mono_ns() - started_ns) / 1e9;
 	return status == TK_OK ? put_pair(n, t, good_first, started_s, wall_s, &good, &bad, err) : status;
 }

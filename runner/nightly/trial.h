@@ -3,6 +3,7 @@
 #ifndef TK_TRIAL_H
 #define TK_TRIAL_H
 #include "store/store.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TK_TRIAL_FAILURES_MAX 4 /* in a row: this cannot be measured tonight */
@@ -29,6 +30,7 @@ struct tk_trial {
 	size_t count, cap, timed;         /* timed: of count; the others have no two timings */
 	size_t failed_in_a_row;           /* since it was opened: another day it may go */
 	double wall_s;                    /* of those of this night */
+	bool apart;                       /* two processes at once do not fit the device */
 };
 
 /* What is tried: builds by id, and what each was opened with (NULL: nothing). */

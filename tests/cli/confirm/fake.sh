@@ -9,14 +9,15 @@ mkdir -p "$TK_OUT/lib"
 . "$TK_SRC/kernel"
 [ "$builds" = yes ] || { echo "error: this revision does not build"; exit 1; }
 # the default of `slow` becomes what the source says, times a factor of each process
-sed "s/\.slow = 1,/.slow = noisy($slow, $noise, $crashes, $pad),/" "$TK_KERNELS/null/null_options.c" >options.c
+sed "s/\.slow = 1,/.slow = noisy($slow, $noise, $crashes, $pad, $eats),/" "$TK_KERNELS/null/null_options.c" >options.c
 cat >noisy.h <<'C'
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 /* the file `machine`: how slow the machine is tonight, 0: everything crashes; pad: other machine code that takes no time */
-static inline double noisy(double slow, double noise, int crashes, int pad)
+static inline double noisy(double slow, double noise, int crashes, int pad, int eats)
 {
 	double machine = 1;
 	FILE *f = fopen(MACHINE, "r");
@@ -30,6 +31,12 @@ static inline double noisy(double slow, double noise, int crashes, int pad)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	unsigned long x = ((unsigned long)t.tv_nsec ^ (unsigned long)getpid() * 2654435761ul) * 6364136223846793005ul;
 	double u = (double)(x >> 40) / (double)(1ul << 24);
+	if (eats) { /* MiB, for longer than the parent looks away */
+		static volatile char *full;
+		full = memset(malloc((size_t)eats << 20), 1, (size_t)eats << 20);
+		(void)*full;
+		usleep(200000);
+	}
 	if (machine == 0 || (crashes && u < 0.15))
 		abort();
 	return slow * (1 + noise * (u - 0.5)) * machine;
@@ -47,12 +54,12 @@ problems:
   - gemm: { m: 64, n: 64, k: 64 }
 YML
 
-# commit SUBJECT [slow=F] [noise=F] [crashes=1] [builds=no] [pad=N]
+# commit SUBJECT [slow=F] [noise=F] [crashes=1] [builds=no] [pad=N] [eats=MIB]
 commit() {
-	local slow=1 noise=0 crashes=0 builds=yes pad=0 subject=$1
+	local slow=1 noise=0 crashes=0 builds=yes pad=0 eats=0 subject=$1
 	shift
 	[ $# -eq 0 ] || local "$@"
-	printf 'slow=%s\nnoise=%s\ncrashes=%s\nbuilds=%s\npad=%s\nmachine=%s\n# %s\n' "$slow" "$noise" "$crashes" "$builds" "$pad" "$PWD/machine" "$subject" >up/kernel
+	printf 'slow=%s\nnoise=%s\ncrashes=%s\nbuilds=%s\npad=%s\neats=%s\nmachine=%s\n# %s\n' "$slow" "$noise" "$crashes" "$builds" "$pad" "$eats" "$PWD/machine" "$subject" >up/kernel
 	git -C up add kernel
 	git -C up commit -q -m "$subject"
 }

@@ -1,0 +1,231 @@
+/* See pair.h. */
+#include "nightly/pair.h"
+#include "base/baton.h"
+#include "base/error.h"
+#include "nightly/night.h"
+#include "nightly/trial.h"
+#include "problem/mode.h"
+#include "worker/worker.h"
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Many short processes tell more than few long ones: what differs between processes (addresses, pages, cores) is part
+ * of the noise. */
+#define PROCESS_MEASURE_S 0.25
+/* Neighbours change within a second. On processors both processes of a pair live at once and run by turns, one of them
+ * stopped, so that each has its share of a bad moment. A turn has many launches, as one of them is cut by its end. */
+#define TURN_LAUNCHES 20
+#define TURN_LEAST_MS 10
+#define TURN_MOST_MS 40 /* longer kernels: one process after the other */
+/* A GPU changes within a tenth of a second, and what is launched cannot be stopped: there the bursts take turns, and
+ * the processes see to it themselves. One that waits for the other for this share of its job's time goes on alone. */
+#define BATON_WAIT_SHARE 0.25
+#define LOOK_EVERY_MS 50 /* at deadlines and limits */
+
+static double number_of(const json_t *object, const char *key)
+{
+	const json_t *v = json_object_get(object, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static struct tk_job_request request_of(const struct tk_night *n, const struct tk_trial *t, const struct tk_shot *s)
+{
+	struct tk_job_request q = tk_night_request(n, &t->series, &t->problem, s->side->path, s->side->options);
+	q.measure_s = fmin(q.measure_s, PROCESS_MEASURE_S);
+	q.verify = false; /* the night has done that */
+	return q;
+}
+
+static void clear(struct tk_shot *s)
+{
+	*s = (struct tk_shot){.side = s->side, .name = s->name, .median = NAN, .min = NAN};
+}
+
+static void take(struct tk_shot *s, struct tk_job_result *r)
+{
+	s->done = true;
+	s->outcome = r->outcome;
+	if (r->result && tk_outcome_counts(r->outcome)) {
+		s->median = number_of(r->result, "median");
+		s->min = number_of(r->result, "min");
+	}
+	snprintf(s->message, sizeof s->message, "%.*s", (int)sizeof s->message - 1, r->message);
+	tk_job_result_free(r);
+}
+
+static void end(struct tk_shot *s)
+{
+	tk_worker_free(s->worker);
+	s->worker = NULL;
+}
+
+/* ---- one after the other ---- */
+
+/* A fresh process: nothing of an earlier one (its heap, its pages, its threads) is in the number. */
+static int measure_alone(struct tk_night *n, const struct tk_trial *t, struct tk_shot *s, struct tk_error *err)
+{
+	struct tk_job_result r = {0};
+	struct tk_job_request q = request_of(n, t, s);
+	int status = tk_night_fresh_worker(n, t->device, &s->worker, err);
+	if (status == TK_OK)
+		status = tk_worker_measure(s->worker, &q, &r, err);
+	take(s, &r);
+	end(s);
+	return status;
+}
+
+static int measure_apart(struct tk_night *n, const struct tk_trial *t, struct tk_shot *first, struct tk_shot *second,
+        struct tk_error *err)
+{
+	int status = measure_alone(n, t, first, err);
+	return status ? status : measure_alone(n, t, second, err);
+}
+
+/* ---- by turns ---- */
+
+static int begin(struct tk_night *n, const struct tk_trial *t, struct tk_shot *s, int baton_fd,
+        const struct tk_job_request *q, struct tk_error *err)
+{
+	struct tk_night_half half = {.name = s->name, .baton_fd = baton_fd};
+	int status = tk_night_half_worker(n, t->device, &half, &s->worker, err);
+	return status ? status : tk_worker_start_measure(s->worker, q, err);
+}
+
+/* What has come within so many milliseconds. */
+static int look(struct tk_shot *s, int ms, struct tk_error *err)
+{
+	struct tk_job_result r = {0};
+	struct pollfd p = {.fd = tk_worker_fd(s->worker), .events = POLLIN};
+	if (p.fd >= 0)
+		poll(&p, 1, ms);
+	bool done = false;
+	int status = tk_worker_poll_measure(s->worker, &done, &r, err);
+	if (status == TK_OK && done)
+		take(s, &r);
+	return status;
+}
+
+/* The clocks of the measuring and of the deadline go on while a process is stopped. */
+static int begin_stopped(
+        struct tk_night *n, const struct tk_trial *t, struct tk_shot *s, bool hold, struct tk_error *err)
+{
+	struct tk_job_request q = request_of(n, t, s);
+	q.measure_s *= 2;
+	q.deadline_s *= 2;
+	int status = begin(n, t, s, 0, &q, err);
+	if (status == TK_OK && hold)
+		tk_worker_hold(s->worker, true);
+	return status;
+}
+
+static int measure_stopped(struct tk_night *n, const struct tk_trial *t, struct tk_shot *first, struct tk_shot *second,
+        int turn_ms, struct tk_error *err)
+{
+	int status = begin_stopped(n, t, second, true, err);
+	if (status == TK_OK)
+		status = begin_stopped(n, t, first, false, err);
+	for (struct tk_shot *now = first, *next = second; status == TK_OK && !(now->done && next->done);) {
+		status = look(now, turn_ms, err);
+		if (next->done)
+			continue;
+		tk_worker_hold(now->worker, true);
+		tk_worker_hold(next->worker, false);
+		struct tk_shot *was = now;
+		now = next;
+		next = was;
+	}
+	end(first);
+	end(second);
+	return status;
+}
+
+/* Its own clock stands while a process waits for its turn, the one of its deadline does not. */
+static int begin_with_baton(
+        struct tk_night *n, const struct tk_trial *t, struct tk_shot *s, int baton_fd, struct tk_error *err)
+{
+	struct tk_job_request q = request_of(n, t, s);
+	q.baton_wait_s = BATON_WAIT_SHARE * q.deadline_s;
+	q.deadline_s *= 2;
+	return begin(n, t, s, baton_fd, &q, err);
+}
+
+static int await_both(struct tk_shot *a, struct tk_shot *b, struct tk_error *err)
+{
+	int status = TK_OK;
+	while (status == TK_OK && !(a->done && b->done)) {
+		struct tk_shot *waited_for = a->done ? b : a, *other = a->done ? a : b;
+		status = look(waited_for, LOOK_EVERY_MS, err);
+		if (status == TK_OK && !other->done)
+			status = look(other, 0, err);
+	}
+	return status;
+}
+
+static int measure_with_baton(struct tk_night *n, const struct tk_trial *t, struct tk_shot *first,
+        struct tk_shot *second, struct tk_error *err)
+{
+	int ends[2];
+	int status = tk_baton_pair(ends, err);
+	if (status)
+		return status;
+	status = begin_with_baton(n, t, first, ends[0], err);
+	if (status == TK_OK)
+		status = begin_with_baton(n, t, second, ends[1], err);
+	close(ends[0]);
+	close(ends[1]);
+	if (status == TK_OK)
+		status = await_both(first, second, err);
+	end(first);
+	end(second);
+	return status;
+}
+
+/* ---- which ---- */
+
+static bool was_timed(const struct tk_confirmation_row *r)
+{
+	return isfinite(r->good_value) && isfinite(r->bad_value);
+}
+
+/* Whether the bursts take turns: where there are bursts, unless the pair before this one failed. */
+static bool has_bursts(const struct tk_trial *t)
+{
+	enum tk_mode mode;
+	return strcmp(t->device->layer->name, "cpu") != 0 && !t->apart &&
+	       (!t->count || was_timed(&t->rows[t->count - 1])) && tk_mode_parse(t->series.mode, &mode) == TK_OK &&
+	       mode != TK_MODE_COLD;
+}
+
+/* How long a process runs until it is stopped, by the pair before this one. 0: it is not; on a GPU it cannot be. */
+static int turn_of(const struct tk_trial *t)
+{
+	const struct tk_confirmation_row *last = t->count ? &t->rows[t->count - 1] : NULL;
+	bool is_gpu = strcmp(t->device->layer->name, "cpu") != 0 && strcmp(t->device->layer->name, "null") != 0;
+	double ms =
+	        last ? (last->good_value + last->bad_value) / 2 * TURN_LAUNCHES / 1e6 : NAN; /* NaN where one failed */
+	if (is_gpu || !(ms <= TURN_MOST_MS))
+		return 0;
+	return ms < TURN_LEAST_MS ? TURN_LEAST_MS : (int)ms;
+}
+
+int tk_pair_measure(
+        struct tk_night *n, struct tk_trial *t, struct tk_shot *first, struct tk_shot *second, struct tk_error *err)
+{
+	int turn_ms = turn_of(t), status;
+	clear(first);
+	clear(second);
+	if (has_bursts(t)) {
+		status = measure_with_baton(n, t, first, second, err);
+		/* two of them do not fit: what either does alone is what counts */
+		t->apart = first->outcome == TK_OUTCOME_OUT_OF_MEMORY || second->outcome == TK_OUTCOME_OUT_OF_MEMORY;
+		if (status || !t->apart)
+			return status;
+		clear(first);
+		clear(second);
+		turn_ms = 0;
+	}
+	return turn_ms ? measure_stopped(n, t, first, second, turn_ms, err) : measure_apart(n, t, first, second, err);
+}
