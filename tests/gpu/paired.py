@@ -1,48 +1,97 @@
 #!/usr/bin/env python3
-"""Two builds measured alternately in fresh processes: the same one twice (does the ratio stay at 1?), and one that is slowed by 1 % on purpose.
+"""Pairs as `tracker confirm` measures them, of one build against itself (does the ratio stay at 1?) and of a kernel that is slowed by 1 % on purpose.
 
   tests/gpu/paired.py --tracker build/tracker --pairs 30 --out paired.json
   tests/gpu/paired.py --tracker build/tracker --pairs 30 --only '1024^3,4096^3'     # parts of names, or slowed
-"""
+  tests/gpu/paired.py --tracker build/tracker --pairs 30 --apart                    # one process after the other
+
+Each pair is two fresh workers whose bursts take turns (docs/worker-protocol.md, `baton`), in an order that alternates as old-new-new-old."""
 import argparse
+import json
+import os
+import socket
 import statistics
+import subprocess
 import time
 
 import gpu_runs
 
 SAME = [p for p in gpu_runs.PROBLEMS if p[0] in ("gemm 1024^3 bf16", "gemm 4096^3 bf16", "gemm 8192^3 bf16", "attention S2048 D128")]
-SLOWED = "fma:count=8000000000,dtype=f32"
+SLOWED = ("fma, one slowed by 1 %", "hostile_cuda", "fma:count=8000000000,dtype=f32")
 
 
-def one(tracker, backend, problems, *more):
-    answers, _ = gpu_runs.tracker_run(tracker, backend, problems, "paced", *more)
-    return {p: a["result"]["median"] for p, a in answers.items() if a["result"] and "median" in a["result"]}
+class Worker:
+    """A fresh worker process with one job; `end`: its end of the socket to the other one of its pair."""
+
+    def __init__(self, o, backend, problem, options, end=None):
+        folder = os.path.join(os.path.dirname(os.path.abspath(o.tracker)), "backends")
+        request = {"id": 1, "cmd": "measure", "device_layer": f"{folder}/tk_device_{o.device}.so", "device_index": 0, "threads": 4,
+                   "backend": f"{folder}/tk_backend_{backend}.so", "options": options, "problem": problem, "mode": o.mode, "seed": 1, "measure_s": 0.25,
+                   "relative_half_width": 0.01, "confidence": 0.95, "min_samples": 10, "max_samples": 1000, "verify": False}
+        if end:
+            request.update(baton=end.fileno(), baton_wait_s=15)
+        self.process = subprocess.Popen([o.tracker, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                        pass_fds=[end.fileno()] if end else [])
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+
+    def result(self):
+        """The answer, and the end of the process."""
+        self.process.stdout.readline()
+        line = self.process.stdout.readline()
+        self.process.stdin.close()
+        self.process.wait()
+        answer = json.loads(line) if line else {"ok": False, "message": "the worker died"}
+        result = answer.get("result", {})
+        if "median" not in result:
+            raise SystemExit(f"no timing: {answer.get('message') or result.get('message')}")
+        return result
 
 
-def pairs_of(tracker, backend, problems, first, second, pairs, until):
-    ratios = {p: [] for p in problems}
-    for i in range(pairs):
-        if time.monotonic() > until:
+def pair(o, backend, problem, options):
+    """The results of two workers, in the order of their options."""
+    if o.apart:
+        return [Worker(o, backend, problem, x).result() for x in options]
+    ends = socket.socketpair()
+    ends[1].send(b"m")
+    with ends[0], ends[1]: # closed here as soon as the workers have them
+        workers = [Worker(o, backend, problem, x, end) for x, end in zip(options, ends)]
+    return [w.result() for w in workers]
+
+
+def pairs_of(o, backend, problem, old, new, until):
+    """As many pairs as fit, [old, new] each, and the seconds that one took."""
+    done, took = [], []
+    for i in range(o.pairs):
+        began = time.monotonic()
+        if began > until:
             break
-        order = (first, second) if i % 2 == 0 else (second, first)
-        got = [one(tracker, backend, problems, *options) for options in order]
-        if i % 2:
-            got.reverse()
-        for p in problems:
-            if p in got[0] and p in got[1]:
-                ratios[p].append(got[1][p] / got[0][p])
-    return ratios
+        swapped = i % 4 in (1, 2)
+        got = pair(o, backend, problem, (new, old) if swapped else (old, new))
+        done.append(got[::-1] if swapped else got)
+        took.append(time.monotonic() - began)
+    return done, statistics.median(took) if took else None
 
 
-def report(name, ratios, want, within):
-    if not ratios:
+def report(o, name, measured, want, within):
+    done, took = measured
+    if not done:
         print(f"{name}: nothing could be measured")
         return {"name": name, "n": 0}
+    ratios = [b["median"] / a["median"] for a, b in done]
     good = sum(abs(r - want) <= within for r in ratios)
-    print(f"{name:34} ratio {statistics.median(ratios):.5f}  least {min(ratios):.5f}  most {max(ratios):.5f}  within {within:.3%} of {want}: {good} of {len(ratios)}",
-          flush=True)
-    return {"name": name, "n": len(ratios), "good": good, "within": within, "expected": want, "median": statistics.median(ratios),
-            "least": min(ratios), "most": max(ratios), "ratios": [round(r, 6) for r in ratios]}
+    deviation = statistics.stdev(ratios) if len(ratios) > 1 else 0
+    print(f"{name:34} ratio {statistics.median(ratios):.5f}  least {min(ratios):.5f}  most {max(ratios):.5f}  deviation {deviation:.3%}  "
+          f"within {within:.3%} of {want}: {good} of {len(ratios)}  {took:.2f} s a pair", flush=True)
+    out = {"name": name, "n": len(ratios), "good": good, "within": within, "expected": want, "median": statistics.median(ratios), "least": min(ratios),
+           "most": max(ratios), "deviation": deviation, "median_ns": statistics.median(a["median"] for a, _ in done),
+           "samples": statistics.median(r["n"] for both in done for r in both), "rest_ms": statistics.median(r["rest_ns"] for both in done for r in both) / 1e6,
+           "clock_mhz": statistics.median(r["clock_mhz"] or 0 for both in done for r in both),
+           "throttled": sum(r["throttled_samples"] for both in done for r in both), "pair_s": took, "ratios": [round(r, 6) for r in ratios]}
+    if o.samples:
+        out["medians_ns"] = [[r["median"] for r in both] for both in done]
+        out["samples_ns"] = [[[round(x, 2) for x in r["samples"]] for r in both] for both in done]
+    return out
 
 
 def main():
@@ -50,22 +99,28 @@ def main():
     parser.add_argument("--tracker", default="build/tracker")
     parser.add_argument("--pairs", type=int, default=30)
     parser.add_argument("--only", default="", help="parts of names, with commas between; slowed: the kernel that is slowed on purpose")
+    parser.add_argument("--mode", default="paced")
+    parser.add_argument("--device", default="cuda", help="a device layer; with --backend=null the script itself can be tried on null")
+    parser.add_argument("--backend", help="instead of the one of each problem")
+    parser.add_argument("--apart", action="store_true", help="one process after the other")
+    parser.add_argument("--samples", action="store_true", help="all samples into the file")
     parser.add_argument("--budget", type=float, default=300)
     parser.add_argument("--out", default="paired.json")
     o = parser.parse_args()
     until = time.monotonic() + o.budget
-    out = {"machine": gpu_runs.machine(), "rows": []}
+    out = {"machine": gpu_runs.machine(), "mode": o.mode, "apart": o.apart, "rows": []}
     wanted = [w for w in o.only.split(",") if w]
-    chosen = [p for p in SAME if not wanted or any(w in p[0] for w in wanted)]
-    slow = pairs_of(o.tracker, "hostile_cuda", [SLOWED], [], ["--options=slow=1.01"], o.pairs, until) if not wanted or "slowed" in wanted else {}
-    for ratios in slow.values():
-        out["rows"].append(report("fma, one slowed by 1 %", ratios, 1.01, 0.004))
-        out["rows"][-1]["told_apart"] = sum(r > 1.005 for r in ratios)
-        print(f"told apart (over 1.005): {out['rows'][-1]['told_apart']} of {len(ratios)}")
-    for backend, problems in gpu_runs.by_backend(chosen).items():
-        ratios = pairs_of(o.tracker, backend, [p for _, p in problems], [], [], o.pairs, until)
-        for name, problem in problems:
-            out["rows"].append(report(name + ", the same twice", ratios[problem], 1, 0.002))
+    if not wanted or "slowed" in wanted:
+        name, backend, problem = SLOWED
+        measured = pairs_of(o, o.backend or backend, problem, "", "slow=1.01", until)
+        row = report(o, name, measured, 1.01, 0.004)
+        row["told_apart"] = sum(r > 1.005 for r in row.get("ratios", []))
+        print(f"told apart (over 1.005): {row['told_apart']} of {row['n']}", flush=True)
+        out["rows"].append(row)
+    for name, backend, problem in SAME:
+        if not wanted or any(w in name for w in wanted):
+            out["rows"].append(report(o, name + ", the same twice", pairs_of(o, o.backend or backend, problem, "", "", until), 1, 0.002))
+            gpu_runs.save(o.out, out)
     gpu_runs.save(o.out, out)
 
 

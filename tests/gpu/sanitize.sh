@@ -71,5 +71,7 @@ look nsa_cuda keys-32-stages-2 "${sparse[@]}"
 blocks=(nsa:b=1,s=133,h=16,hkv=1,d=128,block_size=64,selected_blocks=2,window=40,dtype=bf16 nsa:b=1,s=270,h=16,hkv=2,d=64,block_size=64,selected_blocks=3,dtype=f16,causal=0)
 look hopper_nsa warpgroups-3 "${blocks[@]}"
 look hopper_nsa warpgroups-2 "${blocks[@]}"
+look ceiling_cuda default copy:bytes=1000003,dtype=e4m3 read:bytes=1000004 read:bytes=8192,cache=l1,passes=2 read:bytes=40960,cache=l2,passes=3 read:bytes=24576,passes=5 \
+	fma:count=100000,dtype=f32 fma:count=100000,dtype=f16
 echo "$bad bad"
 [ $bad = 0 ]
