@@ -14,6 +14,7 @@
 #include "stats/partition.h"
 #include "stats/refine.h"
 #include "stats/scale.h"
+#include "stats/season.h"
 #include "stats/summary.h"
 #include "stats/trend.h"
 #include "stats/weekday.h"
@@ -306,10 +307,11 @@ static void measure(struct scratch *s, size_t n, const struct tk_changepoint_opt
 }
 
 /* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is estimated anew, until that
- * changes nothing. */
+ * changes nothing. Steps that stand in noise that remembers are not asked whether they are lines. */
 static int segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
 {
 	double tau = INFINITY, sigma, next;
+	bool remembers = false;
 	int rc = tk_noise_scale(s->logs, n, s->work, &sigma, &next);
 
 	*segments = 1;
@@ -325,11 +327,11 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 	}
 	if (!rc && next > REMEMBERS * sigma) {
 		take_levels_out(s, *segments);
-		rc = tk_refine(s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments);
+		rc = tk_refine(s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments, &remembers);
 	}
 	if (!rc && *segments > 1)
 		take_drifts_back(s->sum, s->bounds, segments);
-	if (!rc)
+	if (!rc && !(remembers && *segments > 1))
 		rc = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
 	if (!rc)
 		measure(s, n, o, tau, segments);
@@ -341,7 +343,7 @@ int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct 
 {
 	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
 	struct scratch s = {0};
-	size_t kept = 0, segments = 1;
+	size_t kept = 0, segments = 1, period;
 	void *memory = NULL;
 	bool weekly;
 	int rc = TK_ENOMEM;
@@ -359,6 +361,8 @@ int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct 
 			s.where[kept++] = i;
 		}
 	rc = day ? tk_weekday_remove(s.logs, s.day, kept, &weekly) : TK_OK;
+	if (!rc)
+		rc = tk_season_remove(s.logs, kept, &period);
 	if (!rc)
 		rc = kept < MIN_POINTS ? TK_OK : segment(&s, kept, o, &segments);
 	if (rc || segments < 2)

@@ -6,7 +6,8 @@
  * (stats/noise.h), so that neither loudness nor autocorrelation makes changes; steps that were found are taken out of
  * the noise and the fit is made again. Steps that are smaller than `min_effect`, or that the segments beside them do
  * not bear out, are taken back, weakest first. Where the noise remembers, changes are looked for again with that model
- * (stats/serial.h); a series that has no levels but a trend is cut where that changes (stats/trend.h). */
+ * (stats/serial.h); a series that has no levels but trends, or wanders, is cut where these change (stats/trend.h). A
+ * pattern that comes again after a number of nights is taken out first (stats/season.h). */
 #ifndef TK_STATS_CHANGEPOINT_H
 #define TK_STATS_CHANGEPOINT_H
 #include <stddef.h>
@@ -29,7 +30,7 @@ struct tk_changepoint {
 	double p;              /* of no change here */
 };
 
-/* day: the number of the day of each, so that a weekly pattern is no change; NULL: unknown.
+/* day: the number of the day of each, so that a weekly pattern is no change where nights are missing; NULL: unknown.
  * x: positive values in the order of time; others (a missing night, NaN, 0) are passed over, an index still counts
  * them. options NULL: the defaults. *out (NULL where there is none) is the caller's to free. 0 or TK_ENOMEM. */
 int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,

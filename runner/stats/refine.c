@@ -163,14 +163,14 @@ static int look_again(struct refine *f)
 	return rc;
 }
 
-int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds, size_t *segments)
+int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds, size_t *segments, bool *holds)
 {
 	struct refine f = {.n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
 	struct tk_noise noise;
 	double sigma;
-	bool holds = false;
 	int rc = tk_noise_of(r, n, &noise);
 
+	*holds = false;
 	if (!rc && !(f.y = malloc(2 * n * sizeof *f.y)))
 		rc = TK_ENOMEM;
 	if (rc)
@@ -181,8 +181,8 @@ int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *b
 	memcpy(r, f.work, n * sizeof *r);
 	rc = tk_serial_fit(r, n, &f.noise);
 	if (!rc)
-		rc = tk_serial_holds(&f.noise, r, n, &holds);
-	if (!rc && holds) {
+		rc = tk_serial_holds(&f.noise, r, n, holds);
+	if (!rc && *holds) {
 		tk_calm(y, n, SPIKE * sigma, f.y);
 		rc = tk_serial_prepare(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
 		*segments = f.segments;

@@ -285,6 +285,56 @@ static void a_drift_below_the_least_effect_is_no_move(void **state)
 	}
 }
 
+/* What comes again every twelve nights is neither a change nor noise. */
+static void a_pattern_of_any_period_is_no_change(void **state)
+{
+	static const double pattern[12] = {0, 1, 3, 4, 5, 4, 2, 0, -2, -3, -2, -1};
+	static double x[N];
+	int found = 0, more = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct tk_changepoint c = {0};
+
+		for (int step = 0; step < 2; step++) {
+			make(x, N, seed, 0.005, 0, 250, step ? 0.02 : 0);
+			for (size_t i = 0; i < N; i++)
+				x[i] *= 1 + 0.01 * pattern[i % 12];
+			if (step)
+				found += find(x, N, &c) == 1 && labs((long)c.index - 250) <= 3;
+			else
+				more += find(x, N, NULL) > 0;
+		}
+	}
+	assert_true(found >= 18);
+	assert_int_equal(more, 0);
+}
+
+/* A level that wanders about a drift: that it turns is a change, that it goes on is none. */
+static void a_wandering_level_turns(void **state)
+{
+	static double x[N];
+	int found = 0, more = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		for (int turns = 0; turns < 2; turns++) {
+			struct tk_changepoint c = {0};
+			struct tk_rng r;
+			double level = 0;
+
+			tk_rng_seed(&r, seed);
+			for (size_t i = 0; i < N; i++) {
+				level += 0.002 * tk_rng_normal(&r) + (turns && i >= 250 ? -0.003 : 0.003);
+				x[i] = 1e6 * exp(level);
+			}
+			if (turns)
+				found += find(x, N, &c) == 1 && labs((long)c.index - 250) <= 5;
+			else
+				more += find(x, N, NULL) > 0;
+		}
+	assert_true(found >= 18);
+	assert_int_equal(more, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +350,8 @@ int main(void)
 	        cmocka_unit_test(a_weekly_pattern_is_no_change),
 	        cmocka_unit_test(a_jump_in_noise_that_remembers),
 	        cmocka_unit_test(a_trend_changes_its_pace),
+	        cmocka_unit_test(a_pattern_of_any_period_is_no_change),
+	        cmocka_unit_test(a_wandering_level_turns),
 	        cmocka_unit_test(a_drift_below_the_least_effect_is_no_move),
 	};
 
