@@ -262,6 +262,79 @@ int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64
 	return 0;
 }
 
+#define WITH_LOGARITHM "AND value>0 AND value<9e999 " /* the last is infinity */
+#define VALUES_BEFORE \
+	"SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
+	"ORDER BY as_of_s, run_id"
+#define FIRST_POINTS \
+	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id LIMIT ?3"
+#define LAST_POINTS \
+	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
+	              "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
+
+static void read_value(sqlite3_stmt *q, int64_t series_id, void *row)
+{
+	*(struct tk_timed_value *)row =
+	        (struct tk_timed_value){sqlite3_column_int64(q, 0), sqlite3_column_double(q, 1)};
+}
+
+static void read_point_row(sqlite3_stmt *q, int64_t series_id, void *row)
+{
+	read_point(q, series_id, row);
+}
+
+/* args[0] is the series. */
+static int read_rows(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, size_t row_size,
+        void (*take)(sqlite3_stmt *q, int64_t series_id, void *row), struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_list list = {&rows, row_size, 0};
+	sqlite3_stmt *q;
+	void *row;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW && (row = tk_list_add(&list)))
+		take(q, args[0], row);
+	if (rc == SQLITE_ROW)
+		status = no_memory(err);
+	else if (rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
+	sqlite3_reset(q);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
+
+int tk_store_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, before_s};
+
+	return read_rows(s, VALUES_BEFORE, args, 2, sizeof(struct tk_timed_value), read_value, out, err);
+}
+
+int tk_store_first_points(
+        struct tk_store *s, int64_t series_id, int64_t before_s, size_t most, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, before_s, (int64_t)most};
+
+	return read_rows(s, FIRST_POINTS, args, 3, sizeof(struct tk_point), read_point_row, out, err);
+}
+
+int tk_store_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
+        struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, until_s, (int64_t)most, (int64_t)skip};
+	int status = read_rows(s, LAST_POINTS, args, 4, sizeof(struct tk_point), read_point_row, out, err);
+
+	if (!status)
+		reverse(out->rows, out->count);
+	return status;
+}
+
 #define NEWEST_POINT \
 	"SELECT as_of_s, night_id FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT 1"
 

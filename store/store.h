@@ -394,6 +394,18 @@ struct tk_history_window {
 int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 
+/* What a series was before a time, oldest first: only values that have a logarithm. The second and the third are struct
+ * tk_point, min and quantiles NAN: the first `most`; the newest `most` up to a time, but for the `skip` newest. */
+struct tk_timed_value {
+	int64_t as_of_s;
+	double value;
+};
+int tk_store_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err);
+int tk_store_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most, struct tk_rows *out,
+        struct tk_error *err);
+int tk_store_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
+        struct tk_rows *out, struct tk_error *err);
+
 /* The newest point of every series that has one, by series. */
 struct tk_newest_point {
 	int64_t series_id, as_of_s, night_id;

@@ -7,11 +7,6 @@
 #include "detect/case.h"
 #include "stats/changepoint.h"
 
-struct choice {
-	const struct tk_point **at; /* of the points before the range, in the order of time */
-	size_t count;
-};
-
 static int out_of_memory(struct tk_error *err)
 {
 	return tk_fail(err, TK_ENOMEM, "out of memory while choosing a baseline");
@@ -27,73 +22,98 @@ static bool is_pinned(const struct tk_cases *c, const struct tk_point *p)
 	return false;
 }
 
-static double median_of(const struct choice *all, size_t from, size_t to, double *work)
+static size_t most_points(const struct tk_cases *c)
 {
-	for (size_t i = from; i < to; i++)
-		work[i - from] = log(all->at[i]->value);
-	return tk_level(work, to - from);
+	return c->options.window > TK_LEVEL_MAX ? c->options.window : TK_LEVEL_MAX;
 }
 
-/* The best of the levels that change points make of the history; one night alone is no level where there are others. */
-static int take_best(struct choice *all, bool lower, double *values, int64_t *days, struct tk_error *err)
+static double median_of(const struct tk_timed_value *at, size_t from, size_t to, double *work)
+{
+	size_t first = to - from > TK_LEVEL_MAX ? to - TK_LEVEL_MAX : from;
+
+	for (size_t i = first; i < to; i++)
+		work[i - first] = log(at[i].value);
+	return tk_level(work, to - first);
+}
+
+/* The best of the levels that change points make of the history, [*from, *to); one night alone is no level where there
+ * are others. */
+static int find_best(const struct tk_timed_value *at, size_t n, bool lower, double *values, int64_t *days, size_t *from,
+        size_t *to, struct tk_error *err)
 {
 	struct tk_changepoint *found = NULL;
-	size_t count = 0, best = 0, best_end = all->count;
+	size_t count = 0;
 	double level = NAN;
 
-	for (size_t i = 0; i < all->count; i++) {
-		values[i] = all->at[i]->value;
-		days[i] = all->at[i]->as_of_s / 86400;
+	*from = 0;
+	*to = n;
+	for (size_t i = 0; i < n; i++) {
+		values[i] = at[i].value;
+		days[i] = at[i].as_of_s / 86400;
 	}
-	if (tk_changepoints(values, days, all->count, NULL, &found, &count))
+	if (tk_changepoints(values, days, n, NULL, &found, &count))
 		return out_of_memory(err);
 	for (size_t i = 0; i <= count; i++) {
-		size_t from = i ? found[i - 1].index : 0, to = i < count ? found[i].index : all->count;
-		double here = to > from ? median_of(all, from, to, values) : NAN;
+		size_t first = i ? found[i - 1].index : 0, end = i < count ? found[i].index : n;
+		double here = end > first ? median_of(at, first, end, values) : NAN;
 
-		if (to - from < 2 && all->count > 1)
+		if (end - first < 2 && n > 1)
 			continue;
 		if (isnan(level) || (lower ? here < level : here > level)) {
 			level = here;
-			best = from;
-			best_end = to;
+			*from = first;
+			*to = end;
 		}
 	}
 	free(found);
-	memmove(all->at, all->at + best, (best_end - best) * sizeof(*all->at));
-	all->count = best_end - best;
 	return TK_OK;
 }
 
-static int choose(struct tk_cases *c, const struct tk_case *k, struct choice *all, struct tk_error *err)
+/* Two numbers a night are read of all of it, and whole points only of the level that is taken. */
+static int take_best(
+        struct tk_cases *c, const struct tk_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
 {
-	size_t window = c->options.window ? c->options.window : 1, n = 0;
-	double *values;
-	int64_t *days;
-	int rc;
+	struct tk_rows all = {0};
+	size_t from = 0, to = 0, skip = 0, most = most_points(c);
+	int rc = tk_store_values(c->catalog.store, k->series->id, before_s, &all, err);
+	const struct tk_timed_value *at = all.rows;
 
-	if (c->options.baseline == TK_BASELINE_FIRST) {
-		all->count = all->count < window ? all->count : window;
-		return TK_OK;
+	if (rc)
+		return rc;
+	double *values = calloc(all.count + 1, sizeof *values);
+	int64_t *days = calloc(all.count + 1, sizeof *days);
+
+	rc = values && days
+	             ? find_best(at, all.count, strcmp(k->series->better, "higher") != 0, values, days, &from, &to, err)
+	             : out_of_memory(err);
+	if (!rc && to > from) {
+		while (to + skip < all.count && at[to + skip].as_of_s == at[to - 1].as_of_s)
+			skip++;
+		most = to - from < most ? to - from : most;
+		rc = tk_store_last_points(c->catalog.store, k->series->id, at[to - 1].as_of_s, skip, most, out, err);
 	}
-	if (c->options.baseline == TK_BASELINE_PINNED) {
-		for (size_t i = 0; i < all->count; i++)
-			if (is_pinned(c, all->at[i]))
-				all->at[n++] = all->at[i];
-		all->count = n;
-		return TK_OK;
-	}
-	values = calloc(all->count + 1, sizeof *values);
-	days = calloc(all->count + 1, sizeof *days);
-	rc = values && days ? take_best(all, strcmp(k->series->better, "higher") != 0, values, days, err)
-	                    : out_of_memory(err);
 	free(values);
 	free(days);
+	tk_rows_free(&all);
+	return rc;
+}
+
+static int take_pinned(
+        struct tk_cases *c, const struct tk_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+{
+	size_t n = 0;
+	int rc = tk_store_points(c->catalog.store, k->series->id, INT64_MIN, 0, out, err);
+	struct tk_point *p = out->rows;
+
+	for (size_t i = 0; !rc && i < out->count; i++)
+		if (p[i].as_of_s < before_s && isfinite(p[i].value) && p[i].value > 0 && is_pinned(c, &p[i]))
+			p[n++] = p[i];
+	out->count = n;
 	return rc;
 }
 
 /* History, baseline, range, one behind the other: the first for the noise, the others for the levels. */
-static int arrange(struct tk_case *k, const struct choice *baseline, struct tk_error *err)
+static int arrange(struct tk_case *k, const struct tk_rows *baseline, struct tk_error *err)
 {
 	size_t within = k->count - k->range, count = k->range + baseline->count + within;
 	struct tk_point *points = malloc(count * (sizeof *points + 3 * sizeof *k->y));
@@ -101,8 +121,7 @@ static int arrange(struct tk_case *k, const struct choice *baseline, struct tk_e
 	if (!points)
 		return out_of_memory(err);
 	memcpy(points, k->points, k->range * sizeof *points);
-	for (size_t i = 0; i < baseline->count; i++)
-		points[k->range + i] = *baseline->at[i];
+	memcpy(points + k->range, baseline->rows, baseline->count * sizeof *points);
 	memcpy(points + k->range + baseline->count, k->points + k->range, within * sizeof *points);
 	k->points = k->own_points = points;
 	k->y = (double *)(void *)(points + count);
@@ -117,24 +136,17 @@ static int arrange(struct tk_case *k, const struct choice *baseline, struct tk_e
 
 int tk_case_set_baseline(struct tk_cases *c, struct tk_case *k, struct tk_error *err)
 {
-	struct choice all = {0};
-	struct tk_rows points;
-	int rc = tk_store_points(c->catalog.store, k->series->id, INT64_MIN, 0, &points, err);
+	struct tk_rows points = {0};
+	int64_t before_s = k->points[k->range].as_of_s;
+	int rc = c->options.baseline == TK_BASELINE_PINNED ? take_pinned(c, k, before_s, &points, err)
+	         : c->options.baseline == TK_BASELINE_BEST
+	                 ? take_best(c, k, before_s, &points, err)
+	                 : tk_store_first_points(c->catalog.store, k->series->id, before_s,
+	                           c->options.window ? c->options.window : 1, &points, err);
 
-	if (rc)
-		return rc;
-	all.at = calloc(points.count + 1, sizeof(*all.at));
-	for (size_t i = 0; all.at && i < points.count; i++) {
-		const struct tk_point *p = TK_ROWS_AT(&points, struct tk_point, i);
-
-		if (p->as_of_s < k->points[k->range].as_of_s && isfinite(p->value) && p->value > 0)
-			all.at[all.count++] = p;
-	}
-	rc = all.at ? choose(c, k, &all, err) : out_of_memory(err);
-	k->unpinned = !rc && !all.count;
-	if (!rc && all.count)
-		rc = arrange(k, &all, err);
-	free(all.at);
+	k->unpinned = !rc && !points.count;
+	if (!rc && points.count)
+		rc = arrange(k, &points, err);
 	tk_rows_free(&points);
 	return rc;
 }

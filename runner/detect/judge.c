@@ -14,15 +14,14 @@
 #define OWN_NOISE_MIN 6        /* points that a series needs for a noise of its own */
 #define DF_PER_POINT 0.4       /* efficiency of the median of successive differences */
 #define MEDIAN_VARIANCE 1.5708 /* pi / 2: variance of a median in units of that of a mean */
-#define LEVEL_MAX 64           /* more points do not make a level better */
 #define EARLIER_MAX 3          /* so many points before the range may be at the new level already */
 #define SPIKE_FACTOR 1.25
 
 int tk_judge_baseline(const double *y, size_t range, size_t *base)
 {
 	struct tk_changepoint *found = NULL;
-	double values[LEVEL_MAX];
-	size_t from = range > LEVEL_MAX ? range - LEVEL_MAX : 0, count = 0;
+	double values[TK_LEVEL_MAX];
+	size_t from = range > TK_LEVEL_MAX ? range - TK_LEVEL_MAX : 0, count = 0;
 	int rc;
 
 	*base = from;
@@ -39,11 +38,11 @@ int tk_judge_baseline(const double *y, size_t range, size_t *base)
 
 double tk_level(const double *y, size_t n)
 {
-	double work[LEVEL_MAX];
+	double work[TK_LEVEL_MAX];
 
-	if (n > LEVEL_MAX) {
-		y += n - LEVEL_MAX;
-		n = LEVEL_MAX;
+	if (n > TK_LEVEL_MAX) {
+		y += n - TK_LEVEL_MAX;
+		n = TK_LEVEL_MAX;
 	}
 	memcpy(work, y, n * sizeof *y);
 	return tk_median(work, n);

@@ -39,6 +39,7 @@ struct tk_judgement {
 
 /* Where the level that precedes the range starts: the last change point among y[0 .. range). 0 or TK_ENOMEM. */
 int tk_judge_baseline(const double *y, size_t range, size_t *base);
+#define TK_LEVEL_MAX 64                     /* more points do not make a level better: the newest count */
 double tk_level(const double *y, size_t n); /* median; mean of one or two */
 /* Noise of one night by the series alone; 0 where it has fewer than six points. */
 double tk_own_noise(const double *y, size_t n);

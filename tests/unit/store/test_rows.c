@@ -200,6 +200,40 @@ static void the_past_is_in_order(void **state)
 	tk_rows_free(&past);
 }
 
+/* Only what has a logarithm; whole points only where they are asked for. */
+static void levels_are_made_of_values(void **state)
+{
+	static const int64_t seqs[] = {3, 1, 5, 4, 2};
+	struct history *h = *state;
+	struct tk_rows rows;
+	int64_t id;
+
+	for (size_t i = 0; i < 5; i++)
+		MUST(history_put_run(h, seqs[i], seqs[i] == 2 ? 0 : 100.0 * (double)seqs[i], 5, &id, &err));
+	MUST(tk_store_values(h->store, h->series, 1005, &rows, &err));
+	assert_int_equal(rows.count, 3);
+	for (size_t i = 0; i < rows.count; i++) {
+		static const int64_t there[] = {1, 3, 4};
+		const struct tk_timed_value *v = TK_ROWS_AT(&rows, struct tk_timed_value, i);
+
+		assert_int_equal(v->as_of_s, 1000 + there[i]);
+		assert_true(v->value == 100.0 * (double)there[i]);
+	}
+	tk_rows_free(&rows);
+	MUST(tk_store_first_points(h->store, h->series, 1005, 2, &rows, &err));
+	assert_int_equal(rows.count, 2);
+	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 0)->as_of_s, 1001);
+	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 1)->as_of_s, 1003);
+	tk_rows_free(&rows);
+	MUST(tk_store_last_points(h->store, h->series, 1005, 1, 2, &rows, &err));
+	assert_int_equal(rows.count, 2);
+	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 0)->as_of_s, 1003);
+	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 1)->as_of_s, 1004);
+	assert_true(TK_ROWS_AT(&rows, struct tk_point, 1)->lo == 399);
+	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 1)->night_id, h->night);
+	tk_rows_free(&rows);
+}
+
 static void a_result_is_whole(void **state)
 {
 	struct history *h = *state;
@@ -640,6 +674,7 @@ int main(void)
 	        TEST(identities_come_back),
 	        TEST(builds_come_back),
 	        TEST(nights_come_back),
+	        TEST(levels_are_made_of_values),
 	        TEST(the_past_is_in_order),
 	        TEST(a_result_is_whole),
 	        TEST(a_refused_point_takes_its_run_with_it),
