@@ -1,11 +1,11 @@
 #!/bin/bash
-# browser.sh SCRIPT FOLDER SITE LARGE: runs SCRIPT (browser, firefox or html) on the sites, with the packages that npm.sh put into FOLDER. 77: cannot be run here.
+# browser.sh SCRIPT FOLDER SITE LARGE: runs SCRIPT (browser, firefox, html or bench) on the sites, with the packages that npm.sh put into FOLDER. 77: cannot be run here.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
 [ -f "$2/installed" ] || skip "no packages: see npm.sh"
 case $1 in
-browser)
+browser | bench)
 	export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
 	[ -x "$CHROMIUM" ] || skip "no Chromium: set CHROMIUM or install it" ;;
 firefox)
@@ -18,10 +18,19 @@ html)
 		skip "node $(node --version) is too old for html-validate" ;;
 esac
 [ "$1" = html ] || [ -f "$3/assets/chart.umd.min.js" ] || skip "the site was built without Chart.js"
-cp "$here/$1.mjs" "$here/pages.mjs" "$2"
+cp "$here/browser.mjs" "$here/firefox.mjs" "$here/html.mjs" "$here/pages.mjs" "$here/../bench/bench_pages.mjs" "$2"
 site=$(realpath "$3") large=$(realpath "$4")
 cd "$2"
 if [ "$1" = firefox ]; then
 	exec node --experimental-websocket firefox.mjs "$site"
+fi
+if [ "$1" = bench ]; then # it loads pages of every kind, and one that has no charts to draw
+	bare=$(mktemp -d)
+	trap 'rm -rf "$bare"' EXIT
+	cp -r "$site/series" "$site/data" "$site/assets" "$bare"
+	rm "$bare/assets/chart.umd.min.js"
+	node bench_pages.mjs "$site" --runs=1
+	node bench_pages.mjs "$bare" --runs=1 "series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html=99999:999"
+	exit
 fi
 exec node "$1.mjs" "$site" "$large"
