@@ -17,6 +17,7 @@
 #include "stats/season.h"
 #include "stats/summary.h"
 #include "stats/trend.h"
+#include "stats/visits.h"
 #include "stats/weekday.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
@@ -331,6 +332,8 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 	}
 	if (!rc && *segments > 1)
 		take_drifts_back(s->sum, s->bounds, segments);
+	if (!rc)
+		tk_visits_take_back(s->sum, s->bounds, segments, s->work);
 	if (!rc && !(remembers && *segments > 1))
 		rc = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
 	if (!rc)

@@ -7,7 +7,8 @@
  * the noise and the fit is made again. Steps that are smaller than `min_effect`, or that the segments beside them do
  * not bear out, are taken back, weakest first. Where the noise remembers, changes are looked for again with that model
  * (stats/serial.h); a series that has no levels but trends, or wanders, is cut where these change (stats/trend.h). A
- * pattern that comes again after a number of nights is taken out first (stats/season.h). */
+ * pattern that comes again after a number of nights is taken out first (stats/season.h), and a level that is visited
+ * again and again is a state (stats/visits.h). */
 #ifndef TK_STATS_CHANGEPOINT_H
 #define TK_STATS_CHANGEPOINT_H
 #include <stddef.h>

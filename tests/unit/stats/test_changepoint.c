@@ -309,6 +309,30 @@ static void a_pattern_of_any_period_is_no_change(void **state)
 	assert_int_equal(more, 0);
 }
 
+/* A clock state that lasts for days comes again and is no change; what changes beside it is one. */
+static void visits_of_a_state_are_no_changes(void **state)
+{
+	static const size_t from[] = {60, 104, 135, 310}, to[] = {66, 108, 142, 325};
+	static double x[N];
+	int more = 0, found = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		for (int step = 0; step < 2; step++) {
+			struct tk_changepoint c = {0};
+
+			make(x, N, seed, 0.003, 0, 220, step ? 0.04 : 0);
+			for (size_t k = 0; k < 4; k++)
+				for (size_t i = from[k]; i < to[k]; i++)
+					x[i] *= 1.027;
+			if (step)
+				found += find(x, N, &c) == 1 && labs((long)c.index - 220) <= 1;
+			else
+				more += find(x, N, NULL) > 0;
+		}
+	assert_int_equal(found, 20);
+	assert_int_equal(more, 0);
+}
+
 /* A level that wanders about a drift: that it turns is a change, that it goes on is none. */
 static void a_wandering_level_turns(void **state)
 {
@@ -351,6 +375,7 @@ int main(void)
 	        cmocka_unit_test(a_jump_in_noise_that_remembers),
 	        cmocka_unit_test(a_trend_changes_its_pace),
 	        cmocka_unit_test(a_pattern_of_any_period_is_no_change),
+	        cmocka_unit_test(visits_of_a_state_are_no_changes),
 	        cmocka_unit_test(a_wandering_level_turns),
 	        cmocka_unit_test(a_drift_below_the_least_effect_is_no_move),
 	};
