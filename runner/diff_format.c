@@ -68,20 +68,10 @@ struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const c
 		if (strcmp(tk_diff_group_of(v, r, name), group) != 0)
 			continue;
 		s.series++;
-		s.compared += r->before > 0 && r->after > 0;
+		s.compared += tk_diff_row_is_compared(r);
 		tk_diff_mean_add(&s.mean, r);
 	}
 	return s;
-}
-
-const char *tk_diff_mean_text(const struct tk_diff_mean *m, char *out, size_t size)
-{
-	int n = isnan(m->change) ? snprintf(out, size, "-") : snprintf(out, size, "%+.1f%%", 100 * m->change);
-
-	if (tk_diff_mean_is_unstable(m))
-		snprintf(out + n, size - (size_t)n, " (a guess: the timings of %zu of %zu are unstable)", m->unstable,
-		        m->timed);
-	return out;
 }
 
 static double descending(double a, double b)
@@ -248,7 +238,7 @@ void tk_diff_summary(const struct tk_diff_view *v, char *out, size_t size)
 	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
 		if (!said[i] && r->by_status[i])
 			tk_buf_printf(&b, ", %zu %s", r->by_status[i], tk_diff_status_word((enum tk_diff_status)i));
-	tk_buf_printf(&b, "; geomean %s", tk_diff_mean_text(&r->mean, mean, sizeof mean));
+	tk_buf_printf(&b, "; geomean %s", tk_diff_mean_text(&r->mean, mean));
 	add_range(&b, r);
 	if (r->newest_s)
 		tk_buf_printf(&b, "; newest data %s old",

@@ -66,9 +66,6 @@ struct tk_diff_group_sum {
 	struct tk_diff_mean mean;
 };
 struct tk_diff_group_sum tk_diff_group_sum(const struct tk_diff_view *v, const char *group);
-/* "+1.2%", with what speaks against believing it; "-" where nothing was compared. */
-#define TK_DIFF_MEAN_SIZE 128
-const char *tk_diff_mean_text(const struct tk_diff_mean *m, char *out, size_t size);
 /* "7-night median", "the best level", "tag:v1.0" */
 const char *tk_diff_baseline_text(const struct tk_diff_report *r, char *out, size_t size);
 

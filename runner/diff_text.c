@@ -155,7 +155,7 @@ static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row
 	if (shown < sum.series)
 		fprintf(out, " of %zu", sum.series);
 	if (!isnan(sum.mean.change))
-		fprintf(out, ", geomean %s", tk_diff_mean_text(&sum.mean, mean, sizeof mean));
+		fprintf(out, ", geomean %s", tk_diff_mean_text(&sum.mean, mean));
 	fputc('\n', out);
 }
 

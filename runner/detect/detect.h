@@ -103,11 +103,11 @@ struct tk_diff_row {
 
 /* A geometric mean of what became of the code, of all rows that have a part in it. */
 struct tk_diff_mean {
-	double change; /* more is worse; NAN: no row has a part */
-	size_t rows;   /* that have */
-	size_t timed,
-	        unstable; /* those that timings speak for, not equal machine code; those that `unstable` ones do */
-	double sum;
+	double change;   /* more is worse; NAN: no row has a part */
+	size_t rows;     /* that have */
+	size_t timed;    /* those of which no more is known than the timings of nights: neither pairs nor equal code */
+	size_t unstable; /* those of them whose timings are */
+	double sum;      /* of logarithms */
 };
 
 struct tk_diff_report {
@@ -121,11 +121,19 @@ struct tk_diff_report {
 	struct tk_detect_options options;
 };
 
+static inline bool tk_diff_row_is_compared(const struct tk_diff_row *r)
+{
+	return r->before > 0 && r->after > 0;
+}
+
 /* What the environment moved, or what cannot be compared, has no part; what has the machine code of before did not
- * move. Begins with {.change = NAN}. */
+ * move; what pairs decided moved by what they say. Begins with {.change = NAN}. */
 void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r);
 /* Most of what it is of is no better than a guess, and it neither: that is said beside it. */
 bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m);
+/* "+1.2%", with what speaks against believing it; "-" where nothing was compared. */
+#define TK_DIFF_MEAN_SIZE 128
+const char *tk_diff_mean_text(const struct tk_diff_mean *m, char out[TK_DIFF_MEAN_SIZE]);
 
 int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
         struct tk_diff_report *out, struct tk_error *err);

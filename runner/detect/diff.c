@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "detect/case.h"
 #include "detect/watching.h"
-#include "problem/outcome.h"
 #include "stats/fdr.h"
 
 static int judge_case(struct tk_cases *c, struct tk_case *k, double prior)
@@ -121,25 +120,6 @@ static size_t count_machines(const struct tk_diff_report *r)
 	return count;
 }
 
-void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r)
-{
-	if (!(r->before > 0) || !(r->after > 0) || r->status == TK_DIFF_ENVIRONMENT ||
-	        r->status == TK_DIFF_NOT_COMPARABLE)
-		return;
-	m->rows++;
-	if (!r->unchanged || r->status != TK_DIFF_SAME) { /* else what its timings did was not the code */
-		m->sum += (r->lower_is_better ? 1 : -1) * log(r->after / r->before);
-		m->timed++;
-		m->unstable += r->unstable;
-	}
-	m->change = expm1(m->sum / (double)m->rows);
-}
-
-bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m)
-{
-	return tk_outcomes_are_unstable(m->unstable, m->timed);
-}
-
 void tk_report_finish(struct tk_diff_report *r)
 {
 	r->mean = (struct tk_diff_mean){.change = NAN};
@@ -152,7 +132,7 @@ void tk_report_finish(struct tk_diff_report *r)
 		r->by_status[row->status]++;
 		if (row->newest_s > r->newest_s)
 			r->newest_s = row->newest_s;
-		r->compared += row->before > 0 && row->after > 0;
+		r->compared += tk_diff_row_is_compared(row);
 		tk_diff_mean_add(&r->mean, row);
 	}
 	r->machines = count_machines(r);
