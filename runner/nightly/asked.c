@@ -12,26 +12,51 @@ static json_t *list_of(char *const *words)
 {
 	json_t *list = json_array();
 
-	for (; words && *words; words++)
-		json_array_append_new(list, json_string(*words));
+	for (; list && *words; words++)
+		if (json_array_append_new(list, json_string(*words)) != 0) {
+			json_decref(list);
+			return NULL;
+		}
 	return list;
 }
 
-json_t *tk_asked_of(const struct tk_night_options *o)
+/* `value` is NULL where JSON does not take it. */
+static int put(json_t *asked, const char *name, json_t *value, struct tk_error *err)
+{
+	if (value && json_object_set_new(asked, name, value) == 0)
+		return TK_OK;
+	return tk_fail(err, TK_EUSAGE, "--%s: what is kept with the night is UTF-8, this is not", name);
+}
+
+static int put_bundle(json_t *asked, const char *path, struct tk_error *err)
+{
+	char *whole = tk_path_absolute(path);
+	int status = whole ? put(asked, "import", json_string(whole), err)
+	                   : tk_fail_errno(err, "the current folder, which %s is in", path);
+
+	free(whole);
+	return status;
+}
+
+int tk_asked_of(const struct tk_night_options *o, json_t **out, struct tk_error *err)
 {
 	json_t *asked = json_object();
-	char *bundle = o->import_file ? tk_path_absolute(o->import_file) : NULL;
+	int status = asked ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 
-	if (o->devices)
-		json_object_set_new(asked, "devices", list_of(o->devices));
-	if (o->import_file)
-		json_object_set_new(asked, "import", json_string(bundle));
-	if (o->split)
-		json_object_set_new(asked, "split", json_true());
-	if (o->only_upstream)
-		json_object_set_new(asked, "upstream", json_string(o->only_upstream));
-	free(bundle);
-	return asked;
+	if (status == TK_OK && o->devices)
+		status = put(asked, "devices", list_of(o->devices), err);
+	if (status == TK_OK && o->import_file)
+		status = put_bundle(asked, o->import_file, err);
+	if (status == TK_OK && o->split)
+		status = put(asked, "split", json_true(), err);
+	if (status == TK_OK && o->only_upstream)
+		status = put(asked, "upstream", json_string(o->only_upstream), err);
+	if (status != TK_OK) {
+		json_decref(asked);
+		asked = NULL;
+	}
+	*out = asked;
+	return status;
 }
 
 static void add_value(struct tk_buf *b, const json_t *value)
@@ -86,9 +111,11 @@ static int take_devices(const json_t *list, struct tk_night_options *o, char ***
 int tk_asked_take(const json_t *asked, struct tk_night_options *o, char ***devices, struct tk_error *err)
 {
 	const json_t *list = json_object_get(asked, "devices");
-	json_t *given = tk_asked_of(o);
-	int status = given ? check(asked, given, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	json_t *given;
+	int status = tk_asked_of(o, &given, err);
 
+	if (status == TK_OK)
+		status = check(asked, given, err);
 	json_decref(given);
 	*devices = NULL;
 	if (status != TK_OK)

@@ -5,9 +5,9 @@
 #include "nightly/nightly.h"
 #include <jansson.h>
 
-/* {"devices":[...],"import":"/path","split":true,"upstream":"NAME"}: what was not given is not in it; NULL: out of
- * memory. The seed has a column of its own. */
-json_t *tk_asked_of(const struct tk_night_options *o);
+/* {"devices":[...],"import":"/path","split":true,"upstream":"NAME"}: what was not given is not in it. The seed has a
+ * column of its own. TK_EUSAGE: a text is no UTF-8. NULL then. */
+int tk_asked_of(const struct tk_night_options *o, json_t **out, struct tk_error *err);
 
 /* What is stored is taken into *o, whose words live in `asked`, but for *devices, which the caller frees. TK_EUSAGE: o
  * has something else. */

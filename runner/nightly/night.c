@@ -145,7 +145,9 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 	/* what is given is what is stored: a night's order is repeated with the seed that it shows */
 	n->seed = o->seed ? o->seed & INT64_MAX
 	                  : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns()) >> 1;
-	n->asked = tk_asked_of(o);
+	int status = tk_asked_of(o, &n->asked, err);
+	if (status != TK_OK)
+		return status;
 	json_t *summary = json_pack("{s:O}", "asked", n->asked);
 	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(summary);
@@ -160,7 +162,7 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 	        .config_hash = n->config->hash,
 	        .tracker_version = TK_VERSION,
 	        .summary = text};
-	int status = tk_store_begin_night(n->store, &row, &n->night_id, err);
+	status = tk_store_begin_night(n->store, &row, &n->night_id, err);
 	free(text);
 	return status;
 }
