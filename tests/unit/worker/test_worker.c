@@ -184,12 +184,14 @@ static void a_worker_goes_on_without_the_other(void **state)
 		assert_string_equal(tk_outcome_word(out[0].outcome), "ok");
 		assert_string_equal(tk_outcome_word(out[1].outcome), faults[i][1]);
 		tk_job_result_free(&out[0]);
+		tk_job_result_free(&out[1]);
 	}
 	measure_two((const char *const[]){"noise=0", "noise=0"}, true, out);
 	assert_string_equal(tk_outcome_word(out[0].outcome), "ok");
 	assert_string_equal(tk_outcome_word(out[1].outcome), "failed");
 	assert_non_null(strstr(out[1].message, "went on alone"));
 	tk_job_result_free(&out[0]);
+	tk_job_result_free(&out[1]);
 }
 
 /* After each of these the same worker does an honest job. */
