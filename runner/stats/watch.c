@@ -18,7 +18,7 @@
 #define LEAST_BEFORE 3 /* nights at the old level */
 #define LEAST_AFTER 3  /* and at the new one */
 #define LONGEST 60
-#define LONGEST_WANDER 15 /* what a level needs longer for, it may have wandered */
+#define LONGEST_WANDER 25 /* what a level needs longer for, it may have wandered */
 #define HOLD 20  /* the newest nights are not in the level that they are held against; a third of a short one */
 #define REFIT 12 /* nights between two fits; REFIT_YOUNG below YOUNG nights */
 #define YOUNG 60
@@ -26,13 +26,14 @@
 #define WANDER_MIN 24 /* nights that a wandering part can be learnt from */
 #define CHANGE_PRICE 8.0
 #define WANDER_LIKELY 4.0 /* most machines wander: the other model has to be likelier by so much */
-#define NEW_NOISE 4.0     /* of the last weeks: it has to be fifty times as likely as that of all nights */
+#define NEW_NOISE 3.0     /* of the last weeks: it has to be twenty times as likely as that of all nights */
 #define PENDING 2.0       /* evidence from which a split is kept in mind; it fades */
 #define FADES 0.93
-#define LOCATE 6.0      /* evidence from which its night is looked for */
-#define FIT_NIGHTS 12.0 /* a fit to so many nights is worth half the evidence */
-#define EXACT 8.0       /* evidence from which the uncertainty of the old level is weighed, not estimated */
-#define UNCERTAIN 4.0   /* where it is known by less than so many times what the new nights tell of it */
+#define LOCATE 6.0       /* evidence from which its night is looked for */
+#define FIT_NIGHTS 18.0  /* a fit to so many nights is worth half the evidence */
+#define LENGTH_PRICE 1.0 /* per factor of e: what noise does that its model does not know adds up over nights */
+#define EXACT 8.0        /* evidence from which the uncertainty of the old level is weighed, not estimated */
+#define UNCERTAIN 4.0    /* where it is known by less than so many times what the new nights tell of it */
 #define EXCURSION 14
 #define BACK 0.35     /* of the excursion may be missing */
 #define SEARCHED 20.0 /* splits and levels that were tried, as independent tests */
@@ -198,7 +199,7 @@ static int learn_recent(struct tk_watch *w, const double *y, const int64_t *day,
 	       tk_states_loglik(&w->noise, r, count, 0, NULL, NULL, NULL);
 	if (gain > NEW_NOISE) {
 		w->noise = recent;
-		w->count = count / 2; /* it was chosen: half of them are worth a fit that was not */
+		w->count = count * 3 / 4; /* it was chosen: worth less than a fit that was not */
 	}
 	return TK_OK;
 }
@@ -324,6 +325,7 @@ static void weigh(struct tk_watch *w, size_t split, struct tk_suspicion *out)
 	else
 		gain *= 1 - after.shared * after.shared / (after.own * (known + after.past));
 	gain *= (double)w->count / ((double)w->count + FIT_NIGHTS);
+	gain -= LENGTH_PRICE * log((double)length / LEAST_AFTER);
 	if (gain > out->evidence)
 		*out = (struct tk_suspicion){w->from + split, w->level, level, gain};
 }

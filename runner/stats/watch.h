@@ -20,7 +20,7 @@ struct tk_suspicion {
 	double evidence;      /* log-likelihood ratio; 0: nothing is suspected */
 };
 
-#define TK_WATCH_EVIDENCE 11.5 /* that makes a change */
+#define TK_WATCH_EVIDENCE 10.0 /* that makes a change */
 #define TK_WATCH_MEMORY 200    /* nights that are looked at */
 #define TK_WATCH_FIRST 20      /* nights before anything is said */
 
