@@ -4,6 +4,7 @@
 #include "null_device.h"
 #include "null_options.h"
 #include "null_time.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,14 @@ static int fail(struct tk_abi_error *err, int status, const char *message)
 	return status;
 }
 
+static int be_alone(struct tk_device *dev, const char *path, struct tk_abi_error *err)
+{
+	if (!*path || dev->alone_fd >= 0)
+		return TK_ABI_OK;
+	dev->alone_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	return dev->alone_fd >= 0 ? TK_ABI_OK : fail(err, TK_ABI_INVALID, "the file of alone= cannot be opened");
+}
+
 static int null_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	if (!args->device || args->device->magic != NULL_DEVICE_MAGIC)
@@ -44,6 +53,8 @@ static int null_open(const struct tk_open_args *args, struct tk_backend_ctx **ou
 	int status = null_options_parse(&ctx->options, args->options, err);
 	if (status == TK_ABI_OK)
 		status = null_fault_run(&ctx->options, NULL_AT_OPEN, NULL, err);
+	if (status == TK_ABI_OK)
+		status = be_alone(ctx->device, ctx->options.alone, err);
 	if (status != TK_ABI_OK) {
 		free(ctx);
 		return status;

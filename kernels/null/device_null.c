@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MEMORY_BYTES (16ull << 30)
 #define HEADER 256 /* keeps the size of an allocation in front of it, and the alignment */
@@ -34,12 +35,15 @@ static int null_open(uint32_t index, struct tk_device **out, struct tk_abi_error
 		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
 	dev->magic = NULL_DEVICE_MAGIC;
 	dev->index = index;
+	dev->alone_fd = -1;
 	*out = dev;
 	return TK_ABI_OK;
 }
 
 static void null_close(struct tk_device *dev)
 {
+	if (dev->alone_fd >= 0)
+		close(dev->alone_fd);
 	free(dev);
 }
 
@@ -98,6 +102,7 @@ static void null_stream_free(struct tk_device *dev, void *stream)
 
 static int null_synchronize(struct tk_device *dev, void *stream, struct tk_abi_error *err)
 {
+	null_device_leave(dev);
 	return TK_ABI_OK;
 }
 
@@ -115,12 +120,13 @@ static void null_event_free(struct tk_device *dev, void *event)
 static int null_event_record(struct tk_device *dev, void *event, void *stream, struct tk_abi_error *err)
 {
 	*(double *)event = dev->now_ns;
-	return TK_ABI_OK;
+	return null_device_use(dev, err);
 }
 
 static int null_event_elapsed_ns(struct tk_device *dev, void *from, void *to, double *ns, struct tk_abi_error *err)
 {
 	*ns = *(double *)to - *(double *)from;
+	null_device_leave(dev);
 	return TK_ABI_OK;
 }
 
@@ -178,19 +184,23 @@ static int null_stamp_mhz(struct tk_device *dev, void *from, void *to, double *m
 static int null_hold(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
 {
 	dev->now_ns += ns;
-	return TK_ABI_OK;
+	return null_device_use(dev, err);
 }
 
 static int null_rest(struct tk_device *dev, double ns, struct tk_abi_error *err)
 {
 	dev->now_ns += ns;
-	return TK_ABI_OK;
+	return null_device_use(dev, err);
 }
 
 static int null_strain(struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
 {
 	dev->strain_until_ns = dev->now_ns + ns;
 	dev->strain_share = share;
+	dev->strained = ns > 0; /* until somebody waits for its end */
+	if (dev->strained)
+		return null_device_use(dev, err);
+	null_device_leave(dev);
 	return TK_ABI_OK;
 }
 

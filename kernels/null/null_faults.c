@@ -73,6 +73,14 @@ static void die_with_orphan(void)
 	raise(SIGKILL);
 }
 
+static void start_child(void)
+{
+	if (fork() == 0) {
+		execlp("sleep", "sleep", "600", (char *)NULL);
+		_exit(127);
+	}
+}
+
 static void nap(double s)
 {
 	struct timespec t = {.tv_sec = (time_t)s, .tv_nsec = (long)((s - floor(s)) * 1e9)};
@@ -125,6 +133,9 @@ static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 		write_to_pipes(forged, sizeof forged - 1);
 		for (;;)
 			pause();
+	case NULL_FAULT_CHILD:
+		start_child();
+		break;
 	case NULL_FAULT_ORPHAN:
 		die_with_orphan();
 		break;
@@ -156,7 +167,8 @@ int null_fault_run(struct null_options *o, enum null_stage stage, const struct t
 {
 	if (o->fault == NULL_FAULT_NONE || o->at != stage || !applies(o, p) || o->reached[stage]++ < o->after)
 		return TK_ABI_OK;
-	bool once = o->fault == NULL_FAULT_LATE || o->fault == NULL_FAULT_PRINT;
+	bool once = o->fault == NULL_FAULT_LATE || o->fault == NULL_FAULT_PRINT || o->fault == NULL_FAULT_STOP ||
+	            o->fault == NULL_FAULT_CHILD;
 	if (once && o->reached[stage] > o->after + 1)
 		return TK_ABI_OK;
 	return misbehave(o, err);

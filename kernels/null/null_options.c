@@ -25,7 +25,7 @@ static const struct key {
 #define KEY(name, kind) {#name, kind, offsetof(struct null_options, name)}
 	KEY(seed, COUNT), KEY(revision, COUNT), KEY(run, COUNT), KEY(after, COUNT),
 	KEY(slow, REAL), KEY(drift, REAL), KEY(noise, REAL), KEY(outliers, REAL), KEY(late_s, REAL),
-	KEY(any_size, FLAG), KEY(throttle, FLAG), KEY(capturable, FLAG), KEY(only, TEXT), KEY(at, STAGE),
+	KEY(any_size, FLAG), KEY(throttle, FLAG), KEY(capturable, FLAG), KEY(only, TEXT), KEY(alone, TEXT), KEY(at, STAGE),
 	{"fail", FAULT, offsetof(struct null_options, fault)}, {"step", STEP, offsetof(struct null_options, step)},
 #undef KEY
 };
@@ -74,7 +74,7 @@ static int set_value(struct null_options *o, const struct key *key, const char *
 		o->at = word < 0 ? NULL_AT_LAUNCH : (enum null_stage)word;
 		return word >= 0;
 	default:
-		return snprintf(o->only, sizeof o->only, "%s", value) < (int)sizeof o->only;
+		return snprintf(at, NULL_TEXT, "%s", value) < NULL_TEXT;
 	}
 }
 

@@ -5,6 +5,9 @@
  * Answers:
  *   any_size=1     plan problems that are too large to be computed honestly: their results are then wrong
  *   throttle=1     the device's telemetry says that it is throttled
+ * Beside another process:
+ *   alone=PATH     fails where one has the device between a rest or a hold and the end of its burst: it locks that file
+ *
  * Misbehaviour:
  *   fail=MODE      see NULL_FAULTS below, or the name of a status of the contract
  *   at=STAGE       open, supports, plan, bind, launch, fetch (where it has a choice; launch)
@@ -15,6 +18,8 @@
 #define TK_NULL_OPTIONS_H
 #include "tracker_abi.h"
 #include <stdint.h>
+
+#define NULL_TEXT 256
 
 enum null_stage {
 	NULL_AT_OPEN,
@@ -34,7 +39,7 @@ enum null_stage {
 	X(EXIT,         "exit")          /* exit(0), as if all were well */ \
 	X(KILL,         "kill")          /* SIGKILL, as the kernel does when memory is out */ \
 	X(HANG,         "hang") \
-	X(STOP,         "stop")          /* SIGSTOP: alive, silent */ \
+	X(STOP,         "stop")          /* SIGSTOP, once: alive, silent */ \
 	X(LATE,         "late")          /* sleeps late_s once, then goes on */ \
 	X(LIE,          "lie")           /* one entry of the output is wrong */ \
 	X(NAN,          "nan")           /* one entry of the output is NaN */ \
@@ -44,6 +49,7 @@ enum null_stage {
 	X(FLOOD,        "flood")         /* prints for ever */ \
 	X(WIRE,         "wire")          /* garbage on every pipe it can find */ \
 	X(FORGE,        "forge")         /* a well-formed answer of its own on every pipe, then hangs */ \
+	X(CHILD,        "child")         /* starts a program that holds all it inherits, and goes on */ \
 	X(ORPHAN,       "orphan")        /* leaves a child behind that holds all descriptors, then dies */ \
 	X(UNSUPPORTED,  "unsupported") \
 	X(NO_MEMORY,    "no_memory") \
@@ -68,7 +74,7 @@ struct null_options {
 	uint32_t any_size, throttle, capturable;
 	enum null_fault fault;
 	enum null_stage at;
-	char only[128];
+	char only[NULL_TEXT], alone[NULL_TEXT];
 	uint64_t reached[NULL_STAGES]; /* how often a stage was reached */
 };
 

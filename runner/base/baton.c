@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define BEGIN 'b' /* of nobody: the first turn */
 #define MORE 'm'
 #define ENOUGH 'e'
 #define LEFT 'l'
@@ -18,7 +19,7 @@ int tk_baton_pair(int ends[2], struct tk_error *err)
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return tk_fail_errno(err, "a socket between two workers");
-	if (send(ends[1], &(char){MORE}, 1, MSG_NOSIGNAL) == 1)
+	if (send(ends[1], &(char){BEGIN}, 1, MSG_NOSIGNAL) == 1)
 		return TK_OK;
 	int status = tk_fail_errno(err, "a socket between two workers");
 	close(ends[0]);
@@ -26,10 +27,10 @@ int tk_baton_pair(int ends[2], struct tk_error *err)
 	return status;
 }
 
-int tk_baton_open(struct tk_baton *b, int fd, double wait_s, struct tk_error *err)
+int tk_baton_open(struct tk_baton *b, int fd, double begin_s, double wait_s, struct tk_error *err)
 {
 	struct stat st;
-	*b = (struct tk_baton){.fd = -1, .wait_ns = (int64_t)(wait_s * 1e9)};
+	*b = (struct tk_baton){.fd = -1, .begin_ns = (int64_t)(begin_s * 1e9), .wait_ns = (int64_t)(wait_s * 1e9)};
 	if (fd <= 0)
 		return TK_OK;
 	if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
@@ -56,7 +57,9 @@ static void hear_in_time(struct tk_baton *b, int64_t until)
 {
 	for (int said;;) {
 		if ((said = hear(b)) >= 0) {
-			b->mine = said == MORE || said == ENOUGH;
+			bool from_other = said == MORE || said == ENOUGH;
+			b->mine = from_other || said == BEGIN;
+			b->met |= from_other;
 			b->other_enough = said == ENOUGH;
 			b->left = said == LEFT;
 			return;
@@ -76,7 +79,7 @@ bool tk_baton_take(struct tk_baton *b)
 	int64_t start = tk_clock_mono_ns();
 	if (b->fd < 0 || b->mine)
 		return !b->left;
-	hear_in_time(b, start + b->wait_ns);
+	hear_in_time(b, start + (b->met ? b->wait_ns : b->begin_ns));
 	if (!b->mine)
 		tk_baton_close(b);
 	b->waited_ns += tk_clock_mono_ns() - start;

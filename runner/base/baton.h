@@ -15,8 +15,10 @@ struct tk_baton {
 	int fd; /* -1: alone */
 	bool mine;
 	bool other_enough; /* what the other one said when it passed it on: it has all that it needs */
+	bool met;          /* the other one has had a turn: what it starts with is behind it */
 	bool left;         /* the other one did not wait for this one */
-	int64_t wait_ns;   /* at most, for one turn */
+	int64_t begin_ns;  /* this long at most it is waited for until it is met */
+	int64_t wait_ns;   /* and for a turn afterwards */
 	int64_t waited_ns; /* so far */
 };
 
@@ -24,8 +26,9 @@ struct tk_baton {
  * processes have them: an end that is held here as well would keep the death of a process from the other. */
 int tk_baton_pair(int ends[2], struct tk_error *err);
 
-/* A process's own end, from now on the baton's; 0: none, it is alone. TK_EDATA where `fd` is no socket. */
-int tk_baton_open(struct tk_baton *b, int fd, double wait_s, struct tk_error *err);
+/* A process's own end, from now on the baton's; 0: none, it is alone. TK_EDATA where `fd` is no socket. `begin_s` is
+ * for the other one's start, which takes longer than a turn. */
+int tk_baton_open(struct tk_baton *b, int fd, double begin_s, double wait_s, struct tk_error *err);
 /* Waits for it, unless it is here. Afterwards the device is this process's, until it passes the baton on; false: this
  * one was left behind, and the device is the other one's. */
 bool tk_baton_take(struct tk_baton *b);

@@ -51,7 +51,7 @@ struct tk_engine {
 	double hold_ns;              /* how long the stream waits for the host to enqueue a sample; 0: it does not */
 	double rest_ns;              /* between two samples, on average */
 	uint64_t rests;              /* how many there were */
-	struct tk_baton baton;       /* of two that share the device */
+	struct tk_baton *baton;      /* of two that share the device, or of one that has it */
 	bool enough;                 /* samples: the other one may need more */
 	double strain_ns;            /* how much traffic belongs to a sample; 0: none */
 	double mhz, full_mhz;        /* compute clock of the last sample, NAN; highest of this job */

@@ -100,7 +100,7 @@ static int set_up(struct tk_engine *e)
 	e->info.size = sizeof e->info;
 	if (status == 0)
 		status = tk_engine_check(e, e->ops->info(e->device, &e->info, &abi), "device info", &abi);
-	if (e->baton.fd >= 0)
+	if (e->options->baton)
 		e->info.memory_bytes /= 2;
 	if (status == 0)
 		status = tk_engine_make_sets(e);
@@ -121,7 +121,7 @@ static int set_up(struct tk_engine *e)
 
 static void tear_down(struct tk_engine *e)
 {
-	tk_baton_close(&e->baton);
+	tk_baton_close(e->baton);
 	tk_engine_free_graphs(e);
 	if (e->plan)
 		e->backend->unplan(e->plan);
@@ -171,7 +171,7 @@ static void judge(struct tk_engine *e)
 	double half = (m->hi - m->lo) / 2 / m->summary.median,
 	       launches = (double)m->sample_count * (double)m->launches_per_sample;
 	m->outcome = TK_OUTCOME_OK;
-	if (m->rest_ns <= 0)
+	if (m->rest_ns <= 0 && !e->options->baton) /* the counter is the device's, and knows no turns */
 		m->energy_j = (m->after.energy_j - m->before.energy_j) / launches;
 	if (throttled_throughout(e))
 		tk_engine_end(e, TK_OUTCOME_THROTTLED, "throttled throughout: %s",
@@ -198,15 +198,13 @@ static int check_and_warm_up(struct tk_engine *e)
 static int run(struct tk_engine *e)
 {
 	int64_t start = tk_clock_mono_ns();
-	int status = tk_baton_open(&e->baton, e->options->baton_fd, e->options->baton_wait_s, e->err);
-	if (status == 0)
-		status = set_up(e);
+	int status = set_up(e);
 	e->out->setup_s = (double)(tk_clock_mono_ns() - start) * 1e-9;
 	if (status || (status = check_and_warm_up(e)) || (status = tk_engine_launch_cost(e)))
 		return status;
 	if ((status = tk_engine_telemetry(e, &e->out->before)) || (status = tk_engine_sample(e)))
 		return status;
-	tk_baton_close(&e->baton);
+	tk_baton_close(e->baton);
 	/* Once more, after thousands of launches back to back: races and used-up workspace show only now. */
 	if (e->options->verify && (status = tk_engine_check_again(e, 0)))
 		return status;
@@ -220,6 +218,7 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const 
         struct tk_backend_ctx *ctx, const struct tk_problem_spec *problem, const struct tk_measure_options *options,
         struct tk_measurement *out, struct tk_error *err)
 {
+	struct tk_baton alone = {.fd = -1};
 	struct tk_engine e = {.ops = ops,
 	        .device = device,
 	        .backend = backend,
@@ -228,7 +227,7 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device, const 
 	        .options = options,
 	        .out = out,
 	        .err = err,
-	        .baton = {.fd = -1},
+	        .baton = options->baton ? options->baton : &alone,
 	        .mhz = NAN,
 	        .idle_mhz = NAN};
 	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED,

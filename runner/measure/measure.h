@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct tk_baton;
 struct tk_error;
 
 struct tk_measure_options {
@@ -24,10 +25,9 @@ struct tk_measure_options {
 	double rest_ns;       /* paced, loaded: between two bursts; 0: found for the kernel */
 	uint32_t sets;        /* input sets to rotate over; 0: as many as the mode asks for */
 	bool verify;
-	const char *config; /* NULL: the backend's best guess */
-	uint32_t threads;   /* CPU */
-	int baton_fd;       /* baton.h: another process measures on this device by turns with this one; 0: none does */
-	double baton_wait_s;
+	const char *config;     /* NULL: the backend's best guess */
+	uint32_t threads;       /* CPU */
+	struct tk_baton *baton; /* another process measures on this device by turns with this one; NULL: none does */
 };
 
 struct tk_verdict_numbers { /* what verification found */
@@ -62,7 +62,7 @@ struct tk_measurement {
 	                                    not stamp it */
 	double cycles;                   /* of one execution: median of each sample's time and clock; NAN likewise */
 	double rest_ns;                  /* between two bursts; 0 where there is none */
-	double energy_j;                 /* of one execution; NAN where unknown, and where there were rests */
+	double energy_j;                 /* of one execution; NAN where unknown, where there were rests, and by turns */
 	uint64_t device_bytes; /* most memory that the job had on the device when that was looked at; 0: unknown */
 };
 

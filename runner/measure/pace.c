@@ -38,12 +38,7 @@ static const struct aim {
         [TK_MODE_LOADED] = {0.002, 0.6, 20, 80},
 };
 /* By turns with another process: as many on either side. */
-static const struct aim aims_of_two[TK_MODE_COUNT] = {
-        [TK_MODE_HOT] = {0.001, 1.2, 120, 120},
-        [TK_MODE_PACED] = {0.001, 1.2, 120, 120},
-        [TK_MODE_SUSTAINED] = {0.002, 2.7, 40, 40},
-        [TK_MODE_LOADED] = {0.002, 1.2, 120, 120},
-};
+static const struct aim aim_of_two = {0.001, 1.2, 120, 120};
 
 /* Hot is paced where the device is one that has to be: one whose stream can be held. */
 bool tk_engine_paced(const struct tk_engine *e)
@@ -69,7 +64,7 @@ struct tk_stop_rule tk_engine_rule(const struct tk_engine *e)
 	double sample_s = (e->launch_ns * (double)(e->batch * e->bursts) + e->rest_ns) * 1e-9;
 	if (!tk_engine_bursts(e))
 		return rule;
-	const struct aim *aim = &(e->options->baton_fd > 0 ? aims_of_two : aims)[e->options->mode];
+	const struct aim *aim = e->options->baton && tk_engine_paced(e) ? &aim_of_two : &aims[e->options->mode];
 	rule.relative_half_width = fmin(rule.relative_half_width, aim->half_width);
 	rule.min_samples = aim->min_samples;
 	rule.max_samples = aim->max_samples;

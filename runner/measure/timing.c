@@ -26,12 +26,12 @@
 
 int64_t tk_engine_now(const struct tk_engine *e)
 {
-	return tk_clock_mono_ns() - e->baton.waited_ns;
+	return tk_clock_mono_ns() - e->baton->waited_ns;
 }
 
 int tk_engine_take_turn(struct tk_engine *e)
 {
-	if (tk_baton_take(&e->baton))
+	if (tk_baton_take(e->baton))
 		return 0;
 	return tk_engine_end(
 	        e, TK_OUTCOME_FAILED, "the other process of this pair waited for too long, and went on alone");
@@ -124,6 +124,17 @@ static int enqueue_sample(struct tk_engine *e, struct tk_abi_error *abi, const c
 	return status;
 }
 
+/* What strains the memory beside a sample outlasts it, and must not reach into the other one's. */
+static int pass_turn(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	if (e->options->baton && e->strain_ns > 0 &&
+	        tk_engine_check(e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi))
+		return JOB_ENDED;
+	tk_baton_pass(e->baton, e->enough);
+	return 0;
+}
+
 /* Nanoseconds of one launch, as the mean of a sample. */
 int tk_engine_time(struct tk_engine *e, double *ns)
 {
@@ -148,8 +159,7 @@ int tk_engine_time(struct tk_engine *e, double *ns)
 	if (!isfinite(elapsed) || elapsed < 0)
 		return tk_engine_end(e, TK_OUTCOME_FAILED, "the device's clock ran %g ns for one sample", elapsed);
 	*ns = elapsed / (double)(e->batch * e->bursts);
-	tk_baton_pass(&e->baton, e->enough);
-	return 0;
+	return pass_turn(e);
 }
 
 /* The clock of a device that has nothing to do: no limit of power is near, so kernels that run at it meet none. */
@@ -349,7 +359,7 @@ int tk_engine_launch_cost(struct tk_engine *e)
 	}
 	if (status == 0 && n > 0 && known)
 		e->out->launch_ns = least;
-	tk_baton_pass(&e->baton, false);
+	tk_baton_pass(e->baton, false);
 	return status;
 }
 
@@ -474,7 +484,7 @@ static bool is_over(struct tk_engine *e, int *status)
 {
 	if (e->enough)
 		*status = tk_engine_take_turn(e);
-	return *status || (e->enough && tk_baton_over(&e->baton));
+	return *status || (e->enough && tk_baton_over(e->baton));
 }
 
 int tk_engine_sample(struct tk_engine *e)

@@ -1,5 +1,6 @@
 /* The requests of a worker process: what is this device, what is this backend, measure this. */
 #include "worker/job.h"
+#include "base/baton.h"
 #include "base/error.h"
 #include "measure/measure.h"
 #include "worker/loader.h"
@@ -158,6 +159,8 @@ static int open_backend(
 	        .device_ops = &s->ops,
 	        .device_info = s->info,
 	        .options = options};
+	if (s->shared)
+		args.device_info.memory_bytes /= 2;
 	int status = s->backend.open(&args, &ctx, &abi);
 	if (status != TK_ABI_OK)
 		return abi_failed(status, &abi, "open", outcome, err);
@@ -243,9 +246,14 @@ static struct tk_measure_options options_of(const json_t *request)
 	        .verify = !json_is_false(json_object_get(request, "verify")),
 	        .config = text_of(request, "config"),
 	        .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
-	        .baton_fd = (int)json_integer_value(json_object_get(request, "baton")),
-	        .baton_wait_s = fmax(0, number_of(request, "baton_wait_s", BATON_WAIT_S)),
 	};
+}
+
+static int take_baton(const json_t *request, struct tk_baton *out, struct tk_error *err)
+{
+	double wait_s = fmax(0, number_of(request, "baton_wait_s", BATON_WAIT_S));
+	double begin_s = fmax(wait_s, number_of(request, "baton_begin_s", wait_s));
+	return tk_baton_open(out, (int)json_integer_value(json_object_get(request, "baton")), begin_s, wait_s, err);
 }
 
 int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
@@ -256,7 +264,13 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	json_t *opened = NULL;
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
 	struct tk_measure_options options = options_of(request);
-	int status = problem ? need_text(request, "problem", &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_baton baton;
+	/* first of all: what a driver or a library starts must not inherit it, and a failure must close it */
+	int status = take_baton(request, &baton, err);
+	s->shared = baton.fd >= 0;
+	options.baton = s->shared ? &baton : NULL;
+	if (status == TK_OK)
+		status = problem ? need_text(request, "problem", &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status || (status = mode_of(request, &options.mode, err)) ||
 	        (status = tk_job_open(s, request, &opened, outcome, err)) ||
 	        (status = tk_problem_parse(problem, text, err)))
@@ -267,6 +281,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 		tk_measurement_free(&m);
 	}
 out:
+	tk_baton_close(&baton);
 	json_decref(opened);
 	free(problem);
 	return status;

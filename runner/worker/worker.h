@@ -41,7 +41,8 @@ struct tk_job_request {
 	double deadline_s; /* of the whole job */
 	double measure_s, relative_half_width, confidence;
 	uint32_t min_samples, max_samples;
-	double baton_wait_s; /* for one turn of the worker at the baton's other end; 0: the worker's own idea */
+	double baton_wait_s; /* for one turn of the worker at the baton's other end, once that has begun; 0: the
+	                        worker's own idea */
 	bool verify;
 };
 

@@ -29,7 +29,7 @@ class Worker:
                    "backend": f"{folder}/tk_backend_{backend}.so", "options": options, "problem": problem, "mode": o.mode, "seed": 1, "measure_s": 0.25,
                    "relative_half_width": 0.01, "confidence": 0.95, "min_samples": 10, "max_samples": 1000, "verify": False}
         if end:
-            request.update(baton=end.fileno(), baton_wait_s=15)
+            request.update(baton=end.fileno(), baton_begin_s=120, baton_wait_s=15)
         self.process = subprocess.Popen([o.tracker, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         pass_fds=[end.fileno()] if end else [])
         self.process.stdin.write(json.dumps(request) + "\n")
@@ -53,7 +53,7 @@ def pair(o, backend, problem, options):
     if o.apart:
         return [Worker(o, backend, problem, x).result() for x in options]
     ends = socket.socketpair()
-    ends[1].send(b"m")
+    ends[1].send(b"b")
     with ends[0], ends[1]: # closed here as soon as the workers have them
         workers = [Worker(o, backend, problem, x, end) for x, end in zip(options, ends)]
     return [w.result() for w in workers]

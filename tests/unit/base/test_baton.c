@@ -18,10 +18,10 @@
 #define LONG_S 20.0
 #define TURNS 50
 
-static void open_end(struct tk_baton *b, int fd, double wait_s)
+static void open_end(struct tk_baton *b, int fd, double begin_s, double wait_s)
 {
 	struct tk_error err = {0};
-	if (tk_baton_open(b, fd, wait_s, &err))
+	if (tk_baton_open(b, fd, begin_s, wait_s, &err))
 		fail_msg("%s", err.message);
 }
 
@@ -32,7 +32,7 @@ static pid_t fork_second(int ends[2], void (*act)(struct tk_baton *b, int out), 
 	if (pid == 0) {
 		struct tk_baton b;
 		close(ends[0]);
-		tk_baton_open(&b, ends[1], LONG_S, NULL);
+		tk_baton_open(&b, ends[1], LONG_S, LONG_S, NULL);
 		act(&b, out);
 		_exit(0);
 	}
@@ -64,7 +64,7 @@ static void two_alternate(void **state)
 	assert_int_equal(tk_baton_pair(ends, NULL), 0);
 	assert_int_equal(pipe(p), 0);
 	pid_t pid = fork_second(ends, be_second, p[1]);
-	open_end(&b, ends[0], LONG_S);
+	open_end(&b, ends[0], LONG_S, LONG_S);
 	take_turns(&b, "a", p[1]);
 	tk_baton_take(&b);
 	assert_true(b.mine);
@@ -91,7 +91,7 @@ static void a_death_frees_the_other(void **state)
 	struct tk_baton b;
 	assert_int_equal(tk_baton_pair(ends, NULL), 0);
 	pid_t pid = fork_second(ends, die, -1);
-	open_end(&b, ends[0], LONG_S);
+	open_end(&b, ends[0], LONG_S, LONG_S);
 	int64_t start = tk_clock_mono_ns();
 	tk_baton_take(&b);
 	assert_true(b.mine);
@@ -128,7 +128,7 @@ static void left_behind(void (*act)(struct tk_baton *b, int out), int stops)
 	struct tk_baton b;
 	assert_int_equal(tk_baton_pair(ends, NULL), 0);
 	pid_t pid = fork_second(ends, act, -1);
-	open_end(&b, ends[0], 0.2);
+	open_end(&b, ends[0], 0.2, LONG_S);
 	assert_true(tk_baton_take(&b));
 	tk_baton_pass(&b, false);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
@@ -149,16 +149,45 @@ static void one_that_is_stopped_is_left_behind(void **state)
 	left_behind(stop_without_it, 2);
 }
 
+/* Begins after more than a turn's wait, and stops in its second turn. */
+static void begin_late(struct tk_baton *b, int out)
+{
+	tk_clock_sleep_ns(500000000);
+	tk_baton_take(b);
+	tk_baton_pass(b, false);
+	stop_with_it(b, out);
+}
+
+static void a_start_may_take_longer_than_a_turn(void **state)
+{
+	int ends[2], status;
+	struct tk_baton b;
+	assert_int_equal(tk_baton_pair(ends, NULL), 0);
+	pid_t pid = fork_second(ends, begin_late, -1);
+	open_end(&b, ends[0], LONG_S, 0.2);
+	assert_true(tk_baton_take(&b));
+	tk_baton_pass(&b, false);
+	assert_true(tk_baton_take(&b));
+	assert_true(b.fd >= 0); /* it was waited for */
+	tk_baton_pass(&b, false);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(tk_baton_take(&b));
+	assert_true(b.fd < 0);
+	kill(pid, SIGCONT);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 static void what_is_no_socket_is_refused(void **state)
 {
 	struct tk_baton b;
 	struct tk_error err = {0};
 	int fd = open("/dev/null", O_RDONLY);
-	assert_int_equal(tk_baton_open(&b, fd, 1, &err), TK_EDATA);
+	assert_int_equal(tk_baton_open(&b, fd, 1, 1, &err), TK_EDATA);
 	assert_non_null(strstr(err.message, "is no socket"));
-	assert_int_equal(tk_baton_open(&b, 9999, 1, &err), TK_EDATA);
+	assert_int_equal(tk_baton_open(&b, 9999, 1, 1, &err), TK_EDATA);
 	close(fd);
-	assert_int_equal(tk_baton_open(&b, 0, 1, &err), 0); /* alone */
+	assert_int_equal(tk_baton_open(&b, 0, 1, 1, &err), 0); /* alone */
 	tk_baton_take(&b);
 	tk_baton_pass(&b, false);
 	assert_true(tk_baton_over(&b));
@@ -171,6 +200,7 @@ int main(void)
 	        cmocka_unit_test(two_alternate),
 	        cmocka_unit_test(a_death_frees_the_other),
 	        cmocka_unit_test(one_that_is_stopped_is_left_behind),
+	        cmocka_unit_test(a_start_may_take_longer_than_a_turn),
 	        cmocka_unit_test(what_is_no_socket_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,21 +124,26 @@ static void an_opening_has_one_deadline(void **state)
 	tk_worker_free(w);
 }
 
-/* Two workers with a baton between them: what came of either one's job. `held`: the second one is stopped until the
- * first one is done. */
-static void measure_two(const char *const options[2], bool held, struct tk_job_result out[2])
+/* What each of two workers with a baton between them is told. */
+struct two {
+	const char *options[2], *config /* of the second one */, *mode;
+	double wait_s;
+};
+
+/* A worker that stops itself goes on when the first one is done. */
+static void measure_two(const struct two *t, struct tk_job_result out[2])
 {
 	int ends[2];
 	struct tk_worker *w[2];
 	bool done[2] = {false, false};
 	assert_int_equal(tk_baton_pair(ends, NULL), 0);
 	for (int i = 0; i < 2; i++) {
-		struct tk_job_request r = request(options[i]);
-		r.mode = "paced";
-		r.baton_wait_s = held ? 0.2 : 30;
+		struct tk_job_request r = request(t->options[i]);
+		r.mode = t->mode ? t->mode : "paced";
+		r.config = i == 1 ? t->config : NULL;
+		r.baton_wait_s = t->wait_s > 0 ? t->wait_s : 30;
 		w[i] = worker_with((struct tk_worker_spec){.baton_fd = ends[i]});
 		assert_int_equal(tk_worker_start_measure(w[i], &r, NULL), 0);
-		tk_worker_hold(w[i], held && i == 1);
 		out[i] = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
 	}
 	close(ends[0]);
@@ -156,39 +161,75 @@ static void measure_two(const char *const options[2], bool held, struct tk_job_r
 	tk_worker_free(w[1]);
 }
 
+static void assert_outcome(const struct tk_job_result *r, const char *outcome)
+{
+	if (strcmp(tk_outcome_word(r->outcome), outcome) != 0)
+		fail_msg("%s: \"%s\", expected %s", tk_outcome_word(r->outcome), r->message, outcome);
+}
+
 static long long samples_of(const struct tk_job_result *r)
 {
 	return json_integer_value(json_object_get(r->result, "n"));
 }
 
-static void bursts_of_two_workers_take_turns(void **state)
+/* The second one passes the baton on for the last time when the first one knows already that it has enough. */
+static void assert_as_many(struct tk_job_result out[2])
 {
-	struct tk_job_result out[2];
-	measure_two((const char *const[]){"seed=1", "seed=2,slow=1.5"}, false, out);
-	assert_string_equal(tk_outcome_word(out[0].outcome), "ok");
-	assert_string_equal(tk_outcome_word(out[1].outcome), "ok");
-	/* the second one passes the baton on for the last time when the first one knows already that it has enough */
+	assert_outcome(&out[0], "ok");
+	assert_outcome(&out[1], "ok");
 	assert_in_range(samples_of(&out[0]), samples_of(&out[1]), samples_of(&out[1]) + 10);
-	assert_true(samples_of(&out[1]) >= 60);
 	tk_job_result_free(&out[0]);
 	tk_job_result_free(&out[1]);
 }
 
+/* Each of them fails where the other one has the device between its own rest, or hold, and the end of its burst. */
+static void bursts_of_two_workers_take_turns(void **state)
+{
+	static const char *const modes[] = {"paced", "loaded", "cold"};
+	struct tk_job_result out[2];
+	char *options[2] = {NULL, NULL}, *path = tk_path_join(folder, "alone");
+	assert_true(asprintf(&options[0], "seed=1,alone=%s", path) > 0);
+	assert_true(asprintf(&options[1], "seed=2,slow=1.5,alone=%s", path) > 0);
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		measure_two(&(struct two){.options = {options[0], options[1]}, .mode = modes[i]}, out);
+		assert_outcome(&out[0], "ok");
+		assert_outcome(&out[1], "ok");
+		/* the device counts what both take */
+		assert_true(json_is_null(json_object_get(out[0].result, "energy_j")));
+		assert_true(strcmp(modes[i], "cold") == 0 || samples_of(&out[1]) >= 60);
+		assert_as_many(out);
+	}
+	free(options[0]);
+	free(options[1]);
+	free(path);
+}
+
+static void a_worker_waits_for_the_others_start(void **state)
+{
+	struct tk_job_result out[2];
+	measure_two(&(struct two){.options = {"noise=0", "noise=0,fail=late,late_s=1,at=open"}, .wait_s = 0.2}, out);
+	assert_as_many(out);
+}
+
 static void a_worker_goes_on_without_the_other(void **state)
 {
-	static const char *const faults[][2] = {{"fail=kill", "crashed"}, {"fail=segv,after=30", "crashed"},
-	        {"fail=exit,at=open", "crashed"}, {"fail=no_memory,at=plan", "out_of_memory"}};
+	/* clang-format off */
+	static const char *const faults[][3] = {{"fail=kill", "", "crashed"}, {"fail=segv,after=30", "", "crashed"},
+	        {"fail=exit,at=open", "", "crashed"}, {"fail=no_memory,at=plan", "", "out_of_memory"},
+	        {"fail=unsupported,at=open", "", "unsupported"}, /* its process stays */
+	        {"fail=child,at=open", "fail=unsupported,at=plan", "unsupported"}};
+	/* clang-format on */
 	struct tk_job_result out[2];
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-		measure_two((const char *const[]){"noise=0", faults[i][0]}, false, out);
-		assert_string_equal(tk_outcome_word(out[0].outcome), "ok");
-		assert_string_equal(tk_outcome_word(out[1].outcome), faults[i][1]);
+		measure_two(&(struct two){.options = {"noise=0", faults[i][0]}, .config = faults[i][1]}, out);
+		assert_outcome(&out[0], "ok");
+		assert_outcome(&out[1], faults[i][2]);
 		tk_job_result_free(&out[0]);
 		tk_job_result_free(&out[1]);
 	}
-	measure_two((const char *const[]){"noise=0", "noise=0"}, true, out);
-	assert_string_equal(tk_outcome_word(out[0].outcome), "ok");
-	assert_string_equal(tk_outcome_word(out[1].outcome), "failed");
+	measure_two(&(struct two){.options = {"noise=0", "noise=0,fail=stop,after=30"}, .wait_s = 0.2}, out);
+	assert_outcome(&out[0], "ok");
+	assert_outcome(&out[1], "failed");
 	assert_non_null(strstr(out[1].message, "went on alone"));
 	tk_job_result_free(&out[0]);
 	tk_job_result_free(&out[1]);
@@ -485,7 +526,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_other_backend_gets_a_process_of_its_own), cmocka_unit_test(devices_describe_themselves),
 		cmocka_unit_test(lists_of_cores), cmocka_unit_test(programs_that_are_no_workers), cmocka_unit_test(workers_that_babble),
 		cmocka_unit_test(a_request_that_nobody_reads), cmocka_unit_test(workers_run_by_turns), cmocka_unit_test(an_opening_has_one_deadline),
-		cmocka_unit_test(bursts_of_two_workers_take_turns), cmocka_unit_test(a_worker_goes_on_without_the_other),
+		cmocka_unit_test(bursts_of_two_workers_take_turns), cmocka_unit_test(a_worker_waits_for_the_others_start), cmocka_unit_test(a_worker_goes_on_without_the_other),
 	};
 	/* clang-format on */
 	return cmocka_run_group_tests(tests, set_up, tear_down);
