@@ -21,7 +21,8 @@
 #define TURN_LEAST_MS 10
 #define TURN_MOST_MS 40 /* longer kernels: one process after the other */
 /* A GPU changes within a tenth of a second, and what is launched cannot be stopped: there the bursts take turns, and
- * the processes see to it themselves. One that waits for the other for this share of its job's time goes on alone. */
+ * the processes see to it themselves. One that waits for a burst of the other for this share of its job's time goes on
+ * alone; for the other's start it waits to the end. */
 #define BATON_WAIT_SHARE 0.25
 #define LOOK_EVERY_MS 50 /* at deadlines and limits */
 
@@ -152,6 +153,13 @@ static int begin_with_baton(
 	return begin(n, t, s, baton_fd, &q, err);
 }
 
+/* Whatever its process still holds must not keep the other one waiting. */
+static void end_if_done(struct tk_shot *s)
+{
+	if (s->done)
+		end(s);
+}
+
 static int await_both(struct tk_shot *a, struct tk_shot *b, struct tk_error *err)
 {
 	int status = TK_OK;
@@ -160,6 +168,8 @@ static int await_both(struct tk_shot *a, struct tk_shot *b, struct tk_error *err
 		status = look(waited_for, LOOK_EVERY_MS, err);
 		if (status == TK_OK && !other->done)
 			status = look(other, 0, err);
+		end_if_done(a);
+		end_if_done(b);
 	}
 	return status;
 }
@@ -185,47 +195,72 @@ static int measure_with_baton(struct tk_night *n, const struct tk_trial *t, stru
 
 /* ---- which ---- */
 
+/* Work that a device has been given can be stopped with its process where that process does it. */
+static bool can_be_stopped(const struct tk_night_device *d)
+{
+	return strcmp(d->layer->name, "cpu") == 0 || strcmp(d->layer->name, "null") == 0;
+}
+
+/* Bursts with rests between them, none of which is what it is for those before it: a governor that has settled
+ * (sustained) has one state for both, set by what both of them draw, and caches that are hot are so after a burst of
+ * one's own. */
+static bool has_lone_bursts(const struct tk_night_device *d, const char *word)
+{
+	enum tk_mode mode;
+	return strcmp(d->layer->name, "cpu") != 0 && tk_mode_parse(word, &mode) == TK_OK &&
+	       (mode == TK_MODE_PACED || mode == TK_MODE_LOADED);
+}
+
 static bool was_timed(const struct tk_confirmation_row *r)
 {
 	return isfinite(r->good_value) && isfinite(r->bad_value);
 }
 
-/* Whether the bursts take turns: where there are bursts, unless the pair before this one failed. */
-static bool has_bursts(const struct tk_trial *t)
+/* After a pair that failed, one after the other as well, there is nothing to be had from turns. */
+static bool takes_turns(const struct tk_trial *t)
 {
-	enum tk_mode mode;
-	return strcmp(t->device->layer->name, "cpu") != 0 && !t->apart &&
-	       (!t->count || was_timed(&t->rows[t->count - 1])) && tk_mode_parse(t->series.mode, &mode) == TK_OK &&
-	       mode != TK_MODE_COLD;
+	return !t->apart && has_lone_bursts(t->device, t->series.mode) &&
+	       (!t->count || was_timed(&t->rows[t->count - 1]));
 }
 
-/* How long a process runs until it is stopped, by the pair before this one. 0: it is not; on a GPU it cannot be. */
+/* How long a process runs until it is stopped, by the pair before this one. 0: it is not. */
 static int turn_of(const struct tk_trial *t)
 {
 	const struct tk_confirmation_row *last = t->count ? &t->rows[t->count - 1] : NULL;
-	bool is_gpu = strcmp(t->device->layer->name, "cpu") != 0 && strcmp(t->device->layer->name, "null") != 0;
 	double ms =
 	        last ? (last->good_value + last->bad_value) / 2 * TURN_LAUNCHES / 1e6 : NAN; /* NaN where one failed */
-	if (is_gpu || !(ms <= TURN_MOST_MS))
+	if (t->apart || !can_be_stopped(t->device) || !(ms <= TURN_MOST_MS))
 		return 0;
 	return ms < TURN_LEAST_MS ? TURN_LEAST_MS : (int)ms;
+}
+
+static bool are_timed(const struct tk_shot *a, const struct tk_shot *b)
+{
+	return isfinite(a->median) && isfinite(b->median);
+}
+
+/* What fails only because there are two of them (no memory for both, a lock, a port) would do so in every pair: what
+ * either does alone is what counts. */
+static int measure_by_bursts(
+        struct tk_night *n, struct tk_trial *t, struct tk_shot *first, struct tk_shot *second, struct tk_error *err)
+{
+	int status = measure_with_baton(n, t, first, second, err);
+	if (status || are_timed(first, second))
+		return status;
+	clear(first);
+	clear(second);
+	status = measure_apart(n, t, first, second, err);
+	t->apart = are_timed(first, second);
+	return status;
 }
 
 int tk_pair_measure(
         struct tk_night *n, struct tk_trial *t, struct tk_shot *first, struct tk_shot *second, struct tk_error *err)
 {
-	int turn_ms = turn_of(t), status;
+	int turn_ms = turn_of(t);
 	clear(first);
 	clear(second);
-	if (has_bursts(t)) {
-		status = measure_with_baton(n, t, first, second, err);
-		/* two of them do not fit: what either does alone is what counts */
-		t->apart = first->outcome == TK_OUTCOME_OUT_OF_MEMORY || second->outcome == TK_OUTCOME_OUT_OF_MEMORY;
-		if (status || !t->apart)
-			return status;
-		clear(first);
-		clear(second);
-		turn_ms = 0;
-	}
+	if (takes_turns(t))
+		return measure_by_bursts(n, t, first, second, err);
 	return turn_ms ? measure_stopped(n, t, first, second, turn_ms, err) : measure_apart(n, t, first, second, err);
 }

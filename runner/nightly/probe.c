@@ -112,8 +112,9 @@ static char *cpu_list(const struct tk_measure_config *m)
 static int new_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_night_half *half,
         struct tk_worker **out, struct tk_error *err)
 {
-	char name[64];
-	snprintf(name, sizeof name, half ? "worker-%s.log" : "worker.log", half ? half->name : "");
+	char name[64] = "worker.log";
+	if (half)
+		snprintf(name, sizeof name, "worker-%s.log", half->name);
 	char *log = tk_path_join3(n->config->cache_dir, "logs", name);
 	char *cpus = *d->cores ? strdup(d->cores) : cpu_list(&n->config->measure);
 	struct tk_worker_spec spec = {

@@ -1,5 +1,5 @@
-/* Two builds of one series, measured one right after the other in fresh processes, in drawn order, as often as it
- * takes. Every pair is stored when it is there, so that a trial goes on where it was stopped. Private to nightly/. */
+/* Two builds of one series, measured in pairs of fresh processes (pair.h), in drawn order, as often as it takes. Every
+ * pair is stored when it is there, so that a trial goes on where it was stopped. Private to nightly/. */
 #ifndef TK_TRIAL_H
 #define TK_TRIAL_H
 #include "store/store.h"
@@ -30,7 +30,7 @@ struct tk_trial {
 	size_t count, cap, timed;         /* timed: of count; the others have no two timings */
 	size_t failed_in_a_row;           /* since it was opened: another day it may go */
 	double wall_s;                    /* of those of this night */
-	bool apart;                       /* two processes at once do not fit the device */
+	bool apart;                       /* what fails with two processes at once goes with one after the other */
 };
 
 /* What is tried: builds by id, and what each was opened with (NULL: nothing). */

@@ -9,17 +9,20 @@ mkdir -p "$TK_OUT/lib"
 . "$TK_SRC/kernel"
 [ "$builds" = yes ] || { echo "error: this revision does not build"; exit 1; }
 # the default of `slow` becomes what the source says, times a factor of each process
-sed "s/\.slow = 1,/.slow = noisy($slow, $noise, $crashes, $pad, $eats),/" "$TK_KERNELS/null/null_options.c" >options.c
+sed "s/\.slow = 1,/.slow = noisy($slow, $noise, $crashes, $pad, $eats, $shy),/" "$TK_KERNELS/null/null_options.c" >options.c
 cat >noisy.h <<'C'
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 /* the file `machine`: how slow the machine is tonight, 0: everything crashes; pad: other machine code that takes no time */
-static inline double noisy(double slow, double noise, int crashes, int pad, int eats)
+static inline double noisy(double slow, double noise, int crashes, int pad, int eats, int shy)
 {
 	double machine = 1;
+	fputs("opened\n", stderr);
 	FILE *f = fopen(MACHINE, "r");
 	if (f && fscanf(f, "%lf", &machine) != 1)
 		machine = 1;
@@ -37,6 +40,8 @@ static inline double noisy(double slow, double noise, int crashes, int pad, int 
 		(void)*full;
 		usleep(200000);
 	}
+	if (shy && flock(open(MACHINE ".lock", O_RDWR | O_CREAT, 0600), LOCK_EX | LOCK_NB) != 0)
+		abort(); /* another process of it lives */
 	if (machine == 0 || (crashes && u < 0.15))
 		abort();
 	return slow * (1 + noise * (u - 0.5)) * machine;
@@ -54,12 +59,12 @@ problems:
   - gemm: { m: 64, n: 64, k: 64 }
 YML
 
-# commit SUBJECT [slow=F] [noise=F] [crashes=1] [builds=no] [pad=N] [eats=MIB]
+# commit SUBJECT [slow=F] [noise=F] [crashes=1] [builds=no] [pad=N] [eats=MIB] [shy=1]
 commit() {
-	local slow=1 noise=0 crashes=0 builds=yes pad=0 eats=0 subject=$1
+	local slow=1 noise=0 crashes=0 builds=yes pad=0 eats=0 shy=0 subject=$1
 	shift
 	[ $# -eq 0 ] || local "$@"
-	printf 'slow=%s\nnoise=%s\ncrashes=%s\nbuilds=%s\npad=%s\neats=%s\nmachine=%s\n# %s\n' "$slow" "$noise" "$crashes" "$builds" "$pad" "$eats" "$PWD/machine" "$subject" >up/kernel
+	printf 'slow=%s\nnoise=%s\ncrashes=%s\nbuilds=%s\npad=%s\neats=%s\nshy=%s\nmachine=%s\n# %s\n' "$slow" "$noise" "$crashes" "$builds" "$pad" "$eats" "$shy" "$PWD/machine" "$subject" >up/kernel
 	git -C up add kernel
 	git -C up commit -q -m "$subject"
 }
