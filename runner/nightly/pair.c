@@ -201,9 +201,8 @@ static bool can_be_stopped(const struct tk_night_device *d)
 	return strcmp(d->layer->name, "cpu") == 0 || strcmp(d->layer->name, "null") == 0;
 }
 
-/* Bursts with rests between them, none of which is what it is for those before it: a governor that has settled
- * (sustained) has one state for both, set by what both of them draw, and caches that are hot are so after a burst of
- * one's own. */
+/* Whether bursts of another process between its own leave a burst what it is. Not where a governor has settled
+ * (sustained): it has one clock for both, by what both draw. Nor where caches are hot from the burst before. */
 static bool has_lone_bursts(const struct tk_night_device *d, const char *word)
 {
 	enum tk_mode mode;

@@ -13,7 +13,7 @@ struct tk_worker_state {
 	struct tk_device *device;
 	struct tk_device_info info;
 	uint32_t device_count; /* of this kind on this machine */
-	bool shared;           /* another process has half of its memory, while this one's job lasts */
+	bool shared;           /* the last job had a baton: another process has half of the memory */
 	char *device_layer;
 	struct tk_backend backend;
 	struct tk_backend_ctx *ctx;
