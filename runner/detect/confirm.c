@@ -63,10 +63,31 @@ static void use(enum tk_paired_word word, bool fastest, const struct tk_paired *
 	show(p, from, out);
 }
 
+static const enum tk_paired_word against[] = {[TK_PAIRED_UP] = TK_PAIRED_DOWN, [TK_PAIRED_DOWN] = TK_PAIRED_UP};
+
+/* The medians have found a change. Where the fastest samples have found one that is certainly smaller, its size is
+ * theirs: other work on the machine only adds time, and to long launches more often than to short ones. Where they have
+ * found the opposite, nothing is known. */
+static int heed_fastest(const struct differences *d, double least, double from, enum tk_paired_word found,
+        const struct tk_paired *median, struct tk_pairs *out)
+{
+	struct tk_paired fastest;
+	enum tk_paired_word word;
+	int rc = tk_paired_decide(d->fastest, d->count, least, &word, &fastest);
+
+	if (rc)
+		return rc;
+	if (word == against[found])
+		use(TK_PAIRED_OPEN, false, median, from, out);
+	else if (word == found && (fastest.hi < median->lo || fastest.lo > median->hi) &&
+	         fabs(fastest.shift + from) < fabs(median->shift + from))
+		use(word, true, &fastest, from, out);
+	return TK_OK;
+}
+
 /* The fastest samples, where the medians are open: not against what these lean to. */
 static int ask_fastest(const struct differences *d, double least, double from, struct tk_pairs *out)
 {
-	static const enum tk_paired_word against[] = {[TK_PAIRED_UP] = TK_PAIRED_DOWN, [TK_PAIRED_DOWN] = TK_PAIRED_UP};
 	struct tk_paired fastest;
 	enum tk_paired_word word, leaning;
 	int rc = tk_paired_decide(d->fastest, d->count, least, &word, &fastest);
@@ -99,7 +120,10 @@ static int decide(const struct differences *d, double least, double from, struct
 	if (rc)
 		return rc;
 	use(word, false, &median, from, out);
-	return word == TK_PAIRED_OPEN && d->has_fastest ? ask_fastest(d, least, from, out) : TK_OK;
+	if (!d->has_fastest || word == TK_PAIRED_SAME)
+		return TK_OK;
+	return word == TK_PAIRED_OPEN ? ask_fastest(d, least, from, out)
+	                              : heed_fastest(d, least, from, word, &median, out);
 }
 
 int tk_pairs_judge(const struct tk_confirmation_row *rows, size_t count, const struct tk_detect_options *options,

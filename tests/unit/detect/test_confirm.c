@@ -70,6 +70,30 @@ static void the_fastest_samples_do_where_neighbours_make_the_medians_jump(void *
 	assert_int_not_equal(p.word, TK_PAIRS_SAME);
 }
 
+/* A launch of 3 ms is interrupted by a busy machine in each of its samples, one of 0.7 ms is not: the medians say 69
+ * times, the fastest samples 4. */
+static void a_change_is_no_larger_than_the_fastest_samples_say(void **state)
+{
+	struct tk_confirmation_row rows[PAIRS];
+	struct tk_pairs p = judged(69, 0.3, 4);
+
+	assert_int_equal(p.word, TK_PAIRS_UP);
+	assert_true(p.fastest);
+	assert_true(fabs(p.change - 3) < 0.1);
+	/* the slower launches alone may have changed: that is for the medians to say */
+	p = judged(1.05, 0.002, 1);
+	assert_int_equal(p.word, TK_PAIRS_UP);
+	assert_true(fabs(p.change - 0.05) < 0.005);
+	/* one says worse, the other better */
+	p = judged(1.05, 0.002, 0.9);
+	assert_int_equal(p.word, TK_PAIRS_OPEN);
+	fill(rows, 69, 0.3, 4);
+	assert_int_equal(tk_pairs_side(rows, PAIRS, 7, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_OPEN);
+	assert_int_equal(tk_pairs_side(rows, PAIRS, 1.5, &p), 0);
+	assert_int_equal(p.word, TK_PAIRS_UP);
+}
+
 static void least_is_a_share_and_a_time(void **state)
 {
 	struct tk_confirmation_row rows[PAIRS];
@@ -126,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(medians_decide_where_they_can),
 	        cmocka_unit_test(the_fastest_samples_do_where_neighbours_make_the_medians_jump),
+	        cmocka_unit_test(a_change_is_no_larger_than_the_fastest_samples_say),
 	        cmocka_unit_test(least_is_a_share_and_a_time),
 	        cmocka_unit_test(a_side_of_a_level),
 	        cmocka_unit_test(what_has_no_timing_does_not_count),
