@@ -171,6 +171,12 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 		tk_text_put(stderr, counts.first_without_value, "");
 		fputc('\n', stderr);
 	}
+	if (!code && counts.empty) {
+		fprintf(stderr, "tracker import: %" PRId64 " file%s no results: left out; %s", counts.empty,
+		        counts.empty == 1 ? " has" : "s have", counts.empty == 1 ? "" : "the first is ");
+		tk_text_put(stderr, counts.first_empty, "");
+		fputc('\n', stderr);
+	}
 	tk_command_close(config, store);
 	return code;
 }

@@ -458,9 +458,11 @@ struct tk_import_request {
 	bool dry_run;
 };
 struct tk_import_counts {
-	int64_t files, nights, series, points, without_value;
-	char first_without_value[256]; /* its file and name */
-};                                     /* nights, series, points: new ones */
+	int64_t files, nights, series, points; /* nights, series, points: new ones */
+	int64_t without_value, empty;          /* results without one; files without results */
+	char first_without_value[256];         /* its file and name */
+	char first_empty[256];                 /* its file */
+};
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts,
         struct tk_error *err);
 const char *tk_import_format_name(size_t i, const char **what); /* NULL behind the last one */

@@ -311,7 +311,8 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	int status = tk_import_json(f, patterns, visit_header, &r, err);
 
 	/* machine.json and benchmarks.json say nothing that was measured. */
-	if (!status && (json_object_get(r.header, "commit_hash") || !sniff(f))) {
+	sink->aside = !json_object_get(r.header, "commit_hash") && sniff(f);
+	if (!status && !sink->aside) {
 		r.benchmarks = load_benchmarks(f->path);
 		status = read_results(&r, err);
 	}

@@ -105,6 +105,45 @@ static int find_format(const struct tk_import_file *f, const char *name, size_t 
 	return TK_EDATA;
 }
 
+/* Nothing was read in it. What looks like its format is a run that measured nothing: it is left out, and said. Anything
+ * else is another file than was meant. */
+static int empty_file(struct tk_import_sink *sink, const struct tk_import_file *f, size_t format, struct tk_error *err)
+{
+	char *first = sink->counts.first_empty;
+	size_t like = 0;
+
+	if (formats[format].format->sniff(f)) {
+		if (!sink->counts.empty++)
+			snprintf(first, sizeof(sink->counts.first_empty), "%s", f->path);
+		return 0;
+	}
+	while (like < FORMAT_COUNT && !formats[like].format->sniff(f))
+		like++;
+	return tk_fail(err, TK_EDATA, "%s: no results of the format %s in it%s%s", f->path, formats[format].name,
+	        like < FORMAT_COUNT ? "; it looks like " : "", like < FORMAT_COUNT ? formats[like].name : "");
+}
+
+/* A file without results leaves nothing behind: neither a night nor the machine that it names. */
+static int read_results(struct tk_import_sink *sink, struct tk_import_file *f, size_t format, struct tk_error *err)
+{
+	const struct tk_import_counts before = sink->counts;
+	const int64_t results = sink->results;
+	int status = tk_db_exec(sink->store, "SAVEPOINT import_file", err);
+
+	sink->aside = false;
+	if (status)
+		return status;
+	status = formats[format].format->read(f, sink, err);
+	if (!status && sink->results == results) {
+		status = tk_db_exec(sink->store, "ROLLBACK TO import_file", err);
+		memset(sink->store->seen, 0, sizeof(sink->store->seen));
+		sink->counts = before;
+		if (!status && !sink->aside)
+			status = empty_file(sink, f, format, err);
+	}
+	return status ? status : tk_db_exec(sink->store, "RELEASE import_file", err);
+}
+
 static int import_file(
         struct tk_import_sink *sink, const char *format, const char *path, char *head, struct tk_error *err)
 {
@@ -120,7 +159,7 @@ static int import_file(
 	if (!status) {
 		sink->format = formats[found].name;
 		sink->path = path;
-		status = formats[found].format->read(&f, sink, err);
+		status = read_results(sink, &f, found, err);
 	}
 	if (!status)
 		sink->counts.files++;
@@ -243,6 +282,10 @@ static int import_all(struct tk_import_sink *sink, const struct tk_import_reques
 		status = import_file(sink, request->format, set.files[i].path, head, err);
 	if (!status)
 		status = tk_import_flush(sink, err);
+	if (!status && !sink->results)
+		status = tk_fail(err, TK_EDATA, "%s: no results%s%s in it",
+		        set.count == 1 ? set.files[0].path : request->paths[0], set.count == 1 ? " of the format " : "",
+		        set.count == 1 ? sink->format : "");
 	tk_import_sink_close(sink);
 	for (size_t i = 0; i < set.count; i++)
 		free(set.files[i].path);

@@ -56,6 +56,8 @@ struct tk_import_sink {
 	struct tk_store *store; /* within a transaction */
 	const struct tk_import_options *options;
 	const char *format, *path; /* of the file that is read */
+	int64_t results;           /* read so far, with a value or without */
+	bool aside;                /* set by a format: the file lies beside results and is none */
 	struct tk_import_counts counts;
 	struct tk_import_state *state; /* sink.c */
 };
@@ -88,7 +90,8 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 /* A result of that name that is left out: it failed, was skipped or is empty. */
 void tk_import_no_value(struct tk_import_sink *s, const char *name);
 
-/* A night with one run at the time of a commit. `attributes` (borrowed; NULL: none): what has no place of its own. *run
+/* A night with one run at the time of a commit; none where there was no result since the run before, unless `run` asks
+ * for it. `attributes` (borrowed; NULL: none): what has no place of its own. *run
  * may be NULL. */
 struct tk_import_commit {
 	const char *rev, *author, *subject;

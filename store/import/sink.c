@@ -31,6 +31,7 @@ struct tk_import_state {
 	size_t run_count, run_cap;
 	struct tk_point *points; /* run_id: the number of the run + 1; 0: the run that is to come */
 	size_t point_count, point_cap, pending;
+	int64_t results_of_runs; /* results when the last run was made */
 	sqlite3_stmt *insert;
 	struct tk_buf key;
 };
@@ -354,6 +355,7 @@ void tk_import_no_value(struct tk_import_sink *s, const char *name)
 {
 	char *first = s->counts.first_without_value;
 
+	s->results++;
 	if (!s->counts.without_value++)
 		snprintf(first, sizeof s->counts.first_without_value, "%s: %s", s->path, name);
 }
@@ -388,6 +390,7 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 		tk_buf_str(&st->key, parts[i]);
 		tk_buf_char(&st->key, '\x1f');
 	}
+	s->results++;
 	status = tk_buf_status(&st->key, err);
 	if (!status)
 		status = find_series(s, p, metric, &u, &row.series_id, err);
@@ -452,6 +455,11 @@ int tk_import_run(struct tk_import_sink *s, const struct tk_import_commit *c, co
         struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
+
+	if (!run && s->results == st->results_of_runs)
+		return 0;
+	st->results_of_runs = s->results;
+
 	char *text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : strdup("{}");
 	struct run_ids ids;
 	int status = text ? 0 : no_memory(err);

@@ -19,6 +19,7 @@ union row {
 struct reader {
 	const struct tk_import_file *file;
 	size_t line;
+	int64_t records;
 	struct tk_store *store;
 	const char *machine;         /* instead of what the records say */
 	int64_t ids[TK_TABLE_COUNT]; /* of the rows that the current record names */
@@ -348,6 +349,7 @@ static int read_all(struct reader *r, struct tk_error *err)
 			continue;
 		r->line = lines.number;
 		record = json_loadb(lines.line.data, lines.line.len, JSON_REJECT_DUPLICATES, &where);
+		r->records++;
 		status = record ? put_record(r, record, err)
 		                : tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, r->line, where.column,
 		                          where.text);
@@ -379,6 +381,7 @@ static int read_into(struct reader *r, struct tk_import_sink *sink, const char *
 	if (!status)
 		status = tk_store_merge(sink->store, r->store, &counts, err);
 	tk_store_close(r->store);
+	sink->results += r->records;
 	sink->counts.nights += counts.added[TK_MERGE_NIGHTS];
 	sink->counts.series += counts.added[TK_MERGE_SERIES];
 	sink->counts.points += counts.added[TK_MERGE_POINTS];
