@@ -54,7 +54,7 @@ static void put_row(const struct tk_diff_row *r, FILE *out)
 		fputc(',', out);
 		put_text(out, more[i]);
 	}
-	fputs("\r\n", out);
+	fprintf(out, ",%s\r\n", tk_diff_change_by(r));
 }
 
 int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
@@ -65,7 +65,7 @@ int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *
 	      "after,after_lo,after_hi,"
 	      "change,change_lo,change_hi,threshold,severity,p,q,samples_before,samples_after,commits_between,good_rev,"
 	      "bad_rev,bad_subject,"
-	      "reason\r\n",
+	      "reason,change_by\r\n",
 	        out);
 	for (size_t i = 0; i < shown; i++)
 		put_row(v->rows[i], out);

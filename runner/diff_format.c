@@ -291,6 +291,16 @@ const char *tk_diff_subject(const struct tk_diff_row *row)
 	return *row->culprit ? row->culprit_subject : row->bad_subject;
 }
 
+const char *tk_diff_change_by(const struct tk_diff_row *row)
+{
+	return isnan(row->change) ? "" : tk_diff_row_is_by_pairs(row) ? "pairs" : "nights";
+}
+
+const char *tk_diff_by_pairs(const struct tk_diff_row *row)
+{
+	return tk_diff_row_is_by_pairs(row) ? " by pairs of both builds" : "";
+}
+
 const char *tk_diff_link(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
 {
 	char *file;

@@ -77,6 +77,10 @@ void tk_diff_nothing(const struct tk_diff_report *r, char *out, size_t size);
 const char *tk_diff_commits(const struct tk_diff_row *row, char *out, size_t size);
 /* What the commit that tk_diff_commits() begins with says of itself: the culprit, where one was found. */
 const char *tk_diff_subject(const struct tk_diff_row *row);
+/* "nights", "pairs"; "" where nothing is known to have changed or not. */
+const char *tk_diff_change_by(const struct tk_diff_row *row);
+/* " by pairs of both builds" behind such a change; "" behind others. */
+const char *tk_diff_by_pairs(const struct tk_diff_row *row);
 /* Address of the series' page on the site; "" without --site-url. */
 const char *tk_diff_link(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
 /* "lower is better" and such, of every metric that is there. */

@@ -72,7 +72,7 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 		fputs(named++ ? ", " : "", out);
 		put_escaped(out, v->rows[i]->title, false);
 		if (!isnan(v->rows[i]->change))
-			fprintf(out, " %+.1f%%25", 100 * v->rows[i]->change);
+			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->change, tk_diff_by_pairs(v->rows[i]));
 	}
 	if (members > named)
 		fprintf(out, " and %zu more", members - named);

@@ -67,6 +67,7 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "before", interval(r->before, r->before_lo, r->before_hi));
 	json_object_set_new(o, "after", interval(r->after, r->after_lo, r->after_hi));
 	json_object_set_new(o, "change", interval(r->change, r->change_lo, r->change_hi));
+	json_object_set_new(o, "change_by", text(tk_diff_change_by(r)));
 	json_object_set_new(o, "threshold", number(r->threshold));
 	json_object_set_new(o, "severity", number(r->severity));
 	json_object_set_new(o, "p", number(r->p));

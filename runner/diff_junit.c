@@ -77,9 +77,10 @@ static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
 
 	snprintf(message, sizeof message, "%s%s%s", tk_diff_status_word(r->status), *reason ? ": " : "", reason);
 	if (!isnan(r->change))
-		snprintf(message, sizeof message, "%s %+.1f %% (%s -> %s)%s%s", tk_diff_status_word(r->status),
-		        100 * r->change, tk_format_value(r->before, r->unit, before),
-		        tk_format_value(r->after, r->unit, after), *reason ? ": " : "", reason);
+		snprintf(message, sizeof message, "%s %+.1f %%%s (%s%s -> %s)%s%s", tk_diff_status_word(r->status),
+		        100 * r->change, tk_diff_by_pairs(r), tk_diff_row_is_by_pairs(r) ? "nights " : "",
+		        tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after),
+		        *reason ? ": " : "", reason);
 	fprintf(out, "<%s message=\"", elements[kind]);
 	put_text(out, message);
 	if (kind != SKIPPED)

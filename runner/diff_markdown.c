@@ -54,9 +54,9 @@ static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct
 	put_text(b, tk_diff_contender(v, r, contender, sizeof contender));
 	tk_buf_str(b, " | ");
 	put_text(b, r->machine);
-	tk_buf_printf(b, " | %s | %s | %s | ", tk_format_value(r->before, r->unit, before),
-	        tk_format_value(r->after, r->unit, after),
-	        isnan(r->change) ? "–" : tk_format_change(r->change, change));
+	tk_buf_printf(b, " | %s | %s | %s%s | ", tk_format_value(r->before, r->unit, before),
+	        tk_format_value(r->after, r->unit, after), isnan(r->change) ? "–" : tk_format_change(r->change, change),
+	        tk_diff_by_pairs(r));
 	put_text(b, tk_diff_commits(r, commits, sizeof commits));
 	if (*tk_diff_subject(r)) {
 		tk_buf_str(b, " ");

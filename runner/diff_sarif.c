@@ -62,8 +62,8 @@ static void sentence(const struct tk_diff_view *v, const struct tk_diff_row *r, 
 	        tk_diff_contender(v, r, contender, sizeof contender));
 
 	if (n > 0 && (size_t)n < size && isfinite(r->change))
-		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s, %s is better", 100 * r->change, r->metric,
-		        r->lower_is_better ? "lower" : "higher");
+		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s%s, %s is better", 100 * r->change, r->metric,
+		        tk_diff_by_pairs(r), r->lower_is_better ? "lower" : "higher");
 	if (n > 0 && (size_t)n < size && *tk_diff_commits(r, commits, sizeof commits))
 		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits, tk_diff_subject(r));
 	if (n > 0 && (size_t)n < size && *r->reason)

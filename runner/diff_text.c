@@ -99,9 +99,11 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 	if (isnan(row->change))
 		return;
 	tk_format_change(row->change, text);
-	tk_table_set(t, "CHANGE", "%s", plain(text));
-	tk_format_value(fabs(row->change * row->before), row->unit, text);
-	tk_table_set(t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
+	tk_table_set(t, "CHANGE", "%s%s", plain(text), tk_diff_row_is_by_pairs(row) ? " p" : "");
+	if (!tk_diff_row_is_by_pairs(row)) { /* a share of pairs is none of the level that these nights had */
+		tk_format_value(fabs(row->change * row->before), row->unit, text);
+		tk_table_set(t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
+	}
 	tk_table_set(t, "X", "%.1f", row->severity);
 	if (!isnan(row->q))
 		tk_table_set(t, "Q", "%.2g", row->q);
@@ -330,15 +332,25 @@ static void print_culprits(const struct tk_diff_view *v, size_t shown, FILE *out
 	}
 }
 
+static void print_header(const struct tk_diff_view *v, size_t shown, FILE *out)
+{
+	char line[1024];
+	size_t by_pairs = 0;
+
+	for (size_t i = 0; i < shown; i++)
+		by_pairs += tk_diff_row_is_by_pairs(v->rows[i]);
+	tk_diff_direction(v->report, line, sizeof line);
+	fprintf(out, "%s; change is after/before - 1%s, X is the change in thresholds\n", line,
+	        by_pairs ? ", where marked p by pairs of both builds and not of these nights" : "");
+}
+
 int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	size_t shown = tk_diff_shown(v);
 	char line[1024], a[TK_DIFF_GROUP_SIZE], b[TK_DIFF_GROUP_SIZE];
 
-	if (v->report->count) {
-		tk_diff_direction(v->report, line, sizeof line);
-		fprintf(out, "%s; change is after/before - 1, X is the change in thresholds\n", line);
-	}
+	if (v->report->count)
+		print_header(v, shown, out);
 	for (size_t i = 0, next; i < shown; i = next) {
 		int rc;
 

@@ -270,6 +270,15 @@ void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_sit
 	tk_set(site->arena, o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
 }
 
+bool tk_verdict_is_by_pairs(const struct tk_verdict_row *v)
+{
+	json_t *detail = v && strstr(v->detail, "\"pairs\"") ? json_loads(v->detail, 0, NULL) : NULL;
+	const char *word = json_string_value(json_object_get(json_object_get(detail, "pairs"), "word"));
+	const bool decided = word && (!strcmp(word, "up") || !strcmp(word, "down"));
+	json_decref(detail);
+	return decided;
+}
+
 static double change_of(const struct tk_site_series *s)
 {
 	if (s->verdict && isfinite(s->verdict->change))
@@ -300,6 +309,7 @@ void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_sit
 	tk_set(a, o, "outcome", told ? s->failure->outcome : "");
 	tk_set(a, o, "outcome_tone", s->failure ? tk_tone_of_state(s->failure->outcome) : "quiet");
 	tk_set_change(site, o, s, change_of(s));
+	tk_set_flag(a, o, "by_pairs", tk_verdict_is_by_pairs(s->verdict));
 	if (!strcmp(tk_tone_of_verdict(status), "quiet")) { /* noise has no direction */
 		tk_set(a, o, "glyph", "");
 		tk_set(a, o, "direction", "");

@@ -90,10 +90,12 @@ void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int6
 /* Moves site->markup into a member and empties it. */
 void tk_set_markup_of(struct tk_site *site, struct tk_value *o, const char *key);
 
-/* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome, outcome_tone, and what
- * tk_set_change sets. */
+/* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome, outcome_tone, by_pairs
+ * (a flag), and what tk_set_change sets. */
 void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
 void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s); /* spark_markup */
+/* The change of a verdict is what pairs of both builds say; before and after are of nights all the same. */
+bool tk_verdict_is_by_pairs(const struct tk_verdict_row *v);
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
 void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
 /* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */

@@ -52,6 +52,10 @@ static void add_newest(struct tk_buf *out, const struct tk_model *m, const struc
 	add_text(out, "revision", revision ? revision->rev : "");
 	add_text(out, "status", s->verdict ? s->verdict->status : "");
 	add_number(out, "change", s->verdict ? s->verdict->change : NAN);
+	add_text(out, "change_by",
+	        !s->verdict || isnan(s->verdict->change) ? ""
+	        : tk_verdict_is_by_pairs(s->verdict)     ? "pairs"
+	                                                 : "nights");
 	add_text(out, "outcome", s->failure ? s->failure->outcome : "");
 }
 

@@ -211,6 +211,7 @@ static void add_verdict(struct tk_site *site, struct tk_value *list, const struc
 	tk_set(site->arena, o, "status", v->status);
 	tk_set(site->arena, o, "tone", tk_tone_of_verdict(v->status));
 	tk_set_change(site, o, s, v->change);
+	tk_set_flag(site->arena, o, "by_pairs", tk_verdict_is_by_pairs(v));
 	tk_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
 	tk_set(site->arena, o, "before", count > 1 ? "–" : tk_format_value(v->before_value, s->row->unit, text));
 	tk_set(site->arena, o, "after", tk_format_value(v->after_value, s->row->unit, text));

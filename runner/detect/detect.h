@@ -126,6 +126,13 @@ static inline bool tk_diff_row_is_compared(const struct tk_diff_row *r)
 	return r->before > 0 && r->after > 0;
 }
 
+/* Its change is what pairs of both builds say; before and after are of nights all the same, and may differ otherwise.
+ */
+static inline bool tk_diff_row_is_by_pairs(const struct tk_diff_row *r)
+{
+	return r->pairs.word == TK_PAIRS_UP || r->pairs.word == TK_PAIRS_DOWN;
+}
+
 /* What the environment moved, or what cannot be compared, has no part; what has the machine code of before did not
  * move; what pairs decided moved by what they say. Begins with {.change = NAN}. */
 void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r);

@@ -13,7 +13,7 @@ static double part_of(const struct tk_diff_row *r, bool *by_nights)
 	*by_nights = false;
 	if (r->unchanged || r->pairs.word == TK_PAIRS_SAME)
 		return 0;
-	if (!r->same_code && (r->pairs.word == TK_PAIRS_UP || r->pairs.word == TK_PAIRS_DOWN))
+	if (!r->same_code && tk_diff_row_is_by_pairs(r))
 		return sign * log1p(r->pairs.change);
 	*by_nights = true;
 	return sign * log(r->after / r->before);
