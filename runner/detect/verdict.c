@@ -165,13 +165,17 @@ static enum tk_diff_status without_baseline(struct ruling *r)
 	return TK_DIFF_NEW;
 }
 
+/* Smaller changes are never reported. */
+static bool exceeds(const struct ruling *r, double before, double after)
+{
+	if (strcmp(r->row->unit, "ns") == 0 && fabs(after - before) < r->c->options.min_effect_ns)
+		return false;
+	return fabs(log(after / before)) > log1p(r->c->options.min_effect);
+}
+
 static bool is_large(const struct ruling *r, const struct tk_evidence *e)
 {
-	double absolute = fabs(exp(e->after) - exp(e->before));
-
-	if (strcmp(r->row->unit, "ns") == 0 && absolute < r->c->options.min_effect_ns)
-		return false;
-	return fabs(e->after - e->before) > fmax(log1p(r->c->options.min_effect), TK_STANDARD_ERRORS * e->se);
+	return exceeds(r, exp(e->before), exp(e->after)) && fabs(e->after - e->before) > TK_STANDARD_ERRORS * e->se;
 }
 
 static const char *worse(const struct ruling *r, double change)
@@ -257,6 +261,19 @@ static bool is_recovered(struct ruling *r, double after)
 	return true;
 }
 
+/* Less what the machine moved it is a step, and its timings show none, or the opposite. */
+static bool is_only_less_the_machine(struct ruling *r, double change, enum tk_diff_status *status)
+{
+	const struct tk_diff_row *row = r->row;
+	bool shows = exceeds(r, row->before, row->after), same_way = row->change * change > 0;
+
+	if (r->by_model || (shows && same_way))
+		return false;
+	tk_row_say(r->row, "its timings moved %+.1f %%", 100 * row->change);
+	*status = shows ? TK_DIFF_ENVIRONMENT : TK_DIFF_SAME;
+	return true;
+}
+
 static size_t nights_since(const struct tk_case *k, size_t from)
 {
 	size_t nights = 1;
@@ -270,6 +287,7 @@ static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 {
 	double change = e->after - e->before;
 	bool hard = false, environment;
+	enum tk_diff_status status;
 
 	say_common(r, e);
 	environment = say_environment(r, e, &hard);
@@ -289,6 +307,8 @@ static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 		        worse(r, change));
 		return TK_DIFF_UNSURE;
 	}
+	if (is_only_less_the_machine(r, change, &status))
+		return status;
 	if (r->sign * change > 0)
 		return got_worse(r, e);
 	return is_recovered(r, e->after) ? TK_DIFF_RECOVERED : TK_DIFF_IMPROVED;
@@ -584,10 +604,7 @@ static bool is_said(const struct ruling *r)
 {
 	const struct tk_alarm_row *a = r->k->said;
 
-	return a && fabs(log(a->after_value / a->before_value)) > log1p(r->c->options.min_effect) &&
-	       a->q <= r->c->options.fdr &&
-	       !(strcmp(r->row->unit, "ns") == 0 &&
-	               fabs(a->after_value - a->before_value) < r->c->options.min_effect_ns);
+	return a && exceeds(r, a->before_value, a->after_value) && a->q <= r->c->options.fdr;
 }
 
 static int weigh_said(struct ruling *r, struct tk_cases *c, struct tk_evidence *e, struct tk_error *err)
@@ -610,6 +627,28 @@ static int weigh_said(struct ruling *r, struct tk_cases *c, struct tk_evidence *
 	tk_row_say(r->row, "another level since %s, by all its nights (log-likelihood ratio %.1f)",
 	        tk_time_day(k->points[split].as_of_s, day), k->said->evidence);
 	return TK_OK;
+}
+
+/* A level that drifts is further by the model, which knows where it began and where it is, than by the medians of the
+ * nights before and since: where those leave the change below the threshold, the levels are those that made it a step.
+ */
+static void take_levels_said(struct ruling *r, struct tk_evidence *e)
+{
+	const struct tk_alarm_row *a = r->k->said;
+	struct tk_diff_row *row = r->row;
+	double before = a->before_value / row->before, after = a->after_value / row->after, by = after / before;
+
+	if (exceeds(r, row->before, row->after) && exceeds(r, exp(e->before), exp(e->after)))
+		return;
+	tk_row_say(row, "medians of these nights alone: %+.1f %%", 100 * row->change);
+	row->before *= before, row->before_lo *= before, row->before_hi *= before;
+	row->after *= after, row->after_lo *= after, row->after_hi *= after;
+	row->change = (1 + row->change) * by - 1;
+	row->change_lo = (1 + row->change_lo) * by - 1;
+	row->change_hi = (1 + row->change_hi) * by - 1;
+	e->before = log(a->before_value);
+	e->after = log(a->after_value);
+	row->severity = r->threshold > 0 ? fabs(e->after - e->before) / r->threshold : 0;
 }
 
 /* A new build after nights of one build. */
@@ -663,8 +702,10 @@ static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 	if (rc)
 		return rc;
 	tk_row_numbers(c, r->k, e, r->threshold, r->row);
-	if (r->by_model)
+	if (r->by_model) {
 		r->row->q = r->k->said->q;
+		take_levels_said(r, &said);
+	}
 	rc = compare_code(r, c, e, err);
 	if (!rc && is_moved && !r->by_model)
 		rc = is_too_early(r, c, e, &early, err);

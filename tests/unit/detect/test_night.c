@@ -396,6 +396,41 @@ static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 	world_close(&w);
 }
 
+/* Each time a drift has carried the level by the threshold it is said, with a change that exceeds it; so does a diff.
+ */
+static void a_drift_is_said_with_what_it_drifted(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	int said = 0;
+
+	tk_rng_seed(&rng, 24);
+	world_open(&w, NULL);
+	for (int day = 0; day < 75; day++) {
+		double level = 1e6 * (1 + (day < 40 ? 0 : 0.002 * (day - 40)));
+		char rev[16];
+
+		snprintf(rev, sizeof rev, "rev%d", day);
+		world_build(&w, rev, day + 1, "b", NULL, "");
+		for (int diff = 0; diff < 2; diff++) {
+			struct tk_diff_report r =
+			        diff ? world_diff(&w, day - 8)
+			             : a_night(&w, &rng, day, level * (1 + 0.003 * tk_rng_normal(&rng)), "import");
+			const struct tk_diff_row *row = world_row(&r, "b", "p");
+
+			if (row->status == TK_DIFF_REGRESSED) {
+				assert_true(row->change > 0.02 && row->severity > 1);
+				assert_true(fabs(row->after / row->before - 1 - row->change) < 1e-9);
+				assert_true(row->change_lo < row->change && row->change < row->change_hi);
+				said += !diff;
+			}
+			tk_diff_report_free(&r);
+		}
+	}
+	assert_in_range(said, 1, 4);
+	world_close(&w);
+}
+
 /* What comes to the history from before the newest night is learnt with the next one. */
 static void nights_that_come_late_are_watched(void **state)
 {
@@ -439,6 +474,7 @@ int main(void)
 	        cmocka_unit_test(flat_noise_raises_next_to_no_alarm),
 	        cmocka_unit_test(a_slow_step_is_said_when_its_nights_add_up),
 	        cmocka_unit_test(where_the_code_is_not_known_a_night_alone_is_no_alarm),
+	        cmocka_unit_test(a_drift_is_said_with_what_it_drifted),
 	        cmocka_unit_test(nights_that_come_late_are_watched),
 	};
 

@@ -221,6 +221,38 @@ static void what_the_machine_did_is_not_the_code(void **state)
 	world_close(&w);
 }
 
+/* The machine became 8 % faster or slower, and new code did not follow: less the machine it moved, but no timing did.
+ */
+static void what_no_timing_shows_is_no_change(void **state)
+{
+	for (int faster = 0; faster < 2; faster++) {
+		struct world w;
+		struct tk_rng rng;
+		struct tk_diff_report r;
+		double shift = faster ? 0.92 : 1.08;
+
+		tk_rng_seed(&rng, 6);
+		world_open(&w, NULL);
+		for (int day = 0; day < 25; day++) {
+			double by = day < 24 ? 1 : shift;
+
+			world_night(&w, day, "nightly");
+			world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "");
+			world_point(&w, "b", "stayed", quiet(&rng, 1e6));
+			world_point(&w, "b", "half", quiet(&rng, 1e6 * sqrt(by)));
+			world_point(&w, "b", "moved", quiet(&rng, 1e6 / by));
+			world_build(&w, "ooo", 1, "o", "same", "");
+			others(&w, &rng, by);
+		}
+		r = world_diff(&w, 24);
+		expect(&r, "stayed", TK_DIFF_SAME), expect_reason(&r, "stayed", "its timings moved ");
+		expect(&r, "half", TK_DIFF_ENVIRONMENT), expect_reason(&r, "half", faster ? "moved -" : "moved +");
+		expect(&r, "moved", faster ? TK_DIFF_REGRESSED : TK_DIFF_IMPROVED);
+		tk_diff_report_free(&r);
+		world_close(&w);
+	}
+}
+
 static void same_machine_code_cannot_be_the_code(void **state)
 {
 	struct world w;
@@ -601,6 +633,7 @@ int main(void)
 	        cmocka_unit_test(old_data_is_stale),
 	        cmocka_unit_test(nothing_is_stale_where_a_past_night_is_asked_for),
 	        cmocka_unit_test(what_the_machine_did_is_not_the_code),
+	        cmocka_unit_test(what_no_timing_shows_is_no_change),
 	        cmocka_unit_test(same_machine_code_cannot_be_the_code),
 	        cmocka_unit_test(another_level_of_the_same_code_is_the_machines),
 	        cmocka_unit_test(pairs_of_both_builds_decide),
