@@ -143,6 +143,25 @@ const struct argp tk_argp_import = {options, parse_option, "[FORMAT] FILE...",
         "  tracker import --dry-run history.csv --better=higher",
         NULL, help_filter, NULL};
 
+/* What was passed over, and the first example of it. */
+static void print_note(int64_t n, const char *one, const char *many, const char *first)
+{
+	if (!n)
+		return;
+	fprintf(stderr, "tracker import: %" PRId64 " %s%s", n, n == 1 ? one : many, n == 1 ? "" : "the first is ");
+	tk_text_put(stderr, first, "");
+	fputc('\n', stderr);
+}
+
+static void print_notes(const struct tk_import_counts *c)
+{
+	print_note(c->without_value, "result has no value (failed, skipped or empty): left out; ",
+	        "results have no value (failed, skipped or empty): left out; ", c->first_without_value);
+	print_note(c->empty, "file has no results: left out; ", "files have no results: left out; ", c->first_empty);
+	print_note(c->differing, "value differs from what is stored, which was kept: ",
+	        "values differ from what is stored, which was kept: ", c->first_differing);
+}
+
 int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 {
 	struct import_options o = {{0}};
@@ -164,19 +183,8 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 		        counts.nights, counts.nights == 1 ? "" : "s", counts.series, counts.points);
 	if (!code && counts.nights && !o.request.dry_run)
 		fprintf(stderr, "tracker import: these nights are not judged yet: `tracker detect` does it\n");
-	if (!code && counts.without_value) {
-		fprintf(stderr, "tracker import: %" PRId64 " %s no value (failed, skipped or empty): left out; %s",
-		        counts.without_value, counts.without_value == 1 ? "result has" : "results have",
-		        counts.without_value == 1 ? "" : "the first is ");
-		tk_text_put(stderr, counts.first_without_value, "");
-		fputc('\n', stderr);
-	}
-	if (!code && counts.empty) {
-		fprintf(stderr, "tracker import: %" PRId64 " file%s no results: left out; %s", counts.empty,
-		        counts.empty == 1 ? " has" : "s have", counts.empty == 1 ? "" : "the first is ");
-		tk_text_put(stderr, counts.first_empty, "");
-		fputc('\n', stderr);
-	}
+	if (!code)
+		print_notes(&counts);
 	tk_command_close(config, store);
 	return code;
 }

@@ -460,7 +460,9 @@ struct tk_import_request {
 struct tk_import_counts {
 	int64_t files, nights, series, points; /* nights, series, points: new ones */
 	int64_t without_value, empty;          /* results without one; files without results */
+	int64_t differing;                     /* values that are others than those that are stored, which stay */
 	char first_without_value[256];         /* its file and name */
+	char first_differing[512];             /* series, revision, both values */
 	char first_empty[256];                 /* its file */
 };
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts,

@@ -32,7 +32,7 @@ struct tk_import_state {
 	struct tk_point *points; /* run_id: the number of the run + 1; 0: the run that is to come */
 	size_t point_count, point_cap, pending;
 	int64_t results_of_runs; /* results when the last run was made */
-	sqlite3_stmt *insert;
+	sqlite3_stmt *insert, *stored;
 	struct tk_buf key;
 };
 
@@ -46,6 +46,14 @@ int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 	s->state = calloc(1, sizeof(*s->state));
 	if (!s->state)
 		return no_memory(err);
+	int status = tk_db_prepare(s->store,
+	        "SELECT m.value, s.slug, r.rev FROM measurement m JOIN series s ON s.id = m.series_id"
+	        " JOIN build b ON b.id = m.build_id JOIN revision r ON r.id = b.revision_id"
+	        " WHERE m.series_id = ?1 AND m.as_of_s = ?2 AND m.run_id = ?3",
+	        &s->state->stored, err);
+
+	if (status)
+		return status;
 	return tk_db_prepare(s->store,
 	        "INSERT INTO "
 	        "measurement(series_id,as_of_s,run_id,value,lo,hi,n,min,q25,q75,p95,night_id,build_id,environment_id,"
@@ -71,6 +79,7 @@ void tk_import_sink_close(struct tk_import_sink *s)
 	free(s->state->runs);
 	free(s->state->points);
 	sqlite3_finalize(s->state->insert);
+	sqlite3_finalize(s->state->stored);
 	tk_buf_free(&s->state->key);
 	free(s->state);
 	s->state = NULL;
@@ -249,11 +258,30 @@ static void bind_real(sqlite3_stmt *stmt, int at, double x)
 		sqlite3_bind_null(stmt, at);
 }
 
+/* The history has a value there already: it stays, and that the file has another one is said. */
+static int compare_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
+{
+	sqlite3_stmt *stmt = s->state->stored;
+	char *first = s->counts.first_differing;
+	int rc;
+
+	sqlite3_bind_int64(stmt, 1, p->series_id);
+	sqlite3_bind_int64(stmt, 2, p->as_of_s);
+	sqlite3_bind_int64(stmt, 3, p->run_id);
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW && sqlite3_column_double(stmt, 0) != p->value && !s->counts.differing++)
+		snprintf(first, sizeof(s->counts.first_differing), "%s at %.12s: %g is stored, %g was read",
+		        (const char *)sqlite3_column_text(stmt, 1), (const char *)sqlite3_column_text(stmt, 2),
+		        sqlite3_column_double(stmt, 0), p->value);
+	sqlite3_reset(stmt);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : tk_db_fail(s->store, rc, err, "cannot look at a point");
+}
+
 static int insert_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = s->state->insert;
 	const double numbers[] = {p->value, p->lo, p->hi}, more[] = {p->min, p->q25, p->q75, p->p95};
-	int rc;
+	int rc, added;
 
 	sqlite3_bind_int64(stmt, 1, p->series_id);
 	sqlite3_bind_int64(stmt, 2, p->as_of_s);
@@ -268,9 +296,12 @@ static int insert_point(struct tk_import_sink *s, const struct tk_point *p, stru
 	sqlite3_bind_int64(stmt, 14, p->environment_id);
 	sqlite3_bind_int64(stmt, 15, p->flags);
 	rc = sqlite3_step(stmt);
-	s->counts.points += rc == SQLITE_DONE ? sqlite3_changes(s->store->db) : 0;
+	added = rc == SQLITE_DONE ? sqlite3_changes(s->store->db) : 0;
 	sqlite3_reset(stmt);
-	return rc == SQLITE_DONE ? 0 : tk_db_fail(s->store, rc, err, "cannot store a point");
+	if (rc != SQLITE_DONE)
+		return tk_db_fail(s->store, rc, err, "cannot store a point");
+	s->counts.points += added;
+	return added ? 0 : compare_point(s, p, err);
 }
 
 static int value_order(const void *a, const void *b)
