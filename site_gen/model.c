@@ -223,10 +223,12 @@ static int read_last_nights(struct tk_model *m, struct tk_error *err)
 		struct tk_site_machine *machine = &m->machines[i];
 		if (machine->last_night)
 			status = tk_store_runs_of_night(m->store, machine->last_night->id, &machine->runs, err);
+		/* a machine that measures every night is told by these, not by what somebody measured of its past */
+		const bool nightly = machine->last_night && !strcmp(machine->last_night->kind, "nightly");
 		for (size_t n = 0, tried = 0; !status && n < m->night_count && tried < 5 && !machine->judged_night;
 		        n++) {
 			const struct tk_night_row *night = m->nights[n].row;
-			if (m->nights[n].machine != machine || (!strcmp(night->kind, "backfill")))
+			if (m->nights[n].machine != machine || (nightly && !strcmp(night->kind, "backfill")))
 				continue;
 			tried++;
 			status = tk_store_verdicts(m->store, night->id, &machine->verdicts, err);

@@ -75,7 +75,8 @@ static size_t count_failures(const struct tk_model *m, const struct tk_site_mach
 	return failures;
 }
 
-static void add_machine_card(struct tk_site *site, struct tk_value *list, const struct tk_site_machine *machine)
+static struct tk_value *add_machine_card(
+        struct tk_site *site, struct tk_value *list, const struct tk_site_machine *machine)
 {
 	struct tk_arena *a = site->arena;
 	const struct tk_night_row *night = machine->last_night;
@@ -91,7 +92,7 @@ static void add_machine_card(struct tk_site *site, struct tk_value *list, const 
 	tk_set_flag(a, card, "has_night", night != NULL);
 	set_verdict_counts(site, card, machine);
 	if (!night)
-		return;
+		return card;
 	const struct tk_site_night *page = tk_model_night(&site->model, night->id);
 	tk_set_fmt(a, card, "night_href", page && page->file ? "nights/%s.html" : "nights/index.html",
 	        page ? page->file : "");
@@ -108,6 +109,7 @@ static void add_machine_card(struct tk_site *site, struct tk_value *list, const 
 	tk_set_fmt(a, card, "skipped", skipped ? "%zu" : "", skipped);
 	tk_set_int(a, card, "failures", (int64_t)failures);
 	tk_set_flag(a, card, "failed", failures > 0);
+	return card;
 }
 
 /* ---- what moved ---------------------------------------------------------------------------------------------------
@@ -315,12 +317,14 @@ int tk_page_overview(struct tk_site *site, struct tk_error *err)
 	bool judged = false, compared = false;
 	for (size_t i = 0; i < m->series_count; i++)
 		compared = compared || (m->series[i].verdict && isfinite(m->series[i].verdict->before_value));
-	for (size_t i = 0; i < m->machine_count; i++) {
-		add_machine_card(site, cards, &m->machines[i]);
+	for (size_t i = 0; i < m->machine_count; i++)
 		judged = judged || m->machines[i].judged_night;
+	for (size_t i = 0; i < m->machine_count; i++) {
+		struct tk_value *card = add_machine_card(site, cards, &m->machines[i]);
+		tk_set_flag(a, card, "unjudged", judged && m->machines[i].last_night && !m->machines[i].judged_night);
 	}
 	tk_set_flag(a, page, "judged", judged && compared);
-	bool past = !judged && m->night_count > 1; /* what a night of the tracker measures itself is judged */
+	bool past = !judged && m->night_count > 1;
 	tk_set_flag(a, page, "nothing_judged", m->series_count && past);
 	tk_set_flag(a, page, "nothing_compared", m->series_count && !past && !(judged && compared));
 	tk_set(a, page, "series_count", tk_format_count((int64_t)m->series_count, text));
