@@ -93,6 +93,7 @@ struct tk_diff_row {
 	int64_t good_build_id, new_build_id, new_run_id; /* of the last good run, of the newest one; 0: none */
 	bool new_code;         /* the newest build has other machine code than the last good one, as far as is known */
 	bool unchanged;        /* since the last good run nothing else was measured than its machine code */
+	bool moved_before;     /* its last step is from before the range: within it nothing moved */
 	bool unstable;         /* of its timings before, or after, most have an interval wider than asked */
 	struct tk_pairs pairs; /* of these two builds */
 	/* the commit of good_rev..bad_rev that a bisection found; "" where there was none, or it found nothing */
@@ -133,8 +134,8 @@ static inline bool tk_diff_row_is_by_pairs(const struct tk_diff_row *r)
 	return r->pairs.word == TK_PAIRS_UP || r->pairs.word == TK_PAIRS_DOWN;
 }
 
-/* What the environment moved, or what cannot be compared, has no part; what has the machine code of before did not
- * move; what pairs decided moved by what they say. Begins with {.change = NAN}. */
+/* What the environment moved, or what cannot be compared, has no part; what has the machine code of before, or moved
+ * before the range, did not move; what pairs decided moved by what they say. Begins with {.change = NAN}. */
 void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r);
 /* Most of what it is of is no better than a guess, and it neither: that is said beside it. */
 bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m);

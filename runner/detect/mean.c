@@ -15,6 +15,8 @@ static double part_of(const struct tk_diff_row *r, bool *by_nights)
 		return 0;
 	if (!r->same_code && tk_diff_row_is_by_pairs(r))
 		return sign * log1p(r->pairs.change);
+	if (r->moved_before)
+		return 0;
 	*by_nights = true;
 	return sign * log(r->after / r->before);
 }

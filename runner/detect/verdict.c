@@ -372,6 +372,7 @@ static enum tk_diff_status not_moved(struct ruling *r)
 		return status;
 	if (own->earlier) {
 		tk_row_say(r->row, "moved before the range");
+		r->row->moved_before = true;
 		return TK_DIFF_SAME;
 	}
 	if (is_model_back(r) && is_recovered(r, own->whole.after))

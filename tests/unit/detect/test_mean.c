@@ -65,6 +65,18 @@ static void equal_code_did_not_move(void **state)
 	assert_false(tk_diff_mean_is_unstable(&m));
 }
 
+static void what_moved_before_the_range_did_not_move_in_it(void **state)
+{
+	struct tk_diff_row rows[] = {doubled(TK_DIFF_SAME), doubled(TK_DIFF_REGRESSED)};
+	rows[0].moved_before = rows[1].moved_before = true;
+	rows[1].pairs = (struct tk_pairs){.word = TK_PAIRS_UP, .count = 12, .change = 0.21};
+	struct tk_diff_mean m = mean_of(rows, 2);
+
+	assert_int_equal(m.rows, 2);
+	assert_int_equal(m.timed, 0);
+	assert_float_equal(m.change, 0.1, NEAR);
+}
+
 /* The timings of the nights doubled by chance; pairs of both builds say what the code did. */
 static void pairs_count_with_what_they_say(void **state)
 {
@@ -102,6 +114,7 @@ int main(void)
 	        cmocka_unit_test(timings_of_nights),
 	        cmocka_unit_test(what_the_machine_did_has_no_part),
 	        cmocka_unit_test(equal_code_did_not_move),
+	        cmocka_unit_test(what_moved_before_the_range_did_not_move_in_it),
 	        cmocka_unit_test(pairs_count_with_what_they_say),
 	        cmocka_unit_test(texts),
 	};

@@ -305,6 +305,29 @@ static void another_level_of_the_same_code_is_the_machines(void **state)
 	world_close(&w);
 }
 
+/* Beside a median of nights that are mostly of the old level; the step itself is from the night before the range. */
+static void what_moved_before_the_range_is_no_part_of_the_mean(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 8);
+	world_open(&w, NULL);
+	for (int day = 0; day < 8; day++) {
+		world_build(&w, day < 4 ? "aaa" : "bbb", day < 4 ? 1 : 2, "b", NULL, "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "p", quiet(&rng, day < 4 ? 1e6 : 1.5e6));
+		others(&w, &rng, 1);
+	}
+	r = world_diff(&w, 5);
+	expect(&r, "p", TK_DIFF_SAME), expect_reason(&r, "p", "moved before the range");
+	assert_true(world_row(&r, "b", "p")->moved_before && world_row(&r, "b", "p")->change > 0.4);
+	assert_true(fabs(r.mean.change) < 0.01);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
 static const struct tk_diff_row *by_pairs(
         struct world *w, struct tk_diff_report *r, const char *problem, enum tk_diff_status want, const char *reason)
 {
@@ -636,6 +659,7 @@ int main(void)
 	        cmocka_unit_test(what_no_timing_shows_is_no_change),
 	        cmocka_unit_test(same_machine_code_cannot_be_the_code),
 	        cmocka_unit_test(another_level_of_the_same_code_is_the_machines),
+	        cmocka_unit_test(what_moved_before_the_range_is_no_part_of_the_mean),
 	        cmocka_unit_test(pairs_of_both_builds_decide),
 	        cmocka_unit_test(pairs_that_do_not_tell),
 	        cmocka_unit_test(a_step_of_pairs_is_where_the_code_changed),
