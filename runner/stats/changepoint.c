@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "stats/calm.h"
 #include "stats/compare.h"
+#include "stats/locate.h"
 #include "stats/noise.h"
 #include "stats/partition.h"
 #include "stats/refine.h"
@@ -334,6 +335,8 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 		take_drifts_back(s->sum, s->bounds, segments);
 	if (!rc)
 		tk_visits_take_back(s->sum, s->bounds, segments, s->work);
+	if (!rc)
+		tk_locate(s->logs, s->sum, tau, o->outlier, s->bounds, *segments);
 	if (!rc && !(remembers && *segments > 1))
 		rc = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
 	if (!rc)

@@ -8,7 +8,8 @@
  * not bear out, are taken back, weakest first. Where the noise remembers, changes are looked for again with that model
  * (stats/serial.h); a series that has no levels but trends, or wanders, is cut where these change (stats/trend.h). A
  * pattern that comes again after a number of nights is taken out first (stats/season.h), and a level that is visited
- * again and again is a state (stats/visits.h). */
+ * again and again is a state (stats/visits.h). The night of a step beside a spike is sought at the end
+ * (stats/locate.h). */
 #ifndef TK_STATS_CHANGEPOINT_H
 #define TK_STATS_CHANGEPOINT_H
 #include <stddef.h>
@@ -24,7 +25,7 @@ struct tk_changepoint_options {
 extern const struct tk_changepoint_options tk_changepoint_defaults;
 
 struct tk_changepoint {
-	size_t index;          /* the first point at the new level */
+	size_t index;          /* the first point that shows the new level */
 	double before, after;  /* medians of the segments */
 	double change, lo, hi; /* after / before - 1 (Hodges-Lehmann on logarithms) and its interval, widened by the
 	                          autocorrelation */

@@ -359,6 +359,57 @@ static void a_wandering_level_turns(void **state)
 	assert_int_equal(more, 0);
 }
 
+/* Of 60 nights, a step at 30; the night of the change where that is all that was found, else 0. */
+static size_t night_of_step(const double *x)
+{
+	struct tk_changepoint c;
+
+	return find(x, 60, &c) == 1 ? c.index : 0;
+}
+
+/* A slow or fast night beside a step does not make the good nights between them bad. Where the first night of the new
+ * level is the spike, nobody can tell: the step is said to be at the next one, the first that shows the level. */
+static void a_spike_beside_a_step_does_not_move_it(void **state)
+{
+	static const double steps[] = {0.3, -0.2, 0.05}, spikes[] = {1.6, 0.6};
+	static double x[60];
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		for (size_t s = 0; s < 2; s++)
+			for (int k = -4; k <= 4; k++)
+				for (uint64_t seed = 1; seed <= 5; seed++) {
+					make(x, 60, seed, 0.005, 0, 30, steps[i]);
+					assert_int_equal(night_of_step(x), 30);
+					x[30 + k] *= spikes[s];
+					assert_int_equal(night_of_step(x), k ? 30 : 31);
+				}
+	make(x, 60, 9, 0.005, 0, 30, 0.3);
+	x[27] *= 1.6;
+	x[28] *= 1.6;
+	assert_int_equal(night_of_step(x), 30);
+}
+
+/* A level of few nights that comes and goes, with a slow night before it and one after. */
+static void a_spike_beside_a_short_level(void **state)
+{
+	static double x[60];
+	struct tk_changepoint *c;
+	size_t count;
+
+	for (size_t nights = 4; nights <= 8; nights++) {
+		make(x, 60, nights, 0.005, 0, 30, 0.3);
+		for (size_t i = 30 + nights; i < 60; i++)
+			x[i] /= 1.3;
+		x[28] *= 1.6;
+		x[31 + nights] *= 1.6;
+		assert_int_equal(tk_changepoints(x, NULL, 60, NULL, &c, &count), TK_OK);
+		assert_int_equal(count, 2);
+		assert_int_equal(c[0].index, 30);
+		assert_int_equal(c[1].index, 30 + nights);
+		free(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +429,8 @@ int main(void)
 	        cmocka_unit_test(visits_of_a_state_are_no_changes),
 	        cmocka_unit_test(a_wandering_level_turns),
 	        cmocka_unit_test(a_drift_below_the_least_effect_is_no_move),
+	        cmocka_unit_test(a_spike_beside_a_step_does_not_move_it),
+	        cmocka_unit_test(a_spike_beside_a_short_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
