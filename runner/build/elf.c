@@ -338,7 +338,7 @@ size_t tk_elf_first_fixup(const struct tk_elf *e, uint64_t address)
 
 /* ---- data without a name ----------------------------------------------------------------------------------- */
 
-enum { CONTENT_MAX = 64, TEXT_MIN = 4 }; /* bytes */
+enum { CONTENT_MAX = 64, TEXT_MIN = 4, PADDING_MAX = 32 }; /* bytes */
 
 static int address_order(const void *a, const void *b)
 {
@@ -369,23 +369,46 @@ static uint64_t end_of_unnamed(const struct tk_elf *e, const uint64_t *starts, s
 	return end;
 }
 
-/* A literal is looked at as far as its end, however far that is. Shorter ones could as well be numbers. */
-static bool is_text(const struct tk_elf_section *s, uint64_t address)
+/* Whether a place stands for the address of what it refers to, not for its content: a pointer in data, or the
+ * instruction that loads an address (lea). Numbers are loaded, texts have their address taken. */
+static bool takes_address(const struct tk_elf *e, const struct tk_elf_fixup *f)
+{
+	const struct tk_elf_section *s = tk_elf_section_at(e, f->address, f->width);
+	if (e->file->machine == EM_AARCH64)
+		return f->type == R_AARCH64_ADD_ABS_LO12_NC || f->type == R_AARCH64_ABS64;
+	if (e->file->machine != EM_X86_64)
+		return false;
+	if (f->type != R_X86_64_PC32 || f->address - s->address < 3)
+		return f->type == R_X86_64_64;
+	const unsigned char *at = s->data + (f->address - s->address); /* REX.W 8d, rip + what the linker filled in */
+	return (at[-3] & 0xf8) == 0x48 && at[-2] == 0x8d && (at[-1] & 0xc7) == 0x05;
+}
+
+/* A literal is looked at as far as its end, however far that is. A shorter one could as well be a number: it is a text
+ * where its address is taken and nothing but padding, or the tail that another text shares with it, follows. */
+static bool is_text(const struct tk_elf_section *s, uint64_t address, uint64_t end, bool address_taken)
 {
 	const unsigned char *from = s->data + (address - s->address), *limit = s->data + s->size, *p = from;
 	while (p < limit && ((*p >= ' ' && *p < 0x7f) || (*p >= '\t' && *p <= '\r') || *p >= 0x80))
 		p++;
-	return p < limit && !*p && p - from >= TEXT_MIN;
+	if (p == from || p == limit || *p)
+		return false;
+	if (p - from >= TEXT_MIN)
+		return true;
+	const unsigned char *text_end = p, *next = s->data + (end - s->address);
+	while (p < next && !*p)
+		p++;
+	return address_taken && p >= next && p - text_end <= PADDING_MAX;
 }
 
 /* Texts all look alike (versions, paths and dates are texts); constants by their bytes without those that the linker
  * filled in and without the padding behind them. */
-static char *describe_content(const struct tk_elf *e, uint64_t address, uint64_t end)
+static char *describe_content(const struct tk_elf *e, uint64_t address, uint64_t end, bool address_taken)
 {
 	const struct tk_elf_section *s = tk_elf_section_at(e, address, 1);
 	char hex[2 * CONTENT_MAX + 1] = "", *text = NULL;
 	size_t n = 0;
-	if (is_text(s, address))
+	if (is_text(s, address, end, address_taken))
 		return asprintf(&text, "%s:text", s->name) < 0 ? NULL : text;
 	size_t next = tk_elf_first_fixup(e, address);
 	for (uint64_t at = address; at < end; at++) {
@@ -399,26 +422,36 @@ static char *describe_content(const struct tk_elf *e, uint64_t address, uint64_t
 	return asprintf(&text, "%s:%.*s", s->name, (int)n, hex) < 0 ? NULL : text;
 }
 
+/* What has no name is described alike wherever it is referred to. */
 static int describe_unnamed(struct tk_elf *e, struct tk_error *err)
 {
 	uint64_t *starts = calloc(e->fixup_count + 1, sizeof(*starts));
-	size_t count = 0;
-	int status = starts ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	uint64_t *taken = calloc(e->fixup_count + 1, sizeof(*taken));
+	size_t count = 0, taken_count = 0;
+	int status = starts && taken ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 	for (size_t i = 0; !status && i < e->fixup_count; i++) {
-		if (e->fixups[i].unnamed)
-			starts[count++] = e->fixups[i].unnamed;
+		const struct tk_elf_fixup *f = &e->fixups[i];
+		if (f->unnamed)
+			starts[count++] = f->unnamed;
+		if (f->unnamed && takes_address(e, f))
+			taken[taken_count++] = f->unnamed;
 	}
-	if (!status)
+	if (!status) {
 		qsort(starts, count, sizeof(*starts), address_order);
+		qsort(taken, taken_count, sizeof(*taken), address_order);
+	}
 	for (size_t i = 0; !status && i < e->fixup_count; i++) {
 		struct tk_elf_fixup *f = &e->fixups[i];
 		if (f->target)
 			continue;
-		f->target = describe_content(e, f->unnamed, end_of_unnamed(e, starts, count, f->unnamed));
+		const bool address_taken = bsearch(&f->unnamed, taken, taken_count, sizeof(*taken), address_order);
+		f->target =
+		        describe_content(e, f->unnamed, end_of_unnamed(e, starts, count, f->unnamed), address_taken);
 		if (!f->target)
 			status = tk_fail(err, TK_ENOMEM, "no memory");
 	}
 	free(starts);
+	free(taken);
 	return status;
 }
 

@@ -70,6 +70,15 @@ static void expect_differs(const struct scratch *s, const char *code_a, const ch
 	"int pick(int i) { switch (i) { case 0: return 5; case 1: return version()[0]; case 2: return i * 7; " \
 	"case 3: return version()[1]; case 4: return -i; case 5: return version()[2]; } return 1; }\n"
 
+#define TAIL(text) \
+	"const char *version(void) { return \"" text "\"; }\n" \
+	"const char *minor(void) { return \".0\"; }\n"
+#define ADDRESS_TAKEN(values) \
+	"void use(const int *); void f(void) { use((const int[]){" values ", 1, 2, 3, 4, 5}); }\n" \
+	"void copy(int *x) { const int v[40] = {" values ", 1}; __builtin_memcpy(x, v, sizeof v); }\n"
+/* A number whose bytes read as the text "2". */
+#define LOADED(bits) "double f(double x) { double k; long b = " bits "; __builtin_memcpy(&k, &b, 8); return x * k; }\n"
+
 static void constants_count(void **state)
 {
 	const struct scratch *s = *state;
@@ -78,6 +87,37 @@ static void constants_count(void **state)
 	expect_differs(s, UNNAMED("1.0.0", "48"), UNNAMED("1.0.0", "49"), true);
 	expect_differs(s, UNNAMED("1.0.0", "48"), UNNAMED("1.0.17-git-deadbeef-of-another-length", "48"), false);
 	expect_differs(s, "int sizes[2] = {1, 2};", "int sizes[2] = {1, 3};", true);
+	/* a short text is one, in code and in a table; numbers whose bytes are letters are none */
+	expect_differs(s, UNNAMED("1.0", "48"), UNNAMED("1.1", "48"), false);
+	expect_differs(s, UNNAMED("1.0", "48"), UNNAMED("1.17.3-rc1", "48"), false);
+	expect_differs(s, UNNAMED("7", "48"), UNNAMED("8", "48"), false);
+	expect_differs(s, UNNAMED("1.0", "48"), UNNAMED("1.0", "49"), true);
+	expect_differs(s, BLOCKS("a", "96"), BLOCKS("b", "96"), false);
+	expect_differs(s, TAIL("1.0"), TAIL("2.0"), false);
+	expect_differs(s, ADDRESS_TAKEN("49, 7"), ADDRESS_TAKEN("50, 7"), true);
+	expect_differs(s, ADDRESS_TAKEN("49, 7"), ADDRESS_TAKEN("49, 8"), true);
+	expect_differs(s, "float f(float x) { return x * 12.5e5f; }", "float f(float x) { return x * 12.6e5f; }", true);
+	expect_differs(s, LOADED("50"), LOADED("51"), true);
+}
+
+/* What the manual says of the example of a backend. */
+static void skeleton(void **state)
+{
+	const struct scratch *s = *state;
+	const char *const versions[] = {"1.0", "1.1", "1.2", "v2", "1.10.3-17-gdeadbeef"};
+	char first[TK_HASH_HEX_SIZE], other[TK_HASH_HEX_SIZE];
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		sh(s,
+		        "sed '/skeleton_version(void)/,/^}/s/return \"[^\"]*\"/return \"%s\"/' "
+		        "'%s/docs/examples/skeleton_backend.c' >skeleton.c && grep -q 'return \"%s\"' skeleton.c && "
+		        "cc -std=c11 -O3 -fPIC -shared -fvisibility=hidden -Wl,--emit-relocs -I'%s/kernels/abi' -o "
+		        "skeleton.so "
+		        "skeleton.c",
+		        versions[i], TK_SOURCE_ROOT, versions[i], TK_SOURCE_ROOT);
+		hash(s, "skeleton", NULL, i ? other : first, NULL, NULL);
+		if (i)
+			assert_string_equal(first, other);
+	}
 }
 
 /* Nothing is taken for equal because its name is gone. */
@@ -233,7 +273,7 @@ static void damaged(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
-	const struct CMUnitTest tests[] = {T(strings_do_not_count), T(constants_count), T(stripped), T(functions),
-	        T(targets_count), T(names), T(not_objects), T(damaged)};
+	const struct CMUnitTest tests[] = {T(strings_do_not_count), T(constants_count), T(skeleton), T(stripped),
+	        T(functions), T(targets_count), T(names), T(not_objects), T(damaged)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
