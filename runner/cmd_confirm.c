@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "range_options.h"
 #include "series_named.h"
+#include "site_gen/format.h"
 #include "store/store.h"
 
 static const struct argp_option options_table[] = {
@@ -36,7 +37,7 @@ const struct argp tk_argp_confirm = {
 
 static int show(const struct tk_confirm_report *r)
 {
-	char text[TK_PAIRS_TEXT_SIZE], took[48];
+	char text[TK_PAIRS_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
 	printf("%s\n  %.12s against %.12s: ", r->series, r->bad, r->good);
 	if (!r->pairs.count)
 		printf("no pair could be measured\n");
@@ -48,7 +49,8 @@ static int show(const struct tk_confirm_report *r)
 		                                         : "better",
 		        tk_pairs_text(&r->pairs, text), r->pairs.count, tk_duration_text(r->wall_s, took, sizeof took));
 	if (r->status < TK_DIFF_STATUS_COUNT)
-		printf("  verdict: %s%s%s\n", tk_diff_status_word(r->status), *r->reason ? ": " : "", r->reason);
+		printf("  verdict of the newest night, %s: %s%s%s\n", tk_format_minute(r->night_s, night),
+		        tk_diff_status_word(r->status), *r->reason ? ": " : "", r->reason);
 	if (r->unjudged.status != TK_OK)
 		tk_command_fail("confirm", &r->unjudged);
 	return r->unjudged.status != TK_OK                                        ? TK_EXIT_INCOMPLETE

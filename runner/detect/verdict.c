@@ -371,7 +371,7 @@ static enum tk_diff_status not_moved(struct ruling *r)
 	if (is_explained(r, &status))
 		return status;
 	if (own->earlier) {
-		tk_row_say(r->row, "moved before the range");
+		tk_row_say(r->row, "moved before %s", r->c->scope.night_id ? "this night" : "the range");
 		r->row->moved_before = true;
 		return TK_DIFF_SAME;
 	}

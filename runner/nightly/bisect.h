@@ -71,8 +71,9 @@ int tk_bisect_step(const struct tk_config *config, struct tk_store *store, const
 struct tk_confirm_report {
 	char series[160], good[128], bad[128];
 	struct tk_pairs pairs;
-	enum tk_diff_status status; /* the verdict now */
+	enum tk_diff_status status; /* the verdict now, of the series' newest night */
 	char reason[512];
+	int64_t night_s; /* that night */
 	double wall_s;
 	bool worse; /* decided, in the bad direction */
 	struct tk_error unjudged;

@@ -89,6 +89,7 @@ static int choose(struct matter *m, const struct tk_bisect_request *q, struct tk
 	int64_t good_run = 0, new_run = newest(m)->run_id;
 	int status = TK_OK;
 	m->spec.night_id = newest(m)->night_id;
+	m->r->night_s = newest(m)->as_of_s;
 	m->spec.series_id = q->series_id;
 	m->spec.bad_build_id = newest(m)->build_id;
 	if (q->bad)
