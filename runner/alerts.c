@@ -99,6 +99,14 @@ static void describe(const struct tk_alerts *a, struct tk_alert_group *g)
 	}
 }
 
+struct tk_alert_group tk_alert_group_of_one(const struct tk_alerts *a, const struct tk_alert_row **one)
+{
+	struct tk_alert_group g = {.uid = (*one)->group_uid, .alerts = one, .count = 1};
+
+	describe(a, &g);
+	return g;
+}
+
 static int make_groups(struct tk_alerts *a, size_t count, struct tk_error *err)
 {
 	a->groups = calloc(count + 1, sizeof *a->groups);

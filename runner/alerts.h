@@ -44,6 +44,8 @@ int tk_alert_pairs(
  * TK_ENOTFOUND: none; TK_EUSAGE: several. */
 int tk_alerts_find(const struct tk_alerts *a, const char *id, const struct tk_alert_group **group,
         const struct tk_alert_row **one, struct tk_error *err);
+/* One alert of a group, as if it were alone in it; `one` is borrowed. What was said of the group was said of it too. */
+struct tk_alert_group tk_alert_group_of_one(const struct tk_alerts *a, const struct tk_alert_row **one);
 /* "openblas gemm 512 on box: +12.0 %", or of several: how many series, and the worst. */
 const char *tk_alert_group_title(const struct tk_alert_group *g, char *out, size_t size);
 /* "box, node-2" */

@@ -353,6 +353,7 @@ static int show(
 	const struct tk_alert_group *group;
 	const struct tk_alert_row *one;
 	const struct tk_revision_row *bad = NULL;
+	struct tk_alert_group of_one;
 	struct tk_table *t;
 	char title[1024];
 	int rc = o->word_count == 2 ? find_alert(a, o->words[1], &group, &one, err)
@@ -360,6 +361,10 @@ static int show(
 
 	if (rc)
 		return rc;
+	if (one) {
+		of_one = tk_alert_group_of_one(a, &one);
+		group = &of_one;
+	}
 	if (o->json)
 		return tk_command_print_json(group_json(a, group), err);
 	tk_text_put(stdout, tk_alert_group_title(group, title, sizeof title), "");
@@ -380,8 +385,7 @@ static int show(
 	puts("\n");
 	t = tk_table_new(g, member_columns);
 	for (size_t i = 0; i < group->count; i++)
-		if (!one || group->alerts[i] == one)
-			member_row(t, a, group->alerts[i]);
+		member_row(t, a, group->alerts[i]);
 	rc = tk_table_print(t, stdout, err);
 	tk_table_free(t);
 	print_culprits(a, group);
