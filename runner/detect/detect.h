@@ -87,12 +87,11 @@ struct tk_diff_row {
 	uint32_t n_before, n_after;
 	char good_rev[128], bad_rev[128], bad_subject[256]; /* last good, first bad measured revision */
 	int64_t commits_between;                            /* -1: unknown */
-	bool same_code;                                     /* the machine code before and after is equal */
+	bool same_code; /* since the last good run nothing else was measured than its machine code */
 	char reason[512];
 	int64_t newest_s, first_bad_run_id, last_good_run_id;
 	int64_t good_build_id, new_build_id, new_run_id; /* of the last good run, of the newest one; 0: none */
 	bool new_code;         /* the newest build has other machine code than the last good one, as far as is known */
-	bool unchanged;        /* since the last good run nothing else was measured than its machine code */
 	bool moved_before;     /* its last step is from before the range: within it nothing moved */
 	bool unstable;         /* of its timings before, or after, most have an interval wider than asked */
 	struct tk_pairs pairs; /* of these two builds */

@@ -11,9 +11,9 @@ static double part_of(const struct tk_diff_row *r, bool *by_nights)
 	double sign = r->lower_is_better ? 1 : -1;
 
 	*by_nights = false;
-	if (r->unchanged || r->pairs.word == TK_PAIRS_SAME)
+	if (r->same_code || r->pairs.word == TK_PAIRS_SAME)
 		return 0;
-	if (!r->same_code && tk_diff_row_is_by_pairs(r))
+	if (tk_diff_row_is_by_pairs(r))
 		return sign * log1p(r->pairs.change);
 	if (r->moved_before)
 		return 0;

@@ -21,6 +21,7 @@ struct ruling {
 	double sign;      /* +1 where more is worse */
 	double threshold; /* logarithm */
 	bool by_model;    /* the step is what the model of the noise said, not what these nights show by themselves */
+	bool same_step;   /* the first night at the new level had the machine code of before; a later one may not */
 };
 
 bool tk_case_is_timed(const struct tk_case *k, const struct tk_run_mark *m)
@@ -283,6 +284,18 @@ static size_t nights_since(const struct tk_case *k, size_t from)
 	return nights;
 }
 
+static enum tk_diff_status moved_without_new_code(struct ruling *r, const struct tk_evidence *e, bool environment)
+{
+	bool same = r->row->same_code;
+
+	tk_row_say(r->row, same ? "same machine code before and after: not the code"
+	                        : "still the machine code of before on that night, another one since: what moved it is "
+	                          "not known");
+	return environment || (same && nights_since(r->k, e->split) >= LASTING_NIGHTS) ? TK_DIFF_ENVIRONMENT
+	       : same                                                                  ? TK_DIFF_SAME
+	                                                                               : TK_DIFF_UNSURE;
+}
+
 static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 {
 	double change = e->after - e->before;
@@ -291,13 +304,8 @@ static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 
 	say_common(r, e);
 	environment = say_environment(r, e, &hard);
-	if (r->row->same_code) {
-		tk_row_say(r->row, "same machine code before and after: not the code");
-		return environment || (r->row->unchanged && nights_since(r->k, e->split) >= LASTING_NIGHTS)
-		               ? TK_DIFF_ENVIRONMENT
-		       : r->row->unchanged ? TK_DIFF_SAME
-		                           : TK_DIFF_UNSURE;
-	}
+	if (r->same_step)
+		return moved_without_new_code(r, e, environment);
 	if (hard && !can_separate(r, e)) {
 		tk_row_say(r->row, "no control and too few unchanged series to tell that from the code");
 		return TK_DIFF_NOT_COMPARABLE;
@@ -332,7 +340,7 @@ static void say_how_many_more(struct ruling *r, const struct tk_evidence *e)
 /* Whatever the nights say: what was not changed did not become slower. */
 static enum tk_diff_status unless_unchanged(struct ruling *r)
 {
-	if (!r->row->unchanged)
+	if (!r->row->same_code)
 		return TK_DIFF_UNSURE;
 	tk_row_say(r->row, "same machine code before and after: not the code");
 	return TK_DIFF_SAME;
@@ -406,13 +414,13 @@ static int compare_code(struct ruling *r, struct tk_cases *c, const struct tk_ev
 	int64_t good = k->points[e->split - 1].build_id;
 	bool same_newest = true;
 	int rc = tk_catalog_same_code(
-	        &c->catalog, good, k->points[e->split].build_id, k->series->backend, &r->row->same_code, err);
+	        &c->catalog, good, k->points[e->split].build_id, k->series->backend, &r->same_step, err);
 
-	r->row->unchanged = r->row->same_code;
-	for (size_t i = e->split + 1; !rc && r->row->unchanged && i < k->count; i++)
+	r->row->same_code = r->same_step;
+	for (size_t i = e->split + 1; !rc && r->row->same_code && i < k->count; i++)
 		if (k->points[i].build_id != k->points[i - 1].build_id)
 			rc = tk_catalog_same_code(
-			        &c->catalog, good, k->points[i].build_id, k->series->backend, &r->row->unchanged, err);
+			        &c->catalog, good, k->points[i].build_id, k->series->backend, &r->row->same_code, err);
 	if (!rc)
 		rc = tk_catalog_same_code(
 		        &c->catalog, good, k->points[k->count - 1].build_id, k->series->backend, &same_newest, err);
@@ -538,7 +546,7 @@ static int hear_pairs(struct ruling *r, struct tk_cases *c, const struct tk_evid
 
 	if (rc || row->pairs.word == TK_PAIRS_NONE)
 		return rc;
-	if (row->same_code && (row->pairs.word == TK_PAIRS_UP || row->pairs.word == TK_PAIRS_DOWN))
+	if (r->same_step && (row->pairs.word == TK_PAIRS_UP || row->pairs.word == TK_PAIRS_DOWN))
 		rc = find_step_of_code(r, c, &step, err);
 	if (rc)
 		return rc;
@@ -671,7 +679,7 @@ static int is_too_early(
 	bool is_new = true;
 	int rc = TK_OK;
 
-	*early = (k->watched || r->c->scope.night_id) && !r->row->same_code && !is_rare_build(k, e->split);
+	*early = (k->watched || r->c->scope.night_id) && !r->same_step && !is_rare_build(k, e->split);
 	if (*early)
 		rc = tk_catalog_new_code(&c->catalog, k->points[e->split - 1].build_id, k->points[e->split].build_id,
 		        k->series->backend, &is_new, err);
@@ -714,9 +722,10 @@ static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 		return rc;
 	if (is_moved)
 		tk_row_revisions(c, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->row);
-	r->row->status = is_moved && (early || lacks_evidence(r, e)) ? TK_DIFF_UNSURE
-	                 : is_moved                                  ? moved(r, e)
-	                                                             : not_moved(r);
+	if (is_moved && !early && lacks_evidence(r, e))
+		r->row->status = unless_unchanged(r);
+	else
+		r->row->status = !is_moved ? not_moved(r) : early ? TK_DIFF_UNSURE : moved(r, e);
 	rc = hear_pairs(r, c, e, err);
 	tk_row_culprit(c, r->row);
 	return rc;

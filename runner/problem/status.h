@@ -15,7 +15,7 @@
 	X(TK_DIFF_ACKED, "acked", "a", "regressed, and somebody accepted it") \
 	X(TK_DIFF_ENVIRONMENT, "environment", "e", \
 	        "moved together with the control or the machine's other series: not the code") \
-	X(TK_DIFF_UNSURE, "unsure", "?", "too few or too noisy samples to say; the reason says how many more") \
+	X(TK_DIFF_UNSURE, "unsure", "?", "too few or too noisy nights to say; the reason says what is missing") \
 	X(TK_DIFF_NOT_COMPARABLE, "not-comparable", "*", "driver, clock policy, card or problem changed in between") \
 	X(TK_DIFF_STALE, "stale", "z", "its newest point is too old") \
 	X(TK_DIFF_FAILING, "failing", "!", "failed before and fails still") \

@@ -56,7 +56,7 @@ static void what_the_machine_did_has_no_part(void **state)
 static void equal_code_did_not_move(void **state)
 {
 	struct tk_diff_row rows[] = {doubled(TK_DIFF_SAME), doubled(TK_DIFF_RECOVERED)};
-	rows[0].unchanged = rows[1].unchanged = true;
+	rows[0].same_code = rows[1].same_code = true;
 	struct tk_diff_mean m = mean_of(rows, 2);
 
 	assert_int_equal(m.rows, 2);
