@@ -263,13 +263,14 @@ static bool is_recovered(struct ruling *r, double after)
 }
 
 /* Less what the machine moved it is a step, and its timings show none, or the opposite. */
-static bool is_only_less_the_machine(struct ruling *r, double change, enum tk_diff_status *status)
+static bool is_only_less_the_machine(struct ruling *r, const struct tk_evidence *e, enum tk_diff_status *status)
 {
 	const struct tk_diff_row *row = r->row;
-	bool shows = exceeds(r, row->before, row->after), same_way = row->change * change > 0;
+	bool shows = exceeds(r, row->before, row->after), same_way = row->change * (e->after - e->before) > 0;
 
-	if (r->by_model || (shows && same_way))
+	if (r->by_model || r->same_step || (shows && same_way))
 		return false;
+	say_common(r, e);
 	tk_row_say(r->row, "its timings moved %+.1f %%", 100 * row->change);
 	*status = shows ? TK_DIFF_ENVIRONMENT : TK_DIFF_SAME;
 	return true;
@@ -300,7 +301,6 @@ static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 {
 	double change = e->after - e->before;
 	bool hard = false, environment;
-	enum tk_diff_status status;
 
 	say_common(r, e);
 	environment = say_environment(r, e, &hard);
@@ -315,8 +315,6 @@ static enum tk_diff_status moved(struct ruling *r, const struct tk_evidence *e)
 		        worse(r, change));
 		return TK_DIFF_UNSURE;
 	}
-	if (is_only_less_the_machine(r, change, &status))
-		return status;
 	if (r->sign * change > 0)
 		return got_worse(r, e);
 	return is_recovered(r, e->after) ? TK_DIFF_RECOVERED : TK_DIFF_IMPROVED;
@@ -370,6 +368,15 @@ static bool is_explained(struct ruling *r, enum tk_diff_status *status)
 	return false;
 }
 
+/* However noisy it is, its whole interval is below the threshold. */
+static bool is_surely_small(const struct ruling *r)
+{
+	const struct tk_diff_row *row = r->row;
+
+	return !exceeds(r, row->before, row->before * (1 + row->change_lo)) &&
+	       !exceeds(r, row->before, row->before * (1 + row->change_hi));
+}
+
 static enum tk_diff_status not_moved(struct ruling *r)
 {
 	const struct tk_judgement *own = &r->k->own, *raw = &r->k->raw;
@@ -400,7 +407,7 @@ static enum tk_diff_status not_moved(struct ruling *r)
 		say_how_many_more(r, &own->best);
 		return unless_unchanged(r);
 	}
-	if (TK_STANDARD_ERRORS * own->whole.se > log1p(TOO_NOISY)) {
+	if (TK_STANDARD_ERRORS * own->whole.se > log1p(TOO_NOISY) && !is_surely_small(r)) {
 		tk_row_say(r->row, "too noisy: %.1f %% from night to night, only changes over %.0f %% would show",
 		        100 * own->sigma, 100 * expm1(TK_STANDARD_ERRORS * own->whole.se));
 		return unless_unchanged(r);
@@ -692,10 +699,30 @@ static int is_too_early(
 	return rc;
 }
 
+static int word_of_step(struct ruling *r, struct tk_cases *c, const struct tk_evidence *e, struct tk_error *err)
+{
+	const struct tk_point *bad = &r->k->points[e->split];
+	bool early = false;
+	int rc = TK_OK;
+
+	if (is_only_less_the_machine(r, e, &r->row->status))
+		return TK_OK;
+	if (!r->by_model)
+		rc = is_too_early(r, c, e, &early, err);
+	if (rc)
+		return rc;
+	tk_row_revisions(c, bad[-1].build_id, bad->build_id, r->row);
+	if (early)
+		r->row->status = TK_DIFF_UNSURE;
+	else
+		r->row->status = lacks_evidence(r, e) ? unless_unchanged(r) : moved(r, e);
+	return TK_OK;
+}
+
 static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 {
 	const struct tk_judgement *own = &r->k->own;
-	bool is_moved = !own->earlier && is_large(r, &own->best) && r->k->q <= c->options.fdr, early = false;
+	bool is_moved = !own->earlier && is_large(r, &own->best) && r->k->q <= c->options.fdr;
 	const struct tk_evidence *e = is_moved ? &own->best : &own->whole;
 	struct tk_evidence said;
 	int rc = TK_OK;
@@ -716,16 +743,12 @@ static int judged(struct ruling *r, struct tk_cases *c, struct tk_error *err)
 		take_levels_said(r, &said);
 	}
 	rc = compare_code(r, c, e, err);
-	if (!rc && is_moved && !r->by_model)
-		rc = is_too_early(r, c, e, &early, err);
+	if (!rc && is_moved)
+		rc = word_of_step(r, c, e, err);
+	else if (!rc)
+		r->row->status = not_moved(r);
 	if (rc)
 		return rc;
-	if (is_moved)
-		tk_row_revisions(c, r->k->points[e->split - 1].build_id, r->k->points[e->split].build_id, r->row);
-	if (is_moved && !early && lacks_evidence(r, e))
-		r->row->status = unless_unchanged(r);
-	else
-		r->row->status = !is_moved ? not_moved(r) : early ? TK_DIFF_UNSURE : moved(r, e);
 	rc = hear_pairs(r, c, e, err);
 	tk_row_culprit(c, r->row);
 	return rc;

@@ -309,6 +309,36 @@ static void new_code_after_the_step_is_unsure(void **state)
 	world_close(&w);
 }
 
+/* Noise that would hide a change of 25 %, and a threshold far beyond all that it may be: nothing to be unsure of. */
+static void what_is_surely_below_the_threshold_is_the_same(void **state)
+{
+	static const double relative[] = {0.02, 0.02, 0.02, 10}, absolute[] = {0, 1e5, 3e7, 0};
+	struct tk_diff_range range = {.since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_detect_options o;
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 10);
+	world_open(&w, NULL);
+	for (int day = 0; day < 25; day++) {
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "loud", 1e6 * exp(0.5 * tk_rng_normal(&rng)));
+		others(&w, &rng, 1);
+	}
+	o = world_options(&w);
+	for (int i = 0; i < 4; i++) {
+		o.min_effect = relative[i];
+		o.min_effect_ns = absolute[i];
+		assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+		expect(&r, "loud", i < 2 ? TK_DIFF_UNSURE : TK_DIFF_SAME);
+		expect_reason(&r, "loud", i < 2 ? "too noisy" : "");
+		tk_diff_report_free(&r);
+	}
+	world_close(&w);
+}
+
 /* One night of it may be chance; the third is the machine's. */
 static void another_level_of_the_same_code_is_the_machines(void **state)
 {
@@ -692,6 +722,7 @@ int main(void)
 	        cmocka_unit_test(what_no_timing_shows_is_no_change),
 	        cmocka_unit_test(same_machine_code_cannot_be_the_code),
 	        cmocka_unit_test(new_code_after_the_step_is_unsure),
+	        cmocka_unit_test(what_is_surely_below_the_threshold_is_the_same),
 	        cmocka_unit_test(another_level_of_the_same_code_is_the_machines),
 	        cmocka_unit_test(what_moved_before_the_range_is_no_part_of_the_mean),
 	        cmocka_unit_test(pairs_of_both_builds_decide),
