@@ -103,7 +103,7 @@ const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_S
 {
 	struct tk_scale scale = tk_scale_for(value, unit);
 	tk_format_scaled(value, scale, out);
-	if (isfinite(value))
+	if (isfinite(value) && *scale.unit)
 		add(out, add(out, strlen(out), NBSP), scale.unit);
 	return out;
 }

@@ -119,11 +119,24 @@ static void set_others(struct tk_site *site, struct tk_value *page, const struct
 	}
 }
 
+/* What is not known of a problem, as of most that are imported, is left out. */
+static void set_work(struct tk_site *site, struct tk_value *page, const struct tk_problem_row *p)
+{
+	struct tk_arena *a = site->arena;
+	const bool flops = p->flops > 0, bytes = p->bytes > 0;
+	const double intensity = flops && bytes ? p->flops / p->bytes : 0;
+	char gflop[40], text[TK_FORMAT_SIZE];
+	snprintf(gflop, sizeof gflop, "%.4g GFLOP", p->flops * 1e-9);
+	tk_set_fmt(a, page, "work", "%s%s%s%s", flops ? gflop : "", flops && bytes ? ", " : "",
+	        bytes ? tk_format_value(p->bytes, "bytes", text) : "", bytes ? " compulsory" : "");
+	tk_set_fmt(a, page, "intensity", intensity > 0 ? "%.*f" : "", intensity < 9.95 ? 1 : 0, intensity);
+}
+
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	struct tk_arena *a = site->arena;
 	const struct tk_point *last = tk_series_last(s);
-	char text[TK_FORMAT_SIZE], link[TK_LINK_SIZE];
+	char link[TK_LINK_SIZE];
 	const struct tk_night_row *failed = s->failure ? s->device->machine->last_night : NULL;
 	tk_set_clipped(site, page, "problem_text", s->problem->text, 300);
 	tk_set_clipped(site, page, "source", s->problem->source, 300);
@@ -136,10 +149,7 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_set(a, page, "mode", s->row->mode);
 	tk_set(a, page, "role", s->row->role);
 	tk_set(a, page, "better", !strcmp(s->row->better, "lower") ? "lower is better" : "higher is better");
-	double intensity = s->problem->bytes > 0 ? s->problem->flops / s->problem->bytes : 0;
-	tk_set_fmt(a, page, "intensity", intensity > 0 ? "%.*f" : "", intensity < 9.95 ? 1 : 0, intensity);
-	tk_set(a, page, "traffic", tk_format_value(s->problem->bytes, "bytes", text));
-	tk_set_fmt(a, page, "gflop", "%.4g", s->problem->flops * 1e-9);
+	set_work(site, page, s->problem);
 	tk_set_flag(a, page, "measured", last != NULL);
 	tk_set_time(site, page, "newest", last ? last->as_of_s : 0);
 	tk_set_int(a, page, "newest_s", last ? last->as_of_s : 0);

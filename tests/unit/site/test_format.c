@@ -20,6 +20,7 @@ static char text[TK_FORMAT_SIZE];
 static void formats_values(void **state)
 {
 	assert_string_equal(tk_format_value(412, "ns", text), "412.0\u00a0ns");
+	assert_string_equal(tk_format_value(5, "", text), "5.000");
 	assert_string_equal(tk_format_value(41203, "ns", text), "41.20\u00a0µs");
 	assert_string_equal(tk_format_value(999.96e3, "ns", text), "1000\u00a0µs");
 	assert_string_equal(tk_format_value(5.2e12, "ns", text), "5200\u00a0s");
