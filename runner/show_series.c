@@ -161,15 +161,37 @@ static int print_changes(const struct tk_globals *g, const struct tk_series_row 
 	return status;
 }
 
-static void print_alerts(const struct tk_series_row *series, const struct tk_rows *alerts)
+/* The first of these nights that measured a revision, where one before it did not; NULL: it is not among them. */
+static const struct tk_point *first_of_revision(
+        const struct tk_lookup *l, const struct tk_rows *points, const char *rev)
+{
+	for (size_t i = 0; i < points->count && *rev; i++) {
+		const struct tk_point *p = TK_ROWS_AT(points, struct tk_point, i);
+		const struct tk_revision_row *revision = tk_lookup_revision_of_build(l, p->build_id);
+
+		if (revision && !strcmp(revision->rev, rev))
+			return i ? p : NULL;
+	}
+	return NULL;
+}
+
+/* An alert is of the night that told it, with what was known of the size then: neither need be where the step is, nor
+ * its size by all nights since, which the change points say. */
+static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *series, const struct tk_rows *points,
+        const struct tk_rows *alerts)
 {
 	for (size_t i = 0; i < alerts->count; i++) {
 		const struct tk_alert_row *a = TK_ROWS_AT(alerts, struct tk_alert_row, i);
 		char when[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE];
 
-		if (a->series_id == series->id)
-			printf("\nalert %.8s, %s, %s since %s, first bad revision %.12s\n", a->uid, a->status,
-			        tk_format_change(a->change, change), tk_format_minute(a->opened_s, when), a->bad_rev);
+		if (a->series_id != series->id)
+			continue;
+		printf("\nalert %.8s, %s, %s when it was told, %s; first bad revision %.12s", a->uid, a->status,
+		        tk_format_change(a->change, change), tk_format_minute(a->opened_s, when), a->bad_rev);
+		const struct tk_point *first = first_of_revision(l, points, a->bad_rev);
+		if (first)
+			printf(", first measured %s", tk_format_minute(first->as_of_s, when));
+		putchar('\n');
 	}
 }
 
@@ -259,7 +281,7 @@ int tk_show_series(struct tk_store *s, const struct tk_globals *g, const struct 
 		print_identity(l, series);
 		add_sparkline(&spark, &d.points);
 		print_pair("trend", tk_buf_cstr(&spark));
-		print_alerts(series, &d.alerts);
+		print_alerts(l, series, &d.points, &d.alerts);
 		status = print_changes(g, series, &d.changes, err);
 		if (!status)
 			status = print_points(g, o, l, series, &d.points, err);
