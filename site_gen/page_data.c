@@ -118,7 +118,9 @@ void tk_data_set_files(
         struct tk_site *site, struct tk_value *list, struct tk_buf *older, const struct tk_site_series *s)
 {
 	size_t group = tk_data_group(site, s);
-	int64_t from_s = site->model.newest_s - (int64_t)LOADED_DAYS * DAY_S;
+	const struct tk_point *last = tk_series_last(s); /* what ended long ago is drawn to its end */
+	int64_t newest_s = last && last->as_of_s < site->model.newest_s ? last->as_of_s : site->model.newest_s;
+	int64_t from_s = newest_s - (int64_t)LOADED_DAYS * DAY_S;
 	char path[64];
 	for (int bit = 0; bit < YEARS; bit++) {
 		if (!(site->state.years[group] >> bit & 1))
