@@ -120,6 +120,9 @@ static int make_room(struct tk_elf_symbols *s, size_t n, struct tk_error *err)
 	return TK_OK;
 }
 
+/* LLVM gives texts without a name one of its own. */
+static const char literal_of_llvm[] = ".L.str";
+
 static int read_symbols(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh, struct tk_error *err)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -130,7 +133,7 @@ static int read_symbols(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh, str
 		GElf_Sym sym;
 		struct tk_elf_symbols *to = gelf_getsym(data, (int)i, &sym) ? list_of(e, &sym) : NULL;
 		const char *name = to ? elf_strptr(e->file->elf, sh->sh_link, sym.st_name) : NULL;
-		if (name && *name)
+		if (name && *name && !starts_with(name, literal_of_llvm))
 			to->list[to->count++] =
 			        (struct tk_elf_symbol){name, sym.st_value, sym.st_size, sh->sh_type == SHT_DYNSYM};
 	}
