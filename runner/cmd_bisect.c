@@ -84,11 +84,12 @@ static void print_commit(const char *what, const struct tk_revision *r)
 static void print_work(const struct tk_bisect_report *r)
 {
 	char took[48];
-	printf("work: %zu revisions, %zu asked for: %zu built now, %zu from the cache, %zu failed; %zu told by their "
-	       "code, %zu "
-	       "comparisons of %zu pairs in all, %zu passed over; %s\n",
-	        r->revisions, r->builds, r->built, r->builds - r->built - r->builds_failed, r->builds_failed,
-	        r->same_code, r->comparisons, r->pairs, r->skipped, tk_duration_text(r->wall_s, took, sizeof took));
+	printf("work: %zu revision%s, %zu asked for: %zu built now, %zu from the cache, %zu failed; %zu told by their "
+	       "code, %zu comparison%s of %zu pair%s in all, %zu passed over; %s\n",
+	        r->revisions, r->revisions == 1 ? "" : "s", r->builds, r->built,
+	        r->builds - r->built - r->builds_failed, r->builds_failed, r->same_code, r->comparisons,
+	        r->comparisons == 1 ? "" : "s", r->pairs, r->pairs == 1 ? "" : "s", r->skipped,
+	        tk_duration_text(r->wall_s, took, sizeof took));
 }
 
 static void print_result(const struct tk_bisect_report *r)

@@ -82,14 +82,9 @@ static int choose_night(struct tk_store *s, const char *text, int64_t *id, struc
 
 	if (status)
 		return status;
-	if (!strcmp(text, "last"))
-		night = nights.count ? TK_ROWS_AT(&nights, struct tk_night_row, 0) : NULL;
-	else
-		status = tk_lookup_night(&nights, text, &night, err);
-	if (night)
+	status = tk_lookup_night(&nights, text, &night, err);
+	if (!status)
 		*id = night->id;
-	else if (!status)
-		status = tk_fail(err, TK_EUSAGE, "--night=%s: there is no night yet", text);
 	tk_rows_free(&nights);
 	return status;
 }

@@ -52,13 +52,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp tk_argp_log = {options, parse_option, "[NIGHT]",
         "The nights, newest first, and how they ended. NIGHT is the number or the first digits of the id in the last "
-        "column: its stages, "
+        "column, or `last`: its stages, "
         "what each upstream answered, and every failure with its message.\v"
         "Examples:\n"
         "  tracker log --limit=5\n"
         "  tracker log --failed\n"
         "  tracker log --format=json | jq '.[0].jobs'\n"
-        "  tracker log 3"};
+        "  tracker log 3\n"
+        "  tracker log last"};
 
 /* ---- what a night has ---------------------------------------------------------------------------------------- */
 

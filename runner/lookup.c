@@ -99,6 +99,12 @@ int tk_lookup_night(
 	long long id = strtoll(text, &end, 10);
 	size_t found = 0;
 
+	if (!strcmp(text, "last")) {
+		if (!nights->count)
+			return tk_fail(err, TK_EUSAGE, "%s: there is no night yet", text);
+		*out = TK_ROWS_AT(nights, struct tk_night_row, 0);
+		return 0;
+	}
 	for (size_t i = 0; i < nights->count && !*end; i++)
 		if (TK_ROWS_AT(nights, struct tk_night_row, i)->id == id && *text) {
 			*out = TK_ROWS_AT(nights, struct tk_night_row, i);

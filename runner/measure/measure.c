@@ -177,11 +177,13 @@ static void judge(struct tk_engine *e)
 		tk_engine_end(e, TK_OUTCOME_THROTTLED, "throttled throughout: %s",
 		        m->after.reasons[0] ? m->after.reasons : "no reason was given");
 	else if (!e->has_interval)
-		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "%llu samples in %.3g s are too few for an interval at %.4g %%",
-		        (unsigned long long)m->sample_count, m->measure_s, m->confidence * 100);
+		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "%llu sample%s in %.3g s %s too few for an interval at %.4g %%",
+		        (unsigned long long)m->sample_count, m->sample_count == 1 ? "" : "s", m->measure_s,
+		        m->sample_count == 1 ? "is" : "are", m->confidence * 100);
 	else if (!(half <= e->options->stop.relative_half_width))
-		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "the interval of the median is +-%.2g %%, asked were %.2g %%",
-		        half * 100, e->options->stop.relative_half_width * 100);
+		tk_engine_end(e, TK_OUTCOME_UNSTABLE, "the interval of the median is +-%.*g %%, asked were %.2g %%",
+		        half < 1 ? 2 : 15, half < 1 ? half * 100 : round(half * 100),
+		        e->options->stop.relative_half_width * 100);
 }
 
 /* What is wrong is not timed: the check ends before the first sample. */

@@ -346,7 +346,8 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 	r->word = hi - lo == 1 ? TK_BISECT_FOUND : TK_BISECT_RANGE;
 	if (hi - lo > 1 && middle_of(b, lo, hi)) {
 		r->word = TK_BISECT_OPEN;
-		snprintf(r->why, sizeof r->why, "the budget was spent with %zu revisions left", hi - lo);
+		snprintf(r->why, sizeof r->why, "the budget was spent with %zu revision%s left", hi - lo,
+		        hi - lo == 1 ? "" : "s");
 		return TK_OK;
 	}
 	if (hi - lo > 1)

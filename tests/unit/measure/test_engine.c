@@ -300,12 +300,18 @@ static void limits_of_sampling(void **state)
 	assert_int_equal(r.m.stop, TK_STOP_MAX_SAMPLES);
 	assert_int_equal(r.m.sample_count, 100);
 	assert_non_null(strstr(r.m.message, "asked were 0.0001 %"));
+	rig_down(&r);
+	rig_up(&r, "noise=6"); /* more than 100 %: no exponent in it */
+	measure(&r, "gemm:m=16,n=16,k=16", &o);
+	assert_non_null(strstr(r.m.message, "the interval of the median is +-"));
+	assert_true((r.m.hi - r.m.lo) / 2 > r.m.summary.median);
+	assert_null(strstr(r.m.message, "e+"));
 	o.stop.budget_s = 0;
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
 	assert_int_equal(r.m.stop, TK_STOP_BUDGET);
 	assert_int_equal(r.m.sample_count, 1);
 	assert_string_equal(tk_outcome_word(r.m.outcome), "unstable");
-	assert_non_null(strstr(r.m.message, "1 samples in"));
+	assert_non_null(strstr(r.m.message, "1 sample in"));
 	assert_non_null(strstr(r.m.message, "too few for an interval at 95 %"));
 	rig_down(&r);
 }
