@@ -47,9 +47,9 @@ int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 	if (!s->state)
 		return no_memory(err);
 	int status = tk_db_prepare(s->store,
-	        "SELECT m.value, s.slug, r.rev FROM measurement m JOIN series s ON s.id = m.series_id"
-	        " JOIN build b ON b.id = m.build_id JOIN revision r ON r.id = b.revision_id"
-	        " WHERE m.series_id = ?1 AND m.as_of_s = ?2 AND m.run_id = ?3",
+	        "SELECT value, (SELECT slug FROM series WHERE id = series_id), (SELECT rev FROM build JOIN revision ON"
+	        " revision.id = revision_id WHERE build.id = build_id) FROM measurement"
+	        " WHERE series_id = ?1 AND as_of_s = ?2 AND run_id = ?3 AND value <> ?4",
 	        &s->state->stored, err);
 
 	if (status)
@@ -268,8 +268,9 @@ static int compare_point(struct tk_import_sink *s, const struct tk_point *p, str
 	sqlite3_bind_int64(stmt, 1, p->series_id);
 	sqlite3_bind_int64(stmt, 2, p->as_of_s);
 	sqlite3_bind_int64(stmt, 3, p->run_id);
+	sqlite3_bind_double(stmt, 4, p->value);
 	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW && sqlite3_column_double(stmt, 0) != p->value && !s->counts.differing++)
+	if (rc == SQLITE_ROW && !s->counts.differing++)
 		snprintf(first, sizeof(s->counts.first_differing), "%s at %.12s: %g is stored, %g was read",
 		        (const char *)sqlite3_column_text(stmt, 1), (const char *)sqlite3_column_text(stmt, 2),
 		        sqlite3_column_double(stmt, 0), p->value);
