@@ -17,7 +17,7 @@ static void write_title(const struct tk_diff_row *row, const struct tk_case *k, 
 	if (row->was == TK_DIFF_NEWLY_FAILED)
 		snprintf(out, size, "%s %s on %s: %s", row->backend, row->title, row->machine,
 		        k->window->last_within.outcome);
-	else if (row->pairs.word == TK_PAIRS_UP || row->pairs.word == TK_PAIRS_DOWN)
+	else if (tk_diff_row_is_by_pairs(row))
 		snprintf(out, size, "%s %s on %s: confirmed %s", row->backend, row->title, row->machine,
 		        tk_pairs_text(&row->pairs, confirmed));
 	else

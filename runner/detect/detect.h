@@ -70,6 +70,11 @@ struct tk_pairs {
 	bool fastest;           /* it is the fastest samples that say so: the medians are too noisy */
 	double change, lo, hi;  /* new / old - 1, and its 95 % interval; NAN where there is none */
 };
+/* They found a change, either way. */
+static inline bool tk_pairs_moved(const struct tk_pairs *p)
+{
+	return p->word == TK_PAIRS_UP || p->word == TK_PAIRS_DOWN;
+}
 const char *tk_pairs_word(enum tk_pairs_word w);              /* "none", "open", "same", "up", "down" */
 const char *tk_pairs_statistic(const struct tk_pairs *pairs); /* "median", "min" */
 
@@ -130,7 +135,7 @@ static inline bool tk_diff_row_is_compared(const struct tk_diff_row *r)
  */
 static inline bool tk_diff_row_is_by_pairs(const struct tk_diff_row *r)
 {
-	return r->pairs.word == TK_PAIRS_UP || r->pairs.word == TK_PAIRS_DOWN;
+	return tk_pairs_moved(&r->pairs);
 }
 
 /* What the environment moved, or what cannot be compared, has no part; what has the machine code of before, or moved

@@ -553,7 +553,7 @@ static int hear_pairs(struct ruling *r, struct tk_cases *c, const struct tk_evid
 
 	if (rc || row->pairs.word == TK_PAIRS_NONE)
 		return rc;
-	if (r->same_step && (row->pairs.word == TK_PAIRS_UP || row->pairs.word == TK_PAIRS_DOWN))
+	if (r->same_step && tk_diff_row_is_by_pairs(row))
 		rc = find_step_of_code(r, c, &step, err);
 	if (rc)
 		return rc;

@@ -166,7 +166,7 @@ static void count(struct docket *d)
 	for (size_t i = 0; i < d->count; i++) {
 		const struct suspect *s = &d->at[i];
 		r->suspects += s->open;
-		r->confirmed += s->pairs.word == TK_PAIRS_UP || s->pairs.word == TK_PAIRS_DOWN;
+		r->confirmed += tk_pairs_moved(&s->pairs);
 		r->refuted += s->pairs.word == TK_PAIRS_SAME;
 		r->pairs += s->pairs.count + s->pairs.failed;
 	}
