@@ -266,7 +266,7 @@ static int place(struct bisection *b, size_t i, struct tk_error *err)
 	}
 	if (status != TK_OK)
 		return status;
-	if (p.word == TK_PAIRS_UP || p.word == TK_PAIRS_DOWN)
+	if (tk_pairs_moved(&p))
 		s->side = (p.word == TK_PAIRS_UP) == (b->level > 0) ? BAD : GOOD;
 	else if (!is_over(b))
 		s->side = lean(b, &p);
@@ -346,8 +346,7 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 	r->word = hi - lo == 1 ? TK_BISECT_FOUND : TK_BISECT_RANGE;
 	if (hi - lo > 1 && middle_of(b, lo, hi)) {
 		r->word = TK_BISECT_OPEN;
-		snprintf(r->why, sizeof r->why, "the budget was spent with %zu revision%s left", hi - lo,
-		        hi - lo == 1 ? "" : "s");
+		snprintf(r->why, sizeof r->why, "the budget was spent with %zu revisions left", hi - lo);
 		return TK_OK;
 	}
 	if (hi - lo > 1)
@@ -365,8 +364,7 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 		        is_over(b) ? "the budget was spent" : "no pair of them has timings");
 		return TK_OK;
 	}
-	bool agrees = (r->step.word == TK_PAIRS_UP || r->step.word == TK_PAIRS_DOWN) &&
-	              (r->step.change > 0) == (r->whole.change > 0);
+	bool agrees = tk_pairs_moved(&r->step) && (r->step.change > 0) == (r->whole.change > 0);
 	r->confidence = agrees ? pow(1 - WRONG_PER_LOOK, (double)r->comparisons) : 0.5;
 	if (!agrees)
 		snprintf(r->why, sizeof r->why,
@@ -467,8 +465,8 @@ int tk_bisect_in(
 static void judge_again(struct tk_night *n, struct tk_bisect_report *r)
 {
 	struct tk_diff_report report = {0};
-	if (r->pairs && tk_night_judge(n, r->night_id, &report, &r->unjudged) != TK_OK)
-		tk_context(&r->unjudged, TK_BISECT_UNJUDGED);
+	if (r->pairs)
+		tk_night_judge_again(n, r->night_id, &report, &r->unjudged);
 	tk_diff_report_free(&report);
 }
 

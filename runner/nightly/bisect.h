@@ -22,11 +22,6 @@ enum tk_bisect_word {
 };
 const char *tk_bisect_word(enum tk_bisect_word w); /* "found", "range", "same", "open" */
 
-/* What is said before why a night was not judged again. */
-#define TK_BISECT_UNJUDGED \
-	"the answer and its pairs are stored, the verdicts of the night are still those of before them (the same " \
-	"command tries again)"
-
 struct tk_bisect_request {
 	int64_t series_id;
 	const char *good, *bad; /* revisions, as git takes them */

@@ -134,9 +134,8 @@ static int measure(struct matter *m, struct tk_error *err)
 static void judge_again(struct matter *m, int64_t series_id)
 {
 	struct tk_diff_report report = {0};
-	if (tk_night_judge(m->n, m->spec.night_id, &report, &m->r->unjudged) != TK_OK)
-		tk_context(&m->r->unjudged, TK_BISECT_UNJUDGED);
-	for (size_t i = 0; m->r->unjudged.status == TK_OK && i < report.count; i++)
+	int status = tk_night_judge_again(m->n, m->spec.night_id, &report, &m->r->unjudged);
+	for (size_t i = 0; status == TK_OK && i < report.count; i++)
 		if (report.rows[i].series_id == series_id) {
 			m->r->status = report.rows[i].status;
 			snprintf(m->r->reason, sizeof m->r->reason, "%s", report.rows[i].reason);

@@ -426,18 +426,23 @@ static struct tk_night_device *place_of(const struct hall *h, size_t job)
 	return d;
 }
 
+static bool is_suite(const struct tk_series_row *series)
+{
+	return series && strcmp(series->role, "suite") == 0;
+}
+
 /* How many jobs of the suites a device has left. */
 static size_t left_for(const struct hall *h, const struct tk_night_device *d)
 {
 	size_t left = 0;
 	for (size_t i = 0; i < h->book.jobs.count; i++)
-		left += !h->taken[i] && place_of(h, i) == d && strcmp(h->series[i]->role, "suite") == 0;
+		left += !h->taken[i] && place_of(h, i) == d && is_suite(h->series[i]);
 	return left;
 }
 
 static bool is_suite_of(const struct tk_series_row *series, int64_t problem_id)
 {
-	return series && series->problem_id == problem_id && strcmp(series->role, "suite") == 0;
+	return is_suite(series) && series->problem_id == problem_id;
 }
 
 /* Whether all that `from` has of a problem may go to another device: none of it has begun, `to` has no jobs of its own
@@ -452,15 +457,14 @@ static int is_untouched(struct hall *h, const struct tk_night_device *from, cons
 		       (place_of(h, i) != to && (place_of(h, i) != from || !h->taken[i]));
 	for (size_t i = 0; status == TK_OK && *out && i < h->book.series.count; i++) {
 		const struct tk_series_row *series = TK_ROWS_AT(&h->book.series, struct tk_series_row, i);
-		struct tk_rows points = {0};
+		bool has_points;
 		if (!is_suite_of(series, problem_id))
 			continue;
 		const struct tk_night_device *of = device_of(h->n, series);
 		if (of != from && of != to)
 			continue;
-		status = tk_store_points(h->n->store, series->id, INT64_MIN, 1, &points, err);
-		*out = points.count == 0;
-		tk_rows_free(&points);
+		status = tk_night_has_points(h->n, series->id, &has_points, err);
+		*out = !has_points;
 	}
 	return status;
 }
@@ -483,7 +487,7 @@ static int take_over(struct hall *h, struct tk_night_device *d, struct tk_error 
 	for (size_t i = h->book.jobs.count; from && i-- > 0;) {
 		const struct tk_series_row *series = h->series[i];
 		bool free_to_go = false;
-		if (h->taken[i] || place_of(h, i) != from || strcmp(series->role, "suite") != 0)
+		if (h->taken[i] || place_of(h, i) != from || !is_suite(series))
 			continue;
 		int status = is_untouched(h, from, d, series->problem_id, &free_to_go, err);
 		if (status || !free_to_go) /* what comes before it in the order is not more likely to be untouched */

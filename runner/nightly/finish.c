@@ -24,6 +24,15 @@ int tk_night_judge(struct tk_night *n, int64_t night_id, struct tk_diff_report *
 	return status;
 }
 
+int tk_night_judge_again(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
+{
+	int status = tk_night_judge(n, night_id, report, err);
+	return status == TK_OK
+	               ? TK_OK
+	               : tk_context(err, "the answer and its pairs are stored, the verdicts of the night are still "
+	                                 "those of before them (the same command tries again)");
+}
+
 int tk_night_detect(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_diff_report report = {0};

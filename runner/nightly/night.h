@@ -62,6 +62,8 @@ struct tk_night {
 
 /* Whether what one leaves undone can be done on the other: the same kind, name and architecture. */
 bool tk_night_alike(const struct tk_night_device *a, const struct tk_night_device *b);
+/* Whether a series was ever measured, tonight or before. plan_split.c */
+int tk_night_has_points(struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err);
 
 /* The stages: each leaves its result in the store. An error ends the night; what merely failed is a row. */
 int tk_night_probe(struct tk_night *n, struct tk_error *err); /* machine, devices, environment */
@@ -73,6 +75,8 @@ int tk_night_confirm(struct tk_night *n, struct tk_error *err);
 int tk_night_detect(struct tk_night *n, struct tk_error *err);
 /* What a night's verdicts and alerts say, once more, with the pairs that have come since; *report is the caller's. */
 int tk_night_judge(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
+/* After a command that has stored all that it found: where this fails, the error says so. */
+int tk_night_judge_again(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
 int tk_night_bisect(struct tk_night *n, struct tk_error *err);
 int tk_night_publish(struct tk_night *n, struct tk_error *err);
 int tk_night_tidy(struct tk_night *n, struct tk_error *err); /* retention: samples, artifacts */

@@ -210,16 +210,11 @@ static bool has_lone_bursts(const struct tk_night_device *d, const char *word)
 	       (mode == TK_MODE_PACED || mode == TK_MODE_LOADED);
 }
 
-static bool was_timed(const struct tk_confirmation_row *r)
-{
-	return isfinite(r->good_value) && isfinite(r->bad_value);
-}
-
 /* After a pair that failed, one after the other as well, there is nothing to be had from turns. */
 static bool takes_turns(const struct tk_trial *t)
 {
 	return !t->apart && has_lone_bursts(t->device, t->series.mode) &&
-	       (!t->count || was_timed(&t->rows[t->count - 1]));
+	       (!t->count || tk_trial_is_timed(&t->rows[t->count - 1]));
 }
 
 /* How long a process runs until it is stopped, by the pair before this one. 0: it is not. */

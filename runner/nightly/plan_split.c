@@ -33,11 +33,11 @@ bool tk_night_alike(const struct tk_night_device *a, const struct tk_night_devic
 /* What the history has of a problem on a device. Planned there, but taken over by another, is less than measured. */
 enum had { NOTHING, SERIES, POINTS };
 
-static int had_of(struct tk_night *n, const struct tk_series_row *r, enum had *out, struct tk_error *err)
+int tk_night_has_points(struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err)
 {
 	struct tk_rows points = {0};
-	int status = tk_store_points(n->store, r->id, INT64_MIN, 1, &points, err);
-	*out = points.count ? POINTS : SERIES;
+	int status = tk_store_points(n->store, series_id, INT64_MIN, 1, &points, err);
+	*out = points.count > 0;
 	tk_rows_free(&points);
 	return status;
 }
@@ -53,11 +53,12 @@ static int look_back(
 		for (size_t d = 0; d < n->device_count; d++)
 			for (size_t k = 0; status == TK_OK && n->devices[d].device_id == r->device_id && k < count;
 			        k++) {
-				enum had *h = &had[d * count + k], now;
+				enum had *h = &had[d * count + k];
+				bool has_points;
 				if (p[k].id != r->problem_id || strcmp(r->role, "suite") != 0 || *h == POINTS)
 					continue;
-				if ((status = had_of(n, r, &now, err)) == TK_OK && now > *h)
-					*h = now;
+				if ((status = tk_night_has_points(n, r->id, &has_points, err)) == TK_OK)
+					*h = has_points ? POINTS : SERIES;
 			}
 	}
 	tk_rows_free(&all);

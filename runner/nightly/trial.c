@@ -78,7 +78,7 @@ static int keep(struct tk_trial *t, const struct tk_confirmation_row *row, struc
 		t->rows = grown;
 		t->cap = cap;
 	}
-	bool timed = isfinite(row->good_value) && isfinite(row->bad_value);
+	bool timed = tk_trial_is_timed(row);
 	t->timed += timed;
 	t->failed_in_a_row = timed ? 0 : t->failed_in_a_row + 1;
 	t->wall_s += row->night_id == t->night_id ? row->wall_s : 0;

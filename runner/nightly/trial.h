@@ -3,6 +3,7 @@
 #ifndef TK_TRIAL_H
 #define TK_TRIAL_H
 #include "store/store.h"
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +33,12 @@ struct tk_trial {
 	double wall_s;                    /* of those of this night */
 	bool apart;                       /* what fails with two processes at once goes with one after the other */
 };
+
+/* Both of its processes have a timing. */
+static inline bool tk_trial_is_timed(const struct tk_confirmation_row *pair)
+{
+	return isfinite(pair->good_value) && isfinite(pair->bad_value);
+}
 
 /* What is tried: builds by id, and what each was opened with (NULL: nothing). */
 struct tk_trial_spec {

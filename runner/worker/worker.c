@@ -494,10 +494,10 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 	json_object_set_new(r, "min_samples", json_integer(q->min_samples));
 	json_object_set_new(r, "max_samples", json_integer(q->max_samples));
 	json_object_set_new(r, "verify", json_boolean(q->verify));
-	if (w->baton_fd > 0)
+	if (w->baton_fd > 0) {
 		json_object_set_new(r, "baton", json_integer(w->baton_fd));
-	if (w->baton_fd > 0)
 		json_object_set_new(r, "baton_begin_s", json_real(q->deadline_s));
+	}
 	if (w->baton_fd > 0 && q->baton_wait_s > 0)
 		json_object_set_new(r, "baton_wait_s", json_real(q->baton_wait_s));
 	return r;
