@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "site_gen/assets.h"
-#include "site_gen/page.h"
-#include "site_gen/shard.h"
+#include "site_gen/render/assets.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/data/shard.h"
 
 /* Raise it when the same history gives other files: nothing of an older site is then taken over. */
 #define SITE_FORMAT 19

@@ -4,7 +4,7 @@
 #ifndef TK_CONFIG_H
 #define TK_CONFIG_H
 #include "base/hash.h"
-#include "problem/mode.h"
+#include "core/mode.h"
 #include <stdbool.h>
 #include <stdint.h>
 

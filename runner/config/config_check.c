@@ -9,7 +9,7 @@
 #include "config/config_keys.h"
 #include "config/suite_find.h"
 #include "config/yaml_tree.h"
-#include "problem/status.h"
+#include "core/status.h"
 
 struct check {
 	struct tk_config *c;

@@ -12,7 +12,7 @@
 #include "config/config_keys.h"
 #include "config/units.h"
 #include "config/yaml_tree.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 
 #define TEXT_MAX 4096
 #define NAME_MAX_LEN 80

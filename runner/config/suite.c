@@ -10,7 +10,7 @@
 #include "config/suite_find.h"
 #include "config/suite_parts.h"
 #include "config/yaml_tree.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 
 #define FILE_MAX ((size_t)8 << 20)
 

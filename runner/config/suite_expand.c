@@ -9,7 +9,7 @@
 #include "config/suite_parts.h"
 #include "config/units.h"
 #include "config/yaml_tree.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 
 #define VALUE_MAX 64
 #define NUMBER_MAX INT64_C(1000000000000)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "problem/status.h"
+#include "core/status.h"
 
 struct tk_error;
 struct tk_store;

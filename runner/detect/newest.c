@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/case.h"
-#include "detect/watching.h"
+#include "detect/history/case.h"
+#include "detect/monitor/watching.h"
 
 static const struct tk_night_row *newest_of(const struct tk_rows *nights, int64_t machine_id)
 {

@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "detect/case.h"
-#include "detect/confirm.h"
-#include "detect/watching.h"
-#include "stats/changepoint.h"
+#include "detect/history/case.h"
+#include "detect/rules/confirm.h"
+#include "detect/monitor/watching.h"
+#include "stats/changepoint/changepoint.h"
 
 static int out_of_memory(struct tk_error *err)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/case.h"
+#include "detect/history/case.h"
 
 #define DAY_S INT64_C(86400)
 

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
-#include "stats/interval.h"
+#include "stats/summary/interval.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

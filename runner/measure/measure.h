@@ -4,11 +4,11 @@
  * median is tight or the budget is spent. docs/methodology/measuring.md says why each step is as it is. */
 #ifndef TK_MEASURE_H
 #define TK_MEASURE_H
-#include "problem/mode.h"
-#include "problem/outcome.h"
-#include "problem/problem.h"
-#include "stats/stopping.h"
-#include "stats/summary.h"
+#include "core/mode.h"
+#include "core/outcome.h"
+#include "core/problem.h"
+#include "stats/summary/stopping.h"
+#include "stats/summary/summary.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "build/build.h"
-#include "nightly/bundle_history.h"
+#include "nightly/stages/bundle_history.h"
 #include "nightly/night.h"
-#include "nightly/recipe.h"
+#include "nightly/stages/recipe.h"
 #include "nightly/session.h"
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "nightly/asked.h"
+#include "nightly/plan/asked.h"
 #include "worker/worker.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define TK_NIGHT_H
 #include "build/build.h"
 #include "config/config.h"
-#include "nightly/modules.h"
+#include "nightly/plan/modules.h"
 #include "nightly/nightly.h"
 #include "store/store.h"
 #include "upstream/upstream.h"

@@ -1,7 +1,7 @@
 /* What a worker process has open, and the requests it answers. Private to worker/. */
 #ifndef TK_WORKER_JOB_H
 #define TK_WORKER_JOB_H
-#include "problem/outcome.h"
+#include "core/outcome.h"
 #include "tracker_abi.h"
 #include <jansson.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
  * caller gets an outcome and the next job a fresh worker. */
 #ifndef TK_WORKER_H
 #define TK_WORKER_H
-#include "problem/outcome.h"
+#include "core/outcome.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>

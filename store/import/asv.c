@@ -4,7 +4,7 @@
  * of `params`. Version 1: a number, or an object with `result`, `params` and `stats`. Units are in benchmarks.json two
  * folders up, else what the name says (time_, mem_...). */
 #include "base/file.h"
-#include "import.h"
+#include "store/import/import.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

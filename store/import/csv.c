@@ -1,7 +1,7 @@
 /* The CSV of change-point tools. Long: a row is one point, `series_id,day,commit,value[,...]`. Wide: a row is one time,
  * and every column of numbers beside the time and the commit is a series. Read twice: the runs with what has no place
  * of its own first, then the points. */
-#include "import.h"
+#include "store/import/import.h"
 #include <errno.h>
 #include <math.h>
 #include <search.h>

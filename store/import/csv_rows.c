@@ -1,6 +1,6 @@
 /* CSV as spreadsheets and scripts write it (RFC 4180): quotes, quotes in quotes, line ends in quotes; `,`, `;` or a
  * tab, as the first line has it. */
-#include "import.h"
+#include "store/import/import.h"
 #include <stdlib.h>
 #include <string.h>
 

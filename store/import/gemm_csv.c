@@ -1,7 +1,7 @@
 /* CSV of GEMM benchmark suites: columns of the problem (M, N, K, types, layouts, kernel), then what was measured: time,
  * GFLOPS, GB/s. Every column that is not a measurement names the series, so that no two rows are taken for one. Those
  * of the CUTLASS profiler and of the BLAS benches are known. */
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

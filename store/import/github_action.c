@@ -1,6 +1,6 @@
 /* github-action-benchmark: data.js, "window.BENCHMARK_DATA = {...}": suites, each a list of commits with their benches.
  */
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <string.h>
 

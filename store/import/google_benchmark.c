@@ -1,6 +1,6 @@
 /* Google Benchmark: {"context": {...}, "benchmarks": [...]}. Repetitions of one benchmark become one point: their
  * median. Where a file has aggregates only, the reported median (else the mean) is taken. */
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* hyperfine: {"results": [{"command", "times": [...], ...}]}. It names neither machine nor time nor commit: options do,
  * or the file's date. */
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* From files to rows: which format each is, and all of them or none. */
-#include "import.h"
+#include "store/import/import.h"
 #include "base/file.h"
 #include <errno.h>
 #include <stdlib.h>

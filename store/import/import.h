@@ -6,7 +6,7 @@
 #ifndef TK_STORE_IMPORT_H
 #define TK_STORE_IMPORT_H
 #include "base/buf.h"
-#include "store/internal.h"
+#include "store/db/internal.h"
 #include <jansson.h>
 #include <stdio.h>
 

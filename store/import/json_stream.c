@@ -2,7 +2,7 @@
  *
  * What others write as JSON is not always JSON: NaN and Infinity become null, and a line in front of the first brace
  * ("window.BENCHMARK_DATA =") and a semicolon behind the last one are passed over. */
-#include "import.h"
+#include "store/import/import.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Lists of GPU kernel results, one object each: kernel, backend, arch, gpu_model, compute_capability,
  * problem_size{...}, latency_ms, tflops, compilation_time. The top is a list, or an object with the list in `results`;
  * JSON lines are read as well. */
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A text file line by line, with a limit: one line of a hostile file is not the whole memory. */
-#include "import.h"
+#include "store/import/import.h"
 #include <string.h>
 
 static int end_line(struct tk_import_lines *l, struct tk_error *err)

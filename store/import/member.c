@@ -1,7 +1,7 @@
 /* What the JSON formats have in common: members with their types, unknown members, times, repetitions. */
 #include "base/clock.h"
 #include "base/text.h"
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

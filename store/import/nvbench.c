@@ -1,5 +1,5 @@
 /* NVBench: benchmarks, each with states (one combination of its axes on one device), each with summaries by tag. */
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* pytest-benchmark: machine_info, commit_info and benchmarks with their statistics in seconds. */
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * them in a bounded memory. */
 #include "base/clock.h"
 #include "base/pack.h"
-#include "import.h"
+#include "store/import/import.h"
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * has grown since, is what merging says it is. */
 #include "base/file.h"
 #include "base/pack.h"
-#include "import.h"
-#include "store/record.h"
+#include "store/import/import.h"
+#include "store/export/record.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

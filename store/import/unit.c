@@ -1,5 +1,5 @@
 /* The units of others: what they are here, and which direction is better. */
-#include "import.h"
+#include "store/import/import.h"
 #include <string.h>
 #include <strings.h>
 

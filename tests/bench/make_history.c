@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "detect/detect.h"
 #include "null_time.h"
-#include "problem/problem.h"
-#include "stats/interval.h"
-#include "stats/summary.h"
+#include "core/problem.h"
+#include "stats/summary/interval.h"
+#include "stats/summary/summary.h"
 #include "store/store.h"
 #include <argp.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "detect/confirm.h"
+#include "detect/rules/confirm.h"
 #include "detect/detect.h"
 
 #define PAIRS_MAX 256

@@ -5,7 +5,7 @@
  * Prints how each placement differs from the middle half of its round (the median over the rounds, and over either half
  * of them); the first is the page cache's. */
 #include "worker/placement.h"
-#include "stats/summary.h"
+#include "stats/summary/summary.h"
 #include "tracker_abi.h"
 #include <dlfcn.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "fuzz.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

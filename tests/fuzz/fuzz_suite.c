@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "config/suite_parts.h"
 #include "fuzz.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "fuzz.h"
-#include "site_gen/template.h"
-#include "site_gen/value.h"
+#include "site_gen/render/template.h"
+#include "site_gen/render/value.h"
 
 static struct tk_value *make_data(struct tk_arena *a, const char *text, size_t len)
 {

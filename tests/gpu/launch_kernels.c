@@ -7,7 +7,7 @@
  * nothing */
 #include "base/error.h"
 #include "measure/measure.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "detect/detect.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 #include "store/store.h"
 
 #define DAY_S 86400

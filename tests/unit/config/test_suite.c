@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "config/suite_parts.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define ROWS_MAX 8

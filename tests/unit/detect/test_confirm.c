@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "detect/confirm.h"
+#include "detect/rules/confirm.h"
 
 #define PAIRS 32
 static const struct tk_detect_options options = {.min_effect = 0.005};

@@ -2,7 +2,7 @@
 #ifndef TEST_MEASURE_HOST_H
 #define TEST_MEASURE_HOST_H
 #include "base/error.h"
-#include "problem/problem.h"
+#include "core/problem.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

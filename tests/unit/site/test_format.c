@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "site_gen/escape.h"
-#include "site_gen/facts.h"
-#include "site_gen/format.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/model/facts.h"
+#include "site_gen/render/format.h"
 #include "store/store.h"
 #include <math.h>
 #include <stdio.h>

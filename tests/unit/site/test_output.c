@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "site_gen/output.h"
+#include "site_gen/render/output.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "site_gen/template.h"
-#include "site_gen/value.h"
+#include "site_gen/render/template.h"
+#include "site_gen/render/value.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "stats/changepoint.h"
+#include "stats/changepoint/changepoint.h"
 
 #define N 400
 

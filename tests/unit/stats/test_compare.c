@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "stats/compare.h"
-#include "stats/fdr.h"
-#include "stats/noise.h"
-#include "stats/student.h"
+#include "stats/summary/compare.h"
+#include "stats/summary/fdr.h"
+#include "stats/summary/noise.h"
+#include "stats/summary/student.h"
 
 static void near_by(double a, double b, double tolerance)
 {

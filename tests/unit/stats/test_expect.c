@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "stats/chain.h"
-#include "stats/expect.h"
-#include "stats/lanes.h"
+#include "stats/monitor/chain.h"
+#include "stats/monitor/expect.h"
+#include "stats/monitor/lanes.h"
 
 #define N_MAX 203
 

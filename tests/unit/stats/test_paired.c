@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "stats/paired.h"
+#include "stats/summary/paired.h"
 
 static void near(double a, double b)
 {

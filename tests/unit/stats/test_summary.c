@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "stats/interval.h"
-#include "stats/scale.h"
-#include "stats/stopping.h"
-#include "stats/summary.h"
+#include "stats/summary/interval.h"
+#include "stats/summary/scale.h"
+#include "stats/summary/stopping.h"
+#include "stats/summary/summary.h"
 
 static void near(double a, double b)
 {

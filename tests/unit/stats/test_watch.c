@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/rng.h"
-#include "stats/states.h"
-#include "stats/watch.h"
+#include "stats/monitor/states.h"
+#include "stats/monitor/watch.h"
 
 #define N 240
 

@@ -1,0 +1,127 @@
+/* The table of commands and what they share: finding one, opening what they work on, failing in one voice. */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "store/store.h"
+
+const struct tk_command tk_commands[] = {
+#define TK_COMMAND_ROW(name, summary, hidden) {#name, summary, tk_cmd_##name, &tk_argp_##name, hidden},
+        TK_COMMANDS(TK_COMMAND_ROW)
+#undef TK_COMMAND_ROW
+                {"bisect-step", "one step of `git bisect run`", tk_cmd_bisect_step, &tk_argp_bisect_step, true},
+        {0},
+};
+
+const struct tk_command *tk_command_find(const char *name)
+{
+	for (const struct tk_command *c = tk_commands; c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+const char *tk_command_nearest(const char *name)
+{
+	const char *names[64] = {0};
+	size_t n = 0;
+
+	for (const struct tk_command *c = tk_commands; c->name && n + 1 < sizeof names / sizeof *names; c++)
+		if (!c->hidden)
+			names[n++] = c->name;
+	return tk_nearest(name, names);
+}
+
+void tk_command_overview(FILE *out)
+{
+	fputs("tracker follows the performance of GPU kernels night after night: it builds the newest revision of "
+	      "each\n"
+	      "upstream, measures and verifies a fixed suite, keeps the history, and says what really moved.\n\n"
+	      "Usage: tracker [OPTION...] COMMAND [OPTION...]\n\nCommands:\n",
+	        out);
+	for (const struct tk_command *c = tk_commands; c->name; c++)
+		if (!c->hidden)
+			fprintf(out, "  %-12s  %s\n", c->name, c->summary);
+	fputs("\nWhere to start:\n"
+	      "  tracker doctor             what can be measured here\n"
+	      "  tracker nightly            a whole night; makes tracker.db and site/ in this folder\n"
+	      "  tracker diff --since=7d    what moved\n"
+	      "  tracker help COMMAND       the options of a command; `tracker --help` has the global ones\n\n"
+	      "Exit codes: 0 done, 1 something was found (--fail-on, damage), 2 usage or configuration, 3 incomplete, "
+	      "4 could "
+	      "not finish\n",
+	        out);
+}
+
+static int exit_code(int status)
+{
+	switch (status) {
+	case TK_OK:
+		return TK_EXIT_OK;
+	case TK_EUSAGE:
+	case TK_ECONFIG:
+		return TK_EXIT_USAGE;
+	default:
+		return TK_EXIT_FAILED;
+	}
+}
+
+int tk_command_fail(const char *command, const struct tk_error *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "tracker %s: ", command);
+	tk_text_put(stderr, err->message, "\n\t");
+	fputc('\n', stderr);
+	tk_log_record(TK_LOG_ERROR, "command_failed",
+	        json_pack("{s:s, s:s}", "command", command, "status", tk_status_word(err->status)), err->message);
+	return exit_code(err->status);
+}
+
+int tk_command_print_json(json_t *json, struct tk_error *err)
+{
+	bool failed = !json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF;
+
+	json_decref(json);
+	return failed ? tk_fail(err, TK_EIO, "the result cannot be written as JSON") : TK_OK;
+}
+
+static int open_store(const char *path, int mode, struct tk_store **store, struct tk_error *err)
+{
+	int status = tk_store_open(path, mode, store, err);
+
+	if (status == TK_ENOTFOUND && mode != TK_STORE_CREATE)
+		return tk_fail(err, TK_ENOTFOUND,
+		        "no history yet: %s does not exist; `tracker nightly` makes it, -C or --db names another",
+		        path);
+	return status;
+}
+
+int tk_command_open(
+        const struct tk_globals *g, const char *command, int mode, struct tk_config **config, struct tk_store **store)
+{
+	struct tk_error err = {0};
+	struct tk_config *c = NULL;
+	int status = tk_config_load(".", g->config_path, &c, &err);
+
+	if (!status && mode >= 0)
+		status = open_store(g->db_path ? g->db_path : c->db, mode, store, &err);
+	if (status) {
+		if (c)
+			tk_config_free(c);
+		return tk_command_fail(command, &err);
+	}
+	*config = c;
+	return 0;
+}
+
+void tk_command_close(struct tk_config *config, struct tk_store *store)
+{
+	if (store)
+		tk_store_close(store);
+	if (config)
+		tk_config_free(config);
+}

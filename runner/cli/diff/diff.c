@@ -1,0 +1,475 @@
+/* `tracker diff`: what got slower, what got faster, what failed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "cli/diff/baseline.h"
+#include "cli/diff/format.h"
+#include "cli/diff/range.h"
+#include "nightly/stages/judging.h"
+#include "cli/options.h"
+#include "store/store.h"
+
+enum option_key {
+	OPT_SINCE = 's',
+	OPT_FILTER = 'f',
+	OPT_FORMAT = 'F',
+	OPT_OUTPUT = 'o',
+	OPT_LIMIT = 'n',
+	OPT_ALL = 'a',
+	OPT_EXPLAIN = 'e',
+	OPT_UNTIL = 256,
+	OPT_BASE,
+	OPT_HEAD,
+	OPT_LAST,
+	OPT_MACHINE,
+	OPT_METRIC,
+	OPT_THRESHOLD,
+	OPT_ABS,
+	OPT_ALPHA,
+	OPT_ONLY,
+	OPT_SORT,
+	OPT_GROUP,
+	OPT_FAIL_ON,
+	OPT_ALLOW_EMPTY,
+	OPT_SITE_URL,
+	OPT_CULPRIT,
+	OPT_ACKS,
+	OPT_BASELINE,
+	OPT_CORRECTION,
+	OPT_MIN_SAMPLES,
+	OPT_CONFIRM,
+	OPT_IGNORE,
+};
+
+#define FILTERS_MAX 64
+
+struct diff_options {
+	struct tk_diff_words range;
+	const char *machine, *filters[FILTERS_MAX + 1], *ignored[FILTERS_MAX + 1];
+	const char *output, *fail_on, *site_url, *acks, *baseline;
+	char metric[80];
+	size_t filter_count, ignored_count, limit, min_samples, confirm_nights;
+	bool uncorrected;
+	double threshold, abs_ns, alpha; /* NAN: as configured */
+	bool only[TK_DIFF_STATUS_COUNT], words_given, explain, culprit, allow_empty;
+	enum tk_diff_sort sort;
+	enum tk_diff_group group;
+	const struct tk_diff_format *format;
+};
+
+static const struct argp_option options[] = {
+        {0, 0, 0, 0, "Range (default: the last 7 days)", 1},
+        {"since", OPT_SINCE, "WHEN", 0, "judge nights from WHEN on: 7d, 2026-11-21, a revision, tag or run:ID", 1},
+        {"until", OPT_UNTIL, "WHEN", 0, "and up to WHEN", 1},
+        {"last", OPT_LAST, "N", 0, "judge the last N nights of each machine", 1},
+        {"base", OPT_BASE, "NIGHT", 0, "judge what came after this night (number, date, revision, tag or run:ID)", 1},
+        {"head", OPT_HEAD, "NIGHT", 0, "and up to this night", 1},
+        {"baseline", OPT_BASELINE, "WHAT", 0,
+                "compare with: window (the nights before the range), first, best, pinned:REV or tag:NAME (default: as "
+                "configured)",
+                1},
+        {0, 0, 0, 0, "Selection", 2},
+        {"filter", OPT_FILTER, "KEY:GLOB", 0,
+                "only series whose backend, problem, op, dtype, device, machine, upstream, metric, mode, config, "
+                "role or series matches; may be repeated: other keys narrow, the same key widens",
+                2},
+        {"ignore", OPT_IGNORE, "KEY:GLOB", 0, "leave these series out; may be repeated", 2},
+        {"machine", OPT_MACHINE, "NAME", 0, "only this machine", 2},
+        {"metric", OPT_METRIC, "NAME", 0, "only this metric", 2},
+        {0, 0, 0, 0, "Decision (default: as configured)", 3},
+        {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 5", 3},
+        {"abs-threshold", OPT_ABS, "TIME", 0, "and smaller than this neither: 500ns, 10us, 1ms", 3},
+        {"alpha", OPT_ALPHA, "RATE", 0, "false-discovery rate over the series of a machine: 0.05", 3},
+        {"correction", OPT_CORRECTION, "bh|none", 0, "Benjamini-Hochberg over a machine's series (default), or none",
+                3},
+        {"min-samples", OPT_MIN_SAMPLES, "N", 0, "with fewer samples before or after a change is unsure", 3},
+        {"confirm", OPT_CONFIRM, "N", 0, "so is one that was seen on fewer than N nights", 3},
+        {0, 0, 0, 0, "View", 4},
+        {"only", OPT_ONLY, "WORDS", 0, "only these statuses, separated by commas", 4},
+        {"all", OPT_ALL, 0, 0, "every series, not only what moved", 4},
+        {"sort", OPT_SORT, "severity|pct|abs|name", 0, "order (default: severity)", 4},
+        {"limit", OPT_LIMIT, "N", 0, "at most N series, and how many more there are (default: 50 in text; 0: all)", 4},
+        {"group-by", OPT_GROUP, "machine|backend|upstream|kernel|commit", 0, "one table each, with its geometric mean",
+                4},
+        {"explain", OPT_EXPLAIN, 0, 0, "numbers and reasons of each series in full", 4},
+        {"culprit", OPT_CULPRIT, 0, 0, "text: also the commits of what got worse, and how git finds the one", 4},
+        {0, 0, 0, 0, "Gate", 5},
+        {"fail-on", OPT_FAIL_ON, "WORDS", 0, "statuses that make the exit code 1, or none (default: as configured)", 5},
+        {"acks", OPT_ACKS, "FILE", 0, "what was accepted (default: as configured, acks.yml)", 5},
+        {"allow-empty", OPT_ALLOW_EMPTY, 0, 0, "nothing to compare is no error", 5},
+        {0, 0, 0, 0, "Output", 6},
+        {"format", OPT_FORMAT, "text|json|ndjson|csv|md|github|sarif|junit", 0, "default: text", 6},
+        {"output", OPT_OUTPUT, "FILE", 0, "write there instead of to stdout", 6},
+        {"site-url", OPT_SITE_URL, "URL", 0, "link series to their pages of the dashboard there (default: site.url)",
+                6},
+        {0},
+};
+
+static double real_arg(struct argp_state *state, const char *name, const char *arg, double max, const char *expected)
+{
+	char *end;
+	double x = strtod(arg, &end);
+
+	if (end == arg || *end || !(x >= 0 && x <= max))
+		argp_error(state, "--%s=%s: expected %s", name, arg, expected);
+	return x;
+}
+
+static double percent_arg(struct argp_state *state, const char *arg)
+{
+	char number[40];
+
+	snprintf(number, sizeof number, "%s", arg);
+	if (*number && number[strlen(number) - 1] == '%')
+		number[strlen(number) - 1] = '\0';
+	return real_arg(state, "threshold", number, 1000, "a percentage, as 5% or 2.5") / 100;
+}
+
+static double time_arg(struct argp_state *state, const char *arg)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
+	char *end;
+	double x = strtod(arg, &end);
+
+	for (size_t i = 0; end != arg && x >= 0 && isfinite(x) && i < sizeof units / sizeof *units; i++)
+		if (strcmp(end, units[i].unit) == 0)
+			return x * units[i].ns;
+	argp_error(state, "--abs-threshold=%s: expected a time, as 500ns, 10us or 1ms", arg);
+	return NAN;
+}
+
+/* One of "a|b|c", by its position. */
+static int choice_arg(struct argp_state *state, const char *name, const char *arg, const char *choices)
+{
+	int i = 0;
+
+	for (const char *p = choices; *p; p += strspn(p, "|"), i++) {
+		size_t len = strcspn(p, "|");
+
+		if (strlen(arg) == len && strncmp(arg, p, len) == 0)
+			return i;
+		p += len;
+	}
+	argp_error(state, "--%s=%s: expected one of %s", name, arg, choices);
+	return 0;
+}
+
+/* "regressed,missing" -> flags. Returns the word that is none, in `bad`, or NULL. */
+static const char *parse_words(const char *text, bool flags[TK_DIFF_STATUS_COUNT], char bad[64])
+{
+	memset(flags, 0, TK_DIFF_STATUS_COUNT * sizeof *flags);
+	if (strcmp(text, "none") == 0)
+		return NULL;
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		enum tk_diff_status s;
+
+		snprintf(bad, 64, "%.*s", (int)(len > 60 ? 60 : len), text);
+		if (tk_diff_status_parse(bad, &s))
+			return bad;
+		flags[s] = true;
+		text += len + (text[len] == ',');
+	}
+	return NULL;
+}
+
+static void words_arg(struct argp_state *state, const char *name, const char *arg, bool flags[TK_DIFF_STATUS_COUNT])
+{
+	const char *known[TK_DIFF_STATUS_COUNT + 1] = {0}, *near;
+	char bad[64];
+
+	if (!parse_words(arg, flags, bad))
+		return;
+	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		known[i] = tk_diff_status_word((enum tk_diff_status)i);
+	near = tk_nearest(bad, known);
+	if (near)
+		argp_error(state, "--%s: unknown status \"%s\", did you mean \"%s\"?", name, bad, near);
+	argp_error(state,
+	        "--%s: unknown status \"%s\", expected regressed, newly-failed, missing, improved, ... (docs/diff.md)",
+	        name, bad);
+}
+
+static void filter_arg(struct argp_state *state, struct diff_options *o, const char *arg)
+{
+	if (o->filter_count == FILTERS_MAX)
+		argp_error(state, "more than %d filters", FILTERS_MAX);
+	o->filters[o->filter_count++] = arg;
+}
+
+static error_t parse_view(int key, char *arg, struct argp_state *state)
+{
+	struct diff_options *o = state->input;
+	bool ignored[TK_DIFF_STATUS_COUNT];
+
+	switch (key) {
+	case OPT_ONLY:
+		words_arg(state, "only", arg, o->only);
+		o->words_given = true;
+		return 0;
+	case OPT_ALL:
+		for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+			o->only[i] = true;
+		o->words_given = true;
+		return 0;
+	case OPT_SORT:
+		o->sort = (enum tk_diff_sort)choice_arg(state, "sort", arg, "severity|pct|abs|name");
+		return 0;
+	case OPT_GROUP:
+		o->group = (enum tk_diff_group)(
+		        1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|commit|kernel"));
+		return 0;
+	case OPT_LIMIT:
+		o->limit = tk_option_count(arg, "limit", state);
+		return 0;
+	case OPT_EXPLAIN:
+		o->explain = true;
+		return 0;
+	case OPT_FAIL_ON:
+		words_arg(state, "fail-on", arg, ignored);
+		o->fail_on = arg;
+		return 0;
+	case OPT_ACKS:
+		o->acks = arg;
+		return 0;
+	case OPT_ALLOW_EMPTY:
+		o->allow_empty = true;
+		return 0;
+	case OPT_FORMAT:
+		o->format = tk_diff_format_find(arg);
+		if (!o->format)
+			argp_error(state,
+			        "--format=%s: expected one of text, json, ndjson, csv, md, github, sarif, junit", arg);
+		return 0;
+	case OPT_OUTPUT:
+		o->output = arg;
+		return 0;
+	case OPT_CULPRIT:
+		o->culprit = true;
+		return 0;
+	case OPT_SITE_URL:
+		if (strncmp(arg, "https://", 8) != 0 && strncmp(arg, "http://", 7) != 0 &&
+		        strncmp(arg, "file://", 7) != 0)
+			argp_error(state,
+			        "--site-url=%s: expected an address that begins with https://, http:// or file://",
+			        arg);
+		o->site_url = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument \"%s\": series are chosen with --filter=KEY:GLOB", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct diff_options *o = state->input;
+
+	switch (key) {
+	case OPT_SINCE:
+		o->range.since = arg;
+		return 0;
+	case OPT_UNTIL:
+		o->range.until = arg;
+		return 0;
+	case OPT_BASE:
+		o->range.base = arg;
+		return 0;
+	case OPT_HEAD:
+		o->range.head = arg;
+		return 0;
+	case OPT_LAST:
+		o->range.last = tk_option_count(arg, "last", state);
+		if (!o->range.last)
+			argp_error(state, "--last=0: expected at least 1");
+		return 0;
+	case OPT_BASELINE:
+		if (!tk_config_is_baseline(arg))
+			argp_error(state, "--baseline=%s: expected window, first, best, pinned:REV or tag:NAME", arg);
+		o->baseline = arg;
+		return 0;
+	case OPT_IGNORE:
+		if (o->ignored_count == FILTERS_MAX)
+			argp_error(state, "more than %d things to ignore", FILTERS_MAX);
+		o->ignored[o->ignored_count++] = arg;
+		return 0;
+	case OPT_CORRECTION:
+		o->uncorrected = choice_arg(state, "correction", arg, "bh|none") == 1;
+		return 0;
+	case OPT_MIN_SAMPLES:
+		o->min_samples = tk_option_count(arg, "min-samples", state);
+		return 0;
+	case OPT_CONFIRM:
+		o->confirm_nights = tk_option_count(arg, "confirm", state);
+		return 0;
+	case OPT_FILTER:
+		filter_arg(state, o, arg);
+		return 0;
+	case OPT_MACHINE:
+		o->machine = arg;
+		return 0;
+	case OPT_METRIC:
+		snprintf(o->metric, sizeof o->metric, "metric:%s", arg);
+		filter_arg(state, o, o->metric);
+		return 0;
+	case OPT_THRESHOLD:
+		o->threshold = percent_arg(state, arg);
+		return 0;
+	case OPT_ABS:
+		o->abs_ns = time_arg(state, arg);
+		return 0;
+	case OPT_ALPHA:
+		o->alpha = real_arg(state, "alpha", arg, 1, "a rate between 0 and 1");
+		return 0;
+	}
+	return parse_view(key, arg, state);
+}
+
+const struct argp tk_argp_diff = {options, parse_option, NULL,
+        "What moved: every series of the range against the nights before it, with the noise of each series, the "
+        "false-discovery rate over "
+        "all, and what the machine itself moved taken out.\v"
+        "Exit codes: 0 nothing of --fail-on, 1 something of it, 2 usage or configuration, 3 nothing was compared.\n\n"
+        "Examples:\n"
+        "  tracker diff --since=7d\n"
+        "  tracker diff --last=1 --filter=backend:openblas --explain\n"
+        "  tracker diff --since=2026-11-01 --threshold=5% --fail-on=regressed,missing\n"
+        "  tracker diff --format=json | jq '.rows[] | select(.status == \"regressed\") | .bad_rev'\n"
+        "  tracker diff --format=github --site-url=https://example.org/perf/"};
+
+static void decide_as_asked(const struct diff_options *o, struct tk_detect_options *d)
+{
+	d->min_effect = isnan(o->threshold) ? d->min_effect : o->threshold;
+	d->min_effect_ns = isnan(o->abs_ns) ? d->min_effect_ns : o->abs_ns;
+	d->fdr = isnan(o->alpha) ? d->fdr : o->alpha;
+	d->uncorrected = o->uncorrected;
+	d->min_samples = (uint32_t)(o->min_samples < UINT32_MAX ? o->min_samples : UINT32_MAX);
+	d->confirm_nights = (uint32_t)(o->confirm_nights < UINT32_MAX ? o->confirm_nights : UINT32_MAX);
+}
+
+static void gate(const struct diff_options *o, const struct tk_config *c, bool flags[TK_DIFF_STATUS_COUNT])
+{
+	char bad[64];
+
+	memset(flags, 0, TK_DIFF_STATUS_COUNT * sizeof *flags);
+	if (o->fail_on) {
+		parse_words(o->fail_on, flags, bad);
+		return;
+	}
+	for (char *const *word = c->fail_on; word && *word; word++) {
+		enum tk_diff_status s;
+
+		if (tk_diff_status_parse(*word, &s) == TK_OK) /* `none` is no status */
+			flags[s] = true;
+	}
+}
+
+/* A file is written whole or not at all. */
+static int write_out(const struct diff_options *o, const struct tk_diff_view *v, struct tk_error *err)
+{
+	char *data = NULL;
+	size_t size = 0;
+	FILE *f;
+	int rc;
+
+	if (!o->output) {
+		rc = o->format->write(v, stdout, err);
+		return rc || fflush(stdout) == 0 ? rc : tk_fail_errno(err, "cannot write to stdout");
+	}
+	f = open_memstream(&data, &size);
+	if (!f)
+		return tk_fail_errno(err, "cannot write %s", o->output);
+	rc = o->format->write(v, f, err);
+	if (fclose(f) && !rc)
+		rc = tk_fail_errno(err, "cannot write %s", o->output);
+	if (!rc)
+		rc = tk_file_write(o->output, data, size, err);
+	free(data);
+	return rc;
+}
+
+static int show(const struct tk_globals *g, const struct diff_options *o, const struct tk_config *c,
+        const struct tk_diff_report *report, int *code, struct tk_error *err)
+{
+	struct tk_diff_view v = {.globals = g,
+	        .report = report,
+	        .limit = o->limit,
+	        .explicit_words = o->words_given,
+	        .explain = o->explain,
+	        .sort = o->sort,
+	        .group = o->group,
+	        .site_url = o->site_url ? o->site_url : c->site_url,
+	        .culprit_config = o->culprit ? c : NULL};
+	gate(o, c, v.fail_on);
+	memcpy(v.chosen, o->only, sizeof v.chosen);
+	if (v.limit == SIZE_MAX)
+		v.limit = o->format->everything ? 0 : 50;
+	int rc = tk_diff_view_make(&v, o->format->everything, err);
+
+	if (!rc)
+		rc = write_out(o, &v, err);
+	*code = tk_diff_found(&v)                    ? TK_EXIT_FOUND
+	        : report->compared || o->allow_empty ? TK_EXIT_OK
+	                                             : TK_EXIT_INCOMPLETE;
+	tk_diff_view_free(&v);
+	return rc;
+}
+
+/* That has been judged once: it is said again what was said then. */
+static bool is_newest_night(const struct diff_options *o, const struct tk_detect_options *d)
+{
+	return o->range.last == 1 && !o->range.until && d->baseline == TK_BASELINE_WINDOW;
+}
+
+int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
+{
+	struct diff_options o = {
+	        .threshold = NAN, .abs_ns = NAN, .alpha = NAN, .limit = SIZE_MAX, .format = tk_diff_formats};
+	struct tk_diff_range range = {0};
+	struct tk_diff_report report = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_judging judging = {0};
+	struct tk_diff_baseline baseline = {0};
+	struct tk_error err = {0};
+	int rc, code;
+
+	argp_parse(&tk_argp_diff, argc, argv, 0, NULL, &o);
+	code = tk_command_open(g, "diff", TK_STORE_READ, &config, &store);
+	if (code)
+		return code;
+	rc = tk_judging_of(config, o.acks, &judging, &err);
+	decide_as_asked(&o, &judging.options);
+	if (!rc)
+		rc = tk_diff_range_of(store, config, &o.range, o.machine, judging.options.now_s, &range, &err);
+	if (!rc)
+		rc = tk_diff_baseline_of(store, config, o.baseline ? o.baseline : config->thresholds.baseline,
+		        &baseline, &judging.options, &err);
+	range.machine = o.machine;
+	range.filters = o.filter_count ? o.filters : NULL;
+	range.ignored = o.ignored_count ? o.ignored : NULL;
+	if (!rc)
+		rc = (is_newest_night(&o, &judging.options) ? tk_detect_newest : tk_detect_diff)(
+		        store, &judging.options, &range, &report, &err);
+	if (!rc)
+		rc = show(g, &o, config, &report, &code, &err);
+	if (rc)
+		code = tk_command_fail("diff", &err);
+	tk_diff_report_free(&report);
+	tk_judging_free(&judging);
+	tk_diff_baseline_free(&baseline);
+	tk_command_close(config, store);
+	return code;
+}

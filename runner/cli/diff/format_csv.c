@@ -1,0 +1,73 @@
+/* `tracker diff --format=csv`: RFC 4180, one line a series, raw numbers. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/diff/format.h"
+
+/* A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+static void put_text(FILE *out, const char *s)
+{
+	fputc('"', out);
+	if (*s && strchr("=+-@\t\r", *s))
+		fputc('\'', out);
+	for (; *s; s++) {
+		if (*s == '"')
+			fputc('"', out);
+		fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+static void put_number(FILE *out, double x)
+{
+	if (isfinite(x))
+		fprintf(out, ",%.10g", x); /* what is measured has fewer; `tracker export` has every bit */
+	else
+		fputc(',', out);
+}
+
+static void put_row(const struct tk_diff_row *r, FILE *out)
+{
+	const char *const texts[] = {
+	        r->series, r->title, r->backend, r->upstream, r->machine, r->device, r->metric, r->unit};
+	const double numbers[] = {r->before, r->before_lo, r->before_hi, r->after, r->after_lo, r->after_hi, r->change,
+	        r->change_lo, r->change_hi, r->threshold, r->severity, r->p, r->q};
+	const char *const more[] = {r->good_rev, r->bad_rev, r->bad_subject, r->reason};
+
+	fputs(tk_diff_status_word(r->status), out);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		fputc(',', out);
+		put_text(out, texts[i]);
+	}
+	fprintf(out, ",%s", r->lower_is_better ? "lower" : "higher");
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		put_number(out, numbers[i]);
+	fprintf(out, ",%u,%u", r->n_before, r->n_after);
+	if (r->commits_between >= 0)
+		fprintf(out, ",%" PRId64, r->commits_between);
+	else
+		fputc(',', out);
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+		fputc(',', out);
+		put_text(out, more[i]);
+	}
+	fprintf(out, ",%s\r\n", tk_diff_change_by(r));
+}
+
+int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	size_t shown = tk_diff_shown(v);
+
+	fputs("status,series,problem,backend,upstream,machine,device,metric,unit,better,before,before_lo,before_hi,"
+	      "after,after_lo,after_hi,"
+	      "change,change_lo,change_hi,threshold,severity,p,q,samples_before,samples_after,commits_between,good_rev,"
+	      "bad_rev,bad_subject,"
+	      "reason,change_by\r\n",
+	        out);
+	for (size_t i = 0; i < shown; i++)
+		put_row(v->rows[i], out);
+	return ferror(out) ? tk_fail_errno(err, "cannot write") : TK_OK;
+}

@@ -1,0 +1,157 @@
+/* `tracker diff --format=github`: workflow commands on stdout, one a family of rows because GitHub shows ten of a kind;
+ * the Markdown form in $GITHUB_STEP_SUMMARY and the counts in $GITHUB_OUTPUT where the job has them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/diff/format.h"
+
+#define FAMILIES_MAX 10
+#define NAMES_MAX 3
+
+/* Data of a command; in a property ':' and ',' too. */
+static void put_escaped(FILE *out, const char *s, bool property)
+{
+	for (; *s; s++)
+		if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
+			fprintf(out, "%%%02X", *s);
+		else
+			fputc((unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s, out);
+}
+
+static bool same_family(const struct tk_diff_row *a, const struct tk_diff_row *b)
+{
+	return a->status == b->status && strcmp(a->backend, b->backend) == 0 && strcmp(a->machine, b->machine) == 0 &&
+	       strcmp(a->bad_rev, b->bad_rev) == 0 && strcmp(a->culprit, b->culprit) == 0;
+}
+
+static const char *level_of(const struct tk_diff_view *v, enum tk_diff_status s)
+{
+	if (v->fail_on[s])
+		return "error";
+	switch (s) {
+	case TK_DIFF_REGRESSED:
+	case TK_DIFF_NEWLY_FAILED:
+	case TK_DIFF_MISSING:
+	case TK_DIFF_NOT_COMPARABLE:
+	case TK_DIFF_ENVIRONMENT:
+		return "warning";
+	case TK_DIFF_IMPROVED:
+	case TK_DIFF_RECOVERED:
+	case TK_DIFF_FIXED:
+		return "notice";
+	default:
+		return NULL;
+	}
+}
+
+static void put_title(const struct tk_diff_row *r, size_t members, FILE *out)
+{
+	char title[400];
+
+	snprintf(title, sizeof title, "%zu %s: %s on %s", members, tk_diff_status_word(r->status), r->backend,
+	        r->machine);
+	put_escaped(out, title, true);
+}
+
+static void put_family(const struct tk_diff_view *v, size_t first, const char *level, FILE *out)
+{
+	const struct tk_diff_row *r = v->rows[first];
+	size_t members = 0, named = 0;
+	char commits[320];
+
+	for (size_t i = first; i < v->count; i++)
+		members += same_family(r, v->rows[i]);
+	fprintf(out, "::%s title=", level);
+	put_title(r, members, out);
+	fputs("::", out);
+	for (size_t i = first; i < v->count && named < NAMES_MAX; i++) {
+		if (!same_family(r, v->rows[i]))
+			continue;
+		fputs(named++ ? ", " : "", out);
+		put_escaped(out, v->rows[i]->title, false);
+		if (!isnan(v->rows[i]->change))
+			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->change, tk_diff_by_pairs(v->rows[i]));
+	}
+	if (members > named)
+		fprintf(out, " and %zu more", members - named);
+	if (*tk_diff_commits(r, commits, sizeof commits)) {
+		fputs("; first bad ", out);
+		put_escaped(out, commits, false);
+		fputs(*tk_diff_subject(r) ? " " : "", out);
+		put_escaped(out, tk_diff_subject(r), false);
+	}
+	if (*r->reason) {
+		fputs("; ", out);
+		put_escaped(out, r->reason, false);
+	}
+	fputc('\n', out);
+}
+
+static void put_commands(const struct tk_diff_view *v, FILE *out)
+{
+	size_t families[3] = {0}, more = 0;
+
+	for (size_t i = 0; i < v->count; i++) {
+		const char *level = level_of(v, v->rows[i]->status);
+		bool first = level;
+		size_t kind = !level ? 0 : *level == 'e' ? 0 : *level == 'w' ? 1 : 2;
+
+		for (size_t j = 0; j < i && first; j++)
+			first = !same_family(v->rows[j], v->rows[i]);
+		if (first && families[kind]++ < FAMILIES_MAX)
+			put_family(v, i, level, out);
+		else
+			more += first;
+	}
+	if (more)
+		fprintf(out, "... and %zu more kinds of change: see the summary\n", more);
+}
+
+static int append(const char *variable, int (*write)(const struct tk_diff_view *, FILE *, struct tk_error *),
+        const struct tk_diff_view *v, struct tk_error *err)
+{
+	const char *path = getenv(variable);
+	FILE *f;
+	int rc;
+
+	if (!path || !*path)
+		return TK_OK;
+	f = fopen(path, "ae");
+	if (!f)
+		return tk_fail_errno(err, "$%s: %s", variable, path);
+	rc = write(v, f, err);
+	if (fclose(f) && !rc)
+		rc = tk_fail_errno(err, "$%s: %s", variable, path);
+	return rc;
+}
+
+static int put_outputs(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	(void)err;
+	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		fprintf(out, "%s=%zu\n", tk_diff_status_word((enum tk_diff_status)i), v->report->by_status[i]);
+	fprintf(out, "series=%zu\ncompared=%zu\nfound=%s\n", v->report->count, v->report->compared,
+	        tk_diff_found(v) ? "true" : "false");
+	return TK_OK;
+}
+
+int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	char line[1024];
+	int rc;
+
+	put_commands(v, out);
+	if (v->report->compared || tk_diff_found(v)) {
+		tk_diff_summary(v, line, sizeof line);
+	} else {
+		tk_diff_nothing(v->report, line, sizeof line);
+		fputs("::error title=tracker::", out);
+		put_escaped(out, line, false);
+		fputc('\n', out);
+	}
+	fprintf(out, "%s\n", line);
+	rc = append("GITHUB_STEP_SUMMARY", tk_diff_write_markdown, v, err);
+	return rc ? rc : append("GITHUB_OUTPUT", put_outputs, v, err);
+}

@@ -1,0 +1,199 @@
+/* `tracker diff --format=json` and `ndjson`: every count, raw numbers, and how they were made. docs/diff.md describes
+ * the schema. */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/diff/format.h"
+
+#define SCHEMA "tracker-diff/1"
+
+static json_t *number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *text(const char *s)
+{
+	json_t *v = *s ? json_string(s) : json_null();
+
+	return v ? v : json_string("?");
+}
+
+static json_t *interval(double value, double lo, double hi)
+{
+	return isnan(value) ? json_null()
+	                    : json_pack("{s:o, s:o, s:o}", "value", number(value), "lo", number(lo), "hi", number(hi));
+}
+
+static json_t *day_time(int64_t t_s)
+{
+	char iso[TK_TIME_ISO_SIZE];
+
+	return t_s && t_s != INT64_MAX ? json_string(tk_time_iso(t_s, iso)) : json_null();
+}
+
+static json_t *pairs_object(const struct tk_pairs *p)
+{
+	return p->word == TK_PAIRS_NONE
+	               ? json_null()
+	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word", tk_pairs_word(p->word), "count",
+	                         (json_int_t)p->count, "failed", (json_int_t)p->failed, "statistic",
+	                         tk_pairs_statistic(p), "change", interval(p->change, p->lo, p->hi));
+}
+
+static json_t *culprit_object(const struct tk_diff_row *r)
+{
+	return !*r->culprit ? json_null()
+	                    : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rev", text(r->culprit), "subject",
+	                              text(r->culprit_subject), "author", text(r->culprit_author), "author_time",
+	                              day_time(r->culprit_author_time_s), "change", number(r->culprit_change),
+	                              "confidence", number(r->culprit_confidence));
+}
+
+static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row *r)
+{
+	char link[512];
+	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "status",
+	        tk_diff_status_word(r->status), "mark", tk_diff_status_mark(r->status), "series", text(r->series),
+	        "problem", text(r->title), "backend", text(r->backend), "upstream", text(r->upstream), "machine",
+	        text(r->machine), "device", text(r->device), "metric", text(r->metric), "unit", text(r->unit), "better",
+	        r->lower_is_better ? "lower" : "higher");
+
+	if (!o)
+		return NULL;
+	json_object_set_new(o, "before", interval(r->before, r->before_lo, r->before_hi));
+	json_object_set_new(o, "after", interval(r->after, r->after_lo, r->after_hi));
+	json_object_set_new(o, "change", interval(r->change, r->change_lo, r->change_hi));
+	json_object_set_new(o, "change_by", text(tk_diff_change_by(r)));
+	json_object_set_new(o, "threshold", number(r->threshold));
+	json_object_set_new(o, "severity", number(r->severity));
+	json_object_set_new(o, "p", number(r->p));
+	json_object_set_new(o, "q", number(r->q));
+	json_object_set_new(o, "samples_before", json_integer(r->n_before));
+	json_object_set_new(o, "samples_after", json_integer(r->n_after));
+	json_object_set_new(o, "good_rev", text(r->good_rev));
+	json_object_set_new(o, "bad_rev", text(r->bad_rev));
+	json_object_set_new(o, "bad_subject", text(r->bad_subject));
+	json_object_set_new(
+	        o, "commits_between", r->commits_between < 0 ? json_null() : json_integer(r->commits_between));
+	json_object_set_new(o, "last_good_run", r->last_good_run_id ? json_integer(r->last_good_run_id) : json_null());
+	json_object_set_new(o, "first_bad_run", r->first_bad_run_id ? json_integer(r->first_bad_run_id) : json_null());
+	json_object_set_new(o, "same_code", json_boolean(r->same_code));
+	json_object_set_new(o, "unstable", json_boolean(r->unstable));
+	json_object_set_new(o, "culprit", culprit_object(r));
+	json_object_set_new(o, "pairs", pairs_object(&r->pairs));
+	json_object_set_new(o, "reason", text(r->reason));
+	json_object_set_new(o, "newest", day_time(r->newest_s));
+	json_object_set_new(o, "link", text(tk_diff_link(v, r, link, sizeof link)));
+	json_object_set_new(o, "op", text(r->op));
+	json_object_set_new(
+	        o, "accepted", r->status == TK_DIFF_ACKED ? text(tk_diff_status_word(r->was)) : json_null());
+	return o;
+}
+
+static json_t *summary_object(const struct tk_diff_view *v)
+{
+	const struct tk_diff_report *r = v->report;
+	json_t *counts = json_object();
+	char line[1024];
+
+	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		json_object_set_new(
+		        counts, tk_diff_status_word((enum tk_diff_status)i), json_integer((json_int_t)r->by_status[i]));
+	if (r->compared || tk_diff_found(v))
+		tk_diff_summary(v, line, sizeof line);
+	else
+		tk_diff_nothing(r, line, sizeof line);
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series", (json_int_t)r->count, "machines",
+	        (json_int_t)r->machines, "compared", (json_int_t)r->compared, "counts", counts, "geomean_change",
+	        number(r->mean.change), "geomean_unstable", tk_diff_mean_is_unstable(&r->mean), "found",
+	        tk_diff_found(v), "newest", day_time(r->newest_s), "text", text(line));
+}
+
+static json_t *method_object(const struct tk_diff_report *r)
+{
+	const char *test = r->options.uncorrected
+	                           ? "moderated t on logarithms of nightly medians, p uncorrected"
+	                           : "moderated t on logarithms of nightly medians, Benjamini-Hochberg per machine";
+
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:f}", "test", test, "baseline",
+	        r->options.baseline_name ? r->options.baseline_name : "window", "min_samples",
+	        (json_int_t)r->options.min_samples, "confirm_nights", (json_int_t)r->options.confirm_nights,
+	        "min_effect", number(r->options.min_effect), "min_effect_ns", number(r->options.min_effect_ns), "fdr",
+	        number(r->options.fdr), "window_nights", (json_int_t)r->window, "stale_days",
+	        (json_int_t)r->options.stale_days, "confidence", 0.95);
+}
+
+static json_t *group_object(const struct tk_diff_view *v, const char *name)
+{
+	const struct tk_diff_group_sum sum = tk_diff_group_sum(v, name);
+
+	return json_pack("{s:o, s:I, s:I, s:o, s:b}", "name", text(name), "series", (json_int_t)sum.series, "compared",
+	        (json_int_t)sum.compared, "geomean_change", number(sum.mean.change), "geomean_unstable",
+	        tk_diff_mean_is_unstable(&sum.mean));
+}
+
+/* The groups of --group-by that have a row which is shown, in the order of the rows. */
+static json_t *groups_array(const struct tk_diff_view *v, size_t shown)
+{
+	json_t *groups = json_array();
+	char a[TK_DIFF_GROUP_SIZE], b[TK_DIFF_GROUP_SIZE];
+
+	for (size_t i = 0; v->group != TK_DIFF_GROUP_NONE && i < shown; i++) {
+		const char *name = tk_diff_group_of(v, v->rows[i], a);
+
+		if (!i || strcmp(name, tk_diff_group_of(v, v->rows[i - 1], b)) != 0)
+			json_array_append_new(groups, group_object(v, name));
+	}
+	return groups;
+}
+
+/* Everything but the rows. */
+static json_t *head_object(const struct tk_diff_view *v, size_t shown)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", SCHEMA, "since", day_time(v->report->since_s),
+	        "until", day_time(v->report->until_s), "method", method_object(v->report), "rows_left_out",
+	        (json_int_t)(v->count - shown), "summary", summary_object(v), "groups", groups_array(v, shown));
+}
+
+static int dump(json_t *o, size_t flags, FILE *out, struct tk_error *err)
+{
+	int rc = TK_OK;
+
+	if (!o)
+		return tk_fail(err, TK_ENOMEM, "out of memory while writing JSON");
+	if (json_dumpf(o, out, flags | JSON_REAL_PRECISION(15)) || fputc('\n', out) == EOF)
+		rc = tk_fail_errno(err, "cannot write the JSON document");
+	json_decref(o);
+	return rc;
+}
+
+int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	json_t *rows = json_array(), *document;
+	size_t shown = tk_diff_shown(v);
+
+	for (size_t i = 0; i < shown; i++)
+		json_array_append_new(rows, row_object(v, v->rows[i]));
+	document = json_array_size(rows) == shown ? head_object(v, shown) : NULL;
+	if (!document || json_object_set(document, "rows", rows)) {
+		json_decref(document);
+		document = NULL;
+	}
+	json_decref(rows);
+	return dump(document, JSON_INDENT(1), out, err);
+}
+
+/* One row a line as it stands in `rows`, then one line with everything else, which has "summary". */
+int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	size_t shown = tk_diff_shown(v);
+	int rc = TK_OK;
+
+	for (size_t i = 0; !rc && i < shown; i++)
+		rc = dump(row_object(v, v->rows[i]), JSON_COMPACT, out, err);
+	return rc ? rc : dump(head_object(v, shown), JSON_COMPACT, out, err);
+}

@@ -1,0 +1,132 @@
+/* `tracker diff --format=junit`: one test case a series, for the test reports that CI systems have anyway. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/diff/format.h"
+#include "site_gen/render/format.h"
+
+/* Attribute or text; what XML 1.0 has no place for becomes '?'. */
+static void put_text(FILE *out, const char *s)
+{
+	for (; *s; s++)
+		switch (*s) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		case '\n':
+			fputs("&#10;", out);
+			break;
+		case '\t':
+			fputs("&#9;", out);
+			break;
+		default:
+			/* U+FFFE and U+FFFF are no characters of XML */
+			if ((unsigned char)s[0] == 0xef && (unsigned char)s[1] == 0xbf && (unsigned char)s[2] >= 0xbe) {
+				fputc('?', out);
+				s += 2;
+			} else {
+				fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, out);
+			}
+		}
+}
+
+enum kind { PASSED, FAILURE, ERROR, SKIPPED, KINDS };
+
+static enum kind kind_of(const struct tk_diff_view *v, const struct tk_diff_row *r)
+{
+	switch (r->status) {
+	case TK_DIFF_REGRESSED:
+		return FAILURE;
+	case TK_DIFF_NEWLY_FAILED:
+	case TK_DIFF_FAILING:
+		return ERROR;
+	case TK_DIFF_SAME:
+	case TK_DIFF_IMPROVED:
+	case TK_DIFF_RECOVERED:
+	case TK_DIFF_FIXED:
+		return v->fail_on[r->status] ? FAILURE : PASSED;
+	default:
+		return v->fail_on[r->status] ? FAILURE : SKIPPED;
+	}
+}
+
+/* A row of a failed run begins with the outcome, which may be the status again. */
+static const char *reason_of(const struct tk_diff_row *r)
+{
+	const char *word = tk_diff_status_word(r->status);
+	const size_t n = strlen(word);
+
+	return !strncmp(r->reason, word, n) && !strncmp(r->reason + n, ": ", 2) ? r->reason + n + 2 : r->reason;
+}
+
+static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
+{
+	static const char *const elements[KINDS] = {[FAILURE] = "failure", [ERROR] = "error", [SKIPPED] = "skipped"};
+	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], commits[320], message[1100];
+	const char *reason = reason_of(r);
+
+	snprintf(message, sizeof message, "%s%s%s", tk_diff_status_word(r->status), *reason ? ": " : "", reason);
+	if (!isnan(r->change))
+		snprintf(message, sizeof message, "%s %+.1f %%%s (%s%s -> %s)%s%s", tk_diff_status_word(r->status),
+		        100 * r->change, tk_diff_by_pairs(r), tk_diff_row_is_by_pairs(r) ? "nights " : "",
+		        tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after),
+		        *reason ? ": " : "", reason);
+	fprintf(out, "<%s message=\"", elements[kind]);
+	put_text(out, message);
+	if (kind != SKIPPED)
+		fprintf(out, "\" type=\"%s", tk_diff_status_word(r->status));
+	fputs("\">", out);
+	if (*tk_diff_commits(r, commits, sizeof commits)) {
+		fputs("first bad ", out);
+		put_text(out, commits);
+		fputc(' ', out);
+		put_text(out, tk_diff_subject(r));
+	}
+	fprintf(out, "</%s>", elements[kind]);
+}
+
+static void put_case(const struct tk_diff_view *v, const struct tk_diff_row *r, FILE *out)
+{
+	enum kind kind = kind_of(v, r);
+
+	fputs("    <testcase classname=\"", out);
+	put_text(out, r->machine);
+	fputc('.', out);
+	put_text(out, r->device);
+	fputc('.', out);
+	put_text(out, r->backend);
+	fputs("\" name=\"", out);
+	put_text(out, r->title);
+	fputc(' ', out);
+	put_text(out, r->metric);
+	fputs("\">", out);
+	if (kind != PASSED)
+		put_body(r, kind, out);
+	fputs("</testcase>\n", out);
+}
+
+int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	size_t shown = tk_diff_shown(v), counts[KINDS] = {0};
+
+	for (size_t i = 0; i < shown; i++)
+		counts[kind_of(v, v->rows[i])]++;
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
+	fprintf(out,
+	        "  <testsuite name=\"tracker diff\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+	        shown, counts[FAILURE], counts[ERROR], counts[SKIPPED]);
+	for (size_t i = 0; i < shown; i++)
+		put_case(v, v->rows[i], out);
+	fputs("  </testsuite>\n</testsuites>\n", out);
+	return ferror(out) ? tk_fail_errno(err, "cannot write") : TK_OK;
+}

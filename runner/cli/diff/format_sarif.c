@@ -1,0 +1,123 @@
+/* `tracker diff --format=sarif`: SARIF 2.1.0, for the code scanning of forges. A rule is a word of the diff; a step has
+ * the same fingerprint however often it is seen, so that a forge opens one alert for it. */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "detect/history/catalog.h"
+#include "cli/diff/format.h"
+
+#define SARIF_SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
+#define FINGERPRINT "trackerStep/v1"
+
+static json_t *string(const char *s)
+{
+	json_t *v = json_string(s);
+
+	return v ? v : json_string("?");
+}
+
+static const char *level_of(const struct tk_diff_view *v, enum tk_diff_status s)
+{
+	if (v->fail_on[s])
+		return "error";
+	return s == TK_DIFF_REGRESSED || s == TK_DIFF_NEWLY_FAILED || s == TK_DIFF_MISSING || s == TK_DIFF_UNSURE ||
+	                       s == TK_DIFF_NOT_COMPARABLE
+	               ? "warning"
+	               : "note";
+}
+
+static json_t *rules(const struct tk_diff_view *v)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++) {
+		enum tk_diff_status s = (enum tk_diff_status)i;
+
+		json_array_append_new(
+		        list, json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "id", tk_diff_status_word(s), "name",
+		                      tk_diff_status_word(s), "shortDescription", "text", tk_diff_status_meaning(s),
+		                      "defaultConfiguration", "level", level_of(v, s)));
+	}
+	return list;
+}
+
+/* A series has no source file; what a forge wants to show is the file that says it is measured. */
+static json_t *locations(const struct tk_diff_view *v, const struct tk_diff_row *r)
+{
+	const char *file = v->globals && v->globals->config_path ? v->globals->config_path : "tracker.yml";
+
+	return json_pack("[{s:{s:{s:s}, s:{s:i}}, s:[{s:o, s:s, s:o}]}]", "physicalLocation", "artifactLocation", "uri",
+	        *file == '/' ? "tracker.yml" : file, "region", "startLine", 1, "logicalLocations", "fullyQualifiedName",
+	        string(r->series), "kind", "function", "name", string(r->title));
+}
+
+static void sentence(const struct tk_diff_view *v, const struct tk_diff_row *r, char *out, size_t size)
+{
+	char contender[200], commits[320];
+	int n = snprintf(out, size, "%s: %s on %s, %s", tk_diff_status_word(r->status), r->title, r->machine,
+	        tk_diff_contender(v, r, contender, sizeof contender));
+
+	if (n > 0 && (size_t)n < size && isfinite(r->change))
+		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s%s, %s is better", 100 * r->change, r->metric,
+		        tk_diff_by_pairs(r), r->lower_is_better ? "lower" : "higher");
+	if (n > 0 && (size_t)n < size && *tk_diff_commits(r, commits, sizeof commits))
+		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits, tk_diff_subject(r));
+	if (n > 0 && (size_t)n < size && *r->reason)
+		snprintf(out + n, size - (size_t)n, "; %s", r->reason);
+	tk_text_disarm(out, "", ' ');
+}
+
+static json_t *result(const struct tk_diff_view *v, const struct tk_diff_row *r)
+{
+	char text[1400], link[512], uid[TK_ALERT_UID_SIZE];
+	json_t *o;
+
+	sentence(v, r, text, sizeof text);
+	tk_alert_uid_of(
+	        (const char *const[]){"step", r->series, r->machine, r->bad_rev, tk_diff_status_word(r->status)}, 5,
+	        uid);
+	o = json_pack("{s:s, s:s, s:{s:o}, s:o, s:{s:s}, s:{s:o, s:o, s:o}}", "ruleId", tk_diff_status_word(r->status),
+	        "level", level_of(v, r->status), "message", "text", string(text), "locations", locations(v, r),
+	        "partialFingerprints", FINGERPRINT, uid, "properties", "change",
+	        isfinite(r->change) ? json_real(r->change) : json_null(), "q",
+	        isfinite(r->q) ? json_real(r->q) : json_null(), "bad_rev", string(r->bad_rev));
+	if (o && *tk_diff_link(v, r, link, sizeof link))
+		json_object_set_new(o, "hostedViewerUri", string(link));
+	if (o && r->status == TK_DIFF_ACKED)
+		json_object_set_new(o, "suppressions",
+		        json_pack("[{s:s, s:s, s:o}]", "kind", "external", "status", "accepted", "justification",
+		                string(r->reason)));
+	return o;
+}
+
+int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	json_t *results = json_array(), *document;
+	size_t shown = tk_diff_shown(v);
+	char line[1024];
+	int rc = TK_OK;
+
+	for (size_t i = 0; i < shown; i++)
+		json_array_append_new(results, result(v, v->rows[i]));
+	if (v->report->compared || tk_diff_found(v))
+		tk_diff_summary(v, line, sizeof line);
+	else
+		tk_diff_nothing(v->report, line, sizeof line);
+	document = json_array_size(results) == shown
+	                   ? json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:O, s:{s:o, s:I}}]}", "$schema",
+	                             SARIF_SCHEMA, "version", "2.1.0", "runs", "tool", "driver", "name", "tracker",
+	                             "version", TK_VERSION, "rules", rules(v), "results", results, "properties",
+	                             "summary", string(line), "left_out", (json_int_t)(v->count - shown))
+	                   : NULL;
+	if (!document)
+		rc = tk_fail(err, TK_ENOMEM, "out of memory while writing SARIF");
+	else if (json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) || fputc('\n', out) == EOF)
+		rc = tk_fail_errno(err, "cannot write the SARIF document");
+	json_decref(document);
+	json_decref(results);
+	return rc;
+}

@@ -1,0 +1,378 @@
+/* `tracker diff` for the terminal: the direction, a table of what moved, the summary last. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/night/bisect_line.h"
+#include "cli/diff/format.h"
+#include "site_gen/render/format.h"
+#include "cli/table.h"
+
+static const struct tk_column columns[] = {
+        {"", TK_COLUMN_LEFT},
+        {"STATUS", TK_COLUMN_LEFT},
+        {"PROBLEM", TK_COLUMN_CUT},
+        {"BACKEND", TK_COLUMN_CUT},
+        {"MACHINE", TK_COLUMN_CUT},
+        {"METRIC", TK_COLUMN_OPTIONAL},
+        {"BEFORE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(7)},
+        {"AFTER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(8)},
+        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"BY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
+        {"X", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
+        {"Q", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
+        {"N", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"FIRST BAD", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(6)},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(5)},
+        {0},
+};
+
+static const char *color_of(enum tk_diff_status s)
+{
+	switch (s) {
+	case TK_DIFF_REGRESSED:
+	case TK_DIFF_NEWLY_FAILED:
+	case TK_DIFF_FAILING:
+		return "red";
+	case TK_DIFF_MISSING:
+	case TK_DIFF_UNSURE:
+	case TK_DIFF_NOT_COMPARABLE:
+	case TK_DIFF_STALE:
+		return "yellow";
+	case TK_DIFF_IMPROVED:
+	case TK_DIFF_RECOVERED:
+	case TK_DIFF_FIXED:
+		return "green";
+	default:
+		return "halfbright";
+	}
+}
+
+/* Where the terminal has one byte a character (cron, LC_ALL=C), numbers are written without the signs that it cannot
+ * show. In place. */
+static const char *plain(char *s)
+{
+	static const struct {
+		const char *sign, *instead;
+	} signs[] = {
+	        {"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2013", "-"}, {"\u2212", "-"}};
+	char *to = s;
+
+	for (const char *p = s; MB_CUR_MAX == 1 && *p;) {
+		size_t i = 0;
+
+		while (i < sizeof signs / sizeof *signs && strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
+			i++;
+		if (i == sizeof signs / sizeof *signs) {
+			*to++ = *p++;
+			continue;
+		}
+		p += strlen(signs[i].sign);
+		to = stpcpy(to, signs[i].instead);
+	}
+	if (MB_CUR_MAX == 1)
+		*to = '\0';
+	return s;
+}
+
+/* One sample has no interval. */
+static void set_value(
+        struct tk_table *t, const char *column, double value, double lo, double hi, uint32_t n, const char *unit)
+{
+	char text[TK_FORMAT_SIZE], width[TK_FORMAT_SIZE] = "";
+
+	if (isnan(value))
+		return;
+	if (n != 1)
+		tk_format_half_width(value, lo, hi, width);
+	tk_format_value(value, unit, text);
+	tk_table_set(t, column, "%s%s%s", plain(text), *width ? " " : "", plain(width));
+}
+
+static void set_change(struct tk_table *t, const struct tk_diff_row *row)
+{
+	char text[TK_FORMAT_SIZE];
+
+	if (isnan(row->change))
+		return;
+	tk_format_change(row->change, text);
+	tk_table_set(t, "CHANGE", "%s%s", plain(text), tk_diff_row_is_by_pairs(row) ? " p" : "");
+	if (!tk_diff_row_is_by_pairs(row)) { /* a share of pairs is none of the level that these nights had */
+		tk_format_value(fabs(row->change * row->before), row->unit, text);
+		tk_table_set(t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
+	}
+	tk_table_set(t, "X", "%.1f", row->severity);
+	if (!isnan(row->q))
+		tk_table_set(t, "Q", "%.2g", row->q);
+	tk_table_set(t, "N", "%u/%u", row->n_before, row->n_after);
+}
+
+static bool several_metrics(const struct tk_diff_view *v)
+{
+	for (size_t i = 1; i < v->count; i++)
+		if (strcmp(v->rows[i]->metric, v->rows[0]->metric) != 0)
+			return true;
+	return false;
+}
+
+static void add_row(struct tk_table *t, const struct tk_diff_view *v, const struct tk_diff_row *row, bool metrics)
+{
+	char commits[320], contender[200];
+
+	tk_table_row(t);
+	tk_table_set(t, "", "%s", tk_diff_status_mark(row->status));
+	tk_table_set(t, "STATUS", "%s", tk_diff_status_word(row->status));
+	tk_table_color(t, "STATUS", color_of(row->status));
+	tk_table_set(t, "PROBLEM", "%s", row->title);
+	tk_table_set(t, "BACKEND", "%s", tk_diff_contender(v, row, contender, sizeof contender));
+	tk_table_set(t, "MACHINE", "%s/%s", row->machine, row->device);
+	if (metrics)
+		tk_table_set(t, "METRIC", "%s", row->metric);
+	set_value(t, "BEFORE", row->before, row->before_lo, row->before_hi, row->n_before, row->unit);
+	set_value(t, "AFTER", row->after, row->after_lo, row->after_hi, row->n_after, row->unit);
+	set_change(t, row);
+	if (*tk_diff_commits(row, commits, sizeof commits))
+		tk_table_set(t, "FIRST BAD", "%s", commits);
+	if (*row->reason)
+		tk_table_set(t, "WHY", "%s", row->reason);
+}
+
+/* What a machine moved together is one line, unless somebody asked for its rows. */
+static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *row)
+{
+	return row->status == TK_DIFF_ENVIRONMENT && !v->explicit_words;
+}
+
+static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row *first, size_t shown, FILE *out)
+{
+	char name[TK_DIFF_GROUP_SIZE], mean[TK_DIFF_MEAN_SIZE];
+	const char *group = tk_diff_group_of(v, first, name);
+	struct tk_diff_group_sum sum = tk_diff_group_sum(v, group);
+
+	tk_text_put(out, group, "");
+	fprintf(out, ": %zu series", shown);
+	if (shown < sum.series)
+		fprintf(out, " of %zu", sum.series);
+	if (!isnan(sum.mean.change))
+		fprintf(out, ", geomean %s", tk_diff_mean_text(&sum.mean, mean));
+	fputc('\n', out);
+}
+
+/* What the table had no room for, a line each. */
+static void print_reasons(const struct tk_diff_view *v, size_t from, size_t to, bool commits, FILE *out)
+{
+	char name[200], range[320];
+
+	for (size_t i = from; i < to; i++) {
+		const struct tk_diff_row *r = v->rows[i];
+		const bool has_range = commits && *tk_diff_commits(r, range, sizeof range);
+
+		if (is_folded(v, r) || (!*r->reason && !has_range))
+			continue;
+		fprintf(out, "%s ", tk_diff_status_mark(r->status));
+		tk_text_put(out, r->title, "");
+		fputs(", ", out);
+		tk_text_put(out, tk_diff_contender(v, r, name, sizeof name), "");
+		fputs(": ", out);
+		if (has_range) {
+			fputs("first bad ", out);
+			tk_text_put(out, range, "");
+			fputs(*r->reason ? "; " : "", out);
+		}
+		tk_text_put(out, r->reason, "");
+		fputc('\n', out);
+	}
+}
+
+static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(v->globals, columns);
+	bool metrics = several_metrics(v);
+	int rc;
+
+	if (v->group != TK_DIFF_GROUP_NONE)
+		print_heading(v, v->rows[from], to - from, out);
+	for (size_t i = from; i < to; i++)
+		if (!is_folded(v, v->rows[i]))
+			add_row(t, v, v->rows[i], metrics);
+	rc = tk_table_print(t, out, err);
+	if (!rc && tk_table_dropped(t, "WHY"))
+		print_reasons(v, from, to, tk_table_dropped(t, "FIRST BAD"), out);
+	tk_table_free(t);
+	if (v->group != TK_DIFF_GROUP_NONE)
+		fputc('\n', out);
+	return rc;
+}
+
+static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *out)
+{
+	for (size_t i = 0; i < shown; i++) {
+		const struct tk_diff_row *row = v->rows[i];
+		size_t count = 0, before = 0;
+		double least = row->change, most = row->change;
+
+		if (!is_folded(v, row))
+			continue;
+		for (size_t j = 0; j < shown; j++)
+			if (is_folded(v, v->rows[j]) && strcmp(v->rows[j]->machine, row->machine) == 0 &&
+			        strcmp(v->rows[j]->device, row->device) == 0) {
+				count++;
+				before += j < i;
+				least = fmin(least, v->rows[j]->change);
+				most = fmax(most, v->rows[j]->change);
+			}
+		if (before)
+			continue;
+		fprintf(out, "%s environment: %zu series on ", tk_diff_status_mark(row->status), count);
+		tk_text_put(out, row->machine, "");
+		fputc('/', out);
+		tk_text_put(out, row->device, "");
+		fprintf(out, " moved, not by their code (%+.1f", 100 * least);
+		if (count > 1)
+			fprintf(out, " to %+.1f", 100 * most);
+		fprintf(out, " %%)%s: ", count > 1 ? ", the first of them" : "");
+		tk_text_put(out, row->reason, "");
+		fputc('\n', out);
+	}
+}
+
+static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
+{
+	char link[512], day[TK_TIME_ISO_SIZE];
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct tk_diff_row *r = v->rows[i];
+
+		fprintf(out, "\n%s ", tk_diff_status_mark(r->status));
+		tk_text_put(out, r->series, "");
+		fprintf(out, "\n  %s: %s\n", tk_diff_status_word(r->status), tk_diff_status_meaning(r->status));
+		if (!isnan(r->change))
+			fprintf(out,
+			        "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; p %.3g, q %.3g "
+			        "(rate %.2g); machine code %s\n",
+			        100 * r->change, 100 * r->change_lo, 100 * r->change_hi, 100 * r->threshold, r->p, r->q,
+			        v->report->options.fdr, r->same_code ? "the same" : "changed or unknown");
+		if (r->pairs.count)
+			fprintf(out,
+			        "  pairs of both builds: %s, %+.2f %% (95 %%: %+.2f .. %+.2f) by the %s of %u pairs\n",
+			        tk_pairs_word(r->pairs.word), 100 * r->pairs.change, 100 * r->pairs.lo,
+			        100 * r->pairs.hi, tk_pairs_statistic(&r->pairs), r->pairs.count);
+		if (*r->bad_rev) {
+			fprintf(out, "  first bad ");
+			tk_text_put(out, r->bad_rev, "");
+			fprintf(out, " ");
+			tk_text_put(out, r->bad_subject, "");
+			fprintf(out, "; last good ");
+			tk_text_put(out, r->good_rev, "");
+			fputc('\n', out);
+		}
+		if (*r->culprit) {
+			fprintf(out, "  culprit %.12s ", r->culprit);
+			tk_text_put(out, r->culprit_subject, "");
+			fprintf(out, " (");
+			tk_text_put(out, r->culprit_author, "");
+			fprintf(out, ", %s): %+.1f %% against the commit before it, sure by %.1f %%\n",
+			        tk_time_day(r->culprit_author_time_s, day), 100 * r->culprit_change,
+			        100 * r->culprit_confidence);
+		}
+		if (*r->reason) {
+			fprintf(out, "  ");
+			tk_text_put(out, r->reason, "");
+			fputc('\n', out);
+		}
+		if (*tk_diff_link(v, r, link, sizeof link))
+			fprintf(out, "  %s\n", link);
+	}
+}
+
+static bool has_range(const struct tk_diff_row *r)
+{
+	return (r->status == TK_DIFF_REGRESSED || r->status == TK_DIFF_ACKED || r->status == TK_DIFF_NEWLY_FAILED) &&
+	       *r->good_rev && *r->bad_rev && strcmp(r->good_rev, r->bad_rev) != 0;
+}
+
+static bool same_range(const struct tk_diff_row *a, const struct tk_diff_row *b)
+{
+	return strcmp(a->upstream, b->upstream) == 0 && strcmp(a->good_rev, b->good_rev) == 0 &&
+	       strcmp(a->bad_rev, b->bad_rev) == 0;
+}
+
+/* Each range once, with its most severe series. */
+static void print_culprits(const struct tk_diff_view *v, size_t shown, FILE *out)
+{
+	for (size_t i = 0; i < shown; i++) {
+		const struct tk_diff_row *r = v->rows[i];
+		size_t before = 0, series = 0;
+
+		if (!has_range(r))
+			continue;
+		for (size_t j = 0; j < shown; j++)
+			if (has_range(v->rows[j]) && same_range(v->rows[j], r)) {
+				series++;
+				before += j < i;
+			}
+		if (before)
+			continue;
+		fprintf(out, "\n");
+		tk_text_put(out, r->upstream, "");
+		fprintf(out, " %.12s..%.12s: %zu series", r->good_rev, r->bad_rev, series);
+		if (*r->culprit) {
+			fprintf(out, ", by %.12s ", r->culprit);
+			tk_text_put(out, r->culprit_subject, "");
+		} else if (r->commits_between == 1) {
+			fprintf(out, ", by its only commit: ");
+			tk_text_put(out, r->bad_subject, "");
+		}
+		fputc('\n', out);
+		tk_bisect_lines(
+		        out, "  ", v->globals, v->culprit_config, r->upstream, r->series, r->good_rev, r->bad_rev);
+	}
+}
+
+static void print_header(const struct tk_diff_view *v, size_t shown, FILE *out)
+{
+	char line[1024];
+	size_t by_pairs = 0;
+
+	for (size_t i = 0; i < shown; i++)
+		by_pairs += tk_diff_row_is_by_pairs(v->rows[i]);
+	tk_diff_direction(v->report, line, sizeof line);
+	fprintf(out, "%s; change is after/before - 1%s, X is the change in thresholds\n", line,
+	        by_pairs ? ", where marked p by pairs of both builds and not of these nights" : "");
+}
+
+int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+{
+	size_t shown = tk_diff_shown(v);
+	char line[1024], a[TK_DIFF_GROUP_SIZE], b[TK_DIFF_GROUP_SIZE];
+
+	if (v->report->count)
+		print_header(v, shown, out);
+	for (size_t i = 0, next; i < shown; i = next) {
+		int rc;
+
+		for (next = i + 1; next < shown && strcmp(tk_diff_group_of(v, v->rows[i], a),
+		                                           tk_diff_group_of(v, v->rows[next], b)) == 0;
+		        next++)
+			;
+		rc = print_group(v, i, next, out, err);
+		if (rc)
+			return rc;
+	}
+	print_environment(v, shown, out);
+	if (shown < v->count)
+		fprintf(out, "... and %zu more (--limit=0 shows all)\n", v->count - shown);
+	if (v->explain)
+		explain(v, shown, out);
+	if (v->culprit_config)
+		print_culprits(v, shown, out);
+	if (v->report->compared || tk_diff_found(v))
+		tk_diff_summary(v, line, sizeof line);
+	else
+		tk_diff_nothing(v->report, line, sizeof line);
+	fprintf(out, "%s\n", line);
+	return TK_OK;
+}

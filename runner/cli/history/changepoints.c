@@ -1,0 +1,211 @@
+/* `tracker changepoints`: where the levels of histories in a CSV file changed, so that the detector can be scored. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "detect/detect.h"
+#include "cli/history/history_csv.h"
+#include "cli/options.h"
+#include "stats/changepoint/changepoint.h"
+#include "cli/table.h"
+
+enum option_key { OPT_ONLINE = 'o', OPT_FORMAT = 'F', OPT_ENV = 256, OPT_META };
+
+struct options {
+	const char *path, *env, *meta;
+	bool online, json;
+};
+
+static const struct argp_option option_table[] = {
+        {"online", OPT_ONLINE, 0, 0, "what each night would have said, by what was known that night", 0},
+        {"format", OPT_FORMAT, "text|json", 0, "default: text", 0},
+        {"env", OPT_ENV, "FILE", 0, "CSV with machine,day,driver: what changed with the driver is not the code's", 0},
+        {"meta", OPT_META, "FILE", 0, "CSV with series_id,machine: series of one machine are judged together", 0},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case OPT_ONLINE:
+		o->online = true;
+		return 0;
+	case OPT_FORMAT:
+		o->json = tk_option_json(arg, state);
+		return 0;
+	case OPT_ENV:
+		o->env = arg;
+		return 0;
+	case OPT_META:
+		o->meta = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->path)
+			argp_error(state, "unexpected argument \"%s\": one FILE", arg);
+		o->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->path)
+			argp_error(state, "expected a FILE with the columns series_id, day, value");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_changepoints = {option_table, parse_option, "FILE.csv",
+        "Where the levels of the histories in FILE changed, as it is looked for after every night; with --online as "
+        "each "
+        "night could have said it. FILE has the columns "
+        "series_id, day, value, and commit "
+        "where it is known.\v"
+        "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, INDEX], ...]}: "
+        "positions, from 0, of the night that said "
+        "so and of the first point at the new level.\n\n"
+        "Examples:\n"
+        "  tracker changepoints history.csv\n"
+        "  tracker changepoints history.csv --online --env=env.csv --meta=meta.csv --format=json"};
+
+static const struct tk_column columns[] = {
+        {"SERIES", TK_COLUMN_CUT},
+        {"SAID", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"DAY", TK_COLUMN_RIGHT},
+        {"COMMIT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
+        {"BEFORE", TK_COLUMN_RIGHT},
+        {"AFTER", TK_COLUMN_RIGHT},
+        {"CHANGE", TK_COLUMN_RIGHT},
+        {"RETRACTED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {0},
+};
+
+/* Where the result goes: a table for people or an object for programs. */
+struct report {
+	const struct tk_history_csv *histories;
+	const struct tk_history *series;
+	size_t count, changes;
+	struct tk_table *table;
+	json_t *object;
+};
+
+static void add_row(struct report *r, size_t i, size_t index, double before, double after)
+{
+	r->changes++;
+	if (!r->table)
+		return;
+	tk_table_row(r->table);
+	tk_table_set(r->table, "SERIES", "%s", r->series[i].id);
+	tk_table_set(r->table, "DAY", "%lld", (long long)r->series[i].day[index]);
+	tk_table_set(r->table, "COMMIT", "%.12s", tk_history_csv_commit(r->histories, i, index));
+	tk_table_set(r->table, "BEFORE", "%.6g", before);
+	tk_table_set(r->table, "AFTER", "%.6g", after);
+	tk_table_set(r->table, "CHANGE", "%+.1f%%", 100 * (after / before - 1));
+}
+
+static int add_list(struct report *r, size_t i, json_t *list, struct tk_error *err)
+{
+	if (!r->object) {
+		json_decref(list);
+		return TK_OK;
+	}
+	if (!list || json_object_set_new(r->object, r->series[i].id, list))
+		return tk_fail(err, TK_EDATA, "series %.80s: its name is not UTF-8, or out of memory", r->series[i].id);
+	return TK_OK;
+}
+
+static int report_all(struct report *r, struct tk_error *err)
+{
+	int rc = TK_OK;
+
+	for (size_t i = 0; !rc && i < r->count; i++) {
+		const struct tk_history *s = &r->series[i];
+		struct tk_changepoint *found;
+		size_t count;
+		json_t *list = json_array();
+
+		if (tk_changepoints(s->value, s->day, s->n, NULL, &found, &count)) {
+			json_decref(list);
+			return tk_fail(err, TK_ENOMEM, "out of memory in series %.80s", s->id);
+		}
+		for (size_t k = 0; k < count; k++) {
+			json_array_append_new(list, json_integer((json_int_t)found[k].index));
+			add_row(r, i, found[k].index, found[k].before, found[k].after);
+		}
+		free(found);
+		rc = add_list(r, i, list, err);
+	}
+	return rc;
+}
+
+static int report_nights(struct report *r, struct tk_error *err)
+{
+	const struct tk_detect_options o = {
+	        .min_effect = tk_changepoint_defaults.min_effect, .fdr = 0.05, .window = 20};
+	struct tk_alarms *alarms = calloc(r->count + 1, sizeof *alarms);
+	int rc = alarms ? tk_histories_online(r->series, r->count, &o, alarms, err)
+	                : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	for (size_t i = 0; !rc && i < r->count; i++) {
+		json_t *list = json_array();
+
+		for (size_t k = 0; k < alarms[i].count; k++) {
+			const struct tk_alarm *a = &alarms[i].at[k];
+
+			json_array_append_new(list, json_pack("[I, I]", (json_int_t)a->night, (json_int_t)a->index));
+			add_row(r, i, a->index, a->before, a->after);
+			if (!r->table)
+				continue;
+			tk_table_set(r->table, "SAID", "%lld", (long long)r->series[i].day[a->night]);
+			if (a->retracted)
+				tk_table_set(r->table, "RETRACTED", "%lld", (long long)r->series[i].day[a->retracted]);
+		}
+		rc = add_list(r, i, list, err);
+	}
+	tk_alarms_free(alarms, r->count);
+	free(alarms);
+	return rc;
+}
+
+static int print(const struct report *r, struct tk_error *err)
+{
+	if (r->object) {
+		json_dumpf(r->object, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else {
+		int rc = tk_table_print(r->table, stdout, err);
+
+		if (rc)
+			return rc;
+		printf("changepoints: %zu series, %zu change%s of level\n", r->count, r->changes,
+		        r->changes == 1 ? "" : "s");
+	}
+	return fflush(stdout) == 0 ? TK_OK : tk_fail_errno(err, "cannot write to stdout");
+}
+
+int tk_cmd_changepoints(const struct tk_globals *g, int argc, char **argv)
+{
+	struct options o = {0};
+	struct tk_history_csv *histories = NULL;
+	struct report r = {0};
+	struct tk_error err = {0};
+	int rc;
+
+	argp_parse(&tk_argp_changepoints, argc, argv, 0, NULL, &o);
+	rc = tk_history_csv_read(o.path, o.env, o.meta, &histories, &err);
+	if (!rc) {
+		r.histories = histories;
+		r.series = tk_history_csv_series(histories, &r.count);
+		r.table = o.json ? NULL : tk_table_new(g, columns);
+		r.object = o.json ? json_object() : NULL;
+		rc = o.online ? report_nights(&r, &err) : report_all(&r, &err);
+	}
+	if (!rc)
+		rc = print(&r, &err);
+	tk_table_free(r.table);
+	json_decref(r.object);
+	tk_history_csv_free(histories);
+	return rc ? tk_command_fail("changepoints", &err) : TK_EXIT_OK;
+}

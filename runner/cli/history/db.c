@@ -1,0 +1,201 @@
+/* `tracker db`: upkeep of the history. One row in the table of actions each. */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "store/store.h"
+
+struct db_options {
+	const char *action, *file, *output, *drop_older;
+};
+
+static const struct argp_option options[] = {
+        {"drop-samples-older", 'd', "AGE", 0,
+                "vacuum: also drop the raw samples of runs older than AGE (90d, 2w); summaries stay", 1},
+        {"output", 'o', "FILE", 0, "export: write FILE instead of the standard output", 1},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct db_options *o = state->input;
+
+	switch (key) {
+	case 'd':
+		o->drop_older = arg;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!o->action)
+			o->action = arg;
+		else if (!o->file)
+			o->file = arg;
+		else
+			argp_error(state, "one argument too many: %s", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->action)
+			argp_error(state, "what is to be done? check, backup, vacuum, export or migrate");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_db = {options, parse_option, "check\nbackup FILE\nvacuum\nexport\nmigrate",
+        "Check, back up, shrink or export the history.\v"
+        "  check     damage, dangling references, rows that were changed by hand: exit\n"
+        "            code 1, and what can be done\n"
+        "  backup    write a consistent copy to FILE, also while a night is running\n"
+        "  vacuum    give unused space back\n"
+        "  export    everything as JSON lines, in an order that two histories with the\n"
+        "            same facts share\n"
+        "  migrate   bring a history of an older tracker up to date, with a backup\n"
+        "            beside it\n\n"
+        "Examples:\n"
+        "  tracker db check\n"
+        "  tracker db backup /mnt/backup/tracker.db\n"
+        "  tracker db vacuum --drop-samples-older=90d\n"
+        "  tracker db export --output=history.jsonl"};
+
+/* ---- actions: 0, or an exit code after having said why ------------------------------------------------------ */
+
+/* What is found is the result; what to do about a damaged file is said beside it. */
+static int tell_problems(const struct tk_rows *problems, const char *path, bool damaged)
+{
+	for (size_t i = 0; i < problems->count; i++) {
+		tk_text_put(stdout, *TK_ROWS_AT(problems, char *, i), "");
+		putchar('\n');
+	}
+	fflush(stdout);
+	if (damaged)
+		fprintf(stderr,
+		        "tracker db check: keep %s as it is. Whole is the newest copy that `tracker db backup` made; "
+		        "what "
+		        "can still be read of the damaged file can be taken out and merged into that copy: "
+		        "docs/store.md, "
+		        "Damage\n",
+		        path);
+	return problems->count ? TK_EXIT_FOUND : TK_EXIT_OK;
+}
+
+/* A file that cannot even be opened: the reason stands on stderr already. */
+static int check_closed(const struct tk_globals *g, int code)
+{
+	struct tk_config *config = NULL;
+	struct tk_rows problems = {0};
+	int status = tk_config_load(".", g->config_path, &config, NULL);
+	const char *path = status ? NULL : g->db_path ? g->db_path : config->db;
+
+	if (!status && !tk_store_damage(path, &problems, NULL) && problems.count)
+		code = tell_problems(&problems, path, true);
+	tk_rows_free(&problems);
+	if (config)
+		tk_config_free(config);
+	return code;
+}
+
+static int check(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+{
+	struct tk_rows problems;
+
+	if (tk_store_check(s, &problems, err))
+		return tk_command_fail("db check", err);
+	int code = tell_problems(&problems, tk_store_path(s), tk_store_is_damaged(s));
+
+	if (!problems.count)
+		printf("%s: no damage found\n", tk_store_path(s));
+	tk_rows_free(&problems);
+	return code;
+}
+
+static int backup(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+{
+	if (tk_store_backup(s, o->file, err))
+		return tk_command_fail("db backup", err);
+	printf("%s: copied to %s\n", tk_store_path(s), o->file);
+	return TK_EXIT_OK;
+}
+
+static int vacuum(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+{
+	int64_t age_s, before_s = INT64_MIN;
+
+	if (o->drop_older) {
+		if (tk_duration_parse(o->drop_older, &age_s, err)) {
+			tk_context(err, "--drop-samples-older");
+			err->status = TK_EUSAGE;
+			return tk_command_fail("db vacuum", err);
+		}
+		before_s = tk_clock_now_s() - age_s;
+	}
+	if (tk_store_vacuum(s, before_s, err))
+		return tk_command_fail("db vacuum", err);
+	printf("%s: vacuumed\n", tk_store_path(s));
+	return TK_EXIT_OK;
+}
+
+static int export(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+{
+	int fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+	int status = fd < 0 ? tk_fail_errno(err, "%s", o->output) : tk_store_export(s, fd, err);
+
+	if (fd >= 0 && o->output && close(fd) != 0 && !status)
+		status = tk_fail_errno(err, "%s", o->output);
+	return status ? tk_command_fail("db export", err) : TK_EXIT_OK;
+}
+
+/* Opening it for writing has done it. */
+static int migrate(struct tk_store *s, const struct db_options *o, struct tk_error *err)
+{
+	printf("%s: is up to date (history version %d)\n", tk_store_path(s), TK_STORE_SCHEMA);
+	return TK_EXIT_OK;
+}
+
+static const struct {
+	const char *name;
+	int mode;
+	bool takes_file;
+	int (*run)(struct tk_store *s, const struct db_options *o, struct tk_error *err);
+} actions[] = {
+        {"check", TK_STORE_READ, false, check},
+        {"backup", TK_STORE_READ, true, backup},
+        {"vacuum", TK_STORE_WRITE, false, vacuum},
+        {"export", TK_STORE_READ, false, export},
+        {"migrate", TK_STORE_WRITE, false, migrate},
+};
+#define ACTIONS (sizeof actions / sizeof actions[0])
+
+int tk_cmd_db(const struct tk_globals *g, int argc, char **argv)
+{
+	struct db_options o = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_error err = {0};
+	size_t a = 0;
+	int code;
+
+	argp_parse(&tk_argp_db, argc, argv, 0, NULL, &o);
+	while (a < ACTIONS && strcmp(actions[a].name, o.action) != 0)
+		a++;
+	if (a == ACTIONS)
+		tk_fail(&err, TK_EUSAGE, "`%s` is no action: check, backup, vacuum, export or migrate", o.action);
+	else if (actions[a].takes_file != (o.file != NULL))
+		tk_fail(&err, TK_EUSAGE, actions[a].takes_file ? "%s: to which FILE?" : "%s: takes no argument",
+		        o.action);
+	else if ((o.output && actions[a].run != export) || (o.drop_older && actions[a].run != vacuum))
+		tk_fail(&err, TK_EUSAGE, "%s: this option belongs to %s", o.action, o.output ? "export" : "vacuum");
+	if (err.status)
+		return tk_command_fail("db", &err);
+	code = tk_command_open(g, "db", actions[a].mode, &config, &store);
+	if (code)
+		return code == TK_EXIT_FAILED && actions[a].run == check ? check_closed(g, code) : code;
+	code = actions[a].run(store, &o, &err);
+	tk_command_close(config, store);
+	return code;
+}

@@ -1,0 +1,105 @@
+/* `tracker detect`: judges nights that are stored: imported ones, merged ones, all of them with other thresholds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "nightly/stages/judging.h"
+#include "store/store.h"
+
+#define DAYS 30
+
+static const struct argp_option options[] = {
+        {"since", 's', "TIME", 0,
+                "judge the nights since a time (2026-11-21), or of the last days of each machine (90d; default: 30d)",
+                0},
+        {"all", 'a', NULL, 0, "judge all nights", 0},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct tk_detect_past *o = state->input;
+	int64_t age_s;
+
+	switch (key) {
+	case 's':
+		if (tk_duration_parse(arg, &age_s, NULL) == 0)
+			o->days = age_s / 86400;
+		else if (tk_time_parse(arg, &o->since_s, NULL) || !o->since_s)
+			argp_error(state, "--since=%s: expected a duration (90d) or a time (2026-11-21)", arg);
+		return 0;
+	case 'a':
+		o->since_s = INT64_MIN;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "takes no argument: %s", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_detect = {options, parse_option, NULL,
+        "Judge stored nights, oldest first, as if each had just ended: verdicts, alerts, change points. A night does "
+        "this by itself; imported and merged histories wait for it, and so do nights whose thresholds have changed.\v"
+        "Examples:\n"
+        "  tracker import asv results/ --upstream=numpy && tracker detect\n"
+        "  tracker detect --since=90d\n"
+        "  tracker detect --all"};
+
+static void print(const struct tk_detect_past_counts *c)
+{
+	static const enum tk_diff_status words[] = {
+	        TK_DIFF_REGRESSED, TK_DIFF_NEWLY_FAILED, TK_DIFF_IMPROVED, TK_DIFF_RECOVERED, TK_DIFF_FIXED};
+
+	printf("detect: %zu night%s of %zu machine%s judged, %zu series searched for change points:", c->nights,
+	        c->nights == 1 ? "" : "s", c->machines, c->machines == 1 ? "" : "s", c->series);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		printf("%s %zu %s", i ? "," : "", c->by_status[words[i]], tk_diff_status_word(words[i]));
+	putchar('\n');
+}
+
+/* One at a time: a night that is at work judges too. */
+static int detect(
+        struct tk_config *config, struct tk_store *store, const struct tk_detect_past *what, struct tk_error *err)
+{
+	struct tk_detect_past_counts counts;
+	struct tk_judging judging;
+	struct tk_lock *lock = NULL;
+	struct tk_buf path = TK_BUF_INIT;
+	int status = tk_judging_of(config, NULL, &judging, err);
+
+	if (!status) {
+		tk_buf_printf(&path, "%s.lock", tk_store_path(store));
+		status = tk_lock_take(tk_buf_cstr(&path), &lock, err);
+	}
+	if (!status)
+		status = tk_detect_past(store, &judging.options, what, &counts, err);
+	if (!status)
+		print(&counts);
+	if (lock)
+		tk_lock_release(lock);
+	tk_buf_free(&path);
+	tk_judging_free(&judging);
+	return status;
+}
+
+int tk_cmd_detect(const struct tk_globals *g, int argc, char **argv)
+{
+	struct tk_detect_past what = {.days = DAYS};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_error err = {0};
+	int code;
+
+	argp_parse(&tk_argp_detect, argc, argv, 0, NULL, &what);
+	code = tk_command_open(g, "detect", TK_STORE_WRITE, &config, &store);
+	if (code)
+		return code;
+	if (detect(config, store, &what, &err))
+		code = tk_command_fail("detect", &err);
+	tk_command_close(config, store);
+	return code;
+}

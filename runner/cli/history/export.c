@@ -1,0 +1,127 @@
+/* `tracker export`: the runs of nights with everything that names them, for other programs and other machines. */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/commands.h"
+#include "cli/lookup.h"
+#include "store/store.h"
+
+struct export_options {
+	const char *since, *night, *output;
+	enum tk_record_format format;
+};
+
+static const struct argp_option options[] = {
+        {"since", 's', "TIME", 0, "only nights at or after a time (7d, 2026-11-21)", 1},
+        {"night", 'n', "NIGHT", 0,
+                "only one night: its number, or the first digits of its id (`tracker log`); `last`: the newest", 1},
+        {"format", 'f', "ndjson|json|csv", 0, "ndjson (default) can be imported; all have the same fields", 1},
+        {"output", 'o', "FILE", 0, "write FILE instead of the standard output", 1},
+        {0},
+};
+
+static const char *const format_words[] = {
+        [TK_RECORD_JSON] = "json", [TK_RECORD_CSV] = "csv", [TK_RECORD_NDJSON] = "ndjson"};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct export_options *o = state->input;
+
+	switch (key) {
+	case 's':
+		o->since = arg;
+		return 0;
+	case 'n':
+		o->night = arg;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'f':
+		for (size_t i = 0; i < sizeof format_words / sizeof format_words[0]; i++)
+			if (!strcmp(format_words[i], arg)) {
+				o->format = (enum tk_record_format)i;
+				return 0;
+			}
+		argp_error(state, "--format=%s: expected ndjson, json or csv", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "takes no argument: %s", arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_export = {options, parse_option, NULL,
+        "Write the runs of nights with everything that names them: one record for each point, and for each run without "
+        "a value.\v"
+        "The ndjson of whole nights can be read on another machine by `tracker import`.\n\n"
+        "Examples:\n"
+        "  tracker export --night=last --output=night.ndjson\n"
+        "  tracker export --since=30d --format=csv --output=month.csv\n"
+        "  tracker export --format=json | jq '.[] | [.series.slug, .measurement.value]'"};
+
+static int parse_since(const char *text, int64_t *since_s, struct tk_error *err)
+{
+	int64_t age_s;
+
+	if (tk_duration_parse(text, &age_s, NULL) == 0)
+		*since_s = tk_clock_now_s() - age_s;
+	else if (tk_time_parse(text, since_s, err))
+		return tk_fail(err, TK_EUSAGE, "--since=%s: expected a duration (7d) or a time (2026-11-21)", text);
+	return 0;
+}
+
+static int choose_night(struct tk_store *s, const char *text, int64_t *id, struct tk_error *err)
+{
+	struct tk_rows nights;
+	const struct tk_night_row *night = NULL;
+	int status = tk_store_nights(s, &nights, err);
+
+	if (status)
+		return status;
+	status = tk_lookup_night(&nights, text, &night, err);
+	if (!status)
+		*id = night->id;
+	tk_rows_free(&nights);
+	return status;
+}
+
+static int export(struct tk_store *s, const struct export_options *o, struct tk_error *err)
+{
+	int64_t since_s = INT64_MIN, night_id = 0;
+	int fd, status = 0;
+
+	if (o->since)
+		status = parse_since(o->since, &since_s, err);
+	if (!status && o->night)
+		status = choose_night(s, o->night, &night_id, err);
+	if (status)
+		return status;
+	fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+	status = fd < 0 ? tk_fail_errno(err, "%s", o->output)
+	                : tk_store_export_records(s, since_s, night_id, o->format, fd, err);
+	if (fd >= 0 && o->output && close(fd) != 0 && !status)
+		status = tk_fail_errno(err, "%s", o->output);
+	return status;
+}
+
+int tk_cmd_export(const struct tk_globals *g, int argc, char **argv)
+{
+	struct export_options o = {.format = TK_RECORD_NDJSON};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_error err = {0};
+	int code;
+
+	argp_parse(&tk_argp_export, argc, argv, 0, NULL, &o);
+	code = tk_command_open(g, "export", TK_STORE_READ, &config, &store);
+	if (code)
+		return code;
+	if (export(store, &o, &err))
+		code = tk_command_fail("export", &err);
+	tk_command_close(config, store);
+	return code;
+}

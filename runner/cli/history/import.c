@@ -1,0 +1,190 @@
+/* `tracker import`: the histories of other tools, and nights that were measured elsewhere, become part of this history.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "store/store.h"
+
+struct import_options {
+	struct tk_import_request request;
+};
+
+static const struct argp_option options[] = {
+        {"machine", 'm', "NAME", 0, "the machine it was measured on (default: as the file says, else `imported`)", 1},
+        {"upstream", 'u', "NAME", 0, "what was measured (default: as the file says, else `imported`)", 1},
+        {"better", 'b', "lower|higher", 0, "which direction is better (default: as the unit says)", 1},
+        {"rev", 'r', "REV", 0, "the commit, for files that do not name one", 1},
+        {"at", 'a', "TIME", 0,
+                "when it was measured, for files that do not say it (default: when the file was written)", 1},
+        {"dry-run", 'n', NULL, 0, "read everything and say what would be new, but write nothing", 1},
+        {0},
+};
+
+static bool is_format(const char *word)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = tk_import_format_name(i, NULL)); i++)
+		if (!strcmp(name, word))
+			return true;
+	return false;
+}
+
+/* The first of several words that is neither a file nor has the look of one. */
+static void refuse_format(const char *word, struct argp_state *state)
+{
+	const char *names[32] = {0}, *near;
+	struct tk_buf known = TK_BUF_INIT;
+
+	for (size_t i = 0; i < 31 && (names[i] = tk_import_format_name(i, NULL)); i++)
+		tk_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
+	near = tk_nearest(word, names);
+	for (size_t i = 0; !near && names[i] && strlen(word) > 3; i++) /* "google", "googlebench" */
+		if (strncmp(names[i], word, 4) == 0)
+			near = names[i];
+	if (near)
+		argp_error(state, "`%s` is no file and no format, did you mean `%s`?", word, near);
+	argp_error(state, "`%s` is no file and no format, expected one of %s", word, tk_buf_cstr(&known));
+	tk_buf_free(&known);
+}
+
+/* A format, where the first word is one; the rest are files. */
+static void take_arguments(struct import_options *o, struct argp_state *state)
+{
+	char **words = state->argv + state->next;
+	size_t count = (size_t)(state->argc - state->next);
+
+	if (count > 1 && !is_format(words[0]) && access(words[0], F_OK) != 0 && !strpbrk(words[0], "./"))
+		refuse_format(words[0], state);
+	if (is_format(words[0]) && count > 1) {
+		o->request.format = words[0];
+		words++;
+		count--;
+	}
+	o->request.paths = (const char *const *)words;
+	o->request.path_count = count;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct import_options *o = state->input;
+
+	switch (key) {
+	case 'm':
+		o->request.machine = arg;
+		return 0;
+	case 'u':
+		o->request.upstream = arg;
+		return 0;
+	case 'b':
+		if (strcmp(arg, "lower") && strcmp(arg, "higher"))
+			argp_error(state, "--better=%s: expected lower or higher", arg);
+		o->request.better = arg;
+		return 0;
+	case 'r':
+		o->request.rev = arg;
+		return 0;
+	case 'a':
+		if (tk_time_parse(arg, &o->request.at_s, NULL))
+			argp_error(state, "--at=%s: expected a time (2026-11-21T09:42:00Z)", arg);
+		return 0;
+	case 'n':
+		o->request.dry_run = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		take_arguments(o, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->request.path_count)
+			argp_error(state, "which files are to be imported?");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* The formats, before the examples. */
+static char *help_filter(int key, const char *text, void *input)
+{
+	char *out = NULL, *more;
+	const char *name, *what;
+
+	if (key != ARGP_KEY_HELP_POST_DOC || !text || asprintf(&out, "Formats, guessed where none is named:\n") < 0)
+		return (char *)text;
+	for (size_t i = 0; out && (name = tk_import_format_name(i, &what)); i++) {
+		if (asprintf(&more, "%s  %-18s %s\n", out, name, what) < 0)
+			more = NULL;
+		free(out);
+		out = more;
+	}
+	if (out && asprintf(&more, "%s\n%s", out, text) >= 0) {
+		free(out);
+		return more;
+	}
+	free(out);
+	return (char *)text;
+}
+
+const struct argp tk_argp_import = {options, parse_option, "[FORMAT] FILE...",
+        "Read the histories of other tools, or nights that `tracker export` wrote elsewhere, into this history: all of "
+        "the FILEs or none. "
+        "Importing the same again adds nothing.\v"
+        "Examples:\n"
+        "  tracker import night.ndjson\n"
+        "  tracker import asv results/ --upstream=numpy\n"
+        "  tracker import gh-pages/dev/bench/data.js\n"
+        "  tracker import nvbench.json --machine=h200-1 --rev=$(git rev-parse HEAD)\n"
+        "  tracker import --dry-run history.csv --better=higher",
+        NULL, help_filter, NULL};
+
+/* What was passed over, and the first example of it. */
+static void print_note(int64_t n, const char *one, const char *many, const char *first)
+{
+	if (!n)
+		return;
+	fprintf(stderr, "tracker import: %" PRId64 " %s%s", n, n == 1 ? one : many, n == 1 ? "" : "the first is ");
+	tk_text_put(stderr, first, "");
+	fputc('\n', stderr);
+}
+
+static void print_notes(const struct tk_import_counts *c)
+{
+	print_note(c->without_value, "result has no value (failed, skipped or empty): left out; ",
+	        "results have no value (failed, skipped or empty): left out; ", c->first_without_value);
+	print_note(c->empty, "file has no results: left out; ", "files have no results: left out; ", c->first_empty);
+	print_note(c->differing, "value differs from what is stored, which was kept: ",
+	        "values differ from what is stored, which was kept: ", c->first_differing);
+}
+
+int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
+{
+	struct import_options o = {{0}};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_import_counts counts = {0};
+	struct tk_error err = {0};
+	int code;
+
+	argp_parse(&tk_argp_import, argc, argv, 0, NULL, &o);
+	code = tk_command_open(g, "import", TK_STORE_CREATE, &config, &store);
+	if (code)
+		return code;
+	if (tk_store_import(store, &o.request, &counts, &err))
+		code = tk_command_fail("import", &err);
+	else
+		printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points are new\n",
+		        o.request.dry_run ? "nothing written; " : "", counts.files, counts.files == 1 ? "" : "s",
+		        counts.nights, counts.nights == 1 ? "" : "s", counts.series, counts.points);
+	if (!code && counts.nights && !o.request.dry_run)
+		fprintf(stderr, "tracker import: these nights are not judged yet: `tracker detect` does it\n");
+	if (!code)
+		print_notes(&counts);
+	tk_command_close(config, store);
+	return code;
+}

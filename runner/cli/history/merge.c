@@ -1,0 +1,152 @@
+/* `tracker merge`: several histories become one. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "store/store.h"
+
+struct merge_options {
+	const char *output, *into, **files;
+	size_t count;
+};
+
+static const struct argp_option options[] = {
+        {"output", 'o', "OUT.db", 0, "write the merged history to OUT.db, which must not be there yet", 1},
+        {"into", 'i', "A.db", 0, "merge the FILEs into A.db, in one transaction", 1},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct merge_options *o = state->input;
+
+	switch (key) {
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'i':
+		o->into = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->files = (const char **)(state->argv + state->next);
+		o->count = (size_t)(state->argc - state->next);
+		return 0;
+	case ARGP_KEY_END:
+		if (o->output && o->into)
+			argp_error(state, "--output and --into exclude each other");
+		if (!o->count)
+			argp_error(state, "which histories are to be merged?");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_merge = {options, parse_option, "FILE...",
+        "Make one history of several: of separate machines, separate backends, or halves of a night.\v"
+        "Without --output and --into the FILEs are merged into the history of this folder (or of --db). What several "
+        "of them have is there once; the "
+        "order of the FILEs does not matter, and merging again changes nothing. The FILEs are only read.\n\n"
+        "Examples:\n"
+        "  tracker merge h200.db mi300.db --output=all.db\n"
+        "  tracker --db=central.db merge node-1.db\n"
+        "  tracker merge runner-*.db --into=tracker.db"};
+
+static int merge_file(struct tk_store *into, const char *path, struct tk_merge_counts *counts, struct tk_error *err)
+{
+	struct tk_store *from = NULL;
+	int status = tk_store_open(path, TK_STORE_READ, &from, err);
+
+	if (!status)
+		status = tk_store_merge(into, from, counts, err);
+	tk_store_close(from);
+	return status;
+}
+
+/* All of them or none. */
+static int merge_files(struct tk_store *into, const struct merge_options *o, struct tk_error *err)
+{
+	struct tk_merge_counts counts = {{0}};
+	int status = tk_store_begin(into, err);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < o->count && !status; i++) {
+		struct stat a, b;
+
+		if (stat(o->files[i], &a) == 0 && stat(tk_store_path(into), &b) == 0 && a.st_dev == b.st_dev &&
+		        a.st_ino == b.st_ino)
+			continue; /* a+a = a */
+		status = merge_file(into, o->files[i], &counts, err);
+	}
+	if (!status)
+		status = tk_store_commit(into, err);
+	else
+		tk_store_rollback(into);
+	if (!status)
+		printf("%s: new: %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points\n",
+		        o->output ? o->output : tk_store_path(into), counts.added[TK_MERGE_NIGHTS],
+		        counts.added[TK_MERGE_NIGHTS] == 1 ? "" : "s", counts.added[TK_MERGE_SERIES],
+		        counts.added[TK_MERGE_POINTS]);
+	return status;
+}
+
+static void remove_database(const char *path)
+{
+	static const char *const ends[] = {"", "-wal", "-shm"};
+	char name[4096];
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (snprintf(name, sizeof(name), "%s%s", path, ends[i]) < (int)sizeof(name))
+			unlink(name);
+}
+
+/* Under another name until it is whole. */
+static int merge_to_new(const struct merge_options *o, struct tk_error *err)
+{
+	struct tk_store *into = NULL;
+	char *part = NULL;
+	int status;
+
+	if (tk_file_exists(o->output))
+		return tk_fail(err, TK_EUSAGE, "%s: is there already; --into merges into it", o->output);
+	if (asprintf(&part, "%s.%ld.part", o->output, (long)getpid()) < 0)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	remove_database(part);
+	status = tk_store_open(part, TK_STORE_CREATE, &into, err);
+	if (!status)
+		status = merge_files(into, o, err);
+	tk_store_close(into);
+	if (!status && rename(part, o->output) != 0)
+		status = tk_fail_errno(err, "cannot rename %s to %s", part, o->output);
+	if (status)
+		remove_database(part);
+	free(part);
+	return status;
+}
+
+int tk_cmd_merge(const struct tk_globals *g, int argc, char **argv)
+{
+	struct merge_options o = {0};
+	struct tk_globals with_db = *g;
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_error err = {0};
+	int code;
+
+	argp_parse(&tk_argp_merge, argc, argv, 0, NULL, &o);
+	if (o.output)
+		return merge_to_new(&o, &err) ? tk_command_fail("merge", &err) : TK_EXIT_OK;
+	if (o.into)
+		with_db.db_path = o.into;
+	code = tk_command_open(&with_db, "merge", TK_STORE_CREATE, &config, &store);
+	if (code)
+		return code;
+	if (merge_files(store, &o, &err))
+		code = tk_command_fail("merge", &err);
+	tk_command_close(config, store);
+	return code;
+}

@@ -1,0 +1,180 @@
+/* `tracker show`: one series or one run in full. Here: which one is meant. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/options.h"
+#include "core/problem.h"
+#include "cli/history/show.h"
+#include "store/store.h"
+
+static const struct argp_option options[] = {
+        {"limit", 'n', "N", 0, "series: at most N newest points (default: 20; 0: all)", 1},
+        {"samples", 's', NULL, 0, "run: also every raw sample", 1},
+        {"format", 'F', "text|json", 0, "text (default) or json", 1},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct tk_show_options *o = state->input;
+
+	switch (key) {
+	case 'n':
+		o->limit = tk_option_count(arg, "limit", state);
+		return 0;
+	case 's':
+		o->samples = true;
+		return 0;
+	case 'F':
+		o->json = tk_option_json(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->what)
+			argp_error(state, "one series or run at a time");
+		o->what = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->what)
+			argp_error(state, "which series or run?");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
+        "One series or one run in full. SERIES is a name, a part of one, a pattern ('*gemm*cold') or a problem "
+        "(gemm:m=512,n=512,k=512); where "
+        "several match, they are listed. RUN is the number of a run or the first digits of its id.\v"
+        "Examples:\n"
+        "  tracker show '*'\n"
+        "  tracker show '*gemm*512*' --limit=5\n"
+        "  tracker show 42 --samples\n"
+        "  tracker show 42 --format=json | jq .attributes.verify"};
+
+/* Fills `found` with the series that `text` names: equal, else by pattern, else by their start. */
+static size_t find_series(const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
+{
+	bool pattern = strpbrk(text, "*?[") != NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < l->series.count; i++) {
+		const struct tk_series_row *series = TK_ROWS_AT(&l->series, struct tk_series_row, i);
+
+		if (!strcmp(series->slug, text)) {
+			found[0] = series;
+			return 1;
+		}
+		if (pattern ? !fnmatch(text, series->slug, 0) : !strncmp(series->slug, text, strlen(text)))
+			found[count++] = series;
+	}
+	return count;
+}
+
+/* What else people type: a part of the name or of the title, or the problem as suites spell it. */
+static size_t find_loosely(const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
+{
+	struct tk_problem_spec *spec = calloc(1, sizeof *spec);
+	const char *canonical = spec && tk_problem_parse(spec, text, NULL) == TK_OK ? spec->text : NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < l->series.count; i++) {
+		const struct tk_series_row *series = TK_ROWS_AT(&l->series, struct tk_series_row, i);
+		const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
+
+		if (canonical ? problem && !strcmp(problem->text, canonical)
+		              : strcasestr(series->slug, text) || (problem && strcasestr(problem->title, text)))
+			found[count++] = series;
+	}
+	free(spec);
+	return count;
+}
+
+static int by_slug(const void *a, const void *b)
+{
+	return strcmp((*(const struct tk_series_row *const *)a)->slug, (*(const struct tk_series_row *const *)b)->slug);
+}
+
+static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_error *err)
+{
+	const char **names = calloc(l->series.count + 1, sizeof *names);
+	const char *near = NULL;
+
+	for (size_t i = 0; names && i < l->series.count; i++)
+		names[i] = TK_ROWS_AT(&l->series, struct tk_series_row, i)->slug;
+	if (names)
+		near = tk_nearest(text, names);
+	if (near)
+		tk_fail(err, TK_EUSAGE, "%s: no such series or run, did you mean %s?", text, near);
+	else
+		tk_fail(err, TK_EUSAGE, "%s: no such series or run (`tracker show '*'` lists the series)", text);
+	free(names);
+	return err->status;
+}
+
+static int show_found(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
+        const struct tk_lookup *l, const struct tk_series_row **found, size_t count, struct tk_error *err)
+{
+	if (!count)
+		count = find_loosely(l, o->what, found);
+	qsort(found, count, sizeof(*found), by_slug);
+	if (!count)
+		return fail_unknown(l, o->what, err);
+	return count == 1 ? tk_show_series(s, g, o, l, found[0], err)
+	                  : tk_show_series_list(s, g, o, l, found, count, err);
+}
+
+static int show_named(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
+        const struct tk_lookup *l, const struct tk_series_row **found, size_t count, struct tk_error *err)
+{
+	struct tk_rows runs;
+	int status;
+
+	if (count == 1 && !strcmp(found[0]->slug, o->what))
+		return tk_show_series(s, g, o, l, found[0], err);
+	status = tk_store_find_runs(s, o->what, &runs, err);
+	if (status)
+		return status;
+	if (runs.count == 1)
+		status = tk_show_run(s, o, l, TK_ROWS_AT(&runs, struct tk_run_row, 0), err);
+	else if (runs.count > 1 && !count)
+		status = tk_fail(err, TK_EUSAGE, "%s: several runs start with this", o->what);
+	else
+		status = show_found(s, g, o, l, found, count, err);
+	tk_rows_free(&runs);
+	return status;
+}
+
+int tk_cmd_show(const struct tk_globals *g, int argc, char **argv)
+{
+	struct tk_show_options o = {.limit = 20};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_lookup lookup = {0};
+	const struct tk_series_row **found = NULL;
+	struct tk_error err = {0};
+	int status, code;
+	size_t count;
+
+	argp_parse(&tk_argp_show, argc, argv, 0, NULL, &o);
+	code = tk_command_open(g, "show", TK_STORE_READ, &config, &store);
+	if (code)
+		return code;
+	status = tk_lookup_load(store, &lookup, &err);
+	if (!status) {
+		found = calloc(lookup.series.count + 1, sizeof(*found));
+		if (!found)
+			status = tk_fail(&err, TK_ENOMEM, "out of memory");
+	}
+	if (!status) {
+		count = find_series(&lookup, o.what, found);
+		status = show_named(store, g, &o, &lookup, found, count, &err);
+	}
+	if (status)
+		code = tk_command_fail("show", &err);
+	free(found);
+	tk_lookup_free(&lookup);
+	tk_command_close(config, store);
+	return code;
+}

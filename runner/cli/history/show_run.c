@@ -1,0 +1,308 @@
+/* A run in full: what was asked, what came back, how it was measured, from which build. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/history/show.h"
+#include "site_gen/render/format.h"
+#include "stats/summary/summary.h"
+#include "store/store.h"
+
+struct run_detail {
+	const struct tk_run_row *run;
+	const struct tk_series_row *series;
+	const struct tk_build_row *build;
+	const struct tk_revision_row *revision;
+	const struct tk_environment_row *environment;
+	struct tk_rows points, kernels;
+	const struct tk_point *point; /* NULL: no timing */
+	double *samples;
+	size_t sample_count;
+	json_t *attributes;
+};
+
+static void detail_free(struct run_detail *d)
+{
+	tk_rows_free(&d->points);
+	tk_rows_free(&d->kernels);
+	free(d->samples);
+	json_decref(d->attributes);
+}
+
+static int detail_load(struct tk_store *s, const struct tk_lookup *l, const struct tk_run_row *run,
+        struct run_detail *d, struct tk_error *err)
+{
+	int status = tk_store_points(s, run->series_id, run->as_of_s, 0, &d->points, err);
+
+	d->run = run;
+	d->series = tk_lookup_series(l, run->series_id);
+	d->build = tk_lookup_build(l, run->build_id);
+	d->revision = tk_lookup_revision_of_build(l, run->build_id);
+	d->environment = tk_lookup_environment(l, run->environment_id);
+	d->attributes = json_loads(run->attributes, 0, NULL);
+	for (size_t i = 0; !status && i < d->points.count; i++)
+		if (TK_ROWS_AT(&d->points, struct tk_point, i)->run_id == run->id)
+			d->point = TK_ROWS_AT(&d->points, struct tk_point, i);
+	if (!status)
+		status = tk_store_kernels(s, run->build_id, &d->kernels, err);
+	if (!status)
+		status = tk_store_samples(s, run->id, run->series_id, &d->samples, &d->sample_count, err);
+	return status;
+}
+
+static const char *code_hash(const struct run_detail *d)
+{
+	for (size_t i = 0; i < d->kernels.count; i++) {
+		const struct tk_kernel_row *k = TK_ROWS_AT(&d->kernels, struct tk_kernel_row, i);
+
+		if (d->series && !*k->name && !strcmp(k->backend, d->series->backend))
+			return k->code_hash;
+	}
+	return "";
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------ */
+
+static void print_line(const char *text)
+{
+	tk_text_put(stdout, text, "");
+	putchar('\n');
+}
+
+static void print_pair(const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	printf("%-14s", name);
+	print_line(value);
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static void print_number(const char *key, double x)
+{
+	char text[TK_FORMAT_SIZE];
+
+	if (ends_with(key, "bytes"))
+		puts(tk_format_value(x, "bytes", text));
+	else if (ends_with(key, "_ns"))
+		puts(tk_format_value(x, "ns", text));
+	else if (ends_with(key, "_j"))
+		puts(tk_format_value(x, "J", text));
+	else if (ends_with(key, "_s"))
+		puts(tk_duration_text(x, text, sizeof text));
+	else if (ends_with(key, "_mhz"))
+		printf("%.6g MHz\n", x);
+	else
+		printf("%.*g\n", x == floor(x) ? 15 : 6, x);
+}
+
+/* Said above, with its unit. */
+static bool is_said(const char *name)
+{
+	static const char *const said[] = {"outcome", "message", "median", "lo", "hi", "n", "min", "q25", "q75", "p95"};
+
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+		if (strcmp(said[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Nested objects as "verify.method", one a line; what is not known is not shown. */
+static void print_attributes(const char *prefix, const json_t *object, bool without_said)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		char name[128];
+		char *text = NULL;
+
+		snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
+		if (json_is_object(value)) {
+			print_attributes(name, value, without_said);
+			continue;
+		}
+		if (json_is_null(value) || (without_said && is_said(name)))
+			continue;
+		if (json_is_number(value)) {
+			printf("  %-26s ", name);
+			print_number(key, json_number_value(value));
+			continue;
+		}
+		text = json_is_string(value)
+		               ? NULL
+		               : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+		if (!json_is_string(value) || *json_string_value(value)) {
+			printf("  %-26s ", name);
+			print_line(json_is_string(value) ? json_string_value(value) : text ? text : "?");
+		}
+		free(text);
+	}
+}
+
+#define BINS 12
+#define BAR_WIDTH 40
+
+/* Twelve bins from the smallest to the 95 % quantile and all above in the last: an outlier must not flatten the rest.
+ */
+static void print_histogram(const struct run_detail *d)
+{
+	struct tk_summary summary;
+	size_t bins[BINS] = {0}, most = 1;
+	const char *unit = d->series ? d->series->unit : "ns";
+
+	if (!d->sample_count || tk_summary_of(d->samples, d->sample_count, &summary))
+		return;
+	double width = (summary.p95 - summary.min) / (BINS - 1);
+
+	for (size_t i = 0; i < d->sample_count; i++) {
+		size_t bin = width > 0 ? (size_t)fmin(BINS - 1, (d->samples[i] - summary.min) / width) : 0;
+
+		if (++bins[bin] > most)
+			most = bins[bin];
+	}
+	printf("\n%zu samples\n", d->sample_count);
+	for (size_t b = 0; b < BINS && (b == 0 || width > 0); b++) {
+		char from[TK_FORMAT_SIZE];
+
+		printf("  %s %12s %6zu ", b == BINS - 1 ? ">=" : "  ",
+		        tk_format_value(summary.min + (double)b * width, unit, from), bins[b]);
+		for (size_t i = 0; i < (bins[b] * BAR_WIDTH + most - 1) / most; i++)
+			fputs("█", stdout);
+		putchar('\n');
+	}
+}
+
+static void print_value(const struct run_detail *d)
+{
+	const struct tk_point *p = d->point;
+	const char *unit = d->series ? d->series->unit : "ns";
+	char value[TK_FORMAT_SIZE], lo[TK_FORMAT_SIZE], hi[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE], most[TK_FORMAT_SIZE],
+	        q25[TK_FORMAT_SIZE], q75[TK_FORMAT_SIZE];
+
+	if (!p)
+		return;
+	printf("%-14s%s", "median", tk_format_value(p->value, unit, value));
+	if (tk_point_has_interval(p))
+		printf(" (interval %s to %s)", tk_format_value(p->lo, unit, lo), tk_format_value(p->hi, unit, hi));
+	printf(", %" PRId64 " sample%s, least %s", p->n, p->n == 1 ? "" : "s", tk_format_value(p->min, unit, least));
+	if (isfinite(p->q25) && isfinite(p->q75))
+		printf(", half between %s and %s", tk_format_value(p->q25, unit, q25),
+		        tk_format_value(p->q75, unit, q75));
+	printf(", 95 %% below %s\n", tk_format_value(p->p95, unit, most));
+}
+
+static void print_environment(const struct run_detail *d)
+{
+	json_t *environment = d->environment ? json_loads(d->environment->attributes, 0, NULL) : NULL;
+
+	if (json_object_size(environment)) {
+		puts("\nenvironment");
+		print_attributes("", environment, false);
+	} else if (d->environment && !environment) {
+		print_pair("environment", d->environment->attributes);
+	}
+	json_decref(environment);
+}
+
+static void print_text(const struct run_detail *d, bool samples)
+{
+	char when[TK_TIME_ISO_SIZE], text[64];
+
+	printf("%-14s%" PRId64 " (%s)\n", "run", d->run->id, d->run->uid);
+	print_pair("series", d->series ? d->series->slug : "many (imported)");
+	printf("%-14s%" PRId64 ", job %" PRId64 "\n", "night", d->run->night_id, d->run->seq);
+	print_pair("started", tk_time_iso(d->run->started_s, when));
+	print_pair("took", tk_duration_text(d->run->wall_s, text, sizeof text));
+	print_pair("outcome", d->run->outcome);
+	print_pair("message", d->run->message);
+	print_value(d);
+	print_pair("revision", d->revision ? d->revision->rev : NULL);
+	print_pair("", d->revision ? d->revision->subject : NULL);
+	print_pair("build", d->build ? d->build->artifact_key : NULL);
+	print_pair("", d->build ? d->build->message : NULL);
+	print_pair("toolchain", d->build ? d->build->toolchain : NULL);
+	print_pair("flags", d->build ? d->build->flags : NULL);
+	print_pair("code", code_hash(d));
+	if (json_object_size(d->attributes)) {
+		puts("\nhow it was measured");
+		print_attributes("", d->attributes, d->point != NULL);
+	}
+	print_environment(d);
+	print_histogram(d);
+	for (size_t i = 0; samples && i < d->sample_count; i++)
+		printf("%s%.17g", i ? " " : "\n", d->samples[i]);
+	if (samples && d->sample_count)
+		putchar('\n');
+	else if (samples)
+		puts("\nno raw samples (they are dropped after a while: `retention.samples`)");
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------ */
+
+static json_t *run_json(const struct run_detail *d, bool samples)
+{
+	json_t *json = json_pack("{s:I,s:s,s:s?,s:I,s:I,s:I,s:I,s:f,s:s,s:s}", "id", (json_int_t)d->run->id, "uid",
+	        d->run->uid, "series", d->series ? d->series->slug : NULL, "night", (json_int_t)d->run->night_id, "seq",
+	        (json_int_t)d->run->seq, "as_of_s", (json_int_t)d->run->as_of_s, "started_s",
+	        (json_int_t)d->run->started_s, "wall_s", d->run->wall_s, "outcome", d->run->outcome, "message",
+	        d->run->message);
+
+	json_object_set_new(json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
+	if (d->point)
+		json_object_set_new(json, "value",
+		        json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I}", "median", d->point->value, "lo", d->point->lo,
+		                "hi", d->point->hi, "min", d->point->min, "q25", d->point->q25, "q75", d->point->q75,
+		                "p95", d->point->p95, "n", (json_int_t)d->point->n));
+	if (d->build)
+		json_object_set_new(json, "build",
+		        json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact", d->build->artifact_key, "status",
+		                d->build->status, "toolchain", d->build->toolchain, "flags", d->build->flags,
+		                "revision", d->revision ? d->revision->rev : NULL, "subject",
+		                d->revision ? d->revision->subject : NULL, "code_hash", code_hash(d)));
+	if (d->environment) {
+		json_t *environment = json_loads(d->environment->attributes, 0, NULL);
+
+		json_object_set_new(
+		        json, "environment", environment ? environment : json_string(d->environment->attributes));
+	}
+	if (samples) {
+		json_t *list = json_array();
+
+		for (size_t i = 0; i < d->sample_count; i++)
+			json_array_append_new(list, json_real(d->samples[i]));
+		json_object_set_new(json, "samples", list);
+	}
+	return json;
+}
+
+int tk_show_run(struct tk_store *s, const struct tk_show_options *o, const struct tk_lookup *l,
+        const struct tk_run_row *run, struct tk_error *err)
+{
+	struct run_detail d = {0};
+	int status = detail_load(s, l, run, &d, err);
+
+	if (!status && o->json) {
+		json_t *json = run_json(&d, o->samples);
+
+		if (!json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF)
+			status = tk_fail(err, TK_EINTERNAL, "the run cannot be written as JSON");
+		json_decref(json);
+	} else if (!status) {
+		print_text(&d, o->samples);
+	}
+	detail_free(&d);
+	return status;
+}

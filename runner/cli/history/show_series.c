@@ -1,0 +1,344 @@
+/* A series in full: what it is, its newest values, where it changed, whether somebody should look. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "cli/history/show.h"
+#include "site_gen/render/format.h"
+#include "store/store.h"
+#include "cli/table.h"
+
+#define SPARK_POINTS 60
+
+struct series_detail {
+	struct tk_rows points, changes, alerts; /* points: the newest SPARK_POINTS or as many as were asked for */
+};
+
+static void detail_free(struct series_detail *d)
+{
+	tk_rows_free(&d->points);
+	tk_rows_free(&d->changes);
+	tk_rows_free(&d->alerts);
+}
+
+static int detail_load(
+        struct tk_store *s, int64_t series_id, size_t limit, struct series_detail *d, struct tk_error *err)
+{
+	size_t wanted = !limit ? 0 : limit > SPARK_POINTS ? limit : SPARK_POINTS;
+	int status = tk_store_points(s, series_id, INT64_MIN, wanted, &d->points, err);
+
+	if (!status)
+		status = tk_store_change_points(s, series_id, &d->changes, err);
+	if (!status)
+		status = tk_store_alerts(s, &d->alerts, err);
+	return status;
+}
+
+/* "▁▂▅█" of the last SPARK_POINTS values. */
+static void add_sparkline(struct tk_buf *b, const struct tk_rows *points)
+{
+	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	size_t from = points->count > SPARK_POINTS ? points->count - SPARK_POINTS : 0;
+	double lo = INFINITY, hi = -INFINITY;
+
+	for (size_t i = from; i < points->count; i++) {
+		lo = fmin(lo, TK_ROWS_AT(points, struct tk_point, i)->value);
+		hi = fmax(hi, TK_ROWS_AT(points, struct tk_point, i)->value);
+	}
+	for (size_t i = from; i < points->count; i++) {
+		double x = TK_ROWS_AT(points, struct tk_point, i)->value;
+
+		tk_buf_str(b, bars[hi > lo ? (size_t)((x - lo) / (hi - lo) * 7.0 + 0.5) : 3]);
+	}
+}
+
+static void print_pair(const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	printf("%-12s", name);
+	tk_text_put(stdout, value, "");
+	putchar('\n');
+}
+
+static void print_identity(const struct tk_lookup *l, const struct tk_series_row *series)
+{
+	const struct tk_device_row *device = tk_lookup_device(l, series->device_id);
+	const struct tk_machine_row *machine = device ? tk_lookup_machine(l, device->machine_id) : NULL;
+	const struct tk_upstream_row *upstream = tk_lookup_upstream(l, series->upstream_id);
+	const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
+
+	print_pair("series", series->slug);
+	print_pair("problem", problem ? problem->title : NULL);
+	print_pair("", problem ? problem->text : NULL);
+	print_pair("source", problem ? problem->source : NULL);
+	print_pair("upstream", upstream ? upstream->name : NULL);
+	print_pair("", upstream ? upstream->url : NULL);
+	print_pair("backend", series->backend);
+	print_pair("config", series->config);
+	print_pair("device", device ? device->name : NULL);
+	print_pair("machine", machine ? machine->name : NULL);
+	printf("%-12s%s, %s, %s, %s is better\n", "measures", series->metric, series->mode, series->role,
+	        series->better);
+}
+
+static const struct tk_column point_columns[] = {{"WHEN", 0}, {"VALUE", TK_COLUMN_RIGHT}, {"INTERVAL", TK_COLUMN_RIGHT},
+        {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL}, {"N", TK_COLUMN_RIGHT}, {"NOTE", TK_COLUMN_OPTIONAL},
+        {"REVISION", 0}, {"SUBJECT", TK_COLUMN_CUT}, {"RUN", TK_COLUMN_RIGHT}, {0}};
+
+static void point_row(
+        struct tk_table *t, const struct tk_lookup *l, const struct tk_series_row *series, const struct tk_point *p)
+{
+	const struct tk_revision_row *revision = tk_lookup_revision_of_build(l, p->build_id);
+	const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
+	char text[TK_FORMAT_SIZE];
+
+	tk_table_row(t);
+	tk_table_set(t, "WHEN", "%s", tk_format_minute(p->as_of_s, text));
+	tk_table_set(t, "VALUE", "%s", tk_format_value(p->value, series->unit, text));
+	tk_table_set(t, "INTERVAL", "%s", tk_format_point_width(p, text));
+	if (!strcmp(series->unit, "ns") && problem && problem->flops > 0 && p->value > 0)
+		tk_table_set(t, "RATE", "%s", tk_format_value(problem->flops / p->value, "gflop_per_s", text));
+	tk_table_set(t, "N", "%" PRId64, p->n);
+	tk_table_set(t, "NOTE", "%s%s%s", p->flags & TK_POINT_THROTTLED ? "throttled" : "",
+	        (p->flags & TK_POINT_THROTTLED) && (p->flags & TK_POINT_UNSTABLE) ? ", " : "",
+	        p->flags & TK_POINT_UNSTABLE ? "unstable" : "");
+	tk_table_set(t, "REVISION", "%.12s", revision ? revision->rev : "?");
+	tk_table_set(t, "SUBJECT", "%s", revision ? revision->subject : "");
+	tk_table_set(t, "RUN", "%" PRId64, p->run_id);
+}
+
+static int print_points(const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
+        const struct tk_series_row *series, const struct tk_rows *points, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, point_columns);
+	size_t shown = o->limit && o->limit < points->count ? o->limit : points->count;
+	int status;
+
+	for (size_t i = 0; i < shown; i++)
+		point_row(t, l, series, TK_ROWS_AT(points, struct tk_point, points->count - 1 - i));
+	if (!shown)
+		puts("\nNo values yet.");
+	else
+		puts("");
+	status = tk_table_print(t, stdout, err);
+	tk_table_free(t);
+	return status;
+}
+
+static const struct tk_column change_columns[] = {{"CHANGED", 0}, {"BEFORE", TK_COLUMN_RIGHT},
+        {"AFTER", TK_COLUMN_RIGHT}, {"BY", TK_COLUMN_RIGHT}, {"CAUSE", 0}, {"CONFIDENCE", TK_COLUMN_RIGHT},
+        {"RUN", TK_COLUMN_RIGHT}, {0}};
+
+static int print_changes(const struct tk_globals *g, const struct tk_series_row *series, const struct tk_rows *changes,
+        struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, change_columns);
+	int status;
+
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct tk_change_point_row *c =
+		        TK_ROWS_AT(changes, struct tk_change_point_row, changes->count - 1 - i);
+		char text[TK_FORMAT_SIZE];
+
+		tk_table_row(t);
+		tk_table_set(t, "CHANGED", "%s", tk_format_minute(c->as_of_s, text));
+		tk_table_set(t, "BEFORE", "%s", tk_format_value(c->before_value, series->unit, text));
+		tk_table_set(t, "AFTER", "%s", tk_format_value(c->after_value, series->unit, text));
+		tk_table_set(t, "BY", "%s", tk_format_change(c->after_value / c->before_value - 1, text));
+		tk_table_set(t, "CAUSE", "%s", c->cause);
+		tk_table_set(t, "CONFIDENCE", "%s", tk_format_percent(c->confidence, text));
+		tk_table_set(t, "RUN", "%" PRId64, c->run_id);
+	}
+	if (changes->count)
+		puts("");
+	status = tk_table_print(t, stdout, err);
+	tk_table_free(t);
+	return status;
+}
+
+/* The first of these nights that measured a revision, where one before it did not; NULL: it is not among them. */
+static const struct tk_point *first_of_revision(
+        const struct tk_lookup *l, const struct tk_rows *points, const char *rev)
+{
+	for (size_t i = 0; i < points->count && *rev; i++) {
+		const struct tk_point *p = TK_ROWS_AT(points, struct tk_point, i);
+		const struct tk_revision_row *revision = tk_lookup_revision_of_build(l, p->build_id);
+
+		if (revision && !strcmp(revision->rev, rev))
+			return i ? p : NULL;
+	}
+	return NULL;
+}
+
+/* An alert is of the night that told it, with what was known of the size then: neither need be where the step is, nor
+ * its size by all nights since, which the change points say. */
+static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *series, const struct tk_rows *points,
+        const struct tk_rows *alerts)
+{
+	for (size_t i = 0; i < alerts->count; i++) {
+		const struct tk_alert_row *a = TK_ROWS_AT(alerts, struct tk_alert_row, i);
+		char when[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE];
+
+		if (a->series_id != series->id)
+			continue;
+		printf("\nalert %.8s, %s, %s when it was told, %s; first bad revision %.12s", a->uid, a->status,
+		        tk_format_change(a->change, change), tk_format_minute(a->opened_s, when), a->bad_rev);
+		const struct tk_point *first = first_of_revision(l, points, a->bad_rev);
+		if (first)
+			printf(", first measured %s", tk_format_minute(first->as_of_s, when));
+		putchar('\n');
+	}
+}
+
+static json_t *number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *point_json(const struct tk_lookup *l, const struct tk_point *p)
+{
+	const struct tk_revision_row *revision = tk_lookup_revision_of_build(l, p->build_id);
+	json_t *json = json_pack("{s:I,s:I,s:I,s:s?,s:s?}", "as_of_s", (json_int_t)p->as_of_s, "run",
+	        (json_int_t)p->run_id, "n", (json_int_t)p->n, "revision", revision ? revision->rev : NULL, "subject",
+	        revision ? revision->subject : NULL);
+	const struct {
+		const char *name;
+		double x;
+	} values[] = {{"value", p->value}, {"lo", p->lo}, {"hi", p->hi}, {"min", p->min}, {"q25", p->q25},
+	        {"q75", p->q75}, {"p95", p->p95}};
+
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		json_object_set_new(json, values[i].name, number(values[i].x));
+	json_object_set_new(json, "throttled", json_boolean(p->flags & TK_POINT_THROTTLED));
+	json_object_set_new(json, "unstable", json_boolean(p->flags & TK_POINT_UNSTABLE));
+	return json;
+}
+
+static json_t *identity_json(const struct tk_lookup *l, const struct tk_series_row *series)
+{
+	const struct tk_device_row *device = tk_lookup_device(l, series->device_id);
+	const struct tk_machine_row *machine = device ? tk_lookup_machine(l, device->machine_id) : NULL;
+	const struct tk_upstream_row *upstream = tk_lookup_upstream(l, series->upstream_id);
+	const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
+
+	return json_pack("{s:s,s:s,s:s?,s:s?,s:s?,s:s?,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "series", series->slug, "uid",
+	        series->uid, "machine", machine ? machine->name : NULL, "device", device ? device->name : NULL,
+	        "upstream", upstream ? upstream->name : NULL, "problem", problem ? problem->text : NULL, "backend",
+	        series->backend, "config", series->config, "mode", series->mode, "metric", series->metric, "unit",
+	        series->unit, "better", series->better, "role", series->role);
+}
+
+static json_t *series_json(const struct tk_show_options *o, const struct tk_lookup *l,
+        const struct tk_series_row *series, const struct series_detail *d)
+{
+	json_t *json = identity_json(l, series), *points = json_array(), *changes = json_array(),
+	       *alerts = json_array();
+	size_t shown = o->limit && o->limit < d->points.count ? o->limit : d->points.count;
+
+	for (size_t i = 0; i < shown; i++)
+		json_array_append_new(
+		        points, point_json(l, TK_ROWS_AT(&d->points, struct tk_point, d->points.count - 1 - i)));
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct tk_change_point_row *c = TK_ROWS_AT(&d->changes, struct tk_change_point_row, i);
+		json_t *change = json_pack("{s:I,s:I,s:I,s:s}", "as_of_s", (json_int_t)c->as_of_s, "run",
+		        (json_int_t)c->run_id, "previous_run", (json_int_t)c->previous_run_id, "cause", c->cause);
+
+		json_object_set_new(change, "before", number(c->before_value));
+		json_object_set_new(change, "after", number(c->after_value));
+		json_object_set_new(change, "confidence", number(c->confidence));
+		json_array_append_new(changes, change);
+	}
+	for (size_t i = 0; i < d->alerts.count; i++) {
+		const struct tk_alert_row *a = TK_ROWS_AT(&d->alerts, struct tk_alert_row, i);
+
+		if (a->series_id == series->id)
+			json_array_append_new(
+			        alerts, json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "uid", a->uid, "status", a->status,
+			                        "opened_s", (json_int_t)a->opened_s, "good_rev", a->good_rev, "bad_rev",
+			                        a->bad_rev, "title", a->title));
+	}
+	json_object_set_new(json, "points", points);
+	json_object_set_new(json, "change_points", changes);
+	json_object_set_new(json, "alerts", alerts);
+	return json;
+}
+
+int tk_show_series(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
+        const struct tk_lookup *l, const struct tk_series_row *series, struct tk_error *err)
+{
+	struct series_detail d = {0};
+	struct tk_buf spark = TK_BUF_INIT;
+	int status = detail_load(s, series->id, o->limit, &d, err);
+
+	if (!status && o->json) {
+		status = tk_command_print_json(series_json(o, l, series, &d), err);
+	} else if (!status) {
+		print_identity(l, series);
+		add_sparkline(&spark, &d.points);
+		print_pair("trend", tk_buf_cstr(&spark));
+		print_alerts(l, series, &d.points, &d.alerts);
+		status = print_changes(g, series, &d.changes, err);
+		if (!status)
+			status = print_points(g, o, l, series, &d.points, err);
+	}
+	tk_buf_free(&spark);
+	detail_free(&d);
+	return status;
+}
+
+/* ---- several ------------------------------------------------------------------------------------------------- */
+
+static const struct tk_column list_columns[] = {
+        {"SERIES", 0}, {"NEWEST", TK_COLUMN_RIGHT}, {"INTERVAL", TK_COLUMN_RIGHT}, {"WHEN", 0}, {"TREND", 0}, {0}};
+
+static void list_row(struct tk_table *t, const struct tk_series_row *series, const struct tk_rows *points)
+{
+	const struct tk_point *p = points->count ? TK_ROWS_AT(points, struct tk_point, points->count - 1) : NULL;
+	struct tk_buf spark = TK_BUF_INIT;
+	char text[TK_FORMAT_SIZE];
+
+	add_sparkline(&spark, points);
+	tk_table_row(t);
+	tk_table_set(t, "SERIES", "%s", series->slug);
+	tk_table_set(t, "NEWEST", "%s", p ? tk_format_value(p->value, series->unit, text) : "-");
+	tk_table_set(t, "INTERVAL", "%s", p ? tk_format_point_width(p, text) : "-");
+	tk_table_set(t, "WHEN", "%s", p ? tk_format_minute(p->as_of_s, text) : "-");
+	tk_table_set(t, "TREND", "%s", tk_buf_cstr(&spark));
+	tk_buf_free(&spark);
+}
+
+int tk_show_series_list(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
+        const struct tk_lookup *l, const struct tk_series_row *const *found, size_t count, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, list_columns);
+	json_t *array = json_array();
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++) {
+		struct tk_rows points;
+
+		status = tk_store_points(s, found[i]->id, INT64_MIN, 16, &points, err);
+		if (status)
+			break;
+		json_t *json = identity_json(l, found[i]);
+
+		if (points.count)
+			json_object_set_new(
+			        json, "newest", point_json(l, TK_ROWS_AT(&points, struct tk_point, points.count - 1)));
+		json_array_append_new(array, json);
+		list_row(t, found[i], &points);
+		tk_rows_free(&points);
+	}
+	if (!status && o->json)
+		status = tk_command_print_json(json_incref(array), err);
+	else if (!status)
+		status = tk_table_print(t, stdout, err);
+	json_decref(array);
+	tk_table_free(t);
+	return status;
+}

@@ -1,0 +1,238 @@
+/* `tracker site`: renders the dashboard from the history. */
+#include "cli/commands.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "config/config.h"
+#include "site_gen/site.h"
+#include "store/store.h"
+
+struct arguments {
+	const char *out, *title, *base_url;
+	bool open, full, watch;
+};
+
+static const struct argp_option options[] = {
+        {"out", 'o', "DIR", 0, "Folder of the site; default: as configured (paths.site)", 0},
+        {"title", 't', "TEXT", 0, "Title of the site; default: as configured (site.title)", 0},
+        {"base-url", 'u', "URL", 0, "Public address of the site, for feed.xml; default: as configured (site.url)", 0},
+        {"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
+        {"watch", 'w', 0, 0, "Stay, and write the site again whenever the history changes, until interrupted", 0},
+        {"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
+        {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 'o':
+		a->out = arg;
+		return 0;
+	case 't':
+		a->title = arg;
+		return 0;
+	case 'u':
+		if (strncmp(arg, "https://", 8) && strncmp(arg, "http://", 7))
+			argp_error(
+			        state, "--base-url=%s: expected an address that begins with https:// or http://", arg);
+		a->base_url = arg;
+		return 0;
+	case 'f':
+		a->full = true;
+		return 0;
+	case 'w':
+		a->watch = true;
+		return 0;
+	case 'p':
+		a->open = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument `%s`", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp tk_argp_site = {
+        .options = options,
+        .parser = parse_option,
+        .doc = "Writes the dashboard: a folder of static pages that opens from the disk and from any web host."
+               "\vOnly files whose content has changed are written, and the old site stays until the new one is "
+               "complete."
+               "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n  "
+               "tracker site --watch\n",
+};
+
+#define SESSION_MAX 8
+
+/* What a browser needs of the user's session, and children of ours do not get otherwise. */
+static void session_of(char *variables[SESSION_MAX + 1])
+{
+	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+	        "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && asprintf(&variables[n], "%s=%s", names[i], value) >= 0)
+			n++;
+	}
+	variables[n] = NULL;
+}
+
+/* A browser is a convenience: whether it opens is no matter of the exit code. It gets a session of its own, because
+ * what a child of ours leaves behind in its process group ends with it. */
+static void open_browser(const char *index)
+{
+	const char *argv[] = {"setsid", "--fork", "--wait", "xdg-open", index, NULL};
+	char *session[SESSION_MAX + 1], *found = NULL;
+	struct tk_proc_spec spec = {
+	        .argv = argv, .env = (const char *const *)session, .deadline_s = 3, .log_path = "/dev/null"};
+	struct tk_proc_result result = {0};
+	struct tk_error err = {0};
+
+	session_of(session);
+	if (!tk_proc_find("xdg-open", &found))
+		tk_fail(&err, TK_ENOTFOUND, "there is no xdg-open");
+	else if (!tk_proc_run(&spec, &result, &err) &&
+	         !result.timed_out) /* some xdg-open stay as long as the browser */
+		tk_proc_check(&spec, &result, &err);
+	if (err.status)
+		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s", err.message);
+	tk_proc_result_free(&result);
+	for (char **v = session; *v; v++)
+		free(*v);
+	free(found);
+}
+
+static int write_site(
+        const struct tk_globals *g, const struct arguments *a, const struct tk_config *config, struct tk_store *store)
+{
+	struct tk_site_report report;
+	struct tk_error err;
+	char *templates = tk_path_join(tk_data_dir(), "templates");
+	char *dir = tk_path_absolute(a->out ? a->out : config->site_dir),
+	     *index = dir ? tk_path_join(dir, "index.html") : NULL;
+	struct tk_site_options site = {
+	        .out_dir = dir,
+	        .templates_dir = templates,
+	        .title = a->title ? a->title : config->site_title,
+	        .base_url = a->base_url        ? a->base_url
+	                    : config->site_url ? config->site_url
+	                                       : "",
+	        .now_s = tk_clock_now_s(),
+	        .full = a->full,
+	};
+	int status = templates && index ? tk_site_write(store, &site, &report, &err)
+	                                : tk_fail(&err, TK_ENOMEM, "out of memory");
+	int code = status ? tk_command_fail("site", &err) : TK_EXIT_OK;
+
+	if (!status) {
+		if (!g->quiet)
+			printf("%zu pages, %zu files (%zu written), %.1f MB in %.2f s\n", report.pages, report.files,
+			        report.files_written, (double)report.bytes * 1e-6, report.wall_s);
+		puts(index);
+		if (a->open)
+			open_browser(index);
+	}
+	free(templates);
+	free(index);
+	free(dir);
+	return code;
+}
+
+/* Size and time of the database and of what has not been checkpointed into it. */
+static int64_t state_of(const char *path)
+{
+	char *wal = NULL;
+	int64_t state = 0;
+	struct stat st;
+
+	if (asprintf(&wal, "%s-wal", path) < 0)
+		return 0;
+	if (!stat(path, &st))
+		state = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + st.st_size;
+	if (!stat(wal, &st))
+		state += st.st_mtim.tv_sec * 31 + st.st_mtim.tv_nsec + st.st_size;
+	free(wal);
+	return state;
+}
+
+/* Blocks the signals that end a watch, so that they never end it in the middle of a site. */
+static void signals_of_watch(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+	sigprocmask(SIG_BLOCK, set, NULL);
+}
+
+/* Opened anew: the file may have been replaced by another one. */
+static int write_changed(
+        const struct tk_globals *g, const struct arguments *a, const struct tk_config *config, const char *path)
+{
+	struct tk_store *store;
+	struct tk_error err;
+	int code;
+
+	if (tk_store_open(path, TK_STORE_READ, &store, &err))
+		return tk_command_fail("site", &err);
+	code = write_site(g, a, config, store);
+	tk_store_close(store);
+	return code;
+}
+
+/* A night writes in bursts: the site is written when nothing has changed for a second. One that fails is told, and
+ * tried again. */
+static void watch_site(
+        const struct tk_globals *g, struct arguments *a, const struct tk_config *config, const char *path)
+{
+	int64_t shown = state_of(path), before = shown;
+	const struct timespec pause = {.tv_sec = 1};
+	sigset_t ends;
+
+	signals_of_watch(&ends);
+	a->open = false;
+	for (;;) {
+		fflush(stdout);
+		if (sigtimedwait(&ends, NULL, &pause) > 0)
+			return;
+		int64_t now = state_of(path);
+		if (now != shown && now == before && write_changed(g, a, config, path) == TK_EXIT_OK)
+			shown = now;
+		before = now;
+	}
+}
+
+int tk_cmd_site(const struct tk_globals *g, int argc, char **argv)
+{
+	struct arguments a = {0};
+	struct tk_config *config;
+	struct tk_store *store;
+	int code = argp_parse(&tk_argp_site, argc, argv, 0, NULL, &a);
+
+	if (code)
+		return TK_EXIT_USAGE;
+	code = tk_command_open(g, "site", TK_STORE_READ, &config, &store);
+	if (code)
+		return code;
+	code = write_site(g, &a, config, store);
+	if (code == TK_EXIT_OK && a.watch)
+		watch_site(g, &a, config, tk_store_path(store));
+	tk_command_close(config, store);
+	return code;
+}

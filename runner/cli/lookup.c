@@ -1,0 +1,122 @@
+/* Rows by id. */
+#include "cli/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Every row with an id has it first. */
+static int64_t id_of(const void *row)
+{
+	int64_t id;
+
+	memcpy(&id, row, sizeof id);
+	return id;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	int64_t x = id_of(a), y = id_of(b);
+
+	return (x > y) - (x < y);
+}
+
+static const void *find(const struct tk_rows *list, size_t size, int64_t id)
+{
+	return list->count ? bsearch(&id, list->rows, list->count, size, by_id) : NULL;
+}
+
+#define LOOKUP(name, list) \
+	const struct tk_##name##_row *tk_lookup_##name(const struct tk_lookup *l, int64_t id) \
+	{ \
+		return find(&l->list, sizeof(struct tk_##name##_row), id); \
+	}
+LOOKUP(machine, machines)
+LOOKUP(device, devices)
+LOOKUP(environment, environments)
+LOOKUP(upstream, upstreams)
+LOOKUP(revision, revisions)
+LOOKUP(build, builds)
+LOOKUP(problem, problems)
+LOOKUP(series, series)
+
+const struct tk_revision_row *tk_lookup_revision_of_build(const struct tk_lookup *l, int64_t build_id)
+{
+	const struct tk_build_row *build = tk_lookup_build(l, build_id);
+
+	return build ? tk_lookup_revision(l, build->revision_id) : NULL;
+}
+
+int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *err)
+{
+	struct tk_lookup l = {0};
+	const struct {
+		int (*read)(struct tk_store *, struct tk_rows *, struct tk_error *);
+		struct tk_rows *list;
+		size_t size;
+	} tables[] = {
+	        {tk_store_machines, &l.machines, sizeof(struct tk_machine_row)},
+	        {tk_store_devices, &l.devices, sizeof(struct tk_device_row)},
+	        {tk_store_environments, &l.environments, sizeof(struct tk_environment_row)},
+	        {tk_store_upstreams, &l.upstreams, sizeof(struct tk_upstream_row)},
+	        {tk_store_revisions, &l.revisions, sizeof(struct tk_revision_row)},
+	        {tk_store_builds, &l.builds, sizeof(struct tk_build_row)},
+	        {tk_store_problems, &l.problems, sizeof(struct tk_problem_row)},
+	        {tk_store_all_series, &l.series, sizeof(struct tk_series_row)},
+	};
+
+	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+		int status = tables[i].read(s, tables[i].list, err);
+
+		if (status) {
+			tk_lookup_free(&l);
+			return status;
+		}
+		if (tables[i].list->count)
+			qsort(tables[i].list->rows, tables[i].list->count, tables[i].size, by_id);
+	}
+	*out = l;
+	return 0;
+}
+
+void tk_lookup_free(struct tk_lookup *l)
+{
+	tk_rows_free(&l->machines);
+	tk_rows_free(&l->devices);
+	tk_rows_free(&l->environments);
+	tk_rows_free(&l->upstreams);
+	tk_rows_free(&l->revisions);
+	tk_rows_free(&l->builds);
+	tk_rows_free(&l->problems);
+	tk_rows_free(&l->series);
+}
+
+int tk_lookup_night(
+        const struct tk_rows *nights, const char *text, const struct tk_night_row **out, struct tk_error *err)
+{
+	char *end;
+	long long id = strtoll(text, &end, 10);
+	size_t found = 0;
+
+	if (!strcmp(text, "last")) {
+		if (!nights->count)
+			return tk_fail(err, TK_EUSAGE, "%s: there is no night yet", text);
+		*out = TK_ROWS_AT(nights, struct tk_night_row, 0);
+		return 0;
+	}
+	for (size_t i = 0; i < nights->count && !*end; i++)
+		if (TK_ROWS_AT(nights, struct tk_night_row, i)->id == id && *text) {
+			*out = TK_ROWS_AT(nights, struct tk_night_row, i);
+			return 0;
+		}
+	for (size_t i = 0; i < nights->count; i++)
+		if (*text && !strncmp(TK_ROWS_AT(nights, struct tk_night_row, i)->uid, text, strlen(text))) {
+			*out = TK_ROWS_AT(nights, struct tk_night_row, i);
+			found++;
+		}
+	if (found == 1)
+		return 0;
+	return tk_fail(err, TK_EUSAGE,
+	        found ? "%s: %zu nights start with this" : "%s: no such night (`tracker log` lists them)", text, found);
+}

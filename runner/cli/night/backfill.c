@@ -1,0 +1,183 @@
+/* `tracker backfill`: nights of the past, one for each revision. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/proc.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "cli/night/report.h"
+#include "nightly/nightly.h"
+#include "cli/progress.h"
+#include "store/store.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OPT_COMMITS = 'n', OPT_EVERY = 'e', OPT_SINCE = 's', OPT_NO_SITE = 0x100, OPT_EXPORT, OPT_IMPORT, OPT_ARCH };
+
+struct options {
+	const char *upstream, *since, *export_file, *import_file, *arch;
+	size_t commits, every;
+	bool no_site;
+};
+
+static const struct argp_option options_table[] = {
+        {"commits", OPT_COMMITS, "N", 0, "At most the newest N revisions (default: 10, with --since: all)", 0},
+        {"every", OPT_EVERY, "K", 0, "Only every K-th revision", 0},
+        {"since", OPT_SINCE, "TIME", 0, "Only revisions that are newer: 30d, 2026-08-01", 0},
+        {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site at the end", 0},
+        {"export", OPT_EXPORT, "FILE", 0,
+                "Build them, measure nothing, and pack them into FILE for a machine that only measures", 0},
+        {"arch", OPT_ARCH, "ARCH", 0, "With --export: what to build for, as `tracker build` has it: sm_90a, gfx942", 0},
+        {"import", OPT_IMPORT, "FILE", 0, "Measure the revisions that FILE has, made by --export on another machine",
+                0},
+        {0},
+};
+
+static size_t count_of(const char *arg, const char *option, struct argp_state *state)
+{
+	char *end;
+	unsigned long long n = strtoull(arg, &end, 10);
+	if (*end || end == arg || n == 0 || n > 1000000)
+		argp_error(state, "--%s: `%s` is not a number from 1 to 1000000", option, arg);
+	return (size_t)n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case OPT_COMMITS:
+		o->commits = count_of(arg, "commits", state);
+		return 0;
+	case OPT_EVERY:
+		o->every = count_of(arg, "every", state);
+		return 0;
+	case OPT_SINCE:
+		o->since = arg;
+		return 0;
+	case OPT_NO_SITE:
+		o->no_site = true;
+		return 0;
+	case OPT_EXPORT:
+		o->export_file = arg;
+		return 0;
+	case OPT_ARCH:
+		o->arch = arg;
+		return 0;
+	case OPT_IMPORT:
+		o->import_file = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->upstream)
+			argp_error(state, "unexpected argument `%s`: one upstream at a time", arg);
+		o->upstream = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->upstream)
+			argp_error(state, "which upstream? One of `upstreams` of tracker.yml");
+		if (o->export_file && o->import_file)
+			argp_error(state, "--export and --import exclude each other");
+		if (o->arch && !o->export_file)
+			argp_error(
+			        state, "--arch belongs to --export: what is measured here is built for this machine");
+		if (o->import_file && (o->commits || o->every || o->since))
+			argp_error(state, "--import measures what the file has: --commits, --every and --since belong "
+			                  "to --export");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp tk_argp_backfill = {
+        .options = options_table,
+        .parser = parse,
+        .args_doc = "UPSTREAM",
+        .doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own that stands at its "
+               "commit's time."
+               "\vWhat this machine has measured already is left out, so a stopped backfill goes on where it was.\n\n"
+               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas-develop --since=90d "
+               "--every=5\n"
+               "  tracker backfill self --arch=sm_90a --export=past.tar.zst   and elsewhere:\n"
+               "  tracker backfill self --import=past.tar.zst",
+};
+
+/* "30d" back from now, or a point in time. */
+static int since_of(const char *text, int64_t *since_s, struct tk_error *err)
+{
+	int64_t back_s;
+	*since_s = 0;
+	if (!text)
+		return TK_OK;
+	if (tk_duration_parse(text, &back_s, NULL) == TK_OK) {
+		*since_s = tk_clock_now_s() - back_s;
+		return TK_OK;
+	}
+	return tk_time_parse(text, since_s, err);
+}
+
+static int build_only(
+        const struct tk_config *config, const struct options *o, const struct tk_backfill_options *backfill)
+{
+	struct tk_backfill_built built;
+	struct tk_error err = {0};
+	if (tk_backfill_export(config, backfill, o->export_file, &built, &err) != TK_OK)
+		return tk_command_fail("backfill", &err);
+	printf("backfill: %zu of %zu revision%s of %s in %s (%zu from the cache, %zu failed)\n", built.built,
+	        built.revisions, built.revisions == 1 ? "" : "s", o->upstream, o->export_file, built.cached,
+	        built.failed);
+	return built.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
+}
+
+int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
+{
+	struct options o = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_backfill_options backfill = {0};
+	struct tk_night_report report;
+	if (argp_parse(&tk_argp_backfill, argc, argv, 0, NULL, &o) != 0)
+		return TK_EXIT_USAGE;
+	if (since_of(o.since, &backfill.since_s, &err) != TK_OK) {
+		err = (struct tk_error){0};
+		tk_fail(&err, TK_EUSAGE,
+		        "--since=%s: expected a duration (30d) or a time (2026-11-21, 2026-11-21T09:42:00Z, @seconds)",
+		        o.since);
+		return tk_command_fail("backfill", &err);
+	}
+	/* Building needs no history. */
+	int code = tk_command_open(g, "backfill", o.export_file ? -1 : TK_STORE_CREATE, &config, &store);
+	if (code != TK_EXIT_OK)
+		return code;
+	backfill.upstream = o.upstream;
+	backfill.commits = o.commits ? o.commits : o.since ? 0 : 10;
+	backfill.every = o.every;
+	backfill.arch = o.arch;
+	if (o.export_file) {
+		tk_cancel_install();
+		code = build_only(config, &o, &backfill);
+		tk_command_close(config, store);
+		return code;
+	}
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_options night = {.program = g->program,
+	        .observer = tk_progress_observer(progress),
+	        .no_site = o.no_site,
+	        .import_file = o.import_file};
+	tk_cancel_install();
+	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);
+	tk_progress_free(progress);
+	if (status == TK_ECANCELED)
+		tk_fail(&err, TK_ECANCELED, "stopped; finished nights are kept, the same command goes on");
+	if (status != TK_OK)
+		code = tk_command_fail("backfill", &err);
+	else if (!report.nights)
+		printf("%s: nothing left to measure\n", o.upstream);
+	else {
+		printf("backfill: %zu revision%s of %s\n", report.nights, report.nights == 1 ? "" : "s", o.upstream);
+		tk_night_report_print(store, &report);
+		code = tk_night_report_exit(&report, NULL);
+	}
+	tk_command_close(config, store);
+	return code;
+}

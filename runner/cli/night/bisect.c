@@ -1,0 +1,240 @@
+/* `tracker bisect`: the commit with which a series moved; `tracker bisect-step`: the same question as `git bisect run`
+ * asks it. */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/text.h"
+#include "cli/night/bisect_line.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "detect/rules/confirm.h"
+#include "nightly/bisect/bisect.h"
+#include "cli/progress.h"
+#include "cli/range_options.h"
+#include "cli/series_named.h"
+#include "store/store.h"
+#include <string.h>
+
+#define GIT_BISECT_STOPS 128 /* what `git bisect run` takes for "stop", not for an answer */
+
+#define OPTION_GOOD \
+	{ \
+		"good", TK_OPT_GOOD, "REVISION", 0, "one before the step (default: of the alert)", 0 \
+	}
+#define OPTION_BAD \
+	{ \
+		"bad", TK_OPT_BAD, "REVISION", 0, "one behind it (default: of the alert)", 0 \
+	}
+
+static const struct argp_option bisect_options[] = {
+        OPTION_GOOD,
+        OPTION_BAD,
+        {"budget", TK_OPT_BUDGET, "TIME", 0, "at most so long, 2h; the same command goes on (default: no limit)", 0},
+        {0},
+};
+
+static const struct argp_option step_options[] = {
+        OPTION_GOOD,
+        OPTION_BAD,
+        {"rev", TK_OPT_REV, "REVISION", 0, "what is asked about (default: HEAD of the repository that this is run in)",
+                0},
+        {0},
+};
+
+const struct argp tk_argp_bisect = {
+        .options = bisect_options,
+        .parser = tk_range_option,
+        .args_doc = "SERIES|ALERT",
+        .doc = "Which commit did it: goes through the first-parent history between a good and a bad revision, builds "
+               "each middle and measures it in turns with the good one, in fresh processes. What does not build, or "
+               "cannot be measured, is passed over; where it is noisy, more pairs are taken."
+               "\vSERIES is a name or a part that only one series has, ALERT the first digits of an alert. Builds and "
+               "pairs are kept: stopped and run again, it goes on. The result is shown by `diff` and on the site.\n\n"
+               "Exit code: 0 found, 3 not: the ends do not differ, only a range is left, or the budget was spent; or "
+               "found and stored, but its night could not be judged again.\n\n"
+               "Examples:\n  tracker bisect 3f9a01c2\n  tracker bisect gemm-f32-512 --good=v0.3.20 --bad=develop "
+               "--budget=2h",
+};
+
+const struct argp tk_argp_bisect_step = {
+        .options = step_options,
+        .parser = tk_range_option,
+        .args_doc = "SERIES|ALERT",
+        .doc = "Says of one revision on which side of a step it is, for `git bisect run`."
+               "\vExit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and above: stop.\n\n"
+               "Example, in a clone of the upstream:\n  git bisect start --first-parent BAD GOOD\n  git bisect run "
+               "tracker "
+               "--config=/path/tracker.yml bisect-step SERIES --good=GOOD --bad=BAD",
+};
+
+/* ---- what came out ---- */
+
+static void print_commit(const char *what, const struct tk_revision *r)
+{
+	char when[TK_TIME_ISO_SIZE];
+	printf("%s %.12s ", what, r->id);
+	tk_text_put(stdout, r->subject, "");
+	printf("\n  by ");
+	tk_text_put(stdout, r->author, "");
+	printf(", %s\n", tk_time_iso(r->author_time_s, when));
+}
+
+static void print_work(const struct tk_bisect_report *r)
+{
+	char took[48];
+	printf("work: %zu revision%s, %zu asked for: %zu built now, %zu from the cache, %zu failed; %zu told by their "
+	       "code, %zu comparison%s of %zu pair%s in all, %zu passed over; %s\n",
+	        r->revisions, r->revisions == 1 ? "" : "s", r->builds, r->built,
+	        r->builds - r->built - r->builds_failed, r->builds_failed, r->same_code, r->comparisons,
+	        r->comparisons == 1 ? "" : "s", r->pairs, r->pairs == 1 ? "" : "s", r->skipped,
+	        tk_duration_text(r->wall_s, took, sizeof took));
+}
+
+static void print_result(const struct tk_bisect_report *r)
+{
+	char text[TK_PAIRS_TEXT_SIZE];
+	printf("%s\n%.12s..%.12s of %s: %s\n", r->series, r->good.id, r->bad.id, r->upstream,
+	        tk_pairs_text(&r->whole, text));
+	if (r->word == TK_BISECT_FOUND || r->word == TK_BISECT_RANGE) {
+		print_commit(
+		        r->word == TK_BISECT_FOUND ? "first bad:" : "first bad that can be measured:", &r->first_bad);
+		printf("  against %.12s before it: %s in %u pairs\n", r->last_good.id, tk_pairs_text(&r->step, text),
+		        r->step.count);
+		printf("  sure: %.1f %%\n", 100 * r->confidence);
+	} else if (*r->first_bad.id) {
+		printf("left: %.12s..%.12s\n", r->last_good.id, r->first_bad.id);
+	}
+	if (*r->why)
+		printf("  %s\n", r->why);
+	print_work(r);
+}
+
+static int range_of(const struct tk_range_options *o, const struct tk_named *named, struct tk_bisect_request *q,
+        struct tk_error *err)
+{
+	*q = (struct tk_bisect_request){.series_id = named->series_id,
+	        .good = o->good ? o->good : named->good,
+	        .bad = o->bad ? o->bad : named->bad,
+	        .budget_s = (double)o->budget_s};
+	if (!*q->good || !*q->bad)
+		return tk_fail(err, TK_EUSAGE,
+		        "%s has no alert that names a range: give --good=REVISION and --bad=REVISION", named->slug);
+	return TK_OK;
+}
+
+static int bisect(const struct tk_globals *g, const struct tk_range_options *o, const struct tk_config *config,
+        struct tk_store *store, struct tk_error *err)
+{
+	struct tk_named named;
+	struct tk_bisect_request q;
+	struct tk_bisect_report r;
+	int status = tk_series_named(store, o->series, &named, err);
+	if (status == TK_OK)
+		status = range_of(o, &named, &q, err);
+	if (status != TK_OK)
+		return tk_command_fail("bisect", err);
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress)};
+	status = tk_bisect_run(config, store, &night, &q, &r, err);
+	tk_progress_free(progress);
+	if (status == TK_ECANCELED)
+		tk_fail(err, TK_ECANCELED, "stopped; what was built and measured is kept, the same command goes on");
+	else if (status == TK_ENOSPC)
+		tk_fail(err, TK_ENOSPC, "%s; what was built and measured is kept, the same command goes on",
+		        err->message);
+	if (status != TK_OK)
+		return tk_command_fail("bisect", err);
+	print_result(&r);
+	printf("git's own way, with the same measurements:\n");
+	tk_bisect_lines(stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
+	if (r.unjudged.status != TK_OK)
+		tk_command_fail("bisect", &r.unjudged);
+	return r.word == TK_BISECT_FOUND && r.unjudged.status == TK_OK ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
+}
+
+int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
+{
+	struct tk_range_options o = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	if (argp_parse(&tk_argp_bisect, argc, argv, 0, NULL, &o) != 0)
+		return TK_EXIT_USAGE;
+	int code = tk_command_open(g, "bisect", TK_STORE_WRITE, &config, &store);
+	if (code != TK_EXIT_OK)
+		return code;
+	tk_cancel_install();
+	code = bisect(g, &o, config, store, &err);
+	tk_command_close(config, store);
+	return code;
+}
+
+/* ---- for git ---- */
+
+/* HEAD of the repository around. */
+static int head_of(char *rev, size_t size, struct tk_error *err)
+{
+	const char *const argv[] = {"git", "rev-parse", "--verify", "HEAD^{commit}", NULL};
+	const struct tk_proc_spec spec = {.argv = argv, .deadline_s = 30};
+	struct tk_proc_result result;
+	int status = tk_proc_run(&spec, &result, err);
+	if (status == TK_OK)
+		status = tk_proc_check(&spec, &result, err);
+	if (status == TK_OK)
+		snprintf(rev, size, "%.*s", (int)strcspn(tk_buf_cstr(&result.out), "\n"), tk_buf_cstr(&result.out));
+	tk_proc_result_free(&result);
+	return status;
+}
+
+static int step(const struct tk_globals *g, const struct tk_range_options *o, const struct tk_config *config,
+        struct tk_store *store, struct tk_error *err)
+{
+	char head[80], text[TK_PAIRS_TEXT_SIZE];
+	const char *rev = o->rev;
+	struct tk_named named;
+	struct tk_bisect_request q;
+	struct tk_bisect_report r;
+	enum tk_bisect_side side;
+	int status = rev ? TK_OK : head_of(head, sizeof head, err);
+	if (!rev)
+		rev = head;
+	if (status == TK_OK)
+		status = tk_series_named(store, o->series, &named, err);
+	if (status == TK_OK)
+		status = range_of(o, &named, &q, err);
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress)};
+	if (status == TK_OK)
+		status = tk_bisect_step(config, store, &night, &q, rev, &side, &r, err);
+	tk_progress_free(progress);
+	if (status != TK_OK) {
+		tk_command_fail("bisect-step", err);
+		return GIT_BISECT_STOPS;
+	}
+	if (r.unjudged.status != TK_OK) /* the next step tries again: git has its answer */
+		tk_log(TK_LOG_WARN, "bisect", NULL, "%s", r.unjudged.message);
+	printf("%.12s is %s (the whole range: %s)\n", rev,
+	        side == TK_BISECT_GOOD  ? "good"
+	        : side == TK_BISECT_BAD ? "bad"
+	                                : "passed over: it cannot be built or measured",
+	        tk_pairs_text(&r.whole, text));
+	return (int)side;
+}
+
+int tk_cmd_bisect_step(const struct tk_globals *g, int argc, char **argv)
+{
+	struct tk_range_options o = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	argp_err_exit_status = GIT_BISECT_STOPS + 1; /* a typing error is no bad revision */
+	argp_parse(&tk_argp_bisect_step, argc, argv, 0, NULL, &o);
+	if (tk_command_open(g, "bisect-step", TK_STORE_WRITE, &config, &store) != TK_EXIT_OK)
+		return GIT_BISECT_STOPS;
+	tk_cancel_install();
+	int code = step(g, &o, config, store, &err);
+	tk_command_close(config, store);
+	return code;
+}

@@ -1,0 +1,92 @@
+/* `tracker confirm`: measure a series' old and new build in turns, now. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/proc.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "detect/rules/confirm.h"
+#include "nightly/bisect/bisect.h"
+#include "cli/progress.h"
+#include "cli/range_options.h"
+#include "cli/series_named.h"
+#include "site_gen/render/format.h"
+#include "store/store.h"
+
+static const struct argp_option options_table[] = {
+        {"good", TK_OPT_GOOD, "REVISION", 0, "the old build (default: the last one before the step of its verdict)", 0},
+        {"bad", TK_OPT_BAD, "REVISION", 0, "the new build; needs --good (default: the newest that was measured)", 0},
+        {"budget", TK_OPT_BUDGET, "TIME", 0, "at most so long, 10m (default: as long as it takes, 256 pairs)", 0},
+        {0},
+};
+
+const struct argp tk_argp_confirm = {
+        .options = options_table,
+        .parser = tk_range_option,
+        .args_doc = "SERIES|ALERT",
+        .doc = "Measure an old and a new build of a series in turns, in fresh processes, until the pairs decide "
+               "whether "
+               "they differ; then judge its night again. `nightly` does this by itself for what it suspects."
+               "\vSERIES is a name or a part that only one series has. Pairs are kept: the same command goes on where "
+               "it "
+               "was stopped.\n\n"
+               "Exit code: 0 no worse, 1 the new build is worse, 3 the pairs leave it open, or are stored but could "
+               "not be told to the verdicts.\n\n"
+               "Examples:\n  tracker confirm 'box.cpu.self.cpu.gemm-f32-512*'\n  tracker confirm gemm-f32-512 "
+               "--good=0123abcd --budget=5m",
+};
+
+static int show(const struct tk_confirm_report *r)
+{
+	char text[TK_PAIRS_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
+	printf("%s\n  %.12s against %.12s: ", r->series, r->bad, r->good);
+	if (!r->pairs.count)
+		printf("no pair could be measured\n");
+	else
+		printf("%s, %s, in %u pairs (%s)\n",
+		        r->pairs.word == TK_PAIRS_OPEN   ? "open"
+		        : r->pairs.word == TK_PAIRS_SAME ? "the same"
+		        : r->worse                       ? "worse"
+		                                         : "better",
+		        tk_pairs_text(&r->pairs, text), r->pairs.count, tk_duration_text(r->wall_s, took, sizeof took));
+	if (r->status < TK_DIFF_STATUS_COUNT)
+		printf("  verdict of the newest night, %s: %s%s%s\n", tk_format_minute(r->night_s, night),
+		        tk_diff_status_word(r->status), *r->reason ? ": " : "", r->reason);
+	if (r->unjudged.status != TK_OK)
+		tk_command_fail("confirm", &r->unjudged);
+	return r->unjudged.status != TK_OK                                        ? TK_EXIT_INCOMPLETE
+	       : r->worse                                                         ? TK_EXIT_FOUND
+	       : r->pairs.word == TK_PAIRS_NONE || r->pairs.word == TK_PAIRS_OPEN ? TK_EXIT_INCOMPLETE
+	                                                                          : TK_EXIT_OK;
+}
+
+int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
+{
+	struct tk_range_options o = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	struct tk_named named;
+	struct tk_confirm_report report;
+	if (argp_parse(&tk_argp_confirm, argc, argv, 0, NULL, &o) != 0)
+		return TK_EXIT_USAGE;
+	if (o.bad && !o.good) {
+		tk_fail(&err, TK_EUSAGE, "--bad=%s: expected --good=REVISION with it", o.bad);
+		return tk_command_fail("confirm", &err);
+	}
+	int code = tk_command_open(g, "confirm", TK_STORE_WRITE, &config, &store);
+	if (code != TK_EXIT_OK)
+		return code;
+	tk_cancel_install();
+	int status = tk_series_named(store, o.series, &named, &err);
+	if (status == TK_OK) {
+		struct tk_progress *progress = tk_progress_new(g);
+		struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress)};
+		struct tk_bisect_request q = {
+		        .series_id = named.series_id, .good = o.good, .bad = o.bad, .budget_s = (double)o.budget_s};
+		status = tk_confirm_run(config, store, &night, &q, &report, &err);
+		tk_progress_free(progress);
+	}
+	code = status == TK_OK ? show(&report) : tk_command_fail("confirm", &err);
+	tk_command_close(config, store);
+	return code;
+}

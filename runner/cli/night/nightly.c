@@ -1,0 +1,185 @@
+/* `tracker nightly`: one night, from the newest revisions to the site. */
+#include "base/error.h"
+#include "base/proc.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "cli/night/report.h"
+#include "nightly/stages/judging.h"
+#include "nightly/nightly.h"
+#include "cli/progress.h"
+#include "store/store.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_RESUME = 'r',
+	OPT_ONLY = 'u',
+	OPT_NO_SITE = 0x100,
+	OPT_FAIL_ON,
+	OPT_SEED,
+	OPT_DEVICES,
+	OPT_SPLIT,
+	OPT_IMPORT
+};
+
+struct options {
+	bool resume, no_site, split;
+	const char *only, *fail_on, *import_file;
+	char **devices; /* NULL: as configured */
+	unsigned long long seed;
+};
+
+static const struct argp_option options_table[] = {
+        {"resume", OPT_RESUME, NULL, 0, "Go on with the newest night that was stopped (Ctrl-C, kill -9, power)", 0},
+        {"upstream", OPT_ONLY, "NAME", 0, "Only this upstream (and the control)", 0},
+        {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
+        {"fail-on", OPT_FAIL_ON, "STATUS,...", 0,
+                "Exit with 1 where a series has one of these statuses (see `tracker help diff`); none: never", 0},
+        {"import", OPT_IMPORT, "FILE", 0, "Measure exactly the builds of this bundle; no network, no compiler", 0},
+        {"devices", OPT_DEVICES, "LIST", 0,
+                "Instead of the configured ones: all, kinds (cuda), one of a kind (cuda:0), GPUs by number (0,2), "
+                "UUIDs",
+                0},
+        {"split", OPT_SPLIT, NULL, 0, "Like devices share the problems, instead of each measuring all of them", 0},
+        {"seed", OPT_SEED, "N", 0, "Seed of the order of the jobs, to repeat a night's order", 0},
+        {0},
+};
+
+/* "a,b" as a list that ends with NULL. */
+static char **split_words(const char *text)
+{
+	size_t count = 1, n = 0;
+	for (const char *c = text; *c; c++)
+		count += *c == ',';
+	char **words = calloc(count + 1, sizeof *words);
+	for (const char *at = text; words && n < count; n++) {
+		size_t len = strcspn(at, ",");
+		words[n] = strndup(at, len);
+		at += len + (at[len] == ',');
+	}
+	return words;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case OPT_RESUME:
+		o->resume = true;
+		return 0;
+	case OPT_ONLY:
+		o->only = arg;
+		return 0;
+	case OPT_NO_SITE:
+		o->no_site = true;
+		return 0;
+	case OPT_FAIL_ON:
+		o->fail_on = arg;
+		return 0;
+	case OPT_IMPORT:
+		o->import_file = arg;
+		return 0;
+	case OPT_SPLIT:
+		o->split = true;
+		return 0;
+	case OPT_DEVICES:
+		tk_words_free(o->devices);
+		o->devices = split_words(arg);
+		return 0;
+	case OPT_SEED: {
+		char *end;
+		o->seed = strtoull(arg, &end, 0);
+		if (*end || end == arg)
+			argp_error(state, "--seed: `%s` is not a number", arg);
+		return 0;
+	}
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument `%s`", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp tk_argp_nightly = {
+        .options = options_table,
+        .parser = parse,
+        .doc = "Build the newest revision of every upstream, measure the suites, verify every result, store it, decide "
+               "what moved, write the site."
+               "\vA night that was stopped goes on with --resume: what was measured is kept, and so are the --devices, "
+               "--split, --upstream, --import and --seed that it was begun with. One that is not resumed is closed by "
+               "the next.\n\n"
+               "Exit code: 0 done, 1 a series has a status of --fail-on, 3 something failed (it is a row of the "
+               "night), 4 could not finish.\n\n"
+               "Examples:\n  tracker nightly\n  tracker nightly --resume\n  tracker nightly --upstream=openblas "
+               "--fail-on=regressed",
+};
+
+/* What runs: the command's own list of statuses where it gave one, else the configuration's. */
+static int run_night(const struct tk_globals *g, const struct options *o, struct tk_config *config,
+        struct tk_store *store, char *const *fail_on)
+{
+	struct tk_error err = {0};
+	struct tk_night_report report;
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_options night = {.program = g->program,
+	        .observer = tk_progress_observer(progress),
+	        .resume = o->resume,
+	        .devices = o->devices,
+	        .split = o->split,
+	        .import_file = o->import_file,
+	        .no_site = o->no_site,
+	        .only_upstream = o->only,
+	        .seed = o->seed};
+	tk_cancel_install();
+	int status = tk_night_run(config, store, &night, &report, &err);
+	tk_progress_free(progress);
+	if (status == TK_ECANCELED)
+		tk_fail(&err, TK_ECANCELED, "stopped; what was measured is kept, `tracker nightly --resume` goes on");
+	else if (status == TK_ENOSPC && report.night_id)
+		tk_fail(&err, TK_ENOSPC, "%s; what was measured is kept, `tracker nightly --resume` goes on",
+		        err.message);
+	if (status != TK_OK)
+		return tk_command_fail("nightly", &err);
+	tk_night_report_print(store, &report);
+	return tk_night_report_exit(&report, fail_on);
+}
+
+/* What was accepted is read again after the measuring: a mistake in it is said before. */
+static int check_acks(const struct tk_config *config, struct tk_error *err)
+{
+	struct tk_judging judging;
+	int status = tk_judging_of(config, NULL, &judging, err);
+	tk_judging_free(&judging);
+	return status;
+}
+
+static int check_upstream(const struct tk_config *config, const char *name, struct tk_error *err)
+{
+	for (size_t i = 0; name && i < config->upstream_count; i++)
+		if (strcmp(config->upstreams[i].name, name) == 0)
+			return TK_OK;
+	return name ? tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration", name) : TK_OK;
+}
+
+int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
+{
+	struct options o = {0};
+	struct tk_error err = {0};
+	struct tk_config *config = NULL;
+	struct tk_store *store = NULL;
+	char **fail_on = NULL;
+	if (argp_parse(&tk_argp_nightly, argc, argv, 0, NULL, &o) != 0)
+		return TK_EXIT_USAGE;
+	if (o.fail_on && tk_fail_on_parse(o.fail_on, &fail_on, &err) != TK_OK)
+		return tk_command_fail("nightly", &err);
+	int code = tk_command_open(g, "nightly", o.resume ? TK_STORE_WRITE : TK_STORE_CREATE, &config, &store);
+	if (code == TK_EXIT_OK && (check_upstream(config, o.only, &err) != TK_OK || check_acks(config, &err) != TK_OK))
+		code = tk_command_fail("nightly", &err);
+	else if (code == TK_EXIT_OK)
+		code = run_night(g, &o, config, store, fail_on ? fail_on : config->fail_on);
+	tk_words_free(fail_on);
+	tk_words_free(o.devices);
+	tk_command_close(config, store);
+	return code;
+}

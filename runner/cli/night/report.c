@@ -1,0 +1,167 @@
+/* The summary of a night for people: what was built, measured, verified, what moved, where the site is. */
+#include "cli/night/report.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "nightly/nightly.h"
+#include "core/outcome.h"
+#include "core/status.h"
+#include "store/store.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_count(const char *before, size_t count, const char *word)
+{
+	if (count)
+		printf("%s%zu %s", before, count, word);
+}
+
+static const struct tk_revision_row *revision_of(const struct tk_rows *revisions, int64_t id)
+{
+	for (size_t i = 0; i < revisions->count; i++)
+		if (TK_ROWS_AT(revisions, struct tk_revision_row, i)->id == id)
+			return TK_ROWS_AT(revisions, struct tk_revision_row, i);
+	return NULL;
+}
+
+static const char *upstream_name(const struct tk_rows *upstreams, int64_t id)
+{
+	for (size_t i = 0; i < upstreams->count; i++)
+		if (TK_ROWS_AT(upstreams, struct tk_upstream_row, i)->id == id)
+			return TK_ROWS_AT(upstreams, struct tk_upstream_row, i)->name;
+	return "?";
+}
+
+/* One line an upstream: its revision, whether it is new, and why it is not there. */
+static void print_upstreams(struct tk_store *store, int64_t night_id)
+{
+	struct tk_rows answers = {0}, revisions = {0}, upstreams = {0};
+	if (tk_store_resolutions(store, night_id, &answers, NULL) == TK_OK &&
+	        tk_store_revisions(store, &revisions, NULL) == TK_OK &&
+	        tk_store_upstreams(store, &upstreams, NULL) == TK_OK)
+		for (size_t i = 0; i < answers.count; i++) {
+			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, i);
+			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
+			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id), r ? r->rev : "-",
+			        a->status);
+			tk_text_put(stdout, *a->message ? a->message : r ? r->subject : "", "");
+			putchar('\n');
+		}
+	tk_rows_free(&answers);
+	tk_rows_free(&revisions);
+	tk_rows_free(&upstreams);
+}
+
+static void print_moved(const struct tk_night_report *r)
+{
+	size_t shown = 0, compared = 0;
+	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		if (i != TK_DIFF_NEW && i != TK_DIFF_UNSUPPORTED && i != TK_DIFF_FAILING)
+			compared += r->by_status[i];
+	printf("moved:    %s", compared ? "" : "nothing to compare yet");
+	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		if (r->by_status[i]) {
+			printf("%s%zu %s",
+			        shown      ? ", "
+			        : compared ? ""
+			                   : ": ",
+			        r->by_status[i], tk_diff_status_told(tk_diff_status_word((enum tk_diff_status)i)));
+			shown++;
+		}
+	putchar('\n');
+}
+
+/* Numbers that are no better than a guess look like any others: said aloud once they are the rule, not the exception.
+ */
+static void print_unstable(const struct tk_night_report *r)
+{
+	if (!tk_outcomes_are_unstable(r->unstable, r->measured))
+		return;
+	printf("UNSTABLE: %zu of %zu timings have an interval wider than asked: the machine was not quiet "
+	       "(`tracker doctor` names what disturbs it), hardly anything can be told from this night\n",
+	        r->unstable, r->measured);
+}
+
+void tk_night_report_print(struct tk_store *store, const struct tk_night_report *r)
+{
+	char took[48];
+	printf("night %.12s %s in %s%s\n", r->uid, r->complete ? "complete" : "incomplete",
+	        tk_duration_text(r->wall_s, took, sizeof took), r->nights > 1 ? " (the last of several)" : "");
+	print_upstreams(store, r->night_id);
+	printf("built:    %zu from source", r->builds - r->builds_cached - r->builds_failed);
+	print_count(", ", r->builds_cached, "from the cache");
+	print_count(", ", r->builds_failed, "failed");
+	print_count(", ", r->upstreams_unreachable,
+	        r->upstreams_unreachable == 1 ? "upstream unreachable" : "upstreams unreachable");
+	printf("\nmeasured: %zu of %zu jobs, %zu verified", r->measured, r->jobs, r->verified);
+	print_count(", ", r->unstable, "unstable");
+	print_count(", ", r->wrong, "wrong");
+	print_count(", ", r->failed, "failed");
+	print_count(", ", r->unsupported, "unsupported");
+	print_count(", ", r->skipped, "skipped");
+	printf("\n");
+	print_unstable(r);
+	if (r->suspects)
+		printf("again:    %zu changed, %zu the same, %zu left open of %zu, by %zu pairs of old and new build\n",
+		        r->confirmed, r->refuted, r->suspects - r->confirmed - r->refuted, r->suspects, r->pairs);
+	print_moved(r);
+	if (r->culprits)
+		printf("culprits: %zu found (`tracker diff --last=1 --culprit`)\n", r->culprits);
+	printf("history:  %s\n", tk_store_path(store));
+	if (*r->site_index)
+		printf("site:     %s\n", r->site_index);
+}
+
+int tk_night_report_exit(const struct tk_night_report *report, char *const *fail_on)
+{
+	for (; fail_on && *fail_on; fail_on++) {
+		enum tk_diff_status s;
+		if (tk_diff_status_parse(*fail_on, &s) == TK_OK && report->by_status[s])
+			return TK_EXIT_FOUND;
+	}
+	return report->complete ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
+}
+
+void tk_words_free(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+static int check_word(const char *word, struct tk_error *err)
+{
+	const char *known[TK_DIFF_STATUS_COUNT + 1] = {0};
+	enum tk_diff_status s;
+	if (tk_diff_status_parse(word, &s) == TK_OK)
+		return TK_OK;
+	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		known[i] = tk_diff_status_word((enum tk_diff_status)i);
+	const char *near = tk_nearest(word, known);
+	return tk_fail(err, TK_EUSAGE,
+	        "--fail-on: unknown status `%.60s`%s%s%s; expected are words of `tracker help diff` or none", word,
+	        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
+}
+
+int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err)
+{
+	char *copy = strdup(text), *rest = copy, *word;
+	size_t count = 0, cap = strlen(text) + 2;
+	char **list = calloc(cap, sizeof *list);
+	int status = copy && list ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	while (status == TK_OK && (word = strsep(&rest, ",")) != NULL) {
+		if (!*word || strcmp(word, "none") == 0)
+			continue;
+		if ((status = check_word(word, err)) == TK_OK && !(list[count++] = strdup(word)))
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	free(copy);
+	if (status == TK_OK)
+		*words = list;
+	else
+		tk_words_free(list);
+	return status;
+}

@@ -1,0 +1,155 @@
+/* The live line: [measure] 120/340  35 %  3 min 20 s left  gemm f32 512x512x512 */
+#include "cli/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/commands.h"
+
+#define LIVE_EVERY_NS 100000000
+#define PLAIN_EVERY_NS 5000000000
+
+struct tk_progress {
+	struct tk_night_observer observer;
+	bool live, shown;
+	char stage[32], current[256];
+	size_t done, total;
+	int64_t stage_ns, last_ns; /* when the stage began; when something was last drawn */
+};
+
+static size_t terminal_width(void)
+{
+	struct winsize w;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
+}
+
+/* A rate needs some evidence: nothing is said before the second item and the first second. */
+static void add_eta(const struct tk_progress *p, struct tk_buf *line)
+{
+	double elapsed = (double)(tk_clock_mono_ns() - p->stage_ns) * 1e-9;
+	char text[32];
+
+	if (p->done < 2 || p->done >= p->total || elapsed < 1)
+		return;
+	tk_duration_text(
+	        (double)(int64_t)(elapsed / (double)p->done * (double)(p->total - p->done) + 0.5), text, sizeof text);
+	tk_buf_printf(line, "  %s left", text);
+}
+
+static void compose(const struct tk_progress *p, struct tk_buf *line)
+{
+	struct tk_buf text = TK_BUF_INIT;
+
+	tk_buf_printf(&text, "[%s]", p->stage);
+	if (p->total) {
+		tk_buf_printf(&text, " %zu/%zu  %zu %%", p->done, p->total, p->done * 100 / p->total);
+		add_eta(p, &text);
+	}
+	if (*p->current)
+		tk_buf_printf(&text, "  %s", p->current);
+	if (text.data && !text.status)
+		tk_text_disarm(text.data, "", '?');
+	tk_buf_str(line, tk_buf_cstr(&text));
+	tk_buf_free(&text);
+}
+
+/* Bytes of the first `columns` characters; wide ones are rare enough here. */
+static size_t bytes_of(const char *s, size_t columns)
+{
+	size_t i = 0;
+
+	for (; s[i]; i++)
+		if (((unsigned char)s[i] & 0xc0) != 0x80 && columns-- == 0)
+			break;
+	return i;
+}
+
+static void wipe(void *arg)
+{
+	struct tk_progress *p = arg;
+
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+	fflush(stderr);
+}
+
+static void draw(void *arg)
+{
+	struct tk_progress *p = arg;
+	struct tk_buf line = TK_BUF_INIT;
+
+	if (!*p->stage)
+		return;
+	compose(p, &line);
+	if (p->live) {
+		fprintf(stderr, "\r%.*s\033[K", (int)bytes_of(tk_buf_cstr(&line), terminal_width() - 1),
+		        tk_buf_cstr(&line));
+		p->shown = true;
+	} else {
+		fprintf(stderr, "%s\n", tk_buf_cstr(&line));
+	}
+	fflush(stderr);
+	p->last_ns = tk_clock_mono_ns();
+	tk_buf_free(&line);
+}
+
+static void on_stage(void *arg, const char *stage, const char *detail)
+{
+	struct tk_progress *p = arg;
+
+	snprintf(p->stage, sizeof p->stage, "%s", stage);
+	snprintf(p->current, sizeof p->current, "%s", detail ? detail : "");
+	p->done = p->total = 0;
+	p->stage_ns = tk_clock_mono_ns();
+	draw(p);
+}
+
+static void on_progress(void *arg, size_t done, size_t total, const char *current)
+{
+	struct tk_progress *p = arg;
+	int64_t since = tk_clock_mono_ns() - p->last_ns;
+
+	p->done = done;
+	p->total = total;
+	snprintf(p->current, sizeof p->current, "%s", current ? current : "");
+	if (since >= (p->live ? LIVE_EVERY_NS : PLAIN_EVERY_NS) || (p->live && done == total))
+		draw(p);
+}
+
+struct tk_progress *tk_progress_new(const struct tk_globals *g)
+{
+	struct tk_progress *p = g->quiet ? NULL : calloc(1, sizeof *p);
+	const char *term = getenv("TERM");
+
+	if (!p)
+		return NULL;
+	p->live = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
+	p->observer = (struct tk_night_observer){p, on_stage, on_progress};
+	if (p->live)
+		tk_log_set_hooks(wipe, draw, p);
+	return p;
+}
+
+const struct tk_night_observer *tk_progress_observer(struct tk_progress *p)
+{
+	return p ? &p->observer : NULL;
+}
+
+void tk_progress_free(struct tk_progress *p)
+{
+	if (!p)
+		return;
+	if (p->live)
+		tk_log_set_hooks(NULL, NULL, NULL);
+	wipe(p);
+	free(p);
+}

@@ -1,0 +1,35 @@
+/* See range_options.h. */
+#include "cli/range_options.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+error_t tk_range_option(int key, char *arg, struct argp_state *state)
+{
+	struct tk_range_options *o = state->input;
+	switch (key) {
+	case TK_OPT_GOOD:
+		o->good = arg;
+		return 0;
+	case TK_OPT_BAD:
+		o->bad = arg;
+		return 0;
+	case TK_OPT_REV:
+		o->rev = arg;
+		return 0;
+	case TK_OPT_BUDGET:
+		if (tk_duration_parse(arg, &o->budget_s, NULL) != TK_OK)
+			argp_error(state, "--budget=%s: expected a duration, as 10m or 2h", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->series)
+			argp_error(state, "one series or alert at a time");
+		o->series = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->series)
+			argp_error(state, "which series or alert?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}

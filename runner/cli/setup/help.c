@@ -1,0 +1,58 @@
+/* `tracker help [COMMAND]`: the overview, or what `tracker COMMAND --help` says. */
+#include <stdio.h>
+
+#include "cli/commands.h"
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (state->arg_num > 0)
+		argp_error(state, "one command at a time");
+	*(const char **)state->input = arg;
+	return 0;
+}
+
+const struct argp tk_argp_help = {
+        NULL, parse_option, "[COMMAND]", "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
+
+/* What argp adds by itself where it parses, so that `tracker help COMMAND` and `tracker COMMAND --help` say the same.
+ */
+static const struct argp_option common_options[] = {
+        {"help", '?', NULL, 0, "Give this help list", -1},
+        {"usage", 0x100, NULL, 0, "Give a short usage message", 0},
+        {"version", 'V', NULL, 0, "Print program version", -1},
+        {0},
+};
+static const struct argp common = {.options = common_options};
+static const struct argp_child children[] = {{&common, 0, NULL, 0}, {0}};
+
+int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
+{
+	const char *topic = NULL;
+	const struct tk_command *c;
+	struct tk_error err = {0};
+	struct argp whole;
+	char name[64];
+
+	argp_parse(&tk_argp_help, argc, argv, 0, NULL, &topic);
+	if (!topic) {
+		tk_command_overview(stdout);
+		return TK_EXIT_OK;
+	}
+	c = tk_command_find(topic);
+	if (!c) {
+		const char *near = tk_command_nearest(topic);
+
+		tk_fail(&err, TK_EUSAGE,
+		        near ? "no command `%.60s`, did you mean `%s`?"
+		             : "no command `%.60s`; `tracker help` lists them",
+		        topic, near);
+		return tk_command_fail("help", &err);
+	}
+	snprintf(name, sizeof name, "tracker %s", c->name);
+	whole = *c->argp;
+	whole.children = children;
+	argp_help(&whole, stdout, ARGP_HELP_STD_HELP, name);
+	return TK_EXIT_OK;
+}

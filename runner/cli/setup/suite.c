@@ -1,0 +1,268 @@
+/* `tracker suite`: which suites there are, whether they are right, and what is in them. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "config/suite_find.h"
+#include "cli/options.h"
+#include "core/problem.h"
+#include "cli/table.h"
+
+struct suite_options {
+	const char *action;
+	char **names;
+	int name_count;
+	bool json;
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+	{"format", 'f', "text|json", 0, "list, show: a table, or JSON", 1},
+	{0},
+};
+/* clang-format on */
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct suite_options *o = state->input;
+
+	switch (key) {
+	case 'f':
+		o->json = tk_option_json(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->action)
+			return ARGP_ERR_UNKNOWN; /* the rest comes as ARGP_KEY_ARGS */
+		o->action = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->names = state->argv + state->next;
+		o->name_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->action)
+			argp_error(state, "what is to be done? list, check or show");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tk_argp_suite = {options, parse_option, "list\ncheck [NAME|FILE...]\nshow NAME|FILE",
+        "List, check and show the suites: the problems that are measured.\v"
+        "  list     the suites of suites/ here and of the tracker\n"
+        "  check    read suites (all of them where none is named) and say what is wrong,\n"
+        "           with line and column\n"
+        "  show     every problem of a suite in its canonical form, with its FLOPs and\n"
+        "           compulsory bytes\n\n"
+        "Examples:\n"
+        "  tracker suite list\n"
+        "  tracker suite check suites/mine.yml\n"
+        "  tracker suite show smoke --format=json"};
+
+/* ---- what is looked at -------------------------------------------------------------------------------------- */
+
+/* Names are looked up beside the configuration; files that are named here start from this folder. */
+static char *root_for(const struct tk_globals *g, const char *name)
+{
+	const char *slash = g->config_path ? strrchr(g->config_path, '/') : NULL;
+
+	if (!slash || (name && tk_suite_is_path(name)))
+		return strdup(".");
+	return slash == g->config_path ? strdup("/") : strndup(g->config_path, (size_t)(slash - g->config_path));
+}
+
+static int load(const struct tk_globals *g, const char *name, struct tk_suite **out, struct tk_error *err)
+{
+	char *root = root_for(g, name);
+	int status = root ? tk_suite_load(root, name, out, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	free(root);
+	return status == TK_ENOTFOUND ? (err->status = TK_EUSAGE) : status;
+}
+
+static int find_names(const struct tk_globals *g, char ***names, size_t *count, struct tk_error *err)
+{
+	char *root = root_for(g, NULL);
+	int status = root ? tk_suite_names(root, names, count, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	free(root);
+	return status;
+}
+
+/* ---- list --------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct tk_column list_columns[] = {
+	{"SUITE", TK_COLUMN_LEFT}, {"PROBLEMS", TK_COLUMN_RIGHT}, {"TITLE", TK_COLUMN_LEFT}, {"FILE", TK_COLUMN_CUT}, {NULL, 0},
+};
+/* clang-format on */
+
+static void list_row(struct tk_table *t, json_t *json, const char *name, const struct tk_suite *s)
+{
+	tk_table_row(t);
+	tk_table_set(t, "SUITE", "%s", name);
+	tk_table_set(t, "PROBLEMS", s ? "%zu" : "-", s ? s->count : 0);
+	tk_table_set(t, "TITLE", "%s", s ? s->title : "cannot be read");
+	tk_table_set(t, "FILE", "%s", s ? s->path : "");
+	if (s)
+		json_array_append_new(
+		        json, json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", s->name, "title", s->title, "path",
+		                      s->path, "hash", s->hash, "problems", (json_int_t)s->count));
+	else
+		json_array_append_new(json, json_pack("{s:s, s:b}", "name", name, "broken", 1));
+}
+
+/* A suite that cannot be read has its row, and its message after the table. */
+static int list(const struct tk_globals *g, const struct suite_options *o)
+{
+	struct tk_error err = {0}, broken = {0};
+	struct tk_table *t = tk_table_new(g, list_columns);
+	json_t *json = json_array();
+	char **names = NULL;
+	size_t count = 0;
+	int status = find_names(g, &names, &count, &err);
+
+	for (size_t i = 0; !status && i < count; i++) {
+		struct tk_suite *s = NULL;
+		struct tk_error why = {0};
+
+		if (load(g, names[i], &s, &why))
+			broken = why;
+		list_row(t, json, names[i], s);
+		tk_suite_free(s);
+	}
+	tk_names_free(names, count);
+	if (!status)
+		status = o->json ? tk_command_print_json(json_incref(json), &err) : tk_table_print(t, stdout, &err);
+	tk_table_free(t);
+	json_decref(json);
+	if (status)
+		return tk_command_fail("suite list", &err);
+	return broken.status ? tk_command_fail("suite list", &broken) : TK_EXIT_OK;
+}
+
+/* ---- check -------------------------------------------------------------------------------------------------- */
+
+static int check(const struct tk_globals *g, const struct suite_options *o)
+{
+	struct tk_error err = {0};
+	char **found = NULL, **names = o->names;
+	size_t found_count = 0, count = (size_t)o->name_count;
+	int code = TK_EXIT_OK;
+
+	if (!count) {
+		if (find_names(g, &found, &found_count, &err))
+			return tk_command_fail("suite check", &err);
+		names = found;
+		count = found_count;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct tk_suite *s = NULL;
+
+		if (load(g, names[i], &s, &err)) {
+			int this_code = tk_command_fail("suite check", &err);
+
+			code = this_code > code ? this_code : code;
+		} else if (!g->quiet)
+			printf("%s: %zu problem%s\n", s->path, s->count, s->count == 1 ? "" : "s");
+		tk_suite_free(s);
+	}
+	tk_names_free(found, found_count);
+	return code;
+}
+
+/* ---- show --------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct tk_column show_columns[] = {
+	{"PROBLEM", TK_COLUMN_LEFT}, {"GFLOP", TK_COLUMN_RIGHT}, {"MB", TK_COLUMN_RIGHT}, {"FLOP/B", TK_COLUMN_RIGHT}, {"GROUP", TK_COLUMN_OPTIONAL},
+	{"SOURCE", TK_COLUMN_CUT}, {NULL, 0},
+};
+/* clang-format on */
+
+static void show_row(
+        struct tk_table *t, json_t *json, const struct tk_suite_problem *row, const struct tk_problem_spec *p)
+{
+	double flops = tk_problem_flops(p), bytes = tk_problem_bytes(p);
+	char title[160];
+
+	tk_problem_title(p, title, sizeof title);
+	tk_table_row(t);
+	tk_table_set(t, "PROBLEM", "%s", p->text);
+	tk_table_set(t, "GFLOP", "%.4g", flops / 1e9);
+	tk_table_set(t, "MB", "%.4g", bytes / 1e6);
+	tk_table_set(t, "FLOP/B", "%.3g", bytes > 0 ? flops / bytes : 0);
+	tk_table_set(t, "GROUP", "%s", row->group);
+	tk_table_set(t, "SOURCE", "%s", row->source);
+	json_array_append_new(
+	        json, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text, "title", title, "op",
+	                      tk_problem_op_word(p), "dtype", tk_problem_dtype_word(p), "flops", flops, "bytes", bytes,
+	                      "group", row->group, "source", row->source));
+}
+
+static int show_suite(
+        const struct tk_globals *g, const struct suite_options *o, const struct tk_suite *s, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, show_columns);
+	json_t *problems = json_array();
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < s->count; i++) {
+		struct tk_problem_spec p;
+
+		status = tk_problem_parse(&p, s->problems[i].text, err);
+		if (!status)
+			show_row(t, problems, &s->problems[i], &p);
+	}
+	if (!status && o->json)
+		status =
+		        tk_command_print_json(json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title,
+		                                      "path", s->path, "hash", s->hash, "problems", problems),
+		                err);
+	else if (!status)
+		status = tk_table_print(t, stdout, err);
+	json_decref(problems);
+	tk_table_free(t);
+	return status;
+}
+
+static int show(const struct tk_globals *g, const struct suite_options *o)
+{
+	struct tk_error err = {0};
+	struct tk_suite *s = NULL;
+	int status;
+
+	if (o->name_count != 1)
+		status = tk_fail(&err, TK_EUSAGE, "which suite? `tracker suite list` shows them; expected one name");
+	else
+		status = load(g, o->names[0], &s, &err);
+	if (!status)
+		status = show_suite(g, o, s, &err);
+	tk_suite_free(s);
+	return status ? tk_command_fail("suite show", &err) : TK_EXIT_OK;
+}
+
+int tk_cmd_suite(const struct tk_globals *g, int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(const struct tk_globals *g, const struct suite_options *o);
+	} actions[] = {
+	        {"list", list},
+	        {"check", check},
+	        {"show", show},
+	};
+	struct suite_options o = {0};
+	struct tk_error err = {0};
+
+	argp_parse(&tk_argp_suite, argc, argv, 0, NULL, &o);
+	for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+		if (strcmp(actions[i].name, o.action) == 0)
+			return actions[i].run(g, &o);
+	tk_fail(&err, TK_EUSAGE, "`%s` is no action: list, check or show", o.action);
+	return tk_command_fail("suite", &err);
+}

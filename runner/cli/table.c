@@ -1,0 +1,274 @@
+/* The only file that knows libsmartcols. */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <libsmartcols.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+
+#define COLUMNS_MAX 32
+#define WRAP_MIN 30 /* narrower a sentence is no sentence */
+
+struct tk_table {
+	struct libscols_table *scols;
+	struct libscols_line *line;
+	const struct tk_column *columns;
+	size_t rows;
+	bool color, failed;
+	bool used[COLUMNS_MAX]; /* columns that have a value */
+	bool dropped[COLUMNS_MAX];
+	size_t width[COLUMNS_MAX]; /* of its widest value */
+};
+
+static int column_flags(unsigned flags)
+{
+	return (flags & TK_COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) | (flags & TK_COLUMN_CUT ? SCOLS_FL_TRUNC : 0) |
+	       (flags & TK_COLUMN_WRAP ? SCOLS_FL_WRAP : 0);
+}
+
+struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns)
+{
+	struct tk_table *t = calloc(1, sizeof *t);
+
+	if (!t)
+		return NULL;
+	t->columns = columns;
+	t->color = !g->no_color;
+	t->scols = scols_new_table();
+	if (!t->scols) {
+		free(t);
+		return NULL;
+	}
+	for (const struct tk_column *c = columns; c->name; c++)
+		if (!scols_table_new_column(t->scols, c->name, 0, column_flags(c->flags)))
+			t->failed = true;
+	scols_table_enable_colors(t->scols, t->color);
+	return t;
+}
+
+/* On a terminal. */
+static size_t width_of(const char *text)
+{
+	wchar_t wide[1024];
+	size_t n = mbstowcs(wide, text, sizeof wide / sizeof *wide);
+	int width = n < sizeof wide / sizeof *wide ? wcswidth(wide, n) : -1;
+
+	return width < 0 ? strlen(text) : (size_t)width;
+}
+
+static size_t column_index(const struct tk_table *t, const char *name)
+{
+	size_t i = 0;
+
+	while (t->columns[i].name && strcmp(t->columns[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+void tk_table_row(struct tk_table *t)
+{
+	if (!t)
+		return;
+	t->line = scols_table_new_line(t->scols, NULL);
+	t->failed = t->failed || !t->line;
+	t->rows++;
+}
+
+void tk_table_set(struct tk_table *t, const char *column, const char *fmt, ...)
+{
+	va_list ap;
+	char *text = NULL;
+	size_t i;
+
+	if (!t || !t->line)
+		return;
+	i = column_index(t, column);
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (!text || !t->columns[i].name || scols_line_refer_data(t->line, i, text) != 0) {
+		t->failed = true;
+		free(text);
+		return;
+	}
+	if (*text && i < COLUMNS_MAX) {
+		size_t width = width_of(text);
+
+		t->used[i] = true;
+		t->width[i] = width > t->width[i] ? width : t->width[i];
+	}
+}
+
+void tk_table_color(struct tk_table *t, const char *column, const char *color)
+{
+	struct libscols_cell *cell;
+
+	if (!t || !t->line || !t->color)
+		return;
+	cell = scols_line_get_cell(t->line, column_index(t, column));
+	if (cell)
+		scols_cell_set_color(cell, color);
+}
+
+size_t tk_table_rows(const struct tk_table *t)
+{
+	return t ? t->rows : 0;
+}
+
+static bool is_hidden(const struct tk_table *t, size_t i)
+{
+	return i >= COLUMNS_MAX || t->dropped[i] || ((t->columns[i].flags & TK_COLUMN_OPTIONAL) && !t->used[i]);
+}
+
+static void hide_columns(struct tk_table *t)
+{
+	for (size_t i = 0; t->columns[i].name && i < COLUMNS_MAX; i++)
+		if (is_hidden(t, i))
+			scols_column_set_flags(scols_table_get_column(t->scols, i), SCOLS_FL_HIDDEN);
+}
+
+static size_t terminal_width(FILE *out)
+{
+	const char *asked = getenv("COLUMNS");
+	size_t width = asked ? strtoul(asked, NULL, 10) : 0;
+	struct winsize size = {0};
+
+	if (!width && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
+		width = size.ws_col;
+	return width ? width : 80;
+}
+
+static size_t column_width(const struct tk_table *t, size_t i)
+{
+	size_t heading = width_of(t->columns[i].name);
+
+	return t->width[i] > heading ? t->width[i] : heading;
+}
+
+/* What the columns that are left need; of those that are wrapped, `wrapped` at most. */
+static size_t width_needed(const struct tk_table *t, size_t wrapped)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; t->columns[i].name; i++) {
+		size_t width = is_hidden(t, i) ? 0 : column_width(t, i);
+
+		if (is_hidden(t, i))
+			continue;
+		sum += 1 + ((t->columns[i].flags & TK_COLUMN_WRAP) && width > wrapped ? wrapped : width);
+	}
+	return sum ? sum - 1 : 0;
+}
+
+static unsigned drop_order(const struct tk_column *c)
+{
+	return c->flags >> 8;
+}
+
+/* The one that goes first; its number is that of the end where there is none. */
+static size_t least_wanted(const struct tk_table *t)
+{
+	size_t found = 0, i;
+
+	while (t->columns[found].name && (is_hidden(t, found) || !drop_order(&t->columns[found])))
+		found++;
+	for (i = found; t->columns[i].name; i++)
+		if (!is_hidden(t, i) && drop_order(&t->columns[i]) &&
+		        drop_order(&t->columns[i]) < drop_order(&t->columns[found]))
+			found = i;
+	return found;
+}
+
+/* Newlines instead of spaces, so that no line is longer than it may be where its words allow that. */
+static void wrap(char *text, size_t width)
+{
+	char *line = text, *space = NULL;
+
+	for (char *p = text; *p; p++) {
+		if (*p != ' ')
+			continue;
+		*p = '\0';
+		if (space && width_of(line) > width) {
+			*space = '\n';
+			line = space + 1;
+		}
+		*p = ' ';
+		space = p;
+	}
+	if (space && width_of(line) > width)
+		*space = '\n';
+}
+
+static int wrap_column(struct tk_table *t, size_t i, size_t width)
+{
+	struct libscols_column *column = scols_table_get_column(t->scols, i);
+	int failed = scols_column_set_safechars(column, "\n") ||
+	             scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+
+	for (size_t row = 0; row < t->rows && !failed; row++) {
+		struct libscols_line *line = scols_table_get_line(t->scols, row);
+		const char *text = scols_line_get_column_data(line, column);
+		char *wrapped = text ? strdup(text) : NULL;
+
+		if (!wrapped)
+			continue;
+		wrap(wrapped, width);
+		failed = scols_line_refer_column_data(line, column, wrapped);
+	}
+	return failed;
+}
+
+/* A terminal that is too narrow first loses columns, then the longest texts are wrapped. */
+static int fit(struct tk_table *t, size_t width)
+{
+	size_t others = 0, drop;
+
+	while (width_needed(t, WRAP_MIN) > width && t->columns[drop = least_wanted(t)].name)
+		t->dropped[drop] = true;
+	others = width_needed(t, 0);
+	scols_table_set_termwidth(t->scols, width);
+	for (size_t i = 0; t->columns[i].name; i++)
+		if ((t->columns[i].flags & TK_COLUMN_WRAP) && !is_hidden(t, i) && others + WRAP_MIN <= width &&
+		        others + column_width(t, i) > width)
+			return wrap_column(t, i, width - others);
+	return 0;
+}
+
+bool tk_table_dropped(const struct tk_table *t, const char *column)
+{
+	size_t i = t ? column_index(t, column) : COLUMNS_MAX;
+
+	return i < COLUMNS_MAX && t->dropped[i];
+}
+
+int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err)
+{
+	if (!t || t->failed)
+		return tk_fail(err, TK_EINTERNAL, "a table could not be made: out of memory, or an unknown column");
+	if (t->rows == 0)
+		return TK_OK;
+	if (isatty(fileno(out)) && fit(t, terminal_width(out)))
+		return tk_fail(err, TK_ENOMEM, "out of memory while fitting a table to the terminal");
+	hide_columns(t);
+	scols_table_set_stream(t->scols, out);
+	scols_table_set_termforce(t->scols, isatty(fileno(out)) ? SCOLS_TERMFORCE_AUTO : SCOLS_TERMFORCE_NEVER);
+	if (scols_print_table(t->scols) != 0)
+		return tk_fail_errno(err, "printing a table");
+	return TK_OK;
+}
+
+void tk_table_free(struct tk_table *t)
+{
+	if (!t)
+		return;
+	scols_unref_table(t->scols);
+	free(t);
+}

@@ -1,0 +1,556 @@
+/* A problem's text, both ways: what people write -> struct, struct -> the canonical text and a title. */
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "core/problem_keys.h"
+
+#define WORD_MAX 64 /* no key and no value is longer */
+#define KEYS_MAX 16
+
+static const char *const dists[] = {"normal", "uniform", "trig", "zeros", "outliers", NULL};
+
+/* What a user wrote, fit for a message: printable, at most 40 characters. */
+struct shown {
+	char text[48];
+};
+
+static struct shown shown(const char *s, size_t len)
+{
+	struct shown out = {""};
+	size_t n = len < 40 ? len : 40;
+
+	for (size_t i = 0; i < n; i++)
+		out.text[i] = isprint((unsigned char)s[i]) && s[i] != '`' ? s[i] : '?';
+	if (len > n)
+		memcpy(out.text + n, "...", 4);
+	return out;
+}
+
+/* A piece of the text between separators, without the blanks around it. */
+struct span {
+	const char *at;
+	size_t len;
+};
+
+static struct span trimmed(const char *at, size_t len)
+{
+	while (len && (*at == ' ' || *at == '\t'))
+		at++, len--;
+	while (len && (at[len - 1] == ' ' || at[len - 1] == '\t'))
+		len--;
+	return (struct span){at, len};
+}
+
+static bool span_copy(struct span s, char out[WORD_MAX])
+{
+	if (s.len >= WORD_MAX || memchr(s.at, '\0', s.len))
+		return false;
+	memcpy(out, s.at, s.len);
+	out[s.len] = '\0';
+	return true;
+}
+
+/* ---- values ---- */
+
+struct reading {
+	const struct tk_problem_op *op;
+	const struct tk_problem_key *key;
+	struct tk_problem_spec *spec;
+	struct tk_error *err;
+};
+
+static int bad_value(const struct reading *r, const char *value, const char *expected)
+{
+	return tk_fail(r->err, TK_EDATA, "%s: %s is `%s`, expected %s", r->op->word, r->key->name,
+	        shown(value, strlen(value)).text, expected);
+}
+
+static int read_size(const struct reading *r, const char *value, int64_t *out)
+{
+	char expected[80];
+	int64_t v = 0;
+	bool fits = true;
+
+	snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)r->key->min,
+	        (long long)r->key->max);
+	for (const char *c = value; *c; c++) {
+		if (!isdigit((unsigned char)*c))
+			return bad_value(r, value, expected);
+		fits = fits && v <= r->key->max;
+		v = fits ? v * 10 + (*c - '0') : v;
+	}
+	if (!*value || !fits || v < r->key->min || v > r->key->max)
+		return bad_value(r, value, expected);
+	*out = v;
+	return TK_OK;
+}
+
+static int read_dtype(const struct reading *r, const char *value, uint32_t *out)
+{
+	uint32_t t;
+
+	if (tk_dtype_parse(value, &t) || t == TK_I32 || t == TK_I64)
+		return bad_value(r, value, "f64, f32, tf32, f16, bf16, e4m3 or e5m2");
+	*out = t;
+	return TK_OK;
+}
+
+/* One of two words: 0 or 1. */
+static int read_choice(const struct reading *r, const char *value, const char *zero, const char *one, int32_t *out)
+{
+	char expected[32];
+
+	snprintf(expected, sizeof expected, "%s or %s", zero, one);
+	if (strcmp(value, zero) != 0 && strcmp(value, one) != 0)
+		return bad_value(r, value, expected);
+	*out = strcmp(value, one) == 0;
+	return TK_OK;
+}
+
+/* Numbers are written with a point whatever the user's locale is. */
+static double number_of(const char *text, char **end)
+{
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	double v = c ? strtod_l(text, end, c) : strtod(text, end);
+
+	if (c)
+		freelocale(c);
+	return v;
+}
+
+static int read_scale(const struct reading *r, const char *value, double *out)
+{
+	char *end = NULL;
+	double v = *value && strspn(value, "0123456789.eE+-") == strlen(value) ? number_of(value, &end) : NAN;
+
+	if (!end || *end || !isfinite(v) || v < 0)
+		return bad_value(r, value, "a number over 0, or 0 for d^-1/2");
+	*out = v;
+	return TK_OK;
+}
+
+static int read_dist(const struct reading *r, const char *value, enum tk_dist *out)
+{
+	for (int i = 0; dists[i]; i++)
+		if (strcmp(dists[i], value) == 0) {
+			*out = (enum tk_dist)i;
+			return TK_OK;
+		}
+	return bad_value(r, value, "normal, uniform, trig, zeros or outliers");
+}
+
+static int read_cache(const struct reading *r, const char *value, uint32_t *out)
+{
+	if (value[0] != 'l' || value[1] < '1' || value[1] > '3' || value[2])
+		return bad_value(r, value, "l1, l2 or l3");
+	*out = (uint32_t)(value[1] - '0');
+	return TK_OK;
+}
+
+static int read_value(const struct reading *r, const char *value)
+{
+	void *at = (char *)r->spec + r->key->offset;
+
+	switch (r->key->kind) {
+	case TK_KEY_SIZE:
+		return read_size(r, value, at);
+	case TK_KEY_DTYPE:
+		return read_dtype(r, value, at);
+	case TK_KEY_FLAG:
+		return read_choice(r, value, "0", "1", at);
+	case TK_KEY_TRANSPOSE:
+		return read_choice(r, value, "n", "t", at);
+	case TK_KEY_DIRECTION:
+		return read_choice(r, value, "fwd", "bwd", at);
+	case TK_KEY_SCALE:
+		return read_scale(r, value, at);
+	case TK_KEY_CACHE:
+		return read_cache(r, value, at);
+	case TK_KEY_DIST:
+		return read_dist(r, value, at);
+	}
+	return tk_fail(r->err, TK_EINTERNAL, "%s: key %s has no type", r->op->word, r->key->name);
+}
+
+/* ---- reading ---- */
+
+static void list_names(const char *const *names, char *out, size_t size)
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (int i = 0; names[i] && len < size; i++)
+		len += (size_t)snprintf(out + len, size - len, "%s%s", i ? ", " : "", names[i]);
+}
+
+static int unknown_name(struct tk_error *err, const char *what, struct span got, const char *const *names)
+{
+	char word[WORD_MAX], list[256];
+	const char *near = span_copy(got, word) ? tk_nearest(word, names) : NULL;
+
+	if (near)
+		return tk_fail(
+		        err, TK_EDATA, "unknown %s `%s`, did you mean `%s`?", what, shown(got.at, got.len).text, near);
+	list_names(names, list, sizeof list);
+	return tk_fail(err, TK_EDATA, "unknown %s `%s`, expected one of %s", what, shown(got.at, got.len).text, list);
+}
+
+static int find_op(struct span name, const struct tk_problem_op **out, struct tk_error *err)
+{
+	const char *names[16];
+	int n = 0;
+
+	for (const struct tk_problem_op *op = tk_problem_ops; op->word; op++) {
+		if (strlen(op->word) == name.len && memcmp(op->word, name.at, name.len) == 0) {
+			*out = op;
+			return TK_OK;
+		}
+		names[n++] = op->word;
+	}
+	names[n] = NULL;
+	return unknown_name(err, "op", name, names);
+}
+
+static int unknown_key(const struct tk_problem_op *op, struct span name, struct tk_error *err)
+{
+	const char *names[KEYS_MAX + 1];
+	int n = 0;
+
+	for (const struct tk_problem_key *k = op->keys; k->name; k++)
+		names[n++] = k->name;
+	names[n] = NULL;
+	unknown_name(err, "key", name, names);
+	tk_context(err, "%s", op->word);
+	return TK_EDATA;
+}
+
+/* One "key=value". `seen` has a bit for every key that was there. */
+static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, struct span pair, uint32_t *seen,
+        struct tk_error *err)
+{
+	struct reading r = {op, op->keys, p, err};
+	const char *eq = memchr(pair.at, '=', pair.len);
+	char value[WORD_MAX];
+	struct span key, rest;
+
+	if (!eq)
+		return tk_fail(err, TK_EDATA, "%s: `%s` has no value, expected key=value", op->word,
+		        shown(pair.at, pair.len).text);
+	key = trimmed(pair.at, (size_t)(eq - pair.at));
+	rest = trimmed(eq + 1, pair.len - (size_t)(eq + 1 - pair.at));
+	while (r.key->name && (strlen(r.key->name) != key.len || memcmp(r.key->name, key.at, key.len) != 0))
+		r.key++;
+	if (!r.key->name)
+		return unknown_key(op, key, err);
+	if (*seen & 1u << (r.key - op->keys))
+		return tk_fail(err, TK_EDATA, "%s: %s is there twice, expected every key once", op->word, r.key->name);
+	if (!span_copy(rest, value))
+		return tk_fail(err, TK_EDATA, "%s: the value of %s is too long, expected at most %d characters",
+		        op->word, r.key->name, WORD_MAX - 1);
+	*seen |= 1u << (r.key - op->keys);
+	return read_value(&r, value);
+}
+
+int tk_problem_check_pair(const char *op, const char *key, const char *value, struct tk_error *err)
+{
+	struct tk_problem_spec scratch = {0};
+	const struct tk_problem_op *found = NULL;
+	struct span name = {key, strlen(key)};
+	const struct tk_problem_key *k;
+	int status = find_op((struct span){op, strlen(op)}, &found, err);
+
+	if (status)
+		return status;
+	for (k = found->keys; k->name && strcmp(k->name, key) != 0;)
+		k++;
+	if (!k->name)
+		return unknown_key(found, name, err);
+	return value ? read_value(&(struct reading){found, k, &scratch, err}, value) : TK_OK;
+}
+
+static int check_required(const struct tk_problem_op *op, uint32_t seen, struct tk_error *err)
+{
+	const char *names[KEYS_MAX + 1], *missing = NULL;
+	char list[128];
+	int n = 0;
+
+	for (const struct tk_problem_key *k = op->keys; k->name; k++) {
+		if (!k->required)
+			continue;
+		if (!missing && !(seen & 1u << (k - op->keys)))
+			missing = k->name;
+		names[n++] = k->name;
+	}
+	names[n] = NULL;
+	if (!missing)
+		return TK_OK;
+	list_names(names, list, sizeof list);
+	return tk_fail(err, TK_EDATA, "%s: %s is missing, expected at least %s", op->word, missing, list);
+}
+
+static int read_pairs(struct tk_problem_spec *p, const struct tk_problem_op *op, const char *text, struct tk_error *err)
+{
+	uint32_t seen = 0;
+	int status = TK_OK;
+
+	while (!status) {
+		const char *comma = strchr(text, ',');
+		size_t len = comma ? (size_t)(comma - text) : strlen(text);
+
+		status = read_pair(p, op, trimmed(text, len), &seen, err);
+		if (!comma)
+			break;
+		text = comma + 1;
+	}
+	return status ? status : check_required(op, seen, err);
+}
+
+/* ---- writing ---- */
+
+/* The shortest text that reads back as the same number. */
+static void write_number(double v, char *out, size_t size)
+{
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
+
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(out, size, "%.*g", digits, v);
+		if (strtod(out, NULL) == v)
+			break;
+	}
+	if (c) {
+		uselocale(before);
+		freelocale(c);
+	}
+}
+
+static void write_value(struct tk_buf *b, const struct tk_problem_spec *p, const struct tk_problem_key *k)
+{
+	const void *at = (const char *)p + k->offset;
+	char number[40];
+
+	switch (k->kind) {
+	case TK_KEY_SIZE:
+		tk_buf_printf(b, "%lld", (long long)*(const int64_t *)at);
+		break;
+	case TK_KEY_DTYPE:
+		tk_buf_str(b, tk_dtype_word(*(const uint32_t *)at));
+		break;
+	case TK_KEY_FLAG:
+		tk_buf_str(b, *(const int32_t *)at ? "1" : "0");
+		break;
+	case TK_KEY_TRANSPOSE:
+		tk_buf_str(b, *(const int32_t *)at ? "t" : "n");
+		break;
+	case TK_KEY_DIRECTION:
+		tk_buf_str(b, *(const int32_t *)at ? "bwd" : "fwd");
+		break;
+	case TK_KEY_CACHE:
+		tk_buf_printf(b, "l%u", *(const uint32_t *)at);
+		break;
+	case TK_KEY_DIST:
+		tk_buf_str(b, dists[*(const enum tk_dist *)at]);
+		break;
+	case TK_KEY_SCALE:
+		write_number(*(const double *)at, number, sizeof number);
+		tk_buf_str(b, number);
+		break;
+	}
+}
+
+static int write_text(struct tk_problem_spec *p, const struct tk_problem_op *op, struct tk_error *err)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	int status;
+
+	tk_buf_printf(&b, "%s:", op->word);
+	for (const struct tk_problem_key *k = op->keys, *first = NULL; k->name; k++) {
+		if (k->quiet && k->quiet(p))
+			continue;
+		tk_buf_printf(&b, "%s%s=", first ? "," : "", k->name);
+		write_value(&b, p, k);
+		first = k;
+	}
+	status = tk_buf_status(&b, err);
+	if (!status && b.len >= sizeof p->text)
+		status = tk_fail(err, TK_EDATA, "%s: the canonical text has %zu bytes, expected fewer than %zu",
+		        op->word, b.len, sizeof p->text);
+	if (!status)
+		memcpy(p->text, tk_buf_cstr(&b), b.len + 1);
+	tk_buf_free(&b);
+	return status;
+}
+
+/* Sets the pointers and sizes of the border's structs; needed again after every copy. */
+static void link_parts(struct tk_problem_spec *p, uint32_t op)
+{
+	p->abi = (struct tk_problem){.size = sizeof p->abi, .op = op, .text = p->text};
+	p->gemm.size = sizeof p->gemm;
+	p->attention.size = sizeof p->attention;
+	p->nsa.size = sizeof p->nsa;
+	p->ceiling.size = sizeof p->ceiling;
+	switch (op) {
+	case TK_OP_GEMM:
+		p->abi.gemm = &p->gemm;
+		break;
+	case TK_OP_ATTENTION:
+		p->abi.attention = &p->attention;
+		break;
+	case TK_OP_NSA:
+		p->abi.nsa = &p->nsa;
+		break;
+	default:
+		p->abi.ceiling = &p->ceiling;
+		break;
+	}
+}
+
+int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_error *err)
+{
+	const char *colon = strchr(text, ':');
+	const struct tk_problem_op *op = NULL;
+	struct tk_tensor tensors[TK_T_MAX];
+	struct tk_problem_spec p = {0};
+	uint32_t count;
+	int status;
+
+	if (!colon)
+		return tk_fail(err, TK_EDATA, "`%s` is not a problem, expected op:key=value,...",
+		        shown(text, strlen(text)).text);
+	status = find_op(trimmed(text, (size_t)(colon - text)), &op, err);
+	if (status)
+		return status;
+	op->preset(&p);
+	link_parts(&p, op->id);
+	status = read_pairs(&p, op, colon + 1, err);
+	if (status)
+		return status;
+	op->derive(&p);
+	status = op->check(&p, err);
+	if (!status)
+		status = tk_problem_tensors(&p, tensors, &count, err);
+	if (!status)
+		status = write_text(&p, op, err);
+	if (status)
+		return status;
+	*out = p;
+	link_parts(out, op->id);
+	return TK_OK;
+}
+
+/* ---- words ---- */
+
+const char *tk_problem_op_word(const struct tk_problem_spec *p)
+{
+	for (const struct tk_problem_op *op = tk_problem_ops; op->word; op++)
+		if (op->id == p->abi.op)
+			return op->word;
+	return "unknown";
+}
+
+const char *tk_problem_dtype_word(const struct tk_problem_spec *p)
+{
+	uint32_t dtype = p->abi.op == TK_OP_GEMM        ? p->gemm.a
+	                 : p->abi.op == TK_OP_ATTENTION ? p->attention.dtype
+	                 : p->abi.op == TK_OP_NSA       ? p->nsa.dtype
+	                                                : p->ceiling.dtype;
+	const char *word = tk_dtype_word(dtype);
+
+	return word ? word : "unknown";
+}
+
+static void title_gemm(struct tk_buf *b, const struct tk_gemm *g)
+{
+	if (g->b != g->a)
+		tk_buf_printf(b, "*%s", tk_dtype_word(g->b));
+	if (g->c != g->a && !(g->a == TK_TF32 && g->c == TK_F32))
+		tk_buf_printf(b, "/%s", tk_dtype_word(g->c));
+	if (g->acc != (g->a == TK_F64 ? TK_F64 : TK_F32))
+		tk_buf_printf(b, " acc %s", tk_dtype_word(g->acc));
+	tk_buf_printf(b, " %lldx%lldx%lld %c%c", (long long)g->m, (long long)g->n, (long long)g->k, g->ta ? 't' : 'n',
+	        g->tb ? 't' : 'n');
+	if (g->batch != 1)
+		tk_buf_printf(b, " x%lld", (long long)g->batch);
+}
+
+static void title_heads(struct tk_buf *b, int64_t batch, int64_t h, int64_t hkv)
+{
+	tk_buf_printf(b, " B%lld H%lld", (long long)batch, (long long)h);
+	if (hkv != h)
+		tk_buf_printf(b, "/%lld", (long long)hkv);
+}
+
+static void title_attention(struct tk_buf *b, const struct tk_problem_spec *p)
+{
+	const struct tk_attention *a = &p->attention;
+
+	title_heads(b, a->b, a->h, a->hkv);
+	tk_buf_printf(b, " S%lld", (long long)a->sq);
+	if (a->skv != a->sq)
+		tk_buf_printf(b, "x%lld", (long long)a->skv);
+	tk_buf_printf(b, " D%lld", (long long)a->d);
+	if (a->dv != a->d)
+		tk_buf_printf(b, "/%lld", (long long)a->dv);
+	tk_buf_str(b, a->causal ? " causal" : "");
+	tk_buf_str(b, a->dir == TK_BWD ? " bwd" : "");
+}
+
+static void title_nsa(struct tk_buf *b, const struct tk_nsa *a)
+{
+	title_heads(b, a->b, a->h, a->hkv);
+	tk_buf_printf(b, " S%lld D%lld %lldx%lld", (long long)a->s, (long long)a->d, (long long)a->selected_blocks,
+	        (long long)a->block_size);
+	if (a->window)
+		tk_buf_printf(b, " window %lld", (long long)a->window);
+	tk_buf_str(b, a->causal ? " causal" : "");
+}
+
+static void title_scale(struct tk_buf *b, double scale, bool quiet)
+{
+	char number[40];
+
+	if (quiet)
+		return;
+	write_number(scale, number, sizeof number);
+	tk_buf_printf(b, " scale %s", number);
+}
+
+void tk_problem_title(const struct tk_problem_spec *p, char *out, size_t size)
+{
+	struct tk_buf b = TK_BUF_INIT;
+
+	tk_buf_printf(&b, "%s %s", tk_problem_op_word(p), tk_problem_dtype_word(p));
+	switch (p->abi.op) {
+	case TK_OP_GEMM:
+		title_gemm(&b, &p->gemm);
+		break;
+	case TK_OP_ATTENTION:
+		title_attention(&b, p);
+		title_scale(&b, p->attention.scale, p->attention.scale == 1.0 / sqrt((double)p->attention.d));
+		break;
+	case TK_OP_NSA:
+		title_nsa(&b, &p->nsa);
+		title_scale(&b, p->nsa.scale, p->nsa.scale == 1.0 / sqrt((double)p->nsa.d));
+		break;
+	case TK_OP_FMA:
+		tk_buf_printf(&b, " %lld", (long long)p->ceiling.bytes);
+		break;
+	default:
+		if (p->ceiling.cache)
+			tk_buf_printf(&b, " l%u", p->ceiling.cache);
+		tk_buf_printf(&b, " %lld B", (long long)p->ceiling.bytes);
+		if (p->ceiling.passes > 1)
+			tk_buf_printf(&b, " x%lld", (long long)p->ceiling.passes);
+	}
+	if (p->dist != TK_DIST_NORMAL)
+		tk_buf_printf(&b, " %s", dists[p->dist]);
+	snprintf(out, size, "%s", tk_buf_cstr(&b));
+	tk_buf_free(&b);
+}

@@ -1,0 +1,170 @@
+/* How much a problem is: its tensors, its floating-point operations, its compulsory bytes. */
+#include <string.h>
+
+#include "base/error.h"
+#include "core/problem_keys.h"
+
+/* fma works in registers: it reads this many start values and writes this many results, so that nothing can be
+ * optimised away. */
+#define FMA_ELEMENTS 64
+
+struct tensor_list {
+	struct tk_tensor *out;
+	uint32_t count;
+	int64_t bytes; /* of all; -1 once over the limit */
+};
+
+/* Appends one tensor; a dimension of 0 ends the list of dimensions. */
+static void add(struct tensor_list *l, const char *name, bool output, uint32_t dtype, const int64_t dim[5])
+{
+	struct tk_tensor *t = &l->out[l->count++];
+	int64_t bytes = (int64_t)tk_dtype_bytes(dtype);
+
+	*t = (struct tk_tensor){.size = sizeof *t, .dtype = dtype, .output = output, .name = name};
+	for (; t->ndim < 5 && dim[t->ndim] > 0; t->ndim++) {
+		t->dim[t->ndim] = dim[t->ndim];
+		if (bytes > TK_PROBLEM_BYTES_MAX || __builtin_mul_overflow(bytes, dim[t->ndim], &bytes))
+			bytes = TK_PROBLEM_BYTES_MAX + 1;
+	}
+	if (bytes > TK_PROBLEM_BYTES_MAX || l->bytes < 0 || l->bytes + bytes > TK_PROBLEM_BYTES_MAX) {
+		l->bytes = -1;
+		return;
+	}
+	t->bytes = (size_t)bytes;
+	l->bytes += bytes;
+}
+
+/* clang-format off */
+#define DIMS(...) (const int64_t[5]){ __VA_ARGS__ }
+/* clang-format on */
+
+static void gemm_tensors(struct tensor_list *l, const struct tk_gemm *g)
+{
+	add(l, "A", false, g->a, g->ta ? DIMS(g->batch, g->k, g->m) : DIMS(g->batch, g->m, g->k));
+	add(l, "B", false, g->b, g->tb ? DIMS(g->batch, g->n, g->k) : DIMS(g->batch, g->k, g->n));
+	add(l, "C", true, g->c, DIMS(g->batch, g->m, g->n));
+}
+
+static void attention_tensors(struct tensor_list *l, const struct tk_attention *a)
+{
+	const int64_t *q = DIMS(a->b, a->sq, a->h, a->d), *k = DIMS(a->b, a->skv, a->hkv, a->d);
+	const int64_t *v = DIMS(a->b, a->skv, a->hkv, a->dv), *o = DIMS(a->b, a->sq, a->h, a->dv);
+	bool forward = a->dir == TK_FWD;
+
+	add(l, "Q", false, a->dtype, q);
+	add(l, "K", false, a->dtype, k);
+	add(l, "V", false, a->dtype, v);
+	add(l, "O", forward, a->dtype, o);
+	add(l, "lse", forward, TK_F32, DIMS(a->b, a->h, a->sq));
+	if (forward)
+		return;
+	add(l, "dO", false, a->dtype, o);
+	add(l, "dQ", true, a->dtype, q);
+	add(l, "dK", true, a->dtype, k);
+	add(l, "dV", true, a->dtype, v);
+}
+
+static void nsa_tensors(struct tensor_list *l, const struct tk_nsa *a)
+{
+	add(l, "Q", false, a->dtype, DIMS(a->b, a->s, a->h, a->d));
+	add(l, "K", false, a->dtype, DIMS(a->b, a->s, a->hkv, a->d));
+	add(l, "V", false, a->dtype, DIMS(a->b, a->s, a->hkv, a->d));
+	add(l, "O", true, a->dtype, DIMS(a->b, a->s, a->h, a->d));
+	add(l, "blocks", false, TK_I32, DIMS(a->b, a->s, a->hkv, a->selected_blocks));
+}
+
+static void ceiling_tensors(struct tensor_list *l, uint32_t op, const struct tk_ceiling_op *c)
+{
+	int64_t elements = op == TK_OP_FMA ? FMA_ELEMENTS : c->bytes / (int64_t)tk_dtype_bytes(c->dtype);
+
+	add(l, "in", false, c->dtype, DIMS(elements));
+	add(l, "out", true, c->dtype, DIMS(op == TK_OP_READ ? 1 : elements));
+}
+
+int tk_problem_tensors(
+        const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX], uint32_t *count, struct tk_error *err)
+{
+	struct tk_tensor tensors[TK_T_MAX];
+	struct tensor_list l = {.out = tensors};
+
+	switch (p->abi.op) {
+	case TK_OP_GEMM:
+		gemm_tensors(&l, &p->gemm);
+		break;
+	case TK_OP_ATTENTION:
+		attention_tensors(&l, &p->attention);
+		break;
+	case TK_OP_NSA:
+		nsa_tensors(&l, &p->nsa);
+		break;
+	case TK_OP_COPY:
+	case TK_OP_READ:
+	case TK_OP_FMA:
+		ceiling_tensors(&l, p->abi.op, &p->ceiling);
+		break;
+	default:
+		return tk_fail(err, TK_EDATA, "op %u is not known", p->abi.op);
+	}
+	if (l.bytes < 0)
+		return tk_fail(err, TK_EDATA,
+		        "%s: its tensors are larger than 1 PiB, expected sizes that a machine can hold",
+		        tk_problem_op_word(p));
+	memcpy(out, tensors, l.count * sizeof *out);
+	*count = l.count;
+	return TK_OK;
+}
+
+/* Forward: 2 B H pairs (D + Dv), pairs = Sq Sk; causal, aligned to the bottom right: Sq (2 Sk - Sq) / 2. Backward: 2.5
+ * times (FlashAttention). */
+static double attention_flops(const struct tk_attention *a)
+{
+	double sq = (double)a->sq, skv = (double)a->skv;
+	double pairs = a->causal ? sq * (2 * skv - sq) / 2 : sq * skv;
+	double forward = 2.0 * (double)a->b * (double)a->h * pairs * (double)(a->d + a->dv);
+
+	return a->dir == TK_BWD ? 2.5 * forward : forward;
+}
+
+/* Selected branch: 4 B S H D (blocks x block size); window branch: 4 B H D times its query-key pairs, query t sees
+ * min(t + 1, window) keys. */
+static double nsa_flops(const struct tk_nsa *a)
+{
+	double s = (double)a->s, w = (double)(a->window < a->s ? a->window : a->s);
+	double pairs = s * (double)a->selected_blocks * (double)a->block_size + w * s - w * (w - 1) / 2;
+
+	return 4.0 * (double)a->b * (double)a->h * (double)a->d *
+	       (w > 0 ? pairs : s * (double)a->selected_blocks * (double)a->block_size);
+}
+
+double tk_problem_flops(const struct tk_problem_spec *p)
+{
+	switch (p->abi.op) {
+	case TK_OP_GEMM:
+		return 2.0 * (double)p->gemm.batch * (double)p->gemm.m * (double)p->gemm.n * (double)p->gemm.k;
+	case TK_OP_ATTENTION:
+		return attention_flops(&p->attention);
+	case TK_OP_NSA:
+		return nsa_flops(&p->nsa);
+	case TK_OP_FMA:
+		return 2.0 * (double)p->ceiling.bytes;
+	default:
+		return 0;
+	}
+}
+
+/* The sum of the tensors; the optional LSE of the forward pass does not count, so that the figure is the usual one:
+ * e (B Sq H D + B Sk Hkv (D + Dv) + B Sq H Dv). */
+double tk_problem_bytes(const struct tk_problem_spec *p)
+{
+	struct tk_tensor t[TK_T_MAX];
+	uint32_t count = 0;
+	double sum = 0;
+
+	if (tk_problem_tensors(p, t, &count, NULL))
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (!(p->abi.op == TK_OP_ATTENTION && i == TK_T_LSE && t[i].output))
+			sum += (double)t[i].bytes;
+	/* A cache is read as often as the problem says: its traffic is what is asked for. */
+	return p->abi.op == TK_OP_READ ? sum + (double)(p->ceiling.passes - 1) * (double)t[TK_T_IN].bytes : sum;
+}

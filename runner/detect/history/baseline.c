@@ -1,0 +1,152 @@
+/* Another baseline than the nights before the range: the first ones, the best level, or a certain revision. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/history/case.h"
+#include "stats/changepoint/changepoint.h"
+
+static int out_of_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory while choosing a baseline");
+}
+
+static bool is_pinned(const struct tk_cases *c, const struct tk_point *p)
+{
+	const struct tk_revision_row *revision = tk_catalog_revision(&c->catalog, p->build_id);
+
+	for (size_t i = 0; revision && i < c->options.baseline_revision_count; i++)
+		if (c->options.baseline_revisions[i] == revision->id)
+			return true;
+	return false;
+}
+
+static size_t most_points(const struct tk_cases *c)
+{
+	return c->options.window > TK_LEVEL_MAX ? c->options.window : TK_LEVEL_MAX;
+}
+
+static double median_of(const struct tk_timed_value *at, size_t from, size_t to, double *work)
+{
+	size_t first = to - from > TK_LEVEL_MAX ? to - TK_LEVEL_MAX : from;
+
+	for (size_t i = first; i < to; i++)
+		work[i - first] = log(at[i].value);
+	return tk_level(work, to - first);
+}
+
+/* The best of the levels that change points make of the history, [*from, *to); one night alone is no level where there
+ * are others. */
+static int find_best(const struct tk_timed_value *at, size_t n, bool lower, double *values, int64_t *days, size_t *from,
+        size_t *to, struct tk_error *err)
+{
+	struct tk_changepoint *found = NULL;
+	size_t count = 0;
+	double level = NAN;
+
+	*from = 0;
+	*to = n;
+	for (size_t i = 0; i < n; i++) {
+		values[i] = at[i].value;
+		days[i] = at[i].as_of_s / 86400;
+	}
+	if (tk_changepoints(values, days, n, NULL, &found, &count))
+		return out_of_memory(err);
+	for (size_t i = 0; i <= count; i++) {
+		size_t first = i ? found[i - 1].index : 0, end = i < count ? found[i].index : n;
+		double here = end > first ? median_of(at, first, end, values) : NAN;
+
+		if (end - first < 2 && n > 1)
+			continue;
+		if (isnan(level) || (lower ? here < level : here > level)) {
+			level = here;
+			*from = first;
+			*to = end;
+		}
+	}
+	free(found);
+	return TK_OK;
+}
+
+/* Two numbers a night are read of all of it, and whole points only of the level that is taken. */
+static int take_best(
+        struct tk_cases *c, const struct tk_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows all = {0};
+	size_t from = 0, to = 0, skip = 0, most = most_points(c);
+	int rc = tk_store_values(c->catalog.store, k->series->id, before_s, &all, err);
+	const struct tk_timed_value *at = all.rows;
+
+	if (rc)
+		return rc;
+	double *values = calloc(all.count + 1, sizeof *values);
+	int64_t *days = calloc(all.count + 1, sizeof *days);
+
+	rc = values && days
+	             ? find_best(at, all.count, strcmp(k->series->better, "higher") != 0, values, days, &from, &to, err)
+	             : out_of_memory(err);
+	if (!rc && to > from) {
+		while (to + skip < all.count && at[to + skip].as_of_s == at[to - 1].as_of_s)
+			skip++;
+		most = to - from < most ? to - from : most;
+		rc = tk_store_last_points(c->catalog.store, k->series->id, at[to - 1].as_of_s, skip, most, out, err);
+	}
+	free(values);
+	free(days);
+	tk_rows_free(&all);
+	return rc;
+}
+
+static int take_pinned(
+        struct tk_cases *c, const struct tk_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+{
+	size_t n = 0;
+	int rc = tk_store_points(c->catalog.store, k->series->id, INT64_MIN, 0, out, err);
+	struct tk_point *p = out->rows;
+
+	for (size_t i = 0; !rc && i < out->count; i++)
+		if (p[i].as_of_s < before_s && isfinite(p[i].value) && p[i].value > 0 && is_pinned(c, &p[i]))
+			p[n++] = p[i];
+	out->count = n;
+	return rc;
+}
+
+/* History, baseline, range, one behind the other: the first for the noise, the others for the levels. */
+static int arrange(struct tk_case *k, const struct tk_rows *baseline, struct tk_error *err)
+{
+	size_t within = k->count - k->range, count = k->range + baseline->count + within;
+	struct tk_point *points = malloc(count * (sizeof *points + 3 * sizeof *k->y));
+
+	if (!points)
+		return out_of_memory(err);
+	memcpy(points, k->points, k->range * sizeof *points);
+	memcpy(points + k->range, baseline->rows, baseline->count * sizeof *points);
+	memcpy(points + k->range + baseline->count, k->points + k->range, within * sizeof *points);
+	k->points = k->own_points = points;
+	k->y = (double *)(void *)(points + count);
+	k->net = k->y + count;
+	k->se = k->net + count;
+	k->base = k->range;
+	k->range += baseline->count;
+	k->count = count;
+	tk_case_take_logarithms(k);
+	return TK_OK;
+}
+
+int tk_case_set_baseline(struct tk_cases *c, struct tk_case *k, struct tk_error *err)
+{
+	struct tk_rows points = {0};
+	int64_t before_s = k->points[k->range].as_of_s;
+	int rc = c->options.baseline == TK_BASELINE_PINNED ? take_pinned(c, k, before_s, &points, err)
+	         : c->options.baseline == TK_BASELINE_BEST
+	                 ? take_best(c, k, before_s, &points, err)
+	                 : tk_store_first_points(c->catalog.store, k->series->id, before_s,
+	                           c->options.window ? c->options.window : 1, &points, err);
+
+	k->unpinned = !rc && !points.count;
+	if (!rc && points.count)
+		rc = arrange(k, &points, err);
+	tk_rows_free(&points);
+	return rc;
+}

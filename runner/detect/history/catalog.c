@@ -1,0 +1,270 @@
+/* Reference tables of the history: see catalog.h. */
+#include "detect/history/catalog.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+
+static int64_t id_of(const void *row)
+{
+	return *(const int64_t *)row;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	int64_t x = id_of(*(const void *const *)a), y = id_of(*(const void *const *)b);
+
+	return (x > y) - (x < y);
+}
+
+static int sort_by_id(struct tk_by_id *t, size_t row_size, struct tk_error *err)
+{
+	if (!t->rows.count)
+		return TK_OK;
+	t->sorted = malloc(t->rows.count * sizeof *t->sorted);
+	if (!t->sorted)
+		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+	for (size_t i = 0; i < t->rows.count; i++)
+		t->sorted[i] = (const char *)t->rows.rows + i * row_size;
+	qsort(t->sorted, t->rows.count, sizeof *t->sorted, compare_ids);
+	return TK_OK;
+}
+
+const void *tk_catalog_find(const struct tk_by_id *t, int64_t id)
+{
+	const void *key = &id, **found;
+
+	if (!t->rows.count)
+		return NULL;
+	found = bsearch(&key, t->sorted, t->rows.count, sizeof *t->sorted, compare_ids);
+	return found ? *found : NULL;
+}
+
+int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *err)
+{
+	const struct {
+		int (*read)(struct tk_store *, struct tk_rows *, struct tk_error *);
+		struct tk_by_id *table;
+		size_t row_size;
+	} tables[] = {
+	        {tk_store_machines, &c->machines, sizeof(struct tk_machine_row)},
+	        {tk_store_devices, &c->devices, sizeof(struct tk_device_row)},
+	        {tk_store_environments, &c->environments, sizeof(struct tk_environment_row)},
+	        {tk_store_upstreams, &c->upstreams, sizeof(struct tk_upstream_row)},
+	        {tk_store_revisions, &c->revisions, sizeof(struct tk_revision_row)},
+	        {tk_store_builds, &c->builds, sizeof(struct tk_build_row)},
+	        {tk_store_problems, &c->problems, sizeof(struct tk_problem_row)},
+	        {tk_store_all_series, &c->series, sizeof(struct tk_series_row)},
+	        {tk_store_nights, &c->nights, sizeof(struct tk_night_row)},
+	};
+	int rc = TK_OK;
+
+	*c = (struct tk_catalog){.store = s};
+	for (size_t i = 0; !rc && i < sizeof tables / sizeof *tables; i++) {
+		rc = tables[i].read(s, &tables[i].table->rows, err);
+		if (!rc)
+			rc = sort_by_id(tables[i].table, tables[i].row_size, err);
+	}
+	if (!rc)
+		rc = tk_store_alerts(s, &c->alerts, err);
+	if (!rc)
+		rc = tk_store_triage(s, &c->triage, err);
+	if (rc)
+		tk_catalog_free(c);
+	return rc;
+}
+
+void tk_catalog_free(struct tk_catalog *c)
+{
+	struct tk_by_id *tables[] = {&c->machines, &c->devices, &c->environments, &c->upstreams, &c->revisions,
+	        &c->builds, &c->problems, &c->series, &c->nights};
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+		tk_rows_free(&tables[i]->rows);
+		free(tables[i]->sorted);
+	}
+	for (size_t i = 0; i < c->code_count; i++)
+		tk_rows_free(&c->code[i].kernels);
+	free(c->code);
+	tk_rows_free(&c->alerts);
+	tk_rows_free(&c->triage);
+	*c = (struct tk_catalog){0};
+}
+
+const struct tk_revision_row *tk_catalog_revision(const struct tk_catalog *c, int64_t build_id)
+{
+	const struct tk_build_row *b = tk_catalog_find(&c->builds, build_id);
+
+	return b ? tk_catalog_find(&c->revisions, b->revision_id) : NULL;
+}
+
+static int kernels_of(struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err)
+{
+	struct tk_build_code *grown;
+	int rc;
+
+	for (size_t i = 0; i < c->code_count; i++)
+		if (c->code[i].build_id == build_id) {
+			*out = &c->code[i].kernels;
+			return TK_OK;
+		}
+	grown = realloc(c->code, (c->code_count + 1) * sizeof *grown);
+	if (!grown)
+		return tk_fail(err, TK_ENOMEM, "out of memory while reading the kernels of a build");
+	c->code = grown;
+	grown[c->code_count] = (struct tk_build_code){.build_id = build_id};
+	rc = tk_store_kernels(c->store, build_id, &grown[c->code_count].kernels, err);
+	if (!rc)
+		*out = &grown[c->code_count++].kernels;
+	return rc;
+}
+
+static const char *code_hash(const struct tk_rows *kernels, const char *backend)
+{
+	for (size_t i = 0; i < kernels->count; i++) {
+		const struct tk_kernel_row *k = TK_ROWS_AT(kernels, struct tk_kernel_row, i);
+
+		if (!*k->name && strcmp(k->backend, backend) == 0)
+			return k->code_hash;
+	}
+	return NULL;
+}
+
+enum code { UNKNOWN_CODE, SAME_CODE, NEW_CODE };
+
+static int compare_code(
+        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, enum code *out, struct tk_error *err)
+{
+	const struct tk_rows *kernels;
+	const char *hash_a, *hash_b;
+	int rc;
+
+	*out = SAME_CODE;
+	if (a == b)
+		return TK_OK;
+	rc = kernels_of(c, a, &kernels, err);
+	if (rc)
+		return rc;
+	hash_a = code_hash(kernels, backend);
+	rc = kernels_of(c, b, &kernels, err);
+	if (rc)
+		return rc;
+	hash_b = code_hash(kernels, backend);
+	*out = !hash_a || !hash_b || !*hash_a || !*hash_b ? UNKNOWN_CODE
+	       : strcmp(hash_a, hash_b) == 0              ? SAME_CODE
+	                                                  : NEW_CODE;
+	return TK_OK;
+}
+
+int tk_catalog_same_code(
+        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *same, struct tk_error *err)
+{
+	enum code code;
+	int rc = compare_code(c, a, b, backend, &code, err);
+
+	*same = !rc && code == SAME_CODE;
+	return rc;
+}
+
+int tk_catalog_new_code(
+        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *is_new, struct tk_error *err)
+{
+	enum code code;
+	int rc = compare_code(c, a, b, backend, &code, err);
+
+	*is_new = !rc && code == NEW_CODE;
+	return rc;
+}
+
+/* Attributes whose change makes two timings different things. */
+static bool is_hard(const char *key)
+{
+	static const char *const hard[] = {
+	        "driver", "card", "device", "uuid", "clock_policy", "governor", "method", "engine"};
+
+	for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+		if (strcmp(key, hard[i]) == 0)
+			return true;
+	return false;
+}
+
+static void value_text(const json_t *v, char *out, size_t size)
+{
+	char *dump = v && !json_is_string(v) ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+
+	snprintf(out, size, "%s", !v ? "none" : dump ? dump : json_is_string(v) ? json_string_value(v) : "?");
+	free(dump);
+}
+
+static void add_change(const char *key, const json_t *from, const json_t *to, char *out, size_t size, bool *hard)
+{
+	char a[80], b[80];
+	size_t len = strlen(out);
+
+	value_text(from, a, sizeof a);
+	value_text(to, b, sizeof b);
+	*hard |= is_hard(key);
+	if (len < size)
+		snprintf(out + len, size - len, "%s%.40s %s -> %s", len ? ", " : "", key, a, b);
+}
+
+/* Devices nest what they have of their own one object deep. */
+static void compare_objects(const json_t *a, const json_t *b, char *out, size_t size, bool *hard)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)a, key, v)
+	{
+		json_t *other = json_object_get(b, key);
+
+		if (json_is_object(v) && json_is_object(other))
+			compare_objects(v, other, out, size, hard);
+		else if (!json_equal(v, other))
+			add_change(key, v, other, out, size, hard);
+	}
+	json_object_foreach((json_t *)b, key, v)
+	{
+		if (!json_object_get(a, key))
+			add_change(key, NULL, v, out, size, hard);
+	}
+}
+
+void tk_catalog_environment_change(
+        const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard)
+{
+	const struct tk_environment_row *ea = tk_catalog_find(&c->environments, from),
+	                                *eb = tk_catalog_find(&c->environments, to);
+	json_t *a, *b;
+
+	*out = '\0';
+	*hard = false;
+	if (from == to || !ea || !eb)
+		return;
+	a = json_loads(ea->attributes, 0, NULL);
+	b = json_loads(eb->attributes, 0, NULL);
+	compare_objects(a, b, out, size, hard);
+	json_decref(a);
+	json_decref(b);
+}
+
+void tk_alert_uid_of(const char *const *words, size_t count, char uid[TK_ALERT_UID_SIZE])
+{
+	struct tk_hash *h = tk_hash_new();
+
+	uid[0] = '\0';
+	if (!h)
+		return;
+	for (size_t i = 0; i < count; i++)
+		tk_hash_field(h, words[i]);
+	tk_hash_finish(h, uid);
+}
+
+void tk_alert_uid(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
+{
+	tk_alert_uid_of((const char *const[]){"alert", series_slug, bad_rev}, 3, uid);
+}

@@ -1,0 +1,145 @@
+/* What the series of a device moved together on one night is the machine's, not a kernel's.
+ *
+ * Only series whose machine code did not change since their baseline may say what the machine did: all kernels of a
+ * library that became slower together are news, not drift. Where there is a control and a median of others, the smaller
+ * of the two counts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/history/case.h"
+#include "stats/summary/summary.h"
+
+#define SERIES_MIN 5        /* fewer unchanged series have no median worth the name */
+#define SHIFT_MIN 0.003     /* smaller ones are not worth a correction */
+#define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
+
+struct entry {
+	int64_t device_id, night_id;
+	double moved;
+	bool control;
+};
+
+struct entries {
+	struct entry *at;
+	size_t count;
+};
+
+static int by_device_and_night(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->device_id != y->device_id)
+		return x->device_id < y->device_id ? -1 : 1;
+	return (x->night_id > y->night_id) - (x->night_id < y->night_id);
+}
+
+/* One entry for each night of the range on which the code of the baseline was measured again. */
+static int collect(struct tk_cases *c, struct tk_case *k, struct entries *e, struct tk_error *err)
+{
+	size_t from = k->range - k->base > c->options.window ? k->range - c->options.window : k->base;
+	double level = tk_level(k->y + from, k->range - from);
+	int64_t old = k->points[k->range - 1].build_id;
+
+	for (size_t i = k->range, next; i < k->count; i = next) {
+		bool same;
+		int rc = tk_catalog_same_code(&c->catalog, old, k->points[i].build_id, k->series->backend, &same, err);
+
+		if (rc)
+			return rc;
+		for (next = i; next < k->count && k->points[next].night_id == k->points[i].night_id; next++)
+			;
+		k->unchanged = same;
+		if (same)
+			e->at[e->count++] = (struct entry){k->device->id, k->points[i].night_id,
+			        tk_level(k->y + i, next - i) - level, strcmp(k->series->role, "control") == 0};
+	}
+	return TK_OK;
+}
+
+static struct tk_common_shift shift_of(const struct entry *e, size_t n, double min_effect, double *work)
+{
+	struct tk_common_shift s = {.device_id = e->device_id, .night_id = e->night_id, .series = n};
+	double control = 0, median, spread;
+
+	for (size_t i = 0; i < n; i++)
+		if (e[i].control)
+			work[s.controls++] = e[i].moved;
+	control = tk_median(work, s.controls);
+	for (size_t i = 0; i < n; i++)
+		work[i] = e[i].moved;
+	median = tk_median(work, n);
+	for (size_t i = 0; i < n; i++)
+		work[i] = fabs(e[i].moved - median);
+	spread = 1.4826 * tk_median(work, n);
+	s.shift = median;
+	s.se = MEDIAN_ERROR * spread / sqrt((double)n);
+	if (n < SERIES_MIN) {
+		s.shift = s.controls ? control : 0;
+		s.se = TK_NOISE_DEFAULT;
+	} else if (s.controls) {
+		s.shift = control * median > 0 ? copysign(fmin(fabs(control), fabs(median)), median) : 0;
+	}
+	s.significant = fabs(s.shift) > fmax(TK_STANDARD_ERRORS * s.se, fmax(SHIFT_MIN, min_effect / 4));
+	return s;
+}
+
+static void correct(struct tk_cases *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct tk_case *k = &c->at[i];
+
+		for (size_t j = k->range; k->range && j < k->count; j++) {
+			const struct tk_common_shift *s = tk_common_shift_of(c, k->device->id, k->points[j].night_id);
+
+			if (s && s->significant)
+				k->net[j] -= s->shift;
+		}
+	}
+}
+
+int tk_common_mode(struct tk_cases *c, struct tk_error *err)
+{
+	struct entries e = {calloc(c->points.count + 1, sizeof *e.at), 0};
+	double *work = calloc(c->points.count + 1, sizeof *work);
+	int rc = TK_OK;
+
+	c->shifts = calloc(c->points.count + 1, sizeof *c->shifts);
+	if (!e.at || !work || !c->shifts)
+		rc = tk_fail(err, TK_ENOMEM, "out of memory while looking for what a machine moved together");
+	for (size_t i = 0; !rc && i < c->count; i++)
+		if (c->at[i].range)
+			rc = collect(c, &c->at[i], &e, err);
+	if (rc)
+		goto out;
+	qsort(e.at, e.count, sizeof *e.at, by_device_and_night);
+	for (size_t i = 0, next; i < e.count; i = next) {
+		for (next = i; next < e.count && by_device_and_night(&e.at[i], &e.at[next]) == 0; next++)
+			;
+		c->shifts[c->shift_count++] = shift_of(e.at + i, next - i, c->options.min_effect, work);
+	}
+	correct(c);
+out:
+	free(e.at);
+	free(work);
+	return rc;
+}
+
+const struct tk_common_shift *tk_common_shift_of(const struct tk_cases *c, int64_t device_id, int64_t night_id)
+{
+	size_t lo = 0, hi = c->shift_count;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		const struct tk_common_shift *s = &c->shifts[mid];
+
+		if (s->device_id < device_id || (s->device_id == device_id && s->night_id < night_id))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->shift_count && c->shifts[lo].device_id == device_id && c->shifts[lo].night_id == night_id
+	               ? &c->shifts[lo]
+	               : NULL;
+}

@@ -1,0 +1,120 @@
+/* Finds the loadable modules. Nothing is loaded here: that is the worker's business. */
+#include "nightly/plan/modules.h"
+#include "base/error.h"
+#include "base/file.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define BACKEND_PREFIX "tk_backend_"
+#define DEVICE_PREFIX "tk_device_"
+
+static char *modules_dir(const char *program)
+{
+	const char *env = getenv("TRACKER_BACKENDS");
+	if (env && *env)
+		return tk_path_absolute(env);
+	const char *slash = strrchr(program, '/');
+	char *here = slash ? strndup(program, (size_t)(slash - program)) : strdup(".");
+	if (!here)
+		return NULL;
+	char *dir = tk_path_join(here, "backends");
+	if (dir && !tk_dir_exists(dir)) {
+		free(dir);
+		char *up = tk_path_join(here, "../lib/tracker/backends");
+		dir = up ? tk_path_absolute(up) : NULL;
+		free(up);
+	}
+	free(here);
+	return dir;
+}
+
+/* The name between the prefix and ".so"; NULL where the file is no module of that kind. */
+static char *module_name(const char *file, const char *prefix)
+{
+	size_t len = strlen(file), skip = strlen(prefix);
+	if (len <= skip + 3 || strncmp(file, prefix, skip) != 0 || strcmp(file + len - 3, ".so") != 0)
+		return NULL;
+	return strndup(file + skip, len - skip - 3);
+}
+
+static int add_module(struct tk_module **list, size_t *count, char *name, char *path, struct tk_error *err)
+{
+	struct tk_module *grown = realloc(*list, (*count + 1) * sizeof *grown);
+	if (!grown || !path) {
+		if (grown)
+			*list = grown;
+		free(name);
+		free(path);
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	*list = grown;
+	grown[(*count)++] = (struct tk_module){name, path};
+	return TK_OK;
+}
+
+int tk_modules_load(const char *program, struct tk_modules **out, struct tk_error *err)
+{
+	struct tk_modules *c = calloc(1, sizeof *c);
+	char **names = NULL;
+	size_t count = 0;
+	int status = TK_OK;
+	if (!c || !(c->dir = modules_dir(program))) {
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+		goto out;
+	}
+	if ((status = tk_dir_list(c->dir, &names, &count, err)) != TK_OK) {
+		status = tk_context(err, "cannot list the backends (set TRACKER_BACKENDS to their folder)");
+		goto out;
+	}
+	for (size_t i = 0; i < count && status == TK_OK; i++) {
+		char *name;
+		if ((name = module_name(names[i], BACKEND_PREFIX)))
+			status = add_module(&c->backends, &c->backend_count, name, tk_path_join(c->dir, names[i]), err);
+		else if ((name = module_name(names[i], DEVICE_PREFIX)))
+			status = add_module(&c->devices, &c->device_count, name, tk_path_join(c->dir, names[i]), err);
+	}
+out:
+	tk_names_free(names, count);
+	if (status == TK_OK)
+		*out = c;
+	else
+		tk_modules_free(c);
+	return status;
+}
+
+static void free_modules(struct tk_module *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(list[i].name);
+		free(list[i].path);
+	}
+	free(list);
+}
+
+void tk_modules_free(struct tk_modules *c)
+{
+	if (!c)
+		return;
+	free_modules(c->devices, c->device_count);
+	free_modules(c->backends, c->backend_count);
+	free(c->dir);
+	free(c);
+}
+
+static const struct tk_module *find(const struct tk_module *list, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].name, name) == 0)
+			return &list[i];
+	return NULL;
+}
+
+const struct tk_module *tk_modules_device(const struct tk_modules *c, const char *kind)
+{
+	return find(c->devices, c->device_count, kind);
+}
+
+const struct tk_module *tk_modules_backend(const struct tk_modules *c, const char *name)
+{
+	return find(c->backends, c->backend_count, name);
+}

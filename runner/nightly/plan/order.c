@@ -1,0 +1,94 @@
+/* The order of a night: random, so that drift does not fall on one backend, with the control in between, so that drift
+ * is seen. */
+#include "base/error.h"
+#include "base/rng.h"
+#include "nightly/plan/plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, const char *backend_path,
+        const char *options, struct tk_error *err)
+{
+	if (list->count == list->cap) {
+		size_t cap = list->cap ? list->cap * 2 : 64;
+		struct tk_job_row *grown = realloc(list->rows, cap * sizeof *grown);
+		if (!grown)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		list->rows = grown;
+		list->cap = cap;
+	}
+	char *path = strdup(backend_path), *opts = strdup(options ? options : "");
+	if (!path || !opts) {
+		free(path);
+		free(opts);
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	list->rows[list->count++] = (struct tk_job_row){
+	        .series_id = series_id, .build_id = build_id, .backend_path = path, .options = opts};
+	return TK_OK;
+}
+
+void tk_plan_free(struct tk_plan_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free((char *)list->rows[i].backend_path);
+		free((char *)list->rows[i].options);
+	}
+	free(list->rows);
+	*list = (struct tk_plan_list){0};
+}
+
+static int append(struct tk_plan_list *out, const struct tk_plan_list *from, struct tk_error *err)
+{
+	int status = TK_OK;
+	for (size_t i = 0; status == TK_OK && i < from->count; i++) {
+		const struct tk_job_row *j = &from->rows[i];
+		status = tk_plan_add(out, j->series_id, j->build_id, j->backend_path, j->options, err);
+	}
+	return status;
+}
+
+/* A job and its place in the random order. */
+struct ticket {
+	const struct tk_job_row *job;
+	size_t place;
+};
+
+static int by_last(const void *a, const void *b)
+{
+	const struct ticket *x = a, *y = b;
+	if (x->job->seq != y->job->seq)
+		return x->job->seq < y->job->seq ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings,
+        const struct tk_plan_list *controls, uint32_t every, uint64_t seed, struct tk_plan_list *out,
+        struct tk_error *err)
+{
+	struct tk_rng rng;
+	struct ticket *order = calloc(suite->count + 1, sizeof *order);
+	if (!order)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < suite->count; i++)
+		order[i].job = &suite->rows[i];
+	tk_rng_seed(&rng, seed);
+	tk_rng_shuffle(&rng, order, suite->count, sizeof *order);
+	for (size_t i = 0; i < suite->count; i++)
+		order[i].place = i;
+	qsort(order, suite->count, sizeof *order, by_last);
+	int status = append(out, ceilings, err);
+	for (size_t i = 0; status == TK_OK && i < suite->count; i++) {
+		const struct tk_job_row *j = order[i].job;
+		if (every && i % every == 0)
+			status = append(out, controls, err);
+		if (status == TK_OK)
+			status = tk_plan_add(out, j->series_id, j->build_id, j->backend_path, j->options, err);
+	}
+	if (status == TK_OK && every && suite->count)
+		status = append(out, controls, err);
+	for (size_t i = 0; i < out->count; i++)
+		out->rows[i].seq = (int64_t)i + 1;
+	free(order);
+	return status;
+}

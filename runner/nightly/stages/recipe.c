@@ -1,0 +1,109 @@
+/* See recipe.h. */
+#include "nightly/stages/recipe.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include "build/build.h"
+#include "config/config.h"
+#include "upstream/upstream.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void tk_recipe_source(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_source *out)
+{
+	bool self = u->kind == TK_UPSTREAM_SELF;
+	*out = (struct tk_source){
+	        .kind = self ? TK_SOURCE_SELF : TK_SOURCE_GIT,
+	        .name = u->name,
+	        .url = self && !u->url ? tk_data_dir() : u->url,
+	        .branch = u->branch,
+	        .path = u->path,
+	        .submodules = u->submodules,
+	        .cache_dir = config->cache_dir,
+	        .deadline_s = config->budgets.fetch_s,
+	};
+}
+
+static char *adapter_dir(const struct tk_config *config, const struct tk_upstream_config *u)
+{
+	const char *name = u->adapter ? u->adapter : u->name;
+	char *own = config->adapter_path ? tk_path_join(config->adapter_path, name) : NULL;
+	if (own && tk_dir_exists(own))
+		return own;
+	free(own);
+	return tk_path_join3(tk_data_dir(), "kernels/adapters", name);
+}
+
+/* The adapter of `dir` that has nearly this name; "" where there is none. */
+static void nearest_adapter(const char *dir, const char *name, char *out, size_t size)
+{
+	char **names = NULL;
+	size_t count = 0;
+	if (*out || !dir || tk_dir_list(dir, &names, &count, NULL) != TK_OK)
+		return;
+	const char **known = calloc(count + 1, sizeof *known);
+	for (size_t i = 0; known && i < count; i++)
+		known[i] = names[i];
+	const char *near = known ? tk_nearest(name, known) : NULL;
+	if (near)
+		snprintf(out, size, "%s", near);
+	free(known);
+	tk_names_free(names, count);
+}
+
+static int adapter_fail(const struct tk_config *config, const char *name, const char *program, struct tk_error *err)
+{
+	const char *own = config->adapter_path;
+	char *shipped = tk_path_join(tk_data_dir(), "kernels/adapters"), near[128] = "";
+	nearest_adapter(own, name, near, sizeof near);
+	nearest_adapter(shipped, name, near, sizeof near);
+	free(shipped);
+	return tk_fail(err, TK_ENOTFOUND, "adapter `%s`: %s does not exist%s%s%s%s%s%s", name, program,
+	        own ? ", and nothing of that name in " : "", own ? own : "", own ? " (paths.adapters)" : "",
+	        *near ? ", did you mean `" : "", near, *near ? "`?" : "");
+}
+
+int tk_recipe_check(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
+{
+	char *dir = adapter_dir(config, u), *program = dir ? tk_path_join(dir, "build") : NULL;
+	int status = TK_OK;
+	if (!program)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	else if (tk_file_exists(program) && access(program, X_OK) != 0)
+		status = tk_fail(err, TK_ENOTFOUND, "adapter `%s`: %s is not executable",
+		        u->adapter ? u->adapter : u->name, program);
+	else if (!tk_file_exists(program))
+		status = adapter_fail(config, u->adapter ? u->adapter : u->name, program, err);
+	free(dir);
+	free(program);
+	return status;
+}
+
+int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision,
+        const char *arch, struct tk_artifact **out, struct tk_error *err)
+{
+	struct tk_source source;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	char *adapter = adapter_dir(config, u), *kernels = tk_path_join(tk_data_dir(), "kernels");
+	int status = TK_OK;
+	tk_recipe_source(config, u, &source);
+	if (!adapter || !kernels) {
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	} else {
+		struct tk_build_spec spec = {.source = &source,
+		        .revision = revision,
+		        .adapter_dir = adapter,
+		        .kernels_dir = kernels,
+		        .arch = arch ? arch : "native",
+		        .flags = u->cmake_args,
+		        .cache_dir = config->cache_dir,
+		        .jobs = cores > 0 ? (unsigned)cores : 1,
+		        .deadline_s = config->budgets.build_s,
+		        .memory_limit_bytes = config->budgets.build_memory_bytes};
+		status = tk_build(&spec, out, err);
+	}
+	free(adapter);
+	free(kernels);
+	return status;
+}

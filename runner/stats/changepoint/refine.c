@@ -1,0 +1,194 @@
+/* Change points in noise that remembers: seeded intervals (Kovacs et al. 2023), the strongest first, then the weakest
+ * taken back. */
+#include "stats/changepoint/refine.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "stats/summary/calm.h"
+#include "stats/summary/noise.h"
+#include "stats/changepoint/serial.h"
+
+#define Z 4.5         /* of a change */
+#define LEAST 3       /* points on both sides */
+#define SHORTEST 20.0 /* intervals, each half over the next; the next size is GROW times longer */
+#define GROW 1.6
+#define ROUNDS 3
+#define SPIKE 3 /* values are pulled in to so many standard deviations of the median of the seven around them */
+
+struct candidate {
+	size_t at;
+	double z;
+};
+
+struct refine {
+	struct tk_serial noise;
+	struct tk_serial_table table;
+	double *y, *work; /* without spikes; n values of scratch */
+	size_t n;
+	double min_effect;
+	size_t *bounds, segments;
+	struct candidate *found;
+	size_t count, cap;
+};
+
+static int scan(struct refine *f, size_t from, size_t to)
+{
+	double z = 0;
+	size_t at = to - from >= 2 * LEAST ? tk_serial_scan(&f->table, f->y + from, to - from, LEAST, f->work, &z) : 0;
+
+	if (!at || fabs(z) < Z)
+		return TK_OK;
+	if (f->count == f->cap) {
+		size_t cap = f->cap ? 2 * f->cap : 64;
+		struct candidate *found = realloc(f->found, cap * sizeof *found);
+
+		if (!found)
+			return TK_ENOMEM;
+		f->found = found;
+		f->cap = cap;
+	}
+	f->found[f->count++] = (struct candidate){from + at, fabs(z)};
+	return TK_OK;
+}
+
+static int scan_segment(struct refine *f, size_t from, size_t to)
+{
+	int rc = scan(f, from, to);
+
+	for (double size = SHORTEST; size < (double)(to - from); size *= GROW)
+		for (double at = (double)from; !rc && at + size <= (double)to + 1; at += size / 2)
+			rc = scan(f, (size_t)at, at + size > (double)to ? to : (size_t)(at + size));
+	return rc;
+}
+
+static int strongest_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->z != y->z)
+		return x->z > y->z ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* The change at bounds[i], between its neighbours. */
+static bool stands(const struct refine *f, size_t i, double *z)
+{
+	struct tk_serial_step step;
+	size_t from = f->bounds[i - 1];
+
+	tk_serial_step(&f->noise, f->y + from, f->bounds[i + 1] - from, f->bounds[i] - from, &step);
+	*z = fabs(step.z);
+	return *z >= Z && fabs(step.shift) >= f->min_effect;
+}
+
+static void drop(struct refine *f, size_t i)
+{
+	memmove(f->bounds + i, f->bounds + i + 1, (f->segments - i) * sizeof *f->bounds);
+	f->segments--;
+}
+
+static bool insert(struct refine *f, size_t at)
+{
+	size_t i = 1;
+	double z;
+
+	while (f->bounds[i] < at)
+		i++;
+	if (at - f->bounds[i - 1] < LEAST || f->bounds[i] - at < LEAST)
+		return false;
+	memmove(f->bounds + i + 1, f->bounds + i, (f->segments - i + 1) * sizeof *f->bounds);
+	f->bounds[i] = at;
+	f->segments++;
+	if (stands(f, i, &z))
+		return true;
+	drop(f, i);
+	return false;
+}
+
+static void take_back(struct refine *f)
+{
+	for (;;) {
+		double least = INFINITY;
+		size_t weakest = 0;
+
+		for (size_t i = 1; i < f->segments; i++) {
+			double z;
+
+			if (!stands(f, i, &z) && z < least) {
+				least = z;
+				weakest = i;
+			}
+		}
+		if (!weakest)
+			return;
+		drop(f, weakest);
+	}
+}
+
+static void settle(struct refine *f)
+{
+	for (size_t i = 1; i < f->segments; i++) {
+		double z;
+		size_t from = f->bounds[i - 1],
+		       at = tk_serial_scan(&f->table, f->y + from, f->bounds[i + 1] - from, 2, f->work, &z);
+
+		if (at)
+			f->bounds[i] = from + at;
+	}
+}
+
+static int look_again(struct refine *f)
+{
+	int rc = TK_OK;
+
+	for (int round = 0; !rc && round < ROUNDS; round++) {
+		bool more = false;
+
+		f->count = 0;
+		for (size_t g = 0; !rc && g < f->segments; g++)
+			rc = scan_segment(f, f->bounds[g], f->bounds[g + 1]);
+		if (f->count)
+			qsort(f->found, f->count, sizeof *f->found, strongest_first);
+		for (size_t i = 0; !rc && i < f->count; i++)
+			more |= insert(f, f->found[i].at);
+		take_back(f);
+		settle(f);
+		if (!more)
+			break;
+	}
+	return rc;
+}
+
+int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds, size_t *segments, bool *holds)
+{
+	struct refine f = {.n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
+	struct tk_noise noise;
+	double sigma;
+	int rc = tk_noise_of(r, n, &noise);
+
+	*holds = false;
+	if (!rc && !(f.y = malloc(2 * n * sizeof *f.y)))
+		rc = TK_ENOMEM;
+	if (rc)
+		return rc;
+	f.work = f.y + n;
+	sigma = fmax(noise.sigma, noise.mad);
+	tk_calm(r, n, SPIKE * sigma, f.work);
+	memcpy(r, f.work, n * sizeof *r);
+	rc = tk_serial_fit(r, n, &f.noise);
+	if (!rc)
+		rc = tk_serial_holds(&f.noise, r, n, holds);
+	if (!rc && *holds) {
+		tk_calm(y, n, SPIKE * sigma, f.y);
+		rc = tk_serial_prepare(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
+		*segments = f.segments;
+	}
+	tk_serial_done(&f.table);
+	free(f.found);
+	free(f.y);
+	return rc;
+}

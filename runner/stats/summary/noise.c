@@ -1,0 +1,123 @@
+/* Robust noise of a series: see noise.h. */
+#include "stats/summary/noise.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "stats/summary/calm.h"
+#include "stats/summary/scale.h"
+#include "stats/summary/summary.h"
+
+#define SPIKE 3          /* sigmas from the median of the seven around it */
+#define MAD_TO_SD 1.4826 /* 1 / Phi^-1(3/4) */
+#define Q90_TO_SD 0.6080 /* 1 / Phi^-1(0.95): two clock states */
+#define ENOUGH 1000      /* differences for a quantile */
+#define Q80_TO_SD 0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
+
+/* Scale of d, n values of which are given as absolute values; they are reordered. */
+static double scale_of(double *d, size_t n)
+{
+	static const double parts[] = {0.5, 0.8};
+	double at[2];
+
+	if (n == 0)
+		return 0;
+	if (n < 10)
+		return MAD_TO_SD * tk_select(d, n, 0.5);
+	tk_quantiles_near(d, n, parts, 2, at);
+	return fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]);
+}
+
+/* Scale of differences between means of neighbouring blocks of b points, as that of one independent point. sum has n +
+ * 1 prefix sums. */
+static double block_scale(const double *sum, size_t n, size_t b, double *work)
+{
+	size_t count = 0, stride = (b + 1) / 2; /* nearer neighbours say nothing new */
+
+	for (size_t i = 0; i + 2 * b <= n; i += stride)
+		work[count++] = fabs(sum[i + 2 * b] - 2 * sum[i + b] + sum[i]) / (double)b;
+	return scale_of(work, count) * sqrt((double)b / 2);
+}
+
+static double lag_scale(const double *x, size_t n, size_t lag, double *work)
+{
+	for (size_t i = 0; i + lag < n; i++)
+		work[i] = fabs(x[i + lag] - x[i]);
+	return n > lag ? scale_of(work, n - lag) / M_SQRT2 : 0;
+}
+
+double tk_lag_scale(const double *x, size_t n, size_t lag, double *work)
+{
+	static const double parts[] = {0.5, 0.8, 0.9};
+	size_t count = 0, step = 1 + n / ENOUGH;
+	double at[3];
+
+	for (size_t i = 0; i + lag < n; i += step)
+		work[count++] = fabs(x[i + lag] - x[i]);
+	if (count < 40)
+		return scale_of(work, count) / M_SQRT2;
+	tk_quantiles_near(work, count, parts, 3, at);
+	return fmax(fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]), Q90_TO_SD * at[2]) / M_SQRT2;
+}
+
+static double autocorrelation(double lag1, double lag2)
+{
+	double rho = lag1 > 0 ? lag2 * lag2 / (lag1 * lag1) - 1 : 0;
+
+	return fmin(0.99, fmax(-0.9, rho));
+}
+
+static double mad_of(const double *x, size_t n, double *work)
+{
+	double median;
+
+	for (size_t i = 0; i < n; i++)
+		work[i] = x[i];
+	median = tk_select(work, n, 0.5);
+	for (size_t i = 0; i < n; i++)
+		work[i] = fabs(x[i] - median);
+	return MAD_TO_SD * tk_select(work, n, 0.5);
+}
+
+int tk_noise_scale(const double *x, size_t n, double *work, double *sigma, double *tau)
+{
+	static const size_t blocks[] = {2, 3, 5, 7, 14, 28};
+	double origin = n ? x[0] : 0, *sum = work + n;
+	bool finite = true;
+
+	*sigma = *tau = 0;
+	for (size_t i = 0; i < n; i++)
+		finite &= isfinite(x[i]) != 0;
+	if (!finite)
+		return TK_EDATA;
+	if (n < 3)
+		return TK_OK;
+	*tau = *sigma = lag_scale(x, n, 1, work);
+	/* a spike would be in every block of its size */
+	tk_calm(x, n, SPIKE * *sigma, sum + 1);
+	sum[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		sum[i + 1] = sum[i] + (sum[i + 1] - origin);
+	/* at least five independent differences, else the estimate is worth nothing */
+	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && n >= 12 * blocks[i]; i++)
+		*tau = fmax(*tau, block_scale(sum, n, blocks[i], work));
+	return TK_OK;
+}
+
+int tk_noise_of(const double *x, size_t n, struct tk_noise *out)
+{
+	double *work = malloc((2 * n + 1) * sizeof *work);
+	int rc = work ? TK_OK : TK_ENOMEM;
+
+	*out = (struct tk_noise){0};
+	if (!rc)
+		rc = tk_noise_scale(x, n, work, &out->sigma, &out->tau);
+	if (!rc && n >= 3) {
+		out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
+		out->mad = mad_of(x, n, work);
+	}
+	free(work);
+	return rc;
+}

@@ -1,0 +1,285 @@
+/* The state file: {"format":2,"digest":"...","build":7,"last_night_id":0,"nights":"hash of the nights up to that one",
+ * "judged":0,"newest_night_id":0,"last_run_id":0,"boot":"...","files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}.
+ */
+#include "site_gen/data/reuse.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "site_gen/model/model.h"
+#include "site_gen/render/output.h"
+#include "site_gen/data/state.h"
+
+#define STATE_BYTES_MAX ((size_t)16 << 20)
+/* A page of a series is written anew every TK_SITE_REFRESH_BUILDS, a page of a night lives for TK_SITE_NIGHT_PAGES:
+ * after so many builds nothing refers to what has left. */
+#define LEAVE_BUILDS (TK_SITE_NIGHT_PAGES + 2 * TK_SITE_REFRESH_BUILDS)
+
+/* Nights up to `last`, by uid and state: equal where the history only grew since. 0 for `last`: up to the oldest that
+ * is not finished. */
+static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HASH_HEX_SIZE])
+{
+	int64_t limit = *last, newest = 0;
+	for (size_t i = 0; !*last && i < m->night_count; i++) {
+		const struct tk_night_row *n = m->nights[i].row;
+		newest = n->id > newest ? n->id : newest;
+		if (!n->finished_s && (!limit || n->id <= limit))
+			limit = n->id - 1;
+	}
+	limit = limit ? limit : newest;
+	*last = limit;
+	struct tk_hash *h = tk_hash_new();
+	for (size_t i = 0; h && i < m->nights_by_id.count; i++) {
+		const struct tk_night_row *n = m->nights_by_id.entries[i].row;
+		if (n->id > limit)
+			continue;
+		tk_hash_field_i64(h, n->id);
+		tk_hash_field(h, n->uid);
+		tk_hash_field(h, n->status);
+		tk_hash_field_i64(h, n->finished_s);
+	}
+	hex[0] = 0;
+	if (h)
+		tk_hash_finish(h, hex);
+}
+
+/* A night without a run that is not known, and a new night of the usual kind after all that is known, bring nothing
+ * past. No clock is asked: one that goes back would hide what came after it. */
+static int may_have_past(const struct tk_model *m, const struct tk_reuse *r, const struct tk_night_row *night,
+        int64_t newest_s, bool *may, struct tk_error *err)
+{
+	int64_t newest_run_id;
+	if (night->id <= r->newest_night_id)
+		return tk_store_late_runs(m->store, r->known_run_id, night->id, night->id, may, &newest_run_id, err);
+	*may = night->as_of_s <= newest_s || strcmp(night->kind, "nightly") != 0;
+	return 0;
+}
+
+static int note_past(const struct tk_model *m, const struct tk_site_state *state, const struct tk_rows *runs,
+        int64_t known_run_id, struct tk_reuse *r, struct tk_error *err)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct tk_run_row *run = TK_ROWS_AT(runs, struct tk_run_row, i);
+		const struct tk_site_series *s = tk_model_series(m, run->series_id);
+		size_t at = s ? (size_t)(s - m->series) : 0;
+		r->usable = r->usable && s; /* an imported run has points of many series */
+		if (!s || run->id <= known_run_id || run->as_of_s > state->series[at].last_s)
+			continue;
+		if (!r->past && !(r->past = calloc(m->series_count + 1, sizeof *r->past)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		r->past[at] = true;
+	}
+	return 0;
+}
+
+int tk_reuse_find_past(
+        const struct tk_model *m, const struct tk_site_state *state, struct tk_reuse *r, struct tk_error *err)
+{
+	int status = 0;
+	int64_t newest_s = 0, known_run_id = 0;
+	for (size_t i = 0; i < state->series_count; i++) {
+		const struct tk_series_state *s = &state->series[i];
+		newest_s = s->last_s > newest_s ? s->last_s : newest_s;
+		known_run_id = s->last_run_id > known_run_id ? s->last_run_id : known_run_id;
+	}
+	for (size_t i = 0; !status && r->usable && i < m->night_count; i++) {
+		const struct tk_night_row *n = m->nights[i].row;
+		bool may = false;
+		if (n->id > r->last_night_id)
+			status = may_have_past(m, r, n, newest_s, &may, err);
+		if (status || !may)
+			continue;
+		struct tk_rows runs = {0};
+		status = tk_store_runs_of_night(m->store, n->id, &runs, err);
+		if (!status)
+			status = note_past(m, state, &runs, known_run_id, r, err);
+		tk_rows_free(&runs);
+	}
+	return status;
+}
+
+/* Of this start of the machine and this state of the site; "": unknown, which is like another start. The file is
+ * published: with what changes in every build hashed into it, neither the machine can be told from it nor whether two
+ * sites are of one. */
+static void boot_of(int64_t build, const char *nights, char hex[TK_HASH_HEX_SIZE])
+{
+	struct tk_buf id = TK_BUF_INIT;
+	struct tk_hash *h = NULL;
+	*hex = 0;
+	if (!tk_file_read("/proc/sys/kernel/random/boot_id", 256, &id, NULL))
+		h = tk_hash_new();
+	if (h) {
+		tk_hash_field(h, tk_buf_cstr(&id));
+		tk_hash_field_i64(h, build);
+		tk_hash_field(h, nights);
+		tk_hash_finish(h, hex);
+	}
+	tk_buf_free(&id);
+}
+
+/* What was written just before a power failure may be there and empty. */
+static bool is_whole_since_boot(const struct tk_output *out, int64_t build, const char *nights, const char *old_boot)
+{
+	char boot[TK_HASH_HEX_SIZE];
+	boot_of(build, nights, boot);
+	return (old_boot && *boot && !strcmp(boot, old_boot)) || !tk_output_has_empty(out);
+}
+
+static bool were_judged_again(const struct tk_model *m, const json_t *state, int64_t until_night_id)
+{
+	int64_t times = 0;
+	return tk_store_judged(m->store, until_night_id, &times, NULL) ||
+	       times != json_integer_value(json_object_get(state, "judged"));
+}
+
+int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest, bool everything,
+        struct tk_reuse *r, struct tk_error *err)
+{
+	struct tk_buf text = TK_BUF_INIT;
+	*r = (struct tk_reuse){0};
+	json_t *state = everything || tk_output_old(out, TK_SITE_MARKER, STATE_BYTES_MAX, &text, NULL)
+	                        ? NULL
+	                        : json_loads(tk_buf_cstr(&text), 0, NULL);
+	tk_buf_free(&text);
+	const char *old_digest = json_string_value(json_object_get(state, "digest")),
+	           *old_nights = json_string_value(json_object_get(state, "nights"));
+	r->build = json_integer_value(json_object_get(state, "build"));
+	r->last_night_id = json_integer_value(json_object_get(state, "last_night_id"));
+	r->newest_night_id = json_integer_value(json_object_get(state, "newest_night_id"));
+	r->files = (size_t)json_integer_value(json_object_get(state, "files"));
+	r->bytes = json_integer_value(json_object_get(state, "bytes"));
+	json_t *leaving = json_object_get(state, "leaving");
+	r->leaving = json_is_object(leaving) ? json_incref(leaving) : json_object();
+	if (old_digest && old_nights && !strcmp(old_digest, digest) && r->build > 0) {
+		char hex[TK_HASH_HEX_SIZE];
+		int64_t last = r->last_night_id;
+		nights_hash(m, &last, hex);
+		r->usable = r->last_night_id > 0 && *hex && !strcmp(hex, old_nights) &&
+		            !were_judged_again(m, state, last) &&
+		            is_whole_since_boot(out, r->build, hex, json_string_value(json_object_get(state, "boot")));
+	}
+	/* what was merged into a night that was finished */
+	r->known_run_id = r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
+	bool late = false;
+	json_decref(state);
+	int status = tk_store_late_runs(m->store, r->known_run_id, 0, r->last_night_id, &late, &r->last_run_id, err);
+	r->usable = r->usable && !late;
+	return status || r->leaving ? status : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id)
+{
+	return r->usable && night_id <= r->last_night_id;
+}
+
+/* ---- pages that leave ------------------------------------------------------------------------------------------ */
+
+static int name_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* One page of a folder; `wanted` are the names without ".html" that are linked, sorted. */
+static int leave_one(struct tk_output *out, const char *folder, const char *name, const char **wanted, size_t count,
+        int64_t build, struct tk_reuse *r, json_t *leaving, struct tk_error *err)
+{
+	char path[300], stem[256];
+	size_t len = strlen(name);
+	if (len < 6 || len >= sizeof stem || strcmp(name + len - 5, ".html") || !strcmp(name, "index.html"))
+		return 0;
+	snprintf(stem, sizeof stem, "%.*s", (int)len - 5, name);
+	const char *key = stem;
+	if (count && bsearch(&key, wanted, count, sizeof *wanted, name_order))
+		return 0;
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	int64_t since = json_integer_value(json_object_get(r->leaving, path));
+	if (since && build - since > LEAVE_BUILDS)
+		return tk_output_drop(out, path, err);
+	return json_object_set_new(leaving, path, json_integer(since ? since : build))
+	               ? tk_fail(err, TK_ENOMEM, "out of memory")
+	               : 0;
+}
+
+static int leave_folder(struct tk_output *out, const char *folder, const char **wanted, size_t count, int64_t build,
+        struct tk_reuse *r, json_t *leaving, struct tk_error *err)
+{
+	char **names;
+	size_t found;
+	int status = tk_output_list(out, folder, &names, &found, err);
+	if (count)
+		qsort(wanted, count, sizeof *wanted, name_order);
+	for (size_t i = 0; !status && i < found; i++)
+		status = leave_one(out, folder, names[i], wanted, count, build, r, leaving, err);
+	tk_names_free(names, found);
+	return status;
+}
+
+int tk_reuse_leave(
+        const struct tk_model *m, struct tk_output *out, int64_t build, struct tk_reuse *r, struct tk_error *err)
+{
+	size_t most = m->night_count > m->moves.revision_count ? m->night_count : m->moves.revision_count, count = 0;
+	const char **wanted = malloc((most + 1) * sizeof *wanted);
+	json_t *leaving = json_object();
+	int status = wanted && leaving ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < m->night_count; i++)
+		if (m->nights[i].file)
+			wanted[count++] = m->nights[i].file;
+	if (!status && r->usable)
+		status = leave_folder(out, "nights", wanted, count, build, r, leaving, err);
+	count = 0;
+	for (size_t i = 0; !status && i < m->moves.revision_count; i++)
+		if (m->moves.revisions[i].file)
+			wanted[count++] = m->moves.revisions[i].file;
+	if (!status && r->usable)
+		status = leave_folder(out, "revisions", wanted, count, build, r, leaving, err);
+	free(wanted);
+	if (leaving) {
+		json_decref(r->leaving);
+		r->leaving = leaving;
+	}
+	return status;
+}
+
+/* ---- the state ------------------------------------------------------------------------------------------------- */
+
+int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
+        const struct tk_reuse *r, struct tk_error *err)
+{
+	char nights[TK_HASH_HEX_SIZE], boot[TK_HASH_HEX_SIZE];
+	int64_t last = 0, newest = 0, judged = 0;
+	nights_hash(m, &last, nights);
+	boot_of(build, nights, boot);
+	for (size_t i = 0; i < m->night_count; i++)
+		newest = m->nights[i].row->id > newest ? m->nights[i].row->id : newest;
+	int status = tk_store_judged(m->store, last, &judged, err);
+	if (status)
+		return status;
+	struct tk_output_counts counts = tk_output_counts(out);
+	char *leaving = json_dumps(r->leaving, JSON_COMPACT | JSON_SORT_KEYS);
+	if (!leaving)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	struct tk_buf text = TK_BUF_INIT;
+	tk_buf_printf(&text,
+	        "{\"format\":2,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\","
+	        "\"judged\":%lld,\"newest_night_id\":%lld,\"last_run_id\":%lld,\"boot\":\"%s\",\"files\":%zu,"
+	        "\"bytes\":%lld,\"leaving\":%s}\n",
+	        digest, (long long)build, (long long)last, nights, (long long)judged, (long long)newest,
+	        (long long)r->last_run_id, boot, counts.files + !r->usable, (long long)counts.bytes, leaving);
+	status = tk_output_put(out, TK_SITE_MARKER, &text, err);
+	free(leaving);
+	tk_buf_free(&text);
+	return status;
+}
+
+void tk_reuse_free(struct tk_reuse *r)
+{
+	json_decref(r->leaving);
+	free(r->past);
+	*r = (struct tk_reuse){0};
+}

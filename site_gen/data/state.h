@@ -1,0 +1,56 @@
+/* What the next build needs to know of this one, so that it reads and writes only what is new: of each series its last
+ * months and what its page and its badge say, of each shard of the data what its files hold.
+ *
+ * In the order of the model: of use only where the series are the same. It belongs to the machine that wrote it; a file
+ * that does not fit is no error, everything is made anew then. */
+#ifndef TK_SITE_STATE_H
+#define TK_SITE_STATE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "site_gen/model/model.h"
+
+struct tk_error;
+struct tk_output;
+
+#define TK_SITE_STATE "site-state.bin"
+
+struct tk_series_state {
+	int64_t last_run_id, last_s; /* the newest point that the data files have; 0: none */
+	uint64_t look;               /* hash of what its page shows beside points */
+	double badge_value;          /* NAN: none is shown */
+	uint64_t badge_look;         /* hash of what its badge says beside the value */
+	struct tk_trace trace;
+};
+
+struct tk_shard_state {
+	int64_t build; /* that wrote its pages and its recent files; 0: none did */
+	int64_t cut_s; /* points before it are in the files of years */
+	uint64_t hot_bytes;
+};
+
+struct tk_site_state {
+	int64_t build; /* counts those that found anything new */
+	bool is_changed;
+	size_t series_count, shard_count, group_count;
+	char *image; /* the file: the three that follow are in it */
+	struct tk_series_state *series;
+	struct tk_shard_state *shards;
+	uint64_t *years; /* by group: bit i is the year TK_DATA_FIRST_YEAR + i */
+};
+
+int tk_state_new(struct tk_site_state *s, size_t series, size_t shards, size_t groups, struct tk_error *err);
+void tk_state_clear(struct tk_site_state *s); /* as new */
+/* Fills a new one; false, and it is to be cleared, where the file is not of `build` or has other counts. */
+bool tk_state_read(struct tk_site_state *s, const struct tk_output *out, int64_t build);
+int tk_state_write(const struct tk_site_state *s, struct tk_output *out, struct tk_error *err);
+void tk_state_free(struct tk_site_state *s);
+
+/* A quick hash of texts that nobody chose to collide (FNV-1a, the end of each text included). */
+#define TK_MIX_START UINT64_C(0xcbf29ce484222325)
+uint64_t tk_mix(uint64_t h, const char *text);
+
+void tk_trace_add(struct tk_trace *t, const struct tk_point *p);
+
+#endif

@@ -1,0 +1,91 @@
+/* Labels, so that no two contenders of a page have the same one. */
+#include "site_gen/model/label.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/model/links.h"
+#include "site_gen/model/model.h"
+
+/* One upstream that has a backend. */
+struct owner {
+	const char *backend;
+	const struct tk_upstream_row *upstream;
+};
+struct owners {
+	struct owner *at;
+	size_t count;
+};
+
+static int owner_order(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+	int d = strcmp(x->backend, y->backend);
+	if (!d)
+		d = strcmp(x->upstream->name, y->upstream->name);
+	return d ? d : x->upstream->id < y->upstream->id ? -1 : x->upstream->id > y->upstream->id;
+}
+
+static int owners_find(const struct tk_model *m, struct owners *out, struct tk_error *err)
+{
+	out->at = malloc((m->series_count + 1) * sizeof *out->at);
+	if (!out->at)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < m->series_count; i++)
+		out->at[i] = (struct owner){m->series[i].row->backend, m->series[i].upstream};
+	qsort(out->at, m->series_count, sizeof *out->at, owner_order);
+	for (size_t i = 0; i < m->series_count; i++)
+		if (!out->count || owner_order(&out->at[out->count - 1], &out->at[i]))
+			out->at[out->count++] = out->at[i];
+	return 0;
+}
+
+/* " (upstream)" where others have the backend too; the address as well where even the name is taken twice. */
+static void add_upstream(struct tk_buf *b, const struct owners *owners, const struct tk_site_series *s)
+{
+	struct owner key = {s->row->backend, s->upstream};
+	const struct owner *own = bsearch(&key, owners->at, owners->count, sizeof key, owner_order);
+	size_t i = (size_t)(own - owners->at);
+	bool before = i > 0 && !strcmp(own[-1].backend, own->backend);
+	bool after = i + 1 < owners->count && !strcmp(own[1].backend, own->backend);
+	bool twin = (before && !strcmp(own[-1].upstream->name, own->upstream->name)) ||
+	            (after && !strcmp(own[1].upstream->name, own->upstream->name));
+	char link[TK_LINK_SIZE];
+	if (!before && !after)
+		return;
+	tk_buf_printf(b, " (%.*s", (int)tk_utf8_clip(own->upstream->name, 60), own->upstream->name);
+	if (twin)
+		tk_buf_printf(
+		        b, ", %s", *own->upstream->url ? tk_link_shown(own->upstream->url, link) : own->upstream->kind);
+	tk_buf_char(b, ')');
+}
+
+static int label_of(struct tk_site_series *s, const struct owners *owners, struct tk_error *err)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	tk_buf_str(&b, s->row->backend);
+	add_upstream(&b, owners, s);
+	if (*s->row->config)
+		tk_buf_printf(&b, " · %s", s->row->config);
+	s->variant = b.data ? strdup(b.data) : NULL;
+	if (strcmp(s->row->mode, s->device->mode))
+		tk_buf_printf(&b, " · %s", s->row->mode);
+	if (strcmp(s->row->metric, "time"))
+		tk_buf_printf(&b, " · %s", s->row->metric);
+	s->label = tk_buf_detach(&b, NULL);
+	return s->label && s->variant ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+int tk_labels_make(struct tk_model *m, struct tk_error *err)
+{
+	struct owners owners = {0};
+	int status = owners_find(m, &owners, err);
+	for (size_t i = 0; !status && i < m->series_count; i++)
+		status = label_of(&m->series[i], &owners, err);
+	free(owners.at);
+	return status;
+}

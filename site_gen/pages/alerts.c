@@ -1,0 +1,459 @@
+/* alerts.html: every change that was reported, open ones first, together with what moved at the same commit on like
+ * machines: who, since when, which commit, how sure, and what people said of it; feed.xml where the site's address is
+ * known. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "site_gen/render/format.h"
+#include "site_gen/model/links.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/model/pairs.h"
+#include "site_gen/render/svg.h"
+
+#define FEED_MAX 50
+#define CLOSED_MAX 100 /* groups */
+#define MEMBERS_MAX 50 /* of one group that are listed */
+
+struct group {
+	const struct tk_alert_row *const *members; /* the largest change first */
+	size_t count;
+	bool open;
+	const struct tk_alert_row *tells; /* its first open member, else its first */
+	const char *word;                 /* of that one */
+	int64_t opened_s, closed_s;
+};
+
+static const struct tk_site_series *series_of(const struct tk_site *site, const struct tk_alert_row *alert)
+{
+	return alert->series_id ? tk_model_series(&site->model, alert->series_id) : NULL;
+}
+
+static bool is_change(const struct tk_alert_row *alert)
+{
+	return !strcmp(alert->kind, "change");
+}
+
+static bool is_worse(const struct tk_site_series *s, const struct tk_alert_row *alert)
+{
+	return !is_change(alert) || !s || (alert->change > 0) == !strcmp(s->row->better, "lower");
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
+
+static int member_order(const void *a, const void *b)
+{
+	const struct tk_alert_row *x = *(const struct tk_alert_row *const *)a,
+	                          *y = *(const struct tk_alert_row *const *)b;
+	int d = strcmp(x->group_uid, y->group_uid);
+	double cx = isfinite(x->change) ? fabs(x->change) : 0, cy = isfinite(y->change) ? fabs(y->change) : 0;
+	if (!d)
+		d = cx != cy ? (cx < cy ? 1 : -1) : strcmp(x->uid, y->uid);
+	return d;
+}
+
+static int word_rank(const char *word)
+{
+	static const char *const order[] = {TK_TRIAGE_NEW, "acked", "expected", "ignored"};
+	int i = 0;
+	while (i < 4 && strcmp(order[i], word))
+		i++;
+	return i;
+}
+
+/* What nobody has looked at first, then the newest. */
+static int group_order(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	if (x->open != y->open)
+		return x->open ? -1 : 1;
+	if (x->open && word_rank(x->word) != word_rank(y->word))
+		return word_rank(x->word) - word_rank(y->word);
+	if (x->opened_s != y->opened_s)
+		return x->opened_s < y->opened_s ? 1 : -1;
+	double cx = fabs(x->members[0]->change), cy = fabs(y->members[0]->change);
+	if (isfinite(cx) && isfinite(cy) && cx != cy)
+		return cx < cy ? 1 : -1;
+	return strcmp(x->members[0]->group_uid, y->members[0]->group_uid);
+}
+
+static struct group group_of(const struct tk_site *site, const struct tk_alert_row *const *members, size_t count)
+{
+	struct group g = {.members = members, .count = count, .opened_s = INT64_MAX};
+	for (size_t i = 0; i < count; i++) {
+		bool open = !strcmp(members[i]->status, "open");
+		if (!i || (open && !g.open))
+			g.tells = members[i];
+		g.open = g.open || open;
+		g.opened_s = members[i]->opened_s < g.opened_s ? members[i]->opened_s : g.opened_s;
+		g.closed_s = members[i]->closed_s > g.closed_s ? members[i]->closed_s : g.closed_s;
+	}
+	g.word = tk_alert_word(&site->model.triage_rows, g.tells);
+	return g;
+}
+
+struct groups {
+	const struct tk_alert_row **alerts;
+	struct group *at;
+	size_t count;
+};
+
+static void groups_free(struct groups *g)
+{
+	free(g->alerts);
+	free(g->at);
+}
+
+static int groups_make(const struct tk_site *site, struct groups *out, struct tk_error *err)
+{
+	const struct tk_rows *rows = &site->model.alert_rows;
+	size_t count = 0;
+	*out = (struct groups){
+	        malloc((rows->count + 1) * sizeof *out->alerts), malloc((rows->count + 1) * sizeof *out->at), 0};
+	if (!out->alerts || !out->at)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct tk_alert_row *alert = TK_ROWS_AT(rows, struct tk_alert_row, i);
+		if (series_of(site, alert) || !strcmp(alert->kind, "stoppage"))
+			out->alerts[count++] = alert;
+	}
+	if (count)
+		qsort(out->alerts, count, sizeof *out->alerts, member_order);
+	for (size_t first = 0, end; first < count; first = end) {
+		for (end = first + 1;
+		        end < count && !strcmp(out->alerts[end]->group_uid, out->alerts[first]->group_uid); end++)
+			;
+		out->at[out->count++] = group_of(site, &out->alerts[first], end - first);
+	}
+	if (out->count)
+		qsort(out->at, out->count, sizeof *out->at, group_order);
+	return 0;
+}
+
+/* ---- one alert --------------------------------------------------------------------------------------------------- */
+
+/* What has no size has none. */
+static void set_size(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
+{
+	if (s && is_change(alert)) {
+		tk_set_change(site, o, s, alert->change);
+		return;
+	}
+	for (size_t i = 0; i < 3; i++)
+		tk_set(site->arena, o, (const char *const[]){"change", "direction", "glyph"}[i], "");
+}
+
+static void set_revisions(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
+{
+	const struct tk_model *m = &site->model;
+	const int64_t upstream = s ? s->upstream->id : alert->upstream_id;
+	tk_set_range(site, o, tk_model_revision_named(m, upstream, alert->good_rev),
+	        tk_model_revision_named(m, upstream, alert->bad_rev));
+}
+
+static void set_alert(struct tk_site *site, struct tk_value *o, const struct tk_alert_row *alert)
+{
+	const struct tk_site_series *s = series_of(site, alert);
+	char iso[TK_TIME_ISO_SIZE];
+	tk_set(site->arena, o, "label", "");
+	if (s) {
+		tk_set_series(site, o, s, "");
+		tk_set_sparkline(site, o, s);
+	} else {
+		tk_set_fmt(site->arena, o, "href", "alerts.html#%s", alert->uid);
+		tk_set(site->arena, o, "spark_markup", "");
+	}
+	set_size(site, o, s, alert);
+	tk_set(site->arena, o, "alert_tone", is_worse(s, alert) ? "bad" : "good");
+	tk_set_clipped(site, o, "uid", alert->uid, 80);
+	tk_set(site->arena, o, "state", tk_alert_word(&site->model.triage_rows, alert));
+	tk_set_clipped(site, o, "alert_title", alert->title, 200);
+	tk_set_time(site, o, "opened", alert->opened_s);
+	tk_set(site->arena, o, "opened_iso", tk_time_iso(alert->opened_s, iso));
+	set_revisions(site, o, s, alert);
+	tk_set(site->arena, o, "between", strcmp(alert->good_rev, alert->bad_rev) ? "Between" : "At");
+}
+
+/* The values on both sides: of the change point that begins with its commit, else of the last verdict. */
+static void set_values(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
+{
+	const struct tk_moves *moves = &site->model.moves;
+	double before = NAN, after = NAN;
+	char text[TK_FORMAT_SIZE];
+	for (size_t i = 0; i < moves->count; i++) {
+		const struct tk_move *move = &moves->all[i];
+		if (move->series == s && move->bad && !strcmp(move->bad->rev, alert->bad_rev)) {
+			before = move->change->before_value;
+			after = move->change->after_value;
+		}
+	}
+	if (!isfinite(before) && s->verdict && !strcmp(alert->status, "open")) {
+		before = s->verdict->before_value;
+		after = s->verdict->after_value;
+	}
+	tk_set(site->arena, o, "before", isfinite(before) ? tk_format_value(before, s->row->unit, text) : "");
+	tk_set(site->arena, o, "after", tk_format_value(after, s->row->unit, text));
+}
+
+static void set_interval(
+        struct tk_site *site, struct tk_value *o, const char *key, const char *key_interval, struct tk_pairs_side side)
+{
+	char text[TK_FORMAT_SIZE];
+	bool known = isfinite(side.change);
+	tk_set(site->arena, o, key, known ? tk_format_change(side.change, text) : "");
+	tk_set(site->arena, o, key_interval, known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
+}
+
+/* The pairs of its two revisions. The fastest samples are told where the medians leave it open. */
+static int set_pairs(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
+        const struct tk_alert_row *alert, struct tk_error *err)
+{
+	struct tk_pairs_shown pairs;
+	int status = tk_pairs_read(&site->model, s, alert->good_rev, alert->bad_rev, &pairs, err);
+	if (status)
+		return status;
+	bool open = !(pairs.median.lo > 0 || pairs.median.hi < 0);
+	tk_set_fmt(site->arena, o, "pairs", pairs.count ? "%zu" : "", pairs.count);
+	tk_set_fmt(site->arena, o, "pairs_failed", pairs.failed ? "%zu" : "", pairs.failed);
+	set_interval(site, o, "pairs_change", "pairs_interval", pairs.median);
+	set_interval(site, o, "fastest_change", "fastest_interval",
+	        open ? pairs.fastest : (struct tk_pairs_side){NAN, NAN, NAN});
+	tk_pairs_draw(&site->markup, &pairs);
+	tk_set_markup_of(site, o, "pairs_markup");
+	tk_pairs_free(&pairs);
+	return 0;
+}
+
+/* state: of the group; a member tells only another one. */
+static int add_member(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert, const char *state,
+        struct tk_error *err)
+{
+	const struct tk_site_series *s = series_of(site, alert);
+	struct tk_value *o = tk_add_object(site->arena, list);
+	char day[TK_TIME_ISO_SIZE];
+	set_alert(site, o, alert);
+	const char *own = tk_alert_word(&site->model.triage_rows, alert);
+	tk_set(site->arena, o, "own_state", strcmp(own, state) ? own : "");
+	tk_set(site->arena, o, "anchor", strcmp(alert->uid, alert->group_uid) ? alert->uid : "");
+	tk_set(site->arena, o, "opened_day", tk_time_day(alert->opened_s, day));
+	tk_set(site->arena, o, "closed_day", alert->closed_s ? tk_time_day(alert->closed_s, day) : "");
+	tk_set_flag(site->arena, o, "has_series", s != NULL);
+	if (!s)
+		return 0;
+	set_values(site, o, s, alert);
+	return set_pairs(site, o, s, alert, err);
+}
+
+/* ---- one group --------------------------------------------------------------------------------------------------- */
+
+/* What was said of it, or of one of its alerts. */
+static void set_notes(struct tk_site *site, struct tk_value *o, const struct group *g)
+{
+	struct tk_value *notes = tk_set_list(site->arena, o, "notes");
+	for (size_t i = 0; i < site->model.triage_rows.count; i++) {
+		const struct tk_triage_row *t = TK_ROWS_AT(&site->model.triage_rows, struct tk_triage_row, i);
+		bool of_group = !strcmp(t->alert_uid, g->members[0]->group_uid);
+		size_t k = 0;
+		while (!of_group && k < g->count && strcmp(t->alert_uid, g->members[k]->uid))
+			k++;
+		if (k == g->count)
+			continue;
+		const struct tk_site_series *s = of_group || g->count == 1 ? NULL : series_of(site, g->members[k]);
+		struct tk_value *note = tk_add_object(site->arena, notes);
+		bool address = !strncmp(t->note, "https://", 8) || !strncmp(t->note, "http://", 7);
+		tk_set_time(site, note, "at", t->at_s);
+		tk_set_clipped(site, note, "author", t->author, 60);
+		tk_set_clipped(site, note, "action", t->action, 30);
+		tk_set_clipped(site, note, "note", t->note, 500);
+		tk_set(site->arena, note, "note_href", address && !strcmp(t->action, "link") ? t->note : "");
+		tk_set_clipped(site, note, "of", s ? s->problem->title : "", 110);
+	}
+}
+
+static const struct tk_culprit_row *culprit_of(const struct tk_site *site, const struct group *g)
+{
+	const struct tk_rows *rows = &site->model.culprit_rows;
+	for (size_t k = 0; k < g->count; k++)
+		for (size_t i = 0; i < rows->count; i++) {
+			const struct tk_culprit_row *c = TK_ROWS_AT(rows, struct tk_culprit_row, i);
+			if (c->series_id == g->members[k]->series_id && !strcmp(c->good_rev, g->members[k]->good_rev) &&
+			        !strcmp(c->bad_rev, g->members[k]->bad_rev))
+				return c;
+		}
+	return NULL;
+}
+
+/* What a bisection of the range found: the commit, or how far it came. */
+static void set_culprit(struct tk_site *site, struct tk_value *o, const struct group *g)
+{
+	const struct tk_culprit_row *c = culprit_of(site, g);
+	const struct tk_site_series *s = c ? tk_model_series(&site->model, c->series_id) : NULL;
+	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
+	bool found = s && !strcmp(c->word, "found"), narrowed = s && !strcmp(c->word, "range");
+	tk_set(site->arena, o, "culprit", found ? tk_rev_short(c->first_bad, link) : "");
+	tk_set(site->arena, o, "bisected",
+	        !s || found                ? ""
+	        : narrowed                 ? "narrowed it down to"
+	        : !strcmp(c->word, "same") ? "did not see it again between the two builds"
+	                                   : "was not finished");
+	tk_set(site->arena, o, "narrowed", "");
+	if (narrowed) {
+		char other[TK_LINK_SIZE];
+		tk_set_fmt(site->arena, o, "narrowed", "%s → %s", tk_rev_short(c->last_good, link),
+		        tk_rev_short(c->first_bad, other));
+		tk_set(site->arena, o, "narrowed_href",
+		        tk_link_range(s->upstream->url, c->last_good, c->first_bad, link));
+	}
+	if (!found)
+		return;
+	tk_set(site->arena, o, "culprit_href", tk_link_commit(s->upstream->url, c->first_bad, link));
+	tk_set_clipped(site, o, "culprit_subject", c->subject, 120);
+	tk_set_clipped(site, o, "culprit_author", c->author, 60);
+	tk_set(site->arena, o, "culprit_day", tk_time_day(c->author_time_s, when));
+	tk_set(site->arena, o, "culprit_change", tk_format_change(c->change, text));
+	char range[TK_FORMAT_SIZE];
+	tk_set_fmt(site->arena, o, "culprit_interval", isfinite(c->lo) ? " (%s)" : "",
+	        tk_format_change_range(c->change, c->lo, c->hi, range));
+	tk_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
+	tk_set_int(site->arena, o, "culprit_pairs", c->pairs);
+	tk_set_int(site->arena, o, "culprit_builds", c->builds);
+}
+
+/* "+5.8 % to +9.3 %"; "" where nothing has a size. Members are sorted by it. */
+static void set_sizes(struct tk_site *site, struct tk_value *o, const struct group *g)
+{
+	char most[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE];
+	size_t last = 0;
+	bool sized = is_change(g->members[0]) && series_of(site, g->members[0]);
+	for (size_t i = 0; i < g->count; i++)
+		last = is_change(g->members[i]) ? i : last;
+	tk_format_changes(g->members[0]->change, g->members[last]->change, most, least);
+	tk_set_fmt(site->arena, o, "sizes",
+	        !sized                ? ""
+	        : strcmp(most, least) ? "%s to %s"
+	                              : "%s",
+	        last ? least : most, most);
+}
+
+/* Where, once each: at most three. */
+static void set_devices(struct tk_site *site, struct tk_value *o, const struct group *g)
+{
+	const struct tk_site_device *seen[3];
+	size_t count = 0, more = 0;
+	struct tk_value *list = tk_set_list(site->arena, o, "on");
+	for (size_t i = 0; i < g->count; i++) {
+		const struct tk_site_series *s = series_of(site, g->members[i]);
+		size_t k = 0;
+		while (s && k < count && seen[k] != s->device)
+			k++;
+		if (!s || k < count)
+			continue;
+		if (count == 3) {
+			more = 1;
+			break;
+		}
+		seen[count++] = s->device;
+		struct tk_value *device = tk_add_object(site->arena, list);
+		tk_set_clipped(site, device, "on_device", s->device->name, 60);
+		tk_set_fmt(site->arena, device, "on_href", "machines/%s.html", s->device->machine->file);
+		tk_set(site->arena, device, "comma", count > 1 ? ", " : "");
+	}
+	tk_set(site->arena, o, "on_more", more ? " and more" : "");
+}
+
+static void set_head(struct tk_site *site, struct tk_value *o, const struct group *g)
+{
+	const struct tk_site_series *s = series_of(site, g->members[0]);
+	const struct tk_alert_state state =
+	        tk_alert_state_of(&site->model.triage_rows, g->tells->uid, g->tells->group_uid);
+	char count[TK_FORMAT_SIZE];
+	set_alert(site, o, g->members[0]);
+	tk_set_fmt(site->arena, o, "series_word", "%s series", tk_format_count((int64_t)g->count, count));
+	tk_set_flag(site->arena, o, "several", g->count > 1);
+	tk_set_clipped(site, o, "of_upstream", s ? s->upstream->name : "", 60);
+	tk_set_clipped(site, o, "group_uid", g->members[0]->group_uid, 80);
+	tk_set_fmt(site->arena, o, "id", "%.8s", g->members[0]->group_uid);
+	tk_set(site->arena, o, "state", g->word);
+	tk_set(site->arena, o, "state_tone",
+	        g->open && !strcmp(g->word, TK_TRIAGE_NEW) ? "bad"
+	        : g->open && !strcmp(g->word, "acked")     ? "note"
+	                                                   : "quiet");
+	tk_set_clipped(site, o, "said_by", state.said ? state.said->author : "", 60);
+	tk_set_clipped(site, o, "cause", g->members[0]->cause, 60);
+	tk_set_time(site, o, "opened", g->opened_s);
+	tk_set_time(site, o, "closed", g->closed_s);
+	tk_set_flag(site->arena, o, "is_closed", !g->open && g->closed_s);
+}
+
+static int add_group(struct tk_site *site, struct tk_value *list, const struct group *g, struct tk_error *err)
+{
+	struct tk_value *o = tk_add_object(site->arena, list);
+	set_head(site, o, g);
+	set_sizes(site, o, g);
+	set_devices(site, o, g);
+	set_culprit(site, o, g);
+	set_notes(site, o, g);
+	struct tk_value *members = tk_set_list(site->arena, o, "members");
+	int status = 0;
+	for (size_t i = 0; !status && i < g->count && i < MEMBERS_MAX; i++)
+		status = add_member(site, members, g->members[i], g->word, err);
+	tk_set_fmt(site->arena, o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "", g->count - MEMBERS_MAX);
+	return status;
+}
+
+/* ---- pages ------------------------------------------------------------------------------------------------------- */
+
+static int set_groups(struct tk_site *site, struct tk_value *page, const struct groups *g, struct tk_error *err)
+{
+	struct tk_value *open = tk_set_list(site->arena, page, "open"),
+	                *closed = tk_set_list(site->arena, page, "closed");
+	size_t done = 0;
+	int status = 0;
+	for (size_t i = 0; !status && i < g->count && done < CLOSED_MAX; i++) {
+		status = add_group(site, g->at[i].open ? open : closed, &g->at[i], err);
+		done += !g->at[i].open;
+	}
+	return status;
+}
+
+/* An entry for each alert: its id stays, whatever joins its group later. */
+static int write_feed(struct tk_site *site, struct tk_error *err)
+{
+	char iso[TK_TIME_ISO_SIZE];
+	struct tk_value *page = tk_page_begin(site, "feed.xml", "Alerts", TK_SECTION_ALERTS);
+	size_t len = strlen(site->options->base_url), count = 0;
+	while (len && site->options->base_url[len - 1] == '/')
+		len--;
+	tk_set_len(site->arena, page, "base", site->options->base_url, len);
+	tk_set(site->arena, page, "updated", tk_time_iso(site->options->now_s, iso));
+	struct tk_value *list = tk_set_list(site->arena, page, "open");
+	for (size_t i = 0; i < site->model.alert_rows.count && count < FEED_MAX; i++) {
+		const struct tk_alert_row *alert = TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
+		if (strcmp(alert->status, "open") || (!series_of(site, alert) && strcmp(alert->kind, "stoppage")))
+			continue;
+		set_alert(site, tk_add_object(site->arena, list), alert);
+		count++;
+	}
+	return tk_page_end(site, "feed", "feed.xml", err);
+}
+
+int tk_page_alerts(struct tk_site *site, struct tk_error *err)
+{
+	struct groups groups = {0};
+	struct tk_value *page = tk_page_begin(site, "alerts.html", "Alerts", TK_SECTION_ALERTS);
+	int status = groups_make(site, &groups, err);
+	if (!status)
+		status = set_groups(site, page, &groups, err);
+	groups_free(&groups);
+	if (!status)
+		status = tk_page_end(site, "alerts", "alerts.html", err);
+	if (!status && site->options->base_url && *site->options->base_url)
+		status = write_feed(site, err);
+	return status;
+}

@@ -1,0 +1,280 @@
+/* compare.html and its data: any two of backends, devices, nights and revisions over all problems that both have.
+ * Times are in files of some contenders each, of which the page loads those of its two sides; the history is loaded
+ * where another night or a revision is asked for. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
+#include "site_gen/pages/page.h"
+
+#define DAY_S 86400
+
+/* How far back a side may look, in days; the page offers the same. */
+static const int ages[] = {0, 7, 30};
+#define AGE_COUNT (sizeof ages / sizeof *ages)
+#define DIGITS 5 /* of the times, as in the history */
+
+/* One backend on one device: what a side of the comparison is. */
+struct contender {
+	const struct tk_site_device *device;
+	const char *variant;
+	const struct tk_upstream_row *upstream;
+	size_t series, part; /* how many it has, and which file has their times */
+};
+
+#define SERIES_IN_PART 250 /* a file ends with the contender that reaches it */
+#define PAIRED_MAX 60      /* contenders of which the page's first two are chosen */
+
+static int contender_order(const void *a, const void *b)
+{
+	const struct contender *x = a, *y = b;
+	int d = strcmp(x->device->name, y->device->name);
+	return d ? d : strcmp(x->variant, y->variant);
+}
+
+static bool takes_part(const struct tk_site_series *s)
+{
+	return tk_series_is_ranked(s) && s->newest_count;
+}
+
+static size_t find_contenders(const struct tk_model *m, struct contender *out)
+{
+	size_t all = 0, count = 0;
+	for (size_t i = 0; i < m->series_count; i++)
+		if (takes_part(&m->series[i]))
+			out[all++] = (struct contender){
+			        m->series[i].device, m->series[i].variant, m->series[i].upstream, 0, 0};
+	if (all)
+		qsort(out, all, sizeof *out, contender_order);
+	for (size_t i = 0; i < all; i++) {
+		if (!count || contender_order(&out[count - 1], &out[i]))
+			out[count++] = out[i];
+		out[count - 1].series++;
+	}
+	for (size_t i = 0, part = 0, series = 0; i < count; i++) {
+		out[i].part = part;
+		series += out[i].series;
+		part += series >= SERIES_IN_PART;
+		series = series >= SERIES_IN_PART ? 0 : series;
+	}
+	return count;
+}
+
+/* The newest point that is at least so old, but no older than twice that and a week: a gap is not bridged with
+ * anything. */
+static const struct tk_trace_point *point_of_age(const struct tk_site_series *s, int days)
+{
+	const struct tk_trace_point *points = s->trace->at;
+	size_t count = s->trace->count;
+	if (!days)
+		return s->failure || !count ? NULL : &points[count - 1];
+	for (size_t i = count; i-- > 0;) {
+		int64_t age = (int64_t)points[count - 1].as_of_s - points[i].as_of_s;
+		if (age > (int64_t)(2 * days + 7) * DAY_S)
+			return NULL;
+		if (age >= (int64_t)days * DAY_S - DAY_S / 2)
+			return &points[i];
+	}
+	return NULL;
+}
+
+/* The power of ten of which all of them have five digits; 0 where there are none. */
+static int exponent_of(const struct tk_trace_point *const *points, size_t count)
+{
+	double least = INFINITY;
+	for (size_t i = 0; i < count; i++)
+		least = points[i] ? fmin(least, points[i]->value) : least;
+	return isfinite(least) ? (int)floor(log10(least)) - DIGITS + 1 : 0;
+}
+
+/* In steps of 10^exponent: medians as differences to the age before, ends of the interval as distances from the median,
+ * where there is one. */
+static void add_times(struct tk_buf *out, const struct tk_site_series *s)
+{
+	const struct tk_trace_point *points[AGE_COUNT];
+	for (size_t i = 0; i < AGE_COUNT; i++) {
+		points[i] = point_of_age(s, ages[i]);
+		points[i] = points[i] && points[i]->value > 0 ? points[i] : NULL;
+	}
+	int exponent = exponent_of(points, AGE_COUNT);
+	double scale = pow(10, -exponent);
+	long long before = 0;
+	tk_buf_char(out, ',');
+	tk_buf_int(out, exponent);
+	for (size_t i = 0; i < AGE_COUNT; i++) {
+		const struct tk_trace_point *p = points[i];
+		if (!p) {
+			tk_buf_str(out, ",0");
+			continue;
+		}
+		long long value = llround(p->value * scale);
+		tk_buf_str(out, ",[");
+		tk_buf_int(out, value - before);
+		if (isfinite(p->lo) && isfinite(p->hi)) {
+			tk_buf_char(out, ',');
+			tk_buf_int(out, value - llround(p->lo * scale));
+			tk_buf_char(out, ',');
+			tk_buf_int(out, llround(p->hi * scale) - value);
+			if (!ages[i] && s->newest[s->newest_count - 1].flags & TK_POINT_UNSTABLE)
+				tk_buf_str(out, ",1");
+		}
+		tk_buf_char(out, ']');
+		before = value;
+	}
+}
+
+static size_t place_of(const struct tk_site_series *s, const struct contender *contenders, size_t count)
+{
+	struct contender key = {s->device, s->variant, s->upstream, 0, 0};
+	const struct contender *c = bsearch(&key, contenders, count, sizeof key, contender_order);
+	return (size_t)(c - contenders);
+}
+
+static void part_path(char path[64], size_t part)
+{
+	snprintf(path, 64, "data/compare-%zu.js", part);
+}
+
+/* times: [problem, contender, series, group, file or 0 where it is the series, exponent, then for each age 0 or
+ * [value, below, above], or [value] where nothing is known of its interval; of the newest [value, below, above, 1]
+ * where that is wider than asked */
+static int write_part(struct tk_site *site, size_t part, const struct contender *contenders, size_t count,
+        const size_t *places, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_buf *out = &site->page;
+	char path[64];
+	bool first = true;
+	size_t problem = 0;
+	tk_buf_clear(out);
+	tk_buf_printf(out, "KD.add(\"compare-%zu\",{\"times\":[", part);
+	for (size_t i = 0; i < m->series_count; i++) {
+		const struct tk_site_series *s = &m->series[i];
+		problem += i && s->problem != s[-1].problem;
+		if (places[i] >= count || contenders[places[i]].part != part)
+			continue;
+		tk_buf_str(out, first ? "\n[" : ",\n[");
+		tk_buf_int(out, (int64_t)problem);
+		tk_buf_char(out, ',');
+		tk_buf_int(out, (int64_t)places[i]);
+		tk_buf_char(out, ',');
+		tk_escape_json(out, s->row->slug, strlen(s->row->slug));
+		tk_buf_char(out, ',');
+		tk_buf_int(out, (int64_t)site->data.group_of[i]);
+		tk_buf_char(out, ',');
+		if (strcmp(s->file, s->row->slug))
+			tk_buf_printf(out, "\"%s\"", s->file);
+		else
+			tk_buf_char(out, '0');
+		add_times(out, s);
+		tk_buf_char(out, ']');
+		first = false;
+	}
+	tk_buf_str(out, "]});\n");
+	part_path(path, part);
+	return tk_output_put(site->out, path, out, err);
+}
+
+/* The two that have most problems in common, the first of them where several have as many. */
+static int find_pair(const struct tk_model *m, const size_t *places, size_t count, size_t pair[2], struct tk_error *err)
+{
+	size_t n = count < PAIRED_MAX ? count : PAIRED_MAX, best = 0;
+	size_t *shared = calloc(n * n + 1, sizeof *shared);
+	if (!shared)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t first = 0, end; first < m->series_count; first = end) {
+		for (end = first + 1; end < m->series_count && m->series[end].problem == m->series[first].problem;)
+			end++;
+		for (size_t i = first; i < end; i++)
+			for (size_t k = first; k < end && places[i] < n; k++)
+				if (places[i] < places[k] && places[k] < n && !m->series[i].failure &&
+				        !m->series[k].failure)
+					shared[places[i] * n + places[k]]++;
+	}
+	pair[0] = 0;
+	pair[1] = count > 1;
+	for (size_t i = 0; i < n * n; i++)
+		if (shared[i] > best) {
+			best = shared[i];
+			pair[0] = i / n;
+			pair[1] = i % n;
+		}
+	free(shared);
+	return 0;
+}
+
+/* Opens an array with two texts. */
+static void add_pair(struct tk_buf *out, const char *a, size_t a_max, const char *b, size_t b_max)
+{
+	tk_buf_str(out, "\n[");
+	tk_escape_json(out, a, tk_utf8_clip(a, a_max));
+	tk_buf_char(out, ',');
+	tk_escape_json(out, b, tk_utf8_clip(b, b_max));
+}
+
+static int write_index(struct tk_site *site, const struct contender *contenders, size_t count, const size_t pair[2],
+        struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_buf *out = &site->page;
+	tk_buf_clear(out);
+	tk_buf_str(out, "KD.add(\"compare\",{\"contenders\":[");
+	for (size_t i = 0; i < count; i++) {
+		char path[64];
+		tk_buf_str(out, i ? "," : "");
+		add_pair(out, contenders[i].variant, 60, contenders[i].device->name, 60);
+		part_path(path, contenders[i].part);
+		tk_buf_printf(out, ",\"data/revisions-%lld.js\",\"compare-%zu\",\"%s\"]",
+		        (long long)contenders[i].upstream->id, contenders[i].part, path);
+	}
+	tk_buf_printf(out, "],\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[", pair[0], pair[1]);
+	for (size_t i = 0; i < m->series_count; i++) {
+		const struct tk_problem_row *p = m->series[i].problem;
+		if (i && p == m->series[i - 1].problem)
+			continue;
+		tk_buf_str(out, i ? "," : "");
+		add_pair(out, tk_op_title(p->op), 40, p->title, 110);
+		tk_buf_char(out, ',');
+		tk_escape_json(out, p->dtype, tk_utf8_clip(p->dtype, 20));
+		tk_buf_char(out, ']');
+	}
+	tk_buf_str(out, "]});\n");
+	return tk_output_put(site->out, "data/compare.js", out, err);
+}
+
+static int write_data(struct tk_site *site, const struct contender *contenders, size_t count, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	size_t *places = malloc((m->series_count + 1) * sizeof *places), pair[2] = {0};
+	int status = places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; !status && i < m->series_count; i++)
+		places[i] = takes_part(&m->series[i]) ? place_of(&m->series[i], contenders, count) : SIZE_MAX;
+	if (!status)
+		status = find_pair(m, places, count, pair, err);
+	if (!status)
+		status = write_index(site, contenders, count, pair, err);
+	for (size_t i = 0; !status && i < count; i++)
+		if (!i || contenders[i].part != contenders[i - 1].part)
+			status = write_part(site, contenders[i].part, contenders, count, places, err);
+	free(places);
+	return status;
+}
+
+int tk_page_compare(struct tk_site *site, struct tk_error *err)
+{
+	struct contender *contenders = malloc((site->model.series_count + 1) * sizeof *contenders);
+	if (!contenders)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	size_t count = find_contenders(&site->model, contenders);
+	int status = write_data(site, contenders, count, err);
+	free(contenders);
+	if (status)
+		return status;
+	struct tk_value *page = tk_page_begin(site, "compare.html", "Compare", TK_SECTION_COMPARE);
+	tk_set_flag(site->arena, page, "any", count > 0);
+	return tk_page_end(site, "compare", "compare.html", err);
+}

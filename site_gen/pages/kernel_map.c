@@ -1,0 +1,249 @@
+/* The maps of a kernel page: which backend is best at each point of a sweep, and by how much, as coloured tables. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "site_gen/model/axes.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
+#include "site_gen/pages/page.h"
+
+#define MAPS_MAX 12
+#define COLUMNS_MAX 16
+#define ROWS_MAX 32
+#define CELLS_MIN 4
+#define COLOURS 4 /* backends that have a colour of their own */
+#define VARIANTS_MAX 12
+#define TIED_SHOWN 2
+
+struct cell {
+	struct tk_axes at;
+	const struct tk_site_series *best;
+	double lead; /* the time of the second over that of the best; NAN: nobody else */
+	int colour;  /* of the best; COLOURS: none */
+	const struct tk_site_series *of[VARIANTS_MAX]; /* in the order of the variants; NULL: none */
+};
+
+/* The contenders, in the order of the table's columns. */
+struct field {
+	const char *const *variants;
+	size_t count;
+};
+
+static int cell_order(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+	int d = strcmp(x->at.rest, y->at.rest);
+	if (d)
+		return d;
+	if (x->at.row_order != y->at.row_order)
+		return x->at.row_order < y->at.row_order ? -1 : 1;
+	return x->at.column_order < y->at.column_order ? -1 : x->at.column_order > y->at.column_order;
+}
+
+static bool is_in(const struct tk_site_series *s, const char *op, const struct tk_site_device *device)
+{
+	return s->device == device && tk_series_is_ranked(s) && !strcmp(s->problem->op, op) && !s->failure &&
+	       tk_series_last(s) && tk_series_last(s)->value > 0;
+}
+
+static void take(struct cell *cell, const struct tk_site_series *s, const struct field *f)
+{
+	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
+		if (!strcmp(f->variants[i], s->variant))
+			cell->of[i] = s;
+	double value = tk_series_last(s)->value, best = cell->best ? tk_series_last(cell->best)->value : NAN;
+	if (!cell->best) {
+		cell->best = s;
+		cell->lead = NAN;
+	} else if (value < best) {
+		cell->lead = best / value;
+		cell->best = s;
+	} else if (!(value / best > cell->lead)) {
+		cell->lead = value / best;
+	}
+}
+
+static int colour_of(const struct field *f, const char *variant)
+{
+	for (size_t i = 0; i < f->count && i < COLOURS; i++)
+		if (!strcmp(f->variants[i], variant))
+			return (int)i;
+	return COLOURS;
+}
+
+static size_t collect(const struct tk_model *m, const char *op, const struct tk_site_device *device,
+        const struct field *f, struct cell *cells)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < m->series_count; i++) {
+		const struct tk_site_series *s = &m->series[i];
+		if (!is_in(s, op, device))
+			continue;
+		if (!count || cells[count - 1].best->problem != s->problem) { /* its series are neighbours */
+			cells[count].best = NULL;
+			memset(cells[count].of, 0, sizeof cells[count].of);
+			if (!tk_axes_of(s->problem, &cells[count].at))
+				continue;
+			count++;
+		}
+		take(&cells[count - 1], s, f);
+	}
+	return count;
+}
+
+struct grid {
+	double rows[ROWS_MAX], columns[COLUMNS_MAX];
+	size_t row_count, column_count;
+	bool fits;
+};
+
+static size_t place(double *list, size_t *count, size_t max, double v, bool *fits)
+{
+	size_t i = 0;
+	while (i < *count && list[i] != v)
+		i++;
+	if (i == *count && i < max)
+		list[(*count)++] = v;
+	*fits = *fits && i < max;
+	return i;
+}
+
+static int number_order(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+static struct grid grid_of(const struct cell *cells, size_t count)
+{
+	struct grid g = {.fits = true};
+	for (size_t i = 0; i < count; i++) {
+		place(g.rows, &g.row_count, ROWS_MAX, cells[i].at.row_order, &g.fits);
+		place(g.columns, &g.column_count, COLUMNS_MAX, cells[i].at.column_order, &g.fits);
+	}
+	qsort(g.rows, g.row_count, sizeof *g.rows, number_order);
+	qsort(g.columns, g.column_count, sizeof *g.columns, number_order);
+	g.fits = g.fits && count >= CELLS_MIN && g.row_count > 1 && g.column_count > 1 &&
+	         count * 3 >= g.row_count * g.column_count;
+	return g;
+}
+
+/* "a, b and 2 more": who shares the first place; *apart: what becomes of the best. */
+static void set_best(
+        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f, enum tk_apart *apart)
+{
+	struct tk_buf tied = TK_BUF_INIT;
+	size_t count = 0;
+	*apart = TK_APART;
+	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
+		enum tk_apart own = c->of[i] && c->of[i] != c->best
+		                            ? tk_point_apart(tk_series_last(c->best), tk_series_last(c->of[i]))
+		                            : TK_APART;
+		*apart = own > *apart ? own : *apart;
+		if ((own == TK_TIE || c->of[i] == c->best) && c->of[i] && ++count <= TIED_SHOWN)
+			tk_buf_printf(&tied, "%s%.*s", count > 1 ? ", " : "", (int)tk_utf8_clip(f->variants[i], 40),
+			        f->variants[i]);
+	}
+	if (count > TIED_SHOWN)
+		tk_buf_printf(&tied, " and %zu more", count - TIED_SHOWN);
+	tk_set_clipped(site, o, "best", *apart == TK_TIE ? "tie" : c->best->variant, 40);
+	if (*apart == TK_TIE)
+		tk_set(site->arena, o, "lead", tk_buf_cstr(&tied));
+	else
+		tk_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone", c->lead,
+		        *apart == TK_APART ? "" : ", no interval");
+	tk_buf_free(&tied);
+}
+
+static double in_steps(double part)
+{
+	return fmax(-1e6, fmin(part * 1e4, 1e6));
+}
+
+/* Of each variant its time, and how far the ends of its interval are from it, in steps of 0.01 %. */
+static void set_times(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
+{
+	char times[VARIANTS_MAX * 16], ends[VARIANTS_MAX * 24], number[TK_FORMAT_SIZE];
+	size_t len = 0, end = 0;
+	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
+		const struct tk_point *p = c->of[i] ? tk_series_last(c->of[i]) : NULL;
+		len += (size_t)snprintf(times + len, sizeof times - len, "%s%s", i ? " " : "",
+		        p ? tk_format_digits(p->value, 5, number) : "-");
+		bool known = p && tk_point_has_interval(p);
+		end += (size_t)snprintf(ends + end, sizeof ends - end, known ? "%s%.0f,%.0f" : "%s-", i ? " " : "",
+		        known ? in_steps(1 - p->lo / p->value) : 0, known ? in_steps(p->hi / p->value - 1) : 0);
+	}
+	tk_set(site->arena, o, "times", times);
+	tk_set(site->arena, o, "ends", ends);
+}
+
+static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
+{
+	struct tk_arena *a = site->arena;
+	enum tk_apart apart;
+	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
+	tk_set_flag(a, o, "any", true);
+	tk_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
+	set_times(site, o, c, f);
+	set_best(site, o, c, f, &apart);
+	tk_set_fmt(a, o, "class", apart == TK_APART ? "map-%d-%d" : "map-tie", c->colour, level);
+}
+
+static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells, size_t count,
+        const struct grid *g, const char *op, const struct field *f)
+{
+	struct tk_arena *a = site->arena;
+	struct tk_value *o = tk_add_object(a, maps);
+	tk_set_clipped(site, o, "rest", cells->at.rest, 200);
+	tk_set(a, o, "row_name", tk_axes_names(op)->row);
+	tk_set(a, o, "column_name", tk_axes_names(op)->column);
+	struct tk_value *heads = tk_set_list(a, o, "columns"), *rows = tk_set_list(a, o, "rows");
+	for (size_t c = 0; c < g->column_count; c++)
+		tk_set_fmt(a, tk_add_object(a, heads), "column", "%.0f", g->columns[c]);
+	size_t next = 0; /* cells are sorted by row, then column */
+	for (size_t r = 0; r < g->row_count; r++) {
+		struct tk_value *row = tk_add_object(a, rows), *list = tk_set_list(a, row, "cells");
+		tk_set(a, row, "row", next < count ? cells[next].at.row : "");
+		for (size_t c = 0; c < g->column_count; c++) {
+			struct tk_value *cell = tk_add_object(a, list);
+			bool here = next < count && cells[next].at.row_order == g->rows[r] &&
+			            cells[next].at.column_order == g->columns[c];
+			tk_set_flag(a, cell, "any", false);
+			if (here)
+				set_cell(site, cell, &cells[next], f);
+			while (here && next < count && cells[next].at.row_order == g->rows[r] &&
+			        cells[next].at.column_order == g->columns[c])
+				next++;
+		}
+	}
+}
+
+int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,
+        const char *const *variants, size_t variant_count, struct tk_error *err)
+{
+	struct tk_value *maps = tk_set_list(site->arena, o, "maps");
+	struct cell *cells = malloc((site->model.series_count + 1) * sizeof *cells);
+	if (!cells)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	const struct field field = {variants, variant_count};
+	size_t count = variant_count > 1 ? collect(&site->model, op, device, &field, cells) : 0, made = 0;
+	for (size_t i = 0; i < count; i++)
+		cells[i].colour = colour_of(&field, cells[i].best->variant);
+	if (count)
+		qsort(cells, count, sizeof *cells, cell_order);
+	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
+		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest); end++)
+			;
+		struct grid g = grid_of(cells + first, end - first);
+		if (g.fits) {
+			add_map(site, maps, cells + first, end - first, &g, op, &field);
+			made++;
+		}
+	}
+	free(cells);
+	return 0;
+}

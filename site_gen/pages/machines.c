@@ -1,0 +1,152 @@
+/* machines/: what each machine is, its devices, and how its environment changed. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
+#include "site_gen/model/links.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/model/roofs.h"
+
+#define ATTRIBUTES_MAX 60
+
+static bool is_bytes(const char *name, const json_t *v)
+{
+	size_t len = strlen(name);
+	return json_is_integer(v) && len > 6 && !strcmp(name + len - 6, "_bytes");
+}
+
+/* A JSON object as a list of key and value; what is neither text nor number as compact JSON. */
+static void set_attributes(struct tk_site *site, struct tk_value *o, const char *key, const char *json)
+{
+	json_t *attributes = tk_attributes_flat(json), *v;
+	struct tk_value *list = tk_set_list(site->arena, o, key);
+	const char *name;
+	size_t count = 0;
+	json_object_foreach(attributes, name, v)
+	{
+		if (++count > ATTRIBUTES_MAX)
+			break;
+		struct tk_value *item = tk_add_object(site->arena, list);
+		char *other = json_is_string(v)
+		                      ? NULL
+		                      : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+		tk_set_clipped(site, item, "key", name, 60);
+		char bytes[TK_FORMAT_SIZE];
+		if (is_bytes(name, v))
+			tk_set(site->arena, item, "value",
+			        tk_format_value((double)json_integer_value(v), "bytes", bytes));
+		else
+			tk_set_clipped(site, item, "value",
+			        json_is_string(v) ? json_string_value(v)
+			        : other           ? other
+			                          : "",
+			        300);
+		free(other);
+	}
+	json_decref(attributes);
+}
+
+static void set_device(struct tk_site *site, struct tk_value *list, const struct tk_site_device *device)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_arena *a = site->arena;
+	struct tk_value *o = tk_add_object(a, list);
+	const struct tk_environment_row *newest = NULL;
+	tk_set_clipped(site, o, "slug", device->row->slug, 60);
+	tk_set_clipped(site, o, "name", device->row->name, 120);
+	tk_set_clipped(site, o, "kind", device->row->kind, 30);
+	tk_set_clipped(site, o, "arch", device->row->arch, 60);
+	tk_set_fmt(a, o, "roofline_href", "../roofline/%s.html", device->file);
+	struct tk_value *changes = tk_set_list(a, o, "changes");
+	for (size_t i = m->environment_rows.count; i-- > 0;) {
+		const struct tk_environment_row *e = TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
+		const struct tk_environment_row *before = tk_environment_before(m, e);
+		if (e->device_id != device->row->id)
+			continue;
+		newest = !newest || e->id > newest->id ? e : newest;
+		if (!before)
+			continue;
+		struct tk_buf text = TK_BUF_INIT;
+		tk_environment_difference(&text, before->attributes, e->attributes);
+		struct tk_value *change = tk_add_object(a, changes);
+		tk_set_flag(a, change, "dated", m->environment_since[i] != 0);
+		tk_set_time(site, change, "since", m->environment_since[i]);
+		tk_set_clipped(site, change, "text", text.len ? tk_buf_cstr(&text) : "nothing that is listed", 500);
+		tk_buf_free(&text);
+	}
+	set_attributes(site, o, "environment", newest ? newest->attributes : "{}");
+	struct tk_roofs roofs;
+	char text[TK_FORMAT_SIZE];
+	tk_roofs_of(m, device, &roofs);
+	struct tk_value *ceilings = tk_set_list(a, o, "ceilings");
+	for (size_t i = 0; i < roofs.count; i++) {
+		struct tk_value *c = tk_add_object(a, ceilings);
+		tk_set_clipped(site, c, "name", roofs.rows[i]->name, 40);
+		tk_set_clipped(site, c, "source", roofs.rows[i]->source, 20);
+		tk_set(a, c, "value", tk_format_value(roofs.rows[i]->value, roofs.rows[i]->unit, text));
+	}
+}
+
+/* The last night, where it has a page: state, when, its address. */
+static void set_last_night(struct tk_site *site, struct tk_value *page, const struct tk_site_machine *machine)
+{
+	const struct tk_night_row *n = machine->last_night;
+	const struct tk_site_night *night = n ? tk_model_night(&site->model, n->id) : NULL;
+	tk_set_flag(site->arena, page, "has_night", n != NULL);
+	tk_set_time(site, page, "night", n ? n->as_of_s : 0);
+	tk_set(site->arena, page, "night_state", n ? n->status : "");
+	tk_set(site->arena, page, "night_tone", tk_tone_of_state(n ? n->status : ""));
+	tk_set_fmt(site->arena, page, "night_href", night && night->file ? "../nights/%s.html" : "../nights/index.html",
+	        night && night->file ? night->file : "");
+}
+
+static int write_machine(struct tk_site *site, const struct tk_site_machine *machine, struct tk_error *err)
+{
+	char path[128];
+	snprintf(path, sizeof path, "machines/%s.html", machine->file);
+	char title[120];
+	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip(machine->row->name, 100), machine->row->name);
+	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_MACHINES);
+	set_attributes(site, page, "attributes", machine->row->attributes);
+	struct tk_value *devices = tk_set_list(site->arena, page, "devices");
+	for (size_t i = 0; i < site->model.device_count; i++)
+		if (site->model.devices[i].machine == machine)
+			set_device(site, devices, &site->model.devices[i]);
+	set_last_night(site, page, machine);
+	int status = tk_set_matrix(site, page, machine, "../", err);
+	return status ? status : tk_page_end(site, "machine", path, err);
+}
+
+static int write_list(struct tk_site *site, struct tk_error *err)
+{
+	struct tk_value *page = tk_page_begin(site, "machines/index.html", "Machines", TK_SECTION_MACHINES);
+	struct tk_value *list = tk_set_list(site->arena, page, "machines");
+	for (size_t i = 0; i < site->model.machine_count; i++) {
+		const struct tk_site_machine *machine = &site->model.machines[i];
+		struct tk_value *o = tk_add_object(site->arena, list);
+		size_t series = 0;
+		for (size_t k = 0; k < site->model.series_count; k++)
+			series += site->model.series[k].device->machine == machine;
+		tk_set_clipped(site, o, "name", machine->row->name, 80);
+		tk_set_fmt(site->arena, o, "href", "%s.html", machine->file);
+		tk_set_int(site->arena, o, "series", (int64_t)series);
+		tk_set_time(site, o, "night", machine->last_night ? machine->last_night->as_of_s : 0);
+		struct tk_value *devices = tk_set_list(site->arena, o, "devices");
+		for (size_t d = 0; d < site->model.device_count; d++)
+			if (site->model.devices[d].machine == machine)
+				tk_set_clipped(site, tk_add_object(site->arena, devices), "device",
+				        site->model.devices[d].row->name, 80);
+	}
+	return tk_page_end(site, "machines", "machines/index.html", err);
+}
+
+int tk_page_machines(struct tk_site *site, struct tk_error *err)
+{
+	int status = write_list(site, err);
+	for (size_t i = 0; !status && i < site->model.machine_count; i++)
+		status = write_machine(site, &site->model.machines[i], err);
+	return status;
+}

@@ -1,0 +1,115 @@
+/* What ran behind a series: algorithm and resources of its newest run, and the machine code of its last builds. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "site_gen/render/format.h"
+#include "site_gen/pages/page.h"
+
+#define BUILDS_SHOWN 6
+
+static void add_fact(struct tk_site *site, struct tk_value *list, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	struct tk_value *o = tk_add_object(site->arena, list);
+	tk_set(site->arena, o, "name", name);
+	tk_set_clipped(site, o, "value", value, 300);
+}
+
+static void add_number(struct tk_site *site, struct tk_value *list, const char *name, const json_t *v, const char *unit)
+{
+	char text[TK_FORMAT_SIZE];
+	double number = json_number_value(v);
+	if (json_is_number(v) && number > 0)
+		add_fact(site, list, name, tk_format_value(number, unit, text));
+}
+
+static void add_count(struct tk_site *site, struct tk_value *list, const char *name, int64_t v)
+{
+	char text[TK_FORMAT_SIZE];
+	if (v >= 0)
+		add_fact(site, list, name, tk_format_count(v, text));
+}
+
+/* Registers and the like: of the function that ran, where its name is known. */
+static int set_function(struct tk_site *site, struct tk_value *list, const struct tk_site_series *s,
+        const struct tk_run_row *run, const char *function, struct tk_error *err)
+{
+	const struct tk_kernel_row *row = NULL;
+	int status = *function ? tk_codes_find(&site->codes, site->model.store, run->build_id, s->row->backend,
+	                                 function, &row, err)
+	                       : 0;
+	if (status || !row)
+		return status;
+	add_count(site, list, "Registers", row->registers);
+	add_count(site, list, "Spilled bytes", row->spill_bytes);
+	add_count(site, list, "Shared bytes", row->shared_bytes);
+	add_count(site, list, "Threads of a block", row->threads);
+	add_count(site, list, "Occupancy at most, %", row->occupancy_percent);
+	return 0;
+}
+
+static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
+{
+	struct tk_value *list = tk_set_list(site->arena, page, "run_facts");
+	const struct tk_run_row *run = s->last_run;
+	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL, *plan = json_object_get(a, "plan"),
+	       *verify = json_object_get(a, "verify");
+	const char *algorithm = json_string_value(json_object_get(plan, "algorithm")),
+	           *function = json_string_value(json_object_get(plan, "kernel"));
+	char text[96];
+	add_fact(site, list, "Function", function ? function : "");
+	add_fact(site, list, "Algorithm", algorithm ? algorithm : "");
+	int status = a ? set_function(site, list, s, run, function ? function : "", err) : 0;
+	add_number(site, list, "Workspace", json_object_get(plan, "workspace_bytes"), "bytes");
+	add_number(site, list, "Device memory", json_object_get(a, "device_bytes"), "bytes");
+	add_number(site, list, "Launch cost", json_object_get(a, "launch_ns"), "ns");
+	add_number(site, list, "Energy", json_object_get(a, "energy_j"), "J");
+	add_number(site, list, "Clock", json_object_get(a, "clock_mhz"), "MHz");
+	double error = json_number_value(json_object_get(verify, "max_error"));
+	if (json_is_number(json_object_get(verify, "max_error"))) {
+		snprintf(text, sizeof text, "%.2g, allowed %.2g", error,
+		        json_number_value(json_object_get(verify, "tolerance")));
+		add_fact(site, list, "Largest error", text);
+	}
+	json_decref(a);
+	return status;
+}
+
+/* The last builds of the points held, newest first, each with what of its machine code differs from the one before. */
+static int set_builds(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
+{
+	struct tk_value *list = tk_set_list(site->arena, page, "code_builds"), *last = NULL;
+	const struct tk_kernel_row *newer = NULL;
+	int64_t build_id = 0;
+	int status = 0;
+	for (size_t i = s->points.count, n = 0; !status && i-- > 0 && n < BUILDS_SHOWN;) {
+		const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i);
+		const struct tk_kernel_row *row = NULL;
+		if (p->build_id == build_id)
+			continue;
+		build_id = p->build_id;
+		status = tk_codes_find(&site->codes, site->model.store, build_id, s->row->backend, "", &row, err);
+		if (status || !row)
+			continue;
+		if (last)
+			tk_set(site->arena, last, "what",
+			        strcmp(row->code_hash, newer->code_hash) ? "changed" : "same code");
+		last = tk_add_object(site->arena, list);
+		newer = row;
+		tk_set_revision(site, last, tk_model_revision(&site->model, build_id));
+		tk_set_clipped(site, last, "code", row->code_hash, 10);
+		tk_set(site->arena, last, "what", "");
+		n++;
+	}
+	return status;
+}
+
+int tk_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
+{
+	int status = set_run(site, page, s, err);
+	return status ? status : set_builds(site, page, s, err);
+}

@@ -1,0 +1,151 @@
+/* upstreams/: what is followed, and for each upstream the revisions that were seen, with what each of them moved. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
+#include "site_gen/model/links.h"
+#include "site_gen/pages/page.h"
+
+#define REVISIONS_MAX 500
+
+struct tally {
+	size_t revisions, worse, better, series, failed_builds;
+	const struct tk_site_revision *newest;
+};
+
+static struct tally tally_of(const struct tk_model *m, const struct tk_upstream_row *u)
+{
+	struct tally t = {0};
+	for (size_t i = 0; i < m->moves.revision_count; i++) {
+		const struct tk_site_revision *r = &m->moves.revisions[i];
+		if (r->row->upstream_id != u->id)
+			continue;
+		t.revisions++;
+		t.worse += r->worse;
+		t.better += r->count - r->worse;
+		t.newest = r;
+	}
+	for (size_t i = 0; i < m->series_count; i++)
+		t.series += m->series[i].upstream == u;
+	return t;
+}
+
+static void set_counts(struct tk_site *site, struct tk_value *o, size_t worse, size_t better)
+{
+	tk_set_int(site->arena, o, "worse", (int64_t)worse);
+	tk_set_int(site->arena, o, "better", (int64_t)better);
+	tk_set_flag(site->arena, o, "any_worse", worse > 0);
+	tk_set_flag(site->arena, o, "any_better", better > 0);
+}
+
+static void set_upstream(struct tk_site *site, struct tk_value *o, const struct tk_upstream_row *u)
+{
+	struct tally t = tally_of(&site->model, u);
+	char text[TK_FORMAT_SIZE], link[TK_LINK_SIZE];
+	tk_set_clipped(site, o, "name", u->name, 60);
+	tk_set_clipped(site, o, "kind", u->kind, 20);
+	tk_set_clipped(site, o, "url", tk_link_shown(u->url, link), 200);
+	tk_set(site->arena, o, "series", tk_format_count((int64_t)t.series, text));
+	tk_set(site->arena, o, "revisions", tk_format_count((int64_t)t.revisions, text));
+	tk_set_revision(site, o, t.newest ? t.newest->row : NULL);
+	tk_set_time(site, o, "commit_time", t.newest ? t.newest->row->commit_time_s : 0);
+	set_counts(site, o, t.worse, t.better);
+}
+
+/* The newest build of a revision, a failed one only where none is good; NULL: none. */
+static const struct tk_build_row *build_of(const struct tk_model *m, int64_t revision_id)
+{
+	const struct tk_build_row *found = NULL;
+	size_t count;
+	const struct tk_index_entry *builds = tk_model_builds(m, revision_id, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_build_row *b = builds[i].row;
+		if (!found || !strcmp(b->status, "ok") || strcmp(found->status, "ok"))
+			found = b;
+	}
+	return found;
+}
+
+static void add_revision(struct tk_site *site, struct tk_value *list, const struct tk_site_revision *r)
+{
+	struct tk_value *o = tk_add_object(site->arena, list);
+	const struct tk_build_row *build = build_of(&site->model, r->row->id);
+	char text[64];
+	tk_set_revision(site, o, r->row);
+	tk_set_clipped(site, o, "author", r->row->author, 60);
+	tk_set_time(site, o, "commit_time", r->row->commit_time_s);
+	tk_set_flag(site->arena, o, "built", build != NULL);
+	tk_set(site->arena, o, "build_state", build ? build->status : "");
+	tk_set(site->arena, o, "build_tone", build ? tk_tone_of_state(build->status) : "quiet");
+	tk_set(site->arena, o, "build_took", build ? tk_duration_text(build->wall_s, text, sizeof text) : "");
+	set_counts(site, o, r->worse, r->count - r->worse);
+}
+
+static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u, const char *path, struct tk_error *err)
+{
+	const struct tk_moves *moves = &site->model.moves;
+	char title[100];
+	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip(u->name, 90), u->name);
+	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
+	set_upstream(site, tk_set_object(site->arena, page, "upstream"), u);
+	struct tk_value *list = tk_set_list(site->arena, page, "list");
+	size_t shown = 0, all = 0;
+	for (size_t i = moves->revision_count; i-- > 0;) {
+		if (moves->revisions[i].row->upstream_id != u->id)
+			continue;
+		all++;
+		if (shown < REVISIONS_MAX || moves->revisions[i].count) {
+			add_revision(site, list, &moves->revisions[i]);
+			shown++;
+		}
+	}
+	tk_set_flag(site->arena, page, "cut", shown < all);
+	return tk_page_end(site, "upstream", path, err);
+}
+
+/* What others call their upstreams becomes a name of a file. */
+static int path_of(const struct tk_upstream_row *u, bool in_folder, char path[120], struct tk_error *err)
+{
+	char *file = tk_path_slug(u->name);
+	if (!file)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	snprintf(path, 120, "%s%s.html", in_folder ? "upstreams/" : "", strcmp(file, "index") ? file : "index_");
+	free(file);
+	return 0;
+}
+
+static int write_list(struct tk_site *site, struct tk_error *err)
+{
+	struct tk_value *page = tk_page_begin(site, "upstreams/index.html", "Upstreams", TK_SECTION_UPSTREAMS);
+	struct tk_value *list = tk_set_list(site->arena, page, "list");
+	int status = 0;
+	for (size_t i = 0; !status && i < site->model.upstream_rows.count; i++) {
+		const struct tk_upstream_row *u = TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
+		struct tk_value *o = tk_add_object(site->arena, list);
+		char path[120];
+		status = path_of(u, false, path, err);
+		if (status)
+			break;
+		set_upstream(site, o, u);
+		tk_set(site->arena, o, "href", path);
+	}
+	return status ? status : tk_page_end(site, "upstreams", "upstreams/index.html", err);
+}
+
+int tk_page_upstreams(struct tk_site *site, struct tk_error *err)
+{
+	int status = write_list(site, err);
+	for (size_t i = 0; !status && i < site->model.upstream_rows.count; i++) {
+		const struct tk_upstream_row *u = TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
+		char path[120];
+		status = path_of(u, true, path, err);
+		if (!status)
+			status = write_upstream(site, u, path, err);
+	}
+	return status;
+}

@@ -1,0 +1,302 @@
+/* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus sign. */
+#include "site_gen/render/format.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "store/store.h"
+
+#define NBSP "\xC2\xA0"
+#define MINUS "\xE2\x88\x92"
+
+static const struct {
+	const char *base;
+	double divisor;
+	const char *unit;
+} scales[] = {
+        /* of one base: smallest first */
+        {"ns", 1, "ns"},
+        {"ns", 1e3, "µs"},
+        {"ns", 1e6, "ms"},
+        {"ns", 1e9, "s"},
+        {"gflop_per_s", 1e-3, "MFLOP/s"},
+        {"gflop_per_s", 1, "GFLOP/s"},
+        {"gflop_per_s", 1e3, "TFLOP/s"},
+        {"gb_per_s", 1e-3, "MB/s"},
+        {"gb_per_s", 1, "GB/s"},
+        {"gb_per_s", 1e3, "TB/s"},
+        {"J", 1e-6, "µJ"},
+        {"J", 1e-3, "mJ"},
+        {"J", 1, "J"},
+        {"bytes", 1, "B"},
+        {"bytes", 1e3, "kB"},
+        {"bytes", 1e6, "MB"},
+        {"bytes", 1e9, "GB"},
+};
+
+/* As "%.*f" writes it, in a tenth of the time; what is near the middle of two digits is left to it. */
+static size_t fixed(char out[TK_FORMAT_SIZE], double v, int digits)
+{
+	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+	double size = fabs(v), scaled = digits >= 0 && digits < 10 ? size * powers[digits] : INFINITY;
+	double whole = floor(scaled), rest = scaled - whole;
+	if (!(scaled < 1e15) || fabs(rest - 0.5) < 1e-5 || !(scaled > 0))
+		return (size_t)snprintf(out, TK_FORMAT_SIZE, "%.*f", digits, v);
+	uint64_t n = (uint64_t)whole + (rest > 0.5);
+	char text[32];
+	size_t at = sizeof text, len = 0;
+	for (int i = 0; n || i <= digits; i++) {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+		if (i + 1 == digits)
+			text[--at] = '.';
+	}
+	if (v < 0)
+		out[len++] = '-';
+	memcpy(out + len, text + at, sizeof text - at);
+	len += sizeof text - at;
+	out[len] = 0;
+	return len;
+}
+
+static size_t add(char out[TK_FORMAT_SIZE], size_t at, const char *text)
+{
+	size_t len = strlen(text);
+	len = at + len < TK_FORMAT_SIZE ? len : TK_FORMAT_SIZE - 1 - at;
+	memcpy(out + at, text, len);
+	out[at + len] = 0;
+	return at + len;
+}
+
+struct tk_scale tk_scale_for(double value, const char *unit)
+{
+	struct tk_scale best = {1, unit};
+	double size = fabs(value);
+	bool first = true;
+	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+		if (strcmp(scales[i].base, unit) || (!first && size < scales[i].divisor))
+			continue;
+		best = (struct tk_scale){scales[i].divisor, scales[i].unit};
+		first = false;
+	}
+	return best;
+}
+
+const char *tk_format_scaled(double value, struct tk_scale scale, char out[TK_FORMAT_SIZE])
+{
+	double v = value / scale.divisor;
+	if (!isfinite(v))
+		return strcpy(out, "–");
+	int digits = fabs(v) >= 999.95 ? 0 : fabs(v) >= 99.995 ? 1 : fabs(v) >= 9.9995 ? 2 : 3;
+	if (fabs(v) < 1e15)
+		fixed(out, v, digits);
+	else
+		snprintf(out, TK_FORMAT_SIZE, "%.*e", digits, v);
+	return out;
+}
+
+const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_SIZE])
+{
+	struct tk_scale scale = tk_scale_for(value, unit);
+	tk_format_scaled(value, scale, out);
+	if (isfinite(value) && *scale.unit)
+		add(out, add(out, strlen(out), NBSP), scale.unit);
+	return out;
+}
+
+static void format_times(double ratio, char out[TK_FORMAT_SIZE])
+{
+	snprintf(out, TK_FORMAT_SIZE, "%.*f×", ratio < 9 ? 1 : 0, ratio + 1);
+}
+
+/* "+1.2", MINUS "0.3", "±0.0" behind the first `n` bytes; how many there are then. */
+static size_t signed_percent(char out[TK_FORMAT_SIZE], size_t n, double ratio)
+{
+	char number[TK_FORMAT_SIZE];
+	double percent = fabs(ratio) * 100;
+	fixed(number, percent, 1);
+	return add(out, add(out, n, percent < 0.05 ? "±" : ratio < 0 ? MINUS : "+"), number);
+}
+
+const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE])
+{
+	if (!isfinite(ratio))
+		return strcpy(out, "–");
+	if (ratio >= 1)
+		format_times(ratio, out);
+	else
+		add(out, signed_percent(out, 0, ratio), NBSP "%");
+	return out;
+}
+
+void tk_format_changes(double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE])
+{
+	tk_format_change(a, out_a);
+	tk_format_change(b, out_b);
+	if (!isfinite(a) || !isfinite(b) || (a >= 1) == (b >= 1))
+		return;
+	format_times(a, out_a);
+	format_times(b, out_b);
+}
+
+const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE])
+{
+	char times[TK_FORMAT_SIZE];
+	if (change >= 1) {
+		format_times(lo, out);
+		format_times(hi, times);
+		add(out, add(out, strlen(out), " to "), times);
+	} else
+		add(out, signed_percent(out, add(out, signed_percent(out, 0, lo), " to "), hi), NBSP "%");
+	return out;
+}
+
+const char *tk_format_half_width(double value, double lo, double hi, char out[TK_FORMAT_SIZE])
+{
+	double half = (hi - lo) / 2 / value;
+	if (!isfinite(half) || half < 0)
+		return strcpy(out, "");
+	char number[TK_FORMAT_SIZE];
+	fixed(number, half * 100, half < 0.0995 ? 1 : 0);
+	add(out, add(out, add(out, 0, "±"), number), NBSP "%");
+	return out;
+}
+
+bool tk_point_has_interval(const struct tk_point *p)
+{
+	return isfinite(p->lo) && isfinite(p->hi) && (p->n > 1 || p->hi > p->lo);
+}
+
+enum tk_apart tk_point_apart(const struct tk_point *best, const struct tk_point *other)
+{
+	if (!tk_point_has_interval(best) || !tk_point_has_interval(other))
+		return TK_NO_INTERVAL;
+	return best->hi < other->lo ? TK_APART : TK_TIE;
+}
+
+const char *tk_format_point_width(const struct tk_point *p, char out[TK_FORMAT_SIZE])
+{
+	return tk_point_has_interval(p) ? tk_format_half_width(p->value, p->lo, p->hi, out) : strcpy(out, "");
+}
+
+const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE])
+{
+	if (!isfinite(ratio))
+		return strcpy(out, "–");
+	snprintf(out, TK_FORMAT_SIZE, "%.*f" NBSP "%%", fabs(ratio) < 0.0995 ? 1 : 0, ratio * 100);
+	return out;
+}
+
+const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE])
+{
+	char plain[32];
+	int len = snprintf(plain, sizeof plain, "%lld", (long long)n), o = 0;
+	for (int i = 0; i < len; i++) {
+		if (i && plain[i - 1] != '-' && (len - i) % 3 == 0)
+			out[o++] = ',';
+		out[o++] = plain[i];
+	}
+	out[o] = 0;
+	return out;
+}
+
+const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE])
+{
+	char iso[TK_TIME_ISO_SIZE];
+	tk_time_iso(t_s, iso);
+	if (strlen(iso) <= 16)
+		return strcpy(out, iso);
+	memcpy(out, iso, 10); /* 2026-11-21T09:42:00Z */
+	out[10] = ' ';
+	memcpy(out + 11, iso + 11, 5);
+	out[16] = 0;
+	return out;
+}
+
+static size_t without_zeros(const char *text, size_t len)
+{
+	while (len && text[len - 1] == '0')
+		len--;
+	return len;
+}
+
+/* Digits of a number d.ddd · 10^exponent, which is at least -1, as "%g" sets them. */
+static void set_digits(char *out, const char *text, int digits, int exponent)
+{
+	size_t before = exponent >= digits ? 1
+	                : exponent >= 0    ? (size_t)exponent + 1
+	                                   : 0,
+	       behind = without_zeros(text + before, (size_t)digits - before);
+	memcpy(out, text, before);
+	out += before;
+	if (!before)
+		*out++ = '0';
+	if (behind)
+		*out++ = '.';
+	memcpy(out, text + before, behind);
+	out += behind;
+	*out = 0;
+	if (exponent >= digits)
+		snprintf(out, 8, "e+%02d", exponent);
+}
+
+const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
+{
+	double size = fabs(v), power = 1;
+	int exponent = size < 1 ? -1 : 0;
+	if (!(size >= 0.1 && size < 1e15) || digits > 9) {
+		snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
+		return out;
+	}
+	for (double next = 10; size >= next; next *= 10)
+		exponent++;
+	for (int i = digits - 1 - exponent; i; i += i < 0 ? 1 : -1)
+		power *= 10;
+	double scaled = digits - 1 >= exponent ? size * power : size / power, whole = floor(scaled),
+	       rest = scaled - whole;
+	if (fabs(rest - 0.5) < 1e-5) { /* near the middle of two digits */
+		snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
+		return out;
+	}
+	char text[TK_FORMAT_INT];
+	int len = (int)tk_format_int(text, (int64_t)whole + (rest > 0.5));
+	*out = '-';
+	set_digits(out + (v < 0), text, digits, exponent + len - digits); /* one longer: 9.9996 with four digits */
+	return out;
+}
+
+size_t tk_format_int(char *out, int64_t v)
+{
+	uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
+	size_t sign = v < 0, len = sign + 1;
+	*out = '-';
+	for (uint64_t above = rest; above >= 10; above /= 10)
+		len++;
+	for (size_t at = len; at > sign; rest /= 10)
+		out[--at] = (char)('0' + rest % 10);
+	return len;
+}
+
+void tk_buf_int(struct tk_buf *b, int64_t v)
+{
+	char *room = tk_buf_room(b, TK_FORMAT_INT);
+	if (room)
+		tk_buf_took(b, tk_format_int(room, v));
+}
+
+void tk_buf_ints(struct tk_buf *b, const int64_t *v, size_t count)
+{
+	char *room = tk_buf_room(b, count * (TK_FORMAT_INT + 1)), *at = room;
+	if (!room)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			*at++ = ',';
+		at += tk_format_int(at, v[i]);
+	}
+	tk_buf_took(b, (size_t)(at - room));
+}

@@ -1,0 +1,207 @@
+/* Paths in relative integer steps: a sparkline is about 300 bytes. */
+#include "site_gen/render/svg.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "site_gen/render/format.h"
+#include "site_gen/model/model.h"
+
+#define SPARK_POINTS 60
+#define SPARK_WIDTH 120
+#define SPARK_HEIGHT 28
+#define SPARK_SIZE "120 28\" width=\"120\" height=\"28\"" /* the two, as they stand in every row of a list */
+#define TREND_WIDTH 1000
+#define TREND_HEIGHT 240
+#define RANGE_FLOOR 0.05
+#define STEP_FULL 1.25 /* the change that fills half of its bar */
+
+struct frame {
+	const struct tk_trace_point *points;
+	size_t count;
+	int64_t t0, t1;
+	struct tk_range y;
+	int width, height, margin;
+};
+
+/* The middle of a few numbers, which it moves about; the lower one of two (N. Wirth's selection). */
+static float middle_of(float *v, int count)
+{
+	int lo = 0, hi = count - 1, k = hi / 2;
+	while (lo < hi) {
+		float pivot = v[k];
+		int i = lo, j = hi;
+		do {
+			while (v[i] < pivot)
+				i++;
+			while (pivot < v[j])
+				j--;
+			if (i <= j) {
+				float t = v[i];
+				v[i++] = v[j];
+				v[j--] = t;
+			}
+		} while (i <= j);
+		lo = j < k ? i : lo;
+		hi = k < i ? j : hi;
+	}
+	return v[k];
+}
+
+static struct frame frame_of(
+        const struct tk_site_series *s, size_t newest, bool intervals, int width, int height, int margin)
+{
+	size_t count = s->trace->count < newest ? s->trace->count : newest;
+	const struct tk_trace_point *p = s->trace->at + (s->trace->count - count);
+	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s, {INFINITY, -INFINITY}, width, height, margin};
+	float values[TK_SITE_WINDOW];
+	for (size_t i = 0; i < count; i++) {
+		values[i] = p[i].value;
+		f.y.lo = fmin(f.y.lo, intervals ? fminf(p[i].lo, p[i].value) : p[i].value);
+		f.y.hi = fmax(f.y.hi, intervals ? fmaxf(p[i].hi, p[i].value) : p[i].value);
+	}
+	double median = middle_of(values, (int)count), floor_half = fabs(median) * RANGE_FLOOR;
+	f.y.lo = fmin(f.y.lo, median - floor_half);
+	f.y.hi = fmax(f.y.hi, median + floor_half);
+	if (!(f.y.hi > f.y.lo))
+		f.y.hi = f.y.lo + 1;
+	return f;
+}
+
+/* What is not negative; lround is a call. */
+static int nearest(double v)
+{
+	return (int)(v + 0.5);
+}
+
+static int x_of(const struct frame *f, int64_t t)
+{
+	double span = (double)(f->t1 - f->t0);
+	return f->margin + nearest(span > 0 ? (double)(t - f->t0) / span * (f->width - 2 * f->margin) : 0);
+}
+
+static int y_of(const struct frame *f, double v)
+{
+	double part = (f->y.hi - v) / (f->y.hi - f->y.lo);
+	part = !(part > 0) ? 0 : part > 1 ? 1 : part;
+	return f->margin + nearest(part * (f->height - 2 * f->margin));
+}
+
+static void step(struct tk_buf *out, int dx, int dy)
+{
+	tk_buf_int(out, dx);
+	if (dy >= 0)
+		tk_buf_char(out, ' ');
+	tk_buf_int(out, dy);
+}
+
+static void line_path(struct tk_buf *out, const struct frame *f, const char *class)
+{
+	int x = x_of(f, f->points[0].as_of_s), y = y_of(f, f->points[0].value);
+	tk_buf_str(out, "<path class=\"");
+	tk_buf_str(out, class);
+	tk_buf_str(out, "\" d=\"M");
+	step(out, x, y);
+	tk_buf_char(out, 'l');
+	char *start = tk_buf_room(out, f->count * 2 * (TK_FORMAT_INT + 1)), *p = start;
+	for (size_t i = 1; start && i < f->count; i++) {
+		int nx = x_of(f, f->points[i].as_of_s), ny = y_of(f, f->points[i].value);
+		if (i > 1 && nx >= x) /* a sign parts numbers as well */
+			*p++ = ' ';
+		p += tk_format_int(p, nx - x);
+		if (ny >= y)
+			*p++ = ' ';
+		p += tk_format_int(p, ny - y);
+		x = nx;
+		y = ny;
+	}
+	if (start)
+		tk_buf_took(out, (size_t)(p - start));
+	tk_buf_str(out, "\"/>");
+}
+
+static void band_path(struct tk_buf *out, const struct frame *f)
+{
+	tk_buf_str(out, "<path class=\"band\" d=\"M");
+	for (size_t i = 0; i < f->count; i++) {
+		tk_buf_str(out, i ? "L" : "");
+		step(out, x_of(f, f->points[i].as_of_s), y_of(f, f->points[i].hi));
+	}
+	for (size_t i = f->count; i-- > 0;) {
+		tk_buf_char(out, 'L');
+		step(out, x_of(f, f->points[i].as_of_s), y_of(f, f->points[i].lo));
+	}
+	tk_buf_str(out, "z\"/>");
+}
+
+static void change_marks(struct tk_buf *out, const struct frame *f, const struct tk_site_series *s)
+{
+	for (size_t i = 0; i < s->change_count; i++) {
+		const struct tk_change_point_row *c = s->changes[i];
+		if (c->as_of_s <= f->t0 || c->as_of_s > f->t1)
+			continue;
+		bool worse = (c->after_value > c->before_value) == !strcmp(s->row->better, "lower");
+		tk_buf_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>", worse ? "step-bad" : "step-good",
+		        x_of(f, c->as_of_s), f->height);
+	}
+}
+
+bool tk_svg_has_trend(const struct tk_site_series *s)
+{
+	const struct tk_trace *t = s->trace;
+	return t->count > 1 && t->at[t->count - 1].as_of_s > t->at[0].as_of_s;
+}
+
+void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
+{
+	if (!tk_svg_has_trend(s))
+		return;
+	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
+	const struct tk_trace_point *last = &f.points[f.count - 1];
+	tk_buf_str(out, "<svg class=\"spark\" viewBox=\"0 0 " SPARK_SIZE " aria-hidden=\"true\">");
+	change_marks(out, &f, s);
+	line_path(out, &f, "line");
+	tk_buf_str(out, "<circle cx=\"");
+	tk_buf_int(out, x_of(&f, last->as_of_s));
+	tk_buf_str(out, "\" cy=\"");
+	tk_buf_int(out, y_of(&f, last->value));
+	tk_buf_str(out, "\" r=\"2\"/></svg>");
+}
+
+struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s)
+{
+	if (!tk_svg_has_trend(s))
+		return (struct tk_range){NAN, NAN};
+	struct frame f = frame_of(s, TK_SITE_WINDOW, true, TREND_WIDTH, TREND_HEIGHT, 4);
+	tk_buf_printf(out,
+	        "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" aria-hidden=\"true\">",
+	        TREND_WIDTH, TREND_HEIGHT);
+	for (int i = 1; i < 4; i++)
+		tk_buf_printf(out, "<path class=\"grid\" d=\"M0 %dh%d\"/>", i * TREND_HEIGHT / 4, TREND_WIDTH);
+	band_path(out, &f);
+	change_marks(out, &f, s);
+	line_path(out, &f, "line");
+	tk_buf_str(out, "</svg>");
+	return f.y;
+}
+
+void tk_svg_bar(struct tk_buf *out, double ratio, const char *class_suffix)
+{
+	double width = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) * 100 : 0;
+	tk_buf_printf(out,
+	        "<svg class=\"bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+	        "<rect class=\"bar-%s\" width=\"%.1f\" height=\"4\"/></svg>",
+	        class_suffix, width);
+}
+
+void tk_svg_step(struct tk_buf *out, double ratio, bool worse)
+{
+	double part = isfinite(ratio) && ratio > 0 ? fmin(fmax(log(ratio) / log(STEP_FULL), -1), 1) : 0;
+	tk_buf_printf(out,
+	        "<svg class=\"step\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+	        "<path class=\"middle\" d=\"M50 0V8\"/><path class=\"%s\" d=\"M50 2H%.1fV6H50z\"/></svg>",
+	        worse ? "bad" : "good", 50 + part * 50);
+}

@@ -1,0 +1,389 @@
+/* The tables of the history, as data. What is marked KEY is what makes two rows the same fact, in this database and in
+ * every other: the uid of a row is the hash of its table's name and its KEY columns, where a reference counts as the
+ * uid of the row it names. */
+#include "store/db/internal.h"
+#include <stddef.h>
+
+#define UID(type) \
+	{ \
+		"uid", TK_COL_UID, 0, offsetof(struct type, uid), 0, 0 \
+	}
+#define TEXT(type, field, flags) \
+	{ \
+#field, TK_COL_TEXT, flags, offsetof(struct type, field), 0, 0 \
+	}
+#define INT(type, field, flags) \
+	{ \
+#field, TK_COL_INT, flags, offsetof(struct type, field), 0, 0 \
+	}
+#define REAL(type, field, flags) \
+	{ \
+#field, TK_COL_REAL, flags, offsetof(struct type, field), 0, 0 \
+	}
+#define REF(type, field, flags, table) \
+	{ \
+#field, TK_COL_REF, flags, offsetof(struct type, field), 0, TK_TABLE_##table \
+	}
+/* An integer where `none` stands for "there is none". */
+#define MAYBE(type, field, none) \
+	{ \
+#field, TK_COL_INT, TK_COL_NULLABLE, offsetof(struct type, field), none, 0 \
+	}
+
+#define KEY TK_COL_KEY
+#define NEWEST TK_COL_NEWEST
+#define NULLABLE TK_COL_NULLABLE
+#define LONG TK_COL_LONG
+#define RANKED TK_COL_RANKED
+
+static const struct tk_db_column machine_columns[] = {
+        UID(tk_machine_row),
+        TEXT(tk_machine_row, name, KEY),
+        TEXT(tk_machine_row, attributes, NEWEST),
+};
+
+/* Where a device reports no uuid, its slug stands in for it (write.c): two cards of one kind stay two. */
+static const struct tk_db_column device_columns[] = {
+        UID(tk_device_row),
+        REF(tk_device_row, machine_id, KEY, machine),
+        TEXT(tk_device_row, kind, KEY),
+        TEXT(tk_device_row, name, KEY),
+        TEXT(tk_device_row, uuid, KEY),
+        TEXT(tk_device_row, arch, NEWEST),
+        TEXT(tk_device_row, slug, 0),
+};
+
+static const struct tk_db_column environment_columns[] = {
+        UID(tk_environment_row),
+        REF(tk_environment_row, device_id, KEY, device),
+        TEXT(tk_environment_row, attributes, KEY),
+};
+
+static const struct tk_db_column upstream_columns[] = {
+        UID(tk_upstream_row),
+        TEXT(tk_upstream_row, name, KEY),
+        TEXT(tk_upstream_row, kind, NEWEST),
+        TEXT(tk_upstream_row, url, NEWEST),
+};
+
+static const struct tk_db_column revision_columns[] = {
+        UID(tk_revision_row),
+        REF(tk_revision_row, upstream_id, KEY, upstream),
+        TEXT(tk_revision_row, rev, KEY),
+        TEXT(tk_revision_row, parent, NEWEST),
+        INT(tk_revision_row, position, NEWEST),
+        INT(tk_revision_row, author_time_s, NEWEST),
+        INT(tk_revision_row, commit_time_s, NEWEST),
+        TEXT(tk_revision_row, author, NEWEST),
+        TEXT(tk_revision_row, subject, NEWEST),
+};
+
+/* The status belongs to the identity: a build that failed and later succeeds is two facts. */
+static const struct tk_db_column build_columns[] = {
+        UID(tk_build_row),
+        REF(tk_build_row, revision_id, KEY, revision),
+        TEXT(tk_build_row, artifact_key, KEY),
+        TEXT(tk_build_row, adapter, KEY),
+        TEXT(tk_build_row, toolchain, 0),
+        TEXT(tk_build_row, flags, 0),
+        TEXT(tk_build_row, arch, 0),
+        TEXT(tk_build_row, status, KEY),
+        TEXT(tk_build_row, message, 0),
+        TEXT(tk_build_row, log, LONG),
+        REAL(tk_build_row, wall_s, 0),
+        INT(tk_build_row, size_bytes, 0),
+        INT(tk_build_row, built_s, 0),
+};
+
+static const struct tk_db_column kernel_columns[] = {
+        REF(tk_kernel_row, build_id, KEY, build),
+        TEXT(tk_kernel_row, backend, KEY),
+        TEXT(tk_kernel_row, name, KEY),
+        TEXT(tk_kernel_row, code_hash, 0),
+        INT(tk_kernel_row, size_bytes, 0),
+        MAYBE(tk_kernel_row, registers, -1),
+        MAYBE(tk_kernel_row, spill_bytes, -1),
+        MAYBE(tk_kernel_row, shared_bytes, -1),
+        MAYBE(tk_kernel_row, threads, -1),
+        MAYBE(tk_kernel_row, occupancy_percent, -1),
+};
+
+static const struct tk_db_column problem_columns[] = {
+        UID(tk_problem_row),
+        TEXT(tk_problem_row, text, KEY),
+        TEXT(tk_problem_row, op, NEWEST),
+        TEXT(tk_problem_row, dtype, NEWEST),
+        TEXT(tk_problem_row, title, NEWEST),
+        REAL(tk_problem_row, flops, NEWEST),
+        REAL(tk_problem_row, bytes, NEWEST),
+        TEXT(tk_problem_row, source, NEWEST),
+        TEXT(tk_problem_row, family, NEWEST),
+};
+
+static const struct tk_db_column series_columns[] = {
+        UID(tk_series_row),
+        TEXT(tk_series_row, slug, 0),
+        REF(tk_series_row, device_id, KEY, device),
+        REF(tk_series_row, upstream_id, KEY, upstream),
+        TEXT(tk_series_row, backend, KEY),
+        TEXT(tk_series_row, config, KEY),
+        REF(tk_series_row, problem_id, KEY, problem),
+        TEXT(tk_series_row, mode, KEY),
+        TEXT(tk_series_row, metric, KEY),
+        TEXT(tk_series_row, unit, NEWEST),
+        TEXT(tk_series_row, better, NEWEST),
+        TEXT(tk_series_row, role, NEWEST),
+};
+
+static const struct tk_db_column night_columns[] = {
+        UID(tk_night_row),
+        REF(tk_night_row, machine_id, KEY, machine),
+        TEXT(tk_night_row, kind, KEY),
+        INT(tk_night_row, as_of_s, KEY),
+        INT(tk_night_row, started_s, KEY),
+        MAYBE(tk_night_row, finished_s, 0),
+        TEXT(tk_night_row, status, RANKED),
+        INT(tk_night_row, seed, KEY),
+        TEXT(tk_night_row, config_hash, 0),
+        TEXT(tk_night_row, tracker_version, 0),
+        TEXT(tk_night_row, summary, 0),
+};
+
+static const struct tk_db_column stage_columns[] = {
+        REF(tk_stage_row, night_id, KEY, night),
+        TEXT(tk_stage_row, name, KEY),
+        TEXT(tk_stage_row, status, RANKED),
+        INT(tk_stage_row, started_s, 0),
+        MAYBE(tk_stage_row, finished_s, 0),
+        TEXT(tk_stage_row, detail, 0),
+};
+
+static const struct tk_db_column resolution_columns[] = {
+        REF(tk_resolution_row, night_id, KEY, night),
+        REF(tk_resolution_row, upstream_id, KEY, upstream),
+        REF(tk_resolution_row, revision_id, NULLABLE, revision),
+        REF(tk_resolution_row, build_id, NULLABLE, build),
+        TEXT(tk_resolution_row, status, 0),
+        TEXT(tk_resolution_row, message, 0),
+};
+
+/* All that a run says identifies it: two processes that measured halves of one night have both numbered their jobs from
+ * 0. */
+static const struct tk_db_column run_columns[] = {
+        UID(tk_run_row),
+        REF(tk_run_row, night_id, KEY, night),
+        INT(tk_run_row, seq, KEY),
+        REF(tk_run_row, series_id, KEY | NULLABLE, series),
+        REF(tk_run_row, build_id, KEY, build),
+        REF(tk_run_row, environment_id, NULLABLE, environment),
+        INT(tk_run_row, as_of_s, 0),
+        INT(tk_run_row, started_s, KEY),
+        REAL(tk_run_row, wall_s, 0),
+        TEXT(tk_run_row, outcome, KEY),
+        TEXT(tk_run_row, message, KEY),
+        TEXT(tk_run_row, attributes, KEY),
+};
+
+static const struct tk_db_column job_columns[] = {
+        REF(tk_job_row, night_id, KEY, night),
+        INT(tk_job_row, seq, KEY),
+        REF(tk_job_row, series_id, KEY, series),
+        REF(tk_job_row, build_id, KEY, build),
+        TEXT(tk_job_row, backend_path, 0),
+        TEXT(tk_job_row, options, 0),
+        REF(tk_job_row, run_id, NULLABLE, run),
+};
+
+static const struct tk_db_column measurement_columns[] = {
+        REF(tk_point, series_id, KEY, series),
+        INT(tk_point, as_of_s, KEY),
+        REF(tk_point, run_id, KEY, run),
+        REAL(tk_point, value, 0),
+        REAL(tk_point, lo, NULLABLE),
+        REAL(tk_point, hi, NULLABLE),
+        INT(tk_point, n, 0),
+        REAL(tk_point, min, NULLABLE),
+        REAL(tk_point, q25, NULLABLE),
+        REAL(tk_point, q75, NULLABLE),
+        REAL(tk_point, p95, NULLABLE),
+        REF(tk_point, night_id, 0, night),
+        REF(tk_point, build_id, 0, build),
+        REF(tk_point, environment_id, NULLABLE, environment),
+        {"flags", TK_COL_U32, 0, offsetof(struct tk_point, flags), 0, 0},
+};
+
+static const struct tk_db_column sample_columns[] = {
+        REF(tk_sample_row, run_id, KEY, run),
+        REF(tk_sample_row, series_id, KEY, series),
+        {"data", TK_COL_BLOB, 0, offsetof(struct tk_sample_row, data), 0, 0},
+};
+
+static const struct tk_db_column ceiling_columns[] = {
+        REF(tk_ceiling_row, night_id, KEY, night),
+        REF(tk_ceiling_row, device_id, KEY, device),
+        TEXT(tk_ceiling_row, name, KEY),
+        TEXT(tk_ceiling_row, source, KEY),
+        REAL(tk_ceiling_row, value, 0),
+        TEXT(tk_ceiling_row, unit, 0),
+};
+
+static const struct tk_db_column confirmation_columns[] = {
+        UID(tk_confirmation_row),
+        REF(tk_confirmation_row, night_id, KEY, night),
+        REF(tk_confirmation_row, series_id, KEY, series),
+        REF(tk_confirmation_row, good_build_id, KEY, build),
+        REF(tk_confirmation_row, bad_build_id, KEY, build),
+        INT(tk_confirmation_row, pair, KEY),
+        INT(tk_confirmation_row, started_s, KEY),
+        REAL(tk_confirmation_row, wall_s, 0),
+        TEXT(tk_confirmation_row, first, KEY),
+        TEXT(tk_confirmation_row, good_outcome, 0),
+        TEXT(tk_confirmation_row, bad_outcome, 0),
+        TEXT(tk_confirmation_row, message, 0),
+        REAL(tk_confirmation_row, good_value, NULLABLE),
+        REAL(tk_confirmation_row, bad_value, NULLABLE),
+        REAL(tk_confirmation_row, good_min, NULLABLE),
+        REAL(tk_confirmation_row, bad_min, NULLABLE),
+};
+
+static const struct tk_db_column triage_columns[] = {
+        UID(tk_triage_row),
+        TEXT(tk_triage_row, alert_uid, KEY),
+        INT(tk_triage_row, at_s, KEY),
+        TEXT(tk_triage_row, author, KEY),
+        TEXT(tk_triage_row, action, KEY),
+        TEXT(tk_triage_row, note, KEY),
+};
+
+static const struct tk_db_column notification_columns[] = {
+        TEXT(tk_notification_row, alert_uid, KEY),
+        TEXT(tk_notification_row, sink, KEY),
+        TEXT(tk_notification_row, target, KEY),
+        INT(tk_notification_row, sent_s, 0),
+};
+
+/* run_id and previous_run_id are not enforced: derived rows may be older than a run that was taken out. */
+static const struct tk_db_column change_point_columns[] = {
+        REF(tk_change_point_row, series_id, KEY, series),
+        INT(tk_change_point_row, as_of_s, KEY),
+        REF(tk_change_point_row, run_id, KEY, run),
+        REF(tk_change_point_row, previous_run_id, 0, run),
+        REAL(tk_change_point_row, before_value, 0),
+        REAL(tk_change_point_row, after_value, 0),
+        REAL(tk_change_point_row, change_lo, 0),
+        REAL(tk_change_point_row, change_hi, 0),
+        REAL(tk_change_point_row, p, 0),
+        TEXT(tk_change_point_row, cause, 0),
+        REAL(tk_change_point_row, confidence, 0),
+        TEXT(tk_change_point_row, detail, 0),
+};
+
+static const struct tk_db_column verdict_columns[] = {
+        REF(tk_verdict_row, night_id, KEY, night),
+        REF(tk_verdict_row, series_id, KEY, series),
+        TEXT(tk_verdict_row, status, 0),
+        REAL(tk_verdict_row, before_value, NULLABLE),
+        REAL(tk_verdict_row, after_value, NULLABLE),
+        REAL(tk_verdict_row, change, NULLABLE),
+        REAL(tk_verdict_row, change_lo, NULLABLE),
+        REAL(tk_verdict_row, change_hi, NULLABLE),
+        REAL(tk_verdict_row, threshold, NULLABLE),
+        REAL(tk_verdict_row, p, NULLABLE),
+        REAL(tk_verdict_row, q, NULLABLE),
+        TEXT(tk_verdict_row, reason, 0),
+        TEXT(tk_verdict_row, detail, 0),
+};
+
+/* An alert's uid is the hash of its series and its first bad revision: one step is one alert, however often it is
+ * found. */
+static const struct tk_db_column alert_columns[] = {
+        UID(tk_alert_row),
+        TEXT(tk_alert_row, kind, 0),
+        TEXT(tk_alert_row, group_uid, 0),
+        REF(tk_alert_row, machine_id, NULLABLE, machine),
+        REF(tk_alert_row, upstream_id, NULLABLE, upstream),
+        REF(tk_alert_row, series_id, KEY | NULLABLE, series),
+        REF(tk_alert_row, night_id, 0, night),
+        TEXT(tk_alert_row, status, RANKED),
+        INT(tk_alert_row, opened_s, 0),
+        MAYBE(tk_alert_row, closed_s, 0),
+        REAL(tk_alert_row, change, 0),
+        TEXT(tk_alert_row, cause, 0),
+        TEXT(tk_alert_row, good_rev, 0),
+        TEXT(tk_alert_row, bad_rev, KEY),
+        TEXT(tk_alert_row, title, 0),
+};
+
+static const struct tk_db_column culprit_columns[] = {
+        UID(tk_culprit_row),
+        REF(tk_culprit_row, series_id, KEY, series),
+        REF(tk_culprit_row, night_id, 0, night),
+        TEXT(tk_culprit_row, good_rev, KEY),
+        TEXT(tk_culprit_row, bad_rev, KEY),
+        TEXT(tk_culprit_row, word, 0),
+        TEXT(tk_culprit_row, first_bad, 0),
+        TEXT(tk_culprit_row, last_good, 0),
+        TEXT(tk_culprit_row, subject, 0),
+        TEXT(tk_culprit_row, author, 0),
+        INT(tk_culprit_row, author_time_s, 0),
+        REAL(tk_culprit_row, change, NULLABLE),
+        REAL(tk_culprit_row, lo, NULLABLE),
+        REAL(tk_culprit_row, hi, NULLABLE),
+        REAL(tk_culprit_row, confidence, NULLABLE),
+        INT(tk_culprit_row, builds, 0),
+        INT(tk_culprit_row, builds_failed, 0),
+        INT(tk_culprit_row, comparisons, 0),
+        INT(tk_culprit_row, pairs, 0),
+        INT(tk_culprit_row, made_s, 0),
+};
+
+static const struct tk_db_column alarm_columns[] = {
+        REF(tk_alarm_row, series_id, KEY, series),
+        REF(tk_alarm_row, night_id, KEY, night),
+        INT(tk_alarm_row, as_of_s, 0),
+        TEXT(tk_alarm_row, word, 0),
+        INT(tk_alarm_row, first_s, 0),
+        INT(tk_alarm_row, last_good_s, 0),
+        REAL(tk_alarm_row, before_value, 0),
+        REAL(tk_alarm_row, after_value, 0),
+        REAL(tk_alarm_row, evidence, 0),
+        REAL(tk_alarm_row, q, NULLABLE),
+};
+
+static const struct tk_db_column watched_columns[] = {
+        REF(tk_watched_row, night_id, KEY, night),
+        INT(tk_watched_row, series, 0),
+};
+
+#define TABLE(table, type, id, uid, rule) \
+	[TK_TABLE_##table] = {#table, table##_columns, sizeof(table##_columns) / sizeof(table##_columns[0]), \
+	        sizeof(struct type), id, uid, rule}
+
+const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
+        TABLE(machine, tk_machine_row, true, true, TK_PUT_KEEP),
+        TABLE(device, tk_device_row, true, true, TK_PUT_KEEP),
+        TABLE(environment, tk_environment_row, true, true, TK_PUT_KEEP),
+        TABLE(upstream, tk_upstream_row, true, true, TK_PUT_KEEP),
+        TABLE(revision, tk_revision_row, true, true, TK_PUT_KEEP),
+        TABLE(build, tk_build_row, true, true, TK_PUT_KEEP),
+        TABLE(kernel, tk_kernel_row, true, false, TK_PUT_KEEP),
+        TABLE(problem, tk_problem_row, true, true, TK_PUT_KEEP),
+        TABLE(series, tk_series_row, true, true, TK_PUT_KEEP),
+        TABLE(night, tk_night_row, true, true, TK_PUT_KEEP),
+        TABLE(stage, tk_stage_row, false, false, TK_PUT_REPLACE),
+        TABLE(resolution, tk_resolution_row, false, false, TK_PUT_REPLACE),
+        TABLE(run, tk_run_row, true, true, TK_PUT_KEEP),
+        TABLE(job, tk_job_row, true, false, TK_PUT_KEEP),
+        TABLE(measurement, tk_point, false, false, TK_PUT_KEEP),
+        TABLE(sample, tk_sample_row, false, false, TK_PUT_KEEP),
+        TABLE(ceiling, tk_ceiling_row, false, false, TK_PUT_REPLACE),
+        TABLE(confirmation, tk_confirmation_row, true, true, TK_PUT_KEEP),
+        TABLE(triage, tk_triage_row, true, true, TK_PUT_KEEP),
+        TABLE(notification, tk_notification_row, false, false, TK_PUT_KEEP),
+        TABLE(change_point, tk_change_point_row, false, false, TK_PUT_REPLACE),
+        TABLE(verdict, tk_verdict_row, false, false, TK_PUT_REPLACE),
+        TABLE(alert, tk_alert_row, false, true, TK_PUT_REPLACE),
+        TABLE(culprit, tk_culprit_row, false, true, TK_PUT_REPLACE),
+        TABLE(alarm, tk_alarm_row, false, false, TK_PUT_REPLACE),
+        TABLE(watched, tk_watched_row, false, false, TK_PUT_REPLACE),
+};

@@ -1,0 +1,413 @@
+/* What detection reads: of every series the points around a range of time, and how its newest runs ended. One pass over
+ * the index for each series instead of a list each, so that thousands of series take milliseconds. */
+#include "store/db/internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINT_COLUMNS \
+	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags FROM measurement "
+#define NEWEST_FIRST POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 ORDER BY as_of_s DESC, run_id DESC"
+#define MARK_COLUMNS \
+	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
+/* A run that had no turn says nothing about how it was before. */
+#define LAST_BEFORE \
+	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 AND outcome NOT IN ('skipped', 'no_device') " \
+	             "ORDER BY as_of_s DESC, id DESC LIMIT 1"
+#define FIRST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
+#define LAST_WITHIN \
+	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
+
+/* An imported run has no series of its own: the run of the point tells. */
+#define MARK_OF_RUN MARK_COLUMNS "WHERE id=?1"
+#define HAS_SERIES "SELECT EXISTS(SELECT 1 FROM run WHERE series_id IS NOT NULL)"
+
+/* Runs of many series are looked up once: direct-mapped by id. */
+#define MARKS 4096
+
+struct reader {
+	struct tk_store *s;
+	int64_t since_s, until_s, runs_s;
+	size_t before;
+	bool runs_have_series;
+	struct tk_list *windows, *points;
+	struct tk_run_mark *marks;
+	struct tk_error *err;
+};
+
+static int no_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+}
+
+static double number_or_nan(sqlite3_stmt *q, int at)
+{
+	return sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
+}
+
+static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
+{
+	p->series_id = series_id;
+	p->as_of_s = sqlite3_column_int64(q, 0);
+	p->run_id = sqlite3_column_int64(q, 1);
+	p->night_id = sqlite3_column_int64(q, 2);
+	p->build_id = sqlite3_column_int64(q, 3);
+	p->environment_id = sqlite3_column_int64(q, 4);
+	p->value = sqlite3_column_double(q, 5);
+	p->lo = number_or_nan(q, 6);
+	p->hi = number_or_nan(q, 7);
+	p->min = p->q25 = p->q75 = p->p95 = NAN;
+	p->n = sqlite3_column_int64(q, 8);
+	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
+}
+
+/* From the newest one back, as far as is wanted: one look into the index for a series. Of one without a point in the
+ * range its newest one is enough: there is nothing to judge. */
+static int add_points(struct reader *r, struct tk_history_window *w)
+{
+	const int64_t args[] = {w->series_id, r->until_s};
+	sqlite3_stmt *q;
+	int rc = SQLITE_DONE, status = tk_db_query(r->s, TK_TABLE_COUNT, NEWEST_FIRST, args, 2, &q, r->err);
+
+	if (status)
+		return status;
+	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+		bool within = sqlite3_column_int64(q, 0) >= r->since_s;
+		struct tk_point *p;
+
+		if (!within && w->before >= (w->within || !r->before ? r->before : 1))
+			break;
+		p = tk_list_add(r->points);
+		if (!p) {
+			status = no_memory(r->err);
+			break;
+		}
+		read_point(q, w->series_id, p);
+		w->within += within;
+		w->before += !within;
+	}
+	if (!status && rc != SQLITE_DONE && rc != SQLITE_ROW)
+		status = tk_db_fail(r->s, rc, r->err, "cannot read the points of a series");
+	sqlite3_reset(q);
+	return status;
+}
+
+static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_list *windows,
+        struct tk_run_mark *mark, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int rc, status;
+
+	status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW) {
+		mark->run_id = sqlite3_column_int64(q, 0);
+		mark->as_of_s = sqlite3_column_int64(q, 1);
+		mark->night_id = sqlite3_column_int64(q, 2);
+		mark->build_id = sqlite3_column_int64(q, 3);
+		mark->environment_id = sqlite3_column_int64(q, 4);
+		mark->outcome = tk_list_text(
+		        windows, (const char *)sqlite3_column_text(q, 5), (size_t)sqlite3_column_bytes(q, 5));
+		mark->message = tk_list_text(
+		        windows, (const char *)sqlite3_column_text(q, 6), (size_t)sqlite3_column_bytes(q, 6));
+		if (!mark->outcome || !mark->message)
+			status = no_memory(err);
+	} else if (rc != SQLITE_DONE) {
+		status = tk_db_fail(s, rc, err, "cannot read the runs of a series");
+	}
+	sqlite3_reset(q);
+	return status;
+}
+
+static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_mark *mark)
+{
+	struct tk_run_mark *known = &r->marks[(uint64_t)run_id % MARKS];
+	int status = 0;
+
+	if (known->run_id != run_id)
+		status = read_mark(r->s, MARK_OF_RUN, &run_id, 1, r->windows, known, r->err);
+	if (!status)
+		*mark = *known;
+	return status;
+}
+
+/* run_id: of the point that tells where no run of the series does; 0: none. */
+static int add_mark(
+        struct reader *r, const char *sql, const int64_t *args, int arg_count, int64_t run_id, struct tk_run_mark *mark)
+{
+	int status = r->runs_have_series ? read_mark(r->s, sql, args, arg_count, r->windows, mark, r->err) : 0;
+
+	return !status && !mark->run_id && run_id ? mark_of_run(r, run_id, mark) : status;
+}
+
+static void reverse(struct tk_point *p, size_t n)
+{
+	for (size_t i = 0; i + 1 < n - i; i++) {
+		struct tk_point keep = p[i];
+
+		p[i] = p[n - 1 - i];
+		p[n - 1 - i] = keep;
+	}
+}
+
+/* The runs of the points that stand where the marks are looked for. */
+struct point_runs {
+	int64_t last_before, first_within, last_within;
+};
+
+static struct point_runs runs_of_points(const struct reader *r, const struct tk_history_window *w)
+{
+	const struct tk_point *p = (const struct tk_point *)r->points->out->rows + w->first;
+	struct point_runs runs = {0};
+
+	for (size_t i = 0; i < w->before + w->within; i++)
+		if (p[i].as_of_s < r->runs_s) {
+			runs.last_before = p[i].run_id;
+		} else {
+			runs.first_within = runs.first_within ? runs.first_within : p[i].run_id;
+			runs.last_within = p[i].run_id;
+		}
+	return runs;
+}
+
+static int read_marks(struct reader *r, struct tk_history_window *w)
+{
+	const int64_t args[] = {w->series_id, r->runs_s, r->until_s};
+	const struct point_runs runs = runs_of_points(r, w);
+	int status = add_mark(r, LAST_BEFORE, args, 2, runs.last_before, &w->last_before);
+
+	if (!status && !w->last_before.run_id)
+		status = add_mark(r, FIRST_WITHIN, args, 3, runs.first_within, &w->first_within);
+	return status ? status : add_mark(r, LAST_WITHIN, args, 3, runs.last_within, &w->last_within);
+}
+
+static int read_window(struct reader *r, struct tk_history_window *w)
+{
+	int status;
+
+	w->last_before = w->first_within = w->last_within = (struct tk_run_mark){.outcome = "", .message = ""};
+	w->first = r->points->out->count;
+	status = add_points(r, w);
+	if (status)
+		return status;
+	reverse((struct tk_point *)r->points->out->rows + w->first, w->before + w->within);
+	return read_marks(r, w);
+}
+
+static int add_windows(struct tk_store *s, struct tk_list *windows, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, "SELECT id FROM series ORDER BY id", NULL, 0, &q, err);
+
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW && !status) {
+		struct tk_history_window *w = tk_list_add(windows);
+
+		if (w)
+			w->series_id = sqlite3_column_int64(q, 0);
+		else
+			status = no_memory(err);
+	}
+	if (!status && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the series");
+	sqlite3_reset(q);
+	return status;
+}
+
+static int read_windows(struct reader *r)
+{
+	int64_t exists = 0;
+	int status = add_windows(r->s, r->windows, r->err);
+
+	if (!status)
+		status = tk_db_int(r->s, HAS_SERIES, &exists, r->err);
+	r->runs_have_series = exists;
+	for (size_t i = 0; !status && i < r->windows->out->count; i++)
+		status = read_window(r, (struct tk_history_window *)r->windows->out->rows + i);
+	return status;
+}
+
+int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
+        struct tk_rows *windows, struct tk_rows *points, struct tk_error *err)
+{
+	struct tk_rows w = {0}, p = {0};
+	struct tk_list wl = {&w, sizeof(struct tk_history_window), 0}, pl = {&p, sizeof(struct tk_point), 0};
+	struct reader r = {s, since_s, until_s, runs_s, before, false, &wl, &pl, NULL, err};
+	bool alone = s->depth == 0;
+	int status;
+
+	r.marks = calloc(MARKS, sizeof *r.marks);
+	if (!r.marks)
+		return no_memory(err);
+	/* One transaction: one state of the history, and one lock instead of thousands. */
+	status = alone ? tk_db_exec(s, "BEGIN", err) : 0;
+	if (status) {
+		free(r.marks);
+		return status;
+	}
+	status = read_windows(&r);
+	if (alone)
+		tk_db_exec(s, "COMMIT", NULL);
+	free(r.marks);
+	if (status) {
+		tk_rows_free(&w);
+		tk_rows_free(&p);
+		return status;
+	}
+	*windows = w;
+	*points = p;
+	return 0;
+}
+
+#define WITH_LOGARITHM "AND value>0 AND value<9e999 " /* the last is infinity */
+#define VALUES_BEFORE \
+	"SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
+	"ORDER BY as_of_s, run_id"
+#define FIRST_POINTS \
+	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id LIMIT ?3"
+#define LAST_POINTS \
+	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
+	              "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
+
+static void read_value(sqlite3_stmt *q, int64_t series_id, void *row)
+{
+	*(struct tk_timed_value *)row =
+	        (struct tk_timed_value){sqlite3_column_int64(q, 0), sqlite3_column_double(q, 1)};
+}
+
+static void read_point_row(sqlite3_stmt *q, int64_t series_id, void *row)
+{
+	read_point(q, series_id, row);
+}
+
+/* args[0] is the series. */
+static int read_rows(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, size_t row_size,
+        void (*take)(sqlite3_stmt *q, int64_t series_id, void *row), struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_list list = {&rows, row_size, 0};
+	sqlite3_stmt *q;
+	void *row;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW && (row = tk_list_add(&list)))
+		take(q, args[0], row);
+	if (rc == SQLITE_ROW)
+		status = no_memory(err);
+	else if (rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the points of a series");
+	sqlite3_reset(q);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
+
+int tk_store_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, before_s};
+
+	return read_rows(s, VALUES_BEFORE, args, 2, sizeof(struct tk_timed_value), read_value, out, err);
+}
+
+int tk_store_first_points(
+        struct tk_store *s, int64_t series_id, int64_t before_s, size_t most, struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, before_s, (int64_t)most};
+
+	return read_rows(s, FIRST_POINTS, args, 3, sizeof(struct tk_point), read_point_row, out, err);
+}
+
+int tk_store_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
+        struct tk_rows *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, until_s, (int64_t)most, (int64_t)skip};
+	int status = read_rows(s, LAST_POINTS, args, 4, sizeof(struct tk_point), read_point_row, out, err);
+
+	if (!status)
+		reverse(out->rows, out->count);
+	return status;
+}
+
+#define NEWEST_POINT \
+	"SELECT as_of_s, night_id FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT 1"
+
+/* One look into the index for each series: grouping would read them all. */
+int tk_store_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows windows = {0}, rows = {0};
+	struct tk_list all = {&windows, sizeof(struct tk_history_window), 0},
+	               list = {&rows, sizeof(struct tk_newest_point), 0};
+	int status = add_windows(s, &all, err);
+
+	for (size_t i = 0; !status && i < windows.count; i++) {
+		int64_t series_id = TK_ROWS_AT(&windows, struct tk_history_window, i)->series_id;
+		struct tk_newest_point *p;
+		sqlite3_stmt *q;
+		int rc;
+
+		status = tk_db_query(s, TK_TABLE_COUNT, NEWEST_POINT, &series_id, 1, &q, err);
+		if (status)
+			break;
+		rc = sqlite3_step(q);
+		if (rc == SQLITE_ROW && (p = tk_list_add(&list)))
+			*p = (struct tk_newest_point){
+			        series_id, sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1)};
+		else if (rc != SQLITE_DONE)
+			status = rc == SQLITE_ROW ? no_memory(err)
+			                          : tk_db_fail(s, rc, err, "cannot read the newest points");
+		sqlite3_reset(q);
+	}
+	tk_rows_free(&windows);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
+
+int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, since_s};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	                "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2 AND outcome NOT IN ('skipped', "
+	                "'no_device') LIMIT 1",
+	                args, 2, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the runs of a series");
+	else
+		*out = rc == SQLITE_ROW;
+	sqlite3_reset(q);
+	return status;
+}
+
+int tk_store_night_of_revision(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	                "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r JOIN night n ON n.id = r.night_id "
+	                "WHERE r.revision_id=?1 UNION ALL SELECT night_id, as_of_s FROM run "
+	                "WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1)) ORDER BY as_of_s, id LIMIT 1",
+	                &revision_id, 1, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the nights of a revision");
+	else
+		*night_id = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+	sqlite3_reset(q);
+	return status;
+}

@@ -1,0 +1,238 @@
+/* What pages ask for of many rows at once: the builds and environments on both sides of every step, and millions of
+ * points without what the pages do not show of the past. */
+#include "store/db/internal.h"
+#include <math.h>
+#include <string.h>
+
+#define STEPS \
+	"SELECT c.series_id, c.as_of_s, c.run_id, a.build_id, b.build_id, a.environment_id, b.environment_id " \
+	"FROM change_point c LEFT JOIN run a ON a.id=c.run_id LEFT JOIN run b ON b.id=c.previous_run_id " \
+	"ORDER BY c.series_id, c.as_of_s, c.run_id"
+
+int tk_store_steps(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	struct tk_list list = {&rows, sizeof(struct tk_step_row), 0};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, STEPS, NULL, 0, &q, err);
+
+	if (status)
+		return status;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+		struct tk_step_row *row = tk_list_add(&list);
+
+		if (!row) {
+			status = tk_fail(err, TK_ENOMEM, "out of memory while reading the steps");
+			break;
+		}
+		*row = (struct tk_step_row){.series_id = sqlite3_column_int64(q, 0),
+		        .as_of_s = sqlite3_column_int64(q, 1),
+		        .run_id = sqlite3_column_int64(q, 2),
+		        .build_id = sqlite3_column_int64(q, 3),
+		        .previous_build_id = sqlite3_column_int64(q, 4),
+		        .environment_id = sqlite3_column_int64(q, 5),
+		        .previous_environment_id = sqlite3_column_int64(q, 6)};
+	}
+	if (!status && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the steps");
+	sqlite3_reset(q);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
+
+/* A row that SQLite hands out costs as much as finding it, a call of a function with its values half of that: of
+ * millions of points they are added up by one. The primary key is the only way to them, so that they come in order. */
+#define PAST \
+	"SELECT tk_gather(as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95) FROM measurement " \
+	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3"
+
+struct tk_gathering {
+	struct tk_list *list;
+	int64_t series_id;
+};
+
+static double value_or_nan(sqlite3_value *v)
+{
+	return sqlite3_value_type(v) == SQLITE_NULL ? NAN : sqlite3_value_double(v);
+}
+
+static void gather(sqlite3_context *context, int count, sqlite3_value **v)
+{
+	struct tk_gathering *g = ((struct tk_store *)sqlite3_user_data(context))->gathering;
+	struct tk_point *p = g && count == 9 ? tk_list_add(g->list) : NULL;
+
+	if (!p) {
+		sqlite3_result_error_nomem(context);
+		return;
+	}
+	*p = (struct tk_point){.series_id = g->series_id,
+	        .as_of_s = sqlite3_value_int64(v[0]),
+	        .night_id = sqlite3_value_int64(v[1]),
+	        .build_id = sqlite3_value_int64(v[2]),
+	        .environment_id = sqlite3_value_int64(v[3]),
+	        .flags = (uint32_t)sqlite3_value_int64(v[4]),
+	        .value = sqlite3_value_double(v[5]),
+	        .lo = value_or_nan(v[6]),
+	        .hi = value_or_nan(v[7]),
+	        .p95 = value_or_nan(v[8]),
+	        .min = NAN,
+	        .q25 = NAN,
+	        .q75 = NAN};
+}
+
+static void gathered(sqlite3_context *context)
+{
+	sqlite3_result_null(context);
+}
+
+static int be_able_to_gather(struct tk_store *s, struct tk_error *err)
+{
+	int rc = s->can_gather ? SQLITE_OK
+	                       : sqlite3_create_function_v2(s->db, "tk_gather", 9, SQLITE_UTF8 | SQLITE_DIRECTONLY, s,
+	                                 NULL, gather, gathered, NULL);
+
+	s->can_gather = rc == SQLITE_OK;
+	return s->can_gather ? 0 : tk_db_fail(s, rc, err, "cannot read the past of a series");
+}
+
+int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
+        struct tk_error *err)
+{
+	const int64_t args[] = {series_id, from_s, before_s};
+	struct tk_rows rows = {0};
+	struct tk_list list = {&rows, sizeof(struct tk_point), 0};
+	struct tk_gathering g = {&list, series_id};
+	sqlite3_stmt *q;
+	int status = be_able_to_gather(s, err);
+
+	if (!status)
+		status = tk_db_query(s, TK_TABLE_COUNT, PAST, args, 3, &q, err);
+	if (status)
+		return status;
+	s->gathering = &g;
+	int rc = sqlite3_step(q);
+	s->gathering = NULL;
+	if (rc != SQLITE_ROW)
+		status = tk_db_fail(s, rc, err, "cannot read the past of a series");
+	sqlite3_reset(q);
+	if (status)
+		tk_rows_free(&rows);
+	else
+		*out = rows;
+	return status;
+}
+
+static double number_or_nan(sqlite3_stmt *q, int at)
+{
+	double v = sqlite3_column_double(q, at);
+
+	return v == 0 && sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : v;
+}
+
+static void point_of(sqlite3_stmt *q, int64_t series_id, struct tk_point *out)
+{
+	*out = (struct tk_point){.series_id = series_id,
+	        .as_of_s = sqlite3_column_int64(q, 0),
+	        .night_id = sqlite3_column_int64(q, 1),
+	        .build_id = sqlite3_column_int64(q, 2),
+	        .environment_id = sqlite3_column_int64(q, 3),
+	        .flags = (uint32_t)sqlite3_column_int64(q, 4),
+	        .value = sqlite3_column_double(q, 5),
+	        .lo = number_or_nan(q, 6),
+	        .hi = number_or_nan(q, 7),
+	        .p95 = number_or_nan(q, 8),
+	        .run_id = sqlite3_column_int64(q, 9),
+	        .n = sqlite3_column_int64(q, 10),
+	        .min = number_or_nan(q, 11),
+	        .q25 = number_or_nan(q, 12),
+	        .q75 = number_or_nan(q, 13)};
+}
+
+#define NEWEST \
+	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95, run_id, n, min, q25, q75 " \
+	"FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT ?2"
+
+int tk_store_newest(
+        struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, (int64_t)want};
+	sqlite3_stmt *q;
+	size_t n = 0;
+	int rc = SQLITE_DONE, status = tk_db_query(s, TK_TABLE_COUNT, NEWEST, args, 2, &q, err);
+
+	if (status)
+		return status;
+	while (n < want && (rc = sqlite3_step(q)) == SQLITE_ROW)
+		point_of(q, series_id, &out[want - ++n]); /* from the end, so that the oldest is the first */
+	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+		status = tk_db_fail(s, rc, err, "cannot read the newest points of a series");
+	sqlite3_reset(q);
+	memmove(out, out + (want - n), n * sizeof *out);
+	*count = status ? 0 : n;
+	return status;
+}
+
+int tk_store_first_time(
+        struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s, struct tk_error *err)
+{
+	const int64_t args[] = {series_id, from_s, before_s};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	                "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3 "
+	                "ORDER BY as_of_s LIMIT 1",
+	                args, 3, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		status = tk_db_fail(s, rc, err, "cannot read the times of a series");
+	else
+		*as_of_s = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : before_s;
+	sqlite3_reset(q);
+	return status;
+}
+
+int tk_store_judged(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
+{
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT, "SELECT coalesce(sum(times), 0) FROM judged WHERE night_id<=?1",
+	                &until_night_id, 1, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		*times = sqlite3_column_int64(q, 0);
+	else
+		status = tk_db_fail(s, rc, err, "cannot read how often nights were judged");
+	sqlite3_reset(q);
+	return status;
+}
+
+/* By the ids of runs: the index by night would be all of the past. */
+int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
+        bool *late, int64_t *newest_run_id, struct tk_error *err)
+{
+	const int64_t args[] = {known_run_id, from_night_id, until_night_id};
+	sqlite3_stmt *q;
+	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	                "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id BETWEEN ?2 AND ?3), "
+	                "(SELECT max(id) FROM run)",
+	                args, 3, &q, err);
+
+	if (status)
+		return status;
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW) {
+		*late = sqlite3_column_int(q, 0) != 0;
+		*newest_run_id = sqlite3_column_int64(q, 1);
+	} else {
+		status = tk_db_fail(s, rc, err, "cannot read the newest runs");
+	}
+	sqlite3_reset(q);
+	return status;
+}

@@ -1,0 +1,151 @@
+/* FLOPs, bytes and tensors against figures worked out by hand or by counting. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "core/problem.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* clang-format off */
+static const struct { const char *text; double flops, bytes; } rows[] = {
+	{ "gemm:m=2,n=3,k=5,a=f16", 60, 2 * (10 + 15 + 6) },
+	{ "gemm:m=2,n=3,k=5,a=f16,ta=t,tb=t,batch=4", 240, 4 * 2 * (10 + 15 + 6) },
+	{ "gemm:m=2,n=3,k=5,a=e4m3", 60, 10 + 15 + 2 * 6 },
+	{ "gemm:m=8192,n=8192,k=8192,a=bf16", 2.0 * 8192 * 8192 * 8192, 3.0 * 2 * 8192 * 8192 },
+	/* FlashAttention's own count: 4 S^2 D H B, half of it causal, 2.5 times backward */
+	{ "attention:b=2,h=16,sq=512,d=64", 4.0 * 512 * 512 * 64 * 16 * 2, 2.0 * 4 * 2 * 512 * 16 * 64 },
+	{ "attention:b=2,h=16,sq=512,d=64,causal=1", 2.0 * 512 * 512 * 64 * 16 * 2, 2.0 * 4 * 2 * 512 * 16 * 64 },
+	{ "attention:b=2,h=16,sq=512,d=64,dir=bwd", 2.5 * 4.0 * 512 * 512 * 64 * 16 * 2, 2.0 * 8 * 2 * 512 * 16 * 64 + 4.0 * 2 * 16 * 512 },
+	{ "attention:b=1,h=8,hkv=2,sq=4,skv=16,d=32,dv=16,dtype=f32,causal=1", 1.0 * 8 * 4 * (32 - 4) * 48,
+	  4.0 * (4 * 8 * 32 + 16 * 2 * 48 + 4 * 8 * 16) },
+	{ "nsa:b=1,h=16,hkv=1,s=256,d=64,selected_blocks=2,block_size=32", 4.0 * 256 * 16 * 64 * 64, 2.0 * (2 * 256 * 16 * 64 + 2 * 256 * 64) + 4.0 * 256 * 2 },
+	/* window 3 over 4 queries: 1 + 2 + 3 + 3 = 9 pairs more */
+	{ "nsa:b=1,h=1,s=4,d=8,selected_blocks=1,block_size=4,window=3", 4.0 * 8 * (4 * 4 + 9), 2.0 * 4 * 32 + 4.0 * 4 },
+	/* a window longer than the sequence: 1 + 2 + 3 + 4 */
+	{ "nsa:b=1,h=1,s=4,d=8,selected_blocks=1,block_size=4,window=99", 4.0 * 8 * (4 * 4 + 10), 2.0 * 4 * 32 + 4.0 * 4 },
+	{ "copy:bytes=1024", 0, 2048 },
+	{ "read:bytes=1024", 0, 1028 },
+	{ "read:bytes=1024,cache=l1,passes=10", 0, 10244 },
+	{ "fma:count=1000", 2000, 2 * 64 * 4 },
+};
+/* clang-format on */
+
+static void flops_and_bytes(void **state)
+{
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct tk_problem_spec p;
+		struct tk_error err = {0};
+
+		if (tk_problem_parse(&p, rows[i].text, &err))
+			fail_msg("%s: %s", rows[i].text, err.message);
+		if (tk_problem_flops(&p) != rows[i].flops || tk_problem_bytes(&p) != rows[i].bytes)
+			fail_msg("%s: %.17g FLOP, %.17g bytes, expected %.17g and %.17g", rows[i].text,
+			        tk_problem_flops(&p), tk_problem_bytes(&p), rows[i].flops, rows[i].bytes);
+	}
+}
+
+static void check_tensor(const struct tk_tensor *t, const char *name, uint32_t dtype, bool output, const int64_t *dim)
+{
+	size_t bytes = tk_dtype_bytes(dtype);
+	uint32_t n = 0;
+
+	assert_string_equal(t->name, name);
+	assert_int_equal(t->size, sizeof *t);
+	assert_int_equal(t->dtype, dtype);
+	assert_int_equal(t->output, output);
+	assert_null(t->data);
+	for (; dim[n]; n++) {
+		assert_int_equal(t->dim[n], dim[n]);
+		bytes *= (size_t)dim[n];
+	}
+	assert_int_equal(t->ndim, n);
+	assert_int_equal(t->bytes, bytes);
+}
+
+/* clang-format off */
+#define DIMS(...) (const int64_t[6]){ __VA_ARGS__ }
+/* clang-format on */
+
+static void tensors_of_gemm(void **state)
+{
+	struct tk_problem_spec p;
+	struct tk_tensor t[TK_T_MAX];
+	uint32_t n;
+
+	assert_int_equal(tk_problem_parse(&p, "gemm:m=2,n=3,k=5,ta=t,tb=t,batch=7,a=e4m3", NULL), 0);
+	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(n, 3);
+	check_tensor(&t[TK_T_A], "A", TK_E4M3, false, DIMS(7, 5, 2));
+	check_tensor(&t[TK_T_B], "B", TK_E4M3, false, DIMS(7, 3, 5));
+	check_tensor(&t[TK_T_C], "C", TK_BF16, true, DIMS(7, 2, 3));
+}
+
+static void tensors_of_attention(void **state)
+{
+	struct tk_problem_spec p;
+	struct tk_tensor t[TK_T_MAX];
+	uint32_t n;
+
+	assert_int_equal(tk_problem_parse(&p, "attention:b=2,h=4,hkv=2,sq=3,skv=5,d=8,dv=6", NULL), 0);
+	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(n, 5);
+	check_tensor(&t[TK_T_Q], "Q", TK_F16, false, DIMS(2, 3, 4, 8));
+	check_tensor(&t[TK_T_K], "K", TK_F16, false, DIMS(2, 5, 2, 8));
+	check_tensor(&t[TK_T_V], "V", TK_F16, false, DIMS(2, 5, 2, 6));
+	check_tensor(&t[TK_T_O], "O", TK_F16, true, DIMS(2, 3, 4, 6));
+	check_tensor(&t[TK_T_LSE], "lse", TK_F32, true, DIMS(2, 4, 3));
+	assert_int_equal(tk_problem_parse(&p, "attention:b=2,h=4,hkv=2,sq=3,skv=5,d=8,dv=6,dir=bwd", NULL), 0);
+	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(n, TK_T_MAX);
+	check_tensor(&t[TK_T_O], "O", TK_F16, false, DIMS(2, 3, 4, 6));
+	check_tensor(&t[TK_T_LSE], "lse", TK_F32, false, DIMS(2, 4, 3));
+	check_tensor(&t[TK_T_DO], "dO", TK_F16, false, DIMS(2, 3, 4, 6));
+	check_tensor(&t[TK_T_DQ], "dQ", TK_F16, true, DIMS(2, 3, 4, 8));
+	check_tensor(&t[TK_T_DK], "dK", TK_F16, true, DIMS(2, 5, 2, 8));
+	check_tensor(&t[TK_T_DV], "dV", TK_F16, true, DIMS(2, 5, 2, 6));
+}
+
+static void tensors_of_the_rest(void **state)
+{
+	struct tk_problem_spec p;
+	struct tk_tensor t[TK_T_MAX];
+	struct tk_error err = {0};
+	uint32_t n;
+
+	assert_int_equal(tk_problem_parse(&p, "nsa:b=2,h=4,hkv=2,s=8,d=16,selected_blocks=1,block_size=8", NULL), 0);
+	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(n, 5);
+	check_tensor(&t[TK_T_NSA_O], "O", TK_F16, true, DIMS(2, 8, 4, 16));
+	check_tensor(&t[TK_T_BLOCKS], "blocks", TK_I32, false, DIMS(2, 8, 2, 1));
+	assert_int_equal(tk_problem_parse(&p, "copy:bytes=16", NULL), 0);
+	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(n, 2);
+	check_tensor(&t[TK_T_OUT], "out", TK_F32, true, DIMS(4));
+	assert_int_equal(tk_problem_parse(&p, "read:bytes=16", NULL), 0);
+	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	check_tensor(&t[TK_T_IN], "in", TK_F32, false, DIMS(4));
+	check_tensor(&t[TK_T_OUT], "out", TK_F32, true, DIMS(1));
+	p.abi.op = 99;
+	assert_int_equal(tk_problem_tensors(&p, t, &n, &err), TK_EDATA);
+	assert_string_equal(err.message, "op 99 is not known");
+	assert_true(tk_problem_bytes(&p) == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(flops_and_bytes),
+	        cmocka_unit_test(tensors_of_gemm),
+	        cmocka_unit_test(tensors_of_attention),
+	        cmocka_unit_test(tensors_of_the_rest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
