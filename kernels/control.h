@@ -1,5 +1,5 @@
 /* What the controls of all kinds of device share: everything but the product itself, which stands in control.c of each
- * kind. CONTROL_NAME, CONTROL_KIND, CONTROL_TEXT and CONTROL_CAPTURABLE are defined, control_refuse() and control_run()
+ * kind. CONTROL_NAME, CONTROL_KIND, CONTROL_TEXT and CONTROL_CAPTURABLE are defined, control_reject_reason() and control_run()
  * written by whoever includes this. A change here changes the machine code of all controls, which breaks the history of
  * every machine. */
 #ifndef TK_CONTROL_H
@@ -25,7 +25,7 @@ struct tk_plan {
 };
 
 /* Why this f32 product is none for it; NULL where it is. */
-static const char *control_refuse(const struct tk_gemm *g);
+static const char *control_reject_reason(const struct tk_gemm *g);
 static int control_run(
         const struct tk_gemm *g, const struct control_operands *t, void *stream, struct tk_abi_error *err);
 
@@ -59,7 +59,7 @@ static int control_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	const struct tk_gemm *g = p->gemm;
 	if (g->a != TK_F32 || g->b != TK_F32 || g->c != TK_F32 || g->acc != TK_F32)
 		return control_fail(err, TK_ABI_UNSUPPORTED, "only f32");
-	const char *why = control_refuse(g);
+	const char *why = control_reject_reason(g);
 	return why ? control_fail(err, TK_ABI_UNSUPPORTED, why) : TK_ABI_OK;
 }
 

@@ -23,22 +23,22 @@ static int digest_of(
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	tk_hash_field_i64(h, SITE_FORMAT);
-	tk_hash_field(h, assets_hex);
-	tk_hash_field(h, site->options->title);
-	tk_hash_field(h, site->options->base_url);
+	tk_hash_add_i64(h, SITE_FORMAT);
+	tk_hash_add_str(h, assets_hex);
+	tk_hash_add_str(h, site->options->title);
+	tk_hash_add_str(h, site->options->base_url);
 	/* the navigation, which every page repeats */
-	tk_hash_field(h, site->model.device_count ? site->model.devices[0].file : "");
-	tk_hash_field(h, site->model.series_count ? site->model.series[0].op_file : "");
-	tk_hash_field_i64(h, (int64_t)site->data.group_count);
-	tk_hash_field_i64(h, (int64_t)site->model.series_count);
+	tk_hash_add_str(h, site->model.device_count ? site->model.devices[0].file : "");
+	tk_hash_add_str(h, site->model.series_count ? site->model.series[0].op_file : "");
+	tk_hash_add_i64(h, (int64_t)site->data.group_count);
+	tk_hash_add_i64(h, (int64_t)site->model.series_count);
 	for (size_t i = 0; i < site->model.series_count; i++) {
-		tk_hash_field_i64(h, site->model.series[i].row->id);
-		tk_hash_field(h, site->model.series[i].label);
+		tk_hash_add_i64(h, site->model.series[i].row->id);
+		tk_hash_add_str(h, site->model.series[i].label);
 	}
 	for (size_t i = 0; i < site->model.upstream_rows.count; i++)
-		tk_hash_field(h, TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i)->url);
-	int status = tk_hash_tree(h, site->options->templates_dir, err);
+		tk_hash_add_str(h, TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i)->url);
+	int status = tk_hash_add_tree(h, site->options->templates_dir, err);
 	if (status)
 		tk_hash_free(h);
 	else
@@ -57,21 +57,21 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	tk_buf_clear(&site->page);
-	tk_shard_nights(&site->page, m);
+	tk_shard_add_nights(&site->page, m);
 	int status = put_shared(site, "data/nights.js", err);
 	if (!status) {
-		tk_shard_environments(&site->page, m);
+		tk_shard_add_environments(&site->page, m);
 		status = put_shared(site, "data/environments.js", err);
 	}
 	for (size_t i = 0; !status && i < m->upstream_rows.count; i++) {
 		const struct tk_upstream_row *u = TK_ROWS_AT(&m->upstream_rows, struct tk_upstream_row, i);
 		char path[64];
 		snprintf(path, sizeof path, "data/revisions-%lld.js", (long long)u->id);
-		tk_shard_revisions(&site->page, m, u);
+		tk_shard_add_revisions(&site->page, m, u);
 		status = put_shared(site, path, err);
 	}
 	if (!status) {
-		tk_shard_manifest(&site->page, site);
+		tk_shard_add_manifest(&site->page, site);
 		status = put_shared(site, "data/manifest.js", err);
 	}
 	if (!status && site->sitemap.len)
@@ -84,7 +84,7 @@ static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HAS
 {
 	struct tk_model *m = &site->model;
 	struct tk_reuse *reuse = &site->reuse;
-	int status = tk_data_plan(m, &site->data, err);
+	int status = tk_chart_data_plan(m, &site->data, err);
 	if (!status)
 		status = digest_of(site, assets_hex, digest, err);
 	if (!status)
@@ -97,9 +97,9 @@ static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HAS
 	if (!status && reuse->usable)
 		reuse->usable = tk_state_read(&site->state, site->out, reuse->build);
 	if (!status && reuse->usable)
-		status = tk_reuse_find_past(m, &site->state, reuse, err);
+		status = tk_reuse_find_backfilled(m, &site->state, reuse, err);
 	if (!status && reuse->usable)
-		tk_output_go_on(site->out, reuse->files, reuse->bytes);
+		tk_output_resume(site->out, reuse->files, reuse->bytes);
 	else if (!status)
 		tk_state_clear(&site->state);
 	return status;
@@ -107,9 +107,9 @@ static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HAS
 
 static int render_all(struct tk_site *site, struct tk_error *err)
 {
-	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_data_write, tk_page_overview,
-	        tk_page_kernels, tk_page_rooflines, tk_page_list, tk_page_nights, tk_page_upstreams, tk_page_revisions,
-	        tk_page_machines, tk_page_environment, tk_page_alerts, tk_page_method, tk_page_compare, tk_page_api};
+	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_chart_data_write, tk_page_write_overview,
+	        tk_page_write_kernels, tk_page_write_rooflines, tk_page_write_lists, tk_page_write_nights, tk_page_write_upstreams, tk_page_write_revisions,
+	        tk_page_write_machines, tk_page_write_environment, tk_page_write_alerts, tk_page_write_method, tk_page_write_compare, tk_page_write_api};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
 	const struct tk_site_options *options = site->options;
 	/* looked at first: whether they are others decides what is written */
@@ -123,14 +123,14 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 		        site->out, options->templates_dir, options->assets_dir, &site->charts, assets, err);
 	for (size_t i = 0; !status && i < site->model.series_count; i++) {
 		tk_page_series_path(&site->model.series[i], path);
-		tk_page_count(site, path);
+		tk_page_register(site, path);
 	}
 	for (size_t i = 0; !status && i < sizeof pages / sizeof *pages; i++)
 		status = pages[i](site, err);
 	if (!status)
 		status = write_shared_data(site, err);
 	if (!status)
-		status = tk_reuse_leave(&site->model, site->out, site->state.build, &site->reuse, err);
+		status = tk_reuse_retire_pages(&site->model, site->out, site->state.build, &site->reuse, err);
 	if (!status && site->state.is_changed)
 		status = tk_state_write(&site->state, site->out, err);
 	return status ? status
@@ -140,9 +140,9 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 static void site_free(struct tk_site *site)
 {
 	tk_reuse_free(&site->reuse);
-	tk_data_free(&site->data);
+	tk_chart_data_free(&site->data);
 	tk_state_free(&site->state);
-	tk_codes_free(&site->codes);
+	tk_code_cache_free(&site->codes);
 	tk_output_free(site->out);
 	tk_templates_free(site->templates);
 	tk_arena_free(site->arena);
@@ -156,7 +156,7 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
         struct tk_error *err)
 {
 	struct tk_site site = {.options = options};
-	int64_t start_ns = tk_clock_mono_ns();
+	int64_t start_ns = tk_clock_monotonic_ns();
 #ifdef __GLIBC__
 	/* pages of megabytes come and go: their memory stays with us until the end */
 	mallopt(M_MMAP_THRESHOLD, 1 << 28);
@@ -181,7 +181,7 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 	if (!status) {
 		struct tk_output_counts counts = tk_output_counts(site.out);
 		*report = (struct tk_site_report){site.pages, counts.files, counts.written, counts.bytes,
-		        (double)(tk_clock_mono_ns() - start_ns) * 1e-9};
+		        (double)(tk_clock_monotonic_ns() - start_ns) * 1e-9};
 	}
 	site_free(&site);
 	return status;

@@ -122,7 +122,7 @@ struct tk_ceiling_row {
 	double value;
 };
 /* An old and a new build of a series, measured one after the other. NAN: that side has no timing. */
-struct tk_confirmation_row {
+struct tk_ab_pair_row {
 	int64_t id, night_id, series_id, good_build_id, bad_build_id, pair;
 	const char *uid;
 	int64_t started_s;
@@ -139,7 +139,7 @@ struct tk_change_point_row {
 	const char *detail;
 };
 /* What was built and where on both sides of a change point; ids 0: unknown. */
-struct tk_step_row {
+struct tk_change_point_builds_row {
 	int64_t series_id, as_of_s, run_id;
 	int64_t build_id, previous_build_id, environment_id, previous_environment_id;
 };
@@ -160,7 +160,7 @@ struct tk_alert_row {
 	const char *cause, *good_rev, *bad_rev, *title;
 };
 /* What a bisection of good_rev..bad_rev found. word: found, range, same, open; numbers NAN where there are none. */
-struct tk_culprit_row {
+struct tk_bisection_row {
 	const char *uid;
 	int64_t series_id, night_id;
 	const char *good_rev, *bad_rev, *word, *first_bad, *last_good, *subject, *author;
@@ -169,18 +169,18 @@ struct tk_culprit_row {
 	int64_t builds, builds_failed, comparisons, pairs, made_s;
 };
 /* What a night said of the level of a series: "step", "machine", "retracted". */
-struct tk_alarm_row {
+struct tk_monitor_event_row {
 	int64_t series_id, night_id, as_of_s;
 	const char *word;
 	int64_t first_s, last_good_s; /* the first point at the new level, the one before it */
 	double before_value, after_value, evidence, q;
 };
 /* A night of which every point was asked about. */
-struct tk_watched_row {
+struct tk_monitored_night_row {
 	int64_t night_id, series;
 };
 /* What is known of the series of a device after a night, as numbers. */
-struct tk_watch_row {
+struct tk_monitor_state_row {
 	int64_t device_id, as_of_s, nights;
 	const char *options;
 	const double *numbers;
@@ -231,8 +231,8 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const str
         const double *const *samples, const size_t *sample_counts, size_t point_count, int64_t *id,
         struct tk_error *err);
 int tk_store_put_ceiling(struct tk_store *s, const struct tk_ceiling_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_confirmation(
-        struct tk_store *s, const struct tk_confirmation_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_ab_pair(
+        struct tk_store *s, const struct tk_ab_pair_row *row, int64_t *id, struct tk_error *err);
 
 int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows,
         size_t count, struct tk_error *err);
@@ -240,12 +240,12 @@ int tk_store_replace_verdicts(
         struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
 /* Replaces. A NULL uid is made from the series and bad_rev (which is what a uid should be). */
 int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);
-int tk_store_put_culprit(struct tk_store *s, const struct tk_culprit_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_alarm(struct tk_store *s, const struct tk_alarm_row *row, struct tk_error *err);     /* replaces */
-int tk_store_put_watched(struct tk_store *s, const struct tk_watched_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_watch(struct tk_store *s, const struct tk_watch_row *row, struct tk_error *err);     /* replaces */
+int tk_store_put_bisection(struct tk_store *s, const struct tk_bisection_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_monitor_event(struct tk_store *s, const struct tk_monitor_event_row *row, struct tk_error *err);     /* replaces */
+int tk_store_put_monitored_night(struct tk_store *s, const struct tk_monitored_night_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_monitor_state(struct tk_store *s, const struct tk_monitor_state_row *row, struct tk_error *err);     /* replaces */
 /* What was said of a device since a time, and what is known of it. */
-int tk_store_forget_watch(struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err);
+int tk_store_reset_monitor(struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err);
 int tk_store_put_triage(struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
 int tk_store_put_notification(struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
 
@@ -260,84 +260,84 @@ struct tk_rows {
 void tk_rows_free(struct tk_rows *list);
 #define TK_ROWS_AT(list, type, i) (&((const type *)(list)->rows)[i])
 
-int tk_store_machines(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_devices(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_environments(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_upstreams(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_revisions(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* without log */
-int tk_store_kernels(struct tk_store *s, int64_t build_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_problems(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_all_series(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
-int tk_store_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err);     /* newest first */
+int tk_store_list_machines(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_devices(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_environments(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_upstreams(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_revisions(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* without log */
+int tk_store_list_kernels(struct tk_store *s, int64_t build_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_problems(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_series(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
+int tk_store_list_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err);     /* newest first */
 /* Calls a `running` night `stopped` that nobody is at work on: the history cannot know that it was killed, the lock of
  * the one that is at work does, and only the newest unfinished one can be it. `confirm` and
  * `bisect` take the same lock: while one of them is at work, that night still counts as running. nights: newest first.
  */
 void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights);
-int tk_store_stages(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_resolutions(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err);
-int tk_store_runs_of_night(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_stages(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_resolutions(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_night_runs(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 /* Those whose outcome is another than "ok": of thousands of runs nearly all are. */
-int tk_store_runs_not_ok(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_runs_of_series(
+int tk_store_list_unsuccessful_runs(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_series_runs(
         struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* by as_of_s */
 /* Runs whose id is the number `text` or whose uid starts with it: at most 8, none where `text` is neither. */
 int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err);
-/* How many of what a night has: rows of struct tk_word_count, most first. OPEN_JOBS and RUNS: one row. */
+/* How many of what a night has: rows of struct tk_group_count, most first. OPEN_JOBS and RUNS: one row. */
 enum tk_night_count { TK_COUNT_OUTCOMES, TK_COUNT_VERDICTS, TK_COUNT_RESOLUTIONS, TK_COUNT_OPEN_JOBS, TK_COUNT_RUNS };
-struct tk_word_count {
+struct tk_group_count {
 	const char *word;
 	int64_t count;
 };
-int tk_store_night_counts(
+int tk_store_list_night_counts(
         struct tk_store *s, int64_t night_id, enum tk_night_count what, struct tk_rows *out, struct tk_error *err);
 /* Points of one series by (as_of_s, run_id); from_s inclusive, INT64_MIN: all. `last`: at most that many newest ones,
  * 0: all. */
-int tk_store_points(
+int tk_store_list_points(
         struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err);
 /* Points from a time on and before another, without run, number of samples, min and quartiles: half the work. */
-int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
+int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
         struct tk_error *err);
 /* The time of the first point of a series from a time on; `before_s` where there is none before that. */
-int tk_store_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s,
+int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s,
         struct tk_error *err);
 /* *late: a run with a greater id than known_run_id is of a night with an id from one to another; the greatest id, 0:
  * none. */
-int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
+int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
         bool *late, int64_t *newest_run_id, struct tk_error *err);
 /* How often verdicts of nights with an id up to this one were written: greater where some of them were judged again, or
  * a merge said something else of what was there. */
-int tk_store_judged(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err);
+int tk_store_get_verdict_version(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err);
 /* At most `want` newest points of one series, oldest first, into the caller's array. */
-int tk_store_newest(
+int tk_store_read_newest_points(
         struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err);
-int tk_store_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
+int tk_store_list_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
         struct tk_error *err); /* 0: the newest of each device and name */
 /* By series, builds and pair; of the nights since a time. series_id 0: all. */
-int tk_store_confirmations(
+int tk_store_list_ab_pairs(
         struct tk_store *s, int64_t series_id, int64_t since_s, struct tk_rows *out, struct tk_error *err);
 /* The pairs of two revisions of a series' upstream, also of other builds with the machine code of theirs (a
  * bisection's); in the order of the above. */
-int tk_store_pairs(struct tk_store *s, int64_t series_id, int64_t good_revision_id, int64_t bad_revision_id,
+int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_t good_revision_id, int64_t bad_revision_id,
         struct tk_rows *out, struct tk_error *err);
-int tk_store_change_points(
+int tk_store_list_change_points(
         struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* 0: all */
-int tk_store_steps(
+int tk_store_list_change_point_builds(
         struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* of all change points, in their order */
 /* By as_of_s and series. */
-int tk_store_alarms(struct tk_store *s, int64_t since_s, int64_t until_s, struct tk_rows *out, struct tk_error *err);
-int tk_store_watched(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* by night */
+int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t until_s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_monitored_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* by night */
 /* TK_ENOTFOUND: nothing is known, or it cannot be read. free() its numbers and its options. */
-int tk_store_watch(struct tk_store *s, int64_t device_id, struct tk_watch_row *out, struct tk_error *err);
-int tk_store_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_culprits(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_notifications(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */
-int tk_store_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count,
+int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id, struct tk_monitor_state_row *out, struct tk_error *err);
+int tk_store_list_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_bisections(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_notifications(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */
+int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count,
         struct tk_error *err); /* caller frees; 0 where dropped */
 
 /* ---- what people say of alerts ------------------------------------------------------------------------------ */
@@ -364,17 +364,17 @@ struct tk_alert_state {
 	const char *word;
 	const struct tk_triage_row *said, *link;
 };
-struct tk_alert_state tk_alert_state_of(const struct tk_rows *triage, const char *alert_uid, const char *group_uid);
+struct tk_alert_state tk_alert_state_compute(const struct tk_rows *triage, const char *alert_uid, const char *group_uid);
 /* The word that is shown for it: the state, or "recovered" where it closed itself and nobody settled it. */
-const char *tk_alert_word(const struct tk_rows *triage, const struct tk_alert_row *alert);
+const char *tk_alert_state_name(const struct tk_rows *triage, const struct tk_alert_row *alert);
 /* Appends: at_s is moved behind what was said before of it, of its group, or of the alerts of the group that it is, so
  * that the order of what people say is the same in every history. TK_EUSAGE: no such action. */
-int tk_store_say(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err);
+int tk_store_append_triage(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err);
 
 /* ---- what detection reads, of every series at once ------------------------------------------------------------ */
 
 /* How the newest run of a series ended; run_id 0: there is none. */
-struct tk_run_mark {
+struct tk_run_summary {
 	int64_t run_id, as_of_s, night_id, build_id, environment_id;
 	const char *outcome, *message;
 };
@@ -384,14 +384,14 @@ struct tk_run_mark {
 struct tk_history_window {
 	int64_t series_id;
 	size_t first, before, within;
-	struct tk_run_mark last_before, first_within, last_within;
+	struct tk_run_summary last_before, first_within, last_within;
 };
 
 /* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and quantiles NAN. The
  * range is [since_s, until_s]; at most `before` points of each series are from before it. last_before and last_within
  * are the newest runs before and since runs_s; first_within, the oldest one since runs_s, is read where there is none
  * before. */
-int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
+int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 
 /* What a series was before a time, oldest first: only values that have a logarithm. The second and the third are struct
@@ -400,21 +400,21 @@ struct tk_timed_value {
 	int64_t as_of_s;
 	double value;
 };
-int tk_store_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err);
-int tk_store_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most, struct tk_rows *out,
+int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most, struct tk_rows *out,
         struct tk_error *err);
-int tk_store_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
+int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
         struct tk_rows *out, struct tk_error *err);
 
 /* The newest point of every series that has one, by series. */
 struct tk_newest_point {
 	int64_t series_id, as_of_s, night_id;
 };
-int tk_store_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 /* The earliest night that measured a revision, or was answered with it; 0: none. */
-int tk_store_night_of_revision(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err);
+int tk_store_find_revision_night(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err);
 /* Whether a run of the series since a time ended in another way than for want of time or of a device. */
-int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err);
+int tk_store_has_executed_run(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err);
 
 /* ---- upkeep -------------------------------------------------------------------------------------------------- */
 
@@ -423,7 +423,7 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems,
 /* Whether a page of it could not be read since it was opened, by the check or by any other function. */
 bool tk_store_is_damaged(const struct tk_store *s);
 /* What is damaged (rows of const char *) in a file that cannot be opened for that; no rows where that is not why. */
-int tk_store_damage(const char *path, struct tk_rows *problems, struct tk_error *err);
+int tk_store_diagnose_file(const char *path, struct tk_rows *problems, struct tk_error *err);
 int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s,
@@ -467,6 +467,6 @@ struct tk_import_counts {
 };
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts,
         struct tk_error *err);
-const char *tk_import_format_name(size_t i, const char **what); /* NULL behind the last one */
+const char *tk_import_get_format_name(size_t i, const char **what); /* NULL behind the last one */
 
 #endif

@@ -128,7 +128,7 @@ static void load_block(const struct launch *l, struct tk_cpu_rows *r, int64_t kv
 	for (int64_t row = row0; row < row1; row++) {
 		struct place at = place_of(s, kv_head, row);
 		size_t offset = (size_t)((at.token * s->h + at.head) * s->d) * tk_cpu_dtype_bytes(s->dtype);
-		tk_cpu_rows_load(r, l->x->isa, row - row0, l->q + offset, s->dtype);
+		tk_cpu_rows_load_query(r, l->x->isa, row - row0, l->q + offset, s->dtype);
 		int64_t seen = s->causal ? at.query + 1 + s->skv - s->sq : s->skv;
 		r->seen[row - row0] = seen < 0 ? 0 : min64(seen, s->skv);
 	}
@@ -159,7 +159,7 @@ static void run_block(void *arg, uint32_t thread, int64_t index)
 	load_block(l, r, l->first_head + slot, row0, row1);
 	int64_t keys = r->seen[row1 - row0 - 1]; /* the last row sees most */
 	for (int64_t key = 0; key < keys; key += x->kv.width)
-		tk_cpu_rows_look(r, x->isa, &x->kv, slot, key, min64(key + x->kv.width, keys), x->shape.scale);
+		tk_cpu_rows_attend(r, x->isa, &x->kv, slot, key, min64(key + x->kv.width, keys), x->shape.scale);
 	store_block(l, r, l->first_head + slot, row0, row1);
 }
 
@@ -172,6 +172,6 @@ void tk_cpu_attention_run(const struct tk_cpu_attention *x, struct tk_cpu_pool *
 		int64_t heads = min64(x->kv.heads, s->b * s->hkv - head);
 		l.first_head = head;
 		tk_cpu_kv_fill(&x->kv, s, x->isa, pool, x->threads, head, heads, k, v);
-		tk_cpu_pool_tasks(pool, x->threads, heads * l.blocks, run_block, &l);
+		tk_cpu_pool_run_tasks(pool, x->threads, heads * l.blocks, run_block, &l);
 	}
 }

@@ -67,12 +67,12 @@ size_t tk_cpu_rows_bytes(const struct tk_cpu_rows *rows);
 /* Forgets the queries and what they saw; all columns see nothing until `seen` is set. */
 void tk_cpu_rows_reset(struct tk_cpu_rows *rows);
 /* Forgets what was seen, keeps the queries and `seen`. */
-void tk_cpu_rows_restart(struct tk_cpu_rows *rows);
+void tk_cpu_rows_clear_sums(struct tk_cpu_rows *rows);
 /* Puts one row of Q into a column. */
-void tk_cpu_rows_load(
+void tk_cpu_rows_load_query(
         struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column, const void *q, uint32_t dtype);
 /* Lets all columns look at the keys begin .. end-1, which lie in one panel, of head `slot` of kv. */
-void tk_cpu_rows_look(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, const struct tk_cpu_kv *kv, int64_t slot,
+void tk_cpu_rows_attend(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, const struct tk_cpu_kv *kv, int64_t slot,
         int64_t begin, int64_t end, float scale);
 /* Divides the output of a column by the sum of its exponentials; zeros where it saw nothing. */
 void tk_cpu_rows_finish(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column);

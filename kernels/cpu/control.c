@@ -8,7 +8,7 @@
 #define CONTROL_CAPTURABLE 0
 #include "../control.h"
 
-static const char *control_refuse(const struct tk_gemm *g)
+static const char *control_reject_reason(const struct tk_gemm *g)
 {
 	return NULL;
 }

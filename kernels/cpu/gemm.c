@@ -286,5 +286,5 @@ static void run_task(void *arg, uint32_t thread, int64_t index)
 void tk_cpu_gemm_run(const struct tk_cpu_gemm *x, struct tk_cpu_pool *pool, const void *a, const void *b, void *c)
 {
 	struct launch l = {x, a, b, c};
-	tk_cpu_pool_tasks(pool, x->threads, x->g->batch * x->row_parts * x->column_parts, run_task, &l);
+	tk_cpu_pool_run_tasks(pool, x->threads, x->g->batch * x->row_parts * x->column_parts, run_task, &l);
 }

@@ -85,7 +85,7 @@ static void look(const struct launch *l, struct tk_cpu_rows *r, int64_t slot, in
 {
 	for (int64_t next; begin < end; begin = next) {
 		next = min64((begin / KEYS + 1) * KEYS, end);
-		tk_cpu_rows_look(r, l->x->isa, &l->x->kv, slot, begin, next, l->x->shape.scale);
+		tk_cpu_rows_attend(r, l->x->isa, &l->x->kv, slot, begin, next, l->x->shape.scale);
 	}
 }
 
@@ -98,7 +98,7 @@ static void take(const struct launch *l, struct tk_cpu_rows *r, float *both)
 		for (int64_t i = 0; i < s->d; i++)
 			both[c * s->d + i] += r->o[c * r->dvp + i];
 	}
-	tk_cpu_rows_restart(r);
+	tk_cpu_rows_clear_sums(r);
 }
 
 static void run_query(const struct launch *l, struct tk_cpu_rows *r, float *both, int64_t slot, int64_t query)
@@ -112,7 +112,7 @@ static void run_query(const struct launch *l, struct tk_cpu_rows *r, float *both
 
 	tk_cpu_rows_reset(r);
 	for (int64_t c = 0; c < s->group; c++) {
-		tk_cpu_rows_load(r, l->x->isa, c, l->q + (size_t)(row + c * s->d) * bytes, s->dtype);
+		tk_cpu_rows_load_query(r, l->x->isa, c, l->q + (size_t)(row + c * s->d) * bytes, s->dtype);
 		r->seen[c] = s->skv; /* ranges are cut before they are looked at */
 	}
 	memset(both, 0, (size_t)(s->group * s->d) * sizeof(*both));
@@ -145,6 +145,6 @@ void tk_cpu_nsa_run(const struct tk_cpu_nsa *x, struct tk_cpu_pool *pool, const 
 		int64_t heads = min64(x->kv.heads, s->b * s->hkv - head);
 		l.first_head = head;
 		tk_cpu_kv_fill(&x->kv, s, x->isa, pool, x->threads, head, heads, k, v);
-		tk_cpu_pool_tasks(pool, x->threads, heads * l.chunks, run_chunk, &l);
+		tk_cpu_pool_run_tasks(pool, x->threads, heads * l.chunks, run_chunk, &l);
 	}
 }

@@ -178,7 +178,7 @@ static void take_tasks(void *arg, uint32_t thread)
 		t->task(t->arg, thread, i);
 }
 
-void tk_cpu_pool_tasks(struct tk_cpu_pool *pool, uint32_t threads, int64_t tasks,
+void tk_cpu_pool_run_tasks(struct tk_cpu_pool *pool, uint32_t threads, int64_t tasks,
         void (*task)(void *arg, uint32_t thread, int64_t index), void *arg)
 {
 	struct tasks t = {.task = task, .arg = arg, .count = tasks};

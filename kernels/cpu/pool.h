@@ -18,7 +18,7 @@ uint32_t tk_cpu_pool_threads(const struct tk_cpu_pool *pool);
 void tk_cpu_pool_run(struct tk_cpu_pool *pool, uint32_t threads, void (*work)(void *arg, uint32_t thread), void *arg);
 
 /* Calls task(arg, thread, index) for every index below `tasks`; a thread that is done takes the next one. */
-void tk_cpu_pool_tasks(struct tk_cpu_pool *pool, uint32_t threads, int64_t tasks,
+void tk_cpu_pool_run_tasks(struct tk_cpu_pool *pool, uint32_t threads, int64_t tasks,
         void (*task)(void *arg, uint32_t thread, int64_t index), void *arg);
 
 #endif

@@ -90,7 +90,7 @@ static void backend_unplan(struct tk_plan *plan)
 {
 	if (!plan)
 		return;
-	cublas_forget(&plan->ctx->cublas);
+	cublas_clear_plan(&plan->ctx->cublas);
 	workspace_free(&plan->ctx->gpu, plan->workspace);
 	free(plan);
 }
@@ -136,7 +136,7 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	cublasOperation_t ta = g->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = g->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
 	cudaDataType_t type = cuda_type(g->a), type_c = cuda_type(g->c);
 	int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = g->ta ? m : k, ldb = g->tb ? k : n;
-	int status = cublas_use(&plan->ctx->cublas, plan, plan->workspace, stream, err);
+	int status = cublas_set_plan(&plan->ctx->cublas, plan, plan->workspace, stream, err);
 	if (status)
 		return status;
 	if (g->batch == 1)

@@ -45,7 +45,7 @@ static inline int cublas_open(struct cublas *c, int capability, const char *opti
 }
 
 /* Before a plan's calls. Setting the stream takes the workspace away, so both are set together. */
-static inline int cublas_use(
+static inline int cublas_set_plan(
         struct cublas *c, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)
 {
 	if (c->current == plan && c->stream == stream)
@@ -60,7 +60,7 @@ static inline int cublas_use(
 }
 
 /* A plan is gone: a new one may get its address. */
-static inline void cublas_forget(struct cublas *c)
+static inline void cublas_clear_plan(struct cublas *c)
 {
 	c->current = NULL;
 }

@@ -40,14 +40,14 @@ size_t native_blas_workspace(const struct native_blas *b)
 	return b->cublas.workspace_bytes;
 }
 
-int native_blas_use(struct native_blas *b, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)
+int native_blas_set_plan(struct native_blas *b, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)
 {
-	return cublas_use(&b->cublas, plan, workspace, stream, err);
+	return cublas_set_plan(&b->cublas, plan, workspace, stream, err);
 }
 
-void native_blas_forget(struct native_blas *b)
+void native_blas_clear_plan(struct native_blas *b)
 {
-	cublas_forget(&b->cublas);
+	cublas_clear_plan(&b->cublas);
 }
 
 int native_blas_multiply(struct native_blas *b, const struct native_product *p, struct tk_abi_error *err)

@@ -61,11 +61,11 @@ endmacro()
 
 # Machine code for A100, H100/H200 and B200, and PTX from which a driver makes code for whatever is newer.
 macro(tk_default_architectures)
-  execute_process(COMMAND "${TRACKER_NVCC}" --list-gpu-code OUTPUT_VARIABLE tk_codes ERROR_QUIET)
+  execute_process(COMMAND "${TRACKER_NVCC}" --list-gpu-code OUTPUT_VARIABLE tk_code_cache ERROR_QUIET)
   set(CMAKE_CUDA_ARCHITECTURES)
   set(tk_newest 80)
   foreach(tk_arch IN ITEMS 80 90 100)
-    if(tk_codes MATCHES "sm_${tk_arch}[^0-9]")
+    if(tk_code_cache MATCHES "sm_${tk_arch}[^0-9]")
       set(tk_newest ${tk_arch})
       if(tk_arch EQUAL 90)
         list(APPEND CMAKE_CUDA_ARCHITECTURES 90a-real)

@@ -50,7 +50,7 @@ HOPPER_INLINE void barrier_arrive(uint32_t barrier)
 }
 
 /* At the barrier of the same place in block `rank` of the cluster. */
-HOPPER_INLINE void barrier_arrive_at(uint32_t barrier, uint32_t rank)
+HOPPER_INLINE void barrier_arrive_remote(uint32_t barrier, uint32_t rank)
 {
 	asm volatile("{\n.reg .b32 remote;\n"
 	             "mapa.shared::cluster.u32 remote, %0, %1;\n"
@@ -117,7 +117,7 @@ HOPPER_INLINE void tma_load_3d(uint32_t to, const CUtensorMap *map, uint32_t bar
 }
 
 /* To the same place in every block of the cluster whose bit is set in `mask`. */
-HOPPER_INLINE void tma_load_3d_to(
+HOPPER_INLINE void tma_load_3d_multicast(
         uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z, uint16_t mask)
 {
 	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
@@ -197,23 +197,23 @@ template <int pending> HOPPER_INLINE void wgmma_wait(void)
  * of 8 rows (1024 bytes, aligned to that). Where k is the fast index a row is one of the operand's own and holds 128
  * bytes of k; the next 32 bytes of k are 32 bytes on. Where it is not, a row is one k of 64 operand's rows, the next 16
  * k are 2048 bytes on, and the next 64 rows `block` bytes on. */
-HOPPER_INLINE uint64_t wgmma_place(uint32_t address, uint32_t block)
+HOPPER_INLINE uint64_t wgmma_descriptor(uint32_t address, uint32_t block)
 {
 	return (uint64_t)((address & 0x3ffff) >> 4) | (uint64_t)(block >> 4) << 16 | (uint64_t)(1024 >> 4) << 32 |
 	       (uint64_t)1 << 62;
 }
 
 /* Bytes from one product to the next along k, over 16: what is added to a place. */
-HOPPER_INLINE constexpr uint64_t wgmma_next(bool k_fast)
+HOPPER_INLINE constexpr uint64_t wgmma_descriptor_step(bool k_fast)
 {
 	return k_fast ? 32 >> 4 : 2048 >> 4;
 }
 
-template <int count> HOPPER_INLINE void registers_give(void)
+template <int count> HOPPER_INLINE void registers_release(void)
 {
 	asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
 }
-template <int count> HOPPER_INLINE void registers_take(void)
+template <int count> HOPPER_INLINE void registers_acquire(void)
 {
 	asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }

@@ -17,7 +17,7 @@ enum { ROW_BYTES = 128, GROUP_ROWS = 64 };
 struct deal {
 	int number, head;
 };
-HOPPER_INLINE deal deal_tile(int work, int tiles, int heads, int section)
+HOPPER_INLINE deal assign_tile(int work, int tiles, int heads, int section)
 {
 	int per_section = section * tiles, first = work / per_section * section, rest = work % per_section;
 	int width = min(section, heads - first);
@@ -48,7 +48,7 @@ HOPPER_INLINE void release(uint32_t empty)
  * the lanes are together, so this one comes from two registers of which it knows nothing. That changes what it makes of
  * the products around it, for better or worse: on an H200 the backward pass takes 3 to 5 % less with it, hopper_nsa 19
  * % more. */
-HOPPER_INLINE void release_together(uint32_t empty)
+HOPPER_INLINE void release_converged(uint32_t empty)
 {
 	uint32_t upto, beyond;
 	asm("mov.u32 %0, %%lanemask_le;" : "=r"(upto));
@@ -75,8 +75,8 @@ template <class L, class T> HOPPER_INLINE void issue_scores(float *s, uint32_t q
 {
 #pragma unroll
 	for (int i = 0; i < L::D / 16; i++)
-		wgmma<L::KEYS, T, T, true, true>(s, wgmma_place(q + i / 4 * GROUP_ROWS * ROW_BYTES + i % 4 * 32, 0),
-		        wgmma_place(k + i / 4 * L::KEYS * ROW_BYTES + i % 4 * 32, 0), i);
+		wgmma<L::KEYS, T, T, true, true>(s, wgmma_descriptor(q + i / 4 * GROUP_ROWS * ROW_BYTES + i % 4 * 32, 0),
+		        wgmma_descriptor(k + i / 4 * L::KEYS * ROW_BYTES + i % 4 * 32, 0), i);
 	wgmma_commit();
 }
 
@@ -85,7 +85,7 @@ template <class L, class T> HOPPER_INLINE void issue_output(float *o, const uint
 #pragma unroll
 	for (int i = 0; i < L::KEYS / 16; i++)
 		wgmma_from<L::D, T, false>(
-		        o, p + 4 * i, wgmma_place(v + i * 16 * ROW_BYTES, L::KEYS * ROW_BYTES), keep | i);
+		        o, p + 4 * i, wgmma_descriptor(v + i * 16 * ROW_BYTES, L::KEYS * ROW_BYTES), keep | i);
 	wgmma_commit();
 }
 
@@ -107,12 +107,12 @@ HOPPER_INLINE float power_of_2(float x)
 	return y;
 }
 
-HOPPER_INLINE float over_quad_max(float x)
+HOPPER_INLINE float quad_max(float x)
 {
 	x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
 	return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
 }
-HOPPER_INLINE float over_quad_sum(float x)
+HOPPER_INLINE float quad_sum(float x)
 {
 	x += __shfl_xor_sync(0xffffffffu, x, 1);
 	return x + __shfl_xor_sync(0xffffffffu, x, 2);
@@ -132,7 +132,7 @@ template <class L> HOPPER_INLINE void weigh(softmax &m, float *s, float scale)
 #pragma unroll
 		for (int i = 0; i < L::KEYS / 8; i++)
 			top = fmaxf(top, fmaxf(s[4 * i + 2 * half], s[4 * i + 2 * half + 1]));
-		top = over_quad_max(top);
+		top = quad_max(top);
 		float base = top == -INFINITY ? 0 : top * scale;
 		m.shrink[half] = power_of_2(m.max[half] * scale - base);
 		m.max[half] = top;

@@ -84,7 +84,7 @@ HOPPER_INLINE int shift_of(const hopper_backward_args &p)
 template <class L> HOPPER_INLINE tile place_keys(const hopper_backward_args &p, int work)
 {
 	int tiles = (p.skv + L::TILE - 1) / L::TILE, group = p.h / p.hkv;
-	deal d = deal_tile(work, tiles, p.b * p.hkv, p.section_keys);
+	deal d = assign_tile(work, tiles, p.b * p.hkv, p.section_keys);
 	int first = d.number * L::TILE;
 	int begin = p.causal ? max(0, first - shift_of(p)) / L::KEYS : 0;
 	return {first, d.head % p.hkv, d.head % p.hkv * group, d.head / p.hkv, begin, max(0, p.padded / L::KEYS - begin), group};
@@ -94,7 +94,7 @@ template <class L> HOPPER_INLINE tile place_keys(const hopper_backward_args &p, 
 template <class L> HOPPER_INLINE tile place_queries(const hopper_backward_args &p, int work)
 {
 	int tiles = (p.sq + L::TILE - 1) / L::TILE;
-	deal d = deal_tile(work, tiles, p.b * p.h, p.section_queries);
+	deal d = assign_tile(work, tiles, p.b * p.h, p.section_queries);
 	int first = (tiles - 1 - d.number) * L::TILE;
 	int end = p.causal ? min(p.skv, max(0, first + L::TILE + shift_of(p))) : p.skv;
 	return {first, d.head % p.h / (p.h / p.hkv), d.head % p.h, d.head / p.h, 0, (end + L::KEYS - 1) / L::KEYS, 1};
@@ -155,7 +155,7 @@ template <bool keys_stay> HOPPER_INLINE void release_stage(uint32_t empty)
 	if (keys_stay)
 		barrier_arrive(empty);
 	else
-		release_together(empty);
+		release_converged(empty);
 }
 
 // The tiles that pass a warpgroup, without those that the mask hides from all of its rows.
@@ -369,11 +369,11 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_keys(const __grid_consta
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = (p.skv + L::TILE - 1) / L::TILE * p.b * p.hkv;
 	init_barriers<L, L::STAGES, WARPGROUP>(s.stay_full, s.stay_empty, s.full, s.empty);
 	if (group == L::CONSUMERS) {
-		registers_give<24>();
+		registers_release<24>();
 		if (threadIdx.x % WARPGROUP == 0)
 			produce<L, true>(&q, &k, &v, &d_o, p, s, works);
 	} else {
-		registers_take<240>();
+		registers_acquire<240>();
 		ring<L::STAGES> r = {0, 0};
 		int parity = 0;
 		for (int work = (int)blockIdx.x; work < works; work += (int)gridDim.x, parity ^= 1) {
@@ -404,11 +404,11 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_queries(const __grid_con
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = (p.sq + L::TILE - 1) / L::TILE * p.b * p.h;
 	init_barriers<L, L::STAGES>(s.stay_full, s.stay_empty, s.full, s.empty);
 	if (group == L::CONSUMERS) {
-		registers_give<24>();
+		registers_release<24>();
 		if (threadIdx.x % WARPGROUP == 0)
 			produce<L, false>(&q, &k, &v, &d_o, p, s, works);
 	} else {
-		registers_take<240>();
+		registers_acquire<240>();
 		ring<L::STAGES> r = {0, 0};
 		int parity = 0;
 		for (int work = (int)blockIdx.x; work < works; work += (int)gridDim.x, parity ^= 1) {

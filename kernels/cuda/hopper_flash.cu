@@ -39,7 +39,7 @@ struct tile {
 
 template <class L> HOPPER_INLINE tile place_tile(const hopper_flash_args &p, int work)
 {
-	deal d = deal_tile(work, p.tiles, p.b * p.h, p.section);
+	deal d = assign_tile(work, p.tiles, p.b * p.h, p.section);
 	int first = (p.tiles - 1 - d.number) * L::QUERIES, head = d.head % p.h;
 	int end = p.causal ? min(p.skv, first + L::QUERIES + p.skv - p.sq) : p.skv;
 	return {first, head, head / (p.h / p.hkv), d.head / p.h, (end + L::KEYS - 1) / L::KEYS};
@@ -118,7 +118,7 @@ HOPPER_INLINE void write_tile(float *o, softmax &m, const CUtensorMap *map, cons
 	float share[2];
 #pragma unroll
 	for (int half = 0; half < 2; half++) {
-		float sum = over_quad_sum(m.sum[half]);
+		float sum = quad_sum(m.sum[half]);
 		share[half] = sum > 0 ? 1 / sum : 0;
 		if (p.lse && lane % 4 == 0 && query + half * 8 < p.sq)
 			p.lse[((size_t)t.entry * p.h + t.head) * p.sq + query + half * 8] =
@@ -142,7 +142,7 @@ HOPPER_INLINE void write_tile(float *o, softmax &m, const CUtensorMap *map, cons
 template <class L> HOPPER_INLINE void release_tile(uint32_t empty)
 {
 	if (L::D > 64)
-		release_together(empty);
+		release_converged(empty);
 	else
 		release(empty);
 }
@@ -229,11 +229,11 @@ __global__ void __launch_bounds__(L::THREADS, 1) hopper_flash(const __grid_const
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = p.tiles * p.b * p.h;
 	init_barriers<L, 2 * STAGES>(s.q_full, s.q_empty, s.k_full, s.k_empty); // and those of the values behind them
 	if (group == L::CONSUMERS) {
-		registers_give<L::GIVE>();
+		registers_release<L::GIVE>();
 		if (threadIdx.x % WARPGROUP == 0)
 			produce<L>(&q, &k, &v, p, s, works);
 	} else {
-		registers_take<L::TAKE>();
+		registers_acquire<L::TAKE>();
 		consume<L, T>(&o, p, s, group, works);
 	}
 #endif

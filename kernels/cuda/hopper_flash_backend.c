@@ -3,7 +3,7 @@
 #include "cuda_backend.h"
 #include "hopper_backward.h"
 #include "hopper_flash.h"
-#include "hopper_map.h"
+#include "hopper_tensor_map.h"
 
 /* Keys and values of a section of heads take about half of the L2 cache. */
 #define SECTION_BYTES (24 * MIB)
@@ -47,7 +47,7 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 }
 
 /* Heads that are worked on in turn: whole groups of `group`, of which each brings two tensors of rows x d. With a mask,
- * tiles differ in length, and of few heads they are dealt out unevenly (deal_tile()): of 16 heads the blocks that work
+ * tiles differ in length, and of few heads they are dealt out unevenly (assign_tile()): of 16 heads the blocks that work
  * on one are so many that they share what they fetch anyway. */
 static int section_of(const struct tk_attention *a, int64_t rows, int64_t group, int64_t heads)
 {
@@ -154,7 +154,7 @@ static int map_tokens(const struct tk_attention *a, int64_t tokens, int64_t head
 	        .size = {d, h, s, (uint64_t)a->b},
 	        .step = {2, d * 2, h * d * 2, s * h * d * 2},
 	        .box = {64, 1, (uint32_t)rows, 1}};
-	return hopper_map(&t, out, err);
+	return hopper_encode_tensor_map(&t, out, err);
 }
 
 /* Tensors of queries and of keys: which, where their map goes, tokens of a copy. */

@@ -66,7 +66,7 @@ template <class L, int K, bool b_fast> HOPPER_INLINE void fetch_b(const CUtensor
 	for (int i = 0; i < (b_fast ? 1 : PART / 64); i++) {
 		int x = b_fast ? step * K : t.column + first + i * 64, y = b_fast ? t.column + first : step * K;
 		if (L::CLUSTER > 1)
-			tma_load_3d_to(to + i * 64 * ROW_BYTES, map, barrier, x, y, t.z, all);
+			tma_load_3d_multicast(to + i * 64 * ROW_BYTES, map, barrier, x, y, t.z, all);
 		else
 			tma_load_3d(to + i * 64 * ROW_BYTES, map, barrier, x, y, t.z);
 	}
@@ -98,7 +98,7 @@ template <class L> HOPPER_INLINE void release(uint32_t empty)
 {
 	if (L::CLUSTER > 1) {
 		if (threadIdx.x % 32 < L::CLUSTER)
-			barrier_arrive_at(empty, threadIdx.x % 32);
+			barrier_arrive_remote(empty, threadIdx.x % 32);
 	} else if (threadIdx.x % 32 == 0)
 		barrier_arrive(empty);
 }
@@ -106,13 +106,13 @@ template <class L> HOPPER_INLINE void release(uint32_t empty)
 template <class L, class A, class B, bool a_fast, bool b_fast>
 HOPPER_INLINE void multiply_stage(float *sum, uint32_t at, int group, int keep)
 {
-	uint64_t a = wgmma_place(at + group * GROUP_ROWS * ROW_BYTES, 0), b = wgmma_place(at + L::A_BYTES, 64 * ROW_BYTES);
+	uint64_t a = wgmma_descriptor(at + group * GROUP_ROWS * ROW_BYTES, 0), b = wgmma_descriptor(at + L::A_BYTES, 64 * ROW_BYTES);
 	wgmma_fence();
 #pragma unroll
 	for (int i = 0; i < 4; i++) {
 		wgmma<L::N, A, B, a_fast, b_fast>(sum, a, b, keep | i);
-		a += wgmma_next(a_fast);
-		b += wgmma_next(b_fast);
+		a += wgmma_descriptor_step(a_fast);
+		b += wgmma_descriptor_step(b_fast);
 	}
 	wgmma_commit();
 }
@@ -282,12 +282,12 @@ __global__ void __cluster_dims__(L::CLUSTER, 1, 1) __launch_bounds__(L::THREADS,
 		__syncthreads();
 	if (group == L::CONSUMERS) {
 		if constexpr (L::CONSUMERS > 1)
-			registers_give<24>();
+			registers_release<24>();
 		if (threadIdx.x % WARPGROUP == 0)
 			produce<L, K, a_fast, b_fast>(&a, &b, p, s, works);
 	} else {
 		if constexpr (L::CONSUMERS > 1)
-			registers_take<240>();
+			registers_acquire<240>();
 		consume<L, A, B, a_fast, b_fast>(&c, p, s, group, works);
 	}
 	if (L::CLUSTER > 1)

@@ -3,7 +3,7 @@
  * fast accumulation). */
 #include "cuda_backend.h"
 #include "hopper_gemm.h"
-#include "hopper_map.h"
+#include "hopper_tensor_map.h"
 #include <math.h>
 
 struct tk_backend_ctx {
@@ -227,7 +227,7 @@ static int map_side(const struct tk_gemm *g, uint32_t dtype, int k_fast, int64_t
 	        .size = {fast, slow, (uint64_t)g->batch},
 	        .step = {bytes, fast * bytes, fast * slow * bytes},
 	        .box = {(uint32_t)(128 / bytes), k_fast ? (uint32_t)rows : 64, 1}};
-	return hopper_map(&t, out, err);
+	return hopper_encode_tensor_map(&t, out, err);
 }
 
 static int map_result(const struct tk_gemm *g, void *at, CUtensorMap *out, struct tk_abi_error *err)
@@ -238,7 +238,7 @@ static int map_result(const struct tk_gemm *g, void *at, CUtensorMap *out, struc
 	        .size = {(uint64_t)g->n, (uint64_t)g->m, (uint64_t)g->batch},
 	        .step = {2, (uint64_t)g->n * 2, (uint64_t)g->n * (uint64_t)g->m * 2},
 	        .box = {64, 64, 1}};
-	return hopper_map(&t, out, err);
+	return hopper_encode_tensor_map(&t, out, err);
 }
 
 static int backend_bind(

@@ -275,7 +275,7 @@ HOPPER_INLINE void consume_branch(float *o, const hopper_nsa_args &p, const plac
 	float share[2];
 #pragma unroll
 	for (int half = 0; half < 2; half++) {
-		float sum = over_quad_sum(m.sum[half]);
+		float sum = quad_sum(m.sum[half]);
 		share[half] = sum > 0 ? 1 / sum : 0;
 	}
 	multiply_rows<L::D / 2>(o, share);
@@ -358,11 +358,11 @@ __global__ void __launch_bounds__(L::THREADS, 1)
 	int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WARPGROUP, 0), works = p.tiles * p.b * p.hkv;
 	init_barriers<L, L::STAGES>(s.q_full, s.q_empty, s.full, s.empty);
 	if (group == L::CONSUMERS) {
-		registers_give<L::GIVE>();
+		registers_release<L::GIVE>();
 		if (threadIdx.x % WARPGROUP == 0)
 			produce<L>(&q, &k, &v, p, s, works);
 	} else {
-		registers_take<L::TAKE>();
+		registers_acquire<L::TAKE>();
 		consume<L, T>(&o, p, s, group, works);
 	}
 #endif

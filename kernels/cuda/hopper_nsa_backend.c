@@ -1,7 +1,7 @@
 /* The backend of hopper_nsa.cu: native sparse attention, f16 and bf16, head dimensions 64 and 128, blocks of a multiple
  * of 64 keys, 8 to 64 heads a group. */
 #include "cuda_backend.h"
-#include "hopper_map.h"
+#include "hopper_tensor_map.h"
 #include "hopper_nsa.h"
 
 struct tk_backend_ctx {
@@ -145,7 +145,7 @@ static int map_tokens(const struct tk_nsa *n, int64_t heads, int64_t heads_in, i
 	        .size = {d, h, s, (uint64_t)n->b},
 	        .step = {2, d * 2, h * d * 2, s * h * d * 2},
 	        .box = {64, (uint32_t)heads_in, (uint32_t)rows, 1}};
-	return hopper_map(&t, out, err);
+	return hopper_encode_tensor_map(&t, out, err);
 }
 
 static int backend_bind(

@@ -27,7 +27,7 @@ struct gpu_attention_kernel {
 extern const struct gpu_attention_kernel gpu_attention_kernel;
 
 /* Head dimensions that tiles are cut for. */
-static inline int attention_takes_d(int64_t d)
+static inline int attention_is_tiled_for(int64_t d)
 {
 	return d == 64 || d == 128 || d == 256;
 }

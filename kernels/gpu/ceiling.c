@@ -32,7 +32,7 @@ static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, st
 	return TK_ABI_OK;
 }
 
-GPU_CONTEXT_WITH(ceiling, start, stop_nothing)
+GPU_CONTEXT_WITH(ceiling, start, context_stop_none)
 
 static int reads_again(const struct tk_problem *p)
 {
@@ -47,8 +47,8 @@ static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	uint32_t dtype = p->ceiling->dtype;
 	if (p->op == TK_OP_READ && dtype != TK_F32)
 		return fail(err, TK_ABI_UNSUPPORTED, "read sums f32 only");
-	if (reads_again(p) && p->ceiling->bytes % CEILING_PIECE != 0)
-		return fail(err, TK_ABI_UNSUPPORTED, "what is read again is a multiple of %d bytes", CEILING_PIECE);
+	if (reads_again(p) && p->ceiling->bytes % CEILING_CHUNK_BYTES != 0)
+		return fail(err, TK_ABI_UNSUPPORTED, "what is read again is a multiple of %d bytes", CEILING_CHUNK_BYTES);
 	if (p->op == TK_OP_FMA && dtype != TK_F32 && dtype != TK_F16 && dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "fma on f32, f16 and bf16 only");
 	if (p->ceiling->bytes > (int64_t)1 << 42)
@@ -111,7 +111,7 @@ static int launch_kernel(const struct tk_plan *plan, void *const *t, void *strea
 	size_t n = (size_t)c->bytes / sizeof(float);
 	if (!reads_again(plan->problem))
 		return ceiling_read(t[TK_T_IN], n, t[TK_T_OUT], plan->partial, ticket, ctx->blocks, stream);
-	return ceiling_read_again(t[TK_T_IN], n, c->passes, c->cache == 1, t[TK_T_OUT], plan->partial, ticket,
+	return ceiling_read_passes(t[TK_T_IN], n, c->passes, c->cache == 1, t[TK_T_OUT], plan->partial, ticket,
 	        c->cache == 1 ? CEILING_BLOCKS_MAX : ctx->small, stream);
 }
 

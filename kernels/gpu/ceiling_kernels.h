@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 #define CEILING_BLOCKS_MAX 4096 /* blocks of the reading kernel: one partial sum each */
-#define CEILING_PIECE 8192      /* bytes: what is read again is a multiple of it */
+#define CEILING_CHUNK_BYTES 8192      /* bytes: what is read again is a multiple of it */
 #define CEILING_VALUES 64       /* random numbers that multiply-adds start from, and their results */
 
 /* out = in, any type, 256-byte aligned. */
@@ -20,7 +20,7 @@ int ceiling_read(
 /* *out = the sum of n floats, times `passes`: all of them are read so often. `own`: every block stays with a part of
  * its own, so that the cache of a multiprocessor serves it; otherwise each goes through all of them, past that cache.
  */
-int ceiling_read_again(const float *in, size_t n, int64_t passes, int own, float *out, float *partial, unsigned *ticket,
+int ceiling_read_passes(const float *in, size_t n, int64_t passes, int own, float *out, float *partial, unsigned *ticket,
         unsigned blocks, void *stream);
 
 /* At least `count` multiply-adds on numbers of `in`; dtype: TK_F32, TK_F16 or TK_BF16. `units`: multiprocessors. What

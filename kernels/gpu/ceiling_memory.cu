@@ -7,7 +7,7 @@
 #define COPY_THREADS 256
 #define THREADS 512
 #define UNROLL 4
-#define PIECE_THREADS 128 // x UNROLL x 16 bytes: CEILING_PIECE
+#define PIECE_THREADS 128 // x UNROLL x 16 bytes: CEILING_CHUNK_BYTES
 
 GPU_KERNEL(COPY_THREADS, 1) copy_kernel(const float4 *__restrict__ in, float4 *__restrict__ out, size_t n)
 {
@@ -39,7 +39,7 @@ static GPU_INLINE float warp_sum(float x)
 {
 #pragma unroll
 	for (int step = GPU_LANES / 2; step > 0; step /= 2)
-		x += gpu_exchange(x, step);
+		x += gpu_shuffle_xor(x, step);
 	return x;
 }
 
@@ -93,7 +93,7 @@ GPU_KERNEL(THREADS, 1) read_kernel(const float4 *__restrict__ in, size_t n, cons
 		float4 v[UNROLL];
 #pragma unroll
 		for (int i = 0; i < UNROLL; i++)
-			v[i] = gpu_load_once(in + at + i * THREADS);
+			v[i] = gpu_load_streaming(in + at + i * THREADS);
 #pragma unroll
 		for (int i = 0; i < UNROLL; i++)
 			sum[i] += (v[i].x + v[i].y) + (v[i].z + v[i].w);
@@ -125,7 +125,7 @@ template <bool own> GPU_INLINE float read_pieces(const float4 *in, unsigned at, 
 		float4 v[UNROLL];
 #pragma unroll
 		for (int i = 0; i < UNROLL; i++)
-			v[i] = own ? from[i * PIECE_THREADS] : gpu_load_shared(from + i * PIECE_THREADS);
+			v[i] = own ? from[i * PIECE_THREADS] : gpu_load_l2(from + i * PIECE_THREADS);
 #pragma unroll
 		for (int i = 0; i < UNROLL; i++)
 			sum[i] += (v[i].x + v[i].y) + (v[i].z + v[i].w);
@@ -156,10 +156,10 @@ static unsigned common_divisor(unsigned a, unsigned b)
 	return b ? common_divisor(b, a % b) : a;
 }
 
-extern "C" int ceiling_read_again(const float *in, size_t n, int64_t passes, int own, float *out, float *partial, unsigned *ticket,
+extern "C" int ceiling_read_passes(const float *in, size_t n, int64_t passes, int own, float *out, float *partial, unsigned *ticket,
 	unsigned blocks, void *stream)
 {
-	unsigned pieces = (unsigned)(n / (CEILING_PIECE / sizeof(float)));
+	unsigned pieces = (unsigned)(n / (CEILING_CHUNK_BYTES / sizeof(float)));
 	const float4 *from = (const float4 *)in;
 	gpu_stream s = (gpu_stream)stream;
 	if (own) {

@@ -11,7 +11,7 @@
 
 int control_gemm_launch(const float *a, const float *b, float *c, int m, int n, int k, void *stream);
 
-static const char *control_refuse(const struct tk_gemm *g)
+static const char *control_reject_reason(const struct tk_gemm *g)
 {
 	if (g->ta || g->tb || g->batch != 1)
 		return "only one product with nothing transposed";

@@ -2,7 +2,7 @@
  * times 16 query rows look at KEYS keys after KEYS keys, and keep of everything before only the largest score, the sum
  * of the weights and the output so far, all relative to that score.
  *
- *   flash_begin; for each block of keys: flash_scores, flash_hide where the mask cuts, flash_weigh, flash_combine;
+ *   flash_begin; for each block of keys: flash_scores, flash_mask where the mask cuts, flash_softmax, flash_accumulate;
  *   flash_finish
  *
  * Keys and values lie in shared memory, KEYS rows of D + FLASH_PAD. Scores are kept unscaled; `scale` is that of the
@@ -60,7 +60,7 @@ GPU_INLINE void flash_scores(gpu_sum (*s)[KEYS / 16], Query query, const T *keys
 }
 
 /* Hides the keys from number `seen(row)` of this block on, or those before it; row: 0 .. 16 ROWS - 1 of this warp. */
-template <int ROWS, int KEYS, bool before, class Seen> GPU_INLINE void flash_hide(gpu_sum (*s)[KEYS / 16], Seen seen)
+template <int ROWS, int KEYS, bool before, class Seen> GPU_INLINE void flash_mask(gpu_sum (*s)[KEYS / 16], Seen seen)
 {
 #pragma unroll
 	for (int i = 0; i < ROWS; i++)
@@ -78,7 +78,7 @@ template <int ROWS, int KEYS, bool before, class Seen> GPU_INLINE void flash_hid
 
 /* Scores become weights relative to the largest score so far; what was summed before is brought to that scale. */
 template <int D, int ROWS, int KEYS>
-GPU_INLINE void flash_weigh(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], float scale)
+GPU_INLINE void flash_softmax(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], float scale)
 {
 #pragma unroll
 	for (int i = 0; i < ROWS; i++)
@@ -113,7 +113,7 @@ GPU_INLINE void flash_weigh(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], flo
 
 /* o += p v. */
 template <int D, int ROWS, int KEYS, typename T>
-GPU_INLINE void flash_combine(gpu_sum (*o)[D / 16], const gpu_sum (*p)[KEYS / 16], const T *values)
+GPU_INLINE void flash_accumulate(gpu_sum (*o)[D / 16], const gpu_sum (*p)[KEYS / 16], const T *values)
 {
 #pragma unroll
 	for (int j = 0; j < KEYS / 16; j++) {
@@ -154,7 +154,7 @@ template <int D, int ROWS> GPU_INLINE void flash_finish(flash_rows<D, ROWS> &r, 
 
 /* COUNT rows of D, `step` elements apart, into shared memory by THREADS threads; zeros from row `valid` on. */
 template <int COUNT, int D, int THREADS, typename T>
-GPU_INLINE void flash_fetch(T *to, const T *from, size_t step, int valid)
+GPU_INLINE void flash_load_tile(T *to, const T *from, size_t step, int valid)
 {
 	constexpr int CHUNKS = D / 8;
 #pragma unroll

@@ -39,7 +39,7 @@ template <int D, typename T> GPU_KERNEL(128, 1) backward_delta(flash_problem p, 
 		for (int x = gpu_lane(); x < D; x += GPU_LANES)
 			sum += gpu_float(t.o[row * D + x]) * gpu_float(t.d_o[row * D + x]);
 	for (int step = GPU_LANES / 2; step > 0; step /= 2)
-		sum += gpu_exchange(sum, step);
+		sum += gpu_shuffle_xor(sum, step);
 	if (row < (size_t)p.b * p.sq * p.h && gpu_lane() == 0) {
 		size_t head = row % p.h, query = row / p.h % p.sq, entry = row / p.h / p.sq;
 		t.delta[(entry * p.h + head) * p.sq + query] = sum;
@@ -112,14 +112,14 @@ template <class L, typename T> GPU_KERNEL(L::THREADS, 1) backward_keys(flash_pro
 	float next_lse = 0, next_delta = 0;
 	zero<L, T>(dk);
 	zero<L, T>(dv);
-	flash_fetch<L::STAY, L::D, L::THREADS>(ks, t.k + kv, kv_step, p.skv - key);
-	flash_fetch<L::STAY, L::D, L::THREADS>(vs, t.v + kv, kv_step, p.skv - key);
+	flash_load_tile<L::STAY, L::D, L::THREADS>(ks, t.k + kv, kv_step, p.skv - key);
+	flash_load_tile<L::STAY, L::D, L::THREADS>(vs, t.v + kv, kv_step, p.skv - key);
 	auto ask = [&](int tile) {
 		int head = kv_head * group + tile / tiles, query = first + tile % tiles * L::PASS, mine = query + (int)threadIdx.x;
 		T *to = ring + tile % 2 * 2 * L::PASS_ELEMENTS;
 		size_t from = place<L::D>(entry, p.sq, query, p.h, head), row = ((size_t)entry * p.h + head) * p.sq + mine;
-		flash_fetch<L::PASS, L::D, L::THREADS>(to, t.q + from, q_step, p.sq - query);
-		flash_fetch<L::PASS, L::D, L::THREADS>(to + L::PASS_ELEMENTS, t.d_o + from, q_step, p.sq - query);
+		flash_load_tile<L::PASS, L::D, L::THREADS>(to, t.q + from, q_step, p.sq - query);
+		flash_load_tile<L::PASS, L::D, L::THREADS>(to + L::PASS_ELEMENTS, t.d_o + from, q_step, p.sq - query);
 		if ((int)threadIdx.x < L::PASS) { // a query that is not there has weight 0
 			next_lse = mine < p.sq ? t.lse[row] * LOG2E : INFINITY;
 			next_delta = mine < p.sq ? t.delta[row] : 0;
@@ -146,8 +146,8 @@ template <class L, typename T> GPU_KERNEL(L::THREADS, 1) backward_keys(flash_pro
 		flash_scores<L::D, 1, L::PASS, T>(s, rows_of<L, T>{ks}, qs);
 		flash_scores<L::D, 1, L::PASS, T>(dp, rows_of<L, T>{vs}, d_os);
 		weigh_keys<L>(s, dp, lse[tile % 2], delta[tile % 2], p.scale, p.causal ? first + tile % tiles * L::PASS + shift - key : 1 << 30);
-		flash_combine<L::D, 1, L::PASS, T>(dv, s, d_os);
-		flash_combine<L::D, 1, L::PASS, T>(dk, dp, qs);
+		flash_accumulate<L::D, 1, L::PASS, T>(dv, s, d_os);
+		flash_accumulate<L::D, 1, L::PASS, T>(dk, dp, qs);
 		if (tile + 1 < tiles * group)
 			keep(tile + 1);
 	}
@@ -176,7 +176,7 @@ template <class L, typename T> GPU_KERNEL(L::THREADS, 1) backward_queries(flash_
 {
 	GPU_DYNAMIC_SHARED(memory);
 	T *qs = (T *)memory, *d_os = qs + L::STAY_ELEMENTS, *ring = d_os + L::STAY_ELEMENTS;
-	flash_block b = flash_place(p, L::STAY);
+	flash_block b = flash_assign_block(p, L::STAY);
 	int shift = p.skv - p.sq, end = p.causal ? min(p.skv, max(0, b.first + L::STAY + shift)) : p.skv;
 	size_t q = place<L::D>(b.entry, p.sq, b.first, p.h, b.head), kv = place<L::D>(b.entry, p.skv, 0, p.hkv, b.kv_head);
 	size_t q_step = (size_t)p.h * L::D, kv_step = (size_t)p.hkv * L::D, line = ((size_t)b.entry * p.h + b.head) * p.sq;
@@ -191,12 +191,12 @@ template <class L, typename T> GPU_KERNEL(L::THREADS, 1) backward_queries(flash_
 		last[slot] = p.causal ? min(p.skv, row + shift + 1) : p.skv;
 	}
 	zero<L, T>(dq);
-	flash_fetch<L::STAY, L::D, L::THREADS>(qs, t.q + q, q_step, p.sq - b.first);
-	flash_fetch<L::STAY, L::D, L::THREADS>(d_os, t.d_o + q, q_step, p.sq - b.first);
+	flash_load_tile<L::STAY, L::D, L::THREADS>(qs, t.q + q, q_step, p.sq - b.first);
+	flash_load_tile<L::STAY, L::D, L::THREADS>(d_os, t.d_o + q, q_step, p.sq - b.first);
 	auto ask = [&](int key) {
 		T *to = ring + key / L::PASS % 2 * 2 * L::PASS_ELEMENTS;
-		flash_fetch<L::PASS, L::D, L::THREADS>(to, t.k + kv + key * kv_step, kv_step, end - key);
-		flash_fetch<L::PASS, L::D, L::THREADS>(to + L::PASS_ELEMENTS, t.v + kv + key * kv_step, kv_step, end - key);
+		flash_load_tile<L::PASS, L::D, L::THREADS>(to, t.k + kv + key * kv_step, kv_step, end - key);
+		flash_load_tile<L::PASS, L::D, L::THREADS>(to + L::PASS_ELEMENTS, t.v + kv + key * kv_step, kv_step, end - key);
 		gpu_copy_commit();
 	};
 	ask(0);
@@ -214,7 +214,7 @@ template <class L, typename T> GPU_KERNEL(L::THREADS, 1) backward_queries(flash_
 		flash_scores<L::D, 1, L::PASS, T>(s, rows_of<L, T>{qs}, ks);
 		flash_scores<L::D, 1, L::PASS, T>(dp, rows_of<L, T>{d_os}, vs);
 		weigh_queries<L>(s, dp, lse, delta, p.scale, seen);
-		flash_combine<L::D, 1, L::PASS, T>(dq, dp, ks);
+		flash_accumulate<L::D, 1, L::PASS, T>(dq, dp, ks);
 	}
 	gpu_copy_wait<0>();
 	write<L>(t.dq + q, q_step, dq, p.sq - b.first, factor);
@@ -233,7 +233,7 @@ template <int D, typename T> static int launch_as(const struct tk_attention *a, 
 {
 	using L = tiling<D>;
 	constexpr size_t bytes = L::ELEMENTS * sizeof(T);
-	flash_problem p = flash_problem_of(a);
+	flash_problem p = flash_make_problem(a);
 	backward_tensors<T> tensors = {(const T *)t[TK_T_Q], (const T *)t[TK_T_K], (const T *)t[TK_T_V], (const T *)t[TK_T_O], (const T *)t[TK_T_DO],
 		(const float *)t[TK_T_LSE], (float *)workspace, (T *)t[TK_T_DQ], (T *)t[TK_T_DK], (T *)t[TK_T_DV]};
 	size_t rows = (size_t)a->b * (size_t)a->sq * (size_t)a->h, in_block = 128 / GPU_LANES;

@@ -66,7 +66,7 @@ GPU_KERNEL(L::THREADS, 1) flash_forward(flash_problem p, const T *q, const T *k,
 {
 	GPU_DYNAMIC_SHARED(memory);
 	T *qs = (T *)memory, *ks = L::HELD ? qs : qs + L::Q_ELEMENTS, *vs = ks + L::KV_ELEMENTS;
-	flash_block b = flash_place(p, L::QUERIES);
+	flash_block b = flash_assign_block(p, L::QUERIES);
 	size_t q_step = (size_t)p.h * L::D, kv_step = (size_t)p.hkv * L::D;
 	q += ((size_t)(b.entry * p.sq + b.first) * p.h + b.head) * L::D;
 	k += ((size_t)b.entry * p.skv * p.hkv + b.kv_head) * L::D;
@@ -78,7 +78,7 @@ GPU_KERNEL(L::THREADS, 1) flash_forward(flash_problem p, const T *q, const T *k,
 	flash_rows<L::D, L::ROWS> r;
 	query.shared = qs;
 	flash_begin(r);
-	flash_fetch<L::QUERIES, L::D, L::THREADS>(qs, q, q_step, p.sq - b.first);
+	flash_load_tile<L::QUERIES, L::D, L::THREADS>(qs, q, q_step, p.sq - b.first);
 	gpu_copy_commit();
 	if (L::HELD) {
 		gpu_copy_wait<0>();
@@ -86,26 +86,26 @@ GPU_KERNEL(L::THREADS, 1) flash_forward(flash_problem p, const T *q, const T *k,
 		query.hold();
 		__syncthreads();
 	}
-	flash_fetch<L::KEYS, L::D, L::THREADS>(ks, k, kv_step, end);
+	flash_load_tile<L::KEYS, L::D, L::THREADS>(ks, k, kv_step, end);
 	gpu_copy_commit();
 	for (int key = 0; key < end; key += L::KEYS) {
 		gpu_sum s[L::ROWS][L::KEYS / 16];
 		gpu_copy_wait<0>();
 		__syncthreads();
-		flash_fetch<L::KEYS, L::D, L::THREADS>(vs, v + key * kv_step, kv_step, end - key);
+		flash_load_tile<L::KEYS, L::D, L::THREADS>(vs, v + key * kv_step, kv_step, end - key);
 		gpu_copy_commit();
 		flash_scores<L::D, L::ROWS, L::KEYS, T>(s, query, ks);
 		gpu_copy_wait<0>();
 		__syncthreads();
 		if (key + L::KEYS < end)
-			flash_fetch<L::KEYS, L::D, L::THREADS>(ks, k + (key + L::KEYS) * kv_step, kv_step, end - key - L::KEYS);
+			flash_load_tile<L::KEYS, L::D, L::THREADS>(ks, k + (key + L::KEYS) * kv_step, kv_step, end - key - L::KEYS);
 		gpu_copy_commit();
 		if (key + L::KEYS > min(all, end))
-			flash_hide<L::ROWS, L::KEYS, false>(s, [&](int row) {
+			flash_mask<L::ROWS, L::KEYS, false>(s, [&](int row) {
 				return (p.causal ? min(p.skv, warp_row + row + p.skv - p.sq + 1) : p.skv) - key;
 			});
-		flash_weigh<L::D, L::ROWS, L::KEYS>(r, s, p.scale);
-		flash_combine<L::D, L::ROWS, L::KEYS, T>(r.o, s, vs);
+		flash_softmax<L::D, L::ROWS, L::KEYS>(r, s, p.scale);
+		flash_accumulate<L::D, L::ROWS, L::KEYS, T>(r.o, s, vs);
 	}
 	gpu_copy_wait<0>();
 	flash_finish(r, p.scale);
@@ -131,7 +131,7 @@ template <int D, int config, typename T> static int launch_as(const struct tk_at
 	using L = tiling_of<D, config>;
 	dim3 grid((unsigned)gpu_ceil_div(a->sq, (int64_t)L::QUERIES), (unsigned)a->h, (unsigned)a->b);
 	flash_forward<L, T><<<grid, L::THREADS, L::ELEMENTS * sizeof(T), (gpu_stream)stream>>>(
-		flash_problem_of(a), (const T *)t[TK_T_Q], (const T *)t[TK_T_K], (const T *)t[TK_T_V], (T *)t[TK_T_O], (float *)t[TK_T_LSE]);
+		flash_make_problem(a), (const T *)t[TK_T_Q], (const T *)t[TK_T_K], (const T *)t[TK_T_V], (T *)t[TK_T_O], (float *)t[TK_T_LSE]);
 	return gpu_launch_status();
 }
 

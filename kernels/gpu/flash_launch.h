@@ -10,7 +10,7 @@ struct flash_problem {
 	float scale; /* times log2(e) */
 };
 
-static inline flash_problem flash_problem_of(const struct tk_attention *a)
+static inline flash_problem flash_make_problem(const struct tk_attention *a)
 {
 	return {(int)a->b, (int)a->h, (int)a->hkv, (int)a->sq, (int)a->skv, a->causal,
 	        (float)(a->scale * 1.4426950408889634)};
@@ -21,17 +21,17 @@ struct flash_block {
 	int first, head, kv_head, entry;
 };
 
-GPU_INLINE flash_block flash_place(const flash_problem &p, int queries)
+GPU_INLINE flash_block flash_assign_block(const flash_problem &p, int queries)
 {
 	return {(int)(gridDim.x - 1 - blockIdx.x) * queries, (int)blockIdx.y, (int)blockIdx.y / (p.h / p.hkv),
 	        (int)blockIdx.z};
 }
 
-static inline const char *flash_refuses(const struct tk_attention *a)
+static inline const char *flash_reject_reason(const struct tk_attention *a)
 {
 	if (a->dtype != TK_F16 && a->dtype != TK_BF16)
 		return "only f16 and bf16";
-	if (a->d != a->dv || !attention_takes_d(a->d))
+	if (a->d != a->dv || !attention_is_tiled_for(a->d))
 		return "only head dimensions 64, 128 and 256, the same for values";
 	if (a->h > 65535 || a->b > 65535)
 		return "more heads or batch entries than a grid of blocks can count";

@@ -12,7 +12,7 @@ static const char *refuses(const struct tk_problem *p)
 	const struct tk_attention *a = p->attention;
 	if (a->dir == TK_BWD && a->d > 128)
 		return "backward only with head dimensions 64 and 128";
-	return flash_refuses(a);
+	return flash_reject_reason(a);
 }
 
 static size_t workspace(const struct tk_problem *p)

@@ -21,7 +21,7 @@ template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t con
 	static const unsigned width[] = {32, 16, 8};
 	dim3 block(width[config], 256 / width[config]);
 	dim3 grid(gpu_ceil_div((unsigned)g->n, block.x), gpu_ceil_div((unsigned)g->m, block.y), (unsigned)g->batch);
-	gemm_naive<T><<<grid, block, 0, (gpu_stream)stream>>>(gemm_operands_of<T>(g, a, b, c));
+	gemm_naive<T><<<grid, block, 0, (gpu_stream)stream>>>(gemm_make_operands<T>(g, a, b, c));
 	return gpu_launch_status();
 }
 
@@ -32,5 +32,5 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 
 #if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_naive_" TK_GPU_KIND, "GEMM, step 1: a thread an entry, from device memory", configs, 3,
-	block_rows, gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+	block_rows, gemm_is_float, gemm_prepare_none, launch, gpu_status_text};
 #endif

@@ -43,9 +43,9 @@ template <int TILE, typename T> static void enqueue(const struct tk_gemm *g, con
 template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c, void *stream)
 {
 	if (config == 0)
-		enqueue<32, T>(g, gemm_operands_of<T>(g, a, b, c), (gpu_stream)stream);
+		enqueue<32, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
 	else
-		enqueue<16, T>(g, gemm_operands_of<T>(g, a, b, c), (gpu_stream)stream);
+		enqueue<16, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
 	return gpu_launch_status();
 }
 
@@ -55,6 +55,6 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 }
 
 #if GPU_HOST_PASS
-const struct gpu_gemm_step gpu_gemm_step = {"gemm_shared_" TK_GPU_KIND, "GEMM, step 2: tiles in shared memory", configs, 2, block_rows, gemm_takes_all,
-	gemm_nothing_to_prepare, launch, gpu_status_text};
+const struct gpu_gemm_step gpu_gemm_step = {"gemm_shared_" TK_GPU_KIND, "GEMM, step 2: tiles in shared memory", configs, 2, block_rows, gemm_is_float,
+	gemm_prepare_none, launch, gpu_status_text};
 #endif

@@ -69,9 +69,9 @@ template <int SIDE, typename T> static void enqueue(const struct tk_gemm *g, con
 template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c, void *stream)
 {
 	if (config == 0)
-		enqueue<8, T>(g, gemm_operands_of<T>(g, a, b, c), (gpu_stream)stream);
+		enqueue<8, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
 	else
-		enqueue<4, T>(g, gemm_operands_of<T>(g, a, b, c), (gpu_stream)stream);
+		enqueue<4, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
 	return gpu_launch_status();
 }
 
@@ -82,5 +82,5 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 
 #if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_register_" TK_GPU_KIND, "GEMM, step 3: 8 x 8 entries a thread in registers", configs, 2,
-	block_rows, gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+	block_rows, gemm_is_float, gemm_prepare_none, launch, gpu_status_text};
 #endif

@@ -112,7 +112,7 @@ static const int64_t block_rows[] = {128};
 template <typename T> static int launch_as(const struct tk_gemm *g, const void *a, const void *b, void *c, void *stream)
 {
 	dim3 grid(gpu_ceil_div((unsigned)g->n, (unsigned)TILE), gpu_ceil_div((unsigned)g->m, (unsigned)TILE), (unsigned)g->batch);
-	gemm_pipelined<T><<<grid, THREADS, 0, (gpu_stream)stream>>>(gemm_operands_of<T>(g, a, b, c));
+	gemm_pipelined<T><<<grid, THREADS, 0, (gpu_stream)stream>>>(gemm_make_operands<T>(g, a, b, c));
 	return gpu_launch_status();
 }
 
@@ -123,5 +123,5 @@ static int launch(const struct tk_gemm *g, uint32_t, const void *a, const void *
 
 #if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_pipelined_" TK_GPU_KIND, "GEMM, step 4: the next tile is fetched while one is multiplied", configs,
-	1, block_rows, gemm_takes_all, gemm_nothing_to_prepare, launch, gpu_status_text};
+	1, block_rows, gemm_is_float, gemm_prepare_none, launch, gpu_status_text};
 #endif

@@ -181,7 +181,7 @@ template <typename T> static int launch_as(const struct tk_gemm *g, uint32_t con
 	return with_kernel<T>(g, config, [=](auto kernel, auto l, size_t bytes) {
 		using L = decltype(l);
 		dim3 grid(gpu_ceil_div((unsigned)g->n, (unsigned)L::N) * gpu_ceil_div((unsigned)g->m, (unsigned)L::M), 1, (unsigned)g->batch);
-		kernel<<<grid, L::THREADS, bytes, (gpu_stream)stream>>>(gemm_operands_of<T>(g, a, b, c));
+		kernel<<<grid, L::THREADS, bytes, (gpu_stream)stream>>>(gemm_make_operands<T>(g, a, b, c));
 		return gpu_launch_status();
 	});
 }
@@ -192,6 +192,6 @@ static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const
 }
 
 #if GPU_HOST_PASS
-const struct gpu_gemm_step gpu_gemm_step = {"gemm_matrix_" TK_GPU_KIND, "GEMM, step 5: matrix units", configs, 2, NULL, gemm_takes_16bit, prepare, launch,
+const struct gpu_gemm_step gpu_gemm_step = {"gemm_matrix_" TK_GPU_KIND, "GEMM, step 5: matrix units", configs, 2, NULL, gemm_is_16bit, prepare, launch,
 	gpu_status_text};
 #endif

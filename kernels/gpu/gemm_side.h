@@ -28,7 +28,7 @@ template <typename T> struct gemm_operands {
 };
 
 template <typename T>
-static inline gemm_operands<T> gemm_operands_of(const struct tk_gemm *g, const void *a, const void *b, void *c)
+static inline gemm_operands<T> gemm_make_operands(const struct tk_gemm *g, const void *a, const void *b, void *c)
 {
 	return {{(const T *)a, (int)g->m, (int)g->k, !g->ta}, {(const T *)b, (int)g->n, (int)g->k, g->tb}, c,
 	        g->c == TK_F32};
@@ -55,15 +55,15 @@ template <typename T> GPU_INLINE void gemm_store(const gemm_operands<T> &o, int 
 }
 
 /* The types of the steps without matrix units, and calling a template by them: launch<T>(...). */
-static inline int gemm_takes_all(uint32_t dtype)
+static inline int gemm_is_float(uint32_t dtype)
 {
 	return dtype == TK_F32 || dtype == TK_F16 || dtype == TK_BF16;
 }
-static inline int gemm_takes_16bit(uint32_t dtype)
+static inline int gemm_is_16bit(uint32_t dtype)
 {
 	return dtype == TK_F16 || dtype == TK_BF16;
 }
-static inline int gemm_nothing_to_prepare(const struct tk_gemm *, uint32_t)
+static inline int gemm_prepare_none(const struct tk_gemm *, uint32_t)
 {
 	return 0;
 }

@@ -156,16 +156,16 @@ static inline long option_number(const char *options, const char *key, long othe
 		free(ctx); \
 	}
 
-static inline int start_nothing(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static inline int context_start_none(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	return TK_ABI_OK;
 }
 
-static inline void stop_nothing(struct tk_backend_ctx *ctx)
+static inline void context_stop_none(struct tk_backend_ctx *ctx)
 {
 }
 
-#define GPU_CONTEXT(prefix) GPU_CONTEXT_WITH(prefix, start_nothing, stop_nothing)
+#define GPU_CONTEXT(prefix) GPU_CONTEXT_WITH(prefix, context_start_none, context_stop_none)
 
 /* prefix_plan where there is one configuration. A plan has ctx, problem, sets and, last, bound[]; `fill` does the rest,
  * with prefix_unplan() behind it where it fails. */

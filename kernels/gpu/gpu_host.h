@@ -45,9 +45,9 @@ typedef GPU_NAME(GraphExec_t) gpu_graph_exec;
 #define gpu_memset_async GPU_NAME(MemsetAsync)
 #define gpu_memcpy GPU_NAME(Memcpy)
 #define gpu_memcpy_async GPU_NAME(MemcpyAsync)
-#define GPU_UP GPU_NAME(MemcpyHostToDevice)
-#define GPU_DOWN GPU_NAME(MemcpyDeviceToHost)
-#define GPU_WITHIN GPU_NAME(MemcpyDeviceToDevice)
+#define GPU_HOST_TO_DEVICE GPU_NAME(MemcpyHostToDevice)
+#define GPU_DEVICE_TO_HOST GPU_NAME(MemcpyDeviceToHost)
+#define GPU_DEVICE_TO_DEVICE GPU_NAME(MemcpyDeviceToDevice)
 
 /* A stream that does not wait for the default one. */
 #define gpu_stream_new(out) GPU_NAME(StreamCreateWithFlags)(out, GPU_NAME(StreamNonBlocking))

@@ -54,13 +54,13 @@ GPU_INLINE int gpu_column(int i)
 /* Over the lanes that hold the same row. */
 GPU_INLINE float gpu_row_max(float x)
 {
-	x = fmaxf(x, gpu_exchange(x, GPU_HIP ? 16 : 1));
-	return fmaxf(x, gpu_exchange(x, GPU_HIP ? 32 : 2));
+	x = fmaxf(x, gpu_shuffle_xor(x, GPU_HIP ? 16 : 1));
+	return fmaxf(x, gpu_shuffle_xor(x, GPU_HIP ? 32 : 2));
 }
 GPU_INLINE float gpu_row_sum(float x)
 {
-	x += gpu_exchange(x, GPU_HIP ? 16 : 1);
-	return x + gpu_exchange(x, GPU_HIP ? 32 : 2);
+	x += gpu_shuffle_xor(x, GPU_HIP ? 16 : 1);
+	return x + gpu_shuffle_xor(x, GPU_HIP ? 32 : 2);
 }
 
 #if GPU_HIP
@@ -96,7 +96,7 @@ template <typename T> GPU_INLINE void gpu_multiply(gpu_sum &s, const gpu_left<T>
 }
 
 /* Lane l holds index l % 16 of the long side and k = l / 16 * 4 .. + 3, in both operands. */
-template <bool k_fast, typename T> GPU_INLINE void gpu_gather(uint32_t *x, const T *from, int step)
+template <bool k_fast, typename T> GPU_INLINE void gpu_load_fragment(uint32_t *x, const T *from, int step)
 {
 	int other = gpu_lane() % 16, k = gpu_lane() / 16 * 4;
 	if (k_fast) {
@@ -113,11 +113,11 @@ template <bool k_fast, typename T> GPU_INLINE void gpu_gather(uint32_t *x, const
 
 template <bool k_fast, typename T> GPU_INLINE void gpu_load(gpu_left<T> &a, const T *from, int step)
 {
-	gpu_gather<k_fast>(a.x, from, step);
+	gpu_load_fragment<k_fast>(a.x, from, step);
 }
 template <bool k_fast, typename T> GPU_INLINE void gpu_load(gpu_right<T> &b, const T *from, int step)
 {
-	gpu_gather<k_fast>(b.x, from, step);
+	gpu_load_fragment<k_fast>(b.x, from, step);
 }
 
 template <typename T> GPU_INLINE gpu_left<T> gpu_as_left(const gpu_sum &s)

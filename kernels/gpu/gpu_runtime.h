@@ -175,7 +175,7 @@ GPU_INLINE int gpu_warp(void)
 }
 
 /* x of the lane whose number differs from this one's by `mask`, exclusive or. All lanes take part. */
-GPU_INLINE float gpu_exchange(float x, int mask)
+GPU_INLINE float gpu_shuffle_xor(float x, int mask)
 {
 #if GPU_HIP
 	return __shfl_xor(x, mask);
@@ -214,7 +214,7 @@ GPU_INLINE float gpu_log2(float x)
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
 /* 16 bytes that are not needed again: they shall not push others out of the caches. */
-GPU_INLINE float4 gpu_load_once(const float4 *from)
+GPU_INLINE float4 gpu_load_streaming(const float4 *from)
 {
 #if GPU_HIP
 	typedef float wide __attribute__((ext_vector_type(4)));
@@ -226,7 +226,7 @@ GPU_INLINE float4 gpu_load_once(const float4 *from)
 }
 
 /* 16 bytes by way of the cache that all multiprocessors share: NVIDIA can leave out the one of each; AMD's is small. */
-GPU_INLINE float4 gpu_load_shared(const float4 *from)
+GPU_INLINE float4 gpu_load_l2(const float4 *from)
 {
 #if GPU_HIP
 	return *from;

@@ -57,7 +57,7 @@ static void backend_unplan(struct tk_plan *plan)
 	if (!plan)
 		return;
 	const struct gpu_context *c = &plan->ctx->gpu;
-	native_blas_forget(plan->ctx->blas);
+	native_blas_clear_plan(plan->ctx->blas);
 	workspace_free(c, plan->workspace);
 	workspace_free(c, plan->weights == plan->scores ? NULL : plan->weights);
 	workspace_free(c, plan->scores);
@@ -176,7 +176,7 @@ static int weigh(const struct tk_plan *plan, void *const *t, void *stream, struc
 static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	void *const *t = plan->bound[set].data;
-	int status = native_blas_use(plan->ctx->blas, plan, plan->workspace, stream, err);
+	int status = native_blas_set_plan(plan->ctx->blas, plan, plan->workspace, stream, err);
 	if (status == TK_ABI_OK)
 		status = for_all_heads(plan, t, score, err);
 	if (status == TK_ABI_OK)

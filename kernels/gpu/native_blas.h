@@ -27,8 +27,8 @@ void native_blas_close(struct native_blas *b);
 const char *native_blas_version(void);
 size_t native_blas_workspace(const struct native_blas *b); /* bytes of a plan */
 /* Before a plan's products; and when a plan is gone. */
-int native_blas_use(struct native_blas *b, const void *plan, void *workspace, void *stream, struct tk_abi_error *err);
-void native_blas_forget(struct native_blas *b);
+int native_blas_set_plan(struct native_blas *b, const void *plan, void *workspace, void *stream, struct tk_abi_error *err);
+void native_blas_clear_plan(struct native_blas *b);
 int native_blas_multiply(struct native_blas *b, const struct native_product *p, struct tk_abi_error *err);
 
 #endif

@@ -44,8 +44,8 @@ template <typename T> struct cache {
 
 template <class L, int THREADS, typename T> GPU_INLINE void fetch(T *stage, const cache<T> &c, int key, int valid)
 {
-	flash_fetch<L::KEYS, L::D, THREADS>(stage, c.k + key * c.step, c.step, valid);
-	flash_fetch<L::KEYS, L::D, THREADS>(stage + L::PLANE, c.v + key * c.step, c.step, valid);
+	flash_load_tile<L::KEYS, L::D, THREADS>(stage, c.k + key * c.step, c.step, valid);
+	flash_load_tile<L::KEYS, L::D, THREADS>(stage + L::PLANE, c.v + key * c.step, c.step, valid);
 }
 
 // The 16 rows look at the keys of a stage, those in [first, last) of it.
@@ -55,11 +55,11 @@ GPU_INLINE void look(flash_rows<L::D, 1> &r, const Query &query, const T *stage,
 	gpu_sum s[1][L::KEYS / 16];
 	flash_scores<L::D, 1, L::KEYS, T>(s, query, stage);
 	if (last < L::KEYS)
-		flash_hide<1, L::KEYS, false>(s, [=](int) { return last; });
+		flash_mask<1, L::KEYS, false>(s, [=](int) { return last; });
 	if (first > 0)
-		flash_hide<1, L::KEYS, true>(s, [=](int) { return first; });
-	flash_weigh<L::D, 1, L::KEYS>(r, s, scale);
-	flash_combine<L::D, 1, L::KEYS, T>(r.o, s, stage + L::PLANE);
+		flash_mask<1, L::KEYS, true>(s, [=](int) { return first; });
+	flash_softmax<L::D, 1, L::KEYS>(r, s, scale);
+	flash_accumulate<L::D, 1, L::KEYS, T>(r.o, s, stage + L::PLANE);
 }
 
 template <class L, typename T, class Query>
@@ -118,7 +118,7 @@ GPU_KERNEL(L::THREADS, 1) nsa_forward(nsa_problem p, const T *q, const T *k, con
 	gpu_left<T> held[L::D / 16];
 	flash_rows<L::D, 1> r, w;
 	T *mine = memory + gpu_warp() * L::STAGES * L::STAGE;
-	flash_fetch<16, L::D, GPU_LANES>(mine, q + row * L::D, L::D, heads);
+	flash_load_tile<16, L::D, GPU_LANES>(mine, q + row * L::D, L::D, heads);
 	gpu_copy_commit();
 	gpu_copy_wait<0>();
 	gpu_warp_barrier();

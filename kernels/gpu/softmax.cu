@@ -27,7 +27,7 @@ template <int lanes> static GPU_INLINE running join_lanes(running r)
 {
 #pragma unroll
 	for (int step = lanes / 2; step > 0; step /= 2) {
-		running other = {gpu_exchange(r.max, step), gpu_exchange(r.sum, step)};
+		running other = {gpu_shuffle_xor(r.max, step), gpu_shuffle_xor(r.sum, step)};
 		r = join(r, other);
 	}
 	return r;

@@ -149,7 +149,7 @@ static int fill_plan(struct tk_plan *plan, const char *config, struct tk_plan_in
 	if (status == TK_ABI_OK)
 		status = workspace_new(&ctx->gpu, matmul_workspace(plan->matmul), &plan->workspace, err);
 	if (status == TK_ABI_OK)
-		matmul_tell(plan->matmul, info);
+		matmul_describe(plan->matmul, info);
 	return status;
 }
 

@@ -204,7 +204,7 @@ static void add_part(const std::string &name, const char *key, char *out, size_t
 
 /* Names are longer than what there is room for: the number and the tile, the instruction, the split of k and the
  * prefetching come first. */
-void matmul_tell(struct matmul *m, struct tk_plan_info *info)
+void matmul_describe(struct matmul *m, struct tk_plan_info *info)
 {
 	hipblasLtMatmulAlgo_t &algo = m->list[m->place].algo;
 	std::string name = hipblaslt_ext::getKernelNameFromAlgo(m->handle, algo);

@@ -30,7 +30,7 @@ int matmul_new(void *library, const struct tk_gemm *g, const struct matmul_narro
 void matmul_free(struct matmul *m);
 size_t matmul_workspace(const struct matmul *m);
 /* Name of the kernel, and what its parts of interest say. */
-void matmul_tell(struct matmul *m, struct tk_plan_info *info);
+void matmul_describe(struct matmul *m, struct tk_plan_info *info);
 int matmul_launch(const struct matmul *m, const void *a, const void *b, void *c, void *workspace, void *stream,
         struct tk_abi_error *err);
 

@@ -90,7 +90,7 @@ static void backend_unplan(struct tk_plan *plan)
 {
 	if (!plan)
 		return;
-	rocblas_forget(&plan->ctx->rocblas);
+	rocblas_clear_plan(&plan->ctx->rocblas);
 	workspace_free(&plan->ctx->gpu, plan->workspace);
 	free(plan);
 }
@@ -138,7 +138,7 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	rocblas_operation ta = g->ta ? rocblas_operation_transpose : rocblas_operation_none,
 	                  tb = g->tb ? rocblas_operation_transpose : rocblas_operation_none;
 	int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = g->ta ? m : k, ldb = g->tb ? k : n;
-	int status = rocblas_use(r, plan, plan->workspace, g->a == TK_TF32, stream, err);
+	int status = rocblas_set_plan(r, plan, plan->workspace, g->a == TK_TF32, stream, err);
 	if (status)
 		return status;
 	if (g->batch == 1)

@@ -51,7 +51,7 @@ static inline int rocblas_open(struct rocblas *r, unsigned gfx, const char *opti
 }
 
 /* Before a plan's calls. xf32: f32 operands may be multiplied with fewer bits; never unless it is asked for. */
-static inline int rocblas_use(
+static inline int rocblas_set_plan(
         struct rocblas *r, const void *plan, void *workspace, int xf32, void *stream, struct tk_abi_error *err)
 {
 	if (r->current == plan && r->stream == stream)
@@ -69,7 +69,7 @@ static inline int rocblas_use(
 }
 
 /* A plan is gone: a new one may get its address. */
-static inline void rocblas_forget(struct rocblas *r)
+static inline void rocblas_clear_plan(struct rocblas *r)
 {
 	r->current = NULL;
 }

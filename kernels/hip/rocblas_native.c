@@ -38,14 +38,14 @@ size_t native_blas_workspace(const struct native_blas *b)
 	return b->rocblas.workspace_bytes;
 }
 
-int native_blas_use(struct native_blas *b, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)
+int native_blas_set_plan(struct native_blas *b, const void *plan, void *workspace, void *stream, struct tk_abi_error *err)
 {
-	return rocblas_use(&b->rocblas, plan, workspace, 0, stream, err);
+	return rocblas_set_plan(&b->rocblas, plan, workspace, 0, stream, err);
 }
 
-void native_blas_forget(struct native_blas *b)
+void native_blas_clear_plan(struct native_blas *b)
 {
-	rocblas_forget(&b->rocblas);
+	rocblas_clear_plan(&b->rocblas);
 }
 
 static rocblas_datatype rocblas_type(uint32_t dtype)

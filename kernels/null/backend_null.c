@@ -1,6 +1,6 @@
 /* The null backend: fake times on a virtual clock, right answers for small problems, and every misbehaviour that it is
  * told to show. The tests of the whole tracker stand on it. null_options.h lists what it can be told. */
-#include "null_answer.h"
+#include "null_outputs.h"
 #include "null_device.h"
 #include "null_options.h"
 #include "null_time.h"
@@ -71,15 +71,15 @@ static void null_close(struct tk_backend_ctx *ctx)
 
 static int null_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
-	double bytes = 0, work = null_work(p, &bytes);
+	double bytes = 0, work = null_problem_work(p, &bytes);
 	if (p->op == TK_OP_ATTENTION && p->attention->dir != TK_FWD && !ctx->options.any_size)
 		return fail(err, TK_ABI_UNSUPPORTED,
 		        "null has no right answer for the backward pass (any_size=1 goes on with wrong ones)");
-	if (p->op != TK_OP_FMA && work > NULL_ANSWER_MAX && !ctx->options.any_size) {
+	if (p->op != TK_OP_FMA && work > NULL_MULTIPLY_ADDS_MAX && !ctx->options.any_size) {
 		snprintf(err->message, sizeof err->message,
 		        "%.3g multiply-adds are more than null works out honestly, %.3g "
 		        "(any_size=1 goes on with wrong results)",
-		        work, NULL_ANSWER_MAX);
+		        work, NULL_MULTIPLY_ADDS_MAX);
 		return TK_ABI_UNSUPPORTED;
 	}
 	return null_fault_run(&ctx->options, NULL_AT_SUPPORTS, p, err);
@@ -152,7 +152,7 @@ static int null_bind(
 
 static int null_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
-	null_device_spend(plan->device, null_time_ns(&plan->options, plan->problem, plan->factor, plan->launches++));
+	null_device_advance(plan->device, null_time_ns(&plan->options, plan->problem, plan->factor, plan->launches++));
 	return null_fault_run(&plan->options, NULL_AT_LAUNCH, plan->problem, err);
 }
 
@@ -164,13 +164,13 @@ static int null_fetch(struct tk_plan *plan, uint32_t set, struct tk_abi_error *e
 	int status = null_fault_run(&plan->options, NULL_AT_FETCH, plan->problem, err);
 	if (status != TK_ABI_OK || null_fault_is_idle(&plan->options, plan->problem))
 		return status;
-	if (plan->problem->op == TK_OP_FMA || null_work(plan->problem, &bytes) <= NULL_ANSWER_MAX)
-		status = null_answer(plan->problem, t);
+	if (plan->problem->op == TK_OP_FMA || null_problem_work(plan->problem, &bytes) <= NULL_MULTIPLY_ADDS_MAX)
+		status = null_compute_outputs(plan->problem, t);
 	if (status != TK_ABI_OK)
 		return fail(err, status, "out of memory");
 	for (uint32_t i = 0; i < TK_T_MAX; i++)
 		if (t[i].output && t[i].data) {
-			null_fault_spoil(&plan->options, plan->problem, &t[i]);
+			null_fault_corrupt(&plan->options, plan->problem, &t[i]);
 			break;
 		}
 	return TK_ABI_OK;

@@ -102,7 +102,7 @@ static void null_stream_free(struct tk_device *dev, void *stream)
 
 static int null_synchronize(struct tk_device *dev, void *stream, struct tk_abi_error *err)
 {
-	null_device_leave(dev);
+	null_device_release(dev);
 	return TK_ABI_OK;
 }
 
@@ -120,13 +120,13 @@ static void null_event_free(struct tk_device *dev, void *event)
 static int null_event_record(struct tk_device *dev, void *event, void *stream, struct tk_abi_error *err)
 {
 	*(double *)event = dev->now_ns;
-	return null_device_use(dev, err);
+	return null_device_acquire(dev, err);
 }
 
 static int null_event_elapsed_ns(struct tk_device *dev, void *from, void *to, double *ns, struct tk_abi_error *err)
 {
 	*ns = *(double *)to - *(double *)from;
-	null_device_leave(dev);
+	null_device_release(dev);
 	return TK_ABI_OK;
 }
 
@@ -165,7 +165,7 @@ static int null_graph_end(struct tk_device *dev, void *stream, void **graph, str
 
 static int null_graph_launch(struct tk_device *dev, void *graph, void *stream, struct tk_abi_error *err)
 {
-	null_device_spend(dev, *(double *)graph);
+	null_device_advance(dev, *(double *)graph);
 	return TK_ABI_OK;
 }
 
@@ -181,26 +181,26 @@ static int null_stamp_mhz(struct tk_device *dev, void *from, void *to, double *m
 	return TK_ABI_OK;
 }
 
-static int null_hold(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
+static int null_block_stream(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
 {
 	dev->now_ns += ns;
-	return null_device_use(dev, err);
+	return null_device_acquire(dev, err);
 }
 
-static int null_rest(struct tk_device *dev, double ns, struct tk_abi_error *err)
+static int null_idle_gap(struct tk_device *dev, double ns, struct tk_abi_error *err)
 {
 	dev->now_ns += ns;
-	return null_device_use(dev, err);
+	return null_device_acquire(dev, err);
 }
 
-static int null_strain(struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
+static int null_memory_load(struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
 {
-	dev->strain_until_ns = dev->now_ns + ns;
-	dev->strain_share = share;
+	dev->memory_load_until_ns = dev->now_ns + ns;
+	dev->memory_load_share = share;
 	dev->strained = ns > 0; /* until somebody waits for its end */
 	if (dev->strained)
-		return null_device_use(dev, err);
-	null_device_leave(dev);
+		return null_device_acquire(dev, err);
+	null_device_release(dev);
 	return TK_ABI_OK;
 }
 
@@ -235,7 +235,7 @@ const struct tk_device_ops *tk_device_entry(void)
 		.telemetry = null_telemetry, .graph_begin = null_graph_begin, .graph_end = null_graph_end,
 		.graph_launch = null_graph_launch, .graph_free = null_graph_free,
 		.stamp_new = null_event_new, .stamp_free = null_event_free, .stamp_record = null_event_record, .stamp_mhz = null_stamp_mhz,
-		.hold = null_hold, .rest = null_rest, .strain = null_strain, .copy = null_copy, .fill = null_fill, .same = null_same,
+		.hold = null_block_stream, .rest = null_idle_gap, .strain = null_memory_load, .copy = null_copy, .fill = null_fill, .same = null_same,
 		.memory_used = null_memory_used,
 	};
 	/* clang-format on */

@@ -16,26 +16,26 @@ struct tk_device {
 	uint32_t capturing; /* launches go into a graph instead of moving the clock */
 	uint32_t throttled; /* what telemetry says */
 	double now_ns, captured_ns;
-	double strain_until_ns, strain_share; /* until then, launches take (1 + share) times as long */
+	double memory_load_until_ns, memory_load_share; /* until then, launches take (1 + share) times as long */
 	uint64_t allocated;
 	int alone_fd; /* the file that is locked while the device is in use, -1: none */
 	uint32_t in_use, strained;
 };
 
-static inline void null_device_spend(struct tk_device *dev, double ns)
+static inline void null_device_advance(struct tk_device *dev, double ns)
 {
-	if (!dev->capturing && dev->now_ns < dev->strain_until_ns)
-		ns *= 1 + dev->strain_share;
+	if (!dev->capturing && dev->now_ns < dev->memory_load_until_ns)
+		ns *= 1 + dev->memory_load_share;
 	if (dev->capturing)
 		dev->captured_ns += ns;
 	else
 		dev->now_ns += ns;
 }
 
-#define NULL_USE_NS 2000000 /* that long it is in use at least: another process would run into it */
+#define NULL_MIN_USE_NS 2000000 /* that long it is in use at least: another process would run into it */
 
-/* Where it was told to be alone: no other process may have the device until null_device_leave. */
-static inline int null_device_use(struct tk_device *dev, struct tk_abi_error *err)
+/* Where it was told to be alone: no other process may have the device until null_device_release. */
+static inline int null_device_acquire(struct tk_device *dev, struct tk_abi_error *err)
 {
 	if (dev->alone_fd < 0 || dev->in_use)
 		return TK_ABI_OK;
@@ -44,11 +44,11 @@ static inline int null_device_use(struct tk_device *dev, struct tk_abi_error *er
 		return TK_ABI_DEVICE;
 	}
 	dev->in_use = 1;
-	nanosleep(&(struct timespec){.tv_nsec = NULL_USE_NS}, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = NULL_MIN_USE_NS}, NULL);
 	return TK_ABI_OK;
 }
 
-static inline void null_device_leave(struct tk_device *dev)
+static inline void null_device_release(struct tk_device *dev)
 {
 	if (dev->in_use && !dev->strained)
 		flock(dev->alone_fd, LOCK_UN);

@@ -179,7 +179,7 @@ int null_fault_is_idle(const struct null_options *o, const struct tk_problem *p)
 	return o->fault == NULL_FAULT_IDLE && applies(o, p);
 }
 
-void null_fault_spoil(const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output)
+void null_fault_corrupt(const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output)
 {
 	if ((o->fault != NULL_FAULT_LIE && o->fault != NULL_FAULT_NAN) || !applies(o, p))
 		return;

@@ -85,7 +85,7 @@ int null_options_parse(struct null_options *o, const char *text, struct tk_abi_e
 /* Misbehaves where it was told to. Most faults do not return; the rest give a status to be returned as it is. */
 int null_fault_run(struct null_options *o, enum null_stage stage, const struct tk_problem *p, struct tk_abi_error *err);
 /* The faults of answers: spoils an output that was right. */
-void null_fault_spoil(const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output);
+void null_fault_corrupt(const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output);
 /* idle: the output is to be left alone. */
 int null_fault_is_idle(const struct null_options *o, const struct tk_problem *p);
 

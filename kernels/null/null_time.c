@@ -28,7 +28,7 @@ static double normal(uint64_t h)
 	return sqrt(-2 * log(1 - uniform(mix(h)))) * cos(2 * M_PI * uniform(mix(h + 1)));
 }
 
-double null_work(const struct tk_problem *p, double *bytes)
+double null_problem_work(const struct tk_problem *p, double *bytes)
 {
 	switch (p->op) {
 	case TK_OP_GEMM: {
@@ -62,7 +62,7 @@ double null_work(const struct tk_problem *p, double *bytes)
 
 double null_time_ns(const struct null_options *o, const struct tk_problem *p, double config, uint64_t launch)
 {
-	double bytes = 0, work = null_work(p, &bytes);
+	double bytes = 0, work = null_problem_work(p, &bytes);
 	uint64_t series = mix_text(mix(o->seed), p->text ? p->text : "");
 	uint64_t sample = mix(mix(mix(series ^ mix(o->revision)) ^ mix(o->run + 1)) ^ launch);
 	double base = (2000 + fmax(2 * work / 1e12, bytes / 1e11) * 1e9) * (0.75 + 0.5 * uniform(mix(series)));

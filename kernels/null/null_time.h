@@ -11,6 +11,6 @@
 
 double null_time_ns(const struct null_options *o, const struct tk_problem *p, double config, uint64_t launch);
 /* Multiply-adds of a problem (0 for copies), and the bytes that it has to move. */
-double null_work(const struct tk_problem *p, double *bytes);
+double null_problem_work(const struct tk_problem *p, double *bytes);
 
 #endif

@@ -44,18 +44,18 @@ void tk_buf_add(struct tk_buf *b, const void *data, size_t len)
 	b->data[b->len] = '\0';
 }
 
-char *tk_buf_room(struct tk_buf *b, size_t more)
+char *tk_buf_reserve(struct tk_buf *b, size_t more)
 {
 	return reserve(b, more) ? b->data + b->len : NULL;
 }
 
-void tk_buf_took(struct tk_buf *b, size_t len)
+void tk_buf_commit(struct tk_buf *b, size_t len)
 {
 	b->len += len;
 	b->data[b->len] = '\0';
 }
 
-void tk_buf_vprintf(struct tk_buf *b, const char *fmt, va_list ap)
+void tk_buf_add_vprintf(struct tk_buf *b, const char *fmt, va_list ap)
 {
 	char small[256];
 	va_list again;
@@ -74,16 +74,16 @@ void tk_buf_vprintf(struct tk_buf *b, const char *fmt, va_list ap)
 	va_end(again);
 }
 
-void tk_buf_printf(struct tk_buf *b, const char *fmt, ...)
+void tk_buf_add_printf(struct tk_buf *b, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	tk_buf_vprintf(b, fmt, ap);
+	tk_buf_add_vprintf(b, fmt, ap);
 	va_end(ap);
 }
 
-void tk_buf_utf8(struct tk_buf *b, const char *s, size_t len)
+void tk_buf_add_utf8(struct tk_buf *b, const char *s, size_t len)
 {
 	size_t start = 0, i = 0;
 
@@ -95,7 +95,7 @@ void tk_buf_utf8(struct tk_buf *b, const char *s, size_t len)
 			continue;
 		}
 		tk_buf_add(b, s + start, i - start);
-		tk_buf_str(b, "\xef\xbf\xbd");
+		tk_buf_add_str(b, "\xef\xbf\xbd");
 		start = ++i;
 	}
 	tk_buf_add(b, s + start, len - start);

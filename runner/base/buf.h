@@ -25,15 +25,15 @@ struct tk_buf {
 	}
 
 void tk_buf_add(struct tk_buf *b, const void *data, size_t len);
-static inline void tk_buf_str(struct tk_buf *b, const char *s)
+static inline void tk_buf_add_str(struct tk_buf *b, const char *s)
 {
 	tk_buf_add(b, s, strlen(s)); /* here, so that the length of a literal is known */
 }
 /* Room for `more` bytes and a NUL behind what is there, for loops that write many small things: where they are to be
- * written, NULL where there is none. tk_buf_took says how many there are now. */
-char *tk_buf_room(struct tk_buf *b, size_t more);
-void tk_buf_took(struct tk_buf *b, size_t len);
-static inline void tk_buf_char(struct tk_buf *b, char c)
+ * written, NULL where there is none. tk_buf_commit says how many there are now. */
+char *tk_buf_reserve(struct tk_buf *b, size_t more);
+void tk_buf_commit(struct tk_buf *b, size_t len);
+static inline void tk_buf_add_char(struct tk_buf *b, char c)
 {
 	if (!b->status && b->len + 1 < b->cap && (!b->max || b->len < b->max)) {
 		b->data[b->len++] = c;
@@ -42,9 +42,9 @@ static inline void tk_buf_char(struct tk_buf *b, char c)
 		tk_buf_add(b, &c, 1);
 	}
 }
-void tk_buf_printf(struct tk_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void tk_buf_vprintf(struct tk_buf *b, const char *fmt, va_list ap);
-void tk_buf_utf8(
+void tk_buf_add_printf(struct tk_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tk_buf_add_vprintf(struct tk_buf *b, const char *fmt, va_list ap);
+void tk_buf_add_utf8(
         struct tk_buf *b, const char *s, size_t len); /* malformed UTF-8 becomes U+FFFD: what follows is valid */
 void tk_buf_clear(struct tk_buf *b);                  /* len = 0, keeps the memory and forgets a failure */
 const char *tk_buf_cstr(const struct tk_buf *b);      /* "" where empty or failed; lives until the next change */

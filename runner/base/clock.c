@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-int64_t tk_clock_mono_ns(void)
+int64_t tk_clock_monotonic_ns(void)
 {
 	struct timespec t;
 
@@ -55,12 +55,12 @@ static const char *format_time(int64_t t_s, const char *fmt, char out[TK_TIME_IS
 	return out;
 }
 
-const char *tk_time_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE])
+const char *tk_time_format_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE])
 {
 	return format_time(t_s, "%Y-%m-%dT%H:%M:%SZ", out);
 }
 
-const char *tk_time_day(int64_t t_s, char out[TK_TIME_ISO_SIZE])
+const char *tk_time_format_day(int64_t t_s, char out[TK_TIME_ISO_SIZE])
 {
 	return format_time(t_s, "%Y-%m-%d", out);
 }
@@ -185,7 +185,7 @@ bad:
 	        "`%.60s` is not a duration: expected a number with ms, s, m, h, d or w, like 90s or 7d", text);
 }
 
-const char *tk_duration_text(double seconds, char *out, size_t size)
+const char *tk_duration_format(double seconds, char *out, size_t size)
 {
 	long long s = isfinite(seconds) && fabs(seconds) < 1e15 ? llround(seconds) : 0;
 

@@ -8,13 +8,13 @@
 
 struct tk_error;
 
-int64_t tk_clock_mono_ns(void);
+int64_t tk_clock_monotonic_ns(void);
 int64_t tk_clock_now_s(void); /* seconds since the epoch, UTC */
 void tk_clock_sleep_ns(int64_t ns);
 
 #define TK_TIME_ISO_SIZE 32
-const char *tk_time_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE]); /* 2026-11-21T09:42:00Z; returns out */
-const char *tk_time_day(int64_t t_s, char out[TK_TIME_ISO_SIZE]); /* 2026-11-21; returns out */
+const char *tk_time_format_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE]); /* 2026-11-21T09:42:00Z; returns out */
+const char *tk_time_format_day(int64_t t_s, char out[TK_TIME_ISO_SIZE]); /* 2026-11-21; returns out */
 int tk_time_parse(const char *text, int64_t *t_s,
         struct tk_error *err); /* 2026-11-21, 2026-11-21T09:42[:00][Z|+hh:mm], @seconds */
 
@@ -22,6 +22,6 @@ int tk_time_parse(const char *text, int64_t *t_s,
 int tk_duration_parse(const char *text, int64_t *seconds, struct tk_error *err);
 
 /* "4.2 s", "3 min 20 s", "2 h 5 min", "5 d ago" style text for people; returns out. */
-const char *tk_duration_text(double seconds, char *out, size_t size);
+const char *tk_duration_format(double seconds, char *out, size_t size);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 
-int tk_dir_make(const char *path, struct tk_error *err)
+int tk_dir_create(const char *path, struct tk_error *err)
 {
 	char *copy = strdup(path);
 	int status = TK_OK;
@@ -322,12 +322,12 @@ out:
 int tk_dir_copy(const char *from, const char *to, struct tk_error *err)
 {
 	struct copy c = {from, to};
-	int status = tk_dir_make(to, err);
+	int status = tk_dir_create(to, err);
 
 	return status ? status : tk_dir_walk(from, copy_entry, &c, err);
 }
 
-int tk_dir_temp(const char *parent, const char *prefix, char **path, struct tk_error *err)
+int tk_dir_create_temp(const char *parent, const char *prefix, char **path, struct tk_error *err)
 {
 	char *template;
 

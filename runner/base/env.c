@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/proc.h"
+#include "base/process.h"
 
 extern char **environ;
 
@@ -52,7 +52,7 @@ static int set_variable(char **env, size_t *count, const char *variable)
 	return TK_OK;
 }
 
-char **tk_env_scrubbed(const char *const *extra, struct tk_error *err)
+char **tk_env_new_scrubbed(const char *const *extra, struct tk_error *err)
 {
 	static const char *const fixed[] = {"LANG=C", "LC_ALL=C", NULL};
 	size_t room = 3, count = 0;

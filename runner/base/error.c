@@ -62,7 +62,7 @@ int tk_fail_errno(struct tk_error *err, const char *fmt, ...)
 	return tk_fail(err, errno_status(e), "%s: %s", text, strerror_r(e, reason, sizeof reason));
 }
 
-int tk_context(struct tk_error *err, const char *fmt, ...)
+int tk_error_add_context(struct tk_error *err, const char *fmt, ...)
 {
 	char text[sizeof err->message];
 	va_list ap;
@@ -75,7 +75,7 @@ int tk_context(struct tk_error *err, const char *fmt, ...)
 	return tk_fail(err, err->status, "%s: %s", text, err->message);
 }
 
-const char *tk_status_word(int status)
+const char *tk_status_name(int status)
 {
 	static const char *const words[] = {"ok", "usage", "config", "io", "out_of_memory", "not_found", "data",
 	        "timeout", "crash", "disk_full", "unsupported", "busy", "version", "internal", "canceled"};

@@ -1,7 +1,7 @@
 /* Errors: a status for the program, a sentence for the user.
  *
  * The first function that knows the cause writes the message (tk_fail), callers may put context in front
- * (tk_context), only cmd_*.c prints it, once. Every function of the project that can fail returns an int
+ * (tk_error_add_context), only cmd_*.c prints it, once. Every function of the project that can fail returns an int
  * status (0 or a negative TK_E...) and takes `struct tk_error *err` last; err may be NULL. */
 #ifndef TK_BASE_ERROR_H
 #define TK_BASE_ERROR_H
@@ -38,7 +38,7 @@ int tk_fail_errno(struct tk_error *err, const char *fmt, ...) __attribute__((for
 
 /* Puts "fmt: " in front of the message that is there. Returns err->status (TK_EINTERNAL where err is NULL or holds no
  * error). */
-int tk_context(struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int tk_error_add_context(struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The analyser of clang sees one file at a time: it is told that what failed does not return 0. */
 #ifdef __clang_analyzer__
@@ -47,6 +47,6 @@ int tk_context(struct tk_error *err, const char *fmt, ...) __attribute__((format
 #endif
 
 /* One lower-case word for a status: "config", "timeout", ... Never NULL. */
-const char *tk_status_word(int status);
+const char *tk_status_name(int status);
 
 #endif

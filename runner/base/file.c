@@ -37,7 +37,7 @@ int tk_file_read(const char *path, size_t max_bytes, struct tk_buf *out, struct 
 		tk_buf_add(out, block, (size_t)n);
 	}
 	if (tk_buf_status(out, err))
-		status = tk_context(err, "%s", path);
+		status = tk_error_add_context(err, "%s", path);
 out:
 	close(fd);
 	return status;
@@ -146,7 +146,7 @@ int tk_file_write(const char *path, const void *data, size_t len, struct tk_erro
 	return write_whole(path, data, len, true, err);
 }
 
-int tk_file_put(const char *path, const void *data, size_t len, struct tk_error *err)
+int tk_file_write_nosync(const char *path, const void *data, size_t len, struct tk_error *err)
 {
 	return write_whole(path, data, len, false, err);
 }

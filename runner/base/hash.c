@@ -45,7 +45,7 @@ static void add_u64(struct tk_hash *h, uint64_t v)
 	tk_hash_add(h, b, sizeof b);
 }
 
-void tk_hash_field(struct tk_hash *h, const char *s)
+void tk_hash_add_str(struct tk_hash *h, const char *s)
 {
 	if (!s) {
 		add_u64(h, UINT64_MAX);
@@ -55,12 +55,12 @@ void tk_hash_field(struct tk_hash *h, const char *s)
 	tk_hash_add(h, s, strlen(s));
 }
 
-void tk_hash_field_i64(struct tk_hash *h, int64_t v)
+void tk_hash_add_i64(struct tk_hash *h, int64_t v)
 {
 	add_u64(h, (uint64_t)v);
 }
 
-int tk_hash_file(struct tk_hash *h, const char *path, struct tk_error *err)
+int tk_hash_add_file(struct tk_hash *h, const char *path, struct tk_error *err)
 {
 	char block[65536];
 	ssize_t n;
@@ -98,22 +98,22 @@ static int add_entry(void *arg, const char *relative, const struct stat *st, str
 	path = tk_path_join(t->dir, relative);
 	if (!path)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	tk_hash_field(t->h, relative);
+	tk_hash_add_str(t->h, relative);
 	if (S_ISLNK(st->st_mode)) {
 		n = readlink(path, link, sizeof link - 1);
 		link[n > 0 ? n : 0] = '\0';
-		tk_hash_field(t->h, "link");
-		tk_hash_field(t->h, link);
+		tk_hash_add_str(t->h, "link");
+		tk_hash_add_str(t->h, link);
 	} else {
-		tk_hash_field(t->h, st->st_mode & 0111 ? "executable" : "file");
+		tk_hash_add_str(t->h, st->st_mode & 0111 ? "executable" : "file");
 		add_u64(t->h, (uint64_t)st->st_size);
-		status = tk_hash_file(t->h, path, err);
+		status = tk_hash_add_file(t->h, path, err);
 	}
 	free(path);
 	return status;
 }
 
-int tk_hash_tree(struct tk_hash *h, const char *dir, struct tk_error *err)
+int tk_hash_add_tree(struct tk_hash *h, const char *dir, struct tk_error *err)
 {
 	struct tree_hash t = {h, dir};
 
@@ -147,7 +147,7 @@ void tk_hash_free(struct tk_hash *h)
 	free(h);
 }
 
-void tk_hash_hex(const void *data, size_t len, char hex[TK_HASH_HEX_SIZE])
+void tk_hash_bytes(const void *data, size_t len, char hex[TK_HASH_HEX_SIZE])
 {
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
 	unsigned n = 0;

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/proc.h"
+#include "base/process.h"
 
 struct tk_lock {
 	int fd;
@@ -28,7 +28,7 @@ static int busy(int fd, const char *path, struct tk_error *err)
 	        err, TK_EBUSY, "another tracker (process %s) is at work here: it holds %s", *pid ? pid : "?", path);
 }
 
-int tk_lock_take(const char *path, struct tk_lock **out, struct tk_error *err)
+int tk_lock_acquire(const char *path, struct tk_lock **out, struct tk_error *err)
 {
 	struct tk_lock *lock = calloc(1, sizeof *lock);
 	int status = TK_OK;
@@ -56,11 +56,11 @@ int tk_lock_take(const char *path, struct tk_lock **out, struct tk_error *err)
 /* Asks again every 50 ms: whoever holds it works for seconds or minutes. */
 int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, struct tk_error *err)
 {
-	const int64_t end = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9);
+	const int64_t end = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9);
 	int status;
 
-	while ((status = tk_lock_take(path, out, err)) == TK_EBUSY && tk_clock_mono_ns() < end) {
-		if (tk_cancel_requested())
+	while ((status = tk_lock_acquire(path, out, err)) == TK_EBUSY && tk_clock_monotonic_ns() < end) {
+		if (tk_cancel_is_requested())
 			return tk_fail(err, TK_ECANCELED, "stopped while waiting for the lock %s", path);
 		tk_clock_sleep_ns(50 * 1000 * 1000);
 	}

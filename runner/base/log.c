@@ -74,7 +74,7 @@ static void write_all(int fd, const char *data, size_t len)
 static char *json_line(enum tk_log_level level, const char *event, json_t *fields, const char *message)
 {
 	char now[TK_TIME_ISO_SIZE];
-	json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "time", tk_time_iso(tk_clock_now_s(), now), "level",
+	json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "time", tk_time_format_iso(tk_clock_now_s(), now), "level",
 	        level_words[level], "event", event, "message", message);
 	char *text;
 
@@ -109,13 +109,13 @@ static void to_stderr(enum tk_log_level level, const char *message)
 {
 	struct tk_buf line = TK_BUF_INIT;
 
-	tk_buf_str(&line, "tracker: ");
+	tk_buf_add_str(&line, "tracker: ");
 	if (level <= TK_LOG_WARN)
-		tk_buf_printf(&line, "%s: ", level_words[level]);
-	tk_buf_str(&line, message);
+		tk_buf_add_printf(&line, "%s: ", level_words[level]);
+	tk_buf_add_str(&line, message);
 	if (line.data && !line.status)
-		tk_text_disarm(line.data, "\n\t", '?');
-	tk_buf_char(&line, '\n');
+		tk_text_sanitize(line.data, "\n\t", '?');
+	tk_buf_add_char(&line, '\n');
 	if (the_log.before)
 		the_log.before(the_log.arg);
 	write_all(STDERR_FILENO, tk_buf_cstr(&line), line.status ? 0 : line.len);
@@ -131,9 +131,9 @@ void tk_log(enum tk_log_level level, const char *event, json_t *fields, const ch
 
 	if (level <= the_log.level || the_log.fd >= 0) {
 		va_start(ap, fmt);
-		tk_buf_vprintf(&raw, fmt, ap);
+		tk_buf_add_vprintf(&raw, fmt, ap);
 		va_end(ap);
-		tk_buf_utf8(&message, tk_buf_cstr(&raw), raw.status ? 0 : raw.len);
+		tk_buf_add_utf8(&message, tk_buf_cstr(&raw), raw.status ? 0 : raw.len);
 		if (the_log.fd >= 0)
 			to_file(level, event, fields, tk_buf_cstr(&message));
 		if (level <= the_log.level)
@@ -148,7 +148,7 @@ void tk_log_record(enum tk_log_level level, const char *event, json_t *fields, c
 {
 	struct tk_buf text = TK_BUF_INIT;
 
-	tk_buf_utf8(&text, message, strlen(message));
+	tk_buf_add_utf8(&text, message, strlen(message));
 	if (the_log.fd >= 0)
 		to_file(level, event, fields, tk_buf_cstr(&text));
 	tk_buf_free(&text);

@@ -40,14 +40,14 @@ static void append_components(struct tk_buf *out, const char *path)
 			while (out->len > 0 && out->data[--out->len] != '/')
 				;
 		} else if (n > 0 && !(n == 1 && path[0] == '.')) {
-			tk_buf_char(out, '/');
+			tk_buf_add_char(out, '/');
 			tk_buf_add(out, path, n);
 		}
 		path += n + (path[n] == '/');
 	}
 }
 
-char *tk_path_absolute(const char *path)
+char *tk_path_make_absolute(const char *path)
 {
 	struct tk_buf out = TK_BUF_INIT;
 	char cwd[PATH_MAX];
@@ -59,7 +59,7 @@ char *tk_path_absolute(const char *path)
 	}
 	append_components(&out, path);
 	if (out.len == 0)
-		tk_buf_char(&out, '/');
+		tk_buf_add_char(&out, '/');
 	return tk_buf_detach(&out, NULL);
 }
 
@@ -72,7 +72,7 @@ static bool slug_char(char c)
 	       c == '-';
 }
 
-char *tk_path_slug(const char *name)
+char *tk_path_make_slug(const char *name)
 {
 	struct tk_buf out = TK_BUF_INIT;
 	char hex[TK_HASH_HEX_SIZE];
@@ -87,10 +87,10 @@ char *tk_path_slug(const char *name)
 	if (keep > SLUG_MAX - SLUG_HASH - 1)
 		keep = SLUG_MAX - SLUG_HASH - 1;
 	for (size_t i = 0; i < keep; i++)
-		tk_buf_char(
+		tk_buf_add_char(
 		        &out, slug_char(name[i]) && !(i == 0 && (name[i] == '.' || name[i] == '-')) ? name[i] : '_');
-	tk_hash_hex(name, n, hex);
-	tk_buf_printf(&out, out.len ? "-%.*s" : "_%.*s", SLUG_HASH, hex);
+	tk_hash_bytes(name, n, hex);
+	tk_buf_add_printf(&out, out.len ? "-%.*s" : "_%.*s", SLUG_HASH, hex);
 	return tk_buf_detach(&out, NULL);
 }
 

@@ -35,36 +35,36 @@ static bool is_control(uint32_t c)
 	       (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-size_t tk_text_step(const char *s, bool *harmful)
+size_t tk_text_next_char(const char *s, bool *unprintable)
 {
 	uint32_t code;
 	size_t len = *s ? tk_utf8_decode(s, SIZE_MAX, &code) : 0;
 
-	*harmful = *s && (!len || is_control(code));
+	*unprintable = *s && (!len || is_control(code));
 	return *s && !len ? 1 : len;
 }
 
-void tk_text_disarm(char *text, const char *keep, char instead)
+void tk_text_sanitize(char *text, const char *keep, char instead)
 {
-	bool harmful;
+	bool unprintable;
 
-	for (size_t n; (n = tk_text_step(text, &harmful)); text += n)
-		if (harmful && !strchr(keep, *text))
+	for (size_t n; (n = tk_text_next_char(text, &unprintable)); text += n)
+		if (unprintable && !strchr(keep, *text))
 			memset(text, instead, n);
 }
 
-void tk_text_put(FILE *out, const char *text, const char *keep)
+void tk_text_write_sanitized(FILE *out, const char *text, const char *keep)
 {
-	bool harmful;
+	bool unprintable;
 
-	for (size_t n; (n = tk_text_step(text, &harmful)); text += n)
-		if (harmful && !strchr(keep, *text))
+	for (size_t n; (n = tk_text_next_char(text, &unprintable)); text += n)
+		if (unprintable && !strchr(keep, *text))
 			fputc('?', out);
 		else
 			fwrite(text, 1, n, out);
 }
 
-void tk_text_clean(char *out, size_t size, const char *text)
+void tk_text_copy_line(char *out, size_t size, const char *text)
 {
 	size_t n = 0, fits = 0; /* fits: where "..." can still be put */
 

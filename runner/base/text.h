@@ -12,18 +12,18 @@
  */
 size_t tk_utf8_decode(const char *s, size_t left, uint32_t *code);
 
-/* Bytes of the character at s, 1 where it is no UTF-8, 0 at the end. *harmful: it may not be printed, because it is a
+/* Bytes of the character at s, 1 where it is no UTF-8, 0 at the end. *unprintable: it may not be printed, because it is a
  * control character of C0 or C1, DEL, a mark of direction, line or paragraph, or no UTF-8 (an 8-bit terminal takes 0x9b
  * for an escape). */
-size_t tk_text_step(const char *s, bool *harmful);
+size_t tk_text_next_char(const char *s, bool *unprintable);
 
 /* What may not be printed becomes `instead`, byte by byte, but for the characters of `keep` ("\n\t", ""). In place. */
-void tk_text_disarm(char *text, const char *keep, char instead);
+void tk_text_sanitize(char *text, const char *keep, char instead);
 /* The same on the way out, with '?' instead. */
-void tk_text_put(FILE *out, const char *text, const char *keep);
+void tk_text_write_sanitized(FILE *out, const char *text, const char *keep);
 
 /* Copies as one line of valid UTF-8: what may not be printed becomes a space, bytes that are not UTF-8 become U+FFFD,
  * text that does not fit ends in "...". */
-void tk_text_clean(char *out, size_t size, const char *text);
+void tk_text_copy_line(char *out, size_t size, const char *text);
 
 #endif

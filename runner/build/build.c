@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/proc.h"
-#include "build/artifact.h"
-#include "upstream/upstream.h"
+#include "base/process.h"
+#include "build/build_internal.h"
+#include "upstream/repo.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 struct job {
 	const struct tk_build_spec *spec;
 	char *kernels_dir;
-	char *source; /* work tree; given back with tk_source_discard */
+	char *source; /* work tree; given back with tk_repo_remove_checkout */
 	char *temp;   /* <artifacts>/.new-...: out/, build/, tmp/ */
 	char *out, *build, *tmp, *log;
 	struct tk_artifact *artifact;
@@ -63,9 +63,9 @@ static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
 static char *kernels_of(const struct tk_build_spec *spec)
 {
 	if (spec->kernels_dir)
-		return tk_path_absolute(spec->kernels_dir);
+		return tk_path_make_absolute(spec->kernels_dir);
 	char *up = tk_path_join(spec->adapter_dir, "../..");
-	char *dir = up ? tk_path_absolute(up) : NULL;
+	char *dir = up ? tk_path_make_absolute(up) : NULL;
 	free(up);
 	return dir;
 }
@@ -74,10 +74,10 @@ static char *kernels_of(const struct tk_build_spec *spec)
 static int prepare(struct job *j, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
-	char *artifacts = tk_cache_artifacts(spec->cache_dir);
-	int status = artifacts ? tk_dir_make(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	char *artifacts = tk_cache_artifacts_dir(spec->cache_dir);
+	int status = artifacts ? tk_dir_create(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
-		status = tk_dir_temp(artifacts, ".new-", &j->temp, err);
+		status = tk_dir_create_temp(artifacts, ".new-", &j->temp, err);
 	free(artifacts);
 	if (status)
 		return status;
@@ -87,10 +87,10 @@ static int prepare(struct job *j, struct tk_error *err)
 	j->log = j->out ? tk_path_join(j->out, "build.log") : NULL;
 	if (!j->log || !j->build || !j->tmp)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	if ((status = tk_dir_make(j->out, err)) || (status = tk_dir_make(j->build, err)) ||
-	        (status = tk_dir_make(j->tmp, err)))
+	if ((status = tk_dir_create(j->out, err)) || (status = tk_dir_create(j->build, err)) ||
+	        (status = tk_dir_create(j->tmp, err)))
 		return status;
-	return tk_source_checkout(spec->source, spec->revision, &j->source, err);
+	return tk_repo_checkout(spec->source, spec->revision, &j->source, err);
 }
 
 static int describe(struct job *j, const struct tk_build_key *key, struct tk_error *err)
@@ -111,7 +111,7 @@ static int describe(struct job *j, const struct tk_build_key *key, struct tk_err
 	a->built_s = tk_clock_now_s();
 	if (!a->toolchain || !a->upstream || !a->revision || !a->adapter || !a->arch || !a->flags || !a->message)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	if (tk_source_find(spec->source, spec->revision, &a->commit, NULL))
+	if (tk_repo_find_revision(spec->source, spec->revision, &a->commit, NULL))
 		a->commit = (struct tk_revision){0};
 	return TK_OK;
 }
@@ -136,7 +136,7 @@ static const char *or_default(const char *value, const char *fallback)
 	return value && *value ? value : fallback;
 }
 
-/* --emit-relocs keeps what tk_code_hash needs to see the code without the addresses. */
+/* --emit-relocs keeps what tk_code_hash_object needs to see the code without the addresses. */
 static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
@@ -179,7 +179,7 @@ static int set_message(const struct job *j, enum tk_build_status how, char *mess
 
 /* How it ended -> status and message of the artifact. */
 static int judge(
-        struct job *j, const struct tk_proc_spec *proc, const struct tk_proc_result *result, struct tk_error *err)
+        struct job *j, const struct tk_process_spec *proc, const struct tk_process_result *result, struct tk_error *err)
 {
 	struct tk_artifact *a = j->artifact;
 	struct tk_error why = {0};
@@ -190,18 +190,18 @@ static int judge(
 		return set_message(j, TK_BUILD_TIMEOUT, text, err);
 	}
 	if (result->exit_code != 0) {
-		if (tk_log_disk_full(j->log))
+		if (tk_build_log_has_disk_full(j->log))
 			return tk_fail(err, TK_ENOSPC, "%s: no space left on the disk during the build",
 			        j->spec->source->name);
-		text = tk_log_first_error(j->log);
+		text = tk_build_log_find_error(j->log);
 		if (text && !*text) {
 			free(text);
-			tk_proc_check(proc, result, &why);
+			tk_process_check(proc, result, &why);
 			text = strdup(why.message);
 		}
 		return set_message(j, TK_BUILD_FAILED, text, err);
 	}
-	const int status = tk_scan_backends(a, j->out, &why);
+	const int status = tk_artifact_scan_backends(a, j->out, &why);
 	if (status == TK_EDATA)
 		return set_message(j, TK_BUILD_FAILED, strdup(why.message), err);
 	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
@@ -211,22 +211,22 @@ static int run_adapter(struct job *j, struct tk_error *err)
 {
 	struct env env = {.count = 0};
 	char *program = tk_path_join(j->spec->adapter_dir, "build");
-	char *absolute = program ? tk_path_absolute(program) : NULL;
-	struct tk_proc_result result = {0};
+	char *absolute = program ? tk_path_make_absolute(program) : NULL;
+	struct tk_process_result result = {0};
 	int status = absolute ? make_env(j, &env, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	const char *const argv[] = {absolute, NULL};
-	const struct tk_proc_spec proc = {.argv = argv,
+	const struct tk_process_spec proc = {.argv = argv,
 	        .env = (const char *const *)env.vars,
 	        .cwd = j->build,
 	        .log_path = j->log,
 	        .deadline_s = j->spec->deadline_s,
 	        .memory_limit_bytes = j->spec->memory_limit_bytes};
 	if (!status)
-		status = tk_proc_run(&proc, &result, err);
+		status = tk_process_run(&proc, &result, err);
 	if (!status) {
 		j->artifact->wall_s = result.wall_s;
 		status = judge(j, &proc, &result, err);
-		tk_proc_result_free(&result);
+		tk_process_result_free(&result);
 	}
 	for (size_t i = 0; i < env.count; i++)
 		free(env.vars[i]);
@@ -271,7 +271,7 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 
 static void job_free(struct job *j)
 {
-	tk_source_discard(j->spec->source, j->source);
+	tk_repo_remove_checkout(j->spec->source, j->source);
 	if (j->temp)
 		tk_dir_remove(j->temp, NULL);
 	free(j->temp);
@@ -321,7 +321,7 @@ int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct 
 	if (!status && !(kernels_dir = kernels_of(spec)))
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status && (status = tk_build_key(spec, kernels_dir, &key, err)))
-		tk_context(err, "%s", spec->source->name);
+		tk_error_add_context(err, "%s", spec->source->name);
 	if (!status)
 		status = tk_cache_lock(
 		        spec->cache_dir, key.hex, spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err);
@@ -341,14 +341,14 @@ static int fill_installed(struct tk_artifact *a, const char *path, const char *n
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	int status = tk_hash_file(h, path, err);
+	int status = tk_hash_add_file(h, path, err);
 	if (status) {
 		tk_hash_free(h);
 		return status;
 	}
 	tk_hash_finish(h, a->key);
 	a->backend_count = 1;
-	status = tk_scan_backend(path, name, &a->backends[0], err);
+	status = tk_backend_scan(path, name, &a->backends[0], err);
 	if (status)
 		return status;
 	char *slash = strrchr(a->backends[0].path, '/');
@@ -358,10 +358,10 @@ static int fill_installed(struct tk_artifact *a, const char *path, const char *n
 	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 }
 
-int tk_build_installed(
+int tk_artifact_load_installed(
         const char *backend_path, const char *backend_name, struct tk_artifact **out, struct tk_error *err)
 {
-	if (!tk_backend_name_valid(backend_name))
+	if (!tk_backend_name_is_valid(backend_name))
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a backend's name", backend_name);
 	struct tk_artifact *a = calloc(1, sizeof(*a));
 	int status = TK_OK;

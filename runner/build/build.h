@@ -11,7 +11,7 @@
 #ifndef TK_BUILD_H
 #define TK_BUILD_H
 #include "base/hash.h"
-#include "upstream/upstream.h"
+#include "upstream/repo.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,12 +19,12 @@
 struct tk_error;
 
 enum tk_build_status { TK_BUILD_OK, TK_BUILD_FAILED, TK_BUILD_TIMEOUT };
-const char *tk_build_status_word(enum tk_build_status s); /* "ok", "failed", "timeout" */
+const char *tk_build_status_name(enum tk_build_status s); /* "ok", "failed", "timeout" */
 
 struct tk_build_spec {
-	const struct tk_source
-	        *source;      /* NULL for a system or builtin backend: nothing is built, see tk_build_installed */
-	const char *revision; /* the id of a commit, as tk_source_find() gives it */
+	const struct tk_repo
+	        *source;      /* NULL for a system or builtin backend: nothing is built, see tk_artifact_load_installed */
+	const char *revision; /* the id of a commit, as tk_repo_find_revision() gives it */
 	const char *adapter_dir;
 	const char *kernels_dir; /* the tracker's kernels/; NULL: two folders above adapter_dir */
 	const char *arch;        /* "native" or what the adapter understands (sm_90a, x86-64-v3) */
@@ -75,7 +75,7 @@ struct tk_artifact {
 int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err);
 /* An artifact of one shared object that is already there (a backend of the tracker's own build against a system
  * library). */
-int tk_build_installed(
+int tk_artifact_load_installed(
         const char *backend_path, const char *backend_name, struct tk_artifact **out, struct tk_error *err);
 void tk_artifact_free(struct tk_artifact *a);
 
@@ -90,7 +90,7 @@ int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported
 int tk_artifact_import_keys(
         const char *cache_dir, const char *file, size_t *imported, char ***keys, size_t *count, struct tk_error *err);
 /* Keys in the cache, sorted; freed with tk_names_free. */
-int tk_artifact_keys(const char *cache_dir, char ***keys, size_t *count, struct tk_error *err);
+int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, struct tk_error *err);
 /* Removes the least recently used artifacts until the cache is below max_bytes; `keep` are never removed. */
 int tk_artifact_evict(
         const char *cache_dir, uint64_t max_bytes, const char *const *keep, size_t keep_count, struct tk_error *err);
@@ -105,7 +105,7 @@ int tk_artifact_evict(
  */
 #define TK_CODE_KERNELS_MAX 1024
 #define TK_CODE_FUNCTIONS_MAX 64
-int tk_code_hash(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE],
+int tk_code_hash_object(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE],
         struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err);
 
 #endif

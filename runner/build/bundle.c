@@ -1,8 +1,8 @@
 /* Artifacts as one .tar.zst, so that a build host can feed measuring hosts. */
 #include "base/error.h"
 #include "base/file.h"
-#include "base/pack.h"
-#include "build/artifact.h"
+#include "base/archive.h"
+#include "build/build_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +31,15 @@ static int copy_artifact(const char *cache_dir, const char *key, const char *to,
 int tk_artifact_export(
         const char *cache_dir, const char *const *keys, size_t count, const char *file, struct tk_error *err)
 {
-	char *artifacts = tk_cache_artifacts(cache_dir);
+	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *temp = NULL;
 	int status = artifacts ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status && !count)
 		status = tk_fail(err, TK_EUSAGE, "there is nothing to export");
 	if (!status)
-		status = tk_dir_make(artifacts, err);
+		status = tk_dir_create(artifacts, err);
 	if (!status)
-		status = tk_dir_temp(artifacts, ".new-", &temp, err);
+		status = tk_dir_create_temp(artifacts, ".new-", &temp, err);
 	for (size_t i = 0; !status && i < count; i++)
 		status = copy_artifact(cache_dir, keys[i], temp, err);
 	if (!status)
@@ -57,7 +57,7 @@ int tk_artifact_export(
 static int check_folder(const char *temp, const char *key, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
-	if (!tk_key_valid(key))
+	if (!tk_build_key_is_valid(key))
 		return tk_fail(
 		        err, TK_EDATA, "it contains \"%.80s\", expected folders named by an artifact's key", key);
 	char *dir = tk_path_join(temp, key);
@@ -118,15 +118,15 @@ static int take_all(
 int tk_artifact_import_keys(
         const char *cache_dir, const char *file, size_t *imported, char ***keys, size_t *count, struct tk_error *err)
 {
-	char *artifacts = tk_cache_artifacts(cache_dir);
+	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *temp = NULL;
-	int status = artifacts ? tk_dir_make(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = artifacts ? tk_dir_create(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
-		status = tk_dir_temp(artifacts, ".new-", &temp, err);
+		status = tk_dir_create_temp(artifacts, ".new-", &temp, err);
 	if (!status)
 		status = tk_archive_extract(file, temp, BUNDLE_MAX, err);
 	if (!status && (status = take_all(cache_dir, temp, imported, keys, count, err)))
-		tk_context(err, "%s", file);
+		tk_error_add_context(err, "%s", file);
 	if (temp)
 		tk_dir_remove(temp, NULL);
 	free(temp);

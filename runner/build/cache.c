@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "build/artifact.h"
+#include "build/build_internal.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 
 #define STALE_S (2 * 24 * 3600)
 
-bool tk_key_valid(const char *key)
+bool tk_build_key_is_valid(const char *key)
 {
 	return strlen(key) == TK_HASH_HEX_SIZE - 1 && strspn(key, "0123456789abcdef") == TK_HASH_HEX_SIZE - 1;
 }
 
-char *tk_cache_artifacts(const char *cache_dir)
+char *tk_cache_artifacts_dir(const char *cache_dir)
 {
 	return tk_path_join(cache_dir, "artifacts");
 }
@@ -31,7 +31,7 @@ int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct 
 {
 	char *dir = tk_path_join3(cache_dir, "artifacts", "locks");
 	char *path = dir ? tk_path_join(dir, key) : NULL;
-	int status = path ? tk_dir_make(dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = path ? tk_dir_create(dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
 		status = tk_lock_wait(path, wait_s, out, err);
 	free(path);
@@ -43,7 +43,7 @@ int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct 
 static int remove_artifact(const char *artifacts, const char *dir, struct tk_error *err)
 {
 	char *trash = NULL, *inside = NULL;
-	int status = tk_dir_temp(artifacts, ".old-", &trash, err);
+	int status = tk_dir_create_temp(artifacts, ".old-", &trash, err);
 	if (status)
 		return status;
 	if (!(inside = tk_path_join(trash, "a")))
@@ -58,7 +58,7 @@ static int remove_artifact(const char *artifacts, const char *dir, struct tk_err
 
 int tk_cache_publish(const char *cache_dir, const char *key, const char *from, struct tk_error *err)
 {
-	char *artifacts = tk_cache_artifacts(cache_dir);
+	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *to = artifacts ? tk_path_join(artifacts, key) : NULL;
 	int status = to ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status && tk_dir_exists(to))
@@ -72,7 +72,7 @@ int tk_cache_publish(const char *cache_dir, const char *key, const char *from, s
 
 int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact **out, struct tk_error *err)
 {
-	if (!tk_key_valid(key))
+	if (!tk_build_key_is_valid(key))
 		return tk_fail(err, TK_EUSAGE, "\"%.80s\" is not an artifact's key", key);
 	char *dir = tk_path_join3(cache_dir, "artifacts", key);
 	char *manifest = dir ? tk_path_join(dir, "manifest.json") : NULL;
@@ -98,16 +98,16 @@ int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact 
 	return status;
 }
 
-int tk_artifact_keys(const char *cache_dir, char ***keys, size_t *count, struct tk_error *err)
+int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t n = 0, kept = 0;
-	char *dir = tk_cache_artifacts(cache_dir);
+	char *dir = tk_cache_artifacts_dir(cache_dir);
 	int status = dir ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status && tk_dir_exists(dir))
 		status = tk_dir_list(dir, &names, &n, err);
 	for (size_t i = 0; !status && i < n; i++) {
-		if (tk_key_valid(names[i]))
+		if (tk_build_key_is_valid(names[i]))
 			names[kept++] = names[i];
 		else
 			free(names[i]);
@@ -208,8 +208,8 @@ int tk_artifact_evict(
 	size_t n = 0;
 	uint64_t total = 0;
 	struct entry *entries = NULL;
-	char *artifacts = tk_cache_artifacts(cache_dir);
-	int status = artifacts ? tk_artifact_keys(cache_dir, &keys, &n, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	char *artifacts = tk_cache_artifacts_dir(cache_dir);
+	int status = artifacts ? tk_artifact_list_keys(cache_dir, &keys, &n, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status && !(entries = calloc(n + 1, sizeof(*entries))))
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	for (size_t i = 0; !status && i < n; i++) {

@@ -16,13 +16,13 @@ static void add_bytes(
 {
 	const uint64_t end = address + size;
 	uint64_t at = address;
-	for (size_t i = tk_elf_first_fixup(e, address); i < e->fixup_count && e->fixups[i].address < end; i++) {
-		const struct tk_elf_fixup *f = &e->fixups[i];
+	for (size_t i = tk_elf_find_reloc(e, address); i < e->fixup_count && e->fixups[i].address < end; i++) {
+		const struct tk_elf_reloc *f = &e->fixups[i];
 		if (f->address > at)
 			tk_hash_add(h, s->data + (at - s->address), f->address - at);
-		tk_hash_field_i64(h, (int64_t)(f->address - address));
-		tk_hash_field_i64(h, f->type);
-		tk_hash_field(h, f->target);
+		tk_hash_add_i64(h, (int64_t)(f->address - address));
+		tk_hash_add_i64(h, f->type);
+		tk_hash_add_str(h, f->target);
 		if (f->address + f->width > at)
 			at = f->address + f->width;
 	}
@@ -38,12 +38,12 @@ static int hash_order(const void *a, const void *b)
 static int hash_bytes(const struct tk_elf *e, const char *name, uint64_t address, uint64_t size,
         char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
-	const struct tk_elf_section *s = tk_elf_section_at(e, address, size);
+	const struct tk_elf_section *s = tk_elf_find_section(e, address, size);
 	struct tk_hash *h = s ? tk_hash_new() : NULL;
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "no memory");
 	if (name)
-		tk_hash_add(h, name, tk_elf_stable_length(name));
+		tk_hash_add(h, name, tk_elf_stem_length(name));
 	add_bytes(h, e, s, address, size);
 	tk_hash_finish(h, hex);
 	return TK_OK;
@@ -61,7 +61,7 @@ static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_erro
 	if (!status) {
 		qsort(each, e->objects.count, sizeof(*each), hash_order);
 		for (size_t i = 0; i < e->objects.count; i++)
-			tk_hash_field(h, each[i]);
+			tk_hash_add_str(h, each[i]);
 	}
 	free(each);
 	return status;
@@ -131,7 +131,7 @@ static void name_kernel(struct tk_kernel_symbol *list, size_t index, const char 
 	if (len < room) {
 		snprintf(k->name, sizeof(k->name), "%s", name);
 	} else {
-		tk_hash_hex(name, len, hex);
+		tk_hash_bytes(name, len, hex);
 		snprintf(k->name, sizeof(k->name), "%.*s~%.8s", (int)(room - 16), name, hex);
 	}
 	const size_t base = strlen(k->name);
@@ -173,13 +173,13 @@ static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
 		}
 		name_kernel(list, *n, name);
 		free(name);
-		tk_hash_hex((const char *)k->code, k->size, list[*n].code_hash);
+		tk_hash_bytes((const char *)k->code, k->size, list[*n].code_hash);
 		list[*n].size_bytes = (int64_t)k->size;
 		list[*n].registers = k->registers;
 		list[*n].spill_bytes = k->stack_bytes;
 		list[*n].shared_bytes = k->shared_bytes;
 		list[*n].threads = k->threads;
-		list[*n].occupancy_percent = tk_device_occupancy(k);
+		list[*n].occupancy_percent = tk_device_kernel_occupancy(k);
 		++*n;
 	}
 	tk_device_code_free(&c);
@@ -227,7 +227,7 @@ static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_ke
 	return TK_OK;
 }
 
-int tk_code_hash(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE],
+int tk_code_hash_object(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE],
         struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err)
 {
 	struct tk_elf e;

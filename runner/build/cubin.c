@@ -39,7 +39,7 @@ static struct tk_device_kernel *find(struct tk_device_code *c, size_t from, cons
 
 static int add_kernel(struct tk_device_code *c, const char *name, unsigned arch, const Elf_Data *code)
 {
-	struct tk_device_kernel *k = tk_device_add_kernel(c, name, strlen(name), code->d_buf, code->d_size);
+	struct tk_device_kernel *k = tk_device_code_add_kernel(c, name, strlen(name), code->d_buf, code->d_size);
 	if (!k)
 		return TK_ENOMEM;
 	snprintf(k->processor, sizeof(k->processor), "sm_%u", arch);
@@ -74,7 +74,7 @@ static int read_code(struct tk_device_code *c, Elf *elf, unsigned arch)
 		if (kernel)
 			status = add_kernel(c, kernel, arch, data);
 		else if (behind(name, ".nv.constant") || behind(name, ".nv.global.init"))
-			status = tk_device_add_data(c, data->d_buf, data->d_size);
+			status = tk_device_code_add_data(c, data->d_buf, data->d_size);
 	}
 	return status;
 }
@@ -152,7 +152,7 @@ static int read_image(
 {
 	Elf *elf;
 	const size_t from = c->kernel_count;
-	int status = tk_device_add_image(c, bytes, size, unpacked, &elf);
+	int status = tk_device_code_add_image(c, bytes, size, unpacked, &elf);
 	if (status || !elf)
 		return status;
 	status = read_code(c, elf, arch);
@@ -164,7 +164,7 @@ static int read_image(
 static int open_image(struct tk_device_code *c, const struct image_header *h, const unsigned char *bytes)
 {
 	if (h->kind == IMAGE_PTX)
-		return tk_device_add_data(c, bytes, h->bytes);
+		return tk_device_code_add_data(c, bytes, h->bytes);
 	if (h->kind != IMAGE_ELF) {
 		c->unread++;
 		return TK_OK;
@@ -172,7 +172,7 @@ static int open_image(struct tk_device_code *c, const struct image_header *h, co
 	if (!h->packed_bytes)
 		return read_image(c, bytes, h->bytes, NULL, h->arch);
 	struct tk_buf unpacked = TK_BUF_INIT;
-	if (h->packed_bytes > h->bytes || !tk_device_unpack(c, bytes, h->packed_bytes, &unpacked)) {
+	if (h->packed_bytes > h->bytes || !tk_device_code_unpack(c, bytes, h->packed_bytes, &unpacked)) {
 		tk_buf_free(&unpacked);
 		c->unread++;
 		return TK_OK;
@@ -194,7 +194,7 @@ static int read_group(struct tk_device_code *c, const unsigned char *p, size_t s
 	return status;
 }
 
-int tk_cubins_add(struct tk_device_code *c, const unsigned char *section, size_t size)
+int tk_cubin_read_section(struct tk_device_code *c, const unsigned char *section, size_t size)
 {
 	int status = TK_OK;
 	for (size_t at = 0; !status && at + sizeof(struct group_header) <= size;) {

@@ -1,7 +1,7 @@
 /* See device_code.h: what both readers need. */
 #include "build/device_code.h"
 #include "base/error.h"
-#include "base/pack.h"
+#include "base/archive.h"
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void *grow(void *list, size_t *count, size_t size)
 	return more + (*count)++ * size;
 }
 
-struct tk_device_kernel *tk_device_add_kernel(
+struct tk_device_kernel *tk_device_code_add_kernel(
         struct tk_device_code *c, const char *name, size_t name_len, const unsigned char *code, size_t size)
 {
 	struct tk_device_kernel *k = grow(&c->kernels, &c->kernel_count, sizeof(*k));
@@ -43,7 +43,7 @@ struct tk_device_kernel *tk_device_add_kernel(
 	return k->name ? k : NULL;
 }
 
-int tk_device_add_data(struct tk_device_code *c, const void *bytes, size_t size)
+int tk_device_code_add_data(struct tk_device_code *c, const void *bytes, size_t size)
 {
 	struct tk_device_data *d = grow(&c->data, &c->data_count, sizeof(*d));
 	if (!d)
@@ -62,21 +62,21 @@ static struct image *add_image(struct tk_device_code *c, struct tk_buf *unpacked
 	return image;
 }
 
-bool tk_device_unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out)
+bool tk_device_code_unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out)
 {
-	const size_t before = out->len, left = TK_DEVICE_UNPACKED_MAX - c->unpacked_bytes;
-	if (!left || tk_unpack(bytes, size, left, out, NULL))
+	const size_t before = out->len, left = TK_DEVICE_CODE_UNPACKED_MAX - c->unpacked_bytes;
+	if (!left || tk_zstd_decompress(bytes, size, left, out, NULL))
 		return false;
 	c->unpacked_bytes += out->len - before;
 	return true;
 }
 
-int tk_device_keep(struct tk_device_code *c, struct tk_buf *unpacked)
+int tk_device_code_adopt_buffer(struct tk_device_code *c, struct tk_buf *unpacked)
 {
 	return add_image(c, unpacked) ? TK_OK : TK_ENOMEM;
 }
 
-int tk_device_add_image(
+int tk_device_code_add_image(
         struct tk_device_code *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked, struct Elf **elf)
 {
 	struct image *image = add_image(c, unpacked);
@@ -102,8 +102,8 @@ int tk_device_code_read(
 	*out = (struct tk_device_code){.images = calloc(1, sizeof(struct tk_device_images))};
 	int status = out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
 	if (!status)
-		status = strncmp(name, ".hip_fatbin", 11) ? tk_cubins_add(out, section, size)
-		                                          : tk_hsacos_add(out, section, size);
+		status = strncmp(name, ".hip_fatbin", 11) ? tk_cubin_read_section(out, section, size)
+		                                          : tk_hsaco_read_section(out, section, size);
 	if (status) {
 		tk_device_code_free(out);
 		return tk_fail(err, status, "no memory for the kernels of an object");
@@ -113,7 +113,7 @@ int tk_device_code_read(
 	return TK_OK;
 }
 
-int64_t tk_device_occupancy(const struct tk_device_kernel *k)
+int64_t tk_device_kernel_occupancy(const struct tk_device_kernel *k)
 {
 	return strncmp(k->processor, "gfx", 3) ? tk_cubin_occupancy(k) : tk_hsaco_occupancy(k);
 }

@@ -40,36 +40,36 @@ struct tk_device_code {
 
 /* Reads all images of a section; by its name (".nv_fatbin", ".hip_fatbin...") the container that it holds is known, so
  * that bytes of the one are never taken for the other. What is damaged or unknown counts as unread, and so does what
- * packed images hold beyond TK_DEVICE_UNPACKED_MAX together; only memory can fail. */
-#define TK_DEVICE_UNPACKED_MAX ((size_t)1 << 30)
+ * packed images hold beyond TK_DEVICE_CODE_UNPACKED_MAX together; only memory can fail. */
+#define TK_DEVICE_CODE_UNPACKED_MAX ((size_t)1 << 30)
 int tk_device_code_read(
         const char *name, const unsigned char *section, size_t size, struct tk_device_code *out, struct tk_error *err);
 void tk_device_code_free(struct tk_device_code *c);
 /* Of the warps (AMD: waves) that a multiprocessor has room for, how many can be there at a time: percent, rounded down,
  * by the threads of a block, its registers and its static shared memory. What a launch adds makes it less. -1: unknown.
  */
-int64_t tk_device_occupancy(const struct tk_device_kernel *k);
+int64_t tk_device_kernel_occupancy(const struct tk_device_kernel *k);
 
 /* ---- for the readers of the containers: TK_OK or TK_ENOMEM ---------------------------------------------------- */
 
 struct Elf;
-int tk_cubins_add(struct tk_device_code *c, const unsigned char *section, size_t size);
-int tk_hsacos_add(struct tk_device_code *c, const unsigned char *section, size_t size);
+int tk_cubin_read_section(struct tk_device_code *c, const unsigned char *section, size_t size);
+int tk_hsaco_read_section(struct tk_device_code *c, const unsigned char *section, size_t size);
 int64_t tk_cubin_occupancy(const struct tk_device_kernel *k);
 int64_t tk_hsaco_occupancy(const struct tk_device_kernel *k);
 
 /* A new kernel, of which nothing but the code is known; NULL: no memory. */
-struct tk_device_kernel *tk_device_add_kernel(
+struct tk_device_kernel *tk_device_code_add_kernel(
         struct tk_device_code *c, const char *name, size_t name_len, const unsigned char *code, size_t size);
-int tk_device_add_data(struct tk_device_code *c, const void *bytes, size_t size);
+int tk_device_code_add_data(struct tk_device_code *c, const void *bytes, size_t size);
 /* Appends what is packed in `bytes` to *out; false where it is damaged or too large, *out is to be freed then as well.
  */
-bool tk_device_unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out);
+bool tk_device_code_unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out);
 /* Takes memory that images lie in, to be freed with the code. */
-int tk_device_keep(struct tk_device_code *c, struct tk_buf *unpacked);
+int tk_device_code_adopt_buffer(struct tk_device_code *c, struct tk_buf *unpacked);
 /* Opens an image as ELF; it lives as long as the code. *elf is NULL, and the image counts as unread, where it is none.
  * `unpacked`: takes what is in it; NULL: `bytes` are used in place. */
-int tk_device_add_image(
+int tk_device_code_add_image(
         struct tk_device_code *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked, struct Elf **elf);
 
 #endif

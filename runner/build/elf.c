@@ -77,7 +77,7 @@ static int read_sections(struct tk_elf *e, struct tk_error *err)
 	return code ? TK_OK : tk_fail(err, TK_EDATA, "there is no machine code in it");
 }
 
-const struct tk_elf_section *tk_elf_section_at(const struct tk_elf *e, uint64_t address, uint64_t size)
+const struct tk_elf_section *tk_elf_find_section(const struct tk_elf *e, uint64_t address, uint64_t size)
 {
 	for (size_t i = 0; i < e->section_count; i++) {
 		const struct tk_elf_section *s = &e->sections[i];
@@ -102,7 +102,7 @@ static int by_address(const void *a, const void *b)
 /* The list that a symbol belongs into; NULL: none. */
 static struct tk_elf_symbols *list_of(struct tk_elf *e, const GElf_Sym *sym)
 {
-	const struct tk_elf_section *s = sym->st_size ? tk_elf_section_at(e, sym->st_value, sym->st_size) : NULL;
+	const struct tk_elf_section *s = sym->st_size ? tk_elf_find_section(e, sym->st_value, sym->st_size) : NULL;
 	const int type = GELF_ST_TYPE(sym->st_info);
 	if (s && s->kind == TK_ELF_CODE && type == STT_FUNC)
 		return &e->functions;
@@ -231,7 +231,7 @@ static uint64_t rest_of_instruction(GElf_Half machine, uint32_t type)
 	return machine == EM_X86_64 && (type == R_X86_64_PC32 || type == R_X86_64_PLT32) ? 4 : 0;
 }
 
-size_t tk_elf_stable_length(const char *name)
+size_t tk_elf_stem_length(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 	if (!dot || dot == name || !dot[1] || strspn(dot + 1, "0123456789") != strlen(dot + 1))
@@ -242,7 +242,7 @@ size_t tk_elf_stable_length(const char *name)
 static char *name_and_offset(const struct tk_elf_symbol *s, uint64_t address)
 {
 	char *text = NULL;
-	return asprintf(&text, "%.*s+%llu", (int)tk_elf_stable_length(s->name), s->name,
+	return asprintf(&text, "%.*s+%llu", (int)tk_elf_stem_length(s->name), s->name,
 	               (unsigned long long)(address - s->address)) < 0
 	               ? NULL
 	               : text;
@@ -250,7 +250,7 @@ static char *name_and_offset(const struct tk_elf_symbol *s, uint64_t address)
 
 /* Fills in `target`; for data without a name only `unnamed`, and `target` when all fixups are known. */
 static bool describe_target(
-        const struct tk_elf *e, Elf_Data *symbols, const GElf_Shdr *sh, const GElf_Rela *rela, struct tk_elf_fixup *f)
+        const struct tk_elf *e, Elf_Data *symbols, const GElf_Shdr *sh, const GElf_Rela *rela, struct tk_elf_reloc *f)
 {
 	GElf_Sym sym;
 	GElf_Shdr target;
@@ -258,7 +258,7 @@ static bool describe_target(
 		return (f->target = strdup("?"));
 	const char *name = elf_strptr(e->file->elf, sh->sh_link, sym.st_name);
 	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name && !starts_with(name, ".L"))
-		return (f->target = strndup(name, tk_elf_stable_length(name)));
+		return (f->target = strndup(name, tk_elf_stem_length(name)));
 	const uint64_t address =
 	        sym.st_value + (uint64_t)rela->r_addend + rest_of_instruction(e->file->machine, f->type);
 	const struct tk_elf_symbol *s = symbol_at(&e->functions, address);
@@ -266,7 +266,7 @@ static bool describe_target(
 		s = symbol_at(&e->objects, address);
 	if (s)
 		return (f->target = name_and_offset(s, address));
-	if (tk_elf_section_at(e, address, 1)) {
+	if (tk_elf_find_section(e, address, 1)) {
 		f->unnamed = address;
 		return true;
 	}
@@ -281,7 +281,7 @@ static int read_relocations(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh,
 	GElf_Shdr symbol_sh;
 	Elf_Data *symbols = symbol_scn && gelf_getshdr(symbol_scn, &symbol_sh) ? elf_getdata(symbol_scn, NULL) : NULL;
 	const size_t n = data && symbols && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
-	struct tk_elf_fixup *more = realloc(e->fixups, (e->fixup_count + n + 1) * sizeof(*more));
+	struct tk_elf_reloc *more = realloc(e->fixups, (e->fixup_count + n + 1) * sizeof(*more));
 	if (!more)
 		return tk_fail(err, TK_ENOMEM, "no memory");
 	e->fixups = more;
@@ -290,9 +290,9 @@ static int read_relocations(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh,
 		if (!gelf_getrela(data, (int)i, &rela))
 			continue;
 		const uint32_t type = (uint32_t)GELF_R_TYPE(rela.r_info), width = fixup_width(e->file->machine, type);
-		if (!width || !tk_elf_section_at(e, rela.r_offset, width))
+		if (!width || !tk_elf_find_section(e, rela.r_offset, width))
 			continue;
-		struct tk_elf_fixup f = {.address = rela.r_offset, .width = width, .type = type};
+		struct tk_elf_reloc f = {.address = rela.r_offset, .width = width, .type = type};
 		if (!describe_target(e, symbols, &symbol_sh, &rela, &f))
 			return tk_fail(err, TK_ENOMEM, "no memory");
 		e->fixups[e->fixup_count++] = f;
@@ -302,7 +302,7 @@ static int read_relocations(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh,
 
 static int fixup_order(const void *a, const void *b)
 {
-	const struct tk_elf_fixup *x = a, *y = b;
+	const struct tk_elf_reloc *x = a, *y = b;
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	return x->type < y->type ? -1 : x->type > y->type;
@@ -326,7 +326,7 @@ static int read_fixups(struct tk_elf *e, struct tk_error *err)
 	return status;
 }
 
-size_t tk_elf_first_fixup(const struct tk_elf *e, uint64_t address)
+size_t tk_elf_find_reloc(const struct tk_elf *e, uint64_t address)
 {
 	size_t lo = 0, hi = e->fixup_count;
 	while (lo < hi) {
@@ -352,7 +352,7 @@ static int address_order(const void *a, const void *b)
 /* Where something else begins: the next thing that is referred to, or that has a name, or the section's end. */
 static uint64_t end_of_unnamed(const struct tk_elf *e, const uint64_t *starts, size_t count, uint64_t address)
 {
-	const struct tk_elf_section *s = tk_elf_section_at(e, address, 1);
+	const struct tk_elf_section *s = tk_elf_find_section(e, address, 1);
 	uint64_t end = s->address + s->size;
 	if (end - address > CONTENT_MAX)
 		end = address + CONTENT_MAX;
@@ -374,9 +374,9 @@ static uint64_t end_of_unnamed(const struct tk_elf *e, const uint64_t *starts, s
 
 /* Whether a place stands for the address of what it refers to, not for its content: a pointer in data, or the
  * instruction that loads an address (lea). Numbers are loaded, texts have their address taken. */
-static bool takes_address(const struct tk_elf *e, const struct tk_elf_fixup *f)
+static bool takes_address(const struct tk_elf *e, const struct tk_elf_reloc *f)
 {
-	const struct tk_elf_section *s = tk_elf_section_at(e, f->address, f->width);
+	const struct tk_elf_section *s = tk_elf_find_section(e, f->address, f->width);
 	if (e->file->machine == EM_AARCH64)
 		return f->type == R_AARCH64_ADD_ABS_LO12_NC || f->type == R_AARCH64_ABS64;
 	if (e->file->machine != EM_X86_64)
@@ -408,12 +408,12 @@ static bool is_text(const struct tk_elf_section *s, uint64_t address, uint64_t e
  * filled in and without the padding behind them. */
 static char *describe_content(const struct tk_elf *e, uint64_t address, uint64_t end, bool address_taken)
 {
-	const struct tk_elf_section *s = tk_elf_section_at(e, address, 1);
+	const struct tk_elf_section *s = tk_elf_find_section(e, address, 1);
 	char hex[2 * CONTENT_MAX + 1] = "", *text = NULL;
 	size_t n = 0;
 	if (is_text(s, address, end, address_taken))
 		return asprintf(&text, "%s:text", s->name) < 0 ? NULL : text;
-	size_t next = tk_elf_first_fixup(e, address);
+	size_t next = tk_elf_find_reloc(e, address);
 	for (uint64_t at = address; at < end; at++) {
 		while (next < e->fixup_count && e->fixups[next].address + e->fixups[next].width <= at)
 			next++;
@@ -433,7 +433,7 @@ static int describe_unnamed(struct tk_elf *e, struct tk_error *err)
 	size_t count = 0, taken_count = 0;
 	int status = starts && taken ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 	for (size_t i = 0; !status && i < e->fixup_count; i++) {
-		const struct tk_elf_fixup *f = &e->fixups[i];
+		const struct tk_elf_reloc *f = &e->fixups[i];
 		if (f->unnamed)
 			starts[count++] = f->unnamed;
 		if (f->unnamed && takes_address(e, f))
@@ -444,7 +444,7 @@ static int describe_unnamed(struct tk_elf *e, struct tk_error *err)
 		qsort(taken, taken_count, sizeof(*taken), address_order);
 	}
 	for (size_t i = 0; !status && i < e->fixup_count; i++) {
-		struct tk_elf_fixup *f = &e->fixups[i];
+		struct tk_elf_reloc *f = &e->fixups[i];
 		if (f->target)
 			continue;
 		const bool address_taken = bsearch(&f->unnamed, taken, taken_count, sizeof(*taken), address_order);
@@ -514,7 +514,7 @@ int tk_elf_open(const char *path, struct tk_elf *elf, struct tk_error *err)
 		status = describe_unnamed(elf, err);
 	if (!status)
 		status = read_run_path(elf, err);
-	return status == TK_EDATA ? tk_context(err, "%s", path) : status;
+	return status == TK_EDATA ? tk_error_add_context(err, "%s", path) : status;
 }
 
 void tk_elf_close(struct tk_elf *elf)
@@ -535,7 +535,7 @@ void tk_elf_close(struct tk_elf *elf)
 	*elf = (struct tk_elf){0};
 }
 
-bool tk_elf_exports(const struct tk_elf *elf, const char *symbol)
+bool tk_elf_has_export(const struct tk_elf *elf, const char *symbol)
 {
 	for (size_t i = 0; i < elf->functions.count; i++) {
 		if (elf->functions.list[i].exported && !strcmp(elf->functions.list[i].name, symbol))

@@ -8,7 +8,7 @@
 struct tk_error;
 
 /* A place in code or data that the linker filled in. */
-struct tk_elf_fixup {
+struct tk_elf_reloc {
 	uint64_t address;
 	uint32_t width;   /* bytes */
 	uint32_t type;    /* R_X86_64_..., R_AARCH64_... */
@@ -43,7 +43,7 @@ struct tk_elf {
 	size_t section_count;
 	struct tk_elf_symbols functions, objects;
 	bool stripped;               /* only exported symbols have names */
-	struct tk_elf_fixup *fixups; /* by address; none where the object keeps no relocations */
+	struct tk_elf_reloc *fixups; /* by address; none where the object keeps no relocations */
 	size_t fixup_count;
 	char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
 	struct tk_elf_file *file;
@@ -52,15 +52,15 @@ struct tk_elf {
 /* TK_EDATA where it is not a 64-bit shared object. Free with tk_elf_close, also after a failure. */
 int tk_elf_open(const char *path, struct tk_elf *elf, struct tk_error *err);
 void tk_elf_close(struct tk_elf *elf);
-bool tk_elf_exports(const struct tk_elf *elf, const char *symbol);
+bool tk_elf_has_export(const struct tk_elf *elf, const char *symbol);
 
 /* The section that holds all of [address, address + size); NULL: none. */
-const struct tk_elf_section *tk_elf_section_at(const struct tk_elf *elf, uint64_t address, uint64_t size);
+const struct tk_elf_section *tk_elf_find_section(const struct tk_elf *elf, uint64_t address, uint64_t size);
 
 /* Index of the first fixup at or after `address`. */
-size_t tk_elf_first_fixup(const struct tk_elf *elf, uint64_t address);
+size_t tk_elf_find_reloc(const struct tk_elf *elf, uint64_t address);
 
 /* Length of `name` without the number that compilers add to what has no name of its own ("CSWTCH.12"). */
-size_t tk_elf_stable_length(const char *name);
+size_t tk_elf_stem_length(const char *name);
 
 #endif

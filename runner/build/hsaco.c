@@ -69,7 +69,7 @@ static int add_data(struct tk_device_code *c, Elf *elf)
 		const Elf_Data *data = elf_rawdata(scn, NULL);
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS && sh.sh_flags & SHF_ALLOC && data &&
 		        data->d_buf)
-			status = tk_device_add_data(c, data->d_buf, data->d_size);
+			status = tk_device_code_add_data(c, data->d_buf, data->d_size);
 	}
 	return status;
 }
@@ -101,10 +101,10 @@ static bool read_kernel(struct tk_msgpack *m, struct said *out)
 		if (!tk_msgpack_skip(m) || !tk_msgpack_next(&before, &value))
 			return false;
 		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
-			if (tk_msgpack_is(&key, numbers[k].key) && value.type == TK_MSGPACK_INT && value.number >= 0 &&
+			if (tk_msgpack_text_equals(&key, numbers[k].key) && value.type == TK_MSGPACK_INT && value.number >= 0 &&
 			        value.number <= UINT32_MAX)
 				*numbers[k].to = value.number;
-		if (tk_msgpack_is(&key, ".name") && value.type == TK_MSGPACK_TEXT)
+		if (tk_msgpack_text_equals(&key, ".name") && value.type == TK_MSGPACK_TEXT)
 			out->name = value;
 	}
 	return out->name.count > 0;
@@ -118,7 +118,7 @@ static int add_kernel(struct tk_device_code *c, const struct object *o, const st
 		c->unread++;
 		return TK_OK;
 	}
-	struct tk_device_kernel *k = tk_device_add_kernel(c, said->name.text, said->name.count, code, size);
+	struct tk_device_kernel *k = tk_device_code_add_kernel(c, said->name.text, said->name.count, code, size);
 	if (!k)
 		return TK_ENOMEM;
 	snprintf(k->processor, sizeof(k->processor), "%s", o->processor);
@@ -141,7 +141,7 @@ static int read_kernels(struct tk_device_code *c, const struct object *o, struct
 	for (size_t i = 0; i < map.count; i++) {
 		if (!tk_msgpack_next(&m, &key))
 			return TK_OK;
-		if (!tk_msgpack_is(&key, "amdhsa.kernels")) {
+		if (!tk_msgpack_text_equals(&key, "amdhsa.kernels")) {
 			if (!tk_msgpack_skip(&m))
 				return TK_OK;
 			continue;
@@ -203,7 +203,7 @@ static bool processor_of(const char *name, size_t length, char out[16])
 static int read_image(struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
 {
 	struct object o = {.processor = processor, .arch = (unsigned)strtoul(processor + 3, NULL, 16)};
-	int status = tk_device_add_image(c, bytes, size, NULL, &o.elf);
+	int status = tk_device_code_add_image(c, bytes, size, NULL, &o.elf);
 	if (!status && o.elf)
 		status = read_notes(c, &o);
 	if (!status && o.elf)
@@ -263,7 +263,7 @@ static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t 
 	const size_t before = head[0] == 2 ? 24 : 32;
 	all = head[0] == 2 ? narrow : all;
 	if (head[0] < 2 || head[0] > 3 || head[1] != PACKED_ZSTD || all < before || all > size ||
-	        !tk_device_unpack(c, p + before, all - before, &unpacked)) {
+	        !tk_device_code_unpack(c, p + before, all - before, &unpacked)) {
 		tk_buf_free(&unpacked);
 		c->unread++;
 		return TK_OK;
@@ -271,7 +271,7 @@ static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t 
 	*used = all;
 	const unsigned char *bytes = (const unsigned char *)unpacked.data;
 	const size_t n = unpacked.len;
-	const int status = tk_device_keep(c, &unpacked);
+	const int status = tk_device_code_adopt_buffer(c, &unpacked);
 	if (status || n < MAGIC_BYTES || memcmp(bytes, BUNDLE_MAGIC, MAGIC_BYTES)) {
 		c->unread++;
 		return status;
@@ -279,7 +279,7 @@ static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t 
 	return read_bundle(c, bytes, n, &ignored);
 }
 
-int tk_hsacos_add(struct tk_device_code *c, const unsigned char *section, size_t size)
+int tk_hsaco_read_section(struct tk_device_code *c, const unsigned char *section, size_t size)
 {
 	int status = TK_OK;
 	for (size_t at = 0, used = 0; !status && at + MAGIC_BYTES <= size; at = (at + used + 7) / 8 * 8) {

@@ -2,9 +2,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/proc.h"
-#include "build/artifact.h"
-#include "upstream/upstream.h"
+#include "base/process.h"
+#include "build/build_internal.h"
+#include "upstream/repo.h"
 #include <ctype.h>
 #include <glob.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int each_line(const char *dir, const char *file, bool *there,
 		for (size_t n = strlen(line); n && isspace((unsigned char)line[n - 1]); n--)
 			line[n - 1] = '\0';
 		if (*line && (status = use(arg, line, err)))
-			tk_context(err, "%s", path);
+			tk_error_add_context(err, "%s", path);
 	}
 	free(copy);
 	free(path);
@@ -57,8 +57,8 @@ static int add_input(void *arg, const char *name, struct tk_error *err)
 	char *path = tk_path_join(in->kernels_dir, name);
 	if (!path)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	tk_hash_field(in->hash, name);
-	const int status = tk_hash_file(in->hash, path, err);
+	tk_hash_add_str(in->hash, name);
+	const int status = tk_hash_add_file(in->hash, path, err);
 	free(path);
 	return status;
 }
@@ -118,14 +118,14 @@ static int ask_version(const char *program, struct tk_buf *out, struct tk_error 
 	}
 	argv[n++] = "--version";
 	argv[n] = NULL;
-	const struct tk_proc_spec spec = {.argv = argv, .deadline_s = 30};
-	struct tk_proc_result result;
-	int status = tk_proc_run(&spec, &result, err);
+	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 30};
+	struct tk_process_result result;
+	int status = tk_process_run(&spec, &result, err);
 	if (!status)
-		status = tk_proc_check(&spec, &result, err);
+		status = tk_process_check(&spec, &result, err);
 	if (!status)
-		tk_buf_str(out, tk_buf_cstr(&result.out));
-	tk_proc_result_free(&result);
+		tk_buf_add_str(out, tk_buf_cstr(&result.out));
+	tk_process_result_free(&result);
 	return status;
 }
 
@@ -151,9 +151,9 @@ static int add_tool(void *arg, const char *tool, struct tk_error *err)
 	if (!status) {
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(tk_buf_cstr(&answer), "\n"), tk_buf_cstr(&answer));
 		version_of(line, version, sizeof(version));
-		tk_hash_field(t->hash, tool);
-		tk_hash_field(t->hash, tk_buf_cstr(&answer));
-		tk_buf_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "", family_of(tool, line), *version ? " " : "",
+		tk_hash_add_str(t->hash, tool);
+		tk_hash_add_str(t->hash, tk_buf_cstr(&answer));
+		tk_buf_add_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "", family_of(tool, line), *version ? " " : "",
 		        version);
 	}
 	tk_buf_free(&answer);
@@ -170,7 +170,7 @@ static int add_toolchain(struct tk_hash *h, const char *adapter_dir, char **text
 	if (!status && !there)
 		status = add_tool(&t, "cmake", err);
 	if (!status && !t.text.len)
-		tk_buf_str(&t.text, "none");
+		tk_buf_add_str(&t.text, "none");
 	if (!status && !(*text = tk_buf_detach(&t.text, err)))
 		status = TK_ENOMEM;
 	tk_buf_free(&t.text);
@@ -212,9 +212,9 @@ static int add_cards(struct tk_hash *h, const char *pattern, const char *field, 
 	free(line);
 	if (n)
 		qsort(lines, n, sizeof(*lines), line_order);
-	tk_hash_field_i64(h, (int64_t)n);
+	tk_hash_add_i64(h, (int64_t)n);
 	for (size_t i = 0; i < n; i++) {
-		tk_hash_field(h, lines[i]);
+		tk_hash_add_str(h, lines[i]);
 		free(lines[i]);
 	}
 	const int status = lines ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
@@ -232,14 +232,14 @@ static int add_native(struct tk_hash *h, struct tk_error *err)
 	for (ssize_t n; f && (n = getline(&line, &size, f)) > 1;) { /* the first processor ends with an empty line */
 		for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 			if (!strncmp(line, fields[i], strlen(fields[i])))
-				tk_hash_field(h, line);
+				tk_hash_add_str(h, line);
 		}
 	}
 	if (f)
 		fclose(f);
 	free(line);
-	tk_hash_field_i64(h, access("/dev/nvidiactl", F_OK) == 0);
-	tk_hash_field_i64(h, access("/dev/kfd", F_OK) == 0);
+	tk_hash_add_i64(h, access("/dev/nvidiactl", F_OK) == 0);
+	tk_hash_add_i64(h, access("/dev/kfd", F_OK) == 0);
 	const int status = add_cards(h, "/proc/driver/nvidia/gpus/*/information", "Model:", err);
 	return status ? status
 	              : add_cards(h, "/sys/class/kfd/kfd/topology/nodes/*/properties", "gfx_target_version", err);
@@ -252,9 +252,9 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 	struct inputs in = {kernels_dir, h};
 	bool there;
 	char *abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
-	int status = abi ? tk_hash_tree(h, spec->adapter_dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = abi ? tk_hash_add_tree(h, spec->adapter_dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
-		status = tk_hash_file(h, abi, err);
+		status = tk_hash_add_file(h, abi, err);
 	if (!status)
 		status = each_line(spec->adapter_dir, "inputs", &there, add_input, &in, err);
 	free(abi);
@@ -269,11 +269,11 @@ int tk_build_key(
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	tk_hash_field(h, "tracker artifact 1");
-	tk_hash_field(h, spec->revision);
-	tk_hash_field_i64(h, spec->source->submodules);
-	tk_hash_field(h, spec->flags ? spec->flags : "");
-	tk_hash_field(h, arch);
+	tk_hash_add_str(h, "tracker artifact 1");
+	tk_hash_add_str(h, spec->revision);
+	tk_hash_add_i64(h, spec->source->submodules);
+	tk_hash_add_str(h, spec->flags ? spec->flags : "");
+	tk_hash_add_str(h, arch);
 	int status = strcmp(arch, "native") ? TK_OK : add_native(h, err);
 	if (!status)
 		status = add_trees(h, spec, kernels_dir, err);

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "build/artifact.h"
+#include "build/build_internal.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const char *const status_words[] = {
         [TK_BUILD_OK] = "ok", [TK_BUILD_FAILED] = "failed", [TK_BUILD_TIMEOUT] = "timeout"};
 #define STATUS_COUNT (sizeof(status_words) / sizeof(*status_words))
 
-const char *tk_build_status_word(enum tk_build_status s)
+const char *tk_build_status_name(enum tk_build_status s)
 {
 	return (size_t)s < STATUS_COUNT ? status_words[s] : "failed";
 }
@@ -28,7 +28,7 @@ static int hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_err
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	const int status = tk_hash_file(h, path, err);
+	const int status = tk_hash_add_file(h, path, err);
 	if (status)
 		tk_hash_free(h);
 	else
@@ -44,7 +44,7 @@ static json_t *kernels_json(const struct tk_artifact_backend *b)
 	for (size_t i = 0; i < b->kernel_count; i++) {
 		const struct tk_kernel_symbol *k = &b->kernels[i];
 		char name[sizeof(k->name)];
-		tk_text_clean(name, sizeof(name), k->name);
+		tk_text_copy_line(name, sizeof(name), k->name);
 		json_array_append_new(
 		        list, json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "name", name, "code_hash", k->code_hash,
 		                      "size_bytes", (json_int_t)k->size_bytes, "registers", (json_int_t)k->registers,
@@ -62,7 +62,7 @@ static int backends_json(const struct tk_artifact *a, const char *dir, json_t **
 	for (size_t i = 0; !status && i < a->backend_count; i++) {
 		const struct tk_artifact_backend *b = &a->backends[i];
 		char file_hash[TK_HASH_HEX_SIZE];
-		char *path = tk_backend_file(dir, b->name);
+		char *path = tk_backend_path(dir, b->name);
 		status = path ? hash_file(path, file_hash, err) : tk_fail(err, TK_ENOMEM, "no memory");
 		if (!status)
 			json_array_append_new(
@@ -96,7 +96,7 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
 		return status;
 	json_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}", "format", FORMAT, "key",
 	        a->key, "upstream", a->upstream, "revision", a->revision, "adapter", a->adapter, "arch", a->arch,
-	        "flags", a->flags, "toolchain", a->toolchain, "status", tk_build_status_word(a->status), "message",
+	        "flags", a->flags, "toolchain", a->toolchain, "status", tk_build_status_name(a->status), "message",
 	        a->message, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built_s",
 	        (json_int_t)a->built_s, "backends", backends);
 	char *text = root && !put_commit(root, &a->commit) ? json_dumps(root, JSON_INDENT(1)) : NULL;
@@ -124,7 +124,7 @@ static int read_text(const json_t *o, const char *name, char **out, struct tk_er
 	char *clean = malloc(size);
 	if (!clean)
 		return tk_fail(err, TK_ENOMEM, "no memory");
-	tk_text_clean(clean, size, text);
+	tk_text_copy_line(clean, size, text);
 	*out = clean;
 	return TK_OK;
 }
@@ -142,7 +142,7 @@ static int read_int(const json_t *o, const char *name, int64_t least, int64_t *o
 static int read_hash(const json_t *o, const char *name, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	const char *text = json_string_value(json_object_get(o, name));
-	if (!text || !tk_key_valid(text))
+	if (!text || !tk_build_key_is_valid(text))
 		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a SHA-256 hash", name);
 	memcpy(out, text, TK_HASH_HEX_SIZE);
 	return TK_OK;
@@ -172,7 +172,7 @@ static int read_commit(const json_t *root, struct tk_revision *out, struct tk_er
 		char *text = NULL;
 		status = read_text(o, texts[i].name, &text, err);
 		if (!status)
-			tk_text_clean(texts[i].to, texts[i].size, text);
+			tk_text_copy_line(texts[i].to, texts[i].size, text);
 		free(text);
 	}
 	if (!status && (!is_commit(out->id) || (*out->parent && !is_commit(out->parent))))
@@ -204,7 +204,7 @@ static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_er
 	if (!status && json_object_get(o, "occupancy_percent"))
 		status = read_int(o, "occupancy_percent", -1, &k->occupancy_percent, err);
 	if (!status)
-		tk_text_clean(k->name, sizeof(k->name), name);
+		tk_text_copy_line(k->name, sizeof(k->name), name);
 	free(name);
 	return status;
 }
@@ -213,10 +213,10 @@ static int read_backend(const json_t *o, const char *dir, struct tk_artifact_bac
 {
 	const char *name = json_string_value(json_object_get(o, "name"));
 	const json_t *kernels = json_object_get(o, "kernels");
-	if (!name || !tk_backend_name_valid(name))
+	if (!name || !tk_backend_name_is_valid(name))
 		return tk_fail(err, TK_EDATA, "a backend's \"name\" is missing or not [a-z0-9_-]+");
 	snprintf(b->name, sizeof(b->name), "%s", name);
-	if (!(b->path = tk_backend_file(dir, name)))
+	if (!(b->path = tk_backend_path(dir, name)))
 		return tk_fail(err, TK_ENOMEM, "no memory");
 	int status = read_hash(o, "code_hash", b->code_hash, err);
 	const size_t n = json_array_size(kernels);
@@ -306,7 +306,7 @@ static int parse(const char *path, json_t **out, struct tk_error *err)
 		status = tk_fail(err, TK_EVERSION, "%s was made by a newer tracker (format %lld, this one knows %d)",
 		        path, (long long)format, FORMAT);
 	else if (status)
-		tk_context(err, "%s", path);
+		tk_error_add_context(err, "%s", path);
 	if (status)
 		json_decref(root);
 	else
@@ -320,12 +320,12 @@ int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error 
 	struct tk_artifact *a = calloc(1, sizeof(*a));
 	char *path = tk_path_join(dir, "manifest.json");
 	int status = TK_OK;
-	if (!a || !path || !(a->dir = tk_path_absolute(dir)) || !(a->log_path = tk_path_join(a->dir, "build.log")))
+	if (!a || !path || !(a->dir = tk_path_make_absolute(dir)) || !(a->log_path = tk_path_join(a->dir, "build.log")))
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
 		status = parse(path, &root, err);
 	if (!status && (status = read_fields(root, a, err)) == TK_EDATA)
-		tk_context(err, "%s", path);
+		tk_error_add_context(err, "%s", path);
 	json_decref(root);
 	free(path);
 	if (status)
@@ -346,7 +346,7 @@ static int verify_backend(const struct tk_artifact_backend *b, const json_t *o, 
 	if (!status && strcmp(file, wanted))
 		status = tk_fail(err, TK_EDATA, "%s is not the file that the manifest speaks of", b->path);
 	if (!status)
-		status = tk_code_hash(b->path, NULL, code, NULL, NULL, err);
+		status = tk_code_hash_object(b->path, NULL, code, NULL, NULL, err);
 	if (!status && strcmp(code, b->code_hash))
 		status = tk_fail(err, TK_EDATA, "%s has other machine code than the manifest says", b->path);
 	return status;

@@ -116,7 +116,7 @@ bool tk_msgpack_skip(struct tk_msgpack *m)
 	return true;
 }
 
-bool tk_msgpack_is(const struct tk_msgpack_item *item, const char *text)
+bool tk_msgpack_text_equals(const struct tk_msgpack_item *item, const char *text)
 {
 	return item->type == TK_MSGPACK_TEXT && item->count == strlen(text) && !memcmp(item->text, text, item->count);
 }

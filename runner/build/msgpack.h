@@ -21,6 +21,6 @@ struct tk_msgpack_item {
 bool tk_msgpack_next(struct tk_msgpack *m, struct tk_msgpack_item *out);
 /* Passes by the next item with all that is in it. */
 bool tk_msgpack_skip(struct tk_msgpack *m);
-bool tk_msgpack_is(const struct tk_msgpack_item *item, const char *text);
+bool tk_msgpack_text_equals(const struct tk_msgpack_item *item, const char *text);
 
 #endif

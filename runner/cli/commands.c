@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "store/store.h"
@@ -25,7 +25,7 @@ const struct tk_command *tk_command_find(const char *name)
 	return NULL;
 }
 
-const char *tk_command_nearest(const char *name)
+const char *tk_command_suggest(const char *name)
 {
 	const char *names[64] = {0};
 	size_t n = 0;
@@ -33,10 +33,10 @@ const char *tk_command_nearest(const char *name)
 	for (const struct tk_command *c = tk_commands; c->name && n + 1 < sizeof names / sizeof *names; c++)
 		if (!c->hidden)
 			names[n++] = c->name;
-	return tk_nearest(name, names);
+	return tk_suggest_name(name, names);
 }
 
-void tk_command_overview(FILE *out)
+void tk_command_print_overview(FILE *out)
 {
 	fputs("tracker follows the performance of GPU kernels night after night: it builds the newest revision of "
 	      "each\n"
@@ -74,10 +74,10 @@ int tk_command_fail(const char *command, const struct tk_error *err)
 {
 	fflush(stdout);
 	fprintf(stderr, "tracker %s: ", command);
-	tk_text_put(stderr, err->message, "\n\t");
+	tk_text_write_sanitized(stderr, err->message, "\n\t");
 	fputc('\n', stderr);
 	tk_log_record(TK_LOG_ERROR, "command_failed",
-	        json_pack("{s:s, s:s}", "command", command, "status", tk_status_word(err->status)), err->message);
+	        json_pack("{s:s, s:s}", "command", command, "status", tk_status_name(err->status)), err->message);
 	return exit_code(err->status);
 }
 

@@ -37,10 +37,10 @@ struct tk_command {
 extern const struct tk_command tk_commands[]; /* ends with name == NULL */
 extern const struct argp tk_argp_globals;     /* main.c */
 const struct tk_command *tk_command_find(const char *name);
-const char *tk_command_nearest(const char *name); /* the one that was meant; NULL: none is like it */
+const char *tk_command_suggest(const char *name); /* the one that was meant; NULL: none is like it */
 
 /* What `tracker` and `tracker help` say: the commands, where to start, the exit codes. */
-void tk_command_overview(FILE *out);
+void tk_command_print_overview(FILE *out);
 
 /* Prints "tracker CMD: message" to stderr once, logs it and maps the status to an exit code. */
 int tk_command_fail(const char *command, const struct tk_error *err);

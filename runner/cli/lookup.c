@@ -41,7 +41,7 @@ LOOKUP(build, builds)
 LOOKUP(problem, problems)
 LOOKUP(series, series)
 
-const struct tk_revision_row *tk_lookup_revision_of_build(const struct tk_lookup *l, int64_t build_id)
+const struct tk_revision_row *tk_lookup_build_revision(const struct tk_lookup *l, int64_t build_id)
 {
 	const struct tk_build_row *build = tk_lookup_build(l, build_id);
 
@@ -56,14 +56,14 @@ int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *e
 		struct tk_rows *list;
 		size_t size;
 	} tables[] = {
-	        {tk_store_machines, &l.machines, sizeof(struct tk_machine_row)},
-	        {tk_store_devices, &l.devices, sizeof(struct tk_device_row)},
-	        {tk_store_environments, &l.environments, sizeof(struct tk_environment_row)},
-	        {tk_store_upstreams, &l.upstreams, sizeof(struct tk_upstream_row)},
-	        {tk_store_revisions, &l.revisions, sizeof(struct tk_revision_row)},
-	        {tk_store_builds, &l.builds, sizeof(struct tk_build_row)},
-	        {tk_store_problems, &l.problems, sizeof(struct tk_problem_row)},
-	        {tk_store_all_series, &l.series, sizeof(struct tk_series_row)},
+	        {tk_store_list_machines, &l.machines, sizeof(struct tk_machine_row)},
+	        {tk_store_list_devices, &l.devices, sizeof(struct tk_device_row)},
+	        {tk_store_list_environments, &l.environments, sizeof(struct tk_environment_row)},
+	        {tk_store_list_upstreams, &l.upstreams, sizeof(struct tk_upstream_row)},
+	        {tk_store_list_revisions, &l.revisions, sizeof(struct tk_revision_row)},
+	        {tk_store_list_builds, &l.builds, sizeof(struct tk_build_row)},
+	        {tk_store_list_problems, &l.problems, sizeof(struct tk_problem_row)},
+	        {tk_store_list_series, &l.series, sizeof(struct tk_series_row)},
 	};
 
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
@@ -92,7 +92,7 @@ void tk_lookup_free(struct tk_lookup *l)
 	tk_rows_free(&l->series);
 }
 
-int tk_lookup_night(
+int tk_lookup_find_night(
         const struct tk_rows *nights, const char *text, const struct tk_night_row **out, struct tk_error *err)
 {
 	char *end;

@@ -19,10 +19,10 @@ const struct tk_revision_row *tk_lookup_revision(const struct tk_lookup *l, int6
 const struct tk_build_row *tk_lookup_build(const struct tk_lookup *l, int64_t id);
 const struct tk_problem_row *tk_lookup_problem(const struct tk_lookup *l, int64_t id);
 const struct tk_series_row *tk_lookup_series(const struct tk_lookup *l, int64_t id);
-const struct tk_revision_row *tk_lookup_revision_of_build(const struct tk_lookup *l, int64_t build_id);
+const struct tk_revision_row *tk_lookup_build_revision(const struct tk_lookup *l, int64_t build_id);
 
 /* Of a list of nights, newest first, one by its number, else by the start of its uid; "last": the newest. */
-int tk_lookup_night(
+int tk_lookup_find_night(
         const struct tk_rows *nights, const char *text, const struct tk_night_row **out, struct tk_error *err);
 
 #endif

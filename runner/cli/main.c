@@ -191,7 +191,7 @@ static char *own_path(const char *argv0)
 static const struct tk_command *find_command(const char *name)
 {
 	const struct tk_command *c = tk_command_find(name);
-	const char *near = c ? NULL : tk_command_nearest(name);
+	const char *near = c ? NULL : tk_command_suggest(name);
 
 	if (c)
 		return c;
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 	if (p.command) {
 		code = run_command(&p, argc - p.command_at, argv + p.command_at);
 	} else {
-		tk_command_overview(stderr);
+		tk_command_print_overview(stderr);
 		code = TK_EXIT_USAGE;
 	}
 	code = finish_output(code);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tk_option_json(const char *arg, struct argp_state *state)
+bool tk_option_parse_json(const char *arg, struct argp_state *state)
 {
 	bool json = strcmp(arg, "json") == 0;
 
@@ -14,7 +14,7 @@ bool tk_option_json(const char *arg, struct argp_state *state)
 	return json;
 }
 
-size_t tk_option_count(const char *arg, const char *name, struct argp_state *state)
+size_t tk_option_parse_count(const char *arg, const char *name, struct argp_state *state)
 {
 	char *end;
 

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /* `--format=text|json`: is it json? Anything else ends the program with a message (argp_error). */
-bool tk_option_json(const char *arg, struct argp_state *state);
+bool tk_option_parse_json(const char *arg, struct argp_state *state);
 
 /* `--NAME=N`, N a whole number that is not negative; else the program ends with a message. */
-size_t tk_option_count(const char *arg, const char *name, struct argp_state *state);
+size_t tk_option_parse_count(const char *arg, const char *name, struct argp_state *state);
 
 #endif

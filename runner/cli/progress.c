@@ -34,30 +34,30 @@ static size_t terminal_width(void)
 /* A rate needs some evidence: nothing is said before the second item and the first second. */
 static void add_eta(const struct tk_progress *p, struct tk_buf *line)
 {
-	double elapsed = (double)(tk_clock_mono_ns() - p->stage_ns) * 1e-9;
+	double elapsed = (double)(tk_clock_monotonic_ns() - p->stage_ns) * 1e-9;
 	char text[32];
 
 	if (p->done < 2 || p->done >= p->total || elapsed < 1)
 		return;
-	tk_duration_text(
+	tk_duration_format(
 	        (double)(int64_t)(elapsed / (double)p->done * (double)(p->total - p->done) + 0.5), text, sizeof text);
-	tk_buf_printf(line, "  %s left", text);
+	tk_buf_add_printf(line, "  %s left", text);
 }
 
 static void compose(const struct tk_progress *p, struct tk_buf *line)
 {
 	struct tk_buf text = TK_BUF_INIT;
 
-	tk_buf_printf(&text, "[%s]", p->stage);
+	tk_buf_add_printf(&text, "[%s]", p->stage);
 	if (p->total) {
-		tk_buf_printf(&text, " %zu/%zu  %zu %%", p->done, p->total, p->done * 100 / p->total);
+		tk_buf_add_printf(&text, " %zu/%zu  %zu %%", p->done, p->total, p->done * 100 / p->total);
 		add_eta(p, &text);
 	}
 	if (*p->current)
-		tk_buf_printf(&text, "  %s", p->current);
+		tk_buf_add_printf(&text, "  %s", p->current);
 	if (text.data && !text.status)
-		tk_text_disarm(text.data, "", '?');
-	tk_buf_str(line, tk_buf_cstr(&text));
+		tk_text_sanitize(text.data, "", '?');
+	tk_buf_add_str(line, tk_buf_cstr(&text));
 	tk_buf_free(&text);
 }
 
@@ -98,7 +98,7 @@ static void draw(void *arg)
 		fprintf(stderr, "%s\n", tk_buf_cstr(&line));
 	}
 	fflush(stderr);
-	p->last_ns = tk_clock_mono_ns();
+	p->last_ns = tk_clock_monotonic_ns();
 	tk_buf_free(&line);
 }
 
@@ -109,14 +109,14 @@ static void on_stage(void *arg, const char *stage, const char *detail)
 	snprintf(p->stage, sizeof p->stage, "%s", stage);
 	snprintf(p->current, sizeof p->current, "%s", detail ? detail : "");
 	p->done = p->total = 0;
-	p->stage_ns = tk_clock_mono_ns();
+	p->stage_ns = tk_clock_monotonic_ns();
 	draw(p);
 }
 
 static void on_progress(void *arg, size_t done, size_t total, const char *current)
 {
 	struct tk_progress *p = arg;
-	int64_t since = tk_clock_mono_ns() - p->last_ns;
+	int64_t since = tk_clock_monotonic_ns() - p->last_ns;
 
 	p->done = done;
 	p->total = total;

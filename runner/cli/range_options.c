@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-error_t tk_range_option(int key, char *arg, struct argp_state *state)
+error_t tk_range_options_parse(int key, char *arg, struct argp_state *state)
 {
 	struct tk_range_options *o = state->input;
 	switch (key) {

@@ -13,6 +13,6 @@ struct tk_range_options {
 };
 
 /* Of argp: state->input is a struct tk_range_options. */
-error_t tk_range_option(int key, char *arg, struct argp_state *state);
+error_t tk_range_options_parse(int key, char *arg, struct argp_state *state);
 
 #endif

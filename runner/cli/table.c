@@ -72,7 +72,7 @@ static size_t column_index(const struct tk_table *t, const char *name)
 	return i;
 }
 
-void tk_table_row(struct tk_table *t)
+void tk_table_add_row(struct tk_table *t)
 {
 	if (!t)
 		return;
@@ -81,7 +81,7 @@ void tk_table_row(struct tk_table *t)
 	t->rows++;
 }
 
-void tk_table_set(struct tk_table *t, const char *column, const char *fmt, ...)
+void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
 {
 	va_list ap;
 	char *text = NULL;
@@ -107,7 +107,7 @@ void tk_table_set(struct tk_table *t, const char *column, const char *fmt, ...)
 	}
 }
 
-void tk_table_color(struct tk_table *t, const char *column, const char *color)
+void tk_table_set_color(struct tk_table *t, const char *column, const char *color)
 {
 	struct libscols_cell *cell;
 
@@ -118,7 +118,7 @@ void tk_table_color(struct tk_table *t, const char *column, const char *color)
 		scols_cell_set_color(cell, color);
 }
 
-size_t tk_table_rows(const struct tk_table *t)
+size_t tk_table_row_count(const struct tk_table *t)
 {
 	return t ? t->rows : 0;
 }
@@ -242,7 +242,7 @@ static int fit(struct tk_table *t, size_t width)
 	return 0;
 }
 
-bool tk_table_dropped(const struct tk_table *t, const char *column)
+bool tk_table_is_dropped(const struct tk_table *t, const char *column)
 {
 	size_t i = t ? column_index(t, column) : COLUMNS_MAX;
 

@@ -27,15 +27,15 @@ struct tk_column {
 
 /* Never NULL in use: out of memory is reported by tk_table_print(). Columns must outlive the table. */
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns);
-void tk_table_row(struct tk_table *t); /* starts a row; the following calls fill it */
-void tk_table_set(struct tk_table *t, const char *column, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void tk_table_add_row(struct tk_table *t); /* starts a row; the following calls fill it */
+void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* colour of the cell just described: "red", "green", "yellow", "bold", "halfbright"... (terminal-colors.d names);
  * ignored without colour */
-void tk_table_color(struct tk_table *t, const char *column, const char *color);
-size_t tk_table_rows(const struct tk_table *t);
+void tk_table_set_color(struct tk_table *t, const char *column, const char *color);
+size_t tk_table_row_count(const struct tk_table *t);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);
 /* Of a table that was printed: the column had values, and no room. */
-bool tk_table_dropped(const struct tk_table *t, const char *column);
+bool tk_table_is_dropped(const struct tk_table *t, const char *column);
 void tk_table_free(struct tk_table *t);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "config/config.h"
 #include "config/yaml_tree.h"
 
@@ -56,7 +56,7 @@ static int read_text(const struct reading *r, int entry, const char *key, const 
 	const char *text = tk_yaml_is_empty(r->y, node) ? fallback : tk_yaml_text(r->y, node);
 
 	if (node && !tk_yaml_is_empty(r->y, node) && tk_yaml_kind(r->y, node) != TK_YAML_SCALAR)
-		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected text", key, tk_yaml_kind_word(r->y, node));
+		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected text", key, tk_yaml_kind_name(r->y, node));
 	if (!text)
 		return TK_OK;
 	if (strlen(text) > 1000)
@@ -71,8 +71,8 @@ static int add_filter(const struct reading *r, struct tk_ack *a, size_t *count, 
 
 	if (tk_yaml_kind(r->y, node) != TK_YAML_SCALAR || !*tk_yaml_text(r->y, node))
 		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected a name, or a pattern such as 'gemm*'", key,
-		        tk_yaml_is_empty(r->y, node) ? "empty" : tk_yaml_kind_word(r->y, node));
-	tk_buf_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
+		        tk_yaml_is_empty(r->y, node) ? "empty" : tk_yaml_kind_name(r->y, node));
+	tk_buf_add_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
 	a->filters[*count] = tk_buf_status(&text, r->err) ? NULL : strdup(tk_buf_cstr(&text));
 	tk_buf_free(&text);
 	return a->filters[(*count)++] ? TK_OK : out_of_memory(r->err);
@@ -118,14 +118,14 @@ static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 
 static int check_action(const struct reading *r, int entry, const char *action)
 {
-	const char *near = tk_nearest(action, actions);
+	const char *near = tk_suggest_name(action, actions);
 	char shown[80];
 
 	for (size_t i = 0; actions[i]; i++)
 		if (strcmp(actions[i], action) == 0)
 			return TK_OK;
 	return tk_yaml_fail(r->y, tk_yaml_find(r->y, entry, "action"), r->err,
-	        "action is `%s`, expected ack, expect or ignore%s%s%s", tk_yaml_shown(action, shown),
+	        "action is `%s`, expected ack, expect or ignore%s%s%s", tk_yaml_format_excerpt(action, shown),
 	        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
@@ -138,7 +138,7 @@ static int read_until(const struct reading *r, int entry, struct tk_ack *a)
 		return TK_OK;
 	if (tk_time_parse(tk_yaml_text(r->y, node), &a->until_s, NULL))
 		return tk_yaml_fail(r->y, node, r->err, "until is `%s`, expected a day such as 2026-12-31",
-		        tk_yaml_shown(tk_yaml_text(r->y, node), shown));
+		        tk_yaml_format_excerpt(tk_yaml_text(r->y, node), shown));
 	return TK_OK;
 }
 
@@ -155,7 +155,7 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 	if (tk_yaml_kind(r->y, entry) != TK_YAML_MAP)
 		return tk_yaml_fail(r->y, entry, r->err,
 		        "an entry is %s, expected a mapping such as { series: 'node-1.*', note: why }",
-		        tk_yaml_kind_word(r->y, entry));
+		        tk_yaml_kind_name(r->y, entry));
 	status = tk_yaml_check_keys(r->y, entry, "an entry", known, r->err);
 	if (!status)
 		status = read_filters(r, entry, a);
@@ -183,7 +183,7 @@ static int read_all(const struct reading *r, struct tk_acks *out)
 		return TK_OK;
 	if (tk_yaml_kind(r->y, root) != TK_YAML_LIST)
 		return tk_yaml_fail(r->y, root, r->err, "the file is %s, expected a list of entries that begin with -",
-		        tk_yaml_kind_word(r->y, root));
+		        tk_yaml_kind_name(r->y, root));
 	out->at = calloc(count + 1, sizeof *out->at);
 	if (!out->at)
 		return out_of_memory(r->err);
@@ -203,7 +203,7 @@ int tk_acks_load_text(const char *name, const char *text, size_t len, const char
 	int status = acks ? tk_yaml_parse(name, text, len, &y, err) : out_of_memory(err);
 
 	if (!status)
-		status = tk_yaml_refuse_aliases(y, text, len, err);
+		status = tk_yaml_reject_aliases(y, text, len, err);
 	if (!status)
 		status = read_all(&(struct reading){y, keys, err}, acks);
 	tk_yaml_free(y);

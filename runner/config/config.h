@@ -48,7 +48,7 @@ struct tk_measure_config {
 	bool launch_cost; /* a series of the host's cost of a launch, beside each of times */
 	bool energy;      /* one of the energy of an execution */
 	bool memory;      /* one of the device memory of the job */
-	char **modes;     /* "KIND:MODE", see problem/mode.h; NULL-terminated; tk_config_modes reads it */
+	char **modes;     /* "KIND:MODE", see problem/mode.h; NULL-terminated; tk_config_list_modes reads it */
 };
 
 struct tk_threshold_config {
@@ -81,7 +81,7 @@ struct tk_config {
 	char *db, *site_dir, *site_title, *cache_dir, *adapter_path; /* absolute, except site_title */
 	char *site_url;                                              /* where the pages are published; NULL: nowhere */
 	char *acks_path;             /* what was accepted; NULL: acks.yml in `root`, where there is one */
-	char *forge_url;             /* "https://github.com/o/r/commit/{rev}" for `self`; NULL: none */
+	char *commit_url;             /* "https://github.com/o/r/commit/{rev}" for `self`; NULL: none */
 	uint32_t keep_samples_days;  /* raw samples; summaries are kept for ever */
 	char **fail_on;              /* status words, for `nightly`; NULL-terminated */
 	char *webhook_url;           /* notify; NULL: none */
@@ -90,7 +90,7 @@ struct tk_config {
 
 /* The modes that devices of a kind are measured in, in the order of the list, into out[TK_MODE_COUNT]. Returns how
  * many: at least one. */
-size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
+size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out);
 
 bool tk_config_is_baseline(const char *text);
 
@@ -119,7 +119,7 @@ struct tk_suite {
 int tk_suite_load(const char *root, const char *name, struct tk_suite **out, struct tk_error *err);
 void tk_suite_free(struct tk_suite *s);
 /* Names and paths of the suites that can be found from root; freed with tk_names_free. */
-int tk_suite_names(const char *root, char ***names, size_t *count, struct tk_error *err);
+int tk_suite_list_names(const char *root, char ***names, size_t *count, struct tk_error *err);
 
 /* acks.yml: a list of what was accepted (docs/triage.md). Every ack selects series by at least one filter. */
 struct tk_ack {

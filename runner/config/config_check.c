@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "config/config_keys.h"
 #include "config/suite_find.h"
 #include "config/yaml_tree.h"
@@ -54,7 +54,7 @@ static int check_suites(const struct check *k)
 		struct tk_error why = {0};
 		char *path = NULL;
 
-		if (tk_suite_find(k->c->root, k->c->suites[i], &path, &why))
+		if (tk_suite_find_file(k->c->root, k->c->suites[i], &path, &why))
 			status = tk_yaml_fail(
 			        k->y, tk_yaml_item(k->y, find(k, "suites", NULL), i), k->err, "%s", why.message);
 		free(path);
@@ -125,7 +125,7 @@ static int check_control(const struct check *k)
 		names[i + 1] = k->c->upstreams[i].name;
 	for (size_t i = 0; names[i]; i++)
 		found |= strcmp(names[i], control->upstream) == 0;
-	near = tk_nearest(control->upstream, names);
+	near = tk_suggest_name(control->upstream, names);
 	if (!found && control->every)
 		status = tk_yaml_fail(k->y, find(k, "control", "upstream"), k->err,
 		        "control.upstream is `%s`, which is no upstream, expected %s%s%s", control->upstream,
@@ -166,7 +166,7 @@ static int check_modes(const struct check *k)
 	return TK_OK;
 }
 
-size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out)
+size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out)
 {
 	size_t n = 0, len;
 
@@ -184,7 +184,7 @@ size_t tk_config_modes(const struct tk_config *c, const char *device_kind, enum 
 /* Here, and not where the first comparison asks: a word that is none would never be found. */
 static int check_fail_on(const struct check *k)
 {
-	static const char *const known[] = {TK_DIFF_STATUSES(STATUS_WORD) "none", NULL};
+	static const char *const known[] = {TK_VERDICT_STATUSES(STATUS_WORD) "none", NULL};
 	char *const *words = k->c->fail_on;
 
 	for (size_t i = 0; words && words[i]; i++) {
@@ -194,7 +194,7 @@ static int check_fail_on(const struct check *k)
 			at++;
 		if (known[at])
 			continue;
-		const char *near = tk_nearest(words[i], known);
+		const char *near = tk_suggest_name(words[i], known);
 
 		return tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "notify", "fail_on"), i), k->err,
 		        "notify.fail_on: unknown status `%s`%s%s%s", words[i],
@@ -207,7 +207,7 @@ static int check_fail_on(const struct check *k)
 /* Pages link to a commit, and to the whole repository: what stands before /commit/ is its address. */
 static int check_commit_url(const struct check *k)
 {
-	const char *url = k->c->forge_url;
+	const char *url = k->c->commit_url;
 
 	if (!url || strstr(url, "/commit/{rev}"))
 		return TK_OK;
@@ -224,7 +224,7 @@ static int check_baseline(const struct check *k)
 		return TK_OK;
 	return tk_yaml_fail(k->y, find(k, "thresholds", "baseline"), k->err,
 	        "thresholds.baseline is `%s`, expected window, first, best, pinned:REV or tag:NAME",
-	        tk_yaml_shown(text, shown));
+	        tk_yaml_format_excerpt(text, shown));
 }
 
 bool tk_config_is_baseline(const char *text)
@@ -283,9 +283,9 @@ static void hash_words(struct tk_hash *h, char *const *words)
 
 	while (words && words[n])
 		n++;
-	tk_hash_field_i64(h, n);
+	tk_hash_add_i64(h, n);
 	for (int64_t i = 0; i < n; i++)
-		tk_hash_field(h, words[i]);
+		tk_hash_add_str(h, words[i]);
 }
 
 static void hash_number(struct tk_hash *h, double v)
@@ -298,10 +298,10 @@ static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 	const char *texts[] = {u->name, u->url, u->branch, u->path, u->adapter, u->options, u->cmake_args};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-		tk_hash_field(h, texts[i]);
-	tk_hash_field_i64(h, u->kind);
-	tk_hash_field_i64(h, u->submodules);
-	tk_hash_field_i64(h, u->enabled);
+		tk_hash_add_str(h, texts[i]);
+	tk_hash_add_i64(h, u->kind);
+	tk_hash_add_i64(h, u->submodules);
+	tk_hash_add_i64(h, u->enabled);
 	hash_words(h, u->backends);
 }
 
@@ -314,26 +314,26 @@ int tk_config_hash(struct tk_config *c, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	hash_words(h, c->devices);
 	hash_words(h, c->suites);
-	tk_hash_field_i64(h, (int64_t)c->upstream_count);
+	tk_hash_add_i64(h, (int64_t)c->upstream_count);
 	for (size_t i = 0; i < c->upstream_count; i++)
 		hash_upstream(h, &c->upstreams[i]);
 	hash_number(h, c->budgets.job_s);
 	hash_number(h, c->budgets.measure_s);
-	tk_hash_field_i64(h, (int64_t)c->budgets.job_memory_bytes);
+	tk_hash_add_i64(h, (int64_t)c->budgets.job_memory_bytes);
 	hash_number(h, c->measure.relative_half_width);
 	hash_number(h, c->measure.confidence);
-	tk_hash_field_i64(h, c->measure.min_samples);
-	tk_hash_field_i64(h, c->measure.max_samples);
-	tk_hash_field_i64(h, c->measure.threads);
-	tk_hash_field_i64(h, c->measure.pin);
-	tk_hash_field_i64(h, c->measure.launch_cost);
-	tk_hash_field_i64(h, c->measure.energy);
-	tk_hash_field_i64(h, c->measure.memory);
+	tk_hash_add_i64(h, c->measure.min_samples);
+	tk_hash_add_i64(h, c->measure.max_samples);
+	tk_hash_add_i64(h, c->measure.threads);
+	tk_hash_add_i64(h, c->measure.pin);
+	tk_hash_add_i64(h, c->measure.launch_cost);
+	tk_hash_add_i64(h, c->measure.energy);
+	tk_hash_add_i64(h, c->measure.memory);
 	hash_words(h, c->measure.modes);
-	tk_hash_field(h, c->control.upstream);
-	tk_hash_field(h, c->control.backend);
-	tk_hash_field(h, c->control.problem);
-	tk_hash_field_i64(h, c->control.every);
+	tk_hash_add_str(h, c->control.upstream);
+	tk_hash_add_str(h, c->control.backend);
+	tk_hash_add_str(h, c->control.problem);
+	tk_hash_add_i64(h, c->control.every);
 	tk_hash_finish(h, c->hash);
 	return TK_OK;
 }

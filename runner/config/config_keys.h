@@ -87,7 +87,7 @@ enum tk_value_kind {
 #define TK_SITE_KEYS(X) \
 	X(title, TEXT, site_title, 0, 0) \
 	X(url, WEB, site_url, 0, 0) \
-	X(commit_url, WEB, forge_url, 0, 0)
+	X(commit_url, WEB, commit_url, 0, 0)
 
 #define TK_PATH_KEYS(X) \
 	X(db, LOCATION, db, 0, 0) \
@@ -189,7 +189,7 @@ extern const struct tk_config_section tk_config_sections[];
 int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, const struct tk_config_key *key,
         const char *root, const char *text, void *base, struct tk_error *err);
 /* A path of the file as an absolute one: "~/x", "x" from root; NULL: out of memory. */
-char *tk_config_path(const char *root, const char *text);
+char *tk_config_resolve_path(const char *root, const char *text);
 
 /* As tk_config_load, of a text; `name` is what messages call it, root an absolute folder. */
 int tk_config_load_text(

@@ -38,7 +38,7 @@ void tk_config_free(struct tk_config *c)
 	if (!c)
 		return;
 	char *texts[] = {c->path, c->root, c->machine, c->control.upstream, c->control.backend, c->control.problem,
-	        c->db, c->site_dir, c->site_title, c->cache_dir, c->adapter_path, c->forge_url, c->webhook_url,
+	        c->db, c->site_dir, c->site_title, c->cache_dir, c->adapter_path, c->commit_url, c->webhook_url,
 	        c->site_url, c->acks_path, c->thresholds.baseline};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -106,7 +106,7 @@ static int apply_words(const struct layer *l, int map, const char *key, char *co
 	for (unsigned i = 0; i < count; i++)
 		if (!*raw[i] || strlen(raw[i]) > 1024 || (allowed && raw[i][strspn(raw[i], allowed)]))
 			return tk_yaml_fail(l->y, tk_yaml_item(l->y, node, i), l->err,
-			        "%s has `%s`, expected a name of %s", key, tk_yaml_shown(raw[i], shown),
+			        "%s has `%s`, expected a name of %s", key, tk_yaml_format_excerpt(raw[i], shown),
 			        allowed ? "letters, digits and .:_-" : "at most 1024 bytes");
 	return copy_words(raw, count, out, l->err);
 }
@@ -236,7 +236,7 @@ static int default_cache(struct tk_config *c, struct tk_error *err)
 {
 	char *folder = tk_path_cache_dir("");
 
-	c->cache_dir = folder ? tk_path_absolute(folder) : NULL;
+	c->cache_dir = folder ? tk_path_make_absolute(folder) : NULL;
 	free(folder);
 	return c->cache_dir ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
@@ -263,9 +263,9 @@ static char *folder_of(const char *path)
 /* Sets c->path (NULL: there is no file, use the default) and c->root. */
 static int find_file(struct tk_config *c, const char *root, const char *path, struct tk_error *err)
 {
-	char *base = tk_path_absolute(root ? root : "."),
+	char *base = tk_path_make_absolute(root ? root : "."),
 	     *file = base ? tk_path_join(base, path ? path : "tracker.yml") : NULL;
-	char *absolute = file ? tk_path_absolute(file) : NULL;
+	char *absolute = file ? tk_path_make_absolute(file) : NULL;
 	int status = absolute ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	free(file);

@@ -142,7 +142,7 @@ static int check_value(
 	if (tk_yaml_is_empty(y, node) && !list)
 		return TK_OK;
 	if (tk_yaml_kind(y, node) != expected || tk_yaml_is_empty(y, node))
-		return tk_yaml_fail(y, node, err, "%s is %s, expected %s", what, tk_yaml_kind_word(y, node),
+		return tk_yaml_fail(y, node, err, "%s is %s, expected %s", what, tk_yaml_kind_name(y, node),
 		        map    ? "a mapping (key: value lines)"
 		        : list ? "a list, for instance [a, b]"
 		               : "a single value");
@@ -156,7 +156,7 @@ static int check_value(
 static void capture_log(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
 {
 	(void)level;
-	tk_buf_vprintf(ctx, fmt, args);
+	tk_buf_add_vprintf(ctx, fmt, args);
 }
 
 static cyaml_config_t reader(struct tk_buf *log)
@@ -199,8 +199,8 @@ int tk_raw_load(const struct tk_yaml *y, const char *text, size_t len, struct tk
 
 	if (tk_yaml_kind(y, tk_yaml_root(y)) != TK_YAML_MAP && !tk_yaml_is_empty(y, tk_yaml_root(y)))
 		return tk_yaml_fail(y, tk_yaml_root(y), err, "the file is %s, expected key: value lines",
-		        tk_yaml_kind_word(y, tk_yaml_root(y)));
-	status = tk_yaml_refuse_aliases(y, text, len, err);
+		        tk_yaml_kind_name(y, tk_yaml_root(y)));
+	status = tk_yaml_reject_aliases(y, text, len, err);
 	if (!status)
 		status = check_mapping(y, tk_yaml_root(y), "", top_fields, err);
 	if (status)

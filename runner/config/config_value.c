@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "config/config_keys.h"
 #include "config/units.h"
 #include "config/yaml_tree.h"
@@ -36,7 +36,7 @@ static int expected(const struct reading *r, const char *fmt, ...)
 	vsnprintf(want, sizeof want, fmt, ap);
 	va_end(ap);
 	return tk_yaml_fail(
-	        r->y, r->node, r->err, "%s is `%s`, expected %s", r->what, tk_yaml_shown(r->text, shown), want);
+	        r->y, r->node, r->err, "%s is `%s`, expected %s", r->what, tk_yaml_format_excerpt(r->text, shown), want);
 }
 
 static int keep(const struct reading *r, char *value, char **out)
@@ -65,7 +65,7 @@ static bool is_name(const char *text)
 	return n > 0 && n <= NAME_MAX_LEN && !text[n] && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
-char *tk_config_path(const char *root, const char *text)
+char *tk_config_resolve_path(const char *root, const char *text)
 {
 	const char *home = getenv("HOME");
 	char *joined, *absolute;
@@ -74,7 +74,7 @@ char *tk_config_path(const char *root, const char *text)
 		joined = tk_path_join(home, text + 2);
 	else
 		joined = tk_path_join(root, text);
-	absolute = joined ? tk_path_absolute(joined) : NULL;
+	absolute = joined ? tk_path_make_absolute(joined) : NULL;
 	free(joined);
 	return absolute;
 }
@@ -87,7 +87,7 @@ static int read_repository(const struct reading *r, char **out)
 
 	if (!printable(r->text) || r->text[0] == '-' || strpbrk(r->text, " \t"))
 		return expected(r, "a URL or a path that git clones from, without blanks");
-	return keep(r, path ? tk_config_path(r->root, r->text) : strdup(r->text), out);
+	return keep(r, path ? tk_config_resolve_path(r->root, r->text) : strdup(r->text), out);
 }
 
 static int read_web(const struct reading *r, char **out)
@@ -154,7 +154,7 @@ static int read_duration(const struct reading *r, double per_unit, double *out)
 	char low[32], high[32];
 	double s;
 
-	if (tk_units_duration(r->text, &s))
+	if (tk_units_parse_duration(r->text, &s))
 		return expected(r, "a duration such as 30s, 15m or 2h");
 	duration_text(r->key->min / per_unit, low, sizeof low);
 	duration_text(r->key->max / per_unit, high, sizeof high);
@@ -170,7 +170,7 @@ static int read_days(const struct reading *r, uint32_t *out)
 	double s;
 
 	snprintf(high, sizeof high, "%gd", r->key->max);
-	if (tk_units_duration(r->text, &s))
+	if (tk_units_parse_duration(r->text, &s))
 		return expected(r, "a duration such as 14d or 8w");
 	if (in_range(r, s / TK_DAY, "1d", high))
 		return TK_ECONFIG;
@@ -184,7 +184,7 @@ static int read_size(const struct reading *r, uint64_t *out)
 	uint64_t v;
 
 	snprintf(low, sizeof low, "%gMiB", r->key->min / TK_MIB);
-	if (tk_units_size(r->text, &v))
+	if (tk_units_parse_size(r->text, &v))
 		return expected(r, "a size such as 512MiB or 4GiB");
 	if (in_range(r, (double)v, low, "1024TiB"))
 		return TK_ECONFIG;
@@ -199,7 +199,7 @@ static int read_fraction(const struct reading *r, double *out)
 
 	snprintf(low, sizeof low, "%g%%", r->key->min * 100);
 	snprintf(high, sizeof high, "%g%%", r->key->max * 100);
-	if (tk_units_fraction(r->text, &v))
+	if (tk_units_parse_fraction(r->text, &v))
 		return expected(r, "a percentage such as 2%% or 0.02");
 	if (in_range(r, v, low, high))
 		return TK_ECONFIG;
@@ -214,7 +214,7 @@ static int read_count(const struct reading *r, uint32_t *out)
 
 	snprintf(low, sizeof low, "%.0f", r->key->min);
 	snprintf(high, sizeof high, "%.0f", r->key->max);
-	if (tk_units_count(r->text, &v))
+	if (tk_units_parse_count(r->text, &v))
 		return expected(r, "a whole number");
 	if (in_range(r, v, low, high))
 		return TK_ECONFIG;
@@ -236,7 +236,7 @@ static int read_name(const struct reading *r, char **out)
 
 static int read_location(const struct reading *r, char **out)
 {
-	return printable(r->text) ? keep(r, tk_config_path(r->root, r->text), out) : expected(r, "a path");
+	return printable(r->text) ? keep(r, tk_config_resolve_path(r->root, r->text), out) : expected(r, "a path");
 }
 
 int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, const struct tk_config_key *key,
@@ -273,7 +273,7 @@ int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, co
 	case TK_VALUE_COUNT:
 		return read_count(&r, at);
 	case TK_VALUE_BOOL:
-		return tk_units_bool(text, at) ? expected(&r, "yes or no") : TK_OK;
+		return tk_units_parse_bool(text, at) ? expected(&r, "yes or no") : TK_OK;
 	}
 	return tk_fail(err, TK_EINTERNAL, "key %s has no kind", key->name);
 }

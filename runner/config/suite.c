@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "config/suite_find.h"
-#include "config/suite_parts.h"
+#include "config/suite_builder.h"
 #include "config/yaml_tree.h"
 #include "core/problem.h"
 
@@ -93,7 +93,7 @@ static int append(
 	return TK_OK;
 }
 
-int tk_suite_add(struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group)
+int tk_suite_add_problem(struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group)
 {
 	struct tk_problem_spec p;
 	struct tk_error why = {0};
@@ -163,7 +163,7 @@ static int hash_problems(struct tk_suite *s, struct tk_error *err)
 	if (!h)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < s->count; i++)
-		tk_hash_field(h, s->problems[i].text);
+		tk_hash_add_str(h, s->problems[i].text);
 	tk_hash_finish(h, s->hash);
 	return TK_OK;
 }
@@ -209,12 +209,12 @@ int tk_suite_load(const char *root, const char *name, struct tk_suite **out, str
 {
 	struct tk_buf text = TK_BUF_INIT;
 	char *path = NULL;
-	int status = tk_suite_find(root, name, &path, err);
+	int status = tk_suite_find_file(root, name, &path, err);
 
 	if (!status)
 		status = tk_file_read(path, FILE_MAX, &text, err);
 	if (!status)
-		status = tk_suite_load_text(path, tk_suite_is_path(name) ? name : path, &text, out, err);
+		status = tk_suite_load_text(path, tk_suite_name_is_path(name) ? name : path, &text, out, err);
 	tk_buf_free(&text);
 	free(path);
 	return status;

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "config/suite_parts.h"
+#include "config/suite_builder.h"
 #include "config/units.h"
 #include "config/yaml_tree.h"
 #include "core/problem.h"
@@ -53,7 +53,7 @@ static int bad_expression(const struct combination *c, size_t i, const char *why
 
 	return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
 	        "%s is `%s`, expected a value such as $m, 2*$m or 16384/$sq: %s", c->params[i].key,
-	        tk_yaml_shown(written(c, i), shown), why);
+	        tk_yaml_format_excerpt(written(c, i), shown), why);
 }
 
 static bool read_number(const char **at, int64_t *out)
@@ -131,7 +131,7 @@ static int compute(struct combination *c, size_t i)
 		snprintf(c->value[i], VALUE_MAX, "%lld", (long long)v);
 		return TK_OK;
 	}
-	if (strcmp(c->params[i].key, "causal") == 0 && tk_units_bool(text, &flag) == 0)
+	if (strcmp(c->params[i].key, "causal") == 0 && tk_units_parse_bool(text, &flag) == 0)
 		text = flag ? "1" : "0";
 	if ((size_t)snprintf(c->value[i], VALUE_MAX, "%s", text) >= VALUE_MAX || strpbrk(text, ",="))
 		return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
@@ -145,19 +145,19 @@ static int add_combination(struct combination *c, int at, const char *source, co
 	struct tk_buf text = TK_BUF_INIT;
 	int status = TK_OK;
 
-	tk_buf_printf(&text, "%s:", c->op);
+	tk_buf_add_printf(&text, "%s:", c->op);
 	for (size_t i = 0; !status && i < c->count; i++) {
 		struct tk_error why = {0};
 
 		status = compute(c, i);
-		if (!status && tk_problem_check_pair(c->op, c->params[i].key, c->value[i], &why))
+		if (!status && tk_problem_check_key(c->op, c->params[i].key, c->value[i], &why))
 			status = tk_yaml_fail(c->b->y, chosen(c, i), c->b->err, "%s", why.message);
-		tk_buf_printf(&text, "%s%s=%s", i ? "," : "", c->params[i].key, c->value[i]);
+		tk_buf_add_printf(&text, "%s%s=%s", i ? "," : "", c->params[i].key, c->value[i]);
 	}
 	if (!status)
 		status = tk_buf_status(&text, c->b->err);
 	if (!status)
-		status = tk_suite_add(c->b, tk_buf_cstr(&text), at, source, group);
+		status = tk_suite_add_problem(c->b, tk_buf_cstr(&text), at, source, group);
 	tk_buf_free(&text);
 	return status;
 }
@@ -173,7 +173,7 @@ static int check_params(const struct combination *c, int at, size_t *total)
 		size_t n = choices(b, p);
 		struct tk_error why = {0};
 
-		if (tk_problem_check_pair(c->op, p->key, NULL, &why))
+		if (tk_problem_check_key(c->op, p->key, NULL, &why))
 			return tk_yaml_fail(b->y, p->key_node, b->err, "%s", why.message);
 		if (!n)
 			return tk_yaml_fail(
@@ -186,7 +186,7 @@ static int check_params(const struct combination *c, int at, size_t *total)
 			if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR || tk_yaml_is_empty(b->y, node))
 				return tk_yaml_fail(b->y, node, b->err,
 				        "%s is %s, expected a value or a list of values", p->key,
-				        tk_yaml_kind_word(b->y, node));
+				        tk_yaml_kind_name(b->y, node));
 		}
 		if (__builtin_mul_overflow(*total, n, total) || *total > TK_SUITE_PROBLEMS_MAX)
 			return tk_yaml_fail(b->y, at, b->err,

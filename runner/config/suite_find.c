@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "config/config.h"
 #include "config/config_keys.h"
 #include "config/yaml_tree.h"
@@ -84,7 +84,7 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 	size_t count = 0, len = 0;
 	const char **known, *near = NULL;
 
-	if (tk_suite_names(root, &names, &count, NULL))
+	if (tk_suite_list_names(root, &names, &count, NULL))
 		count = 0;
 	known = calloc(count + 1, sizeof *known);
 	for (size_t i = 0; known && i < count; i++) {
@@ -92,8 +92,8 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 		if (len < sizeof list)
 			len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", names[i]);
 	}
-	near = known ? tk_nearest(name, known) : NULL;
-	tk_yaml_shown(name, shown);
+	near = known ? tk_suggest_name(name, known) : NULL;
+	tk_yaml_format_excerpt(name, shown);
 	if (near)
 		tk_fail(err, TK_ENOTFOUND, "unknown suite `%s`, did you mean `%s`?", shown, near);
 	else
@@ -103,18 +103,18 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 	return TK_ENOTFOUND;
 }
 
-bool tk_suite_is_path(const char *name)
+bool tk_suite_name_is_path(const char *name)
 {
 	return strchr(name, '/') || ending_of(name);
 }
 
-int tk_suite_find(const char *root, const char *name, char **path, struct tk_error *err)
+int tk_suite_find_file(const char *root, const char *name, char **path, struct tk_error *err)
 {
 	char *found = NULL;
 	int status;
 
-	if (tk_suite_is_path(name)) {
-		found = tk_config_path(root, name);
+	if (tk_suite_name_is_path(name)) {
+		found = tk_config_resolve_path(root, name);
 		if (!found)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		if (!tk_file_exists(found)) {
@@ -170,7 +170,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int tk_suite_names(const char *root, char ***names, size_t *count, struct tk_error *err)
+int tk_suite_list_names(const char *root, char ***names, size_t *count, struct tk_error *err)
 {
 	char **all = NULL;
 	size_t n = 0;

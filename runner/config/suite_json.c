@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
-#include "config/suite_parts.h"
+#include "base/suggest.h"
+#include "config/suite_builder.h"
 #include "config/yaml_tree.h"
 
 struct rename {
@@ -65,8 +65,8 @@ static int unknown_parameter(struct tk_suite_builder *b, int key, const char *ke
 			len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", n ? ", " : "", known[n]);
 	}
 	known[n] = NULL;
-	near = tk_nearest(tk_yaml_text(b->y, key), known);
-	tk_yaml_shown(tk_yaml_text(b->y, key), shown);
+	near = tk_suggest_name(tk_yaml_text(b->y, key), known);
+	tk_yaml_format_excerpt(tk_yaml_text(b->y, key), shown);
 	if (near)
 		return tk_yaml_fail(
 		        b->y, key, b->err, "unknown key `%s` of %s, did you mean `%s`?", shown, kernel, near);
@@ -137,7 +137,7 @@ static int replace_groups(struct tk_suite_builder *b, struct object *o, char *co
 			        "groups is %s, expected a whole number",
 			        tk_yaml_kind(b->y, o->params[i].value_node) == TK_YAML_SCALAR
 			                ? "no whole number"
-			                : tk_yaml_kind_word(b->y, o->params[i].value_node));
+			                : tk_yaml_kind_name(b->y, o->params[i].value_node));
 		snprintf(computed, size, "$h/%s", text);
 		o->params[i].key = "hkv";
 		o->params[i].fixed = computed;
@@ -160,7 +160,7 @@ static int read_object(struct tk_suite_builder *b, int map, size_t kernel)
 
 	if (tk_yaml_kind(b->y, map) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, map, b->err, "an item of %s is %s, expected an object",
-		        kernels[kernel].theirs, tk_yaml_kind_word(b->y, map));
+		        kernels[kernel].theirs, tk_yaml_kind_name(b->y, map));
 	status = translate(b, map, kernels[kernel].theirs, kernels[kernel].keys, &o);
 	if (!status)
 		status = replace_groups(b, &o, hkv, sizeof hkv);
@@ -185,9 +185,9 @@ static int find_kernel(struct tk_suite_builder *b, int key, size_t *out)
 		}
 	}
 	known[KERNEL_COUNT] = NULL;
-	near = tk_nearest(tk_yaml_text(b->y, key), known);
+	near = tk_suggest_name(tk_yaml_text(b->y, key), known);
 	return tk_yaml_fail(b->y, key, b->err, "unknown kernel `%s`, expected %s",
-	        tk_yaml_shown(tk_yaml_text(b->y, key), shown),
+	        tk_yaml_format_excerpt(tk_yaml_text(b->y, key), shown),
 	        near ? near : "gemm, matmul, mha, attention, flash_attention, gqa or nsa");
 }
 
@@ -198,7 +198,7 @@ int tk_suite_read_json(struct tk_suite_builder *b)
 	if (tk_yaml_kind(b->y, root) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, root, b->err,
 		        "the file is %s, expected an object such as {\"gemm\": [{\"m\": 512, \"n\": 512, \"k\": 512}]}",
-		        tk_yaml_kind_word(b->y, root));
+		        tk_yaml_kind_name(b->y, root));
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, root); i++) {
 		int list = tk_yaml_item(b->y, root, i);
 		size_t kernel = 0;
@@ -206,7 +206,7 @@ int tk_suite_read_json(struct tk_suite_builder *b)
 		status = find_kernel(b, tk_yaml_key(b->y, root, i), &kernel);
 		if (!status && tk_yaml_kind(b->y, list) != TK_YAML_LIST)
 			status = tk_yaml_fail(b->y, list, b->err, "%s is %s, expected an array of objects",
-			        kernels[kernel].theirs, tk_yaml_kind_word(b->y, list));
+			        kernels[kernel].theirs, tk_yaml_kind_name(b->y, list));
 		for (size_t j = 0; !status && j < tk_yaml_count(b->y, list); j++)
 			status = read_object(b, tk_yaml_item(b->y, list, j), kernel);
 	}

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "config/suite_parts.h"
+#include "config/suite_builder.h"
 #include "config/yaml_tree.h"
 
 static const char *const top_keys[] = {"title", "source", "group", "problems", NULL};
@@ -24,7 +24,7 @@ static int read_word(struct tk_suite_builder *b, int map, const char *key, const
 	if (!node || tk_yaml_is_empty(b->y, node))
 		return TK_OK;
 	if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR)
-		return tk_yaml_fail(b->y, node, b->err, "%s is %s, expected text", key, tk_yaml_kind_word(b->y, node));
+		return tk_yaml_fail(b->y, node, b->err, "%s is %s, expected text", key, tk_yaml_kind_name(b->y, node));
 	if (strlen(tk_yaml_text(b->y, node)) > 1000)
 		return tk_yaml_fail(b->y, node, b->err, "%s is longer than 1000 bytes, expected a line of text", key);
 	*out = tk_yaml_text(b->y, node);
@@ -49,7 +49,7 @@ static int collect(struct tk_suite_builder *b, int map, struct tk_suite_param *p
 
 		if (tk_yaml_kind(b->y, key) != TK_YAML_SCALAR)
 			return tk_yaml_fail(
-			        b->y, key, b->err, "a key is %s, expected a word", tk_yaml_kind_word(b->y, key));
+			        b->y, key, b->err, "a key is %s, expected a word", tk_yaml_kind_name(b->y, key));
 		if (strcmp(name, "source") == 0 || strcmp(name, "group") == 0)
 			continue;
 		if (tk_yaml_find(b->y, map, name) != tk_yaml_item(b->y, map, i))
@@ -99,18 +99,18 @@ static int read_op(struct tk_suite_builder *b, int entry, const char *op, const 
 	if (tk_yaml_kind(b->y, map) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, map, b->err,
 		        "%s is %s, expected a mapping such as { m: 512, n: 512, k: 512 }", op,
-		        tk_yaml_kind_word(b->y, map));
+		        tk_yaml_kind_name(b->y, map));
 	if (!each)
 		return expand_with(b, op, map, 0, *o);
 	if (tk_yaml_kind(b->y, each) != TK_YAML_LIST || !tk_yaml_count(b->y, each))
 		return tk_yaml_fail(b->y, each, b->err, "each is %s, expected a list of mappings",
-		        tk_yaml_kind(b->y, each) == TK_YAML_LIST ? "empty" : tk_yaml_kind_word(b->y, each));
+		        tk_yaml_kind(b->y, each) == TK_YAML_LIST ? "empty" : tk_yaml_kind_name(b->y, each));
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, each); i++) {
 		int item = tk_yaml_item(b->y, each, i);
 
 		if (tk_yaml_kind(b->y, item) != TK_YAML_MAP)
 			return tk_yaml_fail(b->y, item, b->err, "an item of each is %s, expected a mapping",
-			        tk_yaml_kind_word(b->y, item));
+			        tk_yaml_kind_name(b->y, item));
 		status = expand_with(b, op, map, item, *o);
 	}
 	return status;
@@ -120,9 +120,9 @@ static int read_text(struct tk_suite_builder *b, int node, const struct origin *
 {
 	if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR)
 		return tk_yaml_fail(b->y, node, b->err, "problem is %s, expected text such as gemm:m=512,n=512,k=512",
-		        tk_yaml_kind_word(b->y, node));
+		        tk_yaml_kind_name(b->y, node));
 	return check_origin(b, node, o) ? TK_ECONFIG
-	                                : tk_suite_add(b, tk_yaml_text(b->y, node), node, o->source, o->group);
+	                                : tk_suite_add_problem(b, tk_yaml_text(b->y, node), node, o->source, o->group);
 }
 
 static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
@@ -133,7 +133,7 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 	if (tk_yaml_kind(b->y, entry) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, entry, b->err,
 		        "an entry of problems is %s, expected a mapping such as gemm: { m: 512, n: 512, k: 512 }",
-		        tk_yaml_kind_word(b->y, entry));
+		        tk_yaml_kind_name(b->y, entry));
 	status = tk_yaml_check_keys(b->y, entry, "problems", entry_keys, b->err);
 	if (!status)
 		status = read_origin(b, entry, &o);
@@ -163,7 +163,7 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 
 	if (tk_yaml_kind(b->y, root) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, root, b->err, "the file is %s, expected keys title and problems",
-		        tk_yaml_kind_word(b->y, root));
+		        tk_yaml_kind_name(b->y, root));
 	status = tk_yaml_check_keys(b->y, root, "a suite", top_keys, b->err);
 	if (!status)
 		status = read_origin(b, root, &o);
@@ -173,7 +173,7 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 		return status;
 	if (tk_yaml_kind(b->y, problems) != TK_YAML_LIST)
 		return tk_yaml_fail(b->y, problems ? problems : root, b->err, "problems is %s, expected a list",
-		        tk_yaml_kind_word(b->y, problems));
+		        tk_yaml_kind_name(b->y, problems));
 	copy = strdup(title);
 	if (!copy)
 		return tk_fail(b->err, TK_ENOMEM, "out of memory");

@@ -65,12 +65,12 @@ static int read_with_unit(const char *text, const struct unit *units, double *ou
 	return TK_EDATA;
 }
 
-int tk_units_duration(const char *text, double *seconds)
+int tk_units_parse_duration(const char *text, double *seconds)
 {
 	return read_with_unit(text, durations, seconds);
 }
 
-int tk_units_size(const char *text, uint64_t *bytes)
+int tk_units_parse_size(const char *text, uint64_t *bytes)
 {
 	double v;
 
@@ -80,12 +80,12 @@ int tk_units_size(const char *text, uint64_t *bytes)
 	return TK_OK;
 }
 
-int tk_units_fraction(const char *text, double *fraction)
+int tk_units_parse_fraction(const char *text, double *fraction)
 {
 	return read_with_unit(text, fractions, fraction);
 }
 
-int tk_units_count(const char *text, uint32_t *count)
+int tk_units_parse_count(const char *text, uint32_t *count)
 {
 	const char *end;
 	double v;
@@ -96,7 +96,7 @@ int tk_units_count(const char *text, uint32_t *count)
 	return TK_OK;
 }
 
-int tk_units_bool(const char *text, bool *value)
+int tk_units_parse_bool(const char *text, bool *value)
 {
 	static const struct {
 		const char *word;

@@ -9,7 +9,7 @@
 #include <yaml.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 
 #define BRACKETS_MAX 100
 
@@ -24,7 +24,7 @@ static yaml_node_t *node_at(const struct tk_yaml *y, int node)
 	return node > 0 ? yaml_document_get_node((yaml_document_t *)&y->doc, node) : NULL;
 }
 
-const char *tk_yaml_shown(const char *text, char out[80])
+const char *tk_yaml_format_excerpt(const char *text, char out[80])
 {
 	size_t n = 0;
 
@@ -154,7 +154,7 @@ out:
 	return status;
 }
 
-int tk_yaml_refuse_aliases(const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err)
+int tk_yaml_reject_aliases(const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err)
 {
 	yaml_event_type_t type = YAML_NO_EVENT;
 	yaml_parser_t p;
@@ -211,7 +211,7 @@ enum tk_yaml_kind tk_yaml_kind(const struct tk_yaml *y, int node)
 	}
 }
 
-const char *tk_yaml_kind_word(const struct tk_yaml *y, int node)
+const char *tk_yaml_kind_name(const struct tk_yaml *y, int node)
 {
 	static const char *const words[] = {"nothing", "a single value", "a list", "a mapping"};
 
@@ -311,11 +311,11 @@ int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct 
 static int unknown_key(
         const struct tk_yaml *y, int key, const char *what, const char *const *known, struct tk_error *err)
 {
-	const char *name = tk_yaml_text(y, key), *near = tk_nearest(name, known);
+	const char *name = tk_yaml_text(y, key), *near = tk_suggest_name(name, known);
 	char list[512] = "", shown[80];
 	size_t len = 0;
 
-	tk_yaml_shown(name, shown);
+	tk_yaml_format_excerpt(name, shown);
 	if (near)
 		return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, did you mean `%s`?", shown, *what ? " of " : "",
 		        what, near);
@@ -334,7 +334,7 @@ int tk_yaml_check_keys(
 		size_t k = 0;
 
 		if (tk_yaml_kind(y, key) != TK_YAML_SCALAR)
-			return tk_yaml_fail(y, key, err, "a key is %s, expected a word", tk_yaml_kind_word(y, key));
+			return tk_yaml_fail(y, key, err, "a key is %s, expected a word", tk_yaml_kind_name(y, key));
 		while (known[k] && strcmp(known[k], name) != 0)
 			k++;
 		if (!known[k])

@@ -17,7 +17,7 @@ void tk_yaml_free(struct tk_yaml *y);
 
 int tk_yaml_root(const struct tk_yaml *y); /* 0 where the document is empty */
 enum tk_yaml_kind tk_yaml_kind(const struct tk_yaml *y, int node);
-const char *tk_yaml_kind_word(const struct tk_yaml *y, int node);     /* "a list", "a mapping", "a single value" */
+const char *tk_yaml_kind_name(const struct tk_yaml *y, int node);     /* "a list", "a mapping", "a single value" */
 const char *tk_yaml_text(const struct tk_yaml *y, int node);          /* of a scalar; "" for everything else */
 bool tk_yaml_is_empty(const struct tk_yaml *y, int node);             /* nothing, or a bare ~ */
 size_t tk_yaml_count(const struct tk_yaml *y, int node);              /* items of a list, pairs of a mapping */
@@ -34,10 +34,10 @@ int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct 
         __attribute__((format(printf, 5, 6)));
 
 /* What a file said, fit for a message: printable, at most 60 characters. Returns out. */
-const char *tk_yaml_shown(const char *text, char out[80]);
+const char *tk_yaml_format_excerpt(const char *text, char out[80]);
 
 /* An alias (*name) anywhere in the text is an error: a small file with aliases can stand for a huge one. */
-int tk_yaml_refuse_aliases(const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err);
+int tk_yaml_reject_aliases(const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err);
 
 /* Every key of the mapping is a single word, there once and known; `what` names the mapping in the message ("budgets",
  * ""). */

@@ -26,7 +26,7 @@ static const struct { const char *word; uint32_t id; } aliases[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-const char *tk_dtype_word(uint32_t dtype)
+const char *tk_dtype_name(uint32_t dtype)
 {
 	for (size_t i = 0; i < COUNT(dtypes); i++)
 		if (dtypes[i].id == dtype)

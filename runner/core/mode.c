@@ -18,12 +18,12 @@ static bool known(enum tk_mode m)
 	return (unsigned)m < TK_MODE_COUNT;
 }
 
-const char *tk_mode_word(enum tk_mode m)
+const char *tk_mode_name(enum tk_mode m)
 {
 	return known(m) ? modes[m].word : "unknown";
 }
 
-bool tk_mode_rotates(enum tk_mode m)
+bool tk_mode_rotates_inputs(enum tk_mode m)
 {
 	return known(m) && modes[m].rotates;
 }

@@ -18,7 +18,7 @@ static bool known(enum tk_outcome o)
 	return (unsigned)o < TK_OUTCOME_COUNT;
 }
 
-const char *tk_outcome_word(enum tk_outcome o)
+const char *tk_outcome_name(enum tk_outcome o)
 {
 	return known(o) ? outcomes[o].word : "unknown";
 }
@@ -28,7 +28,7 @@ const char *tk_outcome_meaning(enum tk_outcome o)
 	return known(o) ? outcomes[o].meaning : "not an outcome of this version";
 }
 
-bool tk_outcome_counts(enum tk_outcome o)
+bool tk_outcome_has_timing(enum tk_outcome o)
 {
 	return known(o) && outcomes[o].counts;
 }
@@ -43,7 +43,7 @@ int tk_outcome_parse(const char *word, enum tk_outcome *out)
 	return TK_EDATA;
 }
 
-bool tk_outcomes_are_unstable(size_t unstable, size_t timed)
+bool tk_outcome_is_night_unreliable(size_t unstable, size_t timed)
 {
 	return timed > 0 && 2 * unstable >= timed;
 }

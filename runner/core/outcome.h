@@ -1,6 +1,6 @@
 /* How one job ended. Words, not numbers, are what is stored; this is the one list of them. */
-#ifndef TK_PROBLEM_OUTCOME_H
-#define TK_PROBLEM_OUTCOME_H
+#ifndef TK_CORE_OUTCOME_H
+#define TK_CORE_OUTCOME_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,11 +27,11 @@ enum tk_outcome {
 	        TK_OUTCOME_COUNT
 };
 
-const char *tk_outcome_word(enum tk_outcome o);
+const char *tk_outcome_name(enum tk_outcome o);
 const char *tk_outcome_meaning(enum tk_outcome o);
-bool tk_outcome_counts(enum tk_outcome o); /* has a timing that counts */
+bool tk_outcome_has_timing(enum tk_outcome o); /* has a timing that counts */
 /* Whether unstable timings are the rule of a night, not the exception: then hardly anything can be told from it. */
-bool tk_outcomes_are_unstable(size_t unstable, size_t timed);
+bool tk_outcome_is_night_unreliable(size_t unstable, size_t timed);
 int tk_outcome_parse(const char *word, enum tk_outcome *out); /* 0, or TK_EDATA */
 
 #endif

@@ -8,8 +8,8 @@
 
 #define AT(field) offsetof(struct tk_problem_spec, field)
 /* clang-format off */
-#define SIZE_REQUIRED(name, field) { name, TK_KEY_SIZE, AT(field), true, 1, TK_SIZE_MAX, NULL }
-#define SIZE_OPTIONAL(name, field, least) { name, TK_KEY_SIZE, AT(field), false, least, TK_SIZE_MAX, NULL }
+#define SIZE_REQUIRED(name, field) { name, TK_KEY_SIZE, AT(field), true, 1, TK_PROBLEM_SIZE_MAX, NULL }
+#define SIZE_OPTIONAL(name, field, least) { name, TK_KEY_SIZE, AT(field), false, least, TK_PROBLEM_SIZE_MAX, NULL }
 #define PLAIN(name, kind, field) { name, kind, AT(field), false, 0, 0, NULL }
 #define DIST { "dist", TK_KEY_DIST, AT(dist), false, 0, 0, quiet_dist }
 /* clang-format on */
@@ -36,7 +36,7 @@ static const struct tk_problem_key gemm_keys[] = {
 	PLAIN("a", TK_KEY_DTYPE, gemm.a),
 	PLAIN("acc", TK_KEY_DTYPE, gemm.acc),
 	PLAIN("b", TK_KEY_DTYPE, gemm.b),
-	{ "batch", TK_KEY_SIZE, AT(gemm.batch), false, 1, TK_SIZE_MAX, quiet_batch },
+	{ "batch", TK_KEY_SIZE, AT(gemm.batch), false, 1, TK_PROBLEM_SIZE_MAX, quiet_batch },
 	PLAIN("c", TK_KEY_DTYPE, gemm.c),
 	DIST,
 	SIZE_REQUIRED("k", gemm.k),
@@ -77,7 +77,7 @@ static int gemm_check(const struct tk_problem_spec *p, struct tk_error *err)
 		        g->c == TK_TF32 ? "c" : "acc");
 	if (g->acc == TK_E4M3 || g->acc == TK_E5M2)
 		return tk_fail(
-		        err, TK_EDATA, "gemm: acc is `%s`, expected f16, bf16, f32 or f64", tk_dtype_word(g->acc));
+		        err, TK_EDATA, "gemm: acc is `%s`, expected f16, bf16, f32 or f64", tk_dtype_name(g->acc));
 	return TK_OK;
 }
 
@@ -101,7 +101,7 @@ static const struct tk_problem_key attention_keys[] = {
 	PLAIN("dir", TK_KEY_DIRECTION, attention.dir),
 	DIST,
 	PLAIN("dtype", TK_KEY_DTYPE, attention.dtype),
-	{ "dv", TK_KEY_SIZE, AT(attention.dv), false, 1, TK_SIZE_MAX, quiet_dv },
+	{ "dv", TK_KEY_SIZE, AT(attention.dv), false, 1, TK_PROBLEM_SIZE_MAX, quiet_dv },
 	SIZE_REQUIRED("h", attention.h),
 	SIZE_OPTIONAL("hkv", attention.hkv, 1),
 	{ "scale", TK_KEY_SCALE, AT(attention.scale), false, 0, 0, quiet_attention_scale },
@@ -225,7 +225,7 @@ static const struct tk_problem_key read_keys[] = {
 	{ "cache", TK_KEY_CACHE, AT(ceiling.cache), false, 0, 0, quiet_cache },
 	DIST,
 	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
-	{ "passes", TK_KEY_SIZE, AT(ceiling.passes), false, 1, TK_SIZE_MAX, quiet_passes },
+	{ "passes", TK_KEY_SIZE, AT(ceiling.passes), false, 1, TK_PROBLEM_SIZE_MAX, quiet_passes },
 	{ NULL },
 };
 /* clang-format on */
@@ -256,11 +256,11 @@ static int bytes_check(const struct tk_problem_spec *p, struct tk_error *err)
 
 	if (p->ceiling.bytes % element != 0)
 		return tk_fail(err, TK_EDATA, "%s: bytes is %lld, expected a multiple of the %lld bytes of %s",
-		        tk_problem_op_word(p), (long long)p->ceiling.bytes, (long long)element,
-		        tk_dtype_word(p->ceiling.dtype));
+		        tk_problem_op_name(p), (long long)p->ceiling.bytes, (long long)element,
+		        tk_dtype_name(p->ceiling.dtype));
 	if (p->ceiling.passes > TK_PROBLEM_BYTES_MAX / p->ceiling.bytes)
 		return tk_fail(err, TK_EDATA, "%s: %lld passes over %lld bytes are more than 1 PiB",
-		        tk_problem_op_word(p), (long long)p->ceiling.passes, (long long)p->ceiling.bytes);
+		        tk_problem_op_name(p), (long long)p->ceiling.passes, (long long)p->ceiling.bytes);
 	return TK_OK;
 }
 

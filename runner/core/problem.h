@@ -11,8 +11,8 @@
  * All ops: dist=normal|uniform|trig|zeros|outliers (the values of the inputs; printed only where it is not normal).
  * Keys with their default value that are marked below as quiet (batch, dv, scale, passes, cache, dist) are left out of
  * the canonical text. */
-#ifndef TK_PROBLEM_H
-#define TK_PROBLEM_H
+#ifndef TK_CORE_PROBLEM_H
+#define TK_CORE_PROBLEM_H
 #include "tracker_abi.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,23 +41,23 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 
 /* Is `key=value` something that a problem of this op may say? For files that want to point at the line of what is
  * wrong; the same sentences. value NULL: only the key is looked at. */
-int tk_problem_check_pair(const char *op, const char *key, const char *value, struct tk_error *err);
+int tk_problem_check_key(const char *op, const char *key, const char *value, struct tk_error *err);
 
 double tk_problem_flops(const struct tk_problem_spec *p); /* source of the formulas: docs/methodology.md */
 double tk_problem_bytes(
         const struct tk_problem_spec *p); /* compulsory traffic: every input read once, every output written once */
-const char *tk_problem_op_word(const struct tk_problem_spec *p);    /* "gemm" */
-const char *tk_problem_dtype_word(const struct tk_problem_spec *p); /* type of the main operand: "bf16" */
+const char *tk_problem_op_name(const struct tk_problem_spec *p);    /* "gemm" */
+const char *tk_problem_dtype_name(const struct tk_problem_spec *p); /* type of the main operand: "bf16" */
 /* A short name for people: "gemm f32 512x512x512 nt", "attention bf16 B4 H16/2 S2048 D128 causal". */
-void tk_problem_title(const struct tk_problem_spec *p, char *out, size_t size);
+void tk_problem_format_title(const struct tk_problem_spec *p, char *out, size_t size);
 
-const char *tk_dtype_word(uint32_t dtype);             /* "bf16"; NULL where unknown */
+const char *tk_dtype_name(uint32_t dtype);             /* "bf16"; NULL where unknown */
 int tk_dtype_parse(const char *word, uint32_t *dtype); /* 0, or TK_EDATA */
 size_t tk_dtype_bytes(uint32_t dtype);
 
 /* The tensors of a problem with data = NULL, indexed by enum tk_tensor_id. read: "out" is one element; fma: "in" and
  * "out" are 64 elements, start values and results. */
-int tk_problem_tensors(
+int tk_problem_list_tensors(
         const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX], uint32_t *count, struct tk_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* The table of ops and their keys, shared by the files of this layer: one row a key, sorted by name, because the
  * canonical text is. */
-#ifndef TK_PROBLEM_KEYS_H
-#define TK_PROBLEM_KEYS_H
+#ifndef TK_CORE_PROBLEM_KEYS_H
+#define TK_CORE_PROBLEM_KEYS_H
 #include "core/problem.h"
 
 enum tk_key_kind {
@@ -36,7 +36,7 @@ struct tk_problem_op {
 
 extern const struct tk_problem_op tk_problem_ops[]; /* ends with word == NULL */
 
-#define TK_SIZE_MAX INT64_C(2147483647)
+#define TK_PROBLEM_SIZE_MAX INT64_C(2147483647)
 #define TK_PROBLEM_BYTES_MAX \
 	(INT64_C(1) << 50) /* of all tensors of one problem: 1 PiB; sums cannot overflow below it */
 

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "core/problem_keys.h"
 
 #define WORD_MAX 64 /* no key and no value is longer */
@@ -194,7 +194,7 @@ static void list_names(const char *const *names, char *out, size_t size)
 static int unknown_name(struct tk_error *err, const char *what, struct span got, const char *const *names)
 {
 	char word[WORD_MAX], list[256];
-	const char *near = span_copy(got, word) ? tk_nearest(word, names) : NULL;
+	const char *near = span_copy(got, word) ? tk_suggest_name(word, names) : NULL;
 
 	if (near)
 		return tk_fail(
@@ -228,7 +228,7 @@ static int unknown_key(const struct tk_problem_op *op, struct span name, struct 
 		names[n++] = k->name;
 	names[n] = NULL;
 	unknown_name(err, "key", name, names);
-	tk_context(err, "%s", op->word);
+	tk_error_add_context(err, "%s", op->word);
 	return TK_EDATA;
 }
 
@@ -259,7 +259,7 @@ static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, 
 	return read_value(&r, value);
 }
 
-int tk_problem_check_pair(const char *op, const char *key, const char *value, struct tk_error *err)
+int tk_problem_check_key(const char *op, const char *key, const char *value, struct tk_error *err)
 {
 	struct tk_problem_spec scratch = {0};
 	const struct tk_problem_op *found = NULL;
@@ -338,29 +338,29 @@ static void write_value(struct tk_buf *b, const struct tk_problem_spec *p, const
 
 	switch (k->kind) {
 	case TK_KEY_SIZE:
-		tk_buf_printf(b, "%lld", (long long)*(const int64_t *)at);
+		tk_buf_add_printf(b, "%lld", (long long)*(const int64_t *)at);
 		break;
 	case TK_KEY_DTYPE:
-		tk_buf_str(b, tk_dtype_word(*(const uint32_t *)at));
+		tk_buf_add_str(b, tk_dtype_name(*(const uint32_t *)at));
 		break;
 	case TK_KEY_FLAG:
-		tk_buf_str(b, *(const int32_t *)at ? "1" : "0");
+		tk_buf_add_str(b, *(const int32_t *)at ? "1" : "0");
 		break;
 	case TK_KEY_TRANSPOSE:
-		tk_buf_str(b, *(const int32_t *)at ? "t" : "n");
+		tk_buf_add_str(b, *(const int32_t *)at ? "t" : "n");
 		break;
 	case TK_KEY_DIRECTION:
-		tk_buf_str(b, *(const int32_t *)at ? "bwd" : "fwd");
+		tk_buf_add_str(b, *(const int32_t *)at ? "bwd" : "fwd");
 		break;
 	case TK_KEY_CACHE:
-		tk_buf_printf(b, "l%u", *(const uint32_t *)at);
+		tk_buf_add_printf(b, "l%u", *(const uint32_t *)at);
 		break;
 	case TK_KEY_DIST:
-		tk_buf_str(b, dists[*(const enum tk_dist *)at]);
+		tk_buf_add_str(b, dists[*(const enum tk_dist *)at]);
 		break;
 	case TK_KEY_SCALE:
 		write_number(*(const double *)at, number, sizeof number);
-		tk_buf_str(b, number);
+		tk_buf_add_str(b, number);
 		break;
 	}
 }
@@ -370,11 +370,11 @@ static int write_text(struct tk_problem_spec *p, const struct tk_problem_op *op,
 	struct tk_buf b = TK_BUF_INIT;
 	int status;
 
-	tk_buf_printf(&b, "%s:", op->word);
+	tk_buf_add_printf(&b, "%s:", op->word);
 	for (const struct tk_problem_key *k = op->keys, *first = NULL; k->name; k++) {
 		if (k->quiet && k->quiet(p))
 			continue;
-		tk_buf_printf(&b, "%s%s=", first ? "," : "", k->name);
+		tk_buf_add_printf(&b, "%s%s=", first ? "," : "", k->name);
 		write_value(&b, p, k);
 		first = k;
 	}
@@ -435,7 +435,7 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 	op->derive(&p);
 	status = op->check(&p, err);
 	if (!status)
-		status = tk_problem_tensors(&p, tensors, &count, err);
+		status = tk_problem_list_tensors(&p, tensors, &count, err);
 	if (!status)
 		status = write_text(&p, op, err);
 	if (status)
@@ -447,7 +447,7 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 
 /* ---- words ---- */
 
-const char *tk_problem_op_word(const struct tk_problem_spec *p)
+const char *tk_problem_op_name(const struct tk_problem_spec *p)
 {
 	for (const struct tk_problem_op *op = tk_problem_ops; op->word; op++)
 		if (op->id == p->abi.op)
@@ -455,13 +455,13 @@ const char *tk_problem_op_word(const struct tk_problem_spec *p)
 	return "unknown";
 }
 
-const char *tk_problem_dtype_word(const struct tk_problem_spec *p)
+const char *tk_problem_dtype_name(const struct tk_problem_spec *p)
 {
 	uint32_t dtype = p->abi.op == TK_OP_GEMM        ? p->gemm.a
 	                 : p->abi.op == TK_OP_ATTENTION ? p->attention.dtype
 	                 : p->abi.op == TK_OP_NSA       ? p->nsa.dtype
 	                                                : p->ceiling.dtype;
-	const char *word = tk_dtype_word(dtype);
+	const char *word = tk_dtype_name(dtype);
 
 	return word ? word : "unknown";
 }
@@ -469,22 +469,22 @@ const char *tk_problem_dtype_word(const struct tk_problem_spec *p)
 static void title_gemm(struct tk_buf *b, const struct tk_gemm *g)
 {
 	if (g->b != g->a)
-		tk_buf_printf(b, "*%s", tk_dtype_word(g->b));
+		tk_buf_add_printf(b, "*%s", tk_dtype_name(g->b));
 	if (g->c != g->a && !(g->a == TK_TF32 && g->c == TK_F32))
-		tk_buf_printf(b, "/%s", tk_dtype_word(g->c));
+		tk_buf_add_printf(b, "/%s", tk_dtype_name(g->c));
 	if (g->acc != (g->a == TK_F64 ? TK_F64 : TK_F32))
-		tk_buf_printf(b, " acc %s", tk_dtype_word(g->acc));
-	tk_buf_printf(b, " %lldx%lldx%lld %c%c", (long long)g->m, (long long)g->n, (long long)g->k, g->ta ? 't' : 'n',
+		tk_buf_add_printf(b, " acc %s", tk_dtype_name(g->acc));
+	tk_buf_add_printf(b, " %lldx%lldx%lld %c%c", (long long)g->m, (long long)g->n, (long long)g->k, g->ta ? 't' : 'n',
 	        g->tb ? 't' : 'n');
 	if (g->batch != 1)
-		tk_buf_printf(b, " x%lld", (long long)g->batch);
+		tk_buf_add_printf(b, " x%lld", (long long)g->batch);
 }
 
 static void title_heads(struct tk_buf *b, int64_t batch, int64_t h, int64_t hkv)
 {
-	tk_buf_printf(b, " B%lld H%lld", (long long)batch, (long long)h);
+	tk_buf_add_printf(b, " B%lld H%lld", (long long)batch, (long long)h);
 	if (hkv != h)
-		tk_buf_printf(b, "/%lld", (long long)hkv);
+		tk_buf_add_printf(b, "/%lld", (long long)hkv);
 }
 
 static void title_attention(struct tk_buf *b, const struct tk_problem_spec *p)
@@ -492,24 +492,24 @@ static void title_attention(struct tk_buf *b, const struct tk_problem_spec *p)
 	const struct tk_attention *a = &p->attention;
 
 	title_heads(b, a->b, a->h, a->hkv);
-	tk_buf_printf(b, " S%lld", (long long)a->sq);
+	tk_buf_add_printf(b, " S%lld", (long long)a->sq);
 	if (a->skv != a->sq)
-		tk_buf_printf(b, "x%lld", (long long)a->skv);
-	tk_buf_printf(b, " D%lld", (long long)a->d);
+		tk_buf_add_printf(b, "x%lld", (long long)a->skv);
+	tk_buf_add_printf(b, " D%lld", (long long)a->d);
 	if (a->dv != a->d)
-		tk_buf_printf(b, "/%lld", (long long)a->dv);
-	tk_buf_str(b, a->causal ? " causal" : "");
-	tk_buf_str(b, a->dir == TK_BWD ? " bwd" : "");
+		tk_buf_add_printf(b, "/%lld", (long long)a->dv);
+	tk_buf_add_str(b, a->causal ? " causal" : "");
+	tk_buf_add_str(b, a->dir == TK_BWD ? " bwd" : "");
 }
 
 static void title_nsa(struct tk_buf *b, const struct tk_nsa *a)
 {
 	title_heads(b, a->b, a->h, a->hkv);
-	tk_buf_printf(b, " S%lld D%lld %lldx%lld", (long long)a->s, (long long)a->d, (long long)a->selected_blocks,
+	tk_buf_add_printf(b, " S%lld D%lld %lldx%lld", (long long)a->s, (long long)a->d, (long long)a->selected_blocks,
 	        (long long)a->block_size);
 	if (a->window)
-		tk_buf_printf(b, " window %lld", (long long)a->window);
-	tk_buf_str(b, a->causal ? " causal" : "");
+		tk_buf_add_printf(b, " window %lld", (long long)a->window);
+	tk_buf_add_str(b, a->causal ? " causal" : "");
 }
 
 static void title_scale(struct tk_buf *b, double scale, bool quiet)
@@ -519,14 +519,14 @@ static void title_scale(struct tk_buf *b, double scale, bool quiet)
 	if (quiet)
 		return;
 	write_number(scale, number, sizeof number);
-	tk_buf_printf(b, " scale %s", number);
+	tk_buf_add_printf(b, " scale %s", number);
 }
 
-void tk_problem_title(const struct tk_problem_spec *p, char *out, size_t size)
+void tk_problem_format_title(const struct tk_problem_spec *p, char *out, size_t size)
 {
 	struct tk_buf b = TK_BUF_INIT;
 
-	tk_buf_printf(&b, "%s %s", tk_problem_op_word(p), tk_problem_dtype_word(p));
+	tk_buf_add_printf(&b, "%s %s", tk_problem_op_name(p), tk_problem_dtype_name(p));
 	switch (p->abi.op) {
 	case TK_OP_GEMM:
 		title_gemm(&b, &p->gemm);
@@ -540,17 +540,17 @@ void tk_problem_title(const struct tk_problem_spec *p, char *out, size_t size)
 		title_scale(&b, p->nsa.scale, p->nsa.scale == 1.0 / sqrt((double)p->nsa.d));
 		break;
 	case TK_OP_FMA:
-		tk_buf_printf(&b, " %lld", (long long)p->ceiling.bytes);
+		tk_buf_add_printf(&b, " %lld", (long long)p->ceiling.bytes);
 		break;
 	default:
 		if (p->ceiling.cache)
-			tk_buf_printf(&b, " l%u", p->ceiling.cache);
-		tk_buf_printf(&b, " %lld B", (long long)p->ceiling.bytes);
+			tk_buf_add_printf(&b, " l%u", p->ceiling.cache);
+		tk_buf_add_printf(&b, " %lld B", (long long)p->ceiling.bytes);
 		if (p->ceiling.passes > 1)
-			tk_buf_printf(&b, " x%lld", (long long)p->ceiling.passes);
+			tk_buf_add_printf(&b, " x%lld", (long long)p->ceiling.passes);
 	}
 	if (p->dist != TK_DIST_NORMAL)
-		tk_buf_printf(&b, " %s", dists[p->dist]);
+		tk_buf_add_printf(&b, " %s", dists[p->dist]);
 	snprintf(out, size, "%s", tk_buf_cstr(&b));
 	tk_buf_free(&b);
 }

@@ -81,7 +81,7 @@ static void ceiling_tensors(struct tensor_list *l, uint32_t op, const struct tk_
 	add(l, "out", true, c->dtype, DIMS(op == TK_OP_READ ? 1 : elements));
 }
 
-int tk_problem_tensors(
+int tk_problem_list_tensors(
         const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX], uint32_t *count, struct tk_error *err)
 {
 	struct tk_tensor tensors[TK_T_MAX];
@@ -108,7 +108,7 @@ int tk_problem_tensors(
 	if (l.bytes < 0)
 		return tk_fail(err, TK_EDATA,
 		        "%s: its tensors are larger than 1 PiB, expected sizes that a machine can hold",
-		        tk_problem_op_word(p));
+		        tk_problem_op_name(p));
 	memcpy(out, tensors, l.count * sizeof *out);
 	*count = l.count;
 	return TK_OK;
@@ -160,7 +160,7 @@ double tk_problem_bytes(const struct tk_problem_spec *p)
 	uint32_t count = 0;
 	double sum = 0;
 
-	if (tk_problem_tensors(p, t, &count, NULL))
+	if (tk_problem_list_tensors(p, t, &count, NULL))
 		return 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (!(p->abi.op == TK_OP_ATTENTION && i == TK_T_LSE && t[i].output))

@@ -10,16 +10,16 @@
 struct tk_error;
 struct tk_store;
 
-enum tk_diff_status {
+enum tk_verdict_status {
 #define TK_DIFF_ENUM(id, word, mark, meaning) id,
-	TK_DIFF_STATUSES(TK_DIFF_ENUM)
+	TK_VERDICT_STATUSES(TK_DIFF_ENUM)
 #undef TK_DIFF_ENUM
-	        TK_DIFF_STATUS_COUNT
+	        TK_VERDICT_STATUS_COUNT
 };
-const char *tk_diff_status_word(enum tk_diff_status s);
-const char *tk_diff_status_mark(enum tk_diff_status s);
-const char *tk_diff_status_meaning(enum tk_diff_status s);
-int tk_diff_status_parse(const char *word, enum tk_diff_status *out); /* 0, or TK_EDATA */
+const char *tk_verdict_status_name(enum tk_verdict_status s);
+const char *tk_verdict_status_mark(enum tk_verdict_status s);
+const char *tk_verdict_status_meaning(enum tk_verdict_status s);
+int tk_verdict_status_parse(const char *word, enum tk_verdict_status *out); /* 0, or TK_EDATA */
 
 /* A line of acks.yml: what somebody accepted before or after it happened. */
 struct tk_ack_rule {
@@ -62,25 +62,25 @@ struct tk_diff_range {
 };
 
 /* What pairs of an old and a new build, measured one right after the other, say of a series: see confirm.h. */
-enum tk_pairs_word { TK_PAIRS_NONE, TK_PAIRS_OPEN, TK_PAIRS_SAME, TK_PAIRS_UP, TK_PAIRS_DOWN };
+enum tk_ab_decision { TK_AB_NONE, TK_AB_INCONCLUSIVE, TK_AB_SAME, TK_AB_HIGHER, TK_AB_LOWER };
 
-struct tk_pairs {
-	enum tk_pairs_word word;
+struct tk_ab_result {
+	enum tk_ab_decision word;
 	uint32_t count, failed; /* pairs with two timings; others */
 	bool fastest;           /* it is the fastest samples that say so: the medians are too noisy */
 	double change, lo, hi;  /* new / old - 1, and its 95 % interval; NAN where there is none */
 };
 /* They found a change, either way. */
-static inline bool tk_pairs_moved(const struct tk_pairs *p)
+static inline bool tk_ab_result_is_changed(const struct tk_ab_result *p)
 {
-	return p->word == TK_PAIRS_UP || p->word == TK_PAIRS_DOWN;
+	return p->word == TK_AB_HIGHER || p->word == TK_AB_LOWER;
 }
-const char *tk_pairs_word(enum tk_pairs_word w);              /* "none", "open", "same", "up", "down" */
-const char *tk_pairs_statistic(const struct tk_pairs *pairs); /* "median", "min" */
+const char *tk_ab_decision(enum tk_ab_decision w);              /* "none", "open", "same", "up", "down" */
+const char *tk_ab_result_statistic_name(const struct tk_ab_result *pairs); /* "median", "min" */
 
 struct tk_diff_row {
 	int64_t series_id;
-	enum tk_diff_status status, was; /* was: what it would be called, had nobody accepted it */
+	enum tk_verdict_status status, was; /* was: what it would be called, had nobody accepted it */
 	char series[160], device[96], machine[96], upstream[96], backend[64], op[32], metric[32], unit[16];
 	char mode[16];   /* "": the usual one of its device */
 	char title[160]; /* of the problem */
@@ -97,9 +97,9 @@ struct tk_diff_row {
 	int64_t newest_s, first_bad_run_id, last_good_run_id;
 	int64_t good_build_id, new_build_id, new_run_id; /* of the last good run, of the newest one; 0: none */
 	bool new_code;         /* the newest build has other machine code than the last good one, as far as is known */
-	bool moved_before;     /* its last step is from before the range: within it nothing moved */
+	bool changed_before_range;     /* its last step is from before the range: within it nothing moved */
 	bool unstable;         /* of its timings before, or after, most have an interval wider than asked */
-	struct tk_pairs pairs; /* of these two builds */
+	struct tk_ab_result pairs; /* of these two builds */
 	/* the commit of good_rev..bad_rev that a bisection found; "" where there was none, or it found nothing */
 	char culprit[128], culprit_subject[256], culprit_author[128];
 	int64_t culprit_author_time_s;
@@ -118,7 +118,7 @@ struct tk_diff_mean {
 struct tk_diff_report {
 	struct tk_diff_row *rows; /* most severe first */
 	size_t count;
-	size_t by_status[TK_DIFF_STATUS_COUNT];
+	size_t by_status[TK_VERDICT_STATUS_COUNT];
 	size_t machines, compared; /* compared: rows with a before and an after */
 	struct tk_diff_mean mean;
 	int64_t since_s, until_s, newest_s;
@@ -133,9 +133,9 @@ static inline bool tk_diff_row_is_compared(const struct tk_diff_row *r)
 
 /* Its change is what pairs of both builds say; before and after are of nights all the same, and may differ otherwise.
  */
-static inline bool tk_diff_row_is_by_pairs(const struct tk_diff_row *r)
+static inline bool tk_diff_row_is_ab_confirmed(const struct tk_diff_row *r)
 {
-	return tk_pairs_moved(&r->pairs);
+	return tk_ab_result_is_changed(&r->pairs);
 }
 
 /* What the environment moved, or what cannot be compared, has no part; what has the machine code of before, or moved
@@ -144,14 +144,14 @@ void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r);
 /* Most of what it is of is no better than a guess, and it neither: that is said beside it. */
 bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m);
 /* "+1.2%", with what speaks against believing it; "-" where nothing was compared. */
-#define TK_DIFF_MEAN_SIZE 128
-const char *tk_diff_mean_text(const struct tk_diff_mean *m, char out[TK_DIFF_MEAN_SIZE]);
+#define TK_DIFF_MEAN_TEXT_SIZE 128
+const char *tk_diff_mean_format(const struct tk_diff_mean *m, char out[TK_DIFF_MEAN_TEXT_SIZE]);
 
 int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
         struct tk_diff_report *out, struct tk_error *err);
 /* The same of the newest night of each machine that has ended, as the night itself was judged; of the range the machine
  * and the filters count. */
-int tk_detect_newest(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
+int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
         struct tk_diff_report *out, struct tk_error *err);
 void tk_diff_report_free(struct tk_diff_report *r);
 
@@ -165,39 +165,39 @@ int tk_detect_preview(struct tk_store *s, int64_t night_id, const struct tk_dete
 
 /* Judges stored nights again, oldest first, as if each had just ended: those since a time of each machine, or of its
  * last `days` days where that is 0. What was known of the series is made anew, and so are all change points. */
-struct tk_detect_past {
+struct tk_detect_replay {
 	int64_t since_s; /* INT64_MIN: all; 0: see days */
 	int64_t days;
 	void (*progress)(void *context, size_t done, size_t of); /* NULL: none */
 	void *context;
 };
-struct tk_detect_past_counts {
+struct tk_detect_replay_counts {
 	size_t nights, machines, series; /* series: with change points looked for */
-	size_t by_status[TK_DIFF_STATUS_COUNT];
+	size_t by_status[TK_VERDICT_STATUS_COUNT];
 };
-int tk_detect_past(struct tk_store *s, const struct tk_detect_options *options, const struct tk_detect_past *what,
-        struct tk_detect_past_counts *out, struct tk_error *err);
+int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options, const struct tk_detect_replay *what,
+        struct tk_detect_replay_counts *out, struct tk_error *err);
 
 /* Data that did not come: a machine that has sent no night, an upstream or a series that the newest nights of its
  * machine have no timing of, options->stoppage_nights times in a row. One row for each, the whole instead of its parts.
  * Strings belong to the list. What has a run that ended in another way (crashed, wrong) is no stoppage: that is said
  * the night it begins. */
-struct tk_stoppage {
+struct tk_missing_data {
 	char uid[65], group_uid[65], title[512];
 	int64_t machine_id, upstream_id, series_id; /* 0: all of them */
 	int64_t night_id, last_s;                   /* the last night with data */
 };
-struct tk_stoppages {
-	struct tk_stoppage *at;
+struct tk_missing_data_list {
+	struct tk_missing_data *at;
 	size_t count;
 };
 /* night_id: a night that counts although it is not finished; 0: none. Without what stopped more than 90 days ago: that
  * is history. */
-int tk_stoppages_find(struct tk_store *s, const struct tk_detect_options *options, int64_t night_id,
-        struct tk_stoppages *out, struct tk_error *err);
-void tk_stoppages_free(struct tk_stoppages *list);
+int tk_missing_data_find(struct tk_store *s, const struct tk_detect_options *options, int64_t night_id,
+        struct tk_missing_data_list *out, struct tk_error *err);
+void tk_missing_data_list_free(struct tk_missing_data_list *list);
 /* Opens an alert for each, and closes those whose data came again; one that is open stays so beyond the 90 days. */
-int tk_stoppages_put(
+int tk_missing_data_update_alerts(
         struct tk_store *s, const struct tk_detect_options *options, int64_t night_id, struct tk_error *err);
 
 #endif

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "detect/history/case.h"
-#include "detect/rules/confirm.h"
-#include "detect/monitor/watching.h"
+#include "detect/history/series_case.h"
+#include "detect/rules/ab_result.h"
+#include "detect/monitor/monitor_session.h"
 #include "stats/changepoint/changepoint.h"
 
 static int out_of_memory(struct tk_error *err)
@@ -18,12 +18,12 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
 }
 
-int64_t tk_night_range(const struct tk_rows *nights, const struct tk_night_row *night, int64_t *previous)
+int64_t tk_night_find_range(const struct tk_rows *nights, const struct tk_night_row *night, int64_t *previous)
 {
 	int64_t since = night->as_of_s, found;
 
 	*previous = 0;
-	for (int back = 1; back < TK_NIGHTS_JUDGED; back++, since = found) {
+	for (int back = 1; back < TK_NIGHT_WINDOW; back++, since = found) {
 		const struct tk_night_row *best = NULL;
 
 		for (size_t i = 0; i < nights->count; i++) {
@@ -44,27 +44,27 @@ int64_t tk_night_range(const struct tk_rows *nights, const struct tk_night_row *
 
 static bool was_good_news(const struct tk_verdict_row *v)
 {
-	return strcmp(v->status, tk_diff_status_word(TK_DIFF_IMPROVED)) == 0 ||
-	       strcmp(v->status, tk_diff_status_word(TK_DIFF_RECOVERED)) == 0 ||
+	return strcmp(v->status, tk_verdict_status_name(TK_VERDICT_IMPROVED)) == 0 ||
+	       strcmp(v->status, tk_verdict_status_name(TK_VERDICT_RECOVERED)) == 0 ||
 	       strncmp(v->reason, "better since", 12) == 0;
 }
 
-int tk_forget_known_improvements(
-        struct tk_store *s, const struct tk_cases *c, int64_t previous, struct tk_diff_report *r, struct tk_error *err)
+int tk_diff_report_suppress_repeats(
+        struct tk_store *s, const struct tk_case_set *c, int64_t previous, struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_rows verdicts = {0};
-	int rc = previous ? tk_store_verdicts(s, previous, &verdicts, err) : TK_OK;
+	int rc = previous ? tk_store_list_verdicts(s, previous, &verdicts, err) : TK_OK;
 
 	for (size_t i = 0; !rc && i < r->count; i++) {
 		struct tk_diff_row *row = &r->rows[i];
 
 		if (row->first_bad_run_id == c->at[i].window->last_within.run_id)
 			continue;
-		for (size_t j = 0; row->status == TK_DIFF_IMPROVED && j < verdicts.count; j++) {
+		for (size_t j = 0; row->status == TK_VERDICT_IMPROVED && j < verdicts.count; j++) {
 			const struct tk_verdict_row *v = TK_ROWS_AT(&verdicts, struct tk_verdict_row, j);
 
 			if (v->series_id == row->series_id && was_good_news(v)) {
-				row->status = TK_DIFF_SAME;
+				row->status = TK_VERDICT_SAME;
 				snprintf(row->reason, sizeof row->reason, "better since %.40s, reported then",
 				        row->bad_rev);
 			}
@@ -84,9 +84,9 @@ static char *verdict_detail(const struct tk_diff_row *row)
 
 	if (o && row->pairs.count)
 		json_object_set_new(o, "pairs",
-		        json_pack("{s:s, s:I, s:f, s:f, s:f, s:s}", "word", tk_pairs_word(row->pairs.word), "count",
+		        json_pack("{s:s, s:I, s:f, s:f, s:f, s:s}", "word", tk_ab_decision(row->pairs.word), "count",
 		                (json_int_t)row->pairs.count, "change", row->pairs.change, "lo", row->pairs.lo, "hi",
-		                row->pairs.hi, "statistic", tk_pairs_statistic(&row->pairs)));
+		                row->pairs.hi, "statistic", tk_ab_result_statistic_name(&row->pairs)));
 	text = o ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(o);
 	return text;
@@ -104,7 +104,7 @@ static int put_verdicts(struct tk_store *s, int64_t night_id, const struct tk_di
 		details[i] = verdict_detail(row);
 		if (!details[i])
 			rc = out_of_memory(err);
-		rows[i] = (struct tk_verdict_row){night_id, row->series_id, tk_diff_status_word(row->status),
+		rows[i] = (struct tk_verdict_row){night_id, row->series_id, tk_verdict_status_name(row->status),
 		        row->before, row->after, row->change, row->change_lo, row->change_hi, row->threshold, row->p,
 		        row->q, row->reason, details[i]};
 	}
@@ -121,7 +121,7 @@ static int cause_of(struct tk_catalog *c, const struct tk_point *good, const str
         const char **cause, struct tk_error *err)
 {
 	bool same, moved = good->environment_id != bad->environment_id;
-	int rc = tk_catalog_same_code(c, good->build_id, bad->build_id, backend, &same, err);
+	int rc = tk_catalog_is_same_code(c, good->build_id, bad->build_id, backend, &same, err);
 
 	if (!rc)
 		*cause = same ? (moved ? "environment" : "unknown") : moved ? "code-or-environment" : "code";
@@ -158,7 +158,7 @@ int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c, const stru
 	double *values;
 	int64_t *days;
 	size_t count = 0;
-	int rc = tk_store_points(s, series->id, INT64_MIN, 0, &points, err);
+	int rc = tk_store_list_points(s, series->id, INT64_MIN, 0, &points, err);
 
 	if (rc)
 		return rc;
@@ -169,7 +169,7 @@ int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c, const stru
 		values[i] = TK_ROWS_AT(&points, struct tk_point, i)->value;
 		days[i] = TK_ROWS_AT(&points, struct tk_point, i)->as_of_s / 86400;
 	}
-	if (!values || !days || tk_changepoints(values, days, points.count, &o, &found, &count))
+	if (!values || !days || tk_changepoint_find(values, days, points.count, &o, &found, &count))
 		rc = out_of_memory(err);
 	if (!rc)
 		rc = put_change_points(s, c, series, &points, found, count, err);
@@ -180,23 +180,23 @@ int tk_detect_change_points(struct tk_store *s, struct tk_catalog *c, const stru
 	return rc;
 }
 
-static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
-        const struct tk_watching *watching, bool past, const struct tk_diff_report *r, struct tk_error *err)
+static int put_all(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+        const struct tk_monitor_session *watching, bool past, const struct tk_diff_report *r, struct tk_error *err)
 {
 	int rc = tk_store_begin(s, err);
 
 	if (rc)
 		return rc;
-	rc = tk_watching_put(watching, s, err);
+	rc = tk_monitor_session_save(watching, s, err);
 	if (!rc)
 		rc = put_verdicts(s, night->id, r, err);
 	if (!rc)
-		rc = tk_alerts_put(s, c, night, r, err);
+		rc = tk_alerts_update(s, c, night, r, err);
 	for (size_t i = 0; !rc && !past && i < c->count; i++)
 		if (c->at[i].window->last_within.night_id == night->id && c->at[i].count)
 			rc = tk_detect_change_points(s, &c->catalog, c->at[i].series, c->options.min_effect, err);
 	if (!rc && !past)
-		rc = tk_stoppages_put(s, &c->options, night->id, err);
+		rc = tk_missing_data_update_alerts(s, &c->options, night->id, err);
 	if (!rc)
 		return tk_store_commit(s, err);
 	tk_store_rollback(s);
@@ -204,28 +204,28 @@ static int put_all(struct tk_store *s, struct tk_cases *c, const struct tk_night
 }
 
 static int judge_night(struct tk_store *s, const struct tk_night_row *night, int64_t since_s, int64_t previous,
-        const char *machine, const struct tk_detect_options *options, enum tk_judge_purpose purpose,
+        const char *machine, const struct tk_detect_options *options, enum tk_detect_mode purpose,
         struct tk_diff_report *report, struct tk_error *err)
 {
 	const struct tk_diff_range range = {.since_s = since_s, .until_s = night->as_of_s, .machine = machine};
-	const struct tk_case_scope scope = {
+	const struct tk_night_scope scope = {
 	        .night_id = night->id, .touched_only = strcmp(night->kind, "nightly") != 0, .as_of_s = night->as_of_s};
-	struct tk_watching *watching = NULL;
-	struct tk_cases c;
-	int rc = tk_cases_load(s, options, &range, &scope, &c, err);
+	struct tk_monitor_session *watching = NULL;
+	struct tk_case_set c;
+	int rc = tk_case_set_load(s, options, &range, &scope, &c, err);
 
 	if (!rc)
-		rc = tk_watching_night(&c, night, &watching, err);
+		rc = tk_monitor_session_run(&c, night, &watching, err);
 	if (!rc)
-		rc = tk_cases_judge(&c, err);
+		rc = tk_case_set_evaluate(&c, err);
 	if (!rc)
-		rc = tk_cases_report(&c, report, err);
+		rc = tk_case_set_decide(&c, report, err);
 	if (!rc)
-		rc = tk_forget_known_improvements(s, &c, previous, report, err);
-	if (!rc && purpose != TK_JUDGE_PREVIEW)
-		rc = put_all(s, &c, night, watching, purpose == TK_JUDGE_PAST, report, err);
-	tk_watching_free(watching);
-	tk_cases_free(&c);
+		rc = tk_diff_report_suppress_repeats(s, &c, previous, report, err);
+	if (!rc && purpose != TK_DETECT_PREVIEW)
+		rc = put_all(s, &c, night, watching, purpose == TK_DETECT_REPLAY, report, err);
+	tk_monitor_session_free(watching);
+	tk_case_set_free(&c);
 	return rc;
 }
 
@@ -237,17 +237,17 @@ static const char *machine_name(const struct tk_rows *machines, int64_t id)
 	return NULL;
 }
 
-int tk_detect_as(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
-        enum tk_judge_purpose purpose, struct tk_diff_report *report, struct tk_error *err)
+int tk_detect_run_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
+        enum tk_detect_mode purpose, struct tk_diff_report *report, struct tk_error *err)
 {
 	struct tk_diff_report own = {0};
 	struct tk_rows nights = {0}, machines = {0};
 	const struct tk_night_row *night = NULL;
 	int64_t previous, since;
-	int rc = tk_store_nights(s, &nights, err);
+	int rc = tk_store_list_nights(s, &nights, err);
 
 	if (!rc)
-		rc = tk_store_machines(s, &machines, err);
+		rc = tk_store_list_machines(s, &machines, err);
 	for (size_t i = 0; !rc && i < nights.count; i++)
 		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->id == night_id)
 			night = TK_ROWS_AT(&nights, struct tk_night_row, i);
@@ -255,12 +255,12 @@ int tk_detect_as(struct tk_store *s, int64_t night_id, const struct tk_detect_op
 		rc = tk_fail(err, TK_ENOTFOUND, "no night has the id %lld", (long long)night_id);
 	if (rc)
 		goto out;
-	since = tk_night_range(&nights, night, &previous);
+	since = tk_night_find_range(&nights, night, &previous);
 	rc = judge_night(
 	        s, night, since, previous, machine_name(&machines, night->machine_id), options, purpose, &own, err);
 	if (rc)
 		goto out;
-	tk_report_finish(&own);
+	tk_diff_report_finish(&own);
 	if (report) {
 		*report = own;
 		own = (struct tk_diff_report){0};
@@ -275,11 +275,11 @@ out:
 int tk_detect_night(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	return tk_detect_as(s, night_id, options, TK_JUDGE_NIGHT, report, err);
+	return tk_detect_run_night(s, night_id, options, TK_DETECT_NIGHT, report, err);
 }
 
 int tk_detect_preview(struct tk_store *s, int64_t night_id, const struct tk_detect_options *options,
         struct tk_diff_report *report, struct tk_error *err)
 {
-	return tk_detect_as(s, night_id, options, TK_JUDGE_PREVIEW, report, err);
+	return tk_detect_run_night(s, night_id, options, TK_DETECT_PREVIEW, report, err);
 }

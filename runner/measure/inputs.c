@@ -179,7 +179,7 @@ int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, 
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t count = 0;
 	double *nodes = NULL;
-	int status = tk_problem_tensors(problem, t, &count, err);
+	int status = tk_problem_list_tensors(problem, t, &count, err);
 	if (status)
 		return status;
 	if (tensor >= count)
@@ -197,7 +197,7 @@ int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, 
 		for (int i = 0; i <= BINS; i++)
 			nodes[i] = node(i);
 	struct filling filling = {t[tensor].dtype, tensor, problem->dist, base, first, nodes, data};
-	tk_parallel((int64_t)(n - first), PART, fill_part, &filling);
+	tk_parallel_for((int64_t)(n - first), PART, fill_part, &filling);
 	free(nodes);
 	return TK_OK;
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct tk_baton;
+struct tk_device_token;
 struct tk_error;
 
 struct tk_measure_options {
@@ -27,10 +27,10 @@ struct tk_measure_options {
 	bool verify;
 	const char *config;     /* NULL: the backend's best guess */
 	uint32_t threads;       /* CPU */
-	struct tk_baton *baton; /* another process measures on this device by turns with this one; NULL: none does */
+	struct tk_device_token *baton; /* another process measures on this device by turns with this one; NULL: none does */
 };
 
-struct tk_verdict_numbers { /* what verification found */
+struct tk_verify_result { /* what verification found */
 	bool done, passed;
 	char method[32];             /* "freivalds+entries", "rows" */
 	double max_error, tolerance; /* relative to the size of the operands; docs/methodology/verification.md */
@@ -51,7 +51,7 @@ struct tk_measurement {
 	double warmup_s, measure_s, setup_s, verify_s;
 	double inputs_s, plan_s; /* parts of setup_s: filling host tensors, plan() and bind() */
 	double launch_ns;        /* host cost of enqueueing one launch, the least; NAN where unknown */
-	struct tk_verdict_numbers verdict;
+	struct tk_verify_result verdict;
 	struct tk_plan_info plan;
 	double flops, bytes; /* of one execution: the plan's where it said so, else the formula's */
 	uint32_t sets;       /* input sets that were rotated */
@@ -83,7 +83,7 @@ int tk_inputs_fill(
 
 /* Checks host copies of inputs and outputs (indexed by enum tk_tensor_id) against double precision. */
 int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors, uint64_t seed,
-        struct tk_verdict_numbers *out, struct tk_error *err);
+        struct tk_verify_result *out, struct tk_error *err);
 
 /* Reads and writes element i of a tensor as double; rounding is to nearest even. */
 double tk_element_get(const struct tk_tensor *t, int64_t i);

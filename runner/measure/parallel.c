@@ -31,7 +31,7 @@ static int64_t width(int64_t n, int64_t grain)
 }
 
 /* A thread that cannot be had is no reason to fail: its part is done here. */
-void tk_parallel(int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg)
+void tk_parallel_for(int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg)
 {
 	struct part parts[THREADS_MAX];
 	pthread_t threads[THREADS_MAX];

@@ -6,6 +6,6 @@
 
 /* Calls fn(arg, first, count) on parts of [0, n), none smaller than `grain`, from several threads; returns when all are
  * done. The parts must be independent of each other. */
-void tk_parallel(int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg);
+void tk_parallel_for(int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg);
 
 #endif

@@ -24,32 +24,32 @@
 #define HOLD_MOST_NS 5e6
 #define THROTTLED_CLOCK 0.97 /* a sample below this share of the clock that the warm-up reached is marked */
 
-int64_t tk_engine_now(const struct tk_engine *e)
+int64_t tk_engine_now_ns(const struct tk_engine *e)
 {
-	return tk_clock_mono_ns() - e->baton->waited_ns;
+	return tk_clock_monotonic_ns() - e->baton->waited_ns;
 }
 
-int tk_engine_take_turn(struct tk_engine *e)
+int tk_engine_acquire_device(struct tk_engine *e)
 {
-	if (tk_baton_take(e->baton))
+	if (tk_device_token_acquire(e->baton))
 		return 0;
-	return tk_engine_end(
+	return tk_engine_end_job(
 	        e, TK_OUTCOME_FAILED, "the other process of this pair waited for too long, and went on alone");
 }
 
 int tk_engine_launch(struct tk_engine *e, uint32_t set)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	return tk_engine_check(e, e->backend->launch(e->plan, e->stream, set, &abi), "launch", &abi);
+	return tk_engine_check_status(e, e->backend->launch(e->plan, e->stream, set, &abi), "launch", &abi);
 }
 
 int tk_engine_synchronize(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	return tk_engine_check(e, e->ops->synchronize(e->device, e->stream, &abi), "synchronize", &abi);
+	return tk_engine_check_status(e, e->ops->synchronize(e->device, e->stream, &abi), "synchronize", &abi);
 }
 
-int tk_engine_telemetry(struct tk_engine *e, struct tk_telemetry *out)
+int tk_engine_read_telemetry(struct tk_engine *e, struct tk_telemetry *out)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	*out = (struct tk_telemetry){.size = sizeof *out,
@@ -59,7 +59,7 @@ int tk_engine_telemetry(struct tk_engine *e, struct tk_telemetry *out)
 	        .temperature_c = NAN,
 	        .energy_j = NAN,
 	        .load = NAN};
-	int status = tk_engine_check(e, e->ops->telemetry(e->device, out, &abi), "telemetry", &abi);
+	int status = tk_engine_check_status(e, e->ops->telemetry(e->device, out, &abi), "telemetry", &abi);
 	out->reasons[sizeof out->reasons - 1] = 0;
 	return status;
 }
@@ -95,15 +95,15 @@ static int enqueue_sample(struct tk_engine *e, struct tk_abi_error *abi, const c
 {
 	const struct tk_device_ops *o = e->ops;
 	int status = TK_ABI_OK;
-	if (e->hold_ns > 0) {
+	if (e->block_ns > 0) {
 		*what = "hold";
-		status = o->hold(e->device, e->stream, e->hold_ns, abi);
+		status = o->hold(e->device, e->stream, e->block_ns, abi);
 	}
-	if (status == TK_ABI_OK && e->strain_ns > 0) {
+	if (status == TK_ABI_OK && e->memory_load_ns > 0) {
 		*what = "strain";
-		status = o->strain(e->device, e->strain_ns, TK_ENGINE_STRAIN_SHARE, abi);
+		status = o->strain(e->device, e->memory_load_ns, TK_ENGINE_MEMORY_LOAD_SHARE, abi);
 	}
-	int64_t start = tk_clock_mono_ns();
+	int64_t start = tk_clock_monotonic_ns();
 	if (status == TK_ABI_OK && e->stamp_from) {
 		*what = "clock stamp";
 		status = o->stamp_record(e->device, e->stamp_from, e->stream, abi);
@@ -118,9 +118,9 @@ static int enqueue_sample(struct tk_engine *e, struct tk_abi_error *abi, const c
 		status = o->event_record(e->device, e->to, e->stream, abi);
 	if (status == TK_ABI_OK && e->stamp_to)
 		status = o->stamp_record(e->device, e->stamp_to, e->stream, abi);
-	double took_ns = (double)(tk_clock_mono_ns() - start);
+	double took_ns = (double)(tk_clock_monotonic_ns() - start);
 	if (o->hold)
-		e->hold_ns = fmin(fmax(0.7 * e->hold_ns, fmax(HOLD_LEAST_NS, 1.5 * took_ns)), HOLD_MOST_NS);
+		e->block_ns = fmin(fmax(0.7 * e->block_ns, fmax(HOLD_LEAST_NS, 1.5 * took_ns)), HOLD_MOST_NS);
 	return status;
 }
 
@@ -128,20 +128,20 @@ static int enqueue_sample(struct tk_engine *e, struct tk_abi_error *abi, const c
 static int pass_turn(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	if (e->options->baton && e->strain_ns > 0 &&
-	        tk_engine_check(e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi))
-		return JOB_ENDED;
-	tk_baton_pass(e->baton, e->enough);
+	if (e->options->baton && e->memory_load_ns > 0 &&
+	        tk_engine_check_status(e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi))
+		return TK_ENGINE_JOB_ENDED;
+	tk_device_token_release(e->baton, e->enough);
 	return 0;
 }
 
 /* Nanoseconds of one launch, as the mean of a sample. */
-int tk_engine_time(struct tk_engine *e, double *ns)
+int tk_engine_time_sample(struct tk_engine *e, double *ns)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const char *what = "event";
 	double elapsed = 0;
-	int status = tk_engine_take_turn(e);
+	int status = tk_engine_acquire_device(e);
 	if (status)
 		return status;
 	if (e->graph_count) /* captured launches do not care */
@@ -155,21 +155,21 @@ int tk_engine_time(struct tk_engine *e, double *ns)
 		status = e->ops->stamp_mhz(e->device, e->stamp_from, e->stamp_to, &e->mhz, &abi);
 	}
 	if (status != TK_ABI_OK)
-		return tk_engine_check(e, status, what, &abi);
+		return tk_engine_check_status(e, status, what, &abi);
 	if (!isfinite(elapsed) || elapsed < 0)
-		return tk_engine_end(e, TK_OUTCOME_FAILED, "the device's clock ran %g ns for one sample", elapsed);
+		return tk_engine_end_job(e, TK_OUTCOME_FAILED, "the device's clock ran %g ns for one sample", elapsed);
 	*ns = elapsed / (double)(e->batch * e->bursts);
 	return pass_turn(e);
 }
 
 /* The clock of a device that has nothing to do: no limit of power is near, so kernels that run at it meet none. */
-int tk_engine_idle_clock(struct tk_engine *e)
+int tk_engine_measure_idle_clock(struct tk_engine *e)
 {
 	const struct tk_device_ops *o = e->ops;
 	struct tk_abi_error abi = tk_engine_abi_error();
 	if (!e->stamp_to || !o->hold)
 		return 0;
-	int status = tk_engine_take_turn(e); /* the burst that follows passes it on */
+	int status = tk_engine_acquire_device(e); /* the burst that follows passes it on */
 	if (status)
 		return status;
 	status = o->stamp_record(e->device, e->stamp_from, e->stream, &abi);
@@ -179,13 +179,13 @@ int tk_engine_idle_clock(struct tk_engine *e)
 		status = o->stamp_record(e->device, e->stamp_to, e->stream, &abi);
 	if (status == TK_ABI_OK)
 		status = o->stamp_mhz(e->device, e->stamp_from, e->stamp_to, &e->idle_mhz, &abi);
-	return tk_engine_check(e, status, "idle clock", &abi);
+	return tk_engine_check_status(e, status, "idle clock", &abi);
 }
 
 /* So many launches that a sample lasts min_sample_ns. */
 static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
 {
-	double n = ceil((tk_engine_bursts(e) ? BURST_NS : e->options->min_sample_ns) / fmax(launch_ns, 1));
+	double n = ceil((tk_engine_has_bursts(e) ? BURST_NS : e->options->min_sample_ns) / fmax(launch_ns, 1));
 	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint64_t)n;
 }
 
@@ -196,7 +196,7 @@ static void choose_turn(struct tk_engine *e)
 {
 	uint64_t reached = e->batch < MANY_LAUNCHES ? e->batch : GRAPHS_LEAST * e->batch;
 	reached = reached > e->cold_sets ? reached : e->cold_sets;
-	if (tk_engine_bursts(e) && reached < e->turn)
+	if (tk_engine_has_bursts(e) && reached < e->turn)
 		e->turn = (uint32_t)reached;
 	e->out->sets = e->turn;
 	e->next_set = 0;
@@ -209,12 +209,12 @@ static uint64_t graphs_for(const struct tk_engine *e, double launch_ns)
 	const struct tk_device_ops *o = e->ops;
 	if (!o->graph_begin || !o->graph_end || !o->graph_launch || !o->graph_free || !e->out->plan.capturable)
 		return 0;
-	if (!tk_engine_bursts(e))
+	if (!tk_engine_has_bursts(e))
 		return launch_ns < GRAPH_BELOW_NS;
 	uint64_t turns = (e->turn + e->batch - 1) / e->batch;
 	if (e->turn > 1 && turns < GRAPHS_LEAST)
 		turns = GRAPHS_LEAST;
-	return e->batch < 2 ? 0 : turns < TK_ENGINE_GRAPHS ? turns : TK_ENGINE_GRAPHS;
+	return e->batch < 2 ? 0 : turns < TK_ENGINE_GRAPHS_MAX ? turns : TK_ENGINE_GRAPHS_MAX;
 }
 
 static int capture(struct tk_engine *e)
@@ -222,7 +222,7 @@ static int capture(struct tk_engine *e)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const char *what = "launch";
 	void *graph = NULL;
-	int status = tk_engine_check(e, e->ops->graph_begin(e->device, e->stream, &abi), "graph capture", &abi);
+	int status = tk_engine_check_status(e, e->ops->graph_begin(e->device, e->stream, &abi), "graph capture", &abi);
 	if (status)
 		return status;
 	int launched = enqueue_launches(e, &abi, &what);
@@ -233,8 +233,8 @@ static int capture(struct tk_engine *e)
 	if (launched != TK_ABI_OK || ended != TK_ABI_OK) {
 		if (ended == TK_ABI_OK)
 			e->ops->graph_free(e->device, graph);
-		return launched != TK_ABI_OK ? tk_engine_check(e, launched, what, &abi)
-		                             : tk_engine_check(e, ended, "graph capture", &end);
+		return launched != TK_ABI_OK ? tk_engine_check_status(e, launched, what, &abi)
+		                             : tk_engine_check_status(e, ended, "graph capture", &end);
 	}
 	e->graph_count++;
 	return 0;
@@ -243,7 +243,7 @@ static int capture(struct tk_engine *e)
 static int capture_all(struct tk_engine *e, uint64_t graphs)
 {
 	int status = 0;
-	if (graphs && !tk_engine_bursts(e) && e->batch < e->turn)
+	if (graphs && !tk_engine_has_bursts(e) && e->batch < e->turn)
 		e->batch = e->turn;
 	e->next_set = 0;
 	while (status == 0 && e->graph_count < graphs)
@@ -273,7 +273,7 @@ static int choose_batch(struct tk_engine *e)
 	int status = 0;
 	e->batch = e->bursts = 1;
 	for (int i = 0; status == 0 && i < 3; i++) {
-		status = tk_engine_time(e, &ns);
+		status = tk_engine_time_sample(e, &ns);
 		best = fmin(best, ns);
 		if (best > LONG_NS)
 			break;
@@ -294,15 +294,15 @@ static int choose_batch(struct tk_engine *e)
 int tk_engine_warm_up(struct tk_engine *e)
 {
 	double window[WINDOW], before = NAN, within = fmax(e->options->stop.relative_half_width, 0.005);
-	int64_t start = tk_engine_now(e);
+	int64_t start = tk_engine_now_ns(e);
 	int status = choose_batch(e), n = 0;
-	if (status == 0 && tk_engine_bursts(e))
-		return tk_engine_settle(e);
+	if (status == 0 && tk_engine_has_bursts(e))
+		return tk_engine_settle_clocks(e);
 	while (status == 0) {
-		e->out->warmup_s = (double)(tk_engine_now(e) - start) * 1e-9;
+		e->out->warmup_s = (double)(tk_engine_now_ns(e) - start) * 1e-9;
 		if (e->out->warmup_s >= e->options->max_warmup_s)
 			break;
-		status = tk_engine_time(e, &window[n++]);
+		status = tk_engine_time_sample(e, &window[n++]);
 		if (n < WINDOW)
 			continue;
 		double now = median_of_window(window);
@@ -311,7 +311,7 @@ int tk_engine_warm_up(struct tk_engine *e)
 		before = now;
 		n = 0;
 	}
-	e->out->warmup_s = (double)(tk_engine_now(e) - start) * 1e-9;
+	e->out->warmup_s = (double)(tk_engine_now_ns(e) - start) * 1e-9;
 	return status;
 }
 
@@ -322,18 +322,18 @@ static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool
 	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = 0;
 	if (e->ops->hold)
-		status = tk_engine_check(e, e->ops->hold(e->device, e->stream, LAUNCH_HOLD_NS, &abi), "hold", &abi);
+		status = tk_engine_check_status(e, e->ops->hold(e->device, e->stream, LAUNCH_HOLD_NS, &abi), "hold", &abi);
 	if (status == 0 && launches > 1) /* the first one after a wait finds cold caches */
 		status = tk_engine_launch(e, e->next_set);
-	int64_t start = tk_clock_mono_ns();
+	int64_t start = tk_clock_monotonic_ns();
 	for (int i = 0; status == 0 && i < launches; i++) {
 		status = tk_engine_launch(e, e->next_set);
 		e->next_set = (e->next_set + 1) % e->turn;
 	}
-	int64_t enqueued = tk_clock_mono_ns();
+	int64_t enqueued = tk_clock_monotonic_ns();
 	if (status == 0)
 		status = tk_engine_synchronize(e);
-	double whole_ns = (double)(tk_clock_mono_ns() - start);
+	double whole_ns = (double)(tk_clock_monotonic_ns() - start);
 	*cost_ns = (double)(enqueued - start) / launches;
 	*at_work = (double)(enqueued - start) < 0.8 * whole_ns;
 	return status;
@@ -341,13 +341,13 @@ static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool
 
 /* The least of some: whatever else a host does only adds. Where a launch takes nearly as long as the execution, it is
  * no cost of enqueueing but the work itself, done before launch() returned: unknown. */
-int tk_engine_launch_cost(struct tk_engine *e)
+int tk_engine_measure_launch_cost(struct tk_engine *e)
 {
 	double least = INFINITY;
 	bool known = true;
 	int n = 0;
 	int launches = (int)fmin(fmax(1e5 / fmax(e->launch_ns, 1), 1), LAUNCHES_MOST);
-	int status = tk_engine_take_turn(e);
+	int status = tk_engine_acquire_device(e);
 	if (!e->ops->hold)
 		launches = 1;
 	for (; status == 0 && n < (e->launch_ns < 1e6 ? LAUNCH_REPEATS : 5) && e->launch_ns < LONG_NS; n++) {
@@ -359,7 +359,7 @@ int tk_engine_launch_cost(struct tk_engine *e)
 	}
 	if (status == 0 && n > 0 && known)
 		e->out->launch_ns = least;
-	tk_baton_pass(e->baton, false);
+	tk_device_token_release(e->baton, false);
 	return status;
 }
 
@@ -423,16 +423,16 @@ static bool throttles(const struct tk_engine *e, const struct tk_telemetry *now)
 static int look(struct tk_engine *e, struct samples *s, bool last)
 {
 	struct tk_telemetry now;
-	int64_t clock = tk_clock_mono_ns();
+	int64_t clock = tk_clock_monotonic_ns();
 	if (!last && clock - s->looked_ns < TELEMETRY_EVERY_NS)
 		return 0;
-	int status = tk_engine_telemetry(e, &now);
+	int status = tk_engine_read_telemetry(e, &now);
 	if (status)
 		return status;
 	if (throttles(e, &now))
 		e->out->throttled_samples += s->unmarked;
 	s->unmarked = 0;
-	s->looked_ns = tk_clock_mono_ns();
+	s->looked_ns = tk_clock_monotonic_ns();
 	if (last)
 		e->out->after = now;
 	return 0;
@@ -471,9 +471,9 @@ static void count_clocks(struct tk_engine *e, double *room)
 static int one_sample(struct tk_engine *e, struct samples *s)
 {
 	double ns = 0;
-	int status = tk_engine_rest(e);
+	int status = tk_engine_wait_idle_gap(e);
 	if (status == 0)
-		status = tk_engine_time(e, &ns);
+		status = tk_engine_time_sample(e, &ns);
 	if (status == 0)
 		status = add_sample(e, s, ns);
 	return status ? status : look(e, s, false);
@@ -483,26 +483,26 @@ static int one_sample(struct tk_engine *e, struct samples *s)
 static bool is_over(struct tk_engine *e, int *status)
 {
 	if (e->enough)
-		*status = tk_engine_take_turn(e);
-	return *status || (e->enough && tk_baton_over(e->baton));
+		*status = tk_engine_acquire_device(e);
+	return *status || (e->enough && tk_device_token_can_stop(e->baton));
 }
 
-int tk_engine_sample(struct tk_engine *e)
+int tk_engine_collect_samples(struct tk_engine *e)
 {
-	const struct tk_stop_rule rule = tk_engine_rule(e);
-	struct samples s = {.looked_ns = tk_clock_mono_ns()};
-	int64_t start = tk_engine_now(e);
+	const struct tk_stop_rule rule = tk_engine_stop_rule(e);
+	struct samples s = {.looked_ns = tk_clock_monotonic_ns()};
+	int64_t start = tk_engine_now_ns(e);
 	int status = 0;
 	e->out->stop = TK_STOP_CONTINUE;
 	while (!is_over(e, &status)) {
 		if ((status = one_sample(e, &s)))
 			break;
-		double spent_s = (double)(tk_engine_now(e) - start) * 1e-9;
+		double spent_s = (double)(tk_engine_now_ns(e) - start) * 1e-9;
 		if (!e->enough && due(&rule, e->out->sample_count, spent_s))
 			e->out->stop = tk_stop_check(&rule, s.sorted, e->out->sample_count, spent_s);
 		e->enough = e->out->stop != TK_STOP_CONTINUE;
 	}
-	e->out->measure_s = (double)(tk_engine_now(e) - start) * 1e-9;
+	e->out->measure_s = (double)(tk_engine_now_ns(e) - start) * 1e-9;
 	e->out->rest_ns = e->rest_ns;
 	if (status == 0)
 		status = look(e, &s, true);

@@ -23,12 +23,12 @@ void tk_element_set(struct tk_tensor *t, int64_t i, double value)
 	tk_element_store(t->dtype, t->data, i, value);
 }
 
-uint64_t tk_verify_random(struct tk_verify *v)
+uint64_t tk_verify_next_random(struct tk_verify *v)
 {
 	return tk_splitmix64(v->random++);
 }
 
-void tk_verify_note(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
+void tk_verify_add_error(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
 {
 	double ratio = error == 0 ? 0 : error / tolerance;
 	if (!(ratio <= 1))
@@ -50,7 +50,7 @@ void tk_verify_note(struct tk_verify *v, double error, double tolerance, double 
 
 void tk_verify_merge(struct tk_verify *whole, const struct tk_verify *part)
 {
-	struct tk_verdict_numbers *to = whole->out;
+	struct tk_verify_result *to = whole->out;
 	if (part->worst > whole->worst) {
 		whole->worst = part->worst;
 		to->max_error = part->out->max_error;
@@ -101,7 +101,7 @@ static void scan_finite(struct tk_verify *v, const struct tk_tensor *t)
 {
 	char name[128];
 	struct scan s = {t, INT64_MAX};
-	tk_parallel((int64_t)(t->bytes / tk_element_bytes(t->dtype)), SCAN_PART, scan_part, &s);
+	tk_parallel_for((int64_t)(t->bytes / tk_element_bytes(t->dtype)), SCAN_PART, scan_part, &s);
 	if (s.found == INT64_MAX)
 		return;
 	name_element(t, s.found, name, sizeof name);
@@ -129,7 +129,7 @@ static void verify_copy(struct tk_verify *v, const struct tk_tensor *t)
 	v->out->checked = (int64_t)(t[TK_T_OUT].bytes / element);
 	for (size_t i = 0; i < t[TK_T_OUT].bytes; i++)
 		if (in[i] != out[i]) {
-			tk_verify_note(v, 1, 0, 1, "out[%zu] is %g, expected %g", i / element,
+			tk_verify_add_error(v, 1, 0, 1, "out[%zu] is %g, expected %g", i / element,
 			        tk_element_get(&t[TK_T_OUT], (int64_t)(i / element)),
 			        tk_element_get(&t[TK_T_IN], (int64_t)(i / element)));
 			return;
@@ -157,7 +157,7 @@ static void verify_read(struct tk_verify *v, const struct tk_tensor *t, double p
 	snprintf(v->out->method, sizeof v->out->method, "sum");
 	v->out->checked = 1;
 	sum *= passes;
-	tk_verify_note(v, fabs(got - sum),
+	tk_verify_add_error(v, fabs(got - sum),
 	        4 * sqrt((double)n * passes) * u * (fabs(sum) + 6 * passes * sqrt(squares)) + u * fabs(sum),
 	        passes * sizes, "the sum is %g, expected %g", got, sum);
 }
@@ -187,15 +187,15 @@ static int check_values(
 }
 
 int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors, uint64_t seed,
-        struct tk_verdict_numbers *out, struct tk_error *err)
+        struct tk_verify_result *out, struct tk_error *err)
 {
 	struct tk_tensor t[TK_T_MAX] = {0}, shape[TK_T_MAX];
 	uint32_t count = 0;
 	struct tk_verify v = {.out = out, .worst = -1, .random = tk_splitmix64(seed ^ 0x766572696679ull)};
-	int status = tk_problem_tensors(problem, shape, &count, err);
+	int status = tk_problem_list_tensors(problem, shape, &count, err);
 	if (status)
 		return status;
-	*out = (struct tk_verdict_numbers){.done = true, .passed = true};
+	*out = (struct tk_verify_result){.done = true, .passed = true};
 	memcpy(t, host_tensors, count * sizeof *t);
 	for (uint32_t i = 0; i < count; i++) {
 		bool lse = problem->abi.op == TK_OP_ATTENTION && i == TK_T_LSE && t[i].output;

@@ -5,14 +5,14 @@
 #include "measure/measure.h"
 
 struct tk_verify {
-	struct tk_verdict_numbers *out;
+	struct tk_verify_result *out;
 	double worst;    /* largest error / tolerance so far */
 	uint64_t random; /* state of the choice of samples */
 };
 
-uint64_t tk_verify_random(struct tk_verify *v);
+uint64_t tk_verify_next_random(struct tk_verify *v);
 /* One comparison. scale: what error and tolerance are reported in units of. The worst one keeps its words. */
-void tk_verify_note(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
+void tk_verify_add_error(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
         __attribute__((format(printf, 5, 6)));
 
 /* Adds what a thread found, which had a verdict of its own, to the whole. */
@@ -20,10 +20,10 @@ void tk_verify_merge(struct tk_verify *whole, const struct tk_verify *part);
 
 /* Row n of the sample of an attention problem: first and last rows in turn over all batch entries and kv heads, then
  * anything. */
-struct tk_verify_place {
+struct tk_verify_row {
 	int64_t b, kv, h, i;
 };
-struct tk_verify_place tk_verify_choose(
+struct tk_verify_row tk_verify_choose_row(
         struct tk_verify *v, int64_t n, int64_t batches, int64_t heads, int64_t kv_heads, int64_t rows);
 /* How many rows, where one costs `cost` multiply-adds. */
 int64_t tk_verify_row_count(int64_t batches, int64_t kv_heads, int64_t heads, int64_t rows, double cost);

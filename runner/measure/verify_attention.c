@@ -79,24 +79,24 @@ static void compare_row(struct tk_verify *v, const struct tk_tensor *o, int64_t 
 		double got = tk_element_load(o->dtype, o->data, start + x);
 		double tolerance = 1.01 * u * fmax(fabs(want[x]), fabs(got)) + 6 * sqrt(e->square[x]) + e->bound[x] +
 		                   0x1p-25 * (o->dtype == TK_F16);
-		tk_verify_note(v, fabs(got - want[x]), tolerance, norm, "%s, value %lld: got %g, expected %g", where,
+		tk_verify_add_error(v, fabs(got - want[x]), tolerance, norm, "%s, value %lld: got %g, expected %g", where,
 		        (long long)x, got, want[x]);
 	}
 	v->out->checked++;
 }
 
-struct tk_verify_place tk_verify_choose(
+struct tk_verify_row tk_verify_choose_row(
         struct tk_verify *v, int64_t n, int64_t batches, int64_t heads, int64_t kv_heads, int64_t rows)
 {
 	int64_t must = batches > kv_heads ? batches : kv_heads, group = heads / kv_heads;
-	struct tk_verify_place at = {n % batches, n % kv_heads, 0, (int64_t)(tk_verify_random(v) % (uint64_t)rows)};
+	struct tk_verify_row at = {n % batches, n % kv_heads, 0, (int64_t)(tk_verify_next_random(v) % (uint64_t)rows)};
 	if (n >= must + 2) {
-		at.b = (int64_t)(tk_verify_random(v) % (uint64_t)batches);
-		at.kv = (int64_t)(tk_verify_random(v) % (uint64_t)kv_heads);
+		at.b = (int64_t)(tk_verify_next_random(v) % (uint64_t)batches);
+		at.kv = (int64_t)(tk_verify_next_random(v) % (uint64_t)kv_heads);
 	} else if (n % 3 < 2) {
 		at.i = n % 3 == 0 ? 0 : rows - 1;
 	}
-	at.h = at.kv * group + (int64_t)(tk_verify_random(v) % (uint64_t)group);
+	at.h = at.kv * group + (int64_t)(tk_verify_next_random(v) % (uint64_t)group);
 	return at;
 }
 
@@ -108,7 +108,7 @@ int64_t tk_verify_row_count(int64_t batches, int64_t kv_heads, int64_t heads, in
 }
 
 static void attention_row(struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t,
-        struct tk_verify_place at, struct tk_reference_row *row, struct tolerance *e)
+        struct tk_verify_row at, struct tk_reference_row *row, struct tolerance *e)
 {
 	char where[96];
 	struct values values = {&t[TK_T_V], p->skv, p->hkv, p->dv, at.b, at.kv};
@@ -121,7 +121,7 @@ static void attention_row(struct tk_verify *v, const struct tk_attention *p, con
 	if (!t[TK_T_LSE].data || row->count == 0)
 		return;
 	double got = tk_element_load(t[TK_T_LSE].dtype, t[TK_T_LSE].data, (at.b * p->h + at.h) * p->sq + at.i);
-	tk_verify_note(v, fabs(got - row->lse), 0x1p-18 * (1 + fabs(row->lse)) + 6 * sqrt(e->lse), 1 + fabs(row->lse),
+	tk_verify_add_error(v, fabs(got - row->lse), 0x1p-18 * (1 + fabs(row->lse)) + 6 * sqrt(e->lse), 1 + fabs(row->lse),
 	        "log-sum-exp of %s: got %g, expected %g", where, got, row->lse);
 }
 
@@ -130,14 +130,14 @@ struct rows {
 	const struct tk_attention *attention; /* one of the two */
 	const struct tk_nsa *nsa;
 	const struct tk_tensor *t;
-	const struct tk_verify_place *places;
+	const struct tk_verify_row *places;
 	int64_t keys;         /* most keys of a row */
 	pthread_mutex_t lock; /* of what follows */
 	struct tk_verify *v;
 	bool no_memory;
 };
 
-static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_verify_place at,
+static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_verify_row at,
         struct tk_reference_row *row, double *want, struct tolerance *e);
 
 static void check_part(void *arg, int64_t first, int64_t count)
@@ -145,7 +145,7 @@ static void check_part(void *arg, int64_t first, int64_t count)
 	struct rows *all = arg;
 	int64_t width = all->nsa ? all->nsa->d : all->attention->dv,
 	        reach = all->nsa || width > all->attention->d ? width : all->attention->d;
-	struct tk_verdict_numbers numbers = {.passed = true};
+	struct tk_verify_result numbers = {.passed = true};
 	struct tk_verify v = {.out = &numbers, .worst = -1};
 	struct tk_reference_row row = {0};
 	struct tolerance e = {0};
@@ -171,15 +171,15 @@ static void check_part(void *arg, int64_t first, int64_t count)
 static int check_rows(struct rows *all, int64_t count, int64_t batches, int64_t heads, int64_t kv_heads, int64_t length,
         struct tk_error *err)
 {
-	struct tk_verify_place *places = calloc((size_t)count, sizeof *places);
+	struct tk_verify_row *places = calloc((size_t)count, sizeof *places);
 	if (!places)
 		return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
 	for (int64_t n = 0; n < count; n++)
-		places[n] = tk_verify_choose(all->v, n, batches, heads, kv_heads, length);
+		places[n] = tk_verify_choose_row(all->v, n, batches, heads, kv_heads, length);
 	all->places = places;
 	snprintf(all->v->out->method, sizeof all->v->out->method, "rows");
 	pthread_mutex_init(&all->lock, NULL);
-	tk_parallel(count, 1, check_part, all);
+	tk_parallel_for(count, 1, check_part, all);
 	pthread_mutex_destroy(&all->lock);
 	free(places);
 	return all->no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for the check of the result") : TK_OK;
@@ -193,7 +193,7 @@ int tk_verify_attention(
 	return check_rows(&all, count, p->b, p->h, p->hkv, p->sq, err);
 }
 
-static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_verify_place at,
+static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t, struct tk_verify_row at,
         struct tk_reference_row *row, double *want, struct tolerance *e)
 {
 	char where[96];

@@ -91,7 +91,7 @@ static void compare(
 		double got = tk_element_load(t->dtype, t->data, start + x), want = g->want[x];
 		double tolerance = 1.01 * u * fmax(fabs(want), fabs(got)) + 6 * sqrt(g->square[x]) + g->bound[x] +
 		                   0x1p-25 * (t->dtype == TK_F16);
-		tk_verify_note(v, fabs(got - want), tolerance, norm, "%s of %s, value %lld: got %g, expected %g",
+		tk_verify_add_error(v, fabs(got - want), tolerance, norm, "%s of %s, value %lld: got %g, expected %g",
 		        t->name, where, (long long)x, got, want);
 	}
 	v->out->checked++;
@@ -104,7 +104,7 @@ struct backward {
 	struct gradient dq, dk, dv;
 };
 
-static void check_query(struct tk_verify *v, struct backward *c, struct tk_verify_place at)
+static void check_query(struct tk_verify *v, struct backward *c, struct tk_verify_row at)
 {
 	const struct tk_attention *p = c->p;
 	char where[96];
@@ -121,7 +121,7 @@ static void check_query(struct tk_verify *v, struct backward *c, struct tk_verif
 	compare(v, &c->t[TK_T_DQ], ((at.b * p->sq + at.i) * p->h + at.h) * p->d, &c->dq, where);
 }
 
-static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_place at)
+static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_row at)
 {
 	const struct tk_attention *p = c->p;
 	int64_t group = p->h / p->hkv, row = (at.b * p->skv + at.i) * p->hkv + at.kv;
@@ -151,7 +151,7 @@ static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_
 struct rows {
 	const struct tk_attention *p;
 	const struct tk_tensor *t;
-	struct tk_verify_place *places;
+	struct tk_verify_row *places;
 	int64_t queries;
 	pthread_mutex_t lock; /* of what follows */
 	struct tk_verify *v;
@@ -162,7 +162,7 @@ static void check_part(void *arg, int64_t first, int64_t count)
 {
 	struct rows *all = arg;
 	const struct tk_attention *p = all->p;
-	struct tk_verdict_numbers numbers = {.passed = true};
+	struct tk_verify_result numbers = {.passed = true};
 	struct tk_verify v = {.out = &numbers, .worst = -1};
 	struct backward c = {.p = p, .t = all->t};
 	bool good = !gradient_init(&c.dq, p->d, NULL) && !gradient_init(&c.dk, p->d, NULL) &&
@@ -193,11 +193,11 @@ int tk_verify_attention_backward(
 	if (!(all.places = calloc((size_t)(queries + keys), sizeof *all.places)))
 		return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
 	for (int64_t n = 0; n < queries; n++)
-		all.places[n] = tk_verify_choose(v, n, p->b, p->h, p->hkv, p->sq);
+		all.places[n] = tk_verify_choose_row(v, n, p->b, p->h, p->hkv, p->sq);
 	for (int64_t n = 0; n < keys; n++)
-		all.places[queries + n] = tk_verify_choose(v, n, p->b, p->h, p->hkv, p->skv);
+		all.places[queries + n] = tk_verify_choose_row(v, n, p->b, p->h, p->hkv, p->skv);
 	pthread_mutex_init(&all.lock, NULL);
-	tk_parallel(queries + keys, 1, check_part, &all);
+	tk_parallel_for(queries + keys, 1, check_part, &all);
 	pthread_mutex_destroy(&all.lock);
 	free(all.places);
 	return all.no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for the check of the result") : TK_OK;

@@ -76,7 +76,7 @@ static void combine_part(void *arg, int64_t first, int64_t count)
 static void combine(struct view v, const double *l, double *sum, double *square)
 {
 	struct combination k = {v, l, sum, square};
-	tk_parallel(v.cols, COLUMNS_PART, combine_part, &k);
+	tk_parallel_for(v.cols, COLUMNS_PART, combine_part, &k);
 }
 
 struct product {
@@ -129,7 +129,7 @@ static void multiply_part(void *arg, int64_t first, int64_t count)
 static void multiply(struct view v, int64_t groups, const double *w, double *y, double *square)
 {
 	struct product k = {v, groups, w, y, square};
-	tk_parallel(v.cols, COLUMNS_PART, multiply_part, &k);
+	tk_parallel_for(v.cols, COLUMNS_PART, multiply_part, &k);
 }
 
 /* Relative error of one accumulated product, in units of |A_i| |B_j| (Euclidean norms). */
@@ -247,7 +247,7 @@ static void compare_group(struct tk_verify *v, struct check *k, int64_t g, int64
 		        4 * (k->u_c * sqrt(k->square[j]) + k->u_acc * size + k->tiny * 1.5 * sqrt((double)rows)) +
 		        0x1p-48 * size;
 		double got = k->sum[j], want = k->y[g * k->c.cols + j];
-		tk_verify_note(v, fabs(got - want), tolerance, size,
+		tk_verify_add_error(v, fabs(got - want), tolerance, size,
 		        "%s %lld of C (batch %lld), %s %lld to %lld combined: got %g, expected %g",
 		        k->swapped ? "row" : "column", (long long)j, (long long)batch, k->swapped ? "columns" : "rows",
 		        (long long)first, (long long)(first + rows - 1), got, want);
@@ -268,7 +268,7 @@ static void compare_entry(struct tk_verify *v, const struct check *k, int64_t ba
 	}
 	double got = tk_element_load(p->c, k->t[TK_T_C].data, (batch * p->m + i) * p->n + j), size = sqrt(a2 * b2);
 	double tolerance = 1.01 * k->u_c * fmax(fabs(got), fabs(want)) + k->u_acc * size + k->tiny + 0x1p-48 * size;
-	tk_verify_note(v, fabs(got - want), tolerance, size, "C[%lld][%lld][%lld]: got %g, expected %g",
+	tk_verify_add_error(v, fabs(got - want), tolerance, size, "C[%lld][%lld][%lld]: got %g, expected %g",
 	        (long long)batch, (long long)i, (long long)j, got, want);
 }
 
@@ -277,15 +277,15 @@ static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
 	const struct tk_gemm *p = k->p;
 	set_views(k, batch);
 	for (int64_t i = 0; i < k->c.rows; i++) {
-		uint64_t h = tk_verify_random(v);
+		uint64_t h = tk_verify_next_random(v);
 		k->l[i] = (h & 1 ? 1 : -1) * (0.5 + (double)(h >> 11) * 0x1p-53);
 	}
 	expect(k);
 	for (int64_t g = 0; g < k->groups; g++)
 		compare_group(v, k, g, batch);
 	for (int n = 0; n < ENTRIES + 4; n++) {
-		int64_t i = n < 4 ? (n & 1) * (p->m - 1) : (int64_t)(tk_verify_random(v) % (uint64_t)p->m);
-		int64_t j = n < 4 ? (n >> 1) * (p->n - 1) : (int64_t)(tk_verify_random(v) % (uint64_t)p->n);
+		int64_t i = n < 4 ? (n & 1) * (p->m - 1) : (int64_t)(tk_verify_next_random(v) % (uint64_t)p->m);
+		int64_t j = n < 4 ? (n >> 1) * (p->n - 1) : (int64_t)(tk_verify_next_random(v) % (uint64_t)p->n);
 		compare_entry(v, k, batch, i, j);
 	}
 	v->out->checked += k->groups * k->c.cols + ENTRIES + 4;

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "build/build.h"
-#include "nightly/stages/bundle_history.h"
+#include "nightly/stages/bundle_revisions.h"
 #include "nightly/night.h"
 #include "nightly/stages/recipe.h"
 #include "nightly/session.h"
@@ -36,12 +36,12 @@ static int measured_already(
 {
 	struct tk_rows nights = {0}, revisions = {0}, machines = {0};
 	int64_t machine_id = 0;
-	int status = tk_store_nights(store, &nights, err);
+	int status = tk_store_list_nights(store, &nights, err);
 	*yes = false;
 	if (status == TK_OK)
-		status = tk_store_revisions(store, &revisions, err);
+		status = tk_store_list_revisions(store, &revisions, err);
 	if (status == TK_OK)
-		status = tk_store_machines(store, &machines, err);
+		status = tk_store_list_machines(store, &machines, err);
 	for (size_t i = 0; i < machines.count; i++)
 		if (strcmp(TK_ROWS_AT(&machines, struct tk_machine_row, i)->name, config->machine) == 0)
 			machine_id = TK_ROWS_AT(&machines, struct tk_machine_row, i)->id;
@@ -51,7 +51,7 @@ static int measured_already(
 		if (night->machine_id != machine_id || !night->finished_s || strcmp(night->status, "failed") == 0 ||
 		        was_abandoned(night))
 			continue;
-		status = tk_store_resolutions(store, night->id, &answers, err);
+		status = tk_store_list_resolutions(store, night->id, &answers, err);
 		for (size_t k = 0; k < answers.count; k++) {
 			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, k);
 			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
@@ -87,7 +87,7 @@ static void add_report(struct tk_night_report *sum, const struct tk_night_report
 static int find_upstream(
         const struct tk_config *config, const char *name, const struct tk_upstream_config **out, struct tk_error *err)
 {
-	const struct tk_upstream_config *u = tk_upstream_named(config, name);
+	const struct tk_upstream_config *u = tk_config_find_upstream(config, name);
 	if (!u)
 		return tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration", name);
 	if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF)
@@ -101,12 +101,12 @@ static int find_upstream(
 static int history_of(const struct tk_config *config, const struct tk_upstream_config *u,
         const struct tk_backfill_options *backfill, struct tk_revision **history, size_t *count, struct tk_error *err)
 {
-	struct tk_source source;
-	const int status = tk_recipe_check(config, u, err);
+	struct tk_repo source;
+	const int status = tk_recipe_check_adapter(config, u, err);
 	if (status != TK_OK)
-		return tk_context(err, "%s", u->name);
-	tk_recipe_source(config, u, &source);
-	return tk_source_history(&source, backfill->commits, backfill->every ? backfill->every : 1, backfill->since_s,
+		return tk_error_add_context(err, "%s", u->name);
+	tk_recipe_init_source(config, u, &source);
+	return tk_repo_list_revisions(&source, backfill->commits, backfill->every ? backfill->every : 1, backfill->since_s,
 	        history, count, err);
 }
 
@@ -117,12 +117,12 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store, cons
 	struct tk_revision *history = NULL;
 	size_t count = 0;
 	int64_t as_of_s = INT64_MIN;
-	int64_t started_ns = tk_clock_mono_ns();
+	int64_t started_ns = tk_clock_monotonic_ns();
 	*report = (struct tk_night_report){.complete = true};
 	int status = find_upstream(config, backfill->upstream, &u, err);
 	if (status == TK_OK)
 		status = options->import_file
-		                 ? tk_bundle_history(config, u, options->import_file, &history, &count, err)
+		                 ? tk_bundle_list_revisions(config, u, options->import_file, &history, &count, err)
 		                 : history_of(config, u, backfill, &history, &count, err);
 	for (size_t i = count; status == TK_OK && i-- > 0;) {
 		struct tk_night_options one = *options;
@@ -138,13 +138,13 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store, cons
 		}
 		tk_log(TK_LOG_INFO, "backfill", NULL, "%s %.12s %s", u->name, history[i].id, history[i].subject);
 		one.only_upstream = u->name;
-		one.past_revision = history[i].id;
-		one.past_as_of_s = as_of_s;
+		one.backfill_revision = history[i].id;
+		one.backfill_as_of_s = as_of_s;
 		one.no_site = options->no_site || i > 0;
 		status = tk_night_run(config, store, &one, &r, err);
 		add_report(report, &r);
 	}
-	report->wall_s = (double)(tk_clock_mono_ns() - started_ns) / 1e9;
+	report->wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	free(history);
 	return status;
 }
@@ -152,7 +152,7 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store, cons
 /* ---- building only ----------------------------------------------------------------------------------------- */
 
 static int build_revision(const struct tk_config *config, const struct tk_upstream_config *u, const char *arch,
-        const struct tk_revision *r, char key[TK_HASH_HEX_SIZE], struct tk_backfill_built *out, struct tk_error *err)
+        const struct tk_revision *r, char key[TK_HASH_HEX_SIZE], struct tk_backfill_build_report *out, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s %.12s %s", u->name, r->id, r->subject);
@@ -174,14 +174,14 @@ static int build_revision(const struct tk_config *config, const struct tk_upstre
 }
 
 int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *backfill, const char *file,
-        struct tk_backfill_built *out, struct tk_error *err)
+        struct tk_backfill_build_report *out, struct tk_error *err)
 {
 	const struct tk_upstream_config *u = NULL;
 	struct tk_revision *history = NULL;
 	char(*keys)[TK_HASH_HEX_SIZE] = NULL;
 	const char **named = NULL;
 	size_t count = 0, n = 0;
-	*out = (struct tk_backfill_built){0};
+	*out = (struct tk_backfill_build_report){0};
 	int status = find_upstream(config, backfill->upstream, &u, err);
 	if (status == TK_OK)
 		status = history_of(config, u, backfill, &history, &count, err);

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "nightly/plan/asked.h"
+#include "nightly/plan/night_request.h"
 #include "worker/worker.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const struct stage stages[] = {
 /* After the night has its status, because the pages show it. */
 static const struct stage publish = {"publish", tk_night_publish, true, false};
 
-void tk_night_say(const struct tk_night *n, const char *stage, const char *detail)
+void tk_night_announce_stage(const struct tk_night *n, const char *stage, const char *detail)
 {
 	const struct tk_night_observer *o = n->options->observer;
 	if (o && o->stage)
@@ -61,7 +61,7 @@ static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error 
 {
 	struct tk_error why = {0};
 	int64_t started_s = tk_clock_now_s();
-	tk_night_say(n, s->name, "");
+	tk_night_announce_stage(n, s->name, "");
 	int status = mark(n, s->name, "running", started_s, "", err);
 	if (status != TK_OK)
 		return status;
@@ -85,14 +85,14 @@ static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error 
 
 static const char *kind_of(const struct tk_night_options *o)
 {
-	return o->past_revision ? "backfill" : "nightly";
+	return o->backfill_revision ? "backfill" : "nightly";
 }
 
 /* The newest unfinished night of this kind: a backfill that was stopped knows its revision no more, it is run again. */
 static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	int status = tk_store_nights(n->store, &nights, err);
+	int status = tk_store_list_nights(n->store, &nights, err);
 	*found = false;
 	for (size_t i = 0; status == TK_OK && i < nights.count && !*found; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
@@ -119,7 +119,7 @@ static int resume_as_begun(struct tk_night *n, struct tk_night_options *o, struc
 		return tk_fail(err, TK_EUSAGE,
 		        "--seed=%llu: the night that is stopped has the seed %llu; leave it out to go on",
 		        (unsigned long long)o->seed, (unsigned long long)n->seed);
-	return n->asked ? tk_asked_take(n->asked, o, &n->asked_devices, err) : TK_OK;
+	return n->asked ? tk_night_request_restore(n->asked, o, &n->asked_devices, err) : TK_OK;
 }
 
 /* A night that was stopped and never resumed is closed before the next begins: what it stored stays, what it planned is
@@ -127,7 +127,7 @@ static int resume_as_begun(struct tk_night *n, struct tk_night_options *o, struc
 static int close_abandoned(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	int status = tk_store_nights(n->store, &nights, err);
+	int status = tk_store_list_nights(n->store, &nights, err);
 	for (size_t i = 0; status == TK_OK && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		if (strcmp(row->status, "running") == 0 && row->machine_id == n->machine_id)
@@ -141,11 +141,11 @@ static int close_abandoned(struct tk_night *n, struct tk_error *err)
 static int begin_night(struct tk_night *n, struct tk_error *err)
 {
 	const struct tk_night_options *o = n->options;
-	n->as_of_s = o->past_revision ? o->past_as_of_s : n->started_s;
+	n->as_of_s = o->backfill_revision ? o->backfill_as_of_s : n->started_s;
 	/* what is given is what is stored: a night's order is repeated with the seed that it shows */
 	n->seed = o->seed ? o->seed & INT64_MAX
-	                  : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_mono_ns()) >> 1;
-	int status = tk_asked_of(o, &n->asked, err);
+	                  : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_monotonic_ns()) >> 1;
+	int status = tk_night_request_encode(o, &n->asked, err);
 	if (status != TK_OK)
 		return status;
 	json_t *summary = json_pack("{s:O}", "asked", n->asked);
@@ -185,7 +185,7 @@ static unsigned stages_done(struct tk_night *n)
 {
 	struct tk_rows rows = {0};
 	unsigned done = 0;
-	if (tk_store_stages(n->store, n->night_id, &rows, NULL) != TK_OK)
+	if (tk_store_list_stages(n->store, n->night_id, &rows, NULL) != TK_OK)
 		return 0;
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_stage_row *row = TK_ROWS_AT(&rows, struct tk_stage_row, i);
@@ -227,8 +227,8 @@ static json_t *summary_of(const struct tk_night_report *r, json_t *asked)
 	json_object_set_new(summary, "pairs", json_integer((json_int_t)r->pairs));
 	if (asked)
 		json_object_set(summary, "asked", asked);
-	for (size_t i = 0; summary && i < TK_DIFF_STATUS_COUNT; i++)
-		json_object_set_new(summary, tk_diff_status_word((enum tk_diff_status)i),
+	for (size_t i = 0; summary && i < TK_VERDICT_STATUS_COUNT; i++)
+		json_object_set_new(summary, tk_verdict_status_name((enum tk_verdict_status)i),
 		        json_integer((json_int_t)r->by_status[i]));
 	return summary;
 }
@@ -237,7 +237,7 @@ static json_t *summary_of(const struct tk_night_report *r, json_t *asked)
 static int close_night(struct tk_night *n, int status, struct tk_error *err)
 {
 	struct tk_night_report *r = n->report;
-	r->wall_s = (double)(tk_clock_mono_ns() - n->started_mono_ns) / 1e9;
+	r->wall_s = (double)(tk_clock_monotonic_ns() - n->started_mono_ns) / 1e9;
 	r->complete = status == TK_OK && !r->failed && !r->wrong && !r->skipped && !r->builds_failed &&
 	              !r->upstreams_unreachable && !r->stages_failed;
 	if (status == TK_ECANCELED || status == TK_ENOSPC)
@@ -269,9 +269,9 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 void tk_night_free(struct tk_night *n)
 {
 	for (size_t i = 0; i < n->device_count; i++) /* drivers take their time to end a process, too */
-		tk_night_hang_up_device(&n->devices[i]);
+		tk_night_device_request_stop(&n->devices[i]);
 	for (size_t i = 0; i < n->device_count; i++)
-		tk_night_close_device(&n->devices[i]);
+		tk_night_device_close(&n->devices[i]);
 	for (size_t i = 0; i < n->product_count; i++)
 		for (size_t k = 0; k < n->products[i].artifact_count; k++)
 			tk_artifact_free(n->products[i].artifacts[k]);
@@ -285,7 +285,7 @@ void tk_night_free(struct tk_night *n)
 static int name_night(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
-	int status = tk_store_nights(n->store, &nights, err);
+	int status = tk_store_list_nights(n->store, &nights, err);
 	for (size_t i = 0; status == TK_OK && i < nights.count; i++)
 		if (TK_ROWS_AT(&nights, struct tk_night_row, i)->id == n->night_id)
 			snprintf(n->report->uid, sizeof n->report->uid, "%s",
@@ -326,15 +326,15 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store, const s
 	        .options = &own,
 	        .report = report,
 	        .started_s = tk_clock_now_s(),
-	        .started_mono_ns = tk_clock_mono_ns()};
+	        .started_mono_ns = tk_clock_monotonic_ns()};
 	struct tk_lock *lock = NULL;
 	struct tk_buf lock_path = TK_BUF_INIT;
 	unsigned done = 0;
 	*report = (struct tk_night_report){0};
-	tk_buf_printf(&lock_path, "%s.lock", tk_store_path(store));
-	int status = tk_lock_take(tk_buf_cstr(&lock_path), &lock, err);
+	tk_buf_add_printf(&lock_path, "%s.lock", tk_store_path(store));
+	int status = tk_lock_acquire(tk_buf_cstr(&lock_path), &lock, err);
 	if (status != TK_OK)
-		status = tk_context(err, "another night is under way");
+		status = tk_error_add_context(err, "another night is under way");
 	if (status == TK_OK)
 		status = tk_modules_load(options->program, &n.modules, err);
 	if (status == TK_OK && (status = start_or_resume(&n, &own, &done, err)) == TK_OK) {

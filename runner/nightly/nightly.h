@@ -28,8 +28,8 @@ struct tk_night_options {
 	const char *import_file; /* a bundle of `tracker build --export`: exactly what is in it is measured, nothing is
 	                            asked or built; NULL: none */
 	const char *only_upstream; /* NULL: all */
-	const char *past_revision; /* of only_upstream: a night of the past, see tk_backfill_run; NULL: the newest */
-	int64_t past_as_of_s;      /* where its points stand on the time axis */
+	const char *backfill_revision; /* of only_upstream: a night of the past, see tk_backfill_run; NULL: the newest */
+	int64_t backfill_as_of_s;      /* where its points stand on the time axis */
 	uint64_t seed;             /* 0: from the night's start */
 };
 
@@ -43,7 +43,7 @@ struct tk_night_report {
 	size_t stages_failed;
 	size_t culprits;                            /* commits that were found to be it */
 	size_t suspects, confirmed, refuted, pairs; /* of old and new builds; what is neither was left open */
-	size_t by_status[TK_DIFF_STATUS_COUNT];     /* the verdict on every series */
+	size_t by_status[TK_VERDICT_STATUS_COUNT];     /* the verdict on every series */
 	double wall_s;
 	bool complete;         /* every planned job reached its outcome and none failed */
 	char site_index[4096]; /* path of site/index.html, "" */
@@ -68,10 +68,10 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store, cons
 
 /* Builds the same revisions instead of measuring them, and packs them into `file` for a machine that measures. What
  * does not build is left out and counted. TK_ENOTFOUND where nothing was built. */
-struct tk_backfill_built {
+struct tk_backfill_build_report {
 	size_t revisions, built, cached, failed;
 };
 int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *backfill, const char *file,
-        struct tk_backfill_built *out, struct tk_error *err);
+        struct tk_backfill_build_report *out, struct tk_error *err);
 
 #endif

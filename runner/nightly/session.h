@@ -19,17 +19,17 @@ int tk_session_open(const struct tk_config *config, struct tk_store *store, cons
         struct tk_session *s, struct tk_error *err);
 void tk_session_close(struct tk_session *s);
 
-struct tk_past_build {
+struct tk_revision_build {
 	int64_t build_id;
 	bool ok, cached;
 	char message[256]; /* why it failed */
 };
 
 /* Builds a revision of a git or self upstream, or takes it from the cache; both outcomes are rows of the history. */
-int tk_night_build_past(struct tk_night *n, const struct tk_upstream_config *u, const struct tk_revision *r,
-        struct tk_past_build *out, struct tk_error *err);
+int tk_night_build_revision(struct tk_night *n, const struct tk_upstream_config *u, const struct tk_revision *r,
+        struct tk_revision_build *out, struct tk_error *err);
 
 /* NULL: there is none. */
-const struct tk_upstream_config *tk_upstream_named(const struct tk_config *config, const char *name);
+const struct tk_upstream_config *tk_config_find_upstream(const struct tk_config *config, const char *name);
 
 #endif

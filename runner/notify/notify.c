@@ -96,8 +96,8 @@ static int send_file(const char *address, const struct message *m, struct tk_err
 	{
 		char *text = json_dumps(alert, JSON_COMPACT);
 
-		tk_buf_str(&lines, text ? text : "");
-		tk_buf_char(&lines, '\n');
+		tk_buf_add_str(&lines, text ? text : "");
+		tk_buf_add_char(&lines, '\n');
 		free(text);
 	}
 	status = tk_buf_status(&lines, err);
@@ -139,17 +139,17 @@ static void history_free(struct history *h)
 
 static int history_load(struct tk_store *s, struct history *h, struct tk_error *err)
 {
-	int status = tk_store_alerts(s, &h->alerts, err);
+	int status = tk_store_list_alerts(s, &h->alerts, err);
 
 	if (!status)
-		status = tk_store_triage(s, &h->triage, err);
+		status = tk_store_list_triage(s, &h->triage, err);
 	if (!status)
-		status = tk_store_notifications(s, &h->sent, err);
+		status = tk_store_list_notifications(s, &h->sent, err);
 	if (!status)
-		status = tk_store_all_series(s, &h->series, err);
+		status = tk_store_list_series(s, &h->series, err);
 	if (!status)
-		status = tk_store_nights(s, &h->nights, err);
-	return status ? status : tk_store_machines(s, &h->machines, err);
+		status = tk_store_list_nights(s, &h->nights, err);
+	return status ? status : tk_store_list_machines(s, &h->machines, err);
 }
 
 static bool was_sent(const struct history *h, const char *uid, const struct sink *sink, const char *target)
@@ -190,7 +190,7 @@ static json_t *alert_json(const struct history *h, const struct tk_alert_row *a,
 /* Open, and nobody has said anything of it yet. */
 static bool is_news(const struct history *h, const struct tk_alert_row *a)
 {
-	return strcmp(a->status, "open") == 0 && !tk_alert_state_of(&h->triage, a->uid, a->group_uid).said;
+	return strcmp(a->status, "open") == 0 && !tk_alert_state_compute(&h->triage, a->uid, a->group_uid).said;
 }
 
 /* Open alerts that the sink has not been told; *list is the caller's. */
@@ -211,12 +211,12 @@ static int collect(const struct history *h, const struct sink *sink, const char 
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 		if (n++ < TEXT_ALERTS)
-			tk_buf_printf(&lines, "\n- %s%s%.12s", a->title, *a->bad_rev ? ", first bad revision " : "",
+			tk_buf_add_printf(&lines, "\n- %s%s%.12s", a->title, *a->bad_rev ? ", first bad revision " : "",
 			        a->bad_rev);
 	}
-	tk_buf_printf(text, "tracker: %zu new alert%s%s", n, n == 1 ? "" : "s", tk_buf_cstr(&lines));
+	tk_buf_add_printf(text, "tracker: %zu new alert%s%s", n, n == 1 ? "" : "s", tk_buf_cstr(&lines));
 	if (n > TEXT_ALERTS)
-		tk_buf_printf(text, "\n- and %zu more", n - TEXT_ALERTS);
+		tk_buf_add_printf(text, "\n- and %zu more", n - TEXT_ALERTS);
 	tk_buf_free(&lines);
 	return *list ? tk_buf_status(text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 }
@@ -256,7 +256,7 @@ static void name_night(const struct history *h, int64_t night_id, struct message
 			m->machine = TK_ROWS_AT(&h->machines, struct tk_machine_row, i)->name;
 }
 
-int tk_notify_night(struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err)
+int tk_notify_send_alerts(struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err)
 {
 	const char *address = options->webhook_url;
 	struct history h = {0};
@@ -272,7 +272,7 @@ int tk_notify_night(struct tk_store *store, const struct tk_notify_options *opti
 	if (!sink)
 		return tk_fail(err, TK_ECONFIG,
 		        "notify: webhook: expected an address that starts with https:, http: or file:");
-	tk_hash_hex(address, strlen(address), target);
+	tk_hash_bytes(address, strlen(address), target);
 	target[TARGET_LEN] = '\0';
 	status = history_load(store, &h, err);
 	if (!status)

@@ -17,6 +17,6 @@ struct tk_notify_options {
 
 /* Tells every open alert of which nobody has said anything and that the address has not been told yet. Where sending
  * fails nothing is remembered: the next call tries again. */
-int tk_notify_night(struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err);
+int tk_notify_send_alerts(struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "upstream/clone.h"
-#include "upstream/upstream.h"
+#include "upstream/repo.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,24 +15,24 @@
 
 #define STALE_S (2 * 24 * 3600) /* a work tree that a killed tracker left behind */
 
-static int new_folder(const struct tk_source *s, char **dir, struct tk_error *err)
+static int new_folder(const struct tk_repo *s, char **dir, struct tk_error *err)
 {
 	char *parent = tk_path_join(s->cache_dir, "work");
-	char *slug = tk_path_slug(s->name);
+	char *slug = tk_path_make_slug(s->name);
 	int status = TK_OK;
 	if (!parent || !slug)
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
-		status = tk_dir_make(parent, err);
+		status = tk_dir_create(parent, err);
 	if (!status)
-		status = tk_dir_temp(parent, slug, dir, err);
+		status = tk_dir_create_temp(parent, slug, dir, err);
 	free(parent);
 	free(slug);
 	return status;
 }
 
 /* Removes work trees that nobody gave back. */
-static void sweep(const struct tk_source *s)
+static void sweep(const struct tk_repo *s)
 {
 	char *parent = tk_path_join(s->cache_dir, "work");
 	DIR *d = parent ? opendir(parent) : NULL;
@@ -51,7 +51,7 @@ static void sweep(const struct tk_source *s)
 
 static int add_worktree(const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
 {
-	const struct tk_git local = tk_clone_git(c, TK_GIT_LOCAL), network = tk_clone_git(c, TK_GIT_NETWORK);
+	const struct tk_git local = tk_clone_git_context(c, TK_GIT_LOCAL), network = tk_clone_git_context(c, TK_GIT_NETWORK);
 	int status = tk_git_run(&local, (const char *const[]){"worktree", "prune", NULL}, NULL, err);
 	if (!status)
 		status = tk_git_run(&network,
@@ -62,7 +62,7 @@ static int add_worktree(const struct tk_clone *c, const char *id, const char *di
 
 static int borrow(const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
 {
-	struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
+	struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
 	int status = tk_git_run(&git,
 	        (const char *const[]){
 	                "clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", c->dir, dir, NULL},
@@ -76,24 +76,24 @@ static int borrow(const struct tk_clone *c, const char *id, const char *dir, str
 
 static int update_submodules(const struct tk_clone *c, const char *dir, struct tk_error *err)
 {
-	struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
+	struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
 	git.dir = dir;
 	const int status = tk_git_run(&git,
 	        (const char *const[]){"submodule", "--quiet", "update", "--init", "--recursive", NULL}, NULL, err);
-	return status ? tk_context(err, "%s: submodules", c->source->name) : TK_OK;
+	return status ? tk_error_add_context(err, "%s: submodules", c->source->name) : TK_OK;
 }
 
 /* A revision is usually a full hash that is here already; anything else is looked up first. */
-static int locate(const struct tk_source *s, const char *rev, char *id, size_t size, struct tk_error *err)
+static int locate(const struct tk_repo *s, const char *rev, char *id, size_t size, struct tk_error *err)
 {
 	struct tk_revision r;
-	const int status = tk_source_find(s, rev, &r, err);
+	const int status = tk_repo_find_revision(s, rev, &r, err);
 	if (!status)
 		snprintf(id, size, "%s", r.id);
 	return status;
 }
 
-int tk_source_checkout(const struct tk_source *s, const char *rev, char **dir, struct tk_error *err)
+int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struct tk_error *err)
 {
 	struct tk_clone c = {0};
 	char id[128];
@@ -106,12 +106,12 @@ int tk_source_checkout(const struct tk_source *s, const char *rev, char **dir, s
 	sweep(s);
 	status = new_folder(s, &made, err);
 	if (!status)
-		status = s->kind == TK_SOURCE_SELF ? borrow(&c, id, made, err) : add_worktree(&c, id, made, err);
+		status = s->kind == TK_REPO_SELF ? borrow(&c, id, made, err) : add_worktree(&c, id, made, err);
 	if (!status && s->submodules)
 		status = update_submodules(&c, made, err);
 	tk_clone_close(&c);
 	if (status) {
-		tk_source_discard(s, made);
+		tk_repo_remove_checkout(s, made);
 		return status;
 	}
 	*dir = made;
@@ -119,7 +119,7 @@ int tk_source_checkout(const struct tk_source *s, const char *rev, char **dir, s
 }
 
 /* The clone forgets the work tree at its next `worktree prune`. */
-void tk_source_discard(const struct tk_source *s, char *dir)
+void tk_repo_remove_checkout(const struct tk_repo *s, char *dir)
 {
 	if (!dir)
 		return;

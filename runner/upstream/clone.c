@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "upstream/upstream.h"
+#include "upstream/repo.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 /* HEAD of the remote, kept apart from its branches. */
 #define HEAD_REF "refs/tracker/HEAD"
 
-static double deadline_of(const struct tk_source *s)
+static double deadline_of(const struct tk_repo *s)
 {
 	return s->deadline_s > 0 ? s->deadline_s : 600;
 }
 
-struct tk_git tk_clone_git(const struct tk_clone *c, enum tk_git_mode mode)
+struct tk_git tk_clone_git_context(const struct tk_clone *c, enum tk_git_mode mode)
 {
 	return (struct tk_git){
 	        .dir = c->dir, .mode = mode, .deadline_s = deadline_of(c->source), .file_submodules = c->local};
@@ -39,10 +39,10 @@ int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t
 	if (tk_git_check_rev(rev, err))
 		return TK_ECONFIG;
 	snprintf(spec, sizeof(spec), "%s^{commit}", rev);
-	const struct tk_git git = tk_clone_git(c, TK_GIT_LOCAL);
+	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	struct tk_buf out = TK_BUF_INIT;
 	int code = 0;
-	int status = tk_git_ask(
+	int status = tk_git_query(
 	        &git, (const char *const[]){"rev-parse", "--verify", "--quiet", spec, NULL}, &code, &out, err);
 	if (!status && code)
 		status = tk_fail(err, TK_ENOTFOUND, "%s has no revision \"%.100s\"", c->source->name, rev);
@@ -56,7 +56,7 @@ int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t
 
 static int open_self(struct tk_clone *c, struct tk_error *err)
 {
-	const struct tk_source *s = c->source;
+	const struct tk_repo *s = c->source;
 	const char *folder = s->url ? s->url : ".";
 	const struct tk_git git = {.dir = folder, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(s)};
 	struct tk_buf out = TK_BUF_INIT;
@@ -69,7 +69,7 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 	if (!status)
 		status = trim_line(&out, top, sizeof(top), err);
 	if (status && status != TK_ENOTFOUND)
-		tk_context(err, "%s: %s is not inside a git repository", s->name, folder);
+		tk_error_add_context(err, "%s: %s is not inside a git repository", s->name, folder);
 	if (!status && !(c->dir = strdup(top)))
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	tk_buf_free(&out);
@@ -81,16 +81,16 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 /* Where git can find the upstream from inside the clone's folder. NULL: no memory. */
 static char *absolute_url(const char *url)
 {
-	return tk_git_url_is_local(url) && strncmp(url, "file://", 7) ? tk_path_absolute(url) : strdup(url);
+	return tk_git_url_is_local(url) && strncmp(url, "file://", 7) ? tk_path_make_absolute(url) : strdup(url);
 }
 
 /* <cache>/git/<slug>-<hash of the url> */
-static char *clone_path(const struct tk_source *s, const char *url)
+static char *clone_path(const struct tk_repo *s, const char *url)
 {
 	char hex[TK_HASH_HEX_SIZE];
 	char name[160];
-	tk_hash_hex(url, strlen(url), hex);
-	char *slug = tk_path_slug(s->name);
+	tk_hash_bytes(url, strlen(url), hex);
+	char *slug = tk_path_make_slug(s->name);
 	if (!slug)
 		return NULL;
 	snprintf(name, sizeof(name), "%s-%.16s", slug, hex);
@@ -113,9 +113,9 @@ static int wait_for_lock(const char *dir, double deadline_s, struct tk_lock **lo
 static int make_clone(const struct tk_clone *c, const char *url, const char *parent, struct tk_error *err)
 {
 	char *temp = NULL;
-	int status = tk_dir_make(parent, err);
+	int status = tk_dir_create(parent, err);
 	if (!status)
-		status = tk_dir_temp(parent, "new-", &temp, err);
+		status = tk_dir_create_temp(parent, "new-", &temp, err);
 	if (status)
 		return status;
 	const struct tk_git git = {.dir = temp, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(c->source)};
@@ -133,7 +133,7 @@ static int make_clone(const struct tk_clone *c, const char *url, const char *par
 	return status;
 }
 
-void tk_source_public_url(const char *url, char *out, size_t size)
+void tk_repo_redact_url(const char *url, char *out, size_t size)
 {
 	const char *start = strstr(url, "://");
 	start = start ? start + 3 : url;
@@ -144,7 +144,7 @@ void tk_source_public_url(const char *url, char *out, size_t size)
 
 static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *refspecs, struct tk_error *err)
 {
-	const struct tk_git git = tk_clone_git(c, TK_GIT_NETWORK);
+	const struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
 	const char *args[TK_GIT_ARGS_MAX + 1] = {"fetch", "--quiet", "--force", "--no-tags", "--no-write-fetch-head",
 	        "--no-auto-gc", "--filter=blob:none", prune ? "--prune" : "--no-prune", "origin"};
 	size_t n = 9;
@@ -158,13 +158,13 @@ static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *r
 		status = tk_git_run(&git, args, NULL, &first);
 	}
 	char shown[512];
-	tk_source_public_url(c->source->url, shown, sizeof(shown));
+	tk_repo_redact_url(c->source->url, shown, sizeof(shown));
 	return status ? tk_fail(err, status, "%s: cannot reach %s: %s", c->source->name, shown, first.message) : TK_OK;
 }
 
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err)
 {
-	if (what == TK_FETCH_NONE || c->source->kind == TK_SOURCE_SELF)
+	if (what == TK_FETCH_NONE || c->source->kind == TK_REPO_SELF)
 		return TK_OK;
 	char tip[1024];
 	const char *branch = c->source->branch;
@@ -187,9 +187,9 @@ int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_er
 
 static int open_git(struct tk_clone *c, struct tk_error *err)
 {
-	const struct tk_source *s = c->source;
+	const struct tk_repo *s = c->source;
 	if (tk_git_check_url(s->url, err) || (s->branch && tk_git_check_branch(s->branch, err)))
-		return tk_context(err, "%s", s->name);
+		return tk_error_add_context(err, "%s", s->name);
 	c->local = tk_git_url_is_local(s->url);
 	if (s->branch)
 		snprintf(c->tip, sizeof(c->tip), "refs/heads/%.400s", s->branch);
@@ -201,7 +201,7 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 	if (!url || !parent || !(c->dir = clone_path(s, url)))
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
-		status = tk_dir_make(parent, err);
+		status = tk_dir_create(parent, err);
 	if (!status)
 		status = wait_for_lock(c->dir, deadline_of(s), &c->lock, err);
 	if (!status && !tk_dir_exists(c->dir))
@@ -211,11 +211,11 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 	return status;
 }
 
-int tk_clone_open(const struct tk_source *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err)
+int tk_clone_open(const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err)
 {
 	*c = (struct tk_clone){.source = s};
 	int status;
-	if (s->kind == TK_SOURCE_SELF) {
+	if (s->kind == TK_REPO_SELF) {
 		c->local = true;
 		status = open_self(c, err);
 	} else {

@@ -7,10 +7,10 @@
 
 struct tk_error;
 struct tk_lock;
-struct tk_source;
+struct tk_repo;
 
 struct tk_clone {
-	const struct tk_source *source;
+	const struct tk_repo *source;
 	char *dir;            /* self: top of the work tree; git: the bare clone */
 	char tip[600];        /* the ref that is followed */
 	struct tk_lock *lock; /* git: held while open */
@@ -21,14 +21,14 @@ enum tk_fetch { TK_FETCH_NONE, TK_FETCH_TIP, TK_FETCH_ALL };
 
 /* Finds or makes the clone, waits for its lock (at most the deadline), fetches. On success close it with
  * tk_clone_close. */
-int tk_clone_open(const struct tk_source *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
+int tk_clone_open(const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
 void tk_clone_close(struct tk_clone *c);
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err);
 /* One commit by its full hash, where the server gives it out. */
 int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_error *err);
 
 /* Commands of this clone: local ones, or such that may talk to the upstream. */
-struct tk_git tk_clone_git(const struct tk_clone *c, enum tk_git_mode mode);
+struct tk_git tk_clone_git_context(const struct tk_clone *c, enum tk_git_mode mode);
 /* The full hash that `rev` names here; TK_ENOTFOUND where it names none. */
 int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t size, struct tk_error *err);
 

@@ -2,7 +2,7 @@
 #include "upstream/git.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,12 +58,12 @@ static size_t put_options(const struct tk_git *git, const char **argv)
 
 /* "git fetch" from "git -c ... fetch ...": what the user recognises in a message. */
 static int describe(
-        const struct tk_proc_spec *spec, size_t first_arg, const struct tk_proc_result *result, struct tk_error *err)
+        const struct tk_process_spec *spec, size_t first_arg, const struct tk_process_result *result, struct tk_error *err)
 {
 	const char *const short_argv[] = {"git", spec->argv[first_arg], NULL};
-	struct tk_proc_spec shown = *spec;
+	struct tk_process_spec shown = *spec;
 	shown.argv = short_argv;
-	return tk_proc_check(&shown, result, err);
+	return tk_process_check(&shown, result, err);
 }
 
 static int run(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err)
@@ -77,13 +77,13 @@ static int run(const struct tk_git *git, const char *const *args, int *code, str
 		argv[n++] = args[i];
 	}
 	argv[n] = NULL;
-	const struct tk_proc_spec spec = {.argv = argv,
+	const struct tk_process_spec spec = {.argv = argv,
 	        .cwd = git->dir,
 	        .deadline_s = git->deadline_s,
 	        .env = git->mode == TK_GIT_LOCAL ? local_env : network_env,
 	        .capture_max = git->capture_max};
-	struct tk_proc_result result;
-	int status = tk_proc_run(&spec, &result, err);
+	struct tk_process_result result;
+	int status = tk_process_run(&spec, &result, err);
 	if (status == TK_ENOTFOUND) {
 		status = tk_fail(err, TK_ENOTFOUND, "the git command is not installed, or %s is gone",
 		        git->dir ? git->dir : "the folder");
@@ -101,7 +101,7 @@ static int run(const struct tk_git *git, const char *const *args, int *code, str
 		result.out = swap;
 	}
 out:
-	tk_proc_result_free(&result);
+	tk_process_result_free(&result);
 	return status;
 }
 
@@ -110,7 +110,7 @@ int tk_git_run(const struct tk_git *git, const char *const *args, struct tk_buf 
 	return run(git, args, NULL, out, err);
 }
 
-int tk_git_ask(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err)
+int tk_git_query(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err)
 {
 	return run(git, args, code, out, err);
 }

@@ -26,7 +26,7 @@ struct tk_git {
  * TK_EIO with git's own last line; the deadline is TK_ETIMEOUT. */
 int tk_git_run(const struct tk_git *git, const char *const *args, struct tk_buf *out, struct tk_error *err);
 /* As tk_git_run for commands whose exit code is the answer; *code is written for any regular exit. */
-int tk_git_ask(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err);
+int tk_git_query(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err);
 
 /* Words of users that become arguments: refuses what git could take for an option or a transport helper. */
 int tk_git_check_url(const char *url, struct tk_error *err);

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "base/text.h"
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static int make_headers(struct request *r, const char *const *extra, struct tk_e
 
 static CURLcode attempt(CURL *h, struct request *r)
 {
-	const int64_t left_ms = (r->deadline_ns - tk_clock_mono_ns()) / 1000000;
+	const int64_t left_ms = (r->deadline_ns - tk_clock_monotonic_ns()) / 1000000;
 	const bool secure = !strncasecmp(r->url, "https:", 6);
 	if (left_ms <= 0)
 		return CURLE_OPERATION_TIMEDOUT;
@@ -115,7 +115,7 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 		        r->detail[0] ? r->detail : curl_easy_strerror(code));
 	if (r->http_status >= 200 && r->http_status < 300)
 		return TK_OK;
-	tk_text_clean(words, sizeof(words), tk_buf_cstr(&r->answer)); /* the first of the server's words */
+	tk_text_copy_line(words, sizeof(words), tk_buf_cstr(&r->answer)); /* the first of the server's words */
 	return tk_fail(err, TK_EIO, "%s answered %ld%s%s", r->host, r->http_status, words[0] ? ": " : "", words);
 }
 
@@ -125,7 +125,7 @@ int tk_http_post_json(const char *url, const char *body, const struct tk_http_op
 	static const struct tk_http_options defaults = {.retries = 2};
 	const struct tk_http_options *o = options ? options : &defaults;
 	const double deadline_s = o->deadline_s > 0 ? o->deadline_s : DEFAULT_DEADLINE_S;
-	struct request r = {.url = url, .body = body, .deadline_ns = tk_clock_mono_ns() + (int64_t)(deadline_s * 1e9)};
+	struct request r = {.url = url, .body = body, .deadline_ns = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9)};
 	int status = find_host(&r, err);
 	if (!status)
 		status = make_headers(&r, o->headers, err);
@@ -137,7 +137,7 @@ int tk_http_post_json(const char *url, const char *body, const struct tk_http_op
 	CURLcode code = attempt(h, &r);
 	int64_t pause_ns = 500 * 1000 * 1000;
 	for (unsigned i = 0; i < o->retries && worth_retrying(code, r.http_status); i++, pause_ns *= 2) {
-		if (tk_cancel_requested() || tk_clock_mono_ns() + pause_ns >= r.deadline_ns)
+		if (tk_cancel_is_requested() || tk_clock_monotonic_ns() + pause_ns >= r.deadline_ns)
 			break;
 		tk_clock_sleep_ns(pause_ns);
 		code = attempt(h, &r);

@@ -1,6 +1,6 @@
 /* The requests of a worker process: what is this device, what is this backend, measure this. */
 #include "worker/job.h"
-#include "base/baton.h"
+#include "base/device_token.h"
 #include "base/error.h"
 #include "measure/measure.h"
 #include "worker/loader.h"
@@ -95,7 +95,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 		                         "this worker has opened %s and cannot open a second device layer",
 		                         s->device_layer);
 	*outcome = TK_OUTCOME_NO_DEVICE;
-	if ((status = tk_load_device(layer, &s->ops, err)))
+	if ((status = tk_loader_load_device(layer, &s->ops, err)))
 		return status;
 	if ((status = s->ops.count(&n, &abi)) != TK_ABI_OK) {
 		status = abi_failed(status, &abi, "counting devices", outcome, err);
@@ -125,7 +125,7 @@ static int load_backend(struct tk_worker_state *s, const json_t *request, struct
 		               ? TK_OK
 		               : tk_fail(err, TK_EDATA, "this worker has loaded %s and must not load a second backend",
 		                         s->backend_path);
-	if ((status = tk_load_backend(path, &s->backend, err)))
+	if ((status = tk_loader_load_backend(path, &s->backend, err)))
 		return status;
 	s->backend_path = strdup(path);
 	return s->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -169,18 +169,18 @@ static int open_backend(
 	return s->backend_options ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-int tk_job_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err)
 {
 	int status = open_device(s, request, outcome, err);
 	if (status)
 		return status;
-	*result = tk_device_info_json(&s->info);
+	*result = tk_device_info_to_json(&s->info);
 	json_object_set_new(*result, "count", json_integer(s->device_count));
 	return TK_OK;
 }
 
-int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err)
 {
 	int status = load_backend(s, request, err);
@@ -190,17 +190,17 @@ int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **re
 	json_t *o = json_object(), *abi = json_array();
 	json_array_append_new(abi, json_integer(s->backend.abi_major));
 	json_array_append_new(abi, json_integer(s->backend.abi_minor));
-	json_object_set_new(o, "name", tk_wire_text(s->backend.name, 64));
-	json_object_set_new(o, "description", tk_wire_text(s->backend.description, 512));
-	json_object_set_new(o, "device_kind", tk_wire_text(s->backend.device_kind, 15));
-	json_object_set_new(o, "version", tk_wire_text(version, 256));
+	json_object_set_new(o, "name", tk_wire_json_string(s->backend.name, 64));
+	json_object_set_new(o, "description", tk_wire_json_string(s->backend.description, 512));
+	json_object_set_new(o, "device_kind", tk_wire_json_string(s->backend.device_kind, 15));
+	json_object_set_new(o, "version", tk_wire_json_string(version, 256));
 	json_object_set_new(o, "abi", abi);
 	*result = o;
 	return TK_OK;
 }
 
 /* What the first job would do otherwise, and its time with it: a context and a library may take longer than a job. */
-int tk_job_open(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err)
 {
 	int status = open_device(s, request, outcome, err);
@@ -249,11 +249,11 @@ static struct tk_measure_options options_of(const json_t *request)
 	};
 }
 
-static int take_baton(const json_t *request, struct tk_baton *out, struct tk_error *err)
+static int take_baton(const json_t *request, struct tk_device_token *out, struct tk_error *err)
 {
 	double wait_s = fmax(0, number_of(request, "baton_wait_s", BATON_WAIT_S));
 	double begin_s = fmax(wait_s, number_of(request, "baton_begin_s", wait_s));
-	return tk_baton_open(out, (int)json_integer_value(json_object_get(request, "baton")), begin_s, wait_s, err);
+	return tk_device_token_open(out, (int)json_integer_value(json_object_get(request, "baton")), begin_s, wait_s, err);
 }
 
 int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
@@ -264,7 +264,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	json_t *opened = NULL;
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
 	struct tk_measure_options options = options_of(request);
-	struct tk_baton baton;
+	struct tk_device_token baton;
 	/* first of all: what a driver or a library starts must not inherit it, and a failure must close it */
 	int status = take_baton(request, &baton, err);
 	s->shared = baton.fd >= 0;
@@ -272,16 +272,16 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	if (status == TK_OK)
 		status = problem ? need_text(request, "problem", &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status || (status = mode_of(request, &options.mode, err)) ||
-	        (status = tk_job_open(s, request, &opened, outcome, err)) ||
+	        (status = tk_job_open_backend(s, request, &opened, outcome, err)) ||
 	        (status = tk_problem_parse(problem, text, err)))
 		goto out;
 	status = tk_measure(&s->ops, s->device, &s->backend, s->ctx, problem, &options, &m, err);
 	if (status == TK_OK) {
-		*result = tk_measurement_json(&m);
+		*result = tk_measurement_to_json(&m);
 		tk_measurement_free(&m);
 	}
 out:
-	tk_baton_close(&baton);
+	tk_device_token_close(&baton);
 	json_decref(opened);
 	free(problem);
 	return status;

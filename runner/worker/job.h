@@ -21,11 +21,11 @@ struct tk_worker_state {
 };
 
 /* TK_OK and a new reference in *result, or an error, whose outcome is *outcome. */
-int tk_job_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err);
-int tk_job_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err);
-int tk_job_open(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
+int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err);
 int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err);
@@ -33,7 +33,7 @@ void tk_worker_state_close(struct tk_worker_state *s);
 
 /* result.c: a measurement as the object of docs/worker-protocol.md. */
 struct tk_measurement;
-json_t *tk_measurement_json(const struct tk_measurement *m);
-json_t *tk_device_info_json(const struct tk_device_info *info);
+json_t *tk_measurement_to_json(const struct tk_measurement *m);
+json_t *tk_device_info_to_json(const struct tk_device_info *info);
 
 #endif

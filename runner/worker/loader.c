@@ -1,7 +1,7 @@
 /* See loader.h. */
 #include "worker/loader.h"
 #include "base/error.h"
-#include "worker/placement.h"
+#include "worker/module_pages.h"
 #include <dlfcn.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static int check_table(const char *path, const void *table, const struct require
 	return TK_OK;
 }
 
-int tk_load_backend(const char *path, struct tk_backend *out, struct tk_error *err)
+int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_error *err)
 {
 	const void *table = NULL;
 	void *module;
@@ -88,11 +88,11 @@ int tk_load_backend(const char *path, struct tk_backend *out, struct tk_error *e
 	        (!out->name[0] || out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
 		status = tk_fail(err, TK_EDATA, "%s: its name has other characters than a-z, 0-9, _ and -", path);
 	if (status == TK_OK && strcmp(out->device_kind, "cpu") == 0)
-		tk_place_anew(module);
+		tk_module_randomize_pages(module);
 	return status;
 }
 
-int tk_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err)
+int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err)
 {
 	const void *table = NULL;
 	void *module;

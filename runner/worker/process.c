@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "worker/worker.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #define ADDRESS_SPACE_EXTRA (2ull << 30) /* code, stacks of threads, arenas: reserved, not used */
 
-int tk_cores_parse(const char *list, cpu_set_t *out, struct tk_error *err)
+int tk_cpu_list_parse(const char *list, cpu_set_t *out, struct tk_error *err)
 {
 	const char *s = list;
 	CPU_ZERO(out);
@@ -46,10 +46,10 @@ int tk_cores_parse(const char *list, cpu_set_t *out, struct tk_error *err)
 	}
 }
 
-int tk_cores_check(const char *list, struct tk_error *err)
+int tk_cpu_list_check(const char *list, struct tk_error *err)
 {
 	cpu_set_t wanted, here;
-	int status = tk_cores_parse(list, &wanted, err);
+	int status = tk_cpu_list_parse(list, &wanted, err);
 	if (status || sched_getaffinity(0, sizeof here, &here) != 0)
 		return status;
 	for (int i = 0; i < CPU_SETSIZE; i++)
@@ -109,7 +109,7 @@ static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
 	for (int i = 0; i < 3; i++)
 		if (dup2(fds[i], i) < 0)
 			return 3;
-	if (spec->baton_fd > 0 && fcntl(spec->baton_fd, F_SETFD, 0) != 0)
+	if (spec->token_fd > 0 && fcntl(spec->token_fd, F_SETFD, 0) != 0)
 		return 3;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -152,7 +152,7 @@ static char **worker_env(uint32_t threads, struct tk_error *err)
 		extra[n] = text[n];
 		n++;
 	}
-	return tk_env_scrubbed(extra, err);
+	return tk_env_new_scrubbed(extra, err);
 }
 
 static void close_all(int *fds, int n)
@@ -213,7 +213,7 @@ out:
 	return status;
 }
 
-bool tk_worker_process_ended(struct tk_worker_process *p)
+bool tk_worker_process_has_ended(struct tk_worker_process *p)
 {
 	if (p->pid && !p->ended && waitpid(p->pid, &p->status, WNOHANG) == p->pid)
 		p->ended = true;
@@ -222,7 +222,7 @@ bool tk_worker_process_ended(struct tk_worker_process *p)
 
 void tk_worker_process_stop(struct tk_worker_process *p, double grace_s)
 {
-	int64_t until = tk_clock_mono_ns() + (int64_t)(grace_s * 1e9);
+	int64_t until = tk_clock_monotonic_ns() + (int64_t)(grace_s * 1e9);
 	if (p->to >= 0)
 		close(p->to);
 	if (p->from >= 0)
@@ -230,7 +230,7 @@ void tk_worker_process_stop(struct tk_worker_process *p, double grace_s)
 	p->to = p->from = -1;
 	if (!p->pid)
 		return;
-	while (!tk_worker_process_ended(p) && tk_clock_mono_ns() < until)
+	while (!tk_worker_process_has_ended(p) && tk_clock_monotonic_ns() < until)
 		tk_clock_sleep_ns(1000000);
 	kill(-p->pid, SIGKILL); /* children too, whether it has ended or not */
 	if (!p->ended && waitpid(p->pid, &p->status, 0) == p->pid)
@@ -238,7 +238,7 @@ void tk_worker_process_stop(struct tk_worker_process *p, double grace_s)
 	p->pid = 0;
 }
 
-uint64_t tk_worker_process_resident(const struct tk_worker_process *p)
+uint64_t tk_worker_process_resident_bytes(const struct tk_worker_process *p)
 {
 	char path[64];
 	struct tk_buf text = TK_BUF_INIT;
@@ -250,7 +250,7 @@ uint64_t tk_worker_process_resident(const struct tk_worker_process *p)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-int64_t tk_kernel_oom_kills(void)
+int64_t tk_kernel_oom_kill_count(void)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	int64_t kills = -1;

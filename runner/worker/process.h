@@ -15,7 +15,7 @@ struct tk_worker_process_spec {
 	uint64_t memory_limit_bytes;
 	bool limit_address_space; /* not for GPUs: their drivers reserve far more than they use */
 	int log_fd;               /* stderr and stdout */
-	int baton_fd;             /* stays open under this number; 0: none */
+	int token_fd;             /* stays open under this number; 0: none */
 };
 
 struct tk_worker_process {
@@ -26,14 +26,14 @@ struct tk_worker_process {
 };
 
 /* "0-1,4"; TK_EUSAGE where it is no list of cores. */
-int tk_cores_parse(const char *list, cpu_set_t *out, struct tk_error *err);
+int tk_cpu_list_parse(const char *list, cpu_set_t *out, struct tk_error *err);
 
 int tk_worker_process_start(
         const struct tk_worker_process_spec *spec, struct tk_worker_process *p, struct tk_error *err);
-bool tk_worker_process_ended(struct tk_worker_process *p); /* looks, does not wait */
+bool tk_worker_process_has_ended(struct tk_worker_process *p); /* looks, does not wait */
 /* Closes the wire and gives the process `grace_s` to end by itself; then the whole process group is killed. */
 void tk_worker_process_stop(struct tk_worker_process *p, double grace_s);
-uint64_t tk_worker_process_resident(const struct tk_worker_process *p);
-int64_t tk_kernel_oom_kills(void); /* of the whole system since boot; -1: unknown */
+uint64_t tk_worker_process_resident_bytes(const struct tk_worker_process *p);
+int64_t tk_kernel_oom_kill_count(void); /* of the whole system since boot; -1: unknown */
 
 #endif

@@ -24,28 +24,28 @@ static json_t *telemetry(const struct tk_telemetry *t)
 	json_object_set_new(o, "energy_j", real(t->energy_j));
 	json_object_set_new(o, "load", real(t->load));
 	json_object_set_new(o, "throttled", json_boolean(t->throttled));
-	json_object_set_new(o, "reasons", tk_wire_text(t->reasons, sizeof t->reasons));
+	json_object_set_new(o, "reasons", tk_wire_json_string(t->reasons, sizeof t->reasons));
 	return o;
 }
 
-static json_t *verdict(const struct tk_verdict_numbers *v)
+static json_t *verdict(const struct tk_verify_result *v)
 {
 	json_t *o = json_object();
 	json_object_set_new(o, "done", json_boolean(v->done));
 	json_object_set_new(o, "passed", json_boolean(v->passed));
-	json_object_set_new(o, "method", tk_wire_text(v->method, sizeof v->method));
+	json_object_set_new(o, "method", tk_wire_json_string(v->method, sizeof v->method));
 	json_object_set_new(o, "max_error", real(v->max_error));
 	json_object_set_new(o, "tolerance", real(v->tolerance));
 	json_object_set_new(o, "checked", count((uint64_t)v->checked));
-	json_object_set_new(o, "detail", tk_wire_text(v->detail, sizeof v->detail));
+	json_object_set_new(o, "detail", tk_wire_json_string(v->detail, sizeof v->detail));
 	return o;
 }
 
 static json_t *plan(const struct tk_plan_info *p)
 {
 	json_t *o = json_object();
-	json_object_set_new(o, "kernel", tk_wire_text(p->kernel, sizeof p->kernel));
-	json_object_set_new(o, "algorithm", tk_wire_text(p->algorithm, sizeof p->algorithm));
+	json_object_set_new(o, "kernel", tk_wire_json_string(p->kernel, sizeof p->kernel));
+	json_object_set_new(o, "algorithm", tk_wire_json_string(p->algorithm, sizeof p->algorithm));
 	json_object_set_new(o, "workspace_bytes", count(p->workspace_bytes));
 	json_object_set_new(o, "capturable", json_boolean(p->capturable));
 	json_object_set_new(o, "deterministic", json_boolean(p->deterministic));
@@ -68,7 +68,7 @@ static void add_timing(json_t *o, const struct tk_measurement *m)
 	json_object_set_new(o, "q25", real(m->summary.q25));
 	json_object_set_new(o, "q75", real(m->summary.q75));
 	json_object_set_new(o, "p95", real(m->summary.p95));
-	json_object_set_new(o, "stop", json_string(tk_stop_word(m->stop)));
+	json_object_set_new(o, "stop", json_string(tk_stop_name(m->stop)));
 	json_object_set_new(o, "launch_ns", real(m->launch_ns));
 	json_object_set_new(o, "throttled_samples", count(m->throttled_samples));
 	json_object_set_new(o, "clock_mhz", real(m->clock_mhz));
@@ -81,12 +81,12 @@ static void add_timing(json_t *o, const struct tk_measurement *m)
 	json_object_set_new(o, "telemetry", both);
 }
 
-json_t *tk_measurement_json(const struct tk_measurement *m)
+json_t *tk_measurement_to_json(const struct tk_measurement *m)
 {
 	json_t *o = json_object();
-	json_object_set_new(o, "outcome", json_string(tk_outcome_word(m->outcome)));
-	json_object_set_new(o, "message", tk_wire_text(m->message, sizeof m->message));
-	if (tk_outcome_counts(m->outcome))
+	json_object_set_new(o, "outcome", json_string(tk_outcome_name(m->outcome)));
+	json_object_set_new(o, "message", tk_wire_json_string(m->message, sizeof m->message));
+	if (tk_outcome_has_timing(m->outcome))
 		add_timing(o, m);
 	if (isfinite(m->flops))
 		json_object_set_new(o, "flops", real(m->flops));
@@ -101,7 +101,7 @@ json_t *tk_measurement_json(const struct tk_measurement *m)
 	json_object_set_new(o, "verify", verdict(&m->verdict));
 	json_object_set_new(o, "plan", plan(&m->plan));
 	json_object_set_new(o, "sets", count(m->sets));
-	json_object_set_new(o, "mode", json_string(tk_mode_word(m->mode)));
+	json_object_set_new(o, "mode", json_string(tk_mode_name(m->mode)));
 	json_object_set_new(o, "device_bytes", count(m->device_bytes));
 	return o;
 }
@@ -116,20 +116,20 @@ static json_t *resident(const struct tk_device_info *info)
 	return o;
 }
 
-json_t *tk_device_info_json(const struct tk_device_info *info)
+json_t *tk_device_info_to_json(const struct tk_device_info *info)
 {
 	json_t *o = json_object(),
 	       *attributes = json_loadb(info->attributes, sizeof info->attributes, JSON_DISABLE_EOF_CHECK, NULL);
-	json_object_set_new(o, "kind", tk_wire_text(info->kind, sizeof info->kind));
-	json_object_set_new(o, "name", tk_wire_text(info->name, sizeof info->name));
-	json_object_set_new(o, "uuid", tk_wire_text(info->uuid, sizeof info->uuid));
-	json_object_set_new(o, "arch", tk_wire_text(info->arch, sizeof info->arch));
+	json_object_set_new(o, "kind", tk_wire_json_string(info->kind, sizeof info->kind));
+	json_object_set_new(o, "name", tk_wire_json_string(info->name, sizeof info->name));
+	json_object_set_new(o, "uuid", tk_wire_json_string(info->uuid, sizeof info->uuid));
+	json_object_set_new(o, "arch", tk_wire_json_string(info->arch, sizeof info->arch));
 	json_object_set_new(o, "memory_bytes", count(info->memory_bytes));
 	json_object_set_new(o, "cache_bytes", count(info->cache_bytes));
 	json_object_set_new(o, "resident_bytes", resident(info));
 	json_object_set_new(o, "compute_units", count(info->compute_units));
 	json_object_set_new(o, "numa_node", count(info->numa_node));
-	json_object_set_new(o, "driver", tk_wire_text(info->driver, sizeof info->driver));
+	json_object_set_new(o, "driver", tk_wire_json_string(info->driver, sizeof info->driver));
 	json_object_set_new(o, "attributes", json_is_object(attributes) ? json_incref(attributes) : json_object());
 	json_decref(attributes);
 	return o;

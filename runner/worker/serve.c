@@ -25,8 +25,8 @@ static json_t *refusal(json_int_t id, enum tk_outcome outcome, const char *messa
 	json_t *answer = json_object();
 	json_object_set_new(answer, "id", json_integer(id));
 	json_object_set_new(answer, "ok", json_false());
-	json_object_set_new(answer, "outcome", json_string(tk_outcome_word(outcome)));
-	json_object_set_new(answer, "message", tk_wire_text(message, 1000));
+	json_object_set_new(answer, "outcome", json_string(tk_outcome_name(outcome)));
+	json_object_set_new(answer, "message", tk_wire_json_string(message, 1000));
 	return answer;
 }
 
@@ -36,7 +36,7 @@ static json_t *answer_to(struct serve *s, const json_t *request)
 		const char *name;
 		int (*run)(struct tk_worker_state *state, const json_t *request, json_t **result,
 		        enum tk_outcome *outcome, struct tk_error *err);
-	} commands[] = {{"device", tk_job_device}, {"backend", tk_job_backend}, {"open", tk_job_open},
+	} commands[] = {{"device", tk_job_describe_device}, {"backend", tk_job_describe_backend}, {"open", tk_job_open_backend},
 	        {"measure", tk_job_measure}};
 	const char *name = json_string_value(json_object_get(request, "cmd"));
 	json_int_t id = json_integer_value(json_object_get(request, "id"));
@@ -90,19 +90,19 @@ static int take_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *er
 static int serve_requests(struct serve *s, struct tk_error *err)
 {
 	struct tk_wire_reader reader = {.fd = s->in};
-	enum tk_wire_read what = TK_WIRE_MORE;
+	enum tk_wire_read what = TK_WIRE_READ_MORE;
 	int status = greet(s, err);
 	while (status == TK_OK) {
 		json_t *request = NULL;
-		status = tk_wire_next(&reader, &what, &request, err);
-		if (status == TK_OK && what == TK_WIRE_LINE) {
+		status = tk_wire_next_line(&reader, &what, &request, err);
+		if (status == TK_OK && what == TK_WIRE_READ_LINE) {
 			json_t *answer = answer_to(s, request);
 			json_decref(request);
 			status = tk_wire_write(s->out, answer, err);
 			json_decref(answer);
 			continue;
 		}
-		if (status == TK_OK && (status = tk_wire_fill(&reader, &what, err)) == TK_OK && what == TK_WIRE_END)
+		if (status == TK_OK && (status = tk_wire_read_more(&reader, &what, err)) == TK_OK && what == TK_WIRE_READ_END)
 			break;
 	}
 	tk_wire_reader_free(&reader);

@@ -39,7 +39,7 @@ int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *e
 		return tk_fail(err, TK_EDATA, "JSON nested deeper than %d levels", TK_WIRE_DEPTH_MAX);
 	json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
 	if (!root) {
-		tk_wire_clean(why.text);
+		tk_wire_sanitize(why.text);
 		return tk_fail(err, TK_EDATA, "no JSON: %s (column %d)", why.text, why.column);
 	}
 	if (!json_is_object(root)) {
@@ -50,10 +50,10 @@ int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *e
 	return TK_OK;
 }
 
-int tk_wire_next(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err)
+int tk_wire_next_line(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err)
 {
 	char *end = r->buf.len > r->scanned ? memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned) : NULL;
-	*what = TK_WIRE_MORE;
+	*what = TK_WIRE_READ_MORE;
 	r->scanned = r->buf.len;
 	if (!end && r->buf.len > TK_WIRE_LINE_MAX)
 		return tk_fail(err, TK_EDATA, "a line of more than %zu bytes", TK_WIRE_LINE_MAX);
@@ -64,18 +64,18 @@ int tk_wire_next(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out
 	memmove(r->buf.data, end + 1, r->buf.len - len - 1);
 	r->buf.len -= len + 1;
 	r->scanned = 0;
-	*what = TK_WIRE_LINE;
+	*what = TK_WIRE_READ_LINE;
 	return status;
 }
 
-int tk_wire_fill(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err)
+int tk_wire_read_more(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err)
 {
 	char chunk[65536];
 	ssize_t n;
 	do
 		n = read(r->fd, chunk, sizeof chunk);
 	while (n < 0 && errno == EINTR);
-	*what = n == 0 ? TK_WIRE_END : TK_WIRE_MORE;
+	*what = n == 0 ? TK_WIRE_READ_END : TK_WIRE_READ_MORE;
 	if (n < 0)
 		return tk_fail_errno(err, "reading from the wire");
 	tk_buf_add(&r->buf, chunk, (size_t)n);
@@ -107,20 +107,20 @@ int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 	return status;
 }
 
-void tk_wire_clean(char *text)
+void tk_wire_sanitize(char *text)
 {
-	bool harmful;
-	for (size_t n; (n = tk_text_step(text, &harmful)); text += n)
-		if (harmful)
+	bool unprintable;
+	for (size_t n; (n = tk_text_next_char(text, &unprintable)); text += n)
+		if (unprintable)
 			memset(text, (unsigned char)*text < 0x80 || n > 1 ? ' ' : '?', n);
 }
 
-json_t *tk_wire_text(const char *text, size_t max)
+json_t *tk_wire_json_string(const char *text, size_t max)
 {
 	char *copy = strndup(text ? text : "", max);
 	if (!copy)
 		return NULL;
-	tk_wire_clean(copy);
+	tk_wire_sanitize(copy);
 	json_t *value = json_string(copy);
 	free(copy);
 	return value;

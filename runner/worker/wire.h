@@ -18,13 +18,13 @@ struct tk_wire_reader {
 	size_t scanned; /* no newline before this */
 };
 
-enum tk_wire_read { TK_WIRE_LINE, TK_WIRE_MORE, TK_WIRE_END };
+enum tk_wire_read { TK_WIRE_READ_LINE, TK_WIRE_READ_MORE, TK_WIRE_READ_END };
 
-/* Takes a complete line out of what has been read: TK_WIRE_LINE with its parsed object in *out, or TK_WIRE_MORE.
+/* Takes a complete line out of what has been read: TK_WIRE_READ_LINE with its parsed object in *out, or TK_WIRE_READ_MORE.
  * TK_EDATA where the line is no object of this protocol or longer than the limit. */
-int tk_wire_next(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err);
-/* One read(2). TK_WIRE_END at the end of the input, else TK_WIRE_MORE. */
-int tk_wire_fill(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err);
+int tk_wire_next_line(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err);
+/* One read(2). TK_WIRE_READ_END at the end of the input, else TK_WIRE_READ_MORE. */
+int tk_wire_read_more(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err);
 void tk_wire_reader_free(struct tk_wire_reader *r);
 
 /* An object, no duplicate keys, no deeper than the limit, numbers that a double can hold. */
@@ -32,8 +32,8 @@ int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *e
 /* One line; whole, or TK_EIO. */
 int tk_wire_write(int fd, const json_t *object, struct tk_error *err);
 /* A JSON string of any bytes: what is no printable UTF-8 becomes `?`, at most `max` bytes. New reference. */
-json_t *tk_wire_text(const char *text, size_t max);
+json_t *tk_wire_json_string(const char *text, size_t max);
 /* The same on a buffer, in place. */
-void tk_wire_clean(char *text);
+void tk_wire_sanitize(char *text);
 
 #endif

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/proc.h"
-#include "worker/answer.h"
+#include "base/process.h"
+#include "worker/answer_check.h"
 #include "worker/process.h"
 #include "worker/wire.h"
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define SLICE_MS 50 /* how often memory, log and cancellation are looked at */
 #define HELLO_S 30.0
-#define ASK_S TK_WORKER_OPEN_S     /* device and backend questions */
+#define ASK_S TK_WORKER_OPEN_TIMEOUT_S     /* device and backend questions */
 #define LOG_MAX_BYTES (64ll << 20) /* what one request may print */
 #define LOG_ROLL_BYTES (16ll << 20)
 #define LAST_WORDS 4096
@@ -40,7 +40,7 @@ struct tk_worker {
 	uint32_t device_index, threads;
 	uint64_t memory_limit_bytes;
 	cpu_set_t cores;
-	int baton_fd, log_fd;
+	int token_fd, log_fd;
 	bool log_is_file;
 	struct tk_worker_process process;
 	struct tk_wire_reader reader;
@@ -102,13 +102,13 @@ int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, str
 	w->device_index = spec->device_index;
 	w->threads = spec->threads;
 	w->memory_limit_bytes = spec->memory_limit_bytes;
-	w->baton_fd = spec->baton_fd;
+	w->token_fd = spec->token_fd;
 	int status = w->program && w->device_kind && (w->device_layer || !spec->device_layer) &&
 	                             (w->cpu_list || !spec->cpu_list)
 	                     ? TK_OK
 	                     : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status == TK_OK && w->cpu_list)
-		status = tk_cores_parse(w->cpu_list, &w->cores, err);
+		status = tk_cpu_list_parse(w->cpu_list, &w->cores, err);
 	if (status == TK_OK)
 		status = open_log(w, spec->log_path, err);
 	if (status)
@@ -120,7 +120,7 @@ int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, str
 
 static void end_process(struct tk_worker *w, double grace_s)
 {
-	tk_worker_hold(w, false); /* stopped it could not end */
+	tk_worker_set_paused(w, false); /* stopped it could not end */
 	tk_worker_process_stop(&w->process, grace_s);
 	tk_wire_reader_free(&w->reader);
 	w->reader = (struct tk_wire_reader){.fd = -1};
@@ -129,7 +129,7 @@ static void end_process(struct tk_worker *w, double grace_s)
 	w->opening_s = 0;
 }
 
-void tk_worker_hang_up(struct tk_worker *w)
+void tk_worker_close_input(struct tk_worker *w)
 {
 	if (w && w->process.to >= 0)
 		close(w->process.to);
@@ -177,7 +177,7 @@ static void last_words(const struct tk_worker *w, char *out, size_t size)
 	tail[n] = 0;
 	const char *line = strrchr(tail, '\n');
 	snprintf(out, size, "%.200s", line ? line + 1 : tail);
-	tk_wire_clean(out);
+	tk_wire_sanitize(out);
 }
 
 /* "SIGSEGV (Segmentation fault)" */
@@ -194,7 +194,7 @@ static void describe_death(struct tk_worker *w, struct ending *end)
 {
 	char words[256], name[64];
 	int status = w->process.status;
-	int64_t kills = tk_kernel_oom_kills();
+	int64_t kills = tk_kernel_oom_kill_count();
 	last_words(w, words, sizeof words);
 	end->outcome = TK_OUTCOME_CRASHED;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && kills > w->oom_kills && w->oom_kills >= 0) {
@@ -240,12 +240,12 @@ static int died(struct tk_worker *w, struct ending *end)
 static int watch(struct tk_worker *w, double deadline_s, int64_t until, struct ending *end, struct tk_error *err)
 {
 	char words[256];
-	if (tk_cancel_requested()) {
+	if (tk_cancel_is_requested()) {
 		end_process(w, 0);
 		return tk_fail(err, TK_ECANCELED, "stopped");
 	}
 	if (w->memory_limit_bytes) {
-		uint64_t resident = tk_worker_process_resident(&w->process);
+		uint64_t resident = tk_worker_process_resident_bytes(&w->process);
 		if (resident > w->memory_limit_bytes)
 			return give_up(w, end, TK_OUTCOME_OUT_OF_MEMORY,
 			        "the worker used %.1f GiB, the limit is %.1f GiB: killed", (double)resident / 0x1p30,
@@ -258,7 +258,7 @@ static int watch(struct tk_worker *w, double deadline_s, int64_t until, struct e
 			tk_log(TK_LOG_WARN, "worker_log", NULL, "the log of a worker could not be cut");
 		return status;
 	}
-	if (tk_clock_mono_ns() >= until) {
+	if (tk_clock_monotonic_ns() >= until) {
 		last_words(w, words, sizeof words);
 		return give_up(w, end, TK_OUTCOME_TIMEOUT, "no answer after %.3g s: killed%s%s", deadline_s,
 		        words[0] ? ": " : "", words);
@@ -269,7 +269,7 @@ static int watch(struct tk_worker *w, double deadline_s, int64_t until, struct e
 static int wait_slice(int fd, short events, int64_t until)
 {
 	struct pollfd p = {.fd = fd, .events = events};
-	int64_t left_ms = (until - tk_clock_mono_ns()) / 1000000 + 1;
+	int64_t left_ms = (until - tk_clock_monotonic_ns()) / 1000000 + 1;
 	int ready = poll(&p, 1, left_ms < 0 ? 0 : left_ms < SLICE_MS ? (int)left_ms : SLICE_MS);
 	return ready > 0;
 }
@@ -284,19 +284,19 @@ static int look(struct tk_worker *w, double deadline_s, int64_t until, bool wait
 	for (;;) {
 		enum tk_wire_read what;
 		struct tk_error why = {0};
-		if (tk_wire_next(&w->reader, &what, line, &why))
+		if (tk_wire_next_line(&w->reader, &what, line, &why))
 			return give_up(
 			        w, end, TK_OUTCOME_PROTOCOL, "the worker's answer cannot be read: %s", why.message);
-		if (what == TK_WIRE_LINE)
+		if (what == TK_WIRE_READ_LINE)
 			return 0;
 		if (wait_slice(w->process.from, POLLIN, wait ? until : 0)) {
-			if (tk_wire_fill(&w->reader, &what, &why))
+			if (tk_wire_read_more(&w->reader, &what, &why))
 				return give_up(w, end, TK_OUTCOME_PROTOCOL, "%s", why.message);
-			if (what == TK_WIRE_END)
+			if (what == TK_WIRE_READ_END)
 				return died(w, end);
 			continue;
 		}
-		if (tk_worker_process_ended(&w->process))
+		if (tk_worker_process_has_ended(&w->process))
 			return died(w, end); /* a child of it may still hold the pipe open */
 		int status = watch(w, deadline_s, until, end, err);
 		return status ? status : NOT_YET;
@@ -305,7 +305,7 @@ static int look(struct tk_worker *w, double deadline_s, int64_t until, bool wait
 
 static int64_t after(double seconds)
 {
-	return tk_clock_mono_ns() + (int64_t)(seconds * 1e9);
+	return tk_clock_monotonic_ns() + (int64_t)(seconds * 1e9);
 }
 
 static int receive(
@@ -334,7 +334,7 @@ static int deliver(
 		if (n > 0)
 			done += (size_t)n;
 		else if (errno == EAGAIN && !wait_slice(w->process.to, POLLOUT, until))
-			status = tk_worker_process_ended(&w->process) ? died(w, end)
+			status = tk_worker_process_has_ended(&w->process) ? died(w, end)
 			                                              : watch(w, deadline_s, until, end, err);
 		else if (errno != EAGAIN && errno != EINTR)
 			status = died(w, end);
@@ -350,7 +350,7 @@ static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 	        .threads = w->threads,
 	        .memory_limit_bytes = w->memory_limit_bytes,
 	        .log_fd = w->log_fd,
-	        .baton_fd = w->baton_fd,
+	        .token_fd = w->token_fd,
 	        .limit_address_space = strcmp(w->device_kind, "cpu") == 0 || strcmp(w->device_kind, "null") == 0};
 	json_t *hello = NULL;
 	int status = tk_worker_process_start(&spec, &w->process, err);
@@ -378,8 +378,8 @@ static int ready(struct tk_worker *w, const char *backend, struct ending *end, s
 {
 	bool stale = w->loaded && backend && strcmp(w->loaded, backend) != 0;
 	if (w->process.pid &&
-	        (stale || w->process.to < 0 || w->reader.buf.len > 0 || tk_worker_process_ended(&w->process) ||
-	                wait_slice(w->process.from, POLLIN, tk_clock_mono_ns())))
+	        (stale || w->process.to < 0 || w->reader.buf.len > 0 || tk_worker_process_has_ended(&w->process) ||
+	                wait_slice(w->process.from, POLLIN, tk_clock_monotonic_ns())))
 		end_process(w, stale ? 1 : 0);
 	return w->process.pid ? TK_OK : start(w, end, err);
 }
@@ -388,11 +388,11 @@ static int ready(struct tk_worker *w, const char *backend, struct ending *end, s
 static int post(struct tk_worker *w, json_t *request, double deadline_s, struct ending *end, struct tk_error *err)
 {
 	const char *backend = json_string_value(json_object_get(request, "backend"));
-	int status = tk_worker_await_open(w, err);
+	int status = tk_worker_wait_open(w, err);
 	if (status)
 		return status;
 	w->log_start = log_size(w);
-	w->oom_kills = tk_kernel_oom_kills();
+	w->oom_kills = tk_kernel_oom_kill_count();
 	if ((status = ready(w, backend, end, err)))
 		return status;
 	if (backend && !w->loaded && !(w->loaded = strdup(backend)))
@@ -405,7 +405,7 @@ static int post(struct tk_worker *w, json_t *request, double deadline_s, struct 
 static int open_answer(struct tk_worker *w, json_t *answer, json_t **result, struct ending *end)
 {
 	struct tk_error why = {0};
-	int status = tk_answer_open(answer, w->last_id, result, &end->outcome, end->message, end->size, &why);
+	int status = tk_answer_unwrap(answer, w->last_id, result, &end->outcome, end->message, end->size, &why);
 	json_decref(answer);
 	if (status)
 		return give_up(w, end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s", why.message);
@@ -423,7 +423,7 @@ static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t *
 }
 
 /* A process whose open failed goes: the job that follows gets another one, and its reason. */
-int tk_worker_await_open(struct tk_worker *w, struct tk_error *err)
+int tk_worker_wait_open(struct tk_worker *w, struct tk_error *err)
 {
 	char message[1024] = "";
 	struct ending end = {TK_OUTCOME_FAILED, message, sizeof message};
@@ -494,11 +494,11 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 	json_object_set_new(r, "min_samples", json_integer(q->min_samples));
 	json_object_set_new(r, "max_samples", json_integer(q->max_samples));
 	json_object_set_new(r, "verify", json_boolean(q->verify));
-	if (w->baton_fd > 0) {
-		json_object_set_new(r, "baton", json_integer(w->baton_fd));
+	if (w->token_fd > 0) {
+		json_object_set_new(r, "baton", json_integer(w->token_fd));
 		json_object_set_new(r, "baton_begin_s", json_real(q->deadline_s));
 	}
-	if (w->baton_fd > 0 && q->baton_wait_s > 0)
+	if (w->token_fd > 0 && q->baton_wait_s > 0)
 		json_object_set_new(r, "baton_wait_s", json_real(q->baton_wait_s));
 	return r;
 }
@@ -506,7 +506,7 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 int tk_worker_start_measure(struct tk_worker *w, const struct tk_job_request *request, struct tk_error *err)
 {
 	struct pending *p = &w->pending;
-	*p = (struct pending){.deadline_s = request->deadline_s, .started = tk_clock_mono_ns()};
+	*p = (struct pending){.deadline_s = request->deadline_s, .started = tk_clock_monotonic_ns()};
 	struct ending end = {TK_OUTCOME_FAILED, p->message, sizeof p->message};
 	json_t *question = measure_request(w, request);
 	int status = post(w, question, request->deadline_s, &end, err);
@@ -524,14 +524,14 @@ static void close_measure(struct tk_worker *w, json_t *raw, struct tk_job_result
 	struct ending end = {p->outcome, p->message, sizeof p->message};
 	struct tk_error why = {0};
 	*out = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
-	if (raw && tk_answer_measurement(raw, &end.outcome, p->message, sizeof p->message, &out->result, &why))
+	if (raw && tk_answer_check_measurement(raw, &end.outcome, p->message, sizeof p->message, &out->result, &why))
 		give_up(w, &end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s", why.message);
 	json_decref(raw);
 	memcpy(out->message, p->message, sizeof out->message);
 	out->outcome = end.outcome;
-	out->wall_s = (double)(tk_clock_mono_ns() - p->started) * 1e-9;
+	out->wall_s = (double)(tk_clock_monotonic_ns() - p->started) * 1e-9;
 	/* What failed may have left the process in any state: the next job gets another one. */
-	if (!tk_outcome_counts(out->outcome) && out->outcome != TK_OUTCOME_UNSUPPORTED)
+	if (!tk_outcome_has_timing(out->outcome) && out->outcome != TK_OUTCOME_UNSUPPORTED)
 		end_process(w, 0);
 }
 
@@ -575,7 +575,7 @@ int tk_worker_fd(const struct tk_worker *w)
 	return w->process.pid ? w->process.from : -1;
 }
 
-void tk_worker_hold(struct tk_worker *w, bool hold)
+void tk_worker_set_paused(struct tk_worker *w, bool hold)
 {
 	if (w->process.pid && !w->process.ended)
 		kill(-w->process.pid, hold ? SIGSTOP : SIGCONT);
@@ -626,14 +626,14 @@ static int describe(struct tk_worker *w, json_t *request, int (*check)(const jso
 	return status;
 }
 
-int tk_worker_device(struct tk_worker *w, json_t **out, struct tk_error *err)
+int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
 {
-	return describe(w, new_request(w, "device"), tk_answer_device, out, err);
+	return describe(w, new_request(w, "device"), tk_answer_check_device, out, err);
 }
 
-int tk_worker_backend(struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err)
+int tk_worker_query_backend(struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err)
 {
 	json_t *request = new_request(w, "backend");
 	add_text(request, "backend", backend_path);
-	return describe(w, request, tk_answer_backend, out, err);
+	return describe(w, request, tk_answer_check_backend, out, err);
 }

@@ -15,7 +15,7 @@ struct tk_error;
 struct tk_worker;
 
 /* TK_EUSAGE names a core of "0-1,4" that this process may not use: the kernel would silently leave it out. */
-int tk_cores_check(const char *list, struct tk_error *err);
+int tk_cpu_list_check(const char *list, struct tk_error *err);
 
 struct tk_worker_spec {
 	const char *program;      /* absolute path of the tracker itself */
@@ -28,7 +28,7 @@ struct tk_worker_spec {
 	uint32_t threads;
 	uint64_t memory_limit_bytes; /* 0: none */
 	const char *log_path;        /* stderr and stdout of the process, appended; NULL: /dev/null */
-	int baton_fd; /* an end of tk_baton_pair() for the process; 0: none. The caller's, open until the first job is
+	int token_fd; /* an end of tk_device_token_new_pair() for the process; 0: none. The caller's, open until the first job is
 	                 sent */
 };
 
@@ -59,16 +59,16 @@ struct tk_job_result {
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err);
 void tk_worker_free(struct tk_worker *w);
 /* Tells the process that nothing more will be asked, so that several end beside each other before they are freed. */
-void tk_worker_hang_up(struct tk_worker *w);
+void tk_worker_close_input(struct tk_worker *w);
 
 /* Starts the process, the device and the backend (NULL: the device alone) before the first job asks for them, so that
  * none of it is in a job's wall time. How it fails says the job that follows better: it has an outcome. The first only
  * sends, so that many can start beside each other; the second waits, and so does whatever is asked next: until the
  * deadline, which counts from the first. */
-#define TK_WORKER_OPEN_S 120.0 /* drivers may have to be started */
+#define TK_WORKER_OPEN_TIMEOUT_S 120.0 /* drivers may have to be started */
 int tk_worker_start_open(
         struct tk_worker *w, const char *backend_path, const char *options, double deadline_s, struct tk_error *err);
-int tk_worker_await_open(struct tk_worker *w, struct tk_error *err);
+int tk_worker_wait_open(struct tk_worker *w, struct tk_error *err);
 /* Every way a job can end is TK_OK with an outcome; errors are about not being able to start a process at all, or
  * cancellation. */
 int tk_worker_measure(
@@ -80,15 +80,15 @@ int tk_worker_start_measure(struct tk_worker *w, const struct tk_job_request *re
 int tk_worker_poll_measure(struct tk_worker *w, bool *done, struct tk_job_result *out, struct tk_error *err);
 int tk_worker_fd(const struct tk_worker *w); /* -1: no process */
 /* Stops the process with all its threads, or lets it go on: two workers can run by turns. Deadlines go on. */
-void tk_worker_hold(struct tk_worker *w, bool hold);
+void tk_worker_set_paused(struct tk_worker *w, bool hold);
 
 void tk_job_result_free(struct tk_job_result *r);
 
 /* The device as the worker sees it: fields of struct tk_device_info as a JSON object, `attributes` as an object, and
  * "count", the number of devices of this kind; new reference. */
-int tk_worker_device(struct tk_worker *w, json_t **out, struct tk_error *err);
+int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err);
 /* What a backend says of itself: {"name","description","device_kind","version","abi":[1,0]}; new reference. */
-int tk_worker_backend(struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err);
+int tk_worker_query_backend(struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err);
 
 /* The process itself (`tracker worker`, hidden): serves requests on the two descriptors until the end of its input.
  * Returns an exit code. */

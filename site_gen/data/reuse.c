@@ -39,10 +39,10 @@ static void nights_hash(const struct tk_model *m, int64_t *last, char hex[TK_HAS
 		const struct tk_night_row *n = m->nights_by_id.entries[i].row;
 		if (n->id > limit)
 			continue;
-		tk_hash_field_i64(h, n->id);
-		tk_hash_field(h, n->uid);
-		tk_hash_field(h, n->status);
-		tk_hash_field_i64(h, n->finished_s);
+		tk_hash_add_i64(h, n->id);
+		tk_hash_add_str(h, n->uid);
+		tk_hash_add_str(h, n->status);
+		tk_hash_add_i64(h, n->finished_s);
 	}
 	hex[0] = 0;
 	if (h)
@@ -56,7 +56,7 @@ static int may_have_past(const struct tk_model *m, const struct tk_reuse *r, con
 {
 	int64_t newest_run_id;
 	if (night->id <= r->newest_night_id)
-		return tk_store_late_runs(m->store, r->known_run_id, night->id, night->id, may, &newest_run_id, err);
+		return tk_store_find_late_runs(m->store, r->known_run_id, night->id, night->id, may, &newest_run_id, err);
 	*may = night->as_of_s <= newest_s || strcmp(night->kind, "nightly") != 0;
 	return 0;
 }
@@ -66,7 +66,7 @@ static int note_past(const struct tk_model *m, const struct tk_site_state *state
 {
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(runs, struct tk_run_row, i);
-		const struct tk_site_series *s = tk_model_series(m, run->series_id);
+		const struct tk_site_series *s = tk_model_find_series(m, run->series_id);
 		size_t at = s ? (size_t)(s - m->series) : 0;
 		r->usable = r->usable && s; /* an imported run has points of many series */
 		if (!s || run->id <= known_run_id || run->as_of_s > state->series[at].last_s)
@@ -78,7 +78,7 @@ static int note_past(const struct tk_model *m, const struct tk_site_state *state
 	return 0;
 }
 
-int tk_reuse_find_past(
+int tk_reuse_find_backfilled(
         const struct tk_model *m, const struct tk_site_state *state, struct tk_reuse *r, struct tk_error *err)
 {
 	int status = 0;
@@ -96,7 +96,7 @@ int tk_reuse_find_past(
 		if (status || !may)
 			continue;
 		struct tk_rows runs = {0};
-		status = tk_store_runs_of_night(m->store, n->id, &runs, err);
+		status = tk_store_list_night_runs(m->store, n->id, &runs, err);
 		if (!status)
 			status = note_past(m, state, &runs, known_run_id, r, err);
 		tk_rows_free(&runs);
@@ -115,9 +115,9 @@ static void boot_of(int64_t build, const char *nights, char hex[TK_HASH_HEX_SIZE
 	if (!tk_file_read("/proc/sys/kernel/random/boot_id", 256, &id, NULL))
 		h = tk_hash_new();
 	if (h) {
-		tk_hash_field(h, tk_buf_cstr(&id));
-		tk_hash_field_i64(h, build);
-		tk_hash_field(h, nights);
+		tk_hash_add_str(h, tk_buf_cstr(&id));
+		tk_hash_add_i64(h, build);
+		tk_hash_add_str(h, nights);
 		tk_hash_finish(h, hex);
 	}
 	tk_buf_free(&id);
@@ -134,7 +134,7 @@ static bool is_whole_since_boot(const struct tk_output *out, int64_t build, cons
 static bool were_judged_again(const struct tk_model *m, const json_t *state, int64_t until_night_id)
 {
 	int64_t times = 0;
-	return tk_store_judged(m->store, until_night_id, &times, NULL) ||
+	return tk_store_get_verdict_version(m->store, until_night_id, &times, NULL) ||
 	       times != json_integer_value(json_object_get(state, "judged"));
 }
 
@@ -143,7 +143,7 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 {
 	struct tk_buf text = TK_BUF_INIT;
 	*r = (struct tk_reuse){0};
-	json_t *state = everything || tk_output_old(out, TK_SITE_MARKER, STATE_BYTES_MAX, &text, NULL)
+	json_t *state = everything || tk_output_read_old(out, TK_SITE_MARKER, STATE_BYTES_MAX, &text, NULL)
 	                        ? NULL
 	                        : json_loads(tk_buf_cstr(&text), 0, NULL);
 	tk_buf_free(&text);
@@ -168,12 +168,12 @@ int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const c
 	r->known_run_id = r->usable ? json_integer_value(json_object_get(state, "last_run_id")) : INT64_MAX;
 	bool late = false;
 	json_decref(state);
-	int status = tk_store_late_runs(m->store, r->known_run_id, 0, r->last_night_id, &late, &r->last_run_id, err);
+	int status = tk_store_find_late_runs(m->store, r->known_run_id, 0, r->last_night_id, &late, &r->last_run_id, err);
 	r->usable = r->usable && !late;
 	return status || r->leaving ? status : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id)
+bool tk_reuse_can_keep_night(const struct tk_reuse *r, int64_t night_id)
 {
 	return r->usable && night_id <= r->last_night_id;
 }
@@ -211,7 +211,7 @@ static int leave_folder(struct tk_output *out, const char *folder, const char **
 {
 	char **names;
 	size_t found;
-	int status = tk_output_list(out, folder, &names, &found, err);
+	int status = tk_output_list_old(out, folder, &names, &found, err);
 	if (count)
 		qsort(wanted, count, sizeof *wanted, name_order);
 	for (size_t i = 0; !status && i < found; i++)
@@ -220,7 +220,7 @@ static int leave_folder(struct tk_output *out, const char *folder, const char **
 	return status;
 }
 
-int tk_reuse_leave(
+int tk_reuse_retire_pages(
         const struct tk_model *m, struct tk_output *out, int64_t build, struct tk_reuse *r, struct tk_error *err)
 {
 	size_t most = m->night_count > m->moves.revision_count ? m->night_count : m->moves.revision_count, count = 0;
@@ -257,7 +257,7 @@ int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const 
 	boot_of(build, nights, boot);
 	for (size_t i = 0; i < m->night_count; i++)
 		newest = m->nights[i].row->id > newest ? m->nights[i].row->id : newest;
-	int status = tk_store_judged(m->store, last, &judged, err);
+	int status = tk_store_get_verdict_version(m->store, last, &judged, err);
 	if (status)
 		return status;
 	struct tk_output_counts counts = tk_output_counts(out);
@@ -265,7 +265,7 @@ int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const 
 	if (!leaving)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_buf text = TK_BUF_INIT;
-	tk_buf_printf(&text,
+	tk_buf_add_printf(&text,
 	        "{\"format\":2,\"digest\":\"%s\",\"build\":%lld,\"last_night_id\":%lld,\"nights\":\"%s\","
 	        "\"judged\":%lld,\"newest_night_id\":%lld,\"last_run_id\":%lld,\"boot\":\"%s\",\"files\":%zu,"
 	        "\"bytes\":%lld,\"leaving\":%s}\n",

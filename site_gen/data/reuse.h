@@ -34,12 +34,12 @@ struct tk_reuse {
 int tk_reuse_plan(const struct tk_model *m, const struct tk_output *out, const char *digest, bool everything,
         struct tk_reuse *r, struct tk_error *err);
 /* Fills `past`; an import, whose runs are of many series, makes the old site unusable. */
-int tk_reuse_find_past(
+int tk_reuse_find_backfilled(
         const struct tk_model *m, const struct tk_site_state *state, struct tk_reuse *r, struct tk_error *err);
-bool tk_reuse_night(const struct tk_reuse *r, int64_t night_id); /* its page may be kept */
+bool tk_reuse_can_keep_night(const struct tk_reuse *r, int64_t night_id); /* its page may be kept */
 /* Pages of nights and revisions that are no longer linked from what is written now go some builds later, when no page
  * that was written before refers to them either. */
-int tk_reuse_leave(
+int tk_reuse_retire_pages(
         const struct tk_model *m, struct tk_output *out, int64_t build, struct tk_reuse *r, struct tk_error *err);
 int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
         const struct tk_reuse *r, struct tk_error *err);

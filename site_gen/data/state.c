@@ -62,13 +62,13 @@ static struct head head_of(const struct tk_site_state *s, int64_t build)
 bool tk_state_read(struct tk_site_state *s, const struct tk_output *out, int64_t build)
 {
 	struct head wanted = head_of(s, build);
-	if (!tk_output_old_exactly(out, TK_SITE_STATE, s->image, size_of(s)) ||
+	if (!tk_output_read_old_exact(out, TK_SITE_STATE, s->image, size_of(s)) ||
 	        memcmp(s->image, &wanted, sizeof wanted))
 		return false;
 	s->build = build;
 	s->is_changed = false;
 	for (size_t i = 0; i < s->series_count; i++)
-		if (s->series[i].trace.count > TK_SITE_WINDOW)
+		if (s->series[i].trace.count > TK_SITE_WINDOW_POINTS)
 			s->series[i].trace.count = 0;
 	return true;
 }
@@ -87,7 +87,7 @@ void tk_state_free(struct tk_site_state *s)
 	*s = (struct tk_site_state){0};
 }
 
-uint64_t tk_mix(uint64_t h, const char *text)
+uint64_t tk_fnv1a_add(uint64_t h, const char *text)
 {
 	for (;; text++) {
 		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
@@ -96,9 +96,9 @@ uint64_t tk_mix(uint64_t h, const char *text)
 	}
 }
 
-void tk_trace_add(struct tk_trace *t, const struct tk_point *p)
+void tk_trace_add_point(struct tk_trace *t, const struct tk_point *p)
 {
-	if (t->count == TK_SITE_WINDOW)
+	if (t->count == TK_SITE_WINDOW_POINTS)
 		memmove(&t->at[0], &t->at[1], --t->count * sizeof t->at[0]);
 	int64_t at_s = p->as_of_s < 0 ? 0 : p->as_of_s > UINT32_MAX ? UINT32_MAX : p->as_of_s;
 	bool known = tk_point_has_interval(p);

@@ -37,7 +37,7 @@ struct tk_site_state {
 	char *image; /* the file: the three that follow are in it */
 	struct tk_series_state *series;
 	struct tk_shard_state *shards;
-	uint64_t *years; /* by group: bit i is the year TK_DATA_FIRST_YEAR + i */
+	uint64_t *years; /* by group: bit i is the year TK_CHART_DATA_FIRST_YEAR + i */
 };
 
 int tk_state_new(struct tk_site_state *s, size_t series, size_t shards, size_t groups, struct tk_error *err);
@@ -48,9 +48,9 @@ int tk_state_write(const struct tk_site_state *s, struct tk_output *out, struct 
 void tk_state_free(struct tk_site_state *s);
 
 /* A quick hash of texts that nobody chose to collide (FNV-1a, the end of each text included). */
-#define TK_MIX_START UINT64_C(0xcbf29ce484222325)
-uint64_t tk_mix(uint64_t h, const char *text);
+#define TK_FNV1A_INIT UINT64_C(0xcbf29ce484222325)
+uint64_t tk_fnv1a_add(uint64_t h, const char *text);
 
-void tk_trace_add(struct tk_trace *t, const struct tk_point *p);
+void tk_trace_add_point(struct tk_trace *t, const struct tk_point *p);
 
 #endif

@@ -78,7 +78,7 @@ static const char *whole(double v, char text[TK_FORMAT_SIZE])
 	return text;
 }
 
-bool tk_axes_of(const struct tk_problem_row *p, struct tk_axes *out)
+bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 {
 	size_t i = op_index(p->op);
 	char first[TK_FORMAT_SIZE], second[TK_FORMAT_SIZE];

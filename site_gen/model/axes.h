@@ -20,7 +20,7 @@ struct tk_axes_names {
 	const char *row, *column, *x;
 };
 
-bool tk_axes_of(const struct tk_problem_row *p, struct tk_axes *out); /* false: nothing of this op is swept */
+bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out); /* false: nothing of this op is swept */
 const struct tk_axes_names *tk_axes_names(const char *op);            /* NULL: nothing */
 
 #endif

@@ -57,30 +57,30 @@ static void add_upstream(struct tk_buf *b, const struct owners *owners, const st
 	char link[TK_LINK_SIZE];
 	if (!before && !after)
 		return;
-	tk_buf_printf(b, " (%.*s", (int)tk_utf8_clip(own->upstream->name, 60), own->upstream->name);
+	tk_buf_add_printf(b, " (%.*s", (int)tk_utf8_clip_len(own->upstream->name, 60), own->upstream->name);
 	if (twin)
-		tk_buf_printf(
-		        b, ", %s", *own->upstream->url ? tk_link_shown(own->upstream->url, link) : own->upstream->kind);
-	tk_buf_char(b, ')');
+		tk_buf_add_printf(
+		        b, ", %s", *own->upstream->url ? tk_link_strip_user(own->upstream->url, link) : own->upstream->kind);
+	tk_buf_add_char(b, ')');
 }
 
 static int label_of(struct tk_site_series *s, const struct owners *owners, struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	tk_buf_str(&b, s->row->backend);
+	tk_buf_add_str(&b, s->row->backend);
 	add_upstream(&b, owners, s);
 	if (*s->row->config)
-		tk_buf_printf(&b, " · %s", s->row->config);
+		tk_buf_add_printf(&b, " · %s", s->row->config);
 	s->variant = b.data ? strdup(b.data) : NULL;
 	if (strcmp(s->row->mode, s->device->mode))
-		tk_buf_printf(&b, " · %s", s->row->mode);
+		tk_buf_add_printf(&b, " · %s", s->row->mode);
 	if (strcmp(s->row->metric, "time"))
-		tk_buf_printf(&b, " · %s", s->row->metric);
+		tk_buf_add_printf(&b, " · %s", s->row->metric);
 	s->label = tk_buf_detach(&b, NULL);
 	return s->label && s->variant ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-int tk_labels_make(struct tk_model *m, struct tk_error *err)
+int tk_labels_assign(struct tk_model *m, struct tk_error *err)
 {
 	struct owners owners = {0};
 	int status = owners_find(m, &owners, err);

@@ -7,6 +7,6 @@ struct tk_error;
 struct tk_model;
 
 /* Sets label and variant of every series; device, upstream and the modes of the devices are joined already. */
-int tk_labels_make(struct tk_model *m, struct tk_error *err);
+int tk_labels_assign(struct tk_model *m, struct tk_error *err);
 
 #endif

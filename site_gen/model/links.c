@@ -72,24 +72,24 @@ const char *tk_link_range(const char *url, const char *good, const char *bad, ch
 	return out;
 }
 
-const char *tk_link_shown(const char *url, char out[TK_LINK_SIZE])
+const char *tk_link_strip_user(const char *url, char out[TK_LINK_SIZE])
 {
 	const char *scheme = strstr(url, "://"), *host = scheme ? scheme + 3 : url;
 	const char *at = scheme ? memrchr(host, '@', strcspn(host, "/")) : NULL;
 	int scheme_len = scheme ? (int)(host - url > 32 ? 32 : host - url) : 0;
 	host = at ? at + 1 : host;
-	snprintf(out, TK_LINK_SIZE, "%.*s%.*s", scheme_len, url, (int)tk_utf8_clip(host, 200), host);
+	snprintf(out, TK_LINK_SIZE, "%.*s%.*s", scheme_len, url, (int)tk_utf8_clip_len(host, 200), host);
 	return out;
 }
 
-const char *tk_rev_short(const char *rev, char out[TK_LINK_SIZE])
+const char *tk_rev_abbreviate(const char *rev, char out[TK_LINK_SIZE])
 {
-	size_t keep = rev_is_plain(rev) && strlen(rev) > 12 ? 12 : tk_utf8_clip(rev, 24);
+	size_t keep = rev_is_plain(rev) && strlen(rev) > 12 ? 12 : tk_utf8_clip_len(rev, 24);
 	snprintf(out, TK_LINK_SIZE, "%.*s%s", (int)keep, rev, !rev_is_plain(rev) && rev[keep] ? "…" : "");
 	return out;
 }
 
-const struct tk_environment_row *tk_environment_before(const struct tk_model *m, const struct tk_environment_row *e)
+const struct tk_environment_row *tk_environment_find_previous(const struct tk_model *m, const struct tk_environment_row *e)
 {
 	const struct tk_environment_row *before = NULL;
 	for (size_t i = 0; i < m->environment_rows.count; i++) {
@@ -114,12 +114,12 @@ static void flatten(json_t *into, json_t *from, const char *parent, int depth)
 			continue;
 		}
 		snprintf(name, sizeof name, "%.60s%s%.*s", json_object_get(into, key) ? parent : "",
-		        json_object_get(into, key) ? " " : "", (int)tk_utf8_clip(key, 90), key);
+		        json_object_get(into, key) ? " " : "", (int)tk_utf8_clip_len(key, 90), key);
 		json_object_set(into, name, value);
 	}
 }
 
-json_t *tk_attributes_flat(const char *json)
+json_t *tk_attributes_flatten(const char *json)
 {
 	json_t *from = json_loads(json, 0, NULL), *flat = json_is_object(from) ? json_object() : NULL;
 	if (flat)
@@ -131,15 +131,15 @@ json_t *tk_attributes_flat(const char *json)
 static void add_scalar(struct tk_buf *out, const json_t *v)
 {
 	if (!v || json_is_null(v))
-		tk_buf_str(out, "–");
+		tk_buf_add_str(out, "–");
 	else if (json_is_string(v))
-		tk_buf_add(out, json_string_value(v), tk_utf8_clip(json_string_value(v), 60));
+		tk_buf_add(out, json_string_value(v), tk_utf8_clip_len(json_string_value(v), 60));
 	else if (json_is_integer(v))
-		tk_buf_printf(out, "%lld", (long long)json_integer_value(v));
+		tk_buf_add_printf(out, "%lld", (long long)json_integer_value(v));
 	else if (json_is_real(v))
-		tk_buf_printf(out, "%.6g", json_real_value(v));
+		tk_buf_add_printf(out, "%.6g", json_real_value(v));
 	else
-		tk_buf_str(out, json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "(several)");
+		tk_buf_add_str(out, json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "(several)");
 }
 
 static void difference_add(
@@ -148,23 +148,23 @@ static void difference_add(
 	if (json_equal((json_t *)before, (json_t *)after) || ++*count > 6)
 		return;
 	if (*count > 1)
-		tk_buf_str(out, ", ");
-	tk_buf_add(out, key, tk_utf8_clip(key, 40));
-	tk_buf_char(out, ' ');
+		tk_buf_add_str(out, ", ");
+	tk_buf_add(out, key, tk_utf8_clip_len(key, 40));
+	tk_buf_add_char(out, ' ');
 	add_scalar(out, before);
-	tk_buf_str(out, " → ");
+	tk_buf_add_str(out, " → ");
 	add_scalar(out, after);
 }
 
-void tk_environment_difference(struct tk_buf *out, const char *before, const char *after)
+void tk_environment_add_diff(struct tk_buf *out, const char *before, const char *after)
 {
-	json_t *b = tk_attributes_flat(before), *a = tk_attributes_flat(after), *value;
+	json_t *b = tk_attributes_flatten(before), *a = tk_attributes_flatten(after), *value;
 	const char *key;
 	size_t count = 0;
 	json_object_foreach(a, key, value) difference_add(out, key, json_object_get(b, key), value, &count);
 	json_object_foreach(b, key, value) if (!json_object_get(a, key)) difference_add(out, key, value, NULL, &count);
 	if (count > 6)
-		tk_buf_printf(out, " and %zu more", count - 6);
+		tk_buf_add_printf(out, " and %zu more", count - 6);
 	json_decref(a);
 	json_decref(b);
 }

@@ -16,16 +16,16 @@ struct tk_model;
 const char *tk_link_commit(const char *url, const char *rev, char out[TK_LINK_SIZE]);
 const char *tk_link_range(const char *url, const char *good, const char *bad, char out[TK_LINK_SIZE]);
 /* The URL without user and password, for showing. */
-const char *tk_link_shown(const char *url, char out[TK_LINK_SIZE]);
+const char *tk_link_strip_user(const char *url, char out[TK_LINK_SIZE]);
 /* 12 digits of a hash; other revisions up to 24 bytes. */
-const char *tk_rev_short(const char *rev, char out[TK_LINK_SIZE]);
+const char *tk_rev_abbreviate(const char *rev, char out[TK_LINK_SIZE]);
 
 /* The environment of the same device that was seen before this one; NULL: the first. */
-const struct tk_environment_row *tk_environment_before(const struct tk_model *m, const struct tk_environment_row *e);
+const struct tk_environment_row *tk_environment_find_previous(const struct tk_model *m, const struct tk_environment_row *e);
 /* A JSON object with the members of inner objects as its own, so that "attributes":{"kernel":...} reads as "kernel". A
  * name that is taken already gets its parent's before it. The caller's; NULL: not an object. */
-struct json_t *tk_attributes_flat(const char *json);
+struct json_t *tk_attributes_flatten(const char *json);
 /* "driver 550.54 → 560.28, governor powersave → performance"; at most six. */
-void tk_environment_difference(struct tk_buf *out, const char *before, const char *after);
+void tk_environment_add_diff(struct tk_buf *out, const char *before, const char *after);
 
 #endif

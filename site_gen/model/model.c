@@ -91,7 +91,7 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	return status ? status : index_builds(m, err);
 }
 
-const struct tk_index_entry *tk_model_builds(const struct tk_model *m, int64_t revision_id, size_t *count)
+const struct tk_index_entry *tk_model_find_builds(const struct tk_model *m, int64_t revision_id, size_t *count)
 {
 	const struct tk_index *index = &m->builds_by_revision;
 	size_t first = 0, end = index->count;
@@ -112,31 +112,31 @@ const struct tk_index_entry *tk_model_builds(const struct tk_model *m, int64_t r
 static int read_tables(struct tk_model *m, struct tk_error *err)
 {
 	struct tk_store *s = m->store;
-	int status = tk_store_machines(s, &m->machine_rows, err);
+	int status = tk_store_list_machines(s, &m->machine_rows, err);
 	if (!status)
-		status = tk_store_devices(s, &m->device_rows, err);
+		status = tk_store_list_devices(s, &m->device_rows, err);
 	if (!status)
-		status = tk_store_environments(s, &m->environment_rows, err);
+		status = tk_store_list_environments(s, &m->environment_rows, err);
 	if (!status)
-		status = tk_store_upstreams(s, &m->upstream_rows, err);
+		status = tk_store_list_upstreams(s, &m->upstream_rows, err);
 	if (!status)
-		status = tk_store_revisions(s, &m->revision_rows, err);
+		status = tk_store_list_revisions(s, &m->revision_rows, err);
 	if (!status)
-		status = tk_store_builds(s, &m->build_rows, err);
+		status = tk_store_list_builds(s, &m->build_rows, err);
 	if (!status)
-		status = tk_store_problems(s, &m->problem_rows, err);
+		status = tk_store_list_problems(s, &m->problem_rows, err);
 	if (!status)
-		status = tk_store_all_series(s, &m->series_rows, err);
+		status = tk_store_list_series(s, &m->series_rows, err);
 	if (!status)
-		status = tk_store_nights(s, &m->night_rows, err);
+		status = tk_store_list_nights(s, &m->night_rows, err);
 	if (!status)
-		status = tk_store_change_points(s, 0, &m->change_rows, err);
+		status = tk_store_list_change_points(s, 0, &m->change_rows, err);
 	if (!status)
-		status = tk_store_alerts(s, &m->alert_rows, err);
+		status = tk_store_list_alerts(s, &m->alert_rows, err);
 	if (!status)
-		status = tk_store_triage(s, &m->triage_rows, err);
+		status = tk_store_list_triage(s, &m->triage_rows, err);
 	if (!status)
-		status = tk_store_culprits(s, &m->culprit_rows, err);
+		status = tk_store_list_bisections(s, &m->culprit_rows, err);
 	return status;
 }
 
@@ -165,7 +165,7 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->machine_rows.count; i++) {
 		struct tk_site_machine *machine = &m->machines[m->machine_count++];
 		machine->row = TK_ROWS_AT(&m->machine_rows, struct tk_machine_row, i);
-		if (!(machine->file = tk_path_slug(machine->row->name)))
+		if (!(machine->file = tk_path_make_slug(machine->row->name)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	for (size_t i = 0; i < m->device_rows.count; i++) {
@@ -178,7 +178,7 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 			device->name = NULL;
 		char *dotted = NULL; /* a name without '/', so that the slug of an ordinary one is the name itself */
 		if (asprintf(&dotted, "%s.%s", device->machine->row->name, device->row->slug) >= 0)
-			device->file = tk_path_slug(dotted);
+			device->file = tk_path_make_slug(dotted);
 		free(dotted);
 		if (!device->name || !device->file)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -205,9 +205,9 @@ static int join_nights(struct tk_model *m, struct tk_error *err)
 		if (i >= TK_SITE_NIGHT_PAGES)
 			continue;
 		char day[TK_TIME_ISO_SIZE], *name = NULL;
-		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_day(night->row->as_of_s, day), machine->file,
+		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_format_day(night->row->as_of_s, day), machine->file,
 		            night->row->uid) >= 0)
-			night->file = tk_path_slug(name);
+			night->file = tk_path_make_slug(name);
 		free(name);
 		if (!night->file)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -222,18 +222,18 @@ static int read_last_nights(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->machine_count && !status; i++) {
 		struct tk_site_machine *machine = &m->machines[i];
 		if (machine->last_night)
-			status = tk_store_runs_of_night(m->store, machine->last_night->id, &machine->runs, err);
+			status = tk_store_list_night_runs(m->store, machine->last_night->id, &machine->runs, err);
 		/* a machine that measures every night is told by these, not by what somebody measured of its past */
 		const bool nightly = machine->last_night && !strcmp(machine->last_night->kind, "nightly");
-		for (size_t n = 0, tried = 0; !status && n < m->night_count && tried < 5 && !machine->judged_night;
+		for (size_t n = 0, tried = 0; !status && n < m->night_count && tried < 5 && !machine->analysed_night;
 		        n++) {
 			const struct tk_night_row *night = m->nights[n].row;
 			if (m->nights[n].machine != machine || (nightly && !strcmp(night->kind, "backfill")))
 				continue;
 			tried++;
-			status = tk_store_verdicts(m->store, night->id, &machine->verdicts, err);
+			status = tk_store_list_verdicts(m->store, night->id, &machine->verdicts, err);
 			if (!status && machine->verdicts.count)
-				machine->judged_night = night;
+				machine->analysed_night = night;
 			else
 				tk_rows_free(&machine->verdicts), machine->verdicts = (struct tk_rows){0};
 		}
@@ -241,7 +241,7 @@ static int read_last_nights(struct tk_model *m, struct tk_error *err)
 	return status;
 }
 
-size_t tk_model_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
+size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
         const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS])
 {
 	size_t count = 0, of_kind[2] = {0};
@@ -264,9 +264,9 @@ static int read_ceilings(struct tk_model *m, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->machine_count; i++) {
 		const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
-		size_t count = tk_model_recent_nights(m, &m->machines[i], nights);
+		size_t count = tk_model_list_recent_nights(m, &m->machines[i], nights);
 		for (size_t n = 0; !status && n < count; n++) {
-			status = tk_store_ceilings(
+			status = tk_store_list_ceilings(
 			        m->store, nights[n]->id, &m->ceiling_lists[m->ceiling_list_count], err);
 			m->ceiling_list_count += !status;
 		}
@@ -329,7 +329,7 @@ static void choose_modes(struct tk_model *m)
 				measured[mode] = true;
 		for (int k = 0; k < TK_MODE_COUNT && !measured[best]; k++)
 			best = measured[k] ? (enum tk_mode)k : best;
-		m->devices[d].mode = tk_mode_word(best);
+		m->devices[d].mode = tk_mode_name(best);
 	}
 }
 
@@ -347,18 +347,18 @@ static int join_series(struct tk_model *m, struct tk_error *err)
 		if (!s->device || !s->upstream || !s->problem)
 			return tk_fail(
 			        err, TK_EDATA, "series %s: its device, upstream or problem is not there", s->row->slug);
-		if (!(s->file = tk_path_slug(s->row->slug)))
+		if (!(s->file = tk_path_make_slug(s->row->slug)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	choose_modes(m);
-	int status = tk_labels_make(m, err);
+	int status = tk_labels_assign(m, err);
 	if (status)
 		return status;
 	qsort(m->series, m->series_count, sizeof *m->series, series_order);
 	for (size_t i = 0; i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];
 		bool same = i && !strcmp(s->problem->op, s[-1].problem->op);
-		if (!(s->op_file = same ? s[-1].op_file : tk_path_slug(s->problem->op)))
+		if (!(s->op_file = same ? s[-1].op_file : tk_path_make_slug(s->problem->op)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	m->series_by_id.entries = malloc((m->series_count + 1) * sizeof *m->series_by_id.entries);
@@ -392,7 +392,7 @@ static int join_changes(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i; end < count && m->changes[end]->series_id == m->changes[i]->series_id; end++)
 			;
-		struct tk_site_series *s = (struct tk_site_series *)tk_model_series(m, m->changes[i]->series_id);
+		struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(m, m->changes[i]->series_id);
 		if (!s)
 			continue;
 		s->changes = &m->changes[i];
@@ -407,17 +407,17 @@ static void join_last_nights(struct tk_model *m)
 		const struct tk_site_machine *machine = &m->machines[i];
 		for (size_t v = 0; v < machine->verdicts.count; v++) {
 			const struct tk_verdict_row *verdict = TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, v);
-			struct tk_site_series *s = (struct tk_site_series *)tk_model_series(m, verdict->series_id);
+			struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(m, verdict->series_id);
 			if (s)
 				s->verdict = verdict;
 		}
 		for (size_t r = 0; r < machine->runs.count; r++) {
 			const struct tk_run_row *run = TK_ROWS_AT(&machine->runs, struct tk_run_row, r);
-			struct tk_site_series *s = (struct tk_site_series *)tk_model_series(m, run->series_id);
+			struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(m, run->series_id);
 			enum tk_outcome outcome;
 			if (s)
 				s->last_run = run;
-			if (s && (tk_outcome_parse(run->outcome, &outcome) || !tk_outcome_counts(outcome)))
+			if (s && (tk_outcome_parse(run->outcome, &outcome) || !tk_outcome_has_timing(outcome)))
 				s->failure = run;
 		}
 	}
@@ -443,7 +443,7 @@ static void note_environments(struct tk_model *m, const struct tk_rows *points)
 static int read_past(struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
 {
 	struct tk_rows points = {0};
-	int status = s ? tk_store_past(m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err) : 0;
+	int status = s ? tk_store_list_points_between(m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err) : 0;
 	if (!status)
 		note_environments(m, &points);
 	tk_rows_free(&points);
@@ -461,7 +461,7 @@ static int read_environments(struct tk_model *m, struct tk_error *err)
 				continue;
 			oldest = oldest && oldest->row->id < s->row->id ? oldest : s;
 			control = control || strcmp(s->row->role, "control") ? control : s;
-			const struct tk_point *last = tk_series_last(s), *best = newest ? tk_series_last(newest) : NULL;
+			const struct tk_point *last = tk_series_last_point(s), *best = newest ? tk_series_last_point(newest) : NULL;
 			newest = last && (!best || last->as_of_s > best->as_of_s) ? s : newest;
 		}
 		status = read_past(m, oldest, err);
@@ -481,8 +481,8 @@ static int read_newest(struct tk_model *m, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->series_count && !status; i++) {
 		struct tk_site_series *s = &m->series[i];
-		status = tk_store_newest(m->store, s->row->id, s->newest, 2, &s->newest_count, err);
-		const struct tk_point *last = status ? NULL : tk_series_last(s);
+		status = tk_store_read_newest_points(m->store, s->row->id, s->newest, 2, &s->newest_count, err);
+		const struct tk_point *last = status ? NULL : tk_series_last_point(s);
 		if (last && last->as_of_s > m->newest_s)
 			m->newest_s = last->as_of_s;
 	}
@@ -492,9 +492,9 @@ static int read_newest(struct tk_model *m, struct tk_error *err)
 static int join_moves(struct tk_model *m, struct tk_error *err)
 {
 	struct tk_rows steps = {0};
-	int status = tk_store_steps(m->store, &steps, err);
+	int status = tk_store_list_change_point_builds(m->store, &steps, err);
 	if (!status)
-		status = tk_moves_make(m, &steps, &m->moves, err);
+		status = tk_site_changes_join(m, &steps, &m->moves, err);
 	tk_rows_free(&steps);
 	return status;
 }
@@ -565,30 +565,30 @@ void tk_model_free(struct tk_model *m)
 	free(m->series);
 	free(m->changes);
 	free(m->environment_since);
-	tk_moves_free(&m->moves);
+	tk_site_changes_free(&m->moves);
 	*m = (struct tk_model){0};
 }
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-const struct tk_site_series *tk_model_series(const struct tk_model *m, int64_t id)
+const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id)
 {
 	return tk_index_find(&m->series_by_id, id);
 }
 
-const struct tk_site_night *tk_model_night(const struct tk_model *m, int64_t id)
+const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id)
 {
 	const struct tk_night_row *row = tk_index_find(&m->nights_by_id, id);
 	return row ? &m->nights[row - (const struct tk_night_row *)m->night_rows.rows] : NULL;
 }
 
-const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_t build_id)
+const struct tk_revision_row *tk_model_find_build_revision(const struct tk_model *m, int64_t build_id)
 {
 	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, build_id);
 	return build ? tk_index_find(&m->revisions_by_id, build->revision_id) : NULL;
 }
 
-const struct tk_revision_row *tk_model_revision_named(const struct tk_model *m, int64_t upstream_id, const char *rev)
+const struct tk_revision_row *tk_model_find_revision(const struct tk_model *m, int64_t upstream_id, const char *rev)
 {
 	for (size_t i = 0; *rev && i < m->revision_rows.count; i++) {
 		const struct tk_revision_row *r = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
@@ -598,7 +598,7 @@ const struct tk_revision_row *tk_model_revision_named(const struct tk_model *m, 
 	return NULL;
 }
 
-const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, int64_t run_id)
+const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id)
 {
 	for (size_t i = s->points.count; i-- > 0;)
 		if (TK_ROWS_AT(&s->points, struct tk_point, i)->run_id == run_id)
@@ -606,7 +606,7 @@ const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, in
 	return NULL;
 }
 
-const struct tk_point *tk_series_last(const struct tk_site_series *s)
+const struct tk_point *tk_series_last_point(const struct tk_site_series *s)
 {
 	return s->newest_count ? &s->newest[s->newest_count - 1] : NULL;
 }
@@ -623,15 +623,15 @@ double tk_series_rate(const struct tk_site_series *s, double value, const char *
 
 bool tk_series_is_unsupported(const struct tk_site_series *s)
 {
-	return s->failure && !strcmp(s->failure->outcome, tk_outcome_word(TK_OUTCOME_UNSUPPORTED));
+	return s->failure && !strcmp(s->failure->outcome, tk_outcome_name(TK_OUTCOME_UNSUPPORTED));
 }
 
 bool tk_series_is_skipped(const struct tk_site_series *s)
 {
-	return s->failure && !strcmp(s->failure->outcome, tk_outcome_word(TK_OUTCOME_SKIPPED));
+	return s->failure && !strcmp(s->failure->outcome, tk_outcome_name(TK_OUTCOME_SKIPPED));
 }
 
-bool tk_series_is_there(const struct tk_site_series *s)
+bool tk_series_has_result(const struct tk_site_series *s)
 {
 	return s->newest_count || (s->failure && !tk_series_is_unsupported(s));
 }

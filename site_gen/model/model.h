@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "site_gen/model/moves.h"
+#include "site_gen/model/changes.h"
 #include "store/store.h"
 
 struct tk_error;
 
-#define TK_SITE_WINDOW 64 /* newest points of a series that are drawn and listed without JavaScript */
+#define TK_SITE_WINDOW_POINTS 64 /* newest points of a series that are drawn and listed without JavaScript */
 /* Newest nights of a machine, and as many backfills, that are asked for ceilings: not each measures all. */
 #define TK_SITE_CEILING_NIGHTS 8
 #define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
@@ -27,7 +27,7 @@ struct tk_trace_point {
 };
 struct tk_trace {
 	uint32_t count, unused;
-	struct tk_trace_point at[TK_SITE_WINDOW]; /* oldest first */
+	struct tk_trace_point at[TK_SITE_WINDOW_POINTS]; /* oldest first */
 };
 
 /* Rows of one table by id. */
@@ -44,8 +44,8 @@ struct tk_site_machine {
 	const struct tk_machine_row *row;
 	char *file;                            /* safe as a file name, without folder and suffix, as all `file`s here */
 	const struct tk_night_row *last_night; /* newest of kind nightly, else newest; NULL: none */
-	const struct tk_night_row *judged_night; /* newest that has verdicts; NULL: none */
-	struct tk_rows verdicts, runs;           /* of judged_night, of last_night */
+	const struct tk_night_row *analysed_night; /* newest that has verdicts; NULL: none */
+	struct tk_rows verdicts, runs;           /* of analysed_night, of last_night */
 };
 
 struct tk_site_night {
@@ -74,8 +74,8 @@ struct tk_site_series {
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
 	struct tk_trace *trace;               /* of the last months; there once the data files are written */
-	struct tk_rows points;                /* newest TK_SITE_WINDOW, oldest first: only while its page is made */
-	const struct tk_verdict_row *verdict; /* of its machine's judged_night; NULL: none */
+	struct tk_rows points;                /* newest TK_SITE_WINDOW_POINTS, oldest first: only while its page is made */
+	const struct tk_verdict_row *verdict; /* of its machine's analysed_night; NULL: none */
 	const struct tk_run_row *last_run;    /* of the last night; NULL: none */
 	const struct tk_run_row *failure;     /* its run of the last night, where that gave no timing; NULL: none */
 	const struct tk_change_point_row *const *changes; /* oldest first */
@@ -96,7 +96,7 @@ struct tk_model {
 	struct tk_rows *ceiling_lists;              /* of the newest nights of each machine, newest first */
 	size_t ceiling_list_count;
 	int64_t *environment_since; /* of environment_rows[i]: its first point in three series of its device; 0: none */
-	struct tk_moves moves;
+	struct tk_site_changes moves;
 	size_t machine_count, device_count, night_count, series_count;
 	int64_t newest_s; /* of all points; 0: none */
 };
@@ -105,25 +105,25 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 void tk_model_free(struct tk_model *m);
 
 const void *tk_index_find(const struct tk_index *index, int64_t id); /* NULL: none */
-const struct tk_site_series *tk_model_series(const struct tk_model *m, int64_t id);
-const struct tk_site_night *tk_model_night(const struct tk_model *m, int64_t id);
+const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
+const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
 /* Those nights, newest first: nights that fill in the past take no place from those of every day. */
-size_t tk_model_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
+size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
         const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS]);
 /* What a build was made from; NULL: unknown. */
-const struct tk_revision_row *tk_model_revision(const struct tk_model *m, int64_t build_id);
+const struct tk_revision_row *tk_model_find_build_revision(const struct tk_model *m, int64_t build_id);
 /* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct tk_build_row. */
-const struct tk_index_entry *tk_model_builds(const struct tk_model *m, int64_t revision_id, size_t *count);
-const struct tk_revision_row *tk_model_revision_named(const struct tk_model *m, int64_t upstream_id, const char *rev);
+const struct tk_index_entry *tk_model_find_builds(const struct tk_model *m, int64_t revision_id, size_t *count);
+const struct tk_revision_row *tk_model_find_revision(const struct tk_model *m, int64_t upstream_id, const char *rev);
 /* Of one of the points held; NULL: it is older, or none are held. */
-const struct tk_point *tk_series_point_of_run(const struct tk_site_series *s, int64_t run_id);
-const struct tk_point *tk_series_last(const struct tk_site_series *s); /* NULL: never measured */
+const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id);
+const struct tk_point *tk_series_last_point(const struct tk_site_series *s); /* NULL: never measured */
 /* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it makes no sense. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
 bool tk_series_is_unsupported(const struct tk_site_series *s); /* in the last night: nothing is wrong with that */
 bool tk_series_is_skipped(const struct tk_site_series *s);     /* in the last night: there was no time for it */
 /* There is something to show: a point, or a failure that is one. Else the backend does not do the problem. */
-bool tk_series_is_there(const struct tk_site_series *s);
+bool tk_series_has_result(const struct tk_site_series *s);
 bool tk_series_is_suite_time(const struct tk_site_series *s);
 /* It is ranked: a suite's time, in the mode of its device. Controls, ceilings and other modes are not. */
 bool tk_series_is_ranked(const struct tk_site_series *s);

@@ -11,7 +11,7 @@
 #include "site_gen/render/format.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/model/pairs.h"
+#include "site_gen/model/ab_plot.h"
 #include "site_gen/render/svg.h"
 
 #define FEED_MAX 50
@@ -29,7 +29,7 @@ struct group {
 
 static const struct tk_site_series *series_of(const struct tk_site *site, const struct tk_alert_row *alert)
 {
-	return alert->series_id ? tk_model_series(&site->model, alert->series_id) : NULL;
+	return alert->series_id ? tk_model_find_series(&site->model, alert->series_id) : NULL;
 }
 
 static bool is_change(const struct tk_alert_row *alert)
@@ -91,7 +91,7 @@ static struct group group_of(const struct tk_site *site, const struct tk_alert_r
 		g.opened_s = members[i]->opened_s < g.opened_s ? members[i]->opened_s : g.opened_s;
 		g.closed_s = members[i]->closed_s > g.closed_s ? members[i]->closed_s : g.closed_s;
 	}
-	g.word = tk_alert_word(&site->model.triage_rows, g.tells);
+	g.word = tk_alert_state_name(&site->model.triage_rows, g.tells);
 	return g;
 }
 
@@ -140,11 +140,11 @@ static void set_size(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
 {
 	if (s && is_change(alert)) {
-		tk_set_change(site, o, s, alert->change);
+		tk_page_set_change(site, o, s, alert->change);
 		return;
 	}
 	for (size_t i = 0; i < 3; i++)
-		tk_set(site->arena, o, (const char *const[]){"change", "direction", "glyph"}[i], "");
+		tk_value_set(site->arena, o, (const char *const[]){"change", "direction", "glyph"}[i], "");
 }
 
 static void set_revisions(
@@ -152,42 +152,42 @@ static void set_revisions(
 {
 	const struct tk_model *m = &site->model;
 	const int64_t upstream = s ? s->upstream->id : alert->upstream_id;
-	tk_set_range(site, o, tk_model_revision_named(m, upstream, alert->good_rev),
-	        tk_model_revision_named(m, upstream, alert->bad_rev));
+	tk_page_set_revision_range(site, o, tk_model_find_revision(m, upstream, alert->good_rev),
+	        tk_model_find_revision(m, upstream, alert->bad_rev));
 }
 
 static void set_alert(struct tk_site *site, struct tk_value *o, const struct tk_alert_row *alert)
 {
 	const struct tk_site_series *s = series_of(site, alert);
 	char iso[TK_TIME_ISO_SIZE];
-	tk_set(site->arena, o, "label", "");
+	tk_value_set(site->arena, o, "label", "");
 	if (s) {
-		tk_set_series(site, o, s, "");
-		tk_set_sparkline(site, o, s);
+		tk_page_set_series(site, o, s, "");
+		tk_page_set_sparkline(site, o, s);
 	} else {
-		tk_set_fmt(site->arena, o, "href", "alerts.html#%s", alert->uid);
-		tk_set(site->arena, o, "spark_markup", "");
+		tk_value_set_fmt(site->arena, o, "href", "alerts.html#%s", alert->uid);
+		tk_value_set(site->arena, o, "spark_markup", "");
 	}
 	set_size(site, o, s, alert);
-	tk_set(site->arena, o, "alert_tone", is_worse(s, alert) ? "bad" : "good");
-	tk_set_clipped(site, o, "uid", alert->uid, 80);
-	tk_set(site->arena, o, "state", tk_alert_word(&site->model.triage_rows, alert));
-	tk_set_clipped(site, o, "alert_title", alert->title, 200);
-	tk_set_time(site, o, "opened", alert->opened_s);
-	tk_set(site->arena, o, "opened_iso", tk_time_iso(alert->opened_s, iso));
+	tk_value_set(site->arena, o, "alert_tone", is_worse(s, alert) ? "bad" : "good");
+	tk_page_set_clipped(site, o, "uid", alert->uid, 80);
+	tk_value_set(site->arena, o, "state", tk_alert_state_name(&site->model.triage_rows, alert));
+	tk_page_set_clipped(site, o, "alert_title", alert->title, 200);
+	tk_page_set_time(site, o, "opened", alert->opened_s);
+	tk_value_set(site->arena, o, "opened_iso", tk_time_format_iso(alert->opened_s, iso));
 	set_revisions(site, o, s, alert);
-	tk_set(site->arena, o, "between", strcmp(alert->good_rev, alert->bad_rev) ? "Between" : "At");
+	tk_value_set(site->arena, o, "between", strcmp(alert->good_rev, alert->bad_rev) ? "Between" : "At");
 }
 
 /* The values on both sides: of the change point that begins with its commit, else of the last verdict. */
 static void set_values(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
 {
-	const struct tk_moves *moves = &site->model.moves;
+	const struct tk_site_changes *moves = &site->model.moves;
 	double before = NAN, after = NAN;
 	char text[TK_FORMAT_SIZE];
 	for (size_t i = 0; i < moves->count; i++) {
-		const struct tk_move *move = &moves->all[i];
+		const struct tk_site_change *move = &moves->all[i];
 		if (move->series == s && move->bad && !strcmp(move->bad->rev, alert->bad_rev)) {
 			before = move->change->before_value;
 			after = move->change->after_value;
@@ -197,36 +197,36 @@ static void set_values(
 		before = s->verdict->before_value;
 		after = s->verdict->after_value;
 	}
-	tk_set(site->arena, o, "before", isfinite(before) ? tk_format_value(before, s->row->unit, text) : "");
-	tk_set(site->arena, o, "after", tk_format_value(after, s->row->unit, text));
+	tk_value_set(site->arena, o, "before", isfinite(before) ? tk_format_value(before, s->row->unit, text) : "");
+	tk_value_set(site->arena, o, "after", tk_format_value(after, s->row->unit, text));
 }
 
 static void set_interval(
-        struct tk_site *site, struct tk_value *o, const char *key, const char *key_interval, struct tk_pairs_side side)
+        struct tk_site *site, struct tk_value *o, const char *key, const char *key_interval, struct tk_ab_result_compare_level side)
 {
 	char text[TK_FORMAT_SIZE];
 	bool known = isfinite(side.change);
-	tk_set(site->arena, o, key, known ? tk_format_change(side.change, text) : "");
-	tk_set(site->arena, o, key_interval, known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
+	tk_value_set(site->arena, o, key, known ? tk_format_change(side.change, text) : "");
+	tk_value_set(site->arena, o, key_interval, known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
 }
 
 /* The pairs of its two revisions. The fastest samples are told where the medians leave it open. */
 static int set_pairs(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
         const struct tk_alert_row *alert, struct tk_error *err)
 {
-	struct tk_pairs_shown pairs;
-	int status = tk_pairs_read(&site->model, s, alert->good_rev, alert->bad_rev, &pairs, err);
+	struct tk_ab_plot pairs;
+	int status = tk_ab_plot_load(&site->model, s, alert->good_rev, alert->bad_rev, &pairs, err);
 	if (status)
 		return status;
 	bool open = !(pairs.median.lo > 0 || pairs.median.hi < 0);
-	tk_set_fmt(site->arena, o, "pairs", pairs.count ? "%zu" : "", pairs.count);
-	tk_set_fmt(site->arena, o, "pairs_failed", pairs.failed ? "%zu" : "", pairs.failed);
+	tk_value_set_fmt(site->arena, o, "pairs", pairs.count ? "%zu" : "", pairs.count);
+	tk_value_set_fmt(site->arena, o, "pairs_failed", pairs.failed ? "%zu" : "", pairs.failed);
 	set_interval(site, o, "pairs_change", "pairs_interval", pairs.median);
 	set_interval(site, o, "fastest_change", "fastest_interval",
-	        open ? pairs.fastest : (struct tk_pairs_side){NAN, NAN, NAN});
-	tk_pairs_draw(&site->markup, &pairs);
-	tk_set_markup_of(site, o, "pairs_markup");
-	tk_pairs_free(&pairs);
+	        open ? pairs.fastest : (struct tk_ab_result_compare_level){NAN, NAN, NAN});
+	tk_ab_plot_draw(&site->markup, &pairs);
+	tk_page_set_markup(site, o, "pairs_markup");
+	tk_ab_plot_free(&pairs);
 	return 0;
 }
 
@@ -235,15 +235,15 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
         struct tk_error *err)
 {
 	const struct tk_site_series *s = series_of(site, alert);
-	struct tk_value *o = tk_add_object(site->arena, list);
+	struct tk_value *o = tk_value_append_object(site->arena, list);
 	char day[TK_TIME_ISO_SIZE];
 	set_alert(site, o, alert);
-	const char *own = tk_alert_word(&site->model.triage_rows, alert);
-	tk_set(site->arena, o, "own_state", strcmp(own, state) ? own : "");
-	tk_set(site->arena, o, "anchor", strcmp(alert->uid, alert->group_uid) ? alert->uid : "");
-	tk_set(site->arena, o, "opened_day", tk_time_day(alert->opened_s, day));
-	tk_set(site->arena, o, "closed_day", alert->closed_s ? tk_time_day(alert->closed_s, day) : "");
-	tk_set_flag(site->arena, o, "has_series", s != NULL);
+	const char *own = tk_alert_state_name(&site->model.triage_rows, alert);
+	tk_value_set(site->arena, o, "own_state", strcmp(own, state) ? own : "");
+	tk_value_set(site->arena, o, "anchor", strcmp(alert->uid, alert->group_uid) ? alert->uid : "");
+	tk_value_set(site->arena, o, "opened_day", tk_time_format_day(alert->opened_s, day));
+	tk_value_set(site->arena, o, "closed_day", alert->closed_s ? tk_time_format_day(alert->closed_s, day) : "");
+	tk_value_set_flag(site->arena, o, "has_series", s != NULL);
 	if (!s)
 		return 0;
 	set_values(site, o, s, alert);
@@ -255,7 +255,7 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
 /* What was said of it, or of one of its alerts. */
 static void set_notes(struct tk_site *site, struct tk_value *o, const struct group *g)
 {
-	struct tk_value *notes = tk_set_list(site->arena, o, "notes");
+	struct tk_value *notes = tk_value_set_list(site->arena, o, "notes");
 	for (size_t i = 0; i < site->model.triage_rows.count; i++) {
 		const struct tk_triage_row *t = TK_ROWS_AT(&site->model.triage_rows, struct tk_triage_row, i);
 		bool of_group = !strcmp(t->alert_uid, g->members[0]->group_uid);
@@ -265,23 +265,23 @@ static void set_notes(struct tk_site *site, struct tk_value *o, const struct gro
 		if (k == g->count)
 			continue;
 		const struct tk_site_series *s = of_group || g->count == 1 ? NULL : series_of(site, g->members[k]);
-		struct tk_value *note = tk_add_object(site->arena, notes);
+		struct tk_value *note = tk_value_append_object(site->arena, notes);
 		bool address = !strncmp(t->note, "https://", 8) || !strncmp(t->note, "http://", 7);
-		tk_set_time(site, note, "at", t->at_s);
-		tk_set_clipped(site, note, "author", t->author, 60);
-		tk_set_clipped(site, note, "action", t->action, 30);
-		tk_set_clipped(site, note, "note", t->note, 500);
-		tk_set(site->arena, note, "note_href", address && !strcmp(t->action, "link") ? t->note : "");
-		tk_set_clipped(site, note, "of", s ? s->problem->title : "", 110);
+		tk_page_set_time(site, note, "at", t->at_s);
+		tk_page_set_clipped(site, note, "author", t->author, 60);
+		tk_page_set_clipped(site, note, "action", t->action, 30);
+		tk_page_set_clipped(site, note, "note", t->note, 500);
+		tk_value_set(site->arena, note, "note_href", address && !strcmp(t->action, "link") ? t->note : "");
+		tk_page_set_clipped(site, note, "of", s ? s->problem->title : "", 110);
 	}
 }
 
-static const struct tk_culprit_row *culprit_of(const struct tk_site *site, const struct group *g)
+static const struct tk_bisection_row *culprit_of(const struct tk_site *site, const struct group *g)
 {
 	const struct tk_rows *rows = &site->model.culprit_rows;
 	for (size_t k = 0; k < g->count; k++)
 		for (size_t i = 0; i < rows->count; i++) {
-			const struct tk_culprit_row *c = TK_ROWS_AT(rows, struct tk_culprit_row, i);
+			const struct tk_bisection_row *c = TK_ROWS_AT(rows, struct tk_bisection_row, i);
 			if (c->series_id == g->members[k]->series_id && !strcmp(c->good_rev, g->members[k]->good_rev) &&
 			        !strcmp(c->bad_rev, g->members[k]->bad_rev))
 				return c;
@@ -292,37 +292,37 @@ static const struct tk_culprit_row *culprit_of(const struct tk_site *site, const
 /* What a bisection of the range found: the commit, or how far it came. */
 static void set_culprit(struct tk_site *site, struct tk_value *o, const struct group *g)
 {
-	const struct tk_culprit_row *c = culprit_of(site, g);
-	const struct tk_site_series *s = c ? tk_model_series(&site->model, c->series_id) : NULL;
+	const struct tk_bisection_row *c = culprit_of(site, g);
+	const struct tk_site_series *s = c ? tk_model_find_series(&site->model, c->series_id) : NULL;
 	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
 	bool found = s && !strcmp(c->word, "found"), narrowed = s && !strcmp(c->word, "range");
-	tk_set(site->arena, o, "culprit", found ? tk_rev_short(c->first_bad, link) : "");
-	tk_set(site->arena, o, "bisected",
+	tk_value_set(site->arena, o, "culprit", found ? tk_rev_abbreviate(c->first_bad, link) : "");
+	tk_value_set(site->arena, o, "bisected",
 	        !s || found                ? ""
 	        : narrowed                 ? "narrowed it down to"
 	        : !strcmp(c->word, "same") ? "did not see it again between the two builds"
 	                                   : "was not finished");
-	tk_set(site->arena, o, "narrowed", "");
+	tk_value_set(site->arena, o, "narrowed", "");
 	if (narrowed) {
 		char other[TK_LINK_SIZE];
-		tk_set_fmt(site->arena, o, "narrowed", "%s → %s", tk_rev_short(c->last_good, link),
-		        tk_rev_short(c->first_bad, other));
-		tk_set(site->arena, o, "narrowed_href",
+		tk_value_set_fmt(site->arena, o, "narrowed", "%s → %s", tk_rev_abbreviate(c->last_good, link),
+		        tk_rev_abbreviate(c->first_bad, other));
+		tk_value_set(site->arena, o, "narrowed_href",
 		        tk_link_range(s->upstream->url, c->last_good, c->first_bad, link));
 	}
 	if (!found)
 		return;
-	tk_set(site->arena, o, "culprit_href", tk_link_commit(s->upstream->url, c->first_bad, link));
-	tk_set_clipped(site, o, "culprit_subject", c->subject, 120);
-	tk_set_clipped(site, o, "culprit_author", c->author, 60);
-	tk_set(site->arena, o, "culprit_day", tk_time_day(c->author_time_s, when));
-	tk_set(site->arena, o, "culprit_change", tk_format_change(c->change, text));
+	tk_value_set(site->arena, o, "culprit_href", tk_link_commit(s->upstream->url, c->first_bad, link));
+	tk_page_set_clipped(site, o, "culprit_subject", c->subject, 120);
+	tk_page_set_clipped(site, o, "culprit_author", c->author, 60);
+	tk_value_set(site->arena, o, "culprit_day", tk_time_format_day(c->author_time_s, when));
+	tk_value_set(site->arena, o, "culprit_change", tk_format_change(c->change, text));
 	char range[TK_FORMAT_SIZE];
-	tk_set_fmt(site->arena, o, "culprit_interval", isfinite(c->lo) ? " (%s)" : "",
+	tk_value_set_fmt(site->arena, o, "culprit_interval", isfinite(c->lo) ? " (%s)" : "",
 	        tk_format_change_range(c->change, c->lo, c->hi, range));
-	tk_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
-	tk_set_int(site->arena, o, "culprit_pairs", c->pairs);
-	tk_set_int(site->arena, o, "culprit_builds", c->builds);
+	tk_value_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
+	tk_value_set_int(site->arena, o, "culprit_pairs", c->pairs);
+	tk_value_set_int(site->arena, o, "culprit_builds", c->builds);
 }
 
 /* "+5.8 % to +9.3 %"; "" where nothing has a size. Members are sorted by it. */
@@ -333,8 +333,8 @@ static void set_sizes(struct tk_site *site, struct tk_value *o, const struct gro
 	bool sized = is_change(g->members[0]) && series_of(site, g->members[0]);
 	for (size_t i = 0; i < g->count; i++)
 		last = is_change(g->members[i]) ? i : last;
-	tk_format_changes(g->members[0]->change, g->members[last]->change, most, least);
-	tk_set_fmt(site->arena, o, "sizes",
+	tk_format_change_pair(g->members[0]->change, g->members[last]->change, most, least);
+	tk_value_set_fmt(site->arena, o, "sizes",
 	        !sized                ? ""
 	        : strcmp(most, least) ? "%s to %s"
 	                              : "%s",
@@ -346,7 +346,7 @@ static void set_devices(struct tk_site *site, struct tk_value *o, const struct g
 {
 	const struct tk_site_device *seen[3];
 	size_t count = 0, more = 0;
-	struct tk_value *list = tk_set_list(site->arena, o, "on");
+	struct tk_value *list = tk_value_set_list(site->arena, o, "on");
 	for (size_t i = 0; i < g->count; i++) {
 		const struct tk_site_series *s = series_of(site, g->members[i]);
 		size_t k = 0;
@@ -359,51 +359,51 @@ static void set_devices(struct tk_site *site, struct tk_value *o, const struct g
 			break;
 		}
 		seen[count++] = s->device;
-		struct tk_value *device = tk_add_object(site->arena, list);
-		tk_set_clipped(site, device, "on_device", s->device->name, 60);
-		tk_set_fmt(site->arena, device, "on_href", "machines/%s.html", s->device->machine->file);
-		tk_set(site->arena, device, "comma", count > 1 ? ", " : "");
+		struct tk_value *device = tk_value_append_object(site->arena, list);
+		tk_page_set_clipped(site, device, "on_device", s->device->name, 60);
+		tk_value_set_fmt(site->arena, device, "on_href", "machines/%s.html", s->device->machine->file);
+		tk_value_set(site->arena, device, "comma", count > 1 ? ", " : "");
 	}
-	tk_set(site->arena, o, "on_more", more ? " and more" : "");
+	tk_value_set(site->arena, o, "on_more", more ? " and more" : "");
 }
 
 static void set_head(struct tk_site *site, struct tk_value *o, const struct group *g)
 {
 	const struct tk_site_series *s = series_of(site, g->members[0]);
 	const struct tk_alert_state state =
-	        tk_alert_state_of(&site->model.triage_rows, g->tells->uid, g->tells->group_uid);
+	        tk_alert_state_compute(&site->model.triage_rows, g->tells->uid, g->tells->group_uid);
 	char count[TK_FORMAT_SIZE];
 	set_alert(site, o, g->members[0]);
-	tk_set_fmt(site->arena, o, "series_word", "%s series", tk_format_count((int64_t)g->count, count));
-	tk_set_flag(site->arena, o, "several", g->count > 1);
-	tk_set_clipped(site, o, "of_upstream", s ? s->upstream->name : "", 60);
-	tk_set_clipped(site, o, "group_uid", g->members[0]->group_uid, 80);
-	tk_set_fmt(site->arena, o, "id", "%.8s", g->members[0]->group_uid);
-	tk_set(site->arena, o, "state", g->word);
-	tk_set(site->arena, o, "state_tone",
+	tk_value_set_fmt(site->arena, o, "series_word", "%s series", tk_format_count((int64_t)g->count, count));
+	tk_value_set_flag(site->arena, o, "several", g->count > 1);
+	tk_page_set_clipped(site, o, "of_upstream", s ? s->upstream->name : "", 60);
+	tk_page_set_clipped(site, o, "group_uid", g->members[0]->group_uid, 80);
+	tk_value_set_fmt(site->arena, o, "id", "%.8s", g->members[0]->group_uid);
+	tk_value_set(site->arena, o, "state", g->word);
+	tk_value_set(site->arena, o, "state_tone",
 	        g->open && !strcmp(g->word, TK_TRIAGE_NEW) ? "bad"
 	        : g->open && !strcmp(g->word, "acked")     ? "note"
 	                                                   : "quiet");
-	tk_set_clipped(site, o, "said_by", state.said ? state.said->author : "", 60);
-	tk_set_clipped(site, o, "cause", g->members[0]->cause, 60);
-	tk_set_time(site, o, "opened", g->opened_s);
-	tk_set_time(site, o, "closed", g->closed_s);
-	tk_set_flag(site->arena, o, "is_closed", !g->open && g->closed_s);
+	tk_page_set_clipped(site, o, "said_by", state.said ? state.said->author : "", 60);
+	tk_page_set_clipped(site, o, "cause", g->members[0]->cause, 60);
+	tk_page_set_time(site, o, "opened", g->opened_s);
+	tk_page_set_time(site, o, "closed", g->closed_s);
+	tk_value_set_flag(site->arena, o, "is_closed", !g->open && g->closed_s);
 }
 
 static int add_group(struct tk_site *site, struct tk_value *list, const struct group *g, struct tk_error *err)
 {
-	struct tk_value *o = tk_add_object(site->arena, list);
+	struct tk_value *o = tk_value_append_object(site->arena, list);
 	set_head(site, o, g);
 	set_sizes(site, o, g);
 	set_devices(site, o, g);
 	set_culprit(site, o, g);
 	set_notes(site, o, g);
-	struct tk_value *members = tk_set_list(site->arena, o, "members");
+	struct tk_value *members = tk_value_set_list(site->arena, o, "members");
 	int status = 0;
 	for (size_t i = 0; !status && i < g->count && i < MEMBERS_MAX; i++)
 		status = add_member(site, members, g->members[i], g->word, err);
-	tk_set_fmt(site->arena, o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "", g->count - MEMBERS_MAX);
+	tk_value_set_fmt(site->arena, o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "", g->count - MEMBERS_MAX);
 	return status;
 }
 
@@ -411,8 +411,8 @@ static int add_group(struct tk_site *site, struct tk_value *list, const struct g
 
 static int set_groups(struct tk_site *site, struct tk_value *page, const struct groups *g, struct tk_error *err)
 {
-	struct tk_value *open = tk_set_list(site->arena, page, "open"),
-	                *closed = tk_set_list(site->arena, page, "closed");
+	struct tk_value *open = tk_value_set_list(site->arena, page, "open"),
+	                *closed = tk_value_set_list(site->arena, page, "closed");
 	size_t done = 0;
 	int status = 0;
 	for (size_t i = 0; !status && i < g->count && done < CLOSED_MAX; i++) {
@@ -430,20 +430,20 @@ static int write_feed(struct tk_site *site, struct tk_error *err)
 	size_t len = strlen(site->options->base_url), count = 0;
 	while (len && site->options->base_url[len - 1] == '/')
 		len--;
-	tk_set_len(site->arena, page, "base", site->options->base_url, len);
-	tk_set(site->arena, page, "updated", tk_time_iso(site->options->now_s, iso));
-	struct tk_value *list = tk_set_list(site->arena, page, "open");
+	tk_value_set_len(site->arena, page, "base", site->options->base_url, len);
+	tk_value_set(site->arena, page, "updated", tk_time_format_iso(site->options->now_s, iso));
+	struct tk_value *list = tk_value_set_list(site->arena, page, "open");
 	for (size_t i = 0; i < site->model.alert_rows.count && count < FEED_MAX; i++) {
 		const struct tk_alert_row *alert = TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
 		if (strcmp(alert->status, "open") || (!series_of(site, alert) && strcmp(alert->kind, "stoppage")))
 			continue;
-		set_alert(site, tk_add_object(site->arena, list), alert);
+		set_alert(site, tk_value_append_object(site->arena, list), alert);
 		count++;
 	}
-	return tk_page_end(site, "feed", "feed.xml", err);
+	return tk_page_finish(site, "feed", "feed.xml", err);
 }
 
-int tk_page_alerts(struct tk_site *site, struct tk_error *err)
+int tk_page_write_alerts(struct tk_site *site, struct tk_error *err)
 {
 	struct groups groups = {0};
 	struct tk_value *page = tk_page_begin(site, "alerts.html", "Alerts", TK_SECTION_ALERTS);
@@ -452,7 +452,7 @@ int tk_page_alerts(struct tk_site *site, struct tk_error *err)
 		status = set_groups(site, page, &groups, err);
 	groups_free(&groups);
 	if (!status)
-		status = tk_page_end(site, "alerts", "alerts.html", err);
+		status = tk_page_finish(site, "alerts", "alerts.html", err);
 	if (!status && site->options->base_url && *site->options->base_url)
 		status = write_feed(site, err);
 	return status;

@@ -103,26 +103,26 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 	int exponent = exponent_of(points, AGE_COUNT);
 	double scale = pow(10, -exponent);
 	long long before = 0;
-	tk_buf_char(out, ',');
-	tk_buf_int(out, exponent);
+	tk_buf_add_char(out, ',');
+	tk_buf_add_int(out, exponent);
 	for (size_t i = 0; i < AGE_COUNT; i++) {
 		const struct tk_trace_point *p = points[i];
 		if (!p) {
-			tk_buf_str(out, ",0");
+			tk_buf_add_str(out, ",0");
 			continue;
 		}
 		long long value = llround(p->value * scale);
-		tk_buf_str(out, ",[");
-		tk_buf_int(out, value - before);
+		tk_buf_add_str(out, ",[");
+		tk_buf_add_int(out, value - before);
 		if (isfinite(p->lo) && isfinite(p->hi)) {
-			tk_buf_char(out, ',');
-			tk_buf_int(out, value - llround(p->lo * scale));
-			tk_buf_char(out, ',');
-			tk_buf_int(out, llround(p->hi * scale) - value);
+			tk_buf_add_char(out, ',');
+			tk_buf_add_int(out, value - llround(p->lo * scale));
+			tk_buf_add_char(out, ',');
+			tk_buf_add_int(out, llround(p->hi * scale) - value);
 			if (!ages[i] && s->newest[s->newest_count - 1].flags & TK_POINT_UNSTABLE)
-				tk_buf_str(out, ",1");
+				tk_buf_add_str(out, ",1");
 		}
-		tk_buf_char(out, ']');
+		tk_buf_add_char(out, ']');
 		before = value;
 	}
 }
@@ -151,30 +151,30 @@ static int write_part(struct tk_site *site, size_t part, const struct contender 
 	bool first = true;
 	size_t problem = 0;
 	tk_buf_clear(out);
-	tk_buf_printf(out, "KD.add(\"compare-%zu\",{\"times\":[", part);
+	tk_buf_add_printf(out, "KD.add(\"compare-%zu\",{\"times\":[", part);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		problem += i && s->problem != s[-1].problem;
 		if (places[i] >= count || contenders[places[i]].part != part)
 			continue;
-		tk_buf_str(out, first ? "\n[" : ",\n[");
-		tk_buf_int(out, (int64_t)problem);
-		tk_buf_char(out, ',');
-		tk_buf_int(out, (int64_t)places[i]);
-		tk_buf_char(out, ',');
+		tk_buf_add_str(out, first ? "\n[" : ",\n[");
+		tk_buf_add_int(out, (int64_t)problem);
+		tk_buf_add_char(out, ',');
+		tk_buf_add_int(out, (int64_t)places[i]);
+		tk_buf_add_char(out, ',');
 		tk_escape_json(out, s->row->slug, strlen(s->row->slug));
-		tk_buf_char(out, ',');
-		tk_buf_int(out, (int64_t)site->data.group_of[i]);
-		tk_buf_char(out, ',');
+		tk_buf_add_char(out, ',');
+		tk_buf_add_int(out, (int64_t)site->data.group_of[i]);
+		tk_buf_add_char(out, ',');
 		if (strcmp(s->file, s->row->slug))
-			tk_buf_printf(out, "\"%s\"", s->file);
+			tk_buf_add_printf(out, "\"%s\"", s->file);
 		else
-			tk_buf_char(out, '0');
+			tk_buf_add_char(out, '0');
 		add_times(out, s);
-		tk_buf_char(out, ']');
+		tk_buf_add_char(out, ']');
 		first = false;
 	}
-	tk_buf_str(out, "]});\n");
+	tk_buf_add_str(out, "]});\n");
 	part_path(path, part);
 	return tk_output_put(site->out, path, out, err);
 }
@@ -210,10 +210,10 @@ static int find_pair(const struct tk_model *m, const size_t *places, size_t coun
 /* Opens an array with two texts. */
 static void add_pair(struct tk_buf *out, const char *a, size_t a_max, const char *b, size_t b_max)
 {
-	tk_buf_str(out, "\n[");
-	tk_escape_json(out, a, tk_utf8_clip(a, a_max));
-	tk_buf_char(out, ',');
-	tk_escape_json(out, b, tk_utf8_clip(b, b_max));
+	tk_buf_add_str(out, "\n[");
+	tk_escape_json(out, a, tk_utf8_clip_len(a, a_max));
+	tk_buf_add_char(out, ',');
+	tk_escape_json(out, b, tk_utf8_clip_len(b, b_max));
 }
 
 static int write_index(struct tk_site *site, const struct contender *contenders, size_t count, const size_t pair[2],
@@ -222,27 +222,27 @@ static int write_index(struct tk_site *site, const struct contender *contenders,
 	const struct tk_model *m = &site->model;
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
-	tk_buf_str(out, "KD.add(\"compare\",{\"contenders\":[");
+	tk_buf_add_str(out, "KD.add(\"compare\",{\"contenders\":[");
 	for (size_t i = 0; i < count; i++) {
 		char path[64];
-		tk_buf_str(out, i ? "," : "");
+		tk_buf_add_str(out, i ? "," : "");
 		add_pair(out, contenders[i].variant, 60, contenders[i].device->name, 60);
 		part_path(path, contenders[i].part);
-		tk_buf_printf(out, ",\"data/revisions-%lld.js\",\"compare-%zu\",\"%s\"]",
+		tk_buf_add_printf(out, ",\"data/revisions-%lld.js\",\"compare-%zu\",\"%s\"]",
 		        (long long)contenders[i].upstream->id, contenders[i].part, path);
 	}
-	tk_buf_printf(out, "],\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[", pair[0], pair[1]);
+	tk_buf_add_printf(out, "],\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[", pair[0], pair[1]);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_problem_row *p = m->series[i].problem;
 		if (i && p == m->series[i - 1].problem)
 			continue;
-		tk_buf_str(out, i ? "," : "");
+		tk_buf_add_str(out, i ? "," : "");
 		add_pair(out, tk_op_title(p->op), 40, p->title, 110);
-		tk_buf_char(out, ',');
-		tk_escape_json(out, p->dtype, tk_utf8_clip(p->dtype, 20));
-		tk_buf_char(out, ']');
+		tk_buf_add_char(out, ',');
+		tk_escape_json(out, p->dtype, tk_utf8_clip_len(p->dtype, 20));
+		tk_buf_add_char(out, ']');
 	}
-	tk_buf_str(out, "]});\n");
+	tk_buf_add_str(out, "]});\n");
 	return tk_output_put(site->out, "data/compare.js", out, err);
 }
 
@@ -264,7 +264,7 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 	return status;
 }
 
-int tk_page_compare(struct tk_site *site, struct tk_error *err)
+int tk_page_write_compare(struct tk_site *site, struct tk_error *err)
 {
 	struct contender *contenders = malloc((site->model.series_count + 1) * sizeof *contenders);
 	if (!contenders)
@@ -275,6 +275,6 @@ int tk_page_compare(struct tk_site *site, struct tk_error *err)
 	if (status)
 		return status;
 	struct tk_value *page = tk_page_begin(site, "compare.html", "Compare", TK_SECTION_COMPARE);
-	tk_set_flag(site->arena, page, "any", count > 0);
-	return tk_page_end(site, "compare", "compare.html", err);
+	tk_value_set_flag(site->arena, page, "any", count > 0);
+	return tk_page_finish(site, "compare", "compare.html", err);
 }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "core/mode.h"
 #include "site_gen/model/axes.h"
-#include "site_gen/model/facts.h"
+#include "site_gen/model/run_facts.h"
 #include "site_gen/render/format.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/svg.h"
@@ -53,13 +53,13 @@ static size_t column_of(struct columns *c, const char *label)
 /* A contender of the table: modes are never mixed in one ranking. */
 static bool is_in(const struct columns *c, const struct tk_site_series *s)
 {
-	return s->device == c->device && tk_series_is_suite_time(s) && tk_series_is_there(s) &&
+	return s->device == c->device && tk_series_is_suite_time(s) && tk_series_has_result(s) &&
 	       !strcmp(s->row->mode, c->mode) && !strcmp(s->problem->op, c->op);
 }
 
 static double latest(const struct tk_site_series *s)
 {
-	const struct tk_point *last = s ? tk_series_last(s) : NULL;
+	const struct tk_point *last = s ? tk_series_last_point(s) : NULL;
 	return last && !s->failure ? last->value : NAN;
 }
 
@@ -78,14 +78,14 @@ static struct leader leader_of(const struct tk_site_series *const *of, size_t co
 	for (size_t i = 0; i < count; i++) {
 		measured += isfinite(latest(of[i]));
 		if (latest(of[i]) < lead.value) {
-			first = tk_series_last(of[i]);
+			first = tk_series_last_point(of[i]);
 			lead.value = first->value;
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct tk_point *p = isfinite(latest(of[i])) ? tk_series_last(of[i]) : NULL;
+		const struct tk_point *p = isfinite(latest(of[i])) ? tk_series_last_point(of[i]) : NULL;
 		if (p && p != first)
-			lead.clear = lead.clear && tk_point_apart(first, p) == TK_APART;
+			lead.clear = lead.clear && tk_point_compare(first, p) == TK_POINTS_DIFFER;
 	}
 	lead.value = measured > 1 ? lead.value : NAN;
 	return lead;
@@ -101,16 +101,16 @@ static void set_words(
 			*end++ = ' ';
 		end = stpcpy(end, words[i]);
 	}
-	tk_set_len(site->arena, cell, key, text, (size_t)(end - text));
+	tk_value_set_len(site->arena, cell, key, text, (size_t)(end - text));
 }
 
 /* The metrics of its newest run; "-" for what is not known. For the script that ranks by them. Returns which are known.
  */
 static unsigned set_more(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
 {
-	const struct tk_point *last = tk_series_last(s);
+	const struct tk_point *last = tk_series_last_point(s);
 	const struct tk_build_row *build = last ? tk_index_find(&site->model.builds_by_id, last->build_id) : NULL;
-	const struct tk_facts facts = tk_facts_of(s->last_run ? s->last_run->attributes : "");
+	const struct tk_run_facts facts = tk_run_facts_parse(s->last_run ? s->last_run->attributes : "");
 	const double all[METRIC_COUNT] = {last ? last->p95 : NAN, facts.energy_j, facts.workspace_bytes,
 	        facts.device_bytes, facts.launch_ns, build && build->wall_s > 0 ? build->wall_s : NAN};
 	char numbers[METRIC_COUNT][TK_FORMAT_SIZE];
@@ -129,7 +129,7 @@ static unsigned set_more(struct tk_site *site, struct tk_value *cell, const stru
 /* The rate and its interval, for the script that draws them. */
 static void set_rates(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s, double rate)
 {
-	const struct tk_point *last = tk_series_last(s);
+	const struct tk_point *last = tk_series_last_point(s);
 	const char *unit;
 	double lo = last ? tk_series_rate(s, last->hi, &unit) : NAN,
 	       hi = last ? tk_series_rate(s, last->lo, &unit) : NAN;
@@ -144,28 +144,28 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
         const struct tk_site_series *s, struct leader lead)
 {
 	struct tk_arena *a = site->arena;
-	struct tk_value *cell = tk_add_object(a, cells);
+	struct tk_value *cell = tk_value_append_object(a, cells);
 	char text[TK_FORMAT_SIZE];
 	const char *rate_unit;
-	tk_set_flag(a, cell, "is_there", s != NULL);
+	tk_value_set_flag(a, cell, "is_there", s != NULL);
 	if (!s)
 		return;
 	double value = latest(s), ratio = lead.value / value, rate = tk_series_rate(s, value, &rate_unit);
 	bool is_best = lead.clear && value == lead.value;
-	tk_set_fmt(a, cell, "href", "../series/%s.html", s->file);
-	tk_set_flag(a, cell, "measured", isfinite(value));
-	tk_set(a, cell, "outcome", s->failure ? s->failure->outcome : "not measured");
-	tk_set(a, cell, "tone", s->failure ? tk_tone_of_state(s->failure->outcome) : "quiet");
-	tk_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
-	tk_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
-	tk_set_flag(a, cell, "best", is_best);
+	tk_value_set_fmt(a, cell, "href", "../series/%s.html", s->file);
+	tk_value_set_flag(a, cell, "measured", isfinite(value));
+	tk_value_set(a, cell, "outcome", s->failure ? s->failure->outcome : "not measured");
+	tk_value_set(a, cell, "tone", s->failure ? tk_state_tone(s->failure->outcome) : "quiet");
+	tk_value_set(a, cell, "value", tk_format_value(value, s->row->unit, text));
+	tk_value_set(a, cell, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
+	tk_value_set_flag(a, cell, "best", is_best);
 	set_rates(site, cell, s, columns->drawn ? rate : NAN);
 	unsigned known = set_more(site, cell, s);
 	columns->known |= isfinite(value) ? known : 0;
-	tk_set_flag(a, cell, "ranked", isfinite(lead.value));
-	tk_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / lead.value);
+	tk_value_set_flag(a, cell, "ranked", isfinite(lead.value));
+	tk_value_set_fmt(a, cell, "ratio", is_best ? "best" : "%.2f×", value / lead.value);
 	double part = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) : 0;
-	tk_set_int(a, cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
+	tk_value_set_int(a, cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
 }
 
 /* The series of one problem on one device: series[first..end); rows: NULL where it only counts. */
@@ -189,14 +189,14 @@ static void add_problem(struct tk_site *site, struct tk_value *rows, struct colu
 	}
 	if (!rows)
 		return;
-	struct tk_value *row = tk_add_object(site->arena, rows);
-	tk_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
-	tk_set_clipped(site, row, "family", m->series[first].problem->family, 60);
+	struct tk_value *row = tk_value_append_object(site->arena, rows);
+	tk_page_set_clipped(site, row, "problem", m->series[first].problem->title, 110);
+	tk_page_set_clipped(site, row, "family", m->series[first].problem->family, 60);
 	struct tk_axes at;
-	bool swept = tk_axes_of(m->series[first].problem, &at);
-	tk_set_fmt(site->arena, row, "x", swept ? "%.6g" : "", at.x);
-	tk_set_clipped(site, row, "sweep", at.sweep, 240);
-	struct tk_value *cells = tk_set_list(site->arena, row, "cells");
+	bool swept = tk_axes_from_problem(m->series[first].problem, &at);
+	tk_value_set_fmt(site->arena, row, "x", swept ? "%.6g" : "", at.x);
+	tk_page_set_clipped(site, row, "sweep", at.sweep, 240);
+	struct tk_value *cells = tk_value_set_list(site->arena, row, "cells");
 	for (size_t c = 0; c < columns->count; c++)
 		add_cell(site, cells, columns, of_column[c], lead);
 }
@@ -210,13 +210,13 @@ static void add_heads(struct tk_site *site, struct tk_value *heads, const struct
 {
 	struct tk_arena *a = site->arena;
 	for (size_t c = 0; c < columns->count; c++) {
-		struct tk_value *head = tk_add_object(a, heads);
-		tk_set_clipped(site, head, "name", columns->labels[c], 60);
-		tk_set_flag(a, head, "mean", columns->shared[c] > 0);
-		tk_set_fmt(a, head, "geomean", "%.2f×",
+		struct tk_value *head = tk_value_append_object(a, heads);
+		tk_page_set_clipped(site, head, "name", columns->labels[c], 60);
+		tk_value_set_flag(a, head, "mean", columns->shared[c] > 0);
+		tk_value_set_fmt(a, head, "geomean", "%.2f×",
 		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c]) : 0.0);
-		tk_set_int(a, head, "shared", (int64_t)columns->shared[c]);
-		tk_set_int(a, head, "wins", (int64_t)columns->wins[c]);
+		tk_value_set_int(a, head, "shared", (int64_t)columns->shared[c]);
+		tk_value_set_int(a, head, "wins", (int64_t)columns->wins[c]);
 	}
 }
 
@@ -257,7 +257,7 @@ static size_t list_problems(const struct tk_model *m, const struct columns *colu
 		if (!any)
 			continue;
 		out[count] = (struct listed){.first = i, .end = end, .place = count, .shown = true};
-		tk_axes_of(m->series[i].problem, &out[count].at);
+		tk_axes_from_problem(m->series[i].problem, &out[count].at);
 		count++;
 	}
 	return count;
@@ -311,13 +311,13 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	if (some)
 		choose_rows(problems, count);
 	columns->drawn = tk_axes_names(columns->op) && !kernel->whole;
-	struct tk_value *o = tk_add_object(a, devices);
-	tk_set_clipped(site, o, "device", columns->device->name, 80);
-	tk_set_clipped(site, o, "device_name", columns->device->row->name, 80);
-	tk_set(a, o, "mode", default_mode ? "" : columns->mode);
-	tk_set_flag(a, o, "cut", columns->cut);
-	struct tk_value *heads = tk_set_list(a, o, "heads");
-	struct tk_value *rows = tk_set_list(a, o, "rows");
+	struct tk_value *o = tk_value_append_object(a, devices);
+	tk_page_set_clipped(site, o, "device", columns->device->name, 80);
+	tk_page_set_clipped(site, o, "device_name", columns->device->row->name, 80);
+	tk_value_set(a, o, "mode", default_mode ? "" : columns->mode);
+	tk_value_set_flag(a, o, "cut", columns->cut);
+	struct tk_value *heads = tk_value_set_list(a, o, "heads");
+	struct tk_value *rows = tk_value_set_list(a, o, "rows");
 	for (size_t i = 0; i < count; i++)
 		add_problem(site, problems[i].shown ? rows : NULL, columns, problems[i].first, problems[i].end);
 	free(problems);
@@ -325,16 +325,16 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	kernel->known |= columns->known;
 	char path[256];
 	all_path(path, kernel->file, columns->device);
-	tk_set_fmt(a, o, "all_href", some ? "../%s" : "", path);
-	tk_set_int(a, o, "problems", (int64_t)count);
-	tk_set_int(a, o, "rows_max", ROWS_MAX);
-	tk_set_flag(a, o, "long", count > LONG_ROWS);
+	tk_value_set_fmt(a, o, "all_href", some ? "../%s" : "", path);
+	tk_value_set_int(a, o, "problems", (int64_t)count);
+	tk_value_set_int(a, o, "rows_max", ROWS_MAX);
+	tk_value_set_flag(a, o, "long", count > LONG_ROWS);
 	add_heads(site, heads, columns);
 	bool swept = columns->drawn;
-	tk_set_flag(a, o, "swept", swept);
-	tk_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
+	tk_value_set_flag(a, o, "swept", swept);
+	tk_value_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
 	return default_mode && !kernel->whole
-	               ? tk_set_maps(site, o, columns->op, columns->device, columns->labels, columns->count, err)
+	               ? tk_page_set_sweep_maps(site, o, columns->op, columns->device, columns->labels, columns->count, err)
 	               : 0;
 }
 
@@ -345,7 +345,7 @@ static int add_device(struct tk_site *site, struct tk_value *devices, struct ker
 	struct columns usual = {.device = device, .op = kernel->op, .mode = device->mode};
 	int status = add_table(site, devices, &usual, true, kernel, err);
 	for (int i = 0; !status && i < TK_MODE_COUNT; i++) {
-		struct columns other = {.device = device, .op = kernel->op, .mode = tk_mode_word((enum tk_mode)i)};
+		struct columns other = {.device = device, .op = kernel->op, .mode = tk_mode_name((enum tk_mode)i)};
 		if (strcmp(other.mode, device->mode))
 			status = add_table(site, devices, &other, false, kernel, err);
 	}
@@ -355,17 +355,17 @@ static int add_device(struct tk_site *site, struct tk_value *devices, struct ker
 static void set_tabs(struct tk_site *site, struct tk_value *page, const char *current)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *tabs = tk_set_list(site->arena, page, "tabs");
+	struct tk_value *tabs = tk_value_set_list(site->arena, page, "tabs");
 	const char *done = "";
 	for (size_t i = 0; i < m->series_count; i++) {
 		const char *op = m->series[i].problem->op;
 		if (!strcmp(op, done) || !tk_series_is_suite_time(&m->series[i]))
 			continue;
 		done = op;
-		struct tk_value *tab = tk_add_object(site->arena, tabs);
-		tk_set_clipped(site, tab, "name", tk_op_title(op), 40);
-		tk_set_flag(site->arena, tab, "current", !strcmp(op, current));
-		tk_set_fmt(site->arena, tab, "href", "%s.html", m->series[i].op_file);
+		struct tk_value *tab = tk_value_append_object(site->arena, tabs);
+		tk_page_set_clipped(site, tab, "name", tk_op_title(op), 40);
+		tk_value_set_flag(site->arena, tab, "current", !strcmp(op, current));
+		tk_value_set_fmt(site->arena, tab, "href", "%s.html", m->series[i].op_file);
 	}
 }
 
@@ -376,7 +376,7 @@ static void set_metrics(struct tk_site *site, struct tk_value *page, unsigned kn
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (known >> i & 1)
 			len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? " " : "", metrics[i]);
-	tk_set(site->arena, page, "metrics", text);
+	tk_value_set(site->arena, page, "metrics", text);
 }
 
 /* Every problem of an operation on one device. */
@@ -388,12 +388,12 @@ static int write_all(struct tk_site *site, const char *op, const char *file, con
 	struct kernel_page kernel = {.op = op, .file = file, .whole = true};
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
-	tk_set_flag(site->arena, page, "whole", true);
-	tk_set_fmt(site->arena, page, "op_href", "%s.html", file);
-	struct tk_value *devices = tk_set_list(site->arena, page, "devices");
+	tk_value_set_flag(site->arena, page, "whole", true);
+	tk_value_set_fmt(site->arena, page, "op_href", "%s.html", file);
+	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	int status = add_device(site, devices, &kernel, device, err);
 	set_metrics(site, page, kernel.known);
-	return status ? status : tk_page_end(site, "kernel", path, err);
+	return status ? status : tk_page_finish(site, "kernel", path, err);
 }
 
 static int write_op(struct tk_site *site, const char *op, const char *file, struct tk_error *err)
@@ -403,8 +403,8 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	snprintf(path, sizeof path, "kernels/%s.html", file);
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
-	tk_set_flag(site->arena, page, "whole", false);
-	struct tk_value *devices = tk_set_list(site->arena, page, "devices");
+	tk_value_set_flag(site->arena, page, "whole", false);
+	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	bool *cut = calloc(m->device_count + 1, sizeof *cut);
 	int status = cut ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	unsigned known = 0;
@@ -416,7 +416,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	}
 	set_metrics(site, page, known);
 	if (!status)
-		status = tk_page_end(site, "kernel", path, err);
+		status = tk_page_finish(site, "kernel", path, err);
 	for (size_t d = 0; !status && d < m->device_count; d++)
 		if (cut[d])
 			status = write_all(site, op, file, &m->devices[d], err);
@@ -424,7 +424,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	return status;
 }
 
-int tk_page_kernels(struct tk_site *site, struct tk_error *err)
+int tk_page_write_kernels(struct tk_site *site, struct tk_error *err)
 {
 	const char *done = "";
 	int status = 0;

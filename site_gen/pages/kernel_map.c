@@ -47,7 +47,7 @@ static int cell_order(const void *a, const void *b)
 static bool is_in(const struct tk_site_series *s, const char *op, const struct tk_site_device *device)
 {
 	return s->device == device && tk_series_is_ranked(s) && !strcmp(s->problem->op, op) && !s->failure &&
-	       tk_series_last(s) && tk_series_last(s)->value > 0;
+	       tk_series_last_point(s) && tk_series_last_point(s)->value > 0;
 }
 
 static void take(struct cell *cell, const struct tk_site_series *s, const struct field *f)
@@ -55,7 +55,7 @@ static void take(struct cell *cell, const struct tk_site_series *s, const struct
 	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
 		if (!strcmp(f->variants[i], s->variant))
 			cell->of[i] = s;
-	double value = tk_series_last(s)->value, best = cell->best ? tk_series_last(cell->best)->value : NAN;
+	double value = tk_series_last_point(s)->value, best = cell->best ? tk_series_last_point(cell->best)->value : NAN;
 	if (!cell->best) {
 		cell->best = s;
 		cell->lead = NAN;
@@ -86,7 +86,7 @@ static size_t collect(const struct tk_model *m, const char *op, const struct tk_
 		if (!count || cells[count - 1].best->problem != s->problem) { /* its series are neighbours */
 			cells[count].best = NULL;
 			memset(cells[count].of, 0, sizeof cells[count].of);
-			if (!tk_axes_of(s->problem, &cells[count].at))
+			if (!tk_axes_from_problem(s->problem, &cells[count].at))
 				continue;
 			count++;
 		}
@@ -134,28 +134,28 @@ static struct grid grid_of(const struct cell *cells, size_t count)
 
 /* "a, b and 2 more": who shares the first place; *apart: what becomes of the best. */
 static void set_best(
-        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f, enum tk_apart *apart)
+        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f, enum tk_point_difference *apart)
 {
 	struct tk_buf tied = TK_BUF_INIT;
 	size_t count = 0;
-	*apart = TK_APART;
+	*apart = TK_POINTS_DIFFER;
 	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
-		enum tk_apart own = c->of[i] && c->of[i] != c->best
-		                            ? tk_point_apart(tk_series_last(c->best), tk_series_last(c->of[i]))
-		                            : TK_APART;
+		enum tk_point_difference own = c->of[i] && c->of[i] != c->best
+		                            ? tk_point_compare(tk_series_last_point(c->best), tk_series_last_point(c->of[i]))
+		                            : TK_POINTS_DIFFER;
 		*apart = own > *apart ? own : *apart;
-		if ((own == TK_TIE || c->of[i] == c->best) && c->of[i] && ++count <= TIED_SHOWN)
-			tk_buf_printf(&tied, "%s%.*s", count > 1 ? ", " : "", (int)tk_utf8_clip(f->variants[i], 40),
+		if ((own == TK_POINTS_OVERLAP || c->of[i] == c->best) && c->of[i] && ++count <= TIED_SHOWN)
+			tk_buf_add_printf(&tied, "%s%.*s", count > 1 ? ", " : "", (int)tk_utf8_clip_len(f->variants[i], 40),
 			        f->variants[i]);
 	}
 	if (count > TIED_SHOWN)
-		tk_buf_printf(&tied, " and %zu more", count - TIED_SHOWN);
-	tk_set_clipped(site, o, "best", *apart == TK_TIE ? "tie" : c->best->variant, 40);
-	if (*apart == TK_TIE)
-		tk_set(site->arena, o, "lead", tk_buf_cstr(&tied));
+		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
+	tk_page_set_clipped(site, o, "best", *apart == TK_POINTS_OVERLAP ? "tie" : c->best->variant, 40);
+	if (*apart == TK_POINTS_OVERLAP)
+		tk_value_set(site->arena, o, "lead", tk_buf_cstr(&tied));
 	else
-		tk_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone", c->lead,
-		        *apart == TK_APART ? "" : ", no interval");
+		tk_value_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone", c->lead,
+		        *apart == TK_POINTS_DIFFER ? "" : ", no interval");
 	tk_buf_free(&tied);
 }
 
@@ -170,49 +170,49 @@ static void set_times(struct tk_site *site, struct tk_value *o, const struct cel
 	char times[VARIANTS_MAX * 16], ends[VARIANTS_MAX * 24], number[TK_FORMAT_SIZE];
 	size_t len = 0, end = 0;
 	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
-		const struct tk_point *p = c->of[i] ? tk_series_last(c->of[i]) : NULL;
+		const struct tk_point *p = c->of[i] ? tk_series_last_point(c->of[i]) : NULL;
 		len += (size_t)snprintf(times + len, sizeof times - len, "%s%s", i ? " " : "",
 		        p ? tk_format_digits(p->value, 5, number) : "-");
 		bool known = p && tk_point_has_interval(p);
 		end += (size_t)snprintf(ends + end, sizeof ends - end, known ? "%s%.0f,%.0f" : "%s-", i ? " " : "",
 		        known ? in_steps(1 - p->lo / p->value) : 0, known ? in_steps(p->hi / p->value - 1) : 0);
 	}
-	tk_set(site->arena, o, "times", times);
-	tk_set(site->arena, o, "ends", ends);
+	tk_value_set(site->arena, o, "times", times);
+	tk_value_set(site->arena, o, "ends", ends);
 }
 
 static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
-	enum tk_apart apart;
+	enum tk_point_difference apart;
 	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
-	tk_set_flag(a, o, "any", true);
-	tk_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
+	tk_value_set_flag(a, o, "any", true);
+	tk_value_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
 	set_times(site, o, c, f);
 	set_best(site, o, c, f, &apart);
-	tk_set_fmt(a, o, "class", apart == TK_APART ? "map-%d-%d" : "map-tie", c->colour, level);
+	tk_value_set_fmt(a, o, "class", apart == TK_POINTS_DIFFER ? "map-%d-%d" : "map-tie", c->colour, level);
 }
 
 static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells, size_t count,
         const struct grid *g, const char *op, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_add_object(a, maps);
-	tk_set_clipped(site, o, "rest", cells->at.rest, 200);
-	tk_set(a, o, "row_name", tk_axes_names(op)->row);
-	tk_set(a, o, "column_name", tk_axes_names(op)->column);
-	struct tk_value *heads = tk_set_list(a, o, "columns"), *rows = tk_set_list(a, o, "rows");
+	struct tk_value *o = tk_value_append_object(a, maps);
+	tk_page_set_clipped(site, o, "rest", cells->at.rest, 200);
+	tk_value_set(a, o, "row_name", tk_axes_names(op)->row);
+	tk_value_set(a, o, "column_name", tk_axes_names(op)->column);
+	struct tk_value *heads = tk_value_set_list(a, o, "columns"), *rows = tk_value_set_list(a, o, "rows");
 	for (size_t c = 0; c < g->column_count; c++)
-		tk_set_fmt(a, tk_add_object(a, heads), "column", "%.0f", g->columns[c]);
+		tk_value_set_fmt(a, tk_value_append_object(a, heads), "column", "%.0f", g->columns[c]);
 	size_t next = 0; /* cells are sorted by row, then column */
 	for (size_t r = 0; r < g->row_count; r++) {
-		struct tk_value *row = tk_add_object(a, rows), *list = tk_set_list(a, row, "cells");
-		tk_set(a, row, "row", next < count ? cells[next].at.row : "");
+		struct tk_value *row = tk_value_append_object(a, rows), *list = tk_value_set_list(a, row, "cells");
+		tk_value_set(a, row, "row", next < count ? cells[next].at.row : "");
 		for (size_t c = 0; c < g->column_count; c++) {
-			struct tk_value *cell = tk_add_object(a, list);
+			struct tk_value *cell = tk_value_append_object(a, list);
 			bool here = next < count && cells[next].at.row_order == g->rows[r] &&
 			            cells[next].at.column_order == g->columns[c];
-			tk_set_flag(a, cell, "any", false);
+			tk_value_set_flag(a, cell, "any", false);
 			if (here)
 				set_cell(site, cell, &cells[next], f);
 			while (here && next < count && cells[next].at.row_order == g->rows[r] &&
@@ -222,10 +222,10 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 	}
 }
 
-int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,
+int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,
         const char *const *variants, size_t variant_count, struct tk_error *err)
 {
-	struct tk_value *maps = tk_set_list(site->arena, o, "maps");
+	struct tk_value *maps = tk_value_set_list(site->arena, o, "maps");
 	struct cell *cells = malloc((site->model.series_count + 1) * sizeof *cells);
 	if (!cells)
 		return tk_fail(err, TK_ENOMEM, "out of memory");

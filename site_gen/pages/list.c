@@ -9,12 +9,12 @@
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/model/roofs.h"
+#include "site_gen/model/ceilings.h"
 #include "stats/summary/summary.h"
 
 #define ONE_PAGE_MAX 1000 /* rows; also those from which the style sheet lays out only what is on the screen */
 
-bool tk_list_is_one_page(const struct tk_model *m)
+bool tk_page_list_is_single(const struct tk_model *m)
 {
 	return m->series_count <= ONE_PAGE_MAX;
 }
@@ -33,26 +33,26 @@ struct state {
 };
 
 /* Of what was measured in the last night. */
-static double share_of(const struct tk_site_series *s, const struct tk_roofs *roofs)
+static double share_of(const struct tk_site_series *s, const struct tk_site_ceilings *roofs)
 {
-	const struct tk_point *last = tk_series_last(s);
+	const struct tk_point *last = tk_series_last_point(s);
 	bool tonight = last && s->device->machine->last_night && tk_series_is_ranked(s) &&
 	               last->night_id == s->device->machine->last_night->id;
-	return tonight ? tk_roofs_share(roofs, s, last->value) : NAN;
+	return tonight ? tk_site_ceilings_efficiency(roofs, s, last->value) : NAN;
 }
 
 static struct state state_of(const struct tk_model *m, const struct tk_site_device *device,
-        const struct tk_roofs *roofs, const char *op, double *shares)
+        const struct tk_site_ceilings *roofs, const char *op, double *shares)
 {
 	struct state state = {0};
 	size_t known = 0;
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
-		const char *tone = s->verdict ? tk_tone_of_verdict(s->verdict->status) : "";
-		if (s->device != device || strcmp(s->problem->op, op) != 0 || !tk_series_is_there(s))
+		const char *tone = s->verdict ? tk_verdict_tone(s->verdict->status) : "";
+		if (s->device != device || strcmp(s->problem->op, op) != 0 || !tk_series_has_result(s))
 			continue;
 		state.series++;
-		bool missing = s->verdict && tk_rank_of_verdict(s->verdict->status) == TK_DIFF_MISSING;
+		bool missing = s->verdict && tk_verdict_rank(s->verdict->status) == TK_VERDICT_MISSING;
 		state.missing += missing;
 		state.worse += !strcmp(tone, "bad") && !missing;
 		state.better += !strcmp(tone, "good");
@@ -68,16 +68,16 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 static void set_list_href(struct tk_site *site, struct tk_value *o, const struct tk_site_device *device,
         const struct tk_site_series *of_op, const char *root)
 {
-	if (!tk_list_is_one_page(&site->model)) {
-		tk_set_fmt(site->arena, o, "href", "%slists/%s.%s.html", root, device->file, of_op->op_file);
+	if (!tk_page_list_is_single(&site->model)) {
+		tk_value_set_fmt(site->arena, o, "href", "%slists/%s.%s.html", root, device->file, of_op->op_file);
 		return;
 	}
 	struct tk_buf at = TK_BUF_INIT;
-	tk_buf_printf(&at, "%slists/index.html#op=", root);
+	tk_buf_add_printf(&at, "%slists/index.html#op=", root);
 	tk_escape_url(&at, tk_op_title(of_op->problem->op));
-	tk_buf_str(&at, "&device=");
+	tk_buf_add_str(&at, "&device=");
 	tk_escape_url(&at, device->name);
-	tk_set(site->arena, o, "href", tk_buf_cstr(&at));
+	tk_value_set(site->arena, o, "href", tk_buf_cstr(&at));
 	tk_buf_free(&at);
 }
 
@@ -85,21 +85,21 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
         const struct tk_site_device *device, const struct tk_site_series *of_op, const char *root)
 {
 	const struct state state = *of;
-	struct tk_value *cell = tk_add_object(site->arena, cells);
+	struct tk_value *cell = tk_value_append_object(site->arena, cells);
 	char text[TK_FORMAT_SIZE];
-	tk_set(site->arena, cell, "share", isfinite(state.share) ? tk_format_percent(state.share, text) : "");
-	tk_set_fmt(site->arena, cell, "roofline_href", "%sroofline/%s.html", root, device->file);
-	tk_set_flag(site->arena, cell, "any", state.series > 0);
-	tk_set(site->arena, cell, "count", tk_format_count((int64_t)state.series, text));
-	tk_set_int(site->arena, cell, "worse", (int64_t)state.worse);
-	tk_set_fmt(site->arena, cell, "missing", state.missing ? "%zu" : "", state.missing);
-	tk_set_int(site->arena, cell, "better", (int64_t)state.better);
-	tk_set_int(site->arena, cell, "failing", (int64_t)state.failing);
-	tk_set_flag(site->arena, cell, "any_worse", state.worse > 0);
-	tk_set_flag(site->arena, cell, "any_better", state.better > 0);
-	tk_set_flag(site->arena, cell, "any_failing", state.failing > 0);
+	tk_value_set(site->arena, cell, "share", isfinite(state.share) ? tk_format_percent(state.share, text) : "");
+	tk_value_set_fmt(site->arena, cell, "roofline_href", "%sroofline/%s.html", root, device->file);
+	tk_value_set_flag(site->arena, cell, "any", state.series > 0);
+	tk_value_set(site->arena, cell, "count", tk_format_count((int64_t)state.series, text));
+	tk_value_set_int(site->arena, cell, "worse", (int64_t)state.worse);
+	tk_value_set_fmt(site->arena, cell, "missing", state.missing ? "%zu" : "", state.missing);
+	tk_value_set_int(site->arena, cell, "better", (int64_t)state.better);
+	tk_value_set_int(site->arena, cell, "failing", (int64_t)state.failing);
+	tk_value_set_flag(site->arena, cell, "any_worse", state.worse > 0);
+	tk_value_set_flag(site->arena, cell, "any_better", state.better > 0);
+	tk_value_set_flag(site->arena, cell, "any_failing", state.failing > 0);
 	bool calm = !state.worse && !state.missing && !state.better && !state.failing;
-	tk_set(site->arena, cell, "calm", !calm ? "" : state.compared ? "nothing moved" : "not compared");
+	tk_value_set(site->arena, cell, "calm", !calm ? "" : state.compared ? "nothing moved" : "not compared");
 	set_list_href(site, cell, device, of_op, root);
 }
 
@@ -107,7 +107,7 @@ static bool op_has_page(const struct tk_model *m, size_t first)
 {
 	for (size_t i = first; i < m->series_count && !strcmp(m->series[i].problem->op, m->series[first].problem->op);
 	        i++)
-		if (tk_series_is_suite_time(&m->series[i]) && tk_series_is_there(&m->series[i]))
+		if (tk_series_is_suite_time(&m->series[i]) && tk_series_has_result(&m->series[i]))
 			return true;
 	return false;
 }
@@ -117,13 +117,13 @@ static void add_matrix_row(struct tk_site *site, struct tk_value *rows, const st
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
-	struct tk_roofs roofs;
-	tk_roofs_of(m, device, &roofs);
-	struct tk_value *row = tk_add_object(a, rows);
-	tk_set_clipped(site, row, "device", device->name, 60);
-	tk_set_clipped(site, row, "device_name", device->row->name, 60);
-	tk_set_fmt(a, row, "machine_href", "%smachines/%s.html", root, device->machine->file);
-	struct tk_value *cells = tk_set_list(a, row, "cells");
+	struct tk_site_ceilings roofs;
+	tk_site_ceilings_find(m, device, &roofs);
+	struct tk_value *row = tk_value_append_object(a, rows);
+	tk_page_set_clipped(site, row, "device", device->name, 60);
+	tk_page_set_clipped(site, row, "device_name", device->row->name, 60);
+	tk_value_set_fmt(a, row, "machine_href", "%smachines/%s.html", root, device->machine->file);
+	struct tk_value *cells = tk_value_set_list(a, row, "cells");
 	for (size_t i = 0; i < m->series_count; i++) {
 		if (!is_new_op(m, i))
 			continue;
@@ -132,7 +132,7 @@ static void add_matrix_row(struct tk_site *site, struct tk_value *rows, const st
 	}
 }
 
-int tk_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk_site_machine *machine, const char *root,
+int tk_page_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk_site_machine *machine, const char *root,
         struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
@@ -140,13 +140,13 @@ int tk_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk_site
 	double *shares = malloc((m->series_count + 1) * sizeof *shares);
 	if (!shares)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	struct tk_value *heads = tk_set_list(a, o, "matrix_heads"), *rows = tk_set_list(a, o, "matrix");
+	struct tk_value *heads = tk_value_set_list(a, o, "matrix_heads"), *rows = tk_value_set_list(a, o, "matrix");
 	for (size_t i = 0; i < m->series_count; i++) {
 		if (!is_new_op(m, i))
 			continue;
-		struct tk_value *head = tk_add_object(a, heads);
-		tk_set_clipped(site, head, "name", tk_op_title(m->series[i].problem->op), 40);
-		tk_set_fmt(a, head, "kernel_href", op_has_page(m, i) ? "%skernels/%s.html" : "", root,
+		struct tk_value *head = tk_value_append_object(a, heads);
+		tk_page_set_clipped(site, head, "name", tk_op_title(m->series[i].problem->op), 40);
+		tk_value_set_fmt(a, head, "kernel_href", op_has_page(m, i) ? "%skernels/%s.html" : "", root,
 		        m->series[i].op_file);
 	}
 	for (size_t d = 0; d < m->device_count; d++)
@@ -167,35 +167,35 @@ struct choice {
 
 static bool is_chosen(const struct choice *c, const struct tk_site_series *s)
 {
-	return tk_series_is_there(s) && (!c->device || s->device == c->device) &&
+	return tk_series_has_result(s) && (!c->device || s->device == c->device) &&
 	       (!c->op || !strcmp(s->problem->op, c->op));
 }
 
 static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s)
 {
-	struct tk_value *row = tk_add_object(site->arena, rows);
-	tk_set_series(site, row, s, "../");
-	tk_set_sparkline(site, row, s);
-	tk_set_clipped(site, row, "dtype", s->problem->dtype, 20);
-	tk_set_clipped(site, row, "backend", s->variant, 60);
-	tk_set(site->arena, row, "role", strcmp(s->row->role, "suite") ? s->row->role : "");
+	struct tk_value *row = tk_value_append_object(site->arena, rows);
+	tk_page_set_series(site, row, s, "../");
+	tk_page_set_sparkline(site, row, s);
+	tk_page_set_clipped(site, row, "dtype", s->problem->dtype, 20);
+	tk_page_set_clipped(site, row, "backend", s->variant, 60);
+	tk_value_set(site->arena, row, "role", strcmp(s->row->role, "suite") ? s->row->role : "");
 }
 
 static size_t add_group(struct tk_site *site, struct tk_value *groups, const struct choice *c, size_t first, size_t end)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *group = tk_add_object(site->arena, groups), *rows = tk_set_list(site->arena, group, "rows");
+	struct tk_value *group = tk_value_append_object(site->arena, groups), *rows = tk_value_set_list(site->arena, group, "rows");
 	size_t count = 0;
 	for (size_t i = first; i < end; i++)
 		if (is_chosen(c, &m->series[i])) {
 			add_row(site, rows, &m->series[i]);
 			count++;
 		}
-	tk_set_clipped(site, group, "name", tk_op_title(m->series[first].problem->op), 40);
-	tk_set_int(site->arena, group, "count", (int64_t)count);
-	tk_set_flag(site->arena, group, "any", count > 0);
-	tk_set_flag(site->arena, group, "page", op_has_page(m, first));
-	tk_set_fmt(site->arena, group, "group_href", "../kernels/%s.html", m->series[first].op_file);
+	tk_page_set_clipped(site, group, "name", tk_op_title(m->series[first].problem->op), 40);
+	tk_value_set_int(site->arena, group, "count", (int64_t)count);
+	tk_value_set_flag(site->arena, group, "any", count > 0);
+	tk_value_set_flag(site->arena, group, "page", op_has_page(m, first));
+	tk_value_set_fmt(site->arena, group, "group_href", "../kernels/%s.html", m->series[first].op_file);
 	return count;
 }
 
@@ -204,7 +204,7 @@ static int write_list(
 {
 	const struct tk_model *m = &site->model;
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_SERIES);
-	struct tk_value *groups = tk_set_list(site->arena, page, "groups");
+	struct tk_value *groups = tk_value_set_list(site->arena, page, "groups");
 	size_t count = 0;
 	char text[TK_FORMAT_SIZE];
 	for (size_t first = 0, end; first < m->series_count; first = end) {
@@ -212,17 +212,17 @@ static int write_list(
 			end++;
 		count += add_group(site, groups, c, first, end);
 	}
-	tk_set(site->arena, page, "count", tk_format_count((int64_t)count, text));
-	tk_set_flag(site->arena, page, "many", count > ONE_PAGE_MAX);
-	tk_set_flag(site->arena, page, "part", c->device != NULL);
-	return tk_page_end(site, "list", path, err);
+	tk_value_set(site->arena, page, "count", tk_format_count((int64_t)count, text));
+	tk_value_set_flag(site->arena, page, "many", count > ONE_PAGE_MAX);
+	tk_value_set_flag(site->arena, page, "part", c->device != NULL);
+	return tk_page_finish(site, "list", path, err);
 }
 
 static bool any_there(const struct tk_model *m, const struct tk_site_device *device, const char *op)
 {
 	for (size_t i = 0; i < m->series_count; i++)
 		if (m->series[i].device == device && !strcmp(m->series[i].problem->op, op) &&
-		        tk_series_is_there(&m->series[i]))
+		        tk_series_has_result(&m->series[i]))
 			return true;
 	return false;
 }
@@ -237,25 +237,25 @@ static int write_parts(struct tk_site *site, const struct tk_site_device *device
 		if (!is_new_op(m, i) || !any_there(m, device, op))
 			continue;
 		snprintf(path, sizeof path, "lists/%s.%s.html", device->file, m->series[i].op_file);
-		snprintf(title, sizeof title, "%.*s on %.*s", (int)tk_utf8_clip(tk_op_title(op), 40), tk_op_title(op),
-		        (int)tk_utf8_clip(device->name, 80), device->name);
+		snprintf(title, sizeof title, "%.*s on %.*s", (int)tk_utf8_clip_len(tk_op_title(op), 40), tk_op_title(op),
+		        (int)tk_utf8_clip_len(device->name, 80), device->name);
 		status = write_list(site, &(struct choice){device, op}, path, title, err);
 	}
 	return status;
 }
 
-int tk_page_list(struct tk_site *site, struct tk_error *err)
+int tk_page_write_lists(struct tk_site *site, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	int status = 0;
-	if (tk_list_is_one_page(m))
+	if (tk_page_list_is_single(m))
 		return write_list(site, &(struct choice){0}, "lists/index.html", "Series", err);
 	struct tk_value *page = tk_page_begin(site, "lists/index.html", "Series", TK_SECTION_SERIES);
 	char text[TK_FORMAT_SIZE];
-	status = tk_set_matrix(site, page, NULL, "../", err);
-	tk_set(site->arena, page, "count", tk_format_count((int64_t)m->series_count, text));
+	status = tk_page_set_matrix(site, page, NULL, "../", err);
+	tk_value_set(site->arena, page, "count", tk_format_count((int64_t)m->series_count, text));
 	if (!status)
-		status = tk_page_end(site, "lists", "lists/index.html", err);
+		status = tk_page_finish(site, "lists", "lists/index.html", err);
 	for (size_t d = 0; !status && d < m->device_count; d++)
 		status = write_parts(site, &m->devices[d], err);
 	return status;

@@ -24,18 +24,18 @@ static int set_stages(struct tk_site *site, struct tk_value *page, int64_t night
 {
 	struct tk_rows stages = {0};
 	char text[64];
-	int status = tk_store_stages(site->model.store, night_id, &stages, err);
-	struct tk_value *list = tk_set_list(site->arena, page, "stages");
+	int status = tk_store_list_stages(site->model.store, night_id, &stages, err);
+	struct tk_value *list = tk_value_set_list(site->arena, page, "stages");
 	for (size_t i = 0; i < stages.count; i++) {
 		const struct tk_stage_row *s = TK_ROWS_AT(&stages, struct tk_stage_row, i);
-		struct tk_value *o = tk_add_object(site->arena, list);
-		tk_set_clipped(site, o, "name", s->name, 40);
-		tk_set(site->arena, o, "state", s->status);
-		tk_set(site->arena, o, "tone", tk_tone_of_state(s->status));
-		tk_set(site->arena, o, "took",
-		        s->finished_s ? tk_duration_text((double)(s->finished_s - s->started_s), text, sizeof text)
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_page_set_clipped(site, o, "name", s->name, 40);
+		tk_value_set(site->arena, o, "state", s->status);
+		tk_value_set(site->arena, o, "tone", tk_state_tone(s->status));
+		tk_value_set(site->arena, o, "took",
+		        s->finished_s ? tk_duration_format((double)(s->finished_s - s->started_s), text, sizeof text)
 		                      : "–");
-		tk_set_clipped(site, o, "detail", s->detail, 300);
+		tk_page_set_clipped(site, o, "detail", s->detail, 300);
 	}
 	tk_rows_free(&stages);
 	return status;
@@ -45,15 +45,15 @@ static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_b
 {
 	char text[64], *log = NULL;
 	bool failed = build && strcmp(build->status, "ok");
-	int status = failed ? tk_store_build_log(site->model.store, build->id, &log, err) : 0;
+	int status = failed ? tk_store_read_build_log(site->model.store, build->id, &log, err) : 0;
 	size_t len = log ? strlen(log) : 0, skip = len > LOG_BYTES ? len - LOG_BYTES : 0;
-	tk_set_flag(site->arena, o, "built", build != NULL);
-	tk_set(site->arena, o, "build_state", build ? build->status : "");
-	tk_set(site->arena, o, "build_tone", build ? tk_tone_of_state(build->status) : "quiet");
-	tk_set(site->arena, o, "build_took", build ? tk_duration_text(build->wall_s, text, sizeof text) : "");
-	tk_set_clipped(site, o, "build_message", build ? build->message : "", 400);
-	tk_set(site->arena, o, "log", log ? log + skip : "");
-	tk_set_flag(site->arena, o, "log_cut", skip > 0);
+	tk_value_set_flag(site->arena, o, "built", build != NULL);
+	tk_value_set(site->arena, o, "build_state", build ? build->status : "");
+	tk_value_set(site->arena, o, "build_tone", build ? tk_state_tone(build->status) : "quiet");
+	tk_value_set(site->arena, o, "build_took", build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
+	tk_page_set_clipped(site, o, "build_message", build ? build->message : "", 400);
+	tk_value_set(site->arena, o, "log", log ? log + skip : "");
+	tk_value_set_flag(site->arena, o, "log_cut", skip > 0);
 	free(log);
 	return status;
 }
@@ -62,19 +62,19 @@ static int set_resolutions(struct tk_site *site, struct tk_value *page, int64_t 
 {
 	const struct tk_model *m = &site->model;
 	struct tk_rows rows = {0};
-	int status = tk_store_resolutions(m->store, night_id, &rows, err);
-	struct tk_value *list = tk_set_list(site->arena, page, "upstreams");
+	int status = tk_store_list_resolutions(m->store, night_id, &rows, err);
+	struct tk_value *list = tk_value_set_list(site->arena, page, "upstreams");
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_resolution_row *r = TK_ROWS_AT(&rows, struct tk_resolution_row, i);
 		const struct tk_upstream_row *u = tk_index_find(&m->upstreams_by_id, r->upstream_id);
-		struct tk_value *o = tk_add_object(site->arena, list);
+		struct tk_value *o = tk_value_append_object(site->arena, list);
 		char link[TK_LINK_SIZE];
-		tk_set_clipped(site, o, "name", u ? u->name : "?", 60);
-		tk_set_clipped(site, o, "url", u ? tk_link_shown(u->url, link) : "", 120);
-		tk_set(site->arena, o, "state", r->status);
-		tk_set(site->arena, o, "tone", !strcmp(r->status, "new") ? "note" : tk_tone_of_state(r->status));
-		tk_set_clipped(site, o, "message", r->message, 300);
-		tk_set_revision(site, o, tk_index_find(&m->revisions_by_id, r->revision_id));
+		tk_page_set_clipped(site, o, "name", u ? u->name : "?", 60);
+		tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 120);
+		tk_value_set(site->arena, o, "state", r->status);
+		tk_value_set(site->arena, o, "tone", !strcmp(r->status, "new") ? "note" : tk_state_tone(r->status));
+		tk_page_set_clipped(site, o, "message", r->message, 300);
+		tk_page_set_revision(site, o, tk_index_find(&m->revisions_by_id, r->revision_id));
 		status = set_build(site, o, tk_index_find(&m->builds_by_id, r->build_id), err);
 	}
 	tk_rows_free(&rows);
@@ -84,29 +84,29 @@ static int set_resolutions(struct tk_site *site, struct tk_value *page, int64_t 
 static bool counts(const struct tk_run_row *run)
 {
 	enum tk_outcome outcome;
-	return !tk_outcome_parse(run->outcome, &outcome) && tk_outcome_counts(outcome);
+	return !tk_outcome_parse(run->outcome, &outcome) && tk_outcome_has_timing(outcome);
 }
 
 static void add_outcome(struct tk_site *site, struct tk_value *list, const char *word, size_t count)
 {
-	struct tk_value *o = tk_add_object(site->arena, list);
-	tk_set_clipped(site, o, "word", word, 30);
-	tk_set(site->arena, o, "tone", tk_tone_of_state(word));
-	tk_set_int(site->arena, o, "count", (int64_t)count);
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	tk_page_set_clipped(site, o, "word", word, 30);
+	tk_value_set(site->arena, o, "tone", tk_state_tone(word));
+	tk_value_set_int(site->arena, o, "count", (int64_t)count);
 }
 
 /* `runs`: those that are not ok. */
 static void set_outcomes(struct tk_site *site, struct tk_value *page, const struct tk_rows *runs, size_t ok)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "outcomes");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "outcomes");
 	size_t known = 0;
 	for (int w = 0; w < TK_OUTCOME_COUNT; w++) {
 		size_t count = w == TK_OUTCOME_OK ? ok : 0;
 		for (size_t i = 0; i < runs->count; i++)
 			count += !strcmp(
-			        TK_ROWS_AT(runs, struct tk_run_row, i)->outcome, tk_outcome_word((enum tk_outcome)w));
+			        TK_ROWS_AT(runs, struct tk_run_row, i)->outcome, tk_outcome_name((enum tk_outcome)w));
 		if (count)
-			add_outcome(site, list, tk_outcome_word((enum tk_outcome)w), count);
+			add_outcome(site, list, tk_outcome_name((enum tk_outcome)w), count);
 		known += count;
 	}
 	if (known < ok + runs->count)
@@ -125,20 +125,20 @@ static int failure_order(const void *a, const void *b)
 /* Some of one outcome and message: one row. */
 static void add_failure(struct tk_site *site, struct tk_value *list, const struct tk_run_row *run, size_t count)
 {
-	const struct tk_site_series *s = tk_model_series(&site->model, run->series_id);
-	struct tk_value *o = tk_add_object(site->arena, list);
-	tk_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
-	tk_set_clipped(site, o, "title", s->problem->title, 110);
-	tk_set_clipped(site, o, "label", s->label, 60);
-	tk_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
-	tk_set_clipped(site, o, "outcome", run->outcome, 30);
-	tk_set(site->arena, o, "tone", tk_tone_of_state(run->outcome));
-	tk_set_clipped(site, o, "message", run->message, 400);
+	const struct tk_site_series *s = tk_model_find_series(&site->model, run->series_id);
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	tk_value_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
+	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
+	tk_page_set_clipped(site, o, "label", s->label, 60);
+	tk_value_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
+	tk_page_set_clipped(site, o, "outcome", run->outcome, 30);
+	tk_value_set(site->arena, o, "tone", tk_state_tone(run->outcome));
+	tk_page_set_clipped(site, o, "message", run->message, 400);
 }
 
 static void set_failures(struct tk_site *site, struct tk_value *page, const struct tk_run_row **failed, size_t count)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "failures");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "failures");
 	size_t rows = 0;
 	if (count)
 		qsort(failed, count, sizeof *failed, failure_order);
@@ -147,12 +147,12 @@ static void set_failures(struct tk_site *site, struct tk_value *page, const stru
 		            !strcmp(failed[i]->message, failed[i + n]->message);
 		        n++)
 			;
-		n = n < TK_BUNDLE_MIN ? 1 : n;
+		n = n < TK_VERDICT_GROUP_MIN ? 1 : n;
 		if (rows < FAILURES_MAX)
 			add_failure(site, list, failed[i], n);
 	}
-	tk_set_int(site->arena, page, "failure_count", (int64_t)count);
-	tk_set_flag(site->arena, page, "failures_cut", rows > FAILURES_MAX);
+	tk_value_set_int(site->arena, page, "failure_count", (int64_t)count);
+	tk_value_set_flag(site->arena, page, "failures_cut", rows > FAILURES_MAX);
 }
 
 /* Only what is not ok is read, of a hundred nights of thousands of runs each. */
@@ -160,24 +160,24 @@ static int set_runs(struct tk_site *site, struct tk_value *page, int64_t night_i
 {
 	struct tk_rows runs = {0}, all = {0};
 	size_t count = 0, jobs = 0;
-	int status = tk_store_runs_not_ok(site->model.store, night_id, &runs, err);
+	int status = tk_store_list_unsuccessful_runs(site->model.store, night_id, &runs, err);
 	if (!status)
-		status = tk_store_night_counts(site->model.store, night_id, TK_COUNT_RUNS, &all, err);
+		status = tk_store_list_night_counts(site->model.store, night_id, TK_COUNT_RUNS, &all, err);
 	const struct tk_run_row **failed = status ? NULL : malloc((runs.count + 1) * sizeof *failed);
 	if (!status && !failed)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
-		jobs = (size_t)TK_ROWS_AT(&all, struct tk_word_count, 0)->count;
+		jobs = (size_t)TK_ROWS_AT(&all, struct tk_group_count, 0)->count;
 	size_t ok = status ? 0 : jobs - runs.count, measured = ok;
 	set_outcomes(site, page, &runs, ok);
 	for (size_t i = 0; failed && i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		measured += counts(run);
-		if (!counts(run) && tk_model_series(&site->model, run->series_id))
+		if (!counts(run) && tk_model_find_series(&site->model, run->series_id))
 			failed[count++] = run;
 	}
-	tk_set_int(site->arena, page, "jobs", (int64_t)jobs);
-	tk_set_int(site->arena, page, "measured", (int64_t)measured);
+	tk_value_set_int(site->arena, page, "jobs", (int64_t)jobs);
+	tk_value_set_int(site->arena, page, "measured", (int64_t)measured);
 	set_failures(site, page, failed, count);
 	free(failed);
 	tk_rows_free(&runs);
@@ -189,7 +189,7 @@ static int verdict_order(const void *a, const void *b)
 {
 	const struct tk_verdict_row *x = *(const struct tk_verdict_row *const *)a,
 	                            *y = *(const struct tk_verdict_row *const *)b;
-	int d = tk_rank_of_verdict(x->status) - tk_rank_of_verdict(y->status);
+	int d = tk_verdict_rank(x->status) - tk_verdict_rank(y->status);
 	if (!d)
 		d = !(isfinite(x->after_value) && isfinite(x->before_value)) -
 		    !(isfinite(y->after_value) && isfinite(y->before_value));
@@ -200,50 +200,50 @@ static int verdict_order(const void *a, const void *b)
 
 static void add_verdict(struct tk_site *site, struct tk_value *list, const struct tk_verdict_row *v, size_t count)
 {
-	const struct tk_site_series *s = tk_model_series(&site->model, v->series_id);
+	const struct tk_site_series *s = tk_model_find_series(&site->model, v->series_id);
 	char text[TK_FORMAT_SIZE];
 	if (!s)
 		return;
-	struct tk_value *o = tk_add_object(site->arena, list);
-	tk_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
-	tk_set_clipped(site, o, "title", s->problem->title, 110);
-	tk_set_clipped(site, o, "label", s->label, 60);
-	tk_set(site->arena, o, "status", v->status);
-	tk_set(site->arena, o, "tone", tk_tone_of_verdict(v->status));
-	tk_set_change(site, o, s, v->change);
-	tk_set_flag(site->arena, o, "by_pairs", tk_verdict_is_by_pairs(v));
-	tk_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
-	tk_set(site->arena, o, "before", count > 1 ? "–" : tk_format_value(v->before_value, s->row->unit, text));
-	tk_set(site->arena, o, "after", tk_format_value(v->after_value, s->row->unit, text));
-	tk_set_clipped(site, o, "reason", v->reason, 200);
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	tk_value_set_fmt(site->arena, o, "href", "../series/%s.html", s->file);
+	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
+	tk_page_set_clipped(site, o, "label", s->label, 60);
+	tk_value_set(site->arena, o, "status", v->status);
+	tk_value_set(site->arena, o, "tone", tk_verdict_tone(v->status));
+	tk_page_set_change(site, o, s, v->change);
+	tk_value_set_flag(site->arena, o, "by_pairs", tk_verdict_has_ab_result(v));
+	tk_value_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
+	tk_value_set(site->arena, o, "before", count > 1 ? "–" : tk_format_value(v->before_value, s->row->unit, text));
+	tk_value_set(site->arena, o, "after", tk_format_value(v->after_value, s->row->unit, text));
+	tk_page_set_clipped(site, o, "reason", v->reason, 200);
 }
 
 static int set_verdicts(struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
 	size_t count = 0, quiet = 0;
-	int status = tk_store_verdicts(site->model.store, night_id, &rows, err);
+	int status = tk_store_list_verdicts(site->model.store, night_id, &rows, err);
 	const struct tk_verdict_row **told = status ? NULL : malloc((rows.count + 1) * sizeof *told);
 	if (!status && !told)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; told && i < rows.count; i++) {
 		const struct tk_verdict_row *v = TK_ROWS_AT(&rows, struct tk_verdict_row, i);
-		if (strcmp(tk_tone_of_verdict(v->status), "quiet"))
+		if (strcmp(tk_verdict_tone(v->status), "quiet"))
 			told[count++] = v;
 		else
 			quiet++;
 	}
 	if (count)
 		qsort(told, count, sizeof *told, verdict_order);
-	struct tk_value *list = tk_set_list(site->arena, page, "verdicts");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "verdicts");
 	for (size_t i = 0, n, lines = 0; i < count && lines < VERDICTS_MAX; i += n, lines++) {
 		for (n = 1; i + n < count && tk_verdicts_are_alike(told[i], told[i + n]); n++)
 			;
-		n = n < TK_BUNDLE_MIN ? 1 : n;
+		n = n < TK_VERDICT_GROUP_MIN ? 1 : n;
 		add_verdict(site, list, told[i], n);
 	}
-	tk_set_int(site->arena, page, "quiet", (int64_t)quiet);
-	tk_set_flag(site->arena, page, "judged", rows.count > 0);
+	tk_value_set_int(site->arena, page, "quiet", (int64_t)quiet);
+	tk_value_set_flag(site->arena, page, "judged", rows.count > 0);
 	free(told);
 	tk_rows_free(&rows);
 	return status;
@@ -254,29 +254,29 @@ static void set_night(struct tk_site *site, struct tk_value *o, const struct tk_
 	const struct tk_night_row *n = night->row;
 	char text[64];
 	bool past = llabs(n->started_s - n->as_of_s) > DAY_S; /* revisions of another day: a backfill, an import */
-	tk_set_time(site, o, "when", n->as_of_s);
-	tk_set_time(site, o, "started", n->started_s);
-	tk_set(site->arena, o, "past", past ? tk_format_minute(n->as_of_s, text) : "");
-	tk_set_clipped(site, o, "machine", night->machine->row->name, 60);
-	tk_set_fmt(site->arena, o, "machine_href", "../machines/%s.html", night->machine->file);
-	tk_set(site->arena, o, "kind", n->kind);
-	tk_set(site->arena, o, "state", n->status);
-	tk_set(site->arena, o, "tone", tk_tone_of_state(n->status));
-	tk_set(site->arena, o, "took",
-	        n->finished_s ? tk_duration_text((double)(n->finished_s - n->started_s), text, sizeof text)
+	tk_page_set_time(site, o, "when", n->as_of_s);
+	tk_page_set_time(site, o, "started", n->started_s);
+	tk_value_set(site->arena, o, "past", past ? tk_format_minute(n->as_of_s, text) : "");
+	tk_page_set_clipped(site, o, "machine", night->machine->row->name, 60);
+	tk_value_set_fmt(site->arena, o, "machine_href", "../machines/%s.html", night->machine->file);
+	tk_value_set(site->arena, o, "kind", n->kind);
+	tk_value_set(site->arena, o, "state", n->status);
+	tk_value_set(site->arena, o, "tone", tk_state_tone(n->status));
+	tk_value_set(site->arena, o, "took",
+	        n->finished_s ? tk_duration_format((double)(n->finished_s - n->started_s), text, sizeof text)
 	                      : "not finished");
-	tk_set_clipped(site, o, "version", n->tracker_version, 40);
-	tk_set_flag(site->arena, o, "page", night->file != NULL);
-	tk_set_fmt(site->arena, o, "href", "%s.html", night->file ? night->file : "");
+	tk_page_set_clipped(site, o, "version", n->tracker_version, 40);
+	tk_value_set_flag(site->arena, o, "page", night->file != NULL);
+	tk_value_set_fmt(site->arena, o, "href", "%s.html", night->file ? night->file : "");
 }
 
 static int write_night(struct tk_site *site, const struct tk_site_night *night, const char *path, struct tk_error *err)
 {
 	char title[200], when[TK_FORMAT_SIZE];
 	snprintf(title, sizeof title, "Night of %s on %.*s", tk_format_minute(night->row->as_of_s, when),
-	        (int)tk_utf8_clip(night->machine->row->name, 80), night->machine->row->name);
+	        (int)tk_utf8_clip_len(night->machine->row->name, 80), night->machine->row->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_NIGHTS);
-	set_night(site, tk_set_object(site->arena, page, "night"), night);
+	set_night(site, tk_value_set_object(site->arena, page, "night"), night);
 	int status = set_stages(site, page, night->row->id, err);
 	if (!status)
 		status = set_resolutions(site, page, night->row->id, err);
@@ -284,7 +284,7 @@ static int write_night(struct tk_site *site, const struct tk_site_night *night, 
 		status = set_runs(site, page, night->row->id, err);
 	if (!status)
 		status = set_verdicts(site, page, night->row->id, err);
-	return status ? status : tk_page_end(site, "night", path, err);
+	return status ? status : tk_page_finish(site, "night", path, err);
 }
 
 /* ---- the list ------------------------------------------------------------------------------------------------------
@@ -294,16 +294,16 @@ static int write_list(struct tk_site *site, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_value *page = tk_page_begin(site, "nights/index.html", "Nights", TK_SECTION_NIGHTS);
-	struct tk_value *list = tk_set_list(site->arena, page, "nights");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "nights");
 	char text[TK_FORMAT_SIZE];
 	for (size_t i = 0; i < m->night_count && i < LIST_MAX; i++)
-		set_night(site, tk_add_object(site->arena, list), &m->nights[i]);
-	tk_set(site->arena, page, "count", tk_format_count((int64_t)m->night_count, text));
-	tk_set_flag(site->arena, page, "cut", m->night_count > LIST_MAX);
-	return tk_page_end(site, "nights", "nights/index.html", err);
+		set_night(site, tk_value_append_object(site->arena, list), &m->nights[i]);
+	tk_value_set(site->arena, page, "count", tk_format_count((int64_t)m->night_count, text));
+	tk_value_set_flag(site->arena, page, "cut", m->night_count > LIST_MAX);
+	return tk_page_finish(site, "nights", "nights/index.html", err);
 }
 
-int tk_page_nights(struct tk_site *site, struct tk_error *err)
+int tk_page_write_nights(struct tk_site *site, struct tk_error *err)
 {
 	int status = write_list(site, err);
 	for (size_t i = 0; !status && i < site->model.night_count; i++) {
@@ -312,8 +312,8 @@ int tk_page_nights(struct tk_site *site, struct tk_error *err)
 		if (!night->file)
 			continue;
 		snprintf(path, sizeof path, "nights/%s.html", night->file);
-		if (tk_reuse_night(&site->reuse, night->row->id) && tk_output_keep(site->out, path)) {
-			tk_page_count(site, path);
+		if (tk_reuse_can_keep_night(&site->reuse, night->row->id) && tk_output_keep(site->out, path)) {
+			tk_page_register(site, path);
 			continue;
 		}
 		status = write_night(site, night, path, err);

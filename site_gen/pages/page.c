@@ -19,49 +19,49 @@
 
 static const char *const verdict_words[] = {
 #define WORD(id, word, mark, meaning) word,
-        TK_DIFF_STATUSES(WORD)
+        TK_VERDICT_STATUSES(WORD)
 #undef WORD
 };
 
-int tk_rank_of_verdict(const char *word)
+int tk_verdict_rank(const char *word)
 {
-	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		if (*verdict_words[i] == *word && !strcmp(verdict_words[i], word)) /* asked of every series, often */
 			return i;
-	return TK_DIFF_STATUS_COUNT;
+	return TK_VERDICT_STATUS_COUNT;
 }
 
 bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b)
 {
-	int rank = tk_rank_of_verdict(a->status);
-	bool absent = rank == TK_DIFF_MISSING || rank == TK_DIFF_STALE;
+	int rank = tk_verdict_rank(a->status);
+	bool absent = rank == TK_VERDICT_MISSING || rank == TK_VERDICT_STALE;
 	return !(isfinite(a->before_value) && isfinite(a->after_value)) &&
 	       !(isfinite(b->before_value) && isfinite(b->after_value)) && !strcmp(a->status, b->status) &&
 	       (absent || !strcmp(a->reason, b->reason));
 }
 
-const char *tk_tone_of_verdict(const char *word)
+const char *tk_verdict_tone(const char *word)
 {
-	switch (tk_rank_of_verdict(word)) {
-	case TK_DIFF_REGRESSED:
-	case TK_DIFF_NEWLY_FAILED:
-	case TK_DIFF_MISSING:
+	switch (tk_verdict_rank(word)) {
+	case TK_VERDICT_REGRESSED:
+	case TK_VERDICT_NEWLY_FAILED:
+	case TK_VERDICT_MISSING:
 		return "bad";
-	case TK_DIFF_IMPROVED:
-	case TK_DIFF_RECOVERED:
-	case TK_DIFF_FIXED:
+	case TK_VERDICT_IMPROVED:
+	case TK_VERDICT_RECOVERED:
+	case TK_VERDICT_FIXED:
 		return "good";
-	case TK_DIFF_UNSUPPORTED:
-	case TK_DIFF_NEW:
-	case TK_DIFF_SAME:
-	case TK_DIFF_STATUS_COUNT:
+	case TK_VERDICT_UNSUPPORTED:
+	case TK_VERDICT_NEW:
+	case TK_VERDICT_SAME:
+	case TK_VERDICT_STATUS_COUNT:
 		return "quiet";
 	default:
 		return "note";
 	}
 }
 
-const char *tk_tone_of_state(const char *word)
+const char *tk_state_tone(const char *word)
 {
 	static const struct {
 		const char *word, *tone;
@@ -101,12 +101,12 @@ static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_s
 {
 	static const char *const plain[] = {"index.html", "", "lists/index.html", "compare.html", "",
 	        "nights/index.html", "upstreams/index.html", "machines/index.html", "alerts.html", "method.html"};
-	tk_buf_str(out, plain[section]);
+	tk_buf_add_str(out, plain[section]);
 	if (section == TK_SECTION_ROOFLINE && m->device_count)
-		tk_buf_printf(out, "roofline/%s.html", m->devices[0].file);
+		tk_buf_add_printf(out, "roofline/%s.html", m->devices[0].file);
 	for (size_t i = 0; section == TK_SECTION_KERNELS && i < m->series_count && !out->len; i++)
-		if (tk_series_is_suite_time(&m->series[i]) && tk_series_is_there(&m->series[i]))
-			tk_buf_printf(out, "kernels/%s.html", m->series[i].op_file);
+		if (tk_series_is_suite_time(&m->series[i]) && tk_series_has_result(&m->series[i]))
+			tk_buf_add_printf(out, "kernels/%s.html", m->series[i].op_file);
 }
 
 struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const char *title, enum tk_section section)
@@ -120,75 +120,75 @@ struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const cha
 	struct tk_arena *a = site->arena;
 	struct tk_value *page = tk_value_object(a);
 	const char *root = strchr(path, '/') ? "../" : "";
-	tk_set(a, page, "root", root);
-	tk_set_clipped(site, page, "title", title, 200);
-	tk_set_clipped(site, page, "site",
+	tk_value_set(a, page, "root", root);
+	tk_page_set_clipped(site, page, "title", title, 200);
+	tk_page_set_clipped(site, page, "site",
 	        site->options->title && *site->options->title ? site->options->title : "tracker", 80);
-	tk_set(a, page, "version", site->version);
-	tk_set_flag(a, page, "charts", site->charts);
-	tk_set_flag(a, page, "feed", site->options->base_url && *site->options->base_url);
-	struct tk_value *nav = tk_set_list(a, page, "nav");
+	tk_value_set(a, page, "version", site->version);
+	tk_value_set_flag(a, page, "charts", site->charts);
+	tk_value_set_flag(a, page, "feed", site->options->base_url && *site->options->base_url);
+	struct tk_value *nav = tk_value_set_list(a, page, "nav");
 	for (int i = 0; i < TK_SECTION_COUNT; i++) {
 		struct tk_buf target = TK_BUF_INIT;
 		section_path(&target, &site->model, (enum tk_section)i);
 		if (target.len) {
-			struct tk_value *item = tk_add_object(a, nav);
-			tk_set_fmt(a, item, "href", "%s%s", root, target.data);
-			tk_set(a, item, "name", titles[i]);
-			tk_set_flag(a, item, "current", i == (int)section);
+			struct tk_value *item = tk_value_append_object(a, nav);
+			tk_value_set_fmt(a, item, "href", "%s%s", root, target.data);
+			tk_value_set(a, item, "name", titles[i]);
+			tk_value_set_flag(a, item, "current", i == (int)section);
 		}
 		tk_buf_free(&target);
 	}
 	return page;
 }
 
-void tk_page_count(struct tk_site *site, const char *path)
+void tk_page_register(struct tk_site *site, const char *path)
 {
 	const char *base = site->options->base_url, *suffix = strrchr(path, '.');
 	site->pages++;
 	if (!base || !*base || !suffix || strcmp(suffix, ".html"))
 		return;
-	tk_buf_str(&site->sitemap, base);
-	tk_buf_str(&site->sitemap, base[strlen(base) - 1] == '/' ? "" : "/");
-	tk_buf_str(&site->sitemap, path);
-	tk_buf_char(&site->sitemap, '\n');
+	tk_buf_add_str(&site->sitemap, base);
+	tk_buf_add_str(&site->sitemap, base[strlen(base) - 1] == '/' ? "" : "/");
+	tk_buf_add_str(&site->sitemap, path);
+	tk_buf_add_char(&site->sitemap, '\n');
 }
 
-int tk_page_put(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
+int tk_page_render(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_buf_clear(&site->page);
 	/* the page's object is the first thing in the arena: tk_page_begin made it */
 	int status = tk_templates_render(
-	        site->templates, template_name, tk_arena_first(site->arena), site->arena, &site->page, err);
+	        site->templates, template_name, tk_arena_first_value(site->arena), site->arena, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
-	return status ? tk_context(err, "page %s", path) : 0;
+	return status ? tk_error_add_context(err, "page %s", path) : 0;
 }
 
-int tk_page_end(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
+int tk_page_finish(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
-	tk_page_count(site, path);
-	return tk_page_put(site, template_name, path, err);
+	tk_page_register(site, path);
+	return tk_page_render(site, template_name, path, err);
 }
 
-void tk_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
+void tk_page_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
 {
-	size_t len = tk_utf8_clip(text, max);
+	size_t len = tk_utf8_clip_len(text, max);
 	if (text[len])
-		tk_set_fmt(site->arena, o, key, "%.*s…", (int)len, text);
+		tk_value_set_fmt(site->arena, o, key, "%.*s…", (int)len, text);
 	else
-		tk_set_len(site->arena, o, key, text, len);
+		tk_value_set_len(site->arena, o, key, text, len);
 }
 
-void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s)
+void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s)
 {
 	char text[TK_FORMAT_SIZE];
-	tk_set(site->arena, o, key, t_s ? tk_format_minute(t_s, text) : "–");
+	tk_value_set(site->arena, o, key, t_s ? tk_format_minute(t_s, text) : "–");
 }
 
-void tk_set_markup_of(struct tk_site *site, struct tk_value *o, const char *key)
+void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key)
 {
-	tk_set_markup(site->arena, o, key, &site->markup);
+	tk_value_set_markup(site->arena, o, key, &site->markup);
 	tk_buf_clear(&site->markup);
 }
 
@@ -200,33 +200,33 @@ static const char *upstream_url(const struct tk_site *site, const struct tk_revi
 	return u ? u->url : "";
 }
 
-void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r)
+void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r)
 {
 	char link[TK_LINK_SIZE];
-	tk_set(site->arena, o, "rev", r ? tk_rev_short(r->rev, link) : "");
-	tk_set(site->arena, o, "rev_href", r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
-	tk_set_clipped(site, o, "subject", r ? r->subject : "", 120);
-	const struct tk_site_revision *page = tk_moves_of_revision(&site->model, &site->model.moves, r);
-	tk_set_fmt(site->arena, o, "rev_page", page && page->file ? "revisions/%s.html" : "",
+	tk_value_set(site->arena, o, "rev", r ? tk_rev_abbreviate(r->rev, link) : "");
+	tk_value_set(site->arena, o, "rev_href", r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
+	tk_page_set_clipped(site, o, "subject", r ? r->subject : "", 120);
+	const struct tk_site_revision *page = tk_site_changes_find_revision(&site->model, &site->model.moves, r);
+	tk_value_set_fmt(site->arena, o, "rev_page", page && page->file ? "revisions/%s.html" : "",
 	        page && page->file ? page->file : "");
 }
 
-void tk_set_range(
+void tk_page_set_revision_range(
         struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good, const struct tk_revision_row *bad)
 {
 	char a[TK_LINK_SIZE], b[TK_LINK_SIZE];
 	bool moved = good && bad && good->id != bad->id;
 	if (moved)
-		tk_set_fmt(site->arena, o, "range", "%s → %s", tk_rev_short(good->rev, a), tk_rev_short(bad->rev, b));
+		tk_value_set_fmt(site->arena, o, "range", "%s → %s", tk_rev_abbreviate(good->rev, a), tk_rev_abbreviate(bad->rev, b));
 	else
-		tk_set_fmt(site->arena, o, "range", "%s%s", bad ? tk_rev_short(bad->rev, a) : "",
+		tk_value_set_fmt(site->arena, o, "range", "%s%s", bad ? tk_rev_abbreviate(bad->rev, a) : "",
 		        good && bad ? " (unchanged)" : "");
-	tk_set(site->arena, o, "range_href",
+	tk_value_set(site->arena, o, "range_href",
 	        moved ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
-	tk_set_clipped(site, o, "range_subject", moved ? bad->subject : "", 100);
+	tk_page_set_clipped(site, o, "range_subject", moved ? bad->subject : "", 100);
 	const struct tk_site_revision *page =
-	        moved ? tk_moves_of_revision(&site->model, &site->model.moves, bad) : NULL;
-	tk_set_fmt(site->arena, o, "range_page", page && page->file ? "revisions/%s.html" : "",
+	        moved ? tk_site_changes_find_revision(&site->model, &site->model.moves, bad) : NULL;
+	tk_value_set_fmt(site->arena, o, "range_page", page && page->file ? "revisions/%s.html" : "",
 	        page && page->file ? page->file : "");
 }
 
@@ -237,40 +237,40 @@ static bool moved_by_verdict(const struct tk_site *site, const struct tk_site_se
 	json_t *detail = s->verdict ? json_loads(s->verdict->detail, 0, NULL) : NULL;
 	const char *good_rev = json_string_value(json_object_get(detail, "good_rev"));
 	const char *bad_rev = json_string_value(json_object_get(detail, "bad_rev"));
-	*good = good_rev ? tk_model_revision_named(&site->model, s->upstream->id, good_rev) : NULL;
-	*bad = bad_rev ? tk_model_revision_named(&site->model, s->upstream->id, bad_rev) : NULL;
+	*good = good_rev ? tk_model_find_revision(&site->model, s->upstream->id, good_rev) : NULL;
+	*bad = bad_rev ? tk_model_find_revision(&site->model, s->upstream->id, bad_rev) : NULL;
 	json_decref(detail);
 	return *good && *bad;
 }
 
-void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s,
+void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,
         const struct tk_revision_row **good, const struct tk_revision_row **bad)
 {
-	const struct tk_point *last = tk_series_last(s);
+	const struct tk_point *last = tk_series_last_point(s);
 	if (moved_by_verdict(site, s, good, bad))
 		return;
-	*bad = last ? tk_model_revision(&site->model, last->build_id) : NULL;
-	*good = s->newest_count > 1 ? tk_model_revision(&site->model, last[-1].build_id) : NULL;
+	*bad = last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL;
+	*good = s->newest_count > 1 ? tk_model_find_build_revision(&site->model, last[-1].build_id) : NULL;
 }
 
 /* ---- the row of a series ------------------------------------------------------------------------------------------
  */
 
-void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)
+void tk_page_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)
 {
 	char text[TK_FORMAT_SIZE];
 	bool is_time = !strcmp(s->row->metric, "time"), none = !isfinite(change) || fabs(change) < 0.0005;
 	bool worse = (change > 0) == !strcmp(s->row->better, "lower");
-	tk_set(site->arena, o, "change", tk_format_change(change, text));
-	tk_set(site->arena, o, "direction",
+	tk_value_set(site->arena, o, "change", tk_format_change(change, text));
+	tk_value_set(site->arena, o, "direction",
 	        none      ? ""
 	        : is_time ? (worse ? "slower" : "faster")
 	        : worse   ? "worse"
 	                  : "better");
-	tk_set(site->arena, o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
+	tk_value_set(site->arena, o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
 }
 
-bool tk_verdict_is_by_pairs(const struct tk_verdict_row *v)
+bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
 {
 	json_t *detail = v && strstr(v->detail, "\"pairs\"") ? json_loads(v->detail, 0, NULL) : NULL;
 	const char *word = json_string_value(json_object_get(json_object_get(detail, "pairs"), "word"));
@@ -283,41 +283,41 @@ static double change_of(const struct tk_site_series *s)
 {
 	if (s->verdict && isfinite(s->verdict->change))
 		return s->verdict->change;
-	const struct tk_point *last = tk_series_last(s);
+	const struct tk_point *last = tk_series_last_point(s);
 	return s->newest_count > 1 && last[-1].value > 0 ? last->value / last[-1].value - 1 : NAN;
 }
 
-void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root)
+void tk_page_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root)
 {
 	struct tk_arena *a = site->arena;
 	char text[TK_FORMAT_SIZE];
-	const struct tk_point *last = tk_series_last(s);
+	const struct tk_point *last = tk_series_last_point(s);
 	const char *rate_unit, *status = s->verdict ? s->verdict->status : last ? "" : "never";
 	double value = last ? last->value : NAN, rate = tk_series_rate(s, value, &rate_unit);
-	tk_set_fmt(a, o, "href", "%sseries/%s.html", root, s->file);
-	tk_set(a, o, "series_id", s->row->slug);
-	tk_set_clipped(site, o, "title", s->problem->title, 110);
-	tk_set_clipped(site, o, "label", s->label, 60);
-	tk_set_clipped(site, o, "device", s->device->name, 60);
-	tk_set_clipped(site, o, "upstream", s->upstream->name, 60);
-	tk_set(a, o, "value", tk_format_value(value, s->row->unit, text));
-	tk_set(a, o, "half", last ? tk_format_point_width(last, text) : "");
-	tk_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
-	tk_set(a, o, "status", status);
-	tk_set(a, o, "tone", tk_tone_of_verdict(status));
+	tk_value_set_fmt(a, o, "href", "%sseries/%s.html", root, s->file);
+	tk_value_set(a, o, "series_id", s->row->slug);
+	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
+	tk_page_set_clipped(site, o, "label", s->label, 60);
+	tk_page_set_clipped(site, o, "device", s->device->name, 60);
+	tk_page_set_clipped(site, o, "upstream", s->upstream->name, 60);
+	tk_value_set(a, o, "value", tk_format_value(value, s->row->unit, text));
+	tk_value_set(a, o, "half", last ? tk_format_point_half_width(last, text) : "");
+	tk_value_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
+	tk_value_set(a, o, "status", status);
+	tk_value_set(a, o, "tone", tk_verdict_tone(status));
 	bool told = s->failure && strcmp(s->failure->outcome, status); /* the verdict may be the same word */
-	tk_set(a, o, "outcome", told ? s->failure->outcome : "");
-	tk_set(a, o, "outcome_tone", s->failure ? tk_tone_of_state(s->failure->outcome) : "quiet");
-	tk_set_change(site, o, s, change_of(s));
-	tk_set_flag(a, o, "by_pairs", tk_verdict_is_by_pairs(s->verdict));
-	if (!strcmp(tk_tone_of_verdict(status), "quiet")) { /* noise has no direction */
-		tk_set(a, o, "glyph", "");
-		tk_set(a, o, "direction", "");
+	tk_value_set(a, o, "outcome", told ? s->failure->outcome : "");
+	tk_value_set(a, o, "outcome_tone", s->failure ? tk_state_tone(s->failure->outcome) : "quiet");
+	tk_page_set_change(site, o, s, change_of(s));
+	tk_value_set_flag(a, o, "by_pairs", tk_verdict_has_ab_result(s->verdict));
+	if (!strcmp(tk_verdict_tone(status), "quiet")) { /* noise has no direction */
+		tk_value_set(a, o, "glyph", "");
+		tk_value_set(a, o, "direction", "");
 	}
 }
 
-void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
+void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
 {
-	tk_svg_sparkline(&site->markup, s);
-	tk_set_markup_of(site, o, "spark_markup");
+	tk_svg_draw_sparkline(&site->markup, s);
+	tk_page_set_markup(site, o, "spark_markup");
 }

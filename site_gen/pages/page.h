@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "site_gen/model/codes.h"
-#include "site_gen/data/data.h"
+#include "site_gen/model/code_cache.h"
+#include "site_gen/data/chart_data.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/output.h"
 #include "site_gen/data/reuse.h"
@@ -29,9 +29,9 @@ struct tk_site {
 	struct tk_buf page, markup; /* reused */
 	struct tk_buf sitemap;      /* addresses of all pages, a line each; needs the site's address */
 	struct tk_reuse reuse;
-	struct tk_data data;
+	struct tk_chart_data data;
 	struct tk_site_state state;
-	struct tk_codes codes;
+	struct tk_code_cache codes;
 	bool charts;      /* Chart.js is there */
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
@@ -57,81 +57,81 @@ enum tk_section {
 };
 
 /* One file each. */
-int tk_page_overview(struct tk_site *site, struct tk_error *err);
-int tk_page_kernels(struct tk_site *site, struct tk_error *err);
-int tk_page_rooflines(struct tk_site *site, struct tk_error *err);
-int tk_page_nights(struct tk_site *site, struct tk_error *err);
-int tk_page_list(struct tk_site *site, struct tk_error *err);
-int tk_page_upstreams(struct tk_site *site, struct tk_error *err);
-int tk_page_revisions(struct tk_site *site, struct tk_error *err);
-int tk_page_environment(struct tk_site *site, struct tk_error *err);
-int tk_page_machines(struct tk_site *site, struct tk_error *err);
-int tk_page_alerts(struct tk_site *site, struct tk_error *err);
-int tk_page_method(struct tk_site *site, struct tk_error *err);
-int tk_page_compare(struct tk_site *site, struct tk_error *err);
-int tk_page_api(struct tk_site *site, struct tk_error *err);
+int tk_page_write_overview(struct tk_site *site, struct tk_error *err);
+int tk_page_write_kernels(struct tk_site *site, struct tk_error *err);
+int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err);
+int tk_page_write_nights(struct tk_site *site, struct tk_error *err);
+int tk_page_write_lists(struct tk_site *site, struct tk_error *err);
+int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err);
+int tk_page_write_revisions(struct tk_site *site, struct tk_error *err);
+int tk_page_write_environment(struct tk_site *site, struct tk_error *err);
+int tk_page_write_machines(struct tk_site *site, struct tk_error *err);
+int tk_page_write_alerts(struct tk_site *site, struct tk_error *err);
+int tk_page_write_method(struct tk_site *site, struct tk_error *err);
+int tk_page_write_compare(struct tk_site *site, struct tk_error *err);
+int tk_page_write_api(struct tk_site *site, struct tk_error *err);
 
 /* The page of one series, whose points are held; its address, whether it is written or stays. */
-int tk_page_series(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err);
+int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err);
 void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE]);
 
 /* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path). */
 struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const char *title, enum tk_section section);
 /* Every page that is written, or kept as it is, goes into the site map. */
-void tk_page_count(struct tk_site *site, const char *path);
-int tk_page_put(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
+void tk_page_register(struct tk_site *site, const char *path);
+int tk_page_render(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
 /* Puts it and counts it. */
-int tk_page_end(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
+int tk_page_finish(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
 
 /* Sets a text of others, cut to max bytes with an ellipsis. */
-void tk_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
+void tk_page_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max);
 /* Sets "2026-11-21 09:42", or a dash for 0. */
-void tk_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s);
+void tk_page_set_time(struct tk_site *site, struct tk_value *o, const char *key, int64_t t_s);
 /* Moves site->markup into a member and empties it. */
-void tk_set_markup_of(struct tk_site *site, struct tk_value *o, const char *key);
+void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key);
 
 /* href, series_id, title, label, device, upstream, value, half, rate, status, tone, outcome, outcome_tone, by_pairs
- * (a flag), and what tk_set_change sets. */
-void tk_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
-void tk_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s); /* spark_markup */
+ * (a flag), and what tk_page_set_change sets. */
+void tk_page_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
+void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s); /* spark_markup */
 /* The change of a verdict is what pairs of both builds say; before and after are of nights all the same. */
-bool tk_verdict_is_by_pairs(const struct tk_verdict_row *v);
+bool tk_verdict_has_ab_result(const struct tk_verdict_row *v);
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
-void tk_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
+void tk_page_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change);
 /* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */
-void tk_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
+void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
 /* The commits between two points: range, range_href, range_subject and range_page (from the root) of the
  * newer one. */
-void tk_set_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good,
+void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good,
         const struct tk_revision_row *bad);
-/* One step: href, title, label, device, tone, change, before, after, when, cause, step_markup, and what tk_set_range
+/* One step: href, title, label, device, tone, change, before, after, when, cause, step_markup, and what tk_page_set_revision_range
  * sets. */
-void tk_set_move(struct tk_site *site, struct tk_value *o, const struct tk_move *move, const char *root);
+void tk_page_set_change_point(struct tk_site *site, struct tk_value *o, const struct tk_site_change *move, const char *root);
 /* Where a series moved: the revisions that its verdict names, else those of its two newest points. NULL: unknown. */
-void tk_series_moved_between(const struct tk_site *site, const struct tk_site_series *s,
+void tk_series_find_change_range(const struct tk_site *site, const struct tk_site_series *s,
         const struct tk_revision_row **good, const struct tk_revision_row **bad);
 
-bool tk_list_is_one_page(const struct tk_model *m); /* lists/index.html has every series */
+bool tk_page_list_is_single(const struct tk_model *m); /* lists/index.html has every series */
 /* matrix: a row for each device (of one machine; NULL: of all), a cell for each operation: counts, the share of the
  * roof, addresses. */
-int tk_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk_site_machine *machine, const char *root,
+int tk_page_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk_site_machine *machine, const char *root,
         struct tk_error *err);
 
 /* run_facts, code_builds: what ran behind a series. */
-int tk_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err);
+int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err);
 /* maps: for each sweep of an operation on a device, the best backend at each of its points. Colours go to backends in
  * the order of `variants`. */
-int tk_set_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,
+int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,
         const char *const *variants, size_t variant_count, struct tk_error *err);
 
 /* A tone is a CSS class: bad, good, note, quiet. */
 /* As many of one verdict, or outcome, for one reason are one line. */
-#define TK_BUNDLE_MIN 4
+#define TK_VERDICT_GROUP_MIN 4
 /* Of one verdict, without numbers that tell them apart, and for one reason where it is not that they were not measured.
  */
 bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b);
-const char *tk_tone_of_verdict(const char *word);
-const char *tk_tone_of_state(const char *word); /* of nights, stages, resolutions, builds, outcomes, alerts */
-int tk_rank_of_verdict(const char *word);       /* most severe first */
+const char *tk_verdict_tone(const char *word);
+const char *tk_state_tone(const char *word); /* of nights, stages, resolutions, builds, outcomes, alerts */
+int tk_verdict_rank(const char *word);       /* most severe first */
 
 #endif

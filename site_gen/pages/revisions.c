@@ -20,7 +20,7 @@
 /* ---- what it moved ------------------------------------------------------------------------------------------------
  */
 
-static double ratio_of(const struct tk_move *move)
+static double ratio_of(const struct tk_site_change *move)
 {
 	const struct tk_change_point_row *c = move->change;
 	return c->before_value > 0 ? c->after_value / c->before_value : NAN;
@@ -28,7 +28,7 @@ static double ratio_of(const struct tk_move *move)
 
 static int size_order(const void *a, const void *b)
 {
-	const struct tk_move *x = *(const struct tk_move *const *)a, *y = *(const struct tk_move *const *)b;
+	const struct tk_site_change *x = *(const struct tk_site_change *const *)a, *y = *(const struct tk_site_change *const *)b;
 	double sx = fabs(log(ratio_of(x))), sy = fabs(log(ratio_of(y)));
 	if (x->worse != y->worse)
 		return x->worse ? -1 : 1;
@@ -37,29 +37,29 @@ static int size_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-void tk_set_move(struct tk_site *site, struct tk_value *o, const struct tk_move *move, const char *root)
+void tk_page_set_change_point(struct tk_site *site, struct tk_value *o, const struct tk_site_change *move, const char *root)
 {
 	const struct tk_site_series *s = move->series;
 	char text[TK_FORMAT_SIZE];
-	tk_set_fmt(site->arena, o, "href", "%sseries/%s.html", root, s->file);
-	tk_set_clipped(site, o, "title", s->problem->title, 110);
-	tk_set_clipped(site, o, "label", s->label, 60);
-	tk_set_clipped(site, o, "device", s->device->name, 60);
-	tk_set(site->arena, o, "tone", move->worse ? "bad" : "good");
-	tk_set_change(site, o, s, ratio_of(move) - 1);
-	tk_set(site->arena, o, "before", tk_format_value(move->change->before_value, s->row->unit, text));
-	tk_set(site->arena, o, "after", tk_format_value(move->change->after_value, s->row->unit, text));
-	tk_set_time(site, o, "when", move->change->as_of_s);
-	tk_set_clipped(site, o, "cause", move->change->cause, 40);
-	tk_set_range(site, o, move->good, move->bad);
-	tk_svg_step(&site->markup, ratio_of(move), move->worse);
-	tk_set_markup_of(site, o, "step_markup");
+	tk_value_set_fmt(site->arena, o, "href", "%sseries/%s.html", root, s->file);
+	tk_page_set_clipped(site, o, "title", s->problem->title, 110);
+	tk_page_set_clipped(site, o, "label", s->label, 60);
+	tk_page_set_clipped(site, o, "device", s->device->name, 60);
+	tk_value_set(site->arena, o, "tone", move->worse ? "bad" : "good");
+	tk_page_set_change(site, o, s, ratio_of(move) - 1);
+	tk_value_set(site->arena, o, "before", tk_format_value(move->change->before_value, s->row->unit, text));
+	tk_value_set(site->arena, o, "after", tk_format_value(move->change->after_value, s->row->unit, text));
+	tk_page_set_time(site, o, "when", move->change->as_of_s);
+	tk_page_set_clipped(site, o, "cause", move->change->cause, 40);
+	tk_page_set_revision_range(site, o, move->good, move->bad);
+	tk_svg_draw_change(&site->markup, ratio_of(move), move->worse);
+	tk_page_set_markup(site, o, "step_markup");
 }
 
 static int set_moves(
-        struct tk_site *site, struct tk_value *o, const struct tk_move *first, size_t count, struct tk_error *err)
+        struct tk_site *site, struct tk_value *o, const struct tk_site_change *first, size_t count, struct tk_error *err)
 {
-	const struct tk_move **sorted = malloc((count + 1) * sizeof *sorted);
+	const struct tk_site_change **sorted = malloc((count + 1) * sizeof *sorted);
 	size_t worse = 0;
 	if (!sorted)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
@@ -68,12 +68,12 @@ static int set_moves(
 		worse += first[i].worse;
 	}
 	qsort(sorted, count, sizeof *sorted, size_order);
-	struct tk_value *list = tk_set_list(site->arena, o, "moves");
+	struct tk_value *list = tk_value_set_list(site->arena, o, "moves");
 	for (size_t i = 0; i < count && i < MOVES_MAX; i++)
-		tk_set_move(site, tk_add_object(site->arena, list), sorted[i], "../");
-	tk_set_int(site->arena, o, "worse", (int64_t)worse);
-	tk_set_int(site->arena, o, "better", (int64_t)(count - worse));
-	tk_set_flag(site->arena, o, "moves_cut", count > MOVES_MAX);
+		tk_page_set_change_point(site, tk_value_append_object(site->arena, list), sorted[i], "../");
+	tk_value_set_int(site->arena, o, "worse", (int64_t)worse);
+	tk_value_set_int(site->arena, o, "better", (int64_t)(count - worse));
+	tk_value_set_flag(site->arena, o, "moves_cut", count > MOVES_MAX);
 	free(sorted);
 	return 0;
 }
@@ -81,23 +81,23 @@ static int set_moves(
 /* What the last night said of this revision: a step of one night is not yet one of the history. */
 static void set_verdicts(struct tk_site *site, struct tk_value *page, const struct tk_revision_row *revision)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "verdicts");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "verdicts");
 	char text[TK_FORMAT_SIZE];
 	for (size_t i = 0, n = 0; i < site->model.series_count && n < MOVES_MAX; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
 		const struct tk_revision_row *good, *bad;
 		if (!s->verdict || s->upstream->id != revision->upstream_id)
 			continue;
-		const char *tone = tk_tone_of_verdict(s->verdict->status);
+		const char *tone = tk_verdict_tone(s->verdict->status);
 		if (strcmp(tone, "bad") && strcmp(tone, "good"))
 			continue;
-		tk_series_moved_between(site, s, &good, &bad);
+		tk_series_find_change_range(site, s, &good, &bad);
 		if (bad != revision || good == bad)
 			continue;
-		struct tk_value *o = tk_add_object(site->arena, list);
-		tk_set_series(site, o, s, "../");
-		tk_set(site->arena, o, "before", tk_format_value(s->verdict->before_value, s->row->unit, text));
-		tk_set(site->arena, o, "after", tk_format_value(s->verdict->after_value, s->row->unit, text));
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_page_set_series(site, o, s, "../");
+		tk_value_set(site->arena, o, "before", tk_format_value(s->verdict->before_value, s->row->unit, text));
+		tk_value_set(site->arena, o, "after", tk_format_value(s->verdict->after_value, s->row->unit, text));
 		n++;
 	}
 }
@@ -107,30 +107,30 @@ static void set_verdicts(struct tk_site *site, struct tk_value *page, const stru
 
 static int add_build(struct tk_site *site, struct tk_value *list, const struct tk_build_row *b, struct tk_error *err)
 {
-	struct tk_value *o = tk_add_object(site->arena, list);
+	struct tk_value *o = tk_value_append_object(site->arena, list);
 	char text[64], *log = NULL;
 	bool failed = strcmp(b->status, "ok") != 0;
-	int status = failed ? tk_store_build_log(site->model.store, b->id, &log, err) : 0;
+	int status = failed ? tk_store_read_build_log(site->model.store, b->id, &log, err) : 0;
 	size_t len = log ? strlen(log) : 0, skip = len > LOG_BYTES ? len - LOG_BYTES : 0;
-	tk_set(site->arena, o, "state", b->status);
-	tk_set(site->arena, o, "tone", tk_tone_of_state(b->status));
-	tk_set_time(site, o, "built", b->built_s);
-	tk_set(site->arena, o, "took", tk_duration_text(b->wall_s, text, sizeof text));
-	tk_set(site->arena, o, "size", b->size_bytes ? tk_format_value((double)b->size_bytes, "bytes", text) : "");
-	tk_set_clipped(site, o, "toolchain", b->toolchain, 200);
-	tk_set_clipped(site, o, "flags", b->flags, 200);
-	tk_set_clipped(site, o, "arch", b->arch, 60);
-	tk_set_clipped(site, o, "message", b->message, 400);
-	tk_set(site->arena, o, "log", log ? log + skip : "");
+	tk_value_set(site->arena, o, "state", b->status);
+	tk_value_set(site->arena, o, "tone", tk_state_tone(b->status));
+	tk_page_set_time(site, o, "built", b->built_s);
+	tk_value_set(site->arena, o, "took", tk_duration_format(b->wall_s, text, sizeof text));
+	tk_value_set(site->arena, o, "size", b->size_bytes ? tk_format_value((double)b->size_bytes, "bytes", text) : "");
+	tk_page_set_clipped(site, o, "toolchain", b->toolchain, 200);
+	tk_page_set_clipped(site, o, "flags", b->flags, 200);
+	tk_page_set_clipped(site, o, "arch", b->arch, 60);
+	tk_page_set_clipped(site, o, "message", b->message, 400);
+	tk_value_set(site->arena, o, "log", log ? log + skip : "");
 	free(log);
 	return status;
 }
 
 static int set_builds(struct tk_site *site, struct tk_value *page, int64_t revision_id, struct tk_error *err)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "builds");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "builds");
 	size_t count;
-	const struct tk_index_entry *builds = tk_model_builds(&site->model, revision_id, &count);
+	const struct tk_index_entry *builds = tk_model_find_builds(&site->model, revision_id, &count);
 	int status = 0;
 	for (size_t i = count, n = 0; !status && i-- > 0 && n < BUILDS_MAX; n++)
 		status = add_build(site, list, builds[i].row, err);
@@ -145,7 +145,7 @@ static const struct tk_build_row *good_build(
         const struct tk_model *m, int64_t revision_id, const struct tk_build_row *like)
 {
 	size_t count;
-	const struct tk_index_entry *builds = tk_model_builds(m, revision_id, &count);
+	const struct tk_index_entry *builds = tk_model_find_builds(m, revision_id, &count);
 	for (size_t i = count; i-- > 0;) {
 		const struct tk_build_row *b = builds[i].row;
 		bool same_kind = !like || (!strcmp(b->adapter, like->adapter) && !strcmp(b->arch, like->arch));
@@ -176,11 +176,11 @@ static int kernel_order(const struct tk_kernel_row *a, const struct tk_kernel_ro
 static void set_pair(struct tk_site *site, struct tk_value *o, const char *key, int64_t before, int64_t after)
 {
 	if (before < 0 && after < 0)
-		tk_set(site->arena, o, key, "–");
+		tk_value_set(site->arena, o, key, "–");
 	else if (before < 0 || after < 0 || before == after)
-		tk_set_int(site->arena, o, key, after < 0 ? before : after);
+		tk_value_set_int(site->arena, o, key, after < 0 ? before : after);
 	else
-		tk_set_fmt(site->arena, o, key, "%lld → %lld", (long long)before, (long long)after);
+		tk_value_set_fmt(site->arena, o, key, "%lld → %lld", (long long)before, (long long)after);
 }
 
 /* One of the two may be NULL: it is new, or gone. */
@@ -188,15 +188,15 @@ static void add_function(struct tk_site *site, struct tk_value *list, const stru
         const struct tk_kernel_row *after)
 {
 	const struct tk_kernel_row *any = after ? after : before;
-	struct tk_value *o = tk_add_object(site->arena, list);
-	tk_set_clipped(site, o, "backend", any->backend, 60);
-	tk_set_clipped(site, o, "function", *any->name ? any->name : "(the backend as a whole)", 160);
-	tk_set(site->arena, o, "what",
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	tk_page_set_clipped(site, o, "backend", any->backend, 60);
+	tk_page_set_clipped(site, o, "function", *any->name ? any->name : "(the backend as a whole)", 160);
+	tk_value_set(site->arena, o, "what",
 	        !before                                       ? "new"
 	        : !after                                      ? "gone"
 	        : strcmp(before->code_hash, after->code_hash) ? "changed"
 	                                                      : "same code");
-	tk_set_clipped(site, o, "code", any->code_hash, 12);
+	tk_page_set_clipped(site, o, "code", any->code_hash, 12);
 	set_pair(site, o, "registers", before ? before->registers : -1, after ? after->registers : -1);
 	set_pair(site, o, "spills", before ? before->spill_bytes : -1, after ? after->spill_bytes : -1);
 	set_pair(site, o, "shared", before ? before->shared_bytes : -1, after ? after->shared_bytes : -1);
@@ -207,7 +207,7 @@ static void add_function(struct tk_site *site, struct tk_value *list, const stru
 static void merge_functions(
         struct tk_site *site, struct tk_value *page, const struct tk_rows *before, const struct tk_rows *after)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "functions");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "functions");
 	size_t i = 0, k = 0, shown = 0, same = 0;
 	while (i < before->count || k < after->count) {
 		const struct tk_kernel_row *b = i < before->count ? TK_ROWS_AT(before, struct tk_kernel_row, i) : NULL;
@@ -222,8 +222,8 @@ static void merge_functions(
 		else if (shown++ < FUNCTIONS_MAX)
 			add_function(site, list, b, a);
 	}
-	tk_set_int(site->arena, page, "same_functions", (int64_t)same);
-	tk_set_flag(site->arena, page, "functions_cut", shown > FUNCTIONS_MAX);
+	tk_value_set_int(site->arena, page, "same_functions", (int64_t)same);
+	tk_value_set_flag(site->arena, page, "functions_cut", shown > FUNCTIONS_MAX);
 }
 
 static int set_functions(
@@ -232,11 +232,11 @@ static int set_functions(
 	const struct tk_build_row *build = good_build(&site->model, r->row->id, NULL),
 	                          *old = build ? build_before(&site->model, r, build) : NULL;
 	struct tk_rows before = {0}, after = {0};
-	int status = build ? tk_store_kernels(site->model.store, build->id, &after, err) : 0;
+	int status = build ? tk_store_list_kernels(site->model.store, build->id, &after, err) : 0;
 	if (!status && old)
-		status = tk_store_kernels(site->model.store, old->id, &before, err);
-	tk_set_flag(site->arena, page, "compared", old && before.count && after.count);
-	tk_set_revision(site, tk_set_object(site->arena, page, "older"),
+		status = tk_store_list_kernels(site->model.store, old->id, &before, err);
+	tk_value_set_flag(site->arena, page, "compared", old && before.count && after.count);
+	tk_page_set_revision(site, tk_value_set_object(site->arena, page, "older"),
 	        old ? tk_index_find(&site->model.revisions_by_id, old->revision_id) : NULL);
 	if (!status && old && before.count && after.count)
 		merge_functions(site, page, &before, &after);
@@ -251,16 +251,16 @@ static int set_functions(
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_revision *r)
 {
 	const struct tk_upstream_row *u = tk_index_find(&site->model.upstreams_by_id, r->row->upstream_id);
-	struct tk_value *o = tk_set_object(site->arena, page, "revision");
+	struct tk_value *o = tk_value_set_object(site->arena, page, "revision");
 	char link[TK_LINK_SIZE];
-	tk_set_revision(site, o, r->row);
-	tk_set_clipped(site, o, "full", r->row->rev, 120);
-	tk_set_clipped(site, o, "author", r->row->author, 80);
-	tk_set_time(site, o, "commit_time", r->row->commit_time_s);
-	tk_set_clipped(site, o, "upstream", u ? u->name : "", 60);
-	tk_set_clipped(site, o, "url", u ? tk_link_shown(u->url, link) : "", 200);
+	tk_page_set_revision(site, o, r->row);
+	tk_page_set_clipped(site, o, "full", r->row->rev, 120);
+	tk_page_set_clipped(site, o, "author", r->row->author, 80);
+	tk_page_set_time(site, o, "commit_time", r->row->commit_time_s);
+	tk_page_set_clipped(site, o, "upstream", u ? u->name : "", 60);
+	tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 200);
 	bool older = r > site->model.moves.revisions && r[-1].row->upstream_id == r->row->upstream_id;
-	tk_set_range(site, o, older ? r[-1].row : NULL, r->row);
+	tk_page_set_revision_range(site, o, older ? r[-1].row : NULL, r->row);
 }
 
 static int write_revision(struct tk_site *site, const struct tk_site_revision *r, struct tk_error *err)
@@ -268,7 +268,7 @@ static int write_revision(struct tk_site *site, const struct tk_site_revision *r
 	char path[140], title[300];
 	snprintf(path, sizeof path, "revisions/%s.html", r->file);
 	const char *what = *r->row->subject ? r->row->subject : r->row->rev;
-	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip(what, 160), what);
+	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(what, 160), what);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
 	set_facts(site, page, r);
 	set_verdicts(site, page, r->row);
@@ -277,12 +277,12 @@ static int write_revision(struct tk_site *site, const struct tk_site_revision *r
 		status = set_builds(site, page, r->row->id, err);
 	if (!status)
 		status = set_functions(site, page, r, err);
-	return status ? status : tk_page_end(site, "revision", path, err);
+	return status ? status : tk_page_finish(site, "revision", path, err);
 }
 
-int tk_page_revisions(struct tk_site *site, struct tk_error *err)
+int tk_page_write_revisions(struct tk_site *site, struct tk_error *err)
 {
-	const struct tk_moves *moves = &site->model.moves;
+	const struct tk_site_changes *moves = &site->model.moves;
 	int status = 0;
 	for (size_t i = 0; !status && i < moves->revision_count; i++)
 		if (moves->revisions[i].file)

@@ -22,7 +22,7 @@
 static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *machine)
 {
 	const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
-	size_t count = tk_model_recent_nights(m, machine, nights);
+	size_t count = tk_model_list_recent_nights(m, machine, nights);
 	/* A backfill is as old as its commit: it says how far to look back only where there is nothing else. */
 	bool nightly = count && !strcmp(machine->last_night->kind, "nightly");
 	int64_t since_s = INT64_MAX;
@@ -34,8 +34,8 @@ static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *
 
 /* Of each series its newest point, where that is not too old for these ceilings: a night may measure a part of the
  * suite. */
-static int collect(const struct tk_site *site, const struct tk_site_device *device, const struct tk_roofs *roofs,
-        struct tk_spots *out, struct tk_error *err)
+static int collect(const struct tk_site *site, const struct tk_site_device *device, const struct tk_site_ceilings *roofs,
+        struct tk_roofline_points *out, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	const int64_t since_s = since_of(m, device->machine);
@@ -44,12 +44,12 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
-		const struct tk_point *last = tk_series_last(s);
+		const struct tk_point *last = tk_series_last_point(s);
 		if (s->device != device || !tk_series_is_ranked(s) || !last || last->as_of_s < since_s ||
 		        !(s->problem->flops > 0) || !(s->problem->bytes > 0) || !(last->value > 0))
 			continue;
-		out->at[out->count++] = (struct tk_spot){s, s->problem->flops / s->problem->bytes,
-		        s->problem->flops / last->value, tk_roofs_share(roofs, s, last->value),
+		out->at[out->count++] = (struct tk_roofline_point){s, s->problem->flops / s->problem->bytes,
+		        s->problem->flops / last->value, tk_site_ceilings_efficiency(roofs, s, last->value),
 		        last->night_id != device->machine->last_night->id};
 	}
 	return 0;
@@ -57,7 +57,7 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 
 static int by_share(const void *a, const void *b)
 {
-	const struct tk_spot *x = a, *y = b;
+	const struct tk_roofline_point *x = a, *y = b;
 	if (x->share != y->share && isfinite(x->share) && isfinite(y->share))
 		return x->share < y->share ? 1 : -1;
 	return x->series < y->series ? -1 : x->series > y->series;
@@ -69,7 +69,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Backends in the order of their names: each has its colour and shape by its place. */
-static int name_marks(struct tk_spots *spots, struct tk_error *err)
+static int name_marks(struct tk_roofline_points *spots, struct tk_error *err)
 {
 	size_t count = 0;
 	spots->labels = malloc((spots->count + 1) * sizeof *spots->labels);
@@ -91,10 +91,10 @@ static int name_marks(struct tk_spots *spots, struct tk_error *err)
 
 static void add_text(struct tk_buf *out, const char *key, const char *text)
 {
-	tk_buf_str(out, ",\"");
-	tk_buf_str(out, key);
-	tk_buf_str(out, "\":");
-	tk_escape_json(out, text, tk_utf8_clip(text, 120));
+	tk_buf_add_str(out, ",\"");
+	tk_buf_add_str(out, key);
+	tk_buf_add_str(out, "\":");
+	tk_escape_json(out, text, tk_utf8_clip_len(text, 120));
 }
 
 /* [[time, rate], ...] of nights before, the oldest that is held first, evenly chosen. */
@@ -106,154 +106,154 @@ static void add_trail(struct tk_buf *out, const struct tk_site_series *s, bool m
 	                                 : 1;
 	for (size_t i = 0; i < past; i += step) {
 		const struct tk_trace_point *p = &s->trace->at[i];
-		tk_buf_str(out, i ? ",[" : ",\"trail\":[[");
-		tk_buf_int(out, p->as_of_s);
-		tk_buf_char(out, ',');
-		tk_shard_number(out, s->problem->flops / (double)p->value);
-		tk_buf_char(out, ']');
+		tk_buf_add_str(out, i ? ",[" : ",\"trail\":[[");
+		tk_buf_add_int(out, p->as_of_s);
+		tk_buf_add_char(out, ',');
+		tk_shard_add_number(out, s->problem->flops / (double)p->value);
+		tk_buf_add_char(out, ']');
 	}
-	tk_buf_str(out, past ? "]" : "");
+	tk_buf_add_str(out, past ? "]" : "");
 }
 
-static void add_point(struct tk_buf *out, const struct tk_spot *s, bool many)
+static void add_point(struct tk_buf *out, const struct tk_roofline_point *s, bool many)
 {
 	char href[160];
 	snprintf(href, sizeof href, "series/%s.html", s->series->file);
-	tk_buf_str(out, "{\"x\":");
-	tk_shard_number(out, s->intensity);
-	tk_buf_str(out, ",\"y\":");
-	tk_shard_number(out, s->rate);
-	tk_buf_str(out, ",\"share\":");
-	tk_shard_number(out, s->share);
+	tk_buf_add_str(out, "{\"x\":");
+	tk_shard_add_number(out, s->intensity);
+	tk_buf_add_str(out, ",\"y\":");
+	tk_shard_add_number(out, s->rate);
+	tk_buf_add_str(out, ",\"share\":");
+	tk_shard_add_number(out, s->share);
 	add_text(out, "title", s->series->problem->title);
 	add_text(out, "label", s->series->label);
 	add_text(out, "type", s->series->problem->dtype);
 	add_text(out, "op", tk_op_title(s->series->problem->op));
 	add_text(out, "href", href);
 	if (s->old) {
-		tk_buf_str(out, ",\"old\":");
-		tk_buf_int(out, tk_series_last(s->series)->as_of_s);
+		tk_buf_add_str(out, ",\"old\":");
+		tk_buf_add_int(out, tk_series_last_point(s->series)->as_of_s);
 	}
 	add_trail(out, s->series, many);
-	tk_buf_char(out, '}');
+	tk_buf_add_char(out, '}');
 }
 
-static int write_data(struct tk_site *site, const struct tk_roofs *roofs, const struct tk_spots *spots,
+static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs, const struct tk_roofline_points *spots,
         const char *path, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
-	tk_buf_str(out, "KD.add(\"roofline\",{\"roofs\":[");
+	tk_buf_add_str(out, "KD.add(\"roofline\",{\"roofs\":[");
 	for (size_t i = 0; i < roofs->count; i++) {
-		tk_buf_printf(out, "%s\n{\"value\":", i ? "," : "");
-		tk_shard_number(out, roofs->rows[i]->value);
+		tk_buf_add_printf(out, "%s\n{\"value\":", i ? "," : "");
+		tk_shard_add_number(out, roofs->rows[i]->value);
 		add_text(out, "name", roofs->rows[i]->name);
 		add_text(out, "unit", roofs->rows[i]->unit);
 		add_text(out, "source", roofs->rows[i]->source);
-		tk_buf_str(out, tk_roof_is_of_cache(roofs->rows[i]) ? ",\"cache\":true}" : "}");
+		tk_buf_add_str(out, tk_ceiling_is_cache(roofs->rows[i]) ? ",\"cache\":true}" : "}");
 	}
-	tk_buf_str(out, "],\"points\":[");
+	tk_buf_add_str(out, "],\"points\":[");
 	for (size_t i = 0; i < spots->count; i++) {
-		tk_buf_str(out, i ? ",\n" : "\n");
+		tk_buf_add_str(out, i ? ",\n" : "\n");
 		add_point(out, &spots->at[i], spots->count > TRAILS_MANY);
 	}
-	tk_buf_str(out, "]});\n");
+	tk_buf_add_str(out, "]});\n");
 	return tk_output_put(site->out, path, out, err);
 }
 
 /* ---- the page
  * --------------------------------------------------------------------------------------------------------- */
 
-static void set_roofs(struct tk_site *site, struct tk_value *page, const struct tk_roofs *roofs)
+static void set_roofs(struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "roofs");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "roofs");
 	char text[TK_FORMAT_SIZE];
 	bool caches = false;
 	for (size_t i = 0; i < roofs->count; i++) {
-		struct tk_value *o = tk_add_object(site->arena, list);
-		tk_set_clipped(site, o, "name", roofs->rows[i]->name, 40);
-		tk_set_clipped(site, o, "source", roofs->rows[i]->source, 20);
-		tk_set(site->arena, o, "value", tk_format_value(roofs->rows[i]->value, roofs->rows[i]->unit, text));
-		caches = caches || tk_roof_is_of_cache(roofs->rows[i]);
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_page_set_clipped(site, o, "name", roofs->rows[i]->name, 40);
+		tk_page_set_clipped(site, o, "source", roofs->rows[i]->source, 20);
+		tk_value_set(site->arena, o, "value", tk_format_value(roofs->rows[i]->value, roofs->rows[i]->unit, text));
+		caches = caches || tk_ceiling_is_cache(roofs->rows[i]);
 	}
-	tk_set_flag(site->arena, page, "caches", caches);
+	tk_value_set_flag(site->arena, page, "caches", caches);
 }
 
-static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_roofs *roofs, const struct tk_spot *s)
+static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_ceilings *roofs, const struct tk_roofline_point *s)
 {
 	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_add_object(a, rows);
-	const struct tk_point *last = tk_series_last(s->series);
+	struct tk_value *o = tk_value_append_object(a, rows);
+	const struct tk_point *last = tk_series_last_point(s->series);
 	const struct tk_trace_point *first = s->series->trace ? s->series->trace->at : NULL;
 	char text[TK_FORMAT_SIZE], day[TK_TIME_ISO_SIZE];
 	bool moved = first && s->series->trace->count > 1 && first->value > 0;
-	tk_set_fmt(a, o, "href", "../series/%s.html", s->series->file);
-	tk_set_clipped(site, o, "title", s->series->problem->title, 110);
-	tk_set_clipped(site, o, "label", s->series->label, 60);
-	tk_set(a, o, "type", s->series->problem->dtype);
-	tk_set(a, o, "op", tk_op_title(s->series->problem->op));
-	tk_set(a, o, "old", s->old ? tk_time_day(last->as_of_s, day) : "");
-	tk_set_fmt(a, o, "intensity", "%.*f", s->intensity < 9.95 ? 1 : 0, s->intensity);
-	tk_set(a, o, "under", tk_roofs_binding(roofs, s->series->problem->dtype, s->intensity));
-	tk_set(a, o, "rate", tk_format_value(s->rate, "gflop_per_s", text));
-	tk_set(a, o, "moved", moved ? tk_format_change((double)first->value / last->value - 1, text) : "");
-	tk_set(a, o, "since", moved ? tk_time_day(first->as_of_s, day) : "");
-	tk_set(a, o, "share", tk_format_percent(s->share, text));
-	tk_set_flag(a, o, "over", s->share > 1.02);
-	tk_svg_bar(&site->markup, s->share, s->share > 1.02 ? "over" : "rest");
-	tk_set_markup_of(site, o, "bar_markup");
+	tk_value_set_fmt(a, o, "href", "../series/%s.html", s->series->file);
+	tk_page_set_clipped(site, o, "title", s->series->problem->title, 110);
+	tk_page_set_clipped(site, o, "label", s->series->label, 60);
+	tk_value_set(a, o, "type", s->series->problem->dtype);
+	tk_value_set(a, o, "op", tk_op_title(s->series->problem->op));
+	tk_value_set(a, o, "old", s->old ? tk_time_format_day(last->as_of_s, day) : "");
+	tk_value_set_fmt(a, o, "intensity", "%.*f", s->intensity < 9.95 ? 1 : 0, s->intensity);
+	tk_value_set(a, o, "under", tk_site_ceilings_limiting(roofs, s->series->problem->dtype, s->intensity));
+	tk_value_set(a, o, "rate", tk_format_value(s->rate, "gflop_per_s", text));
+	tk_value_set(a, o, "moved", moved ? tk_format_change((double)first->value / last->value - 1, text) : "");
+	tk_value_set(a, o, "since", moved ? tk_time_format_day(first->as_of_s, day) : "");
+	tk_value_set(a, o, "share", tk_format_percent(s->share, text));
+	tk_value_set_flag(a, o, "over", s->share > 1.02);
+	tk_svg_draw_bar(&site->markup, s->share, s->share > 1.02 ? "over" : "rest");
+	tk_page_set_markup(site, o, "bar_markup");
 }
 
 static void set_tables(
-        struct tk_site *site, struct tk_value *page, const struct tk_roofs *roofs, const struct tk_spots *spots)
+        struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs, const struct tk_roofline_points *spots)
 {
 	set_roofs(site, page, roofs);
-	struct tk_value *rows = tk_set_list(site->arena, page, "rows");
+	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
 	bool any_old = false, cut = spots->count > ROWS_MAX;
 	for (size_t i = 0; i < spots->count; i++) {
 		if (!cut || i < ROWS_END || i >= spots->count - ROWS_END)
 			add_row(site, rows, roofs, &spots->at[i]);
 		any_old = any_old || spots->at[i].old;
 	}
-	tk_set_fmt(site->arena, page, "rows_left", cut ? "%zu" : "", spots->count - 2 * ROWS_END);
-	tk_set_flag(site->arena, page, "any_old", any_old);
+	tk_value_set_fmt(site->arena, page, "rows_left", cut ? "%zu" : "", spots->count - 2 * ROWS_END);
+	tk_value_set_flag(site->arena, page, "any_old", any_old);
 }
 
-static int set_drawing(struct tk_site *site, struct tk_value *page, const struct tk_roofs *roofs,
-        const struct tk_spots *spots, struct tk_error *err)
+static int set_drawing(struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs,
+        const struct tk_roofline_points *spots, struct tk_error *err)
 {
 	int status = tk_roofline_draw(&site->markup, spots, roofs, err);
-	tk_set_markup_of(site, page, "roofline_markup");
-	struct tk_value *marks = tk_set_list(site->arena, page, "marks");
+	tk_page_set_markup(site, page, "roofline_markup");
+	struct tk_value *marks = tk_value_set_list(site->arena, page, "marks");
 	for (size_t i = 0; i < spots->label_count && spots->label_count > 1; i++) {
-		struct tk_value *o = tk_add_object(site->arena, marks);
-		tk_set_clipped(site, o, "label", spots->labels[i], 60);
+		struct tk_value *o = tk_value_append_object(site->arena, marks);
+		tk_page_set_clipped(site, o, "label", spots->labels[i], 60);
 		tk_roofline_draw_mark(&site->markup, i);
-		tk_set_markup_of(site, o, "mark_markup");
+		tk_page_set_markup(site, o, "mark_markup");
 	}
 	return status;
 }
 
 static void set_tabs(struct tk_site *site, struct tk_value *page, const struct tk_site_device *current)
 {
-	struct tk_value *tabs = tk_set_list(site->arena, page, "tabs");
+	struct tk_value *tabs = tk_value_set_list(site->arena, page, "tabs");
 	for (size_t i = 0; i < site->model.device_count; i++) {
-		struct tk_value *tab = tk_add_object(site->arena, tabs);
-		tk_set_clipped(site, tab, "name", site->model.devices[i].name, 60);
-		tk_set_fmt(site->arena, tab, "href", "%s.html", site->model.devices[i].file);
-		tk_set_flag(site->arena, tab, "current", &site->model.devices[i] == current);
+		struct tk_value *tab = tk_value_append_object(site->arena, tabs);
+		tk_page_set_clipped(site, tab, "name", site->model.devices[i].name, 60);
+		tk_value_set_fmt(site->arena, tab, "href", "%s.html", site->model.devices[i].file);
+		tk_value_set_flag(site->arena, tab, "current", &site->model.devices[i] == current);
 	}
 }
 
 static int write_device(struct tk_site *site, const struct tk_site_device *device, struct tk_error *err)
 {
 	char path[128], data[128], title[200];
-	struct tk_roofs roofs;
-	struct tk_spots spots = {0};
+	struct tk_site_ceilings roofs;
+	struct tk_roofline_points spots = {0};
 	snprintf(path, sizeof path, "roofline/%s.html", device->file);
 	snprintf(data, sizeof data, "data/roofline-%s.js", device->file);
-	snprintf(title, sizeof title, "Roofline of %.*s", (int)tk_utf8_clip(device->name, 100), device->name);
-	tk_roofs_of(&site->model, device, &roofs);
+	snprintf(title, sizeof title, "Roofline of %.*s", (int)tk_utf8_clip_len(device->name, 100), device->name);
+	tk_site_ceilings_find(&site->model, device, &roofs);
 	int status = device->machine->last_night ? collect(site, device, &roofs, &spots, err) : 0;
 	if (spots.count)
 		qsort(spots.at, spots.count, sizeof *spots.at, by_share);
@@ -264,22 +264,22 @@ static int write_device(struct tk_site *site, const struct tk_site_device *devic
 	if (!status) {
 		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_ROOFLINE);
 		set_tabs(site, page, device);
-		tk_set_clipped(site, page, "device_name", device->row->name, 100);
-		tk_set_time(
+		tk_page_set_clipped(site, page, "device_name", device->row->name, 100);
+		tk_page_set_time(
 		        site, page, "night", device->machine->last_night ? device->machine->last_night->as_of_s : 0);
-		tk_set(site->arena, page, "data", data);
-		tk_set_flag(site->arena, page, "any", spots.count > 0);
+		tk_value_set(site->arena, page, "data", data);
+		tk_value_set_flag(site->arena, page, "any", spots.count > 0);
 		status = set_drawing(site, page, &roofs, &spots, err);
 		set_tables(site, page, &roofs, &spots);
 		if (!status)
-			status = tk_page_end(site, "roofline", path, err);
+			status = tk_page_finish(site, "roofline", path, err);
 	}
 	free(spots.at);
 	free(spots.labels);
 	return status;
 }
 
-int tk_page_rooflines(struct tk_site *site, struct tk_error *err)
+int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err)
 {
 	int status = 0;
 	for (size_t i = 0; !status && i < site->model.device_count; i++)

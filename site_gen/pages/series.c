@@ -18,49 +18,49 @@
 /* ---- the page -------------------------------------------------------------------------------------------------- */
 
 static void add_row(
-        struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s, size_t i, struct tk_scale scale)
+        struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s, size_t i, struct tk_format_scale scale)
 {
 	struct tk_arena *a = site->arena;
 	const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i), *before = i ? p - 1 : NULL;
-	const struct tk_site_night *night = tk_model_night(&site->model, p->night_id);
-	const struct tk_revision_row *revision = tk_model_revision(&site->model, p->build_id);
-	struct tk_value *row = tk_add_object(a, rows);
+	const struct tk_site_night *night = tk_model_find_night(&site->model, p->night_id);
+	const struct tk_revision_row *revision = tk_model_find_build_revision(&site->model, p->build_id);
+	struct tk_value *row = tk_value_append_object(a, rows);
 	char text[TK_FORMAT_SIZE];
-	tk_set_time(site, row, "night", p->as_of_s);
-	tk_set_int(a, row, "time", p->as_of_s);
-	tk_set_flag(a, row, "has_page", night && night->file);
-	tk_set_fmt(a, row, "night_href", "../nights/%s.html", night && night->file ? night->file : "");
-	tk_set(a, row, "value", tk_format_scaled(p->value, scale, text));
-	tk_set(a, row, "half", tk_format_point_width(p, text));
-	tk_set_change(site, row, s, before && before->value > 0 ? p->value / before->value - 1 : NAN);
-	tk_set_revision(site, row, revision);
-	tk_set_flag(a, row, "new_rev",
-	        revision && (!before || revision != tk_model_revision(&site->model, before->build_id)));
-	tk_set_flag(a, row, "new_env", before && p->environment_id != before->environment_id);
-	tk_set_flag(a, row, "throttled", p->flags & TK_POINT_THROTTLED);
-	tk_set_flag(a, row, "unstable", p->flags & TK_POINT_UNSTABLE);
+	tk_page_set_time(site, row, "night", p->as_of_s);
+	tk_value_set_int(a, row, "time", p->as_of_s);
+	tk_value_set_flag(a, row, "has_page", night && night->file);
+	tk_value_set_fmt(a, row, "night_href", "../nights/%s.html", night && night->file ? night->file : "");
+	tk_value_set(a, row, "value", tk_format_scaled(p->value, scale, text));
+	tk_value_set(a, row, "half", tk_format_point_half_width(p, text));
+	tk_page_set_change(site, row, s, before && before->value > 0 ? p->value / before->value - 1 : NAN);
+	tk_page_set_revision(site, row, revision);
+	tk_value_set_flag(a, row, "new_rev",
+	        revision && (!before || revision != tk_model_find_build_revision(&site->model, before->build_id)));
+	tk_value_set_flag(a, row, "new_env", before && p->environment_id != before->environment_id);
+	tk_value_set_flag(a, row, "throttled", p->flags & TK_POINT_THROTTLED);
+	tk_value_set_flag(a, row, "unstable", p->flags & TK_POINT_UNSTABLE);
 }
 
 static void set_changes(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "changes");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "changes");
 	char text[TK_FORMAT_SIZE];
 	for (size_t i = s->change_count; i-- > 0;) {
 		const struct tk_change_point_row *c = s->changes[i];
-		const struct tk_point *at = tk_series_point_of_run(s, c->run_id),
-		                      *before = tk_series_point_of_run(s, c->previous_run_id);
-		struct tk_value *o = tk_add_object(site->arena, list);
+		const struct tk_point *at = tk_series_find_run_point(s, c->run_id),
+		                      *before = tk_series_find_run_point(s, c->previous_run_id);
+		struct tk_value *o = tk_value_append_object(site->arena, list);
 		double change = c->before_value > 0 ? c->after_value / c->before_value - 1 : NAN;
-		tk_set_int(site->arena, o, "number", (int64_t)i + 1);
-		tk_set_time(site, o, "when", c->as_of_s);
-		tk_set_change(site, o, s, change);
+		tk_value_set_int(site->arena, o, "number", (int64_t)i + 1);
+		tk_page_set_time(site, o, "when", c->as_of_s);
+		tk_page_set_change(site, o, s, change);
 		bool worse = (change > 0) == !strcmp(s->row->better, "lower");
-		tk_set(site->arena, o, "tone", worse ? "bad" : "good");
-		tk_set(site->arena, o, "before", tk_format_value(c->before_value, s->row->unit, text));
-		tk_set(site->arena, o, "after", tk_format_value(c->after_value, s->row->unit, text));
-		tk_set_clipped(site, o, "cause", c->cause, 40);
-		tk_set_range(site, o, before ? tk_model_revision(&site->model, before->build_id) : NULL,
-		        at ? tk_model_revision(&site->model, at->build_id) : NULL);
+		tk_value_set(site->arena, o, "tone", worse ? "bad" : "good");
+		tk_value_set(site->arena, o, "before", tk_format_value(c->before_value, s->row->unit, text));
+		tk_value_set(site->arena, o, "after", tk_format_value(c->after_value, s->row->unit, text));
+		tk_page_set_clipped(site, o, "cause", c->cause, 40);
+		tk_page_set_revision_range(site, o, before ? tk_model_find_build_revision(&site->model, before->build_id) : NULL,
+		        at ? tk_model_find_build_revision(&site->model, at->build_id) : NULL);
 	}
 }
 
@@ -68,15 +68,15 @@ static void add_peer(
         struct tk_site *site, struct tk_value *peers, const struct tk_site_series *s, const struct tk_site_series *peer)
 {
 	struct tk_arena *a = site->arena;
-	struct tk_value *o = tk_add_object(a, peers);
-	const struct tk_point *mine = tk_series_last(s), *theirs = tk_series_last(peer);
-	tk_set_series(site, o, peer, "../");
-	tk_set_flag(a, o, "same_device", peer->device == s->device);
+	struct tk_value *o = tk_value_append_object(a, peers);
+	const struct tk_point *mine = tk_series_last_point(s), *theirs = tk_series_last_point(peer);
+	tk_page_set_series(site, o, peer, "../");
+	tk_value_set_flag(a, o, "same_device", peer->device == s->device);
 	struct tk_buf files = TK_BUF_INIT;
-	tk_data_all_files(site, &files, peer);
-	tk_set(a, o, "files", tk_buf_cstr(&files));
+	tk_chart_data_add_all_files(site, &files, peer);
+	tk_value_set(a, o, "files", tk_buf_cstr(&files));
 	tk_buf_free(&files);
-	tk_set_fmt(a, o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
+	tk_value_set_fmt(a, o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
 	        mine && theirs ? theirs->value / mine->value : 0.0);
 }
 
@@ -84,12 +84,12 @@ static void add_peer(
 static void set_peers(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *peers = tk_set_list(site->arena, page, "peers");
+	struct tk_value *peers = tk_value_set_list(site->arena, page, "peers");
 	size_t first = (size_t)(s - m->series), added = 0;
 	while (first > 0 && m->series[first - 1].problem == s->problem)
 		first--;
 	for (size_t i = first; i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX; i++) {
-		if (&m->series[i] == s || !tk_series_is_there(&m->series[i]) ||
+		if (&m->series[i] == s || !tk_series_has_result(&m->series[i]) ||
 		        !tk_series_are_comparable(&m->series[i], s))
 			continue;
 		add_peer(site, peers, s, &m->series[i]);
@@ -101,7 +101,7 @@ static void set_peers(struct tk_site *site, struct tk_value *page, const struct 
 static void set_others(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *list = tk_set_list(site->arena, page, "others");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "others");
 	size_t first = (size_t)(s - m->series), added = 0;
 	while (first > 0 && m->series[first - 1].problem == s->problem)
 		first--;
@@ -109,12 +109,12 @@ static void set_others(struct tk_site *site, struct tk_value *page, const struct
 		const struct tk_site_series *other = &m->series[i];
 		if (other == s || other->device != s->device || other->upstream != s->upstream ||
 		        strcmp(other->row->backend, s->row->backend) || strcmp(other->row->config, s->row->config) ||
-		        strcmp(other->row->role, s->row->role) || !tk_series_is_there(other))
+		        strcmp(other->row->role, s->row->role) || !tk_series_has_result(other))
 			continue;
-		struct tk_value *o = tk_add_object(site->arena, list);
-		tk_set_fmt(site->arena, o, "other_href", "%s.html", other->file);
-		tk_set_clipped(site, o, "other_metric", other->row->metric, 40);
-		tk_set(site->arena, o, "other_mode", other->row->mode);
+		struct tk_value *o = tk_value_append_object(site->arena, list);
+		tk_value_set_fmt(site->arena, o, "other_href", "%s.html", other->file);
+		tk_page_set_clipped(site, o, "other_metric", other->row->metric, 40);
+		tk_value_set(site->arena, o, "other_mode", other->row->mode);
 		added++;
 	}
 }
@@ -127,56 +127,56 @@ static void set_work(struct tk_site *site, struct tk_value *page, const struct t
 	const double intensity = flops && bytes ? p->flops / p->bytes : 0;
 	char gflop[40], text[TK_FORMAT_SIZE];
 	snprintf(gflop, sizeof gflop, "%.4g GFLOP", p->flops * 1e-9);
-	tk_set_fmt(a, page, "work", "%s%s%s%s", flops ? gflop : "", flops && bytes ? ", " : "",
+	tk_value_set_fmt(a, page, "work", "%s%s%s%s", flops ? gflop : "", flops && bytes ? ", " : "",
 	        bytes ? tk_format_value(p->bytes, "bytes", text) : "", bytes ? " compulsory" : "");
-	tk_set_fmt(a, page, "intensity", intensity > 0 ? "%.*f" : "", intensity < 9.95 ? 1 : 0, intensity);
+	tk_value_set_fmt(a, page, "intensity", intensity > 0 ? "%.*f" : "", intensity < 9.95 ? 1 : 0, intensity);
 }
 
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	struct tk_arena *a = site->arena;
-	const struct tk_point *last = tk_series_last(s);
+	const struct tk_point *last = tk_series_last_point(s);
 	char link[TK_LINK_SIZE];
 	const struct tk_night_row *failed = s->failure ? s->device->machine->last_night : NULL;
-	tk_set_clipped(site, page, "problem_text", s->problem->text, 300);
-	tk_set_clipped(site, page, "source", s->problem->source, 300);
-	tk_set_clipped(site, page, "device_name", s->device->row->name, 80);
-	tk_set_fmt(a, page, "machine_href", "../machines/%s.html", s->device->machine->file);
-	tk_set_fmt(a, page, "op_href", "../kernels/%s.html", s->op_file);
-	tk_set_flag(a, page, "has_op_page", tk_series_is_suite_time(s));
-	tk_set_clipped(site, page, "op_name", tk_op_title(s->problem->op), 40);
-	tk_set_clipped(site, page, "upstream_url", tk_link_shown(s->upstream->url, link), 200);
-	tk_set(a, page, "mode", s->row->mode);
-	tk_set(a, page, "role", s->row->role);
-	tk_set(a, page, "better", !strcmp(s->row->better, "lower") ? "lower is better" : "higher is better");
+	tk_page_set_clipped(site, page, "problem_text", s->problem->text, 300);
+	tk_page_set_clipped(site, page, "source", s->problem->source, 300);
+	tk_page_set_clipped(site, page, "device_name", s->device->row->name, 80);
+	tk_value_set_fmt(a, page, "machine_href", "../machines/%s.html", s->device->machine->file);
+	tk_value_set_fmt(a, page, "op_href", "../kernels/%s.html", s->op_file);
+	tk_value_set_flag(a, page, "has_op_page", tk_series_is_suite_time(s));
+	tk_page_set_clipped(site, page, "op_name", tk_op_title(s->problem->op), 40);
+	tk_page_set_clipped(site, page, "upstream_url", tk_link_strip_user(s->upstream->url, link), 200);
+	tk_value_set(a, page, "mode", s->row->mode);
+	tk_value_set(a, page, "role", s->row->role);
+	tk_value_set(a, page, "better", !strcmp(s->row->better, "lower") ? "lower is better" : "higher is better");
 	set_work(site, page, s->problem);
-	tk_set_flag(a, page, "measured", last != NULL);
-	tk_set_time(site, page, "newest", last ? last->as_of_s : 0);
-	tk_set_int(a, page, "newest_s", last ? last->as_of_s : 0);
-	tk_set_flag(a, page, "lags", last && tk_data_lags(&site->data));
-	tk_set_int(a, page, "lag_builds", tk_data_lag(&site->data));
-	tk_set_int(a, page, "samples", last ? last->n : 0);
-	tk_set_flag(a, page, "failed", failed != NULL);
-	tk_set(a, page, "failure_word", s->failure ? s->failure->outcome : "");
-	tk_set_clipped(site, page, "failure_message", s->failure ? s->failure->message : "", 400);
-	tk_set_clipped(site, page, "reason", s->verdict ? s->verdict->reason : "", 200);
-	tk_set_revision(site, page, last ? tk_model_revision(&site->model, last->build_id) : NULL);
+	tk_value_set_flag(a, page, "measured", last != NULL);
+	tk_page_set_time(site, page, "newest", last ? last->as_of_s : 0);
+	tk_value_set_int(a, page, "newest_s", last ? last->as_of_s : 0);
+	tk_value_set_flag(a, page, "lags", last && tk_chart_data_is_incremental(&site->data));
+	tk_value_set_int(a, page, "lag_builds", tk_chart_data_refresh_builds(&site->data));
+	tk_value_set_int(a, page, "samples", last ? last->n : 0);
+	tk_value_set_flag(a, page, "failed", failed != NULL);
+	tk_value_set(a, page, "failure_word", s->failure ? s->failure->outcome : "");
+	tk_page_set_clipped(site, page, "failure_message", s->failure ? s->failure->message : "", 400);
+	tk_page_set_clipped(site, page, "reason", s->verdict ? s->verdict->reason : "", 200);
+	tk_page_set_revision(site, page, last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL);
 }
 
 static void set_trend(
-        struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_scale scale)
+        struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_format_scale scale)
 {
 	char text[TK_FORMAT_SIZE];
-	struct tk_range y = tk_svg_trend(&site->markup, s);
-	tk_set_markup_of(site, page, "trend_markup");
-	tk_set_flag(site->arena, page, "trend", tk_svg_has_trend(s));
-	tk_set(site->arena, page, "y_top", tk_format_scaled(y.hi, scale, text));
-	tk_set(site->arena, page, "y_middle", tk_format_scaled((y.hi + y.lo) / 2, scale, text));
-	tk_set(site->arena, page, "y_bottom", tk_format_scaled(y.lo, scale, text));
-	tk_set_time(site, page, "x_first", s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, 0)->as_of_s : 0);
-	tk_set_time(site, page, "x_last", s->points.count ? tk_series_last(s)->as_of_s : 0);
-	tk_set(site->arena, page, "unit", scale.unit);
-	tk_set_fmt(site->arena, page, "divisor", "%.17g", scale.divisor);
+	struct tk_svg_range y = tk_svg_draw_trend(&site->markup, s);
+	tk_page_set_markup(site, page, "trend_markup");
+	tk_value_set_flag(site->arena, page, "trend", tk_svg_has_trend(s));
+	tk_value_set(site->arena, page, "y_top", tk_format_scaled(y.hi, scale, text));
+	tk_value_set(site->arena, page, "y_middle", tk_format_scaled((y.hi + y.lo) / 2, scale, text));
+	tk_value_set(site->arena, page, "y_bottom", tk_format_scaled(y.lo, scale, text));
+	tk_page_set_time(site, page, "x_first", s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, 0)->as_of_s : 0);
+	tk_page_set_time(site, page, "x_last", s->points.count ? tk_series_last_point(s)->as_of_s : 0);
+	tk_value_set(site->arena, page, "unit", scale.unit);
+	tk_value_set_fmt(site->arena, page, "divisor", "%.17g", scale.divisor);
 }
 
 void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE])
@@ -184,37 +184,37 @@ void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_
 	snprintf(path, TK_PAGE_PATH_SIZE, "series/%s.html", s->file);
 }
 
-int tk_page_series(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
+int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	char title[400], path[TK_PAGE_PATH_SIZE];
-	const struct tk_point *last = tk_series_last(s);
-	struct tk_scale scale = tk_scale_for(last ? last->value : 0, s->row->unit);
-	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip(s->problem->title, 120), s->problem->title,
-	        (int)tk_utf8_clip(s->label, 60), s->label);
+	const struct tk_point *last = tk_series_last_point(s);
+	struct tk_format_scale scale = tk_format_choose_scale(last ? last->value : 0, s->row->unit);
+	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip_len(s->problem->title, 120), s->problem->title,
+	        (int)tk_utf8_clip_len(s->label, 60), s->label);
 	tk_page_series_path(s, path);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
-	tk_set_series(site, tk_set_object(site->arena, page, "series"), s, "../");
+	tk_page_set_series(site, tk_value_set_object(site->arena, page, "series"), s, "../");
 	set_facts(site, page, s);
 	set_trend(site, page, s, scale);
 	set_changes(site, page, s);
 	set_peers(site, page, s);
 	set_others(site, page, s);
-	int status = tk_set_code(site, page, s, err);
+	int status = tk_page_set_code(site, page, s, err);
 	if (status)
 		return status;
-	struct tk_value *rows = tk_set_list(site->arena, page, "rows");
+	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
 	for (size_t i = s->points.count, shown = 0; i-- > 0 && shown < TABLE_ROWS; shown++)
 		add_row(site, rows, s, i, scale);
-	struct tk_value *scripts = tk_set_list(site->arena, page, "scripts");
+	struct tk_value *scripts = tk_value_set_list(site->arena, page, "scripts");
 	const char *const shared[] = {"data/nights.js", "data/environments.js"};
 	for (size_t i = 0; i < 2; i++)
-		tk_add_text(site->arena, scripts, shared[i]);
+		tk_value_append_text(site->arena, scripts, shared[i]);
 	char revisions[160];
 	snprintf(revisions, sizeof revisions, "data/revisions-%lld.js", (long long)s->upstream->id);
-	tk_add_text(site->arena, scripts, revisions);
+	tk_value_append_text(site->arena, scripts, revisions);
 	struct tk_buf older = TK_BUF_INIT;
-	tk_data_set_files(site, scripts, &older, s);
-	tk_set(site->arena, page, "older", tk_buf_cstr(&older));
+	tk_chart_data_list_page_files(site, scripts, &older, s);
+	tk_value_set(site->arena, page, "older", tk_buf_cstr(&older));
 	tk_buf_free(&older);
-	return tk_page_put(site, "series", path, err);
+	return tk_page_render(site, "series", path, err);
 }

@@ -14,9 +14,9 @@ static void add_fact(struct tk_site *site, struct tk_value *list, const char *na
 {
 	if (!*value)
 		return;
-	struct tk_value *o = tk_add_object(site->arena, list);
-	tk_set(site->arena, o, "name", name);
-	tk_set_clipped(site, o, "value", value, 300);
+	struct tk_value *o = tk_value_append_object(site->arena, list);
+	tk_value_set(site->arena, o, "name", name);
+	tk_page_set_clipped(site, o, "value", value, 300);
 }
 
 static void add_number(struct tk_site *site, struct tk_value *list, const char *name, const json_t *v, const char *unit)
@@ -39,7 +39,7 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
         const struct tk_run_row *run, const char *function, struct tk_error *err)
 {
 	const struct tk_kernel_row *row = NULL;
-	int status = *function ? tk_codes_find(&site->codes, site->model.store, run->build_id, s->row->backend,
+	int status = *function ? tk_code_cache_find(&site->codes, site->model.store, run->build_id, s->row->backend,
 	                                 function, &row, err)
 	                       : 0;
 	if (status || !row)
@@ -54,7 +54,7 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 
 static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "run_facts");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "run_facts");
 	const struct tk_run_row *run = s->last_run;
 	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL, *plan = json_object_get(a, "plan"),
 	       *verify = json_object_get(a, "verify");
@@ -82,7 +82,7 @@ static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_
 /* The last builds of the points held, newest first, each with what of its machine code differs from the one before. */
 static int set_builds(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
 {
-	struct tk_value *list = tk_set_list(site->arena, page, "code_builds"), *last = NULL;
+	struct tk_value *list = tk_value_set_list(site->arena, page, "code_builds"), *last = NULL;
 	const struct tk_kernel_row *newer = NULL;
 	int64_t build_id = 0;
 	int status = 0;
@@ -92,23 +92,23 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 		if (p->build_id == build_id)
 			continue;
 		build_id = p->build_id;
-		status = tk_codes_find(&site->codes, site->model.store, build_id, s->row->backend, "", &row, err);
+		status = tk_code_cache_find(&site->codes, site->model.store, build_id, s->row->backend, "", &row, err);
 		if (status || !row)
 			continue;
 		if (last)
-			tk_set(site->arena, last, "what",
+			tk_value_set(site->arena, last, "what",
 			        strcmp(row->code_hash, newer->code_hash) ? "changed" : "same code");
-		last = tk_add_object(site->arena, list);
+		last = tk_value_append_object(site->arena, list);
 		newer = row;
-		tk_set_revision(site, last, tk_model_revision(&site->model, build_id));
-		tk_set_clipped(site, last, "code", row->code_hash, 10);
-		tk_set(site->arena, last, "what", "");
+		tk_page_set_revision(site, last, tk_model_find_build_revision(&site->model, build_id));
+		tk_page_set_clipped(site, last, "code", row->code_hash, 10);
+		tk_value_set(site->arena, last, "what", "");
 		n++;
 	}
 	return status;
 }
 
-int tk_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
+int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
 {
 	int status = set_run(site, page, s, err);
 	return status ? status : set_builds(site, page, s, err);

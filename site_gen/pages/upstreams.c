@@ -37,23 +37,23 @@ static struct tally tally_of(const struct tk_model *m, const struct tk_upstream_
 
 static void set_counts(struct tk_site *site, struct tk_value *o, size_t worse, size_t better)
 {
-	tk_set_int(site->arena, o, "worse", (int64_t)worse);
-	tk_set_int(site->arena, o, "better", (int64_t)better);
-	tk_set_flag(site->arena, o, "any_worse", worse > 0);
-	tk_set_flag(site->arena, o, "any_better", better > 0);
+	tk_value_set_int(site->arena, o, "worse", (int64_t)worse);
+	tk_value_set_int(site->arena, o, "better", (int64_t)better);
+	tk_value_set_flag(site->arena, o, "any_worse", worse > 0);
+	tk_value_set_flag(site->arena, o, "any_better", better > 0);
 }
 
 static void set_upstream(struct tk_site *site, struct tk_value *o, const struct tk_upstream_row *u)
 {
 	struct tally t = tally_of(&site->model, u);
 	char text[TK_FORMAT_SIZE], link[TK_LINK_SIZE];
-	tk_set_clipped(site, o, "name", u->name, 60);
-	tk_set_clipped(site, o, "kind", u->kind, 20);
-	tk_set_clipped(site, o, "url", tk_link_shown(u->url, link), 200);
-	tk_set(site->arena, o, "series", tk_format_count((int64_t)t.series, text));
-	tk_set(site->arena, o, "revisions", tk_format_count((int64_t)t.revisions, text));
-	tk_set_revision(site, o, t.newest ? t.newest->row : NULL);
-	tk_set_time(site, o, "commit_time", t.newest ? t.newest->row->commit_time_s : 0);
+	tk_page_set_clipped(site, o, "name", u->name, 60);
+	tk_page_set_clipped(site, o, "kind", u->kind, 20);
+	tk_page_set_clipped(site, o, "url", tk_link_strip_user(u->url, link), 200);
+	tk_value_set(site->arena, o, "series", tk_format_count((int64_t)t.series, text));
+	tk_value_set(site->arena, o, "revisions", tk_format_count((int64_t)t.revisions, text));
+	tk_page_set_revision(site, o, t.newest ? t.newest->row : NULL);
+	tk_page_set_time(site, o, "commit_time", t.newest ? t.newest->row->commit_time_s : 0);
 	set_counts(site, o, t.worse, t.better);
 }
 
@@ -62,7 +62,7 @@ static const struct tk_build_row *build_of(const struct tk_model *m, int64_t rev
 {
 	const struct tk_build_row *found = NULL;
 	size_t count;
-	const struct tk_index_entry *builds = tk_model_builds(m, revision_id, &count);
+	const struct tk_index_entry *builds = tk_model_find_builds(m, revision_id, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_build_row *b = builds[i].row;
 		if (!found || !strcmp(b->status, "ok") || strcmp(found->status, "ok"))
@@ -73,27 +73,27 @@ static const struct tk_build_row *build_of(const struct tk_model *m, int64_t rev
 
 static void add_revision(struct tk_site *site, struct tk_value *list, const struct tk_site_revision *r)
 {
-	struct tk_value *o = tk_add_object(site->arena, list);
+	struct tk_value *o = tk_value_append_object(site->arena, list);
 	const struct tk_build_row *build = build_of(&site->model, r->row->id);
 	char text[64];
-	tk_set_revision(site, o, r->row);
-	tk_set_clipped(site, o, "author", r->row->author, 60);
-	tk_set_time(site, o, "commit_time", r->row->commit_time_s);
-	tk_set_flag(site->arena, o, "built", build != NULL);
-	tk_set(site->arena, o, "build_state", build ? build->status : "");
-	tk_set(site->arena, o, "build_tone", build ? tk_tone_of_state(build->status) : "quiet");
-	tk_set(site->arena, o, "build_took", build ? tk_duration_text(build->wall_s, text, sizeof text) : "");
+	tk_page_set_revision(site, o, r->row);
+	tk_page_set_clipped(site, o, "author", r->row->author, 60);
+	tk_page_set_time(site, o, "commit_time", r->row->commit_time_s);
+	tk_value_set_flag(site->arena, o, "built", build != NULL);
+	tk_value_set(site->arena, o, "build_state", build ? build->status : "");
+	tk_value_set(site->arena, o, "build_tone", build ? tk_state_tone(build->status) : "quiet");
+	tk_value_set(site->arena, o, "build_took", build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	set_counts(site, o, r->worse, r->count - r->worse);
 }
 
 static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u, const char *path, struct tk_error *err)
 {
-	const struct tk_moves *moves = &site->model.moves;
+	const struct tk_site_changes *moves = &site->model.moves;
 	char title[100];
-	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip(u->name, 90), u->name);
+	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(u->name, 90), u->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
-	set_upstream(site, tk_set_object(site->arena, page, "upstream"), u);
-	struct tk_value *list = tk_set_list(site->arena, page, "list");
+	set_upstream(site, tk_value_set_object(site->arena, page, "upstream"), u);
+	struct tk_value *list = tk_value_set_list(site->arena, page, "list");
 	size_t shown = 0, all = 0;
 	for (size_t i = moves->revision_count; i-- > 0;) {
 		if (moves->revisions[i].row->upstream_id != u->id)
@@ -104,14 +104,14 @@ static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u,
 			shown++;
 		}
 	}
-	tk_set_flag(site->arena, page, "cut", shown < all);
-	return tk_page_end(site, "upstream", path, err);
+	tk_value_set_flag(site->arena, page, "cut", shown < all);
+	return tk_page_finish(site, "upstream", path, err);
 }
 
 /* What others call their upstreams becomes a name of a file. */
 static int path_of(const struct tk_upstream_row *u, bool in_folder, char path[120], struct tk_error *err)
 {
-	char *file = tk_path_slug(u->name);
+	char *file = tk_path_make_slug(u->name);
 	if (!file)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	snprintf(path, 120, "%s%s.html", in_folder ? "upstreams/" : "", strcmp(file, "index") ? file : "index_");
@@ -122,22 +122,22 @@ static int path_of(const struct tk_upstream_row *u, bool in_folder, char path[12
 static int write_list(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_value *page = tk_page_begin(site, "upstreams/index.html", "Upstreams", TK_SECTION_UPSTREAMS);
-	struct tk_value *list = tk_set_list(site->arena, page, "list");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "list");
 	int status = 0;
 	for (size_t i = 0; !status && i < site->model.upstream_rows.count; i++) {
 		const struct tk_upstream_row *u = TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
-		struct tk_value *o = tk_add_object(site->arena, list);
+		struct tk_value *o = tk_value_append_object(site->arena, list);
 		char path[120];
 		status = path_of(u, false, path, err);
 		if (status)
 			break;
 		set_upstream(site, o, u);
-		tk_set(site->arena, o, "href", path);
+		tk_value_set(site->arena, o, "href", path);
 	}
-	return status ? status : tk_page_end(site, "upstreams", "upstreams/index.html", err);
+	return status ? status : tk_page_finish(site, "upstreams", "upstreams/index.html", err);
 }
 
-int tk_page_upstreams(struct tk_site *site, struct tk_error *err)
+int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err)
 {
 	int status = write_list(site, err);
 	for (size_t i = 0; !status && i < site->model.upstream_rows.count; i++) {

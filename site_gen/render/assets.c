@@ -52,7 +52,7 @@ static int copy_one(
 	snprintf(to, sizeof to, "assets/%s", name);
 	int status = from ? tk_file_read(from, FILE_BYTES_MAX, &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status) {
-		tk_hash_field(hash, name);
+		tk_hash_add_str(hash, name);
 		tk_hash_add(hash, tk_buf_cstr(&text), text.len);
 		if (out)
 			status = tk_output_put(out, to, &text, err);

@@ -87,7 +87,7 @@ static void escape(struct tk_buf *out, const char *text, size_t len, const char 
 		if (!instead)
 			continue;
 		tk_buf_add(out, text + clean, i - clean);
-		tk_buf_str(out, instead);
+		tk_buf_add_str(out, instead);
 		clean = i + n;
 	}
 	tk_buf_add(out, text + clean, len - clean);
@@ -100,12 +100,12 @@ void tk_escape_html(struct tk_buf *out, const char *text, size_t len)
 
 void tk_escape_json(struct tk_buf *out, const char *text, size_t len)
 {
-	tk_buf_char(out, '"');
+	tk_buf_add_char(out, '"');
 	escape(out, text, len, json_entity);
-	tk_buf_char(out, '"');
+	tk_buf_add_char(out, '"');
 }
 
-size_t tk_utf8_clip(const char *text, size_t max)
+size_t tk_utf8_clip_len(const char *text, size_t max)
 {
 	size_t n = strnlen(text, max + 1);
 	if (n <= max)
@@ -121,8 +121,8 @@ void tk_escape_url(struct tk_buf *out, const char *text)
 		bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
 		             (*p && strchr("-._~", *p));
 		if (plain)
-			tk_buf_char(out, (char)*p);
+			tk_buf_add_char(out, (char)*p);
 		else
-			tk_buf_printf(out, "%%%02X", *p);
+			tk_buf_add_printf(out, "%%%02X", *p);
 	}
 }

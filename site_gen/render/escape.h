@@ -18,6 +18,6 @@ void tk_escape_json(struct tk_buf *out, const char *text, size_t len);
 void tk_escape_url(struct tk_buf *out, const char *text);
 
 /* The length of at most max bytes of text without half a character at its end. */
-size_t tk_utf8_clip(const char *text, size_t max);
+size_t tk_utf8_clip_len(const char *text, size_t max);
 
 #endif

@@ -72,21 +72,21 @@ static size_t add(char out[TK_FORMAT_SIZE], size_t at, const char *text)
 	return at + len;
 }
 
-struct tk_scale tk_scale_for(double value, const char *unit)
+struct tk_format_scale tk_format_choose_scale(double value, const char *unit)
 {
-	struct tk_scale best = {1, unit};
+	struct tk_format_scale best = {1, unit};
 	double size = fabs(value);
 	bool first = true;
 	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
 		if (strcmp(scales[i].base, unit) || (!first && size < scales[i].divisor))
 			continue;
-		best = (struct tk_scale){scales[i].divisor, scales[i].unit};
+		best = (struct tk_format_scale){scales[i].divisor, scales[i].unit};
 		first = false;
 	}
 	return best;
 }
 
-const char *tk_format_scaled(double value, struct tk_scale scale, char out[TK_FORMAT_SIZE])
+const char *tk_format_scaled(double value, struct tk_format_scale scale, char out[TK_FORMAT_SIZE])
 {
 	double v = value / scale.divisor;
 	if (!isfinite(v))
@@ -101,7 +101,7 @@ const char *tk_format_scaled(double value, struct tk_scale scale, char out[TK_FO
 
 const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_SIZE])
 {
-	struct tk_scale scale = tk_scale_for(value, unit);
+	struct tk_format_scale scale = tk_format_choose_scale(value, unit);
 	tk_format_scaled(value, scale, out);
 	if (isfinite(value) && *scale.unit)
 		add(out, add(out, strlen(out), NBSP), scale.unit);
@@ -133,7 +133,7 @@ const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE])
 	return out;
 }
 
-void tk_format_changes(double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE])
+void tk_format_change_pair(double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE])
 {
 	tk_format_change(a, out_a);
 	tk_format_change(b, out_b);
@@ -171,14 +171,14 @@ bool tk_point_has_interval(const struct tk_point *p)
 	return isfinite(p->lo) && isfinite(p->hi) && (p->n > 1 || p->hi > p->lo);
 }
 
-enum tk_apart tk_point_apart(const struct tk_point *best, const struct tk_point *other)
+enum tk_point_difference tk_point_compare(const struct tk_point *best, const struct tk_point *other)
 {
 	if (!tk_point_has_interval(best) || !tk_point_has_interval(other))
-		return TK_NO_INTERVAL;
-	return best->hi < other->lo ? TK_APART : TK_TIE;
+		return TK_POINTS_NO_INTERVAL;
+	return best->hi < other->lo ? TK_POINTS_DIFFER : TK_POINTS_OVERLAP;
 }
 
-const char *tk_format_point_width(const struct tk_point *p, char out[TK_FORMAT_SIZE])
+const char *tk_format_point_half_width(const struct tk_point *p, char out[TK_FORMAT_SIZE])
 {
 	return tk_point_has_interval(p) ? tk_format_half_width(p->value, p->lo, p->hi, out) : strcpy(out, "");
 }
@@ -207,7 +207,7 @@ const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE])
 const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE])
 {
 	char iso[TK_TIME_ISO_SIZE];
-	tk_time_iso(t_s, iso);
+	tk_time_format_iso(t_s, iso);
 	if (strlen(iso) <= 16)
 		return strcpy(out, iso);
 	memcpy(out, iso, 10); /* 2026-11-21T09:42:00Z */
@@ -281,16 +281,16 @@ size_t tk_format_int(char *out, int64_t v)
 	return len;
 }
 
-void tk_buf_int(struct tk_buf *b, int64_t v)
+void tk_buf_add_int(struct tk_buf *b, int64_t v)
 {
-	char *room = tk_buf_room(b, TK_FORMAT_INT);
+	char *room = tk_buf_reserve(b, TK_FORMAT_INT);
 	if (room)
-		tk_buf_took(b, tk_format_int(room, v));
+		tk_buf_commit(b, tk_format_int(room, v));
 }
 
-void tk_buf_ints(struct tk_buf *b, const int64_t *v, size_t count)
+void tk_buf_add_ints(struct tk_buf *b, const int64_t *v, size_t count)
 {
-	char *room = tk_buf_room(b, count * (TK_FORMAT_INT + 1)), *at = room;
+	char *room = tk_buf_reserve(b, count * (TK_FORMAT_INT + 1)), *at = room;
 	if (!room)
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -298,5 +298,5 @@ void tk_buf_ints(struct tk_buf *b, const int64_t *v, size_t count)
 			*at++ = ',';
 		at += tk_format_int(at, v[i]);
 	}
-	tk_buf_took(b, (size_t)(at - room));
+	tk_buf_commit(b, (size_t)(at - room));
 }

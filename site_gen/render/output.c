@@ -93,7 +93,7 @@ static int make_temp(struct tk_output *o, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	int status = remove_leftovers(o, prefix, err);
 	if (!status)
-		status = tk_dir_temp(o->parent, prefix, &o->temp, err);
+		status = tk_dir_create_temp(o->parent, prefix, &o->temp, err);
 	free(prefix);
 	if (status)
 		return status;
@@ -104,7 +104,7 @@ static int make_temp(struct tk_output *o, struct tk_error *err)
 
 static int find_places(struct tk_output *o, const char *dir, struct tk_error *err)
 {
-	char *absolute = tk_path_absolute(dir);
+	char *absolute = tk_path_make_absolute(dir);
 	o->dir = absolute ? realpath(absolute, NULL) : NULL;
 	if (!o->dir) {
 		o->dir = absolute;
@@ -119,7 +119,7 @@ static int find_places(struct tk_output *o, const char *dir, struct tk_error *er
 	o->parent = slash == o->dir ? strdup("/") : strndup(o->dir, (size_t)(slash - o->dir));
 	if (!o->parent)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	int status = tk_dir_make(o->parent, err);
+	int status = tk_dir_create(o->parent, err);
 	if (status)
 		return status;
 	o->parent_fd = open(o->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -316,7 +316,7 @@ bool tk_output_keep(struct tk_output *o, const char *path)
 	return true;
 }
 
-void tk_output_go_on(struct tk_output *o, size_t files, int64_t bytes)
+void tk_output_resume(struct tk_output *o, size_t files, int64_t bytes)
 {
 	o->goes_on = o->old_fd >= 0;
 	if (o->goes_on)
@@ -333,7 +333,7 @@ int tk_output_drop(struct tk_output *o, const char *path, struct tk_error *err)
 	return step_add(o, path, false, true, err);
 }
 
-int tk_output_list(const struct tk_output *o, const char *folder, char ***names, size_t *count, struct tk_error *err)
+int tk_output_list_old(const struct tk_output *o, const char *folder, char ***names, size_t *count, struct tk_error *err)
 {
 	char *full = tk_path_join(o->dir, folder);
 	int status = full ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -345,7 +345,7 @@ int tk_output_list(const struct tk_output *o, const char *folder, char ***names,
 	return status;
 }
 
-int tk_output_old(
+int tk_output_read_old(
         const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err)
 {
 	char *full = tk_path_join(o->dir, path);
@@ -354,7 +354,7 @@ int tk_output_old(
 	return status;
 }
 
-bool tk_output_old_exactly(const struct tk_output *o, const char *path, void *data, size_t size)
+bool tk_output_read_old_exact(const struct tk_output *o, const char *path, void *data, size_t size)
 {
 	int64_t there = 0;
 	int fd = old_open(o, path, &there);
@@ -432,7 +432,7 @@ static int make_step(struct tk_output *o, size_t number, struct tk_error *err)
 static int mark_unfinished(struct tk_output *o, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
-	tk_buf_str(&text, TK_SITE_UNFINISHED);
+	tk_buf_add_str(&text, TK_SITE_UNFINISHED);
 	int status = tk_buf_status(&text, err);
 	if (!status)
 		status = write_new(o, "unfinished", &text, err);
@@ -468,7 +468,7 @@ int tk_output_commit(struct tk_output *o, struct tk_error *err)
 		if (!status && rename(o->temp, o->dir)) {
 			status = tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
 			if (rename(aside, o->dir))
-				tk_context(err, "the old site is now %s", aside);
+				tk_error_add_context(err, "the old site is now %s", aside);
 		} else if (!status && rename(aside, o->temp)) {
 			status = tk_fail_errno(err, "rename %s to %s", aside, o->temp);
 		}

@@ -23,17 +23,17 @@ struct plot {
 }; /* decades, log10 */
 
 /* log10 of the highest ceiling of a unit, of caches or of what is none; -INFINITY: none. */
-static double top_of(const struct tk_roofs *roofs, const char *unit, bool cache)
+static double top_of(const struct tk_site_ceilings *roofs, const char *unit, bool cache)
 {
 	double top = -INFINITY;
 	for (size_t i = 0; i < roofs->count; i++)
-		if (!strcmp(roofs->rows[i]->unit, unit) && tk_roof_is_of_cache(roofs->rows[i]) == cache)
+		if (!strcmp(roofs->rows[i]->unit, unit) && tk_ceiling_is_cache(roofs->rows[i]) == cache)
 			top = fmax(top, log10(roofs->rows[i]->value));
 	return top;
 }
 
 /* All points, the highest ceiling and its ridges, that of the fastest cache too, with some room around. */
-static struct plot plot_of(const struct tk_spots *spots, const struct tk_roofs *roofs)
+static struct plot plot_of(const struct tk_roofline_points *spots, const struct tk_site_ceilings *roofs)
 {
 	double rate = top_of(roofs, "gflop_per_s", false), ridge = rate - top_of(roofs, "gb_per_s", false);
 	double first = fmin(ridge, rate - top_of(roofs, "gb_per_s", true));
@@ -64,12 +64,12 @@ static double plot_y(const struct plot *p, double log_y)
 static void draw_grid(struct tk_buf *out, const struct plot *p)
 {
 	for (int x = (int)ceil(p->x0); x <= (int)floor(p->x1); x++)
-		tk_buf_printf(out,
+		tk_buf_add_printf(out,
 		        "<path class=\"grid\" d=\"M%.1f 8V%d\"/><text x=\"%.1f\" y=\"%d\" "
 		        "text-anchor=\"middle\">%g</text>",
 		        plot_x(p, x), HEIGHT - MARGIN + 8 - 8, plot_x(p, x), HEIGHT - MARGIN + 18, pow(10, x));
 	for (int y = (int)ceil(p->y0); y <= (int)floor(p->y1); y++)
-		tk_buf_printf(out,
+		tk_buf_add_printf(out,
 		        "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
 		        "text-anchor=\"end\">%g</text>",
 		        MARGIN, plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4, pow(10, y));
@@ -78,7 +78,7 @@ static void draw_grid(struct tk_buf *out, const struct plot *p)
 /* Names of rates stand at the right end, those of bandwidths at the left one; what would lie on another moves on.
  * Slopes are parallel: `height` is how far from the origin they pass. */
 struct names {
-	double y[TK_ROOFS_MAX], left[TK_ROOFS_MAX], height[TK_ROOFS_MAX], end[TK_ROOFS_MAX];
+	double y[TK_SITE_CEILINGS_MAX], left[TK_SITE_CEILINGS_MAX], height[TK_SITE_CEILINGS_MAX], end[TK_SITE_CEILINGS_MAX];
 	size_t count, slopes;
 };
 
@@ -90,9 +90,9 @@ static void name_flat(struct tk_buf *out, struct names *names, double y, const c
 			right = fmin(right, names->left[i] - 12);
 	names->y[names->count] = y;
 	names->left[names->count++] = right - width;
-	tk_buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", right, y - 4);
+	tk_buf_add_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", right, y - 4);
 	tk_escape_html(out, text, strlen(text));
-	tk_buf_str(out, "</text>");
+	tk_buf_add_str(out, "</text>");
 }
 
 static void name_slope(
@@ -102,15 +102,15 @@ static void name_slope(
 	for (size_t i = 0; i < names->slopes; i++)
 		if (fabs(names->height[i] - height) < 26)
 			at = fmax(at, names->end[i]);
-	tk_buf_printf(out, "<text transform=\"translate(%.1f %.1f) rotate(%.1f)\" x=\"%.1f\" y=\"%d\">", x, y,
+	tk_buf_add_printf(out, "<text transform=\"translate(%.1f %.1f) rotate(%.1f)\" x=\"%.1f\" y=\"%d\">", x, y,
 	        angle * 57.29578, at, below ? 14 : -5);
 	tk_escape_html(out, text, strlen(text));
-	tk_buf_str(out, "</text>");
+	tk_buf_add_str(out, "</text>");
 	names->height[names->slopes] = height;
 	names->end[names->slopes++] = at + LETTER * (double)strlen(text) + 14;
 }
 
-static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_roofs *roofs,
+static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_site_ceilings *roofs,
         const struct tk_ceiling_row *c, struct names *names)
 {
 	bool flat = !strcmp(c->unit, "gflop_per_s"), measured = !strcmp(c->source, "measured");
@@ -127,8 +127,8 @@ static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_
 		return;
 	double x1 = plot_x(p, xa), y1 = plot_y(p, flat ? v : v + xa), x2 = plot_x(p, xb),
 	       y2 = plot_y(p, flat ? v : v + xb);
-	tk_buf_printf(out, "<path class=\"roof roof-%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
-	        tk_roof_is_of_cache(c) ? "cache"
+	tk_buf_add_printf(out, "<path class=\"roof roof-%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
+	        tk_ceiling_is_cache(c) ? "cache"
 	        : measured             ? "measured"
 	                               : "datasheet",
 	        x1, y1, x2, y2);
@@ -137,7 +137,7 @@ static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_
 	if (flat)
 		name_flat(out, names, y1, text);
 	else
-		name_slope(out, names, x1, y1, atan2(y2 - y1, x2 - x1), measured && !tk_roof_is_of_cache(c), text);
+		name_slope(out, names, x1, y1, atan2(y2 - y1, x2 - x1), measured && !tk_ceiling_is_cache(c), text);
 }
 
 /* Around where the path is: the eight shapes of marks.js, in its order. */
@@ -148,25 +148,25 @@ static const char *const shapes[] = {"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "m0
 
 static void begin_marks(struct tk_buf *out, size_t mark, bool hollow)
 {
-	tk_buf_printf(out, "<path class=\"mark mark-%zu%s\" d=\"", mark % 5,
+	tk_buf_add_printf(out, "<path class=\"mark mark-%zu%s\" d=\"", mark % 5,
 	        hollow || mark >= 5 || mark % SHAPE_COUNT >= 5 ? " hollow" : "");
 }
 
 static void add_mark(struct tk_buf *out, size_t mark, int x, int y)
 {
-	tk_buf_char(out, 'M');
-	tk_buf_int(out, x);
-	tk_buf_char(out, ' ');
-	tk_buf_int(out, y);
-	tk_buf_str(out, shapes[mark % SHAPE_COUNT]);
+	tk_buf_add_char(out, 'M');
+	tk_buf_add_int(out, x);
+	tk_buf_add_char(out, ' ');
+	tk_buf_add_int(out, y);
+	tk_buf_add_str(out, shapes[mark % SHAPE_COUNT]);
 }
 
 void tk_roofline_draw_mark(struct tk_buf *out, size_t mark)
 {
-	tk_buf_str(out, "<svg class=\"key\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" aria-hidden=\"true\">");
+	tk_buf_add_str(out, "<svg class=\"key\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" aria-hidden=\"true\">");
 	begin_marks(out, mark, false);
 	add_mark(out, mark, 8, 8);
-	tk_buf_str(out, "\"/></svg>");
+	tk_buf_add_str(out, "\"/></svg>");
 }
 
 struct place {
@@ -181,12 +181,12 @@ static int place_order(const void *a, const void *b)
 
 /* One path for all that look alike: thousands of elements are slow, and thousands of bytes. Marks are ten wide: those
  * less than two apart are one. */
-static void draw_marks(struct tk_buf *out, const struct plot *p, const struct tk_spots *spots, size_t mark, bool old,
+static void draw_marks(struct tk_buf *out, const struct plot *p, const struct tk_roofline_points *spots, size_t mark, bool old,
         struct place *places)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < spots->count; i++) {
-		const struct tk_spot *s = &spots->at[i];
+		const struct tk_roofline_point *s = &spots->at[i];
 		if (s->old == old && !strcmp(spots->labels[mark], s->series->label))
 			places[count++] = (struct place){2 * (int)lround(plot_x(p, log10(s->intensity)) / 2),
 			        2 * (int)lround(plot_y(p, log10(s->rate)) / 2)};
@@ -198,11 +198,11 @@ static void draw_marks(struct tk_buf *out, const struct plot *p, const struct tk
 	for (size_t i = 0; i < count; i++)
 		if (!i || place_order(&places[i - 1], &places[i]))
 			add_mark(out, mark, places[i].x, places[i].y);
-	tk_buf_str(out, "\"/>");
+	tk_buf_add_str(out, "\"/>");
 }
 
 /* The roofs of the types that are there; all of the memory. The highest stands for a type without one. */
-static bool is_drawn(const struct tk_ceiling_row *c, const struct tk_spots *spots, double top)
+static bool is_drawn(const struct tk_ceiling_row *c, const struct tk_roofline_points *spots, double top)
 {
 	bool seen = strcmp(c->unit, "gflop_per_s") != 0 || log10(c->value) >= top;
 	for (size_t i = 0; i < spots->count && !seen; i++)
@@ -211,14 +211,14 @@ static bool is_drawn(const struct tk_ceiling_row *c, const struct tk_spots *spot
 }
 
 int tk_roofline_draw(
-        struct tk_buf *out, const struct tk_spots *spots, const struct tk_roofs *roofs, struct tk_error *err)
+        struct tk_buf *out, const struct tk_roofline_points *spots, const struct tk_site_ceilings *roofs, struct tk_error *err)
 {
 	struct place *places = malloc((spots->count + 1) * sizeof *places);
 	if (!places)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct plot p = plot_of(spots, roofs);
 	struct names names = {.count = 0};
-	tk_buf_printf(out, "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH, HEIGHT);
+	tk_buf_add_printf(out, "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH, HEIGHT);
 	draw_grid(out, &p);
 	for (size_t i = 0; i < roofs->count; i++)
 		if (is_drawn(roofs->rows[i], spots, top_of(roofs, "gflop_per_s", false)))
@@ -227,7 +227,7 @@ int tk_roofline_draw(
 		draw_marks(out, &p, spots, mark, true, places);
 		draw_marks(out, &p, spots, mark, false, places);
 	}
-	tk_buf_str(out, "</svg>");
+	tk_buf_add_str(out, "</svg>");
 	free(places);
 	return 0;
 }

@@ -4,26 +4,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "site_gen/model/roofs.h"
+#include "site_gen/model/ceilings.h"
 
 struct tk_buf;
 struct tk_error;
 struct tk_site_series;
 
-struct tk_spot {
+struct tk_roofline_point {
 	const struct tk_site_series *series;
 	double intensity, rate, share; /* FLOP per byte, GFLOP/s, of its roof */
 	bool old;                      /* of a night before the last one */
 };
-struct tk_spots {
-	struct tk_spot *at;
+struct tk_roofline_points {
+	struct tk_roofline_point *at;
 	size_t count;
 	const char **labels; /* each once, sorted */
 	size_t label_count;
 };
 
 int tk_roofline_draw(
-        struct tk_buf *out, const struct tk_spots *spots, const struct tk_roofs *roofs, struct tk_error *err);
+        struct tk_buf *out, const struct tk_roofline_points *spots, const struct tk_site_ceilings *roofs, struct tk_error *err);
 /* The colour and shape of the mark-th label alone, for a legend: those of marks.js. */
 void tk_roofline_draw_mark(struct tk_buf *out, size_t mark);
 

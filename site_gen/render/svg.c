@@ -23,7 +23,7 @@ struct frame {
 	const struct tk_trace_point *points;
 	size_t count;
 	int64_t t0, t1;
-	struct tk_range y;
+	struct tk_svg_range y;
 	int width, height, margin;
 };
 
@@ -57,7 +57,7 @@ static struct frame frame_of(
 	size_t count = s->trace->count < newest ? s->trace->count : newest;
 	const struct tk_trace_point *p = s->trace->at + (s->trace->count - count);
 	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s, {INFINITY, -INFINITY}, width, height, margin};
-	float values[TK_SITE_WINDOW];
+	float values[TK_SITE_WINDOW_POINTS];
 	for (size_t i = 0; i < count; i++) {
 		values[i] = p[i].value;
 		f.y.lo = fmin(f.y.lo, intervals ? fminf(p[i].lo, p[i].value) : p[i].value);
@@ -92,21 +92,21 @@ static int y_of(const struct frame *f, double v)
 
 static void step(struct tk_buf *out, int dx, int dy)
 {
-	tk_buf_int(out, dx);
+	tk_buf_add_int(out, dx);
 	if (dy >= 0)
-		tk_buf_char(out, ' ');
-	tk_buf_int(out, dy);
+		tk_buf_add_char(out, ' ');
+	tk_buf_add_int(out, dy);
 }
 
 static void line_path(struct tk_buf *out, const struct frame *f, const char *class)
 {
 	int x = x_of(f, f->points[0].as_of_s), y = y_of(f, f->points[0].value);
-	tk_buf_str(out, "<path class=\"");
-	tk_buf_str(out, class);
-	tk_buf_str(out, "\" d=\"M");
+	tk_buf_add_str(out, "<path class=\"");
+	tk_buf_add_str(out, class);
+	tk_buf_add_str(out, "\" d=\"M");
 	step(out, x, y);
-	tk_buf_char(out, 'l');
-	char *start = tk_buf_room(out, f->count * 2 * (TK_FORMAT_INT + 1)), *p = start;
+	tk_buf_add_char(out, 'l');
+	char *start = tk_buf_reserve(out, f->count * 2 * (TK_FORMAT_INT + 1)), *p = start;
 	for (size_t i = 1; start && i < f->count; i++) {
 		int nx = x_of(f, f->points[i].as_of_s), ny = y_of(f, f->points[i].value);
 		if (i > 1 && nx >= x) /* a sign parts numbers as well */
@@ -119,22 +119,22 @@ static void line_path(struct tk_buf *out, const struct frame *f, const char *cla
 		y = ny;
 	}
 	if (start)
-		tk_buf_took(out, (size_t)(p - start));
-	tk_buf_str(out, "\"/>");
+		tk_buf_commit(out, (size_t)(p - start));
+	tk_buf_add_str(out, "\"/>");
 }
 
 static void band_path(struct tk_buf *out, const struct frame *f)
 {
-	tk_buf_str(out, "<path class=\"band\" d=\"M");
+	tk_buf_add_str(out, "<path class=\"band\" d=\"M");
 	for (size_t i = 0; i < f->count; i++) {
-		tk_buf_str(out, i ? "L" : "");
+		tk_buf_add_str(out, i ? "L" : "");
 		step(out, x_of(f, f->points[i].as_of_s), y_of(f, f->points[i].hi));
 	}
 	for (size_t i = f->count; i-- > 0;) {
-		tk_buf_char(out, 'L');
+		tk_buf_add_char(out, 'L');
 		step(out, x_of(f, f->points[i].as_of_s), y_of(f, f->points[i].lo));
 	}
-	tk_buf_str(out, "z\"/>");
+	tk_buf_add_str(out, "z\"/>");
 }
 
 static void change_marks(struct tk_buf *out, const struct frame *f, const struct tk_site_series *s)
@@ -144,7 +144,7 @@ static void change_marks(struct tk_buf *out, const struct frame *f, const struct
 		if (c->as_of_s <= f->t0 || c->as_of_s > f->t1)
 			continue;
 		bool worse = (c->after_value > c->before_value) == !strcmp(s->row->better, "lower");
-		tk_buf_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>", worse ? "step-bad" : "step-good",
+		tk_buf_add_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>", worse ? "step-bad" : "step-good",
 		        x_of(f, c->as_of_s), f->height);
 	}
 }
@@ -155,52 +155,52 @@ bool tk_svg_has_trend(const struct tk_site_series *s)
 	return t->count > 1 && t->at[t->count - 1].as_of_s > t->at[0].as_of_s;
 }
 
-void tk_svg_sparkline(struct tk_buf *out, const struct tk_site_series *s)
+void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 {
 	if (!tk_svg_has_trend(s))
 		return;
 	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
 	const struct tk_trace_point *last = &f.points[f.count - 1];
-	tk_buf_str(out, "<svg class=\"spark\" viewBox=\"0 0 " SPARK_SIZE " aria-hidden=\"true\">");
+	tk_buf_add_str(out, "<svg class=\"spark\" viewBox=\"0 0 " SPARK_SIZE " aria-hidden=\"true\">");
 	change_marks(out, &f, s);
 	line_path(out, &f, "line");
-	tk_buf_str(out, "<circle cx=\"");
-	tk_buf_int(out, x_of(&f, last->as_of_s));
-	tk_buf_str(out, "\" cy=\"");
-	tk_buf_int(out, y_of(&f, last->value));
-	tk_buf_str(out, "\" r=\"2\"/></svg>");
+	tk_buf_add_str(out, "<circle cx=\"");
+	tk_buf_add_int(out, x_of(&f, last->as_of_s));
+	tk_buf_add_str(out, "\" cy=\"");
+	tk_buf_add_int(out, y_of(&f, last->value));
+	tk_buf_add_str(out, "\" r=\"2\"/></svg>");
 }
 
-struct tk_range tk_svg_trend(struct tk_buf *out, const struct tk_site_series *s)
+struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_series *s)
 {
 	if (!tk_svg_has_trend(s))
-		return (struct tk_range){NAN, NAN};
-	struct frame f = frame_of(s, TK_SITE_WINDOW, true, TREND_WIDTH, TREND_HEIGHT, 4);
-	tk_buf_printf(out,
+		return (struct tk_svg_range){NAN, NAN};
+	struct frame f = frame_of(s, TK_SITE_WINDOW_POINTS, true, TREND_WIDTH, TREND_HEIGHT, 4);
+	tk_buf_add_printf(out,
 	        "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" aria-hidden=\"true\">",
 	        TREND_WIDTH, TREND_HEIGHT);
 	for (int i = 1; i < 4; i++)
-		tk_buf_printf(out, "<path class=\"grid\" d=\"M0 %dh%d\"/>", i * TREND_HEIGHT / 4, TREND_WIDTH);
+		tk_buf_add_printf(out, "<path class=\"grid\" d=\"M0 %dh%d\"/>", i * TREND_HEIGHT / 4, TREND_WIDTH);
 	band_path(out, &f);
 	change_marks(out, &f, s);
 	line_path(out, &f, "line");
-	tk_buf_str(out, "</svg>");
+	tk_buf_add_str(out, "</svg>");
 	return f.y;
 }
 
-void tk_svg_bar(struct tk_buf *out, double ratio, const char *class_suffix)
+void tk_svg_draw_bar(struct tk_buf *out, double ratio, const char *class_suffix)
 {
 	double width = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) * 100 : 0;
-	tk_buf_printf(out,
+	tk_buf_add_printf(out,
 	        "<svg class=\"bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
 	        "<rect class=\"bar-%s\" width=\"%.1f\" height=\"4\"/></svg>",
 	        class_suffix, width);
 }
 
-void tk_svg_step(struct tk_buf *out, double ratio, bool worse)
+void tk_svg_draw_change(struct tk_buf *out, double ratio, bool worse)
 {
 	double part = isfinite(ratio) && ratio > 0 ? fmin(fmax(log(ratio) / log(STEP_FULL), -1), 1) : 0;
-	tk_buf_printf(out,
+	tk_buf_add_printf(out,
 	        "<svg class=\"step\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
 	        "<path class=\"middle\" d=\"M50 0V8\"/><path class=\"%s\" d=\"M50 2H%.1fV6H50z\"/></svg>",
 	        worse ? "bad" : "good", 50 + part * 50);

@@ -82,7 +82,7 @@ static int token_add(struct template *t, struct token token, struct tk_error *er
 		size_t len = token.len - (token.len > 1 && token.s[token.len - 1] == '?');
 		const char *dot = len > 1 ? memchr(token.s, '.', len) : NULL;
 		token.first = dot ? (size_t)(dot - token.s) : len;
-		token.hash = tk_key_hash(token.s, token.first);
+		token.hash = tk_value_hash_key(token.s, token.first);
 	}
 	t->tokens[t->count++] = token;
 	return 0;
@@ -320,13 +320,13 @@ static const struct tk_value *lookup(const struct renderer *r, const struct toke
 	if (len == 1 && *name == '.')
 		return r->stack[r->depth - 1];
 	for (size_t i = r->depth; i-- && !v;)
-		v = tk_value_member(r->stack[i], name, first, token->hash);
+		v = tk_value_find_member(r->stack[i], name, first, token->hash);
 	while (v && first < len) {
 		name += first + 1;
 		len -= first + 1;
 		const char *dot = memchr(name, '.', len);
 		first = dot ? (size_t)(dot - name) : len;
-		v = tk_value_member(v, name, first, tk_key_hash(name, first));
+		v = tk_value_find_member(v, name, first, tk_value_hash_key(name, first));
 	}
 	return v;
 }
@@ -362,7 +362,7 @@ static int show_value(const struct renderer *r, const struct template *t, const 
 	if (v->type == TK_VALUE_LIST || v->type == TK_VALUE_OBJECT)
 		return fail_at(t, token->offset, r->err, "this is not a text:", token->s, token->len);
 	if (v->type == TK_VALUE_FLAG)
-		tk_buf_str(r->out, v->flag ? "true" : "");
+		tk_buf_add_str(r->out, v->flag ? "true" : "");
 	else
 		tk_escape_html(r->out, v->text, v->len);
 	return 0;
@@ -444,7 +444,7 @@ int tk_templates_render(const struct tk_templates *set, const char *name, const 
 	const struct template *t = template_find(set, name, strlen(name));
 	if (!t)
 		return tk_fail(err, TK_ENOTFOUND, "%s.html: there is no such template", name);
-	if (!data || tk_arena_failed(arena))
+	if (!data || tk_arena_has_failed(arena))
 		return tk_fail(err, TK_ENOMEM, "out of memory for the page %s", name);
 	struct renderer r = {.set = set, .out = out, .err = err, .stack = {data}, .depth = 1};
 	int status = render_range(&r, t, 0, t->count);

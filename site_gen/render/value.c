@@ -60,12 +60,12 @@ void tk_arena_free(struct tk_arena *a)
 	free(a);
 }
 
-bool tk_arena_failed(const struct tk_arena *a)
+bool tk_arena_has_failed(const struct tk_arena *a)
 {
 	return a->failed;
 }
 
-const struct tk_value *tk_arena_first(const struct tk_arena *a)
+const struct tk_value *tk_arena_first_value(const struct tk_arena *a)
 {
 	return a->first->used ? (const struct tk_value *)a->first->data : NULL;
 }
@@ -115,7 +115,7 @@ static struct tk_value *append(struct tk_value *parent, const char *key, struct 
 		return NULL;
 	v->key = key;
 	v->key_len = key ? (uint32_t)strlen(key) : 0;
-	v->key_hash = key ? tk_key_hash(key, v->key_len) : 0;
+	v->key_hash = key ? tk_value_hash_key(key, v->key_len) : 0;
 	if (parent->type == TK_VALUE_OBJECT) { /* newest first: what was set last is found first */
 		v->next = parent->first;
 		parent->first = v;
@@ -144,17 +144,17 @@ struct tk_value *tk_value_text(struct tk_arena *a, const char *text)
 	return text_new(a, TK_VALUE_TEXT, text ? text : "", text ? strlen(text) : 0);
 }
 
-void tk_set(struct tk_arena *a, struct tk_value *object, const char *key, const char *text)
+void tk_value_set(struct tk_arena *a, struct tk_value *object, const char *key, const char *text)
 {
 	append(object, key, tk_value_text(a, text));
 }
 
-void tk_set_len(struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len)
+void tk_value_set_len(struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len)
 {
 	append(object, key, text_new(a, TK_VALUE_TEXT, text, len));
 }
 
-void tk_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt, ...)
+void tk_value_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt, ...)
 {
 	char small[256];
 	va_list ap;
@@ -162,7 +162,7 @@ void tk_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, co
 	int n = vsnprintf(small, sizeof small, fmt, ap);
 	va_end(ap);
 	if (n < 0 || (size_t)n < sizeof small) {
-		tk_set_len(a, object, key, small, n < 0 ? 0 : (size_t)n);
+		tk_value_set_len(a, object, key, small, n < 0 ? 0 : (size_t)n);
 		return;
 	}
 	struct tk_value *v = value_new(a, TK_VALUE_TEXT);
@@ -177,47 +177,47 @@ void tk_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, co
 	append(object, key, v);
 }
 
-void tk_set_int(struct tk_arena *a, struct tk_value *object, const char *key, int64_t v)
+void tk_value_set_int(struct tk_arena *a, struct tk_value *object, const char *key, int64_t v)
 {
 	char text[TK_FORMAT_INT];
-	tk_set_len(a, object, key, text, tk_format_int(text, v));
+	tk_value_set_len(a, object, key, text, tk_format_int(text, v));
 }
 
-void tk_set_flag(struct tk_arena *a, struct tk_value *object, const char *key, bool flag)
+void tk_value_set_flag(struct tk_arena *a, struct tk_value *object, const char *key, bool flag)
 {
 	struct tk_value *v = append(object, key, value_new(a, TK_VALUE_FLAG));
 	if (v)
 		v->flag = flag;
 }
 
-void tk_set_markup(struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup)
+void tk_value_set_markup(struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup)
 {
 	if (tk_buf_status(markup, NULL))
 		a->failed = true;
 	append(object, key, text_new(a, TK_VALUE_MARKUP, markup->data, markup->len));
 }
 
-struct tk_value *tk_set_list(struct tk_arena *a, struct tk_value *object, const char *key)
+struct tk_value *tk_value_set_list(struct tk_arena *a, struct tk_value *object, const char *key)
 {
 	return append(object, key, tk_value_list(a));
 }
 
-struct tk_value *tk_set_object(struct tk_arena *a, struct tk_value *object, const char *key)
+struct tk_value *tk_value_set_object(struct tk_arena *a, struct tk_value *object, const char *key)
 {
 	return append(object, key, tk_value_object(a));
 }
 
-struct tk_value *tk_add_object(struct tk_arena *a, struct tk_value *list)
+struct tk_value *tk_value_append_object(struct tk_arena *a, struct tk_value *list)
 {
 	return append(list, NULL, tk_value_object(a));
 }
 
-void tk_add_text(struct tk_arena *a, struct tk_value *list, const char *text)
+void tk_value_append_text(struct tk_arena *a, struct tk_value *list, const char *text)
 {
 	append(list, NULL, tk_value_text(a, text));
 }
 
-uint32_t tk_key_hash(const char *key, size_t len)
+uint32_t tk_value_hash_key(const char *key, size_t len)
 {
 	uint32_t h = 2166136261u; /* FNV-1a */
 	for (size_t i = 0; i < len; i++)
@@ -225,7 +225,7 @@ uint32_t tk_key_hash(const char *key, size_t len)
 	return h;
 }
 
-const struct tk_value *tk_value_member(const struct tk_value *object, const char *key, size_t key_len, uint32_t hash)
+const struct tk_value *tk_value_find_member(const struct tk_value *object, const char *key, size_t key_len, uint32_t hash)
 {
 	if (!object || object->type != TK_VALUE_OBJECT)
 		return NULL;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define SLUG_MAX TK_SLUG_MAX
-#define TAIL_LEN (TK_SLUG_TAIL - 1) /* hex digits of the uid where a slug was cut or is taken */
+#define SLUG_MAX TK_SLUG_MAX_LEN
+#define TAIL_LEN (TK_SLUG_TAIL_LEN - 1) /* hex digits of the uid where a slug was cut or is taken */
 
 /* Lower case; every run of what is not [a-z0-9_] becomes one '-', none at the ends. '.' stands between parts only. */
 static void add_part(struct tk_buf *b, const char *text)
@@ -15,20 +15,20 @@ static void add_part(struct tk_buf *b, const char *text)
 	size_t start;
 
 	if (b->len)
-		tk_buf_char(b, '.');
+		tk_buf_add_char(b, '.');
 	start = b->len;
 	for (const char *p = text; *p; p++) {
 		char c = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
 
 		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')
-			tk_buf_char(b, c);
+			tk_buf_add_char(b, c);
 		else if (b->len > start && b->data[b->len - 1] != '-')
-			tk_buf_char(b, '-');
+			tk_buf_add_char(b, '-');
 	}
 	if (b->len > start && b->data[b->len - 1] == '-')
 		b->data[--b->len] = '\0';
 	if (b->len == start)
-		tk_buf_char(b, 'x');
+		tk_buf_add_char(b, 'x');
 }
 
 /* Cuts to the length that is left for the end of the uid, and puts that there. */
@@ -38,7 +38,7 @@ static void add_tail(struct tk_buf *b, const char *uid)
 		b->len = SLUG_MAX - TAIL_LEN - 1;
 	while (b->len && strchr(".-", b->data[b->len - 1]))
 		b->len--;
-	tk_buf_printf(b, "-%.*s", TAIL_LEN, uid);
+	tk_buf_add_printf(b, "-%.*s", TAIL_LEN, uid);
 }
 
 /* The statements of one table: whether another row holds the slug (its uid), and giving that one a tail. */
@@ -52,11 +52,11 @@ static int give_tail(struct tk_store *s, const char *sql, const char *slug, cons
 	sqlite3_stmt *stmt;
 	int rc, status;
 
-	tk_buf_str(&b, slug);
+	tk_buf_add_str(&b, slug);
 	add_tail(&b, uid);
 	status = tk_buf_status(&b, err);
 	if (!status)
-		status = tk_db_query(s, TK_TABLE_COUNT, sql, NULL, 0, &stmt, err);
+		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, NULL, 0, &stmt, err);
 	if (!status) {
 		sqlite3_bind_text(stmt, 1, b.data, -1, SQLITE_STATIC);
 		sqlite3_bind_text(stmt, 2, uid, -1, SQLITE_STATIC);
@@ -77,7 +77,7 @@ static int settle(struct tk_store *s, const struct slug_sql *sql, const char *sl
 {
 	char holder[TK_UID_SIZE] = "";
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql->holder, &parent, 1, &stmt, err);
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql->holder, &parent, 1, &stmt, err);
 
 	if (status)
 		return status;
@@ -121,7 +121,7 @@ static int series_parts(struct tk_store *s, const struct tk_series_row *row, str
 {
 	const int64_t ids[] = {row->device_id, row->upstream_id, row->problem_id};
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, SERIES_PARTS, ids, 3, &stmt, err);
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, SERIES_PARTS, ids, 3, &stmt, err);
 
 	if (status)
 		return status;
@@ -146,7 +146,7 @@ static int series_parts(struct tk_store *s, const struct tk_series_row *row, str
 	return status;
 }
 
-char *tk_slug_series(struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err)
+char *tk_slug_make_series(struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
 
@@ -169,7 +169,7 @@ char *tk_slug_series(struct tk_store *s, const struct tk_series_row *row, const 
 	return unique(s, &sql, &b, uid, 0, err);
 }
 
-char *tk_slug_device(struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err)
+char *tk_slug_make_device(struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
 

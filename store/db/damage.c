@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int tk_db_problem(struct tk_list *list, struct tk_error *err, const char *fmt, ...)
+int tk_db_add_problem(struct tk_rows_builder *list, struct tk_error *err, const char *fmt, ...)
 {
 	const char **row;
 	char text[512];
@@ -15,8 +15,8 @@ int tk_db_problem(struct tk_list *list, struct tk_error *err, const char *fmt, .
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	row = tk_list_add(list);
-	if (!row || !(*row = tk_list_text(list, text, strlen(text))))
+	row = tk_rows_add(list);
+	if (!row || !(*row = tk_rows_add_text(list, text, strlen(text))))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	return 0;
 }
@@ -24,7 +24,7 @@ int tk_db_problem(struct tk_list *list, struct tk_error *err, const char *fmt, .
 /* ---- pages of tables ------------------------------------------------------------------------------------------- */
 
 /* SQLite says many things in one text. That pages belong to nothing follows from those that are damaged. */
-static int add_lines(struct tk_list *list, const char *table, const char *said, struct tk_error *err)
+static int add_lines(struct tk_rows_builder *list, const char *table, const char *said, struct tk_error *err)
 {
 	int status = 0;
 
@@ -34,13 +34,13 @@ static int add_lines(struct tk_list *list, const char *table, const char *said, 
 		end = said + len;
 		if (strncmp(said, "***", 3) && !(len > 14 && !strncmp(end - 14, " is never used", 14)) &&
 		        !(len == 2 && !strncmp(said, "ok", 2)))
-			status = tk_db_problem(list, err, "%s%s%.*s", table, *table ? ": " : "", (int)len, said);
+			status = tk_db_add_problem(list, err, "%s%s%.*s", table, *table ? ": " : "", (int)len, said);
 	}
 	return status;
 }
 
 /* table "": of the whole file. */
-static int check_pages_of(struct tk_store *s, const char *table, struct tk_list *list, struct tk_error *err)
+static int check_pages_of(struct tk_store *s, const char *table, struct tk_rows_builder *list, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	char sql[128];
@@ -56,16 +56,16 @@ static int check_pages_of(struct tk_store *s, const char *table, struct tk_list 
 		status = add_lines(list, table, said ? said : "", err);
 	}
 	if (!status && rc != SQLITE_DONE)
-		status = tk_db_problem(
+		status = tk_db_add_problem(
 		        list, err, "%s%s%s", table, *table ? ": " : "", "a page that it needs cannot be read");
 	sqlite3_finalize(stmt);
 	return status;
 }
 
-int tk_db_check_pages(struct tk_store *s, struct tk_list *list, struct tk_error *err)
+int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *list, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	struct tk_list whole = {&rows, sizeof(const char *), 0};
+	struct tk_rows_builder whole = {&rows, sizeof(const char *), 0};
 	int status = check_pages_of(s, "", &whole, err);
 
 	s->damaged = s->damaged || rows.count;
@@ -73,7 +73,7 @@ int tk_db_check_pages(struct tk_store *s, struct tk_list *list, struct tk_error 
 	for (int t = 0; t < TK_TABLE_COUNT && !status && rows.count; t++)
 		status = check_pages_of(s, tk_tables[t].name, list, err);
 	for (size_t i = 0; i < rows.count && !status && !list->out->count; i++)
-		status = tk_db_problem(list, err, "%s", *TK_ROWS_AT(&rows, char *, i));
+		status = tk_db_add_problem(list, err, "%s", *TK_ROWS_AT(&rows, char *, i));
 	tk_rows_free(&rows);
 	return status;
 }
@@ -113,7 +113,7 @@ static bool child_is_whole(FILE *f, uint32_t page, uint32_t page_size)
 
 /* The first page says where the tables are, or which pages do. */
 static int look_at_schema(
-        FILE *f, const unsigned char *page, uint32_t page_size, struct tk_list *list, struct tk_error *err)
+        FILE *f, const unsigned char *page, uint32_t page_size, struct tk_rows_builder *list, struct tk_error *err)
 {
 	const unsigned char *top = page + HEADER;
 	uint32_t cells = big_endian(top + 3, 2), pages = big_endian(page + 28, 4);
@@ -126,12 +126,12 @@ static int look_at_schema(
 
 		whole = child >= 2 && child <= pages;
 		if (whole && !child_is_whole(f, child, page_size))
-			status = tk_db_problem(list, err, "page %u, which names tables, is damaged", child);
+			status = tk_db_add_problem(list, err, "page %u, which names tables, is damaged", child);
 	}
-	return whole || status ? status : tk_db_problem(list, err, "page 1, which names all tables, is damaged");
+	return whole || status ? status : tk_db_add_problem(list, err, "page 1, which names all tables, is damaged");
 }
 
-static int look_at_file(const char *path, struct tk_list *list, struct tk_error *err)
+static int look_at_file(const char *path, struct tk_rows_builder *list, struct tk_error *err)
 {
 	static unsigned char page[65536];
 	FILE *f = fopen(path, "re");
@@ -145,22 +145,22 @@ static int look_at_file(const char *path, struct tk_list *list, struct tk_error 
 		int64_t expected = (int64_t)big_endian(page + 28, 4) * size;
 
 		if (st.st_size < expected)
-			status = tk_db_problem(list, err, "%s: is cut off: %lld of %lld bytes are there", path,
+			status = tk_db_add_problem(list, err, "%s: is cut off: %lld of %lld bytes are there", path,
 			        (long long)st.st_size, (long long)expected);
 		if (!status && got >= size)
 			status = look_at_schema(f, page, size, list, err);
 	}
 	if (!status && !list->out->count)
-		status = tk_db_problem(list, err, "%s: the pages that name the tables are damaged", path);
+		status = tk_db_add_problem(list, err, "%s: the pages that name the tables are damaged", path);
 	if (f)
 		fclose(f);
 	return status;
 }
 
-int tk_store_damage(const char *path, struct tk_rows *problems, struct tk_error *err)
+int tk_store_diagnose_file(const char *path, struct tk_rows *problems, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	struct tk_list list = {&rows, sizeof(const char *), 0};
+	struct tk_rows_builder list = {&rows, sizeof(const char *), 0};
 	sqlite3 *db = NULL;
 	int status = 0, rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
 

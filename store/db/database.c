@@ -105,7 +105,7 @@ int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struc
 	return rc == SQLITE_OK ? 0 : tk_db_fail(s, rc, err, "cannot read the history");
 }
 
-int tk_db_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err)
+int tk_db_get_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int status = tk_db_prepare(s, sql, &stmt, err), rc;
@@ -125,19 +125,19 @@ static int query_sql(enum tk_table_id id, const char *tail, struct tk_buf *sql)
 {
 	const struct tk_db_table *t = &tk_tables[id];
 
-	tk_buf_str(sql, "SELECT ");
+	tk_buf_add_str(sql, "SELECT ");
 	if (t->has_id)
-		tk_buf_printf(sql, "%s.id", t->name);
+		tk_buf_add_printf(sql, "%s.id", t->name);
 	for (size_t i = 0; i < t->column_count; i++) {
 		const struct tk_db_column *c = &t->columns[i];
 		const char *comma = i || t->has_id ? "," : "";
 
 		if (c->flags & TK_COL_LONG)
-			tk_buf_printf(sql, "%s''", comma);
+			tk_buf_add_printf(sql, "%s''", comma);
 		else
-			tk_buf_printf(sql, "%s%s.%s", comma, t->name, c->name);
+			tk_buf_add_printf(sql, "%s%s.%s", comma, t->name, c->name);
 	}
-	tk_buf_printf(sql, " FROM %s %s", t->name, tail);
+	tk_buf_add_printf(sql, " FROM %s %s", t->name, tail);
 	return tk_buf_status(sql, NULL);
 }
 
@@ -169,7 +169,7 @@ static int keep_query(struct tk_store *s, enum tk_table_id table, const char *ta
 	return status;
 }
 
-int tk_db_query(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
+int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
         sqlite3_stmt **out, struct tk_error *err)
 {
 	struct tk_cached_query *q = NULL;
@@ -189,10 +189,10 @@ int tk_db_query(struct tk_store *s, enum tk_table_id table, const char *tail, co
 	return 0;
 }
 
-int tk_db_run(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_error *err)
+int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &stmt, err), rc;
+	int status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &stmt, err), rc;
 
 	if (status)
 		return status;
@@ -203,13 +203,13 @@ int tk_db_run(struct tk_store *s, const char *sql, const int64_t *args, int arg_
 	return status;
 }
 
-void tk_db_forget(struct tk_store *s)
+void tk_db_finalize_statements(struct tk_store *s)
 {
 	for (size_t i = 0; i < s->query_count; i++)
 		sqlite3_finalize(s->queries[i].stmt);
 	s->query_count = 0;
 	for (int t = 0; t < TK_TABLE_COUNT; t++)
-		for (int v = 0; v < TK_VERB_COUNT; v++) {
+		for (int v = 0; v < TK_ROW_STATEMENT_COUNT; v++) {
 			sqlite3_finalize(s->verbs[t][v]);
 			s->verbs[t][v] = NULL;
 		}
@@ -255,10 +255,10 @@ static int connect_immutable(struct tk_store *s, struct tk_error *err)
 
 	sqlite3_close(s->db);
 	s->db = NULL;
-	tk_buf_str(&uri, "file:");
+	tk_buf_add_str(&uri, "file:");
 	for (const unsigned char *p = (const unsigned char *)s->path; *p; p++)
-		tk_buf_printf(&uri, strchr("?#%", *p) || *p < 0x21 || *p > 0x7e ? "%%%02X" : "%c", *p);
-	tk_buf_str(&uri, "?immutable=1");
+		tk_buf_add_printf(&uri, strchr("?#%", *p) || *p < 0x21 || *p > 0x7e ? "%%%02X" : "%c", *p);
+	tk_buf_add_str(&uri, "?immutable=1");
 	status = tk_buf_status(&uri, err);
 	if (!status) {
 		rc = sqlite3_open_v2(
@@ -283,7 +283,7 @@ static bool needs_immutable(struct tk_store *s)
 
 	if (rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY)
 		return false;
-	tk_buf_printf(&wal, "%s-wal", s->path);
+	tk_buf_add_printf(&wal, "%s-wal", s->path);
 	pending = tk_buf_status(&wal, NULL) || (stat(wal.data, &st) == 0 && st.st_size > 0);
 	tk_buf_free(&wal);
 	return !pending;
@@ -296,7 +296,7 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	status = tk_db_identify(s, &version, err);
+	status = tk_db_read_version(s, &version, err);
 	if (!status && mode == TK_STORE_READ && version < TK_STORE_SCHEMA)
 		return tk_fail(err, TK_EVERSION,
 		        version ? "%s: written by an older tracker (history version %d, this one reads %d): "
@@ -353,7 +353,7 @@ void tk_store_close(struct tk_store *s)
 {
 	if (!s)
 		return;
-	tk_db_forget(s);
+	tk_db_finalize_statements(s);
 	free(s->queries);
 	sqlite3_close(s->db);
 	free(s->path);
@@ -367,7 +367,7 @@ const char *tk_store_path(const struct tk_store *s)
 
 /* ---- transactions ---------------------------------------------------------------------------------------- */
 
-int tk_db_may_write(struct tk_store *s, struct tk_error *err)
+int tk_db_check_writable(struct tk_store *s, struct tk_error *err)
 {
 	if (s->read_only)
 		return tk_fail(err, TK_EIO, "%s: was opened for reading only", s->path);
@@ -378,14 +378,14 @@ int tk_db_may_write(struct tk_store *s, struct tk_error *err)
 
 int tk_store_begin(struct tk_store *s, struct tk_error *err)
 {
-	int status = tk_db_may_write(s, err);
+	int status = tk_db_check_writable(s, err);
 
 	if (status)
 		return status;
 	if (s->depth == 0) {
-		status = tk_db_run(s, "BEGIN IMMEDIATE", NULL, 0, err);
+		status = tk_db_run_cached(s, "BEGIN IMMEDIATE", NULL, 0, err);
 		if (status)
-			return tk_context(err, "cannot begin to write");
+			return tk_error_add_context(err, "cannot begin to write");
 		s->doomed = false;
 	}
 	s->depth++;
@@ -401,7 +401,7 @@ static void undo(struct tk_store *s)
 
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err)
 {
-	int status = s->depth || s->reading ? 0 : tk_db_run(s, "BEGIN", NULL, 0, err);
+	int status = s->depth || s->reading ? 0 : tk_db_run_cached(s, "BEGIN", NULL, 0, err);
 
 	if (!status && !s->depth)
 		s->reading++;
@@ -411,7 +411,7 @@ int tk_store_begin_read(struct tk_store *s, struct tk_error *err)
 void tk_store_end_read(struct tk_store *s)
 {
 	if (s->reading && --s->reading == 0)
-		tk_db_run(s, "COMMIT", NULL, 0, NULL);
+		tk_db_run_cached(s, "COMMIT", NULL, 0, NULL);
 }
 
 int tk_store_commit(struct tk_store *s, struct tk_error *err)
@@ -424,9 +424,9 @@ int tk_store_commit(struct tk_store *s, struct tk_error *err)
 		s->depth--;
 		return 0;
 	}
-	status = tk_db_may_write(s, err);
+	status = tk_db_check_writable(s, err);
 	if (!status)
-		status = tk_db_run(s, "COMMIT", NULL, 0, err);
+		status = tk_db_run_cached(s, "COMMIT", NULL, 0, err);
 	s->depth = 0;
 	s->doomed = false;
 	if (status)
@@ -447,7 +447,7 @@ void tk_store_rollback(struct tk_store *s)
 	}
 }
 
-int tk_db_end(struct tk_store *s, int status, struct tk_error *err)
+int tk_db_end_transaction(struct tk_store *s, int status, struct tk_error *err)
 {
 	if (!status)
 		return tk_store_commit(s, err);

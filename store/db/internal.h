@@ -88,7 +88,7 @@ struct tk_migration {
 };
 extern const struct tk_migration tk_migrations[TK_STORE_SCHEMA];
 
-enum tk_verb { TK_VERB_PUT, TK_VERB_FIND, TK_VERB_UID, TK_VERB_COUNT };
+enum tk_row_statement { TK_ROW_STATEMENT_PUT, TK_ROW_STATEMENT_FIND, TK_ROW_STATEMENT_UID, TK_ROW_STATEMENT_COUNT };
 
 struct tk_cached_query {
 	enum tk_table_id table;
@@ -105,10 +105,10 @@ struct tk_store {
 	int depth;         /* of nested transactions */
 	bool doomed;       /* an inner one was rolled back: the outermost cannot commit */
 	int doomed_status; /* why */
-	sqlite3_stmt *verbs[TK_TABLE_COUNT][TK_VERB_COUNT];
+	sqlite3_stmt *verbs[TK_TABLE_COUNT][TK_ROW_STATEMENT_COUNT];
 	struct tk_cached_query *queries;
 	size_t query_count, query_cap;
-	struct tk_gathering *gathering; /* query_pages.c: what the SQL function adds points to; NULL: none in hand */
+	struct tk_point_collector *gathering; /* query_pages.c: what the SQL function adds points to; NULL: none in hand */
 	bool can_gather;                /* the function is there */
 	/* The last parent looked up in each table: a night's results all have the same few. */
 	struct {
@@ -124,21 +124,21 @@ int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt
         __attribute__((format(printf, 4, 5)));
 int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err); /* constant text only */
 int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struct tk_error *err);
-int tk_db_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err); /* the one number it selects */
+int tk_db_get_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err); /* the one number it selects */
 /* A statement that is kept: for the n bound integers of args. tail is the statement where table is TK_TABLE_COUNT,
  * else what follows "SELECT ... FROM table". */
-int tk_db_query(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
+int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
         sqlite3_stmt **out, struct tk_error *err);
 /* Runs a kept statement that returns nothing. */
-int tk_db_run(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_error *err);
-int tk_db_may_write(struct tk_store *s, struct tk_error *err);
+int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_error *err);
+int tk_db_check_writable(struct tk_store *s, struct tk_error *err);
 /* Ends a transaction: commits where status is 0, rolls back otherwise. Returns status or what the commit said. */
-int tk_db_end(struct tk_store *s, int status, struct tk_error *err);
-void tk_db_forget(struct tk_store *s); /* closes every kept statement */
+int tk_db_end_transaction(struct tk_store *s, int status, struct tk_error *err);
+void tk_db_finalize_statements(struct tk_store *s); /* closes every kept statement */
 
 /* ---- migrate.c ----------------------------------------------------------------------------------------- */
 
-int tk_db_identify(
+int tk_db_read_version(
         struct tk_store *s, int64_t *version, struct tk_error *err); /* 0: empty file; refuses foreign and newer ones */
 int tk_db_migrate(
         struct tk_store *s, int64_t from, const struct tk_migration *migrations, int64_t to, struct tk_error *err);
@@ -148,48 +148,48 @@ int tk_db_migrate(
 int tk_row_put(
         struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id, bool *fresh, struct tk_error *err);
 /* The uid that a row with these values has. */
-int tk_row_uid(
+int tk_row_compute_uid(
         struct tk_store *s, enum tk_table_id table, const void *row, char uid[TK_UID_SIZE], struct tk_error *err);
-int tk_row_uid_of_id(
+int tk_row_find_uid(
         struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE], struct tk_error *err);
-int tk_row_has_uid(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out, struct tk_error *err);
+int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out, struct tk_error *err);
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
         struct tk_rows *out, struct tk_error *err);
 
 /* ---- list.c -------------------------------------------------------------------------------------------- */
 
-struct tk_list {
+struct tk_rows_builder {
 	struct tk_rows *out;
 	size_t row_size, cap;
 };
-void *tk_list_add(struct tk_list *list);                                /* a zeroed row; NULL: out of memory */
-char *tk_list_text(struct tk_list *list, const char *text, size_t len); /* a copy that lives as long as the list */
-void tk_list_finish(struct tk_list *list);
+void *tk_rows_add(struct tk_rows_builder *list);                                /* a zeroed row; NULL: out of memory */
+char *tk_rows_add_text(struct tk_rows_builder *list, const char *text, size_t len); /* a copy that lives as long as the list */
+void tk_rows_shrink(struct tk_rows_builder *list);
 
 /* ---- damage.c ------------------------------------------------------------------------------------------ */
 
 /* A row of a list of const char *. */
-int tk_db_problem(struct tk_list *list, struct tk_error *err, const char *fmt, ...)
+int tk_db_add_problem(struct tk_rows_builder *list, struct tk_error *err, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 /* What SQLite finds wrong with the pages, by tables. */
-int tk_db_check_pages(struct tk_store *s, struct tk_list *list, struct tk_error *err);
+int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *list, struct tk_error *err);
 
 /* ---- text.c -------------------------------------------------------------------------------------------- */
 
 /* A copy with U+FFFD for what is not UTF-8; NULL where the text is well-formed as it is. *failed: out of memory. */
-char *tk_text_repair(const char *text, bool *failed);
+char *tk_text_repair_utf8(const char *text, bool *failed);
 
 /* ---- slug.c -------------------------------------------------------------------------------------------- */
 
-char *tk_slug_series(struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err);
-char *tk_slug_device(struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err);
+char *tk_slug_make_series(struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err);
+char *tk_slug_make_device(struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err);
 
 /* The length of the end of a uid in a slug, with its dash: what merge.c takes off and puts on again. */
-#define TK_SLUG_TAIL 7
-#define TK_SLUG_MAX 120
+#define TK_SLUG_TAIL_LEN 7
+#define TK_SLUG_MAX_LEN 120
 
 /* ---- upkeep.c ------------------------------------------------------------------------------------------ */
 
-int tk_db_copy(struct tk_store *s, const char *to, struct tk_error *err);
+int tk_db_copy_file(struct tk_store *s, const char *to, struct tk_error *err);
 
 #endif

@@ -9,15 +9,15 @@
 /* "tkhi" in the header of the file: how `file` and we tell a history from other databases. */
 #define APPLICATION_ID 0x746b6869
 
-int tk_db_identify(struct tk_store *s, int64_t *version, struct tk_error *err)
+int tk_db_read_version(struct tk_store *s, int64_t *version, struct tk_error *err)
 {
 	int64_t application, tables;
-	int status = tk_db_int(s, "PRAGMA application_id", &application, err);
+	int status = tk_db_get_int(s, "PRAGMA application_id", &application, err);
 
 	if (!status)
-		status = tk_db_int(s, "PRAGMA user_version", version, err);
+		status = tk_db_get_int(s, "PRAGMA user_version", version, err);
 	if (!status)
-		status = tk_db_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err);
+		status = tk_db_get_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err);
 	if (status)
 		return status;
 	if (application != APPLICATION_ID && (application || *version || tables))
@@ -50,9 +50,9 @@ static int back_up(struct tk_store *s, int64_t version, struct tk_error *err)
 		free(to);
 		to = NULL;
 	}
-	status = tk_db_copy(s, to, err);
+	status = tk_db_copy_file(s, to, err);
 	free(to);
-	return status ? tk_context(err, "cannot back up the history before bringing it up to date") : 0;
+	return status ? tk_error_add_context(err, "cannot back up the history before bringing it up to date") : 0;
 }
 
 static int set_version(struct tk_store *s, int64_t version, struct tk_error *err)
@@ -67,7 +67,7 @@ static int set_version(struct tk_store *s, int64_t version, struct tk_error *err
 static int check_references(struct tk_store *s, struct tk_error *err)
 {
 	int64_t broken;
-	int status = tk_db_int(s, "SELECT count(*) FROM pragma_foreign_key_check", &broken, err);
+	int status = tk_db_get_int(s, "SELECT count(*) FROM pragma_foreign_key_check", &broken, err);
 
 	if (!status && broken)
 		status = tk_fail(err, TK_EDATA, "%s: %lld rows would refer to nothing", s->path, (long long)broken);
@@ -86,9 +86,9 @@ static void uid_function(sqlite3_context *context, int count, sqlite3_value **va
 	}
 	for (int i = 0; i < count; i++)
 		if (sqlite3_value_type(values[i]) == SQLITE_INTEGER)
-			tk_hash_field_i64(h, sqlite3_value_int64(values[i]));
+			tk_hash_add_i64(h, sqlite3_value_int64(values[i]));
 		else
-			tk_hash_field(h, (const char *)sqlite3_value_text(values[i]));
+			tk_hash_add_str(h, (const char *)sqlite3_value_text(values[i]));
 	tk_hash_finish(h, hex);
 	sqlite3_result_text(context, hex, TK_UID_SIZE - 1, SQLITE_TRANSIENT);
 }
@@ -101,7 +101,7 @@ static int migrate_one(struct tk_store *s, const struct tk_migration *migration,
 	if (status)
 		return status;
 	/* Another process may have been faster. */
-	status = tk_db_int(s, "PRAGMA user_version", &now, err);
+	status = tk_db_get_int(s, "PRAGMA user_version", &now, err);
 	if (!status && now < to) {
 		status = tk_db_exec(s, migration->sql, err);
 		if (!status)
@@ -109,9 +109,9 @@ static int migrate_one(struct tk_store *s, const struct tk_migration *migration,
 		if (!status)
 			status = set_version(s, to, err);
 		if (status)
-			tk_context(err, "migration %s", migration->name);
+			tk_error_add_context(err, "migration %s", migration->name);
 	}
-	return tk_db_end(s, status, err);
+	return tk_db_end_transaction(s, status, err);
 }
 
 int tk_db_migrate(
@@ -136,5 +136,5 @@ int tk_db_migrate(
 
 	for (int64_t v = from; v < to && !status; v++)
 		status = migrate_one(s, &migrations[v], v + 1, err);
-	return begun ? tk_db_end(s, status, err) : status;
+	return begun ? tk_db_end_transaction(s, status, err) : status;
 }

@@ -1,7 +1,7 @@
 /* See column_json.h. */
 #include "store/export/column_json.h"
 #include "base/buf.h"
-#include "base/pack.h"
+#include "base/archive.h"
 #include "store/db/internal.h"
 #include <string.h>
 
@@ -10,7 +10,7 @@ static json_t *numbers_of(const void *data, size_t size)
 	struct tk_buf bytes = TK_BUF_INIT;
 	json_t *array = json_array();
 
-	if (array && tk_unpack(data, size, TK_SAMPLES_MAX, &bytes, NULL) == 0)
+	if (array && tk_zstd_decompress(data, size, TK_SAMPLES_MAX, &bytes, NULL) == 0)
 		for (size_t i = 0; i + sizeof(double) <= bytes.len; i += sizeof(double)) {
 			double x;
 
@@ -21,7 +21,7 @@ static json_t *numbers_of(const void *data, size_t size)
 	return array;
 }
 
-json_t *tk_db_json_of(sqlite3_stmt *stmt, int at)
+json_t *tk_db_column_to_json(sqlite3_stmt *stmt, int at)
 {
 	switch (sqlite3_column_type(stmt, at)) {
 	case SQLITE_INTEGER:

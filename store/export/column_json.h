@@ -5,6 +5,6 @@
 #include <sqlite3.h>
 
 /* A new reference; a blob is packed samples and becomes an array of numbers. NULL: out of memory. */
-json_t *tk_db_json_of(sqlite3_stmt *stmt, int at);
+json_t *tk_db_column_to_json(sqlite3_stmt *stmt, int at);
 
 #endif

@@ -68,7 +68,7 @@ static const char *unit_of(const struct reader *r, const char *name)
 /* results/MACHINE/x.json -> results/benchmarks.json; none is no error. */
 static json_t *load_benchmarks(const char *path)
 {
-	char *absolute = tk_path_absolute(path), *slash;
+	char *absolute = tk_path_make_absolute(path), *slash;
 	struct tk_buf name = TK_BUF_INIT;
 	json_t *json = NULL;
 
@@ -76,7 +76,7 @@ static json_t *load_benchmarks(const char *path)
 		if ((slash = strrchr(absolute, '/')))
 			*slash = '\0';
 	if (absolute) {
-		tk_buf_printf(&name, "%s/benchmarks.json", absolute);
+		tk_buf_add_printf(&name, "%s/benchmarks.json", absolute);
 		json = json_load_file(tk_buf_cstr(&name), 0, NULL);
 	}
 	tk_buf_free(&name);
@@ -101,14 +101,14 @@ static int name_of(
 	size_t count = json_array_size(res->params), picks[PARAMS_MAX];
 
 	tk_buf_clear(&r->name);
-	tk_buf_str(&r->name, res->name);
+	tk_buf_add_str(&r->name, res->name);
 	if (count > PARAMS_MAX)
-		return tk_import_bad(r->file, path, err, ".params: more than %d parameters", PARAMS_MAX);
+		return tk_import_fail(r->file, path, err, ".params: more than %d parameters", PARAMS_MAX);
 	for (size_t p = count; p-- > 0;) {
 		size_t n = json_array_size(json_array_get(res->params, p));
 
 		if (!n)
-			return tk_import_expected(r->file, path, err, "a list of values",
+			return tk_import_fail_expected(r->file, path, err, "a list of values",
 			        json_array_get(res->params, p), ".params[%zu]", p);
 		picks[p] = i % n;
 		i /= n;
@@ -117,11 +117,11 @@ static int name_of(
 		const json_t *value = json_array_get(json_array_get(res->params, p), picks[p]);
 
 		if (!json_is_string(value))
-			return tk_import_expected(r->file, path, err, "strings", value, ".params[%zu]", p);
-		tk_buf_printf(&r->name, "%s%s", p ? ", " : "(", json_string_value(value));
+			return tk_import_fail_expected(r->file, path, err, "strings", value, ".params[%zu]", p);
+		tk_buf_add_printf(&r->name, "%s%s", p ? ", " : "(", json_string_value(value));
 	}
 	if (count)
-		tk_buf_char(&r->name, ')');
+		tk_buf_add_char(&r->name, ')');
 	return tk_buf_status(&r->name, err);
 }
 
@@ -150,11 +150,11 @@ static int put_values(
 		const json_t *value = json_is_array(res->values) ? json_array_get(res->values, i) : res->values;
 
 		if (json_is_null(value)) {
-			tk_import_no_value(r->sink, res->name);
+			tk_import_count_missing(r->sink, res->name);
 			continue;
 		}
 		if (!json_is_number(value))
-			return tk_import_expected(r->file, path, err, "a number", value, ".result[%zu]", i);
+			return tk_import_fail_expected(r->file, path, err, "a number", value, ".result[%zu]", i);
 		status = name_of(r, path, res, i, err);
 		if (status)
 			break;
@@ -175,7 +175,7 @@ static int put_columns(struct reader *r, const struct tk_import_path *path, cons
 	json_t *rest = NULL;
 
 	if (!json_is_array(columns))
-		return tk_import_bad(r->file, path, err, ": a list, but the file has no result_columns");
+		return tk_import_fail(r->file, path, err, ": a list, but the file has no result_columns");
 	for (size_t i = 0; i < json_array_size(row) && i < json_array_size(columns); i++) {
 		const char *column = json_string_value(json_array_get(columns, i));
 		json_t *cell = json_array_get(row, i);
@@ -199,7 +199,7 @@ static int put_columns(struct reader *r, const struct tk_import_path *path, cons
 			json_object_set(rest, column, cell);
 		}
 	}
-	tk_import_keep(r->attributes, "results", res->name, rest);
+	tk_import_set_attribute(r->attributes, "results", res->name, rest);
 	return put_values(r, path, res, err);
 }
 
@@ -212,8 +212,8 @@ static int put_object(struct reader *r, const struct tk_import_path *path, const
 	res->values = json_object_get(object, "result");
 	res->params = json_object_get(object, "params");
 	res->stats = json_object_get(object, "stats");
-	tk_import_keep_unknown(&rest, object, known);
-	tk_import_keep(r->attributes, "results", res->name, rest);
+	tk_import_copy_unknown(&rest, object, known);
+	tk_import_set_attribute(r->attributes, "results", res->name, rest);
 	return put_values(r, path, res, err);
 }
 
@@ -223,18 +223,18 @@ static int visit_result(void *arg, const struct tk_import_path *path, json_t *va
 	struct result res = {.name = path->key[1] ? path->key[1] : ""};
 
 	if (!path->key[1])
-		return tk_import_bad(r->file, path, err, ": expected results by name, found a list");
+		return tk_import_fail(r->file, path, err, ": expected results by name, found a list");
 	res.unit = unit_of(r, res.name);
 	if (json_is_array(value))
 		return put_columns(r, path, value, &res, err);
 	if (json_is_object(value))
 		return put_object(r, path, value, &res, err);
 	if (json_is_null(value)) {
-		tk_import_no_value(r->sink, res.name);
+		tk_import_count_missing(r->sink, res.name);
 		return 0;
 	}
 	if (!json_is_number(value))
-		return tk_import_expected(r->file, path, err, "a number, a list or an object", value, "%s", "");
+		return tk_import_fail_expected(r->file, path, err, "a number, a list or an object", value, "%s", "");
 	res.values = value;
 	return put_values(r, path, &res, err);
 }
@@ -252,12 +252,12 @@ static int visit_header(void *arg, const struct tk_import_path *path, json_t *va
 	struct reader *r = arg;
 
 	if (!path->key[0] || json_object_set(r->header, path->key[0], value))
-		return tk_import_bad(r->file, path, err, ": expected an object, found a list");
+		return tk_import_fail(r->file, path, err, ": expected an object, found a list");
 	/* Here, where the line is known. */
 	if (!strcmp(path->key[0], "date") && !is_date(value))
-		return tk_import_expected(r->file, path, err, "milliseconds since 1970", value, "%s", "");
+		return tk_import_fail_expected(r->file, path, err, "milliseconds since 1970", value, "%s", "");
 	if (!strcmp(path->key[0], "commit_hash") && !json_is_string(value))
-		return tk_import_expected(r->file, path, err, "a string", value, "%s", "");
+		return tk_import_fail_expected(r->file, path, err, "a string", value, "%s", "");
 	return 0;
 }
 
@@ -266,12 +266,12 @@ static int set_place(struct reader *r, const struct tk_import_path *path, struct
 	const json_t *params = json_object_get(r->header, "params");
 	char *text = json_dumps(params ? params : r->header, JSON_COMPACT | JSON_SORT_KEYS);
 	struct tk_import_place place = {.machine_attributes = params ? text : "{}"};
-	int status = tk_import_text(r->file, path, params, "machine", &place.machine, err);
+	int status = tk_import_get_text(r->file, path, params, "machine", &place.machine, err);
 
 	if (!status)
-		status = tk_import_text(r->file, path, params, "cpu", &place.device, err);
+		status = tk_import_get_text(r->file, path, params, "cpu", &place.device, err);
 	if (!status)
-		status = tk_import_text(r->file, path, params, "arch", &place.arch, err);
+		status = tk_import_get_text(r->file, path, params, "arch", &place.arch, err);
 	if (!status)
 		status = tk_import_place(r->sink, &place, err);
 	free(text);
@@ -285,30 +285,30 @@ static int read_results(struct reader *r, struct tk_error *err)
 	const struct tk_import_path top = {.line = 1, .text = ""};
 	struct tk_import_commit c = {0};
 	const json_t *date = json_object_get(r->header, "date");
-	int status = tk_import_text(r->file, &top, r->header, "commit_hash", &c.rev, err);
+	int status = tk_import_get_text(r->file, &top, r->header, "commit_hash", &c.rev, err);
 
 	if (!status)
-		status = tk_import_text(r->file, &top, r->header, "env_name", &r->env, err);
+		status = tk_import_get_text(r->file, &top, r->header, "env_name", &r->env, err);
 	if (!status && !(c.rev && *c.rev))
-		status = tk_import_bad(r->file, &top, err, ".commit_hash: is missing");
+		status = tk_import_fail(r->file, &top, err, ".commit_hash: is missing");
 	if (!status && !date)
-		status = tk_import_bad(r->file, &top, err, ".date: is missing");
+		status = tk_import_fail(r->file, &top, err, ".date: is missing");
 	if (!status)
 		status = set_place(r, &top, err);
-	tk_import_keep_unknown(&r->attributes, r->header, known);
+	tk_import_copy_unknown(&r->attributes, r->header, known);
 	if (!status)
-		status = tk_import_json(r->file, patterns, visit_result, r, err);
+		status = tk_import_read_json(r->file, patterns, visit_result, r, err);
 	if (status)
 		return status;
 	c.time_s = (int64_t)(json_number_value(date) / 1000);
-	return tk_import_run(r->sink, &c, r->attributes, NULL, err);
+	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
 static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	static const char *const patterns[] = {"!results", "*", NULL};
 	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	int status = tk_import_json(f, patterns, visit_header, &r, err);
+	int status = tk_import_read_json(f, patterns, visit_header, &r, err);
 
 	/* machine.json and benchmarks.json say nothing that was measured. */
 	sink->aside = !json_object_get(r.header, "commit_hash") && sniff(f);

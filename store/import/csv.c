@@ -91,7 +91,7 @@ static int bad(const struct reader *r, size_t line, const char *field, const cha
 /* ---- headings -------------------------------------------------------------------------------------------------------
  */
 
-static int read_headings(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
+static int read_headings(struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
 {
 	bool has[UNDECIDED + 1] = {0};
 
@@ -134,7 +134,7 @@ static bool is_number(const char *cell)
 }
 
 /* A column of a wide file is what its first cell with something in it is. */
-static void decide(struct reader *r, const struct tk_import_rows *csv)
+static void decide(struct reader *r, const struct tk_import_csv_reader *csv)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (r->columns[i].role == UNDECIDED && *csv->cells[i])
@@ -150,7 +150,7 @@ static bool parse_time(const char *cell, int64_t *out)
 	double x = strtod(cell, &end);
 
 	if (end == cell || *end)
-		return tk_import_time(cell, out) && *out > -TIME_MAX && *out < TIME_MAX;
+		return tk_import_parse_time(cell, out) && *out > -TIME_MAX && *out < TIME_MAX;
 	if (!(fabs(x) < 1e17))
 		return false;
 	/* Days are few, seconds since 1970 more, then milliseconds, microseconds. */
@@ -208,7 +208,7 @@ static int find_node(struct reader *r, int64_t time_s, const char *rev, struct n
 	return status;
 }
 
-static int node_of(struct reader *r, const struct tk_import_rows *csv, struct node **out, struct tk_error *err)
+static int node_of(struct reader *r, const struct tk_import_csv_reader *csv, struct node **out, struct tk_error *err)
 {
 	const char *rev = NULL;
 	int64_t time_s = 0;
@@ -232,7 +232,7 @@ static int node_of(struct reader *r, const struct tk_import_rows *csv, struct no
 /* ---- rows
  * ------------------------------------------------------------------------------------------------------------ */
 
-static const char *cell_of(const struct reader *r, const struct tk_import_rows *csv, enum role role)
+static const char *cell_of(const struct reader *r, const struct tk_import_csv_reader *csv, enum role role)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (r->columns[i].role == role)
@@ -241,7 +241,7 @@ static const char *cell_of(const struct reader *r, const struct tk_import_rows *
 }
 
 /* What a row says beside: of a wide file about the run, of a long one about the point of a series. */
-static void keep_extra(struct reader *r, const struct tk_import_rows *csv, struct node *n)
+static void keep_extra(struct reader *r, const struct tk_import_csv_reader *csv, struct node *n)
 {
 	const char *series = cell_of(r, csv, SERIES);
 	json_t *rest = NULL;
@@ -259,18 +259,18 @@ static void keep_extra(struct reader *r, const struct tk_import_rows *csv, struc
 	if (r->wide)
 		json_object_update(n->attributes, rest);
 	else
-		tk_import_keep(n->attributes, "series", series, json_incref(rest));
+		tk_import_set_attribute(n->attributes, "series", series, json_incref(rest));
 	json_decref(rest);
 }
 
-static int put_number(struct reader *r, const struct tk_import_rows *csv, size_t i, const char *name,
+static int put_number(struct reader *r, const struct tk_import_csv_reader *csv, size_t i, const char *name,
         const struct node *n, struct tk_error *err)
 {
 	const char *cell = csv->cells[i], *better = cell_of(r, csv, BETTER);
 	struct tk_import_point p = TK_IMPORT_POINT(name, cell_of(r, csv, UNIT), NAN);
 
 	if (!*cell) {
-		tk_import_no_value(r->sink, name);
+		tk_import_count_missing(r->sink, name);
 		return 0;
 	}
 	if (!is_number(cell))
@@ -282,7 +282,7 @@ static int put_number(struct reader *r, const struct tk_import_rows *csv, size_t
 	return tk_import_point(r->sink, n->run, &p, err);
 }
 
-static int read_row(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
+static int read_row(struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
 {
 	struct node *n = NULL;
 	int status;
@@ -311,15 +311,15 @@ static int read_row(struct reader *r, const struct tk_import_rows *csv, struct t
 
 static int read_rows(struct reader *r, struct tk_error *err)
 {
-	struct tk_import_rows csv = {.lines = {.file = r->file}};
+	struct tk_import_csv_reader csv = {.lines = {.file = r->file}};
 	bool more = false;
 	int status;
 
 	rewind(r->file->in);
-	status = tk_import_csv_row(&csv, &more, err);
+	status = tk_import_read_csv_row(&csv, &more, err);
 	if (!status && !r->second)
 		status = read_headings(r, &csv, err);
-	while (!status && !(status = tk_import_csv_row(&csv, &more, err)) && more)
+	while (!status && !(status = tk_import_read_csv_row(&csv, &more, err)) && more)
 		status = read_row(r, &csv, err);
 	tk_import_csv_free(&csv);
 	return status;
@@ -333,7 +333,7 @@ static int put_runs(struct reader *r, struct tk_error *err)
 		struct node *n = r->nodes[i];
 		struct tk_import_commit c = {.rev = n->rev, .time_s = n->time_s};
 
-		status = tk_import_run(r->sink, &c, n->attributes, &n->run, err);
+		status = tk_import_add_run(r->sink, &c, n->attributes, &n->run, err);
 	}
 	return status;
 }

@@ -86,7 +86,7 @@ static enum role role_of(const char *heading, size_t *measure)
 	return NAMES;
 }
 
-static int read_headings(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
+static int read_headings(struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
 {
 	r->columns = calloc(csv->count, sizeof(*r->columns));
 	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
@@ -98,7 +98,7 @@ static int read_headings(struct reader *r, const struct tk_import_rows *csv, str
 	return r->count == csv->count ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-static int put_row(struct reader *r, const struct tk_import_rows *csv, struct tk_error *err)
+static int put_row(struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
 {
 	int status = 0;
 
@@ -109,7 +109,7 @@ static int put_row(struct reader *r, const struct tk_import_rows *csv, struct tk
 
 		if (c->role == FAILED_IF_NOT_OK && !strcasestr(cell, "success") && !strcasestr(cell, "pass") &&
 		        !strcasestr(cell, "not_verified") && !strcasestr(cell, "not_run") && strcasecmp(cell, "ok")) {
-			tk_import_no_value(r->sink, tk_buf_cstr(&r->name));
+			tk_import_count_missing(r->sink, tk_buf_cstr(&r->name));
 			return 0;
 		}
 		if (c->role == DEVICE) {
@@ -117,7 +117,7 @@ static int put_row(struct reader *r, const struct tk_import_rows *csv, struct tk
 
 			status = tk_import_place(r->sink, &place, err);
 		} else if (c->role == NAMES && *cell) {
-			tk_buf_printf(&r->name, "%s%s=%s", r->name.len ? " " : "", c->heading, cell);
+			tk_buf_add_printf(&r->name, "%s%s=%s", r->name.len ? " " : "", c->heading, cell);
 		}
 	}
 	for (size_t i = 0; i < r->count && !status; i++) {
@@ -138,14 +138,14 @@ static int put_row(struct reader *r, const struct tk_import_rows *csv, struct tk
 	return status;
 }
 
-static int read_rows(struct reader *r, struct tk_import_rows *csv, struct tk_error *err)
+static int read_rows(struct reader *r, struct tk_import_csv_reader *csv, struct tk_error *err)
 {
 	bool more = false;
-	int status = tk_import_csv_row(csv, &more, err);
+	int status = tk_import_read_csv_row(csv, &more, err);
 
 	if (!status)
 		status = read_headings(r, csv, err);
-	while (!status && !(status = tk_import_csv_row(csv, &more, err)) && more) {
+	while (!status && !(status = tk_import_read_csv_row(csv, &more, err)) && more) {
 		if (csv->count != r->count)
 			status = tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu", r->file->path,
 			        csv->line, csv->count, r->count);
@@ -157,16 +157,16 @@ static int read_rows(struct reader *r, struct tk_import_rows *csv, struct tk_err
 
 static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	struct tk_import_rows csv = {.lines = {.file = f}};
+	struct tk_import_csv_reader csv = {.lines = {.file = f}};
 	struct reader r = {.file = f, .sink = sink};
-	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_file_time(f, sink)};
+	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
 	struct tk_import_place place = {0};
 	int status = tk_import_place(sink, &place, err);
 
 	if (!status)
 		status = read_rows(&r, &csv, err);
 	if (!status)
-		status = tk_import_run(sink, &c, NULL, NULL, err);
+		status = tk_import_add_run(sink, &c, NULL, NULL, err);
 	for (size_t i = 0; i < r.count; i++)
 		free(r.columns[i].heading);
 	free(r.columns);

@@ -41,19 +41,19 @@ static int put_bench(struct reader *r, const struct tk_import_path *path, size_t
 	json_t *rest = NULL;
 
 	if (!name || !*name)
-		return tk_import_expected(
+		return tk_import_fail_expected(
 		        r->file, path, err, "a name", json_object_get(bench, "name"), ".benches[%zu].name", i);
 	if (value && !json_is_null(value) && !json_is_number(value))
-		return tk_import_expected(r->file, path, err, "a number", value, ".benches[%zu].value", i);
+		return tk_import_fail_expected(r->file, path, err, "a number", value, ".benches[%zu].value", i);
 	if (unit && !json_is_null(unit) && !json_is_string(unit))
-		return tk_import_expected(r->file, path, err, "a string", unit, ".benches[%zu].unit", i);
+		return tk_import_fail_expected(r->file, path, err, "a string", unit, ".benches[%zu].unit", i);
 	struct tk_import_point p =
 	        TK_IMPORT_POINT(name, json_string_value(unit), json_is_number(value) ? json_number_value(value) : NAN);
 
 	p.backend = suite;
 	p.better = better;
-	tk_import_keep_unknown(&rest, bench, known);
-	tk_import_keep(attributes, "benches", name, rest);
+	tk_import_copy_unknown(&rest, bench, known);
+	tk_import_set_attribute(attributes, "benches", name, rest);
 	return tk_import_point(r->sink, 0, &p, err);
 }
 
@@ -65,12 +65,12 @@ static int time_of(const struct reader *r, const struct tk_import_path *path, co
 	const char *text = json_string_value(stamp);
 	const json_t *date = json_object_get(entry, "date");
 
-	if (text && tk_import_time(text, out))
+	if (text && tk_import_parse_time(text, out))
 		return 0;
 	if (!json_is_number(date) || !(json_number_value(date) >= 0 && json_number_value(date) < 1e14))
 		return stamp && !json_is_null(stamp)
-		               ? tk_import_expected(r->file, path, err, "a time", stamp, ".commit.timestamp")
-		               : tk_import_expected(r->file, path, err, "milliseconds since 1970", date, ".date");
+		               ? tk_import_fail_expected(r->file, path, err, "a time", stamp, ".commit.timestamp")
+		               : tk_import_fail_expected(r->file, path, err, "milliseconds since 1970", date, ".date");
 	*out = (int64_t)(json_number_value(date) / 1000);
 	return 0;
 }
@@ -89,15 +89,15 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 	size_t i;
 
 	if (!c.rev || !*c.rev)
-		return tk_import_bad(r->file, path, err, ".commit.id: is missing");
+		return tk_import_fail(r->file, path, err, ".commit.id: is missing");
 	if (!json_is_array(benches))
-		return tk_import_expected(r->file, path, err, "a list", benches, ".benches");
+		return tk_import_fail_expected(r->file, path, err, "a list", benches, ".benches");
 	snprintf(subject, sizeof(subject), "%.*s", message ? (int)strcspn(message, "\r\n") : 0, message ? message : "");
 	status = time_of(r, path, entry, &c.time_s, err);
-	tk_import_keep_unknown(&attributes, entry, known);
+	tk_import_copy_unknown(&attributes, entry, known);
 	json_array_foreach((json_t *)benches, i, bench) if (!status) status = put_bench(r, path, i, bench, path->key[1],
 	        better_of(json_string_value(json_object_get(entry, "tool"))), attributes, err);
-	return status ? status : tk_import_run(r->sink, &c, attributes, NULL, err);
+	return status ? status : tk_import_add_run(r->sink, &c, attributes, NULL, err);
 }
 
 static int visit_entry(void *arg, const struct tk_import_path *path, json_t *entry, struct tk_error *err)
@@ -107,7 +107,7 @@ static int visit_entry(void *arg, const struct tk_import_path *path, json_t *ent
 	int status;
 
 	if (path->depth != 3 || path->key[2] || !path->key[1])
-		return tk_import_expected(r->file, path, err, "a list of commits", entry, "%s", "");
+		return tk_import_fail_expected(r->file, path, err, "a list of commits", entry, "%s", "");
 	attributes = json_object();
 	status = put_entry(r, path, entry, attributes, err);
 	json_decref(attributes);
@@ -120,7 +120,7 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	struct reader r = {.file = f, .sink = sink};
 	json_t *header = json_object();
 	struct tk_import_place place = {0};
-	int status = tk_import_json(f, head_patterns, visit_header, &header, err);
+	int status = tk_import_read_json(f, head_patterns, visit_header, &header, err);
 
 	if (!status) {
 		const char *slash;
@@ -131,7 +131,7 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 		status = tk_import_place(sink, &place, err);
 	}
 	if (!status)
-		status = tk_import_json(f, patterns, visit_entry, &r, err);
+		status = tk_import_read_json(f, patterns, visit_entry, &r, err);
 	json_decref(header);
 	return status;
 }

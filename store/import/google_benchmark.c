@@ -41,7 +41,7 @@ static int finish(struct reader *r, struct tk_error *err)
 
 		p.metric = columns[c].metric;
 		if (n)
-			tk_import_summarise(&p, (double *)(void *)r->values[c].data, n);
+			tk_import_summarize(&p, (double *)(void *)r->values[c].data, n);
 		else
 			p.value = r->aggregate[c];
 		if (isfinite(p.value))
@@ -65,7 +65,7 @@ static int add_columns(struct reader *r, const struct tk_import_path *path, cons
 		return 0;
 	for (size_t c = 0; c < COLUMN_COUNT; c++) {
 		double x;
-		int status = tk_import_number(r->file, path, row, columns[c].key, &x, err);
+		int status = tk_import_get_number(r->file, path, row, columns[c].key, &x, err);
 
 		if (status)
 			return status;
@@ -76,7 +76,7 @@ static int add_columns(struct reader *r, const struct tk_import_path *path, cons
 		else if (median || !r->has_median)
 			r->aggregate[c] = x;
 		if (r->values[c].len > REPETITIONS_MAX * sizeof(double))
-			return tk_import_bad(r->file, path, err, ": more than %d repetitions", REPETITIONS_MAX);
+			return tk_import_fail(r->file, path, err, ": more than %d repetitions", REPETITIONS_MAX);
 	}
 	r->has_median |= median;
 	return 0;
@@ -90,33 +90,33 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	struct reader *r = arg;
 	const char *name, *run_name, *aggregate, *unit;
 	json_t *rest = NULL;
-	int status = tk_import_text(r->file, path, row, "name", &name, err);
+	int status = tk_import_get_text(r->file, path, row, "name", &name, err);
 
 	if (!status)
-		status = tk_import_text(r->file, path, row, "run_name", &run_name, err);
+		status = tk_import_get_text(r->file, path, row, "run_name", &run_name, err);
 	if (!status)
-		status = tk_import_text(r->file, path, row, "aggregate_name", &aggregate, err);
+		status = tk_import_get_text(r->file, path, row, "aggregate_name", &aggregate, err);
 	if (!status)
-		status = tk_import_text(r->file, path, row, "time_unit", &unit, err);
+		status = tk_import_get_text(r->file, path, row, "time_unit", &unit, err);
 	if (status)
 		return status;
 	name = run_name ? run_name : name;
 	if (!name || !*name)
-		return tk_import_bad(r->file, path, err, ".name: is missing");
+		return tk_import_fail(r->file, path, err, ".name: is missing");
 	if (json_is_true(json_object_get(row, "error_occurred")) || json_is_true(json_object_get(row, "skipped"))) {
-		tk_import_no_value(r->sink, name);
-		tk_import_keep(r->attributes, "failed", name, json_incref(row));
+		tk_import_count_missing(r->sink, name);
+		tk_import_set_attribute(r->attributes, "failed", name, json_incref(row));
 		return 0;
 	}
 	if (strcmp(tk_buf_cstr(&r->name), name)) {
 		status = finish(r, err);
-		tk_buf_str(&r->name, name);
+		tk_buf_add_str(&r->name, name);
 		tk_buf_clear(&r->unit);
-		tk_buf_str(&r->unit, unit ? unit : "ns");
+		tk_buf_add_str(&r->unit, unit ? unit : "ns");
 	}
 	if (!aggregate) {
-		tk_import_keep_unknown(&rest, row, known);
-		tk_import_keep(r->attributes, "benchmarks", name, rest);
+		tk_import_copy_unknown(&rest, row, known);
+		tk_import_set_attribute(r->attributes, "benchmarks", name, rest);
 	}
 	return status ? status : add_columns(r, path, row, aggregate, err);
 }
@@ -140,12 +140,12 @@ static int put_run(struct reader *r, struct tk_error *err)
 
 	for (size_t i = 0; !c.rev && i < sizeof(names) / sizeof(names[0]); i++)
 		c.rev = json_string_value(json_object_get(context, names[i]));
-	if (r->sink->options->at_s || !date || !tk_import_time(date, &c.time_s))
-		c.time_s = tk_import_file_time(r->file, r->sink);
-	tk_import_keep(r->attributes, "context", "", NULL);
+	if (r->sink->options->at_s || !date || !tk_import_parse_time(date, &c.time_s))
+		c.time_s = tk_import_get_file_time(r->file, r->sink);
+	tk_import_set_attribute(r->attributes, "context", "", NULL);
 	if (context)
 		json_object_set(r->attributes, "context", (json_t *)context);
-	return tk_import_run(r->sink, &c, r->attributes, NULL, err);
+	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
 static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
@@ -154,7 +154,7 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	                                                                               "benchmarks/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .context = json_object(), .attributes = json_object()};
 	struct tk_import_place place = {0};
-	int status = tk_import_json(f, head_patterns, visit_header, &r, err);
+	int status = tk_import_read_json(f, head_patterns, visit_header, &r, err);
 
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		r.aggregate[c] = NAN;
@@ -168,7 +168,7 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 		status = tk_import_place(sink, &place, err);
 	}
 	if (!status)
-		status = tk_import_json(f, patterns, visit, &r, err);
+		status = tk_import_read_json(f, patterns, visit, &r, err);
 	if (!status)
 		status = finish(&r, err);
 	if (!status)

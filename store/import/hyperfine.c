@@ -27,12 +27,12 @@ static int read_times(const struct reader *r, const struct tk_import_path *path,
 	json_array_foreach((json_t *)times, i, one) if (!status)
 	{
 		if (!json_is_number(one))
-			status = tk_import_expected(r->file, path, err, "a number", one, ".times[%zu]", i);
+			status = tk_import_fail_expected(r->file, path, err, "a number", one, ".times[%zu]", i);
 		else
 			values[i] = json_number_value(one);
 	}
 	if (!status)
-		tk_import_summarise(p, values, json_array_size(times));
+		tk_import_summarize(p, values, json_array_size(times));
 	free(values);
 	return status;
 }
@@ -44,23 +44,23 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	struct tk_import_point p = TK_IMPORT_POINT(NULL, "s", NAN);
 	double mean;
 	json_t *rest = NULL;
-	int status = tk_import_text(r->file, path, value, "command", &p.name, err);
+	int status = tk_import_get_text(r->file, path, value, "command", &p.name, err);
 
 	if (!status && !(p.name && *p.name))
-		status = tk_import_bad(r->file, path, err, ".command: is missing");
+		status = tk_import_fail(r->file, path, err, ".command: is missing");
 	if (!status)
-		status = tk_import_number(r->file, path, value, "median", &p.value, err);
+		status = tk_import_get_number(r->file, path, value, "median", &p.value, err);
 	if (!status)
-		status = tk_import_number(r->file, path, value, "mean", &mean, err);
+		status = tk_import_get_number(r->file, path, value, "mean", &mean, err);
 	if (!status)
-		status = tk_import_number(r->file, path, value, "min", &p.min, err);
+		status = tk_import_get_number(r->file, path, value, "min", &p.min, err);
 	if (status)
 		return status;
 	if (!isfinite(p.value))
 		p.value = mean;
 	status = read_times(r, path, json_object_get(value, "times"), &p, err);
-	tk_import_keep_unknown(&rest, value, known);
-	tk_import_keep(r->attributes, "results", p.name, rest);
+	tk_import_copy_unknown(&rest, value, known);
+	tk_import_set_attribute(r->attributes, "results", p.name, rest);
 	return status ? status : tk_import_point(r->sink, 0, &p, err);
 }
 
@@ -68,14 +68,14 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 {
 	static const char *const patterns[] = {"results/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .attributes = json_object()};
-	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_file_time(f, sink)};
+	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
 	struct tk_import_place place = {0};
 	int status = tk_import_place(sink, &place, err);
 
 	if (!status)
-		status = tk_import_json(f, patterns, visit, &r, err);
+		status = tk_import_read_json(f, patterns, visit, &r, err);
 	if (!status)
-		status = tk_import_run(sink, &c, r.attributes, NULL, err);
+		status = tk_import_add_run(sink, &c, r.attributes, NULL, err);
 	json_decref(r.attributes);
 	return status;
 }

@@ -16,7 +16,7 @@ static const struct {
 #undef FORMAT
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
-const char *tk_import_format_name(size_t i, const char **what)
+const char *tk_import_get_format_name(size_t i, const char **what)
 {
 	if (i >= FORMAT_COUNT)
 		return NULL;
@@ -34,7 +34,7 @@ static size_t format_named(const char *name)
 	return i;
 }
 
-int64_t tk_import_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink)
+int64_t tk_import_get_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink)
 {
 	struct stat st;
 
@@ -99,7 +99,7 @@ static int find_format(const struct tk_import_file *f, const char *name, size_t 
 	if (*out < FORMAT_COUNT)
 		return 0;
 	for (size_t i = 0; i < FORMAT_COUNT; i++)
-		tk_buf_printf(&known, "%s%s", i ? ", " : "", formats[i].name);
+		tk_buf_add_printf(&known, "%s%s", i ? ", " : "", formats[i].name);
 	tk_fail(err, TK_EDATA, "%s: its format cannot be guessed; name it: %s", f->path, tk_buf_cstr(&known));
 	tk_buf_free(&known);
 	return TK_EDATA;
@@ -311,7 +311,7 @@ int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
 	if (!status && request->dry_run)
 		tk_store_rollback(s);
 	else
-		status = tk_db_end(s, status, err);
+		status = tk_db_end_transaction(s, status, err);
 	if (!status && counts)
 		*counts = sink.counts;
 	return status;

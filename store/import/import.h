@@ -75,7 +75,7 @@ int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, s
 
 /* One number. Members that are not known are NULL, NAN or 0. The unit decides on the metric's name, the unit here and
  * the direction, where they are not given. A value that is not finite is counted and left out. run 0: of the run that
- * tk_import_run() makes next. */
+ * tk_import_add_run() makes next. */
 struct tk_import_point {
 	const char *name, *metric, *unit, *better, *backend, *config, *dtype, *family;
 	double value, lo, hi, min, q25, q75, p95, flops, bytes;
@@ -88,7 +88,7 @@ struct tk_import_point {
 	}
 int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err);
 /* A result of that name that is left out: it failed, was skipped or is empty. */
-void tk_import_no_value(struct tk_import_sink *s, const char *name);
+void tk_import_count_missing(struct tk_import_sink *s, const char *name);
 
 /* A night with one run at the time of a commit; none where there was no result since the run before, unless `run` asks
  * for it. `attributes` (borrowed; NULL: none): what has no place of its own. *run
@@ -97,7 +97,7 @@ struct tk_import_commit {
 	const char *rev, *author, *subject;
 	int64_t time_s;
 };
-int tk_import_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run,
+int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run,
         struct tk_error *err);
 
 /* ---- units --------------------------------------------------------------------------------------------------- */
@@ -123,37 +123,37 @@ typedef int tk_import_visit(void *arg, const struct tk_import_path *path, json_t
 /* Reads the file from its start and hands out the values whose path one of the patterns means: "benchmarks/" followed
  * by a star is each element of that array (or member of that object), "!results" passes over. The first pattern that
  * fits decides; what none means is passed over. */
-int tk_import_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
+int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
         struct tk_error *err);
 /* "FILE:LINE: PATH" and what the format says: ".kernel: is missing". TK_EDATA. */
-int tk_import_bad(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
+int tk_import_fail(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
         const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The same with the field that the format names (".value", or ""), what should stand there and what does: ".value:
  * expected a number, found "fast"". */
-int tk_import_expected(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
+int tk_import_fail_expected(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
         const char *what, const json_t *value, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* A value for people, one line, cut: `"fast"`, `12`, `a list`, `nothing` for NULL. Returns out. */
-#define TK_IMPORT_FOUND_SIZE 48
-const char *tk_import_found(const json_t *value, char *out);
+#define TK_IMPORT_DESCRIPTION_SIZE 48
+const char *tk_import_describe_value(const json_t *value, char *out);
 
 /* The time of a file that does not say one: --at, else when it was written. */
-int64_t tk_import_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink);
+int64_t tk_import_get_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink);
 /* ISO 8601 as programs write it: a blank for the T, fractions of a second, +hhmm. False where it is not a time. */
-bool tk_import_time(const char *text, int64_t *t_s);
+bool tk_import_parse_time(const char *text, int64_t *t_s);
 
 /* ---- members of objects: what is missing or null is NAN or NULL, another type is an error ---------------------- */
 
-int tk_import_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
+int tk_import_get_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
         const char *key, double *out, struct tk_error *err);
-int tk_import_text(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
+int tk_import_get_text(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
         const char *key, const char **out, struct tk_error *err);
 /* Copies the members of `from` that are not in `known` (ends with NULL) and not null into `to`; a new object where
  * something was copied and `to` was NULL. */
-void tk_import_keep_unknown(json_t **to, const json_t *from, const char *const *known);
+void tk_import_copy_unknown(json_t **to, const json_t *from, const char *const *known);
 /* attributes[list][name] = value, where value (stolen) is not NULL. */
-void tk_import_keep(json_t *attributes, const char *list, const char *name, json_t *value);
+void tk_import_set_attribute(json_t *attributes, const char *list, const char *name, json_t *value);
 /* Sorted in place: median, quantiles, minimum and count of repetitions. */
-void tk_import_summarise(struct tk_import_point *p, double *values, size_t count);
+void tk_import_summarize(struct tk_import_point *p, double *values, size_t count);
 
 /* ---- lines --------------------------------------------------------------------------------------------------- */
 
@@ -167,11 +167,11 @@ struct tk_import_lines {
 };
 
 /* The next line; *more false at the end. Refuses what is longer than TK_IMPORT_LINE_MAX or has a NUL in it. */
-int tk_import_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
+int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
 
 /* ---- CSV ------------------------------------------------------------------------------------------------------- */
 
-struct tk_import_rows {
+struct tk_import_csv_reader {
 	struct tk_import_lines lines;
 	struct tk_buf text; /* the cells of the row, each with a NUL behind it */
 	char **cells;
@@ -180,7 +180,7 @@ struct tk_import_rows {
 	char separator;
 };
 
-int tk_import_csv_row(struct tk_import_rows *csv, bool *more, struct tk_error *err); /* empty lines are passed over */
-void tk_import_csv_free(struct tk_import_rows *csv);
+int tk_import_read_csv_row(struct tk_import_csv_reader *csv, bool *more, struct tk_error *err); /* empty lines are passed over */
+void tk_import_csv_free(struct tk_import_csv_reader *csv);
 
 #endif

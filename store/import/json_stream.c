@@ -59,9 +59,9 @@ static const char *where(struct stream *s)
 	tk_buf_clear(&s->where);
 	for (size_t i = 0; i < s->path.depth; i++)
 		if (s->path.key[i])
-			tk_buf_printf(&s->where, "%s%.100s", i ? "." : "", s->path.key[i]);
+			tk_buf_add_printf(&s->where, "%s%.100s", i ? "." : "", s->path.key[i]);
 		else
-			tk_buf_printf(&s->where, "[%zu]", s->path.index[i]);
+			tk_buf_add_printf(&s->where, "[%zu]", s->path.index[i]);
 	return s->where.len ? tk_buf_cstr(&s->where) : "the document";
 }
 
@@ -143,7 +143,7 @@ static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_e
 		return malformed(s, text, err);
 	}
 	if (to)
-		tk_buf_str(to, word);
+		tk_buf_add_str(to, word);
 	return 0;
 }
 
@@ -175,7 +175,7 @@ static int take_char(struct stream *s, int c, struct taker *t, struct tk_error *
 	if ((c >= 'a' && c <= 'z' && c != 'e') || (c >= 'A' && c <= 'Z' && c != 'E'))
 		return take_word(s, c, t->to, err);
 	if (t->to)
-		tk_buf_char(t->to, (char)c);
+		tk_buf_add_char(t->to, (char)c);
 	if (c == '"')
 		return take_string(s, t->to, err);
 	if (c == '{' || c == '[')
@@ -302,7 +302,7 @@ static int read_key(struct stream *s, size_t depth, struct tk_error *err)
 	if (peek_token(s) != '"')
 		return unexpected(s, "a name in quotes", peek(s), err);
 	tk_buf_clear(key);
-	tk_buf_char(key, (char)next(s));
+	tk_buf_add_char(key, (char)next(s));
 	status = take_string(s, key, err);
 	if (status)
 		return status;
@@ -311,7 +311,7 @@ static int read_key(struct stream *s, size_t depth, struct tk_error *err)
 		return malformed(s, "a name is not well-formed", err);
 	tk_buf_clear(key);
 	tk_buf_add(key, json_string_value(text), strlen(json_string_value(text)));
-	tk_buf_char(key, '\0');
+	tk_buf_add_char(key, '\0');
 	json_decref(text);
 	if (peek_token(s) != ':')
 		return unexpected(s, "`:`", peek(s), err);
@@ -378,7 +378,7 @@ static int walk_document(struct stream *s, struct tk_error *err)
 	return status;
 }
 
-int tk_import_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
+int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
         struct tk_error *err)
 {
 	struct stream *s = calloc(1, sizeof(*s));
@@ -397,7 +397,7 @@ int tk_import_json(const struct tk_import_file *f, const char *const *patterns, 
 	return status;
 }
 
-int tk_import_bad(
+int tk_import_fail(
         const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err, const char *fmt, ...)
 {
 	char what[512];

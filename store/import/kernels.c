@@ -53,14 +53,14 @@ static void add_sizes(struct tk_buf *name, const json_t *size)
 			value = json_object_get(size, keys[i]);
 			text = json_is_string(value) ? strdup(json_string_value(value))
 			                             : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-			tk_buf_printf(name, " %s=%s", keys[i], text ? text : "");
+			tk_buf_add_printf(name, " %s=%s", keys[i], text ? text : "");
 			free(text);
 		}
 		free(keys);
 	} else if (size && !json_is_null(size)) {
 		text = json_is_string(size) ? strdup(json_string_value(size))
 		                            : json_dumps(size, JSON_ENCODE_ANY | JSON_COMPACT);
-		tk_buf_printf(name, " %s", text ? text : "");
+		tk_buf_add_printf(name, " %s", text ? text : "");
 		free(text);
 	}
 }
@@ -70,12 +70,12 @@ static int set_place(struct reader *r, const struct tk_import_path *path, const 
 	const json_t *capability = json_object_get(row, "compute_capability");
 	struct tk_import_place place = {0};
 	char arch[64] = "";
-	int status = tk_import_text(r->file, path, row, "gpu_model", &place.device, err);
+	int status = tk_import_get_text(r->file, path, row, "gpu_model", &place.device, err);
 
 	if (!status)
-		status = tk_import_text(r->file, path, row, "arch", &place.arch, err);
+		status = tk_import_get_text(r->file, path, row, "arch", &place.arch, err);
 	if (!status)
-		status = tk_import_text(r->file, path, row, "machine", &place.machine, err);
+		status = tk_import_get_text(r->file, path, row, "machine", &place.machine, err);
 	if (status)
 		return status;
 	if (!place.arch && json_is_string(capability))
@@ -97,10 +97,10 @@ static void set_commit(struct reader *r, const json_t *row)
 
 	for (size_t i = 0; i < 3 && !r->time_s; i++)
 		if ((text = json_string_value(json_object_get(row, times[i]))))
-			tk_import_time(text, &r->time_s);
+			tk_import_parse_time(text, &r->time_s);
 	for (size_t i = 0; i < 5 && !r->rev_text.len; i++)
 		if ((text = json_string_value(json_object_get(row, revs[i]))))
-			tk_buf_str(&r->rev_text, text);
+			tk_buf_add_str(&r->rev_text, text);
 }
 
 static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, const char *backend,
@@ -111,7 +111,7 @@ static int put_columns(struct reader *r, const struct tk_import_path *path, cons
 	for (size_t c = 0; c < COLUMN_COUNT && !status; c++) {
 		struct tk_import_point p = TK_IMPORT_POINT(tk_buf_cstr(&r->name), columns[c].unit, NAN);
 
-		status = tk_import_number(r->file, path, row, columns[c].key, &p.value, err);
+		status = tk_import_get_number(r->file, path, row, columns[c].key, &p.value, err);
 		p.metric = columns[c].metric;
 		p.backend = backend;
 		p.dtype = json_string_value(json_object_get(json_object_get(row, "problem_size"), "dtype"));
@@ -130,26 +130,26 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	int status;
 
 	if (!json_is_object(row))
-		return path->key[0] ? 0 : tk_import_expected(r->file, path, err, "an object", row, "%s", "");
-	status = tk_import_text(r->file, path, row, "kernel", &kernel, err);
+		return path->key[0] ? 0 : tk_import_fail_expected(r->file, path, err, "an object", row, "%s", "");
+	status = tk_import_get_text(r->file, path, row, "kernel", &kernel, err);
 	if (!status)
-		status = tk_import_text(r->file, path, row, "backend", &backend, err);
+		status = tk_import_get_text(r->file, path, row, "backend", &backend, err);
 	if (!status && !(kernel && *kernel))
-		status = tk_import_bad(r->file, path, err, ".kernel: is missing");
+		status = tk_import_fail(r->file, path, err, ".kernel: is missing");
 	if (!status)
 		status = set_place(r, path, row, err);
 	if (status)
 		return status;
 	tk_buf_clear(&r->name);
-	tk_buf_str(&r->name, kernel);
+	tk_buf_add_str(&r->name, kernel);
 	add_sizes(&r->name, json_object_get(row, "problem_size"));
 	set_commit(r, row);
-	tk_import_keep_unknown(&rest, row, known);
+	tk_import_copy_unknown(&rest, row, known);
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		json_object_del(rest, columns[c].key);
 	if (backend)
-		tk_buf_printf(&r->name, "\x1f%s", backend);
-	tk_import_keep(
+		tk_buf_add_printf(&r->name, "\x1f%s", backend);
+	tk_import_set_attribute(
 	        r->attributes, "kernels", tk_buf_cstr(&r->name), json_object_size(rest) ? json_incref(rest) : NULL);
 	json_decref(rest);
 	if (backend)
@@ -163,7 +163,7 @@ static int read_lines(struct reader *r, struct tk_error *err)
 	bool more = false;
 	int status;
 
-	while (!(status = tk_import_line(&lines, &more, err)) && more) {
+	while (!(status = tk_import_read_line(&lines, &more, err)) && more) {
 		struct tk_import_path path = {.line = lines.number, .text = ""};
 		json_error_t why;
 		json_t *row;
@@ -203,13 +203,13 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	if (is_lines(f))
 		status = read_lines(&r, err);
 	else
-		status = tk_import_json(f, f->head[strspn(f->head, " \t\r\n")] == '[' ? list : member, visit, &r, err);
+		status = tk_import_read_json(f, f->head[strspn(f->head, " \t\r\n")] == '[' ? list : member, visit, &r, err);
 	if (!status && !r.placed)
 		status = tk_fail(err, TK_EDATA, "%s: there is no kernel in it", f->path);
 	c.rev = sink->options->rev ? sink->options->rev : r.rev_text.len ? tk_buf_cstr(&r.rev_text) : NULL;
-	c.time_s = sink->options->at_s || !r.time_s ? tk_import_file_time(f, sink) : r.time_s;
+	c.time_s = sink->options->at_s || !r.time_s ? tk_import_get_file_time(f, sink) : r.time_s;
 	if (!status)
-		status = tk_import_run(sink, &c, r.attributes, NULL, err);
+		status = tk_import_add_run(sink, &c, r.attributes, NULL, err);
 	json_decref(r.attributes);
 	tk_buf_free(&r.name);
 	tk_buf_free(&r.rev_text);

@@ -82,7 +82,7 @@ static void set_name(struct reader *r, const char *benchmark, const json_t *stat
 	size_t i;
 
 	tk_buf_clear(&r->name);
-	tk_buf_str(&r->name, benchmark);
+	tk_buf_add_str(&r->name, benchmark);
 	json_array_foreach((json_t *)axes, i, axis)
 	{
 		const char *name = json_string_value(json_object_get(axis, "name"));
@@ -92,7 +92,7 @@ static void set_name(struct reader *r, const char *benchmark, const json_t *stat
 		                                   : NULL;
 
 		if (name && text)
-			tk_buf_printf(&r->name, " %s=%s", name, text);
+			tk_buf_add_printf(&r->name, " %s=%s", name, text);
 		free(text);
 	}
 }
@@ -124,7 +124,7 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
 	int status = place_on(r, state, err);
 
 	if (json_is_true(json_object_get(state, "is_skipped"))) {
-		tk_import_no_value(r->sink, benchmark);
+		tk_import_count_missing(r->sink, benchmark);
 		return status;
 	}
 	set_name(r, benchmark, state);
@@ -141,7 +141,7 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
 			p.min = summary(state, "nv/cold/time/gpu/min");
 		status = tk_import_point(r->sink, 0, &p, err);
 	}
-	tk_import_keep(r->attributes, "states", tk_buf_cstr(&r->name), other_summaries(state));
+	tk_import_set_attribute(r->attributes, "states", tk_buf_cstr(&r->name), other_summaries(state));
 	return status;
 }
 
@@ -154,12 +154,12 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	size_t i;
 
 	if (!name || !*name)
-		return tk_import_bad(r->file, path, err, ".name: is missing");
+		return tk_import_fail(r->file, path, err, ".name: is missing");
 	if (!json_is_array(states))
-		return tk_import_expected(r->file, path, err, "a list", states, ".states");
+		return tk_import_fail_expected(r->file, path, err, "a list", states, ".states");
 	json_array_foreach((json_t *)states, i, state) if (!status) status =
 	        json_is_object(state) ? put_state(r, path, name, state, err)
-	                              : tk_import_expected(r->file, path, err, "an object", state, ".states[%zu]", i);
+	                              : tk_import_fail_expected(r->file, path, err, "an object", state, ".states[%zu]", i);
 	return status;
 }
 
@@ -177,8 +177,8 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {
 	                                                                               "benchmarks/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_file_time(f, sink)};
-	int status = tk_import_json(f, head_patterns, visit_header, &r, err);
+	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
+	int status = tk_import_read_json(f, head_patterns, visit_header, &r, err);
 
 	if (!status) {
 		const char *slash;
@@ -190,10 +190,10 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 		status = place_on(&r, NULL, err);
 	}
 	if (!status)
-		status = tk_import_json(f, patterns, visit, &r, err);
+		status = tk_import_read_json(f, patterns, visit, &r, err);
 	json_object_update(r.attributes, r.header);
 	if (!status)
-		status = tk_import_run(sink, &c, r.attributes, NULL, err);
+		status = tk_import_add_run(sink, &c, r.attributes, NULL, err);
 	json_decref(r.header);
 	json_decref(r.attributes);
 	tk_buf_free(&r.name);

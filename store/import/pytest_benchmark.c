@@ -23,14 +23,14 @@ static int read_stats(const struct reader *r, const struct tk_import_path *path,
 		double *to;
 	} numbers[] = {{"median", &p->value}, {"q1", &p->q25}, {"q3", &p->q75}, {"min", &p->min}};
 	double rounds, mean;
-	int status = tk_import_number(r->file, path, stats, "rounds", &rounds, err);
+	int status = tk_import_get_number(r->file, path, stats, "rounds", &rounds, err);
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && !status; i++)
-		status = tk_import_number(r->file, path, stats, numbers[i].key, numbers[i].to, err);
+		status = tk_import_get_number(r->file, path, stats, numbers[i].key, numbers[i].to, err);
 	if (!status)
-		status = tk_import_number(r->file, path, stats, "mean", &mean, err);
+		status = tk_import_get_number(r->file, path, stats, "mean", &mean, err);
 	if (status)
-		return tk_context(err, "stats");
+		return tk_error_add_context(err, "stats");
 	if (!isfinite(p->value))
 		p->value = mean;
 	p->n = rounds > 0 && rounds < 1e15 ? (int64_t)rounds : 1;
@@ -45,22 +45,22 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	struct tk_import_point p = TK_IMPORT_POINT(NULL, "s", NAN);
 	const char *name;
 	json_t *rest = NULL;
-	int status = tk_import_text(r->file, path, value, "fullname", &p.name, err);
+	int status = tk_import_get_text(r->file, path, value, "fullname", &p.name, err);
 
 	if (!status)
-		status = tk_import_text(r->file, path, value, "name", &name, err);
+		status = tk_import_get_text(r->file, path, value, "name", &name, err);
 	if (!status)
-		status = tk_import_text(r->file, path, value, "group", &p.family, err);
+		status = tk_import_get_text(r->file, path, value, "group", &p.family, err);
 	if (status)
 		return status;
 	p.name = p.name && *p.name ? p.name : name;
 	if (!p.name || !*p.name)
-		return tk_import_bad(r->file, path, err, ".fullname: is missing");
+		return tk_import_fail(r->file, path, err, ".fullname: is missing");
 	if (!json_is_object(stats))
-		return tk_import_expected(r->file, path, err, "an object", stats, ".stats");
+		return tk_import_fail_expected(r->file, path, err, "an object", stats, ".stats");
 	status = read_stats(r, path, stats, &p, err);
-	tk_import_keep_unknown(&rest, value, known);
-	tk_import_keep(r->attributes, "benchmarks", p.name, rest);
+	tk_import_copy_unknown(&rest, value, known);
+	tk_import_set_attribute(r->attributes, "benchmarks", p.name, rest);
 	return status ? status : tk_import_point(r->sink, 0, &p, err);
 }
 
@@ -98,11 +98,11 @@ static int put_run(struct reader *r, struct tk_error *err)
 	if (r->sink->options->rev)
 		c.rev = r->sink->options->rev;
 	for (size_t i = 0; i < 3 && !found && !r->sink->options->at_s; i++)
-		found = times[i] && tk_import_time(times[i], &c.time_s);
+		found = times[i] && tk_import_parse_time(times[i], &c.time_s);
 	if (!found)
-		c.time_s = tk_import_file_time(r->file, r->sink);
+		c.time_s = tk_import_get_file_time(r->file, r->sink);
 	json_object_update(r->attributes, r->header);
-	return tk_import_run(r->sink, &c, r->attributes, NULL, err);
+	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
 static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
@@ -110,12 +110,12 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {
 	                                                                               "benchmarks/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	int status = tk_import_json(f, head_patterns, visit_header, &r, err);
+	int status = tk_import_read_json(f, head_patterns, visit_header, &r, err);
 
 	if (!status)
 		status = set_place(&r, err);
 	if (!status)
-		status = tk_import_json(f, patterns, visit, &r, err);
+		status = tk_import_read_json(f, patterns, visit, &r, err);
 	if (!status)
 		status = put_run(&r, err);
 	json_decref(r.header);

@@ -2,7 +2,7 @@
  * its points. Points are collected, sorted by series and time, and written in the order of their table: millions of
  * them in a bounded memory. */
 #include "base/clock.h"
-#include "base/pack.h"
+#include "base/archive.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <search.h>
@@ -142,7 +142,7 @@ static int put_problem(struct tk_import_sink *s, const struct tk_import_point *p
 	        .family = or_else(p->family, "")};
 	int status;
 
-	tk_buf_printf(&text, "foreign:name=%s", p->name);
+	tk_buf_add_printf(&text, "foreign:name=%s", p->name);
 	status = tk_buf_status(&text, err);
 	row.text = text.data;
 	if (!status)
@@ -167,7 +167,7 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 	int status = put_problem(s, p, &row.problem_id, err);
 
 	if (!status)
-		status = tk_db_int(s->store, "SELECT ifnull(max(id),0) FROM series", &before, err);
+		status = tk_db_get_int(s->store, "SELECT ifnull(max(id),0) FROM series", &before, err);
 	if (!status)
 		status = tk_store_put_series(s->store, &row, id, err);
 	if (!status && *id > before)
@@ -383,7 +383,7 @@ static int add_point(struct tk_import_sink *s, const struct tk_point *p, struct 
 	return status;
 }
 
-void tk_import_no_value(struct tk_import_sink *s, const char *name)
+void tk_import_count_missing(struct tk_import_sink *s, const char *name)
 {
 	char *first = s->counts.first_without_value;
 
@@ -410,7 +410,7 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 	int status;
 
 	if (!isfinite(row.value)) {
-		tk_import_no_value(s, p->name);
+		tk_import_count_missing(s, p->name);
 		return 0;
 	}
 	if (strlen(p->name) > NAME_MAX_BYTES)
@@ -419,8 +419,8 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 	const char *const parts[] = {p->name, or_else(p->backend, ""), or_else(p->config, ""), metric};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		tk_buf_str(&st->key, parts[i]);
-		tk_buf_char(&st->key, '\x1f');
+		tk_buf_add_str(&st->key, parts[i]);
+		tk_buf_add_char(&st->key, '\x1f');
 	}
 	s->results++;
 	status = tk_buf_status(&st->key, err);
@@ -440,7 +440,7 @@ static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c,
 {
 	char time[TK_TIME_ISO_SIZE];
 	struct tk_revision_row revision = {.upstream_id = s->state->upstream_id,
-	        .rev = or_else(c->rev, tk_time_iso(c->time_s, time)),
+	        .rev = or_else(c->rev, tk_time_format_iso(c->time_s, time)),
 	        .parent = "",
 	        .author_time_s = c->time_s,
 	        .commit_time_s = c->time_s,
@@ -483,7 +483,7 @@ static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c, 
 	return status;
 }
 
-int tk_import_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run,
+int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run,
         struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;

@@ -2,9 +2,9 @@
  * machine. They go into a history of their own first, which is then merged: so that importing twice, or a night that
  * has grown since, is what merging says it is. */
 #include "base/file.h"
-#include "base/pack.h"
+#include "base/archive.h"
 #include "store/import/import.h"
-#include "store/export/record.h"
+#include "store/export/record_layout.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +34,9 @@ static int bad(const struct reader *r, struct tk_error *err, const char *group, 
 static int expected(const struct reader *r, struct tk_error *err, const char *group, const char *field,
         const char *what, const json_t *value)
 {
-	char text[128], found[TK_IMPORT_FOUND_SIZE];
+	char text[128], found[TK_IMPORT_DESCRIPTION_SIZE];
 
-	snprintf(text, sizeof(text), "expected %s, found %s", what, tk_import_found(value, found));
+	snprintf(text, sizeof(text), "expected %s, found %s", what, tk_import_describe_value(value, found));
 	return bad(r, err, group, field, text);
 }
 
@@ -95,7 +95,7 @@ static int fill(const struct reader *r, enum tk_table_id table, const int64_t *r
 
 		if (c->kind == TK_COL_REF)
 			*(int64_t *)(void *)(row->bytes + c->offset) = refs ? refs[i] : r->ids[c->parent];
-		else if (c->kind != TK_COL_UID && tk_record_has(table, c))
+		else if (c->kind != TK_COL_UID && tk_record_has_column(table, c))
 			status = set_field(r, t, c, object, row->bytes, err);
 	}
 	return status;
@@ -106,7 +106,7 @@ static bool is_slug(const char *slug)
 {
 	size_t len = strlen(slug);
 
-	return len && len <= TK_SLUG_MAX + TK_SLUG_TAIL && slug[0] != '.' && slug[0] != '-' && slug[len - 1] != '.' &&
+	return len && len <= TK_SLUG_MAX_LEN + TK_SLUG_TAIL_LEN && slug[0] != '.' && slug[0] != '-' && slug[len - 1] != '.' &&
 	       strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len && !strstr(slug, "..");
 }
 
@@ -138,7 +138,7 @@ static int put_object(
 	if (!status)
 		status = put(r, table, &row, err);
 	if (status && !strstr(err->message, r->file->path))
-		tk_context(err, "%s:%zu: %s", r->file->path, r->line, tk_tables[table].name);
+		tk_error_add_context(err, "%s:%zu: %s", r->file->path, r->line, tk_tables[table].name);
 	return status;
 }
 
@@ -171,7 +171,7 @@ static int put_nested(struct reader *r, enum tk_table_id detail, enum tk_table_i
 		const struct tk_db_column *c = &t->columns[i];
 		char name[TK_RECORD_NAME_SIZE];
 
-		if (tk_record_nests(detail, owner, table, c))
+		if (tk_record_has_nested_row(detail, owner, table, c))
 			status = put_nested(r, detail, owner, c->parent,
 			        json_object_get(object, tk_record_nested_name(c, name)), err);
 		if (c->kind == TK_COL_REF)
@@ -240,7 +240,7 @@ static int put_samples(struct reader *r, const json_t *record, struct tk_error *
 	if (!status)
 		status = tk_buf_status(&bytes, err);
 	if (!status && bytes.len)
-		status = tk_pack(bytes.data, bytes.len, &packed, err);
+		status = tk_zstd_compress(bytes.data, bytes.len, &packed, err);
 	if (!status && bytes.len) {
 		struct tk_sample_row row = {r->ids[TK_TABLE_run], r->ids[TK_TABLE_series], {packed.data, packed.len}};
 
@@ -256,7 +256,7 @@ static int put_samples(struct reader *r, const json_t *record, struct tk_error *
 static int find_series(struct reader *r, const char *uid, int64_t *id, struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
-	int status = tk_db_query(r->store, TK_TABLE_COUNT, "SELECT id FROM series WHERE uid=?1", NULL, 0, &stmt, err);
+	int status = tk_db_prepare_cached(r->store, TK_TABLE_COUNT, "SELECT id FROM series WHERE uid=?1", NULL, 0, &stmt, err);
 
 	if (status)
 		return status;
@@ -341,7 +341,7 @@ static int read_all(struct reader *r, struct tk_error *err)
 
 	if (status)
 		return status;
-	while (!(status = tk_import_line(&lines, &more, err)) && more) {
+	while (!(status = tk_import_read_line(&lines, &more, err)) && more) {
 		json_error_t where;
 		json_t *record;
 
@@ -358,7 +358,7 @@ static int read_all(struct reader *r, struct tk_error *err)
 			break;
 	}
 	tk_buf_free(&lines.line);
-	return tk_db_end(r->store, status, err);
+	return tk_db_end_transaction(r->store, status, err);
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -393,7 +393,7 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	struct reader r = {.file = f, .machine = sink->options->machine};
 	const char *tmp = getenv("TMPDIR");
 	char *dir = NULL, *path = NULL;
-	int status = tk_dir_temp(tmp && *tmp ? tmp : "/tmp", "tracker-import-", &dir, err);
+	int status = tk_dir_create_temp(tmp && *tmp ? tmp : "/tmp", "tracker-import-", &dir, err);
 
 	if (status)
 		return status;

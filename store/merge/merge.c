@@ -87,7 +87,7 @@ static int tell_readers(struct merge *m, struct tk_error *err)
 {
 	if (!m->says_other)
 		return 0;
-	return tk_db_run(m->into,
+	return tk_db_run_cached(m->into,
 	        "INSERT INTO judged(night_id, times) SELECT id, 1 FROM night WHERE id<=?1 ON CONFLICT DO UPDATE SET "
 	        "times=times+1",
 	        &m->newest_night_id, 1, err);
@@ -106,15 +106,15 @@ static int tell_readers(struct merge *m, struct tk_error *err)
 static void order_sql(struct tk_buf *sql, const struct tk_db_column *c, const char *value)
 {
 	if (c->flags & TK_COL_RANKED) {
-		tk_buf_printf(sql, RANK, value);
-		tk_buf_printf(sql, ",%s", value);
+		tk_buf_add_printf(sql, RANK, value);
+		tk_buf_add_printf(sql, ",%s", value);
 	} else if (c->kind == TK_COL_TEXT || c->kind == TK_COL_BLOB) {
-		tk_buf_printf(sql, "length(%s),%s", value, value);
+		tk_buf_add_printf(sql, "length(%s),%s", value, value);
 	} else if (c->kind == TK_COL_REF) {
-		tk_buf_printf(sql, "%s IS NOT NULL,ifnull((SELECT uid FROM %s WHERE id=%s),'')", value,
+		tk_buf_add_printf(sql, "%s IS NOT NULL,ifnull((SELECT uid FROM %s WHERE id=%s),'')", value,
 		        tk_tables[c->parent].name, value);
 	} else {
-		tk_buf_printf(sql, "%s IS NOT NULL,ifnull(%s,0)", value, value);
+		tk_buf_add_printf(sql, "%s IS NOT NULL,ifnull(%s,0)", value, value);
 	}
 }
 
@@ -144,7 +144,7 @@ static void add_row_order(struct tk_buf *sql, const struct tk_db_table *t, bool 
 				snprintf(value, sizeof(value), "?%zu", i + 1);
 			else
 				snprintf(value, sizeof(value), "%s.%s", t->name, t->columns[i].name);
-			tk_buf_str(sql, lead);
+			tk_buf_add_str(sql, lead);
 			order_sql(sql, &t->columns[i], value);
 			lead = ",";
 		}
@@ -165,30 +165,30 @@ static void join_sql(struct tk_buf *sql, const struct tk_db_table *t)
 		snprintf(old, sizeof(old), "%s.%s", t->name, c->name);
 		snprintf(new, sizeof(new), "?%zu", i + 1);
 		if (is_whole(t)) {
-			tk_buf_printf(sql, "%s%s=%s", lead, c->name, new);
+			tk_buf_add_printf(sql, "%s%s=%s", lead, c->name, new);
 		} else {
 			struct tk_buf greater = TK_BUF_INIT;
 
-			tk_buf_char(&greater, '(');
+			tk_buf_add_char(&greater, '(');
 			order_sql(&greater, c, new);
-			tk_buf_str(&greater, ")>(");
+			tk_buf_add_str(&greater, ")>(");
 			order_sql(&greater, c, old);
-			tk_buf_char(&greater, ')');
-			tk_buf_printf(sql, "%s%s=CASE WHEN %s THEN %s ELSE %s END", lead, c->name,
+			tk_buf_add_char(&greater, ')');
+			tk_buf_add_printf(sql, "%s%s=CASE WHEN %s THEN %s ELSE %s END", lead, c->name,
 			        tk_buf_cstr(&greater), new, old);
-			tk_buf_printf(&where, "%s%s", where.len ? " OR " : "", tk_buf_cstr(&greater));
+			tk_buf_add_printf(&where, "%s%s", where.len ? " OR " : "", tk_buf_cstr(&greater));
 			tk_buf_free(&greater);
 		}
 		lead = ",";
 	}
 	if (is_whole(t)) {
-		tk_buf_str(&where, "(");
+		tk_buf_add_str(&where, "(");
 		add_row_order(&where, t, true);
-		tk_buf_str(&where, ")>(");
+		tk_buf_add_str(&where, ")>(");
 		add_row_order(&where, t, false);
-		tk_buf_str(&where, ")");
+		tk_buf_add_str(&where, ")");
 	}
-	tk_buf_printf(sql, " WHERE (%s)", tk_buf_cstr(&where));
+	tk_buf_add_printf(sql, " WHERE (%s)", tk_buf_cstr(&where));
 	tk_buf_free(&where);
 }
 
@@ -205,28 +205,28 @@ static void name_sql(struct tk_buf *sql, const struct tk_db_table *t, const char
 {
 	for (size_t i = 0; i < t->column_count; i++)
 		if (t->has_uid ? t->columns[i].kind == TK_COL_UID : t->columns[i].flags & TK_COL_KEY) {
-			tk_buf_printf(sql, "%s%s.%s=?%zu", lead, t->name, t->columns[i].name, i + 1);
+			tk_buf_add_printf(sql, "%s%s.%s=?%zu", lead, t->name, t->columns[i].name, i + 1);
 			lead = " AND ";
 		}
 }
 
 static void insert_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
-	tk_buf_printf(sql, "INSERT INTO %s(", t->name);
+	tk_buf_add_printf(sql, "INSERT INTO %s(", t->name);
 	for (size_t i = 0; i < t->column_count; i++)
-		tk_buf_printf(sql, "%s%s", i ? "," : "", t->columns[i].name);
-	tk_buf_str(sql, ") VALUES (");
+		tk_buf_add_printf(sql, "%s%s", i ? "," : "", t->columns[i].name);
+	tk_buf_add_str(sql, ") VALUES (");
 	for (size_t i = 0; i < t->column_count; i++)
-		tk_buf_printf(sql, "%s?%zu", i ? "," : "", i + 1);
-	tk_buf_str(sql, ") ON CONFLICT DO NOTHING");
+		tk_buf_add_printf(sql, "%s?%zu", i ? "," : "", i + 1);
+	tk_buf_add_str(sql, ") ON CONFLICT DO NOTHING");
 }
 
 static void select_sql(struct tk_buf *sql, const struct tk_db_table *t)
 {
-	tk_buf_printf(sql, "SELECT %s", t->has_id ? "id" : "0");
+	tk_buf_add_printf(sql, "SELECT %s", t->has_id ? "id" : "0");
 	for (size_t i = 0; i < t->column_count; i++)
-		tk_buf_printf(sql, ",%s", t->columns[i].name);
-	tk_buf_printf(sql, " FROM %s", t->name);
+		tk_buf_add_printf(sql, ",%s", t->columns[i].name);
+	tk_buf_add_printf(sql, " FROM %s", t->name);
 }
 
 /* ---- one table ----------------------------------------------------------------------------------------------- */
@@ -257,12 +257,12 @@ static int prepare_all(struct merge *m, const struct tk_db_table *t, struct stat
 	insert_sql(&sql, t);
 	status = prepare(m->into, &sql, &st->insert, err);
 	if (!status && t->has_id) {
-		tk_buf_printf(&sql, "SELECT id FROM %s WHERE ", t->name);
+		tk_buf_add_printf(&sql, "SELECT id FROM %s WHERE ", t->name);
 		name_sql(&sql, t, "");
 		status = prepare(m->into, &sql, &st->find, err);
 	}
 	if (!status && describes(t)) {
-		tk_buf_printf(&sql, "UPDATE %s", t->name);
+		tk_buf_add_printf(&sql, "UPDATE %s", t->name);
 		join_sql(&sql, t);
 		name_sql(&sql, t, " AND ");
 		status = prepare(m->into, &sql, &st->join, err);
@@ -478,16 +478,16 @@ static int merge_all(struct merge *m, struct tk_error *err)
 
 	if (status)
 		return status;
-	status = tk_db_int(m->into, "SELECT ifnull(max(id),0) FROM night", &m->newest_night_id, err);
+	status = tk_db_get_int(m->into, "SELECT ifnull(max(id),0) FROM night", &m->newest_night_id, err);
 	if (!status)
-		status = tk_db_int(m->into, "SELECT ifnull(max(id),0) FROM build", &m->newest_build_id, err);
+		status = tk_db_get_int(m->into, "SELECT ifnull(max(id),0) FROM build", &m->newest_build_id, err);
 	for (int t = 0; t < TK_TABLE_COUNT && !status; t++)
 		status = merge_table(m, (enum tk_table_id)t, err);
 	if (!status)
 		status = name_all(m, err);
 	if (!status)
 		status = tell_readers(m, err);
-	return tk_db_end(m->into, status, err);
+	return tk_db_end_transaction(m->into, status, err);
 }
 
 int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge_counts *counts, struct tk_error *err)
@@ -505,5 +505,5 @@ int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge
 		tk_db_exec(from, "ROLLBACK", NULL);
 	for (int t = 0; t < TK_TABLE_COUNT; t++)
 		free(m.maps[t].to);
-	return status ? tk_context(err, "%s", from->path) : 0;
+	return status ? tk_error_add_context(err, "%s", from->path) : 0;
 }

@@ -30,8 +30,8 @@ struct reader {
 	int64_t since_s, until_s, runs_s;
 	size_t before;
 	bool runs_have_series;
-	struct tk_list *windows, *points;
-	struct tk_run_mark *marks;
+	struct tk_rows_builder *windows, *points;
+	struct tk_run_summary *marks;
 	struct tk_error *err;
 };
 
@@ -67,7 +67,7 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 {
 	const int64_t args[] = {w->series_id, r->until_s};
 	sqlite3_stmt *q;
-	int rc = SQLITE_DONE, status = tk_db_query(r->s, TK_TABLE_COUNT, NEWEST_FIRST, args, 2, &q, r->err);
+	int rc = SQLITE_DONE, status = tk_db_prepare_cached(r->s, TK_TABLE_COUNT, NEWEST_FIRST, args, 2, &q, r->err);
 
 	if (status)
 		return status;
@@ -77,7 +77,7 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 
 		if (!within && w->before >= (w->within || !r->before ? r->before : 1))
 			break;
-		p = tk_list_add(r->points);
+		p = tk_rows_add(r->points);
 		if (!p) {
 			status = no_memory(r->err);
 			break;
@@ -92,13 +92,13 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 	return status;
 }
 
-static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_list *windows,
-        struct tk_run_mark *mark, struct tk_error *err)
+static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_rows_builder *windows,
+        struct tk_run_summary *mark, struct tk_error *err)
 {
 	sqlite3_stmt *q;
 	int rc, status;
 
-	status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+	status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
 	if (status)
 		return status;
 	rc = sqlite3_step(q);
@@ -108,9 +108,9 @@ static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, i
 		mark->night_id = sqlite3_column_int64(q, 2);
 		mark->build_id = sqlite3_column_int64(q, 3);
 		mark->environment_id = sqlite3_column_int64(q, 4);
-		mark->outcome = tk_list_text(
+		mark->outcome = tk_rows_add_text(
 		        windows, (const char *)sqlite3_column_text(q, 5), (size_t)sqlite3_column_bytes(q, 5));
-		mark->message = tk_list_text(
+		mark->message = tk_rows_add_text(
 		        windows, (const char *)sqlite3_column_text(q, 6), (size_t)sqlite3_column_bytes(q, 6));
 		if (!mark->outcome || !mark->message)
 			status = no_memory(err);
@@ -121,9 +121,9 @@ static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, i
 	return status;
 }
 
-static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_mark *mark)
+static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_summary *mark)
 {
-	struct tk_run_mark *known = &r->marks[(uint64_t)run_id % MARKS];
+	struct tk_run_summary *known = &r->marks[(uint64_t)run_id % MARKS];
 	int status = 0;
 
 	if (known->run_id != run_id)
@@ -135,7 +135,7 @@ static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_mark *mar
 
 /* run_id: of the point that tells where no run of the series does; 0: none. */
 static int add_mark(
-        struct reader *r, const char *sql, const int64_t *args, int arg_count, int64_t run_id, struct tk_run_mark *mark)
+        struct reader *r, const char *sql, const int64_t *args, int arg_count, int64_t run_id, struct tk_run_summary *mark)
 {
 	int status = r->runs_have_series ? read_mark(r->s, sql, args, arg_count, r->windows, mark, r->err) : 0;
 
@@ -187,7 +187,7 @@ static int read_window(struct reader *r, struct tk_history_window *w)
 {
 	int status;
 
-	w->last_before = w->first_within = w->last_within = (struct tk_run_mark){.outcome = "", .message = ""};
+	w->last_before = w->first_within = w->last_within = (struct tk_run_summary){.outcome = "", .message = ""};
 	w->first = r->points->out->count;
 	status = add_points(r, w);
 	if (status)
@@ -196,15 +196,15 @@ static int read_window(struct reader *r, struct tk_history_window *w)
 	return read_marks(r, w);
 }
 
-static int add_windows(struct tk_store *s, struct tk_list *windows, struct tk_error *err)
+static int add_windows(struct tk_store *s, struct tk_rows_builder *windows, struct tk_error *err)
 {
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, "SELECT id FROM series ORDER BY id", NULL, 0, &q, err);
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, "SELECT id FROM series ORDER BY id", NULL, 0, &q, err);
 
 	if (status)
 		return status;
 	while ((rc = sqlite3_step(q)) == SQLITE_ROW && !status) {
-		struct tk_history_window *w = tk_list_add(windows);
+		struct tk_history_window *w = tk_rows_add(windows);
 
 		if (w)
 			w->series_id = sqlite3_column_int64(q, 0);
@@ -223,18 +223,18 @@ static int read_windows(struct reader *r)
 	int status = add_windows(r->s, r->windows, r->err);
 
 	if (!status)
-		status = tk_db_int(r->s, HAS_SERIES, &exists, r->err);
+		status = tk_db_get_int(r->s, HAS_SERIES, &exists, r->err);
 	r->runs_have_series = exists;
 	for (size_t i = 0; !status && i < r->windows->out->count; i++)
 		status = read_window(r, (struct tk_history_window *)r->windows->out->rows + i);
 	return status;
 }
 
-int tk_store_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
+int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err)
 {
 	struct tk_rows w = {0}, p = {0};
-	struct tk_list wl = {&w, sizeof(struct tk_history_window), 0}, pl = {&p, sizeof(struct tk_point), 0};
+	struct tk_rows_builder wl = {&w, sizeof(struct tk_history_window), 0}, pl = {&p, sizeof(struct tk_point), 0};
 	struct reader r = {s, since_s, until_s, runs_s, before, false, &wl, &pl, NULL, err};
 	bool alone = s->depth == 0;
 	int status;
@@ -288,14 +288,14 @@ static int read_rows(struct tk_store *s, const char *sql, const int64_t *args, i
         void (*take)(sqlite3_stmt *q, int64_t series_id, void *row), struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	struct tk_list list = {&rows, row_size, 0};
+	struct tk_rows_builder list = {&rows, row_size, 0};
 	sqlite3_stmt *q;
 	void *row;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &q, err);
 
 	if (status)
 		return status;
-	while ((rc = sqlite3_step(q)) == SQLITE_ROW && (row = tk_list_add(&list)))
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW && (row = tk_rows_add(&list)))
 		take(q, args[0], row);
 	if (rc == SQLITE_ROW)
 		status = no_memory(err);
@@ -309,14 +309,14 @@ static int read_rows(struct tk_store *s, const char *sql, const int64_t *args, i
 	return status;
 }
 
-int tk_store_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, before_s};
 
 	return read_rows(s, VALUES_BEFORE, args, 2, sizeof(struct tk_timed_value), read_value, out, err);
 }
 
-int tk_store_first_points(
+int tk_store_list_first_points(
         struct tk_store *s, int64_t series_id, int64_t before_s, size_t most, struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, before_s, (int64_t)most};
@@ -324,7 +324,7 @@ int tk_store_first_points(
 	return read_rows(s, FIRST_POINTS, args, 3, sizeof(struct tk_point), read_point_row, out, err);
 }
 
-int tk_store_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
+int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
         struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, until_s, (int64_t)most, (int64_t)skip};
@@ -339,10 +339,10 @@ int tk_store_last_points(struct tk_store *s, int64_t series_id, int64_t until_s,
 	"SELECT as_of_s, night_id FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT 1"
 
 /* One look into the index for each series: grouping would read them all. */
-int tk_store_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
+int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows windows = {0}, rows = {0};
-	struct tk_list all = {&windows, sizeof(struct tk_history_window), 0},
+	struct tk_rows_builder all = {&windows, sizeof(struct tk_history_window), 0},
 	               list = {&rows, sizeof(struct tk_newest_point), 0};
 	int status = add_windows(s, &all, err);
 
@@ -352,11 +352,11 @@ int tk_store_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_er
 		sqlite3_stmt *q;
 		int rc;
 
-		status = tk_db_query(s, TK_TABLE_COUNT, NEWEST_POINT, &series_id, 1, &q, err);
+		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, NEWEST_POINT, &series_id, 1, &q, err);
 		if (status)
 			break;
 		rc = sqlite3_step(q);
-		if (rc == SQLITE_ROW && (p = tk_list_add(&list)))
+		if (rc == SQLITE_ROW && (p = tk_rows_add(&list)))
 			*p = (struct tk_newest_point){
 			        series_id, sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1)};
 		else if (rc != SQLITE_DONE)
@@ -372,11 +372,11 @@ int tk_store_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_er
 	return status;
 }
 
-int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
+int tk_store_has_executed_run(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, since_s};
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
 	                "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2 AND outcome NOT IN ('skipped', "
 	                "'no_device') LIMIT 1",
 	                args, 2, &q, err);
@@ -392,10 +392,10 @@ int tk_store_has_outcome(struct tk_store *s, int64_t series_id, int64_t since_s,
 	return status;
 }
 
-int tk_store_night_of_revision(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
+int tk_store_find_revision_night(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
 {
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
 	                "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r JOIN night n ON n.id = r.night_id "
 	                "WHERE r.revision_id=?1 UNION ALL SELECT night_id, as_of_s FROM run "
 	                "WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1)) ORDER BY as_of_s, id LIMIT 1",

@@ -9,23 +9,23 @@
 	"FROM change_point c LEFT JOIN run a ON a.id=c.run_id LEFT JOIN run b ON b.id=c.previous_run_id " \
 	"ORDER BY c.series_id, c.as_of_s, c.run_id"
 
-int tk_store_steps(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
+int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	struct tk_list list = {&rows, sizeof(struct tk_step_row), 0};
+	struct tk_rows_builder list = {&rows, sizeof(struct tk_change_point_builds_row), 0};
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, STEPS, NULL, 0, &q, err);
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, STEPS, NULL, 0, &q, err);
 
 	if (status)
 		return status;
 	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
-		struct tk_step_row *row = tk_list_add(&list);
+		struct tk_change_point_builds_row *row = tk_rows_add(&list);
 
 		if (!row) {
 			status = tk_fail(err, TK_ENOMEM, "out of memory while reading the steps");
 			break;
 		}
-		*row = (struct tk_step_row){.series_id = sqlite3_column_int64(q, 0),
+		*row = (struct tk_change_point_builds_row){.series_id = sqlite3_column_int64(q, 0),
 		        .as_of_s = sqlite3_column_int64(q, 1),
 		        .run_id = sqlite3_column_int64(q, 2),
 		        .build_id = sqlite3_column_int64(q, 3),
@@ -49,8 +49,8 @@ int tk_store_steps(struct tk_store *s, struct tk_rows *out, struct tk_error *err
 	"SELECT tk_gather(as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95) FROM measurement " \
 	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3"
 
-struct tk_gathering {
-	struct tk_list *list;
+struct tk_point_collector {
+	struct tk_rows_builder *list;
 	int64_t series_id;
 };
 
@@ -61,8 +61,8 @@ static double value_or_nan(sqlite3_value *v)
 
 static void gather(sqlite3_context *context, int count, sqlite3_value **v)
 {
-	struct tk_gathering *g = ((struct tk_store *)sqlite3_user_data(context))->gathering;
-	struct tk_point *p = g && count == 9 ? tk_list_add(g->list) : NULL;
+	struct tk_point_collector *g = ((struct tk_store *)sqlite3_user_data(context))->gathering;
+	struct tk_point *p = g && count == 9 ? tk_rows_add(g->list) : NULL;
 
 	if (!p) {
 		sqlite3_result_error_nomem(context);
@@ -98,18 +98,18 @@ static int be_able_to_gather(struct tk_store *s, struct tk_error *err)
 	return s->can_gather ? 0 : tk_db_fail(s, rc, err, "cannot read the past of a series");
 }
 
-int tk_store_past(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
+int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
         struct tk_error *err)
 {
 	const int64_t args[] = {series_id, from_s, before_s};
 	struct tk_rows rows = {0};
-	struct tk_list list = {&rows, sizeof(struct tk_point), 0};
-	struct tk_gathering g = {&list, series_id};
+	struct tk_rows_builder list = {&rows, sizeof(struct tk_point), 0};
+	struct tk_point_collector g = {&list, series_id};
 	sqlite3_stmt *q;
 	int status = be_able_to_gather(s, err);
 
 	if (!status)
-		status = tk_db_query(s, TK_TABLE_COUNT, PAST, args, 3, &q, err);
+		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, PAST, args, 3, &q, err);
 	if (status)
 		return status;
 	s->gathering = &g;
@@ -155,13 +155,13 @@ static void point_of(sqlite3_stmt *q, int64_t series_id, struct tk_point *out)
 	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95, run_id, n, min, q25, q75 " \
 	"FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT ?2"
 
-int tk_store_newest(
+int tk_store_read_newest_points(
         struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, (int64_t)want};
 	sqlite3_stmt *q;
 	size_t n = 0;
-	int rc = SQLITE_DONE, status = tk_db_query(s, TK_TABLE_COUNT, NEWEST, args, 2, &q, err);
+	int rc = SQLITE_DONE, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, NEWEST, args, 2, &q, err);
 
 	if (status)
 		return status;
@@ -175,12 +175,12 @@ int tk_store_newest(
 	return status;
 }
 
-int tk_store_first_time(
+int tk_store_get_first_time(
         struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, from_s, before_s};
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
 	                "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3 "
 	                "ORDER BY as_of_s LIMIT 1",
 	                args, 3, &q, err);
@@ -196,10 +196,10 @@ int tk_store_first_time(
 	return status;
 }
 
-int tk_store_judged(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
+int tk_store_get_verdict_version(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
 {
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT, "SELECT coalesce(sum(times), 0) FROM judged WHERE night_id<=?1",
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, "SELECT coalesce(sum(times), 0) FROM judged WHERE night_id<=?1",
 	                &until_night_id, 1, &q, err);
 
 	if (status)
@@ -214,12 +214,12 @@ int tk_store_judged(struct tk_store *s, int64_t until_night_id, int64_t *times, 
 }
 
 /* By the ids of runs: the index by night would be all of the past. */
-int tk_store_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
+int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
         bool *late, int64_t *newest_run_id, struct tk_error *err)
 {
 	const int64_t args[] = {known_run_id, from_night_id, until_night_id};
 	sqlite3_stmt *q;
-	int rc, status = tk_db_query(s, TK_TABLE_COUNT,
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
 	                "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id BETWEEN ?2 AND ?3), "
 	                "(SELECT max(id) FROM run)",
 	                args, 3, &q, err);

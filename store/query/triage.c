@@ -16,7 +16,7 @@ const struct tk_triage_action *tk_triage_action_find(const char *word)
 	return NULL;
 }
 
-struct tk_alert_state tk_alert_state_of(const struct tk_rows *triage, const char *alert_uid, const char *group_uid)
+struct tk_alert_state tk_alert_state_compute(const struct tk_rows *triage, const char *alert_uid, const char *group_uid)
 {
 	struct tk_alert_state state = {.word = TK_TRIAGE_NEW};
 
@@ -37,9 +37,9 @@ struct tk_alert_state tk_alert_state_of(const struct tk_rows *triage, const char
 	return state;
 }
 
-const char *tk_alert_word(const struct tk_rows *triage, const struct tk_alert_row *alert)
+const char *tk_alert_state_name(const struct tk_rows *triage, const struct tk_alert_row *alert)
 {
-	struct tk_alert_state state = tk_alert_state_of(triage, alert->uid, alert->group_uid);
+	struct tk_alert_state state = tk_alert_state_compute(triage, alert->uid, alert->group_uid);
 	bool settled = strcmp(state.word, "expected") == 0 || strcmp(state.word, "ignored") == 0;
 
 	return strcmp(alert->status, "closed") == 0 && !settled ? "recovered" : state.word;
@@ -59,7 +59,7 @@ static bool is_about_the_same(const struct tk_rows *alerts, const char *one, con
 	return same;
 }
 
-int tk_store_say(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err)
+int tk_store_append_triage(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err)
 {
 	struct tk_triage_row copy = *row;
 	struct tk_rows said = {0}, alerts = {0};
@@ -68,9 +68,9 @@ int tk_store_say(struct tk_store *s, const struct tk_triage_row *row, struct tk_
 
 	if (!tk_triage_action_find(row->action))
 		return tk_fail(err, TK_EUSAGE, "\"%.60s\" is no action on an alert", row->action);
-	status = tk_store_triage(s, &said, err);
+	status = tk_store_list_triage(s, &said, err);
 	if (!status)
-		status = tk_store_alerts(s, &alerts, err);
+		status = tk_store_list_alerts(s, &alerts, err);
 	for (size_t i = 0; !status && i < said.count; i++) { /* in the order of time */
 		const struct tk_triage_row *t = TK_ROWS_AT(&said, struct tk_triage_row, i);
 

@@ -45,10 +45,10 @@ static int time_jobs(
 	for (int i = 0; i < ROUNDS; i++) {
 		struct tk_measurement m;
 		struct tk_error err = {0};
-		int64_t start = tk_clock_mono_ns();
-		if (tk_measure(r->ops, r->device, r->backend, r->ctx, p, &o, &m, &err) || !tk_outcome_counts(m.outcome))
+		int64_t start = tk_clock_monotonic_ns();
+		if (tk_measure(r->ops, r->device, r->backend, r->ctx, p, &o, &m, &err) || !tk_outcome_has_timing(m.outcome))
 			return -1;
-		jobs[i] = (double)(tk_clock_mono_ns() - start) * 1e-9;
+		jobs[i] = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
 		sampling[i] = m.measure_s;
 		tk_measurement_free(&m);
 	}

@@ -104,10 +104,10 @@ static int put_problem(struct maker *m, size_t i, struct tk_error *err)
 	status = tk_problem_parse(p, text, err);
 	if (status)
 		return status;
-	tk_problem_title(p, title, sizeof title);
+	tk_problem_format_title(p, title, sizeof title);
 	struct tk_problem_row row = {.text = p->text,
-	        .op = tk_problem_op_word(p),
-	        .dtype = tk_problem_dtype_word(p),
+	        .op = tk_problem_op_name(p),
+	        .dtype = tk_problem_dtype_name(p),
 	        .title = title,
 	        .flops = tk_problem_flops(p),
 	        .bytes = tk_problem_bytes(p),
@@ -294,8 +294,8 @@ static int put_run(
 	options_of(m, s, &o);
 	for (size_t i = 0; i < SAMPLES; i++)
 		sorted[i] = samples[i] = null_time_ns(&o, &m->problems[s->problem].abi, 1.0, i);
-	tk_sort(sorted, SAMPLES);
-	if (tk_summary_of(samples, SAMPLES, &summary))
+	tk_sort_values(sorted, SAMPLES);
+	if (tk_summary_compute(samples, SAMPLES, &summary))
 		return tk_fail(err, TK_EINTERNAL, "a fake time is no number");
 	tk_median_interval(sorted, SAMPLES, 0.95, &point.lo, &point.hi);
 	point.value = summary.median;
@@ -379,24 +379,24 @@ static int decide(struct maker *m, int64_t night, struct tk_error *err)
 	        .window = 10,
 	        .stale_days = 7,
 	        .now_s = FIRST_S + (int64_t)m->last * DAY_S};
-	int64_t from_ns = tk_clock_mono_ns();
+	int64_t from_ns = tk_clock_monotonic_ns();
 	int status = tk_detect_night(m->store, night, &options_detect, NULL, err);
 
 	if (!status)
-		printf("decided in %.2f s\n", (double)(tk_clock_mono_ns() - from_ns) * 1e-9);
+		printf("decided in %.2f s\n", (double)(tk_clock_monotonic_ns() - from_ns) * 1e-9);
 	return status;
 }
 
 static int make(struct maker *m, struct tk_error *err)
 {
 	struct tk_rows nights;
-	int64_t from_ns = tk_clock_mono_ns(), night = 0;
+	int64_t from_ns = tk_clock_monotonic_ns(), night = 0;
 	int status = tk_store_open(m->path, TK_STORE_CREATE, &m->store, err);
 
 	if (!status)
 		status = set_up(m, err);
 	if (!status)
-		status = tk_store_nights(m->store, &nights, err);
+		status = tk_store_list_nights(m->store, &nights, err);
 	if (status)
 		return status;
 	m->night = nights.count;
@@ -405,7 +405,7 @@ static int make(struct maker *m, struct tk_error *err)
 	status = put_nights(m, &night, err);
 	if (!status)
 		printf("%zu series x %zu nights in %.2f s\n", m->series_count, m->nights_wanted,
-		        (double)(tk_clock_mono_ns() - from_ns) * 1e-9);
+		        (double)(tk_clock_monotonic_ns() - from_ns) * 1e-9);
 	if (!status && m->detect && night)
 		status = decide(m, night, err);
 	return status;

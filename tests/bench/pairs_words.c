@@ -10,17 +10,17 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "detect/rules/confirm.h"
+#include "detect/rules/ab_result.h"
 #include "detect/detect.h"
 
 #define PAIRS_MAX 256
 
-static const char *word_of(const struct tk_pairs *p)
+static const char *word_of(const struct tk_ab_result *p)
 {
-	return p->word == TK_PAIRS_OPEN && !(p->lo < 0 && p->hi > 0) ? "seen" : tk_pairs_word(p->word);
+	return p->word == TK_AB_INCONCLUSIVE && !(p->lo < 0 && p->hi > 0) ? "seen" : tk_ab_decision(p->word);
 }
 
-static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_confirmation_row *rows)
+static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_ab_pair_row *rows)
 {
 	size_t count = 0;
 	bool good_first = false;
@@ -35,7 +35,7 @@ static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_confirmation_
 		if (text == end)
 			break;
 		good_first = count % 2 ? !good_first : tk_rng_uniform(rng) < 0.5;
-		rows[count] = (struct tk_confirmation_row){.pair = (int64_t)count,
+		rows[count] = (struct tk_ab_pair_row){.pair = (int64_t)count,
 		        .good_value = good_first ? first : second,
 		        .bad_value = good_first ? second : first,
 		        .good_min = NAN,
@@ -46,8 +46,8 @@ static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_confirmation_
 
 static int answer(char *line, const struct tk_detect_options *options, struct tk_rng *rng)
 {
-	struct tk_confirmation_row rows[PAIRS_MAX];
-	struct tk_pairs pairs = {.word = TK_PAIRS_NONE};
+	struct tk_ab_pair_row rows[PAIRS_MAX];
+	struct tk_ab_result pairs = {.word = TK_AB_NONE};
 	char *values = strchr(line, ' ');
 	size_t count, n = 0;
 
@@ -55,8 +55,8 @@ static int answer(char *line, const struct tk_detect_options *options, struct tk
 		return 1;
 	*values++ = '\0';
 	count = read_pairs(values, rng, rows);
-	while (n < count && (pairs.word == TK_PAIRS_NONE || pairs.word == TK_PAIRS_OPEN))
-		if (tk_pairs_judge(rows, ++n, options, &pairs))
+	while (n < count && (pairs.word == TK_AB_NONE || pairs.word == TK_AB_INCONCLUSIVE))
+		if (tk_ab_result_evaluate(rows, ++n, options, &pairs))
 			return 1;
 	printf("%s %s %zu\n", line, word_of(&pairs), n);
 	return 0;

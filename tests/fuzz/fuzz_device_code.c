@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pack.h"
+#include "base/archive.h"
 #include "build/device_code.h"
 #include "build/msgpack.h"
 #include "fuzz.h"
@@ -25,7 +25,7 @@ static void look_at(const char *section, const unsigned char *bytes, size_t size
 	if (tk_device_code_read(section, bytes, size, &c, NULL))
 		abort();
 	for (size_t i = 0; i < c.kernel_count; i++) {
-		sum += (unsigned)tk_device_occupancy(&c.kernels[i]) + (unsigned)strlen(c.kernels[i].processor);
+		sum += (unsigned)tk_device_kernel_occupancy(&c.kernels[i]) + (unsigned)strlen(c.kernels[i].processor);
 		for (size_t b = 0; b < c.kernels[i].size; b++)
 			sum += c.kernels[i].code[b];
 	}
@@ -41,7 +41,7 @@ static void look_at_packed(const unsigned char *bytes, size_t size)
 	unsigned char head[32] = {'C', 'C', 'O', 'B', 3, 0, 1, 0};
 
 	tk_buf_add(&b, head, sizeof(head));
-	if (tk_pack(bytes, size, &b, NULL))
+	if (tk_zstd_compress(bytes, size, &b, NULL))
 		abort();
 	const uint64_t all = b.len;
 	memcpy(b.data + 8, &all, sizeof(all));
@@ -95,11 +95,11 @@ static void look_at_message(const unsigned char *bytes, size_t size)
 		o.symbols[1 + i] =
 		        (Elf64_Sym){names[i], ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, CODE, 16 * (uint64_t)i, 16};
 	memcpy(o.strings, strings, sizeof(strings));
-	tk_buf_str(&b, "__CLANG_OFFLOAD_BUNDLE__");
+	tk_buf_add_str(&b, "__CLANG_OFFLOAD_BUNDLE__");
 	tk_buf_add(&b, head, sizeof(head));
-	tk_buf_str(&b, triple);
+	tk_buf_add_str(&b, triple);
 	while (b.len < head[1])
-		tk_buf_char(&b, '\0');
+		tk_buf_add_char(&b, '\0');
 	tk_buf_add(&b, &o, sizeof(o));
 	tk_buf_add(&b, bytes, size);
 	look_at(".hip_fatbin", (const unsigned char *)b.data, b.len);

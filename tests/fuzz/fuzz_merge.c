@@ -38,7 +38,7 @@ static struct tk_store *open_new(const char *name)
 
 	snprintf(path, sizeof path, "%s/%s", dir, name);
 	if (empty.len)
-		MUST(tk_file_put(path, empty.data, empty.len, &err));
+		MUST(tk_file_write_nosync(path, empty.data, empty.len, &err));
 	MUST(tk_store_open(path, TK_STORE_CREATE, &s, &err));
 	return s;
 }
@@ -47,7 +47,7 @@ static void close_and_remove(struct tk_store *s)
 {
 	struct tk_buf path = TK_BUF_INIT;
 
-	tk_buf_str(&path, tk_store_path(s));
+	tk_buf_add_str(&path, tk_store_path(s));
 	tk_store_close(s);
 	unlink(path.data);
 	tk_buf_free(&path);
@@ -141,7 +141,7 @@ static int64_t newest_night(struct tk_store *s)
 	struct tk_error err = {0};
 	struct tk_rows nights;
 
-	MUST(tk_store_nights(s, &nights, &err));
+	MUST(tk_store_list_nights(s, &nights, &err));
 	int64_t id = nights.count ? TK_ROWS_AT(&nights, struct tk_night_row, 0)->id : 0;
 
 	tk_rows_free(&nights);
@@ -185,7 +185,7 @@ static void put_evidence(struct tk_store *s, struct input *in, int64_t device, i
 	        .size_bytes = pick(in, 3),
 	        .registers = (int64_t)pick(in, 3) - 1};
 	const struct tk_ceiling_row ceiling = {night, device, word(in), "measured", "gflop_per_s", pick(in, 4)};
-	const struct tk_confirmation_row pair = {.night_id = night,
+	const struct tk_ab_pair_row pair = {.night_id = night,
 	        .series_id = series,
 	        .good_build_id = build,
 	        .bad_build_id = build,
@@ -197,7 +197,7 @@ static void put_evidence(struct tk_store *s, struct input *in, int64_t device, i
 	        .message = word(in),
 	        .good_value = 1 + pick(in, 3),
 	        .bad_value = 1 + pick(in, 3)};
-	const struct tk_culprit_row culprit = {.series_id = series,
+	const struct tk_bisection_row culprit = {.series_id = series,
 	        .night_id = night,
 	        .good_rev = word(in),
 	        .bad_rev = word(in),
@@ -213,8 +213,8 @@ static void put_evidence(struct tk_store *s, struct input *in, int64_t device, i
 	MUST(tk_store_put_environment(s, &environment, &ignored, &err));
 	MUST(tk_store_put_kernel(s, &kernel, &ignored, &err));
 	MUST(tk_store_put_ceiling(s, &ceiling, &err));
-	MUST(tk_store_put_confirmation(s, &pair, &ignored, &err));
-	MUST(tk_store_put_culprit(s, &culprit, &err));
+	MUST(tk_store_put_ab_pair(s, &pair, &ignored, &err));
+	MUST(tk_store_put_bisection(s, &culprit, &err));
 }
 
 static void put_rows(struct tk_store *s, struct input *in)

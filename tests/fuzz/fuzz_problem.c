@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!err.message[0] || err.status != TK_EDATA)
 			abort();
 	} else {
-		tk_problem_title(&p, title, sizeof title);
+		tk_problem_format_title(&p, title, sizeof title);
 		if (tk_problem_parse(&again, p.text, &err) || strcmp(again.text, p.text) != 0)
 			abort();
 		if (!(tk_problem_flops(&p) >= 0) || !(tk_problem_bytes(&p) > 0))

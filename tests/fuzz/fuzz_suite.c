@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "config/suite_parts.h"
+#include "config/suite_builder.h"
 #include "fuzz.h"
 #include "core/problem.h"
 

@@ -11,16 +11,16 @@
 
 static struct tk_value *make_data(struct tk_arena *a, const char *text, size_t len)
 {
-	struct tk_value *root = tk_value_object(a), *list = tk_set_list(a, root, "list");
-	tk_set_len(a, root, "x", text, len);
-	tk_set_flag(a, root, "yes", true);
-	tk_set_list(a, root, "none");
+	struct tk_value *root = tk_value_object(a), *list = tk_value_set_list(a, root, "list");
+	tk_value_set_len(a, root, "x", text, len);
+	tk_value_set_flag(a, root, "yes", true);
+	tk_value_set_list(a, root, "none");
 	for (int i = 0; i < 3; i++)
-		tk_set_int(a, tk_add_object(a, list), "n", i);
-	tk_set(a, tk_set_object(a, root, "o"), "name", "a<b");
+		tk_value_set_int(a, tk_value_append_object(a, list), "n", i);
+	tk_value_set(a, tk_value_set_object(a, root, "o"), "name", "a<b");
 	struct tk_buf svg = TK_BUF_INIT;
-	tk_buf_str(&svg, "<svg/>");
-	tk_set_markup(a, root, "a_markup", &svg);
+	tk_buf_add_str(&svg, "<svg/>");
+	tk_value_set_markup(a, root, "a_markup", &svg);
 	tk_buf_free(&svg);
 	return root;
 }

@@ -2,7 +2,7 @@
  * written again. */
 #include "base/error.h"
 #include "fuzz.h"
-#include "worker/answer.h"
+#include "worker/answer_check.h"
 #include "worker/wire.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +29,9 @@ static int measurement(const json_t *result, json_t **clean, struct tk_error *er
 {
 	char message[64];
 	enum tk_outcome outcome = TK_OUTCOME_COUNT;
-	int status = tk_answer_measurement(result, &outcome, message, sizeof message, clean, err);
+	int status = tk_answer_check_measurement(result, &outcome, message, sizeof message, clean, err);
 	if (status == 0 &&
-	        (outcome >= TK_OUTCOME_COUNT || (tk_outcome_counts(outcome) && !json_object_get(*clean, "median"))))
+	        (outcome >= TK_OUTCOME_COUNT || (tk_outcome_has_timing(outcome) && !json_object_get(*clean, "median"))))
 		abort();
 	return status;
 }
@@ -46,12 +46,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	need_sentence(status, &err);
 	if (status)
 		return 0;
-	status = tk_answer_open(answer, 1, &result, &outcome, message, sizeof message, &err);
+	status = tk_answer_unwrap(answer, 1, &result, &outcome, message, sizeof message, &err);
 	need_sentence(status, &err);
 	if (result) {
 		check(result, measurement);
-		check(result, tk_answer_device);
-		check(result, tk_answer_backend);
+		check(result, tk_answer_check_device);
+		check(result, tk_answer_check_backend);
 	}
 	json_decref(result);
 	json_decref(answer);

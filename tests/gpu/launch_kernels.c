@@ -80,7 +80,7 @@ static void fill(struct bench *b, uint32_t i)
 static void make_tensors(struct bench *b)
 {
 	struct tk_error err = {0};
-	if (tk_problem_tensors(&b->problem, b->tensors, &b->count, &err)) {
+	if (tk_problem_list_tensors(&b->problem, b->tensors, &b->count, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		exit(2);
 	}

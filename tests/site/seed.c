@@ -111,11 +111,11 @@ static int64_t problem(const char *text, const char *title)
 	char made[200];
 	int64_t id;
 	check(tk_problem_parse(&spec, text, &err));
-	tk_problem_title(&spec, made, sizeof made);
+	tk_problem_format_title(&spec, made, sizeof made);
 	check(tk_store_put_problem(db,
 	        &(struct tk_problem_row){.text = spec.text,
-	                .op = tk_problem_op_word(&spec),
-	                .dtype = tk_problem_dtype_word(&spec),
+	                .op = tk_problem_op_name(&spec),
+	                .dtype = tk_problem_dtype_name(&spec),
 	                .title = title ? title : made,
 	                .flops = tk_problem_flops(&spec),
 	                .bytes = tk_problem_bytes(&spec),
@@ -494,7 +494,7 @@ static void confirm_night(const struct lab *lab, int n, const struct where *w)
 			double drift = 1 + 0.03 * tk_rng_normal(&rng), good_value, bad_value;
 			good_value = good * drift * (1 + 0.004 * tk_rng_normal(&rng));
 			bad_value = bad * drift * (1 + 0.004 * tk_rng_normal(&rng));
-			struct tk_confirmation_row row = {.night_id = w->night,
+			struct tk_ab_pair_row row = {.night_id = w->night,
 			        .series_id = f->series,
 			        .good_build_id = lab->sources[f->upstream].builds[n - 1],
 			        .bad_build_id = lab->sources[f->upstream].builds[n],
@@ -510,7 +510,7 @@ static void confirm_night(const struct lab *lab, int n, const struct where *w)
 			        .good_min = good_value * 0.98,
 			        .bad_min = bad_value * 0.98};
 			int64_t id;
-			check(tk_store_put_confirmation(db, &row, &id, &err));
+			check(tk_store_put_ab_pair(db, &row, &id, &err));
 		}
 	}
 }
@@ -521,8 +521,8 @@ static void find_culprit(const struct lab *lab, int n, int64_t night)
 	const struct source *s = &lab->sources[1];
 	for (size_t i = 0; i < lab->count; i++)
 		if (level(&lab->all[i], n) > level(&lab->all[i], n - 1) * 1.09)
-			check(tk_store_put_culprit(db,
-			        &(struct tk_culprit_row){.series_id = lab->all[i].series,
+			check(tk_store_put_bisection(db,
+			        &(struct tk_bisection_row){.series_id = lab->all[i].series,
 			                .night_id = night,
 			                .good_rev = s->revs[n - 1],
 			                .bad_rev = s->revs[n],
@@ -547,7 +547,7 @@ static void find_culprit(const struct lab *lab, int n, int64_t night)
 static void say(int64_t at_s)
 {
 	struct tk_rows alerts = {0};
-	check(tk_store_alerts(db, &alerts, &err));
+	check(tk_store_list_alerts(db, &alerts, &err));
 	for (size_t i = 0; i < alerts.count; i++) {
 		const struct tk_alert_row *a = TK_ROWS_AT(&alerts, struct tk_alert_row, i);
 		if (strcmp(a->status, "open") || strcmp(a->kind, "change"))

@@ -4,7 +4,7 @@
  * The module loads (and says why there is no device) on a machine without one. Ordinary allocations only; clocks and
  * power are read, never set. */
 #include "device_kernels.h"
-#include "device_strain.h"
+#include "device_memory_load.h"
 #include "device_vendor.h"
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct tk_device {
 	gpu_properties properties;
 	char bus[32];
 	struct sensors *sensors;
-	struct device_strain *strain; /* NULL until it is asked for */
+	struct device_memory_load *strain; /* NULL until it is asked for */
 	unsigned long long stamps;    /* how many were recorded */
 	double tick_ns;               /* of the timer that stamps read */
 	unsigned slots;               /* of a stamp */
@@ -91,7 +91,7 @@ static void device_close(struct tk_device *dev)
 {
 	if (!dev)
 		return;
-	device_strain_free(dev->strain);
+	device_memory_load_free(dev->strain);
 	sensors_close(dev->sensors);
 	free(dev);
 }
@@ -132,20 +132,20 @@ static void memory_release(struct tk_device *dev, void *memory)
 
 static int upload(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
-	CHECK(err, gpu_memcpy(to, from, bytes, GPU_UP));
+	CHECK(err, gpu_memcpy(to, from, bytes, GPU_HOST_TO_DEVICE));
 	CHECK(err, gpu_stream_synchronize(NULL)); /* streams that do not wait for the default one must see it */
 	return TK_ABI_OK;
 }
 
 static int download(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
-	CHECK(err, gpu_memcpy(to, from, bytes, GPU_DOWN));
+	CHECK(err, gpu_memcpy(to, from, bytes, GPU_DEVICE_TO_HOST));
 	return TK_ABI_OK;
 }
 
 static int copy(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
-	CHECK(err, gpu_memcpy_async(to, from, bytes, GPU_WITHIN, NULL));
+	CHECK(err, gpu_memcpy_async(to, from, bytes, GPU_DEVICE_TO_DEVICE, NULL));
 	CHECK(err, gpu_stream_synchronize(NULL));
 	return TK_ABI_OK;
 }
@@ -166,7 +166,7 @@ static int compare(
 	if (code == GPU_SUCCESS)
 		code = device_compare_enqueue(a, b, bytes, differs, NULL);
 	if (code == GPU_SUCCESS)
-		code = gpu_memcpy(&found, differs, sizeof found, GPU_DOWN);
+		code = gpu_memcpy(&found, differs, sizeof found, GPU_DEVICE_TO_HOST);
 	gpu_free(differs);
 	if (code != GPU_SUCCESS)
 		return fail(err, code, "comparing two results");
@@ -348,9 +348,9 @@ static int stamp_mhz(struct tk_device *dev, void *from, void *to, double *mhz, s
 		return TK_ABI_NO_MEMORY;
 	gpu_error code = gpu_device_synchronize();
 	if (code == GPU_SUCCESS)
-		code = gpu_memcpy(both, first->slots, bytes, GPU_DOWN);
+		code = gpu_memcpy(both, first->slots, bytes, GPU_DEVICE_TO_HOST);
 	if (code == GPU_SUCCESS)
-		code = gpu_memcpy(both + dev->slots, second->slots, bytes, GPU_DOWN);
+		code = gpu_memcpy(both + dev->slots, second->slots, bytes, GPU_DEVICE_TO_HOST);
 	if (code == GPU_SUCCESS)
 		*mhz = mean_mhz(dev, both, both + dev->slots, first, second);
 	free(both);
@@ -359,18 +359,18 @@ static int stamp_mhz(struct tk_device *dev, void *from, void *to, double *mhz, s
 
 static int hold(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
 {
-	CHECK(err, device_hold_enqueue(ns / dev->tick_ns, stream));
+	CHECK(err, device_block_enqueue(ns / dev->tick_ns, stream));
 	return TK_ABI_OK;
 }
 
 static int strain(struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
 {
 	if (!dev->strain)
-		CHECK(err, device_strain_new(dev->tick_ns, &dev->strain));
+		CHECK(err, device_memory_load_new(dev->tick_ns, &dev->strain));
 	if (ns > 0)
-		CHECK(err, device_strain_run(dev->strain, ns, share));
+		CHECK(err, device_memory_load_run(dev->strain, ns, share));
 	else
-		CHECK(err, device_strain_wait(dev->strain));
+		CHECK(err, device_memory_load_wait(dev->strain));
 	return TK_ABI_OK;
 }
 

@@ -90,7 +90,7 @@ gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsig
 	return gpu_last_error();
 }
 
-gpu_error device_hold_enqueue(double ticks, gpu_stream stream)
+gpu_error device_block_enqueue(double ticks, gpu_stream stream)
 {
 	hold_kernel<<<1, 1, 0, stream>>>(ticks > 0 && ticks < 1e9 ? (unsigned long long)ticks : 0);
 	return gpu_last_error();

@@ -19,7 +19,7 @@ struct device_stamp {
 gpu_error device_stamp_enqueue(
         struct device_stamp *slots, unsigned count, unsigned units, unsigned long long sequence, gpu_stream stream);
 /* One thread waits so many ticks of the timer, then the stream goes on. Ends in any case. */
-gpu_error device_hold_enqueue(double ticks, gpu_stream stream);
+gpu_error device_block_enqueue(double ticks, gpu_stream stream);
 /* *differs (on the device) becomes 1 where the two are not the same; it is left alone otherwise. */
 gpu_error device_compare_enqueue(const void *a, const void *b, size_t bytes, unsigned *differs, gpu_stream stream);
 

@@ -10,7 +10,7 @@
 #include "config/config.h"
 #include "nightly/stages/recipe.h"
 #include "store/store.h"
-#include "upstream/upstream.h"
+#include "upstream/repo.h"
 
 #define REVISION_MIN 4 /* shorter prefixes of a hash name too much */
 
@@ -20,9 +20,9 @@ struct tables {
 
 static int load(struct tk_store *s, struct tables *t, struct tk_error *err)
 {
-	int rc = tk_store_upstreams(s, &t->upstreams, err);
+	int rc = tk_store_list_upstreams(s, &t->upstreams, err);
 
-	return rc ? rc : tk_store_revisions(s, &t->revisions, err);
+	return rc ? rc : tk_store_list_revisions(s, &t->revisions, err);
 }
 
 static void unload(struct tables *t)
@@ -79,13 +79,13 @@ static int find_tag(const struct tables *t, const struct tk_config *config, cons
 		const struct tk_upstream_config *u = &config->upstreams[i];
 		struct tk_revision revision;
 		struct tk_error why = {0};
-		struct tk_source source;
+		struct tk_repo source;
 		int64_t id;
 
 		if (!u->enabled || (u->kind != TK_UPSTREAM_SELF && u->kind != TK_UPSTREAM_GIT))
 			continue;
-		tk_recipe_source(config, u, &source);
-		int asked = tk_source_find(&source, ref, &revision, &why);
+		tk_recipe_init_source(config, u, &source);
+		int asked = tk_repo_find_revision(&source, ref, &revision, &why);
 		if (asked && asked != TK_ENOTFOUND)
 			unasked = why;
 		if (asked)
@@ -102,7 +102,7 @@ static int find_tag(const struct tables *t, const struct tk_config *config, cons
 	return rc;
 }
 
-int tk_diff_tag(
+int tk_diff_resolve_tag(
         struct tk_store *s, const struct tk_config *config, const char *tag, int64_t *revision_id, struct tk_error *err)
 {
 	struct tk_diff_baseline found = {0};
@@ -156,7 +156,7 @@ static int find_revisions(struct tk_store *s, const struct tk_config *config, co
 	return rc;
 }
 
-int tk_diff_baseline_of(struct tk_store *s, const struct tk_config *config, const char *text,
+int tk_diff_baseline_resolve(struct tk_store *s, const struct tk_config *config, const char *text,
         struct tk_diff_baseline *out, struct tk_detect_options *options, struct tk_error *err)
 {
 	int rc = TK_OK;

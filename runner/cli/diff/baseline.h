@@ -16,13 +16,13 @@ struct tk_diff_baseline {
 
 /* Sets the baseline of `options`, which points into *out until tk_diff_baseline_free. A revision is meant in every
  * upstream that has it. TK_EUSAGE: none has. */
-int tk_diff_baseline_of(struct tk_store *s, const struct tk_config *config, const char *text,
+int tk_diff_baseline_resolve(struct tk_store *s, const struct tk_config *config, const char *text,
         struct tk_diff_baseline *out, struct tk_detect_options *options, struct tk_error *err);
 void tk_diff_baseline_free(struct tk_diff_baseline *b);
 
 /* The newest revision in the history that is not newer than a tag of the one upstream that has it. Asks the upstreams'
  * repositories. TK_EUSAGE: no upstream has it, or several have, or nothing so old was measured. */
-int tk_diff_tag(struct tk_store *s, const struct tk_config *config, const char *tag, int64_t *revision_id,
+int tk_diff_resolve_tag(struct tk_store *s, const struct tk_config *config, const char *tag, int64_t *revision_id,
         struct tk_error *err);
 
 #endif

@@ -7,13 +7,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "cli/commands.h"
 #include "config/config.h"
 #include "cli/diff/baseline.h"
-#include "cli/diff/format.h"
+#include "cli/diff/view.h"
 #include "cli/diff/range.h"
-#include "nightly/stages/judging.h"
+#include "nightly/stages/detect_policy.h"
 #include "cli/options.h"
 #include "store/store.h"
 
@@ -52,14 +52,14 @@ enum option_key {
 #define FILTERS_MAX 64
 
 struct diff_options {
-	struct tk_diff_words range;
+	struct tk_diff_range_spec range;
 	const char *machine, *filters[FILTERS_MAX + 1], *ignored[FILTERS_MAX + 1];
 	const char *output, *fail_on, *site_url, *acks, *baseline;
 	char metric[80];
 	size_t filter_count, ignored_count, limit, min_samples, confirm_nights;
 	bool uncorrected;
 	double threshold, abs_ns, alpha; /* NAN: as configured */
-	bool only[TK_DIFF_STATUS_COUNT], words_given, explain, culprit, allow_empty;
+	bool only[TK_VERDICT_STATUS_COUNT], words_given, explain, culprit, allow_empty;
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
 	const struct tk_diff_format *format;
@@ -166,17 +166,17 @@ static int choice_arg(struct argp_state *state, const char *name, const char *ar
 }
 
 /* "regressed,missing" -> flags. Returns the word that is none, in `bad`, or NULL. */
-static const char *parse_words(const char *text, bool flags[TK_DIFF_STATUS_COUNT], char bad[64])
+static const char *parse_words(const char *text, bool flags[TK_VERDICT_STATUS_COUNT], char bad[64])
 {
-	memset(flags, 0, TK_DIFF_STATUS_COUNT * sizeof *flags);
+	memset(flags, 0, TK_VERDICT_STATUS_COUNT * sizeof *flags);
 	if (strcmp(text, "none") == 0)
 		return NULL;
 	while (*text) {
 		size_t len = strcspn(text, ",");
-		enum tk_diff_status s;
+		enum tk_verdict_status s;
 
 		snprintf(bad, 64, "%.*s", (int)(len > 60 ? 60 : len), text);
-		if (tk_diff_status_parse(bad, &s))
+		if (tk_verdict_status_parse(bad, &s))
 			return bad;
 		flags[s] = true;
 		text += len + (text[len] == ',');
@@ -184,16 +184,16 @@ static const char *parse_words(const char *text, bool flags[TK_DIFF_STATUS_COUNT
 	return NULL;
 }
 
-static void words_arg(struct argp_state *state, const char *name, const char *arg, bool flags[TK_DIFF_STATUS_COUNT])
+static void words_arg(struct argp_state *state, const char *name, const char *arg, bool flags[TK_VERDICT_STATUS_COUNT])
 {
-	const char *known[TK_DIFF_STATUS_COUNT + 1] = {0}, *near;
+	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0}, *near;
 	char bad[64];
 
 	if (!parse_words(arg, flags, bad))
 		return;
-	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
-		known[i] = tk_diff_status_word((enum tk_diff_status)i);
-	near = tk_nearest(bad, known);
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
+	near = tk_suggest_name(bad, known);
 	if (near)
 		argp_error(state, "--%s: unknown status \"%s\", did you mean \"%s\"?", name, bad, near);
 	argp_error(state,
@@ -211,7 +211,7 @@ static void filter_arg(struct argp_state *state, struct diff_options *o, const c
 static error_t parse_view(int key, char *arg, struct argp_state *state)
 {
 	struct diff_options *o = state->input;
-	bool ignored[TK_DIFF_STATUS_COUNT];
+	bool ignored[TK_VERDICT_STATUS_COUNT];
 
 	switch (key) {
 	case OPT_ONLY:
@@ -219,7 +219,7 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		o->words_given = true;
 		return 0;
 	case OPT_ALL:
-		for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+		for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 			o->only[i] = true;
 		o->words_given = true;
 		return 0;
@@ -231,7 +231,7 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		        1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|commit|kernel"));
 		return 0;
 	case OPT_LIMIT:
-		o->limit = tk_option_count(arg, "limit", state);
+		o->limit = tk_option_parse_count(arg, "limit", state);
 		return 0;
 	case OPT_EXPLAIN:
 		o->explain = true;
@@ -291,7 +291,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->range.head = arg;
 		return 0;
 	case OPT_LAST:
-		o->range.last = tk_option_count(arg, "last", state);
+		o->range.last = tk_option_parse_count(arg, "last", state);
 		if (!o->range.last)
 			argp_error(state, "--last=0: expected at least 1");
 		return 0;
@@ -309,10 +309,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->uncorrected = choice_arg(state, "correction", arg, "bh|none") == 1;
 		return 0;
 	case OPT_MIN_SAMPLES:
-		o->min_samples = tk_option_count(arg, "min-samples", state);
+		o->min_samples = tk_option_parse_count(arg, "min-samples", state);
 		return 0;
 	case OPT_CONFIRM:
-		o->confirm_nights = tk_option_count(arg, "confirm", state);
+		o->confirm_nights = tk_option_parse_count(arg, "confirm", state);
 		return 0;
 	case OPT_FILTER:
 		filter_arg(state, o, arg);
@@ -359,19 +359,19 @@ static void decide_as_asked(const struct diff_options *o, struct tk_detect_optio
 	d->confirm_nights = (uint32_t)(o->confirm_nights < UINT32_MAX ? o->confirm_nights : UINT32_MAX);
 }
 
-static void gate(const struct diff_options *o, const struct tk_config *c, bool flags[TK_DIFF_STATUS_COUNT])
+static void gate(const struct diff_options *o, const struct tk_config *c, bool flags[TK_VERDICT_STATUS_COUNT])
 {
 	char bad[64];
 
-	memset(flags, 0, TK_DIFF_STATUS_COUNT * sizeof *flags);
+	memset(flags, 0, TK_VERDICT_STATUS_COUNT * sizeof *flags);
 	if (o->fail_on) {
 		parse_words(o->fail_on, flags, bad);
 		return;
 	}
 	for (char *const *word = c->fail_on; word && *word; word++) {
-		enum tk_diff_status s;
+		enum tk_verdict_status s;
 
-		if (tk_diff_status_parse(*word, &s) == TK_OK) /* `none` is no status */
+		if (tk_verdict_status_parse(*word, &s) == TK_OK) /* `none` is no status */
 			flags[s] = true;
 	}
 }
@@ -406,7 +406,7 @@ static int show(const struct tk_globals *g, const struct diff_options *o, const 
 	struct tk_diff_view v = {.globals = g,
 	        .report = report,
 	        .limit = o->limit,
-	        .explicit_words = o->words_given,
+	        .explicit_statuses = o->words_given,
 	        .explain = o->explain,
 	        .sort = o->sort,
 	        .group = o->group,
@@ -416,11 +416,11 @@ static int show(const struct tk_globals *g, const struct diff_options *o, const 
 	memcpy(v.chosen, o->only, sizeof v.chosen);
 	if (v.limit == SIZE_MAX)
 		v.limit = o->format->everything ? 0 : 50;
-	int rc = tk_diff_view_make(&v, o->format->everything, err);
+	int rc = tk_diff_view_init(&v, o->format->everything, err);
 
 	if (!rc)
 		rc = write_out(o, &v, err);
-	*code = tk_diff_found(&v)                    ? TK_EXIT_FOUND
+	*code = tk_diff_has_fail_on(&v)                    ? TK_EXIT_FOUND
 	        : report->compared || o->allow_empty ? TK_EXIT_OK
 	                                             : TK_EXIT_INCOMPLETE;
 	tk_diff_view_free(&v);
@@ -441,7 +441,7 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	struct tk_diff_report report = {0};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
-	struct tk_judging judging = {0};
+	struct tk_detect_policy judging = {0};
 	struct tk_diff_baseline baseline = {0};
 	struct tk_error err = {0};
 	int rc, code;
@@ -450,25 +450,25 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	code = tk_command_open(g, "diff", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;
-	rc = tk_judging_of(config, o.acks, &judging, &err);
+	rc = tk_detect_policy_load(config, o.acks, &judging, &err);
 	decide_as_asked(&o, &judging.options);
 	if (!rc)
-		rc = tk_diff_range_of(store, config, &o.range, o.machine, judging.options.now_s, &range, &err);
+		rc = tk_diff_range_resolve(store, config, &o.range, o.machine, judging.options.now_s, &range, &err);
 	if (!rc)
-		rc = tk_diff_baseline_of(store, config, o.baseline ? o.baseline : config->thresholds.baseline,
+		rc = tk_diff_baseline_resolve(store, config, o.baseline ? o.baseline : config->thresholds.baseline,
 		        &baseline, &judging.options, &err);
 	range.machine = o.machine;
 	range.filters = o.filter_count ? o.filters : NULL;
 	range.ignored = o.ignored_count ? o.ignored : NULL;
 	if (!rc)
-		rc = (is_newest_night(&o, &judging.options) ? tk_detect_newest : tk_detect_diff)(
+		rc = (is_newest_night(&o, &judging.options) ? tk_detect_latest_nights : tk_detect_diff)(
 		        store, &judging.options, &range, &report, &err);
 	if (!rc)
 		rc = show(g, &o, config, &report, &code, &err);
 	if (rc)
 		code = tk_command_fail("diff", &err);
 	tk_diff_report_free(&report);
-	tk_judging_free(&judging);
+	tk_detect_policy_free(&judging);
 	tk_diff_baseline_free(&baseline);
 	tk_command_close(config, store);
 	return code;

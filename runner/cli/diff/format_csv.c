@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "cli/diff/format.h"
+#include "cli/diff/view.h"
 
 /* A text that a spreadsheet would take for a formula gets an apostrophe in front. */
 static void put_text(FILE *out, const char *s)
@@ -37,7 +37,7 @@ static void put_row(const struct tk_diff_row *r, FILE *out)
 	        r->change_lo, r->change_hi, r->threshold, r->severity, r->p, r->q};
 	const char *const more[] = {r->good_rev, r->bad_rev, r->bad_subject, r->reason};
 
-	fputs(tk_diff_status_word(r->status), out);
+	fputs(tk_verdict_status_name(r->status), out);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		fputc(',', out);
 		put_text(out, texts[i]);
@@ -54,12 +54,12 @@ static void put_row(const struct tk_diff_row *r, FILE *out)
 		fputc(',', out);
 		put_text(out, more[i]);
 	}
-	fprintf(out, ",%s\r\n", tk_diff_change_by(r));
+	fprintf(out, ",%s\r\n", tk_diff_evidence_name(r));
 }
 
 int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
-	size_t shown = tk_diff_shown(v);
+	size_t shown = tk_diff_shown_count(v);
 
 	fputs("status,series,problem,backend,upstream,machine,device,metric,unit,better,before,before_lo,before_hi,"
 	      "after,after_lo,after_hi,"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/diff/format.h"
+#include "cli/diff/view.h"
 
 #define FAMILIES_MAX 10
 #define NAMES_MAX 3
@@ -26,20 +26,20 @@ static bool same_family(const struct tk_diff_row *a, const struct tk_diff_row *b
 	       strcmp(a->bad_rev, b->bad_rev) == 0 && strcmp(a->culprit, b->culprit) == 0;
 }
 
-static const char *level_of(const struct tk_diff_view *v, enum tk_diff_status s)
+static const char *level_of(const struct tk_diff_view *v, enum tk_verdict_status s)
 {
 	if (v->fail_on[s])
 		return "error";
 	switch (s) {
-	case TK_DIFF_REGRESSED:
-	case TK_DIFF_NEWLY_FAILED:
-	case TK_DIFF_MISSING:
-	case TK_DIFF_NOT_COMPARABLE:
-	case TK_DIFF_ENVIRONMENT:
+	case TK_VERDICT_REGRESSED:
+	case TK_VERDICT_NEWLY_FAILED:
+	case TK_VERDICT_MISSING:
+	case TK_VERDICT_NOT_COMPARABLE:
+	case TK_VERDICT_ENVIRONMENT:
 		return "warning";
-	case TK_DIFF_IMPROVED:
-	case TK_DIFF_RECOVERED:
-	case TK_DIFF_FIXED:
+	case TK_VERDICT_IMPROVED:
+	case TK_VERDICT_RECOVERED:
+	case TK_VERDICT_FIXED:
 		return "notice";
 	default:
 		return NULL;
@@ -50,7 +50,7 @@ static void put_title(const struct tk_diff_row *r, size_t members, FILE *out)
 {
 	char title[400];
 
-	snprintf(title, sizeof title, "%zu %s: %s on %s", members, tk_diff_status_word(r->status), r->backend,
+	snprintf(title, sizeof title, "%zu %s: %s on %s", members, tk_verdict_status_name(r->status), r->backend,
 	        r->machine);
 	put_escaped(out, title, true);
 }
@@ -72,15 +72,15 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 		fputs(named++ ? ", " : "", out);
 		put_escaped(out, v->rows[i]->title, false);
 		if (!isnan(v->rows[i]->change))
-			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->change, tk_diff_by_pairs(v->rows[i]));
+			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->change, tk_diff_ab_suffix(v->rows[i]));
 	}
 	if (members > named)
 		fprintf(out, " and %zu more", members - named);
-	if (*tk_diff_commits(r, commits, sizeof commits)) {
+	if (*tk_diff_describe_commits(r, commits, sizeof commits)) {
 		fputs("; first bad ", out);
 		put_escaped(out, commits, false);
-		fputs(*tk_diff_subject(r) ? " " : "", out);
-		put_escaped(out, tk_diff_subject(r), false);
+		fputs(*tk_diff_first_bad_subject(r) ? " " : "", out);
+		put_escaped(out, tk_diff_first_bad_subject(r), false);
 	}
 	if (*r->reason) {
 		fputs("; ", out);
@@ -130,10 +130,10 @@ static int append(const char *variable, int (*write)(const struct tk_diff_view *
 static int put_outputs(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	(void)err;
-	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
-		fprintf(out, "%s=%zu\n", tk_diff_status_word((enum tk_diff_status)i), v->report->by_status[i]);
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		fprintf(out, "%s=%zu\n", tk_verdict_status_name((enum tk_verdict_status)i), v->report->by_status[i]);
 	fprintf(out, "series=%zu\ncompared=%zu\nfound=%s\n", v->report->count, v->report->compared,
-	        tk_diff_found(v) ? "true" : "false");
+	        tk_diff_has_fail_on(v) ? "true" : "false");
 	return TK_OK;
 }
 
@@ -143,10 +143,10 @@ int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_erro
 	int rc;
 
 	put_commands(v, out);
-	if (v->report->compared || tk_diff_found(v)) {
-		tk_diff_summary(v, line, sizeof line);
+	if (v->report->compared || tk_diff_has_fail_on(v)) {
+		tk_diff_summarize(v, line, sizeof line);
 	} else {
-		tk_diff_nothing(v->report, line, sizeof line);
+		tk_diff_explain_empty(v->report, line, sizeof line);
 		fputs("::error title=tracker::", out);
 		put_escaped(out, line, false);
 		fputc('\n', out);

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "cli/diff/format.h"
+#include "cli/diff/view.h"
 
 #define SCHEMA "tracker-diff/1"
 
@@ -32,16 +32,16 @@ static json_t *day_time(int64_t t_s)
 {
 	char iso[TK_TIME_ISO_SIZE];
 
-	return t_s && t_s != INT64_MAX ? json_string(tk_time_iso(t_s, iso)) : json_null();
+	return t_s && t_s != INT64_MAX ? json_string(tk_time_format_iso(t_s, iso)) : json_null();
 }
 
-static json_t *pairs_object(const struct tk_pairs *p)
+static json_t *pairs_object(const struct tk_ab_result *p)
 {
-	return p->word == TK_PAIRS_NONE
+	return p->word == TK_AB_NONE
 	               ? json_null()
-	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word", tk_pairs_word(p->word), "count",
+	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word", tk_ab_decision(p->word), "count",
 	                         (json_int_t)p->count, "failed", (json_int_t)p->failed, "statistic",
-	                         tk_pairs_statistic(p), "change", interval(p->change, p->lo, p->hi));
+	                         tk_ab_result_statistic_name(p), "change", interval(p->change, p->lo, p->hi));
 }
 
 static json_t *culprit_object(const struct tk_diff_row *r)
@@ -57,7 +57,7 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 {
 	char link[512];
 	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "status",
-	        tk_diff_status_word(r->status), "mark", tk_diff_status_mark(r->status), "series", text(r->series),
+	        tk_verdict_status_name(r->status), "mark", tk_verdict_status_mark(r->status), "series", text(r->series),
 	        "problem", text(r->title), "backend", text(r->backend), "upstream", text(r->upstream), "machine",
 	        text(r->machine), "device", text(r->device), "metric", text(r->metric), "unit", text(r->unit), "better",
 	        r->lower_is_better ? "lower" : "higher");
@@ -67,7 +67,7 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "before", interval(r->before, r->before_lo, r->before_hi));
 	json_object_set_new(o, "after", interval(r->after, r->after_lo, r->after_hi));
 	json_object_set_new(o, "change", interval(r->change, r->change_lo, r->change_hi));
-	json_object_set_new(o, "change_by", text(tk_diff_change_by(r)));
+	json_object_set_new(o, "change_by", text(tk_diff_evidence_name(r)));
 	json_object_set_new(o, "threshold", number(r->threshold));
 	json_object_set_new(o, "severity", number(r->severity));
 	json_object_set_new(o, "p", number(r->p));
@@ -87,10 +87,10 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "pairs", pairs_object(&r->pairs));
 	json_object_set_new(o, "reason", text(r->reason));
 	json_object_set_new(o, "newest", day_time(r->newest_s));
-	json_object_set_new(o, "link", text(tk_diff_link(v, r, link, sizeof link)));
+	json_object_set_new(o, "link", text(tk_diff_series_url(v, r, link, sizeof link)));
 	json_object_set_new(o, "op", text(r->op));
 	json_object_set_new(
-	        o, "accepted", r->status == TK_DIFF_ACKED ? text(tk_diff_status_word(r->was)) : json_null());
+	        o, "accepted", r->status == TK_VERDICT_ACKED ? text(tk_verdict_status_name(r->was)) : json_null());
 	return o;
 }
 
@@ -100,17 +100,17 @@ static json_t *summary_object(const struct tk_diff_view *v)
 	json_t *counts = json_object();
 	char line[1024];
 
-	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		json_object_set_new(
-		        counts, tk_diff_status_word((enum tk_diff_status)i), json_integer((json_int_t)r->by_status[i]));
-	if (r->compared || tk_diff_found(v))
-		tk_diff_summary(v, line, sizeof line);
+		        counts, tk_verdict_status_name((enum tk_verdict_status)i), json_integer((json_int_t)r->by_status[i]));
+	if (r->compared || tk_diff_has_fail_on(v))
+		tk_diff_summarize(v, line, sizeof line);
 	else
-		tk_diff_nothing(r, line, sizeof line);
+		tk_diff_explain_empty(r, line, sizeof line);
 	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series", (json_int_t)r->count, "machines",
 	        (json_int_t)r->machines, "compared", (json_int_t)r->compared, "counts", counts, "geomean_change",
 	        number(r->mean.change), "geomean_unstable", tk_diff_mean_is_unstable(&r->mean), "found",
-	        tk_diff_found(v), "newest", day_time(r->newest_s), "text", text(line));
+	        tk_diff_has_fail_on(v), "newest", day_time(r->newest_s), "text", text(line));
 }
 
 static json_t *method_object(const struct tk_diff_report *r)
@@ -129,7 +129,7 @@ static json_t *method_object(const struct tk_diff_report *r)
 
 static json_t *group_object(const struct tk_diff_view *v, const char *name)
 {
-	const struct tk_diff_group_sum sum = tk_diff_group_sum(v, name);
+	const struct tk_diff_group_totals sum = tk_diff_group_totals(v, name);
 
 	return json_pack("{s:o, s:I, s:I, s:o, s:b}", "name", text(name), "series", (json_int_t)sum.series, "compared",
 	        (json_int_t)sum.compared, "geomean_change", number(sum.mean.change), "geomean_unstable",
@@ -143,9 +143,9 @@ static json_t *groups_array(const struct tk_diff_view *v, size_t shown)
 	char a[TK_DIFF_GROUP_SIZE], b[TK_DIFF_GROUP_SIZE];
 
 	for (size_t i = 0; v->group != TK_DIFF_GROUP_NONE && i < shown; i++) {
-		const char *name = tk_diff_group_of(v, v->rows[i], a);
+		const char *name = tk_diff_group_name(v, v->rows[i], a);
 
-		if (!i || strcmp(name, tk_diff_group_of(v, v->rows[i - 1], b)) != 0)
+		if (!i || strcmp(name, tk_diff_group_name(v, v->rows[i - 1], b)) != 0)
 			json_array_append_new(groups, group_object(v, name));
 	}
 	return groups;
@@ -174,7 +174,7 @@ static int dump(json_t *o, size_t flags, FILE *out, struct tk_error *err)
 int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	json_t *rows = json_array(), *document;
-	size_t shown = tk_diff_shown(v);
+	size_t shown = tk_diff_shown_count(v);
 
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(rows, row_object(v, v->rows[i]));
@@ -190,7 +190,7 @@ int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error 
 /* One row a line as it stands in `rows`, then one line with everything else, which has "summary". */
 int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
-	size_t shown = tk_diff_shown(v);
+	size_t shown = tk_diff_shown_count(v);
 	int rc = TK_OK;
 
 	for (size_t i = 0; !rc && i < shown; i++)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/diff/format.h"
+#include "cli/diff/view.h"
 #include "site_gen/render/format.h"
 
 /* Attribute or text; what XML 1.0 has no place for becomes '?'. */
@@ -45,15 +45,15 @@ enum kind { PASSED, FAILURE, ERROR, SKIPPED, KINDS };
 static enum kind kind_of(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	switch (r->status) {
-	case TK_DIFF_REGRESSED:
+	case TK_VERDICT_REGRESSED:
 		return FAILURE;
-	case TK_DIFF_NEWLY_FAILED:
-	case TK_DIFF_FAILING:
+	case TK_VERDICT_NEWLY_FAILED:
+	case TK_VERDICT_FAILING:
 		return ERROR;
-	case TK_DIFF_SAME:
-	case TK_DIFF_IMPROVED:
-	case TK_DIFF_RECOVERED:
-	case TK_DIFF_FIXED:
+	case TK_VERDICT_SAME:
+	case TK_VERDICT_IMPROVED:
+	case TK_VERDICT_RECOVERED:
+	case TK_VERDICT_FIXED:
 		return v->fail_on[r->status] ? FAILURE : PASSED;
 	default:
 		return v->fail_on[r->status] ? FAILURE : SKIPPED;
@@ -63,7 +63,7 @@ static enum kind kind_of(const struct tk_diff_view *v, const struct tk_diff_row 
 /* A row of a failed run begins with the outcome, which may be the status again. */
 static const char *reason_of(const struct tk_diff_row *r)
 {
-	const char *word = tk_diff_status_word(r->status);
+	const char *word = tk_verdict_status_name(r->status);
 	const size_t n = strlen(word);
 
 	return !strncmp(r->reason, word, n) && !strncmp(r->reason + n, ": ", 2) ? r->reason + n + 2 : r->reason;
@@ -75,22 +75,22 @@ static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
 	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], commits[320], message[1100];
 	const char *reason = reason_of(r);
 
-	snprintf(message, sizeof message, "%s%s%s", tk_diff_status_word(r->status), *reason ? ": " : "", reason);
+	snprintf(message, sizeof message, "%s%s%s", tk_verdict_status_name(r->status), *reason ? ": " : "", reason);
 	if (!isnan(r->change))
-		snprintf(message, sizeof message, "%s %+.1f %%%s (%s%s -> %s)%s%s", tk_diff_status_word(r->status),
-		        100 * r->change, tk_diff_by_pairs(r), tk_diff_row_is_by_pairs(r) ? "nights " : "",
+		snprintf(message, sizeof message, "%s %+.1f %%%s (%s%s -> %s)%s%s", tk_verdict_status_name(r->status),
+		        100 * r->change, tk_diff_ab_suffix(r), tk_diff_row_is_ab_confirmed(r) ? "nights " : "",
 		        tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after),
 		        *reason ? ": " : "", reason);
 	fprintf(out, "<%s message=\"", elements[kind]);
 	put_text(out, message);
 	if (kind != SKIPPED)
-		fprintf(out, "\" type=\"%s", tk_diff_status_word(r->status));
+		fprintf(out, "\" type=\"%s", tk_verdict_status_name(r->status));
 	fputs("\">", out);
-	if (*tk_diff_commits(r, commits, sizeof commits)) {
+	if (*tk_diff_describe_commits(r, commits, sizeof commits)) {
 		fputs("first bad ", out);
 		put_text(out, commits);
 		fputc(' ', out);
-		put_text(out, tk_diff_subject(r));
+		put_text(out, tk_diff_first_bad_subject(r));
 	}
 	fprintf(out, "</%s>", elements[kind]);
 }
@@ -117,7 +117,7 @@ static void put_case(const struct tk_diff_view *v, const struct tk_diff_row *r, 
 
 int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
-	size_t shown = tk_diff_shown(v), counts[KINDS] = {0};
+	size_t shown = tk_diff_shown_count(v), counts[KINDS] = {0};
 
 	for (size_t i = 0; i < shown; i++)
 		counts[kind_of(v, v->rows[i])]++;

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "cli/diff/format.h"
+#include "cli/diff/view.h"
 #include "site_gen/render/format.h"
 
 #define MARKER "<!-- tracker-diff -->"
@@ -16,66 +16,66 @@ static void put_text(struct tk_buf *b, const char *s)
 {
 	for (; *s; s++)
 		if (strchr("\\`*_[]|~$", *s))
-			tk_buf_printf(b, "\\%c", *s);
+			tk_buf_add_printf(b, "\\%c", *s);
 		else if (strchr("<>&@#", *s) || (*s == ':' && s[1] == '/') ||
 		         (*s == '.' && b->len && b->data[b->len - 1] == 'w'))
-			tk_buf_printf(b, "&#%d;", *s);
+			tk_buf_add_printf(b, "&#%d;", *s);
 		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			tk_buf_char(b, ' ');
+			tk_buf_add_char(b, ' ');
 		else
-			tk_buf_char(b, *s);
+			tk_buf_add_char(b, *s);
 }
 
 static void put_problem(struct tk_buf *b, const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	char link[512];
 
-	if (!*tk_diff_link(v, r, link, sizeof link)) {
+	if (!*tk_diff_series_url(v, r, link, sizeof link)) {
 		put_text(b, r->title);
 		return;
 	}
-	tk_buf_char(b, '[');
+	tk_buf_add_char(b, '[');
 	put_text(b, r->title);
-	tk_buf_str(b, "](<");
+	tk_buf_add_str(b, "](<");
 	for (const char *p = link; *p; p++)
 		if ((unsigned char)*p > 0x20 && !strchr("<>\\|`", *p))
-			tk_buf_char(b, *p);
-	tk_buf_str(b, ">)");
+			tk_buf_add_char(b, *p);
+	tk_buf_add_str(b, ">)");
 }
 
 static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320], contender[200];
 
-	tk_buf_printf(b, "| %s%s | ", strcmp(tk_diff_status_mark(r->status), "~") ? "" : "&#126; ",
-	        tk_diff_status_word(r->status));
+	tk_buf_add_printf(b, "| %s%s | ", strcmp(tk_verdict_status_mark(r->status), "~") ? "" : "&#126; ",
+	        tk_verdict_status_name(r->status));
 	put_problem(b, v, r);
-	tk_buf_str(b, " | ");
-	put_text(b, tk_diff_contender(v, r, contender, sizeof contender));
-	tk_buf_str(b, " | ");
+	tk_buf_add_str(b, " | ");
+	put_text(b, tk_diff_describe_backend(v, r, contender, sizeof contender));
+	tk_buf_add_str(b, " | ");
 	put_text(b, r->machine);
-	tk_buf_printf(b, " | %s | %s | %s%s | ", tk_format_value(r->before, r->unit, before),
+	tk_buf_add_printf(b, " | %s | %s | %s%s | ", tk_format_value(r->before, r->unit, before),
 	        tk_format_value(r->after, r->unit, after), isnan(r->change) ? "–" : tk_format_change(r->change, change),
-	        tk_diff_by_pairs(r));
-	put_text(b, tk_diff_commits(r, commits, sizeof commits));
-	if (*tk_diff_subject(r)) {
-		tk_buf_str(b, " ");
-		put_text(b, tk_diff_subject(r));
+	        tk_diff_ab_suffix(r));
+	put_text(b, tk_diff_describe_commits(r, commits, sizeof commits));
+	if (*tk_diff_first_bad_subject(r)) {
+		tk_buf_add_str(b, " ");
+		put_text(b, tk_diff_first_bad_subject(r));
 	}
-	tk_buf_str(b, " | ");
+	tk_buf_add_str(b, " | ");
 	put_text(b, r->reason);
-	tk_buf_str(b, " |\n");
+	tk_buf_add_str(b, " |\n");
 }
 
-static bool is_headline(const struct tk_diff_view *v, enum tk_diff_status s)
+static bool is_headline(const struct tk_diff_view *v, enum tk_verdict_status s)
 {
-	return s == TK_DIFF_REGRESSED || v->fail_on[s];
+	return s == TK_VERDICT_REGRESSED || v->fail_on[s];
 }
 
 /* Rows of one kind until the text is as long as it may be; returns how many were left out. */
 static size_t put_table(struct tk_buf *b, const struct tk_diff_view *v, bool headline)
 {
-	size_t shown = tk_diff_shown(v), left_out = 0, rows = 0;
+	size_t shown = tk_diff_shown_count(v), left_out = 0, rows = 0;
 
 	for (size_t i = 0; i < shown; i++) {
 		size_t len = b->len;
@@ -83,7 +83,7 @@ static size_t put_table(struct tk_buf *b, const struct tk_diff_view *v, bool hea
 		if (is_headline(v, v->rows[i]->status) != headline)
 			continue;
 		if (!rows++)
-			tk_buf_str(b,
+			tk_buf_add_str(b,
 			        "| status | problem | backend | machine | before | after | change | first bad | why |\n"
 			        "| --- | --- | --- | --- | ---: | ---: | ---: | --- | --- |\n");
 		if (!left_out)
@@ -101,7 +101,7 @@ static size_t put_table(struct tk_buf *b, const struct tk_diff_view *v, bool hea
 
 static size_t count_kind(const struct tk_diff_view *v, bool headline)
 {
-	size_t count = 0, shown = tk_diff_shown(v);
+	size_t count = 0, shown = tk_diff_shown_count(v);
 
 	for (size_t i = 0; i < shown; i++)
 		count += is_headline(v, v->rows[i]->status) == headline;
@@ -112,15 +112,15 @@ static void put_headline(struct tk_buf *b, const struct tk_diff_view *v)
 {
 	const struct tk_diff_report *r = v->report;
 
-	tk_buf_str(b, MARKER "\n### ");
-	if (!r->compared && !tk_diff_found(v))
-		tk_buf_str(b, "Nothing was compared");
-	else if (r->by_status[TK_DIFF_REGRESSED] || r->by_status[TK_DIFF_NEWLY_FAILED])
-		tk_buf_printf(b, "%zu regressed, %zu newly failed", r->by_status[TK_DIFF_REGRESSED],
-		        r->by_status[TK_DIFF_NEWLY_FAILED]);
+	tk_buf_add_str(b, MARKER "\n### ");
+	if (!r->compared && !tk_diff_has_fail_on(v))
+		tk_buf_add_str(b, "Nothing was compared");
+	else if (r->by_status[TK_VERDICT_REGRESSED] || r->by_status[TK_VERDICT_NEWLY_FAILED])
+		tk_buf_add_printf(b, "%zu regressed, %zu newly failed", r->by_status[TK_VERDICT_REGRESSED],
+		        r->by_status[TK_VERDICT_NEWLY_FAILED]);
 	else
-		tk_buf_str(b, "No regression");
-	tk_buf_str(b, "\n\n");
+		tk_buf_add_str(b, "No regression");
+	tk_buf_add_str(b, "\n\n");
 }
 
 int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
@@ -131,25 +131,25 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	int rc;
 
 	put_headline(&b, v);
-	tk_diff_direction(v->report, line, sizeof line);
+	tk_diff_describe_direction(v->report, line, sizeof line);
 	put_text(&b, line);
-	tk_buf_str(&b, "\n\n");
+	tk_buf_add_str(&b, "\n\n");
 	left_out = put_table(&b, v, true);
 	if (count_kind(v, false)) {
-		tk_buf_printf(&b, "\n<details><summary>%zu more series</summary>\n\n", count_kind(v, false));
+		tk_buf_add_printf(&b, "\n<details><summary>%zu more series</summary>\n\n", count_kind(v, false));
 		left_out += put_table(&b, v, false);
-		tk_buf_str(&b, "\n</details>\n");
+		tk_buf_add_str(&b, "\n</details>\n");
 	}
-	left_out += v->count - tk_diff_shown(v);
+	left_out += v->count - tk_diff_shown_count(v);
 	if (left_out)
-		tk_buf_printf(&b, "\n... and %zu more\n", left_out);
-	if (v->report->compared || tk_diff_found(v))
-		tk_diff_summary(v, line, sizeof line);
+		tk_buf_add_printf(&b, "\n... and %zu more\n", left_out);
+	if (v->report->compared || tk_diff_has_fail_on(v))
+		tk_diff_summarize(v, line, sizeof line);
 	else
-		tk_diff_nothing(v->report, line, sizeof line);
-	tk_buf_str(&b, "\n");
+		tk_diff_explain_empty(v->report, line, sizeof line);
+	tk_buf_add_str(&b, "\n");
 	put_text(&b, line);
-	tk_buf_str(&b, "\n");
+	tk_buf_add_str(&b, "\n");
 	rc = tk_buf_status(&b, err);
 	if (!rc && fwrite(b.data, 1, b.len, out) != b.len)
 		rc = tk_fail_errno(err, "cannot write");

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "detect/history/catalog.h"
-#include "cli/diff/format.h"
+#include "cli/diff/view.h"
 
 #define SARIF_SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 #define FINGERPRINT "trackerStep/v1"
@@ -20,12 +20,12 @@ static json_t *string(const char *s)
 	return v ? v : json_string("?");
 }
 
-static const char *level_of(const struct tk_diff_view *v, enum tk_diff_status s)
+static const char *level_of(const struct tk_diff_view *v, enum tk_verdict_status s)
 {
 	if (v->fail_on[s])
 		return "error";
-	return s == TK_DIFF_REGRESSED || s == TK_DIFF_NEWLY_FAILED || s == TK_DIFF_MISSING || s == TK_DIFF_UNSURE ||
-	                       s == TK_DIFF_NOT_COMPARABLE
+	return s == TK_VERDICT_REGRESSED || s == TK_VERDICT_NEWLY_FAILED || s == TK_VERDICT_MISSING || s == TK_VERDICT_UNSURE ||
+	                       s == TK_VERDICT_NOT_COMPARABLE
 	               ? "warning"
 	               : "note";
 }
@@ -34,12 +34,12 @@ static json_t *rules(const struct tk_diff_view *v)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < TK_DIFF_STATUS_COUNT; i++) {
-		enum tk_diff_status s = (enum tk_diff_status)i;
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++) {
+		enum tk_verdict_status s = (enum tk_verdict_status)i;
 
 		json_array_append_new(
-		        list, json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "id", tk_diff_status_word(s), "name",
-		                      tk_diff_status_word(s), "shortDescription", "text", tk_diff_status_meaning(s),
+		        list, json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "id", tk_verdict_status_name(s), "name",
+		                      tk_verdict_status_name(s), "shortDescription", "text", tk_verdict_status_meaning(s),
 		                      "defaultConfiguration", "level", level_of(v, s)));
 	}
 	return list;
@@ -58,17 +58,17 @@ static json_t *locations(const struct tk_diff_view *v, const struct tk_diff_row 
 static void sentence(const struct tk_diff_view *v, const struct tk_diff_row *r, char *out, size_t size)
 {
 	char contender[200], commits[320];
-	int n = snprintf(out, size, "%s: %s on %s, %s", tk_diff_status_word(r->status), r->title, r->machine,
-	        tk_diff_contender(v, r, contender, sizeof contender));
+	int n = snprintf(out, size, "%s: %s on %s, %s", tk_verdict_status_name(r->status), r->title, r->machine,
+	        tk_diff_describe_backend(v, r, contender, sizeof contender));
 
 	if (n > 0 && (size_t)n < size && isfinite(r->change))
 		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s%s, %s is better", 100 * r->change, r->metric,
-		        tk_diff_by_pairs(r), r->lower_is_better ? "lower" : "higher");
-	if (n > 0 && (size_t)n < size && *tk_diff_commits(r, commits, sizeof commits))
-		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits, tk_diff_subject(r));
+		        tk_diff_ab_suffix(r), r->lower_is_better ? "lower" : "higher");
+	if (n > 0 && (size_t)n < size && *tk_diff_describe_commits(r, commits, sizeof commits))
+		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits, tk_diff_first_bad_subject(r));
 	if (n > 0 && (size_t)n < size && *r->reason)
 		snprintf(out + n, size - (size_t)n, "; %s", r->reason);
-	tk_text_disarm(out, "", ' ');
+	tk_text_sanitize(out, "", ' ');
 }
 
 static json_t *result(const struct tk_diff_view *v, const struct tk_diff_row *r)
@@ -77,17 +77,17 @@ static json_t *result(const struct tk_diff_view *v, const struct tk_diff_row *r)
 	json_t *o;
 
 	sentence(v, r, text, sizeof text);
-	tk_alert_uid_of(
-	        (const char *const[]){"step", r->series, r->machine, r->bad_rev, tk_diff_status_word(r->status)}, 5,
+	tk_alert_uid_hash(
+	        (const char *const[]){"step", r->series, r->machine, r->bad_rev, tk_verdict_status_name(r->status)}, 5,
 	        uid);
-	o = json_pack("{s:s, s:s, s:{s:o}, s:o, s:{s:s}, s:{s:o, s:o, s:o}}", "ruleId", tk_diff_status_word(r->status),
+	o = json_pack("{s:s, s:s, s:{s:o}, s:o, s:{s:s}, s:{s:o, s:o, s:o}}", "ruleId", tk_verdict_status_name(r->status),
 	        "level", level_of(v, r->status), "message", "text", string(text), "locations", locations(v, r),
 	        "partialFingerprints", FINGERPRINT, uid, "properties", "change",
 	        isfinite(r->change) ? json_real(r->change) : json_null(), "q",
 	        isfinite(r->q) ? json_real(r->q) : json_null(), "bad_rev", string(r->bad_rev));
-	if (o && *tk_diff_link(v, r, link, sizeof link))
+	if (o && *tk_diff_series_url(v, r, link, sizeof link))
 		json_object_set_new(o, "hostedViewerUri", string(link));
-	if (o && r->status == TK_DIFF_ACKED)
+	if (o && r->status == TK_VERDICT_ACKED)
 		json_object_set_new(o, "suppressions",
 		        json_pack("[{s:s, s:s, s:o}]", "kind", "external", "status", "accepted", "justification",
 		                string(r->reason)));
@@ -97,16 +97,16 @@ static json_t *result(const struct tk_diff_view *v, const struct tk_diff_row *r)
 int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	json_t *results = json_array(), *document;
-	size_t shown = tk_diff_shown(v);
+	size_t shown = tk_diff_shown_count(v);
 	char line[1024];
 	int rc = TK_OK;
 
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(results, result(v, v->rows[i]));
-	if (v->report->compared || tk_diff_found(v))
-		tk_diff_summary(v, line, sizeof line);
+	if (v->report->compared || tk_diff_has_fail_on(v))
+		tk_diff_summarize(v, line, sizeof line);
 	else
-		tk_diff_nothing(v->report, line, sizeof line);
+		tk_diff_explain_empty(v->report, line, sizeof line);
 	document = json_array_size(results) == shown
 	                   ? json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:O, s:{s:o, s:I}}]}", "$schema",
 	                             SARIF_SCHEMA, "version", "2.1.0", "runs", "tool", "driver", "name", "tracker",

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/night/bisect_line.h"
-#include "cli/diff/format.h"
+#include "cli/night/git_bisect_hint.h"
+#include "cli/diff/view.h"
 #include "site_gen/render/format.h"
 #include "cli/table.h"
 
@@ -30,21 +30,21 @@ static const struct tk_column columns[] = {
         {0},
 };
 
-static const char *color_of(enum tk_diff_status s)
+static const char *color_of(enum tk_verdict_status s)
 {
 	switch (s) {
-	case TK_DIFF_REGRESSED:
-	case TK_DIFF_NEWLY_FAILED:
-	case TK_DIFF_FAILING:
+	case TK_VERDICT_REGRESSED:
+	case TK_VERDICT_NEWLY_FAILED:
+	case TK_VERDICT_FAILING:
 		return "red";
-	case TK_DIFF_MISSING:
-	case TK_DIFF_UNSURE:
-	case TK_DIFF_NOT_COMPARABLE:
-	case TK_DIFF_STALE:
+	case TK_VERDICT_MISSING:
+	case TK_VERDICT_UNSURE:
+	case TK_VERDICT_NOT_COMPARABLE:
+	case TK_VERDICT_STALE:
 		return "yellow";
-	case TK_DIFF_IMPROVED:
-	case TK_DIFF_RECOVERED:
-	case TK_DIFF_FIXED:
+	case TK_VERDICT_IMPROVED:
+	case TK_VERDICT_RECOVERED:
+	case TK_VERDICT_FIXED:
 		return "green";
 	default:
 		return "halfbright";
@@ -89,7 +89,7 @@ static void set_value(
 	if (n != 1)
 		tk_format_half_width(value, lo, hi, width);
 	tk_format_value(value, unit, text);
-	tk_table_set(t, column, "%s%s%s", plain(text), *width ? " " : "", plain(width));
+	tk_table_set_cell(t, column, "%s%s%s", plain(text), *width ? " " : "", plain(width));
 }
 
 static void set_change(struct tk_table *t, const struct tk_diff_row *row)
@@ -99,15 +99,15 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 	if (isnan(row->change))
 		return;
 	tk_format_change(row->change, text);
-	tk_table_set(t, "CHANGE", "%s%s", plain(text), tk_diff_row_is_by_pairs(row) ? " p" : "");
-	if (!tk_diff_row_is_by_pairs(row)) { /* a share of pairs is none of the level that these nights had */
+	tk_table_set_cell(t, "CHANGE", "%s%s", plain(text), tk_diff_row_is_ab_confirmed(row) ? " p" : "");
+	if (!tk_diff_row_is_ab_confirmed(row)) { /* a share of pairs is none of the level that these nights had */
 		tk_format_value(fabs(row->change * row->before), row->unit, text);
-		tk_table_set(t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
+		tk_table_set_cell(t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
 	}
-	tk_table_set(t, "X", "%.1f", row->severity);
+	tk_table_set_cell(t, "X", "%.1f", row->severity);
 	if (!isnan(row->q))
-		tk_table_set(t, "Q", "%.2g", row->q);
-	tk_table_set(t, "N", "%u/%u", row->n_before, row->n_after);
+		tk_table_set_cell(t, "Q", "%.2g", row->q);
+	tk_table_set_cell(t, "N", "%u/%u", row->n_before, row->n_after);
 }
 
 static bool several_metrics(const struct tk_diff_view *v)
@@ -122,42 +122,42 @@ static void add_row(struct tk_table *t, const struct tk_diff_view *v, const stru
 {
 	char commits[320], contender[200];
 
-	tk_table_row(t);
-	tk_table_set(t, "", "%s", tk_diff_status_mark(row->status));
-	tk_table_set(t, "STATUS", "%s", tk_diff_status_word(row->status));
-	tk_table_color(t, "STATUS", color_of(row->status));
-	tk_table_set(t, "PROBLEM", "%s", row->title);
-	tk_table_set(t, "BACKEND", "%s", tk_diff_contender(v, row, contender, sizeof contender));
-	tk_table_set(t, "MACHINE", "%s/%s", row->machine, row->device);
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "", "%s", tk_verdict_status_mark(row->status));
+	tk_table_set_cell(t, "STATUS", "%s", tk_verdict_status_name(row->status));
+	tk_table_set_color(t, "STATUS", color_of(row->status));
+	tk_table_set_cell(t, "PROBLEM", "%s", row->title);
+	tk_table_set_cell(t, "BACKEND", "%s", tk_diff_describe_backend(v, row, contender, sizeof contender));
+	tk_table_set_cell(t, "MACHINE", "%s/%s", row->machine, row->device);
 	if (metrics)
-		tk_table_set(t, "METRIC", "%s", row->metric);
+		tk_table_set_cell(t, "METRIC", "%s", row->metric);
 	set_value(t, "BEFORE", row->before, row->before_lo, row->before_hi, row->n_before, row->unit);
 	set_value(t, "AFTER", row->after, row->after_lo, row->after_hi, row->n_after, row->unit);
 	set_change(t, row);
-	if (*tk_diff_commits(row, commits, sizeof commits))
-		tk_table_set(t, "FIRST BAD", "%s", commits);
+	if (*tk_diff_describe_commits(row, commits, sizeof commits))
+		tk_table_set_cell(t, "FIRST BAD", "%s", commits);
 	if (*row->reason)
-		tk_table_set(t, "WHY", "%s", row->reason);
+		tk_table_set_cell(t, "WHY", "%s", row->reason);
 }
 
 /* What a machine moved together is one line, unless somebody asked for its rows. */
 static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *row)
 {
-	return row->status == TK_DIFF_ENVIRONMENT && !v->explicit_words;
+	return row->status == TK_VERDICT_ENVIRONMENT && !v->explicit_statuses;
 }
 
 static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row *first, size_t shown, FILE *out)
 {
-	char name[TK_DIFF_GROUP_SIZE], mean[TK_DIFF_MEAN_SIZE];
-	const char *group = tk_diff_group_of(v, first, name);
-	struct tk_diff_group_sum sum = tk_diff_group_sum(v, group);
+	char name[TK_DIFF_GROUP_SIZE], mean[TK_DIFF_MEAN_TEXT_SIZE];
+	const char *group = tk_diff_group_name(v, first, name);
+	struct tk_diff_group_totals sum = tk_diff_group_totals(v, group);
 
-	tk_text_put(out, group, "");
+	tk_text_write_sanitized(out, group, "");
 	fprintf(out, ": %zu series", shown);
 	if (shown < sum.series)
 		fprintf(out, " of %zu", sum.series);
 	if (!isnan(sum.mean.change))
-		fprintf(out, ", geomean %s", tk_diff_mean_text(&sum.mean, mean));
+		fprintf(out, ", geomean %s", tk_diff_mean_format(&sum.mean, mean));
 	fputc('\n', out);
 }
 
@@ -168,21 +168,21 @@ static void print_reasons(const struct tk_diff_view *v, size_t from, size_t to, 
 
 	for (size_t i = from; i < to; i++) {
 		const struct tk_diff_row *r = v->rows[i];
-		const bool has_range = commits && *tk_diff_commits(r, range, sizeof range);
+		const bool has_range = commits && *tk_diff_describe_commits(r, range, sizeof range);
 
 		if (is_folded(v, r) || (!*r->reason && !has_range))
 			continue;
-		fprintf(out, "%s ", tk_diff_status_mark(r->status));
-		tk_text_put(out, r->title, "");
+		fprintf(out, "%s ", tk_verdict_status_mark(r->status));
+		tk_text_write_sanitized(out, r->title, "");
 		fputs(", ", out);
-		tk_text_put(out, tk_diff_contender(v, r, name, sizeof name), "");
+		tk_text_write_sanitized(out, tk_diff_describe_backend(v, r, name, sizeof name), "");
 		fputs(": ", out);
 		if (has_range) {
 			fputs("first bad ", out);
-			tk_text_put(out, range, "");
+			tk_text_write_sanitized(out, range, "");
 			fputs(*r->reason ? "; " : "", out);
 		}
-		tk_text_put(out, r->reason, "");
+		tk_text_write_sanitized(out, r->reason, "");
 		fputc('\n', out);
 	}
 }
@@ -199,8 +199,8 @@ static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FIL
 		if (!is_folded(v, v->rows[i]))
 			add_row(t, v, v->rows[i], metrics);
 	rc = tk_table_print(t, out, err);
-	if (!rc && tk_table_dropped(t, "WHY"))
-		print_reasons(v, from, to, tk_table_dropped(t, "FIRST BAD"), out);
+	if (!rc && tk_table_is_dropped(t, "WHY"))
+		print_reasons(v, from, to, tk_table_is_dropped(t, "FIRST BAD"), out);
 	tk_table_free(t);
 	if (v->group != TK_DIFF_GROUP_NONE)
 		fputc('\n', out);
@@ -226,15 +226,15 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 			}
 		if (before)
 			continue;
-		fprintf(out, "%s environment: %zu series on ", tk_diff_status_mark(row->status), count);
-		tk_text_put(out, row->machine, "");
+		fprintf(out, "%s environment: %zu series on ", tk_verdict_status_mark(row->status), count);
+		tk_text_write_sanitized(out, row->machine, "");
 		fputc('/', out);
-		tk_text_put(out, row->device, "");
+		tk_text_write_sanitized(out, row->device, "");
 		fprintf(out, " moved, not by their code (%+.1f", 100 * least);
 		if (count > 1)
 			fprintf(out, " to %+.1f", 100 * most);
 		fprintf(out, " %%)%s: ", count > 1 ? ", the first of them" : "");
-		tk_text_put(out, row->reason, "");
+		tk_text_write_sanitized(out, row->reason, "");
 		fputc('\n', out);
 	}
 }
@@ -246,9 +246,9 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 	for (size_t i = 0; i < shown; i++) {
 		const struct tk_diff_row *r = v->rows[i];
 
-		fprintf(out, "\n%s ", tk_diff_status_mark(r->status));
-		tk_text_put(out, r->series, "");
-		fprintf(out, "\n  %s: %s\n", tk_diff_status_word(r->status), tk_diff_status_meaning(r->status));
+		fprintf(out, "\n%s ", tk_verdict_status_mark(r->status));
+		tk_text_write_sanitized(out, r->series, "");
+		fprintf(out, "\n  %s: %s\n", tk_verdict_status_name(r->status), tk_verdict_status_meaning(r->status));
 		if (!isnan(r->change))
 			fprintf(out,
 			        "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; p %.3g, q %.3g "
@@ -258,39 +258,39 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 		if (r->pairs.count)
 			fprintf(out,
 			        "  pairs of both builds: %s, %+.2f %% (95 %%: %+.2f .. %+.2f) by the %s of %u pairs\n",
-			        tk_pairs_word(r->pairs.word), 100 * r->pairs.change, 100 * r->pairs.lo,
-			        100 * r->pairs.hi, tk_pairs_statistic(&r->pairs), r->pairs.count);
+			        tk_ab_decision(r->pairs.word), 100 * r->pairs.change, 100 * r->pairs.lo,
+			        100 * r->pairs.hi, tk_ab_result_statistic_name(&r->pairs), r->pairs.count);
 		if (*r->bad_rev) {
 			fprintf(out, "  first bad ");
-			tk_text_put(out, r->bad_rev, "");
+			tk_text_write_sanitized(out, r->bad_rev, "");
 			fprintf(out, " ");
-			tk_text_put(out, r->bad_subject, "");
+			tk_text_write_sanitized(out, r->bad_subject, "");
 			fprintf(out, "; last good ");
-			tk_text_put(out, r->good_rev, "");
+			tk_text_write_sanitized(out, r->good_rev, "");
 			fputc('\n', out);
 		}
 		if (*r->culprit) {
 			fprintf(out, "  culprit %.12s ", r->culprit);
-			tk_text_put(out, r->culprit_subject, "");
+			tk_text_write_sanitized(out, r->culprit_subject, "");
 			fprintf(out, " (");
-			tk_text_put(out, r->culprit_author, "");
+			tk_text_write_sanitized(out, r->culprit_author, "");
 			fprintf(out, ", %s): %+.1f %% against the commit before it, sure by %.1f %%\n",
-			        tk_time_day(r->culprit_author_time_s, day), 100 * r->culprit_change,
+			        tk_time_format_day(r->culprit_author_time_s, day), 100 * r->culprit_change,
 			        100 * r->culprit_confidence);
 		}
 		if (*r->reason) {
 			fprintf(out, "  ");
-			tk_text_put(out, r->reason, "");
+			tk_text_write_sanitized(out, r->reason, "");
 			fputc('\n', out);
 		}
-		if (*tk_diff_link(v, r, link, sizeof link))
+		if (*tk_diff_series_url(v, r, link, sizeof link))
 			fprintf(out, "  %s\n", link);
 	}
 }
 
 static bool has_range(const struct tk_diff_row *r)
 {
-	return (r->status == TK_DIFF_REGRESSED || r->status == TK_DIFF_ACKED || r->status == TK_DIFF_NEWLY_FAILED) &&
+	return (r->status == TK_VERDICT_REGRESSED || r->status == TK_VERDICT_ACKED || r->status == TK_VERDICT_NEWLY_FAILED) &&
 	       *r->good_rev && *r->bad_rev && strcmp(r->good_rev, r->bad_rev) != 0;
 }
 
@@ -317,17 +317,17 @@ static void print_culprits(const struct tk_diff_view *v, size_t shown, FILE *out
 		if (before)
 			continue;
 		fprintf(out, "\n");
-		tk_text_put(out, r->upstream, "");
+		tk_text_write_sanitized(out, r->upstream, "");
 		fprintf(out, " %.12s..%.12s: %zu series", r->good_rev, r->bad_rev, series);
 		if (*r->culprit) {
 			fprintf(out, ", by %.12s ", r->culprit);
-			tk_text_put(out, r->culprit_subject, "");
+			tk_text_write_sanitized(out, r->culprit_subject, "");
 		} else if (r->commits_between == 1) {
 			fprintf(out, ", by its only commit: ");
-			tk_text_put(out, r->bad_subject, "");
+			tk_text_write_sanitized(out, r->bad_subject, "");
 		}
 		fputc('\n', out);
-		tk_bisect_lines(
+		tk_git_bisect_hint_print(
 		        out, "  ", v->globals, v->culprit_config, r->upstream, r->series, r->good_rev, r->bad_rev);
 	}
 }
@@ -338,15 +338,15 @@ static void print_header(const struct tk_diff_view *v, size_t shown, FILE *out)
 	size_t by_pairs = 0;
 
 	for (size_t i = 0; i < shown; i++)
-		by_pairs += tk_diff_row_is_by_pairs(v->rows[i]);
-	tk_diff_direction(v->report, line, sizeof line);
+		by_pairs += tk_diff_row_is_ab_confirmed(v->rows[i]);
+	tk_diff_describe_direction(v->report, line, sizeof line);
 	fprintf(out, "%s; change is after/before - 1%s, X is the change in thresholds\n", line,
 	        by_pairs ? ", where marked p by pairs of both builds and not of these nights" : "");
 }
 
 int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
-	size_t shown = tk_diff_shown(v);
+	size_t shown = tk_diff_shown_count(v);
 	char line[1024], a[TK_DIFF_GROUP_SIZE], b[TK_DIFF_GROUP_SIZE];
 
 	if (v->report->count)
@@ -354,8 +354,8 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	for (size_t i = 0, next; i < shown; i = next) {
 		int rc;
 
-		for (next = i + 1; next < shown && strcmp(tk_diff_group_of(v, v->rows[i], a),
-		                                           tk_diff_group_of(v, v->rows[next], b)) == 0;
+		for (next = i + 1; next < shown && strcmp(tk_diff_group_name(v, v->rows[i], a),
+		                                           tk_diff_group_name(v, v->rows[next], b)) == 0;
 		        next++)
 			;
 		rc = print_group(v, i, next, out, err);
@@ -369,10 +369,10 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 		explain(v, shown, out);
 	if (v->culprit_config)
 		print_culprits(v, shown, out);
-	if (v->report->compared || tk_diff_found(v))
-		tk_diff_summary(v, line, sizeof line);
+	if (v->report->compared || tk_diff_has_fail_on(v))
+		tk_diff_summarize(v, line, sizeof line);
 	else
-		tk_diff_nothing(v->report, line, sizeof line);
+		tk_diff_explain_empty(v->report, line, sizeof line);
 	fprintf(out, "%s\n", line);
 	return TK_OK;
 }

@@ -83,12 +83,12 @@ static int night_of_revision(struct tk_store *s, const struct tables *t, const c
 
 	if (strncmp(text, "run:", 4) == 0)
 		return night_of_run(s, t, text + 4, out, err);
-	rc = strncmp(text, "tag:", 4) == 0 ? tk_diff_tag(s, t->config, text + 4, &id, err)
+	rc = strncmp(text, "tag:", 4) == 0 ? tk_diff_resolve_tag(s, t->config, text + 4, &id, err)
 	                                   : find_revision(t, text, &id, err);
-	if (rc == TK_EUSAGE && tk_diff_tag(s, t->config, text, &id, NULL) == TK_OK)
+	if (rc == TK_EUSAGE && tk_diff_resolve_tag(s, t->config, text, &id, NULL) == TK_OK)
 		rc = TK_OK;
 	if (!rc)
-		rc = tk_store_night_of_revision(s, id, &night_id, err);
+		rc = tk_store_find_revision_night(s, id, &night_id, err);
 	if (!rc)
 		*out = night_by_id(t, night_id);
 	return rc || *out ? rc : tk_fail(err, TK_EUSAGE, "no night measured the revision %.100s", text);
@@ -196,7 +196,7 @@ static int last_nights(const struct tables *t, size_t last, const char *machine,
 	return TK_OK;
 }
 
-static int resolve(struct tk_store *s, const struct tables *t, const struct tk_diff_words *w, const char *machine,
+static int resolve(struct tk_store *s, const struct tables *t, const struct tk_diff_range_spec *w, const char *machine,
         int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
 {
 	int rc = TK_OK;
@@ -226,17 +226,17 @@ static bool is_clock(const char *word)
 }
 
 /* Ages and dates need no list of thousands of nights and revisions. */
-static int read_names(struct tk_store *s, const struct tk_diff_words *w, struct tables *t, struct tk_error *err)
+static int read_names(struct tk_store *s, const struct tk_diff_range_spec *w, struct tables *t, struct tk_error *err)
 {
-	int rc = tk_store_machines(s, &t->machines, err);
+	int rc = tk_store_list_machines(s, &t->machines, err);
 
 	if (rc || (!w->last && !w->base && !w->head && is_clock(w->since) && is_clock(w->until)))
 		return rc;
-	rc = tk_store_nights(s, &t->nights, err);
-	return rc ? rc : tk_store_revisions(s, &t->revisions, err);
+	rc = tk_store_list_nights(s, &t->nights, err);
+	return rc ? rc : tk_store_list_revisions(s, &t->revisions, err);
 }
 
-int tk_diff_range_of(struct tk_store *s, const struct tk_config *config, const struct tk_diff_words *words,
+int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config, const struct tk_diff_range_spec *words,
         const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
 {
 	struct tables t = {.config = config};

@@ -10,7 +10,7 @@ struct tk_config;
 struct tk_error;
 struct tk_store;
 
-struct tk_diff_words {
+struct tk_diff_range_spec {
 	const char *since, *until, *base, *head; /* NULL: not given */
 	size_t last;                             /* 0: not given */
 };
@@ -19,7 +19,7 @@ struct tk_diff_words {
  * night that had it), or run:ID (its night). base, head: the
  * number of a night as `tracker log` shows it, a date (the newest night up to the end of that day), or a revision.
  * Without any: the last 7 days. */
-int tk_diff_range_of(struct tk_store *s, const struct tk_config *config, const struct tk_diff_words *words,
+int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config, const struct tk_diff_range_spec *words,
         const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err);
 
 #endif

@@ -36,7 +36,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->online = true;
 		return 0;
 	case OPT_FORMAT:
-		o->json = tk_option_json(arg, state);
+		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case OPT_ENV:
 		o->env = arg;
@@ -85,7 +85,7 @@ static const struct tk_column columns[] = {
 /* Where the result goes: a table for people or an object for programs. */
 struct report {
 	const struct tk_history_csv *histories;
-	const struct tk_history *series;
+	const struct tk_series_history *series;
 	size_t count, changes;
 	struct tk_table *table;
 	json_t *object;
@@ -96,13 +96,13 @@ static void add_row(struct report *r, size_t i, size_t index, double before, dou
 	r->changes++;
 	if (!r->table)
 		return;
-	tk_table_row(r->table);
-	tk_table_set(r->table, "SERIES", "%s", r->series[i].id);
-	tk_table_set(r->table, "DAY", "%lld", (long long)r->series[i].day[index]);
-	tk_table_set(r->table, "COMMIT", "%.12s", tk_history_csv_commit(r->histories, i, index));
-	tk_table_set(r->table, "BEFORE", "%.6g", before);
-	tk_table_set(r->table, "AFTER", "%.6g", after);
-	tk_table_set(r->table, "CHANGE", "%+.1f%%", 100 * (after / before - 1));
+	tk_table_add_row(r->table);
+	tk_table_set_cell(r->table, "SERIES", "%s", r->series[i].id);
+	tk_table_set_cell(r->table, "DAY", "%lld", (long long)r->series[i].day[index]);
+	tk_table_set_cell(r->table, "COMMIT", "%.12s", tk_history_csv_commit(r->histories, i, index));
+	tk_table_set_cell(r->table, "BEFORE", "%.6g", before);
+	tk_table_set_cell(r->table, "AFTER", "%.6g", after);
+	tk_table_set_cell(r->table, "CHANGE", "%+.1f%%", 100 * (after / before - 1));
 }
 
 static int add_list(struct report *r, size_t i, json_t *list, struct tk_error *err)
@@ -121,12 +121,12 @@ static int report_all(struct report *r, struct tk_error *err)
 	int rc = TK_OK;
 
 	for (size_t i = 0; !rc && i < r->count; i++) {
-		const struct tk_history *s = &r->series[i];
+		const struct tk_series_history *s = &r->series[i];
 		struct tk_changepoint *found;
 		size_t count;
 		json_t *list = json_array();
 
-		if (tk_changepoints(s->value, s->day, s->n, NULL, &found, &count)) {
+		if (tk_changepoint_find(s->value, s->day, s->n, NULL, &found, &count)) {
 			json_decref(list);
 			return tk_fail(err, TK_ENOMEM, "out of memory in series %.80s", s->id);
 		}
@@ -145,7 +145,7 @@ static int report_nights(struct report *r, struct tk_error *err)
 	const struct tk_detect_options o = {
 	        .min_effect = tk_changepoint_defaults.min_effect, .fdr = 0.05, .window = 20};
 	struct tk_alarms *alarms = calloc(r->count + 1, sizeof *alarms);
-	int rc = alarms ? tk_histories_online(r->series, r->count, &o, alarms, err)
+	int rc = alarms ? tk_series_history_replay(r->series, r->count, &o, alarms, err)
 	                : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	for (size_t i = 0; !rc && i < r->count; i++) {
@@ -158,9 +158,9 @@ static int report_nights(struct report *r, struct tk_error *err)
 			add_row(r, i, a->index, a->before, a->after);
 			if (!r->table)
 				continue;
-			tk_table_set(r->table, "SAID", "%lld", (long long)r->series[i].day[a->night]);
+			tk_table_set_cell(r->table, "SAID", "%lld", (long long)r->series[i].day[a->night]);
 			if (a->retracted)
-				tk_table_set(r->table, "RETRACTED", "%lld", (long long)r->series[i].day[a->retracted]);
+				tk_table_set_cell(r->table, "RETRACTED", "%lld", (long long)r->series[i].day[a->retracted]);
 		}
 		rc = add_list(r, i, list, err);
 	}

@@ -132,7 +132,7 @@ static int next_row(struct tk_csv_table *t, bool *more, struct tk_error *err)
 	               : wrong_row(t, "a quote is not closed, or there are too many fields", err);
 }
 
-int tk_csv_open(
+int tk_csv_table_open(
         struct tk_csv_table *t, const char *path, const char *const *names, size_t *columns, struct tk_error *err)
 {
 	bool more;
@@ -156,7 +156,7 @@ int tk_csv_open(
 	return TK_OK;
 }
 
-int tk_csv_row(struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err)
+int tk_csv_table_next_row(struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err)
 {
 	int rc;
 
@@ -166,7 +166,7 @@ int tk_csv_row(struct tk_csv_table *t, size_t last_column, bool *more, struct tk
 	return !rc && *more && t->columns <= last_column ? wrong_row(t, "too few fields", err) : rc;
 }
 
-void tk_csv_close(struct tk_csv_table *t)
+void tk_csv_table_close(struct tk_csv_table *t)
 {
 	if (t->path && t->file >= 0)
 		close(t->file);

@@ -23,10 +23,10 @@ struct tk_csv_table {
 };
 
 /* columns[i]: where names[i] (NULL ends them) is; TK_EDATA where it is not. Close in any case. */
-int tk_csv_open(
+int tk_csv_table_open(
         struct tk_csv_table *t, const char *path, const char *const *names, size_t *columns, struct tk_error *err);
 /* The next row that is not empty, with more than `last_column` fields; *more false at the end. */
-int tk_csv_row(struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err);
-void tk_csv_close(struct tk_csv_table *t);
+int tk_csv_table_next_row(struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err);
+void tk_csv_table_close(struct tk_csv_table *t);
 
 #endif

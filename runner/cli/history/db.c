@@ -69,7 +69,7 @@ const struct argp tk_argp_db = {options, parse_option, "check\nbackup FILE\nvacu
 static int tell_problems(const struct tk_rows *problems, const char *path, bool damaged)
 {
 	for (size_t i = 0; i < problems->count; i++) {
-		tk_text_put(stdout, *TK_ROWS_AT(problems, char *, i), "");
+		tk_text_write_sanitized(stdout, *TK_ROWS_AT(problems, char *, i), "");
 		putchar('\n');
 	}
 	fflush(stdout);
@@ -92,7 +92,7 @@ static int check_closed(const struct tk_globals *g, int code)
 	int status = tk_config_load(".", g->config_path, &config, NULL);
 	const char *path = status ? NULL : g->db_path ? g->db_path : config->db;
 
-	if (!status && !tk_store_damage(path, &problems, NULL) && problems.count)
+	if (!status && !tk_store_diagnose_file(path, &problems, NULL) && problems.count)
 		code = tell_problems(&problems, path, true);
 	tk_rows_free(&problems);
 	if (config)
@@ -128,7 +128,7 @@ static int vacuum(struct tk_store *s, const struct db_options *o, struct tk_erro
 
 	if (o->drop_older) {
 		if (tk_duration_parse(o->drop_older, &age_s, err)) {
-			tk_context(err, "--drop-samples-older");
+			tk_error_add_context(err, "--drop-samples-older");
 			err->status = TK_EUSAGE;
 			return tk_command_fail("db vacuum", err);
 		}

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "nightly/stages/judging.h"
+#include "nightly/stages/detect_policy.h"
 #include "store/store.h"
 
 #define DAYS 30
@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct tk_detect_past *o = state->input;
+	struct tk_detect_replay *o = state->input;
 	int64_t age_s;
 
 	switch (key) {
@@ -49,46 +49,46 @@ const struct argp tk_argp_detect = {options, parse_option, NULL,
         "  tracker detect --since=90d\n"
         "  tracker detect --all"};
 
-static void print(const struct tk_detect_past_counts *c)
+static void print(const struct tk_detect_replay_counts *c)
 {
-	static const enum tk_diff_status words[] = {
-	        TK_DIFF_REGRESSED, TK_DIFF_NEWLY_FAILED, TK_DIFF_IMPROVED, TK_DIFF_RECOVERED, TK_DIFF_FIXED};
+	static const enum tk_verdict_status words[] = {
+	        TK_VERDICT_REGRESSED, TK_VERDICT_NEWLY_FAILED, TK_VERDICT_IMPROVED, TK_VERDICT_RECOVERED, TK_VERDICT_FIXED};
 
 	printf("detect: %zu night%s of %zu machine%s judged, %zu series searched for change points:", c->nights,
 	        c->nights == 1 ? "" : "s", c->machines, c->machines == 1 ? "" : "s", c->series);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		printf("%s %zu %s", i ? "," : "", c->by_status[words[i]], tk_diff_status_word(words[i]));
+		printf("%s %zu %s", i ? "," : "", c->by_status[words[i]], tk_verdict_status_name(words[i]));
 	putchar('\n');
 }
 
 /* One at a time: a night that is at work judges too. */
 static int detect(
-        struct tk_config *config, struct tk_store *store, const struct tk_detect_past *what, struct tk_error *err)
+        struct tk_config *config, struct tk_store *store, const struct tk_detect_replay *what, struct tk_error *err)
 {
-	struct tk_detect_past_counts counts;
-	struct tk_judging judging;
+	struct tk_detect_replay_counts counts;
+	struct tk_detect_policy judging;
 	struct tk_lock *lock = NULL;
 	struct tk_buf path = TK_BUF_INIT;
-	int status = tk_judging_of(config, NULL, &judging, err);
+	int status = tk_detect_policy_load(config, NULL, &judging, err);
 
 	if (!status) {
-		tk_buf_printf(&path, "%s.lock", tk_store_path(store));
-		status = tk_lock_take(tk_buf_cstr(&path), &lock, err);
+		tk_buf_add_printf(&path, "%s.lock", tk_store_path(store));
+		status = tk_lock_acquire(tk_buf_cstr(&path), &lock, err);
 	}
 	if (!status)
-		status = tk_detect_past(store, &judging.options, what, &counts, err);
+		status = tk_detect_replay(store, &judging.options, what, &counts, err);
 	if (!status)
 		print(&counts);
 	if (lock)
 		tk_lock_release(lock);
 	tk_buf_free(&path);
-	tk_judging_free(&judging);
+	tk_detect_policy_free(&judging);
 	return status;
 }
 
 int tk_cmd_detect(const struct tk_globals *g, int argc, char **argv)
 {
-	struct tk_detect_past what = {.days = DAYS};
+	struct tk_detect_replay what = {.days = DAYS};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
 	struct tk_error err = {0};

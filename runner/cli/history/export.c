@@ -78,11 +78,11 @@ static int choose_night(struct tk_store *s, const char *text, int64_t *id, struc
 {
 	struct tk_rows nights;
 	const struct tk_night_row *night = NULL;
-	int status = tk_store_nights(s, &nights, err);
+	int status = tk_store_list_nights(s, &nights, err);
 
 	if (status)
 		return status;
-	status = tk_lookup_night(&nights, text, &night, err);
+	status = tk_lookup_find_night(&nights, text, &night, err);
 	if (!status)
 		*id = night->id;
 	tk_rows_free(&nights);

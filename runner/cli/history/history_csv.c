@@ -41,7 +41,7 @@ struct tk_history_csv {
 	struct points *points;
 	size_t points_cap, count; /* count: of series */
 	bool has_commit;
-	struct tk_history *series;
+	struct tk_series_history *series;
 	struct setting *settings;
 	size_t setting_count;
 	const char **environments;
@@ -281,7 +281,7 @@ static int read_points(struct tk_history_csv *h, const char *path, struct tk_err
 	static const char *const names[] = {"series_id", "day", "value", NULL};
 	size_t column[4], last = 0;
 	bool more;
-	int rc = tk_csv_open(&h->data, path, names, column, err);
+	int rc = tk_csv_table_open(&h->data, path, names, column, err);
 
 	if (rc)
 		return rc;
@@ -293,7 +293,7 @@ static int read_points(struct tk_history_csv *h, const char *path, struct tk_err
 	h->has_commit = column[3] < h->data.columns;
 	if (h->has_commit && !number_of(&h->commit_names, "", 0, &(size_t){0}))
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
-	while (!rc && !(rc = tk_csv_row(&h->data, last, &more, err)) && more)
+	while (!rc && !(rc = tk_csv_table_next_row(&h->data, last, &more, err)) && more)
 		rc = add_point(h, column, err);
 	h->count = h->series_names.count < h->points_cap ? h->series_names.count : h->points_cap;
 	return rc;
@@ -305,7 +305,7 @@ static int make_series(struct tk_history_csv *h, const char *path, struct tk_err
 	if (!h->series)
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
 	for (size_t i = 0; i < h->series_names.count; i++)
-		h->series[i] = (struct tk_history){.id = h->series_names.at[i],
+		h->series[i] = (struct tk_series_history){.id = h->series_names.at[i],
 		        .machine = "",
 		        .n = h->points[i].count,
 		        .value = h->points[i].value,
@@ -329,9 +329,9 @@ static int read_machines(struct tk_history_csv *h, const char *path, struct tk_e
 	static const char *const names[] = {"series_id", "machine", NULL};
 	size_t column[2], series;
 	bool more;
-	int rc = tk_csv_open(&h->meta, path, names, column, err);
+	int rc = tk_csv_table_open(&h->meta, path, names, column, err);
 
-	while (!rc && !(rc = tk_csv_row(&h->meta, column[0] > column[1] ? column[0] : column[1], &more, err)) && more) {
+	while (!rc && !(rc = tk_csv_table_next_row(&h->meta, column[0] > column[1] ? column[0] : column[1], &more, err)) && more) {
 		/* a series that has no points is added behind the others and does no harm */
 		if (!number_of(&h->series_names, h->meta.fields[column[0]], h->meta.length[column[0]], &series))
 			rc = tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
@@ -377,11 +377,11 @@ static int read_settings(struct tk_history_csv *h, const char *path, struct tk_e
 	static const char *const names[] = {"machine", "day", "driver", NULL};
 	size_t column[3], last = 0;
 	bool more;
-	int rc = tk_csv_open(&h->env, path, names, column, err);
+	int rc = tk_csv_table_open(&h->env, path, names, column, err);
 
 	for (size_t i = 0; !rc && i < 3; i++)
 		last = column[i] > last ? column[i] : last;
-	while (!rc && !(rc = tk_csv_row(&h->env, last, &more, err)) && more) {
+	while (!rc && !(rc = tk_csv_table_next_row(&h->env, last, &more, err)) && more) {
 		struct setting *settings = grow(h->settings, h->setting_count, sizeof *settings), *s;
 
 		if (!settings)
@@ -412,7 +412,7 @@ static int read_environments(struct tk_history_csv *h, const char *path, struct 
 	if (!h->environments)
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
 	for (size_t s = 0; s < h->count; s++) {
-		struct tk_history *series = &h->series[s];
+		struct tk_series_history *series = &h->series[s];
 
 		series->environment = h->environments + at;
 		for (size_t i = 0; i < series->n; i++)
@@ -436,7 +436,7 @@ int tk_history_csv_read(const char *path, const char *env_path, const char *meta
 	return rc;
 }
 
-const struct tk_history *tk_history_csv_series(const struct tk_history_csv *h, size_t *count)
+const struct tk_series_history *tk_history_csv_series(const struct tk_history_csv *h, size_t *count)
 {
 	*count = h->count;
 	return h->series;
@@ -451,9 +451,9 @@ void tk_history_csv_free(struct tk_history_csv *h)
 {
 	if (!h)
 		return;
-	tk_csv_close(&h->data);
-	tk_csv_close(&h->env);
-	tk_csv_close(&h->meta);
+	tk_csv_table_close(&h->data);
+	tk_csv_table_close(&h->env);
+	tk_csv_table_close(&h->meta);
 	for (size_t i = 0; i < h->count; i++)
 		free(h->points[i].value), free(h->points[i].day), free(h->points[i].commit);
 	names_free(&h->series_names);

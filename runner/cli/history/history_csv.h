@@ -1,7 +1,7 @@
 /* Histories as a table: series_id,day,commit,value and more columns that are not looked at. */
 #ifndef TK_HISTORY_CSV_H
 #define TK_HISTORY_CSV_H
-#include "detect/monitor/histories.h"
+#include "detect/monitor/series_history.h"
 
 struct tk_history_csv;
 struct tk_error;
@@ -10,7 +10,7 @@ struct tk_error;
  * and field. Free in any case. */
 int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path, struct tk_history_csv **out,
         struct tk_error *err);
-const struct tk_history *tk_history_csv_series(
+const struct tk_series_history *tk_history_csv_series(
         const struct tk_history_csv *h, size_t *count); /* in the order of the file */
 const char *tk_history_csv_commit(const struct tk_history_csv *h, size_t series, size_t index);
 void tk_history_csv_free(struct tk_history_csv *h);

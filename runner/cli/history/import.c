@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "store/store.h"
@@ -31,7 +31,7 @@ static bool is_format(const char *word)
 {
 	const char *name;
 
-	for (size_t i = 0; (name = tk_import_format_name(i, NULL)); i++)
+	for (size_t i = 0; (name = tk_import_get_format_name(i, NULL)); i++)
 		if (!strcmp(name, word))
 			return true;
 	return false;
@@ -43,9 +43,9 @@ static void refuse_format(const char *word, struct argp_state *state)
 	const char *names[32] = {0}, *near;
 	struct tk_buf known = TK_BUF_INIT;
 
-	for (size_t i = 0; i < 31 && (names[i] = tk_import_format_name(i, NULL)); i++)
-		tk_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
-	near = tk_nearest(word, names);
+	for (size_t i = 0; i < 31 && (names[i] = tk_import_get_format_name(i, NULL)); i++)
+		tk_buf_add_printf(&known, "%s%s", i ? ", " : "", names[i]);
+	near = tk_suggest_name(word, names);
 	for (size_t i = 0; !near && names[i] && strlen(word) > 3; i++) /* "google", "googlebench" */
 		if (strncmp(names[i], word, 4) == 0)
 			near = names[i];
@@ -117,7 +117,7 @@ static char *help_filter(int key, const char *text, void *input)
 
 	if (key != ARGP_KEY_HELP_POST_DOC || !text || asprintf(&out, "Formats, guessed where none is named:\n") < 0)
 		return (char *)text;
-	for (size_t i = 0; out && (name = tk_import_format_name(i, &what)); i++) {
+	for (size_t i = 0; out && (name = tk_import_get_format_name(i, &what)); i++) {
 		if (asprintf(&more, "%s  %-18s %s\n", out, name, what) < 0)
 			more = NULL;
 		free(out);
@@ -149,7 +149,7 @@ static void print_note(int64_t n, const char *one, const char *many, const char 
 	if (!n)
 		return;
 	fprintf(stderr, "tracker import: %" PRId64 " %s%s", n, n == 1 ? one : many, n == 1 ? "" : "the first is ");
-	tk_text_put(stderr, first, "");
+	tk_text_write_sanitized(stderr, first, "");
 	fputc('\n', stderr);
 }
 

@@ -33,13 +33,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'n':
-		o->limit = tk_option_count(arg, "limit", state);
+		o->limit = tk_option_parse_count(arg, "limit", state);
 		return 0;
 	case 'f':
 		o->failed = true;
 		return 0;
 	case 'F':
-		o->json = tk_option_json(arg, state);
+		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->night)
@@ -76,7 +76,7 @@ static void count_outcome(struct night_counts *c, const char *word, int64_t n)
 		return;
 	}
 	c->unstable += o == TK_OUTCOME_UNSTABLE ? n : 0;
-	if (tk_outcome_counts(o))
+	if (tk_outcome_has_timing(o))
 		c->ok += n;
 	else if (o == TK_OUTCOME_WRONG)
 		c->wrong += n;
@@ -90,11 +90,11 @@ static void count_outcome(struct night_counts *c, const char *word, int64_t n)
 
 static void count_verdict(struct night_counts *c, const char *word, int64_t n)
 {
-	if (!strcmp(word, tk_diff_status_word(TK_DIFF_REGRESSED)))
+	if (!strcmp(word, tk_verdict_status_name(TK_VERDICT_REGRESSED)))
 		c->regressed = n;
-	else if (!strcmp(word, tk_diff_status_word(TK_DIFF_IMPROVED)))
+	else if (!strcmp(word, tk_verdict_status_name(TK_VERDICT_IMPROVED)))
 		c->improved = n;
-	else if (!strcmp(word, tk_diff_status_word(TK_DIFF_NEWLY_FAILED)))
+	else if (!strcmp(word, tk_verdict_status_name(TK_VERDICT_NEWLY_FAILED)))
 		c->newly_failed = n;
 }
 
@@ -121,12 +121,12 @@ static int count(struct tk_store *s, int64_t night_id, struct night_counts *out,
 	*out = (struct night_counts){0};
 	for (size_t i = 0; i < sizeof add / sizeof add[0]; i++) {
 		struct tk_rows rows;
-		int status = tk_store_night_counts(s, night_id, (enum tk_night_count)i, &rows, err);
+		int status = tk_store_list_night_counts(s, night_id, (enum tk_night_count)i, &rows, err);
 
 		if (status)
 			return status;
 		for (size_t k = 0; k < rows.count; k++) {
-			const struct tk_word_count *row = TK_ROWS_AT(&rows, struct tk_word_count, k);
+			const struct tk_group_count *row = TK_ROWS_AT(&rows, struct tk_group_count, k);
 
 			add[i](out, row->word, row->count);
 		}
@@ -214,16 +214,16 @@ static void set_moved(struct tk_table *t, const struct night_counts *c)
 		if (parts[i].n && len < sizeof text)
 			len += (size_t)snprintf(text + len, sizeof text - len, "%s%" PRId64 " %s", len ? ", " : "",
 			        parts[i].n, parts[i].word);
-	tk_table_set(t, "MOVED", "%s", *text ? text : "-");
+	tk_table_set_cell(t, "MOVED", "%s", *text ? text : "-");
 	if (c->regressed || c->newly_failed)
-		tk_table_color(t, "MOVED", "red");
+		tk_table_set_color(t, "MOVED", "red");
 }
 
 static void set_number(struct tk_table *t, const char *column, int64_t n, const char *color)
 {
-	tk_table_set(t, column, "%" PRId64, n);
+	tk_table_set_cell(t, column, "%" PRId64, n);
 	if (n)
-		tk_table_color(t, column, color);
+		tk_table_set_color(t, column, color);
 }
 
 static void night_row(
@@ -231,29 +231,29 @@ static void night_row(
 {
 	char text[TK_FORMAT_SIZE];
 
-	tk_table_row(t);
-	tk_table_set(t, "STARTED", "%s", tk_format_minute(night->started_s, text));
-	tk_table_set(t, "MACHINE", "%s", name_of_machine(l, night->machine_id));
-	tk_table_set(t, "KIND", "%s", night->kind);
-	tk_table_set(t, "STATUS", "%s", night->status);
-	tk_table_color(t, "STATUS", color_of_status(night->status));
-	tk_table_set(t, "WALL", "%s",
-	        night->finished_s ? tk_duration_text((double)(night->finished_s - night->started_s), text, sizeof text)
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "STARTED", "%s", tk_format_minute(night->started_s, text));
+	tk_table_set_cell(t, "MACHINE", "%s", name_of_machine(l, night->machine_id));
+	tk_table_set_cell(t, "KIND", "%s", night->kind);
+	tk_table_set_cell(t, "STATUS", "%s", night->status);
+	tk_table_set_color(t, "STATUS", color_of_status(night->status));
+	tk_table_set_cell(t, "WALL", "%s",
+	        night->finished_s ? tk_duration_format((double)(night->finished_s - night->started_s), text, sizeof text)
 	                          : "-");
-	tk_table_set(t, "NEW", "%" PRId64, c->fresh);
-	tk_table_set(t, "OK", "%" PRId64, c->ok);
+	tk_table_set_cell(t, "NEW", "%" PRId64, c->fresh);
+	tk_table_set_cell(t, "OK", "%" PRId64, c->ok);
 	if (c->unstable) {
-		tk_table_set(t, "UNSTABLE", "%" PRId64, c->unstable);
-		tk_table_color(t, "UNSTABLE", "yellow");
+		tk_table_set_cell(t, "UNSTABLE", "%" PRId64, c->unstable);
+		tk_table_set_color(t, "UNSTABLE", "yellow");
 	}
 	set_number(t, "FAILED", c->failed, "red");
 	set_number(t, "WRONG", c->wrong, "red");
 	set_number(t, "SKIPPED", c->skipped, "yellow");
 	if (c->open)
-		tk_table_set(t, "OPEN", "%" PRId64, c->open);
+		tk_table_set_cell(t, "OPEN", "%" PRId64, c->open);
 	set_moved(t, c);
-	tk_table_set(t, "NIGHT", "%" PRId64, night->id);
-	tk_table_set(t, "ID", "%.8s", night->uid);
+	tk_table_set_cell(t, "NIGHT", "%" PRId64, night->id);
+	tk_table_set_cell(t, "ID", "%.8s", night->uid);
 }
 
 static int list_nights(struct tk_store *s, const struct tk_globals *g, const struct log_options *o,
@@ -319,7 +319,7 @@ static bool is_failure(const struct tk_run_row *run)
 {
 	enum tk_outcome o;
 
-	return tk_outcome_parse(run->outcome, &o) || (!tk_outcome_counts(o) && o != TK_OUTCOME_UNSUPPORTED);
+	return tk_outcome_parse(run->outcome, &o) || (!tk_outcome_has_timing(o) && o != TK_OUTCOME_UNSUPPORTED);
 }
 
 /* The history has whole seconds. */
@@ -327,7 +327,7 @@ static const char *stage_took(const struct tk_stage_row *stage, char *text, size
 {
 	const int64_t took_s = stage->finished_s - stage->started_s;
 
-	return !stage->finished_s ? "-" : took_s < 1 ? "< 1 s" : tk_duration_text((double)took_s, text, size);
+	return !stage->finished_s ? "-" : took_s < 1 ? "< 1 s" : tk_duration_format((double)took_s, text, size);
 }
 
 static int print_stages(const struct tk_globals *g, const struct night_detail *d, struct tk_error *err)
@@ -339,13 +339,13 @@ static int print_stages(const struct tk_globals *g, const struct night_detail *d
 		const struct tk_stage_row *stage = TK_ROWS_AT(&d->stages, struct tk_stage_row, i);
 		char text[64];
 
-		tk_table_row(t);
-		tk_table_set(t, "STAGE", "%s", stage->name);
-		tk_table_set(t, "STATUS", "%s", stage->status);
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "STAGE", "%s", stage->name);
+		tk_table_set_cell(t, "STATUS", "%s", stage->status);
 		if (!strcmp(stage->status, "failed"))
-			tk_table_color(t, "STATUS", "red");
-		tk_table_set(t, "TOOK", "%s", stage_took(stage, text, sizeof text));
-		tk_table_set(t, "DETAIL", "%s", strcmp(stage->detail, "{}") ? stage->detail : "");
+			tk_table_set_color(t, "STATUS", "red");
+		tk_table_set_cell(t, "TOOK", "%s", stage_took(stage, text, sizeof text));
+		tk_table_set_cell(t, "DETAIL", "%s", strcmp(stage->detail, "{}") ? stage->detail : "");
 	}
 	status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
@@ -364,17 +364,17 @@ static int print_answers(
 		const struct tk_revision_row *revision = tk_lookup_revision(l, r->revision_id);
 		const struct tk_build_row *build = tk_lookup_build(l, r->build_id);
 
-		tk_table_row(t);
-		tk_table_set(t, "UPSTREAM", "%s", upstream ? upstream->name : "?");
-		tk_table_set(t, "ANSWER", "%s", r->status);
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "UPSTREAM", "%s", upstream ? upstream->name : "?");
+		tk_table_set_cell(t, "ANSWER", "%s", r->status);
 		if (!strcmp(r->status, "unreachable") || !strcmp(r->status, "failed"))
-			tk_table_color(t, "ANSWER", "red");
-		tk_table_set(t, "REVISION", "%.12s", revision ? revision->rev : "");
-		tk_table_set(t, "SUBJECT", "%s", revision ? revision->subject : "");
-		tk_table_set(t, "BUILD", "%s", build ? build->status : "");
-		tk_table_set(t, "MESSAGE", "%s", *r->message || !build ? r->message : build->message);
+			tk_table_set_color(t, "ANSWER", "red");
+		tk_table_set_cell(t, "REVISION", "%.12s", revision ? revision->rev : "");
+		tk_table_set_cell(t, "SUBJECT", "%s", revision ? revision->subject : "");
+		tk_table_set_cell(t, "BUILD", "%s", build ? build->status : "");
+		tk_table_set_cell(t, "MESSAGE", "%s", *r->message || !build ? r->message : build->message);
 	}
-	if (tk_table_rows(t))
+	if (tk_table_row_count(t))
 		puts("");
 	status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
@@ -393,14 +393,14 @@ static int print_failures(
 
 		if (!is_failure(run))
 			continue;
-		tk_table_row(t);
-		tk_table_set(t, "RUN", "%" PRId64, run->id);
-		tk_table_set(t, "OUTCOME", "%s", run->outcome);
-		tk_table_color(t, "OUTCOME", "red");
-		tk_table_set(t, "SERIES", "%s", series ? series->slug : "?");
-		tk_table_set(t, "MESSAGE", "%s", run->message);
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "RUN", "%" PRId64, run->id);
+		tk_table_set_cell(t, "OUTCOME", "%s", run->outcome);
+		tk_table_set_color(t, "OUTCOME", "red");
+		tk_table_set_cell(t, "SERIES", "%s", series ? series->slug : "?");
+		tk_table_set_cell(t, "MESSAGE", "%s", run->message);
 	}
-	if (tk_table_rows(t))
+	if (tk_table_row_count(t))
 		puts("");
 	status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
@@ -455,11 +455,11 @@ static int print_night(struct tk_store *s, const struct tk_globals *g, const str
 	int status = count(s, night->id, &c, err);
 
 	if (!status)
-		status = tk_store_stages(s, night->id, &d.stages, err);
+		status = tk_store_list_stages(s, night->id, &d.stages, err);
 	if (!status)
-		status = tk_store_resolutions(s, night->id, &d.resolutions, err);
+		status = tk_store_list_resolutions(s, night->id, &d.resolutions, err);
 	if (!status)
-		status = tk_store_runs_of_night(s, night->id, &d.runs, err);
+		status = tk_store_list_night_runs(s, night->id, &d.runs, err);
 	if (!status && o->json) {
 		status = tk_command_print_json(detail_json(night_json(night, &c, l), &d, l), err);
 	} else if (!status) {
@@ -499,11 +499,11 @@ int tk_cmd_log(const struct tk_globals *g, int argc, char **argv)
 		return code;
 	status = tk_lookup_load(store, &lookup, &err);
 	if (!status)
-		status = tk_store_nights(store, &nights, &err);
+		status = tk_store_list_nights(store, &nights, &err);
 	if (!status)
 		tk_store_mark_stopped(store, &nights);
 	if (!status && o.night)
-		status = tk_lookup_night(&nights, o.night, &night, &err);
+		status = tk_lookup_find_night(&nights, o.night, &night, &err);
 	if (!status)
 		status = night ? print_night(store, g, &o, night, &lookup, &err)
 		               : list_nights(store, g, &o, &nights, &lookup, &err);

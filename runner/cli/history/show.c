@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "cli/options.h"
 #include "core/problem.h"
 #include "cli/history/show.h"
@@ -22,13 +22,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'n':
-		o->limit = tk_option_count(arg, "limit", state);
+		o->limit = tk_option_parse_count(arg, "limit", state);
 		return 0;
 	case 's':
 		o->samples = true;
 		return 0;
 	case 'F':
-		o->json = tk_option_json(arg, state);
+		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->what)
@@ -104,7 +104,7 @@ static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_e
 	for (size_t i = 0; names && i < l->series.count; i++)
 		names[i] = TK_ROWS_AT(&l->series, struct tk_series_row, i)->slug;
 	if (names)
-		near = tk_nearest(text, names);
+		near = tk_suggest_name(text, names);
 	if (near)
 		tk_fail(err, TK_EUSAGE, "%s: no such series or run, did you mean %s?", text, near);
 	else

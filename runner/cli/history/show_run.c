@@ -37,21 +37,21 @@ static void detail_free(struct run_detail *d)
 static int detail_load(struct tk_store *s, const struct tk_lookup *l, const struct tk_run_row *run,
         struct run_detail *d, struct tk_error *err)
 {
-	int status = tk_store_points(s, run->series_id, run->as_of_s, 0, &d->points, err);
+	int status = tk_store_list_points(s, run->series_id, run->as_of_s, 0, &d->points, err);
 
 	d->run = run;
 	d->series = tk_lookup_series(l, run->series_id);
 	d->build = tk_lookup_build(l, run->build_id);
-	d->revision = tk_lookup_revision_of_build(l, run->build_id);
+	d->revision = tk_lookup_build_revision(l, run->build_id);
 	d->environment = tk_lookup_environment(l, run->environment_id);
 	d->attributes = json_loads(run->attributes, 0, NULL);
 	for (size_t i = 0; !status && i < d->points.count; i++)
 		if (TK_ROWS_AT(&d->points, struct tk_point, i)->run_id == run->id)
 			d->point = TK_ROWS_AT(&d->points, struct tk_point, i);
 	if (!status)
-		status = tk_store_kernels(s, run->build_id, &d->kernels, err);
+		status = tk_store_list_kernels(s, run->build_id, &d->kernels, err);
 	if (!status)
-		status = tk_store_samples(s, run->id, run->series_id, &d->samples, &d->sample_count, err);
+		status = tk_store_read_samples(s, run->id, run->series_id, &d->samples, &d->sample_count, err);
 	return status;
 }
 
@@ -70,7 +70,7 @@ static const char *code_hash(const struct run_detail *d)
 
 static void print_line(const char *text)
 {
-	tk_text_put(stdout, text, "");
+	tk_text_write_sanitized(stdout, text, "");
 	putchar('\n');
 }
 
@@ -100,7 +100,7 @@ static void print_number(const char *key, double x)
 	else if (ends_with(key, "_j"))
 		puts(tk_format_value(x, "J", text));
 	else if (ends_with(key, "_s"))
-		puts(tk_duration_text(x, text, sizeof text));
+		puts(tk_duration_format(x, text, sizeof text));
 	else if (ends_with(key, "_mhz"))
 		printf("%.6g MHz\n", x);
 	else
@@ -163,7 +163,7 @@ static void print_histogram(const struct run_detail *d)
 	size_t bins[BINS] = {0}, most = 1;
 	const char *unit = d->series ? d->series->unit : "ns";
 
-	if (!d->sample_count || tk_summary_of(d->samples, d->sample_count, &summary))
+	if (!d->sample_count || tk_summary_compute(d->samples, d->sample_count, &summary))
 		return;
 	double width = (summary.p95 - summary.min) / (BINS - 1);
 
@@ -224,8 +224,8 @@ static void print_text(const struct run_detail *d, bool samples)
 	printf("%-14s%" PRId64 " (%s)\n", "run", d->run->id, d->run->uid);
 	print_pair("series", d->series ? d->series->slug : "many (imported)");
 	printf("%-14s%" PRId64 ", job %" PRId64 "\n", "night", d->run->night_id, d->run->seq);
-	print_pair("started", tk_time_iso(d->run->started_s, when));
-	print_pair("took", tk_duration_text(d->run->wall_s, text, sizeof text));
+	print_pair("started", tk_time_format_iso(d->run->started_s, when));
+	print_pair("took", tk_duration_format(d->run->wall_s, text, sizeof text));
 	print_pair("outcome", d->run->outcome);
 	print_pair("message", d->run->message);
 	print_value(d);

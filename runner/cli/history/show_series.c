@@ -29,12 +29,12 @@ static int detail_load(
         struct tk_store *s, int64_t series_id, size_t limit, struct series_detail *d, struct tk_error *err)
 {
 	size_t wanted = !limit ? 0 : limit > SPARK_POINTS ? limit : SPARK_POINTS;
-	int status = tk_store_points(s, series_id, INT64_MIN, wanted, &d->points, err);
+	int status = tk_store_list_points(s, series_id, INT64_MIN, wanted, &d->points, err);
 
 	if (!status)
-		status = tk_store_change_points(s, series_id, &d->changes, err);
+		status = tk_store_list_change_points(s, series_id, &d->changes, err);
 	if (!status)
-		status = tk_store_alerts(s, &d->alerts, err);
+		status = tk_store_list_alerts(s, &d->alerts, err);
 	return status;
 }
 
@@ -52,7 +52,7 @@ static void add_sparkline(struct tk_buf *b, const struct tk_rows *points)
 	for (size_t i = from; i < points->count; i++) {
 		double x = TK_ROWS_AT(points, struct tk_point, i)->value;
 
-		tk_buf_str(b, bars[hi > lo ? (size_t)((x - lo) / (hi - lo) * 7.0 + 0.5) : 3]);
+		tk_buf_add_str(b, bars[hi > lo ? (size_t)((x - lo) / (hi - lo) * 7.0 + 0.5) : 3]);
 	}
 }
 
@@ -61,7 +61,7 @@ static void print_pair(const char *name, const char *value)
 	if (!value || !*value)
 		return;
 	printf("%-12s", name);
-	tk_text_put(stdout, value, "");
+	tk_text_write_sanitized(stdout, value, "");
 	putchar('\n');
 }
 
@@ -93,23 +93,23 @@ static const struct tk_column point_columns[] = {{"WHEN", 0}, {"VALUE", TK_COLUM
 static void point_row(
         struct tk_table *t, const struct tk_lookup *l, const struct tk_series_row *series, const struct tk_point *p)
 {
-	const struct tk_revision_row *revision = tk_lookup_revision_of_build(l, p->build_id);
+	const struct tk_revision_row *revision = tk_lookup_build_revision(l, p->build_id);
 	const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
 	char text[TK_FORMAT_SIZE];
 
-	tk_table_row(t);
-	tk_table_set(t, "WHEN", "%s", tk_format_minute(p->as_of_s, text));
-	tk_table_set(t, "VALUE", "%s", tk_format_value(p->value, series->unit, text));
-	tk_table_set(t, "INTERVAL", "%s", tk_format_point_width(p, text));
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "WHEN", "%s", tk_format_minute(p->as_of_s, text));
+	tk_table_set_cell(t, "VALUE", "%s", tk_format_value(p->value, series->unit, text));
+	tk_table_set_cell(t, "INTERVAL", "%s", tk_format_point_half_width(p, text));
 	if (!strcmp(series->unit, "ns") && problem && problem->flops > 0 && p->value > 0)
-		tk_table_set(t, "RATE", "%s", tk_format_value(problem->flops / p->value, "gflop_per_s", text));
-	tk_table_set(t, "N", "%" PRId64, p->n);
-	tk_table_set(t, "NOTE", "%s%s%s", p->flags & TK_POINT_THROTTLED ? "throttled" : "",
+		tk_table_set_cell(t, "RATE", "%s", tk_format_value(problem->flops / p->value, "gflop_per_s", text));
+	tk_table_set_cell(t, "N", "%" PRId64, p->n);
+	tk_table_set_cell(t, "NOTE", "%s%s%s", p->flags & TK_POINT_THROTTLED ? "throttled" : "",
 	        (p->flags & TK_POINT_THROTTLED) && (p->flags & TK_POINT_UNSTABLE) ? ", " : "",
 	        p->flags & TK_POINT_UNSTABLE ? "unstable" : "");
-	tk_table_set(t, "REVISION", "%.12s", revision ? revision->rev : "?");
-	tk_table_set(t, "SUBJECT", "%s", revision ? revision->subject : "");
-	tk_table_set(t, "RUN", "%" PRId64, p->run_id);
+	tk_table_set_cell(t, "REVISION", "%.12s", revision ? revision->rev : "?");
+	tk_table_set_cell(t, "SUBJECT", "%s", revision ? revision->subject : "");
+	tk_table_set_cell(t, "RUN", "%" PRId64, p->run_id);
 }
 
 static int print_points(const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
@@ -145,14 +145,14 @@ static int print_changes(const struct tk_globals *g, const struct tk_series_row 
 		        TK_ROWS_AT(changes, struct tk_change_point_row, changes->count - 1 - i);
 		char text[TK_FORMAT_SIZE];
 
-		tk_table_row(t);
-		tk_table_set(t, "CHANGED", "%s", tk_format_minute(c->as_of_s, text));
-		tk_table_set(t, "BEFORE", "%s", tk_format_value(c->before_value, series->unit, text));
-		tk_table_set(t, "AFTER", "%s", tk_format_value(c->after_value, series->unit, text));
-		tk_table_set(t, "BY", "%s", tk_format_change(c->after_value / c->before_value - 1, text));
-		tk_table_set(t, "CAUSE", "%s", c->cause);
-		tk_table_set(t, "CONFIDENCE", "%s", tk_format_percent(c->confidence, text));
-		tk_table_set(t, "RUN", "%" PRId64, c->run_id);
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "CHANGED", "%s", tk_format_minute(c->as_of_s, text));
+		tk_table_set_cell(t, "BEFORE", "%s", tk_format_value(c->before_value, series->unit, text));
+		tk_table_set_cell(t, "AFTER", "%s", tk_format_value(c->after_value, series->unit, text));
+		tk_table_set_cell(t, "BY", "%s", tk_format_change(c->after_value / c->before_value - 1, text));
+		tk_table_set_cell(t, "CAUSE", "%s", c->cause);
+		tk_table_set_cell(t, "CONFIDENCE", "%s", tk_format_percent(c->confidence, text));
+		tk_table_set_cell(t, "RUN", "%" PRId64, c->run_id);
 	}
 	if (changes->count)
 		puts("");
@@ -167,7 +167,7 @@ static const struct tk_point *first_of_revision(
 {
 	for (size_t i = 0; i < points->count && *rev; i++) {
 		const struct tk_point *p = TK_ROWS_AT(points, struct tk_point, i);
-		const struct tk_revision_row *revision = tk_lookup_revision_of_build(l, p->build_id);
+		const struct tk_revision_row *revision = tk_lookup_build_revision(l, p->build_id);
 
 		if (revision && !strcmp(revision->rev, rev))
 			return i ? p : NULL;
@@ -202,7 +202,7 @@ static json_t *number(double x)
 
 static json_t *point_json(const struct tk_lookup *l, const struct tk_point *p)
 {
-	const struct tk_revision_row *revision = tk_lookup_revision_of_build(l, p->build_id);
+	const struct tk_revision_row *revision = tk_lookup_build_revision(l, p->build_id);
 	json_t *json = json_pack("{s:I,s:I,s:I,s:s?,s:s?}", "as_of_s", (json_int_t)p->as_of_s, "run",
 	        (json_int_t)p->run_id, "n", (json_int_t)p->n, "revision", revision ? revision->rev : NULL, "subject",
 	        revision ? revision->subject : NULL);
@@ -303,12 +303,12 @@ static void list_row(struct tk_table *t, const struct tk_series_row *series, con
 	char text[TK_FORMAT_SIZE];
 
 	add_sparkline(&spark, points);
-	tk_table_row(t);
-	tk_table_set(t, "SERIES", "%s", series->slug);
-	tk_table_set(t, "NEWEST", "%s", p ? tk_format_value(p->value, series->unit, text) : "-");
-	tk_table_set(t, "INTERVAL", "%s", p ? tk_format_point_width(p, text) : "-");
-	tk_table_set(t, "WHEN", "%s", p ? tk_format_minute(p->as_of_s, text) : "-");
-	tk_table_set(t, "TREND", "%s", tk_buf_cstr(&spark));
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "SERIES", "%s", series->slug);
+	tk_table_set_cell(t, "NEWEST", "%s", p ? tk_format_value(p->value, series->unit, text) : "-");
+	tk_table_set_cell(t, "INTERVAL", "%s", p ? tk_format_point_half_width(p, text) : "-");
+	tk_table_set_cell(t, "WHEN", "%s", p ? tk_format_minute(p->as_of_s, text) : "-");
+	tk_table_set_cell(t, "TREND", "%s", tk_buf_cstr(&spark));
 	tk_buf_free(&spark);
 }
 
@@ -322,7 +322,7 @@ int tk_show_series_list(struct tk_store *s, const struct tk_globals *g, const st
 	for (size_t i = 0; i < count && !status; i++) {
 		struct tk_rows points;
 
-		status = tk_store_points(s, found[i]->id, INT64_MIN, 16, &points, err);
+		status = tk_store_list_points(s, found[i]->id, INT64_MIN, 16, &points, err);
 		if (status)
 			break;
 		json_t *json = identity_json(l, found[i]);

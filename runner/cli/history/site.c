@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "config/config.h"
 #include "site_gen/site.h"
 #include "store/store.h"
@@ -99,20 +99,20 @@ static void open_browser(const char *index)
 {
 	const char *argv[] = {"setsid", "--fork", "--wait", "xdg-open", index, NULL};
 	char *session[SESSION_MAX + 1], *found = NULL;
-	struct tk_proc_spec spec = {
+	struct tk_process_spec spec = {
 	        .argv = argv, .env = (const char *const *)session, .deadline_s = 3, .log_path = "/dev/null"};
-	struct tk_proc_result result = {0};
+	struct tk_process_result result = {0};
 	struct tk_error err = {0};
 
 	session_of(session);
-	if (!tk_proc_find("xdg-open", &found))
+	if (!tk_process_find_program("xdg-open", &found))
 		tk_fail(&err, TK_ENOTFOUND, "there is no xdg-open");
-	else if (!tk_proc_run(&spec, &result, &err) &&
+	else if (!tk_process_run(&spec, &result, &err) &&
 	         !result.timed_out) /* some xdg-open stay as long as the browser */
-		tk_proc_check(&spec, &result, &err);
+		tk_process_check(&spec, &result, &err);
 	if (err.status)
 		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s", err.message);
-	tk_proc_result_free(&result);
+	tk_process_result_free(&result);
 	for (char **v = session; *v; v++)
 		free(*v);
 	free(found);
@@ -124,7 +124,7 @@ static int write_site(
 	struct tk_site_report report;
 	struct tk_error err;
 	char *templates = tk_path_join(tk_data_dir(), "templates");
-	char *dir = tk_path_absolute(a->out ? a->out : config->site_dir),
+	char *dir = tk_path_make_absolute(a->out ? a->out : config->site_dir),
 	     *index = dir ? tk_path_join(dir, "index.html") : NULL;
 	struct tk_site_options site = {
 	        .out_dir = dir,

@@ -7,14 +7,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "build/build.h"
 #include "cli/commands.h"
 #include "config/config.h"
 #include "nightly/stages/recipe.h"
 #include "cli/options.h"
 #include "cli/table.h"
-#include "upstream/upstream.h"
+#include "upstream/repo.h"
 
 #define HASH_SHOWN 12
 
@@ -61,7 +61,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->clean = true;
 		return 0;
 	case 'f':
-		o->json = tk_option_json(arg, state);
+		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->upstream)
@@ -103,15 +103,15 @@ static bool is_built(const struct tk_upstream_config *u)
 
 static int build_one(const struct tk_config *config, const struct build_options *o, struct result *r)
 {
-	struct tk_source source;
-	int status = tk_recipe_check(config, r->upstream, &r->err); /* before the minutes of a fetch */
+	struct tk_repo source;
+	int status = tk_recipe_check_adapter(config, r->upstream, &r->err); /* before the minutes of a fetch */
 
-	tk_recipe_source(config, r->upstream, &source);
+	tk_recipe_init_source(config, r->upstream, &source);
 	if (status)
-		tk_context(&r->err, "%s", r->upstream->name);
+		tk_error_add_context(&r->err, "%s", r->upstream->name);
 	else
-		status = o->rev ? tk_source_find(&source, o->rev, &r->revision, &r->err)
-		                : tk_source_newest(&source, &r->revision, &r->err);
+		status = o->rev ? tk_repo_find_revision(&source, o->rev, &r->revision, &r->err)
+		                : tk_repo_find_newest(&source, &r->revision, &r->err);
 	if (status)
 		return status;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id, r->revision.subject);
@@ -158,16 +158,16 @@ static void set_backends(struct tk_table *t, const struct tk_artifact *a)
 		c += (size_t)snprintf(
 		        codes + c, sizeof(codes) - c, "%s%.*s", i ? "," : "", HASH_SHOWN, a->backends[i].code_hash);
 	}
-	tk_table_set(t, "BACKENDS", "%s", names);
-	tk_table_set(t, "CODE", "%s", codes);
+	tk_table_set_cell(t, "BACKENDS", "%s", names);
+	tk_table_set_cell(t, "CODE", "%s", codes);
 }
 
 static void set_artifact(struct tk_table *t, const struct tk_artifact *a)
 {
-	tk_table_set(t, "STATUS", "%s", tk_build_status_word(a->status));
-	tk_table_color(t, "STATUS", a->status == TK_BUILD_OK ? "green" : "red");
-	tk_table_set(t, "SECONDS", "%.1f", a->wall_s);
-	tk_table_set(t, "KIB", "%lld", (long long)(a->size_bytes + 1023) / 1024);
+	tk_table_set_cell(t, "STATUS", "%s", tk_build_status_name(a->status));
+	tk_table_set_color(t, "STATUS", a->status == TK_BUILD_OK ? "green" : "red");
+	tk_table_set_cell(t, "SECONDS", "%.1f", a->wall_s);
+	tk_table_set_cell(t, "KIB", "%lld", (long long)(a->size_bytes + 1023) / 1024);
 	set_backends(t, a);
 }
 
@@ -183,10 +183,10 @@ static json_t *artifact_json(const struct tk_artifact *a)
 		                          b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
 	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:s,s:o}", "key", a->key, "upstream",
-	        a->upstream, "revision", a->revision, "status", tk_build_status_word(a->status), "cached", a->cached,
+	        a->upstream, "revision", a->revision, "status", tk_build_status_name(a->status), "cached", a->cached,
 	        "message", a->message, "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain",
 	        a->toolchain, "log", a->log_path, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built",
-	        tk_time_iso(a->built_s, built), "backends", backends);
+	        tk_time_format_iso(a->built_s, built), "backends", backends);
 }
 
 static json_t *result_json(const struct result *r)
@@ -205,17 +205,17 @@ static json_t *result_json(const struct result *r)
 
 static void add_row(struct tk_table *t, const struct result *r)
 {
-	tk_table_row(t);
-	tk_table_set(t, "UPSTREAM", "%s", r->upstream->name);
-	tk_table_set(t, "REVISION", "%.*s%s", HASH_SHOWN, r->revision.id[0] ? r->revision.id : "-",
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "UPSTREAM", "%s", r->upstream->name);
+	tk_table_set_cell(t, "REVISION", "%.*s%s", HASH_SHOWN, r->revision.id[0] ? r->revision.id : "-",
 	        r->revision.dirty ? " (dirty)" : "");
-	tk_table_set(t, "SUBJECT", "%s", r->revision.subject);
+	tk_table_set_cell(t, "SUBJECT", "%s", r->revision.subject);
 	if (r->artifact) {
 		set_artifact(t, r->artifact);
-		tk_table_set(t, "CACHED", "%s", r->artifact->cached ? "yes" : "no");
+		tk_table_set_cell(t, "CACHED", "%s", r->artifact->cached ? "yes" : "no");
 	} else {
-		tk_table_set(t, "STATUS", "error");
-		tk_table_color(t, "STATUS", "red");
+		tk_table_set_cell(t, "STATUS", "error");
+		tk_table_set_color(t, "STATUS", "red");
 	}
 }
 
@@ -326,16 +326,16 @@ static void list_row(struct tk_table *t, const char *key, const struct tk_artifa
 {
 	char day[TK_TIME_ISO_SIZE];
 
-	tk_table_row(t);
-	tk_table_set(t, "KEY", "%.*s", HASH_SHOWN, key);
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "KEY", "%.*s", HASH_SHOWN, key);
 	if (!a) {
-		tk_table_set(t, "STATUS", "damaged");
+		tk_table_set_cell(t, "STATUS", "damaged");
 		return;
 	}
-	tk_table_set(t, "UPSTREAM", "%s", a->upstream);
-	tk_table_set(t, "REVISION", "%.*s", HASH_SHOWN, a->revision);
-	tk_table_set(t, "BUILT", "%s", tk_time_day(a->built_s, day));
-	tk_table_set(t, "TOOLCHAIN", "%s", a->toolchain);
+	tk_table_set_cell(t, "UPSTREAM", "%s", a->upstream);
+	tk_table_set_cell(t, "REVISION", "%.*s", HASH_SHOWN, a->revision);
+	tk_table_set_cell(t, "BUILT", "%s", tk_time_format_day(a->built_s, day));
+	tk_table_set_cell(t, "TOOLCHAIN", "%s", a->toolchain);
 	set_artifact(t, a);
 }
 
@@ -346,7 +346,7 @@ static int list(const struct tk_globals *g, const struct tk_config *config, cons
 	size_t count = 0;
 	struct tk_table *t = tk_table_new(g, list_columns);
 	json_t *json = json_array();
-	int status = tk_artifact_keys(config->cache_dir, &keys, &count, &err);
+	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, &err);
 
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_artifact *a = NULL;
@@ -375,7 +375,7 @@ static int clean(const struct tk_config *config, const struct build_options *o)
 	struct tk_error err = {0};
 	char **keys = NULL, **left = NULL;
 	size_t count = 0, kept = 0, after = 0;
-	int status = tk_artifact_keys(config->cache_dir, &keys, &count, &err);
+	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, &err);
 	const char **keep = calloc(count + 1, sizeof(*keep));
 
 	if (!status && !keep)
@@ -389,7 +389,7 @@ static int clean(const struct tk_config *config, const struct build_options *o)
 	if (!status)
 		status = tk_artifact_evict(config->cache_dir, 0, keep, kept, &err);
 	if (!status)
-		status = tk_artifact_keys(config->cache_dir, &left, &after, &err);
+		status = tk_artifact_list_keys(config->cache_dir, &left, &after, &err);
 	if (!status && o->json)
 		status = tk_command_print_json(json_pack("{s:I}", "removed", (json_int_t)(count - after)), &err);
 	else if (!status)
@@ -424,7 +424,7 @@ int tk_cmd_build(const struct tk_globals *g, int argc, char **argv)
 	int code = tk_command_open(&globals, "build", -1, &config, NULL);
 	if (code)
 		return code;
-	tk_cancel_install();
+	tk_cancel_install_handlers();
 	code = o.list          ? list(g, config, &o)
 	       : o.clean       ? clean(config, &o)
 	       : o.import_file ? import(config, &o)

@@ -33,7 +33,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "takes no argument: %s", arg);
 	if (key != OPT_FORMAT)
 		return ARGP_ERR_UNKNOWN;
-	*(bool *)state->input = tk_option_json(arg, state);
+	*(bool *)state->input = tk_option_parse_json(arg, state);
 	return 0;
 }
 
@@ -62,9 +62,9 @@ static void add_line(struct doctor *d, const char *list, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	tk_buf_vprintf(&text, fmt, ap);
+	tk_buf_add_vprintf(&text, fmt, ap);
 	va_end(ap);
-	tk_buf_utf8(&valid, tk_buf_cstr(&text), text.len);
+	tk_buf_add_utf8(&valid, tk_buf_cstr(&text), text.len);
 	json_array_append_new(json_object_get(d->report, list), json_string(tk_buf_cstr(&valid)));
 	tk_buf_free(&text);
 	tk_buf_free(&valid);
@@ -75,7 +75,7 @@ static json_t *json_text(const char *s)
 	struct tk_buf valid = TK_BUF_INIT;
 	json_t *v;
 
-	tk_buf_utf8(&valid, s, strlen(s));
+	tk_buf_add_utf8(&valid, s, strlen(s));
 	v = json_string(tk_buf_cstr(&valid));
 	tk_buf_free(&valid);
 	return v;
@@ -101,7 +101,7 @@ static json_int_t add_device(struct doctor *d, const struct tk_module *layer, ui
 	int status = open_worker(d, layer, index, &w, &err);
 
 	if (!status)
-		status = tk_worker_device(w, &device, &err);
+		status = tk_worker_query_device(w, &device, &err);
 	tk_worker_free(w);
 	if (status)
 		device = json_pack("{s:o}", "reason", json_text(err.message));
@@ -149,7 +149,7 @@ static bool is_available(const json_t *entry)
  * needs is in its answer. */
 static int ask_backend(struct doctor *d, const struct tk_module *m, json_t **said, struct tk_error *err)
 {
-	const struct tk_module *layer = tk_modules_device(d->modules, "cpu");
+	const struct tk_module *layer = tk_modules_find_device(d->modules, "cpu");
 	struct tk_worker *w = NULL;
 	int status;
 
@@ -159,7 +159,7 @@ static int ask_backend(struct doctor *d, const struct tk_module *m, json_t **sai
 		return tk_fail(err, TK_ENOTFOUND, "there is no device layer to ask it with");
 	status = open_worker(d, layer, 0, &w, err);
 	if (!status)
-		status = tk_worker_backend(w, m->path, said, err);
+		status = tk_worker_query_backend(w, m->path, said, err);
 	tk_worker_free(w);
 	return status;
 }
@@ -261,7 +261,7 @@ static void check_adapter(struct doctor *d, const struct tk_upstream_config *u)
 {
 	struct tk_error err = {0};
 
-	if (tk_recipe_check(d->config, u, &err))
+	if (tk_recipe_check_adapter(d->config, u, &err))
 		add_line(d, "missing", "upstream %s: %s", u->name, err.message);
 }
 
@@ -275,7 +275,7 @@ static void check_repository(struct doctor *d, const struct tk_upstream_config *
 /* Whether it can be written, or made: then the nearest folder above it that is there tells. Nothing is made here. */
 static void check_folder(struct doctor *d, const char *what, const char *path)
 {
-	char *at = tk_path_absolute(path);
+	char *at = tk_path_make_absolute(path);
 
 	while (at && access(at, F_OK) != 0 && at[1]) {
 		char *slash = strrchr(at, '/');
@@ -318,7 +318,7 @@ static bool is_wanted(const struct doctor *d, const json_t *device)
 	const char *layer = json_string_value(json_object_get(device, "layer")),
 	           *uuid = json_string_value(json_object_get(device, "uuid"));
 
-	return tk_night_wants_device(d->config->devices, layer,
+	return tk_device_is_selected(d->config->devices, layer,
 	        (uint32_t)json_integer_value(json_object_get(device, "index")), uuid ? uuid : "");
 }
 
@@ -499,13 +499,13 @@ static int print_found(const struct tk_globals *g, const char *title, const json
 		const char *path = text_of(e, "path", NULL);
 
 		if (!path) {
-			tk_buf_printf(&absent, "%s%s", absent.len ? ", " : "", text_of(e, "name", ""));
+			tk_buf_add_printf(&absent, "%s%s", absent.len ? ", " : "", text_of(e, "name", ""));
 			continue;
 		}
-		tk_table_row(t);
-		tk_table_set(t, "NAME", "%s", text_of(e, "name", ""));
-		tk_table_set(t, "VERSION", "%s", text_of(e, "version", "?"));
-		tk_table_set(t, "PATH", "%s", path);
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "NAME", "%s", text_of(e, "name", ""));
+		tk_table_set_cell(t, "VERSION", "%s", text_of(e, "version", "?"));
+		tk_table_set_cell(t, "PATH", "%s", path);
 	}
 	printf("\n%s\n", title);
 	status = tk_table_print(t, stdout, err);
@@ -545,17 +545,17 @@ static int print_available(
 
 		if (!json_object_get(e, "module") && strcmp(text_of(e, "layer", ""), "null") == 0)
 			continue; /* no device: it is for trying the tracker itself, and its backend says so */
-		tk_table_row(t);
+		tk_table_add_row(t);
 		if (json_object_get(e, "module"))
-			tk_table_set(t, columns[0].name, "%s", text_of(e, "module", ""));
+			tk_table_set_cell(t, columns[0].name, "%s", text_of(e, "module", ""));
 		else
-			tk_table_set(t, columns[0].name, "%s:%lld", text_of(e, "layer", ""),
+			tk_table_set_cell(t, columns[0].name, "%s:%lld", text_of(e, "layer", ""),
 			        (long long)json_integer_value(json_object_get(e, "index")));
-		tk_table_set(t, "AVAILABLE", "%s", yes ? "yes" : "no");
-		tk_table_color(t, "AVAILABLE", yes ? "green" : "yellow");
-		tk_table_set(t, columns[2].name, "%s", text_of(e, shape->keys[0], ""));
-		tk_table_set(t, columns[3].name, "%s", text_of(e, shape->keys[1], ""));
-		tk_table_set(t, "DETAIL", "%s",
+		tk_table_set_cell(t, "AVAILABLE", "%s", yes ? "yes" : "no");
+		tk_table_set_color(t, "AVAILABLE", yes ? "green" : "yellow");
+		tk_table_set_cell(t, columns[2].name, "%s", text_of(e, shape->keys[0], ""));
+		tk_table_set_cell(t, columns[3].name, "%s", text_of(e, shape->keys[1], ""));
+		tk_table_set_cell(t, "DETAIL", "%s",
 		        yes ? text_of(e, json_object_get(e, "module") ? "description" : "name", "")
 		            : text_of(e, "reason", ""));
 	}

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/proc.h"
+#include "base/process.h"
 
 /* The content of a small file without its last newline; "" where it cannot be read. */
 static const char *slurp(struct tk_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -41,7 +41,7 @@ static json_t *text_or_null(const char *s)
 
 	if (!s || !*s)
 		return json_null();
-	tk_buf_utf8(&valid, s, strlen(s));
+	tk_buf_add_utf8(&valid, s, strlen(s));
 	v = json_string(tk_buf_cstr(&valid));
 	tk_buf_free(&valid);
 	return v;
@@ -287,13 +287,13 @@ static char *version_in(const char *text)
 /* What a program prints, stdout before stderr; NULL where it cannot be run or fails. The caller frees. */
 static char *output_of(const char *const *argv)
 {
-	struct tk_proc_spec spec = {.argv = argv, .deadline_s = 10, .capture_max = 1 << 20};
-	struct tk_proc_result r;
+	struct tk_process_spec spec = {.argv = argv, .deadline_s = 10, .capture_max = 1 << 20};
+	struct tk_process_result r;
 	char *text = NULL;
 
-	if (tk_proc_run(&spec, &r, NULL) == 0 && r.exit_code == 0)
+	if (tk_process_run(&spec, &r, NULL) == 0 && r.exit_code == 0)
 		text = strdup(r.out.len ? tk_buf_cstr(&r.out) : tk_buf_cstr(&r.err));
-	tk_proc_result_free(&r);
+	tk_process_result_free(&r);
 	return text;
 }
 
@@ -303,7 +303,7 @@ static json_t *tool(const char *name, const char *purpose)
 	char *path = NULL, *said, *version;
 	json_t *t;
 
-	if (!tk_proc_find(name, &path))
+	if (!tk_process_find_program(name, &path))
 		return json_pack("{s:s, s:n, s:n, s:s}", "name", name, "path", "version", "for", purpose);
 	said = output_of(argv);
 	version = said ? version_in(said) : NULL;

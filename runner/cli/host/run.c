@@ -1,6 +1,6 @@
 /* `tracker run`: measures problems on one backend now, and prints what came out. Nothing is stored. */
 #include "base/file.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "cli/commands.h"
 #include "config/config.h"
 #include "nightly/plan/modules.h"
@@ -136,7 +136,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->seconds = number(arg, "seconds", 3600, false, state);
 		return 0;
 	case 'f':
-		o->json = tk_option_json(arg, state);
+		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		return ARGP_ERR_UNKNOWN; /* all of them together, below */
@@ -194,10 +194,10 @@ static int find_backend(struct run *r, struct tk_error *err)
 	if (strchr(name, '/') || (strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".so") == 0)) {
 		if (!tk_file_exists(name))
 			return tk_fail(err, TK_EUSAGE, "there is no file %s", name);
-		r->backend_path = tk_path_absolute(name);
+		r->backend_path = tk_path_make_absolute(name);
 		return r->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	const struct tk_module *m = tk_modules_backend(r->modules, name);
+	const struct tk_module *m = tk_modules_find_backend(r->modules, name);
 	if (!m)
 		return tk_fail(err, TK_EUSAGE, "there is no backend `%s` in %s: `tracker doctor` lists them", name,
 		        r->modules->dir);
@@ -212,7 +212,7 @@ static int ask_kind(struct run *r, const struct tk_worker_spec *spec, char *kind
 	json_t *about = NULL;
 	int status = tk_worker_new(spec, &w, err);
 	if (status == TK_OK)
-		status = tk_worker_backend(w, r->backend_path, &about, err);
+		status = tk_worker_query_backend(w, r->backend_path, &about, err);
 	if (status == TK_OK)
 		snprintf(kind, size, "%s", json_string_value(json_object_get(about, "device_kind")));
 	json_decref(about);
@@ -227,7 +227,7 @@ static bool means(const char *word, size_t len, const char *kind, uint32_t index
 	char *const names[] = {copy, NULL};
 	snprintf(number, sizeof number, "%u", index);
 	snprintf(copy, sizeof copy, "%.*s", (int)len, word);
-	return strcmp(copy, "all") == 0 || strcmp(copy, number) == 0 || tk_night_wants_device(names, kind, index, uuid);
+	return strcmp(copy, "all") == 0 || strcmp(copy, number) == 0 || tk_device_is_selected(names, kind, index, uuid);
 }
 
 static bool is_wanted(const char *list, const char *kind, uint32_t index, const char *uuid)
@@ -251,7 +251,7 @@ static int open_place(struct run *r, const struct tk_worker_spec *spec, json_int
 	int status = tk_worker_new(spec, &p.worker, err);
 	if (status)
 		return status;
-	if ((status = tk_worker_device(p.worker, &info, &why)) != TK_OK && (r->o->devices || status == TK_ECANCELED)) {
+	if ((status = tk_worker_query_device(p.worker, &info, &why)) != TK_OK && (r->o->devices || status == TK_ECANCELED)) {
 		tk_worker_free(p.worker);
 		return tk_fail(
 		        err, status, "device %u of kind %s: %s", spec->device_index, spec->device_kind, why.message);
@@ -271,9 +271,9 @@ static int open_place(struct run *r, const struct tk_worker_spec *spec, json_int
 	r->places = grown;
 	r->places[r->place_count++] = p;
 	/* how this fails, the first job says */
-	status = tk_worker_start_open(p.worker, r->backend_path, r->o->backend_options, TK_WORKER_OPEN_S, &why);
+	status = tk_worker_start_open(p.worker, r->backend_path, r->o->backend_options, TK_WORKER_OPEN_TIMEOUT_S, &why);
 	if (status == TK_OK)
-		status = tk_worker_await_open(p.worker, &why);
+		status = tk_worker_wait_open(p.worker, &why);
 	return status == TK_ECANCELED ? tk_fail(err, TK_ECANCELED, "%s", why.message) : TK_OK;
 }
 
@@ -294,7 +294,7 @@ static int open_places(struct run *r, struct tk_worker_spec *spec, struct tk_err
 static int open_workers(struct run *r, const struct tk_globals *g, struct tk_error *err)
 {
 	char kind[16], *logs = tk_path_join(r->config->cache_dir, "logs");
-	int status = logs ? tk_dir_make(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = logs ? tk_dir_create(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	r->log_path = logs ? tk_path_join(logs, "run.log") : NULL;
 	free(logs);
 	if (status)
@@ -309,7 +309,7 @@ static int open_workers(struct run *r, const struct tk_globals *g, struct tk_err
 	        .memory_limit_bytes = r->config->budgets.job_memory_bytes};
 	if ((status = ask_kind(r, &spec, kind, sizeof kind, err)))
 		return status;
-	const struct tk_module *layer = tk_modules_device(r->modules, kind);
+	const struct tk_module *layer = tk_modules_find_device(r->modules, kind);
 	if (!layer)
 		return tk_fail(err, TK_ENOTFOUND,
 		        "backend %s needs a device of kind %s, and there is no tk_device_%s.so in %s", r->o->backend,
@@ -338,29 +338,29 @@ static double value(const json_t *result, const char *name)
 static void set_time(struct tk_table *t, const char *column, double ns)
 {
 	char text[TK_FORMAT_SIZE];
-	tk_table_set(t, column, "%s", tk_format_value(ns, "ns", text));
+	tk_table_set_cell(t, column, "%s", tk_format_value(ns, "ns", text));
 }
 
 static void set_rate(struct tk_table *t, const json_t *result, double median_ns)
 {
 	double flops = value(result, "flops"), bytes = value(result, "bytes");
 	if (flops > 0)
-		tk_table_set(t, "RATE", "%.4g GFLOP/s", flops / median_ns);
+		tk_table_set_cell(t, "RATE", "%.4g GFLOP/s", flops / median_ns);
 	else if (bytes > 0)
-		tk_table_set(t, "RATE", "%.4g GB/s", bytes / median_ns);
+		tk_table_set_cell(t, "RATE", "%.4g GB/s", bytes / median_ns);
 }
 
 static void set_verify(struct tk_table *t, const json_t *result)
 {
 	const json_t *v = json_object_get(result, "verify");
 	if (!json_is_true(json_object_get(v, "done"))) {
-		tk_table_set(t, "VERIFY", "-");
+		tk_table_set_cell(t, "VERIFY", "-");
 		return;
 	}
 	bool passed = json_is_true(json_object_get(v, "passed"));
-	tk_table_set(
+	tk_table_set_cell(
 	        t, "VERIFY", "%s %.1e of %.1e", passed ? "ok" : "wrong", value(v, "max_error"), value(v, "tolerance"));
-	tk_table_color(t, "VERIFY", passed ? "green" : "red");
+	tk_table_set_color(t, "VERIFY", passed ? "green" : "red");
 }
 
 static void add_row(struct run *r, const struct place *p, const char *problem, const struct tk_job_result *job)
@@ -368,24 +368,24 @@ static void add_row(struct run *r, const struct place *p, const char *problem, c
 	struct tk_table *t = r->table;
 	double median = value(job->result, "median");
 	char text[TK_FORMAT_SIZE];
-	tk_table_row(t);
-	tk_table_set(t, "PROBLEM", "%s", problem);
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "PROBLEM", "%s", problem);
 	if (r->place_count > 1)
-		tk_table_set(t, "DEVICE", "%s", p->name);
-	tk_table_set(t, "OUTCOME", "%s", tk_outcome_word(job->outcome));
-	tk_table_color(t, "OUTCOME",
+		tk_table_set_cell(t, "DEVICE", "%s", p->name);
+	tk_table_set_cell(t, "OUTCOME", "%s", tk_outcome_name(job->outcome));
+	tk_table_set_color(t, "OUTCOME",
 	        job->outcome == TK_OUTCOME_OK     ? "green"
-	        : tk_outcome_counts(job->outcome) ? "yellow"
+	        : tk_outcome_has_timing(job->outcome) ? "yellow"
 	                                          : "red");
-	tk_table_set(t, "WHY", "%s", job->message);
+	tk_table_set_cell(t, "WHY", "%s", job->message);
 	set_verify(t, job->result);
-	if (!tk_outcome_counts(job->outcome))
+	if (!tk_outcome_has_timing(job->outcome))
 		return;
 	set_time(t, "MEDIAN", median);
 	if (value(job->result, "n") > 1) /* one sample has none */
-		tk_table_set(t, "INTERVAL", "%s",
+		tk_table_set_cell(t, "INTERVAL", "%s",
 		        tk_format_half_width(median, value(job->result, "lo"), value(job->result, "hi"), text));
-	tk_table_set(t, "N", "%.0f", value(job->result, "n"));
+	tk_table_set_cell(t, "N", "%.0f", value(job->result, "n"));
 	set_rate(t, job->result, median);
 }
 
@@ -397,8 +397,8 @@ static void add_json(struct run *r, const struct place *p, const char *problem, 
 	json_object_set_new(o, "backend", json_string(r->o->backend));
 	json_object_set_new(o, "device", json_string(p->name));
 	json_object_set_new(o, "problem", json_string(problem));
-	json_object_set_new(o, "mode", json_string(tk_mode_word(r->mode)));
-	json_object_set_new(o, "outcome", json_string(tk_outcome_word(job->outcome)));
+	json_object_set_new(o, "mode", json_string(tk_mode_name(r->mode)));
+	json_object_set_new(o, "outcome", json_string(tk_outcome_name(job->outcome)));
 	json_object_set_new(o, "message", json_string(job->message));
 	json_object_set_new(o, "wall_s", json_real(job->wall_s));
 	json_object_set_new(o, "result", result);
@@ -430,7 +430,7 @@ static int run_one(struct run *r, const struct place *place, const char *text, s
 	        .backend_options = r->o->backend_options,
 	        .problem = p.text,
 	        .config = r->o->config_name,
-	        .mode = tk_mode_word(r->mode),
+	        .mode = tk_mode_name(r->mode),
 	        .rest_s = r->o->rest < 0 ? 0 : r->o->rest / 1e3,
 	        .sets = r->o->sets < 0 ? 0 : (uint32_t)r->o->sets,
 	        .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,
@@ -445,9 +445,9 @@ static int run_one(struct run *r, const struct place *place, const char *text, s
 		q.deadline_s = q.measure_s * 4;
 	if ((status = tk_worker_measure(place->worker, &q, &job, err)))
 		return status;
-	r->measured += tk_outcome_counts(job.outcome);
+	r->measured += tk_outcome_has_timing(job.outcome);
 	r->unsupported += job.outcome == TK_OUTCOME_UNSUPPORTED;
-	r->failed += !tk_outcome_counts(job.outcome) && job.outcome != TK_OUTCOME_UNSUPPORTED;
+	r->failed += !tk_outcome_has_timing(job.outcome) && job.outcome != TK_OUTCOME_UNSUPPORTED;
 	add_row(r, place, p.text, &job);
 	add_json(r, place, p.text, &job);
 	if (r->o->samples && !r->o->json)
@@ -471,7 +471,7 @@ static int prepare(struct run *r, const struct tk_globals *g, struct tk_error *e
 {
 	int status = check_problems(r->o, err);
 	if (status == TK_OK && r->o->cores)
-		status = tk_cores_check(r->o->cores, err);
+		status = tk_cpu_list_check(r->o->cores, err);
 	if (status == TK_OK && r->o->suite)
 		status = tk_suite_load(r->config->root, r->o->suite, &r->suite, err);
 	if (status == TK_ENOTFOUND)
@@ -541,7 +541,7 @@ int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 	int code = tk_command_open(g, "run", -1, &config, NULL);
 	if (code)
 		return code;
-	tk_cancel_install();
+	tk_cancel_install_handlers();
 	struct run r = {.o = &o, .config = config, .table = tk_table_new(g, columns), .json = json_array()};
 	int status = prepare(&r, g, &err);
 	if (status == TK_OK)

@@ -1,7 +1,7 @@
 /* `tracker backfill`: nights of the past, one for each revision. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "cli/commands.h"
 #include "config/config.h"
 #include "cli/night/report.h"
@@ -118,7 +118,7 @@ static int since_of(const char *text, int64_t *since_s, struct tk_error *err)
 static int build_only(
         const struct tk_config *config, const struct options *o, const struct tk_backfill_options *backfill)
 {
-	struct tk_backfill_built built;
+	struct tk_backfill_build_report built;
 	struct tk_error err = {0};
 	if (tk_backfill_export(config, backfill, o->export_file, &built, &err) != TK_OK)
 		return tk_command_fail("backfill", &err);
@@ -154,7 +154,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	backfill.every = o.every;
 	backfill.arch = o.arch;
 	if (o.export_file) {
-		tk_cancel_install();
+		tk_cancel_install_handlers();
 		code = build_only(config, &o, &backfill);
 		tk_command_close(config, store);
 		return code;
@@ -164,7 +164,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	        .observer = tk_progress_observer(progress),
 	        .no_site = o.no_site,
 	        .import_file = o.import_file};
-	tk_cancel_install();
+	tk_cancel_install_handlers();
 	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
@@ -176,7 +176,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	else {
 		printf("backfill: %zu revision%s of %s\n", report.nights, report.nights == 1 ? "" : "s", o.upstream);
 		tk_night_report_print(store, &report);
-		code = tk_night_report_exit(&report, NULL);
+		code = tk_night_report_exit_code(&report, NULL);
 	}
 	tk_command_close(config, store);
 	return code;

@@ -4,16 +4,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "base/text.h"
-#include "cli/night/bisect_line.h"
+#include "cli/night/git_bisect_hint.h"
 #include "cli/commands.h"
 #include "config/config.h"
-#include "detect/rules/confirm.h"
+#include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisect.h"
 #include "cli/progress.h"
 #include "cli/range_options.h"
-#include "cli/series_named.h"
+#include "cli/series_ref.h"
 #include "store/store.h"
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const struct argp_option step_options[] = {
 
 const struct argp tk_argp_bisect = {
         .options = bisect_options,
-        .parser = tk_range_option,
+        .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
         .doc = "Which commit did it: goes through the first-parent history between a good and a bad revision, builds "
                "each middle and measures it in turns with the good one, in fresh processes. What does not build, or "
@@ -60,7 +60,7 @@ const struct argp tk_argp_bisect = {
 
 const struct argp tk_argp_bisect_step = {
         .options = step_options,
-        .parser = tk_range_option,
+        .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
         .doc = "Says of one revision on which side of a step it is, for `git bisect run`."
                "\vExit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and above: stop.\n\n"
@@ -75,10 +75,10 @@ static void print_commit(const char *what, const struct tk_revision *r)
 {
 	char when[TK_TIME_ISO_SIZE];
 	printf("%s %.12s ", what, r->id);
-	tk_text_put(stdout, r->subject, "");
+	tk_text_write_sanitized(stdout, r->subject, "");
 	printf("\n  by ");
-	tk_text_put(stdout, r->author, "");
-	printf(", %s\n", tk_time_iso(r->author_time_s, when));
+	tk_text_write_sanitized(stdout, r->author, "");
+	printf(", %s\n", tk_time_format_iso(r->author_time_s, when));
 }
 
 static void print_work(const struct tk_bisect_report *r)
@@ -89,18 +89,18 @@ static void print_work(const struct tk_bisect_report *r)
 	        r->revisions, r->revisions == 1 ? "" : "s", r->builds, r->built,
 	        r->builds - r->built - r->builds_failed, r->builds_failed, r->same_code, r->comparisons,
 	        r->comparisons == 1 ? "" : "s", r->pairs, r->pairs == 1 ? "" : "s", r->skipped,
-	        tk_duration_text(r->wall_s, took, sizeof took));
+	        tk_duration_format(r->wall_s, took, sizeof took));
 }
 
 static void print_result(const struct tk_bisect_report *r)
 {
-	char text[TK_PAIRS_TEXT_SIZE];
+	char text[TK_AB_RESULT_TEXT_SIZE];
 	printf("%s\n%.12s..%.12s of %s: %s\n", r->series, r->good.id, r->bad.id, r->upstream,
-	        tk_pairs_text(&r->whole, text));
+	        tk_ab_result_format(&r->whole, text));
 	if (r->word == TK_BISECT_FOUND || r->word == TK_BISECT_RANGE) {
 		print_commit(
 		        r->word == TK_BISECT_FOUND ? "first bad:" : "first bad that can be measured:", &r->first_bad);
-		printf("  against %.12s before it: %s in %u pairs\n", r->last_good.id, tk_pairs_text(&r->step, text),
+		printf("  against %.12s before it: %s in %u pairs\n", r->last_good.id, tk_ab_result_format(&r->step, text),
 		        r->step.count);
 		printf("  sure: %.1f %%\n", 100 * r->confidence);
 	} else if (*r->first_bad.id) {
@@ -111,7 +111,7 @@ static void print_result(const struct tk_bisect_report *r)
 	print_work(r);
 }
 
-static int range_of(const struct tk_range_options *o, const struct tk_named *named, struct tk_bisect_request *q,
+static int range_of(const struct tk_range_options *o, const struct tk_series_ref *named, struct tk_bisect_request *q,
         struct tk_error *err)
 {
 	*q = (struct tk_bisect_request){.series_id = named->series_id,
@@ -127,10 +127,10 @@ static int range_of(const struct tk_range_options *o, const struct tk_named *nam
 static int bisect(const struct tk_globals *g, const struct tk_range_options *o, const struct tk_config *config,
         struct tk_store *store, struct tk_error *err)
 {
-	struct tk_named named;
+	struct tk_series_ref named;
 	struct tk_bisect_request q;
 	struct tk_bisect_report r;
-	int status = tk_series_named(store, o->series, &named, err);
+	int status = tk_series_ref_resolve(store, o->series, &named, err);
 	if (status == TK_OK)
 		status = range_of(o, &named, &q, err);
 	if (status != TK_OK)
@@ -148,7 +148,7 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o, 
 		return tk_command_fail("bisect", err);
 	print_result(&r);
 	printf("git's own way, with the same measurements:\n");
-	tk_bisect_lines(stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
+	tk_git_bisect_hint_print(stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
 	if (r.unjudged.status != TK_OK)
 		tk_command_fail("bisect", &r.unjudged);
 	return r.word == TK_BISECT_FOUND && r.unjudged.status == TK_OK ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
@@ -165,7 +165,7 @@ int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
 	int code = tk_command_open(g, "bisect", TK_STORE_WRITE, &config, &store);
 	if (code != TK_EXIT_OK)
 		return code;
-	tk_cancel_install();
+	tk_cancel_install_handlers();
 	code = bisect(g, &o, config, store, &err);
 	tk_command_close(config, store);
 	return code;
@@ -177,37 +177,37 @@ int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
 static int head_of(char *rev, size_t size, struct tk_error *err)
 {
 	const char *const argv[] = {"git", "rev-parse", "--verify", "HEAD^{commit}", NULL};
-	const struct tk_proc_spec spec = {.argv = argv, .deadline_s = 30};
-	struct tk_proc_result result;
-	int status = tk_proc_run(&spec, &result, err);
+	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 30};
+	struct tk_process_result result;
+	int status = tk_process_run(&spec, &result, err);
 	if (status == TK_OK)
-		status = tk_proc_check(&spec, &result, err);
+		status = tk_process_check(&spec, &result, err);
 	if (status == TK_OK)
 		snprintf(rev, size, "%.*s", (int)strcspn(tk_buf_cstr(&result.out), "\n"), tk_buf_cstr(&result.out));
-	tk_proc_result_free(&result);
+	tk_process_result_free(&result);
 	return status;
 }
 
 static int step(const struct tk_globals *g, const struct tk_range_options *o, const struct tk_config *config,
         struct tk_store *store, struct tk_error *err)
 {
-	char head[80], text[TK_PAIRS_TEXT_SIZE];
+	char head[80], text[TK_AB_RESULT_TEXT_SIZE];
 	const char *rev = o->rev;
-	struct tk_named named;
+	struct tk_series_ref named;
 	struct tk_bisect_request q;
 	struct tk_bisect_report r;
-	enum tk_bisect_side side;
+	enum tk_bisect_mark side;
 	int status = rev ? TK_OK : head_of(head, sizeof head, err);
 	if (!rev)
 		rev = head;
 	if (status == TK_OK)
-		status = tk_series_named(store, o->series, &named, err);
+		status = tk_series_ref_resolve(store, o->series, &named, err);
 	if (status == TK_OK)
 		status = range_of(o, &named, &q, err);
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress)};
 	if (status == TK_OK)
-		status = tk_bisect_step(config, store, &night, &q, rev, &side, &r, err);
+		status = tk_bisect_mark_revision(config, store, &night, &q, rev, &side, &r, err);
 	tk_progress_free(progress);
 	if (status != TK_OK) {
 		tk_command_fail("bisect-step", err);
@@ -216,10 +216,10 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o, co
 	if (r.unjudged.status != TK_OK) /* the next step tries again: git has its answer */
 		tk_log(TK_LOG_WARN, "bisect", NULL, "%s", r.unjudged.message);
 	printf("%.12s is %s (the whole range: %s)\n", rev,
-	        side == TK_BISECT_GOOD  ? "good"
-	        : side == TK_BISECT_BAD ? "bad"
+	        side == TK_BISECT_MARK_GOOD  ? "good"
+	        : side == TK_BISECT_MARK_BAD ? "bad"
 	                                : "passed over: it cannot be built or measured",
-	        tk_pairs_text(&r.whole, text));
+	        tk_ab_result_format(&r.whole, text));
 	return (int)side;
 }
 
@@ -233,7 +233,7 @@ int tk_cmd_bisect_step(const struct tk_globals *g, int argc, char **argv)
 	argp_parse(&tk_argp_bisect_step, argc, argv, 0, NULL, &o);
 	if (tk_command_open(g, "bisect-step", TK_STORE_WRITE, &config, &store) != TK_EXIT_OK)
 		return GIT_BISECT_STOPS;
-	tk_cancel_install();
+	tk_cancel_install_handlers();
 	int code = step(g, &o, config, store, &err);
 	tk_command_close(config, store);
 	return code;

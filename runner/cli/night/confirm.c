@@ -1,14 +1,14 @@
 /* `tracker confirm`: measure a series' old and new build in turns, now. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "cli/commands.h"
 #include "config/config.h"
-#include "detect/rules/confirm.h"
+#include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisect.h"
 #include "cli/progress.h"
 #include "cli/range_options.h"
-#include "cli/series_named.h"
+#include "cli/series_ref.h"
 #include "site_gen/render/format.h"
 #include "store/store.h"
 
@@ -21,7 +21,7 @@ static const struct argp_option options_table[] = {
 
 const struct argp tk_argp_confirm = {
         .options = options_table,
-        .parser = tk_range_option,
+        .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
         .doc = "Measure an old and a new build of a series in turns, in fresh processes, until the pairs decide "
                "whether "
@@ -37,25 +37,25 @@ const struct argp tk_argp_confirm = {
 
 static int show(const struct tk_confirm_report *r)
 {
-	char text[TK_PAIRS_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
+	char text[TK_AB_RESULT_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
 	printf("%s\n  %.12s against %.12s: ", r->series, r->bad, r->good);
 	if (!r->pairs.count)
 		printf("no pair could be measured\n");
 	else
 		printf("%s, %s, in %u pairs (%s)\n",
-		        r->pairs.word == TK_PAIRS_OPEN   ? "open"
-		        : r->pairs.word == TK_PAIRS_SAME ? "the same"
+		        r->pairs.word == TK_AB_INCONCLUSIVE   ? "open"
+		        : r->pairs.word == TK_AB_SAME ? "the same"
 		        : r->worse                       ? "worse"
 		                                         : "better",
-		        tk_pairs_text(&r->pairs, text), r->pairs.count, tk_duration_text(r->wall_s, took, sizeof took));
-	if (r->status < TK_DIFF_STATUS_COUNT)
+		        tk_ab_result_format(&r->pairs, text), r->pairs.count, tk_duration_format(r->wall_s, took, sizeof took));
+	if (r->status < TK_VERDICT_STATUS_COUNT)
 		printf("  verdict of the newest night, %s: %s%s%s\n", tk_format_minute(r->night_s, night),
-		        tk_diff_status_word(r->status), *r->reason ? ": " : "", r->reason);
+		        tk_verdict_status_name(r->status), *r->reason ? ": " : "", r->reason);
 	if (r->unjudged.status != TK_OK)
 		tk_command_fail("confirm", &r->unjudged);
 	return r->unjudged.status != TK_OK                                        ? TK_EXIT_INCOMPLETE
 	       : r->worse                                                         ? TK_EXIT_FOUND
-	       : r->pairs.word == TK_PAIRS_NONE || r->pairs.word == TK_PAIRS_OPEN ? TK_EXIT_INCOMPLETE
+	       : r->pairs.word == TK_AB_NONE || r->pairs.word == TK_AB_INCONCLUSIVE ? TK_EXIT_INCOMPLETE
 	                                                                          : TK_EXIT_OK;
 }
 
@@ -65,7 +65,7 @@ int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 	struct tk_error err = {0};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
-	struct tk_named named;
+	struct tk_series_ref named;
 	struct tk_confirm_report report;
 	if (argp_parse(&tk_argp_confirm, argc, argv, 0, NULL, &o) != 0)
 		return TK_EXIT_USAGE;
@@ -76,8 +76,8 @@ int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 	int code = tk_command_open(g, "confirm", TK_STORE_WRITE, &config, &store);
 	if (code != TK_EXIT_OK)
 		return code;
-	tk_cancel_install();
-	int status = tk_series_named(store, o.series, &named, &err);
+	tk_cancel_install_handlers();
+	int status = tk_series_ref_resolve(store, o.series, &named, &err);
 	if (status == TK_OK) {
 		struct tk_progress *progress = tk_progress_new(g);
 		struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress)};

@@ -1,10 +1,10 @@
 /* `tracker nightly`: one night, from the newest revisions to the site. */
 #include "base/error.h"
-#include "base/proc.h"
+#include "base/process.h"
 #include "cli/commands.h"
 #include "config/config.h"
 #include "cli/night/report.h"
-#include "nightly/stages/judging.h"
+#include "nightly/stages/detect_policy.h"
 #include "nightly/nightly.h"
 #include "cli/progress.h"
 #include "store/store.h"
@@ -83,7 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->split = true;
 		return 0;
 	case OPT_DEVICES:
-		tk_words_free(o->devices);
+		tk_fail_on_free(o->devices);
 		o->devices = split_words(arg);
 		return 0;
 	case OPT_SEED: {
@@ -131,7 +131,7 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	        .no_site = o->no_site,
 	        .only_upstream = o->only,
 	        .seed = o->seed};
-	tk_cancel_install();
+	tk_cancel_install_handlers();
 	int status = tk_night_run(config, store, &night, &report, &err);
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
@@ -142,15 +142,15 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	if (status != TK_OK)
 		return tk_command_fail("nightly", &err);
 	tk_night_report_print(store, &report);
-	return tk_night_report_exit(&report, fail_on);
+	return tk_night_report_exit_code(&report, fail_on);
 }
 
 /* What was accepted is read again after the measuring: a mistake in it is said before. */
 static int check_acks(const struct tk_config *config, struct tk_error *err)
 {
-	struct tk_judging judging;
-	int status = tk_judging_of(config, NULL, &judging, err);
-	tk_judging_free(&judging);
+	struct tk_detect_policy judging;
+	int status = tk_detect_policy_load(config, NULL, &judging, err);
+	tk_detect_policy_free(&judging);
 	return status;
 }
 
@@ -178,8 +178,8 @@ int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 		code = tk_command_fail("nightly", &err);
 	else if (code == TK_EXIT_OK)
 		code = run_night(g, &o, config, store, fail_on ? fail_on : config->fail_on);
-	tk_words_free(fail_on);
-	tk_words_free(o.devices);
+	tk_fail_on_free(fail_on);
+	tk_fail_on_free(o.devices);
 	tk_command_close(config, store);
 	return code;
 }

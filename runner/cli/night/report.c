@@ -2,7 +2,7 @@
 #include "cli/night/report.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "nightly/nightly.h"
@@ -39,15 +39,15 @@ static const char *upstream_name(const struct tk_rows *upstreams, int64_t id)
 static void print_upstreams(struct tk_store *store, int64_t night_id)
 {
 	struct tk_rows answers = {0}, revisions = {0}, upstreams = {0};
-	if (tk_store_resolutions(store, night_id, &answers, NULL) == TK_OK &&
-	        tk_store_revisions(store, &revisions, NULL) == TK_OK &&
-	        tk_store_upstreams(store, &upstreams, NULL) == TK_OK)
+	if (tk_store_list_resolutions(store, night_id, &answers, NULL) == TK_OK &&
+	        tk_store_list_revisions(store, &revisions, NULL) == TK_OK &&
+	        tk_store_list_upstreams(store, &upstreams, NULL) == TK_OK)
 		for (size_t i = 0; i < answers.count; i++) {
 			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, i);
 			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
 			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id), r ? r->rev : "-",
 			        a->status);
-			tk_text_put(stdout, *a->message ? a->message : r ? r->subject : "", "");
+			tk_text_write_sanitized(stdout, *a->message ? a->message : r ? r->subject : "", "");
 			putchar('\n');
 		}
 	tk_rows_free(&answers);
@@ -58,17 +58,17 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 static void print_moved(const struct tk_night_report *r)
 {
 	size_t shown = 0, compared = 0;
-	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
-		if (i != TK_DIFF_NEW && i != TK_DIFF_UNSUPPORTED && i != TK_DIFF_FAILING)
+	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		if (i != TK_VERDICT_NEW && i != TK_VERDICT_UNSUPPORTED && i != TK_VERDICT_FAILING)
 			compared += r->by_status[i];
 	printf("moved:    %s", compared ? "" : "nothing to compare yet");
-	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
+	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		if (r->by_status[i]) {
 			printf("%s%zu %s",
 			        shown      ? ", "
 			        : compared ? ""
 			                   : ": ",
-			        r->by_status[i], tk_diff_status_told(tk_diff_status_word((enum tk_diff_status)i)));
+			        r->by_status[i], tk_verdict_status_phrase(tk_verdict_status_name((enum tk_verdict_status)i)));
 			shown++;
 		}
 	putchar('\n');
@@ -78,7 +78,7 @@ static void print_moved(const struct tk_night_report *r)
  */
 static void print_unstable(const struct tk_night_report *r)
 {
-	if (!tk_outcomes_are_unstable(r->unstable, r->measured))
+	if (!tk_outcome_is_night_unreliable(r->unstable, r->measured))
 		return;
 	printf("UNSTABLE: %zu of %zu timings have an interval wider than asked: the machine was not quiet "
 	       "(`tracker doctor` names what disturbs it), hardly anything can be told from this night\n",
@@ -89,7 +89,7 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 {
 	char took[48];
 	printf("night %.12s %s in %s%s\n", r->uid, r->complete ? "complete" : "incomplete",
-	        tk_duration_text(r->wall_s, took, sizeof took), r->nights > 1 ? " (the last of several)" : "");
+	        tk_duration_format(r->wall_s, took, sizeof took), r->nights > 1 ? " (the last of several)" : "");
 	print_upstreams(store, r->night_id);
 	printf("built:    %zu from source", r->builds - r->builds_cached - r->builds_failed);
 	print_count(", ", r->builds_cached, "from the cache");
@@ -115,17 +115,17 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 		printf("site:     %s\n", r->site_index);
 }
 
-int tk_night_report_exit(const struct tk_night_report *report, char *const *fail_on)
+int tk_night_report_exit_code(const struct tk_night_report *report, char *const *fail_on)
 {
 	for (; fail_on && *fail_on; fail_on++) {
-		enum tk_diff_status s;
-		if (tk_diff_status_parse(*fail_on, &s) == TK_OK && report->by_status[s])
+		enum tk_verdict_status s;
+		if (tk_verdict_status_parse(*fail_on, &s) == TK_OK && report->by_status[s])
 			return TK_EXIT_FOUND;
 	}
 	return report->complete ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
 }
 
-void tk_words_free(char **words)
+void tk_fail_on_free(char **words)
 {
 	for (size_t i = 0; words && words[i]; i++)
 		free(words[i]);
@@ -134,13 +134,13 @@ void tk_words_free(char **words)
 
 static int check_word(const char *word, struct tk_error *err)
 {
-	const char *known[TK_DIFF_STATUS_COUNT + 1] = {0};
-	enum tk_diff_status s;
-	if (tk_diff_status_parse(word, &s) == TK_OK)
+	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0};
+	enum tk_verdict_status s;
+	if (tk_verdict_status_parse(word, &s) == TK_OK)
 		return TK_OK;
-	for (size_t i = 0; i < TK_DIFF_STATUS_COUNT; i++)
-		known[i] = tk_diff_status_word((enum tk_diff_status)i);
-	const char *near = tk_nearest(word, known);
+	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
+	const char *near = tk_suggest_name(word, known);
 	return tk_fail(err, TK_EUSAGE,
 	        "--fail-on: unknown status `%.60s`%s%s%s; expected are words of `tracker help diff` or none", word,
 	        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
@@ -162,6 +162,6 @@ int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err)
 	if (status == TK_OK)
 		*words = list;
 	else
-		tk_words_free(list);
+		tk_fail_on_free(list);
 	return status;
 }

@@ -37,12 +37,12 @@ int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
 
 	argp_parse(&tk_argp_help, argc, argv, 0, NULL, &topic);
 	if (!topic) {
-		tk_command_overview(stdout);
+		tk_command_print_overview(stdout);
 		return TK_EXIT_OK;
 	}
 	c = tk_command_find(topic);
 	if (!c) {
-		const char *near = tk_command_nearest(topic);
+		const char *near = tk_command_suggest(topic);
 
 		tk_fail(&err, TK_EUSAGE,
 		        near ? "no command `%.60s`, did you mean `%s`?"

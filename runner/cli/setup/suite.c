@@ -32,7 +32,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
-		o->json = tk_option_json(arg, state);
+		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->action)
@@ -70,7 +70,7 @@ static char *root_for(const struct tk_globals *g, const char *name)
 {
 	const char *slash = g->config_path ? strrchr(g->config_path, '/') : NULL;
 
-	if (!slash || (name && tk_suite_is_path(name)))
+	if (!slash || (name && tk_suite_name_is_path(name)))
 		return strdup(".");
 	return slash == g->config_path ? strdup("/") : strndup(g->config_path, (size_t)(slash - g->config_path));
 }
@@ -87,7 +87,7 @@ static int load(const struct tk_globals *g, const char *name, struct tk_suite **
 static int find_names(const struct tk_globals *g, char ***names, size_t *count, struct tk_error *err)
 {
 	char *root = root_for(g, NULL);
-	int status = root ? tk_suite_names(root, names, count, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = root ? tk_suite_list_names(root, names, count, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	free(root);
 	return status;
@@ -103,11 +103,11 @@ static const struct tk_column list_columns[] = {
 
 static void list_row(struct tk_table *t, json_t *json, const char *name, const struct tk_suite *s)
 {
-	tk_table_row(t);
-	tk_table_set(t, "SUITE", "%s", name);
-	tk_table_set(t, "PROBLEMS", s ? "%zu" : "-", s ? s->count : 0);
-	tk_table_set(t, "TITLE", "%s", s ? s->title : "cannot be read");
-	tk_table_set(t, "FILE", "%s", s ? s->path : "");
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "SUITE", "%s", name);
+	tk_table_set_cell(t, "PROBLEMS", s ? "%zu" : "-", s ? s->count : 0);
+	tk_table_set_cell(t, "TITLE", "%s", s ? s->title : "cannot be read");
+	tk_table_set_cell(t, "FILE", "%s", s ? s->path : "");
 	if (s)
 		json_array_append_new(
 		        json, json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", s->name, "title", s->title, "path",
@@ -190,17 +190,17 @@ static void show_row(
 	double flops = tk_problem_flops(p), bytes = tk_problem_bytes(p);
 	char title[160];
 
-	tk_problem_title(p, title, sizeof title);
-	tk_table_row(t);
-	tk_table_set(t, "PROBLEM", "%s", p->text);
-	tk_table_set(t, "GFLOP", "%.4g", flops / 1e9);
-	tk_table_set(t, "MB", "%.4g", bytes / 1e6);
-	tk_table_set(t, "FLOP/B", "%.3g", bytes > 0 ? flops / bytes : 0);
-	tk_table_set(t, "GROUP", "%s", row->group);
-	tk_table_set(t, "SOURCE", "%s", row->source);
+	tk_problem_format_title(p, title, sizeof title);
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "PROBLEM", "%s", p->text);
+	tk_table_set_cell(t, "GFLOP", "%.4g", flops / 1e9);
+	tk_table_set_cell(t, "MB", "%.4g", bytes / 1e6);
+	tk_table_set_cell(t, "FLOP/B", "%.3g", bytes > 0 ? flops / bytes : 0);
+	tk_table_set_cell(t, "GROUP", "%s", row->group);
+	tk_table_set_cell(t, "SOURCE", "%s", row->source);
 	json_array_append_new(
 	        json, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text, "title", title, "op",
-	                      tk_problem_op_word(p), "dtype", tk_problem_dtype_word(p), "flops", flops, "bytes", bytes,
+	                      tk_problem_op_name(p), "dtype", tk_problem_dtype_name(p), "flops", flops, "bytes", bytes,
 	                      "group", row->group, "source", row->source));
 }
 

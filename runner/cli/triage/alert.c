@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/triage/alerts.h"
+#include "cli/triage/alert_groups.h"
 #include "base/clock.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "config/config.h"
-#include "detect/rules/confirm.h"
-#include "nightly/stages/judging.h"
+#include "detect/rules/ab_result.h"
+#include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
 #include "cli/options.h"
 #include "site_gen/render/format.h"
@@ -57,7 +57,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--state=%s: expected new, acked, expected, ignored or recovered", arg);
 		return 0;
 	case 'F':
-		o->json = tk_option_json(arg, state);
+		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case 'm':
 		o->note = arg;
@@ -138,17 +138,17 @@ static void group_row(struct tk_table *t, const struct tk_alerts *a, const struc
 {
 	char text[1024], day[TK_TIME_ISO_SIZE];
 
-	tk_table_row(t);
-	tk_table_set(t, "ID", "%.8s", g->uid);
-	tk_table_set(t, "STATE", "%s", g->state);
-	tk_table_color(t, "STATE", color_of(g->state));
-	tk_table_set(t, "OPENED", "%s", tk_time_day(g->opened_s, day));
-	tk_table_set(t, "WHAT", "%s", tk_alert_group_title(g, text, sizeof text));
-	tk_table_set(t, "MACHINES", "%s", tk_alert_group_machines(a, g, text, sizeof text));
-	tk_table_set(t, "UPSTREAM", "%s", upstream_of(a, g));
-	tk_table_set(t, "FIRST BAD", "%s", range_of(g->alerts[0], text, sizeof text));
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "ID", "%.8s", g->uid);
+	tk_table_set_cell(t, "STATE", "%s", g->state);
+	tk_table_set_color(t, "STATE", color_of(g->state));
+	tk_table_set_cell(t, "OPENED", "%s", tk_time_format_day(g->opened_s, day));
+	tk_table_set_cell(t, "WHAT", "%s", tk_alert_group_title(g, text, sizeof text));
+	tk_table_set_cell(t, "MACHINES", "%s", tk_alert_group_machines(a, g, text, sizeof text));
+	tk_table_set_cell(t, "UPSTREAM", "%s", upstream_of(a, g));
+	tk_table_set_cell(t, "FIRST BAD", "%s", range_of(g->alerts[0], text, sizeof text));
 	if (g->said)
-		tk_table_set(t, "SAID", "%s%s%s", g->said->author, *g->said->note ? ": " : "", g->said->note);
+		tk_table_set_cell(t, "SAID", "%s%s%s", g->said->author, *g->said->note ? ": " : "", g->said->note);
 }
 
 static json_t *said_json(const struct tk_triage_row *t)
@@ -164,7 +164,7 @@ static json_t *number(double x)
 }
 
 /* The fields that `diff` has. */
-static json_t *culprit_json(const struct tk_culprit_row *c)
+static json_t *culprit_json(const struct tk_bisection_row *c)
 {
 	return c ? json_pack("{s:s,s:s,s:s,s:I,s:o,s:o}", "rev", c->first_bad, "subject", c->subject, "author",
 	                   c->author, "author_time_s", (json_int_t)c->author_time_s, "change", number(c->change),
@@ -174,12 +174,12 @@ static json_t *culprit_json(const struct tk_culprit_row *c)
 
 static json_t *pairs_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
 {
-	struct tk_pairs p;
+	struct tk_ab_result p;
 
-	if (tk_alert_pairs(a, alert, &p, NULL) || p.word == TK_PAIRS_NONE)
+	if (tk_alert_load_ab_result(a, alert, &p, NULL) || p.word == TK_AB_NONE)
 		return json_null();
-	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_pairs_word(p.word), "count", (json_int_t)p.count,
-	        "failed", (json_int_t)p.failed, "statistic", tk_pairs_statistic(&p), "change", number(p.change), "lo",
+	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_ab_decision(p.word), "count", (json_int_t)p.count,
+	        "failed", (json_int_t)p.failed, "statistic", tk_ab_result_statistic_name(&p), "change", number(p.change), "lo",
 	        number(p.lo), "hi", number(p.hi));
 }
 
@@ -189,11 +189,11 @@ static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
 
 	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o,s:o,s:o}", "uid", alert->uid, "state",
-	        tk_alert_word(&a->triage, alert), "status", alert->status, "title", alert->title, "series",
+	        tk_alert_state_name(&a->triage, alert), "status", alert->status, "title", alert->title, "series",
 	        series ? series->slug : NULL, "machine", machine ? machine->name : NULL, "change", alert->change,
 	        "cause", alert->cause, "good_rev", alert->good_rev, "bad_rev", alert->bad_rev, "opened_s",
 	        (json_int_t)alert->opened_s, "closed_s", alert->closed_s ? json_integer(alert->closed_s) : json_null(),
-	        "culprit", culprit_json(tk_alert_culprit(a, alert)), "pairs", pairs_json(a, alert));
+	        "culprit", culprit_json(tk_alert_find_first_bad(a, alert)), "pairs", pairs_json(a, alert));
 }
 
 static json_t *group_json(const struct tk_alerts *a, const struct tk_alert_group *g)
@@ -269,22 +269,22 @@ static void member_row(struct tk_table *t, const struct tk_alerts *a, const stru
 {
 	const struct tk_series_row *series = tk_lookup_series(&a->names, alert->series_id);
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
-	char text[TK_PAIRS_TEXT_SIZE > 64 ? TK_PAIRS_TEXT_SIZE : 64];
-	struct tk_pairs pairs;
+	char text[TK_AB_RESULT_TEXT_SIZE > 64 ? TK_AB_RESULT_TEXT_SIZE : 64];
+	struct tk_ab_result pairs;
 
-	tk_table_row(t);
-	tk_table_set(t, "ALERT", "%.8s", alert->uid);
-	if (!tk_alert_pairs(a, alert, &pairs, NULL) && pairs.word != TK_PAIRS_NONE)
-		tk_table_set(t, "PAIRS", "%u: %s", pairs.count, tk_pairs_text(&pairs, text));
-	tk_table_set(t, "STATE", "%s", tk_alert_word(&a->triage, alert));
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "ALERT", "%.8s", alert->uid);
+	if (!tk_alert_load_ab_result(a, alert, &pairs, NULL) && pairs.word != TK_AB_NONE)
+		tk_table_set_cell(t, "PAIRS", "%u: %s", pairs.count, tk_ab_result_format(&pairs, text));
+	tk_table_set_cell(t, "STATE", "%s", tk_alert_state_name(&a->triage, alert));
 	if (strcmp(alert->kind, "change") == 0)
-		tk_table_set(t, "CHANGE", "%+.1f %%", 100 * alert->change);
-	tk_table_set(t, "SERIES", "%s", series ? series->slug : "");
-	tk_table_set(t, "MACHINE", "%s", machine ? machine->name : "");
-	tk_table_set(t, "FIRST BAD", "%s", range_of(alert, text, sizeof text));
-	tk_table_set(t, "OPENED", "%s", tk_time_day(alert->opened_s, text));
+		tk_table_set_cell(t, "CHANGE", "%+.1f %%", 100 * alert->change);
+	tk_table_set_cell(t, "SERIES", "%s", series ? series->slug : "");
+	tk_table_set_cell(t, "MACHINE", "%s", machine ? machine->name : "");
+	tk_table_set_cell(t, "FIRST BAD", "%s", range_of(alert, text, sizeof text));
+	tk_table_set_cell(t, "OPENED", "%s", tk_time_format_day(alert->opened_s, text));
 	if (alert->closed_s)
-		tk_table_set(t, "CLOSED", "%s", tk_time_day(alert->closed_s, text));
+		tk_table_set_cell(t, "CLOSED", "%s", tk_time_format_day(alert->closed_s, text));
 }
 
 static void print_said(const struct tk_triage_row *t, const char *of)
@@ -295,10 +295,10 @@ static void print_said(const struct tk_triage_row *t, const char *of)
 	if (*of)
 		printf(" (%.8s)", of);
 	fputs(" by ", stdout);
-	tk_text_put(stdout, t->author, "");
+	tk_text_write_sanitized(stdout, t->author, "");
 	if (*t->note) {
 		fputs(": ", stdout);
-		tk_text_put(stdout, t->note, "");
+		tk_text_write_sanitized(stdout, t->note, "");
 	}
 	putchar('\n');
 }
@@ -307,23 +307,23 @@ static void print_said(const struct tk_triage_row *t, const char *of)
 static void print_culprits(const struct tk_alerts *a, const struct tk_alert_group *g)
 {
 	for (size_t i = 0; i < g->count; i++) {
-		const struct tk_culprit_row *c = tk_alert_culprit(a, g->alerts[i]);
+		const struct tk_bisection_row *c = tk_alert_find_first_bad(a, g->alerts[i]);
 		char day[TK_TIME_ISO_SIZE];
 		bool said = !c;
 
 		for (size_t k = 0; k < i && !said; k++) {
-			const struct tk_culprit_row *other = tk_alert_culprit(a, g->alerts[k]);
+			const struct tk_bisection_row *other = tk_alert_find_first_bad(a, g->alerts[k]);
 
 			said = other && strcmp(other->first_bad, c->first_bad) == 0;
 		}
 		if (said)
 			continue;
 		printf("\nFound by bisection: %.12s ", c->first_bad);
-		tk_text_put(stdout, c->subject, "");
+		tk_text_write_sanitized(stdout, c->subject, "");
 		fputs(", by ", stdout);
-		tk_text_put(stdout, c->author, "");
+		tk_text_write_sanitized(stdout, c->author, "");
 		printf(" (%s): %+.1f %% against the commit before it, %.1f %% sure\n",
-		        tk_time_day(c->author_time_s, day), 100 * c->change, 100 * c->confidence);
+		        tk_time_format_day(c->author_time_s, day), 100 * c->change, 100 * c->confidence);
 	}
 }
 
@@ -362,13 +362,13 @@ static int show(
 	if (rc)
 		return rc;
 	if (one) {
-		of_one = tk_alert_group_of_one(a, &one);
+		of_one = tk_alert_group_from_one(a, &one);
 		group = &of_one;
 	}
 	if (o->json)
 		return tk_command_print_json(group_json(a, group), err);
-	tk_text_put(stdout, tk_alert_group_title(group, title, sizeof title), "");
-	printf("\n%s since %s", group->state, tk_time_day(group->opened_s, title));
+	tk_text_write_sanitized(stdout, tk_alert_group_title(group, title, sizeof title), "");
+	printf("\n%s since %s", group->state, tk_time_format_day(group->opened_s, title));
 	for (size_t i = 0; i < a->names.revisions.count && !bad; i++) {
 		const struct tk_revision_row *r = TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
 
@@ -378,9 +378,9 @@ static int show(
 	}
 	if (bad) {
 		printf("; first bad %.12s ", bad->rev);
-		tk_text_put(stdout, bad->subject, "");
+		tk_text_write_sanitized(stdout, bad->subject, "");
 		fputs(*bad->author ? ", by " : "", stdout);
-		tk_text_put(stdout, bad->author, "");
+		tk_text_write_sanitized(stdout, bad->author, "");
 	}
 	puts("\n");
 	t = tk_table_new(g, member_columns);
@@ -464,7 +464,7 @@ static int say_one(struct tk_store *s, const struct tk_alerts *a, const struct a
 	if (o->yaml)
 		return print_entry(a, o, g, one, err);
 	row.alert_uid = one ? one->uid : g->uid;
-	return tk_store_say(s, &row, err);
+	return tk_store_append_triage(s, &row, err);
 }
 
 /* What was said of which, once it is in the history. */
@@ -487,7 +487,7 @@ static int print_said_of(const struct tk_alerts *a, const struct alert_options *
 		if (rc)
 			break;
 		printf("%s: %.8s ", done, one ? one->uid : group->uid);
-		tk_text_put(stdout, one ? one->title : tk_alert_group_title(group, title, sizeof title), "");
+		tk_text_write_sanitized(stdout, one ? one->title : tk_alert_group_title(group, title, sizeof title), "");
 		putchar('\n');
 	}
 	return rc;
@@ -550,7 +550,7 @@ static int check(struct tk_store *s, const struct tk_config *c, const struct tk_
 {
 	const struct tk_notify_options notify = {.webhook_url = c->webhook_url, .site_url = c->site_url};
 	struct tk_alerts a = {0};
-	int rc = tk_stoppages_put(s, d, 0, err);
+	int rc = tk_missing_data_update_alerts(s, d, 0, err);
 
 	if (!rc)
 		rc = tk_alerts_load(s, d, &a, err);
@@ -559,14 +559,14 @@ static int check(struct tk_store *s, const struct tk_config *c, const struct tk_
 
 		if (strcmp(alert->kind, "stoppage") != 0 || strcmp(alert->status, "open") != 0)
 			continue;
-		printf("%-9s ", tk_alert_word(&a.triage, alert));
-		tk_text_put(stdout, alert->title, "");
+		printf("%-9s ", tk_alert_state_name(&a.triage, alert));
+		tk_text_write_sanitized(stdout, alert->title, "");
 		putchar('\n');
-		if (strcmp(tk_alert_word(&a.triage, alert), TK_TRIAGE_NEW) == 0)
+		if (strcmp(tk_alert_state_name(&a.triage, alert), TK_TRIAGE_NEW) == 0)
 			*code = TK_EXIT_FOUND;
 	}
 	tk_alerts_free(&a);
-	return rc ? rc : tk_notify_night(s, &notify, err);
+	return rc ? rc : tk_notify_send_alerts(s, &notify, err);
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------------------
@@ -580,7 +580,7 @@ static const char *const verbs[] = {"list", "show", "check",
 
 static int check_verb(const char *verb, struct tk_error *err)
 {
-	const char *near = tk_nearest(verb, verbs);
+	const char *near = tk_suggest_name(verb, verbs);
 
 	for (size_t i = 0; verbs[i]; i++)
 		if (strcmp(verbs[i], verb) == 0)
@@ -594,9 +594,9 @@ static int check_verb(const char *verb, struct tk_error *err)
 static int obey(const struct tk_globals *g, struct alert_options *o, const struct tk_config *config,
         struct tk_store *store, int *code, struct tk_error *err)
 {
-	struct tk_judging judging;
+	struct tk_detect_policy judging;
 	struct tk_alerts a = {0};
-	int rc = tk_judging_of(config, NULL, &judging, err);
+	int rc = tk_detect_policy_load(config, NULL, &judging, err);
 
 	if (!rc && strcmp(o->words[0], "check") == 0) {
 		rc = check(store, config, &judging.options, code, err);
@@ -610,7 +610,7 @@ static int obey(const struct tk_globals *g, struct alert_options *o, const struc
 			                                        : say(g, store, &a, o, err);
 		tk_alerts_free(&a);
 	}
-	tk_judging_free(&judging);
+	tk_detect_policy_free(&judging);
 	return rc;
 }
 

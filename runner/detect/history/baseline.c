@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/case.h"
+#include "detect/history/series_case.h"
 #include "stats/changepoint/changepoint.h"
 
 static int out_of_memory(struct tk_error *err)
@@ -12,9 +12,9 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory while choosing a baseline");
 }
 
-static bool is_pinned(const struct tk_cases *c, const struct tk_point *p)
+static bool is_pinned(const struct tk_case_set *c, const struct tk_point *p)
 {
-	const struct tk_revision_row *revision = tk_catalog_revision(&c->catalog, p->build_id);
+	const struct tk_revision_row *revision = tk_catalog_find_revision(&c->catalog, p->build_id);
 
 	for (size_t i = 0; revision && i < c->options.baseline_revision_count; i++)
 		if (c->options.baseline_revisions[i] == revision->id)
@@ -22,18 +22,18 @@ static bool is_pinned(const struct tk_cases *c, const struct tk_point *p)
 	return false;
 }
 
-static size_t most_points(const struct tk_cases *c)
+static size_t most_points(const struct tk_case_set *c)
 {
-	return c->options.window > TK_LEVEL_MAX ? c->options.window : TK_LEVEL_MAX;
+	return c->options.window > TK_LEVEL_POINTS_MAX ? c->options.window : TK_LEVEL_POINTS_MAX;
 }
 
 static double median_of(const struct tk_timed_value *at, size_t from, size_t to, double *work)
 {
-	size_t first = to - from > TK_LEVEL_MAX ? to - TK_LEVEL_MAX : from;
+	size_t first = to - from > TK_LEVEL_POINTS_MAX ? to - TK_LEVEL_POINTS_MAX : from;
 
 	for (size_t i = first; i < to; i++)
 		work[i - first] = log(at[i].value);
-	return tk_level(work, to - first);
+	return tk_level_estimate(work, to - first);
 }
 
 /* The best of the levels that change points make of the history, [*from, *to); one night alone is no level where there
@@ -51,7 +51,7 @@ static int find_best(const struct tk_timed_value *at, size_t n, bool lower, doub
 		values[i] = at[i].value;
 		days[i] = at[i].as_of_s / 86400;
 	}
-	if (tk_changepoints(values, days, n, NULL, &found, &count))
+	if (tk_changepoint_find(values, days, n, NULL, &found, &count))
 		return out_of_memory(err);
 	for (size_t i = 0; i <= count; i++) {
 		size_t first = i ? found[i - 1].index : 0, end = i < count ? found[i].index : n;
@@ -71,11 +71,11 @@ static int find_best(const struct tk_timed_value *at, size_t n, bool lower, doub
 
 /* Two numbers a night are read of all of it, and whole points only of the level that is taken. */
 static int take_best(
-        struct tk_cases *c, const struct tk_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+        struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows all = {0};
 	size_t from = 0, to = 0, skip = 0, most = most_points(c);
-	int rc = tk_store_values(c->catalog.store, k->series->id, before_s, &all, err);
+	int rc = tk_store_list_values(c->catalog.store, k->series->id, before_s, &all, err);
 	const struct tk_timed_value *at = all.rows;
 
 	if (rc)
@@ -90,7 +90,7 @@ static int take_best(
 		while (to + skip < all.count && at[to + skip].as_of_s == at[to - 1].as_of_s)
 			skip++;
 		most = to - from < most ? to - from : most;
-		rc = tk_store_last_points(c->catalog.store, k->series->id, at[to - 1].as_of_s, skip, most, out, err);
+		rc = tk_store_list_last_points(c->catalog.store, k->series->id, at[to - 1].as_of_s, skip, most, out, err);
 	}
 	free(values);
 	free(days);
@@ -99,10 +99,10 @@ static int take_best(
 }
 
 static int take_pinned(
-        struct tk_cases *c, const struct tk_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+        struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
 {
 	size_t n = 0;
-	int rc = tk_store_points(c->catalog.store, k->series->id, INT64_MIN, 0, out, err);
+	int rc = tk_store_list_points(c->catalog.store, k->series->id, INT64_MIN, 0, out, err);
 	struct tk_point *p = out->rows;
 
 	for (size_t i = 0; !rc && i < out->count; i++)
@@ -113,7 +113,7 @@ static int take_pinned(
 }
 
 /* History, baseline, range, one behind the other: the first for the noise, the others for the levels. */
-static int arrange(struct tk_case *k, const struct tk_rows *baseline, struct tk_error *err)
+static int arrange(struct tk_series_case *k, const struct tk_rows *baseline, struct tk_error *err)
 {
 	size_t within = k->count - k->range, count = k->range + baseline->count + within;
 	struct tk_point *points = malloc(count * (sizeof *points + 3 * sizeof *k->y));
@@ -123,28 +123,28 @@ static int arrange(struct tk_case *k, const struct tk_rows *baseline, struct tk_
 	memcpy(points, k->points, k->range * sizeof *points);
 	memcpy(points + k->range, baseline->rows, baseline->count * sizeof *points);
 	memcpy(points + k->range + baseline->count, k->points + k->range, within * sizeof *points);
-	k->points = k->own_points = points;
+	k->points = k->owned_points = points;
 	k->y = (double *)(void *)(points + count);
 	k->net = k->y + count;
 	k->se = k->net + count;
 	k->base = k->range;
 	k->range += baseline->count;
 	k->count = count;
-	tk_case_take_logarithms(k);
+	tk_series_case_compute_logs(k);
 	return TK_OK;
 }
 
-int tk_case_set_baseline(struct tk_cases *c, struct tk_case *k, struct tk_error *err)
+int tk_series_case_set_baseline(struct tk_case_set *c, struct tk_series_case *k, struct tk_error *err)
 {
 	struct tk_rows points = {0};
 	int64_t before_s = k->points[k->range].as_of_s;
 	int rc = c->options.baseline == TK_BASELINE_PINNED ? take_pinned(c, k, before_s, &points, err)
 	         : c->options.baseline == TK_BASELINE_BEST
 	                 ? take_best(c, k, before_s, &points, err)
-	                 : tk_store_first_points(c->catalog.store, k->series->id, before_s,
+	                 : tk_store_list_first_points(c->catalog.store, k->series->id, before_s,
 	                           c->options.window ? c->options.window : 1, &points, err);
 
-	k->unpinned = !rc && !points.count;
+	k->lacks_baseline = !rc && !points.count;
 	if (!rc && points.count)
 		rc = arrange(k, &points, err);
 	tk_rows_free(&points);

@@ -21,7 +21,7 @@ static int compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int sort_by_id(struct tk_by_id *t, size_t row_size, struct tk_error *err)
+static int sort_by_id(struct tk_id_table *t, size_t row_size, struct tk_error *err)
 {
 	if (!t->rows.count)
 		return TK_OK;
@@ -34,7 +34,7 @@ static int sort_by_id(struct tk_by_id *t, size_t row_size, struct tk_error *err)
 	return TK_OK;
 }
 
-const void *tk_catalog_find(const struct tk_by_id *t, int64_t id)
+const void *tk_id_table_find(const struct tk_id_table *t, int64_t id)
 {
 	const void *key = &id, **found;
 
@@ -48,18 +48,18 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 {
 	const struct {
 		int (*read)(struct tk_store *, struct tk_rows *, struct tk_error *);
-		struct tk_by_id *table;
+		struct tk_id_table *table;
 		size_t row_size;
 	} tables[] = {
-	        {tk_store_machines, &c->machines, sizeof(struct tk_machine_row)},
-	        {tk_store_devices, &c->devices, sizeof(struct tk_device_row)},
-	        {tk_store_environments, &c->environments, sizeof(struct tk_environment_row)},
-	        {tk_store_upstreams, &c->upstreams, sizeof(struct tk_upstream_row)},
-	        {tk_store_revisions, &c->revisions, sizeof(struct tk_revision_row)},
-	        {tk_store_builds, &c->builds, sizeof(struct tk_build_row)},
-	        {tk_store_problems, &c->problems, sizeof(struct tk_problem_row)},
-	        {tk_store_all_series, &c->series, sizeof(struct tk_series_row)},
-	        {tk_store_nights, &c->nights, sizeof(struct tk_night_row)},
+	        {tk_store_list_machines, &c->machines, sizeof(struct tk_machine_row)},
+	        {tk_store_list_devices, &c->devices, sizeof(struct tk_device_row)},
+	        {tk_store_list_environments, &c->environments, sizeof(struct tk_environment_row)},
+	        {tk_store_list_upstreams, &c->upstreams, sizeof(struct tk_upstream_row)},
+	        {tk_store_list_revisions, &c->revisions, sizeof(struct tk_revision_row)},
+	        {tk_store_list_builds, &c->builds, sizeof(struct tk_build_row)},
+	        {tk_store_list_problems, &c->problems, sizeof(struct tk_problem_row)},
+	        {tk_store_list_series, &c->series, sizeof(struct tk_series_row)},
+	        {tk_store_list_nights, &c->nights, sizeof(struct tk_night_row)},
 	};
 	int rc = TK_OK;
 
@@ -70,9 +70,9 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 			rc = sort_by_id(tables[i].table, tables[i].row_size, err);
 	}
 	if (!rc)
-		rc = tk_store_alerts(s, &c->alerts, err);
+		rc = tk_store_list_alerts(s, &c->alerts, err);
 	if (!rc)
-		rc = tk_store_triage(s, &c->triage, err);
+		rc = tk_store_list_triage(s, &c->triage, err);
 	if (rc)
 		tk_catalog_free(c);
 	return rc;
@@ -80,7 +80,7 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 
 void tk_catalog_free(struct tk_catalog *c)
 {
-	struct tk_by_id *tables[] = {&c->machines, &c->devices, &c->environments, &c->upstreams, &c->revisions,
+	struct tk_id_table *tables[] = {&c->machines, &c->devices, &c->environments, &c->upstreams, &c->revisions,
 	        &c->builds, &c->problems, &c->series, &c->nights};
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -95,16 +95,16 @@ void tk_catalog_free(struct tk_catalog *c)
 	*c = (struct tk_catalog){0};
 }
 
-const struct tk_revision_row *tk_catalog_revision(const struct tk_catalog *c, int64_t build_id)
+const struct tk_revision_row *tk_catalog_find_revision(const struct tk_catalog *c, int64_t build_id)
 {
-	const struct tk_build_row *b = tk_catalog_find(&c->builds, build_id);
+	const struct tk_build_row *b = tk_id_table_find(&c->builds, build_id);
 
-	return b ? tk_catalog_find(&c->revisions, b->revision_id) : NULL;
+	return b ? tk_id_table_find(&c->revisions, b->revision_id) : NULL;
 }
 
 static int kernels_of(struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err)
 {
-	struct tk_build_code *grown;
+	struct tk_build_kernels *grown;
 	int rc;
 
 	for (size_t i = 0; i < c->code_count; i++)
@@ -116,8 +116,8 @@ static int kernels_of(struct tk_catalog *c, int64_t build_id, const struct tk_ro
 	if (!grown)
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading the kernels of a build");
 	c->code = grown;
-	grown[c->code_count] = (struct tk_build_code){.build_id = build_id};
-	rc = tk_store_kernels(c->store, build_id, &grown[c->code_count].kernels, err);
+	grown[c->code_count] = (struct tk_build_kernels){.build_id = build_id};
+	rc = tk_store_list_kernels(c->store, build_id, &grown[c->code_count].kernels, err);
 	if (!rc)
 		*out = &grown[c->code_count++].kernels;
 	return rc;
@@ -160,7 +160,7 @@ static int compare_code(
 	return TK_OK;
 }
 
-int tk_catalog_same_code(
+int tk_catalog_is_same_code(
         struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *same, struct tk_error *err)
 {
 	enum code code;
@@ -170,7 +170,7 @@ int tk_catalog_same_code(
 	return rc;
 }
 
-int tk_catalog_new_code(
+int tk_catalog_is_new_code(
         struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *is_new, struct tk_error *err)
 {
 	enum code code;
@@ -234,11 +234,11 @@ static void compare_objects(const json_t *a, const json_t *b, char *out, size_t 
 	}
 }
 
-void tk_catalog_environment_change(
+void tk_catalog_diff_environments(
         const struct tk_catalog *c, int64_t from, int64_t to, char *out, size_t size, bool *hard)
 {
-	const struct tk_environment_row *ea = tk_catalog_find(&c->environments, from),
-	                                *eb = tk_catalog_find(&c->environments, to);
+	const struct tk_environment_row *ea = tk_id_table_find(&c->environments, from),
+	                                *eb = tk_id_table_find(&c->environments, to);
 	json_t *a, *b;
 
 	*out = '\0';
@@ -252,7 +252,7 @@ void tk_catalog_environment_change(
 	json_decref(b);
 }
 
-void tk_alert_uid_of(const char *const *words, size_t count, char uid[TK_ALERT_UID_SIZE])
+void tk_alert_uid_hash(const char *const *words, size_t count, char uid[TK_ALERT_UID_SIZE])
 {
 	struct tk_hash *h = tk_hash_new();
 
@@ -260,11 +260,11 @@ void tk_alert_uid_of(const char *const *words, size_t count, char uid[TK_ALERT_U
 	if (!h)
 		return;
 	for (size_t i = 0; i < count; i++)
-		tk_hash_field(h, words[i]);
+		tk_hash_add_str(h, words[i]);
 	tk_hash_finish(h, uid);
 }
 
-void tk_alert_uid(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
+void tk_alert_uid_make(const char *series_slug, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
 {
-	tk_alert_uid_of((const char *const[]){"alert", series_slug, bad_rev}, 3, uid);
+	tk_alert_uid_hash((const char *const[]){"alert", series_slug, bad_rev}, 3, uid);
 }

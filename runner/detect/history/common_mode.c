@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/case.h"
+#include "detect/history/series_case.h"
 #include "stats/summary/summary.h"
 
 #define SERIES_MIN 5        /* fewer unchanged series have no median worth the name */
@@ -36,15 +36,15 @@ static int by_device_and_night(const void *a, const void *b)
 }
 
 /* One entry for each night of the range on which the code of the baseline was measured again. */
-static int collect(struct tk_cases *c, struct tk_case *k, struct entries *e, struct tk_error *err)
+static int collect(struct tk_case_set *c, struct tk_series_case *k, struct entries *e, struct tk_error *err)
 {
 	size_t from = k->range - k->base > c->options.window ? k->range - c->options.window : k->base;
-	double level = tk_level(k->y + from, k->range - from);
+	double level = tk_level_estimate(k->y + from, k->range - from);
 	int64_t old = k->points[k->range - 1].build_id;
 
 	for (size_t i = k->range, next; i < k->count; i = next) {
 		bool same;
-		int rc = tk_catalog_same_code(&c->catalog, old, k->points[i].build_id, k->series->backend, &same, err);
+		int rc = tk_catalog_is_same_code(&c->catalog, old, k->points[i].build_id, k->series->backend, &same, err);
 
 		if (rc)
 			return rc;
@@ -53,14 +53,14 @@ static int collect(struct tk_cases *c, struct tk_case *k, struct entries *e, str
 		k->unchanged = same;
 		if (same)
 			e->at[e->count++] = (struct entry){k->device->id, k->points[i].night_id,
-			        tk_level(k->y + i, next - i) - level, strcmp(k->series->role, "control") == 0};
+			        tk_level_estimate(k->y + i, next - i) - level, strcmp(k->series->role, "control") == 0};
 	}
 	return TK_OK;
 }
 
-static struct tk_common_shift shift_of(const struct entry *e, size_t n, double min_effect, double *work)
+static struct tk_common_mode_shift shift_of(const struct entry *e, size_t n, double min_effect, double *work)
 {
-	struct tk_common_shift s = {.device_id = e->device_id, .night_id = e->night_id, .series = n};
+	struct tk_common_mode_shift s = {.device_id = e->device_id, .night_id = e->night_id, .series = n};
 	double control = 0, median, spread;
 
 	for (size_t i = 0; i < n; i++)
@@ -81,17 +81,17 @@ static struct tk_common_shift shift_of(const struct entry *e, size_t n, double m
 	} else if (s.controls) {
 		s.shift = control * median > 0 ? copysign(fmin(fabs(control), fabs(median)), median) : 0;
 	}
-	s.significant = fabs(s.shift) > fmax(TK_STANDARD_ERRORS * s.se, fmax(SHIFT_MIN, min_effect / 4));
+	s.significant = fabs(s.shift) > fmax(TK_NOISE_STANDARD_ERRORS * s.se, fmax(SHIFT_MIN, min_effect / 4));
 	return s;
 }
 
-static void correct(struct tk_cases *c)
+static void correct(struct tk_case_set *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		struct tk_case *k = &c->at[i];
+		struct tk_series_case *k = &c->at[i];
 
 		for (size_t j = k->range; k->range && j < k->count; j++) {
-			const struct tk_common_shift *s = tk_common_shift_of(c, k->device->id, k->points[j].night_id);
+			const struct tk_common_mode_shift *s = tk_case_set_find_shift(c, k->device->id, k->points[j].night_id);
 
 			if (s && s->significant)
 				k->net[j] -= s->shift;
@@ -99,7 +99,7 @@ static void correct(struct tk_cases *c)
 	}
 }
 
-int tk_common_mode(struct tk_cases *c, struct tk_error *err)
+int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 {
 	struct entries e = {calloc(c->points.count + 1, sizeof *e.at), 0};
 	double *work = calloc(c->points.count + 1, sizeof *work);
@@ -126,13 +126,13 @@ out:
 	return rc;
 }
 
-const struct tk_common_shift *tk_common_shift_of(const struct tk_cases *c, int64_t device_id, int64_t night_id)
+const struct tk_common_mode_shift *tk_case_set_find_shift(const struct tk_case_set *c, int64_t device_id, int64_t night_id)
 {
 	size_t lo = 0, hi = c->shift_count;
 
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
-		const struct tk_common_shift *s = &c->shifts[mid];
+		const struct tk_common_mode_shift *s = &c->shifts[mid];
 
 		if (s->device_id < device_id || (s->device_id == device_id && s->night_id < night_id))
 			lo = mid + 1;

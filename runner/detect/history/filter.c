@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 
 static const struct {
 	const char *key;
@@ -14,7 +14,7 @@ static const struct {
 } keys[] = {
 #define KEY(name) \
 	{ \
-#name, offsetof(struct tk_filter_subject, name), offsetof(struct tk_filter_subject, name) \
+#name, offsetof(struct tk_filter_fields, name), offsetof(struct tk_filter_fields, name) \
 	}
         KEY(backend),
         KEY(op),
@@ -26,8 +26,8 @@ static const struct {
         KEY(config),
         KEY(role),
         KEY(series),
-        {"problem", offsetof(struct tk_filter_subject, problem), offsetof(struct tk_filter_subject, title)},
-        {"device", offsetof(struct tk_filter_subject, device), offsetof(struct tk_filter_subject, device_name)},
+        {"problem", offsetof(struct tk_filter_fields, problem), offsetof(struct tk_filter_fields, title)},
+        {"device", offsetof(struct tk_filter_fields, device), offsetof(struct tk_filter_fields, device_name)},
 #undef KEY
 };
 #define KEY_COUNT (sizeof keys / sizeof *keys)
@@ -59,7 +59,7 @@ static int unknown_key(const char *filter, size_t len, struct tk_error *err)
 		len = sizeof key - 1;
 	memcpy(key, filter, len);
 	key[len] = '\0';
-	near = tk_nearest(key, tk_filter_keys());
+	near = tk_suggest_name(key, tk_filter_keys());
 	return tk_fail(err, TK_EUSAGE,
 	        "filter \"%.200s\": unknown key \"%s\"%s%s%s; the keys are backend, problem, op, dtype, device, "
 	        "machine, "
@@ -82,7 +82,7 @@ int tk_filter_check(const char *const *filters, struct tk_error *err)
 	return TK_OK;
 }
 
-static bool matches(const char *filter, size_t key, const struct tk_filter_subject *s)
+static bool matches(const char *filter, size_t key, const struct tk_filter_fields *s)
 {
 	const char *glob = strchr(filter, ':') + 1;
 	const char *value = *(const char *const *)((const char *)s + keys[key].member);
@@ -91,7 +91,7 @@ static bool matches(const char *filter, size_t key, const struct tk_filter_subje
 	return fnmatch(glob, value, FNM_CASEFOLD) == 0 || fnmatch(glob, other, FNM_CASEFOLD) == 0;
 }
 
-bool tk_filter_match(const char *const *filters, const struct tk_filter_subject *s)
+bool tk_filter_match(const char *const *filters, const struct tk_filter_fields *s)
 {
 	for (size_t key = 0; key < KEY_COUNT; key++) {
 		bool asked = false, found = false;
@@ -107,7 +107,7 @@ bool tk_filter_match(const char *const *filters, const struct tk_filter_subject 
 	return true;
 }
 
-bool tk_filter_match_any(const char *const *filters, const struct tk_filter_subject *s)
+bool tk_filter_match_any(const char *const *filters, const struct tk_filter_fields *s)
 {
 	for (; filters && *filters; filters++)
 		if (tk_filter_match((const char *const[]){*filters, NULL}, s))

@@ -7,29 +7,29 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/case.h"
-#include "detect/rules/confirm.h"
+#include "detect/history/series_case.h"
+#include "detect/rules/ab_result.h"
 
-static void write_title(const struct tk_diff_row *row, const struct tk_case *k, char *out, size_t size)
+static void write_title(const struct tk_diff_row *row, const struct tk_series_case *k, char *out, size_t size)
 {
-	char confirmed[TK_PAIRS_TEXT_SIZE];
+	char confirmed[TK_AB_RESULT_TEXT_SIZE];
 
-	if (row->was == TK_DIFF_NEWLY_FAILED)
+	if (row->was == TK_VERDICT_NEWLY_FAILED)
 		snprintf(out, size, "%s %s on %s: %s", row->backend, row->title, row->machine,
 		        k->window->last_within.outcome);
-	else if (tk_diff_row_is_by_pairs(row))
+	else if (tk_diff_row_is_ab_confirmed(row))
 		snprintf(out, size, "%s %s on %s: confirmed %s", row->backend, row->title, row->machine,
-		        tk_pairs_text(&row->pairs, confirmed));
+		        tk_ab_result_format(&row->pairs, confirmed));
 	else
 		snprintf(out, size, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine, 100 * row->change);
 }
 
 /* The file's word is said at the time the alert was opened: saying it again every night adds nothing. */
-static int say_rule(struct tk_store *s, const struct tk_cases *c, const struct tk_case *k,
+static int say_rule(struct tk_store *s, const struct tk_case_set *c, const struct tk_series_case *k,
         const struct tk_diff_row *row, const struct tk_alert_row *a, struct tk_error *err)
 {
-	const struct tk_alert_state said = tk_alert_state_of(&c->catalog.triage, a->uid, a->group_uid);
-	const struct tk_ack_rule *rule = said.said ? NULL : tk_case_rule(c, k, row);
+	const struct tk_alert_state said = tk_alert_state_compute(&c->catalog.triage, a->uid, a->group_uid);
+	const struct tk_ack_rule *rule = said.said ? NULL : tk_series_case_find_ack_rule(c, k, row);
 	struct tk_triage_row t;
 	int64_t id;
 
@@ -43,19 +43,19 @@ static int say_rule(struct tk_store *s, const struct tk_cases *c, const struct t
 	return tk_store_put_triage(s, &t, &id, err);
 }
 
-static int open_alert(struct tk_store *s, struct tk_cases *c, const struct tk_case *k, const struct tk_night_row *night,
+static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk_series_case *k, const struct tk_night_row *night,
         const struct tk_diff_row *row, struct tk_error *err)
 {
 	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE], title[512];
 	const struct tk_alert_row *known;
 	struct tk_alert_row a;
-	bool failure = row->was == TK_DIFF_NEWLY_FAILED;
+	bool failure = row->was == TK_VERDICT_NEWLY_FAILED;
 	int rc;
 
-	tk_case_alert_uids(c, k, row->was, row, uid, group_uid);
+	tk_series_case_make_alert_uids(c, k, row->was, row, uid, group_uid);
 	if (!*uid || !*group_uid)
 		return tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
-	known = tk_alert_known(&c->catalog, uid);
+	known = tk_catalog_find_alert(&c->catalog, uid);
 	write_title(row, k, title, sizeof title);
 	a = (struct tk_alert_row){.uid = uid,
 	        .kind = failure ? "failure" : "change",
@@ -73,24 +73,24 @@ static int open_alert(struct tk_store *s, struct tk_cases *c, const struct tk_ca
 	        .title = title};
 	rc = tk_store_put_alert(s, &a, err);
 	if (!rc)
-		rc = tk_groups_add(c, k, failure, row->good_rev, row->bad_rev, group_uid, err);
+		rc = tk_commit_groups_add(c, k, failure, row->good_rev, row->bad_rev, group_uid, err);
 	return rc ? rc : say_rule(s, c, k, row, &a, err);
 }
 
 /* What nights said of this step, and pairs of its two builds did not find again, is taken back. */
-static bool is_retracted(const struct tk_case *k, const struct tk_diff_row *row, const struct tk_alert_row *a)
+static bool is_retracted(const struct tk_series_case *k, const struct tk_diff_row *row, const struct tk_alert_row *a)
 {
 	int64_t since = INT64_MAX;
 
 	for (size_t i = 0; i < k->count; i++)
 		if (k->points[i].run_id == row->first_bad_run_id)
 			since = k->points[i].as_of_s;
-	return row->pairs.word == TK_PAIRS_SAME && a->opened_s >= since;
+	return row->pairs.word == TK_AB_SAME && a->opened_s >= since;
 }
 
 /* A failure is over when there is a timing again; a step when its series is at the level it had before it. The newest
  * step of a series was judged with it (`recovered`); older ones may have stayed open below it. */
-static int is_over(const struct tk_cases *c, const struct tk_case *k, const struct tk_diff_row *row,
+static int is_over(const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_diff_row *row,
         const struct tk_alert_row *a, bool *over, struct tk_error *err)
 {
 	double before, sign = row->lower_is_better ? 1 : -1;
@@ -99,26 +99,26 @@ static int is_over(const struct tk_cases *c, const struct tk_case *k, const stru
 	*over = strcmp(a->kind, "failure") == 0;
 	if (*over || strcmp(a->kind, "change") != 0)
 		return TK_OK;
-	*over = (a == k->alert && row->status == TK_DIFF_RECOVERED) || is_retracted(k, row, a);
-	if (*over || a == k->alert || (row->status != TK_DIFF_RECOVERED && row->status != TK_DIFF_IMPROVED))
+	*over = (a == k->alert && row->status == TK_VERDICT_RECOVERED) || is_retracted(k, row, a);
+	if (*over || a == k->alert || (row->status != TK_VERDICT_RECOVERED && row->status != TK_VERDICT_IMPROVED))
 		return TK_OK;
-	rc = tk_alert_level_before(c, a, &before, err);
+	rc = tk_alert_read_baseline(c, a, &before, err);
 	if (!rc)
 		*over = isfinite(before) && row->after > 0 &&
 		        sign * (log(row->after) - before) <= log1p(row->threshold);
 	return rc;
 }
 
-static int close_alert(struct tk_store *s, const struct tk_cases *c, const struct tk_night_row *night,
+static int close_alert(struct tk_store *s, const struct tk_case_set *c, const struct tk_night_row *night,
         const struct tk_diff_report *r, const struct tk_alert_row *a, struct tk_error *err)
 {
-	const struct tk_case *k = a->series_id ? tk_case_of_series(c, a->series_id) : NULL;
+	const struct tk_series_case *k = a->series_id ? tk_case_set_find(c, a->series_id) : NULL;
 	struct tk_alert_row closed = *a;
 	bool over;
 	int rc;
 
 	if (strcmp(a->status, "open") != 0 || !k || k->window->last_within.night_id != night->id ||
-	        !tk_case_is_timed(k, &k->window->last_within))
+	        !tk_series_case_has_timing(k, &k->window->last_within))
 		return TK_OK;
 	rc = is_over(c, k, &r->rows[k - c->at], a, &over, err);
 	if (rc || !over)
@@ -141,7 +141,7 @@ static int by_precision(const void *a, const void *b)
 	return order ? order : strcmp(x->series, y->series);
 }
 
-static int open_alerts(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
+static int open_alerts(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
         const struct tk_diff_report *r, struct tk_error *err)
 {
 	const struct tk_diff_row **bad = malloc((r->count + 1) * sizeof(*bad));
@@ -149,7 +149,7 @@ static int open_alerts(struct tk_store *s, struct tk_cases *c, const struct tk_n
 	int rc = bad ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
 
 	for (size_t i = 0; !rc && i < r->count; i++)
-		if (r->rows[i].was == TK_DIFF_REGRESSED || r->rows[i].was == TK_DIFF_NEWLY_FAILED)
+		if (r->rows[i].was == TK_VERDICT_REGRESSED || r->rows[i].was == TK_VERDICT_NEWLY_FAILED)
 			bad[count++] = &r->rows[i];
 	if (count)
 		qsort(bad, count, sizeof(*bad), by_precision);
@@ -159,7 +159,7 @@ static int open_alerts(struct tk_store *s, struct tk_cases *c, const struct tk_n
 	return rc;
 }
 
-int tk_alerts_put(struct tk_store *s, struct tk_cases *c, const struct tk_night_row *night,
+int tk_alerts_update(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
         const struct tk_diff_report *r, struct tk_error *err)
 {
 	int rc = TK_OK;

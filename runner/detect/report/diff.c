@@ -4,19 +4,19 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/history/case.h"
-#include "detect/monitor/watching.h"
+#include "detect/history/series_case.h"
+#include "detect/monitor/monitor_session.h"
 #include "stats/summary/fdr.h"
 
-static int judge_case(struct tk_cases *c, struct tk_case *k, double prior)
+static int judge_case(struct tk_case_set *c, struct tk_series_case *k, double prior)
 {
-	struct tk_judge_input in = {.y = k->net,
+	struct tk_level_test_input in = {.y = k->net,
 	        .se = k->se,
 	        .n = k->count,
 	        .range = k->range,
 	        .window = c->options.window ? c->options.window : 1,
 	        .prior_sigma = prior};
-	int rc = tk_judge(&in, k->base, &k->own);
+	int rc = tk_level_test_run(&in, k->base, &k->own);
 
 	if (rc)
 		return rc;
@@ -26,13 +26,13 @@ static int judge_case(struct tk_cases *c, struct tk_case *k, double prior)
 	if (memcmp(k->net, k->y, k->count * sizeof *k->y) == 0)
 		return TK_OK;
 	in.y = k->y;
-	rc = tk_judge(&in, k->base, &k->raw);
+	rc = tk_level_test_run(&in, k->base, &k->raw);
 	k->raw.earlier &= c->options.baseline == TK_BASELINE_WINDOW;
 	return rc;
 }
 
 /* q over the series of each machine. */
-static int control_fdr(struct tk_cases *c, struct tk_error *err)
+static int control_fdr(struct tk_case_set *c, struct tk_error *err)
 {
 	double *p = calloc(c->count + 1, sizeof *p), *q = calloc(c->count + 1, sizeof *q);
 	int rc = p && q ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory while controlling the false-discovery rate");
@@ -44,7 +44,7 @@ static int control_fdr(struct tk_cases *c, struct tk_error *err)
 
 		for (size_t i = 0; i < c->count; i++)
 			p[i] = c->at[i].machine->id == machine && c->at[i].range ? c->at[i].own.best.p : NAN;
-		rc = tk_fdr_q(p, c->count, q);
+		rc = tk_fdr_adjust(p, c->count, q);
 		for (size_t i = 0; !rc && i < c->count; i++)
 			if (!isnan(q[i]))
 				c->at[i].q = q[i];
@@ -54,13 +54,13 @@ static int control_fdr(struct tk_cases *c, struct tk_error *err)
 	return rc;
 }
 
-int tk_cases_judge(struct tk_cases *c, struct tk_error *err)
+int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err)
 {
 	double *prior = calloc(c->count + 1, sizeof *prior);
-	int rc = prior ? tk_common_mode(c, err) : tk_fail(err, TK_ENOMEM, "out of memory while judging");
+	int rc = prior ? tk_case_set_remove_common_mode(c, err) : tk_fail(err, TK_ENOMEM, "out of memory while judging");
 
 	if (!rc)
-		rc = tk_case_priors(c, prior, err);
+		rc = tk_case_set_estimate_priors(c, prior, err);
 	for (size_t i = 0; !rc && i < c->count; i++)
 		if (c->at[i].range && judge_case(c, &c->at[i], prior[i]))
 			rc = tk_fail(err, TK_ENOMEM, "out of memory while judging %s", c->at[i].series->slug);
@@ -70,7 +70,7 @@ int tk_cases_judge(struct tk_cases *c, struct tk_error *err)
 	return rc;
 }
 
-int tk_cases_report(struct tk_cases *c, struct tk_diff_report *out, struct tk_error *err)
+int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct tk_error *err)
 {
 	*out = (struct tk_diff_report){
 	        .since_s = c->since_s, .until_s = c->until_s, .window = c->options.window, .options = c->options};
@@ -79,7 +79,7 @@ int tk_cases_report(struct tk_cases *c, struct tk_diff_report *out, struct tk_er
 		return tk_fail(err, TK_ENOMEM, "out of memory while writing the report");
 	out->count = c->count;
 	for (size_t i = 0; i < c->count; i++) {
-		int rc = tk_case_decide(c, &c->at[i], &out->rows[i], err);
+		int rc = tk_series_case_decide(c, &c->at[i], &out->rows[i], err);
 
 		if (rc)
 			return rc;
@@ -120,7 +120,7 @@ static size_t count_machines(const struct tk_diff_report *r)
 	return count;
 }
 
-void tk_report_finish(struct tk_diff_report *r)
+void tk_diff_report_finish(struct tk_diff_report *r)
 {
 	r->mean = (struct tk_diff_mean){.change = NAN};
 	memset(r->by_status, 0, sizeof r->by_status);
@@ -144,23 +144,23 @@ int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, 
         struct tk_diff_report *out, struct tk_error *err)
 {
 	struct tk_diff_report report = {0};
-	struct tk_cases c;
-	int rc = tk_cases_load(s, options, range, NULL, &c, err);
+	struct tk_case_set c;
+	int rc = tk_case_set_load(s, options, range, NULL, &c, err);
 
 	if (!rc)
-		rc = tk_watching_read(&c, err);
+		rc = tk_case_set_load_alarms(&c, err);
 	if (!rc)
-		rc = tk_cases_judge(&c, err);
+		rc = tk_case_set_evaluate(&c, err);
 	if (!rc)
-		tk_cases_choose(&c, range);
+		tk_case_set_filter(&c, range);
 	if (!rc)
-		rc = tk_cases_report(&c, &report, err);
-	tk_cases_free(&c);
+		rc = tk_case_set_decide(&c, &report, err);
+	tk_case_set_free(&c);
 	if (rc) {
 		tk_diff_report_free(&report);
 		return rc;
 	}
-	tk_report_finish(&report);
+	tk_diff_report_finish(&report);
 	*out = report;
 	return TK_OK;
 }

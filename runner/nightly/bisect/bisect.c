@@ -4,12 +4,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/proc.h"
-#include "detect/rules/confirm.h"
-#include "nightly/stages/judging.h"
+#include "base/process.h"
+#include "detect/rules/ab_result.h"
+#include "nightly/stages/detect_policy.h"
 #include "nightly/stages/recipe.h"
 #include "nightly/session.h"
-#include "nightly/confirm/trial.h"
+#include "nightly/confirm/ab_test.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum side { UNKNOWN, GOOD, BAD, SKIPPED };
 
 struct step {
 	enum side side;
-	struct tk_past_build build; /* build_id 0: not asked for */
+	struct tk_revision_build build; /* build_id 0: not asked for */
 };
 
 struct bisection {
@@ -39,7 +39,7 @@ struct bisection {
 	double budget_s, level; /* half of the whole change, a ratio - 1 */
 };
 
-const char *tk_bisect_word(enum tk_bisect_word w)
+const char *tk_bisect_outcome(enum tk_bisect_outcome w)
 {
 	static const char *const words[] = {"found", "range", "same", "open"};
 	return words[w];
@@ -52,11 +52,11 @@ static int find_series(struct bisection *b, struct tk_error *err)
 	struct tk_rows series = {0}, upstreams = {0}, points = {0};
 	const struct tk_series_row *s = NULL;
 	const char *name = NULL;
-	int status = tk_store_all_series(b->n->store, &series, err);
+	int status = tk_store_list_series(b->n->store, &series, err);
 	if (status == TK_OK)
-		status = tk_store_upstreams(b->n->store, &upstreams, err);
+		status = tk_store_list_upstreams(b->n->store, &upstreams, err);
 	if (status == TK_OK)
-		status = tk_store_points(b->n->store, b->series_id, INT64_MIN, 1, &points, err);
+		status = tk_store_list_points(b->n->store, b->series_id, INT64_MIN, 1, &points, err);
 	for (size_t i = 0; status == TK_OK && i < series.count; i++)
 		if (TK_ROWS_AT(&series, struct tk_series_row, i)->id == b->series_id)
 			s = TK_ROWS_AT(&series, struct tk_series_row, i);
@@ -69,10 +69,10 @@ static int find_series(struct bisection *b, struct tk_error *err)
 		const struct tk_point *p = TK_ROWS_AT(&points, struct tk_point, 0);
 		snprintf(b->r->series, sizeof b->r->series, "%s", s->slug);
 		snprintf(b->r->upstream, sizeof b->r->upstream, "%s", name);
-		b->upstream = tk_upstream_named(b->n->config, name);
+		b->upstream = tk_config_find_upstream(b->n->config, name);
 		b->night_id = p->night_id;
 		b->backend = strdup(s->backend);
-		status = b->backend ? tk_trial_options(b->n, b->series_id, p->run_id, &b->options, err)
+		status = b->backend ? tk_night_job_options(b->n, b->series_id, p->run_id, &b->options, err)
 		                    : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	if (status == TK_OK &&
@@ -88,14 +88,14 @@ static int find_series(struct bisection *b, struct tk_error *err)
 
 static int find_ends(struct bisection *b, const struct tk_bisect_request *q, struct tk_error *err)
 {
-	struct tk_source source;
-	int status = tk_recipe_check(b->n->config, b->upstream, err);
+	struct tk_repo source;
+	int status = tk_recipe_check_adapter(b->n->config, b->upstream, err);
 	if (status != TK_OK)
-		return tk_context(err, "%s", b->upstream->name);
-	tk_recipe_source(b->n->config, b->upstream, &source);
-	status = tk_source_find(&source, q->good, &b->r->good, err);
+		return tk_error_add_context(err, "%s", b->upstream->name);
+	tk_recipe_init_source(b->n->config, b->upstream, &source);
+	status = tk_repo_find_revision(&source, q->good, &b->r->good, err);
 	if (status == TK_OK)
-		status = tk_source_find(&source, q->bad, &b->r->bad, err);
+		status = tk_repo_find_revision(&source, q->bad, &b->r->bad, err);
 	if (status == TK_ENOTFOUND)
 		err->status = status = TK_EUSAGE;
 	return status;
@@ -104,11 +104,11 @@ static int find_ends(struct bisection *b, const struct tk_bisect_request *q, str
 /* The first parents from good to bad. */
 static int list_range(struct bisection *b, struct tk_error *err)
 {
-	struct tk_source source;
+	struct tk_repo source;
 	struct tk_revision *all = NULL;
 	size_t count = 0, good = SIZE_MAX, bad = SIZE_MAX;
-	tk_recipe_source(b->n->config, b->upstream, &source);
-	int status = tk_source_history(&source, 0, 1, 0, &all, &count, err);
+	tk_recipe_init_source(b->n->config, b->upstream, &source);
+	int status = tk_repo_list_revisions(&source, 0, 1, 0, &all, &count, err);
 	for (size_t i = 0; i < count; i++) { /* newest first */
 		if (strcmp(all[i].id, b->r->good.id) == 0)
 			good = i;
@@ -140,14 +140,14 @@ static int list_range(struct bisection *b, struct tk_error *err)
 
 static bool is_over(const struct bisection *b)
 {
-	return b->budget_s > 0 && (double)(tk_clock_mono_ns() - b->started_ns) / 1e9 > b->budget_s;
+	return b->budget_s > 0 && (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9 > b->budget_s;
 }
 
 static void say(const struct bisection *b, const char *what, size_t i)
 {
 	char text[200];
 	snprintf(text, sizeof text, "%s %.12s %.80s", what, b->revs[i].id, b->revs[i].subject);
-	tk_night_say(b->n, "bisect", text);
+	tk_night_announce_stage(b->n, "bisect", text);
 }
 
 /* What cannot be built is known not to be built: its row stays in the history. */
@@ -158,7 +158,7 @@ static int build(struct bisection *b, size_t i, struct tk_error *err)
 	if (s->build.build_id)
 		return TK_OK;
 	say(b, "build", i);
-	int status = tk_night_build_past(b->n, b->upstream, &b->revs[i], &s->build, &why);
+	int status = tk_night_build_revision(b->n, b->upstream, &b->revs[i], &s->build, &why);
 	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
 		return tk_fail(err, status, "%s", why.message);
 	if (status != TK_OK)
@@ -177,7 +177,7 @@ static int build(struct bisection *b, size_t i, struct tk_error *err)
 static int code_hash(struct bisection *b, int64_t build_id, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_rows kernels = {0};
-	int status = tk_store_kernels(b->n->store, build_id, &kernels, err);
+	int status = tk_store_list_kernels(b->n->store, build_id, &kernels, err);
 	out[0] = '\0';
 	for (size_t i = 0; status == TK_OK && i < kernels.count; i++) {
 		const struct tk_kernel_row *k = TK_ROWS_AT(&kernels, struct tk_kernel_row, i);
@@ -205,43 +205,43 @@ static int place_by_code(struct bisection *b, size_t i, struct tk_error *err)
 	return status;
 }
 
-static int open_trial(struct bisection *b, size_t old, size_t new, struct tk_trial *t, struct tk_error *err)
+static int open_trial(struct bisection *b, size_t old, size_t new, struct tk_ab_test *t, struct tk_error *err)
 {
-	struct tk_trial_spec spec = {.night_id = b->night_id,
+	struct tk_ab_test_spec spec = {.night_id = b->night_id,
 	        .series_id = b->series_id,
 	        .good_build_id = b->steps[old].build.build_id,
 	        .bad_build_id = b->steps[new].build.build_id,
 	        .good_options = b->options,
 	        .bad_options = b->options};
-	return tk_trial_open(b->n, &spec, t, err);
+	return tk_ab_test_open(b->n, &spec, t, err);
 }
 
 /* Pairs of two revisions until they differ, or do not; with a level, until they are on one side of it. */
-static int compare(struct bisection *b, size_t old, size_t new, const double *level, size_t most, struct tk_pairs *out,
+static int compare(struct bisection *b, size_t old, size_t new, const double *level, size_t most, struct tk_ab_result *out,
         struct tk_error *err)
 {
-	struct tk_trial t;
+	struct tk_ab_test t;
 	int status = open_trial(b, old, new, &t, err);
 	say(b, "measure", new);
 	while (status == TK_OK) {
-		int rc = level ? tk_pairs_side(t.rows, t.count, *level, out)
-		               : tk_pairs_judge(t.rows, t.count, &b->thresholds, out);
+		int rc = level ? tk_ab_result_compare_level(t.rows, t.count, *level, out)
+		               : tk_ab_result_evaluate(t.rows, t.count, &b->thresholds, out);
 		if (rc != TK_OK)
 			status = tk_fail(err, TK_ENOMEM, "out of memory");
-		if (rc != TK_OK || out->word > TK_PAIRS_OPEN || t.timed >= most ||
-		        t.failed_in_a_row >= TK_TRIAL_FAILURES_MAX || is_over(b))
+		if (rc != TK_OK || out->word > TK_AB_INCONCLUSIVE || t.timed >= most ||
+		        t.failed_in_a_row >= TK_AB_FAILURES_MAX || is_over(b))
 			break;
-		status = tk_trial_pair(b->n, &t, err);
+		status = tk_ab_test_run_pair(b->n, &t, err);
 	}
 	b->r->comparisons++;
 	b->r->pairs += t.count;
-	tk_trial_close(&t);
+	tk_ab_test_close(&t);
 	return status;
 }
 
 /* Where pairs cannot tell on which side of the middle it is, because it is there (two steps of one size), but tell that
  * it is at neither end, either half has a step. */
-static enum side lean(const struct bisection *b, const struct tk_pairs *p)
+static enum side lean(const struct bisection *b, const struct tk_ab_result *p)
 {
 	double half = (log1p(p->hi) - log1p(p->lo)) / 2, middle = log1p(b->level);
 	if (!isfinite(half) || half > fabs(middle) / 4)
@@ -252,7 +252,7 @@ static enum side lean(const struct bisection *b, const struct tk_pairs *p)
 static int place(struct bisection *b, size_t i, struct tk_error *err)
 {
 	struct step *s = &b->steps[i];
-	struct tk_pairs p;
+	struct tk_ab_result p;
 	int status = build(b, i, err);
 	if (status == TK_OK && s->side == UNKNOWN)
 		status = place_by_code(b, i, err);
@@ -266,8 +266,8 @@ static int place(struct bisection *b, size_t i, struct tk_error *err)
 	}
 	if (status != TK_OK)
 		return status;
-	if (tk_pairs_moved(&p))
-		s->side = (p.word == TK_PAIRS_UP) == (b->level > 0) ? BAD : GOOD;
+	if (tk_ab_result_is_changed(&p))
+		s->side = (p.word == TK_AB_HIGHER) == (b->level > 0) ? BAD : GOOD;
 	else if (!is_over(b))
 		s->side = lean(b, &p);
 	b->r->skipped += s->side == SKIPPED;
@@ -301,7 +301,7 @@ static int prepare_ends(struct bisection *b, struct tk_error *err)
 			        end ? "bad" : "good", b->revs[i].id, b->steps[i].build.message);
 	}
 	if (status == TK_OK)
-		status = compare(b, 0, b->last, NULL, TK_TRIAL_PAIRS_MAX, &b->r->whole, err);
+		status = compare(b, 0, b->last, NULL, TK_AB_PAIRS_MAX, &b->r->whole, err);
 	b->steps[0].side = GOOD;
 	b->steps[b->last].side = BAD;
 	b->level = expm1(log1p(b->r->whole.change) / 2);
@@ -345,7 +345,7 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 	r->left = hi - lo;
 	r->word = hi - lo == 1 ? TK_BISECT_FOUND : TK_BISECT_RANGE;
 	if (hi - lo > 1 && middle_of(b, lo, hi)) {
-		r->word = TK_BISECT_OPEN;
+		r->word = TK_BISECT_INCONCLUSIVE;
 		snprintf(r->why, sizeof r->why, "the budget was spent with %zu revisions left", hi - lo);
 		return TK_OK;
 	}
@@ -353,18 +353,18 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 		snprintf(r->why, sizeof r->why,
 		        "one of %zu revisions: those before %.12s do not build or cannot be measured", hi - lo,
 		        r->first_bad.id);
-	int status = lo == 0 && hi == b->last ? TK_OK : compare(b, lo, hi, NULL, TK_TRIAL_PAIRS_MAX, &r->step, err);
+	int status = lo == 0 && hi == b->last ? TK_OK : compare(b, lo, hi, NULL, TK_AB_PAIRS_MAX, &r->step, err);
 	if (lo == 0 && hi == b->last)
 		r->step = r->whole;
 	if (status != TK_OK)
 		return status;
-	if (r->step.word <= TK_PAIRS_OPEN && (!r->step.count || is_over(b))) {
-		r->word = TK_BISECT_OPEN;
+	if (r->step.word <= TK_AB_INCONCLUSIVE && (!r->step.count || is_over(b))) {
+		r->word = TK_BISECT_INCONCLUSIVE;
 		snprintf(r->why, sizeof r->why, "the last two are not told apart: %s",
 		        is_over(b) ? "the budget was spent" : "no pair of them has timings");
 		return TK_OK;
 	}
-	bool agrees = tk_pairs_moved(&r->step) && (r->step.change > 0) == (r->whole.change > 0);
+	bool agrees = tk_ab_result_is_changed(&r->step) && (r->step.change > 0) == (r->whole.change > 0);
 	r->confidence = agrees ? pow(1 - WRONG_PER_LOOK, (double)r->comparisons) : 0.5;
 	if (!agrees)
 		snprintf(r->why, sizeof r->why,
@@ -376,11 +376,11 @@ static int store_culprit(const struct bisection *b, struct tk_error *err)
 {
 	const struct tk_bisect_report *r = b->r;
 	bool named = r->word == TK_BISECT_FOUND || r->word == TK_BISECT_RANGE;
-	struct tk_culprit_row row = {.series_id = b->series_id,
+	struct tk_bisection_row row = {.series_id = b->series_id,
 	        .night_id = b->night_id,
 	        .good_rev = r->good.id,
 	        .bad_rev = r->bad.id,
-	        .word = tk_bisect_word(r->word),
+	        .word = tk_bisect_outcome(r->word),
 	        .first_bad = named ? r->first_bad.id : "",
 	        .last_good = named ? r->last_good.id : "",
 	        .subject = named ? r->first_bad.subject : "",
@@ -395,7 +395,7 @@ static int store_culprit(const struct bisection *b, struct tk_error *err)
 	        .comparisons = (int64_t)r->comparisons,
 	        .pairs = (int64_t)r->pairs,
 	        .made_s = tk_clock_now_s()};
-	return tk_store_put_culprit(b->n->store, &row, err);
+	return tk_store_put_bisection(b->n->store, &row, err);
 }
 
 static int search(struct bisection *b, struct tk_error *err)
@@ -405,13 +405,13 @@ static int search(struct bisection *b, struct tk_error *err)
 	int status = prepare_ends(b, err);
 	if (status != TK_OK)
 		return status;
-	if (r->whole.word != TK_PAIRS_UP && r->whole.word != TK_PAIRS_DOWN) {
-		char text[TK_PAIRS_TEXT_SIZE];
-		r->word = r->whole.word == TK_PAIRS_SAME ? TK_BISECT_SAME : TK_BISECT_OPEN;
+	if (r->whole.word != TK_AB_HIGHER && r->whole.word != TK_AB_LOWER) {
+		char text[TK_AB_RESULT_TEXT_SIZE];
+		r->word = r->whole.word == TK_AB_SAME ? TK_BISECT_NO_CHANGE : TK_BISECT_INCONCLUSIVE;
 		r->left = b->last;
 		snprintf(r->why, sizeof r->why, "%u pairs of good and bad %s: %s", r->whole.count,
-		        r->whole.word == TK_PAIRS_SAME ? "do not differ" : "leave it open",
-		        tk_pairs_text(&r->whole, text));
+		        r->whole.word == TK_AB_SAME ? "do not differ" : "leave it open",
+		        tk_ab_result_format(&r->whole, text));
 		return store_culprit(b, err);
 	}
 	status = halve(b, &lo, &hi, err);
@@ -433,9 +433,9 @@ static struct bisection begin(struct tk_night *n, const struct tk_bisect_request
 	*out = (struct tk_bisect_report){0};
 	return (struct bisection){.n = n,
 	        .r = out,
-	        .thresholds = tk_night_thresholds(n->config),
+	        .thresholds = tk_detect_policy_thresholds(n->config),
 	        .series_id = q->series_id,
-	        .started_ns = tk_clock_mono_ns(),
+	        .started_ns = tk_clock_monotonic_ns(),
 	        .hint = q->hint,
 	        .budget_s = q->budget_s};
 }
@@ -443,14 +443,14 @@ static struct bisection begin(struct tk_night *n, const struct tk_bisect_request
 static void end(struct bisection *b)
 {
 	b->r->night_id = b->night_id;
-	b->r->wall_s = (double)(tk_clock_mono_ns() - b->started_ns) / 1e9;
+	b->r->wall_s = (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9;
 	free(b->revs);
 	free(b->steps);
 	free(b->options);
 	free(b->backend);
 }
 
-int tk_bisect_in(
+int tk_bisect_run_in_night(
         struct tk_night *n, const struct tk_bisect_request *q, struct tk_bisect_report *out, struct tk_error *err)
 {
 	struct bisection b = begin(n, q, out);
@@ -466,7 +466,7 @@ static void judge_again(struct tk_night *n, struct tk_bisect_report *r)
 {
 	struct tk_diff_report report = {0};
 	if (r->pairs)
-		tk_night_judge_again(n, r->night_id, &report, &r->unjudged);
+		tk_night_rerun_detection(n, r->night_id, &report, &r->unjudged);
 	tk_diff_report_free(&report);
 }
 
@@ -476,7 +476,7 @@ int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const 
 	struct tk_session s;
 	int status = tk_session_open(config, store, options, &s, err);
 	if (status == TK_OK)
-		status = tk_bisect_in(&s.night, q, out, err);
+		status = tk_bisect_run_in_night(&s.night, q, out, err);
 	if (status == TK_OK)
 		judge_again(&s.night, out);
 	tk_session_close(&s);
@@ -488,7 +488,7 @@ int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const 
 /* Three revisions: git may ask for one that is no first parent. */
 static int take_three(struct bisection *b, const struct tk_bisect_request *q, const char *rev, struct tk_error *err)
 {
-	struct tk_source source;
+	struct tk_repo source;
 	int status = find_series(b, err);
 	if (status == TK_OK)
 		status = find_ends(b, q, err);
@@ -499,17 +499,17 @@ static int take_three(struct bisection *b, const struct tk_bisect_request *q, co
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status != TK_OK)
 		return status;
-	tk_recipe_source(b->n->config, b->upstream, &source);
+	tk_recipe_init_source(b->n->config, b->upstream, &source);
 	b->revs[0] = b->r->good;
 	b->revs[2] = b->r->bad;
-	return tk_source_find(&source, rev, &b->revs[1], err);
+	return tk_repo_find_revision(&source, rev, &b->revs[1], err);
 }
 
-int tk_bisect_step(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-        const struct tk_bisect_request *q, const char *rev, enum tk_bisect_side *side, struct tk_bisect_report *out,
+int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+        const struct tk_bisect_request *q, const char *rev, enum tk_bisect_mark *side, struct tk_bisect_report *out,
         struct tk_error *err)
 {
-	static const enum tk_bisect_side sides[] = {TK_BISECT_SKIP, TK_BISECT_GOOD, TK_BISECT_BAD, TK_BISECT_SKIP};
+	static const enum tk_bisect_mark sides[] = {TK_BISECT_MARK_SKIP, TK_BISECT_MARK_GOOD, TK_BISECT_MARK_BAD, TK_BISECT_MARK_SKIP};
 	struct tk_session s;
 	int status = tk_session_open(config, store, options, &s, err);
 	struct bisection b = begin(&s.night, q, out);
@@ -517,7 +517,7 @@ int tk_bisect_step(const struct tk_config *config, struct tk_store *store, const
 		status = take_three(&b, q, rev, err);
 	if (status == TK_OK)
 		status = prepare_ends(&b, err);
-	if (status == TK_OK && out->whole.word != TK_PAIRS_UP && out->whole.word != TK_PAIRS_DOWN)
+	if (status == TK_OK && out->whole.word != TK_AB_HIGHER && out->whole.word != TK_AB_LOWER)
 		status = tk_fail(err, TK_EUSAGE, "good and bad do not differ here: there is nothing to look for");
 	if (status == TK_OK)
 		status = place(&b, 1, err);

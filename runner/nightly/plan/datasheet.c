@@ -30,7 +30,7 @@ const struct tk_datasheet *tk_datasheet_find(const char *device_name)
 	return NULL;
 }
 
-int tk_datasheet_put(struct tk_night *n, const struct tk_night_device *d, struct tk_error *err)
+int tk_night_put_datasheet(struct tk_night *n, const struct tk_night_device *d, struct tk_error *err)
 {
 	const struct tk_datasheet *s = tk_datasheet_find(json_string_value(json_object_get(d->info, "name")));
 	if (!s)

@@ -18,6 +18,6 @@ struct tk_datasheet {
 /* NULL where the name is not known. */
 const struct tk_datasheet *tk_datasheet_find(const char *device_name);
 /* Stores the ceilings of a device for this night, source `datasheet`; nothing where it is not known. */
-int tk_datasheet_put(struct tk_night *n, const struct tk_night_device *d, struct tk_error *err);
+int tk_night_put_datasheet(struct tk_night *n, const struct tk_night_device *d, struct tk_error *err);
 
 #endif

@@ -12,7 +12,7 @@ static char *modules_dir(const char *program)
 {
 	const char *env = getenv("TRACKER_BACKENDS");
 	if (env && *env)
-		return tk_path_absolute(env);
+		return tk_path_make_absolute(env);
 	const char *slash = strrchr(program, '/');
 	char *here = slash ? strndup(program, (size_t)(slash - program)) : strdup(".");
 	if (!here)
@@ -21,7 +21,7 @@ static char *modules_dir(const char *program)
 	if (dir && !tk_dir_exists(dir)) {
 		free(dir);
 		char *up = tk_path_join(here, "../lib/tracker/backends");
-		dir = up ? tk_path_absolute(up) : NULL;
+		dir = up ? tk_path_make_absolute(up) : NULL;
 		free(up);
 	}
 	free(here);
@@ -63,7 +63,7 @@ int tk_modules_load(const char *program, struct tk_modules **out, struct tk_erro
 		goto out;
 	}
 	if ((status = tk_dir_list(c->dir, &names, &count, err)) != TK_OK) {
-		status = tk_context(err, "cannot list the backends (set TRACKER_BACKENDS to their folder)");
+		status = tk_error_add_context(err, "cannot list the backends (set TRACKER_BACKENDS to their folder)");
 		goto out;
 	}
 	for (size_t i = 0; i < count && status == TK_OK; i++) {
@@ -109,12 +109,12 @@ static const struct tk_module *find(const struct tk_module *list, size_t count, 
 	return NULL;
 }
 
-const struct tk_module *tk_modules_device(const struct tk_modules *c, const char *kind)
+const struct tk_module *tk_modules_find_device(const struct tk_modules *c, const char *kind)
 {
 	return find(c->devices, c->device_count, kind);
 }
 
-const struct tk_module *tk_modules_backend(const struct tk_modules *c, const char *name)
+const struct tk_module *tk_modules_find_backend(const struct tk_modules *c, const char *name)
 {
 	return find(c->backends, c->backend_count, name);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, const char *backend_path,
+int tk_job_list_add(struct tk_job_list *list, int64_t series_id, int64_t build_id, const char *backend_path,
         const char *options, struct tk_error *err)
 {
 	if (list->count == list->cap) {
@@ -28,22 +28,22 @@ int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, 
 	return TK_OK;
 }
 
-void tk_plan_free(struct tk_plan_list *list)
+void tk_job_list_free(struct tk_job_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		free((char *)list->rows[i].backend_path);
 		free((char *)list->rows[i].options);
 	}
 	free(list->rows);
-	*list = (struct tk_plan_list){0};
+	*list = (struct tk_job_list){0};
 }
 
-static int append(struct tk_plan_list *out, const struct tk_plan_list *from, struct tk_error *err)
+static int append(struct tk_job_list *out, const struct tk_job_list *from, struct tk_error *err)
 {
 	int status = TK_OK;
 	for (size_t i = 0; status == TK_OK && i < from->count; i++) {
 		const struct tk_job_row *j = &from->rows[i];
-		status = tk_plan_add(out, j->series_id, j->build_id, j->backend_path, j->options, err);
+		status = tk_job_list_add(out, j->series_id, j->build_id, j->backend_path, j->options, err);
 	}
 	return status;
 }
@@ -62,8 +62,8 @@ static int by_last(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings,
-        const struct tk_plan_list *controls, uint32_t every, uint64_t seed, struct tk_plan_list *out,
+int tk_plan_order_jobs(const struct tk_job_list *suite, const struct tk_job_list *ceilings,
+        const struct tk_job_list *controls, uint32_t every, uint64_t seed, struct tk_job_list *out,
         struct tk_error *err)
 {
 	struct tk_rng rng;
@@ -83,7 +83,7 @@ int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *c
 		if (every && i % every == 0)
 			status = append(out, controls, err);
 		if (status == TK_OK)
-			status = tk_plan_add(out, j->series_id, j->build_id, j->backend_path, j->options, err);
+			status = tk_job_list_add(out, j->series_id, j->build_id, j->backend_path, j->options, err);
 	}
 	if (status == TK_OK && every && suite->count)
 		status = append(out, controls, err);

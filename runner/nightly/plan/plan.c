@@ -57,7 +57,7 @@ static const struct cache_jobs cache_jobs[] = {
 
 /* The jobs of each device: they are ordered by themselves, since devices work beside each other. */
 struct device_jobs {
-	struct tk_plan_list suite, ceilings, controls;
+	struct tk_job_list suite, ceilings, controls;
 };
 struct plan_state {
 	struct tk_night *n;
@@ -73,10 +73,10 @@ static int put_problem(
 	int status = tk_problem_parse(&p, text, err);
 	if (status != TK_OK)
 		return status;
-	tk_problem_title(&p, title, sizeof title);
+	tk_problem_format_title(&p, title, sizeof title);
 	struct tk_problem_row row = {.text = p.text,
-	        .op = tk_problem_op_word(&p),
-	        .dtype = tk_problem_dtype_word(&p),
+	        .op = tk_problem_op_name(&p),
+	        .dtype = tk_problem_dtype_name(&p),
 	        .title = title,
 	        .flops = tk_problem_flops(&p),
 	        .bytes = tk_problem_bytes(&p),
@@ -85,7 +85,7 @@ static int put_problem(
 	return tk_store_put_problem(n->store, &row, id, err);
 }
 
-static int put_series(struct tk_night *n, const struct tk_night_device *d, const struct tk_product *p,
+static int put_series(struct tk_night *n, const struct tk_night_device *d, const struct tk_likelihood_product *p,
         const char *backend, int64_t problem_id, const char *role, enum tk_mode mode, int64_t *id, struct tk_error *err)
 {
 	struct tk_series_row row = {.device_id = d->device_id,
@@ -93,7 +93,7 @@ static int put_series(struct tk_night *n, const struct tk_night_device *d, const
 	        .problem_id = problem_id,
 	        .backend = backend,
 	        .config = "",
-	        .mode = tk_mode_word(mode),
+	        .mode = tk_mode_name(mode),
 	        .metric = "time",
 	        .unit = "ns",
 	        .better = "lower",
@@ -101,30 +101,30 @@ static int put_series(struct tk_night *n, const struct tk_night_device *d, const
 	return tk_store_put_series(n->store, &row, id, err);
 }
 
-static int add_job_in(struct plan_state *s, struct tk_plan_list *list, const struct tk_night_device *d,
-        const struct tk_product *p, const char *backend, const char *path, int64_t problem_id, const char *role,
+static int add_job_in(struct plan_state *s, struct tk_job_list *list, const struct tk_night_device *d,
+        const struct tk_likelihood_product *p, const char *backend, const char *path, int64_t problem_id, const char *role,
         enum tk_mode mode, struct tk_error *err)
 {
 	int64_t series_id;
 	int status = put_series(s->n, d, p, backend, problem_id, role, mode, &series_id, err);
-	return status == TK_OK ? tk_plan_add(list, series_id, p->build_id, path, p->config->options, err) : status;
+	return status == TK_OK ? tk_job_list_add(list, series_id, p->build_id, path, p->config->options, err) : status;
 }
 
 /* A problem on a backend of a product on a device: a job for each mode, of controls and ceilings for the first. An
  * empty path means that there is nothing to run: the build failed. */
-static int add_job(struct plan_state *s, struct tk_plan_list *list, const struct tk_night_device *d,
-        const struct tk_product *p, const char *backend, const char *path, int64_t problem_id, const char *role,
+static int add_job(struct plan_state *s, struct tk_job_list *list, const struct tk_night_device *d,
+        const struct tk_likelihood_product *p, const char *backend, const char *path, int64_t problem_id, const char *role,
         struct tk_error *err)
 {
 	enum tk_mode modes[TK_MODE_COUNT];
-	size_t count = tk_config_modes(s->n->config, d->layer->name, modes);
+	size_t count = tk_config_list_modes(s->n->config, d->layer->name, modes);
 	int status = TK_OK;
 	for (size_t i = 0; status == TK_OK && i < (strcmp(role, "suite") == 0 ? count : 1); i++)
 		status = add_job_in(s, list, d, p, backend, path, problem_id, role, modes[i], err);
 	return status;
 }
 
-static bool wanted_backend(const struct tk_product *p, const char *name)
+static bool wanted_backend(const struct tk_likelihood_product *p, const char *name)
 {
 	char *const *want = p->config->backends;
 	if (!want || !*want)
@@ -142,7 +142,7 @@ static bool runs_on(const struct plan_state *s, const struct tk_night_device *d,
 	json_t *info = NULL, *kind = json_object_get(s->kinds, path);
 	struct tk_error why = {0};
 	if (!kind) {
-		if (tk_worker_backend(d->worker, path, &info, &why) != TK_OK)
+		if (tk_worker_query_backend(d->worker, path, &info, &why) != TK_OK)
 			tk_log(TK_LOG_WARN, "backend", NULL, "%s: %s", path, why.message);
 		kind = info ? json_incref(json_object_get(info, "device_kind")) : json_null();
 		json_object_set_new_nocheck(s->kinds, path, kind);
@@ -157,7 +157,7 @@ struct problem_list {
 	bool *mine; /* whether a device measures a problem: [device * count + problem] */
 };
 
-static int plan_backend(struct plan_state *s, const struct tk_product *p, const char *backend, const char *path,
+static int plan_backend(struct plan_state *s, const struct tk_likelihood_product *p, const char *backend, const char *path,
         const struct problem_list *problems, struct tk_error *err)
 {
 	int status = TK_OK;
@@ -179,7 +179,7 @@ static int plan_backend(struct plan_state *s, const struct tk_product *p, const 
 
 /* The backends that a failed build would have made: those that are configured, else those that it made before. */
 static int plan_failed(
-        struct plan_state *s, const struct tk_product *p, const struct problem_list *problems, struct tk_error *err)
+        struct plan_state *s, const struct tk_likelihood_product *p, const struct problem_list *problems, struct tk_error *err)
 {
 	struct tk_rows all = {0};
 	int status = TK_OK;
@@ -187,7 +187,7 @@ static int plan_failed(
 		status = plan_backend(s, p, *name, "", problems, err);
 	if (status != TK_OK || (p->config->backends && *p->config->backends))
 		return status;
-	if ((status = tk_store_all_series(s->n->store, &all, err)) != TK_OK)
+	if ((status = tk_store_list_series(s->n->store, &all, err)) != TK_OK)
 		return status;
 	for (size_t i = 0; status == TK_OK && i < all.count; i++) {
 		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
@@ -197,14 +197,14 @@ static int plan_failed(
 		for (size_t k = 0; d < s->n->device_count && status == TK_OK && k < problems->count; k++)
 			if (r->upstream_id == p->upstream_id && strcmp(r->role, "suite") == 0 &&
 			        r->problem_id == problems->rows[k].id)
-				status = tk_plan_add(&s->of[d].suite, r->id, p->build_id, "", "", err);
+				status = tk_job_list_add(&s->of[d].suite, r->id, p->build_id, "", "", err);
 	}
 	tk_rows_free(&all);
 	return status;
 }
 
 static int plan_product(
-        struct plan_state *s, const struct tk_product *p, const struct problem_list *problems, struct tk_error *err)
+        struct plan_state *s, const struct tk_likelihood_product *p, const struct problem_list *problems, struct tk_error *err)
 {
 	int status = TK_OK;
 	if (!p->build_id || p->config->kind == TK_UPSTREAM_BUILTIN)
@@ -220,7 +220,7 @@ static int plan_product(
 	return status;
 }
 
-static const struct tk_product *product_named(const struct tk_night *n, const char *name)
+static const struct tk_likelihood_product *product_named(const struct tk_night *n, const char *name)
 {
 	for (size_t i = 0; i < n->product_count; i++)
 		if (strcmp(n->products[i].config->name, name) == 0)
@@ -228,7 +228,7 @@ static const struct tk_product *product_named(const struct tk_night *n, const ch
 	return NULL;
 }
 
-static const struct tk_artifact_backend *backend_named(const struct tk_product *p, const char *name)
+static const struct tk_artifact_backend *backend_named(const struct tk_likelihood_product *p, const char *name)
 {
 	for (size_t a = 0; p && a < p->artifact_count; a++)
 		for (size_t i = 0; i < p->artifacts[a]->backend_count; i++)
@@ -240,7 +240,7 @@ static const struct tk_artifact_backend *backend_named(const struct tk_product *
 /* The control of a kind of device: the backend that is named, where it runs there, else its namesake for that kind
  * ("control_cuda"). */
 static const struct tk_artifact_backend *control_for(
-        const struct plan_state *s, const struct tk_product *p, const char *name, const struct tk_night_device *d)
+        const struct plan_state *s, const struct tk_likelihood_product *p, const char *name, const struct tk_night_device *d)
 {
 	char namesake[128];
 	const struct tk_artifact_backend *b = backend_named(p, name);
@@ -256,7 +256,7 @@ static int plan_control(struct plan_state *s, struct tk_error *err)
 	const struct tk_control_config *c = &s->n->config->control;
 	if (!c->every || !c->backend || !c->problem)
 		return TK_OK;
-	const struct tk_product *p = product_named(s->n, c->upstream ? c->upstream : "builtin");
+	const struct tk_likelihood_product *p = product_named(s->n, c->upstream ? c->upstream : "builtin");
 	int64_t problem_id;
 	int status = put_problem(s->n, c->problem, "control", "control", &problem_id, err);
 	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++) {
@@ -274,7 +274,7 @@ static int plan_control(struct plan_state *s, struct tk_error *err)
 
 /* Hot, whatever the configuration measures: with another input each time there would be nothing in the cache. */
 static int plan_caches(
-        struct plan_state *s, const struct tk_product *p, size_t k, const struct cache_jobs *c, struct tk_error *err)
+        struct plan_state *s, const struct tk_likelihood_product *p, size_t k, const struct cache_jobs *c, struct tk_error *err)
 {
 	const struct tk_night_device *d = &s->n->devices[k];
 	const struct tk_artifact_backend *b = backend_named(p, c->backend);
@@ -304,9 +304,9 @@ static int plan_caches(
 static int plan_ceilings(struct plan_state *s, struct tk_error *err)
 {
 	int status = TK_OK;
-	const struct tk_product *p = product_named(s->n, "builtin");
+	const struct tk_likelihood_product *p = product_named(s->n, "builtin");
 	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
-		status = tk_datasheet_put(s->n, &s->n->devices[k], err);
+		status = tk_night_put_datasheet(s->n, &s->n->devices[k], err);
 	for (size_t k = 0; status == TK_OK && k < s->n->device_count; k++)
 		for (size_t i = 0; status == TK_OK && i < sizeof ceiling_jobs / sizeof *ceiling_jobs; i++) {
 			const struct ceiling_job *c = &ceiling_jobs[i];
@@ -336,7 +336,7 @@ static int add_problem(
 		if (out->rows[k].id == id)
 			return TK_OK;
 	if (status == TK_OK && (status = tk_problem_parse(&spec, p->text, err)) == TK_OK)
-		out->rows[out->count++] = (struct tk_plan_problem){.id = id, .seconds = tk_plan_seconds(&spec)};
+		out->rows[out->count++] = (struct tk_plan_problem){.id = id, .seconds = tk_plan_estimate_seconds(&spec)};
 	return status;
 }
 
@@ -365,14 +365,14 @@ static int load_problems(struct tk_night *n, struct problem_list *out, struct tk
 	if (status == TK_OK && !(out->mine = calloc(n->device_count * out->count + 1, sizeof *out->mine)))
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status == TK_OK && n->options->split)
-		return tk_plan_share(n, out->rows, out->count, out->mine, err);
+		return tk_plan_share_problems(n, out->rows, out->count, out->mine, err);
 	if (status == TK_OK)
 		memset(out->mine, true, n->device_count * out->count * sizeof *out->mine);
 	return status;
 }
 
 /* Where no device has anything of the suites to do, their roofs are not measured either. */
-static int order_jobs(const struct plan_state *s, struct tk_plan_list *jobs, struct tk_error *err)
+static int order_jobs(const struct plan_state *s, struct tk_job_list *jobs, struct tk_error *err)
 {
 	const struct tk_night *n = s->n;
 	size_t all = 0;
@@ -380,7 +380,7 @@ static int order_jobs(const struct plan_state *s, struct tk_plan_list *jobs, str
 	for (size_t d = 0; d < n->device_count; d++)
 		all += s->of[d].suite.count;
 	for (size_t d = 0; all && status == TK_OK && d < n->device_count; d++)
-		status = tk_plan_order(&s->of[d].suite, &s->of[d].ceilings, &s->of[d].controls,
+		status = tk_plan_order_jobs(&s->of[d].suite, &s->of[d].ceilings, &s->of[d].controls,
 		        n->config->control.every, n->seed + d, jobs, err);
 	return status;
 }
@@ -388,9 +388,9 @@ static int order_jobs(const struct plan_state *s, struct tk_plan_list *jobs, str
 static void free_plan(struct plan_state *s)
 {
 	for (size_t d = 0; s->of && d < s->n->device_count; d++) {
-		tk_plan_free(&s->of[d].suite);
-		tk_plan_free(&s->of[d].ceilings);
-		tk_plan_free(&s->of[d].controls);
+		tk_job_list_free(&s->of[d].suite);
+		tk_job_list_free(&s->of[d].ceilings);
+		tk_job_list_free(&s->of[d].controls);
 	}
 	free(s->of);
 	json_decref(s->kinds);
@@ -400,7 +400,7 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err)
 {
 	struct plan_state s = {.n = n, .of = calloc(n->device_count + 1, sizeof *s.of), .kinds = json_object()};
 	struct problem_list problems = {0};
-	struct tk_plan_list jobs = {0};
+	struct tk_job_list jobs = {0};
 	int status = s.of && s.kinds ? tk_store_begin(n->store, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status != TK_OK) {
 		free_plan(&s);
@@ -424,7 +424,7 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err)
 		tk_store_rollback(n->store);
 	free(problems.rows);
 	free(problems.mine);
-	tk_plan_free(&jobs);
+	tk_job_list_free(&jobs);
 	free_plan(&s);
 	return status;
 }

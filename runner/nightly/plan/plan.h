@@ -16,26 +16,26 @@ struct tk_plan_problem {
 	int64_t last;   /* its place among those that are measured at the end, from 1; 0: it is not one of them */
 };
 
-/* A growing list of jobs; `memory` of the strings belongs to the list. `seq` is given by tk_plan_order; before that it
+/* A growing list of jobs; `memory` of the strings belongs to the list. `seq` is given by tk_plan_order_jobs; before that it
  * may be the `last` of the problem. */
-struct tk_plan_list {
+struct tk_job_list {
 	struct tk_job_row *rows;
 	size_t count, cap;
 };
 
-int tk_plan_add(struct tk_plan_list *list, int64_t series_id, int64_t build_id, const char *backend_path,
+int tk_job_list_add(struct tk_job_list *list, int64_t series_id, int64_t build_id, const char *backend_path,
         const char *options, struct tk_error *err);
-void tk_plan_free(struct tk_plan_list *list);
+void tk_job_list_free(struct tk_job_list *list);
 
 /* Suite jobs in a seeded random order, those of problems that are `last` after all others and problem by problem; the
  * ceilings first, the control at the start, after every `every` jobs, and at the end. */
-int tk_plan_order(const struct tk_plan_list *suite, const struct tk_plan_list *ceilings,
-        const struct tk_plan_list *controls, uint32_t every, uint64_t seed, struct tk_plan_list *out,
+int tk_plan_order_jobs(const struct tk_job_list *suite, const struct tk_job_list *ceilings,
+        const struct tk_job_list *controls, uint32_t every, uint64_t seed, struct tk_job_list *out,
         struct tk_error *err);
 
-double tk_plan_seconds(const struct tk_problem_spec *p);
+double tk_plan_estimate_seconds(const struct tk_problem_spec *p);
 /* Shares the problems among like devices: mine[device * count + problem], false before. What is new and short is
  * `last`, the shortest at the end: one device can still take it over from another when the night is nearly done. */
-int tk_plan_share(struct tk_night *n, struct tk_plan_problem *problems, size_t count, bool *mine, struct tk_error *err);
+int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems, size_t count, bool *mine, struct tk_error *err);
 
 #endif

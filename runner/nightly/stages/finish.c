@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "detect/detect.h"
-#include "nightly/stages/judging.h"
+#include "nightly/stages/detect_policy.h"
 #include "nightly/night.h"
 #include "notify/notify.h"
 #include "site_gen/site.h"
@@ -12,31 +12,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tk_night_judge(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
+int tk_night_run_detection(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
-	struct tk_judging judging;
+	struct tk_detect_policy judging;
 	struct tk_error why = {0};
 	/* It was right when the night began; what has been measured is judged even where it no longer is. */
-	if (tk_judging_of(n->config, NULL, &judging, &why) != TK_OK)
+	if (tk_detect_policy_load(n->config, NULL, &judging, &why) != TK_OK)
 		tk_log(TK_LOG_WARN, "acks", NULL, "judged without what was accepted: %s", why.message);
 	int status = tk_detect_night(n->store, night_id, &judging.options, report, err);
-	tk_judging_free(&judging);
+	tk_detect_policy_free(&judging);
 	return status;
 }
 
-int tk_night_judge_again(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
+int tk_night_rerun_detection(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
-	int status = tk_night_judge(n, night_id, report, err);
+	int status = tk_night_run_detection(n, night_id, report, err);
 	return status == TK_OK
 	               ? TK_OK
-	               : tk_context(err, "the answer and its pairs are stored, the verdicts of the night are still "
+	               : tk_error_add_context(err, "the answer and its pairs are stored, the verdicts of the night are still "
 	                                 "those of before them (the same command tries again)");
 }
 
 int tk_night_detect(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_diff_report report = {0};
-	int status = tk_night_judge(n, n->night_id, &report, err);
+	int status = tk_night_run_detection(n, n->night_id, &report, err);
 	if (status == TK_OK)
 		memcpy(n->report->by_status, report.by_status, sizeof n->report->by_status);
 	tk_diff_report_free(&report);
@@ -64,7 +64,7 @@ int tk_night_publish(struct tk_night *n, struct tk_error *err)
 			snprintf(n->report->site_index, sizeof n->report->site_index, "%s/index.html",
 			        n->config->site_dir);
 	}
-	if (tk_notify_night(n->store, &notify, &why) != TK_OK)
+	if (tk_notify_send_alerts(n->store, &notify, &why) != TK_OK)
 		tk_log(TK_LOG_WARN, "notify", NULL, "could not tell everybody: %s", why.message);
 	return status;
 }
@@ -85,11 +85,11 @@ static int good_keys(
         struct tk_night *n, struct tk_rows *builds, const char ***keys, size_t *count, struct tk_error *err)
 {
 	struct tk_rows revisions = {0}, upstreams = {0};
-	int status = tk_store_builds(n->store, builds, err);
+	int status = tk_store_list_builds(n->store, builds, err);
 	if (status == TK_OK)
-		status = tk_store_revisions(n->store, &revisions, err);
+		status = tk_store_list_revisions(n->store, &revisions, err);
 	if (status == TK_OK)
-		status = tk_store_upstreams(n->store, &upstreams, err);
+		status = tk_store_list_upstreams(n->store, &upstreams, err);
 	*keys = calloc(upstreams.count + 1, sizeof **keys);
 	if (status == TK_OK && !*keys)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");

@@ -35,7 +35,7 @@ static bool means(const char *name, const char *kind, uint32_t index, const char
 	return strcmp(name, kind) == 0 || strcmp(name, numbered) == 0 || (*uuid && strcmp(name, uuid) == 0);
 }
 
-bool tk_night_wants_device(char *const *names, const char *kind, uint32_t index, const char *uuid)
+bool tk_device_is_selected(char *const *names, const char *kind, uint32_t index, const char *uuid)
 {
 	for (; *names; names++)
 		if (means(*names, kind, index, uuid))
@@ -105,11 +105,11 @@ static char *cpu_list(const struct tk_measure_config *m)
 		return NULL;
 	for (int cpu = 0; cpu < CPU_SETSIZE && (!m->threads || taken < m->threads); cpu++)
 		if (CPU_ISSET(cpu, &allowed))
-			tk_buf_printf(&list, "%s%d", taken++ ? "," : "", cpu);
+			tk_buf_add_printf(&list, "%s%d", taken++ ? "," : "", cpu);
 	return tk_buf_detach(&list, NULL);
 }
 
-static int new_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_night_half *half,
+static int new_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_ab_worker_spec *half,
         struct tk_worker **out, struct tk_error *err)
 {
 	char name[64] = "worker.log";
@@ -128,8 +128,8 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d, const
 	        .memory_limit_bytes = n->config->budgets.job_memory_bytes,
 	        .log_path = log,
 	};
-	if (half && half->baton_fd > 0) {
-		spec.baton_fd = half->baton_fd;
+	if (half && half->token_fd > 0) {
+		spec.token_fd = half->token_fd;
 		spec.memory_limit_bytes /= 2;
 	}
 	int status = tk_worker_new(&spec, out, err);
@@ -138,28 +138,28 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d, const
 	return status;
 }
 
-int tk_night_fresh_worker(
+int tk_night_new_worker(
         struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err)
 {
 	return new_worker(n, d, NULL, out, err);
 }
 
-int tk_night_half_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_night_half *half,
+int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_ab_worker_spec *half,
         struct tk_worker **out, struct tk_error *err)
 {
 	return new_worker(n, d, half, out, err);
 }
 
-void tk_night_hang_up_device(struct tk_night_device *d)
+void tk_night_device_request_stop(struct tk_night_device *d)
 {
-	for (size_t i = 0; i < TK_NIGHT_KEPT; i++)
-		tk_worker_hang_up(d->kept[i].worker);
-	tk_worker_hang_up(d->worker);
+	for (size_t i = 0; i < TK_NIGHT_WORKERS_MAX; i++)
+		tk_worker_close_input(d->kept[i].worker);
+	tk_worker_close_input(d->worker);
 }
 
-void tk_night_rest_device(struct tk_night_device *d)
+void tk_night_device_stop_workers(struct tk_night_device *d)
 {
-	for (size_t i = 0; i < TK_NIGHT_KEPT; i++) {
+	for (size_t i = 0; i < TK_NIGHT_WORKERS_MAX; i++) {
 		tk_worker_free(d->kept[i].worker);
 		free(d->kept[i].backend);
 		d->kept[i].worker = NULL;
@@ -167,9 +167,9 @@ void tk_night_rest_device(struct tk_night_device *d)
 	}
 }
 
-void tk_night_close_device(struct tk_night_device *d)
+void tk_night_device_close(struct tk_night_device *d)
 {
-	tk_night_rest_device(d);
+	tk_night_device_stop_workers(d);
 	tk_worker_free(d->worker);
 	json_decref(d->info);
 }
@@ -178,14 +178,14 @@ void tk_night_close_device(struct tk_night_device *d)
 static size_t room(const struct tk_night_device *d)
 {
 	double bytes = json_number_value(json_object_get(d->info, "memory_bytes")), fit = bytes / KEPT_MEMORY_BYTES;
-	return fit < 2 ? 2 : fit > TK_NIGHT_KEPT ? TK_NIGHT_KEPT : (size_t)fit;
+	return fit < 2 ? 2 : fit > TK_NIGHT_WORKERS_MAX ? TK_NIGHT_WORKERS_MAX : (size_t)fit;
 }
 
 /* The process that has this backend; else a free place; else the one that was not asked for the longest time. */
 static size_t place_for(const struct tk_night_device *d, const char *backend)
 {
 	size_t oldest = 0;
-	for (size_t i = 0; i < TK_NIGHT_KEPT; i++)
+	for (size_t i = 0; i < TK_NIGHT_WORKERS_MAX; i++)
 		if (d->kept[i].backend && strcmp(d->kept[i].backend, backend) == 0)
 			return i;
 	for (size_t i = 0; i < room(d); i++) {
@@ -198,7 +198,7 @@ static size_t place_for(const struct tk_night_device *d, const char *backend)
 }
 
 /* On a CPU, a second process with its threads and memory would disturb the first: it has one. */
-int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
+int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
         struct tk_error *err)
 {
 	size_t at = place_for(d, backend);
@@ -212,7 +212,7 @@ int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *b
 		free(d->kept[at].backend);
 		d->kept[at].worker = NULL;
 		d->kept[at].backend = strdup(backend);
-		status = d->kept[at].backend ? tk_night_fresh_worker(n, d, &d->kept[at].worker, err)
+		status = d->kept[at].backend ? tk_night_new_worker(n, d, &d->kept[at].worker, err)
 		                             : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	if (status) {
@@ -223,23 +223,23 @@ int tk_night_worker(struct tk_night *n, struct tk_night_device *d, const char *b
 	return status;
 }
 
-int tk_night_worker_ahead(
+int tk_night_prestart_worker(
         struct tk_night *n, struct tk_night_device *d, const char *backend, const char *options, struct tk_error *err)
 {
 	struct tk_worker *w;
 	const char *there = d->kept[place_for(d, backend)].backend;
 	if (strcmp(d->layer->name, "cpu") == 0 || there)
 		return TK_OK;
-	int status = tk_night_worker(n, d, backend, &w, err);
+	int status = tk_night_get_worker(n, d, backend, &w, err);
 	return status ? status : tk_worker_start_open(w, backend, options, n->config->budgets.job_s, err);
 }
 
-int tk_night_await_workers(struct tk_night_device *d, struct tk_error *err)
+int tk_night_device_await_workers(struct tk_night_device *d, struct tk_error *err)
 {
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < TK_NIGHT_KEPT; i++)
+	for (size_t i = 0; status == TK_OK && i < TK_NIGHT_WORKERS_MAX; i++)
 		if (d->kept[i].worker)
-			status = tk_worker_await_open(d->kept[i].worker, err);
+			status = tk_worker_wait_open(d->kept[i].worker, err);
 	return status;
 }
 
@@ -275,20 +275,20 @@ static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t
 {
 	struct tk_night_device d = {.layer = layer, .index = index, .worker = worker};
 	struct tk_error why = {0};
-	int status = tk_worker_device(d.worker, &d.info, &why);
+	int status = tk_worker_query_device(d.worker, &d.info, &why);
 	if (status == TK_ECANCELED || status == TK_ENOMEM) {
-		tk_night_close_device(&d);
+		tk_night_device_close(&d);
 		return tk_fail(err, status, "%s", why.message);
 	}
 	if (status != TK_OK) {
 		tk_log(TK_LOG_DEBUG, "no_device", NULL, "no %s device %u: %s", layer->name, index, why.message);
-		tk_night_close_device(&d);
+		tk_night_device_close(&d);
 		*more = 0;
 		return TK_OK;
 	}
 	*more = (uint32_t)json_integer_value(json_object_get(d.info, "count"));
-	if (!tk_night_wants_device(devices_of(n), layer->name, index, text_of(d.info, "uuid"))) {
-		tk_night_close_device(&d);
+	if (!tk_device_is_selected(devices_of(n), layer->name, index, text_of(d.info, "uuid"))) {
+		tk_night_device_close(&d);
 		return TK_OK;
 	}
 	device_slug(&d, *more > 1);
@@ -300,7 +300,7 @@ static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t
 	        .slug = d.slug};
 	struct tk_night_device *grown = realloc(n->devices, (n->device_count + 1) * sizeof *grown);
 	if (!grown) {
-		tk_night_close_device(&d);
+		tk_night_device_close(&d);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	n->devices = grown;
@@ -316,8 +316,8 @@ static int probing_worker(
 {
 	struct tk_night_device d = {.layer = layer, .index = index};
 	struct tk_error why = {0}; /* but for a request to stop, it is told once more when the device is asked for */
-	int status = tk_night_fresh_worker(n, &d, out, err);
-	if (status == TK_OK && tk_worker_start_open(*out, NULL, NULL, TK_WORKER_OPEN_S, &why) == TK_ECANCELED)
+	int status = tk_night_new_worker(n, &d, out, err);
+	if (status == TK_OK && tk_worker_start_open(*out, NULL, NULL, TK_WORKER_OPEN_TIMEOUT_S, &why) == TK_ECANCELED)
 		status = tk_fail(err, TK_ECANCELED, "%s", why.message);
 	return status;
 }
@@ -351,7 +351,7 @@ static int probe_kind(struct tk_night *n, const struct tk_module *layer, struct 
 int tk_night_probe(struct tk_night *n, struct tk_error *err)
 {
 	char *logs = tk_path_join(n->config->cache_dir, "logs");
-	int status = logs ? tk_dir_make(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = logs ? tk_dir_create(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(logs);
 	for (size_t i = 0; status == TK_OK && i < n->modules->device_count; i++)
 		status = probe_kind(n, &n->modules->devices[i], err);

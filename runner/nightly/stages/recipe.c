@@ -2,19 +2,19 @@
 #include "nightly/stages/recipe.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "build/build.h"
 #include "config/config.h"
-#include "upstream/upstream.h"
+#include "upstream/repo.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-void tk_recipe_source(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_source *out)
+void tk_recipe_init_source(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out)
 {
 	bool self = u->kind == TK_UPSTREAM_SELF;
-	*out = (struct tk_source){
-	        .kind = self ? TK_SOURCE_SELF : TK_SOURCE_GIT,
+	*out = (struct tk_repo){
+	        .kind = self ? TK_REPO_SELF : TK_REPO_GIT,
 	        .name = u->name,
 	        .url = self && !u->url ? tk_data_dir() : u->url,
 	        .branch = u->branch,
@@ -45,7 +45,7 @@ static void nearest_adapter(const char *dir, const char *name, char *out, size_t
 	const char **known = calloc(count + 1, sizeof *known);
 	for (size_t i = 0; known && i < count; i++)
 		known[i] = names[i];
-	const char *near = known ? tk_nearest(name, known) : NULL;
+	const char *near = known ? tk_suggest_name(name, known) : NULL;
 	if (near)
 		snprintf(out, size, "%s", near);
 	free(known);
@@ -64,7 +64,7 @@ static int adapter_fail(const struct tk_config *config, const char *name, const 
 	        *near ? ", did you mean `" : "", near, *near ? "`?" : "");
 }
 
-int tk_recipe_check(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
+int tk_recipe_check_adapter(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
 {
 	char *dir = adapter_dir(config, u), *program = dir ? tk_path_join(dir, "build") : NULL;
 	int status = TK_OK;
@@ -83,11 +83,11 @@ int tk_recipe_check(const struct tk_config *config, const struct tk_upstream_con
 int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision,
         const char *arch, struct tk_artifact **out, struct tk_error *err)
 {
-	struct tk_source source;
+	struct tk_repo source;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	char *adapter = adapter_dir(config, u), *kernels = tk_path_join(tk_data_dir(), "kernels");
 	int status = TK_OK;
-	tk_recipe_source(config, u, &source);
+	tk_recipe_init_source(config, u, &source);
 	if (!adapter || !kernels) {
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	} else {

@@ -6,14 +6,14 @@
 struct tk_artifact;
 struct tk_config;
 struct tk_error;
-struct tk_source;
+struct tk_repo;
 struct tk_upstream_config;
 
 /* How a git or self upstream is asked. Strings belong to the configuration. */
-void tk_recipe_source(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_source *out);
+void tk_recipe_init_source(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out);
 
 /* TK_ENOTFOUND where the adapter of an upstream that is built does not exist or cannot be run. */
-int tk_recipe_check(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err);
+int tk_recipe_check_adapter(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err);
 
 /* Builds a revision as configured: the user's own adapters come before the tracker's. arch NULL: this machine. See
  * tk_build(). */

@@ -20,20 +20,20 @@ static const char *const kind_words[] = {[TK_UPSTREAM_SELF] = "self",
  * /commit/ in site.commit_url, which the configuration has seen to. */
 static void url_of(const struct tk_night *n, const struct tk_upstream_config *u, char *out, size_t size)
 {
-	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->forge_url : NULL,
+	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->commit_url : NULL,
 	           *end = commit ? strstr(commit, "/commit/") : NULL;
 	char forge[1024];
 	if (!end) {
-		tk_source_public_url(u->url ? u->url : "", out, size);
+		tk_repo_redact_url(u->url ? u->url : "", out, size);
 		return;
 	}
 	if (end - commit > 2 && strncmp(end - 2, "/-", 2) == 0) /* GitLab */
 		end -= 2;
 	snprintf(forge, sizeof forge, "%.*s", (int)(end - commit), commit);
-	tk_source_public_url(forge, out, size);
+	tk_repo_redact_url(forge, out, size);
 }
 
-static int put_upstream(struct tk_night *n, struct tk_product *p, struct tk_error *err)
+static int put_upstream(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
 {
 	char url[4200];
 	url_of(n, p->config, url, sizeof url);
@@ -41,7 +41,7 @@ static int put_upstream(struct tk_night *n, struct tk_product *p, struct tk_erro
 	return tk_store_put_upstream(n->store, &row, &p->upstream_id, err);
 }
 
-static int put_revision(struct tk_night *n, struct tk_product *p, const struct tk_revision *r, struct tk_error *err)
+static int put_revision(struct tk_night *n, struct tk_likelihood_product *p, const struct tk_revision *r, struct tk_error *err)
 {
 	struct tk_revision_row row = {.upstream_id = p->upstream_id,
 	        .rev = r->id,
@@ -55,24 +55,24 @@ static int put_revision(struct tk_night *n, struct tk_product *p, const struct t
 	return tk_store_put_revision(n->store, &row, &p->revision_id, err);
 }
 
-int tk_night_know_revision(struct tk_night *n, struct tk_product *p, const struct tk_revision *r, struct tk_error *err)
+int tk_night_put_revision(struct tk_night *n, struct tk_likelihood_product *p, const struct tk_revision *r, struct tk_error *err)
 {
 	int status = put_upstream(n, p, err);
 	return status == TK_OK ? put_revision(n, p, r, err) : status;
 }
 
 /* The newest revision of this upstream that the history knows, into p->rev; false where there is none. */
-static bool last_known(struct tk_night *n, struct tk_product *p)
+static bool last_known(struct tk_night *n, struct tk_likelihood_product *p)
 {
 	struct tk_rows nights = {0};
 	bool found = false;
-	if (tk_store_nights(n->store, &nights, NULL) != TK_OK)
+	if (tk_store_list_nights(n->store, &nights, NULL) != TK_OK)
 		return false;
 	for (size_t i = 0; i < nights.count && !found; i++) {
 		const struct tk_night_row *night = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		struct tk_rows answers = {0};
 		if (night->id == n->night_id || strcmp(night->kind, "nightly") != 0 ||
-		        tk_store_resolutions(n->store, night->id, &answers, NULL) != TK_OK)
+		        tk_store_list_resolutions(n->store, night->id, &answers, NULL) != TK_OK)
 			continue;
 		for (size_t k = 0; k < answers.count && !found; k++) {
 			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, k);
@@ -87,10 +87,10 @@ static bool last_known(struct tk_night *n, struct tk_product *p)
 	return found;
 }
 
-static void name_revision(struct tk_night *n, struct tk_product *p)
+static void name_revision(struct tk_night *n, struct tk_likelihood_product *p)
 {
 	struct tk_rows revisions = {0};
-	if (tk_store_revisions(n->store, &revisions, NULL) != TK_OK)
+	if (tk_store_list_revisions(n->store, &revisions, NULL) != TK_OK)
 		return;
 	for (size_t i = 0; i < revisions.count; i++) {
 		const struct tk_revision_row *r = TK_ROWS_AT(&revisions, struct tk_revision_row, i);
@@ -101,10 +101,10 @@ static void name_revision(struct tk_night *n, struct tk_product *p)
 }
 
 /* A library's or a module's revision is the version that it reports. */
-static int resolve_module(struct tk_night *n, struct tk_product *p, struct tk_revision *out, struct tk_error *err)
+static int resolve_module(struct tk_night *n, struct tk_likelihood_product *p, struct tk_revision *out, struct tk_error *err)
 {
 	const char *name = p->config->adapter ? p->config->adapter : p->config->name;
-	const struct tk_module *m = tk_modules_backend(n->modules, name);
+	const struct tk_module *m = tk_modules_find_backend(n->modules, name);
 	if (p->config->kind == TK_UPSTREAM_BUILTIN) { /* several modules of one version: the tracker's own */
 		snprintf(out->id, sizeof out->id, "%s", TK_VERSION);
 		return TK_OK;
@@ -114,7 +114,7 @@ static int resolve_module(struct tk_night *n, struct tk_product *p, struct tk_re
 		        "there is no backend `%s` in %s: was its library installed when the tracker was built?", name,
 		        n->modules->dir);
 	json_t *info = NULL;
-	int status = tk_worker_backend(n->devices[0].worker, m->path, &info, err);
+	int status = tk_worker_query_backend(n->devices[0].worker, m->path, &info, err);
 	if (status == TK_OK) {
 		const char *version = json_string_value(json_object_get(info, "version"));
 		snprintf(out->id, sizeof out->id, "%s", version && *version ? version : "unknown");
@@ -124,7 +124,7 @@ static int resolve_module(struct tk_night *n, struct tk_product *p, struct tk_re
 }
 
 /* Asks the upstream, unless the caller has chosen a revision already (p->rev: a past one). */
-static int ask(struct tk_night *n, struct tk_product *p, struct tk_revision *out, struct tk_error *err)
+static int ask(struct tk_night *n, struct tk_likelihood_product *p, struct tk_revision *out, struct tk_error *err)
 {
 	if (p->config->kind == TK_UPSTREAM_SYSTEM || p->config->kind == TK_UPSTREAM_BUILTIN)
 		return resolve_module(n, p, out, err);
@@ -133,17 +133,17 @@ static int ask(struct tk_night *n, struct tk_product *p, struct tk_revision *out
 		snprintf(out->id, sizeof out->id, "%s", p->artifacts[0]->revision);
 		return TK_OK;
 	}
-	struct tk_source source;
-	int status = tk_recipe_check(n->config, p->config, err); /* before the minutes of a fetch */
+	struct tk_repo source;
+	int status = tk_recipe_check_adapter(n->config, p->config, err); /* before the minutes of a fetch */
 	if (status)
 		return status;
-	tk_recipe_source(n->config, p->config, &source);
+	tk_recipe_init_source(n->config, p->config, &source);
 	if (*p->rev)
-		return tk_source_find(&source, p->rev, out, err);
-	return tk_source_newest(&source, out, err);
+		return tk_repo_find_revision(&source, p->rev, out, err);
+	return tk_repo_find_newest(&source, out, err);
 }
 
-static int resolve_one(struct tk_night *n, struct tk_product *p, struct tk_error *err)
+static int resolve_one(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
 {
 	struct tk_revision revision = {0};
 	struct tk_error why = {0};
@@ -191,15 +191,15 @@ static int take_artifact(struct tk_night *n, const char *key, struct tk_error *e
 	struct tk_artifact *a = NULL;
 	int status = tk_artifact_load(n->config->cache_dir, key, &a, err);
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++) {
-		struct tk_product *p = &n->products[i];
+		struct tk_likelihood_product *p = &n->products[i];
 		if (p->artifact_count || strcmp(p->config->name, a->upstream) != 0)
 			continue;
-		if (n->options->past_revision && strcmp(n->options->past_revision, a->revision) != 0)
+		if (n->options->backfill_revision && strcmp(n->options->backfill_revision, a->revision) != 0)
 			break; /* of another night of the same bundle */
 		p->artifacts[p->artifact_count++] = a;
 		return TK_OK;
 	}
-	if (status == TK_OK && !n->options->past_revision)
+	if (status == TK_OK && !n->options->backfill_revision)
 		tk_log(TK_LOG_WARN, "import", NULL,
 		        "the build %.12s is of upstream %s, which is not configured or has another build in the bundle",
 		        key, a->upstream);
@@ -207,7 +207,7 @@ static int take_artifact(struct tk_night *n, const char *key, struct tk_error *e
 	return status;
 }
 
-static bool is_built(const struct tk_product *p)
+static bool is_built(const struct tk_likelihood_product *p)
 {
 	return p->config->kind == TK_UPSTREAM_GIT || p->config->kind == TK_UPSTREAM_SELF;
 }
@@ -241,10 +241,10 @@ static int list_products(struct tk_night *n, struct tk_error *err)
 		const char *only = n->options->only_upstream;
 		if (!u->enabled || u->kind == TK_UPSTREAM_BUILTIN || (only && strcmp(only, u->name) != 0))
 			continue;
-		struct tk_product *p = &n->products[n->product_count++];
+		struct tk_likelihood_product *p = &n->products[n->product_count++];
 		p->config = u;
-		if (n->options->past_revision && only && strcmp(only, u->name) == 0)
-			snprintf(p->rev, sizeof p->rev, "%s", n->options->past_revision);
+		if (n->options->backfill_revision && only && strcmp(only, u->name) == 0)
+			snprintf(p->rev, sizeof p->rev, "%s", n->options->backfill_revision);
 	}
 	return TK_OK;
 }
@@ -255,7 +255,7 @@ int tk_night_resolve(struct tk_night *n, struct tk_error *err)
 	if (status == TK_OK && n->options->import_file)
 		status = import_products(n, err);
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++) {
-		tk_night_say(n, "resolve", n->products[i].config->name);
+		tk_night_announce_stage(n, "resolve", n->products[i].config->name);
 		status = resolve_one(n, &n->products[i], err);
 	}
 	return status;

@@ -8,17 +8,17 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/summary/calm.h"
+#include "stats/summary/winsorize.h"
 #include "stats/summary/compare.h"
 #include "stats/changepoint/locate.h"
 #include "stats/summary/noise.h"
 #include "stats/changepoint/partition.h"
 #include "stats/changepoint/refine.h"
-#include "stats/summary/scale.h"
+#include "stats/summary/quantile.h"
 #include "stats/changepoint/season.h"
 #include "stats/summary/summary.h"
 #include "stats/changepoint/trend.h"
-#include "stats/changepoint/visits.h"
+#include "stats/changepoint/recurrent_state.h"
 #include "stats/summary/weekday.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
@@ -101,7 +101,7 @@ struct scratch {
 	int64_t *day;
 	size_t *where, *bounds;
 	struct step *steps;
-	struct tk_partition partition;
+	struct tk_partition_workspace partition;
 };
 
 /* The biweight loss of logarithms about a level, in units of tau^2. */
@@ -120,7 +120,7 @@ static double loss(const double *logs, size_t from, size_t to, double level, dou
 static double level_of(const double *logs, size_t from, size_t to, double *work)
 {
 	memcpy(work, logs + from, (to - from) * sizeof *work);
-	return tk_select(work, to - from, 0.5);
+	return tk_quantile_select(work, to - from, 0.5);
 }
 
 /* Outliers are not alike: what segments k .. k + count have less of the biweight loss than one level would have. */
@@ -256,7 +256,7 @@ static bool scratch_make(struct scratch *s, size_t n, void **memory)
 
 static void sum_up(struct scratch *s, size_t n, double tau)
 {
-	tk_calm(s->logs, n, CALM * tau, s->sum + 1);
+	tk_winsorize(s->logs, n, CALM * tau, s->sum + 1);
 	s->sum[0] = 0;
 	for (size_t i = 0; i < n; i++)
 		s->sum[i + 1] = s->sum[i] + (s->sum[i + 1] - s->logs[0]);
@@ -296,7 +296,7 @@ static void measure(struct scratch *s, size_t n, const struct tk_changepoint_opt
 
 		memcpy(s->y, s->logs, n * sizeof *s->y);
 		for (size_t g = 0; g < *segments; g++)
-			tk_sort(s->y + s->bounds[g], s->bounds[g + 1] - s->bounds[g]);
+			tk_sort_values(s->y + s->bounds[g], s->bounds[g + 1] - s->bounds[g]);
 		measure_steps(s->y, s->bounds, *segments, tau, s->steps);
 		for (size_t i = 1; i < *segments; i++)
 			if (fabs(s->steps[i].shift) + z * s->steps[i].error < least &&
@@ -314,7 +314,7 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 {
 	double tau = INFINITY, sigma, next;
 	bool remembers = false;
-	int rc = tk_noise_scale(s->logs, n, s->work, &sigma, &next);
+	int rc = tk_noise_estimate_scale(s->logs, n, s->work, &sigma, &next);
 
 	*segments = 1;
 	for (int round = 0; !rc && round < ROUNDS; round++) {
@@ -325,18 +325,18 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 		if (*segments < 2)
 			break;
 		take_levels_out(s, *segments);
-		rc = tk_noise_scale(s->y, n, s->work, &sigma, &next);
+		rc = tk_noise_estimate_scale(s->y, n, s->work, &sigma, &next);
 	}
 	if (!rc && next > REMEMBERS * sigma) {
 		take_levels_out(s, *segments);
-		rc = tk_refine(s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments, &remembers);
+		rc = tk_changepoint_refine(s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments, &remembers);
 	}
 	if (!rc && *segments > 1)
 		take_drifts_back(s->sum, s->bounds, segments);
 	if (!rc)
-		tk_visits_take_back(s->sum, s->bounds, segments, s->work);
+		tk_recurrent_state_remove(s->sum, s->bounds, segments, s->work);
 	if (!rc)
-		tk_locate(s->logs, s->sum, tau, o->outlier, s->bounds, *segments);
+		tk_changepoint_locate(s->logs, s->sum, tau, o->outlier, s->bounds, *segments);
 	if (!rc && !(remembers && *segments > 1))
 		rc = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
 	if (!rc)
@@ -344,7 +344,7 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 	return rc;
 }
 
-int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,
+int tk_changepoint_find(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,
         struct tk_changepoint **out, size_t *count)
 {
 	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;

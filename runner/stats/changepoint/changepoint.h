@@ -35,7 +35,7 @@ struct tk_changepoint {
 /* day: the number of the day of each, so that a weekly pattern is no change where nights are missing; NULL: unknown.
  * x: positive values in the order of time; others (a missing night, NaN, 0) are passed over, an index still counts
  * them. options NULL: the defaults. *out (NULL where there is none) is the caller's to free. 0 or TK_ENOMEM. */
-int tk_changepoints(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,
+int tk_changepoint_find(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,
         struct tk_changepoint **out, size_t *count);
 
 #endif

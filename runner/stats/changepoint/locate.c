@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "stats/summary/scale.h"
+#include "stats/summary/quantile.h"
 
 #define REACH 4  /* nights: a value is pulled in to the median of the three before and after */
 #define NEAR 30  /* nights on each side make its level */
@@ -16,7 +16,7 @@ static double level(const double *y, size_t n)
 	double near[NEAR];
 
 	memcpy(near, y, n * sizeof *near);
-	return tk_select(near, n, 0.5);
+	return tk_quantile_select(near, n, 0.5);
 }
 
 static double cost(double distance, double most)
@@ -49,7 +49,7 @@ static size_t place(const double *y, size_t first, size_t b, size_t last, size_t
 	return at;
 }
 
-void tk_locate(const double *y, const double *sum, double tau, double outlier, size_t *bounds, size_t segments)
+void tk_changepoint_locate(const double *y, const double *sum, double tau, double outlier, size_t *bounds, size_t segments)
 {
 	for (size_t i = 1; i < segments; i++) {
 		size_t b = bounds[i], before = b - bounds[i - 1], after = bounds[i + 1] - b,

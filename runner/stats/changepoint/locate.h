@@ -8,6 +8,6 @@
  * the good one is pulled in to the bad level. Where something was pulled in, the step is moved by a few nights to where
  * they are nearest the level of their side. A night counts for the level that it is within half a step, or `outlier`
  * tau, of; one that is further off both says nothing, and a step comes after it. */
-void tk_locate(const double *y, const double *sum, double tau, double outlier, size_t *bounds, size_t segments);
+void tk_changepoint_locate(const double *y, const double *sum, double tau, double outlier, size_t *bounds, size_t segments);
 
 #endif

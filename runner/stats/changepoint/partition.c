@@ -27,7 +27,7 @@ static void contrasts(const double *sum, size_t n, size_t width, double *out)
 }
 
 /* The starts of segments that are tried, and n after them, into w->start; returns their number. */
-static size_t find_candidates(struct tk_partition *w, const double *sum, size_t n, double tau, double least)
+static size_t find_candidates(struct tk_partition_workspace *w, const double *sum, size_t n, double tau, double least)
 {
 	static const size_t widths[] = {2, 5, 12, 30, 75};
 	const double *c = w->contrast;
@@ -52,7 +52,7 @@ static size_t find_candidates(struct tk_partition *w, const double *sum, size_t 
 
 /* What the squares are less by, with the best fit up to each open candidate and one segment from there to `end`, into
  * w->cost, less is better; returns the place of the best. */
-static size_t best_of(struct tk_partition *w, size_t count, double end, double sum)
+static size_t best_of(struct tk_partition_workspace *w, size_t count, double end, double sum)
 {
 	double best[LANES];
 	size_t i = 0;
@@ -74,7 +74,7 @@ static size_t best_of(struct tk_partition *w, size_t count, double end, double s
 }
 
 /* Who is not better now by the price of a change never will be. */
-static size_t forget(struct tk_partition *w, size_t count, double bar)
+static size_t forget(struct tk_partition_workspace *w, size_t count, double bar)
 {
 	size_t kept = 0;
 
@@ -88,7 +88,7 @@ static size_t forget(struct tk_partition *w, size_t count, double bar)
 	return kept;
 }
 
-static size_t trace_back(const struct tk_partition *w, size_t last, size_t *bounds)
+static size_t trace_back(const struct tk_partition_workspace *w, size_t last, size_t *bounds)
 {
 	size_t segments = 0;
 
@@ -101,7 +101,7 @@ static size_t trace_back(const struct tk_partition *w, size_t last, size_t *boun
 }
 
 size_t tk_partition_fit(
-        struct tk_partition *w, const double *sum, size_t n, double tau, double least, double price, size_t *bounds)
+        struct tk_partition_workspace *w, const double *sum, size_t n, double tau, double least, double price, size_t *bounds)
 {
 	size_t count = find_candidates(w, sum, n, tau, least), open = 1;
 

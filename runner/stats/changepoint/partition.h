@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* Scratch for n points: n + 1 of each. */
-struct tk_partition {
+struct tk_partition_workspace {
 	bool *may_start;
 	size_t *start, *from, *open; /* candidates, where the segment before each starts, those that are still in it */
 	double *contrast, *at, *sum, *before, *cost;
@@ -16,6 +16,6 @@ struct tk_partition {
  * one point earlier or later. bounds gets the starts of the segments in ascending order, 0 first, and n after them;
  * returns the number of segments. */
 size_t tk_partition_fit(
-        struct tk_partition *w, const double *sum, size_t n, double tau, double least, double price, size_t *bounds);
+        struct tk_partition_workspace *w, const double *sum, size_t n, double tau, double least, double price, size_t *bounds);
 
 #endif

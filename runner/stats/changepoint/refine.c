@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/summary/calm.h"
+#include "stats/summary/winsorize.h"
 #include "stats/summary/noise.h"
-#include "stats/changepoint/serial.h"
+#include "stats/changepoint/ar1.h"
 
 #define Z 4.5         /* of a change */
 #define LEAST 3       /* points on both sides */
@@ -25,8 +25,8 @@ struct candidate {
 };
 
 struct refine {
-	struct tk_serial noise;
-	struct tk_serial_table table;
+	struct tk_ar1_model noise;
+	struct tk_ar1_table table;
 	double *y, *work; /* without spikes; n values of scratch */
 	size_t n;
 	double min_effect;
@@ -38,7 +38,7 @@ struct refine {
 static int scan(struct refine *f, size_t from, size_t to)
 {
 	double z = 0;
-	size_t at = to - from >= 2 * LEAST ? tk_serial_scan(&f->table, f->y + from, to - from, LEAST, f->work, &z) : 0;
+	size_t at = to - from >= 2 * LEAST ? tk_ar1_scan_steps(&f->table, f->y + from, to - from, LEAST, f->work, &z) : 0;
 
 	if (!at || fabs(z) < Z)
 		return TK_OK;
@@ -77,10 +77,10 @@ static int strongest_first(const void *a, const void *b)
 /* The change at bounds[i], between its neighbours. */
 static bool stands(const struct refine *f, size_t i, double *z)
 {
-	struct tk_serial_step step;
+	struct tk_ar1_step step;
 	size_t from = f->bounds[i - 1];
 
-	tk_serial_step(&f->noise, f->y + from, f->bounds[i + 1] - from, f->bounds[i] - from, &step);
+	tk_ar1_step(&f->noise, f->y + from, f->bounds[i + 1] - from, f->bounds[i] - from, &step);
 	*z = fabs(step.z);
 	return *z >= Z && fabs(step.shift) >= f->min_effect;
 }
@@ -134,7 +134,7 @@ static void settle(struct refine *f)
 	for (size_t i = 1; i < f->segments; i++) {
 		double z;
 		size_t from = f->bounds[i - 1],
-		       at = tk_serial_scan(&f->table, f->y + from, f->bounds[i + 1] - from, 2, f->work, &z);
+		       at = tk_ar1_scan_steps(&f->table, f->y + from, f->bounds[i + 1] - from, 2, f->work, &z);
 
 		if (at)
 			f->bounds[i] = from + at;
@@ -163,12 +163,12 @@ static int look_again(struct refine *f)
 	return rc;
 }
 
-int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds, size_t *segments, bool *holds)
+int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds, size_t *segments, bool *holds)
 {
 	struct refine f = {.n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
 	struct tk_noise noise;
 	double sigma;
-	int rc = tk_noise_of(r, n, &noise);
+	int rc = tk_noise_estimate(r, n, &noise);
 
 	*holds = false;
 	if (!rc && !(f.y = malloc(2 * n * sizeof *f.y)))
@@ -177,17 +177,17 @@ int tk_refine(const double *y, double *r, size_t n, double min_effect, size_t *b
 		return rc;
 	f.work = f.y + n;
 	sigma = fmax(noise.sigma, noise.mad);
-	tk_calm(r, n, SPIKE * sigma, f.work);
+	tk_winsorize(r, n, SPIKE * sigma, f.work);
 	memcpy(r, f.work, n * sizeof *r);
-	rc = tk_serial_fit(r, n, &f.noise);
+	rc = tk_ar1_fit(r, n, &f.noise);
 	if (!rc)
-		rc = tk_serial_holds(&f.noise, r, n, holds);
+		rc = tk_ar1_check_fit(&f.noise, r, n, holds);
 	if (!rc && *holds) {
-		tk_calm(y, n, SPIKE * sigma, f.y);
-		rc = tk_serial_prepare(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
+		tk_winsorize(y, n, SPIKE * sigma, f.y);
+		rc = tk_ar1_table_init(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
 		*segments = f.segments;
 	}
-	tk_serial_done(&f.table);
+	tk_ar1_table_free(&f.table);
 	free(f.found);
 	free(f.y);
 	return rc;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "stats/summary/scale.h"
+#include "stats/summary/quantile.h"
 
 #define PERIOD_MIN 2
 #define PERIOD_MAX 100
@@ -24,7 +24,7 @@ static double clamp(double v, double reach)
 /* Moves from night to night without spikes, about their mean, into d[0 .. n - 1); returns their variance. */
 static double moves(const double *y, size_t n, double *work, double *d)
 {
-	double reach = SPIKE * M_SQRT2 * tk_lag_scale(y, n, 1, work), mean = 0, squares = 0;
+	double reach = SPIKE * M_SQRT2 * tk_noise_lag_scale(y, n, 1, work), mean = 0, squares = 0;
 
 	for (size_t i = 1; i < n; i++) {
 		d[i - 1] = clamp(y[i] - y[i - 1], reach);
@@ -91,7 +91,7 @@ static double pattern_of(const double *y, size_t n, size_t period, double *work,
 
 				same[count++] = y[i] - y[0] - around / (double)period;
 			}
-		out[phase] = tk_select(same, count, 0.5);
+		out[phase] = tk_quantile_select(same, count, 0.5);
 		for (size_t i = 0; i < count; i++) {
 			with += same[i] * same[i];
 			without += (same[i] - out[phase]) * (same[i] - out[phase]);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/summary/calm.h"
+#include "stats/summary/winsorize.h"
 #include "stats/summary/noise.h"
 
 #define LEAST_NIGHTS 20
@@ -170,7 +170,7 @@ static int best_of(struct trend *f, size_t *bounds, size_t *segments, struct fit
 		int rc;
 
 		remember(f, memory);
-		rc = tk_noise_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau);
+		rc = tk_noise_estimate_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau);
 		if (rc)
 			return rc;
 		now = fit(f, memory, i % 2, fmax(sigma * sigma, LEAST_VARIANCE));
@@ -187,11 +187,11 @@ static int fit_all(struct trend *f, const double *y, size_t *bounds, size_t *seg
 {
 	struct fit best;
 	double sigma, noise;
-	int rc = tk_noise_scale(y, f->n, f->work, &sigma, &noise);
+	int rc = tk_noise_estimate_scale(y, f->n, f->work, &sigma, &noise);
 
 	if (rc)
 		return rc;
-	tk_calm(y, f->n, SPIKE * sigma, f->y);
+	tk_winsorize(y, f->n, SPIKE * sigma, f->y);
 	rc = best_of(f, bounds, segments, &best);
 	if (!rc)
 		*tau = sqrt(best.variance) / fmax(1 - best.memory, 1.0 / LONGEST);

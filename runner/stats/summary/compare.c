@@ -183,7 +183,7 @@ static int take(double *to, const double *from, size_t n)
 		if (!isfinite(to[i]))
 			return TK_EDATA;
 	}
-	tk_sort(to, n);
+	tk_sort_values(to, n);
 	return TK_OK;
 }
 
@@ -237,7 +237,7 @@ double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb,
 	return lo + (hi - lo) / 2;
 }
 
-int tk_compare(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out)
+int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out)
 {
 	double *work, *cumulative = NULL;
 	int rc = TK_ENOMEM;

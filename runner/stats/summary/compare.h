@@ -14,7 +14,7 @@ struct tk_shift {
 };
 
 /* 0; TK_EDATA where a sample is empty or a value is not finite; TK_ENOMEM. The inputs are not changed. */
-int tk_compare(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out);
+int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out);
 
 /* Only the shift, of sorted finite values, about to within `tolerance`; na and nb > 0. */
 double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance);

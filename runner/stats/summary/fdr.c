@@ -18,7 +18,7 @@ static int descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-int tk_fdr_q(const double *p, size_t n, double *q)
+int tk_fdr_adjust(const double *p, size_t n, double *q)
 {
 	struct ranked *r;
 	size_t tests = 0;

@@ -5,6 +5,6 @@
 
 /* q[i]: the smallest false-discovery rate at which test i is a discovery. A NaN p is no test: its q is NaN and it does
  * not count. 0 or TK_ENOMEM. */
-int tk_fdr_q(const double *p, size_t n, double *q);
+int tk_fdr_adjust(const double *p, size_t n, double *q);
 
 #endif

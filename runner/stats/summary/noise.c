@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "stats/summary/calm.h"
-#include "stats/summary/scale.h"
+#include "stats/summary/winsorize.h"
+#include "stats/summary/quantile.h"
 #include "stats/summary/summary.h"
 
 #define SPIKE 3          /* sigmas from the median of the seven around it */
@@ -25,8 +25,8 @@ static double scale_of(double *d, size_t n)
 	if (n == 0)
 		return 0;
 	if (n < 10)
-		return MAD_TO_SD * tk_select(d, n, 0.5);
-	tk_quantiles_near(d, n, parts, 2, at);
+		return MAD_TO_SD * tk_quantile_select(d, n, 0.5);
+	tk_quantile_estimate_many(d, n, parts, 2, at);
 	return fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]);
 }
 
@@ -48,7 +48,7 @@ static double lag_scale(const double *x, size_t n, size_t lag, double *work)
 	return n > lag ? scale_of(work, n - lag) / M_SQRT2 : 0;
 }
 
-double tk_lag_scale(const double *x, size_t n, size_t lag, double *work)
+double tk_noise_lag_scale(const double *x, size_t n, size_t lag, double *work)
 {
 	static const double parts[] = {0.5, 0.8, 0.9};
 	size_t count = 0, step = 1 + n / ENOUGH;
@@ -58,7 +58,7 @@ double tk_lag_scale(const double *x, size_t n, size_t lag, double *work)
 		work[count++] = fabs(x[i + lag] - x[i]);
 	if (count < 40)
 		return scale_of(work, count) / M_SQRT2;
-	tk_quantiles_near(work, count, parts, 3, at);
+	tk_quantile_estimate_many(work, count, parts, 3, at);
 	return fmax(fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]), Q90_TO_SD * at[2]) / M_SQRT2;
 }
 
@@ -75,13 +75,13 @@ static double mad_of(const double *x, size_t n, double *work)
 
 	for (size_t i = 0; i < n; i++)
 		work[i] = x[i];
-	median = tk_select(work, n, 0.5);
+	median = tk_quantile_select(work, n, 0.5);
 	for (size_t i = 0; i < n; i++)
 		work[i] = fabs(x[i] - median);
-	return MAD_TO_SD * tk_select(work, n, 0.5);
+	return MAD_TO_SD * tk_quantile_select(work, n, 0.5);
 }
 
-int tk_noise_scale(const double *x, size_t n, double *work, double *sigma, double *tau)
+int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau)
 {
 	static const size_t blocks[] = {2, 3, 5, 7, 14, 28};
 	double origin = n ? x[0] : 0, *sum = work + n;
@@ -96,7 +96,7 @@ int tk_noise_scale(const double *x, size_t n, double *work, double *sigma, doubl
 		return TK_OK;
 	*tau = *sigma = lag_scale(x, n, 1, work);
 	/* a spike would be in every block of its size */
-	tk_calm(x, n, SPIKE * *sigma, sum + 1);
+	tk_winsorize(x, n, SPIKE * *sigma, sum + 1);
 	sum[0] = 0;
 	for (size_t i = 0; i < n; i++)
 		sum[i + 1] = sum[i] + (sum[i + 1] - origin);
@@ -106,14 +106,14 @@ int tk_noise_scale(const double *x, size_t n, double *work, double *sigma, doubl
 	return TK_OK;
 }
 
-int tk_noise_of(const double *x, size_t n, struct tk_noise *out)
+int tk_noise_estimate(const double *x, size_t n, struct tk_noise *out)
 {
 	double *work = malloc((2 * n + 1) * sizeof *work);
 	int rc = work ? TK_OK : TK_ENOMEM;
 
 	*out = (struct tk_noise){0};
 	if (!rc)
-		rc = tk_noise_scale(x, n, work, &out->sigma, &out->tau);
+		rc = tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
 	if (!rc && n >= 3) {
 		out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
 		out->mad = mad_of(x, n, work);

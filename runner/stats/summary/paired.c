@@ -11,7 +11,7 @@
 #define SAME_ALPHA 0.01 /* of one look at whether two things are equal */
 #define SHOWN_CONFIDENCE 0.95
 
-static const size_t looks[] = {12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, TK_PAIRED_MAX};
+static const size_t looks[] = {12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, TK_PAIRED_COUNT_MAX};
 
 /* The largest c with P(T < c) <= tail, T the sum of the positive ranks of n differences: how many of the means of pairs
  * lie outside the interval on each side. By the exact distribution: each rank is in the sum or not. */
@@ -44,11 +44,11 @@ static double *walsh(const double *d, size_t n)
 		for (size_t j = i; j < n; j++)
 			w[count++] = (d[i] + d[j]) / 2;
 	if (w)
-		tk_sort(w, count);
+		tk_sort_values(w, count);
 	return w;
 }
 
-static int interval_of(const double *sorted, size_t n, double confidence, struct tk_paired *out)
+static int interval_of(const double *sorted, size_t n, double confidence, struct tk_paired_shift *out)
 {
 	size_t total = n * (n + 1) / 2, c;
 	int rc = critical(n, (1 - confidence) / 2, &c);
@@ -71,7 +71,7 @@ static bool all_finite(const double *d, size_t n)
 	return n > 0;
 }
 
-int tk_paired_interval(const double *d, size_t n, double confidence, struct tk_paired *out)
+int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_paired_shift *out)
 {
 	double *sorted;
 	int rc;
@@ -84,11 +84,11 @@ int tk_paired_interval(const double *d, size_t n, double confidence, struct tk_p
 	return rc;
 }
 
-static int look(const double *d, size_t n, size_t number, double least, enum tk_paired_word *word)
+static int look(const double *d, size_t n, size_t number, double least, enum tk_paired_decision *word)
 {
 	double *sorted = walsh(d, n), k = (double)number + 1;
-	struct tk_paired strict, loose;
-	bool last = n == TK_PAIRED_MAX, narrow, beyond;
+	struct tk_paired_shift strict, loose;
+	bool last = n == TK_PAIRED_COUNT_MAX, narrow, beyond;
 	int rc = sorted ? interval_of(sorted, n, 1 - TK_PAIRED_ALPHA / (k * (k + 1)), &strict) : TK_ENOMEM;
 
 	if (!rc)
@@ -99,22 +99,22 @@ static int look(const double *d, size_t n, size_t number, double least, enum tk_
 	narrow = (last || (strict.hi - strict.lo) / 2 < least / 4) && fabs(strict.shift) > least;
 	beyond = strict.lo > least || strict.hi < -least;
 	if (strict.reached && (beyond || (narrow && strict.lo * strict.hi > 0)))
-		*word = strict.shift > 0 ? TK_PAIRED_UP : TK_PAIRED_DOWN;
+		*word = strict.shift > 0 ? TK_PAIRED_HIGHER : TK_PAIRED_LOWER;
 	else if (loose.reached && loose.lo > -least && loose.hi < least)
 		*word = TK_PAIRED_SAME;
 	return TK_OK;
 }
 
-int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_word *word, struct tk_paired *out)
+int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *word, struct tk_paired_shift *out)
 {
 	int rc = TK_OK;
 
-	*word = TK_PAIRED_OPEN;
+	*word = TK_PAIRED_INCONCLUSIVE;
 	if (!all_finite(d, n))
 		return TK_EDATA;
-	for (size_t i = 0; !rc && *word == TK_PAIRED_OPEN && i < sizeof looks / sizeof *looks && looks[i] <= n; i++)
+	for (size_t i = 0; !rc && *word == TK_PAIRED_INCONCLUSIVE && i < sizeof looks / sizeof *looks && looks[i] <= n; i++)
 		rc = look(d, looks[i], i, least, word);
 	if (!rc && out)
-		rc = tk_paired_interval(d, n, SHOWN_CONFIDENCE, out);
+		rc = tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out);
 	return rc;
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct tk_paired {
+struct tk_paired_shift {
 	size_t n;
 	double shift, lo, hi; /* Hodges-Lehmann: median of the means of any two differences; its exact distribution-free
 	                         interval (Hollander, Wolfe, Chicken 2014, 3.3) */
@@ -17,13 +17,13 @@ struct tk_paired {
 };
 
 /* d: differences, n >= 1, finite. 0, TK_EDATA or TK_ENOMEM. */
-int tk_paired_interval(const double *d, size_t n, double confidence, struct tk_paired *out);
+int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_paired_shift *out);
 
-enum tk_paired_word {
-	TK_PAIRED_OPEN, /* take more */
+enum tk_paired_decision {
+	TK_PAIRED_INCONCLUSIVE, /* take more */
 	TK_PAIRED_SAME, /* less than `least` in either direction */
-	TK_PAIRED_UP,
-	TK_PAIRED_DOWN
+	TK_PAIRED_HIGHER,
+	TK_PAIRED_LOWER
 };
 
 /* When there is enough, asked after every pair: the answer depends on the pairs alone, so that one who was stopped in
@@ -36,7 +36,7 @@ enum tk_paired_word {
  * and costs an alarm, not a night. `least` 0: on which side of 0; never SAME.
  * *out (may be NULL): the 95 % interval of all pairs. 0, TK_EDATA or TK_ENOMEM. */
 #define TK_PAIRED_ALPHA 0.001
-#define TK_PAIRED_MAX 256
-int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_word *word, struct tk_paired *out);
+#define TK_PAIRED_COUNT_MAX 256
+int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *word, struct tk_paired_shift *out);
 
 #endif

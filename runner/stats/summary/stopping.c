@@ -26,7 +26,7 @@ enum tk_stop tk_stop_check(const struct tk_stop_rule *rule, const double *sorted
 	return TK_STOP_CONTINUE;
 }
 
-const char *tk_stop_word(enum tk_stop s)
+const char *tk_stop_name(enum tk_stop s)
 {
 	static const char *const words[] = {
 	        [TK_STOP_CONTINUE] = "continue",

@@ -15,6 +15,6 @@ struct tk_stop_rule {
 
 /* sorted: the samples so far in ascending order. */
 enum tk_stop tk_stop_check(const struct tk_stop_rule *rule, const double *sorted, size_t n, double spent_s);
-const char *tk_stop_word(enum tk_stop s); /* "tight", "max_samples", "budget" */
+const char *tk_stop_name(enum tk_stop s); /* "tight", "max_samples", "budget" */
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/summary/scale.h"
+#include "stats/summary/quantile.h"
 
 #define FEW 32 /* values that are sorted by insertion */
 
@@ -39,12 +39,12 @@ static void quick_sort(double *x, size_t n, int depth)
 		size_t last = n - 1, mid = n / 2;
 
 		if (x[mid] < x[0])
-			tk_exchange(x, mid, 0);
+			tk_swap_values(x, mid, 0);
 		if (x[last] < x[0])
-			tk_exchange(x, last, 0);
+			tk_swap_values(x, last, 0);
 		if (x[last] < x[mid])
-			tk_exchange(x, last, mid);
-		n = tk_halve(x, 0, last, x[mid]).j + 1;
+			tk_swap_values(x, last, mid);
+		n = tk_hoare_partition(x, 0, last, x[mid]).j + 1;
 		quick_sort(x + n, last + 1 - n, depth);
 	}
 	if (n > FEW)
@@ -53,14 +53,14 @@ static void quick_sort(double *x, size_t n, int depth)
 		insertion_sort(x, n);
 }
 
-void tk_sort(double *x, size_t n)
+void tk_sort_values(double *x, size_t n)
 {
 	size_t numbers = 0;
 	int depth = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(x[i]))
-			tk_exchange(x, i, numbers++);
+			tk_swap_values(x, i, numbers++);
 	for (size_t left = n; left; left /= 2)
 		depth += 2;
 	quick_sort(x, numbers, depth);
@@ -80,7 +80,7 @@ double tk_median(double *x, size_t n)
 {
 	if (n == 0)
 		return NAN;
-	tk_sort(x, n);
+	tk_sort_values(x, n);
 	return tk_quantile_sorted(x, n, 0.5);
 }
 
@@ -99,7 +99,7 @@ static void set_moments(const double *x, size_t n, struct tk_summary *out)
 	out->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
 }
 
-int tk_summary_of(const double *x, size_t n, struct tk_summary *out)
+int tk_summary_compute(const double *x, size_t n, struct tk_summary *out)
 {
 	struct tk_summary s = {.n = n};
 	double *work;
@@ -113,7 +113,7 @@ int tk_summary_of(const double *x, size_t n, struct tk_summary *out)
 	if (!work)
 		return TK_ENOMEM;
 	memcpy(work, x, n * sizeof *work);
-	tk_sort(work, n);
+	tk_sort_values(work, n);
 	s.min = work[0];
 	s.p05 = tk_quantile_sorted(work, n, 0.05);
 	s.q25 = tk_quantile_sorted(work, n, 0.25);

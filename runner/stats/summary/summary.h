@@ -11,10 +11,10 @@ struct tk_summary {
 };
 
 /* x is not changed. 0, TK_ENOMEM, or TK_EDATA where n is 0 or a value is not finite. */
-int tk_summary_of(const double *x, size_t n, struct tk_summary *out);
+int tk_summary_compute(const double *x, size_t n, struct tk_summary *out);
 
 double tk_quantile_sorted(const double *sorted, size_t n, double p); /* n >= 1, p in [0, 1] */
-void tk_sort(double *x, size_t n);
+void tk_sort_values(double *x, size_t n);
 double tk_median(double *x, size_t n); /* reorders x; NAN for n = 0 */
 
 #endif

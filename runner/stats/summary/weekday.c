@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/summary/scale.h"
+#include "stats/summary/quantile.h"
 #include "stats/summary/summary.h"
 
 #define WEEK 7
@@ -16,7 +16,7 @@
 #define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
 #define MAD_TO_SD 1.4826
 
-size_t tk_weekday_of(int64_t day)
+size_t tk_weekday_from_day(int64_t day)
 {
 	return (size_t)(((day % WEEK) + WEEK) % WEEK);
 }
@@ -45,17 +45,17 @@ static double profile(const double *r, const int64_t *day, size_t n, double *wor
 
 	for (size_t i = 0; i < n; i++) {
 		work[i] = fabs(r[i]);
-		count[tk_weekday_of(day[i])]++;
+		count[tk_weekday_from_day(day[i])]++;
 	}
-	sigma = MAD_TO_SD * tk_select(work, n, 0.5);
+	sigma = MAD_TO_SD * tk_quantile_select(work, n, 0.5);
 	for (size_t d = 0; d < WEEK; d++) {
 		end[d] = first;
 		first += count[d];
 	}
 	for (size_t i = 0; i < n; i++)
-		work[end[tk_weekday_of(day[i])]++] = r[i];
+		work[end[tk_weekday_from_day(day[i])]++] = r[i];
 	for (size_t d = 0; d < WEEK; d++) {
-		out[d] = count[d] >= PER_DAY_MIN ? tk_select(work + end[d] - count[d], count[d], 0.5) : 0;
+		out[d] = count[d] >= PER_DAY_MIN ? tk_quantile_select(work + end[d] - count[d], count[d], 0.5) : 0;
 		if (count[d] >= PER_DAY_MIN && sigma > 0)
 			chi += pow(out[d] / (MEDIAN_ERROR * sigma), 2) * (double)count[d];
 	}
@@ -66,7 +66,7 @@ static double profile(const double *r, const int64_t *day, size_t n, double *wor
 	return chi;
 }
 
-bool tk_weekday_pattern(const double *y, const int64_t *day, size_t n, double *work, double pattern[WEEK])
+bool tk_weekday_estimate(const double *y, const int64_t *day, size_t n, double *work, double pattern[WEEK])
 {
 	bool is_there = false;
 
@@ -85,9 +85,9 @@ int tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed)
 
 	if (!work)
 		return TK_ENOMEM;
-	*removed = tk_weekday_pattern(y, day, n, work, pattern);
+	*removed = tk_weekday_estimate(y, day, n, work, pattern);
 	for (size_t i = 0; *removed && i < n; i++)
-		y[i] -= pattern[tk_weekday_of(day[i])];
+		y[i] -= pattern[tk_weekday_from_day(day[i])];
 	free(work);
 	return TK_OK;
 }

@@ -48,7 +48,7 @@ static inline double noisy(double slow, double noise, int crashes, int pad, int 
 }
 C
 cc -shared -fPIC -fvisibility=hidden -O1 -D_GNU_SOURCE -include noisy.h -DMACHINE="\"$machine\"" $LDFLAGS -I"$TK_KERNELS/null" -I"$TK_KERNELS/abi" -I"$TK_KERNELS/reference" \
-	-o "$TK_OUT/lib/tk_backend_null.so" "$TK_KERNELS/null/backend_null.c" options.c "$TK_KERNELS/null/null_answer.c" "$TK_KERNELS/null/null_faults.c" \
+	-o "$TK_OUT/lib/tk_backend_null.so" "$TK_KERNELS/null/backend_null.c" options.c "$TK_KERNELS/null/null_outputs.c" "$TK_KERNELS/null/null_faults.c" \
 	"$TK_KERNELS/null/null_time.c" "$TK_KERNELS/reference/element.c" -lm
 SH
 chmod +x adapters/fake/build

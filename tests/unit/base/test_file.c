@@ -24,7 +24,7 @@ static struct tk_error err;
 
 static int set_up(void **state)
 {
-	return tk_dir_temp("/tmp", "tk-file-", &dir, &err);
+	return tk_dir_create_temp("/tmp", "tk-file-", &dir, &err);
 }
 
 static int tear_down(void **state)
@@ -122,21 +122,21 @@ static void read_limits(void **state)
 
 static void folders(void **state)
 {
-	assert_int_equal(tk_dir_make(in("p/q/r"), &err), TK_OK);
-	assert_int_equal(tk_dir_make(in("p/q/r/"), &err), TK_OK);
+	assert_int_equal(tk_dir_create(in("p/q/r"), &err), TK_OK);
+	assert_int_equal(tk_dir_create(in("p/q/r/"), &err), TK_OK);
 	assert_true(tk_dir_exists(in("p/q/r")));
 	assert_false(tk_file_exists(in("p/q/r")));
 	put("file", "x");
 	assert_true(tk_file_exists(in("file")));
-	assert_int_equal(tk_dir_make(in("file/below"), &err), TK_EIO);
-	assert_int_equal(tk_dir_make(in("file"), &err), TK_EIO);
+	assert_int_equal(tk_dir_create(in("file/below"), &err), TK_EIO);
+	assert_int_equal(tk_dir_create(in("file"), &err), TK_EIO);
 }
 
 static void remove_does_not_follow_links(void **state)
 {
-	tk_dir_make(in("outside"), &err);
+	tk_dir_create(in("outside"), &err);
 	put("outside/keep", "kept");
-	tk_dir_make(in("tree/sub"), &err);
+	tk_dir_create(in("tree/sub"), &err);
 	put("tree/sub/file", "x");
 	assert_int_equal(symlink("../outside", in("tree/link")), 0);
 	assert_int_equal(symlink("nowhere", in("tree/dangling")), 0);
@@ -156,7 +156,7 @@ static void copy_keeps_modes_and_links(void **state)
 	struct stat st;
 	char target[64] = "";
 
-	tk_dir_make(in("from/sub"), &err);
+	tk_dir_create(in("from/sub"), &err);
 	put("from/sub/run.sh", "#!/bin/sh\n");
 	assert_int_equal(chmod(in("from/sub/run.sh"), 0750), 0);
 	assert_int_equal(symlink("sub/run.sh", in("from/link")), 0);
@@ -174,7 +174,7 @@ static void copy_keeps_modes_and_links(void **state)
 
 static int stop_at_b(void *arg, const char *relative, const struct stat *st, struct tk_error *e)
 {
-	tk_buf_printf(arg, "%s ", relative);
+	tk_buf_add_printf(arg, "%s ", relative);
 	return strcmp(relative, "b/c") == 0 ? tk_fail(e, TK_ECANCELED, "enough") : TK_OK;
 }
 
@@ -182,8 +182,8 @@ static void walk_is_sorted_and_can_be_stopped(void **state)
 {
 	struct tk_buf seen = TK_BUF_INIT;
 
-	tk_dir_make(in("w/b/c"), &err);
-	tk_dir_make(in("w/z"), &err);
+	tk_dir_create(in("w/b/c"), &err);
+	tk_dir_create(in("w/z"), &err);
 	put("w/a", "");
 	put("w/b/a", "");
 	assert_int_equal(tk_dir_walk(in("w"), stop_at_b, &seen, &err), TK_ECANCELED);
@@ -198,21 +198,21 @@ static void lock_is_exclusive(void **state)
 	int raw;
 	pid_t child;
 
-	assert_int_equal(tk_lock_take(in("lock"), &lock, &err), TK_OK);
-	assert_int_equal(tk_lock_take(in("lock"), &second, &err), TK_EBUSY);
+	assert_int_equal(tk_lock_acquire(in("lock"), &lock, &err), TK_OK);
+	assert_int_equal(tk_lock_acquire(in("lock"), &second, &err), TK_EBUSY);
 	snprintf(expected, sizeof expected, "another tracker (process %ld) is at work here", (long)getpid());
 	assert_memory_equal(err.message, expected, strlen(expected));
 	tk_lock_release(lock);
-	assert_int_equal(tk_lock_take(in("lock"), &lock, &err), TK_OK);
+	assert_int_equal(tk_lock_acquire(in("lock"), &lock, &err), TK_OK);
 	tk_lock_release(lock);
 	tk_lock_release(NULL);
 	/* A holder that dies leaves no lock behind. */
 	child = fork();
 	if (child == 0)
-		_exit(tk_lock_take(in("lock"), &lock, NULL) == TK_OK ? 0 : 1);
+		_exit(tk_lock_acquire(in("lock"), &lock, NULL) == TK_OK ? 0 : 1);
 	assert_int_equal(waitpid(child, &raw, 0), child);
 	assert_int_equal(raw, 0);
-	assert_int_equal(tk_lock_take(in("lock"), &lock, &err), TK_OK);
+	assert_int_equal(tk_lock_acquire(in("lock"), &lock, &err), TK_OK);
 	tk_lock_release(lock);
 }
 

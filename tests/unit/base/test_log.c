@@ -27,7 +27,7 @@ static int set_up(void **state)
 {
 	int fd;
 
-	tk_dir_temp("/tmp", "tk-log-", &dir, &err);
+	tk_dir_create_temp("/tmp", "tk-log-", &dir, &err);
 	path = tk_path_join(dir, "log.jsonl");
 	stderr_path = tk_path_join(dir, "stderr");
 	setenv("TRACKER_NOW", "2026-11-21T00:00:00Z", 1);

@@ -36,47 +36,47 @@ static void absolute(void **state)
 {
 	char cwd[PATH_MAX], expected[PATH_MAX + 16];
 
-	check(tk_path_absolute("/a/./b/../c//d/"), "/a/c/d");
-	check(tk_path_absolute("/../../x"), "/x");
-	check(tk_path_absolute("/"), "/");
-	check(tk_path_absolute("/a/.."), "/");
+	check(tk_path_make_absolute("/a/./b/../c//d/"), "/a/c/d");
+	check(tk_path_make_absolute("/../../x"), "/x");
+	check(tk_path_make_absolute("/"), "/");
+	check(tk_path_make_absolute("/a/.."), "/");
 	assert_non_null(getcwd(cwd, sizeof cwd));
 	snprintf(expected, sizeof expected, "%s/new/file", cwd);
-	check(tk_path_absolute("./new/file"), expected);
-	check(tk_path_absolute("."), cwd);
+	check(tk_path_make_absolute("./new/file"), expected);
+	check(tk_path_make_absolute("."), cwd);
 }
 
 static void slugs(void **state)
 {
 	char longer[10001], *a, *b;
 
-	check(tk_path_slug("openblas-0.3.21_x"), "openblas-0.3.21_x");
-	a = tk_path_slug("../../etc/passwd");
+	check(tk_path_make_slug("openblas-0.3.21_x"), "openblas-0.3.21_x");
+	a = tk_path_make_slug("../../etc/passwd");
 	assert_null(strchr(a, '/'));
 	assert_true(*a != '.');
-	b = tk_path_slug("..-..-etc-passwd");
+	b = tk_path_make_slug("..-..-etc-passwd");
 	assert_string_not_equal(a, b);
 	free(a);
 	free(b);
 	memset(longer, 'x', sizeof longer - 1);
 	longer[sizeof longer - 1] = '\0';
-	a = tk_path_slug(longer);
+	a = tk_path_make_slug(longer);
 	longer[5000] = 'y';
-	b = tk_path_slug(longer);
+	b = tk_path_make_slug(longer);
 	assert_int_equal(strlen(a), 80);
 	assert_string_not_equal(a, b);
 	free(a);
 	free(b);
-	a = tk_path_slug("");
+	a = tk_path_make_slug("");
 	assert_true(*a);
 	free(a);
-	a = tk_path_slug(".");
+	a = tk_path_make_slug(".");
 	assert_true(strcmp(a, ".") != 0);
 	free(a);
-	a = tk_path_slug("-rf");
+	a = tk_path_make_slug("-rf");
 	assert_true(*a != '-');
 	free(a);
-	a = tk_path_slug("\xc3\xa9 <script>\n");
+	a = tk_path_make_slug("\xc3\xa9 <script>\n");
 	assert_true(strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == strlen(a));
 	free(a);
 }

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/text.h"
 
 static void error_message_and_context(void **state)
@@ -23,12 +23,12 @@ static void error_message_and_context(void **state)
 
 	assert_int_equal(tk_fail(&err, TK_EDATA, "line %d is bad\n", 3), TK_EDATA);
 	assert_string_equal(err.message, "line 3 is bad");
-	assert_int_equal(tk_context(&err, "%s", "file.yml"), TK_EDATA);
+	assert_int_equal(tk_error_add_context(&err, "%s", "file.yml"), TK_EDATA);
 	assert_string_equal(err.message, "file.yml: line 3 is bad");
 	assert_int_equal(tk_fail(&err, TK_EIO, "again: %s", err.message), TK_EIO);
 	assert_string_equal(err.message, "again: file.yml: line 3 is bad");
 	assert_int_equal(tk_fail(NULL, TK_EIO, "nobody listens"), TK_EIO);
-	assert_int_equal(tk_context(NULL, "x"), TK_EINTERNAL);
+	assert_int_equal(tk_error_add_context(NULL, "x"), TK_EINTERNAL);
 }
 
 static void error_from_errno(void **state)
@@ -57,17 +57,17 @@ static void error_long_message_is_cut(void **state)
 	text[sizeof text - 1] = '\0';
 	tk_fail(&err, TK_EDATA, "%s", text);
 	assert_int_equal(strlen(err.message), sizeof err.message - 1);
-	tk_context(&err, "in front");
+	tk_error_add_context(&err, "in front");
 	assert_memory_equal(err.message, "in front: xxx", 13);
 }
 
 static void every_status_has_a_word(void **state)
 {
 	for (int s = 0; s >= TK_ECANCELED; s--)
-		assert_string_not_equal(tk_status_word(s), "unknown");
-	assert_string_equal(tk_status_word(TK_ECANCELED), "canceled");
-	assert_string_equal(tk_status_word(TK_ECANCELED - 1), "unknown");
-	assert_string_equal(tk_status_word(7), "unknown");
+		assert_string_not_equal(tk_status_name(s), "unknown");
+	assert_string_equal(tk_status_name(TK_ECANCELED), "canceled");
+	assert_string_equal(tk_status_name(TK_ECANCELED - 1), "unknown");
+	assert_string_equal(tk_status_name(7), "unknown");
 }
 
 static void buffer_grows(void **state)
@@ -77,13 +77,13 @@ static void buffer_grows(void **state)
 
 	assert_string_equal(tk_buf_cstr(&b), "");
 	for (int i = 0; i < 10000; i++)
-		tk_buf_printf(&b, "%d,", i % 10);
+		tk_buf_add_printf(&b, "%d,", i % 10);
 	assert_int_equal(b.len, 20000);
 	assert_int_equal(tk_buf_status(&b, NULL), TK_OK);
 	tk_buf_clear(&b);
-	tk_buf_printf(&b, "%0500d|", 7);
+	tk_buf_add_printf(&b, "%0500d|", 7);
 	assert_int_equal(b.len, 501);
-	tk_buf_char(&b, '!');
+	tk_buf_add_char(&b, '!');
 	s = tk_buf_detach(&b, NULL);
 	assert_string_equal(s + 498, "07|!");
 	assert_null(b.data);
@@ -98,15 +98,15 @@ static void buffer_remembers_its_limit(void **state)
 	struct tk_buf b = {.max = 10};
 	struct tk_error err;
 
-	tk_buf_str(&b, "0123456789");
+	tk_buf_add_str(&b, "0123456789");
 	assert_int_equal(tk_buf_status(&b, &err), TK_OK);
-	tk_buf_char(&b, 'x');
-	tk_buf_str(&b, "");
+	tk_buf_add_char(&b, 'x');
+	tk_buf_add_str(&b, "");
 	assert_int_equal(tk_buf_status(&b, &err), TK_EDATA);
 	assert_string_equal(err.message, "more than 10 bytes");
 	assert_string_equal(tk_buf_cstr(&b), "");
 	assert_null(tk_buf_detach(&b, &err));
-	tk_buf_str(&b, "new");
+	tk_buf_add_str(&b, "new");
 	assert_string_equal(tk_buf_cstr(&b), "new");
 	tk_buf_free(&b);
 	tk_buf_free(NULL);
@@ -116,7 +116,7 @@ static void check_utf8(const char *in, size_t len, const char *expected)
 {
 	struct tk_buf b = TK_BUF_INIT;
 
-	tk_buf_utf8(&b, in, len);
+	tk_buf_add_utf8(&b, in, len);
 	assert_string_equal(tk_buf_cstr(&b), expected);
 	tk_buf_free(&b);
 }
@@ -142,23 +142,23 @@ static void nearest_name(void **state)
 	static const char *const names[] = {"nightly", "diff", "doctor", "site", NULL};
 	char longer[200];
 
-	assert_string_equal(tk_nearest("nigthly", names), "nightly");
-	assert_string_equal(tk_nearest("dif", names), "diff");
-	assert_string_equal(tk_nearest("docktor", names), "doctor");
-	assert_string_equal(tk_nearest("sites", names), "site");
-	assert_null(tk_nearest("completely", names));
-	assert_null(tk_nearest("xy", names));
-	assert_null(tk_nearest("", names));
+	assert_string_equal(tk_suggest_name("nigthly", names), "nightly");
+	assert_string_equal(tk_suggest_name("dif", names), "diff");
+	assert_string_equal(tk_suggest_name("docktor", names), "doctor");
+	assert_string_equal(tk_suggest_name("sites", names), "site");
+	assert_null(tk_suggest_name("completely", names));
+	assert_null(tk_suggest_name("xy", names));
+	assert_null(tk_suggest_name("", names));
 	memset(longer, 'a', sizeof longer - 1);
 	longer[sizeof longer - 1] = '\0';
-	assert_null(tk_nearest(longer, names));
+	assert_null(tk_suggest_name(longer, names));
 }
 
 static void expect_clean(const char *in, size_t size, const char *wanted)
 {
 	char out[64];
 	assert_true(size <= sizeof(out));
-	tk_text_clean(out, size, in);
+	tk_text_copy_line(out, size, in);
 	assert_string_equal(out, wanted);
 }
 
@@ -224,9 +224,9 @@ static void nothing_steers_a_terminal(void **state)
 		FILE *f = open_memstream(&printed, &size);
 
 		strcpy(text, cases[i].in);
-		tk_text_disarm(text, cases[i].keep, '?');
+		tk_text_sanitize(text, cases[i].keep, '?');
 		assert_string_equal(text, cases[i].out);
-		tk_text_put(f, cases[i].in, cases[i].keep);
+		tk_text_write_sanitized(f, cases[i].in, cases[i].keep);
 		fclose(f);
 		/* on the way out one sign stands for a whole character */
 		assert_true(strlen(printed) <= strlen(cases[i].out));

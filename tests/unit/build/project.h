@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build.h"
-#include "upstream/upstream.h"
+#include "upstream/repo.h"
 
 #define OK(call) \
 	do { \
@@ -18,7 +18,7 @@
 struct project {
 	struct scratch *s;
 	char url[300], adapter[300], kernels[300];
-	struct tk_source source;
+	struct tk_repo source;
 	struct tk_build_spec spec;
 };
 
@@ -70,8 +70,8 @@ static inline int project_open(void **state)
 	      "&& git init -q up");
 	commit_toy(p, "1", "s += x[i]", "toy 1");
 	write_adapter(p, COMPILE);
-	p->source = (struct tk_source){
-	        .kind = TK_SOURCE_GIT, .name = "toy", .url = p->url, .cache_dir = s->cache, .deadline_s = 60};
+	p->source = (struct tk_repo){
+	        .kind = TK_REPO_GIT, .name = "toy", .url = p->url, .cache_dir = s->cache, .deadline_s = 60};
 	p->spec = (struct tk_build_spec){.source = &p->source,
 	        .revision = "",
 	        .adapter_dir = p->adapter,
@@ -97,7 +97,7 @@ static inline struct tk_artifact *build_newest(struct project *p)
 {
 	struct tk_revision r;
 	struct tk_artifact *a = NULL;
-	OK(tk_source_newest(&p->source, &r, err));
+	OK(tk_repo_find_newest(&p->source, &r, err));
 	p->spec.revision = r.id;
 	OK(tk_build(&p->spec, &a, err));
 	p->spec.revision = "";

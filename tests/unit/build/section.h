@@ -21,7 +21,7 @@ static inline void hash_section(const struct scratch *s, const char *name, const
 	        "cc -O2 -fPIC -shared -Wl,--emit-relocs -o %s.so %s.c",
 	        file, name, file, file, file);
 	snprintf(path, sizeof(path), "%s/%s.so", s->dir, file);
-	if (tk_code_hash(path, NULL, hex, k, n, &err))
+	if (tk_code_hash_object(path, NULL, hex, k, n, &err))
 		fail_msg("%s", err.message);
 }
 

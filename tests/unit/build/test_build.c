@@ -178,7 +178,7 @@ static void not_even_tried(void **state)
 	struct tk_artifact *a = NULL;
 	struct tk_error err = {0};
 	struct tk_revision newest;
-	assert_int_equal(tk_source_newest(&p->source, &newest, &err), TK_OK);
+	assert_int_equal(tk_repo_find_newest(&p->source, &newest, &err), TK_OK);
 	p->spec.revision = "no-such-branch";
 	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ENOTFOUND);
 	assert_string_equal(err.message, "toy has no revision \"no-such-branch\"");
@@ -219,7 +219,7 @@ static void concurrent(void **state)
 		if (!pids[i]) {
 			struct tk_revision r;
 			struct tk_artifact *a = NULL;
-			if (tk_source_newest(&p->source, &r, NULL))
+			if (tk_repo_find_newest(&p->source, &r, NULL))
 				_exit(1);
 			p->spec.revision = r.id;
 			_exit(tk_build(&p->spec, &a, NULL) || a->status != TK_BUILD_OK);
@@ -237,7 +237,7 @@ static void installed(void **state)
 {
 	struct project *p = *state;
 	struct tk_artifact *built = build_newest(p), *a = NULL;
-	OK(tk_build_installed(built->backends[0].path, "toy", &a, err));
+	OK(tk_artifact_load_installed(built->backends[0].path, "toy", &a, err));
 	assert_int_equal(a->status, TK_BUILD_OK);
 	assert_true(a->cached);
 	assert_string_equal(a->backends[0].code_hash, built->backends[0].code_hash);
@@ -245,8 +245,8 @@ static void installed(void **state)
 	tk_artifact_free(a);
 	tk_artifact_free(built);
 	struct tk_error err = {0};
-	assert_int_equal(tk_build_installed("/nonexistent.so", "toy", &a, &err), TK_ENOTFOUND);
-	assert_int_equal(tk_build_installed("/nonexistent.so", "../toy", &a, &err), TK_ECONFIG);
+	assert_int_equal(tk_artifact_load_installed("/nonexistent.so", "toy", &a, &err), TK_ENOTFOUND);
+	assert_int_equal(tk_artifact_load_installed("/nonexistent.so", "../toy", &a, &err), TK_ECONFIG);
 }
 
 /* The artifact is of use without the folder it was built in, and without the repository. */

@@ -146,7 +146,7 @@ static void eviction(void **state)
 	size_t n = 0;
 	const char *keep[] = {a[1]->key};
 	OK(tk_artifact_evict(p->s->cache, (uint64_t)1 << 40, NULL, 0, err));
-	OK(tk_artifact_keys(p->s->cache, &keys, &n, err));
+	OK(tk_artifact_list_keys(p->s->cache, &keys, &n, err));
 	assert_int_equal(n, 3);
 	tk_names_free(keys, n);
 	/* room for two: the oldest is kept, so that the next oldest goes */
@@ -156,7 +156,7 @@ static void eviction(void **state)
 	assert_true(tk_dir_exists(a[1]->dir));
 	assert_false(tk_dir_exists(a[2]->dir));
 	OK(tk_artifact_evict(p->s->cache, 0, keep, 1, err));
-	OK(tk_artifact_keys(p->s->cache, &keys, &n, err));
+	OK(tk_artifact_list_keys(p->s->cache, &keys, &n, err));
 	assert_int_equal(n, 1);
 	assert_string_equal(keys[0], a[1]->key);
 	tk_names_free(keys, n);

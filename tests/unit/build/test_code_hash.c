@@ -18,7 +18,7 @@ static void hash(const struct scratch *s, const char *name, const char *glob, ch
 	struct tk_error err = {0};
 	char *path = NULL;
 	assert_true(asprintf(&path, "%s/%s.so", s->dir, name) > 0);
-	if (tk_code_hash(path, glob, hex, k, n, &err))
+	if (tk_code_hash_object(path, glob, hex, k, n, &err))
 		fail_msg("%s", err.message);
 	free(path);
 }
@@ -221,7 +221,7 @@ static void expect_refused(const struct scratch *s, const char *file, const char
 	char *path = tk_path_join(s->dir, file);
 	struct tk_kernel_symbol *k = NULL;
 	size_t n = 0;
-	assert_int_not_equal(tk_code_hash(path, NULL, hex, &k, &n, &err), TK_OK);
+	assert_int_not_equal(tk_code_hash_object(path, NULL, hex, &k, &n, &err), TK_OK);
 	if (!strstr(err.message, message))
 		fail_msg("\"%s\" does not contain \"%s\"", err.message, message);
 	free(path);
@@ -270,7 +270,7 @@ static void damaged(void **state)
 		struct tk_kernel_symbol *k = NULL;
 		size_t n = 0;
 		struct tk_error err = {0};
-		if (!tk_code_hash(bad, NULL, hex, &k, &n, &err))
+		if (!tk_code_hash_object(bad, NULL, hex, &k, &n, &err))
 			free(k);
 		else
 			assert_true(err.message[0] != '\0');

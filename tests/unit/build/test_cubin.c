@@ -1,6 +1,6 @@
 /* Kernels of NVIDIA GPUs in a shared object: read from images that are made here, so that no compiler of NVIDIA's is
  * needed; damaged ones are left out and never read beyond their end. */
-#include "base/pack.h"
+#include "base/archive.h"
 #include "build/device_code.h"
 #include "section.h"
 #include <elf.h>
@@ -71,7 +71,7 @@ static void make_section(struct tk_buf *out, unsigned char code, uint32_t arch, 
 	struct tk_buf body = TK_BUF_INIT;
 	make_image(&m, code);
 	if (packed)
-		assert_int_equal(tk_pack(&m, sizeof(m), &body, NULL), TK_OK);
+		assert_int_equal(tk_zstd_compress(&m, sizeof(m), &body, NULL), TK_OK);
 	else
 		tk_buf_add(&body, &m, sizeof(m));
 	const uint32_t packed_bytes = packed ? (uint32_t)body.len : 0;
@@ -134,7 +134,7 @@ static void occupancy_follows_from_resources(void **state)
 		        .registers = cases[i].registers,
 		        .shared_bytes = cases[i].shared_bytes,
 		        .threads = cases[i].threads};
-		assert_int_equal(tk_device_occupancy(&k), cases[i].percent);
+		assert_int_equal(tk_device_kernel_occupancy(&k), cases[i].percent);
 	}
 }
 

@@ -8,7 +8,7 @@
  *
  * The resources that are expected are those that `llvm-readelf --notes` shows, the occupancies those of clang's
  * -Rpass-analysis=kernel-resource-usage (in eighths, waves of a SIMD unit). */
-#include "base/pack.h"
+#include "base/archive.h"
 #include "build/device_code.h"
 #include "build/msgpack.h"
 #include "section.h"
@@ -29,7 +29,7 @@ static void read_unpacked(struct tk_buf *out)
 	read_fixture(&packed);
 	assert_memory_equal(packed.data, "CCOB", 4);
 	const size_t head = packed.data[4] == 2 ? HEAD : BUNDLE_HEAD;
-	assert_int_equal(tk_unpack(packed.data + head, packed.len - head, 1 << 20, out, NULL), TK_OK);
+	assert_int_equal(tk_zstd_decompress(packed.data + head, packed.len - head, 1 << 20, out, NULL), TK_OK);
 	tk_buf_free(&packed);
 }
 
@@ -124,7 +124,7 @@ static void occupancy_is_the_compilers(void **state)
 		        .scalars = cases[i].scalars,
 		        .shared_bytes = cases[i].shared_bytes,
 		        .threads = cases[i].threads};
-		assert_int_equal(tk_device_occupancy(&k), cases[i].percent);
+		assert_int_equal(tk_device_kernel_occupancy(&k), cases[i].percent);
 	}
 }
 
@@ -175,13 +175,13 @@ static void a_section_holds_one_kind(void **state)
 /* Many small images may unpack to more than there is memory. */
 static void what_unpacks_to_too_much_is_not_read(void **state)
 {
-	struct tk_device_code c = {.unpacked_bytes = TK_DEVICE_UNPACKED_MAX - 100};
+	struct tk_device_code c = {.unpacked_bytes = TK_DEVICE_CODE_UNPACKED_MAX - 100};
 	struct tk_buf packed = TK_BUF_INIT, out = TK_BUF_INIT;
 	char bytes[101] = "";
-	assert_int_equal(tk_pack(bytes, 60, &packed, NULL), TK_OK);
-	assert_true(tk_device_unpack(&c, packed.data, packed.len, &out));
+	assert_int_equal(tk_zstd_compress(bytes, 60, &packed, NULL), TK_OK);
+	assert_true(tk_device_code_unpack(&c, packed.data, packed.len, &out));
 	assert_int_equal(out.len, 60);
-	assert_false(tk_device_unpack(&c, packed.data, packed.len, &out));
+	assert_false(tk_device_code_unpack(&c, packed.data, packed.len, &out));
 	tk_buf_free(&packed);
 	tk_buf_free(&out);
 }
@@ -201,13 +201,13 @@ static void messages_are_read(void **state)
 	assert_int_equal(item.type, TK_MSGPACK_MAP);
 	assert_int_equal(item.count, 6);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_is(&item, numbers[i].key));
+		assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_text_equals(&item, numbers[i].key));
 		assert_true(tk_msgpack_next(&m, &item) && item.type == TK_MSGPACK_INT);
 		assert_int_equal(item.number, numbers[i].number);
 	}
-	assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_is(&item, "e"));
+	assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_text_equals(&item, "e"));
 	assert_true(tk_msgpack_skip(&m)); /* an array with a map in it */
-	assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_is(&item, "f"));
+	assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_text_equals(&item, "f"));
 	assert_true(tk_msgpack_next(&m, &item) && item.type == TK_MSGPACK_ARRAY && item.count == 1);
 	assert_true(tk_msgpack_next(&m, &item) && item.number == (int64_t)1 << 31);
 	assert_false(tk_msgpack_next(&m, &item));

@@ -62,10 +62,10 @@ static void tools_are_asked_for_their_version(void **state)
 	char *dir, *path, *old = strdup(getenv("PATH"));
 	json_t *tools;
 
-	assert_int_equal(tk_dir_temp("/tmp", "tk-inspect-", &dir, NULL), 0);
+	assert_int_equal(tk_dir_create_temp("/tmp", "tk-inspect-", &dir, NULL), 0);
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
 		path = tk_path_join(dir, scripts[i][0]);
-		assert_int_equal(tk_file_put(path, scripts[i][1], strlen(scripts[i][1]), NULL), 0);
+		assert_int_equal(tk_file_write_nosync(path, scripts[i][1], strlen(scripts[i][1]), NULL), 0);
 		assert_int_equal(chmod(path, 0755), 0);
 		free(path);
 	}

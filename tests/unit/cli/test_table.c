@@ -47,20 +47,20 @@ static void columns_are_aligned(void **state)
 
 	memset(name, 'n', 300);
 	name[300] = '\0';
-	tk_table_row(t);
-	tk_table_set(t, "SERIES", "gemm %d", 1);
-	tk_table_set(t, "MEDIAN", "%.1f", 1.5);
-	tk_table_row(t);
-	tk_table_set(t, "MEDIAN", "%.1f", 1234.5);
-	tk_table_set(t, "SERIES", "%s", "attention");
-	assert_int_equal(tk_table_rows(t), 2);
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "SERIES", "gemm %d", 1);
+	tk_table_set_cell(t, "MEDIAN", "%.1f", 1.5);
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "MEDIAN", "%.1f", 1234.5);
+	tk_table_set_cell(t, "SERIES", "%s", "attention");
+	assert_int_equal(tk_table_row_count(t), 2);
 	text = printed(t);
 	assert_string_equal(text, "SERIES    MEDIAN\ngemm 1       1.5\nattention 1234.5\n");
 	free(text);
 	t = tk_table_new(&g, columns);
-	tk_table_row(t);
-	tk_table_set(t, "SERIES", "%s", name);
-	tk_table_set(t, "NOTE", "a note");
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "SERIES", "%s", name);
+	tk_table_set_cell(t, "NOTE", "a note");
 	text = printed(t);
 	assert_non_null(strstr(text, name));
 	assert_non_null(strstr(text, "NOTE"));
@@ -90,15 +90,15 @@ static void on_terminal(unsigned short columns_there, char *out, size_t size, bo
 	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
 	assert_true(slave >= 0 && ioctl(slave, TIOCSWINSZ, &w) == 0);
 	f = fdopen(slave, "w");
-	tk_table_row(t);
-	tk_table_set(t, "SERIES", "gemm f32 4096 on a card"); /* 23 wide */
-	tk_table_set(t, "MEDIAN", "1.888 ms");
-	tk_table_set(t, "P", "0.19");
-	tk_table_set(t, "WHY", "the nights say that it is slower since the commit which blocks by three");
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "SERIES", "gemm f32 4096 on a card"); /* 23 wide */
+	tk_table_set_cell(t, "MEDIAN", "1.888 ms");
+	tk_table_set_cell(t, "P", "0.19");
+	tk_table_set_cell(t, "WHY", "the nights say that it is slower since the commit which blocks by three");
 	assert_int_equal(tk_table_print(t, f, &err), 0);
 	fputs("end", f);
 	fflush(f);
-	*dropped = tk_table_dropped(t, "WHY");
+	*dropped = tk_table_is_dropped(t, "WHY");
 	for (char c; n + 1 < size && !(n > 3 && memcmp(out + n - 3, "end", 3) == 0) && read(master, &c, 1) == 1;)
 		if (c != '\r')
 			out[n++] = c;
@@ -147,9 +147,9 @@ static void control_characters_are_harmless(void **state)
 	struct tk_table *t = tk_table_new(&g, columns);
 	char *text;
 
-	tk_table_row(t);
-	tk_table_set(t, "SERIES", "a\033[31mb\nc\td");
-	tk_table_color(t, "SERIES", "red");
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "SERIES", "a\033[31mb\nc\td");
+	tk_table_set_color(t, "SERIES", "red");
 	text = printed(t);
 	assert_null(strchr(text, '\033'));
 	assert_non_null(strstr(text, "a\\x1b[31mb\\x0ac"));
@@ -162,9 +162,9 @@ static void colour_where_wanted(void **state)
 	struct tk_table *t = tk_table_new(&g, columns);
 	char *text;
 
-	tk_table_row(t);
-	tk_table_set(t, "SERIES", "worse");
-	tk_table_color(t, "SERIES", "red");
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "SERIES", "worse");
+	tk_table_set_color(t, "SERIES", "red");
 	text = printed(t);
 	assert_non_null(strstr(text, "\033[31mworse"));
 	free(text);
@@ -176,8 +176,8 @@ static void unknown_column_is_an_error(void **state)
 	struct tk_table *t = tk_table_new(&g, columns);
 	struct tk_error err;
 
-	tk_table_row(t);
-	tk_table_set(t, "NO SUCH", "x");
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "NO SUCH", "x");
 	assert_int_equal(tk_table_print(t, stdout, &err), TK_EINTERNAL);
 	tk_table_free(t);
 }

@@ -56,7 +56,7 @@ static void the_default(void **state)
 	assert_string_equal(c->fail_on[0], "regressed");
 	assert_string_equal(c->fail_on[1], "newly-failed");
 	assert_null(c->webhook_url);
-	assert_null(c->forge_url);
+	assert_null(c->commit_url);
 	assert_string_equal(c->hash, written->hash);
 	tk_config_free(c);
 	tk_config_free(written);
@@ -304,7 +304,7 @@ static void files(void **state)
 	struct tk_config *c = NULL;
 	char *dir, *path, expected[512];
 
-	assert_int_equal(tk_dir_temp("/tmp", "tk-config", &dir, &err), 0);
+	assert_int_equal(tk_dir_create_temp("/tmp", "tk-config", &dir, &err), 0);
 	assert_int_equal(tk_config_load(dir, NULL, &c, &err), 0);
 	assert_null(c->path);
 	assert_string_equal(c->root, dir);
@@ -332,18 +332,18 @@ static void units(void **state)
 	double s;
 	uint64_t bytes;
 
-	assert_true(tk_units_duration("1.5h", &s) == 0 && s == 5400);
-	assert_true(tk_units_duration("100ns", &s) == 0 && s == 100e-9);
-	assert_true(tk_units_duration("7", &s) == 0 && s == 7);
-	assert_true(tk_units_fraction("7%", &s) == 0 && s == 0.07);
-	assert_true(tk_units_size("1.5KiB", &bytes) == 0 && bytes == 1536);
-	assert_int_equal(tk_units_size("1.5B", &bytes), TK_EDATA);
-	assert_int_equal(tk_units_size("9999999999999TiB", &bytes), TK_EDATA);
-	assert_int_equal(tk_units_size("99999999999999999999", &bytes), TK_EDATA);
-	assert_int_equal(tk_units_duration("", &s), TK_EDATA);
-	assert_int_equal(tk_units_duration("h", &s), TK_EDATA);
-	assert_int_equal(tk_units_duration("1.h", &s), TK_EDATA);
-	assert_int_equal(tk_units_duration("1h30m", &s), TK_EDATA);
+	assert_true(tk_units_parse_duration("1.5h", &s) == 0 && s == 5400);
+	assert_true(tk_units_parse_duration("100ns", &s) == 0 && s == 100e-9);
+	assert_true(tk_units_parse_duration("7", &s) == 0 && s == 7);
+	assert_true(tk_units_parse_fraction("7%", &s) == 0 && s == 0.07);
+	assert_true(tk_units_parse_size("1.5KiB", &bytes) == 0 && bytes == 1536);
+	assert_int_equal(tk_units_parse_size("1.5B", &bytes), TK_EDATA);
+	assert_int_equal(tk_units_parse_size("9999999999999TiB", &bytes), TK_EDATA);
+	assert_int_equal(tk_units_parse_size("99999999999999999999", &bytes), TK_EDATA);
+	assert_int_equal(tk_units_parse_duration("", &s), TK_EDATA);
+	assert_int_equal(tk_units_parse_duration("h", &s), TK_EDATA);
+	assert_int_equal(tk_units_parse_duration("1.h", &s), TK_EDATA);
+	assert_int_equal(tk_units_parse_duration("1h30m", &s), TK_EDATA);
 }
 
 int main(void)

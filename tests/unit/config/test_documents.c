@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "config/config_keys.h"
-#include "config/suite_parts.h"
+#include "config/suite_builder.h"
 
 static char *read_document(const char *name)
 {

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "config/suite_parts.h"
+#include "config/suite_builder.h"
 #include "core/problem.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -24,7 +24,7 @@ static int load(const char *name, const char *text, struct tk_suite **s, struct 
 	struct tk_buf b = TK_BUF_INIT;
 	int status;
 
-	tk_buf_str(&b, text);
+	tk_buf_add_str(&b, text);
 	status = tk_suite_load_text(name, name, &b, s, err);
 	tk_buf_free(&b);
 	return status;
@@ -187,13 +187,13 @@ static void too_many_problems(void **state)
 	struct tk_suite *s = NULL;
 	struct tk_error err = {0};
 
-	tk_buf_str(&b, P "  - gemm: { k: 1, m: [1");
+	tk_buf_add_str(&b, P "  - gemm: { k: 1, m: [1");
 	for (int i = 2; i <= 101; i++)
-		tk_buf_printf(&b, ", %d", i);
-	tk_buf_str(&b, "], n: [1");
+		tk_buf_add_printf(&b, ", %d", i);
+	tk_buf_add_str(&b, "], n: [1");
 	for (int i = 2; i <= 100; i++)
-		tk_buf_printf(&b, ", %d", i);
-	tk_buf_str(&b, "] }\n");
+		tk_buf_add_printf(&b, ", %d", i);
+	tk_buf_add_str(&b, "] }\n");
 	assert_int_equal(tk_suite_load_text("s.yml", "s.yml", &b, &s, &err), TK_ECONFIG);
 	assert_string_equal(err.message,
 	        "s.yml:3:11: the lists of this entry multiply to more than 10000 problems, expected fewer");
@@ -242,10 +242,10 @@ static void finding_files(void **state)
 	size_t count = 0;
 	static const char text[] = P "  - fma: {count: 1}\n";
 
-	assert_int_equal(tk_dir_temp("/tmp", "tk-suite", &dir, &err), 0);
+	assert_int_equal(tk_dir_create_temp("/tmp", "tk-suite", &dir, &err), 0);
 	folder = tk_path_join(dir, "suites");
 	path = tk_path_join(folder, "smoke.yml");
-	assert_int_equal(tk_dir_make(folder, &err), 0);
+	assert_int_equal(tk_dir_create(folder, &err), 0);
 	assert_int_equal(tk_file_write(path, text, sizeof text - 1, &err), 0);
 	assert_int_equal(tk_suite_load(dir, "smoke", &s, &err), 0);
 	assert_int_equal(s->count, 1);
@@ -253,7 +253,7 @@ static void finding_files(void **state)
 	tk_suite_free(s);
 	assert_int_equal(tk_suite_load(dir, "suites/smoke.yml", &s, &err), 0);
 	tk_suite_free(s);
-	assert_int_equal(tk_suite_names(dir, &names, &count, &err), 0);
+	assert_int_equal(tk_suite_list_names(dir, &names, &count, &err), 0);
 	assert_int_equal(count, 6);
 	assert_string_equal(names[0], "attention-core");
 	tk_names_free(names, count);

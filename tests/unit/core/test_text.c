@@ -62,7 +62,7 @@ static void canonical_texts(void **state)
 		if (tk_problem_parse(&p, good[i].written, &err))
 			fail_msg("%s: %s", good[i].written, err.message);
 		assert_string_equal(p.text, good[i].canonical);
-		tk_problem_title(&p, title, sizeof title);
+		tk_problem_format_title(&p, title, sizeof title);
 		assert_string_equal(title, good[i].title);
 		assert_int_equal(tk_problem_parse(&again, p.text, &err), 0);
 		assert_string_equal(again.text, p.text);
@@ -162,8 +162,8 @@ static void values_reach_the_border(void **state)
 	assert_ptr_equal(p.abi.nsa, &p.nsa);
 	assert_true(p.nsa.hkv == 2 && p.nsa.block_size == 64 && p.nsa.window == 32 && p.nsa.causal == 1 &&
 	            p.nsa.scale == 0.125);
-	assert_string_equal(tk_problem_op_word(&p), "nsa");
-	assert_string_equal(tk_problem_dtype_word(&p), "f16");
+	assert_string_equal(tk_problem_op_name(&p), "nsa");
+	assert_string_equal(tk_problem_dtype_name(&p), "f16");
 	assert_int_equal(tk_problem_parse(&p, "fma:count=5,dtype=f64", NULL), 0);
 	assert_true(p.abi.op == TK_OP_FMA && p.abi.ceiling == &p.ceiling && p.ceiling.bytes == 5 &&
 	            p.ceiling.dtype == TK_F64);
@@ -262,7 +262,7 @@ static void types_have_one_word(void **state)
 	uint32_t t = 0;
 
 	for (uint32_t i = TK_F64; i <= TK_I64; i++) {
-		assert_int_equal(tk_dtype_parse(tk_dtype_word(i), &t), 0);
+		assert_int_equal(tk_dtype_parse(tk_dtype_name(i), &t), 0);
 		assert_int_equal(t, i);
 		assert_true(tk_dtype_bytes(i) >= 1);
 	}
@@ -271,7 +271,7 @@ static void types_have_one_word(void **state)
 	assert_int_equal(tk_dtype_parse("float", &t), 0);
 	assert_int_equal(t, TK_F32);
 	assert_int_equal(tk_dtype_parse("F32", &t), TK_EDATA);
-	assert_null(tk_dtype_word(0));
+	assert_null(tk_dtype_name(0));
 	assert_int_equal(tk_dtype_bytes(99), 0);
 }
 
@@ -280,15 +280,15 @@ static void outcomes_have_words(void **state)
 	enum tk_outcome o;
 
 	for (int i = 0; i < TK_OUTCOME_COUNT; i++) {
-		assert_int_equal(tk_outcome_parse(tk_outcome_word((enum tk_outcome)i), &o), 0);
+		assert_int_equal(tk_outcome_parse(tk_outcome_name((enum tk_outcome)i), &o), 0);
 		assert_int_equal(o, i);
 		assert_true(strlen(tk_outcome_meaning(o)) > 5);
 	}
-	assert_true(tk_outcome_counts(TK_OUTCOME_OK));
-	assert_false(tk_outcome_counts(TK_OUTCOME_WRONG));
+	assert_true(tk_outcome_has_timing(TK_OUTCOME_OK));
+	assert_false(tk_outcome_has_timing(TK_OUTCOME_WRONG));
 	assert_int_equal(tk_outcome_parse("fine", &o), TK_EDATA);
 	assert_int_equal(tk_outcome_parse(NULL, &o), TK_EDATA);
-	assert_string_equal(tk_outcome_word((enum tk_outcome)99), "unknown");
+	assert_string_equal(tk_outcome_name((enum tk_outcome)99), "unknown");
 }
 
 int main(void)

@@ -80,7 +80,7 @@ static void tensors_of_gemm(void **state)
 	uint32_t n;
 
 	assert_int_equal(tk_problem_parse(&p, "gemm:m=2,n=3,k=5,ta=t,tb=t,batch=7,a=e4m3", NULL), 0);
-	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, 3);
 	check_tensor(&t[TK_T_A], "A", TK_E4M3, false, DIMS(7, 5, 2));
 	check_tensor(&t[TK_T_B], "B", TK_E4M3, false, DIMS(7, 3, 5));
@@ -94,7 +94,7 @@ static void tensors_of_attention(void **state)
 	uint32_t n;
 
 	assert_int_equal(tk_problem_parse(&p, "attention:b=2,h=4,hkv=2,sq=3,skv=5,d=8,dv=6", NULL), 0);
-	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, 5);
 	check_tensor(&t[TK_T_Q], "Q", TK_F16, false, DIMS(2, 3, 4, 8));
 	check_tensor(&t[TK_T_K], "K", TK_F16, false, DIMS(2, 5, 2, 8));
@@ -102,7 +102,7 @@ static void tensors_of_attention(void **state)
 	check_tensor(&t[TK_T_O], "O", TK_F16, true, DIMS(2, 3, 4, 6));
 	check_tensor(&t[TK_T_LSE], "lse", TK_F32, true, DIMS(2, 4, 3));
 	assert_int_equal(tk_problem_parse(&p, "attention:b=2,h=4,hkv=2,sq=3,skv=5,d=8,dv=6,dir=bwd", NULL), 0);
-	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, TK_T_MAX);
 	check_tensor(&t[TK_T_O], "O", TK_F16, false, DIMS(2, 3, 4, 6));
 	check_tensor(&t[TK_T_LSE], "lse", TK_F32, false, DIMS(2, 4, 3));
@@ -120,20 +120,20 @@ static void tensors_of_the_rest(void **state)
 	uint32_t n;
 
 	assert_int_equal(tk_problem_parse(&p, "nsa:b=2,h=4,hkv=2,s=8,d=16,selected_blocks=1,block_size=8", NULL), 0);
-	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, 5);
 	check_tensor(&t[TK_T_NSA_O], "O", TK_F16, true, DIMS(2, 8, 4, 16));
 	check_tensor(&t[TK_T_BLOCKS], "blocks", TK_I32, false, DIMS(2, 8, 2, 1));
 	assert_int_equal(tk_problem_parse(&p, "copy:bytes=16", NULL), 0);
-	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	check_tensor(&t[TK_T_OUT], "out", TK_F32, true, DIMS(4));
 	assert_int_equal(tk_problem_parse(&p, "read:bytes=16", NULL), 0);
-	assert_int_equal(tk_problem_tensors(&p, t, &n, NULL), 0);
+	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	check_tensor(&t[TK_T_IN], "in", TK_F32, false, DIMS(4));
 	check_tensor(&t[TK_T_OUT], "out", TK_F32, true, DIMS(1));
 	p.abi.op = 99;
-	assert_int_equal(tk_problem_tensors(&p, t, &n, &err), TK_EDATA);
+	assert_int_equal(tk_problem_list_tensors(&p, t, &n, &err), TK_EDATA);
 	assert_string_equal(err.message, "op 99 is not known");
 	assert_true(tk_problem_bytes(&p) == 0);
 }

@@ -16,7 +16,7 @@ static struct tk_rows alerts(struct world *w)
 {
 	struct tk_rows a;
 
-	assert_int_equal(tk_store_alerts(w->store, &a, &w->err), 0);
+	assert_int_equal(tk_store_list_alerts(w->store, &a, &w->err), 0);
 	return a;
 }
 
@@ -33,10 +33,10 @@ static void expect_alerts(struct world *w, size_t open, size_t closed)
 }
 
 /* One night of one series of a new revision; returns its word. */
-static enum tk_diff_status live(struct world *w, int day, double value, char reason[512])
+static enum tk_verdict_status live(struct world *w, int day, double value, char reason[512])
 {
 	struct tk_diff_report r;
-	enum tk_diff_status s;
+	enum tk_verdict_status s;
 	char rev[16];
 
 	snprintf(rev, sizeof rev, "rev%d", day);
@@ -62,15 +62,15 @@ static void a_step_is_one_alert_until_it_recovers(void **state)
 	world_open(&w, NULL);
 	for (int day = 0; day < 45; day++) {
 		double level = day < 25 ? 1e6 : day < 35 ? 1.1e6 : 1.001e6;
-		enum tk_diff_status s = live(&w, day, level * (1 + 0.003 * tk_rng_normal(&rng)), reason);
-		enum tk_diff_status want = day == 0    ? TK_DIFF_NEW
-		                           : day == 25 ? TK_DIFF_REGRESSED
-		                           : day == 35 ? TK_DIFF_RECOVERED
-		                                       : TK_DIFF_SAME;
+		enum tk_verdict_status s = live(&w, day, level * (1 + 0.003 * tk_rng_normal(&rng)), reason);
+		enum tk_verdict_status want = day == 0    ? TK_VERDICT_NEW
+		                           : day == 25 ? TK_VERDICT_REGRESSED
+		                           : day == 35 ? TK_VERDICT_RECOVERED
+		                                       : TK_VERDICT_SAME;
 
 		if (s != want)
-			fail_msg("night %d: %s (%s), expected %s", day, tk_diff_status_word(s), reason,
-			        tk_diff_status_word(want));
+			fail_msg("night %d: %s (%s), expected %s", day, tk_verdict_status_name(s), reason,
+			        tk_verdict_status_name(want));
 		expect_alerts(&w, day >= 25 && day < 35, day >= 35);
 		if (day == 26)
 			assert_non_null(strstr(reason, "still at the level of the alert of 2026-01-26 (rev25)"));
@@ -81,12 +81,12 @@ static void a_step_is_one_alert_until_it_recovers(void **state)
 	assert_int_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->opened_s, WORLD_START + 25 * WORLD_DAY);
 	assert_int_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->closed_s, WORLD_START + 35 * WORLD_DAY);
 	tk_rows_free(&a);
-	assert_int_equal(tk_store_change_points(w.store, 0, &cp, &w.err), 0);
+	assert_int_equal(tk_store_list_change_points(w.store, 0, &cp, &w.err), 0);
 	assert_int_equal(cp.count, 2);
 	assert_int_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->as_of_s, WORLD_START + 25 * WORLD_DAY);
 	assert_string_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->cause, "code");
 	tk_rows_free(&cp);
-	assert_int_equal(tk_store_verdicts(w.store, w.night, &v, &w.err), 0);
+	assert_int_equal(tk_store_list_verdicts(w.store, w.night, &v, &w.err), 0);
 	assert_int_equal(v.count, 1);
 	assert_string_equal(TK_ROWS_AT(&v, struct tk_verdict_row, 0)->status, "same");
 	tk_rows_free(&v);
@@ -109,20 +109,20 @@ static void an_acknowledged_step_is_acked(void **state)
 	for (int day = 0; day < 22; day++)
 		live(&w, day, (day < 20 ? 1e6 : 1.2e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
 	r = world_diff(&w, 15);
-	assert_int_equal(r.rows[0].status, TK_DIFF_REGRESSED);
+	assert_int_equal(r.rows[0].status, TK_VERDICT_REGRESSED);
 	tk_diff_report_free(&r);
 	a = alerts(&w);
 	t.alert_uid = TK_ROWS_AT(&a, struct tk_alert_row, 0)->uid;
 	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
 	r = world_diff(&w, 15);
-	assert_int_equal(r.rows[0].status, TK_DIFF_ACKED);
+	assert_int_equal(r.rows[0].status, TK_VERDICT_ACKED);
 	assert_non_null(strstr(r.rows[0].reason, "regressed, acked by me: wanted: more accurate"));
 	tk_diff_report_free(&r);
 	t.action = "reopen";
 	t.at_s++;
 	assert_int_equal(tk_store_put_triage(w.store, &t, &id, &w.err), 0);
 	r = world_diff(&w, 15);
-	assert_int_equal(r.rows[0].status, TK_DIFF_REGRESSED);
+	assert_int_equal(r.rows[0].status, TK_VERDICT_REGRESSED);
 	tk_diff_report_free(&r);
 	tk_rows_free(&a);
 	world_close(&w);
@@ -137,11 +137,11 @@ static void an_improvement_is_news_once(void **state)
 	tk_rng_seed(&rng, 13);
 	world_open(&w, NULL);
 	for (int day = 0; day < 32; day++) {
-		enum tk_diff_status s =
+		enum tk_verdict_status s =
 		        live(&w, day, (day < 25 ? 1e6 : 0.9e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
 
 		if (day)
-			assert_int_equal(s, day == 25 ? TK_DIFF_IMPROVED : TK_DIFF_SAME);
+			assert_int_equal(s, day == 25 ? TK_VERDICT_IMPROVED : TK_VERDICT_SAME);
 	}
 	expect_alerts(&w, 0, 0);
 	world_close(&w);
@@ -174,15 +174,15 @@ static void the_newest_night_says_again_what_it_said(void **state)
 		said = world_judge_night(&w);
 		o = world_options(&w);
 		assert_int_equal(tk_store_finish_night(w.store, w.night, "complete", "{}", w.as_of_s + 60, &w.err), 0);
-		assert_int_equal(tk_detect_newest(w.store, &o, &range, &again, &w.err), 0);
+		assert_int_equal(tk_detect_latest_nights(w.store, &o, &range, &again, &w.err), 0);
 		assert_int_equal(again.count, said.count);
 		for (size_t i = 0; i < said.count; i++) {
 			assert_string_equal(again.rows[i].series, said.rows[i].series);
 			assert_int_equal(again.rows[i].status, said.rows[i].status);
 			assert_string_equal(again.rows[i].reason, said.rows[i].reason);
 		}
-		regressed += said.by_status[TK_DIFF_REGRESSED];
-		improved += said.by_status[TK_DIFF_IMPROVED];
+		regressed += said.by_status[TK_VERDICT_REGRESSED];
+		improved += said.by_status[TK_VERDICT_IMPROVED];
 		tk_diff_report_free(&said);
 		tk_diff_report_free(&again);
 	}
@@ -212,14 +212,14 @@ static void an_unfinished_night_misses_nothing(void **state)
 	w.open = false;
 	o = world_options(&w);
 	assert_int_equal(tk_detect_diff(w.store, &o, &all, &r, &w.err), 0);
-	assert_int_equal(r.by_status[TK_DIFF_SAME], 2);
+	assert_int_equal(r.by_status[TK_VERDICT_SAME], 2);
 	tk_diff_report_free(&r);
-	assert_int_equal(tk_detect_newest(w.store, &o, &newest, &r, &w.err), 0);
-	assert_int_equal(r.by_status[TK_DIFF_SAME], 2);
+	assert_int_equal(tk_detect_latest_nights(w.store, &o, &newest, &r, &w.err), 0);
+	assert_int_equal(r.by_status[TK_VERDICT_SAME], 2);
 	tk_diff_report_free(&r);
 	world_end_night(&w);
-	assert_int_equal(tk_detect_newest(w.store, &o, &newest, &r, &w.err), 0);
-	assert_int_equal(r.by_status[TK_DIFF_MISSING], 1);
+	assert_int_equal(tk_detect_latest_nights(w.store, &o, &newest, &r, &w.err), 0);
+	assert_int_equal(r.by_status[TK_VERDICT_MISSING], 1);
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
@@ -236,7 +236,7 @@ static void late_evidence_counts(void **state)
 	world_open(&w, NULL);
 	for (int day = 0; day < 30; day++)
 		found += live(&w, day, (day < 25 ? 1e6 : 1.035e6) * (1 + 0.008 * tk_rng_normal(&rng)), reason) ==
-		         TK_DIFF_REGRESSED;
+		         TK_VERDICT_REGRESSED;
 	assert_int_equal(found, 1);
 	a = alerts(&w);
 	assert_int_equal(a.count, 1);
@@ -262,7 +262,7 @@ static void a_backfilled_night_is_no_reason_to_miss_the_others(void **state)
 	world_night(&w, 2, "nightly");
 	world_point(&w, "b", "p", 1e6);
 	r = world_judge_night(&w);
-	assert_int_equal(world_row(&r, "c", "p")->status, TK_DIFF_MISSING);
+	assert_int_equal(world_row(&r, "c", "p")->status, TK_VERDICT_MISSING);
 	tk_diff_report_free(&r);
 	assert_int_equal(tk_detect_night(w.store, 77, &(struct tk_detect_options){0}, NULL, &w.err), TK_ENOTFOUND);
 	assert_string_equal(w.err.message, "no night has the id 77");
@@ -295,8 +295,8 @@ static void flat_noise_raises_next_to_no_alarm(void **state)
 		if (day >= FIRST) {
 			struct tk_diff_report r = world_diff(&w, day);
 
-			alarms += r.by_status[TK_DIFF_REGRESSED] + r.by_status[TK_DIFF_IMPROVED];
-			unsure += r.by_status[TK_DIFF_UNSURE];
+			alarms += r.by_status[TK_VERDICT_REGRESSED] + r.by_status[TK_VERDICT_IMPROVED];
+			unsure += r.by_status[TK_VERDICT_UNSURE];
 			words += r.count;
 			tk_diff_report_free(&r);
 		}
@@ -338,29 +338,29 @@ static void a_slow_step_is_said_when_its_nights_add_up(void **state)
 		world_build(&w, day < 60 ? "old" : "new", day < 60 ? 1 : 5, "b", day < 60 ? "h1" : "h2", "Be careful");
 		r = a_night(&w, &rng, day, (day < 60 ? 1e6 : 1.025e6) * (1 + 0.015 * tk_rng_normal(&rng)), "nightly");
 		row = world_row(&r, "b", "p");
-		if (row->status == TK_DIFF_REGRESSED) {
+		if (row->status == TK_VERDICT_REGRESSED) {
 			assert_int_equal(found, -1);
 			found = day;
 			assert_non_null(strstr(row->reason, "another level since 2026-03-02"));
 			assert_string_equal(row->bad_rev, "new");
 			assert_string_equal(row->good_rev, "old");
 			assert_true(row->change > 0.01 && row->change < 0.04);
-		} else if (row->status != TK_DIFF_NEW && row->status != TK_DIFF_UNSURE) {
-			assert_int_equal(row->status, TK_DIFF_SAME);
+		} else if (row->status != TK_VERDICT_NEW && row->status != TK_VERDICT_UNSURE) {
+			assert_int_equal(row->status, TK_VERDICT_SAME);
 		}
 		tk_diff_report_free(&r);
 		r = world_judge_night(&w); /* again: the same */
 		if (found == day)
-			assert_int_equal(world_row(&r, "b", "p")->status, TK_DIFF_REGRESSED);
+			assert_int_equal(world_row(&r, "b", "p")->status, TK_VERDICT_REGRESSED);
 		tk_diff_report_free(&r);
 	}
 	assert_in_range(found, 64, 89);
 	a = alerts(&w);
 	assert_int_equal(a.count, 1);
 	tk_rows_free(&a);
-	assert_int_equal(tk_store_alarms(w.store, INT64_MIN, INT64_MAX, &said, &w.err), 0);
+	assert_int_equal(tk_store_list_monitor_events(w.store, INT64_MIN, INT64_MAX, &said, &w.err), 0);
 	assert_int_equal(said.count, 1);
-	assert_string_equal(TK_ROWS_AT(&said, struct tk_alarm_row, 0)->word, "step");
+	assert_string_equal(TK_ROWS_AT(&said, struct tk_monitor_event_row, 0)->word, "step");
 	tk_rows_free(&said);
 	world_close(&w);
 }
@@ -372,7 +372,7 @@ static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 	struct world w;
 	struct tk_rng rng;
 	struct tk_diff_report r;
-	enum tk_diff_status words[64] = {0};
+	enum tk_verdict_status words[64] = {0};
 
 	tk_rng_seed(&rng, 22);
 	world_open(&w, NULL);
@@ -385,12 +385,12 @@ static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 		words[day] = world_row(&r, "b", "p")->status;
 		tk_diff_report_free(&r);
 	}
-	assert_int_equal(words[40], TK_DIFF_UNSURE);
-	assert_int_equal(words[41], TK_DIFF_UNSURE);
-	assert_int_equal(words[42], TK_DIFF_REGRESSED);
-	assert_int_equal(words[43], TK_DIFF_SAME);
+	assert_int_equal(words[40], TK_VERDICT_UNSURE);
+	assert_int_equal(words[41], TK_VERDICT_UNSURE);
+	assert_int_equal(words[42], TK_VERDICT_REGRESSED);
+	assert_int_equal(words[43], TK_VERDICT_SAME);
 	r = world_diff(&w, 41);
-	assert_int_equal(world_row(&r, "b", "p")->status, TK_DIFF_REGRESSED);
+	assert_int_equal(world_row(&r, "b", "p")->status, TK_VERDICT_REGRESSED);
 	assert_string_equal(world_row(&r, "b", "p")->bad_rev, "rev40");
 	tk_diff_report_free(&r);
 	world_close(&w);
@@ -418,7 +418,7 @@ static void a_drift_is_said_with_what_it_drifted(void **state)
 			             : a_night(&w, &rng, day, level * (1 + 0.003 * tk_rng_normal(&rng)), "import");
 			const struct tk_diff_row *row = world_row(&r, "b", "p");
 
-			if (row->status == TK_DIFF_REGRESSED) {
+			if (row->status == TK_VERDICT_REGRESSED) {
 				assert_true(row->change > 0.02 && row->severity > 1);
 				assert_true(fabs(row->after / row->before - 1 - row->change) < 1e-9);
 				assert_true(row->change_lo < row->change && row->change < row->change_hi);
@@ -450,12 +450,12 @@ static void nights_that_come_late_are_watched(void **state)
 		r = a_night(&w, &rng, day, 1e6 * (1 + 0.003 * tk_rng_normal(&rng)), "backfill");
 		tk_diff_report_free(&r);
 	}
-	assert_int_equal(tk_store_watched(w.store, &watched, &w.err), 0);
+	assert_int_equal(tk_store_list_monitored_nights(w.store, &watched, &w.err), 0);
 	assert_int_equal(watched.count, 10);
 	tk_rows_free(&watched);
 	r = a_night(&w, &rng, 40, 1e6, "nightly");
 	tk_diff_report_free(&r);
-	assert_int_equal(tk_store_watched(w.store, &watched, &w.err), 0);
+	assert_int_equal(tk_store_list_monitored_nights(w.store, &watched, &w.err), 0);
 	assert_int_equal(watched.count, 36);
 	tk_rows_free(&watched);
 	world_close(&w);

@@ -21,7 +21,7 @@ static struct tk_rows alerts(struct world *w)
 {
 	struct tk_rows a;
 
-	assert_int_equal(tk_store_alerts(w->store, &a, &w->err), 0);
+	assert_int_equal(tk_store_list_alerts(w->store, &a, &w->err), 0);
 	return a;
 }
 
@@ -39,11 +39,11 @@ static size_t count(struct world *w, const char *kind, const char *status)
 	return n;
 }
 
-static enum tk_diff_status judge(struct world *w, const char *problem, char reason[512])
+static enum tk_verdict_status judge(struct world *w, const char *problem, char reason[512])
 {
 	struct tk_diff_report r = world_judge_night(w);
 	const struct tk_diff_row *row = world_row(&r, "b", problem);
-	enum tk_diff_status s = row->status;
+	enum tk_verdict_status s = row->status;
 
 	snprintf(reason, 512, "%s", row->reason);
 	tk_diff_report_free(&r);
@@ -55,7 +55,7 @@ static void say(struct world *w, const char *uid, const char *action, const char
 	const struct tk_triage_row t = {
 	        .alert_uid = uid, .at_s = w->as_of_s, .author = "me", .action = action, .note = note};
 
-	assert_int_equal(tk_store_say(w->store, &t, &w->err), 0);
+	assert_int_equal(tk_store_append_triage(w->store, &t, &w->err), 0);
 }
 
 /* Two machines with the same card, both made slower by one commit; a third one has another card. */
@@ -102,11 +102,11 @@ static void what_moved_together_is_a_group(void **state)
 	/* what is said of the group is said of each */
 	say(&w, h200, "ack", "on it");
 	say(&w, TK_ROWS_AT(&a, struct tk_alert_row, 0)->uid, "note", "a remark changes nothing");
-	assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
+	assert_int_equal(tk_store_list_triage(w.store, &triage, &w.err), 0);
 	for (size_t i = 0; i < a.count; i++) {
 		const struct tk_alert_row *row = TK_ROWS_AT(&a, struct tk_alert_row, i);
 
-		assert_string_equal(tk_alert_state_of(&triage, row->uid, row->group_uid).word,
+		assert_string_equal(tk_alert_state_compute(&triage, row->uid, row->group_uid).word,
 		        strcmp(row->group_uid, h200) == 0 ? "acked" : "new");
 	}
 	tk_rows_free(&triage);
@@ -121,15 +121,15 @@ static void what_moved_together_is_a_group(void **state)
 	static const char *const when_closed[] = {"expected", "recovered", "ignored", "recovered", "recovered"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		say(&w, i % 2 ? one->uid : h200, words[i], "why");
-		assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
+		assert_int_equal(tk_store_list_triage(w.store, &triage, &w.err), 0);
 		one->status = "open";
-		assert_string_equal(tk_alert_word(&triage, one), while_open[i]);
+		assert_string_equal(tk_alert_state_name(&triage, one), while_open[i]);
 		one->status = "closed";
-		assert_string_equal(tk_alert_word(&triage, one), when_closed[i]);
+		assert_string_equal(tk_alert_state_name(&triage, one), when_closed[i]);
 		tk_rows_free(&triage);
 	}
 	assert_int_equal(
-	        tk_store_say(w.store,
+	        tk_store_append_triage(w.store,
 	                &(struct tk_triage_row){.alert_uid = "x", .author = "", .action = "akk", .note = ""}, &w.err),
 	        TK_EUSAGE);
 	tk_rows_free(&a);
@@ -148,15 +148,15 @@ static void the_last_word_counts(void **state)
 	say(&w, "x", "ack", "");
 	say(&w, "x", "expect", "wanted");
 	say(&w, "x", "link", "https://example.org/1");
-	assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
-	s = tk_alert_state_of(&triage, "x", NULL);
+	assert_int_equal(tk_store_list_triage(w.store, &triage, &w.err), 0);
+	s = tk_alert_state_compute(&triage, "x", NULL);
 	assert_string_equal(s.word, "expected");
 	assert_string_equal(s.said->note, "wanted");
 	assert_string_equal(s.link->note, "https://example.org/1");
 	tk_rows_free(&triage);
 	say(&w, "x", "reopen", "");
-	assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
-	s = tk_alert_state_of(&triage, "x", NULL);
+	assert_int_equal(tk_store_list_triage(w.store, &triage, &w.err), 0);
+	s = tk_alert_state_compute(&triage, "x", NULL);
 	assert_string_equal(s.word, "new");
 	assert_null(s.said);
 	assert_non_null(s.link);
@@ -183,16 +183,16 @@ static void failures_open_and_close(void **state)
 		else
 			world_point(&w, "b", "p", quiet(1e6));
 		switch (judge(&w, "p", reason)) {
-		case TK_DIFF_NEWLY_FAILED:
+		case TK_VERDICT_NEWLY_FAILED:
 			assert_int_equal(day, 2);
 			break;
-		case TK_DIFF_MISSING: /* no turn: neither fixed nor failed anew */
+		case TK_VERDICT_MISSING: /* no turn: neither fixed nor failed anew */
 			assert_int_equal(day, 3);
 			break;
-		case TK_DIFF_FAILING:
+		case TK_VERDICT_FAILING:
 			assert_int_equal(day, 4);
 			break;
-		case TK_DIFF_FIXED:
+		case TK_VERDICT_FIXED:
 			assert_int_equal(day, 5);
 			break;
 		default:
@@ -220,7 +220,7 @@ static void a_night_without_a_turn_is_no_failure(void **state)
 			world_point(&w, "b", "p", quiet(1e6));
 	}
 	r = world_diff(&w, 11);
-	assert_int_equal(world_row(&r, "b", "p")->status, TK_DIFF_SAME);
+	assert_int_equal(world_row(&r, "b", "p")->status, TK_VERDICT_SAME);
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
@@ -273,15 +273,15 @@ static void the_file_accepts(void **state)
 		world_build(&w, rev, day + 1, "b", rev, "");
 		world_night(&w, day, "nightly");
 		world_point(&w, "b", "p", quiet(day < 15 ? 1e6 : 1.2e6));
-		assert_int_equal(judge(&w, "p", reason) == TK_DIFF_ACKED, day == 15);
+		assert_int_equal(judge(&w, "p", reason) == TK_VERDICT_ACKED, day == 15);
 		if (day == 15)
 			assert_non_null(strstr(reason, "regressed, expected by jane: more accurate"));
 	}
 	a = alerts(&w);
 	assert_int_equal(a.count, 1);
-	assert_int_equal(tk_store_triage(w.store, &triage, &w.err), 0);
+	assert_int_equal(tk_store_list_triage(w.store, &triage, &w.err), 0);
 	assert_int_equal(triage.count, 1); /* said once, however many nights see it */
-	s = tk_alert_state_of(&triage, TK_ROWS_AT(&a, struct tk_alert_row, 0)->uid, NULL);
+	s = tk_alert_state_compute(&triage, TK_ROWS_AT(&a, struct tk_alert_row, 0)->uid, NULL);
 	assert_string_equal(s.word, "expected");
 	assert_string_equal(s.said->author, "jane");
 	tk_rows_free(&a);
@@ -291,25 +291,25 @@ static void the_file_accepts(void **state)
 
 /* ---- data that did not come -------------------------------------------------------------------------------------- */
 
-static struct tk_stoppages stoppages(struct world *w, int day)
+static struct tk_missing_data_list stoppages(struct world *w, int day)
 {
 	struct tk_detect_options o = world_options(w);
-	struct tk_stoppages list;
+	struct tk_missing_data_list list;
 
 	world_end_night(w);
 	o.now_s = WORLD_START + day * WORLD_DAY;
-	assert_int_equal(tk_stoppages_find(w->store, &o, 0, &list, &w->err), 0);
+	assert_int_equal(tk_missing_data_find(w->store, &o, 0, &list, &w->err), 0);
 	return list;
 }
 
 static void expect_stoppage(struct world *w, int day, const char *title)
 {
-	struct tk_stoppages list = stoppages(w, day);
+	struct tk_missing_data_list list = stoppages(w, day);
 
 	assert_int_equal(list.count, title ? 1 : 0);
 	if (title && strcmp(list.at[0].title, title) != 0)
 		fail_msg("\"%s\", expected \"%s\"", list.at[0].title, title);
-	tk_stoppages_free(&list);
+	tk_missing_data_list_free(&list);
 }
 
 static void put_stoppages(struct world *w, int day)
@@ -317,7 +317,7 @@ static void put_stoppages(struct world *w, int day)
 	struct tk_detect_options o = world_options(w);
 
 	o.now_s = WORLD_START + day * WORLD_DAY;
-	assert_int_equal(tk_stoppages_put(w->store, &o, 0, &w->err), 0);
+	assert_int_equal(tk_missing_data_update_alerts(w->store, &o, 0, &w->err), 0);
 }
 
 static void a_machine_stops(void **state)

@@ -212,7 +212,7 @@ int64_t world_fail(struct world *w, const char *backend, const char *problem, co
 void world_pair(struct world *w, const char *problem, int64_t good_build, int64_t bad_build, int number, double good,
         double bad)
 {
-	const struct tk_confirmation_row row = {.night_id = w->night,
+	const struct tk_ab_pair_row row = {.night_id = w->night,
 	        .series_id = world_series(w, "b", problem),
 	        .good_build_id = good_build,
 	        .bad_build_id = bad_build,
@@ -228,7 +228,7 @@ void world_pair(struct world *w, const char *problem, int64_t good_build, int64_
 	        .bad_min = bad};
 	int64_t id;
 
-	must(w, tk_store_put_confirmation(w->store, &row, &id, &w->err));
+	must(w, tk_store_put_ab_pair(w->store, &row, &id, &w->err));
 }
 
 struct tk_detect_options world_options(const struct world *w)

@@ -27,7 +27,7 @@ static void ack(struct world *w, const char *note)
 	struct tk_rows alerts;
 	int64_t id;
 
-	if (tk_store_alerts(w->store, &alerts, &w->err))
+	if (tk_store_list_alerts(w->store, &alerts, &w->err))
 		abort();
 	for (size_t i = 0; i < alerts.count; i++) {
 		const struct tk_triage_row t = {.alert_uid = TK_ROWS_AT(&alerts, struct tk_alert_row, i)->uid,
@@ -45,7 +45,7 @@ static void ack(struct world *w, const char *note)
 /* What a bisection found for a series of backend "b". */
 static void culprit(struct world *w, char *const a[ARGS])
 {
-	const struct tk_culprit_row c = {.series_id = world_series(w, "b", a[1]),
+	const struct tk_bisection_row c = {.series_id = world_series(w, "b", a[1]),
 	        .night_id = w->night,
 	        .good_rev = a[2],
 	        .bad_rev = a[3],
@@ -59,7 +59,7 @@ static void culprit(struct world *w, char *const a[ARGS])
 	        .hi = 0.5,
 	        .confidence = 0.99};
 
-	if (tk_store_put_culprit(w->store, &c, &w->err))
+	if (tk_store_put_bisection(w->store, &c, &w->err))
 		abort();
 }
 

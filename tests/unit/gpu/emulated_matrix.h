@@ -35,13 +35,13 @@ inline int gpu_column(int i)
 }
 inline float gpu_row_max(float x)
 {
-	x = fmaxf(x, gpu_exchange(x, GPU_HIP ? 16 : 1));
-	return fmaxf(x, gpu_exchange(x, GPU_HIP ? 32 : 2));
+	x = fmaxf(x, gpu_shuffle_xor(x, GPU_HIP ? 16 : 1));
+	return fmaxf(x, gpu_shuffle_xor(x, GPU_HIP ? 32 : 2));
 }
 inline float gpu_row_sum(float x)
 {
-	x += gpu_exchange(x, GPU_HIP ? 16 : 1);
-	return x + gpu_exchange(x, GPU_HIP ? 32 : 2);
+	x += gpu_shuffle_xor(x, GPU_HIP ? 16 : 1);
+	return x + gpu_shuffle_xor(x, GPU_HIP ? 32 : 2);
 }
 
 extern long emulated_multiply_adds; /* of all lanes */

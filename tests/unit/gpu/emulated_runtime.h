@@ -133,7 +133,7 @@ inline int gpu_warp(void)
 	emulated_warp_barrier();
 	return (int)(threadIdx.x / GPU_LANES);
 }
-inline float gpu_exchange(float x, int mask)
+inline float gpu_shuffle_xor(float x, int mask)
 {
 	emulated_warp()[gpu_lane()][0] = x;
 	emulated_warp_barrier();
@@ -157,11 +157,11 @@ inline void gpu_copy16(void *to, const void *from, bool valid)
 {
 	valid ? memcpy(to, from, 16) : memset(to, 0, 16);
 }
-inline float4 gpu_load_once(const float4 *from)
+inline float4 gpu_load_streaming(const float4 *from)
 {
 	return *from;
 }
-inline float4 gpu_load_shared(const float4 *from)
+inline float4 gpu_load_l2(const float4 *from)
 {
 	return *from;
 }

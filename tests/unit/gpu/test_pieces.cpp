@@ -54,7 +54,7 @@ static void sums(size_t n, unsigned blocks)
 
 static void sums_again(size_t pieces, int64_t passes, int own, unsigned blocks)
 {
-	size_t n = pieces * (CEILING_PIECE / sizeof(float));
+	size_t n = pieces * (CEILING_CHUNK_BYTES / sizeof(float));
 	std::vector<float4> in(n / 4);
 	std::vector<float> partial(CEILING_BLOCKS_MAX);
 	float *x = (float *)in.data(), got = NAN;
@@ -62,7 +62,7 @@ static void sums_again(size_t pieces, int64_t passes, int own, unsigned blocks)
 	double want = 0;
 	for (size_t i = 0; i < n; i++)
 		want += x[i] = draw();
-	ceiling_read_again(x, n, passes, own, &got, partial.data(), &ticket, blocks, NULL);
+	ceiling_read_passes(x, n, passes, own, &got, partial.data(), &ticket, blocks, NULL);
 	expect(fabs(got - want * (double)passes) < 1e-3 * (double)passes, own ? "own sum" : "shared sum", got, want * (double)passes);
 	expect(ticket == 0, "ticket", ticket, 0);
 }

@@ -28,9 +28,9 @@ static void prepare(struct host *h, const char *text)
 	assert_int_equal(tk_reference_attention_backward(&h->problem.attention, h->t), 0);
 }
 
-static struct tk_verdict_numbers verdict(struct host *h)
+static struct tk_verify_result verdict(struct host *h)
 {
-	struct tk_verdict_numbers v;
+	struct tk_verify_result v;
 	struct tk_error err = {0};
 	if (tk_verify(&h->problem, h->t, SEED, &v, &err))
 		fail_msg("%s: %s", h->problem.text, err.message);
@@ -39,7 +39,7 @@ static struct tk_verdict_numbers verdict(struct host *h)
 
 static void must_fail(struct host *h, const char *detail)
 {
-	struct tk_verdict_numbers v = verdict(h);
+	struct tk_verify_result v = verdict(h);
 	if (v.passed || !strstr(v.detail, detail))
 		fail_msg("%s: passed %d, \"%s\" does not say \"%s\"", h->problem.text, v.passed, v.detail, detail);
 }
@@ -93,7 +93,7 @@ static void right_gradients_pass(void **state)
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
 		struct host h;
 		prepare(&h, shapes[i]);
-		struct tk_verdict_numbers v = verdict(&h);
+		struct tk_verify_result v = verdict(&h);
 		if (!v.passed)
 			fail_msg("%s: %s (error %g, tolerance %g)", shapes[i], v.detail, v.max_error, v.tolerance);
 		assert_true(v.checked > 0);
@@ -141,7 +141,7 @@ static void rounded_gradients_pass(void **state)
 		struct host h;
 		prepare(&h, problems[i]);
 		rounded_kernel(&h);
-		struct tk_verdict_numbers v = verdict(&h);
+		struct tk_verify_result v = verdict(&h);
 		if (!v.passed)
 			fail_msg("%s: %s (error %g, tolerance %g)", problems[i], v.detail, v.max_error, v.tolerance);
 		host_free(&h);

@@ -62,7 +62,7 @@ static void an_honest_job(void **state)
 	struct rig r;
 	rig_up(&r, "");
 	measure(&r, "gemm:m=16,n=24,k=32,a=f16", &defaults);
-	assert_string_equal(tk_outcome_word(r.m.outcome), "ok");
+	assert_string_equal(tk_outcome_name(r.m.outcome), "ok");
 	assert_true(r.m.verdict.done && r.m.verdict.passed);
 	assert_int_equal(r.m.stop, TK_STOP_TIGHT);
 	assert_true(r.m.sample_count >= 10 && r.m.sample_count <= 100);
@@ -86,7 +86,7 @@ static void every_operation_is_verified(void **state)
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
 		measure(&r, problems[i], &defaults);
 		if (r.m.outcome != TK_OUTCOME_OK)
-			fail_msg("%s: %s: %s", problems[i], tk_outcome_word(r.m.outcome), r.m.message);
+			fail_msg("%s: %s: %s", problems[i], tk_outcome_name(r.m.outcome), r.m.message);
 		assert_true(r.m.verdict.passed && r.m.verdict.checked > 0);
 	}
 	rig_down(&r);
@@ -140,7 +140,7 @@ static void each_mode_has_its_way(void **state)
 		o.mode = (enum tk_mode)mode;
 		measure(&r, "gemm:m=16,n=16,k=16", &o);
 		if (r.m.outcome != TK_OUTCOME_OK)
-			fail_msg("%s: %s", tk_mode_word(o.mode), r.m.message);
+			fail_msg("%s: %s", tk_mode_name(o.mode), r.m.message);
 		ns[mode] = r.m.summary.median;
 		bool rests = o.mode != TK_MODE_COLD && o.mode != TK_MODE_SUSTAINED;
 		/* its clock never gives way: short rests */
@@ -152,7 +152,7 @@ static void each_mode_has_its_way(void **state)
 	cold = ns[TK_MODE_COLD];
 	assert_float_equal(ns[TK_MODE_PACED] / cold, 1, 1e-9);
 	assert_float_equal(ns[TK_MODE_SUSTAINED] / cold, 1, 1e-9);
-	assert_float_equal(ns[TK_MODE_LOADED] / cold, 1.5, 1e-9);
+	assert_float_equal(ns[TK_MODE_CONTENDED] / cold, 1.5, 1e-9);
 	o.mode = TK_MODE_PACED;
 	o.rest_ns = 7e6;
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
@@ -239,7 +239,7 @@ static void paced_lies_are_found(void **state)
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
 		rig_up(&r, faults[i]);
 		measure(&r, "gemm:m=16,n=16,k=16", &o);
-		assert_string_equal(tk_outcome_word(r.m.outcome), "wrong");
+		assert_string_equal(tk_outcome_name(r.m.outcome), "wrong");
 		assert_int_equal(r.m.sample_count, 0);
 		rig_down(&r);
 	}
@@ -251,14 +251,14 @@ static void long_launches_get_as_many_samples_as_an_interval_needs(void **state)
 	struct tk_engine e = {.options = &o, .launch_ns = 0.1e9, .batch = 1, .bursts = 1, .rest_ns = 0.1e9};
 	o.mode = TK_MODE_PACED;
 	assert_float_equal(
-	        tk_engine_rule(&e).budget_s, 5.5 * 0.2, 1e-9); /* five are begun within it, the sixth ends it */
+	        tk_engine_stop_rule(&e).budget_s, 5.5 * 0.2, 1e-9); /* five are begun within it, the sixth ends it */
 	o.stop.confidence = 0.99;
-	assert_float_equal(tk_engine_rule(&e).budget_s, 7.5 * 0.2, 1e-9);
+	assert_float_equal(tk_engine_stop_rule(&e).budget_s, 7.5 * 0.2, 1e-9);
 	e.launch_ns = 60e9;
-	assert_float_equal(tk_engine_rule(&e).budget_s, 10, 0);
+	assert_float_equal(tk_engine_stop_rule(&e).budget_s, 10, 0);
 	e.launch_ns = 1e6;
 	e.rest_ns = 6e6;
-	assert_true(tk_engine_rule(&e).budget_s < 0.35);
+	assert_true(tk_engine_stop_rule(&e).budget_s < 0.35);
 }
 
 static void short_launches_are_batched(void **state)
@@ -281,7 +281,7 @@ static void graphs_where_the_plan_can(void **state)
 	rig_up(&graph, "noise=0,capturable=1");
 	measure(&plain, "gemm:m=64,n=64,k=64", &o);
 	measure(&graph, "gemm:m=64,n=64,k=64", &o);
-	assert_string_equal(tk_outcome_word(graph.m.outcome), "ok");
+	assert_string_equal(tk_outcome_name(graph.m.outcome), "ok");
 	assert_int_equal(plain.m.launches_per_sample, 1);
 	assert_int_equal(graph.m.launches_per_sample, 43); /* one turn through the sets */
 	assert_true(fabs(graph.m.summary.median / plain.m.summary.median - 1) < 1e-9);
@@ -296,7 +296,7 @@ static void limits_of_sampling(void **state)
 	o.stop.relative_half_width = 1e-6;
 	rig_up(&r, "noise=0.2");
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
-	assert_string_equal(tk_outcome_word(r.m.outcome), "unstable");
+	assert_string_equal(tk_outcome_name(r.m.outcome), "unstable");
 	assert_int_equal(r.m.stop, TK_STOP_MAX_SAMPLES);
 	assert_int_equal(r.m.sample_count, 100);
 	assert_non_null(strstr(r.m.message, "asked were 0.0001 %"));
@@ -310,7 +310,7 @@ static void limits_of_sampling(void **state)
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
 	assert_int_equal(r.m.stop, TK_STOP_BUDGET);
 	assert_int_equal(r.m.sample_count, 1);
-	assert_string_equal(tk_outcome_word(r.m.outcome), "unstable");
+	assert_string_equal(tk_outcome_name(r.m.outcome), "unstable");
 	assert_non_null(strstr(r.m.message, "1 sample in"));
 	assert_non_null(strstr(r.m.message, "too few for an interval at 95 %"));
 	rig_down(&r);
@@ -321,7 +321,7 @@ static void throttling_is_said(void **state)
 	struct rig r;
 	rig_up(&r, "throttle=1");
 	measure(&r, "gemm:m=16,n=16,k=16", &defaults);
-	assert_string_equal(tk_outcome_word(r.m.outcome), "throttled");
+	assert_string_equal(tk_outcome_name(r.m.outcome), "throttled");
 	assert_int_equal(r.m.throttled_samples, r.m.sample_count);
 	assert_non_null(strstr(r.m.message, "told_so"));
 	rig_down(&r);
@@ -347,9 +347,9 @@ static void what_backends_do_becomes_an_outcome(void **state)
 		o.stop.max_samples = 20;
 		rig_up(&r, cases[i].options);
 		measure(&r, "gemm:m=16,n=16,k=16", &o);
-		if (strcmp(tk_outcome_word(r.m.outcome), cases[i].outcome) != 0 ||
+		if (strcmp(tk_outcome_name(r.m.outcome), cases[i].outcome) != 0 ||
 		        !strstr(r.m.message, cases[i].message))
-			fail_msg("%s: %s: %s", cases[i].options, tk_outcome_word(r.m.outcome), r.m.message);
+			fail_msg("%s: %s: %s", cases[i].options, tk_outcome_name(r.m.outcome), r.m.message);
 		rig_down(&r);
 	}
 }
@@ -361,7 +361,7 @@ static void without_verification_lies_are_timed(void **state)
 	o.verify = false;
 	rig_up(&r, "fail=lie");
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
-	assert_string_equal(tk_outcome_word(r.m.outcome), "ok");
+	assert_string_equal(tk_outcome_name(r.m.outcome), "ok");
 	assert_false(r.m.verdict.done);
 	rig_down(&r);
 }
@@ -371,9 +371,9 @@ static void size_limits(void **state)
 	struct rig r;
 	rig_up(&r, "");
 	measure(&r, "gemm:m=4096,n=4096,k=4096", &defaults);
-	assert_string_equal(tk_outcome_word(r.m.outcome), "unsupported");
+	assert_string_equal(tk_outcome_name(r.m.outcome), "unsupported");
 	measure(&r, "copy:bytes=34359738368", &defaults);
-	assert_string_equal(tk_outcome_word(r.m.outcome), "out_of_memory");
+	assert_string_equal(tk_outcome_name(r.m.outcome), "out_of_memory");
 	assert_string_equal(r.m.message, "the tensors take 64.0 GiB, the device has 16.0 GiB");
 	rig_down(&r);
 }
@@ -391,7 +391,7 @@ static void configs_change_times(void **state)
 	assert_string_equal(r.m.plan.algorithm, "slow");
 	o.config = "no such";
 	measure(&r, "gemm:m=16,n=16,k=16", &o);
-	assert_string_equal(tk_outcome_word(r.m.outcome), "failed");
+	assert_string_equal(tk_outcome_name(r.m.outcome), "failed");
 	assert_non_null(strstr(r.m.message, "`no such` is not key=value"));
 	rig_down(&r);
 }

@@ -52,9 +52,9 @@ static void prepare(struct host *h, const char *text)
 		tk_reference_read(h->t, h->problem.ceiling.passes);
 }
 
-static struct tk_verdict_numbers verdict(struct host *h)
+static struct tk_verify_result verdict(struct host *h)
 {
-	struct tk_verdict_numbers v;
+	struct tk_verify_result v;
 	struct tk_error err = {0};
 	if (tk_verify(&h->problem, h->t, SEED, &v, &err))
 		fail_msg("%s: %s", h->problem.text, err.message);
@@ -64,7 +64,7 @@ static struct tk_verdict_numbers verdict(struct host *h)
 
 static void must_pass(struct host *h)
 {
-	struct tk_verdict_numbers v = verdict(h);
+	struct tk_verify_result v = verdict(h);
 	if (!v.passed)
 		fail_msg("%s: %s (error %g, tolerance %g)", h->problem.text, v.detail, v.max_error, v.tolerance);
 	assert_true(v.max_error <= v.tolerance);
@@ -73,7 +73,7 @@ static void must_pass(struct host *h)
 
 static void must_fail(struct host *h, const char *detail)
 {
-	struct tk_verdict_numbers v = verdict(h);
+	struct tk_verify_result v = verdict(h);
 	if (v.passed)
 		fail_msg("%s: a wrong result passed (error %g, tolerance %g)", h->problem.text, v.max_error,
 		        v.tolerance);

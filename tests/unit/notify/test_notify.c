@@ -131,7 +131,7 @@ static int notify(struct place *p, const char *url, struct tk_error *err)
 	struct tk_notify_options options = {
 	        .webhook_url = url, .site_url = "https://example.org/perf/", .night_id = p->night};
 
-	return tk_notify_night(p->store, &options, err);
+	return tk_notify_send_alerts(p->store, &options, err);
 }
 
 /* Body number n that arrived; NULL where there are fewer. */
@@ -181,7 +181,7 @@ static void an_alert_that_was_acked_is_not_told(void **state)
 	        .title = "t"};
 
 	MUST(tk_store_put_alert(p->store, &alert, &err));
-	MUST(tk_store_say(p->store, &said, &err));
+	MUST(tk_store_append_triage(p->store, &said, &err));
 	MUST(notify(p, p->url, &err));
 	assert_null(body(p->received, 0));
 }
@@ -209,7 +209,7 @@ static void a_webhook_hears_of_every_alert_once(void **state)
 	assert_null(body(p->received, 1));
 	struct tk_rows all;
 
-	MUST(tk_store_alerts(p->store, &all, &err));
+	MUST(tk_store_list_alerts(p->store, &all, &err));
 	for (size_t i = 0; i < all.count; i++) {
 		const struct tk_alert_row *row = TK_ROWS_AT(&all, struct tk_alert_row, i);
 		char link[160];

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/model/facts.h"
+#include "site_gen/model/run_facts.h"
 #include "site_gen/render/format.h"
 #include "store/store.h"
 #include <math.h>
@@ -38,10 +38,10 @@ static void formats_changes(void **state)
 	assert_string_equal(tk_format_change(2.5, text), "3.5×");
 	assert_string_equal(tk_format_change(NAN, text), "–");
 	char other[TK_FORMAT_SIZE];
-	tk_format_changes(0.986, 1.1, text, other); /* never one so and one so */
+	tk_format_change_pair(0.986, 1.1, text, other); /* never one so and one so */
 	assert_string_equal(text, "2.0×");
 	assert_string_equal(other, "2.1×");
-	tk_format_changes(0.03, 0.04, text, other);
+	tk_format_change_pair(0.03, 0.04, text, other);
 	assert_string_equal(text, "+3.0\u00a0%");
 	assert_string_equal(tk_format_change_range(7.5, 2.221, 19.392, text), "3.2× to 20×");
 	assert_string_equal(tk_format_change_range(0.1, 0.089, 0.12, text), "+8.9 to +12.0\u00a0%");
@@ -49,8 +49,8 @@ static void formats_changes(void **state)
 	assert_string_equal(tk_format_change_range(-0.02, -0.04, -0.0002, text), "−4.0 to ±0.0\u00a0%");
 	struct tk_point one = {.value = 100, .lo = 100, .hi = 100, .n = 1},
 	                two = {.value = 100, .lo = 99, .hi = 101, .n = 2};
-	assert_string_equal(tk_format_point_width(&one, text), "");
-	assert_string_equal(tk_format_point_width(&two, text), "±1.0\u00a0%");
+	assert_string_equal(tk_format_point_half_width(&one, text), "");
+	assert_string_equal(tk_format_point_half_width(&two, text), "±1.0\u00a0%");
 	assert_string_equal(tk_format_half_width(100, 99, 101, text), "±1.0\u00a0%");
 	assert_string_equal(tk_format_half_width(NAN, 99, 101, text), "");
 	assert_string_equal(tk_format_count(-1234567, text), "-1,234,567");
@@ -60,16 +60,16 @@ static void formats_changes(void **state)
 static void writes_integers(void **state)
 {
 	struct tk_buf b = TK_BUF_INIT;
-	tk_buf_int(&b, 0);
-	tk_buf_char(&b, ' ');
-	tk_buf_int(&b, INT64_MIN);
-	tk_buf_char(&b, ' ');
-	tk_buf_int(&b, 90);
+	tk_buf_add_int(&b, 0);
+	tk_buf_add_char(&b, ' ');
+	tk_buf_add_int(&b, INT64_MIN);
+	tk_buf_add_char(&b, ' ');
+	tk_buf_add_int(&b, 90);
 	assert_string_equal(tk_buf_cstr(&b), "0 -9223372036854775808 90");
 	tk_buf_clear(&b);
-	tk_buf_ints(&b, (const int64_t[]){10, -1, INT64_MAX, 9, -99, 100}, 6);
+	tk_buf_add_ints(&b, (const int64_t[]){10, -1, INT64_MAX, 9, -99, 100}, 6);
 	assert_string_equal(tk_buf_cstr(&b), "10,-1,9223372036854775807,9,-99,100");
-	tk_buf_ints(&b, NULL, 0);
+	tk_buf_add_ints(&b, NULL, 0);
 	assert_int_equal(b.len, 35);
 	tk_buf_free(&b);
 }
@@ -84,14 +84,14 @@ static void escapes_for_scripts(void **state)
 
 static void clips_at_characters(void **state)
 {
-	assert_int_equal(tk_utf8_clip("abc", 10), 3);
-	assert_int_equal(tk_utf8_clip("ab\u00e9d", 3), 2);
-	assert_int_equal(tk_utf8_clip("ab\u00e9d", 4), 4);
+	assert_int_equal(tk_utf8_clip_len("abc", 10), 3);
+	assert_int_equal(tk_utf8_clip_len("ab\u00e9d", 3), 2);
+	assert_int_equal(tk_utf8_clip_len("ab\u00e9d", 4), 4);
 }
 
 static void finds_what_a_run_took(void **state)
 {
-	struct tk_facts f = tk_facts_of(
+	struct tk_run_facts f = tk_run_facts_parse(
 	        "{\"a\":{\"energy_j\":1,\"workspace_bytes\":2},\"energy_j\":12.5,\"launch_ns\" : 2200, "
 	        "\"plan\":{\"kernel\":\"x\\\"}{\",\"workspace_bytes\":1048576,\"deep\":{\"workspace_bytes\":3}},"
 	        "\"telemetry\":{\"after\":{\"energy_j\":7}},\"device_bytes\":null}");
@@ -102,7 +102,7 @@ static void finds_what_a_run_took(void **state)
 	static const char *const none[] = {"", "{}", "{\"energy_j\":", "{\"energy_j", "]]]", "{\"energy_j\":\"12\"}",
 	        "[\"energy_j\",12]", "{\"x\":\"\\"};
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-		assert_true(isnan(tk_facts_of(none[i]).energy_j));
+		assert_true(isnan(tk_run_facts_parse(none[i]).energy_j));
 }
 
 /* The quick ways say what printf says, also at the borders. */
@@ -127,7 +127,7 @@ static void is_as_printf(void **state)
 			continue;
 		int digits = fabs(v) >= 999.95 ? 0 : fabs(v) >= 99.995 ? 1 : fabs(v) >= 9.9995 ? 2 : 3;
 		snprintf(exact, sizeof exact, "%.*f", digits, v);
-		assert_string_equal(tk_format_scaled(v, (struct tk_scale){1, ""}, quick), exact);
+		assert_string_equal(tk_format_scaled(v, (struct tk_format_scale){1, ""}, quick), exact);
 	}
 }
 

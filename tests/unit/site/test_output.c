@@ -24,7 +24,7 @@ struct place {
 static int setup(void **state)
 {
 	struct place *p = calloc(1, sizeof *p);
-	assert_int_equal(tk_dir_temp("/tmp", "tk-site-", &p->root, &p->err), 0);
+	assert_int_equal(tk_dir_create_temp("/tmp", "tk-site-", &p->root, &p->err), 0);
 	p->site = tk_path_join(p->root, "site");
 	*state = p;
 	return 0;
@@ -44,7 +44,7 @@ static void put(struct tk_output *o, const char *path, const char *text)
 {
 	struct tk_error err;
 	struct tk_buf b = TK_BUF_INIT;
-	tk_buf_str(&b, text);
+	tk_buf_add_str(&b, text);
 	assert_int_equal(tk_output_put(o, path, &b, &err), 0);
 	tk_buf_free(&b);
 }
@@ -91,7 +91,7 @@ static void refuses_a_foreign_folder(void **state)
 {
 	struct place *p = *state;
 	char message[2048];
-	assert_int_equal(tk_dir_make(p->site, &p->err), 0);
+	assert_int_equal(tk_dir_create(p->site, &p->err), 0);
 	char *precious = tk_path_join(p->site, "thesis.tex");
 	assert_int_equal(tk_file_write(precious, "x", 1, &p->err), 0);
 	struct tk_output *o = NULL;
@@ -138,7 +138,7 @@ static struct tk_output *go_on(struct place *p)
 {
 	struct tk_output *o = NULL;
 	assert_int_equal(tk_output_open(p->site, &o, &p->err), 0);
-	tk_output_go_on(o, 3, 8);
+	tk_output_resume(o, 3, 8);
 	return o;
 }
 
@@ -239,11 +239,11 @@ static void lists_a_folder(void **state)
 	size_t count;
 	write_site(p, "one", "two");
 	struct tk_output *o = go_on(p);
-	assert_int_equal(tk_output_list(o, "sub", &names, &count, &p->err), 0);
+	assert_int_equal(tk_output_list_old(o, "sub", &names, &count, &p->err), 0);
 	assert_int_equal(count, 1);
 	assert_string_equal(names[0], "b.html");
 	tk_names_free(names, count);
-	assert_int_equal(tk_output_list(o, "none", &names, &count, &p->err), 0);
+	assert_int_equal(tk_output_list_old(o, "none", &names, &count, &p->err), 0);
 	assert_int_equal(count, 0);
 	tk_output_free(o);
 }

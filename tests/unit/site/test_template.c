@@ -53,7 +53,7 @@ static const char *render(struct world *w, const char *text)
 static void escapes_text(void **state)
 {
 	struct world *w = *state;
-	tk_set(w->arena, w->root, "x", "<script>alert('1')</script> & \"q\"");
+	tk_value_set(w->arena, w->root, "x", "<script>alert('1')</script> & \"q\"");
 	assert_string_equal(
 	        render(w, "a {{x}} b"), "a &lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;q&quot; b");
 }
@@ -61,23 +61,23 @@ static void escapes_text(void **state)
 static void replaces_control_and_malformed(void **state)
 {
 	struct world *w = *state;
-	tk_set_len(w->arena, w->root, "x", "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
+	tk_value_set_len(w->arena, w->root, "x", "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
 	assert_string_equal(render(w, "{{x}}"), "a\uFFFDb\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\tz\n\u00e9");
 }
 
 static void shows_sections(void **state)
 {
 	struct world *w = *state;
-	struct tk_value *list = tk_set_list(w->arena, w->root, "list");
+	struct tk_value *list = tk_value_set_list(w->arena, w->root, "list");
 	for (int i = 1; i < 4; i++)
-		tk_set_int(w->arena, tk_add_object(w->arena, list), "n", i);
-	struct tk_value *names = tk_set_list(w->arena, w->root, "names");
-	tk_add_text(w->arena, names, "u");
-	tk_add_text(w->arena, names, "v<");
-	tk_set_list(w->arena, w->root, "none");
-	tk_set_flag(w->arena, w->root, "yes", true);
-	tk_set_flag(w->arena, w->root, "no", false);
-	tk_set(w->arena, tk_set_object(w->arena, w->root, "who"), "name", "me");
+		tk_value_set_int(w->arena, tk_value_append_object(w->arena, list), "n", i);
+	struct tk_value *names = tk_value_set_list(w->arena, w->root, "names");
+	tk_value_append_text(w->arena, names, "u");
+	tk_value_append_text(w->arena, names, "v<");
+	tk_value_set_list(w->arena, w->root, "none");
+	tk_value_set_flag(w->arena, w->root, "yes", true);
+	tk_value_set_flag(w->arena, w->root, "no", false);
+	tk_value_set(w->arena, tk_value_set_object(w->arena, w->root, "who"), "name", "me");
 	assert_string_equal(render(w, "{{#list}}[{{n}}]{{/list}}{{#none}}x{{/none}}{{^none}}none{{/none}}{{#yes}}Y{{/"
 	                              "yes}}{{#no}}N{{/no}}"
 	                              "{{^no}}!{{/no}}{{#names}}({{.}}){{/names}}{{who.name}}{{#who}}={{name}}{{/"
@@ -88,17 +88,17 @@ static void shows_sections(void **state)
 static void frames_lists_once(void **state)
 {
 	struct world *w = *state;
-	struct tk_value *list = tk_set_list(w->arena, w->root, "list");
-	tk_add_text(w->arena, list, "a");
-	tk_add_text(w->arena, list, "b");
-	tk_set_list(w->arena, w->root, "none");
+	struct tk_value *list = tk_value_set_list(w->arena, w->root, "list");
+	tk_value_append_text(w->arena, list, "a");
+	tk_value_append_text(w->arena, list, "b");
+	tk_value_set_list(w->arena, w->root, "none");
 	assert_string_equal(render(w, "{{#list?}}<{{#list}}{{.}}{{/list}}>{{/list?}}{{#none?}}x{{/none?}}"), "<ab>");
 }
 
 static void takes_lines_of_lone_tags(void **state)
 {
 	struct world *w = *state;
-	tk_set_flag(w->arena, w->root, "on", true);
+	tk_value_set_flag(w->arena, w->root, "on", true);
 	assert_string_equal(render(w, "a\n  {{#on}}  \nb\n{{/on}}\n{{! note }}\nc {{#on}}d{{/on}}\n"), "a\nb\nc d\n");
 }
 
@@ -106,8 +106,8 @@ static void takes_markup_only_raw(void **state)
 {
 	struct world *w = *state;
 	struct tk_buf svg = TK_BUF_INIT;
-	tk_buf_str(&svg, "<svg/>");
-	tk_set_markup(w->arena, w->root, "a_markup", &svg);
+	tk_buf_add_str(&svg, "<svg/>");
+	tk_value_set_markup(w->arena, w->root, "a_markup", &svg);
 	tk_buf_free(&svg);
 	assert_string_equal(render(w, "{{{a_markup}}}"), "<svg/>");
 }
@@ -115,7 +115,7 @@ static void takes_markup_only_raw(void **state)
 static void refuses_raw_text(void **state)
 {
 	struct world *w = *state;
-	tk_set(w->arena, w->root, "a_markup", "<b>");
+	tk_value_set(w->arena, w->root, "a_markup", "<b>");
 	assert_string_equal(
 	        render(w, "\n {{{a_markup}}}"), "page.html:2:2: this is not markup of the generator: `a_markup`");
 }
@@ -123,7 +123,7 @@ static void refuses_raw_text(void **state)
 static void includes_partials(void **state)
 {
 	struct world *w = *state;
-	tk_set(w->arena, w->root, "x", "1");
+	tk_value_set(w->arena, w->root, "x", "1");
 	assert_int_equal(tk_templates_add(w->set, "part", "<{{x}}>", 7, &w->err), 0);
 	assert_string_equal(render(w, "{{>part}}{{> part }}"), "<1><1>");
 }
@@ -149,7 +149,7 @@ static void tells_missing_partial(void **state)
 static void refuses_list_as_text(void **state)
 {
 	struct world *w = *state;
-	tk_set_list(w->arena, w->root, "l");
+	tk_value_set_list(w->arena, w->root, "l");
 	assert_string_equal(render(w, "{{l}}"), "page.html:1:1: this is not a text: `l`");
 }
 
@@ -182,7 +182,7 @@ static void limits_depth_and_size(void **state)
 	struct world *w = *state;
 	struct tk_buf deep = TK_BUF_INIT;
 	for (int i = 0; i < TK_TEMPLATE_DEPTH_MAX + 1; i++)
-		tk_buf_str(&deep, "{{#a}}");
+		tk_buf_add_str(&deep, "{{#a}}");
 	assert_int_equal(tk_templates_add(w->set, "t", deep.data, deep.len, &w->err), TK_EDATA);
 	assert_string_equal(w->err.message, "t.html:1:193: sections are nested too deep at `a`");
 	tk_buf_free(&deep);

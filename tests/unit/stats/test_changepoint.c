@@ -31,7 +31,7 @@ static size_t find(const double *x, size_t n, struct tk_changepoint *first)
 	struct tk_changepoint *found;
 	size_t count;
 
-	assert_int_equal(tk_changepoints(x, NULL, n, NULL, &found, &count), TK_OK);
+	assert_int_equal(tk_changepoint_find(x, NULL, n, NULL, &found, &count), TK_OK);
 	if (count && first)
 		*first = found[0];
 	free(found);
@@ -126,7 +126,7 @@ static void a_long_history(void **state)
 	make(x, 5000, 21, 0.005, 0, 5000, 0);
 	for (size_t i = 0; i < 5000; i++)
 		x[i] *= i / 100 % 2 ? 1.03 : 1;
-	assert_int_equal(tk_changepoints(x, NULL, 5000, NULL, &c, &count), TK_OK);
+	assert_int_equal(tk_changepoint_find(x, NULL, 5000, NULL, &c, &count), TK_OK);
 	assert_int_equal(count, 49);
 	for (size_t i = 0; i < count; i++)
 		assert_in_range(c[i].index, 100 * (i + 1) - 2, 100 * (i + 1) + 2);
@@ -142,7 +142,7 @@ static void a_revert_is_two_changes(void **state)
 	make(x, N, 77, 0.005, 0, 100, 0.05);
 	for (size_t i = 140; i < N; i++)
 		x[i] /= 1.05;
-	assert_int_equal(tk_changepoints(x, NULL, N, NULL, &c, &count), TK_OK);
+	assert_int_equal(tk_changepoint_find(x, NULL, N, NULL, &c, &count), TK_OK);
 	assert_int_equal(count, 2);
 	assert_in_range(c[0].index, 99, 101);
 	assert_in_range(c[1].index, 139, 141);
@@ -159,7 +159,7 @@ static void the_minimum_effect_is_kept(void **state)
 
 	make(x, N, 8, 0.001, 0, 200, 0.01);
 	o.min_effect = 0.02;
-	assert_int_equal(tk_changepoints(x, NULL, N, &o, &c, &count), TK_OK);
+	assert_int_equal(tk_changepoint_find(x, NULL, N, &o, &c, &count), TK_OK);
 	assert_int_equal(count, 0);
 	assert_null(c);
 }
@@ -212,7 +212,7 @@ static void a_weekly_pattern_is_no_change(void **state)
 				day[i] = (int64_t)i - 100;
 				x[i] *= i % 7 >= 5 ? 1.03 : 1;
 			}
-			assert_int_equal(tk_changepoints(x, day, N, NULL, &found, &count), TK_OK);
+			assert_int_equal(tk_changepoint_find(x, day, N, NULL, &found, &count), TK_OK);
 			assert_int_equal(count, step);
 			assert_true(!step || labs((long)found[0].index - 250) <= 3);
 			free(found);
@@ -402,7 +402,7 @@ static void a_spike_beside_a_short_level(void **state)
 			x[i] /= 1.3;
 		x[28] *= 1.6;
 		x[31 + nights] *= 1.6;
-		assert_int_equal(tk_changepoints(x, NULL, 60, NULL, &c, &count), TK_OK);
+		assert_int_equal(tk_changepoint_find(x, NULL, 60, NULL, &c, &count), TK_OK);
 		assert_int_equal(count, 2);
 		assert_int_equal(c[0].index, 30);
 		assert_int_equal(c[1].index, 30 + nights);

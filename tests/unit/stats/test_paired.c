@@ -39,46 +39,46 @@ static double ranked_mean(const double *d, size_t n, size_t i)
 static void interval_has_the_tabulated_ranks(void **state)
 {
 	const double d[] = {0.3, -1.2, 2.5, 0.8, 1.1, -0.4, 3.9, 0.05, 1.7, 2.2};
-	struct tk_paired p;
+	struct tk_paired_shift p;
 
 	/* P(T <= 8) = 0.0244 for ten differences: the 9th of the 55 means from either end (Hollander, Wolfe, Chicken,
 	 * table A.4) */
-	assert_int_equal(tk_paired_interval(d, 10, 0.95, &p), TK_OK);
+	assert_int_equal(tk_paired_estimate(d, 10, 0.95, &p), TK_OK);
 	near(p.lo, ranked_mean(d, 10, 9)), near(p.hi, ranked_mean(d, 10, 47)), near(p.shift, ranked_mean(d, 10, 28));
 	assert_true(p.reached && p.n == 10);
 	/* 2 / 1024 is the least that ten differences can say */
-	assert_int_equal(tk_paired_interval(d, 10, 0.998, &p), TK_OK);
+	assert_int_equal(tk_paired_estimate(d, 10, 0.998, &p), TK_OK);
 	assert_true(p.reached);
 	near(p.lo, -1.2), near(p.hi, 3.9);
-	assert_int_equal(tk_paired_interval(d, 10, 0.999, &p), TK_OK);
+	assert_int_equal(tk_paired_estimate(d, 10, 0.999, &p), TK_OK);
 	assert_false(p.reached);
 }
 
 static void what_is_no_difference_is_refused(void **state)
 {
 	const double d[] = {1, NAN};
-	enum tk_paired_word word;
-	struct tk_paired p;
+	enum tk_paired_decision word;
+	struct tk_paired_shift p;
 
-	assert_int_equal(tk_paired_interval(d, 0, 0.95, &p), TK_EDATA);
-	assert_int_equal(tk_paired_interval(d, 2, 0.95, &p), TK_EDATA);
+	assert_int_equal(tk_paired_estimate(d, 0, 0.95, &p), TK_EDATA);
+	assert_int_equal(tk_paired_estimate(d, 2, 0.95, &p), TK_EDATA);
 	assert_int_equal(tk_paired_decide(d, 2, 0.01, &word, &p), TK_EDATA);
 }
 
 static void clear_cases_take_twelve_pairs(void **state)
 {
 	double slower[12], equal[12];
-	enum tk_paired_word word;
-	struct tk_paired p;
+	enum tk_paired_decision word;
+	struct tk_paired_shift p;
 
 	for (int i = 0; i < 12; i++) {
 		slower[i] = 0.012 + 0.0002 * i;
 		equal[i] = 0.0001 * (i - 6);
 	}
 	assert_int_equal(tk_paired_decide(slower, 11, 0.005, &word, &p), TK_OK);
-	assert_int_equal(word, TK_PAIRED_OPEN);
+	assert_int_equal(word, TK_PAIRED_INCONCLUSIVE);
 	assert_int_equal(tk_paired_decide(slower, 12, 0.005, &word, &p), TK_OK);
-	assert_int_equal(word, TK_PAIRED_UP);
+	assert_int_equal(word, TK_PAIRED_HIGHER);
 	assert_true(p.lo > 0.012 && p.hi < 0.0143 && p.shift > p.lo && p.shift < p.hi);
 	assert_int_equal(tk_paired_decide(slower, 12, 0.02, &word, NULL), TK_OK);
 	assert_int_equal(word, TK_PAIRED_SAME);
@@ -86,7 +86,7 @@ static void clear_cases_take_twelve_pairs(void **state)
 	assert_int_equal(word, TK_PAIRED_SAME);
 	/* which side of 0: never the same */
 	assert_int_equal(tk_paired_decide(equal, 12, 0, &word, NULL), TK_OK);
-	assert_int_equal(word, TK_PAIRED_OPEN);
+	assert_int_equal(word, TK_PAIRED_INCONCLUSIVE);
 }
 
 /* A machine with neighbours: mostly quiet, at times much slower for one of the two. */
@@ -97,15 +97,15 @@ static double noise(struct tk_rng *r, double sigma)
 	return tk_rng_uniform(r) < 0.15 ? x + (tk_rng_uniform(r) < 0.5 ? 1 : -1) * 0.3 * tk_rng_uniform(r) : x;
 }
 
-static size_t said(enum tk_paired_word wanted, double shift, double least, double sigma, size_t pairs, size_t tries)
+static size_t said(enum tk_paired_decision wanted, double shift, double least, double sigma, size_t pairs, size_t tries)
 {
 	struct tk_rng rng;
 	size_t count = 0;
 
 	tk_rng_seed(&rng, 7);
 	for (size_t i = 0; i < tries; i++) {
-		double d[TK_PAIRED_MAX];
-		enum tk_paired_word word;
+		double d[TK_PAIRED_COUNT_MAX];
+		enum tk_paired_decision word;
 
 		for (size_t k = 0; k < pairs; k++)
 			d[k] = shift + noise(&rng, sigma);
@@ -117,25 +117,25 @@ static size_t said(enum tk_paired_word wanted, double shift, double least, doubl
 
 static void equal_things_are_not_slower(void **state)
 {
-	assert_in_range(said(TK_PAIRED_UP, 0, 0.005, 0.003, 64, 400), 0, 0);
-	assert_in_range(said(TK_PAIRED_DOWN, 0, 0.005, 0.02, 64, 400), 0, 1);
+	assert_in_range(said(TK_PAIRED_HIGHER, 0, 0.005, 0.003, 64, 400), 0, 0);
+	assert_in_range(said(TK_PAIRED_LOWER, 0, 0.005, 0.02, 64, 400), 0, 1);
 	assert_in_range(said(TK_PAIRED_SAME, 0, 0.005, 0.003, 64, 400), 396, 400);
 }
 
 static void one_percent_is_found(void **state)
 {
-	assert_in_range(said(TK_PAIRED_UP, 0.01, 0.005, 0.003, 96, 200), 197, 200);
+	assert_in_range(said(TK_PAIRED_HIGHER, 0.01, 0.005, 0.003, 96, 200), 197, 200);
 	assert_in_range(said(TK_PAIRED_SAME, 0.01, 0.005, 0.003, 96, 200), 0, 1);
-	assert_in_range(said(TK_PAIRED_DOWN, -0.01, 0.005, 0.006, 192, 100), 95, 100);
+	assert_in_range(said(TK_PAIRED_LOWER, -0.01, 0.005, 0.006, 192, 100), 95, 100);
 }
 
 /* Noise too wide for an interval beyond `least`: the last look says what is known, and nothing of equal things. */
 static void the_last_look_decides_what_can_be_decided(void **state)
 {
-	assert_in_range(said(TK_PAIRED_UP, 0.0085, 0.005, 0.012, TK_PAIRED_MAX - 1, 100), 0, 50);
-	assert_in_range(said(TK_PAIRED_UP, 0.0085, 0.005, 0.012, TK_PAIRED_MAX, 100), 95, 100);
-	assert_in_range(said(TK_PAIRED_UP, 0, 0.005, 0.02, TK_PAIRED_MAX, 100), 0, 0);
-	assert_in_range(said(TK_PAIRED_DOWN, 0, 0.005, 0.02, TK_PAIRED_MAX, 100), 0, 0);
+	assert_in_range(said(TK_PAIRED_HIGHER, 0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX - 1, 100), 0, 50);
+	assert_in_range(said(TK_PAIRED_HIGHER, 0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX, 100), 95, 100);
+	assert_in_range(said(TK_PAIRED_HIGHER, 0, 0.005, 0.02, TK_PAIRED_COUNT_MAX, 100), 0, 0);
+	assert_in_range(said(TK_PAIRED_LOWER, 0, 0.005, 0.02, TK_PAIRED_COUNT_MAX, 100), 0, 0);
 }
 
 int main(void)

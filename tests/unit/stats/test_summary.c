@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "stats/summary/interval.h"
-#include "stats/summary/scale.h"
+#include "stats/summary/quantile.h"
 #include "stats/summary/stopping.h"
 #include "stats/summary/summary.h"
 
@@ -26,7 +26,7 @@ static void summary_known_answers(void **state)
 	const double x[] = {7, 1, 3, 9, 4};
 	struct tk_summary s;
 
-	assert_int_equal(tk_summary_of(x, 5, &s), TK_OK);
+	assert_int_equal(tk_summary_compute(x, 5, &s), TK_OK);
 	assert_int_equal(s.n, 5);
 	near(s.min, 1), near(s.max, 9), near(s.median, 4), near(s.q25, 3), near(s.q75, 7);
 	near(s.p05, 1.4), near(s.p95, 8.6), near(s.mean, 4.8), near(s.mad, 3);
@@ -39,9 +39,9 @@ static void summary_of_one_and_of_constants(void **state)
 	const double x[] = {2.5, 2.5, 2.5};
 	struct tk_summary s;
 
-	assert_int_equal(tk_summary_of(x, 1, &s), TK_OK);
+	assert_int_equal(tk_summary_compute(x, 1, &s), TK_OK);
 	near(s.median, 2.5), near(s.p05, 2.5), near(s.stddev, 0), near(s.mad, 0);
-	assert_int_equal(tk_summary_of(x, 3, &s), TK_OK);
+	assert_int_equal(tk_summary_compute(x, 3, &s), TK_OK);
 	near(s.q75, 2.5), near(s.stddev, 0);
 }
 
@@ -50,9 +50,9 @@ static void summary_refuses_nothing_and_non_finite(void **state)
 	const double bad[] = {1, NAN, 2}, worse[] = {1, INFINITY};
 	struct tk_summary s;
 
-	assert_int_equal(tk_summary_of(NULL, 0, &s), TK_EDATA);
-	assert_int_equal(tk_summary_of(bad, 3, &s), TK_EDATA);
-	assert_int_equal(tk_summary_of(worse, 2, &s), TK_EDATA);
+	assert_int_equal(tk_summary_compute(NULL, 0, &s), TK_EDATA);
+	assert_int_equal(tk_summary_compute(bad, 3, &s), TK_EDATA);
+	assert_int_equal(tk_summary_compute(worse, 2, &s), TK_EDATA);
 	assert_true(isnan(tk_median(NULL, 0)));
 }
 
@@ -84,11 +84,11 @@ static void quantiles_without_sorting(void **state)
 
 		for (size_t i = 0; i < n; i++)
 			work[i] = x[i] = sample(&r, (int)(k % 6), i);
-		tk_quantiles(work, n, parts, 6, got);
-		tk_sort(x, n);
+		tk_quantile_select_many(work, n, parts, 6, got);
+		tk_sort_values(x, n);
 		for (size_t i = 0; i < 6; i++)
 			near(got[i], tk_quantile_sorted(x, n, parts[i]));
-		tk_quantiles_near(work, n, parts, 6, got);
+		tk_quantile_estimate_many(work, n, parts, 6, got);
 		width = tk_quantile_sorted(x, n, 0.9) - x[0];
 		for (size_t i = 1; i < 5; i++)
 			assert_true(fabs(got[i] - tk_quantile_sorted(x, n, parts[i])) <= 0.02 * width + 1e-12);
@@ -107,7 +107,7 @@ static void sorting_is_right(void **state)
 
 			for (size_t i = 0; i < n; i++)
 				sum += fabs(x[i] = sample(&r, kind, i));
-			tk_sort(x, n);
+			tk_sort_values(x, n);
 			for (size_t i = 0; i < n; i++) {
 				after += fabs(x[i]);
 				assert_true(i == 0 || x[i - 1] <= x[i]);
@@ -120,7 +120,7 @@ static void sort_puts_nan_last(void **state)
 {
 	double x[] = {NAN, 3, -1, NAN, 2};
 
-	tk_sort(x, 5);
+	tk_sort_values(x, 5);
 	near(x[0], -1), near(x[1], 2), near(x[2], 3);
 	assert_true(isnan(x[3]) && isnan(x[4]));
 }
@@ -167,9 +167,9 @@ static void stops_for_the_right_reason(void **state)
 	assert_int_equal(tk_stop_check(&rule, loose, 20, 0.1), TK_STOP_MAX_SAMPLES);
 	assert_int_equal(tk_stop_check(&rule, loose, 19, 1.0), TK_STOP_BUDGET);
 	assert_int_equal(tk_stop_check(&rule, NULL, 0, 2.0), TK_STOP_BUDGET);
-	assert_string_equal(tk_stop_word(TK_STOP_TIGHT), "tight");
-	assert_string_equal(tk_stop_word(TK_STOP_MAX_SAMPLES), "max_samples");
-	assert_string_equal(tk_stop_word(TK_STOP_BUDGET), "budget");
+	assert_string_equal(tk_stop_name(TK_STOP_TIGHT), "tight");
+	assert_string_equal(tk_stop_name(TK_STOP_MAX_SAMPLES), "max_samples");
+	assert_string_equal(tk_stop_name(TK_STOP_BUDGET), "budget");
 }
 
 int main(void)

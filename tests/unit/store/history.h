@@ -21,7 +21,7 @@
 		struct tk_error err = {0}; \
 		int got = (call); \
 		if (got != (expected)) \
-			fail_msg("%s: %s instead of %s: %s", #call, tk_status_word(got), tk_status_word(expected), \
+			fail_msg("%s: %s instead of %s: %s", #call, tk_status_name(got), tk_status_name(expected), \
 			        err.message); \
 		if (!strstr(err.message, text)) \
 			fail_msg("%s: `%s` is not in `%s`", #call, text, err.message); \

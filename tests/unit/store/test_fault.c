@@ -48,9 +48,9 @@ static void assert_whole(struct history *h, size_t at_least)
 {
 	struct tk_rows runs, points, problems, open;
 
-	MUST(tk_store_runs_of_night(h->store, h->night, &runs, &err));
-	MUST(tk_store_points(h->store, h->series, INT64_MIN, 0, &points, &err));
-	MUST(tk_store_jobs(h->store, h->night, true, &open, &err));
+	MUST(tk_store_list_night_runs(h->store, h->night, &runs, &err));
+	MUST(tk_store_list_points(h->store, h->series, INT64_MIN, 0, &points, &err));
+	MUST(tk_store_list_jobs(h->store, h->night, true, &open, &err));
 	assert_true(runs.count >= at_least);
 	assert_int_equal(runs.count, points.count);
 	assert_int_equal(history_count(h, "sample"), runs.count);
@@ -128,7 +128,7 @@ static int fill_disk(struct history *h, int64_t *stored)
 		status = history_put_run(h, *stored, 100, 500, NULL, &err);
 	--*stored;
 	if (status != TK_ENOSPC || !strstr(err.message, "no space left")) {
-		fprintf(stderr, "%s: %s\n", tk_status_word(status), err.message);
+		fprintf(stderr, "%s: %s\n", tk_status_name(status), err.message);
 		return 3;
 	}
 	/* Also within a transaction: nothing of it is left, and what follows is refused. */
@@ -196,8 +196,8 @@ static void readers_see_whole_results_while_one_writes(void **state)
 	for (int round = 0; round < 30; round++) {
 		struct tk_rows runs, points;
 
-		MUST(tk_store_points(reader, h->series, INT64_MIN, 0, &points, &err));
-		MUST(tk_store_runs_of_series(reader, h->series, &runs, &err));
+		MUST(tk_store_list_points(reader, h->series, INT64_MIN, 0, &points, &err));
+		MUST(tk_store_list_series_runs(reader, h->series, &runs, &err));
 		assert_true(points.count >= last && runs.count >= points.count);
 		last = points.count;
 		tk_rows_free(&runs);
@@ -238,7 +238,7 @@ static void two_writers_take_turns(void **state)
 	waitpid(child, &how, 0);
 	assert_true(WIFEXITED(how));
 	assert_int_equal(WEXITSTATUS(how), 0);
-	MUST(tk_store_runs_of_night(h->store, h->night, &list, &err));
+	MUST(tk_store_list_night_runs(h->store, h->night, &list, &err));
 	assert_int_equal(list.count, 200);
 	tk_rows_free(&list);
 }

@@ -95,7 +95,7 @@ static const char *old_history(struct history *h)
 	const char *path;
 
 	MUST(tk_file_read(TK_SOURCE_ROOT "/store/migrations/0001_initial.sql", 1 << 20, &sql, &err));
-	tk_buf_str(&sql, "PRAGMA application_id=0x746b6869; PRAGMA user_version=1;"
+	tk_buf_add_str(&sql, "PRAGMA application_id=0x746b6869; PRAGMA user_version=1;"
 	                 "INSERT INTO machine(uid, name) VALUES ('u', 'old box');");
 	path = database(h, "old.db", tk_buf_cstr(&sql));
 	tk_buf_free(&sql);
@@ -114,11 +114,11 @@ static void an_older_history_is_migrated_with_a_backup(void **state)
 	snprintf(backup, sizeof(backup), "%s.v1.backup", path);
 	assert_false(tk_file_exists(backup));
 	MUST(tk_store_open(path, TK_STORE_WRITE, &s, &err));
-	MUST(tk_store_machines(s, &list, &err));
+	MUST(tk_store_list_machines(s, &list, &err));
 	assert_int_equal(list.count, 1);
 	assert_string_equal(TK_ROWS_AT(&list, struct tk_machine_row, 0)->name, "old box");
 	tk_rows_free(&list);
-	MUST(tk_store_notifications(s, &list, &err));
+	MUST(tk_store_list_notifications(s, &list, &err));
 	tk_rows_free(&list);
 	tk_store_close(s);
 	MUST_FAIL(TK_EVERSION, "older tracker", tk_store_open(backup, TK_STORE_READ, &s, &err));
@@ -167,7 +167,7 @@ static void reading_needs_no_writable_folder(void **state)
 		/* root may write anywhere */
 		if (getuid() == 0 && setuid(65534) != 0)
 			_exit(2);
-		if (tk_store_open(h->path, TK_STORE_READ, &s, &err) || tk_store_machines(s, &list, &err) ||
+		if (tk_store_open(h->path, TK_STORE_READ, &s, &err) || tk_store_list_machines(s, &list, &err) ||
 		        list.count != 1) {
 			fprintf(stderr, "%s\n", err.message);
 			_exit(3);
@@ -275,7 +275,7 @@ static void a_damaged_file_is_told(void **state)
 		MUST(tk_store_check(s, &problems, &err));
 		assert_true(problems.count > 0);
 		tk_rows_free(&problems);
-		MUST_FAIL(TK_EDATA, "damaged", tk_store_runs_of_series(s, 1, &problems, &err));
+		MUST_FAIL(TK_EDATA, "damaged", tk_store_list_series_runs(s, 1, &problems, &err));
 		tk_store_close(s);
 	} else {
 		assert_int_equal(why.status, TK_EDATA);
@@ -299,7 +299,7 @@ static void backup_and_vacuum(void **state)
 	MUST_FAIL(TK_EUSAGE, "is not a file", tk_store_backup(h->store, h->dir, &err));
 	MUST_FAIL(TK_EIO, "cannot write the backup", tk_store_backup(h->store, "/nonexistent/x.db", &err));
 	MUST(tk_store_open(to, TK_STORE_READ, &s, &err));
-	MUST(tk_store_points(s, h->series, INT64_MIN, 0, &list, &err));
+	MUST(tk_store_list_points(s, h->series, INT64_MIN, 0, &list, &err));
 	assert_int_equal(list.count, 20);
 	tk_rows_free(&list);
 	tk_store_close(s);

@@ -38,24 +38,24 @@ static void identities_come_back(void **state)
 {
 	struct history *h = *state;
 
-	READ_ONE(tk_machine_row, machine, tk_store_machines(h->store, out, &err));
+	READ_ONE(tk_machine_row, machine, tk_store_list_machines(h->store, out, &err));
 	assert_int_equal(machine->id, h->machine);
 	assert_string_equal(machine->name, "box");
 	assert_string_equal(machine->attributes, "{\"cores\":2}");
 	assert_int_equal(strlen(machine->uid), 32);
-	READ_ONE(tk_device_row, device, tk_store_devices(h->store, out, &err));
+	READ_ONE(tk_device_row, device, tk_store_list_devices(h->store, out, &err));
 	assert_int_equal(device->machine_id, h->machine);
 	assert_string_equal(device->slug, "cpu");
 	assert_string_equal(device->uuid, "cpu");
 	assert_string_equal(device->arch, "x86-64-v4");
-	READ_ONE(tk_environment_row, environment, tk_store_environments(h->store, out, &err));
+	READ_ONE(tk_environment_row, environment, tk_store_list_environments(h->store, out, &err));
 	assert_string_equal(environment->attributes, "{\"governor\":\"performance\"}");
-	READ_ONE(tk_upstream_row, upstream, tk_store_upstreams(h->store, out, &err));
+	READ_ONE(tk_upstream_row, upstream, tk_store_list_upstreams(h->store, out, &err));
 	assert_string_equal(upstream->url, "https://example.org/blas.git");
-	READ_ONE(tk_problem_row, problem, tk_store_problems(h->store, out, &err));
+	READ_ONE(tk_problem_row, problem, tk_store_list_problems(h->store, out, &err));
 	assert_string_equal(problem->family, "square");
 	assert_true(problem->flops == 268435456.0 && problem->bytes == 3145728.0);
-	READ_ONE(tk_series_row, series, tk_store_all_series(h->store, out, &err));
+	READ_ONE(tk_series_row, series, tk_store_list_series(h->store, out, &err));
 	assert_string_equal(series->slug, "box.cpu.blas.gemm-f32-512x512x512-nn.cold");
 	assert_string_equal(series->better, "lower");
 	tk_rows_free(&machine_list);
@@ -82,22 +82,22 @@ static void builds_come_back(void **state)
 	int64_t id, again;
 	char *log = NULL;
 
-	READ_ONE(tk_revision_row, revision, tk_store_revisions(h->store, out, &err));
+	READ_ONE(tk_revision_row, revision, tk_store_list_revisions(h->store, out, &err));
 	assert_string_equal(revision->subject, "gemm: unroll");
 	assert_int_equal(revision->position, 7);
 	assert_int_equal(revision->commit_time_s, 200);
-	READ_ONE(tk_build_row, build, tk_store_builds(h->store, out, &err));
+	READ_ONE(tk_build_row, build, tk_store_list_builds(h->store, out, &err));
 	assert_string_equal(build->toolchain, "gcc 12");
 	assert_string_equal(build->log, "");
 	assert_true(build->wall_s == 1.5);
-	MUST(tk_store_build_log(h->store, h->build, &log, &err));
+	MUST(tk_store_read_build_log(h->store, h->build, &log, &err));
 	assert_string_equal(log, "a long log");
 	free(log);
-	MUST_FAIL(TK_ENOTFOUND, "no build", tk_store_build_log(h->store, 99, &log, &err));
+	MUST_FAIL(TK_ENOTFOUND, "no build", tk_store_read_build_log(h->store, 99, &log, &err));
 	MUST(tk_store_put_kernel(h->store, &kernel, &id, &err));
 	MUST(tk_store_put_kernel(h->store, &kernel, &again, &err));
 	assert_int_equal(id, again);
-	READ_ONE(tk_kernel_row, read, tk_store_kernels(h->store, h->build, out, &err));
+	READ_ONE(tk_kernel_row, read, tk_store_list_kernels(h->store, h->build, out, &err));
 	assert_int_equal(read->registers, -1);
 	assert_int_equal(read->spill_bytes, 0);
 	assert_int_equal(read->shared_bytes, 64);
@@ -134,7 +134,7 @@ static void nights_come_back(void **state)
 	MUST(tk_store_begin_night(h->store, &same, &second, &err));
 	assert_int_not_equal(second, h->night);
 	MUST(tk_store_finish_night(h->store, h->night, "complete", "{\"jobs\":1}", 2000, &err));
-	MUST(tk_store_nights(h->store, &nights, &err));
+	MUST(tk_store_list_nights(h->store, &nights, &err));
 	assert_int_equal(nights.count, 2);
 	assert_int_equal(TK_ROWS_AT(&nights, struct tk_night_row, 0)->started_s, 1001);
 	assert_int_equal(TK_ROWS_AT(&nights, struct tk_night_row, 0)->finished_s, 0);
@@ -148,7 +148,7 @@ static void nights_come_back(void **state)
 	stage.status = "done";
 	stage.finished_s = 6;
 	MUST(tk_store_put_stage(h->store, &stage, &err));
-	READ_ONE(tk_stage_row, read, tk_store_stages(h->store, h->night, out, &err));
+	READ_ONE(tk_stage_row, read, tk_store_list_stages(h->store, h->night, out, &err));
 	assert_string_equal(read->status, "done");
 	assert_int_equal(read->finished_s, 6);
 	for (size_t i = 0; i < sizeof late / sizeof *late; i++) { /* within one second: in the order of a night */
@@ -157,13 +157,13 @@ static void nights_come_back(void **state)
 		MUST(tk_store_put_stage(h->store, &stage, &err));
 	}
 	tk_rows_free(&read_list);
-	MUST(tk_store_stages(h->store, h->night, &read_list, &err));
+	MUST(tk_store_list_stages(h->store, h->night, &read_list, &err));
 	for (size_t i = 0; i < sizeof late / sizeof *late; i++)
 		assert_string_equal(TK_ROWS_AT(&read_list, struct tk_stage_row, i + 1)->name, late[i]);
 	MUST(tk_store_put_resolution(h->store, &resolution, &err));
 	resolution.build_id = h->build;
 	MUST(tk_store_put_resolution(h->store, &resolution, &err));
-	READ_ONE(tk_resolution_row, answer, tk_store_resolutions(h->store, h->night, out, &err));
+	READ_ONE(tk_resolution_row, answer, tk_store_list_resolutions(h->store, h->night, out, &err));
 	assert_int_equal(answer->build_id, h->build);
 	assert_int_equal(answer->revision_id, h->revision);
 	tk_rows_free(&read_list);
@@ -181,7 +181,7 @@ static void the_past_is_in_order(void **state)
 	for (size_t i = 0; i < 4; i++)
 		MUST(history_put_run(h, seqs[i], 100.0 * (double)seqs[i], 5, &id, &err));
 	for (int again = 0; again < 2; again++) {
-		MUST(tk_store_past(h->store, h->series, 1001, 1004, &past, &err));
+		MUST(tk_store_list_points_between(h->store, h->series, 1001, 1004, &past, &err));
 		assert_int_equal(past.count, 3);
 		for (size_t i = 0; i < past.count; i++) {
 			const struct tk_point *p = TK_ROWS_AT(&past, struct tk_point, i);
@@ -195,7 +195,7 @@ static void the_past_is_in_order(void **state)
 		}
 		tk_rows_free(&past);
 	}
-	MUST(tk_store_past(h->store, h->series, 2000, 3000, &past, &err));
+	MUST(tk_store_list_points_between(h->store, h->series, 2000, 3000, &past, &err));
 	assert_int_equal(past.count, 0);
 	tk_rows_free(&past);
 }
@@ -210,7 +210,7 @@ static void levels_are_made_of_values(void **state)
 
 	for (size_t i = 0; i < 5; i++)
 		MUST(history_put_run(h, seqs[i], seqs[i] == 2 ? 0 : 100.0 * (double)seqs[i], 5, &id, &err));
-	MUST(tk_store_values(h->store, h->series, 1005, &rows, &err));
+	MUST(tk_store_list_values(h->store, h->series, 1005, &rows, &err));
 	assert_int_equal(rows.count, 3);
 	for (size_t i = 0; i < rows.count; i++) {
 		static const int64_t there[] = {1, 3, 4};
@@ -220,12 +220,12 @@ static void levels_are_made_of_values(void **state)
 		assert_true(v->value == 100.0 * (double)there[i]);
 	}
 	tk_rows_free(&rows);
-	MUST(tk_store_first_points(h->store, h->series, 1005, 2, &rows, &err));
+	MUST(tk_store_list_first_points(h->store, h->series, 1005, 2, &rows, &err));
 	assert_int_equal(rows.count, 2);
 	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 0)->as_of_s, 1001);
 	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 1)->as_of_s, 1003);
 	tk_rows_free(&rows);
-	MUST(tk_store_last_points(h->store, h->series, 1005, 1, 2, &rows, &err));
+	MUST(tk_store_list_last_points(h->store, h->series, 1005, 1, 2, &rows, &err));
 	assert_int_equal(rows.count, 2);
 	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 0)->as_of_s, 1003);
 	assert_int_equal(TK_ROWS_AT(&rows, struct tk_point, 1)->as_of_s, 1004);
@@ -258,16 +258,16 @@ static void a_result_is_whole(void **state)
 	MUST(history_put_run(h, 1, 500.0, 100, &id, &err));
 	MUST(history_put_run(h, 1, 999.0, 7, &again, &err));
 	assert_int_equal(id, again);
-	MUST(tk_store_jobs(h->store, h->night, true, &list, &err));
+	MUST(tk_store_list_jobs(h->store, h->night, true, &list, &err));
 	assert_int_equal(list.count, 1);
 	assert_int_equal(TK_ROWS_AT(&list, struct tk_job_row, 0)->seq, 2);
 	tk_rows_free(&list);
-	MUST(tk_store_jobs(h->store, h->night, false, &list, &err));
+	MUST(tk_store_list_jobs(h->store, h->night, false, &list, &err));
 	assert_int_equal(list.count, 2);
 	assert_int_equal(TK_ROWS_AT(&list, struct tk_job_row, 0)->run_id, id);
 	tk_rows_free(&list);
 
-	READ_ONE(tk_point, point, tk_store_points(h->store, h->series, INT64_MIN, 0, out, &err));
+	READ_ONE(tk_point, point, tk_store_list_points(h->store, h->series, INT64_MIN, 0, out, &err));
 	assert_true(point->value == 500.0 && point->lo == 499.0 && point->hi == 501.0 && point->min == 498.0);
 	assert_true(point->q25 == 499.5 && point->q75 == 500.5 && point->p95 == 503.0);
 	assert_int_equal(point->n, 100);
@@ -276,22 +276,22 @@ static void a_result_is_whole(void **state)
 	assert_int_equal(point->as_of_s, 1001);
 	assert_int_equal(point->build_id, h->build);
 	assert_int_equal(point->environment_id, h->environment);
-	MUST(tk_store_samples(h->store, id, h->series, &samples, &count, &err));
+	MUST(tk_store_read_samples(h->store, id, h->series, &samples, &count, &err));
 	assert_int_equal(count, 100);
 	assert_true(samples[0] == 500.0 && samples[1] == 500.0 + 919.0 / 1000.0);
 	free(samples);
-	MUST(tk_store_samples(h->store, 77, h->series, &samples, &count, &err));
+	MUST(tk_store_read_samples(h->store, 77, h->series, &samples, &count, &err));
 	assert_int_equal(count, 0);
 	assert_null(samples);
-	READ_ONE(tk_run_row, run, tk_store_runs_of_night(h->store, h->night, out, &err));
+	READ_ONE(tk_run_row, run, tk_store_list_night_runs(h->store, h->night, out, &err));
 	assert_string_equal(run->outcome, "ok");
 	assert_string_equal(run->attributes, "{\"stop\":\"tight\"}");
-	MUST(tk_store_runs_not_ok(h->store, h->night, &list, &err));
+	MUST(tk_store_list_unsuccessful_runs(h->store, h->night, &list, &err));
 	assert_int_equal(list.count, 0);
-	READ_ONE(tk_word_count, runs, tk_store_night_counts(h->store, h->night, TK_COUNT_RUNS, out, &err));
+	READ_ONE(tk_group_count, runs, tk_store_list_night_counts(h->store, h->night, TK_COUNT_RUNS, out, &err));
 	assert_int_equal(runs->count, 1);
 	tk_rows_free(&runs_list);
-	READ_ONE(tk_run_row, by_series, tk_store_runs_of_series(h->store, h->series, out, &err));
+	READ_ONE(tk_run_row, by_series, tk_store_list_series_runs(h->store, h->series, out, &err));
 	assert_string_equal(run->uid, by_series->uid);
 	READ_ONE(tk_run_row, by_uid, tk_store_find_runs(h->store, run->uid, out, &err));
 	assert_int_equal(by_uid->id, id);
@@ -324,7 +324,7 @@ static void a_refused_point_takes_its_run_with_it(void **state)
 	assert_int_equal(id, -5);
 	assert_int_equal(history_count(h, "run"), 0);
 	assert_int_equal(history_count(h, "sample"), 0);
-	MUST(tk_store_jobs(h->store, h->night, true, &list, &err));
+	MUST(tk_store_list_jobs(h->store, h->night, true, &list, &err));
 	assert_int_equal(list.count, 1);
 	tk_rows_free(&list);
 }
@@ -336,16 +336,16 @@ static void points_are_read_by_range(void **state)
 
 	for (int64_t seq = 1; seq <= 20; seq++)
 		MUST(history_put_run(h, seq, 100.0 + (double)seq, 0, NULL, &err));
-	MUST(tk_store_points(h->store, h->series, 1011, 0, &list, &err));
+	MUST(tk_store_list_points(h->store, h->series, 1011, 0, &list, &err));
 	assert_int_equal(list.count, 10);
 	assert_true(TK_ROWS_AT(&list, struct tk_point, 0)->value == 111.0);
 	tk_rows_free(&list);
-	MUST(tk_store_points(h->store, h->series, INT64_MIN, 3, &list, &err));
+	MUST(tk_store_list_points(h->store, h->series, INT64_MIN, 3, &list, &err));
 	assert_int_equal(list.count, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(TK_ROWS_AT(&list, struct tk_point, i)->value == 118.0 + (double)i);
 	tk_rows_free(&list);
-	MUST(tk_store_points(h->store, 12345, INT64_MIN, 0, &list, &err));
+	MUST(tk_store_list_points(h->store, 12345, INT64_MIN, 0, &list, &err));
 	assert_int_equal(list.count, 0);
 	tk_rows_free(&list);
 }
@@ -382,15 +382,15 @@ static void derived_rows_are_replaced(void **state)
 	MUST(tk_store_replace_change_points(h->store, h->series, &change, 1, &err));
 	change.as_of_s = 6;
 	MUST(tk_store_replace_change_points(h->store, h->series, &change, 1, &err));
-	READ_ONE(tk_change_point_row, read, tk_store_change_points(h->store, 0, out, &err));
+	READ_ONE(tk_change_point_row, read, tk_store_list_change_points(h->store, 0, out, &err));
 	assert_int_equal(read->as_of_s, 6);
 	assert_string_equal(read->cause, "upstream");
-	READ_ONE(tk_change_point_row, same, tk_store_change_points(h->store, h->series, out, &err));
+	READ_ONE(tk_change_point_row, same, tk_store_list_change_points(h->store, h->series, out, &err));
 	assert_true(same->change_hi == 1.1);
 	MUST(tk_store_replace_verdicts(h->store, h->night, &verdict, 1, &err));
 	verdict.status = "new";
 	MUST(tk_store_replace_verdicts(h->store, h->night, &verdict, 1, &err));
-	READ_ONE(tk_verdict_row, judged, tk_store_verdicts(h->store, h->night, out, &err));
+	READ_ONE(tk_verdict_row, judged, tk_store_list_verdicts(h->store, h->night, out, &err));
 	assert_string_equal(judged->status, "new");
 	assert_true(isnan(judged->before_value) && isnan(judged->p) && judged->after_value == 3 && judged->q == 0.5);
 	tk_rows_free(&read_list);
@@ -418,18 +418,18 @@ static void alerts_and_what_people_said(void **state)
 	alert.status = "closed";
 	alert.closed_s = 11;
 	MUST(tk_store_put_alert(h->store, &alert, &err));
-	READ_ONE(tk_alert_row, read, tk_store_alerts(h->store, out, &err));
+	READ_ONE(tk_alert_row, read, tk_store_list_alerts(h->store, out, &err));
 	assert_string_equal(read->status, "closed");
 	assert_int_equal(read->closed_s, 11);
 	assert_int_equal(strlen(read->uid), 32);
 	MUST(tk_store_put_triage(h->store, &triage, &id, &err));
 	MUST(tk_store_put_triage(h->store, &triage, &again, &err));
 	assert_int_equal(id, again);
-	READ_ONE(tk_triage_row, said, tk_store_triage(h->store, out, &err));
+	READ_ONE(tk_triage_row, said, tk_store_list_triage(h->store, out, &err));
 	assert_string_equal(said->note, "known");
 	MUST(tk_store_put_notification(h->store, &sent, &err));
 	MUST(tk_store_put_notification(h->store, &sent, &err));
-	READ_ONE(tk_notification_row, told, tk_store_notifications(h->store, out, &err));
+	READ_ONE(tk_notification_row, told, tk_store_list_notifications(h->store, out, &err));
 	assert_int_equal(told->sent_s, 3);
 	tk_rows_free(&read_list);
 	tk_rows_free(&said_list);
@@ -464,12 +464,12 @@ static void ceilings_of_a_night_or_the_newest(void **state)
 	MUST(tk_store_put_ceiling(h->store, &ceiling, &err));
 	ceiling.value = 13;
 	MUST(tk_store_put_ceiling(h->store, &ceiling, &err));
-	MUST(tk_store_ceilings(h->store, 0, &list, &err));
+	MUST(tk_store_list_ceilings(h->store, 0, &list, &err));
 	assert_int_equal(list.count, 2);
 	assert_true(TK_ROWS_AT(&list, struct tk_ceiling_row, 0)->value == 10);
 	assert_true(TK_ROWS_AT(&list, struct tk_ceiling_row, 1)->value == 13);
 	tk_rows_free(&list);
-	MUST(tk_store_ceilings(h->store, night, &list, &err));
+	MUST(tk_store_list_ceilings(h->store, night, &list, &err));
 	assert_int_equal(list.count, 1);
 	tk_rows_free(&list);
 }
@@ -492,9 +492,9 @@ static void the_same_fact_twice_is_one_row(void **state)
 	assert_int_equal(id, h->upstream);
 	MUST(tk_store_put_revision(h->store, &vague, &id, &err));
 	assert_int_equal(id, h->revision);
-	READ_ONE(tk_upstream_row, upstream, tk_store_upstreams(h->store, out, &err));
+	READ_ONE(tk_upstream_row, upstream, tk_store_list_upstreams(h->store, out, &err));
 	assert_string_equal(upstream->url, "https://example.org/new.git");
-	READ_ONE(tk_revision_row, revision, tk_store_revisions(h->store, out, &err));
+	READ_ONE(tk_revision_row, revision, tk_store_list_revisions(h->store, out, &err));
 	assert_string_equal(revision->subject, "gemm: unroll");
 	assert_int_equal(revision->position, 7);
 	tk_rows_free(&upstream_list);
@@ -569,7 +569,7 @@ static void slugs_are_safe_and_unique(void **state)
 	longer[500] = 'r';
 	MUST(tk_store_put_series(h->store, &series, &id, &err));
 	MUST(tk_store_put_series(h->store, &series, &id, &err));
-	MUST(tk_store_all_series(h->store, &list, &err));
+	MUST(tk_store_list_series(h->store, &list, &err));
 	assert_int_equal(list.count, 5);
 	for (size_t i = 0; i < list.count; i++) {
 		const char *slug = TK_ROWS_AT(&list, struct tk_series_row, i)->slug;
@@ -622,7 +622,7 @@ static void hostile_strings_are_data(void **state)
 	}
 	struct tk_rows list, problems;
 
-	MUST(tk_store_machines(h->store, &list, &err));
+	MUST(tk_store_list_machines(h->store, &list, &err));
 	assert_int_equal(list.count, 9);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct tk_machine_row *row = TK_ROWS_AT(&list, struct tk_machine_row, i);

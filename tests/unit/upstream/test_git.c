@@ -63,7 +63,7 @@ static void failures_speak(void **state)
 	int code = 0;
 	assert_int_equal(tk_git_run(&git, (const char *const[]){"rev-parse", "HEAD", NULL}, NULL, &err), TK_EIO);
 	assert_non_null(strstr(err.message, "git rev-parse: exit code 128: "));
-	assert_int_equal(tk_git_ask(&git, (const char *const[]){"rev-parse", "HEAD", NULL}, &code, NULL, &err), TK_OK);
+	assert_int_equal(tk_git_query(&git, (const char *const[]){"rev-parse", "HEAD", NULL}, &code, NULL, &err), TK_OK);
 	assert_int_equal(code, 128);
 	const struct tk_git nowhere = {.dir = "/nonexistent/folder", .deadline_s = 30};
 	assert_int_not_equal(tk_git_run(&nowhere, (const char *const[]){"status", NULL}, NULL, &err), TK_OK);

@@ -19,7 +19,7 @@ static int load(int bad, struct tk_error *err)
 	char path[4096];
 	struct tk_backend b;
 	snprintf(path, sizeof path, "%s/bad_module_%d.so", TK_BAD_MODULES, bad);
-	return tk_load_backend(path, &b, err);
+	return tk_loader_load_backend(path, &b, err);
 }
 
 static void broken_modules_are_named(void **state)
@@ -53,7 +53,7 @@ static void optional_functions_may_be_missing(void **state)
 	struct tk_error err = {0};
 	char path[4096];
 	snprintf(path, sizeof path, "%s/bad_module_7.so", TK_BAD_MODULES);
-	assert_int_equal(tk_load_backend(path, &b, &err), 0);
+	assert_int_equal(tk_loader_load_backend(path, &b, &err), 0);
 	assert_null(b.configs);
 	assert_null(b.fetch);
 }
@@ -63,10 +63,10 @@ static void what_is_no_module(void **state)
 	struct tk_backend b;
 	struct tk_device_ops d;
 	struct tk_error err = {0};
-	assert_int_equal(tk_load_backend("/no/such.so", &b, &err), TK_EIO);
+	assert_int_equal(tk_loader_load_backend("/no/such.so", &b, &err), TK_EIO);
 	assert_non_null(strstr(err.message, "/no/such.so cannot be loaded: "));
-	assert_int_equal(tk_load_backend(TK_SOURCE_ROOT "/CMakeLists.txt", &b, &err), TK_EIO);
-	assert_int_equal(tk_load_device(TK_BAD_MODULES "/bad_module_7.so", &d, &err), TK_EDATA);
+	assert_int_equal(tk_loader_load_backend(TK_SOURCE_ROOT "/CMakeLists.txt", &b, &err), TK_EIO);
+	assert_int_equal(tk_loader_load_device(TK_BAD_MODULES "/bad_module_7.so", &d, &err), TK_EDATA);
 	assert_non_null(strstr(err.message, "is no device layer"));
 }
 

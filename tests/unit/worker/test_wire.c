@@ -68,22 +68,22 @@ static void lines_come_in_pieces(void **state)
 	assert_int_equal(pipe(fds), 0);
 	r.fd = fds[0];
 	assert_int_equal(write(fds[1], "{\"a\":1", 6), 6);
-	assert_int_equal(tk_wire_fill(&r, &what, &err), 0);
-	assert_int_equal(tk_wire_next(&r, &what, &out, &err), 0);
-	assert_int_equal(what, TK_WIRE_MORE);
+	assert_int_equal(tk_wire_read_more(&r, &what, &err), 0);
+	assert_int_equal(tk_wire_next_line(&r, &what, &out, &err), 0);
+	assert_int_equal(what, TK_WIRE_READ_MORE);
 	assert_int_equal(write(fds[1], "}\n{\"b\":2}\nx", 11), 11);
-	assert_int_equal(tk_wire_fill(&r, &what, &err), 0);
+	assert_int_equal(tk_wire_read_more(&r, &what, &err), 0);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(tk_wire_next(&r, &what, &out, &err), 0);
-		assert_int_equal(what, TK_WIRE_LINE);
+		assert_int_equal(tk_wire_next_line(&r, &what, &out, &err), 0);
+		assert_int_equal(what, TK_WIRE_READ_LINE);
 		assert_int_equal(json_integer_value(json_object_get(out, i ? "b" : "a")), i + 1);
 		json_decref(out);
 	}
-	assert_int_equal(tk_wire_next(&r, &what, &out, &err), 0);
-	assert_int_equal(what, TK_WIRE_MORE);
+	assert_int_equal(tk_wire_next_line(&r, &what, &out, &err), 0);
+	assert_int_equal(what, TK_WIRE_READ_MORE);
 	close(fds[1]);
-	assert_int_equal(tk_wire_fill(&r, &what, &err), 0);
-	assert_int_equal(what, TK_WIRE_END);
+	assert_int_equal(tk_wire_read_more(&r, &what, &err), 0);
+	assert_int_equal(what, TK_WIRE_READ_END);
 	close(fds[0]);
 	tk_wire_reader_free(&r);
 }
@@ -96,14 +96,14 @@ static void any_bytes_become_text(void **state)
 		{"\xe2\x82", "??"}, {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		json_t *v = tk_wire_text(cases[i][0], 100);
+		json_t *v = tk_wire_json_string(cases[i][0], 100);
 		assert_string_equal(json_string_value(v), cases[i][1]);
 		json_decref(v);
 	}
-	json_t *v = tk_wire_text("12345\xc3\xbc", 6); /* cut in the middle of a character */
+	json_t *v = tk_wire_json_string("12345\xc3\xbc", 6); /* cut in the middle of a character */
 	assert_string_equal(json_string_value(v), "12345?");
 	json_decref(v);
-	v = tk_wire_text(NULL, 10);
+	v = tk_wire_json_string(NULL, 10);
 	assert_string_equal(json_string_value(v), "");
 	json_decref(v);
 }

@@ -1,6 +1,6 @@
 /* Jobs in real processes. This program is its own worker: started as `... worker` it serves. Programs that only claim
  * to be workers are shell scripts made here. */
-#include "base/baton.h"
+#include "base/device_token.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -61,10 +61,10 @@ static void run(struct tk_worker *w, const struct tk_job_request *r, const char 
 	struct tk_error err = {0};
 	if (tk_worker_measure(w, r, &out, &err))
 		fail_msg("%s: %s", r->backend_options, err.message);
-	if (strcmp(tk_outcome_word(out.outcome), outcome) != 0 || !strstr(out.message, message))
-		fail_msg("%s: %s: \"%s\", expected %s: \"%s\"", r->backend_options, tk_outcome_word(out.outcome),
+	if (strcmp(tk_outcome_name(out.outcome), outcome) != 0 || !strstr(out.message, message))
+		fail_msg("%s: %s: \"%s\", expected %s: \"%s\"", r->backend_options, tk_outcome_name(out.outcome),
 		        out.message, outcome, message);
-	assert_true(tk_outcome_counts(out.outcome) == (out.result && json_object_get(out.result, "median")));
+	assert_true(tk_outcome_has_timing(out.outcome) == (out.result && json_object_get(out.result, "median")));
 	assert_true(out.wall_s > 0);
 	tk_job_result_free(&out);
 }
@@ -90,20 +90,20 @@ static void workers_run_by_turns(void **state)
 	struct tk_job_request r = request("noise=0");
 	struct tk_job_result out = {0};
 	bool done = false;
-	assert_int_equal(tk_worker_start_open(w, r.backend_path, r.backend_options, TK_WORKER_OPEN_S, NULL), 0);
-	assert_int_equal(tk_worker_await_open(w, NULL), 0);
-	tk_worker_hold(w, true);
+	assert_int_equal(tk_worker_start_open(w, r.backend_path, r.backend_options, TK_WORKER_OPEN_TIMEOUT_S, NULL), 0);
+	assert_int_equal(tk_worker_wait_open(w, NULL), 0);
+	tk_worker_set_paused(w, true);
 	assert_int_equal(tk_worker_start_measure(w, &r, NULL), 0);
 	struct pollfd answer = {.fd = tk_worker_fd(w), .events = POLLIN};
 	assert_int_equal(poll(&answer, 1, 300), 0);
 	assert_int_equal(tk_worker_poll_measure(w, &done, &out, NULL), 0);
 	assert_false(done);
-	tk_worker_hold(w, false);
+	tk_worker_set_paused(w, false);
 	while (!done) {
 		assert_int_equal(poll(&answer, 1, 30000), 1);
 		assert_int_equal(tk_worker_poll_measure(w, &done, &out, NULL), 0);
 	}
-	assert_string_equal(tk_outcome_word(out.outcome), "ok");
+	assert_string_equal(tk_outcome_name(out.outcome), "ok");
 	tk_job_result_free(&out);
 	tk_worker_free(w);
 }
@@ -114,10 +114,10 @@ static void an_opening_has_one_deadline(void **state)
 {
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
 	assert_int_equal(tk_worker_start_open(w, NULL_BACKEND, "fail=late,at=open,late_s=3.2", 2, NULL), 0);
-	int64_t begun = tk_clock_mono_ns();
+	int64_t begun = tk_clock_monotonic_ns();
 	poll(NULL, 0, 2100);
-	bool early = tk_clock_mono_ns() - begun < INT64_C(2600000000); /* else it may have been opened by now */
-	assert_int_equal(tk_worker_await_open(w, NULL), 0);
+	bool early = tk_clock_monotonic_ns() - begun < INT64_C(2600000000); /* else it may have been opened by now */
+	assert_int_equal(tk_worker_wait_open(w, NULL), 0);
 	if (early)
 		assert_int_equal(tk_worker_fd(w), -1);
 	run_fault(w, "seed=4", "ok", "");
@@ -136,13 +136,13 @@ static void measure_two(const struct two *t, struct tk_job_result out[2])
 	int ends[2];
 	struct tk_worker *w[2];
 	bool done[2] = {false, false};
-	assert_int_equal(tk_baton_pair(ends, NULL), 0);
+	assert_int_equal(tk_device_token_new_pair(ends, NULL), 0);
 	for (int i = 0; i < 2; i++) {
 		struct tk_job_request r = request(t->options[i]);
 		r.mode = t->mode ? t->mode : "paced";
 		r.config = i == 1 ? t->config : NULL;
 		r.baton_wait_s = t->wait_s > 0 ? t->wait_s : 30;
-		w[i] = worker_with((struct tk_worker_spec){.baton_fd = ends[i]});
+		w[i] = worker_with((struct tk_worker_spec){.token_fd = ends[i]});
 		assert_int_equal(tk_worker_start_measure(w[i], &r, NULL), 0);
 		out[i] = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
 	}
@@ -155,7 +155,7 @@ static void measure_two(const struct two *t, struct tk_job_result out[2])
 		poll(&answer, 1, 20);
 		assert_int_equal(tk_worker_poll_measure(w[i], &done[i], &out[i], NULL), 0);
 		if (i == 0 && done[i])
-			tk_worker_hold(w[1], false);
+			tk_worker_set_paused(w[1], false);
 	}
 	tk_worker_free(w[0]);
 	tk_worker_free(w[1]);
@@ -163,8 +163,8 @@ static void measure_two(const struct two *t, struct tk_job_result out[2])
 
 static void assert_outcome(const struct tk_job_result *r, const char *outcome)
 {
-	if (strcmp(tk_outcome_word(r->outcome), outcome) != 0)
-		fail_msg("%s: \"%s\", expected %s", tk_outcome_word(r->outcome), r->message, outcome);
+	if (strcmp(tk_outcome_name(r->outcome), outcome) != 0)
+		fail_msg("%s: \"%s\", expected %s", tk_outcome_name(r->outcome), r->message, outcome);
 }
 
 static long long samples_of(const struct tk_job_result *r)
@@ -349,7 +349,7 @@ static void the_other_backend_gets_a_process_of_its_own(void **state)
 	r.mode = "hot";
 	r.relative_half_width = 10;
 	run(w, &r, "ok", "");
-	assert_int_equal(tk_worker_backend(w, NULL_BACKEND, &about, &err), 0); /* loaded without its device */
+	assert_int_equal(tk_worker_query_backend(w, NULL_BACKEND, &about, &err), 0); /* loaded without its device */
 	assert_string_equal(json_string_value(json_object_get(about, "name")), "null");
 	assert_string_equal(json_string_value(json_object_get(about, "device_kind")), "null");
 	json_decref(about);
@@ -363,7 +363,7 @@ static void devices_describe_themselves(void **state)
 	struct tk_error err = {0};
 	struct tk_worker *w = worker_with((struct tk_worker_spec){
 	        .device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so", .cpu_list = "0"});
-	if (tk_worker_device(w, &d, &err))
+	if (tk_worker_query_device(w, &d, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(json_string_value(json_object_get(d, "kind")), "cpu");
 	assert_true(json_integer_value(json_object_get(d, "cache_bytes")) > 0);
@@ -382,7 +382,7 @@ static void devices_describe_themselves(void **state)
 	json_decref(d);
 	tk_worker_free(w);
 	w = worker_with((struct tk_worker_spec){.device_layer = "/no/such.so"});
-	assert_int_equal(tk_worker_device(w, &d, &err), TK_ENOTFOUND);
+	assert_int_equal(tk_worker_query_device(w, &d, &err), TK_ENOTFOUND);
 	assert_non_null(strstr(err.message, "/no/such.so cannot be loaded"));
 	tk_worker_free(w);
 }
@@ -412,7 +412,7 @@ static char *script(const char *name, const char *text)
 {
 	char *path = tk_path_join(folder, name);
 	struct tk_buf b = TK_BUF_INIT;
-	tk_buf_printf(&b, "#!/bin/sh\n%s\n", text);
+	tk_buf_add_printf(&b, "#!/bin/sh\n%s\n", text);
 	assert_int_equal(tk_file_write(path, b.data, b.len, NULL), 0);
 	assert_int_equal(chmod(path, 0755), 0);
 	tk_buf_free(&b);
@@ -496,7 +496,7 @@ static int set_up(void **state)
 {
 	char exe[4096];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-	if (n < 0 || tk_dir_temp("/tmp", "tracker-worker-test", &folder, NULL))
+	if (n < 0 || tk_dir_create_temp("/tmp", "tracker-worker-test", &folder, NULL))
 		return -1;
 	exe[n] = 0;
 	self = strdup(exe);

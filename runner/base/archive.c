@@ -1,0 +1,368 @@
+/* Compression and archives. An archive may come from a stranger: it is read twice, first to check every entry, then to
+ * write. */
+#include "base/archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+#define ENTRIES_MAX 200000
+
+/* ---- blobs --------------------------------------------------------------------------------------------------- */
+
+int tk_zstd_compress(const void *data, size_t len, struct tk_buf *out, struct tk_error *err)
+{
+	size_t bound = ZSTD_compressBound(len), n;
+	char *room = tk_buf_reserve(out, bound);
+	ZSTD_CCtx *c = room ? ZSTD_createCCtx() : NULL;
+
+	if (!c)
+		return room ? tk_fail(err, TK_ENOMEM, "out of memory") : tk_buf_status(out, err);
+	/* four bytes: numbers that were stored without loss are not told from damaged ones by their form */
+	n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+	if (!ZSTD_isError(n))
+		n = ZSTD_compress2(c, room, bound, data, len);
+	ZSTD_freeCCtx(c);
+	if (ZSTD_isError(n))
+		return tk_fail(err, TK_EINTERNAL, "zstd: %s", ZSTD_getErrorName(n));
+	tk_buf_commit(out, n);
+	return TK_OK;
+}
+
+int tk_zstd_decompress(const void *data, size_t len, size_t max_bytes, struct tk_buf *out, struct tk_error *err)
+{
+	ZSTD_DStream *stream = ZSTD_createDStream();
+	ZSTD_inBuffer in = {data, len, 0};
+	char block[65536];
+	size_t left = 1, start = out->len;
+	int status = TK_OK;
+
+	if (!stream)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	while (left > 0 && !status) {
+		ZSTD_outBuffer o = {block, sizeof block, 0};
+		size_t before = in.pos;
+
+		left = ZSTD_decompressStream(stream, &o, &in);
+		if (ZSTD_isError(left))
+			status = tk_fail(err, TK_EDATA, "zstd: %s", ZSTD_getErrorName(left));
+		else if (max_bytes && out->len - start + o.pos > max_bytes)
+			status = tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
+		else if (left > 0 && o.pos == 0 && in.pos == before)
+			status = tk_fail(err, TK_EDATA, "zstd: truncated");
+		else
+			tk_buf_add(out, block, o.pos);
+	}
+	if (!status && in.pos != in.size)
+		status = tk_fail(err, TK_EDATA, "zstd: %zu bytes too many behind the end", in.size - in.pos);
+	ZSTD_freeDStream(stream);
+	return status ? status : tk_buf_status(out, err);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------- */
+
+struct writer {
+	struct archive *a;
+	const char *dir;
+};
+
+static int fail_archive(struct tk_error *err, struct archive *a, const char *what)
+{
+	const char *reason = archive_error_string(a);
+	int e = archive_errno(a);
+
+	return tk_fail(err, e == ENOSPC || e == EDQUOT ? TK_ENOSPC : TK_EDATA, "%s: %s", what,
+	        reason ? reason : "not readable");
+}
+
+static int write_content(struct archive *a, const char *path, struct tk_error *err)
+{
+	char block[65536];
+	ssize_t n;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), status = TK_OK;
+
+	if (fd < 0)
+		return tk_fail_errno(err, "%s", path);
+	while (!status && (n = read(fd, block, sizeof block)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			status = tk_fail_errno(err, "%s", path);
+		else if (archive_write_data(a, block, (size_t)n) != n)
+			status = fail_archive(err, a, path);
+	}
+	close(fd);
+	return status;
+}
+
+static int write_entry(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
+{
+	struct writer *w = arg;
+	struct archive_entry *e = archive_entry_new();
+	char *path = tk_path_join(w->dir, relative), link[PATH_MAX];
+	ssize_t n;
+	int status = TK_OK;
+
+	if (!e || !path) {
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+		goto out;
+	}
+	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode))
+		goto out;
+	archive_entry_set_pathname(e, relative);
+	archive_entry_set_filetype(e, st->st_mode & S_IFMT);
+	archive_entry_set_perm(e, st->st_mode & 0111 ? 0755 : 0644);
+	archive_entry_set_mtime(e, 0, 0);
+	if (S_ISREG(st->st_mode))
+		archive_entry_set_size(e, st->st_size);
+	if (S_ISLNK(st->st_mode)) {
+		n = readlink(path, link, sizeof link - 1);
+		link[n > 0 ? n : 0] = '\0';
+		archive_entry_set_symlink(e, link);
+	}
+	if (archive_write_header(w->a, e) != ARCHIVE_OK)
+		status = fail_archive(err, w->a, relative);
+	else if (S_ISREG(st->st_mode))
+		status = write_content(w->a, path, err);
+out:
+	free(path);
+	archive_entry_free(e);
+	return status;
+}
+
+static int write_archive(int fd, const char *path, const char *dir, struct tk_error *err)
+{
+	struct archive *a = archive_write_new();
+	struct writer w = {a, dir};
+	int status;
+
+	if (!a)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	/* Names are bytes: whatever the locale, they come back as they were. */
+	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
+	        archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
+	        archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK ||
+	        archive_write_open_fd(a, fd) != ARCHIVE_OK)
+		status = fail_archive(err, a, path);
+	else
+		status = tk_dir_walk(dir, write_entry, &w, err);
+	if (archive_write_close(a) != ARCHIVE_OK && !status)
+		status = fail_archive(err, a, path);
+	archive_write_free(a);
+	return status;
+}
+
+int tk_archive_write(const char *archive_path, const char *dir, struct tk_error *err)
+{
+	char *temp;
+	int status, fd;
+
+	if (asprintf(&temp, "%s.tmp%ld", archive_path, (long)getpid()) < 0)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		free(temp);
+		return tk_fail_errno(err, "writing %s", archive_path);
+	}
+	status = write_archive(fd, archive_path, dir, err);
+	if (close(fd) != 0 && !status)
+		status = tk_fail_errno(err, "writing %s", archive_path);
+	if (!status && rename(temp, archive_path) != 0)
+		status = tk_fail_errno(err, "writing %s", archive_path);
+	if (status)
+		unlink(temp);
+	free(temp);
+	return status;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+/* How deep `path` ends below where it starts, -1 where it is absolute or leaves that folder on its way. */
+static int depth_below(const char *path, int depth)
+{
+	if (*path == '/' || !*path)
+		return -1;
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 2 && path[0] == '.' && path[1] == '.')
+			depth--;
+		else if (n > 0 && !(n == 1 && path[0] == '.'))
+			depth++;
+		if (depth < 0)
+			return -1;
+		path += n + (path[n] == '/');
+	}
+	return depth;
+}
+
+static bool has_dotdot(const char *path)
+{
+	for (; *path; path += strcspn(path, "/"), path += *path == '/')
+		if (path[0] == '.' && path[1] == '.' && (path[2] == '/' || !path[2]))
+			return true;
+	return false;
+}
+
+static bool link_stays_inside(const char *name, const char *target)
+{
+	int depth = depth_below(name, 0) - 1; /* of the folder that the link lies in */
+
+	return depth >= 0 && depth_below(target, depth) >= 0;
+}
+
+/* NULL where the entry may be written, else why not. */
+static const char *objection(struct archive_entry *e)
+{
+	const char *name = archive_entry_pathname(e), *target = archive_entry_symlink(e);
+	mode_t type = archive_entry_filetype(e);
+
+	if (!name || !*name)
+		return "has no name";
+	if (*name == '/')
+		return "has an absolute name";
+	if (has_dotdot(name) || depth_below(name, 0) < 0)
+		return "leaves the folder";
+	if (archive_entry_hardlink(e))
+		return "is a hard link";
+	if (type == AE_IFLNK)
+		return target && link_stays_inside(name, target) ? NULL : "is a link to the outside";
+	return type == AE_IFREG || type == AE_IFDIR ? NULL : "is not a file, folder or link";
+}
+
+static int open_reader(int fd, struct archive **out, struct tk_error *err)
+{
+	struct archive *a = archive_read_new();
+
+	if (!a)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	archive_read_support_filter_zstd(a);
+	archive_read_support_format_tar(a);
+	if (lseek(fd, 0, SEEK_SET) != 0 || archive_read_open_fd(a, fd, 65536) != ARCHIVE_OK) {
+		int status = fail_archive(err, a, "archive");
+
+		archive_read_free(a);
+		return status;
+	}
+	*out = a;
+	return TK_OK;
+}
+
+static int count_content(struct archive *a, size_t *total, size_t max_bytes, struct tk_error *err)
+{
+	char block[65536];
+	la_ssize_t n;
+
+	while ((n = archive_read_data(a, block, sizeof block)) > 0) {
+		*total += (size_t)n;
+		if (max_bytes && *total > max_bytes)
+			return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
+	}
+	return n < 0 ? fail_archive(err, a, "content") : TK_OK;
+}
+
+static int check_entry(
+        struct archive *a, struct archive_entry *e, size_t *total, size_t max_bytes, struct tk_error *err)
+{
+	const char *why = objection(e), *name = archive_entry_pathname(e);
+
+	if (why)
+		return tk_fail(err, TK_EDATA, "entry `%.200s` %s: refused", name ? name : "", why);
+	/* A sparse file costs nothing in the archive and its whole size on the disk. */
+	if (max_bytes && archive_entry_size(e) > 0 && (uint64_t)archive_entry_size(e) > max_bytes)
+		return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
+	return count_content(a, total, max_bytes, err);
+}
+
+static int check_all(int fd, size_t max_bytes, struct tk_error *err)
+{
+	struct archive *a = NULL;
+	struct archive_entry *e;
+	size_t total = 0, entries = 0;
+	int status = open_reader(fd, &a, err), r;
+
+	if (status)
+		return status;
+	while (!status && (r = archive_read_next_header(a, &e)) != ARCHIVE_EOF) {
+		if (r != ARCHIVE_OK)
+			status = fail_archive(err, a, "entry");
+		else if (++entries > ENTRIES_MAX)
+			status = tk_fail(err, TK_EDATA, "more than %d entries", ENTRIES_MAX);
+		else
+			status = check_entry(a, e, &total, max_bytes, err);
+	}
+	archive_read_free(a);
+	return status;
+}
+
+static int write_out(
+        struct archive *a, struct archive_entry *e, struct archive *disk, const char *root, struct tk_error *err)
+{
+	char *path = tk_path_join(root, archive_entry_pathname(e));
+	int status = TK_OK;
+
+	if (!path)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	archive_entry_set_pathname(e, path);
+	archive_entry_set_perm(
+	        e, (archive_entry_perm(e) & 0777) | (archive_entry_filetype(e) == AE_IFDIR ? 0700 : 0600));
+	if (archive_read_extract2(a, e, disk) != ARCHIVE_OK)
+		status = fail_archive(err, a, path);
+	free(path);
+	return status;
+}
+
+static int extract_all(int fd, const char *root, struct tk_error *err)
+{
+	struct archive *a = NULL, *disk = archive_write_disk_new();
+	struct archive_entry *e;
+	int status, r;
+
+	if (!disk)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	/* The names are checked and `root` has no links: what libarchive refuses now is a link that an earlier entry
+	 * made. */
+	archive_write_disk_set_options(disk, ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT);
+	status = open_reader(fd, &a, err);
+	if (!status) {
+		while (!status && (r = archive_read_next_header(a, &e)) != ARCHIVE_EOF)
+			status = r == ARCHIVE_OK ? write_out(a, e, disk, root, err) : fail_archive(err, a, "entry");
+		archive_read_free(a);
+	}
+	if (archive_write_close(disk) != ARCHIVE_OK && !status)
+		status = fail_archive(err, disk, root);
+	archive_write_free(disk);
+	return status;
+}
+
+int tk_archive_extract(const char *archive_path, const char *dir, size_t max_bytes, struct tk_error *err)
+{
+	char root[PATH_MAX];
+	int fd = open(archive_path, O_RDONLY | O_CLOEXEC), status;
+
+	if (fd < 0)
+		return tk_fail_errno(err, "%s", archive_path);
+	status = check_all(fd, max_bytes, err);
+	if (!status)
+		status = tk_dir_create(dir, err);
+	if (!status && !realpath(dir, root))
+		status = tk_fail_errno(err, "%s", dir);
+	if (!status)
+		status = extract_all(fd, root, err);
+	close(fd);
+	if (status && err)
+		tk_error_add_context(err, "%s", archive_path);
+	return status;
+}

@@ -1,0 +1,478 @@
+/* Runs programs of others: they may hang, flood, fork, eat memory or ignore signals, and none of that may stop a night.
+ *
+ * The child leads a process group of its own; at the end of the child, of its time or of our patience the whole group
+ * goes. After fork the child calls async-signal-safe functions only, so that threads of the caller do not matter. */
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#define CAPTURE_DEFAULT ((size_t)16 << 20)
+#define STDERR_TAIL 8192
+#define GRACE_NS 2000000000
+#define LOOK_AROUND_MS 200 /* how late a SIGINT is seen that came just before poll() */
+
+static volatile sig_atomic_t canceled;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	canceled = 1;
+}
+
+void tk_cancel_install_handlers(void)
+{
+	/* The second signal has its default effect: who presses Ctrl-C twice wants out. */
+	struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigemptyset(&a.sa_mask);
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+}
+
+bool tk_cancel_is_requested(void)
+{
+	return canceled != 0;
+}
+
+/* ---- finding a program --------------------------------------------------------------------------------------- */
+
+static bool is_program(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] && access(path, X_OK) == 0;
+}
+
+static char *find_in(const char *program, const char *search)
+{
+	char *candidate;
+
+	while (search && *search) {
+		size_t n = strcspn(search, ":");
+
+		/* An empty entry would mean the current folder: never run what lies about there. */
+		if (n && asprintf(&candidate, "%.*s/%s", (int)n, search, program) >= 0) {
+			if (is_program(candidate))
+				return candidate;
+			free(candidate);
+		}
+		search += n + (search[n] == ':');
+	}
+	return NULL;
+}
+
+bool tk_process_find_program(const char *program, char **path)
+{
+	char *found;
+
+	if (strchr(program, '/'))
+		found = access(program, X_OK) == 0 ? strdup(program) : NULL;
+	else
+		found = find_in(program, getenv("PATH"));
+	if (!found)
+		return false;
+	*path = found;
+	return true;
+}
+
+static char *resolve(const struct tk_process_spec *spec, char **env, struct tk_error *err)
+{
+	const char *program = spec->argv[0], *search = NULL;
+	char *found;
+
+	for (char **e = env; *e; e++)
+		if (strncmp(*e, "PATH=", 5) == 0)
+			search = *e + 5;
+	found = strchr(program, '/') ? strdup(program) : find_in(program, search);
+	if (!found)
+		tk_fail(err, TK_ENOTFOUND, "%s: no such program in PATH", program);
+	return found;
+}
+
+/* ---- the child ----------------------------------------------------------------------------------------------- */
+
+struct child {
+	pid_t pid;
+	int pidfd;           /* -1 where the kernel has none: then poll() looks around more often */
+	int out, err;        /* our ends of the pipes, -1 where there is none or it ended */
+	int report;          /* errno of the exec; closed by a successful one */
+	int64_t deadline_ns; /* 0: none */
+	int64_t kill_ns;     /* when SIGTERM becomes SIGKILL; 0: not asked to end yet */
+	bool gone;
+};
+
+struct plumbing {
+	int in, out, err, report;
+};
+
+static void limit_child(const struct tk_process_spec *spec)
+{
+	struct rlimit none = {0, 0}, memory = {spec->memory_limit_bytes, spec->memory_limit_bytes};
+
+	setrlimit(RLIMIT_CORE, &none);
+	if (spec->memory_limit_bytes)
+		setrlimit(RLIMIT_AS, &memory);
+	if (spec->nice)
+		setpriority(PRIO_PROCESS, 0, spec->nice);
+}
+
+static void close_foreign(int keep)
+{
+	if (keep != 3 && dup3(keep, 3, O_CLOEXEC) < 0)
+		_exit(127);
+	if (syscall(SYS_close_range, 4u, ~0u, 0u) != 0)
+		for (int fd = 4; fd < 65536; fd++)
+			close(fd);
+}
+
+static void default_signals(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void fail_child(int error)
+{
+	ssize_t n = write(3, &error, sizeof error);
+
+	(void)n;
+	_exit(127);
+}
+
+static _Noreturn void become(
+        const struct tk_process_spec *spec, const char *path, char **env, const struct plumbing *p, pid_t parent)
+{
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	/* Descriptors of ours are all above 2 here, see open_high(). */
+	dup2(p->in, 0);
+	dup2(p->out, 1);
+	dup2(p->err, 2);
+	close_foreign(p->report);
+	default_signals();
+	limit_child(spec);
+	if (spec->cwd && chdir(spec->cwd) != 0)
+		fail_child(errno);
+	execve(path, (char *const *)spec->argv, env);
+	fail_child(errno);
+	_exit(127);
+}
+
+/* ---- starting it --------------------------------------------------------------------------------------------- */
+
+/* Moves a descriptor above the standard ones, so that dup2 in the child never overwrites what it still needs. */
+static int high(int fd)
+{
+	int moved;
+
+	if (fd < 0 || fd > 9)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+	close(fd);
+	return moved;
+}
+
+static int high_pipe(int ends[2])
+{
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		ends[0] = ends[1] = -1;
+		return -1;
+	}
+	ends[0] = high(ends[0]);
+	ends[1] = high(ends[1]);
+	return ends[0] < 0 || ends[1] < 0 ? -1 : 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static int open_plumbing(const struct tk_process_spec *spec, struct plumbing *p, struct child *c, struct tk_error *err)
+{
+	int out[2] = {-1, -1}, errs[2] = {-1, -1}, report[2] = {-1, -1}, status = 0;
+
+	p->in = high(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	if (spec->log_path) {
+		out[1] = high(open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+		if (out[1] < 0)
+			status = tk_fail_errno(err, "log file %s", spec->log_path);
+		else
+			errs[1] = fcntl(out[1], F_DUPFD_CLOEXEC, 10);
+	} else {
+		status = high_pipe(out);
+		status = status ? status : high_pipe(errs);
+	}
+	status = status ? status : high_pipe(report);
+	if (status == -1)
+		status = tk_fail_errno(err, "pipe");
+	c->out = out[0];
+	c->err = errs[0];
+	c->report = report[0];
+	p->out = out[1];
+	p->err = errs[1];
+	p->report = report[1];
+	return status;
+}
+
+static int await_exec(const struct tk_process_spec *spec, struct child *c, struct tk_error *err)
+{
+	int error = 0;
+	ssize_t n;
+
+	while ((n = read(c->report, &error, sizeof error)) < 0 && errno == EINTR)
+		;
+	close_fd(&c->report);
+	if (n != (ssize_t)sizeof error)
+		return TK_OK;
+	waitpid(c->pid, NULL, 0);
+	c->gone = true;
+	errno = error;
+	if (spec->cwd && access(spec->cwd, X_OK) != 0)
+		return tk_fail_errno(err, "%s: working folder %s", spec->argv[0], spec->cwd);
+	return tk_fail_errno(err, "starting %s", spec->argv[0]);
+}
+
+static int start(const struct tk_process_spec *spec, struct child *c, struct tk_error *err)
+{
+	struct plumbing p = {-1, -1, -1, -1};
+	char **env = tk_env_new_scrubbed(spec->env, err), *path = env ? resolve(spec, env, err) : NULL;
+	pid_t parent = getpid();
+	int status = path ? open_plumbing(spec, &p, c, err) : env ? TK_ENOTFOUND : TK_ENOMEM;
+
+	if (status)
+		goto out;
+	c->pid = fork();
+	if (c->pid == 0)
+		become(spec, path, env, &p, parent);
+	if (c->pid < 0) {
+		status = tk_fail_errno(err, "starting %s", spec->argv[0]);
+		goto out;
+	}
+	setpgid(c->pid, c->pid); /* both sides do it: whoever comes first */
+	close_fd(&p.report);
+	if (spec->deadline_s > 0)
+		c->deadline_ns = tk_clock_monotonic_ns() + (int64_t)(spec->deadline_s * 1e9);
+	status = await_exec(spec, c, err);
+	if (!status)
+		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+out:
+	close_fd(&p.in);
+	close_fd(&p.out);
+	close_fd(&p.err);
+	close_fd(&p.report);
+	free(path);
+	tk_env_free(env);
+	return status;
+}
+
+/* ---- watching it --------------------------------------------------------------------------------------------- */
+
+/* Keeps what was read: all of stdout up to its limit, the tail of stderr. */
+static void take(int *fd, struct tk_buf *into, size_t tail)
+{
+	char block[65536];
+	ssize_t n = read(*fd, block, sizeof block);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0) {
+		close_fd(fd);
+		return;
+	}
+	tk_buf_add(into, block, (size_t)n);
+	if (tail && into->len > tail) {
+		memmove(into->data, into->data + into->len - tail, tail);
+		into->len = tail;
+		into->data[tail] = '\0';
+	}
+}
+
+static bool has_ended(const struct child *c)
+{
+	siginfo_t info = {0};
+
+	/* WNOWAIT: it stays a zombie, so that its group's id cannot be reused before the group is killed. */
+	return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid;
+}
+
+static int wait_ms(const struct child *c)
+{
+	int64_t until = c->kill_ns ? c->kill_ns : c->deadline_ns, left;
+	int ms = c->pidfd < 0 ? 20 : LOOK_AROUND_MS;
+
+	if (until) {
+		left = (until - tk_clock_monotonic_ns()) / 1000000 + 1;
+		ms = left < 0 ? 0 : left < ms ? (int)left : ms;
+	}
+	return ms;
+}
+
+static void look(struct child *c, struct tk_process_result *r)
+{
+	struct pollfd fds[3] = {
+	        {c->out, POLLIN, 0}, {c->err, POLLIN, 0}, {c->pidfd, POLLIN, 0}}; /* negative ones are ignored */
+
+	if (poll(fds, 3, wait_ms(c)) <= 0)
+		return;
+	if (fds[0].revents)
+		take(&c->out, &r->out, 0);
+	if (fds[1].revents)
+		take(&c->err, &r->err, STDERR_TAIL);
+}
+
+static void ask_to_end(struct child *c)
+{
+	if (c->kill_ns)
+		return;
+	kill(-c->pid, SIGTERM);
+	c->kill_ns = tk_clock_monotonic_ns() + GRACE_NS;
+}
+
+static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_process_result *r, struct tk_error *err)
+{
+	int status = TK_OK;
+
+	while (!has_ended(c)) {
+		int64_t now;
+
+		look(c, r);
+		now = tk_clock_monotonic_ns();
+		if (r->out.status && !status) {
+			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], r->out.max);
+			ask_to_end(c);
+		} else if (tk_cancel_is_requested() && !status) {
+			status = tk_fail(err, TK_ECANCELED, "canceled");
+			ask_to_end(c);
+		} else if (c->deadline_ns && now >= c->deadline_ns && !c->kill_ns) {
+			r->timed_out = true;
+			ask_to_end(c);
+		}
+		if (c->kill_ns && now >= c->kill_ns) {
+			kill(-c->pid, SIGKILL);
+			c->kill_ns = now + GRACE_NS; /* one that hangs in the kernel ends later: no reason to spin */
+		}
+	}
+	return status;
+}
+
+/* Kills what is left of the group, then takes what is still in the pipes; a process that left the group may hold them
+ * open: half a second. */
+static void finish(struct child *c, struct tk_process_result *r)
+{
+	int64_t until = tk_clock_monotonic_ns() + 500000000;
+	int raw = 0;
+
+	kill(-c->pid, SIGKILL);
+	waitpid(c->pid, &raw, 0);
+	c->gone = true;
+	r->exit_code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+	r->signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
+	close_fd(&c->pidfd);
+	c->kill_ns = until;
+	while ((c->out >= 0 || c->err >= 0) && !r->out.status && tk_clock_monotonic_ns() < until)
+		look(c, r);
+}
+
+int tk_process_run(const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err)
+{
+	struct child c = {.pidfd = -1, .out = -1, .err = -1, .report = -1};
+	int64_t begin = tk_clock_monotonic_ns();
+	int status;
+
+	memset(result, 0, sizeof *result);
+	result->exit_code = -1;
+	result->out.max = spec->capture_max ? spec->capture_max : CAPTURE_DEFAULT;
+	if (tk_cancel_is_requested())
+		return tk_fail(err, TK_ECANCELED, "canceled");
+	status = start(spec, &c, err);
+	if (!status) {
+		status = watch(spec, &c, result, err);
+		finish(&c, result);
+		if (!status && result->out.status)
+			status = tk_fail(
+			        err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], result->out.max);
+	}
+	close_fd(&c.out);
+	close_fd(&c.err);
+	close_fd(&c.report);
+	close_fd(&c.pidfd);
+	result->wall_s = (double)(tk_clock_monotonic_ns() - begin) * 1e-9;
+	return status;
+}
+
+void tk_process_result_free(struct tk_process_result *result)
+{
+	if (!result)
+		return;
+	tk_buf_free(&result->out);
+	tk_buf_free(&result->err);
+}
+
+/* ---- how it ended, in words ---------------------------------------------------------------------------------- */
+
+/* The command as people name it: the program, and the subcommand where there is one. */
+static void title(const struct tk_process_spec *spec, char *out, size_t size)
+{
+	const char *slash = strrchr(spec->argv[0], '/'), *program = slash ? slash + 1 : spec->argv[0],
+	           *sub = spec->argv[1];
+	bool word = sub && *sub && strlen(sub) < 20 && strspn(sub, "abcdefghijklmnopqrstuvwxyz-") == strlen(sub) &&
+	            *sub != '-';
+
+	snprintf(out, size, word ? "%s %s" : "%s", program, sub);
+}
+
+/* The last line, or the one that says "fatal:": git has advice after it. */
+static void telling_line(const struct tk_buf *text, char *out, size_t size)
+{
+	const char *s = tk_buf_cstr(text), *end = s + strlen(s), *begin, *fatal = strstr(s, "fatal: ");
+
+	if (fatal && (fatal == s || fatal[-1] == '\n')) {
+		snprintf(out, size, "%.*s", (int)strcspn(fatal, "\r\n"), fatal);
+		return;
+	}
+	while (end > s && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' '))
+		end--;
+	for (begin = end; begin > s && begin[-1] != '\n' && begin[-1] != '\r';)
+		begin--;
+	snprintf(out, size, "%.*s", (int)(end - begin), begin);
+}
+
+int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result, struct tk_error *err)
+{
+	char name[128], line[512], took[32];
+
+	if (result->exit_code == 0 && !result->timed_out)
+		return TK_OK;
+	title(spec, name, sizeof name);
+	telling_line(&result->err, line, sizeof line);
+	if (result->timed_out)
+		return tk_fail(err, TK_ETIMEOUT, "%s: no end after %s", name,
+		        tk_duration_format(spec->deadline_s, took, sizeof took));
+	if (result->signal)
+		return tk_fail(
+		        err, TK_ECRASH, "%s: ended by signal %d (%s)", name, result->signal, strsignal(result->signal));
+	return tk_fail(err, TK_EIO, *line ? "%s: exit code %d: %s" : "%s: exit code %d", name, result->exit_code, line);
+}

@@ -1,0 +1,118 @@
+/* What a build left in its lib/: which backends, and whether they can be moved to another place and machine. */
+#include "base/error.h"
+#include "base/file.h"
+#include "build/build_internal.h"
+#include "build/elf.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PREFIX "tk_backend_"
+#define SUFFIX ".so"
+#define BACKENDS_MAX 64
+
+bool tk_backend_name_is_valid(const char *name)
+{
+	const size_t n = strlen(name);
+	return n > 0 && n < sizeof(((struct tk_artifact_backend *)0)->name) &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
+}
+
+char *tk_backend_path(const char *dir, const char *name)
+{
+	char *path = NULL;
+	return asprintf(&path, "%s/lib/" PREFIX "%s" SUFFIX, dir, name) < 0 ? NULL : path;
+}
+
+/* "cpu" of "tk_backend_cpu.so"; false for other files. */
+static bool name_of(const char *file, char *out, size_t size)
+{
+	const size_t len = strlen(file), around = strlen(PREFIX) + strlen(SUFFIX);
+	if (len <= around || strncmp(file, PREFIX, strlen(PREFIX)) || strcmp(file + len - strlen(SUFFIX), SUFFIX))
+		return false;
+	snprintf(out, size, "%.*s", (int)(len - around), file + strlen(PREFIX));
+	return true;
+}
+
+/* A run path that is not relative to the object itself ties it to the machine that built it. */
+static bool is_tied(const char *run_path)
+{
+	char *copy = strdup(run_path), *rest = copy;
+	bool tied = copy == NULL;
+	for (char *part; !tied && (part = strsep(&rest, ":"));)
+		tied = *part && strncmp(part, "$ORIGIN", 7) && strncmp(part, "${ORIGIN}", 9);
+	free(copy);
+	return tied;
+}
+
+static int check_object(const char *path, struct tk_error *err)
+{
+	struct tk_elf e;
+	int status = tk_elf_open(path, &e, err);
+	if (!status && !tk_elf_has_export(&e, "tk_backend_entry"))
+		status = tk_fail(err, TK_EDATA, "%s does not export tk_backend_entry", path);
+	if (!status && e.run_path && is_tied(e.run_path))
+		status = tk_fail(err, TK_EDATA,
+		        "%s has the run path %.200s, so that it works only here (link without -rpath)", path,
+		        e.run_path);
+	tk_elf_close(&e);
+	return status;
+}
+
+int tk_backend_scan(const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err)
+{
+	struct stat st;
+	if (lstat(path, &st))
+		return tk_fail_errno(err, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return tk_fail(err, TK_EDATA, "%s is not a regular file", path);
+	int status = tk_code_hash_object(path, NULL, out->code_hash, &out->kernels, &out->kernel_count, err);
+	if (status)
+		return status;
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	out->path = tk_path_make_absolute(path);
+	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+}
+
+static int add_backend(struct tk_artifact *a, const char *dir, const char *name, struct tk_error *err)
+{
+	char *path = tk_backend_path(dir, name);
+	if (!path)
+		return tk_fail(err, TK_ENOMEM, "no memory");
+	int status = check_object(path, err);
+	if (!status)
+		status = tk_backend_scan(path, name, &a->backends[a->backend_count++], err);
+	free(path);
+	return status;
+}
+
+int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_error *err)
+{
+	char **names = NULL;
+	size_t count = 0;
+	char *lib = tk_path_join(dir, "lib");
+	int status = lib ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status && tk_dir_exists(lib))
+		status = tk_dir_list(lib, &names, &count, err);
+	if (!status && !(a->backends = calloc(BACKENDS_MAX, sizeof(*a->backends))))
+		status = tk_fail(err, TK_ENOMEM, "no memory");
+	for (size_t i = 0; !status && i < count; i++) {
+		char name[256];
+		if (!name_of(names[i], name, sizeof(name)))
+			continue;
+		if (!tk_backend_name_is_valid(name))
+			status = tk_fail(err, TK_EDATA,
+			        "\"%.80s\" is not a backend's name, expected [a-z0-9_-]+ of at most 63 characters",
+			        name);
+		else if (a->backend_count == BACKENDS_MAX)
+			status = tk_fail(err, TK_EDATA, "there are more than %d backends", BACKENDS_MAX);
+		else
+			status = add_backend(a, dir, name, err);
+	}
+	if (!status && !a->backend_count)
+		status = tk_fail(err, TK_EDATA, "the build left no lib/" PREFIX "*" SUFFIX);
+	tk_names_free(names, count);
+	free(lib);
+	return status;
+}

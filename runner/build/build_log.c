@@ -1,0 +1,99 @@
+/* Why a build failed: one line out of its log. */
+#include "base/text.h"
+#include "build/build_internal.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of compilers, linkers, make, CMake and the system. */
+static const char *const signs[] = {"error:", "CMake Error", "undefined reference", "undefined symbol", "cannot find",
+        "cannot open", "Cannot allocate memory", "memory exhausted", "out of memory", "No space left",
+        "Permission denied", "command not found", ": not found", "No rule to make target", "Segmentation fault",
+        "ERROR", NULL};
+
+static bool is_error(const char *line)
+{
+	for (size_t i = 0; signs[i]; i++) {
+		if (strcasestr(line, signs[i]))
+			return true;
+	}
+	return false;
+}
+
+/* "CMake Error at FILE:LINE (message):" says where. What is wrong is what a compiler says in the next lines, else the
+ * next that is not blank. */
+static void add_message(FILE *f, char **found)
+{
+	char *line = NULL, *next = NULL, *both = NULL;
+	size_t size = 0;
+	const size_t n = *found ? strlen(*found) : 0;
+	if (!n || !strstr(*found, "CMake Error at ") || (*found)[n - 1] != ':')
+		return;
+	for (int left = 40; left > 0 && getline(&line, &size, f) >= 0; left--) {
+		const char *text = line + strspn(line, " \t\r\n");
+		const bool compiler = strstr(text, " error: ") != NULL;
+		if (!*text || (next && !compiler))
+			continue;
+		free(next);
+		next = strndup(text, strcspn(text, "\r\n"));
+		if (compiler)
+			break;
+	}
+	if (next && asprintf(&both, "%s %s", *found, next) > 0) {
+		free(*found);
+		*found = both;
+	}
+	free(next);
+	free(line);
+}
+
+/* The first line that matches, else the last one that is not blank. Caller frees *out, which may stay NULL. */
+static void find_line(FILE *f, char **out)
+{
+	char *line = NULL, *last = NULL;
+	size_t size = 0;
+	while (getline(&line, &size, f) >= 0) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (!line[strspn(line, " \t")])
+			continue;
+		if (is_error(line)) {
+			free(last);
+			last = strdup(line);
+			add_message(f, &last);
+			break;
+		}
+		free(last);
+		last = strdup(line);
+	}
+	free(line);
+	*out = last;
+}
+
+char *tk_build_log_find_error(const char *log_path)
+{
+	char clean[400] = "";
+	char *line = NULL;
+	FILE *f = fopen(log_path, "re");
+	if (f) {
+		find_line(f, &line);
+		fclose(f);
+	}
+	if (line)
+		tk_text_copy_line(clean, sizeof(clean), line + strspn(line, " \t"));
+	free(line);
+	return strdup(clean);
+}
+
+bool tk_build_log_has_disk_full(const char *log_path)
+{
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+	FILE *f = fopen(log_path, "re");
+	while (f && !found && getline(&line, &size, f) >= 0)
+		found = strstr(line, "No space left on device") != NULL;
+	if (f)
+		fclose(f);
+	free(line);
+	return found;
+}

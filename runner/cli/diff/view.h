@@ -1,0 +1,98 @@
+/* `tracker diff`: what the formats share. A new format is one row in diff_format.c and one file. */
+#ifndef TK_DIFF_FORMAT_H
+#define TK_DIFF_FORMAT_H
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "detect/detect.h"
+
+struct tk_config;
+struct tk_error;
+struct tk_globals;
+
+enum tk_diff_sort { TK_DIFF_SORT_SEVERITY, TK_DIFF_SORT_PERCENT, TK_DIFF_SORT_ABSOLUTE, TK_DIFF_SORT_NAME };
+enum tk_diff_group {
+	TK_DIFF_GROUP_NONE,
+	TK_DIFF_GROUP_MACHINE,
+	TK_DIFF_GROUP_BACKEND,
+	TK_DIFF_GROUP_UPSTREAM,
+	TK_DIFF_GROUP_REVISION,
+	TK_DIFF_GROUP_KERNEL,
+};
+
+#define TK_DIFF_SHARED_BACKENDS_MAX 32
+
+struct tk_diff_view {
+	const struct tk_globals *globals;
+	const struct tk_diff_report *report;
+	const struct tk_diff_row **rows;   /* chosen, sorted; at most `limit` of them are shown */
+	size_t count, limit;               /* limit 0: all */
+	bool chosen[TK_VERDICT_STATUS_COUNT]; /* words that are in `rows` */
+	bool fail_on[TK_VERDICT_STATUS_COUNT];
+	bool explicit_statuses; /* --only or --all was given */
+	bool explain;
+	const struct tk_config *culprit_config; /* --culprit; NULL: not asked for */
+	enum tk_diff_sort sort;
+	enum tk_diff_group group;
+	const char *site_url;                 /* NULL: none */
+	const char *shared_backends[TK_DIFF_SHARED_BACKENDS_MAX]; /* backends that several upstreams have */
+	size_t shared_backend_count;
+};
+
+struct tk_diff_format {
+	const char *name;
+	bool everything; /* for programs: all series, unless --only says otherwise */
+	int (*write)(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+};
+extern const struct tk_diff_format tk_diff_formats[]; /* ends with name == NULL */
+const struct tk_diff_format *tk_diff_format_find(const char *name);
+
+/* Fills rows and count from the report and the choices. Free with tk_diff_view_free. */
+int tk_diff_view_init(struct tk_diff_view *v, bool everything, struct tk_error *err);
+void tk_diff_view_free(struct tk_diff_view *v);
+size_t tk_diff_shown_count(const struct tk_diff_view *v);
+/* At least one series has a word of --fail-on. */
+bool tk_diff_has_fail_on(const struct tk_diff_view *v);
+/* "openblas", "openblas (openblas-git)" where two upstreams have that backend, ", hot" where the mode is not the usual
+ * one. */
+const char *tk_diff_describe_backend(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
+/* out: room for the name of a group that no row has as it is. */
+#define TK_DIFF_GROUP_SIZE 112
+const char *tk_diff_group_name(const struct tk_diff_view *v, const struct tk_diff_row *row, char out[TK_DIFF_GROUP_SIZE]);
+
+/* All series of a group, not only those that are shown. */
+struct tk_diff_group_totals {
+	size_t series, compared;
+	struct tk_diff_mean mean;
+};
+struct tk_diff_group_totals tk_diff_group_totals(const struct tk_diff_view *v, const char *group);
+/* "7-night median", "the best level", "tag:v1.0" */
+const char *tk_diff_describe_baseline(const struct tk_diff_report *r, char *out, size_t size);
+
+/* The last line of every format for people, without a newline: one shape, made for grep. */
+void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size);
+/* Where nothing could be compared: why. */
+void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t size);
+/* "good..bad (3 commits)", "" where there is none. */
+const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, size_t size);
+/* What the commit that tk_diff_describe_commits() begins with says of itself: the culprit, where one was found. */
+const char *tk_diff_first_bad_subject(const struct tk_diff_row *row);
+/* "nights", "pairs"; "" where nothing is known to have changed or not. */
+const char *tk_diff_evidence_name(const struct tk_diff_row *row);
+/* " by pairs of both builds" behind such a change; "" behind others. */
+const char *tk_diff_ab_suffix(const struct tk_diff_row *row);
+/* Address of the series' page on the site; "" without --site-url. */
+const char *tk_diff_series_url(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
+/* "lower is better" and such, of every metric that is there. */
+void tk_diff_describe_direction(const struct tk_diff_report *r, char *out, size_t size);
+
+int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error *err);
+
+#endif

@@ -1,0 +1,277 @@
+/* See alerts.h. */
+#include "cli/triage/alert_groups.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/rules/ab_result.h"
+
+static int out_of_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory while reading the alerts");
+}
+
+static bool is_written(const struct tk_alerts *a, const char *uid)
+{
+	for (size_t i = 0; i < a->rows.count; i++)
+		if (strcmp(TK_ROWS_AT(&a->rows, struct tk_alert_row, i)->uid, uid) == 0)
+			return true;
+	return false;
+}
+
+/* Stoppages that no night has written down: the machine that would have is the one that stopped. */
+static size_t add_unwritten(struct tk_alerts *a, size_t count, int64_t now_s)
+{
+	for (size_t i = 0; i < a->stoppages.count; i++) {
+		const struct tk_missing_data *p = &a->stoppages.at[i];
+
+		if (is_written(a, p->uid))
+			continue;
+		a->unsaved_alerts[i] = (struct tk_alert_row){.uid = p->uid,
+		        .kind = "stoppage",
+		        .group_uid = p->group_uid,
+		        .machine_id = p->machine_id,
+		        .upstream_id = p->upstream_id,
+		        .series_id = p->series_id,
+		        .night_id = p->night_id,
+		        .status = "open",
+		        .opened_s = now_s,
+		        .cause = "stoppage",
+		        .good_rev = "",
+		        .bad_rev = "",
+		        .title = p->title};
+		a->memory[count++] = &a->unsaved_alerts[i];
+	}
+	return count;
+}
+
+static int by_group(const void *x, const void *y)
+{
+	const struct tk_alert_row *a = *(const struct tk_alert_row *const *)x,
+	                          *b = *(const struct tk_alert_row *const *)y;
+	int order = strcmp(a->group_uid, b->group_uid);
+	double da = fabs(a->change), db = fabs(b->change);
+
+	if (!order)
+		order = (da < db) - (da > db);
+	return order ? order : strcmp(a->uid, b->uid);
+}
+
+static int newest_first(const void *x, const void *y)
+{
+	const struct tk_alert_group *a = x, *b = y;
+
+	if (a->opened_s != b->opened_s)
+		return a->opened_s < b->opened_s ? 1 : -1;
+	return strcmp(a->uid, b->uid);
+}
+
+/* A group is as urgent as its most urgent alert. */
+static int urgency(const char *word)
+{
+	static const char *const order[] = {"recovered", "ignored", "expected", "acked", TK_TRIAGE_NEW};
+	int i = 4;
+
+	while (i > 0 && strcmp(order[i], word) != 0)
+		i--;
+	return i;
+}
+
+static void describe(const struct tk_alerts *a, struct tk_alert_group *g)
+{
+	for (size_t i = 0; i < g->count; i++) {
+		const struct tk_alert_row *alert = g->alerts[i];
+		struct tk_alert_state state = tk_alert_state_compute(&a->triage, alert->uid, alert->group_uid);
+		const char *word = tk_alert_state_name(&a->triage, alert);
+
+		if (!g->state || urgency(word) > urgency(g->state))
+			g->state = word;
+		g->open |= strcmp(alert->status, "open") == 0;
+		g->opened_s = !g->opened_s || alert->opened_s < g->opened_s ? alert->opened_s : g->opened_s;
+		g->closed_s = alert->closed_s > g->closed_s ? alert->closed_s : g->closed_s;
+		if (state.said && (!g->said || state.said->at_s > g->said->at_s))
+			g->said = state.said;
+		if (state.link && (!g->link || state.link->at_s > g->link->at_s))
+			g->link = state.link;
+	}
+}
+
+struct tk_alert_group tk_alert_group_from_one(const struct tk_alerts *a, const struct tk_alert_row **one)
+{
+	struct tk_alert_group g = {.uid = (*one)->group_uid, .alerts = one, .count = 1};
+
+	describe(a, &g);
+	return g;
+}
+
+static int make_groups(struct tk_alerts *a, size_t count, struct tk_error *err)
+{
+	a->groups = calloc(count + 1, sizeof *a->groups);
+	if (!a->groups)
+		return out_of_memory(err);
+	if (count)
+		qsort(a->memory, count, sizeof(*a->memory), by_group);
+	for (size_t i = 0; i < count; i++) {
+		struct tk_alert_group *g = a->count ? &a->groups[a->count - 1] : NULL;
+
+		if (!g || strcmp(g->uid, a->memory[i]->group_uid) != 0) {
+			g = &a->groups[a->count++];
+			g->uid = a->memory[i]->group_uid;
+			g->alerts = &a->memory[i];
+		}
+		g->count++;
+	}
+	for (size_t i = 0; i < a->count; i++)
+		describe(a, &a->groups[i]);
+	if (a->count)
+		qsort(a->groups, a->count, sizeof *a->groups, newest_first);
+	return TK_OK;
+}
+
+int tk_alerts_load(
+        struct tk_store *s, const struct tk_detect_options *options, struct tk_alerts *out, struct tk_error *err)
+{
+	struct tk_alerts a = {.options = *options};
+	size_t count;
+	int rc = tk_store_list_alerts(s, &a.rows, err);
+
+	if (!rc)
+		rc = tk_store_list_triage(s, &a.triage, err);
+	if (!rc)
+		rc = tk_lookup_load(s, &a.names, err);
+	if (!rc)
+		rc = tk_missing_data_find(s, options, 0, &a.stoppages, err);
+	if (rc)
+		goto out;
+	a.unsaved_alerts = calloc(a.stoppages.count + 1, sizeof *a.unsaved_alerts);
+	a.memory = calloc(a.rows.count + a.stoppages.count + 1, sizeof(*a.memory));
+	if (!a.unsaved_alerts || !a.memory) {
+		rc = out_of_memory(err);
+		goto out;
+	}
+	for (size_t i = 0; i < a.rows.count; i++)
+		a.memory[i] = TK_ROWS_AT(&a.rows, struct tk_alert_row, i);
+	count = add_unwritten(&a, a.rows.count, options->now_s);
+	rc = make_groups(&a, count, err);
+out:
+	if (rc)
+		tk_alerts_free(&a);
+	else
+		*out = a;
+	return rc;
+}
+
+int tk_alerts_load_evidence(struct tk_store *s, struct tk_alerts *a, struct tk_error *err)
+{
+	a->store = s;
+	return tk_store_list_bisections(s, &a->culprits, err);
+}
+
+const struct tk_bisection_row *tk_alert_find_first_bad(const struct tk_alerts *a, const struct tk_alert_row *alert)
+{
+	for (size_t i = 0; i < a->culprits.count; i++) {
+		const struct tk_bisection_row *c = TK_ROWS_AT(&a->culprits, struct tk_bisection_row, i);
+
+		if (alert->series_id && c->series_id == alert->series_id && strcmp(c->word, "found") == 0 &&
+		        strcmp(c->good_rev, alert->good_rev) == 0 && strcmp(c->bad_rev, alert->bad_rev) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+static int64_t revision_of(const struct tk_alerts *a, const struct tk_alert_row *alert, const char *rev)
+{
+	for (size_t i = 0; i < a->names.revisions.count; i++) {
+		const struct tk_revision_row *r = TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
+
+		if (r->upstream_id == alert->upstream_id && strcmp(r->rev, rev) == 0)
+			return r->id;
+	}
+	return 0;
+}
+
+int tk_alert_load_ab_result(
+        const struct tk_alerts *a, const struct tk_alert_row *alert, struct tk_ab_result *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	int rc = tk_store_list_ab_pairs_between(a->store, alert->series_id, revision_of(a, alert, alert->good_rev),
+	        revision_of(a, alert, alert->bad_rev), &rows, err);
+
+	*out = (struct tk_ab_result){.word = TK_AB_NONE};
+	if (!rc && rows.count && tk_ab_result_evaluate(rows.rows, rows.count, &a->options, out))
+		rc = out_of_memory(err);
+	tk_rows_free(&rows);
+	return rc;
+}
+
+void tk_alerts_free(struct tk_alerts *a)
+{
+	tk_rows_free(&a->culprits);
+	free(a->groups);
+	free(a->memory);
+	free(a->unsaved_alerts);
+	tk_missing_data_list_free(&a->stoppages);
+	tk_lookup_free(&a->names);
+	tk_rows_free(&a->rows);
+	tk_rows_free(&a->triage);
+	*a = (struct tk_alerts){0};
+}
+
+int tk_alerts_find(const struct tk_alerts *a, const char *id, const struct tk_alert_group **group,
+        const struct tk_alert_row **one, struct tk_error *err)
+{
+	size_t len = strlen(id), found = 0;
+
+	for (size_t i = 0; i < a->count; i++) {
+		const struct tk_alert_group *g = &a->groups[i];
+
+		if (len && strncmp(g->uid, id, len) == 0) {
+			*group = g;
+			*one = NULL;
+			found++;
+			continue;
+		}
+		for (size_t k = 0; len && k < g->count; k++)
+			if (strncmp(g->alerts[k]->uid, id, len) == 0) {
+				*group = g;
+				*one = g->alerts[k];
+				found++;
+			}
+	}
+	if (found == 1)
+		return TK_OK;
+	return tk_fail(err, found ? TK_EUSAGE : TK_ENOTFOUND,
+	        found ? "%.80s: %zu alerts begin with this: more digits, please"
+	              : "%.80s: no such alert (`tracker alert list --all` has all)",
+	        id, found);
+}
+
+const char *tk_alert_group_title(const struct tk_alert_group *g, char *out, size_t size)
+{
+	if (g->count == 1)
+		snprintf(out, size, "%s", g->alerts[0]->title);
+	else
+		snprintf(out, size, "%zu series, %s: %s", g->count,
+		        strcmp(g->alerts[0]->kind, "change") == 0 ? "the worst" : "among them", g->alerts[0]->title);
+	return out;
+}
+
+const char *tk_alert_group_machines(const struct tk_alerts *a, const struct tk_alert_group *g, char *out, size_t size)
+{
+	size_t len = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < g->count && len < size; i++) {
+		const struct tk_machine_row *m = tk_lookup_machine(&a->names, g->alerts[i]->machine_id);
+		bool said = !m;
+
+		for (size_t k = 0; k < i && !said; k++)
+			said = g->alerts[k]->machine_id == g->alerts[i]->machine_id;
+		if (!said)
+			len += (size_t)snprintf(out + len, size - len, "%s%s", len ? ", " : "", m->name);
+	}
+	return out;
+}

@@ -1,0 +1,81 @@
+/* The noise between nights that a series of a device probably has, from what the others of that device show.
+ *
+ * Series with a history say it best. Where none has one (the second night of all), the
+ * spread of what those moved does whose machine code is the same as before. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "detect/history/series_case.h"
+#include "stats/summary/summary.h"
+
+#define WITH_HISTORY_MIN 5
+#define YOUNG_MIN 5
+#define LEAST_PRIOR 0.0005
+
+static int by_device(const void *a, const void *b)
+{
+	const struct tk_series_case *x = *(struct tk_series_case *const *)a, *y = *(struct tk_series_case *const *)b;
+
+	return (x->device->id > y->device->id) - (x->device->id < y->device->id);
+}
+
+double tk_prior_noise_estimate(double *noises, size_t count)
+{
+	return count >= WITH_HISTORY_MIN ? fmax(LEAST_PRIOR, tk_median(noises, count)) : 0;
+}
+
+static double of_history(struct tk_series_case *const *k, size_t n, double *work)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double own = k[i]->range >= TK_PRIOR_POINTS_MIN ? tk_level_estimate_noise(k[i]->y, k[i]->range) : 0;
+
+		if (own > 0)
+			work[count++] = own;
+	}
+	return tk_prior_noise_estimate(work, count);
+}
+
+static double of_spread(struct tk_series_case *const *k, size_t n, double *work)
+{
+	size_t count = 0;
+	double median;
+
+	for (size_t i = 0; i < n; i++)
+		if (k[i]->range && k[i]->unchanged)
+			work[count++] = k[i]->net[k[i]->count - 1] - k[i]->net[k[i]->range - 1];
+	if (count < YOUNG_MIN)
+		return 0;
+	median = tk_median(work, count);
+	for (size_t i = 0; i < count; i++)
+		work[i] = fabs(work[i] - median);
+	return 1.4826 * tk_median(work, count) / M_SQRT2;
+}
+
+int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_error *err)
+{
+	struct tk_series_case **k = calloc(c->count + 1, sizeof *k);
+	double *work = calloc(c->count + 1, sizeof *work);
+	int rc = k && work ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory while estimating the noise");
+
+	for (size_t i = 0; !rc && i < c->count; i++)
+		k[i] = &c->at[i];
+	if (!rc)
+		qsort(k, c->count, sizeof *k, by_device);
+	for (size_t i = 0, next; !rc && i < c->count; i = next) {
+		double sigma;
+
+		for (next = i; next < c->count && by_device(&k[i], &k[next]) == 0; next++)
+			;
+		sigma = of_history(k + i, next - i, work);
+		if (!(sigma > 0))
+			sigma = fmax(TK_NOISE_DEFAULT, of_spread(k + i, next - i, work));
+		for (size_t j = i; j < next; j++)
+			prior[k[j] - c->at] = sigma;
+	}
+	free(k);
+	free(work);
+	return rc;
+}

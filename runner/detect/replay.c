@@ -1,0 +1,156 @@
+/* Stored nights, judged again: of imported histories, of merged ones, after the thresholds have changed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/history/series_case.h"
+
+#define DAY_S INT64_C(86400)
+
+struct past {
+	struct tk_store *store;
+	struct tk_detect_options options;
+	const struct tk_detect_replay *what;
+	struct tk_rows machines, nights;
+	const struct tk_night_row **chosen; /* oldest first */
+	size_t count;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct tk_night_row *x = *(const struct tk_night_row *const *)a,
+	                          *y = *(const struct tk_night_row *const *)b;
+
+	if (x->as_of_s != y->as_of_s)
+		return x->as_of_s < y->as_of_s ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool is_judged(const struct tk_night_row *n)
+{
+	return strcmp(n->kind, "run") != 0 && strcmp(n->status, "running") != 0;
+}
+
+/* Of one machine; true: there are some. */
+static bool choose(struct past *p, int64_t machine_id)
+{
+	int64_t since_s = p->what->since_s, newest_s = INT64_MIN;
+	size_t before = p->count;
+
+	for (size_t i = 0; i < p->nights.count; i++) {
+		const struct tk_night_row *n = TK_ROWS_AT(&p->nights, struct tk_night_row, i);
+
+		if (n->machine_id == machine_id && is_judged(n) && n->as_of_s > newest_s)
+			newest_s = n->as_of_s;
+	}
+	if (newest_s == INT64_MIN)
+		return false;
+	if (!since_s)
+		since_s = newest_s - p->what->days * DAY_S;
+	for (size_t i = 0; i < p->nights.count; i++) {
+		const struct tk_night_row *n = TK_ROWS_AT(&p->nights, struct tk_night_row, i);
+
+		if (n->machine_id == machine_id && is_judged(n) && n->as_of_s >= since_s)
+			p->chosen[p->count++] = n;
+	}
+	return p->count > before;
+}
+
+static int read_nights(struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
+{
+	int rc = tk_store_list_machines(p->store, &p->machines, err);
+
+	if (!rc)
+		rc = tk_store_list_nights(p->store, &p->nights, err);
+	if (rc)
+		return rc;
+	p->chosen = calloc(p->nights.count + 1, sizeof(*p->chosen));
+	if (!p->chosen)
+		return tk_fail(err, TK_ENOMEM, "out of memory while reading the nights");
+	for (size_t i = 0; i < p->machines.count; i++)
+		out->machines += choose(p, TK_ROWS_AT(&p->machines, struct tk_machine_row, i)->id);
+	out->nights = p->count;
+	if (p->count)
+		qsort(p->chosen, p->count, sizeof(*p->chosen), by_time);
+	return TK_OK;
+}
+
+/* All of it: what the first of these nights knew of the ones before is made up for. */
+static int forget(struct past *p, struct tk_error *err)
+{
+	struct tk_rows devices = {0};
+	int rc = tk_store_list_devices(p->store, &devices, err);
+
+	if (!rc)
+		rc = tk_store_begin(p->store, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && i < devices.count; i++)
+		rc = tk_store_reset_monitor(p->store, TK_ROWS_AT(&devices, struct tk_device_row, i)->id, INT64_MIN, err);
+	tk_rows_free(&devices);
+	if (!rc)
+		return tk_store_commit(p->store, err);
+	tk_store_rollback(p->store);
+	return rc;
+}
+
+static int judge(struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
+{
+	int rc = TK_OK;
+
+	for (size_t i = 0; !rc && i < p->count; i++) {
+		struct tk_diff_report report = {0};
+
+		p->options.now_s = p->chosen[i]->as_of_s;
+		rc = tk_detect_run_night(p->store, p->chosen[i]->id, &p->options, TK_DETECT_REPLAY, &report, err);
+		for (size_t k = 0; k < TK_VERDICT_STATUS_COUNT; k++)
+			out->by_status[k] += report.by_status[k];
+		tk_diff_report_free(&report);
+		if (p->what->progress)
+			p->what->progress(p->what->context, i + 1, p->count);
+	}
+	return rc;
+}
+
+static int find_change_points(struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
+{
+	struct tk_catalog catalog;
+	int rc = tk_catalog_load(p->store, &catalog, err);
+
+	if (!rc) {
+		rc = tk_store_begin(p->store, err);
+		if (rc)
+			tk_catalog_free(&catalog);
+	}
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && i < catalog.series.rows.count; i++)
+		rc = tk_detect_change_points(p->store, &catalog,
+		        TK_ROWS_AT(&catalog.series.rows, struct tk_series_row, i), p->options.min_effect, err);
+	out->series = catalog.series.rows.count;
+	tk_catalog_free(&catalog);
+	if (!rc)
+		return tk_store_commit(p->store, err);
+	tk_store_rollback(p->store);
+	return rc;
+}
+
+int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options, const struct tk_detect_replay *what,
+        struct tk_detect_replay_counts *out, struct tk_error *err)
+{
+	struct past p = {.store = s, .options = *options, .what = what};
+	int rc;
+
+	*out = (struct tk_detect_replay_counts){0};
+	rc = read_nights(&p, out, err);
+	if (!rc)
+		rc = forget(&p, err);
+	if (!rc)
+		rc = judge(&p, out, err);
+	if (!rc)
+		rc = find_change_points(&p, out, err);
+	free(p.chosen);
+	tk_rows_free(&p.machines);
+	tk_rows_free(&p.nights);
+	return rc;
+}

@@ -1,0 +1,196 @@
+/* See trial.h. */
+#include "nightly/confirm/ab_test.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "nightly/night.h"
+#include "nightly/confirm/ab_pair.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is tried ---- */
+
+static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, struct tk_error *err)
+{
+	int status = tk_store_list_series(n->store, &t->series_rows, err);
+	if (status == TK_OK)
+		status = tk_store_list_problems(n->store, &t->problem_rows, err);
+	for (size_t i = 0; status == TK_OK && i < t->series_rows.count; i++)
+		if (TK_ROWS_AT(&t->series_rows, struct tk_series_row, i)->id == id)
+			t->series = *TK_ROWS_AT(&t->series_rows, struct tk_series_row, i);
+	for (size_t i = 0; status == TK_OK && i < t->problem_rows.count; i++)
+		if (TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i)->id == t->series.problem_id)
+			t->problem = *TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i);
+	if (status == TK_OK && !t->problem.text)
+		return tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
+	if (status == TK_OK && strcmp(t->series.metric, "time") != 0)
+		return tk_fail(err, TK_ENOTFOUND, "pairs are of times: %s is none", t->series.slug);
+	for (size_t i = 0; i < n->device_count; i++)
+		if (n->devices[i].device_id == t->series.device_id && !n->devices[i].lost)
+			t->device = &n->devices[i];
+	if (status == TK_OK && !t->device)
+		return tk_fail(err, TK_ENOTFOUND, "the device of %s is not there", t->series.slug);
+	return status;
+}
+
+static int backend_of(const struct tk_artifact *a, const char *name, char **path, struct tk_error *err)
+{
+	for (size_t i = 0; i < a->backend_count; i++)
+		if (strcmp(a->backends[i].name, name) == 0) {
+			*path = strdup(a->backends[i].path);
+			return *path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+		}
+	return tk_fail(err, TK_ENOTFOUND, "the build %.12s has no backend %s", a->key, name);
+}
+
+static int open_side(struct tk_night *n, struct tk_ab_test *t, int64_t build_id, const char *options,
+        struct tk_ab_variant *side, struct tk_error *err)
+{
+	struct tk_rows builds = {0};
+	struct tk_artifact *a = NULL;
+	int status = tk_store_list_builds(n->store, &builds, err);
+	const char *key = NULL;
+	side->build_id = build_id;
+	side->options = options ? options : "";
+	for (size_t i = 0; status == TK_OK && i < builds.count; i++)
+		if (TK_ROWS_AT(&builds, struct tk_build_row, i)->id == build_id)
+			key = TK_ROWS_AT(&builds, struct tk_build_row, i)->artifact_key;
+	if (status == TK_OK)
+		status = key ? tk_artifact_load(n->config->cache_dir, key, &a, err)
+		             : tk_fail(err, TK_ENOTFOUND, "no build has the id %lld", (long long)build_id);
+	if (status == TK_OK)
+		status = backend_of(a, t->series.backend, &side->path, err);
+	tk_artifact_free(a);
+	tk_rows_free(&builds);
+	return status;
+}
+
+static int keep(struct tk_ab_test *t, const struct tk_ab_pair_row *row, struct tk_error *err)
+{
+	if (t->count == t->cap) {
+		size_t cap = t->cap ? 2 * t->cap : 32;
+		struct tk_ab_pair_row *grown = realloc(t->rows, cap * sizeof *grown);
+		if (!grown)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		t->rows = grown;
+		t->cap = cap;
+	}
+	bool timed = tk_ab_pair_is_timed(row);
+	t->timed += timed;
+	t->failed_in_a_row = timed ? 0 : t->failed_in_a_row + 1;
+	t->wall_s += row->night_id == t->night_id ? row->wall_s : 0;
+	t->rows[t->count] = *row;
+	t->rows[t->count].uid = t->rows[t->count].first = t->rows[t->count].message = NULL;
+	t->rows[t->count].good_outcome = t->rows[t->count].bad_outcome = NULL;
+	t->count++;
+	return TK_OK;
+}
+
+static int remember(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	int status = tk_store_list_ab_pairs(n->store, t->series.id, INT64_MIN, &rows, err);
+	for (size_t i = 0; status == TK_OK && i < rows.count; i++) {
+		const struct tk_ab_pair_row *r = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);
+		if (r->good_build_id == t->good.build_id && r->bad_build_id == t->bad.build_id)
+			status = keep(t, r, err);
+	}
+	t->failed_in_a_row = 0;
+	tk_rows_free(&rows);
+	return status;
+}
+
+int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, struct tk_ab_test *t, struct tk_error *err)
+{
+	*t = (struct tk_ab_test){.night_id = spec->night_id};
+	int status = find_series(n, spec->series_id, t, err);
+	if (status == TK_OK)
+		status = open_side(n, t, spec->good_build_id, spec->good_options, &t->good, err);
+	if (status == TK_OK)
+		status = open_side(n, t, spec->bad_build_id, spec->bad_options, &t->bad, err);
+	return status == TK_OK ? remember(n, t, err) : status;
+}
+
+void tk_ab_test_close(struct tk_ab_test *t)
+{
+	tk_rows_free(&t->series_rows);
+	tk_rows_free(&t->problem_rows);
+	free(t->good.path);
+	free(t->bad.path);
+	free(t->rows);
+	*t = (struct tk_ab_test){0};
+}
+
+static int night_of_run(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id, struct tk_error *err)
+{
+	struct tk_rows runs = {0};
+	int status = tk_store_list_series_runs(n->store, series_id, &runs, err);
+	*night_id = 0;
+	for (size_t i = runs.count; status == TK_OK && i-- > 0 && !*night_id;)
+		if (TK_ROWS_AT(&runs, struct tk_run_row, i)->id == run_id)
+			*night_id = TK_ROWS_AT(&runs, struct tk_run_row, i)->night_id;
+	tk_rows_free(&runs);
+	return status;
+}
+
+int tk_night_job_options(struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err)
+{
+	struct tk_rows jobs = {0};
+	int64_t night_id;
+	int status = night_of_run(n, series_id, run_id, &night_id, err);
+	const char *found = "";
+	if (status == TK_OK && night_id)
+		status = tk_store_list_jobs(n->store, night_id, false, &jobs, err);
+	for (size_t i = 0; status == TK_OK && i < jobs.count; i++)
+		if (TK_ROWS_AT(&jobs, struct tk_job_row, i)->run_id == run_id)
+			found = TK_ROWS_AT(&jobs, struct tk_job_row, i)->options;
+	if (status == TK_OK && !(*out = strdup(found)))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	tk_rows_free(&jobs);
+	return status;
+}
+
+/* ---- a pair ---- */
+
+/* Blocks of two pairs, old-new-new-old or new-old-old-new: which one is drawn. */
+static bool good_is_first(const struct tk_night *n, const struct tk_ab_test *t)
+{
+	uint64_t block = tk_splitmix64(n->seed ^ (uint64_t)t->series.id << 32 ^ t->count / 2);
+	return (block & 1) ^ (t->count & 1);
+}
+
+static int put_pair(struct tk_night *n, struct tk_ab_test *t, bool good_first, int64_t started_s, double wall_s,
+        const struct tk_ab_run *good, const struct tk_ab_run *bad, struct tk_error *err)
+{
+	struct tk_ab_pair_row row = {.night_id = t->night_id,
+	        .series_id = t->series.id,
+	        .good_build_id = t->good.build_id,
+	        .bad_build_id = t->bad.build_id,
+	        .pair = (int64_t)t->count,
+	        .started_s = started_s,
+	        .wall_s = wall_s,
+	        .first = good_first ? "good" : "bad",
+	        .good_outcome = tk_outcome_name(good->outcome),
+	        .bad_outcome = tk_outcome_name(bad->outcome),
+	        .message = *good->message ? good->message : bad->message,
+	        .good_value = good->median,
+	        .bad_value = bad->median,
+	        .good_min = good->min,
+	        .bad_min = bad->min};
+	int64_t id;
+	int status = tk_store_put_ab_pair(n->store, &row, &id, err);
+	return status == TK_OK ? keep(t, &row, err) : status;
+}
+
+int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err)
+{
+	bool good_first = good_is_first(n, t);
+	int64_t started_s = tk_clock_now_s(), started_ns = tk_clock_monotonic_ns();
+	struct tk_ab_run good = {.side = &t->good, .name = "good"}, bad = {.side = &t->bad, .name = "bad"};
+	int status = tk_ab_pair_measure(n, t, good_first ? &good : &bad, good_first ? &bad : &good, err);
+	double wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
+	return status == TK_OK ? put_pair(n, t, good_first, started_s, wall_s, &good, &bad, err) : status;
+}

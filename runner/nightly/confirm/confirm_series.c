@@ -1,0 +1,193 @@
+/* `tracker confirm`: one series measured in turns because somebody wants to know. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "detect/rules/ab_result.h"
+#include "nightly/bisect/bisect.h"
+#include "nightly/stages/detect_policy.h"
+#include "nightly/stages/recipe.h"
+#include "nightly/session.h"
+#include "nightly/confirm/ab_test.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct matter {
+	struct tk_night *n;
+	struct tk_confirm_report *r;
+	struct tk_detect_options thresholds;
+	struct tk_rows builds, revisions, points;
+	char *good_options, *new_options;
+	struct tk_ab_test_spec spec;
+	int64_t started_ns;
+	double budget_s;
+};
+
+static const struct tk_build_row *build_of(const struct matter *m, int64_t id)
+{
+	for (size_t i = 0; i < m->builds.count; i++)
+		if (TK_ROWS_AT(&m->builds, struct tk_build_row, i)->id == id)
+			return TK_ROWS_AT(&m->builds, struct tk_build_row, i);
+	return NULL;
+}
+
+static const char *revision_of(const struct matter *m, int64_t build_id)
+{
+	const struct tk_build_row *b = build_of(m, build_id);
+	for (size_t i = 0; b && i < m->revisions.count; i++)
+		if (TK_ROWS_AT(&m->revisions, struct tk_revision_row, i)->id == b->revision_id)
+			return TK_ROWS_AT(&m->revisions, struct tk_revision_row, i)->rev;
+	return "";
+}
+
+static const struct tk_point *newest(const struct matter *m)
+{
+	return TK_ROWS_AT(&m->points, struct tk_point, m->points.count - 1);
+}
+
+/* The build of the newest point that measured a revision. */
+static int find_measured(
+        const struct matter *m, const char *rev, int64_t *build_id, int64_t *run_id, struct tk_error *err)
+{
+	*build_id = 0;
+	for (size_t i = m->points.count; i-- > 0 && !*build_id;) {
+		const struct tk_point *p = TK_ROWS_AT(&m->points, struct tk_point, i);
+		if (strncmp(revision_of(m, p->build_id), rev, strlen(rev)) == 0) {
+			*build_id = p->build_id;
+			*run_id = p->run_id;
+		}
+	}
+	return *build_id ? TK_OK
+	                 : tk_fail(err, TK_EUSAGE,
+	                           "no night has measured %s at %s: `tracker bisect` builds what it needs",
+	                           m->r->series, rev);
+}
+
+/* What the verdict of its night is about: the last good build and the newest one. */
+static int ask_verdict(struct matter *m, int64_t series_id, int64_t *good_run, struct tk_error *err)
+{
+	struct tk_diff_report report = {0};
+	int status = tk_detect_preview(m->n->store, m->spec.night_id, &m->thresholds, &report, err);
+	for (size_t i = 0; status == TK_OK && i < report.count; i++) {
+		const struct tk_diff_row *row = &report.rows[i];
+		if (row->series_id != series_id || !row->new_code)
+			continue;
+		m->spec.good_build_id = row->good_build_id;
+		*good_run = row->last_good_run_id;
+	}
+	tk_diff_report_free(&report);
+	if (status == TK_OK && !m->spec.good_build_id)
+		status = tk_fail(err, TK_EUSAGE,
+		        "the newest build of %s is its first, or has the machine code of the one before: give another "
+		        "with "
+		        "--good=REVISION",
+		        m->r->series);
+	return status;
+}
+
+static int choose(struct matter *m, const struct tk_bisect_request *q, struct tk_error *err)
+{
+	int64_t good_run = 0, new_run = newest(m)->run_id;
+	int status = TK_OK;
+	m->spec.night_id = newest(m)->night_id;
+	m->r->night_s = newest(m)->as_of_s;
+	m->spec.series_id = q->series_id;
+	m->spec.bad_build_id = newest(m)->build_id;
+	if (q->bad)
+		status = find_measured(m, q->bad, &m->spec.bad_build_id, &new_run, err);
+	if (status == TK_OK && q->good)
+		status = find_measured(m, q->good, &m->spec.good_build_id, &good_run, err);
+	else if (status == TK_OK)
+		status = ask_verdict(m, q->series_id, &good_run, err);
+	if (status == TK_OK)
+		status = tk_night_job_options(m->n, q->series_id, good_run, &m->good_options, err);
+	if (status == TK_OK)
+		status = tk_night_job_options(m->n, q->series_id, new_run, &m->new_options, err);
+	m->spec.good_options = m->good_options;
+	m->spec.bad_options = m->new_options;
+	snprintf(m->r->good, sizeof m->r->good, "%s", revision_of(m, m->spec.good_build_id));
+	snprintf(m->r->bad, sizeof m->r->bad, "%s", revision_of(m, m->spec.bad_build_id));
+	return status;
+}
+
+static int measure(struct matter *m, struct tk_error *err)
+{
+	struct tk_ab_test t;
+	int status = tk_ab_test_open(m->n, &m->spec, &t, err);
+	tk_night_announce_stage(m->n, "confirm", m->r->series);
+	while (status == TK_OK) {
+		double spent_s = (double)(tk_clock_monotonic_ns() - m->started_ns) / 1e9;
+		if (tk_ab_result_evaluate(t.rows, t.count, &m->thresholds, &m->r->pairs) != TK_OK) {
+			status = tk_fail(err, TK_ENOMEM, "out of memory");
+			break;
+		}
+		if (m->r->pairs.word > TK_AB_INCONCLUSIVE || t.timed >= TK_AB_PAIRS_MAX ||
+		        t.failed_in_a_row >= TK_AB_FAILURES_MAX || (m->budget_s > 0 && spent_s > m->budget_s))
+			break;
+		status = tk_ab_test_run_pair(m->n, &t, err);
+	}
+	bool up = m->r->pairs.word == TK_AB_HIGHER, down = m->r->pairs.word == TK_AB_LOWER;
+	m->r->worse = t.series.better && strcmp(t.series.better, "higher") == 0 ? down : up;
+	tk_ab_test_close(&t);
+	return status;
+}
+
+static void judge_again(struct matter *m, int64_t series_id)
+{
+	struct tk_diff_report report = {0};
+	int status = tk_night_rerun_detection(m->n, m->spec.night_id, &report, &m->r->unjudged);
+	for (size_t i = 0; status == TK_OK && i < report.count; i++)
+		if (report.rows[i].series_id == series_id) {
+			m->r->status = report.rows[i].status;
+			snprintf(m->r->reason, sizeof m->r->reason, "%s", report.rows[i].reason);
+		}
+	tk_diff_report_free(&report);
+}
+
+static int read_matter(struct matter *m, int64_t series_id, struct tk_error *err)
+{
+	struct tk_rows series = {0};
+	int status = tk_store_list_builds(m->n->store, &m->builds, err);
+	if (status == TK_OK)
+		status = tk_store_list_revisions(m->n->store, &m->revisions, err);
+	if (status == TK_OK)
+		status = tk_store_list_points(m->n->store, series_id, INT64_MIN, 0, &m->points, err);
+	if (status == TK_OK)
+		status = tk_store_list_series(m->n->store, &series, err);
+	for (size_t i = 0; i < series.count; i++)
+		if (TK_ROWS_AT(&series, struct tk_series_row, i)->id == series_id)
+			snprintf(m->r->series, sizeof m->r->series, "%s",
+			        TK_ROWS_AT(&series, struct tk_series_row, i)->slug);
+	tk_rows_free(&series);
+	if (status == TK_OK && !m->points.count)
+		status = tk_fail(err, TK_EUSAGE, "this series was never measured");
+	return status;
+}
+
+int tk_confirm_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
+        const struct tk_bisect_request *q, struct tk_confirm_report *out, struct tk_error *err)
+{
+	struct tk_session s;
+	struct matter m = {.n = &s.night,
+	        .r = out,
+	        .thresholds = tk_detect_policy_thresholds(config),
+	        .started_ns = tk_clock_monotonic_ns(),
+	        .budget_s = q->budget_s};
+	*out = (struct tk_confirm_report){.status = TK_VERDICT_STATUS_COUNT};
+	int status = tk_session_open(config, store, options, &s, err);
+	if (status == TK_OK)
+		status = read_matter(&m, q->series_id, err);
+	if (status == TK_OK)
+		status = choose(&m, q, err);
+	if (status == TK_OK)
+		status = measure(&m, err);
+	if (status == TK_OK)
+		judge_again(&m, q->series_id);
+	out->wall_s = (double)(tk_clock_monotonic_ns() - m.started_ns) / 1e9;
+	free(m.good_options);
+	free(m.new_options);
+	tk_rows_free(&m.builds);
+	tk_rows_free(&m.revisions);
+	tk_rows_free(&m.points);
+	tk_session_close(&s);
+	return status;
+}

@@ -1,0 +1,64 @@
+/* See bundle_history.h. */
+#include "nightly/stages/bundle_revisions.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "build/build.h"
+#include "config/config.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Newest first; commits of the same second by their place in the history. */
+static int by_time(const void *a, const void *b)
+{
+	const struct tk_revision *x = a, *y = b;
+	if (x->commit_time_s != y->commit_time_s)
+		return x->commit_time_s < y->commit_time_s ? 1 : -1;
+	if (x->position != y->position)
+		return x->position < y->position ? 1 : -1;
+	return strcmp(x->id, y->id);
+}
+
+static int add(const struct tk_artifact *a, struct tk_revision *list, size_t *n, struct tk_error *err)
+{
+	if (!*a->commit.id)
+		return tk_fail(err, TK_EDATA,
+		        "the build of %s at %.12s does not say when that was committed: build it again with this "
+		        "version",
+		        a->upstream, a->revision);
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp(list[i].id, a->commit.id) == 0)
+			return TK_OK; /* two builds of one revision: a night takes the first */
+	list[(*n)++] = a->commit;
+	return TK_OK;
+}
+
+int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_upstream_config *u, const char *file,
+        struct tk_revision **out, size_t *count, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t key_count = 0, imported = 0, n = 0;
+	int status = tk_artifact_import_keys(config->cache_dir, file, &imported, &keys, &key_count, err);
+	if (status != TK_OK)
+		return status;
+	struct tk_revision *list = calloc(key_count + 1, sizeof *list);
+	if (!list)
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; status == TK_OK && i < key_count; i++) {
+		struct tk_artifact *a = NULL;
+		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
+		if (status == TK_OK && strcmp(a->upstream, u->name) == 0)
+			status = add(a, list, &n, err);
+		tk_artifact_free(a);
+	}
+	tk_names_free(keys, key_count);
+	if (status == TK_OK && !n)
+		status = tk_fail(err, TK_ENOTFOUND, "%s has no build of %s", file, u->name);
+	if (status != TK_OK) {
+		free(list);
+		return status;
+	}
+	qsort(list, n, sizeof *list, by_time);
+	*out = list;
+	*count = n;
+	return TK_OK;
+}

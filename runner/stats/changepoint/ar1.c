@@ -1,0 +1,230 @@
+/* AR(1) under white noise: see serial.h. */
+#include "stats/changepoint/ar1.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "stats/summary/quantile.h"
+
+#define PHI_MIN 0.6 /* what forgets faster is white noise for a level of some nights */
+#define POINTS_MIN 60
+#define TAIL_MAX 1.35 /* 98 % quantile of the innovations over their median, in units of a normal distribution's */
+#define LEAST_WHITE 1e-4
+
+static const size_t lags[] = {1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 28};
+#define LAGS (sizeof lags / sizeof *lags)
+
+/* Least squares of g = white + wander * (1 - phi^lag), each relative to its own size; returns the misfit. */
+static double fit_parts(const double *g, size_t n, double phi, double *white, double *wander)
+{
+	double a = 0, b = 0, c = 0, d = 0, e = 0, misfit = 0, det;
+
+	for (size_t i = 0; i < n; i++) {
+		double u = 1 - pow(phi, (double)lags[i]), w = 1 / (g[i] * g[i] * sqrt((double)lags[i]));
+
+		a += w, b += w * u, c += w * u * u, d += w * g[i], e += w * u * g[i];
+	}
+	det = a * c - b * b;
+	*wander = phi > 0 && det > 1e-9 * a * c ? fmax(0, (a * e - b * d) / det) : 0;
+	*white = (d - b * *wander) / a;
+	if (*white < 0) {
+		*white = 0;
+		*wander = e / c;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double miss = 1 - (*white + *wander * (1 - pow(phi, (double)lags[i]))) / g[i];
+
+		misfit += miss * miss / sqrt((double)lags[i]);
+	}
+	return misfit;
+}
+
+int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
+{
+	static const double phis[] = {0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985};
+	double g[LAGS], best = INFINITY, *work = malloc((n + 1) * sizeof *work);
+	size_t known = 0;
+
+	*out = (struct tk_ar1_model){.white = LEAST_WHITE};
+	if (!work)
+		return TK_ENOMEM;
+	for (; known < LAGS && lags[known] * 6 <= n; known++) {
+		double scale = tk_noise_lag_scale(r, n, lags[known], work);
+
+		g[known] = fmax(scale * scale, LEAST_WHITE * LEAST_WHITE);
+	}
+	for (size_t i = 0; known && i < sizeof phis / sizeof *phis; i++) {
+		double white, wander, misfit = fit_parts(g, known, phis[i], &white, &wander);
+
+		if (misfit < best - 1e-12) {
+			best = misfit;
+			*out = (struct tk_ar1_model){
+			        wander > 0 ? phis[i] : 0, sqrt(wander), fmax(LEAST_WHITE, sqrt(white))};
+		}
+	}
+	free(work);
+	return TK_OK;
+}
+
+/* The filter: what is known of the wandering part before each point. */
+struct filter {
+	double phi, q, r, p;
+};
+
+static struct filter start(const struct tk_ar1_model *m)
+{
+	double wander = m->wander * m->wander;
+
+	return (struct filter){m->phi, wander * (1 - m->phi * m->phi), m->white * m->white, wander};
+}
+
+/* Gain of this point; *s: variance of its innovation. */
+static double advance(struct filter *f, double *s)
+{
+	double gain;
+
+	*s = f->p + f->r;
+	gain = f->p / *s;
+	f->p = f->phi * f->phi * f->p * (1 - gain) + f->q;
+	return gain;
+}
+
+int tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n, bool *holds)
+{
+	struct filter f = start(m);
+	static const double parts[] = {0.5, 0.98};
+	double x = 0, median, at[2], *e;
+
+	*holds = false;
+	if (n < POINTS_MIN || m->phi < PHI_MIN)
+		return TK_OK;
+	e = malloc(n * sizeof *e);
+	if (!e)
+		return TK_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		double s, gain = advance(&f, &s);
+
+		e[i] = fabs(r[i] - x) / sqrt(s);
+		x = f.phi * (x + gain * (r[i] - x));
+	}
+	tk_quantile_estimate_many(e, n, parts, 2, at);
+	median = at[0] / 0.6745;
+	*holds = median > 0 && at[1] / 2.326 < TAIL_MAX * median;
+	free(e);
+	return TK_OK;
+}
+
+/* Sums of the two regressors, level and step, with each other and with y. */
+struct sums {
+	double a11, a12, a22, b1, b2;
+};
+
+static struct tk_ar1_step solve(const struct sums *a)
+{
+	double det = a->a11 * a->a22 - a->a12 * a->a12;
+	struct tk_ar1_step out = {0, INFINITY, 0};
+
+	if (det > 1e-12 * a->a11 * a->a22) {
+		out.shift = (a->a11 * a->b2 - a->a12 * a->b1) / det;
+		out.error = sqrt(a->a11 / det);
+		out.z = out.shift / out.error;
+	}
+	return out;
+}
+
+void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t split, struct tk_ar1_step *out)
+{
+	struct filter f = start(m);
+	struct sums a = {0};
+	double x = 0, level = 0, step = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double s, gain = advance(&f, &s), e = y[i] - y[0] - x, e1 = 1 - level, e2 = (i >= split) - step;
+
+		a.a11 += e1 * e1 / s, a.a12 += e1 * e2 / s, a.a22 += e2 * e2 / s, a.b1 += e1 * e / s,
+		        a.b2 += e2 * e / s;
+		x = f.phi * (x + gain * e);
+		level = f.phi * (level + gain * e1);
+		step = f.phi * (step + gain * e2);
+	}
+	*out = solve(&a);
+}
+
+/* From where on the gain does not change any more, the filter answers a step with c + (1 - c) theta^lag. */
+bool tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t)
+{
+	struct filter f = start(m);
+	double level = 0, *at = malloc(7 * (n + 1) * sizeof *at), s = 1, power = 1, c;
+
+	*t = (struct tk_ar1_table){.model = *m, .memory = at};
+	if (!at)
+		return false;
+	t->gain = at, t->power = at + (n + 1), t->step = t->power + (n + 1), t->plain = t->step + (n + 1);
+	t->fading = t->plain + (n + 1), t->square = t->fading + (n + 1), t->share = t->square + (n + 1);
+	t->plain[0] = t->square[0] = 0;
+	for (size_t i = 0; i < n; i++) {
+		double seen;
+
+		t->gain[i] = advance(&f, &s);
+		seen = 1 - level;
+		t->fading[i] = seen;
+		t->share[i] = seen / s;
+		t->plain[i + 1] = t->plain[i] + seen;
+		t->square[i + 1] = t->square[i] + seen * seen / s;
+		level = f.phi * (level + t->gain[i] * seen);
+	}
+	t->s = s;
+	t->theta = f.phi * (1 - t->gain[n - 1]);
+	t->c = c = (1 - f.phi) / (1 - t->theta);
+	t->fading[n] = (1 - level) / (1 - t->theta);
+	for (size_t i = n; i-- > 0;)
+		t->fading[i] += t->theta * t->fading[i + 1];
+	for (size_t i = 0; i <= n; i++, power *= t->theta) {
+		t->power[i] = power;
+		t->step[i] = c * c * (double)i + 2 * c * (1 - c) * (1 - power) / (1 - t->theta) +
+		             (1 - c) * (1 - c) * (1 - power * power) / (1 - t->theta * t->theta);
+	}
+	return true;
+}
+
+void tk_ar1_table_free(struct tk_ar1_table *t)
+{
+	free(t->memory);
+}
+
+/* Only the innovations are the series' own: the sums of all splits are running ones, backwards. */
+size_t tk_ar1_scan_steps(
+        const struct tk_ar1_table *t, const double *y, size_t n, size_t least, double *innovation, double *z)
+{
+	double phi = t->model.phi, c = t->c, x = 0, level = 0, plain = 0, fading = 0, top = 0, bottom = 1, sign = 1,
+	       scale = 1 / (t->square[n] * t->s);
+	size_t best = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double e = y[i] - y[0] - x;
+
+		innovation[i] = e;
+		level += t->share[i] * e;
+		x = phi * (x + t->gain[i] * e);
+	}
+	level /= t->square[n];
+	for (size_t i = n; i-- > least;) {
+		size_t length = n - i;
+		double a12 = c * (t->plain[n] - t->plain[i]) +
+		             (1 - c) * (t->fading[i] - t->power[length] * t->fading[n]),
+		       over, rest = t->step[length] - a12 * a12 * scale;
+
+		plain += innovation[i];
+		fading = innovation[i] + t->theta * fading;
+		over = c * plain + (1 - c) * fading - a12 * level;
+		if (length >= least && over * over * bottom > top * rest && rest > 1e-12 * t->step[length]) {
+			top = over * over;
+			bottom = rest;
+			sign = over;
+			best = i;
+		}
+	}
+	*z = best ? copysign(sqrt(top / (bottom * t->s)), sign) : 0;
+	return best;
+}

@@ -1,0 +1,220 @@
+/* The states of a series' noise, by expectation maximisation: see states.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "stats/monitor/regime_filter.h"
+#include "stats/monitor/regime_em.h"
+#include "stats/monitor/simd.h"
+#include "stats/summary/summary.h"
+
+#define SPIKE_SCALE 0.1 /* of the Cauchy distribution; or SPIKE_SIGMAS times the noise, where that is more */
+#define SPIKE_SIGMAS 3
+#define SPIKE_ENTER 0.01 /* prior of a spike, worth PRIOR_NIGHTS nights */
+#define SPIKE_STAY 0.25  /* and of a second night of it, worth PRIOR_SPIKES spikes */
+#define PRIOR_NIGHTS 50.0
+#define PRIOR_SPIKES 2.0
+#define PRIOR_MOVES 0.5 /* of each other move */
+#define STAY_MAX 0.85   /* a rare state of more than a week is a level */
+#define LEAST_SD 0.15   /* of a state, in units of the series' own */
+#define LEAST_NOISE 1e-4
+#define PARTS 5 /* of a variance that may wander */
+#define POINTS_PER_STATE 12
+#define ROUNDS 15
+#define SETTLED 1e-3 /* of the log-likelihood: a round that adds less is the last */
+
+/* Where the states are looked for first: quantiles. */
+static const double guesses[TK_REGIME_STATES_MAX - 1][TK_REGIME_STATES_MAX - 1] = {{0.5}, {0.3, 0.9}, {0.25, 0.65, 0.93}};
+
+double tk_regime_penalty(const struct tk_regime_model *m, size_t n)
+{
+	return 0.5 * log((double)n) * (double)(m->count * (m->count - 1) + (m->wander > 0 ? 2 : 0));
+}
+
+static double prior(size_t from, size_t to, size_t spike)
+{
+	if (from == spike)
+		return PRIOR_SPIKES * (to == spike ? SPIKE_STAY : (1 - SPIKE_STAY) / (double)spike);
+	return to == spike ? SPIKE_ENTER * PRIOR_NIGHTS / (double)spike : PRIOR_MOVES;
+}
+
+static void set_moves(struct tk_regime_model *m, const struct tk_regime_counts *c, size_t from)
+{
+	double row = 0, rest, stay;
+
+	for (size_t k = 0; k < m->count; k++)
+		row += m->to[from][k] = c->to[from][k] + prior(from, k, m->count - 1);
+	stay = m->to[from][from] / row;
+	rest = 1 - stay;
+	for (size_t k = 0; k < m->count; k++)
+		m->to[from][k] /= row;
+	if (stay <= STAY_MAX || m->share[from] > 0.5)
+		return;
+	for (size_t k = 0; k < m->count; k++)
+		m->to[from][k] *= (1 - STAY_MAX) / rest;
+	m->to[from][from] = STAY_MAX;
+}
+
+static void maximise(struct tk_regime_model *m, const struct tk_regime_counts *c, double n, double sigma)
+{
+	size_t spike = m->count - 1;
+	double least = fmax(LEAST_NOISE, LEAST_SD * sigma);
+
+	for (size_t k = 0; k < m->count; k++) {
+		double mean, variance;
+
+		m->share[k] = (c->state[k] + (k == spike ? SPIKE_ENTER * PRIOR_NIGHTS : 1)) /
+		              (n + SPIKE_ENTER * PRIOR_NIGHTS + (double)spike);
+		set_moves(m, c, k);
+		if (k == spike || c->state[k] <= 0.5)
+			continue;
+		mean = c->sum[k] / c->state[k];
+		variance = fmax(0, c->square[k] - mean * c->sum[k]);
+		m->offset[k] = mean;
+		/* half a point's worth of the series' own variance, so that no state closes in on ties */
+		m->sd[k] = sqrt(fmax(least * least, (variance + sigma * sigma / 2) / (c->state[k] + 2)));
+	}
+}
+
+static void guess(struct tk_regime_model *m, const double *sorted, size_t n, size_t normal, double sigma)
+{
+	*m = (struct tk_regime_model){.count = normal + 1};
+	for (size_t k = 0; k < normal; k++) {
+		m->offset[k] = tk_quantile_sorted(sorted, n, guesses[normal - 1][k]);
+		m->sd[k] = sigma / (double)normal;
+		m->share[k] = (1 - SPIKE_ENTER) / (double)normal;
+	}
+	m->sd[normal] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sigma);
+	m->share[normal] = SPIKE_ENTER;
+	for (size_t j = 0; j <= normal; j++) {
+		for (size_t k = 0; k < normal; k++)
+			m->to[k][j] = m->share[j];
+		m->to[normal][j] = j == normal ? SPIKE_STAY : (1 - SPIKE_STAY) / (double)normal;
+	}
+}
+
+/* From where *m is on, until a round changes nothing that counts. */
+static void climb(struct tk_regime_model *m, const double *r, size_t n, double sigma, double *work)
+{
+	struct tk_regime_counts c;
+
+	for (int round = 0; round <= ROUNDS; round++) {
+		double before = m->loglik;
+
+		m->loglik = tk_regime_expect(m, r, n, work, &c);
+		if (round == ROUNDS || (round && fabs(m->loglik - before) < SETTLED))
+			return;
+		maximise(m, &c, (double)n, sigma);
+	}
+}
+
+int tk_regime_fit(const double *r, size_t n, double sigma, struct tk_regime_model *out)
+{
+	double *work = malloc((TK_REGIME_WORK_COUNT(n) + n) * sizeof *work), *sorted = work + TK_REGIME_WORK_COUNT(n),
+	       best = -INFINITY;
+
+	if (!work)
+		return TK_ENOMEM;
+	sigma = fmax(sigma, LEAST_NOISE);
+	memcpy(sorted, r, n * sizeof *r);
+	tk_sort_values(sorted, n);
+	for (size_t normal = 1; normal < TK_REGIME_STATES_MAX && (normal == 1 || n >= POINTS_PER_STATE * normal); normal++) {
+		struct tk_regime_model m;
+
+		guess(&m, sorted, n, normal, sigma);
+		climb(&m, r, n, sigma, work);
+		if (m.loglik - tk_regime_penalty(&m, n) > best) {
+			best = m.loglik - tk_regime_penalty(&m, n);
+			*out = m;
+		}
+	}
+	free(work);
+	return TK_OK;
+}
+
+static double loglik_with_jumps(const struct tk_regime_model *m, const double *r, size_t n)
+{
+	struct tk_filtered_state b = tk_regime_filter_init(m);
+	struct tk_likelihood_product p = {0, 1};
+
+	for (size_t i = 0; i < n; i++)
+		tk_likelihood_multiply(&p, tk_regime_filter_update(m, &b, r[i], true).likelihood);
+	return tk_likelihood_log(&p);
+}
+
+/* The likeliest wandering part under one normal state, of a coarse grid: memory, and part of the variance. */
+static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
+{
+	static const double phis[TK_SIMD_WIDTH] = {0.6, 0.8, 0.9, 0.96}, parts[PARTS] = {0.12, 0.3, 0.6, 0.85, 0.97};
+	struct tk_regime_model best = {.loglik = -INFINITY};
+	const double none = 0;
+
+	for (size_t c = 0; c < PARTS; c++) {
+		struct tk_regime_model m[TK_SIMD_WIDTH];
+		double loglik[TK_SIMD_WIDTH];
+
+		for (size_t a = 0; a < TK_SIMD_WIDTH; a++) {
+			double variance = sigma * sigma / (1 - phis[a] * parts[c]);
+
+			guess(&m[a], &none, 1, 1, fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
+			m[a].sd[1] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sqrt(variance));
+			m[a].phi = phis[a];
+			m[a].wander = sqrt(variance * parts[c]);
+		}
+		tk_regime_drift_logliks(m, r, n, loglik);
+		for (size_t a = 0; a < TK_SIMD_WIDTH; a++)
+			if (loglik[a] > best.loglik) {
+				best = m[a];
+				best.loglik = loglik[a];
+			}
+	}
+	return best;
+}
+
+/* What is left of r without the wandering part, smoothed (Rauch, Tung and Striebel 1965). */
+static void take_wander_out(const struct tk_regime_model *m, const double *r, size_t n, struct tk_filtered_state *each, double *left)
+{
+	struct tk_filtered_state b = tk_regime_filter_init(m);
+	double x = 0, fresh = m->wander * m->wander * (1 - m->phi * m->phi);
+
+	for (size_t i = 0; i < n; i++) {
+		tk_regime_filter_update(m, &b, r[i], true);
+		each[i] = b;
+	}
+	for (size_t i = n; i-- > 0;) {
+		double ahead = m->phi * m->phi * each[i].variance + fresh;
+
+		x = i + 1 == n ? b.x : each[i].x + each[i].variance * m->phi / ahead * (x - m->phi * each[i].x);
+		left[i] = r[i] - x;
+	}
+}
+
+int tk_regime_fit_drift(const double *r, size_t n, double sigma, struct tk_regime_model *out)
+{
+	static const double scales[] = {0.85, 1, 1.2}; /* the smoothed part has some of the rest in it */
+	struct tk_regime_model found = coarse(r, n, fmax(sigma, LEAST_NOISE)), m;
+	struct tk_filtered_state *each = malloc(n * (sizeof *each + sizeof *r));
+	double *left = (double *)(void *)(each + n);
+	int rc;
+
+	if (!each)
+		return TK_ENOMEM;
+	take_wander_out(&found, r, n, each, left);
+	rc = tk_regime_fit(left, n, found.sd[0], &m);
+	*out = found;
+	for (size_t i = 0; !rc && i < sizeof scales / sizeof *scales; i++) {
+		struct tk_regime_model t = m;
+
+		t.phi = found.phi;
+		t.wander = found.wander;
+		for (size_t k = 0; k + 1 < t.count; k++)
+			t.sd[k] *= scales[i];
+		t.sd[t.count - 1] = found.sd[1];
+		t.loglik = loglik_with_jumps(&t, r, n);
+		if (t.loglik - tk_regime_penalty(&t, n) > out->loglik - tk_regime_penalty(out, n))
+			*out = t;
+	}
+	free(each);
+	return rc;
+}

@@ -1,0 +1,125 @@
+/* A hidden Markov chain over a wandering part, forward in time: see states.h. */
+#include "stats/monitor/regime_model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "stats/monitor/regime_filter.h"
+
+#define SQRT_2PI 2.5066282746310002
+
+struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m)
+{
+	struct tk_filtered_state b = {.x = 0, .variance = m->wander * m->wander};
+
+	memcpy(b.p, m->share, sizeof b.p);
+	return b;
+}
+
+/* What the point does to the wandering part: the mixture over the states becomes one normal distribution. */
+static void follow(const struct tk_regime_model *m, struct tk_filtered_state *b, double x, double variance, const double *step,
+        const double *gain, double miss, bool jumps)
+{
+	size_t spike = m->count - 1;
+	double moved = 0, after = 0;
+
+	for (size_t j = 0; j < spike; j++)
+		moved += b->p[j] * step[j];
+	for (size_t j = 0; j < spike; j++)
+		after += b->p[j] * ((1 - gain[j]) * variance + (step[j] - moved) * (step[j] - moved));
+	after += b->p[spike] * (variance + moved * moved);
+	if (jumps && b->p[spike] > 0.5)
+		after += miss * miss / 2;
+	b->x = x + moved;
+	b->variance = after;
+}
+
+/* A normal density of v, by the inverse of its variance. */
+static double normal(double v, double precision)
+{
+	return exp(-0.5 * v * v * precision) * (sqrt(precision) / SQRT_2PI);
+}
+
+struct tk_regime_update tk_regime_filter_update(const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps)
+{
+	struct tk_regime_update o = {0};
+	size_t spike = m->count - 1;
+	double next[TK_REGIME_STATES_MAX], precision[TK_REGIME_STATES_MAX], miss[TK_REGIME_STATES_MAX], step[TK_REGIME_STATES_MAX],
+	        gain[TK_REGIME_STATES_MAX],
+	        x = m->phi * b->x,
+	        variance = m->phi * m->phi * b->variance + m->wander * m->wander * (1 - m->phi * m->phi), scale;
+
+	for (size_t j = 0; j < m->count; j++) {
+		next[j] = 0;
+		for (size_t i = 0; i < m->count; i++)
+			next[j] += b->p[i] * m->to[i][j];
+		if (j == spike) {
+			next[j] *= M_1_PI * m->sd[j] / (m->sd[j] * m->sd[j] + (y - x) * (y - x));
+		} else {
+			precision[j] = 1 / (m->sd[j] * m->sd[j] + variance);
+			miss[j] = y - x - m->offset[j];
+			next[j] *= normal(miss[j], precision[j]);
+		}
+		o.likelihood += next[j];
+	}
+	o.likelihood = fmax(o.likelihood, TK_LIKELIHOOD_MIN);
+	scale = 1 / o.likelihood;
+	for (size_t j = 0; j < m->count; j++)
+		b->p[j] = next[j] * scale;
+	for (size_t j = 0; j < spike; j++) {
+		double w = b->p[j] * precision[j];
+
+		gain[j] = variance * precision[j];
+		step[j] = gain[j] * miss[j];
+		o.weight += w;
+		o.pull += w * miss[j];
+		o.gain += b->p[j] * gain[j];
+	}
+	if (m->wander > 0) {
+		follow(m, b, x, variance, step, gain, y - x, jumps);
+		b->taken = m->phi * b->taken + o.gain * (1 - m->phi * b->taken);
+	}
+	return o;
+}
+
+double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t n, double level,
+        const struct tk_filtered_state *from, struct tk_filtered_state *each, double *sum)
+{
+	struct tk_filtered_state b = from ? *from : tk_regime_filter_init(m);
+	struct tk_likelihood_product p = {0, 1};
+
+	for (size_t i = 0; i < n; i++) {
+		tk_likelihood_multiply(&p, tk_regime_filter_update(m, &b, y[i] - level, false).likelihood);
+		if (each)
+			each[i] = b;
+		if (sum)
+			sum[i] = tk_likelihood_log(&p);
+	}
+	return tk_likelihood_log(&p);
+}
+
+double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, size_t n, const struct tk_filtered_state *from, double *level,
+        struct tk_level_information *information)
+{
+	struct tk_filtered_state b = from ? *from : tk_regime_filter_init(m);
+	struct tk_likelihood_product p = {0, 1};
+	struct tk_level_information known = {0};
+	double pull = 0, follows = 0; /* what the wandering part takes of a change of level */
+
+	for (size_t i = 0; i < n; i++) {
+		double seen = 1 - m->phi * follows, old = 1 - m->phi * b.taken;
+		struct tk_regime_update o = tk_regime_filter_update(m, &b, y[i] - *level, false);
+
+		known.own += seen * seen * o.weight;
+		known.past += old * old * o.weight;
+		known.shared += seen * old * o.weight;
+		pull += seen * o.pull;
+		follows = m->phi * follows + o.gain * seen;
+		tk_likelihood_multiply(&p, o.likelihood);
+	}
+	*information = known;
+	if (!(known.own > 0))
+		return tk_likelihood_log(&p);
+	*level += pull / known.own;
+	return tk_likelihood_log(&p) + 0.5 * pull * pull / known.own;
+}

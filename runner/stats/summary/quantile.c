@@ -1,0 +1,161 @@
+/* Order statistics without sorting: bins find where a rank is, a partition finds it there. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "stats/summary/quantile.h"
+#include "stats/summary/summary.h"
+
+#define BINS 256
+#define SAMPLE 31    /* values that say where the bins should be */
+#define FEW 96       /* values for which bins do not pay */
+#define NEAR_MAX 128 /* of one bin, that are copied; more are partitioned where they are */
+#define STRETCH 256  /* values whose bins are found at once */
+
+/* Hoare's selection: x[k] becomes the k-th smallest (from 0) of the finite x, what is before it is not larger, what is
+ * behind it not smaller. */
+static void select_kth(double *x, size_t n, size_t k)
+{
+	size_t lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		struct tk_hoare_split at = tk_hoare_partition(x, lo, hi, x[lo + (hi - lo) / 2]);
+
+		if (at.i == at.j && k == at.i)
+			return;
+		if (k <= at.j)
+			hi = at.i == at.j ? at.j - 1 : at.j;
+		else
+			lo = at.j + 1;
+	}
+}
+
+/* Quantile of few values. */
+static double select_few(double *x, size_t n, double at)
+{
+	double next = INFINITY;
+	size_t k = (size_t)at;
+
+	select_kth(x, n, k);
+	if (k + 1 >= n || at == (double)k)
+		return x[k];
+	for (size_t i = k + 1; i < n; i++)
+		next = x[i] < next ? x[i] : next;
+	return x[k] + (at - (double)k) * (next - x[k]);
+}
+
+/* Bins of equal width over the middle of x; the first and the last take the rest. */
+struct bins {
+	double lo, per;
+	uint32_t count[BINS];
+};
+
+static int bin_of(const struct bins *b, double x)
+{
+	double at = (x - b->lo) * b->per;
+
+	at = at > 0 ? at : 0;
+	at = at < BINS - 1 ? at : BINS - 1;
+	return (int)at;
+}
+
+static bool make_bins(struct bins *b, const double *x, size_t n)
+{
+	double some[SAMPLE];
+	size_t step = n / SAMPLE;
+
+	for (size_t i = 0; i < SAMPLE; i++)
+		some[i] = x[i * step];
+	tk_sort_values(some, SAMPLE);
+	b->lo = some[SAMPLE / 8] - (some[SAMPLE / 2] - some[SAMPLE / 8]);
+	b->per = (BINS - 1) / (some[SAMPLE - 1 - SAMPLE / 16] - b->lo);
+	if (!isfinite(b->per))
+		return false;
+	memset(b->count, 0, sizeof b->count);
+	for (size_t from = 0; from < n; from += STRETCH) {
+		size_t count = n - from < STRETCH ? n - from : STRETCH;
+		int at[STRETCH];
+
+		for (size_t i = 0; i < count; i++)
+			at[i] = bin_of(b, x[from + i]);
+		for (size_t i = 0; i < count; i++)
+			b->count[at[i]]++;
+	}
+	return true;
+}
+
+/* The smallest of what is in a later bin. */
+static double least_behind(const struct bins *b, const double *x, size_t n, size_t bin)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		if ((size_t)bin_of(b, x[i]) > bin && x[i] < least)
+			least = x[i];
+	return least;
+}
+
+static double select_binned(const struct bins *b, double *x, size_t n, double at)
+{
+	double near[NEAR_MAX + 1], value;
+	size_t k = (size_t)at, bin = 0, before = 0, count = 0;
+
+	while (before + b->count[bin] <= k)
+		before += b->count[bin++];
+	if (b->count[bin] > NEAR_MAX)
+		return select_few(x, n, at);
+	for (size_t i = 0; i < n; i++) {
+		near[count] = x[i];
+		count += (size_t)bin_of(b, x[i]) == bin;
+	}
+	if (k - before + 1 < count || at == (double)k || k + 1 >= n)
+		return select_few(near, count, at - (double)before);
+	value = select_few(near, count, (double)(k - before));
+	return value + (at - (double)k) * (least_behind(b, x, n, bin) - value);
+}
+
+void tk_quantile_select_many(double *x, size_t n, const double *p, size_t count, double *out)
+{
+	struct bins b;
+	bool binned = n > FEW && make_bins(&b, x, n);
+
+	for (size_t i = 0; i < count; i++) {
+		double at = p[i] * (double)(n - 1);
+
+		out[i] = binned ? select_binned(&b, x, n, at) : select_few(x, n, at);
+	}
+}
+
+/* Within the bin as if it were evenly filled. */
+static double interpolate(const struct bins *b, double at, double *x, size_t n)
+{
+	double before = 0;
+	size_t bin = 0;
+
+	while (before + b->count[bin] <= at)
+		before += b->count[bin++];
+	if (bin == 0 || bin == BINS - 1)
+		return select_binned(b, x, n, at);
+	return b->lo + ((double)bin + (at - before + 0.5) / b->count[bin]) / b->per;
+}
+
+void tk_quantile_estimate_many(double *x, size_t n, const double *p, size_t count, double *out)
+{
+	struct bins b;
+
+	if (n <= FEW || !make_bins(&b, x, n)) {
+		tk_quantile_select_many(x, n, p, count, out);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		out[i] = interpolate(&b, p[i] * (double)(n - 1), x, n);
+}
+
+double tk_quantile_select(double *x, size_t n, double p)
+{
+	double out;
+
+	tk_quantile_select_many(x, n, &p, 1, &out);
+	return out;
+}

@@ -1,0 +1,86 @@
+/* Parses what `git log -z` prints. Everything in it was written by strangers. */
+#include "upstream/git_log.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "upstream/repo.h"
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELDS 6
+
+static int parse_time(const char *text, int64_t *out, struct tk_error *err)
+{
+	char *end;
+	errno = 0;
+	const long long v = strtoll(text, &end, 10);
+	if (errno || end == text || *end)
+		return tk_fail(err, TK_EDATA, "git log: \"%.40s\" is not a time", text);
+	*out = v;
+	return TK_OK;
+}
+
+static int parse_hash(const char *text, size_t len, char *out, size_t size, struct tk_error *err)
+{
+	if (len < 40 || len >= size || strspn(text, "0123456789abcdef") < len)
+		return tk_fail(err, TK_EDATA, "git log: \"%.*s\" is not a commit", (int)(len < 80 ? len : 80), text);
+	memcpy(out, text, len);
+	out[len] = '\0';
+	return TK_OK;
+}
+
+static int parse_record(const char *const fields[FIELDS], struct tk_revision *r, struct tk_error *err)
+{
+	memset(r, 0, sizeof(*r));
+	int status = parse_hash(fields[0], strlen(fields[0]), r->id, sizeof(r->id), err);
+	const size_t parent_len = strcspn(fields[1], " ");
+	if (!status && parent_len)
+		status = parse_hash(fields[1], parent_len, r->parent, sizeof(r->parent), err);
+	if (!status)
+		status = parse_time(fields[2], &r->author_time_s, err);
+	if (!status)
+		status = parse_time(fields[3], &r->commit_time_s, err);
+	tk_text_copy_line(r->author, sizeof(r->author), fields[4]);
+	tk_text_copy_line(r->subject, sizeof(r->subject), fields[5]);
+	return status;
+}
+
+static size_t count_records(const char *data, size_t len)
+{
+	size_t ends = 0;
+	for (size_t i = 0; i < len; i++)
+		ends += data[i] == '\0';
+	return ends / FIELDS;
+}
+
+int tk_git_log_parse(const char *data, size_t len, struct tk_revision **out, size_t *count, struct tk_error *err)
+{
+	const size_t n = count_records(data, len);
+	*out = NULL;
+	*count = 0;
+	if (!len)
+		return TK_OK;
+	if (!n || data[len - 1] != '\0')
+		return tk_fail(err, TK_EDATA, "git log: the output is cut off");
+	struct tk_revision *list = calloc(n, sizeof(*list));
+	if (!list)
+		return tk_fail(err, TK_ENOMEM, "no memory for %zu revisions", n);
+	const char *p = data;
+	for (size_t i = 0; i < n; i++) {
+		const char *fields[FIELDS];
+		for (size_t f = 0; f < FIELDS; f++, p += strlen(p) + 1)
+			fields[f] = p;
+		if (parse_record(fields, &list[i], err)) {
+			free(list);
+			return TK_EDATA;
+		}
+	}
+	if (p != data + len) {
+		free(list);
+		return tk_fail(err, TK_EDATA, "git log: the output has a part of a record at its end");
+	}
+	*out = list;
+	*count = n;
+	return TK_OK;
+}

@@ -1,0 +1,237 @@
+/* The questions that are asked of an upstream: newest revision, a revision by name, the history. */
+#include "base/error.h"
+#include "upstream/clone.h"
+#include "upstream/git_log.h"
+#include "upstream/repo.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_SIZE 128
+
+/* ":(top,literal)<path>": a path of the configuration is a name, never a pattern. NULL: no memory. */
+static char *pathspec(const char *path)
+{
+	char *spec = NULL;
+	return asprintf(&spec, ":(top,literal)%s", path) < 0 ? NULL : spec;
+}
+
+/* git log over first parents from `from`. since_s 0: any time. */
+static int read_log(const struct tk_clone *c, const char *from, const char *path, size_t limit, int64_t since_s,
+        struct tk_revision **out, size_t *count, struct tk_error *err)
+{
+	char max_count[40], max_age[40];
+	struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
+	git.capture_max = (size_t)256 << 20;
+	char *spec = NULL;
+	struct tk_buf text = TK_BUF_INIT;
+	const char *args[TK_GIT_ARGS_MAX] = {"log", "--first-parent", "--no-show-signature", "-z", TK_GIT_LOG_FORMAT};
+	size_t n = 5;
+	if (limit) {
+		snprintf(max_count, sizeof(max_count), "--max-count=%zu", limit);
+		args[n++] = max_count;
+	}
+	if (since_s) {
+		snprintf(max_age, sizeof(max_age), "--max-age=%lld", (long long)since_s);
+		args[n++] = max_age;
+	}
+	args[n++] = from;
+	args[n++] = "--";
+	int status = TK_OK;
+	if (path) {
+		if (!(spec = pathspec(path)))
+			return tk_fail(err, TK_ENOMEM, "no memory");
+		args[n++] = spec;
+	}
+	status = tk_git_run(&git, args, &text, err);
+	if (!status)
+		status = tk_git_log_parse(text.data, text.len, out, count, err);
+	tk_buf_free(&text);
+	free(spec);
+	return status;
+}
+
+static int count_first_parents(const struct tk_clone *c, const char *id, int64_t *position, struct tk_error *err)
+{
+	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
+	struct tk_buf text = TK_BUF_INIT;
+	int status = tk_git_run(
+	        &git, (const char *const[]){"rev-list", "--first-parent", "--count", id, "--", NULL}, &text, err);
+	if (!status)
+		*position = strtoll(tk_buf_cstr(&text), NULL, 10);
+	tk_buf_free(&text);
+	return status;
+}
+
+static int describe(
+        const struct tk_clone *c, const char *id, const char *path, struct tk_revision *out, struct tk_error *err)
+{
+	struct tk_revision *list = NULL;
+	size_t count = 0;
+	int status = read_log(c, id, path, 1, 0, &list, &count, err);
+	if (!status && !count)
+		status = path ? tk_fail(err, TK_ENOTFOUND, "%s: no commit touches %s", c->source->name, path)
+		              : tk_fail(err, TK_ENOTFOUND, "%s: there is no commit", c->source->name);
+	if (!status)
+		status = count_first_parents(c, list[0].id, &list[0].position, err);
+	if (!status)
+		*out = list[0];
+	free(list);
+	return status;
+}
+
+/* Uncommitted changes of tracked files; what is measured is the commit all the same. */
+static int look_dirty(const struct tk_clone *c, bool *dirty, struct tk_error *err)
+{
+	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
+	int code = 0;
+	const int status = tk_git_query(&git,
+	        (const char *const[]){"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--", NULL}, &code,
+	        NULL, err);
+	*dirty = code != 0;
+	return status;
+}
+
+static int find_tip(const struct tk_clone *c, char *id, struct tk_error *err)
+{
+	const int status = tk_clone_resolve(c, c->tip, id, HASH_SIZE, err);
+	if (status == TK_ENOTFOUND)
+		return tk_fail(err, TK_ENOTFOUND, "%s: the repository has no commit yet", c->source->name);
+	return status;
+}
+
+int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct tk_error *err)
+{
+	struct tk_clone c;
+	struct tk_revision r;
+	char id[HASH_SIZE];
+	int status = tk_clone_open(s, TK_FETCH_TIP, &c, err);
+	if (status)
+		return status;
+	status = find_tip(&c, id, err);
+	if (!status)
+		status = describe(&c, id, s->path, &r, err);
+	if (!status && s->kind == TK_REPO_SELF)
+		status = look_dirty(&c, &r.dirty, err);
+	if (!status)
+		*out = r;
+	tk_clone_close(&c);
+	return status;
+}
+
+/* A hash or its beginning: it names the same commit for ever, so what is here already need not be fetched. */
+static bool looks_like_hash(const char *rev)
+{
+	const size_t len = strlen(rev);
+	return len >= 7 && len <= 64 && strspn(rev, "0123456789abcdef") == len;
+}
+
+static bool is_full_hash(const char *rev)
+{
+	return looks_like_hash(rev) && (strlen(rev) == 40 || strlen(rev) == 64);
+}
+
+/* The full hash of `rev`, fetching what is not here. */
+static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk_error *err)
+{
+	const bool self = c->source->kind == TK_REPO_SELF;
+	int status = tk_git_check_rev(rev, err);
+	if (status)
+		return tk_error_add_context(err, "%s", c->source->name);
+	if (self || looks_like_hash(rev)) {
+		status = tk_clone_resolve(c, rev, id, HASH_SIZE, err);
+		if (!status || self)
+			return status;
+	}
+	status = tk_clone_fetch(c, TK_FETCH_ALL, err);
+	if (status)
+		return status;
+	char from_tip[5000];
+	if (!strncmp(rev, "HEAD", 4) &&
+	        (!rev[4] || rev[4] == '~' || rev[4] == '^')) { /* of the branch that is followed */
+		snprintf(from_tip, sizeof(from_tip), "%s%s", c->tip, rev + 4);
+		return tk_clone_resolve(c, from_tip, id, HASH_SIZE, err);
+	}
+	status = tk_clone_resolve(c, rev, id, HASH_SIZE, err);
+	if (status != TK_ENOTFOUND || !is_full_hash(rev))
+		return status;
+	struct tk_error ignored; /* "no such revision" says more than the server's words */
+	if (tk_clone_fetch_commit(c, rev, &ignored))
+		return status;
+	return tk_clone_resolve(c, rev, id, HASH_SIZE, err);
+}
+
+int tk_repo_find_revision(const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err)
+{
+	struct tk_clone c;
+	char id[HASH_SIZE];
+	int status = tk_clone_open(s, TK_FETCH_NONE, &c, err);
+	if (status)
+		return status;
+	status = locate(&c, rev, id, err);
+	if (!status)
+		status = describe(&c, id, NULL, out, err);
+	tk_clone_close(&c);
+	return status;
+}
+
+/* ---- history ----------------------------------------------------------------------------------------------- */
+
+/* Positions without a path are a simple countdown; with one, the filtered list is matched against all first parents. */
+static int number(const struct tk_clone *c, const char *tip, const char *path, struct tk_revision *list, size_t count,
+        struct tk_error *err)
+{
+	int64_t position = 0;
+	int status = count_first_parents(c, tip, &position, err);
+	if (status)
+		return status;
+	if (!path) {
+		for (size_t i = 0; i < count; i++)
+			list[i].position = position - (int64_t)i;
+		return TK_OK;
+	}
+	struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
+	git.capture_max = (size_t)256 << 20;
+	struct tk_buf all = TK_BUF_INIT;
+	status = tk_git_run(&git, (const char *const[]){"rev-list", "--first-parent", tip, "--", NULL}, &all, err);
+	size_t i = 0;
+	for (const char *line = tk_buf_cstr(&all); !status && *line && i < count; position--) {
+		const size_t len = strcspn(line, "\n");
+		if (strlen(list[i].id) == len && !memcmp(list[i].id, line, len))
+			list[i++].position = position;
+		line += len + (line[len] == '\n');
+	}
+	tk_buf_free(&all);
+	return status;
+}
+
+int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s, struct tk_revision **out,
+        size_t *count, struct tk_error *err)
+{
+	struct tk_clone c;
+	char id[HASH_SIZE];
+	struct tk_revision *list = NULL;
+	size_t n = 0;
+	if (!every)
+		every = 1;
+	const size_t needed = !limit || limit > SIZE_MAX / every ? 0 : (limit - 1) * every + 1;
+	int status = tk_clone_open(s, TK_FETCH_TIP, &c, err);
+	if (status)
+		return status;
+	status = find_tip(&c, id, err);
+	if (!status)
+		status = read_log(&c, id, s->path, needed, since_s, &list, &n, err);
+	if (!status)
+		status = number(&c, id, s->path, list, n, err);
+	tk_clone_close(&c);
+	if (status) {
+		free(list);
+		return status;
+	}
+	size_t kept = 0;
+	for (size_t i = 0; i < n && (!limit || kept < limit); i += every)
+		list[kept++] = list[i];
+	*out = list;
+	*count = kept;
+	return TK_OK;
+}

@@ -1,0 +1,91 @@
+/* What a confirmation measured: pairs of an old and a new build of one series, one right after the other. */
+#include "site_gen/model/ab_plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "site_gen/model/model.h"
+#include "stats/summary/paired.h"
+
+#define CONFIDENCE 0.95
+#define WIDTH 160
+#define HEIGHT 24
+#define MARGIN 4
+
+static int summarize(const double *d, size_t n, struct tk_ab_result_compare_level *out, struct tk_error *err)
+{
+	struct tk_paired_shift p;
+	if (!n)
+		return 0;
+	if (tk_paired_estimate(d, n, CONFIDENCE, &p))
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	*out = (struct tk_ab_result_compare_level){expm1(p.shift), expm1(p.lo), expm1(p.hi)};
+	return 0;
+}
+
+int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, const char *good_rev, const char *bad_rev,
+        struct tk_ab_plot *out, struct tk_error *err)
+{
+	struct tk_rows rows = {0};
+	*out = (struct tk_ab_plot){.median = {NAN, NAN, NAN}, .fastest = {NAN, NAN, NAN}};
+	const struct tk_revision_row *good = tk_model_find_revision(m, s->upstream->id, good_rev),
+	                             *bad = tk_model_find_revision(m, s->upstream->id, bad_rev);
+	int status = good && bad ? tk_store_list_ab_pairs_between(m->store, s->row->id, good->id, bad->id, &rows, err) : 0;
+	double *fastest = status ? NULL : malloc((rows.count + 1) * sizeof *fastest);
+	out->differences = status ? NULL : malloc((rows.count + 1) * sizeof *out->differences);
+	if (!status && (!fastest || !out->differences))
+		status = tk_fail(err, TK_ENOMEM, "out of memory");
+	size_t mins = 0;
+	for (size_t i = 0; !status && i < rows.count; i++) {
+		const struct tk_ab_pair_row *row = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);
+		if (!(row->good_value > 0) || !(row->bad_value > 0)) {
+			out->failed++;
+			continue;
+		}
+		out->differences[out->count++] = log(row->bad_value / row->good_value);
+		if (row->good_min > 0 && row->bad_min > 0)
+			fastest[mins++] = log(row->bad_min / row->good_min);
+	}
+	if (!status)
+		status = summarize(out->differences, out->count, &out->median, err);
+	if (!status)
+		status = summarize(fastest, mins, &out->fastest, err);
+	free(fastest);
+	tk_rows_free(&rows);
+	if (status)
+		tk_ab_plot_free(out);
+	return status;
+}
+
+void tk_ab_plot_free(struct tk_ab_plot *p)
+{
+	free(p->differences);
+	p->differences = NULL;
+}
+
+static double x_of(double d, double lo, double hi)
+{
+	return MARGIN + (d - lo) / (hi - lo) * (WIDTH - 2 * MARGIN);
+}
+
+void tk_ab_plot_draw(struct tk_buf *out, const struct tk_ab_plot *p)
+{
+	double lo = 0, hi = 0;
+	for (size_t i = 0; i < p->count; i++) {
+		lo = fmin(lo, p->differences[i]);
+		hi = fmax(hi, p->differences[i]);
+	}
+	if (!(hi > lo))
+		return;
+	tk_buf_add_printf(out,
+	        "<svg class=\"pairs\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" aria-hidden=\"true\">"
+	        "<path class=\"zero\" d=\"M%.1f 0V%d\"/><path class=\"interval\" d=\"M%.1f %dH%.1f\"/>",
+	        WIDTH, HEIGHT, WIDTH, HEIGHT, x_of(0, lo, hi), HEIGHT, x_of(log1p(p->median.lo), lo, hi), HEIGHT - 4,
+	        x_of(log1p(p->median.hi), lo, hi));
+	for (size_t i = 0; i < p->count; i++)
+		tk_buf_add_printf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"2\"/>", x_of(p->differences[i], lo, hi),
+		        4 + (int)(i % 4) * 4);
+	tk_buf_add_str(out, "</svg>");
+}

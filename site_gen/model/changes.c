@@ -1,0 +1,144 @@
+/* Joining steps with what was built and where. */
+#include "site_gen/model/changes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "site_gen/model/links.h"
+#include "site_gen/model/model.h"
+
+static int64_t id_of_revision(const struct tk_revision_row *r)
+{
+	return r ? r->id : 0;
+}
+
+static int64_t id_of_environment(const struct tk_environment_row *e)
+{
+	return e ? e->id : 0;
+}
+
+/* The commit may have made it. */
+static bool is_of_revision(const struct tk_site_change *move)
+{
+	return move->bad && move->good != move->bad;
+}
+
+static int move_order(const void *a, const void *b)
+{
+	const struct tk_site_change *x = a, *y = b;
+	int64_t rx = id_of_revision(x->bad), ry = id_of_revision(y->bad);
+	int64_t ex = id_of_environment(x->environment), ey = id_of_environment(y->environment);
+	if (rx != ry)
+		return rx < ry ? -1 : 1;
+	if (is_of_revision(x) != is_of_revision(y))
+		return is_of_revision(x) ? -1 : 1;
+	if (ex != ey)
+		return ex < ey ? -1 : 1;
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	return x->change < y->change ? -1 : x->change > y->change;
+}
+
+static int make_moves(const struct tk_model *m, const struct tk_rows *steps, struct tk_site_changes *out, struct tk_error *err)
+{
+	out->all = malloc((steps->count + 1) * sizeof *out->all);
+	if (!out->all)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < steps->count && i < m->change_rows.count; i++) {
+		const struct tk_change_point_builds_row *step = TK_ROWS_AT(steps, struct tk_change_point_builds_row, i);
+		const struct tk_change_point_row *c = TK_ROWS_AT(&m->change_rows, struct tk_change_point_row, i);
+		const struct tk_site_series *s = tk_model_find_series(m, c->series_id);
+		if (!s || step->series_id != c->series_id || step->run_id != c->run_id)
+			continue;
+		out->all[out->count++] = (struct tk_site_change){.series = s,
+		        .change = c,
+		        .good = tk_model_find_build_revision(m, step->previous_build_id),
+		        .bad = tk_model_find_build_revision(m, step->build_id),
+		        .environment_before = tk_index_find(&m->environments_by_id, step->previous_environment_id),
+		        .environment = tk_index_find(&m->environments_by_id, step->environment_id),
+		        .worse = (c->after_value > c->before_value) == !strcmp(s->row->better, "lower")};
+	}
+	if (out->count)
+		qsort(out->all, out->count, sizeof *out->all, move_order);
+	return 0;
+}
+
+static size_t index_of(const struct tk_model *m, const struct tk_revision_row *r)
+{
+	return (size_t)(r - (const struct tk_revision_row *)m->revision_rows.rows);
+}
+
+/* Moves of one bad revision are neighbours; those that the commit cannot have made are not counted. */
+static void count_moves(const struct tk_model *m, struct tk_site_changes *out)
+{
+	for (size_t i = 0; i < out->count; i++) {
+		const struct tk_site_change *move = &out->all[i];
+		if (!is_of_revision(move))
+			continue;
+		struct tk_site_revision *r = &out->revisions[index_of(m, move->bad)];
+		r->first = r->count ? r->first : i;
+		r->count++;
+		r->worse += move->worse;
+	}
+}
+
+static char *file_of(const struct tk_model *m, const struct tk_revision_row *r)
+{
+	const struct tk_upstream_row *u = tk_index_find(&m->upstreams_by_id, r->upstream_id);
+	char *name = NULL, *file = NULL, rev[TK_LINK_SIZE];
+	bool hash = !strncmp(tk_rev_abbreviate(r->rev, rev), r->rev, 12) && strlen(rev) == 12 && r->rev[12];
+	/* a version is not unique where it is cut; the end of the name is, of every kind */
+	if (asprintf(&name, "%.40s-%s%s%.*s", u ? u->name : "", rev, hash ? "" : "-", hash ? 0 : 8, r->uid) >= 0)
+		file = tk_path_make_slug(name);
+	free(name);
+	return file;
+}
+
+/* Revisions are in order within their upstream; the newest are at the end. */
+static int name_pages(const struct tk_model *m, struct tk_site_changes *out, struct tk_error *err)
+{
+	size_t newer = 0;
+	for (size_t i = out->revision_count; i-- > 0;) {
+		struct tk_site_revision *r = &out->revisions[i];
+		bool same = i + 1 < out->revision_count && r[1].row->upstream_id == r->row->upstream_id;
+		newer = same ? newer + 1 : 0;
+		if (!r->count && newer >= TK_SITE_REVISION_PAGES)
+			continue;
+		if (!(r->file = file_of(m, r->row)))
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps, struct tk_site_changes *out, struct tk_error *err)
+{
+	int status = make_moves(m, steps, out, err);
+	if (status)
+		return status;
+	out->revision_count = m->revision_rows.count;
+	out->revisions = calloc(out->revision_count + 1, sizeof *out->revisions);
+	if (!out->revisions)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < out->revision_count; i++)
+		out->revisions[i].row = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
+	count_moves(m, out);
+	return name_pages(m, out, err);
+}
+
+void tk_site_changes_free(struct tk_site_changes *moves)
+{
+	for (size_t i = 0; i < moves->revision_count && moves->revisions; i++)
+		free(moves->revisions[i].file);
+	free(moves->revisions);
+	free(moves->all);
+	*moves = (struct tk_site_changes){0};
+}
+
+const struct tk_site_revision *tk_site_changes_find_revision(
+        const struct tk_model *m, const struct tk_site_changes *moves, const struct tk_revision_row *r)
+{
+	return r ? &moves->revisions[index_of(m, r)] : NULL;
+}

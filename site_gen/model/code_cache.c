@@ -1,0 +1,59 @@
+/* A list of lists; builds that are asked for together are asked for again soon. */
+#include "site_gen/model/code_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+struct tk_code_list {
+	int64_t build_id;
+	struct tk_rows rows;
+};
+
+static int load(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id, struct tk_error *err)
+{
+	if (codes->count == codes->cap) {
+		size_t cap = codes->cap ? codes->cap * 2 : 64;
+		struct tk_code_list *more = realloc(codes->lists, cap * sizeof *more);
+		if (!more)
+			return tk_fail(err, TK_ENOMEM, "out of memory");
+		codes->lists = more;
+		codes->cap = cap;
+	}
+	struct tk_code_list *list = &codes->lists[codes->count];
+	*list = (struct tk_code_list){.build_id = build_id};
+	int status = tk_store_list_kernels(store, build_id, &list->rows, err);
+	codes->count += !status;
+	return status;
+}
+
+static int order(const void *key, const void *row)
+{
+	const struct tk_kernel_row *a = key, *b = row;
+	int d = strcmp(a->backend, b->backend);
+	return d ? d : strcmp(a->name, b->name);
+}
+
+int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id, const char *backend,
+        const char *name, const struct tk_kernel_row **out, struct tk_error *err)
+{
+	size_t i = 0;
+	while (i < codes->count && codes->lists[i].build_id != build_id)
+		i++;
+	int status = i < codes->count ? 0 : load(codes, store, build_id, err);
+	if (status)
+		return status;
+	const struct tk_rows *rows = &codes->lists[i].rows;
+	struct tk_kernel_row key = {.backend = backend, .name = name};
+	*out = rows->count ? bsearch(&key, rows->rows, rows->count, sizeof key, order) : NULL;
+	return 0;
+}
+
+void tk_code_cache_free(struct tk_code_cache *codes)
+{
+	for (size_t i = 0; i < codes->count; i++)
+		tk_rows_free(&codes->lists[i].rows);
+	free(codes->lists);
+	*codes = (struct tk_code_cache){0};
+}

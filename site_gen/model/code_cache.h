@@ -1,0 +1,22 @@
+/* Machine code of builds: one list of functions for each build that a page asks for, read once. */
+#ifndef TK_SITE_CODES_H
+#define TK_SITE_CODES_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+struct tk_error;
+
+struct tk_code_cache {
+	struct tk_code_list *lists; /* in the order of being asked for */
+	size_t count, cap;
+};
+
+/* The row of a function of a backend in a build; name "": of the backend as a whole. *out NULL: not recorded. It lives
+ * as long as `codes`. */
+int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id, const char *backend,
+        const char *name, const struct tk_kernel_row **out, struct tk_error *err);
+void tk_code_cache_free(struct tk_code_cache *codes);
+
+#endif

@@ -1,0 +1,24 @@
+/* Strings of others on their way into the history: what is not UTF-8 is made harmless here, once. */
+#include "base/text.h"
+#include "base/buf.h"
+#include "store/db/internal.h"
+#include <stdint.h>
+#include <string.h>
+
+char *tk_text_repair_utf8(const char *text, bool *failed)
+{
+	struct tk_buf copy = TK_BUF_INIT;
+	const char *p = text;
+	size_t len;
+
+	*failed = false;
+	while (*p && (len = tk_utf8_decode(p, SIZE_MAX, NULL)))
+		p += len;
+	if (!*p)
+		return NULL;
+	tk_buf_add_utf8(&copy, text, strlen(text));
+	char *repaired = tk_buf_detach(&copy, NULL);
+
+	*failed = !repaired;
+	return repaired;
+}

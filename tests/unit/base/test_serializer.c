@@ -1,0 +1,205 @@
+/* Random numbers against published sequences, hashes against FIPS 180-4 examples. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/rng.h"
+
+/* First outputs of the reference splitmix64.c (Vigna) from the state 1234567. */
+static void splitmix_as_published(void **state)
+{
+	assert_true(tk_splitmix64(1234567) == 6457827717110365317u);
+	assert_true(tk_splitmix64(1234567 + 0x9e3779b97f4a7c15u) == 3203168211198807973u);
+}
+
+/* First outputs of the reference xoshiro256starstar.c from the state {1, 2, 3, 4}. */
+static void xoshiro_as_published(void **state)
+{
+	static const uint64_t expected[] = {
+	        11520u, 0u, 1509978240u, 1215971899390074240u, 1216172134540287360u, 607988272756665600u};
+	struct tk_rng r = {{1, 2, 3, 4}};
+
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+		assert_true(tk_rng_next(&r) == expected[i]);
+}
+
+static void equal_seeds_equal_numbers(void **state)
+{
+	struct tk_rng a, b, c;
+
+	tk_rng_seed(&a, 7);
+	tk_rng_seed(&b, 7);
+	tk_rng_seed(&c, 8);
+	assert_true(tk_rng_next(&a) == tk_rng_next(&b));
+	assert_true(tk_rng_next(&a) != tk_rng_next(&c));
+}
+
+static void distributions(void **state)
+{
+	struct tk_rng r;
+	double sum = 0, square = 0, uniform = 0;
+	int counts[7] = {0}, n = 100000;
+
+	tk_rng_seed(&r, 1);
+	for (int i = 0; i < n; i++) {
+		double x = tk_rng_normal(&r), u = tk_rng_uniform(&r);
+
+		assert_true(u >= 0 && u < 1);
+		sum += x;
+		square += x * x;
+		uniform += u;
+		counts[tk_rng_below(&r, 7)]++;
+	}
+	assert_true(fabs(sum / n) < 0.02 && fabs(square / n - 1) < 0.03 && fabs(uniform / n - 0.5) < 0.01);
+	for (int i = 0; i < 7; i++)
+		assert_in_range(counts[i], n / 7 - 600, n / 7 + 600);
+	assert_true(tk_rng_below(&r, 1) == 0);
+}
+
+static void shuffle_is_a_permutation(void **state)
+{
+	struct tk_rng r;
+	int items[100], seen[100] = {0}, moved = 0;
+
+	for (int i = 0; i < 100; i++)
+		items[i] = i;
+	tk_rng_seed(&r, 3);
+	tk_rng_shuffle(&r, items, 100, sizeof *items);
+	for (int i = 0; i < 100; i++) {
+		seen[items[i]]++;
+		moved += items[i] != i;
+	}
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(seen[i], 1);
+	assert_true(moved > 80);
+	tk_rng_shuffle(&r, NULL, 0, 4);
+}
+
+static void sha256_as_published(void **state)
+{
+	char hex[TK_HASH_HEX_SIZE];
+	struct tk_hash *h = tk_hash_new();
+
+	tk_hash_bytes("abc", 3, hex);
+	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	tk_hash_add(h, "a", 1);
+	tk_hash_add(h, "bc", 2);
+	tk_hash_finish(h, hex);
+	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	tk_hash_bytes("", 0, hex);
+	assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	tk_hash_free(NULL);
+}
+
+static void fields(const char *a, const char *b, char hex[TK_HASH_HEX_SIZE])
+{
+	struct tk_hash *h = tk_hash_new();
+
+	tk_hash_add_str(h, a);
+	tk_hash_add_str(h, b);
+	tk_hash_add_i64(h, -1);
+	tk_hash_finish(h, hex);
+}
+
+static void fields_have_borders(void **state)
+{
+	char x[TK_HASH_HEX_SIZE], y[TK_HASH_HEX_SIZE];
+
+	fields("ab", "c", x);
+	fields("a", "bc", y);
+	assert_string_not_equal(x, y);
+	fields("", "", x);
+	fields("", NULL, y);
+	assert_string_not_equal(x, y);
+}
+
+static void tree_hash(const char *dir, char hex[TK_HASH_HEX_SIZE])
+{
+	struct tk_hash *h = tk_hash_new();
+	struct tk_error err = {0};
+
+	if (tk_hash_add_tree(h, dir, &err))
+		fail_msg("%s", err.message);
+	tk_hash_finish(h, hex);
+}
+
+static void put(const char *dir, const char *name, const char *text)
+{
+	char *path = tk_path_join(dir, name);
+
+	assert_int_equal(tk_file_write_nosync(path, text, strlen(text), NULL), TK_OK);
+	free(path);
+}
+
+static void tree_hash_sees_what_matters(void **state)
+{
+	char first[TK_HASH_HEX_SIZE], other[TK_HASH_HEX_SIZE], *dir, *copy, *file;
+
+	assert_int_equal(tk_dir_create_temp("/tmp", "tk-hash-", &dir, NULL), TK_OK);
+	put(dir, "b.c", "int b;");
+	put(dir, "a.c", "int a;");
+	file = tk_path_join(dir, "sub/deep");
+	assert_int_equal(tk_dir_create(file, NULL), TK_OK);
+	put(file, "x", "");
+	tree_hash(dir, first);
+	copy = tk_path_join(dir, "../tk-hash-copy");
+	assert_int_equal(tk_dir_remove(copy, NULL), TK_OK);
+	assert_int_equal(tk_dir_copy(dir, copy, NULL), TK_OK);
+	tree_hash(copy, other);
+	assert_string_equal(first, other);
+	put(copy, "a.c", "int A;");
+	tree_hash(copy, other);
+	assert_string_not_equal(first, other);
+	free(file);
+	file = tk_path_join(dir, "a.c");
+	assert_int_equal(chmod(file, 0755), 0);
+	tree_hash(dir, other);
+	assert_string_not_equal(first, other);
+	tk_dir_remove(dir, NULL);
+	tk_dir_remove(copy, NULL);
+	free(file);
+	free(copy);
+	free(dir);
+}
+
+static void missing_file_is_named(void **state)
+{
+	struct tk_hash *h = tk_hash_new();
+	struct tk_error err;
+
+	assert_int_equal(tk_hash_add_file(h, "/nowhere/file", &err), TK_ENOTFOUND);
+	assert_string_equal(err.message, "/nowhere/file: No such file or directory");
+	tk_hash_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(splitmix_as_published),
+	        cmocka_unit_test(xoshiro_as_published),
+	        cmocka_unit_test(equal_seeds_equal_numbers),
+	        cmocka_unit_test(distributions),
+	        cmocka_unit_test(shuffle_is_a_permutation),
+	        cmocka_unit_test(sha256_as_published),
+	        cmocka_unit_test(fields_have_borders),
+	        cmocka_unit_test(tree_hash_sees_what_matters),
+	        cmocka_unit_test(missing_file_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

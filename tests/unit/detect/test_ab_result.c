@@ -1,0 +1,160 @@
+/* What pairs say: medians first, the fastest samples where the medians cannot. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "detect/rules/ab_result.h"
+
+#define PAIRS 32
+static const struct tk_detect_options options = {.min_effect = 0.005};
+
+/* Medians of the new build are `median` times those of the old one, give or take `noise`; the fastest samples `fastest`
+ * times. */
+static void fill(struct tk_ab_pair_row *rows, double median, double noise, double fastest)
+{
+	struct tk_rng rng;
+
+	tk_rng_seed(&rng, 3);
+	for (int i = 0; i < PAIRS; i++)
+		rows[i] = (struct tk_ab_pair_row){.good_value = 1e6,
+		        .bad_value = 1e6 * median * exp(noise * tk_rng_normal(&rng)),
+		        .good_min = 9e5,
+		        .bad_min = 9e5 * fastest * exp(0.0002 * tk_rng_normal(&rng))};
+}
+
+static struct tk_ab_result judged(double median, double noise, double fastest)
+{
+	struct tk_ab_pair_row rows[PAIRS];
+	struct tk_ab_result p;
+
+	fill(rows, median, noise, fastest);
+	assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &options, &p), 0);
+	return p;
+}
+
+static void medians_decide_where_they_can(void **state)
+{
+	struct tk_ab_result p = judged(1.01, 0.001, 1);
+
+	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_false(p.fastest);
+	assert_true(p.lo > 0.009 && p.hi < 0.011);
+	p = judged(0.95, 0.002, 1);
+	assert_int_equal(p.word, TK_AB_LOWER);
+	p = judged(1, 0.001, 1.2);
+	assert_int_equal(p.word, TK_AB_SAME);
+	assert_false(p.fastest);
+}
+
+static void the_fastest_samples_do_where_neighbours_make_the_medians_jump(void **state)
+{
+	char text[TK_AB_RESULT_TEXT_SIZE];
+	struct tk_ab_result p = judged(1.01, 0.1, 1.01);
+
+	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_true(p.fastest);
+	assert_string_equal(tk_ab_result_format(&p, text), "+1.0 % [1.0, 1.0], fastest samples");
+	assert_string_equal(tk_ab_result_statistic_name(&p), "min");
+	p = judged(1, 0.1, 1);
+	assert_int_equal(p.word, TK_AB_SAME);
+	assert_true(p.fastest);
+	/* against the medians they do not: these lean the other way, or are not nothing */
+	p = judged(0.97, 0.02, 1.01);
+	assert_int_not_equal(p.word, TK_AB_HIGHER);
+	p = judged(1.02, 0.015, 1);
+	assert_int_not_equal(p.word, TK_AB_SAME);
+}
+
+/* A launch of 3 ms is interrupted by a busy machine in each of its samples, one of 0.7 ms is not: the medians say 69
+ * times, the fastest samples 4. */
+static void a_change_is_no_larger_than_the_fastest_samples_say(void **state)
+{
+	struct tk_ab_pair_row rows[PAIRS];
+	struct tk_ab_result p = judged(69, 0.3, 4);
+
+	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_true(p.fastest);
+	assert_true(fabs(p.change - 3) < 0.1);
+	/* the slower launches alone may have changed: that is for the medians to say */
+	p = judged(1.05, 0.002, 1);
+	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_true(fabs(p.change - 0.05) < 0.005);
+	/* one says worse, the other better */
+	p = judged(1.05, 0.002, 0.9);
+	assert_int_equal(p.word, TK_AB_INCONCLUSIVE);
+	fill(rows, 69, 0.3, 4);
+	assert_int_equal(tk_ab_result_compare_level(rows, PAIRS, 7, &p), 0);
+	assert_int_equal(p.word, TK_AB_INCONCLUSIVE);
+	assert_int_equal(tk_ab_result_compare_level(rows, PAIRS, 1.5, &p), 0);
+	assert_int_equal(p.word, TK_AB_HIGHER);
+}
+
+static void least_is_a_share_and_a_time(void **state)
+{
+	struct tk_ab_pair_row rows[PAIRS];
+	struct tk_detect_options o = options;
+	struct tk_ab_result p;
+
+	fill(rows, 1.01, 0.001, 1.01);
+	o.min_effect_ns = 2e4; /* 2 % of the old median */
+	assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &o, &p), 0);
+	assert_int_equal(p.word, TK_AB_SAME);
+}
+
+static void a_side_of_a_level(void **state)
+{
+	struct tk_ab_pair_row rows[PAIRS];
+	struct tk_ab_result p;
+
+	fill(rows, 1.06, 0.004, 1.06);
+	assert_int_equal(tk_ab_result_compare_level(rows, PAIRS, 0.03, &p), 0);
+	assert_int_equal(p.word, TK_AB_HIGHER);
+	assert_true(fabs(p.change - 0.06) < 0.005); /* not less the level */
+	assert_int_equal(tk_ab_result_compare_level(rows, PAIRS, 0.10, &p), 0);
+	assert_int_equal(p.word, TK_AB_LOWER);
+	assert_int_equal(tk_ab_result_compare_level(rows, 5, 0.03, &p), 0);
+	assert_int_equal(p.word, TK_AB_INCONCLUSIVE);
+}
+
+static void what_has_no_timing_does_not_count(void **state)
+{
+	struct tk_ab_pair_row rows[PAIRS] = {0};
+	struct tk_ab_result p;
+	char text[TK_AB_RESULT_TEXT_SIZE];
+
+	assert_int_equal(tk_ab_result_evaluate(rows, 0, &options, &p), 0);
+	assert_int_equal(p.word, TK_AB_NONE);
+	fill(rows, 1.01, 0.001, 1.01);
+	for (int i = 0; i < PAIRS; i++)
+		rows[i].good_value = NAN;
+	assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &options, &p), 0);
+	assert_int_equal(p.word, TK_AB_INCONCLUSIVE);
+	assert_int_equal(p.count, 0);
+	assert_int_equal(p.failed, PAIRS);
+	assert_true(isnan(p.change));
+	assert_string_equal(tk_ab_result_format(&p, text), "no timings");
+	/* a backend that says no fastest sample is judged by its medians alone */
+	fill(rows, 1.01, 0.001, 1.01);
+	rows[3].bad_min = NAN;
+	assert_int_equal(tk_ab_result_evaluate(rows, PAIRS, &options, &p), 0);
+	assert_int_equal(p.word, TK_AB_HIGHER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(medians_decide_where_they_can),
+	        cmocka_unit_test(the_fastest_samples_do_where_neighbours_make_the_medians_jump),
+	        cmocka_unit_test(a_change_is_no_larger_than_the_fastest_samples_say),
+	        cmocka_unit_test(least_is_a_share_and_a_time),
+	        cmocka_unit_test(a_side_of_a_level),
+	        cmocka_unit_test(what_has_no_timing_does_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,743 @@
+/* Every word of a diff on a real history, with the reason that goes with it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "world.h"
+
+static void expect(const struct tk_diff_report *r, const char *problem, enum tk_verdict_status want)
+{
+	const struct tk_diff_row *row = world_row(r, "b", problem);
+
+	if (row->status != want)
+		fail_msg("%s: %s (%s; %+.4f, threshold %.4f, p %.3g, q %.3g), expected %s", problem,
+		        tk_verdict_status_name(row->status), row->reason, row->change, row->threshold, row->p, row->q,
+		        tk_verdict_status_name(want));
+}
+
+static void expect_reason(const struct tk_diff_report *r, const char *problem, const char *part)
+{
+	const struct tk_diff_row *row = world_row(r, "b", problem);
+
+	if (!strstr(row->reason, part))
+		fail_msg("%s: the reason is \"%s\", expected \"%s\"", problem, row->reason, part);
+}
+
+/* A quiet value: 0.3 % noise. */
+static double quiet(struct tk_rng *r, double level)
+{
+	return level * (1 + 0.003 * tk_rng_normal(r));
+}
+
+/* Twelve quiet series of unchanged code beside those of a test, so that the noise and the machine are known. */
+static void others(struct world *w, struct tk_rng *r, double shift)
+{
+	for (int i = 0; i < 12; i++) {
+		char name[16] = "other-a";
+
+		name[6] = (char)('a' + i);
+		world_point(w, "o", name, quiet(r, 1e5 * (1 + i) * shift));
+	}
+}
+
+static void two_nights_over_two_revisions(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", "Good");
+	world_night(&w, 0, "nightly");
+	world_point(&w, "b", "slower", 1e6), world_point(&w, "b", "faster", 1e6), world_point(&w, "b", "same", 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "Spoil the blocking");
+	world_night(&w, 1, "nightly");
+	world_point(&w, "b", "slower", 1.4e6), world_point(&w, "b", "faster", 0.6e6),
+	        world_point(&w, "b", "same", 1.008e6);
+	world_point(&w, "b", "new", 1e6);
+	for (int since = -5; since <= 1; since += 6) { /* both nights in the range; only the second */
+		const struct tk_diff_row *row;
+
+		r = world_diff(&w, since);
+		expect(&r, "slower", TK_VERDICT_REGRESSED);
+		expect(&r, "faster", TK_VERDICT_IMPROVED);
+		expect(&r, "same", TK_VERDICT_SAME);
+		expect(&r, "new", TK_VERDICT_NEW);
+		row = world_row(&r, "b", "slower");
+		assert_string_equal(row->good_rev, "aaa");
+		assert_string_equal(row->bad_rev, "bbb");
+		assert_string_equal(row->bad_subject, "Spoil the blocking");
+		assert_int_equal(row->commits_between, 3);
+		assert_true(fabs(row->change - 0.4) < 1e-9 && row->change_lo < 0.4 && row->change_hi > 0.4 &&
+		            row->q < 0.05);
+		assert_int_equal(r.compared, 3);
+		assert_int_equal(r.by_status[TK_VERDICT_REGRESSED], 1);
+		assert_ptr_equal(row, &r.rows[0]);
+		tk_diff_report_free(&r);
+	}
+	world_close(&w);
+}
+
+static void outcomes(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly");
+	world_point(&w, "b", "breaks", 1e6), world_point(&w, "b", "wrong", 1e6), world_point(&w, "b", "gone", 1e6);
+	world_point(&w, "b", "late", 1e6);
+	world_fail(&w, "b", "mended", "crashed", "signal 11"), world_fail(&w, "b", "broken", "timeout", "");
+	world_point(&w, "b", "dropped", 1e6), world_fail(&w, "b", "undone", "unsupported", "no bf16");
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly");
+	world_fail(&w, "b", "breaks", "crashed", "signal 6\nat once"),
+	        world_fail(&w, "b", "wrong", "wrong", "row 3: got nan");
+	world_point(&w, "b", "mended", 1e6), world_fail(&w, "b", "broken", "timeout", "no answer"),
+	        world_fail(&w, "b", "never", "failed", "");
+	world_fail(&w, "b", "none", "unsupported", ""), world_fail(&w, "b", "undone", "unsupported", "no bf16");
+	world_fail(&w, "b", "dropped", "unsupported", "no bf16");
+	world_fail(&w, "b", "late", "skipped", "the budget was spent"), world_fail(&w, "b", "later", "skipped", "");
+	r = world_diff(&w, 1);
+	expect(&r, "breaks", TK_VERDICT_NEWLY_FAILED), expect_reason(&r, "breaks", "crashed: signal 6 at once");
+	assert_string_equal(world_row(&r, "b", "breaks")->bad_rev, "bbb");
+	expect(&r, "wrong", TK_VERDICT_NEWLY_FAILED), expect_reason(&r, "wrong", "wrong: row 3: got nan");
+	expect(&r, "gone", TK_VERDICT_MISSING), expect_reason(&r, "gone", "last measured 2026-01-01, not since");
+	expect(&r, "mended", TK_VERDICT_FIXED), expect_reason(&r, "mended", "no timing before: crashed: signal 11");
+	expect(&r, "broken", TK_VERDICT_FAILING), expect_reason(&r, "broken", "timeout: no answer");
+	expect(&r, "never", TK_VERDICT_FAILING), expect_reason(&r, "never", "never had a timing");
+	expect(&r, "none", TK_VERDICT_UNSUPPORTED), expect_reason(&r, "none", "never had a timing");
+	expect(&r, "undone", TK_VERDICT_UNSUPPORTED), expect_reason(&r, "undone", "unsupported: no bf16");
+	expect(&r, "dropped", TK_VERDICT_NEWLY_FAILED);
+	expect(&r, "late", TK_VERDICT_MISSING), expect_reason(&r, "late", "skipped: the budget was spent");
+	expect(&r, "later", TK_VERDICT_NEW), expect_reason(&r, "later", "no timing yet");
+	assert_int_equal(r.count, 11);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void old_data_is_stale(void **state)
+{
+	struct world w;
+	struct tk_detect_options o;
+	struct tk_diff_range range = {.since_s = WORLD_START, .until_s = INT64_MAX};
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1e6);
+	o = world_options(&w);
+	o.now_s = WORLD_START + 40 * WORLD_DAY;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_VERDICT_STALE), expect_reason(&r, "p", "old");
+	tk_diff_report_free(&r);
+	range.since_s = o.now_s - 7 * WORLD_DAY; /* nothing at all in the range */
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_VERDICT_STALE);
+	assert_int_equal(r.compared, 0);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void nothing_is_stale_where_a_past_night_is_asked_for(void **state)
+{
+	struct world w;
+	struct tk_detect_options o;
+	struct tk_diff_range range = {.until_s = INT64_MAX};
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	range.base_night_id = w.night;
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 2e6);
+	range.head_night_id = w.night;
+	world_night(&w, 30, "nightly"), world_point(&w, "b", "p", 1e6);
+	o = world_options(&w);
+	o.now_s += 100 * WORLD_DAY;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_VERDICT_REGRESSED);
+	tk_diff_report_free(&r);
+	range.head_night_id = range.base_night_id;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_string_equal(w.err.message, "the base night is not earlier than the head night");
+	range.head_night_id = 999;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_string_equal(w.err.message, "no night has the id 999");
+	world_close(&w);
+}
+
+static void what_the_machine_did_is_not_the_code(void **state)
+{
+	struct world w;
+	const char *only_b[] = {"backend:b", NULL}, *others_too[] = {"backend:o", NULL};
+	struct tk_diff_range range = {.since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_detect_options o;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 1);
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	for (int day = 0; day < 25; day++) {
+		world_night(&w, day, "nightly");
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "Change b");
+		world_point(&w, "b", "with", quiet(&rng, day < 24 ? 1e6 : 1.08e6));
+		world_point(&w, "b", "more", quiet(&rng, day < 24 ? 1e6 : 1.30e6));
+		if (day == 24)
+			world_environment(&w, "{\"driver\":\"555\"}");
+		world_build(&w, "ooo", 1, "o", "same", "");
+		others(&w, &rng, day < 24 ? 1 : 1.08);
+	}
+	r = world_diff(&w, 24);
+	expect(&r, "with", TK_VERDICT_ENVIRONMENT), expect_reason(&r, "with", "with unchanged code moved +8");
+	expect_reason(&r, "with", "without that +0.");
+	expect(&r, "more", TK_VERDICT_REGRESSED), expect_reason(&r, "more", "without that +2");
+	for (size_t i = 0; i < r.count; i++)
+		if (strcmp(r.rows[i].backend, "o") == 0)
+			assert_int_equal(r.rows[i].status, TK_VERDICT_ENVIRONMENT);
+	tk_diff_report_free(&r);
+	/* what is looked at changes nothing of what the machine did */
+	o = world_options(&w);
+	for (int ignoring = 0; ignoring < 2; ignoring++) {
+		range.filters = ignoring ? NULL : only_b;
+		range.ignored = ignoring ? others_too : NULL;
+		assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+		assert_int_equal(r.count, 2);
+		expect(&r, "with", TK_VERDICT_ENVIRONMENT), expect(&r, "more", TK_VERDICT_REGRESSED);
+		assert_int_equal(r.by_status[TK_VERDICT_ENVIRONMENT], 1);
+		assert_int_equal(r.compared, 2);
+		assert_true(r.mean.change > 0.25); /* of `more` alone: the mean is of the code */
+		tk_diff_report_free(&r);
+	}
+	world_close(&w);
+}
+
+/* The machine became 8 % faster or slower, and new code did not follow: less the machine it moved, but no timing did.
+ */
+static void what_no_timing_shows_is_no_change(void **state)
+{
+	for (int faster = 0; faster < 2; faster++) {
+		struct world w;
+		struct tk_rng rng;
+		struct tk_diff_report r;
+		double shift = faster ? 0.92 : 1.08;
+
+		tk_rng_seed(&rng, 6);
+		world_open(&w, NULL);
+		for (int day = 0; day < 25; day++) {
+			double by = day < 24 ? 1 : shift;
+
+			world_night(&w, day, "nightly");
+			world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "");
+			world_point(&w, "b", "stayed", quiet(&rng, 1e6));
+			world_point(&w, "b", "half", quiet(&rng, 1e6 * sqrt(by)));
+			world_point(&w, "b", "moved", quiet(&rng, 1e6 / by));
+			world_build(&w, "ooo", 1, "o", "same", "");
+			others(&w, &rng, by);
+		}
+		r = world_diff(&w, 24);
+		expect(&r, "stayed", TK_VERDICT_SAME), expect_reason(&r, "stayed", "its timings moved ");
+		expect(&r, "half", TK_VERDICT_ENVIRONMENT), expect_reason(&r, "half", faster ? "moved -" : "moved +");
+		expect(&r, "moved", faster ? TK_VERDICT_REGRESSED : TK_VERDICT_IMPROVED);
+		tk_diff_report_free(&r);
+		world_close(&w);
+	}
+}
+
+static void same_machine_code_cannot_be_the_code(void **state)
+{
+	struct world w;
+	struct tk_diff_range range = {.since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_detect_options o;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 2);
+	world_open(&w, NULL);
+	for (int day = 0; day < 25; day++) {
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", "h1", "Touch the manual");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "alone", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
+		others(&w, &rng, 1);
+		if (day == 24)
+			world_environment(&w, "{\"driver\":\"550\",\"kernel\":\"6.9\"}");
+		world_point(&w, "b", "kernel", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
+	}
+	r = world_diff(&w, 24);
+	expect(&r, "alone", TK_VERDICT_SAME), expect_reason(&r, "alone", "same machine code before and after");
+	assert_true(world_row(&r, "b", "alone")->same_code);
+	expect(&r, "kernel", TK_VERDICT_ENVIRONMENT),
+	        expect_reason(&r, "kernel", "environment changed: kernel none -> 6.9");
+	tk_diff_report_free(&r);
+	/* nor does it become doubtful where more evidence is asked for */
+	o = world_options(&w);
+	o.confirm_nights = 2;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "alone", TK_VERDICT_SAME), expect_reason(&r, "alone", "seen on 1 of 2 nights");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+/* It moved on a night of the old code, and new code came on the next: neither of them is known to be why. */
+static void new_code_after_the_step_is_unsure(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 9);
+	world_open(&w, NULL);
+	for (int day = 0; day < 26; day++) {
+		world_build(&w, day < 24 ? "aaa" : day < 25 ? "bbb" : "ccc", day, "b", day < 25 ? "h1" : "h2", "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "p", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
+		others(&w, &rng, 1);
+	}
+	r = world_diff(&w, 24);
+	expect(&r, "p", TK_VERDICT_UNSURE), expect_reason(&r, "p", "another one since: what moved it is not known");
+	assert_false(world_row(&r, "b", "p")->same_code);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+/* Noise that would hide a change of 25 %, and a threshold far beyond all that it may be: nothing to be unsure of. */
+static void what_is_surely_below_the_threshold_is_the_same(void **state)
+{
+	static const double relative[] = {0.02, 0.02, 0.02, 10}, absolute[] = {0, 1e5, 3e7, 0};
+	struct tk_diff_range range = {.since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_detect_options o;
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 10);
+	world_open(&w, NULL);
+	for (int day = 0; day < 25; day++) {
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "loud", 1e6 * exp(0.5 * tk_rng_normal(&rng)));
+		others(&w, &rng, 1);
+	}
+	o = world_options(&w);
+	for (int i = 0; i < 4; i++) {
+		o.min_effect = relative[i];
+		o.min_effect_ns = absolute[i];
+		assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+		expect(&r, "loud", i < 2 ? TK_VERDICT_UNSURE : TK_VERDICT_SAME);
+		expect_reason(&r, "loud", i < 2 ? "too noisy" : "");
+		tk_diff_report_free(&r);
+	}
+	world_close(&w);
+}
+
+/* One night of it may be chance; the third is the machine's. */
+static void another_level_of_the_same_code_is_the_machines(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 5);
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	for (int day = 0; day < 25; day++) {
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "lasting", quiet(&rng, day < 22 ? 1e6 : 1.2e6));
+		world_point(&w, "b", "loud", 1e6 * (1 + 0.15 * tk_rng_normal(&rng)));
+		others(&w, &rng, 1);
+	}
+	r = world_diff(&w, 20);
+	expect(&r, "lasting", TK_VERDICT_ENVIRONMENT), expect_reason(&r, "lasting", "not the code");
+	tk_diff_report_free(&r);
+	r = world_diff(&w, 24);
+	expect(&r, "loud", TK_VERDICT_SAME), expect_reason(&r, "loud", "too noisy");
+	expect_reason(&r, "loud", "not the code");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+/* Beside a median of nights that are mostly of the old level; the step itself is from the night before the range. */
+static void what_moved_before_the_range_is_no_part_of_the_mean(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 8);
+	world_open(&w, NULL);
+	for (int day = 0; day < 8; day++) {
+		char rev[16];
+
+		snprintf(rev, sizeof rev, "rev%d", day);
+		world_build(&w, rev, day + 1, "b", NULL, "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "p", quiet(&rng, day < 4 ? 1e6 : 1.5e6));
+		others(&w, &rng, 1);
+	}
+	r = world_diff(&w, 5);
+	expect(&r, "p", TK_VERDICT_SAME), expect_reason(&r, "p", "moved before the range");
+	assert_true(world_row(&r, "b", "p")->changed_before_range && world_row(&r, "b", "p")->change > 0.4);
+	assert_true(fabs(r.mean.change) < 0.01);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static const struct tk_diff_row *by_pairs(
+        struct world *w, struct tk_diff_report *r, const char *problem, enum tk_verdict_status want, const char *reason)
+{
+	*r = world_diff(w, 1);
+	expect(r, problem, want), expect_reason(r, problem, reason);
+	return world_row(r, "b", problem);
+}
+
+/* Two nights of a noisy machine say one thing, pairs of both builds another. */
+static void pairs_of_both_builds_decide(void **state)
+{
+	static const struct {
+		const char *name;
+		double second, pairs;
+		enum tk_verdict_status nights, both;
+		const char *reason;
+	} cases[] = {
+	        {"hidden", 0.99e6, 1.03, TK_VERDICT_SAME, TK_VERDICT_REGRESSED, "confirmed +3.0 % [3.0, 3.0] in 12 pairs"},
+	        {"noise", 1.4e6, 1.001, TK_VERDICT_REGRESSED, TK_VERDICT_SAME,
+	                "retracted: 12 pairs of both builds differ by +0.1 %"},
+	        {"gain", 0.6e6, 0.999, TK_VERDICT_IMPROVED, TK_VERDICT_SAME, "retracted"},
+	        {"faster", 1.01e6, 0.9, TK_VERDICT_SAME, TK_VERDICT_IMPROVED, "confirmed -10.0 %"},
+	};
+	struct world w;
+	struct tk_diff_report r;
+	int64_t good;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", "Good"), good = w.build;
+	world_night(&w, 0, "nightly");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		world_point(&w, "b", cases[i].name, 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "Change something");
+	world_night(&w, 1, "nightly");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		world_point(&w, "b", cases[i].name, cases[i].second);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct tk_diff_row *row = by_pairs(&w, &r, cases[i].name, cases[i].nights, "");
+
+		assert_int_equal(row->pairs.word, TK_AB_NONE);
+		assert_int_equal(row->good_build_id, good);
+		assert_int_equal(row->new_build_id, w.build);
+		tk_diff_report_free(&r);
+		for (int k = 0; k < 12; k++)
+			world_pair(&w, cases[i].name, good, w.build, k, 1e6 + k, (1e6 + k) * cases[i].pairs);
+		row = by_pairs(&w, &r, cases[i].name, cases[i].both, cases[i].reason);
+		assert_true(fabs(row->pairs.change - (cases[i].pairs - 1)) < 1e-9 && row->pairs.count == 12);
+		if (cases[i].both == TK_VERDICT_REGRESSED) {
+			assert_string_equal(row->good_rev, "aaa");
+			assert_string_equal(row->bad_rev, "bbb");
+			assert_string_equal(row->bad_subject, "Change something");
+			assert_true(row->change == row->pairs.change && row->severity > 1);
+		} else if (cases[i].both == TK_VERDICT_SAME) {
+			assert_string_equal(row->bad_rev, "");
+		}
+		tk_diff_report_free(&r);
+	}
+	world_close(&w);
+}
+
+/* Nights of the build `aaa` that took `before`, nights of `bbb`, three commits on, that took `after` (both end with 0),
+ * and pairs of both in which the second takes `times` as long: the diff since night `since` has the step between them.
+ * level_before: what it takes as the level until then; 0: whatever that is. */
+static void expect_step_of_pairs(
+        const double *before, const double *after, double times, int since, double level_before)
+{
+	struct world w;
+	struct tk_diff_report r;
+	int64_t good;
+	int night = 0;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", "Good"), good = w.build;
+	for (; *before; before++)
+		world_night(&w, night++, "nightly"), world_point(&w, "b", "p", *before);
+	world_build(&w, "bbb", 13, "b", "h2", "Change something");
+	for (; *after; after++)
+		world_night(&w, night++, "nightly"), world_point(&w, "b", "p", *after);
+	for (int k = 0; k < 12; k++)
+		world_pair(&w, "p", good, w.build, k, 1e6 + k, (1e6 + k) * times);
+	r = world_diff(&w, since);
+	const struct tk_diff_row *row = world_row(&r, "b", "p");
+	expect(&r, "p", TK_VERDICT_REGRESSED);
+	assert_string_equal(row->good_rev, "aaa");
+	assert_string_equal(row->bad_rev, "bbb");
+	assert_int_equal(row->commits_between, 3);
+	assert_true(!level_before || fabs(row->before / level_before - 1) < 1e-9);
+	assert_false(row->same_code);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+/* The nights put the step a night late, between two of the same build: pairs of the builds know where it is. */
+static void a_step_of_pairs_is_where_the_code_changed(void **state)
+{
+	expect_step_of_pairs((const double[]){1e6, 0}, (const double[]){1.1e6, 2.2e6, 0}, 2, 0, 1e6);
+}
+
+/* The range begins before the newest code came in, and its nights alone tell nothing: the step is not put before it. */
+static void a_step_of_pairs_is_not_before_its_code(void **state)
+{
+	expect_step_of_pairs(
+	        (const double[]){1e6, 1.3e6, 1e6, 1.3e6, 1e6, 1.3e6, 0}, (const double[]){1.2e6, 0}, 1.1, 4, 0);
+}
+
+/* Pairs too noisy to decide, that show nothing: the alarm of the nights does not stand. Those that lean its way let it.
+ */
+static void an_alarm_must_be_seen_again(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+	int64_t good;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 10, "b", "h1", ""), good = w.build;
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6), world_point(&w, "b", "q", 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.4e6), world_point(&w, "b", "q", 1.4e6);
+	for (int k = 0; k < 14; k++) {
+		world_pair(&w, "p", good, w.build, k, 1e6, k % 2 ? 1.2e6 : 0.82e6);
+		world_pair(&w, "q", good, w.build, k, 1e6, k % 3 ? 1.4e6 : 0.99e6);
+	}
+	by_pairs(&w, &r, "p", TK_VERDICT_UNSURE, "14 pairs of both builds leave it open");
+	tk_diff_report_free(&r);
+	by_pairs(&w, &r, "q", TK_VERDICT_REGRESSED, "leave it open: +");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+/* Eleven are too few; those of other builds, or without a timing, say nothing. */
+static void pairs_that_do_not_tell(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+	const struct tk_diff_row *row;
+	int64_t good, old;
+
+	world_open(&w, NULL);
+	world_build(&w, "old", 9, "b", "h0", ""), old = w.build;
+	world_build(&w, "aaa", 10, "b", "h1", ""), good = w.build;
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_build(&w, "bbb", 13, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.4e6);
+	for (int k = 0; k < 12; k++)
+		world_pair(&w, "p", old, w.build, k, 1e6, 1e6);
+	row = by_pairs(&w, &r, "p", TK_VERDICT_REGRESSED, "");
+	assert_int_equal(row->pairs.word, TK_AB_NONE);
+	tk_diff_report_free(&r);
+	for (int k = 0; k < 11; k++)
+		world_pair(&w, "p", good, w.build, k, 1e6, 1e6);
+	world_pair(&w, "p", good, w.build, 11, 1e6, NAN);
+	row = by_pairs(&w, &r, "p", TK_VERDICT_REGRESSED, "11 pairs of both builds leave it open: +0.0 %");
+	assert_int_equal(row->pairs.word, TK_AB_INCONCLUSIVE);
+	assert_int_equal(row->pairs.failed, 1);
+	tk_diff_report_free(&r);
+	world_pair(&w, "p", good, w.build, 12, 1e6, 1e6);
+	row = by_pairs(&w, &r, "p", TK_VERDICT_SAME, "retracted");
+	tk_diff_report_free(&r);
+	/* a build with the same machine code is the same build */
+	world_build(&w, "ccc", 14, "b", "h2", "");
+	world_night(&w, 2, "nightly"), world_point(&w, "b", "p", 1.5e6);
+	row = by_pairs(&w, &r, "p", TK_VERDICT_SAME, "retracted");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void a_new_driver_alone_is_not_comparable(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_environment(&w, "{\"driver\":\"555\"}");
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.5e6);
+	r = world_diff(&w, 1);
+	expect(&r, "p", TK_VERDICT_NOT_COMPARABLE), expect_reason(&r, "p", "driver 550 -> 555");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void the_first_slow_night_of_a_quiet_series_is_reported(void **state)
+{
+	struct world w;
+	struct tk_rng rng;
+	struct tk_diff_report r;
+
+	tk_rng_seed(&rng, 3);
+	world_open(&w, NULL);
+	for (int day = 0; day < 30; day++) {
+		char rev[16];
+
+		snprintf(rev, sizeof rev, "r%d", day);
+		world_build(&w, rev, day + 1, "b", rev, "");
+		world_night(&w, day, "nightly");
+		world_point(&w, "b", "quiet", quiet(&rng, day < 29 ? 1e6 : 1.04e6));
+		world_point(&w, "b", "spiky", quiet(&rng, day == 29 || day == 9 ? 1.2e6 : 1e6));
+		world_point(&w, "b", "step", quiet(&rng, day < 26 ? 1e6 : 1.04e6));
+		world_point(&w, "b", "before", quiet(&rng, day < 20 ? 1e6 : 1.1e6));
+		world_point(&w, "b", "noisy", 1e6 * (1 + 0.15 * tk_rng_normal(&rng)));
+	}
+	r = world_diff(&w, 23);
+	expect(&r, "quiet", TK_VERDICT_REGRESSED);
+	assert_string_equal(world_row(&r, "b", "quiet")->bad_rev, "r29");
+	expect(&r, "spiky", TK_VERDICT_UNSURE), expect_reason(&r, "spiky", "spike that this series had before");
+	expect(&r, "step", TK_VERDICT_REGRESSED);
+	assert_string_equal(world_row(&r, "b", "step")->bad_rev, "r26");
+	assert_string_equal(world_row(&r, "b", "step")->good_rev, "r25");
+	expect(&r, "before", TK_VERDICT_SAME);
+	expect(&r, "noisy", TK_VERDICT_UNSURE), expect_reason(&r, "noisy", "noisy");
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void higher_can_be_better(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	w.higher_is_better = true;
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6);
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.5e6);
+	r = world_diff(&w, 1);
+	expect(&r, "p", TK_VERDICT_IMPROVED);
+	assert_false(r.rows[0].lower_is_better);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void both_thresholds_must_be_exceeded(void **state)
+{
+	struct world w;
+	struct tk_detect_options o;
+	const struct tk_diff_range range = {.since_s = WORLD_START + WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1000);
+	world_build(&w, "bbb", 2, "b", "h2", "");
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1300);
+	o = world_options(&w);
+	o.min_effect_ns = 500;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_VERDICT_SAME);
+	tk_diff_report_free(&r);
+	o.min_effect_ns = 100;
+	o.min_effect = 0.5;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_VERDICT_SAME);
+	tk_diff_report_free(&r);
+	o.min_effect = 0.02;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	expect(&r, "p", TK_VERDICT_REGRESSED);
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+static void filters_choose(void **state)
+{
+	struct world w;
+	struct tk_detect_options o;
+	const char *filters[] = {"backend:B", "problem:p*", "problem:q", NULL}, *bad[] = {"backnd:x", NULL},
+	           *no_key[] = {"x", NULL};
+	struct tk_diff_range range = {.since_s = 0, .until_s = INT64_MAX, .filters = filters};
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	world_build(&w, "aaa", 1, "b", "h1", "");
+	world_night(&w, 0, "nightly");
+	world_point(&w, "b", "p1", 1e6), world_point(&w, "b", "q", 1e6), world_point(&w, "b", "r", 1e6),
+	        world_point(&w, "c", "p1", 1e6);
+	o = world_options(&w);
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
+	assert_int_equal(r.count, 2);
+	tk_diff_report_free(&r);
+	range.filters = bad;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_non_null(strstr(w.err.message, "unknown key \"backnd\", did you mean \"backend\"?"));
+	range.filters = no_key;
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_non_null(strstr(w.err.message, "expected KEY:GLOB"));
+	range.filters = NULL;
+	range.machine = "nowhere";
+	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), TK_EUSAGE);
+	assert_string_equal(w.err.message, "no machine \"nowhere\" in the history");
+	world_close(&w);
+}
+
+static void words_and_marks(void **state)
+{
+	enum tk_verdict_status s;
+
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++) {
+		assert_int_equal(tk_verdict_status_parse(tk_verdict_status_name((enum tk_verdict_status)i), &s), 0);
+		assert_int_equal(s, i);
+		assert_true(*tk_verdict_status_mark(s) && *tk_verdict_status_meaning(s));
+	}
+	assert_int_equal(tk_verdict_status_parse("slower", &s), TK_EDATA);
+}
+
+static void an_empty_history(void **state)
+{
+	struct world w;
+	struct tk_diff_report r;
+
+	world_open(&w, NULL);
+	r = world_diff(&w, 0);
+	assert_int_equal(r.count, 0);
+	assert_int_equal(r.compared, 0);
+	assert_true(isnan(r.mean.change));
+	tk_diff_report_free(&r);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(two_nights_over_two_revisions),
+	        cmocka_unit_test(outcomes),
+	        cmocka_unit_test(old_data_is_stale),
+	        cmocka_unit_test(nothing_is_stale_where_a_past_night_is_asked_for),
+	        cmocka_unit_test(what_the_machine_did_is_not_the_code),
+	        cmocka_unit_test(what_no_timing_shows_is_no_change),
+	        cmocka_unit_test(same_machine_code_cannot_be_the_code),
+	        cmocka_unit_test(new_code_after_the_step_is_unsure),
+	        cmocka_unit_test(what_is_surely_below_the_threshold_is_the_same),
+	        cmocka_unit_test(another_level_of_the_same_code_is_the_machines),
+	        cmocka_unit_test(what_moved_before_the_range_is_no_part_of_the_mean),
+	        cmocka_unit_test(pairs_of_both_builds_decide),
+	        cmocka_unit_test(pairs_that_do_not_tell),
+	        cmocka_unit_test(a_step_of_pairs_is_where_the_code_changed),
+	        cmocka_unit_test(a_step_of_pairs_is_not_before_its_code),
+	        cmocka_unit_test(an_alarm_must_be_seen_again),
+	        cmocka_unit_test(a_new_driver_alone_is_not_comparable),
+	        cmocka_unit_test(the_first_slow_night_of_a_quiet_series_is_reported),
+	        cmocka_unit_test(higher_can_be_better),
+	        cmocka_unit_test(both_thresholds_must_be_exceeded),
+	        cmocka_unit_test(filters_choose),
+	        cmocka_unit_test(words_and_marks),
+	        cmocka_unit_test(an_empty_history),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

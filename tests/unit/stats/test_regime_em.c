@@ -1,0 +1,178 @@
+/* What is computed four points or four chains at a time is what one point after the other gives. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "stats/monitor/regime_filter.h"
+#include "stats/monitor/regime_em.h"
+#include "stats/monitor/simd.h"
+
+#define N_MAX 203
+
+static void near(double a, double b, double tolerance)
+{
+	if (!(fabs(a - b) <= tolerance * (1 + fabs(b))))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+static void exponentials_of_four(void **state)
+{
+	(void)state;
+	for (double x = 0; x > -690; x -= 0.37) {
+		tk_simd_f64 v = {x, x - 0.1, x - 0.2, x - 0.3};
+
+		tk_simd_exp(&v);
+		for (int k = 0; k < TK_SIMD_WIDTH; k++)
+			assert_true(fabs(v[k] / exp(x - 0.1 * k) - 1) < 1e-13);
+	}
+	tk_simd_f64 v = {0, -0.0, -1e6, -INFINITY};
+
+	tk_simd_exp(&v);
+	assert_true(v[0] == 1 && v[1] == 1 && v[2] < 1e-300 && v[3] < 1e-300 && v[2] >= 0 && v[3] >= 0);
+}
+
+static struct tk_regime_model chain(struct tk_rng *rng, size_t count)
+{
+	struct tk_regime_model m = {.count = count};
+	double shares = 0;
+
+	for (size_t k = 0; k < count; k++) {
+		double row = 0;
+
+		m.offset[k] = k + 1 == count ? 0 : 0.02 * (double)k;
+		m.sd[k] = k + 1 == count ? 0.1 : 0.004 * (1 + (double)k);
+		shares += m.share[k] = 0.1 + tk_rng_uniform(rng);
+		for (size_t j = 0; j < count; j++)
+			row += m.to[k][j] = 0.05 + tk_rng_uniform(rng) + (j == k);
+		for (size_t j = 0; j < count; j++)
+			m.to[k][j] /= row;
+	}
+	for (size_t k = 0; k < count; k++)
+		m.share[k] /= shares;
+	return m;
+}
+
+/* A few normal points and a spike now and then, up to where the densities are next to nothing. */
+static void points(struct tk_rng *rng, double *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		r[i] = i % 17 == 5 ? 3 * tk_rng_uniform(rng) : 0.02 * (tk_rng_uniform(rng) + tk_rng_uniform(rng) - 1);
+}
+
+static double density(const struct tk_regime_model *m, size_t k, double x)
+{
+	double u = (x - m->offset[k]) / m->sd[k];
+
+	return k + 1 == m->count ? M_1_PI / (m->sd[k] * (1 + u * u)) : exp(-0.5 * u * u) / (sqrt(2 * M_PI) * m->sd[k]);
+}
+
+/* Forward and backward with a division at every point. */
+static double plain(const struct tk_regime_model *m, const double *r, size_t n, struct tk_regime_counts *c)
+{
+	static double before[N_MAX][TK_REGIME_STATES_MAX], likelihood[N_MAX];
+	double after[TK_REGIME_STATES_MAX] = {1, 1, 1, 1}, total = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		likelihood[i] = 0;
+		for (size_t k = 0; k < m->count; k++) {
+			before[i][k] = 0;
+			for (size_t j = 0; j < m->count; j++)
+				before[i][k] += (i ? before[i - 1][j] : m->share[j]) * m->to[j][k];
+			likelihood[i] += before[i][k] *= density(m, k, r[i]);
+		}
+		total += log(likelihood[i]);
+		for (size_t k = 0; k < m->count; k++)
+			before[i][k] /= likelihood[i];
+	}
+	*c = (struct tk_regime_counts){0};
+	for (size_t i = n; i-- > 0;) {
+		double next[TK_REGIME_STATES_MAX] = {0};
+
+		for (size_t k = 0; k < m->count; k++) {
+			double here = before[i][k] * after[k], ahead = density(m, k, r[i]) * after[k] / likelihood[i];
+
+			c->state[k] += here;
+			c->sum[k] += here * r[i];
+			c->square[k] += here * r[i] * r[i];
+			for (size_t j = 0; j < m->count; j++) {
+				next[j] += m->to[j][k] * ahead;
+				c->to[j][k] += i ? before[i - 1][j] * m->to[j][k] * ahead : 0;
+			}
+		}
+		for (size_t k = 0; k < m->count; k++)
+			after[k] = next[k];
+	}
+	return total;
+}
+
+static void counts_are_those_of_one_point_after_the_other(void **state)
+{
+	struct tk_rng rng;
+	double r[N_MAX], *work = malloc(TK_REGIME_WORK_COUNT(N_MAX) * sizeof *work);
+
+	(void)state;
+	assert_non_null(work);
+	tk_rng_seed(&rng, 5);
+	for (size_t n = 1; n <= N_MAX; n += n < 40 ? 1 : 23)
+		for (size_t count = 2; count <= TK_REGIME_STATES_MAX; count++) {
+			const struct tk_regime_model m = chain(&rng, count);
+			struct tk_regime_counts fast, slow;
+
+			points(&rng, r, n);
+			near(tk_regime_expect(&m, r, n, work, &fast), plain(&m, r, n, &slow), 1e-11);
+			for (size_t k = 0; k < count; k++) {
+				near(fast.state[k], slow.state[k], 1e-10);
+				near(fast.sum[k], slow.sum[k], 1e-10);
+				near(fast.square[k], slow.square[k], 1e-10);
+				for (size_t j = 0; j < count; j++)
+					near(fast.to[k][j], slow.to[k][j], 1e-10);
+			}
+		}
+	free(work);
+}
+
+static void four_wandering_parts_are_four_chains(void **state)
+{
+	struct tk_regime_model m[TK_SIMD_WIDTH];
+	struct tk_rng rng;
+	double r[N_MAX], loglik[TK_SIMD_WIDTH];
+
+	(void)state;
+	tk_rng_seed(&rng, 6);
+	m[0] = chain(&rng, 2);
+	for (int k = 0; k < TK_SIMD_WIDTH; k++) {
+		m[k] = m[0];
+		m[k].sd[0] = 0.003 + 0.002 * k;
+		m[k].phi = 0.5 + 0.1 * k;
+		m[k].wander = 0.01 * (k + 1);
+	}
+	for (size_t n = 1; n <= N_MAX; n += 1 + n / 3) {
+		points(&rng, r, n);
+		tk_regime_drift_logliks(m, r, n, loglik);
+		for (int k = 0; k < TK_SIMD_WIDTH; k++) {
+			struct tk_filtered_state b = tk_regime_filter_init(&m[k]);
+			double total = 0;
+
+			for (size_t i = 0; i < n; i++)
+				total += log(tk_regime_filter_update(&m[k], &b, r[i], true).likelihood);
+			near(loglik[k], total, 1e-11);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(exponentials_of_four),
+	        cmocka_unit_test(counts_are_those_of_one_point_after_the_other),
+	        cmocka_unit_test(four_wandering_parts_are_four_chains),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
