@@ -1,7 +1,7 @@
-/* What the controls of all kinds of device share: everything but the product itself, which stands in control.c of each
- * kind. CONTROL_NAME, CONTROL_KIND, CONTROL_TEXT and CONTROL_CAPTURABLE are defined, control_reject_reason() and control_run()
- * written by whoever includes this. A change here changes the machine code of all controls, which breaks the history of
- * every machine. */
+/* What the controls of all kinds of device share: everything but the product itself, which stands
+ * in control.c of each kind. CONTROL_NAME, CONTROL_KIND, CONTROL_TEXT and CONTROL_CAPTURABLE are
+ * defined, control_reject_reason() and control_run() written by whoever includes this. A change
+ * here changes the machine code of all controls, which breaks the history of every machine. */
 #ifndef TK_CONTROL_H
 #define TK_CONTROL_H
 #include "tracker_abi.h"
@@ -26,8 +26,8 @@ struct tk_plan {
 
 /* Why this f32 product is none for it; NULL where it is. */
 static const char *control_reject_reason(const struct tk_gemm *g);
-static int control_run(
-        const struct tk_gemm *g, const struct control_operands *t, void *stream, struct tk_abi_error *err);
+static int control_run(const struct tk_gemm *g, const struct control_operands *t, void *stream,
+        struct tk_abi_error *err);
 
 static int control_fail(struct tk_abi_error *err, int status, const char *message)
 {
@@ -41,7 +41,8 @@ static const char *control_version(void)
 	return "1";
 }
 
-static int control_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int control_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out ? TK_ABI_OK : control_fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
@@ -52,7 +53,8 @@ static void control_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-static int control_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int control_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_GEMM)
 		return control_fail(err, TK_ABI_UNSUPPORTED, "only gemm");
@@ -63,14 +65,15 @@ static int control_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	return why ? control_fail(err, TK_ABI_UNSUPPORTED, why) : TK_ABI_OK;
 }
 
-static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int status = control_supports(ctx, p, err);
 	if (status)
 		return status;
 	if (config && *config && strcmp(config, "default") != 0)
-		return control_fail(err, TK_ABI_INVALID, "the control has no configurations but `default`");
+		return control_fail(
+		        err, TK_ABI_INVALID, "the control has no configurations but `default`");
 	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
 	if (!plan)
 		return control_fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
@@ -84,16 +87,19 @@ static int control_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int control_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int control_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count < 3)
-		return control_fail(err, TK_ABI_INVALID, "no such input set, or fewer than three tensors");
-	plan->bound[set] = (struct control_operands){t[TK_T_A].data, t[TK_T_B].data, t[TK_T_C].data};
+		return control_fail(
+		        err, TK_ABI_INVALID, "no such input set, or fewer than three tensors");
+	plan->bound[set] =
+	        (struct control_operands){t[TK_T_A].data, t[TK_T_B].data, t[TK_T_C].data};
 	return TK_ABI_OK;
 }
 
-static int control_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int control_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	return control_run(plan->g, &plan->bound[set], stream, err);
 }

@@ -9,16 +9,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "site_gen/render/assets.h"
-#include "site_gen/pages/page.h"
 #include "site_gen/data/shard.h"
+#include "site_gen/pages/page.h"
+#include "site_gen/render/assets.h"
 
 /* Raise it when the same history gives other files: nothing of an older site is then taken over. */
 #define SITE_FORMAT 19
 
 /* What else than the history decides what is written. */
-static int digest_of(
-        const struct tk_site *site, const char *assets_hex, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+static int digest_of(const struct tk_site *site, const char *assets_hex, char hex[TK_HASH_HEX_SIZE],
+        struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
@@ -37,7 +37,8 @@ static int digest_of(
 		tk_hash_add_str(h, site->model.series[i].label);
 	}
 	for (size_t i = 0; i < site->model.upstream_rows.count; i++)
-		tk_hash_add_str(h, TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i)->url);
+		tk_hash_add_str(
+		        h, TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i)->url);
 	int status = tk_hash_add_tree(h, site->options->templates_dir, err);
 	if (status)
 		tk_hash_free(h);
@@ -64,7 +65,8 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 		status = put_shared(site, "data/environments.js", err);
 	}
 	for (size_t i = 0; !status && i < m->upstream_rows.count; i++) {
-		const struct tk_upstream_row *u = TK_ROWS_AT(&m->upstream_rows, struct tk_upstream_row, i);
+		const struct tk_upstream_row *u =
+		        TK_ROWS_AT(&m->upstream_rows, struct tk_upstream_row, i);
 		char path[64];
 		snprintf(path, sizeof path, "data/revisions-%lld.js", (long long)u->id);
 		tk_shard_add_revisions(&site->page, m, u);
@@ -76,11 +78,13 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 	}
 	if (!status && site->sitemap.len)
 		status = tk_output_put(site->out, "sitemap.txt", &site->sitemap, err);
-	return status ? status : put_shared(site, ".nojekyll", err); /* GitHub Pages: publish as it is */
+	return status ? status
+	              : put_shared(site, ".nojekyll", err); /* GitHub Pages: publish as it is */
 }
 
 /* What of the old site can be gone on with, and whether at all. */
-static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HASH_HEX_SIZE], struct tk_error *err)
+static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HASH_HEX_SIZE],
+        struct tk_error *err)
 {
 	struct tk_model *m = &site->model;
 	struct tk_reuse *reuse = &site->reuse;
@@ -90,8 +94,8 @@ static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HAS
 	if (!status)
 		status = tk_reuse_plan(m, site->out, digest, site->options->full, reuse, err);
 	if (!status)
-		status = tk_state_new(
-		        &site->state, m->series_count, site->data.shard_count, site->data.group_count, err);
+		status = tk_state_new(&site->state, m->series_count, site->data.shard_count,
+		        site->data.group_count, err);
 	for (size_t i = 0; !status && i < m->series_count; i++)
 		m->series[i].trace = &site->state.series[i].trace;
 	if (!status && reuse->usable)
@@ -107,20 +111,24 @@ static int plan(struct tk_site *site, const char *assets_hex, char digest[TK_HAS
 
 static int render_all(struct tk_site *site, struct tk_error *err)
 {
-	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_chart_data_write, tk_page_write_overview,
-	        tk_page_write_kernels, tk_page_write_rooflines, tk_page_write_lists, tk_page_write_nights, tk_page_write_upstreams, tk_page_write_revisions,
-	        tk_page_write_machines, tk_page_write_environment, tk_page_write_alerts, tk_page_write_method, tk_page_write_compare, tk_page_write_api};
+	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_chart_data_write,
+	        tk_page_write_overview, tk_page_write_kernels, tk_page_write_rooflines,
+	        tk_page_write_lists, tk_page_write_nights, tk_page_write_upstreams,
+	        tk_page_write_revisions, tk_page_write_machines, tk_page_write_environment,
+	        tk_page_write_alerts, tk_page_write_method, tk_page_write_compare,
+	        tk_page_write_api};
 	char assets[TK_HASH_HEX_SIZE], digest[TK_HASH_HEX_SIZE], path[TK_PAGE_PATH_SIZE];
 	const struct tk_site_options *options = site->options;
 	/* looked at first: whether they are others decides what is written */
-	int status = tk_assets_copy(NULL, options->templates_dir, options->assets_dir, &site->charts, assets, err);
+	int status = tk_assets_copy(
+	        NULL, options->templates_dir, options->assets_dir, &site->charts, assets, err);
 	if (status)
 		return status;
 	snprintf(site->version, sizeof site->version, "%.8s", assets);
 	status = plan(site, assets, digest, err);
 	if (!status)
-		status = tk_assets_copy(
-		        site->out, options->templates_dir, options->assets_dir, &site->charts, assets, err);
+		status = tk_assets_copy(site->out, options->templates_dir, options->assets_dir,
+		        &site->charts, assets, err);
 	for (size_t i = 0; !status && i < site->model.series_count; i++) {
 		tk_page_series_path(&site->model.series[i], path);
 		tk_page_register(site, path);
@@ -130,11 +138,13 @@ static int render_all(struct tk_site *site, struct tk_error *err)
 	if (!status)
 		status = write_shared_data(site, err);
 	if (!status)
-		status = tk_reuse_retire_pages(&site->model, site->out, site->state.build, &site->reuse, err);
+		status = tk_reuse_retire_pages(
+		        &site->model, site->out, site->state.build, &site->reuse, err);
 	if (!status && site->state.is_changed)
 		status = tk_state_write(&site->state, site->out, err);
 	return status ? status
-	              : tk_reuse_write_state(&site->model, site->out, digest, site->state.build, &site->reuse, err);
+	              : tk_reuse_write_state(&site->model, site->out, digest, site->state.build,
+	                        &site->reuse, err);
 }
 
 static void site_free(struct tk_site *site)
@@ -152,8 +162,8 @@ static void site_free(struct tk_site *site)
 	tk_model_free(&site->model);
 }
 
-int tk_site_write(struct tk_store *store, const struct tk_site_options *options, struct tk_site_report *report,
-        struct tk_error *err)
+int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
+        struct tk_site_report *report, struct tk_error *err)
 {
 	struct tk_site site = {.options = options};
 	int64_t start_ns = tk_clock_monotonic_ns();
@@ -180,8 +190,8 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 		status = tk_output_commit(site.out, err);
 	if (!status) {
 		struct tk_output_counts counts = tk_output_counts(site.out);
-		*report = (struct tk_site_report){site.pages, counts.files, counts.written, counts.bytes,
-		        (double)(tk_clock_monotonic_ns() - start_ns) * 1e-9};
+		*report = (struct tk_site_report){site.pages, counts.files, counts.written,
+		        counts.bytes, (double)(tk_clock_monotonic_ns() - start_ns) * 1e-9};
 	}
 	site_free(&site);
 	return status;

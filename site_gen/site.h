@@ -1,4 +1,5 @@
-/* The static site: reads the store, never measures. Written into a temporary folder beside `out_dir`, then renamed. */
+/* The static site: reads the store, never measures. Written into a temporary folder beside
+ * `out_dir`, then renamed. */
 #ifndef TK_SITE_H
 #define TK_SITE_H
 #include <stdbool.h>
@@ -13,7 +14,8 @@ struct tk_site_options {
 	const char *templates_dir; /* templates/ of the tracker */
 	const char *title;
 	const char *base_url;   /* public address for feeds; "" where unknown */
-	const char *assets_dir; /* Chart.js and its plugins; NULL: looked up beside the program; "": no charts */
+	const char *assets_dir; /* Chart.js and its plugins; NULL: looked up beside the program; "":
+	                           no charts */
 	int64_t now_s;          /* the clock of the site, so that pages are reproducible */
 	bool full;              /* read and render everything, also what the old site has already */
 };
@@ -24,7 +26,7 @@ struct tk_site_report {
 	double wall_s;
 };
 
-int tk_site_write(struct tk_store *store, const struct tk_site_options *options, struct tk_site_report *report,
-        struct tk_error *err);
+int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
+        struct tk_site_report *report, struct tk_error *err);
 
 #endif

@@ -1,8 +1,9 @@
 /* The history: the only door to SQLite. Nothing outside store/ includes sqlite3.h or writes SQL.
  *
- * Rows are plain structs. Strings in a row that is read belong to the list or row that was returned and live until it
- * is freed; strings in a row that is put belong to the caller. `put` functions return the id of the equal row where
- * there is one already (rows are equal where their uid is), so putting twice is harmless. A result is one transaction.
+ * Rows are plain structs. Strings in a row that is read belong to the list or row that was returned
+ * and live until it is freed; strings in a row that is put belong to the caller. `put` functions
+ * return the id of the equal row where there is one already (rows are equal where their uid is), so
+ * putting twice is harmless. A result is one transaction.
  */
 #ifndef TK_STORE_H
 #define TK_STORE_H
@@ -16,22 +17,26 @@ struct tk_store;
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
 #define TK_STORE_SCHEMA 9
 
-/* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it); READ opens read-only
- * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not one of ours;
- * TK_EBUSY: locked. */
-int tk_store_open(const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err);
+/* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it);
+ * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer
+ * tracker; TK_EDATA: not one of ours; TK_EBUSY: locked. */
+int tk_store_open(
+        const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err);
 void tk_store_close(struct tk_store *s);
 const char *tk_store_path(const struct tk_store *s);
 
-int tk_store_begin(struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */
+int tk_store_begin(
+        struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */
 int tk_store_commit(struct tk_store *s, struct tk_error *err);
 void tk_store_rollback(struct tk_store *s);
-/* What is read in between is of one moment, and thousands of questions lock the file once. Does nothing within a
- * transaction; nothing may be begun in between. */
+/* What is read in between is of one moment, and thousands of questions lock the file once. Does
+ * nothing within a transaction; nothing may be begun in between. */
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err);
 void tk_store_end_read(struct tk_store *s);
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- rows
+ * ------------------------------------------------------------------------------------------------
+ */
 
 struct tk_machine_row {
 	int64_t id;
@@ -57,7 +62,8 @@ struct tk_revision_row {
 };
 struct tk_build_row {
 	int64_t id, revision_id;
-	const char *uid, *artifact_key, *adapter, *toolchain, *flags, *arch, *status, *message, *log;
+	const char *uid, *artifact_key, *adapter, *toolchain, *flags, *arch, *status, *message,
+	        *log;
 	double wall_s;
 	int64_t size_bytes, built_s;
 };
@@ -107,7 +113,8 @@ struct tk_run_row { /* series_id 0: its points are of many series (import) */
 	const char *outcome, *message, *attributes;
 };
 
-/* One point of a series. flags: TK_POINT_...; NAN: not known (imported points often have the value alone). */
+/* One point of a series. flags: TK_POINT_...; NAN: not known (imported points often have the value
+ * alone). */
 #define TK_POINT_THROTTLED 1u
 #define TK_POINT_UNSTABLE 2u
 struct tk_point {
@@ -121,7 +128,8 @@ struct tk_ceiling_row {
 	const char *name, *source, *unit;
 	double value;
 };
-/* An old and a new build of a series, measured one after the other. NAN: that side has no timing. */
+/* An old and a new build of a series, measured one after the other. NAN: that side has no timing.
+ */
 struct tk_ab_pair_row {
 	int64_t id, night_id, series_id, good_build_id, bad_build_id, pair;
 	const char *uid;
@@ -146,11 +154,13 @@ struct tk_change_point_builds_row {
 struct tk_verdict_row {
 	int64_t night_id, series_id;
 	const char *status;
-	double before_value, after_value, change, change_lo, change_hi, threshold, p, q; /* NAN: none */
+	double before_value, after_value, change, change_lo, change_hi, threshold, p,
+	        q; /* NAN: none */
 	const char *reason, *detail;
 };
-/* kind: "change", "failure", "stoppage" (NULL: change). group_uid: what moved at the same commit on like machines, or
- * stopped together (NULL: it is alone). Ids 0: a stoppage of all of the upstream, or all of the machine. */
+/* kind: "change", "failure", "stoppage" (NULL: change). group_uid: what moved at the same commit on
+ * like machines, or stopped together (NULL: it is alone). Ids 0: a stoppage of all of the upstream,
+ * or all of the machine. */
 struct tk_alert_row {
 	const char *uid, *kind, *group_uid;
 	int64_t machine_id, upstream_id, series_id, night_id;
@@ -159,7 +169,8 @@ struct tk_alert_row {
 	double change;
 	const char *cause, *good_rev, *bad_rev, *title;
 };
-/* What a bisection of good_rev..bad_rev found. word: found, range, same, open; numbers NAN where there are none. */
+/* What a bisection of good_rev..bad_rev found. word: found, range, same, open; numbers NAN where
+ * there are none. */
 struct tk_bisection_row {
 	const char *uid;
 	int64_t series_id, night_id;
@@ -198,60 +209,81 @@ struct tk_notification_row {
 	int64_t sent_s;
 };
 
-/* ---- writing: id and uid of the row given are ignored, the id comes back ------------------------------------ */
+/* ---- writing: id and uid of the row given are ignored, the id comes back
+ * ------------------------------------ */
 
-int tk_store_put_machine(struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_device(struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_environment(
-        struct tk_store *s, const struct tk_environment_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_upstream(struct tk_store *s, const struct tk_upstream_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_revision(struct tk_store *s, const struct tk_revision_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_build(struct tk_store *s, const struct tk_build_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_kernel(struct tk_store *s, const struct tk_kernel_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_problem(struct tk_store *s, const struct tk_problem_row *row, int64_t *id, struct tk_error *err);
-/* slug may be NULL: machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-], at most 120
- * characters, unique. */
-int tk_store_put_series(struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err);
-
-/* A night is always new (started_s moves on a second where an equal night is there already). Finishing sets finished_s,
- * status and summary. */
-int tk_store_begin_night(struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err);
-int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status, const char *summary,
-        int64_t finished_s, struct tk_error *err);
-int tk_store_put_stage(struct tk_store *s, const struct tk_stage_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_resolution(
-        struct tk_store *s, const struct tk_resolution_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_jobs(
-        struct tk_store *s, const struct tk_job_row *rows, size_t count, struct tk_error *err); /* all or none */
-
-/* A run with its points and samples in one transaction; marks the job (night_id, seq) done. samples[i] belong to
- * points[i]; sample_counts[i] may be 0. series_id and the values of each point are read, the rest is filled from the
- * run. */
-int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const struct tk_point *points,
-        const double *const *samples, const size_t *sample_counts, size_t point_count, int64_t *id,
+int tk_store_put_machine(
+        struct tk_store *s, const struct tk_machine_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_device(
+        struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_environment(struct tk_store *s, const struct tk_environment_row *row, int64_t *id,
         struct tk_error *err);
-int tk_store_put_ceiling(struct tk_store *s, const struct tk_ceiling_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_upstream(
+        struct tk_store *s, const struct tk_upstream_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_revision(
+        struct tk_store *s, const struct tk_revision_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_build(
+        struct tk_store *s, const struct tk_build_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_kernel(
+        struct tk_store *s, const struct tk_kernel_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_problem(
+        struct tk_store *s, const struct tk_problem_row *row, int64_t *id, struct tk_error *err);
+/* slug may be NULL: machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-],
+ * at most 120 characters, unique. */
+int tk_store_put_series(
+        struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err);
+
+/* A night is always new (started_s moves on a second where an equal night is there already).
+ * Finishing sets finished_s, status and summary. */
+int tk_store_begin_night(
+        struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err);
+int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status,
+        const char *summary, int64_t finished_s, struct tk_error *err);
+int tk_store_put_stage(
+        struct tk_store *s, const struct tk_stage_row *row, struct tk_error *err); /* replaces */
+int tk_store_put_resolution(struct tk_store *s, const struct tk_resolution_row *row,
+        struct tk_error *err); /* replaces */
+int tk_store_put_jobs(struct tk_store *s, const struct tk_job_row *rows, size_t count,
+        struct tk_error *err); /* all or none */
+
+/* A run with its points and samples in one transaction; marks the job (night_id, seq) done.
+ * samples[i] belong to points[i]; sample_counts[i] may be 0. series_id and the values of each point
+ * are read, the rest is filled from the run. */
+int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,
+        const struct tk_point *points, const double *const *samples, const size_t *sample_counts,
+        size_t point_count, int64_t *id, struct tk_error *err);
+int tk_store_put_ceiling(
+        struct tk_store *s, const struct tk_ceiling_row *row, struct tk_error *err); /* replaces */
 int tk_store_put_ab_pair(
         struct tk_store *s, const struct tk_ab_pair_row *row, int64_t *id, struct tk_error *err);
 
-int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows,
-        size_t count, struct tk_error *err);
-int tk_store_replace_verdicts(
-        struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
+int tk_store_replace_change_points(struct tk_store *s, int64_t series_id,
+        const struct tk_change_point_row *rows, size_t count, struct tk_error *err);
+int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
+        const struct tk_verdict_row *rows, size_t count, struct tk_error *err);
 /* Replaces. A NULL uid is made from the series and bad_rev (which is what a uid should be). */
 int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struct tk_error *err);
-int tk_store_put_bisection(struct tk_store *s, const struct tk_bisection_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_monitor_event(struct tk_store *s, const struct tk_monitor_event_row *row, struct tk_error *err);     /* replaces */
-int tk_store_put_monitored_night(struct tk_store *s, const struct tk_monitored_night_row *row, struct tk_error *err); /* replaces */
-int tk_store_put_monitor_state(struct tk_store *s, const struct tk_monitor_state_row *row, struct tk_error *err);     /* replaces */
+int tk_store_put_bisection(struct tk_store *s, const struct tk_bisection_row *row,
+        struct tk_error *err); /* replaces */
+int tk_store_put_monitor_event(struct tk_store *s, const struct tk_monitor_event_row *row,
+        struct tk_error *err); /* replaces */
+int tk_store_put_monitored_night(struct tk_store *s, const struct tk_monitored_night_row *row,
+        struct tk_error *err); /* replaces */
+int tk_store_put_monitor_state(struct tk_store *s, const struct tk_monitor_state_row *row,
+        struct tk_error *err); /* replaces */
 /* What was said of a device since a time, and what is known of it. */
-int tk_store_reset_monitor(struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err);
-int tk_store_put_triage(struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
-int tk_store_put_notification(struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
+int tk_store_reset_monitor(
+        struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err);
+int tk_store_put_triage(
+        struct tk_store *s, const struct tk_triage_row *row, int64_t *id, struct tk_error *err);
+int tk_store_put_notification(
+        struct tk_store *s, const struct tk_notification_row *row, struct tk_error *err);
 
-/* ---- reading: lists own their rows and strings ---------------------------------------------------------------- */
+/* ---- reading: lists own their rows and strings
+ * ---------------------------------------------------------------- */
 
-/* A list of one kind of row. `rows` points to `count` structs of the type that the function names. */
+/* A list of one kind of row. `rows` points to `count` structs of the type that the function names.
+ */
 struct tk_rows {
 	void *rows;
 	size_t count;
@@ -265,88 +297,118 @@ int tk_store_list_devices(struct tk_store *s, struct tk_rows *out, struct tk_err
 int tk_store_list_environments(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_upstreams(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_revisions(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* without log */
-int tk_store_list_kernels(struct tk_store *s, int64_t build_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_builds(
+        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* without log */
+int tk_store_list_kernels(
+        struct tk_store *s, int64_t build_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_problems(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_series(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
-int tk_store_list_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err);     /* newest first */
-/* Calls a `running` night `stopped` that nobody is at work on: the history cannot know that it was killed, the lock of
- * the one that is at work does, and only the newest unfinished one can be it. `confirm` and
- * `bisect` take the same lock: while one of them is at work, that night still counts as running. nights: newest first.
+int tk_store_list_series(
+        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* ordered by slug */
+int tk_store_list_nights(
+        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* newest first */
+/* Calls a `running` night `stopped` that nobody is at work on: the history cannot know that it was
+ * killed, the lock of the one that is at work does, and only the newest unfinished one can be it.
+ * `confirm` and `bisect` take the same lock: while one of them is at work, that night still counts
+ * as running. nights: newest first.
  */
 void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights);
-int tk_store_list_stages(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_resolutions(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_night_runs(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_stages(
+        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_resolutions(
+        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_jobs(struct tk_store *s, int64_t night_id, bool open_only, struct tk_rows *out,
+        struct tk_error *err);
+int tk_store_list_night_runs(
+        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 /* Those whose outcome is another than "ok": of thousands of runs nearly all are. */
-int tk_store_list_unsuccessful_runs(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_series_runs(
-        struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* by as_of_s */
-/* Runs whose id is the number `text` or whose uid starts with it: at most 8, none where `text` is neither. */
-int tk_store_find_runs(struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err);
-/* How many of what a night has: rows of struct tk_group_count, most first. OPEN_JOBS and RUNS: one row. */
-enum tk_night_count { TK_COUNT_OUTCOMES, TK_COUNT_VERDICTS, TK_COUNT_RESOLUTIONS, TK_COUNT_OPEN_JOBS, TK_COUNT_RUNS };
+int tk_store_list_unsuccessful_runs(
+        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_series_runs(struct tk_store *s, int64_t series_id, struct tk_rows *out,
+        struct tk_error *err); /* by as_of_s */
+/* Runs whose id is the number `text` or whose uid starts with it: at most 8, none where `text` is
+ * neither. */
+int tk_store_find_runs(
+        struct tk_store *s, const char *text, struct tk_rows *out, struct tk_error *err);
+/* How many of what a night has: rows of struct tk_group_count, most first. OPEN_JOBS and RUNS: one
+ * row. */
+enum tk_night_count {
+	TK_COUNT_OUTCOMES,
+	TK_COUNT_VERDICTS,
+	TK_COUNT_RESOLUTIONS,
+	TK_COUNT_OPEN_JOBS,
+	TK_COUNT_RUNS
+};
 struct tk_group_count {
 	const char *word;
 	int64_t count;
 };
-int tk_store_list_night_counts(
-        struct tk_store *s, int64_t night_id, enum tk_night_count what, struct tk_rows *out, struct tk_error *err);
-/* Points of one series by (as_of_s, run_id); from_s inclusive, INT64_MIN: all. `last`: at most that many newest ones,
- * 0: all. */
-int tk_store_list_points(
-        struct tk_store *s, int64_t series_id, int64_t from_s, size_t last, struct tk_rows *out, struct tk_error *err);
-/* Points from a time on and before another, without run, number of samples, min and quartiles: half the work. */
-int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
-        struct tk_error *err);
-/* The time of the first point of a series from a time on; `before_s` where there is none before that. */
-int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s,
-        struct tk_error *err);
-/* *late: a run with a greater id than known_run_id is of a night with an id from one to another; the greatest id, 0:
- * none. */
-int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
-        bool *late, int64_t *newest_run_id, struct tk_error *err);
-/* How often verdicts of nights with an id up to this one were written: greater where some of them were judged again, or
- * a merge said something else of what was there. */
-int tk_store_get_verdict_version(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err);
+int tk_store_list_night_counts(struct tk_store *s, int64_t night_id, enum tk_night_count what,
+        struct tk_rows *out, struct tk_error *err);
+/* Points of one series by (as_of_s, run_id); from_s inclusive, INT64_MIN: all. `last`: at most that
+ * many newest ones, 0: all. */
+int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
+        struct tk_rows *out, struct tk_error *err);
+/* Points from a time on and before another, without run, number of samples, min and quartiles: half
+ * the work. */
+int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
+        int64_t before_s, struct tk_rows *out, struct tk_error *err);
+/* The time of the first point of a series from a time on; `before_s` where there is none before
+ * that. */
+int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s,
+        int64_t *as_of_s, struct tk_error *err);
+/* *late: a run with a greater id than known_run_id is of a night with an id from one to another;
+ * the greatest id, 0: none. */
+int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id,
+        int64_t until_night_id, bool *late, int64_t *newest_run_id, struct tk_error *err);
+/* How often verdicts of nights with an id up to this one were written: greater where some of them
+ * were judged again, or a merge said something else of what was there. */
+int tk_store_get_verdict_version(
+        struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err);
 /* At most `want` newest points of one series, oldest first, into the caller's array. */
-int tk_store_read_newest_points(
-        struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err);
+int tk_store_read_newest_points(struct tk_store *s, int64_t series_id, struct tk_point *out,
+        size_t want, size_t *count, struct tk_error *err);
 int tk_store_list_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
         struct tk_error *err); /* 0: the newest of each device and name */
 /* By series, builds and pair; of the nights since a time. series_id 0: all. */
-int tk_store_list_ab_pairs(
-        struct tk_store *s, int64_t series_id, int64_t since_s, struct tk_rows *out, struct tk_error *err);
-/* The pairs of two revisions of a series' upstream, also of other builds with the machine code of theirs (a
- * bisection's); in the order of the above. */
-int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_t good_revision_id, int64_t bad_revision_id,
+int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_s,
         struct tk_rows *out, struct tk_error *err);
-int tk_store_list_change_points(
-        struct tk_store *s, int64_t series_id, struct tk_rows *out, struct tk_error *err); /* 0: all */
-int tk_store_list_change_point_builds(
-        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* of all change points, in their order */
+/* The pairs of two revisions of a series' upstream, also of other builds with the machine code of
+ * theirs (a bisection's); in the order of the above. */
+int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_t good_revision_id,
+        int64_t bad_revision_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_list_change_points(struct tk_store *s, int64_t series_id, struct tk_rows *out,
+        struct tk_error *err); /* 0: all */
+int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out,
+        struct tk_error *err); /* of all change points, in their order */
 /* By as_of_s and series. */
-int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t until_s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_monitored_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* by night */
+int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t until_s,
+        struct tk_rows *out, struct tk_error *err);
+int tk_store_list_monitored_nights(
+        struct tk_store *s, struct tk_rows *out, struct tk_error *err); /* by night */
 /* TK_ENOTFOUND: nothing is known, or it cannot be read. free() its numbers and its options. */
-int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id, struct tk_monitor_state_row *out, struct tk_error *err);
-int tk_store_list_verdicts(struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
+int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
+        struct tk_monitor_state_row *out, struct tk_error *err);
+int tk_store_list_verdicts(
+        struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_bisections(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_triage(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_list_notifications(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
-int tk_store_read_build_log(struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */
-int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples, size_t *count,
-        struct tk_error *err); /* caller frees; 0 where dropped */
+int tk_store_read_build_log(
+        struct tk_store *s, int64_t build_id, char **log, struct tk_error *err); /* caller frees */
+int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples,
+        size_t *count, struct tk_error *err); /* caller frees; 0 where dropped */
 
-/* ---- what people say of alerts ------------------------------------------------------------------------------ */
+/* ---- what people say of alerts
+ * ------------------------------------------------------------------------------ */
 
-/* action, the state it leads to ("": it stays as it is), meaning. A row of triage is of an alert, or of a whole group.
+/* action, the state it leads to ("": it stays as it is), meaning. A row of triage is of an alert,
+ * or of a whole group.
  */
 #define TK_TRIAGE_ACTIONS(X) \
 	X("ack", "acked", "seen: somebody works on it") \
-	X("expect", "expected", "wanted, or the price of something wanted: the new level is the right one") \
+	X("expect", "expected", \
+	        "wanted, or the price of something wanted: the new level is the right one") \
 	X("ignore", "ignored", "a false alarm, or of no interest") \
 	X("link", "", "an issue or a change that belongs to it") \
 	X("note", "", "a remark") \
@@ -356,22 +418,28 @@ int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id,
 struct tk_triage_action {
 	const char *word, *state, *meaning;
 };
-const struct tk_triage_action *tk_triage_action_find(const char *word); /* NULL: there is no such action */
+const struct tk_triage_action *tk_triage_action_find(
+        const char *word); /* NULL: there is no such action */
 
-/* What people made of an alert: strings of the rows. said: the newest row that decides its state, NULL while it is
- * new; link: the newest one, NULL: none. */
+/* What people made of an alert: strings of the rows. said: the newest row that decides its state,
+ * NULL while it is new; link: the newest one, NULL: none. */
 struct tk_alert_state {
 	const char *word;
 	const struct tk_triage_row *said, *link;
 };
-struct tk_alert_state tk_alert_state_compute(const struct tk_rows *triage, const char *alert_uid, const char *group_uid);
-/* The word that is shown for it: the state, or "recovered" where it closed itself and nobody settled it. */
+struct tk_alert_state tk_alert_state_compute(
+        const struct tk_rows *triage, const char *alert_uid, const char *group_uid);
+/* The word that is shown for it: the state, or "recovered" where it closed itself and nobody
+ * settled it. */
 const char *tk_alert_state_name(const struct tk_rows *triage, const struct tk_alert_row *alert);
-/* Appends: at_s is moved behind what was said before of it, of its group, or of the alerts of the group that it is, so
- * that the order of what people say is the same in every history. TK_EUSAGE: no such action. */
-int tk_store_append_triage(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err);
+/* Appends: at_s is moved behind what was said before of it, of its group, or of the alerts of the
+ * group that it is, so that the order of what people say is the same in every history. TK_EUSAGE:
+ * no such action. */
+int tk_store_append_triage(
+        struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err);
 
-/* ---- what detection reads, of every series at once ------------------------------------------------------------ */
+/* ---- what detection reads, of every series at once
+ * ------------------------------------------------------------ */
 
 /* How the newest run of a series ended; run_id 0: there is none. */
 struct tk_run_summary {
@@ -379,32 +447,34 @@ struct tk_run_summary {
 	const char *outcome, *message;
 };
 
-/* points[first .. first + before) are the newest points earlier than the range, the next `within` are those in it; by
- * (as_of_s, run_id). */
+/* points[first .. first + before) are the newest points earlier than the range, the next `within`
+ * are those in it; by (as_of_s, run_id). */
 struct tk_history_window {
 	int64_t series_id;
 	size_t first, before, within;
 	struct tk_run_summary last_before, first_within, last_within;
 };
 
-/* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and quantiles NAN. The
- * range is [since_s, until_s]; at most `before` points of each series are from before it. last_before and last_within
- * are the newest runs before and since runs_s; first_within, the oldest one since runs_s, is read where there is none
- * before. */
-int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
-        struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
+/* windows: struct tk_history_window, one for each series, by id; points: struct tk_point, min and
+ * quantiles NAN. The range is [since_s, until_s]; at most `before` points of each series are from
+ * before it. last_before and last_within are the newest runs before and since runs_s; first_within,
+ * the oldest one since runs_s, is read where there is none before. */
+int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s,
+        size_t before, struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 
-/* What a series was before a time, oldest first: only values that have a logarithm. The second and the third are struct
- * tk_point, min and quantiles NAN: the first `most`; the newest `most` up to a time, but for the `skip` newest. */
+/* What a series was before a time, oldest first: only values that have a logarithm. The second and
+ * the third are struct tk_point, min and quantiles NAN: the first `most`; the newest `most` up to a
+ * time, but for the `skip` newest. */
 struct tk_timed_value {
 	int64_t as_of_s;
 	double value;
 };
-int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err);
-int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most, struct tk_rows *out,
-        struct tk_error *err);
-int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
+int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s,
         struct tk_rows *out, struct tk_error *err);
+int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most,
+        struct tk_rows *out, struct tk_error *err);
+int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip,
+        size_t most, struct tk_rows *out, struct tk_error *err);
 
 /* The newest point of every series that has one, by series. */
 struct tk_newest_point {
@@ -412,61 +482,76 @@ struct tk_newest_point {
 };
 int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 /* The earliest night that measured a revision, or was answered with it; 0: none. */
-int tk_store_find_revision_night(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err);
-/* Whether a run of the series since a time ended in another way than for want of time or of a device. */
-int tk_store_has_executed_run(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err);
+int tk_store_find_revision_night(
+        struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err);
+/* Whether a run of the series since a time ended in another way than for want of time or of a
+ * device. */
+int tk_store_has_executed_run(
+        struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err);
 
-/* ---- upkeep -------------------------------------------------------------------------------------------------- */
+/* ---- upkeep
+ * --------------------------------------------------------------------------------------------------
+ */
 
 int tk_store_check(struct tk_store *s, struct tk_rows *problems,
         struct tk_error *err); /* rows of const char *: integrity, foreign keys, uids */
-/* Whether a page of it could not be read since it was opened, by the check or by any other function. */
+/* Whether a page of it could not be read since it was opened, by the check or by any other
+ * function. */
 bool tk_store_is_damaged(const struct tk_store *s);
-/* What is damaged (rows of const char *) in a file that cannot be opened for that; no rows where that is not why. */
+/* What is damaged (rows of const char *) in a file that cannot be opened for that; no rows where
+ * that is not why. */
 int tk_store_diagnose_file(const char *path, struct tk_rows *problems, struct tk_error *err);
 int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err);
 int tk_store_vacuum(struct tk_store *s, int64_t drop_samples_before_s, struct tk_error *err);
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s,
         struct tk_error *err); /* of runs that were started before; without a vacuum */
-/* Puts everything that `from` has into `into`, in one transaction. What is equal (uid, or key) is there once; where the
- * same fact is described differently, the description that wins does not depend on the order. Counts, which may be
- * NULL, are added to: rows that were new. */
-enum tk_merge_count { TK_MERGE_NIGHTS, TK_MERGE_SERIES, TK_MERGE_POINTS, TK_MERGE_OTHERS, TK_MERGE_COUNTS };
+/* Puts everything that `from` has into `into`, in one transaction. What is equal (uid, or key) is
+ * there once; where the same fact is described differently, the description that wins does not
+ * depend on the order. Counts, which may be NULL, are added to: rows that were new. */
+enum tk_merge_count {
+	TK_MERGE_NIGHTS,
+	TK_MERGE_SERIES,
+	TK_MERGE_POINTS,
+	TK_MERGE_OTHERS,
+	TK_MERGE_COUNTS
+};
 struct tk_merge_counts {
 	int64_t added[TK_MERGE_COUNTS];
 };
-int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge_counts *counts, struct tk_error *err);
+int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge_counts *counts,
+        struct tk_error *err);
 /* Everything, in a stable order, one JSON object a line: {"table":"night","uid":...}. */
 int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
 
-/* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or of one night (0:
- * all): the same fields in every format (docs/import.md). The ndjson can be imported elsewhere, whole nights of it
- * without loss but for what people decided. */
+/* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or
+ * of one night (0: all): the same fields in every format (docs/import.md). The ndjson can be
+ * imported elsewhere, whole nights of it without loss but for what people decided. */
 enum tk_record_format { TK_RECORD_JSON, TK_RECORD_CSV, TK_RECORD_NDJSON };
-int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id, enum tk_record_format format, int fd,
-        struct tk_error *err);
+int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id,
+        enum tk_record_format format, int fd, struct tk_error *err);
 
-/* Reads the files of others (docs/import.md), all of them or none: one transaction. A file that is wrong is named with
- * the line, or the path in its JSON, and the field: TK_EDATA. dry_run: as if, without writing. Importing the same again
- * adds nothing. */
+/* Reads the files of others (docs/import.md), all of them or none: one transaction. A file that is
+ * wrong is named with the line, or the path in its JSON, and the field: TK_EDATA. dry_run: as if,
+ * without writing. Importing the same again adds nothing. */
 struct tk_import_request {
 	const char *format; /* NULL: guessed, for each file */
 	const char *const *paths;
 	size_t path_count;
 	const char *machine, *upstream, *better, *rev; /* NULL: as the file says */
-	int64_t at_s; /* when it was measured, for files that do not say it; 0: when they were written */
+	int64_t at_s; /* when it was measured, for files that do not say it; 0: when they were
+	                 written */
 	bool dry_run;
 };
 struct tk_import_counts {
 	int64_t files, nights, series, points; /* nights, series, points: new ones */
 	int64_t without_value, empty;          /* results without one; files without results */
-	int64_t differing;                     /* values that are others than those that are stored, which stay */
-	char first_without_value[256];         /* its file and name */
-	char first_differing[512];             /* series, revision, both values */
-	char first_empty[256];                 /* its file */
+	int64_t differing; /* values that are others than those that are stored, which stay */
+	char first_without_value[256]; /* its file and name */
+	char first_differing[512];     /* series, revision, both values */
+	char first_empty[256];         /* its file */
 };
-int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts,
-        struct tk_error *err);
+int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
+        struct tk_import_counts *counts, struct tk_error *err);
 const char *tk_import_get_format_name(size_t i, const char **what); /* NULL behind the last one */
 
 #endif

@@ -13,8 +13,9 @@ struct tk_cpu_shape {
 	float scale;
 };
 
-/* The keys and values of some heads as f32, in the order in which the micro-kernel reads them; filled by
- * tk_cpu_kv_fill(). K in panels of `width` keys, [panel][d][width]; V with rows padded to dvp columns. */
+/* The keys and values of some heads as f32, in the order in which the micro-kernel reads them;
+ * filled by tk_cpu_kv_fill(). K in panels of `width` keys, [panel][d][width]; V with rows padded to
+ * dvp columns. */
 struct tk_cpu_kv {
 	int64_t width, panels, dvp;
 	int64_t head_floats; /* of one head, K and V together */
@@ -22,7 +23,8 @@ struct tk_cpu_kv {
 	float *memory;
 };
 
-/* Rows of Q that walk over keys together, with the state of their online softmax. `columns` queries, a multiple of nr.
+/* Rows of Q that walk over keys together, with the state of their online softmax. `columns`
+ * queries, a multiple of nr.
  */
 struct tk_cpu_rows {
 	int64_t columns, used; /* the columns 0 .. used-1 hold a query, the others are padding */
@@ -46,22 +48,24 @@ struct tk_cpu_attention {
 
 extern const char *const tk_cpu_attention_tilings[]; /* names, best guess first, ends with NULL */
 
-int tk_cpu_attention_init(struct tk_cpu_attention *x, const struct tk_attention *a, const struct tk_cpu_isa *isa,
-        const char *tiling, uint32_t threads);
+int tk_cpu_attention_init(struct tk_cpu_attention *x, const struct tk_attention *a,
+        const struct tk_cpu_isa *isa, const char *tiling, uint32_t threads);
 void tk_cpu_attention_free(struct tk_cpu_attention *x);
 size_t tk_cpu_attention_workspace(const struct tk_cpu_attention *x);
-void tk_cpu_attention_run(const struct tk_cpu_attention *x, struct tk_cpu_pool *pool, const void *q, const void *k,
-        const void *v, void *o, float *lse);
+void tk_cpu_attention_run(const struct tk_cpu_attention *x, struct tk_cpu_pool *pool, const void *q,
+        const void *k, const void *v, void *o, float *lse);
 
 /* ---- shared with nsa.c ---- */
 
-int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa, int64_t width,
-        uint32_t threads);
+int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape,
+        const struct tk_cpu_isa *isa, int64_t width, uint32_t threads);
 /* Converts `count` heads, beginning with head `first` of all b x hkv, in parallel. */
-void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa,
-        struct tk_cpu_pool *pool, uint32_t threads, int64_t first, int64_t count, const void *k, const void *v);
+void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape,
+        const struct tk_cpu_isa *isa, struct tk_cpu_pool *pool, uint32_t threads, int64_t first,
+        int64_t count, const void *k, const void *v);
 
-int tk_cpu_rows_init(struct tk_cpu_rows *rows, int64_t columns, const struct tk_cpu_kv *kv, int64_t d);
+int tk_cpu_rows_init(
+        struct tk_cpu_rows *rows, int64_t columns, const struct tk_cpu_kv *kv, int64_t d);
 void tk_cpu_rows_free(struct tk_cpu_rows *rows);
 size_t tk_cpu_rows_bytes(const struct tk_cpu_rows *rows);
 /* Forgets the queries and what they saw; all columns see nothing until `seen` is set. */
@@ -69,11 +73,12 @@ void tk_cpu_rows_reset(struct tk_cpu_rows *rows);
 /* Forgets what was seen, keeps the queries and `seen`. */
 void tk_cpu_rows_clear_sums(struct tk_cpu_rows *rows);
 /* Puts one row of Q into a column. */
-void tk_cpu_rows_load_query(
-        struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column, const void *q, uint32_t dtype);
-/* Lets all columns look at the keys begin .. end-1, which lie in one panel, of head `slot` of kv. */
-void tk_cpu_rows_attend(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, const struct tk_cpu_kv *kv, int64_t slot,
-        int64_t begin, int64_t end, float scale);
+void tk_cpu_rows_load_query(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column,
+        const void *q, uint32_t dtype);
+/* Lets all columns look at the keys begin .. end-1, which lie in one panel, of head `slot` of kv.
+ */
+void tk_cpu_rows_attend(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa,
+        const struct tk_cpu_kv *kv, int64_t slot, int64_t begin, int64_t end, float scale);
 /* Divides the output of a column by the sum of its exponentials; zeros where it saw nothing. */
 void tk_cpu_rows_finish(struct tk_cpu_rows *rows, const struct tk_cpu_isa *isa, int64_t column);
 /* Natural logarithm of the sum of exponentials of a column; -inf where it saw nothing. */

@@ -1,9 +1,12 @@
-/* What tiled attention and sparse attention have in common: keys and values in the micro-kernel's order, and a block of
- * queries that looks at a panel of keys.
+/* What tiled attention and sparse attention have in common: keys and values in the micro-kernel's
+ * order, and a block of queries that looks at a panel of keys.
  *
- * Scores are computed transposed, S^T = K Q^T: keys are the rows of the micro-kernel's tile, queries its columns. Then
- *  - the softmax runs down the keys with one query in each lane: no horizontal maximum, no horizontal sum;
- *  - S^T [key][query] is, as it lies, the packed A operand of O += P V: nothing is moved between the two products. */
+ * Scores are computed transposed, S^T = K Q^T: keys are the rows of the micro-kernel's tile,
+ * queries its columns. Then
+ *  - the softmax runs down the keys with one query in each lane: no horizontal maximum, no
+ * horizontal sum;
+ *  - S^T [key][query] is, as it lies, the packed A operand of O += P V: nothing is moved between
+ * the two products. */
 #include "attention.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,13 +22,15 @@ static float *floats_new(int64_t n)
 	return aligned_alloc(64, (size_t)tk_cpu_round_up(n * (int64_t)sizeof(float), 64));
 }
 
-/* ---- keys and values --------------------------------------------------------------------------------------- */
+/* ---- keys and values
+ * --------------------------------------------------------------------------------------- */
 
-/* A round of heads is converted, then used: enough heads for all threads, and as many as 64 MB hold. */
+/* A round of heads is converted, then used: enough heads for all threads, and as many as 64 MB
+ * hold. */
 enum { ROUND_BYTES = 64 << 20 };
 
-int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa, int64_t width,
-        uint32_t threads)
+int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape,
+        const struct tk_cpu_isa *isa, int64_t width, uint32_t threads)
 {
 	kv->width = width;
 	kv->panels = (shape->skv + width - 1) / width;
@@ -55,25 +60,31 @@ static void fill_panel(void *arg, uint32_t thread, int64_t index)
 	int64_t token = head / s->hkv * s->skv + key; /* of the first key, over all batches */
 	size_t bytes = tk_cpu_dtype_bytes(s->dtype);
 	float *to_k = kv->memory + slot * kv->head_floats + key * s->d;
-	float *to_v = kv->memory + slot * kv->head_floats + kv->panels * kv->width * s->d + key * kv->dvp;
+	float *to_v =
+	        kv->memory + slot * kv->head_floats + kv->panels * kv->width * s->d + key * kv->dvp;
 
 	f->isa->f32.pack(to_k, (int)kv->width, keys, s->d,
-	        f->k + (size_t)((token * s->hkv + head % s->hkv) * s->d) * bytes, s->hkv * s->d, 1, s->dtype);
+	        f->k + (size_t)((token * s->hkv + head % s->hkv) * s->d) * bytes, s->hkv * s->d, 1,
+	        s->dtype);
 	for (int64_t i = 0; i < keys; i++, to_v += kv->dvp) {
-		f->isa->widen(
-		        to_v, f->v + (size_t)(((token + i) * s->hkv + head % s->hkv) * s->dv) * bytes, s->dv, s->dtype);
+		f->isa->widen(to_v,
+		        f->v + (size_t)(((token + i) * s->hkv + head % s->hkv) * s->dv) * bytes,
+		        s->dv, s->dtype);
 		memset(to_v + s->dv, 0, (size_t)(kv->dvp - s->dv) * sizeof(*to_v));
 	}
 }
 
-void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape, const struct tk_cpu_isa *isa,
-        struct tk_cpu_pool *pool, uint32_t threads, int64_t first, int64_t count, const void *k, const void *v)
+void tk_cpu_kv_fill(const struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape,
+        const struct tk_cpu_isa *isa, struct tk_cpu_pool *pool, uint32_t threads, int64_t first,
+        int64_t count, const void *k, const void *v)
 {
 	struct fill f = {kv, shape, isa, first, k, v};
 	tk_cpu_pool_run_tasks(pool, threads, count * kv->panels, fill_panel, &f);
 }
 
-/* ---- queries ----------------------------------------------------------------------------------------------- */
+/* ---- queries
+ * -----------------------------------------------------------------------------------------------
+ */
 
 int tk_cpu_rows_init(struct tk_cpu_rows *r, int64_t columns, const struct tk_cpu_kv *kv, int64_t d)
 {
@@ -85,7 +96,8 @@ int tk_cpu_rows_init(struct tk_cpu_rows *r, int64_t columns, const struct tk_cpu
 	r->sum = floats_new(columns);
 	r->shrink = floats_new(columns);
 	r->seen = calloc((size_t)columns, sizeof(*r->seen));
-	return r->q && r->s && r->o && r->max && r->sum && r->shrink && r->seen ? TK_ABI_OK : TK_ABI_NO_MEMORY;
+	return r->q && r->s && r->o && r->max && r->sum && r->shrink && r->seen ? TK_ABI_OK
+	                                                                        : TK_ABI_NO_MEMORY;
 }
 
 void tk_cpu_rows_free(struct tk_cpu_rows *r)
@@ -122,8 +134,8 @@ void tk_cpu_rows_reset(struct tk_cpu_rows *r)
 	tk_cpu_rows_clear_sums(r);
 }
 
-void tk_cpu_rows_load_query(
-        struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, int64_t column, const void *q, uint32_t dtype)
+void tk_cpu_rows_load_query(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, int64_t column,
+        const void *q, uint32_t dtype)
 {
 	int nr = isa->f32.nr;
 	float *to = r->q + column / nr * nr * r->d + column % nr;
@@ -132,29 +144,30 @@ void tk_cpu_rows_load_query(
 		r->used = column + 1;
 	for (int64_t p = 0; p < r->d; p += 64) {
 		int64_t n = min64(64, r->d - p);
-		isa->widen(piece, (const char *)q + (size_t)p * tk_cpu_dtype_bytes(dtype), n, dtype);
+		isa->widen(
+		        piece, (const char *)q + (size_t)p * tk_cpu_dtype_bytes(dtype), n, dtype);
 		for (int64_t i = 0; i < n; i++)
 			to[(p + i) * nr] = piece[i];
 	}
 }
 
 /* S^T of the keys begin .. end-1; what a column must not see becomes what is -inf after scaling. */
-static void scores(
-        struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const float *k, int64_t begin, int64_t end, float unseen)
+static void scores(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const float *k,
+        int64_t begin, int64_t end, float unseen)
 {
 	const struct tk_cpu_gemm_isa *e = &isa->f32;
 	const float *panel = k + begin / r->width * r->width * r->d + begin % r->width;
 	for (int64_t i = 0; i < end - begin; i += e->mr)
 		for (int64_t c = 0; c < r->columns; c += e->nr)
-			e->tile((int)min64(e->mr, end - begin - i), r->d, panel + i, r->width, r->q + c * r->d, e->nr,
-			        r->s + i * r->columns + c, r->columns, 0);
+			e->tile((int)min64(e->mr, end - begin - i), r->d, panel + i, r->width,
+			        r->q + c * r->d, e->nr, r->s + i * r->columns + c, r->columns, 0);
 	for (int64_t c = 0; c < r->columns; c++)
 		for (int64_t j = r->seen[c] > begin ? r->seen[c] : begin; j < end; j++)
 			r->s[(j - begin) * r->columns + c] = unseen;
 }
 
-void tk_cpu_rows_attend(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, const struct tk_cpu_kv *kv, int64_t slot,
-        int64_t begin, int64_t end, float scale)
+void tk_cpu_rows_attend(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa,
+        const struct tk_cpu_kv *kv, int64_t slot, int64_t begin, int64_t end, float scale)
 {
 	const struct tk_cpu_gemm_isa *e = &isa->f32;
 	const float *k = kv->memory + slot * kv->head_floats;
@@ -168,8 +181,8 @@ void tk_cpu_rows_attend(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, con
 			isa->scale(r->o + c * r->dvp, r->dvp, r->shrink[c]);
 	for (int64_t c = 0; c < r->used; c += e->mr)
 		for (int64_t j = 0; j < r->dvp; j += e->nr)
-			e->tile((int)min64(e->mr, r->used - c), end - begin, r->s + c, r->columns, v + j, kv->dvp,
-			        r->o + c * r->dvp + j, r->dvp, 1);
+			e->tile((int)min64(e->mr, r->used - c), end - begin, r->s + c, r->columns,
+			        v + j, kv->dvp, r->o + c * r->dvp + j, r->dvp, 1);
 }
 
 void tk_cpu_rows_finish(struct tk_cpu_rows *r, const struct tk_cpu_isa *isa, int64_t column)

@@ -1,14 +1,16 @@
-/* GEMM and "native" attention on any library that has the C interface of the BLAS. One self-contained file, so that it
- * can be compiled against the system's library and, by kernels/adapters/, against every commit of OpenBLAS or BLIS.
+/* GEMM and "native" attention on any library that has the C interface of the BLAS. One
+ * self-contained file, so that it can be compiled against the system's library and, by
+ * kernels/adapters/, against every commit of OpenBLAS or BLIS.
  *
  *   gemm       f32, f64: cblas_sgemm, cblas_dgemm, one call a matrix of the batch.
- *              bf16 inputs: cblas_sbgemm where the library has it; it accumulates and returns f32, a bf16 result is
- * rounded here. attention  forward, f32: S = scale Q K^T, a softmax over the rows, O = P V. The whole matrix S is in
- * memory, sq x skv floats for one head at a time: this is the baseline that tiled attention has to beat, as PyTorch's
- * "math" path is on GPUs.
+ *              bf16 inputs: cblas_sbgemm where the library has it; it accumulates and returns f32,
+ * a bf16 result is rounded here. attention  forward, f32: S = scale Q K^T, a softmax over the rows,
+ * O = P V. The whole matrix S is in memory, sq x skv floats for one head at a time: this is the
+ * baseline that tiled attention has to beat, as PyTorch's "math" path is on GPUs.
  *
- * Compile with -DTK_CBLAS_NAME="\"openblas\"" (the backend's name) and, for the number of threads and the version,
- * -DTK_CBLAS_VENDOR_OPENBLAS or -DTK_CBLAS_VENDOR_BLIS; with -DTK_CBLAS_HAS_SBGEMM where cblas_sbgemm links. */
+ * Compile with -DTK_CBLAS_NAME="\"openblas\"" (the backend's name) and, for the number of threads
+ * and the version, -DTK_CBLAS_VENDOR_OPENBLAS or -DTK_CBLAS_VENDOR_BLIS; with -DTK_CBLAS_HAS_SBGEMM
+ * where cblas_sbgemm links. */
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -44,11 +46,13 @@ struct bound {
 struct tk_plan {
 	const struct tk_problem *problem;
 	uint32_t sets;
-	float *work; /* attention: S of one head; sbgemm with a bf16 result: the f32 result of one matrix */
+	float *work; /* attention: S of one head; sbgemm with a bf16 result: the f32 result of one
+	                matrix */
 	struct bound bound[];
 };
 
-static int fail(struct tk_abi_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fail(struct tk_abi_error *err, int status, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
 static int fail(struct tk_abi_error *err, int status, const char *format, ...)
 {
 	if (err) {
@@ -60,12 +64,14 @@ static int fail(struct tk_abi_error *err, int status, const char *format, ...)
 	return status;
 }
 
-/* ---- the library's own interface --------------------------------------------------------------------------- */
+/* ---- the library's own interface
+ * --------------------------------------------------------------------------- */
 
 #if defined(TK_CBLAS_VENDOR_OPENBLAS)
 static const char *vendor_version_text(void)
 {
-	return openblas_get_config(); /* "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Zen MAX_THREADS=64" */
+	return openblas_get_config(); /* "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Zen
+	                                 MAX_THREADS=64" */
 }
 static const char *vendor_kernel(void)
 {
@@ -115,9 +121,11 @@ static const char *library_version(void)
 	return version;
 }
 
-/* ---- open, supports ---------------------------------------------------------------------------------------- */
+/* ---- open, supports
+ * ---------------------------------------------------------------------------------------- */
 
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int backend_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
@@ -137,15 +145,18 @@ static void backend_close(struct tk_backend_ctx *ctx)
 static int supports_gemm(const struct tk_gemm *g, struct tk_abi_error *err)
 {
 	if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX)
-		return fail(err, TK_ABI_UNSUPPORTED, "a side is larger than the library's 32-bit integers");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "a side is larger than the library's 32-bit integers");
 	if (g->a == g->b && g->a == g->c && g->acc == g->a && (g->a == TK_F32 || g->a == TK_F64))
 		return TK_ABI_OK;
 	if (g->a != TK_BF16 || g->b != TK_BF16)
-		return fail(err, TK_ABI_UNSUPPORTED, "only f32, f64 and bf16 matrices, all operands of one type");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "only f32, f64 and bf16 matrices, all operands of one type");
 #ifdef TK_CBLAS_HAS_SBGEMM
 	if (g->acc == TK_F32 && (g->c == TK_F32 || g->c == TK_BF16))
 		return TK_ABI_OK;
-	return fail(err, TK_ABI_UNSUPPORTED, "bf16 is accumulated in f32 and returned as f32 or bf16");
+	return fail(
+	        err, TK_ABI_UNSUPPORTED, "bf16 is accumulated in f32 and returned as f32 or bf16");
 #else
 	return fail(err, TK_ABI_UNSUPPORTED, "this build of the library has no cblas_sbgemm");
 #endif
@@ -158,11 +169,13 @@ static int supports_attention(const struct tk_attention *a, struct tk_abi_error 
 	if (a->dtype != TK_F32)
 		return fail(err, TK_ABI_UNSUPPORTED, "only f32");
 	if (a->sq > INT_MAX || a->skv > INT_MAX || a->h * a->d > INT_MAX || a->h * a->dv > INT_MAX)
-		return fail(err, TK_ABI_UNSUPPORTED, "a side is larger than the library's 32-bit integers");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "a side is larger than the library's 32-bit integers");
 	return TK_ABI_OK;
 }
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op == TK_OP_GEMM)
 		return supports_gemm(p->gemm, err);
@@ -171,7 +184,8 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	return fail(err, TK_ABI_UNSUPPORTED, "only gemm and attention");
 }
 
-/* ---- plan, bind -------------------------------------------------------------------------------------------- */
+/* ---- plan, bind
+ * -------------------------------------------------------------------------------------------- */
 
 /* Floats of workspace, 0 = none. */
 static size_t workspace_floats(const struct tk_problem *p)
@@ -195,21 +209,23 @@ static void describe(const struct tk_problem *p, size_t workspace_bytes, struct 
 	info->deterministic = 1;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int rc = backend_supports(ctx, p, err);
 	if (rc)
 		return rc;
 	if (config && *config && strcmp(config, "default") != 0)
-		return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, only `default`", config);
+		return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, only `default`",
+		        config);
 	size_t floats = workspace_floats(p);
 	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
 	if (!plan)
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
 	if (floats && !(plan->work = aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64))) {
 		free(plan);
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for a workspace of %zu bytes", floats * sizeof(float));
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for a workspace of %zu bytes",
+		        floats * sizeof(float));
 	}
 	plan->problem = p;
 	plan->sets = sets;
@@ -225,13 +241,15 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
-	uint32_t inputs = plan->problem->op == TK_OP_GEMM ? 2 : 3; /* the output follows the inputs */
+	uint32_t inputs =
+	        plan->problem->op == TK_OP_GEMM ? 2 : 3; /* the output follows the inputs */
 	if (set >= plan->sets || count < inputs + 1)
-		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with at least %u",
-		        set, count, plan->sets, inputs + 1);
+		return fail(err, TK_ABI_INVALID,
+		        "set %u with %u tensors, expected a set below %u with at least %u", set,
+		        count, plan->sets, inputs + 1);
 	struct bound *b = &plan->bound[set];
 	for (uint32_t i = 0; i < inputs; i++)
 		b->in[i] = t[i].data;
@@ -240,7 +258,9 @@ static int backend_bind(
 	return TK_ABI_OK;
 }
 
-/* ---- gemm -------------------------------------------------------------------------------------------------- */
+/* ---- gemm
+ * --------------------------------------------------------------------------------------------------
+ */
 
 #ifdef TK_CBLAS_HAS_SBGEMM
 static uint16_t bf16_round(float x)
@@ -252,11 +272,12 @@ static uint16_t bf16_round(float x)
 	return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16); /* to nearest, ties to even */
 }
 
-static void gemm_bf16(const struct tk_gemm *g, enum CBLAS_TRANSPOSE ta, enum CBLAS_TRANSPOSE tb, int lda, int ldb,
-        const void *a, const void *b, void *c, float *work)
+static void gemm_bf16(const struct tk_gemm *g, enum CBLAS_TRANSPOSE ta, enum CBLAS_TRANSPOSE tb,
+        int lda, int ldb, const void *a, const void *b, void *c, float *work)
 {
 	float *result = g->c == TK_BF16 ? work : c;
-	cblas_sbgemm(CblasRowMajor, ta, tb, (int)g->m, (int)g->n, (int)g->k, 1, a, lda, b, ldb, 0, result, (int)g->n);
+	cblas_sbgemm(CblasRowMajor, ta, tb, (int)g->m, (int)g->n, (int)g->k, 1, a, lda, b, ldb, 0,
+	        result, (int)g->n);
 	if (g->c != TK_BF16)
 		return;
 	uint16_t *to = c;
@@ -272,20 +293,24 @@ static size_t dtype_bytes(uint32_t dtype)
 
 static void run_gemm(const struct tk_gemm *g, const struct bound *t, float *work)
 {
-	enum CBLAS_TRANSPOSE ta = g->ta ? CblasTrans : CblasNoTrans, tb = g->tb ? CblasTrans : CblasNoTrans;
+	enum CBLAS_TRANSPOSE ta = g->ta ? CblasTrans : CblasNoTrans,
+	                     tb = g->tb ? CblasTrans : CblasNoTrans;
 	int m = (int)g->m, n = (int)g->n, k = (int)g->k;
 	int lda = g->ta ? m : k, ldb = g->tb ? k : n;
 	size_t step_a = (size_t)g->m * (size_t)g->k * dtype_bytes(g->a),
 	       step_b = (size_t)g->k * (size_t)g->n * dtype_bytes(g->b);
 	size_t step_c = (size_t)g->m * (size_t)g->n * dtype_bytes(g->c);
 	for (size_t i = 0; i < (size_t)g->batch; i++) {
-		const char *a = (const char *)t->in[TK_T_A] + i * step_a, *b = (const char *)t->in[TK_T_B] + i * step_b;
+		const char *a = (const char *)t->in[TK_T_A] + i * step_a,
+		           *b = (const char *)t->in[TK_T_B] + i * step_b;
 		char *c = (char *)t->out + i * step_c;
 		if (g->a == TK_F32)
-			cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, (const float *)(const void *)a, lda,
-			        (const float *)(const void *)b, ldb, 0, (float *)(void *)c, n);
+			cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1,
+			        (const float *)(const void *)a, lda, (const float *)(const void *)b,
+			        ldb, 0, (float *)(void *)c, n);
 		else if (g->a == TK_F64)
-			cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, (const double *)(const void *)a, lda,
+			cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1,
+			        (const double *)(const void *)a, lda,
 			        (const double *)(const void *)b, ldb, 0, (double *)(void *)c, n);
 #ifdef TK_CBLAS_HAS_SBGEMM
 		else
@@ -294,9 +319,11 @@ static void run_gemm(const struct tk_gemm *g, const struct bound *t, float *work
 	}
 }
 
-/* ---- attention --------------------------------------------------------------------------------------------- */
+/* ---- attention
+ * --------------------------------------------------------------------------------------------- */
 
-/* exp(x) for x <= 0 to about 2 ulp, without a branch, so that the compiler can use vectors: 2^i p(f) with x / ln 2 = i
+/* exp(x) for x <= 0 to about 2 ulp, without a branch, so that the compiler can use vectors: 2^i
+ * p(f) with x / ln 2 = i
  * + f and |f| <= 1/2; p is the Taylor polynomial of degree 7 (relative error below 2^-27). */
 static inline float exp_negative(float x)
 {
@@ -319,8 +346,8 @@ static inline float exp_negative(float x)
 	return p * scale.f;
 }
 
-/* Turns row[0 .. seen) into its softmax, the rest of the row into zeros; returns the logarithm of the sum of
- * exponentials. */
+/* Turns row[0 .. seen) into its softmax, the rest of the row into zeros; returns the logarithm of
+ * the sum of exponentials. */
 static float softmax_row(float *row, int64_t seen, int64_t width)
 {
 	float max = -INFINITY, sum = 0;
@@ -337,7 +364,8 @@ static float softmax_row(float *row, int64_t seen, int64_t width)
 	return max + logf(sum);
 }
 
-static void run_head(const struct tk_attention *a, const struct bound *t, float *s, int64_t batch, int64_t head)
+static void run_head(
+        const struct tk_attention *a, const struct bound *t, float *s, int64_t batch, int64_t head)
 {
 	int64_t kv_head = head / (a->h / a->hkv);
 	const float *q = (const float *)t->in[TK_T_Q] + (batch * a->sq * a->h + head) * a->d;
@@ -345,12 +373,14 @@ static void run_head(const struct tk_attention *a, const struct bound *t, float 
 	const float *v = (const float *)t->in[TK_T_V] + (batch * a->skv * a->hkv + kv_head) * a->dv;
 	float *o = (float *)t->out + (batch * a->sq * a->h + head) * a->dv;
 	float *lse = t->lse ? t->lse + (batch * a->h + head) * a->sq : NULL;
-	int sq = (int)a->sq, skv = (int)a->skv, d = (int)a->d, dv = (int)a->dv, h = (int)a->h, hkv = (int)a->hkv;
+	int sq = (int)a->sq, skv = (int)a->skv, d = (int)a->d, dv = (int)a->dv, h = (int)a->h,
+	    hkv = (int)a->hkv;
 
-	cblas_sgemm(
-	        CblasRowMajor, CblasNoTrans, CblasTrans, sq, skv, d, (float)a->scale, q, h * d, k, hkv * d, 0, s, skv);
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, sq, skv, d, (float)a->scale, q, h * d,
+	        k, hkv * d, 0, s, skv);
 	for (int64_t i = 0; i < a->sq; i++) {
-		int64_t seen = a->causal ? i + 1 + a->skv - a->sq : a->skv; /* aligned to the bottom right */
+		int64_t seen = a->causal ? i + 1 + a->skv - a->sq
+		                         : a->skv; /* aligned to the bottom right */
 		seen = seen < 0 ? 0 : seen > a->skv ? a->skv : seen;
 		float l = seen ? softmax_row(s + i * a->skv, seen, a->skv) : -INFINITY;
 		if (!seen)
@@ -358,10 +388,12 @@ static void run_head(const struct tk_attention *a, const struct bound *t, float 
 		if (lse)
 			lse[i] = l;
 	}
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, sq, dv, skv, 1, s, skv, v, hkv * dv, 0, o, h * dv);
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, sq, dv, skv, 1, s, skv, v, hkv * dv,
+	        0, o, h * dv);
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	const struct bound *t = &plan->bound[set];
 	if (plan->problem->op == TK_OP_GEMM) {
@@ -383,7 +415,8 @@ const struct tk_backend *tk_backend_entry(void)
 	        .abi_minor = TK_ABI_MINOR,
 	        .name = TK_CBLAS_NAME,
 	        .device_kind = "cpu",
-	        .description = "C interface of the BLAS: GEMM, and attention as two GEMMs and a softmax",
+	        .description =
+	                "C interface of the BLAS: GEMM, and attention as two GEMMs and a softmax",
 	        .version = library_version,
 	        .open = backend_open,
 	        .close = backend_close,

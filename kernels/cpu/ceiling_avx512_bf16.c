@@ -5,9 +5,11 @@
 
 enum { ACCUMULATORS = 24, LANES = 16 };
 
-void tk_cpu_ceiling_fma_bf16(int64_t count, const uint16_t from[TK_CEILING_VALUES], uint16_t to[TK_CEILING_VALUES])
+void tk_cpu_ceiling_fma_bf16(
+        int64_t count, const uint16_t from[TK_CEILING_VALUES], uint16_t to[TK_CEILING_VALUES])
 {
-	const __m512bh a = (__m512bh)_mm512_loadu_si512(from), b = (__m512bh)_mm512_loadu_si512(from + 2 * LANES);
+	const __m512bh a = (__m512bh)_mm512_loadu_si512(from),
+	               b = (__m512bh)_mm512_loadu_si512(from + 2 * LANES);
 	__m512 x[ACCUMULATORS], sum = _mm512_setzero_ps();
 	for (int j = 0; j < ACCUMULATORS; j++)
 		x[j] = _mm512_setzero_ps();

@@ -1,11 +1,10 @@
-/* The backend `ceiling`: bandwidth and arithmetic that this machine reaches, with all threads. Drawn as the roofs of
- * the roofline.
+/* The backend `ceiling`: bandwidth and arithmetic that this machine reaches, with all threads.
+ * Drawn as the roofs of the roofline.
  *
- *   copy   memcpy of one slice a thread: the C library picks vectors and, for large sizes, stores that bypass the
- *          caches
- *   read   a sum over f32, one slice a thread; of several passes each thread goes over its slice again: a slice that
- *          fits into a cache comes out of it
- *   fma    independent multiply-adds in registers, f32, and bf16 pairs where the processor has vdpbf16ps */
+ *   copy   memcpy of one slice a thread: the C library picks vectors and, for large sizes, stores
+ * that bypass the caches read   a sum over f32, one slice a thread; of several passes each thread
+ * goes over its slice again: a slice that fits into a cache comes out of it fma    independent
+ * multiply-adds in registers, f32, and bf16 pairs where the processor has vdpbf16ps */
 #include "ceiling.h"
 #include "pool.h"
 #include "tracker_abi.h"
@@ -38,7 +37,8 @@ struct tk_plan {
 	struct tk_tensor bound[][2];
 };
 
-static int fail(struct tk_abi_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fail(struct tk_abi_error *err, int status, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
 static int fail(struct tk_abi_error *err, int status, const char *format, ...)
 {
 	if (err) {
@@ -68,7 +68,8 @@ static void choose_isa(struct tk_backend_ctx *ctx)
 #endif
 }
 
-static int ceiling_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int ceiling_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
@@ -90,27 +91,32 @@ static void ceiling_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int ceiling_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op == TK_OP_COPY)
 		return TK_ABI_OK;
 	if (p->op == TK_OP_READ)
-		return p->ceiling->dtype == TK_F32 ? TK_ABI_OK : fail(err, TK_ABI_UNSUPPORTED, "read sums f32 only");
+		return p->ceiling->dtype == TK_F32
+		               ? TK_ABI_OK
+		               : fail(err, TK_ABI_UNSUPPORTED, "read sums f32 only");
 	if (p->op != TK_OP_FMA)
 		return fail(err, TK_ABI_UNSUPPORTED, "only copy, read and fma");
 	if (p->ceiling->dtype == TK_F32 || (p->ceiling->dtype == TK_BF16 && ctx->has_bf16))
 		return TK_ABI_OK;
-	return fail(err, TK_ABI_UNSUPPORTED, "fma on this processor: f32%s only", ctx->has_bf16 ? " and bf16" : "");
+	return fail(err, TK_ABI_UNSUPPORTED, "fma on this processor: f32%s only",
+	        ctx->has_bf16 ? " and bf16" : "");
 }
 
-static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int rc = ceiling_supports(ctx, p, err);
 	if (rc)
 		return rc;
 	if (config && *config && strcmp(config, "default") != 0)
-		return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, only `default`", config);
+		return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, only `default`",
+		        config);
 	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
 	uint32_t threads = tk_cpu_pool_threads(ctx->pool);
 	if (!plan || !(plan->slot = calloc(threads, sizeof(*plan->slot)))) {
@@ -143,15 +149,16 @@ static void ceiling_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int ceiling_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int ceiling_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count < 2)
 		return fail(err, TK_ABI_INVALID, "no such input set, or fewer than two tensors");
-	size_t values = plan->dtype == TK_BF16 ? sizeof(plan->slot->bits) : sizeof(plan->slot->value);
+	size_t values =
+	        plan->dtype == TK_BF16 ? sizeof(plan->slot->bits) : sizeof(plan->slot->value);
 	if (plan->op == TK_OP_FMA && (t[TK_T_IN].bytes < values || t[TK_T_OUT].bytes < values))
-		return fail(
-		        err, TK_ABI_INVALID, "fma wants %d start values and as many results", (int)TK_CEILING_VALUES);
+		return fail(err, TK_ABI_INVALID, "fma wants %d start values and as many results",
+		        (int)TK_CEILING_VALUES);
 	memcpy(plan->bound[set], t, sizeof(plan->bound[set]));
 	return TK_ABI_OK;
 }
@@ -170,15 +177,17 @@ static void run_slice(void *arg, uint32_t thread)
 		slot->sum = plan->ctx->isa->sum((const float *)(const void *)(plan->in + begin),
 		        (end - begin) / (int64_t)sizeof(float), plan->passes);
 	else if (plan->dtype == TK_F32)
-		plan->ctx->isa->fma(plan->bytes / plan->threads, (const float *)(const void *)plan->in, slot->value);
+		plan->ctx->isa->fma(plan->bytes / plan->threads,
+		        (const float *)(const void *)plan->in, slot->value);
 #ifdef TK_CPU_X86
 	else
-		tk_cpu_ceiling_fma_bf16(
-		        plan->bytes / plan->threads, (const uint16_t *)(const void *)plan->in, slot->bits);
+		tk_cpu_ceiling_fma_bf16(plan->bytes / plan->threads,
+		        (const uint16_t *)(const void *)plan->in, slot->bits);
 #endif
 }
 
-static int ceiling_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int ceiling_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	plan->in = plan->bound[set][TK_T_IN].data;
 	plan->out = plan->bound[set][TK_T_OUT].data;
@@ -206,7 +215,8 @@ const struct tk_backend *tk_backend_entry(void)
 	        .abi_minor = TK_ABI_MINOR,
 	        .name = "ceiling",
 	        .device_kind = "cpu",
-	        .description = "what the machine itself reaches: copy and read bandwidth, multiply-adds",
+	        .description =
+	                "what the machine itself reaches: copy and read bandwidth, multiply-adds",
 	        .version = ceiling_version,
 	        .open = ceiling_open,
 	        .close = ceiling_close,

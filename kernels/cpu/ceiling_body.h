@@ -1,6 +1,6 @@
-/* The loops of the ceilings, compiled once for each instruction set. The including file defines ISA, LANES and
- * ACCUMULATORS: enough independent multiply-adds to cover latency x units (4 cycles x 2 units = 8 at least), few enough
- * to stay in registers. */
+/* The loops of the ceilings, compiled once for each instruction set. The including file defines
+ * ISA, LANES and ACCUMULATORS: enough independent multiply-adds to cover latency x units (4 cycles
+ * x 2 units = 8 at least), few enough to stay in registers. */
 #include "ceiling.h"
 #include <string.h>
 
@@ -20,8 +20,9 @@ static double gather(vec part[PARTS])
 	return sum;
 }
 
-/* Eight vectors of partial sums over all passes, gathered in double every 2^18 numbers so that f32 does not lose what
- * it adds: more often, the gathering of what comes out of the first cache would be seen. */
+/* Eight vectors of partial sums over all passes, gathered in double every 2^18 numbers so that f32
+ * does not lose what it adds: more often, the gathering of what comes out of the first cache would
+ * be seen. */
 static double sum(const float *from, int64_t n, int64_t passes)
 {
 	double total = 0, rest = 0;
@@ -46,7 +47,8 @@ static double sum(const float *from, int64_t n, int64_t passes)
 }
 
 /* x = x / 2 + s converges to 2 s: the values stay finite and the work cannot be left out. */
-static void multiply_adds(int64_t count, const float from[TK_CEILING_VALUES], float to[TK_CEILING_VALUES])
+static void multiply_adds(
+        int64_t count, const float from[TK_CEILING_VALUES], float to[TK_CEILING_VALUES])
 {
 	const vec half = (vec){0} + 0.5f, s = *(const vec *)from;
 	vec x[ACCUMULATORS];

@@ -1,8 +1,8 @@
-/* The backend `cpu` at the border: options, what is supported, configurations, plans. The work is in gemm.c,
- * attention.c and nsa.c.
+/* The backend `cpu` at the border: options, what is supported, configurations, plans. The work is
+ * in gemm.c, attention.c and nsa.c.
  *
- * Options of tracker.yml: isa=generic|avx2|avx512 forces an instruction set (the best that the processor has is the
- * default). */
+ * Options of tracker.yml: isa=generic|avx2|avx512 forces an instruction set (the best that the
+ * processor has is the default). */
 #include "attention.h"
 #include "gemm.h"
 #include "isa.h"
@@ -34,7 +34,8 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-static int fail(struct tk_abi_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fail(struct tk_abi_error *err, int status, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
 static int fail(struct tk_abi_error *err, int status, const char *format, ...)
 {
 	if (err) {
@@ -51,7 +52,9 @@ static const char *backend_version(void)
 	return TK_CPU_VERSION;
 }
 
-/* ---- open -------------------------------------------------------------------------------------------------- */
+/* ---- open
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* The only option is isa=NAME. */
 static int read_options(const char *options, struct tk_backend_ctx *ctx, struct tk_abi_error *err)
@@ -61,7 +64,8 @@ static int read_options(const char *options, struct tk_backend_ctx *ctx, struct 
 	for (const char *p = options ? options : ""; *p;) {
 		size_t n = strcspn(p, ",");
 		if (strncmp(p, "isa=", 4) != 0)
-			return fail(err, TK_ABI_INVALID, "unknown option `%.*s` of the backend cpu, expected isa=NAME",
+			return fail(err, TK_ABI_INVALID,
+			        "unknown option `%.*s` of the backend cpu, expected isa=NAME",
 			        n > 100 ? 100 : (int)n, p);
 		name = p + 4;
 		length = n - 4;
@@ -75,7 +79,8 @@ static int read_options(const char *options, struct tk_backend_ctx *ctx, struct 
 	return TK_ABI_OK;
 }
 
-static int backend_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int backend_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
@@ -98,14 +103,16 @@ static void backend_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-/* ---- supports, configs ------------------------------------------------------------------------------------- */
+/* ---- supports, configs
+ * ------------------------------------------------------------------------------------- */
 
 static int is_ours(uint32_t dtype)
 {
 	return dtype == TK_F32 || dtype == TK_BF16 || dtype == TK_F16;
 }
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	switch (p->op) {
 	case TK_OP_GEMM:
@@ -129,8 +136,8 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	}
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
-        uint32_t *count, struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
 	static const char *const only[] = {"default", NULL};
 	const char *const *list = p->op == TK_OP_GEMM        ? tk_cpu_gemm_blockings
@@ -144,7 +151,8 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return TK_ABI_OK;
 }
 
-/* ---- plan, bind, launch ------------------------------------------------------------------------------------ */
+/* ---- plan, bind, launch
+ * ------------------------------------------------------------------------------------ */
 
 static int init_work(struct tk_plan *plan, const struct tk_problem *p, const char *config)
 {
@@ -155,24 +163,26 @@ static int init_work(struct tk_plan *plan, const struct tk_problem *p, const cha
 	if (p->op == TK_OP_GEMM)
 		return tk_cpu_gemm_init(&plan->gemm, p->gemm, ctx->isa, config, threads);
 	if (p->op == TK_OP_ATTENTION)
-		return tk_cpu_attention_init(&plan->attention, p->attention, ctx->isa, config, threads);
-	return config && *config ? TK_ABI_INVALID : tk_cpu_nsa_init(&plan->nsa, p->nsa, ctx->isa, threads);
+		return tk_cpu_attention_init(
+		        &plan->attention, p->attention, ctx->isa, config, threads);
+	return config && *config ? TK_ABI_INVALID
+	                         : tk_cpu_nsa_init(&plan->nsa, p->nsa, ctx->isa, threads);
 }
 
 static void describe(const struct tk_plan *plan, struct tk_plan_info *info)
 {
 	if (plan->op == TK_OP_GEMM) {
 		const struct tk_cpu_gemm *g = &plan->gemm;
-		snprintf(info->kernel, sizeof(info->kernel), "gemm_%s_%dx%d", g->engine->name, g->engine->mr,
-		        g->engine->nr);
-		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %u threads as %dx%d", g->blocking, g->threads,
-		        (int)g->row_parts, (int)g->column_parts);
+		snprintf(info->kernel, sizeof(info->kernel), "gemm_%s_%dx%d", g->engine->name,
+		        g->engine->mr, g->engine->nr);
+		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %u threads as %dx%d",
+		        g->blocking, g->threads, (int)g->row_parts, (int)g->column_parts);
 		info->workspace_bytes = tk_cpu_gemm_workspace(g);
 	} else if (plan->op == TK_OP_ATTENTION) {
 		const struct tk_cpu_attention *a = &plan->attention;
 		snprintf(info->kernel, sizeof(info->kernel), "attention_%s", a->isa->name);
-		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %d rows, %u threads", a->tiling, (int)a->block,
-		        a->threads);
+		snprintf(info->algorithm, sizeof(info->algorithm), "%s, %d rows, %u threads",
+		        a->tiling, (int)a->block, a->threads);
 		info->workspace_bytes = tk_cpu_attention_workspace(a);
 	} else {
 		snprintf(info->kernel, sizeof(info->kernel), "nsa_%s", plan->nsa.isa->name);
@@ -183,8 +193,8 @@ static void describe(const struct tk_plan *plan, struct tk_plan_info *info)
 	info->deterministic = 1;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int rc = backend_supports(ctx, p, err);
 	if (rc)
@@ -198,8 +208,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	rc = init_work(plan, p, config);
 	if (rc) {
 		free(plan);
-		return rc == TK_ABI_INVALID ? fail(err, rc, "unknown configuration `%.100s`", config)
-		                            : fail(err, rc, "no memory for the workspace");
+		return rc == TK_ABI_INVALID
+		               ? fail(err, rc, "unknown configuration `%.100s`", config)
+		               : fail(err, rc, "no memory for the workspace");
 	}
 	describe(plan, info);
 	*out = plan;
@@ -219,30 +230,34 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
+        uint32_t count, struct tk_abi_error *err)
 {
 	uint32_t least = plan->op == TK_OP_GEMM        ? TK_T_C + 1
 	                 : plan->op == TK_OP_ATTENTION ? TK_T_O + 1
 	                                               : TK_T_BLOCKS + 1;
 	if (set >= plan->sets || count < least || count > TK_T_MAX)
-		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with %u tensors", set,
+		return fail(err, TK_ABI_INVALID,
+		        "set %u with %u tensors, expected a set below %u with %u tensors", set,
 		        count, plan->sets, least);
 	for (uint32_t i = 0; i < TK_T_MAX; i++)
 		plan->bound[set].data[i] = i < count ? tensors[i].data : NULL;
 	return TK_ABI_OK;
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	void *const *t = plan->bound[set].data;
 	struct tk_cpu_pool *pool = plan->ctx->pool;
 	if (plan->op == TK_OP_GEMM)
 		tk_cpu_gemm_run(&plan->gemm, pool, t[TK_T_A], t[TK_T_B], t[TK_T_C]);
 	else if (plan->op == TK_OP_ATTENTION)
-		tk_cpu_attention_run(&plan->attention, pool, t[TK_T_Q], t[TK_T_K], t[TK_T_V], t[TK_T_O], t[TK_T_LSE]);
+		tk_cpu_attention_run(&plan->attention, pool, t[TK_T_Q], t[TK_T_K], t[TK_T_V],
+		        t[TK_T_O], t[TK_T_LSE]);
 	else
-		tk_cpu_nsa_run(&plan->nsa, pool, t[TK_T_Q], t[TK_T_K], t[TK_T_V], t[TK_T_NSA_O], t[TK_T_BLOCKS]);
+		tk_cpu_nsa_run(&plan->nsa, pool, t[TK_T_Q], t[TK_T_K], t[TK_T_V], t[TK_T_NSA_O],
+		        t[TK_T_BLOCKS]);
 	return TK_ABI_OK;
 }
 
@@ -254,8 +269,8 @@ const struct tk_backend *tk_backend_entry(void)
 	        .abi_minor = TK_ABI_MINOR,
 	        .name = "cpu",
 	        .device_kind = "cpu",
-	        .description =
-	                "in-tree kernels: packed GEMM, tiled attention and sparse attention, vectors chosen by cpuid",
+	        .description = "in-tree kernels: packed GEMM, tiled attention and sparse "
+	                       "attention, vectors chosen by cpuid",
 	        .version = backend_version,
 	        .open = backend_open,
 	        .close = backend_close,

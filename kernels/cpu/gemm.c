@@ -1,22 +1,24 @@
-/* The driver of GEMM: five loops around the micro-kernel, after Goto and van de Geijn (TOMS 34(3), 2008) and BLIS (Van
- * Zee and van de Geijn, TOMS 41(3), 2015).
+/* The driver of GEMM: five loops around the micro-kernel, after Goto and van de Geijn (TOMS 34(3),
+ * 2008) and BLIS (Van Zee and van de Geijn, TOMS 41(3), 2015).
  *
- * A multiply-add needs two operands, a core can do dozens of them in a cycle, and memory delivers a fraction of a
- * number in that time: every number that is loaded must be used many times before it is replaced. So each level of the
- * memory holds one block that is reused by the loop around it:
+ * A multiply-add needs two operands, a core can do dozens of them in a cycle, and memory delivers a
+ * fraction of a number in that time: every number that is loaded must be used many times before it
+ * is replaced. So each level of the memory holds one block that is reused by the loop around it:
  *
  *   registers   an mr x nr tile of C                        for all of k in the block
  *   L1          a panel of A, mr x kc                       while the panels of B stream by
  *   L2          a block of B, kc x nc, packed               while the panels of A change
  *   L3          a block of A, mc x kc, packed               while the blocks of B change
  *
- * The paper stores matrices by columns; ours are stored by rows, so that everything is mirrored: what is said of A
- * there is said of B here. "Packed" means copied into the order in which the micro-kernel reads it: unit stride, no TLB
- * misses, any transposition and any 16-bit type undone on the way. Packing costs O(mk + kn), computing O(mnk).
+ * The paper stores matrices by columns; ours are stored by rows, so that everything is mirrored:
+ * what is said of A there is said of B here. "Packed" means copied into the order in which the
+ * micro-kernel reads it: unit stride, no TLB misses, any transposition and any 16-bit type undone
+ * on the way. Packing costs O(mk + kn), computing O(mnk).
  *
- * Threads: C is cut into one rectangle a thread (or whole matrices of the batch), and each thread runs all the loops on
- * its own. Nothing is shared, every element of C is summed by one thread in one order: equal inputs give equal bits
- * with any number of threads. The price is that a panel of B is packed by every thread of a column of rectangles. */
+ * Threads: C is cut into one rectangle a thread (or whole matrices of the batch), and each thread
+ * runs all the loops on its own. Nothing is shared, every element of C is summed by one thread in
+ * one order: equal inputs give equal bits with any number of threads. The price is that a panel of
+ * B is packed by every thread of a column of rectangles. */
 #include "gemm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +38,8 @@ static const struct blocking blockings[] = {
 };
 enum { BLOCKINGS = sizeof(blockings) / sizeof(blockings[0]) };
 
-const char *const tk_cpu_gemm_blockings[] = {"mc3072_kc384_nc384", "mc3072_kc256_nc512", "mc1536_kc512_nc256",
-        "mc3072_kc256_nc128", "mc768_kc128_nc1024", NULL};
+const char *const tk_cpu_gemm_blockings[] = {"mc3072_kc384_nc384", "mc3072_kc256_nc512",
+        "mc1536_kc512_nc256", "mc3072_kc256_nc128", "mc768_kc128_nc1024", NULL};
 
 static const struct blocking *blocking_find(const char *name)
 {
@@ -54,16 +56,19 @@ static int64_t min64(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* ---- how the work is cut ----------------------------------------------------------------------------------- */
+/* ---- how the work is cut
+ * ----------------------------------------------------------------------------------- */
 
-/* Cuts m x n into `parts` rectangles with the smallest sum of sides, which is what packing costs. */
+/* Cuts m x n into `parts` rectangles with the smallest sum of sides, which is what packing costs.
+ */
 static void cut(struct tk_cpu_gemm *x, int64_t parts)
 {
 	double best = 0;
 	for (int64_t rows = 1; rows <= parts; rows++) {
 		if (parts % rows)
 			continue;
-		double cost = (double)x->g->m / (double)rows + (double)x->g->n / (double)(parts / rows);
+		double cost =
+		        (double)x->g->m / (double)rows + (double)x->g->n / (double)(parts / rows);
 		if (rows == 1 || cost < best) {
 			best = cost;
 			x->row_parts = rows;
@@ -107,11 +112,12 @@ static void choose_sizes(struct tk_cpu_gemm *x, const struct blocking *b)
 	x->c_floats = g->c == TK_F32 ? 0 : (size_t)(x->mc * columns);
 }
 
-int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa, const char *blocking,
-        uint32_t threads)
+int tk_cpu_gemm_init(struct tk_cpu_gemm *x, const struct tk_gemm *g, const struct tk_cpu_isa *isa,
+        const char *blocking, uint32_t threads)
 {
 	const struct blocking *b = blocking_find(blocking);
-	const struct tk_cpu_gemm_isa *pairs = g->a == TK_BF16 && g->b == TK_BF16 ? tk_cpu_isa_bf16(isa) : NULL;
+	const struct tk_cpu_gemm_isa *pairs =
+	        g->a == TK_BF16 && g->b == TK_BF16 ? tk_cpu_isa_bf16(isa) : NULL;
 	if (!b)
 		return TK_ABI_INVALID;
 	memset(x, 0, sizeof(*x));
@@ -134,7 +140,8 @@ void tk_cpu_gemm_free(struct tk_cpu_gemm *x)
 /* Every part begins at a cache line. */
 static size_t thread_floats(const struct tk_cpu_gemm *x)
 {
-	return (size_t)tk_cpu_round_up((int64_t)x->a_floats, 16) + (size_t)tk_cpu_round_up((int64_t)x->b_floats, 16) +
+	return (size_t)tk_cpu_round_up((int64_t)x->a_floats, 16) +
+	       (size_t)tk_cpu_round_up((int64_t)x->b_floats, 16) +
 	       (size_t)tk_cpu_round_up((int64_t)x->c_floats, 16);
 }
 
@@ -143,18 +150,20 @@ size_t tk_cpu_gemm_workspace(const struct tk_cpu_gemm *x)
 	return thread_floats(x) * x->threads * sizeof(float);
 }
 
-/* ---- the loops --------------------------------------------------------------------------------------------- */
+/* ---- the loops
+ * --------------------------------------------------------------------------------------------- */
 
-/* What one task works on. A and B are addressed as element (i, p) = a + i * a_row + p * a_step, (p, j) = b + p * b_step
+/* What one task works on. A and B are addressed as element (i, p) = a + i * a_row + p * a_step, (p,
+ * j) = b + p * b_step
  * + j * b_column. */
 struct task {
 	const struct tk_cpu_gemm *x;
 	const char *a, *b;
 	char *c;
 	int64_t a_row, a_step, b_column, b_step;
-	float *pa, *pb, *pc;                  /* workspace: packed A, packed B, sums of C where C is not f32 */
+	float *pa, *pb, *pc; /* workspace: packed A, packed B, sums of C where C is not f32 */
 	int64_t row0, row1, column0, column1; /* rectangle of C */
-	int direct;                           /* B is read where it lies: few rows do not repay packing it */
+	int direct; /* B is read where it lies: few rows do not repay packing it */
 };
 
 static const char *element(const char *base, int64_t index, uint32_t dtype)
@@ -162,8 +171,8 @@ static const char *element(const char *base, int64_t index, uint32_t dtype)
 	return base + (size_t)index * tk_cpu_dtype_bytes(dtype);
 }
 
-/* Where the sums of C[i][j] go: C itself or, for 16-bit results, the workspace (rows of the block, whole columns of the
- * rectangle). */
+/* Where the sums of C[i][j] go: C itself or, for 16-bit results, the workspace (rows of the block,
+ * whole columns of the rectangle). */
 static float *sums(const struct task *t, int64_t row_in_block, int64_t i, int64_t j, int64_t *ld)
 {
 	if (t->x->g->c == TK_F32) {
@@ -175,20 +184,21 @@ static float *sums(const struct task *t, int64_t row_in_block, int64_t i, int64_
 }
 
 /* A tile at the right edge of C: computed aside, then the columns that exist are copied. */
-static void edge_tile(const struct task *t, int rows, int columns, int64_t steps, const float *a, const float *b,
-        float *c, int64_t ldc, int accumulate)
+static void edge_tile(const struct task *t, int rows, int columns, int64_t steps, const float *a,
+        const float *b, float *c, int64_t ldc, int accumulate)
 {
 	const struct tk_cpu_gemm_isa *e = t->x->engine;
 	float tile[12 * 32];
 	e->tile(rows, steps, a, e->mr, b, e->nr, tile, e->nr, 0);
 	for (int i = 0; i < rows; i++)
 		for (int j = 0; j < columns; j++)
-			c[i * ldc + j] = accumulate ? c[i * ldc + j] + tile[i * e->nr + j] : tile[i * e->nr + j];
+			c[i * ldc + j] = accumulate ? c[i * ldc + j] + tile[i * e->nr + j]
+			                            : tile[i * e->nr + j];
 }
 
 /* Loops 2 and 1: the packed block of A (mc x kc) times the block of B (kc x nc). */
-static void multiply_block(
-        const struct task *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t p0, int64_t steps)
+static void multiply_block(const struct task *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+        int64_t p0, int64_t steps)
 {
 	const struct tk_cpu_gemm_isa *e = t->x->engine;
 	const int in_f32 = t->x->g->c == TK_F32;
@@ -203,7 +213,8 @@ static void multiply_block(
 			if (columns < e->nr && in_f32)
 				edge_tile(t, rows, columns, steps, a, b, c, ldc, p0 > 0);
 			else if (t->direct && columns == e->nr)
-				e->tile(rows, steps, a, e->mr, (const float *)(const void *)t->b + p0 * t->b_step + j,
+				e->tile(rows, steps, a, e->mr,
+				        (const float *)(const void *)t->b + p0 * t->b_step + j,
 				        t->b_step, c, ldc, p0 > 0);
 			else
 				e->tile(rows, steps, a, e->mr, b, e->nr, c, ldc, p0 > 0);
@@ -215,10 +226,12 @@ static void pack_b(const struct task *t, int64_t j0, int64_t j1, int64_t p0, int
 {
 	const struct tk_cpu_gemm_isa *e = t->x->engine;
 	const uint32_t dtype = t->x->g->b;
-	int64_t from = t->direct ? j0 + (j1 - j0) / e->nr * e->nr : j0; /* direct: only the panel that is cut off */
+	int64_t from = t->direct ? j0 + (j1 - j0) / e->nr * e->nr
+	                         : j0; /* direct: only the panel that is cut off */
 	if (from < j1)
-		e->pack(t->pb + (from - j0) * ((k + e->k_unit - 1) / e->k_unit), e->nr, j1 - from, k,
-		        element(t->b, from * t->b_column + p0 * t->b_step, dtype), t->b_column, t->b_step, dtype);
+		e->pack(t->pb + (from - j0) * ((k + e->k_unit - 1) / e->k_unit), e->nr, j1 - from,
+		        k, element(t->b, from * t->b_column + p0 * t->b_step, dtype), t->b_column,
+		        t->b_step, dtype);
 }
 
 static void narrow_rows(const struct task *t, int64_t i0, int64_t i1)
@@ -227,8 +240,8 @@ static void narrow_rows(const struct task *t, int64_t i0, int64_t i1)
 	for (int64_t i = i0; i < i1; i++) {
 		int64_t ld;
 		const float *from = sums(t, i - i0, i, t->column0, &ld);
-		t->x->isa->narrow(t->c + (size_t)(i * g->n + t->column0) * tk_cpu_dtype_bytes(g->c), from,
-		        t->column1 - t->column0, g->c);
+		t->x->isa->narrow(t->c + (size_t)(i * g->n + t->column0) * tk_cpu_dtype_bytes(g->c),
+		        from, t->column1 - t->column0, g->c);
 	}
 }
 
@@ -240,9 +253,11 @@ static void multiply_rectangle(const struct task *t)
 	for (int64_t i0 = t->row0; i0 < t->row1; i0 += x->mc) {
 		int64_t i1 = min64(i0 + x->mc, t->row1);
 		for (int64_t p0 = 0; p0 < x->g->k; p0 += x->kc) {
-			int64_t k = min64(x->kc, x->g->k - p0), steps = (k + e->k_unit - 1) / e->k_unit;
-			e->pack(t->pa, e->mr, i1 - i0, k, element(t->a, i0 * t->a_row + p0 * t->a_step, x->g->a),
-			        t->a_row, t->a_step, x->g->a);
+			int64_t k = min64(x->kc, x->g->k - p0),
+			        steps = (k + e->k_unit - 1) / e->k_unit;
+			e->pack(t->pa, e->mr, i1 - i0, k,
+			        element(t->a, i0 * t->a_row + p0 * t->a_step, x->g->a), t->a_row,
+			        t->a_step, x->g->a);
 			for (int64_t j0 = t->column0; j0 < t->column1; j0 += x->nc) {
 				int64_t j1 = min64(j0 + x->nc, t->column1);
 				pack_b(t, j0, j1, p0, k);
@@ -265,7 +280,8 @@ static void run_task(void *arg, uint32_t thread, int64_t index)
 	const struct launch *l = arg;
 	const struct tk_cpu_gemm *x = l->x;
 	const struct tk_gemm *g = x->g;
-	int64_t parts = x->row_parts * x->column_parts, matrix = index / parts, part = index % parts;
+	int64_t parts = x->row_parts * x->column_parts, matrix = index / parts,
+	        part = index % parts;
 	struct task t = {.x = x,
 	        .a = element(l->a, matrix * g->m * g->k, g->a),
 	        .b = element(l->b, matrix * g->k * g->n, g->b),
@@ -283,8 +299,10 @@ static void run_task(void *arg, uint32_t thread, int64_t index)
 	multiply_rectangle(&t);
 }
 
-void tk_cpu_gemm_run(const struct tk_cpu_gemm *x, struct tk_cpu_pool *pool, const void *a, const void *b, void *c)
+void tk_cpu_gemm_run(const struct tk_cpu_gemm *x, struct tk_cpu_pool *pool, const void *a,
+        const void *b, void *c)
 {
 	struct launch l = {x, a, b, c};
-	tk_cpu_pool_run_tasks(pool, x->threads, x->g->batch * x->row_parts * x->column_parts, run_task, &l);
+	tk_cpu_pool_run_tasks(
+	        pool, x->threads, x->g->batch * x->row_parts * x->column_parts, run_task, &l);
 }

@@ -1,27 +1,29 @@
-/* What the drivers (gemm.c, attention.c, nsa.c) need of an instruction set: a small table of functions, filled once for
- * each set.
+/* What the drivers (gemm.c, attention.c, nsa.c) need of an instruction set: a small table of
+ * functions, filled once for each set.
  *
- * The same source, isa_body.h, is compiled by isa_generic.c, isa_avx2.c, isa_avx512.c with their own flags and vector
- * lengths; cpuid chooses one table at run time, so that an artifact that was built on one machine runs on another. */
+ * The same source, isa_body.h, is compiled by isa_generic.c, isa_avx2.c, isa_avx512.c with their
+ * own flags and vector lengths; cpuid chooses one table at run time, so that an artifact that was
+ * built on one machine runs on another. */
 #ifndef TK_CPU_ISA_H
 #define TK_CPU_ISA_H
 #include "tracker_abi.h"
 #include <stddef.h>
 #include <stdint.h>
 
-/* The micro-kernel: C (rows x nr, row-major with row length ldc) = or += A B in registers, where A is read as a[p * lda
+/* The micro-kernel: C (rows x nr, row-major with row length ldc) = or += A B in registers, where A
+ * is read as a[p * lda
  * + i] and B as b[p * ldb + j] for p < steps. rows <= mr; all nr columns of B and C must exist. */
-typedef void tk_cpu_tile_fn(int rows, int64_t steps, const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
-        int64_t ldc, int accumulate);
+typedef void tk_cpu_tile_fn(int rows, int64_t steps, const float *a, int64_t lda, const float *b,
+        int64_t ldb, float *c, int64_t ldc, int accumulate);
 
-/* Packs `count` lines of `k` elements into panels of `width` lines: to[panel][p][line], lines that are missing in the
- * last panel are zeros. Element p of line i is from[i * across + p * along]; so one function serves A and B and all
- * four transposes. */
-typedef void tk_cpu_pack_fn(
-        void *to, int width, int64_t count, int64_t k, const void *from, int64_t across, int64_t along, uint32_t dtype);
+/* Packs `count` lines of `k` elements into panels of `width` lines: to[panel][p][line], lines that
+ * are missing in the last panel are zeros. Element p of line i is from[i * across + p * along]; so
+ * one function serves A and B and all four transposes. */
+typedef void tk_cpu_pack_fn(void *to, int width, int64_t count, int64_t k, const void *from,
+        int64_t across, int64_t along, uint32_t dtype);
 
-/* A micro-kernel and the packing it reads. k_unit consecutive elements of k make one step and one packed 4-byte unit: 1
- * for f32, 2 for pairs of bf16. */
+/* A micro-kernel and the packing it reads. k_unit consecutive elements of k make one step and one
+ * packed 4-byte unit: 1 for f32, 2 for pairs of bf16. */
 struct tk_cpu_gemm_isa {
 	const char *name;
 	int mr, nr, k_unit;
@@ -29,10 +31,11 @@ struct tk_cpu_gemm_isa {
 	tk_cpu_pack_fn *pack;
 };
 
-/* One block of keys for `columns` queries (a multiple of nr), s[key * columns + query] holding Q K: turns s into the
- * numerators exp2(s * c - max) and updates max[query], sum[query]; shrink[query] is what older numerators and the
- * output must be multiplied with. */
-typedef void tk_cpu_softmax_fn(float *s, int64_t keys, int64_t columns, float c, float *max, float *sum, float *shrink);
+/* One block of keys for `columns` queries (a multiple of nr), s[key * columns + query] holding Q K:
+ * turns s into the numerators exp2(s * c - max) and updates max[query], sum[query]; shrink[query]
+ * is what older numerators and the output must be multiplied with. */
+typedef void tk_cpu_softmax_fn(
+        float *s, int64_t keys, int64_t columns, float c, float *max, float *sum, float *shrink);
 
 struct tk_cpu_isa {
 	const char *name;           /* "generic", "avx2", "avx512" */
@@ -43,8 +46,8 @@ struct tk_cpu_isa {
 	void (*scale)(float *x, int64_t n, float by);
 };
 
-/* The best set of this processor, or the one that is named ("" = best); NULL where it does not exist or the processor
- * lacks it. */
+/* The best set of this processor, or the one that is named ("" = best); NULL where it does not
+ * exist or the processor lacks it. */
 const struct tk_cpu_isa *tk_cpu_isa_find(const char *name, size_t length);
 /* The micro-kernel on pairs of bf16, for the best or the named set; NULL where there is none. */
 const struct tk_cpu_gemm_isa *tk_cpu_isa_bf16(const struct tk_cpu_isa *isa);

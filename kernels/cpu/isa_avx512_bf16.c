@@ -1,7 +1,8 @@
-/* The micro-kernel on pairs of bf16: vdpbf16ps multiplies two bf16 pairs in each f32 lane and adds both products to the
- * accumulator.
+/* The micro-kernel on pairs of bf16: vdpbf16ps multiplies two bf16 pairs in each f32 lane and adds
+ * both products to the accumulator.
  *
- * A packed unit is 4 bytes: elements 2p and 2p + 1 of one line. The drivers see a GEMM with half the steps. */
+ * A packed unit is 4 bytes: elements 2p and 2p + 1 of one line. The drivers see a GEMM with half
+ * the steps. */
 #include "isa.h"
 #include <immintrin.h>
 #include <string.h>
@@ -13,15 +14,17 @@ static inline __attribute__((always_inline)) __m512bh pair(float f)
 	return (__m512bh)_mm512_castps_si512(_mm512_set1_ps(f));
 }
 
-static inline __attribute__((always_inline)) void tile_rows(const int rows, int64_t steps, const float *a, int64_t lda,
-        const float *b, int64_t ldb, float *c, int64_t ldc, int accumulate)
+static inline __attribute__((always_inline)) void tile_rows(const int rows, int64_t steps,
+        const float *a, int64_t lda, const float *b, int64_t ldb, float *c, int64_t ldc,
+        int accumulate)
 {
 	__m512 acc[ROWS][2];
 #pragma GCC unroll 16
 	for (int i = 0; i < rows; i++)
 		acc[i][0] = acc[i][1] = _mm512_setzero_ps();
 	for (int64_t p = 0; p < steps; p++, a += lda, b += ldb) {
-		__m512bh b0 = (__m512bh)_mm512_loadu_si512(b), b1 = (__m512bh)_mm512_loadu_si512(b + LANES);
+		__m512bh b0 = (__m512bh)_mm512_loadu_si512(b),
+		         b1 = (__m512bh)_mm512_loadu_si512(b + LANES);
 #pragma GCC unroll 16
 		for (int i = 0; i < rows; i++) {
 			acc[i][0] = _mm512_dpbf16_ps(acc[i][0], pair(a[i]), b0);
@@ -42,8 +45,8 @@ static inline __attribute__((always_inline)) void tile_rows(const int rows, int6
 		tile_rows(n, steps, a, lda, b, ldb, c, ldc, accumulate); \
 		break;
 
-static void tile(int rows, int64_t steps, const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
-        int64_t ldc, int accumulate)
+static void tile(int rows, int64_t steps, const float *a, int64_t lda, const float *b, int64_t ldb,
+        float *c, int64_t ldc, int accumulate)
 {
 	switch (rows) {
 		TILE_CASE(1)
@@ -62,7 +65,8 @@ static void tile(int rows, int64_t steps, const float *a, int64_t lda, const flo
 }
 
 /* Lines beside each other: two steps of `lines` elements become `lines` pairs. */
-static void pack_beside(uint32_t *to, int width, int lines, int64_t k, const uint16_t *from, int64_t along)
+static void pack_beside(
+        uint32_t *to, int width, int lines, int64_t k, const uint16_t *from, int64_t along)
 {
 	for (int64_t p = 0; p < k; p += 2, to += width) {
 		const uint16_t *even = from + p * along, *odd = even + along;
@@ -76,25 +80,27 @@ static void pack_beside(uint32_t *to, int width, int lines, int64_t k, const uin
 }
 
 /* Lines along k: a pair is one load of 4 bytes. */
-static void pack_along(
-        uint32_t *to, int width, int lines, int64_t k, const uint16_t *from, int64_t across, int64_t along)
+static void pack_along(uint32_t *to, int width, int lines, int64_t k, const uint16_t *from,
+        int64_t across, int64_t along)
 {
 	for (int i = 0; i < lines; i++) {
 		const uint16_t *line = from + i * across;
 		for (int64_t p = 0; p < k; p += 2) {
-			uint32_t low = line[p * along], high = p + 1 < k ? line[(p + 1) * along] : 0;
+			uint32_t low = line[p * along],
+			         high = p + 1 < k ? line[(p + 1) * along] : 0;
 			to[p / 2 * width + i] = low | high << 16;
 		}
 	}
 }
 
-static void pack(
-        void *to, int width, int64_t count, int64_t k, const void *from, int64_t across, int64_t along, uint32_t dtype)
+static void pack(void *to, int width, int64_t count, int64_t k, const void *from, int64_t across,
+        int64_t along, uint32_t dtype)
 {
 	uint32_t *panel = to;
 	const uint16_t *lines_from = from;
 	int64_t steps = (k + 1) / 2;
-	for (int64_t i = 0; i < count; i += width, panel += steps * width, lines_from += across * width) {
+	for (int64_t i = 0; i < count;
+	        i += width, panel += steps * width, lines_from += across * width) {
 		int lines = count - i < width ? (int)(count - i) : width;
 		if (lines < width)
 			memset(panel, 0, (size_t)(steps * width) * sizeof(*panel));
@@ -105,5 +111,9 @@ static void pack(
 	}
 }
 
-const struct tk_cpu_gemm_isa tk_cpu_gemm_avx512_bf16 = {
-        .name = "avx512_bf16", .mr = ROWS, .nr = 2 * LANES, .k_unit = 2, .tile = tile, .pack = pack};
+const struct tk_cpu_gemm_isa tk_cpu_gemm_avx512_bf16 = {.name = "avx512_bf16",
+        .mr = ROWS,
+        .nr = 2 * LANES,
+        .k_unit = 2,
+        .tile = tile,
+        .pack = pack};

@@ -1,10 +1,11 @@
 /* The inner loops of every instruction set, written once with the vector types of GCC and Clang.
  *
- * The including file defines ISA (its name as a word), LANES (floats in a vector) and ROWS (mr: rows of the register
- * tile). The tile has two vectors to a row: ROWS x 2 accumulators, 2 vectors of B and one broadcast of A must fit into
- * the vector registers (16 of them for SSE and AVX2: 4 x 2 and 6 x 2; 32 for AVX-512: 12 x 2). That is the register
- * blocking of Goto and van de Geijn ("Anatomy of high-performance matrix multiplication", TOMS 34(3), 2008): mr + nr
- * loads pay for mr * nr multiply-adds. */
+ * The including file defines ISA (its name as a word), LANES (floats in a vector) and ROWS (mr:
+ * rows of the register tile). The tile has two vectors to a row: ROWS x 2 accumulators, 2 vectors
+ * of B and one broadcast of A must fit into the vector registers (16 of them for SSE and AVX2: 4 x
+ * 2 and 6 x 2; 32 for AVX-512: 12 x 2). That is the register blocking of Goto and van de Geijn
+ * ("Anatomy of high-performance matrix multiplication", TOMS 34(3), 2008): mr + nr loads pay for mr
+ * * nr multiply-adds. */
 #include "isa.h"
 #include <math.h>
 #include <string.h>
@@ -18,11 +19,12 @@ typedef uint16_t hvec __attribute__((vector_size(LANES * 2), aligned(2), may_ali
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- the micro-kernel -------------------------------------------------------------------------------------- */
+/* ---- the micro-kernel
+ * -------------------------------------------------------------------------------------- */
 
 /* `rows` is a constant at every call, so the loops unroll and acc lives in registers. */
-INLINE void tile_rows(const int rows, int64_t steps, const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
-        int64_t ldc, int accumulate)
+INLINE void tile_rows(const int rows, int64_t steps, const float *a, int64_t lda, const float *b,
+        int64_t ldb, float *c, int64_t ldc, int accumulate)
 {
 	vec acc[ROWS][2] = {0};
 	for (int64_t p = 0; p < steps; p++, a += lda, b += ldb) {
@@ -49,8 +51,8 @@ INLINE void tile_rows(const int rows, int64_t steps, const float *a, int64_t lda
 		tile_rows(n, steps, a, lda, b, ldb, c, ldc, accumulate); \
 		break;
 
-static void tile(int rows, int64_t steps, const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
-        int64_t ldc, int accumulate)
+static void tile(int rows, int64_t steps, const float *a, int64_t lda, const float *b, int64_t ldb,
+        float *c, int64_t ldc, int accumulate)
 {
 	switch (rows) {
 		TILE_CASE(1)
@@ -72,7 +74,9 @@ static void tile(int rows, int64_t steps, const float *a, int64_t lda, const flo
 	}
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------- */
+/* ---- types
+ * -------------------------------------------------------------------------------------------------
+ */
 
 INLINE float bits_to_float(uint32_t u)
 {
@@ -88,9 +92,9 @@ INLINE uint32_t float_to_bits(float f)
 	return u;
 }
 
-/* binary16 -> binary32: exponent and mantissa are moved into place and the difference of the biases (127 - 15) is
- * multiplied in, which also makes subnormals right; what was infinite or NaN comes out >= 2^16 and gets its exponent
- * back. */
+/* binary16 -> binary32: exponent and mantissa are moved into place and the difference of the biases
+ * (127 - 15) is multiplied in, which also makes subnormals right; what was infinite or NaN comes
+ * out >= 2^16 and gets its exponent back. */
 INLINE float half_to_float(uint16_t h)
 {
 	float f = bits_to_float((uint32_t)(h & 0x7fff) << 13) * 0x1p112f;
@@ -98,8 +102,9 @@ INLINE float half_to_float(uint16_t h)
 	return bits_to_float(u | (uint32_t)(h & 0x8000) << 16);
 }
 
-/* binary32 -> binary16, to nearest, ties to even. Normal results: add half of the last place (and its parity) and
- * shift. Small results: adding 0.5 aligns the mantissa so that the hardware's own rounding does it. */
+/* binary32 -> binary16, to nearest, ties to even. Normal results: add half of the last place (and
+ * its parity) and shift. Small results: adding 0.5 aligns the mantissa so that the hardware's own
+ * rounding does it. */
 INLINE uint16_t float_to_half(float f)
 {
 	uint32_t u = float_to_bits(f), sign = u >> 16 & 0x8000, mag = u & 0x7fffffff;
@@ -151,11 +156,14 @@ static void narrow(void *to, const float *from, int64_t n, uint32_t dtype)
 			h[i] = float_to_half(from[i]);
 }
 
-/* ---- packing ----------------------------------------------------------------------------------------------- */
+/* ---- packing
+ * -----------------------------------------------------------------------------------------------
+ */
 
-/* One panel whose lines lie beside each other in memory (across == 1): every step is a straight copy. */
-INLINE void pack_beside(
-        float *to, int width, int lines, int64_t k, const char *from, int64_t along, const uint32_t dtype)
+/* One panel whose lines lie beside each other in memory (across == 1): every step is a straight
+ * copy. */
+INLINE void pack_beside(float *to, int width, int lines, int64_t k, const char *from, int64_t along,
+        const uint32_t dtype)
 {
 	const size_t bytes = dtype == TK_F32 ? 4 : 2;
 	for (int64_t p = 0; p < k; p++, to += width) {
@@ -170,10 +178,10 @@ INLINE void pack_beside(
 	}
 }
 
-/* One panel whose lines run along k (or anywhere): a transposition, done in strips of 16 steps so that reads and writes
- * stay in L1. */
-INLINE void pack_along(float *to, int width, int lines, int64_t k, const char *from, int64_t across, int64_t along,
-        const uint32_t dtype)
+/* One panel whose lines run along k (or anywhere): a transposition, done in strips of 16 steps so
+ * that reads and writes stay in L1. */
+INLINE void pack_along(float *to, int width, int lines, int64_t k, const char *from, int64_t across,
+        int64_t along, const uint32_t dtype)
 {
 	const size_t bytes = dtype == TK_F32 ? 4 : 2;
 	for (int64_t p0 = 0; p0 < k; p0 += 16) {
@@ -193,11 +201,12 @@ INLINE void pack_along(float *to, int width, int lines, int64_t k, const char *f
 	}
 }
 
-INLINE void pack_panels(float *to, int width, int64_t count, int64_t k, const char *from, int64_t across, int64_t along,
-        const uint32_t dtype)
+INLINE void pack_panels(float *to, int width, int64_t count, int64_t k, const char *from,
+        int64_t across, int64_t along, const uint32_t dtype)
 {
 	const size_t bytes = dtype == TK_F32 ? 4 : 2;
-	for (int64_t i = 0; i < count; i += width, to += k * width, from += (size_t)(across * width) * bytes) {
+	for (int64_t i = 0; i < count;
+	        i += width, to += k * width, from += (size_t)(across * width) * bytes) {
 		int lines = count - i < width ? (int)(count - i) : width;
 		if (lines < width)
 			memset(to, 0, (size_t)(k * width) * sizeof(*to));
@@ -208,8 +217,8 @@ INLINE void pack_panels(float *to, int width, int64_t count, int64_t k, const ch
 	}
 }
 
-static void pack(
-        void *to, int width, int64_t count, int64_t k, const void *from, int64_t across, int64_t along, uint32_t dtype)
+static void pack(void *to, int width, int64_t count, int64_t k, const void *from, int64_t across,
+        int64_t along, uint32_t dtype)
 {
 	if (dtype == TK_F32)
 		pack_panels(to, width, count, k, from, across, along, TK_F32);
@@ -219,15 +228,17 @@ static void pack(
 		pack_panels(to, width, count, k, from, across, along, TK_F16);
 }
 
-/* ---- online softmax ---------------------------------------------------------------------------------------- */
+/* ---- online softmax
+ * ---------------------------------------------------------------------------------------- */
 
 INLINE vec select_vec(ivec mask, vec yes, vec no)
 {
 	return (vec)(((uvec)yes & (uvec)mask) | ((uvec)no & ~(uvec)mask));
 }
 
-/* 2^x for x <= 0; exactly 0 below -126 (so masked scores vanish). x = i + f, |f| <= 1/2; a polynomial of degree 6 for
- * 2^f (the Taylor series of e^(f ln 2): relative error below 2e-7), and i is added to the exponent. */
+/* 2^x for x <= 0; exactly 0 below -126 (so masked scores vanish). x = i + f, |f| <= 1/2; a
+ * polynomial of degree 6 for 2^f (the Taylor series of e^(f ln 2): relative error below 2e-7), and
+ * i is added to the exponent. */
 INLINE vec exp2_negative(vec x)
 {
 	const vec magic = (vec){0} + 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
@@ -241,15 +252,18 @@ INLINE vec exp2_negative(vec x)
 	p = p * f + 2.40226507e-1f;
 	p = p * f + 6.93147181e-1f;
 	p = p * f + 1.0f;
-	ivec exponent = (ivec)((uvec)shifted << 23); /* the integer is in the low bits of `shifted` */
+	ivec exponent =
+	        (ivec)((uvec)shifted << 23); /* the integer is in the low bits of `shifted` */
 	vec r = (vec)((uvec)p + (uvec)exponent);
 	return (vec)((uvec)r & (uvec)alive);
 }
 
-/* Milakov and Gimelshein's online softmax (arXiv 1805.02867), the recurrence of FlashAttention (arXiv 2205.14135,
- * algorithm 1): max' = max(max, max_j s_j)   shrink = 2^(max - max')   sum' = sum * shrink + sum_j 2^(s_j - max') Keys
- * run down, queries run along the vector: no horizontal operation is needed. */
-static void softmax(float *s, int64_t keys, int64_t columns, float c, float *max, float *sum, float *shrink)
+/* Milakov and Gimelshein's online softmax (arXiv 1805.02867), the recurrence of FlashAttention
+ * (arXiv 2205.14135, algorithm 1): max' = max(max, max_j s_j)   shrink = 2^(max - max')   sum' =
+ * sum * shrink + sum_j 2^(s_j - max') Keys run down, queries run along the vector: no horizontal
+ * operation is needed. */
+static void softmax(
+        float *s, int64_t keys, int64_t columns, float c, float *max, float *sum, float *shrink)
 {
 	const vec lowest = (vec){0} - INFINITY;
 	for (int64_t q = 0; q < columns; q += LANES) {
@@ -259,7 +273,8 @@ static void softmax(float *s, int64_t keys, int64_t columns, float c, float *max
 			*(vec *)(s + j * columns + q) = x;
 			top = select_vec(x > top, x, top);
 		}
-		vec base = select_vec(top > lowest, top, (vec){0}); /* nothing visible yet: avoid inf - inf */
+		vec base = select_vec(
+		        top > lowest, top, (vec){0}); /* nothing visible yet: avoid inf - inf */
 		for (int64_t j = 0; j < keys; j++) {
 			vec e = exp2_negative(*(vec *)(s + j * columns + q) - base);
 			*(vec *)(s + j * columns + q) = e;
@@ -285,7 +300,12 @@ static void scale(float *x, int64_t n, float by)
 
 const struct tk_cpu_isa ISA_TABLE(ISA) = {
         .name = ISA_TEXT(ISA),
-        .f32 = {.name = ISA_TEXT(ISA), .mr = ROWS, .nr = NR, .k_unit = 1, .tile = tile, .pack = pack},
+        .f32 = {.name = ISA_TEXT(ISA),
+                .mr = ROWS,
+                .nr = NR,
+                .k_unit = 1,
+                .tile = tile,
+                .pack = pack},
         .softmax = softmax,
         .widen = widen,
         .narrow = narrow,

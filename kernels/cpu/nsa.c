@@ -1,13 +1,14 @@
-/* Native sparse attention, forward (Yuan et al., arXiv 2502.11089, section 3.4): the branches "selected blocks" and
- * "sliding window".
+/* Native sparse attention, forward (Yuan et al., arXiv 2502.11089, section 3.4): the branches
+ * "selected blocks" and "sliding window".
  *
- * Each query has its own list of blocks of keys, so queries cannot be put together as in dense attention. What can be
- * put together are the heads of a group: they share keys, values and, by design of the method, the list. So one query
- * with all heads of its group is the block of rows, the keys of each listed block are fetched once for all of them, and
- * the online softmax runs over the list. The window is a second, independent softmax; both outputs are added.
+ * Each query has its own list of blocks of keys, so queries cannot be put together as in dense
+ * attention. What can be put together are the heads of a group: they share keys, values and, by
+ * design of the method, the list. So one query with all heads of its group is the block of rows,
+ * the keys of each listed block are fetched once for all of them, and the online softmax runs over
+ * the list. The window is a second, independent softmax; both outputs are added.
  *
- * Keys and values are converted to the micro-kernel's order once for all queries. A block that is listed twice counts
- * twice. */
+ * Keys and values are converted to the micro-kernel's order once for all queries. A block that is
+ * listed twice counts twice. */
 #include "nsa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,14 @@ static int64_t min64(int64_t a, int64_t b)
 static const struct tk_cpu_isa *fitting(const struct tk_cpu_isa *isa, int64_t group)
 {
 	const struct tk_cpu_isa *narrower =
-	        isa == tk_cpu_isa_find("avx512", 6) && group <= isa->f32.nr / 2 ? tk_cpu_isa_find("avx2", 4) : NULL;
+	        isa == tk_cpu_isa_find("avx512", 6) && group <= isa->f32.nr / 2
+	                ? tk_cpu_isa_find("avx2", 4)
+	                : NULL;
 	return narrower ? narrower : isa;
 }
 
-int tk_cpu_nsa_init(struct tk_cpu_nsa *x, const struct tk_nsa *n, const struct tk_cpu_isa *isa, uint32_t threads)
+int tk_cpu_nsa_init(struct tk_cpu_nsa *x, const struct tk_nsa *n, const struct tk_cpu_isa *isa,
+        uint32_t threads)
 {
 	memset(x, 0, sizeof(*x));
 	x->n = n;
@@ -46,9 +50,11 @@ int tk_cpu_nsa_init(struct tk_cpu_nsa *x, const struct tk_nsa *n, const struct t
 	x->threads = threads;
 	x->rows = calloc(threads, sizeof(*x->rows));
 	x->both = calloc((size_t)threads * (size_t)(x->shape.group * n->d), sizeof(*x->both));
-	int rc = x->rows && x->both ? tk_cpu_kv_init(&x->kv, &x->shape, x->isa, KEYS, threads) : TK_ABI_NO_MEMORY;
+	int rc = x->rows && x->both ? tk_cpu_kv_init(&x->kv, &x->shape, x->isa, KEYS, threads)
+	                            : TK_ABI_NO_MEMORY;
 	for (uint32_t i = 0; rc == TK_ABI_OK && i < threads; i++)
-		rc = tk_cpu_rows_init(&x->rows[i], tk_cpu_round_up(x->shape.group, x->isa->f32.nr), &x->kv, n->d);
+		rc = tk_cpu_rows_init(
+		        &x->rows[i], tk_cpu_round_up(x->shape.group, x->isa->f32.nr), &x->kv, n->d);
 	if (rc)
 		tk_cpu_nsa_free(x);
 	return rc;
@@ -68,7 +74,8 @@ void tk_cpu_nsa_free(struct tk_cpu_nsa *x)
 
 size_t tk_cpu_nsa_workspace(const struct tk_cpu_nsa *x)
 {
-	return (size_t)(x->kv.heads * x->kv.head_floats) * sizeof(float) + x->threads * tk_cpu_rows_bytes(&x->rows[0]) +
+	return (size_t)(x->kv.heads * x->kv.head_floats) * sizeof(float) +
+	       x->threads * tk_cpu_rows_bytes(&x->rows[0]) +
 	       x->threads * (size_t)(x->shape.group * x->n->d) * sizeof(float);
 }
 
@@ -81,7 +88,8 @@ struct launch {
 };
 
 /* Looks at begin .. end-1, which may lie in several panels. */
-static void look(const struct launch *l, struct tk_cpu_rows *r, int64_t slot, int64_t begin, int64_t end)
+static void look(
+        const struct launch *l, struct tk_cpu_rows *r, int64_t slot, int64_t begin, int64_t end)
 {
 	for (int64_t next; begin < end; begin = next) {
 		next = min64((begin / KEYS + 1) * KEYS, end);
@@ -101,24 +109,28 @@ static void take(const struct launch *l, struct tk_cpu_rows *r, float *both)
 	tk_cpu_rows_clear_sums(r);
 }
 
-static void run_query(const struct launch *l, struct tk_cpu_rows *r, float *both, int64_t slot, int64_t query)
+static void run_query(
+        const struct launch *l, struct tk_cpu_rows *r, float *both, int64_t slot, int64_t query)
 {
 	const struct tk_cpu_shape *s = &l->x->shape;
 	const struct tk_nsa *n = l->x->n;
 	int64_t kv_head = l->first_head + slot, token = kv_head / s->hkv * s->sq + query;
-	int64_t row = (token * s->h + kv_head % s->hkv * s->group) * s->d, end = s->causal ? query + 1 : s->skv;
+	int64_t row = (token * s->h + kv_head % s->hkv * s->group) * s->d,
+	        end = s->causal ? query + 1 : s->skv;
 	const int32_t *list = l->blocks + (token * s->hkv + kv_head % s->hkv) * n->selected_blocks;
 	size_t bytes = tk_cpu_dtype_bytes(s->dtype);
 
 	tk_cpu_rows_reset(r);
 	for (int64_t c = 0; c < s->group; c++) {
-		tk_cpu_rows_load_query(r, l->x->isa, c, l->q + (size_t)(row + c * s->d) * bytes, s->dtype);
+		tk_cpu_rows_load_query(
+		        r, l->x->isa, c, l->q + (size_t)(row + c * s->d) * bytes, s->dtype);
 		r->seen[c] = s->skv; /* ranges are cut before they are looked at */
 	}
 	memset(both, 0, (size_t)(s->group * s->d) * sizeof(*both));
 	for (int64_t i = 0; i < n->selected_blocks; i++)
 		if (list[i] >= 0)
-			look(l, r, slot, list[i] * n->block_size, min64(((int64_t)list[i] + 1) * n->block_size, end));
+			look(l, r, slot, list[i] * n->block_size,
+			        min64(((int64_t)list[i] + 1) * n->block_size, end));
 	take(l, r, both);
 	if (n->window > 0) {
 		look(l, r, slot, query + 1 > n->window ? query + 1 - n->window : 0, query + 1);
@@ -133,14 +145,19 @@ static void run_chunk(void *arg, uint32_t thread, int64_t index)
 	const struct tk_cpu_shape *s = &l->x->shape;
 	int64_t first = index % l->chunks * QUERIES;
 	for (int64_t query = first; query < min64(first + QUERIES, s->sq); query++)
-		run_query(l, &l->x->rows[thread], l->x->both + thread * s->group * s->d, index / l->chunks, query);
+		run_query(l, &l->x->rows[thread], l->x->both + thread * s->group * s->d,
+		        index / l->chunks, query);
 }
 
-void tk_cpu_nsa_run(const struct tk_cpu_nsa *x, struct tk_cpu_pool *pool, const void *q, const void *k, const void *v,
-        void *o, const int32_t *blocks)
+void tk_cpu_nsa_run(const struct tk_cpu_nsa *x, struct tk_cpu_pool *pool, const void *q,
+        const void *k, const void *v, void *o, const int32_t *blocks)
 {
 	const struct tk_cpu_shape *s = &x->shape;
-	struct launch l = {.x = x, .q = q, .o = o, .blocks = blocks, .chunks = (s->sq + QUERIES - 1) / QUERIES};
+	struct launch l = {.x = x,
+	        .q = q,
+	        .o = o,
+	        .blocks = blocks,
+	        .chunks = (s->sq + QUERIES - 1) / QUERIES};
 	for (int64_t head = 0; head < s->b * s->hkv; head += x->kv.heads) {
 		int64_t heads = min64(x->kv.heads, s->b * s->hkv - head);
 		l.first_head = head;

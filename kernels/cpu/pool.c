@@ -1,4 +1,5 @@
-/* The pool of threads: a generation counter starts a run, a counter of the threads still at work ends it. */
+/* The pool of threads: a generation counter starts a run, a counter of the threads still at work
+ * ends it. */
 #include "pool.h"
 #include <pthread.h>
 #include <sched.h>
@@ -72,7 +73,9 @@ static void *thread_main(void *arg)
 static uint32_t allowed_cpus(void)
 {
 	cpu_set_t set;
-	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0
+	               ? (uint32_t)CPU_COUNT(&set)
+	               : 1;
 }
 
 static int start_thread(struct tk_cpu_pool *pool, uint32_t thread)
@@ -148,7 +151,8 @@ uint32_t tk_cpu_pool_threads(const struct tk_cpu_pool *pool)
 	return pool->threads;
 }
 
-void tk_cpu_pool_run(struct tk_cpu_pool *pool, uint32_t threads, void (*work)(void *arg, uint32_t thread), void *arg)
+void tk_cpu_pool_run(struct tk_cpu_pool *pool, uint32_t threads,
+        void (*work)(void *arg, uint32_t thread), void *arg)
 {
 	pool->active = threads < pool->threads ? threads : pool->threads;
 	if (pool->active <= 1) {

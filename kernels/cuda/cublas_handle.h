@@ -1,9 +1,9 @@
-/* A cuBLAS handle as both backends on it use it: the mode is explicit, the workspace is ours, and the stream is set
- * only when it changes.
+/* A cuBLAS handle as both backends on it use it: the mode is explicit, the workspace is ours, and
+ * the stream is set only when it changes.
  *
- * Row-major matrices for a column-major library: what is stored row by row as X is, read column by column, X
- * transposed. C = op(A) op(B) becomes C' = op(B)' op(A)', so the operands are exchanged, m and n too, and every
- * transposition stays as it is. */
+ * Row-major matrices for a column-major library: what is stored row by row as X is, read column by
+ * column, X transposed. C = op(A) op(B) becomes C' = op(B)' op(A)', so the operands are exchanged,
+ * m and n too, and every transposition stays as it is. */
 #ifndef TK_CUBLAS_HANDLE_H
 #define TK_CUBLAS_HANDLE_H
 #include "cuda_backend.h"
@@ -11,7 +11,8 @@
 
 struct cublas {
 	cublasHandle_t handle;
-	size_t workspace_bytes; /* of a plan: 32 MiB from Hopper on, 4 MiB before, as NVIDIA's documentation recommends
+	size_t workspace_bytes; /* of a plan: 32 MiB from Hopper on, 4 MiB before, as NVIDIA's
+	                         * documentation recommends
 	                         */
 	const void *current;    /* the plan whose workspace is set, and the stream */
 	void *stream;
@@ -24,21 +25,25 @@ static inline int cublas_check(struct tk_abi_error *err, const char *what, cubla
 	int status = code == CUBLAS_STATUS_NOT_SUPPORTED  ? TK_ABI_UNSUPPORTED
 	             : code == CUBLAS_STATUS_ALLOC_FAILED ? TK_ABI_NO_MEMORY
 	                                                  : TK_ABI_DEVICE;
-	return fail(err, status, "%s: %s (%s)", what, cublasGetStatusString(code), cublasGetStatusName(code));
+	return fail(err, status, "%s: %s (%s)", what, cublasGetStatusString(code),
+	        cublasGetStatusName(code));
 }
 
-static inline int cublas_open(struct cublas *c, int capability, const char *options, struct tk_abi_error *err)
+static inline int cublas_open(
+        struct cublas *c, int capability, const char *options, struct tk_abi_error *err)
 {
 	int status = cublas_check(err, "cublasCreate", cublasCreate(&c->handle));
-	c->workspace_bytes = (size_t)option_number(options, "workspace_mib", capability >= 90 ? 32 : 4) * MIB;
+	c->workspace_bytes =
+	        (size_t)option_number(options, "workspace_mib", capability >= 90 ? 32 : 4) * MIB;
 	c->stream = (void *)-1;
 	if (status)
 		return status;
-	/* f32 is f32 (tf32 only where the compute type says so), and sums that are split are added in the type that was
-	 * asked for. */
+	/* f32 is f32 (tf32 only where the compute type says so), and sums that are split are added
+	 * in the type that was asked for. */
 	status = cublas_check(err, "cublasSetMathMode",
 	        cublasSetMathMode(c->handle,
-	                (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
+	                (cublasMath_t)(CUBLAS_DEFAULT_MATH |
+	                               CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
 	if (status)
 		cublasDestroy(c->handle);
 	return status;
@@ -50,10 +55,11 @@ static inline int cublas_set_plan(
 {
 	if (c->current == plan && c->stream == stream)
 		return TK_ABI_OK;
-	int status = cublas_check(err, "cublasSetStream", cublasSetStream(c->handle, (cudaStream_t)stream));
+	int status = cublas_check(
+	        err, "cublasSetStream", cublasSetStream(c->handle, (cudaStream_t)stream));
 	if (status == TK_ABI_OK)
-		status = cublas_check(
-		        err, "cublasSetWorkspace", cublasSetWorkspace(c->handle, workspace, c->workspace_bytes));
+		status = cublas_check(err, "cublasSetWorkspace",
+		        cublasSetWorkspace(c->handle, workspace, c->workspace_bytes));
 	c->current = status ? NULL : plan;
 	c->stream = stream;
 	return status;

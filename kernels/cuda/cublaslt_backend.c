@@ -1,13 +1,14 @@
-/* GEMM by cublasLt: its heuristic list, made visible. The library ranks its kernels for a problem; each place in that
- * ranking is a configuration here ("heuristic-0" is what the library itself would take), and a plan says which tile,
- * stages and split it stands for. A change of that line is what most regressions after an update of the library come
- * down to.
+/* GEMM by cublasLt: its heuristic list, made visible. The library ranks its kernels for a problem;
+ * each place in that ranking is a configuration here ("heuristic-0" is what the library itself
+ * would take), and a plan says which tile, stages and split it stands for. A change of that line is
+ * what most regressions after an update of the library come down to.
  *
- * 8-bit floats: e4m3 and e5m2 with one scale for each operand (both 1: the inputs of the tracker are in range), to
- * bf16, f16 or f32.
+ * 8-bit floats: e4m3 and e5m2 with one scale for each operand (both 1: the inputs of the tracker
+ * are in range), to bf16, f16 or f32.
  *
- * Options: workspace_mib=N limits what an algorithm may ask for (default 32 from Hopper on, 4 before); fast_accum=1
- * lets 8-bit products keep fewer bits of the running sum (default 0: partial sums are carried over in f32). */
+ * Options: workspace_mib=N limits what an algorithm may ask for (default 32 from Hopper on, 4
+ * before); fast_accum=1 lets 8-bit products keep fewer bits of the running sum (default 0: partial
+ * sums are carried over in f32). */
 #include "cuda_backend.h"
 #include <cublasLt.h>
 
@@ -21,7 +22,8 @@ struct tk_backend_ctx {
 	float *one; /* on the device: the scale of 8-bit operands */
 };
 
-/* A problem in the library's terms. a and b are exchanged: see cublas_handle.h on row-major matrices. */
+/* A problem in the library's terms. a and b are exchanged: see cublas_handle.h on row-major
+ * matrices. */
 struct operation {
 	cublasLtMatmulDesc_t desc;
 	cublasLtMatrixLayout_t a, b, c;
@@ -53,7 +55,8 @@ static int narrow(uint32_t dtype)
 	return dtype == TK_E4M3 || dtype == TK_E5M2;
 }
 
-/* ---- open, supports ---------------------------------------------------------------------------------------- */
+/* ---- open, supports
+ * ---------------------------------------------------------------------------------------- */
 
 static const char *backend_version(void)
 {
@@ -70,11 +73,13 @@ static void stop(struct tk_backend_ctx *ctx)
 		cublasLtDestroy(ctx->handle);
 }
 
-static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	static const float one = 1;
-	ctx->workspace_limit =
-	        (size_t)option_number(args->options, "workspace_mib", ctx->cuda.capability >= 90 ? 32 : 4) * MIB;
+	ctx->workspace_limit = (size_t)option_number(args->options, "workspace_mib",
+	                               ctx->cuda.capability >= 90 ? 32 : 4) *
+	                       MIB;
 	ctx->fast_accum = option_number(args->options, "fast_accum", 0) != 0;
 	int status = check(err, "cublasLtCreate", cublasLtCreate(&ctx->handle));
 	if (status == TK_ABI_OK)
@@ -88,51 +93,63 @@ static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, st
 
 GPU_CONTEXT_WITH(backend, start, stop)
 
-static int supports_narrow(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct tk_abi_error *err)
+static int supports_narrow(
+        const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct tk_abi_error *err)
 {
 	int capability = ctx->cuda.capability;
 	if (capability && capability < 89)
-		return fail(err, TK_ABI_UNSUPPORTED, "8-bit floats need compute capability 8.9, this device has sm_%d",
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "8-bit floats need compute capability 8.9, this device has sm_%d",
 		        capability);
 	if (g->a == TK_E5M2 && g->b == TK_E5M2)
 		return fail(err, TK_ABI_UNSUPPORTED, "cublasLt does not multiply e5m2 by e5m2");
-	if (!narrow(g->a) || !narrow(g->b) || g->acc != TK_F32 || (g->c != TK_BF16 && g->c != TK_F16 && g->c != TK_F32))
+	if (!narrow(g->a) || !narrow(g->b) || g->acc != TK_F32 ||
+	        (g->c != TK_BF16 && g->c != TK_F16 && g->c != TK_F32))
 		return fail(err, TK_ABI_UNSUPPORTED,
-		        "8-bit floats multiply each other, accumulate in f32 and return bf16, f16 or f32");
+		        "8-bit floats multiply each other, accumulate in f32 and return bf16, f16 "
+		        "or f32");
 	if (g->m % 16 || g->n % 16 || g->k % 16)
-		return fail(err, TK_ABI_UNSUPPORTED, "with 8-bit floats m, n and k must be multiples of 16");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "with 8-bit floats m, n and k must be multiples of 16");
 	if (capability < 100 && (g->ta || !g->tb))
 		return fail(err, TK_ABI_UNSUPPORTED,
 		        "before sm_100, 8-bit floats need A as m x k and B as n x k (ta=n, tb=t)");
 	return TK_ABI_OK;
 }
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
 	const struct tk_gemm *g = p->gemm;
 	if (g->batch > INT_MAX)
-		return fail(err, TK_ABI_UNSUPPORTED, "the batch is larger than the library's 32-bit integers");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "the batch is larger than the library's 32-bit integers");
 	if (narrow(g->a) || narrow(g->b))
 		return supports_narrow(ctx, g, err);
 	if (g->a != g->b)
 		return fail(err, TK_ABI_UNSUPPORTED, "A and B have different types");
-	if (ctx->cuda.capability && ctx->cuda.capability < 80 && (g->a == TK_BF16 || g->a == TK_TF32))
-		return fail(err, TK_ABI_UNSUPPORTED, "bf16 and tf32 need compute capability 8.0, this device has sm_%d",
+	if (ctx->cuda.capability && ctx->cuda.capability < 80 &&
+	        (g->a == TK_BF16 || g->a == TK_TF32))
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "bf16 and tf32 need compute capability 8.0, this device has sm_%d",
 		        ctx->cuda.capability);
-	if (g->a == TK_F64 ? g->acc == TK_F64 && g->c == TK_F64 : g->acc == TK_F32 && g->c == TK_F32)
+	if (g->a == TK_F64 ? g->acc == TK_F64 && g->c == TK_F64
+	                   : g->acc == TK_F32 && g->c == TK_F32)
 		return TK_ABI_OK;
 	if ((g->a == TK_F16 || g->a == TK_BF16) && g->c == g->a &&
 	        (g->acc == TK_F32 || (g->acc == TK_F16 && g->a == TK_F16)))
 		return TK_ABI_OK;
 	return fail(err, TK_ABI_UNSUPPORTED,
-	        "this accumulator or result does not go with these inputs: f64, f32 and tf32 stay what they are, f16 "
+	        "this accumulator or result does not go with these inputs: f64, f32 and tf32 stay "
+	        "what they are, f16 "
 	        "and bf16 "
 	        "accumulate in f32 (f16 also in f16) and return f32 or their own type");
 }
 
-/* ---- the library's description of a problem ---------------------------------------------------------------- */
+/* ---- the library's description of a problem
+ * ---------------------------------------------------------------- */
 
 static void operation_free(struct operation *o)
 {
@@ -148,29 +165,33 @@ static void operation_free(struct operation *o)
 }
 
 /* A row-major matrix of `rows` x `columns`, as stored: column-major with the sides exchanged. */
-static cublasStatus_t layout(cublasLtMatrixLayout_t *out, uint32_t dtype, int64_t rows, int64_t columns, int64_t batch)
+static cublasStatus_t layout(
+        cublasLtMatrixLayout_t *out, uint32_t dtype, int64_t rows, int64_t columns, int64_t batch)
 {
 	int32_t count = (int32_t)batch;
 	int64_t stride = rows * columns;
-	cublasStatus_t code =
-	        cublasLtMatrixLayoutCreate(out, cuda_type(dtype), (uint64_t)columns, (uint64_t)rows, columns);
+	cublasStatus_t code = cublasLtMatrixLayoutCreate(
+	        out, cuda_type(dtype), (uint64_t)columns, (uint64_t)rows, columns);
 	if (code || batch == 1)
 		return code;
-	code = cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
+	code = cublasLtMatrixLayoutSetAttribute(
+	        *out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
 	return code ? code
-	            : cublasLtMatrixLayoutSetAttribute(
-	                      *out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride);
+	            : cublasLtMatrixLayoutSetAttribute(*out,
+	                      CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride);
 }
 
-static cublasStatus_t set(
-        cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute, const void *value, size_t size)
+static cublasStatus_t set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute,
+        const void *value, size_t size)
 {
 	return cublasLtMatmulDescSetAttribute(desc, attribute, value, size);
 }
 
-static cublasStatus_t describe(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct operation *o)
+static cublasStatus_t describe(
+        const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct operation *o)
 {
-	cublasOperation_t ta = g->ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb = g->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
+	cublasOperation_t ta = g->ta ? CUBLAS_OP_T : CUBLAS_OP_N,
+	                  tb = g->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
 	cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
 	cudaDataType_t scale = CUDA_R_32F;
 	cublasStatus_t code;
@@ -184,11 +205,12 @@ static cublasStatus_t describe(const struct tk_backend_ctx *ctx, const struct tk
 	        (code = set(o->desc, CUBLASLT_MATMUL_DESC_TRANSA, &tb, sizeof tb)) ||
 	        (code = set(o->desc, CUBLASLT_MATMUL_DESC_TRANSB, &ta, sizeof ta)))
 		return code;
-	if (narrow(g->a) &&
-	        ((code = set(o->desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &ctx->one, sizeof ctx->one)) ||
-	                (code = set(o->desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &ctx->one, sizeof ctx->one)) ||
-	                (code = set(
-	                         o->desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &ctx->fast_accum, sizeof ctx->fast_accum))))
+	if (narrow(g->a) && ((code = set(o->desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &ctx->one,
+	                              sizeof ctx->one)) ||
+	                            (code = set(o->desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
+	                                     &ctx->one, sizeof ctx->one)) ||
+	                            (code = set(o->desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM,
+	                                     &ctx->fast_accum, sizeof ctx->fast_accum))))
 		return code;
 	if ((code = layout(&o->a, g->b, g->tb ? g->n : g->k, g->tb ? g->k : g->n, g->batch)) ||
 	        (code = layout(&o->b, g->a, g->ta ? g->k : g->m, g->ta ? g->m : g->k, g->batch)))
@@ -205,17 +227,20 @@ static int rank(struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct oper
 	*count = 0;
 	int status = check(err, "cublasLtMatmulDesc", describe(ctx, g, o));
 	if (status == TK_ABI_OK)
-		status = check(err, "cublasLtMatmulPreferenceCreate", cublasLtMatmulPreferenceCreate(&wish));
+		status = check(err, "cublasLtMatmulPreferenceCreate",
+		        cublasLtMatmulPreferenceCreate(&wish));
 	if (status == TK_ABI_OK)
 		status = check(err, "workspace limit",
-		        cublasLtMatmulPreferenceSetAttribute(
-		                wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit));
+		        cublasLtMatmulPreferenceSetAttribute(wish,
+		                CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit));
 	if (status == TK_ABI_OK) {
-		cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(
-		        ctx->handle, o->desc, o->a, o->b, o->c, o->c, wish, HEURISTICS_MAX, list, count);
-		if (code == CUBLAS_STATUS_NOT_SUPPORTED || (code == CUBLAS_STATUS_SUCCESS && *count == 0))
+		cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(ctx->handle, o->desc, o->a,
+		        o->b, o->c, o->c, wish, HEURISTICS_MAX, list, count);
+		if (code == CUBLAS_STATUS_NOT_SUPPORTED ||
+		        (code == CUBLAS_STATUS_SUCCESS && *count == 0))
 			status = fail(err, TK_ABI_UNSUPPORTED,
-			        "cublasLt %s has no kernel for this problem on this device", backend_version());
+			        "cublasLt %s has no kernel for this problem on this device",
+			        backend_version());
 		else
 			status = check(err, "cublasLtMatmulAlgoGetHeuristic", code);
 	}
@@ -243,8 +268,8 @@ static const char *const config_names[HEURISTICS_MAX] = {
         "heuristic-15",
 };
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
-        uint32_t *count, struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
 	cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX];
 	struct operation o = {0};
@@ -260,7 +285,9 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return status;
 }
 
-/* ---- plan -------------------------------------------------------------------------------------------------- */
+/* ---- plan
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int choose(const char *config, int count, struct tk_abi_error *err)
 {
@@ -270,18 +297,20 @@ static int choose(const char *config, int count, struct tk_abi_error *err)
 		if (strcmp(config, config_names[i]) == 0) {
 			if (i < count)
 				return i;
-			fail(err, TK_ABI_UNSUPPORTED, "the library lists only %d kernels for this problem", count);
+			fail(err, TK_ABI_UNSUPPORTED,
+			        "the library lists only %d kernels for this problem", count);
 			return -TK_ABI_UNSUPPORTED;
 		}
-	fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, expected heuristic-0 to heuristic-%d", config,
+	fail(err, TK_ABI_INVALID,
+	        "unknown configuration `%.100s`, expected heuristic-0 to heuristic-%d", config,
 	        HEURISTICS_MAX - 1);
 	return -TK_ABI_INVALID;
 }
 
-/* What stands behind a place in the ranking. Tile, stages and cluster are the library's numbers for them
- * (cublasLtMatmulTile_t and so on). */
-static void tell_algorithm(
-        const cublasLtMatmulAlgo_t *algo, const cublasLtMatmulHeuristicResult_t *r, struct tk_plan_info *info)
+/* What stands behind a place in the ranking. Tile, stages and cluster are the library's numbers for
+ * them (cublasLtMatmulTile_t and so on). */
+static void tell_algorithm(const cublasLtMatmulAlgo_t *algo,
+        const cublasLtMatmulHeuristicResult_t *r, struct tk_plan_info *info)
 {
 	static const struct {
 		cublasLtMatmulAlgoConfigAttributes_t attribute;
@@ -304,11 +333,13 @@ static void tell_algorithm(
 		uint16_t small = 0;
 		size_t written = 0;
 		void *to = parts[i].size == 2 ? (void *)&small : (void *)&value;
-		if (cublasLtMatmulAlgoConfigGetAttribute(algo, parts[i].attribute, to, parts[i].size, &written) ||
+		if (cublasLtMatmulAlgoConfigGetAttribute(
+		            algo, parts[i].attribute, to, parts[i].size, &written) ||
 		        used >= sizeof info->algorithm)
 			continue;
-		used += (size_t)snprintf(info->algorithm + used, sizeof info->algorithm - used, "%s%s %u",
-		        used ? " " : "", parts[i].name, parts[i].size == 2 ? small : value);
+		used += (size_t)snprintf(info->algorithm + used, sizeof info->algorithm - used,
+		        "%s%s %u", used ? " " : "", parts[i].name,
+		        parts[i].size == 2 ? small : value);
 	}
 	snprintf(info->kernel, sizeof info->kernel, "cublasLtMatmul");
 	info->workspace_bytes = r->workspaceSize;
@@ -323,8 +354,8 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int fill_plan(struct tk_plan *plan, const struct tk_gemm *g, const char *config, struct tk_plan_info *info,
-        struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, const struct tk_gemm *g, const char *config,
+        struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX];
 	int count = 0, status = rank(plan->ctx, g, &plan->op, list, &count, err);
@@ -343,8 +374,8 @@ static int fill_plan(struct tk_plan *plan, const struct tk_gemm *g, const char *
 	return status;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status)
@@ -365,25 +396,30 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	static const float one = 1, zero = 0;
 	static const double one64 = 1, zero64 = 0;
 	static const uint16_t one16 = 0x3c00, zero16 = 0;
-	const void *alpha = plan->f64 ? (const void *)&one64 : plan->f16 ? (const void *)&one16 : (const void *)&one;
-	const void *beta = plan->f64 ? (const void *)&zero64 : plan->f16 ? (const void *)&zero16 : (const void *)&zero;
+	const void *alpha = plan->f64   ? (const void *)&one64
+	                    : plan->f16 ? (const void *)&one16
+	                                : (const void *)&one;
+	const void *beta = plan->f64   ? (const void *)&zero64
+	                   : plan->f16 ? (const void *)&zero16
+	                               : (const void *)&zero;
 	void *const *t = plan->bound[set].data;
 	const struct operation *o = &plan->op;
 	return check(err, "cublasLtMatmul",
-	        cublasLtMatmul(plan->ctx->handle, o->desc, alpha, t[TK_T_B], o->a, t[TK_T_A], o->b, beta, t[TK_T_C],
-	                o->c, t[TK_T_C], o->c, &plan->algo, plan->workspace, plan->workspace_bytes,
-	                (cudaStream_t)stream));
+	        cublasLtMatmul(plan->ctx->handle, o->desc, alpha, t[TK_T_B], o->a, t[TK_T_A], o->b,
+	                beta, t[TK_T_C], o->c, t[TK_T_C], o->c, &plan->algo, plan->workspace,
+	                plan->workspace_bytes, (cudaStream_t)stream));
 }
 
 GPU_BACKEND(backend, "cublaslt", "cuda", backend_version,

@@ -1,8 +1,9 @@
-/* What the backends of this folder share beyond gpu_backend.h: types by NVIDIA's names, and launches that failed.
+/* What the backends of this folder share beyond gpu_backend.h: types by NVIDIA's names, and
+ * launches that failed.
  *
- * Every module has a runtime of its own (linked statically); they all work in the one primary context that the device
- * layer made current, so streams and pointers of one are good for all. Memory comes from the device layer, which keeps
- * count of it. */
+ * Every module has a runtime of its own (linked statically); they all work in the one primary
+ * context that the device layer made current, so streams and pointers of one are good for all.
+ * Memory comes from the device layer, which keeps count of it. */
 #ifndef TK_CUDA_BACKEND_H
 #define TK_CUDA_BACKEND_H
 #include "gpu_backend.h"
@@ -14,7 +15,8 @@ static inline int check_launch(struct tk_abi_error *err, const char *kernel, int
 {
 	if (code == cudaSuccess)
 		return TK_ABI_OK;
-	return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s", kernel, cudaGetErrorString((cudaError_t)code));
+	return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s", kernel,
+	        cudaGetErrorString((cudaError_t)code));
 }
 
 static inline cudaDataType_t cuda_type(uint32_t dtype)

@@ -1,7 +1,7 @@
-/* Attention by cuDNN: forward with log-sum-exp, backward, causal masks, grouped kv heads, f16 and bf16. The library
- * chooses the engine by its heuristic (mode A); which one is told as `algorithm`. What it supports depends on its
- * version and the device: `supports` knows the rules that never change, the rest shows when the plan is made and is as
- * much an outcome. */
+/* Attention by cuDNN: forward with log-sum-exp, backward, causal masks, grouped kv heads, f16 and
+ * bf16. The library chooses the engine by its heuristic (mode A); which one is told as `algorithm`.
+ * What it supports depends on its version and the device: `supports` knows the rules that never
+ * change, the rest shows when the plan is made and is as much an outcome. */
 #include "cuda_backend.h"
 #include "cudnn_sdpa.h"
 #include <cudnn.h>
@@ -23,8 +23,9 @@ struct tk_plan {
 
 static int check(struct tk_abi_error *err, const char *what, cudnnStatus_t code)
 {
-	return code == CUDNN_STATUS_SUCCESS ? TK_ABI_OK
-	                                    : fail(err, TK_ABI_DEVICE, "%s: %s", what, cudnnGetErrorString(code));
+	return code == CUDNN_STATUS_SUCCESS
+	               ? TK_ABI_OK
+	               : fail(err, TK_ABI_DEVICE, "%s: %s", what, cudnnGetErrorString(code));
 }
 
 static const char *backend_version(void)
@@ -35,7 +36,8 @@ static const char *backend_version(void)
 	return text;
 }
 
-static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	ctx->stream = (void *)-1;
 	return check(err, "cudnnCreate", cudnnCreate(&ctx->handle));
@@ -48,13 +50,15 @@ static void stop(struct tk_backend_ctx *ctx)
 
 GPU_CONTEXT_WITH(backend, start, stop)
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_ATTENTION)
 		return fail(err, TK_ABI_UNSUPPORTED, "only attention");
 	const struct tk_attention *a = p->attention;
 	if (ctx->cuda.capability && ctx->cuda.capability < 80)
-		return fail(err, TK_ABI_UNSUPPORTED, "attention needs compute capability 8.0, this device has sm_%d",
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "attention needs compute capability 8.0, this device has sm_%d",
 		        ctx->cuda.capability);
 	if (a->dtype != TK_F16 && a->dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "only f16 and bf16");
@@ -78,10 +82,12 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 {
 	const struct tk_attention *a = plan->problem->attention;
 	size_t bytes = 0;
-	int status = cudnn_sdpa_new(plan->ctx->handle, a, &plan->sdpa, &bytes, info->algorithm, err);
+	int status =
+	        cudnn_sdpa_new(plan->ctx->handle, a, &plan->sdpa, &bytes, info->algorithm, err);
 	if (status == TK_ABI_OK)
 		status = workspace_new(&plan->ctx->cuda, bytes, &plan->workspace, err);
-	snprintf(info->kernel, sizeof info->kernel, "%s", a->dir == TK_FWD ? "cudnn sdpa" : "cudnn sdpa backward");
+	snprintf(info->kernel, sizeof info->kernel, "%s",
+	        a->dir == TK_FWD ? "cudnn sdpa" : "cudnn sdpa backward");
 	info->workspace_bytes = bytes;
 	info->capturable = 1;
 	info->deterministic = a->dir == TK_FWD; /* backward adds up dQ in any order */
@@ -90,18 +96,20 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 
 GPU_PLAN(backend, fill_plan)
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count,
 	        plan->problem->attention->dir == TK_FWD ? TK_T_LSE + 1 : TK_T_MAX, err);
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	struct tk_backend_ctx *ctx = plan->ctx;
 	if (ctx->stream != stream) {
-		int status = check(err, "cudnnSetStream", cudnnSetStream(ctx->handle, (cudaStream_t)stream));
+		int status = check(
+		        err, "cudnnSetStream", cudnnSetStream(ctx->handle, (cudaStream_t)stream));
 		if (status)
 			return status;
 		ctx->stream = stream;
@@ -109,4 +117,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 	return cudnn_sdpa_run(plan->sdpa, ctx->handle, plan->bound[set].data, plan->workspace, err);
 }
 
-GPU_BACKEND(backend, "cudnn", "cuda", backend_version, "attention by cuDNN, forward and backward", .configs = NULL)
+GPU_BACKEND(backend, "cudnn", "cuda", backend_version, "attention by cuDNN, forward and backward",
+        .configs = NULL)

@@ -1,5 +1,5 @@
-/* What is NVIDIA's in the device layer (kernels/gpu/device): names and versions. The runtime is linked statically and
- * finds the driver by itself. */
+/* What is NVIDIA's in the device layer (kernels/gpu/device): names and versions. The runtime is
+ * linked statically and finds the driver by itself. */
 #include "device_vendor.h"
 #include <stdio.h>
 
@@ -19,8 +19,10 @@ unsigned vendor_stamp_slots(const gpu_properties *p)
 static void format_uuid(const cudaUUID_t *uuid, char out[80])
 {
 	const unsigned char *b = (const unsigned char *)uuid->bytes;
-	snprintf(out, 80, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
-	        b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+	snprintf(out, 80,
+	        "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+	        b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+	        b[14], b[15]);
 }
 
 void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_info *out)
@@ -28,11 +30,11 @@ void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_
 	snprintf(out->arch, sizeof out->arch, "sm_%d%d", p->major, p->minor);
 	format_uuid(&p->uuid, out->uuid);
 	out->cache_bytes = (uint64_t)p->l2CacheSize;
-	/* The first level shares its memory with the shared memory, and its own size is not told: a quarter of that
-	 * fits. The second one may be in two halves, of which each keeps what its multiprocessors read: a quarter fits
-	 * into either. */
-	out->resident_bytes[0] =
-	        p->sharedMemPerMultiprocessor / 4 / VENDOR_PIECE * VENDOR_PIECE * (uint64_t)p->multiProcessorCount;
+	/* The first level shares its memory with the shared memory, and its own size is not told: a
+	 * quarter of that fits. The second one may be in two halves, of which each keeps what its
+	 * multiprocessors read: a quarter fits into either. */
+	out->resident_bytes[0] = p->sharedMemPerMultiprocessor / 4 / VENDOR_PIECE * VENDOR_PIECE *
+	                         (uint64_t)p->multiProcessorCount;
 	out->resident_bytes[1] = (uint64_t)p->l2CacheSize / 4 / VENDOR_PIECE * VENDOR_PIECE;
 	out->numa_node = p->hostNumaId >= 0 ? (uint32_t)p->hostNumaId : 0;
 }
@@ -40,6 +42,7 @@ void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_
 size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *out, size_t size)
 {
 	return (size_t)snprintf(out, size,
-	        "\"cuda_driver\":\"%d.%d\",\"cuda_runtime\":\"%d.%d\",\"shared_memory_bytes\":%zu", driver / 1000,
-	        driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10, p->sharedMemPerBlockOptin);
+	        "\"cuda_driver\":\"%d.%d\",\"cuda_runtime\":\"%d.%d\",\"shared_memory_bytes\":%zu",
+	        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
+	        p->sharedMemPerBlockOptin);
 }

@@ -1,6 +1,6 @@
-/* Hopper's own instructions (sm_90a) as functions, one line of PTX each: barriers that count bytes, the copy engine
- * (TMA), multiplication by a warpgroup (wgmma), registers handed from one warpgroup to another. PTX ISA 8.0, sections
- * on mbarrier, cp.async.bulk.tensor, wgmma and setmaxnreg.
+/* Hopper's own instructions (sm_90a) as functions, one line of PTX each: barriers that count bytes,
+ * the copy engine (TMA), multiplication by a warpgroup (wgmma), registers handed from one warpgroup
+ * to another. PTX ISA 8.0, sections on mbarrier, cp.async.bulk.tensor, wgmma and setmaxnreg.
  *
  * Addresses of shared memory are 32-bit, as shared_address() makes them. */
 #ifndef HOPPER_H
@@ -25,7 +25,9 @@ HOPPER_INLINE uint32_t shared_address(const void *p)
 
 #if HOPPER_CODE
 
-/* ---- barriers ------------------------------------------------------------------------------------------------- */
+/* ---- barriers
+ * -------------------------------------------------------------------------------------------------
+ */
 
 HOPPER_INLINE void barrier_init(uint32_t barrier, int arrivals)
 {
@@ -41,7 +43,9 @@ HOPPER_INLINE void barrier_publish(void)
 /* One arrival, and `bytes` more that copies will bring. */
 HOPPER_INLINE void barrier_expect(uint32_t barrier, uint32_t bytes)
 {
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+	asm volatile(
+	        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+	        : "memory");
 }
 
 HOPPER_INLINE void barrier_arrive(uint32_t barrier)
@@ -72,9 +76,10 @@ HOPPER_INLINE void barrier_wait(uint32_t barrier, uint32_t parity)
 	             : "memory");
 }
 
-/* COUNT pairs of them, side by side: a full one takes one arrival, an empty one `releases`. One thread does this for
- * all of a block's, barrier_publish() follows. */
-template <int COUNT> HOPPER_INLINE void barrier_init_pairs(uint32_t full, uint32_t empty, int releases)
+/* COUNT pairs of them, side by side: a full one takes one arrival, an empty one `releases`. One
+ * thread does this for all of a block's, barrier_publish() follows. */
+template <int COUNT>
+HOPPER_INLINE void barrier_init_pairs(uint32_t full, uint32_t empty, int releases)
 {
 	for (int i = 0; i < COUNT; i++) {
 		barrier_init(full + i * 8, 1);
@@ -106,11 +111,14 @@ HOPPER_INLINE void named_arrive(int number, int threads)
 	asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-/* ---- the copy engine ------------------------------------------------------------------------------------------ */
+/* ---- the copy engine
+ * ------------------------------------------------------------------------------------------ */
 
-HOPPER_INLINE void tma_load_3d(uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z)
+HOPPER_INLINE void tma_load_3d(
+        uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z)
 {
-	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+	             "[%0], [%1, {%3, %4, "
 	             "%5}], [%2];" ::"r"(to),
 	             "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
 	             : "memory");
@@ -120,15 +128,18 @@ HOPPER_INLINE void tma_load_3d(uint32_t to, const CUtensorMap *map, uint32_t bar
 HOPPER_INLINE void tma_load_3d_multicast(
         uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z, uint16_t mask)
 {
-	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes."
+	             "multicast::cluster "
 	             "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
 	             "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(mask)
 	             : "memory");
 }
 
-HOPPER_INLINE void tma_load_4d(uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z, int w)
+HOPPER_INLINE void tma_load_4d(
+        uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z, int w)
 {
-	asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+	asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+	             "[%0], [%1, {%3, %4, "
 	             "%5, %6}], [%2];" ::"r"(to),
 	             "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w)
 	             : "memory");
@@ -137,22 +148,25 @@ HOPPER_INLINE void tma_load_4d(uint32_t to, const CUtensorMap *map, uint32_t bar
 /* `bytes` in a row, a multiple of 16, both ends aligned to that. */
 HOPPER_INLINE void bulk_load(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
 {
-	asm volatile(
-	        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-	        "l"(from), "r"(bytes), "r"(barrier)
-	        : "memory");
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+	             "[%1], %2, [%3];" ::"r"(to),
+	             "l"(from), "r"(bytes), "r"(barrier)
+	             : "memory");
 }
 
 HOPPER_INLINE void tma_store_3d(const CUtensorMap *map, uint32_t from, int x, int y, int z)
 {
-	asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
-	             "r"(from), "r"(x), "r"(y), "r"(z)
-	             : "memory");
+	asm volatile(
+	        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::
+	                "l"(map),
+	        "r"(from), "r"(x), "r"(y), "r"(z)
+	        : "memory");
 }
 
 HOPPER_INLINE void tma_store_4d(const CUtensorMap *map, uint32_t from, int x, int y, int z, int w)
 {
-	asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
+	asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, "
+	             "%5}], [%1];" ::"l"(map),
 	             "r"(from), "r"(x), "r"(y), "r"(z), "r"(w)
 	             : "memory");
 }
@@ -178,7 +192,8 @@ HOPPER_INLINE void fence_async(void)
 	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* ---- a warpgroup's products ----------------------------------------------------------------------------------- */
+/* ---- a warpgroup's products
+ * ----------------------------------------------------------------------------------- */
 
 HOPPER_INLINE void wgmma_fence(void)
 {
@@ -193,14 +208,15 @@ template <int pending> HOPPER_INLINE void wgmma_wait(void)
 	asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-/* Where an operand lies: rows of 128 bytes, swizzled as the copy engine does with CU_TENSOR_MAP_SWIZZLE_128B, in groups
- * of 8 rows (1024 bytes, aligned to that). Where k is the fast index a row is one of the operand's own and holds 128
- * bytes of k; the next 32 bytes of k are 32 bytes on. Where it is not, a row is one k of 64 operand's rows, the next 16
- * k are 2048 bytes on, and the next 64 rows `block` bytes on. */
+/* Where an operand lies: rows of 128 bytes, swizzled as the copy engine does with
+ * CU_TENSOR_MAP_SWIZZLE_128B, in groups of 8 rows (1024 bytes, aligned to that). Where k is the
+ * fast index a row is one of the operand's own and holds 128 bytes of k; the next 32 bytes of k are
+ * 32 bytes on. Where it is not, a row is one k of 64 operand's rows, the next 16 k are 2048 bytes
+ * on, and the next 64 rows `block` bytes on. */
 HOPPER_INLINE uint64_t wgmma_descriptor(uint32_t address, uint32_t block)
 {
-	return (uint64_t)((address & 0x3ffff) >> 4) | (uint64_t)(block >> 4) << 16 | (uint64_t)(1024 >> 4) << 32 |
-	       (uint64_t)1 << 62;
+	return (uint64_t)((address & 0x3ffff) >> 4) | (uint64_t)(block >> 4) << 16 |
+	       (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 62;
 }
 
 /* Bytes from one product to the next along k, over 16: what is added to a place. */
@@ -221,8 +237,8 @@ template <int count> HOPPER_INLINE void registers_acquire(void)
 /* Four 8 x 8 blocks of 16-bit values; lane l gives the address of row l % 8 of block l / 8. */
 HOPPER_INLINE void store_matrix(uint32_t row, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
-	asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row), "r"(a), "r"(b),
-	             "r"(c), "r"(d)
+	asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row),
+	             "r"(a), "r"(b), "r"(c), "r"(d)
 	             : "memory");
 }
 

@@ -1,5 +1,5 @@
-/* The backward pass of attention as Hopper's hardware wants it, between the backend (hopper_flash_backend.c) and the
- * kernels (hopper_backward.cu). */
+/* The backward pass of attention as Hopper's hardware wants it, between the backend
+ * (hopper_flash_backend.c) and the kernels (hopper_backward.cu). */
 #ifndef HOPPER_BACKWARD_H
 #define HOPPER_BACKWARD_H
 #include "tracker_abi.h"
@@ -13,13 +13,13 @@ enum { HOPPER_BACKWARD_ROWS = 64 }; /* of a copy, and of a warpgroup */
 
 struct hopper_backward_args {
 	int b, h, hkv, sq, skv, causal;
-	float scale, scale_log2; /* scale times log2(e) */
-	int section_keys,
-	        section_queries; /* heads whose tiles are taken in turn: what passes them fits into the L2 cache */
-	int padded;              /* sq, up to a multiple of HOPPER_BACKWARD_ROWS */
-	const void *o, *d_o;     /* [b][sq][h][d] */
-	const float *lse;        /* [b][h][sq] */
-	float *rows;             /* [b][h][padded] of lse times log2(e), then of sum(dO o) */
+	float scale, scale_log2;           /* scale times log2(e) */
+	int section_keys, section_queries; /* heads whose tiles are taken in turn: what passes them
+	                                      fits into the L2 cache */
+	int padded;                        /* sq, up to a multiple of HOPPER_BACKWARD_ROWS */
+	const void *o, *d_o;               /* [b][sq][h][d] */
+	const float *lse;                  /* [b][h][sq] */
+	float *rows; /* [b][h][padded] of lse times log2(e), then of sum(dO o) */
 };
 
 struct hopper_backward_call {

@@ -1,5 +1,5 @@
-/* Attention forward as Hopper's hardware wants it, between its backend (hopper_flash_backend.c) and its kernel
- * (hopper_flash.cu). */
+/* Attention forward as Hopper's hardware wants it, between its backend (hopper_flash_backend.c) and
+ * its kernel (hopper_flash.cu). */
 #ifndef HOPPER_FLASH_H
 #define HOPPER_FLASH_H
 #include "tracker_abi.h"
@@ -13,18 +13,21 @@ struct hopper_flash_args {
 	int b, h, hkv, sq, skv, causal;
 	float scale; /* times log2(e) */
 	int tiles;   /* of queries in a head */
-	int section; /* heads whose tiles are taken in turn: their keys and values fit into the L2 cache */
+	int section; /* heads whose tiles are taken in turn: their keys and values fit into the L2
+	                cache */
 	float *lse;  /* may be NULL */
 };
 
 struct hopper_flash_call {
-	CUtensorMap q, k, v, o; /* d, heads, tokens, batch; boxes of 64 elements of d and one head */
+	CUtensorMap q, k, v,
+	        o; /* d, heads, tokens, batch; boxes of 64 elements of d and one head */
 	struct hopper_flash_args args;
 	uint32_t dtype;
 	int d, multiprocessors;
 };
 
-/* Queries and keys of a tile, by head dimension (64, 128, 256). A copy brings 64 queries, or all keys of a tile. */
+/* Queries and keys of a tile, by head dimension (64, 128, 256). A copy brings 64 queries, or all
+ * keys of a tile. */
 int hopper_flash_queries(int d);
 int hopper_flash_keys(int d);
 

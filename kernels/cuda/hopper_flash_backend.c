@@ -1,5 +1,6 @@
-/* The backend of hopper_flash.cu and hopper_backward.cu: attention forward with log-sum-exp, head dimensions 64, 128
- * and 256, and backward, 64 and 128; f16 and bf16, causal masks, grouped kv heads. */
+/* The backend of hopper_flash.cu and hopper_backward.cu: attention forward with log-sum-exp, head
+ * dimensions 64, 128 and 256, and backward, 64 and 128; f16 and bf16, causal masks, grouped kv
+ * heads. */
 #include "cuda_backend.h"
 #include "hopper_backward.h"
 #include "hopper_flash.h"
@@ -28,30 +29,36 @@ struct tk_plan {
 
 GPU_CONTEXT(backend)
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (ctx->gpu.capability != 90)
-		return fail(err, TK_ABI_UNSUPPORTED, "for sm_90 alone, this device has sm_%d", ctx->gpu.capability);
+		return fail(err, TK_ABI_UNSUPPORTED, "for sm_90 alone, this device has sm_%d",
+		        ctx->gpu.capability);
 	if (p->op != TK_OP_ATTENTION)
 		return fail(err, TK_ABI_UNSUPPORTED, "only attention");
 	const struct tk_attention *a = p->attention;
 	if (a->dtype != TK_F16 && a->dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "only f16 and bf16");
 	if (a->d != a->dv || (a->d != 64 && a->d != 128 && a->d != 256))
-		return fail(err, TK_ABI_UNSUPPORTED, "only head dimensions 64, 128 and 256, the same for values");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "only head dimensions 64, 128 and 256, the same for values");
 	if (a->dir == TK_BWD && a->d > 128)
-		return fail(err, TK_ABI_UNSUPPORTED, "backward only with head dimensions 64 and 128");
+		return fail(
+		        err, TK_ABI_UNSUPPORTED, "backward only with head dimensions 64 and 128");
 	if ((double)a->b * (double)a->h * (double)(a->sq + 256) > INT_MAX || a->skv > INT_MAX / 2)
 		return fail(err, TK_ABI_UNSUPPORTED, "more queries or keys than 32 bits count");
 	return TK_ABI_OK;
 }
 
-/* Heads that are worked on in turn: whole groups of `group`, of which each brings two tensors of rows x d. With a mask,
- * tiles differ in length, and of few heads they are dealt out unevenly (assign_tile()): of 16 heads the blocks that work
- * on one are so many that they share what they fetch anyway. */
+/* Heads that are worked on in turn: whole groups of `group`, of which each brings two tensors of
+ * rows x d. With a mask, tiles differ in length, and of few heads they are dealt out unevenly
+ * (assign_tile()): of 16 heads the blocks that work on one are so many that they share what they
+ * fetch anyway. */
 static int section_of(const struct tk_attention *a, int64_t rows, int64_t group, int64_t heads)
 {
-	int64_t groups = (int64_t)(SECTION_BYTES / (size_t)(rows * a->d * 4)), least = a->causal ? 16 / group : 1;
+	int64_t groups = (int64_t)(SECTION_BYTES / (size_t)(rows * a->d * 4)),
+	        least = a->causal ? 16 / group : 1;
 	if (groups < least)
 		groups = least;
 	int64_t section = (groups > 0 ? groups : 1) * group;
@@ -60,10 +67,11 @@ static int section_of(const struct tk_attention *a, int64_t rows, int64_t group,
 
 /* What the arguments of both directions begin with. */
 #define SIZES_OF(a) \
-	.b = (int)(a)->b, .h = (int)(a)->h, .hkv = (int)(a)->hkv, .sq = (int)(a)->sq, .skv = (int)(a)->skv, \
-	.causal = (a)->causal
+	.b = (int)(a)->b, .h = (int)(a)->h, .hkv = (int)(a)->hkv, .sq = (int)(a)->sq, \
+	.skv = (int)(a)->skv, .causal = (a)->causal
 
-static void fill_call(struct hopper_flash_call *call, const struct tk_backend_ctx *ctx, const struct tk_attention *a)
+static void fill_call(struct hopper_flash_call *call, const struct tk_backend_ctx *ctx,
+        const struct tk_attention *a)
 {
 	int queries = hopper_flash_queries((int)a->d);
 	*call = (struct hopper_flash_call){.dtype = a->dtype,
@@ -74,14 +82,15 @@ static void fill_call(struct hopper_flash_call *call, const struct tk_backend_ct
 	                .section = section_of(a, a->skv, a->h / a->hkv, a->b * a->h)}};
 }
 
-static void fill_backward(
-        struct hopper_backward_call *call, const struct tk_backend_ctx *ctx, const struct tk_attention *a)
+static void fill_backward(struct hopper_backward_call *call, const struct tk_backend_ctx *ctx,
+        const struct tk_attention *a)
 {
 	int64_t rows = HOPPER_BACKWARD_ROWS;
 	*call = (struct hopper_backward_call){.dtype = a->dtype,
 	        .d = (int)a->d,
 	        .multiprocessors = ctx->gpu.multiprocessors,
-	        .args = {SIZES_OF(a), .scale = (float)a->scale, .scale_log2 = (float)(a->scale * 1.4426950408889634),
+	        .args = {SIZES_OF(a), .scale = (float)a->scale,
+	                .scale_log2 = (float)(a->scale * 1.4426950408889634),
 	                .section_keys = section_of(a, a->sq * (a->h / a->hkv), 1, a->b * a->hkv),
 	                .section_queries = section_of(a, a->skv, a->h / a->hkv, a->b * a->h),
 	                .padded = (int)((a->sq + rows - 1) / rows * rows)}};
@@ -93,34 +102,39 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int prepare_forward(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+static int prepare_forward(
+        struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int d = (int)plan->a->d;
 	for (uint32_t i = 0; i < plan->sets; i++)
 		fill_call(&plan->call[i].forward, plan->ctx, plan->a);
-	snprintf(info->algorithm, sizeof info->algorithm, "queries-%d-keys-%d", hopper_flash_queries(d),
-	        hopper_flash_keys(d));
+	snprintf(info->algorithm, sizeof info->algorithm, "queries-%d-keys-%d",
+	        hopper_flash_queries(d), hopper_flash_keys(d));
 	return check_launch(err, "hopper_flash", hopper_flash_prepare(&plan->call[0].forward));
 }
 
 /* Two numbers for each row of queries. */
-static int prepare_backward(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+static int prepare_backward(
+        struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	for (uint32_t i = 0; i < plan->sets; i++)
 		fill_backward(&plan->call[i].backward, plan->ctx, plan->a);
 	const struct hopper_backward_args *args = &plan->call[0].backward.args;
-	info->workspace_bytes = (size_t)args->b * (size_t)args->h * (size_t)args->padded * 2 * sizeof(float);
+	info->workspace_bytes =
+	        (size_t)args->b * (size_t)args->h * (size_t)args->padded * 2 * sizeof(float);
 	snprintf(info->algorithm, sizeof info->algorithm, "tile-128-pass-%d", HOPPER_BACKWARD_ROWS);
-	int status = check_launch(err, "hopper_backward", hopper_backward_prepare(&plan->call[0].backward));
+	int status = check_launch(
+	        err, "hopper_backward", hopper_backward_prepare(&plan->call[0].backward));
 	if (status == TK_ABI_OK)
-		status = workspace_new(&plan->ctx->gpu, info->workspace_bytes, &plan->workspace, err);
+		status = workspace_new(
+		        &plan->ctx->gpu, info->workspace_bytes, &plan->workspace, err);
 	for (uint32_t i = 0; i < plan->sets; i++)
 		plan->call[i].backward.args.rows = plan->workspace;
 	return status;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status || (status = check_config(config, err)))
@@ -131,7 +145,8 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	plan->ctx = ctx;
 	plan->a = p->attention;
 	plan->sets = sets;
-	status = p->attention->dir == TK_FWD ? prepare_forward(plan, info, err) : prepare_backward(plan, info, err);
+	status = p->attention->dir == TK_FWD ? prepare_forward(plan, info, err)
+	                                     : prepare_backward(plan, info, err);
 	if (status) {
 		backend_unplan(plan);
 		return status;
@@ -144,8 +159,8 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 }
 
 /* [b][tokens][heads][d], of which a copy brings 64 of d, one head and `rows` tokens. */
-static int map_tokens(const struct tk_attention *a, int64_t tokens, int64_t heads, int rows, const void *at,
-        CUtensorMap *out, struct tk_abi_error *err)
+static int map_tokens(const struct tk_attention *a, int64_t tokens, int64_t heads, int rows,
+        const void *at, CUtensorMap *out, struct tk_abi_error *err)
 {
 	uint64_t d = (uint64_t)a->d, h = (uint64_t)heads, s = (uint64_t)tokens;
 	struct hopper_tensor t = {.at = at,
@@ -163,46 +178,47 @@ struct mapping {
 	CUtensorMap *map;
 };
 
-static int map_all(const struct tk_attention *a, const struct tk_tensor *t, const struct mapping *m, uint32_t count,
-        struct tk_abi_error *err)
+static int map_all(const struct tk_attention *a, const struct tk_tensor *t, const struct mapping *m,
+        uint32_t count, struct tk_abi_error *err)
 {
 	int status = TK_ABI_OK;
 	for (uint32_t i = 0; status == TK_ABI_OK && i < count; i++) {
 		uint32_t id = m[i].tensor;
 		int of_keys = id == TK_T_K || id == TK_T_V || id == TK_T_DK || id == TK_T_DV;
-		status = map_tokens(a, of_keys ? a->skv : a->sq, of_keys ? a->hkv : a->h, (int)m[i].rows, t[id].data,
-		        m[i].map, err);
+		status = map_tokens(a, of_keys ? a->skv : a->sq, of_keys ? a->hkv : a->h,
+		        (int)m[i].rows, t[id].data, m[i].map, err);
 	}
 	return status;
 }
 
-static int bind_forward(struct hopper_flash_call *call, const struct tk_attention *a, const struct tk_tensor *t,
-        struct tk_abi_error *err)
+static int bind_forward(struct hopper_flash_call *call, const struct tk_attention *a,
+        const struct tk_tensor *t, struct tk_abi_error *err)
 {
 	uint32_t keys = (uint32_t)hopper_flash_keys((int)a->d);
 	call->args.lse = t[TK_T_LSE].data;
 	return map_all(a, t,
-	        (const struct mapping[]){{TK_T_Q, 64, &call->q}, {TK_T_K, keys, &call->k}, {TK_T_V, keys, &call->v},
-	                {TK_T_O, 64, &call->o}},
+	        (const struct mapping[]){{TK_T_Q, 64, &call->q}, {TK_T_K, keys, &call->k},
+	                {TK_T_V, keys, &call->v}, {TK_T_O, 64, &call->o}},
 	        4, err);
 }
 
-static int bind_backward(struct hopper_backward_call *call, const struct tk_attention *a, const struct tk_tensor *t,
-        struct tk_abi_error *err)
+static int bind_backward(struct hopper_backward_call *call, const struct tk_attention *a,
+        const struct tk_tensor *t, struct tk_abi_error *err)
 {
 	enum { ROWS = HOPPER_BACKWARD_ROWS };
 	call->args.lse = t[TK_T_LSE].data;
 	call->args.o = t[TK_T_O].data;
 	call->args.d_o = t[TK_T_DO].data;
 	return map_all(a, t,
-	        (const struct mapping[]){{TK_T_Q, ROWS, &call->q}, {TK_T_K, ROWS, &call->k}, {TK_T_V, ROWS, &call->v},
-	                {TK_T_DO, ROWS, &call->d_o}, {TK_T_DQ, ROWS, &call->dq}, {TK_T_DK, ROWS, &call->dk},
+	        (const struct mapping[]){{TK_T_Q, ROWS, &call->q}, {TK_T_K, ROWS, &call->k},
+	                {TK_T_V, ROWS, &call->v}, {TK_T_DO, ROWS, &call->d_o},
+	                {TK_T_DQ, ROWS, &call->dq}, {TK_T_DK, ROWS, &call->dk},
 	                {TK_T_DV, ROWS, &call->dv}},
 	        7, err);
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	int backward = plan->a->dir == TK_BWD;
 	if (set >= plan->sets || count <= (backward ? TK_T_DV : TK_T_LSE))
@@ -211,12 +227,15 @@ static int backend_bind(
 	                : bind_forward(&plan->call[set].forward, plan->a, t, err);
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	if (plan->a->dir == TK_BWD)
-		return check_launch(err, "hopper_backward", hopper_backward_launch(&plan->call[set].backward, stream));
-	return check_launch(err, "hopper_flash", hopper_flash_launch(&plan->call[set].forward, stream));
+		return check_launch(err, "hopper_backward",
+		        hopper_backward_launch(&plan->call[set].backward, stream));
+	return check_launch(
+	        err, "hopper_flash", hopper_flash_launch(&plan->call[set].forward, stream));
 }
 
-GPU_BACKEND(backend, "hopper_flash", "cuda", no_version, "attention by Hopper's copy engine and warpgroup products",
-        .configs = NULL)
+GPU_BACKEND(backend, "hopper_flash", "cuda", no_version,
+        "attention by Hopper's copy engine and warpgroup products", .configs = NULL)

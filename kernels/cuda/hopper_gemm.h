@@ -1,5 +1,5 @@
-/* The GEMM that Hopper's hardware was made for, between its backend (hopper_gemm_backend.c) and its kernel
- * (hopper_gemm.cu). */
+/* The GEMM that Hopper's hardware was made for, between its backend (hopper_gemm_backend.c) and its
+ * kernel (hopper_gemm.cu). */
 #ifndef HOPPER_GEMM_H
 #define HOPPER_GEMM_H
 #include "tracker_abi.h"
@@ -12,8 +12,9 @@ extern "C" {
 /* What a block computes: tile_m x tile_n of C, 128 bytes of k at a time. */
 struct hopper_gemm_config {
 	const char *name;
-	int tile_m, tile_n, cluster; /* cluster: blocks that share the tiles of B, one above the other */
-	int splits;                  /* blocks that share the k of a tile */
+	int tile_m, tile_n,
+	        cluster; /* cluster: blocks that share the tiles of B, one above the other */
+	int splits;      /* blocks that share the k of a tile */
 };
 extern const struct hopper_gemm_config hopper_gemm_configs[];
 extern const uint32_t hopper_gemm_config_count;

@@ -1,6 +1,6 @@
-/* The backend of hopper_gemm.cu: f16 and bf16 with all transposes, 8-bit floats where both operands have k as the fast
- * index. 8-bit products keep their running sum as the matrix unit does, in fewer bits than f32 (cublasLt calls that
- * fast accumulation). */
+/* The backend of hopper_gemm.cu: f16 and bf16 with all transposes, 8-bit floats where both operands
+ * have k as the fast index. 8-bit products keep their running sum as the matrix unit does, in fewer
+ * bits than f32 (cublasLt calls that fast accumulation). */
 #include "cuda_backend.h"
 #include "hopper_gemm.h"
 #include "hopper_tensor_map.h"
@@ -33,18 +33,23 @@ static int check_types(const struct tk_gemm *g, struct tk_abi_error *err)
 		return fail(err, TK_ABI_UNSUPPORTED, "only f16, bf16, e4m3 and e5m2");
 	if (bits8 ? type_bytes(g->b) != 1 || (g->a == TK_E5M2 && g->b == TK_E5M2) : g->a != g->b)
 		return fail(err, TK_ABI_UNSUPPORTED, "not this pair of types");
-	if (g->acc != TK_F32 || (g->c != TK_F32 && (bits8 ? g->c != TK_F16 && g->c != TK_BF16 : g->c != g->a)))
+	if (g->acc != TK_F32 ||
+	        (g->c != TK_F32 && (bits8 ? g->c != TK_F16 && g->c != TK_BF16 : g->c != g->a)))
 		return fail(err, TK_ABI_UNSUPPORTED,
-		        "sums are kept in f32; C is f32 or the type of A, after 8-bit operands f16 or bf16");
+		        "sums are kept in f32; C is f32 or the type of A, after 8-bit operands f16 "
+		        "or bf16");
 	if (bits8 && (g->ta || !g->tb))
-		return fail(err, TK_ABI_UNSUPPORTED, "8-bit operands must have k as the fast index: ta=n,tb=t");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "8-bit operands must have k as the fast index: ta=n,tb=t");
 	return TK_ABI_OK;
 }
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (ctx->gpu.capability != 90)
-		return fail(err, TK_ABI_UNSUPPORTED, "for sm_90 alone, this device has sm_%d", ctx->gpu.capability);
+		return fail(err, TK_ABI_UNSUPPORTED, "for sm_90 alone, this device has sm_%d",
+		        ctx->gpu.capability);
 	if (p->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
 	const struct tk_gemm *g = p->gemm;
@@ -53,11 +58,13 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 		return status;
 	int64_t unit = 16 / (int64_t)type_bytes(g->a);
 	if (fast_side(!g->ta, g->m, g->k) % unit || fast_side(g->tb, g->n, g->k) % unit)
-		return fail(
-		        err, TK_ABI_UNSUPPORTED, "rows in memory must be multiples of 16 bytes for the copy engine");
-	if (g->m > INT_MAX / 2 || g->n > INT_MAX / 2 || g->k > INT_MAX / 2 || g->batch > INT_MAX / 2 ||
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "rows in memory must be multiples of 16 bytes for the copy engine");
+	if (g->m > INT_MAX / 2 || g->n > INT_MAX / 2 || g->k > INT_MAX / 2 ||
+	        g->batch > INT_MAX / 2 ||
 	        (double)g->m * (double)g->n * (double)g->batch > 64.0 * 128 * INT_MAX)
-		return fail(err, TK_ABI_UNSUPPORTED, "a side or the number of tiles does not fit into 32 bits");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "a side or the number of tiles does not fit into 32 bits");
 	return TK_ABI_OK;
 }
 
@@ -72,18 +79,26 @@ static int64_t steps_of(const struct tk_gemm *g)
 	return ceil_div(g->k, 128 / (int64_t)type_bytes(g->a));
 }
 
-/* How long a problem takes with a configuration, in steps of the matrix units at their full rate: rounds of tiles over
- * the chip, each as long as its arithmetic or its memory traffic allows. */
-static double estimate(const struct tk_gemm *g, const struct hopper_gemm_config *c, int multiprocessors)
+/* How long a problem takes with a configuration, in steps of the matrix units at their full rate:
+ * rounds of tiles over the chip, each as long as its arithmetic or its memory traffic allows. */
+static double estimate(
+        const struct tk_gemm *g, const struct hopper_gemm_config *c, int multiprocessors)
 {
 	double tiles = (double)ceil_div(ceil_div(g->m, c->tile_m), c->cluster) * c->cluster *
 	               (double)ceil_div(g->n, c->tile_n) * (double)g->batch;
-	double rounds = ceil(tiles * c->splits / multiprocessors), steps = ceil((double)steps_of(g) / c->splits);
-	/* Shares of the peak that were measured in long products; a single row of small tiles waits for memory. */
+	double rounds = ceil(tiles * c->splits / multiprocessors),
+	       steps = ceil((double)steps_of(g) / c->splits);
+	/* Shares of the peak that were measured in long products; a single row of small tiles waits
+	 * for memory. */
 	double small = g->m > 64 ? 0.55 : 0.75;
-	double rate = c->tile_m == 64 ? small : c->tile_n == 256 ? 1 : c->tile_n == 192 ? 0.95 : 0.9;
-	double step = (double)c->tile_m * c->tile_n / rate, write = (double)c->tile_m * c->tile_n * 4;
-	double join = c->splits > 1 ? write * (4 + 3 * c->splits) : 0; /* fits what was measured with 16 rows */
+	double rate = c->tile_m == 64    ? small
+	              : c->tile_n == 256 ? 1
+	              : c->tile_n == 192 ? 0.95
+	                                 : 0.9;
+	double step = (double)c->tile_m * c->tile_n / rate,
+	       write = (double)c->tile_m * c->tile_n * 4;
+	double join = c->splits > 1 ? write * (4 + 3 * c->splits)
+	                            : 0; /* fits what was measured with 16 rows */
 	return rounds * (steps * step + write + join);
 }
 
@@ -99,8 +114,8 @@ static uint32_t best_config(const struct tk_gemm *g, int multiprocessors)
 }
 
 /* All that the problem has steps for, the best guess first. */
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
-        uint32_t *count, struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status)
@@ -115,8 +130,8 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return TK_ABI_OK;
 }
 
-static int choose(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, const char *config, uint32_t *out,
-        struct tk_abi_error *err)
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, const char *config,
+        uint32_t *out, struct tk_abi_error *err)
 {
 	*out = best_config(g, ctx->gpu.multiprocessors);
 	if (!config || !*config || strcmp(config, "default") == 0)
@@ -126,14 +141,15 @@ static int choose(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, con
 			*out = i;
 			return hopper_gemm_configs[i].splits <= steps_of(g)
 			               ? TK_ABI_OK
-			               : fail(err, TK_ABI_UNSUPPORTED, "k is too short to be split");
+			               : fail(err, TK_ABI_UNSUPPORTED,
+			                         "k is too short to be split");
 		}
-	return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, for instance `%s`", config,
-	        hopper_gemm_configs[0].name);
+	return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, for instance `%s`",
+	        config, hopper_gemm_configs[0].name);
 }
 
-static void fill_call(
-        struct hopper_gemm_call *call, const struct tk_backend_ctx *ctx, const struct tk_gemm *g, uint32_t config)
+static void fill_call(struct hopper_gemm_call *call, const struct tk_backend_ctx *ctx,
+        const struct tk_gemm *g, uint32_t config)
 {
 	const struct hopper_gemm_config *c = &hopper_gemm_configs[config];
 	int copies = g->c != TK_F32 && g->n % 8 == 0;
@@ -175,7 +191,8 @@ static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_a
 	if (a->splits == 1)
 		return TK_ABI_OK;
 	size_t tiles = (size_t)a->batch * (size_t)a->rows * (size_t)c->cluster * (size_t)a->columns;
-	size_t partial = tiles * (size_t)a->splits * (size_t)c->tile_m * (size_t)c->tile_n * sizeof(float);
+	size_t partial =
+	        tiles * (size_t)a->splits * (size_t)c->tile_m * (size_t)c->tile_n * sizeof(float);
 	size_t arrived = tiles * (size_t)(c->tile_m / 64) * sizeof(unsigned);
 	int status = workspace_new(gpu, partial, &plan->partial, err);
 	if (status == TK_ABI_OK)
@@ -186,8 +203,8 @@ static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_a
 	return status;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	uint32_t chosen = 0;
 	int status = backend_supports(ctx, p, err);
@@ -215,9 +232,10 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-/* A side of the product: `count` rows of op(A) or columns of op(B), of which one copy brings `rows`. */
-static int map_side(const struct tk_gemm *g, uint32_t dtype, int k_fast, int64_t count, int rows, const void *at,
-        CUtensorMap *out, struct tk_abi_error *err)
+/* A side of the product: `count` rows of op(A) or columns of op(B), of which one copy brings
+ * `rows`. */
+static int map_side(const struct tk_gemm *g, uint32_t dtype, int k_fast, int64_t count, int rows,
+        const void *at, CUtensorMap *out, struct tk_abi_error *err)
 {
 	uint64_t fast = (uint64_t)(k_fast ? g->k : count), slow = (uint64_t)(k_fast ? count : g->k),
 	         bytes = type_bytes(dtype);
@@ -241,8 +259,8 @@ static int map_result(const struct tk_gemm *g, void *at, CUtensorMap *out, struc
 	return hopper_encode_tensor_map(&t, out, err);
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	const struct tk_gemm *g = plan->g;
 	if (set >= plan->sets || count < 3)
@@ -254,16 +272,18 @@ static int backend_bind(
 	call->args.arrived = plan->arrived;
 	int status = map_side(g, g->a, !g->ta, g->m, c->tile_m, t[TK_T_A].data, &call->a, err);
 	if (status == TK_ABI_OK)
-		status = map_side(g, g->b, g->tb, g->n, c->tile_n / c->cluster, t[TK_T_B].data, &call->b, err);
+		status = map_side(g, g->b, g->tb, g->n, c->tile_n / c->cluster, t[TK_T_B].data,
+		        &call->b, err);
 	if (status == TK_ABI_OK && call->args.out == HOPPER_OUT_COPY)
 		status = map_result(g, t[TK_T_C].data, &call->c, err);
 	return status;
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	return check_launch(err, "hopper_gemm", hopper_gemm_launch(&plan->call[set], stream));
 }
 
-GPU_BACKEND(backend, "hopper_gemm", "cuda", no_version, "GEMM by Hopper's copy engine and warpgroup products",
-        .configs = backend_configs)
+GPU_BACKEND(backend, "hopper_gemm", "cuda", no_version,
+        "GEMM by Hopper's copy engine and warpgroup products", .configs = backend_configs)

@@ -1,5 +1,5 @@
-/* Native sparse attention as Hopper's hardware wants it, between its backend (hopper_nsa_backend.c) and its kernels
- * (hopper_nsa.cu). */
+/* Native sparse attention as Hopper's hardware wants it, between its backend (hopper_nsa_backend.c)
+ * and its kernels (hopper_nsa.cu). */
 #ifndef HOPPER_NSA_H
 #define HOPPER_NSA_H
 #include "tracker_abi.h"
@@ -10,8 +10,9 @@ extern "C" {
 #endif
 
 enum {
-	HOPPER_NSA_KEYS = 64,     /* of a step; blocks are multiples of it */
-	HOPPER_NSA_STEPS = 8192,  /* of a sequence at most: the lists of a tile are made in shared memory */
+	HOPPER_NSA_KEYS = 64, /* of a step; blocks are multiples of it */
+	HOPPER_NSA_STEPS =
+	        8192, /* of a sequence at most: the lists of a tile are made in shared memory */
 	HOPPER_NSA_MIN_GROUP = 8, /* heads: a mask of 32 bits names a tile's tokens */
 };
 
@@ -29,7 +30,8 @@ struct hopper_nsa_args {
 	const int32_t *blocks; /* [b][s][hkv][selected] */
 	int *counts;           /* of each tile, and its list */
 	struct hopper_nsa_step *lists;
-	float *sums; /* for each block that runs at a time, hopper_nsa_rows() x d: what waits of the first branch */
+	float *sums; /* for each block that runs at a time, hopper_nsa_rows() x d: what waits of the
+	                first branch */
 };
 
 struct hopper_nsa_call {

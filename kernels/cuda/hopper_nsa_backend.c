@@ -1,8 +1,8 @@
-/* The backend of hopper_nsa.cu: native sparse attention, f16 and bf16, head dimensions 64 and 128, blocks of a multiple
- * of 64 keys, 8 to 64 heads a group. */
+/* The backend of hopper_nsa.cu: native sparse attention, f16 and bf16, head dimensions 64 and 128,
+ * blocks of a multiple of 64 keys, 8 to 64 heads a group. */
 #include "cuda_backend.h"
-#include "hopper_tensor_map.h"
 #include "hopper_nsa.h"
+#include "hopper_tensor_map.h"
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
@@ -23,10 +23,12 @@ static int64_t group_of(const struct tk_nsa *n)
 	return n->h / n->hkv;
 }
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (ctx->gpu.capability != 90)
-		return fail(err, TK_ABI_UNSUPPORTED, "for sm_90 alone, this device has sm_%d", ctx->gpu.capability);
+		return fail(err, TK_ABI_UNSUPPORTED, "for sm_90 alone, this device has sm_%d",
+		        ctx->gpu.capability);
 	if (p->op != TK_OP_NSA)
 		return fail(err, TK_ABI_UNSUPPORTED, "only nsa");
 	const struct tk_nsa *n = p->nsa;
@@ -37,26 +39,30 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	if (group_of(n) < HOPPER_NSA_MIN_GROUP || 64 % group_of(n))
 		return fail(err, TK_ABI_UNSUPPORTED, "only groups of 8, 16, 32 or 64 heads");
 	if (n->block_size % HOPPER_NSA_KEYS)
-		return fail(err, TK_ABI_UNSUPPORTED, "only blocks of a multiple of %d keys", HOPPER_NSA_KEYS);
-	if (n->s > HOPPER_NSA_STEPS * HOPPER_NSA_KEYS || n->window > 1 << 30 || n->block_size > 1 << 20 ||
-	        n->selected_blocks > 1 << 20 || (double)n->b * (double)n->hkv * (double)n->s > 1 << 30)
-		return fail(err, TK_ABI_UNSUPPORTED, "more tokens than %d, or more than 32 bits count",
+		return fail(err, TK_ABI_UNSUPPORTED, "only blocks of a multiple of %d keys",
+		        HOPPER_NSA_KEYS);
+	if (n->s > HOPPER_NSA_STEPS * HOPPER_NSA_KEYS || n->window > 1 << 30 ||
+	        n->block_size > 1 << 20 || n->selected_blocks > 1 << 20 ||
+	        (double)n->b * (double)n->hkv * (double)n->s > 1 << 30)
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "more tokens than %d, or more than 32 bits count",
 		        HOPPER_NSA_STEPS * HOPPER_NSA_KEYS);
 	return TK_ABI_OK;
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
-        uint32_t *count, struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
 	*names = hopper_nsa_configs;
 	*count = hopper_nsa_config_count;
 	return backend_supports(ctx, p, err);
 }
 
-static void fill_call(
-        struct hopper_nsa_call *call, const struct tk_backend_ctx *ctx, const struct tk_nsa *n, uint32_t config)
+static void fill_call(struct hopper_nsa_call *call, const struct tk_backend_ctx *ctx,
+        const struct tk_nsa *n, uint32_t config)
 {
-	int64_t tokens = hopper_nsa_rows(config) / group_of(n), steps = (n->s + HOPPER_NSA_KEYS - 1) / HOPPER_NSA_KEYS;
+	int64_t tokens = hopper_nsa_rows(config) / group_of(n),
+	        steps = (n->s + HOPPER_NSA_KEYS - 1) / HOPPER_NSA_KEYS;
 	int64_t named = tokens * n->selected_blocks * (n->block_size / HOPPER_NSA_KEYS);
 	*call = (struct hopper_nsa_call){.dtype = n->dtype,
 	        .config = config,
@@ -103,13 +109,14 @@ static int make_workspace(struct tk_plan *plan, struct tk_plan_info *info, struc
 	return status;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	uint32_t chosen = 0;
 	int status = backend_supports(ctx, p, err);
 	if (status == TK_ABI_OK)
-		status = find_config(config, hopper_nsa_configs, hopper_nsa_config_count, &chosen, err);
+		status = find_config(
+		        config, hopper_nsa_configs, hopper_nsa_config_count, &chosen, err);
 	if (status)
 		return status;
 	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->call[0], err);
@@ -135,8 +142,8 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 }
 
 /* [b][tokens][heads][d], of which a copy brings 64 of d, `heads_in` heads and `rows` tokens. */
-static int map_tokens(const struct tk_nsa *n, int64_t heads, int64_t heads_in, int64_t rows, const void *at,
-        CUtensorMap *out, struct tk_abi_error *err)
+static int map_tokens(const struct tk_nsa *n, int64_t heads, int64_t heads_in, int64_t rows,
+        const void *at, CUtensorMap *out, struct tk_abi_error *err)
 {
 	uint64_t d = (uint64_t)n->d, h = (uint64_t)heads, s = (uint64_t)n->s;
 	struct hopper_tensor t = {.at = at,
@@ -148,8 +155,8 @@ static int map_tokens(const struct tk_nsa *n, int64_t heads, int64_t heads_in, i
 	return hopper_encode_tensor_map(&t, out, err);
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	const struct tk_nsa *n = plan->n;
 	if (set >= plan->sets || count <= TK_T_BLOCKS)
@@ -167,10 +174,12 @@ static int backend_bind(
 	return status;
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	return check_launch(err, "hopper_nsa", hopper_nsa_launch(&plan->call[set], stream));
 }
 
 GPU_BACKEND(backend, "hopper_nsa", "cuda", no_version,
-        "native sparse attention by Hopper's copy engine and warpgroup products", .configs = backend_configs)
+        "native sparse attention by Hopper's copy engine and warpgroup products",
+        .configs = backend_configs)

@@ -1,5 +1,5 @@
-/* Tensor maps: what the copy engine is told about a matrix in memory. The encoder belongs to the driver; it is asked
- * for at run time, so that a module loads where there is no driver. */
+/* Tensor maps: what the copy engine is told about a matrix in memory. The encoder belongs to the
+ * driver; it is asked for at run time, so that a module loads where there is no driver. */
 #ifndef HOPPER_MAP_H
 #define HOPPER_MAP_H
 #include "tracker_abi.h"
@@ -15,11 +15,12 @@ struct hopper_tensor {
 	uint32_t rank;    /* 2 to 5 */
 	uint64_t size[5]; /* elements, the fastest index first */
 	uint64_t step[5]; /* bytes from one to the next, of index 1 on; multiples of 16 */
-	uint32_t box[5];  /* elements of one copy; box[0] is 128 bytes: rows are swizzled over 128 */
+	uint32_t box[5]; /* elements of one copy; box[0] is 128 bytes: rows are swizzled over 128 */
 };
 
 /* TK_ABI_OK, or UNSUPPORTED or DEVICE with the reason. */
-int hopper_encode_tensor_map(const struct hopper_tensor *tensor, CUtensorMap *out, struct tk_abi_error *err);
+int hopper_encode_tensor_map(
+        const struct hopper_tensor *tensor, CUtensorMap *out, struct tk_abi_error *err);
 
 #ifdef __cplusplus
 }

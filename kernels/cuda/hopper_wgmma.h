@@ -1,10 +1,13 @@
-/* wgmma as templates: 64 x N sums in f32 += 64 x K times K x N, K = 32 bytes of the operands (16 halves, 32 eighths).
+/* wgmma as templates: 64 x N sums in f32 += 64 x K times K x N, K = 32 bytes of the operands (16
+ * halves, 32 eighths).
  *
- *   wgmma<N, A, B, a_k_fast, b_k_fast>(sum, a, b, keep)      a, b: wgmma_descriptor(); keep = 0: the sum starts at 0
- *   wgmma_from<N, T, b_k_fast>(sum, a[4], b, keep)           a in registers, in the layout of a sum (16-bit types only)
+ *   wgmma<N, A, B, a_k_fast, b_k_fast>(sum, a, b, keep)      a, b: wgmma_descriptor(); keep = 0:
+ * the sum starts at 0 wgmma_from<N, T, b_k_fast>(sum, a[4], b, keep)           a in registers, in
+ * the layout of a sum (16-bit types only)
  *
- * Lane l of warp w holds, in sum[4 i .. 4 i + 3], columns 8 i + l % 4 * 2 and the next of row 16 w + l / 4, then of
- * that row + 8. An instruction's operands must be written out one by one: the lists below are all there is to it. */
+ * Lane l of warp w holds, in sum[4 i .. 4 i + 3], columns 8 i + l % 4 * 2 and the next of row 16 w
+ * + l / 4, then of that row + 8. An instruction's operands must be written out one by one: the
+ * lists below are all there is to it. */
 #ifndef HOPPER_WGMMA_H
 #define HOPPER_WGMMA_H
 #include "hopper.h"
@@ -37,8 +40,10 @@ struct type_e5m2;
 	"%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
 	"%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
 	"%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
-	"%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-	"%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+	"%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, " \
+	"%111, " \
+	"%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, " \
+	"%126, %127"
 #define OUT_4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define OUT_16(d, i) OUT_4(d, i), OUT_4(d, i + 4), OUT_4(d, i + 8), OUT_4(d, i + 12)
 #define OUT_32(d, i) OUT_16(d, i), OUT_16(d, i + 16)
@@ -54,7 +59,8 @@ struct type_e5m2;
 	             : OUT_##SUMS(sum, 0) \
 	             : "l"(a), "l"(b), "r"(keep)__VA_ARGS__)
 #define WGMMA_16(N, SUMS, P0, P1, P2, P3, P4, TYPES) \
-	WGMMA(N, SUMS, P0, P1, P2, 16, TYPES, ", %" #P3 ", %" #P4, , "n"(a_k_fast ? 0 : 1), "n"(b_k_fast ? 0 : 1))
+	WGMMA(N, SUMS, P0, P1, P2, 16, TYPES, ", %" #P3 ", %" #P4, , "n"(a_k_fast ? 0 : 1), \
+	        "n"(b_k_fast ? 0 : 1))
 #define WGMMA_BY_N(type) \
 	if constexpr (N == 64) \
 		type(64, 32, 32, 33, 34, 35, 36); \
@@ -94,9 +100,11 @@ HOPPER_INLINE void wgmma(float *sum, uint64_t a, uint64_t b, int keep)
 #define WGMMA_FROM(N, SUMS, P0, P1, P2, P3, P4, P5, P6, TYPES) \
 	asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, %" #P5 ", 0;\n" \
 	             "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPES " {" SUMS_##SUMS \
-	             "}, {%" #P0 ", %" #P1 ", %" #P2 ", %" #P3 "}, %" #P4 ", keep, 1, 1, %" #P6 ";\n}" \
+	             "}, {%" #P0 ", %" #P1 ", %" #P2 ", %" #P3 "}, %" #P4 ", keep, 1, 1, %" #P6 \
+	             ";\n}" \
 	             : OUT_##SUMS(sum, 0) \
-	             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(keep), "n"(b_k_fast ? 0 : 1))
+	             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(keep), \
+	             "n"(b_k_fast ? 0 : 1))
 #define WGMMA_FROM_BY_N(TYPES) \
 	if constexpr (N == 64) \
 		WGMMA_FROM(64, 32, 32, 33, 34, 35, 36, 37, 38, TYPES); \

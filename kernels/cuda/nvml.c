@@ -1,6 +1,6 @@
-/* The sensors of device_vendor.h by NVML: clocks, power, temperature, throttle reasons. The library is opened by name
- * at run time: the driver brings it, the toolkit does not. The functions and constants are those of NVIDIA's NVML API
- * reference (docs.nvidia.com/deploy/nvml-api). */
+/* The sensors of device_vendor.h by NVML: clocks, power, temperature, throttle reasons. The library
+ * is opened by name at run time: the driver brings it, the toolkit does not. The functions and
+ * constants are those of NVIDIA's NVML API reference (docs.nvidia.com/deploy/nvml-api). */
 #include "device_vendor.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -28,13 +28,15 @@ struct nvml_process {
 	X(power_cap, "nvmlDeviceGetEnforcedPowerLimit", (nvml_device, unsigned *)) \
 	X(energy, "nvmlDeviceGetTotalEnergyConsumption", (nvml_device, unsigned long long *)) \
 	X(temperature, "nvmlDeviceGetTemperature", (nvml_device, int, unsigned *)) \
-	X(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", (nvml_device, unsigned long long *)) \
+	X(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", \
+	        (nvml_device, unsigned long long *)) \
 	X(utilization, "nvmlDeviceGetUtilizationRates", (nvml_device, unsigned[2])) \
 	X(ecc, "nvmlDeviceGetEccMode", (nvml_device, int *, int *)) \
 	X(mig, "nvmlDeviceGetMigMode", (nvml_device, unsigned *, unsigned *)) \
 	X(persistence, "nvmlDeviceGetPersistenceMode", (nvml_device, int *)) \
 	X(vbios, "nvmlDeviceGetVbiosVersion", (nvml_device, char *, unsigned)) \
-	X(processes, "nvmlDeviceGetComputeRunningProcesses_v3", (nvml_device, unsigned *, struct nvml_process *))
+	X(processes, "nvmlDeviceGetComputeRunningProcesses_v3", \
+	        (nvml_device, unsigned *, struct nvml_process *))
 
 struct sensors {
 	void *library;
@@ -105,8 +107,8 @@ static void add_reasons(unsigned long long bits, struct tk_telemetry *out)
 	for (size_t i = 0; i < sizeof throttle_words / sizeof *throttle_words; i++)
 		if (bits & throttle_words[i].bit) {
 			out->throttled = 1;
-			len += (size_t)snprintf(out->reasons + len, sizeof out->reasons - len, "%s%s", len ? "," : "",
-			        throttle_words[i].word);
+			len += (size_t)snprintf(out->reasons + len, sizeof out->reasons - len,
+			        "%s%s", len ? "," : "", throttle_words[i].word);
 		}
 }
 
@@ -132,7 +134,8 @@ void sensors_telemetry(struct sensors *n, struct tk_telemetry *out)
 		add_reasons(wide, out);
 }
 
-/* How many other processes compute on the card: they are the user's to stop, and a reason for noise. */
+/* How many other processes compute on the card: they are the user's to stop, and a reason for
+ * noise. */
 static int other_processes(struct sensors *n)
 {
 	struct nvml_process list[64];
@@ -150,7 +153,8 @@ size_t sensors_attributes(struct sensors *n, char *out, size_t size)
 	unsigned value, pending;
 	int now, later, len = 0;
 	char vbios[64] = "";
-#define ADD(...) (len += snprintf(out + len, (size_t)len < size ? size - (size_t)len : 0, __VA_ARGS__))
+#define ADD(...) \
+	(len += snprintf(out + len, (size_t)len < size ? size - (size_t)len : 0, __VA_ARGS__))
 	out[0] = 0;
 	if (!n)
 		return 0;

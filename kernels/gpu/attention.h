@@ -1,4 +1,5 @@
-/* Between attention_backend.c and the kernels of attention: what a module offers, as gemm.h for the products. */
+/* Between attention_backend.c and the kernels of attention: what a module offers, as gemm.h for the
+ * products. */
 #ifndef GPU_ATTENTION_H
 #define GPU_ATTENTION_H
 #include "tracker_abi.h"
@@ -16,10 +17,11 @@ struct gpu_attention_kernel {
 	/* NULL, or a sentence: why this problem is none for the kernel. */
 	const char *(*refuses)(const struct tk_problem *p);
 	size_t (*workspace)(const struct tk_problem *p); /* bytes; NULL: none */
-	/* Before the first launch of a configuration, and the launch; t is indexed by enum tk_tensor_id. 0, or a code
-	 * that status_text() explains. */
+	/* Before the first launch of a configuration, and the launch; t is indexed by enum
+	 * tk_tensor_id. 0, or a code that status_text() explains. */
 	int (*prepare)(const struct tk_problem *p, uint32_t config);
-	int (*launch)(const struct tk_problem *p, uint32_t config, void *const *t, void *workspace, void *stream);
+	int (*launch)(const struct tk_problem *p, uint32_t config, void *const *t, void *workspace,
+	        void *stream);
 	const char *(*status_text)(int status);
 };
 

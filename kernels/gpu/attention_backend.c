@@ -16,17 +16,19 @@ struct tk_plan {
 
 GPU_CONTEXT(backend)
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != gpu_attention_kernel.op)
 		return fail(err, TK_ABI_UNSUPPORTED, "only %s",
-		        gpu_attention_kernel.op == TK_OP_NSA ? "native sparse attention" : "attention");
+		        gpu_attention_kernel.op == TK_OP_NSA ? "native sparse attention"
+		                                             : "attention");
 	const char *why = gpu_attention_kernel.refuses(p);
 	return why ? fail(err, TK_ABI_UNSUPPORTED, "%s", why) : TK_ABI_OK;
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
-        uint32_t *count, struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status)
@@ -47,24 +49,26 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 {
 	int code = gpu_attention_kernel.prepare(plan->p, plan->config);
 	if (code)
-		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s", gpu_attention_kernel.configs[plan->config],
+		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s",
+		        gpu_attention_kernel.configs[plan->config],
 		        gpu_attention_kernel.status_text(code));
 	size_t bytes = gpu_attention_kernel.workspace ? gpu_attention_kernel.workspace(plan->p) : 0;
 	info->workspace_bytes = bytes;
 	snprintf(info->kernel, sizeof info->kernel, "%s", gpu_attention_kernel.backend);
-	snprintf(info->algorithm, sizeof info->algorithm, "%s", gpu_attention_kernel.configs[plan->config]);
+	snprintf(info->algorithm, sizeof info->algorithm, "%s",
+	        gpu_attention_kernel.configs[plan->config]);
 	info->capturable = info->deterministic = 1;
 	return workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	uint32_t chosen = 0;
 	int status = backend_supports(ctx, p, err);
 	if (status == TK_ABI_OK)
-		status = find_config(
-		        config, gpu_attention_kernel.configs, gpu_attention_kernel.config_count, &chosen, err);
+		status = find_config(config, gpu_attention_kernel.configs,
+		        gpu_attention_kernel.config_count, &chosen, err);
 	if (status)
 		return status;
 	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
@@ -83,8 +87,8 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	uint32_t need = plan->p->op == TK_OP_NSA            ? TK_T_BLOCKS + 1
 	                : plan->p->attention->dir == TK_FWD ? TK_T_LSE + 1
@@ -92,14 +96,16 @@ static int backend_bind(
 	return bind_set(plan->bound, plan->sets, set, t, count, need, err);
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
-	int code = gpu_attention_kernel.launch(plan->p, plan->config, plan->bound[set].data, plan->workspace, stream);
+	int code = gpu_attention_kernel.launch(
+	        plan->p, plan->config, plan->bound[set].data, plan->workspace, stream);
 	if (code)
-		return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s", gpu_attention_kernel.backend,
-		        gpu_attention_kernel.status_text(code));
+		return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s",
+		        gpu_attention_kernel.backend, gpu_attention_kernel.status_text(code));
 	return TK_ABI_OK;
 }
 
-GPU_BACKEND(backend, gpu_attention_kernel.backend, TK_GPU_KIND, no_version, gpu_attention_kernel.description,
-        .configs = backend_configs)
+GPU_BACKEND(backend, gpu_attention_kernel.backend, TK_GPU_KIND, no_version,
+        gpu_attention_kernel.description, .configs = backend_configs)

@@ -1,6 +1,7 @@
-/* What this GPU can do: `copy` and `read` at full bandwidth, `fma` in registers; the roofs that kernels are judged by.
- * What matrix units can do depends on the values they are fed, so those are random. On NVIDIA from Hopper on a warp's
- * own instructions do not reach the rate of a warpgroup's: there a large product by cublaslt is the roof. */
+/* What this GPU can do: `copy` and `read` at full bandwidth, `fma` in registers; the roofs that
+ * kernels are judged by. What matrix units can do depends on the values they are fed, so those are
+ * random. On NVIDIA from Hopper on a warp's own instructions do not reach the rate of a
+ * warpgroup's: there a large product by cublaslt is the roof. */
 #include "ceiling_kernels.h"
 #include "gpu_backend.h"
 
@@ -24,7 +25,8 @@ static const char *ceiling_version(void)
 	return "1";
 }
 
-static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	ctx->units = ctx->gpu.multiprocessors > 0 ? (unsigned)ctx->gpu.multiprocessors : 128;
 	ctx->blocks = ctx->units * 4 < CEILING_BLOCKS_MAX ? ctx->units * 4 : CEILING_BLOCKS_MAX;
@@ -40,7 +42,8 @@ static int reads_again(const struct tk_problem *p)
 	       (p->ceiling->passes > 1 || p->ceiling->cache);
 }
 
-static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int ceiling_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_COPY && p->op != TK_OP_READ && p->op != TK_OP_FMA)
 		return fail(err, TK_ABI_UNSUPPORTED, "only copy, read and fma");
@@ -48,11 +51,13 @@ static int ceiling_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	if (p->op == TK_OP_READ && dtype != TK_F32)
 		return fail(err, TK_ABI_UNSUPPORTED, "read sums f32 only");
 	if (reads_again(p) && p->ceiling->bytes % CEILING_CHUNK_BYTES != 0)
-		return fail(err, TK_ABI_UNSUPPORTED, "what is read again is a multiple of %d bytes", CEILING_CHUNK_BYTES);
+		return fail(err, TK_ABI_UNSUPPORTED, "what is read again is a multiple of %d bytes",
+		        CEILING_CHUNK_BYTES);
 	if (p->op == TK_OP_FMA && dtype != TK_F32 && dtype != TK_F16 && dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "fma on f32, f16 and bf16 only");
 	if (p->ceiling->bytes > (int64_t)1 << 42)
-		return fail(err, TK_ABI_UNSUPPORTED, p->op == TK_OP_FMA ? "more than 2^42" : "more than 4 TiB");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        p->op == TK_OP_FMA ? "more than 2^42" : "more than 4 TiB");
 	return TK_ABI_OK;
 }
 
@@ -60,7 +65,8 @@ static int clear_ticket(struct tk_plan *plan, struct tk_abi_error *err)
 {
 	unsigned zero = 0;
 	const struct gpu_context *c = &plan->ctx->gpu;
-	return c->ops->upload(c->device, plan->partial + CEILING_BLOCKS_MAX, &zero, sizeof zero, err);
+	return c->ops->upload(
+	        c->device, plan->partial + CEILING_BLOCKS_MAX, &zero, sizeof zero, err);
 }
 
 static void ceiling_unplan(struct tk_plan *plan)
@@ -81,7 +87,8 @@ static const char *kernel_name(const struct tk_problem *p)
 
 static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	size_t bytes = plan->problem->op == TK_OP_READ ? (CEILING_BLOCKS_MAX + 1) * sizeof(float) : 0;
+	size_t bytes =
+	        plan->problem->op == TK_OP_READ ? (CEILING_BLOCKS_MAX + 1) * sizeof(float) : 0;
 	int status = workspace_new(&plan->ctx->gpu, bytes, (void **)&plan->partial, err);
 	if (status == TK_ABI_OK && bytes)
 		status = clear_ticket(plan, err);
@@ -93,8 +100,8 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 
 GPU_PLAN(ceiling, fill_plan)
 
-static int ceiling_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int ceiling_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 2, err);
 }
@@ -106,20 +113,23 @@ static int launch_kernel(const struct tk_plan *plan, void *const *t, void *strea
 	if (plan->problem->op == TK_OP_COPY)
 		return ceiling_copy(t[TK_T_IN], t[TK_T_OUT], (size_t)c->bytes, stream);
 	if (plan->problem->op == TK_OP_FMA)
-		return ceiling_rate(c->dtype, t[TK_T_IN], t[TK_T_OUT], c->bytes, ctx->units, stream);
+		return ceiling_rate(
+		        c->dtype, t[TK_T_IN], t[TK_T_OUT], c->bytes, ctx->units, stream);
 	unsigned *ticket = (unsigned *)(void *)(plan->partial + CEILING_BLOCKS_MAX);
 	size_t n = (size_t)c->bytes / sizeof(float);
 	if (!reads_again(plan->problem))
-		return ceiling_read(t[TK_T_IN], n, t[TK_T_OUT], plan->partial, ticket, ctx->blocks, stream);
-	return ceiling_read_passes(t[TK_T_IN], n, c->passes, c->cache == 1, t[TK_T_OUT], plan->partial, ticket,
-	        c->cache == 1 ? CEILING_BLOCKS_MAX : ctx->small, stream);
+		return ceiling_read(
+		        t[TK_T_IN], n, t[TK_T_OUT], plan->partial, ticket, ctx->blocks, stream);
+	return ceiling_read_passes(t[TK_T_IN], n, c->passes, c->cache == 1, t[TK_T_OUT],
+	        plan->partial, ticket, c->cache == 1 ? CEILING_BLOCKS_MAX : ctx->small, stream);
 }
 
-static int ceiling_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int ceiling_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	int code = launch_kernel(plan, plan->bound[set].data, stream);
-	return code ? fail(err, TK_ABI_DEVICE, "%s could not be launched: %s", kernel_name(plan->problem),
-	                      ceiling_status_text(code))
+	return code ? fail(err, TK_ABI_DEVICE, "%s could not be launched: %s",
+	                      kernel_name(plan->problem), ceiling_status_text(code))
 	            : TK_ABI_OK;
 }
 

@@ -1,12 +1,14 @@
-/* The pieces of attention in one pass (Dao et al., FlashAttention, 2022; FlashAttention-2, 2023), for one warp: ROWS
- * times 16 query rows look at KEYS keys after KEYS keys, and keep of everything before only the largest score, the sum
- * of the weights and the output so far, all relative to that score.
+/* The pieces of attention in one pass (Dao et al., FlashAttention, 2022; FlashAttention-2, 2023),
+ * for one warp: ROWS times 16 query rows look at KEYS keys after KEYS keys, and keep of everything
+ * before only the largest score, the sum of the weights and the output so far, all relative to that
+ * score.
  *
- *   flash_begin; for each block of keys: flash_scores, flash_mask where the mask cuts, flash_softmax, flash_accumulate;
- *   flash_finish
+ *   flash_begin; for each block of keys: flash_scores, flash_mask where the mask cuts,
+ * flash_softmax, flash_accumulate; flash_finish
  *
- * Keys and values lie in shared memory, KEYS rows of D + FLASH_PAD. Scores are kept unscaled; `scale` is that of the
- * problem times log2(e), because powers of two are what the hardware computes. */
+ * Keys and values lie in shared memory, KEYS rows of D + FLASH_PAD. Scores are kept unscaled;
+ * `scale` is that of the problem times log2(e), because powers of two are what the hardware
+ * computes. */
 #ifndef GPU_FLASH_H
 #define GPU_FLASH_H
 #include "gpu_matrix.h"
@@ -15,7 +17,8 @@ enum { FLASH_PAD = 8 };
 
 template <int D, int ROWS> struct flash_rows {
 	gpu_sum o[ROWS][D / 16];
-	float max[ROWS][GPU_SUM_ROWS], sum[ROWS][GPU_SUM_ROWS]; /* sum: of this lane's columns until flash_finish */
+	float max[ROWS][GPU_SUM_ROWS],
+	        sum[ROWS][GPU_SUM_ROWS]; /* sum: of this lane's columns until flash_finish */
 };
 
 template <int D, int ROWS> GPU_INLINE void flash_begin(flash_rows<D, ROWS> &r)
@@ -59,8 +62,10 @@ GPU_INLINE void flash_scores(gpu_sum (*s)[KEYS / 16], Query query, const T *keys
 	}
 }
 
-/* Hides the keys from number `seen(row)` of this block on, or those before it; row: 0 .. 16 ROWS - 1 of this warp. */
-template <int ROWS, int KEYS, bool before, class Seen> GPU_INLINE void flash_mask(gpu_sum (*s)[KEYS / 16], Seen seen)
+/* Hides the keys from number `seen(row)` of this block on, or those before it; row: 0 .. 16 ROWS -
+ * 1 of this warp. */
+template <int ROWS, int KEYS, bool before, class Seen>
+GPU_INLINE void flash_mask(gpu_sum (*s)[KEYS / 16], Seen seen)
 {
 #pragma unroll
 	for (int i = 0; i < ROWS; i++)
@@ -71,12 +76,14 @@ template <int ROWS, int KEYS, bool before, class Seen> GPU_INLINE void flash_mas
 			for (int j = 0; j < KEYS / 16; j++)
 #pragma unroll
 				for (int e = 0; e < GPU_SUM; e++)
-					if (gpu_slot(e) == slot && (j * 16 + gpu_column(e) < limit) == before)
+					if (gpu_slot(e) == slot &&
+					        (j * 16 + gpu_column(e) < limit) == before)
 						s[i][j].x[e] = -INFINITY;
 		}
 }
 
-/* Scores become weights relative to the largest score so far; what was summed before is brought to that scale. */
+/* Scores become weights relative to the largest score so far; what was summed before is brought to
+ * that scale. */
 template <int D, int ROWS, int KEYS>
 GPU_INLINE void flash_softmax(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], float scale)
 {
@@ -92,7 +99,10 @@ GPU_INLINE void flash_softmax(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], f
 					if (gpu_slot(e) == slot)
 						top = fmaxf(top, s[i][j].x[e]);
 			top = gpu_row_max(top);
-			float base = top == -INFINITY ? 0 : top * scale; /* nothing seen yet: all weights are 0 */
+			float base =
+			        top == -INFINITY
+			                ? 0
+			                : top * scale; /* nothing seen yet: all weights are 0 */
 			float shrink = gpu_exp2(r.max[i][slot] * scale - base), sum = 0;
 			r.max[i][slot] = top;
 #pragma unroll
@@ -100,7 +110,8 @@ GPU_INLINE void flash_softmax(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], f
 #pragma unroll
 				for (int e = 0; e < GPU_SUM; e++)
 					if (gpu_slot(e) == slot)
-						sum += s[i][j].x[e] = gpu_exp2(s[i][j].x[e] * scale - base);
+						sum += s[i][j].x[e] =
+						        gpu_exp2(s[i][j].x[e] * scale - base);
 			r.sum[i][slot] = r.sum[i][slot] * shrink + sum;
 #pragma unroll
 			for (int x = 0; x < D / 16; x++)
@@ -113,7 +124,8 @@ GPU_INLINE void flash_softmax(flash_rows<D, ROWS> &r, gpu_sum (*s)[KEYS / 16], f
 
 /* o += p v. */
 template <int D, int ROWS, int KEYS, typename T>
-GPU_INLINE void flash_accumulate(gpu_sum (*o)[D / 16], const gpu_sum (*p)[KEYS / 16], const T *values)
+GPU_INLINE void flash_accumulate(
+        gpu_sum (*o)[D / 16], const gpu_sum (*p)[KEYS / 16], const T *values)
 {
 #pragma unroll
 	for (int j = 0; j < KEYS / 16; j++) {
@@ -124,7 +136,8 @@ GPU_INLINE void flash_accumulate(gpu_sum (*o)[D / 16], const gpu_sum (*p)[KEYS /
 #pragma unroll
 		for (int x = 0; x < D / 16; x++) {
 			gpu_right<T> v;
-			gpu_load<false>(v, values + j * 16 * (D + FLASH_PAD) + x * 16, D + FLASH_PAD);
+			gpu_load<false>(
+			        v, values + j * 16 * (D + FLASH_PAD) + x * 16, D + FLASH_PAD);
 #pragma unroll
 			for (int i = 0; i < ROWS; i++)
 				gpu_multiply(o[i][x], weights[i], v);
@@ -132,8 +145,8 @@ GPU_INLINE void flash_accumulate(gpu_sum (*o)[D / 16], const gpu_sum (*p)[KEYS /
 	}
 }
 
-/* Sums over the lanes and divides; sum becomes the natural log of the sum of exponentials. A row that saw nothing is 0
- * and -infinity. */
+/* Sums over the lanes and divides; sum becomes the natural log of the sum of exponentials. A row
+ * that saw nothing is 0 and -infinity. */
 template <int D, int ROWS> GPU_INLINE void flash_finish(flash_rows<D, ROWS> &r, float scale)
 {
 #pragma unroll
@@ -142,7 +155,8 @@ template <int D, int ROWS> GPU_INLINE void flash_finish(flash_rows<D, ROWS> &r, 
 		for (int slot = 0; slot < GPU_SUM_ROWS; slot++) {
 			float sum = gpu_row_sum(r.sum[i][slot]), share = sum > 0 ? 1 / sum : 0;
 			r.sum[i][slot] =
-			        sum > 0 ? (r.max[i][slot] * scale + gpu_log2(sum)) * 0.69314718056f : -INFINITY;
+			        sum > 0 ? (r.max[i][slot] * scale + gpu_log2(sum)) * 0.69314718056f
+			                : -INFINITY;
 #pragma unroll
 			for (int x = 0; x < D / 16; x++)
 #pragma unroll
@@ -152,7 +166,8 @@ template <int D, int ROWS> GPU_INLINE void flash_finish(flash_rows<D, ROWS> &r, 
 		}
 }
 
-/* COUNT rows of D, `step` elements apart, into shared memory by THREADS threads; zeros from row `valid` on. */
+/* COUNT rows of D, `step` elements apart, into shared memory by THREADS threads; zeros from row
+ * `valid` on. */
 template <int COUNT, int D, int THREADS, typename T>
 GPU_INLINE void flash_load_tile(T *to, const T *from, size_t step, int valid)
 {

@@ -1,5 +1,5 @@
-/* What the host tells the kernels of dense attention, how it cuts a problem into blocks, and the choice of a template
- * by head dimension and type. */
+/* What the host tells the kernels of dense attention, how it cuts a problem into blocks, and the
+ * choice of a template by head dimension and type. */
 #ifndef GPU_FLASH_LAUNCH_H
 #define GPU_FLASH_LAUNCH_H
 #include "attention.h"
@@ -23,8 +23,8 @@ struct flash_block {
 
 GPU_INLINE flash_block flash_assign_block(const flash_problem &p, int queries)
 {
-	return {(int)(gridDim.x - 1 - blockIdx.x) * queries, (int)blockIdx.y, (int)blockIdx.y / (p.h / p.hkv),
-	        (int)blockIdx.z};
+	return {(int)(gridDim.x - 1 - blockIdx.x) * queries, (int)blockIdx.y,
+	        (int)blockIdx.y / (p.h / p.hkv), (int)blockIdx.z};
 }
 
 static inline const char *flash_reject_reason(const struct tk_attention *a)
@@ -42,14 +42,17 @@ static inline const char *flash_reject_reason(const struct tk_attention *a)
 
 /* flash_forward.cu and flash_backward.cu, for flash_module.cu. 0 or the runtime's code. */
 int flash_forward_prepare(const struct tk_attention *a, uint32_t config);
-int flash_forward_launch(const struct tk_attention *a, uint32_t config, void *const *t, void *stream);
+int flash_forward_launch(
+        const struct tk_attention *a, uint32_t config, void *const *t, void *stream);
 size_t flash_backward_workspace(const struct tk_attention *a);
 int flash_backward_prepare(const struct tk_attention *a);
-int flash_backward_launch(const struct tk_attention *a, void *const *t, void *workspace, void *stream);
+int flash_backward_launch(
+        const struct tk_attention *a, void *const *t, void *workspace, void *stream);
 
 /* f<D, config, T>(...) */
 #define FLASH_BY_TYPE(a, f, D, config, ...) \
-	((a)->dtype == TK_F16 ? f<D, config, gpu_f16>(__VA_ARGS__) : f<D, config, gpu_bf16>(__VA_ARGS__))
+	((a)->dtype == TK_F16 ? f<D, config, gpu_f16>(__VA_ARGS__) \
+	                      : f<D, config, gpu_bf16>(__VA_ARGS__))
 #define FLASH_BY_SHAPE(a, f, config, ...) \
 	((a)->d == 64           ? FLASH_BY_TYPE(a, f, 64, config, __VA_ARGS__) \
 	        : (a)->d == 128 ? FLASH_BY_TYPE(a, f, 128, config, __VA_ARGS__) \

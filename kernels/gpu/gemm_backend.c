@@ -1,5 +1,5 @@
-/* The backend around a step of the GEMM ladder (gemm.h): one module for each step, so that each is a series of its own.
- * Nothing here knows CUDA or HIP. */
+/* The backend around a step of the GEMM ladder (gemm.h): one module for each step, so that each is
+ * a series of its own. Nothing here knows CUDA or HIP. */
 #include "gemm.h"
 #include "gpu_backend.h"
 
@@ -22,10 +22,12 @@ static int grid_counts(const struct tk_gemm *g, uint32_t config)
 
 static int too_many(struct tk_abi_error *err)
 {
-	return fail(err, TK_ABI_UNSUPPORTED, "more rows or matrices than a grid of blocks can count");
+	return fail(
+	        err, TK_ABI_UNSUPPORTED, "more rows or matrices than a grid of blocks can count");
 }
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
@@ -33,7 +35,8 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	if (g->a != g->b || !gpu_gemm_step.takes(g->a))
 		return fail(err, TK_ABI_UNSUPPORTED, "not these types of A and B");
 	if (g->acc != TK_F32 || (g->c != g->a && g->c != TK_F32))
-		return fail(err, TK_ABI_UNSUPPORTED, "sums are kept in f32 and returned in it or in the type of A");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "sums are kept in f32 and returned in it or in the type of A");
 	if (g->m > INT_MAX / 2 || g->n > INT_MAX / 2 || g->k > INT_MAX / 2)
 		return fail(err, TK_ABI_UNSUPPORTED, "a side above 2^30");
 	uint32_t config = 0;
@@ -42,8 +45,8 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 	return g->batch > 65535 || config == gpu_gemm_step.config_count ? too_many(err) : TK_ABI_OK;
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
-        uint32_t *count, struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status)
@@ -53,21 +56,22 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return TK_ABI_OK;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	uint32_t chosen = 0;
 	int status = backend_supports(ctx, p, err);
 	if (status == TK_ABI_OK)
-		status = find_config(config, gpu_gemm_step.configs, gpu_gemm_step.config_count, &chosen, err);
+		status = find_config(
+		        config, gpu_gemm_step.configs, gpu_gemm_step.config_count, &chosen, err);
 	if (status)
 		return status;
 	if (!grid_counts(p->gemm, chosen))
 		return too_many(err);
 	int code = gpu_gemm_step.prepare(p->gemm, chosen);
 	if (code)
-		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s", gpu_gemm_step.configs[chosen],
-		        gpu_gemm_step.status_text(code));
+		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s",
+		        gpu_gemm_step.configs[chosen], gpu_gemm_step.status_text(code));
 	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
 	if (!plan)
 		return TK_ABI_NO_MEMORY;
@@ -81,19 +85,21 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	return TK_ABI_OK;
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	void *const *t = plan->bound[set].data;
-	int code = gpu_gemm_step.launch(plan->g, plan->config, t[TK_T_A], t[TK_T_B], t[TK_T_C], stream);
+	int code = gpu_gemm_step.launch(
+	        plan->g, plan->config, t[TK_T_A], t[TK_T_B], t[TK_T_C], stream);
 	if (code)
-		return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s", gpu_gemm_step.backend,
-		        gpu_gemm_step.status_text(code));
+		return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s",
+		        gpu_gemm_step.backend, gpu_gemm_step.status_text(code));
 	return TK_ABI_OK;
 }
 
@@ -102,5 +108,5 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-GPU_BACKEND(
-        backend, gpu_gemm_step.backend, TK_GPU_KIND, no_version, gpu_gemm_step.description, .configs = backend_configs)
+GPU_BACKEND(backend, gpu_gemm_step.backend, TK_GPU_KIND, no_version, gpu_gemm_step.description,
+        .configs = backend_configs)

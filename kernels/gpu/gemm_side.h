@@ -1,6 +1,6 @@
-/* The operands of a product seen alike: A is a side of m, B one of n, and both are `side x k` matrices of which either
- * index may be the fast one in memory. So "row i of op(A)" and "column i of op(B)" are one thing, and every step of the
- * ladder has one loader for both. */
+/* The operands of a product seen alike: A is a side of m, B one of n, and both are `side x k`
+ * matrices of which either index may be the fast one in memory. So "row i of op(A)" and "column i
+ * of op(B)" are one thing, and every step of the ladder has one loader for both. */
 #ifndef GPU_GEMM_SIDE_H
 #define GPU_GEMM_SIDE_H
 #include "gemm.h"
@@ -28,10 +28,11 @@ template <typename T> struct gemm_operands {
 };
 
 template <typename T>
-static inline gemm_operands<T> gemm_make_operands(const struct tk_gemm *g, const void *a, const void *b, void *c)
+static inline gemm_operands<T> gemm_make_operands(
+        const struct tk_gemm *g, const void *a, const void *b, void *c)
 {
-	return {{(const T *)a, (int)g->m, (int)g->k, !g->ta}, {(const T *)b, (int)g->n, (int)g->k, g->tb}, c,
-	        g->c == TK_F32};
+	return {{(const T *)a, (int)g->m, (int)g->k, !g->ta},
+	        {(const T *)b, (int)g->n, (int)g->k, g->tb}, c, g->c == TK_F32};
 }
 
 /* Moves on to matrix `index` of the batch. */

@@ -1,5 +1,6 @@
-/* What the backends for GPUs share, whoever made the device: sentences for errors, configurations and options, the
- * memory of a plan. Memory comes from the device layer, which keeps count of it. No vendor's header is needed. */
+/* What the backends for GPUs share, whoever made the device: sentences for errors, configurations
+ * and options, the memory of a plan. Memory comes from the device layer, which keeps count of it.
+ * No vendor's header is needed. */
 #ifndef TK_GPU_BACKEND_H
 #define TK_GPU_BACKEND_H
 #include "tracker_abi.h"
@@ -15,7 +16,8 @@
 struct gpu_context {
 	struct tk_device *device;
 	const struct tk_device_ops *ops;
-	int capability;      /* NVIDIA: 90 for sm_90; 0 where the device layer did not say, and elsewhere */
+	int capability; /* NVIDIA: 90 for sm_90; 0 where the device layer did not say, and elsewhere
+	                 */
 	int multiprocessors; /* 0 where the device layer did not say */
 };
 
@@ -41,8 +43,10 @@ static inline void context_init(struct gpu_context *c, const struct tk_open_args
 	c->multiprocessors = (int)args->device_info.compute_units;
 }
 
-/* A context of `bytes` that begins with a struct gpu_context, the rest 0; NULL where there is no memory. */
-static inline void *context_new(size_t bytes, const struct tk_open_args *args, struct tk_abi_error *err)
+/* A context of `bytes` that begins with a struct gpu_context, the rest 0; NULL where there is no
+ * memory. */
+static inline void *context_new(
+        size_t bytes, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	struct gpu_context *c = (struct gpu_context *)calloc(1, bytes); /* C++ includes this, too */
 	if (c)
@@ -68,13 +72,15 @@ static inline const char *no_version(void)
 }
 
 /* Workspace from the device layer; *out stays NULL for 0 bytes. */
-static inline int workspace_new(const struct gpu_context *c, size_t bytes, void **out, struct tk_abi_error *err)
+static inline int workspace_new(
+        const struct gpu_context *c, size_t bytes, void **out, struct tk_abi_error *err)
 {
 	if (bytes == 0)
 		return TK_ABI_OK;
 	int status = c->ops->alloc(c->device, bytes, out, err);
 	return status == TK_ABI_NO_MEMORY
-	               ? fail(err, status, "a workspace of %.1f MiB cannot be had", (double)bytes / (double)MIB)
+	               ? fail(err, status, "a workspace of %.1f MiB cannot be had",
+	                         (double)bytes / (double)MIB)
 	               : status;
 }
 
@@ -110,8 +116,8 @@ static inline int check_config(const char *config, struct tk_abi_error *err)
 }
 
 /* The place of a configuration among `names`; nothing, "" and "default" are the first. */
-static inline int find_config(
-        const char *config, const char *const *names, uint32_t count, uint32_t *out, struct tk_abi_error *err)
+static inline int find_config(const char *config, const char *const *names, uint32_t count,
+        uint32_t *out, struct tk_abi_error *err)
 {
 	*out = 0;
 	if (!config || !*config || strcmp(config, "default") == 0)
@@ -121,8 +127,8 @@ static inline int find_config(
 			*out = i;
 			return TK_ABI_OK;
 		}
-	return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, the first of %u is `%s`", config, count,
-	        count ? names[0] : "default");
+	return fail(err, TK_ABI_INVALID, "unknown configuration `%.100s`, the first of %u is `%s`",
+	        config, count, count ? names[0] : "default");
 }
 
 /* The number after `key=` in "key=value,key=value"; `otherwise` where the key is not there. */
@@ -135,11 +141,11 @@ static inline long option_number(const char *options, const char *key, long othe
 	return otherwise;
 }
 
-/* prefix_open and prefix_close. `start` opens what a context has beside its struct gpu_context and leaves nothing open
- * where it fails; `stop` closes it. */
+/* prefix_open and prefix_close. `start` opens what a context has beside its struct gpu_context and
+ * leaves nothing open where it fails; `stop` closes it. */
 #define GPU_CONTEXT_WITH(prefix, start, stop) \
-	static int prefix##_open( \
-	        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err) \
+	static int prefix##_open(const struct tk_open_args *args, struct tk_backend_ctx **out, \
+	        struct tk_abi_error *err) \
 	{ \
 		struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err); \
 		int status = ctx ? start(ctx, args, err) : TK_ABI_NO_MEMORY; \
@@ -156,7 +162,8 @@ static inline long option_number(const char *options, const char *key, long othe
 		free(ctx); \
 	}
 
-static inline int context_start_none(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static inline int context_start_none(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	return TK_ABI_OK;
 }
@@ -167,11 +174,12 @@ static inline void context_stop_none(struct tk_backend_ctx *ctx)
 
 #define GPU_CONTEXT(prefix) GPU_CONTEXT_WITH(prefix, context_start_none, context_stop_none)
 
-/* prefix_plan where there is one configuration. A plan has ctx, problem, sets and, last, bound[]; `fill` does the rest,
- * with prefix_unplan() behind it where it fails. */
+/* prefix_plan where there is one configuration. A plan has ctx, problem, sets and, last, bound[];
+ * `fill` does the rest, with prefix_unplan() behind it where it fails. */
 #define GPU_PLAN(prefix, fill) \
-	static int prefix##_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, \
-	        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err) \
+	static int prefix##_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, \
+	        const char *config, uint32_t sets, struct tk_plan **out, \
+	        struct tk_plan_info *info, struct tk_abi_error *err) \
 	{ \
 		int status = prefix##_supports(ctx, p, err); \
 		if (status || (status = check_config(config, err))) \
@@ -189,8 +197,9 @@ static inline void context_stop_none(struct tk_backend_ctx *ctx)
 		return status; \
 	}
 
-/* The one symbol of a backend whose functions are called prefix_open, prefix_close and so on. Behind `text` come fields
- * that not every backend has: `.configs = backend_configs`; `.configs = NULL` where there are none. */
+/* The one symbol of a backend whose functions are called prefix_open, prefix_close and so on.
+ * Behind `text` come fields that not every backend has: `.configs = backend_configs`; `.configs =
+ * NULL` where there are none. */
 #define GPU_BACKEND(prefix, backend_name, kind, version_function, text, ...) \
 	const struct tk_backend *tk_backend_entry(void) \
 	{ \
@@ -218,12 +227,13 @@ struct bound {
 };
 
 /* `need` tensors must be there; what comes beyond is taken too. */
-static inline int bind_set(struct bound *bound, uint32_t sets, uint32_t set, const struct tk_tensor *tensors,
-        uint32_t count, uint32_t need, struct tk_abi_error *err)
+static inline int bind_set(struct bound *bound, uint32_t sets, uint32_t set,
+        const struct tk_tensor *tensors, uint32_t count, uint32_t need, struct tk_abi_error *err)
 {
 	if (set >= sets || count < need || count > TK_T_MAX)
-		return fail(err, TK_ABI_INVALID, "set %u with %u tensors, expected a set below %u with at least %u",
-		        set, count, sets, need);
+		return fail(err, TK_ABI_INVALID,
+		        "set %u with %u tensors, expected a set below %u with at least %u", set,
+		        count, sets, need);
 	for (uint32_t i = 0; i < count; i++)
 		bound[set].data[i] = tensors[i].data;
 	return TK_ABI_OK;

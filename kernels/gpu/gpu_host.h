@@ -1,6 +1,7 @@
-/* The host's side of CUDA's and HIP's runtimes under names of our own, for C and C++: the device layer and the backends
- * are written once. Which of the two it is, the compiler's command line says (TK_GPU_HIP), so that a file never sees
- * both vendors' headers. Only what is used is here; everything means the same on both. */
+/* The host's side of CUDA's and HIP's runtimes under names of our own, for C and C++: the device
+ * layer and the backends are written once. Which of the two it is, the compiler's command line says
+ * (TK_GPU_HIP), so that a file never sees both vendors' headers. Only what is used is here;
+ * everything means the same on both. */
 #ifndef TK_GPU_HOST_H
 #define TK_GPU_HOST_H
 
@@ -60,7 +61,8 @@ typedef GPU_NAME(GraphExec_t) gpu_graph_exec;
 #define gpu_event_synchronize GPU_NAME(EventSynchronize)
 #define gpu_event_elapsed_ms GPU_NAME(EventElapsedTime)
 
-#define gpu_capture_begin(stream) GPU_NAME(StreamBeginCapture)(stream, GPU_NAME(StreamCaptureModeThreadLocal))
+#define gpu_capture_begin(stream) \
+	GPU_NAME(StreamBeginCapture)(stream, GPU_NAME(StreamCaptureModeThreadLocal))
 #define gpu_capture_end GPU_NAME(StreamEndCapture)
 #define gpu_graph_free GPU_NAME(GraphDestroy)
 #define gpu_graph_upload GPU_NAME(GraphUpload)

@@ -1,16 +1,19 @@
-/* The matrix units behind one face: a warp multiplies 16 x 16 x 16 blocks of f16 or bf16 and adds up in f32.
+/* The matrix units behind one face: a warp multiplies 16 x 16 x 16 blocks of f16 or bf16 and adds
+ * up in f32.
  *
  *   gpu_left<T>   16 rows x 16 of k      NVIDIA: mma.sync m16n8k16, operands by ldmatrix
- *   gpu_right<T>  16 of k x 16 columns   AMD: v_mfma_f32_16x16x16 (CDNA2 and later), operands by plain loads
- *   gpu_sum       16 rows x 16 columns, f32
+ *   gpu_right<T>  16 of k x 16 columns   AMD: v_mfma_f32_16x16x16 (CDNA2 and later), operands by
+ * plain loads gpu_sum       16 rows x 16 columns, f32
  *
- * What attention needs and the vendors' own interfaces hide: which entries of a gpu_sum a lane holds (gpu_row(),
- * gpu_column()), a sum or maximum along a row (gpu_row_max(), gpu_row_sum()), and a finished sum as the left operand of
- * the next product without a detour through shared memory (gpu_as_left()). On AMD the operands change places, so that
- * a lane holds one row there too and that conversion is free as well.
+ * What attention needs and the vendors' own interfaces hide: which entries of a gpu_sum a lane
+ * holds (gpu_row(), gpu_column()), a sum or maximum along a row (gpu_row_max(), gpu_row_sum()), and
+ * a finished sum as the left operand of the next product without a detour through shared memory
+ * (gpu_as_left()). On AMD the operands change places, so that a lane holds one row there too and
+ * that conversion is free as well.
  *
- * Operands come from shared memory: `k_fast` says that neighbours along k are neighbours in memory. Rows start 16-byte
- * aligned; a step of a row of 8 elements more than a multiple of 64 keeps the banks apart. */
+ * Operands come from shared memory: `k_fast` says that neighbours along k are neighbours in memory.
+ * Rows start 16-byte aligned; a step of a row of 8 elements more than a multiple of 64 keeps the
+ * banks apart. */
 #ifndef GPU_MATRIX_H
 #define GPU_MATRIX_H
 #include "gpu_runtime.h"
@@ -36,8 +39,8 @@ GPU_INLINE void gpu_zero(gpu_sum &s)
 		s.x[i] = 0;
 }
 
-/* Entry i lies in the lane's row number gpu_slot(i), which is row gpu_row(slot) of the block, and in column
- * gpu_column(i). Entries 2 i and 2 i + 1 are neighbours in a row. */
+/* Entry i lies in the lane's row number gpu_slot(i), which is row gpu_row(slot) of the block, and
+ * in column gpu_column(i). Entries 2 i and 2 i + 1 are neighbours in a row. */
 GPU_INLINE constexpr int gpu_slot(int i)
 {
 	return GPU_HIP ? 0 : i / 2 % 2;
@@ -84,9 +87,10 @@ GPU_INLINE gpu_f32x4 gpu_mfma(gpu_pair a, gpu_pair b, gpu_f32x4 c, gpu_bf16)
 	        __builtin_bit_cast(gpu_i16x4, a), __builtin_bit_cast(gpu_i16x4, b), c, 0, 0, 0);
 }
 
-/* s += a b. The unit returns a lane one column of its first operand's rows; with the operands exchanged that is one row
- * of s. */
-template <typename T> GPU_INLINE void gpu_multiply(gpu_sum &s, const gpu_left<T> &a, const gpu_right<T> &b)
+/* s += a b. The unit returns a lane one column of its first operand's rows; with the operands
+ * exchanged that is one row of s. */
+template <typename T>
+GPU_INLINE void gpu_multiply(gpu_sum &s, const gpu_left<T> &a, const gpu_right<T> &b)
 {
 	gpu_f32x4 c = {s.x[0], s.x[1], s.x[2], s.x[3]};
 	c = gpu_mfma(gpu_pair{b.x[0], b.x[1]}, gpu_pair{a.x[0], a.x[1]}, c, T());
@@ -96,7 +100,8 @@ template <typename T> GPU_INLINE void gpu_multiply(gpu_sum &s, const gpu_left<T>
 }
 
 /* Lane l holds index l % 16 of the long side and k = l / 16 * 4 .. + 3, in both operands. */
-template <bool k_fast, typename T> GPU_INLINE void gpu_load_fragment(uint32_t *x, const T *from, int step)
+template <bool k_fast, typename T>
+GPU_INLINE void gpu_load_fragment(uint32_t *x, const T *from, int step)
 {
 	int other = gpu_lane() % 16, k = gpu_lane() / 16 * 4;
 	if (k_fast) {
@@ -107,15 +112,16 @@ template <bool k_fast, typename T> GPU_INLINE void gpu_load_fragment(uint32_t *x
 	}
 #pragma unroll
 	for (int i = 0; i < 2; i++)
-		x[i] = from[(k + 2 * i) * step + other].bits | (uint32_t)from[(k + 2 * i + 1) * step + other].bits
-		                                                       << 16;
+		x[i] = from[(k + 2 * i) * step + other].bits |
+		       (uint32_t)from[(k + 2 * i + 1) * step + other].bits << 16;
 }
 
 template <bool k_fast, typename T> GPU_INLINE void gpu_load(gpu_left<T> &a, const T *from, int step)
 {
 	gpu_load_fragment<k_fast>(a.x, from, step);
 }
-template <bool k_fast, typename T> GPU_INLINE void gpu_load(gpu_right<T> &b, const T *from, int step)
+template <bool k_fast, typename T>
+GPU_INLINE void gpu_load(gpu_right<T> &b, const T *from, int step)
 {
 	gpu_load_fragment<k_fast>(b.x, from, step);
 }
@@ -129,19 +135,22 @@ template <typename T> GPU_INLINE gpu_left<T> gpu_as_left(const gpu_sum &s)
 
 GPU_INLINE void gpu_mma(float *c, const uint32_t *a, uint32_t b0, uint32_t b1, gpu_f16)
 {
-	asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+	asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+	    "{%8,%9}, {%0,%1,%2,%3};"
 	        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
 	        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 GPU_INLINE void gpu_mma(float *c, const uint32_t *a, uint32_t b0, uint32_t b1, gpu_bf16)
 {
-	asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+	asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+	    "{%8,%9}, {%0,%1,%2,%3};"
 	        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
 	        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 /* s += a b: two instructions of 8 columns. */
-template <typename T> GPU_INLINE void gpu_multiply(gpu_sum &s, const gpu_left<T> &a, const gpu_right<T> &b)
+template <typename T>
+GPU_INLINE void gpu_multiply(gpu_sum &s, const gpu_left<T> &a, const gpu_right<T> &b)
 {
 	gpu_mma(s.x, a.x, b.x[0], b.x[1], T());
 	gpu_mma(s.x + 4, a.x, b.x[2], b.x[3], T());
@@ -163,25 +172,28 @@ template <bool transpose> GPU_INLINE void gpu_ldmatrix(uint32_t *x, const void *
 		             : "memory");
 }
 
-/* Blocks in the order (row, k): (0, 0) (8, 0) (0, 8) (8, 8). `from` is entry (0, 0), `step` the distance of rows in
- * memory: of rows of a where k is fast, else of k. */
+/* Blocks in the order (row, k): (0, 0) (8, 0) (0, 8) (8, 8). `from` is entry (0, 0), `step` the
+ * distance of rows in memory: of rows of a where k is fast, else of k. */
 template <bool k_fast, typename T> GPU_INLINE void gpu_load(gpu_left<T> &a, const T *from, int step)
 {
 	int block = gpu_lane() / 8, i = gpu_lane() % 8, row = block % 2 * 8, k = block / 2 * 8;
-	gpu_ldmatrix<!k_fast>(a.x, k_fast ? from + (row + i) * step + k : from + (k + i) * step + row);
+	gpu_ldmatrix<!k_fast>(
+	        a.x, k_fast ? from + (row + i) * step + k : from + (k + i) * step + row);
 }
 
 /* Blocks in the order (k, column): (0, 0) (8, 0) (0, 8) (8, 8). */
-template <bool k_fast, typename T> GPU_INLINE void gpu_load(gpu_right<T> &b, const T *from, int step)
+template <bool k_fast, typename T>
+GPU_INLINE void gpu_load(gpu_right<T> &b, const T *from, int step)
 {
 	int block = gpu_lane() / 8, i = gpu_lane() % 8, k = block % 2 * 8, column = block / 2 * 8;
-	gpu_ldmatrix<!k_fast>(b.x, k_fast ? from + (column + i) * step + k : from + (k + i) * step + column);
+	gpu_ldmatrix<!k_fast>(
+	        b.x, k_fast ? from + (column + i) * step + k : from + (k + i) * step + column);
 }
 
 template <typename T> GPU_INLINE gpu_left<T> gpu_as_left(const gpu_sum &s)
 {
-	return {{gpu_pack(s.x[0], s.x[1], T()), gpu_pack(s.x[2], s.x[3], T()), gpu_pack(s.x[4], s.x[5], T()),
-	        gpu_pack(s.x[6], s.x[7], T())}};
+	return {{gpu_pack(s.x[0], s.x[1], T()), gpu_pack(s.x[2], s.x[3], T()),
+	        gpu_pack(s.x[4], s.x[5], T()), gpu_pack(s.x[6], s.x[7], T())}};
 }
 
 #endif

@@ -1,11 +1,14 @@
-/* One source for CUDA and HIP: what the kernels of this folder need of either, under names of our own.
+/* One source for CUDA and HIP: what the kernels of this folder need of either, under names of our
+ * own.
  *
- * The language is common to both (__global__, threadIdx, <<<>>>); what differs is here: how many lanes a warp has
- * (32 on NVIDIA, 64 on AMD's CDNA), the 16-bit types, moves between lanes, asynchronous copies to shared memory, and
- * the few calls of the host. The matrix units are in gpu_matrix.h.
+ * The language is common to both (__global__, threadIdx, <<<>>>); what differs is here: how many
+ * lanes a warp has (32 on NVIDIA, 64 on AMD's CDNA), the 16-bit types, moves between lanes,
+ * asynchronous copies to shared memory, and the few calls of the host. The matrix units are in
+ * gpu_matrix.h.
  *
- * Compile with nvcc, or with hipcc (-x hip). Device code for gfx90a and gfx942 counts 64 lanes; a host compiler never
- * sees the number, so the host asks gpu_warp() for blocks' sizes: they are GPU_LANES in both passes. */
+ * Compile with nvcc, or with hipcc (-x hip). Device code for gfx90a and gfx942 counts 64 lanes; a
+ * host compiler never sees the number, so the host asks gpu_warp() for blocks' sizes: they are
+ * GPU_LANES in both passes. */
 #ifndef GPU_RUNTIME_H
 #define GPU_RUNTIME_H
 #include <stddef.h>
@@ -21,15 +24,17 @@
 #include <cuda_runtime.h>
 #endif
 
-/* Lanes of a warp (AMD: wave). A constant, because tiles are cut by it: CDNA has 64, everything of NVIDIA 32. */
+/* Lanes of a warp (AMD: wave). A constant, because tiles are cut by it: CDNA has 64, everything of
+ * NVIDIA 32. */
 #if GPU_HIP
 #define GPU_LANES 64
 #else
 #define GPU_LANES 32
 #endif
 
-/* hipcc reads a file once for the host and once for each architecture; a table of host functions must be in the first
- * pass only, because it would become a constant of the device as well. (nvcc never copies it.) */
+/* hipcc reads a file once for the host and once for each architecture; a table of host functions
+ * must be in the first pass only, because it would become a constant of the device as well. (nvcc
+ * never copies it.) */
 #if defined(__HIP_DEVICE_COMPILE__) && __HIP_DEVICE_COMPILE__
 #define GPU_HOST_PASS 0
 #else
@@ -37,15 +42,17 @@
 #endif
 
 #define GPU_INLINE __device__ __forceinline__
-/* A kernel of at most `threads` threads a block, of which at least `blocks` shall fit on a multiprocessor. On AMD the
- * number would mean waves of a SIMD unit, and shared memory is the limit there: left to the compiler. */
+/* A kernel of at most `threads` threads a block, of which at least `blocks` shall fit on a
+ * multiprocessor. On AMD the number would mean waves of a SIMD unit, and shared memory is the limit
+ * there: left to the compiler. */
 #if GPU_HIP
 #define GPU_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads)
 #else
 #define GPU_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads, blocks)
 #endif
 
-/* ---- the host's side ------------------------------------------------------------------------------------------ */
+/* ---- the host's side
+ * ------------------------------------------------------------------------------------------ */
 
 #if GPU_HIP
 typedef hipStream_t gpu_stream;
@@ -75,18 +82,20 @@ static inline const char *gpu_status_text(int status)
 /* Threads of one launch at most: AMD counts those of a whole grid in 32 bits. */
 #define GPU_GRID_THREADS ((size_t)1 << 31)
 
-/* Lets `kernel` ask for `bytes` of shared memory when it is launched; needed above 48 KiB on NVIDIA. 0 or the
- * runtime's code. AMD has 64 KiB and needs no leave. */
+/* Lets `kernel` ask for `bytes` of shared memory when it is launched; needed above 48 KiB on
+ * NVIDIA. 0 or the runtime's code. AMD has 64 KiB and needs no leave. */
 template <typename Kernel> static inline int gpu_allow_shared(Kernel *kernel, size_t bytes)
 {
 #if GPU_HIP
 	return bytes <= 65536 ? 0 : (int)hipErrorInvalidValue;
 #else
-	return (int)cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+	return (int)cudaFuncSetAttribute(
+	        (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 #endif
 }
 
-/* ---- 16-bit types --------------------------------------------------------------------------------------------- */
+/* ---- 16-bit types
+ * --------------------------------------------------------------------------------------------- */
 
 /* Stored as both vendors store them; arithmetic is done in float. */
 struct gpu_f16 {
@@ -156,15 +165,17 @@ GPU_INLINE uint32_t gpu_pack(float low, float high, gpu_bf16)
 #endif
 }
 
-/* ---- lanes ---------------------------------------------------------------------------------------------------- */
+/* ---- lanes
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 GPU_INLINE int gpu_lane(void)
 {
 	return (int)(threadIdx.x % GPU_LANES);
 }
 
-/* The same number in all lanes of a warp; said in a way that lets AMD's compiler keep it in a scalar register. All
- * lanes take part: not to be called in a loop that some of them have left. */
+/* The same number in all lanes of a warp; said in a way that lets AMD's compiler keep it in a
+ * scalar register. All lanes take part: not to be called in a loop that some of them have left. */
 GPU_INLINE int gpu_warp(void)
 {
 #if GPU_HIP
@@ -174,7 +185,8 @@ GPU_INLINE int gpu_warp(void)
 #endif
 }
 
-/* x of the lane whose number differs from this one's by `mask`, exclusive or. All lanes take part. */
+/* x of the lane whose number differs from this one's by `mask`, exclusive or. All lanes take part.
+ */
 GPU_INLINE float gpu_shuffle_xor(float x, int mask)
 {
 #if GPU_HIP
@@ -211,7 +223,9 @@ GPU_INLINE float gpu_log2(float x)
 	return __log2f(x);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* 16 bytes that are not needed again: they shall not push others out of the caches. */
 GPU_INLINE float4 gpu_load_streaming(const float4 *from)
@@ -225,7 +239,8 @@ GPU_INLINE float4 gpu_load_streaming(const float4 *from)
 #endif
 }
 
-/* 16 bytes by way of the cache that all multiprocessors share: NVIDIA can leave out the one of each; AMD's is small. */
+/* 16 bytes by way of the cache that all multiprocessors share: NVIDIA can leave out the one of
+ * each; AMD's is small. */
 GPU_INLINE float4 gpu_load_l2(const float4 *from)
 {
 #if GPU_HIP
@@ -235,12 +250,13 @@ GPU_INLINE float4 gpu_load_l2(const float4 *from)
 #endif
 }
 
-/* ---- copies to shared memory ---------------------------------------------------------------------------------- */
+/* ---- copies to shared memory
+ * ---------------------------------------------------------------------------------- */
 
-/* 16 bytes from device memory to shared memory, both 16-byte aligned; zeros where not `valid` (then `from` is not
- * read). On NVIDIA from sm_80 on the copy passes by the registers and lands when gpu_copy_wait() says so; on AMD it
- * is an ordinary load and store, which the compiler moves as far apart as it can. Each thread waits for its own
- * copies; a barrier must follow. */
+/* 16 bytes from device memory to shared memory, both 16-byte aligned; zeros where not `valid` (then
+ * `from` is not read). On NVIDIA from sm_80 on the copy passes by the registers and lands when
+ * gpu_copy_wait() says so; on AMD it is an ordinary load and store, which the compiler moves as far
+ * apart as it can. Each thread waits for its own copies; a barrier must follow. */
 GPU_INLINE void gpu_copy16(void *to, const void *from, bool valid)
 {
 #if GPU_HIP
@@ -248,7 +264,9 @@ GPU_INLINE void gpu_copy16(void *to, const void *from, bool valid)
 #else
 	uint32_t shared = (uint32_t)__cvta_generic_to_shared(to);
 	int bytes = valid ? 16 : 0;
-	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
+	asm volatile(
+	        "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes)
+	        : "memory");
 #endif
 }
 
@@ -268,14 +286,17 @@ template <int pending> GPU_INLINE void gpu_copy_wait(void)
 #endif
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------- */
+/* ---- the rest
+ * -------------------------------------------------------------------------------------------------
+ */
 
 template <typename T> __host__ __device__ constexpr T gpu_ceil_div(T a, T b)
 {
 	return (a + b - 1) / b;
 }
 
-/* The block's shared memory whose size is given at launch, 16-byte aligned; one such array in a kernel. */
+/* The block's shared memory whose size is given at launch, 16-byte aligned; one such array in a
+ * kernel. */
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]
 
 #endif

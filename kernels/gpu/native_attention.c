@@ -1,10 +1,10 @@
-/* Attention without tiling, the baseline that tiled kernels have to beat: S = scale Q K', a softmax over the rows, O =
- * P V. All of S is in memory, O(N^2) bytes in f32 and once more for P where the tensors have 16 bits: what PyTorch's
- * "math" path does. Two products by the vendor's BLAS (native_blas.h) and one kernel of our own (softmax.cu) for each
- * entry of the batch.
+/* Attention without tiling, the baseline that tiled kernels have to beat: S = scale Q K', a softmax
+ * over the rows, O = P V. All of S is in memory, O(N^2) bytes in f32 and once more for P where the
+ * tensors have 16 bits: what PyTorch's "math" path does. Two products by the vendor's BLAS
+ * (native_blas.h) and one kernel of our own (softmax.cu) for each entry of the batch.
  *
- * A product for each (batch entry, kv head): the heads of a group are a strided batch that shares K and V (stride 0);
- * without groups, all heads are one such batch. */
+ * A product for each (batch entry, kv head): the heads of a group are a strided batch that shares K
+ * and V (stride 0); without groups, all heads are one such batch. */
 #include "gpu_backend.h"
 #include "native_blas.h"
 #include "softmax.h"
@@ -20,11 +20,13 @@ struct tk_plan {
 	uint32_t sets;
 	void *workspace; /* of the BLAS */
 	float *scores;   /* [b][h][sq][skv] */
-	void *weights;   /* the same in the type of the tensors; the scores themselves where that is f32 */
+	void *weights;   /* the same in the type of the tensors; the scores themselves where that is
+	                    f32 */
 	struct bound bound[];
 };
 
-static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	return native_blas_open(args, &ctx->blas, err);
 }
@@ -36,7 +38,8 @@ static void stop(struct tk_backend_ctx *ctx)
 
 GPU_CONTEXT_WITH(backend, start, stop)
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_ATTENTION)
 		return fail(err, TK_ABI_UNSUPPORTED, "only attention");
@@ -45,10 +48,11 @@ static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem 
 		return fail(err, TK_ABI_UNSUPPORTED, "only the forward direction");
 	if (a->dtype != TK_F32 && a->dtype != TK_F16 && a->dtype != TK_BF16)
 		return fail(err, TK_ABI_UNSUPPORTED, "only f32, f16 and bf16");
-	if ((double)a->b * (double)a->h * (double)a->sq > INT_MAX || a->h * a->d > INT_MAX || a->h * a->dv > INT_MAX ||
-	        a->skv > INT_MAX)
+	if ((double)a->b * (double)a->h * (double)a->sq > INT_MAX || a->h * a->d > INT_MAX ||
+	        a->h * a->dv > INT_MAX || a->skv > INT_MAX)
 		return fail(err, TK_ABI_UNSUPPORTED,
-		        "more rows than a grid of blocks or the library's 32-bit integers can count");
+		        "more rows than a grid of blocks or the library's 32-bit integers can "
+		        "count");
 	return TK_ABI_OK;
 }
 
@@ -69,7 +73,8 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 	const struct tk_attention *a = plan->problem->attention;
 	const struct gpu_context *c = &plan->ctx->gpu;
 	size_t scores = (size_t)a->b * (size_t)a->h * (size_t)a->sq * (size_t)a->skv,
-	       narrow = a->dtype == TK_F32 ? 0 : 2, workspace = native_blas_workspace(plan->ctx->blas);
+	       narrow = a->dtype == TK_F32 ? 0 : 2,
+	       workspace = native_blas_workspace(plan->ctx->blas);
 	int status = workspace_new(c, workspace, &plan->workspace, err);
 	if (status == TK_ABI_OK)
 		status = workspace_new(c, scores * sizeof(float), (void **)&plan->scores, err);
@@ -78,7 +83,8 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 	if (!narrow)
 		plan->weights = plan->scores;
 	info->workspace_bytes = workspace + scores * (sizeof(float) + narrow);
-	snprintf(info->kernel, sizeof info->kernel, "%s+softmax_kernel+%s", native_blas_call, native_blas_call);
+	snprintf(info->kernel, sizeof info->kernel, "%s+softmax_kernel+%s", native_blas_call,
+	        native_blas_call);
 	info->capturable = 1;
 	info->deterministic = 1;
 	return status;
@@ -86,19 +92,22 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 
 GPU_PLAN(backend, fill_plan)
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 4, err);
 }
 
-/* Heads [first, first + count) of one batch entry that share a kv head, or all heads with a kv head each. */
+/* Heads [first, first + count) of one batch entry that share a kv head, or all heads with a kv head
+ * each. */
 struct heads {
 	int64_t entry, first, count, kv_head, kv_step;
 };
 
-/* Row-major S[head] (sq x skv) = scale Q[head] (sq x d, rows h d apart) K' (skv x d, rows hkv d apart). */
-static int score(struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err)
+/* Row-major S[head] (sq x skv) = scale Q[head] (sq x d, rows h d apart) K' (skv x d, rows hkv d
+ * apart). */
+static int score(
+        struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err)
 {
 	const struct tk_attention *a = plan->problem->attention;
 	size_t e = type_bytes(a->dtype);
@@ -111,10 +120,12 @@ static int score(struct tk_plan *plan, void *const *t, const struct heads *n, st
 	        .alpha = (float)a->scale,
 	        .type = a->dtype,
 	        .type_c = TK_F32,
-	        .a = (const char *)t[TK_T_K] + (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->d) * e,
+	        .a = (const char *)t[TK_T_K] +
+	             (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->d) * e,
 	        .lda = (int)(a->hkv * a->d),
 	        .step_a = n->kv_step * a->d,
-	        .b = (const char *)t[TK_T_Q] + (size_t)((n->entry * a->sq * a->h + n->first) * a->d) * e,
+	        .b = (const char *)t[TK_T_Q] +
+	             (size_t)((n->entry * a->sq * a->h + n->first) * a->d) * e,
 	        .ldb = (int)(a->h * a->d),
 	        .step_b = a->d,
 	        .c = plan->scores + (n->entry * a->h + n->first) * a->sq * a->skv,
@@ -123,8 +134,10 @@ static int score(struct tk_plan *plan, void *const *t, const struct heads *n, st
 	return native_blas_multiply(plan->ctx->blas, &p, err);
 }
 
-/* Row-major O[head] (sq x dv, rows h dv apart) = P[head] (sq x skv) V (skv x dv, rows hkv dv apart). */
-static int combine(struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err)
+/* Row-major O[head] (sq x dv, rows h dv apart) = P[head] (sq x skv) V (skv x dv, rows hkv dv
+ * apart). */
+static int combine(
+        struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err)
 {
 	const struct tk_attention *a = plan->problem->attention;
 	size_t e = type_bytes(a->dtype);
@@ -136,10 +149,12 @@ static int combine(struct tk_plan *plan, void *const *t, const struct heads *n, 
 	        .alpha = 1,
 	        .type = a->dtype,
 	        .type_c = a->dtype,
-	        .a = (const char *)t[TK_T_V] + (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->dv) * e,
+	        .a = (const char *)t[TK_T_V] +
+	             (size_t)((n->entry * a->skv * a->hkv + n->kv_head) * a->dv) * e,
 	        .lda = (int)(a->hkv * a->dv),
 	        .step_a = n->kv_step * a->dv,
-	        .b = (const char *)plan->weights + (size_t)((n->entry * a->h + n->first) * a->sq * a->skv) * e,
+	        .b = (const char *)plan->weights +
+	             (size_t)((n->entry * a->h + n->first) * a->sq * a->skv) * e,
 	        .ldb = (int)a->skv,
 	        .step_b = a->sq * a->skv,
 	        .c = (char *)t[TK_T_O] + (size_t)((n->entry * a->sq * a->h + n->first) * a->dv) * e,
@@ -149,7 +164,8 @@ static int combine(struct tk_plan *plan, void *const *t, const struct heads *n, 
 }
 
 static int for_all_heads(struct tk_plan *plan, void *const *t,
-        int (*f)(struct tk_plan *plan, void *const *t, const struct heads *n, struct tk_abi_error *err),
+        int (*f)(struct tk_plan *plan, void *const *t, const struct heads *n,
+                struct tk_abi_error *err),
         struct tk_abi_error *err)
 {
 	const struct tk_attention *a = plan->problem->attention;
@@ -167,13 +183,15 @@ static int for_all_heads(struct tk_plan *plan, void *const *t,
 static int weigh(const struct tk_plan *plan, void *const *t, void *stream, struct tk_abi_error *err)
 {
 	const struct tk_attention *a = plan->problem->attention;
-	int code = softmax_rows(plan->scores, plan->weights, t[TK_T_LSE], a->b * a->h * a->sq, a->sq, a->skv, a->causal,
-	        a->dtype, stream);
-	return code ? fail(err, TK_ABI_DEVICE, "softmax_kernel could not be launched: %s", softmax_status_text(code))
+	int code = softmax_rows(plan->scores, plan->weights, t[TK_T_LSE], a->b * a->h * a->sq,
+	        a->sq, a->skv, a->causal, a->dtype, stream);
+	return code ? fail(err, TK_ABI_DEVICE, "softmax_kernel could not be launched: %s",
+	                      softmax_status_text(code))
 	            : TK_ABI_OK;
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	void *const *t = plan->bound[set].data;
 	int status = native_blas_set_plan(plan->ctx->blas, plan, plan->workspace, stream, err);
@@ -185,4 +203,5 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 }
 
 GPU_BACKEND(backend, native_blas_backend, TK_GPU_KIND, native_blas_version,
-        "attention as two products of the vendor's BLAS and a softmax, all scores in memory", .configs = NULL)
+        "attention as two products of the vendor's BLAS and a softmax, all scores in memory",
+        .configs = NULL)

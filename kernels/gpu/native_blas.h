@@ -1,12 +1,12 @@
-/* What native_attention.c needs of a vendor's BLAS: kernels/cuda/cublas_native.c and kernels/hip/rocblas_native.c each
- * have these functions; one of the two is in a module. */
+/* What native_attention.c needs of a vendor's BLAS: kernels/cuda/cublas_native.c and
+ * kernels/hip/rocblas_native.c each have these functions; one of the two is in a module. */
 #ifndef GPU_NATIVE_BLAS_H
 #define GPU_NATIVE_BLAS_H
 #include "tracker_abi.h"
 #include <stddef.h>
 
-/* Column by column, as a BLAS counts: C = alpha op(A) B, `count` times, the next operands `step` elements on (0: the
- * same again). Sums are kept in f32. */
+/* Column by column, as a BLAS counts: C = alpha op(A) B, `count` times, the next operands `step`
+ * elements on (0: the same again). Sums are kept in f32. */
 struct native_product {
 	const char *what; /* for errors */
 	int transpose_a, m, n, k, count;
@@ -22,13 +22,16 @@ extern const char native_blas_backend[]; /* name of the backend, "cublas_native"
 extern const char native_blas_call[];    /* the function that multiplies, for results */
 
 struct native_blas;
-int native_blas_open(const struct tk_open_args *args, struct native_blas **out, struct tk_abi_error *err);
+int native_blas_open(
+        const struct tk_open_args *args, struct native_blas **out, struct tk_abi_error *err);
 void native_blas_close(struct native_blas *b);
 const char *native_blas_version(void);
 size_t native_blas_workspace(const struct native_blas *b); /* bytes of a plan */
 /* Before a plan's products; and when a plan is gone. */
-int native_blas_set_plan(struct native_blas *b, const void *plan, void *workspace, void *stream, struct tk_abi_error *err);
+int native_blas_set_plan(struct native_blas *b, const void *plan, void *workspace, void *stream,
+        struct tk_abi_error *err);
 void native_blas_clear_plan(struct native_blas *b);
-int native_blas_multiply(struct native_blas *b, const struct native_product *p, struct tk_abi_error *err);
+int native_blas_multiply(
+        struct native_blas *b, const struct native_product *p, struct tk_abi_error *err);
 
 #endif

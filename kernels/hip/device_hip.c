@@ -1,5 +1,6 @@
-/* What is AMD's in the device layer (kernels/gpu/device): names, versions, and the caches that HIP does not tell of.
- * No AMD device has run this yet: docs/kernels-hip.md says what to look at when one does. */
+/* What is AMD's in the device layer (kernels/gpu/device): names, versions, and the caches that HIP
+ * does not tell of. No AMD device has run this yet: docs/kernels-hip.md says what to look at when
+ * one does. */
 #include "device_vendor.h"
 #include "kfd.h"
 #include <stdio.h>
@@ -10,12 +11,14 @@ const char vendor_kind[] = "hip";
 double vendor_tick_ns(int index)
 {
 	int khz = 0;
-	if (hipDeviceGetAttribute(&khz, hipDeviceAttributeWallClockRate, index) != hipSuccess || khz <= 0)
+	if (hipDeviceGetAttribute(&khz, hipDeviceAttributeWallClockRate, index) != hipSuccess ||
+	        khz <= 0)
 		return 10; /* 100 MHz on every CDNA so far */
 	return 1e6 / khz;
 }
 
-/* Numbers of compute units have gaps: 8 dies of 4 engines of 16 units on gfx942, 8 engines of 16 units before. */
+/* Numbers of compute units have gaps: 8 dies of 4 engines of 16 units on gfx942, 8 engines of 16
+ * units before. */
 unsigned vendor_stamp_slots(const gpu_properties *p)
 {
 	return 512;
@@ -28,12 +31,13 @@ void vendor_describe(const gpu_properties *p, const char *bus, struct tk_device_
 	sscanf(bus, "%x:%x:%x", &domain, &number, &slot);
 	kfd_find(KFD_NODES, domain, number << 8 | slot << 3, &node);
 	/* "gfx942:sramecc+:xnack-" */
-	snprintf(out->arch, sizeof out->arch, "%.*s", (int)strcspn(p->gcnArchName, ":"), p->gcnArchName);
+	snprintf(out->arch, sizeof out->arch, "%.*s", (int)strcspn(p->gcnArchName, ":"),
+	        p->gcnArchName);
 	if (node.unique_id)
 		snprintf(out->uuid, sizeof out->uuid, "GPU-%016llx", node.unique_id);
 	out->cache_bytes = node.cache_bytes ? node.cache_bytes : (uint64_t)p->l2CacheSize;
-	/* HIP tells the second level of one die, and every die reads everything: a quarter of it. Nobody tells the
-	 * first. */
+	/* HIP tells the second level of one die, and every die reads everything: a quarter of it.
+	 * Nobody tells the first. */
 	out->resident_bytes[1] = (uint64_t)p->l2CacheSize / 4 / VENDOR_PIECE * VENDOR_PIECE;
 	out->resident_bytes[2] = node.third_bytes / 4 / VENDOR_PIECE * VENDOR_PIECE;
 	out->numa_node = node.numa_node >= 0 ? (uint32_t)node.numa_node : 0;
@@ -44,8 +48,10 @@ size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *o
 {
 	const char *features = p->gcnArchName + strcspn(p->gcnArchName, ":");
 	return (size_t)snprintf(out, size,
-	        "\"hip_driver\":\"%d.%d.%d\",\"hip_runtime\":\"%d.%d.%d\",\"arch_features\":\"%s\",\"shared_memory_"
+	        "\"hip_driver\":\"%d.%d.%d\",\"hip_runtime\":\"%d.%d.%d\",\"arch_features\":\"%s\","
+	        "\"shared_memory_"
 	        "bytes\":%zu",
-	        driver / 10000000, driver / 100000 % 100, driver % 100000, runtime / 10000000, runtime / 100000 % 100,
-	        runtime % 100000, *features ? features + 1 : "", p->sharedMemPerBlock);
+	        driver / 10000000, driver / 100000 % 100, driver % 100000, runtime / 10000000,
+	        runtime / 100000 % 100, runtime % 100000, *features ? features + 1 : "",
+	        p->sharedMemPerBlock);
 }

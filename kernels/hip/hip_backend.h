@@ -1,5 +1,6 @@
-/* What the backends of this folder share beyond gpu_backend.h: which architecture it is. Every module uses the one HIP
- * runtime of the process and the device that the device layer made current, so streams and pointers are good for all.
+/* What the backends of this folder share beyond gpu_backend.h: which architecture it is. Every
+ * module uses the one HIP runtime of the process and the device that the device layer made current,
+ * so streams and pointers are good for all.
  */
 #ifndef TK_HIP_BACKEND_H
 #define TK_HIP_BACKEND_H
@@ -12,8 +13,8 @@ static inline unsigned gfx_of(const struct tk_open_args *args)
 	return sscanf(args->device_info.arch, "gfx%x", &gfx) == 1 ? gfx : 0;
 }
 
-/* CDNA3: MI300A, MI300X, MI325X. The only one with xf32 (what NVIDIA calls tf32) and with 8-bit floats of the FNUZ
- * kind. */
+/* CDNA3: MI300A, MI300X, MI325X. The only one with xf32 (what NVIDIA calls tf32) and with 8-bit
+ * floats of the FNUZ kind. */
 static inline int is_cdna3(unsigned gfx)
 {
 	return gfx >= 0x940 && gfx <= 0x942;

@@ -1,10 +1,12 @@
-/* GEMM by hipBLASLt: its heuristic list, made visible. The library ranks its kernels for a problem; each place in that
- * ranking is a configuration here ("heuristic-0" is what the library itself would take), and a plan says which kernel
- * it stands for.
+/* GEMM by hipBLASLt: its heuristic list, made visible. The library ranks its kernels for a problem;
+ * each place in that ranking is a configuration here ("heuristic-0" is what the library itself
+ * would take), and a plan says which kernel it stands for.
  *
- * 8-bit floats: e4m3 and e5m2 to bf16, f16 or f32. CDNA3 reads them as FNUZ (narrow.h), later parts as OCP.
+ * 8-bit floats: e4m3 and e5m2 to bf16, f16 or f32. CDNA3 reads them as FNUZ (narrow.h), later parts
+ * as OCP.
  *
- * Option: workspace_mib=N limits what an algorithm may ask for (default 128 on CDNA3, 32 before). */
+ * Option: workspace_mib=N limits what an algorithm may ask for (default 128 on CDNA3, 32 before).
+ */
 #include "hip_backend.h"
 #include "hipblaslt_matmul.h"
 #include "narrow.h"
@@ -32,7 +34,8 @@ static int is_narrow(uint32_t dtype)
 	return dtype == TK_E4M3 || dtype == TK_E5M2;
 }
 
-/* ---- open, supports ---------------------------------------------------------------------------------------- */
+/* ---- open, supports
+ * ---------------------------------------------------------------------------------------- */
 
 static void stop(struct tk_backend_ctx *ctx)
 {
@@ -40,17 +43,20 @@ static void stop(struct tk_backend_ctx *ctx)
 	matmul_library_close(ctx->library);
 }
 
-static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	ctx->gfx = gfx_of(args);
-	ctx->workspace_limit =
-	        (size_t)option_number(args->options, "workspace_mib", is_cdna3(ctx->gfx) ? 128 : 32) * MIB;
+	ctx->workspace_limit = (size_t)option_number(args->options, "workspace_mib",
+	                               is_cdna3(ctx->gfx) ? 128 : 32) *
+	                       MIB;
 	float scale = is_cdna3(ctx->gfx) ? NARROW_FNUZ_SCALE : 1;
 	int status = matmul_library_open(&ctx->library, err);
 	if (status == TK_ABI_OK)
 		status = workspace_new(&ctx->gpu, 256, (void **)&ctx->scale, err);
 	if (status == TK_ABI_OK)
-		status = ctx->gpu.ops->upload(ctx->gpu.device, ctx->scale, &scale, sizeof scale, err);
+		status = ctx->gpu.ops->upload(
+		        ctx->gpu.device, ctx->scale, &scale, sizeof scale, err);
 	if (status)
 		stop(ctx);
 	return status;
@@ -58,43 +64,51 @@ static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, st
 
 GPU_CONTEXT_WITH(backend, start, stop)
 
-static int supports_narrow(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct tk_abi_error *err)
+static int supports_narrow(
+        const struct tk_backend_ctx *ctx, const struct tk_gemm *g, struct tk_abi_error *err)
 {
 	if (ctx->gfx && ctx->gfx < 0x940)
-		return fail(
-		        err, TK_ABI_UNSUPPORTED, "8-bit floats need gfx942 or later, this device has gfx%x", ctx->gfx);
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "8-bit floats need gfx942 or later, this device has gfx%x", ctx->gfx);
 	if (!is_narrow(g->a) || !is_narrow(g->b) || g->acc != TK_F32 ||
 	        (g->c != TK_BF16 && g->c != TK_F16 && g->c != TK_F32))
 		return fail(err, TK_ABI_UNSUPPORTED,
-		        "8-bit floats multiply each other, accumulate in f32 and return bf16, f16 or f32");
+		        "8-bit floats multiply each other, accumulate in f32 and return bf16, f16 "
+		        "or f32");
 	return TK_ABI_OK;
 }
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
 	const struct tk_gemm *g = p->gemm;
 	if (g->batch > INT_MAX)
-		return fail(err, TK_ABI_UNSUPPORTED, "the batch is larger than the library's 32-bit integers");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "the batch is larger than the library's 32-bit integers");
 	if (is_narrow(g->a) || is_narrow(g->b))
 		return supports_narrow(ctx, g, err);
 	if (g->a != g->b)
 		return fail(err, TK_ABI_UNSUPPORTED, "A and B have different types");
 	if (g->a == TK_TF32 && ctx->gfx && !is_cdna3(ctx->gfx))
-		return fail(err, TK_ABI_UNSUPPORTED, "tf32 (AMD: xf32) is there on gfx942 only, this device has gfx%x",
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "tf32 (AMD: xf32) is there on gfx942 only, this device has gfx%x",
 		        ctx->gfx);
-	if (g->acc == TK_F32 && (g->c == TK_F32 || ((g->a == TK_F16 || g->a == TK_BF16) && g->c == g->a)) &&
+	if (g->acc == TK_F32 &&
+	        (g->c == TK_F32 || ((g->a == TK_F16 || g->a == TK_BF16) && g->c == g->a)) &&
 	        (g->a == TK_F32 || g->a == TK_TF32 || g->a == TK_F16 || g->a == TK_BF16))
 		return TK_ABI_OK;
 	return fail(err, TK_ABI_UNSUPPORTED,
-	        "hipBLASLt accumulates in f32: f32 and tf32 return f32, f16 and bf16 return f32 or their own type, "
+	        "hipBLASLt accumulates in f32: f32 and tf32 return f32, f16 and bf16 return f32 or "
+	        "their own type, "
 	        "and there is no f64");
 }
 
-static const char *const config_names[HEURISTICS_MAX] = {"heuristic-0", "heuristic-1", "heuristic-2", "heuristic-3",
-        "heuristic-4", "heuristic-5", "heuristic-6", "heuristic-7", "heuristic-8", "heuristic-9", "heuristic-10",
-        "heuristic-11", "heuristic-12", "heuristic-13", "heuristic-14", "heuristic-15"};
+static const char *const config_names[HEURISTICS_MAX] = {"heuristic-0", "heuristic-1",
+        "heuristic-2", "heuristic-3", "heuristic-4", "heuristic-5", "heuristic-6", "heuristic-7",
+        "heuristic-8", "heuristic-9", "heuristic-10", "heuristic-11", "heuristic-12",
+        "heuristic-13", "heuristic-14", "heuristic-15"};
 
 static struct matmul_narrow narrow_of(const struct tk_backend_ctx *ctx, const struct tk_gemm *g)
 {
@@ -103,15 +117,16 @@ static struct matmul_narrow narrow_of(const struct tk_backend_ctx *ctx, const st
 	return (struct matmul_narrow){.fnuz = is_cdna3(ctx->gfx), .scale = ctx->scale};
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
-        uint32_t *count, struct tk_abi_error *err)
+static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
 	unsigned found = 0;
 	int status = backend_supports(ctx, p, err);
 	if (status)
 		return status;
 	struct matmul_narrow narrow = narrow_of(ctx, p->gemm);
-	status = matmul_new(ctx->library, p->gemm, &narrow, ctx->workspace_limit, 0, NULL, &found, err);
+	status = matmul_new(
+	        ctx->library, p->gemm, &narrow, ctx->workspace_limit, 0, NULL, &found, err);
 	if (status == TK_ABI_OK) {
 		*names = config_names;
 		*count = found;
@@ -119,7 +134,8 @@ static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *
 	return status;
 }
 
-/* ---- plan, bind, launch ------------------------------------------------------------------------------------ */
+/* ---- plan, bind, launch
+ * ------------------------------------------------------------------------------------ */
 
 static void backend_unplan(struct tk_plan *plan)
 {
@@ -135,7 +151,8 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int fill_plan(struct tk_plan *plan, const char *config, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, const char *config, struct tk_plan_info *info,
+        struct tk_abi_error *err)
 {
 	struct tk_backend_ctx *ctx = plan->ctx;
 	struct matmul_narrow narrow = narrow_of(ctx, plan->g);
@@ -144,17 +161,18 @@ static int fill_plan(struct tk_plan *plan, const char *config, struct tk_plan_in
 	int status = find_config(config, config_names, HEURISTICS_MAX, &place, err);
 	plan->fnuz = narrow.fnuz;
 	if (status == TK_ABI_OK)
-		status = matmul_new(
-		        ctx->library, plan->g, &narrow, ctx->workspace_limit, place, &plan->matmul, &count, err);
+		status = matmul_new(ctx->library, plan->g, &narrow, ctx->workspace_limit, place,
+		        &plan->matmul, &count, err);
 	if (status == TK_ABI_OK)
-		status = workspace_new(&ctx->gpu, matmul_workspace(plan->matmul), &plan->workspace, err);
+		status = workspace_new(
+		        &ctx->gpu, matmul_workspace(plan->matmul), &plan->workspace, err);
 	if (status == TK_ABI_OK)
 		matmul_describe(plan->matmul, info);
 	return status;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	int status = backend_supports(ctx, p, err);
 	if (status)
@@ -177,7 +195,8 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 }
 
 /* Takes the copy of an operand in the place of the tracker's own. */
-static int copy_narrow(struct tk_plan *plan, void **own, const struct tk_tensor *t, struct tk_abi_error *err)
+static int copy_narrow(
+        struct tk_plan *plan, void **own, const struct tk_tensor *t, struct tk_abi_error *err)
 {
 	const struct gpu_context *c = &plan->ctx->gpu;
 	int status = *own ? TK_ABI_OK : workspace_new(c, t->bytes, own, err);
@@ -185,12 +204,13 @@ static int copy_narrow(struct tk_plan *plan, void **own, const struct tk_tensor 
 		return status;
 	int code = narrow_to_fnuz(t->data, *own, t->bytes, NULL);
 	if (code)
-		return fail(err, TK_ABI_DEVICE, "narrow_kernel could not be launched: HIP error %d", code);
+		return fail(err, TK_ABI_DEVICE, "narrow_kernel could not be launched: HIP error %d",
+		        code);
 	return c->ops->synchronize(c->device, NULL, err);
 }
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	if (!plan->fnuz || set >= plan->sets || count < 3)
 		return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
@@ -202,11 +222,14 @@ static int backend_bind(
 	return status;
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	void *const *t = plan->bound[set].data;
-	return matmul_launch(plan->matmul, t[TK_T_A], t[TK_T_B], t[TK_T_C], plan->workspace, stream, err);
+	return matmul_launch(
+	        plan->matmul, t[TK_T_A], t[TK_T_B], t[TK_T_C], plan->workspace, stream, err);
 }
 
 GPU_BACKEND(backend, "hipblaslt", "hip", matmul_version,
-        "GEMM by hipBLASLt, every kernel of its ranking a configuration", .configs = backend_configs)
+        "GEMM by hipBLASLt, every kernel of its ranking a configuration",
+        .configs = backend_configs)

@@ -1,5 +1,5 @@
-/* hipBLASLt's matrix product behind plain C functions: its header is C++ only. One matmul is one problem with one of
- * the kernels that the library ranks for it. */
+/* hipBLASLt's matrix product behind plain C functions: its header is C++ only. One matmul is one
+ * problem with one of the kernels that the library ranks for it. */
 #ifndef TK_HIPBLASLT_MATMUL_H
 #define TK_HIPBLASLT_MATMUL_H
 #include "tracker_abi.h"
@@ -23,16 +23,18 @@ const char *matmul_version(void);
 int matmul_library_open(void **out, struct tk_abi_error *err);
 void matmul_library_close(void *library);
 
-/* The kernel in place `place` of the library's ranking with at most `workspace_limit` bytes of workspace. *count: how
- * many there are, also where there are too few. out = NULL: only counts. TK_ABI_UNSUPPORTED: none, or not as many. */
-int matmul_new(void *library, const struct tk_gemm *g, const struct matmul_narrow *narrow, size_t workspace_limit,
-        unsigned place, struct matmul **out, unsigned *count, struct tk_abi_error *err);
+/* The kernel in place `place` of the library's ranking with at most `workspace_limit` bytes of
+ * workspace. *count: how many there are, also where there are too few. out = NULL: only counts.
+ * TK_ABI_UNSUPPORTED: none, or not as many. */
+int matmul_new(void *library, const struct tk_gemm *g, const struct matmul_narrow *narrow,
+        size_t workspace_limit, unsigned place, struct matmul **out, unsigned *count,
+        struct tk_abi_error *err);
 void matmul_free(struct matmul *m);
 size_t matmul_workspace(const struct matmul *m);
 /* Name of the kernel, and what its parts of interest say. */
 void matmul_describe(struct matmul *m, struct tk_plan_info *info);
-int matmul_launch(const struct matmul *m, const void *a, const void *b, void *c, void *workspace, void *stream,
-        struct tk_abi_error *err);
+int matmul_launch(const struct matmul *m, const void *a, const void *b, void *c, void *workspace,
+        void *stream, struct tk_abi_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
-/* See kfd.h. The files are described in the kernel's Documentation/ABI and drivers/gpu/drm/amd/amdkfd/kfd_topology.c:
- * NODE/properties and NODE/caches/N/properties hold lines of a name and a number; sizes are in KiB. */
+/* See kfd.h. The files are described in the kernel's Documentation/ABI and
+ * drivers/gpu/drm/amd/amdkfd/kfd_topology.c: NODE/properties and NODE/caches/N/properties hold
+ * lines of a name and a number; sizes are in KiB. */
 #include "kfd.h"
 #include <dirent.h>
 #include <stdio.h>
@@ -62,7 +63,8 @@ static void look(const char *path, void *data)
 	uint64_t levels[LEVELS] = {0};
 	char at[PATH_SIZE + 16];
 	snprintf(at, sizeof at, "%s/properties", path);
-	if (property(at, "simd_count", 0) == 0 || property(at, "location_id", ~0ULL) != s->location ||
+	if (property(at, "simd_count", 0) == 0 ||
+	        property(at, "location_id", ~0ULL) != s->location ||
 	        property(at, "domain", 0) != s->domain)
 		return;
 	s->out->unique_id = property(at, "unique_id", 0);
@@ -72,7 +74,8 @@ static void look(const char *path, void *data)
 		if (levels[i] > s->out->cache_bytes)
 			s->out->cache_bytes = levels[i];
 	s->out->third_bytes = levels[3];
-	/* io_links/0 leads to the processor that the GPU hangs on; nodes of processors come first, in NUMA order. */
+	/* io_links/0 leads to the processor that the GPU hangs on; nodes of processors come first,
+	 * in NUMA order. */
 	snprintf(at, sizeof at, "%s/io_links/0/properties", path);
 	unsigned long long host = property(at, "node_to", ~0ULL);
 	if (host < 1024)

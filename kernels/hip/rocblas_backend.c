@@ -1,5 +1,6 @@
-/* GEMM by rocBLAS: rocblas_gemm_ex, and rocblas_gemm_strided_batched_ex for batches. The library chooses the kernel by
- * itself on every call, as it does for nearly every user; hipblaslt_backend.c shows what there is to choose from. */
+/* GEMM by rocBLAS: rocblas_gemm_ex, and rocblas_gemm_strided_batched_ex for batches. The library
+ * chooses the kernel by itself on every call, as it does for nearly every user; hipblaslt_backend.c
+ * shows what there is to choose from. */
 #include "rocblas_handle.h"
 
 struct tk_backend_ctx {
@@ -14,14 +15,22 @@ struct types {
 	rocblas_datatype type_in, type_out, compute;
 };
 static const struct types types[] = {
-        {TK_F64, TK_F64, TK_F64, rocblas_datatype_f64_r, rocblas_datatype_f64_r, rocblas_datatype_f64_r},
-        {TK_F32, TK_F32, TK_F32, rocblas_datatype_f32_r, rocblas_datatype_f32_r, rocblas_datatype_f32_r},
-        {TK_TF32, TK_F32, TK_F32, rocblas_datatype_f32_r, rocblas_datatype_f32_r, rocblas_datatype_f32_r},
-        {TK_F16, TK_F32, TK_F16, rocblas_datatype_f16_r, rocblas_datatype_f16_r, rocblas_datatype_f32_r},
-        {TK_F16, TK_F32, TK_F32, rocblas_datatype_f16_r, rocblas_datatype_f32_r, rocblas_datatype_f32_r},
-        {TK_F16, TK_F16, TK_F16, rocblas_datatype_f16_r, rocblas_datatype_f16_r, rocblas_datatype_f16_r},
-        {TK_BF16, TK_F32, TK_BF16, rocblas_datatype_bf16_r, rocblas_datatype_bf16_r, rocblas_datatype_f32_r},
-        {TK_BF16, TK_F32, TK_F32, rocblas_datatype_bf16_r, rocblas_datatype_f32_r, rocblas_datatype_f32_r},
+        {TK_F64, TK_F64, TK_F64, rocblas_datatype_f64_r, rocblas_datatype_f64_r,
+                rocblas_datatype_f64_r},
+        {TK_F32, TK_F32, TK_F32, rocblas_datatype_f32_r, rocblas_datatype_f32_r,
+                rocblas_datatype_f32_r},
+        {TK_TF32, TK_F32, TK_F32, rocblas_datatype_f32_r, rocblas_datatype_f32_r,
+                rocblas_datatype_f32_r},
+        {TK_F16, TK_F32, TK_F16, rocblas_datatype_f16_r, rocblas_datatype_f16_r,
+                rocblas_datatype_f32_r},
+        {TK_F16, TK_F32, TK_F32, rocblas_datatype_f16_r, rocblas_datatype_f32_r,
+                rocblas_datatype_f32_r},
+        {TK_F16, TK_F16, TK_F16, rocblas_datatype_f16_r, rocblas_datatype_f16_r,
+                rocblas_datatype_f16_r},
+        {TK_BF16, TK_F32, TK_BF16, rocblas_datatype_bf16_r, rocblas_datatype_bf16_r,
+                rocblas_datatype_f32_r},
+        {TK_BF16, TK_F32, TK_F32, rocblas_datatype_bf16_r, rocblas_datatype_f32_r,
+                rocblas_datatype_f32_r},
 };
 
 union scalar { /* alpha and beta have the type of the accumulator */
@@ -40,9 +49,11 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-/* ---- open, supports ---------------------------------------------------------------------------------------- */
+/* ---- open, supports
+ * ---------------------------------------------------------------------------------------- */
 
-static int start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	ctx->gfx = gfx_of(args);
 	return rocblas_open(&ctx->rocblas, ctx->gfx, args->options, err);
@@ -58,33 +69,41 @@ GPU_CONTEXT_WITH(backend, start, stop)
 static const struct types *find_types(const struct tk_gemm *g)
 {
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (g->a == types[i].in && g->b == types[i].in && g->acc == types[i].acc && g->c == types[i].out)
+		if (g->a == types[i].in && g->b == types[i].in && g->acc == types[i].acc &&
+		        g->c == types[i].out)
 			return &types[i];
 	return NULL;
 }
 
-static int backend_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int backend_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
 	const struct tk_gemm *g = p->gemm;
 	if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX || g->batch > INT_MAX)
-		return fail(err, TK_ABI_UNSUPPORTED, "a side is larger than the library's 32-bit integers");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "a side is larger than the library's 32-bit integers");
 	if (g->a == TK_TF32 && ctx->gfx && !is_cdna3(ctx->gfx))
-		return fail(err, TK_ABI_UNSUPPORTED, "tf32 (AMD: xf32) is there on gfx942 only, this device has gfx%x",
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "tf32 (AMD: xf32) is there on gfx942 only, this device has gfx%x",
 		        ctx->gfx);
 	if (g->a == TK_E4M3 || g->a == TK_E5M2)
-		return fail(err, TK_ABI_UNSUPPORTED, "rocblas_gemm_ex has no 8-bit floats; hipblaslt has");
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "rocblas_gemm_ex has no 8-bit floats; hipblaslt has");
 	if (g->a != g->b)
 		return fail(err, TK_ABI_UNSUPPORTED, "A and B have different types");
 	return find_types(g) ? TK_ABI_OK
 	                     : fail(err, TK_ABI_UNSUPPORTED,
-	                               "this accumulator or result does not go with these inputs: f64, f32 and tf32 "
-	                               "stay what they are, f16 and bf16 accumulate in f32 (f16 also in f16) and "
+	                               "this accumulator or result does not go with these inputs: "
+	                               "f64, f32 and tf32 "
+	                               "stay what they are, f16 and bf16 accumulate in f32 (f16 "
+	                               "also in f16) and "
 	                               "return f32 or their own type");
 }
 
-/* ---- plan, bind, launch ------------------------------------------------------------------------------------ */
+/* ---- plan, bind, launch
+ * ------------------------------------------------------------------------------------ */
 
 static void backend_unplan(struct tk_plan *plan)
 {
@@ -114,7 +133,8 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 	plan->types = find_types(plan->problem->gemm);
 	set_scalars(plan);
 	snprintf(info->kernel, sizeof info->kernel, "%s",
-	        plan->problem->gemm->batch > 1 ? "rocblas_gemm_strided_batched_ex" : "rocblas_gemm_ex");
+	        plan->problem->gemm->batch > 1 ? "rocblas_gemm_strided_batched_ex"
+	                                       : "rocblas_gemm_ex");
 	info->workspace_bytes = bytes;
 	info->capturable = 1;
 	info->deterministic = 1; /* atomics are not allowed */
@@ -123,13 +143,14 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 
 GPU_PLAN(backend, fill_plan)
 
-static int backend_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
 }
 
-static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int backend_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	const struct tk_gemm *g = plan->problem->gemm;
 	const struct types *y = plan->types;
@@ -143,16 +164,18 @@ static int backend_launch(struct tk_plan *plan, void *stream, uint32_t set, stru
 		return status;
 	if (g->batch == 1)
 		return rocblas_check(err, "rocblas_gemm_ex",
-		        rocblas_gemm_ex(r->handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B], y->type_in, ldb, t[TK_T_A],
-		                y->type_in, lda, &plan->beta, t[TK_T_C], y->type_out, n, t[TK_T_C], y->type_out, n,
-		                y->compute, rocblas_gemm_algo_standard, 0, rocblas_gemm_flags_none));
+		        rocblas_gemm_ex(r->handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B],
+		                y->type_in, ldb, t[TK_T_A], y->type_in, lda, &plan->beta, t[TK_T_C],
+		                y->type_out, n, t[TK_T_C], y->type_out, n, y->compute,
+		                rocblas_gemm_algo_standard, 0, rocblas_gemm_flags_none));
 	return rocblas_check(err, "rocblas_gemm_strided_batched_ex",
-	        rocblas_gemm_strided_batched_ex(r->handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B], y->type_in, ldb,
-	                (rocblas_stride)n * k, t[TK_T_A], y->type_in, lda, (rocblas_stride)m * k, &plan->beta,
-	                t[TK_T_C], y->type_out, n, (rocblas_stride)m * n, t[TK_T_C], y->type_out, n,
-	                (rocblas_stride)m * n, (int)g->batch, y->compute, rocblas_gemm_algo_standard, 0,
+	        rocblas_gemm_strided_batched_ex(r->handle, tb, ta, n, m, k, &plan->alpha, t[TK_T_B],
+	                y->type_in, ldb, (rocblas_stride)n * k, t[TK_T_A], y->type_in, lda,
+	                (rocblas_stride)m * k, &plan->beta, t[TK_T_C], y->type_out, n,
+	                (rocblas_stride)m * n, t[TK_T_C], y->type_out, n, (rocblas_stride)m * n,
+	                (int)g->batch, y->compute, rocblas_gemm_algo_standard, 0,
 	                rocblas_gemm_flags_none));
 }
 
-GPU_BACKEND(backend, "rocblas", "hip", rocblas_version_text, "GEMM by rocBLAS, which chooses the kernel itself",
-        .configs = NULL)
+GPU_BACKEND(backend, "rocblas", "hip", rocblas_version_text,
+        "GEMM by rocBLAS, which chooses the kernel itself", .configs = NULL)

@@ -1,9 +1,9 @@
-/* A rocBLAS handle as its backends use it: the mode is explicit, the workspace is ours (so that nothing is allocated
- * while a graph is captured), and the stream is set only when it changes.
+/* A rocBLAS handle as its backends use it: the mode is explicit, the workspace is ours (so that
+ * nothing is allocated while a graph is captured), and the stream is set only when it changes.
  *
- * Row-major matrices for a column-major library: what is stored row by row as X is read column by column as X
- * transposed. C = op(A) op(B) becomes C' = op(B)' op(A)': the operands are exchanged, m and n too, and every
- * transposition stays as it is. */
+ * Row-major matrices for a column-major library: what is stored row by row as X is read column by
+ * column as X transposed. C = op(A) op(B) becomes C' = op(B)' op(A)': the operands are exchanged, m
+ * and n too, and every transposition stays as it is. */
 #ifndef TK_ROCBLAS_HANDLE_H
 #define TK_ROCBLAS_HANDLE_H
 #include "hip_backend.h"
@@ -11,7 +11,8 @@
 
 struct rocblas {
 	rocblas_handle handle;
-	size_t workspace_bytes; /* of a plan: 128 MiB on CDNA3, 32 before, what rocBLAS takes for itself */
+	size_t workspace_bytes; /* of a plan: 128 MiB on CDNA3, 32 before, what rocBLAS takes for
+	                           itself */
 	const void *current;    /* the plan whose workspace and mode are set, and the stream */
 	void *stream;
 };
@@ -24,7 +25,8 @@ static inline int rocblas_check(struct tk_abi_error *err, const char *what, rocb
 	case rocblas_status_not_implemented:
 	case rocblas_status_arch_mismatch:
 	case rocblas_status_excluded_from_build:
-		return fail(err, TK_ABI_UNSUPPORTED, "%s: %s", what, rocblas_status_to_string(code));
+		return fail(
+		        err, TK_ABI_UNSUPPORTED, "%s: %s", what, rocblas_status_to_string(code));
 	case rocblas_status_memory_error:
 		return fail(err, TK_ABI_NO_MEMORY, "%s: %s", what, rocblas_status_to_string(code));
 	default:
@@ -32,37 +34,43 @@ static inline int rocblas_check(struct tk_abi_error *err, const char *what, rocb
 	}
 }
 
-static inline int rocblas_open(struct rocblas *r, unsigned gfx, const char *options, struct tk_abi_error *err)
+static inline int rocblas_open(
+        struct rocblas *r, unsigned gfx, const char *options, struct tk_abi_error *err)
 {
 	int status = rocblas_check(err, "rocblas_create_handle", rocblas_create_handle(&r->handle));
 	if (status)
 		return status;
-	r->workspace_bytes = (size_t)option_number(options, "workspace_mib", is_cdna3(gfx) ? 128 : 32) * MIB;
+	r->workspace_bytes =
+	        (size_t)option_number(options, "workspace_mib", is_cdna3(gfx) ? 128 : 32) * MIB;
 	r->stream = (void *)-1;
-	/* Sums that are split are added in a fixed order. (Deprecated only because it shall become the default.) */
+	/* Sums that are split are added in a fixed order. (Deprecated only because it shall become
+	 * the default.) */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-	status = rocblas_check(
-	        err, "rocblas_set_atomics_mode", rocblas_set_atomics_mode(r->handle, rocblas_atomics_not_allowed));
+	status = rocblas_check(err, "rocblas_set_atomics_mode",
+	        rocblas_set_atomics_mode(r->handle, rocblas_atomics_not_allowed));
 #pragma GCC diagnostic pop
 	if (status)
 		rocblas_destroy_handle(r->handle);
 	return status;
 }
 
-/* Before a plan's calls. xf32: f32 operands may be multiplied with fewer bits; never unless it is asked for. */
-static inline int rocblas_set_plan(
-        struct rocblas *r, const void *plan, void *workspace, int xf32, void *stream, struct tk_abi_error *err)
+/* Before a plan's calls. xf32: f32 operands may be multiplied with fewer bits; never unless it is
+ * asked for. */
+static inline int rocblas_set_plan(struct rocblas *r, const void *plan, void *workspace, int xf32,
+        void *stream, struct tk_abi_error *err)
 {
 	if (r->current == plan && r->stream == stream)
 		return TK_ABI_OK;
-	int status = rocblas_check(err, "rocblas_set_stream", rocblas_set_stream(r->handle, (hipStream_t)stream));
+	int status = rocblas_check(
+	        err, "rocblas_set_stream", rocblas_set_stream(r->handle, (hipStream_t)stream));
 	if (status == TK_ABI_OK)
-		status = rocblas_check(
-		        err, "rocblas_set_workspace", rocblas_set_workspace(r->handle, workspace, r->workspace_bytes));
+		status = rocblas_check(err, "rocblas_set_workspace",
+		        rocblas_set_workspace(r->handle, workspace, r->workspace_bytes));
 	if (status == TK_ABI_OK)
 		status = rocblas_check(err, "rocblas_set_math_mode",
-		        rocblas_set_math_mode(r->handle, xf32 ? rocblas_xf32_xdl_math_op : rocblas_default_math));
+		        rocblas_set_math_mode(
+		                r->handle, xf32 ? rocblas_xf32_xdl_math_op : rocblas_default_math));
 	r->current = status ? NULL : plan;
 	r->stream = stream;
 	return status;
@@ -80,7 +88,8 @@ static inline const char *rocblas_version_text(void)
 	if (rocblas_get_version_string(text, sizeof text) != rocblas_status_success)
 		return "";
 	size_t len = strlen(text);
-	if (len && text[len - 1] == '.') /* "4.4.1." where the commit that would follow is not known */
+	if (len &&
+	        text[len - 1] == '.') /* "4.4.1." where the commit that would follow is not known */
 		text[len - 1] = 0;
 	return text;
 }

@@ -1,6 +1,6 @@
-/* The sensors of device_vendor.h by ROCm SMI: clocks, power, temperature, throttling, energy. The library is opened by
- * name at run time, under the version of the header, so that a machine without it loses telemetry and nothing else.
- * https://rocm.docs.amd.com/projects/rocm_smi_lib */
+/* The sensors of device_vendor.h by ROCm SMI: clocks, power, temperature, throttling, energy. The
+ * library is opened by name at run time, under the version of the header, so that a machine without
+ * it loses telemetry and nothing else. https://rocm.docs.amd.com/projects/rocm_smi_lib */
 #include "device_vendor.h"
 #include <dlfcn.h>
 #include <rocm_smi/rocm_smi.h>
@@ -31,7 +31,8 @@
 	X(processes, rsmi_compute_process_info_get) \
 	X(gpus_of_process, rsmi_compute_process_gpus_get)
 
-/* What firmware counts while a limit holds the clocks down (metrics 1.6 and later, MI300): only a difference tells. */
+/* What firmware counts while a limit holds the clocks down (metrics 1.6 and later, MI300): only a
+ * difference tells. */
 struct residency {
 	uint64_t ppt, prochot, socket, vr, hbm;
 };
@@ -68,11 +69,13 @@ static int find_device(struct sensors *s, const char *pci_bus_id)
 	unsigned domain, bus, slot;
 	uint32_t count = 0;
 	uint64_t id;
-	if (sscanf(pci_bus_id, "%x:%x:%x", &domain, &bus, &slot) != 3 || s->count(&count) != RSMI_STATUS_SUCCESS)
+	if (sscanf(pci_bus_id, "%x:%x:%x", &domain, &bus, &slot) != 3 ||
+	        s->count(&count) != RSMI_STATUS_SUCCESS)
 		return -1;
-	for (s->device = 0; s->device < count; s->device++) /* domain << 32 | bus << 8 | slot << 3, partition above */
-		if (s->pci_id(s->device, &id) == RSMI_STATUS_SUCCESS && id >> 32 == domain && (id >> 8 & 0xff) == bus &&
-		        (id >> 3 & 0x1f) == slot)
+	for (s->device = 0; s->device < count;
+	        s->device++) /* domain << 32 | bus << 8 | slot << 3, partition above */
+		if (s->pci_id(s->device, &id) == RSMI_STATUS_SUCCESS && id >> 32 == domain &&
+		        (id >> 8 & 0xff) == bus && (id >> 3 & 0x1f) == slot)
 			return 0;
 	return -1;
 }
@@ -87,7 +90,8 @@ struct sensors *sensors_open(const char *pci_bus_id)
 #define SMI_LOAD(name, symbol) *(void **)&s->name = dlsym(s->library, #symbol);
 	SMI_FUNCTIONS(SMI_LOAD)
 #undef SMI_LOAD
-	if (!s->init || !s->shutdown || !s->count || !s->pci_id || s->init(0) != RSMI_STATUS_SUCCESS) {
+	if (!s->init || !s->shutdown || !s->count || !s->pci_id ||
+	        s->init(0) != RSMI_STATUS_SUCCESS) {
 		dlclose(s->library);
 		free(s);
 		return NULL;
@@ -115,7 +119,9 @@ const char *sensors_driver(struct sensors *s)
 	return s ? s->driver_version : "";
 }
 
-/* ---- telemetry --------------------------------------------------------------------------------------------------- */
+/* ---- telemetry
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void add_reason(struct tk_telemetry *out, const char *word)
 {
@@ -165,7 +171,8 @@ static double slowest_clock(const rsmi_gpu_metrics_t *m)
 	double slowest = is_told(m->current_gfxclk) ? m->current_gfxclk : 0;
 	if (m->common_header.format_revision == 1 && m->common_header.content_revision >= 4)
 		for (size_t i = 0; i < RSMI_MAX_NUM_GFX_CLKS; i++)
-			if (is_told(m->current_gfxclks[i]) && (slowest == 0 || m->current_gfxclks[i] < slowest))
+			if (is_told(m->current_gfxclks[i]) &&
+			        (slowest == 0 || m->current_gfxclks[i] < slowest))
 				slowest = m->current_gfxclks[i];
 	return slowest;
 }
@@ -196,16 +203,19 @@ void sensors_telemetry(struct sensors *s, struct tk_telemetry *out)
 	read_metrics(s, out);
 	if (s->power && s->power(s->device, &microwatt, &type) == RSMI_STATUS_SUCCESS)
 		out->power_w = (double)microwatt * 1e-6;
-	if (s->energy && s->energy(s->device, &ticks, &microjoule_per_tick, &stamp) == RSMI_STATUS_SUCCESS)
+	if (s->energy &&
+	        s->energy(s->device, &ticks, &microjoule_per_tick, &stamp) == RSMI_STATUS_SUCCESS)
 		out->energy_j = (double)ticks * (double)microjoule_per_tick * 1e-6;
-	if (s->temperature && s->temperature(s->device, RSMI_TEMP_TYPE_JUNCTION, RSMI_TEMP_CURRENT, &millidegree) ==
-	                              RSMI_STATUS_SUCCESS)
+	if (s->temperature && s->temperature(s->device, RSMI_TEMP_TYPE_JUNCTION, RSMI_TEMP_CURRENT,
+	                              &millidegree) == RSMI_STATUS_SUCCESS)
 		out->temperature_c = (double)millidegree * 1e-3;
 	if (s->busy && s->busy(s->device, &percent) == RSMI_STATUS_SUCCESS)
 		out->load = percent / 100.0;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int uses_device(struct sensors *s, uint32_t pid)
 {
@@ -218,7 +228,8 @@ static int uses_device(struct sensors *s, uint32_t pid)
 	return 0;
 }
 
-/* How many other processes compute on the card: they are the user's to stop, and a reason for noise. */
+/* How many other processes compute on the card: they are the user's to stop, and a reason for
+ * noise. */
 static int other_processes(struct sensors *s)
 {
 	rsmi_process_info_t list[64];
@@ -227,7 +238,8 @@ static int other_processes(struct sensors *s)
 	if (!s->processes || s->processes(list, &count) != RSMI_STATUS_SUCCESS)
 		return -1;
 	for (uint32_t i = 0; i < count && i < 64; i++)
-		others += list[i].process_id != (uint32_t)getpid() && uses_device(s, list[i].process_id);
+		others += list[i].process_id != (uint32_t)getpid() &&
+		          uses_device(s, list[i].process_id);
 	return others;
 }
 
@@ -238,7 +250,8 @@ static uint64_t highest_clock(struct sensors *s)
 	uint64_t highest = 0;
 	if (!s->clocks || s->clocks(s->device, RSMI_CLK_TYPE_SYS, &f) != RSMI_STATUS_SUCCESS)
 		return 0;
-	for (uint32_t i = 0; i < f.num_supported && i < sizeof f.frequency / sizeof *f.frequency; i++)
+	for (uint32_t i = 0; i < f.num_supported && i < sizeof f.frequency / sizeof *f.frequency;
+	        i++)
 		if (f.frequency[i] > highest)
 			highest = f.frequency[i];
 	return highest;
@@ -250,7 +263,8 @@ size_t sensors_attributes(struct sensors *s, char *out, size_t size)
 	uint64_t wide;
 	rsmi_dev_perf_level_t level;
 	int others, len = 0;
-#define ADD(...) (len += snprintf(out + len, (size_t)len < size ? size - (size_t)len : 0, __VA_ARGS__))
+#define ADD(...) \
+	(len += snprintf(out + len, (size_t)len < size ? size - (size_t)len : 0, __VA_ARGS__))
 	out[0] = 0;
 	if (!s)
 		return 0;
@@ -264,7 +278,8 @@ size_t sensors_attributes(struct sensors *s, char *out, size_t size)
 		ADD(",\"ecc\":%s", wide ? "true" : "false");
 	if (s->partition && s->partition(s->device, text, sizeof text) == RSMI_STATUS_SUCCESS)
 		ADD(",\"compute_partition\":\"%s\"", sensors_plain(text));
-	if (s->memory_partition && s->memory_partition(s->device, text, sizeof text) == RSMI_STATUS_SUCCESS)
+	if (s->memory_partition &&
+	        s->memory_partition(s->device, text, sizeof text) == RSMI_STATUS_SUCCESS)
 		ADD(",\"memory_partition\":\"%s\"", sensors_plain(text));
 	if (s->vbios && s->vbios(s->device, text, sizeof text) == RSMI_STATUS_SUCCESS)
 		ADD(",\"vbios\":\"%s\"", sensors_plain(text));

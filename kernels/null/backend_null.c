@@ -1,8 +1,9 @@
-/* The null backend: fake times on a virtual clock, right answers for small problems, and every misbehaviour that it is
- * told to show. The tests of the whole tracker stand on it. null_options.h lists what it can be told. */
-#include "null_outputs.h"
+/* The null backend: fake times on a virtual clock, right answers for small problems, and every
+ * misbehaviour that it is told to show. The tests of the whole tracker stand on it. null_options.h
+ * lists what it can be told. */
 #include "null_device.h"
 #include "null_options.h"
+#include "null_outputs.h"
 #include "null_time.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,10 +39,13 @@ static int be_alone(struct tk_device *dev, const char *path, struct tk_abi_error
 	if (!*path || dev->alone_fd >= 0)
 		return TK_ABI_OK;
 	dev->alone_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	return dev->alone_fd >= 0 ? TK_ABI_OK : fail(err, TK_ABI_INVALID, "the file of alone= cannot be opened");
+	return dev->alone_fd >= 0
+	               ? TK_ABI_OK
+	               : fail(err, TK_ABI_INVALID, "the file of alone= cannot be opened");
 }
 
-static int null_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int null_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	if (!args->device || args->device->magic != NULL_DEVICE_MAGIC)
 		return fail(err, TK_ABI_INVALID, "the null backend runs on the null device only");
@@ -69,12 +73,14 @@ static void null_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-static int null_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int null_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	double bytes = 0, work = null_problem_work(p, &bytes);
 	if (p->op == TK_OP_ATTENTION && p->attention->dir != TK_FWD && !ctx->options.any_size)
 		return fail(err, TK_ABI_UNSUPPORTED,
-		        "null has no right answer for the backward pass (any_size=1 goes on with wrong ones)");
+		        "null has no right answer for the backward pass (any_size=1 goes on with "
+		        "wrong ones)");
 	if (p->op != TK_OP_FMA && work > NULL_MULTIPLY_ADDS_MAX && !ctx->options.any_size) {
 		snprintf(err->message, sizeof err->message,
 		        "%.3g multiply-adds are more than null works out honestly, %.3g "
@@ -85,8 +91,8 @@ static int null_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p,
 	return null_fault_run(&ctx->options, NULL_AT_SUPPORTS, p, err);
 }
 
-static int null_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *const **names,
-        uint32_t *count, struct tk_abi_error *err)
+static int null_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
 	*names = config_names;
 	*count = sizeof config_names / sizeof *config_names;
@@ -114,8 +120,8 @@ static void null_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	struct tk_plan *plan = calloc(1, sizeof *plan);
 	if (!plan || !(plan->tensors = calloc(sets, sizeof *plan->tensors))) {
@@ -134,15 +140,16 @@ static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, con
 		return status;
 	}
 	snprintf(info->kernel, sizeof info->kernel, "null");
-	snprintf(info->algorithm, sizeof info->algorithm, "%s", config && *config ? config : "default");
+	snprintf(info->algorithm, sizeof info->algorithm, "%s",
+	        config && *config ? config : "default");
 	info->capturable = plan->options.capturable;
 	info->deterministic = 1;
 	*out = plan;
 	return TK_ABI_OK;
 }
 
-static int null_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
+static int null_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
+        uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count > TK_T_MAX)
 		return fail(err, TK_ABI_INVALID, "no such input set");
@@ -152,7 +159,8 @@ static int null_bind(
 
 static int null_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
-	null_device_advance(plan->device, null_time_ns(&plan->options, plan->problem, plan->factor, plan->launches++));
+	null_device_advance(plan->device,
+	        null_time_ns(&plan->options, plan->problem, plan->factor, plan->launches++));
 	return null_fault_run(&plan->options, NULL_AT_LAUNCH, plan->problem, err);
 }
 
@@ -164,7 +172,8 @@ static int null_fetch(struct tk_plan *plan, uint32_t set, struct tk_abi_error *e
 	int status = null_fault_run(&plan->options, NULL_AT_FETCH, plan->problem, err);
 	if (status != TK_ABI_OK || null_fault_is_idle(&plan->options, plan->problem))
 		return status;
-	if (plan->problem->op == TK_OP_FMA || null_problem_work(plan->problem, &bytes) <= NULL_MULTIPLY_ADDS_MAX)
+	if (plan->problem->op == TK_OP_FMA ||
+	        null_problem_work(plan->problem, &bytes) <= NULL_MULTIPLY_ADDS_MAX)
 		status = null_compute_outputs(plan->problem, t);
 	if (status != TK_ABI_OK)
 		return fail(err, status, "out of memory");

@@ -1,8 +1,8 @@
-/* The null device layer: host memory and a virtual clock. The whole tracker can be tried on it without waiting for
- * anything.
+/* The null device layer: host memory and a virtual clock. The whole tracker can be tried on it
+ * without waiting for anything.
  *
- * Device 0 and device 1 are alike; they have 16 GiB of memory that is really the host's, and a last-level cache of 1
- * MiB. */
+ * Device 0 and device 1 are alike; they have 16 GiB of memory that is really the host's, and a
+ * last-level cache of 1 MiB. */
 #include "null_device.h"
 #include "tracker_abi.h"
 #include <math.h>
@@ -64,7 +64,8 @@ static int null_info(struct tk_device *dev, struct tk_device_info *out, struct t
 static int null_alloc(struct tk_device *dev, size_t bytes, void **out, struct tk_abi_error *err)
 {
 	if (bytes > MEMORY_BYTES - dev->allocated)
-		return fail(err, TK_ABI_NO_MEMORY, "the null device has 16 GiB, and they are used up");
+		return fail(
+		        err, TK_ABI_NO_MEMORY, "the null device has 16 GiB, and they are used up");
 	unsigned char *memory = aligned_alloc(HEADER, (bytes + 2 * HEADER - 1) / HEADER * HEADER);
 	if (!memory)
 		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
@@ -84,7 +85,8 @@ static void null_release(struct tk_device *dev, void *memory)
 	free((unsigned char *)memory - HEADER);
 }
 
-static int null_copy(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
+static int null_copy(
+        struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
 	memcpy(to, from, bytes);
 	return TK_ABI_OK;
@@ -117,13 +119,15 @@ static void null_event_free(struct tk_device *dev, void *event)
 	free(event);
 }
 
-static int null_event_record(struct tk_device *dev, void *event, void *stream, struct tk_abi_error *err)
+static int null_event_record(
+        struct tk_device *dev, void *event, void *stream, struct tk_abi_error *err)
 {
 	*(double *)event = dev->now_ns;
 	return null_device_acquire(dev, err);
 }
 
-static int null_event_elapsed_ns(struct tk_device *dev, void *from, void *to, double *ns, struct tk_abi_error *err)
+static int null_event_elapsed_ns(
+        struct tk_device *dev, void *from, void *to, double *ns, struct tk_abi_error *err)
 {
 	*ns = *(double *)to - *(double *)from;
 	null_device_release(dev);
@@ -152,7 +156,8 @@ static int null_graph_begin(struct tk_device *dev, void *stream, struct tk_abi_e
 	return TK_ABI_OK;
 }
 
-static int null_graph_end(struct tk_device *dev, void *stream, void **graph, struct tk_abi_error *err)
+static int null_graph_end(
+        struct tk_device *dev, void *stream, void **graph, struct tk_abi_error *err)
 {
 	double *ns = malloc(sizeof *ns);
 	dev->capturing = 0;
@@ -163,7 +168,8 @@ static int null_graph_end(struct tk_device *dev, void *stream, void **graph, str
 	return TK_ABI_OK;
 }
 
-static int null_graph_launch(struct tk_device *dev, void *graph, void *stream, struct tk_abi_error *err)
+static int null_graph_launch(
+        struct tk_device *dev, void *graph, void *stream, struct tk_abi_error *err)
 {
 	null_device_advance(dev, *(double *)graph);
 	return TK_ABI_OK;
@@ -175,13 +181,15 @@ static void null_graph_free(struct tk_device *dev, void *graph)
 }
 
 /* The clock of telemetry, between any two stamps. */
-static int null_stamp_mhz(struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err)
+static int null_stamp_mhz(
+        struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err)
 {
 	*mhz = dev->throttled ? 800 : 1000;
 	return TK_ABI_OK;
 }
 
-static int null_block_stream(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
+static int null_block_stream(
+        struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
 {
 	dev->now_ns += ns;
 	return null_device_acquire(dev, err);
@@ -193,7 +201,8 @@ static int null_idle_gap(struct tk_device *dev, double ns, struct tk_abi_error *
 	return null_device_acquire(dev, err);
 }
 
-static int null_memory_load(struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
+static int null_memory_load(
+        struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
 {
 	dev->memory_load_until_ns = dev->now_ns + ns;
 	dev->memory_load_share = share;
@@ -204,14 +213,15 @@ static int null_memory_load(struct tk_device *dev, double ns, double share, stru
 	return TK_ABI_OK;
 }
 
-static int null_fill(struct tk_device *dev, void *to, unsigned char value, size_t bytes, struct tk_abi_error *err)
+static int null_fill(struct tk_device *dev, void *to, unsigned char value, size_t bytes,
+        struct tk_abi_error *err)
 {
 	memset(to, value, bytes);
 	return TK_ABI_OK;
 }
 
-static int null_same(
-        struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same, struct tk_abi_error *err)
+static int null_same(struct tk_device *dev, const void *a, const void *b, size_t bytes,
+        uint32_t *same, struct tk_abi_error *err)
 {
 	*same = memcmp(a, b, bytes) == 0;
 	return TK_ABI_OK;

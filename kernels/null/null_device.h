@@ -1,5 +1,5 @@
-/* What the null backend knows of the null device: its clock is a number. A launch moves it, nothing else does.
- * Private to these two modules. */
+/* What the null backend knows of the null device: its clock is a number. A launch moves it, nothing
+ * else does. Private to these two modules. */
 #ifndef TK_NULL_DEVICE_H
 #define TK_NULL_DEVICE_H
 #include "tracker_abi.h"
@@ -16,7 +16,8 @@ struct tk_device {
 	uint32_t capturing; /* launches go into a graph instead of moving the clock */
 	uint32_t throttled; /* what telemetry says */
 	double now_ns, captured_ns;
-	double memory_load_until_ns, memory_load_share; /* until then, launches take (1 + share) times as long */
+	double memory_load_until_ns,
+	        memory_load_share; /* until then, launches take (1 + share) times as long */
 	uint64_t allocated;
 	int alone_fd; /* the file that is locked while the device is in use, -1: none */
 	uint32_t in_use, strained;
@@ -32,7 +33,8 @@ static inline void null_device_advance(struct tk_device *dev, double ns)
 		dev->now_ns += ns;
 }
 
-#define NULL_MIN_USE_NS 2000000 /* that long it is in use at least: another process would run into it */
+#define NULL_MIN_USE_NS \
+	2000000 /* that long it is in use at least: another process would run into it */
 
 /* Where it was told to be alone: no other process may have the device until null_device_release. */
 static inline int null_device_acquire(struct tk_device *dev, struct tk_abi_error *err)

@@ -25,7 +25,8 @@ static void eat(void)
 		if (!memory)
 			abort();
 		memset(memory, 1, step);
-		__asm__ volatile("" ::"r"(memory) : "memory"); /* it is looked at, so it is written */
+		__asm__ volatile("" ::"r"(memory)
+		                 : "memory"); /* it is looked at, so it is written */
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	}
 }
@@ -95,7 +96,8 @@ static int fail(struct tk_abi_error *err, int status, const char *message)
 
 static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 {
-	static const char forged[] = "{\"id\":2,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"median\":1}}\n";
+	static const char forged[] =
+	        "{\"id\":2,\"ok\":true,\"result\":{\"outcome\":\"ok\",\"median\":1}}\n";
 	static int *volatile nowhere; /* volatile: the compiler must not see that this is null */
 	switch (o->fault) {
 	case NULL_FAULT_SEGV:
@@ -153,7 +155,8 @@ static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 		return fail(err, 4711, "told to return a status that there is not");
 	case NULL_FAULT_MARKUP:
 		return fail(err, TK_ABI_INTERNAL,
-		        "<script>alert(1)</script> \"quoted\" 'single' \n../../etc/passwd \x1b[31m \xff\xfe %s%n");
+		        "<script>alert(1)</script> \"quoted\" 'single' \n../../etc/passwd \x1b[31m "
+		        "\xff\xfe %s%n");
 	case NULL_FAULT_UNENDED:
 		memset(err->message, 'x', sizeof err->message);
 		return TK_ABI_INTERNAL;
@@ -163,12 +166,14 @@ static int misbehave(const struct null_options *o, struct tk_abi_error *err)
 	return TK_ABI_OK;
 }
 
-int null_fault_run(struct null_options *o, enum null_stage stage, const struct tk_problem *p, struct tk_abi_error *err)
+int null_fault_run(struct null_options *o, enum null_stage stage, const struct tk_problem *p,
+        struct tk_abi_error *err)
 {
-	if (o->fault == NULL_FAULT_NONE || o->at != stage || !applies(o, p) || o->reached[stage]++ < o->after)
+	if (o->fault == NULL_FAULT_NONE || o->at != stage || !applies(o, p) ||
+	        o->reached[stage]++ < o->after)
 		return TK_ABI_OK;
-	bool once = o->fault == NULL_FAULT_LATE || o->fault == NULL_FAULT_PRINT || o->fault == NULL_FAULT_STOP ||
-	            o->fault == NULL_FAULT_CHILD;
+	bool once = o->fault == NULL_FAULT_LATE || o->fault == NULL_FAULT_PRINT ||
+	            o->fault == NULL_FAULT_STOP || o->fault == NULL_FAULT_CHILD;
 	if (once && o->reached[stage] > o->after + 1)
 		return TK_ABI_OK;
 	return misbehave(o, err);
@@ -179,11 +184,13 @@ int null_fault_is_idle(const struct null_options *o, const struct tk_problem *p)
 	return o->fault == NULL_FAULT_IDLE && applies(o, p);
 }
 
-void null_fault_corrupt(const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output)
+void null_fault_corrupt(
+        const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output)
 {
 	if ((o->fault != NULL_FAULT_LIE && o->fault != NULL_FAULT_NAN) || !applies(o, p))
 		return;
 	int64_t n = (int64_t)(output->bytes / tk_element_bytes(output->dtype)), at = n / 2;
 	double right = tk_element_load(output->dtype, output->data, at);
-	tk_element_store(output->dtype, output->data, at, o->fault == NULL_FAULT_NAN ? NAN : 3 * right + 100);
+	tk_element_store(output->dtype, output->data, at,
+	        o->fault == NULL_FAULT_NAN ? NAN : 3 * right + 100);
 }

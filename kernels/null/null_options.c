@@ -33,7 +33,8 @@ static const struct key {
 
 void null_options_default(struct null_options *o)
 {
-	*o = (struct null_options){.slow = 1, .step = 1, .noise = 0.005, .late_s = 1, .at = NULL_AT_LAUNCH};
+	*o = (struct null_options){
+	        .slow = 1, .step = 1, .noise = 0.005, .late_s = 1, .at = NULL_AT_LAUNCH};
 }
 
 static int find_word(const char *const *words, int count, const char *word)
@@ -91,7 +92,8 @@ static int set_pair(struct null_options *o, char *pair, struct tk_abi_error *err
 			continue;
 		if (set_value(o, &keys[i], value))
 			return TK_ABI_OK;
-		snprintf(err->message, sizeof err->message, "null: %s cannot be `%.80s`", pair, value);
+		snprintf(err->message, sizeof err->message, "null: %s cannot be `%.80s`", pair,
+		        value);
 		return TK_ABI_INVALID;
 	}
 	snprintf(err->message, sizeof err->message, "null: there is no option `%.80s`", pair);

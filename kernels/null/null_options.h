@@ -1,12 +1,13 @@
-/* What the null backend can be told, in open()'s options ("key=value,key=value") or, for one plan, in its config.
+/* What the null backend can be told, in open()'s options ("key=value,key=value") or, for one plan,
+ * in its config.
  *
  * Times (null_time.h says what they do):
  *   seed=N revision=N run=N  slow=F  step=R:F  drift=F  noise=F  outliers=F  capturable=1
  * Answers:
- *   any_size=1     plan problems that are too large to be computed honestly: their results are then wrong
- *   throttle=1     the device's telemetry says that it is throttled
- * Beside another process:
- *   alone=PATH     fails where one has the device between a rest or a hold and the end of its burst: it locks that file
+ *   any_size=1     plan problems that are too large to be computed honestly: their results are then
+ * wrong throttle=1     the device's telemetry says that it is throttled Beside another process:
+ *   alone=PATH     fails where one has the device between a rest or a hold and the end of its
+ * burst: it locks that file
  *
  * Misbehaviour:
  *   fail=MODE      see NULL_FAULTS below, or the name of a status of the contract
@@ -79,13 +80,17 @@ struct null_options {
 };
 
 void null_options_default(struct null_options *o);
-/* Adds what `text` says; TK_ABI_INVALID names the key that is not known or the value that is not good. */
+/* Adds what `text` says; TK_ABI_INVALID names the key that is not known or the value that is not
+ * good. */
 int null_options_parse(struct null_options *o, const char *text, struct tk_abi_error *err);
 
-/* Misbehaves where it was told to. Most faults do not return; the rest give a status to be returned as it is. */
-int null_fault_run(struct null_options *o, enum null_stage stage, const struct tk_problem *p, struct tk_abi_error *err);
+/* Misbehaves where it was told to. Most faults do not return; the rest give a status to be returned
+ * as it is. */
+int null_fault_run(struct null_options *o, enum null_stage stage, const struct tk_problem *p,
+        struct tk_abi_error *err);
 /* The faults of answers: spoils an output that was right. */
-void null_fault_corrupt(const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output);
+void null_fault_corrupt(
+        const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output);
 /* idle: the output is to be left alone. */
 int null_fault_is_idle(const struct null_options *o, const struct tk_problem *p);
 

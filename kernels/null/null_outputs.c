@@ -1,4 +1,5 @@
-/* See null_outputs.h. Whole tensors are converted to double first, so that the loops are short and quick. */
+/* See null_outputs.h. Whole tensors are converted to double first, so that the loops are short and
+ * quick. */
 #include "null_outputs.h"
 #include "element.h"
 #include <math.h>
@@ -15,7 +16,8 @@ static double *all_of(const struct tk_tensor *t)
 }
 
 /* One row of C: the sum of rows of op(B), weighted with a row of op(A). */
-static void gemm_row(const struct tk_gemm *p, const double *a, const double *b, int64_t i, double *c)
+static void gemm_row(
+        const struct tk_gemm *p, const double *a, const double *b, int64_t i, double *c)
 {
 	memset(c, 0, (size_t)p->n * sizeof *c);
 	for (int64_t l = 0; l < p->k; l++) {
@@ -27,7 +29,8 @@ static void gemm_row(const struct tk_gemm *p, const double *a, const double *b, 
 
 static int gemm(const struct tk_gemm *p, const struct tk_tensor *t)
 {
-	double *a = all_of(&t[TK_T_A]), *b = all_of(&t[TK_T_B]), *c = malloc((size_t)p->n * sizeof *c);
+	double *a = all_of(&t[TK_T_A]), *b = all_of(&t[TK_T_B]),
+	       *c = malloc((size_t)p->n * sizeof *c);
 	int64_t rows = a && b && c ? p->batch * p->m : 0;
 	for (int64_t r = 0; r < rows; r++) {
 		gemm_row(p, a + r / p->m * p->m * p->k, b + r / p->m * p->k * p->n, r % p->m, c);
@@ -43,7 +46,8 @@ static int gemm(const struct tk_gemm *p, const struct tk_tensor *t)
 
 /* Online softmax over one list of keys: out is scaled whenever a larger score turns up. */
 struct running {
-	const double *q, *k, *v; /* of this batch and kv head: k, v at key j are k + j * k_step, v + j * v_step */
+	const double *q, *k, *v; /* of this batch and kv head: k, v at key j are k + j * k_step, v +
+	                            j * v_step */
 	int64_t k_step, v_step, d, dv;
 	double scale, top, sum;
 };
@@ -90,13 +94,13 @@ static void buffers_free(struct buffers *m)
 	free(m->total);
 }
 
-static void attention_row(const struct tk_attention *p, const struct buffers *m, const struct tk_tensor *t, int64_t b,
-        int64_t i, int64_t h)
+static void attention_row(const struct tk_attention *p, const struct buffers *m,
+        const struct tk_tensor *t, int64_t b, int64_t i, int64_t h)
 {
 	int64_t row = (b * p->sq + i) * p->h + h, kv = h / (p->h / p->hkv);
 	struct running r = {m->q + row * p->d, m->k + (b * p->skv * p->hkv + kv) * p->d,
-	        m->v + (b * p->skv * p->hkv + kv) * p->dv, p->hkv * p->d, p->hkv * p->dv, p->d, p->dv, p->scale,
-	        -INFINITY, 0};
+	        m->v + (b * p->skv * p->hkv + kv) * p->dv, p->hkv * p->d, p->hkv * p->dv, p->d,
+	        p->dv, p->scale, -INFINITY, 0};
 	memset(m->total, 0, (size_t)p->dv * sizeof(double));
 	for (int64_t j = 0; j < p->skv; j++)
 		if (!p->causal || j <= i + p->skv - p->sq)
@@ -106,7 +110,8 @@ static void attention_row(const struct tk_attention *p, const struct buffers *m,
 	for (int64_t x = 0; x < p->dv; x++)
 		tk_element_store(p->dtype, t[TK_T_O].data, row * p->dv + x, m->total[x]);
 	if (t[TK_T_LSE].data)
-		tk_element_store(t[TK_T_LSE].dtype, t[TK_T_LSE].data, (b * p->h + h) * p->sq + i, lse);
+		tk_element_store(
+		        t[TK_T_LSE].dtype, t[TK_T_LSE].data, (b * p->h + h) * p->sq + i, lse);
 }
 
 static int attention(const struct tk_attention *p, const struct tk_tensor *t)
@@ -121,17 +126,19 @@ static int attention(const struct tk_attention *p, const struct tk_tensor *t)
 	return status;
 }
 
-static void nsa_row(
-        const struct tk_nsa *p, const struct buffers *m, const struct tk_tensor *t, int64_t b, int64_t i, int64_t h)
+static void nsa_row(const struct tk_nsa *p, const struct buffers *m, const struct tk_tensor *t,
+        int64_t b, int64_t i, int64_t h)
 {
-	int64_t row = (b * p->s + i) * p->h + h, kv = h / (p->h / p->hkv), start = (b * p->s * p->hkv + kv) * p->d;
-	const int32_t *blocks =
-	        (const int32_t *)t[TK_T_BLOCKS].data + ((b * p->s + i) * p->hkv + kv) * p->selected_blocks;
-	struct running r = {m->q + row * p->d, m->k + start, m->v + start, p->hkv * p->d, p->hkv * p->d, p->d, p->d,
-	        p->scale, -INFINITY, 0};
+	int64_t row = (b * p->s + i) * p->h + h, kv = h / (p->h / p->hkv),
+	        start = (b * p->s * p->hkv + kv) * p->d;
+	const int32_t *blocks = (const int32_t *)t[TK_T_BLOCKS].data +
+	                        ((b * p->s + i) * p->hkv + kv) * p->selected_blocks;
+	struct running r = {m->q + row * p->d, m->k + start, m->v + start, p->hkv * p->d,
+	        p->hkv * p->d, p->d, p->d, p->scale, -INFINITY, 0};
 	memset(m->total, 0, (size_t)p->d * sizeof(double));
 	for (int64_t n = 0; n < p->selected_blocks * p->block_size; n++) {
-		int64_t block = blocks[n / p->block_size], j = block * p->block_size + n % p->block_size;
+		int64_t block = blocks[n / p->block_size],
+		        j = block * p->block_size + n % p->block_size;
 		if (block >= 0 && j < p->s && (!p->causal || j <= i))
 			see_key(&r, j, m->branch);
 	}

@@ -33,40 +33,49 @@ double null_problem_work(const struct tk_problem *p, double *bytes)
 	switch (p->op) {
 	case TK_OP_GEMM: {
 		const struct tk_gemm *g = p->gemm;
-		double batch = (double)g->batch, m = (double)g->m, n = (double)g->n, k = (double)g->k;
-		*bytes = batch * (m * k * (double)tk_element_bytes(g->a) + k * n * (double)tk_element_bytes(g->b) +
+		double batch = (double)g->batch, m = (double)g->m, n = (double)g->n,
+		       k = (double)g->k;
+		*bytes = batch * (m * k * (double)tk_element_bytes(g->a) +
+		                         k * n * (double)tk_element_bytes(g->b) +
 		                         m * n * (double)tk_element_bytes(g->c));
 		return batch * m * n * k;
 	}
 	case TK_OP_ATTENTION: {
 		const struct tk_attention *a = p->attention;
-		double rows = (double)(a->b * a->h * a->sq), keys = (double)(a->b * a->hkv * a->skv),
-		       width = (double)(a->d + a->dv);
+		double rows = (double)(a->b * a->h * a->sq),
+		       keys = (double)(a->b * a->hkv * a->skv), width = (double)(a->d + a->dv);
 		*bytes = (rows + keys) * width * (double)tk_element_bytes(a->dtype);
-		return rows * (double)a->skv * width * (a->causal ? 0.5 : 1) * (a->dir == TK_BWD ? 2.5 : 1);
+		return rows * (double)a->skv * width * (a->causal ? 0.5 : 1) *
+		       (a->dir == TK_BWD ? 2.5 : 1);
 	}
 	case TK_OP_NSA: {
 		const struct tk_nsa *a = p->nsa;
-		double rows = (double)(a->b * a->s), keys = (double)(a->selected_blocks * a->block_size + a->window);
-		*bytes = rows * (double)(2 * a->h + 2 * a->hkv) * (double)a->d * (double)tk_element_bytes(a->dtype);
+		double rows = (double)(a->b * a->s),
+		       keys = (double)(a->selected_blocks * a->block_size + a->window);
+		*bytes = rows * (double)(2 * a->h + 2 * a->hkv) * (double)a->d *
+		         (double)tk_element_bytes(a->dtype);
 		return rows * (double)a->h * keys * 2 * (double)a->d;
 	}
 	case TK_OP_FMA:
 		*bytes = 0;
 		return (double)p->ceiling->bytes;
 	default:
-		*bytes = (double)p->ceiling->bytes * (p->op == TK_OP_COPY ? 2 : (double)p->ceiling->passes);
+		*bytes = (double)p->ceiling->bytes *
+		         (p->op == TK_OP_COPY ? 2 : (double)p->ceiling->passes);
 		return 0;
 	}
 }
 
-double null_time_ns(const struct null_options *o, const struct tk_problem *p, double config, uint64_t launch)
+double null_time_ns(
+        const struct null_options *o, const struct tk_problem *p, double config, uint64_t launch)
 {
 	double bytes = 0, work = null_problem_work(p, &bytes);
 	uint64_t series = mix_text(mix(o->seed), p->text ? p->text : "");
 	uint64_t sample = mix(mix(mix(series ^ mix(o->revision)) ^ mix(o->run + 1)) ^ launch);
-	double base = (2000 + fmax(2 * work / 1e12, bytes / 1e11) * 1e9) * (0.75 + 0.5 * uniform(mix(series)));
-	double outlier = uniform(mix(sample)) < o->outliers ? 1 + 3 * uniform(mix(sample ^ 0x5u)) : 1;
+	double base = (2000 + fmax(2 * work / 1e12, bytes / 1e11) * 1e9) *
+	              (0.75 + 0.5 * uniform(mix(series)));
+	double outlier =
+	        uniform(mix(sample)) < o->outliers ? 1 + 3 * uniform(mix(sample ^ 0x5u)) : 1;
 	double step = o->revision >= o->step_at ? o->step : 1;
 	return base * config * o->slow * step * pow(1 + o->drift, (double)o->revision) *
 	       exp(o->noise * normal(sample ^ 0xau)) * outlier;

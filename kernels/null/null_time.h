@@ -1,15 +1,18 @@
 /* The fake times: a pure function of (options, problem, config, number of the launch).
  *
- *   t = base * slow * (1 + drift)^revision * (revision >= R ? F : 1) * config * e^(noise z) * outlier
+ *   t = base * slow * (1 + drift)^revision * (revision >= R ? F : 1) * config * e^(noise z) *
+ * outlier
  *
- *   base     2 us + max(flops / 1 TFLOP/s, bytes / 100 GB/s), times a factor in [0.75, 1.25) that hangs on (seed,
- * problem) z        standard normal, hangs on (seed, problem, revision, run, launch) outlier  1, or, for the share
- * `outliers` of the launches, a factor in [1, 4) config   default 1, fast 0.9, slow 1.2 */
+ *   base     2 us + max(flops / 1 TFLOP/s, bytes / 100 GB/s), times a factor in [0.75, 1.25) that
+ * hangs on (seed, problem) z        standard normal, hangs on (seed, problem, revision, run,
+ * launch) outlier  1, or, for the share `outliers` of the launches, a factor in [1, 4) config
+ * default 1, fast 0.9, slow 1.2 */
 #ifndef TK_NULL_TIME_H
 #define TK_NULL_TIME_H
 #include "null_options.h"
 
-double null_time_ns(const struct null_options *o, const struct tk_problem *p, double config, uint64_t launch);
+double null_time_ns(
+        const struct null_options *o, const struct tk_problem *p, double config, uint64_t launch);
 /* Multiply-adds of a problem (0 for copies), and the bytes that it has to move. */
 double null_problem_work(const struct tk_problem *p, double *bytes);
 

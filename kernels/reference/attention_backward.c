@@ -1,8 +1,9 @@
-/* The backward pass of attention, one pair of query and key at a time, from what a kernel is given: Q K V O LSE dO.
+/* The backward pass of attention, one pair of query and key at a time, from what a kernel is given:
+ * Q K V O LSE dO.
  *
  *   P = exp(scale q k' - lse)    dP = dO v'    delta = dO o'    dS = P (dP - delta)
- *   dQ = scale sum over keys of dS k    dK = scale sum over queries (of all heads of the group) of dS q    dV = the
- * same sum of P dO
+ *   dQ = scale sum over keys of dS k    dK = scale sum over queries (of all heads of the group) of
+ * dS q    dV = the same sum of P dO
  *
  * (Dao et al., FlashAttention, 2022, section 3.1 and appendix B.2.) */
 #include "reference.h"
@@ -43,8 +44,8 @@ static double dot(const double *a, const double *b, int64_t n)
 	return sum;
 }
 
-void tk_reference_pair_query(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t h, int64_t i,
-        struct tk_reference_pair *r)
+void tk_reference_pair_query(const struct tk_attention *p, const struct tk_tensor *t, int64_t b,
+        int64_t h, int64_t i, struct tk_reference_pair *r)
 {
 	int64_t row = (b * p->sq + i) * p->h + h;
 	tk_elements_load(p->dtype, t[TK_T_Q].data, row * p->d, p->d, r->q);
@@ -54,8 +55,8 @@ void tk_reference_pair_query(const struct tk_attention *p, const struct tk_tenso
 	r->delta = dot(r->d_o, r->o, p->dv);
 }
 
-void tk_reference_pair_key(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t kv_head,
-        int64_t j, struct tk_reference_pair *r)
+void tk_reference_pair_key(const struct tk_attention *p, const struct tk_tensor *t, int64_t b,
+        int64_t kv_head, int64_t j, struct tk_reference_pair *r)
 {
 	int64_t row = (b * p->skv + j) * p->hkv + kv_head;
 	tk_elements_load(p->dtype, t[TK_T_K].data, row * p->d, p->d, r->k);
@@ -77,8 +78,8 @@ void tk_reference_pair_compute(const struct tk_attention *p, struct tk_reference
 }
 
 /* One row of dQ: over all keys. */
-static void query_row(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t h, int64_t i,
-        struct tk_reference_pair *r, double *sum)
+static void query_row(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t h,
+        int64_t i, struct tk_reference_pair *r, double *sum)
 {
 	for (int64_t x = 0; x < p->d; x++)
 		sum[x] = 0;
@@ -90,12 +91,13 @@ static void query_row(const struct tk_attention *p, const struct tk_tensor *t, i
 			sum[x] += p->scale * r->d_score * r->k[x];
 	}
 	for (int64_t x = 0; x < p->d; x++)
-		tk_element_store(p->dtype, t[TK_T_DQ].data, ((b * p->sq + i) * p->h + h) * p->d + x, sum[x]);
+		tk_element_store(
+		        p->dtype, t[TK_T_DQ].data, ((b * p->sq + i) * p->h + h) * p->d + x, sum[x]);
 }
 
 /* One row of dK and of dV: over all queries of the heads that share it. */
-static void key_row(const struct tk_attention *p, const struct tk_tensor *t, int64_t b, int64_t kv_head, int64_t j,
-        struct tk_reference_pair *r, double *dk, double *dv)
+static void key_row(const struct tk_attention *p, const struct tk_tensor *t, int64_t b,
+        int64_t kv_head, int64_t j, struct tk_reference_pair *r, double *dk, double *dv)
 {
 	int64_t group = p->h / p->hkv, row = (b * p->skv + j) * p->hkv + kv_head;
 	for (int64_t x = 0; x < p->d; x++)

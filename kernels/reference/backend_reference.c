@@ -20,7 +20,8 @@ static int fail(struct tk_abi_error *err, int status, const char *message)
 	return status;
 }
 
-static int reference_open(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int reference_open(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	*out = calloc(1, sizeof **out);
 	return *out ? TK_ABI_OK : fail(err, TK_ABI_NO_MEMORY, "out of memory");
@@ -31,15 +32,17 @@ static void reference_close(struct tk_backend_ctx *ctx)
 	free(ctx);
 }
 
-static int reference_supports(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
+static int reference_supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
 	if (p->op == TK_OP_FMA)
 		return fail(err, TK_ABI_UNSUPPORTED, "the reference has no arithmetic ceiling");
 	return TK_ABI_OK;
 }
 
-static int reference_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int reference_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *config, uint32_t sets, struct tk_plan **out, struct tk_plan_info *info,
+        struct tk_abi_error *err)
 {
 	struct tk_plan *plan = calloc(1, sizeof *plan);
 	if (!plan || !(plan->tensors = calloc(sets, sizeof *plan->tensors))) {
@@ -54,8 +57,8 @@ static int reference_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p
 	return TK_ABI_OK;
 }
 
-static int reference_bind(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
+static int reference_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
+        uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count > TK_T_MAX)
 		return fail(err, TK_ABI_INVALID, "no such input set");
@@ -63,7 +66,8 @@ static int reference_bind(
 	return TK_ABI_OK;
 }
 
-static int reference_launch(struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+static int reference_launch(
+        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	const struct tk_problem *p = plan->problem;
 	const struct tk_tensor *t = plan->tensors[set];
@@ -73,8 +77,9 @@ static int reference_launch(struct tk_plan *plan, void *stream, uint32_t set, st
 		tk_reference_gemm(p->gemm, t);
 		break;
 	case TK_OP_ATTENTION:
-		failed = p->attention->dir == TK_FWD ? tk_reference_attention(p->attention, t)
-		                                     : tk_reference_attention_backward(p->attention, t);
+		failed = p->attention->dir == TK_FWD
+		                 ? tk_reference_attention(p->attention, t)
+		                 : tk_reference_attention_backward(p->attention, t);
 		break;
 	case TK_OP_NSA:
 		failed = tk_reference_nsa(p->nsa, t);

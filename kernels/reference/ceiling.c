@@ -15,5 +15,6 @@ void tk_reference_read(const struct tk_tensor *t, int64_t passes)
 	for (int64_t i = 0; i < n; i++)
 		sum += tk_element_load(t[TK_T_IN].dtype, t[TK_T_IN].data, i);
 	for (int64_t i = 0; i < outputs; i++)
-		tk_element_store(t[TK_T_OUT].dtype, t[TK_T_OUT].data, i, i == 0 ? sum * (double)passes : 0);
+		tk_element_store(
+		        t[TK_T_OUT].dtype, t[TK_T_OUT].data, i, i == 0 ? sum * (double)passes : 0);
 }

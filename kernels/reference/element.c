@@ -1,5 +1,5 @@
-/* See element.h. Small formats go through one pair of functions that knows exponent and mantissa widths; nothing
- * depends on what the compiler or the processor thinks of half precision. */
+/* See element.h. Small formats go through one pair of functions that knows exponent and mantissa
+ * widths; nothing depends on what the compiler or the processor thinks of half precision. */
 #include "element.h"
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,8 @@ static double decode(const struct format *f, uint32_t bits)
 		return mantissa ? NAN : sign * INFINITY;
 	if (exponent == 0)
 		return sign * ldexp(mantissa, 1 - bias - f->mantissa_bits);
-	return sign * ldexp((double)(mantissa | 1u << f->mantissa_bits), (int)exponent - bias - f->mantissa_bits);
+	return sign * ldexp((double)(mantissa | 1u << f->mantissa_bits),
+	                      (int)exponent - bias - f->mantissa_bits);
 }
 
 /* Largest finite value. */
@@ -36,12 +37,13 @@ static double largest(const struct format *f)
 	int bias = (1 << (f->exponent_bits - 1)) - 1;
 	double full = 2.0 - ldexp(1.0, -f->mantissa_bits);
 	if (f->finite_only) /* the all-ones pattern is NaN, so the largest has one bit less */
-		return ldexp(full - ldexp(1.0, -f->mantissa_bits), (1 << f->exponent_bits) - 1 - bias);
+		return ldexp(
+		        full - ldexp(1.0, -f->mantissa_bits), (1 << f->exponent_bits) - 1 - bias);
 	return ldexp(full, (1 << f->exponent_bits) - 2 - bias);
 }
 
-/* The common case: a value that is normal in the small format is rounded on the bits of the double. false: not that
- * case. */
+/* The common case: a value that is normal in the small format is rounded on the bits of the double.
+ * false: not that case. */
 static int encode_normal(const struct format *f, double value, uint32_t *out)
 {
 	int shift = 52 - f->mantissa_bits, bias = (1 << (f->exponent_bits - 1)) - 1;
@@ -53,7 +55,8 @@ static int encode_normal(const struct format *f, double value, uint32_t *out)
 	if (exponent < 2 || exponent > (1 << f->exponent_bits) - 3)
 		return 0;
 	uint32_t sign = (uint32_t)(bits >> 63) << (f->exponent_bits + f->mantissa_bits);
-	*out = sign | (uint32_t)exponent << f->mantissa_bits | ((uint32_t)a & ((1u << f->mantissa_bits) - 1));
+	*out = sign | (uint32_t)exponent << f->mantissa_bits |
+	       ((uint32_t)a & ((1u << f->mantissa_bits) - 1));
 	return 1;
 }
 
@@ -80,7 +83,8 @@ static uint32_t encode(const struct format *f, double value)
 			return sign | top;
 		return sign | (f->finite_only ? top + (1u << f->mantissa_bits) - 2 : top - 1);
 	}
-	/* Adding the steps to the biased exponent carries into it by itself, from subnormal to normal too. */
+	/* Adding the steps to the biased exponent carries into it by itself, from subnormal to
+	 * normal too. */
 	uint32_t field = (uint32_t)steps;
 	return sign | (field + ((uint32_t)(exponent + bias - 1) << f->mantissa_bits));
 }
@@ -159,7 +163,8 @@ void tk_element_store(uint32_t dtype, void *data, int64_t i, double value)
 	}
 }
 
-/* f16 is the common case of long rows: the exponent is moved by a multiplication, which is exact. */
+/* f16 is the common case of long rows: the exponent is moved by a multiplication, which is exact.
+ */
 static double half_to_double(uint16_t h)
 {
 	uint32_t bits = (uint32_t)(h & 0x7fff) << 13;

@@ -1,7 +1,8 @@
 /* C[b] = op(A[b]) op(B[b]), one dot product an entry. */
 #include "reference.h"
 
-double tk_reference_gemm_entry(const struct tk_gemm *p, const struct tk_tensor *t, int64_t batch, int64_t i, int64_t j)
+double tk_reference_gemm_entry(
+        const struct tk_gemm *p, const struct tk_tensor *t, int64_t batch, int64_t i, int64_t j)
 {
 	double sum = 0;
 	for (int64_t l = 0; l < p->k; l++) {
@@ -18,6 +19,7 @@ void tk_reference_gemm(const struct tk_gemm *p, const struct tk_tensor *t)
 	for (int64_t batch = 0; batch < p->batch; batch++)
 		for (int64_t i = 0; i < p->m; i++)
 			for (int64_t j = 0; j < p->n; j++)
-				tk_element_store(p->c, t[TK_T_C].data, (batch * p->m + i) * p->n + j,
+				tk_element_store(p->c, t[TK_T_C].data,
+				        (batch * p->m + i) * p->n + j,
 				        tk_reference_gemm_entry(p, t, batch, i, j));
 }

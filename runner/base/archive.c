@@ -1,5 +1,5 @@
-/* Compression and archives. An archive may come from a stranger: it is read twice, first to check every entry, then to
- * write. */
+/* Compression and archives. An archive may come from a stranger: it is read twice, first to check
+ * every entry, then to write. */
 #include "base/archive.h"
 
 #include <archive.h>
@@ -20,7 +20,9 @@
 
 #define ENTRIES_MAX 200000
 
-/* ---- blobs --------------------------------------------------------------------------------------------------- */
+/* ---- blobs
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 int tk_zstd_compress(const void *data, size_t len, struct tk_buf *out, struct tk_error *err)
 {
@@ -30,7 +32,8 @@ int tk_zstd_compress(const void *data, size_t len, struct tk_buf *out, struct tk
 
 	if (!c)
 		return room ? tk_fail(err, TK_ENOMEM, "out of memory") : tk_buf_status(out, err);
-	/* four bytes: numbers that were stored without loss are not told from damaged ones by their form */
+	/* four bytes: numbers that were stored without loss are not told from damaged ones by their
+	 * form */
 	n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
 	if (!ZSTD_isError(n))
 		n = ZSTD_compress2(c, room, bound, data, len);
@@ -41,7 +44,8 @@ int tk_zstd_compress(const void *data, size_t len, struct tk_buf *out, struct tk
 	return TK_OK;
 }
 
-int tk_zstd_decompress(const void *data, size_t len, size_t max_bytes, struct tk_buf *out, struct tk_error *err)
+int tk_zstd_decompress(
+        const void *data, size_t len, size_t max_bytes, struct tk_buf *out, struct tk_error *err)
 {
 	ZSTD_DStream *stream = ZSTD_createDStream();
 	ZSTD_inBuffer in = {data, len, 0};
@@ -59,19 +63,23 @@ int tk_zstd_decompress(const void *data, size_t len, size_t max_bytes, struct tk
 		if (ZSTD_isError(left))
 			status = tk_fail(err, TK_EDATA, "zstd: %s", ZSTD_getErrorName(left));
 		else if (max_bytes && out->len - start + o.pos > max_bytes)
-			status = tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
+			status =
+			        tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
 		else if (left > 0 && o.pos == 0 && in.pos == before)
 			status = tk_fail(err, TK_EDATA, "zstd: truncated");
 		else
 			tk_buf_add(out, block, o.pos);
 	}
 	if (!status && in.pos != in.size)
-		status = tk_fail(err, TK_EDATA, "zstd: %zu bytes too many behind the end", in.size - in.pos);
+		status = tk_fail(
+		        err, TK_EDATA, "zstd: %zu bytes too many behind the end", in.size - in.pos);
 	ZSTD_freeDStream(stream);
 	return status ? status : tk_buf_status(out, err);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct writer {
 	struct archive *a;
@@ -187,9 +195,12 @@ int tk_archive_write(const char *archive_path, const char *dir, struct tk_error 
 	return status;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------------
+ */
 
-/* How deep `path` ends below where it starts, -1 where it is absolute or leaves that folder on its way. */
+/* How deep `path` ends below where it starts, -1 where it is absolute or leaves that folder on its
+ * way. */
 static int depth_below(const char *path, int depth)
 {
 	if (*path == '/' || !*path)
@@ -238,7 +249,8 @@ static const char *objection(struct archive_entry *e)
 	if (archive_entry_hardlink(e))
 		return "is a hard link";
 	if (type == AE_IFLNK)
-		return target && link_stays_inside(name, target) ? NULL : "is a link to the outside";
+		return target && link_stays_inside(name, target) ? NULL
+		                                                 : "is a link to the outside";
 	return type == AE_IFREG || type == AE_IFDIR ? NULL : "is not a file, folder or link";
 }
 
@@ -273,8 +285,8 @@ static int count_content(struct archive *a, size_t *total, size_t max_bytes, str
 	return n < 0 ? fail_archive(err, a, "content") : TK_OK;
 }
 
-static int check_entry(
-        struct archive *a, struct archive_entry *e, size_t *total, size_t max_bytes, struct tk_error *err)
+static int check_entry(struct archive *a, struct archive_entry *e, size_t *total, size_t max_bytes,
+        struct tk_error *err)
 {
 	const char *why = objection(e), *name = archive_entry_pathname(e);
 
@@ -307,8 +319,8 @@ static int check_all(int fd, size_t max_bytes, struct tk_error *err)
 	return status;
 }
 
-static int write_out(
-        struct archive *a, struct archive_entry *e, struct archive *disk, const char *root, struct tk_error *err)
+static int write_out(struct archive *a, struct archive_entry *e, struct archive *disk,
+        const char *root, struct tk_error *err)
 {
 	char *path = tk_path_join(root, archive_entry_pathname(e));
 	int status = TK_OK;
@@ -316,8 +328,8 @@ static int write_out(
 	if (!path)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	archive_entry_set_pathname(e, path);
-	archive_entry_set_perm(
-	        e, (archive_entry_perm(e) & 0777) | (archive_entry_filetype(e) == AE_IFDIR ? 0700 : 0600));
+	archive_entry_set_perm(e, (archive_entry_perm(e) & 0777) |
+	                                  (archive_entry_filetype(e) == AE_IFDIR ? 0700 : 0600));
 	if (archive_read_extract2(a, e, disk) != ARCHIVE_OK)
 		status = fail_archive(err, a, path);
 	free(path);
@@ -332,13 +344,15 @@ static int extract_all(int fd, const char *root, struct tk_error *err)
 
 	if (!disk)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	/* The names are checked and `root` has no links: what libarchive refuses now is a link that an earlier entry
-	 * made. */
-	archive_write_disk_set_options(disk, ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT);
+	/* The names are checked and `root` has no links: what libarchive refuses now is a link that
+	 * an earlier entry made. */
+	archive_write_disk_set_options(
+	        disk, ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT);
 	status = open_reader(fd, &a, err);
 	if (!status) {
 		while (!status && (r = archive_read_next_header(a, &e)) != ARCHIVE_EOF)
-			status = r == ARCHIVE_OK ? write_out(a, e, disk, root, err) : fail_archive(err, a, "entry");
+			status = r == ARCHIVE_OK ? write_out(a, e, disk, root, err)
+			                         : fail_archive(err, a, "entry");
 		archive_read_free(a);
 	}
 	if (archive_write_close(disk) != ARCHIVE_OK && !status)
@@ -347,7 +361,8 @@ static int extract_all(int fd, const char *root, struct tk_error *err)
 	return status;
 }
 
-int tk_archive_extract(const char *archive_path, const char *dir, size_t max_bytes, struct tk_error *err)
+int tk_archive_extract(
+        const char *archive_path, const char *dir, size_t max_bytes, struct tk_error *err)
 {
 	char root[PATH_MAX];
 	int fd = open(archive_path, O_RDONLY | O_CLOEXEC), status;

@@ -119,7 +119,8 @@ int tk_buf_status(const struct tk_buf *b, struct tk_error *err)
 	if (b->status == TK_ENOMEM)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (b->status)
-		return tk_fail(err, b->status, "more than %zu bytes", b->max ? b->max : TK_BUF_MAX_DEFAULT);
+		return tk_fail(err, b->status, "more than %zu bytes",
+		        b->max ? b->max : TK_BUF_MAX_DEFAULT);
 	return TK_OK;
 }
 

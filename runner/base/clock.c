@@ -113,8 +113,8 @@ static bool take_clock(const char **p, struct tm *tm, int *offset_s)
 			for (++*p; **p >= '0' && **p <= '9';)
 				++*p;
 	}
-	return tm->tm_hour <= 23 && tm->tm_min >= 0 && tm->tm_min <= 59 && tm->tm_sec >= 0 && tm->tm_sec <= 59 &&
-	       take_zone(p, offset_s);
+	return tm->tm_hour <= 23 && tm->tm_min >= 0 && tm->tm_min <= 59 && tm->tm_sec >= 0 &&
+	       tm->tm_sec <= 59 && take_zone(p, offset_s);
 }
 
 static bool parse_calendar(const char *p, int64_t *t_s)
@@ -146,10 +146,12 @@ int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err)
 	if (text[0] == '@' && ((text[1] >= '0' && text[1] <= '9') || text[1] == '-')) {
 		t = strtoll(text + 1, &end, 10);
 		if (*end || errno)
-			return tk_fail(err, TK_EDATA, "`%.60s` is not a time in seconds like @1700000000", text);
+			return tk_fail(err, TK_EDATA,
+			        "`%.60s` is not a time in seconds like @1700000000", text);
 	} else if (!parse_calendar(text, &t)) {
 		return tk_fail(err, TK_EDATA,
-		        "`%.60s` is not a time: expected 2026-11-21, 2026-11-21T09:42, 2026-11-21T09:42:00Z or "
+		        "`%.60s` is not a time: expected 2026-11-21, 2026-11-21T09:42, "
+		        "2026-11-21T09:42:00Z or "
 		        "@seconds",
 		        text);
 	}
@@ -162,14 +164,16 @@ int tk_duration_parse(const char *text, int64_t *seconds, struct tk_error *err)
 	static const struct {
 		const char *unit;
 		double seconds;
-	} units[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+	} units[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600},
+	        {"d", 86400}, {"w", 604800}};
 	char *end;
 	double v;
 
 	if ((*text < '0' || *text > '9') && *text != '.')
 		goto bad;
 	v = strtod(text, &end);
-	if (end == text || memchr(text, 'x', (size_t)(end - text)) || memchr(text, 'X', (size_t)(end - text)))
+	if (end == text || memchr(text, 'x', (size_t)(end - text)) ||
+	        memchr(text, 'X', (size_t)(end - text)))
 		goto bad;
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
 		if (strcmp(end, units[i].unit) != 0)
@@ -182,7 +186,9 @@ int tk_duration_parse(const char *text, int64_t *seconds, struct tk_error *err)
 	}
 bad:
 	return tk_fail(err, TK_EDATA,
-	        "`%.60s` is not a duration: expected a number with ms, s, m, h, d or w, like 90s or 7d", text);
+	        "`%.60s` is not a duration: expected a number with ms, s, m, h, d or w, like 90s "
+	        "or 7d",
+	        text);
 }
 
 const char *tk_duration_format(double seconds, char *out, size_t size)
@@ -204,8 +210,10 @@ const char *tk_duration_format(double seconds, char *out, size_t size)
 	else if (s < 3600)
 		snprintf(out, size, s % 60 ? "%lld min %lld s" : "%lld min", s / 60, s % 60);
 	else if (s < 86400)
-		snprintf(out, size, s / 60 % 60 ? "%lld h %lld min" : "%lld h", s / 3600, s / 60 % 60);
+		snprintf(out, size, s / 60 % 60 ? "%lld h %lld min" : "%lld h", s / 3600,
+		        s / 60 % 60);
 	else
-		snprintf(out, size, s / 3600 % 24 ? "%lld d %lld h" : "%lld d", s / 86400, s / 3600 % 24);
+		snprintf(out, size, s / 3600 % 24 ? "%lld d %lld h" : "%lld d", s / 86400,
+		        s / 3600 % 24);
 	return out;
 }

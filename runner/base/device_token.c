@@ -27,10 +27,12 @@ int tk_device_token_new_pair(int ends[2], struct tk_error *err)
 	return status;
 }
 
-int tk_device_token_open(struct tk_device_token *b, int fd, double begin_s, double wait_s, struct tk_error *err)
+int tk_device_token_open(
+        struct tk_device_token *b, int fd, double begin_s, double wait_s, struct tk_error *err)
 {
 	struct stat st;
-	*b = (struct tk_device_token){.fd = -1, .begin_ns = (int64_t)(begin_s * 1e9), .wait_ns = (int64_t)(wait_s * 1e9)};
+	*b = (struct tk_device_token){
+	        .fd = -1, .begin_ns = (int64_t)(begin_s * 1e9), .wait_ns = (int64_t)(wait_s * 1e9)};
 	if (fd <= 0)
 		return TK_OK;
 	if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
@@ -69,7 +71,8 @@ static void hear_in_time(struct tk_device_token *b, int64_t until)
 			tell(b, LEFT);
 			return;
 		}
-		int left_ms = left_ns < LOOK_AGAIN_MS * 1000000ll ? (int)(left_ns / 1000000) + 1 : LOOK_AGAIN_MS;
+		int left_ms = left_ns < LOOK_AGAIN_MS * 1000000ll ? (int)(left_ns / 1000000) + 1
+		                                                  : LOOK_AGAIN_MS;
 		poll(&(struct pollfd){.fd = b->fd, .events = POLLIN}, 1, left_ms);
 	}
 }

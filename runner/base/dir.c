@@ -1,4 +1,5 @@
-/* Folders and trees. Links are never followed: what is below a folder may come from a stranger's repository. */
+/* Folders and trees. Links are never followed: what is below a folder may come from a stranger's
+ * repository. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +103,9 @@ int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error 
 	return TK_OK;
 }
 
-/* ---- removing ------------------------------------------------------------------------------------------------ */
+/* ---- removing
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int remove_at(int parent, const char *name, int depth);
 
@@ -168,7 +171,9 @@ int tk_dir_remove(const char *path, struct tk_error *err)
 	return status;
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------- */
+/* ---- walking
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct walk {
 	const char *root;
@@ -178,7 +183,8 @@ struct walk {
 
 static int walk_folder(const struct walk *w, const char *relative, struct tk_error *err);
 
-static int walk_entry(const struct walk *w, const char *relative, const char *name, struct tk_error *err)
+static int walk_entry(
+        const struct walk *w, const char *relative, const char *name, struct tk_error *err)
 {
 	char *below = *relative ? tk_path_join(relative, name) : strdup(name);
 	char *path = below ? tk_path_join(w->root, below) : NULL;
@@ -217,8 +223,8 @@ static int walk_folder(const struct walk *w, const char *relative, struct tk_err
 }
 
 int tk_dir_walk(const char *dir,
-        int (*visit)(void *arg, const char *relative, const struct stat *st, struct tk_error *err), void *arg,
-        struct tk_error *err)
+        int (*visit)(void *arg, const char *relative, const struct stat *st, struct tk_error *err),
+        void *arg, struct tk_error *err)
 {
 	struct walk w = {dir, visit, arg};
 
@@ -240,7 +246,9 @@ int64_t tk_dir_size(const char *path)
 	return size;
 }
 
-/* ---- copying ------------------------------------------------------------------------------------------------- */
+/* ---- copying
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static int copy_bytes(int in, int out)
 {

@@ -1,5 +1,5 @@
-/* The environment of child processes: what finds tools, accounts and devices; nothing that silently changes a
- * measurement. */
+/* The environment of child processes: what finds tools, accounts and devices; nothing that silently
+ * changes a measurement. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +9,10 @@
 extern char **environ;
 
 /* A name that ends with '*' is a prefix, one that starts with '*' a suffix. */
-static const char *const kept[] = {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SSH_*", "*_proxy", "*_PROXY",
-        "SSL_CERT_*", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCR_*", "ROCM_*", "LD_LIBRARY_PATH", "CC", "CXX", "CCACHE_*",
-        "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", NULL};
+static const char *const kept[] = {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SSH_*",
+        "*_proxy", "*_PROXY", "SSL_CERT_*", "CUDA_*", "NVIDIA_*", "HIP_*", "ROCR_*", "ROCM_*",
+        "LD_LIBRARY_PATH", "CC", "CXX", "CCACHE_*", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS",
+        NULL};
 
 static bool matches(const char *pattern, const char *name, size_t n)
 {

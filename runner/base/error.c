@@ -1,4 +1,5 @@
-/* Messages that users read: written once where the cause is known, context put in front on the way up. */
+/* Messages that users read: written once where the cause is known, context put in front on the way
+ * up. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -77,8 +78,9 @@ int tk_error_add_context(struct tk_error *err, const char *fmt, ...)
 
 const char *tk_status_name(int status)
 {
-	static const char *const words[] = {"ok", "usage", "config", "io", "out_of_memory", "not_found", "data",
-	        "timeout", "crash", "disk_full", "unsupported", "busy", "version", "internal", "canceled"};
+	static const char *const words[] = {"ok", "usage", "config", "io", "out_of_memory",
+	        "not_found", "data", "timeout", "crash", "disk_full", "unsupported", "busy",
+	        "version", "internal", "canceled"};
 
 	if (status > 0 || -status >= (int)(sizeof words / sizeof *words))
 		return "unknown";

@@ -1,8 +1,9 @@
 /* Errors: a status for the program, a sentence for the user.
  *
- * The first function that knows the cause writes the message (tk_fail), callers may put context in front
- * (tk_error_add_context), only cmd_*.c prints it, once. Every function of the project that can fail returns an int
- * status (0 or a negative TK_E...) and takes `struct tk_error *err` last; err may be NULL. */
+ * The first function that knows the cause writes the message (tk_fail), callers may put context in
+ * front (tk_error_add_context), only cmd_*.c prints it, once. Every function of the project that
+ * can fail returns an int status (0 or a negative TK_E...) and takes `struct tk_error *err` last;
+ * err may be NULL. */
 #ifndef TK_BASE_ERROR_H
 #define TK_BASE_ERROR_H
 
@@ -26,19 +27,23 @@ enum tk_status {
 
 struct tk_error {
 	int status;
-	char message[2048]; /* complete sentence without the final full stop; never a newline at its end */
+	char message[2048]; /* complete sentence without the final full stop; never a newline at its
+	                       end */
 };
 
-/* Writes status and message; an over-long message is cut. Returns status, so that `return tk_fail(...)` reads well. */
-int tk_fail(struct tk_error *err, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Writes status and message; an over-long message is cut. Returns status, so that `return
+ * tk_fail(...)` reads well. */
+int tk_fail(struct tk_error *err, int status, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
 
-/* As tk_fail with ": strerror(errno)" appended; ENOSPC and EDQUOT become TK_ENOSPC, ENOENT TK_ENOTFOUND, ENOMEM
- * TK_ENOMEM, the rest TK_EIO. */
+/* As tk_fail with ": strerror(errno)" appended; ENOSPC and EDQUOT become TK_ENOSPC, ENOENT
+ * TK_ENOTFOUND, ENOMEM TK_ENOMEM, the rest TK_EIO. */
 int tk_fail_errno(struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "fmt: " in front of the message that is there. Returns err->status (TK_EINTERNAL where err is NULL or holds no
- * error). */
-int tk_error_add_context(struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Puts "fmt: " in front of the message that is there. Returns err->status (TK_EINTERNAL where err
+ * is NULL or holds no error). */
+int tk_error_add_context(struct tk_error *err, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
 
 /* The analyser of clang sees one file at a time: it is told that what failed does not return 0. */
 #ifdef __clang_analyzer__

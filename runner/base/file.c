@@ -31,7 +31,8 @@ int tk_file_read(const char *path, size_t max_bytes, struct tk_buf *out, struct 
 			goto out;
 		}
 		if (max_bytes && out->len + (size_t)n > max_bytes) {
-			status = tk_fail(err, TK_EDATA, "%s: larger than %zu bytes", path, max_bytes);
+			status = tk_fail(
+			        err, TK_EDATA, "%s: larger than %zu bytes", path, max_bytes);
 			goto out;
 		}
 		tk_buf_add(out, block, (size_t)n);
@@ -79,7 +80,8 @@ static int open_sibling(const char *path, char *temp, size_t size, struct tk_err
 	for (int i = 0; i < 100 && fd < 0; i++) {
 		if (getrandom(&random, sizeof random, 0) != sizeof random)
 			return tk_fail_errno(err, "random numbers");
-		if ((size_t)snprintf(temp, size, "%s.tmp%012llx", path, random & 0xffffffffffffULL) >= size) {
+		if ((size_t)snprintf(temp, size, "%s.tmp%012llx", path,
+		            random & 0xffffffffffffULL) >= size) {
 			errno = ENAMETOOLONG;
 			return tk_fail_errno(err, "writing %.200s", path);
 		}
@@ -94,7 +96,8 @@ static int open_sibling(const char *path, char *temp, size_t size, struct tk_err
 static void sync_parent(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *parent = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	char *parent =
+	        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 	int fd = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	if (fd >= 0) {
@@ -104,8 +107,8 @@ static void sync_parent(const char *path)
 	free(parent);
 }
 
-static int replace(
-        const char *path, const struct stat *old, const void *data, size_t len, bool durable, struct tk_error *err)
+static int replace(const char *path, const struct stat *old, const void *data, size_t len,
+        bool durable, struct tk_error *err)
 {
 	char temp[PATH_MAX];
 	int fd = open_sibling(path, temp, sizeof temp, err), status;
@@ -128,7 +131,8 @@ static int replace(
 	return status;
 }
 
-static int write_whole(const char *path, const void *data, size_t len, bool durable, struct tk_error *err)
+static int write_whole(
+        const char *path, const void *data, size_t len, bool durable, struct tk_error *err)
 {
 	char real[PATH_MAX];
 	struct stat st;

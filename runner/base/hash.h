@@ -11,11 +11,13 @@ struct tk_hash;
 
 struct tk_hash *tk_hash_new(void); /* NULL: out of memory */
 void tk_hash_add(struct tk_hash *h, const void *data, size_t len);
-/* Adds length and bytes, so that ("ab","c") and ("a","bc") differ; NULL counts as a string of its own. */
+/* Adds length and bytes, so that ("ab","c") and ("a","bc") differ; NULL counts as a string of its
+ * own. */
 void tk_hash_add_str(struct tk_hash *h, const char *s);
 void tk_hash_add_i64(struct tk_hash *h, int64_t v);
 int tk_hash_add_file(struct tk_hash *h, const char *path, struct tk_error *err);
-/* Adds every regular file and link below dir: relative path, executable bit, content or target, in sorted order. */
+/* Adds every regular file and link below dir: relative path, executable bit, content or target, in
+ * sorted order. */
 int tk_hash_add_tree(struct tk_hash *h, const char *dir, struct tk_error *err);
 void tk_hash_finish(struct tk_hash *h, char hex[TK_HASH_HEX_SIZE]); /* also frees h */
 void tk_hash_free(struct tk_hash *h);

@@ -1,5 +1,5 @@
-/* One process at a time: flock on a small file that names its holder. The kernel lets go when the process ends, however
- * it ends. */
+/* One process at a time: flock on a small file that names its holder. The kernel lets go when the
+ * process ends, however it ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@ static int busy(int fd, const char *path, struct tk_error *err)
 
 	pid[n > 0 ? n : 0] = '\0';
 	pid[strcspn(pid, "\n")] = '\0';
-	return tk_fail(
-	        err, TK_EBUSY, "another tracker (process %s) is at work here: it holds %s", *pid ? pid : "?", path);
+	return tk_fail(err, TK_EBUSY, "another tracker (process %s) is at work here: it holds %s",
+	        *pid ? pid : "?", path);
 }
 
 int tk_lock_acquire(const char *path, struct tk_lock **out, struct tk_error *err)
@@ -39,7 +39,8 @@ int tk_lock_acquire(const char *path, struct tk_lock **out, struct tk_error *err
 	if (lock->fd < 0)
 		status = tk_fail_errno(err, "lock file %s", path);
 	else if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0)
-		status = errno == EWOULDBLOCK ? busy(lock->fd, path, err) : tk_fail_errno(err, "lock file %s", path);
+		status = errno == EWOULDBLOCK ? busy(lock->fd, path, err)
+		                              : tk_fail_errno(err, "lock file %s", path);
 	if (status) {
 		if (lock->fd >= 0)
 			close(lock->fd);
@@ -59,9 +60,11 @@ int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, stru
 	const int64_t end = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9);
 	int status;
 
-	while ((status = tk_lock_acquire(path, out, err)) == TK_EBUSY && tk_clock_monotonic_ns() < end) {
+	while ((status = tk_lock_acquire(path, out, err)) == TK_EBUSY &&
+	        tk_clock_monotonic_ns() < end) {
 		if (tk_cancel_is_requested())
-			return tk_fail(err, TK_ECANCELED, "stopped while waiting for the lock %s", path);
+			return tk_fail(
+			        err, TK_ECANCELED, "stopped while waiting for the lock %s", path);
 		tk_clock_sleep_ns(50 * 1000 * 1000);
 	}
 	return status;
@@ -72,7 +75,8 @@ bool tk_lock_is_held(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char c;
-	bool held = fd >= 0 && pread(fd, &c, 1, 0) == 1 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	bool held = fd >= 0 && pread(fd, &c, 1, 0) == 1 && flock(fd, LOCK_SH | LOCK_NB) != 0 &&
+	            errno == EWOULDBLOCK;
 
 	if (fd >= 0)
 		close(fd);

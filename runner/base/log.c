@@ -69,13 +69,15 @@ static void write_all(int fd, const char *data, size_t len)
 	}
 }
 
-/* `message` is valid UTF-8; fields that jansson cannot write (made with its _nocheck functions) are left out, not the
- * line. */
-static char *json_line(enum tk_log_level level, const char *event, json_t *fields, const char *message)
+/* `message` is valid UTF-8; fields that jansson cannot write (made with its _nocheck functions) are
+ * left out, not the line. */
+static char *json_line(
+        enum tk_log_level level, const char *event, json_t *fields, const char *message)
 {
 	char now[TK_TIME_ISO_SIZE];
-	json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "time", tk_time_format_iso(tk_clock_now_s(), now), "level",
-	        level_words[level], "event", event, "message", message);
+	json_t *line =
+	        json_pack("{s:s, s:s, s:s, s:s}", "time", tk_time_format_iso(tk_clock_now_s(), now),
+	                "level", level_words[level], "event", event, "message", message);
 	char *text;
 
 	if (!line)
@@ -104,7 +106,8 @@ static void to_file(enum tk_log_level level, const char *event, json_t *fields, 
 	free(text);
 }
 
-/* Names of commits and output of tools end up here: no control character of theirs may reach a terminal. */
+/* Names of commits and output of tools end up here: no control character of theirs may reach a
+ * terminal. */
 static void to_stderr(enum tk_log_level level, const char *message)
 {
 	struct tk_buf line = TK_BUF_INIT;

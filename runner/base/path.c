@@ -30,7 +30,8 @@ char *tk_path_join3(const char *a, const char *b, const char *c)
 	return out;
 }
 
-/* Appends the components of `path` to the absolute path in `out`, taking . and .. by their letters. */
+/* Appends the components of `path` to the absolute path in `out`, taking . and .. by their letters.
+ */
 static void append_components(struct tk_buf *out, const char *path)
 {
 	while (*path) {
@@ -68,8 +69,8 @@ char *tk_path_make_absolute(const char *path)
 
 static bool slug_char(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-	       c == '-';
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+	       c == '.' || c == '_' || c == '-';
 }
 
 char *tk_path_make_slug(const char *name)
@@ -88,7 +89,9 @@ char *tk_path_make_slug(const char *name)
 		keep = SLUG_MAX - SLUG_HASH - 1;
 	for (size_t i = 0; i < keep; i++)
 		tk_buf_add_char(
-		        &out, slug_char(name[i]) && !(i == 0 && (name[i] == '.' || name[i] == '-')) ? name[i] : '_');
+		        &out, slug_char(name[i]) && !(i == 0 && (name[i] == '.' || name[i] == '-'))
+		                      ? name[i]
+		                      : '_');
 	tk_hash_bytes(name, n, hex);
 	tk_buf_add_printf(&out, out.len ? "-%.*s" : "_%.*s", SLUG_HASH, hex);
 	return tk_buf_detach(&out, NULL);
@@ -96,7 +99,8 @@ char *tk_path_make_slug(const char *name)
 
 char *tk_path_cache_dir(const char *sub)
 {
-	const char *own = getenv("TRACKER_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *own = getenv("TRACKER_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
+	           *home = getenv("HOME");
 
 	if (own && *own)
 		return tk_path_join(own, sub);

@@ -1,7 +1,9 @@
-/* Runs programs of others: they may hang, flood, fork, eat memory or ignore signals, and none of that may stop a night.
+/* Runs programs of others: they may hang, flood, fork, eat memory or ignore signals, and none of
+ * that may stop a night.
  *
- * The child leads a process group of its own; at the end of the child, of its time or of our patience the whole group
- * goes. After fork the child calls async-signal-safe functions only, so that threads of the caller do not matter. */
+ * The child leads a process group of its own; at the end of the child, of its time or of our
+ * patience the whole group goes. After fork the child calls async-signal-safe functions only, so
+ * that threads of the caller do not matter. */
 #include "base/process.h"
 
 #include <errno.h>
@@ -48,7 +50,8 @@ bool tk_cancel_is_requested(void)
 	return canceled != 0;
 }
 
-/* ---- finding a program --------------------------------------------------------------------------------------- */
+/* ---- finding a program
+ * --------------------------------------------------------------------------------------- */
 
 static bool is_program(const char *path)
 {
@@ -103,7 +106,9 @@ static char *resolve(const struct tk_process_spec *spec, char **env, struct tk_e
 	return found;
 }
 
-/* ---- the child ----------------------------------------------------------------------------------------------- */
+/* ---- the child
+ * -----------------------------------------------------------------------------------------------
+ */
 
 struct child {
 	pid_t pid;
@@ -157,8 +162,8 @@ static void fail_child(int error)
 	_exit(127);
 }
 
-static _Noreturn void become(
-        const struct tk_process_spec *spec, const char *path, char **env, const struct plumbing *p, pid_t parent)
+static _Noreturn void become(const struct tk_process_spec *spec, const char *path, char **env,
+        const struct plumbing *p, pid_t parent)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -178,9 +183,11 @@ static _Noreturn void become(
 	_exit(127);
 }
 
-/* ---- starting it --------------------------------------------------------------------------------------------- */
+/* ---- starting it
+ * --------------------------------------------------------------------------------------------- */
 
-/* Moves a descriptor above the standard ones, so that dup2 in the child never overwrites what it still needs. */
+/* Moves a descriptor above the standard ones, so that dup2 in the child never overwrites what it
+ * still needs. */
 static int high(int fd)
 {
 	int moved;
@@ -210,13 +217,15 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static int open_plumbing(const struct tk_process_spec *spec, struct plumbing *p, struct child *c, struct tk_error *err)
+static int open_plumbing(const struct tk_process_spec *spec, struct plumbing *p, struct child *c,
+        struct tk_error *err)
 {
 	int out[2] = {-1, -1}, errs[2] = {-1, -1}, report[2] = {-1, -1}, status = 0;
 
 	p->in = high(open("/dev/null", O_RDONLY | O_CLOEXEC));
 	if (spec->log_path) {
-		out[1] = high(open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+		out[1] =
+		        high(open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
 		if (out[1] < 0)
 			status = tk_fail_errno(err, "log file %s", spec->log_path);
 		else
@@ -258,7 +267,8 @@ static int await_exec(const struct tk_process_spec *spec, struct child *c, struc
 static int start(const struct tk_process_spec *spec, struct child *c, struct tk_error *err)
 {
 	struct plumbing p = {-1, -1, -1, -1};
-	char **env = tk_env_new_scrubbed(spec->env, err), *path = env ? resolve(spec, env, err) : NULL;
+	char **env = tk_env_new_scrubbed(spec->env, err),
+	     *path = env ? resolve(spec, env, err) : NULL;
 	pid_t parent = getpid();
 	int status = path ? open_plumbing(spec, &p, c, err) : env ? TK_ENOTFOUND : TK_ENOMEM;
 
@@ -288,7 +298,8 @@ out:
 	return status;
 }
 
-/* ---- watching it --------------------------------------------------------------------------------------------- */
+/* ---- watching it
+ * --------------------------------------------------------------------------------------------- */
 
 /* Keeps what was read: all of stdout up to its limit, the tail of stderr. */
 static void take(int *fd, struct tk_buf *into, size_t tail)
@@ -314,8 +325,10 @@ static bool has_ended(const struct child *c)
 {
 	siginfo_t info = {0};
 
-	/* WNOWAIT: it stays a zombie, so that its group's id cannot be reused before the group is killed. */
-	return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid;
+	/* WNOWAIT: it stays a zombie, so that its group's id cannot be reused before the group is
+	 * killed. */
+	return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == c->pid;
 }
 
 static int wait_ms(const struct child *c)
@@ -332,8 +345,8 @@ static int wait_ms(const struct child *c)
 
 static void look(struct child *c, struct tk_process_result *r)
 {
-	struct pollfd fds[3] = {
-	        {c->out, POLLIN, 0}, {c->err, POLLIN, 0}, {c->pidfd, POLLIN, 0}}; /* negative ones are ignored */
+	struct pollfd fds[3] = {{c->out, POLLIN, 0}, {c->err, POLLIN, 0},
+	        {c->pidfd, POLLIN, 0}}; /* negative ones are ignored */
 
 	if (poll(fds, 3, wait_ms(c)) <= 0)
 		return;
@@ -351,7 +364,8 @@ static void ask_to_end(struct child *c)
 	c->kill_ns = tk_clock_monotonic_ns() + GRACE_NS;
 }
 
-static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_process_result *r, struct tk_error *err)
+static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_process_result *r,
+        struct tk_error *err)
 {
 	int status = TK_OK;
 
@@ -361,7 +375,8 @@ static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_
 		look(c, r);
 		now = tk_clock_monotonic_ns();
 		if (r->out.status && !status) {
-			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], r->out.max);
+			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",
+			        spec->argv[0], r->out.max);
 			ask_to_end(c);
 		} else if (tk_cancel_is_requested() && !status) {
 			status = tk_fail(err, TK_ECANCELED, "canceled");
@@ -372,14 +387,15 @@ static int watch(const struct tk_process_spec *spec, struct child *c, struct tk_
 		}
 		if (c->kill_ns && now >= c->kill_ns) {
 			kill(-c->pid, SIGKILL);
-			c->kill_ns = now + GRACE_NS; /* one that hangs in the kernel ends later: no reason to spin */
+			c->kill_ns = now + GRACE_NS; /* one that hangs in the kernel ends later: no
+			                                reason to spin */
 		}
 	}
 	return status;
 }
 
-/* Kills what is left of the group, then takes what is still in the pipes; a process that left the group may hold them
- * open: half a second. */
+/* Kills what is left of the group, then takes what is still in the pipes; a process that left the
+ * group may hold them open: half a second. */
 static void finish(struct child *c, struct tk_process_result *r)
 {
 	int64_t until = tk_clock_monotonic_ns() + 500000000;
@@ -396,7 +412,8 @@ static void finish(struct child *c, struct tk_process_result *r)
 		look(c, r);
 }
 
-int tk_process_run(const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err)
+int tk_process_run(
+        const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err)
 {
 	struct child c = {.pidfd = -1, .out = -1, .err = -1, .report = -1};
 	int64_t begin = tk_clock_monotonic_ns();
@@ -412,8 +429,8 @@ int tk_process_run(const struct tk_process_spec *spec, struct tk_process_result 
 		status = watch(spec, &c, result, err);
 		finish(&c, result);
 		if (!status && result->out.status)
-			status = tk_fail(
-			        err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], result->out.max);
+			status = tk_fail(err, TK_EDATA, "%s: more than %zu bytes of output",
+			        spec->argv[0], result->out.max);
 	}
 	close_fd(&c.out);
 	close_fd(&c.err);
@@ -431,15 +448,16 @@ void tk_process_result_free(struct tk_process_result *result)
 	tk_buf_free(&result->err);
 }
 
-/* ---- how it ended, in words ---------------------------------------------------------------------------------- */
+/* ---- how it ended, in words
+ * ---------------------------------------------------------------------------------- */
 
 /* The command as people name it: the program, and the subcommand where there is one. */
 static void title(const struct tk_process_spec *spec, char *out, size_t size)
 {
-	const char *slash = strrchr(spec->argv[0], '/'), *program = slash ? slash + 1 : spec->argv[0],
-	           *sub = spec->argv[1];
-	bool word = sub && *sub && strlen(sub) < 20 && strspn(sub, "abcdefghijklmnopqrstuvwxyz-") == strlen(sub) &&
-	            *sub != '-';
+	const char *slash = strrchr(spec->argv[0], '/'),
+	           *program = slash ? slash + 1 : spec->argv[0], *sub = spec->argv[1];
+	bool word = sub && *sub && strlen(sub) < 20 &&
+	            strspn(sub, "abcdefghijklmnopqrstuvwxyz-") == strlen(sub) && *sub != '-';
 
 	snprintf(out, size, word ? "%s %s" : "%s", program, sub);
 }
@@ -447,7 +465,8 @@ static void title(const struct tk_process_spec *spec, char *out, size_t size)
 /* The last line, or the one that says "fatal:": git has advice after it. */
 static void telling_line(const struct tk_buf *text, char *out, size_t size)
 {
-	const char *s = tk_buf_cstr(text), *end = s + strlen(s), *begin, *fatal = strstr(s, "fatal: ");
+	const char *s = tk_buf_cstr(text), *end = s + strlen(s), *begin,
+	           *fatal = strstr(s, "fatal: ");
 
 	if (fatal && (fatal == s || fatal[-1] == '\n')) {
 		snprintf(out, size, "%.*s", (int)strcspn(fatal, "\r\n"), fatal);
@@ -460,7 +479,8 @@ static void telling_line(const struct tk_buf *text, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)(end - begin), begin);
 }
 
-int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result, struct tk_error *err)
+int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result,
+        struct tk_error *err)
 {
 	char name[128], line[512], took[32];
 
@@ -472,7 +492,8 @@ int tk_process_check(const struct tk_process_spec *spec, const struct tk_process
 		return tk_fail(err, TK_ETIMEOUT, "%s: no end after %s", name,
 		        tk_duration_format(spec->deadline_s, took, sizeof took));
 	if (result->signal)
-		return tk_fail(
-		        err, TK_ECRASH, "%s: ended by signal %d (%s)", name, result->signal, strsignal(result->signal));
-	return tk_fail(err, TK_EIO, *line ? "%s: exit code %d: %s" : "%s: exit code %d", name, result->exit_code, line);
+		return tk_fail(err, TK_ECRASH, "%s: ended by signal %d (%s)", name, result->signal,
+		        strsignal(result->signal));
+	return tk_fail(err, TK_EIO, *line ? "%s: exit code %d: %s" : "%s: exit code %d", name,
+	        result->exit_code, line);
 }

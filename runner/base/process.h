@@ -1,4 +1,5 @@
-/* Child processes with a deadline, a memory limit, a log and a scrubbed environment. Never through a shell. */
+/* Child processes with a deadline, a memory limit, a log and a scrubbed environment. Never through
+ * a shell. */
 #ifndef TK_BASE_PROCESS_H
 #define TK_BASE_PROCESS_H
 #include "base/buf.h"
@@ -10,12 +11,14 @@ struct tk_error;
 
 struct tk_process_spec {
 	const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH */
-	const char *const *env;  /* "NAME=value" additions to the scrubbed environment, NULL-terminated; may be NULL */
+	const char *const *env;  /* "NAME=value" additions to the scrubbed environment,
+	                            NULL-terminated; may be NULL */
 	const char *cwd;         /* NULL: here */
-	const char
-	        *log_path;  /* stdout and stderr are appended there; NULL: stdout is captured, stderr kept (its tail) */
-	size_t capture_max; /* bytes of stdout kept; 0: 16 MiB; more is TK_EDATA */
-	double deadline_s;  /* 0: none; at the deadline the whole process group gets SIGTERM, 2 s later SIGKILL */
+	const char *log_path;    /* stdout and stderr are appended there; NULL: stdout is captured,
+	                            stderr kept (its tail) */
+	size_t capture_max;      /* bytes of stdout kept; 0: 16 MiB; more is TK_EDATA */
+	double deadline_s; /* 0: none; at the deadline the whole process group gets SIGTERM, 2 s
+	                      later SIGKILL */
 	uint64_t memory_limit_bytes; /* RLIMIT_AS of every process of the child; 0: none */
 	int nice;
 };
@@ -29,18 +32,22 @@ struct tk_process_result {
 	struct tk_buf err; /* the last 8 KiB of stderr, where there is no log_path */
 };
 
-/* Status is about running it at all (TK_EIO, TK_ENOTFOUND: no such program, TK_EDATA: too much output, TK_ECANCELED);
- * how it ended is in the result. Whatever the child left running in its process group is killed when it ends, and it
- * dies with the thread that called. The result is initialised even on failure; free it with tk_process_result_free. */
-int tk_process_run(const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err);
+/* Status is about running it at all (TK_EIO, TK_ENOTFOUND: no such program, TK_EDATA: too much
+ * output, TK_ECANCELED); how it ended is in the result. Whatever the child left running in its
+ * process group is killed when it ends, and it dies with the thread that called. The result is
+ * initialised even on failure; free it with tk_process_result_free. */
+int tk_process_run(
+        const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err);
 void tk_process_result_free(struct tk_process_result *result);
-/* 0 where it exited with 0; else a sentence: "git fetch: exit code 128: <last line of stderr>", "... no end after 30
- * s". */
-int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result, struct tk_error *err);
+/* 0 where it exited with 0; else a sentence: "git fetch: exit code 128: <last line of stderr>",
+ * "... no end after 30 s". */
+int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result,
+        struct tk_error *err);
 
-/* The environment that children get: PATH, HOME, USER, LOGNAME, TMPDIR, TZ, SSH_*, *_proxy, SSL_CERT_*, CUDA_*,
- * NVIDIA_*, HIP_*, ROCR_*, ROCM_*, LD_LIBRARY_PATH, CC, CXX, CCACHE_*, the sanitizers' options; LANG=C and LC_ALL=C;
- * nothing of OMP_* or *_NUM_THREADS; plus `extra`, which wins. Caller frees with tk_env_free. */
+/* The environment that children get: PATH, HOME, USER, LOGNAME, TMPDIR, TZ, SSH_*, *_proxy,
+ * SSL_CERT_*, CUDA_*, NVIDIA_*, HIP_*, ROCR_*, ROCM_*, LD_LIBRARY_PATH, CC, CXX, CCACHE_*, the
+ * sanitizers' options; LANG=C and LC_ALL=C; nothing of OMP_* or *_NUM_THREADS; plus `extra`, which
+ * wins. Caller frees with tk_env_free. */
 char **tk_env_new_scrubbed(const char *const *extra, struct tk_error *err);
 void tk_env_free(char **env);
 bool tk_process_find_program(const char *program, char **path); /* in PATH; *path is the caller's */

@@ -1,4 +1,5 @@
-/* splitmix64 (Steele, Lea, Flood 2014) and xoshiro256** (Blackman and Vigna 2018): the same numbers on every machine.
+/* splitmix64 (Steele, Lea, Flood 2014) and xoshiro256** (Blackman and Vigna 2018): the same numbers
+ * on every machine.
  */
 #include "base/rng.h"
 

@@ -1,4 +1,5 @@
-/* Seeded, portable random numbers (splitmix64 and xoshiro256**, Blackman and Vigna 2018): orders, fake times, tests. */
+/* Seeded, portable random numbers (splitmix64 and xoshiro256**, Blackman and Vigna 2018): orders,
+ * fake times, tests. */
 #ifndef TK_BASE_RNG_H
 #define TK_BASE_RNG_H
 #include <stddef.h>

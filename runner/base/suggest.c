@@ -1,4 +1,5 @@
-/* The suggestion behind "did you mean": optimal string alignment distance over a short list of names. */
+/* The suggestion behind "did you mean": optimal string alignment distance over a short list of
+ * names. */
 #include "base/suggest.h"
 
 #include <string.h>
@@ -12,7 +13,8 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return m < c ? m : c;
 }
 
-/* Three rows are enough: a transposition looks two rows back. Names longer than the rows are never near. */
+/* Three rows are enough: a transposition looks two rows back. Names longer than the rows are never
+ * near. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
 	size_t rows[3][NAME_MAX_LENGTH + 1];
@@ -24,7 +26,8 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
 
 		now[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+			now[j] = min3(
+			        last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 			        before[j - 2] + 1 < now[j])
 				now[j] = before[j - 2] + 1;

@@ -1,4 +1,5 @@
-/* What a build left in its lib/: which backends, and whether they can be moved to another place and machine. */
+/* What a build left in its lib/: which backends, and whether they can be moved to another place and
+ * machine. */
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build_internal.h"
@@ -29,7 +30,8 @@ char *tk_backend_path(const char *dir, const char *name)
 static bool name_of(const char *file, char *out, size_t size)
 {
 	const size_t len = strlen(file), around = strlen(PREFIX) + strlen(SUFFIX);
-	if (len <= around || strncmp(file, PREFIX, strlen(PREFIX)) || strcmp(file + len - strlen(SUFFIX), SUFFIX))
+	if (len <= around || strncmp(file, PREFIX, strlen(PREFIX)) ||
+	        strcmp(file + len - strlen(SUFFIX), SUFFIX))
 		return false;
 	snprintf(out, size, "%.*s", (int)(len - around), file + strlen(PREFIX));
 	return true;
@@ -54,20 +56,23 @@ static int check_object(const char *path, struct tk_error *err)
 		status = tk_fail(err, TK_EDATA, "%s does not export tk_backend_entry", path);
 	if (!status && e.run_path && is_tied(e.run_path))
 		status = tk_fail(err, TK_EDATA,
-		        "%s has the run path %.200s, so that it works only here (link without -rpath)", path,
-		        e.run_path);
+		        "%s has the run path %.200s, so that it works only here (link without "
+		        "-rpath)",
+		        path, e.run_path);
 	tk_elf_close(&e);
 	return status;
 }
 
-int tk_backend_scan(const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err)
+int tk_backend_scan(
+        const char *path, const char *name, struct tk_artifact_backend *out, struct tk_error *err)
 {
 	struct stat st;
 	if (lstat(path, &st))
 		return tk_fail_errno(err, "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return tk_fail(err, TK_EDATA, "%s is not a regular file", path);
-	int status = tk_code_hash_object(path, NULL, out->code_hash, &out->kernels, &out->kernel_count, err);
+	int status = tk_code_hash_object(
+	        path, NULL, out->code_hash, &out->kernels, &out->kernel_count, err);
 	if (status)
 		return status;
 	snprintf(out->name, sizeof(out->name), "%s", name);
@@ -75,7 +80,8 @@ int tk_backend_scan(const char *path, const char *name, struct tk_artifact_backe
 	return out->path ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 }
 
-static int add_backend(struct tk_artifact *a, const char *dir, const char *name, struct tk_error *err)
+static int add_backend(
+        struct tk_artifact *a, const char *dir, const char *name, struct tk_error *err)
 {
 	char *path = tk_backend_path(dir, name);
 	if (!path)
@@ -103,10 +109,12 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 			continue;
 		if (!tk_backend_name_is_valid(name))
 			status = tk_fail(err, TK_EDATA,
-			        "\"%.80s\" is not a backend's name, expected [a-z0-9_-]+ of at most 63 characters",
+			        "\"%.80s\" is not a backend's name, expected [a-z0-9_-]+ of at "
+			        "most 63 characters",
 			        name);
 		else if (a->backend_count == BACKENDS_MAX)
-			status = tk_fail(err, TK_EDATA, "there are more than %d backends", BACKENDS_MAX);
+			status = tk_fail(
+			        err, TK_EDATA, "there are more than %d backends", BACKENDS_MAX);
 		else
 			status = add_backend(a, dir, name, err);
 	}

@@ -42,7 +42,9 @@ static char *last_component(const char *path)
 	return strndup(path + start, end - start);
 }
 
-/* ---- before ---------------------------------------------------------------------------------------------------- */
+/* ---- before
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
 {
@@ -53,9 +55,11 @@ static int check_spec(const struct tk_build_spec *spec, struct tk_error *err)
 	else if (!program)
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	else if (!tk_file_exists(program))
-		status = tk_fail(err, TK_ENOTFOUND, "%s: there is no adapter %s", spec->source->name, program);
+		status = tk_fail(err, TK_ENOTFOUND, "%s: there is no adapter %s",
+		        spec->source->name, program);
 	else if (access(program, X_OK))
-		status = tk_fail(err, TK_ECONFIG, "%s: the adapter %s is not executable", spec->source->name, program);
+		status = tk_fail(err, TK_ECONFIG, "%s: the adapter %s is not executable",
+		        spec->source->name, program);
 	free(program);
 	return status;
 }
@@ -75,7 +79,8 @@ static int prepare(struct job *j, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
 	char *artifacts = tk_cache_artifacts_dir(spec->cache_dir);
-	int status = artifacts ? tk_dir_create(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status =
+	        artifacts ? tk_dir_create(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
 		status = tk_dir_create_temp(artifacts, ".new-", &j->temp, err);
 	free(artifacts);
@@ -109,14 +114,17 @@ static int describe(struct job *j, const struct tk_build_key *key, struct tk_err
 	a->flags = copy(spec->flags);
 	a->message = copy("");
 	a->built_s = tk_clock_now_s();
-	if (!a->toolchain || !a->upstream || !a->revision || !a->adapter || !a->arch || !a->flags || !a->message)
+	if (!a->toolchain || !a->upstream || !a->revision || !a->adapter || !a->arch || !a->flags ||
+	        !a->message)
 		return tk_fail(err, TK_ENOMEM, "no memory");
 	if (tk_repo_find_revision(spec->source, spec->revision, &a->commit, NULL))
 		a->commit = (struct tk_revision){0};
 	return TK_OK;
 }
 
-/* ---- running ----------------------------------------------------------------------------------------------------- */
+/* ---- running
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 struct env {
 	char *vars[16];
@@ -144,10 +152,11 @@ static int make_env(const struct job *j, struct env *e, struct tk_error *err)
 	snprintf(jobs, sizeof(jobs), "%u", spec->jobs ? spec->jobs : 1);
 	const struct {
 		const char *name, *value;
-	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->out}, {"TK_KERNELS", j->kernels_dir}, {"TK_JOBS", jobs},
-	        {"TK_ARCH", or_default(spec->arch, "native")}, {"TK_FLAGS", or_default(spec->flags, "")},
-	        {"CC", or_default(getenv("CC"), "cc")}, {"CXX", or_default(getenv("CXX"), "c++")},
-	        {"LDFLAGS", "-Wl,--emit-relocs"}, {"TMPDIR", j->tmp}, {"SOURCE_DATE_EPOCH", "315532800"}};
+	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->out}, {"TK_KERNELS", j->kernels_dir},
+	        {"TK_JOBS", jobs}, {"TK_ARCH", or_default(spec->arch, "native")},
+	        {"TK_FLAGS", or_default(spec->flags, "")}, {"CC", or_default(getenv("CC"), "cc")},
+	        {"CXX", or_default(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
+	        {"TMPDIR", j->tmp}, {"SOURCE_DATE_EPOCH", "315532800"}};
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < sizeof(vars) / sizeof(*vars); i++)
 		status = put_env(e, vars[i].name, vars[i].value, err);
@@ -164,7 +173,8 @@ static void cut_folder(char *text, const char *folder)
 	}
 }
 
-static int set_message(const struct job *j, enum tk_build_status how, char *message, struct tk_error *err)
+static int set_message(
+        const struct job *j, enum tk_build_status how, char *message, struct tk_error *err)
 {
 	if (!message)
 		return tk_fail(err, TK_ENOMEM, "no memory");
@@ -178,8 +188,8 @@ static int set_message(const struct job *j, enum tk_build_status how, char *mess
 }
 
 /* How it ended -> status and message of the artifact. */
-static int judge(
-        struct job *j, const struct tk_process_spec *proc, const struct tk_process_result *result, struct tk_error *err)
+static int judge(struct job *j, const struct tk_process_spec *proc,
+        const struct tk_process_result *result, struct tk_error *err)
 {
 	struct tk_artifact *a = j->artifact;
 	struct tk_error why = {0};
@@ -191,7 +201,8 @@ static int judge(
 	}
 	if (result->exit_code != 0) {
 		if (tk_build_log_has_disk_full(j->log))
-			return tk_fail(err, TK_ENOSPC, "%s: no space left on the disk during the build",
+			return tk_fail(err, TK_ENOSPC,
+			        "%s: no space left on the disk during the build",
 			        j->spec->source->name);
 		text = tk_build_log_find_error(j->log);
 		if (text && !*text) {
@@ -235,7 +246,9 @@ static int run_adapter(struct job *j, struct tk_error *err)
 	return status;
 }
 
-/* ---- after ------------------------------------------------------------------------------------------------------- */
+/* ---- after
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 /* A failed build leaves its log and its manifest, nothing that could be loaded. */
 static int drop_backends(struct job *j, struct tk_error *err)
@@ -282,11 +295,12 @@ static void job_free(struct job *j)
 	tk_artifact_free(j->artifact);
 }
 
-static int build_anew(const struct tk_build_spec *spec, char *kernels_dir, const struct tk_build_key *key,
-        struct tk_artifact **out, struct tk_error *err)
+static int build_anew(const struct tk_build_spec *spec, char *kernels_dir,
+        const struct tk_build_key *key, struct tk_artifact **out, struct tk_error *err)
 {
 	struct job j = {.spec = spec, .kernels_dir = kernels_dir};
-	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->source->name, spec->revision);
+	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->source->name,
+	        spec->revision);
 	int status = describe(&j, key, err);
 	if (!status)
 		status = prepare(&j, err);
@@ -323,8 +337,8 @@ int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct 
 	if (!status && (status = tk_build_key(spec, kernels_dir, &key, err)))
 		tk_error_add_context(err, "%s", spec->source->name);
 	if (!status)
-		status = tk_cache_lock(
-		        spec->cache_dir, key.hex, spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err);
+		status = tk_cache_lock(spec->cache_dir, key.hex,
+		        spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err);
 	if (!status && !find_cached(spec, key.hex, out))
 		status = build_anew(spec, kernels_dir, &key, out, err);
 	tk_lock_release(lock);
@@ -333,10 +347,12 @@ int tk_build(const struct tk_build_spec *spec, struct tk_artifact **out, struct 
 	return status;
 }
 
-/* ---- backends that are there already ------------------------------------------------------------------------------
+/* ---- backends that are there already
+ * ------------------------------------------------------------------------------
  */
 
-static int fill_installed(struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
+static int fill_installed(
+        struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	if (!h)
@@ -358,8 +374,8 @@ static int fill_installed(struct tk_artifact *a, const char *path, const char *n
 	return a->dir ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 }
 
-int tk_artifact_load_installed(
-        const char *backend_path, const char *backend_name, struct tk_artifact **out, struct tk_error *err)
+int tk_artifact_load_installed(const char *backend_path, const char *backend_name,
+        struct tk_artifact **out, struct tk_error *err)
 {
 	if (!tk_backend_name_is_valid(backend_name))
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a backend's name", backend_name);
@@ -370,8 +386,8 @@ int tk_artifact_load_installed(
 	if (!status)
 		status = fill_installed(a, backend_path, backend_name, err);
 	if (!status) {
-		char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream, &a->revision,
-		        &a->adapter, &a->arch, &a->flags};
+		char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream,
+		        &a->revision, &a->adapter, &a->arch, &a->flags};
 		for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++) {
 			if (!(*texts[i] = strdup("")))
 				status = tk_fail(err, TK_ENOMEM, "no memory");

@@ -6,10 +6,11 @@
 #include <string.h>
 
 /* Words of compilers, linkers, make, CMake and the system. */
-static const char *const signs[] = {"error:", "CMake Error", "undefined reference", "undefined symbol", "cannot find",
-        "cannot open", "Cannot allocate memory", "memory exhausted", "out of memory", "No space left",
-        "Permission denied", "command not found", ": not found", "No rule to make target", "Segmentation fault",
-        "ERROR", NULL};
+static const char *const signs[] = {"error:", "CMake Error", "undefined reference",
+        "undefined symbol", "cannot find", "cannot open", "Cannot allocate memory",
+        "memory exhausted", "out of memory", "No space left", "Permission denied",
+        "command not found", ": not found", "No rule to make target", "Segmentation fault", "ERROR",
+        NULL};
 
 static bool is_error(const char *line)
 {
@@ -20,8 +21,8 @@ static bool is_error(const char *line)
 	return false;
 }
 
-/* "CMake Error at FILE:LINE (message):" says where. What is wrong is what a compiler says in the next lines, else the
- * next that is not blank. */
+/* "CMake Error at FILE:LINE (message):" says where. What is wrong is what a compiler says in the
+ * next lines, else the next that is not blank. */
 static void add_message(FILE *f, char **found)
 {
 	char *line = NULL, *next = NULL, *both = NULL;
@@ -47,7 +48,8 @@ static void add_message(FILE *f, char **found)
 	free(line);
 }
 
-/* The first line that matches, else the last one that is not blank. Caller frees *out, which may stay NULL. */
+/* The first line that matches, else the last one that is not blank. Caller frees *out, which may
+ * stay NULL. */
 static void find_line(FILE *f, char **out)
 {
 	char *line = NULL, *last = NULL;

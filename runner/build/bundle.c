@@ -1,7 +1,7 @@
 /* Artifacts as one .tar.zst, so that a build host can feed measuring hosts. */
+#include "base/archive.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/archive.h"
 #include "build/build_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 #define BUNDLE_MAX ((size_t)16 << 30) /* unpacked bytes that an import may write */
 
-static int copy_artifact(const char *cache_dir, const char *key, const char *to, struct tk_error *err)
+static int copy_artifact(
+        const char *cache_dir, const char *key, const char *to, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
 	int status = tk_artifact_load(cache_dir, key, &a, err);
@@ -19,8 +20,8 @@ static int copy_artifact(const char *cache_dir, const char *key, const char *to,
 	if (!target)
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	else if (a->status != TK_BUILD_OK)
-		status =
-		        tk_fail(err, TK_EUSAGE, "the artifact %.12s is of a failed build, it is not worth moving", key);
+		status = tk_fail(err, TK_EUSAGE,
+		        "the artifact %.12s is of a failed build, it is not worth moving", key);
 	if (!status)
 		status = tk_dir_copy(a->dir, target, err);
 	free(target);
@@ -28,8 +29,8 @@ static int copy_artifact(const char *cache_dir, const char *key, const char *to,
 	return status;
 }
 
-int tk_artifact_export(
-        const char *cache_dir, const char *const *keys, size_t count, const char *file, struct tk_error *err)
+int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count,
+        const char *file, struct tk_error *err)
 {
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *temp = NULL;
@@ -51,15 +52,17 @@ int tk_artifact_export(
 	return status;
 }
 
-/* ---- import ---------------------------------------------------------------------------------------------------- */
+/* ---- import
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Every folder is checked before the first one is moved: a bundle is taken whole or not at all. */
 static int check_folder(const char *temp, const char *key, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
 	if (!tk_build_key_is_valid(key))
-		return tk_fail(
-		        err, TK_EDATA, "it contains \"%.80s\", expected folders named by an artifact's key", key);
+		return tk_fail(err, TK_EDATA,
+		        "it contains \"%.80s\", expected folders named by an artifact's key", key);
 	char *dir = tk_path_join(temp, key);
 	int status = dir ? tk_manifest_verify(dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (status == TK_ENOTFOUND)
@@ -67,7 +70,8 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 	if (!status)
 		status = tk_manifest_read(dir, &a, err);
 	if (!status && strcmp(a->key, key))
-		status = tk_fail(err, TK_EDATA, "the folder %.12s has the manifest of %.12s", key, a->key);
+		status = tk_fail(
+		        err, TK_EDATA, "the folder %.12s has the manifest of %.12s", key, a->key);
 	if (!status && a->status != TK_BUILD_OK)
 		status = tk_fail(err, TK_EDATA, "%.12s is of a failed build", key);
 	tk_artifact_free(a);
@@ -76,13 +80,16 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 }
 
 /* What is in the cache already and good stays. */
-static int take_folder(const char *cache_dir, const char *temp, const char *key, size_t *imported, struct tk_error *err)
+static int take_folder(const char *cache_dir, const char *temp, const char *key, size_t *imported,
+        struct tk_error *err)
 {
 	struct tk_artifact *there = NULL;
 	struct tk_lock *lock = NULL;
 	char *from = tk_path_join(temp, key);
-	int status = from ? tk_cache_lock(cache_dir, key, 3600, &lock, err) : tk_fail(err, TK_ENOMEM, "no memory");
-	if (!status && (tk_artifact_load(cache_dir, key, &there, NULL) || there->status != TK_BUILD_OK)) {
+	int status = from ? tk_cache_lock(cache_dir, key, 3600, &lock, err)
+	                  : tk_fail(err, TK_ENOMEM, "no memory");
+	if (!status &&
+	        (tk_artifact_load(cache_dir, key, &there, NULL) || there->status != TK_BUILD_OK)) {
 		status = tk_cache_publish(cache_dir, key, from, err);
 		*imported += status == TK_OK;
 	}
@@ -92,8 +99,8 @@ static int take_folder(const char *cache_dir, const char *temp, const char *key,
 	return status;
 }
 
-static int take_all(
-        const char *cache_dir, const char *temp, size_t *imported, char ***keys, size_t *count, struct tk_error *err)
+static int take_all(const char *cache_dir, const char *temp, size_t *imported, char ***keys,
+        size_t *count, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t n = 0, done = 0;
@@ -115,12 +122,13 @@ static int take_all(
 	return status;
 }
 
-int tk_artifact_import_keys(
-        const char *cache_dir, const char *file, size_t *imported, char ***keys, size_t *count, struct tk_error *err)
+int tk_artifact_import_keys(const char *cache_dir, const char *file, size_t *imported, char ***keys,
+        size_t *count, struct tk_error *err)
 {
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
 	char *temp = NULL;
-	int status = artifacts ? tk_dir_create(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status =
+	        artifacts ? tk_dir_create(artifacts, err) : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
 		status = tk_dir_create_temp(artifacts, ".new-", &temp, err);
 	if (!status)
@@ -134,7 +142,8 @@ int tk_artifact_import_keys(
 	return status;
 }
 
-int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, struct tk_error *err)
+int tk_artifact_import(
+        const char *cache_dir, const char *file, size_t *imported, struct tk_error *err)
 {
 	return tk_artifact_import_keys(cache_dir, file, imported, NULL, NULL, err);
 }

@@ -1,7 +1,7 @@
 /* The artifact cache: <cache>/artifacts/<key>/, published by rename, evicted by least recent use.
  *
- * The time of use is the modification time of manifest.json. Locks lie in artifacts/locks/: builders wait for each
- * other by key. */
+ * The time of use is the modification time of manifest.json. Locks lie in artifacts/locks/:
+ * builders wait for each other by key. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -19,7 +19,8 @@
 
 bool tk_build_key_is_valid(const char *key)
 {
-	return strlen(key) == TK_HASH_HEX_SIZE - 1 && strspn(key, "0123456789abcdef") == TK_HASH_HEX_SIZE - 1;
+	return strlen(key) == TK_HASH_HEX_SIZE - 1 &&
+	       strspn(key, "0123456789abcdef") == TK_HASH_HEX_SIZE - 1;
 }
 
 char *tk_cache_artifacts_dir(const char *cache_dir)
@@ -27,7 +28,8 @@ char *tk_cache_artifacts_dir(const char *cache_dir)
 	return tk_path_join(cache_dir, "artifacts");
 }
 
-int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct tk_lock **out, struct tk_error *err)
+int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct tk_lock **out,
+        struct tk_error *err)
 {
 	char *dir = tk_path_join3(cache_dir, "artifacts", "locks");
 	char *path = dir ? tk_path_join(dir, key) : NULL;
@@ -70,7 +72,8 @@ int tk_cache_publish(const char *cache_dir, const char *key, const char *from, s
 	return status;
 }
 
-int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact **out, struct tk_error *err)
+int tk_artifact_load(
+        const char *cache_dir, const char *key, struct tk_artifact **out, struct tk_error *err)
 {
 	if (!tk_build_key_is_valid(key))
 		return tk_fail(err, TK_EUSAGE, "\"%.80s\" is not an artifact's key", key);
@@ -89,7 +92,8 @@ int tk_artifact_load(const char *cache_dir, const char *key, struct tk_artifact 
 	if (status) {
 		tk_artifact_free(a);
 	} else {
-		(void)utimensat(AT_FDCWD, manifest, NULL, 0); /* a cache that cannot be written to only ages */
+		(void)utimensat(AT_FDCWD, manifest, NULL,
+		        0); /* a cache that cannot be written to only ages */
 		a->cached = true;
 		*out = a;
 	}
@@ -120,7 +124,9 @@ int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, st
 	return status;
 }
 
-/* ---- eviction ------------------------------------------------------------------------------------------------- */
+/* ---- eviction
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct entry {
 	const char *key;
@@ -175,11 +181,13 @@ static void sweep(const char *artifacts)
 		closedir(d);
 }
 
-static int evict_one(const char *cache_dir, const char *artifacts, const char *key, bool *gone, struct tk_error *err)
+static int evict_one(const char *cache_dir, const char *artifacts, const char *key, bool *gone,
+        struct tk_error *err)
 {
 	struct tk_lock *lock = NULL;
 	char *dir = tk_path_join(artifacts, key);
-	int status = dir ? tk_cache_lock(cache_dir, key, 0, &lock, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = dir ? tk_cache_lock(cache_dir, key, 0, &lock, err)
+	                 : tk_fail(err, TK_ENOMEM, "no memory");
 	*gone = false;
 	if (!status) {
 		status = remove_artifact(artifacts, dir, err);
@@ -201,15 +209,16 @@ static bool is_kept(const char *key, const char *const *keep, size_t count)
 	return false;
 }
 
-int tk_artifact_evict(
-        const char *cache_dir, uint64_t max_bytes, const char *const *keep, size_t keep_count, struct tk_error *err)
+int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *const *keep,
+        size_t keep_count, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t n = 0;
 	uint64_t total = 0;
 	struct entry *entries = NULL;
 	char *artifacts = tk_cache_artifacts_dir(cache_dir);
-	int status = artifacts ? tk_artifact_list_keys(cache_dir, &keys, &n, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = artifacts ? tk_artifact_list_keys(cache_dir, &keys, &n, err)
+	                       : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status && !(entries = calloc(n + 1, sizeof(*entries))))
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	for (size_t i = 0; !status && i < n; i++) {

@@ -1,5 +1,5 @@
-/* "Same code" told from "same commit": hashes of machine code and of its constants, without what the linker
- * filled in. */
+/* "Same code" told from "same commit": hashes of machine code and of its constants, without what
+ * the linker filled in. */
 #include "base/error.h"
 #include "base/hash.h"
 #include "build/build.h"
@@ -10,13 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the bytes of [address, address + size), with every fixed-up place as its offset, type and target instead. */
-static void add_bytes(
-        struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s, uint64_t address, uint64_t size)
+/* Adds the bytes of [address, address + size), with every fixed-up place as its offset, type and
+ * target instead. */
+static void add_bytes(struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s,
+        uint64_t address, uint64_t size)
 {
 	const uint64_t end = address + size;
 	uint64_t at = address;
-	for (size_t i = tk_elf_find_reloc(e, address); i < e->fixup_count && e->fixups[i].address < end; i++) {
+	for (size_t i = tk_elf_find_reloc(e, address);
+	        i < e->fixup_count && e->fixups[i].address < end; i++) {
 		const struct tk_elf_reloc *f = &e->fixups[i];
 		if (f->address > at)
 			tk_hash_add(h, s->data + (at - s->address), f->address - at);
@@ -49,7 +51,8 @@ static int hash_bytes(const struct tk_elf *e, const char *name, uint64_t address
 	return TK_OK;
 }
 
-/* Constant tables and initialised variables, by name and content and in no order, since the linker chooses that. */
+/* Constant tables and initialised variables, by name and content and in no order, since the linker
+ * chooses that. */
 static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_error *err)
 {
 	char(*each)[TK_HASH_HEX_SIZE] = calloc(e->objects.count + 1, sizeof(*each));
@@ -67,10 +70,10 @@ static int add_objects(struct tk_hash *h, const struct tk_elf *e, struct tk_erro
 	return status;
 }
 
-/* What a GPU runs, without the names and notes around it, which hold paths. Where an image cannot be read, every byte
- * counts. */
-static int add_device_code(
-        struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s, struct tk_error *err)
+/* What a GPU runs, without the names and notes around it, which hold paths. Where an image cannot
+ * be read, every byte counts. */
+static int add_device_code(struct tk_hash *h, const struct tk_elf *e,
+        const struct tk_elf_section *s, struct tk_error *err)
 {
 	struct tk_device_code c;
 	if (tk_device_code_read(s->name, s->data, s->size, &c, err))
@@ -87,8 +90,8 @@ static int add_device_code(
 	return TK_OK;
 }
 
-/* All that decides what the object does. Where the names are stripped, all of the data counts, texts too: rather
- * another hash for the same code than the same hash for another. */
+/* All that decides what the object does. Where the names are stripped, all of the data counts,
+ * texts too: rather another hash for the same code than the same hash for another. */
 static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
@@ -108,7 +111,8 @@ static int hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE], struc
 	return status;
 }
 
-/* ---- functions --------------------------------------------------------------------------------------------- */
+/* ---- functions
+ * --------------------------------------------------------------------------------------------- */
 
 /* Exported ones first, then by size. */
 static int larger_first(const void *a, const void *b)
@@ -122,7 +126,8 @@ static int larger_first(const void *a, const void *b)
 	return order ? order : (*x)->address < (*y)->address ? -1 : 1;
 }
 
-/* Long names (C++ templates) keep their beginning and get a hash; equal names of static functions are numbered. */
+/* Long names (C++ templates) keep their beginning and get a hash; equal names of static functions
+ * are numbered. */
 static void name_kernel(struct tk_kernel_symbol *list, size_t index, const char *name)
 {
 	struct tk_kernel_symbol *k = &list[index];
@@ -145,8 +150,8 @@ static void name_kernel(struct tk_kernel_symbol *list, size_t index, const char 
 	}
 }
 
-static int hash_function(
-        const struct tk_elf *e, const struct tk_elf_symbol *f, struct tk_kernel_symbol *k, struct tk_error *err)
+static int hash_function(const struct tk_elf *e, const struct tk_elf_symbol *f,
+        struct tk_kernel_symbol *k, struct tk_error *err)
 {
 	if (hash_bytes(e, NULL, f->address, f->size, k->code_hash, err))
 		return TK_ENOMEM;
@@ -157,8 +162,8 @@ static int hash_function(
 
 /* Kernels of a GPU come before all functions of the host; "sm_90 " or "gfx942 " before the name
  * tells the images apart. */
-static int hash_device_kernels(const struct tk_elf_section *s, const char *glob, struct tk_kernel_symbol *list,
-        size_t *n, struct tk_error *err)
+static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
+        struct tk_kernel_symbol *list, size_t *n, struct tk_error *err)
 {
 	struct tk_device_code c;
 	int status = tk_device_code_read(s->name, s->data, s->size, &c, err);
@@ -186,8 +191,8 @@ static int hash_device_kernels(const struct tk_elf_section *s, const char *glob,
 	return status;
 }
 
-static int hash_device(
-        const struct tk_elf *e, const char *glob, struct tk_kernel_symbol *list, size_t *n, struct tk_error *err)
+static int hash_device(const struct tk_elf *e, const char *glob, struct tk_kernel_symbol *list,
+        size_t *n, struct tk_error *err)
 {
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < e->section_count; i++)
@@ -196,11 +201,12 @@ static int hash_device(
 	return status;
 }
 
-static int hash_functions(const struct tk_elf *e, const char *glob, struct tk_kernel_symbol **kernels, size_t *count,
-        struct tk_error *err)
+static int hash_functions(const struct tk_elf *e, const char *glob,
+        struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err)
 {
 	const struct tk_elf_symbol **chosen = calloc(e->functions.count + 1, sizeof(*chosen));
-	struct tk_kernel_symbol *list = calloc(TK_CODE_KERNELS_MAX + TK_CODE_FUNCTIONS_MAX, sizeof(*list));
+	struct tk_kernel_symbol *list =
+	        calloc(TK_CODE_KERNELS_MAX + TK_CODE_FUNCTIONS_MAX, sizeof(*list));
 	size_t n = 0, device = 0;
 	int status = chosen && list ? TK_OK : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)

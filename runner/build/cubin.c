@@ -1,6 +1,7 @@
-/* Kernels for NVIDIA GPUs: the section .nv_fatbin holds images one after the other, machine code (ELF) for a processor
- * each and PTX, some of them packed. NVIDIA documents neither container; the layout below is what cuobjdump and readelf
- * show of nvcc 12 and 13, and everything is checked before it is believed. */
+/* Kernels for NVIDIA GPUs: the section .nv_fatbin holds images one after the other, machine code
+ * (ELF) for a processor each and PTX, some of them packed. NVIDIA documents neither container; the
+ * layout below is what cuobjdump and readelf show of nvcc 12 and 13, and everything is checked
+ * before it is believed. */
 #include "base/error.h"
 #include "build/device_code.h"
 #include <gelf.h>
@@ -25,9 +26,16 @@ struct image_header {
 };
 enum { IMAGE_PTX = 1, IMAGE_ELF = 2 };
 
-/* Records of .nv.info and .nv.info.KERNEL: format, attribute, bytes that follow; here only those of a symbol and a
- * value, and, of a kernel, of its block's three sides: what it is launched with at most, or always. */
-enum { INFO_BYTES = 0x04, INFO_REGISTERS = 0x2f, INFO_FRAME = 0x11, INFO_THREADS_MOST = 0x05, INFO_THREADS = 0x10 };
+/* Records of .nv.info and .nv.info.KERNEL: format, attribute, bytes that follow; here only those of
+ * a symbol and a value, and, of a kernel, of its block's three sides: what it is launched with at
+ * most, or always. */
+enum {
+	INFO_BYTES = 0x04,
+	INFO_REGISTERS = 0x2f,
+	INFO_FRAME = 0x11,
+	INFO_THREADS_MOST = 0x05,
+	INFO_THREADS = 0x10
+};
 
 static struct tk_device_kernel *find(struct tk_device_code *c, size_t from, const char *name)
 {
@@ -37,9 +45,11 @@ static struct tk_device_kernel *find(struct tk_device_code *c, size_t from, cons
 	return NULL;
 }
 
-static int add_kernel(struct tk_device_code *c, const char *name, unsigned arch, const Elf_Data *code)
+static int add_kernel(
+        struct tk_device_code *c, const char *name, unsigned arch, const Elf_Data *code)
 {
-	struct tk_device_kernel *k = tk_device_code_add_kernel(c, name, strlen(name), code->d_buf, code->d_size);
+	struct tk_device_kernel *k =
+	        tk_device_code_add_kernel(c, name, strlen(name), code->d_buf, code->d_size);
 	if (!k)
 		return TK_ENOMEM;
 	snprintf(k->processor, sizeof(k->processor), "sm_%u", arch);
@@ -103,8 +113,8 @@ static void read_threads(struct tk_device_kernel *k, const unsigned char *value)
 }
 
 /* `own`: the section is that of one kernel. */
-static void read_info(
-        struct tk_device_code *c, size_t from, Elf *elf, const Elf_Data *data, struct tk_device_kernel *own)
+static void read_info(struct tk_device_code *c, size_t from, Elf *elf, const Elf_Data *data,
+        struct tk_device_kernel *own)
 {
 	const unsigned char *p = data->d_buf;
 	for (size_t at = 0; at + 4 <= data->d_size;) {
@@ -117,11 +127,13 @@ static void read_info(
 			continue; /* the other formats have their value in these two bytes */
 		if (bytes > data->d_size - at)
 			return;
-		if (bytes == sizeof(pair) && (attribute == INFO_REGISTERS || attribute == INFO_FRAME)) {
+		if (bytes == sizeof(pair) &&
+		        (attribute == INFO_REGISTERS || attribute == INFO_FRAME)) {
 			memcpy(pair, p + at, sizeof(pair));
 			struct tk_device_kernel *k = find(c, from, symbol_name(elf, pair[0]));
 			if (k)
-				*(attribute == INFO_REGISTERS ? &k->registers : &k->stack_bytes) = pair[1];
+				*(attribute == INFO_REGISTERS ? &k->registers : &k->stack_bytes) =
+				        pair[1];
 		} else if (own && bytes == 3 * sizeof(uint32_t) &&
 		           (attribute == INFO_THREADS_MOST || attribute == INFO_THREADS))
 			read_threads(own, p + at);
@@ -136,7 +148,8 @@ static void read_resources(struct tk_device_code *c, size_t from, Elf *elf)
 		if (!gelf_getshdr(scn, &sh))
 			continue;
 		const char *name = section_name(elf, &sh), *kernel = behind(name, ".nv.shared.");
-		struct tk_device_kernel *k = find(c, from, kernel), *own = find(c, from, behind(name, ".nv.info."));
+		struct tk_device_kernel *k = find(c, from, kernel),
+		                        *own = find(c, from, behind(name, ".nv.info."));
 		const Elf_Data *data = elf_rawdata(scn, NULL);
 		if (k)
 			k->shared_bytes = (int64_t)sh.sh_size;
@@ -147,8 +160,8 @@ static void read_resources(struct tk_device_code *c, size_t from, Elf *elf)
 	}
 }
 
-static int read_image(
-        struct tk_device_code *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked, unsigned arch)
+static int read_image(struct tk_device_code *c, const unsigned char *bytes, size_t size,
+        struct tk_buf *unpacked, unsigned arch)
 {
 	Elf *elf;
 	const size_t from = c->kernel_count;
@@ -161,7 +174,8 @@ static int read_image(
 	return status;
 }
 
-static int open_image(struct tk_device_code *c, const struct image_header *h, const unsigned char *bytes)
+static int open_image(
+        struct tk_device_code *c, const struct image_header *h, const unsigned char *bytes)
 {
 	if (h->kind == IMAGE_PTX)
 		return tk_device_code_add_data(c, bytes, h->bytes);
@@ -172,7 +186,8 @@ static int open_image(struct tk_device_code *c, const struct image_header *h, co
 	if (!h->packed_bytes)
 		return read_image(c, bytes, h->bytes, NULL, h->arch);
 	struct tk_buf unpacked = TK_BUF_INIT;
-	if (h->packed_bytes > h->bytes || !tk_device_code_unpack(c, bytes, h->packed_bytes, &unpacked)) {
+	if (h->packed_bytes > h->bytes ||
+	        !tk_device_code_unpack(c, bytes, h->packed_bytes, &unpacked)) {
 		tk_buf_free(&unpacked);
 		c->unread++;
 		return TK_OK;
@@ -186,7 +201,8 @@ static int read_group(struct tk_device_code *c, const unsigned char *p, size_t s
 	for (size_t at = 0; !status && at + sizeof(struct image_header) <= size;) {
 		struct image_header h;
 		memcpy(&h, p + at, sizeof(h));
-		if (h.header_bytes < sizeof(h) || h.header_bytes > size - at || h.bytes > size - at - h.header_bytes)
+		if (h.header_bytes < sizeof(h) || h.header_bytes > size - at ||
+		        h.bytes > size - at - h.header_bytes)
 			return TK_OK;
 		status = open_image(c, &h, p + at + h.header_bytes);
 		at += h.header_bytes + h.bytes;
@@ -211,16 +227,17 @@ int tk_cubin_read_section(struct tk_device_code *c, const unsigned char *section
 	return status;
 }
 
-/* What a multiprocessor has room for (CUDA C++ Programming Guide, compute capabilities; Occupancy Calculator). All have
- * 65,536 registers in four parts, of which a warp takes units of 256. A block costs at least 1 KiB of shared memory,
- * which nvcc counts already. */
+/* What a multiprocessor has room for (CUDA C++ Programming Guide, compute capabilities; Occupancy
+ * Calculator). All have 65,536 registers in four parts, of which a warp takes units of 256. A block
+ * costs at least 1 KiB of shared memory, which nvcc counts already. */
 struct room {
 	unsigned arch;
 	int64_t warps, blocks, shared_bytes;
 };
-static const struct room rooms[] = {{80, 64, 32, 164 << 10}, {86, 48, 16, 100 << 10}, {87, 48, 16, 164 << 10},
-        {89, 48, 24, 100 << 10}, {90, 64, 32, 228 << 10}, {100, 64, 32, 228 << 10}, {103, 64, 32, 228 << 10},
-        {110, 48, 24, 228 << 10}, {120, 48, 24, 100 << 10}, {121, 48, 24, 100 << 10}};
+static const struct room rooms[] = {{80, 64, 32, 164 << 10}, {86, 48, 16, 100 << 10},
+        {87, 48, 16, 164 << 10}, {89, 48, 24, 100 << 10}, {90, 64, 32, 228 << 10},
+        {100, 64, 32, 228 << 10}, {103, 64, 32, 228 << 10}, {110, 48, 24, 228 << 10},
+        {120, 48, 24, 100 << 10}, {121, 48, 24, 100 << 10}};
 
 int64_t tk_cubin_occupancy(const struct tk_device_kernel *k)
 {
@@ -230,9 +247,11 @@ int64_t tk_cubin_occupancy(const struct tk_device_kernel *k)
 			r = &rooms[i];
 	if (!r || k->threads <= 0 || k->registers <= 0 || k->shared_bytes < 0)
 		return -1;
-	const int64_t warps = (k->threads + 31) / 32, of_warp = (k->registers * 32 + 255) / 256 * 256;
+	const int64_t warps = (k->threads + 31) / 32,
+	              of_warp = (k->registers * 32 + 255) / 256 * 256;
 	const int64_t by_registers = 4 * (65536 / 4 / of_warp) / warps, by_warps = r->warps / warps;
-	const int64_t by_shared = r->shared_bytes / (k->shared_bytes > 1024 ? k->shared_bytes : 1024);
+	const int64_t by_shared =
+	        r->shared_bytes / (k->shared_bytes > 1024 ? k->shared_bytes : 1024);
 	int64_t blocks = by_registers < by_warps ? by_registers : by_warps;
 	blocks = by_shared < blocks ? by_shared : blocks;
 	blocks = r->blocks < blocks ? r->blocks : blocks;

@@ -1,7 +1,7 @@
 /* See device_code.h: what both readers need. */
 #include "build/device_code.h"
-#include "base/error.h"
 #include "base/archive.h"
+#include "base/error.h"
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static void *grow(void *list, size_t *count, size_t size)
 	return more + (*count)++ * size;
 }
 
-struct tk_device_kernel *tk_device_code_add_kernel(
-        struct tk_device_code *c, const char *name, size_t name_len, const unsigned char *code, size_t size)
+struct tk_device_kernel *tk_device_code_add_kernel(struct tk_device_code *c, const char *name,
+        size_t name_len, const unsigned char *code, size_t size)
 {
 	struct tk_device_kernel *k = grow(&c->kernels, &c->kernel_count, sizeof(*k));
 	if (!k)
@@ -62,7 +62,8 @@ static struct image *add_image(struct tk_device_code *c, struct tk_buf *unpacked
 	return image;
 }
 
-bool tk_device_code_unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out)
+bool tk_device_code_unpack(
+        struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out)
 {
 	const size_t before = out->len, left = TK_DEVICE_CODE_UNPACKED_MAX - c->unpacked_bytes;
 	if (!left || tk_zstd_decompress(bytes, size, left, out, NULL))
@@ -76,8 +77,8 @@ int tk_device_code_adopt_buffer(struct tk_device_code *c, struct tk_buf *unpacke
 	return add_image(c, unpacked) ? TK_OK : TK_ENOMEM;
 }
 
-int tk_device_code_add_image(
-        struct tk_device_code *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked, struct Elf **elf)
+int tk_device_code_add_image(struct tk_device_code *c, const unsigned char *bytes, size_t size,
+        struct tk_buf *unpacked, struct Elf **elf)
 {
 	struct image *image = add_image(c, unpacked);
 	if (!image)
@@ -93,17 +94,19 @@ int tk_device_code_add_image(
 static int by_arch_and_name(const void *a, const void *b)
 {
 	const struct tk_device_kernel *x = a, *y = b;
-	return x->arch != y->arch ? (x->arch > y->arch) - (x->arch < y->arch) : strcmp(x->name, y->name);
+	return x->arch != y->arch ? (x->arch > y->arch) - (x->arch < y->arch)
+	                          : strcmp(x->name, y->name);
 }
 
-int tk_device_code_read(
-        const char *name, const unsigned char *section, size_t size, struct tk_device_code *out, struct tk_error *err)
+int tk_device_code_read(const char *name, const unsigned char *section, size_t size,
+        struct tk_device_code *out, struct tk_error *err)
 {
 	*out = (struct tk_device_code){.images = calloc(1, sizeof(struct tk_device_images))};
 	int status = out->images && elf_version(EV_CURRENT) != EV_NONE ? TK_OK : TK_ENOMEM;
 	if (!status)
-		status = strncmp(name, ".hip_fatbin", 11) ? tk_cubin_read_section(out, section, size)
-		                                          : tk_hsaco_read_section(out, section, size);
+		status = strncmp(name, ".hip_fatbin", 11)
+		                 ? tk_cubin_read_section(out, section, size)
+		                 : tk_hsaco_read_section(out, section, size);
 	if (status) {
 		tk_device_code_free(out);
 		return tk_fail(err, status, "no memory for the kernels of an object");

@@ -1,5 +1,5 @@
-/* Reads code, data, symbols, relocations and the run path of a shared object. The file may come from another machine:
- * every number in it is checked before it is used. */
+/* Reads code, data, symbols, relocations and the run path of a shared object. The file may come
+ * from another machine: every number in it is checked before it is used. */
 #include "build/elf.h"
 #include "base/error.h"
 #include <fcntl.h>
@@ -16,7 +16,8 @@ struct tk_elf_file {
 	GElf_Half machine;
 };
 
-/* ---- sections ---------------------------------------------------------------------------------------------- */
+/* ---- sections
+ * ---------------------------------------------------------------------------------------------- */
 
 static const char *section_name(Elf *elf, const GElf_Shdr *sh)
 {
@@ -32,7 +33,8 @@ static bool starts_with(const char *name, const char *prefix)
 	return !strncmp(name, prefix, strlen(prefix));
 }
 
-/* Which of the kinds a section is; false: none of them (tables of the linker, notes, debug information). */
+/* Which of the kinds a section is; false: none of them (tables of the linker, notes, debug
+ * information). */
 static bool kind_of(Elf *elf, const GElf_Shdr *sh, enum tk_elf_kind *kind)
 {
 	static const char *const data[] = {".rodata", ".data", ".tdata", ".lrodata", ".ldata"};
@@ -64,30 +66,36 @@ static int read_sections(struct tk_elf *e, struct tk_error *err)
 		if (!gelf_getshdr(scn, &sh) || !kind_of(elf, &sh, &kind) || !sh.sh_size)
 			continue;
 		const Elf_Data *data = elf_rawdata(scn, NULL);
-		if (!data || !data->d_buf || data->d_size != sh.sh_size || sh.sh_addr + sh.sh_size < sh.sh_addr)
+		if (!data || !data->d_buf || data->d_size != sh.sh_size ||
+		        sh.sh_addr + sh.sh_size < sh.sh_addr)
 			return tk_fail(err, TK_EDATA, "a section of code or data is cut off");
-		struct tk_elf_section *more = realloc(e->sections, (e->section_count + 1) * sizeof(*more));
+		struct tk_elf_section *more =
+		        realloc(e->sections, (e->section_count + 1) * sizeof(*more));
 		if (!more)
 			return tk_fail(err, TK_ENOMEM, "no memory");
 		e->sections = more;
-		e->sections[e->section_count++] =
-		        (struct tk_elf_section){sh.sh_addr, data->d_buf, data->d_size, section_name(elf, &sh), kind};
+		e->sections[e->section_count++] = (struct tk_elf_section){
+		        sh.sh_addr, data->d_buf, data->d_size, section_name(elf, &sh), kind};
 		code = code || kind == TK_ELF_CODE;
 	}
 	return code ? TK_OK : tk_fail(err, TK_EDATA, "there is no machine code in it");
 }
 
-const struct tk_elf_section *tk_elf_find_section(const struct tk_elf *e, uint64_t address, uint64_t size)
+const struct tk_elf_section *tk_elf_find_section(
+        const struct tk_elf *e, uint64_t address, uint64_t size)
 {
 	for (size_t i = 0; i < e->section_count; i++) {
 		const struct tk_elf_section *s = &e->sections[i];
-		if (address >= s->address && size <= s->size && address - s->address <= s->size - size)
+		if (address >= s->address && size <= s->size &&
+		        address - s->address <= s->size - size)
 			return s;
 	}
 	return NULL;
 }
 
-/* ---- symbols ----------------------------------------------------------------------------------------------- */
+/* ---- symbols
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static int by_address(const void *a, const void *b)
 {
@@ -102,7 +110,8 @@ static int by_address(const void *a, const void *b)
 /* The list that a symbol belongs into; NULL: none. */
 static struct tk_elf_symbols *list_of(struct tk_elf *e, const GElf_Sym *sym)
 {
-	const struct tk_elf_section *s = sym->st_size ? tk_elf_find_section(e, sym->st_value, sym->st_size) : NULL;
+	const struct tk_elf_section *s =
+	        sym->st_size ? tk_elf_find_section(e, sym->st_value, sym->st_size) : NULL;
 	const int type = GELF_ST_TYPE(sym->st_info);
 	if (s && s->kind == TK_ELF_CODE && type == STT_FUNC)
 		return &e->functions;
@@ -131,11 +140,12 @@ static int read_symbols(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh, str
 		return TK_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Sym sym;
-		struct tk_elf_symbols *to = gelf_getsym(data, (int)i, &sym) ? list_of(e, &sym) : NULL;
+		struct tk_elf_symbols *to =
+		        gelf_getsym(data, (int)i, &sym) ? list_of(e, &sym) : NULL;
 		const char *name = to ? elf_strptr(e->file->elf, sh->sh_link, sym.st_name) : NULL;
 		if (name && *name && !starts_with(name, literal_of_llvm))
-			to->list[to->count++] =
-			        (struct tk_elf_symbol){name, sym.st_value, sym.st_size, sh->sh_type == SHT_DYNSYM};
+			to->list[to->count++] = (struct tk_elf_symbol){
+			        name, sym.st_value, sym.st_size, sh->sh_type == SHT_DYNSYM};
 	}
 	return TK_OK;
 }
@@ -160,7 +170,8 @@ static int read_all_symbols(struct tk_elf *e, struct tk_error *err)
 	e->stripped = true;
 	for (Elf_Scn *scn = NULL; !status && (scn = elf_nextscn(e->file->elf, scn));) {
 		GElf_Shdr sh;
-		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+		if (!gelf_getshdr(scn, &sh) ||
+		        (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
 			continue;
 		status = read_symbols(e, scn, &sh, err);
 		if (sh.sh_type == SHT_SYMTAB)
@@ -193,7 +204,8 @@ static const struct tk_elf_symbol *symbol_at(const struct tk_elf_symbols *s, uin
 	return &s->list[behind - 1];
 }
 
-/* ---- relocations ------------------------------------------------------------------------------------------- */
+/* ---- relocations
+ * ------------------------------------------------------------------------------------------- */
 
 static uint32_t width_x86_64(uint32_t type)
 {
@@ -218,14 +230,15 @@ static uint32_t width_x86_64(uint32_t type)
 	}
 }
 
-/* On other machines the address is a part of a 4-byte instruction: the whole instruction stands for it. */
+/* On other machines the address is a part of a 4-byte instruction: the whole instruction stands for
+ * it. */
 static uint32_t fixup_width(GElf_Half machine, uint32_t type)
 {
 	return machine == EM_X86_64 ? width_x86_64(type) : type ? 4 : 0;
 }
 
-/* The bytes between the place and the end of the instruction, which a PC-relative addend is short by (when no immediate
- * follows). */
+/* The bytes between the place and the end of the instruction, which a PC-relative addend is short
+ * by (when no immediate follows). */
 static uint64_t rest_of_instruction(GElf_Half machine, uint32_t type)
 {
 	return machine == EM_X86_64 && (type == R_X86_64_PC32 || type == R_X86_64_PLT32) ? 4 : 0;
@@ -248,9 +261,10 @@ static char *name_and_offset(const struct tk_elf_symbol *s, uint64_t address)
 	               : text;
 }
 
-/* Fills in `target`; for data without a name only `unnamed`, and `target` when all fixups are known. */
-static bool describe_target(
-        const struct tk_elf *e, Elf_Data *symbols, const GElf_Shdr *sh, const GElf_Rela *rela, struct tk_elf_reloc *f)
+/* Fills in `target`; for data without a name only `unnamed`, and `target` when all fixups are
+ * known. */
+static bool describe_target(const struct tk_elf *e, Elf_Data *symbols, const GElf_Shdr *sh,
+        const GElf_Rela *rela, struct tk_elf_reloc *f)
 {
 	GElf_Sym sym;
 	GElf_Shdr target;
@@ -259,8 +273,8 @@ static bool describe_target(
 	const char *name = elf_strptr(e->file->elf, sh->sh_link, sym.st_name);
 	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name && !starts_with(name, ".L"))
 		return (f->target = strndup(name, tk_elf_stem_length(name)));
-	const uint64_t address =
-	        sym.st_value + (uint64_t)rela->r_addend + rest_of_instruction(e->file->machine, f->type);
+	const uint64_t address = sym.st_value + (uint64_t)rela->r_addend +
+	                         rest_of_instruction(e->file->machine, f->type);
 	const struct tk_elf_symbol *s = symbol_at(&e->functions, address);
 	if (!s)
 		s = symbol_at(&e->objects, address);
@@ -271,15 +285,20 @@ static bool describe_target(
 		return true;
 	}
 	Elf_Scn *scn = sym.st_shndx < SHN_LORESERVE ? elf_getscn(e->file->elf, sym.st_shndx) : NULL;
-	return (f->target = strdup(scn && gelf_getshdr(scn, &target) ? section_name(e->file->elf, &target) : "?"));
+	return (f->target = strdup(scn && gelf_getshdr(scn, &target)
+	                                   ? section_name(e->file->elf, &target)
+	                                   : "?"));
 }
 
-static int read_relocations(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh, struct tk_error *err)
+static int read_relocations(
+        struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh, struct tk_error *err)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	Elf_Scn *symbol_scn = elf_getscn(e->file->elf, sh->sh_link);
 	GElf_Shdr symbol_sh;
-	Elf_Data *symbols = symbol_scn && gelf_getshdr(symbol_scn, &symbol_sh) ? elf_getdata(symbol_scn, NULL) : NULL;
+	Elf_Data *symbols = symbol_scn && gelf_getshdr(symbol_scn, &symbol_sh)
+	                            ? elf_getdata(symbol_scn, NULL)
+	                            : NULL;
 	const size_t n = data && symbols && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
 	struct tk_elf_reloc *more = realloc(e->fixups, (e->fixup_count + n + 1) * sizeof(*more));
 	if (!more)
@@ -289,7 +308,8 @@ static int read_relocations(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *sh,
 		GElf_Rela rela;
 		if (!gelf_getrela(data, (int)i, &rela))
 			continue;
-		const uint32_t type = (uint32_t)GELF_R_TYPE(rela.r_info), width = fixup_width(e->file->machine, type);
+		const uint32_t type = (uint32_t)GELF_R_TYPE(rela.r_info),
+		               width = fixup_width(e->file->machine, type);
 		if (!width || !tk_elf_find_section(e, rela.r_offset, width))
 			continue;
 		struct tk_elf_reloc f = {.address = rela.r_offset, .width = width, .type = type};
@@ -339,7 +359,8 @@ size_t tk_elf_find_reloc(const struct tk_elf *e, uint64_t address)
 	return lo;
 }
 
-/* ---- data without a name ----------------------------------------------------------------------------------- */
+/* ---- data without a name
+ * ----------------------------------------------------------------------------------- */
 
 enum { CONTENT_MAX = 64, TEXT_MIN = 4, PADDING_MAX = 32 }; /* bytes */
 
@@ -349,8 +370,10 @@ static int address_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Where something else begins: the next thing that is referred to, or that has a name, or the section's end. */
-static uint64_t end_of_unnamed(const struct tk_elf *e, const uint64_t *starts, size_t count, uint64_t address)
+/* Where something else begins: the next thing that is referred to, or that has a name, or the
+ * section's end. */
+static uint64_t end_of_unnamed(
+        const struct tk_elf *e, const uint64_t *starts, size_t count, uint64_t address)
 {
 	const struct tk_elf_section *s = tk_elf_find_section(e, address, 1);
 	uint64_t end = s->address + s->size;
@@ -372,8 +395,9 @@ static uint64_t end_of_unnamed(const struct tk_elf *e, const uint64_t *starts, s
 	return end;
 }
 
-/* Whether a place stands for the address of what it refers to, not for its content: a pointer in data, or the
- * instruction that loads an address (lea). Numbers are loaded, texts have their address taken. */
+/* Whether a place stands for the address of what it refers to, not for its content: a pointer in
+ * data, or the instruction that loads an address (lea). Numbers are loaded, texts have their
+ * address taken. */
 static bool takes_address(const struct tk_elf *e, const struct tk_elf_reloc *f)
 {
 	const struct tk_elf_section *s = tk_elf_find_section(e, f->address, f->width);
@@ -383,15 +407,19 @@ static bool takes_address(const struct tk_elf *e, const struct tk_elf_reloc *f)
 		return false;
 	if (f->type != R_X86_64_PC32 || f->address - s->address < 3)
 		return f->type == R_X86_64_64;
-	const unsigned char *at = s->data + (f->address - s->address); /* REX.W 8d, rip + what the linker filled in */
+	const unsigned char *at =
+	        s->data + (f->address - s->address); /* REX.W 8d, rip + what the linker filled in */
 	return (at[-3] & 0xf8) == 0x48 && at[-2] == 0x8d && (at[-1] & 0xc7) == 0x05;
 }
 
-/* A literal is looked at as far as its end, however far that is. A shorter one could as well be a number: it is a text
- * where its address is taken and nothing but padding, or the tail that another text shares with it, follows. */
-static bool is_text(const struct tk_elf_section *s, uint64_t address, uint64_t end, bool address_taken)
+/* A literal is looked at as far as its end, however far that is. A shorter one could as well be a
+ * number: it is a text where its address is taken and nothing but padding, or the tail that another
+ * text shares with it, follows. */
+static bool is_text(
+        const struct tk_elf_section *s, uint64_t address, uint64_t end, bool address_taken)
 {
-	const unsigned char *from = s->data + (address - s->address), *limit = s->data + s->size, *p = from;
+	const unsigned char *from = s->data + (address - s->address), *limit = s->data + s->size,
+	                    *p = from;
 	while (p < limit && ((*p >= ' ' && *p < 0x7f) || (*p >= '\t' && *p <= '\r') || *p >= 0x80))
 		p++;
 	if (p == from || p == limit || *p)
@@ -404,9 +432,10 @@ static bool is_text(const struct tk_elf_section *s, uint64_t address, uint64_t e
 	return address_taken && p >= next && p - text_end <= PADDING_MAX;
 }
 
-/* Texts all look alike (versions, paths and dates are texts); constants by their bytes without those that the linker
- * filled in and without the padding behind them. */
-static char *describe_content(const struct tk_elf *e, uint64_t address, uint64_t end, bool address_taken)
+/* Texts all look alike (versions, paths and dates are texts); constants by their bytes without
+ * those that the linker filled in and without the padding behind them. */
+static char *describe_content(
+        const struct tk_elf *e, uint64_t address, uint64_t end, bool address_taken)
 {
 	const struct tk_elf_section *s = tk_elf_find_section(e, address, 1);
 	char hex[2 * CONTENT_MAX + 1] = "", *text = NULL;
@@ -415,10 +444,12 @@ static char *describe_content(const struct tk_elf *e, uint64_t address, uint64_t
 		return asprintf(&text, "%s:text", s->name) < 0 ? NULL : text;
 	size_t next = tk_elf_find_reloc(e, address);
 	for (uint64_t at = address; at < end; at++) {
-		while (next < e->fixup_count && e->fixups[next].address + e->fixups[next].width <= at)
+		while (next < e->fixup_count &&
+		        e->fixups[next].address + e->fixups[next].width <= at)
 			next++;
 		const bool filled_in = next < e->fixup_count && e->fixups[next].address <= at;
-		n += (size_t)snprintf(hex + n, sizeof(hex) - n, filled_in ? ".." : "%02x", s->data[at - s->address]);
+		n += (size_t)snprintf(hex + n, sizeof(hex) - n, filled_in ? ".." : "%02x",
+		        s->data[at - s->address]);
 	}
 	while (n >= 2 && !memcmp(hex + n - 2, "00", 2))
 		n -= 2;
@@ -447,9 +478,10 @@ static int describe_unnamed(struct tk_elf *e, struct tk_error *err)
 		struct tk_elf_reloc *f = &e->fixups[i];
 		if (f->target)
 			continue;
-		const bool address_taken = bsearch(&f->unnamed, taken, taken_count, sizeof(*taken), address_order);
-		f->target =
-		        describe_content(e, f->unnamed, end_of_unnamed(e, starts, count, f->unnamed), address_taken);
+		const bool address_taken =
+		        bsearch(&f->unnamed, taken, taken_count, sizeof(*taken), address_order);
+		f->target = describe_content(
+		        e, f->unnamed, end_of_unnamed(e, starts, count, f->unnamed), address_taken);
 		if (!f->target)
 			status = tk_fail(err, TK_ENOMEM, "no memory");
 	}
@@ -458,7 +490,8 @@ static int describe_unnamed(struct tk_elf *e, struct tk_error *err)
 	return status;
 }
 
-/* ---- the run path ------------------------------------------------------------------------------------------ */
+/* ---- the run path
+ * ------------------------------------------------------------------------------------------ */
 
 static int read_run_path(struct tk_elf *e, struct tk_error *err)
 {
@@ -470,7 +503,8 @@ static int read_run_path(struct tk_elf *e, struct tk_error *err)
 		const size_t n = data && sh.sh_entsize ? data->d_size / sh.sh_entsize : 0;
 		for (size_t i = 0; i < n; i++) {
 			GElf_Dyn dyn;
-			if (!gelf_getdyn(data, (int)i, &dyn) || (dyn.d_tag != DT_RPATH && dyn.d_tag != DT_RUNPATH))
+			if (!gelf_getdyn(data, (int)i, &dyn) ||
+			        (dyn.d_tag != DT_RPATH && dyn.d_tag != DT_RUNPATH))
 				continue;
 			const char *path = elf_strptr(e->file->elf, sh.sh_link, dyn.d_un.d_val);
 			if (path && !e->run_path && !(e->run_path = strdup(path)))
@@ -480,7 +514,8 @@ static int read_run_path(struct tk_elf *e, struct tk_error *err)
 	return TK_OK;
 }
 
-/* ---- the object -------------------------------------------------------------------------------------------- */
+/* ---- the object
+ * -------------------------------------------------------------------------------------------- */
 
 static int open_file(const char *path, struct tk_elf *e, struct tk_error *err)
 {
@@ -493,8 +528,9 @@ static int open_file(const char *path, struct tk_elf *e, struct tk_error *err)
 	if (e->file->fd < 0)
 		return tk_fail_errno(err, "%s", path);
 	e->file->elf = elf_begin(e->file->fd, ELF_C_READ, NULL);
-	if (!e->file->elf || elf_kind(e->file->elf) != ELF_K_ELF || !gelf_getehdr(e->file->elf, &header) ||
-	        gelf_getclass(e->file->elf) != ELFCLASS64 || header.e_type != ET_DYN)
+	if (!e->file->elf || elf_kind(e->file->elf) != ELF_K_ELF ||
+	        !gelf_getehdr(e->file->elf, &header) || gelf_getclass(e->file->elf) != ELFCLASS64 ||
+	        header.e_type != ET_DYN)
 		return tk_fail(err, TK_EDATA, "it is not a 64-bit ELF shared object");
 	e->file->machine = header.e_machine;
 	return TK_OK;

@@ -1,7 +1,8 @@
-/* Kernels for AMD GPUs: the section .hip_fatbin holds bundles one after the other, one for each file that hipcc
- * compiled, packed or not (Clang documentation, "Clang Offload Bundler"); in a bundle is an ELF for each processor, and
- * in its notes what the compiler says of the kernels, as MessagePack (LLVM documentation, "User Guide for AMDGPU
- * Backend", code object V4 and later). Everything is checked before it is believed. */
+/* Kernels for AMD GPUs: the section .hip_fatbin holds bundles one after the other, one for each
+ * file that hipcc compiled, packed or not (Clang documentation, "Clang Offload Bundler"); in a
+ * bundle is an ELF for each processor, and in its notes what the compiler says of the kernels, as
+ * MessagePack (LLVM documentation, "User Guide for AMDGPU Backend", code object V4 and later).
+ * Everything is checked before it is believed. */
 #include "base/error.h"
 #include "build/device_code.h"
 #include "build/msgpack.h"
@@ -12,10 +13,16 @@
 
 #define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
 #define PACKED_MAGIC "CCOB"
-enum { MAGIC_BYTES = sizeof(BUNDLE_MAGIC) - 1, ENTRIES_MAX = 256, PACKED_ZSTD = 1, NOTE_METADATA = 32 };
+enum {
+	MAGIC_BYTES = sizeof(BUNDLE_MAGIC) - 1,
+	ENTRIES_MAX = 256,
+	PACKED_ZSTD = 1,
+	NOTE_METADATA = 32
+};
 
 struct entry_header {
-	uint64_t offset, bytes, name_bytes; /* the image, from the bundle's beginning; the name follows */
+	uint64_t offset, bytes,
+	        name_bytes; /* the image, from the bundle's beginning; the name follows */
 };
 
 /* An image that is being read. */
@@ -25,7 +32,8 @@ struct object {
 	unsigned arch;
 };
 
-/* ---- machine code ------------------------------------------------------------------------------------------- */
+/* ---- machine code
+ * ------------------------------------------------------------------------------------------- */
 
 /* The bytes of [address, address + size) in a section; NULL: not there. */
 static const unsigned char *bytes_at(Elf *elf, size_t section, uint64_t address, uint64_t size)
@@ -36,7 +44,9 @@ static const unsigned char *bytes_at(Elf *elf, size_t section, uint64_t address,
 	if (!data || !data->d_buf || !gelf_getshdr(scn, &sh) || address < sh.sh_addr)
 		return NULL;
 	const uint64_t at = address - sh.sh_addr;
-	return at <= data->d_size && size <= data->d_size - at ? (const unsigned char *)data->d_buf + at : NULL;
+	return at <= data->d_size && size <= data->d_size - at
+	               ? (const unsigned char *)data->d_buf + at
+	               : NULL;
 }
 
 /* The code of the function `name`, whose symbol all code objects have among the exported ones. */
@@ -45,13 +55,14 @@ static const unsigned char *find_code(Elf *elf, const char *name, size_t length,
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr sh;
 		GElf_Sym sym;
-		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_DYNSYM && sh.sh_type != SHT_SYMTAB))
+		if (!gelf_getshdr(scn, &sh) ||
+		        (sh.sh_type != SHT_DYNSYM && sh.sh_type != SHT_SYMTAB))
 			continue;
 		Elf_Data *data = elf_getdata(scn, NULL);
 		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
 			const char *text = elf_strptr(elf, sh.sh_link, sym.st_name);
-			if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || !text || strlen(text) != length ||
-			        memcmp(text, name, length))
+			if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || !text ||
+			        strlen(text) != length || memcmp(text, name, length))
 				continue;
 			*size = (size_t)sym.st_size;
 			return bytes_at(elf, sym.st_shndx, sym.st_value, sym.st_size);
@@ -67,14 +78,15 @@ static int add_data(struct tk_device_code *c, Elf *elf)
 	for (Elf_Scn *scn = NULL; !status && (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr sh;
 		const Elf_Data *data = elf_rawdata(scn, NULL);
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS && sh.sh_flags & SHF_ALLOC && data &&
-		        data->d_buf)
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS &&
+		        sh.sh_flags & SHF_ALLOC && data && data->d_buf)
 			status = tk_device_code_add_data(c, data->d_buf, data->d_size);
 	}
 	return status;
 }
 
-/* ---- what the compiler says --------------------------------------------------------------------------------- */
+/* ---- what the compiler says
+ * --------------------------------------------------------------------------------- */
 
 struct said {
 	struct tk_msgpack_item name;
@@ -84,12 +96,14 @@ struct said {
 static bool read_kernel(struct tk_msgpack *m, struct said *out)
 {
 	struct tk_msgpack_item map, key, value;
-	*out = (struct said){.vectors = -1, .scalars = -1, .stack = -1, .shared = -1, .threads = -1};
+	*out = (struct said){
+	        .vectors = -1, .scalars = -1, .stack = -1, .shared = -1, .threads = -1};
 	const struct {
 		const char *key;
 		int64_t *to;
 	} numbers[] = {{".vgpr_count", &out->vectors}, {".sgpr_count", &out->scalars},
-	        {".private_segment_fixed_size", &out->stack}, {".group_segment_fixed_size", &out->shared},
+	        {".private_segment_fixed_size", &out->stack},
+	        {".group_segment_fixed_size", &out->shared},
 	        {".max_flat_workgroup_size", &out->threads}};
 	if (!tk_msgpack_next(m, &map) || map.type != TK_MSGPACK_MAP)
 		return false;
@@ -101,7 +115,8 @@ static bool read_kernel(struct tk_msgpack *m, struct said *out)
 		if (!tk_msgpack_skip(m) || !tk_msgpack_next(&before, &value))
 			return false;
 		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
-			if (tk_msgpack_text_equals(&key, numbers[k].key) && value.type == TK_MSGPACK_INT && value.number >= 0 &&
+			if (tk_msgpack_text_equals(&key, numbers[k].key) &&
+			        value.type == TK_MSGPACK_INT && value.number >= 0 &&
 			        value.number <= UINT32_MAX)
 				*numbers[k].to = value.number;
 		if (tk_msgpack_text_equals(&key, ".name") && value.type == TK_MSGPACK_TEXT)
@@ -118,7 +133,8 @@ static int add_kernel(struct tk_device_code *c, const struct object *o, const st
 		c->unread++;
 		return TK_OK;
 	}
-	struct tk_device_kernel *k = tk_device_code_add_kernel(c, said->name.text, said->name.count, code, size);
+	struct tk_device_kernel *k =
+	        tk_device_code_add_kernel(c, said->name.text, said->name.count, code, size);
 	if (!k)
 		return TK_ENOMEM;
 	snprintf(k->processor, sizeof(k->processor), "%s", o->processor);
@@ -132,7 +148,8 @@ static int add_kernel(struct tk_device_code *c, const struct object *o, const st
 }
 
 /* *found: it is what it should be to its end. */
-static int read_kernels(struct tk_device_code *c, const struct object *o, struct tk_msgpack m, bool *found)
+static int read_kernels(
+        struct tk_device_code *c, const struct object *o, struct tk_msgpack m, bool *found)
 {
 	struct tk_msgpack_item map, key, list;
 	*found = false;
@@ -184,9 +201,12 @@ static int read_notes(struct tk_device_code *c, const struct object *o)
 	return TK_OK;
 }
 
-/* ---- bundles ------------------------------------------------------------------------------------------------- */
+/* ---- bundles
+ * -------------------------------------------------------------------------------------------------
+ */
 
-/* "gfx942" of "hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"; false: an image for no AMD GPU, the host's among them.
+/* "gfx942" of "hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"; false: an image for no AMD GPU,
+ * the host's among them.
  */
 static bool processor_of(const char *name, size_t length, char out[16])
 {
@@ -200,9 +220,11 @@ static bool processor_of(const char *name, size_t length, char out[16])
 	return true;
 }
 
-static int read_image(struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
+static int read_image(
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
 {
-	struct object o = {.processor = processor, .arch = (unsigned)strtoul(processor + 3, NULL, 16)};
+	struct object o = {
+	        .processor = processor, .arch = (unsigned)strtoul(processor + 3, NULL, 16)};
 	int status = tk_device_code_add_image(c, bytes, size, NULL, &o.elf);
 	if (!status && o.elf)
 		status = read_notes(c, &o);
@@ -282,7 +304,8 @@ static int read_packed(struct tk_device_code *c, const unsigned char *p, size_t 
 int tk_hsaco_read_section(struct tk_device_code *c, const unsigned char *section, size_t size)
 {
 	int status = TK_OK;
-	for (size_t at = 0, used = 0; !status && at + MAGIC_BYTES <= size; at = (at + used + 7) / 8 * 8) {
+	for (size_t at = 0, used = 0; !status && at + MAGIC_BYTES <= size;
+	        at = (at + used + 7) / 8 * 8) {
 		used = 8; /* padding between bundles */
 		if (!memcmp(section + at, BUNDLE_MAGIC, MAGIC_BYTES))
 			status = read_bundle(c, section + at, size - at, &used);
@@ -292,17 +315,29 @@ int tk_hsaco_read_section(struct tk_device_code *c, const unsigned char *section
 	return status;
 }
 
-/* ---- occupancy ----------------------------------------------------------------------------------------------- */
+/* ---- occupancy
+ * -----------------------------------------------------------------------------------------------
+ */
 
-/* What a compute unit of CDNA has room for (LLVM, AMDGPUBaseInfo.cpp and GCNSubtarget.cpp): on each of four SIMD units
- * 8 waves and 512 vector registers, of which a wave takes units of 8; 800 scalar ones, of which none needs more than
- * 1/7; 16 blocks of more than one wave; shared memory in units. */
+/* What a compute unit of CDNA has room for (LLVM, AMDGPUBaseInfo.cpp and GCNSubtarget.cpp): on each
+ * of four SIMD units 8 waves and 512 vector registers, of which a wave takes units of 8; 800 scalar
+ * ones, of which none needs more than 1/7; 16 blocks of more than one wave; shared memory in units.
+ */
 struct room {
 	unsigned arch;
 	int64_t shared_bytes, shared_unit;
 };
-static const struct room rooms[] = {{0x90a, 64 << 10, 512}, {0x942, 64 << 10, 512}, {0x950, 160 << 10, 1280}};
-enum { LANES = 64, UNITS = 4, WAVES = 8, VECTORS = 512, VECTOR_UNIT = 8, SCALARS_OF_EIGHT = 100, BLOCKS = 16 };
+static const struct room rooms[] = {
+        {0x90a, 64 << 10, 512}, {0x942, 64 << 10, 512}, {0x950, 160 << 10, 1280}};
+enum {
+	LANES = 64,
+	UNITS = 4,
+	WAVES = 8,
+	VECTORS = 512,
+	VECTOR_UNIT = 8,
+	SCALARS_OF_EIGHT = 100,
+	BLOCKS = 16
+};
 
 static int64_t round_up(int64_t x, int64_t unit)
 {
@@ -318,7 +353,8 @@ int64_t tk_hsaco_occupancy(const struct tk_device_kernel *k)
 	if (!r || k->threads <= 0 || k->registers < 0 || k->shared_bytes < 0)
 		return -1;
 	const int64_t of_block = round_up(k->threads, LANES) / LANES;
-	int64_t waves = VECTORS / (k->registers ? round_up(k->registers, VECTOR_UNIT) : VECTOR_UNIT);
+	int64_t waves =
+	        VECTORS / (k->registers ? round_up(k->registers, VECTOR_UNIT) : VECTOR_UNIT);
 	if (waves > WAVES)
 		waves = WAVES;
 	if (k->scalars > SCALARS_OF_EIGHT && waves > WAVES - 1)

@@ -14,7 +14,8 @@
 
 #define LIST_MAX 65536
 
-/* ---- the lists beside `build`: one name a line, # starts a comment ------------------------------------------- */
+/* ---- the lists beside `build`: one name a line, # starts a comment
+ * ------------------------------------------- */
 
 /* Calls use(name) for every line of <dir>/<file>; *there tells whether the file exists. */
 static int each_line(const char *dir, const char *file, bool *there,
@@ -53,7 +54,8 @@ static int add_input(void *arg, const char *name, struct tk_error *err)
 {
 	const struct inputs *in = arg;
 	if (name[0] == '/' || strstr(name, ".."))
-		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a path below the tracker's kernels", name);
+		return tk_fail(err, TK_ECONFIG,
+		        "\"%.80s\" is not a path below the tracker's kernels", name);
 	char *path = tk_path_join(in->kernels_dir, name);
 	if (!path)
 		return tk_fail(err, TK_ENOMEM, "no memory");
@@ -63,7 +65,9 @@ static int add_input(void *arg, const char *name, struct tk_error *err)
 	return status;
 }
 
-/* ---- toolchain ----------------------------------------------------------------------------------------------- */
+/* ---- toolchain
+ * -----------------------------------------------------------------------------------------------
+ */
 
 struct tools {
 	struct tk_hash *hash;
@@ -73,11 +77,14 @@ struct tools {
 /* cc and c++ are what the environment says they are. */
 static const char *program_of(const char *tool)
 {
-	const char *program = !strcmp(tool, "cc") ? getenv("CC") : !strcmp(tool, "c++") ? getenv("CXX") : NULL;
+	const char *program = !strcmp(tool, "cc")    ? getenv("CC")
+	                      : !strcmp(tool, "c++") ? getenv("CXX")
+	                                             : NULL;
 	return program && *program ? program : tool;
 }
 
-/* The first word of the line that looks like a version: "12.2.0" of "cc (Debian 12.2.0-14) 12.2.0". */
+/* The first word of the line that looks like a version: "12.2.0" of "cc (Debian 12.2.0-14) 12.2.0".
+ */
 static void version_of(const char *line, char *out, size_t size)
 {
 	const char *best = "";
@@ -99,7 +106,7 @@ static const char *family_of(const char *tool, const char *line)
 {
 	if (strcmp(tool, "cc") && strcmp(tool, "c++"))
 		return tool;
-	return strstr(line, "clang")                                                        ? "clang"
+	return strstr(line, "clang") ? "clang"
 	       : strstr(line, "Free Software") || strstr(line, "cc") || strstr(line, "GCC") ? "gcc"
 	                                                                                    : tool;
 }
@@ -138,7 +145,9 @@ static int add_tool(void *arg, const char *tool, struct tk_error *err)
 	struct tk_buf answer = TK_BUF_INIT;
 	char line[512], version[64];
 	const char *program = program_of(tool);
-	if (tool[0] == '-' || tool[strspn(tool, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")])
+	if (tool[0] == '-' ||
+	        tool[strspn(tool,
+	                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")])
 		return tk_fail(err, TK_ECONFIG, "\"%.80s\" is not a program's name", tool);
 	int status = ask_version(program, &answer, err);
 	if (status == TK_ENOTFOUND && optional) {
@@ -147,20 +156,23 @@ static int add_tool(void *arg, const char *tool, struct tk_error *err)
 		return TK_OK;
 	}
 	if (status == TK_ENOTFOUND)
-		status = tk_fail(err, TK_ENOTFOUND, "the program %s is needed and not installed", program);
+		status = tk_fail(
+		        err, TK_ENOTFOUND, "the program %s is needed and not installed", program);
 	if (!status) {
-		snprintf(line, sizeof(line), "%.*s", (int)strcspn(tk_buf_cstr(&answer), "\n"), tk_buf_cstr(&answer));
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(tk_buf_cstr(&answer), "\n"),
+		        tk_buf_cstr(&answer));
 		version_of(line, version, sizeof(version));
 		tk_hash_add_str(t->hash, tool);
 		tk_hash_add_str(t->hash, tk_buf_cstr(&answer));
-		tk_buf_add_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "", family_of(tool, line), *version ? " " : "",
-		        version);
+		tk_buf_add_printf(&t->text, "%s%s%s%s", t->text.len ? ", " : "",
+		        family_of(tool, line), *version ? " " : "", version);
 	}
 	tk_buf_free(&answer);
 	return status;
 }
 
-static int add_toolchain(struct tk_hash *h, const char *adapter_dir, char **text, struct tk_error *err)
+static int add_toolchain(
+        struct tk_hash *h, const char *adapter_dir, char **text, struct tk_error *err)
 {
 	struct tools t = {.hash = h};
 	bool there = false;
@@ -177,21 +189,25 @@ static int add_toolchain(struct tk_hash *h, const char *adapter_dir, char **text
 	return status;
 }
 
-/* ---- what "native" stands for: the processor and the graphics cards -------------------------------------------- */
+/* ---- what "native" stands for: the processor and the graphics cards
+ * -------------------------------------------- */
 
 static int line_order(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Each card's line that begins with `field`, of the files that match, sorted: the order of the slots means nothing. */
-static int add_cards(struct tk_hash *h, const char *pattern, const char *field, struct tk_error *err)
+/* Each card's line that begins with `field`, of the files that match, sorted: the order of the
+ * slots means nothing. */
+static int add_cards(
+        struct tk_hash *h, const char *pattern, const char *field, struct tk_error *err)
 {
 	glob_t files = {0};
 	const int found = glob(pattern, 0, NULL, &files);
 	if (found && found != GLOB_NOMATCH) {
 		globfree(&files);
-		return tk_fail(err, found == GLOB_NOSPACE ? TK_ENOMEM : TK_EIO, "cannot look at %s", pattern);
+		return tk_fail(err, found == GLOB_NOSPACE ? TK_ENOMEM : TK_EIO, "cannot look at %s",
+		        pattern);
 	}
 	char **lines = calloc(files.gl_pathc + 1, sizeof(*lines));
 	size_t n = 0, size = 0;
@@ -225,11 +241,13 @@ static int add_cards(struct tk_hash *h, const char *pattern, const char *field, 
 
 static int add_native(struct tk_hash *h, struct tk_error *err)
 {
-	static const char *const fields[] = {"model name", "flags", "CPU part", "CPU implementer", "Features", "isa"};
+	static const char *const fields[] = {
+	        "model name", "flags", "CPU part", "CPU implementer", "Features", "isa"};
 	char *line = NULL;
 	size_t size = 0;
 	FILE *f = fopen("/proc/cpuinfo", "re");
-	for (ssize_t n; f && (n = getline(&line, &size, f)) > 1;) { /* the first processor ends with an empty line */
+	for (ssize_t n; f && (n = getline(&line, &size, f)) >
+	                             1;) { /* the first processor ends with an empty line */
 		for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 			if (!strncmp(line, fields[i], strlen(fields[i])))
 				tk_hash_add_str(h, line);
@@ -242,17 +260,22 @@ static int add_native(struct tk_hash *h, struct tk_error *err)
 	tk_hash_add_i64(h, access("/dev/kfd", F_OK) == 0);
 	const int status = add_cards(h, "/proc/driver/nvidia/gpus/*/information", "Model:", err);
 	return status ? status
-	              : add_cards(h, "/sys/class/kfd/kfd/topology/nodes/*/properties", "gfx_target_version", err);
+	              : add_cards(h, "/sys/class/kfd/kfd/topology/nodes/*/properties",
+	                        "gfx_target_version", err);
 }
 
-/* ---- the key --------------------------------------------------------------------------------------------------- */
+/* ---- the key
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const char *kernels_dir, struct tk_error *err)
+static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const char *kernels_dir,
+        struct tk_error *err)
 {
 	struct inputs in = {kernels_dir, h};
 	bool there;
 	char *abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
-	int status = abi ? tk_hash_add_tree(h, spec->adapter_dir, err) : tk_fail(err, TK_ENOMEM, "no memory");
+	int status = abi ? tk_hash_add_tree(h, spec->adapter_dir, err)
+	                 : tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
 		status = tk_hash_add_file(h, abi, err);
 	if (!status)
@@ -261,8 +284,8 @@ static int add_trees(struct tk_hash *h, const struct tk_build_spec *spec, const 
 	return status;
 }
 
-int tk_build_key(
-        const struct tk_build_spec *spec, const char *kernels_dir, struct tk_build_key *out, struct tk_error *err)
+int tk_build_key(const struct tk_build_spec *spec, const char *kernels_dir,
+        struct tk_build_key *out, struct tk_error *err)
 {
 	const char *arch = spec->arch ? spec->arch : "native";
 	char *toolchain = NULL;

@@ -1,4 +1,5 @@
-/* manifest.json: what an artifact is. It may come from another machine, so that everything in it is checked. */
+/* manifest.json: what an artifact is. It may come from another machine, so that everything in it is
+ * checked. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -36,7 +37,9 @@ static int hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_err
 	return status;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static json_t *kernels_json(const struct tk_artifact_backend *b)
 {
@@ -45,17 +48,19 @@ static json_t *kernels_json(const struct tk_artifact_backend *b)
 		const struct tk_kernel_symbol *k = &b->kernels[i];
 		char name[sizeof(k->name)];
 		tk_text_copy_line(name, sizeof(name), k->name);
-		json_array_append_new(
-		        list, json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "name", name, "code_hash", k->code_hash,
-		                      "size_bytes", (json_int_t)k->size_bytes, "registers", (json_int_t)k->registers,
-		                      "spill_bytes", (json_int_t)k->spill_bytes, "shared_bytes",
-		                      (json_int_t)k->shared_bytes, "threads", (json_int_t)k->threads,
-		                      "occupancy_percent", (json_int_t)k->occupancy_percent));
+		json_array_append_new(list,
+		        json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "name", name, "code_hash",
+		                k->code_hash, "size_bytes", (json_int_t)k->size_bytes, "registers",
+		                (json_int_t)k->registers, "spill_bytes", (json_int_t)k->spill_bytes,
+		                "shared_bytes", (json_int_t)k->shared_bytes, "threads",
+		                (json_int_t)k->threads, "occupancy_percent",
+		                (json_int_t)k->occupancy_percent));
 	}
 	return list;
 }
 
-static int backends_json(const struct tk_artifact *a, const char *dir, json_t **out, struct tk_error *err)
+static int backends_json(
+        const struct tk_artifact *a, const char *dir, json_t **out, struct tk_error *err)
 {
 	json_t *list = json_array();
 	int status = TK_OK;
@@ -63,11 +68,12 @@ static int backends_json(const struct tk_artifact *a, const char *dir, json_t **
 		const struct tk_artifact_backend *b = &a->backends[i];
 		char file_hash[TK_HASH_HEX_SIZE];
 		char *path = tk_backend_path(dir, b->name);
-		status = path ? hash_file(path, file_hash, err) : tk_fail(err, TK_ENOMEM, "no memory");
+		status = path ? hash_file(path, file_hash, err)
+		              : tk_fail(err, TK_ENOMEM, "no memory");
 		if (!status)
-			json_array_append_new(
-			        list, json_pack("{s:s,s:s,s:s,s:o}", "name", b->name, "code_hash", b->code_hash,
-			                      "file_hash", file_hash, "kernels", kernels_json(b)));
+			json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:o}", "name", b->name,
+			                                    "code_hash", b->code_hash, "file_hash",
+			                                    file_hash, "kernels", kernels_json(b)));
 		free(path);
 	}
 	if (status)
@@ -83,9 +89,10 @@ static int put_commit(json_t *root, const struct tk_revision *r)
 	if (!*r->id)
 		return 0;
 	return json_object_set_new(root, "commit",
-	        json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:s}", "id", r->id, "parent", r->parent, "author_time_s",
-	                (json_int_t)r->author_time_s, "commit_time_s", (json_int_t)r->commit_time_s, "position",
-	                (json_int_t)r->position, "author", r->author, "subject", r->subject));
+	        json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:s}", "id", r->id, "parent", r->parent,
+	                "author_time_s", (json_int_t)r->author_time_s, "commit_time_s",
+	                (json_int_t)r->commit_time_s, "position", (json_int_t)r->position, "author",
+	                r->author, "subject", r->subject));
 }
 
 int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err)
@@ -94,16 +101,18 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
 	int status = backends_json(a, dir, &backends, err);
 	if (status)
 		return status;
-	json_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}", "format", FORMAT, "key",
-	        a->key, "upstream", a->upstream, "revision", a->revision, "adapter", a->adapter, "arch", a->arch,
-	        "flags", a->flags, "toolchain", a->toolchain, "status", tk_build_status_name(a->status), "message",
-	        a->message, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built_s",
+	json_t *root = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:I,s:o}",
+	        "format", FORMAT, "key", a->key, "upstream", a->upstream, "revision", a->revision,
+	        "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain",
+	        a->toolchain, "status", tk_build_status_name(a->status), "message", a->message,
+	        "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built_s",
 	        (json_int_t)a->built_s, "backends", backends);
-	char *text = root && !put_commit(root, &a->commit) ? json_dumps(root, JSON_INDENT(1)) : NULL;
+	char *text =
+	        root && !put_commit(root, &a->commit) ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	char *path = tk_path_join(dir, "manifest.json");
 	if (!text || !path)
-		status = tk_fail(
-		        err, root ? TK_ENOMEM : TK_EDATA, "the manifest of %s cannot be written as JSON", a->key);
+		status = tk_fail(err, root ? TK_ENOMEM : TK_EDATA,
+		        "the manifest of %s cannot be written as JSON", a->key);
 	else
 		status = tk_file_write(path, text, strlen(text), err);
 	free(path);
@@ -112,7 +121,9 @@ int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_er
 	return status;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static int read_text(const json_t *o, const char *name, char **out, struct tk_error *err)
 {
@@ -120,7 +131,8 @@ static int read_text(const json_t *o, const char *name, char **out, struct tk_er
 	const char *text = json_string_value(v);
 	if (!text || strlen(text) != json_string_length(v))
 		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a text", name);
-	const size_t size = strlen(text) + 1 < 4096 ? strlen(text) * 3 + 1 : 4096; /* a bad byte becomes three */
+	const size_t size = strlen(text) + 1 < 4096 ? strlen(text) * 3 + 1
+	                                            : 4096; /* a bad byte becomes three */
 	char *clean = malloc(size);
 	if (!clean)
 		return tk_fail(err, TK_ENOMEM, "no memory");
@@ -129,17 +141,20 @@ static int read_text(const json_t *o, const char *name, char **out, struct tk_er
 	return TK_OK;
 }
 
-static int read_int(const json_t *o, const char *name, int64_t least, int64_t *out, struct tk_error *err)
+static int read_int(
+        const json_t *o, const char *name, int64_t least, int64_t *out, struct tk_error *err)
 {
 	const json_t *v = json_object_get(o, name);
 	if (!json_is_integer(v) || json_integer_value(v) < least)
-		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a whole number of at least %lld", name,
+		return tk_fail(err, TK_EDATA,
+		        "\"%s\" is missing or not a whole number of at least %lld", name,
 		        (long long)least);
 	*out = json_integer_value(v);
 	return TK_OK;
 }
 
-static int read_hash(const json_t *o, const char *name, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
+static int read_hash(
+        const json_t *o, const char *name, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	const char *text = json_string_value(json_object_get(o, name));
 	if (!text || !tk_build_key_is_valid(text))
@@ -164,7 +179,8 @@ static int read_commit(const json_t *root, struct tk_revision *out, struct tk_er
 		char *to;
 		size_t size;
 	} texts[] = {{"id", out->id, sizeof(out->id)}, {"parent", out->parent, sizeof(out->parent)},
-	        {"author", out->author, sizeof(out->author)}, {"subject", out->subject, sizeof(out->subject)}};
+	        {"author", out->author, sizeof(out->author)},
+	        {"subject", out->subject, sizeof(out->subject)}};
 	int status = TK_OK;
 	if (!o)
 		return TK_OK;
@@ -176,7 +192,8 @@ static int read_commit(const json_t *root, struct tk_revision *out, struct tk_er
 		free(text);
 	}
 	if (!status && (!is_commit(out->id) || (*out->parent && !is_commit(out->parent))))
-		status = tk_fail(err, TK_EDATA, "\"commit\" has an id or a parent that is no commit's hash");
+		status = tk_fail(
+		        err, TK_EDATA, "\"commit\" has an id or a parent that is no commit's hash");
 	if (!status)
 		status = read_int(o, "author_time_s", 0, &out->author_time_s, err);
 	if (!status)
@@ -209,7 +226,8 @@ static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_er
 	return status;
 }
 
-static int read_backend(const json_t *o, const char *dir, struct tk_artifact_backend *b, struct tk_error *err)
+static int read_backend(
+        const json_t *o, const char *dir, struct tk_artifact_backend *b, struct tk_error *err)
 {
 	const char *name = json_string_value(json_object_get(o, "name"));
 	const json_t *kernels = json_object_get(o, "kernels");
@@ -221,7 +239,8 @@ static int read_backend(const json_t *o, const char *dir, struct tk_artifact_bac
 	int status = read_hash(o, "code_hash", b->code_hash, err);
 	const size_t n = json_array_size(kernels);
 	if (!status && (!json_is_array(kernels) || n > LIST_MAX))
-		status = tk_fail(err, TK_EDATA, "\"kernels\" is not a list of at most %d", LIST_MAX);
+		status =
+		        tk_fail(err, TK_EDATA, "\"kernels\" is not a list of at most %d", LIST_MAX);
 	if (!status && n && !(b->kernels = calloc(n, sizeof(*b->kernels))))
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	for (size_t i = 0; !status && i < n; i++, b->kernel_count++)
@@ -267,8 +286,9 @@ static int read_fields(const json_t *root, struct tk_artifact *a, struct tk_erro
 	const struct {
 		const char *name;
 		char **to;
-	} texts[] = {{"upstream", &a->upstream}, {"revision", &a->revision}, {"adapter", &a->adapter},
-	        {"arch", &a->arch}, {"flags", &a->flags}, {"toolchain", &a->toolchain}, {"message", &a->message}};
+	} texts[] = {{"upstream", &a->upstream}, {"revision", &a->revision},
+	        {"adapter", &a->adapter}, {"arch", &a->arch}, {"flags", &a->flags},
+	        {"toolchain", &a->toolchain}, {"message", &a->message}};
 	const json_t *wall = json_object_get(root, "wall_s");
 	int status = read_hash(root, "key", a->key, err);
 	for (size_t i = 0; !status && i < sizeof(texts) / sizeof(*texts); i++)
@@ -285,7 +305,8 @@ static int read_fields(const json_t *root, struct tk_artifact *a, struct tk_erro
 	if (!status)
 		status = read_commit(root, &a->commit, err);
 	if (!status && *a->commit.id && strcmp(a->commit.id, a->revision))
-		status = tk_fail(err, TK_EDATA, "\"commit\" is not the revision %.40s", a->revision);
+		status =
+		        tk_fail(err, TK_EDATA, "\"commit\" is not the revision %.40s", a->revision);
 	return status ? status : read_backends(root, a, err);
 }
 
@@ -295,7 +316,9 @@ static int parse(const char *path, json_t **out, struct tk_error *err)
 	json_error_t at;
 	int64_t format = 0;
 	int status = tk_file_read(path, MANIFEST_MAX, &text, err);
-	json_t *root = status ? NULL : json_loadb(text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &at);
+	json_t *root = status ? NULL
+	                      : json_loadb(text.data ? text.data : "", text.len,
+	                                JSON_REJECT_DUPLICATES, &at);
 	tk_buf_free(&text);
 	if (status)
 		return status;
@@ -303,8 +326,9 @@ static int parse(const char *path, json_t **out, struct tk_error *err)
 		return tk_fail(err, TK_EDATA, "%s:%d:%d: %s", path, at.line, at.column, at.text);
 	status = read_int(root, "format", 1, &format, err);
 	if (!status && format > FORMAT)
-		status = tk_fail(err, TK_EVERSION, "%s was made by a newer tracker (format %lld, this one knows %d)",
-		        path, (long long)format, FORMAT);
+		status = tk_fail(err, TK_EVERSION,
+		        "%s was made by a newer tracker (format %lld, this one knows %d)", path,
+		        (long long)format, FORMAT);
 	else if (status)
 		tk_error_add_context(err, "%s", path);
 	if (status)
@@ -320,7 +344,8 @@ int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error 
 	struct tk_artifact *a = calloc(1, sizeof(*a));
 	char *path = tk_path_join(dir, "manifest.json");
 	int status = TK_OK;
-	if (!a || !path || !(a->dir = tk_path_make_absolute(dir)) || !(a->log_path = tk_path_join(a->dir, "build.log")))
+	if (!a || !path || !(a->dir = tk_path_make_absolute(dir)) ||
+	        !(a->log_path = tk_path_join(a->dir, "build.log")))
 		status = tk_fail(err, TK_ENOMEM, "no memory");
 	if (!status)
 		status = parse(path, &root, err);
@@ -335,20 +360,25 @@ int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error 
 	return status;
 }
 
-/* ---- verifying ------------------------------------------------------------------------------------------------ */
+/* ---- verifying
+ * ------------------------------------------------------------------------------------------------
+ */
 
-static int verify_backend(const struct tk_artifact_backend *b, const json_t *o, struct tk_error *err)
+static int verify_backend(
+        const struct tk_artifact_backend *b, const json_t *o, struct tk_error *err)
 {
 	char file[TK_HASH_HEX_SIZE], code[TK_HASH_HEX_SIZE], wanted[TK_HASH_HEX_SIZE];
 	int status = read_hash(o, "file_hash", wanted, err);
 	if (!status)
 		status = hash_file(b->path, file, err);
 	if (!status && strcmp(file, wanted))
-		status = tk_fail(err, TK_EDATA, "%s is not the file that the manifest speaks of", b->path);
+		status = tk_fail(
+		        err, TK_EDATA, "%s is not the file that the manifest speaks of", b->path);
 	if (!status)
 		status = tk_code_hash_object(b->path, NULL, code, NULL, NULL, err);
 	if (!status && strcmp(code, b->code_hash))
-		status = tk_fail(err, TK_EDATA, "%s has other machine code than the manifest says", b->path);
+		status = tk_fail(
+		        err, TK_EDATA, "%s has other machine code than the manifest says", b->path);
 	return status;
 }
 
@@ -361,7 +391,8 @@ int tk_manifest_verify(const char *dir, struct tk_error *err)
 	if (!status)
 		status = parse(path, &root, err);
 	for (size_t i = 0; !status && i < a->backend_count; i++)
-		status = verify_backend(&a->backends[i], json_array_get(json_object_get(root, "backends"), i), err);
+		status = verify_backend(
+		        &a->backends[i], json_array_get(json_object_get(root, "backends"), i), err);
 	json_decref(root);
 	tk_artifact_free(a);
 	free(path);
@@ -372,8 +403,8 @@ void tk_artifact_free(struct tk_artifact *a)
 {
 	if (!a)
 		return;
-	char *const texts[] = {
-	        a->dir, a->log_path, a->message, a->toolchain, a->upstream, a->revision, a->adapter, a->arch, a->flags};
+	char *const texts[] = {a->dir, a->log_path, a->message, a->toolchain, a->upstream,
+	        a->revision, a->adapter, a->arch, a->flags};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		free(texts[i]);
 	for (size_t i = 0; i < a->backend_count; i++) {

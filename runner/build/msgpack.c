@@ -34,7 +34,8 @@ static bool read_many(struct tk_msgpack *m, int type, uint64_t count, struct tk_
 	return true;
 }
 
-static bool read_integer(struct tk_msgpack *m, unsigned bytes, bool with_sign, struct tk_msgpack_item *out)
+static bool read_integer(
+        struct tk_msgpack *m, unsigned bytes, bool with_sign, struct tk_msgpack_item *out)
 {
 	uint64_t n;
 	if (!read_number(m, bytes, &n) || (!with_sign && n > INT64_MAX))
@@ -78,10 +79,12 @@ static bool read_long(struct tk_msgpack *m, unsigned char first, struct tk_msgpa
 		return read_integer(m, 1u << (first - 0xd0), true, out);
 	case 0xdc:
 	case 0xdd:
-		return read_number(m, 2u << (first - 0xdc), &n) && read_many(m, TK_MSGPACK_ARRAY, n, out);
+		return read_number(m, 2u << (first - 0xdc), &n) &&
+		       read_many(m, TK_MSGPACK_ARRAY, n, out);
 	case 0xde:
 	case 0xdf:
-		return read_number(m, 2u << (first - 0xde), &n) && read_many(m, TK_MSGPACK_MAP, n, out);
+		return read_number(m, 2u << (first - 0xde), &n) &&
+		       read_many(m, TK_MSGPACK_MAP, n, out);
 	default: /* extensions, floating point */
 		return false;
 	}
@@ -111,12 +114,15 @@ bool tk_msgpack_skip(struct tk_msgpack *m)
 	for (struct tk_msgpack_item item; left > 0; left--) {
 		if (!tk_msgpack_next(m, &item))
 			return false;
-		left += item.type == TK_MSGPACK_ARRAY ? item.count : item.type == TK_MSGPACK_MAP ? 2 * item.count : 0;
+		left += item.type == TK_MSGPACK_ARRAY ? item.count
+		        : item.type == TK_MSGPACK_MAP ? 2 * item.count
+		                                      : 0;
 	}
 	return true;
 }
 
 bool tk_msgpack_text_equals(const struct tk_msgpack_item *item, const char *text)
 {
-	return item->type == TK_MSGPACK_TEXT && item->count == strlen(text) && !memcmp(item->text, text, item->count);
+	return item->type == TK_MSGPACK_TEXT && item->count == strlen(text) &&
+	       !memcmp(item->text, text, item->count);
 }

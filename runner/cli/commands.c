@@ -1,4 +1,5 @@
-/* The table of commands and what they share: finding one, opening what they work on, failing in one voice. */
+/* The table of commands and what they share: finding one, opening what they work on, failing in one
+ * voice. */
 #include "cli/commands.h"
 
 #include <string.h>
@@ -10,10 +11,12 @@
 #include "store/store.h"
 
 const struct tk_command tk_commands[] = {
-#define TK_COMMAND_ROW(name, summary, hidden) {#name, summary, tk_cmd_##name, &tk_argp_##name, hidden},
+#define TK_COMMAND_ROW(name, summary, hidden) \
+	{#name, summary, tk_cmd_##name, &tk_argp_##name, hidden},
         TK_COMMANDS(TK_COMMAND_ROW)
 #undef TK_COMMAND_ROW
-                {"bisect-step", "one step of `git bisect run`", tk_cmd_bisect_step, &tk_argp_bisect_step, true},
+                {"bisect-step", "one step of `git bisect run`", tk_cmd_bisect_step,
+                        &tk_argp_bisect_step, true},
         {0},
 };
 
@@ -30,7 +33,8 @@ const char *tk_command_suggest(const char *name)
 	const char *names[64] = {0};
 	size_t n = 0;
 
-	for (const struct tk_command *c = tk_commands; c->name && n + 1 < sizeof names / sizeof *names; c++)
+	for (const struct tk_command *c = tk_commands;
+	        c->name && n + 1 < sizeof names / sizeof *names; c++)
 		if (!c->hidden)
 			names[n++] = c->name;
 	return tk_suggest_name(name, names);
@@ -38,9 +42,11 @@ const char *tk_command_suggest(const char *name)
 
 void tk_command_print_overview(FILE *out)
 {
-	fputs("tracker follows the performance of GPU kernels night after night: it builds the newest revision of "
+	fputs("tracker follows the performance of GPU kernels night after night: it builds the "
+	      "newest revision of "
 	      "each\n"
-	      "upstream, measures and verifies a fixed suite, keeps the history, and says what really moved.\n\n"
+	      "upstream, measures and verifies a fixed suite, keeps the history, and says what "
+	      "really moved.\n\n"
 	      "Usage: tracker [OPTION...] COMMAND [OPTION...]\n\nCommands:\n",
 	        out);
 	for (const struct tk_command *c = tk_commands; c->name; c++)
@@ -48,10 +54,13 @@ void tk_command_print_overview(FILE *out)
 			fprintf(out, "  %-12s  %s\n", c->name, c->summary);
 	fputs("\nWhere to start:\n"
 	      "  tracker doctor             what can be measured here\n"
-	      "  tracker nightly            a whole night; makes tracker.db and site/ in this folder\n"
+	      "  tracker nightly            a whole night; makes tracker.db and site/ in this "
+	      "folder\n"
 	      "  tracker diff --since=7d    what moved\n"
-	      "  tracker help COMMAND       the options of a command; `tracker --help` has the global ones\n\n"
-	      "Exit codes: 0 done, 1 something was found (--fail-on, damage), 2 usage or configuration, 3 incomplete, "
+	      "  tracker help COMMAND       the options of a command; `tracker --help` has the "
+	      "global ones\n\n"
+	      "Exit codes: 0 done, 1 something was found (--fail-on, damage), 2 usage or "
+	      "configuration, 3 incomplete, "
 	      "4 could "
 	      "not finish\n",
 	        out);
@@ -77,13 +86,15 @@ int tk_command_fail(const char *command, const struct tk_error *err)
 	tk_text_write_sanitized(stderr, err->message, "\n\t");
 	fputc('\n', stderr);
 	tk_log_record(TK_LOG_ERROR, "command_failed",
-	        json_pack("{s:s, s:s}", "command", command, "status", tk_status_name(err->status)), err->message);
+	        json_pack("{s:s, s:s}", "command", command, "status", tk_status_name(err->status)),
+	        err->message);
 	return exit_code(err->status);
 }
 
 int tk_command_print_json(json_t *json, struct tk_error *err)
 {
-	bool failed = !json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF;
+	bool failed =
+	        !json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF;
 
 	json_decref(json);
 	return failed ? tk_fail(err, TK_EIO, "the result cannot be written as JSON") : TK_OK;
@@ -95,13 +106,14 @@ static int open_store(const char *path, int mode, struct tk_store **store, struc
 
 	if (status == TK_ENOTFOUND && mode != TK_STORE_CREATE)
 		return tk_fail(err, TK_ENOTFOUND,
-		        "no history yet: %s does not exist; `tracker nightly` makes it, -C or --db names another",
+		        "no history yet: %s does not exist; `tracker nightly` makes it, -C or --db "
+		        "names another",
 		        path);
 	return status;
 }
 
-int tk_command_open(
-        const struct tk_globals *g, const char *command, int mode, struct tk_config **config, struct tk_store **store)
+int tk_command_open(const struct tk_globals *g, const char *command, int mode,
+        struct tk_config **config, struct tk_store **store)
 {
 	struct tk_error err = {0};
 	struct tk_config *c = NULL;

@@ -1,8 +1,9 @@
 /* The commands of `tracker`: one row in the table of commands.c, one file cmd_NAME.c each.
  *
- * A command parses its own options with argp (so that --help and the bash completion come from one table), does its
- * work through the libraries, prints results to stdout, and returns an exit code: 0 done, 1 something of --fail-on was
- * found, 2 usage or configuration, 3 incomplete, 4 could not finish. */
+ * A command parses its own options with argp (so that --help and the bash completion come from one
+ * table), does its work through the libraries, prints results to stdout, and returns an exit code:
+ * 0 done, 1 something of --fail-on was found, 2 usage or configuration, 3 incomplete, 4 could not
+ * finish. */
 #ifndef TK_COMMANDS_H
 #define TK_COMMANDS_H
 #include "base/error.h"
@@ -11,7 +12,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum tk_exit { TK_EXIT_OK = 0, TK_EXIT_FOUND = 1, TK_EXIT_USAGE = 2, TK_EXIT_INCOMPLETE = 3, TK_EXIT_FAILED = 4 };
+enum tk_exit {
+	TK_EXIT_OK = 0,
+	TK_EXIT_FOUND = 1,
+	TK_EXIT_USAGE = 2,
+	TK_EXIT_INCOMPLETE = 3,
+	TK_EXIT_FAILED = 4
+};
 
 struct tk_config;
 struct tk_store;
@@ -37,7 +44,8 @@ struct tk_command {
 extern const struct tk_command tk_commands[]; /* ends with name == NULL */
 extern const struct argp tk_argp_globals;     /* main.c */
 const struct tk_command *tk_command_find(const char *name);
-const char *tk_command_suggest(const char *name); /* the one that was meant; NULL: none is like it */
+const char *tk_command_suggest(
+        const char *name); /* the one that was meant; NULL: none is like it */
 
 /* What `tracker` and `tracker help` say: the commands, where to start, the exit codes. */
 void tk_command_print_overview(FILE *out);
@@ -48,10 +56,10 @@ int tk_command_fail(const char *command, const struct tk_error *err);
 /* Prints a document to stdout and frees it; NULL (it could not be made) is an error too. */
 int tk_command_print_json(json_t *json, struct tk_error *err);
 
-/* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints and returns the
- * exit code; 0 otherwise. Free with tk_command_close. */
-int tk_command_open(
-        const struct tk_globals *g, const char *command, int mode, struct tk_config **config, struct tk_store **store);
+/* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints
+ * and returns the exit code; 0 otherwise. Free with tk_command_close. */
+int tk_command_open(const struct tk_globals *g, const char *command, int mode,
+        struct tk_config **config, struct tk_store **store);
 void tk_command_close(struct tk_config *config, struct tk_store *store);
 
 /* name, summary, hidden: the order of `tracker help` */

@@ -92,8 +92,8 @@ void tk_lookup_free(struct tk_lookup *l)
 	tk_rows_free(&l->series);
 }
 
-int tk_lookup_find_night(
-        const struct tk_rows *nights, const char *text, const struct tk_night_row **out, struct tk_error *err)
+int tk_lookup_find_night(const struct tk_rows *nights, const char *text,
+        const struct tk_night_row **out, struct tk_error *err)
 {
 	char *end;
 	long long id = strtoll(text, &end, 10);
@@ -111,12 +111,15 @@ int tk_lookup_find_night(
 			return 0;
 		}
 	for (size_t i = 0; i < nights->count; i++)
-		if (*text && !strncmp(TK_ROWS_AT(nights, struct tk_night_row, i)->uid, text, strlen(text))) {
+		if (*text && !strncmp(TK_ROWS_AT(nights, struct tk_night_row, i)->uid, text,
+		                     strlen(text))) {
 			*out = TK_ROWS_AT(nights, struct tk_night_row, i);
 			found++;
 		}
 	if (found == 1)
 		return 0;
 	return tk_fail(err, TK_EUSAGE,
-	        found ? "%s: %zu nights start with this" : "%s: no such night (`tracker log` lists them)", text, found);
+	        found ? "%s: %zu nights start with this"
+	              : "%s: no such night (`tracker log` lists them)",
+	        text, found);
 }

@@ -4,7 +4,8 @@
 #include "store/store.h"
 
 struct tk_lookup {
-	struct tk_rows machines, devices, environments, upstreams, revisions, builds, problems, series;
+	struct tk_rows machines, devices, environments, upstreams, revisions, builds, problems,
+	        series;
 };
 
 int tk_lookup_load(struct tk_store *s, struct tk_lookup *out, struct tk_error *err);
@@ -21,8 +22,9 @@ const struct tk_problem_row *tk_lookup_problem(const struct tk_lookup *l, int64_
 const struct tk_series_row *tk_lookup_series(const struct tk_lookup *l, int64_t id);
 const struct tk_revision_row *tk_lookup_build_revision(const struct tk_lookup *l, int64_t build_id);
 
-/* Of a list of nights, newest first, one by its number, else by the start of its uid; "last": the newest. */
-int tk_lookup_find_night(
-        const struct tk_rows *nights, const char *text, const struct tk_night_row **out, struct tk_error *err);
+/* Of a list of nights, newest first, one by its number, else by the start of its uid; "last": the
+ * newest. */
+int tk_lookup_find_night(const struct tk_rows *nights, const char *text,
+        const struct tk_night_row **out, struct tk_error *err);
 
 #endif

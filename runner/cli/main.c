@@ -53,7 +53,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		p->globals.log_path = arg;
 		return 0;
 	case OPT_COLOR:
-		if (strcmp(arg, "auto") != 0 && strcmp(arg, "never") != 0 && strcmp(arg, "always") != 0)
+		if (strcmp(arg, "auto") != 0 && strcmp(arg, "never") != 0 &&
+		        strcmp(arg, "always") != 0)
 			argp_error(state, "--color=%s: expected auto, never or always", arg);
 		p->color = arg;
 		return 0;
@@ -88,7 +89,8 @@ static char *help_filter(int key, const char *text, void *input)
 	for (const struct tk_command *c = tk_commands; c->name; c++)
 		if (!c->hidden)
 			fprintf(f, "  %-11s %s\n", c->name, c->summary);
-	fputs("\n`tracker help COMMAND` has the options of a command. The options above may also follow the command.",
+	fputs("\n`tracker help COMMAND` has the options of a command. The options above may also "
+	      "follow the command.",
 	        f);
 	fclose(f);
 	return out;
@@ -102,14 +104,16 @@ static void print_version(FILE *stream, struct argp_state *state)
 	fputs("tracker " TK_VERSION "\n", stream);
 }
 
-/* ---- global options behind the command ----------------------------------------------------------------------- */
+/* ---- global options behind the command
+ * ----------------------------------------------------------------------- */
 
 static const struct argp_option *find_option(const struct argp *argp, const char *arg)
 {
 	size_t n = strcspn(arg + (arg[1] == '-' ? 2 : 0), "=");
 
 	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++) {
-		if (arg[1] == '-' && o->name && strlen(o->name) == n && strncmp(o->name, arg + 2, n) == 0)
+		if (arg[1] == '-' && o->name && strlen(o->name) == n &&
+		        strncmp(o->name, arg + 2, n) == 0)
 			return o;
 		if (arg[1] != '-' && arg[1] == o->key && !arg[2])
 			return o;
@@ -123,9 +127,10 @@ static const struct argp_option *find_option(const struct argp *argp, const char
 	return NULL;
 }
 
-/* Moves global options out of the command's argv (from argv[1] on) into `moved`, except those that the command has
- * itself. */
-static void move_globals(const struct tk_command *command, int *argc, char **argv, int *moved_count, char **moved)
+/* Moves global options out of the command's argv (from argv[1] on) into `moved`, except those that
+ * the command has itself. */
+static void move_globals(
+        const struct tk_command *command, int *argc, char **argv, int *moved_count, char **moved)
 {
 	int kept = 1;
 
@@ -137,7 +142,8 @@ static void move_globals(const struct tk_command *command, int *argc, char **arg
 				argv[kept++] = argv[i++];
 			break;
 		}
-		if (argv[i][0] == '-' && argv[i][1] && (!command->argp || !find_option(command->argp, argv[i])))
+		if (argv[i][0] == '-' && argv[i][1] &&
+		        (!command->argp || !find_option(command->argp, argv[i])))
 			o = find_option(&tk_argp_globals, argv[i]);
 		if (!o) {
 			argv[kept++] = argv[i];
@@ -151,7 +157,8 @@ static void move_globals(const struct tk_command *command, int *argc, char **arg
 	*argc = kept;
 }
 
-static int parse_moved(struct globals_parse *p, const struct tk_command *command, int *argc, char **argv)
+static int parse_moved(
+        struct globals_parse *p, const struct tk_command *command, int *argc, char **argv)
 {
 	char **moved = calloc((size_t)*argc + 2, sizeof *moved);
 	int count = 1;
@@ -166,7 +173,8 @@ static int parse_moved(struct globals_parse *p, const struct tk_command *command
 	return 0;
 }
 
-/* ---- the program --------------------------------------------------------------------------------------------- */
+/* ---- the program
+ * --------------------------------------------------------------------------------------------- */
 
 static bool without_color(const char *color)
 {
@@ -217,7 +225,9 @@ static int run_command(struct globals_parse *p, int argc, char **argv)
 	if (code)
 		return code;
 	p->globals.no_color = without_color(p->color);
-	tk_log_set_level(p->globals.quiet ? TK_LOG_WARN : p->globals.verbose ? TK_LOG_DEBUG : TK_LOG_INFO);
+	tk_log_set_level(p->globals.quiet     ? TK_LOG_WARN
+	                 : p->globals.verbose ? TK_LOG_DEBUG
+	                                      : TK_LOG_INFO);
 	if (p->globals.log_path && tk_log_open(p->globals.log_path, &err)) {
 		err.status = TK_EUSAGE;
 		return tk_command_fail(c->name, &err);
@@ -225,8 +235,8 @@ static int run_command(struct globals_parse *p, int argc, char **argv)
 	return c->run(&p->globals, argc, argv);
 }
 
-/* Results that did not reach their reader are no results. Whoever closed the pipe (`| head`) had enough: we end as
- * programs do. */
+/* Results that did not reach their reader are no results. Whoever closed the pipe (`| head`) had
+ * enough: we end as programs do. */
 static int finish_output(int code)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
@@ -238,7 +248,8 @@ static int finish_output(int code)
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);
 	}
-	fprintf(stderr, "tracker: writing the output%s%s\n", failed ? ": " : " failed", failed ? strerror(e) : "");
+	fprintf(stderr, "tracker: writing the output%s%s\n", failed ? ": " : " failed",
+	        failed ? strerror(e) : "");
 	return code == TK_EXIT_OK ? TK_EXIT_FAILED : code;
 }
 
@@ -251,7 +262,8 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		setlocale(LC_CTYPE, "C.UTF-8");
-	signal(SIGPIPE, SIG_IGN); /* a worker that dies while it is spoken to must not take the night with it */
+	signal(SIGPIPE, SIG_IGN); /* a worker that dies while it is spoken to must not take the
+	                             night with it */
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = TK_EXIT_USAGE;
 	p.globals.program = own_path(argv[0]);

@@ -40,7 +40,8 @@ static void add_eta(const struct tk_progress *p, struct tk_buf *line)
 	if (p->done < 2 || p->done >= p->total || elapsed < 1)
 		return;
 	tk_duration_format(
-	        (double)(int64_t)(elapsed / (double)p->done * (double)(p->total - p->done) + 0.5), text, sizeof text);
+	        (double)(int64_t)(elapsed / (double)p->done * (double)(p->total - p->done) + 0.5),
+	        text, sizeof text);
 	tk_buf_add_printf(line, "  %s left", text);
 }
 
@@ -50,7 +51,8 @@ static void compose(const struct tk_progress *p, struct tk_buf *line)
 
 	tk_buf_add_printf(&text, "[%s]", p->stage);
 	if (p->total) {
-		tk_buf_add_printf(&text, " %zu/%zu  %zu %%", p->done, p->total, p->done * 100 / p->total);
+		tk_buf_add_printf(
+		        &text, " %zu/%zu  %zu %%", p->done, p->total, p->done * 100 / p->total);
 		add_eta(p, &text);
 	}
 	if (*p->current)
@@ -91,7 +93,8 @@ static void draw(void *arg)
 		return;
 	compose(p, &line);
 	if (p->live) {
-		fprintf(stderr, "\r%.*s\033[K", (int)bytes_of(tk_buf_cstr(&line), terminal_width() - 1),
+		fprintf(stderr, "\r%.*s\033[K",
+		        (int)bytes_of(tk_buf_cstr(&line), terminal_width() - 1),
 		        tk_buf_cstr(&line));
 		p->shown = true;
 	} else {

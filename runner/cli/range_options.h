@@ -1,4 +1,5 @@
-/* The options of the commands that compare two revisions of one series: confirm, bisect, bisect-step. */
+/* The options of the commands that compare two revisions of one series: confirm, bisect,
+ * bisect-step. */
 #ifndef TK_RANGE_OPTIONS_H
 #define TK_RANGE_OPTIONS_H
 #include <argp.h>

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/triage/alert_groups.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "cli/triage/alert_groups.h"
 #include "store/store.h"
 
 #define ALERT_DIGITS_MIN 4
@@ -27,7 +27,8 @@ static enum likeness likeness(const char *slug, const char *text)
 	return strcasestr(slug, text) ? PART : UNLIKE;
 }
 
-static int fail_many(const struct tk_rows *series, const char *text, enum likeness best, struct tk_error *err)
+static int fail_many(
+        const struct tk_rows *series, const char *text, enum likeness best, struct tk_error *err)
 {
 	struct tk_buf names = TK_BUF_INIT;
 	size_t count = 0;
@@ -38,8 +39,8 @@ static int fail_many(const struct tk_rows *series, const char *text, enum likene
 		if (likeness(slug, text) == best && count++ < NAMED_MAX)
 			tk_buf_add_printf(&names, "%s%s", names.len ? ", " : "", slug);
 	}
-	tk_fail(err, TK_EUSAGE, "%s: %zu series are called so: %s%s", text, count, tk_buf_cstr(&names),
-	        count > NAMED_MAX ? ", ..." : "");
+	tk_fail(err, TK_EUSAGE, "%s: %zu series are called so: %s%s", text, count,
+	        tk_buf_cstr(&names), count > NAMED_MAX ? ", ..." : "");
 	tk_buf_free(&names);
 	return err->status;
 }
@@ -50,7 +51,8 @@ static void take(const struct tk_series_row *s, struct tk_series_ref *out)
 	snprintf(out->slug, sizeof out->slug, "%s", s->slug);
 }
 
-static int find_series(const struct tk_rows *series, const char *text, struct tk_series_ref *out, struct tk_error *err)
+static int find_series(const struct tk_rows *series, const char *text, struct tk_series_ref *out,
+        struct tk_error *err)
 {
 	enum likeness best = UNLIKE;
 	size_t count = 0;
@@ -68,24 +70,29 @@ static int find_series(const struct tk_rows *series, const char *text, struct tk
 	if (count > 1)
 		return fail_many(series, text, best, err);
 	return count ? TK_OK
-	             : tk_fail(err, TK_EUSAGE, "%s: no such series or alert (`tracker show '*'` lists the series)",
+	             : tk_fail(err, TK_EUSAGE,
+	                       "%s: no such series or alert (`tracker show '*'` lists the series)",
 	                       text);
 }
 
 /* Of a group the alert that moved most. TK_ENOTFOUND: it is no alert. */
-static int find_alert(const struct tk_alerts *alerts, const char *text, struct tk_series_ref *out, struct tk_error *err)
+static int find_alert(const struct tk_alerts *alerts, const char *text, struct tk_series_ref *out,
+        struct tk_error *err)
 {
 	const struct tk_alert_group *group;
 	const struct tk_alert_row *a = NULL;
 	const struct tk_series_row *series;
-	int status = strlen(text) < ALERT_DIGITS_MIN ? TK_ENOTFOUND : tk_alerts_find(alerts, text, &group, &a, err);
+	int status = strlen(text) < ALERT_DIGITS_MIN
+	                     ? TK_ENOTFOUND
+	                     : tk_alerts_find(alerts, text, &group, &a, err);
 
 	if (status != TK_OK)
 		return status;
 	a = a ? a : group->alerts[0];
 	series = tk_lookup_series(&alerts->names, a->series_id);
 	if (!series)
-		return tk_fail(err, TK_EUSAGE, "%s: this alert is not of one series: %s", text, a->title);
+		return tk_fail(
+		        err, TK_EUSAGE, "%s: this alert is not of one series: %s", text, a->title);
 	take(series, out);
 	snprintf(out->good, sizeof out->good, "%s", a->good_rev);
 	snprintf(out->bad, sizeof out->bad, "%s", a->bad_rev);
@@ -108,7 +115,8 @@ static void find_range(const struct tk_rows *alerts, struct tk_series_ref *out)
 	}
 }
 
-int tk_series_ref_resolve(struct tk_store *s, const char *text, struct tk_series_ref *out, struct tk_error *err)
+int tk_series_ref_resolve(
+        struct tk_store *s, const char *text, struct tk_series_ref *out, struct tk_error *err)
 {
 	const struct tk_detect_options no_stoppages = {0};
 	struct tk_alerts alerts = {0};

@@ -29,7 +29,8 @@ struct tk_table {
 
 static int column_flags(unsigned flags)
 {
-	return (flags & TK_COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) | (flags & TK_COLUMN_CUT ? SCOLS_FL_TRUNC : 0) |
+	return (flags & TK_COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) |
+	       (flags & TK_COLUMN_CUT ? SCOLS_FL_TRUNC : 0) |
 	       (flags & TK_COLUMN_WRAP ? SCOLS_FL_WRAP : 0);
 }
 
@@ -125,14 +126,16 @@ size_t tk_table_row_count(const struct tk_table *t)
 
 static bool is_hidden(const struct tk_table *t, size_t i)
 {
-	return i >= COLUMNS_MAX || t->dropped[i] || ((t->columns[i].flags & TK_COLUMN_OPTIONAL) && !t->used[i]);
+	return i >= COLUMNS_MAX || t->dropped[i] ||
+	       ((t->columns[i].flags & TK_COLUMN_OPTIONAL) && !t->used[i]);
 }
 
 static void hide_columns(struct tk_table *t)
 {
 	for (size_t i = 0; t->columns[i].name && i < COLUMNS_MAX; i++)
 		if (is_hidden(t, i))
-			scols_column_set_flags(scols_table_get_column(t->scols, i), SCOLS_FL_HIDDEN);
+			scols_column_set_flags(
+			        scols_table_get_column(t->scols, i), SCOLS_FL_HIDDEN);
 }
 
 static size_t terminal_width(FILE *out)
@@ -163,7 +166,8 @@ static size_t width_needed(const struct tk_table *t, size_t wrapped)
 
 		if (is_hidden(t, i))
 			continue;
-		sum += 1 + ((t->columns[i].flags & TK_COLUMN_WRAP) && width > wrapped ? wrapped : width);
+		sum += 1 + ((t->columns[i].flags & TK_COLUMN_WRAP) && width > wrapped ? wrapped
+		                                                                      : width);
 	}
 	return sum ? sum - 1 : 0;
 }
@@ -187,7 +191,8 @@ static size_t least_wanted(const struct tk_table *t)
 	return found;
 }
 
-/* Newlines instead of spaces, so that no line is longer than it may be where its words allow that. */
+/* Newlines instead of spaces, so that no line is longer than it may be where its words allow that.
+ */
 static void wrap(char *text, size_t width)
 {
 	char *line = text, *space = NULL;
@@ -211,7 +216,8 @@ static int wrap_column(struct tk_table *t, size_t i, size_t width)
 {
 	struct libscols_column *column = scols_table_get_column(t->scols, i);
 	int failed = scols_column_set_safechars(column, "\n") ||
-	             scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+	             scols_column_set_wrapfunc(
+	                     column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
 
 	for (size_t row = 0; row < t->rows && !failed; row++) {
 		struct libscols_line *line = scols_table_get_line(t->scols, row);
@@ -236,8 +242,8 @@ static int fit(struct tk_table *t, size_t width)
 	others = width_needed(t, 0);
 	scols_table_set_termwidth(t->scols, width);
 	for (size_t i = 0; t->columns[i].name; i++)
-		if ((t->columns[i].flags & TK_COLUMN_WRAP) && !is_hidden(t, i) && others + WRAP_MIN <= width &&
-		        others + column_width(t, i) > width)
+		if ((t->columns[i].flags & TK_COLUMN_WRAP) && !is_hidden(t, i) &&
+		        others + WRAP_MIN <= width && others + column_width(t, i) > width)
 			return wrap_column(t, i, width - others);
 	return 0;
 }
@@ -252,14 +258,17 @@ bool tk_table_is_dropped(const struct tk_table *t, const char *column)
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err)
 {
 	if (!t || t->failed)
-		return tk_fail(err, TK_EINTERNAL, "a table could not be made: out of memory, or an unknown column");
+		return tk_fail(err, TK_EINTERNAL,
+		        "a table could not be made: out of memory, or an unknown column");
 	if (t->rows == 0)
 		return TK_OK;
 	if (isatty(fileno(out)) && fit(t, terminal_width(out)))
-		return tk_fail(err, TK_ENOMEM, "out of memory while fitting a table to the terminal");
+		return tk_fail(
+		        err, TK_ENOMEM, "out of memory while fitting a table to the terminal");
 	hide_columns(t);
 	scols_table_set_stream(t->scols, out);
-	scols_table_set_termforce(t->scols, isatty(fileno(out)) ? SCOLS_TERMFORCE_AUTO : SCOLS_TERMFORCE_NEVER);
+	scols_table_set_termforce(
+	        t->scols, isatty(fileno(out)) ? SCOLS_TERMFORCE_AUTO : SCOLS_TERMFORCE_NEVER);
 	if (scols_print_table(t->scols) != 0)
 		return tk_fail_errno(err, "printing a table");
 	return TK_OK;

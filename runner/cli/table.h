@@ -1,4 +1,5 @@
-/* Tables for people, by libsmartcols: columns by name, as wide as the terminal, control characters made harmless.
+/* Tables for people, by libsmartcols: columns by name, as wide as the terminal, control characters
+ * made harmless.
  *
  * On a pipe or file nothing is cut. A table that is empty prints nothing. */
 #ifndef TK_TABLE_H
@@ -25,12 +26,14 @@ struct tk_column {
 	unsigned flags;
 };
 
-/* Never NULL in use: out of memory is reported by tk_table_print(). Columns must outlive the table. */
+/* Never NULL in use: out of memory is reported by tk_table_print(). Columns must outlive the table.
+ */
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns);
 void tk_table_add_row(struct tk_table *t); /* starts a row; the following calls fill it */
-void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* colour of the cell just described: "red", "green", "yellow", "bold", "halfbright"... (terminal-colors.d names);
- * ignored without colour */
+void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+/* colour of the cell just described: "red", "green", "yellow", "bold", "halfbright"...
+ * (terminal-colors.d names); ignored without colour */
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color);
 size_t tk_table_row_count(const struct tk_table *t);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);

@@ -1,5 +1,5 @@
-/* acks.yml: changes that were accepted, in a file that is reviewed and committed like code; docs/triage.md describes
- * it.
+/* acks.yml: changes that were accepted, in a file that is reviewed and committed like code;
+ * docs/triage.md describes it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,27 +50,32 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory while reading what was accepted");
 }
 
-static int read_text(const struct reading *r, int entry, const char *key, const char *fallback, char **out)
+static int read_text(
+        const struct reading *r, int entry, const char *key, const char *fallback, char **out)
 {
 	int node = tk_yaml_find(r->y, entry, key);
 	const char *text = tk_yaml_is_empty(r->y, node) ? fallback : tk_yaml_text(r->y, node);
 
 	if (node && !tk_yaml_is_empty(r->y, node) && tk_yaml_kind(r->y, node) != TK_YAML_SCALAR)
-		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected text", key, tk_yaml_kind_name(r->y, node));
+		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected text", key,
+		        tk_yaml_kind_name(r->y, node));
 	if (!text)
 		return TK_OK;
 	if (strlen(text) > 1000)
-		return tk_yaml_fail(r->y, node, r->err, "%s is longer than 1000 bytes, expected a line of text", key);
+		return tk_yaml_fail(r->y, node, r->err,
+		        "%s is longer than 1000 bytes, expected a line of text", key);
 	*out = strdup(text);
 	return *out ? TK_OK : out_of_memory(r->err);
 }
 
-static int add_filter(const struct reading *r, struct tk_ack *a, size_t *count, const char *key, int node)
+static int add_filter(
+        const struct reading *r, struct tk_ack *a, size_t *count, const char *key, int node)
 {
 	struct tk_buf text = TK_BUF_INIT;
 
 	if (tk_yaml_kind(r->y, node) != TK_YAML_SCALAR || !*tk_yaml_text(r->y, node))
-		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected a name, or a pattern such as 'gemm*'", key,
+		return tk_yaml_fail(r->y, node, r->err,
+		        "%s is %s, expected a name, or a pattern such as 'gemm*'", key,
 		        tk_yaml_is_empty(r->y, node) ? "empty" : tk_yaml_kind_name(r->y, node));
 	tk_buf_add_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
 	a->filters[*count] = tk_buf_status(&text, r->err) ? NULL : strdup(tk_buf_cstr(&text));
@@ -111,7 +116,8 @@ static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 	}
 	if (!status && !count)
 		return tk_yaml_fail(r->y, entry, r->err,
-		        "this entry is about every series, expected at least one of series, backend, upstream, "
+		        "this entry is about every series, expected at least one of series, "
+		        "backend, upstream, "
 		        "machine, problem, ...");
 	return status;
 }
@@ -125,8 +131,9 @@ static int check_action(const struct reading *r, int entry, const char *action)
 		if (strcmp(actions[i], action) == 0)
 			return TK_OK;
 	return tk_yaml_fail(r->y, tk_yaml_find(r->y, entry, "action"), r->err,
-	        "action is `%s`, expected ack, expect or ignore%s%s%s", tk_yaml_format_excerpt(action, shown),
-	        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
+	        "action is `%s`, expected ack, expect or ignore%s%s%s",
+	        tk_yaml_format_excerpt(action, shown), near ? ", did you mean `" : "",
+	        near ? near : "", near ? "`?" : "");
 }
 
 static int read_until(const struct reading *r, int entry, struct tk_ack *a)
@@ -137,7 +144,8 @@ static int read_until(const struct reading *r, int entry, struct tk_ack *a)
 	if (!node || tk_yaml_is_empty(r->y, node))
 		return TK_OK;
 	if (tk_time_parse(tk_yaml_text(r->y, node), &a->until_s, NULL))
-		return tk_yaml_fail(r->y, node, r->err, "until is `%s`, expected a day such as 2026-12-31",
+		return tk_yaml_fail(r->y, node, r->err,
+		        "until is `%s`, expected a day such as 2026-12-31",
 		        tk_yaml_format_excerpt(tk_yaml_text(r->y, node), shown));
 	return TK_OK;
 }
@@ -154,7 +162,8 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 		known[n++] = *key;
 	if (tk_yaml_kind(r->y, entry) != TK_YAML_MAP)
 		return tk_yaml_fail(r->y, entry, r->err,
-		        "an entry is %s, expected a mapping such as { series: 'node-1.*', note: why }",
+		        "an entry is %s, expected a mapping such as { series: 'node-1.*', note: "
+		        "why }",
 		        tk_yaml_kind_name(r->y, entry));
 	status = tk_yaml_check_keys(r->y, entry, "an entry", known, r->err);
 	if (!status)
@@ -170,7 +179,8 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 	if (!status)
 		status = read_text(r, entry, "note", NULL, &a->note);
 	if (!status && (!a->note || !*a->note))
-		return tk_yaml_fail(r->y, entry, r->err, "this entry has no note, expected `note:` with the reason");
+		return tk_yaml_fail(r->y, entry, r->err,
+		        "this entry has no note, expected `note:` with the reason");
 	return status ? status : read_until(r, entry, a);
 }
 
@@ -182,7 +192,8 @@ static int read_all(const struct reading *r, struct tk_acks *out)
 	if (tk_yaml_is_empty(r->y, root))
 		return TK_OK;
 	if (tk_yaml_kind(r->y, root) != TK_YAML_LIST)
-		return tk_yaml_fail(r->y, root, r->err, "the file is %s, expected a list of entries that begin with -",
+		return tk_yaml_fail(r->y, root, r->err,
+		        "the file is %s, expected a list of entries that begin with -",
 		        tk_yaml_kind_name(r->y, root));
 	out->at = calloc(count + 1, sizeof *out->at);
 	if (!out->at)
@@ -195,8 +206,8 @@ static int read_all(const struct reading *r, struct tk_acks *out)
 	return status;
 }
 
-int tk_acks_load_text(const char *name, const char *text, size_t len, const char *const *keys, struct tk_acks **out,
-        struct tk_error *err)
+int tk_acks_load_text(const char *name, const char *text, size_t len, const char *const *keys,
+        struct tk_acks **out, struct tk_error *err)
 {
 	struct tk_acks *acks = calloc(1, sizeof *acks);
 	struct tk_yaml *y = NULL;
@@ -214,7 +225,8 @@ int tk_acks_load_text(const char *name, const char *text, size_t len, const char
 	return status;
 }
 
-int tk_acks_load(const char *path, const char *const *keys, struct tk_acks **out, struct tk_error *err)
+int tk_acks_load(
+        const char *path, const char *const *keys, struct tk_acks **out, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	int status = tk_file_read(path, FILE_MAX, &text, err);

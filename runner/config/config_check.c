@@ -1,4 +1,5 @@
-/* What is only wrong when the whole configuration is known, and the hash of what decides the measurements. */
+/* What is only wrong when the whole configuration is known, and the hash of what decides the
+ * measurements. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ struct check {
 
 static int find(const struct check *k, const char *section, const char *key)
 {
-	int map = tk_yaml_find(k->y, tk_yaml_root(k->y), section), node = key ? tk_yaml_find(k->y, map, key) : 0;
+	int map = tk_yaml_find(k->y, tk_yaml_root(k->y), section),
+	    node = key ? tk_yaml_find(k->y, map, key) : 0;
 
 	return node ? node : map;
 }
@@ -41,8 +43,8 @@ static int check_lists(const struct check *k)
 		return tk_yaml_fail(k->y, find(k, "suites", NULL), k->err,
 		        "suites is an empty list, expected at least one, for instance [smoke]");
 	if (!k->c->upstream_count)
-		return tk_yaml_fail(
-		        k->y, find(k, "upstreams", NULL), k->err, "upstreams is an empty list, expected at least one");
+		return tk_yaml_fail(k->y, find(k, "upstreams", NULL), k->err,
+		        "upstreams is an empty list, expected at least one");
 	return TK_OK;
 }
 
@@ -55,13 +57,15 @@ static int check_suites(const struct check *k)
 		char *path = NULL;
 
 		if (tk_suite_find_file(k->c->root, k->c->suites[i], &path, &why))
-			status = tk_yaml_fail(
-			        k->y, tk_yaml_item(k->y, find(k, "suites", NULL), i), k->err, "%s", why.message);
+			status = tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "suites", NULL), i),
+			        k->err, "%s", why.message);
 		free(path);
 		for (size_t j = 0; !status && j < i; j++)
 			if (strcmp(k->c->suites[i], k->c->suites[j]) == 0)
-				status = tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "suites", NULL), i), k->err,
-				        "suite `%s` is there twice, expected once", k->c->suites[i]);
+				status = tk_yaml_fail(k->y,
+				        tk_yaml_item(k->y, find(k, "suites", NULL), i), k->err,
+				        "suite `%s` is there twice, expected once",
+				        k->c->suites[i]);
 	}
 	return status;
 }
@@ -75,22 +79,30 @@ static int check_git_keys(const struct check *k, size_t i)
 
 	if (u->kind == TK_UPSTREAM_GIT && !u->url)
 		return tk_yaml_fail(k->y, upstream_node(k, i, "kind"), k->err,
-		        "upstream `%s` is of kind git and has no url, expected `url: https://...` or a path", u->name);
+		        "upstream `%s` is of kind git and has no url, expected `url: https://...` "
+		        "or a path",
+		        u->name);
 	if (u->kind == TK_UPSTREAM_GIT && !u->adapter)
 		return tk_yaml_fail(k->y, upstream_node(k, i, "kind"), k->err,
-		        "upstream `%s` is of kind git and has no adapter, expected the adapter that builds it",
+		        "upstream `%s` is of kind git and has no adapter, expected the adapter "
+		        "that builds it",
 		        u->name);
 	if (u->branch && (u->branch[0] == '-' || strpbrk(u->branch, " ~^:?*[\\")))
 		return tk_yaml_fail(k->y, upstream_node(k, i, "branch"), k->err,
-		        "branch of upstream `%s` is not a name that git allows, expected one like main", u->name);
+		        "branch of upstream `%s` is not a name that git allows, expected one like "
+		        "main",
+		        u->name);
 	if (u->path && (u->path[0] == '-' || u->path[0] == '/' || u->path[0] == ':'))
 		return tk_yaml_fail(k->y, upstream_node(k, i, "path"), k->err,
-		        "path of upstream `%s` is not inside the repository, expected one like src/gemm", u->name);
+		        "path of upstream `%s` is not inside the repository, expected one like "
+		        "src/gemm",
+		        u->name);
 	for (size_t g = 0; g < 3; g++)
 		if (u->kind != TK_UPSTREAM_GIT && u->kind != TK_UPSTREAM_SELF && only_git[g].value)
 			return tk_yaml_fail(k->y, upstream_node(k, i, only_git[g].key), k->err,
-			        "%s of upstream `%s` has no meaning, expected it with kind git only", only_git[g].key,
-			        u->name);
+			        "%s of upstream `%s` has no meaning, expected it with kind git "
+			        "only",
+			        only_git[g].key, u->name);
 	return TK_OK;
 }
 
@@ -103,14 +115,16 @@ static int check_upstreams(const struct check *k)
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(u[i].name, u[j].name) == 0)
 				return tk_yaml_fail(k->y, upstream_node(k, i, "name"), k->err,
-				        "upstream `%s` is there twice (first in line %zu), expected every name once",
+				        "upstream `%s` is there twice (first in line %zu), "
+				        "expected every name once",
 				        u[i].name, tk_yaml_line(k->y, upstream_node(k, j, "name")));
 		status = check_git_keys(k, i);
 	}
 	return status;
 }
 
-/* `builtin` is there without being listed: the control and the ceilings are made with the tracker. */
+/* `builtin` is there without being listed: the control and the ceilings are made with the tracker.
+ */
 static int check_control(const struct check *k)
 {
 	const struct tk_control_config *control = &k->c->control;
@@ -128,8 +142,9 @@ static int check_control(const struct check *k)
 	near = tk_suggest_name(control->upstream, names);
 	if (!found && control->every)
 		status = tk_yaml_fail(k->y, find(k, "control", "upstream"), k->err,
-		        "control.upstream is `%s`, which is no upstream, expected %s%s%s", control->upstream,
-		        near ? "`" : "builtin or one of upstreams", near ? near : "", near ? "`" : "");
+		        "control.upstream is `%s`, which is no upstream, expected %s%s%s",
+		        control->upstream, near ? "`" : "builtin or one of upstreams",
+		        near ? near : "", near ? "`" : "");
 	free(names);
 	return status;
 }
@@ -154,14 +169,15 @@ static int check_modes(const struct check *k)
 
 		if (!read_mode(modes[i], &len, &mode))
 			return tk_yaml_fail(k->y, node, k->err,
-			        "measure.modes has `%s`, expected KIND:MODE with cold, hot, paced, sustained or "
+			        "measure.modes has `%s`, expected KIND:MODE with cold, hot, paced, "
+			        "sustained or "
 			        "loaded, "
 			        "for instance cuda:paced",
 			        modes[i]);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(modes[i], modes[j]) == 0)
-				return tk_yaml_fail(
-				        k->y, node, k->err, "measure.modes has `%s` twice, expected once", modes[i]);
+				return tk_yaml_fail(k->y, node, k->err,
+				        "measure.modes has `%s` twice, expected once", modes[i]);
 	}
 	return TK_OK;
 }
@@ -196,15 +212,17 @@ static int check_fail_on(const struct check *k)
 			continue;
 		const char *near = tk_suggest_name(words[i], known);
 
-		return tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "notify", "fail_on"), i), k->err,
-		        "notify.fail_on: unknown status `%s`%s%s%s", words[i],
-		        near ? ", did you mean `" : ", expected words of `tracker help diff` or none", near ? near : "",
-		        near ? "`?" : "");
+		return tk_yaml_fail(k->y, tk_yaml_item(k->y, find(k, "notify", "fail_on"), i),
+		        k->err, "notify.fail_on: unknown status `%s`%s%s%s", words[i],
+		        near ? ", did you mean `"
+		             : ", expected words of `tracker help diff` or none",
+		        near ? near : "", near ? "`?" : "");
 	}
 	return TK_OK;
 }
 
-/* Pages link to a commit, and to the whole repository: what stands before /commit/ is its address. */
+/* Pages link to a commit, and to the whole repository: what stands before /commit/ is its address.
+ */
 static int check_commit_url(const struct check *k)
 {
 	const char *url = k->c->commit_url;
@@ -234,7 +252,8 @@ bool tk_config_is_baseline(const char *text)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], text) == 0)
 			return true;
-	return (strncmp(text, "pinned:", 7) == 0 && text[7]) || (strncmp(text, "tag:", 4) == 0 && text[4]);
+	return (strncmp(text, "pinned:", 7) == 0 && text[7]) ||
+	       (strncmp(text, "tag:", 4) == 0 && text[4]);
 }
 
 static int check_numbers(const struct check *k)
@@ -244,11 +263,13 @@ static int check_numbers(const struct check *k)
 
 	if (b->measure_s > b->job_s)
 		return tk_yaml_fail(k->y, find(k, "budgets", "measure"), k->err,
-		        "budgets.measure (%gs) is over budgets.job (%gs), expected less: a job also loads and verifies",
+		        "budgets.measure (%gs) is over budgets.job (%gs), expected less: a job "
+		        "also loads and verifies",
 		        b->measure_s, b->job_s);
 	if (m->min_samples > m->max_samples)
 		return tk_yaml_fail(k->y, find(k, "measure", "min_samples"), k->err,
-		        "measure.min_samples (%u) is over measure.max_samples (%u), expected at most that",
+		        "measure.min_samples (%u) is over measure.max_samples (%u), expected at "
+		        "most that",
 		        m->min_samples, m->max_samples);
 	return TK_OK;
 }
@@ -295,7 +316,8 @@ static void hash_number(struct tk_hash *h, double v)
 
 static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 {
-	const char *texts[] = {u->name, u->url, u->branch, u->path, u->adapter, u->options, u->cmake_args};
+	const char *texts[] = {
+	        u->name, u->url, u->branch, u->path, u->adapter, u->options, u->cmake_args};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		tk_hash_add_str(h, texts[i]);
@@ -305,7 +327,8 @@ static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 	hash_words(h, u->backends);
 }
 
-/* Not in it: names of files and pages, thresholds, retention, notification, and how long a night may take. */
+/* Not in it: names of files and pages, thresholds, retention, notification, and how long a night
+ * may take. */
 int tk_config_hash(struct tk_config *c, struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();

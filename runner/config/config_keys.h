@@ -1,9 +1,9 @@
-/* Every key of tracker.yml, once: the schema for libcyaml, the reading of the values and the test of the documentation
- * are made from these lists. Columns: key, kind, field of the struct that it fills, least and greatest value (numbers
- * only).
+/* Every key of tracker.yml, once: the schema for libcyaml, the reading of the values and the test
+ * of the documentation are made from these lists. Columns: key, kind, field of the struct that it
+ * fills, least and greatest value (numbers only).
  *
- * A section is a mapping at the top level. Lists (devices, suites, backends, modes, fail_on) and the list of upstreams
- * are in config_schema.c. */
+ * A section is a mapping at the top level. Lists (devices, suites, backends, modes, fail_on) and
+ * the list of upstreams are in config_schema.c. */
 #ifndef TK_CONFIG_KEYS_H
 #define TK_CONFIG_KEYS_H
 #include "config/config.h"
@@ -119,8 +119,8 @@ struct tk_config_key {
 	double min, max;
 };
 
-/* What libcyaml fills: every value as its text, NULL where the file does not say. The scalars come first and in the
- * order of the list, so that row i of a list is pointer i of its struct. */
+/* What libcyaml fills: every value as its text, NULL where the file does not say. The scalars come
+ * first and in the order of the list, so that row i of a list is pointer i of its struct. */
 #define TK_RAW_MEMBER(key, kind, field, min, max) char *key;
 struct tk_raw_budgets {
 	TK_BUDGET_KEYS(TK_RAW_MEMBER)
@@ -170,8 +170,10 @@ struct tk_raw {
 struct tk_error;
 struct tk_yaml;
 
-/* The document against the schema (unknown keys, lists for values, ...), then libcyaml's reading of it. */
-int tk_raw_load(const struct tk_yaml *y, const char *text, size_t len, struct tk_raw **out, struct tk_error *err);
+/* The document against the schema (unknown keys, lists for values, ...), then libcyaml's reading of
+ * it. */
+int tk_raw_load(const struct tk_yaml *y, const char *text, size_t len, struct tk_raw **out,
+        struct tk_error *err);
 void tk_raw_free(struct tk_raw *raw);
 /* Calls back with every key of the schema: "budgets.night", "upstreams.name". */
 void tk_raw_each_key(void (*fn)(const char *path, void *arg), void *arg);
@@ -185,17 +187,20 @@ struct tk_config_section {
 };
 extern const struct tk_config_section tk_config_sections[];
 
-/* Reads `node` (text `text`) as row `key` into `base` + its offset. `what` names it in messages: "budgets.night". */
-int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, const struct tk_config_key *key,
-        const char *root, const char *text, void *base, struct tk_error *err);
+/* Reads `node` (text `text`) as row `key` into `base` + its offset. `what` names it in messages:
+ * "budgets.night". */
+int tk_config_read_value(const struct tk_yaml *y, int node, const char *what,
+        const struct tk_config_key *key, const char *root, const char *text, void *base,
+        struct tk_error *err);
 /* A path of the file as an absolute one: "~/x", "x" from root; NULL: out of memory. */
 char *tk_config_resolve_path(const char *root, const char *text);
 
 /* As tk_config_load, of a text; `name` is what messages call it, root an absolute folder. */
-int tk_config_load_text(
-        const char *root, const char *name, const char *text, size_t len, struct tk_config **out, struct tk_error *err);
+int tk_config_load_text(const char *root, const char *name, const char *text, size_t len,
+        struct tk_config **out, struct tk_error *err);
 
-/* What only shows when the whole configuration is known. `y`: the user's file, or the default text. */
+/* What only shows when the whole configuration is known. `y`: the user's file, or the default text.
+ */
 int tk_config_check(struct tk_config *c, const struct tk_yaml *y, struct tk_error *err);
 int tk_config_hash(struct tk_config *c, struct tk_error *err);
 

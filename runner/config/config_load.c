@@ -1,5 +1,5 @@
-/* tracker.yml -> struct tk_config: the default text first, the user's file over it, then the checks that need the
- * whole. So the default text is the one place that says what a default is. */
+/* tracker.yml -> struct tk_config: the default text first, the user's file over it, then the checks
+ * that need the whole. So the default text is the one place that says what a default is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,8 @@ static void free_words(char **words)
 static void free_upstreams(struct tk_upstream_config *u, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		char *texts[] = {
-		        u[i].name, u[i].url, u[i].branch, u[i].path, u[i].adapter, u[i].options, u[i].cmake_args};
+		char *texts[] = {u[i].name, u[i].url, u[i].branch, u[i].path, u[i].adapter,
+		        u[i].options, u[i].cmake_args};
 
 		for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
 			free(texts[t]);
@@ -37,9 +37,10 @@ void tk_config_free(struct tk_config *c)
 {
 	if (!c)
 		return;
-	char *texts[] = {c->path, c->root, c->machine, c->control.upstream, c->control.backend, c->control.problem,
-	        c->db, c->site_dir, c->site_title, c->cache_dir, c->adapter_path, c->commit_url, c->webhook_url,
-	        c->site_url, c->acks_path, c->thresholds.baseline};
+	char *texts[] = {c->path, c->root, c->machine, c->control.upstream, c->control.backend,
+	        c->control.problem, c->db, c->site_dir, c->site_title, c->cache_dir,
+	        c->adapter_path, c->commit_url, c->webhook_url, c->site_url, c->acks_path,
+	        c->thresholds.baseline};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		free(texts[i]);
@@ -61,8 +62,8 @@ struct layer {
 };
 
 /* The scalars of one mapping: row i is pointer i of `raw`. `section` is "" for the top level. */
-static int apply_scalars(const struct layer *l, int map, const char *section, const struct tk_config_key *keys,
-        char *const *raw, void *base)
+static int apply_scalars(const struct layer *l, int map, const char *section,
+        const struct tk_config_key *keys, char *const *raw, void *base)
 {
 	int status = TK_OK;
 
@@ -73,7 +74,8 @@ static int apply_scalars(const struct layer *l, int map, const char *section, co
 		if (!raw[i] || tk_yaml_is_empty(l->y, node))
 			continue;
 		snprintf(what, sizeof what, "%s%s%s", section, *section ? "." : "", keys[i].name);
-		status = tk_config_read_value(l->y, node, what, &keys[i], l->c->root, raw[i], base, l->err);
+		status = tk_config_read_value(
+		        l->y, node, what, &keys[i], l->c->root, raw[i], base, l->err);
 	}
 	return status;
 }
@@ -95,8 +97,8 @@ static int copy_words(char *const *from, size_t count, char ***out, struct tk_er
 }
 
 /* A list of words of the file replaces the one that is there. */
-static int apply_words(const struct layer *l, int map, const char *key, char *const *raw, unsigned count,
-        const char *allowed, char ***out)
+static int apply_words(const struct layer *l, int map, const char *key, char *const *raw,
+        unsigned count, const char *allowed, char ***out)
 {
 	int node = tk_yaml_find(l->y, map, key);
 	char shown[80];
@@ -104,9 +106,11 @@ static int apply_words(const struct layer *l, int map, const char *key, char *co
 	if (!node)
 		return TK_OK;
 	for (unsigned i = 0; i < count; i++)
-		if (!*raw[i] || strlen(raw[i]) > 1024 || (allowed && raw[i][strspn(raw[i], allowed)]))
+		if (!*raw[i] || strlen(raw[i]) > 1024 ||
+		        (allowed && raw[i][strspn(raw[i], allowed)]))
 			return tk_yaml_fail(l->y, tk_yaml_item(l->y, node, i), l->err,
-			        "%s has `%s`, expected a name of %s", key, tk_yaml_format_excerpt(raw[i], shown),
+			        "%s has `%s`, expected a name of %s", key,
+			        tk_yaml_format_excerpt(raw[i], shown),
 			        allowed ? "letters, digits and .:_-" : "at most 1024 bytes");
 	return copy_words(raw, count, out, l->err);
 }
@@ -116,7 +120,9 @@ static int apply_words(const struct layer *l, int map, const char *key, char *co
 /* A git upstream has to say which adapter builds it. */
 static int default_adapter(struct tk_upstream_config *u, struct tk_error *err)
 {
-	const char *adapter = u->kind == TK_UPSTREAM_SELF ? "self" : u->kind == TK_UPSTREAM_SYSTEM ? u->name : NULL;
+	const char *adapter = u->kind == TK_UPSTREAM_SELF     ? "self"
+	                      : u->kind == TK_UPSTREAM_SYSTEM ? u->name
+	                                                      : NULL;
 
 	if (u->adapter || !adapter)
 		return TK_OK;
@@ -124,24 +130,27 @@ static int default_adapter(struct tk_upstream_config *u, struct tk_error *err)
 	return u->adapter ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-static int apply_upstream(
-        const struct layer *l, int node, const struct tk_raw_upstream *raw, struct tk_upstream_config *u)
+static int apply_upstream(const struct layer *l, int node, const struct tk_raw_upstream *raw,
+        struct tk_upstream_config *u)
 {
 	int status;
 
 	u->enabled = true;
 	u->submodules = true;
 	if (!raw->name || !*raw->name)
-		return tk_yaml_fail(l->y, node, l->err, "an upstream has no name, expected `name: NAME`");
+		return tk_yaml_fail(
+		        l->y, node, l->err, "an upstream has no name, expected `name: NAME`");
 	if (!raw->kind || !*raw->kind)
 		return tk_yaml_fail(l->y, node, l->err,
-		        "upstream `%s` has no kind, expected `kind:` self, git, system or builtin", raw->name);
-	status = apply_scalars(l, node, "upstreams", tk_config_upstream_keys, (char *const *)(const void *)raw, u);
+		        "upstream `%s` has no kind, expected `kind:` self, git, system or builtin",
+		        raw->name);
+	status = apply_scalars(
+	        l, node, "upstreams", tk_config_upstream_keys, (char *const *)(const void *)raw, u);
 	if (!status)
 		status = copy_words(NULL, 0, &u->backends, l->err);
 	if (!status)
-		status = apply_words(
-		        l, node, "backends", raw->backends, raw->backends_count, NAME_CHARACTERS, &u->backends);
+		status = apply_words(l, node, "backends", raw->backends, raw->backends_count,
+		        NAME_CHARACTERS, &u->backends);
 	return status ? status : default_adapter(u, l->err);
 }
 
@@ -157,7 +166,8 @@ static int apply_upstreams(const struct layer *l, int node)
 	if (!u)
 		return tk_fail(l->err, TK_ENOMEM, "out of memory");
 	for (unsigned i = 0; !status && i < count; i++)
-		status = apply_upstream(l, tk_yaml_item(l->y, node, i), &l->raw->upstreams[i], &u[i]);
+		status = apply_upstream(
+		        l, tk_yaml_item(l->y, node, i), &l->raw->upstreams[i], &u[i]);
 	if (status) {
 		free_upstreams(u, count);
 		return status;
@@ -173,10 +183,12 @@ static int apply_sections(const struct layer *l, int root)
 	int status = TK_OK;
 
 	for (const struct tk_config_section *s = tk_config_sections; !status && s->name; s++) {
-		char *const *raw = *(char *const **)(const void *)((const char *)l->raw + s->raw_offset);
+		char *const *raw =
+		        *(char *const **)(const void *)((const char *)l->raw + s->raw_offset);
 
 		if (raw)
-			status = apply_scalars(l, tk_yaml_find(l->y, root, s->name), s->name, s->keys, raw, l->c);
+			status = apply_scalars(
+			        l, tk_yaml_find(l->y, root, s->name), s->name, s->keys, raw, l->c);
 	}
 	return status;
 }
@@ -185,27 +197,31 @@ static int apply(const struct layer *l)
 {
 	const struct tk_raw *raw = l->raw;
 	int root = tk_yaml_root(l->y);
-	int status = apply_scalars(l, root, "", tk_config_top_keys, (char *const *)(const void *)raw, l->c);
+	int status = apply_scalars(
+	        l, root, "", tk_config_top_keys, (char *const *)(const void *)raw, l->c);
 
 	if (!status)
-		status = apply_words(
-		        l, root, "devices", raw->devices, raw->devices_count, NAME_CHARACTERS, &l->c->devices);
+		status = apply_words(l, root, "devices", raw->devices, raw->devices_count,
+		        NAME_CHARACTERS, &l->c->devices);
 	if (!status)
-		status = apply_words(l, root, "suites", raw->suites, raw->suites_count, NULL, &l->c->suites);
+		status = apply_words(
+		        l, root, "suites", raw->suites, raw->suites_count, NULL, &l->c->suites);
 	if (!status && raw->measure)
-		status = apply_words(l, tk_yaml_find(l->y, root, "measure"), "modes", raw->measure->modes,
-		        raw->measure->modes_count, NAME_CHARACTERS, &l->c->measure.modes);
+		status = apply_words(l, tk_yaml_find(l->y, root, "measure"), "modes",
+		        raw->measure->modes, raw->measure->modes_count, NAME_CHARACTERS,
+		        &l->c->measure.modes);
 	if (!status && raw->notify)
-		status = apply_words(l, tk_yaml_find(l->y, root, "notify"), "fail_on", raw->notify->fail_on,
-		        raw->notify->fail_on_count, NAME_CHARACTERS, &l->c->fail_on);
+		status = apply_words(l, tk_yaml_find(l->y, root, "notify"), "fail_on",
+		        raw->notify->fail_on, raw->notify->fail_on_count, NAME_CHARACTERS,
+		        &l->c->fail_on);
 	if (!status)
 		status = apply_upstreams(l, tk_yaml_find(l->y, root, "upstreams"));
 	return status ? status : apply_sections(l, root);
 }
 
 /* Lays one text over c; *y is the caller's to free, also after a failure. */
-static int lay_over(
-        struct tk_config *c, const char *name, const char *text, size_t len, struct tk_yaml **y, struct tk_error *err)
+static int lay_over(struct tk_config *c, const char *name, const char *text, size_t len,
+        struct tk_yaml **y, struct tk_error *err)
 {
 	struct tk_raw *raw = NULL;
 	int status = tk_yaml_parse(name, text, len, y, err);
@@ -290,15 +306,18 @@ static int read_file(const char *path, struct tk_buf *text, struct tk_error *err
 
 	if (!status)
 		return TK_OK;
-	return tk_fail(err, status == TK_ENOMEM || status == TK_EIO ? status : TK_ECONFIG, "%s", why.message);
+	return tk_fail(err, status == TK_ENOMEM || status == TK_EIO ? status : TK_ECONFIG, "%s",
+	        why.message);
 }
 
 /* The default text, the user's text over it where there is one, the checks. c->root is set. */
-static int load_text(struct tk_config *c, const char *name, const char *text, size_t len, struct tk_error *err)
+static int load_text(
+        struct tk_config *c, const char *name, const char *text, size_t len, struct tk_error *err)
 {
 	struct tk_yaml *defaults = NULL, *file = NULL;
 	const char *shipped = tk_config_default_text();
-	int status = lay_over(c, "the default configuration", shipped, strlen(shipped), &defaults, err);
+	int status =
+	        lay_over(c, "the default configuration", shipped, strlen(shipped), &defaults, err);
 
 	if (!status && text)
 		status = lay_over(c, name, text, len, &file, err);
@@ -309,11 +328,12 @@ static int load_text(struct tk_config *c, const char *name, const char *text, si
 	return status;
 }
 
-int tk_config_load_text(
-        const char *root, const char *name, const char *text, size_t len, struct tk_config **out, struct tk_error *err)
+int tk_config_load_text(const char *root, const char *name, const char *text, size_t len,
+        struct tk_config **out, struct tk_error *err)
 {
 	struct tk_config *c = calloc(1, sizeof *c);
-	int status = c && (c->root = strdup(root)) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status =
+	        c && (c->root = strdup(root)) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	if (!status)
 		status = load_text(c, name, text, len, err);
@@ -333,7 +353,8 @@ int tk_config_load(const char *root, const char *path, struct tk_config **out, s
 	if (!status && c->path)
 		status = read_file(c->path, &text, err);
 	if (!status)
-		status = load_text(c, path ? path : "tracker.yml", c->path ? tk_buf_cstr(&text) : NULL, text.len, err);
+		status = load_text(c, path ? path : "tracker.yml",
+		        c->path ? tk_buf_cstr(&text) : NULL, text.len, err);
 	if (status)
 		tk_config_free(c);
 	else

@@ -1,8 +1,9 @@
-/* The schema of tracker.yml for libcyaml, made from the lists of config_keys.h; the only file that includes cyaml.h.
+/* The schema of tracker.yml for libcyaml, made from the lists of config_keys.h; the only file that
+ * includes cyaml.h.
  *
- * The document is compared with the schema before libcyaml sees it, because only that knows where a key stands, which
- * keys are near, and keys that are there twice. Whatever libcyaml should refuse beyond that is reported with its own
- * words. */
+ * The document is compared with the schema before libcyaml sees it, because only that knows where a
+ * key stands, which keys are near, and keys that are there twice. Whatever libcyaml should refuse
+ * beyond that is reported with its own words. */
 #include <cyaml/cyaml.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,19 +19,23 @@
 /* ---- the schema ---- */
 
 #define SCALAR CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL
-#define FIELD(key, kind, field, min, max) CYAML_FIELD_STRING_PTR(#key, SCALAR, RAW, key, 0, CYAML_UNLIMITED),
+#define FIELD(key, kind, field, min, max) \
+	CYAML_FIELD_STRING_PTR(#key, SCALAR, RAW, key, 0, CYAML_UNLIMITED),
 #define LIST(key, entry) CYAML_FIELD_SEQUENCE(#key, SCALAR, RAW, key, &entry, 0, CYAML_UNLIMITED),
 
-static const cyaml_schema_value_t word = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
+static const cyaml_schema_value_t word = {
+        CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
 
 #define RAW struct tk_raw_upstream
-static const cyaml_schema_field_t upstream_fields[] = {TK_UPSTREAM_KEYS(FIELD) LIST(backends, word) CYAML_FIELD_END};
+static const cyaml_schema_field_t upstream_fields[] = {
+        TK_UPSTREAM_KEYS(FIELD) LIST(backends, word) CYAML_FIELD_END};
 #undef RAW
 #define RAW struct tk_raw_budgets
 static const cyaml_schema_field_t budgets_fields[] = {TK_BUDGET_KEYS(FIELD) CYAML_FIELD_END};
 #undef RAW
 #define RAW struct tk_raw_measure
-static const cyaml_schema_field_t measure_fields[] = {TK_MEASURE_KEYS(FIELD) LIST(modes, word) CYAML_FIELD_END};
+static const cyaml_schema_field_t measure_fields[] = {
+        TK_MEASURE_KEYS(FIELD) LIST(modes, word) CYAML_FIELD_END};
 #undef RAW
 #define RAW struct tk_raw_thresholds
 static const cyaml_schema_field_t thresholds_fields[] = {TK_THRESHOLD_KEYS(FIELD) CYAML_FIELD_END};
@@ -48,7 +53,8 @@ static const cyaml_schema_field_t paths_fields[] = {TK_PATH_KEYS(FIELD) CYAML_FI
 static const cyaml_schema_field_t retention_fields[] = {TK_RETENTION_KEYS(FIELD) CYAML_FIELD_END};
 #undef RAW
 #define RAW struct tk_raw_notify
-static const cyaml_schema_field_t notify_fields[] = {TK_NOTIFY_KEYS(FIELD) LIST(fail_on, word) CYAML_FIELD_END};
+static const cyaml_schema_field_t notify_fields[] = {
+        TK_NOTIFY_KEYS(FIELD) LIST(fail_on, word) CYAML_FIELD_END};
 #undef RAW
 
 static const cyaml_schema_value_t upstream = {
@@ -56,8 +62,8 @@ static const cyaml_schema_value_t upstream = {
 
 #define RAW struct tk_raw
 #define SECTION(section, keys) \
-	CYAML_FIELD_MAPPING_PTR( \
-	        #section, CYAML_FLAG_POINTER_NULL_STR | CYAML_FLAG_OPTIONAL, RAW, section, section##_fields),
+	CYAML_FIELD_MAPPING_PTR(#section, CYAML_FLAG_POINTER_NULL_STR | CYAML_FLAG_OPTIONAL, RAW, \
+	        section, section##_fields),
 /* clang-format off */
 static const cyaml_schema_field_t top_fields[] = {
 	TK_TOP_KEYS(FIELD) LIST(devices, word) LIST(upstreams, upstream) LIST(suites, word) TK_SECTIONS(SECTION) CYAML_FIELD_END
@@ -65,7 +71,8 @@ static const cyaml_schema_field_t top_fields[] = {
 /* clang-format on */
 #undef RAW
 
-static const cyaml_schema_value_t top = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct tk_raw, top_fields)};
+static const cyaml_schema_value_t top = {
+        CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct tk_raw, top_fields)};
 
 /* ---- the same lists as data ---- */
 
@@ -93,11 +100,11 @@ const struct tk_config_section tk_config_sections[] = {
 
 /* ---- the document against the schema ---- */
 
-static int check_value(
-        const struct tk_yaml *y, int node, const char *what, const cyaml_schema_value_t *schema, struct tk_error *err);
+static int check_value(const struct tk_yaml *y, int node, const char *what,
+        const cyaml_schema_value_t *schema, struct tk_error *err);
 
-static int check_mapping(
-        const struct tk_yaml *y, int node, const char *what, const cyaml_schema_field_t *fields, struct tk_error *err)
+static int check_mapping(const struct tk_yaml *y, int node, const char *what,
+        const cyaml_schema_field_t *fields, struct tk_error *err)
 {
 	const char *known[KEYS_MAX + 1];
 	size_t n = 0;
@@ -116,8 +123,8 @@ static int check_mapping(
 	return status;
 }
 
-static int check_list(
-        const struct tk_yaml *y, int node, const char *what, const cyaml_schema_value_t *entry, struct tk_error *err)
+static int check_list(const struct tk_yaml *y, int node, const char *what,
+        const cyaml_schema_value_t *entry, struct tk_error *err)
 {
 	int status = TK_OK;
 
@@ -125,14 +132,15 @@ static int check_list(
 		int item = tk_yaml_item(y, node, i);
 
 		if (tk_yaml_is_empty(y, item))
-			return tk_yaml_fail(y, item, err, "an item of %s is empty, expected a value", what);
+			return tk_yaml_fail(
+			        y, item, err, "an item of %s is empty, expected a value", what);
 		status = check_value(y, item, what, entry, err);
 	}
 	return status;
 }
 
-static int check_value(
-        const struct tk_yaml *y, int node, const char *what, const cyaml_schema_value_t *schema, struct tk_error *err)
+static int check_value(const struct tk_yaml *y, int node, const char *what,
+        const cyaml_schema_value_t *schema, struct tk_error *err)
 {
 	bool map = schema->type == CYAML_MAPPING, list = schema->type == CYAML_SEQUENCE;
 	enum tk_yaml_kind expected = map ? TK_YAML_MAP : TK_YAML_SCALAR;
@@ -142,7 +150,8 @@ static int check_value(
 	if (tk_yaml_is_empty(y, node) && !list)
 		return TK_OK;
 	if (tk_yaml_kind(y, node) != expected || tk_yaml_is_empty(y, node))
-		return tk_yaml_fail(y, node, err, "%s is %s, expected %s", what, tk_yaml_kind_name(y, node),
+		return tk_yaml_fail(y, node, err, "%s is %s, expected %s", what,
+		        tk_yaml_kind_name(y, node),
 		        map    ? "a mapping (key: value lines)"
 		        : list ? "a list, for instance [a, b]"
 		               : "a single value");
@@ -179,7 +188,8 @@ static void position_in_log(const char *log, unsigned *line, unsigned *column)
 		*line = *column = 1;
 }
 
-static int cyaml_failed(const struct tk_yaml *y, cyaml_err_t status, const struct tk_buf *log, struct tk_error *err)
+static int cyaml_failed(
+        const struct tk_yaml *y, cyaml_err_t status, const struct tk_buf *log, struct tk_error *err)
 {
 	unsigned line, column;
 
@@ -189,7 +199,8 @@ static int cyaml_failed(const struct tk_yaml *y, cyaml_err_t status, const struc
 	return tk_yaml_fail_at(y, line, column, err, "cannot be read: %s", cyaml_strerror(status));
 }
 
-int tk_raw_load(const struct tk_yaml *y, const char *text, size_t len, struct tk_raw **out, struct tk_error *err)
+int tk_raw_load(const struct tk_yaml *y, const char *text, size_t len, struct tk_raw **out,
+        struct tk_error *err)
 {
 	struct tk_buf log = TK_BUF_INIT;
 	cyaml_config_t config = reader(&log);
@@ -197,8 +208,10 @@ int tk_raw_load(const struct tk_yaml *y, const char *text, size_t len, struct tk
 	cyaml_err_t loaded;
 	int status = TK_OK;
 
-	if (tk_yaml_kind(y, tk_yaml_root(y)) != TK_YAML_MAP && !tk_yaml_is_empty(y, tk_yaml_root(y)))
-		return tk_yaml_fail(y, tk_yaml_root(y), err, "the file is %s, expected key: value lines",
+	if (tk_yaml_kind(y, tk_yaml_root(y)) != TK_YAML_MAP &&
+	        !tk_yaml_is_empty(y, tk_yaml_root(y)))
+		return tk_yaml_fail(y, tk_yaml_root(y), err,
+		        "the file is %s, expected key: value lines",
 		        tk_yaml_kind_name(y, tk_yaml_root(y)));
 	status = tk_yaml_reject_aliases(y, text, len, err);
 	if (!status)
@@ -228,14 +241,16 @@ void tk_raw_free(struct tk_raw *raw)
 		cyaml_free(&config, &top, raw, 0);
 }
 
-static void each_field(
-        const char *prefix, const cyaml_schema_field_t *fields, void (*fn)(const char *path, void *arg), void *arg)
+static void each_field(const char *prefix, const cyaml_schema_field_t *fields,
+        void (*fn)(const char *path, void *arg), void *arg)
 {
 	for (const cyaml_schema_field_t *f = fields; f->key; f++) {
-		const cyaml_schema_value_t *v = f->value.type == CYAML_SEQUENCE ? f->value.sequence.entry : &f->value;
+		const cyaml_schema_value_t *v =
+		        f->value.type == CYAML_SEQUENCE ? f->value.sequence.entry : &f->value;
 		char path[128];
 
-		if (snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", f->key) >= (int)sizeof path)
+		if (snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", f->key) >=
+		        (int)sizeof path)
 			continue; /* no path of the schema is that long */
 		fn(path, arg);
 		if (v->type == CYAML_MAPPING)

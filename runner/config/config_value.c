@@ -1,4 +1,5 @@
-/* One value of tracker.yml: its text, by its kind, into its field; and the sentence where it is not what was expected.
+/* One value of tracker.yml: its text, by its kind, into its field; and the sentence where it is not
+ * what was expected.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -25,7 +26,8 @@ struct reading {
 	struct tk_error *err;
 };
 
-static int expected(const struct reading *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int expected(const struct reading *r, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
 
 static int expected(const struct reading *r, const char *fmt, ...)
 {
@@ -35,8 +37,8 @@ static int expected(const struct reading *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(want, sizeof want, fmt, ap);
 	va_end(ap);
-	return tk_yaml_fail(
-	        r->y, r->node, r->err, "%s is `%s`, expected %s", r->what, tk_yaml_format_excerpt(r->text, shown), want);
+	return tk_yaml_fail(r->y, r->node, r->err, "%s is `%s`, expected %s", r->what,
+	        tk_yaml_format_excerpt(r->text, shown), want);
 }
 
 static int keep(const struct reading *r, char *value, char **out)
@@ -60,9 +62,11 @@ static bool printable(const char *text)
 
 static bool is_name(const char *text)
 {
-	size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+	size_t n =
+	        strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 
-	return n > 0 && n <= NAME_MAX_LEN && !text[n] && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
+	return n > 0 && n <= NAME_MAX_LEN && !text[n] && strcmp(text, ".") != 0 &&
+	       strcmp(text, "..") != 0;
 }
 
 char *tk_config_resolve_path(const char *root, const char *text)
@@ -83,7 +87,8 @@ char *tk_config_resolve_path(const char *root, const char *text)
 static int read_repository(const struct reading *r, char **out)
 {
 	/* what git reads as a URL, or as host:path, has a colon */
-	bool path = strchr("/.", r->text[0]) || strncmp(r->text, "~/", 2) == 0 || !strchr(r->text, ':');
+	bool path =
+	        strchr("/.", r->text[0]) || strncmp(r->text, "~/", 2) == 0 || !strchr(r->text, ':');
 
 	if (!printable(r->text) || r->text[0] == '-' || strpbrk(r->text, " \t"))
 		return expected(r, "a URL or a path that git clones from, without blanks");
@@ -104,7 +109,8 @@ static int read_problem(const struct reading *r, char **out)
 	struct tk_error why = {0};
 
 	if (tk_problem_parse(&p, r->text, &why))
-		return tk_yaml_fail(r->y, r->node, r->err, "%s is not a problem: %s", r->what, why.message);
+		return tk_yaml_fail(
+		        r->y, r->node, r->err, "%s is not a problem: %s", r->what, why.message);
 	return keep(r, strdup(p.text), out);
 }
 
@@ -230,17 +236,21 @@ static int read_text(const struct reading *r, char **out)
 
 static int read_name(const struct reading *r, char **out)
 {
-	return is_name(r->text) ? keep(r, strdup(r->text), out)
-	                        : expected(r, "at most %d of letters, digits, dot, dash and underscore", NAME_MAX_LEN);
+	return is_name(r->text)
+	               ? keep(r, strdup(r->text), out)
+	               : expected(r, "at most %d of letters, digits, dot, dash and underscore",
+	                         NAME_MAX_LEN);
 }
 
 static int read_location(const struct reading *r, char **out)
 {
-	return printable(r->text) ? keep(r, tk_config_resolve_path(r->root, r->text), out) : expected(r, "a path");
+	return printable(r->text) ? keep(r, tk_config_resolve_path(r->root, r->text), out)
+	                          : expected(r, "a path");
 }
 
-int tk_config_read_value(const struct tk_yaml *y, int node, const char *what, const struct tk_config_key *key,
-        const char *root, const char *text, void *base, struct tk_error *err)
+int tk_config_read_value(const struct tk_yaml *y, int node, const char *what,
+        const struct tk_config_key *key, const char *root, const char *text, void *base,
+        struct tk_error *err)
 {
 	struct reading r = {y, node, what, root, text, key, err};
 	void *at = (char *)base + key->offset;

@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "config/suite_find.h"
 #include "config/suite_builder.h"
+#include "config/suite_find.h"
 #include "config/yaml_tree.h"
 #include "core/problem.h"
 
@@ -74,8 +74,8 @@ static size_t place_of(const struct tk_suite_builder *b, const char *text, bool 
 	return low;
 }
 
-static int append(
-        struct tk_suite_builder *b, const char *text, size_t place, size_t line, const char *source, const char *group)
+static int append(struct tk_suite_builder *b, const char *text, size_t place, size_t line,
+        const char *source, const char *group)
 {
 	struct tk_suite *s = b->suite;
 	struct tk_suite_problem p = {strdup(text), strdup(source), strdup(group)};
@@ -86,14 +86,16 @@ static int append(
 		free(p.group);
 		return tk_fail(b->err, TK_ENOMEM, "out of memory");
 	}
-	memmove(b->by_text + place + 1, b->by_text + place, (s->count - place) * sizeof *b->by_text);
+	memmove(b->by_text + place + 1, b->by_text + place,
+	        (s->count - place) * sizeof *b->by_text);
 	b->by_text[place] = s->count;
 	b->lines[s->count] = line;
 	s->problems[s->count++] = p;
 	return TK_OK;
 }
 
-int tk_suite_add_problem(struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group)
+int tk_suite_add_problem(
+        struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group)
 {
 	struct tk_problem_spec p;
 	struct tk_error why = {0};
@@ -107,12 +109,14 @@ int tk_suite_add_problem(struct tk_suite_builder *b, const char *text, int at, c
 		return TK_OK;
 	if (there)
 		return tk_yaml_fail(b->y, at, b->err,
-		        "%s is there twice (first in line %zu), expected every problem once", p.text,
-		        b->lines[b->by_text[place]]);
+		        "%s is there twice (first in line %zu), expected every problem once",
+		        p.text, b->lines[b->by_text[place]]);
 	if (b->suite->count >= TK_SUITE_PROBLEMS_MAX)
-		return tk_yaml_fail(
-		        b->y, at, b->err, "the suite has more than %d problems, expected fewer", TK_SUITE_PROBLEMS_MAX);
-	return grow(b) ? TK_ENOMEM : append(b, p.text, place, tk_yaml_line(b->y, at), source, group);
+		return tk_yaml_fail(b->y, at, b->err,
+		        "the suite has more than %d problems, expected fewer",
+		        TK_SUITE_PROBLEMS_MAX);
+	return grow(b) ? TK_ENOMEM
+	               : append(b, p.text, place, tk_yaml_line(b->y, at), source, group);
 }
 
 /* ---- the file ---- */
@@ -132,8 +136,8 @@ static int check_json(const char *name, char *text, size_t len, struct tk_error 
 	bool quoted = false;
 
 	if (!json)
-		return tk_fail(err, TK_ECONFIG, "%s:%d:%d: not valid JSON: %s", name, why.line > 0 ? why.line : 1,
-		        why.column > 0 ? why.column : 1, why.text);
+		return tk_fail(err, TK_ECONFIG, "%s:%d:%d: not valid JSON: %s", name,
+		        why.line > 0 ? why.line : 1, why.column > 0 ? why.column : 1, why.text);
 	json_decref(json);
 	for (size_t i = 0; i < len; i++) {
 		if (quoted && text[i] == '\\')
@@ -148,7 +152,8 @@ static int check_json(const char *name, char *text, size_t len, struct tk_error 
 
 static int name_from_path(struct tk_suite *s, const char *path, struct tk_error *err)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
+	           *dot = strrchr(base, '.');
 
 	s->path = strdup(path);
 	s->name = dot && dot != base ? strndup(base, (size_t)(dot - base)) : strdup(base);
@@ -169,7 +174,8 @@ static int hash_problems(struct tk_suite *s, struct tk_error *err)
 }
 
 /* `name`: what messages call the file. */
-static int read_text(struct tk_suite *s, const char *name, struct tk_buf *text, struct tk_error *err)
+static int read_text(
+        struct tk_suite *s, const char *name, struct tk_buf *text, struct tk_error *err)
 {
 	struct tk_suite_builder b = {.suite = s, .err = err, .merge = is_json(s->path)};
 	struct tk_yaml *y = NULL;
@@ -181,15 +187,16 @@ static int read_text(struct tk_suite *s, const char *name, struct tk_buf *text, 
 	if (!status)
 		status = b.merge ? tk_suite_read_json(&b) : tk_suite_read_yaml(&b);
 	if (!status && !s->count)
-		status = tk_fail(err, TK_ECONFIG, "%s:1:1: the suite has no problems, expected at least one", name);
+		status = tk_fail(err, TK_ECONFIG,
+		        "%s:1:1: the suite has no problems, expected at least one", name);
 	tk_yaml_free(y);
 	free(b.lines);
 	free(b.by_text);
 	return status;
 }
 
-int tk_suite_load_text(
-        const char *path, const char *name, struct tk_buf *text, struct tk_suite **out, struct tk_error *err)
+int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text,
+        struct tk_suite **out, struct tk_error *err)
 {
 	struct tk_suite *s = calloc(1, sizeof *s);
 	int status = s ? name_from_path(s, path, err) : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -214,7 +221,8 @@ int tk_suite_load(const char *root, const char *name, struct tk_suite **out, str
 	if (!status)
 		status = tk_file_read(path, FILE_MAX, &text, err);
 	if (!status)
-		status = tk_suite_load_text(path, tk_suite_name_is_path(name) ? name : path, &text, out, err);
+		status = tk_suite_load_text(
+		        path, tk_suite_name_is_path(name) ? name : path, &text, out, err);
 	tk_buf_free(&text);
 	free(path);
 	return status;

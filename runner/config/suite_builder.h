@@ -26,17 +26,18 @@ struct tk_suite_param {
 	const char *fixed; /* text of the value where the file has none of its own */
 };
 
-/* Adds every combination of the values, the first key slowest. `$key` in a value is another key's value; `16384/$sq`,
- * `2*$d`. */
-int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params, size_t count,
-        int at, const char *source, const char *group);
+/* Adds every combination of the values, the first key slowest. `$key` in a value is another key's
+ * value; `16384/$sq`, `2*$d`. */
+int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params,
+        size_t count, int at, const char *source, const char *group);
 /* `at`: the node that messages point at. */
-int tk_suite_add_problem(struct tk_suite_builder *b, const char *text, int at, const char *source, const char *group);
+int tk_suite_add_problem(struct tk_suite_builder *b, const char *text, int at, const char *source,
+        const char *group);
 
-/* The whole reading but for the file. `path` gives the name and the format, `name` is what messages call it; text is
- * changed. */
-int tk_suite_load_text(
-        const char *path, const char *name, struct tk_buf *text, struct tk_suite **out, struct tk_error *err);
+/* The whole reading but for the file. `path` gives the name and the format, `name` is what messages
+ * call it; text is changed. */
+int tk_suite_load_text(const char *path, const char *name, struct tk_buf *text,
+        struct tk_suite **out, struct tk_error *err);
 
 int tk_suite_read_yaml(struct tk_suite_builder *b);
 int tk_suite_read_json(struct tk_suite_builder *b);

@@ -1,4 +1,5 @@
-/* One entry of a suite -> all its problems: lists multiply, `$key` refers to another key, `16384/$sq` computes. */
+/* One entry of a suite -> all its problems: lists multiply, `$key` refers to another key,
+ * `16384/$sq` computes. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,9 @@ struct combination {
 
 static size_t choices(const struct tk_suite_builder *b, const struct tk_suite_param *p)
 {
-	return !p->fixed && tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST ? tk_yaml_count(b->y, p->value_node) : 1;
+	return !p->fixed && tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST
+	               ? tk_yaml_count(b->y, p->value_node)
+	               : 1;
 }
 
 /* The node of the value of parameter i in this combination. */
@@ -34,7 +37,8 @@ static int chosen(const struct combination *c, size_t i)
 {
 	int node = c->params[i].value_node;
 
-	return tk_yaml_kind(c->b->y, node) == TK_YAML_LIST ? tk_yaml_item(c->b->y, node, c->at[i]) : node;
+	return tk_yaml_kind(c->b->y, node) == TK_YAML_LIST ? tk_yaml_item(c->b->y, node, c->at[i])
+	                                                   : node;
 }
 
 static const char *written(const struct combination *c, size_t i)
@@ -68,7 +72,8 @@ static bool read_number(const char **at, int64_t *out)
 	return v <= NUMBER_MAX;
 }
 
-/* `$key`: the written value of another parameter. NULL where there is no such parameter, or it is an expression itself.
+/* `$key`: the written value of another parameter. NULL where there is no such parameter, or it is
+ * an expression itself.
  */
 static const char *referred(const struct combination *c, const char **at)
 {
@@ -133,10 +138,11 @@ static int compute(struct combination *c, size_t i)
 	}
 	if (strcmp(c->params[i].key, "causal") == 0 && tk_units_parse_bool(text, &flag) == 0)
 		text = flag ? "1" : "0";
-	if ((size_t)snprintf(c->value[i], VALUE_MAX, "%s", text) >= VALUE_MAX || strpbrk(text, ",="))
+	if ((size_t)snprintf(c->value[i], VALUE_MAX, "%s", text) >= VALUE_MAX ||
+	        strpbrk(text, ",="))
 		return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
-		        "the value of %s is no single value, expected one of at most %d characters", c->params[i].key,
-		        VALUE_MAX - 1);
+		        "the value of %s is no single value, expected one of at most %d characters",
+		        c->params[i].key, VALUE_MAX - 1);
 	return TK_OK;
 }
 
@@ -176,28 +182,30 @@ static int check_params(const struct combination *c, int at, size_t *total)
 		if (tk_problem_check_key(c->op, p->key, NULL, &why))
 			return tk_yaml_fail(b->y, p->key_node, b->err, "%s", why.message);
 		if (!n)
-			return tk_yaml_fail(
-			        b->y, p->value_node, b->err, "%s is an empty list, expected values", p->key);
+			return tk_yaml_fail(b->y, p->value_node, b->err,
+			        "%s is an empty list, expected values", p->key);
 		for (size_t j = 0; !p->fixed && j < n; j++) {
 			int node = tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST
 			                   ? tk_yaml_item(b->y, p->value_node, j)
 			                   : p->value_node;
 
-			if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR || tk_yaml_is_empty(b->y, node))
+			if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR ||
+			        tk_yaml_is_empty(b->y, node))
 				return tk_yaml_fail(b->y, node, b->err,
 				        "%s is %s, expected a value or a list of values", p->key,
 				        tk_yaml_kind_name(b->y, node));
 		}
 		if (__builtin_mul_overflow(*total, n, total) || *total > TK_SUITE_PROBLEMS_MAX)
 			return tk_yaml_fail(b->y, at, b->err,
-			        "the lists of this entry multiply to more than %d problems, expected fewer",
+			        "the lists of this entry multiply to more than %d problems, "
+			        "expected fewer",
 			        TK_SUITE_PROBLEMS_MAX);
 	}
 	return TK_OK;
 }
 
-int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params, size_t count,
-        int at, const char *source, const char *group)
+int tk_suite_expand(struct tk_suite_builder *b, const char *op, const struct tk_suite_param *params,
+        size_t count, int at, const char *source, const char *group)
 {
 	struct combination c = {.b = b, .op = op, .params = params, .count = count};
 	size_t total;

@@ -90,14 +90,16 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 	for (size_t i = 0; known && i < count; i++) {
 		known[i] = names[i];
 		if (len < sizeof list)
-			len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", names[i]);
+			len += (size_t)snprintf(
+			        list + len, sizeof list - len, "%s%s", i ? ", " : "", names[i]);
 	}
 	near = known ? tk_suggest_name(name, known) : NULL;
 	tk_yaml_format_excerpt(name, shown);
 	if (near)
 		tk_fail(err, TK_ENOTFOUND, "unknown suite `%s`, did you mean `%s`?", shown, near);
 	else
-		tk_fail(err, TK_ENOTFOUND, "unknown suite `%s`, expected one of %s, or a path", shown, list);
+		tk_fail(err, TK_ENOTFOUND, "unknown suite `%s`, expected one of %s, or a path",
+		        shown, list);
 	free(known);
 	tk_names_free(names, count);
 	return TK_ENOTFOUND;
@@ -119,7 +121,8 @@ int tk_suite_find_file(const char *root, const char *name, char **path, struct t
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		if (!tk_file_exists(found)) {
 			free(found);
-			return tk_fail(err, TK_ENOTFOUND, "there is no file %s, expected a suite", name);
+			return tk_fail(
+			        err, TK_ENOTFOUND, "there is no file %s, expected a suite", name);
 		}
 	} else {
 		status = in_folder(root, name, &found, err);

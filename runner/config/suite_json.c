@@ -1,7 +1,8 @@
-/* The configuration shape of public benchmark runners: an object of kernel names to arrays of parameter objects,
+/* The configuration shape of public benchmark runners: an object of kernel names to arrays of
+ * parameter objects,
  * {"gemm":[{"m":..,"n":..,"k":..}], "mha":[{"batch","heads","seq_len","dim","is_causal"}],
- * "nsa":[{..,"block_size","groups","selected_blocks"}]}. Their names are translated; the keys of problem.h are accepted
- * as well. Types are f16 where the file does not say. */
+ * "nsa":[{..,"block_size","groups","selected_blocks"}]}. Their names are translated; the keys of
+ * problem.h are accepted as well. Types are f16 where the file does not say. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,8 @@ static const struct { const char *theirs, *op, *type_key; const struct rename *k
 #define KERNEL_COUNT (sizeof kernels / sizeof kernels[0])
 #define RENAMES_MAX 40
 
-static int unknown_parameter(struct tk_suite_builder *b, int key, const char *kernel, const struct rename *keys)
+static int unknown_parameter(
+        struct tk_suite_builder *b, int key, const char *kernel, const struct rename *keys)
 {
 	const char *known[RENAMES_MAX], *near;
 	char list[512] = "", shown[80];
@@ -62,15 +64,17 @@ static int unknown_parameter(struct tk_suite_builder *b, int key, const char *ke
 	for (; keys[n].theirs && n < RENAMES_MAX - 1; n++) {
 		known[n] = keys[n].theirs;
 		if (len < sizeof list)
-			len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", n ? ", " : "", known[n]);
+			len += (size_t)snprintf(
+			        list + len, sizeof list - len, "%s%s", n ? ", " : "", known[n]);
 	}
 	known[n] = NULL;
 	near = tk_suggest_name(tk_yaml_text(b->y, key), known);
 	tk_yaml_format_excerpt(tk_yaml_text(b->y, key), shown);
 	if (near)
-		return tk_yaml_fail(
-		        b->y, key, b->err, "unknown key `%s` of %s, did you mean `%s`?", shown, kernel, near);
-	return tk_yaml_fail(b->y, key, b->err, "unknown key `%s` of %s, expected one of %s", shown, kernel, list);
+		return tk_yaml_fail(b->y, key, b->err, "unknown key `%s` of %s, did you mean `%s`?",
+		        shown, kernel, near);
+	return tk_yaml_fail(b->y, key, b->err, "unknown key `%s` of %s, expected one of %s", shown,
+	        kernel, list);
 }
 
 /* true, false, "T", "N" -> t, n; other texts as they are (NULL). */
@@ -94,8 +98,8 @@ static bool has(const struct object *o, const char *key)
 	return false;
 }
 
-static int translate(
-        struct tk_suite_builder *b, int map, const char *kernel, const struct rename *keys, struct object *o)
+static int translate(struct tk_suite_builder *b, int map, const char *kernel,
+        const struct rename *keys, struct object *o)
 {
 	for (size_t i = 0; i < tk_yaml_count(b->y, map); i++) {
 		int key = tk_yaml_key(b->y, map, i), value = tk_yaml_item(b->y, map, i);
@@ -108,20 +112,23 @@ static int translate(
 		if (strcmp(tk_yaml_text(b->y, value), "null") == 0)
 			continue;
 		if (has(o, r->ours))
-			return tk_yaml_fail(
-			        b->y, key, b->err, "`%s` says %s a second time, expected once", r->theirs, r->ours);
+			return tk_yaml_fail(b->y, key, b->err,
+			        "`%s` says %s a second time, expected once", r->theirs, r->ours);
 		if (o->count == TK_SUITE_KEYS_MAX - 1)
-			return tk_yaml_fail(b->y, key, b->err, "there are more than %d keys, expected fewer",
+			return tk_yaml_fail(b->y, key, b->err,
+			        "there are more than %d keys, expected fewer",
 			        TK_SUITE_KEYS_MAX - 1);
 		o->params[o->count++] = (struct tk_suite_param){.key = r->ours,
 		        .key_node = key,
 		        .value_node = value,
-		        .fixed = r->ours[0] == 't' ? transpose_word(tk_yaml_text(b->y, value)) : NULL};
+		        .fixed = r->ours[0] == 't' ? transpose_word(tk_yaml_text(b->y, value))
+		                                   : NULL};
 	}
 	return TK_OK;
 }
 
-/* `groups`: query heads that share a kv head, so hkv = h / groups. `computed` holds the text of hkv. */
+/* `groups`: query heads that share a kv head, so hkv = h / groups. `computed` holds the text of
+ * hkv. */
 static int replace_groups(struct tk_suite_builder *b, struct object *o, char *computed, size_t size)
 {
 	for (size_t i = 0; i < o->count; i++) {
@@ -131,7 +138,8 @@ static int replace_groups(struct tk_suite_builder *b, struct object *o, char *co
 			continue;
 		if (has(o, "hkv"))
 			return tk_yaml_fail(b->y, o->params[i].key_node, b->err,
-			        "groups stands beside the number of kv heads, expected one of them");
+			        "groups stands beside the number of kv heads, expected one of "
+			        "them");
 		if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > 9)
 			return tk_yaml_fail(b->y, o->params[i].value_node, b->err,
 			        "groups is %s, expected a whole number",
@@ -167,9 +175,12 @@ static int read_object(struct tk_suite_builder *b, int map, size_t kernel)
 	if (status)
 		return status;
 	if (!has(&o, kernels[kernel].type_key))
-		o.params[o.count++] = (struct tk_suite_param){
-		        .key = kernels[kernel].type_key, .key_node = map, .value_node = map, .fixed = "f16"};
-	return tk_suite_expand(b, kernels[kernel].op, o.params, o.count, map, file_name(b), kernels[kernel].theirs);
+		o.params[o.count++] = (struct tk_suite_param){.key = kernels[kernel].type_key,
+		        .key_node = map,
+		        .value_node = map,
+		        .fixed = "f16"};
+	return tk_suite_expand(b, kernels[kernel].op, o.params, o.count, map, file_name(b),
+	        kernels[kernel].theirs);
 }
 
 static int find_kernel(struct tk_suite_builder *b, int key, size_t *out)
@@ -197,7 +208,8 @@ int tk_suite_read_json(struct tk_suite_builder *b)
 
 	if (tk_yaml_kind(b->y, root) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, root, b->err,
-		        "the file is %s, expected an object such as {\"gemm\": [{\"m\": 512, \"n\": 512, \"k\": 512}]}",
+		        "the file is %s, expected an object such as {\"gemm\": [{\"m\": 512, "
+		        "\"n\": 512, \"k\": 512}]}",
 		        tk_yaml_kind_name(b->y, root));
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, root); i++) {
 		int list = tk_yaml_item(b->y, root, i);
@@ -205,8 +217,9 @@ int tk_suite_read_json(struct tk_suite_builder *b)
 
 		status = find_kernel(b, tk_yaml_key(b->y, root, i), &kernel);
 		if (!status && tk_yaml_kind(b->y, list) != TK_YAML_LIST)
-			status = tk_yaml_fail(b->y, list, b->err, "%s is %s, expected an array of objects",
-			        kernels[kernel].theirs, tk_yaml_kind_name(b->y, list));
+			status = tk_yaml_fail(b->y, list, b->err,
+			        "%s is %s, expected an array of objects", kernels[kernel].theirs,
+			        tk_yaml_kind_name(b->y, list));
 		for (size_t j = 0; !status && j < tk_yaml_count(b->y, list); j++)
 			status = read_object(b, tk_yaml_item(b->y, list, j), kernel);
 	}

@@ -1,4 +1,5 @@
-/* suites/NAME.yml: title, a common source and group, and a list of entries; docs/suites.md describes it. */
+/* suites/NAME.yml: title, a common source and group, and a list of entries; docs/suites.md
+ * describes it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,11 @@
 static const char *const top_keys[] = {"title", "source", "group", "problems", NULL};
 #define OP_COUNT 6
 static const char *const entry_keys[] = {/* the ops first */
-        "gemm", "attention", "nsa", "copy", "read", "fma", "problem", "each", "source", "group", NULL};
+        "gemm", "attention", "nsa", "copy", "read", "fma", "problem", "each", "source", "group",
+        NULL};
 
-/* Where a problem comes from, and which group it is shown in: said by the file, the entry, or an item of `each`. */
+/* Where a problem comes from, and which group it is shown in: said by the file, the entry, or an
+ * item of `each`. */
 struct origin {
 	const char *source, *group;
 };
@@ -24,9 +27,11 @@ static int read_word(struct tk_suite_builder *b, int map, const char *key, const
 	if (!node || tk_yaml_is_empty(b->y, node))
 		return TK_OK;
 	if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR)
-		return tk_yaml_fail(b->y, node, b->err, "%s is %s, expected text", key, tk_yaml_kind_name(b->y, node));
+		return tk_yaml_fail(b->y, node, b->err, "%s is %s, expected text", key,
+		        tk_yaml_kind_name(b->y, node));
 	if (strlen(tk_yaml_text(b->y, node)) > 1000)
-		return tk_yaml_fail(b->y, node, b->err, "%s is longer than 1000 bytes, expected a line of text", key);
+		return tk_yaml_fail(b->y, node, b->err,
+		        "%s is longer than 1000 bytes, expected a line of text", key);
 	*out = tk_yaml_text(b->y, node);
 	return TK_OK;
 }
@@ -38,9 +43,10 @@ static int read_origin(struct tk_suite_builder *b, int map, struct origin *o)
 	return status ? status : read_word(b, map, "group", &o->group);
 }
 
-/* Adds the pairs of a mapping to the parameters; a key that is there already is replaced. `source` and `group` are not
- * parameters. */
-static int collect(struct tk_suite_builder *b, int map, struct tk_suite_param *params, size_t *count)
+/* Adds the pairs of a mapping to the parameters; a key that is there already is replaced. `source`
+ * and `group` are not parameters. */
+static int collect(
+        struct tk_suite_builder *b, int map, struct tk_suite_param *params, size_t *count)
 {
 	for (size_t i = 0; i < tk_yaml_count(b->y, map); i++) {
 		int key = tk_yaml_key(b->y, map, i);
@@ -48,19 +54,20 @@ static int collect(struct tk_suite_builder *b, int map, struct tk_suite_param *p
 		size_t at = 0;
 
 		if (tk_yaml_kind(b->y, key) != TK_YAML_SCALAR)
-			return tk_yaml_fail(
-			        b->y, key, b->err, "a key is %s, expected a word", tk_yaml_kind_name(b->y, key));
+			return tk_yaml_fail(b->y, key, b->err, "a key is %s, expected a word",
+			        tk_yaml_kind_name(b->y, key));
 		if (strcmp(name, "source") == 0 || strcmp(name, "group") == 0)
 			continue;
 		if (tk_yaml_find(b->y, map, name) != tk_yaml_item(b->y, map, i))
-			return tk_yaml_fail(b->y, key, b->err, "key `%s` is there twice, expected once", name);
+			return tk_yaml_fail(
+			        b->y, key, b->err, "key `%s` is there twice, expected once", name);
 		while (at < *count && strcmp(params[at].key, name) != 0)
 			at++;
 		if (at == TK_SUITE_KEYS_MAX)
-			return tk_yaml_fail(
-			        b->y, key, b->err, "there are more than %d keys, expected fewer", TK_SUITE_KEYS_MAX);
-		params[at] =
-		        (struct tk_suite_param){.key = name, .key_node = key, .value_node = tk_yaml_item(b->y, map, i)};
+			return tk_yaml_fail(b->y, key, b->err,
+			        "there are more than %d keys, expected fewer", TK_SUITE_KEYS_MAX);
+		params[at] = (struct tk_suite_param){
+		        .key = name, .key_node = key, .value_node = tk_yaml_item(b->y, map, i)};
 		*count += at == *count;
 	}
 	return TK_OK;
@@ -70,13 +77,15 @@ static int check_origin(struct tk_suite_builder *b, int at, const struct origin 
 {
 	if (!*o->source)
 		return tk_yaml_fail(b->y, at, b->err,
-		        "this entry has no source, expected `source:` here or at the top of the file: where the "
+		        "this entry has no source, expected `source:` here or at the top of the "
+		        "file: where the "
 		        "problem comes from");
 	return TK_OK;
 }
 
 /* The op's mapping alone, or together with one item of `each`. */
-static int expand_with(struct tk_suite_builder *b, const char *op, int map, int item, struct origin o)
+static int expand_with(
+        struct tk_suite_builder *b, const char *op, int map, int item, struct origin o)
 {
 	struct tk_suite_param params[TK_SUITE_KEYS_MAX];
 	size_t count = 0;
@@ -89,12 +98,14 @@ static int expand_with(struct tk_suite_builder *b, const char *op, int map, int 
 	}
 	if (!status)
 		status = check_origin(b, item ? item : map, &o);
-	return status ? status : tk_suite_expand(b, op, params, count, item ? item : map, o.source, o.group);
+	return status ? status
+	              : tk_suite_expand(b, op, params, count, item ? item : map, o.source, o.group);
 }
 
 static int read_op(struct tk_suite_builder *b, int entry, const char *op, const struct origin *o)
 {
-	int map = tk_yaml_find(b->y, entry, op), each = tk_yaml_find(b->y, entry, "each"), status = TK_OK;
+	int map = tk_yaml_find(b->y, entry, op), each = tk_yaml_find(b->y, entry, "each"),
+	    status = TK_OK;
 
 	if (tk_yaml_kind(b->y, map) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, map, b->err,
@@ -104,12 +115,14 @@ static int read_op(struct tk_suite_builder *b, int entry, const char *op, const 
 		return expand_with(b, op, map, 0, *o);
 	if (tk_yaml_kind(b->y, each) != TK_YAML_LIST || !tk_yaml_count(b->y, each))
 		return tk_yaml_fail(b->y, each, b->err, "each is %s, expected a list of mappings",
-		        tk_yaml_kind(b->y, each) == TK_YAML_LIST ? "empty" : tk_yaml_kind_name(b->y, each));
+		        tk_yaml_kind(b->y, each) == TK_YAML_LIST ? "empty"
+		                                                 : tk_yaml_kind_name(b->y, each));
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, each); i++) {
 		int item = tk_yaml_item(b->y, each, i);
 
 		if (tk_yaml_kind(b->y, item) != TK_YAML_MAP)
-			return tk_yaml_fail(b->y, item, b->err, "an item of each is %s, expected a mapping",
+			return tk_yaml_fail(b->y, item, b->err,
+			        "an item of each is %s, expected a mapping",
 			        tk_yaml_kind_name(b->y, item));
 		status = expand_with(b, op, map, item, *o);
 	}
@@ -119,10 +132,12 @@ static int read_op(struct tk_suite_builder *b, int entry, const char *op, const 
 static int read_text(struct tk_suite_builder *b, int node, const struct origin *o)
 {
 	if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR)
-		return tk_yaml_fail(b->y, node, b->err, "problem is %s, expected text such as gemm:m=512,n=512,k=512",
+		return tk_yaml_fail(b->y, node, b->err,
+		        "problem is %s, expected text such as gemm:m=512,n=512,k=512",
 		        tk_yaml_kind_name(b->y, node));
 	return check_origin(b, node, o) ? TK_ECONFIG
-	                                : tk_suite_add_problem(b, tk_yaml_text(b->y, node), node, o->source, o->group);
+	                                : tk_suite_add_problem(b, tk_yaml_text(b->y, node), node,
+	                                          o->source, o->group);
 }
 
 static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
@@ -132,7 +147,8 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 
 	if (tk_yaml_kind(b->y, entry) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, entry, b->err,
-		        "an entry of problems is %s, expected a mapping such as gemm: { m: 512, n: 512, k: 512 }",
+		        "an entry of problems is %s, expected a mapping such as gemm: { m: 512, n: "
+		        "512, k: 512 }",
 		        tk_yaml_kind_name(b->y, entry));
 	status = tk_yaml_check_keys(b->y, entry, "problems", entry_keys, b->err);
 	if (!status)
@@ -146,7 +162,8 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 		}
 	if (found != 1)
 		return tk_yaml_fail(b->y, entry, b->err,
-		        "an entry has %s, expected exactly one of gemm, attention, nsa, copy, read, fma, problem",
+		        "an entry has %s, expected exactly one of gemm, attention, nsa, copy, "
+		        "read, fma, problem",
 		        found ? "several problems" : "no problem");
 	if (problem && tk_yaml_find(b->y, entry, "each"))
 		return tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "each"), b->err,
@@ -162,7 +179,8 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 	char *copy;
 
 	if (tk_yaml_kind(b->y, root) != TK_YAML_MAP)
-		return tk_yaml_fail(b->y, root, b->err, "the file is %s, expected keys title and problems",
+		return tk_yaml_fail(b->y, root, b->err,
+		        "the file is %s, expected keys title and problems",
 		        tk_yaml_kind_name(b->y, root));
 	status = tk_yaml_check_keys(b->y, root, "a suite", top_keys, b->err);
 	if (!status)
@@ -172,8 +190,8 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 	if (status)
 		return status;
 	if (tk_yaml_kind(b->y, problems) != TK_YAML_LIST)
-		return tk_yaml_fail(b->y, problems ? problems : root, b->err, "problems is %s, expected a list",
-		        tk_yaml_kind_name(b->y, problems));
+		return tk_yaml_fail(b->y, problems ? problems : root, b->err,
+		        "problems is %s, expected a list", tk_yaml_kind_name(b->y, problems));
 	copy = strdup(title);
 	if (!copy)
 		return tk_fail(b->err, TK_ENOMEM, "out of memory");

@@ -58,7 +58,8 @@ static int read_with_unit(const char *text, const struct unit *units, double *ou
 		unit++;
 	for (; units->word; units++)
 		if (strcmp(units->word, unit) == 0) {
-			/* 2 % is 2 / 100, which is the nearest double to 0.02; 2 * 0.01 need not be */
+			/* 2 % is 2 / 100, which is the nearest double to 0.02; 2 * 0.01 need not be
+			 */
 			*out = units->factor < 1 ? v / round(1 / units->factor) : v * units->factor;
 			return TK_OK;
 		}

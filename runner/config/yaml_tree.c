@@ -34,8 +34,8 @@ const char *tk_yaml_format_excerpt(const char *text, char out[80])
 	return out;
 }
 
-/* libyaml needs quadratic time for brackets in brackets; no honest file has many. Quotes and comments need no care for
- * that. */
+/* libyaml needs quadratic time for brackets in brackets; no honest file has many. Quotes and
+ * comments need no care for that. */
 static size_t deepest_bracket(const char *text, size_t len)
 {
 	size_t depth = 0, deepest = 0;
@@ -51,7 +51,8 @@ static size_t deepest_bracket(const char *text, size_t len)
 }
 
 /* A byte that is no UTF-8: libyaml knows its offset only. */
-static int reader_failed(const struct tk_yaml *y, const yaml_parser_t *p, const char *text, struct tk_error *err)
+static int reader_failed(
+        const struct tk_yaml *y, const yaml_parser_t *p, const char *text, struct tk_error *err)
 {
 	size_t line = 1, column = 1;
 
@@ -68,17 +69,19 @@ static bool is_tab(const yaml_parser_t *p, const char *text, size_t len)
 {
 	const char *end = text + len, *at = text;
 
-	if (!p->problem || (!strstr(p->problem, "cannot start any token") && !strstr(p->problem, "tab character")))
+	if (!p->problem || (!strstr(p->problem, "cannot start any token") &&
+	                           !strstr(p->problem, "tab character")))
 		return false;
 	for (size_t line = p->problem_mark.line; line && at < end; at++)
 		line -= *at == '\n';
-	for (size_t column = p->problem_mark.column; column && at < end && (*at == ' ' || *at == '\t'); column--)
+	for (size_t column = p->problem_mark.column;
+	        column && at < end && (*at == ' ' || *at == '\t'); column--)
 		at++;
 	return at < end && *at == '\t';
 }
 
-static int parser_failed(
-        const struct tk_yaml *y, const yaml_parser_t *p, const char *input, size_t len, struct tk_error *err)
+static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const char *input,
+        size_t len, struct tk_error *err)
 {
 	const char *problem = p->problem ? p->problem : "cannot be read";
 	char context[160] = "";
@@ -91,13 +94,15 @@ static int parser_failed(
 		return tk_yaml_fail_at(y, p->problem_mark.line + 1, p->problem_mark.column + 1, err,
 		        "a tab, expected spaces: YAML is not indented with tabs");
 	if (p->context)
-		snprintf(context, sizeof context, " %s that begins in line %zu", p->context, p->context_mark.line + 1);
-	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: not valid YAML: %s%s", y->name, p->problem_mark.line + 1,
-	        p->problem_mark.column + 1, problem, context);
+		snprintf(context, sizeof context, " %s that begins in line %zu", p->context,
+		        p->context_mark.line + 1);
+	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: not valid YAML: %s%s", y->name,
+	        p->problem_mark.line + 1, p->problem_mark.column + 1, problem, context);
 }
 
 /* Loads the first document and sees to it that there is no second. */
-static int load_only_document(struct tk_yaml *y, yaml_parser_t *p, const char *text, size_t len, struct tk_error *err)
+static int load_only_document(
+        struct tk_yaml *y, yaml_parser_t *p, const char *text, size_t len, struct tk_error *err)
 {
 	yaml_document_t second;
 	yaml_node_t *root;
@@ -112,13 +117,15 @@ static int load_only_document(struct tk_yaml *y, yaml_parser_t *p, const char *t
 		return parser_failed(y, p, text, len, err);
 	root = yaml_document_get_root_node(&second);
 	if (root)
-		status = tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: a second document begins here, expected one", y->name,
+		status = tk_fail(err, TK_ECONFIG,
+		        "%s:%zu:%zu: a second document begins here, expected one", y->name,
 		        root->start_mark.line + 1, root->start_mark.column + 1);
 	yaml_document_delete(&second);
 	return status;
 }
 
-int tk_yaml_parse(const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err)
+int tk_yaml_parse(
+        const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err)
 {
 	struct tk_yaml *y = calloc(1, sizeof *y);
 	yaml_parser_t p;
@@ -128,14 +135,15 @@ int tk_yaml_parse(const char *name, const char *text, size_t len, struct tk_yaml
 		tk_yaml_free(y);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	if (len >= 3 &&
-	        memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark: editors of Windows begin files so */
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) ==
+	                        0) { /* a byte order mark: editors of Windows begin files so */
 		text += 3;
 		len -= 3;
 	}
 	if (deepest_bracket(text, len) > BRACKETS_MAX) {
-		status = tk_fail(err, TK_ECONFIG, "%s:1:1: brackets are nested too deeply, expected at most %d levels",
-		        name, BRACKETS_MAX);
+		status = tk_fail(err, TK_ECONFIG,
+		        "%s:1:1: brackets are nested too deeply, expected at most %d levels", name,
+		        BRACKETS_MAX);
 		goto out;
 	}
 	if (!yaml_parser_initialize(&p)) {
@@ -154,7 +162,8 @@ out:
 	return status;
 }
 
-int tk_yaml_reject_aliases(const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err)
+int tk_yaml_reject_aliases(
+        const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err)
 {
 	yaml_event_type_t type = YAML_NO_EVENT;
 	yaml_parser_t p;
@@ -172,7 +181,8 @@ int tk_yaml_reject_aliases(const struct tk_yaml *y, const char *text, size_t len
 		}
 		type = event.type;
 		if (type == YAML_ALIAS_EVENT)
-			status = tk_yaml_fail_at(y, event.start_mark.line + 1, event.start_mark.column + 1, err,
+			status = tk_yaml_fail_at(y, event.start_mark.line + 1,
+			        event.start_mark.column + 1, err,
 			        "an alias (*name) is used, expected the value itself");
 		yaml_event_delete(&event);
 	}
@@ -230,8 +240,9 @@ bool tk_yaml_is_empty(const struct tk_yaml *y, int node)
 	const yaml_node_t *n = node_at(y, node);
 	const char *text = tk_yaml_text(y, node);
 
-	return !n || (n->type == YAML_SCALAR_NODE && n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-	                     (!*text || strcmp(text, "~") == 0));
+	return !n ||
+	       (n->type == YAML_SCALAR_NODE && n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+	               (!*text || strcmp(text, "~") == 0));
 }
 
 size_t tk_yaml_count(const struct tk_yaml *y, int node)
@@ -251,20 +262,24 @@ int tk_yaml_item(const struct tk_yaml *y, int node, size_t i)
 
 	if (i >= tk_yaml_count(y, node))
 		return 0;
-	return n->type == YAML_SEQUENCE_NODE ? n->data.sequence.items.start[i] : n->data.mapping.pairs.start[i].value;
+	return n->type == YAML_SEQUENCE_NODE ? n->data.sequence.items.start[i]
+	                                     : n->data.mapping.pairs.start[i].value;
 }
 
 int tk_yaml_key(const struct tk_yaml *y, int node, size_t i)
 {
 	const yaml_node_t *n = node_at(y, node);
 
-	return n && n->type == YAML_MAPPING_NODE && i < tk_yaml_count(y, node) ? n->data.mapping.pairs.start[i].key : 0;
+	return n && n->type == YAML_MAPPING_NODE && i < tk_yaml_count(y, node)
+	               ? n->data.mapping.pairs.start[i].key
+	               : 0;
 }
 
 int tk_yaml_find(const struct tk_yaml *y, int node, const char *key)
 {
 	for (size_t i = 0; i < tk_yaml_count(y, node); i++)
-		if (tk_yaml_key(y, node, i) && strcmp(tk_yaml_text(y, tk_yaml_key(y, node, i)), key) == 0)
+		if (tk_yaml_key(y, node, i) &&
+		        strcmp(tk_yaml_text(y, tk_yaml_key(y, node, i)), key) == 0)
 			return tk_yaml_item(y, node, i);
 	return 0;
 }
@@ -276,8 +291,8 @@ size_t tk_yaml_line(const struct tk_yaml *y, int node)
 	return n ? n->start_mark.line + 1 : 1;
 }
 
-static int fail_at(
-        const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err, const char *fmt, va_list ap)
+static int fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err,
+        const char *fmt, va_list ap)
 {
 	char text[1024];
 
@@ -297,7 +312,8 @@ int tk_yaml_fail(const struct tk_yaml *y, int node, struct tk_error *err, const 
 	return status;
 }
 
-int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err, const char *fmt, ...)
+int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err,
+        const char *fmt, ...)
 {
 	va_list ap;
 	int status;
@@ -308,8 +324,8 @@ int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct 
 	return status;
 }
 
-static int unknown_key(
-        const struct tk_yaml *y, int key, const char *what, const char *const *known, struct tk_error *err)
+static int unknown_key(const struct tk_yaml *y, int key, const char *what, const char *const *known,
+        struct tk_error *err)
 {
 	const char *name = tk_yaml_text(y, key), *near = tk_suggest_name(name, known);
 	char list[512] = "", shown[80];
@@ -317,16 +333,17 @@ static int unknown_key(
 
 	tk_yaml_format_excerpt(name, shown);
 	if (near)
-		return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, did you mean `%s`?", shown, *what ? " of " : "",
-		        what, near);
+		return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, did you mean `%s`?", shown,
+		        *what ? " of " : "", what, near);
 	for (size_t i = 0; known[i] && len < sizeof list; i++)
-		len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", known[i]);
-	return tk_yaml_fail(
-	        y, key, err, "unknown key `%s`%s%s, expected one of %s", shown, *what ? " of " : "", what, list);
+		len += (size_t)snprintf(
+		        list + len, sizeof list - len, "%s%s", i ? ", " : "", known[i]);
+	return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, expected one of %s", shown,
+	        *what ? " of " : "", what, list);
 }
 
-int tk_yaml_check_keys(
-        const struct tk_yaml *y, int map, const char *what, const char *const *known, struct tk_error *err)
+int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const char *const *known,
+        struct tk_error *err)
 {
 	for (size_t i = 0; i < tk_yaml_count(y, map); i++) {
 		int key = tk_yaml_key(y, map, i);
@@ -334,13 +351,15 @@ int tk_yaml_check_keys(
 		size_t k = 0;
 
 		if (tk_yaml_kind(y, key) != TK_YAML_SCALAR)
-			return tk_yaml_fail(y, key, err, "a key is %s, expected a word", tk_yaml_kind_name(y, key));
+			return tk_yaml_fail(y, key, err, "a key is %s, expected a word",
+			        tk_yaml_kind_name(y, key));
 		while (known[k] && strcmp(known[k], name) != 0)
 			k++;
 		if (!known[k])
 			return unknown_key(y, key, what, known, err);
 		if (tk_yaml_find(y, map, name) != tk_yaml_item(y, map, i))
-			return tk_yaml_fail(y, key, err, "key `%s`%s%s is there twice, expected once", name,
+			return tk_yaml_fail(y, key, err,
+			        "key `%s`%s%s is there twice, expected once", name,
 			        *what ? " of " : "", what);
 	}
 	return TK_OK;

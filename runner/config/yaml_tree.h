@@ -1,5 +1,6 @@
-/* A YAML document with the position of everything in it (libyaml), for messages and for files whose keys are not a
- * fixed schema. Nodes are small numbers; 0 is "none" and may be given to every function. */
+/* A YAML document with the position of everything in it (libyaml), for messages and for files whose
+ * keys are not a fixed schema. Nodes are small numbers; 0 is "none" and may be given to every
+ * function. */
 #ifndef TK_CONFIG_YAML_TREE_H
 #define TK_CONFIG_YAML_TREE_H
 #include <stdbool.h>
@@ -10,17 +11,20 @@ struct tk_yaml;
 
 enum tk_yaml_kind { TK_YAML_NONE, TK_YAML_SCALAR, TK_YAML_LIST, TK_YAML_MAP };
 
-/* `name` is what messages call the file. TK_ECONFIG with "name:line:column: ..."; one document, nesting up to 100
- * levels of brackets. */
-int tk_yaml_parse(const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err);
+/* `name` is what messages call the file. TK_ECONFIG with "name:line:column: ..."; one document,
+ * nesting up to 100 levels of brackets. */
+int tk_yaml_parse(
+        const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err);
 void tk_yaml_free(struct tk_yaml *y);
 
 int tk_yaml_root(const struct tk_yaml *y); /* 0 where the document is empty */
 enum tk_yaml_kind tk_yaml_kind(const struct tk_yaml *y, int node);
-const char *tk_yaml_kind_name(const struct tk_yaml *y, int node);     /* "a list", "a mapping", "a single value" */
-const char *tk_yaml_text(const struct tk_yaml *y, int node);          /* of a scalar; "" for everything else */
-bool tk_yaml_is_empty(const struct tk_yaml *y, int node);             /* nothing, or a bare ~ */
-size_t tk_yaml_count(const struct tk_yaml *y, int node);              /* items of a list, pairs of a mapping */
+const char *tk_yaml_kind_name(
+        const struct tk_yaml *y, int node); /* "a list", "a mapping", "a single value" */
+const char *tk_yaml_text(
+        const struct tk_yaml *y, int node);               /* of a scalar; "" for everything else */
+bool tk_yaml_is_empty(const struct tk_yaml *y, int node); /* nothing, or a bare ~ */
+size_t tk_yaml_count(const struct tk_yaml *y, int node);  /* items of a list, pairs of a mapping */
 int tk_yaml_item(const struct tk_yaml *y, int node, size_t i);        /* i-th item, or i-th value */
 int tk_yaml_key(const struct tk_yaml *y, int node, size_t i);         /* i-th key of a mapping */
 int tk_yaml_find(const struct tk_yaml *y, int node, const char *key); /* value of a key */
@@ -30,18 +34,21 @@ size_t tk_yaml_line(const struct tk_yaml *y, int node);               /* from 1 
 int tk_yaml_fail(const struct tk_yaml *y, int node, struct tk_error *err, const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));
 
-int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err, const char *fmt, ...)
-        __attribute__((format(printf, 5, 6)));
+int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err,
+        const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* What a file said, fit for a message: printable, at most 60 characters. Returns out. */
 const char *tk_yaml_format_excerpt(const char *text, char out[80]);
 
-/* An alias (*name) anywhere in the text is an error: a small file with aliases can stand for a huge one. */
-int tk_yaml_reject_aliases(const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err);
+/* An alias (*name) anywhere in the text is an error: a small file with aliases can stand for a huge
+ * one. */
+int tk_yaml_reject_aliases(
+        const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err);
 
-/* Every key of the mapping is a single word, there once and known; `what` names the mapping in the message ("budgets",
+/* Every key of the mapping is a single word, there once and known; `what` names the mapping in the
+ * message ("budgets",
  * ""). */
-int tk_yaml_check_keys(
-        const struct tk_yaml *y, int map, const char *what, const char *const *known, struct tk_error *err);
+int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const char *const *known,
+        struct tk_error *err);
 
 #endif

@@ -40,7 +40,8 @@ int tk_mode_parse(const char *word, enum tk_mode *out)
 
 enum tk_mode tk_mode_default(const char *device_kind)
 {
-	bool gpu = device_kind && (strcmp(device_kind, "cuda") == 0 || strcmp(device_kind, "hip") == 0);
+	bool gpu = device_kind &&
+	           (strcmp(device_kind, "cuda") == 0 || strcmp(device_kind, "hip") == 0);
 
 	return gpu ? TK_MODE_PACED : TK_MODE_COLD;
 }

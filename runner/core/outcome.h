@@ -4,11 +4,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* id, word, 1 where the job produced a timing that counts, what it means (docs are made from this) */
+/* id, word, 1 where the job produced a timing that counts, what it means (docs are made from this)
+ */
 #define TK_OUTCOMES(X) \
 	X(TK_OUTCOME_OK, "ok", 1, "verified and measured") \
-	X(TK_OUTCOME_THROTTLED, "throttled", 1, "verified and measured, a clock or power limit was active throughout") \
-	X(TK_OUTCOME_UNSTABLE, "unstable", 1, "verified and measured, the interval is wider than asked") \
+	X(TK_OUTCOME_THROTTLED, "throttled", 1, \
+	        "verified and measured, a clock or power limit was active throughout") \
+	X(TK_OUTCOME_UNSTABLE, "unstable", 1, \
+	        "verified and measured, the interval is wider than asked") \
 	X(TK_OUTCOME_WRONG, "wrong", 0, "the result differs from the reference: not timed") \
 	X(TK_OUTCOME_UNSUPPORTED, "unsupported", 0, "the backend does not do this problem") \
 	X(TK_OUTCOME_OUT_OF_MEMORY, "out_of_memory", 0, "it does not fit") \
@@ -30,7 +33,8 @@ enum tk_outcome {
 const char *tk_outcome_name(enum tk_outcome o);
 const char *tk_outcome_meaning(enum tk_outcome o);
 bool tk_outcome_has_timing(enum tk_outcome o); /* has a timing that counts */
-/* Whether unstable timings are the rule of a night, not the exception: then hardly anything can be told from it. */
+/* Whether unstable timings are the rule of a night, not the exception: then hardly anything can be
+ * told from it. */
 bool tk_outcome_is_night_unreliable(size_t unstable, size_t timed);
 int tk_outcome_parse(const char *word, enum tk_outcome *out); /* 0, or TK_EDATA */
 

@@ -1,4 +1,5 @@
-/* What each op is made of: keys, defaults, and the rules between keys. Reading and writing the text is problem_text.c.
+/* What each op is made of: keys, defaults, and the rules between keys. Reading and writing the text
+ * is problem_text.c.
  */
 #include <math.h>
 #include <stddef.h>
@@ -73,11 +74,12 @@ static int gemm_check(const struct tk_problem_spec *p, struct tk_error *err)
 
 	if (g->c == TK_TF32 || g->acc == TK_TF32)
 		return tk_fail(err, TK_EDATA,
-		        "gemm: %s is `tf32`, expected a type that can hold a result, for instance f32",
+		        "gemm: %s is `tf32`, expected a type that can hold a result, for instance "
+		        "f32",
 		        g->c == TK_TF32 ? "c" : "acc");
 	if (g->acc == TK_E4M3 || g->acc == TK_E5M2)
-		return tk_fail(
-		        err, TK_EDATA, "gemm: acc is `%s`, expected f16, bf16, f32 or f64", tk_dtype_name(g->acc));
+		return tk_fail(err, TK_EDATA, "gemm: acc is `%s`, expected f16, bf16, f32 or f64",
+		        tk_dtype_name(g->acc));
 	return TK_OK;
 }
 
@@ -130,7 +132,8 @@ static int check_heads(const char *op, int64_t h, int64_t hkv, struct tk_error *
 {
 	if (h % hkv != 0)
 		return tk_fail(err, TK_EDATA,
-		        "%s: h (%lld) is not a multiple of hkv (%lld), expected every kv head to serve equally many "
+		        "%s: h (%lld) is not a multiple of hkv (%lld), expected every kv head to "
+		        "serve equally many "
 		        "heads",
 		        op, (long long)h, (long long)hkv);
 	return TK_OK;
@@ -142,7 +145,8 @@ static int attention_check(const struct tk_problem_spec *p, struct tk_error *err
 
 	if (a->causal && a->sq > a->skv)
 		return tk_fail(err, TK_EDATA,
-		        "attention: causal with sq (%lld) over skv (%lld) leaves queries without a key, expected sq <= "
+		        "attention: causal with sq (%lld) over skv (%lld) leaves queries without a "
+		        "key, expected sq <= "
 		        "skv",
 		        (long long)a->sq, (long long)a->skv);
 	return check_heads("attention", a->h, a->hkv, err);
@@ -193,8 +197,10 @@ static int nsa_check(const struct tk_problem_spec *p, struct tk_error *err)
 	int64_t blocks = (a->s + a->block_size - 1) / a->block_size;
 
 	if (a->selected_blocks > blocks)
-		return tk_fail(err, TK_EDATA, "nsa: selected_blocks is %lld, but s=%lld has only %lld blocks of %lld",
-		        (long long)a->selected_blocks, (long long)a->s, (long long)blocks, (long long)a->block_size);
+		return tk_fail(err, TK_EDATA,
+		        "nsa: selected_blocks is %lld, but s=%lld has only %lld blocks of %lld",
+		        (long long)a->selected_blocks, (long long)a->s, (long long)blocks,
+		        (long long)a->block_size);
 	return check_heads("nsa", a->h, a->hkv, err);
 }
 
@@ -255,12 +261,14 @@ static int bytes_check(const struct tk_problem_spec *p, struct tk_error *err)
 	int64_t element = (int64_t)tk_dtype_bytes(p->ceiling.dtype);
 
 	if (p->ceiling.bytes % element != 0)
-		return tk_fail(err, TK_EDATA, "%s: bytes is %lld, expected a multiple of the %lld bytes of %s",
+		return tk_fail(err, TK_EDATA,
+		        "%s: bytes is %lld, expected a multiple of the %lld bytes of %s",
 		        tk_problem_op_name(p), (long long)p->ceiling.bytes, (long long)element,
 		        tk_dtype_name(p->ceiling.dtype));
 	if (p->ceiling.passes > TK_PROBLEM_BYTES_MAX / p->ceiling.bytes)
 		return tk_fail(err, TK_EDATA, "%s: %lld passes over %lld bytes are more than 1 PiB",
-		        tk_problem_op_name(p), (long long)p->ceiling.passes, (long long)p->ceiling.bytes);
+		        tk_problem_op_name(p), (long long)p->ceiling.passes,
+		        (long long)p->ceiling.bytes);
 	return TK_OK;
 }
 

@@ -1,16 +1,17 @@
 /* The identity of what is measured: text <-> struct, FLOPs, bytes, tensors.
  *
- * A problem's canonical text is `op:key=value,...` with every key present, keys sorted, values in their one spelling.
- * The same text names the same problem on every backend, in every suite, database and page. Texts that people write may
- * leave out keys that have a default and use any order.
+ * A problem's canonical text is `op:key=value,...` with every key present, keys sorted, values in
+ * their one spelling. The same text names the same problem on every backend, in every suite,
+ * database and page. Texts that people write may leave out keys that have a default and use any
+ * order.
  *
- *   gemm        a b c acc (dtype; a=f32, b=a, c=a, acc=f32; e4m3: c=bf16)  m n k  batch=1  ta=n tb=n (n|t)
- *   attention   b h hkv=h sq skv=sq d dv=d dtype=f16 causal=0|1 dir=fwd|bwd scale=0 (0: d^-1/2)
- *   nsa         b h hkv=h s d block_size=64 selected_blocks=16 window=0 dtype=f16 causal=1 scale=0
- *   copy  bytes dtype=f32      read  bytes dtype=f32 passes=1 cache=l1|l2|l3 (none)      fma  count dtype=f32
- * All ops: dist=normal|uniform|trig|zeros|outliers (the values of the inputs; printed only where it is not normal).
- * Keys with their default value that are marked below as quiet (batch, dv, scale, passes, cache, dist) are left out of
- * the canonical text. */
+ *   gemm        a b c acc (dtype; a=f32, b=a, c=a, acc=f32; e4m3: c=bf16)  m n k  batch=1  ta=n
+ * tb=n (n|t) attention   b h hkv=h sq skv=sq d dv=d dtype=f16 causal=0|1 dir=fwd|bwd scale=0 (0:
+ * d^-1/2) nsa         b h hkv=h s d block_size=64 selected_blocks=16 window=0 dtype=f16 causal=1
+ * scale=0 copy  bytes dtype=f32      read  bytes dtype=f32 passes=1 cache=l1|l2|l3 (none)      fma
+ * count dtype=f32 All ops: dist=normal|uniform|trig|zeros|outliers (the values of the inputs;
+ * printed only where it is not normal). Keys with their default value that are marked below as
+ * quiet (batch, dv, scale, passes, cache, dist) are left out of the canonical text. */
 #ifndef TK_CORE_PROBLEM_H
 #define TK_CORE_PROBLEM_H
 #include "tracker_abi.h"
@@ -24,7 +25,8 @@ enum tk_dist { TK_DIST_NORMAL, TK_DIST_UNIFORM, TK_DIST_TRIG, TK_DIST_ZEROS, TK_
 
 #define TK_PROBLEM_TEXT_MAX 256
 
-/* Owns everything it points to: copy it with tk_problem_parse(copy, original.text, ...), never by assignment. */
+/* Owns everything it points to: copy it with tk_problem_parse(copy, original.text, ...), never by
+ * assignment. */
 struct tk_problem_spec {
 	struct tk_problem abi; /* points into this struct */
 	struct tk_gemm gemm;
@@ -35,29 +37,32 @@ struct tk_problem_spec {
 	char text[TK_PROBLEM_TEXT_MAX]; /* canonical */
 };
 
-/* TK_EDATA: "unknown key `mm` of gemm, did you mean `m`?", "attention: h (6) is not a multiple of hkv (4)", sizes
- * outside 1..2^31-1, ... */
+/* TK_EDATA: "unknown key `mm` of gemm, did you mean `m`?", "attention: h (6) is not a multiple of
+ * hkv (4)", sizes outside 1..2^31-1, ... */
 int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_error *err);
 
-/* Is `key=value` something that a problem of this op may say? For files that want to point at the line of what is
- * wrong; the same sentences. value NULL: only the key is looked at. */
+/* Is `key=value` something that a problem of this op may say? For files that want to point at the
+ * line of what is wrong; the same sentences. value NULL: only the key is looked at. */
 int tk_problem_check_key(const char *op, const char *key, const char *value, struct tk_error *err);
 
-double tk_problem_flops(const struct tk_problem_spec *p); /* source of the formulas: docs/methodology.md */
-double tk_problem_bytes(
-        const struct tk_problem_spec *p); /* compulsory traffic: every input read once, every output written once */
-const char *tk_problem_op_name(const struct tk_problem_spec *p);    /* "gemm" */
-const char *tk_problem_dtype_name(const struct tk_problem_spec *p); /* type of the main operand: "bf16" */
-/* A short name for people: "gemm f32 512x512x512 nt", "attention bf16 B4 H16/2 S2048 D128 causal". */
+double tk_problem_flops(
+        const struct tk_problem_spec *p); /* source of the formulas: docs/methodology.md */
+double tk_problem_bytes(const struct tk_problem_spec
+                *p); /* compulsory traffic: every input read once, every output written once */
+const char *tk_problem_op_name(const struct tk_problem_spec *p); /* "gemm" */
+const char *tk_problem_dtype_name(
+        const struct tk_problem_spec *p); /* type of the main operand: "bf16" */
+/* A short name for people: "gemm f32 512x512x512 nt", "attention bf16 B4 H16/2 S2048 D128 causal".
+ */
 void tk_problem_format_title(const struct tk_problem_spec *p, char *out, size_t size);
 
 const char *tk_dtype_name(uint32_t dtype);             /* "bf16"; NULL where unknown */
 int tk_dtype_parse(const char *word, uint32_t *dtype); /* 0, or TK_EDATA */
 size_t tk_dtype_bytes(uint32_t dtype);
 
-/* The tensors of a problem with data = NULL, indexed by enum tk_tensor_id. read: "out" is one element; fma: "in" and
- * "out" are 64 elements, start values and results. */
-int tk_problem_list_tensors(
-        const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX], uint32_t *count, struct tk_error *err);
+/* The tensors of a problem with data = NULL, indexed by enum tk_tensor_id. read: "out" is one
+ * element; fma: "in" and "out" are 64 elements, start values and results. */
+int tk_problem_list_tensors(const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX],
+        uint32_t *count, struct tk_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table of ops and their keys, shared by the files of this layer: one row a key, sorted by name, because the
- * canonical text is. */
+/* The table of ops and their keys, shared by the files of this layer: one row a key, sorted by
+ * name, because the canonical text is. */
 #ifndef TK_CORE_PROBLEM_KEYS_H
 #define TK_CORE_PROBLEM_KEYS_H
 #include "core/problem.h"
@@ -30,7 +30,8 @@ struct tk_problem_op {
 	uint32_t id;
 	const struct tk_problem_key *keys;         /* ends with name == NULL */
 	void (*preset)(struct tk_problem_spec *p); /* defaults that depend on nothing */
-	void (*derive)(struct tk_problem_spec *p); /* defaults that depend on other keys: where the value is still 0 */
+	void (*derive)(struct tk_problem_spec
+	                *p); /* defaults that depend on other keys: where the value is still 0 */
 	int (*check)(const struct tk_problem_spec *p, struct tk_error *err);
 };
 
@@ -38,6 +39,8 @@ extern const struct tk_problem_op tk_problem_ops[]; /* ends with word == NULL */
 
 #define TK_PROBLEM_SIZE_MAX INT64_C(2147483647)
 #define TK_PROBLEM_BYTES_MAX \
-	(INT64_C(1) << 50) /* of all tensors of one problem: 1 PiB; sums cannot overflow below it */
+	(INT64_C(1) \
+	        << 50) /* of all tensors of one problem: 1 PiB; sums cannot overflow below it \
+	                    */
 
 #endif

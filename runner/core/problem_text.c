@@ -1,4 +1,5 @@
-/* A problem's text, both ways: what people write -> struct, struct -> the canonical text and a title. */
+/* A problem's text, both ways: what people write -> struct, struct -> the canonical text and a
+ * title. */
 #include <ctype.h>
 #include <errno.h>
 #include <locale.h>
@@ -79,8 +80,8 @@ static int read_size(const struct reading *r, const char *value, int64_t *out)
 	int64_t v = 0;
 	bool fits = true;
 
-	snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)r->key->min,
-	        (long long)r->key->max);
+	snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
+	        (long long)r->key->min, (long long)r->key->max);
 	for (const char *c = value; *c; c++) {
 		if (!isdigit((unsigned char)*c))
 			return bad_value(r, value, expected);
@@ -104,7 +105,8 @@ static int read_dtype(const struct reading *r, const char *value, uint32_t *out)
 }
 
 /* One of two words: 0 or 1. */
-static int read_choice(const struct reading *r, const char *value, const char *zero, const char *one, int32_t *out)
+static int read_choice(
+        const struct reading *r, const char *value, const char *zero, const char *one, int32_t *out)
 {
 	char expected[32];
 
@@ -129,7 +131,9 @@ static double number_of(const char *text, char **end)
 static int read_scale(const struct reading *r, const char *value, double *out)
 {
 	char *end = NULL;
-	double v = *value && strspn(value, "0123456789.eE+-") == strlen(value) ? number_of(value, &end) : NAN;
+	double v = *value && strspn(value, "0123456789.eE+-") == strlen(value)
+	                   ? number_of(value, &end)
+	                   : NAN;
 
 	if (!end || *end || !isfinite(v) || v < 0)
 		return bad_value(r, value, "a number over 0, or 0 for d^-1/2");
@@ -191,16 +195,18 @@ static void list_names(const char *const *names, char *out, size_t size)
 		len += (size_t)snprintf(out + len, size - len, "%s%s", i ? ", " : "", names[i]);
 }
 
-static int unknown_name(struct tk_error *err, const char *what, struct span got, const char *const *names)
+static int unknown_name(
+        struct tk_error *err, const char *what, struct span got, const char *const *names)
 {
 	char word[WORD_MAX], list[256];
 	const char *near = span_copy(got, word) ? tk_suggest_name(word, names) : NULL;
 
 	if (near)
-		return tk_fail(
-		        err, TK_EDATA, "unknown %s `%s`, did you mean `%s`?", what, shown(got.at, got.len).text, near);
+		return tk_fail(err, TK_EDATA, "unknown %s `%s`, did you mean `%s`?", what,
+		        shown(got.at, got.len).text, near);
 	list_names(names, list, sizeof list);
-	return tk_fail(err, TK_EDATA, "unknown %s `%s`, expected one of %s", what, shown(got.at, got.len).text, list);
+	return tk_fail(err, TK_EDATA, "unknown %s `%s`, expected one of %s", what,
+	        shown(got.at, got.len).text, list);
 }
 
 static int find_op(struct span name, const struct tk_problem_op **out, struct tk_error *err)
@@ -233,8 +239,8 @@ static int unknown_key(const struct tk_problem_op *op, struct span name, struct 
 }
 
 /* One "key=value". `seen` has a bit for every key that was there. */
-static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, struct span pair, uint32_t *seen,
-        struct tk_error *err)
+static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, struct span pair,
+        uint32_t *seen, struct tk_error *err)
 {
 	struct reading r = {op, op->keys, p, err};
 	const char *eq = memchr(pair.at, '=', pair.len);
@@ -246,15 +252,18 @@ static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, 
 		        shown(pair.at, pair.len).text);
 	key = trimmed(pair.at, (size_t)(eq - pair.at));
 	rest = trimmed(eq + 1, pair.len - (size_t)(eq + 1 - pair.at));
-	while (r.key->name && (strlen(r.key->name) != key.len || memcmp(r.key->name, key.at, key.len) != 0))
+	while (r.key->name &&
+	        (strlen(r.key->name) != key.len || memcmp(r.key->name, key.at, key.len) != 0))
 		r.key++;
 	if (!r.key->name)
 		return unknown_key(op, key, err);
 	if (*seen & 1u << (r.key - op->keys))
-		return tk_fail(err, TK_EDATA, "%s: %s is there twice, expected every key once", op->word, r.key->name);
+		return tk_fail(err, TK_EDATA, "%s: %s is there twice, expected every key once",
+		        op->word, r.key->name);
 	if (!span_copy(rest, value))
-		return tk_fail(err, TK_EDATA, "%s: the value of %s is too long, expected at most %d characters",
-		        op->word, r.key->name, WORD_MAX - 1);
+		return tk_fail(err, TK_EDATA,
+		        "%s: the value of %s is too long, expected at most %d characters", op->word,
+		        r.key->name, WORD_MAX - 1);
 	*seen |= 1u << (r.key - op->keys);
 	return read_value(&r, value);
 }
@@ -293,10 +302,12 @@ static int check_required(const struct tk_problem_op *op, uint32_t seen, struct 
 	if (!missing)
 		return TK_OK;
 	list_names(names, list, sizeof list);
-	return tk_fail(err, TK_EDATA, "%s: %s is missing, expected at least %s", op->word, missing, list);
+	return tk_fail(
+	        err, TK_EDATA, "%s: %s is missing, expected at least %s", op->word, missing, list);
 }
 
-static int read_pairs(struct tk_problem_spec *p, const struct tk_problem_op *op, const char *text, struct tk_error *err)
+static int read_pairs(struct tk_problem_spec *p, const struct tk_problem_op *op, const char *text,
+        struct tk_error *err)
 {
 	uint32_t seen = 0;
 	int status = TK_OK;
@@ -318,7 +329,8 @@ static int read_pairs(struct tk_problem_spec *p, const struct tk_problem_op *op,
 /* The shortest text that reads back as the same number. */
 static void write_number(double v, char *out, size_t size)
 {
-	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0),
+	         before = c ? uselocale(c) : (locale_t)0;
 
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(out, size, "%.*g", digits, v);
@@ -331,7 +343,8 @@ static void write_number(double v, char *out, size_t size)
 	}
 }
 
-static void write_value(struct tk_buf *b, const struct tk_problem_spec *p, const struct tk_problem_key *k)
+static void write_value(
+        struct tk_buf *b, const struct tk_problem_spec *p, const struct tk_problem_key *k)
 {
 	const void *at = (const char *)p + k->offset;
 	char number[40];
@@ -365,7 +378,8 @@ static void write_value(struct tk_buf *b, const struct tk_problem_spec *p, const
 	}
 }
 
-static int write_text(struct tk_problem_spec *p, const struct tk_problem_op *op, struct tk_error *err)
+static int write_text(
+        struct tk_problem_spec *p, const struct tk_problem_op *op, struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	int status;
@@ -380,8 +394,9 @@ static int write_text(struct tk_problem_spec *p, const struct tk_problem_op *op,
 	}
 	status = tk_buf_status(&b, err);
 	if (!status && b.len >= sizeof p->text)
-		status = tk_fail(err, TK_EDATA, "%s: the canonical text has %zu bytes, expected fewer than %zu",
-		        op->word, b.len, sizeof p->text);
+		status = tk_fail(err, TK_EDATA,
+		        "%s: the canonical text has %zu bytes, expected fewer than %zu", op->word,
+		        b.len, sizeof p->text);
 	if (!status)
 		memcpy(p->text, tk_buf_cstr(&b), b.len + 1);
 	tk_buf_free(&b);
@@ -474,8 +489,8 @@ static void title_gemm(struct tk_buf *b, const struct tk_gemm *g)
 		tk_buf_add_printf(b, "/%s", tk_dtype_name(g->c));
 	if (g->acc != (g->a == TK_F64 ? TK_F64 : TK_F32))
 		tk_buf_add_printf(b, " acc %s", tk_dtype_name(g->acc));
-	tk_buf_add_printf(b, " %lldx%lldx%lld %c%c", (long long)g->m, (long long)g->n, (long long)g->k, g->ta ? 't' : 'n',
-	        g->tb ? 't' : 'n');
+	tk_buf_add_printf(b, " %lldx%lldx%lld %c%c", (long long)g->m, (long long)g->n,
+	        (long long)g->k, g->ta ? 't' : 'n', g->tb ? 't' : 'n');
 	if (g->batch != 1)
 		tk_buf_add_printf(b, " x%lld", (long long)g->batch);
 }
@@ -505,8 +520,8 @@ static void title_attention(struct tk_buf *b, const struct tk_problem_spec *p)
 static void title_nsa(struct tk_buf *b, const struct tk_nsa *a)
 {
 	title_heads(b, a->b, a->h, a->hkv);
-	tk_buf_add_printf(b, " S%lld D%lld %lldx%lld", (long long)a->s, (long long)a->d, (long long)a->selected_blocks,
-	        (long long)a->block_size);
+	tk_buf_add_printf(b, " S%lld D%lld %lldx%lld", (long long)a->s, (long long)a->d,
+	        (long long)a->selected_blocks, (long long)a->block_size);
 	if (a->window)
 		tk_buf_add_printf(b, " window %lld", (long long)a->window);
 	tk_buf_add_str(b, a->causal ? " causal" : "");
@@ -533,7 +548,8 @@ void tk_problem_format_title(const struct tk_problem_spec *p, char *out, size_t 
 		break;
 	case TK_OP_ATTENTION:
 		title_attention(&b, p);
-		title_scale(&b, p->attention.scale, p->attention.scale == 1.0 / sqrt((double)p->attention.d));
+		title_scale(&b, p->attention.scale,
+		        p->attention.scale == 1.0 / sqrt((double)p->attention.d));
 		break;
 	case TK_OP_NSA:
 		title_nsa(&b, &p->nsa);

@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "core/problem_keys.h"
 
-/* fma works in registers: it reads this many start values and writes this many results, so that nothing can be
- * optimised away. */
+/* fma works in registers: it reads this many start values and writes this many results, so that
+ * nothing can be optimised away. */
 #define FMA_ELEMENTS 64
 
 struct tensor_list {
@@ -15,7 +15,8 @@ struct tensor_list {
 };
 
 /* Appends one tensor; a dimension of 0 ends the list of dimensions. */
-static void add(struct tensor_list *l, const char *name, bool output, uint32_t dtype, const int64_t dim[5])
+static void add(
+        struct tensor_list *l, const char *name, bool output, uint32_t dtype, const int64_t dim[5])
 {
 	struct tk_tensor *t = &l->out[l->count++];
 	int64_t bytes = (int64_t)tk_dtype_bytes(dtype);
@@ -23,10 +24,12 @@ static void add(struct tensor_list *l, const char *name, bool output, uint32_t d
 	*t = (struct tk_tensor){.size = sizeof *t, .dtype = dtype, .output = output, .name = name};
 	for (; t->ndim < 5 && dim[t->ndim] > 0; t->ndim++) {
 		t->dim[t->ndim] = dim[t->ndim];
-		if (bytes > TK_PROBLEM_BYTES_MAX || __builtin_mul_overflow(bytes, dim[t->ndim], &bytes))
+		if (bytes > TK_PROBLEM_BYTES_MAX ||
+		        __builtin_mul_overflow(bytes, dim[t->ndim], &bytes))
 			bytes = TK_PROBLEM_BYTES_MAX + 1;
 	}
-	if (bytes > TK_PROBLEM_BYTES_MAX || l->bytes < 0 || l->bytes + bytes > TK_PROBLEM_BYTES_MAX) {
+	if (bytes > TK_PROBLEM_BYTES_MAX || l->bytes < 0 ||
+	        l->bytes + bytes > TK_PROBLEM_BYTES_MAX) {
 		l->bytes = -1;
 		return;
 	}
@@ -75,14 +78,15 @@ static void nsa_tensors(struct tensor_list *l, const struct tk_nsa *a)
 
 static void ceiling_tensors(struct tensor_list *l, uint32_t op, const struct tk_ceiling_op *c)
 {
-	int64_t elements = op == TK_OP_FMA ? FMA_ELEMENTS : c->bytes / (int64_t)tk_dtype_bytes(c->dtype);
+	int64_t elements =
+	        op == TK_OP_FMA ? FMA_ELEMENTS : c->bytes / (int64_t)tk_dtype_bytes(c->dtype);
 
 	add(l, "in", false, c->dtype, DIMS(elements));
 	add(l, "out", true, c->dtype, DIMS(op == TK_OP_READ ? 1 : elements));
 }
 
-int tk_problem_list_tensors(
-        const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX], uint32_t *count, struct tk_error *err)
+int tk_problem_list_tensors(const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX],
+        uint32_t *count, struct tk_error *err)
 {
 	struct tk_tensor tensors[TK_T_MAX];
 	struct tensor_list l = {.out = tensors};
@@ -107,15 +111,16 @@ int tk_problem_list_tensors(
 	}
 	if (l.bytes < 0)
 		return tk_fail(err, TK_EDATA,
-		        "%s: its tensors are larger than 1 PiB, expected sizes that a machine can hold",
+		        "%s: its tensors are larger than 1 PiB, expected sizes that a machine can "
+		        "hold",
 		        tk_problem_op_name(p));
 	memcpy(out, tensors, l.count * sizeof *out);
 	*count = l.count;
 	return TK_OK;
 }
 
-/* Forward: 2 B H pairs (D + Dv), pairs = Sq Sk; causal, aligned to the bottom right: Sq (2 Sk - Sq) / 2. Backward: 2.5
- * times (FlashAttention). */
+/* Forward: 2 B H pairs (D + Dv), pairs = Sq Sk; causal, aligned to the bottom right: Sq (2 Sk - Sq)
+ * / 2. Backward: 2.5 times (FlashAttention). */
 static double attention_flops(const struct tk_attention *a)
 {
 	double sq = (double)a->sq, skv = (double)a->skv;
@@ -125,12 +130,13 @@ static double attention_flops(const struct tk_attention *a)
 	return a->dir == TK_BWD ? 2.5 * forward : forward;
 }
 
-/* Selected branch: 4 B S H D (blocks x block size); window branch: 4 B H D times its query-key pairs, query t sees
- * min(t + 1, window) keys. */
+/* Selected branch: 4 B S H D (blocks x block size); window branch: 4 B H D times its query-key
+ * pairs, query t sees min(t + 1, window) keys. */
 static double nsa_flops(const struct tk_nsa *a)
 {
 	double s = (double)a->s, w = (double)(a->window < a->s ? a->window : a->s);
-	double pairs = s * (double)a->selected_blocks * (double)a->block_size + w * s - w * (w - 1) / 2;
+	double pairs =
+	        s * (double)a->selected_blocks * (double)a->block_size + w * s - w * (w - 1) / 2;
 
 	return 4.0 * (double)a->b * (double)a->h * (double)a->d *
 	       (w > 0 ? pairs : s * (double)a->selected_blocks * (double)a->block_size);
@@ -140,7 +146,8 @@ double tk_problem_flops(const struct tk_problem_spec *p)
 {
 	switch (p->abi.op) {
 	case TK_OP_GEMM:
-		return 2.0 * (double)p->gemm.batch * (double)p->gemm.m * (double)p->gemm.n * (double)p->gemm.k;
+		return 2.0 * (double)p->gemm.batch * (double)p->gemm.m * (double)p->gemm.n *
+		       (double)p->gemm.k;
 	case TK_OP_ATTENTION:
 		return attention_flops(&p->attention);
 	case TK_OP_NSA:
@@ -152,8 +159,8 @@ double tk_problem_flops(const struct tk_problem_spec *p)
 	}
 }
 
-/* The sum of the tensors; the optional LSE of the forward pass does not count, so that the figure is the usual one:
- * e (B Sq H D + B Sk Hkv (D + Dv) + B Sq H Dv). */
+/* The sum of the tensors; the optional LSE of the forward pass does not count, so that the figure
+ * is the usual one: e (B Sq H D + B Sk Hkv (D + Dv) + B Sq H Dv). */
 double tk_problem_bytes(const struct tk_problem_spec *p)
 {
 	struct tk_tensor t[TK_T_MAX];
@@ -166,5 +173,7 @@ double tk_problem_bytes(const struct tk_problem_spec *p)
 		if (!(p->abi.op == TK_OP_ATTENTION && i == TK_T_LSE && t[i].output))
 			sum += (double)t[i].bytes;
 	/* A cache is read as often as the problem says: its traffic is what is asked for. */
-	return p->abi.op == TK_OP_READ ? sum + (double)(p->ceiling.passes - 1) * (double)t[TK_T_IN].bytes : sum;
+	return p->abi.op == TK_OP_READ
+	               ? sum + (double)(p->ceiling.passes - 1) * (double)t[TK_T_IN].bytes
+	               : sum;
 }

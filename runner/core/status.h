@@ -5,18 +5,22 @@
 
 /* id, word, mark, meaning. One list for text, JSON, Markdown, site and --fail-on. */
 #define TK_VERDICT_STATUSES(X) \
-	X(TK_VERDICT_REGRESSED, "regressed", "+", "worse by more than its noise and the threshold") \
+	X(TK_VERDICT_REGRESSED, "regressed", "+", \
+	        "worse by more than its noise and the threshold") \
 	X(TK_VERDICT_NEWLY_FAILED, "newly-failed", "!", \
 	        "had a timing before, has an outcome that is none now (also: wrong result)") \
 	X(TK_VERDICT_MISSING, "missing", "x", "was measured before, nothing in the range") \
 	X(TK_VERDICT_IMPROVED, "improved", "-", "better by more than its noise and the threshold") \
 	X(TK_VERDICT_RECOVERED, "recovered", "r", "was regressed, is back at its former level") \
-	X(TK_VERDICT_FIXED, "fixed", "f", "had no timing before (it failed, or its result was wrong), has one now") \
+	X(TK_VERDICT_FIXED, "fixed", "f", \
+	        "had no timing before (it failed, or its result was wrong), has one now") \
 	X(TK_VERDICT_ACKED, "acked", "a", "regressed, and somebody accepted it") \
 	X(TK_VERDICT_ENVIRONMENT, "environment", "e", \
 	        "moved together with the control or the machine's other series: not the code") \
-	X(TK_VERDICT_UNSURE, "unsure", "?", "too few or too noisy nights to say; the reason says what is missing") \
-	X(TK_VERDICT_NOT_COMPARABLE, "not-comparable", "*", "driver, clock policy, card or problem changed in between") \
+	X(TK_VERDICT_UNSURE, "unsure", "?", \
+	        "too few or too noisy nights to say; the reason says what is missing") \
+	X(TK_VERDICT_NOT_COMPARABLE, "not-comparable", "*", \
+	        "driver, clock policy, card or problem changed in between") \
 	X(TK_VERDICT_STALE, "stale", "z", "its newest point is too old") \
 	X(TK_VERDICT_FAILING, "failing", "!", "failed before and fails still") \
 	X(TK_VERDICT_UNSUPPORTED, "unsupported", "u", "the backend does not do this problem") \

@@ -1,5 +1,5 @@
-/* The newest night of each machine, judged again from what is stored as the night itself was: beside the two before it,
- * by the alerts that were open then. */
+/* The newest night of each machine, judged again from what is stored as the night itself was:
+ * beside the two before it, by the alerts that were open then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +15,18 @@ static const struct tk_night_row *newest_of(const struct tk_rows *nights, int64_
 	for (size_t i = 0; i < nights->count; i++) {
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
-		if (n->machine_id == machine_id && tk_night_has_ended(n) && strcmp(n->kind, "run") != 0 &&
-		        strcmp(n->status, "failed") != 0 && (!newest || n->as_of_s > newest->as_of_s))
+		if (n->machine_id == machine_id && tk_night_has_ended(n) &&
+		        strcmp(n->kind, "run") != 0 && strcmp(n->status, "failed") != 0 &&
+		        (!newest || n->as_of_s > newest->as_of_s))
 			newest = n;
 	}
 	return newest;
 }
 
-/* A night that finds an alert worse than it was raises the alert to what it found: beside that it would be no news. */
-static int say_as_then(
-        struct tk_store *s, struct tk_case_set *c, int64_t night_id, struct tk_diff_report *r, struct tk_error *err)
+/* A night that finds an alert worse than it was raises the alert to what it found: beside that it
+ * would be no news. */
+static int say_as_then(struct tk_store *s, struct tk_case_set *c, int64_t night_id,
+        struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_rows verdicts;
 	int rc = tk_store_list_verdicts(s, night_id, &verdicts, err);
@@ -35,10 +37,13 @@ static int say_as_then(
 		struct tk_diff_row *row = &r->rows[i];
 
 		for (size_t j = 0; row->status == TK_VERDICT_SAME && j < verdicts.count; j++) {
-			const struct tk_verdict_row *v = TK_ROWS_AT(&verdicts, struct tk_verdict_row, j);
+			const struct tk_verdict_row *v =
+			        TK_ROWS_AT(&verdicts, struct tk_verdict_row, j);
 
-			if (v->series_id != row->series_id || !strstr(row->reason, TK_REASON_STILL_AT_ALERT) ||
-			        strcmp(v->status, tk_verdict_status_name(TK_VERDICT_REGRESSED)) != 0)
+			if (v->series_id != row->series_id ||
+			        !strstr(row->reason, TK_REASON_STILL_AT_ALERT) ||
+			        strcmp(v->status, tk_verdict_status_name(TK_VERDICT_REGRESSED)) !=
+			                0)
 				continue;
 			row->status = row->was = TK_VERDICT_REGRESSED;
 			snprintf(row->reason, sizeof row->reason, "%s", v->reason);
@@ -50,8 +55,8 @@ static int say_as_then(
 }
 
 static int judge(struct tk_store *s, const struct tk_rows *nights, const struct tk_night_row *night,
-        const struct tk_detect_options *o, const struct tk_diff_range *range, struct tk_diff_report *out,
-        struct tk_error *err)
+        const struct tk_detect_options *o, const struct tk_diff_range *range,
+        struct tk_diff_report *out, struct tk_error *err)
 {
 	const int64_t age_s = o->now_s - night->as_of_s;
 	const struct tk_night_scope scope = {.night_id = night->id,
@@ -82,9 +87,11 @@ static int judge(struct tk_store *s, const struct tk_rows *nights, const struct 
 	return rc;
 }
 
-static int append(struct tk_diff_report *all, const struct tk_diff_report *one, struct tk_error *err)
+static int append(
+        struct tk_diff_report *all, const struct tk_diff_report *one, struct tk_error *err)
 {
-	struct tk_diff_row *grown = realloc(all->rows, (all->count + one->count + 1) * sizeof *grown);
+	struct tk_diff_row *grown =
+	        realloc(all->rows, (all->count + one->count + 1) * sizeof *grown);
 
 	if (!grown)
 		return tk_fail(err, TK_ENOMEM, "out of memory while writing the report");
@@ -94,14 +101,15 @@ static int append(struct tk_diff_report *all, const struct tk_diff_report *one, 
 	return TK_OK;
 }
 
-static int judge_machines(struct tk_store *s, const struct tk_rows *machines, const struct tk_rows *nights,
-        const struct tk_detect_options *o, const struct tk_diff_range *range, struct tk_diff_report *out,
-        struct tk_error *err)
+static int judge_machines(struct tk_store *s, const struct tk_rows *machines,
+        const struct tk_rows *nights, const struct tk_detect_options *o,
+        const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err)
 {
 	int rc = TK_OK;
 
 	for (size_t m = 0; !rc && m < machines->count; m++) {
-		const struct tk_machine_row *machine = TK_ROWS_AT(machines, struct tk_machine_row, m);
+		const struct tk_machine_row *machine =
+		        TK_ROWS_AT(machines, struct tk_machine_row, m);
 		const struct tk_night_row *night = newest_of(nights, machine->id);
 		struct tk_diff_range of = *range;
 		struct tk_diff_report one = {0};
@@ -119,11 +127,13 @@ static int judge_machines(struct tk_store *s, const struct tk_rows *machines, co
 	return rc;
 }
 
-int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
-        struct tk_diff_report *out, struct tk_error *err)
+int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *options,
+        const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err)
 {
-	struct tk_diff_report report = {
-	        .since_s = range->since_s, .until_s = INT64_MAX, .window = options->window, .options = *options};
+	struct tk_diff_report report = {.since_s = range->since_s,
+	        .until_s = INT64_MAX,
+	        .window = options->window,
+	        .options = *options};
 	struct tk_rows nights = {0}, machines = {0};
 	int rc = tk_store_list_nights(s, &nights, err);
 

@@ -1,4 +1,5 @@
-/* Stored nights, judged again: of imported histories, of merged ones, after the thresholds have changed. */
+/* Stored nights, judged again: of imported histories, of merged ones, after the thresholds have
+ * changed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,8 @@ static int forget(struct past *p, struct tk_error *err)
 	if (rc)
 		return rc;
 	for (size_t i = 0; !rc && i < devices.count; i++)
-		rc = tk_store_reset_monitor(p->store, TK_ROWS_AT(&devices, struct tk_device_row, i)->id, INT64_MIN, err);
+		rc = tk_store_reset_monitor(p->store,
+		        TK_ROWS_AT(&devices, struct tk_device_row, i)->id, INT64_MIN, err);
 	tk_rows_free(&devices);
 	if (!rc)
 		return tk_store_commit(p->store, err);
@@ -102,7 +104,8 @@ static int judge(struct past *p, struct tk_detect_replay_counts *out, struct tk_
 		struct tk_diff_report report = {0};
 
 		p->options.now_s = p->chosen[i]->as_of_s;
-		rc = tk_detect_run_night(p->store, p->chosen[i]->id, &p->options, TK_DETECT_REPLAY, &report, err);
+		rc = tk_detect_run_night(
+		        p->store, p->chosen[i]->id, &p->options, TK_DETECT_REPLAY, &report, err);
 		for (size_t k = 0; k < TK_VERDICT_STATUS_COUNT; k++)
 			out->by_status[k] += report.by_status[k];
 		tk_diff_report_free(&report);
@@ -112,7 +115,8 @@ static int judge(struct past *p, struct tk_detect_replay_counts *out, struct tk_
 	return rc;
 }
 
-static int find_change_points(struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
+static int find_change_points(
+        struct past *p, struct tk_detect_replay_counts *out, struct tk_error *err)
 {
 	struct tk_catalog catalog;
 	int rc = tk_catalog_load(p->store, &catalog, err);
@@ -126,7 +130,8 @@ static int find_change_points(struct past *p, struct tk_detect_replay_counts *ou
 		return rc;
 	for (size_t i = 0; !rc && i < catalog.series.rows.count; i++)
 		rc = tk_detect_change_points(p->store, &catalog,
-		        TK_ROWS_AT(&catalog.series.rows, struct tk_series_row, i), p->options.min_effect, err);
+		        TK_ROWS_AT(&catalog.series.rows, struct tk_series_row, i),
+		        p->options.min_effect, err);
 	out->series = catalog.series.rows.count;
 	tk_catalog_free(&catalog);
 	if (!rc)
@@ -135,8 +140,9 @@ static int find_change_points(struct past *p, struct tk_detect_replay_counts *ou
 	return rc;
 }
 
-int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options, const struct tk_detect_replay *what,
-        struct tk_detect_replay_counts *out, struct tk_error *err)
+int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options,
+        const struct tk_detect_replay *what, struct tk_detect_replay_counts *out,
+        struct tk_error *err)
 {
 	struct past p = {.store = s, .options = *options, .what = what};
 	int rc;

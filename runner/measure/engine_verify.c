@@ -1,8 +1,9 @@
-/* First launches, before anything is timed (lazy loading and just-in-time compilation happen here), and whether their
- * results are right.
+/* First launches, before anything is timed (lazy loading and just-in-time compilation happen here),
+ * and whether their results are right.
  *
- * Working that out takes a host about as long as a device needs to warm up. Where bursts do not depend on the host,
- * since the stream is held until all of one is enqueued, the two go on beside each other. */
+ * Working that out takes a host about as long as a device needs to warm up. Where bursts do not
+ * depend on the host, since the stream is held until all of one is enqueued, the two go on beside
+ * each other. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
@@ -11,7 +12,8 @@
 
 struct tk_engine_verification {
 	struct tk_engine *e;
-	uint32_t again; /* a set whose outputs are other bits than those that are being checked; 0: none */
+	uint32_t again; /* a set whose outputs are other bits than those that are being checked; 0:
+	                   none */
 	pthread_t thread;
 	bool running;
 	int status;
@@ -29,7 +31,9 @@ static int verdict_of(struct tk_engine *e, int status, const struct tk_error *er
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED, "%s", err->message);
 	if (status)
 		return tk_fail(e->err, err->status, "%s", err->message);
-	return e->out->verdict.passed ? 0 : tk_engine_end_job(e, TK_OUTCOME_WRONG, "%s", e->out->verdict.detail);
+	return e->out->verdict.passed
+	               ? 0
+	               : tk_engine_end_job(e, TK_OUTCOME_WRONG, "%s", e->out->verdict.detail);
 }
 
 static int check_set(struct tk_engine *e, uint32_t set)
@@ -37,10 +41,14 @@ static int check_set(struct tk_engine *e, uint32_t set)
 	struct tk_error err = {0};
 	int status = tk_engine_fetch_outputs(e, set);
 	return status ? status
-	              : verdict_of(e, tk_verify(e->problem, e->host, e->options->seed, &e->out->verdict, &err), &err);
+	              : verdict_of(e,
+	                        tk_verify(e->problem, e->host, e->options->seed, &e->out->verdict,
+	                                &err),
+	                        &err);
 }
 
-/* Equal inputs that gave equal bits are as right as the output that was checked; only what differs is worked out again.
+/* Equal inputs that gave equal bits are as right as the output that was checked; only what differs
+ * is worked out again.
  */
 int tk_engine_verify_set(struct tk_engine *e, uint32_t set)
 {
@@ -53,7 +61,8 @@ int tk_engine_verify_set(struct tk_engine *e, uint32_t set)
 	return status;
 }
 
-/* The first and the last set are looked at, so that a kernel that only knows the addresses of one of them is found. */
+/* The first and the last set are looked at, so that a kernel that only knows the addresses of one
+ * of them is found. */
 static int first_launches(struct tk_engine *e)
 {
 	uint32_t last = e->set_count - 1;
@@ -90,7 +99,8 @@ static int begin(struct tk_engine_verification *c)
 		status = tk_engine_compare_outputs(e, last, &same);
 	c->again = same ? 0 : last;
 	/* another output needs the host's memory when this one is done: no time is won then */
-	c->running = status == 0 && same && e->ops->hold && pthread_create(&c->thread, NULL, work, c) == 0;
+	c->running = status == 0 && same && e->ops->hold &&
+	             pthread_create(&c->thread, NULL, work, c) == 0;
 	if (status || c->running)
 		return status;
 	work(c);

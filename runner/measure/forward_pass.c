@@ -1,6 +1,6 @@
-/* What a backward pass starts from. O and the log-sum-exp cannot be drawn at random: they belong to Q, K and V. As in
- * training, the backend's own forward pass makes them, once and untimed; it is verified like any other before its
- * results are used. */
+/* What a backward pass starts from. O and the log-sum-exp cannot be drawn at random: they belong to
+ * Q, K and V. As in training, the backend's own forward pass makes them, once and untimed; it is
+ * verified like any other before its results are used. */
 #include "base/error.h"
 #include "measure/engine.h"
 #include <string.h>
@@ -22,7 +22,8 @@ static int describe(struct forward *f)
 		return tk_fail(f->e->err, TK_EINTERNAL, "%s is no backward pass", text);
 	memcpy(dir, "dir=fwd", strlen("dir=fwd"));
 	int status = tk_problem_parse(&f->problem, text, f->e->err);
-	return status ? status : tk_problem_list_tensors(&f->problem, f->device, &f->count, f->e->err);
+	return status ? status
+	              : tk_problem_list_tensors(&f->problem, f->device, &f->count, f->e->err);
 }
 
 /* Q, K and V with their values; O and LSE full of NaN. */
@@ -34,9 +35,11 @@ static int upload(struct forward *f)
 		struct tk_tensor *t = &f->device[i];
 		if (t->output)
 			memset(e->host[i].data, 0xff, t->bytes);
-		if (tk_engine_check_status(e, e->ops->alloc(e->device, t->bytes, &t->data, &abi), "allocation", &abi) ||
-		        tk_engine_check_status(
-		                e, e->ops->upload(e->device, t->data, e->host[i].data, t->bytes, &abi), "upload", &abi))
+		if (tk_engine_check_status(e, e->ops->alloc(e->device, t->bytes, &t->data, &abi),
+		            "allocation", &abi) ||
+		        tk_engine_check_status(e,
+		                e->ops->upload(e->device, t->data, e->host[i].data, t->bytes, &abi),
+		                "upload", &abi))
 			return TK_ENGINE_JOB_ENDED;
 	}
 	return 0;
@@ -48,18 +51,24 @@ static int run(struct forward *f)
 	const struct tk_backend *b = e->backend;
 	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_plan_info info = {.size = sizeof info};
-	if (tk_engine_check_status(
-	            e, b->plan(e->ctx, &f->problem.abi, NULL, 1, &f->plan, &info, &abi), "forward plan", &abi) ||
-	        tk_engine_check_status(e, b->bind(f->plan, 0, f->device, f->count, &abi), "forward bind", &abi) ||
-	        tk_engine_check_status(e, b->launch(f->plan, NULL, 0, &abi), "forward launch", &abi) ||
-	        tk_engine_check_status(e, e->ops->synchronize(e->device, NULL, &abi), "forward pass", &abi))
+	if (tk_engine_check_status(e,
+	            b->plan(e->ctx, &f->problem.abi, NULL, 1, &f->plan, &info, &abi),
+	            "forward plan", &abi) ||
+	        tk_engine_check_status(
+	                e, b->bind(f->plan, 0, f->device, f->count, &abi), "forward bind", &abi) ||
+	        tk_engine_check_status(
+	                e, b->launch(f->plan, NULL, 0, &abi), "forward launch", &abi) ||
+	        tk_engine_check_status(
+	                e, e->ops->synchronize(e->device, NULL, &abi), "forward pass", &abi))
 		return TK_ENGINE_JOB_ENDED;
-	if (b->fetch && tk_engine_check_status(e, b->fetch(f->plan, 0, &abi), "forward fetch", &abi))
+	if (b->fetch &&
+	        tk_engine_check_status(e, b->fetch(f->plan, 0, &abi), "forward fetch", &abi))
 		return TK_ENGINE_JOB_ENDED;
 	e->host_filled[TK_T_O] = e->host_filled[TK_T_LSE] = 0; /* no seeded values any more */
 	for (uint32_t i = TK_T_O; i <= TK_T_LSE; i++)
 		if (tk_engine_check_status(e,
-		            e->ops->download(e->device, e->host[i].data, f->device[i].data, f->device[i].bytes, &abi),
+		            e->ops->download(e->device, e->host[i].data, f->device[i].data,
+		                    f->device[i].bytes, &abi),
 		            "download", &abi))
 			return TK_ENGINE_JOB_ENDED;
 	return 0;
@@ -79,7 +88,8 @@ static int check(struct forward *f)
 		host[i].data = e->host[i].data;
 	int status = tk_verify(&f->problem, host, e->options->seed, &verdict, e->err);
 	if (status == TK_OK && !verdict.passed)
-		return tk_engine_end_job(e, TK_OUTCOME_WRONG, "the forward pass is wrong: %s", verdict.detail);
+		return tk_engine_end_job(
+		        e, TK_OUTCOME_WRONG, "the forward pass is wrong: %s", verdict.detail);
 	return status;
 }
 
@@ -101,7 +111,8 @@ int tk_engine_run_forward(struct tk_engine *e)
 	int status = describe(&f);
 	if (status == 0 && e->backend->supports(e->ctx, &f.problem.abi, &abi) != TK_ABI_OK)
 		status = tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
-		        "the backward pass needs results of the forward pass, and that: %s", abi.message);
+		        "the backward pass needs results of the forward pass, and that: %s",
+		        abi.message);
 	if (status == 0)
 		status = upload(&f);
 	if (status == 0)

@@ -1,7 +1,9 @@
-/* Input sets: one seeded copy on the host, and on the device as many equal ones as make the last-level cache cold.
+/* Input sets: one seeded copy on the host, and on the device as many equal ones as make the
+ * last-level cache cold.
  *
- * A set that is used again only after more than twice the cache has gone by is no longer in it. The sets hold the same
- * values at different addresses: values change the power that a chip draws, and so its clock. */
+ * A set that is used again only after more than twice the cache has gone by is no longer in it. The
+ * sets hold the same values at different addresses: values change the power that a chip draws, and
+ * so its clock. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
@@ -16,11 +18,13 @@
 #define SMALL_ALIGNMENT 512
 #define HUGE_PAGE ((size_t)2 << 20)
 #define CACHES 2 /* how many last-level caches the sets must exceed together */
-/* Where a set lies in physical memory moves a short kernel by a percent. A burst goes over many places, so that its
- * mean does not depend on the few that a process happened to get. */
+/* Where a set lies in physical memory moves a short kernel by a percent. A burst goes over many
+ * places, so that its mean does not depend on the few that a process happened to get. */
 #define PLACES 64
 #define PLACES_BYTES ((uint64_t)2 << 30)
-#define PLACES_SMALL 256 /* of sets smaller than a cache, whose kernels are short: more than one burst goes over */
+#define PLACES_SMALL \
+	256 /* of sets smaller than a cache, whose kernels are short: more than one burst goes \
+	       over */
 #define PLACES_SMALL_BYTES ((uint64_t)8 << 30)
 #define PLACES_SHARE 16 /* of the device's memory, at most */
 #define KEPT_BYTES ((size_t)256 << 20)
@@ -41,15 +45,17 @@ static uint64_t set_bytes(const struct tk_engine *e)
 static uint64_t places(const struct tk_engine *e, uint64_t bytes)
 {
 	bool small = tk_engine_is_paced(e) && bytes < e->info.cache_bytes;
-	uint64_t room = e->info.memory_bytes / PLACES_SHARE, wanted = small ? PLACES_SMALL_BYTES : PLACES_BYTES,
-	         most = small ? PLACES_SMALL : PLACES, fit = (room < wanted ? room : wanted) / (bytes ? bytes : 1);
+	uint64_t room = e->info.memory_bytes / PLACES_SHARE,
+	         wanted = small ? PLACES_SMALL_BYTES : PLACES_BYTES,
+	         most = small ? PLACES_SMALL : PLACES,
+	         fit = (room < wanted ? room : wanted) / (bytes ? bytes : 1);
 	if (!tk_engine_has_bursts(e) || !e->ops->copy)
 		return 0;
 	return fit < most ? fit : most;
 }
 
-/* At least two sets, no more than half of the memory, and one set where two do not fit (it then evicts itself, being
- * larger than any cache). */
+/* At least two sets, no more than half of the memory, and one set where two do not fit (it then
+ * evicts itself, being larger than any cache). */
 static uint32_t bounded(const struct tk_engine *e, uint64_t wanted, uint64_t bytes)
 {
 	uint64_t most = e->info.memory_bytes / 2 / (bytes ? bytes : 1);
@@ -66,7 +72,8 @@ static uint32_t bounded(const struct tk_engine *e, uint64_t wanted, uint64_t byt
 /* Cold: more than CACHES caches. */
 static uint32_t count_sets(struct tk_engine *e, uint64_t bytes)
 {
-	uint64_t cold = CACHES * e->info.cache_bytes / (bytes ? bytes : 1) + 1, more = places(e, bytes);
+	uint64_t cold = CACHES * e->info.cache_bytes / (bytes ? bytes : 1) + 1,
+	         more = places(e, bytes);
 	e->cold_sets = 1;
 	if (!tk_mode_rotates_inputs(e->options->mode))
 		return 1;
@@ -74,9 +81,10 @@ static uint32_t count_sets(struct tk_engine *e, uint64_t bytes)
 	return e->options->sets || more < cold ? e->cold_sets : bounded(e, more, bytes);
 }
 
-/* Host memory stays with the process from job to job, and with it the inputs: value i of a tensor does not depend on
- * the problem's size, so only what is longer than before is filled again. For each number of a tensor and type, of a
- * bounded size, and only where the device has memory of its own. */
+/* Host memory stays with the process from job to job, and with it the inputs: value i of a tensor
+ * does not depend on the problem's size, so only what is longer than before is filled again. For
+ * each number of a tensor and type, of a bounded size, and only where the device has memory of its
+ * own. */
 struct host_memory {
 	void *data;
 	size_t bytes, filled; /* filled: with inputs of this seed and distribution */
@@ -92,13 +100,15 @@ static struct host_memory *kept_for(const struct tk_engine *e, uint32_t i)
 	return &kept[i][!e->host[i].output && type < TYPES ? type : 0];
 }
 
-/* Large tensors in large pages: touching them for the first time takes longer than their upload otherwise. */
+/* Large tensors in large pages: touching them for the first time takes longer than their upload
+ * otherwise. */
 static void *allocate(size_t bytes)
 {
 	void *memory = NULL;
 	if (bytes < HUGE_PAGE)
 		return malloc(bytes);
-	if (posix_memalign(&memory, HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) != 0)
+	if (posix_memalign(&memory, HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) !=
+	        0)
 		return NULL;
 	madvise(memory, bytes, MADV_HUGEPAGE);
 	return memory;
@@ -124,12 +134,12 @@ static void host_release(const struct tk_engine *e, uint32_t i)
 {
 	struct host_memory *k = kept_for(e, i);
 	void *data = e->host[i].data;
-	bool keep = e->ops->copy && e->host_bytes[i] > HUGE_PAGE && e->host_bytes[i] <= KEPT_BYTES + 1 &&
-	            e->host_bytes[i] > k->bytes;
+	bool keep = e->ops->copy && e->host_bytes[i] > HUGE_PAGE &&
+	            e->host_bytes[i] <= KEPT_BYTES + 1 && e->host_bytes[i] > k->bytes;
 	free(keep ? k->data : data);
 	if (keep)
-		*k = (struct host_memory){
-		        data, e->host_bytes[i], e->host_filled[i], e->options->seed, (int)e->problem->dist};
+		*k = (struct host_memory){data, e->host_bytes[i], e->host_filled[i],
+		        e->options->seed, (int)e->problem->dist};
 }
 
 static int fill_host(struct tk_engine *e)
@@ -140,13 +150,15 @@ static int fill_host(struct tk_engine *e)
 		host_take(e, i);
 		if (!t->data)
 			return tk_engine_end_job(e, TK_OUTCOME_OUT_OF_MEMORY,
-			        "%.2f GiB of host memory for tensor %s cannot be had", gib(t->bytes), t->name);
+			        "%.2f GiB of host memory for tensor %s cannot be had",
+			        gib(t->bytes), t->name);
 		if (t->output) {
 			if (!e->ops->fill)
 				memset(t->data, 0xff, t->bytes);
 			continue;
 		}
-		if (tk_inputs_fill_from(e->problem, i, e->options->seed, e->host_filled[i], t->data, e->err))
+		if (tk_inputs_fill_from(
+		            e->problem, i, e->options->seed, e->host_filled[i], t->data, e->err))
 			return e->err ? e->err->status : TK_EINTERNAL;
 		if (e->host_filled[i] < t->bytes)
 			e->host_filled[i] = t->bytes;
@@ -159,7 +171,9 @@ static int upload(struct tk_engine *e, uint32_t set, uint32_t i)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const struct tk_tensor *t = &e->sets[set][i];
-	return tk_engine_check_status(e, e->ops->upload(e->device, t->data, e->host[i].data, t->bytes, &abi), "upload", &abi);
+	return tk_engine_check_status(e,
+	        e->ops->upload(e->device, t->data, e->host[i].data, t->bytes, &abi), "upload",
+	        &abi);
 }
 
 static int make_set(struct tk_engine *e, uint32_t set)
@@ -170,7 +184,8 @@ static int make_set(struct tk_engine *e, uint32_t set)
 		void *data = NULL;
 		*t = e->host[i];
 		t->data = NULL;
-		int status = tk_engine_check_status(e, e->ops->alloc(e->device, t->bytes, &data, &abi), "allocation", &abi);
+		int status = tk_engine_check_status(
+		        e, e->ops->alloc(e->device, t->bytes, &data, &abi), "allocation", &abi);
 		if (status)
 			return status;
 		t->data = data;
@@ -185,12 +200,14 @@ static int spoil(struct tk_engine *e, uint32_t set, uint32_t i)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_tensor *t = &e->sets[set][i];
 	if (e->ops->fill)
-		return tk_engine_check_status(e, e->ops->fill(e->device, t->data, 0xff, t->bytes, &abi), "fill", &abi);
+		return tk_engine_check_status(
+		        e, e->ops->fill(e->device, t->data, 0xff, t->bytes, &abi), "fill", &abi);
 	memset(e->host[i].data, 0xff, e->host[i].bytes);
 	return upload(e, set, i);
 }
 
-/* Large tensors begin where an allocation of their own would, so that a set does not depend on how many there are. */
+/* Large tensors begin where an allocation of their own would, so that a set does not depend on how
+ * many there are. */
 static uint64_t aligned(uint64_t at, uint64_t bytes)
 {
 	uint64_t to = bytes >= LARGE_TENSOR ? LARGE_ALIGNMENT : SMALL_ALIGNMENT;
@@ -209,13 +226,14 @@ static uint64_t layout(const struct tk_engine *e, uint64_t offsets[TK_T_MAX])
 	return aligned(at, largest);
 }
 
-/* One allocation, one upload; the other sets are copies that the device makes of the first, twice as many with each
- * step. */
+/* One allocation, one upload; the other sets are copies that the device makes of the first, twice
+ * as many with each step. */
 static int make_arena(struct tk_engine *e, uint32_t wanted)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	uint64_t offsets[TK_T_MAX], stride = layout(e, offsets);
-	int status = tk_engine_check_status(e, e->ops->alloc(e->device, stride * wanted, &e->arena, &abi), "allocation", &abi);
+	int status = tk_engine_check_status(
+	        e, e->ops->alloc(e->device, stride * wanted, &e->arena, &abi), "allocation", &abi);
 	for (uint32_t s = 0; status == 0 && s < wanted; s++)
 		for (uint32_t i = 0; i < e->tensor_count; i++) {
 			e->sets[s][i] = e->host[i];
@@ -226,7 +244,8 @@ static int make_arena(struct tk_engine *e, uint32_t wanted)
 	for (uint64_t done = 1; status == 0 && done < wanted; done *= 2) {
 		uint64_t more = wanted - done < done ? wanted - done : done;
 		status = tk_engine_check_status(e,
-		        e->ops->copy(e->device, (char *)e->arena + done * stride, e->arena, more * stride, &abi),
+		        e->ops->copy(e->device, (char *)e->arena + done * stride, e->arena,
+		                more * stride, &abi),
 		        "copy", &abi);
 	}
 	if (status == 0)
@@ -253,8 +272,9 @@ int tk_engine_make_sets(struct tk_engine *e)
 		return status;
 	uint64_t bytes = set_bytes(e);
 	if (e->info.memory_bytes && bytes > e->info.memory_bytes)
-		return tk_engine_end_job(e, TK_OUTCOME_OUT_OF_MEMORY, "the tensors take %.1f GiB, the device has %.1f GiB",
-		        gib(bytes), gib(e->info.memory_bytes));
+		return tk_engine_end_job(e, TK_OUTCOME_OUT_OF_MEMORY,
+		        "the tensors take %.1f GiB, the device has %.1f GiB", gib(bytes),
+		        gib(e->info.memory_bytes));
 	tk_engine_sample_memory(e);
 	if ((status = fill_host(e)) || (status = tk_engine_run_forward(e)))
 		return status;
@@ -283,8 +303,9 @@ int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set)
 static int fetch_into(struct tk_engine *e, uint32_t set, uint32_t i, void *to)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	return tk_engine_check_status(
-	        e, e->ops->download(e->device, to, e->sets[set][i].data, e->host[i].bytes, &abi), "download", &abi);
+	return tk_engine_check_status(e,
+	        e->ops->download(e->device, to, e->sets[set][i].data, e->host[i].bytes, &abi),
+	        "download", &abi);
 }
 
 static int finish(struct tk_engine *e, uint32_t set)
@@ -292,7 +313,8 @@ static int finish(struct tk_engine *e, uint32_t set)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = tk_engine_synchronize(e);
 	if (status == 0 && e->backend->fetch)
-		status = tk_engine_check_status(e, e->backend->fetch(e->plan, set, &abi), "fetch", &abi);
+		status = tk_engine_check_status(
+		        e, e->backend->fetch(e->plan, set, &abi), "fetch", &abi);
 	return status;
 }
 
@@ -312,9 +334,11 @@ int tk_engine_save_outputs(struct tk_engine *e, uint32_t set)
 	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		if (!e->host[i].output || !e->ops->same || !e->ops->copy)
 			continue;
-		if (!e->verified[i] && e->ops->alloc(e->device, e->host[i].bytes, &e->verified[i], &abi) != TK_ABI_OK)
+		if (!e->verified[i] && e->ops->alloc(e->device, e->host[i].bytes, &e->verified[i],
+		                               &abi) != TK_ABI_OK)
 			return 0;
-		int status = e->ops->copy(e->device, e->verified[i], e->sets[set][i].data, e->host[i].bytes, &abi);
+		int status = e->ops->copy(
+		        e->device, e->verified[i], e->sets[set][i].data, e->host[i].bytes, &abi);
 		if (status != TK_ABI_OK)
 			return tk_engine_check_status(e, status, "copy", &abi);
 	}
@@ -332,8 +356,8 @@ int tk_engine_compare_outputs(struct tk_engine *e, uint32_t set, bool *same)
 			continue;
 		if (e->verified[i])
 			status = tk_engine_check_status(e,
-			        e->ops->same(e->device, e->sets[set][i].data, e->verified[i], e->host[i].bytes, &equal,
-			                &abi),
+			        e->ops->same(e->device, e->sets[set][i].data, e->verified[i],
+			                e->host[i].bytes, &equal, &abi),
 			        "comparison", &abi);
 		*same = equal != 0;
 	}

@@ -1,7 +1,7 @@
-/* Seeded inputs: value i of a tensor is a function of (seed, tensor, i, distribution) and of nothing else, so that
- * every backend, every machine and every order of calls sees the same bits. Only IEEE operations that round correctly
- * are used (this file is compiled without contraction to fma), never libm's sin, log or erf, whose last bits differ
- * between systems. */
+/* Seeded inputs: value i of a tensor is a function of (seed, tensor, i, distribution) and of
+ * nothing else, so that every backend, every machine and every order of calls sees the same bits.
+ * Only IEEE operations that round correctly are used (this file is compiled without contraction to
+ * fma), never libm's sin, log or erf, whose last bits differ between systems. */
 #include "base/error.h"
 #include "base/rng.h"
 #include "element.h"
@@ -55,7 +55,8 @@ static double normal_quantile(double p)
 	double q = p - 0.5, r;
 	if (fabs(q) <= 0.425)
 		return q * rational(a, b, 0.180625 - q * q);
-	r = sqrt(-plain_log(q < 0 ? p : 1 - p)); /* at most 3.73 here: the far tail of AS 241 is not reached */
+	r = sqrt(-plain_log(
+	        q < 0 ? p : 1 - p)); /* at most 3.73 here: the far tail of AS 241 is not reached */
 	return (q < 0 ? -1 : 1) * rational(c, d, r - 1.6);
 }
 
@@ -65,8 +66,8 @@ static double node(int i)
 	return normal_quantile(p < TAIL ? TAIL : p > 1 - TAIL ? 1 - TAIL : p);
 }
 
-/* Twelve bits choose a bin of equal probability, forty interpolate in it. nodes: NULL where a table is not worth its
- * making. */
+/* Twelve bits choose a bin of equal probability, forty interpolate in it. nodes: NULL where a table
+ * is not worth its making. */
 static double normal_value(uint64_t h, const double *nodes)
 {
 	int bin = (int)(h >> 52);
@@ -75,8 +76,8 @@ static double normal_value(uint64_t h, const double *nodes)
 	return lo + at * (hi - lo);
 }
 
-/* sin of `turn` / 2^64 of a full turn: exact reduction on integers, then the Taylor polynomial to x^15 on [-pi/2,
- * pi/2]. */
+/* sin of `turn` / 2^64 of a full turn: exact reduction on integers, then the Taylor polynomial to
+ * x^15 on [-pi/2, pi/2]. */
 static double turn_sine(uint64_t turn)
 {
 	int64_t t = (int64_t)turn; /* -1/2 .. 1/2 of a turn */
@@ -90,13 +91,15 @@ static double turn_sine(uint64_t turn)
 	return x + x * sum;
 }
 
-static double value_of(enum tk_dist dist, uint64_t base, uint32_t tensor, uint64_t i, const double *nodes)
+static double value_of(
+        enum tk_dist dist, uint64_t base, uint32_t tensor, uint64_t i, const double *nodes)
 {
 	uint64_t h;
 	switch (dist) {
 	case TK_DIST_UNIFORM:
 		return (double)(tk_splitmix64(base + i) >> 11) * 0x1p-52 - 1;
-	case TK_DIST_TRIG: /* sin(i) for the first operand, cos(i) for the second, ... : 2^64 / (2 pi) is one radian */
+	case TK_DIST_TRIG: /* sin(i) for the first operand, cos(i) for the second, ... : 2^64 / (2
+	                      pi) is one radian */
 		return turn_sine(i * 2935890503282001226ull + tensor * (1ull << 62));
 	case TK_DIST_ZEROS:
 		return 0;
@@ -122,12 +125,14 @@ static bool contains(const int32_t *list, int64_t n, int32_t value)
 	return false;
 }
 
-/* The blocks of one query: the first, its own and the one before it, as trained models choose them, the rest at random
- * without repetition (Floyd's sampling), ascending; -1 where there are fewer than asked. */
+/* The blocks of one query: the first, its own and the one before it, as trained models choose them,
+ * the rest at random without repetition (Floyd's sampling), ascending; -1 where there are fewer
+ * than asked. */
 static void choose_blocks(const struct tk_nsa *p, uint64_t key, int64_t query, int32_t *list)
 {
 	int64_t all = (p->s + p->block_size - 1) / p->block_size;
-	int64_t open = p->causal ? query / p->block_size + 1 : all, own = query / p->block_size, n = 0;
+	int64_t open = p->causal ? query / p->block_size + 1 : all, own = query / p->block_size,
+	        n = 0;
 	int64_t want = p->selected_blocks < open ? p->selected_blocks : open;
 	const int64_t fixed[] = {own, 0, own - 1};
 	for (int i = 0; i < 3 && n < want; i++)
@@ -147,8 +152,8 @@ static void choose_blocks(const struct tk_nsa *p, uint64_t key, int64_t query, i
 static void fill_blocks(const struct tk_nsa *p, uint64_t base, int32_t *data)
 {
 	for (int64_t row = 0; row < p->b * p->s * p->hkv; row++)
-		choose_blocks(
-		        p, tk_splitmix64(base + (uint64_t)row), row / p->hkv % p->s, data + row * p->selected_blocks);
+		choose_blocks(p, tk_splitmix64(base + (uint64_t)row), row / p->hkv % p->s,
+		        data + row * p->selected_blocks);
 }
 
 struct filling {
@@ -164,17 +169,18 @@ static void fill_part(void *arg, int64_t first, int64_t count)
 	const struct filling *f = arg;
 	first += (int64_t)f->from;
 	for (int64_t i = first; i < first + count; i++)
-		tk_element_store(f->dtype, f->data, i, value_of(f->dist, f->base, f->tensor, (uint64_t)i, f->nodes));
+		tk_element_store(f->dtype, f->data, i,
+		        value_of(f->dist, f->base, f->tensor, (uint64_t)i, f->nodes));
 }
 
-int tk_inputs_fill(
-        const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, void *data, struct tk_error *err)
+int tk_inputs_fill(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
+        void *data, struct tk_error *err)
 {
 	return tk_inputs_fill_from(problem, tensor, seed, 0, data, err);
 }
 
-int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed, size_t filled,
-        void *data, struct tk_error *err)
+int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
+        size_t filled, void *data, struct tk_error *err)
 {
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t count = 0;

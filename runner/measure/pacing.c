@@ -1,8 +1,10 @@
-/* Where a device has a power governor: keep off its limits (paced, loaded), or wait until it has settled (sustained).
+/* Where a device has a power governor: keep off its limits (paced, loaded), or wait until it has
+ * settled (sustained).
  *
- * A matrix kernel that is launched back to back for some 30 to 100 ms meets the power limit; a window that is open
- * while the clock gives way measures the governor. So either the work comes in bursts of about a millisecond with rests
- * that are long enough, or the window opens after the governor is done. docs/methodology/gpu.md has the figures. */
+ * A matrix kernel that is launched back to back for some 30 to 100 ms meets the power limit; a
+ * window that is open while the clock gives way measures the governor. So either the work comes in
+ * bursts of about a millisecond with rests that are long enough, or the window opens after the
+ * governor is done. docs/methodology/gpu.md has the figures. */
 #include "base/clock.h"
 #include "base/rng.h"
 #include "measure/engine.h"
@@ -13,19 +15,24 @@
 #define REST_LEAST_NS 6e6
 #define REST_MOST_NS 100e6
 #define UNLIMITED \
-	0.985 /* of the idle clock: a burst above this meets no limit, and a rest of its own length will do \
+	0.985 /* of the idle clock: a burst above this meets no limit, and a rest of its own \
+	       * length will do \
 	       */
 #define UNLIMITED_REST_NS 3e6
 #define REST_GROWTH 1.6
 #define REST_JITTER 0.3 /* a rest is this share longer or shorter, by chance */
-#define FULL_CLOCK 0.99 /* a window whose clock is below this share of the best one's has met a limit */
-#define PACED_WINDOW 3  /* bursts that one judgement looks at */
+#define FULL_CLOCK \
+	0.99 /* a window whose clock is below this share of the best one's has met a limit */
+#define PACED_WINDOW 3 /* bursts that one judgement looks at */
 #define PACED_AGREE 0.003
 #define SUSTAINED_LEAST_S 1.2 /* the governor overshoots first, and swings for about a second */
-#define SUSTAINED_MOST_S 1.8  /* it goes on swinging: more of it in the samples tells more than waiting for its end */
-#define SUSTAINED_WINDOW 4    /* samples, together longer than one swing */
+#define SUSTAINED_MOST_S \
+	1.8 /* it goes on swinging: more of it in the samples tells more than waiting for its end \
+	     */
+#define SUSTAINED_WINDOW 4 /* samples, together longer than one swing */
 #define SUSTAINED_AGREE 0.005
-#define BUDGET_MOST_S 10 /* of launches that are so long that an interval takes more than the budget */
+#define BUDGET_MOST_S \
+	10 /* of launches that are so long that an interval takes more than the budget */
 
 /* A mode's own aim; the interval that the caller asked for stays what the result is judged by. */
 static const struct aim {
@@ -52,7 +59,8 @@ bool tk_engine_has_bursts(const struct tk_engine *e)
 	return tk_engine_is_paced(e) || e->options->mode == TK_MODE_SUSTAINED;
 }
 
-/* The fewest samples that an interval of the median can be had from: 1 - 2^(1-n) is that of their extremes. */
+/* The fewest samples that an interval of the median can be had from: 1 - 2^(1-n) is that of their
+ * extremes. */
 static double fewest(double confidence)
 {
 	return ceil(1 - log2(fmax(1 - confidence, 1e-9)));
@@ -64,7 +72,8 @@ struct tk_stop_rule tk_engine_stop_rule(const struct tk_engine *e)
 	double sample_s = (e->launch_ns * (double)(e->batch * e->bursts) + e->rest_ns) * 1e-9;
 	if (!tk_engine_has_bursts(e))
 		return rule;
-	const struct aim *aim = e->options->baton && tk_engine_is_paced(e) ? &aim_of_two : &aims[e->options->mode];
+	const struct aim *aim =
+	        e->options->baton && tk_engine_is_paced(e) ? &aim_of_two : &aims[e->options->mode];
 	rule.relative_half_width = fmin(rule.relative_half_width, aim->half_width);
 	rule.min_samples = aim->min_samples;
 	rule.max_samples = aim->max_samples;
@@ -74,8 +83,9 @@ struct tk_stop_rule tk_engine_stop_rule(const struct tk_engine *e)
 	return rule;
 }
 
-/* The governor of a card looks at it every few milliseconds. Bursts at equal distances meet it at nearly the same
- * moment, which moves slowly: samples of a whole measurement are alike then, and those of the next one differ. */
+/* The governor of a card looks at it every few milliseconds. Bursts at equal distances meet it at
+ * nearly the same moment, which moves slowly: samples of a whole measurement are alike then, and
+ * those of the next one differ. */
 static double next_rest(struct tk_engine *e)
 {
 	double chance = (double)(tk_splitmix64(++e->rests) >> 11) * 0x1p-53;
@@ -85,9 +95,11 @@ static double next_rest(struct tk_engine *e)
 int tk_engine_wait_idle_gap(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	int status = tk_engine_acquire_device(e); /* the device rests between any two bursts, whoever's they are */
+	int status = tk_engine_acquire_device(
+	        e); /* the device rests between any two bursts, whoever's they are */
 	if (status == 0 && e->memory_load_ns > 0)
-		status = tk_engine_check_status(e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi);
+		status = tk_engine_check_status(
+		        e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi);
 	if (status || e->rest_ns <= 0)
 		return status;
 	double ns = next_rest(e);
@@ -107,11 +119,13 @@ static double median_of(const double *x, int n)
 static double first_rest(const struct tk_engine *e, double burst_ns)
 {
 	bool unlimited = e->mhz >= UNLIMITED * e->idle_mhz;
-	double rest_ns = unlimited ? fmax(burst_ns, UNLIMITED_REST_NS) : fmax(REST_PER_BURST * burst_ns, REST_LEAST_NS);
+	double rest_ns = unlimited ? fmax(burst_ns, UNLIMITED_REST_NS)
+	                           : fmax(REST_PER_BURST * burst_ns, REST_LEAST_NS);
 	return fmin(rest_ns, REST_MOST_NS);
 }
 
-/* Bursts until the clock stays up and two windows agree; the rests grow while the clock gives way. */
+/* Bursts until the clock stays up and two windows agree; the rests grow while the clock gives way.
+ */
 static int find_rest(struct tk_engine *e, double burst_ns)
 {
 	double ns[PACED_WINDOW], mhz[PACED_WINDOW], before = NAN;
@@ -154,7 +168,8 @@ static int wait_for_governor(struct tk_engine *e)
 			return status;
 		double now = median_of(ns, SUSTAINED_WINDOW);
 		bool virtual_clock = e->ops->rest != NULL; /* waiting would not be seen by it */
-		if ((spent_s >= SUSTAINED_LEAST_S || virtual_clock) && fabs(now - before) <= SUSTAINED_AGREE * before)
+		if ((spent_s >= SUSTAINED_LEAST_S || virtual_clock) &&
+		        fabs(now - before) <= SUSTAINED_AGREE * before)
 			return 0;
 		before = now;
 	}

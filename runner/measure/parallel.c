@@ -31,7 +31,8 @@ static int64_t width(int64_t n, int64_t grain)
 }
 
 /* A thread that cannot be had is no reason to fail: its part is done here. */
-void tk_parallel_for(int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg)
+void tk_parallel_for(
+        int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg)
 {
 	struct part parts[THREADS_MAX];
 	pthread_t threads[THREADS_MAX];
@@ -46,7 +47,8 @@ void tk_parallel_for(int64_t n, int64_t grain, void (*fn)(void *arg, int64_t fir
 	for (int64_t i = 0; i < parts_count; i++) {
 		int64_t first = n * i / parts_count;
 		parts[i] = (struct part){fn, arg, first, n * (i + 1) / parts_count - first};
-		started[i] = i > 0 && pthread_create(&threads[i], &attributes, run_part, &parts[i]) == 0;
+		started[i] =
+		        i > 0 && pthread_create(&threads[i], &attributes, run_part, &parts[i]) == 0;
 	}
 	pthread_attr_destroy(&attributes);
 	for (int64_t i = 0; i < parts_count; i++)

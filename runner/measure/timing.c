@@ -1,4 +1,5 @@
-/* Warm-up, batches, graphs, samples: what a number is made of. docs/methodology/measuring.md explains each step. */
+/* Warm-up, batches, graphs, samples: what a number is made of. docs/methodology/measuring.md
+ * explains each step. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
@@ -9,20 +10,25 @@
 #define WINDOW 5            /* batches that one judgement of the warm-up looks at */
 #define GRAPH_BELOW_NS 50e3 /* shorter launches are captured, where the device and the plan can */
 #define BATCH_MAX 100000
-#define LONG_NS 50e6                 /* launches from here on are not repeated for anything but samples */
+#define LONG_NS 50e6 /* launches from here on are not repeated for anything but samples */
 #define TELEMETRY_EVERY_NS 100000000 /* between samples */
-#define BURST_NS 1e6       /* of a device with a governor: long enough for its clocks, short enough for its power */
+#define BURST_NS \
+	1e6 /* of a device with a governor: long enough for its clocks, short enough for its power \
+	     */
 #define SUSTAINED_NS 100e6 /* one sample of a settled governor: a good part of its swing */
-#define IDLE_NS 500e3      /* so long the clock of a waiting device is looked at: its timer ticks coarsely */
+#define IDLE_NS \
+	500e3 /* so long the clock of a waiting device is looked at: its timer ticks coarsely */
 #define GRAPHS_LEAST \
-	4 /* of bursts: what differs from graph to graph is in the spread of the samples, not of processes */
+	4 /* of bursts: what differs from graph to graph is in the spread of the samples, not of \
+	     processes */
 #define MANY_LAUNCHES 32 /* of a burst */
 #define LAUNCH_REPEATS 9
 #define LAUNCHES_MOST 16
 #define LAUNCH_HOLD_NS 200e3
 #define HOLD_LEAST_NS 20e3
 #define HOLD_MOST_NS 5e6
-#define THROTTLED_CLOCK 0.97 /* a sample below this share of the clock that the warm-up reached is marked */
+#define THROTTLED_CLOCK \
+	0.97 /* a sample below this share of the clock that the warm-up reached is marked */
 
 int64_t tk_engine_now_ns(const struct tk_engine *e)
 {
@@ -33,20 +39,22 @@ int tk_engine_acquire_device(struct tk_engine *e)
 {
 	if (tk_device_token_acquire(e->baton))
 		return 0;
-	return tk_engine_end_job(
-	        e, TK_OUTCOME_FAILED, "the other process of this pair waited for too long, and went on alone");
+	return tk_engine_end_job(e, TK_OUTCOME_FAILED,
+	        "the other process of this pair waited for too long, and went on alone");
 }
 
 int tk_engine_launch(struct tk_engine *e, uint32_t set)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	return tk_engine_check_status(e, e->backend->launch(e->plan, e->stream, set, &abi), "launch", &abi);
+	return tk_engine_check_status(
+	        e, e->backend->launch(e->plan, e->stream, set, &abi), "launch", &abi);
 }
 
 int tk_engine_synchronize(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	return tk_engine_check_status(e, e->ops->synchronize(e->device, e->stream, &abi), "synchronize", &abi);
+	return tk_engine_check_status(
+	        e, e->ops->synchronize(e->device, e->stream, &abi), "synchronize", &abi);
 }
 
 int tk_engine_read_telemetry(struct tk_engine *e, struct tk_telemetry *out)
@@ -59,7 +67,8 @@ int tk_engine_read_telemetry(struct tk_engine *e, struct tk_telemetry *out)
 	        .temperature_c = NAN,
 	        .energy_j = NAN,
 	        .load = NAN};
-	int status = tk_engine_check_status(e, e->ops->telemetry(e->device, out, &abi), "telemetry", &abi);
+	int status = tk_engine_check_status(
+	        e, e->ops->telemetry(e->device, out, &abi), "telemetry", &abi);
 	out->reasons[sizeof out->reasons - 1] = 0;
 	return status;
 }
@@ -89,8 +98,8 @@ static int enqueue(struct tk_engine *e, struct tk_abi_error *abi, const char **w
 	return e->ops->graph_launch(e->device, graph, e->stream, abi);
 }
 
-/* What the stream gets for one sample, in this order. Held streams run without waiting for the host; stamps lie outside
- * of the events. */
+/* What the stream gets for one sample, in this order. Held streams run without waiting for the
+ * host; stamps lie outside of the events. */
 static int enqueue_sample(struct tk_engine *e, struct tk_abi_error *abi, const char **what)
 {
 	const struct tk_device_ops *o = e->ops;
@@ -120,7 +129,8 @@ static int enqueue_sample(struct tk_engine *e, struct tk_abi_error *abi, const c
 		status = o->stamp_record(e->device, e->stamp_to, e->stream, abi);
 	double took_ns = (double)(tk_clock_monotonic_ns() - start);
 	if (o->hold)
-		e->block_ns = fmin(fmax(0.7 * e->block_ns, fmax(HOLD_LEAST_NS, 1.5 * took_ns)), HOLD_MOST_NS);
+		e->block_ns = fmin(
+		        fmax(0.7 * e->block_ns, fmax(HOLD_LEAST_NS, 1.5 * took_ns)), HOLD_MOST_NS);
 	return status;
 }
 
@@ -157,12 +167,14 @@ int tk_engine_time_sample(struct tk_engine *e, double *ns)
 	if (status != TK_ABI_OK)
 		return tk_engine_check_status(e, status, what, &abi);
 	if (!isfinite(elapsed) || elapsed < 0)
-		return tk_engine_end_job(e, TK_OUTCOME_FAILED, "the device's clock ran %g ns for one sample", elapsed);
+		return tk_engine_end_job(e, TK_OUTCOME_FAILED,
+		        "the device's clock ran %g ns for one sample", elapsed);
 	*ns = elapsed / (double)(e->batch * e->bursts);
 	return pass_turn(e);
 }
 
-/* The clock of a device that has nothing to do: no limit of power is near, so kernels that run at it meet none. */
+/* The clock of a device that has nothing to do: no limit of power is near, so kernels that run at
+ * it meet none. */
 int tk_engine_measure_idle_clock(struct tk_engine *e)
 {
 	const struct tk_device_ops *o = e->ops;
@@ -185,13 +197,14 @@ int tk_engine_measure_idle_clock(struct tk_engine *e)
 /* So many launches that a sample lasts min_sample_ns. */
 static uint64_t batch_for(const struct tk_engine *e, double launch_ns)
 {
-	double n = ceil((tk_engine_has_bursts(e) ? BURST_NS : e->options->min_sample_ns) / fmax(launch_ns, 1));
+	double n = ceil((tk_engine_has_bursts(e) ? BURST_NS : e->options->min_sample_ns) /
+	                fmax(launch_ns, 1));
 	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint64_t)n;
 }
 
-/* Bursts of few launches all go over the same sets, so that they differ by nothing else. Those of many launches hardly
- * differ from each other: as many as there are graphs share the sets, which lie in more places. In any case over those
- * that keep the caches cold. */
+/* Bursts of few launches all go over the same sets, so that they differ by nothing else. Those of
+ * many launches hardly differ from each other: as many as there are graphs share the sets, which
+ * lie in more places. In any case over those that keep the caches cold. */
 static void choose_turn(struct tk_engine *e)
 {
 	uint64_t reached = e->batch < MANY_LAUNCHES ? e->batch : GRAPHS_LEAST * e->batch;
@@ -202,12 +215,14 @@ static void choose_turn(struct tk_engine *e)
 	e->next_set = 0;
 }
 
-/* How many graphs; 0: none. Back to back, one holds a turn through all sets. Bursts are captured as well, so that their
- * gaps are the device's alone: as many graphs of one burst as go through all sets. */
+/* How many graphs; 0: none. Back to back, one holds a turn through all sets. Bursts are captured as
+ * well, so that their gaps are the device's alone: as many graphs of one burst as go through all
+ * sets. */
 static uint64_t graphs_for(const struct tk_engine *e, double launch_ns)
 {
 	const struct tk_device_ops *o = e->ops;
-	if (!o->graph_begin || !o->graph_end || !o->graph_launch || !o->graph_free || !e->out->plan.capturable)
+	if (!o->graph_begin || !o->graph_end || !o->graph_launch || !o->graph_free ||
+	        !e->out->plan.capturable)
 		return 0;
 	if (!tk_engine_has_bursts(e))
 		return launch_ns < GRAPH_BELOW_NS;
@@ -222,7 +237,8 @@ static int capture(struct tk_engine *e)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const char *what = "launch";
 	void *graph = NULL;
-	int status = tk_engine_check_status(e, e->ops->graph_begin(e->device, e->stream, &abi), "graph capture", &abi);
+	int status = tk_engine_check_status(
+	        e, e->ops->graph_begin(e->device, e->stream, &abi), "graph capture", &abi);
 	if (status)
 		return status;
 	int launched = enqueue_launches(e, &abi, &what);
@@ -233,8 +249,9 @@ static int capture(struct tk_engine *e)
 	if (launched != TK_ABI_OK || ended != TK_ABI_OK) {
 		if (ended == TK_ABI_OK)
 			e->ops->graph_free(e->device, graph);
-		return launched != TK_ABI_OK ? tk_engine_check_status(e, launched, what, &abi)
-		                             : tk_engine_check_status(e, ended, "graph capture", &end);
+		return launched != TK_ABI_OK
+		               ? tk_engine_check_status(e, launched, what, &abi)
+		               : tk_engine_check_status(e, ended, "graph capture", &end);
 	}
 	e->graph_count++;
 	return 0;
@@ -265,7 +282,8 @@ static double median_of_window(double *x)
 	return tk_median(copy, WINDOW);
 }
 
-/* The cheapest of three launches decides the batch: the first ones of a process are slow. Of long ones, the first does.
+/* The cheapest of three launches decides the batch: the first ones of a process are slow. Of long
+ * ones, the first does.
  */
 static int choose_batch(struct tk_engine *e)
 {
@@ -285,15 +303,18 @@ static int choose_batch(struct tk_engine *e)
 	choose_turn(e);
 	status = capture_all(e, graphs_for(e, best));
 	if (e->options->mode == TK_MODE_SUSTAINED)
-		e->bursts = (uint64_t)fmin(fmax(ceil(SUSTAINED_NS / (best * (double)e->batch)), 1), 1000);
+		e->bursts = (uint64_t)fmin(
+		        fmax(ceil(SUSTAINED_NS / (best * (double)e->batch)), 1), 1000);
 	e->out->launches_per_sample = e->batch * e->bursts;
 	return status;
 }
 
-/* Until two windows in a row agree within the width that is asked of the result, or the time is up. */
+/* Until two windows in a row agree within the width that is asked of the result, or the time is up.
+ */
 int tk_engine_warm_up(struct tk_engine *e)
 {
-	double window[WINDOW], before = NAN, within = fmax(e->options->stop.relative_half_width, 0.005);
+	double window[WINDOW], before = NAN,
+	                       within = fmax(e->options->stop.relative_half_width, 0.005);
 	int64_t start = tk_engine_now_ns(e);
 	int status = choose_batch(e), n = 0;
 	if (status == 0 && tk_engine_has_bursts(e))
@@ -315,14 +336,15 @@ int tk_engine_warm_up(struct tk_engine *e)
 	return status;
 }
 
-/* Host time of one launch, as the mean of a few that follow each other; *at_work: whether the device was still at work
- * when the host was through. */
+/* Host time of one launch, as the mean of a few that follow each other; *at_work: whether the
+ * device was still at work when the host was through. */
 static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool *at_work)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = 0;
 	if (e->ops->hold)
-		status = tk_engine_check_status(e, e->ops->hold(e->device, e->stream, LAUNCH_HOLD_NS, &abi), "hold", &abi);
+		status = tk_engine_check_status(
+		        e, e->ops->hold(e->device, e->stream, LAUNCH_HOLD_NS, &abi), "hold", &abi);
 	if (status == 0 && launches > 1) /* the first one after a wait finds cold caches */
 		status = tk_engine_launch(e, e->next_set);
 	int64_t start = tk_clock_monotonic_ns();
@@ -339,8 +361,9 @@ static int enqueue_some(struct tk_engine *e, int launches, double *cost_ns, bool
 	return status;
 }
 
-/* The least of some: whatever else a host does only adds. Where a launch takes nearly as long as the execution, it is
- * no cost of enqueueing but the work itself, done before launch() returned: unknown. */
+/* The least of some: whatever else a host does only adds. Where a launch takes nearly as long as
+ * the execution, it is no cost of enqueueing but the work itself, done before launch() returned:
+ * unknown. */
 int tk_engine_measure_launch_cost(struct tk_engine *e)
 {
 	double least = INFINITY;
@@ -350,11 +373,14 @@ int tk_engine_measure_launch_cost(struct tk_engine *e)
 	int status = tk_engine_acquire_device(e);
 	if (!e->ops->hold)
 		launches = 1;
-	for (; status == 0 && n < (e->launch_ns < 1e6 ? LAUNCH_REPEATS : 5) && e->launch_ns < LONG_NS; n++) {
+	for (; status == 0 && n < (e->launch_ns < 1e6 ? LAUNCH_REPEATS : 5) &&
+	        e->launch_ns < LONG_NS;
+	        n++) {
 		bool at_work = true;
 		double cost_ns = 0;
 		status = enqueue_some(e, launches, &cost_ns, &at_work);
-		known &= at_work; /* always the same number of launches: the null device's times depend on it */
+		known &= at_work; /* always the same number of launches: the null device's times
+		                     depend on it */
 		least = fmin(least, cost_ns);
 	}
 	if (status == 0 && n > 0 && known)
@@ -390,7 +416,8 @@ static int grow(struct tk_engine *e, struct samples *s)
 	return 0;
 }
 
-/* Keeps the time order and the sorted order side by side: one insertion a sample instead of one sort. */
+/* Keeps the time order and the sorted order side by side: one insertion a sample instead of one
+ * sort. */
 static int add_sample(struct tk_engine *e, struct samples *s, double ns)
 {
 	size_t n = e->out->sample_count, lo = 0, hi = n;
@@ -413,8 +440,9 @@ static int add_sample(struct tk_engine *e, struct samples *s, double ns)
 	return 0;
 }
 
-/* A throttled reading speaks of all samples since the one before. Of a power limit the clock of each sample tells more,
- * where it is known: the reading is of some moment around a burst, often of the rest after it. */
+/* A throttled reading speaks of all samples since the one before. Of a power limit the clock of
+ * each sample tells more, where it is known: the reading is of some moment around a burst, often of
+ * the rest after it. */
 static bool throttles(const struct tk_engine *e, const struct tk_telemetry *now)
 {
 	return now->throttled && !(e->stamp_to && strcmp(now->reasons, "sw_power_cap") == 0);
@@ -438,15 +466,17 @@ static int look(struct tk_engine *e, struct samples *s, bool last)
 	return 0;
 }
 
-/* The interval is worked out when there is a chance that the answer is new: every sample at first, then every 32nd
- * part. */
+/* The interval is worked out when there is a chance that the answer is new: every sample at first,
+ * then every 32nd part. */
 static bool due(const struct tk_stop_rule *rule, size_t n, double spent_s)
 {
 	size_t step = n / 32 + 1;
-	return spent_s >= rule->budget_s || n >= rule->max_samples || (n >= rule->min_samples && n % step == 0);
+	return spent_s >= rule->budget_s || n >= rule->max_samples ||
+	       (n >= rule->min_samples && n % step == 0);
 }
 
-/* The clocks of the samples: what the median took in cycles, and which samples ran at a clock that had given way. */
+/* The clocks of the samples: what the median took in cycles, and which samples ran at a clock that
+ * had given way. */
 static void count_clocks(struct tk_engine *e, double *room)
 {
 	struct tk_measurement *m = e->out;
@@ -479,7 +509,8 @@ static int one_sample(struct tk_engine *e, struct samples *s)
 	return status ? status : look(e, s, false);
 }
 
-/* Of two by turns, who has enough goes on until the other one has, so that no burst has the device to itself. */
+/* Of two by turns, who has enough goes on until the other one has, so that no burst has the device
+ * to itself. */
 static bool is_over(struct tk_engine *e, int *status)
 {
 	if (e->enough)
@@ -499,7 +530,8 @@ int tk_engine_collect_samples(struct tk_engine *e)
 			break;
 		double spent_s = (double)(tk_engine_now_ns(e) - start) * 1e-9;
 		if (!e->enough && due(&rule, e->out->sample_count, spent_s))
-			e->out->stop = tk_stop_check(&rule, s.sorted, e->out->sample_count, spent_s);
+			e->out->stop =
+			        tk_stop_check(&rule, s.sorted, e->out->sample_count, spent_s);
 		e->enough = e->out->stop != TK_STOP_CONTINUE;
 	}
 	e->out->measure_s = (double)(tk_engine_now_ns(e) - start) * 1e-9;

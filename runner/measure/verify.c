@@ -28,7 +28,8 @@ uint64_t tk_verify_next_random(struct tk_verify *v)
 	return tk_splitmix64(v->random++);
 }
 
-void tk_verify_add_error(struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
+void tk_verify_add_error(
+        struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
 {
 	double ratio = error == 0 ? 0 : error / tolerance;
 	if (!(ratio <= 1))
@@ -96,7 +97,8 @@ static void scan_part(void *arg, int64_t first, int64_t count)
 	}
 }
 
-/* Outputs are poisoned with NaN before the run: whatever is not finite was not written, or went wrong. */
+/* Outputs are poisoned with NaN before the run: whatever is not finite was not written, or went
+ * wrong. */
 static void scan_finite(struct tk_verify *v, const struct tk_tensor *t)
 {
 	char name[128];
@@ -108,8 +110,8 @@ static void scan_finite(struct tk_verify *v, const struct tk_tensor *t)
 	v->out->passed = false;
 	v->out->max_error = INFINITY;
 	v->worst = INFINITY;
-	snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not a number, or never written", name,
-	        tk_element_load(t->dtype, t->data, s.found));
+	snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not a number, or never written",
+	        name, tk_element_load(t->dtype, t->data, s.found));
 }
 
 /* The log-sum-exp is optional: a backend that has none leaves the poison as it was. */
@@ -136,14 +138,16 @@ static void verify_copy(struct tk_verify *v, const struct tk_tensor *t)
 		}
 }
 
-/* The sum of n values by any order of additions, `passes` times. Each of the n passes additions is off by u times what
- * has been added up by then; that grows like a random walk, since the values have no sign in common, and so do the
- * errors (Higham 2002, section 4.2, in the probabilistic form). A bound by the sum of sizes would be hundreds of times
- * the sum itself: nothing added at all would pass. */
+/* The sum of n values by any order of additions, `passes` times. Each of the n passes additions is
+ * off by u times what has been added up by then; that grows like a random walk, since the values
+ * have no sign in common, and so do the errors (Higham 2002, section 4.2, in the probabilistic
+ * form). A bound by the sum of sizes would be hundreds of times the sum itself: nothing added at
+ * all would pass. */
 static void verify_read(struct tk_verify *v, const struct tk_tensor *t, double passes)
 {
 	int64_t n = (int64_t)(t[TK_T_IN].bytes / tk_element_bytes(t[TK_T_IN].dtype));
-	double sum = 0, sizes = 0, squares = 0, chunk[512], u = tk_element_roundoff(t[TK_T_OUT].dtype);
+	double sum = 0, sizes = 0, squares = 0, chunk[512],
+	       u = tk_element_roundoff(t[TK_T_OUT].dtype);
 	for (int64_t first = 0; first < n; first += 512) {
 		int64_t len = n - first < 512 ? n - first : 512;
 		tk_elements_load(t[TK_T_IN].dtype, t[TK_T_IN].data, first, len, chunk);
@@ -158,19 +162,21 @@ static void verify_read(struct tk_verify *v, const struct tk_tensor *t, double p
 	v->out->checked = 1;
 	sum *= passes;
 	tk_verify_add_error(v, fabs(got - sum),
-	        4 * sqrt((double)n * passes) * u * (fabs(sum) + 6 * passes * sqrt(squares)) + u * fabs(sum),
+	        4 * sqrt((double)n * passes) * u * (fabs(sum) + 6 * passes * sqrt(squares)) +
+	                u * fabs(sum),
 	        passes * sizes, "the sum is %g, expected %g", got, sum);
 }
 
-static int check_values(
-        struct tk_verify *v, const struct tk_problem_spec *p, const struct tk_tensor *t, struct tk_error *err)
+static int check_values(struct tk_verify *v, const struct tk_problem_spec *p,
+        const struct tk_tensor *t, struct tk_error *err)
 {
 	switch (p->abi.op) {
 	case TK_OP_GEMM:
 		return tk_verify_gemm(v, &p->gemm, p->dist, t, err);
 	case TK_OP_ATTENTION:
-		return p->attention.dir == TK_FWD ? tk_verify_attention(v, &p->attention, t, err)
-		                                  : tk_verify_attention_backward(v, &p->attention, t, err);
+		return p->attention.dir == TK_FWD
+		               ? tk_verify_attention(v, &p->attention, t, err)
+		               : tk_verify_attention_backward(v, &p->attention, t, err);
 	case TK_OP_NSA:
 		return tk_verify_nsa(v, &p->nsa, t, err);
 	case TK_OP_COPY:
@@ -181,17 +187,19 @@ static int check_values(
 		return TK_OK;
 	default: /* fma: the values are not defined, only that they were written */
 		snprintf(v->out->method, sizeof v->out->method, "finite");
-		v->out->checked = (int64_t)(t[TK_T_OUT].bytes / tk_element_bytes(t[TK_T_OUT].dtype));
+		v->out->checked =
+		        (int64_t)(t[TK_T_OUT].bytes / tk_element_bytes(t[TK_T_OUT].dtype));
 		return TK_OK;
 	}
 }
 
-int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors, uint64_t seed,
-        struct tk_verify_result *out, struct tk_error *err)
+int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors,
+        uint64_t seed, struct tk_verify_result *out, struct tk_error *err)
 {
 	struct tk_tensor t[TK_T_MAX] = {0}, shape[TK_T_MAX];
 	uint32_t count = 0;
-	struct tk_verify v = {.out = out, .worst = -1, .random = tk_splitmix64(seed ^ 0x766572696679ull)};
+	struct tk_verify v = {
+	        .out = out, .worst = -1, .random = tk_splitmix64(seed ^ 0x766572696679ull)};
 	int status = tk_problem_list_tensors(problem, shape, &count, err);
 	if (status)
 		return status;

@@ -1,5 +1,6 @@
-/* The backward pass of attention, checked by rows of dQ, dK and dV against the reference. As in the forward pass, the
- * tolerance of a row is worked out from the numbers that it is the sum of; docs/methodology/verification.md says how.
+/* The backward pass of attention, checked by rows of dQ, dK and dV against the reference. As in the
+ * forward pass, the tolerance of a row is worked out from the numbers that it is the sum of;
+ * docs/methodology/verification.md says how.
  */
 #include "base/error.h"
 #include "element.h"
@@ -54,10 +55,11 @@ static double precision(uint32_t dtype)
 	return dtype == TK_F32 ? 8 * u : u;
 }
 
-/* One term `factor` * vector. reach: the size that the factor's errors are relative to; it may be rounded to the type
- * of the tensors, and be lost where that type has no smaller numbers. */
-static void gradient_add(struct gradient *g, const struct tk_attention *p, const struct tk_reference_pair *r,
-        double factor, double reach, double outer, const double *vector)
+/* One term `factor` * vector. reach: the size that the factor's errors are relative to; it may be
+ * rounded to the type of the tensors, and be lost where that type has no smaller numbers. */
+static void gradient_add(struct gradient *g, const struct tk_attention *p,
+        const struct tk_reference_pair *r, double factor, double reach, double outer,
+        const double *vector)
 {
 	double relative = precision(p->dtype) * (1 + fabs(r->score));
 	double error = outer * (relative * reach + (p->dtype == TK_F16 ? 0x1p-25 : 0));
@@ -72,7 +74,8 @@ static void gradient_add(struct gradient *g, const struct tk_attention *p, const
 /* A head is done: kernels may round its part before they add the heads of a group up. */
 static void gradient_end_head(struct gradient *g, uint32_t dtype, bool alone)
 {
-	double u = alone ? 0 : tk_element_roundoff(dtype), tiny = !alone && dtype == TK_F16 ? 0x1p-25 : 0;
+	double u = alone ? 0 : tk_element_roundoff(dtype),
+	       tiny = !alone && dtype == TK_F16 ? 0x1p-25 : 0;
 	for (int64_t x = 0; x < g->width; x++) {
 		g->square[x] += u * u * g->part[x] * g->part[x] + tiny * tiny;
 		g->want[x] += g->part[x];
@@ -80,8 +83,8 @@ static void gradient_end_head(struct gradient *g, uint32_t dtype, bool alone)
 	}
 }
 
-static void compare(
-        struct tk_verify *v, const struct tk_tensor *t, int64_t start, const struct gradient *g, const char *where)
+static void compare(struct tk_verify *v, const struct tk_tensor *t, int64_t start,
+        const struct gradient *g, const char *where)
 {
 	double u = tk_element_roundoff(t->dtype), norm = 0;
 	for (int64_t x = 0; x < g->width; x++)
@@ -89,10 +92,11 @@ static void compare(
 	norm = sqrt(norm / (double)g->width);
 	for (int64_t x = 0; x < g->width; x++) {
 		double got = tk_element_load(t->dtype, t->data, start + x), want = g->want[x];
-		double tolerance = 1.01 * u * fmax(fabs(want), fabs(got)) + 6 * sqrt(g->square[x]) + g->bound[x] +
-		                   0x1p-25 * (t->dtype == TK_F16);
-		tk_verify_add_error(v, fabs(got - want), tolerance, norm, "%s of %s, value %lld: got %g, expected %g",
-		        t->name, where, (long long)x, got, want);
+		double tolerance = 1.01 * u * fmax(fabs(want), fabs(got)) + 6 * sqrt(g->square[x]) +
+		                   g->bound[x] + 0x1p-25 * (t->dtype == TK_F16);
+		tk_verify_add_error(v, fabs(got - want), tolerance, norm,
+		        "%s of %s, value %lld: got %g, expected %g", t->name, where, (long long)x,
+		        got, want);
 	}
 	v->out->checked++;
 }
@@ -108,14 +112,15 @@ static void check_query(struct tk_verify *v, struct backward *c, struct tk_verif
 {
 	const struct tk_attention *p = c->p;
 	char where[96];
-	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i, (long long)at.h,
-	        (long long)at.b);
+	snprintf(where, sizeof where, "row %lld of head %lld, batch %lld", (long long)at.i,
+	        (long long)at.h, (long long)at.b);
 	gradient_clear(&c->dq);
 	tk_reference_pair_query(p, c->t, at.b, at.h, at.i, &c->pair);
 	for (int64_t j = 0; j < p->skv && tk_reference_pair_visible(p, at.i, j); j++) {
 		tk_reference_pair_key(p, c->t, at.b, at.kv, j, &c->pair);
 		tk_reference_pair_compute(p, &c->pair);
-		gradient_add(&c->dq, p, &c->pair, c->pair.d_score, c->pair.reach, p->scale, c->pair.k);
+		gradient_add(
+		        &c->dq, p, &c->pair, c->pair.d_score, c->pair.reach, p->scale, c->pair.k);
 	}
 	gradient_end_head(&c->dq, p->dtype, true);
 	compare(v, &c->t[TK_T_DQ], ((at.b * p->sq + at.i) * p->h + at.h) * p->d, &c->dq, where);
@@ -126,8 +131,8 @@ static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_
 	const struct tk_attention *p = c->p;
 	int64_t group = p->h / p->hkv, row = (at.b * p->skv + at.i) * p->hkv + at.kv;
 	char where[96];
-	snprintf(where, sizeof where, "key %lld of kv head %lld, batch %lld", (long long)at.i, (long long)at.kv,
-	        (long long)at.b);
+	snprintf(where, sizeof where, "key %lld of kv head %lld, batch %lld", (long long)at.i,
+	        (long long)at.kv, (long long)at.b);
 	gradient_clear(&c->dk);
 	gradient_clear(&c->dv);
 	tk_reference_pair_key(p, c->t, at.b, at.kv, at.i, &c->pair);
@@ -137,8 +142,10 @@ static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_
 				continue;
 			tk_reference_pair_query(p, c->t, at.b, h, i, &c->pair);
 			tk_reference_pair_compute(p, &c->pair);
-			gradient_add(&c->dk, p, &c->pair, c->pair.d_score, c->pair.reach, p->scale, c->pair.q);
-			gradient_add(&c->dv, p, &c->pair, c->pair.weight, c->pair.weight, 1, c->pair.d_o);
+			gradient_add(&c->dk, p, &c->pair, c->pair.d_score, c->pair.reach, p->scale,
+			        c->pair.q);
+			gradient_add(&c->dv, p, &c->pair, c->pair.weight, c->pair.weight, 1,
+			        c->pair.d_o);
 		}
 		gradient_end_head(&c->dk, p->dtype, group == 1);
 		gradient_end_head(&c->dv, p->dtype, group == 1);
@@ -147,7 +154,8 @@ static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_
 	compare(v, &c->t[TK_T_DV], row * p->dv, &c->dv, where);
 }
 
-/* The rows that are looked at, first those of dQ, then those of dK and dV, shared by the threads that do so. */
+/* The rows that are looked at, first those of dQ, then those of dK and dV, shared by the threads
+ * that do so. */
 struct rows {
 	const struct tk_attention *p;
 	const struct tk_tensor *t;
@@ -182,12 +190,14 @@ static void check_part(void *arg, int64_t first, int64_t count)
 	gradient_free(&c.dv);
 }
 
-int tk_verify_attention_backward(
-        struct tk_verify *v, const struct tk_attention *p, const struct tk_tensor *t, struct tk_error *err)
+int tk_verify_attention_backward(struct tk_verify *v, const struct tk_attention *p,
+        const struct tk_tensor *t, struct tk_error *err)
 {
 	double pair_cost = 4 * (double)(p->d + p->dv), group = (double)(p->h / p->hkv);
-	int64_t queries = tk_verify_row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * pair_cost);
-	int64_t keys = tk_verify_row_count(p->b, p->hkv, p->hkv, p->skv, group * (double)p->sq * pair_cost);
+	int64_t queries =
+	        tk_verify_row_count(p->b, p->hkv, p->h, p->sq, (double)p->skv * pair_cost);
+	int64_t keys = tk_verify_row_count(
+	        p->b, p->hkv, p->hkv, p->skv, group * (double)p->sq * pair_cost);
 	struct rows all = {.p = p, .t = t, .queries = queries, .v = v};
 	snprintf(v->out->method, sizeof v->out->method, "rows");
 	if (!(all.places = calloc((size_t)(queries + keys), sizeof *all.places)))
@@ -200,5 +210,6 @@ int tk_verify_attention_backward(
 	tk_parallel_for(queries + keys, 1, check_part, &all);
 	pthread_mutex_destroy(&all.lock);
 	free(all.places);
-	return all.no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for the check of the result") : TK_OK;
+	return all.no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for the check of the result")
+	                     : TK_OK;
 }

@@ -1,8 +1,8 @@
 /* GEMM is checked with Freivalds' method in double precision and with sampled entries.
  *
- * Freivalds (1977): C = A B is tested by l^T C = (l^T A) B with a random l, which costs three matrix-vector products.
- * The rows are combined in groups, over the shorter side of C, so that a single wrong entry stands out of the rounding
- * of its group. */
+ * Freivalds (1977): C = A B is tested by l^T C = (l^T A) B with a random l, which costs three
+ * matrix-vector products. The rows are combined in groups, over the shorter side of C, so that a
+ * single wrong entry stands out of the rounding of its group. */
 #include "base/error.h"
 #include "measure/parallel.h"
 #include "measure/verify.h"
@@ -16,7 +16,8 @@
 #define ENTRIES 32
 #define COLUMNS_PART 64 /* columns that are worth a thread */
 
-/* A matrix of rows x cols whose element (r, c) is stored at base + r ld + c, or, transposed, at base + c ld + r. */
+/* A matrix of rows x cols whose element (r, c) is stored at base + r ld + c, or, transposed, at
+ * base + c ld + r. */
 struct view {
 	const struct tk_tensor *t;
 	int64_t base, ld, rows, cols;
@@ -86,8 +87,8 @@ struct product {
 	double *y, *square;
 };
 
-static void multiply_piece(
-        const struct product *k, struct view v, int64_t first, int64_t s, int64_t at, int64_t n, const double *line)
+static void multiply_piece(const struct product *k, struct view v, int64_t first, int64_t s,
+        int64_t at, int64_t n, const double *line)
 {
 	for (int64_t i = 0; i < n; i++)
 		k->square[first + (v.transposed ? s : at + i)] += line[i] * line[i];
@@ -125,7 +126,8 @@ static void multiply_part(void *arg, int64_t first, int64_t count)
 	}
 }
 
-/* y[g][c] = sum over r of w[g][r] M[r][c] for all groups in one pass; square[c] = sum over r of M[r][c]^2 */
+/* y[g][c] = sum over r of w[g][r] M[r][c] for all groups in one pass; square[c] = sum over r of
+ * M[r][c]^2 */
 static void multiply(struct view v, int64_t groups, const double *w, double *y, double *square)
 {
 	struct product k = {v, groups, w, y, square};
@@ -164,7 +166,8 @@ static double underflow(uint32_t dtype)
 struct check {
 	const struct tk_gemm *p;
 	const struct tk_tensor *t;
-	struct view a, b, c; /* as checked: combined over the rows of c, which are the shorter side */
+	struct view a, b,
+	        c; /* as checked: combined over the rows of c, which are the shorter side */
 	bool swapped;
 	int64_t groups, group_rows;
 	double u_c, u_acc, tiny;
@@ -177,7 +180,8 @@ struct check {
 
 static int check_alloc(struct check *k, struct tk_error *err)
 {
-	size_t longest = (size_t)(k->p->m > k->p->n ? k->p->m : k->p->n), groups = (size_t)k->groups;
+	size_t longest = (size_t)(k->p->m > k->p->n ? k->p->m : k->p->n),
+	       groups = (size_t)k->groups;
 	longest = longest > (size_t)k->p->k ? longest : (size_t)k->p->k;
 	k->l = calloc((size_t)k->c.rows, sizeof(double));
 	k->w = calloc(groups * (size_t)k->p->k, sizeof(double));
@@ -205,8 +209,10 @@ static void check_free(struct check *k)
 static void set_views(struct check *k, int64_t batch)
 {
 	const struct tk_gemm *p = k->p;
-	struct view a = {&k->t[TK_T_A], batch * p->m * p->k, p->ta ? p->m : p->k, p->m, p->k, p->ta != 0};
-	struct view b = {&k->t[TK_T_B], batch * p->k * p->n, p->tb ? p->k : p->n, p->k, p->n, p->tb != 0};
+	struct view a = {
+	        &k->t[TK_T_A], batch * p->m * p->k, p->ta ? p->m : p->k, p->m, p->k, p->ta != 0};
+	struct view b = {
+	        &k->t[TK_T_B], batch * p->k * p->n, p->tb ? p->k : p->n, p->k, p->n, p->tb != 0};
 	struct view c = {&k->t[TK_T_C], batch * p->m * p->n, p->n, p->m, p->n, false};
 	k->swapped = p->m > p->n;
 	k->a = k->swapped ? flipped(b) : a;
@@ -225,7 +231,8 @@ static void expect(struct check *k)
 {
 	for (int64_t g = 0; g < k->groups; g++) {
 		double total = 0;
-		combine(rows_of(k->a, g * k->group_rows, rows_in(k, g)), k->l + g * k->group_rows, k->sum, k->square);
+		combine(rows_of(k->a, g * k->group_rows, rows_in(k, g)), k->l + g * k->group_rows,
+		        k->sum, k->square);
 		for (int64_t l = 0; l < k->p->k; l++) {
 			k->w[g * k->p->k + l] = k->sum[l];
 			total += k->square[l];
@@ -235,41 +242,47 @@ static void expect(struct check *k)
 	multiply(k->b, k->groups, k->w, k->y, k->b_square);
 }
 
-/* Rounding errors of a group's entries are independent of l, so their combination stays below 4 times its root of
- * squares (Hoeffding's inequality; the errors are uniform in half a step, which leaves 7 standard deviations). */
+/* Rounding errors of a group's entries are independent of l, so their combination stays below 4
+ * times its root of squares (Hoeffding's inequality; the errors are uniform in half a step, which
+ * leaves 7 standard deviations). */
 static void compare_group(struct tk_verify *v, struct check *k, int64_t g, int64_t batch)
 {
 	int64_t first = g * k->group_rows, rows = rows_in(k, g);
 	combine(rows_of(k->c, first, rows), k->l + first, k->sum, k->square);
 	for (int64_t j = 0; j < k->c.cols; j++) {
 		double size = k->w_norm[g] * sqrt(k->b_square[j]);
-		double tolerance =
-		        4 * (k->u_c * sqrt(k->square[j]) + k->u_acc * size + k->tiny * 1.5 * sqrt((double)rows)) +
-		        0x1p-48 * size;
+		double tolerance = 4 * (k->u_c * sqrt(k->square[j]) + k->u_acc * size +
+		                               k->tiny * 1.5 * sqrt((double)rows)) +
+		                   0x1p-48 * size;
 		double got = k->sum[j], want = k->y[g * k->c.cols + j];
 		tk_verify_add_error(v, fabs(got - want), tolerance, size,
 		        "%s %lld of C (batch %lld), %s %lld to %lld combined: got %g, expected %g",
-		        k->swapped ? "row" : "column", (long long)j, (long long)batch, k->swapped ? "columns" : "rows",
-		        (long long)first, (long long)(first + rows - 1), got, want);
+		        k->swapped ? "row" : "column", (long long)j, (long long)batch,
+		        k->swapped ? "columns" : "rows", (long long)first,
+		        (long long)(first + rows - 1), got, want);
 	}
 }
 
-static void compare_entry(struct tk_verify *v, const struct check *k, int64_t batch, int64_t i, int64_t j)
+static void compare_entry(
+        struct tk_verify *v, const struct check *k, int64_t batch, int64_t i, int64_t j)
 {
 	const struct tk_gemm *p = k->p;
 	double a2 = 0, b2 = 0, want = tk_reference_gemm_entry(p, k->t, batch, i, j);
 	for (int64_t l = 0; l < p->k; l++) {
-		double a = tk_element_load(
-		        p->a, k->t[TK_T_A].data, batch * p->m * p->k + (p->ta ? l * p->m + i : i * p->k + l));
-		double b = tk_element_load(
-		        p->b, k->t[TK_T_B].data, batch * p->k * p->n + (p->tb ? j * p->k + l : l * p->n + j));
+		double a = tk_element_load(p->a, k->t[TK_T_A].data,
+		        batch * p->m * p->k + (p->ta ? l * p->m + i : i * p->k + l));
+		double b = tk_element_load(p->b, k->t[TK_T_B].data,
+		        batch * p->k * p->n + (p->tb ? j * p->k + l : l * p->n + j));
 		a2 += a * a;
 		b2 += b * b;
 	}
-	double got = tk_element_load(p->c, k->t[TK_T_C].data, (batch * p->m + i) * p->n + j), size = sqrt(a2 * b2);
-	double tolerance = 1.01 * k->u_c * fmax(fabs(got), fabs(want)) + k->u_acc * size + k->tiny + 0x1p-48 * size;
-	tk_verify_add_error(v, fabs(got - want), tolerance, size, "C[%lld][%lld][%lld]: got %g, expected %g",
-	        (long long)batch, (long long)i, (long long)j, got, want);
+	double got = tk_element_load(p->c, k->t[TK_T_C].data, (batch * p->m + i) * p->n + j),
+	       size = sqrt(a2 * b2);
+	double tolerance = 1.01 * k->u_c * fmax(fabs(got), fabs(want)) + k->u_acc * size + k->tiny +
+	                   0x1p-48 * size;
+	tk_verify_add_error(v, fabs(got - want), tolerance, size,
+	        "C[%lld][%lld][%lld]: got %g, expected %g", (long long)batch, (long long)i,
+	        (long long)j, got, want);
 }
 
 static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
@@ -284,15 +297,17 @@ static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
 	for (int64_t g = 0; g < k->groups; g++)
 		compare_group(v, k, g, batch);
 	for (int n = 0; n < ENTRIES + 4; n++) {
-		int64_t i = n < 4 ? (n & 1) * (p->m - 1) : (int64_t)(tk_verify_next_random(v) % (uint64_t)p->m);
-		int64_t j = n < 4 ? (n >> 1) * (p->n - 1) : (int64_t)(tk_verify_next_random(v) % (uint64_t)p->n);
+		int64_t i = n < 4 ? (n & 1) * (p->m - 1)
+		                  : (int64_t)(tk_verify_next_random(v) % (uint64_t)p->m);
+		int64_t j = n < 4 ? (n >> 1) * (p->n - 1)
+		                  : (int64_t)(tk_verify_next_random(v) % (uint64_t)p->n);
 		compare_entry(v, k, batch, i, j);
 	}
 	v->out->checked += k->groups * k->c.cols + ENTRIES + 4;
 }
 
-int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist, const struct tk_tensor *t,
-        struct tk_error *err)
+int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist,
+        const struct tk_tensor *t, struct tk_error *err)
 {
 	struct check k = {.p = p,
 	        .t = t,
@@ -302,7 +317,9 @@ int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist di
 	snprintf(v->out->method, sizeof v->out->method, "freivalds+entries");
 	set_views(&k, 0);
 	k.groups = (k.c.rows + GROUP_ROWS - 1) / GROUP_ROWS;
-	while (k.groups > 1 && (double)k.groups * (double)p->k * (double)k.c.cols * (double)p->batch > GROUP_COST_MAX)
+	while (k.groups > 1 &&
+	        (double)k.groups * (double)p->k * (double)k.c.cols * (double)p->batch >
+	                GROUP_COST_MAX)
 		k.groups = (k.groups + 1) / 2;
 	k.group_rows = (k.c.rows + k.groups - 1) / k.groups;
 	k.groups = (k.c.rows + k.group_rows - 1) / k.group_rows;

@@ -1,4 +1,5 @@
-/* The night as a whole: a table of stages, each recorded when it begins and when it ends; resuming skips what is done.
+/* The night as a whole: a table of stages, each recorded when it begins and when it ends; resuming
+ * skips what is done.
  */
 #include "nightly/night.h"
 #include "base/buf.h"
@@ -17,12 +18,13 @@
 struct stage {
 	const char *name;
 	int (*run)(struct tk_night *n, struct tk_error *err);
-	bool again; /* also when an earlier part of this night has done it: it fills the state, or can be redone at no
-	               loss */
+	bool again; /* also when an earlier part of this night has done it: it fills the state, or
+	               can be redone at no loss */
 	bool fatal; /* without it nothing that follows makes sense */
 };
 
-/* resolve and build are done again on resume only while there is no plan: the plan names the builds. */
+/* resolve and build are done again on resume only while there is no plan: the plan names the
+ * builds. */
 static const struct stage stages[] = {
         {"probe", tk_night_probe, true, true},
         {"resolve", tk_night_resolve, false, true},
@@ -45,8 +47,8 @@ void tk_night_announce_stage(const struct tk_night *n, const char *stage, const 
 		o->stage(o->arg, stage, detail ? detail : "");
 }
 
-static int mark(struct tk_night *n, const char *stage, const char *status, int64_t started_s, const char *detail,
-        struct tk_error *err)
+static int mark(struct tk_night *n, const char *stage, const char *status, int64_t started_s,
+        const char *detail, struct tk_error *err)
 {
 	struct tk_stage_row row = {.night_id = n->night_id,
 	        .name = stage,
@@ -88,7 +90,8 @@ static const char *kind_of(const struct tk_night_options *o)
 	return o->backfill_revision ? "backfill" : "nightly";
 }
 
-/* The newest unfinished night of this kind: a backfill that was stopped knows its revision no more, it is run again. */
+/* The newest unfinished night of this kind: a backfill that was stopped knows its revision no more,
+ * it is run again. */
 static int find_unfinished(struct tk_night *n, bool *found, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
@@ -117,13 +120,14 @@ static int resume_as_begun(struct tk_night *n, struct tk_night_options *o, struc
 {
 	if (o->seed && (o->seed & INT64_MAX) != n->seed)
 		return tk_fail(err, TK_EUSAGE,
-		        "--seed=%llu: the night that is stopped has the seed %llu; leave it out to go on",
+		        "--seed=%llu: the night that is stopped has the seed %llu; leave it out to "
+		        "go on",
 		        (unsigned long long)o->seed, (unsigned long long)n->seed);
 	return n->asked ? tk_night_request_restore(n->asked, o, &n->asked_devices, err) : TK_OK;
 }
 
-/* A night that was stopped and never resumed is closed before the next begins: what it stored stays, what it planned is
- * not run. */
+/* A night that was stopped and never resumed is closed before the next begins: what it stored
+ * stays, what it planned is not run. */
 static int close_abandoned(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
@@ -131,8 +135,8 @@ static int close_abandoned(struct tk_night *n, struct tk_error *err)
 	for (size_t i = 0; status == TK_OK && i < nights.count; i++) {
 		const struct tk_night_row *row = TK_ROWS_AT(&nights, struct tk_night_row, i);
 		if (strcmp(row->status, "running") == 0 && row->machine_id == n->machine_id)
-			status = tk_store_finish_night(
-			        n->store, row->id, "incomplete", "{\"abandoned\":true}", n->started_s, err);
+			status = tk_store_finish_night(n->store, row->id, "incomplete",
+			        "{\"abandoned\":true}", n->started_s, err);
 	}
 	tk_rows_free(&nights);
 	return status;
@@ -142,9 +146,12 @@ static int begin_night(struct tk_night *n, struct tk_error *err)
 {
 	const struct tk_night_options *o = n->options;
 	n->as_of_s = o->backfill_revision ? o->backfill_as_of_s : n->started_s;
-	/* what is given is what is stored: a night's order is repeated with the seed that it shows */
+	/* what is given is what is stored: a night's order is repeated with the seed that it shows
+	 */
 	n->seed = o->seed ? o->seed & INT64_MAX
-	                  : tk_splitmix64((uint64_t)n->started_s ^ (uint64_t)tk_clock_monotonic_ns()) >> 1;
+	                  : tk_splitmix64(
+	                            (uint64_t)n->started_s ^ (uint64_t)tk_clock_monotonic_ns()) >>
+	                            1;
 	int status = tk_night_request_encode(o, &n->asked, err);
 	if (status != TK_OK)
 		return status;
@@ -171,7 +178,8 @@ int tk_night_put_machine(struct tk_night *n, struct tk_error *err)
 {
 	struct utsname u;
 	uname(&u);
-	json_t *a = json_pack("{s:s,s:s,s:s}", "hostname", u.nodename, "system", u.sysname, "arch", u.machine);
+	json_t *a = json_pack(
+	        "{s:s,s:s,s:s}", "hostname", u.nodename, "system", u.sysname, "arch", u.machine);
 	char *text = a ? json_dumps(a, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
 	json_decref(a);
 	struct tk_machine_row row = {.name = n->config->machine, .attributes = text ? text : "{}"};
@@ -190,7 +198,8 @@ static unsigned stages_done(struct tk_night *n)
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_stage_row *row = TK_ROWS_AT(&rows, struct tk_stage_row, i);
 		for (size_t k = 0; k < sizeof stages / sizeof *stages; k++)
-			if (strcmp(stages[k].name, row->name) == 0 && strcmp(row->status, "done") == 0)
+			if (strcmp(stages[k].name, row->name) == 0 &&
+			        strcmp(row->status, "done") == 0)
 				done |= 1u << k;
 	}
 	tk_rows_free(&rows);
@@ -217,10 +226,11 @@ static int run_stages(struct tk_night *n, unsigned done, struct tk_error *err)
 
 static json_t *summary_of(const struct tk_night_report *r, json_t *asked)
 {
-	json_t *summary = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f}", "builds", (json_int_t)r->builds,
-	        "builds_failed", (json_int_t)r->builds_failed, "unreachable", (json_int_t)r->upstreams_unreachable,
-	        "jobs", (json_int_t)r->jobs, "measured", (json_int_t)r->measured, "verified", (json_int_t)r->verified,
-	        "wrong", (json_int_t)r->wrong, "failed", (json_int_t)r->failed, "unsupported",
+	json_t *summary = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f}", "builds",
+	        (json_int_t)r->builds, "builds_failed", (json_int_t)r->builds_failed, "unreachable",
+	        (json_int_t)r->upstreams_unreachable, "jobs", (json_int_t)r->jobs, "measured",
+	        (json_int_t)r->measured, "verified", (json_int_t)r->verified, "wrong",
+	        (json_int_t)r->wrong, "failed", (json_int_t)r->failed, "unsupported",
 	        (json_int_t)r->unsupported, "skipped", (json_int_t)r->skipped, "wall_s", r->wall_s);
 	json_object_set_new(summary, "unstable", json_integer((json_int_t)r->unstable));
 	json_object_set_new(summary, "suspects", json_integer((json_int_t)r->suspects));
@@ -238,8 +248,8 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 {
 	struct tk_night_report *r = n->report;
 	r->wall_s = (double)(tk_clock_monotonic_ns() - n->started_mono_ns) / 1e9;
-	r->complete = status == TK_OK && !r->failed && !r->wrong && !r->skipped && !r->builds_failed &&
-	              !r->upstreams_unreachable && !r->stages_failed;
+	r->complete = status == TK_OK && !r->failed && !r->wrong && !r->skipped &&
+	              !r->builds_failed && !r->upstreams_unreachable && !r->stages_failed;
 	if (status == TK_ECANCELED || status == TK_ENOSPC)
 		return status;
 	json_t *summary = summary_of(r, n->asked);
@@ -247,15 +257,16 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 	json_decref(summary);
 	const char *word = status != TK_OK ? "failed" : r->complete ? "complete" : "incomplete";
 	struct tk_error own = {0};
-	int put = tk_store_finish_night(n->store, n->night_id, word, text ? text : "{}", tk_clock_now_s(), &own);
+	int put = tk_store_finish_night(
+	        n->store, n->night_id, word, text ? text : "{}", tk_clock_now_s(), &own);
 	free(text);
 	if (status == TK_OK && put != TK_OK)
 		return tk_fail(err, put, "%s", own.message);
 	return status;
 }
 
-/* Closes the night, then publishes it: once more after a site that could not be written, which makes the night
- * incomplete. */
+/* Closes the night, then publishes it: once more after a site that could not be written, which
+ * makes the night incomplete. */
 static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 {
 	status = close_night(n, status, err);
@@ -263,12 +274,14 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 		return status;
 	size_t failed = n->report->stages_failed;
 	status = run_stage(n, &publish, err);
-	return status == TK_OK && n->report->stages_failed > failed ? close_night(n, status, err) : status;
+	return status == TK_OK && n->report->stages_failed > failed ? close_night(n, status, err)
+	                                                            : status;
 }
 
 void tk_night_free(struct tk_night *n)
 {
-	for (size_t i = 0; i < n->device_count; i++) /* drivers take their time to end a process, too */
+	for (size_t i = 0; i < n->device_count;
+	        i++) /* drivers take their time to end a process, too */
 		tk_night_device_request_stop(&n->devices[i]);
 	for (size_t i = 0; i < n->device_count; i++)
 		tk_night_device_close(&n->devices[i]);
@@ -294,7 +307,8 @@ static int name_night(struct tk_night *n, struct tk_error *err)
 	return status;
 }
 
-static int start_or_resume(struct tk_night *n, struct tk_night_options *own, unsigned *done, struct tk_error *err)
+static int start_or_resume(
+        struct tk_night *n, struct tk_night_options *own, unsigned *done, struct tk_error *err)
 {
 	bool found = false;
 	int status = tk_night_put_machine(n, err);
@@ -305,20 +319,23 @@ static int start_or_resume(struct tk_night *n, struct tk_night_options *own, uns
 		if ((status = find_unfinished(n, &found, err)) != TK_OK)
 			return status;
 		if (!found)
-			return tk_fail(err, TK_ENOTFOUND, "there is no unfinished night of machine %s to resume",
+			return tk_fail(err, TK_ENOTFOUND,
+			        "there is no unfinished night of machine %s to resume",
 			        n->config->machine);
 		if ((status = resume_as_begun(n, own, err)) != TK_OK)
 			return status;
 		*done = stages_done(n);
-	} else if ((status = close_abandoned(n, err)) != TK_OK || (status = begin_night(n, err)) != TK_OK) {
+	} else if ((status = close_abandoned(n, err)) != TK_OK ||
+	           (status = begin_night(n, err)) != TK_OK) {
 		return status;
 	}
 	n->report->night_id = n->night_id;
 	return name_night(n, err);
 }
 
-int tk_night_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-        struct tk_night_report *report, struct tk_error *err)
+int tk_night_run(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, struct tk_night_report *report,
+        struct tk_error *err)
 {
 	struct tk_night_options own = *options;
 	struct tk_night n = {.config = config,

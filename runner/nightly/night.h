@@ -3,8 +3,8 @@
 #define TK_NIGHT_H
 #include "build/build.h"
 #include "config/config.h"
-#include "nightly/plan/modules.h"
 #include "nightly/nightly.h"
+#include "nightly/plan/modules.h"
 #include "store/store.h"
 #include "upstream/repo.h"
 #include <jansson.h>
@@ -22,7 +22,8 @@ struct tk_night_device {
 	char slug[64], cores[1024]; /* cores of its workers; "": all */
 	int64_t device_id, environment_id;
 	struct tk_worker *worker;
-	/* GPUs: a process for each backend stays, because a context and a library take longer to start than a job. */
+	/* GPUs: a process for each backend stays, because a context and a library take longer to
+	 * start than a job. */
 	struct {
 		char *backend;
 		struct tk_worker *worker;
@@ -61,11 +62,14 @@ struct tk_night {
 };
 
 /* Whether what one leaves undone can be done on the other: the same kind, name and architecture. */
-bool tk_night_device_is_same_model(const struct tk_night_device *a, const struct tk_night_device *b);
+bool tk_night_device_is_same_model(
+        const struct tk_night_device *a, const struct tk_night_device *b);
 /* Whether a series was ever measured, tonight or before. plan_split.c */
-int tk_night_series_has_points(struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err);
+int tk_night_series_has_points(
+        struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err);
 
-/* The stages: each leaves its result in the store. An error ends the night; what merely failed is a row. */
+/* The stages: each leaves its result in the store. An error ends the night; what merely failed is a
+ * row. */
 int tk_night_probe(struct tk_night *n, struct tk_error *err); /* machine, devices, environment */
 int tk_night_resolve(struct tk_night *n, struct tk_error *err);
 int tk_night_build(struct tk_night *n, struct tk_error *err);
@@ -73,45 +77,52 @@ int tk_night_plan(struct tk_night *n, struct tk_error *err);
 int tk_night_measure(struct tk_night *n, struct tk_error *err);
 int tk_night_confirm(struct tk_night *n, struct tk_error *err);
 int tk_night_detect(struct tk_night *n, struct tk_error *err);
-/* What a night's verdicts and alerts say, once more, with the pairs that have come since; *report is the caller's. */
-int tk_night_run_detection(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
+/* What a night's verdicts and alerts say, once more, with the pairs that have come since; *report
+ * is the caller's. */
+int tk_night_run_detection(
+        struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
 /* After a command that has stored all that it found: where this fails, the error says so. */
-int tk_night_rerun_detection(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
+int tk_night_rerun_detection(
+        struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
 int tk_night_bisect(struct tk_night *n, struct tk_error *err);
 int tk_night_publish(struct tk_night *n, struct tk_error *err);
 int tk_night_tidy(struct tk_night *n, struct tk_error *err); /* retention: samples, artifacts */
 
 /* The worker for a backend on a device; stays the device's. probe.c */
-int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
-        struct tk_error *err);
-/* Sends for that worker before a job asks for it, where there is a place for one more; and waits for all that were sent
- * for. */
-int tk_night_prestart_worker(
-        struct tk_night *n, struct tk_night_device *d, const char *backend, const char *options, struct tk_error *err);
+int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,
+        struct tk_worker **out, struct tk_error *err);
+/* Sends for that worker before a job asks for it, where there is a place for one more; and waits
+ * for all that were sent for. */
+int tk_night_prestart_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,
+        const char *options, struct tk_error *err);
 int tk_night_device_await_workers(struct tk_night_device *d, struct tk_error *err);
 /* A worker of its own, with no process yet; the caller's. */
-int tk_night_new_worker(
-        struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err);
+int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out,
+        struct tk_error *err);
 /* One of two such workers that live at once. */
 struct tk_ab_worker_spec {
 	const char *name; /* of its log */
-	int token_fd;     /* as in struct tk_worker_spec: both compute at once, each has half of the memory; 0: none */
+	int token_fd;     /* as in struct tk_worker_spec: both compute at once, each has half of the
+	                     memory; 0: none */
 };
-int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_ab_worker_spec *half,
-        struct tk_worker **out, struct tk_error *err);
-void tk_night_device_stop_workers(struct tk_night_device *d);    /* ends the workers that are kept */
+int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
+        const struct tk_ab_worker_spec *half, struct tk_worker **out, struct tk_error *err);
+void tk_night_device_stop_workers(struct tk_night_device *d); /* ends the workers that are kept */
 void tk_night_device_request_stop(struct tk_night_device *d); /* they begin to end */
 void tk_night_device_close(struct tk_night_device *d);
 /* How a problem is measured tonight, as configured. execute.c */
-struct tk_job_request tk_night_job_request(const struct tk_night *n, const struct tk_series_row *series,
-        const struct tk_problem_row *problem, const char *backend_path, const char *options);
+struct tk_job_request tk_night_job_request(const struct tk_night *n,
+        const struct tk_series_row *series, const struct tk_problem_row *problem,
+        const char *backend_path, const char *options);
 
 int tk_night_put_machine(struct tk_night *n, struct tk_error *err);
 void tk_night_free(struct tk_night *n);
 /* An upstream and a revision of it into the history, with their ids in *p. resolve.c */
-int tk_night_put_revision(struct tk_night *n, struct tk_likelihood_product *p, const struct tk_revision *r, struct tk_error *err);
+int tk_night_put_revision(struct tk_night *n, struct tk_likelihood_product *p,
+        const struct tk_revision *r, struct tk_error *err);
 /* Its artifacts, and the row of the build, good or bad. products.c */
-int tk_night_build_upstream(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err);
+int tk_night_build_upstream(
+        struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err);
 
 void tk_night_announce_stage(const struct tk_night *n, const char *stage, const char *detail);
 

@@ -9,18 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-int tk_session_open(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-        struct tk_session *s, struct tk_error *err)
+int tk_session_open(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
 {
 	struct tk_buf path = TK_BUF_INIT;
-	*s = (struct tk_session){.options = {.program = options->program, .observer = options->observer}};
+	*s = (struct tk_session){
+	        .options = {.program = options->program, .observer = options->observer}};
 	s->night = (struct tk_night){.config = config,
 	        .store = store,
 	        .options = &s->options,
 	        .report = &s->report,
 	        .started_s = tk_clock_now_s(),
 	        .started_mono_ns = tk_clock_monotonic_ns()};
-	s->night.seed = options->seed ? options->seed : tk_splitmix64((uint64_t)s->night.started_mono_ns);
+	s->night.seed =
+	        options->seed ? options->seed : tk_splitmix64((uint64_t)s->night.started_mono_ns);
 	tk_buf_add_printf(&path, "%s.lock", tk_store_path(store));
 	int status = tk_lock_acquire(tk_buf_cstr(&path), &s->lock, err);
 	if (status != TK_OK)
@@ -40,8 +42,8 @@ void tk_session_close(struct tk_session *s)
 	s->lock = NULL;
 }
 
-int tk_night_build_revision(struct tk_night *n, const struct tk_upstream_config *u, const struct tk_revision *r,
-        struct tk_revision_build *out, struct tk_error *err)
+int tk_night_build_revision(struct tk_night *n, const struct tk_upstream_config *u,
+        const struct tk_revision *r, struct tk_revision_build *out, struct tk_error *err)
 {
 	struct tk_likelihood_product p = {.config = u};
 	*out = (struct tk_revision_build){0};
@@ -50,8 +52,9 @@ int tk_night_build_revision(struct tk_night *n, const struct tk_upstream_config 
 		status = tk_night_build_upstream(n, &p, err);
 	if (status == TK_OK) {
 		const struct tk_artifact *a = p.artifacts[0];
-		*out = (struct tk_revision_build){
-		        .build_id = p.build_id, .ok = a->status == TK_BUILD_OK, .cached = a->cached};
+		*out = (struct tk_revision_build){.build_id = p.build_id,
+		        .ok = a->status == TK_BUILD_OK,
+		        .cached = a->cached};
 		snprintf(out->message, sizeof out->message, "%.*s", (int)sizeof out->message - 1,
 		        a->message ? a->message : "");
 	}
@@ -60,7 +63,8 @@ int tk_night_build_revision(struct tk_night *n, const struct tk_upstream_config 
 	return status;
 }
 
-const struct tk_upstream_config *tk_config_find_upstream(const struct tk_config *config, const char *name)
+const struct tk_upstream_config *tk_config_find_upstream(
+        const struct tk_config *config, const char *name)
 {
 	for (size_t i = 0; i < config->upstream_count; i++)
 		if (strcmp(config->upstreams[i].name, name) == 0)

@@ -1,6 +1,6 @@
-/* Alerts to those who want to know. What was told to whom is in the history, so that every alert reaches every place
- * once; what could not be sent is sent after the next night. A crash between sending and remembering sends twice:
- * receivers may go by the alert's uid. */
+/* Alerts to those who want to know. What was told to whom is in the history, so that every alert
+ * reaches every place once; what could not be sent is sent after the next night. A crash between
+ * sending and remembering sends twice: receivers may go by the alert's uid. */
 #include "notify/notify.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@
 #define TARGET_LEN 16  /* hex digits of an address' hash: an address may hold a secret */
 #define TEXT_ALERTS 10 /* lines of the summary; the list has all */
 
-/* What a sink gets: alerts that it has not seen. `list` is the array of them, `text` a summary for people. */
+/* What a sink gets: alerts that it has not seen. `list` is the array of them, `text` a summary for
+ * people. */
 struct message {
 	json_t *list;
 	const char *text, *site_url;
@@ -33,18 +34,21 @@ struct sink {
 	int (*send)(const char *address, const struct message *m, struct tk_error *err);
 };
 
-/* ---- sinks ----------------------------------------------------------------------------------------------------- */
+/* ---- sinks
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* {"source","text","night":{...},"site","alerts":[...]}: `text` is what chat programs show. */
 static json_t *webhook_body(const struct message *m)
 {
-	json_t *body = json_pack("{s:s,s:s,s:O}", "source", "tracker", "text", m->text, "alerts", m->list);
+	json_t *body =
+	        json_pack("{s:s,s:s,s:O}", "source", "tracker", "text", m->text, "alerts", m->list);
 
 	if (m->night)
 		json_object_set_new(body, "night",
-		        json_pack("{s:s,s:s,s:s,s:s,s:I}", "uid", m->night->uid, "machine", m->machine, "kind",
-		                m->night->kind, "status", m->night->status, "started_s",
-		                (json_int_t)m->night->started_s));
+		        json_pack("{s:s,s:s,s:s,s:s,s:I}", "uid", m->night->uid, "machine",
+		                m->machine, "kind", m->night->kind, "status", m->night->status,
+		                "started_s", (json_int_t)m->night->started_s));
 	if (m->site_url && *m->site_url)
 		json_object_set_new(body, "site", json_string(m->site_url));
 	return body;
@@ -55,8 +59,8 @@ static int send_webhook(const char *address, const struct message *m, struct tk_
 	const struct tk_http_options options = {.deadline_s = 30, .retries = 2};
 	json_t *body = webhook_body(m);
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	int status =
-	        text ? tk_http_post_json(address, text, &options, NULL, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = text ? tk_http_post_json(address, text, &options, NULL, err)
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	free(text);
 	json_decref(body);
@@ -92,8 +96,7 @@ static int send_file(const char *address, const struct message *m, struct tk_err
 	size_t i;
 	int status;
 
-	json_array_foreach(m->list, i, alert)
-	{
+	json_array_foreach (m->list, i, alert) {
 		char *text = json_dumps(alert, JSON_COMPACT);
 
 		tk_buf_add_str(&lines, text ? text : "");
@@ -121,7 +124,8 @@ static const struct sink *sink_of(const char *address)
 	return NULL;
 }
 
-/* ---- what is new to a sink --------------------------------------------------------------------------------------- */
+/* ---- what is new to a sink
+ * --------------------------------------------------------------------------------------- */
 
 struct history {
 	struct tk_rows alerts, triage, sent, series, nights, machines;
@@ -152,12 +156,15 @@ static int history_load(struct tk_store *s, struct history *h, struct tk_error *
 	return status ? status : tk_store_list_machines(s, &h->machines, err);
 }
 
-static bool was_sent(const struct history *h, const char *uid, const struct sink *sink, const char *target)
+static bool was_sent(
+        const struct history *h, const char *uid, const struct sink *sink, const char *target)
 {
 	for (size_t i = 0; i < h->sent.count; i++) {
-		const struct tk_notification_row *n = TK_ROWS_AT(&h->sent, struct tk_notification_row, i);
+		const struct tk_notification_row *n =
+		        TK_ROWS_AT(&h->sent, struct tk_notification_row, i);
 
-		if (!strcmp(n->alert_uid, uid) && !strcmp(n->sink, sink->name) && !strcmp(n->target, target))
+		if (!strcmp(n->alert_uid, uid) && !strcmp(n->sink, sink->name) &&
+		        !strcmp(n->target, target))
 			return true;
 	}
 	return false;
@@ -174,28 +181,33 @@ static const char *slug_of(const struct history *h, int64_t series_id)
 /* Its place on the page of alerts, where the site's address is known. */
 static json_t *link_of(const char *site_url, const struct tk_alert_row *a)
 {
-	const char *slash = site_url && *site_url && site_url[strlen(site_url) - 1] == '/' ? "" : "/";
+	const char *slash =
+	        site_url && *site_url && site_url[strlen(site_url) - 1] == '/' ? "" : "/";
 
-	return site_url && *site_url ? json_sprintf("%s%salerts.html#%s", site_url, slash, a->uid) : json_null();
+	return site_url && *site_url ? json_sprintf("%s%salerts.html#%s", site_url, slash, a->uid)
+	                             : json_null();
 }
 
-static json_t *alert_json(const struct history *h, const struct tk_alert_row *a, const char *site_url)
+static json_t *alert_json(
+        const struct history *h, const struct tk_alert_row *a, const char *site_url)
 {
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I,s:o}", "uid", a->uid, "kind", a->kind, "group",
-	        a->group_uid, "series", slug_of(h, a->series_id), "title", a->title, "change", a->change, "cause",
-	        a->cause, "good_rev", a->good_rev, "bad_rev", a->bad_rev, "opened_s", (json_int_t)a->opened_s, "link",
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:s,s:s,s:s,s:I,s:o}", "uid", a->uid, "kind",
+	        a->kind, "group", a->group_uid, "series", slug_of(h, a->series_id), "title",
+	        a->title, "change", a->change, "cause", a->cause, "good_rev", a->good_rev,
+	        "bad_rev", a->bad_rev, "opened_s", (json_int_t)a->opened_s, "link",
 	        link_of(site_url, a));
 }
 
 /* Open, and nobody has said anything of it yet. */
 static bool is_news(const struct history *h, const struct tk_alert_row *a)
 {
-	return strcmp(a->status, "open") == 0 && !tk_alert_state_compute(&h->triage, a->uid, a->group_uid).said;
+	return strcmp(a->status, "open") == 0 &&
+	       !tk_alert_state_compute(&h->triage, a->uid, a->group_uid).said;
 }
 
 /* Open alerts that the sink has not been told; *list is the caller's. */
-static int collect(const struct history *h, const struct sink *sink, const char *target, const char *site_url,
-        json_t **list, struct tk_buf *text, struct tk_error *err)
+static int collect(const struct history *h, const struct sink *sink, const char *target,
+        const char *site_url, json_t **list, struct tk_buf *text, struct tk_error *err)
 {
 	struct tk_buf lines = TK_BUF_INIT;
 	size_t n = 0;
@@ -211,18 +223,19 @@ static int collect(const struct history *h, const struct sink *sink, const char 
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		}
 		if (n++ < TEXT_ALERTS)
-			tk_buf_add_printf(&lines, "\n- %s%s%.12s", a->title, *a->bad_rev ? ", first bad revision " : "",
-			        a->bad_rev);
+			tk_buf_add_printf(&lines, "\n- %s%s%.12s", a->title,
+			        *a->bad_rev ? ", first bad revision " : "", a->bad_rev);
 	}
-	tk_buf_add_printf(text, "tracker: %zu new alert%s%s", n, n == 1 ? "" : "s", tk_buf_cstr(&lines));
+	tk_buf_add_printf(
+	        text, "tracker: %zu new alert%s%s", n, n == 1 ? "" : "s", tk_buf_cstr(&lines));
 	if (n > TEXT_ALERTS)
 		tk_buf_add_printf(text, "\n- and %zu more", n - TEXT_ALERTS);
 	tk_buf_free(&lines);
 	return *list ? tk_buf_status(text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-static int remember(
-        struct tk_store *s, const json_t *list, const struct sink *sink, const char *target, struct tk_error *err)
+static int remember(struct tk_store *s, const json_t *list, const struct sink *sink,
+        const char *target, struct tk_error *err)
 {
 	json_t *alert;
 	size_t i;
@@ -230,10 +243,10 @@ static int remember(
 
 	if (status)
 		return status;
-	json_array_foreach(list, i, alert)
-	{
+	json_array_foreach (list, i, alert) {
 		const struct tk_notification_row row = {
-		        json_string_value(json_object_get(alert, "uid")), sink->name, target, tk_clock_now_s()};
+		        json_string_value(json_object_get(alert, "uid")), sink->name, target,
+		        tk_clock_now_s()};
 
 		status = tk_store_put_notification(s, &row, err);
 		if (status)
@@ -256,7 +269,8 @@ static void name_night(const struct history *h, int64_t night_id, struct message
 			m->machine = TK_ROWS_AT(&h->machines, struct tk_machine_row, i)->name;
 }
 
-int tk_notify_send_alerts(struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err)
+int tk_notify_send_alerts(
+        struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err)
 {
 	const char *address = options->webhook_url;
 	struct history h = {0};
@@ -271,7 +285,8 @@ int tk_notify_send_alerts(struct tk_store *store, const struct tk_notify_options
 	sink = sink_of(address);
 	if (!sink)
 		return tk_fail(err, TK_ECONFIG,
-		        "notify: webhook: expected an address that starts with https:, http: or file:");
+		        "notify: webhook: expected an address that starts with https:, http: or "
+		        "file:");
 	tk_hash_bytes(address, strlen(address), target);
 	target[TARGET_LEN] = '\0';
 	status = history_load(store, &h, err);

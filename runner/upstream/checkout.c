@@ -1,7 +1,8 @@
 /* Work trees of their own.
  *
- * git upstreams: `git worktree` of the cached clone, which fetches the contents that a partial clone left behind. self:
- * a clone that borrows the objects of the user's repository, so that nothing is ever written into it. */
+ * git upstreams: `git worktree` of the cached clone, which fetches the contents that a partial
+ * clone left behind. self: a clone that borrows the objects of the user's repository, so that
+ * nothing is ever written into it. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -40,7 +41,8 @@ static void sweep(const struct tk_repo *s)
 	while (d && (e = readdir(d))) {
 		struct stat st;
 		char *path = tk_path_join(parent, e->d_name);
-		if (path && e->d_name[0] != '.' && !lstat(path, &st) && st.st_mtime < tk_clock_now_s() - STALE_S)
+		if (path && e->d_name[0] != '.' && !lstat(path, &st) &&
+		        st.st_mtime < tk_clock_now_s() - STALE_S)
 			tk_dir_remove(path, NULL);
 		free(path);
 	}
@@ -49,13 +51,17 @@ static void sweep(const struct tk_repo *s)
 	free(parent);
 }
 
-static int add_worktree(const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
+static int add_worktree(
+        const struct tk_clone *c, const char *id, const char *dir, struct tk_error *err)
 {
-	const struct tk_git local = tk_clone_git_context(c, TK_GIT_LOCAL), network = tk_clone_git_context(c, TK_GIT_NETWORK);
-	int status = tk_git_run(&local, (const char *const[]){"worktree", "prune", NULL}, NULL, err);
+	const struct tk_git local = tk_clone_git_context(c, TK_GIT_LOCAL),
+	                    network = tk_clone_git_context(c, TK_GIT_NETWORK);
+	int status =
+	        tk_git_run(&local, (const char *const[]){"worktree", "prune", NULL}, NULL, err);
 	if (!status)
 		status = tk_git_run(&network,
-		        (const char *const[]){"worktree", "add", "--quiet", "--force", "--detach", "--", dir, id, NULL},
+		        (const char *const[]){"worktree", "add", "--quiet", "--force", "--detach",
+		                "--", dir, id, NULL},
 		        NULL, err);
 	return status;
 }
@@ -64,13 +70,14 @@ static int borrow(const struct tk_clone *c, const char *id, const char *dir, str
 {
 	struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
 	int status = tk_git_run(&git,
-	        (const char *const[]){
-	                "clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", c->dir, dir, NULL},
+	        (const char *const[]){"clone", "--quiet", "--shared", "--no-checkout",
+	                "--template=", "--", c->dir, dir, NULL},
 	        NULL, err);
 	git.dir = dir;
 	if (!status)
-		status = tk_git_run(
-		        &git, (const char *const[]){"checkout", "--quiet", "--detach", id, "--", NULL}, NULL, err);
+		status = tk_git_run(&git,
+		        (const char *const[]){"checkout", "--quiet", "--detach", id, "--", NULL},
+		        NULL, err);
 	return status;
 }
 
@@ -79,12 +86,15 @@ static int update_submodules(const struct tk_clone *c, const char *dir, struct t
 	struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
 	git.dir = dir;
 	const int status = tk_git_run(&git,
-	        (const char *const[]){"submodule", "--quiet", "update", "--init", "--recursive", NULL}, NULL, err);
+	        (const char *const[]){
+	                "submodule", "--quiet", "update", "--init", "--recursive", NULL},
+	        NULL, err);
 	return status ? tk_error_add_context(err, "%s: submodules", c->source->name) : TK_OK;
 }
 
 /* A revision is usually a full hash that is here already; anything else is looked up first. */
-static int locate(const struct tk_repo *s, const char *rev, char *id, size_t size, struct tk_error *err)
+static int locate(
+        const struct tk_repo *s, const char *rev, char *id, size_t size, struct tk_error *err)
 {
 	struct tk_revision r;
 	const int status = tk_repo_find_revision(s, rev, &r, err);
@@ -106,7 +116,8 @@ int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struc
 	sweep(s);
 	status = new_folder(s, &made, err);
 	if (!status)
-		status = s->kind == TK_REPO_SELF ? borrow(&c, id, made, err) : add_worktree(&c, id, made, err);
+		status = s->kind == TK_REPO_SELF ? borrow(&c, id, made, err)
+		                                 : add_worktree(&c, id, made, err);
 	if (!status && s->submodules)
 		status = update_submodules(&c, made, err);
 	tk_clone_close(&c);

@@ -18,8 +18,10 @@ static double deadline_of(const struct tk_repo *s)
 
 struct tk_git tk_clone_git_context(const struct tk_clone *c, enum tk_git_mode mode)
 {
-	return (struct tk_git){
-	        .dir = c->dir, .mode = mode, .deadline_s = deadline_of(c->source), .file_submodules = c->local};
+	return (struct tk_git){.dir = c->dir,
+	        .mode = mode,
+	        .deadline_s = deadline_of(c->source),
+	        .file_submodules = c->local};
 }
 
 static int trim_line(struct tk_buf *b, char *out, size_t size, struct tk_error *err)
@@ -27,13 +29,15 @@ static int trim_line(struct tk_buf *b, char *out, size_t size, struct tk_error *
 	const char *text = tk_buf_cstr(b);
 	const size_t len = strcspn(text, "\n");
 	if (!len || len >= size)
-		return tk_fail(err, TK_EDATA, "git printed %zu bytes where one name was expected", b->len);
+		return tk_fail(
+		        err, TK_EDATA, "git printed %zu bytes where one name was expected", b->len);
 	memcpy(out, text, len);
 	out[len] = '\0';
 	return TK_OK;
 }
 
-int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t size, struct tk_error *err)
+int tk_clone_resolve(
+        const struct tk_clone *c, const char *rev, char *id, size_t size, struct tk_error *err)
 {
 	char spec[5000];
 	if (tk_git_check_rev(rev, err))
@@ -42,30 +46,37 @@ int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	struct tk_buf out = TK_BUF_INIT;
 	int code = 0;
-	int status = tk_git_query(
-	        &git, (const char *const[]){"rev-parse", "--verify", "--quiet", spec, NULL}, &code, &out, err);
+	int status = tk_git_query(&git,
+	        (const char *const[]){"rev-parse", "--verify", "--quiet", spec, NULL}, &code, &out,
+	        err);
 	if (!status && code)
-		status = tk_fail(err, TK_ENOTFOUND, "%s has no revision \"%.100s\"", c->source->name, rev);
+		status = tk_fail(
+		        err, TK_ENOTFOUND, "%s has no revision \"%.100s\"", c->source->name, rev);
 	if (!status)
 		status = trim_line(&out, id, size, err);
 	tk_buf_free(&out);
 	return status;
 }
 
-/* ---- self -------------------------------------------------------------------------------------------------- */
+/* ---- self
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int open_self(struct tk_clone *c, struct tk_error *err)
 {
 	const struct tk_repo *s = c->source;
 	const char *folder = s->url ? s->url : ".";
-	const struct tk_git git = {.dir = folder, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(s)};
+	const struct tk_git git = {
+	        .dir = folder, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(s)};
 	struct tk_buf out = TK_BUF_INIT;
 	char top[4096];
 	snprintf(c->tip, sizeof(c->tip), "HEAD");
 	int status = tk_dir_exists(folder) ? TK_OK
-	                                   : tk_fail(err, TK_ENOTFOUND, "%s: there is no folder %s", s->name, folder);
+	                                   : tk_fail(err, TK_ENOTFOUND, "%s: there is no folder %s",
+	                                             s->name, folder);
 	if (!status)
-		status = tk_git_run(&git, (const char *const[]){"rev-parse", "--show-toplevel", NULL}, &out, err);
+		status = tk_git_run(&git,
+		        (const char *const[]){"rev-parse", "--show-toplevel", NULL}, &out, err);
 	if (!status)
 		status = trim_line(&out, top, sizeof(top), err);
 	if (status && status != TK_ENOTFOUND)
@@ -76,12 +87,15 @@ static int open_self(struct tk_clone *c, struct tk_error *err)
 	return status;
 }
 
-/* ---- git --------------------------------------------------------------------------------------------------- */
+/* ---- git
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* Where git can find the upstream from inside the clone's folder. NULL: no memory. */
 static char *absolute_url(const char *url)
 {
-	return tk_git_url_is_local(url) && strncmp(url, "file://", 7) ? tk_path_make_absolute(url) : strdup(url);
+	return tk_git_url_is_local(url) && strncmp(url, "file://", 7) ? tk_path_make_absolute(url)
+	                                                              : strdup(url);
 }
 
 /* <cache>/git/<slug>-<hash of the url> */
@@ -98,7 +112,8 @@ static char *clone_path(const struct tk_repo *s, const char *url)
 	return tk_path_join3(s->cache_dir, "git", name);
 }
 
-static int wait_for_lock(const char *dir, double deadline_s, struct tk_lock **lock, struct tk_error *err)
+static int wait_for_lock(
+        const char *dir, double deadline_s, struct tk_lock **lock, struct tk_error *err)
 {
 	char *path = NULL;
 	if (asprintf(&path, "%s.lock", dir) < 0)
@@ -108,9 +123,10 @@ static int wait_for_lock(const char *dir, double deadline_s, struct tk_lock **lo
 	return status;
 }
 
-/* A new bare repository with the remote set up; made beside its place and renamed, so that a half-made one is never
- * used. */
-static int make_clone(const struct tk_clone *c, const char *url, const char *parent, struct tk_error *err)
+/* A new bare repository with the remote set up; made beside its place and renamed, so that a
+ * half-made one is never used. */
+static int make_clone(
+        const struct tk_clone *c, const char *url, const char *parent, struct tk_error *err)
 {
 	char *temp = NULL;
 	int status = tk_dir_create(parent, err);
@@ -118,11 +134,14 @@ static int make_clone(const struct tk_clone *c, const char *url, const char *par
 		status = tk_dir_create_temp(parent, "new-", &temp, err);
 	if (status)
 		return status;
-	const struct tk_git git = {.dir = temp, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(c->source)};
-	status = tk_git_run(
-	        &git, (const char *const[]){"init", "--quiet", "--bare", "--template=", ".", NULL}, NULL, err);
+	const struct tk_git git = {
+	        .dir = temp, .mode = TK_GIT_LOCAL, .deadline_s = deadline_of(c->source)};
+	status = tk_git_run(&git,
+	        (const char *const[]){"init", "--quiet", "--bare", "--template=", ".", NULL}, NULL,
+	        err);
 	if (!status)
-		status = tk_git_run(&git, (const char *const[]){"config", "remote.origin.url", url, NULL}, NULL, err);
+		status = tk_git_run(&git,
+		        (const char *const[]){"config", "remote.origin.url", url, NULL}, NULL, err);
 	if (!status && rename(temp, c->dir))
 		status = tk_fail_errno(err, "cannot make %s", c->dir);
 	if (status) {
@@ -142,11 +161,13 @@ void tk_repo_redact_url(const char *url, char *out, size_t size)
 	snprintf(out, size, "%.*s%s", (int)(at ? start - url : 0), url, at ? at + 1 : url);
 }
 
-static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *refspecs, struct tk_error *err)
+static int fetch_refs(
+        const struct tk_clone *c, bool prune, const char *const *refspecs, struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
-	const char *args[TK_GIT_ARGS_MAX + 1] = {"fetch", "--quiet", "--force", "--no-tags", "--no-write-fetch-head",
-	        "--no-auto-gc", "--filter=blob:none", prune ? "--prune" : "--no-prune", "origin"};
+	const char *args[TK_GIT_ARGS_MAX + 1] = {"fetch", "--quiet", "--force", "--no-tags",
+	        "--no-write-fetch-head", "--no-auto-gc", "--filter=blob:none",
+	        prune ? "--prune" : "--no-prune", "origin"};
 	size_t n = 9;
 	for (size_t i = 0; refspecs[i] && n < TK_GIT_ARGS_MAX; i++)
 		args[n++] = refspecs[i];
@@ -159,7 +180,9 @@ static int fetch_refs(const struct tk_clone *c, bool prune, const char *const *r
 	}
 	char shown[512];
 	tk_repo_redact_url(c->source->url, shown, sizeof(shown));
-	return status ? tk_fail(err, status, "%s: cannot reach %s: %s", c->source->name, shown, first.message) : TK_OK;
+	return status ? tk_fail(err, status, "%s: cannot reach %s: %s", c->source->name, shown,
+	                        first.message)
+	              : TK_OK;
 }
 
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err)
@@ -173,10 +196,13 @@ int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error
 	else
 		snprintf(tip, sizeof(tip), "+HEAD:" HEAD_REF);
 	const char *const tip_only[] = {tip, NULL};
-	const char *const all[] = {tip, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL};
-	const int status = fetch_refs(c, what == TK_FETCH_ALL, what == TK_FETCH_ALL ? all : tip_only, err);
+	const char *const all[] = {
+	        tip, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL};
+	const int status =
+	        fetch_refs(c, what == TK_FETCH_ALL, what == TK_FETCH_ALL ? all : tip_only, err);
 	if (status && branch && err && strstr(err->message, "find remote ref"))
-		return tk_fail(err, TK_ENOTFOUND, "%s: the repository has no branch \"%s\"", c->source->name, branch);
+		return tk_fail(err, TK_ENOTFOUND, "%s: the repository has no branch \"%s\"",
+		        c->source->name, branch);
 	return status;
 }
 
@@ -211,7 +237,8 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 	return status;
 }
 
-int tk_clone_open(const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err)
+int tk_clone_open(
+        const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err)
 {
 	*c = (struct tk_clone){.source = s};
 	int status;

@@ -1,5 +1,5 @@
-/* The repository that a source reads from: for `self` the enclosing one, for git a bare partial clone in the cache.
- * Internal to runner/upstream/. */
+/* The repository that a source reads from: for `self` the enclosing one, for git a bare partial
+ * clone in the cache. Internal to runner/upstream/. */
 #ifndef TK_UPSTREAM_CLONE_H
 #define TK_UPSTREAM_CLONE_H
 #include "upstream/git.h"
@@ -19,9 +19,10 @@ struct tk_clone {
 
 enum tk_fetch { TK_FETCH_NONE, TK_FETCH_TIP, TK_FETCH_ALL };
 
-/* Finds or makes the clone, waits for its lock (at most the deadline), fetches. On success close it with
- * tk_clone_close. */
-int tk_clone_open(const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
+/* Finds or makes the clone, waits for its lock (at most the deadline), fetches. On success close it
+ * with tk_clone_close. */
+int tk_clone_open(
+        const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
 void tk_clone_close(struct tk_clone *c);
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err);
 /* One commit by its full hash, where the server gives it out. */
@@ -30,6 +31,7 @@ int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_er
 /* Commands of this clone: local ones, or such that may talk to the upstream. */
 struct tk_git tk_clone_git_context(const struct tk_clone *c, enum tk_git_mode mode);
 /* The full hash that `rev` names here; TK_ENOTFOUND where it names none. */
-int tk_clone_resolve(const struct tk_clone *c, const char *rev, char *id, size_t size, struct tk_error *err);
+int tk_clone_resolve(
+        const struct tk_clone *c, const char *rev, char *id, size_t size, struct tk_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* The git command in a scrubbed environment: no prompts, no hooks, no transport helpers, always a deadline. */
+/* The git command in a scrubbed environment: no prompts, no hooks, no transport helpers, always a
+ * deadline. */
 #include "upstream/git.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The user's own configuration stays in force (credential helpers, ssh commands, LFS); these override what could run
- * code or prompt. */
+/* The user's own configuration stays in force (credential helpers, ssh commands, LFS); these
+ * override what could run code or prompt. */
 static const char *const safe_options[] = {
         "-c",
         "core.hooksPath=/dev/null",
@@ -36,12 +37,13 @@ static const char *const safe_options[] = {
 };
 #define SAFE_COUNT (sizeof(safe_options) / sizeof(*safe_options))
 
-/* SSH asks nothing either: its askpass program says no. Objects that a partial clone lacks are not fetched by local
- * commands. */
-static const char *const network_env[] = {"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=/bin/false",
-        "SSH_ASKPASS_REQUIRE=force", "GIT_OPTIONAL_LOCKS=0", NULL};
-static const char *const local_env[] = {"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_OPTIONAL_LOCKS=0",
-        "GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", NULL};
+/* SSH asks nothing either: its askpass program says no. Objects that a partial clone lacks are not
+ * fetched by local commands. */
+static const char *const network_env[] = {"GIT_TERMINAL_PROMPT=0",
+        "GIT_ASKPASS=", "SSH_ASKPASS=/bin/false", "SSH_ASKPASS_REQUIRE=force",
+        "GIT_OPTIONAL_LOCKS=0", NULL};
+static const char *const local_env[] = {"GIT_TERMINAL_PROMPT=0",
+        "GIT_ASKPASS=", "GIT_OPTIONAL_LOCKS=0", "GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", NULL};
 
 static size_t put_options(const struct tk_git *git, const char **argv)
 {
@@ -57,8 +59,8 @@ static size_t put_options(const struct tk_git *git, const char **argv)
 }
 
 /* "git fetch" from "git -c ... fetch ...": what the user recognises in a message. */
-static int describe(
-        const struct tk_process_spec *spec, size_t first_arg, const struct tk_process_result *result, struct tk_error *err)
+static int describe(const struct tk_process_spec *spec, size_t first_arg,
+        const struct tk_process_result *result, struct tk_error *err)
 {
 	const char *const short_argv[] = {"git", spec->argv[first_arg], NULL};
 	struct tk_process_spec shown = *spec;
@@ -66,7 +68,8 @@ static int describe(
 	return tk_process_check(&shown, result, err);
 }
 
-static int run(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err)
+static int run(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out,
+        struct tk_error *err)
 {
 	const char *argv[SAFE_COUNT + TK_GIT_ARGS_MAX + 5];
 	const size_t first = put_options(git, argv);
@@ -85,7 +88,8 @@ static int run(const struct tk_git *git, const char *const *args, int *code, str
 	struct tk_process_result result;
 	int status = tk_process_run(&spec, &result, err);
 	if (status == TK_ENOTFOUND) {
-		status = tk_fail(err, TK_ENOTFOUND, "the git command is not installed, or %s is gone",
+		status = tk_fail(err, TK_ENOTFOUND,
+		        "the git command is not installed, or %s is gone",
 		        git->dir ? git->dir : "the folder");
 		goto out;
 	}
@@ -105,17 +109,20 @@ out:
 	return status;
 }
 
-int tk_git_run(const struct tk_git *git, const char *const *args, struct tk_buf *out, struct tk_error *err)
+int tk_git_run(
+        const struct tk_git *git, const char *const *args, struct tk_buf *out, struct tk_error *err)
 {
 	return run(git, args, NULL, out, err);
 }
 
-int tk_git_query(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err)
+int tk_git_query(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out,
+        struct tk_error *err)
 {
 	return run(git, args, code, out, err);
 }
 
-/* ---- words of users ---------------------------------------------------------------------------------------- */
+/* ---- words of users
+ * ---------------------------------------------------------------------------------------- */
 
 static bool has_control(const char *s)
 {
@@ -147,11 +154,14 @@ int tk_git_check_url(const char *url, struct tk_error *err)
 	const char *helper = strstr(url, "::");
 	if (helper && !memchr(url, '/', (size_t)(helper - url)))
 		return tk_fail(err, TK_ECONFIG,
-		        "the url \"%.80s\" names a transport helper, expected https, ssh, git, file or a path", url);
+		        "the url \"%.80s\" names a transport helper, expected https, ssh, git, "
+		        "file or a path",
+		        url);
 	return TK_OK;
 }
 
-/* The rules of git-check-ref-format(1) that matter for a command line; git itself knows the rest. */
+/* The rules of git-check-ref-format(1) that matter for a command line; git itself knows the rest.
+ */
 int tk_git_check_branch(const char *branch, struct tk_error *err)
 {
 	if (check_word("branch", branch, err))

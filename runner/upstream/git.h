@@ -1,5 +1,5 @@
-/* Running the git command: one place for the scrubbed environment, the options that make it safe, and the deadline.
- * Internal to runner/upstream/. */
+/* Running the git command: one place for the scrubbed environment, the options that make it safe,
+ * and the deadline. Internal to runner/upstream/. */
 #ifndef TK_UPSTREAM_GIT_H
 #define TK_UPSTREAM_GIT_H
 #include "base/buf.h"
@@ -8,27 +8,33 @@
 struct tk_error;
 
 enum tk_git_mode {
-	TK_GIT_LOCAL, /* no transport is allowed: a partial clone must not fetch what is missing behind our back */
+	TK_GIT_LOCAL, /* no transport is allowed: a partial clone must not fetch what is missing
+	                 behind our back */
 	TK_GIT_NETWORK,
 };
 
 struct tk_git {
 	const char *dir; /* where git runs */
 	enum tk_git_mode mode;
-	bool file_submodules; /* submodules may come from local paths: only where the upstream itself is local */
+	bool file_submodules; /* submodules may come from local paths: only where the upstream
+	                         itself is local */
 	double deadline_s;
 	size_t capture_max; /* 0: 16 MiB */
 };
 
 #define TK_GIT_ARGS_MAX 32
 
-/* Runs `git <args>` (NULL-terminated, at most TK_GIT_ARGS_MAX). *out (may be NULL) gets stdout. A non-zero exit is
- * TK_EIO with git's own last line; the deadline is TK_ETIMEOUT. */
-int tk_git_run(const struct tk_git *git, const char *const *args, struct tk_buf *out, struct tk_error *err);
-/* As tk_git_run for commands whose exit code is the answer; *code is written for any regular exit. */
-int tk_git_query(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out, struct tk_error *err);
+/* Runs `git <args>` (NULL-terminated, at most TK_GIT_ARGS_MAX). *out (may be NULL) gets stdout. A
+ * non-zero exit is TK_EIO with git's own last line; the deadline is TK_ETIMEOUT. */
+int tk_git_run(const struct tk_git *git, const char *const *args, struct tk_buf *out,
+        struct tk_error *err);
+/* As tk_git_run for commands whose exit code is the answer; *code is written for any regular exit.
+ */
+int tk_git_query(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out,
+        struct tk_error *err);
 
-/* Words of users that become arguments: refuses what git could take for an option or a transport helper. */
+/* Words of users that become arguments: refuses what git could take for an option or a transport
+ * helper. */
 int tk_git_check_url(const char *url, struct tk_error *err);
 int tk_git_check_branch(const char *branch, struct tk_error *err);
 int tk_git_check_rev(const char *rev, struct tk_error *err);

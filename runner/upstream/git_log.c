@@ -24,13 +24,15 @@ static int parse_time(const char *text, int64_t *out, struct tk_error *err)
 static int parse_hash(const char *text, size_t len, char *out, size_t size, struct tk_error *err)
 {
 	if (len < 40 || len >= size || strspn(text, "0123456789abcdef") < len)
-		return tk_fail(err, TK_EDATA, "git log: \"%.*s\" is not a commit", (int)(len < 80 ? len : 80), text);
+		return tk_fail(err, TK_EDATA, "git log: \"%.*s\" is not a commit",
+		        (int)(len < 80 ? len : 80), text);
 	memcpy(out, text, len);
 	out[len] = '\0';
 	return TK_OK;
 }
 
-static int parse_record(const char *const fields[FIELDS], struct tk_revision *r, struct tk_error *err)
+static int parse_record(
+        const char *const fields[FIELDS], struct tk_revision *r, struct tk_error *err)
 {
 	memset(r, 0, sizeof(*r));
 	int status = parse_hash(fields[0], strlen(fields[0]), r->id, sizeof(r->id), err);
@@ -54,7 +56,8 @@ static size_t count_records(const char *data, size_t len)
 	return ends / FIELDS;
 }
 
-int tk_git_log_parse(const char *data, size_t len, struct tk_revision **out, size_t *count, struct tk_error *err)
+int tk_git_log_parse(
+        const char *data, size_t len, struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	const size_t n = count_records(data, len);
 	*out = NULL;
@@ -78,7 +81,8 @@ int tk_git_log_parse(const char *data, size_t len, struct tk_revision **out, siz
 	}
 	if (p != data + len) {
 		free(list);
-		return tk_fail(err, TK_EDATA, "git log: the output has a part of a record at its end");
+		return tk_fail(
+		        err, TK_EDATA, "git log: the output has a part of a record at its end");
 	}
 	*out = list;
 	*count = n;

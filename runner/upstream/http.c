@@ -38,12 +38,16 @@ static int find_host(struct request *r, struct tk_error *err)
 	if (!u)
 		return tk_fail(err, TK_ENOMEM, "no memory");
 	int status = TK_OK;
-	if (curl_url_set(u, CURLUPART_URL, r->url, 0) || curl_url_get(u, CURLUPART_HOST, &host, 0) ||
+	if (curl_url_set(u, CURLUPART_URL, r->url, 0) ||
+	        curl_url_get(u, CURLUPART_HOST, &host, 0) ||
 	        curl_url_get(u, CURLUPART_SCHEME, &scheme, 0))
-		status = tk_fail(err, TK_ECONFIG, "the webhook's URL is malformed, expected https://host/path");
+		status = tk_fail(err, TK_ECONFIG,
+		        "the webhook's URL is malformed, expected https://host/path");
 	else if (strcasecmp(scheme, "https") && strcasecmp(scheme, "http"))
 		status = tk_fail(err, TK_ECONFIG,
-		        "the scheme \"%.20s\" of the webhook's URL is not allowed, expected https or http", scheme);
+		        "the scheme \"%.20s\" of the webhook's URL is not allowed, expected https "
+		        "or http",
+		        scheme);
 	else
 		snprintf(r->host, sizeof(r->host), "%s", host);
 	curl_free(host);
@@ -99,8 +103,8 @@ static bool worth_retrying(CURLcode code, long http_status)
 {
 	if (code == CURLE_OK)
 		return http_status == 429 || http_status >= 500;
-	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_GOT_NOTHING ||
-	       code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
+	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+	       code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
 }
 
 static int conclude(const struct request *r, CURLcode code, struct tk_error *err)
@@ -109,23 +113,28 @@ static int conclude(const struct request *r, CURLcode code, struct tk_error *err
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return tk_fail(err, TK_ETIMEOUT, "%s did not answer in time", r->host);
 	if (code == CURLE_UNSUPPORTED_PROTOCOL)
-		return tk_fail(err, TK_EIO, "%s redirects to a protocol that is not allowed", r->host);
+		return tk_fail(
+		        err, TK_EIO, "%s redirects to a protocol that is not allowed", r->host);
 	if (code != CURLE_OK)
 		return tk_fail(err, TK_EIO, "cannot post to %s: %s", r->host,
 		        r->detail[0] ? r->detail : curl_easy_strerror(code));
 	if (r->http_status >= 200 && r->http_status < 300)
 		return TK_OK;
-	tk_text_copy_line(words, sizeof(words), tk_buf_cstr(&r->answer)); /* the first of the server's words */
-	return tk_fail(err, TK_EIO, "%s answered %ld%s%s", r->host, r->http_status, words[0] ? ": " : "", words);
+	tk_text_copy_line(words, sizeof(words),
+	        tk_buf_cstr(&r->answer)); /* the first of the server's words */
+	return tk_fail(err, TK_EIO, "%s answered %ld%s%s", r->host, r->http_status,
+	        words[0] ? ": " : "", words);
 }
 
-int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options, long *http_status,
-        struct tk_error *err)
+int tk_http_post_json(const char *url, const char *body, const struct tk_http_options *options,
+        long *http_status, struct tk_error *err)
 {
 	static const struct tk_http_options defaults = {.retries = 2};
 	const struct tk_http_options *o = options ? options : &defaults;
 	const double deadline_s = o->deadline_s > 0 ? o->deadline_s : DEFAULT_DEADLINE_S;
-	struct request r = {.url = url, .body = body, .deadline_ns = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9)};
+	struct request r = {.url = url,
+	        .body = body,
+	        .deadline_ns = tk_clock_monotonic_ns() + (int64_t)(deadline_s * 1e9)};
 	int status = find_host(&r, err);
 	if (!status)
 		status = make_headers(&r, o->headers, err);
@@ -136,7 +145,8 @@ int tk_http_post_json(const char *url, const char *body, const struct tk_http_op
 		goto out;
 	CURLcode code = attempt(h, &r);
 	int64_t pause_ns = 500 * 1000 * 1000;
-	for (unsigned i = 0; i < o->retries && worth_retrying(code, r.http_status); i++, pause_ns *= 2) {
+	for (unsigned i = 0; i < o->retries && worth_retrying(code, r.http_status);
+	        i++, pause_ns *= 2) {
 		if (tk_cancel_is_requested() || tk_clock_monotonic_ns() + pause_ns >= r.deadline_ns)
 			break;
 		tk_clock_sleep_ns(pause_ns);

@@ -1,15 +1,16 @@
 /* The questions that are asked of an upstream: newest revision, a revision by name, the history. */
+#include "upstream/repo.h"
 #include "base/error.h"
 #include "upstream/clone.h"
 #include "upstream/git_log.h"
-#include "upstream/repo.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HASH_SIZE 128
 
-/* ":(top,literal)<path>": a path of the configuration is a name, never a pattern. NULL: no memory. */
+/* ":(top,literal)<path>": a path of the configuration is a name, never a pattern. NULL: no memory.
+ */
 static char *pathspec(const char *path)
 {
 	char *spec = NULL;
@@ -17,15 +18,16 @@ static char *pathspec(const char *path)
 }
 
 /* git log over first parents from `from`. since_s 0: any time. */
-static int read_log(const struct tk_clone *c, const char *from, const char *path, size_t limit, int64_t since_s,
-        struct tk_revision **out, size_t *count, struct tk_error *err)
+static int read_log(const struct tk_clone *c, const char *from, const char *path, size_t limit,
+        int64_t since_s, struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	char max_count[40], max_age[40];
 	struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	git.capture_max = (size_t)256 << 20;
 	char *spec = NULL;
 	struct tk_buf text = TK_BUF_INIT;
-	const char *args[TK_GIT_ARGS_MAX] = {"log", "--first-parent", "--no-show-signature", "-z", TK_GIT_LOG_FORMAT};
+	const char *args[TK_GIT_ARGS_MAX] = {
+	        "log", "--first-parent", "--no-show-signature", "-z", TK_GIT_LOG_FORMAT};
 	size_t n = 5;
 	if (limit) {
 		snprintf(max_count, sizeof(max_count), "--max-count=%zu", limit);
@@ -51,27 +53,31 @@ static int read_log(const struct tk_clone *c, const char *from, const char *path
 	return status;
 }
 
-static int count_first_parents(const struct tk_clone *c, const char *id, int64_t *position, struct tk_error *err)
+static int count_first_parents(
+        const struct tk_clone *c, const char *id, int64_t *position, struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	struct tk_buf text = TK_BUF_INIT;
-	int status = tk_git_run(
-	        &git, (const char *const[]){"rev-list", "--first-parent", "--count", id, "--", NULL}, &text, err);
+	int status = tk_git_run(&git,
+	        (const char *const[]){"rev-list", "--first-parent", "--count", id, "--", NULL},
+	        &text, err);
 	if (!status)
 		*position = strtoll(tk_buf_cstr(&text), NULL, 10);
 	tk_buf_free(&text);
 	return status;
 }
 
-static int describe(
-        const struct tk_clone *c, const char *id, const char *path, struct tk_revision *out, struct tk_error *err)
+static int describe(const struct tk_clone *c, const char *id, const char *path,
+        struct tk_revision *out, struct tk_error *err)
 {
 	struct tk_revision *list = NULL;
 	size_t count = 0;
 	int status = read_log(c, id, path, 1, 0, &list, &count, err);
 	if (!status && !count)
-		status = path ? tk_fail(err, TK_ENOTFOUND, "%s: no commit touches %s", c->source->name, path)
-		              : tk_fail(err, TK_ENOTFOUND, "%s: there is no commit", c->source->name);
+		status = path ? tk_fail(err, TK_ENOTFOUND, "%s: no commit touches %s",
+		                        c->source->name, path)
+		              : tk_fail(err, TK_ENOTFOUND, "%s: there is no commit",
+		                        c->source->name);
 	if (!status)
 		status = count_first_parents(c, list[0].id, &list[0].position, err);
 	if (!status)
@@ -86,8 +92,9 @@ static int look_dirty(const struct tk_clone *c, bool *dirty, struct tk_error *er
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	int code = 0;
 	const int status = tk_git_query(&git,
-	        (const char *const[]){"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--", NULL}, &code,
-	        NULL, err);
+	        (const char *const[]){
+	                "diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--", NULL},
+	        &code, NULL, err);
 	*dirty = code != 0;
 	return status;
 }
@@ -96,7 +103,8 @@ static int find_tip(const struct tk_clone *c, char *id, struct tk_error *err)
 {
 	const int status = tk_clone_resolve(c, c->tip, id, HASH_SIZE, err);
 	if (status == TK_ENOTFOUND)
-		return tk_fail(err, TK_ENOTFOUND, "%s: the repository has no commit yet", c->source->name);
+		return tk_fail(
+		        err, TK_ENOTFOUND, "%s: the repository has no commit yet", c->source->name);
 	return status;
 }
 
@@ -119,7 +127,8 @@ int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct
 	return status;
 }
 
-/* A hash or its beginning: it names the same commit for ever, so what is here already need not be fetched. */
+/* A hash or its beginning: it names the same commit for ever, so what is here already need not be
+ * fetched. */
 static bool looks_like_hash(const char *rev)
 {
 	const size_t len = strlen(rev);
@@ -161,7 +170,8 @@ static int locate(const struct tk_clone *c, const char *rev, char *id, struct tk
 	return tk_clone_resolve(c, rev, id, HASH_SIZE, err);
 }
 
-int tk_repo_find_revision(const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err)
+int tk_repo_find_revision(
+        const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err)
 {
 	struct tk_clone c;
 	char id[HASH_SIZE];
@@ -175,11 +185,14 @@ int tk_repo_find_revision(const struct tk_repo *s, const char *rev, struct tk_re
 	return status;
 }
 
-/* ---- history ----------------------------------------------------------------------------------------------- */
+/* ---- history
+ * -----------------------------------------------------------------------------------------------
+ */
 
-/* Positions without a path are a simple countdown; with one, the filtered list is matched against all first parents. */
-static int number(const struct tk_clone *c, const char *tip, const char *path, struct tk_revision *list, size_t count,
-        struct tk_error *err)
+/* Positions without a path are a simple countdown; with one, the filtered list is matched against
+ * all first parents. */
+static int number(const struct tk_clone *c, const char *tip, const char *path,
+        struct tk_revision *list, size_t count, struct tk_error *err)
 {
 	int64_t position = 0;
 	int status = count_first_parents(c, tip, &position, err);
@@ -193,7 +206,8 @@ static int number(const struct tk_clone *c, const char *tip, const char *path, s
 	struct tk_git git = tk_clone_git_context(c, TK_GIT_LOCAL);
 	git.capture_max = (size_t)256 << 20;
 	struct tk_buf all = TK_BUF_INIT;
-	status = tk_git_run(&git, (const char *const[]){"rev-list", "--first-parent", tip, "--", NULL}, &all, err);
+	status = tk_git_run(&git,
+	        (const char *const[]){"rev-list", "--first-parent", tip, "--", NULL}, &all, err);
 	size_t i = 0;
 	for (const char *line = tk_buf_cstr(&all); !status && *line && i < count; position--) {
 		const size_t len = strcspn(line, "\n");
@@ -205,8 +219,8 @@ static int number(const struct tk_clone *c, const char *tip, const char *path, s
 	return status;
 }
 
-int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s, struct tk_revision **out,
-        size_t *count, struct tk_error *err)
+int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
+        struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	struct tk_clone c;
 	char id[HASH_SIZE];

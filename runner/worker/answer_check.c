@@ -8,7 +8,10 @@
 
 enum type { REAL, REAL_OR_NULL, COUNT, TEXT, FLAG, OBJECT, SAMPLES, VERSION, ANY_OBJECT };
 
-enum { ALWAYS = 1, TIMED = 2 }; /* needed in every result; needed where there is a timing that counts */
+enum {
+	ALWAYS = 1,
+	TIMED = 2
+}; /* needed in every result; needed where there is a timing that counts */
 
 struct field {
 	const char *name;
@@ -65,22 +68,27 @@ static const struct field backend_fields[] = {
 
 static int check_samples(const json_t *v, const char *name, struct tk_error *err)
 {
-	if (!json_is_array(v) || json_array_size(v) == 0 || json_array_size(v) > TK_WIRE_SAMPLES_MAX)
-		return tk_fail(err, TK_EDATA, "%s is no array of 1 to %d numbers", name, TK_WIRE_SAMPLES_MAX);
+	if (!json_is_array(v) || json_array_size(v) == 0 ||
+	        json_array_size(v) > TK_WIRE_SAMPLES_MAX)
+		return tk_fail(err, TK_EDATA, "%s is no array of 1 to %d numbers", name,
+		        TK_WIRE_SAMPLES_MAX);
 	for (size_t i = 0; i < json_array_size(v); i++) {
 		const json_t *x = json_array_get(v, i);
-		if (!json_is_number(x) || !isfinite(json_number_value(x)) || json_number_value(x) < 0)
-			return tk_fail(err, TK_EDATA, "%s[%zu] is no finite number of nanoseconds", name, i);
+		if (!json_is_number(x) || !isfinite(json_number_value(x)) ||
+		        json_number_value(x) < 0)
+			return tk_fail(err, TK_EDATA, "%s[%zu] is no finite number of nanoseconds",
+			        name, i);
 	}
 	return TK_OK;
 }
 
 static bool good_number(const json_t *v, const struct field *f)
 {
-	/* Temperatures and energies may be below zero, times and counts may not; none of them matters below -most. */
+	/* Temperatures and energies may be below zero, times and counts may not; none of them
+	 * matters below -most. */
 	double least = f->type == REAL_OR_NULL ? -f->most : 0;
-	return json_is_number(v) && isfinite(json_number_value(v)) && json_number_value(v) >= least &&
-	       json_number_value(v) <= f->most;
+	return json_is_number(v) && isfinite(json_number_value(v)) &&
+	       json_number_value(v) >= least && json_number_value(v) <= f->most;
 }
 
 static int check_value(const json_t *v, const struct field *f, struct tk_error *err)
@@ -91,7 +99,9 @@ static int check_value(const json_t *v, const struct field *f, struct tk_error *
 			return TK_OK;
 		return tk_fail(err, TK_EDATA, "%s is neither null nor a sensible number", f->name);
 	case REAL:
-		return good_number(v, f) ? TK_OK : tk_fail(err, TK_EDATA, "%s is no sensible number", f->name);
+		return good_number(v, f)
+		               ? TK_OK
+		               : tk_fail(err, TK_EDATA, "%s is no sensible number", f->name);
 	case COUNT:
 		return json_is_integer(v) && good_number(v, f)
 		               ? TK_OK
@@ -99,23 +109,29 @@ static int check_value(const json_t *v, const struct field *f, struct tk_error *
 	case TEXT:
 		if (json_is_string(v) && (double)json_string_length(v) <= f->most)
 			return TK_OK;
-		return tk_fail(err, TK_EDATA, "%s is no text of at most %.0f bytes", f->name, f->most);
+		return tk_fail(
+		        err, TK_EDATA, "%s is no text of at most %.0f bytes", f->name, f->most);
 	case FLAG:
-		return json_is_boolean(v) ? TK_OK : tk_fail(err, TK_EDATA, "%s is neither true nor false", f->name);
+		return json_is_boolean(v)
+		               ? TK_OK
+		               : tk_fail(err, TK_EDATA, "%s is neither true nor false", f->name);
 	case SAMPLES:
 		return check_samples(v, f->name, err);
 	case VERSION:
-		if (json_is_array(v) && json_array_size(v) == 2 && json_is_integer(json_array_get(v, 0)) &&
+		if (json_is_array(v) && json_array_size(v) == 2 &&
+		        json_is_integer(json_array_get(v, 0)) &&
 		        json_is_integer(json_array_get(v, 1)))
 			return TK_OK;
 		return tk_fail(err, TK_EDATA, "%s is no pair of version numbers", f->name);
 	default:
-		return json_is_object(v) ? TK_OK : tk_fail(err, TK_EDATA, "%s is no object", f->name);
+		return json_is_object(v) ? TK_OK
+		                         : tk_fail(err, TK_EDATA, "%s is no object", f->name);
 	}
 }
 
 /* A new object with the known fields of `from`. `needed`: which of them must be there. */
-static int copy_fields(const json_t *from, const struct field *fields, int needed, json_t **out, struct tk_error *err)
+static int copy_fields(const json_t *from, const struct field *fields, int needed, json_t **out,
+        struct tk_error *err)
 {
 	json_t *to = json_object();
 	int status = to ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -146,7 +162,8 @@ static int copy_fields(const json_t *from, const struct field *fields, int neede
 	return status;
 }
 
-static int copy_text(const json_t *object, const char *name, char *out, size_t size, struct tk_error *err)
+static int copy_text(
+        const json_t *object, const char *name, char *out, size_t size, struct tk_error *err)
 {
 	const json_t *v = json_object_get(object, name);
 	if (!json_is_string(v))
@@ -157,13 +174,14 @@ static int copy_text(const json_t *object, const char *name, char *out, size_t s
 	return TK_OK;
 }
 
-int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_outcome *outcome, char *message,
-        size_t size, struct tk_error *err)
+int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_outcome *outcome,
+        char *message, size_t size, struct tk_error *err)
 {
 	const json_t *got = json_object_get(answer, "id"), *ok = json_object_get(answer, "ok");
 	char word[32];
 	if (!json_is_integer(got) || json_integer_value(got) != id)
-		return tk_fail(err, TK_EDATA, "an answer that is none to request %lld", (long long)id);
+		return tk_fail(
+		        err, TK_EDATA, "an answer that is none to request %lld", (long long)id);
 	if (!json_is_boolean(ok))
 		return tk_fail(err, TK_EDATA, "ok is neither true nor false");
 	*result = NULL;
@@ -182,25 +200,29 @@ int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_
 /* What the numbers say of each other. */
 static int check_consistency(const json_t *r, struct tk_error *err)
 {
-	double lo = json_number_value(json_object_get(r, "lo")), hi = json_number_value(json_object_get(r, "hi"));
+	double lo = json_number_value(json_object_get(r, "lo")),
+	       hi = json_number_value(json_object_get(r, "hi"));
 	double median = json_number_value(json_object_get(r, "median")),
 	       least = json_number_value(json_object_get(r, "min"));
-	double q25 = json_number_value(json_object_get(r, "q25")), q75 = json_number_value(json_object_get(r, "q75"));
+	double q25 = json_number_value(json_object_get(r, "q25")),
+	       q75 = json_number_value(json_object_get(r, "q75"));
 	size_t n = json_array_size(json_object_get(r, "samples"));
 	if (json_integer_value(json_object_get(r, "n")) != (json_int_t)n)
 		return tk_fail(err, TK_EDATA, "n is not the number of samples, %zu", n);
-	if (!(least <= q25 && q25 <= median && median <= q75 && lo <= median && median <= hi && median > 0))
+	if (!(least <= q25 && q25 <= median && median <= q75 && lo <= median && median <= hi &&
+	            median > 0))
 		return tk_fail(err, TK_EDATA,
-		        "the summary contradicts itself: min %g, q25 %g, median %g, q75 %g, interval %g to %g", least,
-		        q25, median, q75, lo, hi);
+		        "the summary contradicts itself: min %g, q25 %g, median %g, q75 %g, "
+		        "interval %g to %g",
+		        least, q25, median, q75, lo, hi);
 	if (json_is_true(json_object_get(json_object_get(r, "verify"), "done")) &&
 	        !json_is_true(json_object_get(json_object_get(r, "verify"), "passed")))
 		return tk_fail(err, TK_EDATA, "a timing of a result that is wrong");
 	return TK_OK;
 }
 
-int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, char *message, size_t size, json_t **clean,
-        struct tk_error *err)
+int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, char *message,
+        size_t size, json_t **clean, struct tk_error *err)
 {
 	char word[32];
 	json_t *copy = NULL;
@@ -212,7 +234,8 @@ int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, 
 	if (status)
 		return status;
 	bool timed = tk_outcome_has_timing(*outcome);
-	status = copy_fields(result, measurement_fields, timed ? ALWAYS | TIMED : ALWAYS, &copy, err);
+	status = copy_fields(
+	        result, measurement_fields, timed ? ALWAYS | TIMED : ALWAYS, &copy, err);
 	if (status == TK_OK && timed)
 		status = check_consistency(copy, err);
 	if (status)

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sample lasts at least this long: ten thousand times what reading the clock of a processor is uncertain by. */
+/* A sample lasts at least this long: ten thousand times what reading the clock of a processor is
+ * uncertain by. */
 #define MIN_SAMPLE_NS 100e3
 #define SETS_MOST 4096
-/* Warm-up is over at the latest after this share of the measuring time, and this many seconds at least are allowed. */
+/* Warm-up is over at the latest after this share of the measuring time, and this many seconds at
+ * least are allowed. */
 #define WARMUP_SHARE 0.25
 #define WARMUP_LEAST_S 0.2
 #define BATON_WAIT_S 30
@@ -22,15 +24,16 @@ static const char *text_of(const json_t *request, const char *name)
 	return json_string_value(json_object_get(request, name));
 }
 
-static int need_text(const json_t *request, const char *name, const char **out, struct tk_error *err)
+static int need_text(
+        const json_t *request, const char *name, const char **out, struct tk_error *err)
 {
 	*out = text_of(request, name);
 	return *out ? TK_OK : tk_fail(err, TK_EDATA, "the request has no `%s`", name);
 }
 
 /* A status of the contract as an error, with the outcome it stands for. */
-static int abi_failed(
-        int status, struct tk_abi_error *abi, const char *what, enum tk_outcome *outcome, struct tk_error *err)
+static int abi_failed(int status, struct tk_abi_error *abi, const char *what,
+        enum tk_outcome *outcome, struct tk_error *err)
 {
 	abi->message[sizeof abi->message - 1] = 0;
 	*outcome = status == TK_ABI_UNSUPPORTED ? TK_OUTCOME_UNSUPPORTED
@@ -41,7 +44,8 @@ static int abi_failed(
 }
 
 /* The device at an index, opened and asked what it is. */
-static int try_device(struct tk_worker_state *s, uint32_t index, enum tk_outcome *outcome, struct tk_error *err)
+static int try_device(
+        struct tk_worker_state *s, uint32_t index, enum tk_outcome *outcome, struct tk_error *err)
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
 	struct tk_device *device = NULL;
@@ -57,10 +61,10 @@ static int try_device(struct tk_worker_state *s, uint32_t index, enum tk_outcome
 	return TK_OK;
 }
 
-/* A device that fell off the bus moves the indices of those behind it: the one with the right UUID is looked for, that
- * index first. */
-static int find_device(
-        struct tk_worker_state *s, uint32_t index, const char *uuid, enum tk_outcome *outcome, struct tk_error *err)
+/* A device that fell off the bus moves the indices of those behind it: the one with the right UUID
+ * is looked for, that index first. */
+static int find_device(struct tk_worker_state *s, uint32_t index, const char *uuid,
+        enum tk_outcome *outcome, struct tk_error *err)
 {
 	if (!uuid) {
 		return try_device(s, index, outcome, err);
@@ -76,15 +80,18 @@ static int find_device(
 		s->device = NULL;
 	}
 	*outcome = TK_OUTCOME_NO_DEVICE;
-	return tk_fail(err, TK_ENOTFOUND, "the device %s is not there any more: %u of kind %s found", uuid,
-	        s->device_count, s->ops.kind);
+	return tk_fail(err, TK_ENOTFOUND,
+	        "the device %s is not there any more: %u of kind %s found", uuid, s->device_count,
+	        s->ops.kind);
 }
 
-static int open_device(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome, struct tk_error *err)
+static int open_device(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome,
+        struct tk_error *err)
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
 	const char *layer;
-	uint32_t n = 0, index = (uint32_t)json_integer_value(json_object_get(request, "device_index"));
+	uint32_t n = 0,
+	         index = (uint32_t)json_integer_value(json_object_get(request, "device_index"));
 	int status = need_text(request, "device_layer", &layer, err);
 	if (status)
 		return status;
@@ -92,7 +99,8 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 		return strcmp(layer, s->device_layer) == 0
 		               ? TK_OK
 		               : tk_fail(err, TK_EDATA,
-		                         "this worker has opened %s and cannot open a second device layer",
+		                         "this worker has opened %s and cannot open a second "
+		                         "device layer",
 		                         s->device_layer);
 	*outcome = TK_OUTCOME_NO_DEVICE;
 	if ((status = tk_loader_load_device(layer, &s->ops, err)))
@@ -105,14 +113,16 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	s->device_count = n;
 	const char *uuid = text_of(request, "device_uuid");
 	if (!uuid && index >= n)
-		return tk_fail(err, TK_ENOTFOUND, "there is no device %u of kind %s: %u found", index, s->ops.kind, n);
+		return tk_fail(err, TK_ENOTFOUND, "there is no device %u of kind %s: %u found",
+		        index, s->ops.kind, n);
 	if ((status = find_device(s, index, uuid, outcome, err)))
 		return status;
 	s->device_layer = strdup(layer);
 	return s->device_layer ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-/* One backend a process: two builds of one library would share their symbols, and the second would measure the first.
+/* One backend a process: two builds of one library would share their symbols, and the second would
+ * measure the first.
  */
 static int load_backend(struct tk_worker_state *s, const json_t *request, struct tk_error *err)
 {
@@ -123,7 +133,9 @@ static int load_backend(struct tk_worker_state *s, const json_t *request, struct
 	if (s->backend_path)
 		return strcmp(path, s->backend_path) == 0
 		               ? TK_OK
-		               : tk_fail(err, TK_EDATA, "this worker has loaded %s and must not load a second backend",
+		               : tk_fail(err, TK_EDATA,
+		                         "this worker has loaded %s and must not load a second "
+		                         "backend",
 		                         s->backend_path);
 	if ((status = tk_loader_load_backend(path, &s->backend, err)))
 		return status;
@@ -140,8 +152,8 @@ static void close_backend(struct tk_worker_state *s)
 	s->backend_options = NULL;
 }
 
-static int open_backend(
-        struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome, struct tk_error *err)
+static int open_backend(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome,
+        struct tk_error *err)
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
 	const char *options = text_of(request, "options");
@@ -151,7 +163,8 @@ static int open_backend(
 		return TK_OK;
 	close_backend(s);
 	if (strcmp(s->backend.device_kind, s->ops.kind) != 0)
-		return tk_fail(err, TK_EDATA, "backend %s needs a device of kind %s, this one is of kind %s",
+		return tk_fail(err, TK_EDATA,
+		        "backend %s needs a device of kind %s, this one is of kind %s",
 		        s->backend.name, s->backend.device_kind, s->ops.kind);
 	struct tk_open_args args = {.size = sizeof args,
 	        .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
@@ -169,8 +182,8 @@ static int open_backend(
 	return s->backend_options ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
-int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
-        struct tk_error *err)
+int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err)
 {
 	int status = open_device(s, request, outcome, err);
 	if (status)
@@ -180,8 +193,8 @@ int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, jso
 	return TK_OK;
 }
 
-int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
-        struct tk_error *err)
+int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err)
 {
 	int status = load_backend(s, request, err);
 	if (status)
@@ -199,15 +212,17 @@ int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, js
 	return TK_OK;
 }
 
-/* What the first job would do otherwise, and its time with it: a context and a library may take longer than a job. */
-int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
-        struct tk_error *err)
+/* What the first job would do otherwise, and its time with it: a context and a library may take
+ * longer than a job. */
+int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err)
 {
 	int status = open_device(s, request, outcome, err);
 	if (status)
 		return status;
 	*outcome = TK_OUTCOME_FAILED;
-	if ((status = load_backend(s, request, err)) || (status = open_backend(s, request, outcome, err)))
+	if ((status = load_backend(s, request, err)) ||
+	        (status = open_backend(s, request, outcome, err)))
 		return status;
 	*result = json_object();
 	return TK_OK;
@@ -216,7 +231,8 @@ int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t
 static double number_of(const json_t *request, const char *name, double otherwise)
 {
 	const json_t *v = json_object_get(request, name);
-	return json_is_number(v) && isfinite(json_number_value(v)) ? json_number_value(v) : otherwise;
+	return json_is_number(v) && isfinite(json_number_value(v)) ? json_number_value(v)
+	                                                           : otherwise;
 }
 
 static int mode_of(const json_t *request, enum tk_mode *out, struct tk_error *err)
@@ -230,8 +246,10 @@ static int mode_of(const json_t *request, enum tk_mode *out, struct tk_error *er
 
 static struct tk_measure_options options_of(const json_t *request)
 {
-	double measure_s = number_of(request, "measure_s", 1), samples = number_of(request, "max_samples", 1000);
-	double most = samples >= 1 && samples <= TK_WIRE_SAMPLES_MAX / 2 ? samples : TK_WIRE_SAMPLES_MAX / 2;
+	double measure_s = number_of(request, "measure_s", 1),
+	       samples = number_of(request, "max_samples", 1000);
+	double most = samples >= 1 && samples <= TK_WIRE_SAMPLES_MAX / 2 ? samples
+	                                                                 : TK_WIRE_SAMPLES_MAX / 2;
 	return (struct tk_measure_options){
 	        .seed = (uint64_t)json_integer_value(json_object_get(request, "seed")),
 	        .rest_ns = fmax(0, number_of(request, "rest_s", 0)) * 1e9,
@@ -253,11 +271,12 @@ static int take_baton(const json_t *request, struct tk_device_token *out, struct
 {
 	double wait_s = fmax(0, number_of(request, "baton_wait_s", BATON_WAIT_S));
 	double begin_s = fmax(wait_s, number_of(request, "baton_begin_s", wait_s));
-	return tk_device_token_open(out, (int)json_integer_value(json_object_get(request, "baton")), begin_s, wait_s, err);
+	return tk_device_token_open(out, (int)json_integer_value(json_object_get(request, "baton")),
+	        begin_s, wait_s, err);
 }
 
-int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
-        struct tk_error *err)
+int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err)
 {
 	const char *text;
 	struct tk_measurement m;
@@ -265,12 +284,14 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
 	struct tk_measure_options options = options_of(request);
 	struct tk_device_token baton;
-	/* first of all: what a driver or a library starts must not inherit it, and a failure must close it */
+	/* first of all: what a driver or a library starts must not inherit it, and a failure must
+	 * close it */
 	int status = take_baton(request, &baton, err);
 	s->shared = baton.fd >= 0;
 	options.baton = s->shared ? &baton : NULL;
 	if (status == TK_OK)
-		status = problem ? need_text(request, "problem", &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+		status = problem ? need_text(request, "problem", &text, err)
+		                 : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (status || (status = mode_of(request, &options.mode, err)) ||
 	        (status = tk_job_open_backend(s, request, &opened, outcome, err)) ||
 	        (status = tk_problem_parse(problem, text, err)))

@@ -13,7 +13,7 @@ struct tk_worker_state {
 	struct tk_device *device;
 	struct tk_device_info info;
 	uint32_t device_count; /* of this kind on this machine */
-	bool shared;           /* the last job had a baton: another process has half of the memory */
+	bool shared; /* the last job had a baton: another process has half of the memory */
 	char *device_layer;
 	struct tk_backend backend;
 	struct tk_backend_ctx *ctx;
@@ -21,14 +21,14 @@ struct tk_worker_state {
 };
 
 /* TK_OK and a new reference in *result, or an error, whose outcome is *outcome. */
-int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
-        struct tk_error *err);
-int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
-        struct tk_error *err);
-int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
-        struct tk_error *err);
-int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result, enum tk_outcome *outcome,
-        struct tk_error *err);
+int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err);
+int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err);
+int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err);
+int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err);
 void tk_worker_state_close(struct tk_worker_state *s);
 
 /* result.c: a measurement as the object of docs/worker-protocol.md. */

@@ -36,8 +36,8 @@ struct head {
 	uint32_t size, abi_major, abi_minor;
 };
 
-static int open_module(
-        const char *path, const char *entry, const char *what, void **module, const void **table, struct tk_error *err)
+static int open_module(const char *path, const char *entry, const char *what, void **module,
+        const void **table, struct tk_error *err)
 {
 	*module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!*module)
@@ -45,31 +45,35 @@ static int open_module(
 	const void *(*function)(void);
 	void *symbol = dlsym(*module, entry);
 	if (!symbol)
-		return tk_fail(err, TK_EDATA, "%s is no %s: it does not export %s", path, what, entry);
+		return tk_fail(
+		        err, TK_EDATA, "%s is no %s: it does not export %s", path, what, entry);
 	memcpy(&function, &symbol, sizeof function);
 	*table = function();
 	return *table ? TK_OK : tk_fail(err, TK_EDATA, "%s: %s returned NULL", path, entry);
 }
 
 /* Size, version, then every function that has to be there; the copy is `known` bytes long. */
-static int check_table(const char *path, const void *table, const struct required *required, void *copy, size_t known,
-        struct tk_error *err)
+static int check_table(const char *path, const void *table, const struct required *required,
+        void *copy, size_t known, struct tk_error *err)
 {
 	const struct head *head = table;
 	if (head->size < sizeof *head)
-		return tk_fail(err, TK_EDATA, "%s: its table has %u bytes, not even a version fits into that", path,
+		return tk_fail(err, TK_EDATA,
+		        "%s: its table has %u bytes, not even a version fits into that", path,
 		        head->size);
 	if (head->abi_major != TK_ABI_MAJOR)
 		return tk_fail(err, TK_EVERSION,
-		        "%s was built for version %u of the contract, this tracker speaks version %d: build it again",
+		        "%s was built for version %u of the contract, this tracker speaks version "
+		        "%d: build it again",
 		        path, head->abi_major, TK_ABI_MAJOR);
 	memset(copy, 0, known);
 	memcpy(copy, table, head->size < known ? head->size : known);
 	for (; required->name; required++) {
 		void *value = NULL;
 		if (required->offset + sizeof value > head->size)
-			return tk_fail(err, TK_EDATA, "%s: its table ends after %u bytes, before `%s`", path,
-			        head->size, required->name);
+			return tk_fail(err, TK_EDATA,
+			        "%s: its table ends after %u bytes, before `%s`", path, head->size,
+			        required->name);
 		memcpy(&value, (const char *)table + required->offset, sizeof value);
 		if (!value)
 			return tk_fail(err, TK_EDATA, "%s: `%s` is missing", path, required->name);
@@ -85,8 +89,10 @@ int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_e
 	if (status == TK_OK)
 		status = check_table(path, table, backend_required, out, sizeof *out, err);
 	if (status == TK_OK &&
-	        (!out->name[0] || out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
-		status = tk_fail(err, TK_EDATA, "%s: its name has other characters than a-z, 0-9, _ and -", path);
+	        (!out->name[0] ||
+	                out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
+		status = tk_fail(err, TK_EDATA,
+		        "%s: its name has other characters than a-z, 0-9, _ and -", path);
 	if (status == TK_OK && strcmp(out->device_kind, "cpu") == 0)
 		tk_module_randomize_pages(module);
 	return status;

@@ -1,14 +1,14 @@
-/* Loads backends and device layers, and checks that they keep the contract before anything of them is called. Private
- * to worker/. */
+/* Loads backends and device layers, and checks that they keep the contract before anything of them
+ * is called. Private to worker/. */
 #ifndef TK_WORKER_LOADER_H
 #define TK_WORKER_LOADER_H
 #include "tracker_abi.h"
 
 struct tk_error;
 
-/* *out is a copy in the size that this tracker knows: fields that the module does not have are NULL. The module stays
- * loaded until the process ends: libraries with threads of their own cannot be unloaded safely. Code for processors is
- * placed anew (worker/placement.h). */
+/* *out is a copy in the size that this tracker knows: fields that the module does not have are
+ * NULL. The module stays loaded until the process ends: libraries with threads of their own cannot
+ * be unloaded safely. Code for processors is placed anew (worker/placement.h). */
 int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_error *err);
 int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err);
 

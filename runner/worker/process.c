@@ -33,15 +33,15 @@ int tk_cpu_list_parse(const char *list, cpu_set_t *out, struct tk_error *err)
 			good = end != s && *s >= '0' && *s <= '9';
 		}
 		if (!good || first > last || last >= CPU_SETSIZE)
-			return tk_fail(
-			        err, TK_EUSAGE, "`%.64s` is no list of cores, expected for instance 0-3,8", list);
+			return tk_fail(err, TK_EUSAGE,
+			        "`%.64s` is no list of cores, expected for instance 0-3,8", list);
 		for (; first <= last; first++)
 			CPU_SET(first, out);
 		if (!*end)
 			return TK_OK;
 		if (*end != ',')
-			return tk_fail(
-			        err, TK_EUSAGE, "`%.64s` is no list of cores, expected for instance 0-3,8", list);
+			return tk_fail(err, TK_EUSAGE,
+			        "`%.64s` is no list of cores, expected for instance 0-3,8", list);
 		s = end + 1;
 	}
 }
@@ -55,8 +55,9 @@ int tk_cpu_list_check(const char *list, struct tk_error *err)
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &wanted) && !CPU_ISSET(i, &here))
 			return tk_fail(err, TK_EUSAGE,
-			        "core %d of `%.64s` cannot be used here: %d cores can (`taskset -cp $$` lists them)", i,
-			        list, CPU_COUNT(&here));
+			        "core %d of `%.64s` cannot be used here: %d cores can (`taskset "
+			        "-cp $$` lists them)",
+			        i, list, CPU_COUNT(&here));
 	return TK_OK;
 }
 
@@ -78,18 +79,19 @@ static int limit(int resource, uint64_t most)
 	return setrlimit(resource, &(struct rlimit){most, most});
 }
 
-/* Under a real-time policy the tracker must come before what it watches, or a worker that computes keeps it from ending
- * the turn, or the job. */
+/* Under a real-time policy the tracker must come before what it watches, or a worker that computes
+ * keeps it from ending the turn, or the job. */
 static void step_below_parent(void)
 {
 	struct sched_param p;
 	int policy = sched_getscheduler(0);
-	if ((policy == SCHED_FIFO || policy == SCHED_RR) && sched_getparam(0, &p) == 0 && p.sched_priority-- > 1)
+	if ((policy == SCHED_FIFO || policy == SCHED_RR) && sched_getparam(0, &p) == 0 &&
+	        p.sched_priority-- > 1)
 		sched_setscheduler(0, policy, &p);
 }
 
-/* Between fork and exec: only system calls. A list of cores that this machine does not have is an error, not a smaller
- * list. */
+/* Between fork and exec: only system calls. A list of cores that this machine does not have is an
+ * error, not a smaller list. */
 static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
 {
 	sigset_t none;
@@ -119,7 +121,8 @@ static int prepare(const struct tk_worker_process_spec *spec, const int fds[3])
 	return -1;
 }
 
-static void child(const struct tk_worker_process_spec *spec, const int fds[3], int report, char *const *env)
+static void child(
+        const struct tk_worker_process_spec *spec, const int fds[3], int report, char *const *env)
 {
 	char *argv[] = {(char *)"tracker", (char *)"worker", NULL};
 	int step = prepare(spec, fds);
@@ -132,7 +135,8 @@ static void child(const struct tk_worker_process_spec *spec, const int fds[3], i
 	_exit(written == sizeof f ? 127 : 126);
 }
 
-/* Threads for the libraries that only listen to the environment; sanitizers' options for the tests. */
+/* Threads for the libraries that only listen to the environment; sanitizers' options for the tests.
+ */
 static char **worker_env(uint32_t threads, struct tk_error *err)
 {
 	static const char *const thread_names[] = {
@@ -147,7 +151,8 @@ static char **worker_env(uint32_t threads, struct tk_error *err)
 	}
 	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
 		const char *value = getenv(passed[i]);
-		if (!value || snprintf(text[n], sizeof text[n], "%s=%s", passed[i], value) >= (int)sizeof text[n])
+		if (!value || snprintf(text[n], sizeof text[n], "%s=%s", passed[i], value) >=
+		                      (int)sizeof text[n])
 			continue;
 		extra[n] = text[n];
 		n++;
@@ -162,7 +167,8 @@ static void close_all(int *fds, int n)
 			close(fds[i]);
 }
 
-static int await_exec(int report, struct tk_worker_process *p, const char *program, struct tk_error *err)
+static int await_exec(
+        int report, struct tk_worker_process *p, const char *program, struct tk_error *err)
 {
 	struct failure f;
 	ssize_t n;
@@ -177,10 +183,11 @@ static int await_exec(int report, struct tk_worker_process *p, const char *progr
 	return tk_fail_errno(err, "the worker cannot be started (%s: %s)", program, steps[f.step]);
 }
 
-int tk_worker_process_start(
-        const struct tk_worker_process_spec *spec, struct tk_worker_process *p, struct tk_error *err)
+int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p,
+        struct tk_error *err)
 {
-	int fds[6] = {-1, -1, -1, -1, -1, -1}; /* to the worker, from it, report: read and write ends */
+	int fds[6] = {
+	        -1, -1, -1, -1, -1, -1}; /* to the worker, from it, report: read and write ends */
 	char **env = worker_env(spec->threads, err);
 	int status = env ? TK_OK : TK_ENOMEM;
 	*p = (struct tk_worker_process){.to = -1, .from = -1};
@@ -244,7 +251,8 @@ uint64_t tk_worker_process_resident_bytes(const struct tk_worker_process *p)
 	struct tk_buf text = TK_BUF_INIT;
 	unsigned long long pages = 0;
 	snprintf(path, sizeof path, "/proc/%d/statm", (int)p->pid);
-	if (tk_file_read(path, 4096, &text, NULL) != TK_OK || sscanf(tk_buf_cstr(&text), "%*u %llu", &pages) != 1)
+	if (tk_file_read(path, 4096, &text, NULL) != TK_OK ||
+	        sscanf(tk_buf_cstr(&text), "%*u %llu", &pages) != 1)
 		pages = 0;
 	tk_buf_free(&text);
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);

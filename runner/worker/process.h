@@ -1,4 +1,5 @@
-/* The process of a worker: started with its limits, watched, ended with all its children. Private to worker/. */
+/* The process of a worker: started with its limits, watched, ended with all its children. Private
+ * to worker/. */
 #ifndef TK_WORKER_PROCESS_H
 #define TK_WORKER_PROCESS_H
 #include <sched.h>
@@ -28,10 +29,11 @@ struct tk_worker_process {
 /* "0-1,4"; TK_EUSAGE where it is no list of cores. */
 int tk_cpu_list_parse(const char *list, cpu_set_t *out, struct tk_error *err);
 
-int tk_worker_process_start(
-        const struct tk_worker_process_spec *spec, struct tk_worker_process *p, struct tk_error *err);
+int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk_worker_process *p,
+        struct tk_error *err);
 bool tk_worker_process_has_ended(struct tk_worker_process *p); /* looks, does not wait */
-/* Closes the wire and gives the process `grace_s` to end by itself; then the whole process group is killed. */
+/* Closes the wire and gives the process `grace_s` to end by itself; then the whole process group is
+ * killed. */
 void tk_worker_process_stop(struct tk_worker_process *p, double grace_s);
 uint64_t tk_worker_process_resident_bytes(const struct tk_worker_process *p);
 int64_t tk_kernel_oom_kill_count(void); /* of the whole system since boot; -1: unknown */

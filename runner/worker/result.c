@@ -118,8 +118,8 @@ static json_t *resident(const struct tk_device_info *info)
 
 json_t *tk_device_info_to_json(const struct tk_device_info *info)
 {
-	json_t *o = json_object(),
-	       *attributes = json_loadb(info->attributes, sizeof info->attributes, JSON_DISABLE_EOF_CHECK, NULL);
+	json_t *o = json_object(), *attributes = json_loadb(info->attributes,
+	                                   sizeof info->attributes, JSON_DISABLE_EOF_CHECK, NULL);
 	json_object_set_new(o, "kind", tk_wire_json_string(info->kind, sizeof info->kind));
 	json_object_set_new(o, "name", tk_wire_json_string(info->name, sizeof info->name));
 	json_object_set_new(o, "uuid", tk_wire_json_string(info->uuid, sizeof info->uuid));
@@ -130,7 +130,8 @@ json_t *tk_device_info_to_json(const struct tk_device_info *info)
 	json_object_set_new(o, "compute_units", count(info->compute_units));
 	json_object_set_new(o, "numa_node", count(info->numa_node));
 	json_object_set_new(o, "driver", tk_wire_json_string(info->driver, sizeof info->driver));
-	json_object_set_new(o, "attributes", json_is_object(attributes) ? json_incref(attributes) : json_object());
+	json_object_set_new(o, "attributes",
+	        json_is_object(attributes) ? json_incref(attributes) : json_object());
 	json_decref(attributes);
 	return o;
 }

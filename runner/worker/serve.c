@@ -36,8 +36,8 @@ static json_t *answer_to(struct serve *s, const json_t *request)
 		const char *name;
 		int (*run)(struct tk_worker_state *state, const json_t *request, json_t **result,
 		        enum tk_outcome *outcome, struct tk_error *err);
-	} commands[] = {{"device", tk_job_describe_device}, {"backend", tk_job_describe_backend}, {"open", tk_job_open_backend},
-	        {"measure", tk_job_measure}};
+	} commands[] = {{"device", tk_job_describe_device}, {"backend", tk_job_describe_backend},
+	        {"open", tk_job_open_backend}, {"measure", tk_job_measure}};
 	const char *name = json_string_value(json_object_get(request, "cmd"));
 	json_int_t id = json_integer_value(json_object_get(request, "id"));
 	for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++) {
@@ -48,7 +48,8 @@ static json_t *answer_to(struct serve *s, const json_t *request)
 			continue;
 		int status = commands[i].run(&s->state, request, &result, &outcome, &err);
 		if (status)
-			return refusal(id, status == TK_ENOMEM ? TK_OUTCOME_OUT_OF_MEMORY : outcome, err.message);
+			return refusal(id, status == TK_ENOMEM ? TK_OUTCOME_OUT_OF_MEMORY : outcome,
+			        err.message);
 		json_t *answer = json_object();
 		json_object_set_new(answer, "id", json_integer(id));
 		json_object_set_new(answer, "ok", json_true());
@@ -69,7 +70,8 @@ static int greet(struct serve *s, struct tk_error *err)
 	return status;
 }
 
-/* The wire moves to descriptors of its own; what libraries print with printf goes where stderr goes, the log. */
+/* The wire moves to descriptors of its own; what libraries print with printf goes where stderr
+ * goes, the log. */
 static int take_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *err)
 {
 	s->in = fcntl(in_fd, F_DUPFD_CLOEXEC, 3);
@@ -102,7 +104,8 @@ static int serve_requests(struct serve *s, struct tk_error *err)
 			json_decref(answer);
 			continue;
 		}
-		if (status == TK_OK && (status = tk_wire_read_more(&reader, &what, err)) == TK_OK && what == TK_WIRE_READ_END)
+		if (status == TK_OK && (status = tk_wire_read_more(&reader, &what, err)) == TK_OK &&
+		        what == TK_WIRE_READ_END)
 			break;
 	}
 	tk_wire_reader_free(&reader);

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Brackets outside of strings: jansson would accept a depth of 2048, and nothing here is deeper than 5. */
+/* Brackets outside of strings: jansson would accept a depth of 2048, and nothing here is deeper
+ * than 5. */
 static bool too_deep(const char *line, size_t len)
 {
 	size_t depth = 0;
@@ -34,9 +35,11 @@ int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *e
 {
 	json_error_t why;
 	if (len > TK_WIRE_LINE_MAX)
-		return tk_fail(err, TK_EDATA, "a line of %zu bytes, at most %zu are allowed", len, TK_WIRE_LINE_MAX);
+		return tk_fail(err, TK_EDATA, "a line of %zu bytes, at most %zu are allowed", len,
+		        TK_WIRE_LINE_MAX);
 	if (too_deep(line, len))
-		return tk_fail(err, TK_EDATA, "JSON nested deeper than %d levels", TK_WIRE_DEPTH_MAX);
+		return tk_fail(
+		        err, TK_EDATA, "JSON nested deeper than %d levels", TK_WIRE_DEPTH_MAX);
 	json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
 	if (!root) {
 		tk_wire_sanitize(why.text);
@@ -50,9 +53,12 @@ int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *e
 	return TK_OK;
 }
 
-int tk_wire_next_line(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err)
+int tk_wire_next_line(
+        struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err)
 {
-	char *end = r->buf.len > r->scanned ? memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned) : NULL;
+	char *end = r->buf.len > r->scanned
+	                    ? memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned)
+	                    : NULL;
 	*what = TK_WIRE_READ_MORE;
 	r->scanned = r->buf.len;
 	if (!end && r->buf.len > TK_WIRE_LINE_MAX)

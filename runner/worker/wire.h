@@ -20,9 +20,11 @@ struct tk_wire_reader {
 
 enum tk_wire_read { TK_WIRE_READ_LINE, TK_WIRE_READ_MORE, TK_WIRE_READ_END };
 
-/* Takes a complete line out of what has been read: TK_WIRE_READ_LINE with its parsed object in *out, or TK_WIRE_READ_MORE.
- * TK_EDATA where the line is no object of this protocol or longer than the limit. */
-int tk_wire_next_line(struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err);
+/* Takes a complete line out of what has been read: TK_WIRE_READ_LINE with its parsed object in
+ * *out, or TK_WIRE_READ_MORE. TK_EDATA where the line is no object of this protocol or longer than
+ * the limit. */
+int tk_wire_next_line(
+        struct tk_wire_reader *r, enum tk_wire_read *what, json_t **out, struct tk_error *err);
 /* One read(2). TK_WIRE_READ_END at the end of the input, else TK_WIRE_READ_MORE. */
 int tk_wire_read_more(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err);
 void tk_wire_reader_free(struct tk_wire_reader *r);
@@ -31,7 +33,8 @@ void tk_wire_reader_free(struct tk_wire_reader *r);
 int tk_wire_parse(const char *line, size_t len, json_t **out, struct tk_error *err);
 /* One line; whole, or TK_EIO. */
 int tk_wire_write(int fd, const json_t *object, struct tk_error *err);
-/* A JSON string of any bytes: what is no printable UTF-8 becomes `?`, at most `max` bytes. New reference. */
+/* A JSON string of any bytes: what is no printable UTF-8 becomes `?`, at most `max` bytes. New
+ * reference. */
 json_t *tk_wire_json_string(const char *text, size_t max);
 /* The same on a buffer, in place. */
 void tk_wire_sanitize(char *text);

@@ -1,4 +1,5 @@
-/* The parent's side: one process at a time, one request at a time, and a word for every way in which that can end. */
+/* The parent's side: one process at a time, one request at a time, and a word for every way in
+ * which that can end. */
 #include "worker/worker.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -20,8 +21,8 @@
 
 #define SLICE_MS 50 /* how often memory, log and cancellation are looked at */
 #define HELLO_S 30.0
-#define ASK_S TK_WORKER_OPEN_TIMEOUT_S     /* device and backend questions */
-#define LOG_MAX_BYTES (64ll << 20) /* what one request may print */
+#define ASK_S TK_WORKER_OPEN_TIMEOUT_S /* device and backend questions */
+#define LOG_MAX_BYTES (64ll << 20)     /* what one request may print */
 #define LOG_ROLL_BYTES (16ll << 20)
 #define LAST_WORDS 4096
 
@@ -63,7 +64,8 @@ static char *copy_or_null(const char *s)
 	return s ? strdup(s) : NULL;
 }
 
-/* Nobody reads the output of last year's kernels: a log that has grown makes room, and the one before it goes. */
+/* Nobody reads the output of last year's kernels: a log that has grown makes room, and the one
+ * before it goes. */
 static void roll_log(const char *path)
 {
 	struct stat st;
@@ -72,7 +74,8 @@ static void roll_log(const char *path)
 	        asprintf(&old, "%s.1", path) < 0)
 		return;
 	if (rename(path, old) != 0)
-		tk_log(TK_LOG_WARN, "worker_log", NULL, "the log %s could not be moved aside", path);
+		tk_log(TK_LOG_WARN, "worker_log", NULL, "the log %s could not be moved aside",
+		        path);
 	free(old);
 }
 
@@ -164,7 +167,8 @@ static int64_t log_size(const struct tk_worker *w)
 static void last_words(const struct tk_worker *w, char *out, size_t size)
 {
 	char tail[LAST_WORDS + 1];
-	int64_t end = log_size(w), start = end - LAST_WORDS > w->log_start ? end - LAST_WORDS : w->log_start;
+	int64_t end = log_size(w),
+	        start = end - LAST_WORDS > w->log_start ? end - LAST_WORDS : w->log_start;
 	out[0] = 0;
 	ssize_t n = end > start ? pread(w->log_fd, tail, (size_t)(end - start), start) : 0;
 	for (ssize_t i = 0; i < n; i++)
@@ -197,25 +201,30 @@ static void describe_death(struct tk_worker *w, struct ending *end)
 	int64_t kills = tk_kernel_oom_kill_count();
 	last_words(w, words, sizeof words);
 	end->outcome = TK_OUTCOME_CRASHED;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && kills > w->oom_kills && w->oom_kills >= 0) {
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && kills > w->oom_kills &&
+	        w->oom_kills >= 0) {
 		end->outcome = TK_OUTCOME_OUT_OF_MEMORY;
-		snprintf(end->message, end->size, "the kernel killed the worker because memory was out");
+		snprintf(end->message, end->size,
+		        "the kernel killed the worker because memory was out");
 		return;
 	}
 	if (WIFSIGNALED(status)) {
 		signal_name(WTERMSIG(status), name, sizeof name);
-		snprintf(end->message, end->size, "the worker was killed by %s%s%s", name, words[0] ? ": " : "", words);
+		snprintf(end->message, end->size, "the worker was killed by %s%s%s", name,
+		        words[0] ? ": " : "", words);
 	} else {
-		snprintf(end->message, end->size, "the worker exited with code %d before it answered%s%s",
+		snprintf(end->message, end->size,
+		        "the worker exited with code %d before it answered%s%s",
 		        WEXITSTATUS(status), words[0] ? ": " : "", words);
 	}
 }
 
 /* Ends the process and says why. Returns 1: the request has an outcome. */
-static int give_up(struct tk_worker *w, struct ending *end, enum tk_outcome outcome, const char *fmt, ...)
-        __attribute__((format(printf, 4, 5)));
+static int give_up(struct tk_worker *w, struct ending *end, enum tk_outcome outcome,
+        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-static int give_up(struct tk_worker *w, struct ending *end, enum tk_outcome outcome, const char *fmt, ...)
+static int give_up(
+        struct tk_worker *w, struct ending *end, enum tk_outcome outcome, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -237,7 +246,8 @@ static int died(struct tk_worker *w, struct ending *end)
 /* ---- one request ---- */
 
 /* What is looked at while waiting. 0: go on. */
-static int watch(struct tk_worker *w, double deadline_s, int64_t until, struct ending *end, struct tk_error *err)
+static int watch(struct tk_worker *w, double deadline_s, int64_t until, struct ending *end,
+        struct tk_error *err)
 {
 	char words[256];
 	if (tk_cancel_is_requested()) {
@@ -248,20 +258,21 @@ static int watch(struct tk_worker *w, double deadline_s, int64_t until, struct e
 		uint64_t resident = tk_worker_process_resident_bytes(&w->process);
 		if (resident > w->memory_limit_bytes)
 			return give_up(w, end, TK_OUTCOME_OUT_OF_MEMORY,
-			        "the worker used %.1f GiB, the limit is %.1f GiB: killed", (double)resident / 0x1p30,
-			        (double)w->memory_limit_bytes / 0x1p30);
+			        "the worker used %.1f GiB, the limit is %.1f GiB: killed",
+			        (double)resident / 0x1p30, (double)w->memory_limit_bytes / 0x1p30);
 	}
 	if (log_size(w) - w->log_start > LOG_MAX_BYTES) {
-		int status = give_up(w, end, TK_OUTCOME_FAILED, "the worker printed more than %lld MiB: killed",
-		        LOG_MAX_BYTES >> 20);
+		int status = give_up(w, end, TK_OUTCOME_FAILED,
+		        "the worker printed more than %lld MiB: killed", LOG_MAX_BYTES >> 20);
 		if (ftruncate(w->log_fd, w->log_start + (1 << 20)) != 0)
-			tk_log(TK_LOG_WARN, "worker_log", NULL, "the log of a worker could not be cut");
+			tk_log(TK_LOG_WARN, "worker_log", NULL,
+			        "the log of a worker could not be cut");
 		return status;
 	}
 	if (tk_clock_monotonic_ns() >= until) {
 		last_words(w, words, sizeof words);
-		return give_up(w, end, TK_OUTCOME_TIMEOUT, "no answer after %.3g s: killed%s%s", deadline_s,
-		        words[0] ? ": " : "", words);
+		return give_up(w, end, TK_OUTCOME_TIMEOUT, "no answer after %.3g s: killed%s%s",
+		        deadline_s, words[0] ? ": " : "", words);
 	}
 	return 0;
 }
@@ -276,17 +287,17 @@ static int wait_slice(int fd, short events, int64_t until)
 
 #define NOT_YET 2
 
-/* Looks for one line from the worker, and waits a slice for it where it may. 0: *line is a new reference; 1: the
- * request has an outcome; NOT_YET; negative: an error. */
-static int look(struct tk_worker *w, double deadline_s, int64_t until, bool wait, json_t **line, struct ending *end,
-        struct tk_error *err)
+/* Looks for one line from the worker, and waits a slice for it where it may. 0: *line is a new
+ * reference; 1: the request has an outcome; NOT_YET; negative: an error. */
+static int look(struct tk_worker *w, double deadline_s, int64_t until, bool wait, json_t **line,
+        struct ending *end, struct tk_error *err)
 {
 	for (;;) {
 		enum tk_wire_read what;
 		struct tk_error why = {0};
 		if (tk_wire_next_line(&w->reader, &what, line, &why))
-			return give_up(
-			        w, end, TK_OUTCOME_PROTOCOL, "the worker's answer cannot be read: %s", why.message);
+			return give_up(w, end, TK_OUTCOME_PROTOCOL,
+			        "the worker's answer cannot be read: %s", why.message);
 		if (what == TK_WIRE_READ_LINE)
 			return 0;
 		if (wait_slice(w->process.from, POLLIN, wait ? until : 0)) {
@@ -308,8 +319,8 @@ static int64_t after(double seconds)
 	return tk_clock_monotonic_ns() + (int64_t)(seconds * 1e9);
 }
 
-static int receive(
-        struct tk_worker *w, double deadline_s, int64_t until, json_t **line, struct ending *end, struct tk_error *err)
+static int receive(struct tk_worker *w, double deadline_s, int64_t until, json_t **line,
+        struct ending *end, struct tk_error *err)
 {
 	int status;
 	do
@@ -319,13 +330,14 @@ static int receive(
 }
 
 /* The pipe is not blocking: a worker that does not read cannot hold the tracker. */
-static int deliver(
-        struct tk_worker *w, const json_t *request, double deadline_s, struct ending *end, struct tk_error *err)
+static int deliver(struct tk_worker *w, const json_t *request, double deadline_s,
+        struct ending *end, struct tk_error *err)
 {
 	int64_t until = after(deadline_s);
 	char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	if (!text)
-		return tk_fail(err, TK_EDATA, "the request cannot be written: a text in it is no UTF-8");
+		return tk_fail(
+		        err, TK_EDATA, "the request cannot be written: a text in it is no UTF-8");
 	size_t len = strlen(text), done = 0;
 	int status = 0;
 	text[len++] = '\n';
@@ -334,8 +346,9 @@ static int deliver(
 		if (n > 0)
 			done += (size_t)n;
 		else if (errno == EAGAIN && !wait_slice(w->process.to, POLLOUT, until))
-			status = tk_worker_process_has_ended(&w->process) ? died(w, end)
-			                                              : watch(w, deadline_s, until, end, err);
+			status = tk_worker_process_has_ended(&w->process)
+			                 ? died(w, end)
+			                 : watch(w, deadline_s, until, end, err);
 		else if (errno != EAGAIN && errno != EINTR)
 			status = died(w, end);
 	}
@@ -351,7 +364,8 @@ static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 	        .memory_limit_bytes = w->memory_limit_bytes,
 	        .log_fd = w->log_fd,
 	        .token_fd = w->token_fd,
-	        .limit_address_space = strcmp(w->device_kind, "cpu") == 0 || strcmp(w->device_kind, "null") == 0};
+	        .limit_address_space =
+	                strcmp(w->device_kind, "cpu") == 0 || strcmp(w->device_kind, "null") == 0};
 	json_t *hello = NULL;
 	int status = tk_worker_process_start(&spec, &w->process, err);
 	if (status)
@@ -359,14 +373,16 @@ static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 	w->reader = (struct tk_wire_reader){.fd = w->process.from};
 	status = receive(w, HELLO_S, after(HELLO_S), &hello, end, err);
 	if (status > 0)
-		return tk_fail(err, TK_EIO, "%s does not work as a worker: %s", w->program, end->message);
+		return tk_fail(
+		        err, TK_EIO, "%s does not work as a worker: %s", w->program, end->message);
 	if (status < 0)
 		return status;
 	const char *word = json_string_value(json_object_get(hello, "hello"));
 	json_int_t version = json_integer_value(json_object_get(hello, "protocol"));
 	if (!word || strcmp(word, "tracker-worker") != 0 || version != TK_WIRE_PROTOCOL)
-		status = tk_fail(err, TK_EVERSION, "%s speaks version %lld of the worker protocol, expected %d",
-		        w->program, (long long)version, TK_WIRE_PROTOCOL);
+		status = tk_fail(err, TK_EVERSION,
+		        "%s speaks version %lld of the worker protocol, expected %d", w->program,
+		        (long long)version, TK_WIRE_PROTOCOL);
 	json_decref(hello);
 	if (status)
 		end_process(w, 0);
@@ -377,15 +393,16 @@ static int start(struct tk_worker *w, struct ending *end, struct tk_error *err)
 static int ready(struct tk_worker *w, const char *backend, struct ending *end, struct tk_error *err)
 {
 	bool stale = w->loaded && backend && strcmp(w->loaded, backend) != 0;
-	if (w->process.pid &&
-	        (stale || w->process.to < 0 || w->reader.buf.len > 0 || tk_worker_process_has_ended(&w->process) ||
-	                wait_slice(w->process.from, POLLIN, tk_clock_monotonic_ns())))
+	if (w->process.pid && (stale || w->process.to < 0 || w->reader.buf.len > 0 ||
+	                              tk_worker_process_has_ended(&w->process) ||
+	                              wait_slice(w->process.from, POLLIN, tk_clock_monotonic_ns())))
 		end_process(w, stale ? 1 : 0);
 	return w->process.pid ? TK_OK : start(w, end, err);
 }
 
 /* `request` gets its id. 0: it is on its way; 1: `end` says how it ended; negative: an error. */
-static int post(struct tk_worker *w, json_t *request, double deadline_s, struct ending *end, struct tk_error *err)
+static int post(struct tk_worker *w, json_t *request, double deadline_s, struct ending *end,
+        struct tk_error *err)
 {
 	const char *backend = json_string_value(json_object_get(request, "backend"));
 	int status = tk_worker_wait_open(w, err);
@@ -405,15 +422,17 @@ static int post(struct tk_worker *w, json_t *request, double deadline_s, struct 
 static int open_answer(struct tk_worker *w, json_t *answer, json_t **result, struct ending *end)
 {
 	struct tk_error why = {0};
-	int status = tk_answer_unwrap(answer, w->last_id, result, &end->outcome, end->message, end->size, &why);
+	int status = tk_answer_unwrap(
+	        answer, w->last_id, result, &end->outcome, end->message, end->size, &why);
 	json_decref(answer);
 	if (status)
-		return give_up(w, end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s", why.message);
+		return give_up(w, end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s",
+		        why.message);
 	return *result ? 0 : 1;
 }
 
-static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t **result, struct ending *end,
-        struct tk_error *err)
+static int ask(struct tk_worker *w, json_t *request, double deadline_s, json_t **result,
+        struct ending *end, struct tk_error *err)
 {
 	json_t *answer = NULL;
 	int status = post(w, request, deadline_s, end, err);
@@ -458,8 +477,8 @@ static json_t *new_request(const struct tk_worker *w, const char *command)
 	return r;
 }
 
-int tk_worker_start_open(
-        struct tk_worker *w, const char *backend_path, const char *options, double deadline_s, struct tk_error *err)
+int tk_worker_start_open(struct tk_worker *w, const char *backend_path, const char *options,
+        double deadline_s, struct tk_error *err)
 {
 	char message[1024] = "";
 	struct ending end = {TK_OUTCOME_FAILED, message, sizeof message};
@@ -503,10 +522,12 @@ static json_t *measure_request(const struct tk_worker *w, const struct tk_job_re
 	return r;
 }
 
-int tk_worker_start_measure(struct tk_worker *w, const struct tk_job_request *request, struct tk_error *err)
+int tk_worker_start_measure(
+        struct tk_worker *w, const struct tk_job_request *request, struct tk_error *err)
 {
 	struct pending *p = &w->pending;
-	*p = (struct pending){.deadline_s = request->deadline_s, .started = tk_clock_monotonic_ns()};
+	*p = (struct pending){
+	        .deadline_s = request->deadline_s, .started = tk_clock_monotonic_ns()};
 	struct ending end = {TK_OUTCOME_FAILED, p->message, sizeof p->message};
 	json_t *question = measure_request(w, request);
 	int status = post(w, question, request->deadline_s, &end, err);
@@ -524,8 +545,10 @@ static void close_measure(struct tk_worker *w, json_t *raw, struct tk_job_result
 	struct ending end = {p->outcome, p->message, sizeof p->message};
 	struct tk_error why = {0};
 	*out = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
-	if (raw && tk_answer_check_measurement(raw, &end.outcome, p->message, sizeof p->message, &out->result, &why))
-		give_up(w, &end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s", why.message);
+	if (raw && tk_answer_check_measurement(
+	                   raw, &end.outcome, p->message, sizeof p->message, &out->result, &why))
+		give_up(w, &end, TK_OUTCOME_PROTOCOL, "the worker's answer is wrong: %s",
+		        why.message);
 	json_decref(raw);
 	memcpy(out->message, p->message, sizeof out->message);
 	out->outcome = end.outcome;
@@ -535,7 +558,8 @@ static void close_measure(struct tk_worker *w, json_t *raw, struct tk_job_result
 		end_process(w, 0);
 }
 
-static int poll_measure(struct tk_worker *w, bool wait, bool *done, struct tk_job_result *out, struct tk_error *err)
+static int poll_measure(
+        struct tk_worker *w, bool wait, bool *done, struct tk_job_result *out, struct tk_error *err)
 {
 	struct pending *p = &w->pending;
 	struct ending end = {TK_OUTCOME_FAILED, p->message, sizeof p->message};
@@ -554,13 +578,14 @@ static int poll_measure(struct tk_worker *w, bool wait, bool *done, struct tk_jo
 	return TK_OK;
 }
 
-int tk_worker_poll_measure(struct tk_worker *w, bool *done, struct tk_job_result *out, struct tk_error *err)
+int tk_worker_poll_measure(
+        struct tk_worker *w, bool *done, struct tk_job_result *out, struct tk_error *err)
 {
 	return poll_measure(w, false, done, out, err);
 }
 
-int tk_worker_measure(
-        struct tk_worker *w, const struct tk_job_request *request, struct tk_job_result *out, struct tk_error *err)
+int tk_worker_measure(struct tk_worker *w, const struct tk_job_request *request,
+        struct tk_job_result *out, struct tk_error *err)
 {
 	bool done = false;
 	int status = tk_worker_start_measure(w, request, err);
@@ -608,8 +633,9 @@ static int status_of(enum tk_outcome outcome)
 }
 
 /* A question whose answer is an object or an error. */
-static int describe(struct tk_worker *w, json_t *request, int (*check)(const json_t *, json_t **, struct tk_error *),
-        json_t **out, struct tk_error *err)
+static int describe(struct tk_worker *w, json_t *request,
+        int (*check)(const json_t *, json_t **, struct tk_error *), json_t **out,
+        struct tk_error *err)
 {
 	char message[1024] = "";
 	struct ending end = {TK_OUTCOME_FAILED, message, sizeof message};
@@ -631,7 +657,8 @@ int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *e
 	return describe(w, new_request(w, "device"), tk_answer_check_device, out, err);
 }
 
-int tk_worker_query_backend(struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err)
+int tk_worker_query_backend(
+        struct tk_worker *w, const char *backend_path, json_t **out, struct tk_error *err)
 {
 	json_t *request = new_request(w, "backend");
 	add_text(request, "backend", backend_path);

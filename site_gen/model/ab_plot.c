@@ -1,4 +1,5 @@
-/* What a confirmation measured: pairs of an old and a new build of one series, one right after the other. */
+/* What a confirmation measured: pairs of an old and a new build of one series, one right after the
+ * other. */
 #include "site_gen/model/ab_plot.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@
 #define HEIGHT 24
 #define MARGIN 4
 
-static int summarize(const double *d, size_t n, struct tk_ab_result_compare_level *out, struct tk_error *err)
+static int summarize(
+        const double *d, size_t n, struct tk_ab_result_compare_level *out, struct tk_error *err)
 {
 	struct tk_paired_shift p;
 	if (!n)
@@ -25,14 +27,16 @@ static int summarize(const double *d, size_t n, struct tk_ab_result_compare_leve
 	return 0;
 }
 
-int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, const char *good_rev, const char *bad_rev,
-        struct tk_ab_plot *out, struct tk_error *err)
+int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, const char *good_rev,
+        const char *bad_rev, struct tk_ab_plot *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
 	*out = (struct tk_ab_plot){.median = {NAN, NAN, NAN}, .fastest = {NAN, NAN, NAN}};
 	const struct tk_revision_row *good = tk_model_find_revision(m, s->upstream->id, good_rev),
 	                             *bad = tk_model_find_revision(m, s->upstream->id, bad_rev);
-	int status = good && bad ? tk_store_list_ab_pairs_between(m->store, s->row->id, good->id, bad->id, &rows, err) : 0;
+	int status = good && bad ? tk_store_list_ab_pairs_between(
+	                                   m->store, s->row->id, good->id, bad->id, &rows, err)
+	                         : 0;
 	double *fastest = status ? NULL : malloc((rows.count + 1) * sizeof *fastest);
 	out->differences = status ? NULL : malloc((rows.count + 1) * sizeof *out->differences);
 	if (!status && (!fastest || !out->differences))
@@ -80,12 +84,14 @@ void tk_ab_plot_draw(struct tk_buf *out, const struct tk_ab_plot *p)
 	if (!(hi > lo))
 		return;
 	tk_buf_add_printf(out,
-	        "<svg class=\"pairs\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" aria-hidden=\"true\">"
-	        "<path class=\"zero\" d=\"M%.1f 0V%d\"/><path class=\"interval\" d=\"M%.1f %dH%.1f\"/>",
-	        WIDTH, HEIGHT, WIDTH, HEIGHT, x_of(0, lo, hi), HEIGHT, x_of(log1p(p->median.lo), lo, hi), HEIGHT - 4,
-	        x_of(log1p(p->median.hi), lo, hi));
+	        "<svg class=\"pairs\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
+	        "aria-hidden=\"true\">"
+	        "<path class=\"zero\" d=\"M%.1f 0V%d\"/><path class=\"interval\" d=\"M%.1f "
+	        "%dH%.1f\"/>",
+	        WIDTH, HEIGHT, WIDTH, HEIGHT, x_of(0, lo, hi), HEIGHT,
+	        x_of(log1p(p->median.lo), lo, hi), HEIGHT - 4, x_of(log1p(p->median.hi), lo, hi));
 	for (size_t i = 0; i < p->count; i++)
-		tk_buf_add_printf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"2\"/>", x_of(p->differences[i], lo, hi),
-		        4 + (int)(i % 4) * 4);
+		tk_buf_add_printf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"2\"/>",
+		        x_of(p->differences[i], lo, hi), 4 + (int)(i % 4) * 4);
 	tk_buf_add_str(out, "</svg>");
 }

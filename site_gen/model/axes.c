@@ -50,7 +50,8 @@ static bool is_key(const char *pair, size_t pair_len, const char *key)
 }
 
 /* All pairs but those of the axes. */
-static void collect_rest(struct tk_axes *out, const char *text, const char *const *axes, size_t count)
+static void collect_rest(
+        struct tk_axes *out, const char *text, const char *const *axes, size_t count)
 {
 	size_t used = 0;
 	for (const char *p = strchr(text, ':'); p; p = strchr(p + 1, ',')) {
@@ -87,7 +88,8 @@ bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 	if (i == sizeof ops / sizeof *ops)
 		return false;
 	if (!*ops[i].length) {
-		double m = number_of(p->text, "m"), n = number_of(p->text, "n"), k = number_of(p->text, "k");
+		double m = number_of(p->text, "m"), n = number_of(p->text, "n"),
+		       k = number_of(p->text, "k");
 		collect_rest(out, p->text, (const char *const[]){"m", "n", "k"}, 3);
 		snprintf(out->row, sizeof out->row, "%s × %s", whole(n, first), whole(k, second));
 		snprintf(out->column, sizeof out->column, "%s", whole(m, first));
@@ -97,13 +99,14 @@ bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 		if (m == n && n == k)
 			snprintf(out->sweep, sizeof out->sweep, "m = n = k %s", out->rest);
 		else
-			snprintf(out->sweep, sizeof out->sweep, "n=%.15s k=%.15s %s", whole(n, first), second,
-			        out->rest);
+			snprintf(out->sweep, sizeof out->sweep, "n=%.15s k=%.15s %s",
+			        whole(n, first), second, out->rest);
 		return m > 0;
 	}
 	double length = number_of(p->text, ops[i].length), batch = number_of(p->text, "b");
 	bool twin = number_of(p->text, ops[i].twin) == length;
-	collect_rest(out, p->text, (const char *const[]){ops[i].length, "b", twin ? ops[i].twin : ""}, 3);
+	collect_rest(out, p->text,
+	        (const char *const[]){ops[i].length, "b", twin ? ops[i].twin : ""}, 3);
 	snprintf(out->row, sizeof out->row, "%s", whole(length, first));
 	snprintf(out->column, sizeof out->column, "%s", whole(batch, first));
 	snprintf(out->sweep, sizeof out->sweep, "%s", out->rest);

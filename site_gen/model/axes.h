@@ -1,4 +1,5 @@
-/* A problem as a point of a sweep: what is varied along it, and what stays. For maps and scaling charts. */
+/* A problem as a point of a sweep: what is varied along it, and what stays. For maps and scaling
+ * charts. */
 #ifndef TK_SITE_AXES_H
 #define TK_SITE_AXES_H
 #include <stdbool.h>
@@ -20,7 +21,8 @@ struct tk_axes_names {
 	const char *row, *column, *x;
 };
 
-bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out); /* false: nothing of this op is swept */
-const struct tk_axes_names *tk_axes_names(const char *op);            /* NULL: nothing */
+bool tk_axes_from_problem(const struct tk_problem_row *p,
+        struct tk_axes *out);                              /* false: nothing of this op is swept */
+const struct tk_axes_names *tk_axes_names(const char *op); /* NULL: nothing */
 
 #endif

@@ -11,17 +11,22 @@
 static bool is_known(const struct tk_site_ceilings *roofs, const struct tk_ceiling_row *c)
 {
 	for (size_t i = 0; i < roofs->count; i++)
-		if (!strcmp(roofs->rows[i]->name, c->name) && !strcmp(roofs->rows[i]->source, c->source))
+		if (!strcmp(roofs->rows[i]->name, c->name) &&
+		        !strcmp(roofs->rows[i]->source, c->source))
 			return true;
 	return false;
 }
 
-void tk_site_ceilings_find(const struct tk_model *m, const struct tk_site_device *device, struct tk_site_ceilings *out)
+void tk_site_ceilings_find(
+        const struct tk_model *m, const struct tk_site_device *device, struct tk_site_ceilings *out)
 {
 	*out = (struct tk_site_ceilings){0};
 	for (size_t list = 0; list < m->ceiling_list_count; list++)
-		for (size_t i = 0; i < m->ceiling_lists[list].count && out->count < TK_SITE_CEILINGS_MAX; i++) {
-			const struct tk_ceiling_row *c = TK_ROWS_AT(&m->ceiling_lists[list], struct tk_ceiling_row, i);
+		for (size_t i = 0;
+		        i < m->ceiling_lists[list].count && out->count < TK_SITE_CEILINGS_MAX;
+		        i++) {
+			const struct tk_ceiling_row *c =
+			        TK_ROWS_AT(&m->ceiling_lists[list], struct tk_ceiling_row, i);
 			if (c->device_id == device->row->id && c->value > 0 && !is_known(out, c))
 				out->rows[out->count++] = c;
 		}
@@ -38,13 +43,14 @@ bool tk_ceiling_is_cache(const struct tk_ceiling_row *c)
 }
 
 /* The highest value of a unit and source; name NULL: any. NAN: none. */
-static double highest(const struct tk_site_ceilings *roofs, const char *unit, const char *source, const char *name)
+static double highest(const struct tk_site_ceilings *roofs, const char *unit, const char *source,
+        const char *name)
 {
 	double best = NAN;
 	for (size_t i = 0; i < roofs->count; i++) {
 		const struct tk_ceiling_row *c = roofs->rows[i];
-		if (!strcmp(c->unit, unit) && !strcmp(c->source, source) && (!name || !strcmp(c->name, name)) &&
-		        !tk_ceiling_is_cache(c))
+		if (!strcmp(c->unit, unit) && !strcmp(c->source, source) &&
+		        (!name || !strcmp(c->name, name)) && !tk_ceiling_is_cache(c))
 			best = fmax(best, c->value);
 	}
 	return best;
@@ -57,22 +63,26 @@ static double first_of(double a, double b)
 
 static double rate_of(const struct tk_site_ceilings *roofs, const char *dtype)
 {
-	return first_of(
-	        highest(roofs, "gflop_per_s", "measured", dtype), highest(roofs, "gflop_per_s", "datasheet", dtype));
+	return first_of(highest(roofs, "gflop_per_s", "measured", dtype),
+	        highest(roofs, "gflop_per_s", "datasheet", dtype));
 }
 
 static double bandwidth_of(const struct tk_site_ceilings *roofs)
 {
-	return first_of(highest(roofs, "gb_per_s", "measured", NULL), highest(roofs, "gb_per_s", "datasheet", NULL));
+	return first_of(highest(roofs, "gb_per_s", "measured", NULL),
+	        highest(roofs, "gb_per_s", "datasheet", NULL));
 }
 
-double tk_site_ceilings_attainable(const struct tk_site_ceilings *roofs, const char *dtype, double intensity)
+double tk_site_ceilings_attainable(
+        const struct tk_site_ceilings *roofs, const char *dtype, double intensity)
 {
 	double rate = first_of(rate_of(roofs, dtype), rate_of(roofs, NULL));
-	return fmin(rate, bandwidth_of(roofs) * intensity); /* fmin takes the other where one is NAN */
+	return fmin(
+	        rate, bandwidth_of(roofs) * intensity); /* fmin takes the other where one is NAN */
 }
 
-const char *tk_site_ceilings_limiting(const struct tk_site_ceilings *roofs, const char *dtype, double intensity)
+const char *tk_site_ceilings_limiting(
+        const struct tk_site_ceilings *roofs, const char *dtype, double intensity)
 {
 	double limit = tk_site_ceilings_attainable(roofs, dtype, intensity);
 	if (!isfinite(limit))
@@ -82,10 +92,13 @@ const char *tk_site_ceilings_limiting(const struct tk_site_ceilings *roofs, cons
 	return isfinite(rate_of(roofs, dtype)) ? dtype : "fastest type";
 }
 
-double tk_site_ceilings_efficiency(const struct tk_site_ceilings *roofs, const struct tk_site_series *s, double time_ns)
+double tk_site_ceilings_efficiency(
+        const struct tk_site_ceilings *roofs, const struct tk_site_series *s, double time_ns)
 {
-	bool known = s->problem->flops > 0 && s->problem->bytes > 0 && time_ns > 0 && !strcmp(s->row->metric, "time") &&
-	             !strcmp(s->row->unit, "ns");
-	double limit = known ? tk_site_ceilings_attainable(roofs, s->problem->dtype, s->problem->flops / s->problem->bytes) : NAN;
+	bool known = s->problem->flops > 0 && s->problem->bytes > 0 && time_ns > 0 &&
+	             !strcmp(s->row->metric, "time") && !strcmp(s->row->unit, "ns");
+	double limit = known ? tk_site_ceilings_attainable(roofs, s->problem->dtype,
+	                               s->problem->flops / s->problem->bytes)
+	                     : NAN;
 	return s->problem->flops / time_ns / limit;
 }

@@ -1,4 +1,5 @@
-/* Ceilings of a device and how near a kernel comes to them (Williams, Waterman and Patterson 2009). */
+/* Ceilings of a device and how near a kernel comes to them (Williams, Waterman and Patterson 2009).
+ */
 #ifndef TK_SITE_ROOFS_H
 #define TK_SITE_ROOFS_H
 #include <stdbool.h>
@@ -16,16 +17,22 @@ struct tk_site_ceilings {
 };
 
 /* The newest ceiling of each name and source. */
-void tk_site_ceilings_find(const struct tk_model *m, const struct tk_site_device *device, struct tk_site_ceilings *out);
-/* GFLOP/s that the device allows at `intensity` FLOP per byte for a type: the lower of its matrix rate and bandwidth x
- * intensity, measured where there is a measurement, else from the datasheet. A type without a rate of its own gets the
- * highest rate there is. NAN: no ceiling known. */
-double tk_site_ceilings_attainable(const struct tk_site_ceilings *roofs, const char *dtype, double intensity);
+void tk_site_ceilings_find(const struct tk_model *m, const struct tk_site_device *device,
+        struct tk_site_ceilings *out);
+/* GFLOP/s that the device allows at `intensity` FLOP per byte for a type: the lower of its matrix
+ * rate and bandwidth x intensity, measured where there is a measurement, else from the datasheet. A
+ * type without a rate of its own gets the highest rate there is. NAN: no ceiling known. */
+double tk_site_ceilings_attainable(
+        const struct tk_site_ceilings *roofs, const char *dtype, double intensity);
 /* What of it a series reaches with a time, 0.62 for 62 %; NAN where nothing is known. */
-double tk_site_ceilings_efficiency(const struct tk_site_ceilings *roofs, const struct tk_site_series *s, double time_ns);
-/* What that limit is: "memory", the type, "none", or "fastest type" where the type has no rate of its own. */
-const char *tk_site_ceilings_limiting(const struct tk_site_ceilings *roofs, const char *dtype, double intensity);
-/* A ceiling of a cache or of memory on the chip ("l2 read"): drawn, but no limit of compulsory traffic. */
+double tk_site_ceilings_efficiency(
+        const struct tk_site_ceilings *roofs, const struct tk_site_series *s, double time_ns);
+/* What that limit is: "memory", the type, "none", or "fastest type" where the type has no rate of
+ * its own. */
+const char *tk_site_ceilings_limiting(
+        const struct tk_site_ceilings *roofs, const char *dtype, double intensity);
+/* A ceiling of a cache or of memory on the chip ("l2 read"): drawn, but no limit of compulsory
+ * traffic. */
 bool tk_ceiling_is_cache(const struct tk_ceiling_row *c);
 
 #endif

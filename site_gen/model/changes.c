@@ -42,14 +42,17 @@ static int move_order(const void *a, const void *b)
 	return x->change < y->change ? -1 : x->change > y->change;
 }
 
-static int make_moves(const struct tk_model *m, const struct tk_rows *steps, struct tk_site_changes *out, struct tk_error *err)
+static int make_moves(const struct tk_model *m, const struct tk_rows *steps,
+        struct tk_site_changes *out, struct tk_error *err)
 {
 	out->all = malloc((steps->count + 1) * sizeof *out->all);
 	if (!out->all)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < steps->count && i < m->change_rows.count; i++) {
-		const struct tk_change_point_builds_row *step = TK_ROWS_AT(steps, struct tk_change_point_builds_row, i);
-		const struct tk_change_point_row *c = TK_ROWS_AT(&m->change_rows, struct tk_change_point_row, i);
+		const struct tk_change_point_builds_row *step =
+		        TK_ROWS_AT(steps, struct tk_change_point_builds_row, i);
+		const struct tk_change_point_row *c =
+		        TK_ROWS_AT(&m->change_rows, struct tk_change_point_row, i);
 		const struct tk_site_series *s = tk_model_find_series(m, c->series_id);
 		if (!s || step->series_id != c->series_id || step->run_id != c->run_id)
 			continue;
@@ -57,9 +60,11 @@ static int make_moves(const struct tk_model *m, const struct tk_rows *steps, str
 		        .change = c,
 		        .good = tk_model_find_build_revision(m, step->previous_build_id),
 		        .bad = tk_model_find_build_revision(m, step->build_id),
-		        .environment_before = tk_index_find(&m->environments_by_id, step->previous_environment_id),
+		        .environment_before = tk_index_find(
+		                &m->environments_by_id, step->previous_environment_id),
 		        .environment = tk_index_find(&m->environments_by_id, step->environment_id),
-		        .worse = (c->after_value > c->before_value) == !strcmp(s->row->better, "lower")};
+		        .worse = (c->after_value > c->before_value) ==
+		                 !strcmp(s->row->better, "lower")};
 	}
 	if (out->count)
 		qsort(out->all, out->count, sizeof *out->all, move_order);
@@ -71,7 +76,8 @@ static size_t index_of(const struct tk_model *m, const struct tk_revision_row *r
 	return (size_t)(r - (const struct tk_revision_row *)m->revision_rows.rows);
 }
 
-/* Moves of one bad revision are neighbours; those that the commit cannot have made are not counted. */
+/* Moves of one bad revision are neighbours; those that the commit cannot have made are not counted.
+ */
 static void count_moves(const struct tk_model *m, struct tk_site_changes *out)
 {
 	for (size_t i = 0; i < out->count; i++) {
@@ -89,9 +95,11 @@ static char *file_of(const struct tk_model *m, const struct tk_revision_row *r)
 {
 	const struct tk_upstream_row *u = tk_index_find(&m->upstreams_by_id, r->upstream_id);
 	char *name = NULL, *file = NULL, rev[TK_LINK_SIZE];
-	bool hash = !strncmp(tk_rev_abbreviate(r->rev, rev), r->rev, 12) && strlen(rev) == 12 && r->rev[12];
+	bool hash = !strncmp(tk_rev_abbreviate(r->rev, rev), r->rev, 12) && strlen(rev) == 12 &&
+	            r->rev[12];
 	/* a version is not unique where it is cut; the end of the name is, of every kind */
-	if (asprintf(&name, "%.40s-%s%s%.*s", u ? u->name : "", rev, hash ? "" : "-", hash ? 0 : 8, r->uid) >= 0)
+	if (asprintf(&name, "%.40s-%s%s%.*s", u ? u->name : "", rev, hash ? "" : "-", hash ? 0 : 8,
+	            r->uid) >= 0)
 		file = tk_path_make_slug(name);
 	free(name);
 	return file;
@@ -103,7 +111,8 @@ static int name_pages(const struct tk_model *m, struct tk_site_changes *out, str
 	size_t newer = 0;
 	for (size_t i = out->revision_count; i-- > 0;) {
 		struct tk_site_revision *r = &out->revisions[i];
-		bool same = i + 1 < out->revision_count && r[1].row->upstream_id == r->row->upstream_id;
+		bool same =
+		        i + 1 < out->revision_count && r[1].row->upstream_id == r->row->upstream_id;
 		newer = same ? newer + 1 : 0;
 		if (!r->count && newer >= TK_SITE_REVISION_PAGES)
 			continue;
@@ -113,7 +122,8 @@ static int name_pages(const struct tk_model *m, struct tk_site_changes *out, str
 	return 0;
 }
 
-int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps, struct tk_site_changes *out, struct tk_error *err)
+int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
+        struct tk_site_changes *out, struct tk_error *err)
 {
 	int status = make_moves(m, steps, out, err);
 	if (status)
@@ -137,8 +147,8 @@ void tk_site_changes_free(struct tk_site_changes *moves)
 	*moves = (struct tk_site_changes){0};
 }
 
-const struct tk_site_revision *tk_site_changes_find_revision(
-        const struct tk_model *m, const struct tk_site_changes *moves, const struct tk_revision_row *r)
+const struct tk_site_revision *tk_site_changes_find_revision(const struct tk_model *m,
+        const struct tk_site_changes *moves, const struct tk_revision_row *r)
 {
 	return r ? &moves->revisions[index_of(m, r)] : NULL;
 }

@@ -1,5 +1,5 @@
-/* Every step of the history by the commit, or the environment, in which it happened: what the pages of upstreams,
- * revisions and environments stand on. */
+/* Every step of the history by the commit, or the environment, in which it happened: what the pages
+ * of upstreams, revisions and environments stand on. */
 #ifndef TK_SITE_MOVES_H
 #define TK_SITE_MOVES_H
 #include <stdbool.h>
@@ -14,7 +14,8 @@ struct tk_revision_row;
 struct tk_rows;
 struct tk_site_series;
 
-#define TK_SITE_REVISION_PAGES 20 /* newest revisions of an upstream that have a page though nothing moved in them */
+#define TK_SITE_REVISION_PAGES \
+	20 /* newest revisions of an upstream that have a page though nothing moved in them */
 
 struct tk_site_change {
 	const struct tk_site_series *series;
@@ -27,7 +28,8 @@ struct tk_site_change {
 struct tk_site_revision {
 	const struct tk_revision_row *row;
 	char *file;          /* NULL: has no page */
-	size_t first, count; /* moves whose first bad revision it is, and whose last good one is another */
+	size_t first, count; /* moves whose first bad revision it is, and whose last good one is
+	                        another */
 	size_t worse;
 };
 
@@ -39,10 +41,11 @@ struct tk_site_changes {
 };
 
 /* `steps`: of tk_store_list_change_point_builds. */
-int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps, struct tk_site_changes *out, struct tk_error *err);
+int tk_site_changes_join(const struct tk_model *m, const struct tk_rows *steps,
+        struct tk_site_changes *out, struct tk_error *err);
 void tk_site_changes_free(struct tk_site_changes *moves);
 /* NULL: `r` is NULL. */
-const struct tk_site_revision *tk_site_changes_find_revision(
-        const struct tk_model *m, const struct tk_site_changes *moves, const struct tk_revision_row *r);
+const struct tk_site_revision *tk_site_changes_find_revision(const struct tk_model *m,
+        const struct tk_site_changes *moves, const struct tk_revision_row *r);
 
 #endif

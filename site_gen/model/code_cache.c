@@ -11,7 +11,8 @@ struct tk_code_list {
 	struct tk_rows rows;
 };
 
-static int load(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id, struct tk_error *err)
+static int load(
+        struct tk_code_cache *codes, struct tk_store *store, int64_t build_id, struct tk_error *err)
 {
 	if (codes->count == codes->cap) {
 		size_t cap = codes->cap ? codes->cap * 2 : 64;
@@ -35,8 +36,9 @@ static int order(const void *key, const void *row)
 	return d ? d : strcmp(a->name, b->name);
 }
 
-int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id, const char *backend,
-        const char *name, const struct tk_kernel_row **out, struct tk_error *err)
+int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,
+        const char *backend, const char *name, const struct tk_kernel_row **out,
+        struct tk_error *err)
 {
 	size_t i = 0;
 	while (i < codes->count && codes->lists[i].build_id != build_id)

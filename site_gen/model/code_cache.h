@@ -13,10 +13,11 @@ struct tk_code_cache {
 	size_t count, cap;
 };
 
-/* The row of a function of a backend in a build; name "": of the backend as a whole. *out NULL: not recorded. It lives
- * as long as `codes`. */
-int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id, const char *backend,
-        const char *name, const struct tk_kernel_row **out, struct tk_error *err);
+/* The row of a function of a backend in a build; name "": of the backend as a whole. *out NULL: not
+ * recorded. It lives as long as `codes`. */
+int tk_code_cache_find(struct tk_code_cache *codes, struct tk_store *store, int64_t build_id,
+        const char *backend, const char *name, const struct tk_kernel_row **out,
+        struct tk_error *err);
 void tk_code_cache_free(struct tk_code_cache *codes);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "site_gen/render/escape.h"
 #include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
+#include "site_gen/render/escape.h"
 
 /* One upstream that has a backend. */
 struct owner {
@@ -44,8 +44,10 @@ static int owners_find(const struct tk_model *m, struct owners *out, struct tk_e
 	return 0;
 }
 
-/* " (upstream)" where others have the backend too; the address as well where even the name is taken twice. */
-static void add_upstream(struct tk_buf *b, const struct owners *owners, const struct tk_site_series *s)
+/* " (upstream)" where others have the backend too; the address as well where even the name is taken
+ * twice. */
+static void add_upstream(
+        struct tk_buf *b, const struct owners *owners, const struct tk_site_series *s)
 {
 	struct owner key = {s->row->backend, s->upstream};
 	const struct owner *own = bsearch(&key, owners->at, owners->count, sizeof key, owner_order);
@@ -57,10 +59,12 @@ static void add_upstream(struct tk_buf *b, const struct owners *owners, const st
 	char link[TK_LINK_SIZE];
 	if (!before && !after)
 		return;
-	tk_buf_add_printf(b, " (%.*s", (int)tk_utf8_clip_len(own->upstream->name, 60), own->upstream->name);
+	tk_buf_add_printf(
+	        b, " (%.*s", (int)tk_utf8_clip_len(own->upstream->name, 60), own->upstream->name);
 	if (twin)
-		tk_buf_add_printf(
-		        b, ", %s", *own->upstream->url ? tk_link_strip_user(own->upstream->url, link) : own->upstream->kind);
+		tk_buf_add_printf(b, ", %s",
+		        *own->upstream->url ? tk_link_strip_user(own->upstream->url, link)
+		                            : own->upstream->kind);
 	tk_buf_add_char(b, ')');
 }
 

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "site_gen/render/escape.h"
 #include "site_gen/model/model.h"
+#include "site_gen/render/escape.h"
 
-/* "https://user:secret@host/owner/name.git" -> "https://host/owner/name"; "" where it is no such URL or has odd
- * characters. */
+/* "https://user:secret@host/owner/name.git" -> "https://host/owner/name"; "" where it is no such
+ * URL or has odd characters. */
 static const char *forge_base(const char *url, char out[TK_LINK_SIZE])
 {
 	out[0] = 0;
@@ -35,13 +35,14 @@ static const char *forge_base(const char *url, char out[TK_LINK_SIZE])
 	return out;
 }
 
-/* "/commit/" and "/compare/" with what the forge puts before them; NULL: not a forge that we know. */
+/* "/commit/" and "/compare/" with what the forge puts before them; NULL: not a forge that we know.
+ */
 static const char *forge_infix(const char *base)
 {
 	if (strstr(base, "gitlab"))
 		return "/-/";
-	if (strstr(base, "//github.com/") || strstr(base, "//codeberg.org/") || strstr(base, "gitea") ||
-	        strstr(base, "forgejo"))
+	if (strstr(base, "//github.com/") || strstr(base, "//codeberg.org/") ||
+	        strstr(base, "gitea") || strstr(base, "forgejo"))
 		return "/";
 	return NULL;
 }
@@ -62,13 +63,15 @@ const char *tk_link_commit(const char *url, const char *rev, char out[TK_LINK_SI
 	return out;
 }
 
-const char *tk_link_range(const char *url, const char *good, const char *bad, char out[TK_LINK_SIZE])
+const char *tk_link_range(
+        const char *url, const char *good, const char *bad, char out[TK_LINK_SIZE])
 {
 	char base[TK_LINK_SIZE];
 	const char *infix = forge_infix(forge_base(url, base));
 	out[0] = 0;
 	if (infix && *base && rev_is_plain(good) && rev_is_plain(bad))
-		snprintf(out, TK_LINK_SIZE, "%.300s%scompare/%.64s...%.64s", base, infix, good, bad);
+		snprintf(
+		        out, TK_LINK_SIZE, "%.300s%scompare/%.64s...%.64s", base, infix, good, bad);
 	return out;
 }
 
@@ -78,23 +81,28 @@ const char *tk_link_strip_user(const char *url, char out[TK_LINK_SIZE])
 	const char *at = scheme ? memrchr(host, '@', strcspn(host, "/")) : NULL;
 	int scheme_len = scheme ? (int)(host - url > 32 ? 32 : host - url) : 0;
 	host = at ? at + 1 : host;
-	snprintf(out, TK_LINK_SIZE, "%.*s%.*s", scheme_len, url, (int)tk_utf8_clip_len(host, 200), host);
+	snprintf(out, TK_LINK_SIZE, "%.*s%.*s", scheme_len, url, (int)tk_utf8_clip_len(host, 200),
+	        host);
 	return out;
 }
 
 const char *tk_rev_abbreviate(const char *rev, char out[TK_LINK_SIZE])
 {
 	size_t keep = rev_is_plain(rev) && strlen(rev) > 12 ? 12 : tk_utf8_clip_len(rev, 24);
-	snprintf(out, TK_LINK_SIZE, "%.*s%s", (int)keep, rev, !rev_is_plain(rev) && rev[keep] ? "…" : "");
+	snprintf(out, TK_LINK_SIZE, "%.*s%s", (int)keep, rev,
+	        !rev_is_plain(rev) && rev[keep] ? "…" : "");
 	return out;
 }
 
-const struct tk_environment_row *tk_environment_find_previous(const struct tk_model *m, const struct tk_environment_row *e)
+const struct tk_environment_row *tk_environment_find_previous(
+        const struct tk_model *m, const struct tk_environment_row *e)
 {
 	const struct tk_environment_row *before = NULL;
 	for (size_t i = 0; i < m->environment_rows.count; i++) {
-		const struct tk_environment_row *other = TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
-		if (other->device_id == e->device_id && other->id < e->id && (!before || other->id > before->id))
+		const struct tk_environment_row *other =
+		        TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
+		if (other->device_id == e->device_id && other->id < e->id &&
+		        (!before || other->id > before->id))
 			before = other;
 	}
 	return before;
@@ -106,8 +114,7 @@ static void flatten(json_t *into, json_t *from, const char *parent, int depth)
 {
 	const char *key;
 	json_t *value;
-	json_object_foreach(from, key, value)
-	{
+	json_object_foreach (from, key, value) {
 		char name[160];
 		if (json_is_object(value) && depth < FLAT_DEPTH) {
 			flatten(into, value, key, depth + 1);
@@ -121,7 +128,8 @@ static void flatten(json_t *into, json_t *from, const char *parent, int depth)
 
 json_t *tk_attributes_flatten(const char *json)
 {
-	json_t *from = json_loads(json, 0, NULL), *flat = json_is_object(from) ? json_object() : NULL;
+	json_t *from = json_loads(json, 0, NULL),
+	       *flat = json_is_object(from) ? json_object() : NULL;
 	if (flat)
 		flatten(flat, from, "", 0);
 	json_decref(from);
@@ -139,11 +147,13 @@ static void add_scalar(struct tk_buf *out, const json_t *v)
 	else if (json_is_real(v))
 		tk_buf_add_printf(out, "%.6g", json_real_value(v));
 	else
-		tk_buf_add_str(out, json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "(several)");
+		tk_buf_add_str(out, json_is_true(v)    ? "yes"
+		                    : json_is_false(v) ? "no"
+		                                       : "(several)");
 }
 
-static void difference_add(
-        struct tk_buf *out, const char *key, const json_t *before, const json_t *after, size_t *count)
+static void difference_add(struct tk_buf *out, const char *key, const json_t *before,
+        const json_t *after, size_t *count)
 {
 	if (json_equal((json_t *)before, (json_t *)after) || ++*count > 6)
 		return;
@@ -161,8 +171,11 @@ void tk_environment_add_diff(struct tk_buf *out, const char *before, const char 
 	json_t *b = tk_attributes_flatten(before), *a = tk_attributes_flatten(after), *value;
 	const char *key;
 	size_t count = 0;
-	json_object_foreach(a, key, value) difference_add(out, key, json_object_get(b, key), value, &count);
-	json_object_foreach(b, key, value) if (!json_object_get(a, key)) difference_add(out, key, value, NULL, &count);
+	json_object_foreach (a, key, value)
+		difference_add(out, key, json_object_get(b, key), value, &count);
+	json_object_foreach (b, key, value)
+		if (!json_object_get(a, key))
+			difference_add(out, key, value, NULL, &count);
 	if (count > 6)
 		tk_buf_add_printf(out, " and %zu more", count - 6);
 	json_decref(a);

@@ -1,4 +1,5 @@
-/* Addresses of commits, and what an environment differs in: small readings of others' texts that several pages share.
+/* Addresses of commits, and what an environment differs in: small readings of others' texts that
+ * several pages share.
  */
 #ifndef TK_SITE_LINKS_H
 #define TK_SITE_LINKS_H
@@ -11,19 +12,23 @@ struct tk_model;
 
 #define TK_LINK_SIZE 512
 
-/* The page of a commit on the forge that a git URL names; "" where the forge is not known or anything in it is odd.
- * Never has a user or password, always begins with https:// or http://. Returns out. */
+/* The page of a commit on the forge that a git URL names; "" where the forge is not known or
+ * anything in it is odd. Never has a user or password, always begins with https:// or http://.
+ * Returns out. */
 const char *tk_link_commit(const char *url, const char *rev, char out[TK_LINK_SIZE]);
-const char *tk_link_range(const char *url, const char *good, const char *bad, char out[TK_LINK_SIZE]);
+const char *tk_link_range(
+        const char *url, const char *good, const char *bad, char out[TK_LINK_SIZE]);
 /* The URL without user and password, for showing. */
 const char *tk_link_strip_user(const char *url, char out[TK_LINK_SIZE]);
 /* 12 digits of a hash; other revisions up to 24 bytes. */
 const char *tk_rev_abbreviate(const char *rev, char out[TK_LINK_SIZE]);
 
 /* The environment of the same device that was seen before this one; NULL: the first. */
-const struct tk_environment_row *tk_environment_find_previous(const struct tk_model *m, const struct tk_environment_row *e);
-/* A JSON object with the members of inner objects as its own, so that "attributes":{"kernel":...} reads as "kernel". A
- * name that is taken already gets its parent's before it. The caller's; NULL: not an object. */
+const struct tk_environment_row *tk_environment_find_previous(
+        const struct tk_model *m, const struct tk_environment_row *e);
+/* A JSON object with the members of inner objects as its own, so that "attributes":{"kernel":...}
+ * reads as "kernel". A name that is taken already gets its parent's before it. The caller's; NULL:
+ * not an object. */
 struct json_t *tk_attributes_flatten(const char *json);
 /* "driver 550.54 → 560.28, governor powersave → performance"; at most six. */
 void tk_environment_add_diff(struct tk_buf *out, const char *before, const char *after);

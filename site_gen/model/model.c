@@ -13,7 +13,9 @@
 #include "core/outcome.h"
 #include "site_gen/model/label.h"
 
-/* ---- indices ------------------------------------------------------------------------------------------------ */
+/* ---- indices
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int entry_order(const void *a, const void *b)
 {
@@ -22,7 +24,8 @@ static int entry_order(const void *a, const void *b)
 }
 
 /* Every row struct that is indexed begins with its id. */
-static int index_make(struct tk_index *index, const void *rows, size_t count, size_t size, struct tk_error *err)
+static int index_make(
+        struct tk_index *index, const void *rows, size_t count, size_t size, struct tk_error *err)
 {
 	index->entries = malloc((count ? count : 1) * sizeof *index->entries);
 	if (!index->entries)
@@ -40,12 +43,14 @@ static int index_make(struct tk_index *index, const void *rows, size_t count, si
 const void *tk_index_find(const struct tk_index *index, int64_t id)
 {
 	struct tk_index_entry key = {.id = id};
-	/* ids are counted up by the history, mostly without a gap: most are where they would be then */
+	/* ids are counted up by the history, mostly without a gap: most are where they would be
+	 * then */
 	uint64_t guess = index->count ? (uint64_t)id - (uint64_t)index->entries[0].id : 0;
 	if (guess < index->count && index->entries[guess].id == id)
 		return index->entries[guess].row;
 	const struct tk_index_entry *found =
-	        index->count ? bsearch(&key, index->entries, index->count, sizeof key, entry_order) : NULL;
+	        index->count ? bsearch(&key, index->entries, index->count, sizeof key, entry_order)
+	                     : NULL;
 	return found ? found->row : NULL;
 }
 
@@ -64,7 +69,8 @@ static int index_builds(struct tk_model *m, struct tk_error *err)
 	if (!index->entries)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (; index->count < m->build_rows.count; index->count++) {
-		const struct tk_build_row *b = TK_ROWS_AT(&m->build_rows, struct tk_build_row, index->count);
+		const struct tk_build_row *b =
+		        TK_ROWS_AT(&m->build_rows, struct tk_build_row, index->count);
 		index->entries[index->count] = (struct tk_index_entry){b->revision_id, b};
 	}
 	if (index->count)
@@ -87,11 +93,13 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	};
 	int status = 0;
 	for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
-		status = index_make(all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err);
+		status = index_make(
+		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err);
 	return status ? status : index_builds(m, err);
 }
 
-const struct tk_index_entry *tk_model_find_builds(const struct tk_model *m, int64_t revision_id, size_t *count)
+const struct tk_index_entry *tk_model_find_builds(
+        const struct tk_model *m, int64_t revision_id, size_t *count)
 {
 	const struct tk_index *index = &m->builds_by_revision;
 	size_t first = 0, end = index->count;
@@ -102,12 +110,16 @@ const struct tk_index_entry *tk_model_find_builds(const struct tk_model *m, int6
 		else
 			end = middle;
 	}
-	for (*count = 0; first + *count < index->count && index->entries[first + *count].id == revision_id; ++*count)
+	for (*count = 0;
+	        first + *count < index->count && index->entries[first + *count].id == revision_id;
+	        ++*count)
 		;
 	return index->entries + first;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------- */
+/* ---- tables
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static int read_tables(struct tk_model *m, struct tk_error *err)
 {
@@ -173,10 +185,13 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 		device->row = TK_ROWS_AT(&m->device_rows, struct tk_device_row, i);
 		device->machine = find_machine(m, device->row->machine_id);
 		if (!device->machine)
-			return tk_fail(err, TK_EDATA, "device %s belongs to no machine", device->row->slug);
-		if (asprintf(&device->name, "%s/%s", device->machine->row->name, device->row->slug) < 0)
+			return tk_fail(err, TK_EDATA, "device %s belongs to no machine",
+			        device->row->slug);
+		if (asprintf(&device->name, "%s/%s", device->machine->row->name,
+		            device->row->slug) < 0)
 			device->name = NULL;
-		char *dotted = NULL; /* a name without '/', so that the slug of an ordinary one is the name itself */
+		char *dotted = NULL; /* a name without '/', so that the slug of an ordinary one is
+		                        the name itself */
 		if (asprintf(&dotted, "%s.%s", device->machine->row->name, device->row->slug) >= 0)
 			device->file = tk_path_make_slug(dotted);
 		free(dotted);
@@ -197,45 +212,56 @@ static int join_nights(struct tk_model *m, struct tk_error *err)
 		night->row = TK_ROWS_AT(&m->night_rows, struct tk_night_row, i);
 		struct tk_site_machine *machine = find_machine(m, night->row->machine_id);
 		if (!machine)
-			return tk_fail(err, TK_EDATA, "night %s belongs to no machine", night->row->uid);
+			return tk_fail(
+			        err, TK_EDATA, "night %s belongs to no machine", night->row->uid);
 		night->machine = machine;
 		bool nightly = !strcmp(night->row->kind, "nightly");
-		if (!machine->last_night || (nightly && strcmp(machine->last_night->kind, "nightly")))
+		if (!machine->last_night ||
+		        (nightly && strcmp(machine->last_night->kind, "nightly")))
 			machine->last_night = night->row;
 		if (i >= TK_SITE_NIGHT_PAGES)
 			continue;
 		char day[TK_TIME_ISO_SIZE], *name = NULL;
-		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_format_day(night->row->as_of_s, day), machine->file,
-		            night->row->uid) >= 0)
+		if (asprintf(&name, "%s-%.24s-%.8s", tk_time_format_day(night->row->as_of_s, day),
+		            machine->file, night->row->uid) >= 0)
 			night->file = tk_path_make_slug(name);
 		free(name);
 		if (!night->file)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	return index_make(&m->nights_by_id, m->night_rows.rows, m->night_rows.count, sizeof(struct tk_night_row), err);
+	return index_make(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
+	        sizeof(struct tk_night_row), err);
 }
 
-/* The verdicts of the newest of a machine's nights that was judged, and the runs of its last night. */
+/* The verdicts of the newest of a machine's nights that was judged, and the runs of its last night.
+ */
 static int read_last_nights(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
 	for (size_t i = 0; i < m->machine_count && !status; i++) {
 		struct tk_site_machine *machine = &m->machines[i];
 		if (machine->last_night)
-			status = tk_store_list_night_runs(m->store, machine->last_night->id, &machine->runs, err);
-		/* a machine that measures every night is told by these, not by what somebody measured of its past */
-		const bool nightly = machine->last_night && !strcmp(machine->last_night->kind, "nightly");
-		for (size_t n = 0, tried = 0; !status && n < m->night_count && tried < 5 && !machine->analysed_night;
+			status = tk_store_list_night_runs(
+			        m->store, machine->last_night->id, &machine->runs, err);
+		/* a machine that measures every night is told by these, not by what somebody
+		 * measured of its past */
+		const bool nightly =
+		        machine->last_night && !strcmp(machine->last_night->kind, "nightly");
+		for (size_t n = 0, tried = 0;
+		        !status && n < m->night_count && tried < 5 && !machine->analysed_night;
 		        n++) {
 			const struct tk_night_row *night = m->nights[n].row;
-			if (m->nights[n].machine != machine || (nightly && !strcmp(night->kind, "backfill")))
+			if (m->nights[n].machine != machine ||
+			        (nightly && !strcmp(night->kind, "backfill")))
 				continue;
 			tried++;
-			status = tk_store_list_verdicts(m->store, night->id, &machine->verdicts, err);
+			status = tk_store_list_verdicts(
+			        m->store, night->id, &machine->verdicts, err);
 			if (!status && machine->verdicts.count)
 				machine->analysed_night = night;
 			else
-				tk_rows_free(&machine->verdicts), machine->verdicts = (struct tk_rows){0};
+				tk_rows_free(&machine->verdicts),
+				        machine->verdicts = (struct tk_rows){0};
 		}
 	}
 	return status;
@@ -259,27 +285,31 @@ size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_sit
 static int read_ceilings(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
-	m->ceiling_lists = calloc(m->machine_count * TK_SITE_RECENT_NIGHTS + 1, sizeof *m->ceiling_lists);
+	m->ceiling_lists =
+	        calloc(m->machine_count * TK_SITE_RECENT_NIGHTS + 1, sizeof *m->ceiling_lists);
 	if (!m->ceiling_lists)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->machine_count; i++) {
 		const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
 		size_t count = tk_model_list_recent_nights(m, &m->machines[i], nights);
 		for (size_t n = 0; !status && n < count; n++) {
-			status = tk_store_list_ceilings(
-			        m->store, nights[n]->id, &m->ceiling_lists[m->ceiling_list_count], err);
+			status = tk_store_list_ceilings(m->store, nights[n]->id,
+			        &m->ceiling_lists[m->ceiling_list_count], err);
 			m->ceiling_list_count += !status;
 		}
 	}
 	return status;
 }
 
-/* ---- series -------------------------------------------------------------------------------------------------- */
+/* ---- series
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static const struct {
 	const char *op, *title;
-} known_ops[] = {{"gemm", "GEMM"}, {"attention", "Attention"}, {"nsa", "Native sparse attention"}, {"", ""},
-        {"copy", "Copy"}, {"read", "Read"}, {"fma", "FMA"}}; /* unknown ones stand where "" is */
+} known_ops[] = {{"gemm", "GEMM"}, {"attention", "Attention"}, {"nsa", "Native sparse attention"},
+        {"", ""}, {"copy", "Copy"}, {"read", "Read"},
+        {"fma", "FMA"}}; /* unknown ones stand where "" is */
 
 static size_t op_rank(const char *op)
 {
@@ -324,7 +354,8 @@ static void choose_modes(struct tk_model *m)
 		enum tk_mode best = tk_mode_default(m->devices[d].row->kind), mode;
 		bool measured[TK_MODE_COUNT] = {0};
 		for (size_t i = 0; i < m->series_count; i++)
-			if (m->series[i].device == &m->devices[d] && tk_series_is_suite_time(&m->series[i]) &&
+			if (m->series[i].device == &m->devices[d] &&
+			        tk_series_is_suite_time(&m->series[i]) &&
 			        !tk_mode_parse(m->series[i].row->mode, &mode))
 				measured[mode] = true;
 		for (int k = 0; k < TK_MODE_COUNT && !measured[best]; k++)
@@ -345,8 +376,9 @@ static int join_series(struct tk_model *m, struct tk_error *err)
 		s->upstream = tk_index_find(&m->upstreams_by_id, s->row->upstream_id);
 		s->problem = tk_index_find(&m->problems_by_id, s->row->problem_id);
 		if (!s->device || !s->upstream || !s->problem)
-			return tk_fail(
-			        err, TK_EDATA, "series %s: its device, upstream or problem is not there", s->row->slug);
+			return tk_fail(err, TK_EDATA,
+			        "series %s: its device, upstream or problem is not there",
+			        s->row->slug);
 		if (!(s->file = tk_path_make_slug(s->row->slug)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
@@ -366,8 +398,10 @@ static int join_series(struct tk_model *m, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	m->series_by_id.count = m->series_count;
 	for (size_t i = 0; i < m->series_count; i++)
-		m->series_by_id.entries[i] = (struct tk_index_entry){m->series[i].row->id, &m->series[i]};
-	qsort(m->series_by_id.entries, m->series_count, sizeof *m->series_by_id.entries, entry_order);
+		m->series_by_id.entries[i] =
+		        (struct tk_index_entry){m->series[i].row->id, &m->series[i]};
+	qsort(m->series_by_id.entries, m->series_count, sizeof *m->series_by_id.entries,
+	        entry_order);
 	return 0;
 }
 
@@ -390,9 +424,11 @@ static int join_changes(struct tk_model *m, struct tk_error *err)
 		m->changes[i] = TK_ROWS_AT(&m->change_rows, struct tk_change_point_row, i);
 	qsort(m->changes, count, sizeof *m->changes, change_order);
 	for (size_t i = 0, end; i < count; i = end) {
-		for (end = i; end < count && m->changes[end]->series_id == m->changes[i]->series_id; end++)
+		for (end = i; end < count && m->changes[end]->series_id == m->changes[i]->series_id;
+		        end++)
 			;
-		struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(m, m->changes[i]->series_id);
+		struct tk_site_series *s =
+		        (struct tk_site_series *)tk_model_find_series(m, m->changes[i]->series_id);
 		if (!s)
 			continue;
 		s->changes = &m->changes[i];
@@ -406,18 +442,23 @@ static void join_last_nights(struct tk_model *m)
 	for (size_t i = 0; i < m->machine_count; i++) {
 		const struct tk_site_machine *machine = &m->machines[i];
 		for (size_t v = 0; v < machine->verdicts.count; v++) {
-			const struct tk_verdict_row *verdict = TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, v);
-			struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(m, verdict->series_id);
+			const struct tk_verdict_row *verdict =
+			        TK_ROWS_AT(&machine->verdicts, struct tk_verdict_row, v);
+			struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(
+			        m, verdict->series_id);
 			if (s)
 				s->verdict = verdict;
 		}
 		for (size_t r = 0; r < machine->runs.count; r++) {
-			const struct tk_run_row *run = TK_ROWS_AT(&machine->runs, struct tk_run_row, r);
-			struct tk_site_series *s = (struct tk_site_series *)tk_model_find_series(m, run->series_id);
+			const struct tk_run_row *run =
+			        TK_ROWS_AT(&machine->runs, struct tk_run_row, r);
+			struct tk_site_series *s =
+			        (struct tk_site_series *)tk_model_find_series(m, run->series_id);
 			enum tk_outcome outcome;
 			if (s)
 				s->last_run = run;
-			if (s && (tk_outcome_parse(run->outcome, &outcome) || !tk_outcome_has_timing(outcome)))
+			if (s && (tk_outcome_parse(run->outcome, &outcome) ||
+			                 !tk_outcome_has_timing(outcome)))
 				s->failure = run;
 		}
 	}
@@ -429,21 +470,24 @@ static void note_environments(struct tk_model *m, const struct tk_rows *points)
 		const struct tk_point *p = TK_ROWS_AT(points, struct tk_point, i);
 		if (i && p[-1].environment_id == p->environment_id)
 			continue;
-		const struct tk_environment_row *e = tk_index_find(&m->environments_by_id, p->environment_id);
-		int64_t *since =
-		        e ? &m->environment_since[e - (const struct tk_environment_row *)m->environment_rows.rows]
-		          : NULL;
+		const struct tk_environment_row *e =
+		        tk_index_find(&m->environments_by_id, p->environment_id);
+		int64_t *since = e ? &m->environment_since[e - (const struct tk_environment_row *)
+		                                                       m->environment_rows.rows]
+		                   : NULL;
 		if (since && (!*since || p->as_of_s < *since))
 			*since = p->as_of_s;
 	}
 }
 
-/* The past of a device is read from three of its series: the one that was measured first, a control, and the one that
- * was measured last. */
+/* The past of a device is read from three of its series: the one that was measured first, a
+ * control, and the one that was measured last. */
 static int read_past(struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
 {
 	struct tk_rows points = {0};
-	int status = s ? tk_store_list_points_between(m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err) : 0;
+	int status = s ? tk_store_list_points_between(
+	                         m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err)
+	               : 0;
 	if (!status)
 		note_environments(m, &points);
 	tk_rows_free(&points);
@@ -461,7 +505,8 @@ static int read_environments(struct tk_model *m, struct tk_error *err)
 				continue;
 			oldest = oldest && oldest->row->id < s->row->id ? oldest : s;
 			control = control || strcmp(s->row->role, "control") ? control : s;
-			const struct tk_point *last = tk_series_last_point(s), *best = newest ? tk_series_last_point(newest) : NULL;
+			const struct tk_point *last = tk_series_last_point(s),
+			                      *best = newest ? tk_series_last_point(newest) : NULL;
 			newest = last && (!best || last->as_of_s > best->as_of_s) ? s : newest;
 		}
 		status = read_past(m, oldest, err);
@@ -481,7 +526,8 @@ static int read_newest(struct tk_model *m, struct tk_error *err)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->series_count && !status; i++) {
 		struct tk_site_series *s = &m->series[i];
-		status = tk_store_read_newest_points(m->store, s->row->id, s->newest, 2, &s->newest_count, err);
+		status = tk_store_read_newest_points(
+		        m->store, s->row->id, s->newest, 2, &s->newest_count, err);
 		const struct tk_point *last = status ? NULL : tk_series_last_point(s);
 		if (last && last->as_of_s > m->newest_s)
 			m->newest_s = last->as_of_s;
@@ -530,11 +576,13 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 
 void tk_model_free(struct tk_model *m)
 {
-	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows, &m->upstream_rows,
-	        &m->revision_rows, &m->build_rows, &m->problem_rows, &m->series_rows, &m->night_rows, &m->change_rows,
-	        &m->alert_rows, &m->triage_rows, &m->culprit_rows};
-	struct tk_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id, &m->revisions_by_id,
-	        &m->builds_by_id, &m->problems_by_id, &m->series_by_id, &m->nights_by_id, &m->builds_by_revision};
+	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
+	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
+	        &m->series_rows, &m->night_rows, &m->change_rows, &m->alert_rows, &m->triage_rows,
+	        &m->culprit_rows};
+	struct tk_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
+	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
+	        &m->nights_by_id, &m->builds_by_revision};
 	for (size_t i = 0; i < m->machine_count; i++) {
 		tk_rows_free(&m->machines[i].verdicts);
 		tk_rows_free(&m->machines[i].runs);
@@ -569,7 +617,9 @@ void tk_model_free(struct tk_model *m)
 	*m = (struct tk_model){0};
 }
 
-/* ---- questions -------------------------------------------------------------------------------------------------- */
+/* ---- questions
+ * --------------------------------------------------------------------------------------------------
+ */
 
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id)
 {
@@ -582,16 +632,19 @@ const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_
 	return row ? &m->nights[row - (const struct tk_night_row *)m->night_rows.rows] : NULL;
 }
 
-const struct tk_revision_row *tk_model_find_build_revision(const struct tk_model *m, int64_t build_id)
+const struct tk_revision_row *tk_model_find_build_revision(
+        const struct tk_model *m, int64_t build_id)
 {
 	const struct tk_build_row *build = tk_index_find(&m->builds_by_id, build_id);
 	return build ? tk_index_find(&m->revisions_by_id, build->revision_id) : NULL;
 }
 
-const struct tk_revision_row *tk_model_find_revision(const struct tk_model *m, int64_t upstream_id, const char *rev)
+const struct tk_revision_row *tk_model_find_revision(
+        const struct tk_model *m, int64_t upstream_id, const char *rev)
 {
 	for (size_t i = 0; *rev && i < m->revision_rows.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
 		if (r->upstream_id == upstream_id && !strcmp(r->rev, rev))
 			return r;
 	}
@@ -638,7 +691,8 @@ bool tk_series_has_result(const struct tk_site_series *s)
 
 bool tk_series_is_suite_time(const struct tk_site_series *s)
 {
-	return !strcmp(s->row->role, "suite") && !strcmp(s->row->metric, "time") && !strcmp(s->row->unit, "ns");
+	return !strcmp(s->row->role, "suite") && !strcmp(s->row->metric, "time") &&
+	       !strcmp(s->row->unit, "ns");
 }
 
 bool tk_series_is_ranked(const struct tk_site_series *s)
@@ -648,7 +702,9 @@ bool tk_series_is_ranked(const struct tk_site_series *s)
 
 bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_site_series *b)
 {
-	bool defaults = !strcmp(a->row->mode, a->device->mode) && !strcmp(b->row->mode, b->device->mode);
+	bool defaults =
+	        !strcmp(a->row->mode, a->device->mode) && !strcmp(b->row->mode, b->device->mode);
 	return !strcmp(a->row->metric, b->row->metric) && !strcmp(a->row->unit, b->row->unit) &&
-	       !strcmp(a->row->role, b->row->role) && (defaults || !strcmp(a->row->mode, b->row->mode));
+	       !strcmp(a->row->role, b->row->role) &&
+	       (defaults || !strcmp(a->row->mode, b->row->mode));
 }

@@ -1,4 +1,5 @@
-/* The history as the pages need it: every small table in memory and joined, and of each series its newest points. */
+/* The history as the pages need it: every small table in memory and joined, and of each series its
+ * newest points. */
 #ifndef TK_SITE_MODEL_H
 #define TK_SITE_MODEL_H
 #include <stdbool.h>
@@ -10,17 +11,20 @@
 
 struct tk_error;
 
-#define TK_SITE_WINDOW_POINTS 64 /* newest points of a series that are drawn and listed without JavaScript */
-/* Newest nights of a machine, and as many backfills, that are asked for ceilings: not each measures all. */
+#define TK_SITE_WINDOW_POINTS \
+	64 /* newest points of a series that are drawn and listed without JavaScript */
+/* Newest nights of a machine, and as many backfills, that are asked for ceilings: not each measures
+ * all. */
 #define TK_SITE_CEILING_NIGHTS 8
 #define TK_SITE_RECENT_NIGHTS (2 * TK_SITE_CEILING_NIGHTS)
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights that have a page of their own */
-/* The page of a series is written when something becomes of the series, and else in turn, with at least so many others
- * a build, at the latest after so many builds. */
+/* The page of a series is written when something becomes of the series, and else in turn, with at
+ * least so many others a build, at the latest after so many builds. */
 #define TK_SITE_REFRESH_SERIES 150
 #define TK_SITE_REFRESH_BUILDS 32
 
-/* What drawings and comparisons need of a series' last months, small enough to be kept from build to build. */
+/* What drawings and comparisons need of a series' last months, small enough to be kept from build
+ * to build. */
 struct tk_trace_point {
 	uint32_t as_of_s;
 	float value, lo, hi; /* NAN: unknown */
@@ -42,10 +46,10 @@ struct tk_index_entry {
 
 struct tk_site_machine {
 	const struct tk_machine_row *row;
-	char *file;                            /* safe as a file name, without folder and suffix, as all `file`s here */
+	char *file; /* safe as a file name, without folder and suffix, as all `file`s here */
 	const struct tk_night_row *last_night; /* newest of kind nightly, else newest; NULL: none */
 	const struct tk_night_row *analysed_night; /* newest that has verdicts; NULL: none */
-	struct tk_rows verdicts, runs;           /* of analysed_night, of last_night */
+	struct tk_rows verdicts, runs;             /* of analysed_night, of last_night */
 };
 
 struct tk_site_night {
@@ -59,7 +63,8 @@ struct tk_site_device {
 	const struct tk_site_machine *machine;
 	char *file;
 	char *name;       /* machine/device */
-	const char *mode; /* in which its series are ranked: the default of its kind, where it was measured so */
+	const char *mode; /* in which its series are ranked: the default of its kind, where it was
+	                     measured so */
 };
 
 struct tk_site_series {
@@ -68,34 +73,38 @@ struct tk_site_series {
 	const struct tk_upstream_row *upstream;
 	const struct tk_problem_row *problem;
 	char *file;
-	char *op_file;             /* shared by the series of one op, which are neighbours */
-	char *label;               /* backend, and what tells it from others: upstream, config, mode, metric */
-	char *variant;             /* the label without mode and metric: one contender of a ranking */
+	char *op_file; /* shared by the series of one op, which are neighbours */
+	char *label;   /* backend, and what tells it from others: upstream, config, mode, metric */
+	char *variant; /* the label without mode and metric: one contender of a ranking */
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
-	struct tk_trace *trace;               /* of the last months; there once the data files are written */
-	struct tk_rows points;                /* newest TK_SITE_WINDOW_POINTS, oldest first: only while its page is made */
+	struct tk_trace *trace; /* of the last months; there once the data files are written */
+	struct tk_rows points; /* newest TK_SITE_WINDOW_POINTS, oldest first: only while its page is
+	                          made */
 	const struct tk_verdict_row *verdict; /* of its machine's analysed_night; NULL: none */
 	const struct tk_run_row *last_run;    /* of the last night; NULL: none */
-	const struct tk_run_row *failure;     /* its run of the last night, where that gave no timing; NULL: none */
+	const struct tk_run_row
+	        *failure; /* its run of the last night, where that gave no timing; NULL: none */
 	const struct tk_change_point_row *const *changes; /* oldest first */
 	size_t change_count;
 };
 
 struct tk_model {
 	struct tk_store *store;
-	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows, build_rows,
-	        problem_rows, series_rows, night_rows, change_rows, alert_rows, triage_rows, culprit_rows;
-	struct tk_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id, problems_by_id,
-	        series_by_id, nights_by_id, builds_by_revision;
+	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
+	        build_rows, problem_rows, series_rows, night_rows, change_rows, alert_rows,
+	        triage_rows, culprit_rows;
+	struct tk_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
+	        problems_by_id, series_by_id, nights_by_id, builds_by_revision;
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
 	struct tk_site_night *nights;               /* newest first */
 	struct tk_site_series *series;              /* by op, problem, device, label */
 	const struct tk_change_point_row **changes; /* by series, then time */
-	struct tk_rows *ceiling_lists;              /* of the newest nights of each machine, newest first */
+	struct tk_rows *ceiling_lists; /* of the newest nights of each machine, newest first */
 	size_t ceiling_list_count;
-	int64_t *environment_since; /* of environment_rows[i]: its first point in three series of its device; 0: none */
+	int64_t *environment_since; /* of environment_rows[i]: its first point in three series of
+	                               its device; 0: none */
 	struct tk_site_changes moves;
 	size_t machine_count, device_count, night_count, series_count;
 	int64_t newest_s; /* of all points; 0: none */
@@ -107,25 +116,36 @@ void tk_model_free(struct tk_model *m);
 const void *tk_index_find(const struct tk_index *index, int64_t id); /* NULL: none */
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
-/* Those nights, newest first: nights that fill in the past take no place from those of every day. */
+/* Those nights, newest first: nights that fill in the past take no place from those of every day.
+ */
 size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
         const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS]);
 /* What a build was made from; NULL: unknown. */
-const struct tk_revision_row *tk_model_find_build_revision(const struct tk_model *m, int64_t build_id);
-/* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct tk_build_row. */
-const struct tk_index_entry *tk_model_find_builds(const struct tk_model *m, int64_t revision_id, size_t *count);
-const struct tk_revision_row *tk_model_find_revision(const struct tk_model *m, int64_t upstream_id, const char *rev);
+const struct tk_revision_row *tk_model_find_build_revision(
+        const struct tk_model *m, int64_t build_id);
+/* The builds of a revision, oldest first: the id of an entry is the revision's, its row a struct
+ * tk_build_row. */
+const struct tk_index_entry *tk_model_find_builds(
+        const struct tk_model *m, int64_t revision_id, size_t *count);
+const struct tk_revision_row *tk_model_find_revision(
+        const struct tk_model *m, int64_t upstream_id, const char *rev);
 /* Of one of the points held; NULL: it is older, or none are held. */
 const struct tk_point *tk_series_find_run_point(const struct tk_site_series *s, int64_t run_id);
-const struct tk_point *tk_series_last_point(const struct tk_site_series *s); /* NULL: never measured */
-/* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it makes no sense. */
+const struct tk_point *tk_series_last_point(
+        const struct tk_site_series *s); /* NULL: never measured */
+/* Rate of a time: FLOPs, or bytes where the problem has none, per second, in *unit; NAN where it
+ * makes no sense. */
 double tk_series_rate(const struct tk_site_series *s, double value, const char **unit);
-bool tk_series_is_unsupported(const struct tk_site_series *s); /* in the last night: nothing is wrong with that */
-bool tk_series_is_skipped(const struct tk_site_series *s);     /* in the last night: there was no time for it */
-/* There is something to show: a point, or a failure that is one. Else the backend does not do the problem. */
+bool tk_series_is_unsupported(
+        const struct tk_site_series *s); /* in the last night: nothing is wrong with that */
+bool tk_series_is_skipped(
+        const struct tk_site_series *s); /* in the last night: there was no time for it */
+/* There is something to show: a point, or a failure that is one. Else the backend does not do the
+ * problem. */
 bool tk_series_has_result(const struct tk_site_series *s);
 bool tk_series_is_suite_time(const struct tk_site_series *s);
-/* It is ranked: a suite's time, in the mode of its device. Controls, ceilings and other modes are not. */
+/* It is ranked: a suite's time, in the mode of its device. Controls, ceilings and other modes are
+ * not. */
 bool tk_series_is_ranked(const struct tk_site_series *s);
 /* Both are of one role, metric and unit, in the same mode or each in that of its device. */
 bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_site_series *b);

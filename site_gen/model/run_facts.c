@@ -19,7 +19,8 @@ static int is_key(const char *key, const char *end, const char *word)
 	return (size_t)(end - key) == len + 2 && !memcmp(key + 1, word, len);
 }
 
-static double *place_of(struct tk_run_facts *f, const char *key, const char *end, int depth, int in_plan)
+static double *place_of(
+        struct tk_run_facts *f, const char *key, const char *end, int depth, int in_plan)
 {
 	if (depth == 2)
 		return in_plan && is_key(key, end, "workspace_bytes") ? &f->workspace_bytes : NULL;

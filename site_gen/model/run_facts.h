@@ -6,8 +6,8 @@ struct tk_run_facts {
 	double energy_j, workspace_bytes, device_bytes, launch_ns; /* NAN: unknown */
 };
 
-/* attributes: a JSON object. It is only walked through, which costs a tenth of parsing it: this is asked of every
- * series of a site. What is no JSON has no facts. */
+/* attributes: a JSON object. It is only walked through, which costs a tenth of parsing it: this is
+ * asked of every series of a site. What is no JSON has no facts. */
 struct tk_run_facts tk_run_facts_parse(const char *attributes);
 
 #endif

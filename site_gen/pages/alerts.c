@@ -1,6 +1,6 @@
-/* alerts.html: every change that was reported, open ones first, together with what moved at the same commit on like
- * machines: who, since when, which commit, how sure, and what people said of it; feed.xml where the site's address is
- * known. */
+/* alerts.html: every change that was reported, open ones first, together with what moved at the
+ * same commit on like machines: who, since when, which commit, how sure, and what people said of
+ * it; feed.xml where the site's address is known. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "site_gen/render/format.h"
+#include "site_gen/model/ab_plot.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/model/ab_plot.h"
+#include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
 #define FEED_MAX 50
@@ -27,7 +27,8 @@ struct group {
 	int64_t opened_s, closed_s;
 };
 
-static const struct tk_site_series *series_of(const struct tk_site *site, const struct tk_alert_row *alert)
+static const struct tk_site_series *series_of(
+        const struct tk_site *site, const struct tk_alert_row *alert)
 {
 	return alert->series_id ? tk_model_find_series(&site->model, alert->series_id) : NULL;
 }
@@ -42,14 +43,17 @@ static bool is_worse(const struct tk_site_series *s, const struct tk_alert_row *
 	return !is_change(alert) || !s || (alert->change > 0) == !strcmp(s->row->better, "lower");
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------------ */
+/* ---- groups
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static int member_order(const void *a, const void *b)
 {
 	const struct tk_alert_row *x = *(const struct tk_alert_row *const *)a,
 	                          *y = *(const struct tk_alert_row *const *)b;
 	int d = strcmp(x->group_uid, y->group_uid);
-	double cx = isfinite(x->change) ? fabs(x->change) : 0, cy = isfinite(y->change) ? fabs(y->change) : 0;
+	double cx = isfinite(x->change) ? fabs(x->change) : 0,
+	       cy = isfinite(y->change) ? fabs(y->change) : 0;
 	if (!d)
 		d = cx != cy ? (cx < cy ? 1 : -1) : strcmp(x->uid, y->uid);
 	return d;
@@ -80,7 +84,8 @@ static int group_order(const void *a, const void *b)
 	return strcmp(x->members[0]->group_uid, y->members[0]->group_uid);
 }
 
-static struct group group_of(const struct tk_site *site, const struct tk_alert_row *const *members, size_t count)
+static struct group group_of(
+        const struct tk_site *site, const struct tk_alert_row *const *members, size_t count)
 {
 	struct group g = {.members = members, .count = count, .opened_s = INT64_MAX};
 	for (size_t i = 0; i < count; i++) {
@@ -111,8 +116,8 @@ static int groups_make(const struct tk_site *site, struct groups *out, struct tk
 {
 	const struct tk_rows *rows = &site->model.alert_rows;
 	size_t count = 0;
-	*out = (struct groups){
-	        malloc((rows->count + 1) * sizeof *out->alerts), malloc((rows->count + 1) * sizeof *out->at), 0};
+	*out = (struct groups){malloc((rows->count + 1) * sizeof *out->alerts),
+	        malloc((rows->count + 1) * sizeof *out->at), 0};
 	if (!out->alerts || !out->at)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; i < rows->count; i++) {
@@ -123,8 +128,9 @@ static int groups_make(const struct tk_site *site, struct groups *out, struct tk
 	if (count)
 		qsort(out->alerts, count, sizeof *out->alerts, member_order);
 	for (size_t first = 0, end; first < count; first = end) {
-		for (end = first + 1;
-		        end < count && !strcmp(out->alerts[end]->group_uid, out->alerts[first]->group_uid); end++)
+		for (end = first + 1; end < count && !strcmp(out->alerts[end]->group_uid,
+		                                             out->alerts[first]->group_uid);
+		        end++)
 			;
 		out->at[out->count++] = group_of(site, &out->alerts[first], end - first);
 	}
@@ -133,22 +139,25 @@ static int groups_make(const struct tk_site *site, struct groups *out, struct tk
 	return 0;
 }
 
-/* ---- one alert --------------------------------------------------------------------------------------------------- */
+/* ---- one alert
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* What has no size has none. */
-static void set_size(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
+static void set_size(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
+        const struct tk_alert_row *alert)
 {
 	if (s && is_change(alert)) {
 		tk_page_set_change(site, o, s, alert->change);
 		return;
 	}
 	for (size_t i = 0; i < 3; i++)
-		tk_value_set(site->arena, o, (const char *const[]){"change", "direction", "glyph"}[i], "");
+		tk_value_set(site->arena, o,
+		        (const char *const[]){"change", "direction", "glyph"}[i], "");
 }
 
-static void set_revisions(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
+static void set_revisions(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
+        const struct tk_alert_row *alert)
 {
 	const struct tk_model *m = &site->model;
 	const int64_t upstream = s ? s->upstream->id : alert->upstream_id;
@@ -176,12 +185,14 @@ static void set_alert(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_page_set_time(site, o, "opened", alert->opened_s);
 	tk_value_set(site->arena, o, "opened_iso", tk_time_format_iso(alert->opened_s, iso));
 	set_revisions(site, o, s, alert);
-	tk_value_set(site->arena, o, "between", strcmp(alert->good_rev, alert->bad_rev) ? "Between" : "At");
+	tk_value_set(site->arena, o, "between",
+	        strcmp(alert->good_rev, alert->bad_rev) ? "Between" : "At");
 }
 
-/* The values on both sides: of the change point that begins with its commit, else of the last verdict. */
-static void set_values(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const struct tk_alert_row *alert)
+/* The values on both sides: of the change point that begins with its commit, else of the last
+ * verdict. */
+static void set_values(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
+        const struct tk_alert_row *alert)
 {
 	const struct tk_site_changes *moves = &site->model.moves;
 	double before = NAN, after = NAN;
@@ -197,17 +208,19 @@ static void set_values(
 		before = s->verdict->before_value;
 		after = s->verdict->after_value;
 	}
-	tk_value_set(site->arena, o, "before", isfinite(before) ? tk_format_value(before, s->row->unit, text) : "");
+	tk_value_set(site->arena, o, "before",
+	        isfinite(before) ? tk_format_value(before, s->row->unit, text) : "");
 	tk_value_set(site->arena, o, "after", tk_format_value(after, s->row->unit, text));
 }
 
-static void set_interval(
-        struct tk_site *site, struct tk_value *o, const char *key, const char *key_interval, struct tk_ab_result_compare_level side)
+static void set_interval(struct tk_site *site, struct tk_value *o, const char *key,
+        const char *key_interval, struct tk_ab_result_compare_level side)
 {
 	char text[TK_FORMAT_SIZE];
 	bool known = isfinite(side.change);
 	tk_value_set(site->arena, o, key, known ? tk_format_change(side.change, text) : "");
-	tk_value_set(site->arena, o, key_interval, known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
+	tk_value_set(site->arena, o, key_interval,
+	        known ? tk_format_change_range(side.change, side.lo, side.hi, text) : "");
 }
 
 /* The pairs of its two revisions. The fastest samples are told where the medians leave it open. */
@@ -231,8 +244,8 @@ static int set_pairs(struct tk_site *site, struct tk_value *o, const struct tk_s
 }
 
 /* state: of the group; a member tells only another one. */
-static int add_member(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert, const char *state,
-        struct tk_error *err)
+static int add_member(struct tk_site *site, struct tk_value *list, const struct tk_alert_row *alert,
+        const char *state, struct tk_error *err)
 {
 	const struct tk_site_series *s = series_of(site, alert);
 	struct tk_value *o = tk_value_append_object(site->arena, list);
@@ -240,9 +253,11 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
 	set_alert(site, o, alert);
 	const char *own = tk_alert_state_name(&site->model.triage_rows, alert);
 	tk_value_set(site->arena, o, "own_state", strcmp(own, state) ? own : "");
-	tk_value_set(site->arena, o, "anchor", strcmp(alert->uid, alert->group_uid) ? alert->uid : "");
+	tk_value_set(
+	        site->arena, o, "anchor", strcmp(alert->uid, alert->group_uid) ? alert->uid : "");
 	tk_value_set(site->arena, o, "opened_day", tk_time_format_day(alert->opened_s, day));
-	tk_value_set(site->arena, o, "closed_day", alert->closed_s ? tk_time_format_day(alert->closed_s, day) : "");
+	tk_value_set(site->arena, o, "closed_day",
+	        alert->closed_s ? tk_time_format_day(alert->closed_s, day) : "");
 	tk_value_set_flag(site->arena, o, "has_series", s != NULL);
 	if (!s)
 		return 0;
@@ -250,28 +265,33 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
 	return set_pairs(site, o, s, alert, err);
 }
 
-/* ---- one group --------------------------------------------------------------------------------------------------- */
+/* ---- one group
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* What was said of it, or of one of its alerts. */
 static void set_notes(struct tk_site *site, struct tk_value *o, const struct group *g)
 {
 	struct tk_value *notes = tk_value_set_list(site->arena, o, "notes");
 	for (size_t i = 0; i < site->model.triage_rows.count; i++) {
-		const struct tk_triage_row *t = TK_ROWS_AT(&site->model.triage_rows, struct tk_triage_row, i);
+		const struct tk_triage_row *t =
+		        TK_ROWS_AT(&site->model.triage_rows, struct tk_triage_row, i);
 		bool of_group = !strcmp(t->alert_uid, g->members[0]->group_uid);
 		size_t k = 0;
 		while (!of_group && k < g->count && strcmp(t->alert_uid, g->members[k]->uid))
 			k++;
 		if (k == g->count)
 			continue;
-		const struct tk_site_series *s = of_group || g->count == 1 ? NULL : series_of(site, g->members[k]);
+		const struct tk_site_series *s =
+		        of_group || g->count == 1 ? NULL : series_of(site, g->members[k]);
 		struct tk_value *note = tk_value_append_object(site->arena, notes);
 		bool address = !strncmp(t->note, "https://", 8) || !strncmp(t->note, "http://", 7);
 		tk_page_set_time(site, note, "at", t->at_s);
 		tk_page_set_clipped(site, note, "author", t->author, 60);
 		tk_page_set_clipped(site, note, "action", t->action, 30);
 		tk_page_set_clipped(site, note, "note", t->note, 500);
-		tk_value_set(site->arena, note, "note_href", address && !strcmp(t->action, "link") ? t->note : "");
+		tk_value_set(site->arena, note, "note_href",
+		        address && !strcmp(t->action, "link") ? t->note : "");
 		tk_page_set_clipped(site, note, "of", s ? s->problem->title : "", 110);
 	}
 }
@@ -281,8 +301,10 @@ static const struct tk_bisection_row *culprit_of(const struct tk_site *site, con
 	const struct tk_rows *rows = &site->model.culprit_rows;
 	for (size_t k = 0; k < g->count; k++)
 		for (size_t i = 0; i < rows->count; i++) {
-			const struct tk_bisection_row *c = TK_ROWS_AT(rows, struct tk_bisection_row, i);
-			if (c->series_id == g->members[k]->series_id && !strcmp(c->good_rev, g->members[k]->good_rev) &&
+			const struct tk_bisection_row *c =
+			        TK_ROWS_AT(rows, struct tk_bisection_row, i);
+			if (c->series_id == g->members[k]->series_id &&
+			        !strcmp(c->good_rev, g->members[k]->good_rev) &&
 			        !strcmp(c->bad_rev, g->members[k]->bad_rev))
 				return c;
 		}
@@ -293,7 +315,8 @@ static const struct tk_bisection_row *culprit_of(const struct tk_site *site, con
 static void set_culprit(struct tk_site *site, struct tk_value *o, const struct group *g)
 {
 	const struct tk_bisection_row *c = culprit_of(site, g);
-	const struct tk_site_series *s = c ? tk_model_find_series(&site->model, c->series_id) : NULL;
+	const struct tk_site_series *s =
+	        c ? tk_model_find_series(&site->model, c->series_id) : NULL;
 	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
 	bool found = s && !strcmp(c->word, "found"), narrowed = s && !strcmp(c->word, "range");
 	tk_value_set(site->arena, o, "culprit", found ? tk_rev_abbreviate(c->first_bad, link) : "");
@@ -305,14 +328,16 @@ static void set_culprit(struct tk_site *site, struct tk_value *o, const struct g
 	tk_value_set(site->arena, o, "narrowed", "");
 	if (narrowed) {
 		char other[TK_LINK_SIZE];
-		tk_value_set_fmt(site->arena, o, "narrowed", "%s → %s", tk_rev_abbreviate(c->last_good, link),
+		tk_value_set_fmt(site->arena, o, "narrowed", "%s → %s",
+		        tk_rev_abbreviate(c->last_good, link),
 		        tk_rev_abbreviate(c->first_bad, other));
 		tk_value_set(site->arena, o, "narrowed_href",
 		        tk_link_range(s->upstream->url, c->last_good, c->first_bad, link));
 	}
 	if (!found)
 		return;
-	tk_value_set(site->arena, o, "culprit_href", tk_link_commit(s->upstream->url, c->first_bad, link));
+	tk_value_set(site->arena, o, "culprit_href",
+	        tk_link_commit(s->upstream->url, c->first_bad, link));
 	tk_page_set_clipped(site, o, "culprit_subject", c->subject, 120);
 	tk_page_set_clipped(site, o, "culprit_author", c->author, 60);
 	tk_value_set(site->arena, o, "culprit_day", tk_time_format_day(c->author_time_s, when));
@@ -361,7 +386,8 @@ static void set_devices(struct tk_site *site, struct tk_value *o, const struct g
 		seen[count++] = s->device;
 		struct tk_value *device = tk_value_append_object(site->arena, list);
 		tk_page_set_clipped(site, device, "on_device", s->device->name, 60);
-		tk_value_set_fmt(site->arena, device, "on_href", "machines/%s.html", s->device->machine->file);
+		tk_value_set_fmt(site->arena, device, "on_href", "machines/%s.html",
+		        s->device->machine->file);
 		tk_value_set(site->arena, device, "comma", count > 1 ? ", " : "");
 	}
 	tk_value_set(site->arena, o, "on_more", more ? " and more" : "");
@@ -370,11 +396,12 @@ static void set_devices(struct tk_site *site, struct tk_value *o, const struct g
 static void set_head(struct tk_site *site, struct tk_value *o, const struct group *g)
 {
 	const struct tk_site_series *s = series_of(site, g->members[0]);
-	const struct tk_alert_state state =
-	        tk_alert_state_compute(&site->model.triage_rows, g->tells->uid, g->tells->group_uid);
+	const struct tk_alert_state state = tk_alert_state_compute(
+	        &site->model.triage_rows, g->tells->uid, g->tells->group_uid);
 	char count[TK_FORMAT_SIZE];
 	set_alert(site, o, g->members[0]);
-	tk_value_set_fmt(site->arena, o, "series_word", "%s series", tk_format_count((int64_t)g->count, count));
+	tk_value_set_fmt(site->arena, o, "series_word", "%s series",
+	        tk_format_count((int64_t)g->count, count));
 	tk_value_set_flag(site->arena, o, "several", g->count > 1);
 	tk_page_set_clipped(site, o, "of_upstream", s ? s->upstream->name : "", 60);
 	tk_page_set_clipped(site, o, "group_uid", g->members[0]->group_uid, 80);
@@ -391,7 +418,8 @@ static void set_head(struct tk_site *site, struct tk_value *o, const struct grou
 	tk_value_set_flag(site->arena, o, "is_closed", !g->open && g->closed_s);
 }
 
-static int add_group(struct tk_site *site, struct tk_value *list, const struct group *g, struct tk_error *err)
+static int add_group(
+        struct tk_site *site, struct tk_value *list, const struct group *g, struct tk_error *err)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	set_head(site, o, g);
@@ -403,13 +431,17 @@ static int add_group(struct tk_site *site, struct tk_value *list, const struct g
 	int status = 0;
 	for (size_t i = 0; !status && i < g->count && i < MEMBERS_MAX; i++)
 		status = add_member(site, members, g->members[i], g->word, err);
-	tk_value_set_fmt(site->arena, o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "", g->count - MEMBERS_MAX);
+	tk_value_set_fmt(site->arena, o, "members_more", g->count > MEMBERS_MAX ? "%zu" : "",
+	        g->count - MEMBERS_MAX);
 	return status;
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------------------- */
+/* ---- pages
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-static int set_groups(struct tk_site *site, struct tk_value *page, const struct groups *g, struct tk_error *err)
+static int set_groups(
+        struct tk_site *site, struct tk_value *page, const struct groups *g, struct tk_error *err)
 {
 	struct tk_value *open = tk_value_set_list(site->arena, page, "open"),
 	                *closed = tk_value_set_list(site->arena, page, "closed");
@@ -434,8 +466,10 @@ static int write_feed(struct tk_site *site, struct tk_error *err)
 	tk_value_set(site->arena, page, "updated", tk_time_format_iso(site->options->now_s, iso));
 	struct tk_value *list = tk_value_set_list(site->arena, page, "open");
 	for (size_t i = 0; i < site->model.alert_rows.count && count < FEED_MAX; i++) {
-		const struct tk_alert_row *alert = TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
-		if (strcmp(alert->status, "open") || (!series_of(site, alert) && strcmp(alert->kind, "stoppage")))
+		const struct tk_alert_row *alert =
+		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
+		if (strcmp(alert->status, "open") ||
+		        (!series_of(site, alert) && strcmp(alert->kind, "stoppage")))
 			continue;
 		set_alert(site, tk_value_append_object(site->arena, list), alert);
 		count++;

@@ -1,16 +1,19 @@
-/* The folders api and badges: the newest numbers for programs and for READMEs of others, under addresses that stay. */
+/* The folders api and badges: the newest numbers for programs and for READMEs of others, under
+ * addresses that stay. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "site_gen/data/shard.h"
+#include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
-#include "site_gen/pages/page.h"
-#include "site_gen/data/shard.h"
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void add_key(struct tk_buf *out, const char *key)
 {
@@ -43,7 +46,8 @@ static void add_time(struct tk_buf *out, const char *key, int64_t t_s)
 static void add_newest(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
 {
 	const struct tk_point *last = tk_series_last_point(s);
-	const struct tk_revision_row *revision = last ? tk_model_find_build_revision(m, last->build_id) : NULL;
+	const struct tk_revision_row *revision =
+	        last ? tk_model_find_build_revision(m, last->build_id) : NULL;
 	add_time(out, "night", last ? last->as_of_s : 0);
 	add_number(out, "value", last ? last->value : NAN);
 	add_number(out, "lo", last ? last->lo : NAN);
@@ -54,7 +58,7 @@ static void add_newest(struct tk_buf *out, const struct tk_model *m, const struc
 	add_number(out, "change", s->verdict ? s->verdict->change : NAN);
 	add_text(out, "change_by",
 	        !s->verdict || isnan(s->verdict->change) ? ""
-	        : tk_verdict_has_ab_result(s->verdict)     ? "pairs"
+	        : tk_verdict_has_ab_result(s->verdict)   ? "pairs"
 	                                                 : "nights");
 	add_text(out, "outcome", s->failure ? s->failure->outcome : "");
 }
@@ -79,7 +83,8 @@ static void add_series(struct tk_buf *out, const struct tk_model *m, const struc
 	add_text(out, "better", s->row->better);
 	add_text(out, "role", s->row->role);
 	add_newest(out, m, s);
-	tk_buf_add_printf(out, ",\"page\":\"series/%s.html\",\"badge\":\"badges/%s.svg\"}", s->file, s->file);
+	tk_buf_add_printf(
+	        out, ",\"page\":\"series/%s.html\",\"badge\":\"badges/%s.svg\"}", s->file, s->file);
 }
 
 static int write_series(struct tk_site *site, struct tk_error *err)
@@ -102,8 +107,10 @@ static int write_alerts(struct tk_site *site, struct tk_error *err)
 	tk_buf_clear(out);
 	tk_buf_add_str(out, "{\"format\":1,\"alerts\":[");
 	for (size_t i = 0; i < site->model.alert_rows.count; i++) {
-		const struct tk_alert_row *alert = TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
-		const struct tk_site_series *s = tk_model_find_series(&site->model, alert->series_id);
+		const struct tk_alert_row *alert =
+		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
+		const struct tk_site_series *s =
+		        tk_model_find_series(&site->model, alert->series_id);
 		if (!s)
 			continue;
 		tk_buf_add_str(out, first ? "\n{\"id\":" : ",\n{\"id\":");
@@ -147,7 +154,9 @@ static int write_machines(struct tk_site *site, struct tk_error *err)
 	return tk_output_put(site->out, "api/machines.json", out, err);
 }
 
-/* ---- badges ------------------------------------------------------------------------------------------------------ */
+/* ---- badges
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 #define BADGE_CHAR 7 /* of 11 px text; textLength makes any font fit */
 #define BADGE_PAD 6
@@ -162,7 +171,8 @@ static int badge_width(const char *text)
 
 static void badge_text(struct tk_buf *out, int x, const char *text)
 {
-	tk_buf_add_printf(out, "<text x=\"%d\" y=\"14\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\">", x,
+	tk_buf_add_printf(out,
+	        "<text x=\"%d\" y=\"14\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\">", x,
 	        badge_width(text));
 	tk_escape_html(out, text, strlen(text));
 	tk_buf_add_str(out, "</text>");
@@ -183,22 +193,26 @@ struct badge {
 	const char *says, *tone;
 };
 
-static int put_badge(struct tk_site *site, const char *path, const char *what, const char *says, const char *tone,
-        struct tk_error *err)
+static int put_badge(struct tk_site *site, const char *path, const char *what, const char *says,
+        const char *tone, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
 	char left[64];
 	snprintf(left, sizeof left, "%.*s", (int)tk_utf8_clip_len(what, 40), what);
 	int a = badge_width(left) + 2 * BADGE_PAD, b = badge_width(says) + 2 * BADGE_PAD;
 	tk_buf_clear(out);
-	tk_buf_add_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" role=\"img\"><title>",
+	tk_buf_add_printf(out,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" "
+	        "role=\"img\"><title>",
 	        a + b);
 	tk_escape_html(out, left, strlen(left));
 	tk_buf_add_str(out, ": ");
 	tk_escape_html(out, says, strlen(says));
 	tk_buf_add_printf(out,
-	        "</title><rect width=\"%d\" height=\"20\" fill=\"#24292f\"/><rect x=\"%d\" width=\"%d\" height=\"20\" "
-	        "fill=\"%s\"/><g fill=\"#fff\" font-family=\"Verdana,DejaVu Sans,sans-serif\" font-size=\"11\">",
+	        "</title><rect width=\"%d\" height=\"20\" fill=\"#24292f\"/><rect x=\"%d\" "
+	        "width=\"%d\" height=\"20\" "
+	        "fill=\"%s\"/><g fill=\"#fff\" font-family=\"Verdana,DejaVu Sans,sans-serif\" "
+	        "font-size=\"11\">",
 	        a, a, b, badge_colour(tone));
 	badge_text(out, BADGE_PAD, left);
 	badge_text(out, a + BADGE_PAD, says);
@@ -211,30 +225,41 @@ static const char *badge_value(double value, const char *unit, char out[TK_FORMA
 {
 	struct tk_format_scale scale = tk_format_choose_scale(value, unit);
 	double v = value / scale.divisor;
-	snprintf(out, TK_FORMAT_SIZE, "%.*f %.20s", v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, scale.unit);
+	snprintf(out, TK_FORMAT_SIZE, "%.*f %.20s",
+	        v >= 99.95   ? 0
+	        : v >= 9.995 ? 1
+	                     : 2,
+	        v, scale.unit);
 	return out;
 }
 
-/* A value that is within a hundredth of the one shown is the same to a reader of three digits, and a night in which
- * nothing moved writes few badges. Where its past is written anew, it is as well: what was shown is not trusted. */
+/* A value that is within a hundredth of the one shown is the same to a reader of three digits, and
+ * a night in which nothing moved writes few badges. Where its past is written anew, it is as well:
+ * what was shown is not trusted. */
 #define BADGE_SLACK 0.01
 
-static bool badge_is_due(struct tk_site *site, const struct tk_site_series *s, const struct badge *badge)
+static bool badge_is_due(
+        struct tk_site *site, const struct tk_site_series *s, const struct badge *badge)
 {
 	struct tk_series_state *state = &site->state.series[s - site->model.series];
 	bool near = fabs(badge->value - state->badge_value) <= BADGE_SLACK * fabs(badge->value),
 	     both = near || (isnan(badge->value) && isnan(state->badge_value));
-	uint64_t look = tk_fnv1a_add(tk_fnv1a_add(tk_fnv1a_add(TK_FNV1A_INIT, badge->says), badge->tone), s->label) | 1;
+	uint64_t look =
+	        tk_fnv1a_add(tk_fnv1a_add(tk_fnv1a_add(TK_FNV1A_INIT, badge->says), badge->tone),
+	                s->label) |
+	        1;
 	if (both && look == state->badge_look && site->reuse.usable)
 		return false;
-	if (look != state->badge_look || (badge->value != state->badge_value && !(isnan(badge->value) && both)))
+	if (look != state->badge_look ||
+	        (badge->value != state->badge_value && !(isnan(badge->value) && both)))
 		site->state.is_changed = true;
 	state->badge_value = badge->value;
 	state->badge_look = look;
 	return true;
 }
 
-static int write_series_badge(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
+static int write_series_badge(
+        struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	const char *status = s->verdict ? s->verdict->status : "", *tone = tk_verdict_tone(status);
@@ -242,7 +267,8 @@ static int write_series_badge(struct tk_site *site, const struct tk_site_series 
 	bool moved = !strcmp(tone, "bad") || !strcmp(tone, "good");
 	struct badge badge = {NAN, moved ? status : "", tone};
 	if (s->failure)
-		badge = (struct badge){NAN, s->failure->outcome, tk_state_tone(s->failure->outcome)};
+		badge = (struct badge){
+		        NAN, s->failure->outcome, tk_state_tone(s->failure->outcome)};
 	else if (last)
 		badge.value = last->value;
 	else
@@ -260,7 +286,8 @@ static int write_status_badge(struct tk_site *site, struct tk_error *err)
 {
 	size_t worse = 0, judged = 0;
 	char says[64], count[TK_FORMAT_SIZE];
-	const char *title = site->options->title && *site->options->title ? site->options->title : "tracker";
+	const char *title =
+	        site->options->title && *site->options->title ? site->options->title : "tracker";
 	for (size_t i = 0; i < site->model.series_count; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
 		judged += s->verdict != NULL;
@@ -272,7 +299,11 @@ static int write_status_badge(struct tk_site *site, struct tk_error *err)
 		snprintf(says, sizeof says, "%s worse", tk_format_count((int64_t)worse, count));
 	else
 		snprintf(says, sizeof says, "nothing worse");
-	return put_badge(site, "badges/status.svg", title, says, !judged ? "quiet" : worse ? "bad" : "good", err);
+	return put_badge(site, "badges/status.svg", title, says,
+	        !judged ? "quiet"
+	        : worse ? "bad"
+	                : "good",
+	        err);
 }
 
 int tk_page_write_api(struct tk_site *site, struct tk_error *err)

@@ -1,15 +1,15 @@
-/* compare.html and its data: any two of backends, devices, nights and revisions over all problems that both have.
- * Times are in files of some contenders each, of which the page loads those of its two sides; the history is loaded
- * where another night or a revision is asked for. */
+/* compare.html and its data: any two of backends, devices, nights and revisions over all problems
+ * that both have. Times are in files of some contenders each, of which the page loads those of its
+ * two sides; the history is loaded where another night or a revision is asked for. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
-#include "site_gen/pages/page.h"
 
 #define DAY_S 86400
 
@@ -46,8 +46,8 @@ static size_t find_contenders(const struct tk_model *m, struct contender *out)
 	size_t all = 0, count = 0;
 	for (size_t i = 0; i < m->series_count; i++)
 		if (takes_part(&m->series[i]))
-			out[all++] = (struct contender){
-			        m->series[i].device, m->series[i].variant, m->series[i].upstream, 0, 0};
+			out[all++] = (struct contender){m->series[i].device, m->series[i].variant,
+			        m->series[i].upstream, 0, 0};
 	if (all)
 		qsort(out, all, sizeof *out, contender_order);
 	for (size_t i = 0; i < all; i++) {
@@ -64,8 +64,8 @@ static size_t find_contenders(const struct tk_model *m, struct contender *out)
 	return count;
 }
 
-/* The newest point that is at least so old, but no older than twice that and a week: a gap is not bridged with
- * anything. */
+/* The newest point that is at least so old, but no older than twice that and a week: a gap is not
+ * bridged with anything. */
 static const struct tk_trace_point *point_of_age(const struct tk_site_series *s, int days)
 {
 	const struct tk_trace_point *points = s->trace->at;
@@ -91,8 +91,8 @@ static int exponent_of(const struct tk_trace_point *const *points, size_t count)
 	return isfinite(least) ? (int)floor(log10(least)) - DIGITS + 1 : 0;
 }
 
-/* In steps of 10^exponent: medians as differences to the age before, ends of the interval as distances from the median,
- * where there is one. */
+/* In steps of 10^exponent: medians as differences to the age before, ends of the interval as
+ * distances from the median, where there is one. */
 static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 {
 	const struct tk_trace_point *points[AGE_COUNT];
@@ -127,7 +127,8 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 	}
 }
 
-static size_t place_of(const struct tk_site_series *s, const struct contender *contenders, size_t count)
+static size_t place_of(
+        const struct tk_site_series *s, const struct contender *contenders, size_t count)
 {
 	struct contender key = {s->device, s->variant, s->upstream, 0, 0};
 	const struct contender *c = bsearch(&key, contenders, count, sizeof key, contender_order);
@@ -139,11 +140,11 @@ static void part_path(char path[64], size_t part)
 	snprintf(path, 64, "data/compare-%zu.js", part);
 }
 
-/* times: [problem, contender, series, group, file or 0 where it is the series, exponent, then for each age 0 or
- * [value, below, above], or [value] where nothing is known of its interval; of the newest [value, below, above, 1]
- * where that is wider than asked */
-static int write_part(struct tk_site *site, size_t part, const struct contender *contenders, size_t count,
-        const size_t *places, struct tk_error *err)
+/* times: [problem, contender, series, group, file or 0 where it is the series, exponent, then for
+ * each age 0 or [value, below, above], or [value] where nothing is known of its interval; of the
+ * newest [value, below, above, 1] where that is wider than asked */
+static int write_part(struct tk_site *site, size_t part, const struct contender *contenders,
+        size_t count, const size_t *places, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_buf *out = &site->page;
@@ -180,19 +181,21 @@ static int write_part(struct tk_site *site, size_t part, const struct contender 
 }
 
 /* The two that have most problems in common, the first of them where several have as many. */
-static int find_pair(const struct tk_model *m, const size_t *places, size_t count, size_t pair[2], struct tk_error *err)
+static int find_pair(const struct tk_model *m, const size_t *places, size_t count, size_t pair[2],
+        struct tk_error *err)
 {
 	size_t n = count < PAIRED_MAX ? count : PAIRED_MAX, best = 0;
 	size_t *shared = calloc(n * n + 1, sizeof *shared);
 	if (!shared)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t first = 0, end; first < m->series_count; first = end) {
-		for (end = first + 1; end < m->series_count && m->series[end].problem == m->series[first].problem;)
+		for (end = first + 1; end < m->series_count &&
+		                      m->series[end].problem == m->series[first].problem;)
 			end++;
 		for (size_t i = first; i < end; i++)
 			for (size_t k = first; k < end && places[i] < n; k++)
-				if (places[i] < places[k] && places[k] < n && !m->series[i].failure &&
-				        !m->series[k].failure)
+				if (places[i] < places[k] && places[k] < n &&
+				        !m->series[i].failure && !m->series[k].failure)
 					shared[places[i] * n + places[k]]++;
 	}
 	pair[0] = 0;
@@ -216,8 +219,8 @@ static void add_pair(struct tk_buf *out, const char *a, size_t a_max, const char
 	tk_escape_json(out, b, tk_utf8_clip_len(b, b_max));
 }
 
-static int write_index(struct tk_site *site, const struct contender *contenders, size_t count, const size_t pair[2],
-        struct tk_error *err)
+static int write_index(struct tk_site *site, const struct contender *contenders, size_t count,
+        const size_t pair[2], struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_buf *out = &site->page;
@@ -231,7 +234,9 @@ static int write_index(struct tk_site *site, const struct contender *contenders,
 		tk_buf_add_printf(out, ",\"data/revisions-%lld.js\",\"compare-%zu\",\"%s\"]",
 		        (long long)contenders[i].upstream->id, contenders[i].part, path);
 	}
-	tk_buf_add_printf(out, "],\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[", pair[0], pair[1]);
+	tk_buf_add_printf(out,
+	        "],\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[", pair[0],
+	        pair[1]);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_problem_row *p = m->series[i].problem;
 		if (i && p == m->series[i - 1].problem)
@@ -246,20 +251,23 @@ static int write_index(struct tk_site *site, const struct contender *contenders,
 	return tk_output_put(site->out, "data/compare.js", out, err);
 }
 
-static int write_data(struct tk_site *site, const struct contender *contenders, size_t count, struct tk_error *err)
+static int write_data(struct tk_site *site, const struct contender *contenders, size_t count,
+        struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	size_t *places = malloc((m->series_count + 1) * sizeof *places), pair[2] = {0};
 	int status = places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && i < m->series_count; i++)
-		places[i] = takes_part(&m->series[i]) ? place_of(&m->series[i], contenders, count) : SIZE_MAX;
+		places[i] = takes_part(&m->series[i]) ? place_of(&m->series[i], contenders, count)
+		                                      : SIZE_MAX;
 	if (!status)
 		status = find_pair(m, places, count, pair, err);
 	if (!status)
 		status = write_index(site, contenders, count, pair, err);
 	for (size_t i = 0; !status && i < count; i++)
 		if (!i || contenders[i].part != contenders[i - 1].part)
-			status = write_part(site, contenders[i].part, contenders, count, places, err);
+			status = write_part(
+			        site, contenders[i].part, contenders, count, places, err);
 	free(places);
 	return status;
 }

@@ -1,12 +1,13 @@
-/* environment.html: how driver, clocks, libraries and the machine itself changed, and what moved with them. */
+/* environment.html: how driver, clocks, libraries and the machine itself changed, and what moved
+ * with them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "site_gen/render/format.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/render/format.h"
 
 #define MOVES_SHOWN 8
 
@@ -18,10 +19,12 @@ static void set_moves(struct tk_site *site, struct tk_value *o, const struct tk_
 	size_t worse = 0, better = 0;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct tk_site_change *move = &moves->all[i];
-		if (move->environment != e || move->environment_before == e || (move->bad && move->good != move->bad))
+		if (move->environment != e || move->environment_before == e ||
+		        (move->bad && move->good != move->bad))
 			continue;
 		if (worse + better < MOVES_SHOWN)
-			tk_page_set_change_point(site, tk_value_append_object(site->arena, list), move, "");
+			tk_page_set_change_point(
+			        site, tk_value_append_object(site->arena, list), move, "");
 		worse += move->worse;
 		better += !move->worse;
 	}
@@ -29,14 +32,16 @@ static void set_moves(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_value_set_int(site->arena, o, "better", (int64_t)better);
 	tk_value_set_flag(site->arena, o, "any_worse", worse > 0);
 	tk_value_set_flag(site->arena, o, "any_better", better > 0);
-	tk_value_set_int(site->arena, o, "more", (int64_t)(worse + better > MOVES_SHOWN ? worse + better - MOVES_SHOWN : 0));
+	tk_value_set_int(site->arena, o, "more",
+	        (int64_t)(worse + better > MOVES_SHOWN ? worse + better - MOVES_SHOWN : 0));
 	tk_value_set_flag(site->arena, o, "moves_cut", worse + better > MOVES_SHOWN);
 }
 
 static void add_change(struct tk_site *site, struct tk_value *list, size_t at)
 {
 	const struct tk_model *m = &site->model;
-	const struct tk_environment_row *e = TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, at),
+	const struct tk_environment_row *e = TK_ROWS_AT(&m->environment_rows,
+	                                        struct tk_environment_row, at),
 	                                *before = tk_environment_find_previous(m, e);
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_value_set_flag(site->arena, o, "dated", m->environment_since[at] != 0);
@@ -51,7 +56,8 @@ static void add_change(struct tk_site *site, struct tk_value *list, size_t at)
 	set_moves(site, o, e);
 }
 
-static void add_device(struct tk_site *site, struct tk_value *list, const struct tk_site_device *device)
+static void add_device(
+        struct tk_site *site, struct tk_value *list, const struct tk_site_device *device)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_value *o = tk_value_append_object(site->arena, list);
@@ -61,7 +67,8 @@ static void add_device(struct tk_site *site, struct tk_value *list, const struct
 	tk_value_set_fmt(site->arena, o, "machine_href", "machines/%s.html", device->machine->file);
 	struct tk_value *changes = tk_value_set_list(site->arena, o, "changes");
 	for (size_t i = m->environment_rows.count; i-- > 0;)
-		if (TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i)->device_id == device->row->id) {
+		if (TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i)->device_id ==
+		        device->row->id) {
 			add_change(site, changes, i);
 			count++;
 		}
@@ -70,7 +77,8 @@ static void add_device(struct tk_site *site, struct tk_value *list, const struct
 
 int tk_page_write_environment(struct tk_site *site, struct tk_error *err)
 {
-	struct tk_value *page = tk_page_begin(site, "environment.html", "Environment", TK_SECTION_MACHINES);
+	struct tk_value *page =
+	        tk_page_begin(site, "environment.html", "Environment", TK_SECTION_MACHINES);
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
 	for (size_t i = 0; i < site->model.device_count; i++)
 		add_device(site, devices, &site->model.devices[i]);

@@ -1,6 +1,6 @@
-/* kernels/OP.html: the problems of one operation, all backends side by side, relative to the best. A table of many
- * problems has the longest sweeps there, which are those that the charts draw, and all of them in
- * kernels/OP@DEVICE.html. */
+/* kernels/OP.html: the problems of one operation, all backends side by side, relative to the best.
+ * A table of many problems has the longest sweeps there, which are those that the charts draw, and
+ * all of them in kernels/OP@DEVICE.html. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "core/mode.h"
 #include "site_gen/model/axes.h"
 #include "site_gen/model/run_facts.h"
-#include "site_gen/render/format.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
 #define COLUMNS_MAX 12
@@ -23,8 +23,8 @@
 static const char *const metrics[] = {"p95", "energy", "workspace", "memory", "launch", "build"};
 #define METRIC_COUNT (sizeof metrics / sizeof *metrics)
 
-/* One table: the variants that a device has for an operation in one mode, and for each the product of its ratios to the
- * best. */
+/* One table: the variants that a device has for an operation in one mode, and for each the product
+ * of its ratios to the best. */
 struct columns {
 	const struct tk_site_device *device;
 	const char *op, *mode;
@@ -83,7 +83,8 @@ static struct leader leader_of(const struct tk_site_series *const *of, size_t co
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct tk_point *p = isfinite(latest(of[i])) ? tk_series_last_point(of[i]) : NULL;
+		const struct tk_point *p =
+		        isfinite(latest(of[i])) ? tk_series_last_point(of[i]) : NULL;
 		if (p && p != first)
 			lead.clear = lead.clear && tk_point_compare(first, p) == TK_POINTS_DIFFER;
 	}
@@ -92,8 +93,8 @@ static struct leader leader_of(const struct tk_site_series *const *of, size_t co
 }
 
 /* With a space between them. */
-static void set_words(
-        struct tk_site *site, struct tk_value *cell, const char *key, const char *const *words, size_t count)
+static void set_words(struct tk_site *site, struct tk_value *cell, const char *key,
+        const char *const *words, size_t count)
 {
 	char text[TK_FORMAT_SIZE * METRIC_COUNT], *end = text;
 	for (size_t i = 0; i < count; i++) {
@@ -104,15 +105,20 @@ static void set_words(
 	tk_value_set_len(site->arena, cell, key, text, (size_t)(end - text));
 }
 
-/* The metrics of its newest run; "-" for what is not known. For the script that ranks by them. Returns which are known.
+/* The metrics of its newest run; "-" for what is not known. For the script that ranks by them.
+ * Returns which are known.
  */
-static unsigned set_more(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
+static unsigned set_more(
+        struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
 {
 	const struct tk_point *last = tk_series_last_point(s);
-	const struct tk_build_row *build = last ? tk_index_find(&site->model.builds_by_id, last->build_id) : NULL;
-	const struct tk_run_facts facts = tk_run_facts_parse(s->last_run ? s->last_run->attributes : "");
-	const double all[METRIC_COUNT] = {last ? last->p95 : NAN, facts.energy_j, facts.workspace_bytes,
-	        facts.device_bytes, facts.launch_ns, build && build->wall_s > 0 ? build->wall_s : NAN};
+	const struct tk_build_row *build =
+	        last ? tk_index_find(&site->model.builds_by_id, last->build_id) : NULL;
+	const struct tk_run_facts facts =
+	        tk_run_facts_parse(s->last_run ? s->last_run->attributes : "");
+	const double all[METRIC_COUNT] = {last ? last->p95 : NAN, facts.energy_j,
+	        facts.workspace_bytes, facts.device_bytes, facts.launch_ns,
+	        build && build->wall_s > 0 ? build->wall_s : NAN};
 	char numbers[METRIC_COUNT][TK_FORMAT_SIZE];
 	const char *words[METRIC_COUNT];
 	unsigned any = 0;
@@ -127,7 +133,8 @@ static unsigned set_more(struct tk_site *site, struct tk_value *cell, const stru
 }
 
 /* The rate and its interval, for the script that draws them. */
-static void set_rates(struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s, double rate)
+static void set_rates(
+        struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s, double rate)
 {
 	const struct tk_point *last = tk_series_last_point(s);
 	const char *unit;
@@ -150,7 +157,8 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 	tk_value_set_flag(a, cell, "is_there", s != NULL);
 	if (!s)
 		return;
-	double value = latest(s), ratio = lead.value / value, rate = tk_series_rate(s, value, &rate_unit);
+	double value = latest(s), ratio = lead.value / value,
+	       rate = tk_series_rate(s, value, &rate_unit);
 	bool is_best = lead.clear && value == lead.value;
 	tk_value_set_fmt(a, cell, "href", "../series/%s.html", s->file);
 	tk_value_set_flag(a, cell, "measured", isfinite(value));
@@ -169,12 +177,14 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, struct column
 }
 
 /* The series of one problem on one device: series[first..end); rows: NULL where it only counts. */
-static void add_problem(struct tk_site *site, struct tk_value *rows, struct columns *columns, size_t first, size_t end)
+static void add_problem(struct tk_site *site, struct tk_value *rows, struct columns *columns,
+        size_t first, size_t end)
 {
 	const struct tk_model *m = &site->model;
 	const struct tk_site_series *of_column[COLUMNS_MAX] = {0};
 	for (size_t i = first; i < end; i++) {
-		size_t c = is_in(columns, &m->series[i]) ? column_of(columns, m->series[i].variant) : COLUMNS_MAX;
+		size_t c = is_in(columns, &m->series[i]) ? column_of(columns, m->series[i].variant)
+		                                         : COLUMNS_MAX;
 		if (c == COLUMNS_MAX)
 			continue;
 		of_column[c] = &m->series[i];
@@ -214,7 +224,8 @@ static void add_heads(struct tk_site *site, struct tk_value *heads, const struct
 		tk_page_set_clipped(site, head, "name", columns->labels[c], 60);
 		tk_value_set_flag(a, head, "mean", columns->shared[c] > 0);
 		tk_value_set_fmt(a, head, "geomean", "%.2f×",
-		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c]) : 0.0);
+		        columns->shared[c] ? exp(columns->log_ratio[c] / (double)columns->shared[c])
+		                           : 0.0);
 		tk_value_set_int(a, head, "shared", (int64_t)columns->shared[c]);
 		tk_value_set_int(a, head, "wins", (int64_t)columns->wins[c]);
 	}
@@ -247,12 +258,15 @@ static int place_order(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static size_t list_problems(const struct tk_model *m, const struct columns *columns, struct listed *out)
+static size_t list_problems(
+        const struct tk_model *m, const struct columns *columns, struct listed *out)
 {
 	size_t count = 0;
 	for (size_t i = 0, end; i < m->series_count; i = end) {
 		bool any = is_in(columns, &m->series[i]);
-		for (end = i + 1; end < m->series_count && same_problem(&m->series[i], &m->series[end]); end++)
+		for (end = i + 1;
+		        end < m->series_count && same_problem(&m->series[i], &m->series[end]);
+		        end++)
 			any = any || is_in(columns, &m->series[end]);
 		if (!any)
 			continue;
@@ -293,8 +307,8 @@ struct kernel_page {
 };
 
 /* The table of one device and mode; nothing where it has no series. */
-static int add_table(struct tk_site *site, struct tk_value *devices, struct columns *columns, bool default_mode,
-        struct kernel_page *kernel, struct tk_error *err)
+static int add_table(struct tk_site *site, struct tk_value *devices, struct columns *columns,
+        bool default_mode, struct kernel_page *kernel, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
@@ -319,7 +333,8 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	struct tk_value *heads = tk_value_set_list(a, o, "heads");
 	struct tk_value *rows = tk_value_set_list(a, o, "rows");
 	for (size_t i = 0; i < count; i++)
-		add_problem(site, problems[i].shown ? rows : NULL, columns, problems[i].first, problems[i].end);
+		add_problem(site, problems[i].shown ? rows : NULL, columns, problems[i].first,
+		        problems[i].end);
 	free(problems);
 	kernel->cut = kernel->cut || some;
 	kernel->known |= columns->known;
@@ -334,7 +349,8 @@ static int add_table(struct tk_site *site, struct tk_value *devices, struct colu
 	tk_value_set_flag(a, o, "swept", swept);
 	tk_value_set(a, o, "x_name", swept ? tk_axes_names(columns->op)->x : "");
 	return default_mode && !kernel->whole
-	               ? tk_page_set_sweep_maps(site, o, columns->op, columns->device, columns->labels, columns->count, err)
+	               ? tk_page_set_sweep_maps(site, o, columns->op, columns->device,
+	                         columns->labels, columns->count, err)
 	               : 0;
 }
 
@@ -345,7 +361,8 @@ static int add_device(struct tk_site *site, struct tk_value *devices, struct ker
 	struct columns usual = {.device = device, .op = kernel->op, .mode = device->mode};
 	int status = add_table(site, devices, &usual, true, kernel, err);
 	for (int i = 0; !status && i < TK_MODE_COUNT; i++) {
-		struct columns other = {.device = device, .op = kernel->op, .mode = tk_mode_name((enum tk_mode)i)};
+		struct columns other = {
+		        .device = device, .op = kernel->op, .mode = tk_mode_name((enum tk_mode)i)};
 		if (strcmp(other.mode, device->mode))
 			status = add_table(site, devices, &other, false, kernel, err);
 	}
@@ -375,13 +392,14 @@ static void set_metrics(struct tk_site *site, struct tk_value *page, unsigned kn
 	size_t len = 0;
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (known >> i & 1)
-			len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? " " : "", metrics[i]);
+			len += (size_t)snprintf(
+			        text + len, sizeof text - len, "%s%s", len ? " " : "", metrics[i]);
 	tk_value_set(site->arena, page, "metrics", text);
 }
 
 /* Every problem of an operation on one device. */
-static int write_all(struct tk_site *site, const char *op, const char *file, const struct tk_site_device *device,
-        struct tk_error *err)
+static int write_all(struct tk_site *site, const char *op, const char *file,
+        const struct tk_site_device *device, struct tk_error *err)
 {
 	char path[256];
 	all_path(path, file, device);

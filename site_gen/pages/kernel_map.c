@@ -1,4 +1,5 @@
-/* The maps of a kernel page: which backend is best at each point of a sweep, and by how much, as coloured tables. */
+/* The maps of a kernel page: which backend is best at each point of a sweep, and by how much, as
+ * coloured tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +8,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "site_gen/model/axes.h"
+#include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
-#include "site_gen/pages/page.h"
 
 #define MAPS_MAX 12
 #define COLUMNS_MAX 16
@@ -24,7 +25,8 @@ struct cell {
 	const struct tk_site_series *best;
 	double lead; /* the time of the second over that of the best; NAN: nobody else */
 	int colour;  /* of the best; COLOURS: none */
-	const struct tk_site_series *of[VARIANTS_MAX]; /* in the order of the variants; NULL: none */
+	const struct tk_site_series
+	        *of[VARIANTS_MAX]; /* in the order of the variants; NULL: none */
 };
 
 /* The contenders, in the order of the table's columns. */
@@ -41,13 +43,15 @@ static int cell_order(const void *a, const void *b)
 		return d;
 	if (x->at.row_order != y->at.row_order)
 		return x->at.row_order < y->at.row_order ? -1 : 1;
-	return x->at.column_order < y->at.column_order ? -1 : x->at.column_order > y->at.column_order;
+	return x->at.column_order < y->at.column_order ? -1
+	                                               : x->at.column_order > y->at.column_order;
 }
 
-static bool is_in(const struct tk_site_series *s, const char *op, const struct tk_site_device *device)
+static bool is_in(
+        const struct tk_site_series *s, const char *op, const struct tk_site_device *device)
 {
-	return s->device == device && tk_series_is_ranked(s) && !strcmp(s->problem->op, op) && !s->failure &&
-	       tk_series_last_point(s) && tk_series_last_point(s)->value > 0;
+	return s->device == device && tk_series_is_ranked(s) && !strcmp(s->problem->op, op) &&
+	       !s->failure && tk_series_last_point(s) && tk_series_last_point(s)->value > 0;
 }
 
 static void take(struct cell *cell, const struct tk_site_series *s, const struct field *f)
@@ -55,7 +59,8 @@ static void take(struct cell *cell, const struct tk_site_series *s, const struct
 	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
 		if (!strcmp(f->variants[i], s->variant))
 			cell->of[i] = s;
-	double value = tk_series_last_point(s)->value, best = cell->best ? tk_series_last_point(cell->best)->value : NAN;
+	double value = tk_series_last_point(s)->value,
+	       best = cell->best ? tk_series_last_point(cell->best)->value : NAN;
 	if (!cell->best) {
 		cell->best = s;
 		cell->lead = NAN;
@@ -83,7 +88,8 @@ static size_t collect(const struct tk_model *m, const char *op, const struct tk_
 		const struct tk_site_series *s = &m->series[i];
 		if (!is_in(s, op, device))
 			continue;
-		if (!count || cells[count - 1].best->problem != s->problem) { /* its series are neighbours */
+		if (!count || cells[count - 1].best->problem !=
+		                      s->problem) { /* its series are neighbours */
 			cells[count].best = NULL;
 			memset(cells[count].of, 0, sizeof cells[count].of);
 			if (!tk_axes_from_problem(s->problem, &cells[count].at))
@@ -133,29 +139,33 @@ static struct grid grid_of(const struct cell *cells, size_t count)
 }
 
 /* "a, b and 2 more": who shares the first place; *apart: what becomes of the best. */
-static void set_best(
-        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f, enum tk_point_difference *apart)
+static void set_best(struct tk_site *site, struct tk_value *o, const struct cell *c,
+        const struct field *f, enum tk_point_difference *apart)
 {
 	struct tk_buf tied = TK_BUF_INIT;
 	size_t count = 0;
 	*apart = TK_POINTS_DIFFER;
 	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
-		enum tk_point_difference own = c->of[i] && c->of[i] != c->best
-		                            ? tk_point_compare(tk_series_last_point(c->best), tk_series_last_point(c->of[i]))
-		                            : TK_POINTS_DIFFER;
+		enum tk_point_difference own =
+		        c->of[i] && c->of[i] != c->best
+		                ? tk_point_compare(tk_series_last_point(c->best),
+		                          tk_series_last_point(c->of[i]))
+		                : TK_POINTS_DIFFER;
 		*apart = own > *apart ? own : *apart;
-		if ((own == TK_POINTS_OVERLAP || c->of[i] == c->best) && c->of[i] && ++count <= TIED_SHOWN)
-			tk_buf_add_printf(&tied, "%s%.*s", count > 1 ? ", " : "", (int)tk_utf8_clip_len(f->variants[i], 40),
-			        f->variants[i]);
+		if ((own == TK_POINTS_OVERLAP || c->of[i] == c->best) && c->of[i] &&
+		        ++count <= TIED_SHOWN)
+			tk_buf_add_printf(&tied, "%s%.*s", count > 1 ? ", " : "",
+			        (int)tk_utf8_clip_len(f->variants[i], 40), f->variants[i]);
 	}
 	if (count > TIED_SHOWN)
 		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
-	tk_page_set_clipped(site, o, "best", *apart == TK_POINTS_OVERLAP ? "tie" : c->best->variant, 40);
+	tk_page_set_clipped(
+	        site, o, "best", *apart == TK_POINTS_OVERLAP ? "tie" : c->best->variant, 40);
 	if (*apart == TK_POINTS_OVERLAP)
 		tk_value_set(site->arena, o, "lead", tk_buf_cstr(&tied));
 	else
-		tk_value_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone", c->lead,
-		        *apart == TK_POINTS_DIFFER ? "" : ", no interval");
+		tk_value_set_fmt(site->arena, o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone",
+		        c->lead, *apart == TK_POINTS_DIFFER ? "" : ", no interval");
 	tk_buf_free(&tied);
 }
 
@@ -164,8 +174,10 @@ static double in_steps(double part)
 	return fmax(-1e6, fmin(part * 1e4, 1e6));
 }
 
-/* Of each variant its time, and how far the ends of its interval are from it, in steps of 0.01 %. */
-static void set_times(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
+/* Of each variant its time, and how far the ends of its interval are from it, in steps of 0.01 %.
+ */
+static void set_times(
+        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
 	char times[VARIANTS_MAX * 16], ends[VARIANTS_MAX * 24], number[TK_FORMAT_SIZE];
 	size_t len = 0, end = 0;
@@ -174,14 +186,17 @@ static void set_times(struct tk_site *site, struct tk_value *o, const struct cel
 		len += (size_t)snprintf(times + len, sizeof times - len, "%s%s", i ? " " : "",
 		        p ? tk_format_digits(p->value, 5, number) : "-");
 		bool known = p && tk_point_has_interval(p);
-		end += (size_t)snprintf(ends + end, sizeof ends - end, known ? "%s%.0f,%.0f" : "%s-", i ? " " : "",
-		        known ? in_steps(1 - p->lo / p->value) : 0, known ? in_steps(p->hi / p->value - 1) : 0);
+		end += (size_t)snprintf(ends + end, sizeof ends - end,
+		        known ? "%s%.0f,%.0f" : "%s-", i ? " " : "",
+		        known ? in_steps(1 - p->lo / p->value) : 0,
+		        known ? in_steps(p->hi / p->value - 1) : 0);
 	}
 	tk_value_set(site->arena, o, "times", times);
 	tk_value_set(site->arena, o, "ends", ends);
 }
 
-static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
+static void set_cell(
+        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
 	enum tk_point_difference apart;
@@ -190,23 +205,27 @@ static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell
 	tk_value_set_fmt(a, o, "href", "../series/%s.html", c->best->file);
 	set_times(site, o, c, f);
 	set_best(site, o, c, f, &apart);
-	tk_value_set_fmt(a, o, "class", apart == TK_POINTS_DIFFER ? "map-%d-%d" : "map-tie", c->colour, level);
+	tk_value_set_fmt(a, o, "class", apart == TK_POINTS_DIFFER ? "map-%d-%d" : "map-tie",
+	        c->colour, level);
 }
 
-static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells, size_t count,
-        const struct grid *g, const char *op, const struct field *f)
+static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
+        size_t count, const struct grid *g, const char *op, const struct field *f)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_value_append_object(a, maps);
 	tk_page_set_clipped(site, o, "rest", cells->at.rest, 200);
 	tk_value_set(a, o, "row_name", tk_axes_names(op)->row);
 	tk_value_set(a, o, "column_name", tk_axes_names(op)->column);
-	struct tk_value *heads = tk_value_set_list(a, o, "columns"), *rows = tk_value_set_list(a, o, "rows");
+	struct tk_value *heads = tk_value_set_list(a, o, "columns"),
+	                *rows = tk_value_set_list(a, o, "rows");
 	for (size_t c = 0; c < g->column_count; c++)
-		tk_value_set_fmt(a, tk_value_append_object(a, heads), "column", "%.0f", g->columns[c]);
+		tk_value_set_fmt(
+		        a, tk_value_append_object(a, heads), "column", "%.0f", g->columns[c]);
 	size_t next = 0; /* cells are sorted by row, then column */
 	for (size_t r = 0; r < g->row_count; r++) {
-		struct tk_value *row = tk_value_append_object(a, rows), *list = tk_value_set_list(a, row, "cells");
+		struct tk_value *row = tk_value_append_object(a, rows),
+		                *list = tk_value_set_list(a, row, "cells");
 		tk_value_set(a, row, "row", next < count ? cells[next].at.row : "");
 		for (size_t c = 0; c < g->column_count; c++) {
 			struct tk_value *cell = tk_value_append_object(a, list);
@@ -222,21 +241,24 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 	}
 }
 
-int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op, const struct tk_site_device *device,
-        const char *const *variants, size_t variant_count, struct tk_error *err)
+int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
+        const struct tk_site_device *device, const char *const *variants, size_t variant_count,
+        struct tk_error *err)
 {
 	struct tk_value *maps = tk_value_set_list(site->arena, o, "maps");
 	struct cell *cells = malloc((site->model.series_count + 1) * sizeof *cells);
 	if (!cells)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	const struct field field = {variants, variant_count};
-	size_t count = variant_count > 1 ? collect(&site->model, op, device, &field, cells) : 0, made = 0;
+	size_t count = variant_count > 1 ? collect(&site->model, op, device, &field, cells) : 0,
+	       made = 0;
 	for (size_t i = 0; i < count; i++)
 		cells[i].colour = colour_of(&field, cells[i].best->variant);
 	if (count)
 		qsort(cells, count, sizeof *cells, cell_order);
 	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
-		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest); end++)
+		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest);
+		        end++)
 			;
 		struct grid g = grid_of(cells + first, end - first);
 		if (g.fits) {

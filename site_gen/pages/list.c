@@ -1,4 +1,5 @@
-/* lists/: every series in tables: on one page while they are few, else on one page for each device and operation. */
+/* lists/: every series in tables: on one page while they are few, else on one page for each device
+ * and operation. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,13 +7,14 @@
 
 #include "base/error.h"
 #include "detect/detect.h"
+#include "site_gen/model/ceilings.h"
+#include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
-#include "site_gen/pages/page.h"
-#include "site_gen/model/ceilings.h"
 #include "stats/summary/summary.h"
 
-#define ONE_PAGE_MAX 1000 /* rows; also those from which the style sheet lays out only what is on the screen */
+#define ONE_PAGE_MAX \
+	1000 /* rows; also those from which the style sheet lays out only what is on the screen */
 
 bool tk_page_list_is_single(const struct tk_model *m)
 {
@@ -24,7 +26,8 @@ static bool is_new_op(const struct tk_model *m, size_t i)
 	return !i || strcmp(m->series[i].problem->op, m->series[i - 1].problem->op);
 }
 
-/* ---- devices x operations -----------------------------------------------------------------------------------------
+/* ---- devices x operations
+ * -----------------------------------------------------------------------------------------
  */
 
 struct state {
@@ -49,14 +52,17 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const char *tone = s->verdict ? tk_verdict_tone(s->verdict->status) : "";
-		if (s->device != device || strcmp(s->problem->op, op) != 0 || !tk_series_has_result(s))
+		if (s->device != device || strcmp(s->problem->op, op) != 0 ||
+		        !tk_series_has_result(s))
 			continue;
 		state.series++;
-		bool missing = s->verdict && tk_verdict_rank(s->verdict->status) == TK_VERDICT_MISSING;
+		bool missing =
+		        s->verdict && tk_verdict_rank(s->verdict->status) == TK_VERDICT_MISSING;
 		state.missing += missing;
 		state.worse += !strcmp(tone, "bad") && !missing;
 		state.better += !strcmp(tone, "good");
-		state.failing += s->failure && !tk_series_is_skipped(s) && !tk_series_is_unsupported(s);
+		state.failing +=
+		        s->failure && !tk_series_is_skipped(s) && !tk_series_is_unsupported(s);
 		state.compared += s->verdict && s->verdict->before_value > 0;
 		shares[known] = share_of(s, roofs);
 		known += isfinite(shares[known]);
@@ -65,11 +71,12 @@ static struct state state_of(const struct tk_model *m, const struct tk_site_devi
 	return state;
 }
 
-static void set_list_href(struct tk_site *site, struct tk_value *o, const struct tk_site_device *device,
-        const struct tk_site_series *of_op, const char *root)
+static void set_list_href(struct tk_site *site, struct tk_value *o,
+        const struct tk_site_device *device, const struct tk_site_series *of_op, const char *root)
 {
 	if (!tk_page_list_is_single(&site->model)) {
-		tk_value_set_fmt(site->arena, o, "href", "%slists/%s.%s.html", root, device->file, of_op->op_file);
+		tk_value_set_fmt(site->arena, o, "href", "%slists/%s.%s.html", root, device->file,
+		        of_op->op_file);
 		return;
 	}
 	struct tk_buf at = TK_BUF_INIT;
@@ -87,8 +94,10 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	const struct state state = *of;
 	struct tk_value *cell = tk_value_append_object(site->arena, cells);
 	char text[TK_FORMAT_SIZE];
-	tk_value_set(site->arena, cell, "share", isfinite(state.share) ? tk_format_percent(state.share, text) : "");
-	tk_value_set_fmt(site->arena, cell, "roofline_href", "%sroofline/%s.html", root, device->file);
+	tk_value_set(site->arena, cell, "share",
+	        isfinite(state.share) ? tk_format_percent(state.share, text) : "");
+	tk_value_set_fmt(
+	        site->arena, cell, "roofline_href", "%sroofline/%s.html", root, device->file);
 	tk_value_set_flag(site->arena, cell, "any", state.series > 0);
 	tk_value_set(site->arena, cell, "count", tk_format_count((int64_t)state.series, text));
 	tk_value_set_int(site->arena, cell, "worse", (int64_t)state.worse);
@@ -99,21 +108,25 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	tk_value_set_flag(site->arena, cell, "any_better", state.better > 0);
 	tk_value_set_flag(site->arena, cell, "any_failing", state.failing > 0);
 	bool calm = !state.worse && !state.missing && !state.better && !state.failing;
-	tk_value_set(site->arena, cell, "calm", !calm ? "" : state.compared ? "nothing moved" : "not compared");
+	tk_value_set(site->arena, cell, "calm",
+	        !calm            ? ""
+	        : state.compared ? "nothing moved"
+	                         : "not compared");
 	set_list_href(site, cell, device, of_op, root);
 }
 
 static bool op_has_page(const struct tk_model *m, size_t first)
 {
-	for (size_t i = first; i < m->series_count && !strcmp(m->series[i].problem->op, m->series[first].problem->op);
+	for (size_t i = first; i < m->series_count &&
+	                       !strcmp(m->series[i].problem->op, m->series[first].problem->op);
 	        i++)
 		if (tk_series_is_suite_time(&m->series[i]) && tk_series_has_result(&m->series[i]))
 			return true;
 	return false;
 }
 
-static void add_matrix_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_device *device,
-        const char *root, double *shares)
+static void add_matrix_row(struct tk_site *site, struct tk_value *rows,
+        const struct tk_site_device *device, const char *root, double *shares)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
@@ -132,22 +145,23 @@ static void add_matrix_row(struct tk_site *site, struct tk_value *rows, const st
 	}
 }
 
-int tk_page_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk_site_machine *machine, const char *root,
-        struct tk_error *err)
+int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
+        const struct tk_site_machine *machine, const char *root, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
 	double *shares = malloc((m->series_count + 1) * sizeof *shares);
 	if (!shares)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	struct tk_value *heads = tk_value_set_list(a, o, "matrix_heads"), *rows = tk_value_set_list(a, o, "matrix");
+	struct tk_value *heads = tk_value_set_list(a, o, "matrix_heads"),
+	                *rows = tk_value_set_list(a, o, "matrix");
 	for (size_t i = 0; i < m->series_count; i++) {
 		if (!is_new_op(m, i))
 			continue;
 		struct tk_value *head = tk_value_append_object(a, heads);
 		tk_page_set_clipped(site, head, "name", tk_op_title(m->series[i].problem->op), 40);
-		tk_value_set_fmt(a, head, "kernel_href", op_has_page(m, i) ? "%skernels/%s.html" : "", root,
-		        m->series[i].op_file);
+		tk_value_set_fmt(a, head, "kernel_href",
+		        op_has_page(m, i) ? "%skernels/%s.html" : "", root, m->series[i].op_file);
 	}
 	for (size_t d = 0; d < m->device_count; d++)
 		if (!machine || m->devices[d].machine == machine)
@@ -156,7 +170,8 @@ int tk_page_set_matrix(struct tk_site *site, struct tk_value *o, const struct tk
 	return 0;
 }
 
-/* ---- the tables ----------------------------------------------------------------------------------------------------
+/* ---- the tables
+ * ----------------------------------------------------------------------------------------------------
  */
 
 /* NULL: all of them. */
@@ -181,10 +196,12 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_value_set(site->arena, row, "role", strcmp(s->row->role, "suite") ? s->row->role : "");
 }
 
-static size_t add_group(struct tk_site *site, struct tk_value *groups, const struct choice *c, size_t first, size_t end)
+static size_t add_group(struct tk_site *site, struct tk_value *groups, const struct choice *c,
+        size_t first, size_t end)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *group = tk_value_append_object(site->arena, groups), *rows = tk_value_set_list(site->arena, group, "rows");
+	struct tk_value *group = tk_value_append_object(site->arena, groups),
+	                *rows = tk_value_set_list(site->arena, group, "rows");
 	size_t count = 0;
 	for (size_t i = first; i < end; i++)
 		if (is_chosen(c, &m->series[i])) {
@@ -195,12 +212,13 @@ static size_t add_group(struct tk_site *site, struct tk_value *groups, const str
 	tk_value_set_int(site->arena, group, "count", (int64_t)count);
 	tk_value_set_flag(site->arena, group, "any", count > 0);
 	tk_value_set_flag(site->arena, group, "page", op_has_page(m, first));
-	tk_value_set_fmt(site->arena, group, "group_href", "../kernels/%s.html", m->series[first].op_file);
+	tk_value_set_fmt(
+	        site->arena, group, "group_href", "../kernels/%s.html", m->series[first].op_file);
 	return count;
 }
 
-static int write_list(
-        struct tk_site *site, const struct choice *c, const char *path, const char *title, struct tk_error *err)
+static int write_list(struct tk_site *site, const struct choice *c, const char *path,
+        const char *title, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_SERIES);
@@ -227,7 +245,8 @@ static bool any_there(const struct tk_model *m, const struct tk_site_device *dev
 	return false;
 }
 
-static int write_parts(struct tk_site *site, const struct tk_site_device *device, struct tk_error *err)
+static int write_parts(
+        struct tk_site *site, const struct tk_site_device *device, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	int status = 0;
@@ -237,7 +256,8 @@ static int write_parts(struct tk_site *site, const struct tk_site_device *device
 		if (!is_new_op(m, i) || !any_there(m, device, op))
 			continue;
 		snprintf(path, sizeof path, "lists/%s.%s.html", device->file, m->series[i].op_file);
-		snprintf(title, sizeof title, "%.*s on %.*s", (int)tk_utf8_clip_len(tk_op_title(op), 40), tk_op_title(op),
+		snprintf(title, sizeof title, "%.*s on %.*s",
+		        (int)tk_utf8_clip_len(tk_op_title(op), 40), tk_op_title(op),
 		        (int)tk_utf8_clip_len(device->name, 80), device->name);
 		status = write_list(site, &(struct choice){device, op}, path, title, err);
 	}
@@ -250,7 +270,8 @@ int tk_page_write_lists(struct tk_site *site, struct tk_error *err)
 	int status = 0;
 	if (tk_page_list_is_single(m))
 		return write_list(site, &(struct choice){0}, "lists/index.html", "Series", err);
-	struct tk_value *page = tk_page_begin(site, "lists/index.html", "Series", TK_SECTION_SERIES);
+	struct tk_value *page =
+	        tk_page_begin(site, "lists/index.html", "Series", TK_SECTION_SERIES);
 	char text[TK_FORMAT_SIZE];
 	status = tk_page_set_matrix(site, page, NULL, "../", err);
 	tk_value_set(site->arena, page, "count", tk_format_count((int64_t)m->series_count, text));

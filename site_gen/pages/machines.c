@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
+#include "site_gen/model/ceilings.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/model/ceilings.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
 
 #define ATTRIBUTES_MAX 60
 
@@ -19,20 +19,20 @@ static bool is_bytes(const char *name, const json_t *v)
 }
 
 /* A JSON object as a list of key and value; what is neither text nor number as compact JSON. */
-static void set_attributes(struct tk_site *site, struct tk_value *o, const char *key, const char *json)
+static void set_attributes(
+        struct tk_site *site, struct tk_value *o, const char *key, const char *json)
 {
 	json_t *attributes = tk_attributes_flatten(json), *v;
 	struct tk_value *list = tk_value_set_list(site->arena, o, key);
 	const char *name;
 	size_t count = 0;
-	json_object_foreach(attributes, name, v)
-	{
+	json_object_foreach (attributes, name, v) {
 		if (++count > ATTRIBUTES_MAX)
 			break;
 		struct tk_value *item = tk_value_append_object(site->arena, list);
-		char *other = json_is_string(v)
-		                      ? NULL
-		                      : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+		char *other = json_is_string(v) ? NULL
+		                                : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT |
+		                                                        JSON_REAL_PRECISION(6));
 		tk_page_set_clipped(site, item, "key", name, 60);
 		char bytes[TK_FORMAT_SIZE];
 		if (is_bytes(name, v))
@@ -49,7 +49,8 @@ static void set_attributes(struct tk_site *site, struct tk_value *o, const char 
 	json_decref(attributes);
 }
 
-static void set_device(struct tk_site *site, struct tk_value *list, const struct tk_site_device *device)
+static void set_device(
+        struct tk_site *site, struct tk_value *list, const struct tk_site_device *device)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_arena *a = site->arena;
@@ -62,7 +63,8 @@ static void set_device(struct tk_site *site, struct tk_value *list, const struct
 	tk_value_set_fmt(a, o, "roofline_href", "../roofline/%s.html", device->file);
 	struct tk_value *changes = tk_value_set_list(a, o, "changes");
 	for (size_t i = m->environment_rows.count; i-- > 0;) {
-		const struct tk_environment_row *e = TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
+		const struct tk_environment_row *e =
+		        TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
 		const struct tk_environment_row *before = tk_environment_find_previous(m, e);
 		if (e->device_id != device->row->id)
 			continue;
@@ -74,7 +76,8 @@ static void set_device(struct tk_site *site, struct tk_value *list, const struct
 		struct tk_value *change = tk_value_append_object(a, changes);
 		tk_value_set_flag(a, change, "dated", m->environment_since[i] != 0);
 		tk_page_set_time(site, change, "since", m->environment_since[i]);
-		tk_page_set_clipped(site, change, "text", text.len ? tk_buf_cstr(&text) : "nothing that is listed", 500);
+		tk_page_set_clipped(site, change, "text",
+		        text.len ? tk_buf_cstr(&text) : "nothing that is listed", 500);
 		tk_buf_free(&text);
 	}
 	set_attributes(site, o, "environment", newest ? newest->attributes : "{}");
@@ -86,12 +89,14 @@ static void set_device(struct tk_site *site, struct tk_value *list, const struct
 		struct tk_value *c = tk_value_append_object(a, ceilings);
 		tk_page_set_clipped(site, c, "name", roofs.rows[i]->name, 40);
 		tk_page_set_clipped(site, c, "source", roofs.rows[i]->source, 20);
-		tk_value_set(a, c, "value", tk_format_value(roofs.rows[i]->value, roofs.rows[i]->unit, text));
+		tk_value_set(a, c, "value",
+		        tk_format_value(roofs.rows[i]->value, roofs.rows[i]->unit, text));
 	}
 }
 
 /* The last night, where it has a page: state, when, its address. */
-static void set_last_night(struct tk_site *site, struct tk_value *page, const struct tk_site_machine *machine)
+static void set_last_night(
+        struct tk_site *site, struct tk_value *page, const struct tk_site_machine *machine)
 {
 	const struct tk_night_row *n = machine->last_night;
 	const struct tk_site_night *night = n ? tk_model_find_night(&site->model, n->id) : NULL;
@@ -99,16 +104,19 @@ static void set_last_night(struct tk_site *site, struct tk_value *page, const st
 	tk_page_set_time(site, page, "night", n ? n->as_of_s : 0);
 	tk_value_set(site->arena, page, "night_state", n ? n->status : "");
 	tk_value_set(site->arena, page, "night_tone", tk_state_tone(n ? n->status : ""));
-	tk_value_set_fmt(site->arena, page, "night_href", night && night->file ? "../nights/%s.html" : "../nights/index.html",
+	tk_value_set_fmt(site->arena, page, "night_href",
+	        night && night->file ? "../nights/%s.html" : "../nights/index.html",
 	        night && night->file ? night->file : "");
 }
 
-static int write_machine(struct tk_site *site, const struct tk_site_machine *machine, struct tk_error *err)
+static int write_machine(
+        struct tk_site *site, const struct tk_site_machine *machine, struct tk_error *err)
 {
 	char path[128];
 	snprintf(path, sizeof path, "machines/%s.html", machine->file);
 	char title[120];
-	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(machine->row->name, 100), machine->row->name);
+	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(machine->row->name, 100),
+	        machine->row->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_MACHINES);
 	set_attributes(site, page, "attributes", machine->row->attributes);
 	struct tk_value *devices = tk_value_set_list(site->arena, page, "devices");
@@ -122,7 +130,8 @@ static int write_machine(struct tk_site *site, const struct tk_site_machine *mac
 
 static int write_list(struct tk_site *site, struct tk_error *err)
 {
-	struct tk_value *page = tk_page_begin(site, "machines/index.html", "Machines", TK_SECTION_MACHINES);
+	struct tk_value *page =
+	        tk_page_begin(site, "machines/index.html", "Machines", TK_SECTION_MACHINES);
 	struct tk_value *list = tk_value_set_list(site->arena, page, "machines");
 	for (size_t i = 0; i < site->model.machine_count; i++) {
 		const struct tk_site_machine *machine = &site->model.machines[i];
@@ -133,11 +142,13 @@ static int write_list(struct tk_site *site, struct tk_error *err)
 		tk_page_set_clipped(site, o, "name", machine->row->name, 80);
 		tk_value_set_fmt(site->arena, o, "href", "%s.html", machine->file);
 		tk_value_set_int(site->arena, o, "series", (int64_t)series);
-		tk_page_set_time(site, o, "night", machine->last_night ? machine->last_night->as_of_s : 0);
+		tk_page_set_time(
+		        site, o, "night", machine->last_night ? machine->last_night->as_of_s : 0);
 		struct tk_value *devices = tk_value_set_list(site->arena, o, "devices");
 		for (size_t d = 0; d < site->model.device_count; d++)
 			if (site->model.devices[d].machine == machine)
-				tk_page_set_clipped(site, tk_value_append_object(site->arena, devices), "device",
+				tk_page_set_clipped(site,
+				        tk_value_append_object(site->arena, devices), "device",
 				        site->model.devices[d].row->name, 80);
 	}
 	return tk_page_finish(site, "machines", "machines/index.html", err);

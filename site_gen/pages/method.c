@@ -1,12 +1,13 @@
-/* method.html: how the numbers were made, and what the words mean; the words come from the lists that the program uses.
+/* method.html: how the numbers were made, and what the words mean; the words come from the lists
+ * that the program uses.
  */
 #include "base/error.h"
-#include "detect/detect.h"
 #include "core/outcome.h"
+#include "detect/detect.h"
 #include "site_gen/pages/page.h"
 
-static void add_word(
-        struct tk_site *site, struct tk_value *list, const char *word, const char *tone, const char *meaning)
+static void add_word(struct tk_site *site, struct tk_value *list, const char *word,
+        const char *tone, const char *meaning)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_value_set(site->arena, o, "word", word);
@@ -18,12 +19,14 @@ int tk_page_write_method(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_value *page = tk_page_begin(site, "method.html", "Method", TK_SECTION_METHOD);
 	struct tk_value *verdicts = tk_value_set_list(site->arena, page, "verdicts");
-#define VERDICT(id, word, mark, meaning) add_word(site, verdicts, word, tk_verdict_tone(word), meaning);
+#define VERDICT(id, word, mark, meaning) \
+	add_word(site, verdicts, word, tk_verdict_tone(word), meaning);
 	TK_VERDICT_STATUSES(VERDICT)
 #undef VERDICT
 	struct tk_value *outcomes = tk_value_set_list(site->arena, page, "outcomes");
 	for (int i = 0; i < TK_OUTCOME_COUNT; i++)
 		add_word(site, outcomes, tk_outcome_name((enum tk_outcome)i),
-		        tk_state_tone(tk_outcome_name((enum tk_outcome)i)), tk_outcome_meaning((enum tk_outcome)i));
+		        tk_state_tone(tk_outcome_name((enum tk_outcome)i)),
+		        tk_outcome_meaning((enum tk_outcome)i));
 	return tk_page_finish(site, "method", "method.html", err);
 }

@@ -1,4 +1,5 @@
-/* nights/: the list of the nights, and for each what was asked, built, measured, decided, and what went wrong. */
+/* nights/: the list of the nights, and for each what was asked, built, measured, decided, and what
+ * went wrong. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +8,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "core/outcome.h"
-#include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
 
 #define LOG_BYTES 8000
 #define FAILURES_MAX 200
@@ -18,9 +19,12 @@
 #define LIST_MAX 1000
 #define DAY_S 86400
 
-/* ---- one night --------------------------------------------------------------------------------------------------- */
+/* ---- one night
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-static int set_stages(struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
+static int set_stages(
+        struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
 	struct tk_rows stages = {0};
 	char text[64];
@@ -33,7 +37,8 @@ static int set_stages(struct tk_site *site, struct tk_value *page, int64_t night
 		tk_value_set(site->arena, o, "state", s->status);
 		tk_value_set(site->arena, o, "tone", tk_state_tone(s->status));
 		tk_value_set(site->arena, o, "took",
-		        s->finished_s ? tk_duration_format((double)(s->finished_s - s->started_s), text, sizeof text)
+		        s->finished_s ? tk_duration_format((double)(s->finished_s - s->started_s),
+		                                text, sizeof text)
 		                      : "–");
 		tk_page_set_clipped(site, o, "detail", s->detail, 300);
 	}
@@ -41,7 +46,8 @@ static int set_stages(struct tk_site *site, struct tk_value *page, int64_t night
 	return status;
 }
 
-static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_build_row *build, struct tk_error *err)
+static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_build_row *build,
+        struct tk_error *err)
 {
 	char text[64], *log = NULL;
 	bool failed = build && strcmp(build->status, "ok");
@@ -50,7 +56,8 @@ static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_b
 	tk_value_set_flag(site->arena, o, "built", build != NULL);
 	tk_value_set(site->arena, o, "build_state", build ? build->status : "");
 	tk_value_set(site->arena, o, "build_tone", build ? tk_state_tone(build->status) : "quiet");
-	tk_value_set(site->arena, o, "build_took", build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
+	tk_value_set(site->arena, o, "build_took",
+	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	tk_page_set_clipped(site, o, "build_message", build ? build->message : "", 400);
 	tk_value_set(site->arena, o, "log", log ? log + skip : "");
 	tk_value_set_flag(site->arena, o, "log_cut", skip > 0);
@@ -58,7 +65,8 @@ static int set_build(struct tk_site *site, struct tk_value *o, const struct tk_b
 	return status;
 }
 
-static int set_resolutions(struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
+static int set_resolutions(
+        struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_rows rows = {0};
@@ -66,13 +74,15 @@ static int set_resolutions(struct tk_site *site, struct tk_value *page, int64_t 
 	struct tk_value *list = tk_value_set_list(site->arena, page, "upstreams");
 	for (size_t i = 0; !status && i < rows.count; i++) {
 		const struct tk_resolution_row *r = TK_ROWS_AT(&rows, struct tk_resolution_row, i);
-		const struct tk_upstream_row *u = tk_index_find(&m->upstreams_by_id, r->upstream_id);
+		const struct tk_upstream_row *u =
+		        tk_index_find(&m->upstreams_by_id, r->upstream_id);
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		char link[TK_LINK_SIZE];
 		tk_page_set_clipped(site, o, "name", u ? u->name : "?", 60);
 		tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 120);
 		tk_value_set(site->arena, o, "state", r->status);
-		tk_value_set(site->arena, o, "tone", !strcmp(r->status, "new") ? "note" : tk_state_tone(r->status));
+		tk_value_set(site->arena, o, "tone",
+		        !strcmp(r->status, "new") ? "note" : tk_state_tone(r->status));
 		tk_page_set_clipped(site, o, "message", r->message, 300);
 		tk_page_set_revision(site, o, tk_index_find(&m->revisions_by_id, r->revision_id));
 		status = set_build(site, o, tk_index_find(&m->builds_by_id, r->build_id), err);
@@ -96,15 +106,16 @@ static void add_outcome(struct tk_site *site, struct tk_value *list, const char 
 }
 
 /* `runs`: those that are not ok. */
-static void set_outcomes(struct tk_site *site, struct tk_value *page, const struct tk_rows *runs, size_t ok)
+static void set_outcomes(
+        struct tk_site *site, struct tk_value *page, const struct tk_rows *runs, size_t ok)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "outcomes");
 	size_t known = 0;
 	for (int w = 0; w < TK_OUTCOME_COUNT; w++) {
 		size_t count = w == TK_OUTCOME_OK ? ok : 0;
 		for (size_t i = 0; i < runs->count; i++)
-			count += !strcmp(
-			        TK_ROWS_AT(runs, struct tk_run_row, i)->outcome, tk_outcome_name((enum tk_outcome)w));
+			count += !strcmp(TK_ROWS_AT(runs, struct tk_run_row, i)->outcome,
+			        tk_outcome_name((enum tk_outcome)w));
 		if (count)
 			add_outcome(site, list, tk_outcome_name((enum tk_outcome)w), count);
 		known += count;
@@ -115,7 +126,8 @@ static void set_outcomes(struct tk_site *site, struct tk_value *page, const stru
 
 static int failure_order(const void *a, const void *b)
 {
-	const struct tk_run_row *x = *(const struct tk_run_row *const *)a, *y = *(const struct tk_run_row *const *)b;
+	const struct tk_run_row *x = *(const struct tk_run_row *const *)a,
+	                        *y = *(const struct tk_run_row *const *)b;
 	int d = strcmp(x->outcome, y->outcome);
 	if (!d)
 		d = strcmp(x->message, y->message);
@@ -123,7 +135,8 @@ static int failure_order(const void *a, const void *b)
 }
 
 /* Some of one outcome and message: one row. */
-static void add_failure(struct tk_site *site, struct tk_value *list, const struct tk_run_row *run, size_t count)
+static void add_failure(
+        struct tk_site *site, struct tk_value *list, const struct tk_run_row *run, size_t count)
 {
 	const struct tk_site_series *s = tk_model_find_series(&site->model, run->series_id);
 	struct tk_value *o = tk_value_append_object(site->arena, list);
@@ -136,7 +149,8 @@ static void add_failure(struct tk_site *site, struct tk_value *list, const struc
 	tk_page_set_clipped(site, o, "message", run->message, 400);
 }
 
-static void set_failures(struct tk_site *site, struct tk_value *page, const struct tk_run_row **failed, size_t count)
+static void set_failures(
+        struct tk_site *site, struct tk_value *page, const struct tk_run_row **failed, size_t count)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "failures");
 	size_t rows = 0;
@@ -156,14 +170,17 @@ static void set_failures(struct tk_site *site, struct tk_value *page, const stru
 }
 
 /* Only what is not ok is read, of a hundred nights of thousands of runs each. */
-static int set_runs(struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
+static int set_runs(
+        struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
 	struct tk_rows runs = {0}, all = {0};
 	size_t count = 0, jobs = 0;
 	int status = tk_store_list_unsuccessful_runs(site->model.store, night_id, &runs, err);
 	if (!status)
-		status = tk_store_list_night_counts(site->model.store, night_id, TK_COUNT_RUNS, &all, err);
-	const struct tk_run_row **failed = status ? NULL : malloc((runs.count + 1) * sizeof *failed);
+		status = tk_store_list_night_counts(
+		        site->model.store, night_id, TK_COUNT_RUNS, &all, err);
+	const struct tk_run_row **failed =
+	        status ? NULL : malloc((runs.count + 1) * sizeof *failed);
 	if (!status && !failed)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
@@ -198,7 +215,8 @@ static int verdict_order(const void *a, const void *b)
 	return d ? d : x->series_id < y->series_id ? -1 : x->series_id > y->series_id;
 }
 
-static void add_verdict(struct tk_site *site, struct tk_value *list, const struct tk_verdict_row *v, size_t count)
+static void add_verdict(
+        struct tk_site *site, struct tk_value *list, const struct tk_verdict_row *v, size_t count)
 {
 	const struct tk_site_series *s = tk_model_find_series(&site->model, v->series_id);
 	char text[TK_FORMAT_SIZE];
@@ -213,17 +231,20 @@ static void add_verdict(struct tk_site *site, struct tk_value *list, const struc
 	tk_page_set_change(site, o, s, v->change);
 	tk_value_set_flag(site->arena, o, "by_pairs", tk_verdict_has_ab_result(v));
 	tk_value_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
-	tk_value_set(site->arena, o, "before", count > 1 ? "–" : tk_format_value(v->before_value, s->row->unit, text));
+	tk_value_set(site->arena, o, "before",
+	        count > 1 ? "–" : tk_format_value(v->before_value, s->row->unit, text));
 	tk_value_set(site->arena, o, "after", tk_format_value(v->after_value, s->row->unit, text));
 	tk_page_set_clipped(site, o, "reason", v->reason, 200);
 }
 
-static int set_verdicts(struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
+static int set_verdicts(
+        struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
 	size_t count = 0, quiet = 0;
 	int status = tk_store_list_verdicts(site->model.store, night_id, &rows, err);
-	const struct tk_verdict_row **told = status ? NULL : malloc((rows.count + 1) * sizeof *told);
+	const struct tk_verdict_row **told =
+	        status ? NULL : malloc((rows.count + 1) * sizeof *told);
 	if (!status && !told)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; told && i < rows.count; i++) {
@@ -253,27 +274,32 @@ static void set_night(struct tk_site *site, struct tk_value *o, const struct tk_
 {
 	const struct tk_night_row *n = night->row;
 	char text[64];
-	bool past = llabs(n->started_s - n->as_of_s) > DAY_S; /* revisions of another day: a backfill, an import */
+	bool past = llabs(n->started_s - n->as_of_s) >
+	            DAY_S; /* revisions of another day: a backfill, an import */
 	tk_page_set_time(site, o, "when", n->as_of_s);
 	tk_page_set_time(site, o, "started", n->started_s);
 	tk_value_set(site->arena, o, "past", past ? tk_format_minute(n->as_of_s, text) : "");
 	tk_page_set_clipped(site, o, "machine", night->machine->row->name, 60);
-	tk_value_set_fmt(site->arena, o, "machine_href", "../machines/%s.html", night->machine->file);
+	tk_value_set_fmt(
+	        site->arena, o, "machine_href", "../machines/%s.html", night->machine->file);
 	tk_value_set(site->arena, o, "kind", n->kind);
 	tk_value_set(site->arena, o, "state", n->status);
 	tk_value_set(site->arena, o, "tone", tk_state_tone(n->status));
 	tk_value_set(site->arena, o, "took",
-	        n->finished_s ? tk_duration_format((double)(n->finished_s - n->started_s), text, sizeof text)
+	        n->finished_s ? tk_duration_format(
+	                                (double)(n->finished_s - n->started_s), text, sizeof text)
 	                      : "not finished");
 	tk_page_set_clipped(site, o, "version", n->tracker_version, 40);
 	tk_value_set_flag(site->arena, o, "page", night->file != NULL);
 	tk_value_set_fmt(site->arena, o, "href", "%s.html", night->file ? night->file : "");
 }
 
-static int write_night(struct tk_site *site, const struct tk_site_night *night, const char *path, struct tk_error *err)
+static int write_night(struct tk_site *site, const struct tk_site_night *night, const char *path,
+        struct tk_error *err)
 {
 	char title[200], when[TK_FORMAT_SIZE];
-	snprintf(title, sizeof title, "Night of %s on %.*s", tk_format_minute(night->row->as_of_s, when),
+	snprintf(title, sizeof title, "Night of %s on %.*s",
+	        tk_format_minute(night->row->as_of_s, when),
 	        (int)tk_utf8_clip_len(night->machine->row->name, 80), night->machine->row->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_NIGHTS);
 	set_night(site, tk_value_set_object(site->arena, page, "night"), night);
@@ -287,13 +313,15 @@ static int write_night(struct tk_site *site, const struct tk_site_night *night, 
 	return status ? status : tk_page_finish(site, "night", path, err);
 }
 
-/* ---- the list ------------------------------------------------------------------------------------------------------
+/* ---- the list
+ * ------------------------------------------------------------------------------------------------------
  */
 
 static int write_list(struct tk_site *site, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *page = tk_page_begin(site, "nights/index.html", "Nights", TK_SECTION_NIGHTS);
+	struct tk_value *page =
+	        tk_page_begin(site, "nights/index.html", "Nights", TK_SECTION_NIGHTS);
 	struct tk_value *list = tk_value_set_list(site->arena, page, "nights");
 	char text[TK_FORMAT_SIZE];
 	for (size_t i = 0; i < m->night_count && i < LIST_MAX; i++)
@@ -312,7 +340,8 @@ int tk_page_write_nights(struct tk_site *site, struct tk_error *err)
 		if (!night->file)
 			continue;
 		snprintf(path, sizeof path, "nights/%s.html", night->file);
-		if (tk_reuse_can_keep_night(&site->reuse, night->row->id) && tk_output_keep(site->out, path)) {
+		if (tk_reuse_can_keep_night(&site->reuse, night->row->id) &&
+		        tk_output_keep(site->out, path)) {
 			tk_page_register(site, path);
 			continue;
 		}

@@ -7,17 +7,19 @@
 #include "base/error.h"
 #include "core/outcome.h"
 #include "core/status.h"
-#include "site_gen/render/format.h"
+#include "site_gen/model/ceilings.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/model/ceilings.h"
+#include "site_gen/render/format.h"
 
 #define MOVED_MAX 12
 #define STALE_S (36 * 3600)
 
-/* ---- the last night of each machine ------------------------------------------------------------------------------ */
+/* ---- the last night of each machine
+ * ------------------------------------------------------------------------------ */
 
-static void set_verdict_counts(struct tk_site *site, struct tk_value *card, const struct tk_site_machine *machine)
+static void set_verdict_counts(
+        struct tk_site *site, struct tk_value *card, const struct tk_site_machine *machine)
 {
 	struct {
 		const char *word;
@@ -45,19 +47,22 @@ static void set_verdict_counts(struct tk_site *site, struct tk_value *card, cons
 				continue;
 			struct tk_value *o = tk_value_append_object(site->arena, list);
 			tk_value_set_int(site->arena, o, "count", (int64_t)counts[c].count);
-			tk_page_set_clipped(site, o, "word", tk_verdict_status_phrase(counts[c].word), 40);
+			tk_page_set_clipped(
+			        site, o, "word", tk_verdict_status_phrase(counts[c].word), 40);
 			tk_value_set(site->arena, o, "tone", tk_verdict_tone(counts[c].word));
 		}
 }
 
-/* Also a run that failed is a run; a measurement has a timing, which may be no better than a guess. */
+/* Also a run that failed is a run; a measurement has a timing, which may be no better than a guess.
+ */
 static int64_t count_timed(const struct tk_site_machine *machine, int64_t *unstable)
 {
 	int64_t timed = 0;
 	*unstable = 0;
 	for (size_t i = 0; i < machine->runs.count; i++) {
 		enum tk_outcome o;
-		if (tk_outcome_parse(TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome, &o) != TK_OK)
+		if (tk_outcome_parse(
+		            TK_ROWS_AT(&machine->runs, struct tk_run_row, i)->outcome, &o) != TK_OK)
 			continue;
 		timed += tk_outcome_has_timing(o);
 		*unstable += o == TK_OUTCOME_UNSTABLE;
@@ -66,12 +71,14 @@ static int64_t count_timed(const struct tk_site_machine *machine, int64_t *unsta
 }
 
 /* skipped: those that there was no time for; others failed. */
-static size_t count_failures(const struct tk_model *m, const struct tk_site_machine *machine, bool skipped)
+static size_t count_failures(
+        const struct tk_model *m, const struct tk_site_machine *machine, bool skipped)
 {
 	size_t failures = 0;
 	for (size_t i = 0; i < m->series_count; i++)
 		failures += m->series[i].failure && m->series[i].device->machine == machine &&
-		            !tk_series_is_unsupported(&m->series[i]) && tk_series_is_skipped(&m->series[i]) == skipped;
+		            !tk_series_is_unsupported(&m->series[i]) &&
+		            tk_series_is_skipped(&m->series[i]) == skipped;
 	return failures;
 }
 
@@ -94,25 +101,30 @@ static struct tk_value *add_machine_card(
 	if (!night)
 		return card;
 	const struct tk_site_night *page = tk_model_find_night(&site->model, night->id);
-	tk_value_set_fmt(a, card, "night_href", page && page->file ? "nights/%s.html" : "nights/index.html",
+	tk_value_set_fmt(a, card, "night_href",
+	        page && page->file ? "nights/%s.html" : "nights/index.html",
 	        page ? page->file : "");
 	tk_page_set_time(site, card, "night", night->as_of_s);
 	tk_value_set(a, card, "took",
-	        night->finished_s ? tk_duration_format((double)(night->finished_s - night->started_s), text, sizeof text)
-	                          : "not finished");
+	        night->finished_s
+	                ? tk_duration_format(
+	                          (double)(night->finished_s - night->started_s), text, sizeof text)
+	                : "not finished");
 	size_t failures = count_failures(&site->model, machine, false),
 	       skipped = count_failures(&site->model, machine, true);
 	int64_t unstable, timed = count_timed(machine, &unstable);
 	tk_value_set_int(a, card, "runs", timed);
 	tk_value_set_int(a, card, "unstable", unstable);
-	tk_value_set_flag(a, card, "mostly_unstable", tk_outcome_is_night_unreliable((size_t)unstable, (size_t)timed));
+	tk_value_set_flag(a, card, "mostly_unstable",
+	        tk_outcome_is_night_unreliable((size_t)unstable, (size_t)timed));
 	tk_value_set_fmt(a, card, "skipped", skipped ? "%zu" : "", skipped);
 	tk_value_set_int(a, card, "failures", (int64_t)failures);
 	tk_value_set_flag(a, card, "failed", failures > 0);
 	return card;
 }
 
-/* ---- what moved ---------------------------------------------------------------------------------------------------
+/* ---- what moved
+ * ---------------------------------------------------------------------------------------------------
  */
 
 static int moved_order(const void *a, const void *b)
@@ -144,15 +156,17 @@ static size_t bundle_length(const struct tk_site_series *const *moved, size_t co
 	return n < TK_VERDICT_GROUP_MIN ? 1 : n;
 }
 
-/* A night that was cut by its budget, a build that failed: hundreds of series, one thing to know. */
-static void add_bundle(
-        struct tk_site *site, struct tk_value *list, const struct tk_site_series *const *moved, size_t count)
+/* A night that was cut by its budget, a build that failed: hundreds of series, one thing to know.
+ */
+static void add_bundle(struct tk_site *site, struct tk_value *list,
+        const struct tk_site_series *const *moved, size_t count)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_value_append_object(a, list);
 	const struct tk_site_series *first = moved[0];
 	const struct tk_night_row *judged = first->device->machine->analysed_night;
-	const struct tk_site_night *night = judged ? tk_model_find_night(&site->model, judged->id) : NULL;
+	const struct tk_site_night *night =
+	        judged ? tk_model_find_night(&site->model, judged->id) : NULL;
 	char text[TK_FORMAT_SIZE];
 	size_t devices = 1, reasons = 1;
 	for (size_t i = 1; i < count; i++) {
@@ -163,15 +177,18 @@ static void add_bundle(
 	tk_value_set(a, o, "count", tk_format_count((int64_t)count, text));
 	tk_value_set(a, o, "status", first->verdict->status);
 	tk_value_set(a, o, "tone", tk_verdict_tone(first->verdict->status));
-	tk_page_set_clipped(site, o, "device", devices > 1 ? "several devices" : first->device->name, 60);
+	tk_page_set_clipped(
+	        site, o, "device", devices > 1 ? "several devices" : first->device->name, 60);
 	tk_page_set_clipped(site, o, "reason", reasons > 1 ? "" : first->verdict->reason, 160);
 	tk_value_set_fmt(a, o, "example_href", "series/%s.html", first->file);
 	tk_page_set_clipped(site, o, "example", first->problem->title, 110);
 	tk_page_set_clipped(site, o, "label", first->label, 60);
 	if (tk_page_list_is_single(&site->model))
-		tk_value_set_fmt(a, o, "href", "lists/index.html#status=%s", first->verdict->status);
+		tk_value_set_fmt(
+		        a, o, "href", "lists/index.html#status=%s", first->verdict->status);
 	else
-		tk_value_set_fmt(a, o, "href", night && night->file ? "nights/%s.html" : "lists/index.html",
+		tk_value_set_fmt(a, o, "href",
+		        night && night->file ? "nights/%s.html" : "lists/index.html",
 		        night && night->file ? night->file : "");
 }
 
@@ -208,11 +225,12 @@ static void set_culprit(struct tk_site *site, struct tk_value *o, const struct t
 	tk_value_set(site->arena, o, "culprit", "");
 	for (size_t i = 0; good && bad && i < rows->count; i++) {
 		const struct tk_bisection_row *c = TK_ROWS_AT(rows, struct tk_bisection_row, i);
-		if (c->series_id != s->row->id || strcmp(c->word, "found") || strcmp(c->good_rev, good->rev) ||
-		        strcmp(c->bad_rev, bad->rev))
+		if (c->series_id != s->row->id || strcmp(c->word, "found") ||
+		        strcmp(c->good_rev, good->rev) || strcmp(c->bad_rev, bad->rev))
 			continue;
 		tk_value_set(site->arena, o, "culprit", tk_rev_abbreviate(c->first_bad, link));
-		tk_value_set(site->arena, o, "culprit_href", tk_link_commit(s->upstream->url, c->first_bad, link));
+		tk_value_set(site->arena, o, "culprit_href",
+		        tk_link_commit(s->upstream->url, c->first_bad, link));
 		tk_page_set_clipped(site, o, "culprit_subject", c->subject, 80);
 		tk_value_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
 	}
@@ -242,14 +260,16 @@ static void add_moved(struct tk_site *site, struct tk_value *list, const struct 
 	set_culprit(site, o, s, good, bad);
 }
 
-/* The series of one tone, most severe first; the list is cut, `key_more` says by how many series. */
-static void set_moved(struct tk_site *site, struct tk_value *page, const char *tone, const char *key,
-        const char *key_more, const struct tk_site_series **moved)
+/* The series of one tone, most severe first; the list is cut, `key_more` says by how many series.
+ */
+static void set_moved(struct tk_site *site, struct tk_value *page, const char *tone,
+        const char *key, const char *key_more, const struct tk_site_series **moved)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < site->model.series_count; i++) {
 		const struct tk_site_series *s = &site->model.series[i];
-		if (s->verdict && !strcmp(tk_verdict_tone(s->verdict->status), tone) && !tk_series_is_unsupported(s))
+		if (s->verdict && !strcmp(tk_verdict_tone(s->verdict->status), tone) &&
+		        !tk_series_is_unsupported(s))
 			moved[count++] = s;
 	}
 	qsort(moved, count, sizeof *moved, moved_order);
@@ -275,7 +295,8 @@ static void set_moved(struct tk_site *site, struct tk_value *page, const char *t
 
 static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_error *err)
 {
-	const struct tk_site_series **moved = malloc((site->model.series_count + 1) * sizeof *moved);
+	const struct tk_site_series **moved =
+	        malloc((site->model.series_count + 1) * sizeof *moved);
 	if (!moved)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	set_moved(site, page, "bad", "worse", "worse_more", moved);
@@ -285,7 +306,8 @@ static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_
 	return 0;
 }
 
-/* What is open since before last night as well: alerts, how many nobody has looked at, and the oldest. */
+/* What is open since before last night as well: alerts, how many nobody has looked at, and the
+ * oldest. */
 static void set_open(struct tk_site *site, struct tk_value *page)
 {
 	const struct tk_model *m = &site->model;
@@ -293,17 +315,22 @@ static void set_open(struct tk_site *site, struct tk_value *page)
 	int64_t oldest_s = INT64_MAX;
 	char day[TK_TIME_ISO_SIZE];
 	for (size_t i = 0; i < m->alert_rows.count; i++) {
-		const struct tk_alert_row *alert = TK_ROWS_AT(&m->alert_rows, struct tk_alert_row, i);
+		const struct tk_alert_row *alert =
+		        TK_ROWS_AT(&m->alert_rows, struct tk_alert_row, i);
 		const char *word = tk_alert_state_name(&m->triage_rows, alert);
-		if (strcmp(alert->status, "open") || (strcmp(word, TK_TRIAGE_NEW) && strcmp(word, "acked")))
+		if (strcmp(alert->status, "open") ||
+		        (strcmp(word, TK_TRIAGE_NEW) && strcmp(word, "acked")))
 			continue;
 		open++;
 		fresh += !strcmp(word, TK_TRIAGE_NEW);
 		oldest_s = alert->opened_s < oldest_s ? alert->opened_s : oldest_s;
 	}
-	tk_value_set_fmt(site->arena, page, "open_alerts", open ? "%zu open alert%s" : "", open, open == 1 ? "" : "s");
-	tk_value_set_fmt(site->arena, page, "new_alerts", fresh < open ? "%zu of them new, " : "", fresh);
-	tk_value_set(site->arena, page, "oldest_alert", open ? tk_time_format_day(oldest_s, day) : "");
+	tk_value_set_fmt(site->arena, page, "open_alerts", open ? "%zu open alert%s" : "", open,
+	        open == 1 ? "" : "s");
+	tk_value_set_fmt(
+	        site->arena, page, "new_alerts", fresh < open ? "%zu of them new, " : "", fresh);
+	tk_value_set(
+	        site->arena, page, "oldest_alert", open ? tk_time_format_day(oldest_s, day) : "");
 }
 
 int tk_page_write_overview(struct tk_site *site, struct tk_error *err)
@@ -316,17 +343,20 @@ int tk_page_write_overview(struct tk_site *site, struct tk_error *err)
 	struct tk_value *cards = tk_value_set_list(a, page, "machines");
 	bool judged = false, compared = false;
 	for (size_t i = 0; i < m->series_count; i++)
-		compared = compared || (m->series[i].verdict && isfinite(m->series[i].verdict->before_value));
+		compared = compared ||
+		           (m->series[i].verdict && isfinite(m->series[i].verdict->before_value));
 	for (size_t i = 0; i < m->machine_count; i++)
 		judged = judged || m->machines[i].analysed_night;
 	for (size_t i = 0; i < m->machine_count; i++) {
 		struct tk_value *card = add_machine_card(site, cards, &m->machines[i]);
-		tk_value_set_flag(a, card, "unjudged", judged && m->machines[i].last_night && !m->machines[i].analysed_night);
+		tk_value_set_flag(a, card, "unjudged",
+		        judged && m->machines[i].last_night && !m->machines[i].analysed_night);
 	}
 	tk_value_set_flag(a, page, "judged", judged && compared);
 	bool past = !judged && m->night_count > 1;
 	tk_value_set_flag(a, page, "nothing_judged", m->series_count && past);
-	tk_value_set_flag(a, page, "nothing_compared", m->series_count && !past && !(judged && compared));
+	tk_value_set_flag(
+	        a, page, "nothing_compared", m->series_count && !past && !(judged && compared));
 	tk_value_set(a, page, "series_count", tk_format_count((int64_t)m->series_count, text));
 	set_open(site, page);
 	int status = set_all_moved(site, page, err);

@@ -10,12 +10,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/detect.h"
+#include "site_gen/model/links.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
-#include "site_gen/model/links.h"
 #include "site_gen/render/svg.h"
 
-/* ---- words --------------------------------------------------------------------------------------------------- */
+/* ---- words
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static const char *const verdict_words[] = {
 #define WORD(id, word, mark, meaning) word,
@@ -26,7 +28,8 @@ static const char *const verdict_words[] = {
 int tk_verdict_rank(const char *word)
 {
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		if (*verdict_words[i] == *word && !strcmp(verdict_words[i], word)) /* asked of every series, often */
+		if (*verdict_words[i] == *word &&
+		        !strcmp(verdict_words[i], word)) /* asked of every series, often */
 			return i;
 	return TK_VERDICT_STATUS_COUNT;
 }
@@ -36,8 +39,8 @@ bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdi
 	int rank = tk_verdict_rank(a->status);
 	bool absent = rank == TK_VERDICT_MISSING || rank == TK_VERDICT_STALE;
 	return !(isfinite(a->before_value) && isfinite(a->after_value)) &&
-	       !(isfinite(b->before_value) && isfinite(b->after_value)) && !strcmp(a->status, b->status) &&
-	       (absent || !strcmp(a->reason, b->reason));
+	       !(isfinite(b->before_value) && isfinite(b->after_value)) &&
+	       !strcmp(a->status, b->status) && (absent || !strcmp(a->reason, b->reason));
 }
 
 const char *tk_verdict_tone(const char *word)
@@ -95,12 +98,15 @@ const char *tk_state_tone(const char *word)
 	return "quiet";
 }
 
-/* ---- the frame ------------------------------------------------------------------------------------------------ */
+/* ---- the frame
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
-	static const char *const plain[] = {"index.html", "", "lists/index.html", "compare.html", "",
-	        "nights/index.html", "upstreams/index.html", "machines/index.html", "alerts.html", "method.html"};
+	static const char *const plain[] = {"index.html", "", "lists/index.html", "compare.html",
+	        "", "nights/index.html", "upstreams/index.html", "machines/index.html",
+	        "alerts.html", "method.html"};
 	tk_buf_add_str(out, plain[section]);
 	if (section == TK_SECTION_ROOFLINE && m->device_count)
 		tk_buf_add_printf(out, "roofline/%s.html", m->devices[0].file);
@@ -109,7 +115,8 @@ static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_s
 			tk_buf_add_printf(out, "kernels/%s.html", m->series[i].op_file);
 }
 
-struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const char *title, enum tk_section section)
+struct tk_value *tk_page_begin(
+        struct tk_site *site, const char *path, const char *title, enum tk_section section)
 {
 	static const char *const titles[] = {
 #define TITLE(id, name) name,
@@ -123,7 +130,8 @@ struct tk_value *tk_page_begin(struct tk_site *site, const char *path, const cha
 	tk_value_set(a, page, "root", root);
 	tk_page_set_clipped(site, page, "title", title, 200);
 	tk_page_set_clipped(site, page, "site",
-	        site->options->title && *site->options->title ? site->options->title : "tracker", 80);
+	        site->options->title && *site->options->title ? site->options->title : "tracker",
+	        80);
 	tk_value_set(a, page, "version", site->version);
 	tk_value_set_flag(a, page, "charts", site->charts);
 	tk_value_set_flag(a, page, "feed", site->options->base_url && *site->options->base_url);
@@ -154,24 +162,27 @@ void tk_page_register(struct tk_site *site, const char *path)
 	tk_buf_add_char(&site->sitemap, '\n');
 }
 
-int tk_page_render(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
+int tk_page_render(
+        struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_buf_clear(&site->page);
 	/* the page's object is the first thing in the arena: tk_page_begin made it */
-	int status = tk_templates_render(
-	        site->templates, template_name, tk_arena_first_value(site->arena), site->arena, &site->page, err);
+	int status = tk_templates_render(site->templates, template_name,
+	        tk_arena_first_value(site->arena), site->arena, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
 	return status ? tk_error_add_context(err, "page %s", path) : 0;
 }
 
-int tk_page_finish(struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
+int tk_page_finish(
+        struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	tk_page_register(site, path);
 	return tk_page_render(site, template_name, path, err);
 }
 
-void tk_page_set_clipped(struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
+void tk_page_set_clipped(
+        struct tk_site *site, struct tk_value *o, const char *key, const char *text, size_t max)
 {
 	size_t len = tk_utf8_clip_len(text, max);
 	if (text[len])
@@ -192,11 +203,14 @@ void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *ke
 	tk_buf_clear(&site->markup);
 }
 
-/* ---- revisions -------------------------------------------------------------------------------------------------- */
+/* ---- revisions
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static const char *upstream_url(const struct tk_site *site, const struct tk_revision_row *r)
 {
-	const struct tk_upstream_row *u = tk_index_find(&site->model.upstreams_by_id, r->upstream_id);
+	const struct tk_upstream_row *u =
+	        tk_index_find(&site->model.upstreams_by_id, r->upstream_id);
 	return u ? u->url : "";
 }
 
@@ -204,29 +218,34 @@ void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct
 {
 	char link[TK_LINK_SIZE];
 	tk_value_set(site->arena, o, "rev", r ? tk_rev_abbreviate(r->rev, link) : "");
-	tk_value_set(site->arena, o, "rev_href", r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
+	tk_value_set(site->arena, o, "rev_href",
+	        r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
 	tk_page_set_clipped(site, o, "subject", r ? r->subject : "", 120);
-	const struct tk_site_revision *page = tk_site_changes_find_revision(&site->model, &site->model.moves, r);
+	const struct tk_site_revision *page =
+	        tk_site_changes_find_revision(&site->model, &site->model.moves, r);
 	tk_value_set_fmt(site->arena, o, "rev_page", page && page->file ? "revisions/%s.html" : "",
 	        page && page->file ? page->file : "");
 }
 
-void tk_page_set_revision_range(
-        struct tk_site *site, struct tk_value *o, const struct tk_revision_row *good, const struct tk_revision_row *bad)
+void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
+        const struct tk_revision_row *good, const struct tk_revision_row *bad)
 {
 	char a[TK_LINK_SIZE], b[TK_LINK_SIZE];
 	bool moved = good && bad && good->id != bad->id;
 	if (moved)
-		tk_value_set_fmt(site->arena, o, "range", "%s → %s", tk_rev_abbreviate(good->rev, a), tk_rev_abbreviate(bad->rev, b));
+		tk_value_set_fmt(site->arena, o, "range", "%s → %s",
+		        tk_rev_abbreviate(good->rev, a), tk_rev_abbreviate(bad->rev, b));
 	else
-		tk_value_set_fmt(site->arena, o, "range", "%s%s", bad ? tk_rev_abbreviate(bad->rev, a) : "",
+		tk_value_set_fmt(site->arena, o, "range", "%s%s",
+		        bad ? tk_rev_abbreviate(bad->rev, a) : "",
 		        good && bad ? " (unchanged)" : "");
 	tk_value_set(site->arena, o, "range_href",
 	        moved ? tk_link_range(upstream_url(site, bad), good->rev, bad->rev, a) : "");
 	tk_page_set_clipped(site, o, "range_subject", moved ? bad->subject : "", 100);
 	const struct tk_site_revision *page =
 	        moved ? tk_site_changes_find_revision(&site->model, &site->model.moves, bad) : NULL;
-	tk_value_set_fmt(site->arena, o, "range_page", page && page->file ? "revisions/%s.html" : "",
+	tk_value_set_fmt(site->arena, o, "range_page",
+	        page && page->file ? "revisions/%s.html" : "",
 	        page && page->file ? page->file : "");
 }
 
@@ -250,16 +269,20 @@ void tk_series_find_change_range(const struct tk_site *site, const struct tk_sit
 	if (moved_by_verdict(site, s, good, bad))
 		return;
 	*bad = last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL;
-	*good = s->newest_count > 1 ? tk_model_find_build_revision(&site->model, last[-1].build_id) : NULL;
+	*good = s->newest_count > 1 ? tk_model_find_build_revision(&site->model, last[-1].build_id)
+	                            : NULL;
 }
 
-/* ---- the row of a series ------------------------------------------------------------------------------------------
+/* ---- the row of a series
+ * ------------------------------------------------------------------------------------------
  */
 
-void tk_page_set_change(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)
+void tk_page_set_change(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)
 {
 	char text[TK_FORMAT_SIZE];
-	bool is_time = !strcmp(s->row->metric, "time"), none = !isfinite(change) || fabs(change) < 0.0005;
+	bool is_time = !strcmp(s->row->metric, "time"),
+	     none = !isfinite(change) || fabs(change) < 0.0005;
 	bool worse = (change > 0) == !strcmp(s->row->better, "lower");
 	tk_value_set(site->arena, o, "change", tk_format_change(change, text));
 	tk_value_set(site->arena, o, "direction",
@@ -272,8 +295,10 @@ void tk_page_set_change(struct tk_site *site, struct tk_value *o, const struct t
 
 bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
 {
-	json_t *detail = v && strstr(v->detail, "\"pairs\"") ? json_loads(v->detail, 0, NULL) : NULL;
-	const char *word = json_string_value(json_object_get(json_object_get(detail, "pairs"), "word"));
+	json_t *detail =
+	        v && strstr(v->detail, "\"pairs\"") ? json_loads(v->detail, 0, NULL) : NULL;
+	const char *word =
+	        json_string_value(json_object_get(json_object_get(detail, "pairs"), "word"));
 	const bool decided = word && (!strcmp(word, "up") || !strcmp(word, "down"));
 	json_decref(detail);
 	return decided;
@@ -287,7 +312,8 @@ static double change_of(const struct tk_site_series *s)
 	return s->newest_count > 1 && last[-1].value > 0 ? last->value / last[-1].value - 1 : NAN;
 }
 
-void tk_page_set_series(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root)
+void tk_page_set_series(
+        struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root)
 {
 	struct tk_arena *a = site->arena;
 	char text[TK_FORMAT_SIZE];
@@ -305,9 +331,11 @@ void tk_page_set_series(struct tk_site *site, struct tk_value *o, const struct t
 	tk_value_set(a, o, "rate", isfinite(rate) ? tk_format_value(rate, rate_unit, text) : "");
 	tk_value_set(a, o, "status", status);
 	tk_value_set(a, o, "tone", tk_verdict_tone(status));
-	bool told = s->failure && strcmp(s->failure->outcome, status); /* the verdict may be the same word */
+	bool told = s->failure &&
+	            strcmp(s->failure->outcome, status); /* the verdict may be the same word */
 	tk_value_set(a, o, "outcome", told ? s->failure->outcome : "");
-	tk_value_set(a, o, "outcome_tone", s->failure ? tk_state_tone(s->failure->outcome) : "quiet");
+	tk_value_set(
+	        a, o, "outcome_tone", s->failure ? tk_state_tone(s->failure->outcome) : "quiet");
 	tk_page_set_change(site, o, s, change_of(s));
 	tk_value_set_flag(a, o, "by_pairs", tk_verdict_has_ab_result(s->verdict));
 	if (!strcmp(tk_verdict_tone(status), "quiet")) { /* noise has no direction */

@@ -1,4 +1,5 @@
-/* revisions/NAME.html: one commit: what it moved across all series, how it was built, what became of its functions. */
+/* revisions/NAME.html: one commit: what it moved across all series, how it was built, what became
+ * of its functions. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,10 +7,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
 #define MOVES_MAX 300
@@ -17,7 +18,8 @@
 #define BUILDS_MAX 10
 #define LOG_BYTES 8000
 
-/* ---- what it moved ------------------------------------------------------------------------------------------------
+/* ---- what it moved
+ * ------------------------------------------------------------------------------------------------
  */
 
 static double ratio_of(const struct tk_site_change *move)
@@ -28,7 +30,8 @@ static double ratio_of(const struct tk_site_change *move)
 
 static int size_order(const void *a, const void *b)
 {
-	const struct tk_site_change *x = *(const struct tk_site_change *const *)a, *y = *(const struct tk_site_change *const *)b;
+	const struct tk_site_change *x = *(const struct tk_site_change *const *)a,
+	                            *y = *(const struct tk_site_change *const *)b;
 	double sx = fabs(log(ratio_of(x))), sy = fabs(log(ratio_of(y)));
 	if (x->worse != y->worse)
 		return x->worse ? -1 : 1;
@@ -37,7 +40,8 @@ static int size_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-void tk_page_set_change_point(struct tk_site *site, struct tk_value *o, const struct tk_site_change *move, const char *root)
+void tk_page_set_change_point(struct tk_site *site, struct tk_value *o,
+        const struct tk_site_change *move, const char *root)
 {
 	const struct tk_site_series *s = move->series;
 	char text[TK_FORMAT_SIZE];
@@ -47,8 +51,10 @@ void tk_page_set_change_point(struct tk_site *site, struct tk_value *o, const st
 	tk_page_set_clipped(site, o, "device", s->device->name, 60);
 	tk_value_set(site->arena, o, "tone", move->worse ? "bad" : "good");
 	tk_page_set_change(site, o, s, ratio_of(move) - 1);
-	tk_value_set(site->arena, o, "before", tk_format_value(move->change->before_value, s->row->unit, text));
-	tk_value_set(site->arena, o, "after", tk_format_value(move->change->after_value, s->row->unit, text));
+	tk_value_set(site->arena, o, "before",
+	        tk_format_value(move->change->before_value, s->row->unit, text));
+	tk_value_set(site->arena, o, "after",
+	        tk_format_value(move->change->after_value, s->row->unit, text));
 	tk_page_set_time(site, o, "when", move->change->as_of_s);
 	tk_page_set_clipped(site, o, "cause", move->change->cause, 40);
 	tk_page_set_revision_range(site, o, move->good, move->bad);
@@ -56,8 +62,8 @@ void tk_page_set_change_point(struct tk_site *site, struct tk_value *o, const st
 	tk_page_set_markup(site, o, "step_markup");
 }
 
-static int set_moves(
-        struct tk_site *site, struct tk_value *o, const struct tk_site_change *first, size_t count, struct tk_error *err)
+static int set_moves(struct tk_site *site, struct tk_value *o, const struct tk_site_change *first,
+        size_t count, struct tk_error *err)
 {
 	const struct tk_site_change **sorted = malloc((count + 1) * sizeof *sorted);
 	size_t worse = 0;
@@ -70,7 +76,8 @@ static int set_moves(
 	qsort(sorted, count, sizeof *sorted, size_order);
 	struct tk_value *list = tk_value_set_list(site->arena, o, "moves");
 	for (size_t i = 0; i < count && i < MOVES_MAX; i++)
-		tk_page_set_change_point(site, tk_value_append_object(site->arena, list), sorted[i], "../");
+		tk_page_set_change_point(
+		        site, tk_value_append_object(site->arena, list), sorted[i], "../");
 	tk_value_set_int(site->arena, o, "worse", (int64_t)worse);
 	tk_value_set_int(site->arena, o, "better", (int64_t)(count - worse));
 	tk_value_set_flag(site->arena, o, "moves_cut", count > MOVES_MAX);
@@ -79,7 +86,8 @@ static int set_moves(
 }
 
 /* What the last night said of this revision: a step of one night is not yet one of the history. */
-static void set_verdicts(struct tk_site *site, struct tk_value *page, const struct tk_revision_row *revision)
+static void set_verdicts(
+        struct tk_site *site, struct tk_value *page, const struct tk_revision_row *revision)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "verdicts");
 	char text[TK_FORMAT_SIZE];
@@ -96,16 +104,20 @@ static void set_verdicts(struct tk_site *site, struct tk_value *page, const stru
 			continue;
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_page_set_series(site, o, s, "../");
-		tk_value_set(site->arena, o, "before", tk_format_value(s->verdict->before_value, s->row->unit, text));
-		tk_value_set(site->arena, o, "after", tk_format_value(s->verdict->after_value, s->row->unit, text));
+		tk_value_set(site->arena, o, "before",
+		        tk_format_value(s->verdict->before_value, s->row->unit, text));
+		tk_value_set(site->arena, o, "after",
+		        tk_format_value(s->verdict->after_value, s->row->unit, text));
 		n++;
 	}
 }
 
-/* ---- how it was built ---------------------------------------------------------------------------------------------
+/* ---- how it was built
+ * ---------------------------------------------------------------------------------------------
  */
 
-static int add_build(struct tk_site *site, struct tk_value *list, const struct tk_build_row *b, struct tk_error *err)
+static int add_build(struct tk_site *site, struct tk_value *list, const struct tk_build_row *b,
+        struct tk_error *err)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	char text[64], *log = NULL;
@@ -116,7 +128,8 @@ static int add_build(struct tk_site *site, struct tk_value *list, const struct t
 	tk_value_set(site->arena, o, "tone", tk_state_tone(b->status));
 	tk_page_set_time(site, o, "built", b->built_s);
 	tk_value_set(site->arena, o, "took", tk_duration_format(b->wall_s, text, sizeof text));
-	tk_value_set(site->arena, o, "size", b->size_bytes ? tk_format_value((double)b->size_bytes, "bytes", text) : "");
+	tk_value_set(site->arena, o, "size",
+	        b->size_bytes ? tk_format_value((double)b->size_bytes, "bytes", text) : "");
 	tk_page_set_clipped(site, o, "toolchain", b->toolchain, 200);
 	tk_page_set_clipped(site, o, "flags", b->flags, 200);
 	tk_page_set_clipped(site, o, "arch", b->arch, 60);
@@ -126,18 +139,21 @@ static int add_build(struct tk_site *site, struct tk_value *list, const struct t
 	return status;
 }
 
-static int set_builds(struct tk_site *site, struct tk_value *page, int64_t revision_id, struct tk_error *err)
+static int set_builds(
+        struct tk_site *site, struct tk_value *page, int64_t revision_id, struct tk_error *err)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "builds");
 	size_t count;
-	const struct tk_index_entry *builds = tk_model_find_builds(&site->model, revision_id, &count);
+	const struct tk_index_entry *builds =
+	        tk_model_find_builds(&site->model, revision_id, &count);
 	int status = 0;
 	for (size_t i = count, n = 0; !status && i-- > 0 && n < BUILDS_MAX; n++)
 		status = add_build(site, list, builds[i].row, err);
 	return status;
 }
 
-/* ---- its functions -------------------------------------------------------------------------------------------------
+/* ---- its functions
+ * -------------------------------------------------------------------------------------------------
  */
 
 /* The good build of a revision that is newest, of the same kind as `like` where that is given. */
@@ -148,15 +164,16 @@ static const struct tk_build_row *good_build(
 	const struct tk_index_entry *builds = tk_model_find_builds(m, revision_id, &count);
 	for (size_t i = count; i-- > 0;) {
 		const struct tk_build_row *b = builds[i].row;
-		bool same_kind = !like || (!strcmp(b->adapter, like->adapter) && !strcmp(b->arch, like->arch));
+		bool same_kind = !like || (!strcmp(b->adapter, like->adapter) &&
+		                                  !strcmp(b->arch, like->arch));
 		if (!strcmp(b->status, "ok") && same_kind)
 			return b;
 	}
 	return NULL;
 }
 
-static const struct tk_build_row *build_before(
-        const struct tk_model *m, const struct tk_site_revision *r, const struct tk_build_row *build)
+static const struct tk_build_row *build_before(const struct tk_model *m,
+        const struct tk_site_revision *r, const struct tk_build_row *build)
 {
 	for (const struct tk_site_revision *p = r;
 	        p-- > m->moves.revisions && p->row->upstream_id == r->row->upstream_id;) {
@@ -173,45 +190,53 @@ static int kernel_order(const struct tk_kernel_row *a, const struct tk_kernel_ro
 	return d ? d : strcmp(a->name, b->name);
 }
 
-static void set_pair(struct tk_site *site, struct tk_value *o, const char *key, int64_t before, int64_t after)
+static void set_pair(
+        struct tk_site *site, struct tk_value *o, const char *key, int64_t before, int64_t after)
 {
 	if (before < 0 && after < 0)
 		tk_value_set(site->arena, o, key, "–");
 	else if (before < 0 || after < 0 || before == after)
 		tk_value_set_int(site->arena, o, key, after < 0 ? before : after);
 	else
-		tk_value_set_fmt(site->arena, o, key, "%lld → %lld", (long long)before, (long long)after);
+		tk_value_set_fmt(
+		        site->arena, o, key, "%lld → %lld", (long long)before, (long long)after);
 }
 
 /* One of the two may be NULL: it is new, or gone. */
-static void add_function(struct tk_site *site, struct tk_value *list, const struct tk_kernel_row *before,
-        const struct tk_kernel_row *after)
+static void add_function(struct tk_site *site, struct tk_value *list,
+        const struct tk_kernel_row *before, const struct tk_kernel_row *after)
 {
 	const struct tk_kernel_row *any = after ? after : before;
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_page_set_clipped(site, o, "backend", any->backend, 60);
-	tk_page_set_clipped(site, o, "function", *any->name ? any->name : "(the backend as a whole)", 160);
+	tk_page_set_clipped(
+	        site, o, "function", *any->name ? any->name : "(the backend as a whole)", 160);
 	tk_value_set(site->arena, o, "what",
 	        !before                                       ? "new"
 	        : !after                                      ? "gone"
 	        : strcmp(before->code_hash, after->code_hash) ? "changed"
 	                                                      : "same code");
 	tk_page_set_clipped(site, o, "code", any->code_hash, 12);
-	set_pair(site, o, "registers", before ? before->registers : -1, after ? after->registers : -1);
-	set_pair(site, o, "spills", before ? before->spill_bytes : -1, after ? after->spill_bytes : -1);
-	set_pair(site, o, "shared", before ? before->shared_bytes : -1, after ? after->shared_bytes : -1);
+	set_pair(site, o, "registers", before ? before->registers : -1,
+	        after ? after->registers : -1);
+	set_pair(site, o, "spills", before ? before->spill_bytes : -1,
+	        after ? after->spill_bytes : -1);
+	set_pair(site, o, "shared", before ? before->shared_bytes : -1,
+	        after ? after->shared_bytes : -1);
 	set_pair(site, o, "size", before ? before->size_bytes : -1, after ? after->size_bytes : -1);
 }
 
 /* Both lists are sorted by backend and name; what is the same in both is counted only. */
-static void merge_functions(
-        struct tk_site *site, struct tk_value *page, const struct tk_rows *before, const struct tk_rows *after)
+static void merge_functions(struct tk_site *site, struct tk_value *page,
+        const struct tk_rows *before, const struct tk_rows *after)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "functions");
 	size_t i = 0, k = 0, shown = 0, same = 0;
 	while (i < before->count || k < after->count) {
-		const struct tk_kernel_row *b = i < before->count ? TK_ROWS_AT(before, struct tk_kernel_row, i) : NULL;
-		const struct tk_kernel_row *a = k < after->count ? TK_ROWS_AT(after, struct tk_kernel_row, k) : NULL;
+		const struct tk_kernel_row *b =
+		        i < before->count ? TK_ROWS_AT(before, struct tk_kernel_row, i) : NULL;
+		const struct tk_kernel_row *a =
+		        k < after->count ? TK_ROWS_AT(after, struct tk_kernel_row, k) : NULL;
 		int d = !b ? 1 : !a ? -1 : kernel_order(b, a);
 		b = d > 0 ? NULL : b;
 		a = d < 0 ? NULL : a;
@@ -226,8 +251,8 @@ static void merge_functions(
 	tk_value_set_flag(site->arena, page, "functions_cut", shown > FUNCTIONS_MAX);
 }
 
-static int set_functions(
-        struct tk_site *site, struct tk_value *page, const struct tk_site_revision *r, struct tk_error *err)
+static int set_functions(struct tk_site *site, struct tk_value *page,
+        const struct tk_site_revision *r, struct tk_error *err)
 {
 	const struct tk_build_row *build = good_build(&site->model, r->row->id, NULL),
 	                          *old = build ? build_before(&site->model, r, build) : NULL;
@@ -245,12 +270,14 @@ static int set_functions(
 	return status;
 }
 
-/* ---- the page ------------------------------------------------------------------------------------------------------
+/* ---- the page
+ * ------------------------------------------------------------------------------------------------------
  */
 
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_revision *r)
 {
-	const struct tk_upstream_row *u = tk_index_find(&site->model.upstreams_by_id, r->row->upstream_id);
+	const struct tk_upstream_row *u =
+	        tk_index_find(&site->model.upstreams_by_id, r->row->upstream_id);
 	struct tk_value *o = tk_value_set_object(site->arena, page, "revision");
 	char link[TK_LINK_SIZE];
 	tk_page_set_revision(site, o, r->row);
@@ -259,11 +286,13 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_page_set_time(site, o, "commit_time", r->row->commit_time_s);
 	tk_page_set_clipped(site, o, "upstream", u ? u->name : "", 60);
 	tk_page_set_clipped(site, o, "url", u ? tk_link_strip_user(u->url, link) : "", 200);
-	bool older = r > site->model.moves.revisions && r[-1].row->upstream_id == r->row->upstream_id;
+	bool older =
+	        r > site->model.moves.revisions && r[-1].row->upstream_id == r->row->upstream_id;
 	tk_page_set_revision_range(site, o, older ? r[-1].row : NULL, r->row);
 }
 
-static int write_revision(struct tk_site *site, const struct tk_site_revision *r, struct tk_error *err)
+static int write_revision(
+        struct tk_site *site, const struct tk_site_revision *r, struct tk_error *err)
 {
 	char path[140], title[300];
 	snprintf(path, sizeof path, "revisions/%s.html", r->file);

@@ -1,4 +1,5 @@
-/* roofline/DEVICE.html: what the last measurements reach of what the device allows, and where they come from. */
+/* roofline/DEVICE.html: what the last measurements reach of what the device allows, and where they
+ * come from. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,24 +7,27 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "site_gen/data/shard.h"
+#include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
-#include "site_gen/pages/page.h"
 #include "site_gen/render/roofline.h"
-#include "site_gen/data/shard.h"
 #include "site_gen/render/svg.h"
 
 #define TRAIL_MAX 8
-#define TRAILS_MANY 500 /* of more points a trail is where it began: more could not be told apart */
-#define ROWS_MAX 400    /* that the table has; of more the nearest and the farthest */
-#define ROWS_END 100    /* of either */
+#define TRAILS_MANY \
+	500          /* of more points a trail is where it began: more could not be told apart \
+	                 */
+#define ROWS_MAX 400 /* that the table has; of more the nearest and the farthest */
+#define ROWS_END 100 /* of either */
 
 /* The oldest night whose points stand beside those of the last one: its ceilings are still read. */
 static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *machine)
 {
 	const struct tk_night_row *nights[TK_SITE_RECENT_NIGHTS];
 	size_t count = tk_model_list_recent_nights(m, machine, nights);
-	/* A backfill is as old as its commit: it says how far to look back only where there is nothing else. */
+	/* A backfill is as old as its commit: it says how far to look back only where there is
+	 * nothing else. */
 	bool nightly = count && !strcmp(machine->last_night->kind, "nightly");
 	int64_t since_s = INT64_MAX;
 	for (size_t i = 0; i < count; i++)
@@ -32,10 +36,10 @@ static int64_t since_of(const struct tk_model *m, const struct tk_site_machine *
 	return since_s;
 }
 
-/* Of each series its newest point, where that is not too old for these ceilings: a night may measure a part of the
- * suite. */
-static int collect(const struct tk_site *site, const struct tk_site_device *device, const struct tk_site_ceilings *roofs,
-        struct tk_roofline_points *out, struct tk_error *err)
+/* Of each series its newest point, where that is not too old for these ceilings: a night may
+ * measure a part of the suite. */
+static int collect(const struct tk_site *site, const struct tk_site_device *device,
+        const struct tk_site_ceilings *roofs, struct tk_roofline_points *out, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	const int64_t since_s = since_of(m, device->machine);
@@ -45,11 +49,13 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const struct tk_point *last = tk_series_last_point(s);
-		if (s->device != device || !tk_series_is_ranked(s) || !last || last->as_of_s < since_s ||
-		        !(s->problem->flops > 0) || !(s->problem->bytes > 0) || !(last->value > 0))
+		if (s->device != device || !tk_series_is_ranked(s) || !last ||
+		        last->as_of_s < since_s || !(s->problem->flops > 0) ||
+		        !(s->problem->bytes > 0) || !(last->value > 0))
 			continue;
-		out->at[out->count++] = (struct tk_roofline_point){s, s->problem->flops / s->problem->bytes,
-		        s->problem->flops / last->value, tk_site_ceilings_efficiency(roofs, s, last->value),
+		out->at[out->count++] = (struct tk_roofline_point){s,
+		        s->problem->flops / s->problem->bytes, s->problem->flops / last->value,
+		        tk_site_ceilings_efficiency(roofs, s, last->value),
 		        last->night_id != device->machine->last_night->id};
 	}
 	return 0;
@@ -86,7 +92,8 @@ static int name_marks(struct tk_roofline_points *spots, struct tk_error *err)
 	return 0;
 }
 
-/* ---- data for the chart ---------------------------------------------------------------------------------------------
+/* ---- data for the chart
+ * ---------------------------------------------------------------------------------------------
  */
 
 static void add_text(struct tk_buf *out, const char *key, const char *text)
@@ -138,8 +145,8 @@ static void add_point(struct tk_buf *out, const struct tk_roofline_point *s, boo
 	tk_buf_add_char(out, '}');
 }
 
-static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs, const struct tk_roofline_points *spots,
-        const char *path, struct tk_error *err)
+static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs,
+        const struct tk_roofline_points *spots, const char *path, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
@@ -162,9 +169,11 @@ static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs
 }
 
 /* ---- the page
- * --------------------------------------------------------------------------------------------------------- */
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
-static void set_roofs(struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs)
+static void set_roofs(
+        struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "roofs");
 	char text[TK_FORMAT_SIZE];
@@ -173,13 +182,15 @@ static void set_roofs(struct tk_site *site, struct tk_value *page, const struct 
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		tk_page_set_clipped(site, o, "name", roofs->rows[i]->name, 40);
 		tk_page_set_clipped(site, o, "source", roofs->rows[i]->source, 20);
-		tk_value_set(site->arena, o, "value", tk_format_value(roofs->rows[i]->value, roofs->rows[i]->unit, text));
+		tk_value_set(site->arena, o, "value",
+		        tk_format_value(roofs->rows[i]->value, roofs->rows[i]->unit, text));
 		caches = caches || tk_ceiling_is_cache(roofs->rows[i]);
 	}
 	tk_value_set_flag(site->arena, page, "caches", caches);
 }
 
-static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_ceilings *roofs, const struct tk_roofline_point *s)
+static void add_row(struct tk_site *site, struct tk_value *rows,
+        const struct tk_site_ceilings *roofs, const struct tk_roofline_point *s)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_value_append_object(a, rows);
@@ -194,9 +205,11 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_value_set(a, o, "op", tk_op_title(s->series->problem->op));
 	tk_value_set(a, o, "old", s->old ? tk_time_format_day(last->as_of_s, day) : "");
 	tk_value_set_fmt(a, o, "intensity", "%.*f", s->intensity < 9.95 ? 1 : 0, s->intensity);
-	tk_value_set(a, o, "under", tk_site_ceilings_limiting(roofs, s->series->problem->dtype, s->intensity));
+	tk_value_set(a, o, "under",
+	        tk_site_ceilings_limiting(roofs, s->series->problem->dtype, s->intensity));
 	tk_value_set(a, o, "rate", tk_format_value(s->rate, "gflop_per_s", text));
-	tk_value_set(a, o, "moved", moved ? tk_format_change((double)first->value / last->value - 1, text) : "");
+	tk_value_set(a, o, "moved",
+	        moved ? tk_format_change((double)first->value / last->value - 1, text) : "");
 	tk_value_set(a, o, "since", moved ? tk_time_format_day(first->as_of_s, day) : "");
 	tk_value_set(a, o, "share", tk_format_percent(s->share, text));
 	tk_value_set_flag(a, o, "over", s->share > 1.02);
@@ -204,8 +217,8 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_page_set_markup(site, o, "bar_markup");
 }
 
-static void set_tables(
-        struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs, const struct tk_roofline_points *spots)
+static void set_tables(struct tk_site *site, struct tk_value *page,
+        const struct tk_site_ceilings *roofs, const struct tk_roofline_points *spots)
 {
 	set_roofs(site, page, roofs);
 	struct tk_value *rows = tk_value_set_list(site->arena, page, "rows");
@@ -215,12 +228,14 @@ static void set_tables(
 			add_row(site, rows, roofs, &spots->at[i]);
 		any_old = any_old || spots->at[i].old;
 	}
-	tk_value_set_fmt(site->arena, page, "rows_left", cut ? "%zu" : "", spots->count - 2 * ROWS_END);
+	tk_value_set_fmt(
+	        site->arena, page, "rows_left", cut ? "%zu" : "", spots->count - 2 * ROWS_END);
 	tk_value_set_flag(site->arena, page, "any_old", any_old);
 }
 
-static int set_drawing(struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs,
-        const struct tk_roofline_points *spots, struct tk_error *err)
+static int set_drawing(struct tk_site *site, struct tk_value *page,
+        const struct tk_site_ceilings *roofs, const struct tk_roofline_points *spots,
+        struct tk_error *err)
 {
 	int status = tk_roofline_draw(&site->markup, spots, roofs, err);
 	tk_page_set_markup(site, page, "roofline_markup");
@@ -234,7 +249,8 @@ static int set_drawing(struct tk_site *site, struct tk_value *page, const struct
 	return status;
 }
 
-static void set_tabs(struct tk_site *site, struct tk_value *page, const struct tk_site_device *current)
+static void set_tabs(
+        struct tk_site *site, struct tk_value *page, const struct tk_site_device *current)
 {
 	struct tk_value *tabs = tk_value_set_list(site->arena, page, "tabs");
 	for (size_t i = 0; i < site->model.device_count; i++) {
@@ -245,14 +261,16 @@ static void set_tabs(struct tk_site *site, struct tk_value *page, const struct t
 	}
 }
 
-static int write_device(struct tk_site *site, const struct tk_site_device *device, struct tk_error *err)
+static int write_device(
+        struct tk_site *site, const struct tk_site_device *device, struct tk_error *err)
 {
 	char path[128], data[128], title[200];
 	struct tk_site_ceilings roofs;
 	struct tk_roofline_points spots = {0};
 	snprintf(path, sizeof path, "roofline/%s.html", device->file);
 	snprintf(data, sizeof data, "data/roofline-%s.js", device->file);
-	snprintf(title, sizeof title, "Roofline of %.*s", (int)tk_utf8_clip_len(device->name, 100), device->name);
+	snprintf(title, sizeof title, "Roofline of %.*s", (int)tk_utf8_clip_len(device->name, 100),
+	        device->name);
 	tk_site_ceilings_find(&site->model, device, &roofs);
 	int status = device->machine->last_night ? collect(site, device, &roofs, &spots, err) : 0;
 	if (spots.count)
@@ -265,8 +283,8 @@ static int write_device(struct tk_site *site, const struct tk_site_device *devic
 		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_ROOFLINE);
 		set_tabs(site, page, device);
 		tk_page_set_clipped(site, page, "device_name", device->row->name, 100);
-		tk_page_set_time(
-		        site, page, "night", device->machine->last_night ? device->machine->last_night->as_of_s : 0);
+		tk_page_set_time(site, page, "night",
+		        device->machine->last_night ? device->machine->last_night->as_of_s : 0);
 		tk_value_set(site->arena, page, "data", data);
 		tk_value_set_flag(site->arena, page, "any", spots.count > 0);
 		status = set_drawing(site, page, &roofs, &spots, err);

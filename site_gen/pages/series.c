@@ -5,37 +5,44 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
+#include "site_gen/data/shard.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/data/shard.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
 
-/* ---- the page -------------------------------------------------------------------------------------------------- */
+/* ---- the page
+ * --------------------------------------------------------------------------------------------------
+ */
 
-static void add_row(
-        struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s, size_t i, struct tk_format_scale scale)
+static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s,
+        size_t i, struct tk_format_scale scale)
 {
 	struct tk_arena *a = site->arena;
-	const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i), *before = i ? p - 1 : NULL;
+	const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i),
+	                      *before = i ? p - 1 : NULL;
 	const struct tk_site_night *night = tk_model_find_night(&site->model, p->night_id);
-	const struct tk_revision_row *revision = tk_model_find_build_revision(&site->model, p->build_id);
+	const struct tk_revision_row *revision =
+	        tk_model_find_build_revision(&site->model, p->build_id);
 	struct tk_value *row = tk_value_append_object(a, rows);
 	char text[TK_FORMAT_SIZE];
 	tk_page_set_time(site, row, "night", p->as_of_s);
 	tk_value_set_int(a, row, "time", p->as_of_s);
 	tk_value_set_flag(a, row, "has_page", night && night->file);
-	tk_value_set_fmt(a, row, "night_href", "../nights/%s.html", night && night->file ? night->file : "");
+	tk_value_set_fmt(
+	        a, row, "night_href", "../nights/%s.html", night && night->file ? night->file : "");
 	tk_value_set(a, row, "value", tk_format_scaled(p->value, scale, text));
 	tk_value_set(a, row, "half", tk_format_point_half_width(p, text));
-	tk_page_set_change(site, row, s, before && before->value > 0 ? p->value / before->value - 1 : NAN);
+	tk_page_set_change(
+	        site, row, s, before && before->value > 0 ? p->value / before->value - 1 : NAN);
 	tk_page_set_revision(site, row, revision);
 	tk_value_set_flag(a, row, "new_rev",
-	        revision && (!before || revision != tk_model_find_build_revision(&site->model, before->build_id)));
+	        revision && (!before || revision != tk_model_find_build_revision(
+	                                                    &site->model, before->build_id)));
 	tk_value_set_flag(a, row, "new_env", before && p->environment_id != before->environment_id);
 	tk_value_set_flag(a, row, "throttled", p->flags & TK_POINT_THROTTLED);
 	tk_value_set_flag(a, row, "unstable", p->flags & TK_POINT_UNSTABLE);
@@ -56,16 +63,20 @@ static void set_changes(struct tk_site *site, struct tk_value *page, const struc
 		tk_page_set_change(site, o, s, change);
 		bool worse = (change > 0) == !strcmp(s->row->better, "lower");
 		tk_value_set(site->arena, o, "tone", worse ? "bad" : "good");
-		tk_value_set(site->arena, o, "before", tk_format_value(c->before_value, s->row->unit, text));
-		tk_value_set(site->arena, o, "after", tk_format_value(c->after_value, s->row->unit, text));
+		tk_value_set(site->arena, o, "before",
+		        tk_format_value(c->before_value, s->row->unit, text));
+		tk_value_set(site->arena, o, "after",
+		        tk_format_value(c->after_value, s->row->unit, text));
 		tk_page_set_clipped(site, o, "cause", c->cause, 40);
-		tk_page_set_revision_range(site, o, before ? tk_model_find_build_revision(&site->model, before->build_id) : NULL,
+		tk_page_set_revision_range(site, o,
+		        before ? tk_model_find_build_revision(&site->model, before->build_id)
+		               : NULL,
 		        at ? tk_model_find_build_revision(&site->model, at->build_id) : NULL);
 	}
 }
 
-static void add_peer(
-        struct tk_site *site, struct tk_value *peers, const struct tk_site_series *s, const struct tk_site_series *peer)
+static void add_peer(struct tk_site *site, struct tk_value *peers, const struct tk_site_series *s,
+        const struct tk_site_series *peer)
 {
 	struct tk_arena *a = site->arena;
 	struct tk_value *o = tk_value_append_object(a, peers);
@@ -80,7 +91,8 @@ static void add_peer(
 	        mine && theirs ? theirs->value / mine->value : 0.0);
 }
 
-/* The same problem on other backends and devices: neighbours, as the series are ordered by problem. */
+/* The same problem on other backends and devices: neighbours, as the series are ordered by problem.
+ */
 static void set_peers(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;
@@ -88,7 +100,9 @@ static void set_peers(struct tk_site *site, struct tk_value *page, const struct 
 	size_t first = (size_t)(s - m->series), added = 0;
 	while (first > 0 && m->series[first - 1].problem == s->problem)
 		first--;
-	for (size_t i = first; i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX; i++) {
+	for (size_t i = first;
+	        i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX;
+	        i++) {
 		if (&m->series[i] == s || !tk_series_has_result(&m->series[i]) ||
 		        !tk_series_are_comparable(&m->series[i], s))
 			continue;
@@ -105,10 +119,13 @@ static void set_others(struct tk_site *site, struct tk_value *page, const struct
 	size_t first = (size_t)(s - m->series), added = 0;
 	while (first > 0 && m->series[first - 1].problem == s->problem)
 		first--;
-	for (size_t i = first; i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX; i++) {
+	for (size_t i = first;
+	        i < m->series_count && m->series[i].problem == s->problem && added < PEERS_MAX;
+	        i++) {
 		const struct tk_site_series *other = &m->series[i];
 		if (other == s || other->device != s->device || other->upstream != s->upstream ||
-		        strcmp(other->row->backend, s->row->backend) || strcmp(other->row->config, s->row->config) ||
+		        strcmp(other->row->backend, s->row->backend) ||
+		        strcmp(other->row->config, s->row->config) ||
 		        strcmp(other->row->role, s->row->role) || !tk_series_has_result(other))
 			continue;
 		struct tk_value *o = tk_value_append_object(site->arena, list);
@@ -127,9 +144,11 @@ static void set_work(struct tk_site *site, struct tk_value *page, const struct t
 	const double intensity = flops && bytes ? p->flops / p->bytes : 0;
 	char gflop[40], text[TK_FORMAT_SIZE];
 	snprintf(gflop, sizeof gflop, "%.4g GFLOP", p->flops * 1e-9);
-	tk_value_set_fmt(a, page, "work", "%s%s%s%s", flops ? gflop : "", flops && bytes ? ", " : "",
-	        bytes ? tk_format_value(p->bytes, "bytes", text) : "", bytes ? " compulsory" : "");
-	tk_value_set_fmt(a, page, "intensity", intensity > 0 ? "%.*f" : "", intensity < 9.95 ? 1 : 0, intensity);
+	tk_value_set_fmt(a, page, "work", "%s%s%s%s", flops ? gflop : "",
+	        flops && bytes ? ", " : "", bytes ? tk_format_value(p->bytes, "bytes", text) : "",
+	        bytes ? " compulsory" : "");
+	tk_value_set_fmt(a, page, "intensity", intensity > 0 ? "%.*f" : "",
+	        intensity < 9.95 ? 1 : 0, intensity);
 }
 
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
@@ -145,10 +164,12 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_value_set_fmt(a, page, "op_href", "../kernels/%s.html", s->op_file);
 	tk_value_set_flag(a, page, "has_op_page", tk_series_is_suite_time(s));
 	tk_page_set_clipped(site, page, "op_name", tk_op_title(s->problem->op), 40);
-	tk_page_set_clipped(site, page, "upstream_url", tk_link_strip_user(s->upstream->url, link), 200);
+	tk_page_set_clipped(
+	        site, page, "upstream_url", tk_link_strip_user(s->upstream->url, link), 200);
 	tk_value_set(a, page, "mode", s->row->mode);
 	tk_value_set(a, page, "role", s->row->role);
-	tk_value_set(a, page, "better", !strcmp(s->row->better, "lower") ? "lower is better" : "higher is better");
+	tk_value_set(a, page, "better",
+	        !strcmp(s->row->better, "lower") ? "lower is better" : "higher is better");
 	set_work(site, page, s->problem);
 	tk_value_set_flag(a, page, "measured", last != NULL);
 	tk_page_set_time(site, page, "newest", last ? last->as_of_s : 0);
@@ -158,23 +179,28 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_value_set_int(a, page, "samples", last ? last->n : 0);
 	tk_value_set_flag(a, page, "failed", failed != NULL);
 	tk_value_set(a, page, "failure_word", s->failure ? s->failure->outcome : "");
-	tk_page_set_clipped(site, page, "failure_message", s->failure ? s->failure->message : "", 400);
+	tk_page_set_clipped(
+	        site, page, "failure_message", s->failure ? s->failure->message : "", 400);
 	tk_page_set_clipped(site, page, "reason", s->verdict ? s->verdict->reason : "", 200);
-	tk_page_set_revision(site, page, last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL);
+	tk_page_set_revision(site, page,
+	        last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL);
 }
 
-static void set_trend(
-        struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_format_scale scale)
+static void set_trend(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
+        struct tk_format_scale scale)
 {
 	char text[TK_FORMAT_SIZE];
 	struct tk_svg_range y = tk_svg_draw_trend(&site->markup, s);
 	tk_page_set_markup(site, page, "trend_markup");
 	tk_value_set_flag(site->arena, page, "trend", tk_svg_has_trend(s));
 	tk_value_set(site->arena, page, "y_top", tk_format_scaled(y.hi, scale, text));
-	tk_value_set(site->arena, page, "y_middle", tk_format_scaled((y.hi + y.lo) / 2, scale, text));
+	tk_value_set(
+	        site->arena, page, "y_middle", tk_format_scaled((y.hi + y.lo) / 2, scale, text));
 	tk_value_set(site->arena, page, "y_bottom", tk_format_scaled(y.lo, scale, text));
-	tk_page_set_time(site, page, "x_first", s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, 0)->as_of_s : 0);
-	tk_page_set_time(site, page, "x_last", s->points.count ? tk_series_last_point(s)->as_of_s : 0);
+	tk_page_set_time(site, page, "x_first",
+	        s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, 0)->as_of_s : 0);
+	tk_page_set_time(
+	        site, page, "x_last", s->points.count ? tk_series_last_point(s)->as_of_s : 0);
 	tk_value_set(site->arena, page, "unit", scale.unit);
 	tk_value_set_fmt(site->arena, page, "divisor", "%.17g", scale.divisor);
 }
@@ -189,8 +215,8 @@ int tk_page_write_series(struct tk_site *site, const struct tk_site_series *s, s
 	char title[400], path[TK_PAGE_PATH_SIZE];
 	const struct tk_point *last = tk_series_last_point(s);
 	struct tk_format_scale scale = tk_format_choose_scale(last ? last->value : 0, s->row->unit);
-	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip_len(s->problem->title, 120), s->problem->title,
-	        (int)tk_utf8_clip_len(s->label, 60), s->label);
+	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip_len(s->problem->title, 120),
+	        s->problem->title, (int)tk_utf8_clip_len(s->label, 60), s->label);
 	tk_page_series_path(s, path);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
 	tk_page_set_series(site, tk_value_set_object(site->arena, page, "series"), s, "../");

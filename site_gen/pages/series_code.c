@@ -1,16 +1,18 @@
-/* What ran behind a series: algorithm and resources of its newest run, and the machine code of its last builds. */
+/* What ran behind a series: algorithm and resources of its newest run, and the machine code of its
+ * last builds. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "site_gen/render/format.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/render/format.h"
 
 #define BUILDS_SHOWN 6
 
-static void add_fact(struct tk_site *site, struct tk_value *list, const char *name, const char *value)
+static void add_fact(
+        struct tk_site *site, struct tk_value *list, const char *name, const char *value)
 {
 	if (!*value)
 		return;
@@ -19,7 +21,8 @@ static void add_fact(struct tk_site *site, struct tk_value *list, const char *na
 	tk_page_set_clipped(site, o, "value", value, 300);
 }
 
-static void add_number(struct tk_site *site, struct tk_value *list, const char *name, const json_t *v, const char *unit)
+static void add_number(struct tk_site *site, struct tk_value *list, const char *name,
+        const json_t *v, const char *unit)
 {
 	char text[TK_FORMAT_SIZE];
 	double number = json_number_value(v);
@@ -39,8 +42,8 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
         const struct tk_run_row *run, const char *function, struct tk_error *err)
 {
 	const struct tk_kernel_row *row = NULL;
-	int status = *function ? tk_code_cache_find(&site->codes, site->model.store, run->build_id, s->row->backend,
-	                                 function, &row, err)
+	int status = *function ? tk_code_cache_find(&site->codes, site->model.store, run->build_id,
+	                                 s->row->backend, function, &row, err)
 	                       : 0;
 	if (status || !row)
 		return status;
@@ -52,12 +55,13 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	return 0;
 }
 
-static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
+static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
+        struct tk_error *err)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "run_facts");
 	const struct tk_run_row *run = s->last_run;
-	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL, *plan = json_object_get(a, "plan"),
-	       *verify = json_object_get(a, "verify");
+	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL,
+	       *plan = json_object_get(a, "plan"), *verify = json_object_get(a, "verify");
 	const char *algorithm = json_string_value(json_object_get(plan, "algorithm")),
 	           *function = json_string_value(json_object_get(plan, "kernel"));
 	char text[96];
@@ -79,8 +83,10 @@ static int set_run(struct tk_site *site, struct tk_value *page, const struct tk_
 	return status;
 }
 
-/* The last builds of the points held, newest first, each with what of its machine code differs from the one before. */
-static int set_builds(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
+/* The last builds of the points held, newest first, each with what of its machine code differs from
+ * the one before. */
+static int set_builds(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
+        struct tk_error *err)
 {
 	struct tk_value *list = tk_value_set_list(site->arena, page, "code_builds"), *last = NULL;
 	const struct tk_kernel_row *newer = NULL;
@@ -92,7 +98,8 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 		if (p->build_id == build_id)
 			continue;
 		build_id = p->build_id;
-		status = tk_code_cache_find(&site->codes, site->model.store, build_id, s->row->backend, "", &row, err);
+		status = tk_code_cache_find(
+		        &site->codes, site->model.store, build_id, s->row->backend, "", &row, err);
 		if (status || !row)
 			continue;
 		if (last)
@@ -100,7 +107,8 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 			        strcmp(row->code_hash, newer->code_hash) ? "changed" : "same code");
 		last = tk_value_append_object(site->arena, list);
 		newer = row;
-		tk_page_set_revision(site, last, tk_model_find_build_revision(&site->model, build_id));
+		tk_page_set_revision(
+		        site, last, tk_model_find_build_revision(&site->model, build_id));
 		tk_page_set_clipped(site, last, "code", row->code_hash, 10);
 		tk_value_set(site->arena, last, "what", "");
 		n++;
@@ -108,7 +116,8 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 	return status;
 }
 
-int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s, struct tk_error *err)
+int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
+        struct tk_error *err)
 {
 	int status = set_run(site, page, s, err);
 	return status ? status : set_builds(site, page, s, err);

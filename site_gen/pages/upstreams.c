@@ -1,4 +1,5 @@
-/* upstreams/: what is followed, and for each upstream the revisions that were seen, with what each of them moved. */
+/* upstreams/: what is followed, and for each upstream the revisions that were seen, with what each
+ * of them moved. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +7,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
 
 #define REVISIONS_MAX 500
 
@@ -71,7 +72,8 @@ static const struct tk_build_row *build_of(const struct tk_model *m, int64_t rev
 	return found;
 }
 
-static void add_revision(struct tk_site *site, struct tk_value *list, const struct tk_site_revision *r)
+static void add_revision(
+        struct tk_site *site, struct tk_value *list, const struct tk_site_revision *r)
 {
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	const struct tk_build_row *build = build_of(&site->model, r->row->id);
@@ -82,11 +84,13 @@ static void add_revision(struct tk_site *site, struct tk_value *list, const stru
 	tk_value_set_flag(site->arena, o, "built", build != NULL);
 	tk_value_set(site->arena, o, "build_state", build ? build->status : "");
 	tk_value_set(site->arena, o, "build_tone", build ? tk_state_tone(build->status) : "quiet");
-	tk_value_set(site->arena, o, "build_took", build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
+	tk_value_set(site->arena, o, "build_took",
+	        build ? tk_duration_format(build->wall_s, text, sizeof text) : "");
 	set_counts(site, o, r->worse, r->count - r->worse);
 }
 
-static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u, const char *path, struct tk_error *err)
+static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u, const char *path,
+        struct tk_error *err)
 {
 	const struct tk_site_changes *moves = &site->model.moves;
 	char title[100];
@@ -109,23 +113,27 @@ static int write_upstream(struct tk_site *site, const struct tk_upstream_row *u,
 }
 
 /* What others call their upstreams becomes a name of a file. */
-static int path_of(const struct tk_upstream_row *u, bool in_folder, char path[120], struct tk_error *err)
+static int path_of(
+        const struct tk_upstream_row *u, bool in_folder, char path[120], struct tk_error *err)
 {
 	char *file = tk_path_make_slug(u->name);
 	if (!file)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	snprintf(path, 120, "%s%s.html", in_folder ? "upstreams/" : "", strcmp(file, "index") ? file : "index_");
+	snprintf(path, 120, "%s%s.html", in_folder ? "upstreams/" : "",
+	        strcmp(file, "index") ? file : "index_");
 	free(file);
 	return 0;
 }
 
 static int write_list(struct tk_site *site, struct tk_error *err)
 {
-	struct tk_value *page = tk_page_begin(site, "upstreams/index.html", "Upstreams", TK_SECTION_UPSTREAMS);
+	struct tk_value *page =
+	        tk_page_begin(site, "upstreams/index.html", "Upstreams", TK_SECTION_UPSTREAMS);
 	struct tk_value *list = tk_value_set_list(site->arena, page, "list");
 	int status = 0;
 	for (size_t i = 0; !status && i < site->model.upstream_rows.count; i++) {
-		const struct tk_upstream_row *u = TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
+		const struct tk_upstream_row *u =
+		        TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
 		struct tk_value *o = tk_value_append_object(site->arena, list);
 		char path[120];
 		status = path_of(u, false, path, err);
@@ -141,7 +149,8 @@ int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err)
 {
 	int status = write_list(site, err);
 	for (size_t i = 0; !status && i < site->model.upstream_rows.count; i++) {
-		const struct tk_upstream_row *u = TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
+		const struct tk_upstream_row *u =
+		        TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
 		char path[120];
 		status = path_of(u, true, path, err);
 		if (!status)

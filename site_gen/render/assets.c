@@ -44,13 +44,14 @@ static char *find_third_party(void)
 	return found;
 }
 
-static int copy_one(
-        struct tk_output *out, const char *dir, const char *name, struct tk_hash *hash, struct tk_error *err)
+static int copy_one(struct tk_output *out, const char *dir, const char *name, struct tk_hash *hash,
+        struct tk_error *err)
 {
 	char *from = tk_path_join(dir, name), to[300];
 	struct tk_buf text = TK_BUF_INIT;
 	snprintf(to, sizeof to, "assets/%s", name);
-	int status = from ? tk_file_read(from, FILE_BYTES_MAX, &text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = from ? tk_file_read(from, FILE_BYTES_MAX, &text, err)
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status) {
 		tk_hash_add_str(hash, name);
 		tk_hash_add(hash, tk_buf_cstr(&text), text.len);
@@ -72,7 +73,8 @@ static bool is_asset(const char *name)
 	return false;
 }
 
-static int copy_folder(struct tk_output *out, const char *dir, struct tk_hash *hash, bool *charts, struct tk_error *err)
+static int copy_folder(struct tk_output *out, const char *dir, struct tk_hash *hash, bool *charts,
+        struct tk_error *err)
 {
 	char **names = NULL;
 	size_t count = 0;
@@ -87,14 +89,16 @@ static int copy_folder(struct tk_output *out, const char *dir, struct tk_hash *h
 	return status;
 }
 
-int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party, bool *charts,
-        char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
+int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party,
+        bool *charts, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	char *own = tk_path_join(templates_dir, "assets"),
-	     *others = third_party ? (*third_party ? strdup(third_party) : NULL) : find_third_party();
+	     *others =
+	             third_party ? (*third_party ? strdup(third_party) : NULL) : find_third_party();
 	struct tk_hash *hash = tk_hash_new();
 	bool found = false;
-	int status = own && hash ? copy_folder(out, own, hash, &found, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = own && hash ? copy_folder(out, own, hash, &found, err)
+	                         : tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status && others)
 		status = copy_folder(out, others, hash, &found, err);
 	if (!status) {

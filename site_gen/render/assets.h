@@ -1,4 +1,5 @@
-/* Style sheets and scripts: our own from templates/assets, Chart.js and its plugins as the build laid them out. */
+/* Style sheets and scripts: our own from templates/assets, Chart.js and its plugins as the build
+ * laid them out. */
 #ifndef TK_SITE_ASSETS_H
 #define TK_SITE_ASSETS_H
 #include <stdbool.h>
@@ -8,10 +9,10 @@
 struct tk_error;
 struct tk_output;
 
-/* Copies both folders into assets/, or only looks at them where `out` is NULL. `third_party` NULL: $TRACKER_ASSETS
- * (empty: none), else assets/ beside the program, else ../share/tracker/assets;
+/* Copies both folders into assets/, or only looks at them where `out` is NULL. `third_party` NULL:
+ * $TRACKER_ASSETS (empty: none), else assets/ beside the program, else ../share/tracker/assets;
  * "": none. *charts: Chart.js is there. hex: hash of all that was copied. */
-int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party, bool *charts,
-        char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
+int tk_assets_copy(struct tk_output *out, const char *templates_dir, const char *third_party,
+        bool *charts, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Escaping works on decoded characters, so that no byte sequence can be read differently by a browser. */
+/* Escaping works on decoded characters, so that no byte sequence can be read differently by a
+ * browser. */
 #include "site_gen/render/escape.h"
 
 #include <stdbool.h>
@@ -12,8 +13,9 @@
 
 static bool is_harmful(uint32_t c)
 {
-	return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
-	       (c >= 0x2066 && c <= 0x2069) || (c & 0xFFFE) == 0xFFFE;
+	return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7F && c < 0xA0) ||
+	       (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
+	       (c & 0xFFFE) == 0xFFFE;
 }
 
 static const char *html_entity(uint32_t c)
@@ -69,7 +71,8 @@ static const bool is_plain[256] = {[' '] = true,
         ['?' ... '['] = true,
         [']' ... '~'] = true};
 
-static void escape(struct tk_buf *out, const char *text, size_t len, const char *(*entity)(uint32_t))
+static void escape(
+        struct tk_buf *out, const char *text, size_t len, const char *(*entity)(uint32_t))
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t clean = 0; /* start of the stretch that can be copied as it is */
@@ -118,8 +121,8 @@ size_t tk_utf8_clip_len(const char *text, size_t max)
 void tk_escape_url(struct tk_buf *out, const char *text)
 {
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-		             (*p && strchr("-._~", *p));
+		bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+		             (*p >= '0' && *p <= '9') || (*p && strchr("-._~", *p));
 		if (plain)
 			tk_buf_add_char(out, (char)*p);
 		else

@@ -1,4 +1,5 @@
-/* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus sign. */
+/* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus
+ * sign. */
 #include "site_gen/render/format.h"
 
 #include <math.h>
@@ -38,11 +39,13 @@ static const struct {
         {"bytes", 1e9, "GB"},
 };
 
-/* As "%.*f" writes it, in a tenth of the time; what is near the middle of two digits is left to it. */
+/* As "%.*f" writes it, in a tenth of the time; what is near the middle of two digits is left to it.
+ */
 static size_t fixed(char out[TK_FORMAT_SIZE], double v, int digits)
 {
 	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
-	double size = fabs(v), scaled = digits >= 0 && digits < 10 ? size * powers[digits] : INFINITY;
+	double size = fabs(v),
+	       scaled = digits >= 0 && digits < 10 ? size * powers[digits] : INFINITY;
 	double whole = floor(scaled), rest = scaled - whole;
 	if (!(scaled < 1e15) || fabs(rest - 0.5) < 1e-5 || !(scaled > 0))
 		return (size_t)snprintf(out, TK_FORMAT_SIZE, "%.*f", digits, v);
@@ -133,7 +136,8 @@ const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE])
 	return out;
 }
 
-void tk_format_change_pair(double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE])
+void tk_format_change_pair(
+        double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE])
 {
 	tk_format_change(a, out_a);
 	tk_format_change(b, out_b);
@@ -151,7 +155,8 @@ const char *tk_format_change_range(double change, double lo, double hi, char out
 		format_times(hi, times);
 		add(out, add(out, strlen(out), " to "), times);
 	} else
-		add(out, signed_percent(out, add(out, signed_percent(out, 0, lo), " to "), hi), NBSP "%");
+		add(out, signed_percent(out, add(out, signed_percent(out, 0, lo), " to "), hi),
+		        NBSP "%");
 	return out;
 }
 
@@ -180,7 +185,8 @@ enum tk_point_difference tk_point_compare(const struct tk_point *best, const str
 
 const char *tk_format_point_half_width(const struct tk_point *p, char out[TK_FORMAT_SIZE])
 {
-	return tk_point_has_interval(p) ? tk_format_half_width(p->value, p->lo, p->hi, out) : strcpy(out, "");
+	return tk_point_has_interval(p) ? tk_format_half_width(p->value, p->lo, p->hi, out)
+	                                : strcpy(out, "");
 }
 
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE])
@@ -265,7 +271,8 @@ const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
 	char text[TK_FORMAT_INT];
 	int len = (int)tk_format_int(text, (int64_t)whole + (rest > 0.5));
 	*out = '-';
-	set_digits(out + (v < 0), text, digits, exponent + len - digits); /* one longer: 9.9996 with four digits */
+	set_digits(out + (v < 0), text, digits,
+	        exponent + len - digits); /* one longer: 9.9996 with four digits */
 	return out;
 }
 

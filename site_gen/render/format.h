@@ -1,4 +1,5 @@
-/* Numbers for people: always with their unit, always the same number of digits. Every function returns `out`. */
+/* Numbers for people: always with their unit, always the same number of digits. Every function
+ * returns `out`. */
 #ifndef TK_SITE_FORMAT_H
 #define TK_SITE_FORMAT_H
 #include <stdbool.h>
@@ -10,37 +11,47 @@ struct tk_point;
 
 #define TK_FORMAT_SIZE 48
 
-/* The unit in which a value reads well: {1e3, "µs"} for 41200 ns. Units: ns, gflop_per_s, gb_per_s, J, bytes; others
- * stay as they are. */
+/* The unit in which a value reads well: {1e3, "µs"} for 41200 ns. Units: ns, gflop_per_s, gb_per_s,
+ * J, bytes; others stay as they are. */
 struct tk_format_scale {
 	double divisor;
 	const char *unit;
 };
 struct tk_format_scale tk_format_choose_scale(double value, const char *unit);
 
-const char *tk_format_value(double value, const char *unit, char out[TK_FORMAT_SIZE]); /* "41.20 µs"; "–" for NAN */
-const char *tk_format_scaled(
-        double value, struct tk_format_scale scale, char out[TK_FORMAT_SIZE]); /* "41.20", without the unit */
-const char *tk_format_change(double ratio, char out[TK_FORMAT_SIZE]);   /* 0.031: "+3.1 %"; 2.5: "3.5×" */
+const char *tk_format_value(
+        double value, const char *unit, char out[TK_FORMAT_SIZE]); /* "41.20 µs"; "–" for NAN */
+const char *tk_format_scaled(double value, struct tk_format_scale scale,
+        char out[TK_FORMAT_SIZE]); /* "41.20", without the unit */
+const char *tk_format_change(
+        double ratio, char out[TK_FORMAT_SIZE]); /* 0.031: "+3.1 %"; 2.5: "3.5×" */
 /* Two of one phrase in one way: "1.9× to 2.5×" where either is told so. */
-void tk_format_change_pair(double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE]);
+void tk_format_change_pair(
+        double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE]);
 /* Of a change's interval, told as the change is: "1.9× to 2.5×", "+2.9 to +4.1 %". */
 const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE]);
-const char *tk_format_half_width(double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
-/* The same of a measurement; "" where one sample is all there is: it says nothing of its own width. */
+const char *tk_format_half_width(
+        double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
+/* The same of a measurement; "" where one sample is all there is: it says nothing of its own width.
+ */
 const char *tk_format_point_half_width(const struct tk_point *p, char out[TK_FORMAT_SIZE]);
 bool tk_point_has_interval(const struct tk_point *p);
 /* Whether the best is told apart from another: their intervals do not meet. */
 enum tk_point_difference { TK_POINTS_DIFFER, TK_POINTS_OVERLAP, TK_POINTS_NO_INTERVAL };
-enum tk_point_difference tk_point_compare(const struct tk_point *best, const struct tk_point *other);
-const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]);        /* 0.62: "62 %" */
-const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);             /* "12,345" */
-const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);          /* "2026-11-21 09:42" */
-const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE]); /* as "%.*g", quicker */
+enum tk_point_difference tk_point_compare(
+        const struct tk_point *best, const struct tk_point *other);
+const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]); /* 0.62: "62 %" */
+const char *tk_format_count(int64_t n, char out[TK_FORMAT_SIZE]);      /* "12,345" */
+const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE]);   /* "2026-11-21 09:42" */
+const char *tk_format_digits(
+        double v, int digits, char out[TK_FORMAT_SIZE]); /* as "%.*g", quicker */
 
 #define TK_FORMAT_INT 24
-size_t tk_format_int(char *out, int64_t v); /* decimal, at most TK_FORMAT_INT characters, without a NUL; their number */
-void tk_buf_add_int(struct tk_buf *b, int64_t v); /* decimal; printf is too slow for a million of them */
-void tk_buf_add_ints(struct tk_buf *b, const int64_t *v, size_t count); /* with commas between them */
+size_t tk_format_int(char *out,
+        int64_t v); /* decimal, at most TK_FORMAT_INT characters, without a NUL; their number */
+void tk_buf_add_int(
+        struct tk_buf *b, int64_t v); /* decimal; printf is too slow for a million of them */
+void tk_buf_add_ints(
+        struct tk_buf *b, const int64_t *v, size_t count); /* with commas between them */
 
 #endif

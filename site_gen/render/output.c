@@ -1,4 +1,5 @@
-/* Writing thousands of small files quickly: everything relative to two open folders, old files compared by size first.
+/* Writing thousands of small files quickly: everything relative to two open folders, old files
+ * compared by size first.
  */
 #include "site_gen/render/output.h"
 
@@ -34,14 +35,18 @@ struct tk_output {
 	size_t step_count, step_cap;
 };
 
-/* ---- opening ------------------------------------------------------------------------------------------------ */
+/* ---- opening
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int lock(const struct tk_output *o, struct tk_error *err)
 {
 	if (!flock(o->parent_fd, LOCK_EX | LOCK_NB))
 		return 0;
-	return errno == EWOULDBLOCK ? tk_fail(err, TK_EBUSY, "another process is writing a site into %s", o->parent)
-	                            : tk_fail_errno(err, "lock %s", o->parent);
+	return errno == EWOULDBLOCK
+	               ? tk_fail(err, TK_EBUSY, "another process is writing a site into %s",
+	                         o->parent)
+	               : tk_fail_errno(err, "lock %s", o->parent);
 }
 
 static int check_is_ours(struct tk_output *o, struct tk_error *err)
@@ -62,13 +67,15 @@ static int check_is_ours(struct tk_output *o, struct tk_error *err)
 		return status;
 	if (!ours)
 		return tk_fail(err, TK_EUSAGE,
-		        "%s is not empty and holds no site (there is no %s): it would be replaced as a whole", o->dir,
-		        TK_SITE_MARKER);
+		        "%s is not empty and holds no site (there is no %s): it would be replaced "
+		        "as a whole",
+		        o->dir, TK_SITE_MARKER);
 	o->old_fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return o->old_fd < 0 ? tk_fail_errno(err, "%s", o->dir) : 0;
 }
 
-/* What a process that was killed left behind; nobody else is at work here while we hold the lock. */
+/* What a process that was killed left behind; nobody else is at work here while we hold the lock.
+ */
 static int remove_leftovers(const struct tk_output *o, const char *prefix, struct tk_error *err)
 {
 	char **names = NULL;
@@ -97,7 +104,8 @@ static int make_temp(struct tk_output *o, struct tk_error *err)
 	free(prefix);
 	if (status)
 		return status;
-	if (chmod(o->temp, 0755) || (o->temp_fd = open(o->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	if (chmod(o->temp, 0755) ||
+	        (o->temp_fd = open(o->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return tk_fail_errno(err, "%s", o->temp);
 	return 0;
 }
@@ -133,7 +141,8 @@ int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	o->parent_fd = o->temp_fd = o->old_fd = -1;
 	int status = find_places(o, dir, err);
-	if (!status) /* first: what another process is writing may be another folder when it is done */
+	if (!status) /* first: what another process is writing may be another folder when it is done
+	              */
 		status = lock(o, err);
 	if (!status)
 		status = check_is_ours(o, err);
@@ -147,7 +156,9 @@ int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err
 	return 0;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int make_folder(struct tk_output *o, const char *path, struct tk_error *err)
 {
@@ -198,7 +209,8 @@ static bool is_unchanged(struct tk_output *o, const char *path, const struct tk_
 {
 	struct stat st;
 	int64_t size = 0;
-	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) || st.st_size != (off_t)content->len)
+	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) ||
+	        st.st_size != (off_t)content->len)
 		return false;
 	int fd = old_open(o, path, &size);
 	if (fd < 0)
@@ -210,12 +222,14 @@ static bool is_unchanged(struct tk_output *o, const char *path, const struct tk_
 		o->old = more ? more : o->old;
 		o->old_size = more ? content->len : o->old_size;
 	}
-	same = same && !read_all(fd, o->old, content->len) && (!size || !memcmp(o->old, content->data, content->len));
+	same = same && !read_all(fd, o->old, content->len) &&
+	       (!size || !memcmp(o->old, content->data, content->len));
 	close(fd);
 	return same;
 }
 
-static int write_new(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+static int write_new(
+        struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
 {
 	int fd = openat(o->temp_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
@@ -233,7 +247,8 @@ static int write_new(struct tk_output *o, const char *path, const struct tk_buf 
 	return status;
 }
 
-static int step_add(struct tk_output *o, const char *path, bool is_new, bool goes, struct tk_error *err)
+static int step_add(
+        struct tk_output *o, const char *path, bool is_new, bool goes, struct tk_error *err)
 {
 	if (o->step_count == o->step_cap) {
 		size_t cap = o->step_cap ? o->step_cap * 2 : 256;
@@ -255,9 +270,10 @@ static void step_name(char name[24], size_t number)
 	snprintf(name, 24, "%zu", number);
 }
 
-/* The marker waits wherever anything does: until it comes in, the site says that it is not finished. */
-static int put_beside(
-        struct tk_output *o, const char *path, const struct tk_buf *content, bool compare, struct tk_error *err)
+/* The marker waits wherever anything does: until it comes in, the site says that it is not
+ * finished. */
+static int put_beside(struct tk_output *o, const char *path, const struct tk_buf *content,
+        bool compare, struct tk_error *err)
 {
 	struct stat st = {0};
 	bool is_new = fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0,
@@ -274,7 +290,8 @@ static int put_beside(
 	return status ? status : step_add(o, path, is_new, false, err);
 }
 
-static int put(struct tk_output *o, const char *path, const struct tk_buf *content, bool compare, struct tk_error *err)
+static int put(struct tk_output *o, const char *path, const struct tk_buf *content, bool compare,
+        struct tk_error *err)
 {
 	int status = tk_buf_status(content, err);
 	if (status)
@@ -286,18 +303,21 @@ static int put(struct tk_output *o, const char *path, const struct tk_buf *conte
 		return status;
 	o->counts.files++;
 	o->counts.bytes += (int64_t)content->len;
-	if (compare && is_unchanged(o, path, content) && !linkat(o->old_fd, path, o->temp_fd, path, 0))
+	if (compare && is_unchanged(o, path, content) &&
+	        !linkat(o->old_fd, path, o->temp_fd, path, 0))
 		return 0;
 	o->counts.written++;
 	return write_new(o, path, content, err);
 }
 
-int tk_output_put(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+int tk_output_put(
+        struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
 {
 	return put(o, path, content, true, err);
 }
 
-int tk_output_put_new(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
+int tk_output_put_new(
+        struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err)
 {
 	return put(o, path, content, false, err);
 }
@@ -305,7 +325,8 @@ int tk_output_put_new(struct tk_output *o, const char *path, const struct tk_buf
 bool tk_output_keep(struct tk_output *o, const char *path)
 {
 	struct stat st;
-	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+	if (o->old_fd < 0 || fstatat(o->old_fd, path, &st, AT_SYMLINK_NOFOLLOW) ||
+	        !S_ISREG(st.st_mode))
 		return false;
 	if (o->goes_on)
 		return true;
@@ -333,7 +354,8 @@ int tk_output_drop(struct tk_output *o, const char *path, struct tk_error *err)
 	return step_add(o, path, false, true, err);
 }
 
-int tk_output_list_old(const struct tk_output *o, const char *folder, char ***names, size_t *count, struct tk_error *err)
+int tk_output_list_old(const struct tk_output *o, const char *folder, char ***names, size_t *count,
+        struct tk_error *err)
 {
 	char *full = tk_path_join(o->dir, folder);
 	int status = full ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -345,11 +367,12 @@ int tk_output_list_old(const struct tk_output *o, const char *folder, char ***na
 	return status;
 }
 
-int tk_output_read_old(
-        const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err)
+int tk_output_read_old(const struct tk_output *o, const char *path, size_t max_bytes,
+        struct tk_buf *content, struct tk_error *err)
 {
 	char *full = tk_path_join(o->dir, path);
-	int status = full ? tk_file_read(full, max_bytes, content, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = full ? tk_file_read(full, max_bytes, content, err)
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(full);
 	return status;
 }
@@ -364,7 +387,8 @@ bool tk_output_read_old_exact(const struct tk_output *o, const char *path, void 
 	return read;
 }
 
-static int stop_at_empty(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
+static int stop_at_empty(
+        void *arg, const char *relative, const struct stat *st, struct tk_error *err)
 {
 	bool *found = arg;
 	*found = S_ISREG(st->st_mode) && !st->st_size && *relative != '.';
@@ -383,11 +407,21 @@ struct tk_output_counts tk_output_counts(const struct tk_output *o)
 	return o->counts;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------- */
+/* ---- the end
+ * -------------------------------------------------------------------------------------------------
+ */
 
-/* Data first, then pages that are new, pages that are there, and those that name all others; at last what the next
- * build stands on. */
-enum stage { STAGE_DATA, STAGE_NEW_PAGES, STAGE_PAGES, STAGE_INDEX, STAGE_GOES, STAGE_MARKER, STAGE_COUNT };
+/* Data first, then pages that are new, pages that are there, and those that name all others; at
+ * last what the next build stands on. */
+enum stage {
+	STAGE_DATA,
+	STAGE_NEW_PAGES,
+	STAGE_PAGES,
+	STAGE_INDEX,
+	STAGE_GOES,
+	STAGE_MARKER,
+	STAGE_COUNT
+};
 
 static enum stage stage_of(const struct step *step)
 {
@@ -398,15 +432,18 @@ static enum stage stage_of(const struct step *step)
 	if (step->goes)
 		return STAGE_GOES;
 	if (page)
-		return step->is_new ? STAGE_NEW_PAGES : strchr(step->path, '/') ? STAGE_PAGES : STAGE_INDEX;
+		return step->is_new              ? STAGE_NEW_PAGES
+		       : strchr(step->path, '/') ? STAGE_PAGES
+		                                 : STAGE_INDEX;
 	bool names_pages = !strncmp(step->path, "api/", 4) || !strchr(step->path, '/');
 	return names_pages ? STAGE_INDEX : STAGE_DATA;
 }
 
-/* Two files change places, and the old one goes with the temporary folder: a rename that replaces a file makes ext4
- * wait for the disk. What a power failure then leaves of the site is not more and not less than of one that was made
- * whole. */
-static int move_one(struct tk_output *o, const char *name, const char *path, bool is_new, struct tk_error *err)
+/* Two files change places, and the old one goes with the temporary folder: a rename that replaces a
+ * file makes ext4 wait for the disk. What a power failure then leaves of the site is not more and
+ * not less than of one that was made whole. */
+static int move_one(
+        struct tk_output *o, const char *name, const char *path, bool is_new, struct tk_error *err)
 {
 	if (!is_new && !renameat2(o->temp_fd, name, o->old_fd, path, RENAME_EXCHANGE))
 		return 0;
@@ -428,7 +465,8 @@ static int make_step(struct tk_output *o, size_t number, struct tk_error *err)
 	return status ? status : move_one(o, name, step->path, step->is_new, err);
 }
 
-/* A build that is killed in the midst of this leaves the word that nothing of the site may be gone on with. */
+/* A build that is killed in the midst of this leaves the word that nothing of the site may be gone
+ * on with. */
 static int mark_unfinished(struct tk_output *o, struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
@@ -454,17 +492,20 @@ static int move_in(struct tk_output *o, struct tk_error *err)
 int tk_output_commit(struct tk_output *o, struct tk_error *err)
 {
 	if (o->goes_on)
-		return move_in(o, err); /* the folder of what has moved is removed with the handle */
+		return move_in(
+		        o, err); /* the folder of what has moved is removed with the handle */
 	if (o->old_fd < 0) {
 		if (rename(o->temp, o->dir))
 			return tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
 	} else if (renameat2(AT_FDCWD, o->temp, AT_FDCWD, o->dir, RENAME_EXCHANGE)) {
-		/* a file system without exchange: the old site is away for a moment, and comes back where the second
-		 * step fails */
+		/* a file system without exchange: the old site is away for a moment, and comes back
+		 * where the second step fails */
 		char *aside = NULL;
 		if (asprintf(&aside, "%s-old", o->temp) < 0)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
-		int status = rename(o->dir, aside) ? tk_fail_errno(err, "rename %s to %s", o->dir, aside) : 0;
+		int status = rename(o->dir, aside)
+		                     ? tk_fail_errno(err, "rename %s to %s", o->dir, aside)
+		                     : 0;
 		if (!status && rename(o->temp, o->dir)) {
 			status = tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
 			if (rename(aside, o->dir))

@@ -1,9 +1,9 @@
-/* The folder that is written: all files go into a temporary sibling. At the end the two folders change places in one
- * step; or, where tk_output_resume() was called, the new files move into the old folder one by one, in an order in which
- * no page is ever there before what it refers to.
+/* The folder that is written: all files go into a temporary sibling. At the end the two folders
+ * change places in one step; or, where tk_output_resume() was called, the new files move into the
+ * old folder one by one, in an order in which no page is ever there before what it refers to.
  *
- * A file whose content is that of the old site is not written: it is a hard link to it, or stays, so that its time
- * stays. */
+ * A file whose content is that of the old site is not written: it is a hard link to it, or stays,
+ * so that its time stays. */
 #ifndef TK_SITE_OUTPUT_H
 #define TK_SITE_OUTPUT_H
 #include <stdbool.h>
@@ -16,7 +16,8 @@ struct tk_output;
 
 /* Present in every site; a folder that is not empty and has no such file is never replaced. */
 #define TK_SITE_MARKER "site-state.json"
-/* What the marker holds while files move: whoever finds it knows that the site is a mixture of two. */
+/* What the marker holds while files move: whoever finds it knows that the site is a mixture of two.
+ */
 #define TK_SITE_UNFINISHED "{\"format\":2,\"unfinished\":true}\n"
 
 struct tk_output_counts {
@@ -24,23 +25,28 @@ struct tk_output_counts {
 	int64_t bytes;
 };
 
-/* TK_EUSAGE: `dir` holds something that is not a site of ours; TK_EBUSY: another process writes a site beside it. */
+/* TK_EUSAGE: `dir` holds something that is not a site of ours; TK_EBUSY: another process writes a
+ * site beside it. */
 int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err);
 /* What is not put stays as it is. `files`, `bytes`: what the old site has. */
 void tk_output_resume(struct tk_output *o, size_t files, int64_t bytes);
 /* `path` is relative, with '/', and made of slugs only. Its folder is made. */
-int tk_output_put(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
+int tk_output_put(
+        struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
 /* The same, of a file that is known to be another one: not compared. */
-int tk_output_put_new(struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
+int tk_output_put_new(
+        struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
 /* Takes the file of the old site as it is; false where there is none. */
 bool tk_output_keep(struct tk_output *o, const char *path);
 /* Removes a file of the old site at the end; for a site that is gone on with. */
 int tk_output_drop(struct tk_output *o, const char *path, struct tk_error *err);
-/* Names of the files in a folder of the old site; none where there is none. Free with tk_names_free(). */
-int tk_output_list_old(const struct tk_output *o, const char *folder, char ***names, size_t *count, struct tk_error *err);
+/* Names of the files in a folder of the old site; none where there is none. Free with
+ * tk_names_free(). */
+int tk_output_list_old(const struct tk_output *o, const char *folder, char ***names, size_t *count,
+        struct tk_error *err);
 /* Content of a file of the old site; TK_ENOTFOUND where there is none. */
-int tk_output_read_old(
-        const struct tk_output *o, const char *path, size_t max_bytes, struct tk_buf *content, struct tk_error *err);
+int tk_output_read_old(const struct tk_output *o, const char *path, size_t max_bytes,
+        struct tk_buf *content, struct tk_error *err);
 /* The same of a file of just that size; false where there is none. */
 bool tk_output_read_old_exact(const struct tk_output *o, const char *path, void *data, size_t size);
 /* Some file of the old site is empty, which none is that we write, but for hidden ones. */
@@ -48,6 +54,7 @@ bool tk_output_has_empty(const struct tk_output *o);
 struct tk_output_counts tk_output_counts(const struct tk_output *o);
 /* Replaces the old site and removes it, or moves what is new into it. */
 int tk_output_commit(struct tk_output *o, struct tk_error *err);
-void tk_output_free(struct tk_output *o); /* without commit: the new files are removed, the old site stays */
+void tk_output_free(
+        struct tk_output *o); /* without commit: the new files are removed, the old site stays */
 
 #endif

@@ -1,5 +1,5 @@
-/* The roofline as a drawing that needs no script: both axes logarithmic, roofs with their names, a mark for each
- * series. */
+/* The roofline as a drawing that needs no script: both axes logarithmic, roofs with their names, a
+ * mark for each series. */
 #include "site_gen/render/roofline.h"
 
 #include <math.h>
@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
-#include "site_gen/model/model.h"
 
 #define WIDTH 960
 #define HEIGHT 420
@@ -27,15 +27,19 @@ static double top_of(const struct tk_site_ceilings *roofs, const char *unit, boo
 {
 	double top = -INFINITY;
 	for (size_t i = 0; i < roofs->count; i++)
-		if (!strcmp(roofs->rows[i]->unit, unit) && tk_ceiling_is_cache(roofs->rows[i]) == cache)
+		if (!strcmp(roofs->rows[i]->unit, unit) &&
+		        tk_ceiling_is_cache(roofs->rows[i]) == cache)
 			top = fmax(top, log10(roofs->rows[i]->value));
 	return top;
 }
 
-/* All points, the highest ceiling and its ridges, that of the fastest cache too, with some room around. */
-static struct plot plot_of(const struct tk_roofline_points *spots, const struct tk_site_ceilings *roofs)
+/* All points, the highest ceiling and its ridges, that of the fastest cache too, with some room
+ * around. */
+static struct plot plot_of(
+        const struct tk_roofline_points *spots, const struct tk_site_ceilings *roofs)
 {
-	double rate = top_of(roofs, "gflop_per_s", false), ridge = rate - top_of(roofs, "gb_per_s", false);
+	double rate = top_of(roofs, "gflop_per_s", false),
+	       ridge = rate - top_of(roofs, "gb_per_s", false);
 	double first = fmin(ridge, rate - top_of(roofs, "gb_per_s", true));
 	struct plot p = {INFINITY, -INFINITY, INFINITY, -INFINITY};
 	for (size_t i = 0; i < spots->count; i++) {
@@ -67,7 +71,8 @@ static void draw_grid(struct tk_buf *out, const struct plot *p)
 		tk_buf_add_printf(out,
 		        "<path class=\"grid\" d=\"M%.1f 8V%d\"/><text x=\"%.1f\" y=\"%d\" "
 		        "text-anchor=\"middle\">%g</text>",
-		        plot_x(p, x), HEIGHT - MARGIN + 8 - 8, plot_x(p, x), HEIGHT - MARGIN + 18, pow(10, x));
+		        plot_x(p, x), HEIGHT - MARGIN + 8 - 8, plot_x(p, x), HEIGHT - MARGIN + 18,
+		        pow(10, x));
 	for (int y = (int)ceil(p->y0); y <= (int)floor(p->y1); y++)
 		tk_buf_add_printf(out,
 		        "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
@@ -75,10 +80,11 @@ static void draw_grid(struct tk_buf *out, const struct plot *p)
 		        MARGIN, plot_y(p, y), WIDTH - 8, MARGIN - 6, plot_y(p, y) + 4, pow(10, y));
 }
 
-/* Names of rates stand at the right end, those of bandwidths at the left one; what would lie on another moves on.
- * Slopes are parallel: `height` is how far from the origin they pass. */
+/* Names of rates stand at the right end, those of bandwidths at the left one; what would lie on
+ * another moves on. Slopes are parallel: `height` is how far from the origin they pass. */
 struct names {
-	double y[TK_SITE_CEILINGS_MAX], left[TK_SITE_CEILINGS_MAX], height[TK_SITE_CEILINGS_MAX], end[TK_SITE_CEILINGS_MAX];
+	double y[TK_SITE_CEILINGS_MAX], left[TK_SITE_CEILINGS_MAX], height[TK_SITE_CEILINGS_MAX],
+	        end[TK_SITE_CEILINGS_MAX];
 	size_t count, slopes;
 };
 
@@ -95,14 +101,15 @@ static void name_flat(struct tk_buf *out, struct names *names, double y, const c
 	tk_buf_add_str(out, "</text>");
 }
 
-static void name_slope(
-        struct tk_buf *out, struct names *names, double x, double y, double angle, bool below, const char *text)
+static void name_slope(struct tk_buf *out, struct names *names, double x, double y, double angle,
+        bool below, const char *text)
 {
 	double height = y * cos(angle) - x * sin(angle), at = 14;
 	for (size_t i = 0; i < names->slopes; i++)
 		if (fabs(names->height[i] - height) < 26)
 			at = fmax(at, names->end[i]);
-	tk_buf_add_printf(out, "<text transform=\"translate(%.1f %.1f) rotate(%.1f)\" x=\"%.1f\" y=\"%d\">", x, y,
+	tk_buf_add_printf(out,
+	        "<text transform=\"translate(%.1f %.1f) rotate(%.1f)\" x=\"%.1f\" y=\"%d\">", x, y,
 	        angle * 57.29578, at, below ? 14 : -5);
 	tk_escape_html(out, text, strlen(text));
 	tk_buf_add_str(out, "</text>");
@@ -110,11 +117,12 @@ static void name_slope(
 	names->end[names->slopes++] = at + LETTER * (double)strlen(text) + 14;
 }
 
-static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_site_ceilings *roofs,
-        const struct tk_ceiling_row *c, struct names *names)
+static void draw_roof(struct tk_buf *out, const struct plot *p,
+        const struct tk_site_ceilings *roofs, const struct tk_ceiling_row *c, struct names *names)
 {
 	bool flat = !strcmp(c->unit, "gflop_per_s"), measured = !strcmp(c->source, "measured");
-	double v = log10(c->value), xa = p->x0, xb = p->x1, rate = top_of(roofs, "gflop_per_s", false),
+	double v = log10(c->value), xa = p->x0, xb = p->x1,
+	       rate = top_of(roofs, "gflop_per_s", false),
 	       bandwidth = top_of(roofs, "gb_per_s", false);
 	char value[TK_FORMAT_SIZE], text[160];
 	if (flat) { /* from where the memory no longer limits it */
@@ -132,17 +140,19 @@ static void draw_roof(struct tk_buf *out, const struct plot *p, const struct tk_
 	        : measured             ? "measured"
 	                               : "datasheet",
 	        x1, y1, x2, y2);
-	snprintf(text, sizeof text, "%.40s %s%s", c->name, tk_format_value(c->value, c->unit, value),
-	        measured ? "" : ", datasheet");
+	snprintf(text, sizeof text, "%.40s %s%s", c->name,
+	        tk_format_value(c->value, c->unit, value), measured ? "" : ", datasheet");
 	if (flat)
 		name_flat(out, names, y1, text);
 	else
-		name_slope(out, names, x1, y1, atan2(y2 - y1, x2 - x1), measured && !tk_ceiling_is_cache(c), text);
+		name_slope(out, names, x1, y1, atan2(y2 - y1, x2 - x1),
+		        measured && !tk_ceiling_is_cache(c), text);
 }
 
 /* Around where the path is: the eight shapes of marks.js, in its order. */
-static const char *const shapes[] = {"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "m0-5.5l5.5 10h-11z", "m-4.5-4.5h9v9h-9z",
-        "m0-6l6 6l-6 6l-6-6z", "m-5 2v-4q0-3 3-3h4q3 0 3 3v4q0 3-3 3h-4q-3 0-3-3z", "m-4-4l8 8m-8 0l8-8",
+static const char *const shapes[] = {"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "m0-5.5l5.5 10h-11z",
+        "m-4.5-4.5h9v9h-9z", "m0-6l6 6l-6 6l-6-6z",
+        "m-5 2v-4q0-3 3-3h4q3 0 3 3v4q0 3-3 3h-4q-3 0-3-3z", "m-4-4l8 8m-8 0l8-8",
         "m-4-4l8 8m-8 0l8-8m-4-1.5v11m-5.5-5.5h11", "m0-5.5v11m-5.5-5.5h11"};
 #define SHAPE_COUNT (sizeof shapes / sizeof *shapes)
 
@@ -163,7 +173,8 @@ static void add_mark(struct tk_buf *out, size_t mark, int x, int y)
 
 void tk_roofline_draw_mark(struct tk_buf *out, size_t mark)
 {
-	tk_buf_add_str(out, "<svg class=\"key\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" aria-hidden=\"true\">");
+	tk_buf_add_str(out, "<svg class=\"key\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" "
+	                    "aria-hidden=\"true\">");
 	begin_marks(out, mark, false);
 	add_mark(out, mark, 8, 8);
 	tk_buf_add_str(out, "\"/></svg>");
@@ -179,17 +190,18 @@ static int place_order(const void *a, const void *b)
 	return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
 }
 
-/* One path for all that look alike: thousands of elements are slow, and thousands of bytes. Marks are ten wide: those
- * less than two apart are one. */
-static void draw_marks(struct tk_buf *out, const struct plot *p, const struct tk_roofline_points *spots, size_t mark, bool old,
-        struct place *places)
+/* One path for all that look alike: thousands of elements are slow, and thousands of bytes. Marks
+ * are ten wide: those less than two apart are one. */
+static void draw_marks(struct tk_buf *out, const struct plot *p,
+        const struct tk_roofline_points *spots, size_t mark, bool old, struct place *places)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < spots->count; i++) {
 		const struct tk_roofline_point *s = &spots->at[i];
 		if (s->old == old && !strcmp(spots->labels[mark], s->series->label))
-			places[count++] = (struct place){2 * (int)lround(plot_x(p, log10(s->intensity)) / 2),
-			        2 * (int)lround(plot_y(p, log10(s->rate)) / 2)};
+			places[count++] =
+			        (struct place){2 * (int)lround(plot_x(p, log10(s->intensity)) / 2),
+			                2 * (int)lround(plot_y(p, log10(s->rate)) / 2)};
 	}
 	if (!count)
 		return;
@@ -201,8 +213,10 @@ static void draw_marks(struct tk_buf *out, const struct plot *p, const struct tk
 	tk_buf_add_str(out, "\"/>");
 }
 
-/* The roofs of the types that are there; all of the memory. The highest stands for a type without one. */
-static bool is_drawn(const struct tk_ceiling_row *c, const struct tk_roofline_points *spots, double top)
+/* The roofs of the types that are there; all of the memory. The highest stands for a type without
+ * one. */
+static bool is_drawn(
+        const struct tk_ceiling_row *c, const struct tk_roofline_points *spots, double top)
 {
 	bool seen = strcmp(c->unit, "gflop_per_s") != 0 || log10(c->value) >= top;
 	for (size_t i = 0; i < spots->count && !seen; i++)
@@ -210,15 +224,17 @@ static bool is_drawn(const struct tk_ceiling_row *c, const struct tk_roofline_po
 	return seen;
 }
 
-int tk_roofline_draw(
-        struct tk_buf *out, const struct tk_roofline_points *spots, const struct tk_site_ceilings *roofs, struct tk_error *err)
+int tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *spots,
+        const struct tk_site_ceilings *roofs, struct tk_error *err)
 {
 	struct place *places = malloc((spots->count + 1) * sizeof *places);
 	if (!places)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct plot p = plot_of(spots, roofs);
 	struct names names = {.count = 0};
-	tk_buf_add_printf(out, "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH, HEIGHT);
+	tk_buf_add_printf(out,
+	        "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" aria-hidden=\"true\">", WIDTH,
+	        HEIGHT);
 	draw_grid(out, &p);
 	for (size_t i = 0; i < roofs->count; i++)
 		if (is_drawn(roofs->rows[i], spots, top_of(roofs, "gflop_per_s", false)))

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "site_gen/render/format.h"
 #include "site_gen/model/model.h"
+#include "site_gen/render/format.h"
 
 #define SPARK_POINTS 60
 #define SPARK_WIDTH 120
 #define SPARK_HEIGHT 28
-#define SPARK_SIZE "120 28\" width=\"120\" height=\"28\"" /* the two, as they stand in every row of a list */
+#define SPARK_SIZE \
+	"120 28\" width=\"120\" height=\"28\"" /* the two, as they stand in every row of a list */
 #define TREND_WIDTH 1000
 #define TREND_HEIGHT 240
 #define RANGE_FLOOR 0.05
@@ -27,7 +28,8 @@ struct frame {
 	int width, height, margin;
 };
 
-/* The middle of a few numbers, which it moves about; the lower one of two (N. Wirth's selection). */
+/* The middle of a few numbers, which it moves about; the lower one of two (N. Wirth's selection).
+ */
 static float middle_of(float *v, int count)
 {
 	int lo = 0, hi = count - 1, k = hi / 2;
@@ -51,12 +53,13 @@ static float middle_of(float *v, int count)
 	return v[k];
 }
 
-static struct frame frame_of(
-        const struct tk_site_series *s, size_t newest, bool intervals, int width, int height, int margin)
+static struct frame frame_of(const struct tk_site_series *s, size_t newest, bool intervals,
+        int width, int height, int margin)
 {
 	size_t count = s->trace->count < newest ? s->trace->count : newest;
 	const struct tk_trace_point *p = s->trace->at + (s->trace->count - count);
-	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s, {INFINITY, -INFINITY}, width, height, margin};
+	struct frame f = {p, count, p[0].as_of_s, p[count - 1].as_of_s, {INFINITY, -INFINITY},
+	        width, height, margin};
 	float values[TK_SITE_WINDOW_POINTS];
 	for (size_t i = 0; i < count; i++) {
 		values[i] = p[i].value;
@@ -80,7 +83,8 @@ static int nearest(double v)
 static int x_of(const struct frame *f, int64_t t)
 {
 	double span = (double)(f->t1 - f->t0);
-	return f->margin + nearest(span > 0 ? (double)(t - f->t0) / span * (f->width - 2 * f->margin) : 0);
+	return f->margin +
+	       nearest(span > 0 ? (double)(t - f->t0) / span * (f->width - 2 * f->margin) : 0);
 }
 
 static int y_of(const struct frame *f, double v)
@@ -144,8 +148,8 @@ static void change_marks(struct tk_buf *out, const struct frame *f, const struct
 		if (c->as_of_s <= f->t0 || c->as_of_s > f->t1)
 			continue;
 		bool worse = (c->after_value > c->before_value) == !strcmp(s->row->better, "lower");
-		tk_buf_add_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>", worse ? "step-bad" : "step-good",
-		        x_of(f, c->as_of_s), f->height);
+		tk_buf_add_printf(out, "<path class=\"%s\" d=\"M%d 0v%d\"/>",
+		        worse ? "step-bad" : "step-good", x_of(f, c->as_of_s), f->height);
 	}
 }
 
@@ -161,7 +165,8 @@ void tk_svg_draw_sparkline(struct tk_buf *out, const struct tk_site_series *s)
 		return;
 	struct frame f = frame_of(s, SPARK_POINTS, false, SPARK_WIDTH, SPARK_HEIGHT, 3);
 	const struct tk_trace_point *last = &f.points[f.count - 1];
-	tk_buf_add_str(out, "<svg class=\"spark\" viewBox=\"0 0 " SPARK_SIZE " aria-hidden=\"true\">");
+	tk_buf_add_str(
+	        out, "<svg class=\"spark\" viewBox=\"0 0 " SPARK_SIZE " aria-hidden=\"true\">");
 	change_marks(out, &f, s);
 	line_path(out, &f, "line");
 	tk_buf_add_str(out, "<circle cx=\"");
@@ -177,10 +182,12 @@ struct tk_svg_range tk_svg_draw_trend(struct tk_buf *out, const struct tk_site_s
 		return (struct tk_svg_range){NAN, NAN};
 	struct frame f = frame_of(s, TK_SITE_WINDOW_POINTS, true, TREND_WIDTH, TREND_HEIGHT, 4);
 	tk_buf_add_printf(out,
-	        "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" aria-hidden=\"true\">",
+	        "<svg class=\"trend\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
+	        "aria-hidden=\"true\">",
 	        TREND_WIDTH, TREND_HEIGHT);
 	for (int i = 1; i < 4; i++)
-		tk_buf_add_printf(out, "<path class=\"grid\" d=\"M0 %dh%d\"/>", i * TREND_HEIGHT / 4, TREND_WIDTH);
+		tk_buf_add_printf(out, "<path class=\"grid\" d=\"M0 %dh%d\"/>",
+		        i * TREND_HEIGHT / 4, TREND_WIDTH);
 	band_path(out, &f);
 	change_marks(out, &f, s);
 	line_path(out, &f, "line");
@@ -192,16 +199,20 @@ void tk_svg_draw_bar(struct tk_buf *out, double ratio, const char *class_suffix)
 {
 	double width = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) * 100 : 0;
 	tk_buf_add_printf(out,
-	        "<svg class=\"bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+	        "<svg class=\"bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" "
+	        "aria-hidden=\"true\">"
 	        "<rect class=\"bar-%s\" width=\"%.1f\" height=\"4\"/></svg>",
 	        class_suffix, width);
 }
 
 void tk_svg_draw_change(struct tk_buf *out, double ratio, bool worse)
 {
-	double part = isfinite(ratio) && ratio > 0 ? fmin(fmax(log(ratio) / log(STEP_FULL), -1), 1) : 0;
+	double part =
+	        isfinite(ratio) && ratio > 0 ? fmin(fmax(log(ratio) / log(STEP_FULL), -1), 1) : 0;
 	tk_buf_add_printf(out,
-	        "<svg class=\"step\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
-	        "<path class=\"middle\" d=\"M50 0V8\"/><path class=\"%s\" d=\"M50 2H%.1fV6H50z\"/></svg>",
+	        "<svg class=\"step\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" "
+	        "aria-hidden=\"true\">"
+	        "<path class=\"middle\" d=\"M50 0V8\"/><path class=\"%s\" d=\"M50 "
+	        "2H%.1fV6H50z\"/></svg>",
 	        worse ? "bad" : "good", 50 + part * 50);
 }

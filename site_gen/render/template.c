@@ -32,8 +32,8 @@ struct token {
 	const char *s;      /* text or name, in the template's copy */
 	size_t len, offset; /* offset: of the tag, for messages */
 	size_t end;         /* sections: index of the closing token */
-	size_t first;       /* bytes of the name up to its first dot, without the `?` of a section */
-	uint32_t hash;      /* of these */
+	size_t first;  /* bytes of the name up to its first dot, without the `?` of a section */
+	uint32_t hash; /* of these */
 };
 
 struct template
@@ -48,19 +48,20 @@ struct tk_templates {
 	struct template *first;
 };
 
-static int fail_at(const struct template *t, size_t offset, struct tk_error *err, const char *what, const char *name,
-        size_t name_len)
+static int fail_at(const struct template *t, size_t offset, struct tk_error *err, const char *what,
+        const char *name, size_t name_len)
 {
 	size_t line = 1, column = 1;
 	for (size_t i = 0; i < offset; i++) {
 		column = t->text[i] == '\n' ? 1 : column + 1;
 		line += t->text[i] == '\n';
 	}
-	return tk_fail(err, TK_EDATA, "%s.html:%zu:%zu: %s%s%.*s%s", t->name, line, column, what, name ? " `" : "",
-	        (int)name_len, name ? name : "", name ? "`" : "");
+	return tk_fail(err, TK_EDATA, "%s.html:%zu:%zu: %s%s%.*s%s", t->name, line, column, what,
+	        name ? " `" : "", (int)name_len, name ? name : "", name ? "`" : "");
 }
 
-/* ---- parsing ---------------------------------------------------------------------------------------------- */
+/* ---- parsing
+ * ---------------------------------------------------------------------------------------------- */
 
 struct parser {
 	struct template *t;
@@ -95,7 +96,8 @@ static bool name_is_good(const char *s, size_t len)
 	if (!len || len > NAME_MAX_BYTES || s[0] == '.' || s[len - 1] == '.')
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-' && (s[i] != '.' || s[i + 1] == '.'))
+		if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-' &&
+		        (s[i] != '.' || s[i + 1] == '.'))
 			return false;
 	return true;
 }
@@ -114,8 +116,8 @@ static int tag_read(const struct parser *p, struct token *out, size_t *after, st
 	static const struct {
 		char sigil;
 		enum token_type type;
-	} sigils[] = {{'#', TOKEN_SECTION}, {'^', TOKEN_INVERTED}, {'/', TOKEN_END}, {'>', TOKEN_PARTIAL},
-	        {'!', TOKEN_COMMENT}};
+	} sigils[] = {{'#', TOKEN_SECTION}, {'^', TOKEN_INVERTED}, {'/', TOKEN_END},
+	        {'>', TOKEN_PARTIAL}, {'!', TOKEN_COMMENT}};
 	*out = (struct token){.type = triple ? TOKEN_MARKUP : TOKEN_VALUE, .offset = p->at};
 	for (size_t i = 0; !triple && s < end && i < sizeof sigils / sizeof *sigils; i++)
 		if (*s == sigils[i].sigil) {
@@ -131,26 +133,29 @@ static int tag_read(const struct parser *p, struct token *out, size_t *after, st
 	out->s = s;
 	out->len = (size_t)(end - s);
 	bool is_section = out->type == TOKEN_SECTION || out->type == TOKEN_END;
-	if (out->type != TOKEN_COMMENT && !name_is_good(s, out->len - (is_section && out->len && end[-1] == '?')))
+	if (out->type != TOKEN_COMMENT &&
+	        !name_is_good(s, out->len - (is_section && out->len && end[-1] == '?')))
 		return fail_at(t, p->at, err, "not a name:", s, out->len > 40 ? 40 : out->len);
 	size_t suffix = strlen(MARKUP_SUFFIX);
 	if (triple && (out->len <= suffix || memcmp(s + out->len - suffix, MARKUP_SUFFIX, suffix)))
-		return fail_at(t, p->at, err, "{{{ }}} takes markup only, its name must end in " MARKUP_SUFFIX ":", s,
+		return fail_at(t, p->at, err,
+		        "{{{ }}} takes markup only, its name must end in " MARKUP_SUFFIX ":", s,
 		        out->len);
 	return 0;
 }
 
-/* A tag that shows nothing and stands alone on its line takes the line with it: *start and *after grow to the whole
- * line. */
-static void line_swallow(
-        const struct template *t, enum token_type type, size_t text_start, size_t *start, size_t *after)
+/* A tag that shows nothing and stands alone on its line takes the line with it: *start and *after
+ * grow to the whole line. */
+static void line_swallow(const struct template *t, enum token_type type, size_t text_start,
+        size_t *start, size_t *after)
 {
 	if (type == TOKEN_VALUE || type == TOKEN_MARKUP || type == TOKEN_TEXT)
 		return;
 	size_t from = *start, to = *after;
 	while (from > text_start && (t->text[from - 1] == ' ' || t->text[from - 1] == '\t'))
 		from--;
-	while (to < t->text_len && (t->text[to] == ' ' || t->text[to] == '\t' || t->text[to] == '\r'))
+	while (to < t->text_len &&
+	        (t->text[to] == ' ' || t->text[to] == '\t' || t->text[to] == '\r'))
 		to++;
 	bool line_starts = from == 0 || t->text[from - 1] == '\n';
 	bool line_ends = to == t->text_len || t->text[to] == '\n';
@@ -165,18 +170,20 @@ static int section_nest(struct parser *p, const struct token *tag, struct tk_err
 	struct template *t = p->t;
 	if (tag->type == TOKEN_SECTION || tag->type == TOKEN_INVERTED) {
 		if (p->depth == TK_TEMPLATE_DEPTH_MAX)
-			return fail_at(t, tag->offset, err, "sections are nested too deep at", tag->s, tag->len);
+			return fail_at(t, tag->offset, err, "sections are nested too deep at",
+			        tag->s, tag->len);
 		p->open[p->depth++] = t->count;
 		return 0;
 	}
 	if (tag->type != TOKEN_END)
 		return 0;
 	if (!p->depth)
-		return fail_at(t, tag->offset, err, "no section is open at the end of", tag->s, tag->len);
+		return fail_at(
+		        t, tag->offset, err, "no section is open at the end of", tag->s, tag->len);
 	struct token *open = &t->tokens[p->open[--p->depth]];
 	if (open->len != tag->len || memcmp(open->s, tag->s, tag->len))
-		return fail_at(
-		        t, tag->offset, err, "this does not close the innermost section, which is", open->s, open->len);
+		return fail_at(t, tag->offset, err,
+		        "this does not close the innermost section, which is", open->s, open->len);
 	open->end = t->count;
 	return 0;
 }
@@ -186,8 +193,10 @@ static int parse(struct template *t, struct tk_error *err)
 	struct parser p = {.t = t};
 	int status = 0;
 	while (!status && p.at < t->text_len) {
-		const char *from = t->text + p.at, *tag_at = memmem(from, t->text_len - p.at, "{{", 2);
-		size_t text_start = p.at, tag_start = tag_at ? (size_t)(tag_at - t->text) : t->text_len,
+		const char *from = t->text + p.at,
+		           *tag_at = memmem(from, t->text_len - p.at, "{{", 2);
+		size_t text_start = p.at,
+		       tag_start = tag_at ? (size_t)(tag_at - t->text) : t->text_len,
 		       after = t->text_len;
 		struct token tag = {0};
 		p.at = tag_start;
@@ -196,8 +205,11 @@ static int parse(struct template *t, struct tk_error *err)
 		if (!status && tag_at)
 			line_swallow(t, tag.type, text_start, &tag_start, &after);
 		if (!status && tag_start > text_start)
-			status = token_add(
-			        t, (struct token){.type = TOKEN_TEXT, .s = from, .len = tag_start - text_start}, err);
+			status = token_add(t,
+			        (struct token){.type = TOKEN_TEXT,
+			                .s = from,
+			                .len = tag_start - text_start},
+			        err);
 		if (!status && tag_at)
 			status = section_nest(&p, &tag, err);
 		if (!status && tag_at && tag.type != TOKEN_COMMENT)
@@ -206,12 +218,15 @@ static int parse(struct template *t, struct tk_error *err)
 	}
 	if (!status && p.depth) {
 		const struct token *open = &t->tokens[p.open[p.depth - 1]];
-		status = fail_at(t, open->offset, err, "this section is not closed:", open->s, open->len);
+		status = fail_at(
+		        t, open->offset, err, "this section is not closed:", open->s, open->len);
 	}
 	return status;
 }
 
-/* ---- the set ----------------------------------------------------------------------------------------------- */
+/* ---- the set
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void template_free(struct template *t)
 {
@@ -239,7 +254,8 @@ void tk_templates_free(struct tk_templates *set)
 	free(set);
 }
 
-static const struct template *template_find(const struct tk_templates *set, const char *name, size_t len)
+static const struct template *template_find(
+        const struct tk_templates *set, const char *name, size_t len)
 {
 	for (const struct template *t = set->first; t; t = t->next)
 		if (!strncmp(t->name, name, len) && !t->name[len])
@@ -247,12 +263,15 @@ static const struct template *template_find(const struct tk_templates *set, cons
 	return NULL;
 }
 
-int tk_templates_add(struct tk_templates *set, const char *name, const char *text, size_t len, struct tk_error *err)
+int tk_templates_add(struct tk_templates *set, const char *name, const char *text, size_t len,
+        struct tk_error *err)
 {
 	if (len > TK_TEMPLATE_BYTES_MAX)
-		return tk_fail(err, TK_EDATA, "%s.html: larger than %zu bytes", name, TK_TEMPLATE_BYTES_MAX);
+		return tk_fail(err, TK_EDATA, "%s.html: larger than %zu bytes", name,
+		        TK_TEMPLATE_BYTES_MAX);
 	if (template_find(set, name, strlen(name)))
-		return tk_fail(err, TK_EDATA, "%s.html: there are two templates of this name", name);
+		return tk_fail(
+		        err, TK_EDATA, "%s.html: there are two templates of this name", name);
 	struct template *t = calloc(1, sizeof *t);
 	if (!t || !(t->name = strdup(name)) || !(t->text = malloc(len + 1))) {
 		template_free(t);
@@ -272,7 +291,8 @@ int tk_templates_add(struct tk_templates *set, const char *name, const char *tex
 	return 0;
 }
 
-static int load_one(struct tk_templates *set, const char *dir, const char *file, struct tk_error *err)
+static int load_one(
+        struct tk_templates *set, const char *dir, const char *file, struct tk_error *err)
 {
 	size_t len = strlen(file);
 	if (len < 6 || strcmp(file + len - 5, ".html"))
@@ -300,7 +320,9 @@ int tk_templates_load(struct tk_templates *set, const char *dir, struct tk_error
 	return status;
 }
 
-/* ---- rendering ------------------------------------------------------------------------------------------------ */
+/* ---- rendering
+ * ------------------------------------------------------------------------------------------------
+ */
 
 #define STACK_MAX (TK_TEMPLATE_DEPTH_MAX * TK_TEMPLATE_DEPTH_MAX)
 
@@ -316,7 +338,8 @@ static const struct tk_value *lookup(const struct renderer *r, const struct toke
 {
 	const struct tk_value *v = NULL;
 	const char *name = token->s;
-	size_t len = token->len - (token->len > 1 && name[token->len - 1] == '?'), first = token->first;
+	size_t len = token->len - (token->len > 1 && name[token->len - 1] == '?'),
+	       first = token->first;
 	if (len == 1 && *name == '.')
 		return r->stack[r->depth - 1];
 	for (size_t i = r->depth; i-- && !v;)
@@ -354,13 +377,14 @@ static int show_value(const struct renderer *r, const struct template *t, const 
 		return fail_at(t, token->offset, r->err, "there is no value", token->s, token->len);
 	if (token->type == TOKEN_MARKUP) {
 		if (v->type != TK_VALUE_MARKUP)
-			return fail_at(
-			        t, token->offset, r->err, "this is not markup of the generator:", token->s, token->len);
+			return fail_at(t, token->offset, r->err,
+			        "this is not markup of the generator:", token->s, token->len);
 		tk_buf_add(r->out, v->text, v->len);
 		return 0;
 	}
 	if (v->type == TK_VALUE_LIST || v->type == TK_VALUE_OBJECT)
-		return fail_at(t, token->offset, r->err, "this is not a text:", token->s, token->len);
+		return fail_at(
+		        t, token->offset, r->err, "this is not a text:", token->s, token->len);
 	if (v->type == TK_VALUE_FLAG)
 		tk_buf_add_str(r->out, v->flag ? "true" : "");
 	else
@@ -377,10 +401,12 @@ static int show_section(struct renderer *r, const struct template *t, size_t at)
 	const struct tk_value *v = lookup(r, token);
 	if (is_shown(v) == (token->type == TOKEN_INVERTED))
 		return 0;
-	if (once || token->type == TOKEN_INVERTED || (v->type != TK_VALUE_LIST && v->type != TK_VALUE_OBJECT))
+	if (once || token->type == TOKEN_INVERTED ||
+	        (v->type != TK_VALUE_LIST && v->type != TK_VALUE_OBJECT))
 		return render_range(r, t, at + 1, token->end);
 	if (r->depth == STACK_MAX)
-		return fail_at(t, token->offset, r->err, "sections are nested too deep at", token->s, token->len);
+		return fail_at(t, token->offset, r->err, "sections are nested too deep at",
+		        token->s, token->len);
 	int status = 0;
 	r->depth++;
 	for (const struct tk_value *item = v->type == TK_VALUE_LIST ? v->first : v; item && !status;
@@ -398,9 +424,11 @@ static int show_partial(struct renderer *r, const struct template *t, const stru
 {
 	const struct template *other = template_find(r->set, token->s, token->len);
 	if (!other)
-		return fail_at(t, token->offset, r->err, "there is no template", token->s, token->len);
+		return fail_at(
+		        t, token->offset, r->err, "there is no template", token->s, token->len);
 	if (r->partials == TK_TEMPLATE_DEPTH_MAX)
-		return fail_at(t, token->offset, r->err, "partials are nested too deep at", token->s, token->len);
+		return fail_at(t, token->offset, r->err, "partials are nested too deep at",
+		        token->s, token->len);
 	r->partials++;
 	int status = render_range(r, other, 0, other->count);
 	r->partials--;
@@ -438,8 +466,9 @@ static int render_range(struct renderer *r, const struct template *t, size_t fro
 	return status;
 }
 
-int tk_templates_render(const struct tk_templates *set, const char *name, const struct tk_value *data,
-        const struct tk_arena *arena, struct tk_buf *out, struct tk_error *err)
+int tk_templates_render(const struct tk_templates *set, const char *name,
+        const struct tk_value *data, const struct tk_arena *arena, struct tk_buf *out,
+        struct tk_error *err)
 {
 	const struct template *t = template_find(set, name, strlen(name));
 	if (!t)

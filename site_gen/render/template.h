@@ -1,18 +1,19 @@
 /* Logic-less templates, a strict subset of Mustache:
  *
  *   {{name}}                 the text, escaped for HTML; a flag is "true" or ""
- *   {{{name_markup}}}        markup that the generator made itself, from a member whose name ends in _markup
- *   {{#name}}..{{/name}}     once for a flag that is set, a text that is not empty, or an object (its members are
- *                            then in reach); once for each item of a list; else not at all
+ *   {{{name_markup}}}        markup that the generator made itself, from a member whose name ends
+ * in _markup
+ *   {{#name}}..{{/name}}     once for a flag that is set, a text that is not empty, or an object
+ * (its members are then in reach); once for each item of a list; else not at all
  *   {{#name?}}..{{/name?}}   once where the section would be shown at all: the frame around a list
  *   {{^name}}..{{/name}}     where the section would not be shown
  *   {{>name}}                another template of the set
  *   {{! comment }}  {{.}} the item itself  {{a.b}} a member of a member
  *
- * A name is looked for in the innermost object first. {{name}} without a value is an error, so that a misspelt name is
- * found by the first test; so is {{{x}}} for anything that is not markup: `grep '{{{'` finds every place where
- * something is not escaped. A section tag, partial or comment alone on its line takes the line with it. Errors are
- * "file:line:column: what". */
+ * A name is looked for in the innermost object first. {{name}} without a value is an error, so that
+ * a misspelt name is found by the first test; so is {{{x}}} for anything that is not markup: `grep
+ * '{{{'` finds every place where something is not escaped. A section tag, partial or comment alone
+ * on its line takes the line with it. Errors are "file:line:column: what". */
 #ifndef TK_SITE_TEMPLATE_H
 #define TK_SITE_TEMPLATE_H
 #include <stddef.h>
@@ -24,14 +25,16 @@ struct tk_value;
 struct tk_templates;
 
 #define TK_TEMPLATE_BYTES_MAX ((size_t)1 << 20) /* of one template */
-#define TK_TEMPLATE_DEPTH_MAX 32                /* of sections in one template, and of partials in partials */
-#define TK_TEMPLATE_STEPS_MAX 20000000          /* tags of one page */
+#define TK_TEMPLATE_DEPTH_MAX 32 /* of sections in one template, and of partials in partials */
+#define TK_TEMPLATE_STEPS_MAX 20000000 /* tags of one page */
 
 struct tk_templates *tk_templates_new(void); /* NULL: out of memory */
 void tk_templates_free(struct tk_templates *t);
 
-/* Parses a text (copied); TK_EDATA with the position. `name` is used by {{>name}} and in errors as "name.html". */
-int tk_templates_add(struct tk_templates *t, const char *name, const char *text, size_t len, struct tk_error *err);
+/* Parses a text (copied); TK_EDATA with the position. `name` is used by {{>name}} and in errors as
+ * "name.html". */
+int tk_templates_add(struct tk_templates *t, const char *name, const char *text, size_t len,
+        struct tk_error *err);
 
 /* Adds every *.html of a folder. */
 int tk_templates_load(struct tk_templates *t, const char *dir, struct tk_error *err);

@@ -95,7 +95,8 @@ static struct tk_value *value_new(struct tk_arena *a, enum tk_value_type type)
 	return v;
 }
 
-static struct tk_value *text_new(struct tk_arena *a, enum tk_value_type type, const char *text, size_t len)
+static struct tk_value *text_new(
+        struct tk_arena *a, enum tk_value_type type, const char *text, size_t len)
 {
 	struct tk_value *v = value_new(a, type);
 	char *copy = v ? arena_take(a, len + 1) : NULL;
@@ -149,12 +150,14 @@ void tk_value_set(struct tk_arena *a, struct tk_value *object, const char *key, 
 	append(object, key, tk_value_text(a, text));
 }
 
-void tk_value_set_len(struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len)
+void tk_value_set_len(
+        struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len)
 {
 	append(object, key, text_new(a, TK_VALUE_TEXT, text, len));
 }
 
-void tk_value_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt, ...)
+void tk_value_set_fmt(
+        struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt, ...)
 {
 	char small[256];
 	va_list ap;
@@ -190,7 +193,8 @@ void tk_value_set_flag(struct tk_arena *a, struct tk_value *object, const char *
 		v->flag = flag;
 }
 
-void tk_value_set_markup(struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup)
+void tk_value_set_markup(
+        struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup)
 {
 	if (tk_buf_status(markup, NULL))
 		a->failed = true;
@@ -225,7 +229,8 @@ uint32_t tk_value_hash_key(const char *key, size_t len)
 	return h;
 }
 
-const struct tk_value *tk_value_find_member(const struct tk_value *object, const char *key, size_t key_len, uint32_t hash)
+const struct tk_value *tk_value_find_member(
+        const struct tk_value *object, const char *key, size_t key_len, uint32_t hash)
 {
 	if (!object || object->type != TK_VALUE_OBJECT)
 		return NULL;

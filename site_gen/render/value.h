@@ -1,9 +1,10 @@
-/* What a page says, before it is HTML: a light tree of texts, markup, flags, lists and objects in an arena.
+/* What a page says, before it is HTML: a light tree of texts, markup, flags, lists and objects in
+ * an arena.
  *
- * Texts are what others wrote and are escaped by the template; markup is what this folder made itself (SVG), and the
- * only thing that
- * {{{x}}} takes. Keys are string literals. A failure of memory is remembered in the arena and told once, by
- * tk_template_render. */
+ * Texts are what others wrote and are escaped by the template; markup is what this folder made
+ * itself (SVG), and the only thing that
+ * {{{x}}} takes. Keys are string literals. A failure of memory is remembered in the arena and told
+ * once, by tk_template_render. */
 #ifndef TK_SITE_VALUE_H
 #define TK_SITE_VALUE_H
 #include <stdbool.h>
@@ -17,9 +18,16 @@ struct tk_arena *tk_arena_new(void);     /* NULL: out of memory */
 void tk_arena_reset(struct tk_arena *a); /* forgets all values, keeps the memory */
 void tk_arena_free(struct tk_arena *a);
 bool tk_arena_has_failed(const struct tk_arena *a);
-const struct tk_value *tk_arena_first_value(const struct tk_arena *a); /* the first value made since the reset; NULL: none */
+const struct tk_value *tk_arena_first_value(
+        const struct tk_arena *a); /* the first value made since the reset; NULL: none */
 
-enum tk_value_type { TK_VALUE_TEXT, TK_VALUE_MARKUP, TK_VALUE_FLAG, TK_VALUE_LIST, TK_VALUE_OBJECT };
+enum tk_value_type {
+	TK_VALUE_TEXT,
+	TK_VALUE_MARKUP,
+	TK_VALUE_FLAG,
+	TK_VALUE_LIST,
+	TK_VALUE_OBJECT
+};
 
 struct tk_value {
 	enum tk_value_type type;
@@ -37,20 +45,25 @@ struct tk_value *tk_value_list(struct tk_arena *a);
 struct tk_value *tk_value_text(struct tk_arena *a, const char *text);
 
 /* Setters copy the text. A later value of the same key hides the earlier one. */
-void tk_value_set(struct tk_arena *a, struct tk_value *object, const char *key, const char *text); /* NULL text: "" */
-void tk_value_set_len(struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len);
-void tk_value_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt, ...)
-        __attribute__((format(printf, 4, 5)));
+void tk_value_set(struct tk_arena *a, struct tk_value *object, const char *key,
+        const char *text); /* NULL text: "" */
+void tk_value_set_len(
+        struct tk_arena *a, struct tk_value *object, const char *key, const char *text, size_t len);
+void tk_value_set_fmt(struct tk_arena *a, struct tk_value *object, const char *key, const char *fmt,
+        ...) __attribute__((format(printf, 4, 5)));
 void tk_value_set_int(struct tk_arena *a, struct tk_value *object, const char *key, int64_t v);
 void tk_value_set_flag(struct tk_arena *a, struct tk_value *object, const char *key, bool flag);
-void tk_value_set_markup(struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup);
+void tk_value_set_markup(
+        struct tk_arena *a, struct tk_value *object, const char *key, const struct tk_buf *markup);
 struct tk_value *tk_value_set_list(struct tk_arena *a, struct tk_value *object, const char *key);
 struct tk_value *tk_value_set_object(struct tk_arena *a, struct tk_value *object, const char *key);
 struct tk_value *tk_value_append_object(struct tk_arena *a, struct tk_value *list);
 void tk_value_append_text(struct tk_arena *a, struct tk_value *list, const char *text);
 
-/* The member of an object; NULL where there is none. key need not be NUL-terminated; hash: tk_value_hash_key() of it. */
-const struct tk_value *tk_value_find_member(const struct tk_value *object, const char *key, size_t key_len, uint32_t hash);
+/* The member of an object; NULL where there is none. key need not be NUL-terminated; hash:
+ * tk_value_hash_key() of it. */
+const struct tk_value *tk_value_find_member(
+        const struct tk_value *object, const char *key, size_t key_len, uint32_t hash);
 uint32_t tk_value_hash_key(const char *key, size_t len);
 
 #endif

@@ -1,4 +1,5 @@
-/* Names of series that people can read, type and put into a URL; and a device's, which is a part of them. */
+/* Names of series that people can read, type and put into a URL; and a device's, which is a part of
+ * them. */
 #include "base/buf.h"
 #include "store/db/internal.h"
 #include <stdio.h>
@@ -7,9 +8,12 @@
 #include <strings.h>
 
 #define SLUG_MAX TK_SLUG_MAX_LEN
-#define TAIL_LEN (TK_SLUG_TAIL_LEN - 1) /* hex digits of the uid where a slug was cut or is taken */
+#define TAIL_LEN \
+	(TK_SLUG_TAIL_LEN - 1) /* hex digits of the uid where a slug was cut or is taken \
+	                                 */
 
-/* Lower case; every run of what is not [a-z0-9_] becomes one '-', none at the ends. '.' stands between parts only. */
+/* Lower case; every run of what is not [a-z0-9_] becomes one '-', none at the ends. '.' stands
+ * between parts only. */
 static void add_part(struct tk_buf *b, const char *text)
 {
 	size_t start;
@@ -41,12 +45,14 @@ static void add_tail(struct tk_buf *b, const char *uid)
 	tk_buf_add_printf(b, "-%.*s", TAIL_LEN, uid);
 }
 
-/* The statements of one table: whether another row holds the slug (its uid), and giving that one a tail. */
+/* The statements of one table: whether another row holds the slug (its uid), and giving that one a
+ * tail. */
 struct slug_sql {
 	const char *holder, *rename;
 };
 
-static int give_tail(struct tk_store *s, const char *sql, const char *slug, const char *uid, struct tk_error *err)
+static int give_tail(struct tk_store *s, const char *sql, const char *slug, const char *uid,
+        struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	sqlite3_stmt *stmt;
@@ -70,14 +76,16 @@ static int give_tail(struct tk_store *s, const char *sql, const char *slug, cons
 	return status;
 }
 
-/* Of the rows that would be called alike the one with the smallest uid has the bare name, whichever came first: so that
- * a name depends on what is in a history, not on the order in which it came. *clash: this row needs a tail. */
-static int settle(struct tk_store *s, const struct slug_sql *sql, const char *slug, const char *uid, int64_t parent,
-        bool *clash, struct tk_error *err)
+/* Of the rows that would be called alike the one with the smallest uid has the bare name, whichever
+ * came first: so that a name depends on what is in a history, not on the order in which it came.
+ * *clash: this row needs a tail. */
+static int settle(struct tk_store *s, const struct slug_sql *sql, const char *slug, const char *uid,
+        int64_t parent, bool *clash, struct tk_error *err)
 {
 	char holder[TK_UID_SIZE] = "";
 	sqlite3_stmt *stmt;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql->holder, &parent, 1, &stmt, err);
+	int rc, status = tk_db_prepare_cached(
+	                s, TK_TABLE_COUNT, sql->holder, &parent, 1, &stmt, err);
 
 	if (status)
 		return status;
@@ -96,8 +104,8 @@ static int settle(struct tk_store *s, const struct slug_sql *sql, const char *sl
 	return status;
 }
 
-static char *unique(struct tk_store *s, const struct slug_sql *sql, struct tk_buf *b, const char *uid, int64_t parent,
-        struct tk_error *err)
+static char *unique(struct tk_store *s, const struct slug_sql *sql, struct tk_buf *b,
+        const char *uid, int64_t parent, struct tk_error *err)
 {
 	bool clash = false;
 	int status = tk_buf_status(b, err);
@@ -114,10 +122,12 @@ static char *unique(struct tk_store *s, const struct slug_sql *sql, struct tk_bu
 
 #define SERIES_PARTS \
 	"SELECT m.name, d.slug, u.name, CASE p.title WHEN '' THEN p.text ELSE p.title END " \
-	"FROM device d, upstream u, problem p JOIN machine m ON m.id=d.machine_id WHERE d.id=?1 AND u.id=?2 AND " \
+	"FROM device d, upstream u, problem p JOIN machine m ON m.id=d.machine_id WHERE d.id=?1 " \
+	"AND u.id=?2 AND " \
 	"p.id=?3"
 
-static int series_parts(struct tk_store *s, const struct tk_series_row *row, struct tk_buf *b, struct tk_error *err)
+static int series_parts(
+        struct tk_store *s, const struct tk_series_row *row, struct tk_buf *b, struct tk_error *err)
 {
 	const int64_t ids[] = {row->device_id, row->upstream_id, row->problem_id};
 	sqlite3_stmt *stmt;
@@ -138,7 +148,8 @@ static int series_parts(struct tk_store *s, const struct tk_series_row *row, str
 	} else {
 		status = rc == SQLITE_DONE
 		                 ? tk_fail(err, TK_EDATA,
-		                           "%s: a series names a device, an upstream or a problem that is not there",
+		                           "%s: a series names a device, an upstream or a problem "
+		                           "that is not there",
 		                           s->path)
 		                 : tk_db_fail(s, rc, err, "cannot read the parts of a series");
 	}
@@ -146,7 +157,8 @@ static int series_parts(struct tk_store *s, const struct tk_series_row *row, str
 	return status;
 }
 
-char *tk_slug_make_series(struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err)
+char *tk_slug_make_series(
+        struct tk_store *s, const struct tk_series_row *row, const char *uid, struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
 
@@ -164,17 +176,20 @@ char *tk_slug_make_series(struct tk_store *s, const struct tk_series_row *row, c
 			add_part(&b, row->metric ? row->metric : "");
 	}
 	static const struct slug_sql sql = {
-	        "SELECT uid FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3", "UPDATE series SET slug=?1 WHERE uid=?2"};
+	        "SELECT uid FROM series WHERE ?1=0 AND slug=?2 AND uid<>?3",
+	        "UPDATE series SET slug=?1 WHERE uid=?2"};
 
 	return unique(s, &sql, &b, uid, 0, err);
 }
 
-char *tk_slug_make_device(struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err)
+char *tk_slug_make_device(
+        struct tk_store *s, const struct tk_device_row *row, const char *uid, struct tk_error *err)
 {
 	struct tk_buf b = TK_BUF_INIT;
 
 	add_part(&b, row->slug ? row->slug : "");
-	static const struct slug_sql sql = {"SELECT uid FROM device WHERE machine_id=?1 AND slug=?2 AND uid<>?3",
+	static const struct slug_sql sql = {
+	        "SELECT uid FROM device WHERE machine_id=?1 AND slug=?2 AND uid<>?3",
 	        "UPDATE device SET slug=?1 WHERE uid=?2"};
 
 	return unique(s, &sql, &b, uid, row->machine_id, err);

@@ -1,4 +1,5 @@
-/* What is broken in a file that SQLite calls damaged: which tables and pages, how much is missing. */
+/* What is broken in a file that SQLite calls damaged: which tables and pages, how much is missing.
+ */
 #include "store/db/internal.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,10 +22,13 @@ int tk_db_add_problem(struct tk_rows_builder *list, struct tk_error *err, const 
 	return 0;
 }
 
-/* ---- pages of tables ------------------------------------------------------------------------------------------- */
+/* ---- pages of tables
+ * ------------------------------------------------------------------------------------------- */
 
-/* SQLite says many things in one text. That pages belong to nothing follows from those that are damaged. */
-static int add_lines(struct tk_rows_builder *list, const char *table, const char *said, struct tk_error *err)
+/* SQLite says many things in one text. That pages belong to nothing follows from those that are
+ * damaged. */
+static int add_lines(
+        struct tk_rows_builder *list, const char *table, const char *said, struct tk_error *err)
 {
 	int status = 0;
 
@@ -32,21 +36,25 @@ static int add_lines(struct tk_rows_builder *list, const char *table, const char
 		size_t len = strcspn(said, "\n");
 
 		end = said + len;
-		if (strncmp(said, "***", 3) && !(len > 14 && !strncmp(end - 14, " is never used", 14)) &&
+		if (strncmp(said, "***", 3) &&
+		        !(len > 14 && !strncmp(end - 14, " is never used", 14)) &&
 		        !(len == 2 && !strncmp(said, "ok", 2)))
-			status = tk_db_add_problem(list, err, "%s%s%.*s", table, *table ? ": " : "", (int)len, said);
+			status = tk_db_add_problem(
+			        list, err, "%s%s%.*s", table, *table ? ": " : "", (int)len, said);
 	}
 	return status;
 }
 
 /* table "": of the whole file. */
-static int check_pages_of(struct tk_store *s, const char *table, struct tk_rows_builder *list, struct tk_error *err)
+static int check_pages_of(
+        struct tk_store *s, const char *table, struct tk_rows_builder *list, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	char sql[128];
 	int rc, status;
 
-	snprintf(sql, sizeof(sql), *table ? "PRAGMA integrity_check(\"%s\")" : "PRAGMA integrity_check%s", table);
+	snprintf(sql, sizeof(sql),
+	        *table ? "PRAGMA integrity_check(\"%s\")" : "PRAGMA integrity_check%s", table);
 	status = tk_db_prepare(s, sql, &stmt, err);
 	if (status)
 		return status;
@@ -56,8 +64,8 @@ static int check_pages_of(struct tk_store *s, const char *table, struct tk_rows_
 		status = add_lines(list, table, said ? said : "", err);
 	}
 	if (!status && rc != SQLITE_DONE)
-		status = tk_db_add_problem(
-		        list, err, "%s%s%s", table, *table ? ": " : "", "a page that it needs cannot be read");
+		status = tk_db_add_problem(list, err, "%s%s%s", table, *table ? ": " : "",
+		        "a page that it needs cannot be read");
 	sqlite3_finalize(stmt);
 	return status;
 }
@@ -83,7 +91,8 @@ bool tk_store_is_damaged(const struct tk_store *s)
 	return s->damaged;
 }
 
-/* ---- a file that cannot be opened -------------------------------------------------------------------------------- */
+/* ---- a file that cannot be opened
+ * -------------------------------------------------------------------------------- */
 
 #define HEADER 100 /* of the file, in front of the first page's own */
 #define LEAF 13
@@ -107,13 +116,13 @@ static bool child_is_whole(FILE *f, uint32_t page, uint32_t page_size)
 {
 	unsigned char type;
 
-	return fseeko(f, (off_t)(page - 1) * page_size, SEEK_SET) == 0 && fread(&type, 1, 1, f) == 1 &&
-	       names_tables(type);
+	return fseeko(f, (off_t)(page - 1) * page_size, SEEK_SET) == 0 &&
+	       fread(&type, 1, 1, f) == 1 && names_tables(type);
 }
 
 /* The first page says where the tables are, or which pages do. */
-static int look_at_schema(
-        FILE *f, const unsigned char *page, uint32_t page_size, struct tk_rows_builder *list, struct tk_error *err)
+static int look_at_schema(FILE *f, const unsigned char *page, uint32_t page_size,
+        struct tk_rows_builder *list, struct tk_error *err)
 {
 	const unsigned char *top = page + HEADER;
 	uint32_t cells = big_endian(top + 3, 2), pages = big_endian(page + 28, 4);
@@ -126,9 +135,12 @@ static int look_at_schema(
 
 		whole = child >= 2 && child <= pages;
 		if (whole && !child_is_whole(f, child, page_size))
-			status = tk_db_add_problem(list, err, "page %u, which names tables, is damaged", child);
+			status = tk_db_add_problem(
+			        list, err, "page %u, which names tables, is damaged", child);
 	}
-	return whole || status ? status : tk_db_add_problem(list, err, "page 1, which names all tables, is damaged");
+	return whole || status
+	               ? status
+	               : tk_db_add_problem(list, err, "page 1, which names all tables, is damaged");
 }
 
 static int look_at_file(const char *path, struct tk_rows_builder *list, struct tk_error *err)
@@ -145,13 +157,15 @@ static int look_at_file(const char *path, struct tk_rows_builder *list, struct t
 		int64_t expected = (int64_t)big_endian(page + 28, 4) * size;
 
 		if (st.st_size < expected)
-			status = tk_db_add_problem(list, err, "%s: is cut off: %lld of %lld bytes are there", path,
+			status = tk_db_add_problem(list, err,
+			        "%s: is cut off: %lld of %lld bytes are there", path,
 			        (long long)st.st_size, (long long)expected);
 		if (!status && got >= size)
 			status = look_at_schema(f, page, size, list, err);
 	}
 	if (!status && !list->out->count)
-		status = tk_db_add_problem(list, err, "%s: the pages that name the tables are damaged", path);
+		status = tk_db_add_problem(
+		        list, err, "%s: the pages that name the tables are damaged", path);
 	if (f)
 		fclose(f);
 	return status;
@@ -162,7 +176,8 @@ int tk_store_diagnose_file(const char *path, struct tk_rows *problems, struct tk
 	struct tk_rows rows = {0};
 	struct tk_rows_builder list = {&rows, sizeof(const char *), 0};
 	sqlite3 *db = NULL;
-	int status = 0, rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+	int status = 0,
+	    rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);

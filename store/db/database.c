@@ -1,4 +1,5 @@
-/* The handle: opening, transactions, kept statements, and SQLite's codes as the project's errors. */
+/* The handle: opening, transactions, kept statements, and SQLite's codes as the project's errors.
+ */
 #include "base/buf.h"
 #include "store/db/internal.h"
 #include <errno.h>
@@ -17,8 +18,9 @@ static int errno_of(sqlite3 *db)
 	int why = 0;
 
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
-	if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
-	        log->pMethods)
+	if (!why &&
+	        sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK &&
+	        log && log->pMethods)
 		log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
 	return why ? why : sqlite3_system_errno(db);
 }
@@ -89,7 +91,8 @@ int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt
 	return tk_fail(err, status, "%s: %s: %s", s->path, what, reason);
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------ */
+/* ---- statements
+ * ------------------------------------------------------------------------------------------ */
 
 int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err)
 {
@@ -141,8 +144,8 @@ static int query_sql(enum tk_table_id id, const char *tail, struct tk_buf *sql)
 	return tk_buf_status(sql, NULL);
 }
 
-static int keep_query(struct tk_store *s, enum tk_table_id table, const char *tail, struct tk_cached_query **out,
-        struct tk_error *err)
+static int keep_query(struct tk_store *s, enum tk_table_id table, const char *tail,
+        struct tk_cached_query **out, struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	sqlite3_stmt *stmt = NULL;
@@ -169,8 +172,8 @@ static int keep_query(struct tk_store *s, enum tk_table_id table, const char *ta
 	return status;
 }
 
-int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
-        sqlite3_stmt **out, struct tk_error *err)
+int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char *tail,
+        const int64_t *args, int arg_count, sqlite3_stmt **out, struct tk_error *err)
 {
 	struct tk_cached_query *q = NULL;
 
@@ -189,7 +192,8 @@ int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char 
 	return 0;
 }
 
-int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_error *err)
+int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
 	int status = tk_db_prepare_cached(s, TK_TABLE_COUNT, sql, args, arg_count, &stmt, err), rc;
@@ -215,7 +219,8 @@ void tk_db_finalize_statements(struct tk_store *s)
 		}
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------- */
+/* ---- opening
+ * --------------------------------------------------------------------------------------------- */
 
 static int look_at_path(const char *path, enum tk_store_mode mode, struct tk_error *err)
 {
@@ -230,14 +235,16 @@ static int look_at_path(const char *path, enum tk_store_mode mode, struct tk_err
 		return tk_fail_errno(err, "%s", path);
 	if (mode == TK_STORE_CREATE)
 		return 0;
-	return tk_fail(err, TK_ENOTFOUND, "%s: there is no history yet (`tracker nightly` makes one)", path);
+	return tk_fail(err, TK_ENOTFOUND,
+	        "%s: there is no history yet (`tracker nightly` makes one)", path);
 }
 
 static int connect_plain(struct tk_store *s, enum tk_store_mode mode, struct tk_error *err)
 {
 	int flags = mode == TK_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	int rc = sqlite3_open_v2(s->path, &s->db,
-	        flags | SQLITE_OPEN_NOMUTEX | (mode == TK_STORE_CREATE ? SQLITE_OPEN_CREATE : 0), NULL);
+	        flags | SQLITE_OPEN_NOMUTEX | (mode == TK_STORE_CREATE ? SQLITE_OPEN_CREATE : 0),
+	        NULL);
 
 	if (rc != SQLITE_OK)
 		return tk_db_fail(s, rc, err, "cannot open");
@@ -246,8 +253,8 @@ static int connect_plain(struct tk_store *s, enum tk_store_mode mode, struct tk_
 	return 0;
 }
 
-/* A history on a medium where nothing can be written (no -shm file beside it) can only be read as one that nobody
- * changes. */
+/* A history on a medium where nothing can be written (no -shm file beside it) can only be read as
+ * one that nobody changes. */
 static int connect_immutable(struct tk_store *s, struct tk_error *err)
 {
 	struct tk_buf uri = TK_BUF_INIT;
@@ -257,12 +264,13 @@ static int connect_immutable(struct tk_store *s, struct tk_error *err)
 	s->db = NULL;
 	tk_buf_add_str(&uri, "file:");
 	for (const unsigned char *p = (const unsigned char *)s->path; *p; p++)
-		tk_buf_add_printf(&uri, strchr("?#%", *p) || *p < 0x21 || *p > 0x7e ? "%%%02X" : "%c", *p);
+		tk_buf_add_printf(
+		        &uri, strchr("?#%", *p) || *p < 0x21 || *p > 0x7e ? "%%%02X" : "%c", *p);
 	tk_buf_add_str(&uri, "?immutable=1");
 	status = tk_buf_status(&uri, err);
 	if (!status) {
-		rc = sqlite3_open_v2(
-		        uri.data, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
+		rc = sqlite3_open_v2(uri.data, &s->db,
+		        SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
 		if (rc != SQLITE_OK)
 			status = tk_db_fail(s, rc, err, "cannot open");
 		else
@@ -272,8 +280,8 @@ static int connect_immutable(struct tk_store *s, struct tk_error *err)
 	return status;
 }
 
-/* Whether reading fails because the folder cannot be written. A log with content would be ignored: then the failure
- * stands. */
+/* Whether reading fails because the folder cannot be written. A log with content would be ignored:
+ * then the failure stands. */
 static bool needs_immutable(struct tk_store *s)
 {
 	int rc = sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) & 0xff;
@@ -299,15 +307,19 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 	status = tk_db_read_version(s, &version, err);
 	if (!status && mode == TK_STORE_READ && version < TK_STORE_SCHEMA)
 		return tk_fail(err, TK_EVERSION,
-		        version ? "%s: written by an older tracker (history version %d, this one reads %d): "
+		        version ? "%s: written by an older tracker (history version %d, this one "
+		                  "reads %d): "
 		                  "`tracker db migrate` brings it up to date"
-		                : "%s: is empty (history version %d of %d): `tracker nightly` fills it",
+		                : "%s: is empty (history version %d of %d): `tracker nightly` "
+		                  "fills it",
 		        s->path, (int)version, TK_STORE_SCHEMA);
-	/* Thousands of series are thousands of pages. A reader sees them where they are instead of copying each, as far
-	 * as that counts as little memory; what lies beyond is hardly read twice, so that little of it is kept. */
+	/* Thousands of series are thousands of pages. A reader sees them where they are instead of
+	 * copying each, as far as that counts as little memory; what lies beyond is hardly read
+	 * twice, so that little of it is kept. */
 	if (!status)
 		status = tk_db_exec(s,
-		        s->read_only ? "PRAGMA cache_size=-4096; PRAGMA mmap_size=134217728; PRAGMA temp_store=MEMORY;"
+		        s->read_only ? "PRAGMA cache_size=-4096; PRAGMA mmap_size=134217728; "
+		                       "PRAGMA temp_store=MEMORY;"
 		                     : "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;",
 		        err);
 	if (!status && mode != TK_STORE_READ)
@@ -319,7 +331,8 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 	return status;
 }
 
-int tk_store_open(const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err)
+int tk_store_open(
+        const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err)
 {
 	struct tk_store *s = calloc(1, sizeof(*s));
 	int status = look_at_path(path, mode, err);
@@ -365,14 +378,16 @@ const char *tk_store_path(const struct tk_store *s)
 	return s->path;
 }
 
-/* ---- transactions ---------------------------------------------------------------------------------------- */
+/* ---- transactions
+ * ---------------------------------------------------------------------------------------- */
 
 int tk_db_check_writable(struct tk_store *s, struct tk_error *err)
 {
 	if (s->read_only)
 		return tk_fail(err, TK_EIO, "%s: was opened for reading only", s->path);
 	if (s->depth && s->doomed)
-		return tk_fail(err, s->doomed_status, "%s: the transaction has failed already", s->path);
+		return tk_fail(
+		        err, s->doomed_status, "%s: the transaction has failed already", s->path);
 	return 0;
 }
 

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- check --------------------------------------------------------------------------------------------------- */
+/* ---- check
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 #define PROBLEMS_MAX 1000
 
@@ -14,7 +16,9 @@ static int check_references(struct tk_store *s, struct tk_rows_builder *list, st
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc, status = tk_db_prepare(s,
-	                "SELECT \"table\", count(*), parent FROM pragma_foreign_key_check GROUP BY 1, 3", &stmt, err);
+	                "SELECT \"table\", count(*), parent FROM pragma_foreign_key_check GROUP BY "
+	                "1, 3",
+	                &stmt, err);
 
 	if (status)
 		return status;
@@ -28,7 +32,8 @@ static int check_references(struct tk_store *s, struct tk_rows_builder *list, st
 	return status;
 }
 
-static int check_uids(struct tk_store *s, enum tk_table_id table, struct tk_rows_builder *list, struct tk_error *err)
+static int check_uids(struct tk_store *s, enum tk_table_id table, struct tk_rows_builder *list,
+        struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	struct tk_rows rows = {0};
@@ -45,10 +50,12 @@ static int check_uids(struct tk_store *s, enum tk_table_id table, struct tk_rows
 		struct tk_error why;
 
 		if (tk_row_compute_uid(s, table, row, expected, &why))
-			status = tk_db_add_problem(list, err, "%s %s: %s", t->name, uid, why.message);
+			status = tk_db_add_problem(
+			        list, err, "%s %s: %s", t->name, uid, why.message);
 		else if (strcmp(uid, expected))
-			status = tk_db_add_problem(list, err, "%s %s: its content says %s: it was changed by hand", t->name,
-			        uid, expected);
+			status = tk_db_add_problem(list, err,
+			        "%s %s: its content says %s: it was changed by hand", t->name, uid,
+			        expected);
 	}
 	tk_rows_free(&rows);
 	return status;
@@ -64,7 +71,8 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 	/* What stands on damaged pages is not worth reading. */
 	if (!status && !s->damaged)
 		status = check_references(s, &list, &why);
-	for (int t = 0; t < TK_TABLE_COUNT && !status && !s->damaged && rows.count < PROBLEMS_MAX; t++)
+	for (int t = 0; t < TK_TABLE_COUNT && !status && !s->damaged && rows.count < PROBLEMS_MAX;
+	        t++)
 		status = check_uids(s, (enum tk_table_id)t, &list, &why);
 	if (status == TK_EDATA) /* damage that only a reader meets is what was looked for */
 		status = tk_db_add_problem(&list, err, "%s", why.message);
@@ -78,13 +86,16 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 	return 0;
 }
 
-/* ---- copy ---------------------------------------------------------------------------------------------------- */
+/* ---- copy
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int copy_pages(struct tk_store *s, const char *to, struct tk_error *err)
 {
 	sqlite3 *db = NULL;
 	sqlite3_backup *backup = NULL;
-	int status = 0, rc = sqlite3_open_v2(to, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	int status = 0,
+	    rc = sqlite3_open_v2(to, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 
 	if (rc == SQLITE_OK)
 		backup = sqlite3_backup_init(db, "main", s->db, "main");
@@ -133,14 +144,18 @@ int tk_store_backup(struct tk_store *s, const char *to, struct tk_error *err)
 	return tk_db_copy_file(s, to, err);
 }
 
-/* ---- shrink -------------------------------------------------------------------------------------------------- */
+/* ---- shrink
+ * --------------------------------------------------------------------------------------------------
+ */
 
 int tk_store_drop_samples(struct tk_store *s, int64_t before_s, struct tk_error *err)
 {
 	int status = tk_db_check_writable(s, err);
 
 	if (!status)
-		status = tk_db_run_cached(s, "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE started_s<?1)",
+		status = tk_db_run_cached(s,
+		        "DELETE FROM sample WHERE run_id IN (SELECT id FROM run WHERE "
+		        "started_s<?1)",
 		        &before_s, 1, err);
 	return status;
 }

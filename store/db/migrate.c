@@ -21,12 +21,15 @@ int tk_db_read_version(struct tk_store *s, int64_t *version, struct tk_error *er
 	if (status)
 		return status;
 	if (application != APPLICATION_ID && (application || *version || tables))
-		return tk_fail(err, TK_EDATA, "%s: is an SQLite database, but not a history of tracker", s->path);
+		return tk_fail(err, TK_EDATA,
+		        "%s: is an SQLite database, but not a history of tracker", s->path);
 	if (application == APPLICATION_ID && (*version < 1 || tables == 0))
-		return tk_fail(err, TK_EDATA, "%s: is damaged: a history without a version", s->path);
+		return tk_fail(
+		        err, TK_EDATA, "%s: is damaged: a history without a version", s->path);
 	if (*version > TK_STORE_SCHEMA)
 		return tk_fail(err, TK_EVERSION,
-		        "%s: written by a newer tracker (history version %lld, this one knows up to %d): update the "
+		        "%s: written by a newer tracker (history version %lld, this one knows up "
+		        "to %d): update the "
 		        "tracker",
 		        s->path, (long long)*version, TK_STORE_SCHEMA);
 	return 0;
@@ -52,25 +55,29 @@ static int back_up(struct tk_store *s, int64_t version, struct tk_error *err)
 	}
 	status = tk_db_copy_file(s, to, err);
 	free(to);
-	return status ? tk_error_add_context(err, "cannot back up the history before bringing it up to date") : 0;
+	return status ? tk_error_add_context(
+	                        err, "cannot back up the history before bringing it up to date")
+	              : 0;
 }
 
 static int set_version(struct tk_store *s, int64_t version, struct tk_error *err)
 {
 	char sql[96];
 
-	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%lld;", APPLICATION_ID,
-	        (long long)version);
+	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%lld;",
+	        APPLICATION_ID, (long long)version);
 	return tk_db_exec(s, sql, err);
 }
 
 static int check_references(struct tk_store *s, struct tk_error *err)
 {
 	int64_t broken;
-	int status = tk_db_get_int(s, "SELECT count(*) FROM pragma_foreign_key_check", &broken, err);
+	int status =
+	        tk_db_get_int(s, "SELECT count(*) FROM pragma_foreign_key_check", &broken, err);
 
 	if (!status && broken)
-		status = tk_fail(err, TK_EDATA, "%s: %lld rows would refer to nothing", s->path, (long long)broken);
+		status = tk_fail(err, TK_EDATA, "%s: %lld rows would refer to nothing", s->path,
+		        (long long)broken);
 	return status;
 }
 
@@ -93,7 +100,8 @@ static void uid_function(sqlite3_context *context, int count, sqlite3_value **va
 	sqlite3_result_text(context, hex, TK_UID_SIZE - 1, SQLITE_TRANSIENT);
 }
 
-static int migrate_one(struct tk_store *s, const struct tk_migration *migration, int64_t to, struct tk_error *err)
+static int migrate_one(
+        struct tk_store *s, const struct tk_migration *migration, int64_t to, struct tk_error *err)
 {
 	int64_t now;
 	int status = tk_store_begin(s, err);
@@ -114,20 +122,22 @@ static int migrate_one(struct tk_store *s, const struct tk_migration *migration,
 	return tk_db_end_transaction(s, status, err);
 }
 
-int tk_db_migrate(
-        struct tk_store *s, int64_t from, const struct tk_migration *migrations, int64_t to, struct tk_error *err)
+int tk_db_migrate(struct tk_store *s, int64_t from, const struct tk_migration *migrations,
+        int64_t to, struct tk_error *err)
 {
 	int status = from > 0 ? back_up(s, from, err) : 0;
 
-	/* Off, so that a migration may rebuild a table that others refer to; references are checked before each commit.
+	/* Off, so that a migration may rebuild a table that others refer to; references are checked
+	 * before each commit.
 	 */
 	if (!status)
 		status = tk_db_exec(s, "PRAGMA foreign_keys=OFF", err);
-	if (!status &&
-	        sqlite3_create_function_v2(s->db, "tk_uid", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
-	                NULL, uid_function, NULL, NULL, NULL) != SQLITE_OK)
+	if (!status && sqlite3_create_function_v2(s->db, "tk_uid", -1,
+	                       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+	                       uid_function, NULL, NULL, NULL) != SQLITE_OK)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
-	/* A new history comes into being whole: one that stopped half way would look like one of an older tracker. */
+	/* A new history comes into being whole: one that stopped half way would look like one of an
+	 * older tracker. */
 	bool whole = !status && from == 0;
 
 	if (whole)

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one row each -------------------------------------------------------------------------------------------- */
+/* ---- one row each
+ * -------------------------------------------------------------------------------------------- */
 
 #define PUT_WITH_ID(name, type) \
-	int tk_store_put_##name(struct tk_store *s, const struct type *row, int64_t *id, struct tk_error *err) \
+	int tk_store_put_##name( \
+	        struct tk_store *s, const struct type *row, int64_t *id, struct tk_error *err) \
 	{ \
 		return tk_row_put(s, TK_TABLE_##name, row, id, NULL, err); \
 	}
@@ -30,12 +32,14 @@ PUT_WITHOUT_ID(resolution, tk_resolution_row)
 PUT_WITHOUT_ID(ceiling, tk_ceiling_row)
 PUT_WITHOUT_ID(notification, tk_notification_row)
 
-int tk_store_put_ab_pair(struct tk_store *s, const struct tk_ab_pair_row *row, int64_t *id, struct tk_error *err)
+int tk_store_put_ab_pair(
+        struct tk_store *s, const struct tk_ab_pair_row *row, int64_t *id, struct tk_error *err)
 {
 	return tk_row_put(s, TK_TABLE_confirmation, row, id, NULL, err);
 }
 
-int tk_store_put_bisection(struct tk_store *s, const struct tk_bisection_row *row, struct tk_error *err)
+int tk_store_put_bisection(
+        struct tk_store *s, const struct tk_bisection_row *row, struct tk_error *err)
 {
 	return tk_row_put(s, TK_TABLE_culprit, row, NULL, NULL, err);
 }
@@ -59,7 +63,8 @@ int tk_store_put_alert(struct tk_store *s, const struct tk_alert_row *row, struc
 	return tk_row_put(s, TK_TABLE_alert, &copy, NULL, NULL, err);
 }
 
-int tk_store_put_device(struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err)
+int tk_store_put_device(
+        struct tk_store *s, const struct tk_device_row *row, int64_t *id, struct tk_error *err)
 {
 	struct tk_device_row copy = *row;
 	char uid[TK_UID_SIZE], *slug;
@@ -84,7 +89,8 @@ int tk_store_put_device(struct tk_store *s, const struct tk_device_row *row, int
 	return status;
 }
 
-int tk_store_put_series(struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err)
+int tk_store_put_series(
+        struct tk_store *s, const struct tk_series_row *row, int64_t *id, struct tk_error *err)
 {
 	struct tk_series_row copy = *row;
 	char uid[TK_UID_SIZE], *slug;
@@ -109,9 +115,12 @@ int tk_store_put_series(struct tk_store *s, const struct tk_series_row *row, int
 	return status;
 }
 
-/* ---- nights -------------------------------------------------------------------------------------------------- */
+/* ---- nights
+ * --------------------------------------------------------------------------------------------------
+ */
 
-int tk_store_begin_night(struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err)
+int tk_store_begin_night(
+        struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err)
 {
 	struct tk_night_row copy = *row;
 	bool fresh = false;
@@ -124,27 +133,34 @@ int tk_store_begin_night(struct tk_store *s, const struct tk_night_row *row, int
 	return tk_db_end_transaction(s, status, err);
 }
 
-int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status_word, const char *summary,
-        int64_t finished_s, struct tk_error *err)
+int tk_store_finish_night(struct tk_store *s, int64_t night_id, const char *status_word,
+        const char *summary, int64_t finished_s, struct tk_error *err)
 {
 	const int64_t args[] = {night_id, finished_s};
 	bool failed = false;
 	char *repaired = tk_text_repair_utf8(summary ? summary : "{}", &failed);
 	sqlite3_stmt *stmt;
-	int rc, status = failed ? tk_fail(err, TK_ENOMEM, "out of memory") : tk_db_check_writable(s, err);
+	int rc, status = failed ? tk_fail(err, TK_ENOMEM, "out of memory")
+	                        : tk_db_check_writable(s, err);
 
 	if (!status)
 		status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-		        "UPDATE night SET finished_s=?2, status=?3, summary=?4 WHERE id=?1", args, 2, &stmt, err);
+		        "UPDATE night SET finished_s=?2, status=?3, summary=?4 WHERE id=?1", args,
+		        2, &stmt, err);
 	if (status)
 		goto out;
 	sqlite3_bind_text(stmt, 3, status_word, -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 4, repaired ? repaired : summary ? summary : "{}", -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 4,
+	        repaired  ? repaired
+	        : summary ? summary
+	                  : "{}",
+	        -1, SQLITE_STATIC);
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_DONE)
 		status = tk_db_fail(s, rc, err, "cannot finish the night");
 	else if (sqlite3_changes(s->db) == 0)
-		status = tk_fail(err, TK_EDATA, "%s: there is no night with the id %lld", s->path, (long long)night_id);
+		status = tk_fail(err, TK_EDATA, "%s: there is no night with the id %lld", s->path,
+		        (long long)night_id);
 	sqlite3_reset(stmt);
 	sqlite3_clear_bindings(stmt);
 out:
@@ -152,9 +168,11 @@ out:
 	return status;
 }
 
-/* ---- many rows, all or none ------------------------------------------------------------------------------------ */
+/* ---- many rows, all or none
+ * ------------------------------------------------------------------------------------ */
 
-static int put_many(struct tk_store *s, enum tk_table_id table, const void *rows, size_t count, struct tk_error *err)
+static int put_many(struct tk_store *s, enum tk_table_id table, const void *rows, size_t count,
+        struct tk_error *err)
 {
 	const size_t size = tk_tables[table].row_size;
 	int status = 0;
@@ -164,7 +182,8 @@ static int put_many(struct tk_store *s, enum tk_table_id table, const void *rows
 	return status;
 }
 
-int tk_store_put_jobs(struct tk_store *s, const struct tk_job_row *rows, size_t count, struct tk_error *err)
+int tk_store_put_jobs(
+        struct tk_store *s, const struct tk_job_row *rows, size_t count, struct tk_error *err)
 {
 	int status = tk_store_begin(s, err);
 
@@ -173,8 +192,8 @@ int tk_store_put_jobs(struct tk_store *s, const struct tk_job_row *rows, size_t 
 	return tk_db_end_transaction(s, put_many(s, TK_TABLE_job, rows, count, err), err);
 }
 
-static int replace_many(struct tk_store *s, enum tk_table_id table, const char *clear, int64_t owner, const void *rows,
-        size_t count, struct tk_error *err)
+static int replace_many(struct tk_store *s, enum tk_table_id table, const char *clear,
+        int64_t owner, const void *rows, size_t count, struct tk_error *err)
 {
 	int status = tk_store_begin(s, err);
 
@@ -186,37 +205,42 @@ static int replace_many(struct tk_store *s, enum tk_table_id table, const char *
 	return tk_db_end_transaction(s, status, err);
 }
 
-int tk_store_replace_change_points(struct tk_store *s, int64_t series_id, const struct tk_change_point_row *rows,
-        size_t count, struct tk_error *err)
+int tk_store_replace_change_points(struct tk_store *s, int64_t series_id,
+        const struct tk_change_point_row *rows, size_t count, struct tk_error *err)
 {
-	return replace_many(
-	        s, TK_TABLE_change_point, "DELETE FROM change_point WHERE series_id=?1", series_id, rows, count, err);
+	return replace_many(s, TK_TABLE_change_point, "DELETE FROM change_point WHERE series_id=?1",
+	        series_id, rows, count, err);
 }
 
-int tk_store_replace_verdicts(
-        struct tk_store *s, int64_t night_id, const struct tk_verdict_row *rows, size_t count, struct tk_error *err)
+int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
+        const struct tk_verdict_row *rows, size_t count, struct tk_error *err)
 {
 	int status = tk_store_begin(s, err);
 
 	if (status)
 		return status;
-	status = replace_many(s, TK_TABLE_verdict, "DELETE FROM verdict WHERE night_id=?1", night_id, rows, count, err);
+	status = replace_many(s, TK_TABLE_verdict, "DELETE FROM verdict WHERE night_id=?1",
+	        night_id, rows, count, err);
 	if (!status)
 		status = tk_db_run_cached(s,
-		        "INSERT INTO judged(night_id, times) VALUES (?1,1) ON CONFLICT DO UPDATE SET times=times+1",
+		        "INSERT INTO judged(night_id, times) VALUES (?1,1) ON CONFLICT DO UPDATE "
+		        "SET times=times+1",
 		        &night_id, 1, err);
 	return tk_db_end_transaction(s, status, err);
 }
 
-/* ---- a result -------------------------------------------------------------------------------------------------- */
+/* ---- a result
+ * --------------------------------------------------------------------------------------------------
+ */
 
-static int put_samples(struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples, size_t count,
-        struct tk_error *err)
+static int put_samples(struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples,
+        size_t count, struct tk_error *err)
 {
 	struct tk_buf packed = TK_BUF_INIT;
 	int status;
 
-	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are stored as little-endian float64");
+	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	        "samples are stored as little-endian float64");
 	status = tk_zstd_compress(samples, count * sizeof(double), &packed, err);
 	if (!status) {
 		struct tk_sample_row row = {run_id, series_id, {packed.data, packed.len}};
@@ -227,8 +251,9 @@ static int put_samples(struct tk_store *s, int64_t run_id, int64_t series_id, co
 	return status;
 }
 
-static int put_points(struct tk_store *s, const struct tk_run_row *run, int64_t run_id, const struct tk_point *points,
-        const double *const *samples, const size_t *sample_counts, size_t count, struct tk_error *err)
+static int put_points(struct tk_store *s, const struct tk_run_row *run, int64_t run_id,
+        const struct tk_point *points, const double *const *samples, const size_t *sample_counts,
+        size_t count, struct tk_error *err)
 {
 	int status = 0;
 
@@ -242,14 +267,15 @@ static int put_points(struct tk_store *s, const struct tk_run_row *run, int64_t 
 		point.environment_id = run->environment_id;
 		status = tk_row_put(s, TK_TABLE_measurement, &point, NULL, NULL, err);
 		if (!status && samples && sample_counts && samples[i] && sample_counts[i])
-			status = put_samples(s, run_id, point.series_id, samples[i], sample_counts[i], err);
+			status = put_samples(
+			        s, run_id, point.series_id, samples[i], sample_counts[i], err);
 	}
 	return status;
 }
 
-int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const struct tk_point *points,
-        const double *const *samples, const size_t *sample_counts, size_t point_count, int64_t *id,
-        struct tk_error *err)
+int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,
+        const struct tk_point *points, const double *const *samples, const size_t *sample_counts,
+        size_t point_count, int64_t *id, struct tk_error *err)
 {
 	int64_t run_id = 0;
 	bool fresh = false;
@@ -259,13 +285,16 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run, const str
 		return status;
 	status = tk_row_put(s, TK_TABLE_run, run, &run_id, &fresh, err);
 	if (!status && fresh)
-		status = put_points(s, run, run_id, points, samples, sample_counts, point_count, err);
+		status = put_points(
+		        s, run, run_id, points, samples, sample_counts, point_count, err);
 	if (!status) {
-		const int64_t args[] = {run->night_id, run->seq, run_id, run->series_id, run->build_id};
+		const int64_t args[] = {
+		        run->night_id, run->seq, run_id, run->series_id, run->build_id};
 
 		status = tk_db_run_cached(s,
-		        "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND series_id=?4 AND build_id=?5", args,
-		        5, err);
+		        "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND series_id=?4 "
+		        "AND build_id=?5",
+		        args, 5, err);
 	}
 	status = tk_db_end_transaction(s, status, err);
 	if (!status && id)

@@ -31,7 +31,8 @@ static void values_free(const struct tk_db_table *t, struct values *v)
 		free(v->at[i].owned);
 }
 
-/* ---- from a struct to values ------------------------------------------------------------------------------- */
+/* ---- from a struct to values
+ * ------------------------------------------------------------------------------- */
 
 static int value_of_text(const char *text, struct value *out, struct tk_error *err)
 {
@@ -48,7 +49,8 @@ static int value_of_text(const char *text, struct value *out, struct tk_error *e
 	return 0;
 }
 
-static int value_of(const struct tk_db_column *c, const void *row, struct value *out, struct tk_error *err)
+static int value_of(
+        const struct tk_db_column *c, const void *row, struct value *out, struct tk_error *err)
 {
 	const void *field = (const char *)row + c->offset;
 
@@ -60,7 +62,8 @@ static int value_of(const struct tk_db_column *c, const void *row, struct value 
 	case TK_COL_INT:
 	case TK_COL_REF:
 		out->i = *(const int64_t *)field;
-		out->type = (c->flags & TK_COL_NULLABLE) && out->i == c->none ? VALUE_NULL : VALUE_INT;
+		out->type =
+		        (c->flags & TK_COL_NULLABLE) && out->i == c->none ? VALUE_NULL : VALUE_INT;
 		break;
 	case TK_COL_U32:
 		out->i = *(const uint32_t *)field;
@@ -79,8 +82,8 @@ static int value_of(const struct tk_db_column *c, const void *row, struct value 
 	return 0;
 }
 
-static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_column *c, const struct value *v,
-        struct tk_error *err)
+static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_column *c,
+        const struct value *v, struct tk_error *err)
 {
 	char parent[TK_UID_SIZE];
 	int status;
@@ -105,7 +108,8 @@ static int add_key(struct tk_store *s, struct tk_hash *h, const struct tk_db_col
 	return 0;
 }
 
-static int make_uid(struct tk_store *s, const struct tk_db_table *t, struct values *v, struct tk_error *err)
+static int make_uid(
+        struct tk_store *s, const struct tk_db_table *t, struct values *v, struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
 	char hex[TK_HASH_HEX_SIZE];
@@ -127,9 +131,10 @@ static int make_uid(struct tk_store *s, const struct tk_db_table *t, struct valu
 	return 0;
 }
 
-/* Only a table without ids takes the uid that it is given: alerts, which are named by whoever finds them. */
-static int set_uid(
-        struct tk_store *s, const struct tk_db_table *t, const void *row, struct values *v, struct tk_error *err)
+/* Only a table without ids takes the uid that it is given: alerts, which are named by whoever finds
+ * them. */
+static int set_uid(struct tk_store *s, const struct tk_db_table *t, const void *row,
+        struct values *v, struct tk_error *err)
 {
 	const char *given = *(const char *const *)((const char *)row + t->columns[0].offset);
 
@@ -144,8 +149,8 @@ static int set_uid(
 }
 
 /* values_free even where it fails. */
-static int gather(
-        struct tk_store *s, const struct tk_db_table *t, const void *row, struct values *v, struct tk_error *err)
+static int gather(struct tk_store *s, const struct tk_db_table *t, const void *row,
+        struct values *v, struct tk_error *err)
 {
 	int status = 0;
 
@@ -157,7 +162,8 @@ static int gather(
 	return status;
 }
 
-int tk_row_compute_uid(struct tk_store *s, enum tk_table_id table, const void *row, char uid[TK_UID_SIZE], struct tk_error *err)
+int tk_row_compute_uid(struct tk_store *s, enum tk_table_id table, const void *row,
+        char uid[TK_UID_SIZE], struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	struct values v;
@@ -171,7 +177,8 @@ int tk_row_compute_uid(struct tk_store *s, enum tk_table_id table, const void *r
 	return status;
 }
 
-/* ---- statements from descriptors --------------------------------------------------------------------------- */
+/* ---- statements from descriptors
+ * --------------------------------------------------------------------------- */
 
 static void add_newest(const struct tk_db_table *t, struct tk_buf *sql)
 {
@@ -183,8 +190,9 @@ static void add_newest(const struct tk_db_table *t, struct tk_buf *sql)
 
 		if (!(t->columns[i].flags & TK_COL_NEWEST))
 			continue;
-		tk_buf_add_printf(sql, "%s%s=CASE WHEN excluded.%s IN ('',0,'{}') THEN %s.%s ELSE excluded.%s END", lead, c,
-		        c, t->name, c, c);
+		tk_buf_add_printf(sql,
+		        "%s%s=CASE WHEN excluded.%s IN ('',0,'{}') THEN %s.%s ELSE excluded.%s END",
+		        lead, c, c, t->name, c, c);
 		lead = ",";
 	}
 	lead = " WHERE ";
@@ -239,13 +247,15 @@ static void find_sql(const struct tk_db_table *t, struct tk_buf *sql)
 
 	tk_buf_add_printf(sql, "SELECT id FROM %s", t->name);
 	for (size_t i = 0; i < t->column_count; i++)
-		if (t->has_uid ? t->columns[i].kind == TK_COL_UID : t->columns[i].flags & TK_COL_KEY) {
+		if (t->has_uid ? t->columns[i].kind == TK_COL_UID
+		               : t->columns[i].flags & TK_COL_KEY) {
 			tk_buf_add_printf(sql, "%s%s=?%zu", lead, t->columns[i].name, i + 1);
 			lead = " AND ";
 		}
 }
 
-static int verb(struct tk_store *s, enum tk_table_id table, enum tk_row_statement v, sqlite3_stmt **out, struct tk_error *err)
+static int verb(struct tk_store *s, enum tk_table_id table, enum tk_row_statement v,
+        sqlite3_stmt **out, struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	int status = 0;
@@ -256,7 +266,8 @@ static int verb(struct tk_store *s, enum tk_table_id table, enum tk_row_statemen
 		else if (v == TK_ROW_STATEMENT_FIND)
 			find_sql(&tk_tables[table], &sql);
 		else
-			tk_buf_add_printf(&sql, "SELECT uid FROM %s WHERE id=?1", tk_tables[table].name);
+			tk_buf_add_printf(
+			        &sql, "SELECT uid FROM %s WHERE id=?1", tk_tables[table].name);
 		status = tk_buf_status(&sql, err);
 		if (!status)
 			status = tk_db_prepare(s, sql.data, &s->verbs[table][v], err);
@@ -266,8 +277,8 @@ static int verb(struct tk_store *s, enum tk_table_id table, enum tk_row_statemen
 	return status;
 }
 
-int tk_row_find_uid(
-        struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE], struct tk_error *err)
+int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
+        struct tk_error *err)
 {
 	sqlite3_stmt *stmt;
 	int status, rc;
@@ -279,11 +290,12 @@ int tk_row_find_uid(
 		sqlite3_bind_int64(stmt, 1, id);
 		rc = sqlite3_step(stmt);
 		if (rc == SQLITE_ROW) {
-			strncpy(s->seen[table].uid, (const char *)sqlite3_column_text(stmt, 0), TK_UID_SIZE - 1);
+			strncpy(s->seen[table].uid, (const char *)sqlite3_column_text(stmt, 0),
+			        TK_UID_SIZE - 1);
 			s->seen[table].id = id;
 		} else if (rc == SQLITE_DONE) {
-			status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld", s->path,
-			        tk_tables[table].name, (long long)id);
+			status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld",
+			        s->path, tk_tables[table].name, (long long)id);
 		} else {
 			status = tk_db_fail(s, rc, err, "cannot read a %s", tk_tables[table].name);
 		}
@@ -295,7 +307,9 @@ int tk_row_find_uid(
 	return 0;
 }
 
-/* ---- putting ------------------------------------------------------------------------------------------------ */
+/* ---- putting
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int bind(sqlite3_stmt *stmt, int at, const struct value *v)
 {
@@ -323,7 +337,8 @@ static int bind_all(sqlite3_stmt *stmt, const struct tk_db_table *t, const struc
 	return rc;
 }
 
-int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out, struct tk_error *err)
+int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out,
+        struct tk_error *err)
 {
 	struct values v = {0};
 	sqlite3_stmt *stmt;
@@ -344,7 +359,8 @@ int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, b
 	return status;
 }
 
-static int find(struct tk_store *s, enum tk_table_id table, const struct values *v, int64_t *id, struct tk_error *err)
+static int find(struct tk_store *s, enum tk_table_id table, const struct values *v, int64_t *id,
+        struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	sqlite3_stmt *stmt;
@@ -358,7 +374,8 @@ static int find(struct tk_store *s, enum tk_table_id table, const struct values 
 	if (rc == SQLITE_ROW)
 		*id = sqlite3_column_int64(stmt, 0);
 	else if (rc == SQLITE_DONE)
-		status = tk_fail(err, TK_EDATA, "%s: another %s has the same name or place already", s->path, t->name);
+		status = tk_fail(err, TK_EDATA, "%s: another %s has the same name or place already",
+		        s->path, t->name);
 	else
 		status = tk_db_fail(s, rc, err, "cannot read a %s", t->name);
 	sqlite3_reset(stmt);
@@ -366,8 +383,8 @@ static int find(struct tk_store *s, enum tk_table_id table, const struct values 
 	return status;
 }
 
-int tk_row_put(
-        struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id, bool *fresh, struct tk_error *err)
+int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
+        bool *fresh, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	struct values v;
@@ -405,10 +422,13 @@ int tk_row_put(
 	return status;
 }
 
-/* ---- selecting ---------------------------------------------------------------------------------------------- */
+/* ---- selecting
+ * ---------------------------------------------------------------------------------------------- */
 
-/* The string that the column had in the row before, where it is the same again: most words repeat. */
-static const char *text_of(sqlite3_stmt *stmt, int at, const char *before, struct tk_rows_builder *list)
+/* The string that the column had in the row before, where it is the same again: most words repeat.
+ */
+static const char *text_of(
+        sqlite3_stmt *stmt, int at, const char *before, struct tk_rows_builder *list)
 {
 	const char *text = (const char *)sqlite3_column_text(stmt, at);
 	size_t len = (size_t)sqlite3_column_bytes(stmt, at);
@@ -420,8 +440,8 @@ static const char *text_of(sqlite3_stmt *stmt, int at, const char *before, struc
 	return tk_rows_add_text(list, text, len);
 }
 
-static bool read_column(
-        sqlite3_stmt *stmt, int at, const struct tk_db_column *c, char *row, const char *previous, struct tk_rows_builder *list)
+static bool read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c, char *row,
+        const char *previous, struct tk_rows_builder *list)
 {
 	void *field = row + c->offset;
 
@@ -429,20 +449,23 @@ static bool read_column(
 	case TK_COL_UID:
 	case TK_COL_TEXT:
 		return (*(const char **)field = text_of(stmt, at,
-		                previous ? *(const char *const *)(previous + c->offset) : NULL, list)) != NULL;
+		                previous ? *(const char *const *)(previous + c->offset) : NULL,
+		                list)) != NULL;
 	case TK_COL_INT:
 	case TK_COL_REF:
-		*(int64_t *)field = (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
-		                            ? c->none
-		                            : sqlite3_column_int64(stmt, at);
+		*(int64_t *)field =
+		        (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
+		                ? c->none
+		                : sqlite3_column_int64(stmt, at);
 		return true;
 	case TK_COL_U32:
 		*(uint32_t *)field = (uint32_t)sqlite3_column_int64(stmt, at);
 		return true;
 	case TK_COL_REAL:
-		*(double *)field = (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
-		                           ? NAN
-		                           : sqlite3_column_double(stmt, at);
+		*(double *)field =
+		        (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL
+		                ? NAN
+		                : sqlite3_column_double(stmt, at);
 		return true;
 	case TK_COL_BLOB: {
 		struct tk_bytes *bytes = field;
@@ -471,8 +494,8 @@ static bool read_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_
 	return true;
 }
 
-int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail, const int64_t *args, int arg_count,
-        struct tk_rows *out, struct tk_error *err)
+int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
+        const int64_t *args, int arg_count, struct tk_rows *out, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	struct tk_rows rows = {0};

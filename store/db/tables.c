@@ -1,6 +1,6 @@
-/* The tables of the history, as data. What is marked KEY is what makes two rows the same fact, in this database and in
- * every other: the uid of a row is the hash of its table's name and its KEY columns, where a reference counts as the
- * uid of the row it names. */
+/* The tables of the history, as data. What is marked KEY is what makes two rows the same fact, in
+ * this database and in every other: the uid of a row is the hash of its table's name and its KEY
+ * columns, where a reference counts as the uid of the row it names. */
 #include "store/db/internal.h"
 #include <stddef.h>
 
@@ -42,7 +42,8 @@ static const struct tk_db_column machine_columns[] = {
         TEXT(tk_machine_row, attributes, NEWEST),
 };
 
-/* Where a device reports no uuid, its slug stands in for it (write.c): two cards of one kind stay two. */
+/* Where a device reports no uuid, its slug stands in for it (write.c): two cards of one kind stay
+ * two. */
 static const struct tk_db_column device_columns[] = {
         UID(tk_device_row),
         REF(tk_device_row, machine_id, KEY, machine),
@@ -167,8 +168,8 @@ static const struct tk_db_column resolution_columns[] = {
         TEXT(tk_resolution_row, message, 0),
 };
 
-/* All that a run says identifies it: two processes that measured halves of one night have both numbered their jobs from
- * 0. */
+/* All that a run says identifies it: two processes that measured halves of one night have both
+ * numbered their jobs from 0. */
 static const struct tk_db_column run_columns[] = {
         UID(tk_run_row),
         REF(tk_run_row, night_id, KEY, night),
@@ -262,7 +263,8 @@ static const struct tk_db_column notification_columns[] = {
         INT(tk_notification_row, sent_s, 0),
 };
 
-/* run_id and previous_run_id are not enforced: derived rows may be older than a run that was taken out. */
+/* run_id and previous_run_id are not enforced: derived rows may be older than a run that was taken
+ * out. */
 static const struct tk_db_column change_point_columns[] = {
         REF(tk_change_point_row, series_id, KEY, series),
         INT(tk_change_point_row, as_of_s, KEY),
@@ -294,8 +296,8 @@ static const struct tk_db_column verdict_columns[] = {
         TEXT(tk_verdict_row, detail, 0),
 };
 
-/* An alert's uid is the hash of its series and its first bad revision: one step is one alert, however often it is
- * found. */
+/* An alert's uid is the hash of its series and its first bad revision: one step is one alert,
+ * however often it is found. */
 static const struct tk_db_column alert_columns[] = {
         UID(tk_alert_row),
         TEXT(tk_alert_row, kind, 0),
@@ -356,8 +358,9 @@ static const struct tk_db_column watched_columns[] = {
 };
 
 #define TABLE(table, type, id, uid, rule) \
-	[TK_TABLE_##table] = {#table, table##_columns, sizeof(table##_columns) / sizeof(table##_columns[0]), \
-	        sizeof(struct type), id, uid, rule}
+	[TK_TABLE_##table] = {#table, table##_columns, \
+	        sizeof(table##_columns) / sizeof(table##_columns[0]), sizeof(struct type), id, \
+	        uid, rule}
 
 const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(machine, tk_machine_row, true, true, TK_PUT_KEEP),

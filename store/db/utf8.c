@@ -1,6 +1,7 @@
-/* Strings of others on their way into the history: what is not UTF-8 is made harmless here, once. */
-#include "base/text.h"
+/* Strings of others on their way into the history: what is not UTF-8 is made harmless here, once.
+ */
 #include "base/buf.h"
+#include "base/text.h"
 #include "store/db/internal.h"
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* See column_json.h. */
 #include "store/export/column_json.h"
-#include "base/buf.h"
 #include "base/archive.h"
+#include "base/buf.h"
 #include "store/db/internal.h"
 #include <string.h>
 
@@ -31,7 +31,8 @@ json_t *tk_db_column_to_json(sqlite3_stmt *stmt, int at)
 	case SQLITE_TEXT:
 		return json_string((const char *)sqlite3_column_text(stmt, at));
 	case SQLITE_BLOB:
-		return numbers_of(sqlite3_column_blob(stmt, at), (size_t)sqlite3_column_bytes(stmt, at));
+		return numbers_of(
+		        sqlite3_column_blob(stmt, at), (size_t)sqlite3_column_bytes(stmt, at));
 	default:
 		return json_null();
 	}

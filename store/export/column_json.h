@@ -4,7 +4,8 @@
 #include <jansson.h>
 #include <sqlite3.h>
 
-/* A new reference; a blob is packed samples and becomes an array of numbers. NULL: out of memory. */
+/* A new reference; a blob is packed samples and becomes an array of numbers. NULL: out of memory.
+ */
 json_t *tk_db_column_to_json(sqlite3_stmt *stmt, int at);
 
 #endif

@@ -1,7 +1,8 @@
-/* The export of nights as records (record.h), for other programs and for `tracker import` elsewhere. */
-#include "store/export/record_layout.h"
+/* The export of nights as records (record.h), for other programs and for `tracker import`
+ * elsewhere. */
 #include "base/buf.h"
 #include "store/export/column_json.h"
+#include "store/export/record_layout.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -38,7 +39,9 @@ struct writer {
 	struct seen nights, builds;
 };
 
-/* ---- output -------------------------------------------------------------------------------------------------- */
+/* ---- output
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int flush(struct writer *w, struct tk_error *err)
 {
@@ -98,7 +101,8 @@ static void each_field(void (*visit)(void *arg, const char *group, const char *n
 	for (size_t g = 0; g < GROUP_COUNT; g++)
 		for (size_t i = 0; i < tk_tables[groups[g]].column_count; i++)
 			if (tk_record_has_column(groups[g], &tk_tables[groups[g]].columns[i]))
-				visit(arg, tk_tables[groups[g]].name, tk_tables[groups[g]].columns[i].name);
+				visit(arg, tk_tables[groups[g]].name,
+				        tk_tables[groups[g]].columns[i].name);
 	visit(arg, NULL, TK_RECORD_RUN_SERIES);
 	visit(arg, NULL, TK_RECORD_SAMPLES);
 	for (size_t i = 0; i < DETAIL_COUNT; i++)
@@ -115,7 +119,8 @@ static void csv_head_field(void *arg, const char *group, const char *name)
 {
 	struct csv_row *row = arg;
 
-	tk_buf_add_printf(row->out, "%s%s%s%s", row->fields++ ? "," : "", group ? group : "", group ? "." : "", name);
+	tk_buf_add_printf(row->out, "%s%s%s%s", row->fields++ ? "," : "", group ? group : "",
+	        group ? "." : "", name);
 }
 
 static void csv_field(void *arg, const char *group, const char *name)
@@ -167,24 +172,30 @@ static int write_end(struct writer *w, struct tk_error *err)
 	return flush(w, err);
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------- */
+/* ---- values
+ * --------------------------------------------------------------------------------------------------
+ */
 
-/* The fields of a table as an object from the columns at *at; null where its first one, the uid or a value, is. */
+/* The fields of a table as an object from the columns at *at; null where its first one, the uid or
+ * a value, is. */
 static json_t *group_of(sqlite3_stmt *stmt, enum tk_table_id table, int *at)
 {
 	const struct tk_db_table *t = &tk_tables[table];
-	json_t *object = sqlite3_column_type(stmt, *at) == SQLITE_NULL ? json_null() : json_object();
+	json_t *object =
+	        sqlite3_column_type(stmt, *at) == SQLITE_NULL ? json_null() : json_object();
 
 	for (size_t i = 0; i < t->column_count; i++)
 		if (tk_record_has_column(table, &t->columns[i])) {
 			if (json_is_object(object))
-				json_object_set_new(object, t->columns[i].name, tk_db_column_to_json(stmt, *at));
+				json_object_set_new(object, t->columns[i].name,
+				        tk_db_column_to_json(stmt, *at));
 			++*at;
 		}
 	return object;
 }
 
-static void add_columns(struct tk_buf *sql, enum tk_table_id table, const char *alias, const char **lead)
+static void add_columns(
+        struct tk_buf *sql, enum tk_table_id table, const char *alias, const char **lead)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 
@@ -195,7 +206,9 @@ static void add_columns(struct tk_buf *sql, enum tk_table_id table, const char *
 		}
 }
 
-/* ---- details ------------------------------------------------------------------------------------------------- */
+/* ---- details
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static bool mark(struct seen *s, int64_t id)
 {
@@ -217,15 +230,17 @@ static bool mark(struct seen *s, int64_t id)
 	return true;
 }
 
-/* A build in a detail may be one that no run of the night is of: its functions are told where it is. */
+/* A build in a detail may be one that no run of the night is of: its functions are told where it
+ * is. */
 static bool is_build(const struct detail *d, enum tk_table_id table)
 {
 	return table == TK_TABLE_build && d->owner != TK_TABLE_build;
 }
 
-/* A detail's row, or what it refers to, as columns and joins; nested_of() reads them in this order. */
-static void nest_sql(struct tk_buf *columns, struct tk_buf *joins, const struct detail *d, enum tk_table_id table,
-        const char *alias, const char *lead)
+/* A detail's row, or what it refers to, as columns and joins; nested_of() reads them in this order.
+ */
+static void nest_sql(struct tk_buf *columns, struct tk_buf *joins, const struct detail *d,
+        enum tk_table_id table, const char *alias, const char *lead)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 
@@ -239,8 +254,8 @@ static void nest_sql(struct tk_buf *columns, struct tk_buf *joins, const struct 
 		if (!tk_record_has_nested_row(d->table, d->owner, table, c))
 			continue;
 		snprintf(nested, sizeof(nested), "%.60s_%s", alias, tk_record_nested_name(c, name));
-		tk_buf_add_printf(joins, " LEFT JOIN %s %s ON %s.id=%s.%s", tk_tables[c->parent].name, nested, nested,
-		        alias, c->name);
+		tk_buf_add_printf(joins, " LEFT JOIN %s %s ON %s.id=%s.%s",
+		        tk_tables[c->parent].name, nested, nested, alias, c->name);
 		nest_sql(columns, joins, d, c->parent, nested, ",");
 	}
 }
@@ -252,8 +267,8 @@ static void detail_sql(struct tk_buf *sql, const struct detail *d)
 	const char *order = " ORDER BY ";
 
 	nest_sql(sql, &joins, d, d->table, t->name, "SELECT ");
-	tk_buf_add_printf(
-	        sql, " FROM %s%s WHERE %s.%s_id=?1", t->name, tk_buf_cstr(&joins), t->name, tk_tables[d->owner].name);
+	tk_buf_add_printf(sql, " FROM %s%s WHERE %s.%s_id=?1", t->name, tk_buf_cstr(&joins),
+	        t->name, tk_tables[d->owner].name);
 	for (size_t i = 0; i < t->column_count; i++)
 		if ((t->columns[i].flags & TK_COL_KEY) && t->columns[i].parent != d->owner) {
 			char name[TK_RECORD_NAME_SIZE];
@@ -262,17 +277,19 @@ static void detail_sql(struct tk_buf *sql, const struct detail *d)
 				tk_buf_add_printf(sql, "%s%s_%s.uid", order, t->name,
 				        tk_record_nested_name(&t->columns[i], name));
 			else
-				tk_buf_add_printf(sql, "%s%s.%s", order, t->name, t->columns[i].name);
+				tk_buf_add_printf(
+				        sql, "%s%s.%s", order, t->name, t->columns[i].name);
 			order = ",";
 		}
 	tk_buf_free(&joins);
 }
 
-static int add_build_details(struct writer *w, int64_t build_id, json_t *build, struct tk_error *err);
+static int add_build_details(
+        struct writer *w, int64_t build_id, json_t *build, struct tk_error *err);
 
 /* *out: the row, null where there is none, and in it what it refers to. */
-static int nested_of(struct writer *w, sqlite3_stmt *stmt, const struct detail *d, enum tk_table_id table, int *at,
-        json_t **out, struct tk_error *err)
+static int nested_of(struct writer *w, sqlite3_stmt *stmt, const struct detail *d,
+        enum tk_table_id table, int *at, json_t **out, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	json_t *row = group_of(stmt, table, at);
@@ -286,7 +303,8 @@ static int nested_of(struct writer *w, sqlite3_stmt *stmt, const struct detail *
 
 			status = nested_of(w, stmt, d, t->columns[i].parent, at, &nested, err);
 			if (json_is_object(row))
-				json_object_set(row, tk_record_nested_name(&t->columns[i], name), nested);
+				json_object_set(
+				        row, tk_record_nested_name(&t->columns[i], name), nested);
 			json_decref(nested);
 		}
 	if (!status && build_id && mark(&w->builds, build_id))
@@ -295,7 +313,8 @@ static int nested_of(struct writer *w, sqlite3_stmt *stmt, const struct detail *
 	return status;
 }
 
-static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id, json_t *record, struct tk_error *err)
+static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id, json_t *record,
+        struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	json_t *array = json_array();
@@ -316,15 +335,18 @@ static int add_detail(struct writer *w, const struct detail *d, int64_t owner_id
 		json_array_append_new(array, row);
 	}
 	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(w->store, rc, err, "cannot read the table %s", tk_tables[d->table].name);
+		status = tk_db_fail(
+		        w->store, rc, err, "cannot read the table %s", tk_tables[d->table].name);
 	sqlite3_finalize(stmt);
 	tk_buf_free(&sql);
-	json_object_set_new(record, d->name, json_array_size(array) ? json_incref(array) : json_null());
+	json_object_set_new(
+	        record, d->name, json_array_size(array) ? json_incref(array) : json_null());
 	json_decref(array);
 	return status;
 }
 
-static int add_build_details(struct writer *w, int64_t build_id, json_t *build, struct tk_error *err)
+static int add_build_details(
+        struct writer *w, int64_t build_id, json_t *build, struct tk_error *err)
 {
 	int status = 0;
 
@@ -334,7 +356,8 @@ static int add_build_details(struct writer *w, int64_t build_id, json_t *build, 
 	return status;
 }
 
-static int add_details(struct writer *w, int64_t night_id, int64_t build_id, json_t *record, struct tk_error *err)
+static int add_details(
+        struct writer *w, int64_t night_id, int64_t build_id, json_t *record, struct tk_error *err)
 {
 	bool night = mark(&w->nights, night_id), build = build_id && mark(&w->builds, build_id);
 	int status = 0;
@@ -343,34 +366,44 @@ static int add_details(struct writer *w, int64_t night_id, int64_t build_id, jso
 		bool of_night = details[i].owner == TK_TABLE_night;
 
 		if (of_night ? night : build)
-			status = add_detail(w, &details[i], of_night ? night_id : build_id, record, err);
+			status = add_detail(
+			        w, &details[i], of_night ? night_id : build_id, record, err);
 		else
 			json_object_set_new(record, details[i].name, json_null());
 	}
 	return status;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------- */
+/* ---- records
+ * -------------------------------------------------------------------------------------------------
+ */
 
 #define JOINS \
-	" LEFT JOIN build ON build.id=run.build_id LEFT JOIN revision ON revision.id=build.revision_id" \
+	" LEFT JOIN build ON build.id=run.build_id LEFT JOIN revision ON " \
+	"revision.id=build.revision_id" \
 	" LEFT JOIN upstream ON upstream.id=revision.upstream_id LEFT JOIN environment ON " \
 	"environment.id=run.environment_id" \
-	" LEFT JOIN device ON device.id=series.device_id LEFT JOIN problem ON problem.id=series.problem_id" \
+	" LEFT JOIN device ON device.id=series.device_id LEFT JOIN problem ON " \
+	"problem.id=series.problem_id" \
 	" LEFT JOIN sample ON sample.run_id=run.id AND sample.series_id=series.id"
 #define SELECTED " WHERE night.as_of_s>=?1 AND (?2=0 OR night.id=?2)"
 
-/* Every run of one series, with or without a point, and nights without runs; then the other points of runs. */
+/* Every run of one series, with or without a point, and nights without runs; then the other points
+ * of runs. */
 static const char *const sources[] = {
-        " FROM night JOIN machine ON machine.id=night.machine_id LEFT JOIN run ON run.night_id=night.id AND "
+        " FROM night JOIN machine ON machine.id=night.machine_id LEFT JOIN run ON "
+        "run.night_id=night.id AND "
         "run.series_id IS NOT NULL"
         " LEFT JOIN series ON series.id=run.series_id"
-        " LEFT JOIN measurement ON measurement.series_id=run.series_id AND measurement.as_of_s=run.as_of_s AND "
+        " LEFT JOIN measurement ON measurement.series_id=run.series_id AND "
+        "measurement.as_of_s=run.as_of_s AND "
         "measurement.run_id=run.id" JOINS SELECTED
         " AND (run.id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM run r WHERE r.night_id=night.id))"
         " ORDER BY night.as_of_s, night.id, run.seq, run.id",
-        " FROM measurement JOIN run ON run.id=measurement.run_id AND run.series_id IS NOT measurement.series_id"
-        " JOIN night ON night.id=run.night_id JOIN machine ON machine.id=night.machine_id JOIN series ON "
+        " FROM measurement JOIN run ON run.id=measurement.run_id AND run.series_id IS NOT "
+        "measurement.series_id"
+        " JOIN night ON night.id=run.night_id JOIN machine ON machine.id=night.machine_id JOIN "
+        "series ON "
         "series.id=measurement.series_id" JOINS SELECTED,
 };
 
@@ -380,8 +413,10 @@ static void record_sql(struct tk_buf *sql, const char *source)
 
 	for (size_t g = 0; g < GROUP_COUNT; g++)
 		add_columns(sql, groups[g], tk_tables[groups[g]].name, &lead);
-	tk_buf_add_printf(
-	        sql, ",(SELECT o.uid FROM series o WHERE o.id=run.series_id),sample.data,night.id,build.id%s", source);
+	tk_buf_add_printf(sql,
+	        ",(SELECT o.uid FROM series o WHERE "
+	        "o.id=run.series_id),sample.data,night.id,build.id%s",
+	        source);
 }
 
 static int write_row(struct writer *w, sqlite3_stmt *stmt, struct tk_error *err)
@@ -390,17 +425,20 @@ static int write_row(struct writer *w, sqlite3_stmt *stmt, struct tk_error *err)
 	int at = 0, status;
 
 	for (size_t g = 0; g < GROUP_COUNT; g++)
-		json_object_set_new(record, tk_tables[groups[g]].name, group_of(stmt, groups[g], &at));
+		json_object_set_new(
+		        record, tk_tables[groups[g]].name, group_of(stmt, groups[g], &at));
 	json_object_set_new(record, TK_RECORD_RUN_SERIES, tk_db_column_to_json(stmt, at));
 	json_object_set_new(record, TK_RECORD_SAMPLES, tk_db_column_to_json(stmt, at + 1));
-	status = add_details(w, sqlite3_column_int64(stmt, at + 2), sqlite3_column_int64(stmt, at + 3), record, err);
+	status = add_details(w, sqlite3_column_int64(stmt, at + 2),
+	        sqlite3_column_int64(stmt, at + 3), record, err);
 	if (!status)
 		status = write_record(w, record, err);
 	json_decref(record);
 	return status;
 }
 
-static int write_source(struct writer *w, const char *source, int64_t since_s, int64_t night_id, struct tk_error *err)
+static int write_source(struct writer *w, const char *source, int64_t since_s, int64_t night_id,
+        struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	sqlite3_stmt *stmt = NULL;
@@ -423,8 +461,8 @@ static int write_source(struct writer *w, const char *source, int64_t since_s, i
 	return status;
 }
 
-int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id, enum tk_record_format format, int fd,
-        struct tk_error *err)
+int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id,
+        enum tk_record_format format, int fd, struct tk_error *err)
 {
 	struct writer w = {.store = s, .fd = fd, .format = format};
 	int status = tk_db_exec(s, "BEGIN", err);

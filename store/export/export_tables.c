@@ -1,8 +1,8 @@
-/* The whole history as JSON lines in an order that does not depend on ids: two databases with the same facts give the
- * same text. */
+/* The whole history as JSON lines in an order that does not depend on ids: two databases with the
+ * same facts give the same text. */
 #include "base/buf.h"
-#include "store/export/column_json.h"
 #include "store/db/internal.h"
+#include "store/export/column_json.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static int flush(struct output *o, struct tk_error *err)
 	return status;
 }
 
-/* A reference is selected as the uid of what it names; a table without uid is ordered by its key. */
+/* A reference is selected as the uid of what it names; a table without uid is ordered by its key.
+ */
 static int select_sql(const struct tk_db_table *t, struct tk_buf *sql)
 {
 	const char *lead = " ORDER BY ";
@@ -45,12 +46,13 @@ static int select_sql(const struct tk_db_table *t, struct tk_buf *sql)
 		if (c->kind != TK_COL_REF)
 			tk_buf_add_printf(sql, "%st.%s", i ? "," : "", c->name);
 		else
-			tk_buf_add_printf(
-			        sql, "%s(SELECT uid FROM %s WHERE %s.id=t.%s)", i ? "," : "", parent, parent, c->name);
+			tk_buf_add_printf(sql, "%s(SELECT uid FROM %s WHERE %s.id=t.%s)",
+			        i ? "," : "", parent, parent, c->name);
 	}
 	tk_buf_add_printf(sql, " FROM %s t", t->name);
 	for (size_t i = 0; i < t->column_count; i++)
-		if (t->has_uid ? t->columns[i].kind == TK_COL_UID : t->columns[i].flags & TK_COL_KEY) {
+		if (t->has_uid ? t->columns[i].kind == TK_COL_UID
+		               : t->columns[i].flags & TK_COL_KEY) {
 			tk_buf_add_printf(sql, "%s%zu", lead, i + 1);
 			lead = ",";
 		}
@@ -76,7 +78,8 @@ static int add_bytes(const char *bytes, size_t size, void *buf)
 	return 0;
 }
 
-static int export_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct output *o, struct tk_error *err)
+static int export_row(
+        sqlite3_stmt *stmt, const struct tk_db_table *t, struct output *o, struct tk_error *err)
 {
 	json_t *line = json_pack("{s:s}", "table", t->name);
 	int failed;
@@ -91,7 +94,8 @@ static int export_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct ou
 	return o->buf.len >= FLUSH_AT ? flush(o, err) : 0;
 }
 
-static int export_table(struct tk_store *s, const struct tk_db_table *t, struct output *o, struct tk_error *err)
+static int export_table(
+        struct tk_store *s, const struct tk_db_table *t, struct output *o, struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	sqlite3_stmt *stmt = NULL;

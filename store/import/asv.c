@@ -1,8 +1,10 @@
-/* airspeed velocity: one JSON file a commit and environment, results/MACHINE/COMMIT-ENVIRONMENT.json.
+/* airspeed velocity: one JSON file a commit and environment,
+ * results/MACHINE/COMMIT-ENVIRONMENT.json.
  *
- * Version 2 (asv 0.5 and later): each result is a list whose columns `result_columns` names; parameters are the product
- * of `params`. Version 1: a number, or an object with `result`, `params` and `stats`. Units are in benchmarks.json two
- * folders up, else what the name says (time_, mem_...). */
+ * Version 2 (asv 0.5 and later): each result is a list whose columns `result_columns` names;
+ * parameters are the product of `params`. Version 1: a number, or an object with `result`, `params`
+ * and `stats`. Units are in benchmarks.json two folders up, else what the name says (time_,
+ * mem_...). */
 #include "base/file.h"
 #include "store/import/import.h"
 #include <inttypes.h>
@@ -30,12 +32,14 @@ struct result {
 
 static bool sniff(const struct tk_import_file *f)
 {
-	if (strstr(f->head, "\"commit_hash\"") && (strstr(f->head, "\"results\"") || strstr(f->head, "\"env_name\"")))
+	if (strstr(f->head, "\"commit_hash\"") &&
+	        (strstr(f->head, "\"results\"") || strstr(f->head, "\"env_name\"")))
 		return true;
 	/* What lies beside the results in a folder that is imported whole. */
 	const char *slash = strrchr(f->path, '/'), *base = slash ? slash + 1 : f->path;
 
-	return !strcmp(base, "machine.json") || !strcmp(base, "benchmarks.json") || !strcmp(base, "asv.conf.json");
+	return !strcmp(base, "machine.json") || !strcmp(base, "benchmarks.json") ||
+	       !strcmp(base, "asv.conf.json");
 }
 
 static int64_t file_time(const struct tk_import_file *f)
@@ -45,21 +49,25 @@ static int64_t file_time(const struct tk_import_file *f)
 	return date && strstr(f->head, "\"commit_hash\"") ? strtoll(date + 7, NULL, 10) / 1000 : 0;
 }
 
-/* ---- units --------------------------------------------------------------------------------------------------------
+/* ---- units
+ * --------------------------------------------------------------------------------------------------------
  */
 
 static const char *unit_of(const struct reader *r, const char *name)
 {
 	static const struct {
 		const char *start, *unit;
-	} known[] = {{"time", "seconds"}, {"timeraw", "seconds"}, {"mem", "bytes"}, {"peakmem", "bytes"}};
-	const char *unit = json_string_value(json_object_get(json_object_get(r->benchmarks, name), "unit"));
+	} known[] = {{"time", "seconds"}, {"timeraw", "seconds"}, {"mem", "bytes"},
+	        {"peakmem", "bytes"}};
+	const char *unit =
+	        json_string_value(json_object_get(json_object_get(r->benchmarks, name), "unit"));
 	const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
 
 	for (size_t i = 0; !unit && i < sizeof(known) / sizeof(known[0]); i++) {
 		size_t n = strlen(known[i].start);
 
-		if (!strncasecmp(last, known[i].start, n) && (last[n] == '_' || (last[n] >= 'A' && last[n] <= 'Z')))
+		if (!strncasecmp(last, known[i].start, n) &&
+		        (last[n] == '_' || (last[n] >= 'A' && last[n] <= 'Z')))
 			unit = known[i].unit;
 	}
 	return unit ? unit : "";
@@ -84,7 +92,8 @@ static json_t *load_benchmarks(const char *path)
 	return json;
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------------
+/* ---- results
+ * ------------------------------------------------------------------------------------------------------
  */
 
 static double at(const json_t *array, size_t i)
@@ -95,15 +104,16 @@ static double at(const json_t *array, size_t i)
 }
 
 /* "name(a, b)" for the i-th combination of the parameters; the last one changes fastest. */
-static int name_of(
-        struct reader *r, const struct tk_import_path *path, const struct result *res, size_t i, struct tk_error *err)
+static int name_of(struct reader *r, const struct tk_import_path *path, const struct result *res,
+        size_t i, struct tk_error *err)
 {
 	size_t count = json_array_size(res->params), picks[PARAMS_MAX];
 
 	tk_buf_clear(&r->name);
 	tk_buf_add_str(&r->name, res->name);
 	if (count > PARAMS_MAX)
-		return tk_import_fail(r->file, path, err, ".params: more than %d parameters", PARAMS_MAX);
+		return tk_import_fail(
+		        r->file, path, err, ".params: more than %d parameters", PARAMS_MAX);
 	for (size_t p = count; p-- > 0;) {
 		size_t n = json_array_size(json_array_get(res->params, p));
 
@@ -117,7 +127,8 @@ static int name_of(
 		const json_t *value = json_array_get(json_array_get(res->params, p), picks[p]);
 
 		if (!json_is_string(value))
-			return tk_import_fail_expected(r->file, path, err, "strings", value, ".params[%zu]", p);
+			return tk_import_fail_expected(
+			        r->file, path, err, "strings", value, ".params[%zu]", p);
 		tk_buf_add_printf(&r->name, "%s%s", p ? ", " : "(", json_string_value(value));
 	}
 	if (count)
@@ -140,25 +151,30 @@ static void set_stats(struct tk_import_point *p, const struct result *res, size_
 	p->n = repeat > 0 && repeat < 1e9 ? (int64_t)repeat : 1;
 }
 
-static int put_values(
-        struct reader *r, const struct tk_import_path *path, const struct result *res, struct tk_error *err)
+static int put_values(struct reader *r, const struct tk_import_path *path, const struct result *res,
+        struct tk_error *err)
 {
-	size_t count = json_is_array(res->values) ? json_array_size(res->values) : json_is_number(res->values) ? 1 : 0;
+	size_t count = json_is_array(res->values)    ? json_array_size(res->values)
+	               : json_is_number(res->values) ? 1
+	                                             : 0;
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++) {
-		const json_t *value = json_is_array(res->values) ? json_array_get(res->values, i) : res->values;
+		const json_t *value =
+		        json_is_array(res->values) ? json_array_get(res->values, i) : res->values;
 
 		if (json_is_null(value)) {
 			tk_import_count_missing(r->sink, res->name);
 			continue;
 		}
 		if (!json_is_number(value))
-			return tk_import_fail_expected(r->file, path, err, "a number", value, ".result[%zu]", i);
+			return tk_import_fail_expected(
+			        r->file, path, err, "a number", value, ".result[%zu]", i);
 		status = name_of(r, path, res, i, err);
 		if (status)
 			break;
-		struct tk_import_point p = TK_IMPORT_POINT(tk_buf_cstr(&r->name), res->unit, json_number_value(value));
+		struct tk_import_point p =
+		        TK_IMPORT_POINT(tk_buf_cstr(&r->name), res->unit, json_number_value(value));
 
 		p.config = r->env;
 		set_stats(&p, res, i);
@@ -168,22 +184,24 @@ static int put_values(
 }
 
 /* A list of columns. What is not used is kept. */
-static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, struct result *res,
-        struct tk_error *err)
+static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row,
+        struct result *res, struct tk_error *err)
 {
 	const json_t *columns = json_object_get(r->header, "result_columns");
 	json_t *rest = NULL;
 
 	if (!json_is_array(columns))
-		return tk_import_fail(r->file, path, err, ": a list, but the file has no result_columns");
+		return tk_import_fail(
+		        r->file, path, err, ": a list, but the file has no result_columns");
 	for (size_t i = 0; i < json_array_size(row) && i < json_array_size(columns); i++) {
 		const char *column = json_string_value(json_array_get(columns, i));
 		json_t *cell = json_array_get(row, i);
 		const struct {
 			const char *name;
 			const json_t **to;
-		} used[] = {{"result", &res->values}, {"params", &res->params}, {"stats_ci_99_a", &res->lo},
-		        {"stats_ci_99_b", &res->hi}, {"stats_q_25", &res->q25}, {"stats_q_75", &res->q75},
+		} used[] = {{"result", &res->values}, {"params", &res->params},
+		        {"stats_ci_99_a", &res->lo}, {"stats_ci_99_b", &res->hi},
+		        {"stats_q_25", &res->q25}, {"stats_q_75", &res->q75},
 		        {"stats_repeat", &res->repeat}};
 		size_t u = 0;
 
@@ -203,8 +221,8 @@ static int put_columns(struct reader *r, const struct tk_import_path *path, cons
 	return put_values(r, path, res, err);
 }
 
-static int put_object(struct reader *r, const struct tk_import_path *path, const json_t *object, struct result *res,
-        struct tk_error *err)
+static int put_object(struct reader *r, const struct tk_import_path *path, const json_t *object,
+        struct result *res, struct tk_error *err)
 {
 	static const char *const known[] = {"result", "params", "stats", NULL};
 	json_t *rest = NULL;
@@ -217,13 +235,15 @@ static int put_object(struct reader *r, const struct tk_import_path *path, const
 	return put_values(r, path, res, err);
 }
 
-static int visit_result(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+static int visit_result(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	struct reader *r = arg;
 	struct result res = {.name = path->key[1] ? path->key[1] : ""};
 
 	if (!path->key[1])
-		return tk_import_fail(r->file, path, err, ": expected results by name, found a list");
+		return tk_import_fail(
+		        r->file, path, err, ": expected results by name, found a list");
 	res.unit = unit_of(r, res.name);
 	if (json_is_array(value))
 		return put_columns(r, path, value, &res, err);
@@ -234,20 +254,24 @@ static int visit_result(void *arg, const struct tk_import_path *path, json_t *va
 		return 0;
 	}
 	if (!json_is_number(value))
-		return tk_import_fail_expected(r->file, path, err, "a number, a list or an object", value, "%s", "");
+		return tk_import_fail_expected(
+		        r->file, path, err, "a number, a list or an object", value, "%s", "");
 	res.values = value;
 	return put_values(r, path, &res, err);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------
+/* ---- the file
+ * ------------------------------------------------------------------------------------------------------
  */
 
 static bool is_date(const json_t *value)
 {
-	return json_is_number(value) && json_number_value(value) >= 0 && json_number_value(value) < 1e14;
+	return json_is_number(value) && json_number_value(value) >= 0 &&
+	       json_number_value(value) < 1e14;
 }
 
-static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+static int visit_header(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	struct reader *r = arg;
 
@@ -255,7 +279,8 @@ static int visit_header(void *arg, const struct tk_import_path *path, json_t *va
 		return tk_import_fail(r->file, path, err, ": expected an object, found a list");
 	/* Here, where the line is known. */
 	if (!strcmp(path->key[0], "date") && !is_date(value))
-		return tk_import_fail_expected(r->file, path, err, "milliseconds since 1970", value, "%s", "");
+		return tk_import_fail_expected(
+		        r->file, path, err, "milliseconds since 1970", value, "%s", "");
 	if (!strcmp(path->key[0], "commit_hash") && !json_is_string(value))
 		return tk_import_fail_expected(r->file, path, err, "a string", value, "%s", "");
 	return 0;
@@ -281,7 +306,8 @@ static int set_place(struct reader *r, const struct tk_import_path *path, struct
 static int read_results(struct reader *r, struct tk_error *err)
 {
 	static const char *const patterns[] = {"results/*", NULL};
-	static const char *const known[] = {"commit_hash", "date", "result_columns", "params", "results", NULL};
+	static const char *const known[] = {
+	        "commit_hash", "date", "result_columns", "params", "results", NULL};
 	const struct tk_import_path top = {.line = 1, .text = ""};
 	struct tk_import_commit c = {0};
 	const json_t *date = json_object_get(r->header, "date");
@@ -304,10 +330,12 @@ static int read_results(struct reader *r, struct tk_error *err)
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
-static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(
+        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	static const char *const patterns[] = {"!results", "*", NULL};
-	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
+	struct reader r = {
+	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
 	int status = tk_import_read_json(f, patterns, visit_header, &r, err);
 
 	/* machine.json and benchmarks.json say nothing that was measured. */

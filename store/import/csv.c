@@ -1,6 +1,6 @@
-/* The CSV of change-point tools. Long: a row is one point, `series_id,day,commit,value[,...]`. Wide: a row is one time,
- * and every column of numbers beside the time and the commit is a series. Read twice: the runs with what has no place
- * of its own first, then the points. */
+/* The CSV of change-point tools. Long: a row is one point, `series_id,day,commit,value[,...]`.
+ * Wide: a row is one time, and every column of numbers beside the time and the commit is a series.
+ * Read twice: the runs with what has no place of its own first, then the points. */
 #include "store/import/import.h"
 #include <errno.h>
 #include <math.h>
@@ -19,10 +19,11 @@ enum role { SERIES, VALUE, TIME, COMMIT, UNIT, BETTER, EXTRA, WIDE, UNDECIDED };
 static const struct {
 	const char *heading;
 	enum role role;
-} known[] = {{"series_id", SERIES}, {"series", SERIES}, {"test", SERIES}, {"metric", SERIES}, {"benchmark", SERIES},
-        {"name", SERIES}, {"value", VALUE}, {"measurement", VALUE}, {"day", TIME}, {"date", TIME}, {"time", TIME},
-        {"timestamp", TIME}, {"datetime", TIME}, {"commit", COMMIT}, {"revision", COMMIT}, {"rev", COMMIT},
-        {"sha", COMMIT}, {"hash", COMMIT}, {"unit", UNIT}, {"better", BETTER}};
+} known[] = {{"series_id", SERIES}, {"series", SERIES}, {"test", SERIES}, {"metric", SERIES},
+        {"benchmark", SERIES}, {"name", SERIES}, {"value", VALUE}, {"measurement", VALUE},
+        {"day", TIME}, {"date", TIME}, {"time", TIME}, {"timestamp", TIME}, {"datetime", TIME},
+        {"commit", COMMIT}, {"revision", COMMIT}, {"rev", COMMIT}, {"sha", COMMIT},
+        {"hash", COMMIT}, {"unit", UNIT}, {"better", BETTER}};
 
 struct column {
 	enum role role;
@@ -51,7 +52,8 @@ struct reader {
 static bool find_role(const char *heading, size_t len, enum role *role)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strlen(known[i].heading) == len && !strncasecmp(known[i].heading, heading, len)) {
+		if (strlen(known[i].heading) == len &&
+		        !strncasecmp(known[i].heading, heading, len)) {
 			*role = known[i].role;
 			return true;
 		}
@@ -82,16 +84,19 @@ static bool sniff(const struct tk_import_file *f)
 	return time && cells > 1;
 }
 
-static int bad(const struct reader *r, size_t line, const char *field, const char *cell, const char *what,
-        struct tk_error *err)
+static int bad(const struct reader *r, size_t line, const char *field, const char *cell,
+        const char *what, struct tk_error *err)
 {
-	return tk_fail(err, TK_EDATA, "%s:%zu: %s: `%.40s` is not %s", r->file->path, line, field, cell, what);
+	return tk_fail(err, TK_EDATA, "%s:%zu: %s: `%.40s` is not %s", r->file->path, line, field,
+	        cell, what);
 }
 
-/* ---- headings -------------------------------------------------------------------------------------------------------
+/* ---- headings
+ * -------------------------------------------------------------------------------------------------------
  */
 
-static int read_headings(struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
+static int read_headings(
+        struct reader *r, const struct tk_import_csv_reader *csv, struct tk_error *err)
 {
 	bool has[UNDECIDED + 1] = {0};
 
@@ -111,8 +116,9 @@ static int read_headings(struct reader *r, const struct tk_import_csv_reader *cs
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!has[TIME] && !has[COMMIT])
 		return tk_fail(err, TK_EDATA,
-		        "%s:%zu: there is no column of times (day, date, time, timestamp) or commits", r->file->path,
-		        csv->line);
+		        "%s:%zu: there is no column of times (day, date, time, timestamp) or "
+		        "commits",
+		        r->file->path, csv->line);
 	r->wide = !has[VALUE];
 	for (size_t i = 0; i < r->count; i++) {
 		enum role *role = &r->columns[i].role;
@@ -142,7 +148,8 @@ static void decide(struct reader *r, const struct tk_import_csv_reader *csv)
 }
 
 /* ---- runs
- * ------------------------------------------------------------------------------------------------------------ */
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static bool parse_time(const char *cell, int64_t *out)
 {
@@ -190,7 +197,8 @@ static int keep_node(struct reader *r, struct node *n, struct tk_error *err)
 	return 0;
 }
 
-static int find_node(struct reader *r, int64_t time_s, const char *rev, struct node **out, struct tk_error *err)
+static int find_node(
+        struct reader *r, int64_t time_s, const char *rev, struct node **out, struct tk_error *err)
 {
 	struct node *n = calloc(1, sizeof(*n) + strlen(rev) + 1), **found;
 	int status = 0;
@@ -208,7 +216,8 @@ static int find_node(struct reader *r, int64_t time_s, const char *rev, struct n
 	return status;
 }
 
-static int node_of(struct reader *r, const struct tk_import_csv_reader *csv, struct node **out, struct tk_error *err)
+static int node_of(struct reader *r, const struct tk_import_csv_reader *csv, struct node **out,
+        struct tk_error *err)
 {
 	const char *rev = NULL;
 	int64_t time_s = 0;
@@ -219,8 +228,8 @@ static int node_of(struct reader *r, const struct tk_import_csv_reader *csv, str
 		if (r->columns[i].role != TIME)
 			continue;
 		if (!parse_time(csv->cells[i], &time_s))
-			return bad(
-			        r, csv->line, r->columns[i].heading, csv->cells[i], "a time or a number of days", err);
+			return bad(r, csv->line, r->columns[i].heading, csv->cells[i],
+			        "a time or a number of days", err);
 		rev = rev && *rev ? rev : csv->cells[i];
 	}
 	for (size_t i = 0; i < r->count; i++)
@@ -230,9 +239,11 @@ static int node_of(struct reader *r, const struct tk_import_csv_reader *csv, str
 }
 
 /* ---- rows
- * ------------------------------------------------------------------------------------------------------------ */
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
-static const char *cell_of(const struct reader *r, const struct tk_import_csv_reader *csv, enum role role)
+static const char *cell_of(
+        const struct reader *r, const struct tk_import_csv_reader *csv, enum role role)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (r->columns[i].role == role)
@@ -240,7 +251,8 @@ static const char *cell_of(const struct reader *r, const struct tk_import_csv_re
 	return "";
 }
 
-/* What a row says beside: of a wide file about the run, of a long one about the point of a series. */
+/* What a row says beside: of a wide file about the run, of a long one about the point of a series.
+ */
 static void keep_extra(struct reader *r, const struct tk_import_csv_reader *csv, struct node *n)
 {
 	const char *series = cell_of(r, csv, SERIES);
@@ -250,7 +262,8 @@ static void keep_extra(struct reader *r, const struct tk_import_csv_reader *csv,
 		if (r->columns[i].role == EXTRA && *csv->cells[i]) {
 			if (!rest)
 				rest = json_object();
-			json_object_set_new(rest, r->columns[i].heading, json_string(csv->cells[i]));
+			json_object_set_new(
+			        rest, r->columns[i].heading, json_string(csv->cells[i]));
 		}
 	if (!rest)
 		return;
@@ -263,8 +276,8 @@ static void keep_extra(struct reader *r, const struct tk_import_csv_reader *csv,
 	json_decref(rest);
 }
 
-static int put_number(struct reader *r, const struct tk_import_csv_reader *csv, size_t i, const char *name,
-        const struct node *n, struct tk_error *err)
+static int put_number(struct reader *r, const struct tk_import_csv_reader *csv, size_t i,
+        const char *name, const struct node *n, struct tk_error *err)
 {
 	const char *cell = csv->cells[i], *better = cell_of(r, csv, BETTER);
 	struct tk_import_point p = TK_IMPORT_POINT(name, cell_of(r, csv, UNIT), NAN);
@@ -288,8 +301,8 @@ static int read_row(struct reader *r, const struct tk_import_csv_reader *csv, st
 	int status;
 
 	if (csv->count != r->count)
-		return tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu", r->file->path, csv->line,
-		        csv->count, r->count);
+		return tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu",
+		        r->file->path, csv->line, csv->count, r->count);
 	if (!r->second)
 		decide(r, csv);
 	status = node_of(r, csv, &n, err);
@@ -344,7 +357,8 @@ static void keep_node_memory(void *node)
 	(void)node;
 }
 
-static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(
+        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct reader r = {.file = f, .sink = sink};
 	struct tk_import_place place = {0};

@@ -1,5 +1,5 @@
-/* CSV as spreadsheets and scripts write it (RFC 4180): quotes, quotes in quotes, line ends in quotes; `,`, `;` or a
- * tab, as the first line has it. */
+/* CSV as spreadsheets and scripts write it (RFC 4180): quotes, quotes in quotes, line ends in
+ * quotes; `,`, `;` or a tab, as the first line has it. */
 #include "store/import/import.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,8 @@ static int add_cell(struct tk_import_csv_reader *csv, size_t start, struct tk_er
 	return tk_buf_status(&csv->text, err);
 }
 
-/* The inside of quotes, which may go over lines. *p stands behind the first quote, afterwards behind the last one. */
+/* The inside of quotes, which may go over lines. *p stands behind the first quote, afterwards
+ * behind the last one. */
 static int quoted(struct tk_import_csv_reader *csv, const char **p, struct tk_error *err)
 {
 	for (;;) {
@@ -48,8 +49,8 @@ static int quoted(struct tk_import_csv_reader *csv, const char **p, struct tk_er
 		tk_buf_add_char(&csv->text, '\n');
 		status = tk_import_read_line(&csv->lines, &more, err);
 		if (!status && (!more || csv->text.len > TK_IMPORT_LINE_MAX))
-			status = tk_fail(
-			        err, TK_EDATA, "%s:%zu: a quote is not closed", csv->lines.file->path, csv->line);
+			status = tk_fail(err, TK_EDATA, "%s:%zu: a quote is not closed",
+			        csv->lines.file->path, csv->line);
 		if (status)
 			return status;
 		*p = tk_buf_cstr(&csv->lines.line);
@@ -94,7 +95,8 @@ int tk_import_read_csv_row(struct tk_import_csv_reader *csv, bool *more, struct 
 
 		csv->separator = separator_of(csv->lines.line.data);
 		if (!strncmp(csv->lines.line.data, mark, 3)) {
-			memmove(csv->lines.line.data, csv->lines.line.data + 3, csv->lines.line.len - 2);
+			memmove(csv->lines.line.data, csv->lines.line.data + 3,
+			        csv->lines.line.len - 2);
 			csv->lines.line.len -= 3;
 		}
 	}

@@ -1,4 +1,5 @@
-/* github-action-benchmark: data.js, "window.BENCHMARK_DATA = {...}": suites, each a list of commits with their benches.
+/* github-action-benchmark: data.js, "window.BENCHMARK_DATA = {...}": suites, each a list of commits
+ * with their benches.
  */
 #include "store/import/import.h"
 #include <math.h>
@@ -12,10 +13,12 @@ struct reader {
 
 static bool sniff(const struct tk_import_file *f)
 {
-	return strstr(f->head, "\"entries\"") && (strstr(f->head, "BENCHMARK_DATA") || strstr(f->head, "\"benches\""));
+	return strstr(f->head, "\"entries\"") &&
+	       (strstr(f->head, "BENCHMARK_DATA") || strstr(f->head, "\"benches\""));
 }
 
-static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+static int visit_header(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	json_t **header = arg;
 
@@ -32,23 +35,27 @@ static const char *better_of(const char *tool)
 	return tool && !strcmp(tool, "customSmallerIsBetter") ? "lower" : NULL;
 }
 
-static int put_bench(struct reader *r, const struct tk_import_path *path, size_t i, const json_t *bench,
-        const char *suite, const char *better, json_t *attributes, struct tk_error *err)
+static int put_bench(struct reader *r, const struct tk_import_path *path, size_t i,
+        const json_t *bench, const char *suite, const char *better, json_t *attributes,
+        struct tk_error *err)
 {
 	static const char *const known[] = {"name", "value", "unit", NULL};
 	const char *name = json_string_value(json_object_get(bench, "name"));
-	const json_t *value = json_object_get(bench, "value"), *unit = json_object_get(bench, "unit");
+	const json_t *value = json_object_get(bench, "value"),
+	             *unit = json_object_get(bench, "unit");
 	json_t *rest = NULL;
 
 	if (!name || !*name)
-		return tk_import_fail_expected(
-		        r->file, path, err, "a name", json_object_get(bench, "name"), ".benches[%zu].name", i);
+		return tk_import_fail_expected(r->file, path, err, "a name",
+		        json_object_get(bench, "name"), ".benches[%zu].name", i);
 	if (value && !json_is_null(value) && !json_is_number(value))
-		return tk_import_fail_expected(r->file, path, err, "a number", value, ".benches[%zu].value", i);
+		return tk_import_fail_expected(
+		        r->file, path, err, "a number", value, ".benches[%zu].value", i);
 	if (unit && !json_is_null(unit) && !json_is_string(unit))
-		return tk_import_fail_expected(r->file, path, err, "a string", unit, ".benches[%zu].unit", i);
-	struct tk_import_point p =
-	        TK_IMPORT_POINT(name, json_string_value(unit), json_is_number(value) ? json_number_value(value) : NAN);
+		return tk_import_fail_expected(
+		        r->file, path, err, "a string", unit, ".benches[%zu].unit", i);
+	struct tk_import_point p = TK_IMPORT_POINT(name, json_string_value(unit),
+	        json_is_number(value) ? json_number_value(value) : NAN);
 
 	p.backend = suite;
 	p.better = better;
@@ -58,8 +65,8 @@ static int put_bench(struct reader *r, const struct tk_import_path *path, size_t
 }
 
 /* The commit's own time, else when it was measured. */
-static int time_of(const struct reader *r, const struct tk_import_path *path, const json_t *entry, int64_t *out,
-        struct tk_error *err)
+static int time_of(const struct reader *r, const struct tk_import_path *path, const json_t *entry,
+        int64_t *out, struct tk_error *err)
 {
 	const json_t *stamp = json_object_get(json_object_get(entry, "commit"), "timestamp");
 	const char *text = json_string_value(stamp);
@@ -67,24 +74,29 @@ static int time_of(const struct reader *r, const struct tk_import_path *path, co
 
 	if (text && tk_import_parse_time(text, out))
 		return 0;
-	if (!json_is_number(date) || !(json_number_value(date) >= 0 && json_number_value(date) < 1e14))
+	if (!json_is_number(date) ||
+	        !(json_number_value(date) >= 0 && json_number_value(date) < 1e14))
 		return stamp && !json_is_null(stamp)
-		               ? tk_import_fail_expected(r->file, path, err, "a time", stamp, ".commit.timestamp")
-		               : tk_import_fail_expected(r->file, path, err, "milliseconds since 1970", date, ".date");
+		               ? tk_import_fail_expected(
+		                         r->file, path, err, "a time", stamp, ".commit.timestamp")
+		               : tk_import_fail_expected(r->file, path, err,
+		                         "milliseconds since 1970", date, ".date");
 	*out = (int64_t)(json_number_value(date) / 1000);
 	return 0;
 }
 
-static int put_entry(struct reader *r, const struct tk_import_path *path, const json_t *entry, json_t *attributes,
-        struct tk_error *err)
+static int put_entry(struct reader *r, const struct tk_import_path *path, const json_t *entry,
+        json_t *attributes, struct tk_error *err)
 {
 	static const char *const known[] = {"benches", NULL};
-	const json_t *commit = json_object_get(entry, "commit"), *benches = json_object_get(entry, "benches"), *bench;
+	const json_t *commit = json_object_get(entry, "commit"),
+	             *benches = json_object_get(entry, "benches"), *bench;
 	const char *message = json_string_value(json_object_get(commit, "message"));
 	char subject[256];
 	struct tk_import_commit c = {.rev = json_string_value(json_object_get(commit, "id")),
 	        .subject = subject,
-	        .author = json_string_value(json_object_get(json_object_get(commit, "author"), "name"))};
+	        .author = json_string_value(
+	                json_object_get(json_object_get(commit, "author"), "name"))};
 	int status = 0;
 	size_t i;
 
@@ -92,31 +104,40 @@ static int put_entry(struct reader *r, const struct tk_import_path *path, const 
 		return tk_import_fail(r->file, path, err, ".commit.id: is missing");
 	if (!json_is_array(benches))
 		return tk_import_fail_expected(r->file, path, err, "a list", benches, ".benches");
-	snprintf(subject, sizeof(subject), "%.*s", message ? (int)strcspn(message, "\r\n") : 0, message ? message : "");
+	snprintf(subject, sizeof(subject), "%.*s", message ? (int)strcspn(message, "\r\n") : 0,
+	        message ? message : "");
 	status = time_of(r, path, entry, &c.time_s, err);
 	tk_import_copy_unknown(&attributes, entry, known);
-	json_array_foreach((json_t *)benches, i, bench) if (!status) status = put_bench(r, path, i, bench, path->key[1],
-	        better_of(json_string_value(json_object_get(entry, "tool"))), attributes, err);
+	json_array_foreach ((json_t *)benches, i, bench)
+		if (!status)
+			status = put_bench(r, path, i, bench, path->key[1],
+			        better_of(json_string_value(json_object_get(entry, "tool"))),
+			        attributes, err);
 	return status ? status : tk_import_add_run(r->sink, &c, attributes, NULL, err);
 }
 
-static int visit_entry(void *arg, const struct tk_import_path *path, json_t *entry, struct tk_error *err)
+static int visit_entry(
+        void *arg, const struct tk_import_path *path, json_t *entry, struct tk_error *err)
 {
 	struct reader *r = arg;
 	json_t *attributes;
 	int status;
 
 	if (path->depth != 3 || path->key[2] || !path->key[1])
-		return tk_import_fail_expected(r->file, path, err, "a list of commits", entry, "%s", "");
+		return tk_import_fail_expected(
+		        r->file, path, err, "a list of commits", entry, "%s", "");
 	attributes = json_object();
 	status = put_entry(r, path, entry, attributes, err);
 	json_decref(attributes);
 	return status;
 }
 
-static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(
+        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!entries", "*", NULL}, *const patterns[] = {"entries/*/*", NULL};
+	static const char *const head_patterns[] = {"!entries", "*", NULL}, *const patterns[] = {
+	                                                                            "entries/*/*",
+	                                                                            NULL};
 	struct reader r = {.file = f, .sink = sink};
 	json_t *header = json_object();
 	struct tk_import_place place = {0};

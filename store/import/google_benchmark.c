@@ -1,5 +1,6 @@
-/* Google Benchmark: {"context": {...}, "benchmarks": [...]}. Repetitions of one benchmark become one point: their
- * median. Where a file has aggregates only, the reported median (else the mean) is taken. */
+/* Google Benchmark: {"context": {...}, "benchmarks": [...]}. Repetitions of one benchmark become
+ * one point: their median. Where a file has aggregates only, the reported median (else the mean) is
+ * taken. */
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -11,14 +12,16 @@
 static const struct {
 	const char *key, *metric, *unit; /* unit NULL: time_unit */
 } columns[] = {{"real_time", "time", NULL}, {"cpu_time", "cpu_time", NULL},
-        {"bytes_per_second", "bandwidth", "bytes_per_second"}, {"items_per_second", "items", "items/s"}};
+        {"bytes_per_second", "bandwidth", "bytes_per_second"},
+        {"items_per_second", "items", "items/s"}};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
 struct reader {
 	const struct tk_import_file *file;
 	struct tk_import_sink *sink;
 	json_t *context, *attributes;
-	struct tk_buf name, unit, values[COLUMN_COUNT]; /* of the benchmark whose repetitions are coming */
+	struct tk_buf name, unit,
+	        values[COLUMN_COUNT]; /* of the benchmark whose repetitions are coming */
 	double aggregate[COLUMN_COUNT];
 	bool has_median;
 };
@@ -36,8 +39,8 @@ static int finish(struct reader *r, struct tk_error *err)
 
 	for (size_t c = 0; c < COLUMN_COUNT && !status && r->name.len; c++) {
 		size_t n = r->values[c].len / sizeof(double);
-		struct tk_import_point p = TK_IMPORT_POINT(
-		        tk_buf_cstr(&r->name), columns[c].unit ? columns[c].unit : tk_buf_cstr(&r->unit), NAN);
+		struct tk_import_point p = TK_IMPORT_POINT(tk_buf_cstr(&r->name),
+		        columns[c].unit ? columns[c].unit : tk_buf_cstr(&r->unit), NAN);
 
 		p.metric = columns[c].metric;
 		if (n)
@@ -56,8 +59,8 @@ static int finish(struct reader *r, struct tk_error *err)
 	return status;
 }
 
-static int add_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, const char *aggregate,
-        struct tk_error *err)
+static int add_columns(struct reader *r, const struct tk_import_path *path, const json_t *row,
+        const char *aggregate, struct tk_error *err)
 {
 	bool median = aggregate && !strcmp(aggregate, "median");
 
@@ -76,7 +79,8 @@ static int add_columns(struct reader *r, const struct tk_import_path *path, cons
 		else if (median || !r->has_median)
 			r->aggregate[c] = x;
 		if (r->values[c].len > REPETITIONS_MAX * sizeof(double))
-			return tk_import_fail(r->file, path, err, ": more than %d repetitions", REPETITIONS_MAX);
+			return tk_import_fail(
+			        r->file, path, err, ": more than %d repetitions", REPETITIONS_MAX);
 	}
 	r->has_median |= median;
 	return 0;
@@ -84,9 +88,10 @@ static int add_columns(struct reader *r, const struct tk_import_path *path, cons
 
 static int visit(void *arg, const struct tk_import_path *path, json_t *row, struct tk_error *err)
 {
-	static const char *const known[] = {"name", "run_name", "run_type", "real_time", "cpu_time", "time_unit",
-	        "bytes_per_second", "items_per_second", "iterations", "repetition_index", "family_index",
-	        "per_family_instance_index", "aggregate_name", "aggregate_unit", NULL};
+	static const char *const known[] = {"name", "run_name", "run_type", "real_time", "cpu_time",
+	        "time_unit", "bytes_per_second", "items_per_second", "iterations",
+	        "repetition_index", "family_index", "per_family_instance_index", "aggregate_name",
+	        "aggregate_unit", NULL};
 	struct reader *r = arg;
 	const char *name, *run_name, *aggregate, *unit;
 	json_t *rest = NULL;
@@ -103,7 +108,8 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	name = run_name ? run_name : name;
 	if (!name || !*name)
 		return tk_import_fail(r->file, path, err, ".name: is missing");
-	if (json_is_true(json_object_get(row, "error_occurred")) || json_is_true(json_object_get(row, "skipped"))) {
+	if (json_is_true(json_object_get(row, "error_occurred")) ||
+	        json_is_true(json_object_get(row, "skipped"))) {
 		tk_import_count_missing(r->sink, name);
 		tk_import_set_attribute(r->attributes, "failed", name, json_incref(row));
 		return 0;
@@ -121,19 +127,22 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 	return status ? status : add_columns(r, path, row, aggregate, err);
 }
 
-static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+static int visit_header(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	struct reader *r = arg;
 
 	if (path->key[0])
-		json_object_set(!strcmp(path->key[0], "context") ? r->context : r->attributes, path->key[0], value);
+		json_object_set(!strcmp(path->key[0], "context") ? r->context : r->attributes,
+		        path->key[0], value);
 	return 0;
 }
 
 /* A file without a commit is known by its date. */
 static int put_run(struct reader *r, struct tk_error *err)
 {
-	static const char *const names[] = {"commit", "git_commit", "git_sha", "git_hash", "revision", "build_id"};
+	static const char *const names[] = {
+	        "commit", "git_commit", "git_sha", "git_hash", "revision", "build_id"};
 	const json_t *context = json_object_get(r->context, "context");
 	const char *date = json_string_value(json_object_get(context, "date"));
 	struct tk_import_commit c = {.rev = r->sink->options->rev};
@@ -148,22 +157,25 @@ static int put_run(struct reader *r, struct tk_error *err)
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
-static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(
+        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {
-	                                                                               "benchmarks/*", NULL};
-	struct reader r = {.file = f, .sink = sink, .context = json_object(), .attributes = json_object()};
+	static const char *const head_patterns[] = {"!benchmarks", "*", NULL},
+	                         *const patterns[] = {"benchmarks/*", NULL};
+	struct reader r = {
+	        .file = f, .sink = sink, .context = json_object(), .attributes = json_object()};
 	struct tk_import_place place = {0};
 	int status = tk_import_read_json(f, head_patterns, visit_header, &r, err);
 
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		r.aggregate[c] = NAN;
 	if (!status) {
-		const char *executable =
-		        json_string_value(json_object_get(json_object_get(r.context, "context"), "executable"));
+		const char *executable = json_string_value(
+		        json_object_get(json_object_get(r.context, "context"), "executable"));
 		const char *slash = executable ? strrchr(executable, '/') : NULL;
 
-		place.machine = json_string_value(json_object_get(json_object_get(r.context, "context"), "host_name"));
+		place.machine = json_string_value(
+		        json_object_get(json_object_get(r.context, "context"), "host_name"));
 		place.upstream = slash ? slash + 1 : executable;
 		status = tk_import_place(sink, &place, err);
 	}

@@ -1,5 +1,5 @@
-/* hyperfine: {"results": [{"command", "times": [...], ...}]}. It names neither machine nor time nor commit: options do,
- * or the file's date. */
+/* hyperfine: {"results": [{"command", "times": [...], ...}]}. It names neither machine nor time nor
+ * commit: options do, or the file's date. */
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,24 +13,26 @@ struct reader {
 
 static bool sniff(const struct tk_import_file *f)
 {
-	return strstr(f->head, "\"results\"") && strstr(f->head, "\"command\"") && strstr(f->head, "\"mean\"");
+	return strstr(f->head, "\"results\"") && strstr(f->head, "\"command\"") &&
+	       strstr(f->head, "\"mean\"");
 }
 
-static int read_times(const struct reader *r, const struct tk_import_path *path, const json_t *times,
-        struct tk_import_point *p, struct tk_error *err)
+static int read_times(const struct reader *r, const struct tk_import_path *path,
+        const json_t *times, struct tk_import_point *p, struct tk_error *err)
 {
 	double *values = calloc(json_array_size(times) + 1, sizeof(*values));
 	const json_t *one;
 	int status = values ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
 	size_t i;
 
-	json_array_foreach((json_t *)times, i, one) if (!status)
-	{
-		if (!json_is_number(one))
-			status = tk_import_fail_expected(r->file, path, err, "a number", one, ".times[%zu]", i);
-		else
-			values[i] = json_number_value(one);
-	}
+	json_array_foreach ((json_t *)times, i, one)
+		if (!status) {
+			if (!json_is_number(one))
+				status = tk_import_fail_expected(
+				        r->file, path, err, "a number", one, ".times[%zu]", i);
+			else
+				values[i] = json_number_value(one);
+		}
 	if (!status)
 		tk_import_summarize(p, values, json_array_size(times));
 	free(values);
@@ -64,11 +66,13 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	return status ? status : tk_import_point(r->sink, 0, &p, err);
 }
 
-static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(
+        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	static const char *const patterns[] = {"results/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .attributes = json_object()};
-	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
+	struct tk_import_commit c = {
+	        .rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
 	struct tk_import_place place = {0};
 	int status = tk_import_place(sink, &place, err);
 

@@ -89,7 +89,8 @@ static int read_head(struct tk_import_file *f, char *head, struct tk_error *err)
 	return f->head_len ? 0 : tk_fail(err, TK_EDATA, "%s: is empty", f->path);
 }
 
-static int find_format(const struct tk_import_file *f, const char *name, size_t *out, struct tk_error *err)
+static int find_format(
+        const struct tk_import_file *f, const char *name, size_t *out, struct tk_error *err)
 {
 	struct tk_buf known = TK_BUF_INIT;
 
@@ -100,14 +101,16 @@ static int find_format(const struct tk_import_file *f, const char *name, size_t 
 		return 0;
 	for (size_t i = 0; i < FORMAT_COUNT; i++)
 		tk_buf_add_printf(&known, "%s%s", i ? ", " : "", formats[i].name);
-	tk_fail(err, TK_EDATA, "%s: its format cannot be guessed; name it: %s", f->path, tk_buf_cstr(&known));
+	tk_fail(err, TK_EDATA, "%s: its format cannot be guessed; name it: %s", f->path,
+	        tk_buf_cstr(&known));
 	tk_buf_free(&known);
 	return TK_EDATA;
 }
 
-/* Nothing was read in it. What looks like its format is a run that measured nothing: it is left out, and said. Anything
- * else is another file than was meant. */
-static int empty_file(struct tk_import_sink *sink, const struct tk_import_file *f, size_t format, struct tk_error *err)
+/* Nothing was read in it. What looks like its format is a run that measured nothing: it is left
+ * out, and said. Anything else is another file than was meant. */
+static int empty_file(struct tk_import_sink *sink, const struct tk_import_file *f, size_t format,
+        struct tk_error *err)
 {
 	char *first = sink->counts.first_empty;
 	size_t like = 0;
@@ -119,12 +122,14 @@ static int empty_file(struct tk_import_sink *sink, const struct tk_import_file *
 	}
 	while (like < FORMAT_COUNT && !formats[like].format->sniff(f))
 		like++;
-	return tk_fail(err, TK_EDATA, "%s: no results of the format %s in it%s%s", f->path, formats[format].name,
-	        like < FORMAT_COUNT ? "; it looks like " : "", like < FORMAT_COUNT ? formats[like].name : "");
+	return tk_fail(err, TK_EDATA, "%s: no results of the format %s in it%s%s", f->path,
+	        formats[format].name, like < FORMAT_COUNT ? "; it looks like " : "",
+	        like < FORMAT_COUNT ? formats[like].name : "");
 }
 
 /* A file without results leaves nothing behind: neither a night nor the machine that it names. */
-static int read_results(struct tk_import_sink *sink, struct tk_import_file *f, size_t format, struct tk_error *err)
+static int read_results(
+        struct tk_import_sink *sink, struct tk_import_file *f, size_t format, struct tk_error *err)
 {
 	const struct tk_import_counts before = sink->counts;
 	const int64_t results = sink->results;
@@ -144,8 +149,8 @@ static int read_results(struct tk_import_sink *sink, struct tk_import_file *f, s
 	return status ? status : tk_db_exec(sink->store, "RELEASE import_file", err);
 }
 
-static int import_file(
-        struct tk_import_sink *sink, const char *format, const char *path, char *head, struct tk_error *err)
+static int import_file(struct tk_import_sink *sink, const char *format, const char *path,
+        char *head, struct tk_error *err)
 {
 	struct tk_import_file f = {.path = path};
 	size_t found = 0;
@@ -167,7 +172,8 @@ static int import_file(
 	return status;
 }
 
-/* ---- which files --------------------------------------------------------------------------------------------------
+/* ---- which files
+ * --------------------------------------------------------------------------------------------------
  */
 
 struct one_file {
@@ -217,7 +223,8 @@ static int visit(void *arg, const char *relative, const struct stat *st, struct 
 	return 0;
 }
 
-/* Older ones first, where their format says how old a file is: that is the order in which the points are stored. */
+/* Older ones first, where their format says how old a file is: that is the order in which the
+ * points are stored. */
 static int by_time(const void *a, const void *b)
 {
 	const struct one_file *x = a, *y = b;
@@ -239,7 +246,8 @@ static void look_at_time(struct one_file *file, const char *format)
 		f.head_len = fread(head, 1, sizeof(head) - 1, f.in);
 		head[f.head_len] = '\0';
 		for (size_t i = 0; i < FORMAT_COUNT; i++)
-			if (formats[i].format->time && (!format || !strcmp(format, formats[i].name))) {
+			if (formats[i].format->time &&
+			        (!format || !strcmp(format, formats[i].name))) {
 				file->time_s = formats[i].format->time(&f);
 				break;
 			}
@@ -247,7 +255,8 @@ static void look_at_time(struct one_file *file, const char *format)
 	fclose(f.in);
 }
 
-static int gather(const struct tk_import_request *request, struct file_set *set, struct tk_error *err)
+static int gather(
+        const struct tk_import_request *request, struct file_set *set, struct tk_error *err)
 {
 	int status = 0;
 
@@ -263,18 +272,22 @@ static int gather(const struct tk_import_request *request, struct file_set *set,
 	if (!status && set->count)
 		qsort(set->files, set->count, sizeof(*set->files), by_time);
 	if (!status && !set->count)
-		status = tk_fail(err, TK_EDATA, "%s: there is no file to import in it", request->paths[0]);
+		status = tk_fail(
+		        err, TK_EDATA, "%s: there is no file to import in it", request->paths[0]);
 	return status;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------------------
+/* ---- all of them
+ * --------------------------------------------------------------------------------------------------
  */
 
-static int import_all(struct tk_import_sink *sink, const struct tk_import_request *request, struct tk_error *err)
+static int import_all(
+        struct tk_import_sink *sink, const struct tk_import_request *request, struct tk_error *err)
 {
 	struct file_set set = {0};
 	char *head = malloc(HEAD_SIZE + 1);
-	int status = head ? tk_import_sink_open(sink, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status =
+	        head ? tk_import_sink_open(sink, err) : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	if (!status)
 		status = gather(request, &set, err);
@@ -284,7 +297,8 @@ static int import_all(struct tk_import_sink *sink, const struct tk_import_reques
 		status = tk_import_flush(sink, err);
 	if (!status && !sink->results)
 		status = tk_fail(err, TK_EDATA, "%s: no results%s%s in it",
-		        set.count == 1 ? set.files[0].path : request->paths[0], set.count == 1 ? " of the format " : "",
+		        set.count == 1 ? set.files[0].path : request->paths[0],
+		        set.count == 1 ? " of the format " : "",
 		        set.count == 1 ? sink->format : "");
 	tk_import_sink_close(sink);
 	for (size_t i = 0; i < set.count; i++)
@@ -294,8 +308,8 @@ static int import_all(struct tk_import_sink *sink, const struct tk_import_reques
 	return status;
 }
 
-int tk_store_import(struct tk_store *s, const struct tk_import_request *request, struct tk_import_counts *counts,
-        struct tk_error *err)
+int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
+        struct tk_import_counts *counts, struct tk_error *err)
 {
 	const struct tk_import_options options = {
 	        request->machine, request->upstream, request->better, request->rev, request->at_s};

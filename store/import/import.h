@@ -1,8 +1,9 @@
-/* What the files of store/import/ share: the table of formats, the readers, and the sink that foreign points go into.
+/* What the files of store/import/ share: the table of formats, the readers, and the sink that
+ * foreign points go into.
  *
- * A format is one file: it looks at the head of a file to say whether it is one of its own (sniff), and hands what it
- * reads to the sink, or, for the tracker's own records, puts rows itself. Errors name the file and the line or the JSON
- * path. */
+ * A format is one file: it looks at the head of a file to say whether it is one of its own (sniff),
+ * and hands what it reads to the sink, or, for the tracker's own records, puts rows itself. Errors
+ * name the file and the line or the JSON path. */
 #ifndef TK_STORE_IMPORT_H
 #define TK_STORE_IMPORT_H
 #include "base/buf.h"
@@ -10,7 +11,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* ---- formats ------------------------------------------------------------------------------------------------ */
+/* ---- formats
+ * ------------------------------------------------------------------------------------------------
+ */
 
 struct tk_import_sink;
 
@@ -22,8 +25,9 @@ struct tk_import_file {
 };
 
 struct tk_import_options {
-	const char *machine, *upstream, *better, *rev; /* NULL: as the file says; better: "lower", "higher" */
-	int64_t at_s;                                  /* 0: as the file says, else when it was written */
+	const char *machine, *upstream, *better,
+	        *rev; /* NULL: as the file says; better: "lower", "higher" */
+	int64_t at_s; /* 0: as the file says, else when it was written */
 };
 
 /* identifier, name, what it is; the order in which they are asked whose a file is */
@@ -41,14 +45,18 @@ struct tk_import_options {
 
 struct tk_import_format {
 	bool (*sniff)(const struct tk_import_file *f);
-	int (*read)(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
-	int64_t (*time)(const struct tk_import_file *f); /* what the files of a set are sorted by; may be NULL */
+	int (*read)(
+	        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
+	int64_t (*time)(const struct tk_import_file
+	                *f); /* what the files of a set are sorted by; may be NULL */
 };
 #define TK_IMPORT_DECLARE(id, name, what) extern const struct tk_import_format tk_import_##id;
 TK_IMPORT_FORMATS(TK_IMPORT_DECLARE)
 #undef TK_IMPORT_DECLARE
 
-/* ---- sink ---------------------------------------------------------------------------------------------------- */
+/* ---- sink
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 struct tk_import_state;
 
@@ -63,19 +71,21 @@ struct tk_import_sink {
 };
 
 int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err);
-void tk_import_sink_close(struct tk_import_sink *s);                 /* after a failed open as well */
-int tk_import_flush(struct tk_import_sink *s, struct tk_error *err); /* writes the points whose run is known */
+void tk_import_sink_close(struct tk_import_sink *s); /* after a failed open as well */
+int tk_import_flush(
+        struct tk_import_sink *s, struct tk_error *err); /* writes the points whose run is known */
 
-/* Where the following points were measured, and what. NULL or "": not known. The options --machine and --upstream go
- * before. */
+/* Where the following points were measured, and what. NULL or "": not known. The options --machine
+ * and --upstream go before. */
 struct tk_import_place {
 	const char *machine, *machine_attributes, *device, *arch, *environment, *upstream, *url;
 };
-int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, struct tk_error *err);
+int tk_import_place(
+        struct tk_import_sink *s, const struct tk_import_place *p, struct tk_error *err);
 
-/* One number. Members that are not known are NULL, NAN or 0. The unit decides on the metric's name, the unit here and
- * the direction, where they are not given. A value that is not finite is counted and left out. run 0: of the run that
- * tk_import_add_run() makes next. */
+/* One number. Members that are not known are NULL, NAN or 0. The unit decides on the metric's name,
+ * the unit here and the direction, where they are not given. A value that is not finite is counted
+ * and left out. run 0: of the run that tk_import_add_run() makes next. */
 struct tk_import_point {
 	const char *name, *metric, *unit, *better, *backend, *config, *dtype, *family;
 	double value, lo, hi, min, q25, q75, p95, flops, bytes;
@@ -83,33 +93,39 @@ struct tk_import_point {
 };
 #define TK_IMPORT_POINT(name_, unit_, value_) \
 	{ \
-		.name = (name_), .unit = (unit_), .value = (value_), .lo = NAN, .hi = NAN, .min = NAN, .q25 = NAN, \
-		.q75 = NAN, .p95 = NAN \
+		.name = (name_), .unit = (unit_), .value = (value_), .lo = NAN, .hi = NAN, \
+		.min = NAN, .q25 = NAN, .q75 = NAN, .p95 = NAN \
 	}
-int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err);
+int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p,
+        struct tk_error *err);
 /* A result of that name that is left out: it failed, was skipped or is empty. */
 void tk_import_count_missing(struct tk_import_sink *s, const char *name);
 
-/* A night with one run at the time of a commit; none where there was no result since the run before, unless `run` asks
- * for it. `attributes` (borrowed; NULL: none): what has no place of its own. *run
- * may be NULL. */
+/* A night with one run at the time of a commit; none where there was no result since the run
+ * before, unless `run` asks for it. `attributes` (borrowed; NULL: none): what has no place of its
+ * own. *run may be NULL. */
 struct tk_import_commit {
 	const char *rev, *author, *subject;
 	int64_t time_s;
 };
-int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run,
-        struct tk_error *err);
+int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c,
+        const json_t *attributes, size_t *run, struct tk_error *err);
 
-/* ---- units --------------------------------------------------------------------------------------------------- */
+/* ---- units
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-/* What is measured in a unit, that unit here, and the factor to it. A unit that is not known stays as it is. */
+/* What is measured in a unit, that unit here, and the factor to it. A unit that is not known stays
+ * as it is. */
 struct tk_import_unit {
 	const char *metric, *unit, *better;
 	double factor;
 };
 struct tk_import_unit tk_import_unit(const char *unit);
 
-/* ---- JSON ---------------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 struct tk_import_path {
 	size_t depth;
@@ -118,44 +134,50 @@ struct tk_import_path {
 	size_t line;
 	const char *text; /* "entries.Benchmark[3]" */
 };
-typedef int tk_import_visit(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err);
+typedef int tk_import_visit(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err);
 
-/* Reads the file from its start and hands out the values whose path one of the patterns means: "benchmarks/" followed
- * by a star is each element of that array (or member of that object), "!results" passes over. The first pattern that
- * fits decides; what none means is passed over. */
-int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
-        struct tk_error *err);
+/* Reads the file from its start and hands out the values whose path one of the patterns means:
+ * "benchmarks/" followed by a star is each element of that array (or member of that object),
+ * "!results" passes over. The first pattern that fits decides; what none means is passed over. */
+int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns,
+        tk_import_visit *visit, void *arg, struct tk_error *err);
 /* "FILE:LINE: PATH" and what the format says: ".kernel: is missing". TK_EDATA. */
-int tk_import_fail(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
-        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* The same with the field that the format names (".value", or ""), what should stand there and what does: ".value:
- * expected a number, found "fast"". */
-int tk_import_fail_expected(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
-        const char *what, const json_t *value, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+int tk_import_fail(const struct tk_import_file *f, const struct tk_import_path *path,
+        struct tk_error *err, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same with the field that the format names (".value", or ""), what should stand there and what
+ * does: ".value: expected a number, found "fast"". */
+int tk_import_fail_expected(const struct tk_import_file *f, const struct tk_import_path *path,
+        struct tk_error *err, const char *what, const json_t *value, const char *fmt, ...)
+        __attribute__((format(printf, 6, 7)));
 /* A value for people, one line, cut: `"fast"`, `12`, `a list`, `nothing` for NULL. Returns out. */
 #define TK_IMPORT_DESCRIPTION_SIZE 48
 const char *tk_import_describe_value(const json_t *value, char *out);
 
 /* The time of a file that does not say one: --at, else when it was written. */
 int64_t tk_import_get_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink);
-/* ISO 8601 as programs write it: a blank for the T, fractions of a second, +hhmm. False where it is not a time. */
+/* ISO 8601 as programs write it: a blank for the T, fractions of a second, +hhmm. False where it is
+ * not a time. */
 bool tk_import_parse_time(const char *text, int64_t *t_s);
 
-/* ---- members of objects: what is missing or null is NAN or NULL, another type is an error ---------------------- */
+/* ---- members of objects: what is missing or null is NAN or NULL, another type is an error
+ * ---------------------- */
 
-int tk_import_get_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
-        const char *key, double *out, struct tk_error *err);
-int tk_import_get_text(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
-        const char *key, const char **out, struct tk_error *err);
-/* Copies the members of `from` that are not in `known` (ends with NULL) and not null into `to`; a new object where
- * something was copied and `to` was NULL. */
+int tk_import_get_number(const struct tk_import_file *f, const struct tk_import_path *path,
+        const json_t *object, const char *key, double *out, struct tk_error *err);
+int tk_import_get_text(const struct tk_import_file *f, const struct tk_import_path *path,
+        const json_t *object, const char *key, const char **out, struct tk_error *err);
+/* Copies the members of `from` that are not in `known` (ends with NULL) and not null into `to`; a
+ * new object where something was copied and `to` was NULL. */
 void tk_import_copy_unknown(json_t **to, const json_t *from, const char *const *known);
 /* attributes[list][name] = value, where value (stolen) is not NULL. */
 void tk_import_set_attribute(json_t *attributes, const char *list, const char *name, json_t *value);
 /* Sorted in place: median, quantiles, minimum and count of repetitions. */
 void tk_import_summarize(struct tk_import_point *p, double *values, size_t count);
 
-/* ---- lines --------------------------------------------------------------------------------------------------- */
+/* ---- lines
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 #define TK_IMPORT_LINE_MAX ((size_t)64 << 20)
 
@@ -166,10 +188,13 @@ struct tk_import_lines {
 	bool skip; /* the current one is empty */
 };
 
-/* The next line; *more false at the end. Refuses what is longer than TK_IMPORT_LINE_MAX or has a NUL in it. */
+/* The next line; *more false at the end. Refuses what is longer than TK_IMPORT_LINE_MAX or has a
+ * NUL in it. */
 int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *err);
 
-/* ---- CSV ------------------------------------------------------------------------------------------------------- */
+/* ---- CSV
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 struct tk_import_csv_reader {
 	struct tk_import_lines lines;
@@ -180,7 +205,8 @@ struct tk_import_csv_reader {
 	char separator;
 };
 
-int tk_import_read_csv_row(struct tk_import_csv_reader *csv, bool *more, struct tk_error *err); /* empty lines are passed over */
+int tk_import_read_csv_row(struct tk_import_csv_reader *csv, bool *more,
+        struct tk_error *err); /* empty lines are passed over */
 void tk_import_csv_free(struct tk_import_csv_reader *csv);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the JSON formats have in common: members with their types, unknown members, times, repetitions. */
+/* What the JSON formats have in common: members with their types, unknown members, times,
+ * repetitions. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "store/import/import.h"
@@ -19,12 +20,14 @@ const char *tk_import_describe_value(const json_t *value, char *out)
 		tk_text_copy_line(text, sizeof(text), json_string_value(value));
 		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "\"%s\"", text);
 	} else if (json_is_integer(value)) {
-		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "%lld", (long long)json_integer_value(value));
+		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "%lld",
+		        (long long)json_integer_value(value));
 	} else if (json_is_real(value)) {
 		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "%.12g", json_real_value(value));
 	} else {
-		bool empty = json_is_array(value) ? !json_array_size(value)
-		                                  : json_is_object(value) && !json_object_size(value);
+		bool empty = json_is_array(value)
+		                     ? !json_array_size(value)
+		                     : json_is_object(value) && !json_object_size(value);
 
 		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "%s",
 		        empty   ? json_is_array(value) ? "an empty list" : "an empty object"
@@ -34,8 +37,8 @@ const char *tk_import_describe_value(const json_t *value, char *out)
 	return out;
 }
 
-int tk_import_fail_expected(const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err,
-        const char *what, const json_t *value, const char *fmt, ...)
+int tk_import_fail_expected(const struct tk_import_file *f, const struct tk_import_path *path,
+        struct tk_error *err, const char *what, const json_t *value, const char *fmt, ...)
 {
 	char field[256], found[TK_IMPORT_DESCRIPTION_SIZE];
 	va_list ap;
@@ -43,11 +46,12 @@ int tk_import_fail_expected(const struct tk_import_file *f, const struct tk_impo
 	va_start(ap, fmt);
 	vsnprintf(field, sizeof(field), fmt, ap);
 	va_end(ap);
-	return tk_import_fail(f, path, err, "%s: expected %s, found %s", field, what, tk_import_describe_value(value, found));
+	return tk_import_fail(f, path, err, "%s: expected %s, found %s", field, what,
+	        tk_import_describe_value(value, found));
 }
 
-int tk_import_get_number(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
-        const char *key, double *out, struct tk_error *err)
+int tk_import_get_number(const struct tk_import_file *f, const struct tk_import_path *path,
+        const json_t *object, const char *key, double *out, struct tk_error *err)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -57,8 +61,8 @@ int tk_import_get_number(const struct tk_import_file *f, const struct tk_import_
 	return 0;
 }
 
-int tk_import_get_text(const struct tk_import_file *f, const struct tk_import_path *path, const json_t *object,
-        const char *key, const char **out, struct tk_error *err)
+int tk_import_get_text(const struct tk_import_file *f, const struct tk_import_path *path,
+        const json_t *object, const char *key, const char **out, struct tk_error *err)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -73,8 +77,7 @@ void tk_import_copy_unknown(json_t **to, const json_t *from, const char *const *
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)from, key, value)
-	{
+	json_object_foreach ((json_t *)from, key, value) {
 		size_t i = 0;
 
 		while (known[i] && strcmp(known[i], key))
@@ -114,7 +117,8 @@ bool tk_import_parse_time(const char *text, int64_t *t_s)
 		}
 		plain[n++] = *text == ' ' ? 'T' : *text;
 		/* +hhmm */
-		if (n > 19 && (plain[n - 3] == '+' || plain[n - 3] == '-') && text[1] >= '0' && text[1] <= '9')
+		if (n > 19 && (plain[n - 3] == '+' || plain[n - 3] == '-') && text[1] >= '0' &&
+		        text[1] <= '9')
 			plain[n++] = ':';
 	}
 	plain[n] = '\0';
@@ -133,7 +137,8 @@ static double quantile(const double *sorted, size_t n, double q)
 	double at = q * (double)(n - 1);
 	size_t i = (size_t)at;
 
-	return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+	return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i])
+	                 : sorted[n - 1];
 }
 
 void tk_import_summarize(struct tk_import_point *p, double *values, size_t count)

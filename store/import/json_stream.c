@@ -1,6 +1,8 @@
-/* A JSON file value by value: only what is handed out is in memory, so that a file of any size can be read.
+/* A JSON file value by value: only what is handed out is in memory, so that a file of any size can
+ * be read.
  *
- * What others write as JSON is not always JSON: NaN and Infinity become null, and a line in front of the first brace
+ * What others write as JSON is not always JSON: NaN and Infinity become null, and a line in front
+ * of the first brace
  * ("window.BENCHMARK_DATA =") and a semicolon behind the last one are passed over. */
 #include "store/import/import.h"
 #include <stdlib.h>
@@ -20,7 +22,9 @@ struct stream {
 	struct tk_buf keys[DEPTH_MAX], value, where;
 };
 
-/* ---- bytes ---------------------------------------------------------------------------------------------------- */
+/* ---- bytes
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int refill(struct stream *s)
 {
@@ -80,11 +84,14 @@ static int unexpected(struct stream *s, const char *what, int c, struct tk_error
 	if (c == EOF)
 		return malformed(s, "ends too early", err);
 	snprintf(text, sizeof(text),
-	        c > ' ' && c < 0x7f ? "expected %s, found `%c`" : "expected %s, found the byte 0x%02x", what, c);
+	        c > ' ' && c < 0x7f ? "expected %s, found `%c`"
+	                            : "expected %s, found the byte 0x%02x",
+	        what, c);
 	return malformed(s, text, err);
 }
 
-/* ---- taking a value's text -------------------------------------------------------------------------------------- */
+/* ---- taking a value's text
+ * -------------------------------------------------------------------------------------- */
 
 struct taker {
 	struct tk_buf *to; /* NULL: passed over */
@@ -130,7 +137,8 @@ static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_e
 	size_t n = 1;
 	int c;
 
-	while ((c = peek(s)) != EOF && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) && n < sizeof(word) - 1)
+	while ((c = peek(s)) != EOF && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) &&
+	        n < sizeof(word) - 1)
 		word[n++] = (char)next(s);
 	if (!strcmp(word, "NaN") || !strcmp(word, "Infinity")) {
 		if (to && to->len && to->data[to->len - 1] == '-')
@@ -147,7 +155,8 @@ static int take_word(struct stream *s, int first, struct tk_buf *to, struct tk_e
 	return 0;
 }
 
-/* What numbers are made of and what separates values: passed on in blocks. "1e5" has its letter behind a digit. */
+/* What numbers are made of and what separates values: passed on in blocks. "1e5" has its letter
+ * behind a digit. */
 static const bool plain[256] = {[' '] = true,
         ['\t'] = true,
         ['\r'] = true,
@@ -215,14 +224,16 @@ static int take(struct stream *s, struct tk_buf *to, struct tk_error *err)
 	return status;
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------------
+/* ---- walking
+ * ------------------------------------------------------------------------------------------------------
  */
 
 enum choice { SKIP, TAKE, DESCEND };
 
 static bool component_matches(const char *pattern, size_t len, const char *key)
 {
-	return (len == 1 && *pattern == '*') || (key && strlen(key) == len && !strncmp(pattern, key, len));
+	return (len == 1 && *pattern == '*') ||
+	       (key && strlen(key) == len && !strncmp(pattern, key, len));
 }
 
 /* How a pattern sees the path: it goes on below, it means it, or neither. */
@@ -273,7 +284,8 @@ static int deliver(struct stream *s, struct tk_error *err)
 		return status;
 	value = json_loadb(s->value.data, s->value.len, JSON_DECODE_ANY, &why);
 	if (!value)
-		return tk_fail(err, TK_EDATA, "%s:%zu: %s: %s", s->file->path, line, where(s), why.text);
+		return tk_fail(
+		        err, TK_EDATA, "%s:%zu: %s: %s", s->file->path, line, where(s), why.text);
 	s->path.line = line;
 	s->path.text = where(s);
 	status = s->visit(s->arg, &s->path, value, err);
@@ -378,15 +390,16 @@ static int walk_document(struct stream *s, struct tk_error *err)
 	return status;
 }
 
-int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns, tk_import_visit *visit, void *arg,
-        struct tk_error *err)
+int tk_import_read_json(const struct tk_import_file *f, const char *const *patterns,
+        tk_import_visit *visit, void *arg, struct tk_error *err)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 	int status;
 
 	if (!s)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	*s = (struct stream){.file = f, .patterns = patterns, .visit = visit, .arg = arg, .line = 1};
+	*s = (struct stream){
+	        .file = f, .patterns = patterns, .visit = visit, .arg = arg, .line = 1};
 	rewind(f->in);
 	status = walk_document(s, err);
 	for (size_t i = 0; i < DEPTH_MAX; i++)
@@ -397,8 +410,8 @@ int tk_import_read_json(const struct tk_import_file *f, const char *const *patte
 	return status;
 }
 
-int tk_import_fail(
-        const struct tk_import_file *f, const struct tk_import_path *path, struct tk_error *err, const char *fmt, ...)
+int tk_import_fail(const struct tk_import_file *f, const struct tk_import_path *path,
+        struct tk_error *err, const char *fmt, ...)
 {
 	char what[512];
 	va_list ap;
@@ -407,6 +420,6 @@ int tk_import_fail(
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	/* At the top of the file a path does not begin with a dot. */
-	return tk_fail(
-	        err, TK_EDATA, "%s:%zu: %s%s", f->path, path->line, path->text, what + (!*path->text && *what == '.'));
+	return tk_fail(err, TK_EDATA, "%s:%zu: %s%s", f->path, path->line, path->text,
+	        what + (!*path->text && *what == '.'));
 }

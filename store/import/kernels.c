@@ -1,6 +1,6 @@
-/* Lists of GPU kernel results, one object each: kernel, backend, arch, gpu_model, compute_capability,
- * problem_size{...}, latency_ms, tflops, compilation_time. The top is a list, or an object with the list in `results`;
- * JSON lines are read as well. */
+/* Lists of GPU kernel results, one object each: kernel, backend, arch, gpu_model,
+ * compute_capability, problem_size{...}, latency_ms, tflops, compilation_time. The top is a list,
+ * or an object with the list in `results`; JSON lines are read as well. */
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,16 +18,18 @@ struct reader {
 
 static const struct {
 	const char *key, *metric, *unit;
-} columns[] = {{"latency_ms", "time", "ms"}, {"latency_us", "time", "us"}, {"latency_ns", "time", "ns"},
-        {"latency", "time", "s"}, {"time_ms", "time", "ms"}, {"time_us", "time", "us"}, {"tflops", "flops", "TFLOPS"},
-        {"gflops", "flops", "GFLOPS"}, {"bandwidth_gbps", "bandwidth", "GB/s"}, {"gb_per_s", "bandwidth", "GB/s"},
+} columns[] = {{"latency_ms", "time", "ms"}, {"latency_us", "time", "us"},
+        {"latency_ns", "time", "ns"}, {"latency", "time", "s"}, {"time_ms", "time", "ms"},
+        {"time_us", "time", "us"}, {"tflops", "flops", "TFLOPS"}, {"gflops", "flops", "GFLOPS"},
+        {"bandwidth_gbps", "bandwidth", "GB/s"}, {"gb_per_s", "bandwidth", "GB/s"},
         {"compilation_time", "compile_time", "s"}, {"compile_time_s", "compile_time", "s"}};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
 static bool sniff(const struct tk_import_file *f)
 {
 	return strstr(f->head, "\"kernel\"") &&
-	       (strstr(f->head, "\"latency") || strstr(f->head, "\"tflops\"") || strstr(f->head, "\"problem_size\""));
+	       (strstr(f->head, "\"latency") || strstr(f->head, "\"tflops\"") ||
+	               strstr(f->head, "\"problem_size\""));
 }
 
 static void add_sizes(struct tk_buf *name, const json_t *size)
@@ -41,18 +43,19 @@ static void add_sizes(struct tk_buf *name, const json_t *size)
 		size_t n = 0;
 
 		/* By name, so that the order in the file does not matter. */
-		json_object_foreach((json_t *)size, key, value) if (keys)
-		{
-			size_t i = n++;
+		json_object_foreach ((json_t *)size, key, value)
+			if (keys) {
+				size_t i = n++;
 
-			for (; i && strcmp(keys[i - 1], key) > 0; i--)
-				keys[i] = keys[i - 1];
-			keys[i] = key;
-		}
+				for (; i && strcmp(keys[i - 1], key) > 0; i--)
+					keys[i] = keys[i - 1];
+				keys[i] = key;
+			}
 		for (size_t i = 0; i < n; i++) {
 			value = json_object_get(size, keys[i]);
-			text = json_is_string(value) ? strdup(json_string_value(value))
-			                             : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+			text = json_is_string(value)
+			               ? strdup(json_string_value(value))
+			               : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 			tk_buf_add_printf(name, " %s=%s", keys[i], text ? text : "");
 			free(text);
 		}
@@ -65,7 +68,8 @@ static void add_sizes(struct tk_buf *name, const json_t *size)
 	}
 }
 
-static int set_place(struct reader *r, const struct tk_import_path *path, const json_t *row, struct tk_error *err)
+static int set_place(struct reader *r, const struct tk_import_path *path, const json_t *row,
+        struct tk_error *err)
 {
 	const json_t *capability = json_object_get(row, "compute_capability");
 	struct tk_import_place place = {0};
@@ -91,8 +95,11 @@ static int set_place(struct reader *r, const struct tk_import_path *path, const 
 /* The first row that says when and of what decides for the file. */
 static void set_commit(struct reader *r, const json_t *row)
 {
-	static const char *const times[] = {"timestamp", "date", "time"}, *const revs[] = {"commit", "commit_hash",
-	                                                                          "git_commit", "revision", "version"};
+	static const char *const times[] = {"timestamp", "date", "time"}, *const revs[] = {"commit",
+	                                                                          "commit_hash",
+	                                                                          "git_commit",
+	                                                                          "revision",
+	                                                                          "version"};
 	const char *text;
 
 	for (size_t i = 0; i < 3 && !r->time_s; i++)
@@ -103,18 +110,20 @@ static void set_commit(struct reader *r, const json_t *row)
 			tk_buf_add_str(&r->rev_text, text);
 }
 
-static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row, const char *backend,
-        struct tk_error *err)
+static int put_columns(struct reader *r, const struct tk_import_path *path, const json_t *row,
+        const char *backend, struct tk_error *err)
 {
 	int status = 0;
 
 	for (size_t c = 0; c < COLUMN_COUNT && !status; c++) {
-		struct tk_import_point p = TK_IMPORT_POINT(tk_buf_cstr(&r->name), columns[c].unit, NAN);
+		struct tk_import_point p =
+		        TK_IMPORT_POINT(tk_buf_cstr(&r->name), columns[c].unit, NAN);
 
 		status = tk_import_get_number(r->file, path, row, columns[c].key, &p.value, err);
 		p.metric = columns[c].metric;
 		p.backend = backend;
-		p.dtype = json_string_value(json_object_get(json_object_get(row, "problem_size"), "dtype"));
+		p.dtype = json_string_value(
+		        json_object_get(json_object_get(row, "problem_size"), "dtype"));
 		if (!status && isfinite(p.value))
 			status = tk_import_point(r->sink, 0, &p, err);
 	}
@@ -123,14 +132,17 @@ static int put_columns(struct reader *r, const struct tk_import_path *path, cons
 
 static int visit(void *arg, const struct tk_import_path *path, json_t *row, struct tk_error *err)
 {
-	static const char *const known[] = {"kernel", "backend", "problem_size", "arch", "gpu_model", "machine", NULL};
+	static const char *const known[] = {
+	        "kernel", "backend", "problem_size", "arch", "gpu_model", "machine", NULL};
 	struct reader *r = arg;
 	const char *kernel, *backend;
 	json_t *rest = NULL;
 	int status;
 
 	if (!json_is_object(row))
-		return path->key[0] ? 0 : tk_import_fail_expected(r->file, path, err, "an object", row, "%s", "");
+		return path->key[0] ? 0
+		                    : tk_import_fail_expected(
+		                              r->file, path, err, "an object", row, "%s", "");
 	status = tk_import_get_text(r->file, path, row, "kernel", &kernel, err);
 	if (!status)
 		status = tk_import_get_text(r->file, path, row, "backend", &backend, err);
@@ -149,8 +161,8 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *row, stru
 		json_object_del(rest, columns[c].key);
 	if (backend)
 		tk_buf_add_printf(&r->name, "\x1f%s", backend);
-	tk_import_set_attribute(
-	        r->attributes, "kernels", tk_buf_cstr(&r->name), json_object_size(rest) ? json_incref(rest) : NULL);
+	tk_import_set_attribute(r->attributes, "kernels", tk_buf_cstr(&r->name),
+	        json_object_size(rest) ? json_incref(rest) : NULL);
 	json_decref(rest);
 	if (backend)
 		*strchr(r->name.data, '\x1f') = '\0';
@@ -172,8 +184,8 @@ static int read_lines(struct reader *r, struct tk_error *err)
 			continue;
 		row = json_loadb(lines.line.data, lines.line.len, 0, &why);
 		status = row ? visit(r, &path, row, err)
-		             : tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, lines.number, why.column,
-		                       why.text);
+		             : tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, lines.number,
+		                       why.column, why.text);
 		json_decref(row);
 		if (status)
 			break;
@@ -186,14 +198,17 @@ static int read_lines(struct reader *r, struct tk_error *err)
 static bool is_lines(const struct tk_import_file *f)
 {
 	const char *end = strchr(f->head, '\n');
-	json_t *first = f->head[0] == '{' && end ? json_loadb(f->head, (size_t)(end - f->head), 0, NULL) : NULL;
+	json_t *first = f->head[0] == '{' && end
+	                        ? json_loadb(f->head, (size_t)(end - f->head), 0, NULL)
+	                        : NULL;
 	bool is = json_is_object(first) && json_object_get(first, "kernel");
 
 	json_decref(first);
 	return is;
 }
 
-static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(
+        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	static const char *const list[] = {"*", NULL}, *const member[] = {"results/*", NULL};
 	struct reader r = {.file = f, .sink = sink, .attributes = json_object()};
@@ -203,10 +218,13 @@ static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink
 	if (is_lines(f))
 		status = read_lines(&r, err);
 	else
-		status = tk_import_read_json(f, f->head[strspn(f->head, " \t\r\n")] == '[' ? list : member, visit, &r, err);
+		status = tk_import_read_json(f,
+		        f->head[strspn(f->head, " \t\r\n")] == '[' ? list : member, visit, &r, err);
 	if (!status && !r.placed)
 		status = tk_fail(err, TK_EDATA, "%s: there is no kernel in it", f->path);
-	c.rev = sink->options->rev ? sink->options->rev : r.rev_text.len ? tk_buf_cstr(&r.rev_text) : NULL;
+	c.rev = sink->options->rev ? sink->options->rev
+	        : r.rev_text.len   ? tk_buf_cstr(&r.rev_text)
+	                           : NULL;
 	c.time_s = sink->options->at_s || !r.time_s ? tk_import_get_file_time(f, sink) : r.time_s;
 	if (!status)
 		status = tk_import_add_run(sink, &c, r.attributes, NULL, err);

@@ -7,8 +7,8 @@ static int end_line(struct tk_import_lines *l, struct tk_error *err)
 	int status = tk_buf_status(&l->line, NULL);
 
 	if (status == TK_EDATA)
-		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path, l->number,
-		        TK_IMPORT_LINE_MAX >> 20);
+		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path,
+		        l->number, TK_IMPORT_LINE_MAX >> 20);
 	if (status)
 		return tk_fail(err, status, "out of memory");
 	if (l->line.len && l->line.data[l->line.len - 1] == '\r')
@@ -27,7 +27,8 @@ int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *
 	l->line.max = TK_IMPORT_LINE_MAX;
 	l->number++;
 	while (l->line.len < TK_IMPORT_LINE_MAX && fgets(block, sizeof(block), l->file->in)) {
-		/* A zero byte ends what can be seen of a block; it is found by the block not ending in a line. */
+		/* A zero byte ends what can be seen of a block; it is found by the block not ending
+		 * in a line. */
 		size_t n = strlen(block);
 
 		tk_buf_add(&l->line, block, n);
@@ -38,13 +39,14 @@ int tk_import_read_line(struct tk_import_lines *l, bool *more, struct tk_error *
 			return end_line(l, err);
 		}
 		if (n < sizeof(block) - 1 && !feof(l->file->in))
-			return tk_fail(err, TK_EDATA, "%s:%zu: has a zero byte", l->file->path, l->number);
+			return tk_fail(
+			        err, TK_EDATA, "%s:%zu: has a zero byte", l->file->path, l->number);
 	}
 	if (ferror(l->file->in))
 		return tk_fail_errno(err, "%s", l->file->path);
 	if (l->line.len >= TK_IMPORT_LINE_MAX)
-		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path, l->number,
-		        TK_IMPORT_LINE_MAX >> 20);
+		return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB", l->file->path,
+		        l->number, TK_IMPORT_LINE_MAX >> 20);
 	*more = l->line.len > 0;
 	return *more ? end_line(l, err) : 0;
 }

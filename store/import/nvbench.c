@@ -1,4 +1,5 @@
-/* NVBench: benchmarks, each with states (one combination of its axes on one device), each with summaries by tag. */
+/* NVBench: benchmarks, each with states (one combination of its axes on one device), each with
+ * summaries by tag. */
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,12 +13,14 @@ struct reader {
 	struct tk_buf name;
 };
 
-/* A value of a state by the tag of its summary; the first that is there is taken where a metric has several. */
+/* A value of a state by the tag of its summary; the first that is there is taken where a metric has
+ * several. */
 static const struct {
 	const char *tag, *metric, *unit;
 } summaries[] = {{"nv/cold/time/gpu/median", "time", "s"}, {"nv/cold/time/gpu/mean", "time", "s"},
         {"nv/cold/time/cpu/median", "cpu_time", "s"}, {"nv/cold/time/cpu/mean", "cpu_time", "s"},
-        {"nv/batch/time/gpu/mean", "batch_time", "s"}, {"nv/cpu_only/time/cpu/mean", "cpu_time", "s"},
+        {"nv/batch/time/gpu/mean", "batch_time", "s"},
+        {"nv/cpu_only/time/cpu/mean", "cpu_time", "s"},
         {"nv/cold/bw/global/bytes_per_second", "bandwidth", "bytes_per_second"},
         {"nv/cold/bw/item_rate", "items", "items/s"}};
 
@@ -46,12 +49,12 @@ static double summary(const json_t *state, const char *tag)
 	const json_t *list = json_object_get(state, "summaries"), *one;
 	size_t i;
 
-	json_array_foreach((json_t *)list, i, one)
-	{
+	json_array_foreach ((json_t *)list, i, one) {
 		const char *its = json_string_value(json_object_get(one, "tag"));
 
 		if (its && !strcmp(its, tag))
-			return number(json_object_get(json_array_get(json_object_get(one, "data"), 0), "value"));
+			return number(json_object_get(
+			        json_array_get(json_object_get(one, "data"), 0), "value"));
 	}
 	return NAN;
 }
@@ -63,12 +66,14 @@ static json_t *other_summaries(const json_t *state)
 	json_t *rest = json_object();
 	size_t i, k;
 
-	json_array_foreach((json_t *)list, i, one)
-	{
+	json_array_foreach ((json_t *)list, i, one) {
 		const char *tag = json_string_value(json_object_get(one, "tag"));
-		json_t *value = json_object_get(json_array_get(json_object_get(one, "data"), 0), "value");
+		json_t *value =
+		        json_object_get(json_array_get(json_object_get(one, "data"), 0), "value");
 
-		for (k = 0; tag && k < sizeof(summaries) / sizeof(summaries[0]) && strcmp(summaries[k].tag, tag); k++)
+		for (k = 0; tag && k < sizeof(summaries) / sizeof(summaries[0]) &&
+		            strcmp(summaries[k].tag, tag);
+		        k++)
 			;
 		if (tag && value && k == sizeof(summaries) / sizeof(summaries[0]))
 			json_object_set(rest, tag, value);
@@ -83,8 +88,7 @@ static void set_name(struct reader *r, const char *benchmark, const json_t *stat
 
 	tk_buf_clear(&r->name);
 	tk_buf_add_str(&r->name, benchmark);
-	json_array_foreach((json_t *)axes, i, axis)
-	{
+	json_array_foreach ((json_t *)axes, i, axis) {
 		const char *name = json_string_value(json_object_get(axis, "name"));
 		json_t *value = json_object_get(axis, "value");
 		char *text = json_is_string(value) ? strdup(json_string_value(value))
@@ -105,20 +109,20 @@ static int place_on(struct reader *r, const json_t *state, struct tk_error *err)
 	char arch[32] = "";
 	size_t i;
 
-	json_array_foreach((json_t *)devices, i, one) if (number(json_object_get(one, "id")) == wanted)
-	{
-		double sm = number(json_object_get(one, "sm_version"));
+	json_array_foreach ((json_t *)devices, i, one)
+		if (number(json_object_get(one, "id")) == wanted) {
+			double sm = number(json_object_get(one, "sm_version"));
 
-		place.device = json_string_value(json_object_get(one, "name"));
-		if (sm > 0 && sm < 1e5)
-			snprintf(arch, sizeof(arch), "sm_%.0f", sm / 10);
-		place.arch = arch;
-	}
+			place.device = json_string_value(json_object_get(one, "name"));
+			if (sm > 0 && sm < 1e5)
+				snprintf(arch, sizeof(arch), "sm_%.0f", sm / 10);
+			place.arch = arch;
+		}
 	return tk_import_place(r->sink, &place, err);
 }
 
-static int put_state(struct reader *r, const struct tk_import_path *path, const char *benchmark, const json_t *state,
-        struct tk_error *err)
+static int put_state(struct reader *r, const struct tk_import_path *path, const char *benchmark,
+        const json_t *state, struct tk_error *err)
 {
 	const char *done = "";
 	int status = place_on(r, state, err);
@@ -129,8 +133,8 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
 	}
 	set_name(r, benchmark, state);
 	for (size_t i = 0; i < sizeof(summaries) / sizeof(summaries[0]) && !status; i++) {
-		struct tk_import_point p =
-		        TK_IMPORT_POINT(tk_buf_cstr(&r->name), summaries[i].unit, summary(state, summaries[i].tag));
+		struct tk_import_point p = TK_IMPORT_POINT(
+		        tk_buf_cstr(&r->name), summaries[i].unit, summary(state, summaries[i].tag));
 		double n = summary(state, "nv/cold/sample_size");
 
 		if (!isfinite(p.value) || !strcmp(done, summaries[i].metric))
@@ -141,7 +145,8 @@ static int put_state(struct reader *r, const struct tk_import_path *path, const 
 			p.min = summary(state, "nv/cold/time/gpu/min");
 		status = tk_import_point(r->sink, 0, &p, err);
 	}
-	tk_import_set_attribute(r->attributes, "states", tk_buf_cstr(&r->name), other_summaries(state));
+	tk_import_set_attribute(
+	        r->attributes, "states", tk_buf_cstr(&r->name), other_summaries(state));
 	return status;
 }
 
@@ -157,13 +162,17 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 		return tk_import_fail(r->file, path, err, ".name: is missing");
 	if (!json_is_array(states))
 		return tk_import_fail_expected(r->file, path, err, "a list", states, ".states");
-	json_array_foreach((json_t *)states, i, state) if (!status) status =
-	        json_is_object(state) ? put_state(r, path, name, state, err)
-	                              : tk_import_fail_expected(r->file, path, err, "an object", state, ".states[%zu]", i);
+	json_array_foreach ((json_t *)states, i, state)
+		if (!status)
+			status = json_is_object(state)
+			                 ? put_state(r, path, name, state, err)
+			                 : tk_import_fail_expected(r->file, path, err, "an object",
+			                           state, ".states[%zu]", i);
 	return status;
 }
 
-static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+static int visit_header(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	struct reader *r = arg;
 
@@ -172,19 +181,22 @@ static int visit_header(void *arg, const struct tk_import_path *path, json_t *va
 	return 0;
 }
 
-static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(
+        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {
-	                                                                               "benchmarks/*", NULL};
-	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
-	struct tk_import_commit c = {.rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
+	static const char *const head_patterns[] = {"!benchmarks", "*", NULL},
+	                         *const patterns[] = {"benchmarks/*", NULL};
+	struct reader r = {
+	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
+	struct tk_import_commit c = {
+	        .rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
 	int status = tk_import_read_json(f, head_patterns, visit_header, &r, err);
 
 	if (!status) {
 		const char *slash;
 
-		r.executable = json_string_value(
-		        json_array_get(json_object_get(json_object_get(r.header, "meta"), "argv"), 0));
+		r.executable = json_string_value(json_array_get(
+		        json_object_get(json_object_get(r.header, "meta"), "argv"), 0));
 		slash = r.executable ? strrchr(r.executable, '/') : NULL;
 		r.executable = slash ? slash + 1 : r.executable;
 		status = place_on(&r, NULL, err);

@@ -15,8 +15,8 @@ static bool sniff(const struct tk_import_file *f)
 	       (strstr(f->head, "\"commit_info\"") || strstr(f->head, "\"benchmarks\""));
 }
 
-static int read_stats(const struct reader *r, const struct tk_import_path *path, const json_t *stats,
-        struct tk_import_point *p, struct tk_error *err)
+static int read_stats(const struct reader *r, const struct tk_import_path *path,
+        const json_t *stats, struct tk_import_point *p, struct tk_error *err)
 {
 	const struct {
 		const char *key;
@@ -26,7 +26,8 @@ static int read_stats(const struct reader *r, const struct tk_import_path *path,
 	int status = tk_import_get_number(r->file, path, stats, "rounds", &rounds, err);
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && !status; i++)
-		status = tk_import_get_number(r->file, path, stats, numbers[i].key, numbers[i].to, err);
+		status = tk_import_get_number(
+		        r->file, path, stats, numbers[i].key, numbers[i].to, err);
 	if (!status)
 		status = tk_import_get_number(r->file, path, stats, "mean", &mean, err);
 	if (status)
@@ -64,7 +65,8 @@ static int visit(void *arg, const struct tk_import_path *path, json_t *value, st
 	return status ? status : tk_import_point(r->sink, 0, &p, err);
 }
 
-static int visit_header(void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
+static int visit_header(
+        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err)
 {
 	struct reader *r = arg;
 
@@ -75,11 +77,14 @@ static int visit_header(void *arg, const struct tk_import_path *path, json_t *va
 
 static int set_place(struct reader *r, struct tk_error *err)
 {
-	const json_t *machine = json_object_get(r->header, "machine_info"), *cpu = json_object_get(machine, "cpu");
-	struct tk_import_place place = {.machine = json_string_value(json_object_get(machine, "node")),
+	const json_t *machine = json_object_get(r->header, "machine_info"),
+	             *cpu = json_object_get(machine, "cpu");
+	struct tk_import_place place = {
+	        .machine = json_string_value(json_object_get(machine, "node")),
 	        .arch = json_string_value(json_object_get(machine, "machine")),
 	        .device = json_string_value(json_object_get(cpu, "brand_raw")),
-	        .upstream = json_string_value(json_object_get(json_object_get(r->header, "commit_info"), "project"))};
+	        .upstream = json_string_value(
+	                json_object_get(json_object_get(r->header, "commit_info"), "project"))};
 
 	if (!place.device)
 		place.device = json_string_value(json_object_get(cpu, "brand"));
@@ -105,11 +110,13 @@ static int put_run(struct reader *r, struct tk_error *err)
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }
 
-static int read_file(const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+static int read_file(
+        const struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	static const char *const head_patterns[] = {"!benchmarks", "*", NULL}, *const patterns[] = {
-	                                                                               "benchmarks/*", NULL};
-	struct reader r = {.file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
+	static const char *const head_patterns[] = {"!benchmarks", "*", NULL},
+	                         *const patterns[] = {"benchmarks/*", NULL};
+	struct reader r = {
+	        .file = f, .sink = sink, .header = json_object(), .attributes = json_object()};
 	int status = tk_import_read_json(f, head_patterns, visit_header, &r, err);
 
 	if (!status)

@@ -1,8 +1,8 @@
-/* From foreign points to rows. Each file, or each commit of it, is a night of kind `import` with one run that holds all
- * its points. Points are collected, sorted by series and time, and written in the order of their table: millions of
- * them in a bounded memory. */
-#include "base/clock.h"
+/* From foreign points to rows. Each file, or each commit of it, is a night of kind `import` with
+ * one run that holds all its points. Points are collected, sorted by series and time, and written
+ * in the order of their table: millions of them in a bounded memory. */
 #include "base/archive.h"
+#include "base/clock.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <search.h>
@@ -47,7 +47,8 @@ int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 	if (!s->state)
 		return no_memory(err);
 	int status = tk_db_prepare(s->store,
-	        "SELECT value, (SELECT slug FROM series WHERE id = series_id), (SELECT rev FROM build JOIN revision ON"
+	        "SELECT value, (SELECT slug FROM series WHERE id = series_id), (SELECT rev FROM "
+	        "build JOIN revision ON"
 	        " revision.id = revision_id WHERE build.id = build_id) FROM measurement"
 	        " WHERE series_id = ?1 AND as_of_s = ?2 AND run_id = ?3 AND value <> ?4",
 	        &s->state->stored, err);
@@ -56,9 +57,11 @@ int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
 		return status;
 	return tk_db_prepare(s->store,
 	        "INSERT INTO "
-	        "measurement(series_id,as_of_s,run_id,value,lo,hi,n,min,q25,q75,p95,night_id,build_id,environment_id,"
+	        "measurement(series_id,as_of_s,run_id,value,lo,hi,n,min,q25,q75,p95,night_id,build_"
+	        "id,environment_id,"
 	        "flags)"
-	        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15) ON CONFLICT DO NOTHING",
+	        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15) ON CONFLICT DO "
+	        "NOTHING",
 	        &s->state->insert, err);
 }
 
@@ -85,7 +88,8 @@ void tk_import_sink_close(struct tk_import_sink *s)
 	s->state = NULL;
 }
 
-/* ---- where and what --------------------------------------------------------------------------------------------- */
+/* ---- where and what
+ * --------------------------------------------------------------------------------------------- */
 
 static const char *or_else(const char *text, const char *otherwise)
 {
@@ -96,12 +100,16 @@ int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, s
 {
 	struct tk_import_state *st = s->state;
 	const char *device_name = or_else(p->device, "unknown");
-	struct tk_machine_row machine = {.name = or_else(s->options->machine, or_else(p->machine, "imported")),
+	struct tk_machine_row machine = {
+	        .name = or_else(s->options->machine, or_else(p->machine, "imported")),
 	        .attributes = or_else(p->machine_attributes, "{}")};
-	struct tk_device_row device = {
-	        .kind = "imported", .name = device_name, .arch = or_else(p->arch, ""), .slug = device_name};
+	struct tk_device_row device = {.kind = "imported",
+	        .name = device_name,
+	        .arch = or_else(p->arch, ""),
+	        .slug = device_name};
 	struct tk_environment_row environment = {.attributes = or_else(p->environment, "{}")};
-	struct tk_upstream_row upstream = {.name = or_else(s->options->upstream, or_else(p->upstream, "imported")),
+	struct tk_upstream_row upstream = {
+	        .name = or_else(s->options->upstream, or_else(p->upstream, "imported")),
 	        .kind = "import",
 	        .url = or_else(p->url, "")};
 	int status = tk_store_put_machine(s->store, &machine, &st->machine_id, err);
@@ -117,7 +125,9 @@ int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, s
 	return status;
 }
 
-/* ---- series ------------------------------------------------------------------------------------------------------ */
+/* ---- series
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static int entry_order(const void *a, const void *b)
 {
@@ -130,7 +140,8 @@ static int entry_order(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static int put_problem(struct tk_import_sink *s, const struct tk_import_point *p, int64_t *id, struct tk_error *err)
+static int put_problem(struct tk_import_sink *s, const struct tk_import_point *p, int64_t *id,
+        struct tk_error *err)
 {
 	struct tk_buf text = TK_BUF_INIT;
 	struct tk_problem_row row = {.op = "foreign",
@@ -167,7 +178,8 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 	int status = put_problem(s, p, &row.problem_id, err);
 
 	if (!status)
-		status = tk_db_get_int(s->store, "SELECT ifnull(max(id),0) FROM series", &before, err);
+		status = tk_db_get_int(
+		        s->store, "SELECT ifnull(max(id),0) FROM series", &before, err);
 	if (!status)
 		status = tk_store_put_series(s->store, &row, id, err);
 	if (!status && *id > before)
@@ -194,9 +206,10 @@ static int remember(struct tk_import_state *st, struct series_entry *entry, stru
 	return 0;
 }
 
-/* The series of a point. Files list them in the same order mostly: the one behind the last one is looked at first. */
-static int find_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric,
-        const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
+/* The series of a point. Files list them in the same order mostly: the one behind the last one is
+ * looked at first. */
+static int find_series(struct tk_import_sink *s, const struct tk_import_point *p,
+        const char *metric, const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	struct series_entry *entry, **found;
@@ -237,7 +250,9 @@ static int find_series(struct tk_import_sink *s, const struct tk_import_point *p
 	return 0;
 }
 
-/* ---- points ------------------------------------------------------------------------------------------------------ */
+/* ---- points
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static int point_order(const void *a, const void *b)
 {
@@ -271,17 +286,22 @@ static int compare_point(struct tk_import_sink *s, const struct tk_point *p, str
 	sqlite3_bind_double(stmt, 4, p->value);
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW && !s->counts.differing++)
-		snprintf(first, sizeof(s->counts.first_differing), "%s at %.12s: %g is stored, %g was read",
-		        (const char *)sqlite3_column_text(stmt, 1), (const char *)sqlite3_column_text(stmt, 2),
-		        sqlite3_column_double(stmt, 0), p->value);
+		snprintf(first, sizeof(s->counts.first_differing),
+		        "%s at %.12s: %g is stored, %g was read",
+		        (const char *)sqlite3_column_text(stmt, 1),
+		        (const char *)sqlite3_column_text(stmt, 2), sqlite3_column_double(stmt, 0),
+		        p->value);
 	sqlite3_reset(stmt);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : tk_db_fail(s->store, rc, err, "cannot look at a point");
+	return rc == SQLITE_ROW || rc == SQLITE_DONE
+	               ? 0
+	               : tk_db_fail(s->store, rc, err, "cannot look at a point");
 }
 
 static int insert_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
 {
 	sqlite3_stmt *stmt = s->state->insert;
-	const double numbers[] = {p->value, p->lo, p->hi}, more[] = {p->min, p->q25, p->q75, p->p95};
+	const double numbers[] = {p->value, p->lo, p->hi},
+	             more[] = {p->min, p->q25, p->q75, p->p95};
 	int rc, added;
 
 	sqlite3_bind_int64(stmt, 1, p->series_id);
@@ -312,7 +332,8 @@ static int value_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Several values of one series in one run are repetitions: one point, their median. Returns how many points are left.
+/* Several values of one series in one run are repetitions: one point, their median. Returns how
+ * many points are left.
  */
 static size_t fold(struct tk_point *p, size_t count)
 {
@@ -325,7 +346,8 @@ static size_t fold(struct tk_point *p, size_t count)
 
 		if (n > 1) {
 			qsort(&p[i], n, sizeof(*p), value_order);
-			one.value = n % 2 ? p[i + n / 2].value : p[i + n / 2 - 1].value / 2 + p[i + n / 2].value / 2;
+			one.value = n % 2 ? p[i + n / 2].value
+			                  : p[i + n / 2 - 1].value / 2 + p[i + n / 2].value / 2;
 			one.min = p[i].value;
 			one.lo = one.hi = one.q25 = one.q75 = one.p95 = NAN;
 			one.n = (int64_t)n;
@@ -392,7 +414,8 @@ void tk_import_count_missing(struct tk_import_sink *s, const char *name)
 		snprintf(first, sizeof s->counts.first_without_value, "%s: %s", s->path, name);
 }
 
-int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err)
+int tk_import_point(
+        struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	struct tk_import_unit u = tk_import_unit(p->unit ? p->unit : "");
@@ -414,9 +437,11 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 		return 0;
 	}
 	if (strlen(p->name) > NAME_MAX_BYTES)
-		return tk_fail(err, TK_EDATA, "the name of a series is longer than %d bytes", NAME_MAX_BYTES);
+		return tk_fail(err, TK_EDATA, "the name of a series is longer than %d bytes",
+		        NAME_MAX_BYTES);
 	tk_buf_clear(&st->key);
-	const char *const parts[] = {p->name, or_else(p->backend, ""), or_else(p->config, ""), metric};
+	const char *const parts[] = {
+	        p->name, or_else(p->backend, ""), or_else(p->config, ""), metric};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		tk_buf_add_str(&st->key, parts[i]);
@@ -433,10 +458,13 @@ int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import
 	return status;
 }
 
-/* ---- runs -------------------------------------------------------------------------------------------------------- */
+/* ---- runs
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 /* A file that names no commit is one of its own: its time names it. */
-static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c, int64_t *id, struct tk_error *err)
+static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c, int64_t *id,
+        struct tk_error *err)
 {
 	char time[TK_TIME_ISO_SIZE];
 	struct tk_revision_row revision = {.upstream_id = s->state->upstream_id,
@@ -446,15 +474,17 @@ static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c,
 	        .commit_time_s = c->time_s,
 	        .author = or_else(c->author, ""),
 	        .subject = or_else(c->subject, "")};
-	struct tk_build_row build = {
-	        .artifact_key = "imported", .adapter = s->format, .status = "ok", .built_s = c->time_s};
+	struct tk_build_row build = {.artifact_key = "imported",
+	        .adapter = s->format,
+	        .status = "ok",
+	        .built_s = c->time_s};
 	int status = tk_store_put_revision(s->store, &revision, &build.revision_id, err);
 
 	return status ? status : tk_store_put_build(s->store, &build, id, err);
 }
 
-static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c, const char *attributes,
-        struct run_ids *ids, struct tk_error *err)
+static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c,
+        const char *attributes, struct run_ids *ids, struct tk_error *err)
 {
 	struct tk_night_row night = {.machine_id = s->state->machine_id,
 	        .kind = "import",
@@ -483,8 +513,8 @@ static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c, 
 	return status;
 }
 
-int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c, const json_t *attributes, size_t *run,
-        struct tk_error *err)
+int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c,
+        const json_t *attributes, size_t *run, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 
@@ -492,7 +522,8 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
 		return 0;
 	st->results_of_runs = s->results;
 
-	char *text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : strdup("{}");
+	char *text =
+	        attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : strdup("{}");
 	struct run_ids ids;
 	int status = text ? 0 : no_memory(err);
 

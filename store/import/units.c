@@ -90,8 +90,10 @@ static bool ends_with(const char *text, const char *end)
 /* A rate of something: more of it is better. */
 static bool is_rate(const char *unit)
 {
-	static const char *const ends[] = {"/s", "/sec", "/second", "/min", "_per_second", "_per_s", "per second"};
-	static const char *const words[] = {"ops", "fps", "qps", "tps", "rps", "iops", "speedup", "elem/s"};
+	static const char *const ends[] = {
+	        "/s", "/sec", "/second", "/min", "_per_second", "_per_s", "per second"};
+	static const char *const words[] = {
+	        "ops", "fps", "qps", "tps", "rps", "iops", "speedup", "elem/s"};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (ends_with(unit, ends[i]))
@@ -112,9 +114,11 @@ struct tk_import_unit tk_import_unit(const char *unit)
 	len = without_per_iteration(unit);
 	for (int exact = 1; exact >= 0; exact--)
 		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-			if (strlen(units[i].word) == len && !(exact ? strncmp : strncasecmp)(units[i].word, unit, len))
+			if (strlen(units[i].word) == len &&
+			        !(exact ? strncmp : strncasecmp)(units[i].word, unit, len))
 				return (struct tk_import_unit){units[i].metric, units[i].unit,
 				        units[i].higher ? "higher" : "lower", units[i].factor};
 	higher = is_rate(unit);
-	return (struct tk_import_unit){higher ? "throughput" : "value", unit, higher ? "higher" : "lower", 1};
+	return (struct tk_import_unit){
+	        higher ? "throughput" : "value", unit, higher ? "higher" : "lower", 1};
 }

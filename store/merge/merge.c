@@ -1,9 +1,11 @@
-/* Two histories become one. Rows are the same fact where their uid (or, without one, their key) is the same; of two
- * that describe the same fact differently each column takes the greater value in an order of its own (join_sql), so
- * that it does not matter which history came first, how often, or in which groups: a+b = b+a, a+a = a, (a+b)+c =
- * a+(b+c). Nothing of either is lost but a description that was improved.
+/* Two histories become one. Rows are the same fact where their uid (or, without one, their key) is
+ * the same; of two that describe the same fact differently each column takes the greater value in
+ * an order of its own (join_sql), so that it does not matter which history came first, how often,
+ * or in which groups: a+b = b+a, a+a = a, (a+b)+c = a+(b+c). Nothing of either is lost but a
+ * description that was improved.
  *
- * Rows are read through one handle and written through another; references are carried over by arrays of ids. */
+ * Rows are read through one handle and written through another; references are carried over by
+ * arrays of ids. */
 #include "base/buf.h"
 #include "store/db/internal.h"
 #include <stdio.h>
@@ -23,7 +25,9 @@ struct merge {
 	bool says_other;                          /* of what was there before */
 };
 
-/* ---- ids ---------------------------------------------------------------------------------------------------- */
+/* ---- ids
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int64_t id_of(const struct id_map *m, int64_t id)
 {
@@ -48,14 +52,16 @@ static int id_set(struct id_map *m, int64_t from, int64_t to, struct tk_error *e
 	return 0;
 }
 
-/* ---- what was there ------------------------------------------------------------------------------------------ */
+/* ---- what was there
+ * ------------------------------------------------------------------------------------------ */
 
 /* What every site writes anew, and what none shows. */
 static bool is_told_anew(const struct tk_db_table *t)
 {
-	static const enum tk_table_id tables[] = {TK_TABLE_machine, TK_TABLE_device, TK_TABLE_environment, TK_TABLE_job,
-	        TK_TABLE_confirmation, TK_TABLE_triage, TK_TABLE_notification, TK_TABLE_change_point, TK_TABLE_alert,
-	        TK_TABLE_culprit, TK_TABLE_alarm, TK_TABLE_watched};
+	static const enum tk_table_id tables[] = {TK_TABLE_machine, TK_TABLE_device,
+	        TK_TABLE_environment, TK_TABLE_job, TK_TABLE_confirmation, TK_TABLE_triage,
+	        TK_TABLE_notification, TK_TABLE_change_point, TK_TABLE_alert, TK_TABLE_culprit,
+	        TK_TABLE_alarm, TK_TABLE_watched};
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		if (t == &tk_tables[tables[i]])
@@ -63,8 +69,8 @@ static bool is_told_anew(const struct tk_db_table *t)
 	return false;
 }
 
-/* Nights, series and builds that come with all that is theirs are an addition. A row that joins a night or a build that
- * was there says something else of it. */
+/* Nights, series and builds that come with all that is theirs are an addition. A row that joins a
+ * night or a build that was there says something else of it. */
 static void note_joined(struct merge *m, const struct tk_db_table *t, sqlite3_stmt *read)
 {
 	if (m->says_other || is_told_anew(t))
@@ -88,20 +94,24 @@ static int tell_readers(struct merge *m, struct tk_error *err)
 	if (!m->says_other)
 		return 0;
 	return tk_db_run_cached(m->into,
-	        "INSERT INTO judged(night_id, times) SELECT id, 1 FROM night WHERE id<=?1 ON CONFLICT DO UPDATE SET "
+	        "INSERT INTO judged(night_id, times) SELECT id, 1 FROM night WHERE id<=?1 ON "
+	        "CONFLICT DO UPDATE SET "
 	        "times=times+1",
 	        &m->newest_night_id, 1, err);
 }
 
-/* ---- statements from descriptors ----------------------------------------------------------------------------- */
+/* ---- statements from descriptors
+ * ----------------------------------------------------------------------------- */
 
 /* The order of words for how something ended: what is later, or worse, wins. */
 #define RANK \
-	"CASE %s WHEN 'running' THEN 0 WHEN 'open' THEN 0 WHEN 'skipped' THEN 1 WHEN 'done' THEN 2 WHEN 'complete' " \
+	"CASE %s WHEN 'running' THEN 0 WHEN 'open' THEN 0 WHEN 'skipped' THEN 1 WHEN 'done' THEN " \
+	"2 WHEN 'complete' " \
 	"THEN 2 " \
 	"WHEN 'incomplete' THEN 3 ELSE 4 END"
 
-/* What a value is ordered by: its rank, its length and itself; a reference by the uid that it names. NULL is the least.
+/* What a value is ordered by: its rank, its length and itself; a reference by the uid that it
+ * names. NULL is the least.
  */
 static void order_sql(struct tk_buf *sql, const struct tk_db_column *c, const char *value)
 {
@@ -111,8 +121,8 @@ static void order_sql(struct tk_buf *sql, const struct tk_db_column *c, const ch
 	} else if (c->kind == TK_COL_TEXT || c->kind == TK_COL_BLOB) {
 		tk_buf_add_printf(sql, "length(%s),%s", value, value);
 	} else if (c->kind == TK_COL_REF) {
-		tk_buf_add_printf(sql, "%s IS NOT NULL,ifnull((SELECT uid FROM %s WHERE id=%s),'')", value,
-		        tk_tables[c->parent].name, value);
+		tk_buf_add_printf(sql, "%s IS NOT NULL,ifnull((SELECT uid FROM %s WHERE id=%s),'')",
+		        value, tk_tables[c->parent].name, value);
 	} else {
 		tk_buf_add_printf(sql, "%s IS NOT NULL,ifnull(%s,0)", value, value);
 	}
@@ -121,7 +131,8 @@ static void order_sql(struct tk_buf *sql, const struct tk_db_column *c, const ch
 static bool is_name(const struct tk_db_table *t, const struct tk_db_column *c)
 {
 	return c->kind == TK_COL_UID || (c->flags & TK_COL_KEY) ||
-	       ((t == &tk_tables[TK_TABLE_device] || t == &tk_tables[TK_TABLE_series]) && !strcmp(c->name, "slug"));
+	       ((t == &tk_tables[TK_TABLE_device] || t == &tk_tables[TK_TABLE_series]) &&
+	               !strcmp(c->name, "slug"));
 }
 
 /* Rows that are one statement as a whole: mixing the columns of two would say what neither said. */
@@ -143,7 +154,8 @@ static void add_row_order(struct tk_buf *sql, const struct tk_db_table *t, bool 
 			if (incoming)
 				snprintf(value, sizeof(value), "?%zu", i + 1);
 			else
-				snprintf(value, sizeof(value), "%s.%s", t->name, t->columns[i].name);
+				snprintf(
+				        value, sizeof(value), "%s.%s", t->name, t->columns[i].name);
 			tk_buf_add_str(sql, lead);
 			order_sql(sql, &t->columns[i], value);
 			lead = ",";
@@ -174,9 +186,10 @@ static void join_sql(struct tk_buf *sql, const struct tk_db_table *t)
 			tk_buf_add_str(&greater, ")>(");
 			order_sql(&greater, c, old);
 			tk_buf_add_char(&greater, ')');
-			tk_buf_add_printf(sql, "%s%s=CASE WHEN %s THEN %s ELSE %s END", lead, c->name,
-			        tk_buf_cstr(&greater), new, old);
-			tk_buf_add_printf(&where, "%s%s", where.len ? " OR " : "", tk_buf_cstr(&greater));
+			tk_buf_add_printf(sql, "%s%s=CASE WHEN %s THEN %s ELSE %s END", lead,
+			        c->name, tk_buf_cstr(&greater), new, old);
+			tk_buf_add_printf(
+			        &where, "%s%s", where.len ? " OR " : "", tk_buf_cstr(&greater));
 			tk_buf_free(&greater);
 		}
 		lead = ",";
@@ -204,8 +217,10 @@ static bool describes(const struct tk_db_table *t)
 static void name_sql(struct tk_buf *sql, const struct tk_db_table *t, const char *lead)
 {
 	for (size_t i = 0; i < t->column_count; i++)
-		if (t->has_uid ? t->columns[i].kind == TK_COL_UID : t->columns[i].flags & TK_COL_KEY) {
-			tk_buf_add_printf(sql, "%s%s.%s=?%zu", lead, t->name, t->columns[i].name, i + 1);
+		if (t->has_uid ? t->columns[i].kind == TK_COL_UID
+		               : t->columns[i].flags & TK_COL_KEY) {
+			tk_buf_add_printf(
+			        sql, "%s%s.%s=?%zu", lead, t->name, t->columns[i].name, i + 1);
 			lead = " AND ";
 		}
 }
@@ -229,7 +244,9 @@ static void select_sql(struct tk_buf *sql, const struct tk_db_table *t)
 	tk_buf_add_printf(sql, " FROM %s", t->name);
 }
 
-/* ---- one table ----------------------------------------------------------------------------------------------- */
+/* ---- one table
+ * -----------------------------------------------------------------------------------------------
+ */
 
 struct statements {
 	sqlite3_stmt *read, *insert, *find, *join;
@@ -245,7 +262,8 @@ static int prepare(struct tk_store *s, struct tk_buf *sql, sqlite3_stmt **out, s
 	return status;
 }
 
-static int prepare_all(struct merge *m, const struct tk_db_table *t, struct statements *st, struct tk_error *err)
+static int prepare_all(
+        struct merge *m, const struct tk_db_table *t, struct statements *st, struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	int status;
@@ -270,8 +288,10 @@ static int prepare_all(struct merge *m, const struct tk_db_table *t, struct stat
 	return status;
 }
 
-/* The values of the row that is read, as parameters. *dangling: it refers to a row that is not there. */
-static int bind_row(struct merge *m, const struct tk_db_table *t, sqlite3_stmt *read, sqlite3_stmt *to, bool *dangling)
+/* The values of the row that is read, as parameters. *dangling: it refers to a row that is not
+ * there. */
+static int bind_row(struct merge *m, const struct tk_db_table *t, sqlite3_stmt *read,
+        sqlite3_stmt *to, bool *dangling)
 {
 	int rc = SQLITE_OK, wanted = sqlite3_bind_parameter_count(to);
 
@@ -290,7 +310,8 @@ static int bind_row(struct merge *m, const struct tk_db_table *t, sqlite3_stmt *
 	return rc;
 }
 
-static int step(struct merge *m, sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_error *err)
+static int step(
+        struct merge *m, sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_error *err)
 {
 	int rc = sqlite3_step(stmt), status = 0;
 
@@ -300,8 +321,8 @@ static int step(struct merge *m, sqlite3_stmt *stmt, const struct tk_db_table *t
 }
 
 /* The id of the row in `into`, 0 where it is not there. */
-static int find_row(
-        struct merge *m, const struct tk_db_table *t, const struct statements *st, int64_t *id, struct tk_error *err)
+static int find_row(struct merge *m, const struct tk_db_table *t, const struct statements *st,
+        int64_t *id, struct tk_error *err)
 {
 	bool dangling = false;
 	int status;
@@ -321,8 +342,8 @@ static void bind_own_slug(const struct tk_db_table *t, sqlite3_stmt *read, sqlit
 			sqlite3_bind_value(insert, i + 1, sqlite3_column_value(read, 1));
 }
 
-static int insert_row(
-        struct merge *m, const struct tk_db_table *t, const struct statements *st, bool *inserted, struct tk_error *err)
+static int insert_row(struct merge *m, const struct tk_db_table *t, const struct statements *st,
+        bool *inserted, struct tk_error *err)
 {
 	bool dangling = false;
 	int status;
@@ -330,7 +351,8 @@ static int insert_row(
 	*inserted = false;
 	bind_row(m, t, st->read, st->insert, &dangling);
 	bind_own_slug(t, st->read, st->insert);
-	/* Derived rows may be older than a run that was taken out. Nothing else dangles: foreign keys are enforced. */
+	/* Derived rows may be older than a run that was taken out. Nothing else dangles: foreign
+	 * keys are enforced. */
 	if (dangling)
 		return 0;
 	status = step(m, st->insert, t, err);
@@ -339,7 +361,8 @@ static int insert_row(
 	return status;
 }
 
-static int merge_row(struct merge *m, enum tk_table_id table, const struct statements *st, struct tk_error *err)
+static int merge_row(
+        struct merge *m, enum tk_table_id table, const struct statements *st, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	bool dangling = false, inserted = false;
@@ -354,7 +377,8 @@ static int merge_row(struct merge *m, enum tk_table_id table, const struct state
 		bind_row(m, t, st->read, st->join, &dangling);
 		if (!dangling)
 			status = step(m, st->join, t, err);
-		m->says_other |= !dangling && !status && !is_told_anew(t) && sqlite3_changes(m->into->db) > 0;
+		m->says_other |= !dangling && !status && !is_told_anew(t) &&
+		                 sqlite3_changes(m->into->db) > 0;
 		sqlite3_reset(st->join);
 	}
 	if (inserted) {
@@ -378,7 +402,8 @@ static int merge_table(struct merge *m, enum tk_table_id table, struct tk_error 
 	while (!status && (rc = sqlite3_step(st.read)) == SQLITE_ROW)
 		status = merge_row(m, table, &st, err);
 	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(m->from, rc, err, "cannot read the table %s", tk_tables[table].name);
+		status = tk_db_fail(
+		        m->from, rc, err, "cannot read the table %s", tk_tables[table].name);
 	sqlite3_finalize(st.read);
 	sqlite3_finalize(st.insert);
 	sqlite3_finalize(st.find);
@@ -386,11 +411,15 @@ static int merge_table(struct merge *m, enum tk_table_id table, struct tk_error 
 	return status;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-/* A slug without the end of the row's own uid. One that was cut keeps it: what was before is not known any more. */
+/* A slug without the end of the row's own uid. One that was cut keeps it: what was before is not
+ * known any more. */
 #define ROOT \
-	"CASE WHEN length(slug)<100 AND substr(slug,-7)='-'||substr(uid,1,6) THEN substr(slug,1,length(slug)-7) ELSE " \
+	"CASE WHEN length(slug)<100 AND substr(slug,-7)='-'||substr(uid,1,6) THEN " \
+	"substr(slug,1,length(slug)-7) ELSE " \
 	"slug END"
 /* One that came in with this merge has its uid for a slug. */
 #define GATHER(table, owner) "SELECT uid, " owner ", " ROOT " FROM " table " t WHERE slug<>uid"
@@ -400,24 +429,28 @@ struct name_sql {
 	const char *gather, *rename[2];
 };
 
-/* Where roots of the same fact differ the longer, then the later one counts; of facts of one root the one with the
- * least uid has it bare. */
+/* Where roots of the same fact differ the longer, then the later one counts; of facts of one root
+ * the one with the least uid has it bare. */
 #define KEEP_ROOT \
-	"INSERT INTO temp.slugs(uid,owner,root) VALUES(?1,?2,?3) ON CONFLICT(uid) DO UPDATE SET root=excluded.root " \
+	"INSERT INTO temp.slugs(uid,owner,root) VALUES(?1,?2,?3) ON CONFLICT(uid) DO UPDATE SET " \
+	"root=excluded.root " \
 	"WHERE (length(excluded.root),excluded.root)>(length(slugs.root),slugs.root)"
 #define FINAL \
-	"UPDATE temp.slugs SET slug=CASE WHEN uid=(SELECT min(o.uid) FROM temp.slugs o WHERE o.owner=slugs.owner AND " \
+	"UPDATE temp.slugs SET slug=CASE WHEN uid=(SELECT min(o.uid) FROM temp.slugs o WHERE " \
+	"o.owner=slugs.owner AND " \
 	"o.root=slugs.root) " \
 	"THEN root ELSE rtrim(substr(root,1,113),'.-')||'-'||substr(uid,1,6) END"
 #define RENAME(table) \
 	{ \
-		"UPDATE " table \
-		" SET slug=uid WHERE slug<>uid AND slug<>(SELECT n.slug FROM temp.slugs n WHERE n.uid=" table ".uid)", \
-		        "UPDATE " table " SET slug=(SELECT n.slug FROM temp.slugs n WHERE n.uid=" table \
+		"UPDATE " table " SET slug=uid WHERE slug<>uid AND slug<>(SELECT n.slug FROM " \
+		"temp.slugs n WHERE n.uid=" table ".uid)", \
+		        "UPDATE " table \
+		        " SET slug=(SELECT n.slug FROM temp.slugs n WHERE n.uid=" table \
 		        ".uid) WHERE slug=uid" \
 	}
 
-static int gather_roots(struct tk_store *from, struct tk_store *into, const char *sql, struct tk_error *err)
+static int gather_roots(
+        struct tk_store *from, struct tk_store *into, const char *sql, struct tk_error *err)
 {
 	sqlite3_stmt *read = NULL, *keep = NULL;
 	int rc = SQLITE_DONE, status = tk_db_prepare(from, sql, &read, err);
@@ -428,7 +461,8 @@ static int gather_roots(struct tk_store *from, struct tk_store *into, const char
 		for (int i = 0; i < 3; i++)
 			sqlite3_bind_value(keep, i + 1, sqlite3_column_value(read, i));
 		if (sqlite3_step(keep) != SQLITE_DONE)
-			status = tk_db_fail(into, sqlite3_errcode(into->db), err, "cannot keep a name");
+			status = tk_db_fail(
+			        into, sqlite3_errcode(into->db), err, "cannot keep a name");
 		sqlite3_reset(keep);
 	}
 	if (!status && rc != SQLITE_DONE)
@@ -441,7 +475,8 @@ static int gather_roots(struct tk_store *from, struct tk_store *into, const char
 static int name_rows(struct merge *m, const struct name_sql *sql, struct tk_error *err)
 {
 	int status = tk_db_exec(m->into,
-	        "CREATE TEMP TABLE slugs(uid TEXT PRIMARY KEY, owner TEXT, root TEXT, slug TEXT); CREATE INDEX "
+	        "CREATE TEMP TABLE slugs(uid TEXT PRIMARY KEY, owner TEXT, root TEXT, slug TEXT); "
+	        "CREATE INDEX "
 	        "temp.slug_roots ON slugs(owner, root)",
 	        err);
 
@@ -463,14 +498,17 @@ static int name_rows(struct merge *m, const struct name_sql *sql, struct tk_erro
 
 static int name_all(struct merge *m, struct tk_error *err)
 {
-	static const struct name_sql devices = {GATHER("device", OWNER_OF_DEVICE), RENAME("device")};
+	static const struct name_sql devices = {
+	        GATHER("device", OWNER_OF_DEVICE), RENAME("device")};
 	static const struct name_sql series = {GATHER("series", "''"), RENAME("series")};
 	int status = name_rows(m, &devices, err);
 
 	return status ? status : name_rows(m, &series, err);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int merge_all(struct merge *m, struct tk_error *err)
 {
@@ -478,9 +516,11 @@ static int merge_all(struct merge *m, struct tk_error *err)
 
 	if (status)
 		return status;
-	status = tk_db_get_int(m->into, "SELECT ifnull(max(id),0) FROM night", &m->newest_night_id, err);
+	status = tk_db_get_int(
+	        m->into, "SELECT ifnull(max(id),0) FROM night", &m->newest_night_id, err);
 	if (!status)
-		status = tk_db_get_int(m->into, "SELECT ifnull(max(id),0) FROM build", &m->newest_build_id, err);
+		status = tk_db_get_int(
+		        m->into, "SELECT ifnull(max(id),0) FROM build", &m->newest_build_id, err);
 	for (int t = 0; t < TK_TABLE_COUNT && !status; t++)
 		status = merge_table(m, (enum tk_table_id)t, err);
 	if (!status)
@@ -490,7 +530,8 @@ static int merge_all(struct merge *m, struct tk_error *err)
 	return tk_db_end_transaction(m->into, status, err);
 }
 
-int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge_counts *counts, struct tk_error *err)
+int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge_counts *counts,
+        struct tk_error *err)
 {
 	struct tk_merge_counts unwanted = {{0}};
 	struct merge m = {.from = from, .into = into, .counts = counts ? counts : &unwanted};

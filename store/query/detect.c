@@ -1,22 +1,30 @@
-/* What detection reads: of every series the points around a range of time, and how its newest runs ended. One pass over
- * the index for each series instead of a list each, so that thousands of series take milliseconds. */
+/* What detection reads: of every series the points around a range of time, and how its newest runs
+ * ended. One pass over the index for each series instead of a list each, so that thousands of
+ * series take milliseconds. */
 #include "store/db/internal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define POINT_COLUMNS \
-	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags FROM measurement "
-#define NEWEST_FIRST POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 ORDER BY as_of_s DESC, run_id DESC"
+	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags " \
+	"FROM measurement "
+#define NEWEST_FIRST \
+	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 ORDER BY as_of_s DESC, run_id DESC"
 #define MARK_COLUMNS \
-	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, 200) FROM run "
+	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, " \
+	"200) FROM run "
 /* A run that had no turn says nothing about how it was before. */
 #define LAST_BEFORE \
-	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 AND outcome NOT IN ('skipped', 'no_device') " \
-	             "ORDER BY as_of_s DESC, id DESC LIMIT 1"
-#define FIRST_WITHIN MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
+	MARK_COLUMNS \
+	"WHERE series_id=?1 AND as_of_s<?2 AND outcome NOT IN ('skipped', 'no_device') " \
+	"ORDER BY as_of_s DESC, id DESC LIMIT 1"
+#define FIRST_WITHIN \
+	MARK_COLUMNS \
+	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
 #define LAST_WITHIN \
-	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, id DESC LIMIT 1"
+	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, " \
+	             "id DESC LIMIT 1"
 
 /* An imported run has no series of its own: the run of the point tells. */
 #define MARK_OF_RUN MARK_COLUMNS "WHERE id=?1"
@@ -61,13 +69,14 @@ static void read_point(sqlite3_stmt *q, int64_t series_id, struct tk_point *p)
 	p->flags = (uint32_t)sqlite3_column_int64(q, 9);
 }
 
-/* From the newest one back, as far as is wanted: one look into the index for a series. Of one without a point in the
- * range its newest one is enough: there is nothing to judge. */
+/* From the newest one back, as far as is wanted: one look into the index for a series. Of one
+ * without a point in the range its newest one is enough: there is nothing to judge. */
 static int add_points(struct reader *r, struct tk_history_window *w)
 {
 	const int64_t args[] = {w->series_id, r->until_s};
 	sqlite3_stmt *q;
-	int rc = SQLITE_DONE, status = tk_db_prepare_cached(r->s, TK_TABLE_COUNT, NEWEST_FIRST, args, 2, &q, r->err);
+	int rc = SQLITE_DONE,
+	    status = tk_db_prepare_cached(r->s, TK_TABLE_COUNT, NEWEST_FIRST, args, 2, &q, r->err);
 
 	if (status)
 		return status;
@@ -92,8 +101,8 @@ static int add_points(struct reader *r, struct tk_history_window *w)
 	return status;
 }
 
-static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, struct tk_rows_builder *windows,
-        struct tk_run_summary *mark, struct tk_error *err)
+static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        struct tk_rows_builder *windows, struct tk_run_summary *mark, struct tk_error *err)
 {
 	sqlite3_stmt *q;
 	int rc, status;
@@ -108,10 +117,10 @@ static int read_mark(struct tk_store *s, const char *sql, const int64_t *args, i
 		mark->night_id = sqlite3_column_int64(q, 2);
 		mark->build_id = sqlite3_column_int64(q, 3);
 		mark->environment_id = sqlite3_column_int64(q, 4);
-		mark->outcome = tk_rows_add_text(
-		        windows, (const char *)sqlite3_column_text(q, 5), (size_t)sqlite3_column_bytes(q, 5));
-		mark->message = tk_rows_add_text(
-		        windows, (const char *)sqlite3_column_text(q, 6), (size_t)sqlite3_column_bytes(q, 6));
+		mark->outcome = tk_rows_add_text(windows, (const char *)sqlite3_column_text(q, 5),
+		        (size_t)sqlite3_column_bytes(q, 5));
+		mark->message = tk_rows_add_text(windows, (const char *)sqlite3_column_text(q, 6),
+		        (size_t)sqlite3_column_bytes(q, 6));
 		if (!mark->outcome || !mark->message)
 			status = no_memory(err);
 	} else if (rc != SQLITE_DONE) {
@@ -134,10 +143,12 @@ static int mark_of_run(struct reader *r, int64_t run_id, struct tk_run_summary *
 }
 
 /* run_id: of the point that tells where no run of the series does; 0: none. */
-static int add_mark(
-        struct reader *r, const char *sql, const int64_t *args, int arg_count, int64_t run_id, struct tk_run_summary *mark)
+static int add_mark(struct reader *r, const char *sql, const int64_t *args, int arg_count,
+        int64_t run_id, struct tk_run_summary *mark)
 {
-	int status = r->runs_have_series ? read_mark(r->s, sql, args, arg_count, r->windows, mark, r->err) : 0;
+	int status = r->runs_have_series
+	                     ? read_mark(r->s, sql, args, arg_count, r->windows, mark, r->err)
+	                     : 0;
 
 	return !status && !mark->run_id && run_id ? mark_of_run(r, run_id, mark) : status;
 }
@@ -180,14 +191,16 @@ static int read_marks(struct reader *r, struct tk_history_window *w)
 
 	if (!status && !w->last_before.run_id)
 		status = add_mark(r, FIRST_WITHIN, args, 3, runs.first_within, &w->first_within);
-	return status ? status : add_mark(r, LAST_WITHIN, args, 3, runs.last_within, &w->last_within);
+	return status ? status
+	              : add_mark(r, LAST_WITHIN, args, 3, runs.last_within, &w->last_within);
 }
 
 static int read_window(struct reader *r, struct tk_history_window *w)
 {
 	int status;
 
-	w->last_before = w->first_within = w->last_within = (struct tk_run_summary){.outcome = "", .message = ""};
+	w->last_before = w->first_within = w->last_within =
+	        (struct tk_run_summary){.outcome = "", .message = ""};
 	w->first = r->points->out->count;
 	status = add_points(r, w);
 	if (status)
@@ -199,7 +212,8 @@ static int read_window(struct reader *r, struct tk_history_window *w)
 static int add_windows(struct tk_store *s, struct tk_rows_builder *windows, struct tk_error *err)
 {
 	sqlite3_stmt *q;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, "SELECT id FROM series ORDER BY id", NULL, 0, &q, err);
+	int rc, status = tk_db_prepare_cached(
+	                s, TK_TABLE_COUNT, "SELECT id FROM series ORDER BY id", NULL, 0, &q, err);
 
 	if (status)
 		return status;
@@ -230,11 +244,12 @@ static int read_windows(struct reader *r)
 	return status;
 }
 
-int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s, size_t before,
-        struct tk_rows *windows, struct tk_rows *points, struct tk_error *err)
+int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, int64_t runs_s,
+        size_t before, struct tk_rows *windows, struct tk_rows *points, struct tk_error *err)
 {
 	struct tk_rows w = {0}, p = {0};
-	struct tk_rows_builder wl = {&w, sizeof(struct tk_history_window), 0}, pl = {&p, sizeof(struct tk_point), 0};
+	struct tk_rows_builder wl = {&w, sizeof(struct tk_history_window), 0},
+	                       pl = {&p, sizeof(struct tk_point), 0};
 	struct reader r = {s, since_s, until_s, runs_s, before, false, &wl, &pl, NULL, err};
 	bool alone = s->depth == 0;
 	int status;
@@ -267,7 +282,8 @@ int tk_store_list_windows(struct tk_store *s, int64_t since_s, int64_t until_s, 
 	"SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
 	"ORDER BY as_of_s, run_id"
 #define FIRST_POINTS \
-	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id LIMIT ?3"
+	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
+	              "ORDER BY as_of_s, run_id LIMIT ?3"
 #define LAST_POINTS \
 	POINT_COLUMNS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
 	              "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
@@ -284,8 +300,9 @@ static void read_point_row(sqlite3_stmt *q, int64_t series_id, void *row)
 }
 
 /* args[0] is the series. */
-static int read_rows(struct tk_store *s, const char *sql, const int64_t *args, int arg_count, size_t row_size,
-        void (*take)(sqlite3_stmt *q, int64_t series_id, void *row), struct tk_rows *out, struct tk_error *err)
+static int read_rows(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        size_t row_size, void (*take)(sqlite3_stmt *q, int64_t series_id, void *row),
+        struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
 	struct tk_rows_builder list = {&rows, row_size, 0};
@@ -309,26 +326,30 @@ static int read_rows(struct tk_store *s, const char *sql, const int64_t *args, i
 	return status;
 }
 
-int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s,
+        struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, before_s};
 
-	return read_rows(s, VALUES_BEFORE, args, 2, sizeof(struct tk_timed_value), read_value, out, err);
+	return read_rows(
+	        s, VALUES_BEFORE, args, 2, sizeof(struct tk_timed_value), read_value, out, err);
 }
 
-int tk_store_list_first_points(
-        struct tk_store *s, int64_t series_id, int64_t before_s, size_t most, struct tk_rows *out, struct tk_error *err)
+int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most,
+        struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, before_s, (int64_t)most};
 
-	return read_rows(s, FIRST_POINTS, args, 3, sizeof(struct tk_point), read_point_row, out, err);
+	return read_rows(
+	        s, FIRST_POINTS, args, 3, sizeof(struct tk_point), read_point_row, out, err);
 }
 
-int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip, size_t most,
-        struct tk_rows *out, struct tk_error *err)
+int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip,
+        size_t most, struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, until_s, (int64_t)most, (int64_t)skip};
-	int status = read_rows(s, LAST_POINTS, args, 4, sizeof(struct tk_point), read_point_row, out, err);
+	int status = read_rows(
+	        s, LAST_POINTS, args, 4, sizeof(struct tk_point), read_point_row, out, err);
 
 	if (!status)
 		reverse(out->rows, out->count);
@@ -336,14 +357,15 @@ int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t unt
 }
 
 #define NEWEST_POINT \
-	"SELECT as_of_s, night_id FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT 1"
+	"SELECT as_of_s, night_id FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, " \
+	"run_id DESC LIMIT 1"
 
 /* One look into the index for each series: grouping would read them all. */
 int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows windows = {0}, rows = {0};
 	struct tk_rows_builder all = {&windows, sizeof(struct tk_history_window), 0},
-	               list = {&rows, sizeof(struct tk_newest_point), 0};
+	                       list = {&rows, sizeof(struct tk_newest_point), 0};
 	int status = add_windows(s, &all, err);
 
 	for (size_t i = 0; !status && i < windows.count; i++) {
@@ -352,7 +374,8 @@ int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct 
 		sqlite3_stmt *q;
 		int rc;
 
-		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, NEWEST_POINT, &series_id, 1, &q, err);
+		status = tk_db_prepare_cached(
+		        s, TK_TABLE_COUNT, NEWEST_POINT, &series_id, 1, &q, err);
 		if (status)
 			break;
 		rc = sqlite3_step(q);
@@ -360,8 +383,9 @@ int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct 
 			*p = (struct tk_newest_point){
 			        series_id, sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1)};
 		else if (rc != SQLITE_DONE)
-			status = rc == SQLITE_ROW ? no_memory(err)
-			                          : tk_db_fail(s, rc, err, "cannot read the newest points");
+			status = rc == SQLITE_ROW
+			                 ? no_memory(err)
+			                 : tk_db_fail(s, rc, err, "cannot read the newest points");
 		sqlite3_reset(q);
 	}
 	tk_rows_free(&windows);
@@ -372,12 +396,14 @@ int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct 
 	return status;
 }
 
-int tk_store_has_executed_run(struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
+int tk_store_has_executed_run(
+        struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, since_s};
 	sqlite3_stmt *q;
 	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2 AND outcome NOT IN ('skipped', "
+	                "SELECT 1 FROM run WHERE series_id=?1 AND as_of_s>=?2 AND outcome NOT IN "
+	                "('skipped', "
 	                "'no_device') LIMIT 1",
 	                args, 2, &q, err);
 
@@ -392,13 +418,16 @@ int tk_store_has_executed_run(struct tk_store *s, int64_t series_id, int64_t sin
 	return status;
 }
 
-int tk_store_find_revision_night(struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
+int tk_store_find_revision_night(
+        struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err)
 {
 	sqlite3_stmt *q;
 	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r JOIN night n ON n.id = r.night_id "
+	                "SELECT id FROM (SELECT n.id, n.as_of_s FROM resolution r JOIN night n ON "
+	                "n.id = r.night_id "
 	                "WHERE r.revision_id=?1 UNION ALL SELECT night_id, as_of_s FROM run "
-	                "WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1)) ORDER BY as_of_s, id LIMIT 1",
+	                "WHERE build_id IN (SELECT id FROM build WHERE revision_id=?1)) ORDER BY "
+	                "as_of_s, id LIMIT 1",
 	                &revision_id, 1, &q, err);
 
 	if (status)

@@ -1,5 +1,5 @@
-/* What nights said of the levels of series, and what the newest one knew of them. The latter is of this file alone: it
- * is made anew where it is missing, or of another history. */
+/* What nights said of the levels of series, and what the newest one knew of them. The latter is of
+ * this file alone: it is made anew where it is missing, or of another history. */
 #include "base/archive.h"
 #include "store/db/internal.h"
 #include <stdlib.h>
@@ -7,22 +7,25 @@
 
 #define NUMBERS_MAX ((size_t)1 << 30) /* bytes */
 
-int tk_store_put_monitor_event(struct tk_store *s, const struct tk_monitor_event_row *row, struct tk_error *err)
+int tk_store_put_monitor_event(
+        struct tk_store *s, const struct tk_monitor_event_row *row, struct tk_error *err)
 {
 	return tk_row_put(s, TK_TABLE_alarm, row, NULL, NULL, err);
 }
 
-int tk_store_put_monitored_night(struct tk_store *s, const struct tk_monitored_night_row *row, struct tk_error *err)
+int tk_store_put_monitored_night(
+        struct tk_store *s, const struct tk_monitored_night_row *row, struct tk_error *err)
 {
 	return tk_row_put(s, TK_TABLE_watched, row, NULL, NULL, err);
 }
 
-int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t until_s, struct tk_rows *out, struct tk_error *err)
+int tk_store_list_monitor_events(struct tk_store *s, int64_t since_s, int64_t until_s,
+        struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {since_s, until_s};
 
-	return tk_rows_select(
-	        s, TK_TABLE_alarm, "WHERE as_of_s>=?1 AND as_of_s<=?2 ORDER BY as_of_s, series_id", args, 2, out, err);
+	return tk_rows_select(s, TK_TABLE_alarm,
+	        "WHERE as_of_s>=?1 AND as_of_s<=?2 ORDER BY as_of_s, series_id", args, 2, out, err);
 }
 
 int tk_store_list_monitored_nights(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
@@ -30,19 +33,23 @@ int tk_store_list_monitored_nights(struct tk_store *s, struct tk_rows *out, stru
 	return tk_rows_select(s, TK_TABLE_watched, "ORDER BY night_id", NULL, 0, out, err);
 }
 
-int tk_store_put_monitor_state(struct tk_store *s, const struct tk_monitor_state_row *row, struct tk_error *err)
+int tk_store_put_monitor_state(
+        struct tk_store *s, const struct tk_monitor_state_row *row, struct tk_error *err)
 {
 	const int64_t args[] = {row->device_id, row->as_of_s, row->nights};
 	struct tk_buf packed = TK_BUF_INIT;
 	sqlite3_stmt *q;
 	int rc, status = tk_db_check_writable(s, err);
 
-	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are stored as little-endian float64");
+	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	        "numbers are stored as little-endian float64");
 	if (!status)
-		status = tk_zstd_compress(row->numbers, row->count * sizeof *row->numbers, &packed, err);
+		status = tk_zstd_compress(
+		        row->numbers, row->count * sizeof *row->numbers, &packed, err);
 	if (!status)
 		status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-		        "INSERT OR REPLACE INTO watch(device_id, as_of_s, nights, options, numbers) VALUES "
+		        "INSERT OR REPLACE INTO watch(device_id, as_of_s, nights, options, "
+		        "numbers) VALUES "
 		        "(?1,?2,?3,?4,?5)",
 		        args, 3, &q, err);
 	if (!status) {
@@ -62,8 +69,8 @@ static int read_watch(sqlite3_stmt *q, struct tk_monitor_state_row *out, struct 
 {
 	struct tk_buf numbers = TK_BUF_INIT;
 	const char *options = (const char *)sqlite3_column_text(q, 2);
-	int status =
-	        tk_zstd_decompress(sqlite3_column_blob(q, 3), (size_t)sqlite3_column_bytes(q, 3), NUMBERS_MAX, &numbers, err);
+	int status = tk_zstd_decompress(sqlite3_column_blob(q, 3),
+	        (size_t)sqlite3_column_bytes(q, 3), NUMBERS_MAX, &numbers, err);
 
 	out->as_of_s = sqlite3_column_int64(q, 0);
 	out->nights = sqlite3_column_int64(q, 1);
@@ -77,13 +84,14 @@ static int read_watch(sqlite3_stmt *q, struct tk_monitor_state_row *out, struct 
 	return tk_fail(err, TK_ENOTFOUND, "what the last night knew cannot be read");
 }
 
-int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id, struct tk_monitor_state_row *out, struct tk_error *err)
+int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
+        struct tk_monitor_state_row *out, struct tk_error *err)
 {
 	struct tk_monitor_state_row row = {.device_id = device_id};
 	sqlite3_stmt *q;
 	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT as_of_s, nights, options, numbers FROM watch WHERE device_id=?1", &device_id, 1, &q,
-	                err);
+	                "SELECT as_of_s, nights, options, numbers FROM watch WHERE device_id=?1",
+	                &device_id, 1, &q, err);
 
 	if (status)
 		return status;
@@ -100,19 +108,22 @@ int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id, struct tk
 	return status;
 }
 
-int tk_store_reset_monitor(struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err)
+int tk_store_reset_monitor(
+        struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err)
 {
 	const int64_t args[] = {device_id, since_s};
 	int status = tk_db_run_cached(s, "DELETE FROM watch WHERE device_id=?1", args, 1, err);
 
 	if (!status)
 		status = tk_db_run_cached(s,
-		        "DELETE FROM alarm WHERE as_of_s>=?2 AND series_id IN (SELECT id FROM series WHERE "
+		        "DELETE FROM alarm WHERE as_of_s>=?2 AND series_id IN (SELECT id FROM "
+		        "series WHERE "
 		        "device_id=?1)",
 		        args, 2, err);
 	if (!status)
 		status = tk_db_run_cached(s,
-		        "DELETE FROM watched WHERE night_id IN (SELECT id FROM night WHERE as_of_s>=?2 AND "
+		        "DELETE FROM watched WHERE night_id IN (SELECT id FROM night WHERE "
+		        "as_of_s>=?2 AND "
 		        "machine_id=(SELECT machine_id FROM device WHERE id=?1))",
 		        args, 2, err);
 	return status;

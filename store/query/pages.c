@@ -1,12 +1,14 @@
-/* What pages ask for of many rows at once: the builds and environments on both sides of every step, and millions of
- * points without what the pages do not show of the past. */
+/* What pages ask for of many rows at once: the builds and environments on both sides of every step,
+ * and millions of points without what the pages do not show of the past. */
 #include "store/db/internal.h"
 #include <math.h>
 #include <string.h>
 
 #define STEPS \
-	"SELECT c.series_id, c.as_of_s, c.run_id, a.build_id, b.build_id, a.environment_id, b.environment_id " \
-	"FROM change_point c LEFT JOIN run a ON a.id=c.run_id LEFT JOIN run b ON b.id=c.previous_run_id " \
+	"SELECT c.series_id, c.as_of_s, c.run_id, a.build_id, b.build_id, a.environment_id, " \
+	"b.environment_id " \
+	"FROM change_point c LEFT JOIN run a ON a.id=c.run_id LEFT JOIN run b ON " \
+	"b.id=c.previous_run_id " \
 	"ORDER BY c.series_id, c.as_of_s, c.run_id"
 
 int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
@@ -43,10 +45,12 @@ int tk_store_list_change_point_builds(struct tk_store *s, struct tk_rows *out, s
 	return status;
 }
 
-/* A row that SQLite hands out costs as much as finding it, a call of a function with its values half of that: of
- * millions of points they are added up by one. The primary key is the only way to them, so that they come in order. */
+/* A row that SQLite hands out costs as much as finding it, a call of a function with its values
+ * half of that: of millions of points they are added up by one. The primary key is the only way to
+ * them, so that they come in order. */
 #define PAST \
-	"SELECT tk_gather(as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95) FROM measurement " \
+	"SELECT tk_gather(as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, " \
+	"p95) FROM measurement " \
 	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3"
 
 struct tk_point_collector {
@@ -91,15 +95,16 @@ static void gathered(sqlite3_context *context)
 static int be_able_to_gather(struct tk_store *s, struct tk_error *err)
 {
 	int rc = s->can_gather ? SQLITE_OK
-	                       : sqlite3_create_function_v2(s->db, "tk_gather", 9, SQLITE_UTF8 | SQLITE_DIRECTONLY, s,
-	                                 NULL, gather, gathered, NULL);
+	                       : sqlite3_create_function_v2(s->db, "tk_gather", 9,
+	                                 SQLITE_UTF8 | SQLITE_DIRECTONLY, s, NULL, gather, gathered,
+	                                 NULL);
 
 	s->can_gather = rc == SQLITE_OK;
 	return s->can_gather ? 0 : tk_db_fail(s, rc, err, "cannot read the past of a series");
 }
 
-int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, struct tk_rows *out,
-        struct tk_error *err)
+int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
+        int64_t before_s, struct tk_rows *out, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, from_s, before_s};
 	struct tk_rows rows = {0};
@@ -152,21 +157,24 @@ static void point_of(sqlite3_stmt *q, int64_t series_id, struct tk_point *out)
 }
 
 #define NEWEST \
-	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95, run_id, n, min, q25, q75 " \
+	"SELECT as_of_s, night_id, build_id, environment_id, flags, value, lo, hi, p95, run_id, " \
+	"n, min, q25, q75 " \
 	"FROM measurement WHERE series_id=?1 ORDER BY as_of_s DESC, run_id DESC LIMIT ?2"
 
-int tk_store_read_newest_points(
-        struct tk_store *s, int64_t series_id, struct tk_point *out, size_t want, size_t *count, struct tk_error *err)
+int tk_store_read_newest_points(struct tk_store *s, int64_t series_id, struct tk_point *out,
+        size_t want, size_t *count, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, (int64_t)want};
 	sqlite3_stmt *q;
 	size_t n = 0;
-	int rc = SQLITE_DONE, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, NEWEST, args, 2, &q, err);
+	int rc = SQLITE_DONE,
+	    status = tk_db_prepare_cached(s, TK_TABLE_COUNT, NEWEST, args, 2, &q, err);
 
 	if (status)
 		return status;
 	while (n < want && (rc = sqlite3_step(q)) == SQLITE_ROW)
-		point_of(q, series_id, &out[want - ++n]); /* from the end, so that the oldest is the first */
+		point_of(q, series_id,
+		        &out[want - ++n]); /* from the end, so that the oldest is the first */
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
 		status = tk_db_fail(s, rc, err, "cannot read the newest points of a series");
 	sqlite3_reset(q);
@@ -175,13 +183,14 @@ int tk_store_read_newest_points(
 	return status;
 }
 
-int tk_store_get_first_time(
-        struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s, int64_t *as_of_s, struct tk_error *err)
+int tk_store_get_first_time(struct tk_store *s, int64_t series_id, int64_t from_s, int64_t before_s,
+        int64_t *as_of_s, struct tk_error *err)
 {
 	const int64_t args[] = {series_id, from_s, before_s};
 	sqlite3_stmt *q;
 	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<?3 "
+	                "SELECT as_of_s FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND "
+	                "as_of_s<?3 "
 	                "ORDER BY as_of_s LIMIT 1",
 	                args, 3, &q, err);
 
@@ -196,10 +205,12 @@ int tk_store_get_first_time(
 	return status;
 }
 
-int tk_store_get_verdict_version(struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
+int tk_store_get_verdict_version(
+        struct tk_store *s, int64_t until_night_id, int64_t *times, struct tk_error *err)
 {
 	sqlite3_stmt *q;
-	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT, "SELECT coalesce(sum(times), 0) FROM judged WHERE night_id<=?1",
+	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
+	                "SELECT coalesce(sum(times), 0) FROM judged WHERE night_id<=?1",
 	                &until_night_id, 1, &q, err);
 
 	if (status)
@@ -214,13 +225,14 @@ int tk_store_get_verdict_version(struct tk_store *s, int64_t until_night_id, int
 }
 
 /* By the ids of runs: the index by night would be all of the past. */
-int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id, int64_t until_night_id,
-        bool *late, int64_t *newest_run_id, struct tk_error *err)
+int tk_store_find_late_runs(struct tk_store *s, int64_t known_run_id, int64_t from_night_id,
+        int64_t until_night_id, bool *late, int64_t *newest_run_id, struct tk_error *err)
 {
 	const int64_t args[] = {known_run_id, from_night_id, until_night_id};
 	sqlite3_stmt *q;
 	int rc, status = tk_db_prepare_cached(s, TK_TABLE_COUNT,
-	                "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id BETWEEN ?2 AND ?3), "
+	                "SELECT EXISTS(SELECT 1 FROM run WHERE id>?1 AND +night_id BETWEEN ?2 AND "
+	                "?3), "
 	                "(SELECT max(id) FROM run)",
 	                args, 3, &q, err);
 

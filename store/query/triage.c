@@ -16,7 +16,8 @@ const struct tk_triage_action *tk_triage_action_find(const char *word)
 	return NULL;
 }
 
-struct tk_alert_state tk_alert_state_compute(const struct tk_rows *triage, const char *alert_uid, const char *group_uid)
+struct tk_alert_state tk_alert_state_compute(
+        const struct tk_rows *triage, const char *alert_uid, const char *group_uid)
 {
 	struct tk_alert_state state = {.word = TK_TRIAGE_NEW};
 
@@ -24,7 +25,8 @@ struct tk_alert_state tk_alert_state_compute(const struct tk_rows *triage, const
 		const struct tk_triage_row *t = TK_ROWS_AT(triage, struct tk_triage_row, i);
 		const struct tk_triage_action *action;
 
-		if (strcmp(t->alert_uid, alert_uid) != 0 && (!group_uid || strcmp(t->alert_uid, group_uid) != 0))
+		if (strcmp(t->alert_uid, alert_uid) != 0 &&
+		        (!group_uid || strcmp(t->alert_uid, group_uid) != 0))
 			continue;
 		action = tk_triage_action_find(t->action);
 		if (action && *action->state) {
@@ -59,7 +61,8 @@ static bool is_about_the_same(const struct tk_rows *alerts, const char *one, con
 	return same;
 }
 
-int tk_store_append_triage(struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err)
+int tk_store_append_triage(
+        struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err)
 {
 	struct tk_triage_row copy = *row;
 	struct tk_rows said = {0}, alerts = {0};
@@ -74,7 +77,8 @@ int tk_store_append_triage(struct tk_store *s, const struct tk_triage_row *row, 
 	for (size_t i = 0; !status && i < said.count; i++) { /* in the order of time */
 		const struct tk_triage_row *t = TK_ROWS_AT(&said, struct tk_triage_row, i);
 
-		if (t->at_s >= copy.at_s && is_about_the_same(&alerts, t->alert_uid, row->alert_uid))
+		if (t->at_s >= copy.at_s &&
+		        is_about_the_same(&alerts, t->alert_uid, row->alert_uid))
 			copy.at_s = t->at_s + 1;
 	}
 	tk_rows_free(&said);

@@ -62,7 +62,8 @@ static void multiplies(void **state)
 		        .b = TK_F32,
 		        .c = TK_F32,
 		        .acc = TK_F32};
-		const struct tk_problem p = {.size = sizeof(p), .op = TK_OP_GEMM, .text = "gemm", .gemm = &g};
+		const struct tk_problem p = {
+		        .size = sizeof(p), .op = TK_OP_GEMM, .text = "gemm", .gemm = &g};
 		struct tk_plan_info info = {.size = sizeof(info)};
 		struct tk_plan *plan = NULL;
 		float c[2][4] = {{0}};
@@ -70,8 +71,8 @@ static void multiplies(void **state)
 		assert_int_equal(k->plan(ctx, &p, NULL, 2, &plan, &info, &err), TK_ABI_OK);
 		assert_string_equal(info.kernel, "skeleton_gemm");
 		for (uint32_t set = 0; set < 2; set++) {
-			const struct tk_tensor t[] = {
-			        tensor(a[i & 1], 2, 3), tensor(b[i >> 1], 3, 2), tensor(c[set], 2, 2)};
+			const struct tk_tensor t[] = {tensor(a[i & 1], 2, 3),
+			        tensor(b[i >> 1], 3, 2), tensor(c[set], 2, 2)};
 			assert_int_equal(k->bind(plan, set, t, 3, &err), TK_ABI_OK);
 		}
 		assert_int_equal(k->launch(plan, NULL, 1, &err), TK_ABI_OK);
@@ -110,7 +111,7 @@ static void refuses(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(describes_itself), cmocka_unit_test(multiplies), cmocka_unit_test(refuses)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(describes_itself),
+	        cmocka_unit_test(multiplies), cmocka_unit_test(refuses)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
-/* What the timing engine costs by itself: whole jobs on the null device, whose kernels take no time at all.
+/* What the timing engine costs by itself: whole jobs on the null device, whose kernels take no time
+ * at all.
  *
- *   bench_engine [--at-most=US]     exit code 1 where a sample costs more than US microseconds (none: only prints) */
+ *   bench_engine [--at-most=US]     exit code 1 where a sample costs more than US microseconds
+ * (none: only prints) */
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/measure.h"
@@ -26,14 +28,17 @@ static int open_rig(struct rig *r)
 	r->backend = tk_backend_entry();
 	if (r->ops->open(0, &r->device, &err))
 		return -1;
-	struct tk_open_args args = {
-	        .size = sizeof args, .device = r->device, .device_ops = r->ops, .options = "noise=0.05"};
+	struct tk_open_args args = {.size = sizeof args,
+	        .device = r->device,
+	        .device_ops = r->ops,
+	        .options = "noise=0.05"};
 	return r->backend->open(&args, &r->ctx, &err);
 }
 
-/* Median over ROUNDS jobs of exactly `samples` samples: seconds of the whole job and of its sampling. */
-static int time_jobs(
-        const struct rig *r, const struct tk_problem_spec *p, size_t samples, double *job_s, double *sampling_s)
+/* Median over ROUNDS jobs of exactly `samples` samples: seconds of the whole job and of its
+ * sampling. */
+static int time_jobs(const struct rig *r, const struct tk_problem_spec *p, size_t samples,
+        double *job_s, double *sampling_s)
 {
 	struct tk_measure_options o = {.seed = 1,
 	        .mode = TK_MODE_COLD,
@@ -46,7 +51,8 @@ static int time_jobs(
 		struct tk_measurement m;
 		struct tk_error err = {0};
 		int64_t start = tk_clock_monotonic_ns();
-		if (tk_measure(r->ops, r->device, r->backend, r->ctx, p, &o, &m, &err) || !tk_outcome_has_timing(m.outcome))
+		if (tk_measure(r->ops, r->device, r->backend, r->ctx, p, &o, &m, &err) ||
+		        !tk_outcome_has_timing(m.outcome))
 			return -1;
 		jobs[i] = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
 		sampling[i] = m.measure_s;
@@ -60,7 +66,9 @@ static int time_jobs(
 int main(int argc, char **argv)
 {
 	static const size_t samples[] = {10, 100, 1000, 10000};
-	double at_most_us = argc > 1 && strncmp(argv[1], "--at-most=", 10) == 0 ? strtod(argv[1] + 10, NULL) : INFINITY,
+	double at_most_us = argc > 1 && strncmp(argv[1], "--at-most=", 10) == 0
+	                            ? strtod(argv[1] + 10, NULL)
+	                            : INFINITY,
 	       worst = 0;
 	struct rig r;
 	struct tk_problem_spec p;

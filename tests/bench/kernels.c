@@ -1,10 +1,10 @@
-/* GFLOP/s of the CPU backends without the tracker around them: one launch after the other on warm caches, the fastest
- * counts.
+/* GFLOP/s of the CPU backends without the tracker around them: one launch after the other on warm
+ * caches, the fastest counts.
  *
  * usage: bench_kernels [--at-least=PERCENT]
- * Prints one line for each backend and problem. With --at-least, exit code 1 where `cpu` reaches less than that share
- * of `openblas` on the f32 GEMM of 1024 (77 where there is no openblas). The tracker's own numbers (tracker run) are
- * cold-cache medians: not these. */
+ * Prints one line for each backend and problem. With --at-least, exit code 1 where `cpu` reaches
+ * less than that share of `openblas` on the f32 GEMM of 1024 (77 where there is no openblas). The
+ * tracker's own numbers (tracker run) are cold-cache medians: not these. */
 #include "element.h"
 #include "tracker_abi.h"
 #include <dlfcn.h>
@@ -36,7 +36,10 @@ static struct bench gemm(const char *title, struct tk_gemm *g)
 	        .flops = 2.0 * (double)g->m * (double)g->n * (double)g->k,
 	        .tensors = 3,
 	        .dtype = g->a,
-	        .problem = {.size = sizeof(struct tk_problem), .op = TK_OP_GEMM, .text = title, .gemm = g},
+	        .problem = {.size = sizeof(struct tk_problem),
+	                .op = TK_OP_GEMM,
+	                .text = title,
+	                .gemm = g},
 	        .elements = {g->m * g->k, g->k * g->n, g->m * g->n}};
 }
 
@@ -47,9 +50,12 @@ static struct bench attention(const char *title, struct tk_attention *a)
 	        .flops = 4.0 * (double)a->b * (double)a->h * pairs * (double)a->d,
 	        .tensors = 4,
 	        .dtype = a->dtype,
-	        .problem = {.size = sizeof(struct tk_problem), .op = TK_OP_ATTENTION, .text = title, .attention = a},
-	        .elements = {a->b * a->sq * a->h * a->d, a->b * a->skv * a->hkv * a->d, a->b * a->skv * a->hkv * a->d,
-	                a->b * a->sq * a->h * a->d}};
+	        .problem = {.size = sizeof(struct tk_problem),
+	                .op = TK_OP_ATTENTION,
+	                .text = title,
+	                .attention = a},
+	        .elements = {a->b * a->sq * a->h * a->d, a->b * a->skv * a->hkv * a->d,
+	                a->b * a->skv * a->hkv * a->d, a->b * a->sq * a->h * a->d}};
 }
 
 static const struct tk_backend *load(const char *name)
@@ -72,14 +78,16 @@ static void make_tensors(const struct bench *b, struct tk_tensor *t)
 		t[i].data = aligned_alloc(256, (t[i].bytes + 255) / 256 * 256);
 		for (int64_t j = 0; t[i].data && j < b->elements[i]; j++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			tk_element_store(b->dtype, t[i].data, j, (double)(int64_t)(seed >> 40) / (1 << 23) - 1);
+			tk_element_store(b->dtype, t[i].data, j,
+			        (double)(int64_t)(seed >> 40) / (1 << 23) - 1);
 		}
 	}
 }
 
-/* Seconds of the fastest launch within two seconds, or -1 where the backend does not do the problem. */
-static double fastest(
-        const struct tk_backend *backend, struct tk_backend_ctx *ctx, struct bench *b, struct tk_plan_info *info)
+/* Seconds of the fastest launch within two seconds, or -1 where the backend does not do the
+ * problem. */
+static double fastest(const struct tk_backend *backend, struct tk_backend_ctx *ctx, struct bench *b,
+        struct tk_plan_info *info)
 {
 	struct tk_abi_error err = {.size = sizeof(err)};
 	struct tk_tensor t[5];
@@ -115,8 +123,9 @@ static double run(const char *name, const char *options, struct bench *benches, 
 		double seconds = fastest(backend, ctx, &benches[i], &info);
 		if (seconds <= 0)
 			continue;
-		printf("%-10s %-12s %-38s %-24s %9.3f ms %8.1f GFLOP/s\n", name, options, benches[i].title, info.kernel,
-		        seconds * 1e3, benches[i].flops / seconds / 1e9);
+		printf("%-10s %-12s %-38s %-24s %9.3f ms %8.1f GFLOP/s\n", name, options,
+		        benches[i].title, info.kernel, seconds * 1e3,
+		        benches[i].flops / seconds / 1e9);
 		if (i == 0)
 			first = benches[i].flops / seconds / 1e9;
 	}
@@ -126,14 +135,16 @@ static double run(const char *name, const char *options, struct bench *benches, 
 
 int main(int argc, char **argv)
 {
-	struct tk_gemm f32 = {sizeof(f32), 1024, 1024, 1024, 1, 0, 0, TK_F32, TK_F32, TK_F32, TK_F32}, bf16 = f32,
-	               few = f32;
-	struct tk_attention dense = {sizeof(dense), 1, 8, 8, 1024, 1024, 64, 64, TK_F32, 0, TK_FWD, 0.125},
+	struct tk_gemm f32 = {sizeof(f32), 1024, 1024, 1024, 1, 0, 0, TK_F32, TK_F32, TK_F32,
+	                       TK_F32},
+	               bf16 = f32, few = f32;
+	struct tk_attention dense = {sizeof(dense), 1, 8, 8, 1024, 1024, 64, 64, TK_F32, 0, TK_FWD,
+	                            0.125},
 	                    grouped = dense;
 	bf16.a = bf16.b = bf16.c = TK_BF16, bf16.tb = 1;
 	few.m = 16, few.n = few.k = 4096;
-	grouped.b = 2, grouped.h = 16, grouped.hkv = 2, grouped.d = grouped.dv = 128, grouped.causal = 1,
-	grouped.dtype = TK_BF16;
+	grouped.b = 2, grouped.h = 16, grouped.hkv = 2, grouped.d = grouped.dv = 128,
+	grouped.causal = 1, grouped.dtype = TK_BF16;
 	struct bench benches[] = {gemm("gemm f32 1024", &f32), gemm("gemm bf16 1024 nt", &bf16),
 	        gemm("gemm f32 16x4096x4096", &few), attention("attention f32 8x1024x64", &dense),
 	        attention("attention bf16 2x16/2x1024x128 causal", &grouped)};

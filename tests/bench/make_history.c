@@ -1,11 +1,11 @@
-/* Writes a history of N series x M nights through store.h, with the seeded fake times of the null backend: what the
- * benchmarks of `diff` and `site` stand on. The same arguments make the same history. On a history that is there it
- * goes on where that one ends. */
+/* Writes a history of N series x M nights through store.h, with the seeded fake times of the null
+ * backend: what the benchmarks of `diff` and `site` stand on. The same arguments make the same
+ * history. On a history that is there it goes on where that one ends. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/problem.h"
 #include "detect/detect.h"
 #include "null_time.h"
-#include "core/problem.h"
 #include "stats/summary/interval.h"
 #include "stats/summary/summary.h"
 #include "store/store.h"
@@ -32,7 +32,8 @@ struct maker {
 	size_t series_wanted, nights_wanted, keep_samples, upstream_count;
 	bool detect;
 	struct tk_store *store;
-	int64_t machine, device[DEVICES], environment[DEVICES], upstream[UPSTREAMS_MAX], build[UPSTREAMS_MAX];
+	int64_t machine, device[DEVICES], environment[DEVICES], upstream[UPSTREAMS_MAX],
+	        build[UPSTREAMS_MAX];
 	uint64_t revision[UPSTREAMS_MAX];
 	struct tk_problem_spec *problems;
 	int64_t *problem_ids;
@@ -86,7 +87,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
         options, parse_option, "FILE", "Makes a history of fake nights in FILE.", NULL, NULL, NULL};
 
-/* ---- what is measured ------------------------------------------------------------------------------------------ */
+/* ---- what is measured
+ * ------------------------------------------------------------------------------------------ */
 
 static int put_problem(struct maker *m, size_t i, struct tk_error *err)
 {
@@ -96,11 +98,12 @@ static int put_problem(struct maker *m, size_t i, struct tk_error *err)
 	int status;
 
 	if (i % 3 == 0)
-		snprintf(text, sizeof text, "attention:b=%zu,h=%zu,sq=%d,d=%d,dtype=%s,causal=%zu", 1 + i % 8,
-		        8 + i / 3, 128 << (i / 3 % 6), 64 << (i / 2 % 2), dtypes[1 + i / 3 % 2], i / 6 % 2);
+		snprintf(text, sizeof text, "attention:b=%zu,h=%zu,sq=%d,d=%d,dtype=%s,causal=%zu",
+		        1 + i % 8, 8 + i / 3, 128 << (i / 3 % 6), 64 << (i / 2 % 2),
+		        dtypes[1 + i / 3 % 2], i / 6 % 2);
 	else
-		snprintf(text, sizeof text, "gemm:m=%zu,n=%d,k=%d,a=%s,tb=%c", 64 * (1 + i), 256 << (i % 5),
-		        512 << (i % 4), dtypes[i % 2], i % 2 ? 't' : 'n');
+		snprintf(text, sizeof text, "gemm:m=%zu,n=%d,k=%d,a=%s,tb=%c", 64 * (1 + i),
+		        256 << (i % 5), 512 << (i % 4), dtypes[i % 2], i % 2 ? 't' : 'n');
 	status = tk_problem_parse(p, text, err);
 	if (status)
 		return status;
@@ -124,8 +127,11 @@ static int put_machine(struct maker *m, struct tk_error *err)
 
 	for (size_t i = 0; i < DEVICES && !status; i++) {
 		char slug[16];
-		struct tk_device_row device = {
-		        .machine_id = m->machine, .kind = "null", .name = "Null device", .arch = "null", .slug = slug};
+		struct tk_device_row device = {.machine_id = m->machine,
+		        .kind = "null",
+		        .name = "Null device",
+		        .arch = "null",
+		        .slug = slug};
 		struct tk_environment_row environment = {
 		        .attributes = "{\"driver\":\"1.0\",\"governor\":\"performance\"}"};
 
@@ -133,7 +139,8 @@ static int put_machine(struct maker *m, struct tk_error *err)
 		status = tk_store_put_device(m->store, &device, &m->device[i], err);
 		environment.device_id = m->device[i];
 		if (!status)
-			status = tk_store_put_environment(m->store, &environment, &m->environment[i], err);
+			status = tk_store_put_environment(
+			        m->store, &environment, &m->environment[i], err);
 	}
 	return status;
 }
@@ -179,7 +186,8 @@ static int set_up(struct maker *m, struct tk_error *err)
 	int status;
 
 	m->series_count = m->series_wanted;
-	m->problem_count = (m->series_count + DEVICES * m->upstream_count - 1) / (DEVICES * m->upstream_count);
+	m->problem_count =
+	        (m->series_count + DEVICES * m->upstream_count - 1) / (DEVICES * m->upstream_count);
 	m->problems = calloc(m->problem_count, sizeof *m->problems);
 	m->problem_ids = calloc(m->problem_count, sizeof *m->problem_ids);
 	m->series = calloc(m->series_count, sizeof *m->series);
@@ -191,7 +199,8 @@ static int set_up(struct maker *m, struct tk_error *err)
 	status = put_machine(m, err);
 	for (size_t i = 0; i < m->upstream_count && !status; i++) {
 		char name[16];
-		struct tk_upstream_row row = {.name = name, .kind = "git", .url = "https://example.org/kernels.git"};
+		struct tk_upstream_row row = {
+		        .name = name, .kind = "git", .url = "https://example.org/kernels.git"};
 
 		name_of_upstream(i, name);
 		status = tk_store_put_upstream(m->store, &row, &m->upstream[i], err);
@@ -205,7 +214,9 @@ static int set_up(struct maker *m, struct tk_error *err)
 	return status ? status : tk_store_commit(m->store, err);
 }
 
-/* ---- nights ------------------------------------------------------------------------------------------------------ */
+/* ---- nights
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /* Every upstream has a commit every few nights; the control has one for ever. */
 static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, struct tk_error *err)
@@ -250,8 +261,8 @@ static int put_build(struct maker *m, size_t u, int64_t night, int64_t at_s, str
 	return status ? status : tk_store_put_resolution(m->store, &answer, err);
 }
 
-/* Each upstream has a step of its own in some of its problems, half of them up, half of them down; two have it in the
- * week before night 500, so that there is something to be found in it. */
+/* Each upstream has a step of its own in some of its problems, half of them up, half of them down;
+ * two have it in the week before night 500, so that there is something to be found in it. */
 static void options_of(const struct maker *m, const struct series *s, struct null_options *o)
 {
 	null_options_default(o);
@@ -266,8 +277,8 @@ static void options_of(const struct maker *m, const struct series *s, struct nul
 	}
 }
 
-static int put_run(
-        struct maker *m, const struct series *s, int64_t night, int64_t at_s, int64_t seq, struct tk_error *err)
+static int put_run(struct maker *m, const struct series *s, int64_t night, int64_t at_s,
+        int64_t seq, struct tk_error *err)
 {
 	double samples[SAMPLES], sorted[SAMPLES];
 	const double *const lists[] = {samples};
@@ -284,12 +295,14 @@ static int put_run(
 	        .started_s = at_s + seq,
 	        .wall_s = 0.4,
 	        .outcome = "ok",
-	        .attributes =
-	                "{\"confidence\":0.95,\"launches_per_sample\":1,\"measure_s\":0.2,\"plan\":{\"algorithm\":\"\","
-	                "\"capturable\":false,"
-	                "\"kernel\":\"null\",\"workspace_bytes\":0},\"sets\":4,\"stop\":\"tight\",\"verify\":{"
-	                "\"checked\":128,\"done\":true,"
-	                "\"max_error\":0.1,\"method\":\"rows\",\"passed\":true,\"tolerance\":1.0},\"warmup_s\":0.05}"};
+	        .attributes = "{\"confidence\":0.95,\"launches_per_sample\":1,\"measure_s\":0.2,"
+	                      "\"plan\":{\"algorithm\":\"\","
+	                      "\"capturable\":false,"
+	                      "\"kernel\":\"null\",\"workspace_bytes\":0},\"sets\":4,\"stop\":"
+	                      "\"tight\",\"verify\":{"
+	                      "\"checked\":128,\"done\":true,"
+	                      "\"max_error\":0.1,\"method\":\"rows\",\"passed\":true,\"tolerance\":"
+	                      "1.0},\"warmup_s\":0.05}"};
 
 	options_of(m, s, &o);
 	for (size_t i = 0; i < SAMPLES; i++)
@@ -350,7 +363,8 @@ static int put_night(struct maker *m, int64_t *id, struct tk_error *err)
 		status = put_ceilings(m, *id, err);
 	for (size_t i = 0; i < m->series_count && !status; i++)
 		status = put_run(m, &m->series[i], *id, at_s, (int64_t)i, err);
-	return status ? status : tk_store_finish_night(m->store, *id, "complete", "{}", at_s + 3600, err);
+	return status ? status
+	              : tk_store_finish_night(m->store, *id, "complete", "{}", at_s + 3600, err);
 }
 
 static int put_nights(struct maker *m, int64_t *last_id, struct tk_error *err)
@@ -361,7 +375,8 @@ static int put_nights(struct maker *m, int64_t *last_id, struct tk_error *err)
 		status = tk_store_begin(m->store, err);
 		if (status)
 			return status;
-		for (size_t i = 0; i < NIGHTS_PER_COMMIT && m->night < m->last && !status; i++, m->night++)
+		for (size_t i = 0; i < NIGHTS_PER_COMMIT && m->night < m->last && !status;
+		        i++, m->night++)
 			status = put_night(m, last_id, err);
 		if (status)
 			tk_store_rollback(m->store);
@@ -413,8 +428,10 @@ static int make(struct maker *m, struct tk_error *err)
 
 int main(int argc, char **argv)
 {
-	struct maker m = {
-	        .series_wanted = 2000, .nights_wanted = 500, .keep_samples = 7, .upstream_count = UPSTREAMS_MAX};
+	struct maker m = {.series_wanted = 2000,
+	        .nights_wanted = 500,
+	        .keep_samples = 7,
+	        .upstream_count = UPSTREAMS_MAX};
 	struct tk_error err = {0};
 	int status;
 

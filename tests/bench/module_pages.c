@@ -1,9 +1,10 @@
-/* What the physical pages of its code do to a kernel: one process, one set of tensors, the f32 GEMM of 256 of the CPU
- * backend. Its code and constants stay at their addresses and lie on other pages by turns, each drawn anew.
+/* What the physical pages of its code do to a kernel: one process, one set of tensors, the f32 GEMM
+ * of 256 of the CPU backend. Its code and constants stay at their addresses and lie on other pages
+ * by turns, each drawn anew.
  *
- * usage: bench_placement [PLACEMENTS [ROUNDS [SETS]]]       (12, 100, 60 sets of tensors: cold caches; 1: hot)
- * Prints how each placement differs from the middle half of its round (the median over the rounds, and over either half
- * of them); the first is the page cache's. */
+ * usage: bench_placement [PLACEMENTS [ROUNDS [SETS]]]       (12, 100, 60 sets of tensors: cold
+ * caches; 1: hot) Prints how each placement differs from the middle half of its round (the median
+ * over the rounds, and over either half of them); the first is the page cache's. */
 #include "worker/module_pages.h"
 #include "stats/summary/summary.h"
 #include "tracker_abi.h"
@@ -15,12 +16,20 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { PLACEMENTS_MOST = 64, ROUNDS_MOST = 10000, SEGMENTS_MOST = 8, LAUNCHES = 9, FIRST_LAUNCHES = 2, SIZE = 256 };
+enum {
+	PLACEMENTS_MOST = 64,
+	ROUNDS_MOST = 10000,
+	SEGMENTS_MOST = 8,
+	LAUNCHES = 9,
+	FIRST_LAUNCHES = 2,
+	SIZE = 256
+};
 
 struct segment {
 	char *at;
 	size_t bytes;
-	char *parked[PLACEMENTS_MOST]; /* where the pages of a placement are while another one is in use */
+	char *parked[PLACEMENTS_MOST]; /* where the pages of a placement are while another one is in
+	                                  use */
 };
 
 struct bench {
@@ -52,8 +61,10 @@ static void load(struct bench *b)
 	struct tk_open_args args = {.size = sizeof args, .threads = 1, .options = ""};
 	struct tk_abi_error err = {.size = sizeof err};
 	struct tk_plan_info info = {.size = sizeof info};
-	static struct tk_gemm gemm = {sizeof gemm, SIZE, SIZE, SIZE, 1, 0, 0, TK_F32, TK_F32, TK_F32, TK_F32};
-	struct tk_problem problem = {.size = sizeof problem, .op = TK_OP_GEMM, .text = "gemm", .gemm = &gemm};
+	static struct tk_gemm gemm = {
+	        sizeof gemm, SIZE, SIZE, SIZE, 1, 0, 0, TK_F32, TK_F32, TK_F32, TK_F32};
+	struct tk_problem problem = {
+	        .size = sizeof problem, .op = TK_OP_GEMM, .text = "gemm", .gemm = &gemm};
 	struct tk_backend_ctx *ctx;
 	b->module = dlopen(TK_MODULE_DIR "/tk_backend_cpu.so", RTLD_NOW);
 	void *symbol = b->module ? dlsym(b->module, "tk_backend_entry") : NULL;
@@ -66,7 +77,8 @@ static void load(struct bench *b)
 		struct tk_tensor t[3];
 		for (int i = 0; i < 3; i++) {
 			size_t bytes = SIZE * SIZE * sizeof(float);
-			t[i] = (struct tk_tensor){.size = sizeof t[i], .dtype = TK_F32, .bytes = bytes};
+			t[i] = (struct tk_tensor){
+			        .size = sizeof t[i], .dtype = TK_F32, .bytes = bytes};
 			float *values = t[i].data = aligned_alloc(256, bytes);
 			for (int j = 0; values && j < SIZE * SIZE; j++)
 				values[j] = (float)rand() / (float)RAND_MAX;
@@ -82,9 +94,11 @@ static void find_segments(struct bench *b)
 	char line[4200], protection[8];
 	unsigned long from, to;
 	while (maps && fgets(line, sizeof line, maps) && b->segment_count < SEGMENTS_MOST)
-		if (strstr(line, "tk_backend_cpu.so") && sscanf(line, "%lx-%lx %7s", &from, &to, protection) == 3 &&
+		if (strstr(line, "tk_backend_cpu.so") &&
+		        sscanf(line, "%lx-%lx %7s", &from, &to, protection) == 3 &&
 		        protection[1] == '-' && protection[0] == 'r')
-			b->segments[b->segment_count++] = (struct segment){.at = (char *)from, .bytes = to - from};
+			b->segments[b->segment_count++] =
+			        (struct segment){.at = (char *)from, .bytes = to - from};
 	if (maps)
 		fclose(maps);
 }
@@ -110,9 +124,11 @@ static void add_placement(struct bench *b, int placement)
 {
 	for (int s = 0; s < b->segment_count; s++) {
 		struct segment *g = &b->segments[s];
-		for (int side = 0; side < 2; side++) { /* a place to park the old pages, a copy of them */
+		for (int side = 0; side < 2;
+		        side++) { /* a place to park the old pages, a copy of them */
 			char **at = &g->parked[side ? placement : b->placement];
-			*at = mmap(NULL, g->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			*at = mmap(NULL, g->bytes, PROT_READ | PROT_WRITE,
+			        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 			if (*at == MAP_FAILED)
 				fail("mmap");
 		}
@@ -171,7 +187,8 @@ int main(int argc, char **argv)
 	struct bench b = {.placements = argc > 1 ? atoi(argv[1]) : 12,
 	        .rounds = argc > 2 ? atoi(argv[2]) : 100,
 	        .sets = argc > 3 ? (uint32_t)atoi(argv[3]) : 60};
-	if (b.placements < 4 || b.placements > PLACEMENTS_MOST || b.rounds < 4 || b.rounds > ROUNDS_MOST || !b.sets)
+	if (b.placements < 4 || b.placements > PLACEMENTS_MOST || b.rounds < 4 ||
+	        b.rounds > ROUNDS_MOST || !b.sets)
 		return 2;
 	b.shares = malloc((size_t)b.placements * (size_t)b.rounds * sizeof *b.shares);
 	srand((unsigned)time(NULL));
@@ -182,7 +199,8 @@ int main(int argc, char **argv)
 	for (int i = 0; b.shares && i < b.rounds; i++)
 		run_round(&b, i);
 	for (int i = 0; b.shares && i < b.placements; i++)
-		printf("%+.2f %%  (%+.2f, %+.2f)%s\n", percent(&b, i, 0, b.rounds), percent(&b, i, 0, b.rounds / 2),
-		        percent(&b, i, b.rounds / 2, b.rounds), i ? "" : "  page cache");
+		printf("%+.2f %%  (%+.2f, %+.2f)%s\n", percent(&b, i, 0, b.rounds),
+		        percent(&b, i, 0, b.rounds / 2), percent(&b, i, b.rounds / 2, b.rounds),
+		        i ? "" : "  page cache");
 	return b.shares ? 0 : 2;
 }

@@ -1,23 +1,25 @@
 /* What the rule of confirmation says of pairs whose both sides are the same: for bench_flat.
  *
  * usage: pairs_words MIN_EFFECT <lines of "NAME VALUE..."
- * The values of a line are timings of processes in the order of time, two of them a pair; which of the two is the old
- * build is drawn in blocks of two pairs, as a night draws it. Answers "NAME WORD PAIRS" with the word of the first look
- * that decides; "seen" is what is open at the end and still leans to a change. */
+ * The values of a line are timings of processes in the order of time, two of them a pair; which of
+ * the two is the old build is drawn in blocks of two pairs, as a night draws it. Answers "NAME WORD
+ * PAIRS" with the word of the first look that decides; "seen" is what is open at the end and still
+ * leans to a change. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
-#include "detect/rules/ab_result.h"
 #include "detect/detect.h"
+#include "detect/rules/ab_result.h"
 
 #define PAIRS_MAX 256
 
 static const char *word_of(const struct tk_ab_result *p)
 {
-	return p->word == TK_AB_INCONCLUSIVE && !(p->lo < 0 && p->hi > 0) ? "seen" : tk_ab_decision(p->word);
+	return p->word == TK_AB_INCONCLUSIVE && !(p->lo < 0 && p->hi > 0) ? "seen"
+	                                                                  : tk_ab_decision(p->word);
 }
 
 static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_ab_pair_row *rows)

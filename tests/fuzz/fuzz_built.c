@@ -1,12 +1,13 @@
-/* Any bytes as a file of a build that came from elsewhere: its manifest, or a shared object of it. */
+/* Any bytes as a file of a build that came from elsewhere: its manifest, or a shared object of it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "build/build_internal.h"
 #include "build/build.h"
+#include "build/build_internal.h"
 #include "fuzz.h"
 
 static char dir[] = "/dev/shm/tracker-fuzz-XXXXXX", file[64];

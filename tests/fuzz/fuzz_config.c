@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (tk_config_load_text("/nonexistent", "f.yml", text, size, &c, &err)) {
 		if (strncmp(err.message, "f.yml:", 6) != 0 || err.status != TK_ECONFIG)
 			abort();
-	} else if (!c->machine || !c->upstream_count || !c->suites[0] || !c->devices[0] || strlen(c->hash) != 64)
+	} else if (!c->machine || !c->upstream_count || !c->suites[0] || !c->devices[0] ||
+	           strlen(c->hash) != 64)
 		abort();
 	tk_config_free(c);
 	free(text);

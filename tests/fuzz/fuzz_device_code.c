@@ -1,6 +1,7 @@
-/* Bytes as device code of a build that somebody else made. The first one says as what: a section of NVIDIA's container
- * or of AMD's as it is, an AMD bundle that is packed, or what a compiler says of the kernels (MessagePack) in the note
- * of a well-formed code object, so that most inputs get as far as that. */
+/* Bytes as device code of a build that somebody else made. The first one says as what: a section of
+ * NVIDIA's container or of AMD's as it is, an AMD bundle that is packed, or what a compiler says of
+ * the kernels (MessagePack) in the note of a well-formed code object, so that most inputs get as
+ * far as that. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static void look_at(const char *section, const unsigned char *bytes, size_t size
 	if (tk_device_code_read(section, bytes, size, &c, NULL))
 		abort();
 	for (size_t i = 0; i < c.kernel_count; i++) {
-		sum += (unsigned)tk_device_kernel_occupancy(&c.kernels[i]) + (unsigned)strlen(c.kernels[i].processor);
+		sum += (unsigned)tk_device_kernel_occupancy(&c.kernels[i]) +
+		       (unsigned)strlen(c.kernels[i].processor);
 		for (size_t b = 0; b < c.kernels[i].size; b++)
 			sum += c.kernels[i].code[b];
 	}
@@ -62,7 +64,8 @@ struct object {
 static void look_at_message(const unsigned char *bytes, size_t size)
 {
 	static const char triple[] = "hipv4-amdgcn-amd-amdhsa--gfx942";
-	struct object o = {.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x40, 3},
+	struct object o = {.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB,
+	                                      EV_CURRENT, 0x40, 3},
 	                           .e_type = ET_DYN,
 	                           .e_machine = 224,
 	                           .e_version = 1,
@@ -75,11 +78,14 @@ static void look_at_message(const unsigned char *bytes, size_t size)
 	const struct {
 		uint32_t type, link, entry;
 		uint64_t flags, at, size;
-	} sections[SECTIONS] = {[CODE] = {SHT_PROGBITS, 0, 0, SHF_ALLOC, offsetof(struct object, code), sizeof(o.code)},
-	        [NOTE] = {SHT_NOTE, 0, 0, 0, offsetof(struct object, note), sizeof(o.note) + sizeof(o.owner) + size},
-	        [SYMBOLS] = {SHT_DYNSYM, STRINGS, sizeof(Elf64_Sym), 0, offsetof(struct object, symbols),
-	                sizeof(o.symbols)},
-	        [STRINGS] = {SHT_STRTAB, 0, 0, 0, offsetof(struct object, strings), sizeof(strings)}};
+	} sections[SECTIONS] = {[CODE] = {SHT_PROGBITS, 0, 0, SHF_ALLOC,
+	                                offsetof(struct object, code), sizeof(o.code)},
+	        [NOTE] = {SHT_NOTE, 0, 0, 0, offsetof(struct object, note),
+	                sizeof(o.note) + sizeof(o.owner) + size},
+	        [SYMBOLS] = {SHT_DYNSYM, STRINGS, sizeof(Elf64_Sym), 0,
+	                offsetof(struct object, symbols), sizeof(o.symbols)},
+	        [STRINGS] = {
+	                SHT_STRTAB, 0, 0, 0, offsetof(struct object, strings), sizeof(strings)}};
 	struct tk_buf b = TK_BUF_INIT;
 	const uint64_t head[] = {1, 128, sizeof(o) + size, sizeof(triple) - 1};
 
@@ -92,8 +98,8 @@ static void look_at_message(const unsigned char *bytes, size_t size)
 		        .sh_size = sections[i].size,
 		        .sh_addralign = 4};
 	for (int i = 0; i < NAMES; i++)
-		o.symbols[1 + i] =
-		        (Elf64_Sym){names[i], ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, CODE, 16 * (uint64_t)i, 16};
+		o.symbols[1 + i] = (Elf64_Sym){names[i], ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0,
+		        CODE, 16 * (uint64_t)i, 16};
 	memcpy(o.strings, strings, sizeof(strings));
 	tk_buf_add_str(&b, "__CLANG_OFFLOAD_BUNDLE__");
 	tk_buf_add(&b, head, sizeof(head));

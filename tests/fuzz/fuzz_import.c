@@ -1,5 +1,5 @@
-/* Any bytes as a file of the format TK_FUZZ_FORMAT: taken as a whole, or refused with the file's name and nothing of it
- * left behind. */
+/* Any bytes as a file of the format TK_FUZZ_FORMAT: taken as a whole, or refused with the file's
+ * name and nothing of it left behind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *const paths[] = {file};
 	/* The copy is taken back: the history is empty again for the next input. */
-	struct tk_import_request request = {
-	        .format = TK_FUZZ_FORMAT, .paths = paths, .path_count = 1, .at_s = 1, .dry_run = true};
+	struct tk_import_request request = {.format = TK_FUZZ_FORMAT,
+	        .paths = paths,
+	        .path_count = 1,
+	        .at_s = 1,
+	        .dry_run = true};
 	struct tk_import_counts counts = {0};
 	struct tk_error err = {0};
 
@@ -59,11 +62,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		set_up();
 	if (tk_file_write_nosync(file, data, size, &err))
 		abort();
-	if (tk_store_import(store, &request, &counts, &err) && (!*err.message || err.status == TK_EINTERNAL))
+	if (tk_store_import(store, &request, &counts, &err) &&
+	        (!*err.message || err.status == TK_EINTERNAL))
 		abort();
 	if (count_nights() != 0)
 		abort();
-	/* As a program would, without a word on what it is: the guess is little beside the import, some inputs do. */
+	/* As a program would, without a word on what it is: the guess is little beside the import,
+	 * some inputs do. */
 	request.format = NULL;
 	if (!size || data[size - 1] % 8 == 0)
 		tk_store_import(store, &request, &counts, &err);

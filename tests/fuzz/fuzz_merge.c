@@ -1,5 +1,5 @@
-/* Bytes as the making of two small histories, which share some facts and describe others differently: a+b = b+a,
- * (a+b)+a = a+b, a+a = a. */
+/* Bytes as the making of two small histories, which share some facts and describe others
+ * differently: a+b = b+a, (a+b)+a = a+b, a+a = a. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,8 @@ static void set_up(void)
 	atexit(clean_up);
 }
 
-/* ---- rows from bytes ---------------------------------------------------------------------------------------- */
+/* ---- rows from bytes
+ * ---------------------------------------------------------------------------------------- */
 
 struct input {
 	const uint8_t *data;
@@ -87,8 +88,8 @@ static const char *word(struct input *in)
 	return words[pick(in, sizeof words / sizeof words[0])];
 }
 
-static void put_night(struct tk_store *s, struct input *in, int64_t machine, int64_t device, int64_t series,
-        int64_t build, int64_t upstream, int64_t revision)
+static void put_night(struct tk_store *s, struct input *in, int64_t machine, int64_t device,
+        int64_t series, int64_t build, int64_t upstream, int64_t revision)
 {
 	static const char *const states[] = {"running", "complete", "incomplete", "failed"};
 	struct tk_error err = {0};
@@ -111,7 +112,8 @@ static void put_night(struct tk_store *s, struct input *in, int64_t machine, int
 	        .outcome = pick(in, 2) ? "ok" : "wrong",
 	        .message = word(in),
 	        .attributes = "{}"};
-	struct tk_point point = {.series_id = series, .value = 1 + pick(in, 4), .lo = 1, .hi = 9, .n = pick(in, 3)};
+	struct tk_point point = {
+	        .series_id = series, .value = 1 + pick(in, 4), .lo = 1, .hi = 9, .n = pick(in, 3)};
 	double sample = 1.5;
 	const double *const samples[] = {&sample};
 	const size_t counts[] = {pick(in, 2)};
@@ -123,10 +125,10 @@ static void put_night(struct tk_store *s, struct input *in, int64_t machine, int
 	        .build_id = build,
 	        .backend_path = word(in),
 	        .options = ""};
-	struct tk_stage_row stage = {
-	        run.night_id, "resolve", pick(in, 2) ? "done" : "running", 1, pick(in, 2), word(in)};
-	struct tk_resolution_row answer = {
-	        run.night_id, upstream, pick(in, 2) ? revision : 0, pick(in, 2) ? build : 0, "new", word(in)};
+	struct tk_stage_row stage = {run.night_id, "resolve", pick(in, 2) ? "done" : "running", 1,
+	        pick(in, 2), word(in)};
+	struct tk_resolution_row answer = {run.night_id, upstream, pick(in, 2) ? revision : 0,
+	        pick(in, 2) ? build : 0, "new", word(in)};
 
 	MUST(tk_store_put_stage(s, &stage, &err));
 	MUST(tk_store_put_resolution(s, &answer, &err));
@@ -148,8 +150,10 @@ static int64_t newest_night(struct tk_store *s)
 	return id;
 }
 
-/* Of a series, or of a machine as a whole; its uid follows from the series and the revision, as it does in a night. */
-static void put_alert(struct tk_store *s, struct input *in, int64_t machine, int64_t upstream, int64_t series)
+/* Of a series, or of a machine as a whole; its uid follows from the series and the revision, as it
+ * does in a night. */
+static void put_alert(
+        struct tk_store *s, struct input *in, int64_t machine, int64_t upstream, int64_t series)
 {
 	static const char *const kinds[] = {"change", "failure", "stoppage"};
 	struct tk_error err = {0};
@@ -173,7 +177,8 @@ static void put_alert(struct tk_store *s, struct input *in, int64_t machine, int
 }
 
 /* What is said of the builds and the series. */
-static void put_evidence(struct tk_store *s, struct input *in, int64_t device, int64_t series, int64_t build)
+static void put_evidence(
+        struct tk_store *s, struct input *in, int64_t device, int64_t series, int64_t build)
 {
 	struct tk_error err = {0};
 	int64_t night = newest_night(s), ignored;
@@ -184,7 +189,8 @@ static void put_evidence(struct tk_store *s, struct input *in, int64_t device, i
 	        .code_hash = word(in),
 	        .size_bytes = pick(in, 3),
 	        .registers = (int64_t)pick(in, 3) - 1};
-	const struct tk_ceiling_row ceiling = {night, device, word(in), "measured", "gflop_per_s", pick(in, 4)};
+	const struct tk_ceiling_row ceiling = {
+	        night, device, word(in), "measured", "gflop_per_s", pick(in, 4)};
 	const struct tk_ab_pair_row pair = {.night_id = night,
 	        .series_id = series,
 	        .good_build_id = build,
@@ -221,14 +227,23 @@ static void put_rows(struct tk_store *s, struct input *in)
 {
 	struct tk_error err = {0};
 	struct tk_machine_row machine = {.name = word(in), .attributes = word(in)};
-	struct tk_device_row device = {
-	        .kind = "cpu", .name = word(in), .uuid = word(in), .arch = word(in), .slug = word(in)};
+	struct tk_device_row device = {.kind = "cpu",
+	        .name = word(in),
+	        .uuid = word(in),
+	        .arch = word(in),
+	        .slug = word(in)};
 	struct tk_upstream_row upstream = {.name = word(in), .kind = "git", .url = word(in)};
-	struct tk_revision_row revision = {.rev = word(in), .position = pick(in, 4), .subject = word(in)};
-	struct tk_build_row build = {
-	        .artifact_key = word(in), .adapter = "x", .status = pick(in, 2) ? "ok" : "failed", .log = word(in)};
-	struct tk_problem_row problem = {
-	        .text = word(in), .op = "gemm", .dtype = "f32", .title = word(in), .flops = pick(in, 3)};
+	struct tk_revision_row revision = {
+	        .rev = word(in), .position = pick(in, 4), .subject = word(in)};
+	struct tk_build_row build = {.artifact_key = word(in),
+	        .adapter = "x",
+	        .status = pick(in, 2) ? "ok" : "failed",
+	        .log = word(in)};
+	struct tk_problem_row problem = {.text = word(in),
+	        .op = "gemm",
+	        .dtype = "f32",
+	        .title = word(in),
+	        .flops = pick(in, 3)};
 	struct tk_series_row series = {.backend = word(in),
 	        .config = "",
 	        .mode = "cold",
@@ -236,7 +251,8 @@ static void put_rows(struct tk_store *s, struct input *in)
 	        .unit = "ns",
 	        .better = "lower",
 	        .role = "suite"};
-	struct tk_triage_row triage = {.alert_uid = word(in), .at_s = pick(in, 3), .author = word(in), .action = "ack"};
+	struct tk_triage_row triage = {
+	        .alert_uid = word(in), .at_s = pick(in, 3), .author = word(in), .action = "ack"};
 	int64_t revision_id, build_id, series_id, ignored;
 
 	MUST(tk_store_put_machine(s, &machine, &device.machine_id, &err));
@@ -249,14 +265,16 @@ static void put_rows(struct tk_store *s, struct input *in)
 	MUST(tk_store_put_problem(s, &problem, &series.problem_id, &err));
 	MUST(tk_store_put_series(s, &series, &series_id, &err));
 	MUST(tk_store_put_triage(s, &triage, &ignored, &err));
-	put_night(s, in, device.machine_id, series.device_id, series_id, build_id, series.upstream_id, revision_id);
+	put_night(s, in, device.machine_id, series.device_id, series_id, build_id,
+	        series.upstream_id, revision_id);
 	if (pick(in, 2))
 		put_alert(s, in, device.machine_id, series.upstream_id, series_id);
 	if (pick(in, 2))
 		put_evidence(s, in, series.device_id, series_id, build_id);
 }
 
-/* ---- what must hold ----------------------------------------------------------------------------------------- */
+/* ---- what must hold
+ * ----------------------------------------------------------------------------------------- */
 
 static char *dump(struct tk_store *s)
 {
@@ -313,22 +331,24 @@ static void must_be_equal(char *a, char *b, const char *what)
 	free(b);
 }
 
-/* One law an input, chosen by its last byte, is five times as many inputs; some are held against all. */
+/* One law an input, chosen by its last byte, is five times as many inputs; some are held against
+ * all. */
 static void check(struct tk_store *a, struct tk_store *b, struct tk_store *c, unsigned law)
 {
 	if (law == 0 || law > 4)
-		must_be_equal(
-		        merged((struct tk_store *[]){a, b}, 2), merged((struct tk_store *[]){b, a}, 2), "a+b = b+a");
+		must_be_equal(merged((struct tk_store *[]){a, b}, 2),
+		        merged((struct tk_store *[]){b, a}, 2), "a+b = b+a");
 	if (law == 1 || law > 4)
-		must_be_equal(merged((struct tk_store *[]){a, b, a}, 3), merged((struct tk_store *[]){b, a}, 2),
-		        "(a+b)+a = a+b");
+		must_be_equal(merged((struct tk_store *[]){a, b, a}, 3),
+		        merged((struct tk_store *[]){b, a}, 2), "(a+b)+a = a+b");
 	if (law == 2 || law > 4)
 		must_be_equal(merged((struct tk_store *[]){a, a}, 2), dump(a), "a+a = a");
 	if (law == 3 || law > 4)
-		must_be_equal(merged((struct tk_store *[]){a, b, c}, 3), merged_right(a, b, c), "(a+b)+c = a+(b+c)");
+		must_be_equal(merged((struct tk_store *[]){a, b, c}, 3), merged_right(a, b, c),
+		        "(a+b)+c = a+(b+c)");
 	if (law == 4 || law > 4)
-		must_be_equal(merged((struct tk_store *[]){c, a, b}, 3), merged((struct tk_store *[]){b, c, a}, 3),
-		        "c+a+b = b+c+a");
+		must_be_equal(merged((struct tk_store *[]){c, a, b}, 3),
+		        merged((struct tk_store *[]){b, c, a}, 3), "c+a+b = b+c+a");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

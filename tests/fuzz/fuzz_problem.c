@@ -1,10 +1,11 @@
-/* Any bytes as a problem: an error with a sentence, or a canonical text that reads back as itself. */
+/* Any bytes as a problem: an error with a sentence, or a canonical text that reads back as itself.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "fuzz.h"
 #include "core/problem.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,13 +1,13 @@
-/* Any bytes as a suite, YAML or (where it begins with a brace) JSON: problems in their canonical form, or a sentence
- * that says where it is wrong. */
+/* Any bytes as a suite, YAML or (where it begins with a brace) JSON: problems in their canonical
+ * form, or a sentence that says where it is wrong. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "config/suite_builder.h"
-#include "fuzz.h"
 #include "core/problem.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

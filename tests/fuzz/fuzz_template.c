@@ -1,5 +1,5 @@
-/* Any bytes as a template with a partial that is itself: an error with a place, or a page in which no text of others is
- * markup. */
+/* Any bytes as a template with a partial that is itself: an error with a place, or a page in which
+ * no text of others is markup. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tk_arena *arena = tk_arena_new();
 	struct tk_buf out = {.max = 1 << 20};
 	if (set && arena) {
-		struct tk_value *root = make_data(arena, (const char *)data, size < 4096 ? size : 4096);
+		struct tk_value *root =
+		        make_data(arena, (const char *)data, size < 4096 ? size : 4096);
 		const char *shown = "{{x}}";
 		if (tk_templates_add(set, "page", (const char *)data, size, &err) == 0)
 			tk_templates_render(set, "page", root, arena, &out, &err);

@@ -1,5 +1,5 @@
-/* Any bytes from a worker: an error with a sentence, or objects that hold only what the protocol knows and can be
- * written again. */
+/* Any bytes from a worker: an error with a sentence, or objects that hold only what the protocol
+ * knows and can be written again. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "worker/answer_check.h"
@@ -29,9 +29,11 @@ static int measurement(const json_t *result, json_t **clean, struct tk_error *er
 {
 	char message[64];
 	enum tk_outcome outcome = TK_OUTCOME_COUNT;
-	int status = tk_answer_check_measurement(result, &outcome, message, sizeof message, clean, err);
+	int status =
+	        tk_answer_check_measurement(result, &outcome, message, sizeof message, clean, err);
 	if (status == 0 &&
-	        (outcome >= TK_OUTCOME_COUNT || (tk_outcome_has_timing(outcome) && !json_object_get(*clean, "median"))))
+	        (outcome >= TK_OUTCOME_COUNT ||
+	                (tk_outcome_has_timing(outcome) && !json_object_get(*clean, "median"))))
 		abort();
 	return status;
 }

@@ -1,6 +1,6 @@
-/* Mutations that keep JSON well-formed, so that a fuzzer gets behind the parser: a value becomes another one, goes, or
- * comes twice, a member gets the name of another. Of JSON lines, one is changed. Every fourth time, and where there is
- * no JSON, bytes are changed as ever. */
+/* Mutations that keep JSON well-formed, so that a fuzzer gets behind the parser: a value becomes
+ * another one, goes, or comes twice, a member gets the name of another. Of JSON lines, one is
+ * changed. Every fourth time, and where there is no JSON, bytes are changed as ever. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -30,21 +30,22 @@ static void list_nodes(struct tree *t, json_t *parent)
 	json_t *value;
 	size_t i;
 
-	json_object_foreach(parent, key, value) if (t->count < NODES_MAX)
-	{
-		t->nodes[t->count++] = (struct node){parent, value, key, 0};
-		list_nodes(t, value);
-	}
-	json_array_foreach(parent, i, value) if (t->count < NODES_MAX)
-	{
-		t->nodes[t->count++] = (struct node){parent, value, NULL, i};
-		list_nodes(t, value);
-	}
+	json_object_foreach (parent, key, value)
+		if (t->count < NODES_MAX) {
+			t->nodes[t->count++] = (struct node){parent, value, key, 0};
+			list_nodes(t, value);
+		}
+	json_array_foreach (parent, i, value)
+		if (t->count < NODES_MAX) {
+			t->nodes[t->count++] = (struct node){parent, value, NULL, i};
+			list_nodes(t, value);
+		}
 }
 
 static json_t *odd_value(unsigned *seed)
 {
-	static const char *const texts[] = {"", "a", "\xc3\xa9", "../x", "2026-11-22T00:00:00Z", "ok", "0"};
+	static const char *const texts[] = {
+	        "", "a", "\xc3\xa9", "../x", "2026-11-22T00:00:00Z", "ok", "0"};
 	static const json_int_t numbers[] = {0, 1, -1, 2, 1000, INT32_MAX, INT64_MAX, INT64_MIN};
 	static const double reals[] = {0.5, -0.0, 1e-300, 1e300, 1.5e9};
 
@@ -61,7 +62,8 @@ static json_t *odd_value(unsigned *seed)
 		return json_real(reals[(size_t)rand_r(seed) % (sizeof(reals) / sizeof(*reals))]);
 	case 5:
 	case 6:
-		return json_integer(numbers[(size_t)rand_r(seed) % (sizeof(numbers) / sizeof(*numbers))]);
+		return json_integer(
+		        numbers[(size_t)rand_r(seed) % (sizeof(numbers) / sizeof(*numbers))]);
 	default:
 		return json_string(texts[(size_t)rand_r(seed) % (sizeof(texts) / sizeof(*texts))]);
 	}
@@ -98,9 +100,11 @@ static void change(struct tree *t, unsigned *seed)
 		break;
 	case 3: /* nearly the same */
 		if (json_is_integer(n->value))
-			put(n, json_integer(json_integer_value(n->value) ^ (json_int_t)1 << rand_r(seed) % 40));
+			put(n, json_integer(json_integer_value(n->value) ^
+			                    (json_int_t)1 << rand_r(seed) % 40));
 		else if (json_is_real(n->value))
-			put(n, json_real(json_real_value(n->value) * (rand_r(seed) % 2 ? 1.01 : -1000)));
+			put(n, json_real(json_real_value(n->value) *
+			                 (rand_r(seed) % 2 ? 1.01 : -1000)));
 		else
 			put(n, odd_value(seed));
 		break;
@@ -109,7 +113,8 @@ static void change(struct tree *t, unsigned *seed)
 	}
 }
 
-/* The JSON of a line, or of all of it, behind what may stand in front ("window.BENCHMARK_DATA ="). */
+/* The JSON of a line, or of all of it, behind what may stand in front ("window.BENCHMARK_DATA =").
+ */
 static json_t *part_of(const uint8_t *data, size_t size, size_t *from, size_t *to, unsigned *seed)
 {
 	json_error_t why;
@@ -118,7 +123,8 @@ static json_t *part_of(const uint8_t *data, size_t size, size_t *from, size_t *t
 	*from = 0;
 	while (*from < size && data[*from] != '{' && data[*from] != '[')
 		++*from;
-	whole = *from < size ? json_loadb((const char *)data + *from, size - *from, JSON_DISABLE_EOF_CHECK, &why)
+	whole = *from < size ? json_loadb((const char *)data + *from, size - *from,
+	                               JSON_DISABLE_EOF_CHECK, &why)
 	                     : NULL;
 	*to = whole ? *from + (size_t)why.position : size;
 	if (whole && !memchr(data + *to, '{', size - *to))

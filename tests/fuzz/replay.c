@@ -1,5 +1,5 @@
-/* Runs a fuzz target once for every file of a folder, so that the corpus is a test with any compiler. An empty folder
- * fails. */
+/* Runs a fuzz target once for every file of a folder, so that the corpus is a test with any
+ * compiler. An empty folder fails. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,11 +15,12 @@ static int replay_file(const char *folder, const char *name, struct tk_error *er
 	struct tk_buf b = TK_BUF_INIT;
 	char *path = tk_path_join(folder, name);
 	uint8_t *exact;
-	int status = path ? tk_file_read(path, INPUT_MAX, &b, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = path ? tk_file_read(path, INPUT_MAX, &b, err)
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	if (!status) {
-		exact = malloc(
-		        b.len ? b.len : 1); /* without the final NUL, so that a sanitizer sees a read beyond the end */
+		exact = malloc(b.len ? b.len : 1); /* without the final NUL, so that a sanitizer
+		                                      sees a read beyond the end */
 		for (size_t i = 0; exact && i < b.len; i++)
 			exact[i] = (uint8_t)b.data[i];
 		if (exact)

@@ -1,13 +1,13 @@
-/* Launches kernels in this process, without the worker around them, for tools that watch a process: compute-sanitizer,
- * ncu. Each problem is launched twice on the same inputs, with its outputs set to all ones before; the outputs must be
- * equal, bit for bit.
+/* Launches kernels in this process, without the worker around them, for tools that watch a process:
+ * compute-sanitizer, ncu. Each problem is launched twice on the same inputs, with its outputs set
+ * to all ones before; the outputs must be equal, bit for bit.
  *
- * usage: launch_kernels DEVICE.so BACKEND.so CONFIG PROBLEM...     CONFIG: "default", or one of the backend's
- * exit code: 0, 1 where two launches differ, 2 where something failed; what is unsupported is said and counts as
- * nothing */
+ * usage: launch_kernels DEVICE.so BACKEND.so CONFIG PROBLEM...     CONFIG: "default", or one of the
+ * backend's exit code: 0, 1 where two launches differ, 2 where something failed; what is
+ * unsupported is said and counts as nothing */
 #include "base/error.h"
-#include "measure/measure.h"
 #include "core/problem.h"
+#include "measure/measure.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -54,13 +54,15 @@ static void open_modules(struct bench *b, const char *device, const char *backen
 	b->ops = ops();
 	b->backend = of();
 	check(b->ops->open(0, &b->device, &why), "opening the device");
-	struct tk_open_args args = {.size = sizeof args, .device = b->device, .device_ops = b->ops, .options = ""};
+	struct tk_open_args args = {
+	        .size = sizeof args, .device = b->device, .device_ops = b->ops, .options = ""};
 	args.device_info.size = sizeof args.device_info;
 	check(b->ops->info(b->device, &args.device_info, &why), "asking for the device");
 	check(b->backend->open(&args, &b->ctx, &why), "opening the backend");
 }
 
-/* A log-sum-exp of 30 makes all weights of a backward pass small; everything else is the tracker's. */
+/* A log-sum-exp of 30 makes all weights of a backward pass small; everything else is the tracker's.
+ */
 static void fill(struct bench *b, uint32_t i)
 {
 	struct tk_tensor *t = &b->tensors[i];
@@ -85,7 +87,8 @@ static void make_tensors(struct bench *b)
 		exit(2);
 	}
 	for (uint32_t i = 0; i < b->count; i++) {
-		check(b->ops->alloc(b->device, b->tensors[i].bytes, &b->tensors[i].data, &why), "memory");
+		check(b->ops->alloc(b->device, b->tensors[i].bytes, &b->tensors[i].data, &why),
+		        "memory");
 		if (!b->tensors[i].output)
 			fill(b, i);
 	}
@@ -95,7 +98,9 @@ static void launch(struct bench *b, struct tk_plan *plan)
 {
 	for (uint32_t i = 0; i < b->count; i++)
 		if (b->tensors[i].output)
-			check(b->ops->fill(b->device, b->tensors[i].data, 0xff, b->tensors[i].bytes, &why), "fill");
+			check(b->ops->fill(b->device, b->tensors[i].data, 0xff, b->tensors[i].bytes,
+			              &why),
+			        "fill");
 	check(b->backend->launch(plan, NULL, 0, &why), "launch");
 	check(b->ops->synchronize(b->device, NULL, &why), "synchronize");
 }

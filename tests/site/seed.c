@@ -1,8 +1,9 @@
 /* Makes histories for the tests of the site, through store.h:
  *
- *   site_seed DB tiny    three nights with verdicts and change points written by hand: what the golden site shows
- *   site_seed DB demo    a hundred nights of three machines with a step, an improvement, failures, a changed
- * environment and hostile names (not with --no-hostile), judged by the real detection: what the browser tests look at
+ *   site_seed DB tiny    three nights with verdicts and change points written by hand: what the
+ * golden site shows site_seed DB demo    a hundred nights of three machines with a step, an
+ * improvement, failures, a changed environment and hostile names (not with --no-hostile), judged by
+ * the real detection: what the browser tests look at
  *
  * The same arguments make the same history. */
 #include <math.h>
@@ -14,8 +15,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "detect/detect.h"
 #include "core/problem.h"
+#include "detect/detect.h"
 #include "store/store.h"
 
 #define DAY_S 86400
@@ -35,21 +36,29 @@ static void check(int status)
 	exit(1);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int64_t machine(const char *name, const char *attributes)
 {
 	int64_t id;
-	check(tk_store_put_machine(db, &(struct tk_machine_row){.name = name, .attributes = attributes}, &id, &err));
+	check(tk_store_put_machine(
+	        db, &(struct tk_machine_row){.name = name, .attributes = attributes}, &id, &err));
 	return id;
 }
 
-static int64_t device(int64_t machine_id, const char *kind, const char *name, const char *arch, const char *slug)
+static int64_t device(
+        int64_t machine_id, const char *kind, const char *name, const char *arch, const char *slug)
 {
 	int64_t id;
 	check(tk_store_put_device(db,
-	        &(struct tk_device_row){
-	                .machine_id = machine_id, .kind = kind, .name = name, .uuid = slug, .arch = arch, .slug = slug},
+	        &(struct tk_device_row){.machine_id = machine_id,
+	                .kind = kind,
+	                .name = name,
+	                .uuid = slug,
+	                .arch = arch,
+	                .slug = slug},
 	        &id, &err));
 	return id;
 }
@@ -57,15 +66,17 @@ static int64_t device(int64_t machine_id, const char *kind, const char *name, co
 static int64_t environment(int64_t device_id, const char *attributes)
 {
 	int64_t id;
-	check(tk_store_put_environment(
-	        db, &(struct tk_environment_row){.device_id = device_id, .attributes = attributes}, &id, &err));
+	check(tk_store_put_environment(db,
+	        &(struct tk_environment_row){.device_id = device_id, .attributes = attributes}, &id,
+	        &err));
 	return id;
 }
 
 static int64_t upstream(const char *name, const char *kind, const char *url)
 {
 	int64_t id;
-	check(tk_store_put_upstream(db, &(struct tk_upstream_row){.name = name, .kind = kind, .url = url}, &id, &err));
+	check(tk_store_put_upstream(
+	        db, &(struct tk_upstream_row){.name = name, .kind = kind, .url = url}, &id, &err));
 	return id;
 }
 
@@ -85,7 +96,8 @@ static int64_t revision(int64_t upstream_id, const char *rev, int64_t position, 
 	return id;
 }
 
-static int64_t build(int64_t revision_id, const char *key, const char *status, const char *message, const char *log)
+static int64_t build(int64_t revision_id, const char *key, const char *status, const char *message,
+        const char *log)
 {
 	int64_t id;
 	check(tk_store_put_build(db,
@@ -125,8 +137,9 @@ static int64_t problem(const char *text, const char *title)
 	return id;
 }
 
-static int64_t series_of_metric(int64_t device_id, int64_t upstream_id, const char *backend, const char *config,
-        int64_t problem_id, const char *role, const char *mode, const char *metric)
+static int64_t series_of_metric(int64_t device_id, int64_t upstream_id, const char *backend,
+        const char *config, int64_t problem_id, const char *role, const char *mode,
+        const char *metric)
 {
 	int64_t id;
 	check(tk_store_put_series(db,
@@ -144,10 +157,11 @@ static int64_t series_of_metric(int64_t device_id, int64_t upstream_id, const ch
 	return id;
 }
 
-static int64_t series(int64_t device_id, int64_t upstream_id, const char *backend, const char *config,
-        int64_t problem_id, const char *role, const char *mode)
+static int64_t series(int64_t device_id, int64_t upstream_id, const char *backend,
+        const char *config, int64_t problem_id, const char *role, const char *mode)
 {
-	return series_of_metric(device_id, upstream_id, backend, config, problem_id, role, mode, "time");
+	return series_of_metric(
+	        device_id, upstream_id, backend, config, problem_id, role, mode, "time");
 }
 
 static int64_t begin_night(int64_t machine_id, int64_t t_s)
@@ -167,7 +181,8 @@ static int64_t begin_night(int64_t machine_id, int64_t t_s)
 	return id;
 }
 
-static void stage(int64_t night, const char *name, const char *status, int64_t from_s, int64_t to_s, const char *detail)
+static void stage(int64_t night, const char *name, const char *status, int64_t from_s, int64_t to_s,
+        const char *detail)
 {
 	check(tk_store_put_stage(db,
 	        &(struct tk_stage_row){.night_id = night,
@@ -179,8 +194,8 @@ static void stage(int64_t night, const char *name, const char *status, int64_t f
 	        &err));
 }
 
-static void resolution(int64_t night, int64_t upstream_id, int64_t revision_id, int64_t build_id, const char *status,
-        const char *message)
+static void resolution(int64_t night, int64_t upstream_id, int64_t revision_id, int64_t build_id,
+        const char *status, const char *message)
 {
 	check(tk_store_put_resolution(db,
 	        &(struct tk_resolution_row){.night_id = night,
@@ -198,18 +213,20 @@ struct where {
 	bool samples; /* are kept */
 };
 
-static int64_t run(
-        const struct where *w, int64_t series_id, const char *outcome, const char *message, double value, double noise)
+static int64_t run(const struct where *w, int64_t series_id, const char *outcome,
+        const char *message, double value, double noise)
 {
 	int64_t id;
 	bool counts = value > 0;
 	char attributes[400];
 	/* what a run takes differs between series, so that there is something to rank */
 	snprintf(attributes, sizeof attributes,
-	        "{\"device_bytes\":%d,\"energy_j\":%.4f,\"launch_ns\":%d,\"plan\":{\"algorithm\":\"tile "
+	        "{\"device_bytes\":%d,\"energy_j\":%.4f,\"launch_ns\":%d,\"plan\":{\"algorithm\":"
+	        "\"tile "
 	        "128x256\",\"kernel\":"
 	        "\"gemm_kernel\",\"workspace_bytes\":%d}}",
-	        (int)(1 + series_id % 3) << 25, value * 1e-9 * (450 + 100 * (double)(series_id % 3)),
+	        (int)(1 + series_id % 3) << 25,
+	        value * 1e-9 * (450 + 100 * (double)(series_id % 3)),
 	        (int)(2200 + 300 * (series_id % 4)), (int)(1 + series_id % 4) << 20);
 	struct tk_run_row row = {.night_id = w->night,
 	        .seq = w->seq,
@@ -236,22 +253,26 @@ static int64_t run(
 	const double *samples[1] = {list};
 	size_t counts_of_samples[1] = {w->samples ? SAMPLES : 0};
 	for (size_t i = 0; i < SAMPLES; i++) /* a long tail to the right, as timings have it */
-		list[i] = value * (1 + noise * ((double)i - SAMPLES / 2) / SAMPLES + (i > SAMPLES - 4 ? 2 * noise : 0));
-	check(tk_store_put_run(db, &row, &point, samples, counts_of_samples, counts ? 1 : 0, &id, &err));
+		list[i] = value * (1 + noise * ((double)i - SAMPLES / 2) / SAMPLES +
+		                          (i > SAMPLES - 4 ? 2 * noise : 0));
+	check(tk_store_put_run(
+	        db, &row, &point, samples, counts_of_samples, counts ? 1 : 0, &id, &err));
 	return id;
 }
 
-static void ceiling(
-        int64_t night, int64_t device_id, const char *name, const char *source, const char *unit, double value)
+static void ceiling(int64_t night, int64_t device_id, const char *name, const char *source,
+        const char *unit, double value)
 {
 	struct tk_ceiling_row row = {night, device_id, name, source, unit, value};
 	check(tk_store_put_ceiling(db, &row, &err));
 }
 
-/* ---- tiny ----------------------------------------------------------------------------------------------------- */
+/* ---- tiny
+ * -----------------------------------------------------------------------------------------------------
+ */
 
-static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, const char *status, double before,
-        double after, const char *reason)
+static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, const char *status,
+        double before, double after, const char *reason)
 {
 	*v = (struct tk_verdict_row){.night_id = night,
 	        .series_id = series_id,
@@ -274,11 +295,14 @@ static void tiny(void)
 	        cpu = device(lab, "cpu", "Example CPU", "x86-64-v4", "cpu");
 	int64_t env[2] = {environment(cpu, "{\"kernel\":\"6.1\",\"governor\":\"powersave\"}"),
 	        environment(cpu, "{\"kernel\":\"6.1\",\"governor\":\"performance\"}")};
-	int64_t blas = upstream("openblas", "git", "https://user:secret@github.com/OpenMathLib/OpenBLAS.git");
+	int64_t blas = upstream(
+	        "openblas", "git", "https://user:secret@github.com/OpenMathLib/OpenBLAS.git");
 	int64_t odd = upstream(HOSTILE, "git", "https://evil.example/\"><script>");
 	int64_t revs[3] = {revision(blas, "1111111111111111111111111111111111111111", 1, "Start"),
-	        revision(blas, "2222222222222222222222222222222222222222", 2, "Block the kernel for a larger cache"),
-	        revision(odd, "../../../etc/passwd", 1, "</script><script>alert(2)</script>\n\x1b[31mred")};
+	        revision(blas, "2222222222222222222222222222222222222222", 2,
+	                "Block the kernel for a larger cache"),
+	        revision(odd, "../../../etc/passwd", 1,
+	                "</script><script>alert(2)</script>\n\x1b[31mred")};
 	int64_t builds[3] = {build(revs[0], "a", "ok", "", ""), build(revs[1], "b", "ok", "", ""),
 	        build(revs[2], "c", "failed", "make: *** [all] Error 1",
 	                "cc -c x.c\n</pre><script>alert(3)</script>\nmake: *** [all] Error 1\n")};
@@ -289,25 +313,29 @@ static void tiny(void)
 	        series(cpu, odd, HOSTILE, "tile=\"4\"", gemm, "suite", "cold")};
 	int64_t runs[3] = {0}, night = 0;
 	for (int n = 0; n < 3; n++) {
-		struct where w = {.night_s = FIRST_S + n * DAY_S, .build = builds[n == 2], .environment = env[n > 0]};
+		struct where w = {.night_s = FIRST_S + n * DAY_S,
+		        .build = builds[n == 2],
+		        .environment = env[n > 0]};
 		w.night = night = begin_night(lab, w.night_s);
 		stage(night, "resolve", "done", w.night_s, w.night_s + 3, "2 upstreams");
 		stage(night, "build", n == 2 ? "failed" : "done", w.night_s + 3, w.night_s + 40,
 		        n == 2 ? "1 of 2 failed" : "");
-		resolution(night, blas, revs[n == 2], builds[n == 2], n == 2 ? "new" : "unchanged", "");
+		resolution(night, blas, revs[n == 2], builds[n == 2], n == 2 ? "new" : "unchanged",
+		        "");
 		if (n == 2)
 			resolution(night, odd, revs[2], builds[2], "failed", "the build failed");
 		runs[n] = run(&w, s[0], "ok", "", n == 2 ? 900e3 : 800e3 + n * 1e3, 0.004);
 		w.seq++;
 		run(&w, s[1], "ok", "", n == 2 ? 4.1e6 : 5.0e6, 0.006);
 		w.seq++;
-		run(&w, s[2], n == 2 ? "build_failed" : "ok", n == 2 ? HOSTILE : "", n == 2 ? 0 : 1.2e6, 0.01);
+		run(&w, s[2], n == 2 ? "build_failed" : "ok", n == 2 ? HOSTILE : "",
+		        n == 2 ? 0 : 1.2e6, 0.01);
 		ceiling(night, cpu, "copy", "measured", "gb_per_s", 40);
 		ceiling(night, cpu, "l1 read", "measured", "gb_per_s", 340);
 		ceiling(night, cpu, "f32", "measured", "gflop_per_s", 600);
 		ceiling(night, cpu, "f32", "datasheet", "gflop_per_s", 800);
-		check(tk_store_finish_night(
-		        db, night, n == 2 ? "incomplete" : "complete", "{}", w.night_s + 900, &err));
+		check(tk_store_finish_night(db, night, n == 2 ? "incomplete" : "complete", "{}",
+		        w.night_s + 900, &err));
 	}
 	struct tk_verdict_row v[3];
 	verdict(&v[0], night, s[0], "regressed", 800e3, 900e3, "12.5 % slower, its noise is 0.4 %");
@@ -349,7 +377,9 @@ static void tiny(void)
 	        &id, &err));
 }
 
-/* ---- demo ------------------------------------------------------------------------------------------------------ */
+/* ---- demo
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 struct step {
 	int night;
@@ -384,9 +414,10 @@ struct lab {
 	size_t count;
 };
 
-static const char *const subjects[] = {"Use 8x48 micro-kernel on AVX-512", "Fix leak in thread pool shutdown",
-        "Retune panel sizes for large L3", "Prefetch the next B panel", "Avoid false sharing of the work counters",
-        "Update CI images", "Skip masked tiles of causal attention", "Simplify edge handling",
+static const char *const subjects[] = {"Use 8x48 micro-kernel on AVX-512",
+        "Fix leak in thread pool shutdown", "Retune panel sizes for large L3",
+        "Prefetch the next B panel", "Avoid false sharing of the work counters", "Update CI images",
+        "Skip masked tiles of causal attention", "Simplify edge handling",
         "Document the environment variables", "Split k when m and n are small",
         "Fuse scaling into the first pass of softmax"};
 
@@ -413,8 +444,8 @@ static void put_code(int64_t build_id, const char *backend, int commit)
 	}
 }
 
-static void make_source(
-        struct source *s, const char *name, const char *kind, const char *url, int every, int nights, uint64_t seed)
+static void make_source(struct source *s, const char *name, const char *kind, const char *url,
+        int every, int nights, uint64_t seed)
 {
 	static char huge[10241];
 	memset(huge, 'x', sizeof huge - 1);
@@ -425,15 +456,18 @@ static void make_source(
 		char rev[41], key[80];
 		int commit = n / every;
 		for (int i = 0; i < 40; i++)
-			rev[i] = "0123456789abcdef"[tk_splitmix64(seed * 1000 + (uint64_t)commit * 41 + (uint64_t)i) %
+			rev[i] = "0123456789abcdef"[tk_splitmix64(seed * 1000 +
+			                                          (uint64_t)commit * 41 +
+			                                          (uint64_t)i) %
 			                            16];
 		rev[40] = 0;
-		const char *subject =
-		        subjects[tk_splitmix64(seed + (uint64_t)commit) % (sizeof subjects / sizeof *subjects)];
+		const char *subject = subjects[tk_splitmix64(seed + (uint64_t)commit) %
+		                               (sizeof subjects / sizeof *subjects)];
 		if (commit == 3)
 			subject = huge;
 		if (commit == 5)
-			subject = "Handle </script><img src=x onerror=alert(5)> in \"quoted\" & 'other' names";
+			subject = "Handle </script><img src=x onerror=alert(5)> in \"quoted\" & "
+			          "'other' names";
 		snprintf(key, sizeof key, "%.20s-%d", name, commit);
 		memcpy(s->revs[n], rev, sizeof rev);
 		s->revisions[n] = revision(s->id, rev, commit, subject);
@@ -442,12 +476,12 @@ static void make_source(
 	}
 }
 
-static struct followed *follow(struct lab *lab, size_t source, const char *backend, const char *config,
-        int64_t problem_id, const char *role, double value)
+static struct followed *follow(struct lab *lab, size_t source, const char *backend,
+        const char *config, int64_t problem_id, const char *role, double value)
 {
 	struct followed *f = &lab->all[lab->count++];
-	*f = (struct followed){
-	        .series = series(lab->device, lab->sources[source].id, backend, config, problem_id, role, lab->mode),
+	*f = (struct followed){.series = series(lab->device, lab->sources[source].id, backend,
+	                               config, problem_id, role, lab->mode),
 	        .upstream = source,
 	        .value = value,
 	        .noise = 0.003};
@@ -465,11 +499,13 @@ static double level(const struct followed *f, int night)
 
 static double level_there(const struct lab *lab, const struct followed *f, int night)
 {
-	return level(f, night) *
-	       (lab->environment_changes && night >= lab->environment_changes ? lab->environment_factor : 1);
+	return level(f, night) * (lab->environment_changes && night >= lab->environment_changes
+	                                         ? lab->environment_factor
+	                                         : 1);
 }
 
-static void measure_night(struct lab *lab, int n, struct where *w, struct tk_rng *rng, size_t *failed)
+static void measure_night(
+        struct lab *lab, int n, struct where *w, struct tk_rng *rng, size_t *failed)
 {
 	for (size_t i = 0; i < lab->count; i++, w->seq++) {
 		struct followed *f = &lab->all[i];
@@ -482,7 +518,8 @@ static void measure_night(struct lab *lab, int n, struct where *w, struct tk_rng
 	}
 }
 
-/* What got slower last night was measured again the same night, its old build against its new one. */
+/* What got slower last night was measured again the same night, its old build against its new one.
+ */
 static void confirm_night(const struct lab *lab, int n, const struct where *w)
 {
 	struct tk_rng rng; /* its own, so that what was measured before stays as it was */
@@ -559,7 +596,8 @@ static void say(int64_t at_s)
 			                .at_s = at_s + 60 * k,
 			                .author = "jane",
 			                .action = k ? "link" : "ack",
-			                .note = k ? "https://github.com/OpenMathLib/OpenBLAS/issues/1"
+			                .note = k ? "https://github.com/OpenMathLib/OpenBLAS/"
+			                            "issues/1"
 			                          : "looking at it"},
 			        &id, &err));
 		}
@@ -569,20 +607,24 @@ static void say(int64_t at_s)
 
 static void demo_night(struct lab *lab, int n, struct tk_rng *rng, bool last)
 {
-	struct where w = {.night_s = FIRST_S + (int64_t)(n - 40) * DAY_S + (int64_t)tk_rng_below(rng, 300)};
+	struct where w = {
+	        .night_s = FIRST_S + (int64_t)(n - 40) * DAY_S + (int64_t)tk_rng_below(rng, 300)};
 	size_t failed = 0;
 	w.samples = n >= 90;
 	w.night = begin_night(lab->machine, w.night_s);
-	w.environment = lab->environments[lab->environment_changes && n >= lab->environment_changes];
+	w.environment =
+	        lab->environments[lab->environment_changes && n >= lab->environment_changes];
 	stage(w.night, "resolve", "done", w.night_s, w.night_s + 4, "");
 	for (size_t i = 0; i < lab->source_count; i++) {
 		struct source *s = &lab->sources[i];
-		bool unreachable = i == 1 && n == 90, fresh = n && s->revisions[n] != s->revisions[n - 1];
+		bool unreachable = i == 1 && n == 90,
+		     fresh = n && s->revisions[n] != s->revisions[n - 1];
 		resolution(w.night, s->id, s->revisions[n], s->builds[n],
 		        unreachable ? "unreachable"
 		        : fresh     ? "new"
 		                    : "unchanged",
-		        unreachable ? "git fetch: could not resolve host: github.com; the last known revision is used"
+		        unreachable ? "git fetch: could not resolve host: github.com; the last "
+		                      "known revision is used"
 		                    : "");
 	}
 	stage(w.night, "build", "done", w.night_s + 4, w.night_s + 75, "");
@@ -595,9 +637,12 @@ static void demo_night(struct lab *lab, int n, struct tk_rng *rng, bool last)
 	ceiling(w.night, lab->device, "read", "measured", "gb_per_s", gpu ? 4350 : 205);
 	if (gpu)
 		ceiling(w.night, lab->device, "l2 read", "measured", "gb_per_s", 6100);
-	ceiling(w.night, lab->device, gpu ? "f16" : "f32", "measured", "gflop_per_s", gpu ? 780e3 : 2900);
-	ceiling(w.night, lab->device, gpu ? "f16" : "f32", "datasheet", "gflop_per_s", gpu ? 989e3 : 3500);
-	check(tk_store_finish_night(db, w.night, failed ? "incomplete" : "complete", "{}", w.night_s + 1265, &err));
+	ceiling(w.night, lab->device, gpu ? "f16" : "f32", "measured", "gflop_per_s",
+	        gpu ? 780e3 : 2900);
+	ceiling(w.night, lab->device, gpu ? "f16" : "f32", "datasheet", "gflop_per_s",
+	        gpu ? 989e3 : 3500);
+	check(tk_store_finish_night(
+	        db, w.night, failed ? "incomplete" : "complete", "{}", w.night_s + 1265, &err));
 	if (last && lab->source_count == 4) {
 		confirm_night(lab, n, &w);
 		find_culprit(lab, n, w.night);
@@ -616,17 +661,23 @@ static void make_cpu_lab(struct lab *lab, int nights)
 {
 	lab->mode = "cold";
 	lab->machine = machine("epyc-lab",
-	        "{\"cpu\":\"AMD EPYC 9554 64-Core Processor\",\"cores\":64,\"memory_gb\":384,\"os\":\"Debian 12\"}");
-	lab->device = device(lab->machine, "cpu", "AMD EPYC 9554 64-Core Processor", "x86-64-v4", "cpu");
-	lab->environments[0] = environment(lab->device,
-	        "{\"kernel\":\"6.1.0-37\",\"governor\":\"powersave\",\"microcode\":\"0xa101148\",\"boost\":true}");
-	lab->environments[1] = environment(lab->device,
-	        "{\"kernel\":\"6.1.0-38\",\"governor\":\"performance\",\"microcode\":\"0xa101148\",\"boost\":true}");
+	        "{\"cpu\":\"AMD EPYC 9554 64-Core "
+	        "Processor\",\"cores\":64,\"memory_gb\":384,\"os\":\"Debian 12\"}");
+	lab->device =
+	        device(lab->machine, "cpu", "AMD EPYC 9554 64-Core Processor", "x86-64-v4", "cpu");
+	lab->environments[0] =
+	        environment(lab->device, "{\"kernel\":\"6.1.0-37\",\"governor\":\"powersave\","
+	                                 "\"microcode\":\"0xa101148\",\"boost\":true}");
+	lab->environments[1] =
+	        environment(lab->device, "{\"kernel\":\"6.1.0-38\",\"governor\":\"performance\","
+	                                 "\"microcode\":\"0xa101148\",\"boost\":true}");
 	lab->environment_changes = 85;
 	lab->environment_factor = 0.94;
 	make_source(&lab->sources[0], "tracker", "self", "", 3, nights, 1);
-	make_source(&lab->sources[1], "openblas", "git", "https://github.com/OpenMathLib/OpenBLAS.git", 3, nights, 2);
-	make_source(&lab->sources[2], "blis", "git", "https://github.com/flame/blis.git", 4, nights, 3);
+	make_source(&lab->sources[1], "openblas", "git",
+	        "https://github.com/OpenMathLib/OpenBLAS.git", 3, nights, 2);
+	make_source(
+	        &lab->sources[2], "blis", "git", "https://github.com/flame/blis.git", 4, nights, 3);
 	/* the library of the distribution has the backend of the git upstream */
 	make_source(&lab->sources[3], "openblas-debian", "system", "", 101, nights, 4);
 	lab->source_count = 4;
@@ -638,12 +689,16 @@ static void make_cpu_lab(struct lab *lab, int nights)
 		double flops = 2.0 * sizes[i] * sizes[i] * sizes[i], small = 20e3;
 		follow(lab, 0, "cpu", "", p, "suite", flops / 1650 + small)->steps[0] =
 		        (struct step){sizes[i] == 512 ? nights - 1 : 0, sizes[i] == 512 ? 0.89 : 1};
-		struct followed *f = follow(lab, 1, "openblas", "", p, "suite", flops / 2310 + small);
-		f->steps[0] = (struct step){nights - 1, sizes[i] == 1024 ? 1.094 : sizes[i] == 2048 ? 1.061 : 1};
+		struct followed *f =
+		        follow(lab, 1, "openblas", "", p, "suite", flops / 2310 + small);
+		f->steps[0] = (struct step){nights - 1, sizes[i] == 1024   ? 1.094
+		                                        : sizes[i] == 2048 ? 1.061
+		                                                           : 1};
 		f = follow(lab, 2, "blis", "", p, "suite", flops / 2150 + small);
 		if (sizes[i] == 2048)
-			*f = (struct followed){f->series, f->upstream, f->value, f->noise, {{0}}, nights - 1,
-			        nights - 1, "wrong", "largest error 0.31 at (17, 204), allowed 1.2e-05"};
+			*f = (struct followed){f->series, f->upstream, f->value, f->noise, {{0}},
+			        nights - 1, nights - 1, "wrong",
+			        "largest error 0.31 at (17, 204), allowed 1.2e-05"};
 	}
 	int64_t llama = problem("gemm:m=16,n=4096,k=4096,tb=t", NULL);
 	follow(lab, 0, "cpu", "", llama, "suite", 820e3)->noise = 0.02;
@@ -651,7 +706,8 @@ static void make_cpu_lab(struct lab *lab, int nights)
 	static const int lengths[] = {512, 2048, 8192};
 	for (size_t i = 0; i < 3; i++) {
 		char text[100];
-		snprintf(text, sizeof text, "attention:b=1,h=16,sq=%d,d=64,dtype=f32,causal=1", lengths[i]);
+		snprintf(text, sizeof text, "attention:b=1,h=16,sq=%d,d=64,dtype=f32,causal=1",
+		        lengths[i]);
 		int64_t p = problem(text, NULL);
 		double flops = 2.0 * 16 * lengths[i] * (double)lengths[i] * 64;
 		follow(lab, 0, "cpu", "", p, "suite", flops / 900)->steps[0] =
@@ -668,12 +724,12 @@ static void make_cpu_lab(struct lab *lab, int nights)
 		double flops = 2.0 * sizes[i] * sizes[i] * sizes[i];
 		follow(lab, 3, "openblas", "", problem(text, NULL), "suite", flops / 1900 + 20e3);
 	}
-	lab->all[lab->count++] =
-	        (struct followed){.series = series_of_metric(lab->device, lab->sources[1].id, "openblas", "",
-	                                  problem("gemm:m=512,n=512,k=512", NULL), "suite", "cold", "launch"),
-	                .upstream = 1,
-	                .value = 2.3e3,
-	                .noise = 0.003};
+	lab->all[lab->count++] = (struct followed){
+	        .series = series_of_metric(lab->device, lab->sources[1].id, "openblas", "",
+	                problem("gemm:m=512,n=512,k=512", NULL), "suite", "cold", "launch"),
+	        .upstream = 1,
+	        .value = 2.3e3,
+	        .noise = 0.003};
 	lab->mode = "hot";
 	follow(lab, 1, "openblas", "", problem("gemm:m=512,n=512,k=512", NULL), "suite", 110e3);
 }
@@ -681,20 +737,23 @@ static void make_cpu_lab(struct lab *lab, int nights)
 static void make_gpu_lab(struct lab *lab, int nights)
 {
 	lab->mode = "paced";
-	lab->machine =
-	        machine("h200-node-1", "{\"cpu\":\"Intel Xeon Platinum 8468\",\"gpus\":1,\"os\":\"Ubuntu 24.04\"}");
+	lab->machine = machine("h200-node-1",
+	        "{\"cpu\":\"Intel Xeon Platinum 8468\",\"gpus\":1,\"os\":\"Ubuntu 24.04\"}");
 	lab->device = device(lab->machine, "cuda", "NVIDIA H200", "sm_90", "h200-0");
-	lab->environments[0] = environment(lab->device,
-	        "{\"driver\":\"570.124.06\",\"cuda\":\"12.8\",\"power_limit_w\":700,\"persistence\":true}");
-	make_source(&lab->sources[0], "cutlass", "git", "https://github.com/NVIDIA/cutlass.git", 3, nights, 11);
+	lab->environments[0] =
+	        environment(lab->device, "{\"driver\":\"570.124.06\",\"cuda\":\"12.8\",\"power_"
+	                                 "limit_w\":700,\"persistence\":true}");
+	make_source(&lab->sources[0], "cutlass", "git", "https://github.com/NVIDIA/cutlass.git", 3,
+	        nights, 11);
 	make_source(&lab->sources[1], "cublas", "system", "", 101, nights, 12);
-	make_source(&lab->sources[2], "flash-attention", "git", "https://github.com/Dao-AILab/flash-attention.git", 2,
-	        nights, 13);
+	make_source(&lab->sources[2], "flash-attention", "git",
+	        "https://github.com/Dao-AILab/flash-attention.git", 2, nights, 13);
 	lab->source_count = 3;
 	static const int sizes[] = {1024, 4096, 8192};
 	for (size_t i = 0; i < 3; i++) {
 		char text[100];
-		snprintf(text, sizeof text, "gemm:a=f16,m=%d,n=%d,k=%d", sizes[i], sizes[i], sizes[i]);
+		snprintf(text, sizeof text, "gemm:a=f16,m=%d,n=%d,k=%d", sizes[i], sizes[i],
+		        sizes[i]);
 		int64_t p = problem(text, NULL);
 		double flops = 2.0 * sizes[i] * sizes[i] * (double)sizes[i];
 		follow(lab, 0, "cutlass", "128x256x64", p, "suite", flops / 640e3 + 4e3)->steps[0] =
@@ -704,7 +763,8 @@ static void make_gpu_lab(struct lab *lab, int nights)
 	for (int b = 1; b <= 4; b *= 2)
 		for (int length = 1024; length <= 4096; length *= 2) {
 			char text[100];
-			snprintf(text, sizeof text, "attention:b=%d,h=16,sq=%d,d=128,dtype=bf16", b, length);
+			snprintf(text, sizeof text, "attention:b=%d,h=16,sq=%d,d=128,dtype=bf16", b,
+			        length);
 			int64_t p = problem(text, NULL);
 			double flops = 4.0 * b * 16 * length * (double)length * 128;
 			follow(lab, 0, "cutlass", "128x256x64", p, "suite", flops / 480e3 + 9e3);
@@ -714,7 +774,8 @@ static void make_gpu_lab(struct lab *lab, int nights)
 	for (int m = 16; m <= 512; m *= 2) {
 		char text[100];
 		snprintf(text, sizeof text, "gemm:a=bf16,m=%d,n=7168,k=2048,tb=t", m);
-		struct followed *f = follow(lab, 1, "cublas", "", problem(text, NULL), "suite", 9e3 + m * 20);
+		struct followed *f =
+		        follow(lab, 1, "cublas", "", problem(text, NULL), "suite", 9e3 + m * 20);
 		f->fails_from = f->fails_to = nights - 1;
 		f->outcome = "skipped";
 		f->message = "the night's budget (budgets.night) was spent";
@@ -746,9 +807,11 @@ static void make_hostile_lab(struct lab *lab, int nights)
 	        "{\"<script>\":\"</script><script>alert(6)</script>\",\"deep\":{\"a\":[1,\"'\"]}}");
 	lab->device = device(lab->machine, "cpu", HOSTILE, "\xff\xfe not utf-8", HOSTILE);
 	lab->environments[0] = environment(lab->device, "not json <script>");
-	make_source(&lab->sources[0], HOSTILE, "git", "javascript:alert(1)//github.com/", 5, nights, 21);
+	make_source(&lab->sources[0], HOSTILE, "git", "javascript:alert(1)//github.com/", 5, nights,
+	        21);
 	lab->source_count = 1;
-	follow(lab, 0, "'; DROP TABLE series; --", huge, problem("gemm:m=64,n=64,k=64", huge), "suite", 9e3);
+	follow(lab, 0, "'; DROP TABLE series; --", huge, problem("gemm:m=64,n=64,k=64", huge),
+	        "suite", 9e3);
 	struct followed *f = follow(lab, 0, "</textarea><svg onload=alert(1)>", "\n\r\t\x1b[0m",
 	        problem("gemm:m=65,n=64,k=64", HOSTILE), "suite", 9e3);
 	f->fails_from = nights - 2;

@@ -37,10 +37,11 @@ static const char *arch_level(void)
 	        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
 	        __builtin_cpu_supports("avx512vl"))
 		return "x86-64-v4";
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-	        __builtin_cpu_supports("fma"))
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
 		return "x86-64-v3";
-	if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("ssse3"))
+	if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") &&
+	        __builtin_cpu_supports("ssse3"))
 		return "x86-64-v2";
 	return "x86-64-v1";
 #elif defined(__aarch64__)
@@ -50,19 +51,23 @@ static const char *arch_level(void)
 #endif
 }
 
-/* Bytes of the data or unified cache of a level that the first core sees; 0 where the system does not tell. */
+/* Bytes of the data or unified cache of a level that the first core sees; 0 where the system does
+ * not tell. */
 static uint64_t cache_bytes(int core, int level)
 {
-	static const int names[] = {0, _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+	static const int names[] = {
+	        0, _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
 	char type[32];
 	for (int i = 0; i < 8; i++) {
-		if (cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", core, i) != level)
+		if (cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", core,
+		            i) != level)
 			continue;
-		if (cpu_read_line(type, sizeof type, "/sys/devices/system/cpu/cpu%d/cache/index%d/type", core, i) &&
+		if (cpu_read_line(type, sizeof type,
+		            "/sys/devices/system/cpu/cpu%d/cache/index%d/type", core, i) &&
 		        strcmp(type, "Instruction") == 0)
 			continue;
-		int64_t kib =
-		        cpu_read_number(0, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", core, i); /* "32768K" */
+		int64_t kib = cpu_read_number(0, "/sys/devices/system/cpu/cpu%d/cache/index%d/size",
+		        core, i); /* "32768K" */
 		if (kib > 0)
 			return (uint64_t)kib << 10;
 	}
@@ -100,9 +105,11 @@ static int sharers(const struct tk_device *dev, int core, int level)
 {
 	char list[4096];
 	for (int i = 0; i < 8; i++) {
-		if (cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", core, i) != level ||
-		        !cpu_read_line(list, sizeof list, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list",
-		                core, i))
+		if (cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", core,
+		            i) != level ||
+		        !cpu_read_line(list, sizeof list,
+		                "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", core,
+		                i))
 			continue;
 		int count = count_listed(list, &dev->cores);
 		if (count > 0)
@@ -111,14 +118,16 @@ static int sharers(const struct tk_device *dev, int core, int level)
 	return 1;
 }
 
-/* Half of what a core has of each level, since others use it too, and twice the level before it at least: less would
- * come out of that one. A thread reads a slice of its own, so cores have equal parts. */
+/* Half of what a core has of each level, since others use it too, and twice the level before it at
+ * least: less would come out of that one. A thread reads a slice of its own, so cores have equal
+ * parts. */
 static void find_resident(const struct tk_device *dev, struct tk_device_info *out)
 {
 	enum { PIECE = 512 }; /* of which a slice is made: equal ones, and no ragged ends */
 	uint64_t inner = 0;
 	for (int level = 1; level <= 3; level++) {
-		uint64_t part = cache_bytes(dev->first_core, level) / (uint64_t)sharers(dev, dev->first_core, level);
+		uint64_t part = cache_bytes(dev->first_core, level) /
+		                (uint64_t)sharers(dev, dev->first_core, level);
 		uint64_t slice = part / 2 / PIECE * PIECE;
 		if (slice && slice >= 2 * inner)
 			out->resident_bytes[level - 1] = slice * out->compute_units;
@@ -231,7 +240,9 @@ static int fill_attributes(struct tk_device *dev, char *out, size_t size)
 	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_driver", core);
 	put_file(&a, "frequency_driver", path);
 	put_number(&a, "max_mhz",
-	        (double)cpu_read_number(-1000, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core) / 1000);
+	        (double)cpu_read_number(
+	                -1000, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core) /
+	                1000);
 	put_turbo(&a);
 	put_file(&a, "smt", "/sys/devices/system/cpu/smt/control");
 	put_word(&a, "microcode", "microcode");
@@ -240,7 +251,8 @@ static int fill_attributes(struct tk_device *dev, char *out, size_t size)
 	put_word(&a, "stepping", "stepping");
 	put_hypervisor(&a);
 	put_huge_pages(&a);
-	put_number(&a, "numa_balancing", (double)cpu_read_number(-1, "/proc/sys/kernel/numa_balancing"));
+	put_number(&a, "numa_balancing",
+	        (double)cpu_read_number(-1, "/proc/sys/kernel/numa_balancing"));
 	put_number(&a, "l1d_bytes", (double)cache_bytes(core, 1));
 	put_number(&a, "l2_bytes", (double)cache_bytes(core, 2));
 	put_number(&a, "l3_bytes", (double)cache_bytes(core, 3));
@@ -280,7 +292,8 @@ int cpu_fill_info(struct tk_device *dev, struct tk_device_info *out)
 	snprintf(out->driver, sizeof out->driver, "%.63s", uname(&u) == 0 ? u.release : "");
 	out->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	out->cache_bytes = last_level_cache(dev->first_core);
-	out->compute_units = quota > 0 && ceil(quota) < cores ? (uint32_t)ceil(quota) : (uint32_t)cores;
+	out->compute_units =
+	        quota > 0 && ceil(quota) < cores ? (uint32_t)ceil(quota) : (uint32_t)cores;
 	out->numa_node = numa_node(dev->first_core);
 	find_resident(dev, out);
 	return fill_attributes(dev, out->attributes, sizeof out->attributes);

@@ -1,4 +1,5 @@
-/* What the files of the CPU device layer share: small readers of /sys and /proc, and the open device. */
+/* What the files of the CPU device layer share: small readers of /sys and /proc, and the open
+ * device. */
 #ifndef TK_CPU_SYSTEM_H
 #define TK_CPU_SYSTEM_H
 #include "tracker_abi.h"
@@ -12,14 +13,17 @@ struct cpu_counters { /* since boot; -1 where the system does not tell */
 struct tk_device {
 	cpu_set_t cores; /* that this process may use, as it was when the device was opened */
 	int first_core;
-	char cgroup_stat[512]; /* path of the cpu.stat of this process' control group, "" where there is none */
+	char cgroup_stat[512]; /* path of the cpu.stat of this process' control group, "" where
+	                          there is none */
 	char temperature_path[128];
 	struct cpu_counters seen; /* at the last telemetry */
 };
 
 /* First line of a file without its newline; 0 where it cannot be read. The path is formatted. */
-int cpu_read_line(char *out, size_t size, const char *path_format, ...) __attribute__((format(printf, 3, 4)));
-int64_t cpu_read_number(int64_t otherwise, const char *path_format, ...) __attribute__((format(printf, 2, 3)));
+int cpu_read_line(char *out, size_t size, const char *path_format, ...)
+        __attribute__((format(printf, 3, 4)));
+int64_t cpu_read_number(int64_t otherwise, const char *path_format, ...)
+        __attribute__((format(printf, 2, 3)));
 /* "name value" in a file of such lines; -1 where it is not there. */
 int64_t cpu_read_field(const char *path, const char *name);
 

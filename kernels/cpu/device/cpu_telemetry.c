@@ -65,10 +65,11 @@ static int cgroup_folder(char *out, size_t size)
 		if (!path)
 			continue;
 		*path++ = 0;
-		const char *root = !list[1] ? "/sys/fs/cgroup"
-		                   : strcmp(list + 1, "cpu") == 0 || strncmp(list + 1, "cpu,", 4) == 0
-		                           ? "/sys/fs/cgroup/cpu"
-		                           : NULL;
+		const char *root =
+		        !list[1] ? "/sys/fs/cgroup"
+		        : strcmp(list + 1, "cpu") == 0 || strncmp(list + 1, "cpu,", 4) == 0
+		                ? "/sys/fs/cgroup/cpu"
+		                : NULL;
 		if (!root || (found && !list[1]))
 			continue;
 		if (snprintf(out, size, "%s%s", root, strcmp(path, "/") ? path : "") < (int)size)
@@ -86,7 +87,8 @@ double cpu_quota(void)
 		return 0;
 	if (cpu_read_line(line, sizeof line, "%s/cpu.max", folder)) {
 		double quota = 0, period = 0;
-		return sscanf(line, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : 0;
+		return sscanf(line, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period
+		                                                                   : 0;
 	}
 	int64_t quota = cpu_read_number(-1, "%s/cpu.cfs_quota_us", folder),
 	        period = cpu_read_number(0, "%s/cpu.cfs_period_us", folder);
@@ -129,15 +131,17 @@ struct cpu_counters cpu_read_counters(const struct tk_device *dev)
 	struct cpu_counters c = {-1, cpu_read_field(dev->cgroup_stat, "nr_throttled"), -1, -1};
 	char line[256];
 	long long t[8] = {0};
-	int64_t core = cpu_read_number(
-	        -1, "/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count", dev->first_core);
-	int64_t package = cpu_read_number(
-	        -1, "/sys/devices/system/cpu/cpu%d/thermal_throttle/package_throttle_count", dev->first_core);
+	int64_t core = cpu_read_number(-1,
+	        "/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count",
+	        dev->first_core);
+	int64_t package = cpu_read_number(-1,
+	        "/sys/devices/system/cpu/cpu%d/thermal_throttle/package_throttle_count",
+	        dev->first_core);
 	if (core >= 0 || package >= 0)
 		c.thermal = (core > 0 ? core : 0) + (package > 0 ? package : 0);
 	if (cpu_read_line(line, sizeof line, "/proc/stat") &&
-	        sscanf(line, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5],
-	                &t[6], &t[7]) == 8) {
+	        sscanf(line, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &t[0], &t[1], &t[2],
+	                &t[3], &t[4], &t[5], &t[6], &t[7]) == 8) {
 		c.steal = t[7];
 		c.jiffies = t[0] + t[1] + t[2] + t[3] + t[4] + t[5] + t[6] + t[7];
 	}
@@ -154,9 +158,12 @@ static double current_mhz(const struct tk_device *dev)
 	int n = 0, core = -1;
 	char line[256];
 	for (int i = 0; i < CPU_SETSIZE && n < CLOCK_CORES; i++) {
-		int64_t khz = CPU_ISSET(i, &dev->cores)
-		                      ? cpu_read_number(-1, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", i)
-		                      : -1;
+		int64_t khz =
+		        CPU_ISSET(i, &dev->cores)
+		                ? cpu_read_number(-1,
+		                          "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq",
+		                          i)
+		                : -1;
 		if (khz > 0) {
 			sum += (double)khz / 1000;
 			n++;
@@ -188,7 +195,9 @@ void cpu_fill_telemetry(struct tk_device *dev, struct tk_telemetry *out)
 	struct cpu_counters now = cpu_read_counters(dev), *was = &dev->seen;
 	char line[128];
 	double load;
-	int64_t milli = dev->temperature_path[0] ? cpu_read_number(INT64_MIN, "%s", dev->temperature_path) : INT64_MIN;
+	int64_t milli = dev->temperature_path[0]
+	                        ? cpu_read_number(INT64_MIN, "%s", dev->temperature_path)
+	                        : INT64_MIN;
 	int64_t energy = cpu_read_number(-1, "/sys/class/powercap/intel-rapl:0/energy_uj");
 	out->throttled = 0;
 	out->reasons[0] = 0;
@@ -196,14 +205,19 @@ void cpu_fill_telemetry(struct tk_device *dev, struct tk_telemetry *out)
 	out->memory_clock_mhz = out->power_w = NAN;
 	out->temperature_c = milli == INT64_MIN ? NAN : (double)milli / 1000;
 	out->energy_j = energy < 0 ? NAN : (double)energy * 1e-6;
-	out->load = cpu_read_line(line, sizeof line, "/proc/loadavg") && sscanf(line, "%lf", &load) == 1 ? load : NAN;
+	out->load =
+	        cpu_read_line(line, sizeof line, "/proc/loadavg") && sscanf(line, "%lf", &load) == 1
+	                ? load
+	                : NAN;
 	if (now.thermal > was->thermal && was->thermal >= 0)
 		add_reason(out, "thermal");
 	if (now.quota > was->quota && was->quota >= 0)
 		add_reason(out, "cgroup_quota");
 	out->throttled = out->reasons[0] != 0;
-	/* Time that the hypervisor gave to others: no throttling, but worth a word from one part in fifty on. */
-	if (was->steal >= 0 && now.jiffies > was->jiffies && (now.steal - was->steal) * 50 > now.jiffies - was->jiffies)
+	/* Time that the hypervisor gave to others: no throttling, but worth a word from one part in
+	 * fifty on. */
+	if (was->steal >= 0 && now.jiffies > was->jiffies &&
+	        (now.steal - was->steal) * 50 > now.jiffies - was->jiffies)
 		add_reason(out, "steal");
 	*was = now;
 }

@@ -1,5 +1,5 @@
-/* The device layer of processors: memory, a clock, telemetry. Everything is synchronous, so streams are nothing and
- * events are readings of CLOCK_MONOTONIC_RAW, which no time daemon bends. */
+/* The device layer of processors: memory, a clock, telemetry. Everything is synchronous, so streams
+ * are nothing and events are readings of CLOCK_MONOTONIC_RAW, which no time daemon bends. */
 #include "cpu_system.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,18 +46,20 @@ static void cpu_close(struct tk_device *dev)
 
 static int cpu_info(struct tk_device *dev, struct tk_device_info *out, struct tk_abi_error *err)
 {
-	return cpu_fill_info(dev, out) == 0 ? TK_ABI_OK
-	                                    : fail(err, TK_ABI_DEVICE, "the description of the processor is too long");
+	return cpu_fill_info(dev, out) == 0
+	               ? TK_ABI_OK
+	               : fail(err, TK_ABI_DEVICE, "the description of the processor is too long");
 }
 
-/* Large blocks on huge pages where the system has them: fewer TLB misses, and the same ones every night. */
+/* Large blocks on huge pages where the system has them: fewer TLB misses, and the same ones every
+ * night. */
 static int cpu_alloc(struct tk_device *dev, size_t bytes, void **out, struct tk_abi_error *err)
 {
 	size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
 	void *memory = NULL;
 	if (bytes > SIZE_MAX - alignment ||
-	        !(memory = aligned_alloc(
-	                  alignment, (bytes + alignment - 1) / alignment * alignment + alignment * !bytes))) {
+	        !(memory = aligned_alloc(alignment,
+	                  (bytes + alignment - 1) / alignment * alignment + alignment * !bytes))) {
 		snprintf(err->message, sizeof err->message, "%zu bytes cannot be had", bytes);
 		return TK_ABI_NO_MEMORY;
 	}
@@ -72,7 +74,8 @@ static void cpu_release(struct tk_device *dev, void *memory)
 	free(memory);
 }
 
-static int cpu_copy(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
+static int cpu_copy(
+        struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
 	memcpy(to, from, bytes);
 	return TK_ABI_OK;
@@ -104,13 +107,15 @@ static void cpu_event_free(struct tk_device *dev, void *event)
 	free(event);
 }
 
-static int cpu_event_record(struct tk_device *dev, void *event, void *stream, struct tk_abi_error *err)
+static int cpu_event_record(
+        struct tk_device *dev, void *event, void *stream, struct tk_abi_error *err)
 {
 	clock_gettime(CLOCK_MONOTONIC_RAW, event);
 	return TK_ABI_OK;
 }
 
-static int cpu_event_elapsed_ns(struct tk_device *dev, void *from, void *to, double *ns, struct tk_abi_error *err)
+static int cpu_event_elapsed_ns(
+        struct tk_device *dev, void *from, void *to, double *ns, struct tk_abi_error *err)
 {
 	const struct timespec *a = from, *b = to;
 	*ns = (double)(b->tv_sec - a->tv_sec) * 1e9 + (double)(b->tv_nsec - a->tv_nsec);

@@ -1,8 +1,9 @@
-/* The device layer of GPUs: memory, streams, events, graphs, clocks. One of them per worker process, on one device.
- * Compiled once for CUDA and once for HIP; what a vendor adds stands behind device_vendor.h.
+/* The device layer of GPUs: memory, streams, events, graphs, clocks. One of them per worker
+ * process, on one device. Compiled once for CUDA and once for HIP; what a vendor adds stands behind
+ * device_vendor.h.
  *
- * The module loads (and says why there is no device) on a machine without one. Ordinary allocations only; clocks and
- * power are read, never set. */
+ * The module loads (and says why there is no device) on a machine without one. Ordinary allocations
+ * only; clocks and power are read, never set. */
 #include "device_kernels.h"
 #include "device_memory_load.h"
 #include "device_vendor.h"
@@ -17,9 +18,9 @@ struct tk_device {
 	char bus[32];
 	struct sensors *sensors;
 	struct device_memory_load *strain; /* NULL until it is asked for */
-	unsigned long long stamps;    /* how many were recorded */
-	double tick_ns;               /* of the timer that stamps read */
-	unsigned slots;               /* of a stamp */
+	unsigned long long stamps;         /* how many were recorded */
+	double tick_ns;                    /* of the timer that stamps read */
+	unsigned slots;                    /* of a stamp */
 };
 
 /* One slot for each multiprocessor (AMD: compute unit), on the device. */
@@ -31,8 +32,8 @@ struct stamp {
 static int fail(struct tk_abi_error *err, gpu_error code, const char *what)
 {
 	if (err && err->size >= sizeof *err)
-		snprintf(err->message, sizeof err->message, "%s: %s (%s)", what, gpu_error_text(code),
-		        gpu_error_name(code));
+		snprintf(err->message, sizeof err->message, "%s: %s (%s)", what,
+		        gpu_error_text(code), gpu_error_name(code));
 	switch (code) {
 	case GPU_ERROR_MEMORY:
 		gpu_last_error();
@@ -111,8 +112,10 @@ static int device_info(struct tk_device *dev, struct tk_device_info *out, struct
 	vendor_describe(p, dev->bus, out);
 	snprintf(out->driver, sizeof out->driver, "%s", sensors_driver(dev->sensors));
 	size_t len = (size_t)snprintf(out->attributes, sizeof out->attributes, "{");
-	len += vendor_versions(driver, runtime, p, out->attributes + len, sizeof out->attributes - len - 2);
-	len += sensors_attributes(dev->sensors, out->attributes + len, sizeof out->attributes - len - 2);
+	len += vendor_versions(
+	        driver, runtime, p, out->attributes + len, sizeof out->attributes - len - 2);
+	len += sensors_attributes(
+	        dev->sensors, out->attributes + len, sizeof out->attributes - len - 2);
 	snprintf(out->attributes + len, sizeof out->attributes - len, "}");
 	return TK_ABI_OK;
 }
@@ -130,35 +133,40 @@ static void memory_release(struct tk_device *dev, void *memory)
 	gpu_free(memory);
 }
 
-static int upload(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
+static int upload(
+        struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
 	CHECK(err, gpu_memcpy(to, from, bytes, GPU_HOST_TO_DEVICE));
-	CHECK(err, gpu_stream_synchronize(NULL)); /* streams that do not wait for the default one must see it */
+	CHECK(err, gpu_stream_synchronize(
+	                   NULL)); /* streams that do not wait for the default one must see it */
 	return TK_ABI_OK;
 }
 
-static int download(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
+static int download(
+        struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
 	CHECK(err, gpu_memcpy(to, from, bytes, GPU_DEVICE_TO_HOST));
 	return TK_ABI_OK;
 }
 
-static int copy(struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
+static int copy(
+        struct tk_device *dev, void *to, const void *from, size_t bytes, struct tk_abi_error *err)
 {
 	CHECK(err, gpu_memcpy_async(to, from, bytes, GPU_DEVICE_TO_DEVICE, NULL));
 	CHECK(err, gpu_stream_synchronize(NULL));
 	return TK_ABI_OK;
 }
 
-static int fill(struct tk_device *dev, void *to, unsigned char value, size_t bytes, struct tk_abi_error *err)
+static int fill(struct tk_device *dev, void *to, unsigned char value, size_t bytes,
+        struct tk_abi_error *err)
 {
 	CHECK(err, gpu_memset_async(to, value, bytes, NULL));
 	CHECK(err, gpu_stream_synchronize(NULL));
 	return TK_ABI_OK;
 }
 
-static int compare(
-        struct tk_device *dev, const void *a, const void *b, size_t bytes, uint32_t *same, struct tk_abi_error *err)
+static int compare(struct tk_device *dev, const void *a, const void *b, size_t bytes,
+        uint32_t *same, struct tk_abi_error *err)
 {
 	unsigned *differs = NULL, found = 1;
 	CHECK(err, gpu_malloc(&differs, sizeof *differs));
@@ -221,7 +229,8 @@ static int event_record(struct tk_device *dev, void *event, void *stream, struct
 	return TK_ABI_OK;
 }
 
-static int event_elapsed_ns(struct tk_device *dev, void *from, void *to, double *ns, struct tk_abi_error *err)
+static int event_elapsed_ns(
+        struct tk_device *dev, void *from, void *to, double *ns, struct tk_abi_error *err)
 {
 	float ms = 0;
 	CHECK(err, gpu_event_synchronize(to));
@@ -311,8 +320,8 @@ static int stamp_record(struct tk_device *dev, void *stamp, void *stream, struct
 {
 	struct stamp *s = stamp;
 	s->sequence = ++dev->stamps;
-	CHECK(err, device_stamp_enqueue(
-	                   s->slots, dev->slots, (unsigned)dev->properties.multiProcessorCount, s->sequence, stream));
+	CHECK(err, device_stamp_enqueue(s->slots, dev->slots,
+	                   (unsigned)dev->properties.multiProcessorCount, s->sequence, stream));
 	return TK_ABI_OK;
 }
 
@@ -325,8 +334,8 @@ static int compare_doubles(const void *a, const void *b)
 #define SLOTS_MAX 1024
 
 /* The median over the multiprocessors that wrote both stamps. */
-static double mean_mhz(const struct tk_device *dev, const struct device_stamp *from, const struct device_stamp *to,
-        const struct stamp *first, const struct stamp *second)
+static double mean_mhz(const struct tk_device *dev, const struct device_stamp *from,
+        const struct device_stamp *to, const struct stamp *first, const struct stamp *second)
 {
 	double mhz[SLOTS_MAX];
 	int n = 0;
@@ -339,7 +348,8 @@ static double mean_mhz(const struct tk_device *dev, const struct device_stamp *f
 	return n ? mhz[n / 2] : NAN;
 }
 
-static int stamp_mhz(struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err)
+static int stamp_mhz(
+        struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err)
 {
 	const struct stamp *first = from, *second = to;
 	size_t bytes = (size_t)dev->slots * sizeof(struct device_stamp);

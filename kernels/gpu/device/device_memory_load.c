@@ -1,5 +1,5 @@
-/* See device_memory_load.h. A copy of CHUNK bytes, then a wait that makes the copies the asked share of the time, again and
- * again. */
+/* See device_memory_load.h. A copy of CHUNK bytes, then a wait that makes the copies the asked
+ * share of the time, again and again. */
 #include "device_memory_load.h"
 #include "device_kernels.h"
 #include <math.h>

@@ -43,29 +43,34 @@ static int add(struct tk_diff_baseline *b, int64_t id, struct tk_error *err)
 }
 
 /* The revision itself, or the newest before it that was measured. */
-static int64_t measured(const struct tables *t, const char *upstream, const struct tk_revision *tagged)
+static int64_t measured(
+        const struct tables *t, const char *upstream, const struct tk_revision *tagged)
 {
 	const struct tk_revision_row *best = NULL;
 	int64_t upstream_id = 0;
 
 	for (size_t i = 0; i < t->upstreams.count; i++)
-		if (strcmp(TK_ROWS_AT(&t->upstreams, struct tk_upstream_row, i)->name, upstream) == 0)
+		if (strcmp(TK_ROWS_AT(&t->upstreams, struct tk_upstream_row, i)->name, upstream) ==
+		        0)
 			upstream_id = TK_ROWS_AT(&t->upstreams, struct tk_upstream_row, i)->id;
 	for (size_t i = 0; i < t->revisions.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&t->revisions, struct tk_revision_row, i);
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&t->revisions, struct tk_revision_row, i);
 
 		if (r->upstream_id != upstream_id)
 			continue;
 		if (strcmp(r->rev, tagged->id) == 0)
 			return r->id;
-		if (r->position > 0 && r->position <= tagged->position && (!best || r->position > best->position))
+		if (r->position > 0 && r->position <= tagged->position &&
+		        (!best || r->position > best->position))
 			best = r;
 	}
 	return best ? best->id : 0;
 }
 
-/* Adds the revision of the tag for each upstream that has it. *tagged: how many have, measured or not. An upstream that
- * could not be asked is warned of; where none of the others has the tag, that is the error. */
+/* Adds the revision of the tag for each upstream that has it. *tagged: how many have, measured or
+ * not. An upstream that could not be asked is warned of; where none of the others has the tag, that
+ * is the error. */
 static int find_tag(const struct tables *t, const struct tk_config *config, const char *tag,
         struct tk_diff_baseline *found, size_t *tagged, struct tk_error *err)
 {
@@ -102,8 +107,8 @@ static int find_tag(const struct tables *t, const struct tk_config *config, cons
 	return rc;
 }
 
-int tk_diff_resolve_tag(
-        struct tk_store *s, const struct tk_config *config, const char *tag, int64_t *revision_id, struct tk_error *err)
+int tk_diff_resolve_tag(struct tk_store *s, const struct tk_config *config, const char *tag,
+        int64_t *revision_id, struct tk_error *err)
 {
 	struct tk_diff_baseline found = {0};
 	struct tables t = {0};
@@ -124,18 +129,22 @@ int tk_diff_resolve_tag(
 	return rc;
 }
 
-static int find_pinned(const struct tables *t, const char *text, struct tk_diff_baseline *found, struct tk_error *err)
+static int find_pinned(const struct tables *t, const char *text, struct tk_diff_baseline *found,
+        struct tk_error *err)
 {
 	int rc = TK_OK;
 
 	for (size_t i = 0; !rc && i < t->revisions.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&t->revisions, struct tk_revision_row, i);
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&t->revisions, struct tk_revision_row, i);
 
 		if (strcmp(r->rev, text) == 0 ||
 		        (strlen(text) >= REVISION_MIN && strncmp(r->rev, text, strlen(text)) == 0))
 			rc = add(found, r->id, err);
 	}
-	return rc || found->count ? rc : tk_fail(err, TK_EUSAGE, "no revision in the history begins with %.100s", text);
+	return rc || found->count ? rc
+	                          : tk_fail(err, TK_EUSAGE,
+	                                    "no revision in the history begins with %.100s", text);
 }
 
 static int find_revisions(struct tk_store *s, const struct tk_config *config, const char *text,

@@ -9,12 +9,12 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
-#include "config/config.h"
 #include "cli/diff/baseline.h"
-#include "cli/diff/view.h"
 #include "cli/diff/range.h"
-#include "nightly/stages/detect_policy.h"
+#include "cli/diff/view.h"
 #include "cli/options.h"
+#include "config/config.h"
+#include "nightly/stages/detect_policy.h"
 #include "store/store.h"
 
 enum option_key {
@@ -67,53 +67,64 @@ struct diff_options {
 
 static const struct argp_option options[] = {
         {0, 0, 0, 0, "Range (default: the last 7 days)", 1},
-        {"since", OPT_SINCE, "WHEN", 0, "judge nights from WHEN on: 7d, 2026-11-21, a revision, tag or run:ID", 1},
+        {"since", OPT_SINCE, "WHEN", 0,
+                "judge nights from WHEN on: 7d, 2026-11-21, a revision, tag or run:ID", 1},
         {"until", OPT_UNTIL, "WHEN", 0, "and up to WHEN", 1},
         {"last", OPT_LAST, "N", 0, "judge the last N nights of each machine", 1},
-        {"base", OPT_BASE, "NIGHT", 0, "judge what came after this night (number, date, revision, tag or run:ID)", 1},
+        {"base", OPT_BASE, "NIGHT", 0,
+                "judge what came after this night (number, date, revision, tag or run:ID)", 1},
         {"head", OPT_HEAD, "NIGHT", 0, "and up to this night", 1},
         {"baseline", OPT_BASELINE, "WHAT", 0,
-                "compare with: window (the nights before the range), first, best, pinned:REV or tag:NAME (default: as "
+                "compare with: window (the nights before the range), first, best, pinned:REV or "
+                "tag:NAME (default: as "
                 "configured)",
                 1},
         {0, 0, 0, 0, "Selection", 2},
         {"filter", OPT_FILTER, "KEY:GLOB", 0,
-                "only series whose backend, problem, op, dtype, device, machine, upstream, metric, mode, config, "
+                "only series whose backend, problem, op, dtype, device, machine, upstream, metric, "
+                "mode, config, "
                 "role or series matches; may be repeated: other keys narrow, the same key widens",
                 2},
         {"ignore", OPT_IGNORE, "KEY:GLOB", 0, "leave these series out; may be repeated", 2},
         {"machine", OPT_MACHINE, "NAME", 0, "only this machine", 2},
         {"metric", OPT_METRIC, "NAME", 0, "only this metric", 2},
         {0, 0, 0, 0, "Decision (default: as configured)", 3},
-        {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 5", 3},
-        {"abs-threshold", OPT_ABS, "TIME", 0, "and smaller than this neither: 500ns, 10us, 1ms", 3},
-        {"alpha", OPT_ALPHA, "RATE", 0, "false-discovery rate over the series of a machine: 0.05", 3},
-        {"correction", OPT_CORRECTION, "bh|none", 0, "Benjamini-Hochberg over a machine's series (default), or none",
+        {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 5",
                 3},
-        {"min-samples", OPT_MIN_SAMPLES, "N", 0, "with fewer samples before or after a change is unsure", 3},
+        {"abs-threshold", OPT_ABS, "TIME", 0, "and smaller than this neither: 500ns, 10us, 1ms", 3},
+        {"alpha", OPT_ALPHA, "RATE", 0, "false-discovery rate over the series of a machine: 0.05",
+                3},
+        {"correction", OPT_CORRECTION, "bh|none", 0,
+                "Benjamini-Hochberg over a machine's series (default), or none", 3},
+        {"min-samples", OPT_MIN_SAMPLES, "N", 0,
+                "with fewer samples before or after a change is unsure", 3},
         {"confirm", OPT_CONFIRM, "N", 0, "so is one that was seen on fewer than N nights", 3},
         {0, 0, 0, 0, "View", 4},
         {"only", OPT_ONLY, "WORDS", 0, "only these statuses, separated by commas", 4},
         {"all", OPT_ALL, 0, 0, "every series, not only what moved", 4},
         {"sort", OPT_SORT, "severity|pct|abs|name", 0, "order (default: severity)", 4},
-        {"limit", OPT_LIMIT, "N", 0, "at most N series, and how many more there are (default: 50 in text; 0: all)", 4},
-        {"group-by", OPT_GROUP, "machine|backend|upstream|kernel|commit", 0, "one table each, with its geometric mean",
-                4},
+        {"limit", OPT_LIMIT, "N", 0,
+                "at most N series, and how many more there are (default: 50 in text; 0: all)", 4},
+        {"group-by", OPT_GROUP, "machine|backend|upstream|kernel|commit", 0,
+                "one table each, with its geometric mean", 4},
         {"explain", OPT_EXPLAIN, 0, 0, "numbers and reasons of each series in full", 4},
-        {"culprit", OPT_CULPRIT, 0, 0, "text: also the commits of what got worse, and how git finds the one", 4},
+        {"culprit", OPT_CULPRIT, 0, 0,
+                "text: also the commits of what got worse, and how git finds the one", 4},
         {0, 0, 0, 0, "Gate", 5},
-        {"fail-on", OPT_FAIL_ON, "WORDS", 0, "statuses that make the exit code 1, or none (default: as configured)", 5},
+        {"fail-on", OPT_FAIL_ON, "WORDS", 0,
+                "statuses that make the exit code 1, or none (default: as configured)", 5},
         {"acks", OPT_ACKS, "FILE", 0, "what was accepted (default: as configured, acks.yml)", 5},
         {"allow-empty", OPT_ALLOW_EMPTY, 0, 0, "nothing to compare is no error", 5},
         {0, 0, 0, 0, "Output", 6},
         {"format", OPT_FORMAT, "text|json|ndjson|csv|md|github|sarif|junit", 0, "default: text", 6},
         {"output", OPT_OUTPUT, "FILE", 0, "write there instead of to stdout", 6},
-        {"site-url", OPT_SITE_URL, "URL", 0, "link series to their pages of the dashboard there (default: site.url)",
-                6},
+        {"site-url", OPT_SITE_URL, "URL", 0,
+                "link series to their pages of the dashboard there (default: site.url)", 6},
         {0},
 };
 
-static double real_arg(struct argp_state *state, const char *name, const char *arg, double max, const char *expected)
+static double real_arg(struct argp_state *state, const char *name, const char *arg, double max,
+        const char *expected)
 {
 	char *end;
 	double x = strtod(arg, &end);
@@ -142,7 +153,8 @@ static double time_arg(struct argp_state *state, const char *arg)
 	char *end;
 	double x = strtod(arg, &end);
 
-	for (size_t i = 0; end != arg && x >= 0 && isfinite(x) && i < sizeof units / sizeof *units; i++)
+	for (size_t i = 0; end != arg && x >= 0 && isfinite(x) && i < sizeof units / sizeof *units;
+	        i++)
 		if (strcmp(end, units[i].unit) == 0)
 			return x * units[i].ns;
 	argp_error(state, "--abs-threshold=%s: expected a time, as 500ns, 10us or 1ms", arg);
@@ -150,7 +162,8 @@ static double time_arg(struct argp_state *state, const char *arg)
 }
 
 /* One of "a|b|c", by its position. */
-static int choice_arg(struct argp_state *state, const char *name, const char *arg, const char *choices)
+static int choice_arg(
+        struct argp_state *state, const char *name, const char *arg, const char *choices)
 {
 	int i = 0;
 
@@ -184,7 +197,8 @@ static const char *parse_words(const char *text, bool flags[TK_VERDICT_STATUS_CO
 	return NULL;
 }
 
-static void words_arg(struct argp_state *state, const char *name, const char *arg, bool flags[TK_VERDICT_STATUS_COUNT])
+static void words_arg(struct argp_state *state, const char *name, const char *arg,
+        bool flags[TK_VERDICT_STATUS_COUNT])
 {
 	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0}, *near;
 	char bad[64];
@@ -195,9 +209,11 @@ static void words_arg(struct argp_state *state, const char *name, const char *ar
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
 	near = tk_suggest_name(bad, known);
 	if (near)
-		argp_error(state, "--%s: unknown status \"%s\", did you mean \"%s\"?", name, bad, near);
+		argp_error(state, "--%s: unknown status \"%s\", did you mean \"%s\"?", name, bad,
+		        near);
 	argp_error(state,
-	        "--%s: unknown status \"%s\", expected regressed, newly-failed, missing, improved, ... (docs/diff.md)",
+	        "--%s: unknown status \"%s\", expected regressed, newly-failed, missing, improved, "
+	        "... (docs/diff.md)",
 	        name, bad);
 }
 
@@ -224,11 +240,13 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		o->words_given = true;
 		return 0;
 	case OPT_SORT:
-		o->sort = (enum tk_diff_sort)choice_arg(state, "sort", arg, "severity|pct|abs|name");
+		o->sort =
+		        (enum tk_diff_sort)choice_arg(state, "sort", arg, "severity|pct|abs|name");
 		return 0;
 	case OPT_GROUP:
-		o->group = (enum tk_diff_group)(
-		        1 + choice_arg(state, "group-by", arg, "machine|backend|upstream|commit|kernel"));
+		o->group =
+		        (enum tk_diff_group)(1 + choice_arg(state, "group-by", arg,
+		                                         "machine|backend|upstream|commit|kernel"));
 		return 0;
 	case OPT_LIMIT:
 		o->limit = tk_option_parse_count(arg, "limit", state);
@@ -250,7 +268,9 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		o->format = tk_diff_format_find(arg);
 		if (!o->format)
 			argp_error(state,
-			        "--format=%s: expected one of text, json, ndjson, csv, md, github, sarif, junit", arg);
+			        "--format=%s: expected one of text, json, ndjson, csv, md, github, "
+			        "sarif, junit",
+			        arg);
 		return 0;
 	case OPT_OUTPUT:
 		o->output = arg;
@@ -262,12 +282,15 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		if (strncmp(arg, "https://", 8) != 0 && strncmp(arg, "http://", 7) != 0 &&
 		        strncmp(arg, "file://", 7) != 0)
 			argp_error(state,
-			        "--site-url=%s: expected an address that begins with https://, http:// or file://",
+			        "--site-url=%s: expected an address that begins with https://, "
+			        "http:// or file://",
 			        arg);
 		o->site_url = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\": series are chosen with --filter=KEY:GLOB", arg);
+		argp_error(state,
+		        "unexpected argument \"%s\": series are chosen with --filter=KEY:GLOB",
+		        arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -297,7 +320,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BASELINE:
 		if (!tk_config_is_baseline(arg))
-			argp_error(state, "--baseline=%s: expected window, first, best, pinned:REV or tag:NAME", arg);
+			argp_error(state,
+			        "--baseline=%s: expected window, first, best, pinned:REV or "
+			        "tag:NAME",
+			        arg);
 		o->baseline = arg;
 		return 0;
 	case OPT_IGNORE:
@@ -338,15 +364,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_diff = {options, parse_option, NULL,
-        "What moved: every series of the range against the nights before it, with the noise of each series, the "
+        "What moved: every series of the range against the nights before it, with the noise of "
+        "each series, the "
         "false-discovery rate over "
         "all, and what the machine itself moved taken out.\v"
-        "Exit codes: 0 nothing of --fail-on, 1 something of it, 2 usage or configuration, 3 nothing was compared.\n\n"
+        "Exit codes: 0 nothing of --fail-on, 1 something of it, 2 usage or configuration, 3 "
+        "nothing was compared.\n\n"
         "Examples:\n"
         "  tracker diff --since=7d\n"
         "  tracker diff --last=1 --filter=backend:openblas --explain\n"
         "  tracker diff --since=2026-11-01 --threshold=5% --fail-on=regressed,missing\n"
-        "  tracker diff --format=json | jq '.rows[] | select(.status == \"regressed\") | .bad_rev'\n"
+        "  tracker diff --format=json | jq '.rows[] | select(.status == \"regressed\") | "
+        ".bad_rev'\n"
         "  tracker diff --format=github --site-url=https://example.org/perf/"};
 
 static void decide_as_asked(const struct diff_options *o, struct tk_detect_options *d)
@@ -356,10 +385,12 @@ static void decide_as_asked(const struct diff_options *o, struct tk_detect_optio
 	d->fdr = isnan(o->alpha) ? d->fdr : o->alpha;
 	d->uncorrected = o->uncorrected;
 	d->min_samples = (uint32_t)(o->min_samples < UINT32_MAX ? o->min_samples : UINT32_MAX);
-	d->confirm_nights = (uint32_t)(o->confirm_nights < UINT32_MAX ? o->confirm_nights : UINT32_MAX);
+	d->confirm_nights =
+	        (uint32_t)(o->confirm_nights < UINT32_MAX ? o->confirm_nights : UINT32_MAX);
 }
 
-static void gate(const struct diff_options *o, const struct tk_config *c, bool flags[TK_VERDICT_STATUS_COUNT])
+static void gate(const struct diff_options *o, const struct tk_config *c,
+        bool flags[TK_VERDICT_STATUS_COUNT])
 {
 	char bad[64];
 
@@ -377,7 +408,8 @@ static void gate(const struct diff_options *o, const struct tk_config *c, bool f
 }
 
 /* A file is written whole or not at all. */
-static int write_out(const struct diff_options *o, const struct tk_diff_view *v, struct tk_error *err)
+static int write_out(
+        const struct diff_options *o, const struct tk_diff_view *v, struct tk_error *err)
 {
 	char *data = NULL;
 	size_t size = 0;
@@ -386,7 +418,8 @@ static int write_out(const struct diff_options *o, const struct tk_diff_view *v,
 
 	if (!o->output) {
 		rc = o->format->write(v, stdout, err);
-		return rc || fflush(stdout) == 0 ? rc : tk_fail_errno(err, "cannot write to stdout");
+		return rc || fflush(stdout) == 0 ? rc
+		                                 : tk_fail_errno(err, "cannot write to stdout");
 	}
 	f = open_memstream(&data, &size);
 	if (!f)
@@ -420,7 +453,7 @@ static int show(const struct tk_globals *g, const struct diff_options *o, const 
 
 	if (!rc)
 		rc = write_out(o, &v, err);
-	*code = tk_diff_has_fail_on(&v)                    ? TK_EXIT_FOUND
+	*code = tk_diff_has_fail_on(&v)              ? TK_EXIT_FOUND
 	        : report->compared || o->allow_empty ? TK_EXIT_OK
 	                                             : TK_EXIT_INCOMPLETE;
 	tk_diff_view_free(&v);
@@ -435,8 +468,11 @@ static bool is_newest_night(const struct diff_options *o, const struct tk_detect
 
 int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 {
-	struct diff_options o = {
-	        .threshold = NAN, .abs_ns = NAN, .alpha = NAN, .limit = SIZE_MAX, .format = tk_diff_formats};
+	struct diff_options o = {.threshold = NAN,
+	        .abs_ns = NAN,
+	        .alpha = NAN,
+	        .limit = SIZE_MAX,
+	        .format = tk_diff_formats};
 	struct tk_diff_range range = {0};
 	struct tk_diff_report report = {0};
 	struct tk_config *config = NULL;
@@ -453,16 +489,19 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	rc = tk_detect_policy_load(config, o.acks, &judging, &err);
 	decide_as_asked(&o, &judging.options);
 	if (!rc)
-		rc = tk_diff_range_resolve(store, config, &o.range, o.machine, judging.options.now_s, &range, &err);
+		rc = tk_diff_range_resolve(
+		        store, config, &o.range, o.machine, judging.options.now_s, &range, &err);
 	if (!rc)
-		rc = tk_diff_baseline_resolve(store, config, o.baseline ? o.baseline : config->thresholds.baseline,
-		        &baseline, &judging.options, &err);
+		rc = tk_diff_baseline_resolve(store, config,
+		        o.baseline ? o.baseline : config->thresholds.baseline, &baseline,
+		        &judging.options, &err);
 	range.machine = o.machine;
 	range.filters = o.filter_count ? o.filters : NULL;
 	range.ignored = o.ignored_count ? o.ignored : NULL;
 	if (!rc)
-		rc = (is_newest_night(&o, &judging.options) ? tk_detect_latest_nights : tk_detect_diff)(
-		        store, &judging.options, &range, &report, &err);
+		rc = (is_newest_night(&o, &judging.options)
+		                ? tk_detect_latest_nights
+		                : tk_detect_diff)(store, &judging.options, &range, &report, &err);
 	if (!rc)
 		rc = show(g, &o, config, &report, &code, &err);
 	if (rc)

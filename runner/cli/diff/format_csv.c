@@ -24,17 +24,19 @@ static void put_text(FILE *out, const char *s)
 static void put_number(FILE *out, double x)
 {
 	if (isfinite(x))
-		fprintf(out, ",%.10g", x); /* what is measured has fewer; `tracker export` has every bit */
+		fprintf(out, ",%.10g",
+		        x); /* what is measured has fewer; `tracker export` has every bit */
 	else
 		fputc(',', out);
 }
 
 static void put_row(const struct tk_diff_row *r, FILE *out)
 {
-	const char *const texts[] = {
-	        r->series, r->title, r->backend, r->upstream, r->machine, r->device, r->metric, r->unit};
-	const double numbers[] = {r->before, r->before_lo, r->before_hi, r->after, r->after_lo, r->after_hi, r->change,
-	        r->change_lo, r->change_hi, r->threshold, r->severity, r->p, r->q};
+	const char *const texts[] = {r->series, r->title, r->backend, r->upstream, r->machine,
+	        r->device, r->metric, r->unit};
+	const double numbers[] = {r->before, r->before_lo, r->before_hi, r->after, r->after_lo,
+	        r->after_hi, r->change, r->change_lo, r->change_hi, r->threshold, r->severity, r->p,
+	        r->q};
 	const char *const more[] = {r->good_rev, r->bad_rev, r->bad_subject, r->reason};
 
 	fputs(tk_verdict_status_name(r->status), out);
@@ -61,9 +63,11 @@ int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *
 {
 	size_t shown = tk_diff_shown_count(v);
 
-	fputs("status,series,problem,backend,upstream,machine,device,metric,unit,better,before,before_lo,before_hi,"
+	fputs("status,series,problem,backend,upstream,machine,device,metric,unit,better,before,"
+	      "before_lo,before_hi,"
 	      "after,after_lo,after_hi,"
-	      "change,change_lo,change_hi,threshold,severity,p,q,samples_before,samples_after,commits_between,good_rev,"
+	      "change,change_lo,change_hi,threshold,severity,p,q,samples_before,samples_after,"
+	      "commits_between,good_rev,"
 	      "bad_rev,bad_subject,"
 	      "reason,change_by\r\n",
 	        out);

@@ -1,5 +1,6 @@
-/* `tracker diff --format=github`: workflow commands on stdout, one a family of rows because GitHub shows ten of a kind;
- * the Markdown form in $GITHUB_STEP_SUMMARY and the counts in $GITHUB_OUTPUT where the job has them. */
+/* `tracker diff --format=github`: workflow commands on stdout, one a family of rows because GitHub
+ * shows ten of a kind; the Markdown form in $GITHUB_STEP_SUMMARY and the counts in $GITHUB_OUTPUT
+ * where the job has them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,9 @@ static void put_escaped(FILE *out, const char *s, bool property)
 
 static bool same_family(const struct tk_diff_row *a, const struct tk_diff_row *b)
 {
-	return a->status == b->status && strcmp(a->backend, b->backend) == 0 && strcmp(a->machine, b->machine) == 0 &&
-	       strcmp(a->bad_rev, b->bad_rev) == 0 && strcmp(a->culprit, b->culprit) == 0;
+	return a->status == b->status && strcmp(a->backend, b->backend) == 0 &&
+	       strcmp(a->machine, b->machine) == 0 && strcmp(a->bad_rev, b->bad_rev) == 0 &&
+	       strcmp(a->culprit, b->culprit) == 0;
 }
 
 static const char *level_of(const struct tk_diff_view *v, enum tk_verdict_status s)
@@ -50,8 +52,8 @@ static void put_title(const struct tk_diff_row *r, size_t members, FILE *out)
 {
 	char title[400];
 
-	snprintf(title, sizeof title, "%zu %s: %s on %s", members, tk_verdict_status_name(r->status), r->backend,
-	        r->machine);
+	snprintf(title, sizeof title, "%zu %s: %s on %s", members,
+	        tk_verdict_status_name(r->status), r->backend, r->machine);
 	put_escaped(out, title, true);
 }
 
@@ -72,7 +74,8 @@ static void put_family(const struct tk_diff_view *v, size_t first, const char *l
 		fputs(named++ ? ", " : "", out);
 		put_escaped(out, v->rows[i]->title, false);
 		if (!isnan(v->rows[i]->change))
-			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->change, tk_diff_ab_suffix(v->rows[i]));
+			fprintf(out, " %+.1f%%25%s", 100 * v->rows[i]->change,
+			        tk_diff_ab_suffix(v->rows[i]));
 	}
 	if (members > named)
 		fprintf(out, " and %zu more", members - named);
@@ -109,7 +112,8 @@ static void put_commands(const struct tk_diff_view *v, FILE *out)
 		fprintf(out, "... and %zu more kinds of change: see the summary\n", more);
 }
 
-static int append(const char *variable, int (*write)(const struct tk_diff_view *, FILE *, struct tk_error *),
+static int append(const char *variable,
+        int (*write)(const struct tk_diff_view *, FILE *, struct tk_error *),
         const struct tk_diff_view *v, struct tk_error *err)
 {
 	const char *path = getenv(variable);
@@ -131,7 +135,8 @@ static int put_outputs(const struct tk_diff_view *v, FILE *out, struct tk_error 
 {
 	(void)err;
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		fprintf(out, "%s=%zu\n", tk_verdict_status_name((enum tk_verdict_status)i), v->report->by_status[i]);
+		fprintf(out, "%s=%zu\n", tk_verdict_status_name((enum tk_verdict_status)i),
+		        v->report->by_status[i]);
 	fprintf(out, "series=%zu\ncompared=%zu\nfound=%s\n", v->report->count, v->report->compared,
 	        tk_diff_has_fail_on(v) ? "true" : "false");
 	return TK_OK;

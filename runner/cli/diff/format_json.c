@@ -1,5 +1,5 @@
-/* `tracker diff --format=json` and `ndjson`: every count, raw numbers, and how they were made. docs/diff.md describes
- * the schema. */
+/* `tracker diff --format=json` and `ndjson`: every count, raw numbers, and how they were made.
+ * docs/diff.md describes the schema. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static json_t *text(const char *s)
 static json_t *interval(double value, double lo, double hi)
 {
 	return isnan(value) ? json_null()
-	                    : json_pack("{s:o, s:o, s:o}", "value", number(value), "lo", number(lo), "hi", number(hi));
+	                    : json_pack("{s:o, s:o, s:o}", "value", number(value), "lo", number(lo),
+	                              "hi", number(hi));
 }
 
 static json_t *day_time(int64_t t_s)
@@ -39,27 +40,31 @@ static json_t *pairs_object(const struct tk_ab_result *p)
 {
 	return p->word == TK_AB_NONE
 	               ? json_null()
-	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word", tk_ab_decision(p->word), "count",
-	                         (json_int_t)p->count, "failed", (json_int_t)p->failed, "statistic",
-	                         tk_ab_result_statistic_name(p), "change", interval(p->change, p->lo, p->hi));
+	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word", tk_ab_decision(p->word),
+	                         "count", (json_int_t)p->count, "failed", (json_int_t)p->failed,
+	                         "statistic", tk_ab_result_statistic_name(p), "change",
+	                         interval(p->change, p->lo, p->hi));
 }
 
 static json_t *culprit_object(const struct tk_diff_row *r)
 {
 	return !*r->culprit ? json_null()
-	                    : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rev", text(r->culprit), "subject",
-	                              text(r->culprit_subject), "author", text(r->culprit_author), "author_time",
-	                              day_time(r->culprit_author_time_s), "change", number(r->culprit_change),
-	                              "confidence", number(r->culprit_confidence));
+	                    : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rev", text(r->culprit),
+	                              "subject", text(r->culprit_subject), "author",
+	                              text(r->culprit_author), "author_time",
+	                              day_time(r->culprit_author_time_s), "change",
+	                              number(r->culprit_change), "confidence",
+	                              number(r->culprit_confidence));
 }
 
 static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
 	char link[512];
 	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "status",
-	        tk_verdict_status_name(r->status), "mark", tk_verdict_status_mark(r->status), "series", text(r->series),
-	        "problem", text(r->title), "backend", text(r->backend), "upstream", text(r->upstream), "machine",
-	        text(r->machine), "device", text(r->device), "metric", text(r->metric), "unit", text(r->unit), "better",
+	        tk_verdict_status_name(r->status), "mark", tk_verdict_status_mark(r->status),
+	        "series", text(r->series), "problem", text(r->title), "backend", text(r->backend),
+	        "upstream", text(r->upstream), "machine", text(r->machine), "device",
+	        text(r->device), "metric", text(r->metric), "unit", text(r->unit), "better",
 	        r->lower_is_better ? "lower" : "higher");
 
 	if (!o)
@@ -77,10 +82,12 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "good_rev", text(r->good_rev));
 	json_object_set_new(o, "bad_rev", text(r->bad_rev));
 	json_object_set_new(o, "bad_subject", text(r->bad_subject));
-	json_object_set_new(
-	        o, "commits_between", r->commits_between < 0 ? json_null() : json_integer(r->commits_between));
-	json_object_set_new(o, "last_good_run", r->last_good_run_id ? json_integer(r->last_good_run_id) : json_null());
-	json_object_set_new(o, "first_bad_run", r->first_bad_run_id ? json_integer(r->first_bad_run_id) : json_null());
+	json_object_set_new(o, "commits_between",
+	        r->commits_between < 0 ? json_null() : json_integer(r->commits_between));
+	json_object_set_new(o, "last_good_run",
+	        r->last_good_run_id ? json_integer(r->last_good_run_id) : json_null());
+	json_object_set_new(o, "first_bad_run",
+	        r->first_bad_run_id ? json_integer(r->first_bad_run_id) : json_null());
 	json_object_set_new(o, "same_code", json_boolean(r->same_code));
 	json_object_set_new(o, "unstable", json_boolean(r->unstable));
 	json_object_set_new(o, "culprit", culprit_object(r));
@@ -89,8 +96,8 @@ static json_t *row_object(const struct tk_diff_view *v, const struct tk_diff_row
 	json_object_set_new(o, "newest", day_time(r->newest_s));
 	json_object_set_new(o, "link", text(tk_diff_series_url(v, r, link, sizeof link)));
 	json_object_set_new(o, "op", text(r->op));
-	json_object_set_new(
-	        o, "accepted", r->status == TK_VERDICT_ACKED ? text(tk_verdict_status_name(r->was)) : json_null());
+	json_object_set_new(o, "accepted",
+	        r->status == TK_VERDICT_ACKED ? text(tk_verdict_status_name(r->was)) : json_null());
 	return o;
 }
 
@@ -101,15 +108,16 @@ static json_t *summary_object(const struct tk_diff_view *v)
 	char line[1024];
 
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		json_object_set_new(
-		        counts, tk_verdict_status_name((enum tk_verdict_status)i), json_integer((json_int_t)r->by_status[i]));
+		json_object_set_new(counts, tk_verdict_status_name((enum tk_verdict_status)i),
+		        json_integer((json_int_t)r->by_status[i]));
 	if (r->compared || tk_diff_has_fail_on(v))
 		tk_diff_summarize(v, line, sizeof line);
 	else
 		tk_diff_explain_empty(r, line, sizeof line);
-	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series", (json_int_t)r->count, "machines",
-	        (json_int_t)r->machines, "compared", (json_int_t)r->compared, "counts", counts, "geomean_change",
-	        number(r->mean.change), "geomean_unstable", tk_diff_mean_is_unstable(&r->mean), "found",
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series",
+	        (json_int_t)r->count, "machines", (json_int_t)r->machines, "compared",
+	        (json_int_t)r->compared, "counts", counts, "geomean_change", number(r->mean.change),
+	        "geomean_unstable", tk_diff_mean_is_unstable(&r->mean), "found",
 	        tk_diff_has_fail_on(v), "newest", day_time(r->newest_s), "text", text(line));
 }
 
@@ -117,13 +125,15 @@ static json_t *method_object(const struct tk_diff_report *r)
 {
 	const char *test = r->options.uncorrected
 	                           ? "moderated t on logarithms of nightly medians, p uncorrected"
-	                           : "moderated t on logarithms of nightly medians, Benjamini-Hochberg per machine";
+	                           : "moderated t on logarithms of nightly medians, "
+	                             "Benjamini-Hochberg per machine";
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:f}", "test", test, "baseline",
-	        r->options.baseline_name ? r->options.baseline_name : "window", "min_samples",
-	        (json_int_t)r->options.min_samples, "confirm_nights", (json_int_t)r->options.confirm_nights,
-	        "min_effect", number(r->options.min_effect), "min_effect_ns", number(r->options.min_effect_ns), "fdr",
-	        number(r->options.fdr), "window_nights", (json_int_t)r->window, "stale_days",
+	return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:f}", "test", test,
+	        "baseline", r->options.baseline_name ? r->options.baseline_name : "window",
+	        "min_samples", (json_int_t)r->options.min_samples, "confirm_nights",
+	        (json_int_t)r->options.confirm_nights, "min_effect", number(r->options.min_effect),
+	        "min_effect_ns", number(r->options.min_effect_ns), "fdr", number(r->options.fdr),
+	        "window_nights", (json_int_t)r->window, "stale_days",
 	        (json_int_t)r->options.stale_days, "confidence", 0.95);
 }
 
@@ -131,9 +141,9 @@ static json_t *group_object(const struct tk_diff_view *v, const char *name)
 {
 	const struct tk_diff_group_totals sum = tk_diff_group_totals(v, name);
 
-	return json_pack("{s:o, s:I, s:I, s:o, s:b}", "name", text(name), "series", (json_int_t)sum.series, "compared",
-	        (json_int_t)sum.compared, "geomean_change", number(sum.mean.change), "geomean_unstable",
-	        tk_diff_mean_is_unstable(&sum.mean));
+	return json_pack("{s:o, s:I, s:I, s:o, s:b}", "name", text(name), "series",
+	        (json_int_t)sum.series, "compared", (json_int_t)sum.compared, "geomean_change",
+	        number(sum.mean.change), "geomean_unstable", tk_diff_mean_is_unstable(&sum.mean));
 }
 
 /* The groups of --group-by that have a row which is shown, in the order of the rows. */
@@ -154,9 +164,10 @@ static json_t *groups_array(const struct tk_diff_view *v, size_t shown)
 /* Everything but the rows. */
 static json_t *head_object(const struct tk_diff_view *v, size_t shown)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", SCHEMA, "since", day_time(v->report->since_s),
-	        "until", day_time(v->report->until_s), "method", method_object(v->report), "rows_left_out",
-	        (json_int_t)(v->count - shown), "summary", summary_object(v), "groups", groups_array(v, shown));
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", SCHEMA, "since",
+	        day_time(v->report->since_s), "until", day_time(v->report->until_s), "method",
+	        method_object(v->report), "rows_left_out", (json_int_t)(v->count - shown),
+	        "summary", summary_object(v), "groups", groups_array(v, shown));
 }
 
 static int dump(json_t *o, size_t flags, FILE *out, struct tk_error *err)
@@ -187,7 +198,8 @@ int tk_diff_write_json(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	return dump(document, JSON_INDENT(1), out, err);
 }
 
-/* One row a line as it stands in `rows`, then one line with everything else, which has "summary". */
+/* One row a line as it stands in `rows`, then one line with everything else, which has "summary".
+ */
 int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	size_t shown = tk_diff_shown_count(v);

@@ -1,4 +1,5 @@
-/* `tracker diff --format=junit`: one test case a series, for the test reports that CI systems have anyway. */
+/* `tracker diff --format=junit`: one test case a series, for the test reports that CI systems have
+ * anyway. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ static void put_text(FILE *out, const char *s)
 			break;
 		default:
 			/* U+FFFE and U+FFFF are no characters of XML */
-			if ((unsigned char)s[0] == 0xef && (unsigned char)s[1] == 0xbf && (unsigned char)s[2] >= 0xbe) {
+			if ((unsigned char)s[0] == 0xef && (unsigned char)s[1] == 0xbf &&
+			        (unsigned char)s[2] >= 0xbe) {
 				fputc('?', out);
 				s += 2;
 			} else {
@@ -66,21 +68,25 @@ static const char *reason_of(const struct tk_diff_row *r)
 	const char *word = tk_verdict_status_name(r->status);
 	const size_t n = strlen(word);
 
-	return !strncmp(r->reason, word, n) && !strncmp(r->reason + n, ": ", 2) ? r->reason + n + 2 : r->reason;
+	return !strncmp(r->reason, word, n) && !strncmp(r->reason + n, ": ", 2) ? r->reason + n + 2
+	                                                                        : r->reason;
 }
 
 static void put_body(const struct tk_diff_row *r, enum kind kind, FILE *out)
 {
-	static const char *const elements[KINDS] = {[FAILURE] = "failure", [ERROR] = "error", [SKIPPED] = "skipped"};
+	static const char *const elements[KINDS] = {
+	        [FAILURE] = "failure", [ERROR] = "error", [SKIPPED] = "skipped"};
 	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], commits[320], message[1100];
 	const char *reason = reason_of(r);
 
-	snprintf(message, sizeof message, "%s%s%s", tk_verdict_status_name(r->status), *reason ? ": " : "", reason);
+	snprintf(message, sizeof message, "%s%s%s", tk_verdict_status_name(r->status),
+	        *reason ? ": " : "", reason);
 	if (!isnan(r->change))
-		snprintf(message, sizeof message, "%s %+.1f %%%s (%s%s -> %s)%s%s", tk_verdict_status_name(r->status),
-		        100 * r->change, tk_diff_ab_suffix(r), tk_diff_row_is_ab_confirmed(r) ? "nights " : "",
-		        tk_format_value(r->before, r->unit, before), tk_format_value(r->after, r->unit, after),
-		        *reason ? ": " : "", reason);
+		snprintf(message, sizeof message, "%s %+.1f %%%s (%s%s -> %s)%s%s",
+		        tk_verdict_status_name(r->status), 100 * r->change, tk_diff_ab_suffix(r),
+		        tk_diff_row_is_ab_confirmed(r) ? "nights " : "",
+		        tk_format_value(r->before, r->unit, before),
+		        tk_format_value(r->after, r->unit, after), *reason ? ": " : "", reason);
 	fprintf(out, "<%s message=\"", elements[kind]);
 	put_text(out, message);
 	if (kind != SKIPPED)
@@ -123,7 +129,8 @@ int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error
 		counts[kind_of(v, v->rows[i])]++;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
 	fprintf(out,
-	        "  <testsuite name=\"tracker diff\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+	        "  <testsuite name=\"tracker diff\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+	        "skipped=\"%zu\">\n",
 	        shown, counts[FAILURE], counts[ERROR], counts[SKIPPED]);
 	for (size_t i = 0; i < shown; i++)
 		put_case(v, v->rows[i], out);

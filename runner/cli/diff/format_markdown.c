@@ -1,5 +1,6 @@
-/* `tracker diff --format=md`: for issues, pull requests and step summaries. Begins with a marker, so that a robot finds
- * its own comment again; cut by rows to stay below the size that GitHub takes. */
+/* `tracker diff --format=md`: for issues, pull requests and step summaries. Begins with a marker,
+ * so that a robot finds its own comment again; cut by rows to stay below the size that GitHub
+ * takes. */
 #include <math.h>
 #include <string.h>
 
@@ -45,9 +46,11 @@ static void put_problem(struct tk_buf *b, const struct tk_diff_view *v, const st
 
 static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
-	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320], contender[200];
+	char before[TK_FORMAT_SIZE], after[TK_FORMAT_SIZE], change[TK_FORMAT_SIZE], commits[320],
+	        contender[200];
 
-	tk_buf_add_printf(b, "| %s%s | ", strcmp(tk_verdict_status_mark(r->status), "~") ? "" : "&#126; ",
+	tk_buf_add_printf(b, "| %s%s | ",
+	        strcmp(tk_verdict_status_mark(r->status), "~") ? "" : "&#126; ",
 	        tk_verdict_status_name(r->status));
 	put_problem(b, v, r);
 	tk_buf_add_str(b, " | ");
@@ -55,8 +58,8 @@ static void put_row(struct tk_buf *b, const struct tk_diff_view *v, const struct
 	tk_buf_add_str(b, " | ");
 	put_text(b, r->machine);
 	tk_buf_add_printf(b, " | %s | %s | %s%s | ", tk_format_value(r->before, r->unit, before),
-	        tk_format_value(r->after, r->unit, after), isnan(r->change) ? "–" : tk_format_change(r->change, change),
-	        tk_diff_ab_suffix(r));
+	        tk_format_value(r->after, r->unit, after),
+	        isnan(r->change) ? "–" : tk_format_change(r->change, change), tk_diff_ab_suffix(r));
 	put_text(b, tk_diff_describe_commits(r, commits, sizeof commits));
 	if (*tk_diff_first_bad_subject(r)) {
 		tk_buf_add_str(b, " ");
@@ -84,7 +87,8 @@ static size_t put_table(struct tk_buf *b, const struct tk_diff_view *v, bool hea
 			continue;
 		if (!rows++)
 			tk_buf_add_str(b,
-			        "| status | problem | backend | machine | before | after | change | first bad | why |\n"
+			        "| status | problem | backend | machine | before | after | change "
+			        "| first bad | why |\n"
 			        "| --- | --- | --- | --- | ---: | ---: | ---: | --- | --- |\n");
 		if (!left_out)
 			put_row(b, v, v->rows[i]);
@@ -116,8 +120,8 @@ static void put_headline(struct tk_buf *b, const struct tk_diff_view *v)
 	if (!r->compared && !tk_diff_has_fail_on(v))
 		tk_buf_add_str(b, "Nothing was compared");
 	else if (r->by_status[TK_VERDICT_REGRESSED] || r->by_status[TK_VERDICT_NEWLY_FAILED])
-		tk_buf_add_printf(b, "%zu regressed, %zu newly failed", r->by_status[TK_VERDICT_REGRESSED],
-		        r->by_status[TK_VERDICT_NEWLY_FAILED]);
+		tk_buf_add_printf(b, "%zu regressed, %zu newly failed",
+		        r->by_status[TK_VERDICT_REGRESSED], r->by_status[TK_VERDICT_NEWLY_FAILED]);
 	else
 		tk_buf_add_str(b, "No regression");
 	tk_buf_add_str(b, "\n\n");
@@ -136,7 +140,8 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	tk_buf_add_str(&b, "\n\n");
 	left_out = put_table(&b, v, true);
 	if (count_kind(v, false)) {
-		tk_buf_add_printf(&b, "\n<details><summary>%zu more series</summary>\n\n", count_kind(v, false));
+		tk_buf_add_printf(&b, "\n<details><summary>%zu more series</summary>\n\n",
+		        count_kind(v, false));
 		left_out += put_table(&b, v, false);
 		tk_buf_add_str(&b, "\n</details>\n");
 	}

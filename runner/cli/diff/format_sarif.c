@@ -1,5 +1,6 @@
-/* `tracker diff --format=sarif`: SARIF 2.1.0, for the code scanning of forges. A rule is a word of the diff; a step has
- * the same fingerprint however often it is seen, so that a forge opens one alert for it. */
+/* `tracker diff --format=sarif`: SARIF 2.1.0, for the code scanning of forges. A rule is a word of
+ * the diff; a step has the same fingerprint however often it is seen, so that a forge opens one
+ * alert for it. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -7,8 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "detect/history/catalog.h"
 #include "cli/diff/view.h"
+#include "detect/history/catalog.h"
 
 #define SARIF_SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 #define FINGERPRINT "trackerStep/v1"
@@ -24,7 +25,8 @@ static const char *level_of(const struct tk_diff_view *v, enum tk_verdict_status
 {
 	if (v->fail_on[s])
 		return "error";
-	return s == TK_VERDICT_REGRESSED || s == TK_VERDICT_NEWLY_FAILED || s == TK_VERDICT_MISSING || s == TK_VERDICT_UNSURE ||
+	return s == TK_VERDICT_REGRESSED || s == TK_VERDICT_NEWLY_FAILED ||
+	                       s == TK_VERDICT_MISSING || s == TK_VERDICT_UNSURE ||
 	                       s == TK_VERDICT_NOT_COMPARABLE
 	               ? "warning"
 	               : "note";
@@ -38,8 +40,9 @@ static json_t *rules(const struct tk_diff_view *v)
 		enum tk_verdict_status s = (enum tk_verdict_status)i;
 
 		json_array_append_new(
-		        list, json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "id", tk_verdict_status_name(s), "name",
-		                      tk_verdict_status_name(s), "shortDescription", "text", tk_verdict_status_meaning(s),
+		        list, json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "id",
+		                      tk_verdict_status_name(s), "name", tk_verdict_status_name(s),
+		                      "shortDescription", "text", tk_verdict_status_meaning(s),
 		                      "defaultConfiguration", "level", level_of(v, s)));
 	}
 	return list;
@@ -48,24 +51,29 @@ static json_t *rules(const struct tk_diff_view *v)
 /* A series has no source file; what a forge wants to show is the file that says it is measured. */
 static json_t *locations(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
-	const char *file = v->globals && v->globals->config_path ? v->globals->config_path : "tracker.yml";
+	const char *file =
+	        v->globals && v->globals->config_path ? v->globals->config_path : "tracker.yml";
 
-	return json_pack("[{s:{s:{s:s}, s:{s:i}}, s:[{s:o, s:s, s:o}]}]", "physicalLocation", "artifactLocation", "uri",
-	        *file == '/' ? "tracker.yml" : file, "region", "startLine", 1, "logicalLocations", "fullyQualifiedName",
-	        string(r->series), "kind", "function", "name", string(r->title));
+	return json_pack("[{s:{s:{s:s}, s:{s:i}}, s:[{s:o, s:s, s:o}]}]", "physicalLocation",
+	        "artifactLocation", "uri", *file == '/' ? "tracker.yml" : file, "region",
+	        "startLine", 1, "logicalLocations", "fullyQualifiedName", string(r->series), "kind",
+	        "function", "name", string(r->title));
 }
 
-static void sentence(const struct tk_diff_view *v, const struct tk_diff_row *r, char *out, size_t size)
+static void sentence(
+        const struct tk_diff_view *v, const struct tk_diff_row *r, char *out, size_t size)
 {
 	char contender[200], commits[320];
-	int n = snprintf(out, size, "%s: %s on %s, %s", tk_verdict_status_name(r->status), r->title, r->machine,
-	        tk_diff_describe_backend(v, r, contender, sizeof contender));
+	int n = snprintf(out, size, "%s: %s on %s, %s", tk_verdict_status_name(r->status), r->title,
+	        r->machine, tk_diff_describe_backend(v, r, contender, sizeof contender));
 
 	if (n > 0 && (size_t)n < size && isfinite(r->change))
-		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s%s, %s is better", 100 * r->change, r->metric,
-		        tk_diff_ab_suffix(r), r->lower_is_better ? "lower" : "higher");
+		n += snprintf(out + n, size - (size_t)n, ": %+.1f %% of %s%s, %s is better",
+		        100 * r->change, r->metric, tk_diff_ab_suffix(r),
+		        r->lower_is_better ? "lower" : "higher");
 	if (n > 0 && (size_t)n < size && *tk_diff_describe_commits(r, commits, sizeof commits))
-		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits, tk_diff_first_bad_subject(r));
+		n += snprintf(out + n, size - (size_t)n, "; first bad %s %s", commits,
+		        tk_diff_first_bad_subject(r));
 	if (n > 0 && (size_t)n < size && *r->reason)
 		snprintf(out + n, size - (size_t)n, "; %s", r->reason);
 	tk_text_sanitize(out, "", ' ');
@@ -77,20 +85,21 @@ static json_t *result(const struct tk_diff_view *v, const struct tk_diff_row *r)
 	json_t *o;
 
 	sentence(v, r, text, sizeof text);
-	tk_alert_uid_hash(
-	        (const char *const[]){"step", r->series, r->machine, r->bad_rev, tk_verdict_status_name(r->status)}, 5,
-	        uid);
-	o = json_pack("{s:s, s:s, s:{s:o}, s:o, s:{s:s}, s:{s:o, s:o, s:o}}", "ruleId", tk_verdict_status_name(r->status),
-	        "level", level_of(v, r->status), "message", "text", string(text), "locations", locations(v, r),
-	        "partialFingerprints", FINGERPRINT, uid, "properties", "change",
+	tk_alert_uid_hash((const char *const[]){"step", r->series, r->machine, r->bad_rev,
+	                          tk_verdict_status_name(r->status)},
+	        5, uid);
+	o = json_pack("{s:s, s:s, s:{s:o}, s:o, s:{s:s}, s:{s:o, s:o, s:o}}", "ruleId",
+	        tk_verdict_status_name(r->status), "level", level_of(v, r->status), "message",
+	        "text", string(text), "locations", locations(v, r), "partialFingerprints",
+	        FINGERPRINT, uid, "properties", "change",
 	        isfinite(r->change) ? json_real(r->change) : json_null(), "q",
 	        isfinite(r->q) ? json_real(r->q) : json_null(), "bad_rev", string(r->bad_rev));
 	if (o && *tk_diff_series_url(v, r, link, sizeof link))
 		json_object_set_new(o, "hostedViewerUri", string(link));
 	if (o && r->status == TK_VERDICT_ACKED)
 		json_object_set_new(o, "suppressions",
-		        json_pack("[{s:s, s:s, s:o}]", "kind", "external", "status", "accepted", "justification",
-		                string(r->reason)));
+		        json_pack("[{s:s, s:s, s:o}]", "kind", "external", "status", "accepted",
+		                "justification", string(r->reason)));
 	return o;
 }
 
@@ -108,14 +117,16 @@ int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error
 	else
 		tk_diff_explain_empty(v->report, line, sizeof line);
 	document = json_array_size(results) == shown
-	                   ? json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:O, s:{s:o, s:I}}]}", "$schema",
-	                             SARIF_SCHEMA, "version", "2.1.0", "runs", "tool", "driver", "name", "tracker",
-	                             "version", TK_VERSION, "rules", rules(v), "results", results, "properties",
-	                             "summary", string(line), "left_out", (json_int_t)(v->count - shown))
+	                   ? json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:O, s:{s:o, s:I}}]}",
+	                             "$schema", SARIF_SCHEMA, "version", "2.1.0", "runs", "tool",
+	                             "driver", "name", "tracker", "version", TK_VERSION, "rules",
+	                             rules(v), "results", results, "properties", "summary",
+	                             string(line), "left_out", (json_int_t)(v->count - shown))
 	                   : NULL;
 	if (!document)
 		rc = tk_fail(err, TK_ENOMEM, "out of memory while writing SARIF");
-	else if (json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) || fputc('\n', out) == EOF)
+	else if (json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) ||
+	         fputc('\n', out) == EOF)
 		rc = tk_fail_errno(err, "cannot write the SARIF document");
 	json_decref(document);
 	json_decref(results);

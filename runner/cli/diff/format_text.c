@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/night/git_bisect_hint.h"
 #include "cli/diff/view.h"
-#include "site_gen/render/format.h"
+#include "cli/night/git_bisect_hint.h"
 #include "cli/table.h"
+#include "site_gen/render/format.h"
 
 static const struct tk_column columns[] = {
         {"", TK_COLUMN_LEFT},
@@ -51,20 +51,21 @@ static const char *color_of(enum tk_verdict_status s)
 	}
 }
 
-/* Where the terminal has one byte a character (cron, LC_ALL=C), numbers are written without the signs that it cannot
- * show. In place. */
+/* Where the terminal has one byte a character (cron, LC_ALL=C), numbers are written without the
+ * signs that it cannot show. In place. */
 static const char *plain(char *s)
 {
 	static const struct {
 		const char *sign, *instead;
-	} signs[] = {
-	        {"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2013", "-"}, {"\u2212", "-"}};
+	} signs[] = {{"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"},
+	        {"\u2013", "-"}, {"\u2212", "-"}};
 	char *to = s;
 
 	for (const char *p = s; MB_CUR_MAX == 1 && *p;) {
 		size_t i = 0;
 
-		while (i < sizeof signs / sizeof *signs && strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
+		while (i < sizeof signs / sizeof *signs &&
+		        strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
 			i++;
 		if (i == sizeof signs / sizeof *signs) {
 			*to++ = *p++;
@@ -79,8 +80,8 @@ static const char *plain(char *s)
 }
 
 /* One sample has no interval. */
-static void set_value(
-        struct tk_table *t, const char *column, double value, double lo, double hi, uint32_t n, const char *unit)
+static void set_value(struct tk_table *t, const char *column, double value, double lo, double hi,
+        uint32_t n, const char *unit)
 {
 	char text[TK_FORMAT_SIZE], width[TK_FORMAT_SIZE] = "";
 
@@ -99,10 +100,13 @@ static void set_change(struct tk_table *t, const struct tk_diff_row *row)
 	if (isnan(row->change))
 		return;
 	tk_format_change(row->change, text);
-	tk_table_set_cell(t, "CHANGE", "%s%s", plain(text), tk_diff_row_is_ab_confirmed(row) ? " p" : "");
-	if (!tk_diff_row_is_ab_confirmed(row)) { /* a share of pairs is none of the level that these nights had */
+	tk_table_set_cell(
+	        t, "CHANGE", "%s%s", plain(text), tk_diff_row_is_ab_confirmed(row) ? " p" : "");
+	if (!tk_diff_row_is_ab_confirmed(
+	            row)) { /* a share of pairs is none of the level that these nights had */
 		tk_format_value(fabs(row->change * row->before), row->unit, text);
-		tk_table_set_cell(t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
+		tk_table_set_cell(
+		        t, "BY", "%s%s", row->change < 0 ? plain((char[]){"−"}) : "+", plain(text));
 	}
 	tk_table_set_cell(t, "X", "%.1f", row->severity);
 	if (!isnan(row->q))
@@ -118,7 +122,8 @@ static bool several_metrics(const struct tk_diff_view *v)
 	return false;
 }
 
-static void add_row(struct tk_table *t, const struct tk_diff_view *v, const struct tk_diff_row *row, bool metrics)
+static void add_row(struct tk_table *t, const struct tk_diff_view *v, const struct tk_diff_row *row,
+        bool metrics)
 {
 	char commits[320], contender[200];
 
@@ -127,11 +132,13 @@ static void add_row(struct tk_table *t, const struct tk_diff_view *v, const stru
 	tk_table_set_cell(t, "STATUS", "%s", tk_verdict_status_name(row->status));
 	tk_table_set_color(t, "STATUS", color_of(row->status));
 	tk_table_set_cell(t, "PROBLEM", "%s", row->title);
-	tk_table_set_cell(t, "BACKEND", "%s", tk_diff_describe_backend(v, row, contender, sizeof contender));
+	tk_table_set_cell(
+	        t, "BACKEND", "%s", tk_diff_describe_backend(v, row, contender, sizeof contender));
 	tk_table_set_cell(t, "MACHINE", "%s/%s", row->machine, row->device);
 	if (metrics)
 		tk_table_set_cell(t, "METRIC", "%s", row->metric);
-	set_value(t, "BEFORE", row->before, row->before_lo, row->before_hi, row->n_before, row->unit);
+	set_value(
+	        t, "BEFORE", row->before, row->before_lo, row->before_hi, row->n_before, row->unit);
 	set_value(t, "AFTER", row->after, row->after_lo, row->after_hi, row->n_after, row->unit);
 	set_change(t, row);
 	if (*tk_diff_describe_commits(row, commits, sizeof commits))
@@ -146,7 +153,8 @@ static bool is_folded(const struct tk_diff_view *v, const struct tk_diff_row *ro
 	return row->status == TK_VERDICT_ENVIRONMENT && !v->explicit_statuses;
 }
 
-static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row *first, size_t shown, FILE *out)
+static void print_heading(
+        const struct tk_diff_view *v, const struct tk_diff_row *first, size_t shown, FILE *out)
 {
 	char name[TK_DIFF_GROUP_SIZE], mean[TK_DIFF_MEAN_TEXT_SIZE];
 	const char *group = tk_diff_group_name(v, first, name);
@@ -162,7 +170,8 @@ static void print_heading(const struct tk_diff_view *v, const struct tk_diff_row
 }
 
 /* What the table had no room for, a line each. */
-static void print_reasons(const struct tk_diff_view *v, size_t from, size_t to, bool commits, FILE *out)
+static void print_reasons(
+        const struct tk_diff_view *v, size_t from, size_t to, bool commits, FILE *out)
 {
 	char name[200], range[320];
 
@@ -187,7 +196,8 @@ static void print_reasons(const struct tk_diff_view *v, size_t from, size_t to, 
 	}
 }
 
-static int print_group(const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
+static int print_group(
+        const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(v->globals, columns);
 	bool metrics = several_metrics(v);
@@ -217,7 +227,8 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 		if (!is_folded(v, row))
 			continue;
 		for (size_t j = 0; j < shown; j++)
-			if (is_folded(v, v->rows[j]) && strcmp(v->rows[j]->machine, row->machine) == 0 &&
+			if (is_folded(v, v->rows[j]) &&
+			        strcmp(v->rows[j]->machine, row->machine) == 0 &&
 			        strcmp(v->rows[j]->device, row->device) == 0) {
 				count++;
 				before += j < i;
@@ -226,7 +237,8 @@ static void print_environment(const struct tk_diff_view *v, size_t shown, FILE *
 			}
 		if (before)
 			continue;
-		fprintf(out, "%s environment: %zu series on ", tk_verdict_status_mark(row->status), count);
+		fprintf(out, "%s environment: %zu series on ", tk_verdict_status_mark(row->status),
+		        count);
 		tk_text_write_sanitized(out, row->machine, "");
 		fputc('/', out);
 		tk_text_write_sanitized(out, row->device, "");
@@ -248,18 +260,23 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 
 		fprintf(out, "\n%s ", tk_verdict_status_mark(r->status));
 		tk_text_write_sanitized(out, r->series, "");
-		fprintf(out, "\n  %s: %s\n", tk_verdict_status_name(r->status), tk_verdict_status_meaning(r->status));
+		fprintf(out, "\n  %s: %s\n", tk_verdict_status_name(r->status),
+		        tk_verdict_status_meaning(r->status));
 		if (!isnan(r->change))
 			fprintf(out,
-			        "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; p %.3g, q %.3g "
+			        "  change %+.2f %% (95 %%: %+.2f .. %+.2f), had to exceed %.2f %%; "
+			        "p %.3g, q %.3g "
 			        "(rate %.2g); machine code %s\n",
-			        100 * r->change, 100 * r->change_lo, 100 * r->change_hi, 100 * r->threshold, r->p, r->q,
-			        v->report->options.fdr, r->same_code ? "the same" : "changed or unknown");
+			        100 * r->change, 100 * r->change_lo, 100 * r->change_hi,
+			        100 * r->threshold, r->p, r->q, v->report->options.fdr,
+			        r->same_code ? "the same" : "changed or unknown");
 		if (r->pairs.count)
 			fprintf(out,
-			        "  pairs of both builds: %s, %+.2f %% (95 %%: %+.2f .. %+.2f) by the %s of %u pairs\n",
-			        tk_ab_decision(r->pairs.word), 100 * r->pairs.change, 100 * r->pairs.lo,
-			        100 * r->pairs.hi, tk_ab_result_statistic_name(&r->pairs), r->pairs.count);
+			        "  pairs of both builds: %s, %+.2f %% (95 %%: %+.2f .. %+.2f) by "
+			        "the %s of %u pairs\n",
+			        tk_ab_decision(r->pairs.word), 100 * r->pairs.change,
+			        100 * r->pairs.lo, 100 * r->pairs.hi,
+			        tk_ab_result_statistic_name(&r->pairs), r->pairs.count);
 		if (*r->bad_rev) {
 			fprintf(out, "  first bad ");
 			tk_text_write_sanitized(out, r->bad_rev, "");
@@ -274,9 +291,10 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 			tk_text_write_sanitized(out, r->culprit_subject, "");
 			fprintf(out, " (");
 			tk_text_write_sanitized(out, r->culprit_author, "");
-			fprintf(out, ", %s): %+.1f %% against the commit before it, sure by %.1f %%\n",
-			        tk_time_format_day(r->culprit_author_time_s, day), 100 * r->culprit_change,
-			        100 * r->culprit_confidence);
+			fprintf(out,
+			        ", %s): %+.1f %% against the commit before it, sure by %.1f %%\n",
+			        tk_time_format_day(r->culprit_author_time_s, day),
+			        100 * r->culprit_change, 100 * r->culprit_confidence);
 		}
 		if (*r->reason) {
 			fprintf(out, "  ");
@@ -290,7 +308,8 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 
 static bool has_range(const struct tk_diff_row *r)
 {
-	return (r->status == TK_VERDICT_REGRESSED || r->status == TK_VERDICT_ACKED || r->status == TK_VERDICT_NEWLY_FAILED) &&
+	return (r->status == TK_VERDICT_REGRESSED || r->status == TK_VERDICT_ACKED ||
+	               r->status == TK_VERDICT_NEWLY_FAILED) &&
 	       *r->good_rev && *r->bad_rev && strcmp(r->good_rev, r->bad_rev) != 0;
 }
 
@@ -327,8 +346,8 @@ static void print_culprits(const struct tk_diff_view *v, size_t shown, FILE *out
 			tk_text_write_sanitized(out, r->bad_subject, "");
 		}
 		fputc('\n', out);
-		tk_git_bisect_hint_print(
-		        out, "  ", v->globals, v->culprit_config, r->upstream, r->series, r->good_rev, r->bad_rev);
+		tk_git_bisect_hint_print(out, "  ", v->globals, v->culprit_config, r->upstream,
+		        r->series, r->good_rev, r->bad_rev);
 	}
 }
 
@@ -354,8 +373,9 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 	for (size_t i = 0, next; i < shown; i = next) {
 		int rc;
 
-		for (next = i + 1; next < shown && strcmp(tk_diff_group_name(v, v->rows[i], a),
-		                                           tk_diff_group_name(v, v->rows[next], b)) == 0;
+		for (next = i + 1;
+		        next < shown && strcmp(tk_diff_group_name(v, v->rows[i], a),
+		                                tk_diff_group_name(v, v->rows[next], b)) == 0;
 		        next++)
 			;
 		rc = print_group(v, i, next, out, err);

@@ -24,12 +24,14 @@ static const struct tk_night_row *night_at(const struct tables *t, size_t i)
 	return TK_ROWS_AT(&t->nights, struct tk_night_row, i);
 }
 
-static int find_revision(const struct tables *t, const char *text, int64_t *id, struct tk_error *err)
+static int find_revision(
+        const struct tables *t, const char *text, int64_t *id, struct tk_error *err)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < t->revisions.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&t->revisions, struct tk_revision_row, i);
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&t->revisions, struct tk_revision_row, i);
 
 		if (strcmp(r->rev, text) == 0) {
 			*id = r->id;
@@ -44,7 +46,8 @@ static int find_revision(const struct tables *t, const char *text, int64_t *id, 
 		return TK_OK;
 	return tk_fail(err, TK_EUSAGE,
 	        found ? "\"%.100s\" names %zu revisions: more digits, please"
-	              : "\"%.100s\" is no duration (7d), no date (2026-11-21), no night of `tracker log`, no "
+	              : "\"%.100s\" is no duration (7d), no date (2026-11-21), no night of "
+	                "`tracker log`, no "
 	                "revision in the history and no tag of an upstream",
 	        text, found);
 }
@@ -58,15 +61,16 @@ static const struct tk_night_row *night_by_id(const struct tables *t, int64_t id
 }
 
 /* "run:42": the night of a run. */
-static int night_of_run(struct tk_store *s, const struct tables *t, const char *text, const struct tk_night_row **out,
-        struct tk_error *err)
+static int night_of_run(struct tk_store *s, const struct tables *t, const char *text,
+        const struct tk_night_row **out, struct tk_error *err)
 {
 	struct tk_rows runs;
 	int rc = tk_store_find_runs(s, text, &runs, err);
 
 	if (rc)
 		return rc;
-	*out = runs.count == 1 ? night_by_id(t, TK_ROWS_AT(&runs, struct tk_run_row, 0)->night_id) : NULL;
+	*out = runs.count == 1 ? night_by_id(t, TK_ROWS_AT(&runs, struct tk_run_row, 0)->night_id)
+	                       : NULL;
 	if (!*out)
 		rc = tk_fail(err, TK_EUSAGE, "run:%.60s: %s", text,
 		        runs.count ? "several runs begin with this" : "there is no such run");
@@ -91,7 +95,8 @@ static int night_of_revision(struct tk_store *s, const struct tables *t, const c
 		rc = tk_store_find_revision_night(s, id, &night_id, err);
 	if (!rc)
 		*out = night_by_id(t, night_id);
-	return rc || *out ? rc : tk_fail(err, TK_EUSAGE, "no night measured the revision %.100s", text);
+	return rc || *out ? rc
+	                  : tk_fail(err, TK_EUSAGE, "no night measured the revision %.100s", text);
 }
 
 static bool is_number(const char *s)
@@ -102,12 +107,13 @@ static bool is_number(const char *s)
 /* 7d, 12h: not a number alone, which is a night. */
 static bool is_age(const char *text, int64_t *seconds)
 {
-	return isdigit((unsigned char)*text) && !is_number(text) && tk_duration_parse(text, seconds, NULL) == TK_OK;
+	return isdigit((unsigned char)*text) && !is_number(text) &&
+	       tk_duration_parse(text, seconds, NULL) == TK_OK;
 }
 
 /* A moment: `end` takes the end of a day that is named. */
-static int moment(struct tk_store *s, const struct tables *t, const char *text, int64_t now_s, bool end, int64_t *out,
-        struct tk_error *err)
+static int moment(struct tk_store *s, const struct tables *t, const char *text, int64_t now_s,
+        bool end, int64_t *out, struct tk_error *err)
 {
 	const struct tk_night_row *night = NULL;
 	int64_t seconds;
@@ -136,8 +142,8 @@ static int64_t machine_id(const struct tables *t, const char *name)
 	return 0;
 }
 
-static int night_named(struct tk_store *s, const struct tables *t, const char *text, const char *machine, int64_t now_s,
-        int64_t *id, struct tk_error *err)
+static int night_named(struct tk_store *s, const struct tables *t, const char *text,
+        const char *machine, int64_t now_s, int64_t *id, struct tk_error *err)
 {
 	const struct tk_night_row *found = NULL;
 	int64_t until, only = machine_id(t, machine);
@@ -151,7 +157,8 @@ static int night_named(struct tk_store *s, const struct tables *t, const char *t
 	if (tk_time_parse(text, &until, NULL) == TK_OK) {
 		rc = moment(s, t, text, now_s, true, &until, err);
 		for (size_t i = 0; !rc && i < t->nights.count; i++)
-			if (night_at(t, i)->as_of_s <= until && (!only || night_at(t, i)->machine_id == only) &&
+			if (night_at(t, i)->as_of_s <= until &&
+			        (!only || night_at(t, i)->machine_id == only) &&
 			        (!found || night_at(t, i)->as_of_s > found->as_of_s))
 				found = night_at(t, i);
 		if (!rc && !found)
@@ -172,7 +179,8 @@ static int descending(const void *a, const void *b)
 }
 
 /* The range that holds the newest nights of every machine, so many each. */
-static int last_nights(const struct tables *t, size_t last, const char *machine, int64_t *since_s, struct tk_error *err)
+static int last_nights(const struct tables *t, size_t last, const char *machine, int64_t *since_s,
+        struct tk_error *err)
 {
 	int64_t only = machine_id(t, machine), *times = calloc(t->nights.count + 1, sizeof *times);
 
@@ -184,7 +192,8 @@ static int last_nights(const struct tables *t, size_t last, const char *machine,
 		size_t n = 0;
 
 		for (size_t i = 0; i < t->nights.count; i++)
-			if (night_at(t, i)->machine_id == id && strcmp(night_at(t, i)->kind, "run") != 0)
+			if (night_at(t, i)->machine_id == id &&
+			        strcmp(night_at(t, i)->kind, "run") != 0)
 				times[n++] = night_at(t, i)->as_of_s;
 		if (!n || (only && id != only))
 			continue;
@@ -196,8 +205,8 @@ static int last_nights(const struct tables *t, size_t last, const char *machine,
 	return TK_OK;
 }
 
-static int resolve(struct tk_store *s, const struct tables *t, const struct tk_diff_range_spec *w, const char *machine,
-        int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
+static int resolve(struct tk_store *s, const struct tables *t, const struct tk_diff_range_spec *w,
+        const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
 {
 	int rc = TK_OK;
 
@@ -226,7 +235,8 @@ static bool is_clock(const char *word)
 }
 
 /* Ages and dates need no list of thousands of nights and revisions. */
-static int read_names(struct tk_store *s, const struct tk_diff_range_spec *w, struct tables *t, struct tk_error *err)
+static int read_names(struct tk_store *s, const struct tk_diff_range_spec *w, struct tables *t,
+        struct tk_error *err)
 {
 	int rc = tk_store_list_machines(s, &t->machines, err);
 
@@ -236,17 +246,20 @@ static int read_names(struct tk_store *s, const struct tk_diff_range_spec *w, st
 	return rc ? rc : tk_store_list_revisions(s, &t->revisions, err);
 }
 
-int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config, const struct tk_diff_range_spec *words,
-        const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err)
+int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config,
+        const struct tk_diff_range_spec *words, const char *machine, int64_t now_s,
+        struct tk_diff_range *out, struct tk_error *err)
 {
 	struct tables t = {.config = config};
 	int rc;
 
 	if ((words->base || words->head) && (words->since || words->until || words->last))
 		return tk_fail(err, TK_EUSAGE,
-		        "--base and --head name nights, --since, --until and --last a range: use one or the other");
+		        "--base and --head name nights, --since, --until and --last a range: use "
+		        "one or the other");
 	if (words->since && words->last)
-		return tk_fail(err, TK_EUSAGE, "--since and --last both say where the range starts: use one of them");
+		return tk_fail(err, TK_EUSAGE,
+		        "--since and --last both say where the range starts: use one of them");
 	rc = read_names(s, words, &t, err);
 	if (!rc)
 		rc = resolve(s, &t, words, machine, now_s, out, err);

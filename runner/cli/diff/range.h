@@ -17,9 +17,10 @@ struct tk_diff_range_spec {
 
 /* since, until: a duration back from now (7d), a date, a revision or tag (the first
  * night that had it), or run:ID (its night). base, head: the
- * number of a night as `tracker log` shows it, a date (the newest night up to the end of that day), or a revision.
- * Without any: the last 7 days. */
-int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config, const struct tk_diff_range_spec *words,
-        const char *machine, int64_t now_s, struct tk_diff_range *out, struct tk_error *err);
+ * number of a night as `tracker log` shows it, a date (the newest night up to the end of that day),
+ * or a revision. Without any: the last 7 days. */
+int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config,
+        const struct tk_diff_range_spec *words, const char *machine, int64_t now_s,
+        struct tk_diff_range *out, struct tk_error *err);
 
 #endif

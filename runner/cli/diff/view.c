@@ -34,11 +34,12 @@ const struct tk_diff_format *tk_diff_format_find(const char *name)
 /* What is not news is counted, not listed. */
 static bool is_news(enum tk_verdict_status s)
 {
-	return s != TK_VERDICT_SAME && s != TK_VERDICT_NEW && s != TK_VERDICT_FAILING && s != TK_VERDICT_UNSUPPORTED &&
-	       s != TK_VERDICT_STALE;
+	return s != TK_VERDICT_SAME && s != TK_VERDICT_NEW && s != TK_VERDICT_FAILING &&
+	       s != TK_VERDICT_UNSUPPORTED && s != TK_VERDICT_STALE;
 }
 
-const char *tk_diff_group_name(const struct tk_diff_view *v, const struct tk_diff_row *row, char out[TK_DIFF_GROUP_SIZE])
+const char *tk_diff_group_name(
+        const struct tk_diff_view *v, const struct tk_diff_row *row, char out[TK_DIFF_GROUP_SIZE])
 {
 	switch (v->group) {
 	case TK_DIFF_GROUP_MACHINE:
@@ -83,7 +84,8 @@ static double descending(double a, double b)
 
 static int compare(const void *a, const void *b, void *arg)
 {
-	const struct tk_diff_row *x = *(const struct tk_diff_row *const *)a, *y = *(const struct tk_diff_row *const *)b;
+	const struct tk_diff_row *x = *(const struct tk_diff_row *const *)a,
+	                         *y = *(const struct tk_diff_row *const *)b;
 	const struct tk_diff_view *v = arg;
 	char gx[TK_DIFF_GROUP_SIZE], gy[TK_DIFF_GROUP_SIZE];
 	int order = strcmp(tk_diff_group_name(v, x, gx), tk_diff_group_name(v, y, gy));
@@ -107,7 +109,8 @@ static bool is_twin(const struct tk_diff_view *v, const char *backend)
 	return false;
 }
 
-/* Rows of one backend are compared with the first one of it: there are few backends, and many rows. */
+/* Rows of one backend are compared with the first one of it: there are few backends, and many rows.
+ */
 static void find_twins(struct tk_diff_view *v)
 {
 	const struct tk_diff_row *firsts[64], *rows = v->report->rows;
@@ -120,18 +123,20 @@ static void find_twins(struct tk_diff_view *v)
 			k++;
 		if (k == known && known < sizeof firsts / sizeof *firsts)
 			firsts[known++] = &rows[i];
-		if (k < known && strcmp(firsts[k]->upstream, rows[i].upstream) != 0 && !is_twin(v, rows[i].backend) &&
+		if (k < known && strcmp(firsts[k]->upstream, rows[i].upstream) != 0 &&
+		        !is_twin(v, rows[i].backend) &&
 		        v->shared_backend_count < TK_DIFF_SHARED_BACKENDS_MAX)
 			v->shared_backends[v->shared_backend_count++] = rows[i].backend;
 	}
 }
 
-const char *tk_diff_describe_backend(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
+const char *tk_diff_describe_backend(
+        const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
 {
 	bool twin = is_twin(v, row->backend);
 
-	snprintf(out, size, "%s%s%s%s%s%s", row->backend, twin ? " (" : "", twin ? row->upstream : "", twin ? ")" : "",
-	        *row->mode ? ", " : "", row->mode);
+	snprintf(out, size, "%s%s%s%s%s%s", row->backend, twin ? " (" : "",
+	        twin ? row->upstream : "", twin ? ")" : "", *row->mode ? ", " : "", row->mode);
 	return out;
 }
 
@@ -178,7 +183,8 @@ static const struct tk_diff_row *worst(const struct tk_diff_report *r)
 	const struct tk_diff_row *worst = NULL;
 
 	for (size_t i = 0; i < r->count; i++)
-		if (r->rows[i].status == TK_VERDICT_REGRESSED && (!worst || fabs(r->rows[i].change) > fabs(worst->change)))
+		if (r->rows[i].status == TK_VERDICT_REGRESSED &&
+		        (!worst || fabs(r->rows[i].change) > fabs(worst->change)))
 			worst = &r->rows[i];
 	return worst;
 }
@@ -219,30 +225,35 @@ static void put(struct tk_buf *b, char *out, size_t size)
 
 void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size)
 {
-	static const enum tk_verdict_status always[] = {TK_VERDICT_REGRESSED, TK_VERDICT_IMPROVED, TK_VERDICT_SAME, TK_VERDICT_UNSURE,
-	        TK_VERDICT_NEWLY_FAILED, TK_VERDICT_MISSING, TK_VERDICT_ACKED};
+	static const enum tk_verdict_status always[] = {TK_VERDICT_REGRESSED, TK_VERDICT_IMPROVED,
+	        TK_VERDICT_SAME, TK_VERDICT_UNSURE, TK_VERDICT_NEWLY_FAILED, TK_VERDICT_MISSING,
+	        TK_VERDICT_ACKED};
 	const struct tk_diff_report *r = v->report;
 	const struct tk_diff_row *w = worst(r);
 	struct tk_buf b = TK_BUF_INIT;
 	bool said[TK_VERDICT_STATUS_COUNT] = {false};
 	char age[64], mean[TK_DIFF_MEAN_TEXT_SIZE];
 
-	tk_buf_add_printf(&b, "diff: %zu series on %zu machine%s:", r->count, r->machines, r->machines == 1 ? "" : "s");
+	tk_buf_add_printf(&b, "diff: %zu series on %zu machine%s:", r->count, r->machines,
+	        r->machines == 1 ? "" : "s");
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
 		said[always[i]] = true;
-		tk_buf_add_printf(&b, "%s %zu %s", i ? "," : "", r->by_status[always[i]], tk_verdict_status_name(always[i]));
+		tk_buf_add_printf(&b, "%s %zu %s", i ? "," : "", r->by_status[always[i]],
+		        tk_verdict_status_name(always[i]));
 		if (always[i] == TK_VERDICT_REGRESSED && w)
-			tk_buf_add_printf(&b, " (worst %+.1f%% %.40s %.80s %.40s)", 100 * w->change, w->backend, w->title,
-			        w->machine);
+			tk_buf_add_printf(&b, " (worst %+.1f%% %.40s %.80s %.40s)", 100 * w->change,
+			        w->backend, w->title, w->machine);
 	}
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		if (!said[i] && r->by_status[i])
-			tk_buf_add_printf(&b, ", %zu %s", r->by_status[i], tk_verdict_status_name((enum tk_verdict_status)i));
+			tk_buf_add_printf(&b, ", %zu %s", r->by_status[i],
+			        tk_verdict_status_name((enum tk_verdict_status)i));
 	tk_buf_add_printf(&b, "; geomean %s", tk_diff_mean_format(&r->mean, mean));
 	add_range(&b, r);
 	if (r->newest_s)
 		tk_buf_add_printf(&b, "; newest data %s old",
-		        tk_duration_format((double)(r->options.now_s - r->newest_s), age, sizeof age));
+		        tk_duration_format(
+		                (double)(r->options.now_s - r->newest_s), age, sizeof age));
 	put(&b, out, size);
 }
 
@@ -255,7 +266,8 @@ void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t siz
 	if (!r->count)
 		tk_buf_add_str(&b, "no series matches, or the history is empty");
 	else
-		tk_buf_add_printf(&b, "none of %zu series has a timing before and in the range", r->count);
+		tk_buf_add_printf(
+		        &b, "none of %zu series has a timing before and in the range", r->count);
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		if (r->by_status[i]) {
 			tk_buf_add_printf(&b, "%s%zu %s", separator, r->by_status[i],
@@ -275,10 +287,11 @@ const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, s
 	char commits[48] = "";
 
 	if (row->commits_between >= 0)
-		snprintf(commits, sizeof commits, " (%lld commit%s)", (long long)row->commits_between,
-		        row->commits_between == 1 ? "" : "s");
+		snprintf(commits, sizeof commits, " (%lld commit%s)",
+		        (long long)row->commits_between, row->commits_between == 1 ? "" : "s");
 	if (*row->culprit)
-		snprintf(out, size, "%.12s, of %.12s..%.12s%s", row->culprit, row->good_rev, row->bad_rev, commits);
+		snprintf(out, size, "%.12s, of %.12s..%.12s%s", row->culprit, row->good_rev,
+		        row->bad_rev, commits);
 	else if (*row->good_rev && *row->bad_rev)
 		snprintf(out, size, "%.12s..%.12s%s", row->good_rev, row->bad_rev, commits);
 	else
@@ -301,7 +314,8 @@ const char *tk_diff_ab_suffix(const struct tk_diff_row *row)
 	return tk_diff_row_is_ab_confirmed(row) ? " by pairs of both builds" : "";
 }
 
-const char *tk_diff_series_url(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
+const char *tk_diff_series_url(
+        const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size)
 {
 	char *file;
 
@@ -324,8 +338,8 @@ void tk_diff_describe_direction(const struct tk_diff_report *r, char *out, size_
 		for (size_t j = 0; j < i && !said; j++)
 			said = strcmp(r->rows[i].metric, r->rows[j].metric) == 0;
 		if (!said)
-			tk_buf_add_printf(&b, "%s%.31s: %s is better", b.len ? ", " : "", r->rows[i].metric,
-			        r->rows[i].lower_is_better ? "lower" : "higher");
+			tk_buf_add_printf(&b, "%s%.31s: %s is better", b.len ? ", " : "",
+			        r->rows[i].metric, r->rows[i].lower_is_better ? "lower" : "higher");
 		if (b.len > size)
 			break;
 	}

@@ -10,7 +10,12 @@ struct tk_config;
 struct tk_error;
 struct tk_globals;
 
-enum tk_diff_sort { TK_DIFF_SORT_SEVERITY, TK_DIFF_SORT_PERCENT, TK_DIFF_SORT_ABSOLUTE, TK_DIFF_SORT_NAME };
+enum tk_diff_sort {
+	TK_DIFF_SORT_SEVERITY,
+	TK_DIFF_SORT_PERCENT,
+	TK_DIFF_SORT_ABSOLUTE,
+	TK_DIFF_SORT_NAME
+};
 enum tk_diff_group {
 	TK_DIFF_GROUP_NONE,
 	TK_DIFF_GROUP_MACHINE,
@@ -25,8 +30,8 @@ enum tk_diff_group {
 struct tk_diff_view {
 	const struct tk_globals *globals;
 	const struct tk_diff_report *report;
-	const struct tk_diff_row **rows;   /* chosen, sorted; at most `limit` of them are shown */
-	size_t count, limit;               /* limit 0: all */
+	const struct tk_diff_row **rows; /* chosen, sorted; at most `limit` of them are shown */
+	size_t count, limit;             /* limit 0: all */
 	bool chosen[TK_VERDICT_STATUS_COUNT]; /* words that are in `rows` */
 	bool fail_on[TK_VERDICT_STATUS_COUNT];
 	bool explicit_statuses; /* --only or --all was given */
@@ -34,8 +39,9 @@ struct tk_diff_view {
 	const struct tk_config *culprit_config; /* --culprit; NULL: not asked for */
 	enum tk_diff_sort sort;
 	enum tk_diff_group group;
-	const char *site_url;                 /* NULL: none */
-	const char *shared_backends[TK_DIFF_SHARED_BACKENDS_MAX]; /* backends that several upstreams have */
+	const char *site_url;                                     /* NULL: none */
+	const char *shared_backends[TK_DIFF_SHARED_BACKENDS_MAX]; /* backends that several upstreams
+	                                                             have */
 	size_t shared_backend_count;
 };
 
@@ -53,12 +59,14 @@ void tk_diff_view_free(struct tk_diff_view *v);
 size_t tk_diff_shown_count(const struct tk_diff_view *v);
 /* At least one series has a word of --fail-on. */
 bool tk_diff_has_fail_on(const struct tk_diff_view *v);
-/* "openblas", "openblas (openblas-git)" where two upstreams have that backend, ", hot" where the mode is not the usual
- * one. */
-const char *tk_diff_describe_backend(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
+/* "openblas", "openblas (openblas-git)" where two upstreams have that backend, ", hot" where the
+ * mode is not the usual one. */
+const char *tk_diff_describe_backend(
+        const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
 /* out: room for the name of a group that no row has as it is. */
 #define TK_DIFF_GROUP_SIZE 112
-const char *tk_diff_group_name(const struct tk_diff_view *v, const struct tk_diff_row *row, char out[TK_DIFF_GROUP_SIZE]);
+const char *tk_diff_group_name(
+        const struct tk_diff_view *v, const struct tk_diff_row *row, char out[TK_DIFF_GROUP_SIZE]);
 
 /* All series of a group, not only those that are shown. */
 struct tk_diff_group_totals {
@@ -75,14 +83,16 @@ void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size);
 void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t size);
 /* "good..bad (3 commits)", "" where there is none. */
 const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, size_t size);
-/* What the commit that tk_diff_describe_commits() begins with says of itself: the culprit, where one was found. */
+/* What the commit that tk_diff_describe_commits() begins with says of itself: the culprit, where
+ * one was found. */
 const char *tk_diff_first_bad_subject(const struct tk_diff_row *row);
 /* "nights", "pairs"; "" where nothing is known to have changed or not. */
 const char *tk_diff_evidence_name(const struct tk_diff_row *row);
 /* " by pairs of both builds" behind such a change; "" behind others. */
 const char *tk_diff_ab_suffix(const struct tk_diff_row *row);
 /* Address of the series' page on the site; "" without --site-url. */
-const char *tk_diff_series_url(const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
+const char *tk_diff_series_url(
+        const struct tk_diff_view *v, const struct tk_diff_row *row, char *out, size_t size);
 /* "lower is better" and such, of every metric that is there. */
 void tk_diff_describe_direction(const struct tk_diff_report *r, char *out, size_t size);
 

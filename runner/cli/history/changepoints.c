@@ -1,4 +1,5 @@
-/* `tracker changepoints`: where the levels of histories in a CSV file changed, so that the detector can be scored. */
+/* `tracker changepoints`: where the levels of histories in a CSV file changed, so that the detector
+ * can be scored. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,11 +7,11 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "detect/detect.h"
 #include "cli/history/history_csv.h"
 #include "cli/options.h"
-#include "stats/changepoint/changepoint.h"
 #include "cli/table.h"
+#include "detect/detect.h"
+#include "stats/changepoint/changepoint.h"
 
 enum option_key { OPT_ONLINE = 'o', OPT_FORMAT = 'F', OPT_ENV = 256, OPT_META };
 
@@ -20,10 +21,13 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-        {"online", OPT_ONLINE, 0, 0, "what each night would have said, by what was known that night", 0},
+        {"online", OPT_ONLINE, 0, 0,
+                "what each night would have said, by what was known that night", 0},
         {"format", OPT_FORMAT, "text|json", 0, "default: text", 0},
-        {"env", OPT_ENV, "FILE", 0, "CSV with machine,day,driver: what changed with the driver is not the code's", 0},
-        {"meta", OPT_META, "FILE", 0, "CSV with series_id,machine: series of one machine are judged together", 0},
+        {"env", OPT_ENV, "FILE", 0,
+                "CSV with machine,day,driver: what changed with the driver is not the code's", 0},
+        {"meta", OPT_META, "FILE", 0,
+                "CSV with series_id,machine: series of one machine are judged together", 0},
         {0},
 };
 
@@ -58,12 +62,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_changepoints = {option_table, parse_option, "FILE.csv",
-        "Where the levels of the histories in FILE changed, as it is looked for after every night; with --online as "
+        "Where the levels of the histories in FILE changed, as it is looked for after every night; "
+        "with --online as "
         "each "
         "night could have said it. FILE has the columns "
         "series_id, day, value, and commit "
         "where it is known.\v"
-        "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, INDEX], ...]}: "
+        "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, "
+        "INDEX], ...]}: "
         "positions, from 0, of the night that said "
         "so and of the first point at the new level.\n\n"
         "Examples:\n"
@@ -99,7 +105,8 @@ static void add_row(struct report *r, size_t i, size_t index, double before, dou
 	tk_table_add_row(r->table);
 	tk_table_set_cell(r->table, "SERIES", "%s", r->series[i].id);
 	tk_table_set_cell(r->table, "DAY", "%lld", (long long)r->series[i].day[index]);
-	tk_table_set_cell(r->table, "COMMIT", "%.12s", tk_history_csv_commit(r->histories, i, index));
+	tk_table_set_cell(
+	        r->table, "COMMIT", "%.12s", tk_history_csv_commit(r->histories, i, index));
 	tk_table_set_cell(r->table, "BEFORE", "%.6g", before);
 	tk_table_set_cell(r->table, "AFTER", "%.6g", after);
 	tk_table_set_cell(r->table, "CHANGE", "%+.1f%%", 100 * (after / before - 1));
@@ -112,7 +119,8 @@ static int add_list(struct report *r, size_t i, json_t *list, struct tk_error *e
 		return TK_OK;
 	}
 	if (!list || json_object_set_new(r->object, r->series[i].id, list))
-		return tk_fail(err, TK_EDATA, "series %.80s: its name is not UTF-8, or out of memory", r->series[i].id);
+		return tk_fail(err, TK_EDATA,
+		        "series %.80s: its name is not UTF-8, or out of memory", r->series[i].id);
 	return TK_OK;
 }
 
@@ -154,13 +162,16 @@ static int report_nights(struct report *r, struct tk_error *err)
 		for (size_t k = 0; k < alarms[i].count; k++) {
 			const struct tk_alarm *a = &alarms[i].at[k];
 
-			json_array_append_new(list, json_pack("[I, I]", (json_int_t)a->night, (json_int_t)a->index));
+			json_array_append_new(list,
+			        json_pack("[I, I]", (json_int_t)a->night, (json_int_t)a->index));
 			add_row(r, i, a->index, a->before, a->after);
 			if (!r->table)
 				continue;
-			tk_table_set_cell(r->table, "SAID", "%lld", (long long)r->series[i].day[a->night]);
+			tk_table_set_cell(
+			        r->table, "SAID", "%lld", (long long)r->series[i].day[a->night]);
 			if (a->retracted)
-				tk_table_set_cell(r->table, "RETRACTED", "%lld", (long long)r->series[i].day[a->retracted]);
+				tk_table_set_cell(r->table, "RETRACTED", "%lld",
+				        (long long)r->series[i].day[a->retracted]);
 		}
 		rc = add_list(r, i, list, err);
 	}

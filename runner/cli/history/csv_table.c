@@ -40,7 +40,8 @@ static int read_on(struct tk_csv_table *t, struct tk_error *err)
 	return got < 0 ? tk_fail_errno(err, "%s", t->path) : tk_buf_status(&t->text, err);
 }
 
-/* The end of the row that starts at `at`: its newline, or the end of the file; NULL: it is not read yet. */
+/* The end of the row that starts at `at`: its newline, or the end of the file; NULL: it is not read
+ * yet. */
 static char *end_of_row(struct tk_csv_table *t)
 {
 	char *from = t->text.data + t->at, *limit = t->text.data + t->text.len, *end;
@@ -59,7 +60,8 @@ static char *end_of_row(struct tk_csv_table *t)
 	return end < limit || t->ended ? end : NULL;
 }
 
-/* One field that starts with a quote; returns what is behind it, NULL where the quote is not closed. */
+/* One field that starts with a quote; returns what is behind it, NULL where the quote is not
+ * closed. */
 static char *cut_quoted(struct tk_csv_table *t, char *from, const char *end)
 {
 	char *to = from++;
@@ -119,7 +121,8 @@ static int next_row(struct tk_csv_table *t, bool *more, struct tk_error *err)
 			return TK_OK;
 		}
 		if (t->text.len - t->at > ROW_MAX)
-			return wrong_row(t, "a quote is not closed, or a row of more than 1 MiB", err);
+			return wrong_row(
+			        t, "a quote is not closed, or a row of more than 1 MiB", err);
 		rc = read_on(t, err);
 		if (rc)
 			return rc;
@@ -132,13 +135,14 @@ static int next_row(struct tk_csv_table *t, bool *more, struct tk_error *err)
 	               : wrong_row(t, "a quote is not closed, or there are too many fields", err);
 }
 
-int tk_csv_table_open(
-        struct tk_csv_table *t, const char *path, const char *const *names, size_t *columns, struct tk_error *err)
+int tk_csv_table_open(struct tk_csv_table *t, const char *path, const char *const *names,
+        size_t *columns, struct tk_error *err)
 {
 	bool more;
 	int rc;
 
-	*t = (struct tk_csv_table){.path = path, .lines = 1, .file = open(path, O_RDONLY | O_CLOEXEC)};
+	*t = (struct tk_csv_table){
+	        .path = path, .lines = 1, .file = open(path, O_RDONLY | O_CLOEXEC)};
 	if (t->file < 0)
 		return tk_fail_errno(err, "%s", path);
 	rc = next_row(t, &more, err);
@@ -147,16 +151,19 @@ int tk_csv_table_open(
 	if (!more || !t->columns)
 		return tk_fail(err, TK_EDATA, "%s: no header line", path);
 	for (size_t n = 0; names[n]; n++) {
-		for (columns[n] = 0; columns[n] < t->columns && strcmp(t->fields[columns[n]], names[n]) != 0;
+		for (columns[n] = 0;
+		        columns[n] < t->columns && strcmp(t->fields[columns[n]], names[n]) != 0;
 		        columns[n]++)
 			;
 		if (columns[n] == t->columns)
-			return tk_fail(err, TK_EDATA, "%s:1: there is no column %s", path, names[n]);
+			return tk_fail(
+			        err, TK_EDATA, "%s:1: there is no column %s", path, names[n]);
 	}
 	return TK_OK;
 }
 
-int tk_csv_table_next_row(struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err)
+int tk_csv_table_next_row(
+        struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err)
 {
 	int rc;
 

@@ -1,4 +1,5 @@
-/* A CSV file row by row, in constant memory: quotes as RFC 4180 has them, a header that names the columns. */
+/* A CSV file row by row, in constant memory: quotes as RFC 4180 has them, a header that names the
+ * columns. */
 #ifndef TK_CSV_TABLE_H
 #define TK_CSV_TABLE_H
 #include <stdbool.h>
@@ -23,10 +24,11 @@ struct tk_csv_table {
 };
 
 /* columns[i]: where names[i] (NULL ends them) is; TK_EDATA where it is not. Close in any case. */
-int tk_csv_table_open(
-        struct tk_csv_table *t, const char *path, const char *const *names, size_t *columns, struct tk_error *err);
+int tk_csv_table_open(struct tk_csv_table *t, const char *path, const char *const *names,
+        size_t *columns, struct tk_error *err);
 /* The next row that is not empty, with more than `last_column` fields; *more false at the end. */
-int tk_csv_table_next_row(struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err);
+int tk_csv_table_next_row(
+        struct tk_csv_table *t, size_t last_column, bool *more, struct tk_error *err);
 void tk_csv_table_close(struct tk_csv_table *t);
 
 #endif

@@ -15,7 +15,9 @@ struct db_options {
 
 static const struct argp_option options[] = {
         {"drop-samples-older", 'd', "AGE", 0,
-                "vacuum: also drop the raw samples of runs older than AGE (90d, 2w); summaries stay", 1},
+                "vacuum: also drop the raw samples of runs older than AGE (90d, 2w); summaries "
+                "stay",
+                1},
         {"output", 'o', "FILE", 0, "export: write FILE instead of the standard output", 1},
         {0},
 };
@@ -41,13 +43,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->action)
-			argp_error(state, "what is to be done? check, backup, vacuum, export or migrate");
+			argp_error(state,
+			        "what is to be done? check, backup, vacuum, export or migrate");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp tk_argp_db = {options, parse_option, "check\nbackup FILE\nvacuum\nexport\nmigrate",
+const struct argp tk_argp_db = {options, parse_option,
+        "check\nbackup FILE\nvacuum\nexport\nmigrate",
         "Check, back up, shrink or export the history.\v"
         "  check     damage, dangling references, rows that were changed by hand: exit\n"
         "            code 1, and what can be done\n"
@@ -63,7 +67,8 @@ const struct argp tk_argp_db = {options, parse_option, "check\nbackup FILE\nvacu
         "  tracker db vacuum --drop-samples-older=90d\n"
         "  tracker db export --output=history.jsonl"};
 
-/* ---- actions: 0, or an exit code after having said why ------------------------------------------------------ */
+/* ---- actions: 0, or an exit code after having said why
+ * ------------------------------------------------------ */
 
 /* What is found is the result; what to do about a damaged file is said beside it. */
 static int tell_problems(const struct tk_rows *problems, const char *path, bool damaged)
@@ -75,9 +80,11 @@ static int tell_problems(const struct tk_rows *problems, const char *path, bool 
 	fflush(stdout);
 	if (damaged)
 		fprintf(stderr,
-		        "tracker db check: keep %s as it is. Whole is the newest copy that `tracker db backup` made; "
+		        "tracker db check: keep %s as it is. Whole is the newest copy that "
+		        "`tracker db backup` made; "
 		        "what "
-		        "can still be read of the damaged file can be taken out and merged into that copy: "
+		        "can still be read of the damaged file can be taken out and merged into "
+		        "that copy: "
 		        "docs/store.md, "
 		        "Damage\n",
 		        path);
@@ -142,7 +149,8 @@ static int vacuum(struct tk_store *s, const struct db_options *o, struct tk_erro
 
 static int export(struct tk_store *s, const struct db_options *o, struct tk_error *err)
 {
-	int fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+	int fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+	                   : STDOUT_FILENO;
 	int status = fd < 0 ? tk_fail_errno(err, "%s", o->output) : tk_store_export(s, fd, err);
 
 	if (fd >= 0 && o->output && close(fd) != 0 && !status)
@@ -184,17 +192,22 @@ int tk_cmd_db(const struct tk_globals *g, int argc, char **argv)
 	while (a < ACTIONS && strcmp(actions[a].name, o.action) != 0)
 		a++;
 	if (a == ACTIONS)
-		tk_fail(&err, TK_EUSAGE, "`%s` is no action: check, backup, vacuum, export or migrate", o.action);
+		tk_fail(&err, TK_EUSAGE,
+		        "`%s` is no action: check, backup, vacuum, export or migrate", o.action);
 	else if (actions[a].takes_file != (o.file != NULL))
-		tk_fail(&err, TK_EUSAGE, actions[a].takes_file ? "%s: to which FILE?" : "%s: takes no argument",
+		tk_fail(&err, TK_EUSAGE,
+		        actions[a].takes_file ? "%s: to which FILE?" : "%s: takes no argument",
 		        o.action);
-	else if ((o.output && actions[a].run != export) || (o.drop_older && actions[a].run != vacuum))
-		tk_fail(&err, TK_EUSAGE, "%s: this option belongs to %s", o.action, o.output ? "export" : "vacuum");
+	else if ((o.output && actions[a].run != export) ||
+	         (o.drop_older && actions[a].run != vacuum))
+		tk_fail(&err, TK_EUSAGE, "%s: this option belongs to %s", o.action,
+		        o.output ? "export" : "vacuum");
 	if (err.status)
 		return tk_command_fail("db", &err);
 	code = tk_command_open(g, "db", actions[a].mode, &config, &store);
 	if (code)
-		return code == TK_EXIT_FAILED && actions[a].run == check ? check_closed(g, code) : code;
+		return code == TK_EXIT_FAILED && actions[a].run == check ? check_closed(g, code)
+		                                                         : code;
 	code = actions[a].run(store, &o, &err);
 	tk_command_close(config, store);
 	return code;

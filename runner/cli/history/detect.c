@@ -1,4 +1,5 @@
-/* `tracker detect`: judges nights that are stored: imported ones, merged ones, all of them with other thresholds. */
+/* `tracker detect`: judges nights that are stored: imported ones, merged ones, all of them with
+ * other thresholds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@
 
 static const struct argp_option options[] = {
         {"since", 's', "TIME", 0,
-                "judge the nights since a time (2026-11-21), or of the last days of each machine (90d; default: 30d)",
+                "judge the nights since a time (2026-11-21), or of the last days of each machine "
+                "(90d; default: 30d)",
                 0},
         {"all", 'a', NULL, 0, "judge all nights", 0},
         {0},
@@ -29,7 +31,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (tk_duration_parse(arg, &age_s, NULL) == 0)
 			o->days = age_s / 86400;
 		else if (tk_time_parse(arg, &o->since_s, NULL) || !o->since_s)
-			argp_error(state, "--since=%s: expected a duration (90d) or a time (2026-11-21)", arg);
+			argp_error(state,
+			        "--since=%s: expected a duration (90d) or a time (2026-11-21)",
+			        arg);
 		return 0;
 	case 'a':
 		o->since_s = INT64_MIN;
@@ -42,8 +46,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_detect = {options, parse_option, NULL,
-        "Judge stored nights, oldest first, as if each had just ended: verdicts, alerts, change points. A night does "
-        "this by itself; imported and merged histories wait for it, and so do nights whose thresholds have changed.\v"
+        "Judge stored nights, oldest first, as if each had just ended: verdicts, alerts, change "
+        "points. A night does "
+        "this by itself; imported and merged histories wait for it, and so do nights whose "
+        "thresholds have changed.\v"
         "Examples:\n"
         "  tracker import asv results/ --upstream=numpy && tracker detect\n"
         "  tracker detect --since=90d\n"
@@ -51,19 +57,23 @@ const struct argp tk_argp_detect = {options, parse_option, NULL,
 
 static void print(const struct tk_detect_replay_counts *c)
 {
-	static const enum tk_verdict_status words[] = {
-	        TK_VERDICT_REGRESSED, TK_VERDICT_NEWLY_FAILED, TK_VERDICT_IMPROVED, TK_VERDICT_RECOVERED, TK_VERDICT_FIXED};
+	static const enum tk_verdict_status words[] = {TK_VERDICT_REGRESSED,
+	        TK_VERDICT_NEWLY_FAILED, TK_VERDICT_IMPROVED, TK_VERDICT_RECOVERED,
+	        TK_VERDICT_FIXED};
 
-	printf("detect: %zu night%s of %zu machine%s judged, %zu series searched for change points:", c->nights,
-	        c->nights == 1 ? "" : "s", c->machines, c->machines == 1 ? "" : "s", c->series);
+	printf("detect: %zu night%s of %zu machine%s judged, %zu series searched for change "
+	       "points:",
+	        c->nights, c->nights == 1 ? "" : "s", c->machines, c->machines == 1 ? "" : "s",
+	        c->series);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		printf("%s %zu %s", i ? "," : "", c->by_status[words[i]], tk_verdict_status_name(words[i]));
+		printf("%s %zu %s", i ? "," : "", c->by_status[words[i]],
+		        tk_verdict_status_name(words[i]));
 	putchar('\n');
 }
 
 /* One at a time: a night that is at work judges too. */
-static int detect(
-        struct tk_config *config, struct tk_store *store, const struct tk_detect_replay *what, struct tk_error *err)
+static int detect(struct tk_config *config, struct tk_store *store,
+        const struct tk_detect_replay *what, struct tk_error *err)
 {
 	struct tk_detect_replay_counts counts;
 	struct tk_detect_policy judging;

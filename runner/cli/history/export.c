@@ -1,4 +1,5 @@
-/* `tracker export`: the runs of nights with everything that names them, for other programs and other machines. */
+/* `tracker export`: the runs of nights with everything that names them, for other programs and
+ * other machines. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,8 +17,11 @@ struct export_options {
 static const struct argp_option options[] = {
         {"since", 's', "TIME", 0, "only nights at or after a time (7d, 2026-11-21)", 1},
         {"night", 'n', "NIGHT", 0,
-                "only one night: its number, or the first digits of its id (`tracker log`); `last`: the newest", 1},
-        {"format", 'f', "ndjson|json|csv", 0, "ndjson (default) can be imported; all have the same fields", 1},
+                "only one night: its number, or the first digits of its id (`tracker log`); "
+                "`last`: the newest",
+                1},
+        {"format", 'f', "ndjson|json|csv", 0,
+                "ndjson (default) can be imported; all have the same fields", 1},
         {"output", 'o', "FILE", 0, "write FILE instead of the standard output", 1},
         {0},
 };
@@ -55,7 +59,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_export = {options, parse_option, NULL,
-        "Write the runs of nights with everything that names them: one record for each point, and for each run without "
+        "Write the runs of nights with everything that names them: one record for each point, and "
+        "for each run without "
         "a value.\v"
         "The ndjson of whole nights can be read on another machine by `tracker import`.\n\n"
         "Examples:\n"
@@ -70,7 +75,8 @@ static int parse_since(const char *text, int64_t *since_s, struct tk_error *err)
 	if (tk_duration_parse(text, &age_s, NULL) == 0)
 		*since_s = tk_clock_now_s() - age_s;
 	else if (tk_time_parse(text, since_s, err))
-		return tk_fail(err, TK_EUSAGE, "--since=%s: expected a duration (7d) or a time (2026-11-21)", text);
+		return tk_fail(err, TK_EUSAGE,
+		        "--since=%s: expected a duration (7d) or a time (2026-11-21)", text);
 	return 0;
 }
 
@@ -100,7 +106,8 @@ static int export(struct tk_store *s, const struct export_options *o, struct tk_
 		status = choose_night(s, o->night, &night_id, err);
 	if (status)
 		return status;
-	fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+	fd = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+	               : STDOUT_FILENO;
 	status = fd < 0 ? tk_fail_errno(err, "%s", o->output)
 	                : tk_store_export_records(s, since_s, night_id, o->format, fd, err);
 	if (fd >= 0 && o->output && close(fd) != 0 && !status)

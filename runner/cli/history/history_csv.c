@@ -1,4 +1,5 @@
-/* Reads histories from CSV: one header, then a row for each point; the rows of a series need not be neighbours. */
+/* Reads histories from CSV: one header, then a row for each point; the rows of a series need not be
+ * neighbours. */
 #include "cli/history/history_csv.h"
 
 #include <errno.h>
@@ -11,7 +12,8 @@
 #include "cli/history/csv_table.h"
 
 #define EXACT_DIGITS \
-	15 /* a number of so many digits and a power of ten up to the 22nd are exact, so is what they make */
+	15 /* a number of so many digits and a power of ten up to the 22nd are exact, so is what \
+	      they make */
 #define EXACT_POWER 22
 
 /* Each text once, numbered from 0 in the order of appearance. */
@@ -117,7 +119,8 @@ static bool number_of(struct names *n, const char *s, size_t len, size_t *number
 		}
 	if (2 * n->count >= n->slot_count && !more_slots(n))
 		return false;
-	for (slot = hash_of(s, len) & (n->slot_count - 1); n->slots[slot]; slot = (slot + 1) & (n->slot_count - 1))
+	for (slot = hash_of(s, len) & (n->slot_count - 1); n->slots[slot];
+	        slot = (slot + 1) & (n->slot_count - 1))
 		if (is_name(n, n->slots[slot] - 1, s))
 			break;
 	if (!n->slots[slot] && !add_name(n, slot, s, len))
@@ -134,7 +137,8 @@ static void names_free(struct names *n)
 	free(n->slots);
 }
 
-static int read_day(const struct tk_csv_table *t, const char *text, int64_t *day, struct tk_error *err)
+static int read_day(
+        const struct tk_csv_table *t, const char *text, int64_t *day, struct tk_error *err)
 {
 	const char *digit = text;
 	char *end;
@@ -147,15 +151,17 @@ static int read_day(const struct tk_csv_table *t, const char *text, int64_t *day
 	*day = strtoll(text, &end, 10);
 	return *text && !*end && !errno
 	               ? TK_OK
-	               : tk_fail(err, TK_EDATA, "%s:%zu: day: `%.40s` is not a whole number", t->path, t->line, text);
+	               : tk_fail(err, TK_EDATA, "%s:%zu: day: `%.40s` is not a whole number",
+	                         t->path, t->line, text);
 }
 
-/* strtod of the plain numbers that files are full of, ten times as fast; *end: as strtod's, text where it is not one.
+/* strtod of the plain numbers that files are full of, ten times as fast; *end: as strtod's, text
+ * where it is not one.
  */
 static double plain_number(const char *text, const char **end)
 {
-	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
-	        1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+	        1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 	const char *s = text;
 	int64_t digits = 0;
 	int count = 0, power = 0, sign = 1;
@@ -190,7 +196,8 @@ static double plain_number(const char *text, const char **end)
 	return power < 0 ? (double)digits / powers[-power] : (double)digits * powers[power];
 }
 
-static int read_value(const struct tk_csv_table *t, const char *text, double *value, struct tk_error *err)
+static int read_value(
+        const struct tk_csv_table *t, const char *text, double *value, struct tk_error *err)
 {
 	const char *end;
 	char *rest;
@@ -199,9 +206,9 @@ static int read_value(const struct tk_csv_table *t, const char *text, double *va
 	if (end != text)
 		return TK_OK;
 	*value = strtod(text, &rest);
-	return *text && !*rest
-	               ? TK_OK
-	               : tk_fail(err, TK_EDATA, "%s:%zu: value: `%.40s` is not a number", t->path, t->line, text);
+	return *text && !*rest ? TK_OK
+	                       : tk_fail(err, TK_EDATA, "%s:%zu: value: `%.40s` is not a number",
+	                                 t->path, t->line, text);
 }
 
 /* Room for one more: by a quarter each time, as there may be thousands of them. */
@@ -263,12 +270,14 @@ static int add_point(struct tk_history_csv *h, const size_t *column, struct tk_e
 		p = points_of(h, series);
 	if (!p || !make_room(p, h->has_commit) ||
 	        (h->has_commit && column[3] < t->columns &&
-	                !number_of(&h->commit_names, t->fields[column[3]], t->length[column[3]], &commit)))
+	                !number_of(&h->commit_names, t->fields[column[3]], t->length[column[3]],
+	                        &commit)))
 		return tk_fail(err, TK_ENOMEM, "%s: out of memory", t->path);
 	if (p->count && day < p->day[p->count - 1])
 		return tk_fail(err, TK_EDATA,
-		        "%s:%zu: day: %lld is before the %lld of the row before it of series %.80s", t->path, t->line,
-		        (long long)day, (long long)p->day[p->count - 1], h->series_names.at[series]);
+		        "%s:%zu: day: %lld is before the %lld of the row before it of series %.80s",
+		        t->path, t->line, (long long)day, (long long)p->day[p->count - 1],
+		        h->series_names.at[series]);
 	if (h->has_commit)
 		p->commit[p->count] = (uint32_t)commit;
 	p->day[p->count] = day;
@@ -287,7 +296,8 @@ static int read_points(struct tk_history_csv *h, const char *path, struct tk_err
 		return rc;
 	for (size_t i = 0; i < 3; i++)
 		last = column[i] > last ? column[i] : last;
-	for (column[3] = 0; column[3] < h->data.columns && strcmp(h->data.fields[column[3]], "commit") != 0;
+	for (column[3] = 0;
+	        column[3] < h->data.columns && strcmp(h->data.fields[column[3]], "commit") != 0;
 	        column[3]++)
 		;
 	h->has_commit = column[3] < h->data.columns;
@@ -313,8 +323,8 @@ static int make_series(struct tk_history_csv *h, const char *path, struct tk_err
 	return TK_OK;
 }
 
-static int keep_word(
-        struct tk_history_csv *h, const struct tk_csv_table *t, size_t column, const char **word, struct tk_error *err)
+static int keep_word(struct tk_history_csv *h, const struct tk_csv_table *t, size_t column,
+        const char **word, struct tk_error *err)
 {
 	size_t number;
 
@@ -331,9 +341,13 @@ static int read_machines(struct tk_history_csv *h, const char *path, struct tk_e
 	bool more;
 	int rc = tk_csv_table_open(&h->meta, path, names, column, err);
 
-	while (!rc && !(rc = tk_csv_table_next_row(&h->meta, column[0] > column[1] ? column[0] : column[1], &more, err)) && more) {
+	while (!rc &&
+	        !(rc = tk_csv_table_next_row(
+	                  &h->meta, column[0] > column[1] ? column[0] : column[1], &more, err)) &&
+	        more) {
 		/* a series that has no points is added behind the others and does no harm */
-		if (!number_of(&h->series_names, h->meta.fields[column[0]], h->meta.length[column[0]], &series))
+		if (!number_of(&h->series_names, h->meta.fields[column[0]],
+		            h->meta.length[column[0]], &series))
 			rc = tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
 		else if (series < h->count)
 			rc = keep_word(h, &h->meta, column[1], &h->series[series].machine, err);
@@ -363,7 +377,8 @@ static const char *driver_of(const struct tk_history_csv *h, const char *machine
 		else
 			hi = mid;
 	}
-	return lo && strcmp(h->settings[lo - 1].machine, machine) == 0 ? h->settings[lo - 1].driver : "";
+	return lo && strcmp(h->settings[lo - 1].machine, machine) == 0 ? h->settings[lo - 1].driver
+	                                                               : "";
 }
 
 /* Room for one more in an array that doubles. */
@@ -382,7 +397,8 @@ static int read_settings(struct tk_history_csv *h, const char *path, struct tk_e
 	for (size_t i = 0; !rc && i < 3; i++)
 		last = column[i] > last ? column[i] : last;
 	while (!rc && !(rc = tk_csv_table_next_row(&h->env, last, &more, err)) && more) {
-		struct setting *settings = grow(h->settings, h->setting_count, sizeof *settings), *s;
+		struct setting *settings = grow(h->settings, h->setting_count, sizeof *settings),
+		               *s;
 
 		if (!settings)
 			return tk_fail(err, TK_ENOMEM, "%s: out of memory", path);
@@ -421,8 +437,8 @@ static int read_environments(struct tk_history_csv *h, const char *path, struct 
 	return rc;
 }
 
-int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path, struct tk_history_csv **out,
-        struct tk_error *err)
+int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path,
+        struct tk_history_csv **out, struct tk_error *err)
 {
 	struct tk_history_csv *h = *out = calloc(1, sizeof *h);
 	int rc = h ? read_points(h, path, err) : tk_fail(err, TK_ENOMEM, "%s: out of memory", path);

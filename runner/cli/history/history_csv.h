@@ -6,10 +6,10 @@
 struct tk_history_csv;
 struct tk_error;
 
-/* env_path (machine,day,driver) and meta_path (series_id,machine) may be NULL. A wrong row is TK_EDATA with file, line
- * and field. Free in any case. */
-int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path, struct tk_history_csv **out,
-        struct tk_error *err);
+/* env_path (machine,day,driver) and meta_path (series_id,machine) may be NULL. A wrong row is
+ * TK_EDATA with file, line and field. Free in any case. */
+int tk_history_csv_read(const char *path, const char *env_path, const char *meta_path,
+        struct tk_history_csv **out, struct tk_error *err);
 const struct tk_series_history *tk_history_csv_series(
         const struct tk_history_csv *h, size_t *count); /* in the order of the file */
 const char *tk_history_csv_commit(const struct tk_history_csv *h, size_t series, size_t index);

@@ -1,4 +1,5 @@
-/* `tracker import`: the histories of other tools, and nights that were measured elsewhere, become part of this history.
+/* `tracker import`: the histories of other tools, and nights that were measured elsewhere, become
+ * part of this history.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,13 +18,19 @@ struct import_options {
 };
 
 static const struct argp_option options[] = {
-        {"machine", 'm', "NAME", 0, "the machine it was measured on (default: as the file says, else `imported`)", 1},
-        {"upstream", 'u', "NAME", 0, "what was measured (default: as the file says, else `imported`)", 1},
-        {"better", 'b', "lower|higher", 0, "which direction is better (default: as the unit says)", 1},
+        {"machine", 'm', "NAME", 0,
+                "the machine it was measured on (default: as the file says, else `imported`)", 1},
+        {"upstream", 'u', "NAME", 0,
+                "what was measured (default: as the file says, else `imported`)", 1},
+        {"better", 'b', "lower|higher", 0, "which direction is better (default: as the unit says)",
+                1},
         {"rev", 'r', "REV", 0, "the commit, for files that do not name one", 1},
         {"at", 'a', "TIME", 0,
-                "when it was measured, for files that do not say it (default: when the file was written)", 1},
-        {"dry-run", 'n', NULL, 0, "read everything and say what would be new, but write nothing", 1},
+                "when it was measured, for files that do not say it (default: when the file was "
+                "written)",
+                1},
+        {"dry-run", 'n', NULL, 0, "read everything and say what would be new, but write nothing",
+                1},
         {0},
 };
 
@@ -51,7 +58,8 @@ static void refuse_format(const char *word, struct argp_state *state)
 			near = names[i];
 	if (near)
 		argp_error(state, "`%s` is no file and no format, did you mean `%s`?", word, near);
-	argp_error(state, "`%s` is no file and no format, expected one of %s", word, tk_buf_cstr(&known));
+	argp_error(state, "`%s` is no file and no format, expected one of %s", word,
+	        tk_buf_cstr(&known));
 	tk_buf_free(&known);
 }
 
@@ -61,7 +69,8 @@ static void take_arguments(struct import_options *o, struct argp_state *state)
 	char **words = state->argv + state->next;
 	size_t count = (size_t)(state->argc - state->next);
 
-	if (count > 1 && !is_format(words[0]) && access(words[0], F_OK) != 0 && !strpbrk(words[0], "./"))
+	if (count > 1 && !is_format(words[0]) && access(words[0], F_OK) != 0 &&
+	        !strpbrk(words[0], "./"))
 		refuse_format(words[0], state);
 	if (is_format(words[0]) && count > 1) {
 		o->request.format = words[0];
@@ -115,7 +124,8 @@ static char *help_filter(int key, const char *text, void *input)
 	char *out = NULL, *more;
 	const char *name, *what;
 
-	if (key != ARGP_KEY_HELP_POST_DOC || !text || asprintf(&out, "Formats, guessed where none is named:\n") < 0)
+	if (key != ARGP_KEY_HELP_POST_DOC || !text ||
+	        asprintf(&out, "Formats, guessed where none is named:\n") < 0)
 		return (char *)text;
 	for (size_t i = 0; out && (name = tk_import_get_format_name(i, &what)); i++) {
 		if (asprintf(&more, "%s  %-18s %s\n", out, name, what) < 0)
@@ -132,7 +142,8 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 const struct argp tk_argp_import = {options, parse_option, "[FORMAT] FILE...",
-        "Read the histories of other tools, or nights that `tracker export` wrote elsewhere, into this history: all of "
+        "Read the histories of other tools, or nights that `tracker export` wrote elsewhere, into "
+        "this history: all of "
         "the FILEs or none. "
         "Importing the same again adds nothing.\v"
         "Examples:\n"
@@ -148,7 +159,8 @@ static void print_note(int64_t n, const char *one, const char *many, const char 
 {
 	if (!n)
 		return;
-	fprintf(stderr, "tracker import: %" PRId64 " %s%s", n, n == 1 ? one : many, n == 1 ? "" : "the first is ");
+	fprintf(stderr, "tracker import: %" PRId64 " %s%s", n, n == 1 ? one : many,
+	        n == 1 ? "" : "the first is ");
 	tk_text_write_sanitized(stderr, first, "");
 	fputc('\n', stderr);
 }
@@ -156,8 +168,10 @@ static void print_note(int64_t n, const char *one, const char *many, const char 
 static void print_notes(const struct tk_import_counts *c)
 {
 	print_note(c->without_value, "result has no value (failed, skipped or empty): left out; ",
-	        "results have no value (failed, skipped or empty): left out; ", c->first_without_value);
-	print_note(c->empty, "file has no results: left out; ", "files have no results: left out; ", c->first_empty);
+	        "results have no value (failed, skipped or empty): left out; ",
+	        c->first_without_value);
+	print_note(c->empty, "file has no results: left out; ", "files have no results: left out; ",
+	        c->first_empty);
 	print_note(c->differing, "value differs from what is stored, which was kept: ",
 	        "values differ from what is stored, which was kept: ", c->first_differing);
 }
@@ -178,11 +192,14 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 	if (tk_store_import(store, &o.request, &counts, &err))
 		code = tk_command_fail("import", &err);
 	else
-		printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points are new\n",
-		        o.request.dry_run ? "nothing written; " : "", counts.files, counts.files == 1 ? "" : "s",
-		        counts.nights, counts.nights == 1 ? "" : "s", counts.series, counts.points);
+		printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64
+		       " points are new\n",
+		        o.request.dry_run ? "nothing written; " : "", counts.files,
+		        counts.files == 1 ? "" : "s", counts.nights, counts.nights == 1 ? "" : "s",
+		        counts.series, counts.points);
 	if (!code && counts.nights && !o.request.dry_run)
-		fprintf(stderr, "tracker import: these nights are not judged yet: `tracker detect` does it\n");
+		fprintf(stderr, "tracker import: these nights are not judged yet: `tracker detect` "
+		                "does it\n");
 	if (!code)
 		print_notes(&counts);
 	tk_command_close(config, store);

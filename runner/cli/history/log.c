@@ -6,13 +6,13 @@
 
 #include "base/clock.h"
 #include "cli/commands.h"
-#include "detect/detect.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
+#include "cli/table.h"
 #include "core/outcome.h"
+#include "detect/detect.h"
 #include "site_gen/render/format.h"
 #include "store/store.h"
-#include "cli/table.h"
 
 struct log_options {
 	const char *night;
@@ -51,7 +51,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_log = {options, parse_option, "[NIGHT]",
-        "The nights, newest first, and how they ended. NIGHT is the number or the first digits of the id in the last "
+        "The nights, newest first, and how they ended. NIGHT is the number or the first digits of "
+        "the id in the last "
         "column, or `last`: its stages, "
         "what each upstream answered, and every failure with its message.\v"
         "Examples:\n"
@@ -61,10 +62,12 @@ const struct argp tk_argp_log = {options, parse_option, "[NIGHT]",
         "  tracker log 3\n"
         "  tracker log last"};
 
-/* ---- what a night has ---------------------------------------------------------------------------------------- */
+/* ---- what a night has
+ * ---------------------------------------------------------------------------------------- */
 
 struct night_counts {
-	int64_t ok, unstable, wrong, skipped, unsupported, failed, open, fresh, regressed, improved, newly_failed;
+	int64_t ok, unstable, wrong, skipped, unsupported, failed, open, fresh, regressed, improved,
+	        newly_failed;
 };
 
 static void count_outcome(struct night_counts *c, const char *word, int64_t n)
@@ -109,7 +112,8 @@ static void count_open(struct night_counts *c, const char *word, int64_t n)
 	c->open = n;
 }
 
-static int count(struct tk_store *s, int64_t night_id, struct night_counts *out, struct tk_error *err)
+static int count(
+        struct tk_store *s, int64_t night_id, struct night_counts *out, struct tk_error *err)
 {
 	static void (*const add[])(struct night_counts * c, const char *word, int64_t n) = {
 	        [TK_COUNT_OUTCOMES] = count_outcome,
@@ -121,12 +125,14 @@ static int count(struct tk_store *s, int64_t night_id, struct night_counts *out,
 	*out = (struct night_counts){0};
 	for (size_t i = 0; i < sizeof add / sizeof add[0]; i++) {
 		struct tk_rows rows;
-		int status = tk_store_list_night_counts(s, night_id, (enum tk_night_count)i, &rows, err);
+		int status =
+		        tk_store_list_night_counts(s, night_id, (enum tk_night_count)i, &rows, err);
 
 		if (status)
 			return status;
 		for (size_t k = 0; k < rows.count; k++) {
-			const struct tk_group_count *row = TK_ROWS_AT(&rows, struct tk_group_count, k);
+			const struct tk_group_count *row =
+			        TK_ROWS_AT(&rows, struct tk_group_count, k);
 
 			add[i](out, row->word, row->count);
 		}
@@ -135,7 +141,8 @@ static int count(struct tk_store *s, int64_t night_id, struct night_counts *out,
 	return 0;
 }
 
-static const char resume_hint[] = "`tracker nightly --resume` goes on with the newest night that was stopped";
+static const char resume_hint[] =
+        "`tracker nightly --resume` goes on with the newest night that was stopped";
 
 static bool can_resume(const struct tk_night_row *night)
 {
@@ -149,33 +156,38 @@ static const char *name_of_machine(const struct tk_lookup *l, int64_t id)
 	return machine ? machine->name : "?";
 }
 
-static json_t *night_json(const struct tk_night_row *night, const struct night_counts *c, const struct tk_lookup *l)
+static json_t *night_json(
+        const struct tk_night_row *night, const struct night_counts *c, const struct tk_lookup *l)
 {
-	json_t *json = json_pack("{s:I,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s,s:s}", "id", (json_int_t)night->id, "uid",
-	        night->uid, "machine", name_of_machine(l, night->machine_id), "kind", night->kind, "status",
-	        night->status, "as_of_s", (json_int_t)night->as_of_s, "started_s", (json_int_t)night->started_s,
-	        "tracker_version", night->tracker_version, "config_hash", night->config_hash, "summary",
-	        night->summary);
+	json_t *json = json_pack("{s:I,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s,s:s}", "id",
+	        (json_int_t)night->id, "uid", night->uid, "machine",
+	        name_of_machine(l, night->machine_id), "kind", night->kind, "status", night->status,
+	        "as_of_s", (json_int_t)night->as_of_s, "started_s", (json_int_t)night->started_s,
+	        "tracker_version", night->tracker_version, "config_hash", night->config_hash,
+	        "summary", night->summary);
 	json_t *parsed = json_loads(night->summary, 0, NULL);
 
 	if (parsed)
 		json_object_set_new(json, "summary", parsed);
-	json_object_set_new(json, "finished_s", night->finished_s ? json_integer(night->finished_s) : json_null());
+	json_object_set_new(json, "finished_s",
+	        night->finished_s ? json_integer(night->finished_s) : json_null());
 	if (can_resume(night))
 		json_object_set_new(json, "hint", json_string(resume_hint));
 	json_object_set_new(json, "jobs",
-	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "unstable", (json_int_t)c->unstable,
-	                "failed", (json_int_t)c->failed, "wrong", (json_int_t)c->wrong, "skipped",
-	                (json_int_t)c->skipped, "unsupported", (json_int_t)c->unsupported, "open",
-	                (json_int_t)c->open));
+	        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ok", (json_int_t)c->ok, "unstable",
+	                (json_int_t)c->unstable, "failed", (json_int_t)c->failed, "wrong",
+	                (json_int_t)c->wrong, "skipped", (json_int_t)c->skipped, "unsupported",
+	                (json_int_t)c->unsupported, "open", (json_int_t)c->open));
 	json_object_set_new(json, "moved",
-	        json_pack("{s:I,s:I,s:I}", "regressed", (json_int_t)c->regressed, "improved", (json_int_t)c->improved,
-	                "newly_failed", (json_int_t)c->newly_failed));
+	        json_pack("{s:I,s:I,s:I}", "regressed", (json_int_t)c->regressed, "improved",
+	                (json_int_t)c->improved, "newly_failed", (json_int_t)c->newly_failed));
 	json_object_set_new(json, "new_revisions", json_integer(c->fresh));
 	return json;
 }
 
-/* ---- the list ------------------------------------------------------------------------------------------------ */
+/* ---- the list
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static const struct tk_column night_columns[] = {
         {"STARTED", 0},
@@ -208,12 +220,13 @@ static void set_moved(struct tk_table *t, const struct night_counts *c)
 	const struct {
 		int64_t n;
 		const char *word;
-	} parts[] = {{c->regressed, "slower"}, {c->newly_failed, "newly failed"}, {c->improved, "faster"}};
+	} parts[] = {{c->regressed, "slower"}, {c->newly_failed, "newly failed"},
+	        {c->improved, "faster"}};
 
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		if (parts[i].n && len < sizeof text)
-			len += (size_t)snprintf(text + len, sizeof text - len, "%s%" PRId64 " %s", len ? ", " : "",
-			        parts[i].n, parts[i].word);
+			len += (size_t)snprintf(text + len, sizeof text - len, "%s%" PRId64 " %s",
+			        len ? ", " : "", parts[i].n, parts[i].word);
 	tk_table_set_cell(t, "MOVED", "%s", *text ? text : "-");
 	if (c->regressed || c->newly_failed)
 		tk_table_set_color(t, "MOVED", "red");
@@ -226,8 +239,8 @@ static void set_number(struct tk_table *t, const char *column, int64_t n, const 
 		tk_table_set_color(t, column, color);
 }
 
-static void night_row(
-        struct tk_table *t, const struct tk_night_row *night, const struct night_counts *c, const struct tk_lookup *l)
+static void night_row(struct tk_table *t, const struct tk_night_row *night,
+        const struct night_counts *c, const struct tk_lookup *l)
 {
 	char text[TK_FORMAT_SIZE];
 
@@ -238,8 +251,10 @@ static void night_row(
 	tk_table_set_cell(t, "STATUS", "%s", night->status);
 	tk_table_set_color(t, "STATUS", color_of_status(night->status));
 	tk_table_set_cell(t, "WALL", "%s",
-	        night->finished_s ? tk_duration_format((double)(night->finished_s - night->started_s), text, sizeof text)
-	                          : "-");
+	        night->finished_s
+	                ? tk_duration_format(
+	                          (double)(night->finished_s - night->started_s), text, sizeof text)
+	                : "-");
 	tk_table_set_cell(t, "NEW", "%" PRId64, c->fresh);
 	tk_table_set_cell(t, "OK", "%" PRId64, c->ok);
 	if (c->unstable) {
@@ -294,15 +309,17 @@ static int list_nights(struct tk_store *s, const struct tk_globals *g, const str
 	return status;
 }
 
-/* ---- one night ------------------------------------------------------------------------------------------------- */
+/* ---- one night
+ * -------------------------------------------------------------------------------------------------
+ */
 
-static const struct tk_column stage_columns[] = {
-        {"STAGE", 0}, {"STATUS", 0}, {"TOOK", TK_COLUMN_RIGHT}, {"DETAIL", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
-static const struct tk_column answer_columns[] = {{"UPSTREAM", 0}, {"ANSWER", 0}, {"REVISION", TK_COLUMN_OPTIONAL},
-        {"SUBJECT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL}, {"BUILD", TK_COLUMN_OPTIONAL},
-        {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
-static const struct tk_column failure_columns[] = {
-        {"RUN", TK_COLUMN_RIGHT}, {"OUTCOME", 0}, {"SERIES", 0}, {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
+static const struct tk_column stage_columns[] = {{"STAGE", 0}, {"STATUS", 0},
+        {"TOOK", TK_COLUMN_RIGHT}, {"DETAIL", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
+static const struct tk_column answer_columns[] = {{"UPSTREAM", 0}, {"ANSWER", 0},
+        {"REVISION", TK_COLUMN_OPTIONAL}, {"SUBJECT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
+        {"BUILD", TK_COLUMN_OPTIONAL}, {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
+static const struct tk_column failure_columns[] = {{"RUN", TK_COLUMN_RIGHT}, {"OUTCOME", 0},
+        {"SERIES", 0}, {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL}, {0}};
 
 struct night_detail {
 	struct tk_rows stages, resolutions, runs;
@@ -319,7 +336,8 @@ static bool is_failure(const struct tk_run_row *run)
 {
 	enum tk_outcome o;
 
-	return tk_outcome_parse(run->outcome, &o) || (!tk_outcome_has_timing(o) && o != TK_OUTCOME_UNSUPPORTED);
+	return tk_outcome_parse(run->outcome, &o) ||
+	       (!tk_outcome_has_timing(o) && o != TK_OUTCOME_UNSUPPORTED);
 }
 
 /* The history has whole seconds. */
@@ -327,10 +345,13 @@ static const char *stage_took(const struct tk_stage_row *stage, char *text, size
 {
 	const int64_t took_s = stage->finished_s - stage->started_s;
 
-	return !stage->finished_s ? "-" : took_s < 1 ? "< 1 s" : tk_duration_format((double)took_s, text, size);
+	return !stage->finished_s ? "-"
+	       : took_s < 1       ? "< 1 s"
+	                          : tk_duration_format((double)took_s, text, size);
 }
 
-static int print_stages(const struct tk_globals *g, const struct night_detail *d, struct tk_error *err)
+static int print_stages(
+        const struct tk_globals *g, const struct night_detail *d, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, stage_columns);
 	int status;
@@ -345,21 +366,23 @@ static int print_stages(const struct tk_globals *g, const struct night_detail *d
 		if (!strcmp(stage->status, "failed"))
 			tk_table_set_color(t, "STATUS", "red");
 		tk_table_set_cell(t, "TOOK", "%s", stage_took(stage, text, sizeof text));
-		tk_table_set_cell(t, "DETAIL", "%s", strcmp(stage->detail, "{}") ? stage->detail : "");
+		tk_table_set_cell(
+		        t, "DETAIL", "%s", strcmp(stage->detail, "{}") ? stage->detail : "");
 	}
 	status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
 	return status;
 }
 
-static int print_answers(
-        const struct tk_globals *g, const struct night_detail *d, const struct tk_lookup *l, struct tk_error *err)
+static int print_answers(const struct tk_globals *g, const struct night_detail *d,
+        const struct tk_lookup *l, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, answer_columns);
 	int status;
 
 	for (size_t i = 0; i < d->resolutions.count; i++) {
-		const struct tk_resolution_row *r = TK_ROWS_AT(&d->resolutions, struct tk_resolution_row, i);
+		const struct tk_resolution_row *r =
+		        TK_ROWS_AT(&d->resolutions, struct tk_resolution_row, i);
 		const struct tk_upstream_row *upstream = tk_lookup_upstream(l, r->upstream_id);
 		const struct tk_revision_row *revision = tk_lookup_revision(l, r->revision_id);
 		const struct tk_build_row *build = tk_lookup_build(l, r->build_id);
@@ -372,7 +395,8 @@ static int print_answers(
 		tk_table_set_cell(t, "REVISION", "%.12s", revision ? revision->rev : "");
 		tk_table_set_cell(t, "SUBJECT", "%s", revision ? revision->subject : "");
 		tk_table_set_cell(t, "BUILD", "%s", build ? build->status : "");
-		tk_table_set_cell(t, "MESSAGE", "%s", *r->message || !build ? r->message : build->message);
+		tk_table_set_cell(
+		        t, "MESSAGE", "%s", *r->message || !build ? r->message : build->message);
 	}
 	if (tk_table_row_count(t))
 		puts("");
@@ -381,8 +405,8 @@ static int print_answers(
 	return status;
 }
 
-static int print_failures(
-        const struct tk_globals *g, const struct night_detail *d, const struct tk_lookup *l, struct tk_error *err)
+static int print_failures(const struct tk_globals *g, const struct night_detail *d,
+        const struct tk_lookup *l, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, failure_columns);
 	int status;
@@ -415,21 +439,24 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 		const struct tk_stage_row *stage = TK_ROWS_AT(&d->stages, struct tk_stage_row, i);
 
 		json_array_append_new(
-		        stages, json_pack("{s:s,s:s,s:I,s:I,s:s}", "name", stage->name, "status", stage->status,
-		                        "started_s", (json_int_t)stage->started_s, "finished_s",
-		                        (json_int_t)stage->finished_s, "detail", stage->detail));
+		        stages, json_pack("{s:s,s:s,s:I,s:I,s:s}", "name", stage->name, "status",
+		                        stage->status, "started_s", (json_int_t)stage->started_s,
+		                        "finished_s", (json_int_t)stage->finished_s, "detail",
+		                        stage->detail));
 	}
 	for (size_t i = 0; i < d->resolutions.count; i++) {
-		const struct tk_resolution_row *r = TK_ROWS_AT(&d->resolutions, struct tk_resolution_row, i);
+		const struct tk_resolution_row *r =
+		        TK_ROWS_AT(&d->resolutions, struct tk_resolution_row, i);
 		const struct tk_upstream_row *upstream = tk_lookup_upstream(l, r->upstream_id);
 		const struct tk_revision_row *revision = tk_lookup_revision(l, r->revision_id);
 		const struct tk_build_row *build = tk_lookup_build(l, r->build_id);
 
 		json_array_append_new(
-		        answers, json_pack("{s:s,s:s,s:s?,s:s?,s:s?,s:s}", "upstream", upstream ? upstream->name : "?",
-		                         "status", r->status, "revision", revision ? revision->rev : NULL, "subject",
-		                         revision ? revision->subject : NULL, "build", build ? build->status : NULL,
-		                         "message", r->message));
+		        answers, json_pack("{s:s,s:s,s:s?,s:s?,s:s?,s:s}", "upstream",
+		                         upstream ? upstream->name : "?", "status", r->status,
+		                         "revision", revision ? revision->rev : NULL, "subject",
+		                         revision ? revision->subject : NULL, "build",
+		                         build ? build->status : NULL, "message", r->message));
 	}
 	for (size_t i = 0; i < d->runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&d->runs, struct tk_run_row, i);
@@ -437,8 +464,9 @@ static json_t *detail_json(json_t *night, const struct night_detail *d, const st
 
 		if (is_failure(run))
 			json_array_append_new(failures,
-			        json_pack("{s:I,s:s,s:s,s:s}", "run", (json_int_t)run->id, "outcome", run->outcome,
-			                "series", series ? series->slug : "?", "message", run->message));
+			        json_pack("{s:I,s:s,s:s,s:s}", "run", (json_int_t)run->id,
+			                "outcome", run->outcome, "series",
+			                series ? series->slug : "?", "message", run->message));
 	}
 	json_object_set_new(night, "stages", stages);
 	json_object_set_new(night, "upstreams", answers);

@@ -15,7 +15,8 @@ struct merge_options {
 };
 
 static const struct argp_option options[] = {
-        {"output", 'o', "OUT.db", 0, "write the merged history to OUT.db, which must not be there yet", 1},
+        {"output", 'o', "OUT.db", 0,
+                "write the merged history to OUT.db, which must not be there yet", 1},
         {"into", 'i', "A.db", 0, "merge the FILEs into A.db, in one transaction", 1},
         {0},
 };
@@ -46,16 +47,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_merge = {options, parse_option, "FILE...",
-        "Make one history of several: of separate machines, separate backends, or halves of a night.\v"
-        "Without --output and --into the FILEs are merged into the history of this folder (or of --db). What several "
+        "Make one history of several: of separate machines, separate backends, or halves of a "
+        "night.\v"
+        "Without --output and --into the FILEs are merged into the history of this folder (or of "
+        "--db). What several "
         "of them have is there once; the "
-        "order of the FILEs does not matter, and merging again changes nothing. The FILEs are only read.\n\n"
+        "order of the FILEs does not matter, and merging again changes nothing. The FILEs are only "
+        "read.\n\n"
         "Examples:\n"
         "  tracker merge h200.db mi300.db --output=all.db\n"
         "  tracker --db=central.db merge node-1.db\n"
         "  tracker merge runner-*.db --into=tracker.db"};
 
-static int merge_file(struct tk_store *into, const char *path, struct tk_merge_counts *counts, struct tk_error *err)
+static int merge_file(struct tk_store *into, const char *path, struct tk_merge_counts *counts,
+        struct tk_error *err)
 {
 	struct tk_store *from = NULL;
 	int status = tk_store_open(path, TK_STORE_READ, &from, err);
@@ -77,8 +82,8 @@ static int merge_files(struct tk_store *into, const struct merge_options *o, str
 	for (size_t i = 0; i < o->count && !status; i++) {
 		struct stat a, b;
 
-		if (stat(o->files[i], &a) == 0 && stat(tk_store_path(into), &b) == 0 && a.st_dev == b.st_dev &&
-		        a.st_ino == b.st_ino)
+		if (stat(o->files[i], &a) == 0 && stat(tk_store_path(into), &b) == 0 &&
+		        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 			continue; /* a+a = a */
 		status = merge_file(into, o->files[i], &counts, err);
 	}
@@ -89,8 +94,8 @@ static int merge_files(struct tk_store *into, const struct merge_options *o, str
 	if (!status)
 		printf("%s: new: %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points\n",
 		        o->output ? o->output : tk_store_path(into), counts.added[TK_MERGE_NIGHTS],
-		        counts.added[TK_MERGE_NIGHTS] == 1 ? "" : "s", counts.added[TK_MERGE_SERIES],
-		        counts.added[TK_MERGE_POINTS]);
+		        counts.added[TK_MERGE_NIGHTS] == 1 ? "" : "s",
+		        counts.added[TK_MERGE_SERIES], counts.added[TK_MERGE_POINTS]);
 	return status;
 }
 
@@ -112,7 +117,8 @@ static int merge_to_new(const struct merge_options *o, struct tk_error *err)
 	int status;
 
 	if (tk_file_exists(o->output))
-		return tk_fail(err, TK_EUSAGE, "%s: is there already; --into merges into it", o->output);
+		return tk_fail(
+		        err, TK_EUSAGE, "%s: is there already; --into merges into it", o->output);
 	if (asprintf(&part, "%s.%ld.part", o->output, (long)getpid()) < 0)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	remove_database(part);

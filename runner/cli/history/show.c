@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "cli/history/show.h"
 #include "cli/options.h"
 #include "core/problem.h"
-#include "cli/history/show.h"
 #include "store/store.h"
 
 static const struct argp_option options[] = {
@@ -44,9 +44,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
-        "One series or one run in full. SERIES is a name, a part of one, a pattern ('*gemm*cold') or a problem "
+        "One series or one run in full. SERIES is a name, a part of one, a pattern ('*gemm*cold') "
+        "or a problem "
         "(gemm:m=512,n=512,k=512); where "
-        "several match, they are listed. RUN is the number of a run or the first digits of its id.\v"
+        "several match, they are listed. RUN is the number of a run or the first digits of its "
+        "id.\v"
         "Examples:\n"
         "  tracker show '*'\n"
         "  tracker show '*gemm*512*' --limit=5\n"
@@ -54,37 +56,44 @@ const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
         "  tracker show 42 --format=json | jq .attributes.verify"};
 
 /* Fills `found` with the series that `text` names: equal, else by pattern, else by their start. */
-static size_t find_series(const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
+static size_t find_series(
+        const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
 {
 	bool pattern = strpbrk(text, "*?[") != NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; i < l->series.count; i++) {
-		const struct tk_series_row *series = TK_ROWS_AT(&l->series, struct tk_series_row, i);
+		const struct tk_series_row *series =
+		        TK_ROWS_AT(&l->series, struct tk_series_row, i);
 
 		if (!strcmp(series->slug, text)) {
 			found[0] = series;
 			return 1;
 		}
-		if (pattern ? !fnmatch(text, series->slug, 0) : !strncmp(series->slug, text, strlen(text)))
+		if (pattern ? !fnmatch(text, series->slug, 0)
+		            : !strncmp(series->slug, text, strlen(text)))
 			found[count++] = series;
 	}
 	return count;
 }
 
 /* What else people type: a part of the name or of the title, or the problem as suites spell it. */
-static size_t find_loosely(const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
+static size_t find_loosely(
+        const struct tk_lookup *l, const char *text, const struct tk_series_row **found)
 {
 	struct tk_problem_spec *spec = calloc(1, sizeof *spec);
-	const char *canonical = spec && tk_problem_parse(spec, text, NULL) == TK_OK ? spec->text : NULL;
+	const char *canonical =
+	        spec && tk_problem_parse(spec, text, NULL) == TK_OK ? spec->text : NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; i < l->series.count; i++) {
-		const struct tk_series_row *series = TK_ROWS_AT(&l->series, struct tk_series_row, i);
+		const struct tk_series_row *series =
+		        TK_ROWS_AT(&l->series, struct tk_series_row, i);
 		const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
 
 		if (canonical ? problem && !strcmp(problem->text, canonical)
-		              : strcasestr(series->slug, text) || (problem && strcasestr(problem->title, text)))
+		              : strcasestr(series->slug, text) ||
+		                        (problem && strcasestr(problem->title, text)))
 			found[count++] = series;
 	}
 	free(spec);
@@ -93,7 +102,8 @@ static size_t find_loosely(const struct tk_lookup *l, const char *text, const st
 
 static int by_slug(const void *a, const void *b)
 {
-	return strcmp((*(const struct tk_series_row *const *)a)->slug, (*(const struct tk_series_row *const *)b)->slug);
+	return strcmp((*(const struct tk_series_row *const *)a)->slug,
+	        (*(const struct tk_series_row *const *)b)->slug);
 }
 
 static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_error *err)
@@ -108,13 +118,15 @@ static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_e
 	if (near)
 		tk_fail(err, TK_EUSAGE, "%s: no such series or run, did you mean %s?", text, near);
 	else
-		tk_fail(err, TK_EUSAGE, "%s: no such series or run (`tracker show '*'` lists the series)", text);
+		tk_fail(err, TK_EUSAGE,
+		        "%s: no such series or run (`tracker show '*'` lists the series)", text);
 	free(names);
 	return err->status;
 }
 
-static int show_found(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
-        const struct tk_lookup *l, const struct tk_series_row **found, size_t count, struct tk_error *err)
+static int show_found(struct tk_store *s, const struct tk_globals *g,
+        const struct tk_show_options *o, const struct tk_lookup *l,
+        const struct tk_series_row **found, size_t count, struct tk_error *err)
 {
 	if (!count)
 		count = find_loosely(l, o->what, found);
@@ -125,8 +137,9 @@ static int show_found(struct tk_store *s, const struct tk_globals *g, const stru
 	                  : tk_show_series_list(s, g, o, l, found, count, err);
 }
 
-static int show_named(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
-        const struct tk_lookup *l, const struct tk_series_row **found, size_t count, struct tk_error *err)
+static int show_named(struct tk_store *s, const struct tk_globals *g,
+        const struct tk_show_options *o, const struct tk_lookup *l,
+        const struct tk_series_row **found, size_t count, struct tk_error *err)
 {
 	struct tk_rows runs;
 	int status;

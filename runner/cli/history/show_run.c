@@ -51,7 +51,8 @@ static int detail_load(struct tk_store *s, const struct tk_lookup *l, const stru
 	if (!status)
 		status = tk_store_list_kernels(s, run->build_id, &d->kernels, err);
 	if (!status)
-		status = tk_store_read_samples(s, run->id, run->series_id, &d->samples, &d->sample_count, err);
+		status = tk_store_read_samples(
+		        s, run->id, run->series_id, &d->samples, &d->sample_count, err);
 	return status;
 }
 
@@ -66,7 +67,9 @@ static const char *code_hash(const struct run_detail *d)
 	return "";
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------ */
+/* ---- text
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void print_line(const char *text)
 {
@@ -110,7 +113,8 @@ static void print_number(const char *key, double x)
 /* Said above, with its unit. */
 static bool is_said(const char *name)
 {
-	static const char *const said[] = {"outcome", "message", "median", "lo", "hi", "n", "min", "q25", "q75", "p95"};
+	static const char *const said[] = {
+	        "outcome", "message", "median", "lo", "hi", "n", "min", "q25", "q75", "p95"};
 
 	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
 		if (strcmp(said[i], name) == 0)
@@ -124,8 +128,7 @@ static void print_attributes(const char *prefix, const json_t *object, bool with
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)object, key, value)
-	{
+	json_object_foreach ((json_t *)object, key, value) {
 		char name[128];
 		char *text = NULL;
 
@@ -141,12 +144,14 @@ static void print_attributes(const char *prefix, const json_t *object, bool with
 			print_number(key, json_number_value(value));
 			continue;
 		}
-		text = json_is_string(value)
-		               ? NULL
-		               : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+		text = json_is_string(value) ? NULL
+		                             : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY |
+		                                                         JSON_REAL_PRECISION(6));
 		if (!json_is_string(value) || *json_string_value(value)) {
 			printf("  %-26s ", name);
-			print_line(json_is_string(value) ? json_string_value(value) : text ? text : "?");
+			print_line(json_is_string(value) ? json_string_value(value)
+			           : text                ? text
+			                                 : "?");
 		}
 		free(text);
 	}
@@ -155,7 +160,8 @@ static void print_attributes(const char *prefix, const json_t *object, bool with
 #define BINS 12
 #define BAR_WIDTH 40
 
-/* Twelve bins from the smallest to the 95 % quantile and all above in the last: an outlier must not flatten the rest.
+/* Twelve bins from the smallest to the 95 % quantile and all above in the last: an outlier must not
+ * flatten the rest.
  */
 static void print_histogram(const struct run_detail *d)
 {
@@ -168,7 +174,9 @@ static void print_histogram(const struct run_detail *d)
 	double width = (summary.p95 - summary.min) / (BINS - 1);
 
 	for (size_t i = 0; i < d->sample_count; i++) {
-		size_t bin = width > 0 ? (size_t)fmin(BINS - 1, (d->samples[i] - summary.min) / width) : 0;
+		size_t bin = width > 0
+		                     ? (size_t)fmin(BINS - 1, (d->samples[i] - summary.min) / width)
+		                     : 0;
 
 		if (++bins[bin] > most)
 			most = bins[bin];
@@ -189,15 +197,17 @@ static void print_value(const struct run_detail *d)
 {
 	const struct tk_point *p = d->point;
 	const char *unit = d->series ? d->series->unit : "ns";
-	char value[TK_FORMAT_SIZE], lo[TK_FORMAT_SIZE], hi[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE], most[TK_FORMAT_SIZE],
-	        q25[TK_FORMAT_SIZE], q75[TK_FORMAT_SIZE];
+	char value[TK_FORMAT_SIZE], lo[TK_FORMAT_SIZE], hi[TK_FORMAT_SIZE], least[TK_FORMAT_SIZE],
+	        most[TK_FORMAT_SIZE], q25[TK_FORMAT_SIZE], q75[TK_FORMAT_SIZE];
 
 	if (!p)
 		return;
 	printf("%-14s%s", "median", tk_format_value(p->value, unit, value));
 	if (tk_point_has_interval(p))
-		printf(" (interval %s to %s)", tk_format_value(p->lo, unit, lo), tk_format_value(p->hi, unit, hi));
-	printf(", %" PRId64 " sample%s, least %s", p->n, p->n == 1 ? "" : "s", tk_format_value(p->min, unit, least));
+		printf(" (interval %s to %s)", tk_format_value(p->lo, unit, lo),
+		        tk_format_value(p->hi, unit, hi));
+	printf(", %" PRId64 " sample%s, least %s", p->n, p->n == 1 ? "" : "s",
+	        tk_format_value(p->min, unit, least));
 	if (isfinite(p->q25) && isfinite(p->q75))
 		printf(", half between %s and %s", tk_format_value(p->q25, unit, q25),
 		        tk_format_value(p->q75, unit, q75));
@@ -206,7 +216,8 @@ static void print_value(const struct run_detail *d)
 
 static void print_environment(const struct run_detail *d)
 {
-	json_t *environment = d->environment ? json_loads(d->environment->attributes, 0, NULL) : NULL;
+	json_t *environment =
+	        d->environment ? json_loads(d->environment->attributes, 0, NULL) : NULL;
 
 	if (json_object_size(environment)) {
 		puts("\nenvironment");
@@ -250,33 +261,40 @@ static void print_text(const struct run_detail *d, bool samples)
 		puts("\nno raw samples (they are dropped after a while: `retention.samples`)");
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------ */
+/* ---- JSON
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static json_t *run_json(const struct run_detail *d, bool samples)
 {
-	json_t *json = json_pack("{s:I,s:s,s:s?,s:I,s:I,s:I,s:I,s:f,s:s,s:s}", "id", (json_int_t)d->run->id, "uid",
-	        d->run->uid, "series", d->series ? d->series->slug : NULL, "night", (json_int_t)d->run->night_id, "seq",
+	json_t *json = json_pack("{s:I,s:s,s:s?,s:I,s:I,s:I,s:I,s:f,s:s,s:s}", "id",
+	        (json_int_t)d->run->id, "uid", d->run->uid, "series",
+	        d->series ? d->series->slug : NULL, "night", (json_int_t)d->run->night_id, "seq",
 	        (json_int_t)d->run->seq, "as_of_s", (json_int_t)d->run->as_of_s, "started_s",
-	        (json_int_t)d->run->started_s, "wall_s", d->run->wall_s, "outcome", d->run->outcome, "message",
-	        d->run->message);
+	        (json_int_t)d->run->started_s, "wall_s", d->run->wall_s, "outcome", d->run->outcome,
+	        "message", d->run->message);
 
-	json_object_set_new(json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
+	json_object_set_new(
+	        json, "attributes", d->attributes ? json_incref(d->attributes) : json_null());
 	if (d->point)
 		json_object_set_new(json, "value",
-		        json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I}", "median", d->point->value, "lo", d->point->lo,
-		                "hi", d->point->hi, "min", d->point->min, "q25", d->point->q25, "q75", d->point->q75,
-		                "p95", d->point->p95, "n", (json_int_t)d->point->n));
+		        json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I}", "median", d->point->value,
+		                "lo", d->point->lo, "hi", d->point->hi, "min", d->point->min, "q25",
+		                d->point->q25, "q75", d->point->q75, "p95", d->point->p95, "n",
+		                (json_int_t)d->point->n));
 	if (d->build)
 		json_object_set_new(json, "build",
-		        json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact", d->build->artifact_key, "status",
-		                d->build->status, "toolchain", d->build->toolchain, "flags", d->build->flags,
-		                "revision", d->revision ? d->revision->rev : NULL, "subject",
-		                d->revision ? d->revision->subject : NULL, "code_hash", code_hash(d)));
+		        json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:s}", "artifact",
+		                d->build->artifact_key, "status", d->build->status, "toolchain",
+		                d->build->toolchain, "flags", d->build->flags, "revision",
+		                d->revision ? d->revision->rev : NULL, "subject",
+		                d->revision ? d->revision->subject : NULL, "code_hash",
+		                code_hash(d)));
 	if (d->environment) {
 		json_t *environment = json_loads(d->environment->attributes, 0, NULL);
 
-		json_object_set_new(
-		        json, "environment", environment ? environment : json_string(d->environment->attributes));
+		json_object_set_new(json, "environment",
+		        environment ? environment : json_string(d->environment->attributes));
 	}
 	if (samples) {
 		json_t *list = json_array();

@@ -1,4 +1,5 @@
-/* A series in full: what it is, its newest values, where it changed, whether somebody should look. */
+/* A series in full: what it is, its newest values, where it changed, whether somebody should look.
+ */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -8,14 +9,15 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/history/show.h"
+#include "cli/table.h"
 #include "site_gen/render/format.h"
 #include "store/store.h"
-#include "cli/table.h"
 
 #define SPARK_POINTS 60
 
 struct series_detail {
-	struct tk_rows points, changes, alerts; /* points: the newest SPARK_POINTS or as many as were asked for */
+	struct tk_rows points, changes,
+	        alerts; /* points: the newest SPARK_POINTS or as many as were asked for */
 };
 
 static void detail_free(struct series_detail *d)
@@ -25,8 +27,8 @@ static void detail_free(struct series_detail *d)
 	tk_rows_free(&d->alerts);
 }
 
-static int detail_load(
-        struct tk_store *s, int64_t series_id, size_t limit, struct series_detail *d, struct tk_error *err)
+static int detail_load(struct tk_store *s, int64_t series_id, size_t limit, struct series_detail *d,
+        struct tk_error *err)
 {
 	size_t wanted = !limit ? 0 : limit > SPARK_POINTS ? limit : SPARK_POINTS;
 	int status = tk_store_list_points(s, series_id, INT64_MIN, wanted, &d->points, err);
@@ -68,7 +70,8 @@ static void print_pair(const char *name, const char *value)
 static void print_identity(const struct tk_lookup *l, const struct tk_series_row *series)
 {
 	const struct tk_device_row *device = tk_lookup_device(l, series->device_id);
-	const struct tk_machine_row *machine = device ? tk_lookup_machine(l, device->machine_id) : NULL;
+	const struct tk_machine_row *machine =
+	        device ? tk_lookup_machine(l, device->machine_id) : NULL;
 	const struct tk_upstream_row *upstream = tk_lookup_upstream(l, series->upstream_id);
 	const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
 
@@ -82,16 +85,17 @@ static void print_identity(const struct tk_lookup *l, const struct tk_series_row
 	print_pair("config", series->config);
 	print_pair("device", device ? device->name : NULL);
 	print_pair("machine", machine ? machine->name : NULL);
-	printf("%-12s%s, %s, %s, %s is better\n", "measures", series->metric, series->mode, series->role,
-	        series->better);
+	printf("%-12s%s, %s, %s, %s is better\n", "measures", series->metric, series->mode,
+	        series->role, series->better);
 }
 
-static const struct tk_column point_columns[] = {{"WHEN", 0}, {"VALUE", TK_COLUMN_RIGHT}, {"INTERVAL", TK_COLUMN_RIGHT},
-        {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL}, {"N", TK_COLUMN_RIGHT}, {"NOTE", TK_COLUMN_OPTIONAL},
-        {"REVISION", 0}, {"SUBJECT", TK_COLUMN_CUT}, {"RUN", TK_COLUMN_RIGHT}, {0}};
+static const struct tk_column point_columns[] = {{"WHEN", 0}, {"VALUE", TK_COLUMN_RIGHT},
+        {"INTERVAL", TK_COLUMN_RIGHT}, {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"N", TK_COLUMN_RIGHT}, {"NOTE", TK_COLUMN_OPTIONAL}, {"REVISION", 0},
+        {"SUBJECT", TK_COLUMN_CUT}, {"RUN", TK_COLUMN_RIGHT}, {0}};
 
-static void point_row(
-        struct tk_table *t, const struct tk_lookup *l, const struct tk_series_row *series, const struct tk_point *p)
+static void point_row(struct tk_table *t, const struct tk_lookup *l,
+        const struct tk_series_row *series, const struct tk_point *p)
 {
 	const struct tk_revision_row *revision = tk_lookup_build_revision(l, p->build_id);
 	const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
@@ -102,7 +106,8 @@ static void point_row(
 	tk_table_set_cell(t, "VALUE", "%s", tk_format_value(p->value, series->unit, text));
 	tk_table_set_cell(t, "INTERVAL", "%s", tk_format_point_half_width(p, text));
 	if (!strcmp(series->unit, "ns") && problem && problem->flops > 0 && p->value > 0)
-		tk_table_set_cell(t, "RATE", "%s", tk_format_value(problem->flops / p->value, "gflop_per_s", text));
+		tk_table_set_cell(t, "RATE", "%s",
+		        tk_format_value(problem->flops / p->value, "gflop_per_s", text));
 	tk_table_set_cell(t, "N", "%" PRId64, p->n);
 	tk_table_set_cell(t, "NOTE", "%s%s%s", p->flags & TK_POINT_THROTTLED ? "throttled" : "",
 	        (p->flags & TK_POINT_THROTTLED) && (p->flags & TK_POINT_UNSTABLE) ? ", " : "",
@@ -112,8 +117,9 @@ static void point_row(
 	tk_table_set_cell(t, "RUN", "%" PRId64, p->run_id);
 }
 
-static int print_points(const struct tk_globals *g, const struct tk_show_options *o, const struct tk_lookup *l,
-        const struct tk_series_row *series, const struct tk_rows *points, struct tk_error *err)
+static int print_points(const struct tk_globals *g, const struct tk_show_options *o,
+        const struct tk_lookup *l, const struct tk_series_row *series, const struct tk_rows *points,
+        struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, point_columns);
 	size_t shown = o->limit && o->limit < points->count ? o->limit : points->count;
@@ -131,11 +137,11 @@ static int print_points(const struct tk_globals *g, const struct tk_show_options
 }
 
 static const struct tk_column change_columns[] = {{"CHANGED", 0}, {"BEFORE", TK_COLUMN_RIGHT},
-        {"AFTER", TK_COLUMN_RIGHT}, {"BY", TK_COLUMN_RIGHT}, {"CAUSE", 0}, {"CONFIDENCE", TK_COLUMN_RIGHT},
-        {"RUN", TK_COLUMN_RIGHT}, {0}};
+        {"AFTER", TK_COLUMN_RIGHT}, {"BY", TK_COLUMN_RIGHT}, {"CAUSE", 0},
+        {"CONFIDENCE", TK_COLUMN_RIGHT}, {"RUN", TK_COLUMN_RIGHT}, {0}};
 
-static int print_changes(const struct tk_globals *g, const struct tk_series_row *series, const struct tk_rows *changes,
-        struct tk_error *err)
+static int print_changes(const struct tk_globals *g, const struct tk_series_row *series,
+        const struct tk_rows *changes, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, change_columns);
 	int status;
@@ -147,9 +153,12 @@ static int print_changes(const struct tk_globals *g, const struct tk_series_row 
 
 		tk_table_add_row(t);
 		tk_table_set_cell(t, "CHANGED", "%s", tk_format_minute(c->as_of_s, text));
-		tk_table_set_cell(t, "BEFORE", "%s", tk_format_value(c->before_value, series->unit, text));
-		tk_table_set_cell(t, "AFTER", "%s", tk_format_value(c->after_value, series->unit, text));
-		tk_table_set_cell(t, "BY", "%s", tk_format_change(c->after_value / c->before_value - 1, text));
+		tk_table_set_cell(
+		        t, "BEFORE", "%s", tk_format_value(c->before_value, series->unit, text));
+		tk_table_set_cell(
+		        t, "AFTER", "%s", tk_format_value(c->after_value, series->unit, text));
+		tk_table_set_cell(t, "BY", "%s",
+		        tk_format_change(c->after_value / c->before_value - 1, text));
 		tk_table_set_cell(t, "CAUSE", "%s", c->cause);
 		tk_table_set_cell(t, "CONFIDENCE", "%s", tk_format_percent(c->confidence, text));
 		tk_table_set_cell(t, "RUN", "%" PRId64, c->run_id);
@@ -161,7 +170,8 @@ static int print_changes(const struct tk_globals *g, const struct tk_series_row 
 	return status;
 }
 
-/* The first of these nights that measured a revision, where one before it did not; NULL: it is not among them. */
+/* The first of these nights that measured a revision, where one before it did not; NULL: it is not
+ * among them. */
 static const struct tk_point *first_of_revision(
         const struct tk_lookup *l, const struct tk_rows *points, const char *rev)
 {
@@ -175,10 +185,10 @@ static const struct tk_point *first_of_revision(
 	return NULL;
 }
 
-/* An alert is of the night that told it, with what was known of the size then: neither need be where the step is, nor
- * its size by all nights since, which the change points say. */
-static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *series, const struct tk_rows *points,
-        const struct tk_rows *alerts)
+/* An alert is of the night that told it, with what was known of the size then: neither need be
+ * where the step is, nor its size by all nights since, which the change points say. */
+static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *series,
+        const struct tk_rows *points, const struct tk_rows *alerts)
 {
 	for (size_t i = 0; i < alerts->count; i++) {
 		const struct tk_alert_row *a = TK_ROWS_AT(alerts, struct tk_alert_row, i);
@@ -186,8 +196,9 @@ static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *
 
 		if (a->series_id != series->id)
 			continue;
-		printf("\nalert %.8s, %s, %s when it was told, %s; first bad revision %.12s", a->uid, a->status,
-		        tk_format_change(a->change, change), tk_format_minute(a->opened_s, when), a->bad_rev);
+		printf("\nalert %.8s, %s, %s when it was told, %s; first bad revision %.12s",
+		        a->uid, a->status, tk_format_change(a->change, change),
+		        tk_format_minute(a->opened_s, when), a->bad_rev);
 		const struct tk_point *first = first_of_revision(l, points, a->bad_rev);
 		if (first)
 			printf(", first measured %s", tk_format_minute(first->as_of_s, when));
@@ -203,14 +214,14 @@ static json_t *number(double x)
 static json_t *point_json(const struct tk_lookup *l, const struct tk_point *p)
 {
 	const struct tk_revision_row *revision = tk_lookup_build_revision(l, p->build_id);
-	json_t *json = json_pack("{s:I,s:I,s:I,s:s?,s:s?}", "as_of_s", (json_int_t)p->as_of_s, "run",
-	        (json_int_t)p->run_id, "n", (json_int_t)p->n, "revision", revision ? revision->rev : NULL, "subject",
-	        revision ? revision->subject : NULL);
+	json_t *json = json_pack("{s:I,s:I,s:I,s:s?,s:s?}", "as_of_s", (json_int_t)p->as_of_s,
+	        "run", (json_int_t)p->run_id, "n", (json_int_t)p->n, "revision",
+	        revision ? revision->rev : NULL, "subject", revision ? revision->subject : NULL);
 	const struct {
 		const char *name;
 		double x;
-	} values[] = {{"value", p->value}, {"lo", p->lo}, {"hi", p->hi}, {"min", p->min}, {"q25", p->q25},
-	        {"q75", p->q75}, {"p95", p->p95}};
+	} values[] = {{"value", p->value}, {"lo", p->lo}, {"hi", p->hi}, {"min", p->min},
+	        {"q25", p->q25}, {"q75", p->q75}, {"p95", p->p95}};
 
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
 		json_object_set_new(json, values[i].name, number(values[i].x));
@@ -222,15 +233,18 @@ static json_t *point_json(const struct tk_lookup *l, const struct tk_point *p)
 static json_t *identity_json(const struct tk_lookup *l, const struct tk_series_row *series)
 {
 	const struct tk_device_row *device = tk_lookup_device(l, series->device_id);
-	const struct tk_machine_row *machine = device ? tk_lookup_machine(l, device->machine_id) : NULL;
+	const struct tk_machine_row *machine =
+	        device ? tk_lookup_machine(l, device->machine_id) : NULL;
 	const struct tk_upstream_row *upstream = tk_lookup_upstream(l, series->upstream_id);
 	const struct tk_problem_row *problem = tk_lookup_problem(l, series->problem_id);
 
-	return json_pack("{s:s,s:s,s:s?,s:s?,s:s?,s:s?,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "series", series->slug, "uid",
-	        series->uid, "machine", machine ? machine->name : NULL, "device", device ? device->name : NULL,
-	        "upstream", upstream ? upstream->name : NULL, "problem", problem ? problem->text : NULL, "backend",
-	        series->backend, "config", series->config, "mode", series->mode, "metric", series->metric, "unit",
-	        series->unit, "better", series->better, "role", series->role);
+	return json_pack("{s:s,s:s,s:s?,s:s?,s:s?,s:s?,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "series",
+	        series->slug, "uid", series->uid, "machine", machine ? machine->name : NULL,
+	        "device", device ? device->name : NULL, "upstream",
+	        upstream ? upstream->name : NULL, "problem", problem ? problem->text : NULL,
+	        "backend", series->backend, "config", series->config, "mode", series->mode,
+	        "metric", series->metric, "unit", series->unit, "better", series->better, "role",
+	        series->role);
 }
 
 static json_t *series_json(const struct tk_show_options *o, const struct tk_lookup *l,
@@ -241,12 +255,14 @@ static json_t *series_json(const struct tk_show_options *o, const struct tk_look
 	size_t shown = o->limit && o->limit < d->points.count ? o->limit : d->points.count;
 
 	for (size_t i = 0; i < shown; i++)
-		json_array_append_new(
-		        points, point_json(l, TK_ROWS_AT(&d->points, struct tk_point, d->points.count - 1 - i)));
+		json_array_append_new(points, point_json(l, TK_ROWS_AT(&d->points, struct tk_point,
+		                                                    d->points.count - 1 - i)));
 	for (size_t i = 0; i < d->changes.count; i++) {
-		const struct tk_change_point_row *c = TK_ROWS_AT(&d->changes, struct tk_change_point_row, i);
-		json_t *change = json_pack("{s:I,s:I,s:I,s:s}", "as_of_s", (json_int_t)c->as_of_s, "run",
-		        (json_int_t)c->run_id, "previous_run", (json_int_t)c->previous_run_id, "cause", c->cause);
+		const struct tk_change_point_row *c =
+		        TK_ROWS_AT(&d->changes, struct tk_change_point_row, i);
+		json_t *change = json_pack("{s:I,s:I,s:I,s:s}", "as_of_s", (json_int_t)c->as_of_s,
+		        "run", (json_int_t)c->run_id, "previous_run",
+		        (json_int_t)c->previous_run_id, "cause", c->cause);
 
 		json_object_set_new(change, "before", number(c->before_value));
 		json_object_set_new(change, "after", number(c->after_value));
@@ -257,10 +273,10 @@ static json_t *series_json(const struct tk_show_options *o, const struct tk_look
 		const struct tk_alert_row *a = TK_ROWS_AT(&d->alerts, struct tk_alert_row, i);
 
 		if (a->series_id == series->id)
-			json_array_append_new(
-			        alerts, json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "uid", a->uid, "status", a->status,
-			                        "opened_s", (json_int_t)a->opened_s, "good_rev", a->good_rev, "bad_rev",
-			                        a->bad_rev, "title", a->title));
+			json_array_append_new(alerts,
+			        json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "uid", a->uid, "status",
+			                a->status, "opened_s", (json_int_t)a->opened_s, "good_rev",
+			                a->good_rev, "bad_rev", a->bad_rev, "title", a->title));
 	}
 	json_object_set_new(json, "points", points);
 	json_object_set_new(json, "change_points", changes);
@@ -291,29 +307,35 @@ int tk_show_series(struct tk_store *s, const struct tk_globals *g, const struct 
 	return status;
 }
 
-/* ---- several ------------------------------------------------------------------------------------------------- */
+/* ---- several
+ * -------------------------------------------------------------------------------------------------
+ */
 
-static const struct tk_column list_columns[] = {
-        {"SERIES", 0}, {"NEWEST", TK_COLUMN_RIGHT}, {"INTERVAL", TK_COLUMN_RIGHT}, {"WHEN", 0}, {"TREND", 0}, {0}};
+static const struct tk_column list_columns[] = {{"SERIES", 0}, {"NEWEST", TK_COLUMN_RIGHT},
+        {"INTERVAL", TK_COLUMN_RIGHT}, {"WHEN", 0}, {"TREND", 0}, {0}};
 
-static void list_row(struct tk_table *t, const struct tk_series_row *series, const struct tk_rows *points)
+static void list_row(
+        struct tk_table *t, const struct tk_series_row *series, const struct tk_rows *points)
 {
-	const struct tk_point *p = points->count ? TK_ROWS_AT(points, struct tk_point, points->count - 1) : NULL;
+	const struct tk_point *p =
+	        points->count ? TK_ROWS_AT(points, struct tk_point, points->count - 1) : NULL;
 	struct tk_buf spark = TK_BUF_INIT;
 	char text[TK_FORMAT_SIZE];
 
 	add_sparkline(&spark, points);
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "SERIES", "%s", series->slug);
-	tk_table_set_cell(t, "NEWEST", "%s", p ? tk_format_value(p->value, series->unit, text) : "-");
+	tk_table_set_cell(
+	        t, "NEWEST", "%s", p ? tk_format_value(p->value, series->unit, text) : "-");
 	tk_table_set_cell(t, "INTERVAL", "%s", p ? tk_format_point_half_width(p, text) : "-");
 	tk_table_set_cell(t, "WHEN", "%s", p ? tk_format_minute(p->as_of_s, text) : "-");
 	tk_table_set_cell(t, "TREND", "%s", tk_buf_cstr(&spark));
 	tk_buf_free(&spark);
 }
 
-int tk_show_series_list(struct tk_store *s, const struct tk_globals *g, const struct tk_show_options *o,
-        const struct tk_lookup *l, const struct tk_series_row *const *found, size_t count, struct tk_error *err)
+int tk_show_series_list(struct tk_store *s, const struct tk_globals *g,
+        const struct tk_show_options *o, const struct tk_lookup *l,
+        const struct tk_series_row *const *found, size_t count, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, list_columns);
 	json_t *array = json_array();
@@ -328,8 +350,9 @@ int tk_show_series_list(struct tk_store *s, const struct tk_globals *g, const st
 		json_t *json = identity_json(l, found[i]);
 
 		if (points.count)
-			json_object_set_new(
-			        json, "newest", point_json(l, TK_ROWS_AT(&points, struct tk_point, points.count - 1)));
+			json_object_set_new(json, "newest",
+			        point_json(
+			                l, TK_ROWS_AT(&points, struct tk_point, points.count - 1)));
 		json_array_append_new(array, json);
 		list_row(t, found[i], &points);
 		tk_rows_free(&points);

@@ -24,9 +24,12 @@ struct arguments {
 static const struct argp_option options[] = {
         {"out", 'o', "DIR", 0, "Folder of the site; default: as configured (paths.site)", 0},
         {"title", 't', "TEXT", 0, "Title of the site; default: as configured (site.title)", 0},
-        {"base-url", 'u', "URL", 0, "Public address of the site, for feed.xml; default: as configured (site.url)", 0},
+        {"base-url", 'u', "URL", 0,
+                "Public address of the site, for feed.xml; default: as configured (site.url)", 0},
         {"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
-        {"watch", 'w', 0, 0, "Stay, and write the site again whenever the history changes, until interrupted", 0},
+        {"watch", 'w', 0, 0,
+                "Stay, and write the site again whenever the history changes, until interrupted",
+                0},
         {"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
         {0},
 };
@@ -44,8 +47,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'u':
 		if (strncmp(arg, "https://", 8) && strncmp(arg, "http://", 7))
-			argp_error(
-			        state, "--base-url=%s: expected an address that begins with https:// or http://", arg);
+			argp_error(state,
+			        "--base-url=%s: expected an address that begins with https:// or "
+			        "http://",
+			        arg);
 		a->base_url = arg;
 		return 0;
 	case 'f':
@@ -68,10 +73,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_site = {
         .options = options,
         .parser = parse_option,
-        .doc = "Writes the dashboard: a folder of static pages that opens from the disk and from any web host."
-               "\vOnly files whose content has changed are written, and the old site stays until the new one is "
+        .doc = "Writes the dashboard: a folder of static pages that opens from the disk and from "
+               "any web host."
+               "\vOnly files whose content has changed are written, and the old site stays until "
+               "the new one is "
                "complete."
-               "\n\nExamples:\n  tracker site\n  tracker site --out=public --base-url=https://example.org/kernels\n  "
+               "\n\nExamples:\n  tracker site\n  tracker site --out=public "
+               "--base-url=https://example.org/kernels\n  "
                "tracker site --watch\n",
 };
 
@@ -80,8 +88,8 @@ const struct argp tk_argp_site = {
 /* What a browser needs of the user's session, and children of ours do not get otherwise. */
 static void session_of(char *variables[SESSION_MAX + 1])
 {
-	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
-	        "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
+	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY",
+	        "XDG_RUNTIME_DIR", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -93,14 +101,16 @@ static void session_of(char *variables[SESSION_MAX + 1])
 	variables[n] = NULL;
 }
 
-/* A browser is a convenience: whether it opens is no matter of the exit code. It gets a session of its own, because
- * what a child of ours leaves behind in its process group ends with it. */
+/* A browser is a convenience: whether it opens is no matter of the exit code. It gets a session of
+ * its own, because what a child of ours leaves behind in its process group ends with it. */
 static void open_browser(const char *index)
 {
 	const char *argv[] = {"setsid", "--fork", "--wait", "xdg-open", index, NULL};
 	char *session[SESSION_MAX + 1], *found = NULL;
-	struct tk_process_spec spec = {
-	        .argv = argv, .env = (const char *const *)session, .deadline_s = 3, .log_path = "/dev/null"};
+	struct tk_process_spec spec = {.argv = argv,
+	        .env = (const char *const *)session,
+	        .deadline_s = 3,
+	        .log_path = "/dev/null"};
 	struct tk_process_result result = {0};
 	struct tk_error err = {0};
 
@@ -111,15 +121,16 @@ static void open_browser(const char *index)
 	         !result.timed_out) /* some xdg-open stay as long as the browser */
 		tk_process_check(&spec, &result, &err);
 	if (err.status)
-		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s", err.message);
+		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s",
+		        err.message);
 	tk_process_result_free(&result);
 	for (char **v = session; *v; v++)
 		free(*v);
 	free(found);
 }
 
-static int write_site(
-        const struct tk_globals *g, const struct arguments *a, const struct tk_config *config, struct tk_store *store)
+static int write_site(const struct tk_globals *g, const struct arguments *a,
+        const struct tk_config *config, struct tk_store *store)
 {
 	struct tk_site_report report;
 	struct tk_error err;
@@ -142,8 +153,9 @@ static int write_site(
 
 	if (!status) {
 		if (!g->quiet)
-			printf("%zu pages, %zu files (%zu written), %.1f MB in %.2f s\n", report.pages, report.files,
-			        report.files_written, (double)report.bytes * 1e-6, report.wall_s);
+			printf("%zu pages, %zu files (%zu written), %.1f MB in %.2f s\n",
+			        report.pages, report.files, report.files_written,
+			        (double)report.bytes * 1e-6, report.wall_s);
 		puts(index);
 		if (a->open)
 			open_browser(index);
@@ -182,8 +194,8 @@ static void signals_of_watch(sigset_t *set)
 }
 
 /* Opened anew: the file may have been replaced by another one. */
-static int write_changed(
-        const struct tk_globals *g, const struct arguments *a, const struct tk_config *config, const char *path)
+static int write_changed(const struct tk_globals *g, const struct arguments *a,
+        const struct tk_config *config, const char *path)
 {
 	struct tk_store *store;
 	struct tk_error err;
@@ -196,10 +208,10 @@ static int write_changed(
 	return code;
 }
 
-/* A night writes in bursts: the site is written when nothing has changed for a second. One that fails is told, and
- * tried again. */
-static void watch_site(
-        const struct tk_globals *g, struct arguments *a, const struct tk_config *config, const char *path)
+/* A night writes in bursts: the site is written when nothing has changed for a second. One that
+ * fails is told, and tried again. */
+static void watch_site(const struct tk_globals *g, struct arguments *a,
+        const struct tk_config *config, const char *path)
 {
 	int64_t shown = state_of(path), before = shown;
 	const struct timespec pause = {.tv_sec = 1};
@@ -212,7 +224,8 @@ static void watch_site(
 		if (sigtimedwait(&ends, NULL, &pause) > 0)
 			return;
 		int64_t now = state_of(path);
-		if (now != shown && now == before && write_changed(g, a, config, path) == TK_EXIT_OK)
+		if (now != shown && now == before &&
+		        write_changed(g, a, config, path) == TK_EXIT_OK)
 			shown = now;
 		before = now;
 	}

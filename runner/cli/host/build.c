@@ -1,4 +1,5 @@
-/* `tracker build`: builds the newest or a named revision of upstreams, shows and moves what the cache has. */
+/* `tracker build`: builds the newest or a named revision of upstreams, shows and moves what the
+ * cache has. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +11,10 @@
 #include "base/process.h"
 #include "build/build.h"
 #include "cli/commands.h"
-#include "config/config.h"
-#include "nightly/stages/recipe.h"
 #include "cli/options.h"
 #include "cli/table.h"
+#include "config/config.h"
+#include "nightly/stages/recipe.h"
 #include "upstream/repo.h"
 
 #define HASH_SHOWN 12
@@ -26,11 +27,15 @@ struct build_options {
 enum { KEY_REV = 256, KEY_ARCH, KEY_LIST, KEY_EXPORT, KEY_IMPORT, KEY_CLEAN };
 
 static const struct argp_option options[] = {
-        {"rev", KEY_REV, "REV", 0, "a hash, tag or branch instead of the newest revision (needs UPSTREAM)", 1},
+        {"rev", KEY_REV, "REV", 0,
+                "a hash, tag or branch instead of the newest revision (needs UPSTREAM)", 1},
         {"arch", KEY_ARCH, "ARCH", 0,
-                "what to build for: native (default), x86-64-v3, sm_90a, ... as the adapter understands it", 1},
+                "what to build for: native (default), x86-64-v3, sm_90a, ... as the adapter "
+                "understands it",
+                1},
         {"export", KEY_EXPORT, "FILE", 0, "also pack what was built into FILE (.tar.zst)", 2},
-        {"import", KEY_IMPORT, "FILE", 0, "put the builds of FILE into the cache; builds nothing", 2},
+        {"import", KEY_IMPORT, "FILE", 0, "put the builds of FILE into the cache; builds nothing",
+                2},
         {"list", KEY_LIST, 0, 0, "show what the cache has; builds nothing", 3},
         {"clean", KEY_CLEAN, 0, 0, "remove the builds of UPSTREAM, or all, from the cache", 3},
         {"format", 'f', "text|json", 0, "a table, or JSON", 4},
@@ -72,22 +77,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (o->rev && !o->upstream)
 			argp_error(state, "--rev needs the UPSTREAM that it is a revision of");
 		if (o->list + o->clean + (o->import_file != NULL) + (o->export_file != NULL) > 1)
-			argp_error(state, "--list, --clean, --import and --export exclude each other");
+			argp_error(
+			        state, "--list, --clean, --import and --export exclude each other");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
-        "Build the kernels of every upstream, or of UPSTREAM, at its newest revision, unless the cache has them.\v"
-        "Failed builds are remembered for a day. The exit code is 3 where something could not be built.\n\n"
+        "Build the kernels of every upstream, or of UPSTREAM, at its newest revision, unless the "
+        "cache has them.\v"
+        "Failed builds are remembered for a day. The exit code is 3 where something could not be "
+        "built.\n\n"
         "Examples:\n"
         "  tracker build\n"
         "  tracker build openblas-develop --rev=v0.3.29\n"
         "  tracker build --export=builds.tar.zst   on a build host, then where it runs:\n"
         "  tracker build --import=builds.tar.zst"};
 
-/* ---- one upstream ------------------------------------------------------------------------------------------- */
+/* ---- one upstream
+ * ------------------------------------------------------------------------------------------- */
 
 struct result {
 	const struct tk_upstream_config *upstream;
@@ -101,10 +110,12 @@ static bool is_built(const struct tk_upstream_config *u)
 	return u->kind == TK_UPSTREAM_SELF || u->kind == TK_UPSTREAM_GIT;
 }
 
-static int build_one(const struct tk_config *config, const struct build_options *o, struct result *r)
+static int build_one(
+        const struct tk_config *config, const struct build_options *o, struct result *r)
 {
 	struct tk_repo source;
-	int status = tk_recipe_check_adapter(config, r->upstream, &r->err); /* before the minutes of a fetch */
+	int status = tk_recipe_check_adapter(
+	        config, r->upstream, &r->err); /* before the minutes of a fetch */
 
 	tk_recipe_init_source(config, r->upstream, &source);
 	if (status)
@@ -114,11 +125,14 @@ static int build_one(const struct tk_config *config, const struct build_options 
 		                : tk_repo_find_newest(&source, &r->revision, &r->err);
 	if (status)
 		return status;
-	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id, r->revision.subject);
+	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id,
+	        r->revision.subject);
 	return tk_recipe_build(config, r->upstream, r->revision.id, o->arch, &r->artifact, &r->err);
 }
 
-/* ---- printing ----------------------------------------------------------------------------------------------- */
+/* ---- printing
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static const struct tk_column columns[] = {
         {"UPSTREAM", TK_COLUMN_LEFT},
@@ -153,10 +167,12 @@ static void set_backends(struct tk_table *t, const struct tk_artifact *a)
 	char names[512] = "", codes[512] = "";
 	size_t n = 0, c = 0;
 
-	for (size_t i = 0; i < a->backend_count && n < sizeof(names) - 80 && c < sizeof(codes) - 20; i++) {
-		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? "," : "", a->backends[i].name);
-		c += (size_t)snprintf(
-		        codes + c, sizeof(codes) - c, "%s%.*s", i ? "," : "", HASH_SHOWN, a->backends[i].code_hash);
+	for (size_t i = 0; i < a->backend_count && n < sizeof(names) - 80 && c < sizeof(codes) - 20;
+	        i++) {
+		n += (size_t)snprintf(
+		        names + n, sizeof(names) - n, "%s%s", i ? "," : "", a->backends[i].name);
+		c += (size_t)snprintf(codes + c, sizeof(codes) - c, "%s%.*s", i ? "," : "",
+		        HASH_SHOWN, a->backends[i].code_hash);
 	}
 	tk_table_set_cell(t, "BACKENDS", "%s", names);
 	tk_table_set_cell(t, "CODE", "%s", codes);
@@ -178,22 +194,24 @@ static json_t *artifact_json(const struct tk_artifact *a)
 
 	for (size_t i = 0; i < a->backend_count; i++) {
 		const struct tk_artifact_backend *b = &a->backends[i];
-		json_array_append_new(
-		        backends, json_pack("{s:s,s:s,s:s,s:I}", "name", b->name, "path", b->path, "code_hash",
-		                          b->code_hash, "kernels", (json_int_t)b->kernel_count));
+		json_array_append_new(backends,
+		        json_pack("{s:s,s:s,s:s,s:I}", "name", b->name, "path", b->path,
+		                "code_hash", b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
-	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:s,s:o}", "key", a->key, "upstream",
-	        a->upstream, "revision", a->revision, "status", tk_build_status_name(a->status), "cached", a->cached,
-	        "message", a->message, "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain",
-	        a->toolchain, "log", a->log_path, "wall_s", a->wall_s, "size_bytes", (json_int_t)a->size_bytes, "built",
-	        tk_time_format_iso(a->built_s, built), "backends", backends);
+	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:s,s:o}", "key",
+	        a->key, "upstream", a->upstream, "revision", a->revision, "status",
+	        tk_build_status_name(a->status), "cached", a->cached, "message", a->message,
+	        "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain",
+	        a->toolchain, "log", a->log_path, "wall_s", a->wall_s, "size_bytes",
+	        (json_int_t)a->size_bytes, "built", tk_time_format_iso(a->built_s, built),
+	        "backends", backends);
 }
 
 static json_t *result_json(const struct result *r)
 {
 	json_t *o = r->artifact ? artifact_json(r->artifact)
-	                        : json_pack("{s:s,s:s,s:s}", "upstream", r->upstream->name, "status", "error",
-	                                  "message", r->err.message);
+	                        : json_pack("{s:s,s:s,s:s}", "upstream", r->upstream->name,
+	                                  "status", "error", "message", r->err.message);
 	if (o && r->revision.id[0]) {
 		json_object_set_new(o, "revision", json_string(r->revision.id));
 		json_object_set_new(o, "subject", json_string(r->revision.subject));
@@ -207,8 +225,8 @@ static void add_row(struct tk_table *t, const struct result *r)
 {
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "UPSTREAM", "%s", r->upstream->name);
-	tk_table_set_cell(t, "REVISION", "%.*s%s", HASH_SHOWN, r->revision.id[0] ? r->revision.id : "-",
-	        r->revision.dirty ? " (dirty)" : "");
+	tk_table_set_cell(t, "REVISION", "%.*s%s", HASH_SHOWN,
+	        r->revision.id[0] ? r->revision.id : "-", r->revision.dirty ? " (dirty)" : "");
 	tk_table_set_cell(t, "SUBJECT", "%s", r->revision.subject);
 	if (r->artifact) {
 		set_artifact(t, r->artifact);
@@ -219,8 +237,8 @@ static void add_row(struct tk_table *t, const struct result *r)
 	}
 }
 
-static int print_results(const struct tk_globals *g, const struct build_options *o, const struct result *results,
-        size_t count, struct tk_error *err)
+static int print_results(const struct tk_globals *g, const struct build_options *o,
+        const struct result *results, size_t count, struct tk_error *err)
 {
 	if (o->json) {
 		json_t *list = json_array();
@@ -250,25 +268,28 @@ static size_t report_failures(const struct result *results, size_t count)
 		if (r->artifact && r->artifact->status == TK_BUILD_OK)
 			continue;
 		if (r->artifact)
-			tk_fail(&err, TK_ECRASH, "%s at %.12s: %s (log: %s)", r->upstream->name, r->revision.id,
-			        r->artifact->message, r->artifact->log_path);
+			tk_fail(&err, TK_ECRASH, "%s at %.12s: %s (log: %s)", r->upstream->name,
+			        r->revision.id, r->artifact->message, r->artifact->log_path);
 		tk_command_fail("build", &err);
 		failed++;
 	}
 	return failed;
 }
 
-/* ---- building ----------------------------------------------------------------------------------------------- */
+/* ---- building
+ * -----------------------------------------------------------------------------------------------
+ */
 
-static int choose(const struct tk_config *config, const struct build_options *o, struct result *results, size_t *count,
-        struct tk_error *err)
+static int choose(const struct tk_config *config, const struct build_options *o,
+        struct result *results, size_t *count, struct tk_error *err)
 {
 	for (size_t i = 0; i < config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &config->upstreams[i];
 		if (o->upstream ? strcmp(o->upstream, u->name) != 0 : !u->enabled || !is_built(u))
 			continue;
 		if (!is_built(u))
-			return tk_fail(err, TK_EUSAGE, "`%s` is installed, there is nothing to build", u->name);
+			return tk_fail(err, TK_EUSAGE,
+			        "`%s` is installed, there is nothing to build", u->name);
 		results[(*count)++].upstream = u;
 	}
 	if (o->upstream && !*count)
@@ -277,8 +298,8 @@ static int choose(const struct tk_config *config, const struct build_options *o,
 	return TK_OK;
 }
 
-static int export_results(const struct tk_config *config, const char *file, const struct result *results, size_t count,
-        struct tk_error *err)
+static int export_results(const struct tk_config *config, const char *file,
+        const struct result *results, size_t count, struct tk_error *err)
 {
 	const char **keys = calloc(count + 1, sizeof(*keys));
 	size_t n = 0;
@@ -291,17 +312,20 @@ static int export_results(const struct tk_config *config, const char *file, cons
 	if (!status)
 		status = tk_artifact_export(config->cache_dir, keys, n, file, err);
 	if (!status)
-		tk_log(TK_LOG_INFO, "export", NULL, "%zu build%s in %s", n, n == 1 ? "" : "s", file);
+		tk_log(TK_LOG_INFO, "export", NULL, "%zu build%s in %s", n, n == 1 ? "" : "s",
+		        file);
 	free(keys);
 	return status;
 }
 
-static int build_all(const struct tk_globals *g, const struct tk_config *config, const struct build_options *o)
+static int build_all(
+        const struct tk_globals *g, const struct tk_config *config, const struct build_options *o)
 {
 	struct tk_error err = {0};
 	size_t count = 0;
 	struct result *results = calloc(config->upstream_count + 1, sizeof(*results));
-	int status = results ? choose(config, o, results, &count, &err) : tk_fail(&err, TK_ENOMEM, "out of memory");
+	int status = results ? choose(config, o, results, &count, &err)
+	                     : tk_fail(&err, TK_ENOMEM, "out of memory");
 
 	for (size_t i = 0; !status && i < count; i++) {
 		if (build_one(config, o, &results[i]) == TK_ECANCELED)
@@ -320,7 +344,8 @@ static int build_all(const struct tk_globals *g, const struct tk_config *config,
 	return failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 }
 
-/* ---- the cache ---------------------------------------------------------------------------------------------- */
+/* ---- the cache
+ * ---------------------------------------------------------------------------------------------- */
 
 static void list_row(struct tk_table *t, const char *key, const struct tk_artifact *a)
 {
@@ -339,7 +364,8 @@ static void list_row(struct tk_table *t, const char *key, const struct tk_artifa
 	set_artifact(t, a);
 }
 
-static int list(const struct tk_globals *g, const struct tk_config *config, const struct build_options *o)
+static int list(
+        const struct tk_globals *g, const struct tk_config *config, const struct build_options *o)
 {
 	struct tk_error err = {0};
 	char **keys = NULL;
@@ -350,19 +376,22 @@ static int list(const struct tk_globals *g, const struct tk_config *config, cons
 
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_artifact *a = NULL;
-		const bool damaged = tk_artifact_load(config->cache_dir, keys[i], &a, NULL) != TK_OK;
+		const bool damaged =
+		        tk_artifact_load(config->cache_dir, keys[i], &a, NULL) != TK_OK;
 		if (!o->upstream || (!damaged && !strcmp(a->upstream, o->upstream))) {
 			list_row(t, keys[i], a);
-			json_array_append_new(
-			        json, damaged ? json_pack("{s:s,s:s}", "key", keys[i], "status", "damaged")
-			                      : artifact_json(a));
+			json_array_append_new(json, damaged ? json_pack("{s:s,s:s}", "key", keys[i],
+			                                              "status", "damaged")
+			                                    : artifact_json(a));
 		}
 		tk_artifact_free(a);
 	}
 	if (!status && !o->json && !json_array_size(json))
-		printf("No build%s%s is in the cache.\n", o->upstream ? " of " : "", o->upstream ? o->upstream : "");
+		printf("No build%s%s is in the cache.\n", o->upstream ? " of " : "",
+		        o->upstream ? o->upstream : "");
 	else if (!status)
-		status = o->json ? tk_command_print_json(json_incref(json), &err) : tk_table_print(t, stdout, &err);
+		status = o->json ? tk_command_print_json(json_incref(json), &err)
+		                 : tk_table_print(t, stdout, &err);
 	tk_names_free(keys, count);
 	tk_table_free(t);
 	json_decref(json);
@@ -382,7 +411,8 @@ static int clean(const struct tk_config *config, const struct build_options *o)
 		status = tk_fail(&err, TK_ENOMEM, "out of memory");
 	for (size_t i = 0; !status && o->upstream && i < count; i++) {
 		struct tk_artifact *a = NULL;
-		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) && strcmp(a->upstream, o->upstream) != 0)
+		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) &&
+		        strcmp(a->upstream, o->upstream) != 0)
 			keep[kept++] = keys[i];
 		tk_artifact_free(a);
 	}
@@ -391,7 +421,8 @@ static int clean(const struct tk_config *config, const struct build_options *o)
 	if (!status)
 		status = tk_artifact_list_keys(config->cache_dir, &left, &after, &err);
 	if (!status && o->json)
-		status = tk_command_print_json(json_pack("{s:I}", "removed", (json_int_t)(count - after)), &err);
+		status = tk_command_print_json(
+		        json_pack("{s:I}", "removed", (json_int_t)(count - after)), &err);
 	else if (!status)
 		printf("removed %zu build%s\n", count - after, count - after == 1 ? "" : "s");
 	tk_names_free(keys, count);
@@ -407,7 +438,8 @@ static int import(const struct tk_config *config, const struct build_options *o)
 	int status = tk_artifact_import(config->cache_dir, o->import_file, &imported, &err);
 
 	if (!status && o->json)
-		status = tk_command_print_json(json_pack("{s:I}", "imported", (json_int_t)imported), &err);
+		status = tk_command_print_json(
+		        json_pack("{s:I}", "imported", (json_int_t)imported), &err);
 	else if (!status)
 		printf("imported %zu build%s\n", imported, imported == 1 ? "" : "s");
 	return status ? tk_command_fail("build", &err) : TK_EXIT_OK;

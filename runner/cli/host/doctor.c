@@ -10,12 +10,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "config/config.h"
 #include "cli/host/inspect.h"
-#include "nightly/plan/modules.h"
-#include "nightly/stages/recipe.h"
 #include "cli/options.h"
 #include "cli/table.h"
+#include "config/config.h"
+#include "nightly/plan/modules.h"
+#include "nightly/stages/recipe.h"
 #include "worker/worker.h"
 
 #define DEVICES_MAX 64
@@ -54,7 +54,8 @@ struct doctor {
 	json_t *report;
 };
 
-static void add_line(struct doctor *d, const char *list, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void add_line(struct doctor *d, const char *list, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
 
 static void add_line(struct doctor *d, const char *list, const char *fmt, ...)
 {
@@ -81,8 +82,8 @@ static json_t *json_text(const char *s)
 	return v;
 }
 
-static int open_worker(const struct doctor *d, const struct tk_module *layer, uint32_t index, struct tk_worker **w,
-        struct tk_error *err)
+static int open_worker(const struct doctor *d, const struct tk_module *layer, uint32_t index,
+        struct tk_worker **w, struct tk_error *err)
 {
 	struct tk_worker_spec spec = {.program = d->globals->program,
 	        .device_kind = layer->name,
@@ -92,7 +93,8 @@ static int open_worker(const struct doctor *d, const struct tk_module *layer, ui
 	return tk_worker_new(&spec, w, err);
 }
 
-/* One device of a layer, also where it is missing. How many there are comes back: 0 where that is not known. */
+/* One device of a layer, also where it is missing. How many there are comes back: 0 where that is
+ * not known. */
 static json_int_t add_device(struct doctor *d, const struct tk_module *layer, uint32_t index)
 {
 	struct tk_error err = {0};
@@ -130,8 +132,7 @@ static const json_t *find_device(const struct doctor *d, const char *kind)
 	size_t i;
 	json_t *device;
 
-	json_array_foreach(json_object_get(d->report, "devices"), i, device)
-	{
+	json_array_foreach (json_object_get(d->report, "devices"), i, device) {
 		const char *layer = json_string_value(json_object_get(device, "layer"));
 
 		if (layer && strcmp(layer, kind) == 0)
@@ -147,7 +148,8 @@ static bool is_available(const json_t *entry)
 
 /* Any worker that runs can load a backend to ask what it is; which device it
  * needs is in its answer. */
-static int ask_backend(struct doctor *d, const struct tk_module *m, json_t **said, struct tk_error *err)
+static int ask_backend(
+        struct doctor *d, const struct tk_module *m, json_t **said, struct tk_error *err)
 {
 	const struct tk_module *layer = tk_modules_find_device(d->modules, "cpu");
 	struct tk_worker *w = NULL;
@@ -172,13 +174,15 @@ static void add_backend(struct doctor *d, const struct tk_module *m)
 	const json_t *device;
 
 	if (ask_backend(d, m, &said, &err)) {
-		said = json_pack("{s:o, s:b}", "reason", json_text(err.message), "available", false);
+		said = json_pack(
+		        "{s:o, s:b}", "reason", json_text(err.message), "available", false);
 	} else {
 		kind = json_string_value(json_object_get(said, "device_kind"));
 		device = kind ? find_device(d, kind) : NULL;
 		json_object_set_new(said, "available", json_boolean(is_available(device)));
 		if (!device)
-			json_object_set_new(said, "reason", json_sprintf("no device layer `%s`", kind ? kind : "?"));
+			json_object_set_new(said, "reason",
+			        json_sprintf("no device layer `%s`", kind ? kind : "?"));
 		else if (!is_available(device))
 			json_object_set_new(said, "reason",
 			        json_sprintf("no %s device: %s", kind,
@@ -198,9 +202,9 @@ static bool has_tool(const struct doctor *d, const char *name)
 	size_t i;
 	json_t *tool;
 
-	json_array_foreach(json_object_get(d->report, "tools"), i,
-	        tool) if (strcmp(json_string_value(json_object_get(tool, "name")), name) ==
-	                  0) return json_is_string(json_object_get(tool, "path"));
+	json_array_foreach (json_object_get(d->report, "tools"), i, tool)
+		if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0)
+			return json_is_string(json_object_get(tool, "path"));
 	return false;
 }
 
@@ -210,8 +214,7 @@ static const char *backend_reason(const struct doctor *d, const char *name)
 	size_t i;
 	json_t *b;
 
-	json_array_foreach(json_object_get(d->report, "backends"), i, b)
-	{
+	json_array_foreach (json_object_get(d->report, "backends"), i, b) {
 		const char *reason = json_string_value(json_object_get(b, "reason"));
 
 		if (strcmp(json_string_value(json_object_get(b, "module")), name) == 0)
@@ -227,7 +230,8 @@ static void check_modules(struct doctor *d, const struct tk_upstream_config *u)
 	if (!u->backends || !u->backends[0]) {
 		reason = u->adapter ? backend_reason(d, u->adapter) : NULL;
 		if (reason)
-			add_line(d, "missing", "upstream %s: backend %s: %s", u->name, u->adapter, reason);
+			add_line(d, "missing", "upstream %s: backend %s: %s", u->name, u->adapter,
+			        reason);
 		return;
 	}
 	for (char **b = u->backends; *b; b++) {
@@ -243,7 +247,8 @@ static void check_build_tools(struct doctor *d, const struct tk_upstream_config 
 
 	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
 		if (!has_tool(d, needed[i]))
-			add_line(d, "missing", "upstream %s: it is built from source, and there is no %s", u->name,
+			add_line(d, "missing",
+			        "upstream %s: it is built from source, and there is no %s", u->name,
 			        needed[i]);
 	if (!has_tool(d, "gcc") && !has_tool(d, "clang"))
 		add_line(d, "missing",
@@ -272,7 +277,8 @@ static void check_repository(struct doctor *d, const struct tk_upstream_config *
 		add_line(d, "missing", "upstream %s: there is no repository %s", u->name, u->url);
 }
 
-/* Whether it can be written, or made: then the nearest folder above it that is there tells. Nothing is made here. */
+/* Whether it can be written, or made: then the nearest folder above it that is there tells. Nothing
+ * is made here. */
 static void check_folder(struct doctor *d, const char *what, const char *path)
 {
 	char *at = tk_path_make_absolute(path);
@@ -328,10 +334,12 @@ static void check_night(struct doctor *d)
 	size_t i;
 	json_t *device;
 
-	json_array_foreach(json_object_get(d->report, "devices"), i, device) any =
-	        any || (is_available(device) && is_wanted(d, device));
+	json_array_foreach (json_object_get(d->report, "devices"), i, device)
+		any = any || (is_available(device) && is_wanted(d, device));
 	if (!any)
-		add_line(d, "missing", "none of the configured devices (`devices`) is here: nothing can be measured");
+		add_line(d, "missing",
+		        "none of the configured devices (`devices`) is here: nothing can be "
+		        "measured");
 	for (i = 0; i < d->config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &d->config->upstreams[i];
 
@@ -377,17 +385,21 @@ static void advise_on_cpu(struct doctor *d)
 		        "SMT is on: a busy sibling halves a core; set `threads` to the "
 		        "number of cores");
 	if (load > 0.5 * (double)usable)
-		add_line(d, "advice", "load average %.1f on %lld CPUs: other work disturbs the measurements", load,
-		        (long long)usable);
+		add_line(d, "advice",
+		        "load average %.1f on %lld CPUs: other work disturbs the measurements",
+		        load, (long long)usable);
 	if (usable < logical)
-		add_line(d, "advice", "only %lld of %lld CPUs may be used here", (long long)usable, (long long)logical);
+		add_line(d, "advice", "only %lld of %lld CPUs may be used here", (long long)usable,
+		        (long long)logical);
 }
 
 static void advise(struct doctor *d)
 {
-	const json_t *system = json_object_get(d->report, "system"), *limits = json_object_get(d->report, "limits");
+	const json_t *system = json_object_get(d->report, "system"),
+	             *limits = json_object_get(d->report, "limits");
 	const json_t *quota = json_object_get(limits, "cpus");
-	double usable = json_number_value(json_object_get(json_object_get(d->report, "cpu"), "usable"));
+	double usable =
+	        json_number_value(json_object_get(json_object_get(d->report, "cpu"), "usable"));
 
 	advise_on_cpu(d);
 	if (json_is_real(quota) && json_real_value(quota) < usable)
@@ -421,16 +433,17 @@ static void print_caches(const json_t *cpu)
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_object_get(cpu, "caches"), i, c)
-	{
+	json_array_foreach (json_object_get(cpu, "caches"), i, c) {
 		json_int_t bytes = json_integer_value(json_object_get(c, "bytes"));
 		const char *type = text_of(c, "type", "");
 
-		printf("%sL%lld%s %lld %s", i ? ", " : "", (long long)json_integer_value(json_object_get(c, "level")),
+		printf("%sL%lld%s %lld %s", i ? ", " : "",
+		        (long long)json_integer_value(json_object_get(c, "level")),
 		        strcmp(type, "Data") == 0          ? "d"
 		        : strcmp(type, "Instruction") == 0 ? "i"
 		                                           : "",
-		        (long long)(bytes >= 1 << 20 ? bytes >> 20 : bytes >> 10), bytes >= 1 << 20 ? "MiB" : "KiB");
+		        (long long)(bytes >= 1 << 20 ? bytes >> 20 : bytes >> 10),
+		        bytes >= 1 << 20 ? "MiB" : "KiB");
 	}
 }
 
@@ -438,7 +451,8 @@ static const char *smt_word(const json_t *cpu)
 {
 	const char *word = text_of(cpu, "smt", "not visible");
 
-	return strcmp(word, "notsupported") == 0 || strcmp(word, "notimplemented") == 0 ? "off" : word;
+	return strcmp(word, "notsupported") == 0 || strcmp(word, "notimplemented") == 0 ? "off"
+	                                                                                : word;
 }
 
 static void print_cpu(const json_t *cpu)
@@ -446,7 +460,8 @@ static void print_cpu(const json_t *cpu)
 	const json_t *turbo = json_object_get(cpu, "turbo");
 	json_int_t nodes = json_integer_value(json_object_get(cpu, "numa_nodes"));
 
-	printf("CPU       %s, %lld cores, %lld threads, %lld usable", text_of(cpu, "model", "unknown"),
+	printf("CPU       %s, %lld cores, %lld threads, %lld usable",
+	        text_of(cpu, "model", "unknown"),
 	        (long long)json_integer_value(json_object_get(cpu, "cores")),
 	        (long long)json_integer_value(json_object_get(cpu, "logical")),
 	        (long long)json_integer_value(json_object_get(cpu, "usable")));
@@ -454,7 +469,8 @@ static void print_cpu(const json_t *cpu)
 		printf(", %lld NUMA nodes", (long long)nodes);
 	fputs("\nCaches    ", stdout);
 	print_caches(cpu);
-	printf("\nClocks    governor %s, turbo %s, SMT %s, load %.2f\n", text_of(cpu, "governor", "not visible"),
+	printf("\nClocks    governor %s, turbo %s, SMT %s, load %.2f\n",
+	        text_of(cpu, "governor", "not visible"),
 	        json_is_null(turbo)   ? "not visible"
 	        : json_is_true(turbo) ? "on"
 	                              : "off",
@@ -468,8 +484,8 @@ static void print_machine(const json_t *r)
 	const json_t *quota = json_object_get(limits, "cpus");
 	bool contained = json_is_string(json_object_get(system, "container"));
 
-	printf("System    %s, Linux %s, %s%s%s%s\n", text_of(system, "os", "unknown"), text_of(system, "kernel", ""),
-	        text_of(system, "arch", ""),
+	printf("System    %s, Linux %s, %s%s%s%s\n", text_of(system, "os", "unknown"),
+	        text_of(system, "kernel", ""), text_of(system, "arch", ""),
 	        json_is_true(json_object_get(system, "virtual")) ? ", virtual machine" : "",
 	        contained ? ", container: " : "", text_of(system, "container", ""));
 	print_cpu(json_object_get(r, "cpu"));
@@ -477,7 +493,8 @@ static void print_machine(const json_t *r)
 	        json_number_value(json_object_get(memory, "total_bytes")) / 0x1p30,
 	        json_number_value(json_object_get(memory, "available_bytes")) / 0x1p30);
 	if (json_is_integer(json_object_get(limits, "memory_bytes")))
-		printf(", limited to %.1f GiB", json_number_value(json_object_get(limits, "memory_bytes")) / 0x1p30);
+		printf(", limited to %.1f GiB",
+		        json_number_value(json_object_get(limits, "memory_bytes")) / 0x1p30);
 	if (json_is_real(quota))
 		printf("\nQuota     %.2g CPUs", json_real_value(quota));
 	puts("");
@@ -485,21 +502,23 @@ static void print_machine(const json_t *r)
 
 /* Rows of `list` in columns that are named like its members; what is not there
  * is not shown. */
-static int print_found(const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
+static int print_found(
+        const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
 {
-	static const struct tk_column columns[] = {{"NAME", 0}, {"VERSION", 0}, {"PATH", TK_COLUMN_CUT}, {0}};
+	static const struct tk_column columns[] = {
+	        {"NAME", 0}, {"VERSION", 0}, {"PATH", TK_COLUMN_CUT}, {0}};
 	struct tk_table *t = tk_table_new(g, columns);
 	struct tk_buf absent = TK_BUF_INIT;
 	size_t i;
 	json_t *e;
 	int status;
 
-	json_array_foreach(list, i, e)
-	{
+	json_array_foreach (list, i, e) {
 		const char *path = text_of(e, "path", NULL);
 
 		if (!path) {
-			tk_buf_add_printf(&absent, "%s%s", absent.len ? ", " : "", text_of(e, "name", ""));
+			tk_buf_add_printf(
+			        &absent, "%s%s", absent.len ? ", " : "", text_of(e, "name", ""));
 			continue;
 		}
 		tk_table_add_row(t);
@@ -523,15 +542,15 @@ struct listing {
 	struct tk_column columns[6];
 };
 
-static const struct listing device_listing = {
-        {"arch", "driver"}, {{"DEVICE", 0}, {"AVAILABLE", 0}, {"ARCH", TK_COLUMN_OPTIONAL},
-                                    {"DRIVER", TK_COLUMN_OPTIONAL}, {"DETAIL", TK_COLUMN_WRAP}, {0}}};
-static const struct listing backend_listing = {
-        {"device_kind", "version"}, {{"BACKEND", 0}, {"AVAILABLE", 0}, {"DEVICE", TK_COLUMN_OPTIONAL},
-                                            {"VERSION", TK_COLUMN_OPTIONAL}, {"DETAIL", TK_COLUMN_WRAP}, {0}}};
+static const struct listing device_listing = {{"arch", "driver"},
+        {{"DEVICE", 0}, {"AVAILABLE", 0}, {"ARCH", TK_COLUMN_OPTIONAL},
+                {"DRIVER", TK_COLUMN_OPTIONAL}, {"DETAIL", TK_COLUMN_WRAP}, {0}}};
+static const struct listing backend_listing = {{"device_kind", "version"},
+        {{"BACKEND", 0}, {"AVAILABLE", 0}, {"DEVICE", TK_COLUMN_OPTIONAL},
+                {"VERSION", TK_COLUMN_OPTIONAL}, {"DETAIL", TK_COLUMN_WRAP}, {0}}};
 
-static int print_available(
-        const struct tk_globals *g, const json_t *list, const struct listing *shape, struct tk_error *err)
+static int print_available(const struct tk_globals *g, const json_t *list,
+        const struct listing *shape, struct tk_error *err)
 {
 	const struct tk_column *columns = shape->columns;
 	struct tk_table *t = tk_table_new(g, columns);
@@ -539,12 +558,12 @@ static int print_available(
 	json_t *e;
 	int status;
 
-	json_array_foreach(list, i, e)
-	{
+	json_array_foreach (list, i, e) {
 		bool yes = is_available(e);
 
 		if (!json_object_get(e, "module") && strcmp(text_of(e, "layer", ""), "null") == 0)
-			continue; /* no device: it is for trying the tracker itself, and its backend says so */
+			continue; /* no device: it is for trying the tracker itself, and its backend
+			             says so */
 		tk_table_add_row(t);
 		if (json_object_get(e, "module"))
 			tk_table_set_cell(t, columns[0].name, "%s", text_of(e, "module", ""));
@@ -572,7 +591,8 @@ static void print_lines(const char *title, const json_t *lines)
 	if (json_array_size(lines) == 0)
 		return;
 	printf("\n%s\n", title);
-	json_array_foreach(lines, i, line) printf("  %s\n", json_string_value(line));
+	json_array_foreach (lines, i, line)
+		printf("  %s\n", json_string_value(line));
 }
 
 static int print_text(const struct doctor *d, struct tk_error *err)
@@ -583,7 +603,8 @@ static int print_text(const struct doctor *d, struct tk_error *err)
 	print_machine(r);
 	status = print_found(d->globals, "Tools", json_object_get(r, "tools"), err);
 	if (!status)
-		status = print_found(d->globals, "Libraries and drivers", json_object_get(r, "libraries"), err);
+		status = print_found(
+		        d->globals, "Libraries and drivers", json_object_get(r, "libraries"), err);
 	if (status)
 		return status;
 	puts("\nDevices");
@@ -594,7 +615,8 @@ static int print_text(const struct doctor *d, struct tk_error *err)
 	status = print_available(d->globals, json_object_get(r, "backends"), &backend_listing, err);
 	print_lines("What disturbs measurements here", json_object_get(r, "advice"));
 	print_lines("To know", json_object_get(r, "notes"));
-	print_lines("Missing for a full night with this configuration", json_object_get(r, "missing"));
+	print_lines(
+	        "Missing for a full night with this configuration", json_object_get(r, "missing"));
 	if (json_array_size(json_object_get(r, "missing")) == 0)
 		puts("\nA night can run here: tracker nightly");
 	return status;
@@ -633,12 +655,14 @@ static void note_hip(struct doctor *d)
 
 	if (!device)
 		add_line(d, "notes",
-		        "hip: this tracker has no modules for AMD GPUs: hipcc was not found when it was built, or does "
+		        "hip: this tracker has no modules for AMD GPUs: hipcc was not found when "
+		        "it was built, or does "
 		        "not "
 		        "know their architectures (docs/kernels-hip.md)");
 	else
 		add_line(d, "notes",
-		        "hip: these modules were compiled and linked, but no AMD GPU has run them yet: look at the "
+		        "hip: these modules were compiled and linked, but no AMD GPU has run them "
+		        "yet: look at the "
 		        "first "
 		        "figures as docs/kernels-hip.md says");
 }
@@ -658,8 +682,8 @@ static void examine(struct doctor *d)
 	}
 	advise(d);
 	check_night(d);
-	json_object_set_new(
-	        d->report, "ready", json_boolean(json_array_size(json_object_get(d->report, "missing")) == 0));
+	json_object_set_new(d->report, "ready",
+	        json_boolean(json_array_size(json_object_get(d->report, "missing")) == 0));
 }
 
 int tk_cmd_doctor(const struct tk_globals *g, int argc, char **argv)

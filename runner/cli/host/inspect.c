@@ -1,5 +1,5 @@
-/* Reads /proc, /sys and the versions that programs say of themselves. Everything may be missing: containers hide much
- * of it. */
+/* Reads /proc, /sys and the versions that programs say of themselves. Everything may be missing:
+ * containers hide much of it. */
 #include "cli/host/inspect.h"
 
 #include <ctype.h>
@@ -17,7 +17,8 @@
 #include "base/process.h"
 
 /* The content of a small file without its last newline; "" where it cannot be read. */
-static const char *slurp(struct tk_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static const char *slurp(struct tk_buf *b, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
 
 static const char *slurp(struct tk_buf *b, const char *fmt, ...)
 {
@@ -47,12 +48,14 @@ static json_t *text_or_null(const char *s)
 	return v;
 }
 
-/* The value of "key<spaces>:|= value" in a file of such lines; NULL where there is none. The caller frees. */
+/* The value of "key<spaces>:|= value" in a file of such lines; NULL where there is none. The caller
+ * frees. */
 static char *field(const char *text, const char *key, char separator)
 {
 	size_t n = strlen(key);
 
-	for (const char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+	for (const char *line = text; line;
+	        line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
 		const char *p = line + n;
 
 		if (strncmp(line, key, n) != 0)
@@ -66,7 +69,9 @@ static char *field(const char *text, const char *key, char separator)
 	return NULL;
 }
 
-/* ---- system -------------------------------------------------------------------------------------------------- */
+/* ---- system
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static const char *container(struct tk_buf *b)
 {
@@ -88,8 +93,9 @@ json_t *tk_inspect_system(void)
 	json_t *system;
 
 	uname(&u);
-	system = json_pack("{s:o, s:s, s:s, s:o, s:b}", "os", text_or_null(name), "kernel", u.release, "arch",
-	        u.machine, "container", text_or_null(container(&c)), "virtual", flags && strstr(flags, " hypervisor"));
+	system = json_pack("{s:o, s:s, s:s, s:o, s:b}", "os", text_or_null(name), "kernel",
+	        u.release, "arch", u.machine, "container", text_or_null(container(&c)), "virtual",
+	        flags && strstr(flags, " hypervisor"));
 	free(name);
 	free(flags);
 	tk_buf_free(&os);
@@ -98,7 +104,9 @@ json_t *tk_inspect_system(void)
 	return system;
 }
 
-/* ---- CPU ----------------------------------------------------------------------------------------------------- */
+/* ---- CPU
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 #define CPU "/sys/devices/system/cpu/"
 
@@ -144,12 +152,14 @@ static json_t *caches(void)
 		if (!level)
 			break;
 		type = strdup(slurp(&b, CPU "cpu0/cache/index%d/type", i));
-		if (sscanf(slurp(&b, CPU "cpu0/cache/index%d/size", i), "%lld%c", &size, &unit) == 2)
+		if (sscanf(slurp(&b, CPU "cpu0/cache/index%d/size", i), "%lld%c", &size, &unit) ==
+		        2)
 			size *= unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1;
-		json_array_append_new(
-		        list, json_pack("{s:i, s:o, s:I, s:o}", "level", level, "type", text_or_null(type), "bytes",
-		                      (json_int_t)size, "shared",
-		                      text_or_null(slurp(&b, CPU "cpu0/cache/index%d/shared_cpu_list", i))));
+		json_array_append_new(list,
+		        json_pack("{s:i, s:o, s:I, s:o}", "level", level, "type",
+		                text_or_null(type), "bytes", (json_int_t)size, "shared",
+		                text_or_null(
+		                        slurp(&b, CPU "cpu0/cache/index%d/shared_cpu_list", i))));
 		free(type);
 	}
 	tk_buf_free(&b);
@@ -190,10 +200,13 @@ json_t *tk_inspect_cpu(void)
 	json_object_set_new(cpu, "usable", json_integer(usable_cpus(logical)));
 	json_object_set_new(cpu, "cores", cores ? json_integer(cores) : json_null());
 	json_object_set_new(cpu, "smt", text_or_null(slurp(&b, CPU "smt/control")));
-	json_object_set_new(cpu, "governor", text_or_null(slurp(&b, CPU "cpu0/cpufreq/scaling_governor")));
+	json_object_set_new(
+	        cpu, "governor", text_or_null(slurp(&b, CPU "cpu0/cpufreq/scaling_governor")));
 	json_object_set_new(cpu, "turbo", turbo(&b));
-	json_object_set_new(cpu, "load_1m", getloadavg(&load, 1) == 1 ? json_real(load) : json_null());
-	json_object_set_new(cpu, "numa_nodes", json_integer(count_matching("/sys/devices/system/node", "node")));
+	json_object_set_new(
+	        cpu, "load_1m", getloadavg(&load, 1) == 1 ? json_real(load) : json_null());
+	json_object_set_new(cpu, "numa_nodes",
+	        json_integer(count_matching("/sys/devices/system/node", "node")));
 	json_object_set_new(cpu, "caches", caches());
 	free(model);
 	tk_buf_free(&b);
@@ -205,8 +218,9 @@ json_t *tk_inspect_memory(void)
 	struct tk_buf b = TK_BUF_INIT;
 	const char *text = slurp(&b, "/proc/meminfo");
 	char *total = field(text, "MemTotal", ':'), *available = field(text, "MemAvailable", ':');
-	json_t *memory = json_pack("{s:I, s:I}", "total_bytes", total ? (json_int_t)atoll(total) * 1024 : 0,
-	        "available_bytes", available ? (json_int_t)atoll(available) * 1024 : 0);
+	json_t *memory =
+	        json_pack("{s:I, s:I}", "total_bytes", total ? (json_int_t)atoll(total) * 1024 : 0,
+	                "available_bytes", available ? (json_int_t)atoll(available) * 1024 : 0);
 
 	free(total);
 	free(available);
@@ -214,7 +228,8 @@ json_t *tk_inspect_memory(void)
 	return memory;
 }
 
-/* ---- limits of the control group ----------------------------------------------------------------------------- */
+/* ---- limits of the control group
+ * ----------------------------------------------------------------------------- */
 
 /* A limit of an outer group holds for the inner ones: the smallest on the way up counts. */
 static void limits_of(const char *group, double *cpus, double *memory)
@@ -222,10 +237,11 @@ static void limits_of(const char *group, double *cpus, double *memory)
 	struct tk_buf b = TK_BUF_INIT;
 	double quota, period, bytes;
 
-	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/cpu.max", group), "%lf %lf", &quota, &period) == 2 && period > 0 &&
-	        quota / period < *cpus)
+	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/cpu.max", group), "%lf %lf", &quota, &period) == 2 &&
+	        period > 0 && quota / period < *cpus)
 		*cpus = quota / period;
-	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/memory.max", group), "%lf", &bytes) == 1 && bytes < *memory)
+	if (sscanf(slurp(&b, "/sys/fs/cgroup%s/memory.max", group), "%lf", &bytes) == 1 &&
+	        bytes < *memory)
 		*memory = bytes;
 	tk_buf_free(&b);
 }
@@ -260,13 +276,16 @@ json_t *tk_inspect_limits(void)
 	limits_v1(&cpus, &memory);
 	free(group);
 	tk_buf_free(&b);
-	return json_pack("{s:o, s:o}", "cpus", cpus < 1e9 ? json_real(cpus) : json_null(), "memory_bytes",
-	        memory < 0x1p60 ? json_integer((json_int_t)memory) : json_null());
+	return json_pack("{s:o, s:o}", "cpus", cpus < 1e9 ? json_real(cpus) : json_null(),
+	        "memory_bytes", memory < 0x1p60 ? json_integer((json_int_t)memory) : json_null());
 }
 
-/* ---- tools --------------------------------------------------------------------------------------------------- */
+/* ---- tools
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-/* The first thing in a text that looks like a version: 12.2.0. The caller frees; NULL where there is none. */
+/* The first thing in a text that looks like a version: 12.2.0. The caller frees; NULL where there
+ * is none. */
 static char *version_in(const char *text)
 {
 	for (const char *p = text; *p; p++) {
@@ -284,7 +303,8 @@ static char *version_in(const char *text)
 	return NULL;
 }
 
-/* What a program prints, stdout before stderr; NULL where it cannot be run or fails. The caller frees. */
+/* What a program prints, stdout before stderr; NULL where it cannot be run or fails. The caller
+ * frees. */
 static char *output_of(const char *const *argv)
 {
 	struct tk_process_spec spec = {.argv = argv, .deadline_s = 10, .capture_max = 1 << 20};
@@ -304,7 +324,8 @@ static json_t *tool(const char *name, const char *purpose)
 	json_t *t;
 
 	if (!tk_process_find_program(name, &path))
-		return json_pack("{s:s, s:n, s:n, s:s}", "name", name, "path", "version", "for", purpose);
+		return json_pack(
+		        "{s:s, s:n, s:n, s:s}", "name", name, "path", "version", "for", purpose);
 	said = output_of(argv);
 	version = said ? version_in(said) : NULL;
 	t = json_pack("{s:s, s:o, s:o, s:s}", "name", name, "path", text_or_null(path), "version",
@@ -343,9 +364,12 @@ json_t *tk_inspect_tools(void)
 	return list;
 }
 
-/* ---- libraries ----------------------------------------------------------------------------------------------- */
+/* ---- libraries
+ * -----------------------------------------------------------------------------------------------
+ */
 
-/* The file behind a library, of whatever version, as the loader's cache knows it; the caller frees. */
+/* The file behind a library, of whatever version, as the loader's cache knows it; the caller frees.
+ */
 static char *library_path(const char *cache, const char *name)
 {
 	size_t n = strlen(name);
@@ -355,8 +379,8 @@ static char *library_path(const char *cache, const char *name)
 	while (p && (p = strstr(p, name))) {
 		const char *arrow = strstr(p, "=> "), *end = strchr(p, '\n');
 
-		if ((p == cache || isspace((unsigned char)p[-1])) && (p[n] == ' ' || p[n] == '.') && arrow &&
-		        (!end || arrow < end)) {
+		if ((p == cache || isspace((unsigned char)p[-1])) && (p[n] == ' ' || p[n] == '.') &&
+		        arrow && (!end || arrow < end)) {
 			path = strndup(arrow + 3, strcspn(arrow + 3, "\n"));
 			found = path && realpath(path, real) ? strdup(real) : NULL;
 			free(path);
@@ -391,7 +415,8 @@ static json_t *library(const char *cache, const char *name, const char *file, co
 
 	if (!version)
 		version = version_of_file(path);
-	l = json_pack("{s:s, s:o, s:o}", "name", name, "path", text_or_null(path), "version", text_or_null(version));
+	l = json_pack("{s:s, s:o, s:o}", "name", name, "path", text_or_null(path), "version",
+	        text_or_null(version));
 	free(path);
 	free(version);
 	return l;
@@ -402,8 +427,8 @@ static json_t *driver(const char *name, const char *path)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	char *version = version_in(slurp(&b, "%s", path));
-	json_t *d = json_pack("{s:s, s:o, s:o}", "name", name, "path", version ? text_or_null(path) : json_null(),
-	        "version", text_or_null(version));
+	json_t *d = json_pack("{s:s, s:o, s:o}", "name", name, "path",
+	        version ? text_or_null(path) : json_null(), "version", text_or_null(version));
 
 	free(version);
 	tk_buf_free(&b);
@@ -431,8 +456,8 @@ json_t *tk_inspect_libraries(void)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-		json_array_append_new(
-		        list, library(cache ? cache : "", libraries[i].name, libraries[i].file, libraries[i].package));
+		json_array_append_new(list, library(cache ? cache : "", libraries[i].name,
+		                                    libraries[i].file, libraries[i].package));
 	json_array_append_new(list, driver("NVIDIA kernel driver", "/proc/driver/nvidia/version"));
 	json_array_append_new(list, driver("AMD kernel driver", "/sys/module/amdgpu/version"));
 	json_array_append_new(list, driver("ROCm", "/opt/rocm/.info/version"));

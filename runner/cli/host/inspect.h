@@ -1,5 +1,5 @@
-/* What this machine has, as JSON: `tracker doctor` prints it. Nothing here loads a library or talks to a device. Null
- * is "not known here". */
+/* What this machine has, as JSON: `tracker doctor` prints it. Nothing here loads a library or talks
+ * to a device. Null is "not known here". */
 #ifndef TK_INSPECT_H
 #define TK_INSPECT_H
 #include <jansson.h>

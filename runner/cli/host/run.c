@@ -1,14 +1,15 @@
-/* `tracker run`: measures problems on one backend now, and prints what came out. Nothing is stored. */
+/* `tracker run`: measures problems on one backend now, and prints what came out. Nothing is stored.
+ */
 #include "base/file.h"
 #include "base/process.h"
 #include "cli/commands.h"
-#include "config/config.h"
-#include "nightly/plan/modules.h"
 #include "cli/options.h"
+#include "cli/table.h"
+#include "config/config.h"
 #include "core/mode.h"
 #include "core/problem.h"
+#include "nightly/plan/modules.h"
 #include "site_gen/render/format.h"
-#include "cli/table.h"
 #include "worker/worker.h"
 #include <jansson.h>
 #include <math.h>
@@ -67,13 +68,14 @@ static const struct argp_option options[] = {
 };
 /* clang-format on */
 
-static double number(const char *text, const char *option, double most, bool whole, struct argp_state *state)
+static double number(
+        const char *text, const char *option, double most, bool whole, struct argp_state *state)
 {
 	char *end;
 	double v = strtod(text, &end);
 	if (!*text || *end || !(v >= 0) || v > most || (whole && v != floor(v)))
-		argp_error(state, "--%s=%s: expected a %s up to %g", option, text, whole ? "whole number" : "number",
-		        most);
+		argp_error(state, "--%s=%s: expected a %s up to %g", option, text,
+		        whole ? "whole number" : "number", most);
 	return v;
 }
 
@@ -105,7 +107,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MODE:
 		if (tk_mode_parse(arg, &o->mode))
-			argp_error(state, "--mode=%s: expected cold, hot, paced, sustained or loaded", arg);
+			argp_error(state,
+			        "--mode=%s: expected cold, hot, paced, sustained or loaded", arg);
 		return 0;
 	case OPT_REST:
 		o->rest = number(arg, "rest", 1000, false, state);
@@ -119,7 +122,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_DEVICE:
 	case OPT_DEVICES:
 		if (!*arg || (key == OPT_DEVICE && strchr(arg, ',')))
-			argp_error(state, "--device%s=%s: expected %s", key == OPT_DEVICE ? "" : "s", arg,
+			argp_error(state, "--device%s=%s: expected %s",
+			        key == OPT_DEVICE ? "" : "s", arg,
 			        key == OPT_DEVICE ? "a number or a UUID" : "all, numbers or UUIDs");
 		o->devices = arg;
 		return 0;
@@ -147,25 +151,30 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!o->backend)
 			argp_error(state, "which backend? `tracker doctor` lists them");
 		if (o->problem_count == 0 && !o->suite)
-			argp_error(state, "which problem? for instance gemm:m=512,n=512,k=512 or --suite=smoke");
+			argp_error(state, "which problem? for instance gemm:m=512,n=512,k=512 or "
+			                  "--suite=smoke");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_run = {options, parse_option, "BACKEND [PROBLEM...]",
-        "Measure problems on one backend now and print what came out. Nothing is stored; `tracker nightly` does that.\v"
-        "BACKEND is the name of a backend of this tracker, or the path of a shared object (tk_backend_NAME.so). A "
+        "Measure problems on one backend now and print what came out. Nothing is stored; `tracker "
+        "nightly` does that.\v"
+        "BACKEND is the name of a backend of this tracker, or the path of a shared object "
+        "(tk_backend_NAME.so). A "
         "result that "
         "is wrong is not timed.\n\n"
-        "Exit code: 0 every problem was measured or is none for this backend, 2 usage, 3 some jobs failed, 4 nothing "
+        "Exit code: 0 every problem was measured or is none for this backend, 2 usage, 3 some jobs "
+        "failed, 4 nothing "
         "could be run.\n\n"
         "Examples:\n"
         "  tracker run cpu gemm:m=512,n=512,k=512\n"
         "  tracker run cpu attention:b=1,h=8,sq=1024,d=64,dtype=bf16 --hot --seconds=2\n"
         "  tracker run openblas --suite=smoke --format=json"};
 
-/* ---- what is run -------------------------------------------------------------------------------------------- */
+/* ---- what is run
+ * -------------------------------------------------------------------------------------------- */
 
 /* A device that is measured, with the worker that serves it. */
 struct place {
@@ -191,7 +200,8 @@ struct run {
 static int find_backend(struct run *r, struct tk_error *err)
 {
 	const char *name = r->o->backend;
-	if (strchr(name, '/') || (strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".so") == 0)) {
+	if (strchr(name, '/') ||
+	        (strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".so") == 0)) {
 		if (!tk_file_exists(name))
 			return tk_fail(err, TK_EUSAGE, "there is no file %s", name);
 		r->backend_path = tk_path_make_absolute(name);
@@ -199,14 +209,16 @@ static int find_backend(struct run *r, struct tk_error *err)
 	}
 	const struct tk_module *m = tk_modules_find_backend(r->modules, name);
 	if (!m)
-		return tk_fail(err, TK_EUSAGE, "there is no backend `%s` in %s: `tracker doctor` lists them", name,
+		return tk_fail(err, TK_EUSAGE,
+		        "there is no backend `%s` in %s: `tracker doctor` lists them", name,
 		        r->modules->dir);
 	r->backend_path = strdup(m->path);
 	return r->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 /* A worker without a device can still load the backend and say what kind it needs. */
-static int ask_kind(struct run *r, const struct tk_worker_spec *spec, char *kind, size_t size, struct tk_error *err)
+static int ask_kind(struct run *r, const struct tk_worker_spec *spec, char *kind, size_t size,
+        struct tk_error *err)
 {
 	struct tk_worker *w = NULL;
 	json_t *about = NULL;
@@ -214,20 +226,23 @@ static int ask_kind(struct run *r, const struct tk_worker_spec *spec, char *kind
 	if (status == TK_OK)
 		status = tk_worker_query_backend(w, r->backend_path, &about, err);
 	if (status == TK_OK)
-		snprintf(kind, size, "%s", json_string_value(json_object_get(about, "device_kind")));
+		snprintf(
+		        kind, size, "%s", json_string_value(json_object_get(about, "device_kind")));
 	json_decref(about);
 	tk_worker_free(w);
 	return status;
 }
 
-/* One word of --device or --devices: what `tracker nightly --devices` takes, of the backend's kind alone. */
+/* One word of --device or --devices: what `tracker nightly --devices` takes, of the backend's kind
+ * alone. */
 static bool means(const char *word, size_t len, const char *kind, uint32_t index, const char *uuid)
 {
 	char copy[128], number[16];
 	char *const names[] = {copy, NULL};
 	snprintf(number, sizeof number, "%u", index);
 	snprintf(copy, sizeof copy, "%.*s", (int)len, word);
-	return strcmp(copy, "all") == 0 || strcmp(copy, number) == 0 || tk_device_is_selected(names, kind, index, uuid);
+	return strcmp(copy, "all") == 0 || strcmp(copy, number) == 0 ||
+	       tk_device_is_selected(names, kind, index, uuid);
 }
 
 static bool is_wanted(const char *list, const char *kind, uint32_t index, const char *uuid)
@@ -243,7 +258,8 @@ static bool is_wanted(const char *list, const char *kind, uint32_t index, const 
 }
 
 /* Looks at one device; *count is how many there are. */
-static int open_place(struct run *r, const struct tk_worker_spec *spec, json_int_t *count, struct tk_error *err)
+static int open_place(
+        struct run *r, const struct tk_worker_spec *spec, json_int_t *count, struct tk_error *err)
 {
 	struct place p = {0};
 	json_t *info = NULL;
@@ -251,19 +267,22 @@ static int open_place(struct run *r, const struct tk_worker_spec *spec, json_int
 	int status = tk_worker_new(spec, &p.worker, err);
 	if (status)
 		return status;
-	if ((status = tk_worker_query_device(p.worker, &info, &why)) != TK_OK && (r->o->devices || status == TK_ECANCELED)) {
+	if ((status = tk_worker_query_device(p.worker, &info, &why)) != TK_OK &&
+	        (r->o->devices || status == TK_ECANCELED)) {
 		tk_worker_free(p.worker);
-		return tk_fail(
-		        err, status, "device %u of kind %s: %s", spec->device_index, spec->device_kind, why.message);
+		return tk_fail(err, status, "device %u of kind %s: %s", spec->device_index,
+		        spec->device_kind, why.message);
 	}
 	const char *uuid = json_string_value(json_object_get(info, "uuid"));
 	*count = json_integer_value(json_object_get(info, "count"));
 	snprintf(p.name, sizeof p.name, "%s:%u", spec->device_kind, spec->device_index);
-	bool wanted = is_wanted(r->o->devices, spec->device_kind, spec->device_index, uuid ? uuid : "");
+	bool wanted =
+	        is_wanted(r->o->devices, spec->device_kind, spec->device_index, uuid ? uuid : "");
 	if (uuid && *uuid)
 		snprintf(p.name, sizeof p.name, "%s", uuid);
 	json_decref(info);
-	struct place *grown = wanted ? realloc(r->places, (r->place_count + 1) * sizeof *grown) : NULL;
+	struct place *grown =
+	        wanted ? realloc(r->places, (r->place_count + 1) * sizeof *grown) : NULL;
 	if (!grown) {
 		tk_worker_free(p.worker);
 		return wanted ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
@@ -271,7 +290,8 @@ static int open_place(struct run *r, const struct tk_worker_spec *spec, json_int
 	r->places = grown;
 	r->places[r->place_count++] = p;
 	/* how this fails, the first job says */
-	status = tk_worker_start_open(p.worker, r->backend_path, r->o->backend_options, TK_WORKER_OPEN_TIMEOUT_S, &why);
+	status = tk_worker_start_open(
+	        p.worker, r->backend_path, r->o->backend_options, TK_WORKER_OPEN_TIMEOUT_S, &why);
 	if (status == TK_OK)
 		status = tk_worker_wait_open(p.worker, &why);
 	return status == TK_ECANCELED ? tk_fail(err, TK_ECANCELED, "%s", why.message) : TK_OK;
@@ -286,8 +306,8 @@ static int open_places(struct run *r, struct tk_worker_spec *spec, struct tk_err
 		status = open_place(r, spec, &count, err);
 	}
 	if (status == TK_OK && r->place_count == 0)
-		return tk_fail(err, TK_ENOTFOUND, "there is no device `%s` of kind %s: %lld found", r->o->devices,
-		        spec->device_kind, (long long)count);
+		return tk_fail(err, TK_ENOTFOUND, "there is no device `%s` of kind %s: %lld found",
+		        r->o->devices, spec->device_kind, (long long)count);
 	return status;
 }
 
@@ -312,15 +332,17 @@ static int open_workers(struct run *r, const struct tk_globals *g, struct tk_err
 	const struct tk_module *layer = tk_modules_find_device(r->modules, kind);
 	if (!layer)
 		return tk_fail(err, TK_ENOTFOUND,
-		        "backend %s needs a device of kind %s, and there is no tk_device_%s.so in %s", r->o->backend,
-		        kind, kind, r->modules->dir);
+		        "backend %s needs a device of kind %s, and there is no tk_device_%s.so in "
+		        "%s",
+		        r->o->backend, kind, kind, r->modules->dir);
 	spec.device_kind = kind;
 	spec.device_layer = layer->path;
 	r->mode = r->o->mode == TK_MODE_COUNT ? tk_mode_default(kind) : r->o->mode;
 	return open_places(r, &spec, err);
 }
 
-/* ---- how it is shown ---------------------------------------------------------------------------------------- */
+/* ---- how it is shown
+ * ---------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct tk_column columns[] = {
@@ -358,12 +380,13 @@ static void set_verify(struct tk_table *t, const json_t *result)
 		return;
 	}
 	bool passed = json_is_true(json_object_get(v, "passed"));
-	tk_table_set_cell(
-	        t, "VERIFY", "%s %.1e of %.1e", passed ? "ok" : "wrong", value(v, "max_error"), value(v, "tolerance"));
+	tk_table_set_cell(t, "VERIFY", "%s %.1e of %.1e", passed ? "ok" : "wrong",
+	        value(v, "max_error"), value(v, "tolerance"));
 	tk_table_set_color(t, "VERIFY", passed ? "green" : "red");
 }
 
-static void add_row(struct run *r, const struct place *p, const char *problem, const struct tk_job_result *job)
+static void add_row(
+        struct run *r, const struct place *p, const char *problem, const struct tk_job_result *job)
 {
 	struct tk_table *t = r->table;
 	double median = value(job->result, "median");
@@ -374,9 +397,9 @@ static void add_row(struct run *r, const struct place *p, const char *problem, c
 		tk_table_set_cell(t, "DEVICE", "%s", p->name);
 	tk_table_set_cell(t, "OUTCOME", "%s", tk_outcome_name(job->outcome));
 	tk_table_set_color(t, "OUTCOME",
-	        job->outcome == TK_OUTCOME_OK     ? "green"
+	        job->outcome == TK_OUTCOME_OK         ? "green"
 	        : tk_outcome_has_timing(job->outcome) ? "yellow"
-	                                          : "red");
+	                                              : "red");
 	tk_table_set_cell(t, "WHY", "%s", job->message);
 	set_verify(t, job->result);
 	if (!tk_outcome_has_timing(job->outcome))
@@ -384,12 +407,14 @@ static void add_row(struct run *r, const struct place *p, const char *problem, c
 	set_time(t, "MEDIAN", median);
 	if (value(job->result, "n") > 1) /* one sample has none */
 		tk_table_set_cell(t, "INTERVAL", "%s",
-		        tk_format_half_width(median, value(job->result, "lo"), value(job->result, "hi"), text));
+		        tk_format_half_width(
+		                median, value(job->result, "lo"), value(job->result, "hi"), text));
 	tk_table_set_cell(t, "N", "%.0f", value(job->result, "n"));
 	set_rate(t, job->result, median);
 }
 
-static void add_json(struct run *r, const struct place *p, const char *problem, const struct tk_job_result *job)
+static void add_json(
+        struct run *r, const struct place *p, const char *problem, const struct tk_job_result *job)
 {
 	json_t *o = json_object(), *result = job->result ? json_copy(job->result) : json_null();
 	if (!r->o->samples && job->result)
@@ -414,7 +439,8 @@ static void print_samples(const char *problem, const struct tk_job_result *job)
 	if (!samples)
 		return;
 	printf("%s ns:", problem);
-	json_array_foreach(samples, i, x) printf(" %.10g", json_number_value(x));
+	json_array_foreach (samples, i, x)
+		printf(" %.10g", json_number_value(x));
 	putchar('\n');
 }
 
@@ -456,7 +482,8 @@ static int run_one(struct run *r, const struct place *place, const char *text, s
 	return TK_OK;
 }
 
-/* Texts are checked before anything is measured: a typing error in the last one shall not cost the time of the others.
+/* Texts are checked before anything is measured: a typing error in the last one shall not cost the
+ * time of the others.
  */
 static int check_problems(const struct run_options *o, struct tk_error *err)
 {
@@ -505,7 +532,8 @@ static int print_all(struct run *r, struct tk_error *err)
 {
 	if (!r->o->json)
 		return tk_table_print(r->table, stdout, err);
-	if (json_dumpf(r->json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(10)) ||
+	if (json_dumpf(r->json, stdout,
+	            JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(10)) ||
 	        putchar('\n') == EOF)
 		return tk_fail(err, TK_EIO, "writing JSON failed");
 	return TK_OK;
@@ -533,8 +561,12 @@ static bool printed_something(const struct run *r)
 
 int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 {
-	struct run_options o = {
-	        .sets = -1, .seconds = -1, .threads = -1, .seed = -1, .rest = -1, .mode = TK_MODE_COUNT};
+	struct run_options o = {.sets = -1,
+	        .seconds = -1,
+	        .threads = -1,
+	        .seed = -1,
+	        .rest = -1,
+	        .mode = TK_MODE_COUNT};
 	struct tk_config *config = NULL;
 	struct tk_error err = {0};
 	argp_parse(&tk_argp_run, argc, argv, 0, NULL, &o);
@@ -542,7 +574,8 @@ int tk_cmd_run(const struct tk_globals *g, int argc, char **argv)
 	if (code)
 		return code;
 	tk_cancel_install_handlers();
-	struct run r = {.o = &o, .config = config, .table = tk_table_new(g, columns), .json = json_array()};
+	struct run r = {
+	        .o = &o, .config = config, .table = tk_table_new(g, columns), .json = json_array()};
 	int status = prepare(&r, g, &err);
 	if (status == TK_OK)
 		status = run_all(&r, &err);

@@ -1,5 +1,5 @@
-/* `tracker worker`: the process that loads backends, so that their crash is not ours. Started by the tracker, not by
- * people. */
+/* `tracker worker`: the process that loads backends, so that their crash is not ours. Started by
+ * the tracker, not by people. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_worker = {options, parse_option, NULL,
-        "Serve a parent tracker: JSON lines in, JSON lines out (docs/worker-protocol.md). Started by the tracker "
+        "Serve a parent tracker: JSON lines in, JSON lines out (docs/worker-protocol.md). Started "
+        "by the tracker "
         "itself."};
 
 int tk_cmd_worker(const struct tk_globals *g, int argc, char **argv)

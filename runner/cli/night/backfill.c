@@ -3,15 +3,23 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cli/commands.h"
-#include "config/config.h"
 #include "cli/night/report.h"
-#include "nightly/nightly.h"
 #include "cli/progress.h"
+#include "config/config.h"
+#include "nightly/nightly.h"
 #include "store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPT_COMMITS = 'n', OPT_EVERY = 'e', OPT_SINCE = 's', OPT_NO_SITE = 0x100, OPT_EXPORT, OPT_IMPORT, OPT_ARCH };
+enum {
+	OPT_COMMITS = 'n',
+	OPT_EVERY = 'e',
+	OPT_SINCE = 's',
+	OPT_NO_SITE = 0x100,
+	OPT_EXPORT,
+	OPT_IMPORT,
+	OPT_ARCH
+};
 
 struct options {
 	const char *upstream, *since, *export_file, *import_file, *arch;
@@ -20,15 +28,19 @@ struct options {
 };
 
 static const struct argp_option options_table[] = {
-        {"commits", OPT_COMMITS, "N", 0, "At most the newest N revisions (default: 10, with --since: all)", 0},
+        {"commits", OPT_COMMITS, "N", 0,
+                "At most the newest N revisions (default: 10, with --since: all)", 0},
         {"every", OPT_EVERY, "K", 0, "Only every K-th revision", 0},
         {"since", OPT_SINCE, "TIME", 0, "Only revisions that are newer: 30d, 2026-08-01", 0},
         {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site at the end", 0},
         {"export", OPT_EXPORT, "FILE", 0,
-                "Build them, measure nothing, and pack them into FILE for a machine that only measures", 0},
-        {"arch", OPT_ARCH, "ARCH", 0, "With --export: what to build for, as `tracker build` has it: sm_90a, gfx942", 0},
-        {"import", OPT_IMPORT, "FILE", 0, "Measure the revisions that FILE has, made by --export on another machine",
+                "Build them, measure nothing, and pack them into FILE for a machine that only "
+                "measures",
                 0},
+        {"arch", OPT_ARCH, "ARCH", 0,
+                "With --export: what to build for, as `tracker build` has it: sm_90a, gfx942", 0},
+        {"import", OPT_IMPORT, "FILE", 0,
+                "Measure the revisions that FILE has, made by --export on another machine", 0},
         {0},
 };
 
@@ -77,10 +89,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (o->export_file && o->import_file)
 			argp_error(state, "--export and --import exclude each other");
 		if (o->arch && !o->export_file)
-			argp_error(
-			        state, "--arch belongs to --export: what is measured here is built for this machine");
+			argp_error(state, "--arch belongs to --export: what is measured here is "
+			                  "built for this machine");
 		if (o->import_file && (o->commits || o->every || o->since))
-			argp_error(state, "--import measures what the file has: --commits, --every and --since belong "
+			argp_error(state, "--import measures what the file has: --commits, --every "
+			                  "and --since belong "
 			                  "to --export");
 		return 0;
 	default:
@@ -92,10 +105,13 @@ const struct argp tk_argp_backfill = {
         .options = options_table,
         .parser = parse,
         .args_doc = "UPSTREAM",
-        .doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own that stands at its "
+        .doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own "
+               "that stands at its "
                "commit's time."
-               "\vWhat this machine has measured already is left out, so a stopped backfill goes on where it was.\n\n"
-               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill openblas-develop --since=90d "
+               "\vWhat this machine has measured already is left out, so a stopped backfill goes "
+               "on where it was.\n\n"
+               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill "
+               "openblas-develop --since=90d "
                "--every=5\n"
                "  tracker backfill self --arch=sm_90a --export=past.tar.zst   and elsewhere:\n"
                "  tracker backfill self --import=past.tar.zst",
@@ -115,16 +131,16 @@ static int since_of(const char *text, int64_t *since_s, struct tk_error *err)
 	return tk_time_parse(text, since_s, err);
 }
 
-static int build_only(
-        const struct tk_config *config, const struct options *o, const struct tk_backfill_options *backfill)
+static int build_only(const struct tk_config *config, const struct options *o,
+        const struct tk_backfill_options *backfill)
 {
 	struct tk_backfill_build_report built;
 	struct tk_error err = {0};
 	if (tk_backfill_export(config, backfill, o->export_file, &built, &err) != TK_OK)
 		return tk_command_fail("backfill", &err);
-	printf("backfill: %zu of %zu revision%s of %s in %s (%zu from the cache, %zu failed)\n", built.built,
-	        built.revisions, built.revisions == 1 ? "" : "s", o->upstream, o->export_file, built.cached,
-	        built.failed);
+	printf("backfill: %zu of %zu revision%s of %s in %s (%zu from the cache, %zu failed)\n",
+	        built.built, built.revisions, built.revisions == 1 ? "" : "s", o->upstream,
+	        o->export_file, built.cached, built.failed);
 	return built.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 }
 
@@ -141,12 +157,14 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	if (since_of(o.since, &backfill.since_s, &err) != TK_OK) {
 		err = (struct tk_error){0};
 		tk_fail(&err, TK_EUSAGE,
-		        "--since=%s: expected a duration (30d) or a time (2026-11-21, 2026-11-21T09:42:00Z, @seconds)",
+		        "--since=%s: expected a duration (30d) or a time (2026-11-21, "
+		        "2026-11-21T09:42:00Z, @seconds)",
 		        o.since);
 		return tk_command_fail("backfill", &err);
 	}
 	/* Building needs no history. */
-	int code = tk_command_open(g, "backfill", o.export_file ? -1 : TK_STORE_CREATE, &config, &store);
+	int code = tk_command_open(
+	        g, "backfill", o.export_file ? -1 : TK_STORE_CREATE, &config, &store);
 	if (code != TK_EXIT_OK)
 		return code;
 	backfill.upstream = o.upstream;
@@ -168,13 +186,15 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
-		tk_fail(&err, TK_ECANCELED, "stopped; finished nights are kept, the same command goes on");
+		tk_fail(&err, TK_ECANCELED,
+		        "stopped; finished nights are kept, the same command goes on");
 	if (status != TK_OK)
 		code = tk_command_fail("backfill", &err);
 	else if (!report.nights)
 		printf("%s: nothing left to measure\n", o.upstream);
 	else {
-		printf("backfill: %zu revision%s of %s\n", report.nights, report.nights == 1 ? "" : "s", o.upstream);
+		printf("backfill: %zu revision%s of %s\n", report.nights,
+		        report.nights == 1 ? "" : "s", o.upstream);
 		tk_night_report_print(store, &report);
 		code = tk_night_report_exit_code(&report, NULL);
 	}

@@ -1,19 +1,19 @@
-/* `tracker bisect`: the commit with which a series moved; `tracker bisect-step`: the same question as `git bisect run`
- * asks it. */
+/* `tracker bisect`: the commit with which a series moved; `tracker bisect-step`: the same question
+ * as `git bisect run` asks it. */
+#include "nightly/bisect/bisect.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "cli/night/git_bisect_hint.h"
 #include "cli/commands.h"
-#include "config/config.h"
-#include "detect/rules/ab_result.h"
-#include "nightly/bisect/bisect.h"
+#include "cli/night/git_bisect_hint.h"
 #include "cli/progress.h"
 #include "cli/range_options.h"
 #include "cli/series_ref.h"
+#include "config/config.h"
+#include "detect/rules/ab_result.h"
 #include "store/store.h"
 #include <string.h>
 
@@ -21,7 +21,8 @@
 
 #define OPTION_GOOD \
 	{ \
-		"good", TK_OPT_GOOD, "REVISION", 0, "one before the step (default: of the alert)", 0 \
+		"good", TK_OPT_GOOD, "REVISION", 0, "one before the step (default: of the alert)", \
+		        0 \
 	}
 #define OPTION_BAD \
 	{ \
@@ -31,15 +32,16 @@
 static const struct argp_option bisect_options[] = {
         OPTION_GOOD,
         OPTION_BAD,
-        {"budget", TK_OPT_BUDGET, "TIME", 0, "at most so long, 2h; the same command goes on (default: no limit)", 0},
+        {"budget", TK_OPT_BUDGET, "TIME", 0,
+                "at most so long, 2h; the same command goes on (default: no limit)", 0},
         {0},
 };
 
 static const struct argp_option step_options[] = {
         OPTION_GOOD,
         OPTION_BAD,
-        {"rev", TK_OPT_REV, "REVISION", 0, "what is asked about (default: HEAD of the repository that this is run in)",
-                0},
+        {"rev", TK_OPT_REV, "REVISION", 0,
+                "what is asked about (default: HEAD of the repository that this is run in)", 0},
         {0},
 };
 
@@ -47,14 +49,20 @@ const struct argp tk_argp_bisect = {
         .options = bisect_options,
         .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
-        .doc = "Which commit did it: goes through the first-parent history between a good and a bad revision, builds "
-               "each middle and measures it in turns with the good one, in fresh processes. What does not build, or "
+        .doc = "Which commit did it: goes through the first-parent history between a good and a "
+               "bad revision, builds "
+               "each middle and measures it in turns with the good one, in fresh processes. What "
+               "does not build, or "
                "cannot be measured, is passed over; where it is noisy, more pairs are taken."
-               "\vSERIES is a name or a part that only one series has, ALERT the first digits of an alert. Builds and "
-               "pairs are kept: stopped and run again, it goes on. The result is shown by `diff` and on the site.\n\n"
-               "Exit code: 0 found, 3 not: the ends do not differ, only a range is left, or the budget was spent; or "
+               "\vSERIES is a name or a part that only one series has, ALERT the first digits of "
+               "an alert. Builds and "
+               "pairs are kept: stopped and run again, it goes on. The result is shown by `diff` "
+               "and on the site.\n\n"
+               "Exit code: 0 found, 3 not: the ends do not differ, only a range is left, or the "
+               "budget was spent; or "
                "found and stored, but its night could not be judged again.\n\n"
-               "Examples:\n  tracker bisect 3f9a01c2\n  tracker bisect gemm-f32-512 --good=v0.3.20 --bad=develop "
+               "Examples:\n  tracker bisect 3f9a01c2\n  tracker bisect gemm-f32-512 --good=v0.3.20 "
+               "--bad=develop "
                "--budget=2h",
 };
 
@@ -63,8 +71,10 @@ const struct argp tk_argp_bisect_step = {
         .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
         .doc = "Says of one revision on which side of a step it is, for `git bisect run`."
-               "\vExit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and above: stop.\n\n"
-               "Example, in a clone of the upstream:\n  git bisect start --first-parent BAD GOOD\n  git bisect run "
+               "\vExit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and above: "
+               "stop.\n\n"
+               "Example, in a clone of the upstream:\n  git bisect start --first-parent BAD GOOD\n "
+               " git bisect run "
                "tracker "
                "--config=/path/tracker.yml bisect-step SERIES --good=GOOD --bad=BAD",
 };
@@ -84,12 +94,13 @@ static void print_commit(const char *what, const struct tk_revision *r)
 static void print_work(const struct tk_bisect_report *r)
 {
 	char took[48];
-	printf("work: %zu revision%s, %zu asked for: %zu built now, %zu from the cache, %zu failed; %zu told by their "
+	printf("work: %zu revision%s, %zu asked for: %zu built now, %zu from the cache, %zu "
+	       "failed; %zu told by their "
 	       "code, %zu comparison%s of %zu pair%s in all, %zu passed over; %s\n",
 	        r->revisions, r->revisions == 1 ? "" : "s", r->builds, r->built,
-	        r->builds - r->built - r->builds_failed, r->builds_failed, r->same_code, r->comparisons,
-	        r->comparisons == 1 ? "" : "s", r->pairs, r->pairs == 1 ? "" : "s", r->skipped,
-	        tk_duration_format(r->wall_s, took, sizeof took));
+	        r->builds - r->built - r->builds_failed, r->builds_failed, r->same_code,
+	        r->comparisons, r->comparisons == 1 ? "" : "s", r->pairs, r->pairs == 1 ? "" : "s",
+	        r->skipped, tk_duration_format(r->wall_s, took, sizeof took));
 }
 
 static void print_result(const struct tk_bisect_report *r)
@@ -98,10 +109,11 @@ static void print_result(const struct tk_bisect_report *r)
 	printf("%s\n%.12s..%.12s of %s: %s\n", r->series, r->good.id, r->bad.id, r->upstream,
 	        tk_ab_result_format(&r->whole, text));
 	if (r->word == TK_BISECT_FOUND || r->word == TK_BISECT_RANGE) {
-		print_commit(
-		        r->word == TK_BISECT_FOUND ? "first bad:" : "first bad that can be measured:", &r->first_bad);
-		printf("  against %.12s before it: %s in %u pairs\n", r->last_good.id, tk_ab_result_format(&r->step, text),
-		        r->step.count);
+		print_commit(r->word == TK_BISECT_FOUND ? "first bad:"
+		                                        : "first bad that can be measured:",
+		        &r->first_bad);
+		printf("  against %.12s before it: %s in %u pairs\n", r->last_good.id,
+		        tk_ab_result_format(&r->step, text), r->step.count);
 		printf("  sure: %.1f %%\n", 100 * r->confidence);
 	} else if (*r->first_bad.id) {
 		printf("left: %.12s..%.12s\n", r->last_good.id, r->first_bad.id);
@@ -111,8 +123,8 @@ static void print_result(const struct tk_bisect_report *r)
 	print_work(r);
 }
 
-static int range_of(const struct tk_range_options *o, const struct tk_series_ref *named, struct tk_bisect_request *q,
-        struct tk_error *err)
+static int range_of(const struct tk_range_options *o, const struct tk_series_ref *named,
+        struct tk_bisect_request *q, struct tk_error *err)
 {
 	*q = (struct tk_bisect_request){.series_id = named->series_id,
 	        .good = o->good ? o->good : named->good,
@@ -120,12 +132,14 @@ static int range_of(const struct tk_range_options *o, const struct tk_series_ref
 	        .budget_s = (double)o->budget_s};
 	if (!*q->good || !*q->bad)
 		return tk_fail(err, TK_EUSAGE,
-		        "%s has no alert that names a range: give --good=REVISION and --bad=REVISION", named->slug);
+		        "%s has no alert that names a range: give --good=REVISION and "
+		        "--bad=REVISION",
+		        named->slug);
 	return TK_OK;
 }
 
-static int bisect(const struct tk_globals *g, const struct tk_range_options *o, const struct tk_config *config,
-        struct tk_store *store, struct tk_error *err)
+static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
+        const struct tk_config *config, struct tk_store *store, struct tk_error *err)
 {
 	struct tk_series_ref named;
 	struct tk_bisect_request q;
@@ -136,22 +150,27 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o, 
 	if (status != TK_OK)
 		return tk_command_fail("bisect", err);
 	struct tk_progress *progress = tk_progress_new(g);
-	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress)};
+	struct tk_night_options night = {
+	        .program = g->program, .observer = tk_progress_observer(progress)};
 	status = tk_bisect_run(config, store, &night, &q, &r, err);
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
-		tk_fail(err, TK_ECANCELED, "stopped; what was built and measured is kept, the same command goes on");
+		tk_fail(err, TK_ECANCELED,
+		        "stopped; what was built and measured is kept, the same command goes on");
 	else if (status == TK_ENOSPC)
-		tk_fail(err, TK_ENOSPC, "%s; what was built and measured is kept, the same command goes on",
+		tk_fail(err, TK_ENOSPC,
+		        "%s; what was built and measured is kept, the same command goes on",
 		        err->message);
 	if (status != TK_OK)
 		return tk_command_fail("bisect", err);
 	print_result(&r);
 	printf("git's own way, with the same measurements:\n");
-	tk_git_bisect_hint_print(stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
+	tk_git_bisect_hint_print(
+	        stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
 	if (r.unjudged.status != TK_OK)
 		tk_command_fail("bisect", &r.unjudged);
-	return r.word == TK_BISECT_FOUND && r.unjudged.status == TK_OK ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
+	return r.word == TK_BISECT_FOUND && r.unjudged.status == TK_OK ? TK_EXIT_OK
+	                                                               : TK_EXIT_INCOMPLETE;
 }
 
 int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
@@ -183,13 +202,14 @@ static int head_of(char *rev, size_t size, struct tk_error *err)
 	if (status == TK_OK)
 		status = tk_process_check(&spec, &result, err);
 	if (status == TK_OK)
-		snprintf(rev, size, "%.*s", (int)strcspn(tk_buf_cstr(&result.out), "\n"), tk_buf_cstr(&result.out));
+		snprintf(rev, size, "%.*s", (int)strcspn(tk_buf_cstr(&result.out), "\n"),
+		        tk_buf_cstr(&result.out));
 	tk_process_result_free(&result);
 	return status;
 }
 
-static int step(const struct tk_globals *g, const struct tk_range_options *o, const struct tk_config *config,
-        struct tk_store *store, struct tk_error *err)
+static int step(const struct tk_globals *g, const struct tk_range_options *o,
+        const struct tk_config *config, struct tk_store *store, struct tk_error *err)
 {
 	char head[80], text[TK_AB_RESULT_TEXT_SIZE];
 	const char *rev = o->rev;
@@ -205,7 +225,8 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o, co
 	if (status == TK_OK)
 		status = range_of(o, &named, &q, err);
 	struct tk_progress *progress = tk_progress_new(g);
-	struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress)};
+	struct tk_night_options night = {
+	        .program = g->program, .observer = tk_progress_observer(progress)};
 	if (status == TK_OK)
 		status = tk_bisect_mark_revision(config, store, &night, &q, rev, &side, &r, err);
 	tk_progress_free(progress);
@@ -218,7 +239,7 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o, co
 	printf("%.12s is %s (the whole range: %s)\n", rev,
 	        side == TK_BISECT_MARK_GOOD  ? "good"
 	        : side == TK_BISECT_MARK_BAD ? "bad"
-	                                : "passed over: it cannot be built or measured",
+	                                     : "passed over: it cannot be built or measured",
 	        tk_ab_result_format(&r.whole, text));
 	return (int)side;
 }

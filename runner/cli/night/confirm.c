@@ -3,19 +3,22 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cli/commands.h"
-#include "config/config.h"
-#include "detect/rules/ab_result.h"
-#include "nightly/bisect/bisect.h"
 #include "cli/progress.h"
 #include "cli/range_options.h"
 #include "cli/series_ref.h"
+#include "config/config.h"
+#include "detect/rules/ab_result.h"
+#include "nightly/bisect/bisect.h"
 #include "site_gen/render/format.h"
 #include "store/store.h"
 
 static const struct argp_option options_table[] = {
-        {"good", TK_OPT_GOOD, "REVISION", 0, "the old build (default: the last one before the step of its verdict)", 0},
-        {"bad", TK_OPT_BAD, "REVISION", 0, "the new build; needs --good (default: the newest that was measured)", 0},
-        {"budget", TK_OPT_BUDGET, "TIME", 0, "at most so long, 10m (default: as long as it takes, 256 pairs)", 0},
+        {"good", TK_OPT_GOOD, "REVISION", 0,
+                "the old build (default: the last one before the step of its verdict)", 0},
+        {"bad", TK_OPT_BAD, "REVISION", 0,
+                "the new build; needs --good (default: the newest that was measured)", 0},
+        {"budget", TK_OPT_BUDGET, "TIME", 0,
+                "at most so long, 10m (default: as long as it takes, 256 pairs)", 0},
         {0},
 };
 
@@ -23,15 +26,20 @@ const struct argp tk_argp_confirm = {
         .options = options_table,
         .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
-        .doc = "Measure an old and a new build of a series in turns, in fresh processes, until the pairs decide "
+        .doc = "Measure an old and a new build of a series in turns, in fresh processes, until the "
+               "pairs decide "
                "whether "
-               "they differ; then judge its night again. `nightly` does this by itself for what it suspects."
-               "\vSERIES is a name or a part that only one series has. Pairs are kept: the same command goes on where "
+               "they differ; then judge its night again. `nightly` does this by itself for what it "
+               "suspects."
+               "\vSERIES is a name or a part that only one series has. Pairs are kept: the same "
+               "command goes on where "
                "it "
                "was stopped.\n\n"
-               "Exit code: 0 no worse, 1 the new build is worse, 3 the pairs leave it open, or are stored but could "
+               "Exit code: 0 no worse, 1 the new build is worse, 3 the pairs leave it open, or are "
+               "stored but could "
                "not be told to the verdicts.\n\n"
-               "Examples:\n  tracker confirm 'box.cpu.self.cpu.gemm-f32-512*'\n  tracker confirm gemm-f32-512 "
+               "Examples:\n  tracker confirm 'box.cpu.self.cpu.gemm-f32-512*'\n  tracker confirm "
+               "gemm-f32-512 "
                "--good=0123abcd --budget=5m",
 };
 
@@ -43,20 +51,23 @@ static int show(const struct tk_confirm_report *r)
 		printf("no pair could be measured\n");
 	else
 		printf("%s, %s, in %u pairs (%s)\n",
-		        r->pairs.word == TK_AB_INCONCLUSIVE   ? "open"
-		        : r->pairs.word == TK_AB_SAME ? "the same"
-		        : r->worse                       ? "worse"
-		                                         : "better",
-		        tk_ab_result_format(&r->pairs, text), r->pairs.count, tk_duration_format(r->wall_s, took, sizeof took));
+		        r->pairs.word == TK_AB_INCONCLUSIVE ? "open"
+		        : r->pairs.word == TK_AB_SAME       ? "the same"
+		        : r->worse                          ? "worse"
+		                                            : "better",
+		        tk_ab_result_format(&r->pairs, text), r->pairs.count,
+		        tk_duration_format(r->wall_s, took, sizeof took));
 	if (r->status < TK_VERDICT_STATUS_COUNT)
-		printf("  verdict of the newest night, %s: %s%s%s\n", tk_format_minute(r->night_s, night),
-		        tk_verdict_status_name(r->status), *r->reason ? ": " : "", r->reason);
+		printf("  verdict of the newest night, %s: %s%s%s\n",
+		        tk_format_minute(r->night_s, night), tk_verdict_status_name(r->status),
+		        *r->reason ? ": " : "", r->reason);
 	if (r->unjudged.status != TK_OK)
 		tk_command_fail("confirm", &r->unjudged);
-	return r->unjudged.status != TK_OK                                        ? TK_EXIT_INCOMPLETE
-	       : r->worse                                                         ? TK_EXIT_FOUND
-	       : r->pairs.word == TK_AB_NONE || r->pairs.word == TK_AB_INCONCLUSIVE ? TK_EXIT_INCOMPLETE
-	                                                                          : TK_EXIT_OK;
+	return r->unjudged.status != TK_OK ? TK_EXIT_INCOMPLETE
+	       : r->worse                  ? TK_EXIT_FOUND
+	       : r->pairs.word == TK_AB_NONE || r->pairs.word == TK_AB_INCONCLUSIVE
+	               ? TK_EXIT_INCOMPLETE
+	               : TK_EXIT_OK;
 }
 
 int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
@@ -80,9 +91,12 @@ int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 	int status = tk_series_ref_resolve(store, o.series, &named, &err);
 	if (status == TK_OK) {
 		struct tk_progress *progress = tk_progress_new(g);
-		struct tk_night_options night = {.program = g->program, .observer = tk_progress_observer(progress)};
-		struct tk_bisect_request q = {
-		        .series_id = named.series_id, .good = o.good, .bad = o.bad, .budget_s = (double)o.budget_s};
+		struct tk_night_options night = {
+		        .program = g->program, .observer = tk_progress_observer(progress)};
+		struct tk_bisect_request q = {.series_id = named.series_id,
+		        .good = o.good,
+		        .bad = o.bad,
+		        .budget_s = (double)o.budget_s};
 		status = tk_confirm_run(config, store, &night, &q, &report, &err);
 		tk_progress_free(progress);
 	}

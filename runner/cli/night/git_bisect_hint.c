@@ -12,8 +12,8 @@
 
 static void add_word(struct tk_buf *b, const char *word)
 {
-	bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@+=,-") ==
-	                              strlen(word);
+	bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012"
+	                                   "3456789._/:@+=,-") == strlen(word);
 
 	if (plain) {
 		tk_buf_add_str(b, word);
@@ -35,7 +35,8 @@ static void add_option(struct tk_buf *b, const char *name, const char *value)
 }
 
 /* Run in a clone of the upstream, the command still finds this configuration and this history. */
-static void add_tracker(struct tk_buf *b, const struct tk_globals *g, const struct tk_config *config)
+static void add_tracker(
+        struct tk_buf *b, const struct tk_globals *g, const struct tk_config *config)
 {
 	char *db = tk_path_make_absolute(g->db_path ? g->db_path : config->db);
 
@@ -51,8 +52,9 @@ static void add_tracker(struct tk_buf *b, const struct tk_globals *g, const stru
 	free(db);
 }
 
-void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_globals *g, const struct tk_config *config,
-        const char *upstream, const char *series, const char *good, const char *bad)
+void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_globals *g,
+        const struct tk_config *config, const char *upstream, const char *series, const char *good,
+        const char *bad)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	const char *url = "";
@@ -65,7 +67,8 @@ void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_glo
 		tk_buf_add_str(&b, "   # in a clone of ");
 		add_word(&b, url);
 	}
-	tk_buf_add_printf(&b, "\n%sgit bisect start --first-parent %.12s %.12s && git bisect run ", indent, bad, good);
+	tk_buf_add_printf(&b, "\n%sgit bisect start --first-parent %.12s %.12s && git bisect run ",
+	        indent, bad, good);
 	add_tracker(&b, g, config);
 	tk_buf_add_str(&b, " bisect-step ");
 	add_word(&b, series);

@@ -1,12 +1,12 @@
 /* `tracker nightly`: one night, from the newest revisions to the site. */
+#include "nightly/nightly.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "cli/commands.h"
-#include "config/config.h"
 #include "cli/night/report.h"
-#include "nightly/stages/detect_policy.h"
-#include "nightly/nightly.h"
 #include "cli/progress.h"
+#include "config/config.h"
+#include "nightly/stages/detect_policy.h"
 #include "store/store.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,17 +30,23 @@ struct options {
 };
 
 static const struct argp_option options_table[] = {
-        {"resume", OPT_RESUME, NULL, 0, "Go on with the newest night that was stopped (Ctrl-C, kill -9, power)", 0},
+        {"resume", OPT_RESUME, NULL, 0,
+                "Go on with the newest night that was stopped (Ctrl-C, kill -9, power)", 0},
         {"upstream", OPT_ONLY, "NAME", 0, "Only this upstream (and the control)", 0},
         {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
         {"fail-on", OPT_FAIL_ON, "STATUS,...", 0,
-                "Exit with 1 where a series has one of these statuses (see `tracker help diff`); none: never", 0},
-        {"import", OPT_IMPORT, "FILE", 0, "Measure exactly the builds of this bundle; no network, no compiler", 0},
+                "Exit with 1 where a series has one of these statuses (see `tracker help diff`); "
+                "none: never",
+                0},
+        {"import", OPT_IMPORT, "FILE", 0,
+                "Measure exactly the builds of this bundle; no network, no compiler", 0},
         {"devices", OPT_DEVICES, "LIST", 0,
-                "Instead of the configured ones: all, kinds (cuda), one of a kind (cuda:0), GPUs by number (0,2), "
+                "Instead of the configured ones: all, kinds (cuda), one of a kind (cuda:0), GPUs "
+                "by number (0,2), "
                 "UUIDs",
                 0},
-        {"split", OPT_SPLIT, NULL, 0, "Like devices share the problems, instead of each measuring all of them", 0},
+        {"split", OPT_SPLIT, NULL, 0,
+                "Like devices share the problems, instead of each measuring all of them", 0},
         {"seed", OPT_SEED, "N", 0, "Seed of the order of the jobs, to repeat a night's order", 0},
         {0},
 };
@@ -104,14 +110,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_nightly = {
         .options = options_table,
         .parser = parse,
-        .doc = "Build the newest revision of every upstream, measure the suites, verify every result, store it, decide "
+        .doc = "Build the newest revision of every upstream, measure the suites, verify every "
+               "result, store it, decide "
                "what moved, write the site."
-               "\vA night that was stopped goes on with --resume: what was measured is kept, and so are the --devices, "
-               "--split, --upstream, --import and --seed that it was begun with. One that is not resumed is closed by "
+               "\vA night that was stopped goes on with --resume: what was measured is kept, and "
+               "so are the --devices, "
+               "--split, --upstream, --import and --seed that it was begun with. One that is not "
+               "resumed is closed by "
                "the next.\n\n"
-               "Exit code: 0 done, 1 a series has a status of --fail-on, 3 something failed (it is a row of the "
+               "Exit code: 0 done, 1 a series has a status of --fail-on, 3 something failed (it is "
+               "a row of the "
                "night), 4 could not finish.\n\n"
-               "Examples:\n  tracker nightly\n  tracker nightly --resume\n  tracker nightly --upstream=openblas "
+               "Examples:\n  tracker nightly\n  tracker nightly --resume\n  tracker nightly "
+               "--upstream=openblas "
                "--fail-on=regressed",
 };
 
@@ -135,9 +146,11 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	int status = tk_night_run(config, store, &night, &report, &err);
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
-		tk_fail(&err, TK_ECANCELED, "stopped; what was measured is kept, `tracker nightly --resume` goes on");
+		tk_fail(&err, TK_ECANCELED,
+		        "stopped; what was measured is kept, `tracker nightly --resume` goes on");
 	else if (status == TK_ENOSPC && report.night_id)
-		tk_fail(&err, TK_ENOSPC, "%s; what was measured is kept, `tracker nightly --resume` goes on",
+		tk_fail(&err, TK_ENOSPC,
+		        "%s; what was measured is kept, `tracker nightly --resume` goes on",
 		        err.message);
 	if (status != TK_OK)
 		return tk_command_fail("nightly", &err);
@@ -159,7 +172,9 @@ static int check_upstream(const struct tk_config *config, const char *name, stru
 	for (size_t i = 0; name && i < config->upstream_count; i++)
 		if (strcmp(config->upstreams[i].name, name) == 0)
 			return TK_OK;
-	return name ? tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration", name) : TK_OK;
+	return name ? tk_fail(err, TK_EUSAGE, "there is no upstream `%s` in the configuration",
+	                      name)
+	            : TK_OK;
 }
 
 int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
@@ -173,8 +188,10 @@ int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 		return TK_EXIT_USAGE;
 	if (o.fail_on && tk_fail_on_parse(o.fail_on, &fail_on, &err) != TK_OK)
 		return tk_command_fail("nightly", &err);
-	int code = tk_command_open(g, "nightly", o.resume ? TK_STORE_WRITE : TK_STORE_CREATE, &config, &store);
-	if (code == TK_EXIT_OK && (check_upstream(config, o.only, &err) != TK_OK || check_acks(config, &err) != TK_OK))
+	int code = tk_command_open(
+	        g, "nightly", o.resume ? TK_STORE_WRITE : TK_STORE_CREATE, &config, &store);
+	if (code == TK_EXIT_OK && (check_upstream(config, o.only, &err) != TK_OK ||
+	                                  check_acks(config, &err) != TK_OK))
 		code = tk_command_fail("nightly", &err);
 	else if (code == TK_EXIT_OK)
 		code = run_night(g, &o, config, store, fail_on ? fail_on : config->fail_on);

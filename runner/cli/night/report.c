@@ -1,13 +1,14 @@
-/* The summary of a night for people: what was built, measured, verified, what moved, where the site is. */
+/* The summary of a night for people: what was built, measured, verified, what moved, where the site
+ * is. */
 #include "cli/night/report.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "nightly/nightly.h"
 #include "core/outcome.h"
 #include "core/status.h"
+#include "nightly/nightly.h"
 #include "store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,11 +44,16 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 	        tk_store_list_revisions(store, &revisions, NULL) == TK_OK &&
 	        tk_store_list_upstreams(store, &upstreams, NULL) == TK_OK)
 		for (size_t i = 0; i < answers.count; i++) {
-			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, i);
+			const struct tk_resolution_row *a =
+			        TK_ROWS_AT(&answers, struct tk_resolution_row, i);
 			const struct tk_revision_row *r = revision_of(&revisions, a->revision_id);
-			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id), r ? r->rev : "-",
-			        a->status);
-			tk_text_write_sanitized(stdout, *a->message ? a->message : r ? r->subject : "", "");
+			printf("  %-20s %-12.12s %-11s ", upstream_name(&upstreams, a->upstream_id),
+			        r ? r->rev : "-", a->status);
+			tk_text_write_sanitized(stdout,
+			        *a->message ? a->message
+			        : r         ? r->subject
+			                    : "",
+			        "");
 			putchar('\n');
 		}
 	tk_rows_free(&answers);
@@ -68,20 +74,25 @@ static void print_moved(const struct tk_night_report *r)
 			        shown      ? ", "
 			        : compared ? ""
 			                   : ": ",
-			        r->by_status[i], tk_verdict_status_phrase(tk_verdict_status_name((enum tk_verdict_status)i)));
+			        r->by_status[i],
+			        tk_verdict_status_phrase(
+			                tk_verdict_status_name((enum tk_verdict_status)i)));
 			shown++;
 		}
 	putchar('\n');
 }
 
-/* Numbers that are no better than a guess look like any others: said aloud once they are the rule, not the exception.
+/* Numbers that are no better than a guess look like any others: said aloud once they are the rule,
+ * not the exception.
  */
 static void print_unstable(const struct tk_night_report *r)
 {
 	if (!tk_outcome_is_night_unreliable(r->unstable, r->measured))
 		return;
-	printf("UNSTABLE: %zu of %zu timings have an interval wider than asked: the machine was not quiet "
-	       "(`tracker doctor` names what disturbs it), hardly anything can be told from this night\n",
+	printf("UNSTABLE: %zu of %zu timings have an interval wider than asked: the machine was "
+	       "not quiet "
+	       "(`tracker doctor` names what disturbs it), hardly anything can be told from this "
+	       "night\n",
 	        r->unstable, r->measured);
 }
 
@@ -89,7 +100,8 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 {
 	char took[48];
 	printf("night %.12s %s in %s%s\n", r->uid, r->complete ? "complete" : "incomplete",
-	        tk_duration_format(r->wall_s, took, sizeof took), r->nights > 1 ? " (the last of several)" : "");
+	        tk_duration_format(r->wall_s, took, sizeof took),
+	        r->nights > 1 ? " (the last of several)" : "");
 	print_upstreams(store, r->night_id);
 	printf("built:    %zu from source", r->builds - r->builds_cached - r->builds_failed);
 	print_count(", ", r->builds_cached, "from the cache");
@@ -105,8 +117,10 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	printf("\n");
 	print_unstable(r);
 	if (r->suspects)
-		printf("again:    %zu changed, %zu the same, %zu left open of %zu, by %zu pairs of old and new build\n",
-		        r->confirmed, r->refuted, r->suspects - r->confirmed - r->refuted, r->suspects, r->pairs);
+		printf("again:    %zu changed, %zu the same, %zu left open of %zu, by %zu pairs of "
+		       "old and new build\n",
+		        r->confirmed, r->refuted, r->suspects - r->confirmed - r->refuted,
+		        r->suspects, r->pairs);
 	print_moved(r);
 	if (r->culprits)
 		printf("culprits: %zu found (`tracker diff --last=1 --culprit`)\n", r->culprits);
@@ -142,8 +156,9 @@ static int check_word(const char *word, struct tk_error *err)
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
 	const char *near = tk_suggest_name(word, known);
 	return tk_fail(err, TK_EUSAGE,
-	        "--fail-on: unknown status `%.60s`%s%s%s; expected are words of `tracker help diff` or none", word,
-	        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
+	        "--fail-on: unknown status `%.60s`%s%s%s; expected are words of `tracker help "
+	        "diff` or none",
+	        word, near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err)

@@ -9,10 +9,12 @@ struct tk_store;
 
 void tk_night_report_print(struct tk_store *store, const struct tk_night_report *report);
 
-/* 1 where a status of fail_on (NULL-terminated words) was found, 3 where the night is incomplete, else 0. */
+/* 1 where a status of fail_on (NULL-terminated words) was found, 3 where the night is incomplete,
+ * else 0. */
 int tk_night_report_exit_code(const struct tk_night_report *report, char *const *fail_on);
 
-/* Splits "regressed,wrong" into words and checks them; "none" is the empty list. Freed with tk_fail_on_free. */
+/* Splits "regressed,wrong" into words and checks them; "none" is the empty list. Freed with
+ * tk_fail_on_free. */
 int tk_fail_on_parse(const char *text, char ***words, struct tk_error *err);
 void tk_fail_on_free(char **words);
 

@@ -1,4 +1,5 @@
-/* `tracker completion`: bash completion, made from the option tables, so that it cannot know less or more than --help.
+/* `tracker completion`: bash completion, made from the option tables, so that it cannot know less
+ * or more than --help.
  */
 #include <ctype.h>
 #include <string.h>
@@ -12,10 +13,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return key == ARGP_KEY_ARG ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-const struct argp tk_argp_completion = {
-        NULL, parse_option, "[bash]", "Print the bash completion.\vExample:\n  source <(tracker completion)"};
+const struct argp tk_argp_completion = {NULL, parse_option, "[bash]",
+        "Print the bash completion.\vExample:\n  source <(tracker completion)"};
 
-/* Calls `each` for every option that people see; an alias has the argument of the option before it. */
+/* Calls `each` for every option that people see; an alias has the argument of the option before it.
+ */
 static void walk(const struct argp *argp, const char *command,
         void (*each)(const char *command, const struct argp_option *o, const char *arg))
 {
@@ -47,7 +49,8 @@ static void print_all_names(const struct argp *argp)
 static bool is_choice(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!islower((unsigned char)text[i]) && !isdigit((unsigned char)text[i]) && !strchr("|-_", text[i]))
+		if (!islower((unsigned char)text[i]) && !isdigit((unsigned char)text[i]) &&
+		        !strchr("|-_", text[i]))
 			return false;
 	return n > 0;
 }
@@ -61,7 +64,9 @@ static void print_choice(const char *text, size_t n)
 /* A row of the `case` that knows values: the words of "auto|never|always", files, folders. */
 static void print_values(const char *command, const struct argp_option *o, const char *arg)
 {
-	const char *files = arg && strstr(arg, "DIR") ? "-d" : arg && strstr(arg, "FILE") ? "-f" : NULL;
+	const char *files = arg && strstr(arg, "DIR")    ? "-d"
+	                    : arg && strstr(arg, "FILE") ? "-f"
+	                                                 : NULL;
 	bool choice = arg && strchr(arg, '|') && is_choice(arg, strlen(arg));
 
 	if (!files && !choice)
@@ -91,7 +96,8 @@ static void print_skip(const char *command, const struct argp_option *o, const c
 		printf("-%c|", o->key);
 }
 
-/* The words that may come first: "list|check [SUITE]" and "list\ncheck [SUITE]" are both list and check. */
+/* The words that may come first: "list|check [SUITE]" and "list\ncheck [SUITE]" are both list and
+ * check. */
 static void print_words(const struct argp *argp)
 {
 	const char *p = argp->args_doc;
@@ -121,7 +127,8 @@ static void print_script_start(void)
 {
 	fputs("# bash completion of tracker: source <(tracker completion)\n"
 	      "_tracker()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} option= command= values= files= "
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} option= "
+	      "command= values= files= "
 	      "i commands=\"",
 	        stdout);
 	print_command_names();
@@ -148,8 +155,10 @@ static void print_known_values(void)
 			walk(c->argp, c->name, print_values);
 	walk(&tk_argp_globals, "*", print_values);
 	fputs("\tesac\n"
-	      "\tif [[ $values ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n\t\treturn\n"
-	      "\telif [[ $files ]]; then\n\t\tcompopt -o filenames 2>/dev/null\n\t\tmapfile -t COMPREPLY < <(compgen "
+	      "\tif [[ $values ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$values\" -- "
+	      "\"$cur\"))\n\t\treturn\n"
+	      "\telif [[ $files ]]; then\n\t\tcompopt -o filenames 2>/dev/null\n\t\tmapfile -t "
+	      "COMPREPLY < <(compgen "
 	      "$files -- \"$cur\")\n"
 	      "\t\treturn\n\tfi\n",
 	        stdout);
@@ -177,7 +186,8 @@ static void print_names_and_words(void)
 	}
 	fputs("\t\tesac\n\tfi\n"
 	      "\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
-	      "\t[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null\n"
+	      "\t[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace "
+	      "2>/dev/null\n"
 	      "\treturn 0\n}\ncomplete -o default -F _tracker tracker\n",
 	        stdout);
 }

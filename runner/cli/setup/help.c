@@ -13,10 +13,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp tk_argp_help = {
-        NULL, parse_option, "[COMMAND]", "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
+const struct argp tk_argp_help = {NULL, parse_option, "[COMMAND]",
+        "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
 
-/* What argp adds by itself where it parses, so that `tracker help COMMAND` and `tracker COMMAND --help` say the same.
+/* What argp adds by itself where it parses, so that `tracker help COMMAND` and `tracker COMMAND
+ * --help` say the same.
  */
 static const struct argp_option common_options[] = {
         {"help", '?', NULL, 0, "Give this help list", -1},

@@ -44,7 +44,8 @@ const struct argp tk_argp_init = {options, parse_option, NULL,
 
 int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 {
-	const char *path = g->config_path ? g->config_path : "tracker.yml", *text = tk_config_default_text();
+	const char *path = g->config_path ? g->config_path : "tracker.yml",
+	           *text = tk_config_default_text();
 	struct init_options o = {0};
 	struct tk_error err = {0};
 
@@ -55,7 +56,9 @@ int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 	}
 	if (!o.force && tk_file_exists(path))
 		tk_fail(&err, TK_EUSAGE,
-		        "%s is there already; --force overwrites it, --print shows what would be written", path);
+		        "%s is there already; --force overwrites it, --print shows what would be "
+		        "written",
+		        path);
 	if (err.status || tk_file_write(path, text, strlen(text), &err))
 		return tk_command_fail("init", &err);
 	if (!g->quiet)

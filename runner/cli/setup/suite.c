@@ -6,11 +6,11 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/table.h"
 #include "config/config.h"
 #include "config/suite_find.h"
-#include "cli/options.h"
 #include "core/problem.h"
-#include "cli/table.h"
 
 struct suite_options {
 	const char *action;
@@ -51,7 +51,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp tk_argp_suite = {options, parse_option, "list\ncheck [NAME|FILE...]\nshow NAME|FILE",
+const struct argp tk_argp_suite = {options, parse_option,
+        "list\ncheck [NAME|FILE...]\nshow NAME|FILE",
         "List, check and show the suites: the problems that are measured.\v"
         "  list     the suites of suites/ here and of the tracker\n"
         "  check    read suites (all of them where none is named) and say what is wrong,\n"
@@ -63,37 +64,46 @@ const struct argp tk_argp_suite = {options, parse_option, "list\ncheck [NAME|FIL
         "  tracker suite check suites/mine.yml\n"
         "  tracker suite show smoke --format=json"};
 
-/* ---- what is looked at -------------------------------------------------------------------------------------- */
+/* ---- what is looked at
+ * -------------------------------------------------------------------------------------- */
 
-/* Names are looked up beside the configuration; files that are named here start from this folder. */
+/* Names are looked up beside the configuration; files that are named here start from this folder.
+ */
 static char *root_for(const struct tk_globals *g, const char *name)
 {
 	const char *slash = g->config_path ? strrchr(g->config_path, '/') : NULL;
 
 	if (!slash || (name && tk_suite_name_is_path(name)))
 		return strdup(".");
-	return slash == g->config_path ? strdup("/") : strndup(g->config_path, (size_t)(slash - g->config_path));
+	return slash == g->config_path ? strdup("/")
+	                               : strndup(g->config_path, (size_t)(slash - g->config_path));
 }
 
-static int load(const struct tk_globals *g, const char *name, struct tk_suite **out, struct tk_error *err)
+static int load(
+        const struct tk_globals *g, const char *name, struct tk_suite **out, struct tk_error *err)
 {
 	char *root = root_for(g, name);
-	int status = root ? tk_suite_load(root, name, out, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = root ? tk_suite_load(root, name, out, err)
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	free(root);
 	return status == TK_ENOTFOUND ? (err->status = TK_EUSAGE) : status;
 }
 
-static int find_names(const struct tk_globals *g, char ***names, size_t *count, struct tk_error *err)
+static int find_names(
+        const struct tk_globals *g, char ***names, size_t *count, struct tk_error *err)
 {
 	char *root = root_for(g, NULL);
-	int status = root ? tk_suite_list_names(root, names, count, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = root ? tk_suite_list_names(root, names, count, err)
+	                  : tk_fail(err, TK_ENOMEM, "out of memory");
 
 	free(root);
 	return status;
 }
 
-/* ---- list --------------------------------------------------------------------------------------------------- */
+/* ---- list
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* clang-format off */
 static const struct tk_column list_columns[] = {
@@ -109,9 +119,9 @@ static void list_row(struct tk_table *t, json_t *json, const char *name, const s
 	tk_table_set_cell(t, "TITLE", "%s", s ? s->title : "cannot be read");
 	tk_table_set_cell(t, "FILE", "%s", s ? s->path : "");
 	if (s)
-		json_array_append_new(
-		        json, json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", s->name, "title", s->title, "path",
-		                      s->path, "hash", s->hash, "problems", (json_int_t)s->count));
+		json_array_append_new(json, json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", s->name,
+		                                    "title", s->title, "path", s->path, "hash",
+		                                    s->hash, "problems", (json_int_t)s->count));
 	else
 		json_array_append_new(json, json_pack("{s:s, s:b}", "name", name, "broken", 1));
 }
@@ -137,7 +147,8 @@ static int list(const struct tk_globals *g, const struct suite_options *o)
 	}
 	tk_names_free(names, count);
 	if (!status)
-		status = o->json ? tk_command_print_json(json_incref(json), &err) : tk_table_print(t, stdout, &err);
+		status = o->json ? tk_command_print_json(json_incref(json), &err)
+		                 : tk_table_print(t, stdout, &err);
 	tk_table_free(t);
 	json_decref(json);
 	if (status)
@@ -145,7 +156,9 @@ static int list(const struct tk_globals *g, const struct suite_options *o)
 	return broken.status ? tk_command_fail("suite list", &broken) : TK_EXIT_OK;
 }
 
-/* ---- check -------------------------------------------------------------------------------------------------- */
+/* ---- check
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int check(const struct tk_globals *g, const struct suite_options *o)
 {
@@ -175,7 +188,9 @@ static int check(const struct tk_globals *g, const struct suite_options *o)
 	return code;
 }
 
-/* ---- show --------------------------------------------------------------------------------------------------- */
+/* ---- show
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* clang-format off */
 static const struct tk_column show_columns[] = {
@@ -184,8 +199,8 @@ static const struct tk_column show_columns[] = {
 };
 /* clang-format on */
 
-static void show_row(
-        struct tk_table *t, json_t *json, const struct tk_suite_problem *row, const struct tk_problem_spec *p)
+static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_problem *row,
+        const struct tk_problem_spec *p)
 {
 	double flops = tk_problem_flops(p), bytes = tk_problem_bytes(p);
 	char title[160];
@@ -199,13 +214,14 @@ static void show_row(
 	tk_table_set_cell(t, "GROUP", "%s", row->group);
 	tk_table_set_cell(t, "SOURCE", "%s", row->source);
 	json_array_append_new(
-	        json, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text, "title", title, "op",
-	                      tk_problem_op_name(p), "dtype", tk_problem_dtype_name(p), "flops", flops, "bytes", bytes,
-	                      "group", row->group, "source", row->source));
+	        json, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text,
+	                      "title", title, "op", tk_problem_op_name(p), "dtype",
+	                      tk_problem_dtype_name(p), "flops", flops, "bytes", bytes, "group",
+	                      row->group, "source", row->source));
 }
 
-static int show_suite(
-        const struct tk_globals *g, const struct suite_options *o, const struct tk_suite *s, struct tk_error *err)
+static int show_suite(const struct tk_globals *g, const struct suite_options *o,
+        const struct tk_suite *s, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, show_columns);
 	json_t *problems = json_array();
@@ -219,10 +235,10 @@ static int show_suite(
 			show_row(t, problems, &s->problems[i], &p);
 	}
 	if (!status && o->json)
-		status =
-		        tk_command_print_json(json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title,
-		                                      "path", s->path, "hash", s->hash, "problems", problems),
-		                err);
+		status = tk_command_print_json(
+		        json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title,
+		                "path", s->path, "hash", s->hash, "problems", problems),
+		        err);
 	else if (!status)
 		status = tk_table_print(t, stdout, err);
 	json_decref(problems);
@@ -237,7 +253,8 @@ static int show(const struct tk_globals *g, const struct suite_options *o)
 	int status;
 
 	if (o->name_count != 1)
-		status = tk_fail(&err, TK_EUSAGE, "which suite? `tracker suite list` shows them; expected one name");
+		status = tk_fail(&err, TK_EUSAGE,
+		        "which suite? `tracker suite list` shows them; expected one name");
 	else
 		status = load(g, o->names[0], &s, &err);
 	if (!status)

@@ -6,18 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/triage/alert_groups.h"
 #include "base/clock.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/table.h"
+#include "cli/triage/alert_groups.h"
 #include "config/config.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
-#include "cli/options.h"
 #include "site_gen/render/format.h"
-#include "cli/table.h"
 
 #define IDS_MAX 256
 
@@ -54,7 +54,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			if (!strcmp(states[i], arg))
 				o->state = arg;
 		if (!o->state)
-			argp_error(state, "--state=%s: expected new, acked, expected, ignored or recovered", arg);
+			argp_error(state,
+			        "--state=%s: expected new, acked, expected, ignored or recovered",
+			        arg);
 		return 0;
 	case 'F':
 		o->json = tk_option_parse_json(arg, state);
@@ -79,9 +81,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp tk_argp_alert = {options, parse_option,
         "[list]\nshow ID\nack|expect|ignore|reopen ID...\nlink ID URL\nnote ID TEXT\ncheck",
-        "What is open, and what people made of it. An alert is one step of one series; those of the same commit on "
-        "like machines are a group. ID is the first digits of a group's id, or of one alert's. What is said is added "
-        "to the history, nothing is ever taken out. `check` looks for data that did not come, tells who wants to "
+        "What is open, and what people made of it. An alert is one step of one series; those of "
+        "the same commit on "
+        "like machines are a group. ID is the first digits of a group's id, or of one alert's. "
+        "What is said is added "
+        "to the history, nothing is ever taken out. `check` looks for data that did not come, "
+        "tells who wants to "
         "know, and exits with 1 while something new is missing.\v"
         "Examples:\n"
         "  tracker alert\n"
@@ -92,8 +97,8 @@ const struct argp tk_argp_alert = {options, parse_option,
         "  tracker alert link 3f2a https://example.org/issues/123\n"
         "  tracker alert list --all --format=json"};
 
-static int find_alert(const struct tk_alerts *a, const char *id, const struct tk_alert_group **group,
-        const struct tk_alert_row **one, struct tk_error *err)
+static int find_alert(const struct tk_alerts *a, const char *id,
+        const struct tk_alert_group **group, const struct tk_alert_row **one, struct tk_error *err)
 {
 	int rc = tk_alerts_find(a, id, group, one, err);
 
@@ -102,7 +107,9 @@ static int find_alert(const struct tk_alerts *a, const char *id, const struct tk
 	return rc;
 }
 
-/* ---- list ------------------------------------------------------------------------------------------------------ */
+/* ---- list
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static const struct tk_column group_columns[] = {
         {"ID", 0},
@@ -125,13 +132,16 @@ static const char *upstream_of(const struct tk_alerts *a, const struct tk_alert_
 
 static const char *range_of(const struct tk_alert_row *alert, char *out, size_t size)
 {
-	snprintf(out, size, "%.12s%s%.12s", alert->good_rev, *alert->good_rev ? ".." : "", alert->bad_rev);
+	snprintf(out, size, "%.12s%s%.12s", alert->good_rev, *alert->good_rev ? ".." : "",
+	        alert->bad_rev);
 	return out;
 }
 
 static const char *color_of(const char *state)
 {
-	return strcmp(state, TK_TRIAGE_NEW) == 0 ? "red" : strcmp(state, "acked") == 0 ? "yellow" : "halfbright";
+	return strcmp(state, TK_TRIAGE_NEW) == 0 ? "red"
+	       : strcmp(state, "acked") == 0     ? "yellow"
+	                                         : "halfbright";
 }
 
 static void group_row(struct tk_table *t, const struct tk_alerts *a, const struct tk_alert_group *g)
@@ -148,13 +158,14 @@ static void group_row(struct tk_table *t, const struct tk_alerts *a, const struc
 	tk_table_set_cell(t, "UPSTREAM", "%s", upstream_of(a, g));
 	tk_table_set_cell(t, "FIRST BAD", "%s", range_of(g->alerts[0], text, sizeof text));
 	if (g->said)
-		tk_table_set_cell(t, "SAID", "%s%s%s", g->said->author, *g->said->note ? ": " : "", g->said->note);
+		tk_table_set_cell(t, "SAID", "%s%s%s", g->said->author, *g->said->note ? ": " : "",
+		        g->said->note);
 }
 
 static json_t *said_json(const struct tk_triage_row *t)
 {
-	return t ? json_pack("{s:s,s:s,s:I,s:s}", "action", t->action, "author", t->author, "at_s", (json_int_t)t->at_s,
-	                   "note", t->note)
+	return t ? json_pack("{s:s,s:s,s:I,s:s}", "action", t->action, "author", t->author, "at_s",
+	                   (json_int_t)t->at_s, "note", t->note)
 	         : json_null();
 }
 
@@ -166,9 +177,10 @@ static json_t *number(double x)
 /* The fields that `diff` has. */
 static json_t *culprit_json(const struct tk_bisection_row *c)
 {
-	return c ? json_pack("{s:s,s:s,s:s,s:I,s:o,s:o}", "rev", c->first_bad, "subject", c->subject, "author",
-	                   c->author, "author_time_s", (json_int_t)c->author_time_s, "change", number(c->change),
-	                   "confidence", number(c->confidence))
+	return c ? json_pack("{s:s,s:s,s:s,s:I,s:o,s:o}", "rev", c->first_bad, "subject",
+	                   c->subject, "author", c->author, "author_time_s",
+	                   (json_int_t)c->author_time_s, "change", number(c->change), "confidence",
+	                   number(c->confidence))
 	         : json_null();
 }
 
@@ -178,9 +190,10 @@ static json_t *pairs_json(const struct tk_alerts *a, const struct tk_alert_row *
 
 	if (tk_alert_load_ab_result(a, alert, &p, NULL) || p.word == TK_AB_NONE)
 		return json_null();
-	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_ab_decision(p.word), "count", (json_int_t)p.count,
-	        "failed", (json_int_t)p.failed, "statistic", tk_ab_result_statistic_name(&p), "change", number(p.change), "lo",
-	        number(p.lo), "hi", number(p.hi));
+	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_ab_decision(p.word), "count",
+	        (json_int_t)p.count, "failed", (json_int_t)p.failed, "statistic",
+	        tk_ab_result_statistic_name(&p), "change", number(p.change), "lo", number(p.lo),
+	        "hi", number(p.hi));
 }
 
 static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *alert)
@@ -188,12 +201,14 @@ static json_t *alert_json(const struct tk_alerts *a, const struct tk_alert_row *
 	const struct tk_series_row *series = tk_lookup_series(&a->names, alert->series_id);
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
 
-	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o,s:o,s:o}", "uid", alert->uid, "state",
-	        tk_alert_state_name(&a->triage, alert), "status", alert->status, "title", alert->title, "series",
-	        series ? series->slug : NULL, "machine", machine ? machine->name : NULL, "change", alert->change,
-	        "cause", alert->cause, "good_rev", alert->good_rev, "bad_rev", alert->bad_rev, "opened_s",
-	        (json_int_t)alert->opened_s, "closed_s", alert->closed_s ? json_integer(alert->closed_s) : json_null(),
-	        "culprit", culprit_json(tk_alert_find_first_bad(a, alert)), "pairs", pairs_json(a, alert));
+	return json_pack("{s:s,s:s,s:s,s:s,s:s?,s:s?,s:f,s:s,s:s,s:s,s:I,s:o,s:o,s:o}", "uid",
+	        alert->uid, "state", tk_alert_state_name(&a->triage, alert), "status",
+	        alert->status, "title", alert->title, "series", series ? series->slug : NULL,
+	        "machine", machine ? machine->name : NULL, "change", alert->change, "cause",
+	        alert->cause, "good_rev", alert->good_rev, "bad_rev", alert->bad_rev, "opened_s",
+	        (json_int_t)alert->opened_s, "closed_s",
+	        alert->closed_s ? json_integer(alert->closed_s) : json_null(), "culprit",
+	        culprit_json(tk_alert_find_first_bad(a, alert)), "pairs", pairs_json(a, alert));
 }
 
 static json_t *group_json(const struct tk_alerts *a, const struct tk_alert_group *g)
@@ -212,9 +227,10 @@ static json_t *group_json(const struct tk_alerts *a, const struct tk_alert_group
 		if (of_group)
 			json_array_append_new(said, said_json(t));
 	}
-	return json_pack("{s:s,s:s,s:s,s:b,s:s,s:s,s:I,s:s?,s:o,s:o}", "id", g->uid, "kind", g->alerts[0]->kind,
-	        "state", g->state, "open", g->open, "title", tk_alert_group_title(g, title, sizeof title), "upstream",
-	        upstream_of(a, g), "opened_s", (json_int_t)g->opened_s, "link", g->link ? g->link->note : NULL,
+	return json_pack("{s:s,s:s,s:s,s:b,s:s,s:s,s:I,s:s?,s:o,s:o}", "id", g->uid, "kind",
+	        g->alerts[0]->kind, "state", g->state, "open", g->open, "title",
+	        tk_alert_group_title(g, title, sizeof title), "upstream", upstream_of(a, g),
+	        "opened_s", (json_int_t)g->opened_s, "link", g->link ? g->link->note : NULL,
 	        "history", said, "alerts", alerts);
 }
 
@@ -222,11 +238,12 @@ static bool is_listed(const struct alert_options *o, const struct tk_alert_group
 {
 	if (o->state)
 		return strcmp(o->state, g->state) == 0;
-	return o->all || (g->open && (strcmp(g->state, TK_TRIAGE_NEW) == 0 || strcmp(g->state, "acked") == 0));
+	return o->all || (g->open && (strcmp(g->state, TK_TRIAGE_NEW) == 0 ||
+	                                     strcmp(g->state, "acked") == 0));
 }
 
-static int list(
-        const struct tk_globals *g, const struct alert_options *o, const struct tk_alerts *a, struct tk_error *err)
+static int list(const struct tk_globals *g, const struct alert_options *o,
+        const struct tk_alerts *a, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, group_columns);
 	json_t *array = json_array();
@@ -242,7 +259,8 @@ static int list(
 		else
 			group_row(t, a, &a->groups[i]);
 	}
-	rc = o->json ? tk_command_print_json(json_incref(array), err) : tk_table_print(t, stdout, err);
+	rc = o->json ? tk_command_print_json(json_incref(array), err)
+	             : tk_table_print(t, stdout, err);
 	if (!shown && !o->json)
 		puts(a->count ? "Nothing is open (--all shows what was)." : "No alert yet.");
 	json_decref(array);
@@ -250,7 +268,9 @@ static int list(
 	return rc;
 }
 
-/* ---- show ------------------------------------------------------------------------------------------------------ */
+/* ---- show
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static const struct tk_column member_columns[] = {
         {"ALERT", 0},
@@ -265,7 +285,8 @@ static const struct tk_column member_columns[] = {
         {0},
 };
 
-static void member_row(struct tk_table *t, const struct tk_alerts *a, const struct tk_alert_row *alert)
+static void member_row(
+        struct tk_table *t, const struct tk_alerts *a, const struct tk_alert_row *alert)
 {
 	const struct tk_series_row *series = tk_lookup_series(&a->names, alert->series_id);
 	const struct tk_machine_row *machine = tk_lookup_machine(&a->names, alert->machine_id);
@@ -275,7 +296,8 @@ static void member_row(struct tk_table *t, const struct tk_alerts *a, const stru
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "ALERT", "%.8s", alert->uid);
 	if (!tk_alert_load_ab_result(a, alert, &pairs, NULL) && pairs.word != TK_AB_NONE)
-		tk_table_set_cell(t, "PAIRS", "%u: %s", pairs.count, tk_ab_result_format(&pairs, text));
+		tk_table_set_cell(
+		        t, "PAIRS", "%u: %s", pairs.count, tk_ab_result_format(&pairs, text));
 	tk_table_set_cell(t, "STATE", "%s", tk_alert_state_name(&a->triage, alert));
 	if (strcmp(alert->kind, "change") == 0)
 		tk_table_set_cell(t, "CHANGE", "%+.1f %%", 100 * alert->change);
@@ -312,7 +334,8 @@ static void print_culprits(const struct tk_alerts *a, const struct tk_alert_grou
 		bool said = !c;
 
 		for (size_t k = 0; k < i && !said; k++) {
-			const struct tk_bisection_row *other = tk_alert_find_first_bad(a, g->alerts[k]);
+			const struct tk_bisection_row *other =
+			        tk_alert_find_first_bad(a, g->alerts[k]);
 
 			said = other && strcmp(other->first_bad, c->first_bad) == 0;
 		}
@@ -323,7 +346,8 @@ static void print_culprits(const struct tk_alerts *a, const struct tk_alert_grou
 		fputs(", by ", stdout);
 		tk_text_write_sanitized(stdout, c->author, "");
 		printf(" (%s): %+.1f %% against the commit before it, %.1f %% sure\n",
-		        tk_time_format_day(c->author_time_s, day), 100 * c->change, 100 * c->confidence);
+		        tk_time_format_day(c->author_time_s, day), 100 * c->change,
+		        100 * c->confidence);
 	}
 }
 
@@ -347,8 +371,8 @@ static void print_history(const struct tk_alerts *a, const struct tk_alert_group
 	}
 }
 
-static int show(
-        const struct tk_globals *g, const struct alert_options *o, const struct tk_alerts *a, struct tk_error *err)
+static int show(const struct tk_globals *g, const struct alert_options *o,
+        const struct tk_alerts *a, struct tk_error *err)
 {
 	const struct tk_alert_group *group;
 	const struct tk_alert_row *one;
@@ -370,7 +394,8 @@ static int show(
 	tk_text_write_sanitized(stdout, tk_alert_group_title(group, title, sizeof title), "");
 	printf("\n%s since %s", group->state, tk_time_format_day(group->opened_s, title));
 	for (size_t i = 0; i < a->names.revisions.count && !bad; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
 
 		if (r->upstream_id == group->alerts[0]->upstream_id && *group->alerts[0]->bad_rev &&
 		        strcmp(r->rev, group->alerts[0]->bad_rev) == 0)
@@ -393,7 +418,8 @@ static int show(
 	return rc;
 }
 
-/* ---- what people say ----------------------------------------------------------------------------------------------
+/* ---- what people say
+ * ----------------------------------------------------------------------------------------------
  */
 
 static const char *you(void)
@@ -408,13 +434,16 @@ static void put_quoted(const char *key, const char *text)
 {
 	printf("  %s: '", key);
 	for (; *text; text++)
-		fputs(*text == '\'' ? "''" : (unsigned char)*text < ' ' ? " " : (char[]){*text, '\0'}, stdout);
+		fputs(*text == '\''                  ? "''"
+		        : (unsigned char)*text < ' ' ? " "
+		                                     : (char[]){*text, '\0'},
+		        stdout);
 	puts("'");
 }
 
 /* One rule of acks.yml for the alerts of a first bad revision. */
-static void print_rule(const struct tk_alerts *a, const struct alert_options *o, const struct tk_alert_row *const *at,
-        size_t count, const char *bad_rev)
+static void print_rule(const struct tk_alerts *a, const struct alert_options *o,
+        const struct tk_alert_row *const *at, size_t count, const char *bad_rev)
 {
 	fputs("- series:", stdout);
 	for (size_t i = 0; i < count; i++) {
@@ -432,14 +461,16 @@ static void print_rule(const struct tk_alerts *a, const struct alert_options *o,
 }
 
 /* Series of a group that are measured at fewer revisions have another first bad one. */
-static int print_entry(const struct tk_alerts *a, const struct alert_options *o, const struct tk_alert_group *g,
-        const struct tk_alert_row *one, struct tk_error *err)
+static int print_entry(const struct tk_alerts *a, const struct alert_options *o,
+        const struct tk_alert_group *g, const struct tk_alert_row *one, struct tk_error *err)
 {
-	const struct tk_alert_row *const *at = one ? &one : (const struct tk_alert_row *const *)g->alerts;
+	const struct tk_alert_row *const *at =
+	        one ? &one : (const struct tk_alert_row *const *)g->alerts;
 	size_t count = one ? 1 : g->count;
 
 	if (strcmp(at[0]->kind, "stoppage") == 0)
-		return tk_fail(err, TK_EUSAGE, "a stoppage is in no diff: acks.yml cannot accept it, the history can");
+		return tk_fail(err, TK_EUSAGE,
+		        "a stoppage is in no diff: acks.yml cannot accept it, the history can");
 	for (size_t i = 0; i < count; i++) {
 		bool told = false;
 
@@ -451,12 +482,13 @@ static int print_entry(const struct tk_alerts *a, const struct alert_options *o,
 	return TK_OK;
 }
 
-static int say_one(struct tk_store *s, const struct tk_alerts *a, const struct alert_options *o, const char *id,
-        struct tk_error *err)
+static int say_one(struct tk_store *s, const struct tk_alerts *a, const struct alert_options *o,
+        const char *id, struct tk_error *err)
 {
 	const struct tk_alert_group *g;
 	const struct tk_alert_row *one;
-	struct tk_triage_row row = {.at_s = tk_clock_now_s(), .author = o->by, .action = o->words[0], .note = o->note};
+	struct tk_triage_row row = {
+	        .at_s = tk_clock_now_s(), .author = o->by, .action = o->words[0], .note = o->note};
 	int rc = find_alert(a, id, &g, &one, err);
 
 	if (rc)
@@ -468,12 +500,13 @@ static int say_one(struct tk_store *s, const struct tk_alerts *a, const struct a
 }
 
 /* What was said of which, once it is in the history. */
-static int print_said_of(const struct tk_alerts *a, const struct alert_options *o, struct tk_error *err)
+static int print_said_of(
+        const struct tk_alerts *a, const struct alert_options *o, struct tk_error *err)
 {
 	static const struct {
 		const char *action, *done;
-	} words[] = {{"ack", "acked"}, {"expect", "expected"}, {"ignore", "ignored"}, {"link", "linked"},
-	        {"note", "noted"}, {"reopen", "reopened"}};
+	} words[] = {{"ack", "acked"}, {"expect", "expected"}, {"ignore", "ignored"},
+	        {"link", "linked"}, {"note", "noted"}, {"reopen", "reopened"}};
 	const char *done = o->words[0];
 	const struct tk_alert_group *group;
 	const struct tk_alert_row *one;
@@ -487,7 +520,8 @@ static int print_said_of(const struct tk_alerts *a, const struct alert_options *
 		if (rc)
 			break;
 		printf("%s: %.8s ", done, one ? one->uid : group->uid);
-		tk_text_write_sanitized(stdout, one ? one->title : tk_alert_group_title(group, title, sizeof title), "");
+		tk_text_write_sanitized(stdout,
+		        one ? one->title : tk_alert_group_title(group, title, sizeof title), "");
 		putchar('\n');
 	}
 	return rc;
@@ -504,24 +538,30 @@ static int check_words(struct alert_options *o, struct tk_error *err)
 		return tk_fail(err, TK_EUSAGE, "%s: expected an id and %s", action,
 		        strcmp(action, "link") == 0 ? "an address" : "a text");
 	if (o->word_count < 2)
-		return tk_fail(err, TK_EUSAGE, "%s: expected the id of an alert (`tracker alert` lists them)", action);
-	if (strcmp(action, "link") == 0 && strncmp(o->note, "https://", 8) != 0 && strncmp(o->note, "http://", 7) != 0)
-		return tk_fail(err, TK_EUSAGE, "link: %.200s: expected an address that begins with https:// or http://",
+		return tk_fail(err, TK_EUSAGE,
+		        "%s: expected the id of an alert (`tracker alert` lists them)", action);
+	if (strcmp(action, "link") == 0 && strncmp(o->note, "https://", 8) != 0 &&
+	        strncmp(o->note, "http://", 7) != 0)
+		return tk_fail(err, TK_EUSAGE,
+		        "link: %.200s: expected an address that begins with https:// or http://",
 		        o->note);
-	if ((strcmp(action, "expect") == 0 || strcmp(action, "ignore") == 0) && (!o->note || !*o->note))
-		return tk_fail(err, TK_EUSAGE, "%s: expected --note=TEXT: why it is no regression", action);
+	if ((strcmp(action, "expect") == 0 || strcmp(action, "ignore") == 0) &&
+	        (!o->note || !*o->note))
+		return tk_fail(err, TK_EUSAGE, "%s: expected --note=TEXT: why it is no regression",
+		        action);
 	if (o->yaml && (has_text || strcmp(action, "reopen") == 0))
 		return tk_fail(err, TK_EUSAGE, "--yaml: expected ack, expect or ignore");
 	if (o->yaml && (!o->note || !*o->note))
-		return tk_fail(err, TK_EUSAGE, "--yaml: expected --note=TEXT: acks.yml needs a reason");
+		return tk_fail(
+		        err, TK_EUSAGE, "--yaml: expected --note=TEXT: acks.yml needs a reason");
 	o->note = o->note ? o->note : "";
 	o->by = o->by && *o->by ? o->by : you();
 	return TK_OK;
 }
 
 /* All of them or none. */
-static int say(const struct tk_globals *g, struct tk_store *s, const struct tk_alerts *a, struct alert_options *o,
-        struct tk_error *err)
+static int say(const struct tk_globals *g, struct tk_store *s, const struct tk_alerts *a,
+        struct alert_options *o, struct tk_error *err)
 {
 	int rc = check_words(o, err);
 
@@ -543,12 +583,15 @@ static int say(const struct tk_globals *g, struct tk_store *s, const struct tk_a
 	return rc || g->quiet ? rc : print_said_of(a, o, err);
 }
 
-/* ---- check ------------------------------------------------------------------------------------------------------- */
+/* ---- check
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-static int check(struct tk_store *s, const struct tk_config *c, const struct tk_detect_options *d, int *code,
-        struct tk_error *err)
+static int check(struct tk_store *s, const struct tk_config *c, const struct tk_detect_options *d,
+        int *code, struct tk_error *err)
 {
-	const struct tk_notify_options notify = {.webhook_url = c->webhook_url, .site_url = c->site_url};
+	const struct tk_notify_options notify = {
+	        .webhook_url = c->webhook_url, .site_url = c->site_url};
 	struct tk_alerts a = {0};
 	int rc = tk_missing_data_update_alerts(s, d, 0, err);
 
@@ -569,7 +612,8 @@ static int check(struct tk_store *s, const struct tk_config *c, const struct tk_
 	return rc ? rc : tk_notify_send_alerts(s, &notify, err);
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------------------
+/* ---- the command
+ * ---------------------------------------------------------------------------------------------------
  */
 
 static const char *const verbs[] = {"list", "show", "check",
@@ -587,7 +631,8 @@ static int check_verb(const char *verb, struct tk_error *err)
 			return TK_OK;
 	return tk_fail(err, TK_EUSAGE,
 	        near ? "unknown word \"%.60s\", did you mean \"%s\"?"
-	             : "unknown word \"%.60s\", expected list, show, check, ack, expect, ignore, link, note or reopen",
+	             : "unknown word \"%.60s\", expected list, show, check, ack, expect, ignore, "
+	               "link, note or reopen",
 	        verb, near);
 }
 

@@ -72,7 +72,8 @@ static int newest_first(const void *x, const void *y)
 /* A group is as urgent as its most urgent alert. */
 static int urgency(const char *word)
 {
-	static const char *const order[] = {"recovered", "ignored", "expected", "acked", TK_TRIAGE_NEW};
+	static const char *const order[] = {
+	        "recovered", "ignored", "expected", "acked", TK_TRIAGE_NEW};
 	int i = 4;
 
 	while (i > 0 && strcmp(order[i], word) != 0)
@@ -84,13 +85,15 @@ static void describe(const struct tk_alerts *a, struct tk_alert_group *g)
 {
 	for (size_t i = 0; i < g->count; i++) {
 		const struct tk_alert_row *alert = g->alerts[i];
-		struct tk_alert_state state = tk_alert_state_compute(&a->triage, alert->uid, alert->group_uid);
+		struct tk_alert_state state =
+		        tk_alert_state_compute(&a->triage, alert->uid, alert->group_uid);
 		const char *word = tk_alert_state_name(&a->triage, alert);
 
 		if (!g->state || urgency(word) > urgency(g->state))
 			g->state = word;
 		g->open |= strcmp(alert->status, "open") == 0;
-		g->opened_s = !g->opened_s || alert->opened_s < g->opened_s ? alert->opened_s : g->opened_s;
+		g->opened_s = !g->opened_s || alert->opened_s < g->opened_s ? alert->opened_s
+		                                                            : g->opened_s;
 		g->closed_s = alert->closed_s > g->closed_s ? alert->closed_s : g->closed_s;
 		if (state.said && (!g->said || state.said->at_s > g->said->at_s))
 			g->said = state.said;
@@ -99,7 +102,8 @@ static void describe(const struct tk_alerts *a, struct tk_alert_group *g)
 	}
 }
 
-struct tk_alert_group tk_alert_group_from_one(const struct tk_alerts *a, const struct tk_alert_row **one)
+struct tk_alert_group tk_alert_group_from_one(
+        const struct tk_alerts *a, const struct tk_alert_row **one)
 {
 	struct tk_alert_group g = {.uid = (*one)->group_uid, .alerts = one, .count = 1};
 
@@ -131,8 +135,8 @@ static int make_groups(struct tk_alerts *a, size_t count, struct tk_error *err)
 	return TK_OK;
 }
 
-int tk_alerts_load(
-        struct tk_store *s, const struct tk_detect_options *options, struct tk_alerts *out, struct tk_error *err)
+int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options,
+        struct tk_alerts *out, struct tk_error *err)
 {
 	struct tk_alerts a = {.options = *options};
 	size_t count;
@@ -170,22 +174,28 @@ int tk_alerts_load_evidence(struct tk_store *s, struct tk_alerts *a, struct tk_e
 	return tk_store_list_bisections(s, &a->culprits, err);
 }
 
-const struct tk_bisection_row *tk_alert_find_first_bad(const struct tk_alerts *a, const struct tk_alert_row *alert)
+const struct tk_bisection_row *tk_alert_find_first_bad(
+        const struct tk_alerts *a, const struct tk_alert_row *alert)
 {
 	for (size_t i = 0; i < a->culprits.count; i++) {
-		const struct tk_bisection_row *c = TK_ROWS_AT(&a->culprits, struct tk_bisection_row, i);
+		const struct tk_bisection_row *c =
+		        TK_ROWS_AT(&a->culprits, struct tk_bisection_row, i);
 
-		if (alert->series_id && c->series_id == alert->series_id && strcmp(c->word, "found") == 0 &&
-		        strcmp(c->good_rev, alert->good_rev) == 0 && strcmp(c->bad_rev, alert->bad_rev) == 0)
+		if (alert->series_id && c->series_id == alert->series_id &&
+		        strcmp(c->word, "found") == 0 &&
+		        strcmp(c->good_rev, alert->good_rev) == 0 &&
+		        strcmp(c->bad_rev, alert->bad_rev) == 0)
 			return c;
 	}
 	return NULL;
 }
 
-static int64_t revision_of(const struct tk_alerts *a, const struct tk_alert_row *alert, const char *rev)
+static int64_t revision_of(
+        const struct tk_alerts *a, const struct tk_alert_row *alert, const char *rev)
 {
 	for (size_t i = 0; i < a->names.revisions.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&a->names.revisions, struct tk_revision_row, i);
 
 		if (r->upstream_id == alert->upstream_id && strcmp(r->rev, rev) == 0)
 			return r->id;
@@ -193,12 +203,13 @@ static int64_t revision_of(const struct tk_alerts *a, const struct tk_alert_row 
 	return 0;
 }
 
-int tk_alert_load_ab_result(
-        const struct tk_alerts *a, const struct tk_alert_row *alert, struct tk_ab_result *out, struct tk_error *err)
+int tk_alert_load_ab_result(const struct tk_alerts *a, const struct tk_alert_row *alert,
+        struct tk_ab_result *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	int rc = tk_store_list_ab_pairs_between(a->store, alert->series_id, revision_of(a, alert, alert->good_rev),
-	        revision_of(a, alert, alert->bad_rev), &rows, err);
+	int rc = tk_store_list_ab_pairs_between(a->store, alert->series_id,
+	        revision_of(a, alert, alert->good_rev), revision_of(a, alert, alert->bad_rev),
+	        &rows, err);
 
 	*out = (struct tk_ab_result){.word = TK_AB_NONE};
 	if (!rc && rows.count && tk_ab_result_evaluate(rows.rows, rows.count, &a->options, out))
@@ -255,23 +266,27 @@ const char *tk_alert_group_title(const struct tk_alert_group *g, char *out, size
 		snprintf(out, size, "%s", g->alerts[0]->title);
 	else
 		snprintf(out, size, "%zu series, %s: %s", g->count,
-		        strcmp(g->alerts[0]->kind, "change") == 0 ? "the worst" : "among them", g->alerts[0]->title);
+		        strcmp(g->alerts[0]->kind, "change") == 0 ? "the worst" : "among them",
+		        g->alerts[0]->title);
 	return out;
 }
 
-const char *tk_alert_group_machines(const struct tk_alerts *a, const struct tk_alert_group *g, char *out, size_t size)
+const char *tk_alert_group_machines(
+        const struct tk_alerts *a, const struct tk_alert_group *g, char *out, size_t size)
 {
 	size_t len = 0;
 
 	*out = '\0';
 	for (size_t i = 0; i < g->count && len < size; i++) {
-		const struct tk_machine_row *m = tk_lookup_machine(&a->names, g->alerts[i]->machine_id);
+		const struct tk_machine_row *m =
+		        tk_lookup_machine(&a->names, g->alerts[i]->machine_id);
 		bool said = !m;
 
 		for (size_t k = 0; k < i && !said; k++)
 			said = g->alerts[k]->machine_id == g->alerts[i]->machine_id;
 		if (!said)
-			len += (size_t)snprintf(out + len, size - len, "%s%s", len ? ", " : "", m->name);
+			len += (size_t)snprintf(
+			        out + len, size - len, "%s%s", len ? ", " : "", m->name);
 	}
 	return out;
 }

@@ -1,4 +1,5 @@
-/* Which of the stored pairs speak about a case: those of the code before its split and of its newest code. */
+/* Which of the stored pairs speak about a case: those of the code before its split and of its
+ * newest code. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -23,19 +24,19 @@ static size_t first_of_series(const struct tk_case_set *c, int64_t series_id)
 }
 
 /* Pairs of these two codes, whichever builds they are of, put together. */
-static int of_builds(struct tk_case_set *c, const struct tk_series_case *k, int64_t good, int64_t bad,
-        struct tk_ab_pair_row *found, size_t *count, struct tk_error *err)
+static int of_builds(struct tk_case_set *c, const struct tk_series_case *k, int64_t good,
+        int64_t bad, struct tk_ab_pair_row *found, size_t *count, struct tk_error *err)
 {
 	*count = 0;
 	for (size_t i = first_of_series(c, k->series->id);
 	        i < c->confirmations.count && ROW(c, i)->series_id == k->series->id; i++) {
 		bool same_good, same_bad;
-		int rc = tk_catalog_is_same_code(
-		        &c->catalog, ROW(c, i)->good_build_id, good, k->series->backend, &same_good, err);
+		int rc = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->good_build_id, good,
+		        k->series->backend, &same_good, err);
 
 		if (!rc)
-			rc = tk_catalog_is_same_code(
-			        &c->catalog, ROW(c, i)->bad_build_id, bad, k->series->backend, &same_bad, err);
+			rc = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->bad_build_id, bad,
+			        k->series->backend, &same_bad, err);
 		if (rc)
 			return rc;
 		if (same_good && same_bad)
@@ -44,15 +45,16 @@ static int of_builds(struct tk_case_set *c, const struct tk_series_case *k, int6
 	return TK_OK;
 }
 
-int tk_series_case_evaluate_ab(struct tk_case_set *c, const struct tk_series_case *k, const struct tk_level_change *e, struct tk_ab_result *out,
-        struct tk_error *err)
+int tk_series_case_evaluate_ab(struct tk_case_set *c, const struct tk_series_case *k,
+        const struct tk_level_change *e, struct tk_ab_result *out, struct tk_error *err)
 {
 	size_t first = first_of_series(c, k->series->id), all = 0, count = 0;
 	struct tk_ab_pair_row *found;
 	int rc = TK_OK;
 
 	*out = (struct tk_ab_result){.word = TK_AB_NONE};
-	while (first + all < c->confirmations.count && ROW(c, first + all)->series_id == k->series->id)
+	while (first + all < c->confirmations.count &&
+	        ROW(c, first + all)->series_id == k->series->id)
 		all++;
 	if (!all)
 		return TK_OK;
@@ -61,8 +63,8 @@ int tk_series_case_evaluate_ab(struct tk_case_set *c, const struct tk_series_cas
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading confirmations");
 	for (size_t i = e->split; !rc && !count && i-- > e->base;)
 		if (i + 1 == e->split || k->points[i].build_id != k->points[i + 1].build_id)
-			rc = of_builds(
-			        c, k, k->points[i].build_id, k->points[k->count - 1].build_id, found, &count, err);
+			rc = of_builds(c, k, k->points[i].build_id,
+			        k->points[k->count - 1].build_id, found, &count, err);
 	if (!rc && tk_ab_result_evaluate(found, count, &c->options, out))
 		rc = tk_fail(err, TK_ENOMEM, "out of memory while judging %s", k->series->slug);
 	free(found);

@@ -1,4 +1,5 @@
-/* Another baseline than the nights before the range: the first ones, the best level, or a certain revision. */
+/* Another baseline than the nights before the range: the first ones, the best level, or a certain
+ * revision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,10 @@ static double median_of(const struct tk_timed_value *at, size_t from, size_t to,
 	return tk_level_estimate(work, to - first);
 }
 
-/* The best of the levels that change points make of the history, [*from, *to); one night alone is no level where there
- * are others. */
-static int find_best(const struct tk_timed_value *at, size_t n, bool lower, double *values, int64_t *days, size_t *from,
-        size_t *to, struct tk_error *err)
+/* The best of the levels that change points make of the history, [*from, *to); one night alone is
+ * no level where there are others. */
+static int find_best(const struct tk_timed_value *at, size_t n, bool lower, double *values,
+        int64_t *days, size_t *from, size_t *to, struct tk_error *err)
 {
 	struct tk_changepoint *found = NULL;
 	size_t count = 0;
@@ -70,8 +71,8 @@ static int find_best(const struct tk_timed_value *at, size_t n, bool lower, doub
 }
 
 /* Two numbers a night are read of all of it, and whole points only of the level that is taken. */
-static int take_best(
-        struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+static int take_best(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
+        struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows all = {0};
 	size_t from = 0, to = 0, skip = 0, most = most_points(c);
@@ -83,14 +84,15 @@ static int take_best(
 	double *values = calloc(all.count + 1, sizeof *values);
 	int64_t *days = calloc(all.count + 1, sizeof *days);
 
-	rc = values && days
-	             ? find_best(at, all.count, strcmp(k->series->better, "higher") != 0, values, days, &from, &to, err)
-	             : out_of_memory(err);
+	rc = values && days ? find_best(at, all.count, strcmp(k->series->better, "higher") != 0,
+	                              values, days, &from, &to, err)
+	                    : out_of_memory(err);
 	if (!rc && to > from) {
 		while (to + skip < all.count && at[to + skip].as_of_s == at[to - 1].as_of_s)
 			skip++;
 		most = to - from < most ? to - from : most;
-		rc = tk_store_list_last_points(c->catalog.store, k->series->id, at[to - 1].as_of_s, skip, most, out, err);
+		rc = tk_store_list_last_points(
+		        c->catalog.store, k->series->id, at[to - 1].as_of_s, skip, most, out, err);
 	}
 	free(values);
 	free(days);
@@ -98,21 +100,23 @@ static int take_best(
 	return rc;
 }
 
-static int take_pinned(
-        struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s, struct tk_rows *out, struct tk_error *err)
+static int take_pinned(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
+        struct tk_rows *out, struct tk_error *err)
 {
 	size_t n = 0;
 	int rc = tk_store_list_points(c->catalog.store, k->series->id, INT64_MIN, 0, out, err);
 	struct tk_point *p = out->rows;
 
 	for (size_t i = 0; !rc && i < out->count; i++)
-		if (p[i].as_of_s < before_s && isfinite(p[i].value) && p[i].value > 0 && is_pinned(c, &p[i]))
+		if (p[i].as_of_s < before_s && isfinite(p[i].value) && p[i].value > 0 &&
+		        is_pinned(c, &p[i]))
 			p[n++] = p[i];
 	out->count = n;
 	return rc;
 }
 
-/* History, baseline, range, one behind the other: the first for the noise, the others for the levels. */
+/* History, baseline, range, one behind the other: the first for the noise, the others for the
+ * levels. */
 static int arrange(struct tk_series_case *k, const struct tk_rows *baseline, struct tk_error *err)
 {
 	size_t within = k->count - k->range, count = k->range + baseline->count + within;
@@ -134,11 +138,13 @@ static int arrange(struct tk_series_case *k, const struct tk_rows *baseline, str
 	return TK_OK;
 }
 
-int tk_series_case_set_baseline(struct tk_case_set *c, struct tk_series_case *k, struct tk_error *err)
+int tk_series_case_set_baseline(
+        struct tk_case_set *c, struct tk_series_case *k, struct tk_error *err)
 {
 	struct tk_rows points = {0};
 	int64_t before_s = k->points[k->range].as_of_s;
-	int rc = c->options.baseline == TK_BASELINE_PINNED ? take_pinned(c, k, before_s, &points, err)
+	int rc = c->options.baseline == TK_BASELINE_PINNED
+	                 ? take_pinned(c, k, before_s, &points, err)
 	         : c->options.baseline == TK_BASELINE_BEST
 	                 ? take_best(c, k, before_s, &points, err)
 	                 : tk_store_list_first_points(c->catalog.store, k->series->id, before_s,

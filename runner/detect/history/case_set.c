@@ -6,17 +6,18 @@
 #include "base/error.h"
 #include "detect/history/series_case.h"
 
-#define SAID_LATE_MAX 64               /* points: a small step in much noise takes weeks to show */
-#define REACH_S (120 * INT64_C(86400)) /* before a step that is looked at: what its level is made of */
-#define INTERVAL_TO_SE 3.92            /* a 95 % interval is 2 * 1.96 standard errors wide */
+#define SAID_LATE_MAX 64 /* points: a small step in much noise takes weeks to show */
+#define REACH_S \
+	(120 * INT64_C(86400)) /* before a step that is looked at: what its level is made of */
+#define INTERVAL_TO_SE 3.92    /* a 95 % interval is 2 * 1.96 standard errors wide */
 
 static const struct tk_night_row *night_of(const struct tk_catalog *c, int64_t id)
 {
 	return tk_id_table_find(&c->nights, id);
 }
 
-static int resolve_nights(
-        struct tk_case_set *c, const struct tk_diff_range *range, int64_t *machine_id, struct tk_error *err)
+static int resolve_nights(struct tk_case_set *c, const struct tk_diff_range *range,
+        int64_t *machine_id, struct tk_error *err)
 {
 	const struct tk_night_row *base = night_of(&c->catalog, range->base_night_id),
 	                          *head = night_of(&c->catalog, range->head_night_id);
@@ -25,8 +26,9 @@ static int resolve_nights(
 		return tk_fail(err, TK_EUSAGE, "no night has the id %lld",
 		        (long long)(base ? range->head_night_id : range->base_night_id));
 	if (base && head && base->machine_id != head->machine_id)
-		return tk_fail(
-		        err, TK_EUSAGE, "the two nights are of different machines: their timings cannot be compared");
+		return tk_fail(err, TK_EUSAGE,
+		        "the two nights are of different machines: their timings cannot be "
+		        "compared");
 	if (base && head && base->as_of_s >= head->as_of_s)
 		return tk_fail(err, TK_EUSAGE, "the base night is not earlier than the head night");
 	if (head) {
@@ -40,7 +42,8 @@ static int resolve_nights(
 	return TK_OK;
 }
 
-int tk_diff_range_check(const struct tk_rows *machines, const struct tk_diff_range *range, struct tk_error *err)
+int tk_diff_range_check(
+        const struct tk_rows *machines, const struct tk_diff_range *range, struct tk_error *err)
 {
 	bool known = !range->machine;
 	int rc = tk_filter_check(range->filters, err);
@@ -48,8 +51,11 @@ int tk_diff_range_check(const struct tk_rows *machines, const struct tk_diff_ran
 	if (!rc)
 		rc = tk_filter_check(range->ignored, err);
 	for (size_t i = 0; i < machines->count && !known; i++)
-		known = strcmp(TK_ROWS_AT(machines, struct tk_machine_row, i)->name, range->machine) == 0;
-	return rc || known ? rc : tk_fail(err, TK_EUSAGE, "no machine \"%s\" in the history", range->machine);
+		known = strcmp(TK_ROWS_AT(machines, struct tk_machine_row, i)->name,
+		                range->machine) == 0;
+	return rc || known ? rc
+	                   : tk_fail(err, TK_EUSAGE, "no machine \"%s\" in the history",
+	                             range->machine);
 }
 
 static const char *text(const char *s)
@@ -92,7 +98,8 @@ const struct tk_series_case *tk_case_set_find(const struct tk_case_set *c, int64
 	return from < c->count && c->at[from].series->id == series_id ? &c->at[from] : NULL;
 }
 
-static bool is_meant(const struct tk_series_case *k, const struct tk_diff_range *range, int64_t machine_id)
+static bool is_meant(
+        const struct tk_series_case *k, const struct tk_diff_range *range, int64_t machine_id)
 {
 	if (machine_id && k->machine->id != machine_id)
 		return false;
@@ -104,7 +111,8 @@ static bool is_shown(const struct tk_series_case *k, const struct tk_diff_range 
 {
 	const struct tk_filter_fields subject = tk_series_case_filter_fields(k);
 
-	return tk_filter_match(range->filters, &subject) && !tk_filter_match_any(range->ignored, &subject);
+	return tk_filter_match(range->filters, &subject) &&
+	       !tk_filter_match_any(range->ignored, &subject);
 }
 
 void tk_case_set_filter(struct tk_case_set *c, const struct tk_diff_range *range)
@@ -119,7 +127,8 @@ void tk_case_set_filter(struct tk_case_set *c, const struct tk_diff_range *range
 	c->count = kept;
 }
 
-static bool look_up(const struct tk_catalog *c, const struct tk_history_window *w, struct tk_series_case *k)
+static bool look_up(
+        const struct tk_catalog *c, const struct tk_history_window *w, struct tk_series_case *k)
 {
 	k->window = w;
 	k->series = tk_id_table_find(&c->series, w->series_id);
@@ -130,8 +139,8 @@ static bool look_up(const struct tk_catalog *c, const struct tk_history_window *
 	return k->machine && k->upstream && k->problem;
 }
 
-/* Keeps what has a logarithm. Where nothing is from before the range, its own first night is what the rest is compared
- * with. */
+/* Keeps what has a logarithm. Where nothing is from before the range, its own first night is what
+ * the rest is compared with. */
 static void take_points(struct tk_case_set *c, struct tk_series_case *k)
 {
 	struct tk_point *p = (struct tk_point *)c->points.rows + k->window->first;
@@ -157,13 +166,15 @@ void tk_series_case_compute_logs(struct tk_series_case *k)
 		const struct tk_point *p = &k->points[i];
 
 		k->net[i] = k->y[i] = log(p->value);
-		k->se[i] = p->lo > 0 && p->hi >= p->lo && isfinite(p->hi) ? log(p->hi / p->lo) / INTERVAL_TO_SE : 0;
+		k->se[i] = p->lo > 0 && p->hi >= p->lo && isfinite(p->hi)
+		                   ? log(p->hi / p->lo) / INTERVAL_TO_SE
+		                   : 0;
 	}
 }
 
 /* Nothing is from the range or from before it: then it came later, or was never measured at all. */
-static int came_later(struct tk_store *s, const struct tk_case_set *c, const struct tk_history_window *w, bool *out,
-        struct tk_error *err)
+static int came_later(struct tk_store *s, const struct tk_case_set *c,
+        const struct tk_history_window *w, bool *out, struct tk_error *err)
 {
 	struct tk_rows points;
 	int rc;
@@ -174,7 +185,8 @@ static int came_later(struct tk_store *s, const struct tk_case_set *c, const str
 	rc = tk_store_has_executed_run(s, w->series_id, c->until_s + 1, out, err);
 	if (rc || *out)
 		return rc;
-	rc = tk_store_list_points(s, w->series_id, c->until_s + 1, 1, &points, err); /* an import has no run of its own */
+	rc = tk_store_list_points(s, w->series_id, c->until_s + 1, 1, &points,
+	        err); /* an import has no run of its own */
 	if (rc)
 		return rc;
 	*out = points.count > 0;
@@ -192,7 +204,8 @@ static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_h
 
 	if (!look_up(&c->catalog, w, &k) || !is_meant(&k, range, machine_id))
 		return TK_OK;
-	if (c->scope.touched_only && !(w->last_within.run_id && w->last_within.night_id == c->scope.night_id))
+	if (c->scope.touched_only &&
+	        !(w->last_within.run_id && w->last_within.night_id == c->scope.night_id))
 		return TK_OK;
 	rc = came_later(s, c, w, &later, err);
 	if (rc || later)
@@ -211,7 +224,8 @@ static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_h
 	               : TK_OK;
 }
 
-int tk_series_case_extend_history(struct tk_case_set *c, struct tk_series_case *k, int64_t at_s, struct tk_error *err)
+int tk_series_case_extend_history(
+        struct tk_case_set *c, struct tk_series_case *k, int64_t at_s, struct tk_error *err)
 {
 	struct tk_rows points;
 	struct tk_point *own;
@@ -256,8 +270,8 @@ static int64_t known_before(const struct tk_case_set *c)
 }
 
 /* The first point that measured the first bad revision; the night that said so may be later. */
-static size_t first_bad(
-        const struct tk_case_set *c, const struct tk_alert_row *a, const struct tk_rows *points, int64_t night_s)
+static size_t first_bad(const struct tk_case_set *c, const struct tk_alert_row *a,
+        const struct tk_rows *points, int64_t night_s)
 {
 	size_t said = 0, first;
 
@@ -265,15 +279,16 @@ static size_t first_bad(
 		said++;
 	first = said;
 	for (size_t i = said; *a->bad_rev && i-- > 0 && said - i <= SAID_LATE_MAX;) {
-		const struct tk_revision_row *r =
-		        tk_catalog_find_revision(&c->catalog, TK_ROWS_AT(points, struct tk_point, i)->build_id);
+		const struct tk_revision_row *r = tk_catalog_find_revision(
+		        &c->catalog, TK_ROWS_AT(points, struct tk_point, i)->build_id);
 
 		first = r && strcmp(r->rev, a->bad_rev) == 0 ? i : first;
 	}
 	return first;
 }
 
-int tk_alert_read_baseline(const struct tk_case_set *c, const struct tk_alert_row *a, double *level, struct tk_error *err)
+int tk_alert_read_baseline(const struct tk_case_set *c, const struct tk_alert_row *a, double *level,
+        struct tk_error *err)
 {
 	const struct tk_night_row *night = night_of(&c->catalog, a->night_id);
 	struct tk_rows points;
@@ -287,7 +302,8 @@ int tk_alert_read_baseline(const struct tk_case_set *c, const struct tk_alert_ro
 	rc = tk_store_list_points(c->catalog.store, a->series_id, INT64_MIN, 0, &points, err);
 	if (rc)
 		return rc;
-	for (size_t i = first_bad(c, a, &points, night->as_of_s); i-- > 0 && n < sizeof y / sizeof *y;)
+	for (size_t i = first_bad(c, a, &points, night->as_of_s);
+	        i-- > 0 && n < sizeof y / sizeof *y;)
 		if (TK_ROWS_AT(&points, struct tk_point, i)->value > 0)
 			y[n++] = log(TK_ROWS_AT(&points, struct tk_point, i)->value);
 	if (n)
@@ -302,8 +318,8 @@ static int add_alert(struct tk_case_set *c, const struct tk_alert_row *a, struct
 	const struct tk_night_row *night = night_of(&c->catalog, a->night_id);
 	struct tk_series_case *k = (struct tk_series_case *)tk_case_set_find(c, a->series_id);
 
-	if (strcmp(a->kind, "change") != 0 || c->options.baseline != TK_BASELINE_WINDOW || !k || !k->range || !night ||
-	        night->as_of_s >= known_before(c))
+	if (strcmp(a->kind, "change") != 0 || c->options.baseline != TK_BASELINE_WINDOW || !k ||
+	        !k->range || !night || night->as_of_s >= known_before(c))
 		return TK_OK;
 	if ((strcmp(a->status, "open") != 0 && a->closed_s < known_before(c)) ||
 	        (k->alert && k->alert->opened_s >= a->opened_s))
@@ -312,11 +328,13 @@ static int add_alert(struct tk_case_set *c, const struct tk_alert_row *a, struct
 	return tk_alert_read_baseline(c, a, &k->alert_baseline, err);
 }
 
-static int load_series(struct tk_store *s, struct tk_case_set *c, const struct tk_diff_range *range, int64_t machine_id,
-        struct tk_error *err)
+static int load_series(struct tk_store *s, struct tk_case_set *c, const struct tk_diff_range *range,
+        int64_t machine_id, struct tk_error *err)
 {
-	size_t before = c->options.window > TK_HISTORY_POINTS_MIN ? c->options.window : TK_HISTORY_POINTS_MIN;
-	int rc = tk_store_list_windows(s, c->since_s, c->until_s, known_before(c), before, &c->windows, &c->points, err);
+	size_t before = c->options.window > TK_HISTORY_POINTS_MIN ? c->options.window
+	                                                          : TK_HISTORY_POINTS_MIN;
+	int rc = tk_store_list_windows(
+	        s, c->since_s, c->until_s, known_before(c), before, &c->windows, &c->points, err);
 
 	if (rc)
 		return rc;
@@ -325,7 +343,8 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 	if (!c->at || !c->memory)
 		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; i < c->windows.count; i++) {
-		rc = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range, machine_id, err);
+		rc = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
+		        machine_id, err);
 		if (rc)
 			return rc;
 	}
@@ -344,7 +363,8 @@ static bool measures_everything(const struct tk_case_set *c, const struct tk_nig
 	if (c->scope.night_id)
 		return n->id == c->scope.night_id;
 	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && tk_night_has_ended(n) &&
-	       strcmp(n->status, "failed") != 0 && (strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0);
+	       strcmp(n->status, "failed") != 0 &&
+	       (strcmp(n->kind, "nightly") == 0 || strcmp(n->kind, "import") == 0);
 }
 
 /* What was not measured in the newest of these nights is missing. */
@@ -361,28 +381,33 @@ static int load_due(struct tk_case_set *c, struct tk_error *err)
 
 		d->machine_id = TK_ROWS_AT(&c->catalog.machines.rows, struct tk_machine_row, m)->id;
 		for (size_t i = 0; i < c->catalog.nights.rows.count; i++) {
-			const struct tk_night_row *n = TK_ROWS_AT(&c->catalog.nights.rows, struct tk_night_row, i);
+			const struct tk_night_row *n =
+			        TK_ROWS_AT(&c->catalog.nights.rows, struct tk_night_row, i);
 
 			if (n->machine_id == d->machine_id && measures_everything(c, n) &&
 			        (!d->night || n->as_of_s > d->night->as_of_s))
 				d->night = n;
 		}
 		if (d->night)
-			rc = tk_store_list_resolutions(c->catalog.store, d->night->id, &d->resolutions, err);
+			rc = tk_store_list_resolutions(
+			        c->catalog.store, d->night->id, &d->resolutions, err);
 	}
 	return rc;
 }
 
-int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o, const struct tk_diff_range *range,
-        const struct tk_night_scope *scope, struct tk_case_set *out, struct tk_error *err)
+int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
+        const struct tk_diff_range *range, const struct tk_night_scope *scope,
+        struct tk_case_set *out, struct tk_error *err)
 {
 	int64_t machine_id = 0;
 	int rc;
 
-	*out = (struct tk_case_set){.since_s = range->since_s, .until_s = range->until_s, .options = *o};
+	*out = (struct tk_case_set){
+	        .since_s = range->since_s, .until_s = range->until_s, .options = *o};
 	if (scope)
 		out->scope = *scope;
-	out->open_ended = (range->until_s == INT64_MAX && !range->head_night_id) || out->scope.open_ended;
+	out->open_ended =
+	        (range->until_s == INT64_MAX && !range->head_night_id) || out->scope.open_ended;
 	rc = tk_catalog_load(s, &out->catalog, err);
 	if (!rc)
 		rc = tk_diff_range_check(&out->catalog.machines.rows, range, err);

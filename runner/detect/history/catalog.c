@@ -80,8 +80,8 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 
 void tk_catalog_free(struct tk_catalog *c)
 {
-	struct tk_id_table *tables[] = {&c->machines, &c->devices, &c->environments, &c->upstreams, &c->revisions,
-	        &c->builds, &c->problems, &c->series, &c->nights};
+	struct tk_id_table *tables[] = {&c->machines, &c->devices, &c->environments, &c->upstreams,
+	        &c->revisions, &c->builds, &c->problems, &c->series, &c->nights};
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		tk_rows_free(&tables[i]->rows);
@@ -102,7 +102,8 @@ const struct tk_revision_row *tk_catalog_find_revision(const struct tk_catalog *
 	return b ? tk_id_table_find(&c->revisions, b->revision_id) : NULL;
 }
 
-static int kernels_of(struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err)
+static int kernels_of(
+        struct tk_catalog *c, int64_t build_id, const struct tk_rows **out, struct tk_error *err)
 {
 	struct tk_build_kernels *grown;
 	int rc;
@@ -114,7 +115,8 @@ static int kernels_of(struct tk_catalog *c, int64_t build_id, const struct tk_ro
 		}
 	grown = realloc(c->code, (c->code_count + 1) * sizeof *grown);
 	if (!grown)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading the kernels of a build");
+		return tk_fail(
+		        err, TK_ENOMEM, "out of memory while reading the kernels of a build");
 	c->code = grown;
 	grown[c->code_count] = (struct tk_build_kernels){.build_id = build_id};
 	rc = tk_store_list_kernels(c->store, build_id, &grown[c->code_count].kernels, err);
@@ -136,8 +138,8 @@ static const char *code_hash(const struct tk_rows *kernels, const char *backend)
 
 enum code { UNKNOWN_CODE, SAME_CODE, NEW_CODE };
 
-static int compare_code(
-        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, enum code *out, struct tk_error *err)
+static int compare_code(struct tk_catalog *c, int64_t a, int64_t b, const char *backend,
+        enum code *out, struct tk_error *err)
 {
 	const struct tk_rows *kernels;
 	const char *hash_a, *hash_b;
@@ -160,8 +162,8 @@ static int compare_code(
 	return TK_OK;
 }
 
-int tk_catalog_is_same_code(
-        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *same, struct tk_error *err)
+int tk_catalog_is_same_code(struct tk_catalog *c, int64_t a, int64_t b, const char *backend,
+        bool *same, struct tk_error *err)
 {
 	enum code code;
 	int rc = compare_code(c, a, b, backend, &code, err);
@@ -170,8 +172,8 @@ int tk_catalog_is_same_code(
 	return rc;
 }
 
-int tk_catalog_is_new_code(
-        struct tk_catalog *c, int64_t a, int64_t b, const char *backend, bool *is_new, struct tk_error *err)
+int tk_catalog_is_new_code(struct tk_catalog *c, int64_t a, int64_t b, const char *backend,
+        bool *is_new, struct tk_error *err)
 {
 	enum code code;
 	int rc = compare_code(c, a, b, backend, &code, err);
@@ -196,11 +198,16 @@ static void value_text(const json_t *v, char *out, size_t size)
 {
 	char *dump = v && !json_is_string(v) ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 
-	snprintf(out, size, "%s", !v ? "none" : dump ? dump : json_is_string(v) ? json_string_value(v) : "?");
+	snprintf(out, size, "%s",
+	        !v                  ? "none"
+	        : dump              ? dump
+	        : json_is_string(v) ? json_string_value(v)
+	                            : "?");
 	free(dump);
 }
 
-static void add_change(const char *key, const json_t *from, const json_t *to, char *out, size_t size, bool *hard)
+static void add_change(
+        const char *key, const json_t *from, const json_t *to, char *out, size_t size, bool *hard)
 {
 	char a[80], b[80];
 	size_t len = strlen(out);
@@ -218,8 +225,7 @@ static void compare_objects(const json_t *a, const json_t *b, char *out, size_t 
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)a, key, v)
-	{
+	json_object_foreach ((json_t *)a, key, v) {
 		json_t *other = json_object_get(b, key);
 
 		if (json_is_object(v) && json_is_object(other))
@@ -227,8 +233,7 @@ static void compare_objects(const json_t *a, const json_t *b, char *out, size_t 
 		else if (!json_equal(v, other))
 			add_change(key, v, other, out, size, hard);
 	}
-	json_object_foreach((json_t *)b, key, v)
-	{
+	json_object_foreach ((json_t *)b, key, v) {
 		if (!json_object_get(a, key))
 			add_change(key, NULL, v, out, size, hard);
 	}

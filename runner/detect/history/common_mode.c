@@ -1,8 +1,8 @@
 /* What the series of a device moved together on one night is the machine's, not a kernel's.
  *
- * Only series whose machine code did not change since their baseline may say what the machine did: all kernels of a
- * library that became slower together are news, not drift. Where there is a control and a median of others, the smaller
- * of the two counts. */
+ * Only series whose machine code did not change since their baseline may say what the machine did:
+ * all kernels of a library that became slower together are news, not drift. Where there is a
+ * control and a median of others, the smaller of the two counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,31 +36,38 @@ static int by_device_and_night(const void *a, const void *b)
 }
 
 /* One entry for each night of the range on which the code of the baseline was measured again. */
-static int collect(struct tk_case_set *c, struct tk_series_case *k, struct entries *e, struct tk_error *err)
+static int collect(
+        struct tk_case_set *c, struct tk_series_case *k, struct entries *e, struct tk_error *err)
 {
-	size_t from = k->range - k->base > c->options.window ? k->range - c->options.window : k->base;
+	size_t from =
+	        k->range - k->base > c->options.window ? k->range - c->options.window : k->base;
 	double level = tk_level_estimate(k->y + from, k->range - from);
 	int64_t old = k->points[k->range - 1].build_id;
 
 	for (size_t i = k->range, next; i < k->count; i = next) {
 		bool same;
-		int rc = tk_catalog_is_same_code(&c->catalog, old, k->points[i].build_id, k->series->backend, &same, err);
+		int rc = tk_catalog_is_same_code(
+		        &c->catalog, old, k->points[i].build_id, k->series->backend, &same, err);
 
 		if (rc)
 			return rc;
-		for (next = i; next < k->count && k->points[next].night_id == k->points[i].night_id; next++)
+		for (next = i; next < k->count && k->points[next].night_id == k->points[i].night_id;
+		        next++)
 			;
 		k->unchanged = same;
 		if (same)
 			e->at[e->count++] = (struct entry){k->device->id, k->points[i].night_id,
-			        tk_level_estimate(k->y + i, next - i) - level, strcmp(k->series->role, "control") == 0};
+			        tk_level_estimate(k->y + i, next - i) - level,
+			        strcmp(k->series->role, "control") == 0};
 	}
 	return TK_OK;
 }
 
-static struct tk_common_mode_shift shift_of(const struct entry *e, size_t n, double min_effect, double *work)
+static struct tk_common_mode_shift shift_of(
+        const struct entry *e, size_t n, double min_effect, double *work)
 {
-	struct tk_common_mode_shift s = {.device_id = e->device_id, .night_id = e->night_id, .series = n};
+	struct tk_common_mode_shift s = {
+	        .device_id = e->device_id, .night_id = e->night_id, .series = n};
 	double control = 0, median, spread;
 
 	for (size_t i = 0; i < n; i++)
@@ -79,9 +86,11 @@ static struct tk_common_mode_shift shift_of(const struct entry *e, size_t n, dou
 		s.shift = s.controls ? control : 0;
 		s.se = TK_NOISE_DEFAULT;
 	} else if (s.controls) {
-		s.shift = control * median > 0 ? copysign(fmin(fabs(control), fabs(median)), median) : 0;
+		s.shift = control * median > 0 ? copysign(fmin(fabs(control), fabs(median)), median)
+		                               : 0;
 	}
-	s.significant = fabs(s.shift) > fmax(TK_NOISE_STANDARD_ERRORS * s.se, fmax(SHIFT_MIN, min_effect / 4));
+	s.significant = fabs(s.shift) >
+	                fmax(TK_NOISE_STANDARD_ERRORS * s.se, fmax(SHIFT_MIN, min_effect / 4));
 	return s;
 }
 
@@ -91,7 +100,8 @@ static void correct(struct tk_case_set *c)
 		struct tk_series_case *k = &c->at[i];
 
 		for (size_t j = k->range; k->range && j < k->count; j++) {
-			const struct tk_common_mode_shift *s = tk_case_set_find_shift(c, k->device->id, k->points[j].night_id);
+			const struct tk_common_mode_shift *s =
+			        tk_case_set_find_shift(c, k->device->id, k->points[j].night_id);
 
 			if (s && s->significant)
 				k->net[j] -= s->shift;
@@ -107,7 +117,8 @@ int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 
 	c->shifts = calloc(c->points.count + 1, sizeof *c->shifts);
 	if (!e.at || !work || !c->shifts)
-		rc = tk_fail(err, TK_ENOMEM, "out of memory while looking for what a machine moved together");
+		rc = tk_fail(err, TK_ENOMEM,
+		        "out of memory while looking for what a machine moved together");
 	for (size_t i = 0; !rc && i < c->count; i++)
 		if (c->at[i].range)
 			rc = collect(c, &c->at[i], &e, err);
@@ -115,9 +126,11 @@ int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
 		goto out;
 	qsort(e.at, e.count, sizeof *e.at, by_device_and_night);
 	for (size_t i = 0, next; i < e.count; i = next) {
-		for (next = i; next < e.count && by_device_and_night(&e.at[i], &e.at[next]) == 0; next++)
+		for (next = i; next < e.count && by_device_and_night(&e.at[i], &e.at[next]) == 0;
+		        next++)
 			;
-		c->shifts[c->shift_count++] = shift_of(e.at + i, next - i, c->options.min_effect, work);
+		c->shifts[c->shift_count++] =
+		        shift_of(e.at + i, next - i, c->options.min_effect, work);
 	}
 	correct(c);
 out:
@@ -126,7 +139,8 @@ out:
 	return rc;
 }
 
-const struct tk_common_mode_shift *tk_case_set_find_shift(const struct tk_case_set *c, int64_t device_id, int64_t night_id)
+const struct tk_common_mode_shift *tk_case_set_find_shift(
+        const struct tk_case_set *c, int64_t device_id, int64_t night_id)
 {
 	size_t lo = 0, hi = c->shift_count;
 
@@ -134,12 +148,14 @@ const struct tk_common_mode_shift *tk_case_set_find_shift(const struct tk_case_s
 		size_t mid = (lo + hi) / 2;
 		const struct tk_common_mode_shift *s = &c->shifts[mid];
 
-		if (s->device_id < device_id || (s->device_id == device_id && s->night_id < night_id))
+		if (s->device_id < device_id ||
+		        (s->device_id == device_id && s->night_id < night_id))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < c->shift_count && c->shifts[lo].device_id == device_id && c->shifts[lo].night_id == night_id
+	return lo < c->shift_count && c->shifts[lo].device_id == device_id &&
+	                       c->shifts[lo].night_id == night_id
 	               ? &c->shifts[lo]
 	               : NULL;
 }

@@ -14,7 +14,8 @@ static const struct {
 } keys[] = {
 #define KEY(name) \
 	{ \
-#name, offsetof(struct tk_filter_fields, name), offsetof(struct tk_filter_fields, name) \
+#name, offsetof(struct tk_filter_fields, name), \
+		        offsetof(struct tk_filter_fields, name) \
 	}
         KEY(backend),
         KEY(op),
@@ -26,8 +27,10 @@ static const struct {
         KEY(config),
         KEY(role),
         KEY(series),
-        {"problem", offsetof(struct tk_filter_fields, problem), offsetof(struct tk_filter_fields, title)},
-        {"device", offsetof(struct tk_filter_fields, device), offsetof(struct tk_filter_fields, device_name)},
+        {"problem", offsetof(struct tk_filter_fields, problem),
+                offsetof(struct tk_filter_fields, title)},
+        {"device", offsetof(struct tk_filter_fields, device),
+                offsetof(struct tk_filter_fields, device_name)},
 #undef KEY
 };
 #define KEY_COUNT (sizeof keys / sizeof *keys)
@@ -45,7 +48,8 @@ static size_t find_key(const char *filter, size_t len)
 {
 	size_t i = 0;
 
-	while (i < KEY_COUNT && (strlen(keys[i].key) != len || strncmp(keys[i].key, filter, len) != 0))
+	while (i < KEY_COUNT &&
+	        (strlen(keys[i].key) != len || strncmp(keys[i].key, filter, len) != 0))
 		i++;
 	return i;
 }
@@ -61,7 +65,8 @@ static int unknown_key(const char *filter, size_t len, struct tk_error *err)
 	key[len] = '\0';
 	near = tk_suggest_name(key, tk_filter_keys());
 	return tk_fail(err, TK_EUSAGE,
-	        "filter \"%.200s\": unknown key \"%s\"%s%s%s; the keys are backend, problem, op, dtype, device, "
+	        "filter \"%.200s\": unknown key \"%s\"%s%s%s; the keys are backend, problem, op, "
+	        "dtype, device, "
 	        "machine, "
 	        "upstream, metric, mode, config, role, series",
 	        filter, key, near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
@@ -74,7 +79,8 @@ int tk_filter_check(const char *const *filters, struct tk_error *err)
 
 		if (!colon || !colon[1])
 			return tk_fail(err, TK_EUSAGE,
-			        "filter \"%.200s\": expected KEY:GLOB, for example backend:openblas or problem:'gemm*'",
+			        "filter \"%.200s\": expected KEY:GLOB, for example "
+			        "backend:openblas or problem:'gemm*'",
 			        *filters);
 		if (find_key(*filters, (size_t)(colon - *filters)) == KEY_COUNT)
 			return unknown_key(*filters, (size_t)(colon - *filters), err);

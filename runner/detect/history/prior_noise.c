@@ -1,4 +1,5 @@
-/* The noise between nights that a series of a device probably has, from what the others of that device show.
+/* The noise between nights that a series of a device probably has, from what the others of that
+ * device show.
  *
  * Series with a history say it best. Where none has one (the second night of all), the
  * spread of what those moved does whose machine code is the same as before. */
@@ -15,7 +16,8 @@
 
 static int by_device(const void *a, const void *b)
 {
-	const struct tk_series_case *x = *(struct tk_series_case *const *)a, *y = *(struct tk_series_case *const *)b;
+	const struct tk_series_case *x = *(struct tk_series_case *const *)a,
+	                            *y = *(struct tk_series_case *const *)b;
 
 	return (x->device->id > y->device->id) - (x->device->id < y->device->id);
 }
@@ -30,7 +32,9 @@ static double of_history(struct tk_series_case *const *k, size_t n, double *work
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double own = k[i]->range >= TK_PRIOR_POINTS_MIN ? tk_level_estimate_noise(k[i]->y, k[i]->range) : 0;
+		double own = k[i]->range >= TK_PRIOR_POINTS_MIN
+		                     ? tk_level_estimate_noise(k[i]->y, k[i]->range)
+		                     : 0;
 
 		if (own > 0)
 			work[count++] = own;
@@ -58,7 +62,8 @@ int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_
 {
 	struct tk_series_case **k = calloc(c->count + 1, sizeof *k);
 	double *work = calloc(c->count + 1, sizeof *work);
-	int rc = k && work ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory while estimating the noise");
+	int rc = k && work ? TK_OK
+	                   : tk_fail(err, TK_ENOMEM, "out of memory while estimating the noise");
 
 	for (size_t i = 0; !rc && i < c->count; i++)
 		k[i] = &c->at[i];

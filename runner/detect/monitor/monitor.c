@@ -7,23 +7,26 @@
 
 #include "base/error.h"
 #include "base/serializer.h"
+#include "stats/monitor/level_monitor.h"
 #include "stats/summary/fdr.h"
 #include "stats/summary/summary.h"
-#include "stats/monitor/level_monitor.h"
 
 #define MEMORY TK_MONITOR_WINDOW_NIGHTS
-#define SERIES_MIN 8      /* fewer have no median worth the name */
-#define RECENT 7          /* nights that tonight is held against, to see what a machine moved for a night or two */
+#define SERIES_MIN 8 /* fewer have no median worth the name */
+#define RECENT \
+	7 /* nights that tonight is held against, to see what a machine moved for a night or two \
+	   */
 #define LEVEL 15          /* nights on both sides of a step that a machine may have made */
 #define COMMON_ERRORS 3.0 /* standard errors from which the machine moved */
 #define COMMON_PART 0.5   /* of a step; more of it, and it is the machine's */
 #define ALIKE_SHARE 0.05  /* of the machine's series: stepped the same way in the same night */
 #define ALIKE_MIN 5
-#define ALIKE_EVIDENCE 5.0       /* that a series moved along */
-#define ALIKE_PART 0.3           /* of the step, at least */
-#define ENVIRONMENT_EVIDENCE 5.0 /* of a step where the driver changed: expected, so that little is enough */
-#define RETRACTED 7              /* nights: who is back by then was no change */
-#define MEDIAN_ERROR 1.2533      /* standard error of a median in units of that of a mean */
+#define ALIKE_EVIDENCE 5.0 /* that a series moved along */
+#define ALIKE_PART 0.3     /* of the step, at least */
+#define ENVIRONMENT_EVIDENCE \
+	5.0         /* of a step where the driver changed: expected, so that little is enough */
+#define RETRACTED 7 /* nights: who is back by then was no change */
+#define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
 #define MAD_TO_SD 1.4826
 #define STEPS 16              /* of a series that are remembered */
 #define NIGHTS_MAX (1u << 24) /* of a history that is read back */
@@ -45,7 +48,8 @@ struct watched {
 	size_t n;             /* points that were seen */
 	size_t room;          /* for so many points */
 	struct tk_level_monitor *watch;
-	struct step steps[STEPS]; /* that were accepted, alarms or not: number i at i modulo STEPS */
+	struct step
+	        steps[STEPS]; /* that were accepted, alarms or not: number i at i modulo STEPS */
 	size_t step_count, alarms;
 	int64_t alarm_first, alarm_good; /* of the last one that was said */
 	/* tonight */
@@ -73,13 +77,15 @@ static int out_of_memory(struct tk_error *err)
 
 const char *tk_monitor_event_kind(enum tk_monitor_event_kind w)
 {
-	static const char *const words[] = {
-	        [TK_MONITOR_STEP] = "step", [TK_MONITOR_MACHINE_STEP] = "machine", [TK_MONITOR_RETRACTED] = "retracted"};
+	static const char *const words[] = {[TK_MONITOR_STEP] = "step",
+	        [TK_MONITOR_MACHINE_STEP] = "machine",
+	        [TK_MONITOR_RETRACTED] = "retracted"};
 
 	return words[w];
 }
 
-int tk_monitor_new(const struct tk_monitor_options *options, struct tk_monitor **out, struct tk_error *err)
+int tk_monitor_new(
+        const struct tk_monitor_options *options, struct tk_monitor **out, struct tk_error *err)
 {
 	struct tk_monitor *o = calloc(1, sizeof *o);
 
@@ -114,7 +120,9 @@ void tk_monitor_events_free(struct tk_monitor_events *e)
 	*e = (struct tk_monitor_events){0};
 }
 
-/* ---- points ------------------------------------------------------------------------------------------------------ */
+/* ---- points
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static struct point *point_at(const struct watched *p, size_t i)
 {
@@ -164,7 +172,8 @@ static struct watched *add(struct tk_monitor *o, int64_t series)
 	}
 	if (series < 0 || series > SERIES_MAX || !number_series(o, series))
 		return NULL;
-	o->at[o->count] = (struct watched){.series = series, .watch = tk_level_monitor_new(o->options.min_effect, o->room)};
+	o->at[o->count] = (struct watched){
+	        .series = series, .watch = tk_level_monitor_new(o->options.min_effect, o->room)};
 	if (!o->at[o->count].watch) {
 		o->of_series[series] = 0;
 		return NULL;
@@ -210,7 +219,8 @@ static double level_of(const struct watched *p, size_t from, size_t to)
 	return tk_median(work, to - from);
 }
 
-/* ---- what the machine moved ----------------------------------------------------------------------------------------
+/* ---- what the machine moved
+ * ----------------------------------------------------------------------------------------
  */
 
 /* The median of what series moved, 0 where it is not beyond doubt; moved is overwritten. */
@@ -238,7 +248,8 @@ static bool has_logarithm(const struct tk_monitor_point *q)
 }
 
 /* What the machine moved tonight, by the first point of each series. */
-static int common_tonight(struct tk_monitor *o, const struct tk_monitor_point *points, size_t count, double *common)
+static int common_tonight(
+        struct tk_monitor *o, const struct tk_monitor_point *points, size_t count, double *common)
 {
 	size_t moved = 0;
 
@@ -261,7 +272,8 @@ static int common_tonight(struct tk_monitor *o, const struct tk_monitor_point *p
 	return TK_OK;
 }
 
-/* Takes the points of the night, less what the machine moved for it: never more than the series did. */
+/* Takes the points of the night, less what the machine moved for it: never more than the series
+ * did. */
 static int take_night(struct tk_monitor *o, const struct tk_monitor_point *points, size_t count)
 {
 	double common;
@@ -306,7 +318,8 @@ static double machine_step(struct tk_monitor *o, const struct watched *except, i
 
 	for (size_t i = 0; i < o->count; i++) {
 		const struct watched *p = &o->at[i];
-		size_t at = position(p, day), end = at + LEVEL < p->n ? at + LEVEL : p->n, from = oldest(p);
+		size_t at = position(p, day), end = at + LEVEL < p->n ? at + LEVEL : p->n,
+		       from = oldest(p);
 
 		if (p != except && at >= from + SERIES_MIN && at < end)
 			o->work[count++] = level_of(p, at, end) - level_of(p, from, at);
@@ -317,10 +330,12 @@ static double machine_step(struct tk_monitor *o, const struct watched *except, i
 static bool stepped_alike(const struct watched *p, int64_t day, double change)
 {
 	const struct tk_changepoint_candidate *s = &p->suspicion;
-	bool alike = p->tonight && s->evidence > ALIKE_EVIDENCE && (s->after - s->before) / change > ALIKE_PART &&
+	bool alike = p->tonight && s->evidence > ALIKE_EVIDENCE &&
+	             (s->after - s->before) / change > ALIKE_PART &&
 	             point_at(p, s->split)->day == day;
 
-	for (size_t i = p->step_count > STEPS ? p->step_count - STEPS : 0; !alike && i < p->step_count; i++) {
+	for (size_t i = p->step_count > STEPS ? p->step_count - STEPS : 0;
+	        !alike && i < p->step_count; i++) {
 		const struct step *step = &p->steps[i % STEPS];
 
 		alike = step->day == day && step->change / change > ALIKE_PART;
@@ -328,7 +343,8 @@ static bool stepped_alike(const struct watched *p, int64_t day, double change)
 	return alike;
 }
 
-/* The suspicion of *p is a step of its machine: most of the others moved as much, or many the same way. */
+/* The suspicion of *p is a step of its machine: most of the others moved as much, or many the same
+ * way. */
 static bool is_machines(struct tk_monitor *o, const struct watched *p)
 {
 	int64_t day = point_at(p, p->suspicion.split)->day;
@@ -339,9 +355,10 @@ static bool is_machines(struct tk_monitor *o, const struct watched *p)
 		alike += &o->at[i] != p && stepped_alike(&o->at[i], day, change);
 	if ((double)alike >= fmax(ALIKE_MIN, ALIKE_SHARE * (double)o->count))
 		return true;
-	/* A series may be a night late to see it; more nights around it would take steps that have nothing to do with
-	 * it. */
-	return machine_step(o, p, day) / change > COMMON_PART || machine_step(o, p, day - 1) / change > COMMON_PART;
+	/* A series may be a night late to see it; more nights around it would take steps that have
+	 * nothing to do with it. */
+	return machine_step(o, p, day) / change > COMMON_PART ||
+	       machine_step(o, p, day - 1) / change > COMMON_PART;
 }
 
 static bool environment_changed(const struct tk_monitor *o, const struct watched *p)
@@ -352,15 +369,18 @@ static bool environment_changed(const struct tk_monitor *o, const struct watched
 	for (size_t i = from; i < p->n && i <= split + 1; i++) {
 		int64_t a = point_at(p, i - 1)->environment, b = point_at(p, i)->environment;
 
-		changed |= a != b && (!o->options.differ || o->options.differ(o->options.context, a, b));
+		changed |= a != b &&
+		           (!o->options.differ || o->options.differ(o->options.context, a, b));
 	}
 	return changed;
 }
 
-/* ---- a night --------------------------------------------------------------------------------------------------------
+/* ---- a night
+ * --------------------------------------------------------------------------------------------------------
  */
 
-static int say(struct tk_monitor_events *events, const struct watched *p, enum tk_monitor_event_kind word)
+static int say(
+        struct tk_monitor_events *events, const struct watched *p, enum tk_monitor_event_kind word)
 {
 	const struct tk_changepoint_candidate *s = &p->suspicion;
 	struct tk_monitor_event e = {.series = p->series,
@@ -389,7 +409,8 @@ static int say(struct tk_monitor_events *events, const struct watched *p, enum t
 	return TK_OK;
 }
 
-static int raise_alarm(struct watched *p, bool is_level, size_t nights, struct tk_monitor_events *events)
+static int raise_alarm(
+        struct watched *p, bool is_level, size_t nights, struct tk_monitor_events *events)
 {
 	if (!is_level && nights <= RETRACTED && p->alarms)
 		return say(events, p, TK_MONITOR_RETRACTED);
@@ -402,15 +423,20 @@ static int raise_alarm(struct watched *p, bool is_level, size_t nights, struct t
 static int decide(struct tk_monitor *o, struct watched *p, struct tk_monitor_events *events)
 {
 	const struct tk_changepoint_candidate *s = &p->suspicion;
-	bool expected = p->tonight && s->evidence > ENVIRONMENT_EVIDENCE && environment_changed(o, p), quiet, is_level;
+	bool expected =
+	             p->tonight && s->evidence > ENVIRONMENT_EVIDENCE && environment_changed(o, p),
+	     quiet, is_level;
 	size_t nights;
 
-	if (!p->tonight || (!expected && (s->evidence < TK_MONITOR_LOG_LR_MIN || !(p->q <= o->options.fdr))))
+	if (!p->tonight ||
+	        (!expected && (s->evidence < TK_MONITOR_LOG_LR_MIN || !(p->q <= o->options.fdr))))
 		return TK_OK;
 	quiet = expected || is_machines(o, p);
-	p->steps[p->step_count++ % STEPS] = (struct step){point_at(p, s->split)->day, s->after - s->before};
+	p->steps[p->step_count++ % STEPS] =
+	        (struct step){point_at(p, s->split)->day, s->after - s->before};
 	is_level = tk_level_monitor_accept(p->watch, s, &nights);
-	return quiet ? say(events, p, TK_MONITOR_MACHINE_STEP) : raise_alarm(p, is_level, nights, events);
+	return quiet ? say(events, p, TK_MONITOR_MACHINE_STEP)
+	             : raise_alarm(p, is_level, nights, events);
 }
 
 static int suspect(struct tk_monitor *o, struct watched *p)
@@ -444,7 +470,8 @@ int tk_monitor_add_night(struct tk_monitor *o, const struct tk_monitor_point *po
 	return rc ? out_of_memory(err) : TK_OK;
 }
 
-size_t tk_monitor_find_last_point(const struct tk_monitor *o, int64_t series, int64_t *at, double *value)
+size_t tk_monitor_find_last_point(
+        const struct tk_monitor *o, int64_t series, int64_t *at, double *value)
 {
 	const struct watched *p = find(o, series);
 
@@ -470,7 +497,8 @@ static int64_t *field(struct watched *p, size_t i, size_t offset)
 	return (int64_t *)(void *)((char *)point_at(p, i) + offset);
 }
 
-/* Most nights are a day after the one before, in the same environment: as differences, each with how often it comes. */
+/* Most nights are a day after the one before, in the same environment: as differences, each with
+ * how often it comes. */
 static void visit_column(struct watched *p, size_t offset, struct tk_serializer *io)
 {
 	int64_t last = 0;
@@ -523,7 +551,8 @@ static int visit_watched(struct tk_monitor *o, struct watched *p, struct tk_seri
 		memset(p->points, 0, p->room * sizeof *p->points);
 	visit_points(p, io);
 	tk_serialize_size(io, &p->step_count, NIGHTS_MAX);
-	for (size_t i = p->step_count > STEPS ? p->step_count - STEPS : 0; i < p->step_count && !io->failed; i++) {
+	for (size_t i = p->step_count > STEPS ? p->step_count - STEPS : 0;
+	        i < p->step_count && !io->failed; i++) {
 		tk_serialize_int(io, &p->steps[i % STEPS].day);
 		tk_serialize_double(io, &p->steps[i % STEPS].change);
 	}
@@ -553,5 +582,6 @@ int tk_monitor_serialize(struct tk_monitor *o, struct tk_serializer *io, struct 
 	}
 	if (!rc && !count && !io->failed)
 		return TK_OK;
-	return rc == TK_ENOMEM ? out_of_memory(err) : tk_fail(err, TK_EDATA, "what the last night knew cannot be read");
+	return rc == TK_ENOMEM ? out_of_memory(err)
+	                       : tk_fail(err, TK_EDATA, "what the last night knew cannot be read");
 }

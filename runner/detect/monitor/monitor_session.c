@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/serializer.h"
 #include "detect/monitor/monitor.h"
-#include "stats/summary/summary.h"
 #include "stats/monitor/level_monitor.h"
+#include "stats/summary/summary.h"
 
 #define FORMAT 1 /* of the numbers: goes up when what they mean changes */
 #define REBUILD_NIGHTS 400
@@ -25,11 +25,12 @@ struct alarms {
 
 struct watched_device {
 	int64_t id;
-	struct tk_monitor *online; /* NULL: the night is not new, and its alarms are as they were said */
-	bool anew;                /* what was said since from_s is said again */
-	bool watched;             /* the night is */
+	struct tk_monitor
+	        *online; /* NULL: the night is not new, and its alarms are as they were said */
+	bool anew;       /* what was said since from_s is said again */
+	bool watched;    /* the night is */
 	int64_t from_s;
-	struct alarms alarms;          /* to be written */
+	struct alarms alarms;                  /* to be written */
 	struct tk_monitored_night_row *nights; /* the same */
 	size_t night_count;
 };
@@ -72,7 +73,8 @@ static int new_online(struct tk_monitor_session *w, struct tk_monitor **out, str
 	return tk_monitor_new(&o, out, err);
 }
 
-/* ---- nights -------------------------------------------------------------------------------------------------------
+/* ---- nights
+ * -------------------------------------------------------------------------------------------------------
  */
 
 /* Of the machine, from a time (exclusive) up to another. */
@@ -84,13 +86,14 @@ static size_t nights_between(const struct tk_monitor_session *w, int64_t after_s
 	for (size_t i = 0; i < nights->count; i++) {
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
-		count += n->machine_id == w->night->machine_id && n->as_of_s > after_s && n->as_of_s <= until_s;
+		count += n->machine_id == w->night->machine_id && n->as_of_s > after_s &&
+		         n->as_of_s <= until_s;
 	}
 	return count;
 }
 
-/* The time of the machine's night that is `back` nights before tonight; nights are newest first by their start, not by
- * what they are of. */
+/* The time of the machine's night that is `back` nights before tonight; nights are newest first by
+ * their start, not by what they are of. */
 static int rebuild_from(const struct tk_monitor_session *w, int64_t *from_s, struct tk_error *err)
 {
 	const struct tk_rows *nights = &w->c->catalog.nights.rows;
@@ -111,7 +114,8 @@ static int rebuild_from(const struct tk_monitor_session *w, int64_t *from_s, str
 	return TK_OK;
 }
 
-/* ---- what is said --------------------------------------------------------------------------------------------------
+/* ---- what is said
+ * --------------------------------------------------------------------------------------------------
  */
 
 static int add_alarm(struct alarms *list, const struct tk_monitor_event_row *a)
@@ -129,13 +133,14 @@ static int add_alarm(struct alarms *list, const struct tk_monitor_event_row *a)
 	return TK_OK;
 }
 
-static int take_events(struct watched_device *d, const struct tk_monitor_events *events, int64_t night_id,
-        int64_t as_of_s, struct tk_error *err)
+static int take_events(struct watched_device *d, const struct tk_monitor_events *events,
+        int64_t night_id, int64_t as_of_s, struct tk_error *err)
 {
 	for (size_t i = 0; i < events->count; i++) {
 		const struct tk_monitor_event *e = &events->at[i];
-		const struct tk_monitor_event_row a = {e->series, night_id, as_of_s, tk_monitor_event_kind(e->word), e->first,
-		        e->last_good, e->before, e->after, e->evidence, e->q};
+		const struct tk_monitor_event_row a = {e->series, night_id, as_of_s,
+		        tk_monitor_event_kind(e->word), e->first, e->last_good, e->before, e->after,
+		        e->evidence, e->q};
 
 		if (add_alarm(&d->alarms, &a))
 			return out_of_memory(err);
@@ -143,11 +148,12 @@ static int take_events(struct watched_device *d, const struct tk_monitor_events 
 	return TK_OK;
 }
 
-static int play(struct watched_device *d, const struct moment *m, size_t count, struct tk_monitor_point *points,
-        struct tk_error *err)
+static int play(struct watched_device *d, const struct moment *m, size_t count,
+        struct tk_monitor_point *points, struct tk_error *err)
 {
 	struct tk_monitor_events events = {0};
-	struct tk_monitored_night_row *grown = realloc(d->nights, (d->night_count + 1) * sizeof *grown);
+	struct tk_monitored_night_row *grown =
+	        realloc(d->nights, (d->night_count + 1) * sizeof *grown);
 	int rc;
 
 	if (!grown)
@@ -180,8 +186,8 @@ static int in_time(const void *a, const void *b)
 	return (x->run_id > y->run_id) - (x->run_id < y->run_id);
 }
 
-static int read_past(const struct tk_monitor_session *w, int64_t device_id, int64_t after_s, struct moment **out,
-        size_t *count, struct tk_error *err)
+static int read_past(const struct tk_monitor_session *w, int64_t device_id, int64_t after_s,
+        struct moment **out, size_t *count, struct tk_error *err)
 {
 	const struct tk_rows *series = &w->c->catalog.series.rows;
 	size_t n = 0, cap = 0;
@@ -215,7 +221,8 @@ static int read_past(const struct tk_monitor_session *w, int64_t device_id, int6
 }
 
 /* Nights since a time that nobody has watched, up to tonight. */
-static int make_up(struct tk_monitor_session *w, struct watched_device *d, int64_t from_s, struct tk_error *err)
+static int make_up(struct tk_monitor_session *w, struct watched_device *d, int64_t from_s,
+        struct tk_error *err)
 {
 	struct moment *m;
 	struct tk_monitor_point *points;
@@ -237,15 +244,18 @@ static int make_up(struct tk_monitor_session *w, struct watched_device *d, int64
 	return rc;
 }
 
-/* ---- tonight -------------------------------------------------------------------------------------------------------
+/* ---- tonight
+ * -------------------------------------------------------------------------------------------------------
  */
 
-static bool is_tonight(const struct tk_monitor_session *w, const struct tk_series_case *k, const struct tk_point *p)
+static bool is_tonight(const struct tk_monitor_session *w, const struct tk_series_case *k,
+        const struct tk_point *p)
 {
 	return p->as_of_s == w->night->as_of_s && p->night_id == w->night->id && !k->owned_points;
 }
 
-static int play_tonight(struct tk_monitor_session *w, struct watched_device *d, struct tk_error *err)
+static int play_tonight(
+        struct tk_monitor_session *w, struct watched_device *d, struct tk_error *err)
 {
 	size_t count = 0;
 	struct moment *m = malloc((w->c->points.count + 1) * sizeof *m);
@@ -279,15 +289,16 @@ static bool is_known(const struct tk_monitor_session *w, const struct watched_de
 
 		if (k->device->id != d->id || !p || !is_tonight(w, k, p))
 			continue;
-		if (!tk_monitor_find_last_point(d->online, k->series->id, &at, &value) || at != p->as_of_s ||
-		        fabs(value / p->value - 1) > SAME)
+		if (!tk_monitor_find_last_point(d->online, k->series->id, &at, &value) ||
+		        at != p->as_of_s || fabs(value / p->value - 1) > SAME)
 			return false;
 	}
 	return true;
 }
 
 /* What was kept, where it is of this history and of these options. */
-static int recall(struct tk_monitor_session *w, struct watched_device *d, int64_t *as_of_s, struct tk_error *err)
+static int recall(struct tk_monitor_session *w, struct watched_device *d, int64_t *as_of_s,
+        struct tk_error *err)
 {
 	struct tk_monitor_state_row row = {0};
 	struct tk_serializer io = {.reading = true};
@@ -340,7 +351,8 @@ static bool was_watched(const struct tk_rows *nights, int64_t night_id)
 }
 
 /* The night is not the newest: what was said of it, if anything. */
-static int leave_as_it_is(struct tk_monitor_session *w, struct watched_device *d, struct tk_error *err)
+static int leave_as_it_is(
+        struct tk_monitor_session *w, struct watched_device *d, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
 	int rc = tk_store_list_monitored_nights(w->c->catalog.store, &nights, err);
@@ -352,7 +364,8 @@ static int leave_as_it_is(struct tk_monitor_session *w, struct watched_device *d
 	return rc;
 }
 
-static int watch_device(struct tk_monitor_session *w, struct watched_device *d, struct tk_error *err)
+static int watch_device(
+        struct tk_monitor_session *w, struct watched_device *d, struct tk_error *err)
 {
 	int64_t known_s;
 	int rc = recall(w, d, &known_s, err);
@@ -360,7 +373,8 @@ static int watch_device(struct tk_monitor_session *w, struct watched_device *d, 
 	if (rc)
 		return rc;
 	d->watched = true;
-	if (known_s > w->night->as_of_s || (d->online && known_s == w->night->as_of_s && is_known(w, d)))
+	if (known_s > w->night->as_of_s ||
+	        (d->online && known_s == w->night->as_of_s && is_known(w, d)))
 		return leave_as_it_is(w, d, err);
 	if (!d->online || known_s == w->night->as_of_s)
 		rc = start_anew(w, d, err);
@@ -369,7 +383,8 @@ static int watch_device(struct tk_monitor_session *w, struct watched_device *d, 
 	return rc ? rc : play_tonight(w, d, err);
 }
 
-/* ---- the cases -----------------------------------------------------------------------------------------------------
+/* ---- the cases
+ * -----------------------------------------------------------------------------------------------------
  */
 
 /* To the cases; what is said of points that a case does not have makes it read them. */
@@ -379,8 +394,10 @@ static int hand_over(struct tk_case_set *c, struct tk_error *err)
 	int rc = TK_OK;
 
 	for (size_t i = 0; i < c->alarms.count; i++) { /* in the order of time */
-		const struct tk_monitor_event_row *a = TK_ROWS_AT(&c->alarms, struct tk_monitor_event_row, i);
-		struct tk_series_case *k = (struct tk_series_case *)tk_case_set_find(c, a->series_id);
+		const struct tk_monitor_event_row *a =
+		        TK_ROWS_AT(&c->alarms, struct tk_monitor_event_row, i);
+		struct tk_series_case *k =
+		        (struct tk_series_case *)tk_case_set_find(c, a->series_id);
 
 		if (!k || c->options.baseline != TK_BASELINE_WINDOW)
 			continue;
@@ -395,8 +412,10 @@ static int hand_over(struct tk_case_set *c, struct tk_error *err)
 	}
 	for (size_t i = 0; !rc && i < c->count; i++)
 		if (c->at[i].said) {
-			rc = tk_series_case_extend_history(c, &c->at[i], c->at[i].said->last_good_s, err);
-			earliest_s = c->at[i].said->first_s < earliest_s ? c->at[i].said->first_s : earliest_s;
+			rc = tk_series_case_extend_history(
+			        c, &c->at[i], c->at[i].said->last_good_s, err);
+			earliest_s = c->at[i].said->first_s < earliest_s ? c->at[i].said->first_s
+			                                                 : earliest_s;
 		}
 	if (rc || earliest_s == c->since_s)
 		return rc;
@@ -414,13 +433,15 @@ static int collect(struct tk_monitor_session *w, struct tk_error *err)
 {
 	struct tk_rows stored = {0};
 	struct alarms all = {0};
-	int rc = tk_store_list_monitor_events(w->c->catalog.store, w->night->as_of_s, w->night->as_of_s, &stored, err);
+	int rc = tk_store_list_monitor_events(
+	        w->c->catalog.store, w->night->as_of_s, w->night->as_of_s, &stored, err);
 
 	for (size_t i = 0; !rc && i < w->count; i++) {
 		const struct watched_device *d = &w->at[i];
 
 		for (size_t k = 0; !d->online && k < stored.count && !rc; k++) {
-			const struct tk_monitor_event_row *a = TK_ROWS_AT(&stored, struct tk_monitor_event_row, k);
+			const struct tk_monitor_event_row *a =
+			        TK_ROWS_AT(&stored, struct tk_monitor_event_row, k);
 			const struct tk_series_case *of = tk_case_set_find(w->c, a->series_id);
 
 			if (of && of->device->id == d->id && a->night_id == w->night->id)
@@ -436,7 +457,8 @@ static int collect(struct tk_monitor_session *w, struct tk_error *err)
 		return rc == TK_ENOMEM ? out_of_memory(err) : rc;
 	}
 	for (size_t i = 0; i < all.count; i++) /* the words of the rows that go away */
-		for (enum tk_monitor_event_kind word = TK_MONITOR_STEP; word <= TK_MONITOR_RETRACTED; word++)
+		for (enum tk_monitor_event_kind word = TK_MONITOR_STEP;
+		        word <= TK_MONITOR_RETRACTED; word++)
 			if (strcmp(all.at[i].word, tk_monitor_event_kind(word)) == 0)
 				all.at[i].word = tk_monitor_event_kind(word);
 	tk_rows_free(&stored);
@@ -451,7 +473,8 @@ static void mark_cases(struct tk_monitor_session *w)
 
 		for (size_t d = 0; d < w->count && k->count; d++)
 			if (w->at[d].id == k->device->id) {
-				mark_watched(k, w->at[d].watched && is_tonight(w, k, &k->points[k->count - 1]));
+				mark_watched(k, w->at[d].watched &&
+				                        is_tonight(w, k, &k->points[k->count - 1]));
 				if (w->at[d].online)
 					k->level = tk_monitor_level(w->at[d].online, k->series->id);
 			}
@@ -475,8 +498,8 @@ static int list_devices(struct tk_monitor_session *w, struct tk_error *err)
 	return TK_OK;
 }
 
-int tk_monitor_session_run(
-        struct tk_case_set *c, const struct tk_night_row *night, struct tk_monitor_session **out, struct tk_error *err)
+int tk_monitor_session_run(struct tk_case_set *c, const struct tk_night_row *night,
+        struct tk_monitor_session **out, struct tk_error *err)
 {
 	struct tk_monitor_session *w = calloc(1, sizeof *w);
 	int rc;
@@ -485,7 +508,8 @@ int tk_monitor_session_run(
 		return out_of_memory(err);
 	w->c = c;
 	w->night = night;
-	snprintf(w->options, sizeof w->options, "%d %.17g %.17g", FORMAT, c->options.min_effect, c->options.fdr);
+	snprintf(w->options, sizeof w->options, "%d %.17g %.17g", FORMAT, c->options.min_effect,
+	        c->options.fdr);
 	rc = list_devices(w, err);
 	for (size_t i = 0; !rc && i < w->count; i++)
 		rc = watch_device(w, &w->at[i], err);
@@ -503,8 +527,8 @@ int tk_monitor_session_run(
 	return TK_OK;
 }
 
-static int put_device(
-        const struct tk_monitor_session *w, const struct watched_device *d, struct tk_store *s, struct tk_error *err)
+static int put_device(const struct tk_monitor_session *w, const struct watched_device *d,
+        struct tk_store *s, struct tk_error *err)
 {
 	struct tk_serializer io = {0};
 	struct tk_monitor_state_row row = {.device_id = d->id,
@@ -527,7 +551,8 @@ static int put_device(
 	return rc;
 }
 
-int tk_monitor_session_save(const struct tk_monitor_session *w, struct tk_store *s, struct tk_error *err)
+int tk_monitor_session_save(
+        const struct tk_monitor_session *w, struct tk_store *s, struct tk_error *err)
 {
 	int rc = TK_OK;
 
@@ -558,7 +583,8 @@ int tk_case_set_load_alarms(struct tk_case_set *c, struct tk_error *err)
 {
 	struct tk_rows nights = {0};
 	const int64_t since_s = c->scope.night_id ? c->scope.as_of_s : c->since_s;
-	int rc = tk_store_list_monitor_events(c->catalog.store, since_s, c->until_s, &c->alarms, err);
+	int rc = tk_store_list_monitor_events(
+	        c->catalog.store, since_s, c->until_s, &c->alarms, err);
 
 	if (!rc)
 		rc = tk_store_list_monitored_nights(c->catalog.store, &nights, err);

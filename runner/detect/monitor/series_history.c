@@ -88,8 +88,9 @@ static int play_day(struct machine *m, int64_t day, struct tk_error *err)
 		const struct tk_series_history *h = p->history;
 
 		for (; p->now < h->n && h->day[p->now] == day; p->now++)
-			m->points[count++] = (struct tk_monitor_point){(int64_t)i, h->value[p->now], (int64_t)p->now,
-			        day, h->environment ? number_of(h->environment[p->now]) : 0};
+			m->points[count++] = (struct tk_monitor_point){(int64_t)i, h->value[p->now],
+			        (int64_t)p->now, day,
+			        h->environment ? number_of(h->environment[p->now]) : 0};
 	}
 	m->events.count = 0;
 	rc = tk_monitor_add_night(m->online, m->points, count, &m->events, err);
@@ -99,9 +100,11 @@ static int play_day(struct machine *m, int64_t day, struct tk_error *err)
 	return rc;
 }
 
-static int play_machine(struct machine *m, const struct tk_detect_options *options, struct tk_error *err)
+static int play_machine(
+        struct machine *m, const struct tk_detect_options *options, struct tk_error *err)
 {
-	const struct tk_monitor_options o = {.min_effect = options->min_effect, .fdr = options->fdr};
+	const struct tk_monitor_options o = {
+	        .min_effect = options->min_effect, .fdr = options->fdr};
 	size_t points = 0;
 	int64_t day = 0;
 	int rc;
@@ -118,8 +121,8 @@ static int play_machine(struct machine *m, const struct tk_detect_options *optio
 	return rc;
 }
 
-int tk_series_history_replay(const struct tk_series_history *series, size_t count, const struct tk_detect_options *options,
-        struct tk_alarms *out, struct tk_error *err)
+int tk_series_history_replay(const struct tk_series_history *series, size_t count,
+        const struct tk_detect_options *options, struct tk_alarms *out, struct tk_error *err)
 {
 	struct player *p = calloc(count + 1, sizeof *p);
 	int rc = p ? TK_OK : out_of_memory(err);
@@ -132,7 +135,9 @@ int tk_series_history_replay(const struct tk_series_history *series, size_t coun
 	for (size_t i = 0, next; !rc && i < count; i = next) {
 		struct machine m = {.at = p + i};
 
-		for (next = i; next < count && strcmp(p[next].history->machine, p[i].history->machine) == 0; next++)
+		for (next = i; next < count &&
+		               strcmp(p[next].history->machine, p[i].history->machine) == 0;
+		        next++)
 			;
 		m.count = next - i;
 		rc = play_machine(&m, options, err);

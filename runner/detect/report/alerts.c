@@ -1,6 +1,6 @@
-/* Alerts of a night: one opens for each step that got worse and for each series that fails now, and closes when the
- * series is back. What acks.yml accepts is entered into the history of the alert, so that pages and other machines see
- * it. */
+/* Alerts of a night: one opens for each step that got worse and for each series that fails now, and
+ * closes when the series is back. What acks.yml accepts is entered into the history of the alert,
+ * so that pages and other machines see it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "detect/history/series_case.h"
 #include "detect/rules/ab_result.h"
 
-static void write_title(const struct tk_diff_row *row, const struct tk_series_case *k, char *out, size_t size)
+static void write_title(
+        const struct tk_diff_row *row, const struct tk_series_case *k, char *out, size_t size)
 {
 	char confirmed[TK_AB_RESULT_TEXT_SIZE];
 
@@ -18,17 +19,20 @@ static void write_title(const struct tk_diff_row *row, const struct tk_series_ca
 		snprintf(out, size, "%s %s on %s: %s", row->backend, row->title, row->machine,
 		        k->window->last_within.outcome);
 	else if (tk_diff_row_is_ab_confirmed(row))
-		snprintf(out, size, "%s %s on %s: confirmed %s", row->backend, row->title, row->machine,
-		        tk_ab_result_format(&row->pairs, confirmed));
+		snprintf(out, size, "%s %s on %s: confirmed %s", row->backend, row->title,
+		        row->machine, tk_ab_result_format(&row->pairs, confirmed));
 	else
-		snprintf(out, size, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine, 100 * row->change);
+		snprintf(out, size, "%s %s on %s: %+.1f %%", row->backend, row->title, row->machine,
+		        100 * row->change);
 }
 
-/* The file's word is said at the time the alert was opened: saying it again every night adds nothing. */
+/* The file's word is said at the time the alert was opened: saying it again every night adds
+ * nothing. */
 static int say_rule(struct tk_store *s, const struct tk_case_set *c, const struct tk_series_case *k,
         const struct tk_diff_row *row, const struct tk_alert_row *a, struct tk_error *err)
 {
-	const struct tk_alert_state said = tk_alert_state_compute(&c->catalog.triage, a->uid, a->group_uid);
+	const struct tk_alert_state said =
+	        tk_alert_state_compute(&c->catalog.triage, a->uid, a->group_uid);
 	const struct tk_ack_rule *rule = said.said ? NULL : tk_series_case_find_ack_rule(c, k, row);
 	struct tk_triage_row t;
 	int64_t id;
@@ -43,8 +47,8 @@ static int say_rule(struct tk_store *s, const struct tk_case_set *c, const struc
 	return tk_store_put_triage(s, &t, &id, err);
 }
 
-static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk_series_case *k, const struct tk_night_row *night,
-        const struct tk_diff_row *row, struct tk_error *err)
+static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk_series_case *k,
+        const struct tk_night_row *night, const struct tk_diff_row *row, struct tk_error *err)
 {
 	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE], title[512];
 	const struct tk_alert_row *known;
@@ -73,12 +77,14 @@ static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk
 	        .title = title};
 	rc = tk_store_put_alert(s, &a, err);
 	if (!rc)
-		rc = tk_commit_groups_add(c, k, failure, row->good_rev, row->bad_rev, group_uid, err);
+		rc = tk_commit_groups_add(
+		        c, k, failure, row->good_rev, row->bad_rev, group_uid, err);
 	return rc ? rc : say_rule(s, c, k, row, &a, err);
 }
 
 /* What nights said of this step, and pairs of its two builds did not find again, is taken back. */
-static bool is_retracted(const struct tk_series_case *k, const struct tk_diff_row *row, const struct tk_alert_row *a)
+static bool is_retracted(
+        const struct tk_series_case *k, const struct tk_diff_row *row, const struct tk_alert_row *a)
 {
 	int64_t since = INT64_MAX;
 
@@ -88,10 +94,12 @@ static bool is_retracted(const struct tk_series_case *k, const struct tk_diff_ro
 	return row->pairs.word == TK_AB_SAME && a->opened_s >= since;
 }
 
-/* A failure is over when there is a timing again; a step when its series is at the level it had before it. The newest
- * step of a series was judged with it (`recovered`); older ones may have stayed open below it. */
-static int is_over(const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_diff_row *row,
-        const struct tk_alert_row *a, bool *over, struct tk_error *err)
+/* A failure is over when there is a timing again; a step when its series is at the level it had
+ * before it. The newest step of a series was judged with it (`recovered`); older ones may have
+ * stayed open below it. */
+static int is_over(const struct tk_case_set *c, const struct tk_series_case *k,
+        const struct tk_diff_row *row, const struct tk_alert_row *a, bool *over,
+        struct tk_error *err)
 {
 	double before, sign = row->lower_is_better ? 1 : -1;
 	int rc;
@@ -100,7 +108,8 @@ static int is_over(const struct tk_case_set *c, const struct tk_series_case *k, 
 	if (*over || strcmp(a->kind, "change") != 0)
 		return TK_OK;
 	*over = (a == k->alert && row->status == TK_VERDICT_RECOVERED) || is_retracted(k, row, a);
-	if (*over || a == k->alert || (row->status != TK_VERDICT_RECOVERED && row->status != TK_VERDICT_IMPROVED))
+	if (*over || a == k->alert ||
+	        (row->status != TK_VERDICT_RECOVERED && row->status != TK_VERDICT_IMPROVED))
 		return TK_OK;
 	rc = tk_alert_read_baseline(c, a, &before, err);
 	if (!rc)
@@ -109,8 +118,9 @@ static int is_over(const struct tk_case_set *c, const struct tk_series_case *k, 
 	return rc;
 }
 
-static int close_alert(struct tk_store *s, const struct tk_case_set *c, const struct tk_night_row *night,
-        const struct tk_diff_report *r, const struct tk_alert_row *a, struct tk_error *err)
+static int close_alert(struct tk_store *s, const struct tk_case_set *c,
+        const struct tk_night_row *night, const struct tk_diff_report *r,
+        const struct tk_alert_row *a, struct tk_error *err)
 {
 	const struct tk_series_case *k = a->series_id ? tk_case_set_find(c, a->series_id) : NULL;
 	struct tk_alert_row closed = *a;
@@ -131,8 +141,10 @@ static int close_alert(struct tk_store *s, const struct tk_case_set *c, const st
 /* Who knows best which commit it was comes first, and gives the group its name. */
 static int by_precision(const void *a, const void *b)
 {
-	const struct tk_diff_row *x = *(const struct tk_diff_row *const *)a, *y = *(const struct tk_diff_row *const *)b;
-	uint64_t width_x = (uint64_t)x->commits_between, width_y = (uint64_t)y->commits_between; /* unknown: last */
+	const struct tk_diff_row *x = *(const struct tk_diff_row *const *)a,
+	                         *y = *(const struct tk_diff_row *const *)b;
+	uint64_t width_x = (uint64_t)x->commits_between,
+	         width_y = (uint64_t)y->commits_between; /* unknown: last */
 	int order;
 
 	if (width_x != width_y)
@@ -149,7 +161,8 @@ static int open_alerts(struct tk_store *s, struct tk_case_set *c, const struct t
 	int rc = bad ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory while judging a night");
 
 	for (size_t i = 0; !rc && i < r->count; i++)
-		if (r->rows[i].was == TK_VERDICT_REGRESSED || r->rows[i].was == TK_VERDICT_NEWLY_FAILED)
+		if (r->rows[i].was == TK_VERDICT_REGRESSED ||
+		        r->rows[i].was == TK_VERDICT_NEWLY_FAILED)
 			bad[count++] = &r->rows[i];
 	if (count)
 		qsort(bad, count, sizeof(*bad), by_precision);
@@ -165,6 +178,7 @@ int tk_alerts_update(struct tk_store *s, struct tk_case_set *c, const struct tk_
 	int rc = TK_OK;
 
 	for (size_t i = 0; !rc && i < c->catalog.alerts.count; i++)
-		rc = close_alert(s, c, night, r, TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i), err);
+		rc = close_alert(s, c, night, r,
+		        TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i), err);
 	return rc ? rc : open_alerts(s, c, night, r, err);
 }

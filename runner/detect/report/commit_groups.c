@@ -9,7 +9,8 @@
 
 struct span {
 	bool known;
-	int64_t after, until; /* ]after, until]: positions of revisions, or the times of their commits */
+	int64_t after,
+	        until; /* ]after, until]: positions of revisions, or the times of their commits */
 };
 
 struct tk_commit_group {
@@ -25,7 +26,8 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory while grouping alerts");
 }
 
-/* ---- ranges of revisions ---------------------------------------------------------------------------------------- */
+/* ---- ranges of revisions
+ * ---------------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -37,7 +39,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->rev, y->rev);
 }
 
-static int sort_revisions(struct tk_commit_groups *g, const struct tk_rows *revisions, struct tk_error *err)
+static int sort_revisions(
+        struct tk_commit_groups *g, const struct tk_rows *revisions, struct tk_error *err)
 {
 	if (g->revisions)
 		return TK_OK;
@@ -45,22 +48,27 @@ static int sort_revisions(struct tk_commit_groups *g, const struct tk_rows *revi
 	if (!g->revisions)
 		return out_of_memory(err);
 	for (g->revision_count = 0; g->revision_count < revisions->count; g->revision_count++)
-		g->revisions[g->revision_count] = TK_ROWS_AT(revisions, struct tk_revision_row, g->revision_count);
+		g->revisions[g->revision_count] =
+		        TK_ROWS_AT(revisions, struct tk_revision_row, g->revision_count);
 	if (g->revision_count)
 		qsort(g->revisions, g->revision_count, sizeof *g->revisions, by_name);
 	return TK_OK;
 }
 
-static const struct tk_revision_row *find_revision(const struct tk_commit_groups *g, int64_t upstream_id, const char *rev)
+static const struct tk_revision_row *find_revision(
+        const struct tk_commit_groups *g, int64_t upstream_id, const char *rev)
 {
-	const struct tk_revision_row key = {.upstream_id = upstream_id, .rev = rev}, *wanted = &key, **found;
+	const struct tk_revision_row key = {.upstream_id = upstream_id, .rev = rev}, *wanted = &key,
+	                             **found;
 
-	found = g->revision_count ? bsearch(&wanted, g->revisions, g->revision_count, sizeof *g->revisions, by_name)
+	found = g->revision_count ? bsearch(&wanted, g->revisions, g->revision_count,
+	                                    sizeof *g->revisions, by_name)
 	                          : NULL;
 	return found ? *found : NULL;
 }
 
-static struct span span_of(const struct tk_commit_groups *g, int64_t upstream_id, const char *good_rev, const char *bad_rev)
+static struct span span_of(const struct tk_commit_groups *g, int64_t upstream_id,
+        const char *good_rev, const char *bad_rev)
 {
 	const struct tk_revision_row *good = find_revision(g, upstream_id, good_rev),
 	                             *bad = find_revision(g, upstream_id, bad_rev);
@@ -79,11 +87,15 @@ static bool meet(const struct span *a, const struct span *b)
 	return a->known && b->known && a->after < b->until && b->after < a->until;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------------ */
+/* ---- groups
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-static bool is_alike(const struct tk_commit_group *g, bool failure, const struct tk_device_row *device, int64_t upstream_id)
+static bool is_alike(const struct tk_commit_group *g, bool failure,
+        const struct tk_device_row *device, int64_t upstream_id)
 {
-	return g->failure == failure && g->upstream_id == upstream_id && strcmp(g->device->kind, device->kind) == 0 &&
+	return g->failure == failure && g->upstream_id == upstream_id &&
+	       strcmp(g->device->kind, device->kind) == 0 &&
 	       strcmp(g->device->name, device->name) == 0;
 }
 
@@ -95,8 +107,9 @@ static struct tk_commit_group *find_group(const struct tk_commit_groups *g, cons
 	return NULL;
 }
 
-static int add(struct tk_commit_groups *g, const char *uid, bool failure, const struct tk_device_row *device,
-        int64_t upstream_id, const struct span *span, struct tk_error *err)
+static int add(struct tk_commit_groups *g, const char *uid, bool failure,
+        const struct tk_device_row *device, int64_t upstream_id, const struct span *span,
+        struct tk_error *err)
 {
 	struct tk_commit_group *at = find_group(g, uid), *grown;
 
@@ -113,28 +126,33 @@ static int add(struct tk_commit_groups *g, const char *uid, bool failure, const 
 	if (!grown)
 		return out_of_memory(err);
 	g->at = grown;
-	grown[g->count] =
-	        (struct tk_commit_group){.failure = failure, .upstream_id = upstream_id, .device = device, .common = *span};
+	grown[g->count] = (struct tk_commit_group){
+	        .failure = failure, .upstream_id = upstream_id, .device = device, .common = *span};
 	memcpy(grown[g->count++].uid, uid, strlen(uid) + 1);
 	return TK_OK;
 }
 
 int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
 {
-	int rc = c->catalog.alerts.count ? sort_revisions(&c->groups, &c->catalog.revisions.rows, err) : TK_OK;
+	int rc = c->catalog.alerts.count
+	                 ? sort_revisions(&c->groups, &c->catalog.revisions.rows, err)
+	                 : TK_OK;
 
 	for (size_t i = 0; !rc && i < c->catalog.alerts.count; i++) {
-		const struct tk_alert_row *a = TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i);
-		const struct tk_series_row *series = tk_id_table_find(&c->catalog.series, a->series_id);
+		const struct tk_alert_row *a =
+		        TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i);
+		const struct tk_series_row *series =
+		        tk_id_table_find(&c->catalog.series, a->series_id);
 		const struct tk_device_row *device =
 		        series ? tk_id_table_find(&c->catalog.devices, series->device_id) : NULL;
 		struct span span;
 
-		if (!device || strcmp(a->kind, "stoppage") == 0 || strlen(a->group_uid) >= TK_ALERT_UID_SIZE)
+		if (!device || strcmp(a->kind, "stoppage") == 0 ||
+		        strlen(a->group_uid) >= TK_ALERT_UID_SIZE)
 			continue;
 		span = span_of(&c->groups, series->upstream_id, a->good_rev, a->bad_rev);
-		rc = add(&c->groups, a->group_uid, strcmp(a->kind, "failure") == 0, device, series->upstream_id, &span,
-		        err);
+		rc = add(&c->groups, a->group_uid, strcmp(a->kind, "failure") == 0, device,
+		        series->upstream_id, &span, err);
 	}
 	return rc;
 }
@@ -146,8 +164,8 @@ void tk_commit_groups_free(struct tk_commit_groups *g)
 	*g = (struct tk_commit_groups){0};
 }
 
-int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, bool failure, const char *good_rev, const char *bad_rev,
-        const char *group_uid, struct tk_error *err)
+int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, bool failure,
+        const char *good_rev, const char *bad_rev, const char *group_uid, struct tk_error *err)
 {
 	int rc = sort_revisions(&c->groups, &c->catalog.revisions.rows, err);
 	struct span span;
@@ -158,14 +176,16 @@ int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, 
 	return add(&c->groups, group_uid, failure, k->device, k->upstream->id, &span, err);
 }
 
-/* The group that has a commit in common with it; NULL where none has, or several: then nothing says which. */
-static const struct tk_commit_group *only_one_that_meets(
-        const struct tk_commit_groups *g, const struct tk_series_case *k, bool failure, const struct span *span)
+/* The group that has a commit in common with it; NULL where none has, or several: then nothing says
+ * which. */
+static const struct tk_commit_group *only_one_that_meets(const struct tk_commit_groups *g,
+        const struct tk_series_case *k, bool failure, const struct span *span)
 {
 	const struct tk_commit_group *found = NULL;
 
 	for (size_t i = 0; i < g->count; i++)
-		if (is_alike(&g->at[i], failure, k->device, k->upstream->id) && meet(&g->at[i].common, span)) {
+		if (is_alike(&g->at[i], failure, k->device, k->upstream->id) &&
+		        meet(&g->at[i].common, span)) {
 			if (found)
 				return NULL;
 			found = &g->at[i];
@@ -173,11 +193,11 @@ static const struct tk_commit_group *only_one_that_meets(
 	return found;
 }
 
-void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_series_case *k, bool failure, const char *good_rev,
-        const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
+void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_series_case *k,
+        bool failure, const char *good_rev, const char *bad_rev, char uid[TK_ALERT_UID_SIZE])
 {
-	const char *const words[] = {"group", failure ? "failure" : "alert", k->upstream->name, bad_rev,
-	        k->device->kind, k->device->name, good_rev};
+	const char *const words[] = {"group", failure ? "failure" : "alert", k->upstream->name,
+	        bad_rev, k->device->kind, k->device->name, good_rev};
 	const size_t count = sizeof words / sizeof *words;
 	const struct tk_commit_group *same;
 	struct span span;
@@ -193,6 +213,7 @@ void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_seri
 
 	if (other)
 		memcpy(uid, other->uid, sizeof other->uid);
-	else if (same) /* it is about an earlier commit, and was named by a series that was measured at fewer */
+	else if (same) /* it is about an earlier commit, and was named by a series that was measured
+	                  at fewer */
 		tk_alert_uid_hash(words, count, uid);
 }

@@ -21,7 +21,8 @@ static int judge_case(struct tk_case_set *c, struct tk_series_case *k, double pr
 	if (rc)
 		return rc;
 	if (c->options.baseline != TK_BASELINE_WINDOW)
-		k->own.earlier = false; /* the question is another one: how it is now, beside then */
+		k->own.earlier =
+		        false; /* the question is another one: how it is now, beside then */
 	k->raw = k->own;
 	if (memcmp(k->net, k->y, k->count * sizeof *k->y) == 0)
 		return TK_OK;
@@ -35,15 +36,21 @@ static int judge_case(struct tk_case_set *c, struct tk_series_case *k, double pr
 static int control_fdr(struct tk_case_set *c, struct tk_error *err)
 {
 	double *p = calloc(c->count + 1, sizeof *p), *q = calloc(c->count + 1, sizeof *q);
-	int rc = p && q ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory while controlling the false-discovery rate");
+	int rc = p && q ? TK_OK
+	                : tk_fail(err, TK_ENOMEM,
+	                          "out of memory while controlling the false-discovery rate");
 
 	for (size_t i = 0; !rc && c->options.uncorrected && i < c->count; i++)
 		c->at[i].q = c->at[i].range ? c->at[i].own.best.p : NAN;
-	for (size_t m = 0; !rc && !c->options.uncorrected && m < c->catalog.machines.rows.count; m++) {
-		int64_t machine = TK_ROWS_AT(&c->catalog.machines.rows, struct tk_machine_row, m)->id;
+	for (size_t m = 0; !rc && !c->options.uncorrected && m < c->catalog.machines.rows.count;
+	        m++) {
+		int64_t machine =
+		        TK_ROWS_AT(&c->catalog.machines.rows, struct tk_machine_row, m)->id;
 
 		for (size_t i = 0; i < c->count; i++)
-			p[i] = c->at[i].machine->id == machine && c->at[i].range ? c->at[i].own.best.p : NAN;
+			p[i] = c->at[i].machine->id == machine && c->at[i].range
+			               ? c->at[i].own.best.p
+			               : NAN;
 		rc = tk_fdr_adjust(p, c->count, q);
 		for (size_t i = 0; !rc && i < c->count; i++)
 			if (!isnan(q[i]))
@@ -57,13 +64,15 @@ static int control_fdr(struct tk_case_set *c, struct tk_error *err)
 int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err)
 {
 	double *prior = calloc(c->count + 1, sizeof *prior);
-	int rc = prior ? tk_case_set_remove_common_mode(c, err) : tk_fail(err, TK_ENOMEM, "out of memory while judging");
+	int rc = prior ? tk_case_set_remove_common_mode(c, err)
+	               : tk_fail(err, TK_ENOMEM, "out of memory while judging");
 
 	if (!rc)
 		rc = tk_case_set_estimate_priors(c, prior, err);
 	for (size_t i = 0; !rc && i < c->count; i++)
 		if (c->at[i].range && judge_case(c, &c->at[i], prior[i]))
-			rc = tk_fail(err, TK_ENOMEM, "out of memory while judging %s", c->at[i].series->slug);
+			rc = tk_fail(err, TK_ENOMEM, "out of memory while judging %s",
+			        c->at[i].series->slug);
 	if (!rc)
 		rc = control_fdr(c, err);
 	free(prior);
@@ -72,8 +81,10 @@ int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err)
 
 int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct tk_error *err)
 {
-	*out = (struct tk_diff_report){
-	        .since_s = c->since_s, .until_s = c->until_s, .window = c->options.window, .options = c->options};
+	*out = (struct tk_diff_report){.since_s = c->since_s,
+	        .until_s = c->until_s,
+	        .window = c->options.window,
+	        .options = c->options};
 	out->rows = calloc(c->count + 1, sizeof *out->rows);
 	if (!out->rows)
 		return tk_fail(err, TK_ENOMEM, "out of memory while writing the report");
@@ -91,7 +102,8 @@ int tk_case_set_decide(struct tk_case_set *c, struct tk_diff_report *out, struct
 static int by_severity(const void *a, const void *b)
 {
 	const struct tk_diff_row *x = a, *y = b;
-	double sx = isnan(x->severity) ? -1 : x->severity, sy = isnan(y->severity) ? -1 : y->severity;
+	double sx = isnan(x->severity) ? -1 : x->severity,
+	       sy = isnan(y->severity) ? -1 : y->severity;
 
 	if (x->status != y->status)
 		return x->status < y->status ? -1 : 1;
@@ -140,8 +152,8 @@ void tk_diff_report_finish(struct tk_diff_report *r)
 		qsort(r->rows, r->count, sizeof *r->rows, by_severity);
 }
 
-int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options, const struct tk_diff_range *range,
-        struct tk_diff_report *out, struct tk_error *err)
+int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options,
+        const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err)
 {
 	struct tk_diff_report report = {0};
 	struct tk_case_set c;

@@ -2,10 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "detect/detect.h"
 #include "core/outcome.h"
+#include "detect/detect.h"
 
-/* What became of its code, a logarithm, more is worse; *by_nights: no more than its timings say so. */
+/* What became of its code, a logarithm, more is worse; *by_nights: no more than its timings say so.
+ */
 static double part_of(const struct tk_diff_row *r, bool *by_nights)
 {
 	double sign = r->lower_is_better ? 1 : -1;
@@ -25,7 +26,8 @@ void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r)
 {
 	bool by_nights;
 
-	if (!tk_diff_row_is_compared(r) || r->status == TK_VERDICT_ENVIRONMENT || r->status == TK_VERDICT_NOT_COMPARABLE)
+	if (!tk_diff_row_is_compared(r) || r->status == TK_VERDICT_ENVIRONMENT ||
+	        r->status == TK_VERDICT_NOT_COMPARABLE)
 		return;
 	m->rows++;
 	m->sum += part_of(r, &by_nights);
@@ -44,8 +46,8 @@ const char *tk_diff_mean_format(const struct tk_diff_mean *m, char out[TK_DIFF_M
 	char doubt[80] = "";
 
 	if (tk_diff_mean_is_unstable(m))
-		snprintf(doubt, sizeof doubt, " (a guess: the timings of %zu of %zu are unstable)", m->unstable,
-		        m->timed);
+		snprintf(doubt, sizeof doubt, " (a guess: the timings of %zu of %zu are unstable)",
+		        m->unstable, m->timed);
 	if (isnan(m->change))
 		snprintf(out, TK_DIFF_MEAN_TEXT_SIZE, "-%s", doubt);
 	else if (fabs(m->change) < 1e6)

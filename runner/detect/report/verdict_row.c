@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "detect/history/series_case.h"
 #include "core/mode.h"
 #include "core/outcome.h"
+#include "detect/history/series_case.h"
 #include "stats/summary/student.h"
 
-/* Texts are cut to fit, perhaps in the middle of a character: what is left of one becomes a question mark. */
+/* Texts are cut to fit, perhaps in the middle of a character: what is left of one becomes a
+ * question mark. */
 static void mend_utf8(char *s)
 {
 	while (*s) {
@@ -49,17 +50,23 @@ void tk_diff_row_set_identity(const struct tk_series_case *k, struct tk_diff_row
 	COPY(row->op, k->problem->op);
 	COPY(row->metric, k->series->metric);
 	COPY(row->unit, k->series->unit);
-	COPY(row->title, k->problem->title && *k->problem->title ? k->problem->title : k->problem->text);
+	COPY(row->title,
+	        k->problem->title && *k->problem->title ? k->problem->title : k->problem->text);
 	row->lower_is_better = strcmp(k->series->better, "higher") != 0;
-	row->before = row->before_lo = row->before_hi = row->after = row->after_lo = row->after_hi = NAN;
-	row->change = row->change_lo = row->change_hi = row->threshold = row->severity = row->p = row->q = NAN;
-	row->pairs.change = row->pairs.lo = row->pairs.hi = row->culprit_change = row->culprit_confidence = NAN;
-	row->newest_s = k->window->last_within.run_id ? k->window->last_within.as_of_s : k->window->last_before.as_of_s;
+	row->before = row->before_lo = row->before_hi = row->after = row->after_lo = row->after_hi =
+	        NAN;
+	row->change = row->change_lo = row->change_hi = row->threshold = row->severity = row->p =
+	        row->q = NAN;
+	row->pairs.change = row->pairs.lo = row->pairs.hi = row->culprit_change =
+	        row->culprit_confidence = NAN;
+	row->newest_s = k->window->last_within.run_id ? k->window->last_within.as_of_s
+	                                              : k->window->last_before.as_of_s;
 }
 
-/* A level of one night has the interval of its samples, one of several the interval between nights. */
-static void level(
-        const struct tk_series_case *k, size_t from, size_t to, double se, double t, double *value, double *lo, double *hi)
+/* A level of one night has the interval of its samples, one of several the interval between nights.
+ */
+static void level(const struct tk_series_case *k, size_t from, size_t to, double se, double t,
+        double *value, double *lo, double *hi)
 {
 	double y = tk_level_estimate(k->y + from, to - from);
 
@@ -90,12 +97,13 @@ static bool is_unstable(const struct tk_series_case *k, size_t from, size_t to)
 	return tk_outcome_is_night_unreliable(unstable, to - from);
 }
 
-void tk_diff_row_set_levels(const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_level_change *e, double threshold,
-        struct tk_diff_row *row)
+void tk_diff_row_set_levels(const struct tk_case_set *c, const struct tk_series_case *k,
+        const struct tk_level_change *e, double threshold, struct tk_diff_row *row)
 {
 	double t = tk_student_t(0.05, k->own.df), moved;
 
-	level(k, e->base, e->split, e->se_before, t, &row->before, &row->before_lo, &row->before_hi);
+	level(k, e->base, e->split, e->se_before, t, &row->before, &row->before_lo,
+	        &row->before_hi);
 	level(k, e->split, k->count, e->se_after, t, &row->after, &row->after_lo, &row->after_hi);
 	moved = log(row->after / row->before);
 	row->change = expm1(moved);
@@ -115,7 +123,8 @@ void tk_diff_row_set_levels(const struct tk_case_set *c, const struct tk_series_
 	row->new_run_id = k->points[k->count - 1].run_id;
 }
 
-void tk_diff_row_set_revisions(const struct tk_case_set *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row)
+void tk_diff_row_set_revisions(
+        const struct tk_case_set *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row)
 {
 	const struct tk_revision_row *good = tk_catalog_find_revision(&c->catalog, good_build),
 	                             *bad = tk_catalog_find_revision(&c->catalog, bad_build);
@@ -131,10 +140,12 @@ void tk_diff_row_set_revisions(const struct tk_case_set *c, int64_t good_build, 
 void tk_diff_row_set_first_bad(const struct tk_case_set *c, struct tk_diff_row *row)
 {
 	for (size_t i = 0; *row->bad_rev && i < c->culprits.count; i++) {
-		const struct tk_bisection_row *found = TK_ROWS_AT(&c->culprits, struct tk_bisection_row, i);
+		const struct tk_bisection_row *found =
+		        TK_ROWS_AT(&c->culprits, struct tk_bisection_row, i);
 
 		if (found->series_id != row->series_id || strcmp(found->word, "found") != 0 ||
-		        strcmp(found->good_rev, row->good_rev) != 0 || strcmp(found->bad_rev, row->bad_rev) != 0)
+		        strcmp(found->good_rev, row->good_rev) != 0 ||
+		        strcmp(found->bad_rev, row->bad_rev) != 0)
 			continue;
 		COPY(row->culprit, found->first_bad);
 		COPY(row->culprit_subject, found->subject);
@@ -160,10 +171,12 @@ void tk_diff_row_add_reason(struct tk_diff_row *row, const char *fmt, ...)
 	mend_utf8(row->reason);
 }
 
-void tk_diff_row_add_outcome(struct tk_diff_row *row, const char *prefix, const struct tk_run_summary *mark)
+void tk_diff_row_add_outcome(
+        struct tk_diff_row *row, const char *prefix, const struct tk_run_summary *mark)
 {
 	size_t from = strlen(row->reason);
 
-	tk_diff_row_add_reason(row, "%s%.40s%s%.200s", prefix, mark->outcome, *mark->message ? ": " : "", mark->message);
+	tk_diff_row_add_reason(row, "%s%.40s%s%.200s", prefix, mark->outcome,
+	        *mark->message ? ": " : "", mark->message);
 	tk_text_sanitize(row->reason + from, "", ' ');
 }

@@ -51,7 +51,8 @@ static void show(const struct tk_paired_shift *p, double from, struct tk_ab_resu
 	out->hi = expm1(p->hi + from);
 }
 
-static void use(enum tk_paired_decision word, bool fastest, const struct tk_paired_shift *p, double from, struct tk_ab_result *out)
+static void use(enum tk_paired_decision word, bool fastest, const struct tk_paired_shift *p,
+        double from, struct tk_ab_result *out)
 {
 	static const enum tk_ab_decision words[] = {[TK_PAIRED_INCONCLUSIVE] = TK_AB_INCONCLUSIVE,
 	        [TK_PAIRED_SAME] = TK_AB_SAME,
@@ -63,13 +64,15 @@ static void use(enum tk_paired_decision word, bool fastest, const struct tk_pair
 	show(p, from, out);
 }
 
-static const enum tk_paired_decision against[] = {[TK_PAIRED_HIGHER] = TK_PAIRED_LOWER, [TK_PAIRED_LOWER] = TK_PAIRED_HIGHER};
+static const enum tk_paired_decision against[] = {
+        [TK_PAIRED_HIGHER] = TK_PAIRED_LOWER, [TK_PAIRED_LOWER] = TK_PAIRED_HIGHER};
 
-/* The medians have found a change. Where the fastest samples have found one that is certainly smaller, its size is
- * theirs: other work on the machine only adds time, and to long launches more often than to short ones. Where they have
- * found the opposite, nothing is known. */
-static int heed_fastest(const struct differences *d, double least, double from, enum tk_paired_decision found,
-        const struct tk_paired_shift *median, struct tk_ab_result *out)
+/* The medians have found a change. Where the fastest samples have found one that is certainly
+ * smaller, its size is theirs: other work on the machine only adds time, and to long launches more
+ * often than to short ones. Where they have found the opposite, nothing is known. */
+static int heed_fastest(const struct differences *d, double least, double from,
+        enum tk_paired_decision found, const struct tk_paired_shift *median,
+        struct tk_ab_result *out)
 {
 	struct tk_paired_shift fastest;
 	enum tk_paired_decision word;
@@ -86,7 +89,8 @@ static int heed_fastest(const struct differences *d, double least, double from, 
 }
 
 /* The fastest samples, where the medians are open: not against what these lean to. */
-static int ask_fastest(const struct differences *d, double least, double from, struct tk_ab_result *out)
+static int ask_fastest(
+        const struct differences *d, double least, double from, struct tk_ab_result *out)
 {
 	struct tk_paired_shift fastest;
 	enum tk_paired_decision word, leaning;
@@ -123,11 +127,11 @@ static int decide(const struct differences *d, double least, double from, struct
 	if (!d->has_fastest || word == TK_PAIRED_SAME)
 		return TK_OK;
 	return word == TK_PAIRED_INCONCLUSIVE ? ask_fastest(d, least, from, out)
-	                              : heed_fastest(d, least, from, word, &median, out);
+	                                      : heed_fastest(d, least, from, word, &median, out);
 }
 
-int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options,
-        struct tk_ab_result *out)
+int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_detect_options *options, struct tk_ab_result *out)
 {
 	struct differences d;
 	double least = log1p(options->min_effect);
@@ -143,7 +147,8 @@ int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count, const
 	return rc;
 }
 
-int tk_ab_result_compare_level(const struct tk_ab_pair_row *rows, size_t count, double level, struct tk_ab_result *out)
+int tk_ab_result_compare_level(
+        const struct tk_ab_pair_row *rows, size_t count, double level, struct tk_ab_result *out)
 {
 	struct differences d;
 	int rc = take(rows, count, &d);
@@ -169,8 +174,8 @@ const char *tk_ab_result_format(const struct tk_ab_result *p, char out[TK_AB_RES
 	if (isnan(p->change))
 		snprintf(out, TK_AB_RESULT_TEXT_SIZE, "no timings");
 	else
-		snprintf(out, TK_AB_RESULT_TEXT_SIZE, "%+.1f %% [%.1f, %.1f]%s", percent(p->change), percent(p->lo),
-		        percent(p->hi), p->fastest ? ", fastest samples" : "");
+		snprintf(out, TK_AB_RESULT_TEXT_SIZE, "%+.1f %% [%.1f, %.1f]%s", percent(p->change),
+		        percent(p->lo), percent(p->hi), p->fastest ? ", fastest samples" : "");
 	return out;
 }
 

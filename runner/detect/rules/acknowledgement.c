@@ -1,4 +1,5 @@
-/* What people accepted: in the history of an alert, or in a file that is reviewed with the code (acks.yml). */
+/* What people accepted: in the history of an alert, or in a file that is reviewed with the code
+ * (acks.yml). */
 #include <string.h>
 
 #include "detect/history/series_case.h"
@@ -11,9 +12,11 @@ const struct tk_alert_row *tk_catalog_find_alert(const struct tk_catalog *c, con
 	return NULL;
 }
 
-/* One that is known stays in its group, whatever else is known by now: people may have said something of it. */
-void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk_series_case *k, enum tk_verdict_status status,
-        const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE], char group_uid[TK_ALERT_UID_SIZE])
+/* One that is known stays in its group, whatever else is known by now: people may have said
+ * something of it. */
+void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk_series_case *k,
+        enum tk_verdict_status status, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE],
+        char group_uid[TK_ALERT_UID_SIZE])
 {
 	bool failure = status == TK_VERDICT_NEWLY_FAILED;
 	const char *const own[] = {failure ? "failure" : "alert", k->series->slug, row->bad_rev};
@@ -32,7 +35,8 @@ static bool is_bad_news(enum tk_verdict_status s)
 	return s == TK_VERDICT_REGRESSED || s == TK_VERDICT_NEWLY_FAILED || s == TK_VERDICT_MISSING;
 }
 
-const struct tk_ack_rule *tk_series_case_find_ack_rule(const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_diff_row *row)
+const struct tk_ack_rule *tk_series_case_find_ack_rule(
+        const struct tk_case_set *c, const struct tk_series_case *k, const struct tk_diff_row *row)
 {
 	const struct tk_filter_fields subject = tk_series_case_filter_fields(k);
 
@@ -41,7 +45,8 @@ const struct tk_ack_rule *tk_series_case_find_ack_rule(const struct tk_case_set 
 
 		if (rule->until_s && c->options.now_s >= rule->until_s)
 			continue;
-		if (rule->rev && (!*row->bad_rev || strncmp(row->bad_rev, rule->rev, strlen(rule->rev)) != 0))
+		if (rule->rev && (!*row->bad_rev ||
+		                         strncmp(row->bad_rev, rule->rev, strlen(rule->rev)) != 0))
 			continue;
 		if (tk_filter_match(rule->filters, &subject))
 			return rule;
@@ -49,7 +54,8 @@ const struct tk_ack_rule *tk_series_case_find_ack_rule(const struct tk_case_set 
 	return NULL;
 }
 
-void tk_series_case_apply_ack(const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row)
+void tk_series_case_apply_ack(
+        const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row)
 {
 	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE];
 	const char *state, *author, *note;
@@ -58,7 +64,8 @@ void tk_series_case_apply_ack(const struct tk_case_set *c, const struct tk_serie
 		return;
 	tk_series_case_make_alert_uids(c, k, row->status, row, uid, group_uid);
 
-	const struct tk_alert_state said = tk_alert_state_compute(&c->catalog.triage, uid, group_uid);
+	const struct tk_alert_state said =
+	        tk_alert_state_compute(&c->catalog.triage, uid, group_uid);
 	const struct tk_ack_rule *rule = said.said ? NULL : tk_series_case_find_ack_rule(c, k, row);
 
 	if (!said.said && !rule)
@@ -66,7 +73,7 @@ void tk_series_case_apply_ack(const struct tk_case_set *c, const struct tk_serie
 	state = rule ? tk_triage_action_find(rule->action)->state : said.word;
 	author = rule ? rule->author : said.said->author;
 	note = rule ? rule->note : said.said->note;
-	tk_diff_row_add_reason(row, "%s, %s by %.60s%s%.200s", tk_verdict_status_name(row->status), state, author, *note ? ": " : "",
-	        note);
+	tk_diff_row_add_reason(row, "%s, %s by %.60s%s%.200s", tk_verdict_status_name(row->status),
+	        state, author, *note ? ": " : "", note);
 	row->status = TK_VERDICT_ACKED;
 }

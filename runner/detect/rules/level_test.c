@@ -69,7 +69,8 @@ static int estimate(const struct tk_level_test_input *in, struct scale *out)
 		rc = tk_noise_estimate(in->y, in->n, &own);
 		df = DF_PER_POINT * (double)(in->n - 1);
 	}
-	variance = (TK_NOISE_DEFAULT_DF * in->prior_sigma * in->prior_sigma + df * own.sigma * own.sigma) /
+	variance = (TK_NOISE_DEFAULT_DF * in->prior_sigma * in->prior_sigma +
+	                   df * own.sigma * own.sigma) /
 	           (TK_NOISE_DEFAULT_DF + df);
 	grow = own.sigma > 0 ? own.tau / own.sigma : 1;
 	out->sigma = sqrt(variance);
@@ -79,11 +80,12 @@ static int estimate(const struct tk_level_test_input *in, struct scale *out)
 	return rc;
 }
 
-/* Standard error of the level of n points: never better than their own samples allow, never worse than one point. */
+/* Standard error of the level of n points: never better than their own samples allow, never worse
+ * than one point. */
 static double level_error(const struct scale *s, const double *se, size_t n)
 {
-	double samples = 0,
-	       between = fmin(s->marginal * s->marginal, s->tau * s->tau / (double)n * (n > 2 ? MEDIAN_VARIANCE : 1));
+	double samples = 0, between = fmin(s->marginal * s->marginal,
+	                            s->tau * s->tau / (double)n * (n > 2 ? MEDIAN_VARIANCE : 1));
 
 	for (size_t i = 0; i < n; i++)
 		samples += se[i] * se[i];
@@ -91,7 +93,8 @@ static double level_error(const struct scale *s, const double *se, size_t n)
 	return sqrt(fmax(between, samples));
 }
 
-static struct tk_level_change weigh(const struct tk_level_test_input *in, const struct scale *s, size_t base, size_t split)
+static struct tk_level_change weigh(
+        const struct tk_level_test_input *in, const struct scale *s, size_t base, size_t split)
 {
 	struct tk_level_change e = {.base = base, .split = split};
 
@@ -107,7 +110,8 @@ static struct tk_level_change weigh(const struct tk_level_test_input *in, const 
 }
 
 /* How badly two levels fit: absolute residuals, so that a spike weighs little. */
-static double misfit(const struct tk_level_test_input *in, size_t base, const struct tk_level_change *e)
+static double misfit(
+        const struct tk_level_test_input *in, size_t base, const struct tk_level_change *e)
 {
 	double sum = 0;
 
@@ -116,12 +120,14 @@ static double misfit(const struct tk_level_test_input *in, size_t base, const st
 	return sum;
 }
 
-static bool is_earlier(const struct tk_level_test_input *in, const struct scale *s, const struct tk_level_change *e)
+static bool is_earlier(const struct tk_level_test_input *in, const struct scale *s,
+        const struct tk_level_change *e)
 {
 	double change = e->after - e->before;
 
 	for (size_t i = e->split; i <= in->range; i++) {
-		double y = i < in->range ? in->y[i] : tk_level_estimate(in->y + in->range, in->n - in->range);
+		double y = i < in->range ? in->y[i]
+		                         : tk_level_estimate(in->y + in->range, in->n - in->range);
 		double moved = copysign(1, change) * (y - e->before);
 
 		if (moved < fabs(change) / 2 || moved < 2 * s->sigma)
@@ -130,8 +136,10 @@ static bool is_earlier(const struct tk_level_test_input *in, const struct scale 
 	return fabs(e->t) > TK_NOISE_STANDARD_ERRORS;
 }
 
-/* The largest distance, in the direction of the change, of one earlier night from the seven around it. */
-static bool had_such_a_spike(const struct tk_level_test_input *in, const struct scale *s, double change)
+/* The largest distance, in the direction of the change, of one earlier night from the seven around
+ * it. */
+static bool had_such_a_spike(
+        const struct tk_level_test_input *in, const struct scale *s, double change)
 {
 	double largest = 0;
 
@@ -139,12 +147,15 @@ static bool had_such_a_spike(const struct tk_level_test_input *in, const struct 
 		size_t from = i < 3 ? 0 : i - 3, to = i + 4 > in->range ? in->range : i + 4;
 
 		if (to - from >= 5)
-			largest = fmax(largest, copysign(1, change) * (in->y[i] - tk_level_estimate(in->y + from, to - from)));
+			largest = fmax(largest,
+			        copysign(1, change) *
+			                (in->y[i] - tk_level_estimate(in->y + from, to - from)));
 	}
 	return largest > 4 * s->sigma && fabs(change) <= SPIKE_FACTOR * largest;
 }
 
-int tk_level_test_split(const struct tk_level_test_input *in, size_t base, size_t split, struct tk_level_change *out)
+int tk_level_test_split(const struct tk_level_test_input *in, size_t base, size_t split,
+        struct tk_level_change *out)
 {
 	struct scale s;
 	int rc = estimate(in, &s);
@@ -176,12 +187,14 @@ int tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct 
 			least = cost;
 		}
 	}
-	for (size_t back = 1; back <= EARLIER_MAX && in->range >= base + back + EARLIER_MAX; back++) {
+	for (size_t back = 1; back <= EARLIER_MAX && in->range >= base + back + EARLIER_MAX;
+	        back++) {
 		struct tk_level_change e = weigh(in, &s, base, in->range - back);
 
 		out->earlier |= fabs(e.t) > fabs(out->best.t) && is_earlier(in, &s, &e);
 	}
-	out->spike = in->n - out->best.split == 1 && had_such_a_spike(in, &s, out->best.after - out->best.before);
+	out->spike = in->n - out->best.split == 1 &&
+	             had_such_a_spike(in, &s, out->best.after - out->best.before);
 	out->whole.p = tk_student_p(out->whole.t, s.df);
 	out->best.p = fmin(1, tk_student_p(out->best.t, s.df) * (double)(in->n - in->range));
 	return TK_OK;

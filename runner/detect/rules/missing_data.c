@@ -1,13 +1,14 @@
-/* Data that did not come. A tracker that is silent looks like one that has nothing to say: a machine that sends no
- * nights, an upstream that was lost from the configuration and a series that never fits the budget are said, once. */
+/* Data that did not come. A tracker that is silent looks like one that has nothing to say: a
+ * machine that sends no nights, an upstream that was lost from the configuration and a series that
+ * never fits the budget are said, once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "detect/history/catalog.h"
 #include "detect/detect.h"
+#include "detect/history/catalog.h"
 
 #define DAY_S INT64_C(86400)
 #define GAPS 15      /* newest nights that say how often a machine measures */
@@ -41,12 +42,14 @@ static int newest_first(const void *a, const void *b)
 	const struct tk_night_row *x = *(const struct tk_night_row *const *)a,
 	                          *y = *(const struct tk_night_row *const *)b;
 
-	return x->as_of_s != y->as_of_s ? (x->as_of_s < y->as_of_s ? 1 : -1) : (x->id < y->id) - (x->id > y->id);
+	return x->as_of_s != y->as_of_s ? (x->as_of_s < y->as_of_s ? 1 : -1)
+	                                : (x->id < y->id) - (x->id > y->id);
 }
 
 static int read_calendars(struct search *s, struct tk_error *err)
 {
-	const struct tk_rows *machines = &s->catalog.machines.rows, *nights = &s->catalog.nights.rows;
+	const struct tk_rows *machines = &s->catalog.machines.rows,
+	                     *nights = &s->catalog.nights.rows;
 
 	s->calendars = calloc(machines->count + 1, sizeof *s->calendars);
 	for (size_t m = 0; s->calendars && m < machines->count; m++) {
@@ -75,8 +78,8 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The usual time between two nights of a machine, at least a day: a machine that measures on Sundays is not stopped on
- * Wednesday. */
+/* The usual time between two nights of a machine, at least a day: a machine that measures on
+ * Sundays is not stopped on Wednesday. */
 static int64_t usual_gap(const struct calendar *c)
 {
 	int64_t gaps[GAPS];
@@ -90,10 +93,11 @@ static int64_t usual_gap(const struct calendar *c)
 	return gaps[n / 2] > DAY_S ? gaps[n / 2] : DAY_S;
 }
 
-static int add(
-        struct search *s, const struct tk_missing_data *what, const char *name, const char *group, struct tk_error *err)
+static int add(struct search *s, const struct tk_missing_data *what, const char *name,
+        const char *group, struct tk_error *err)
 {
-	struct tk_missing_data *grown = realloc(s->found.at, (s->found.count + 1) * sizeof *grown), *p;
+	struct tk_missing_data *grown = realloc(s->found.at, (s->found.count + 1) * sizeof *grown),
+	                       *p;
 	char last[32];
 
 	if (!grown)
@@ -110,7 +114,8 @@ static int add(
 	return TK_OK;
 }
 
-static int look_at_machine(struct search *s, struct calendar *c, const char *machine, struct tk_error *err)
+static int look_at_machine(
+        struct search *s, struct calendar *c, const char *machine, struct tk_error *err)
 {
 	char day[TK_TIME_ISO_SIZE], age[64];
 	struct tk_missing_data what = {.machine_id = c->machine_id};
@@ -131,15 +136,19 @@ static int look_at_machine(struct search *s, struct calendar *c, const char *mac
 /* None of the machine's newest nights has a timing. */
 static bool is_overdue(const struct search *s, const struct calendar *c, int64_t last_s)
 {
-	return c->count >= s->options->stoppage_nights && last_s < c->nights[s->options->stoppage_nights - 1]->as_of_s;
+	return c->count >= s->options->stoppage_nights &&
+	       last_s < c->nights[s->options->stoppage_nights - 1]->as_of_s;
 }
 
-static const struct calendar *calendar_of(const struct search *s, const struct tk_series_row *series)
+static const struct calendar *calendar_of(
+        const struct search *s, const struct tk_series_row *series)
 {
-	const struct tk_device_row *device = tk_id_table_find(&s->catalog.devices, series->device_id);
+	const struct tk_device_row *device =
+	        tk_id_table_find(&s->catalog.devices, series->device_id);
 	size_t m = 0;
 
-	while (m < s->catalog.machines.rows.count && (!device || s->calendars[m].machine_id != device->machine_id))
+	while (m < s->catalog.machines.rows.count &&
+	        (!device || s->calendars[m].machine_id != device->machine_id))
 		m++;
 	return m < s->catalog.machines.rows.count ? &s->calendars[m] : NULL;
 }
@@ -154,11 +163,14 @@ struct subject {
 
 static struct subject subject_of(const struct search *s, const struct tk_newest_point *p)
 {
-	struct subject x = {.series = tk_id_table_find(&s->catalog.series, p->series_id), .last = p};
+	struct subject x = {
+	        .series = tk_id_table_find(&s->catalog.series, p->series_id), .last = p};
 
 	x.calendar = x.series ? calendar_of(s, x.series) : NULL;
-	x.upstream = x.series ? tk_id_table_find(&s->catalog.upstreams, x.series->upstream_id) : NULL;
-	x.machine = x.calendar ? tk_id_table_find(&s->catalog.machines, x.calendar->machine_id) : NULL;
+	x.upstream =
+	        x.series ? tk_id_table_find(&s->catalog.upstreams, x.series->upstream_id) : NULL;
+	x.machine =
+	        x.calendar ? tk_id_table_find(&s->catalog.machines, x.calendar->machine_id) : NULL;
 	return x;
 }
 
@@ -169,9 +181,11 @@ static const struct tk_newest_point *newest_of(const struct search *s, const str
 
 	for (size_t i = 0; i < s->newest.count; i++) {
 		const struct tk_newest_point *p = TK_ROWS_AT(&s->newest, struct tk_newest_point, i);
-		const struct tk_series_row *series = tk_id_table_find(&s->catalog.series, p->series_id);
+		const struct tk_series_row *series =
+		        tk_id_table_find(&s->catalog.series, p->series_id);
 
-		if (series && series->upstream_id == x->series->upstream_id && calendar_of(s, series) == x->calendar &&
+		if (series && series->upstream_id == x->series->upstream_id &&
+		        calendar_of(s, series) == x->calendar &&
 		        (!best || p->as_of_s > best->as_of_s))
 			best = p;
 	}
@@ -181,16 +195,18 @@ static const struct tk_newest_point *newest_of(const struct search *s, const str
 static bool is_found(const struct search *s, int64_t machine_id, int64_t upstream_id)
 {
 	for (size_t i = 0; i < s->found.count; i++)
-		if (s->found.at[i].machine_id == machine_id && s->found.at[i].upstream_id == upstream_id &&
-		        !s->found.at[i].series_id)
+		if (s->found.at[i].machine_id == machine_id &&
+		        s->found.at[i].upstream_id == upstream_id && !s->found.at[i].series_id)
 			return true;
 	return false;
 }
 
-static int look_at_upstream(struct search *s, const struct subject *x, bool *whole, struct tk_error *err)
+static int look_at_upstream(
+        struct search *s, const struct subject *x, bool *whole, struct tk_error *err)
 {
 	const struct tk_newest_point *newest;
-	struct tk_missing_data what = {.machine_id = x->machine->id, .upstream_id = x->upstream->id};
+	struct tk_missing_data what = {
+	        .machine_id = x->machine->id, .upstream_id = x->upstream->id};
 	char day[TK_TIME_ISO_SIZE], name[512];
 
 	*whole = is_found(s, x->machine->id, x->upstream->id);
@@ -203,23 +219,25 @@ static int look_at_upstream(struct search *s, const struct subject *x, bool *who
 	what.night_id = newest->night_id;
 	what.last_s = newest->as_of_s;
 	snprintf(name, sizeof name, "%s/%s", x->machine->name, x->upstream->name);
-	snprintf(what.title, sizeof what.title, "%s on %s: no timing of any series since %s", x->upstream->name,
-	        x->machine->name, tk_time_format_day(what.last_s, day));
+	snprintf(what.title, sizeof what.title, "%s on %s: no timing of any series since %s",
+	        x->upstream->name, x->machine->name, tk_time_format_day(what.last_s, day));
 	return add(s, &what, name, name, err);
 }
 
 static int look_at_series(struct search *s, const struct tk_newest_point *p, struct tk_error *err)
 {
 	struct subject x = subject_of(s, p);
-	struct tk_missing_data what = {.series_id = p->series_id, .night_id = p->night_id, .last_s = p->as_of_s};
+	struct tk_missing_data what = {
+	        .series_id = p->series_id, .night_id = p->night_id, .last_s = p->as_of_s};
 	char day[TK_TIME_ISO_SIZE], group[512];
 	bool whole = false, said = false;
 	int rc;
 
-	if (!x.machine || !x.upstream || x.calendar->stopped || !is_overdue(s, x.calendar, p->as_of_s))
+	if (!x.machine || !x.upstream || x.calendar->stopped ||
+	        !is_overdue(s, x.calendar, p->as_of_s))
 		return TK_OK;
-	rc = tk_store_has_executed_run(
-	        s->store, p->series_id, x.calendar->nights[s->options->stoppage_nights - 1]->as_of_s, &said, err);
+	rc = tk_store_has_executed_run(s->store, p->series_id,
+	        x.calendar->nights[s->options->stoppage_nights - 1]->as_of_s, &said, err);
 	if (!rc && !said)
 		rc = look_at_upstream(s, &x, &whole, err);
 	if (rc || said || whole)
@@ -227,7 +245,8 @@ static int look_at_series(struct search *s, const struct tk_newest_point *p, str
 	what.machine_id = x.machine->id;
 	what.upstream_id = x.upstream->id;
 	snprintf(group, sizeof group, "%s/%s", x.machine->name, x.upstream->name);
-	snprintf(what.title, sizeof what.title, "%s: no timing since %s", x.series->slug, tk_time_format_day(p->as_of_s, day));
+	snprintf(what.title, sizeof what.title, "%s: no timing since %s", x.series->slug,
+	        tk_time_format_day(p->as_of_s, day));
 	return add(s, &what, x.series->slug, group, err);
 }
 
@@ -276,8 +295,8 @@ static bool is_forgotten(const struct tk_missing_data *p, int64_t now_s)
 	return now_s - p->last_s > FORGOTTEN * DAY_S;
 }
 
-int tk_missing_data_find(struct tk_store *s, const struct tk_detect_options *options, int64_t night_id,
-        struct tk_missing_data_list *out, struct tk_error *err)
+int tk_missing_data_find(struct tk_store *s, const struct tk_detect_options *options,
+        int64_t night_id, struct tk_missing_data_list *out, struct tk_error *err)
 {
 	int rc = find_all(s, options, night_id, out, err);
 	size_t kept = 0;
@@ -320,17 +339,18 @@ static bool machine_stopped(const struct tk_missing_data_list *list, int64_t mac
 	return false;
 }
 
-/* While the whole machine is silent nothing is known of its parts: their alerts stay as they are. */
-static int close_resumed(struct tk_store *s, const struct tk_rows *alerts, const struct tk_missing_data_list *list,
-        int64_t now_s, struct tk_error *err)
+/* While the whole machine is silent nothing is known of its parts: their alerts stay as they are.
+ */
+static int close_resumed(struct tk_store *s, const struct tk_rows *alerts,
+        const struct tk_missing_data_list *list, int64_t now_s, struct tk_error *err)
 {
 	int rc = TK_OK;
 
 	for (size_t i = 0; !rc && i < alerts->count; i++) {
 		struct tk_alert_row a = *TK_ROWS_AT(alerts, struct tk_alert_row, i);
 
-		if (strcmp(a.kind, "stoppage") != 0 || strcmp(a.status, "open") != 0 || find(list, a.uid) ||
-		        (a.upstream_id && machine_stopped(list, a.machine_id)))
+		if (strcmp(a.kind, "stoppage") != 0 || strcmp(a.status, "open") != 0 ||
+		        find(list, a.uid) || (a.upstream_id && machine_stopped(list, a.machine_id)))
 			continue;
 		a.status = "closed";
 		a.closed_s = now_s;
@@ -339,8 +359,8 @@ static int close_resumed(struct tk_store *s, const struct tk_rows *alerts, const
 	return rc;
 }
 
-static int open_stoppage(struct tk_store *s, const struct tk_missing_data *p, const struct tk_alert_row *known,
-        int64_t now_s, struct tk_error *err)
+static int open_stoppage(struct tk_store *s, const struct tk_missing_data *p,
+        const struct tk_alert_row *known, int64_t now_s, struct tk_error *err)
 {
 	const struct tk_alert_row a = {.uid = p->uid,
 	        .kind = "stoppage",
@@ -361,8 +381,8 @@ static int open_stoppage(struct tk_store *s, const struct tk_missing_data *p, co
 	return tk_store_put_alert(s, &a, err);
 }
 
-int tk_missing_data_update_alerts(
-        struct tk_store *s, const struct tk_detect_options *options, int64_t night_id, struct tk_error *err)
+int tk_missing_data_update_alerts(struct tk_store *s, const struct tk_detect_options *options,
+        int64_t night_id, struct tk_error *err)
 {
 	struct tk_missing_data_list list = {0};
 	struct tk_rows alerts = {0};
@@ -376,7 +396,8 @@ int tk_missing_data_update_alerts(
 		goto out;
 	rc = close_resumed(s, &alerts, &list, options->now_s, err);
 	for (size_t i = 0; !rc && i < list.count; i++)
-		rc = open_stoppage(s, &list.at[i], alert_of(&alerts, list.at[i].uid), options->now_s, err);
+		rc = open_stoppage(
+		        s, &list.at[i], alert_of(&alerts, list.at[i].uid), options->now_s, err);
 	if (rc)
 		tk_store_rollback(s);
 	else

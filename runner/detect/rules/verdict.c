@@ -10,7 +10,8 @@
 
 #define UNSURE_P 0.01 /* suggestive, but the others of the night say that it may be chance */
 #define PAIRS_THAT_TELL 12
-#define LASTING_NIGHTS 3 /* so long at another level, with the same code, is the machine and not chance */
+#define LASTING_NIGHTS \
+	3 /* so long at another level, with the same code, is the machine and not chance */
 #define NIGHTS_OF_ONE_BUILD 3
 #define TOO_NOISY 0.25 /* a series on which only larger changes would show is not "same" */
 
@@ -20,8 +21,10 @@ struct ruling {
 	struct tk_diff_row *row;
 	double sign;      /* +1 where more is worse */
 	double threshold; /* logarithm */
-	bool by_model;    /* the step is what the model of the noise said, not what these nights show by themselves */
-	bool same_step;   /* the first night at the new level had the machine code of before; a later one may not */
+	bool by_model;  /* the step is what the model of the noise said, not what these nights show
+	                   by themselves */
+	bool same_step; /* the first night at the new level had the machine code of before; a later
+	                   one may not */
 };
 
 bool tk_series_case_has_timing(const struct tk_series_case *k, const struct tk_run_summary *m)
@@ -42,8 +45,9 @@ static const struct tk_run_summary *previous(const struct tk_series_case *k)
 {
 	const struct tk_history_window *w = k->window;
 
-	return w->last_before.run_id || w->first_within.run_id == w->last_within.run_id ? &w->last_before
-	                                                                                : &w->first_within;
+	return w->last_before.run_id || w->first_within.run_id == w->last_within.run_id
+	               ? &w->last_before
+	               : &w->first_within;
 }
 
 static bool not_its_turn(const struct tk_run_summary *m)
@@ -57,7 +61,8 @@ static bool is_old(const struct tk_case_set *c, int64_t newest_s)
 	       c->options.now_s - newest_s > (int64_t)c->options.stale_days * 86400;
 }
 
-/* The newest night of the machine that measures everything had this upstream, and not this series. */
+/* The newest night of the machine that measures everything had this upstream, and not this series.
+ */
 static bool was_left_out(const struct tk_case_set *c, const struct tk_series_case *k)
 {
 	const struct tk_expected_series *d = c->due;
@@ -65,11 +70,13 @@ static bool was_left_out(const struct tk_case_set *c, const struct tk_series_cas
 
 	while (d->machine_id != k->machine->id)
 		d++;
-	if (!d->night || (k->window->last_within.run_id && k->window->last_within.as_of_s >= d->night->as_of_s))
+	if (!d->night || (k->window->last_within.run_id &&
+	                         k->window->last_within.as_of_s >= d->night->as_of_s))
 		return false;
 	asked = d->resolutions.count == 0;
 	for (size_t i = 0; i < d->resolutions.count; i++)
-		asked |= TK_ROWS_AT(&d->resolutions, struct tk_resolution_row, i)->upstream_id == k->upstream->id;
+		asked |= TK_ROWS_AT(&d->resolutions, struct tk_resolution_row, i)->upstream_id ==
+		         k->upstream->id;
 	return asked;
 }
 
@@ -94,7 +101,8 @@ static void last_level(struct ruling *r)
 static enum tk_verdict_status absent(struct ruling *r)
 {
 	const struct tk_history_window *w = r->k->window;
-	const struct tk_run_summary *last = w->last_within.run_id ? &w->last_within : &w->last_before;
+	const struct tk_run_summary *last =
+	        w->last_within.run_id ? &w->last_within : &w->last_before;
 	char day[TK_TIME_ISO_SIZE], old[64];
 
 	last_level(r);
@@ -108,7 +116,8 @@ static enum tk_verdict_status absent(struct ruling *r)
 		return TK_VERDICT_UNSUPPORTED;
 	}
 	if (!is_old(r->c, last->as_of_s) && was_left_out(r->c, r->k)) {
-		tk_diff_row_add_reason(r->row, "last measured %s, not since", tk_time_format_day(last->as_of_s, day));
+		tk_diff_row_add_reason(r->row, "last measured %s, not since",
+		        tk_time_format_day(last->as_of_s, day));
 		return TK_VERDICT_MISSING;
 	}
 	tk_diff_row_add_reason(r->row, "newest data is %s old", age(r->c, last->as_of_s, old));
@@ -124,7 +133,9 @@ static bool timed_since(const struct tk_series_case *k)
 /* What a backend never did, or no longer does, is no failure. */
 static enum tk_verdict_status still_failing(const struct ruling *r)
 {
-	return strcmp(r->k->window->last_within.outcome, "unsupported") == 0 ? TK_VERDICT_UNSUPPORTED : TK_VERDICT_FAILING;
+	return strcmp(r->k->window->last_within.outcome, "unsupported") == 0
+	               ? TK_VERDICT_UNSUPPORTED
+	               : TK_VERDICT_FAILING;
 }
 
 static enum tk_verdict_status without_timing(struct ruling *r)
@@ -147,7 +158,8 @@ static enum tk_verdict_status without_timing(struct ruling *r)
 	}
 	r->row->last_good_run_id = r->k->points[r->k->count - 1].run_id;
 	r->row->first_bad_run_id = w->last_within.run_id;
-	tk_diff_row_set_revisions(r->c, r->k->points[r->k->count - 1].build_id, w->last_within.build_id, r->row);
+	tk_diff_row_set_revisions(
+	        r->c, r->k->points[r->k->count - 1].build_id, w->last_within.build_id, r->row);
 	return TK_VERDICT_NEWLY_FAILED;
 }
 
@@ -176,7 +188,8 @@ static bool exceeds(const struct ruling *r, double before, double after)
 
 static bool is_large(const struct ruling *r, const struct tk_level_change *e)
 {
-	return exceeds(r, exp(e->before), exp(e->after)) && fabs(e->after - e->before) > TK_NOISE_STANDARD_ERRORS * e->se;
+	return exceeds(r, exp(e->before), exp(e->after)) &&
+	       fabs(e->after - e->before) > TK_NOISE_STANDARD_ERRORS * e->se;
 }
 
 static const char *worse(const struct ruling *r, double change)
@@ -186,7 +199,8 @@ static const char *worse(const struct ruling *r, double change)
 
 static void say_common(struct ruling *r, const struct tk_level_change *e)
 {
-	const struct tk_common_mode_shift *s = tk_case_set_find_shift(r->c, r->k->device->id, r->k->points[e->split].night_id);
+	const struct tk_common_mode_shift *s =
+	        tk_case_set_find_shift(r->c, r->k->device->id, r->k->points[e->split].night_id);
 
 	double own; /* what is left of the same nights */
 
@@ -195,8 +209,10 @@ static void say_common(struct ruling *r, const struct tk_level_change *e)
 	own = tk_level_estimate(r->k->net + e->split, r->k->count - e->split) -
 	      tk_level_estimate(r->k->net + e->base, e->split - e->base);
 	tk_diff_row_add_reason(r->row,
-	        "%zu series of this device with unchanged code%s moved %+.1f %% that night; without that %+.1f %%",
-	        s->series, s->controls ? ", the control among them," : "", 100 * expm1(s->shift), 100 * expm1(own));
+	        "%zu series of this device with unchanged code%s moved %+.1f %% that night; "
+	        "without that %+.1f %%",
+	        s->series, s->controls ? ", the control among them," : "", 100 * expm1(s->shift),
+	        100 * expm1(own));
 }
 
 /* The environment's part in the step: what changed between the last good and the first bad run. */
@@ -213,7 +229,8 @@ static bool say_environment(struct ruling *r, const struct tk_level_change *e, b
 
 static bool can_separate(const struct ruling *r, const struct tk_level_change *e)
 {
-	const struct tk_common_mode_shift *s = tk_case_set_find_shift(r->c, r->k->device->id, r->k->points[e->split].night_id);
+	const struct tk_common_mode_shift *s =
+	        tk_case_set_find_shift(r->c, r->k->device->id, r->k->points[e->split].night_id);
 
 	return s && (s->controls || s->series >= 5);
 }
@@ -226,16 +243,17 @@ static enum tk_verdict_status got_worse(struct ruling *r, const struct tk_level_
 	bool is_later = r->by_model && k->alert && k->points[e->split].as_of_s > k->alert->opened_s;
 
 	if (k->alert && !is_later && isfinite(k->alert_baseline) &&
-	        r->sign * (e->after - k->alert_baseline - log1p(k->alert->change)) <= r->threshold) {
-		tk_diff_row_add_reason(r->row, TK_REASON_STILL_AT_ALERT " of %s (%.40s)", tk_time_format_day(k->alert->opened_s, day),
-		        k->alert->bad_rev);
+	        r->sign * (e->after - k->alert_baseline - log1p(k->alert->change)) <=
+	                r->threshold) {
+		tk_diff_row_add_reason(r->row, TK_REASON_STILL_AT_ALERT " of %s (%.40s)",
+		        tk_time_format_day(k->alert->opened_s, day), k->alert->bad_rev);
 		return TK_VERDICT_SAME;
 	}
 	return TK_VERDICT_REGRESSED;
 }
 
-/* The model of its noise, where there is one, does not see it at the level of the alert (any more). Where that is not
- * at hand: the night that closed the alert has. */
+/* The model of its noise, where there is one, does not see it at the level of the alert (any more).
+ * Where that is not at hand: the night that closed the alert has. */
 static bool is_model_back(const struct ruling *r)
 {
 	const struct tk_series_case *k = r->k;
@@ -252,21 +270,24 @@ static bool is_recovered(struct ruling *r, double after)
 	const struct tk_alert_row *a = r->k->alert;
 	char day[TK_TIME_ISO_SIZE];
 
-	if (!a || !isfinite(r->k->alert_baseline) || r->sign * (after - r->k->alert_baseline) > r->threshold)
+	if (!a || !isfinite(r->k->alert_baseline) ||
+	        r->sign * (after - r->k->alert_baseline) > r->threshold)
 		return false;
 	/* a change below the threshold would have recovered before anything happened */
 	if (fabs(log1p(a->change)) <= r->threshold)
 		return false;
-	tk_diff_row_add_reason(
-	        r->row, "back at the level before the alert of %s (%.40s)", tk_time_format_day(a->opened_s, day), a->bad_rev);
+	tk_diff_row_add_reason(r->row, "back at the level before the alert of %s (%.40s)",
+	        tk_time_format_day(a->opened_s, day), a->bad_rev);
 	return true;
 }
 
 /* Less what the machine moved it is a step, and its timings show none, or the opposite. */
-static bool is_only_less_the_machine(struct ruling *r, const struct tk_level_change *e, enum tk_verdict_status *status)
+static bool is_only_less_the_machine(
+        struct ruling *r, const struct tk_level_change *e, enum tk_verdict_status *status)
 {
 	const struct tk_diff_row *row = r->row;
-	bool shows = exceeds(r, row->before, row->after), same_way = row->change * (e->after - e->before) > 0;
+	bool shows = exceeds(r, row->before, row->after),
+	     same_way = row->change * (e->after - e->before) > 0;
 
 	if (r->by_model || r->same_step || (shows && same_way))
 		return false;
@@ -285,16 +306,19 @@ static size_t nights_since(const struct tk_series_case *k, size_t from)
 	return nights;
 }
 
-static enum tk_verdict_status moved_without_new_code(struct ruling *r, const struct tk_level_change *e, bool environment)
+static enum tk_verdict_status moved_without_new_code(
+        struct ruling *r, const struct tk_level_change *e, bool environment)
 {
 	bool same = r->row->same_code;
 
 	tk_diff_row_add_reason(r->row, same ? "same machine code before and after: not the code"
-	                        : "still the machine code of before on that night, another one since: what moved it is "
-	                          "not known");
-	return environment || (same && nights_since(r->k, e->split) >= LASTING_NIGHTS) ? TK_VERDICT_ENVIRONMENT
-	       : same                                                                  ? TK_VERDICT_SAME
-	                                                                               : TK_VERDICT_UNSURE;
+	                                    : "still the machine code of before on that night, "
+	                                      "another one since: what moved it is "
+	                                      "not known");
+	return environment || (same && nights_since(r->k, e->split) >= LASTING_NIGHTS)
+	               ? TK_VERDICT_ENVIRONMENT
+	       : same ? TK_VERDICT_SAME
+	              : TK_VERDICT_UNSURE;
 }
 
 static enum tk_verdict_status moved(struct ruling *r, const struct tk_level_change *e)
@@ -307,11 +331,14 @@ static enum tk_verdict_status moved(struct ruling *r, const struct tk_level_chan
 	if (r->same_step)
 		return moved_without_new_code(r, e, environment);
 	if (hard && !can_separate(r, e)) {
-		tk_diff_row_add_reason(r->row, "no control and too few unchanged series to tell that from the code");
+		tk_diff_row_add_reason(r->row,
+		        "no control and too few unchanged series to tell that from the code");
 		return TK_VERDICT_NOT_COMPARABLE;
 	}
 	if (r->k->own.spike && !r->by_model) {
-		tk_diff_row_add_reason(r->row, "one night, no %s than a spike that this series had before: the next night tells",
+		tk_diff_row_add_reason(r->row,
+		        "one night, no %s than a spike that this series had before: the next night "
+		        "tells",
 		        worse(r, change));
 		return TK_VERDICT_UNSURE;
 	}
@@ -320,18 +347,22 @@ static enum tk_verdict_status moved(struct ruling *r, const struct tk_level_chan
 	return is_recovered(r, e->after) ? TK_VERDICT_RECOVERED : TK_VERDICT_IMPROVED;
 }
 
-/* Nights at the new level after which a change of this size would exceed the series' own threshold. */
+/* Nights at the new level after which a change of this size would exceed the series' own threshold.
+ */
 static void say_how_many_more(struct ruling *r, const struct tk_level_change *e)
 {
-	double room = pow((e->after - e->before) / TK_NOISE_STANDARD_ERRORS, 2) - e->se_before * e->se_before;
+	double room = pow((e->after - e->before) / TK_NOISE_STANDARD_ERRORS, 2) -
+	              e->se_before * e->se_before;
 	double need = room > 0 ? ceil(r->k->own.sigma * r->k->own.sigma / room) : INFINITY;
 	double more = fmax(1, need - (double)(r->k->count - e->split));
 
 	if (more <= 60)
-		tk_diff_row_add_reason(r->row, "%+.1f %% may be noise: about %.0f more night%s would tell",
+		tk_diff_row_add_reason(r->row,
+		        "%+.1f %% may be noise: about %.0f more night%s would tell",
 		        100 * expm1(e->after - e->before), more, more > 1 ? "s" : "");
 	else
-		tk_diff_row_add_reason(r->row, "%+.1f %% may be noise of this series: %.1f %% from night to night",
+		tk_diff_row_add_reason(r->row,
+		        "%+.1f %% may be noise of this series: %.1f %% from night to night",
 		        100 * expm1(e->after - e->before), 100 * r->k->own.sigma);
 }
 
@@ -386,7 +417,8 @@ static enum tk_verdict_status not_moved(struct ruling *r)
 	if (is_explained(r, &status))
 		return status;
 	if (own->earlier) {
-		tk_diff_row_add_reason(r->row, "moved before %s", r->c->scope.night_id ? "this night" : "the range");
+		tk_diff_row_add_reason(r->row, "moved before %s",
+		        r->c->scope.night_id ? "this night" : "the range");
 		r->row->changed_before_range = true;
 		return TK_VERDICT_SAME;
 	}
@@ -408,34 +440,38 @@ static enum tk_verdict_status not_moved(struct ruling *r)
 		return unless_unchanged(r);
 	}
 	if (TK_NOISE_STANDARD_ERRORS * own->whole.se > log1p(TOO_NOISY) && !is_surely_small(r)) {
-		tk_diff_row_add_reason(r->row, "too noisy: %.1f %% from night to night, only changes over %.0f %% would show",
+		tk_diff_row_add_reason(r->row,
+		        "too noisy: %.1f %% from night to night, only changes over %.0f %% would "
+		        "show",
 		        100 * own->sigma, 100 * expm1(TK_NOISE_STANDARD_ERRORS * own->whole.se));
 		return unless_unchanged(r);
 	}
 	return TK_VERDICT_SAME;
 }
 
-static int compare_code(struct ruling *r, struct tk_case_set *c, const struct tk_level_change *e, struct tk_error *err)
+static int compare_code(struct ruling *r, struct tk_case_set *c, const struct tk_level_change *e,
+        struct tk_error *err)
 {
 	const struct tk_series_case *k = r->k;
 	int64_t good = k->points[e->split - 1].build_id;
 	bool same_newest = true;
-	int rc = tk_catalog_is_same_code(
-	        &c->catalog, good, k->points[e->split].build_id, k->series->backend, &r->same_step, err);
+	int rc = tk_catalog_is_same_code(&c->catalog, good, k->points[e->split].build_id,
+	        k->series->backend, &r->same_step, err);
 
 	r->row->same_code = r->same_step;
 	for (size_t i = e->split + 1; !rc && r->row->same_code && i < k->count; i++)
 		if (k->points[i].build_id != k->points[i - 1].build_id)
-			rc = tk_catalog_is_same_code(
-			        &c->catalog, good, k->points[i].build_id, k->series->backend, &r->row->same_code, err);
+			rc = tk_catalog_is_same_code(&c->catalog, good, k->points[i].build_id,
+			        k->series->backend, &r->row->same_code, err);
 	if (!rc)
-		rc = tk_catalog_is_same_code(
-		        &c->catalog, good, k->points[k->count - 1].build_id, k->series->backend, &same_newest, err);
+		rc = tk_catalog_is_same_code(&c->catalog, good, k->points[k->count - 1].build_id,
+		        k->series->backend, &same_newest, err);
 	r->row->new_code = !rc && !same_newest;
 	return rc;
 }
 
-static struct tk_level_test_input judge_input(const struct tk_case_set *c, const struct tk_series_case *k)
+static struct tk_level_test_input judge_input(
+        const struct tk_case_set *c, const struct tk_series_case *k)
 {
 	return (struct tk_level_test_input){.y = k->net,
 	        .se = k->se,
@@ -446,7 +482,8 @@ static struct tk_level_test_input judge_input(const struct tk_case_set *c, const
 }
 
 /* Where the level before a split that others than its nights have found begins. */
-static size_t base_of(const struct tk_series_case *k, const struct tk_level_test_input *in, size_t split)
+static size_t base_of(
+        const struct tk_series_case *k, const struct tk_level_test_input *in, size_t split)
 {
 	return k->base < split ? k->base : split > in->window ? split - in->window : 0;
 }
@@ -463,9 +500,10 @@ static size_t first_of_newest(const struct tk_series_case *k, size_t split)
 	return i;
 }
 
-/* Between two nights of the same code is no step that pairs of two codes have found: it is where the newest code came
- * in. */
-static int find_step_of_code(struct ruling *r, struct tk_case_set *c, struct tk_level_change *e, struct tk_error *err)
+/* Between two nights of the same code is no step that pairs of two codes have found: it is where
+ * the newest code came in. */
+static int find_step_of_code(
+        struct ruling *r, struct tk_case_set *c, struct tk_level_change *e, struct tk_error *err)
 {
 	const struct tk_series_case *k = r->k;
 	const struct tk_level_test_input in = judge_input(c, k);
@@ -475,8 +513,8 @@ static int find_step_of_code(struct ruling *r, struct tk_case_set *c, struct tk_
 	int rc = TK_OK;
 
 	while (!rc && same && split > 0) {
-		rc = tk_catalog_is_same_code(
-		        &c->catalog, k->points[split - 1].build_id, newest, k->series->backend, &same, err);
+		rc = tk_catalog_is_same_code(&c->catalog, k->points[split - 1].build_id, newest,
+		        k->series->backend, &same, err);
 		split -= !rc && same;
 	}
 	if (rc || !split)
@@ -484,7 +522,8 @@ static int find_step_of_code(struct ruling *r, struct tk_case_set *c, struct tk_
 	if (tk_level_test_split(&in, base_of(k, &in, split), split, e))
 		return tk_fail(err, TK_ENOMEM, "out of memory while judging %s", k->series->slug);
 	tk_diff_row_set_levels(c, k, e, r->threshold, r->row);
-	tk_diff_row_set_revisions(c, k->points[split - 1].build_id, k->points[split].build_id, r->row);
+	tk_diff_row_set_revisions(
+	        c, k->points[split - 1].build_id, k->points[split].build_id, r->row);
 	return compare_code(r, c, e, err);
 }
 
@@ -498,9 +537,11 @@ static enum tk_verdict_status confirmed(struct ruling *r, const struct tk_level_
 	size_t bad = first_of_newest(r->k, e->split);
 
 	if (!*row->bad_rev)
-		tk_diff_row_set_revisions(r->c, r->k->points[bad - 1].build_id, r->k->points[bad].build_id, row);
+		tk_diff_row_set_revisions(
+		        r->c, r->k->points[bad - 1].build_id, r->k->points[bad].build_id, row);
 	*row->reason = '\0';
-	tk_diff_row_add_reason(row, "confirmed %s in %u pairs of both builds", tk_ab_result_format(p, text), p->count);
+	tk_diff_row_add_reason(row, "confirmed %s in %u pairs of both builds",
+	        tk_ab_result_format(p, text), p->count);
 	tk_diff_row_add_reason(row, "nights alone: %+.1f %%", 100 * row->change);
 	row->change = p->change;
 	row->change_lo = p->lo;
@@ -527,24 +568,29 @@ static enum tk_verdict_status refuted(struct ruling *r)
 	case TK_VERDICT_UNSURE:
 	case TK_VERDICT_NOT_COMPARABLE:
 		*row->reason = *row->good_rev = *row->bad_rev = *row->bad_subject = '\0';
-		tk_diff_row_add_reason(row, "%s: %u pairs of both builds differ by %s", alarm ? "retracted" : "confirmed the same",
-		        row->pairs.count, text);
+		tk_diff_row_add_reason(row, "%s: %u pairs of both builds differ by %s",
+		        alarm ? "retracted" : "confirmed the same", row->pairs.count, text);
 		tk_diff_row_add_reason(row, "nights alone: %+.1f %%", 100 * row->change);
-		return row->status == TK_VERDICT_NOT_COMPARABLE ? TK_VERDICT_ENVIRONMENT : TK_VERDICT_SAME;
+		return row->status == TK_VERDICT_NOT_COMPARABLE ? TK_VERDICT_ENVIRONMENT
+		                                                : TK_VERDICT_SAME;
 	default:
-		tk_diff_row_add_reason(row, "%u pairs of both builds differ by %s", row->pairs.count, text);
+		tk_diff_row_add_reason(
+		        row, "%u pairs of both builds differ by %s", row->pairs.count, text);
 		return row->status;
 	}
 }
 
-/* An alarm of the nights that a dozen pairs show no trace of is none, though they cannot rule it out. */
+/* An alarm of the nights that a dozen pairs show no trace of is none, though they cannot rule it
+ * out. */
 static bool is_not_seen_again(const struct tk_diff_row *row)
 {
-	return row->pairs.word == TK_AB_INCONCLUSIVE && row->pairs.count >= PAIRS_THAT_TELL && row->pairs.lo < 0 &&
-	       row->pairs.hi > 0 && (row->status == TK_VERDICT_REGRESSED || row->status == TK_VERDICT_IMPROVED);
+	return row->pairs.word == TK_AB_INCONCLUSIVE && row->pairs.count >= PAIRS_THAT_TELL &&
+	       row->pairs.lo < 0 && row->pairs.hi > 0 &&
+	       (row->status == TK_VERDICT_REGRESSED || row->status == TK_VERDICT_IMPROVED);
 }
 
-static int hear_pairs(struct ruling *r, struct tk_case_set *c, const struct tk_level_change *e, struct tk_error *err)
+static int hear_pairs(struct ruling *r, struct tk_case_set *c, const struct tk_level_change *e,
+        struct tk_error *err)
 {
 	struct tk_diff_row *row = r->row;
 	struct tk_level_change step = *e;
@@ -562,8 +608,8 @@ static int hear_pairs(struct ruling *r, struct tk_case_set *c, const struct tk_l
 	else if (row->pairs.word != TK_AB_INCONCLUSIVE)
 		row->status = confirmed(r, &step);
 	else if (row->pairs.count)
-		tk_diff_row_add_reason(row, "%u pairs of both builds leave it open: %s", row->pairs.count,
-		        tk_ab_result_format(&row->pairs, text));
+		tk_diff_row_add_reason(row, "%u pairs of both builds leave it open: %s",
+		        row->pairs.count, tk_ab_result_format(&row->pairs, text));
 	if (is_not_seen_again(row))
 		row->status = TK_VERDICT_UNSURE;
 	return TK_OK;
@@ -578,14 +624,15 @@ static bool lacks_evidence(struct ruling *r, const struct tk_level_change *e)
 	for (size_t i = e->split; i < r->k->count; i++)
 		nights += i == e->split || r->k->points[i].night_id != r->k->points[i - 1].night_id;
 	if (nights < o->confirm_nights) {
-		tk_diff_row_add_reason(r->row, "%+.1f %%, seen on %u of %u nights that --confirm asks for", 100 * r->row->change,
-		        nights, o->confirm_nights);
+		tk_diff_row_add_reason(r->row,
+		        "%+.1f %%, seen on %u of %u nights that --confirm asks for",
+		        100 * r->row->change, nights, o->confirm_nights);
 		return true;
 	}
 	if (r->row->n_before >= o->min_samples && r->row->n_after >= o->min_samples)
 		return false;
-	tk_diff_row_add_reason(r->row, "%+.1f %%, but %u and %u samples are fewer than %u", 100 * r->row->change, r->row->n_before,
-	        r->row->n_after, o->min_samples);
+	tk_diff_row_add_reason(r->row, "%+.1f %%, but %u and %u samples are fewer than %u",
+	        100 * r->row->change, r->row->n_before, r->row->n_after, o->min_samples);
 	return true;
 }
 
@@ -593,7 +640,8 @@ static bool lacks_evidence(struct ruling *r, const struct tk_level_change *e)
  * -------------------------------------------------------------------------------- */
 
 /* Where exactly a step of a night or two more or less is, the machine code knows best. */
-static int snap(struct tk_case_set *c, const struct tk_series_case *k, size_t base, size_t *split, struct tk_error *err)
+static int snap(struct tk_case_set *c, const struct tk_series_case *k, size_t base, size_t *split,
+        struct tk_error *err)
 {
 	static const int near[] = {0, 1, -1, 2, -2};
 
@@ -604,8 +652,8 @@ static int snap(struct tk_case_set *c, const struct tk_series_case *k, size_t ba
 
 		if (at <= base || at >= k->count)
 			continue;
-		rc = tk_catalog_is_same_code(&c->catalog, k->points[at - 1].build_id, k->points[at].build_id,
-		        k->series->backend, &same, err);
+		rc = tk_catalog_is_same_code(&c->catalog, k->points[at - 1].build_id,
+		        k->points[at].build_id, k->series->backend, &same, err);
 		if (rc)
 			return rc;
 		if (!same) {
@@ -623,7 +671,8 @@ static bool is_said(const struct ruling *r)
 	return a && exceeds(r, a->before_value, a->after_value) && a->q <= r->c->options.fdr;
 }
 
-static int weigh_said(struct ruling *r, struct tk_case_set *c, struct tk_level_change *e, struct tk_error *err)
+static int weigh_said(
+        struct ruling *r, struct tk_case_set *c, struct tk_level_change *e, struct tk_error *err)
 {
 	const struct tk_series_case *k = r->k;
 	const struct tk_level_test_input in = judge_input(c, k);
@@ -640,19 +689,22 @@ static int weigh_said(struct ruling *r, struct tk_case_set *c, struct tk_level_c
 	if (rc)
 		return rc;
 	e->p = tk_level_monitor_p_value(k->said->evidence);
-	tk_diff_row_add_reason(r->row, "another level since %s, by all its nights (log-likelihood ratio %.1f)",
+	tk_diff_row_add_reason(r->row,
+	        "another level since %s, by all its nights (log-likelihood ratio %.1f)",
 	        tk_time_format_day(k->points[split].as_of_s, day), k->said->evidence);
 	return TK_OK;
 }
 
-/* A level that drifts is further by the model, which knows where it began and where it is, than by the medians of the
- * nights before and since: where those leave the change below the threshold, the levels are those that made it a step.
+/* A level that drifts is further by the model, which knows where it began and where it is, than by
+ * the medians of the nights before and since: where those leave the change below the threshold, the
+ * levels are those that made it a step.
  */
 static void take_levels_said(struct ruling *r, struct tk_level_change *e)
 {
 	const struct tk_monitor_event_row *a = r->k->said;
 	struct tk_diff_row *row = r->row;
-	double before = a->before_value / row->before, after = a->after_value / row->after, by = after / before;
+	double before = a->before_value / row->before, after = a->after_value / row->after,
+	       by = after / before;
 
 	if (exceeds(r, row->before, row->after) && exceeds(r, exp(e->before), exp(e->after)))
 		return;
@@ -670,36 +722,41 @@ static void take_levels_said(struct ruling *r, struct tk_level_change *e)
 /* A new build after nights of one build. */
 static bool is_rare_build(const struct tk_series_case *k, size_t split)
 {
-	bool rare = split >= NIGHTS_OF_ONE_BUILD && k->points[split].build_id != k->points[split - 1].build_id;
+	bool rare = split >= NIGHTS_OF_ONE_BUILD &&
+	            k->points[split].build_id != k->points[split - 1].build_id;
 
 	for (size_t i = 2; rare && i <= NIGHTS_OF_ONE_BUILD; i++)
 		rare = k->points[split - i].build_id == k->points[split - 1].build_id;
 	return rare;
 }
 
-/* Nights alone are too few where their code is not known to be new: the model of the noise, which has seen them too,
- * says nothing yet. */
-static int is_too_early(
-        struct ruling *r, struct tk_case_set *c, const struct tk_level_change *e, bool *early, struct tk_error *err)
+/* Nights alone are too few where their code is not known to be new: the model of the noise, which
+ * has seen them too, says nothing yet. */
+static int is_too_early(struct ruling *r, struct tk_case_set *c, const struct tk_level_change *e,
+        bool *early, struct tk_error *err)
 {
 	const struct tk_series_case *k = r->k;
 	bool is_new = true;
 	int rc = TK_OK;
 
-	*early = (k->watched || r->c->scope.night_id) && !r->same_step && !is_rare_build(k, e->split);
+	*early = (k->watched || r->c->scope.night_id) && !r->same_step &&
+	         !is_rare_build(k, e->split);
 	if (*early)
-		rc = tk_catalog_is_new_code(&c->catalog, k->points[e->split - 1].build_id, k->points[e->split].build_id,
-		        k->series->backend, &is_new, err);
+		rc = tk_catalog_is_new_code(&c->catalog, k->points[e->split - 1].build_id,
+		        k->points[e->split].build_id, k->series->backend, &is_new, err);
 	*early &= !is_new;
 	if (!rc && *early)
 		tk_diff_row_add_reason(r->row,
-		        "%+.1f %% since %zu night%s, which its noise may be by all that is known of it: the "
+		        "%+.1f %% since %zu night%s, which its noise may be by all that is known "
+		        "of it: the "
 		        "next nights tell",
-		        100 * r->row->change, nights_since(k, e->split), nights_since(k, e->split) == 1 ? "" : "s");
+		        100 * r->row->change, nights_since(k, e->split),
+		        nights_since(k, e->split) == 1 ? "" : "s");
 	return rc;
 }
 
-static int word_of_step(struct ruling *r, struct tk_case_set *c, const struct tk_level_change *e, struct tk_error *err)
+static int word_of_step(struct ruling *r, struct tk_case_set *c, const struct tk_level_change *e,
+        struct tk_error *err)
 {
 	const struct tk_point *bad = &r->k->points[e->split];
 	bool early = false;
@@ -754,7 +811,8 @@ static int judged(struct ruling *r, struct tk_case_set *c, struct tk_error *err)
 	return rc;
 }
 
-int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row, struct tk_error *err)
+int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
+        struct tk_diff_row *row, struct tk_error *err)
 {
 	struct ruling r = {.c = c, .k = k, .row = row};
 	const struct tk_run_summary *last = &k->window->last_within;
@@ -771,7 +829,8 @@ int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
 		tk_diff_row_add_reason(row, "newest data is %s old", age(c, last->as_of_s, old));
 		row->status = TK_VERDICT_STALE;
 	} else if (k->lacks_baseline) {
-		tk_diff_row_add_reason(row, "%.60s was never measured before the range", c->options.baseline_name);
+		tk_diff_row_add_reason(
+		        row, "%.60s was never measured before the range", c->options.baseline_name);
 		row->status = TK_VERDICT_NOT_COMPARABLE;
 	} else if (!k->range) {
 		row->status = without_baseline(&r);

@@ -1,15 +1,16 @@
-/* See bisect.h. On which side of the step a revision is, is asked by half of the whole change: so a range with several
- * steps in it still ends at one of them, and noise has to be twice as large to deceive. */
+/* See bisect.h. On which side of the step a revision is, is asked by half of the whole change: so a
+ * range with several steps in it still ends at one of them, and noise has to be twice as large to
+ * deceive. */
 #include "nightly/bisect/bisect.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "detect/rules/ab_result.h"
+#include "nightly/confirm/ab_test.h"
+#include "nightly/session.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/stages/recipe.h"
-#include "nightly/session.h"
-#include "nightly/confirm/ab_test.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,8 @@ static int find_series(struct bisection *b, struct tk_error *err)
 	if (status == TK_OK)
 		status = tk_store_list_upstreams(b->n->store, &upstreams, err);
 	if (status == TK_OK)
-		status = tk_store_list_points(b->n->store, b->series_id, INT64_MIN, 1, &points, err);
+		status =
+		        tk_store_list_points(b->n->store, b->series_id, INT64_MIN, 1, &points, err);
 	for (size_t i = 0; status == TK_OK && i < series.count; i++)
 		if (TK_ROWS_AT(&series, struct tk_series_row, i)->id == b->series_id)
 			s = TK_ROWS_AT(&series, struct tk_series_row, i);
@@ -72,14 +74,16 @@ static int find_series(struct bisection *b, struct tk_error *err)
 		b->upstream = tk_config_find_upstream(b->n->config, name);
 		b->night_id = p->night_id;
 		b->backend = strdup(s->backend);
-		status = b->backend ? tk_night_job_options(b->n, b->series_id, p->run_id, &b->options, err)
+		status = b->backend ? tk_night_job_options(
+		                              b->n, b->series_id, p->run_id, &b->options, err)
 		                    : tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	if (status == TK_OK &&
-	        (!b->upstream || (b->upstream->kind != TK_UPSTREAM_GIT && b->upstream->kind != TK_UPSTREAM_SELF)))
+	if (status == TK_OK && (!b->upstream || (b->upstream->kind != TK_UPSTREAM_GIT &&
+	                                                b->upstream->kind != TK_UPSTREAM_SELF)))
 		status = tk_fail(err, TK_EUSAGE,
-		        "%s: upstream %s has no revisions to go through: only `git` and `self` have", b->r->series,
-		        b->r->upstream);
+		        "%s: upstream %s has no revisions to go through: only `git` and `self` "
+		        "have",
+		        b->r->series, b->r->upstream);
 	tk_rows_free(&series);
 	tk_rows_free(&upstreams);
 	tk_rows_free(&points);
@@ -116,11 +120,14 @@ static int list_range(struct bisection *b, struct tk_error *err)
 			bad = i;
 	}
 	if (status == TK_OK && (good == SIZE_MAX || bad == SIZE_MAX))
-		status = tk_fail(err, TK_EUSAGE, "%.12s is not in the first-parent history of upstream %s%s%s",
+		status = tk_fail(err, TK_EUSAGE,
+		        "%.12s is not in the first-parent history of upstream %s%s%s",
 		        good == SIZE_MAX ? b->r->good.id : b->r->bad.id, b->upstream->name,
-		        b->upstream->path ? " that touches " : "", b->upstream->path ? b->upstream->path : "");
+		        b->upstream->path ? " that touches " : "",
+		        b->upstream->path ? b->upstream->path : "");
 	if (status == TK_OK && good <= bad)
-		status = tk_fail(err, TK_EUSAGE, "the good revision %.12s is not older than the bad one, %.12s",
+		status = tk_fail(err, TK_EUSAGE,
+		        "the good revision %.12s is not older than the bad one, %.12s",
 		        b->r->good.id, b->r->bad.id);
 	if (status == TK_OK) {
 		b->last = good - bad;
@@ -140,7 +147,8 @@ static int list_range(struct bisection *b, struct tk_error *err)
 
 static bool is_over(const struct bisection *b)
 {
-	return b->budget_s > 0 && (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9 > b->budget_s;
+	return b->budget_s > 0 &&
+	       (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9 > b->budget_s;
 }
 
 static void say(const struct bisection *b, const char *what, size_t i)
@@ -162,19 +170,21 @@ static int build(struct bisection *b, size_t i, struct tk_error *err)
 	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
 		return tk_fail(err, status, "%s", why.message);
 	if (status != TK_OK)
-		snprintf(s->build.message, sizeof s->build.message, "%.*s", (int)sizeof s->build.message - 1,
-		        why.message);
+		snprintf(s->build.message, sizeof s->build.message, "%.*s",
+		        (int)sizeof s->build.message - 1, why.message);
 	b->r->builds++;
 	b->r->built += s->build.ok && !s->build.cached;
 	if (!s->build.ok) {
 		b->r->builds_failed++;
 		s->side = SKIPPED;
-		tk_log(TK_LOG_INFO, "bisect", NULL, "%.12s does not build: %s", b->revs[i].id, s->build.message);
+		tk_log(TK_LOG_INFO, "bisect", NULL, "%.12s does not build: %s", b->revs[i].id,
+		        s->build.message);
 	}
 	return TK_OK;
 }
 
-static int code_hash(struct bisection *b, int64_t build_id, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
+static int code_hash(
+        struct bisection *b, int64_t build_id, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_rows kernels = {0};
 	int status = tk_store_list_kernels(b->n->store, build_id, &kernels, err);
@@ -193,7 +203,8 @@ static int place_by_code(struct bisection *b, size_t i, struct tk_error *err)
 {
 	char own[TK_HASH_HEX_SIZE], other[TK_HASH_HEX_SIZE];
 	int status = code_hash(b, b->steps[i].build.build_id, own, err);
-	for (size_t k = 0; status == TK_OK && *own && k <= b->last && b->steps[i].side == UNKNOWN; k++) {
+	for (size_t k = 0; status == TK_OK && *own && k <= b->last && b->steps[i].side == UNKNOWN;
+	        k++) {
 		if (k == i || (b->steps[k].side != GOOD && b->steps[k].side != BAD))
 			continue;
 		status = code_hash(b, b->steps[k].build.build_id, other, err);
@@ -205,7 +216,8 @@ static int place_by_code(struct bisection *b, size_t i, struct tk_error *err)
 	return status;
 }
 
-static int open_trial(struct bisection *b, size_t old, size_t new, struct tk_ab_test *t, struct tk_error *err)
+static int open_trial(
+        struct bisection *b, size_t old, size_t new, struct tk_ab_test *t, struct tk_error *err)
 {
 	struct tk_ab_test_spec spec = {.night_id = b->night_id,
 	        .series_id = b->series_id,
@@ -216,9 +228,10 @@ static int open_trial(struct bisection *b, size_t old, size_t new, struct tk_ab_
 	return tk_ab_test_open(b->n, &spec, t, err);
 }
 
-/* Pairs of two revisions until they differ, or do not; with a level, until they are on one side of it. */
-static int compare(struct bisection *b, size_t old, size_t new, const double *level, size_t most, struct tk_ab_result *out,
-        struct tk_error *err)
+/* Pairs of two revisions until they differ, or do not; with a level, until they are on one side of
+ * it. */
+static int compare(struct bisection *b, size_t old, size_t new, const double *level, size_t most,
+        struct tk_ab_result *out, struct tk_error *err)
 {
 	struct tk_ab_test t;
 	int status = open_trial(b, old, new, &t, err);
@@ -239,8 +252,8 @@ static int compare(struct bisection *b, size_t old, size_t new, const double *le
 	return status;
 }
 
-/* Where pairs cannot tell on which side of the middle it is, because it is there (two steps of one size), but tell that
- * it is at neither end, either half has a step. */
+/* Where pairs cannot tell on which side of the middle it is, because it is there (two steps of one
+ * size), but tell that it is at neither end, either half has a step. */
 static enum side lean(const struct bisection *b, const struct tk_ab_result *p)
 {
 	double half = (log1p(p->hi) - log1p(p->lo)) / 2, middle = log1p(b->level);
@@ -308,12 +321,13 @@ static int prepare_ends(struct bisection *b, struct tk_error *err)
 	return status;
 }
 
-/* The revision that is asked next: the hint and the one before it, then the middle. 0: none is left. */
+/* The revision that is asked next: the hint and the one before it, then the middle. 0: none is
+ * left. */
 static size_t next_of(const struct bisection *b, size_t lo, size_t hi)
 {
 	for (size_t i = hi; b->hint && i-- > lo + 1;)
-		if (b->steps[i].side == UNKNOWN &&
-		        (strcmp(b->revs[i].id, b->hint) == 0 || strcmp(b->revs[i + 1].id, b->hint) == 0))
+		if (b->steps[i].side == UNKNOWN && (strcmp(b->revs[i].id, b->hint) == 0 ||
+		                                           strcmp(b->revs[i + 1].id, b->hint) == 0))
 			return i;
 	return middle_of(b, lo, hi);
 }
@@ -336,7 +350,8 @@ static int halve(struct bisection *b, size_t *lo, size_t *hi, struct tk_error *e
 	return status;
 }
 
-/* The neighbours of the step are measured against each other: that is the proof, and the size of it. */
+/* The neighbours of the step are measured against each other: that is the proof, and the size of
+ * it. */
 static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *err)
 {
 	struct tk_bisect_report *r = b->r;
@@ -346,14 +361,18 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 	r->word = hi - lo == 1 ? TK_BISECT_FOUND : TK_BISECT_RANGE;
 	if (hi - lo > 1 && middle_of(b, lo, hi)) {
 		r->word = TK_BISECT_INCONCLUSIVE;
-		snprintf(r->why, sizeof r->why, "the budget was spent with %zu revisions left", hi - lo);
+		snprintf(r->why, sizeof r->why, "the budget was spent with %zu revisions left",
+		        hi - lo);
 		return TK_OK;
 	}
 	if (hi - lo > 1)
 		snprintf(r->why, sizeof r->why,
-		        "one of %zu revisions: those before %.12s do not build or cannot be measured", hi - lo,
-		        r->first_bad.id);
-	int status = lo == 0 && hi == b->last ? TK_OK : compare(b, lo, hi, NULL, TK_AB_PAIRS_MAX, &r->step, err);
+		        "one of %zu revisions: those before %.12s do not build or cannot be "
+		        "measured",
+		        hi - lo, r->first_bad.id);
+	int status = lo == 0 && hi == b->last
+	                     ? TK_OK
+	                     : compare(b, lo, hi, NULL, TK_AB_PAIRS_MAX, &r->step, err);
 	if (lo == 0 && hi == b->last)
 		r->step = r->whole;
 	if (status != TK_OK)
@@ -364,11 +383,13 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 		        is_over(b) ? "the budget was spent" : "no pair of them has timings");
 		return TK_OK;
 	}
-	bool agrees = tk_ab_result_is_changed(&r->step) && (r->step.change > 0) == (r->whole.change > 0);
+	bool agrees =
+	        tk_ab_result_is_changed(&r->step) && (r->step.change > 0) == (r->whole.change > 0);
 	r->confidence = agrees ? pow(1 - WRONG_PER_LOOK, (double)r->comparisons) : 0.5;
 	if (!agrees)
 		snprintf(r->why, sizeof r->why,
-		        "its neighbour before it does not differ from it as the ends of the range do: not sure");
+		        "its neighbour before it does not differ from it as the ends of the range "
+		        "do: not sure");
 	return TK_OK;
 }
 
@@ -407,7 +428,8 @@ static int search(struct bisection *b, struct tk_error *err)
 		return status;
 	if (r->whole.word != TK_AB_HIGHER && r->whole.word != TK_AB_LOWER) {
 		char text[TK_AB_RESULT_TEXT_SIZE];
-		r->word = r->whole.word == TK_AB_SAME ? TK_BISECT_NO_CHANGE : TK_BISECT_INCONCLUSIVE;
+		r->word =
+		        r->whole.word == TK_AB_SAME ? TK_BISECT_NO_CHANGE : TK_BISECT_INCONCLUSIVE;
 		r->left = b->last;
 		snprintf(r->why, sizeof r->why, "%u pairs of good and bad %s: %s", r->whole.count,
 		        r->whole.word == TK_AB_SAME ? "do not differ" : "leave it open",
@@ -428,7 +450,8 @@ static int prepare(struct bisection *b, const struct tk_bisect_request *q, struc
 	return status == TK_OK ? list_range(b, err) : status;
 }
 
-static struct bisection begin(struct tk_night *n, const struct tk_bisect_request *q, struct tk_bisect_report *out)
+static struct bisection begin(
+        struct tk_night *n, const struct tk_bisect_request *q, struct tk_bisect_report *out)
 {
 	*out = (struct tk_bisect_report){0};
 	return (struct bisection){.n = n,
@@ -450,8 +473,8 @@ static void end(struct bisection *b)
 	free(b->backend);
 }
 
-int tk_bisect_run_in_night(
-        struct tk_night *n, const struct tk_bisect_request *q, struct tk_bisect_report *out, struct tk_error *err)
+int tk_bisect_run_in_night(struct tk_night *n, const struct tk_bisect_request *q,
+        struct tk_bisect_report *out, struct tk_error *err)
 {
 	struct bisection b = begin(n, q, out);
 	int status = prepare(&b, q, err);
@@ -470,8 +493,9 @@ static void judge_again(struct tk_night *n, struct tk_bisect_report *r)
 	tk_diff_report_free(&report);
 }
 
-int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-        const struct tk_bisect_request *q, struct tk_bisect_report *out, struct tk_error *err)
+int tk_bisect_run(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, const struct tk_bisect_request *q,
+        struct tk_bisect_report *out, struct tk_error *err)
 {
 	struct tk_session s;
 	int status = tk_session_open(config, store, options, &s, err);
@@ -486,7 +510,8 @@ int tk_bisect_run(const struct tk_config *config, struct tk_store *store, const 
 /* ---- one step of git's own bisection ---- */
 
 /* Three revisions: git may ask for one that is no first parent. */
-static int take_three(struct bisection *b, const struct tk_bisect_request *q, const char *rev, struct tk_error *err)
+static int take_three(struct bisection *b, const struct tk_bisect_request *q, const char *rev,
+        struct tk_error *err)
 {
 	struct tk_repo source;
 	int status = find_series(b, err);
@@ -505,11 +530,12 @@ static int take_three(struct bisection *b, const struct tk_bisect_request *q, co
 	return tk_repo_find_revision(&source, rev, &b->revs[1], err);
 }
 
-int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-        const struct tk_bisect_request *q, const char *rev, enum tk_bisect_mark *side, struct tk_bisect_report *out,
-        struct tk_error *err)
+int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, const struct tk_bisect_request *q, const char *rev,
+        enum tk_bisect_mark *side, struct tk_bisect_report *out, struct tk_error *err)
 {
-	static const enum tk_bisect_mark sides[] = {TK_BISECT_MARK_SKIP, TK_BISECT_MARK_GOOD, TK_BISECT_MARK_BAD, TK_BISECT_MARK_SKIP};
+	static const enum tk_bisect_mark sides[] = {
+	        TK_BISECT_MARK_SKIP, TK_BISECT_MARK_GOOD, TK_BISECT_MARK_BAD, TK_BISECT_MARK_SKIP};
 	struct tk_session s;
 	int status = tk_session_open(config, store, options, &s, err);
 	struct bisection b = begin(&s.night, q, out);
@@ -518,7 +544,8 @@ int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *sto
 	if (status == TK_OK)
 		status = prepare_ends(&b, err);
 	if (status == TK_OK && out->whole.word != TK_AB_HIGHER && out->whole.word != TK_AB_LOWER)
-		status = tk_fail(err, TK_EUSAGE, "good and bad do not differ here: there is nothing to look for");
+		status = tk_fail(err, TK_EUSAGE,
+		        "good and bad do not differ here: there is nothing to look for");
 	if (status == TK_OK)
 		status = place(&b, 1, err);
 	if (status == TK_OK)

@@ -1,13 +1,13 @@
-/* Stage "bisect": what got worse between two revisions that are not neighbours is asked about, within budgets.bisect.
- * What that was spent on is gone on with the next night, while its alert is open and nobody said a word about it. Where
- * several series moved in the same range, the commit that was found for one is the first that is asked for the
- * others. */
+/* Stage "bisect": what got worse between two revisions that are not neighbours is asked about,
+ * within budgets.bisect. What that was spent on is gone on with the next night, while its alert is
+ * open and nobody said a word about it. Where several series moved in the same range, the commit
+ * that was found for one is the first that is asked for the others. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "nightly/bisect/bisect.h"
-#include "nightly/stages/detect_policy.h"
 #include "nightly/night.h"
+#include "nightly/stages/detect_policy.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,8 @@ static struct question question_of(const struct tk_diff_row *r)
 
 static bool is_about(const struct tk_bisection_row *c, const struct question *q)
 {
-	return c->series_id == q->series_id && strcmp(c->good_rev, q->good) == 0 && strcmp(c->bad_rev, q->bad) == 0;
+	return c->series_id == q->series_id && strcmp(c->good_rev, q->good) == 0 &&
+	       strcmp(c->bad_rev, q->bad) == 0;
 }
 
 static bool is_open(const struct tk_bisection_row *c)
@@ -48,7 +49,8 @@ static bool is_open(const struct tk_bisection_row *c)
 static bool is_known(const struct hunt *h, const struct question *q)
 {
 	for (size_t i = 0; i < h->culprits.count; i++) {
-		const struct tk_bisection_row *c = TK_ROWS_AT(&h->culprits, struct tk_bisection_row, i);
+		const struct tk_bisection_row *c =
+		        TK_ROWS_AT(&h->culprits, struct tk_bisection_row, i);
 		if (is_about(c, q) && !is_open(c))
 			return true;
 	}
@@ -58,8 +60,8 @@ static bool is_known(const struct hunt *h, const struct question *q)
 static bool is_wanted(const struct hunt *h, const struct tk_diff_row *r)
 {
 	const struct question q = question_of(r);
-	return r->status == TK_VERDICT_REGRESSED && r->commits_between > 1 && *r->good_rev && *r->bad_rev &&
-	       strcmp(r->metric, "time") == 0 && !is_known(h, &q);
+	return r->status == TK_VERDICT_REGRESSED && r->commits_between > 1 && *r->good_rev &&
+	       *r->bad_rev && strcmp(r->metric, "time") == 0 && !is_known(h, &q);
 }
 
 /* Its alert is open, and nobody has said that it is seen, wanted or of no interest. */
@@ -69,7 +71,8 @@ static bool is_unsettled(const struct hunt *h, const struct question *q)
 		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
 		if (a->series_id == q->series_id && strcmp(a->status, "open") == 0 &&
 		        strcmp(a->good_rev, q->good) == 0 && strcmp(a->bad_rev, q->bad) == 0)
-			return strcmp(tk_alert_state_compute(&h->triage, a->uid, a->group_uid).word, TK_TRIAGE_NEW) == 0;
+			return strcmp(tk_alert_state_compute(&h->triage, a->uid, a->group_uid).word,
+			               TK_TRIAGE_NEW) == 0;
 	}
 	return false;
 }
@@ -82,7 +85,8 @@ static bool is_left(const struct hunt *h, const struct tk_bisection_row *c, stru
 		const struct question asked = question_of(r);
 		if (r->series_id != c->series_id)
 			continue;
-		*q = (struct question){r->series_id, r->series, r->upstream, c->good_rev, c->bad_rev};
+		*q = (struct question){
+		        r->series_id, r->series, r->upstream, c->good_rev, c->bad_rev};
 		return !(is_wanted(h, r) && is_about(c, &asked)) && is_unsettled(h, q);
 	}
 	return false;
@@ -115,7 +119,8 @@ static int pursue(struct hunt *h, const struct question *question, struct tk_err
 	if (status == TK_ECANCELED || status == TK_ENOMEM || status == TK_ENOSPC)
 		return tk_fail(err, status, "%s", why.message);
 	if (status != TK_OK) {
-		tk_log(TK_LOG_WARN, "bisect", NULL, "%s: no culprit was looked for: %s", question->series, why.message);
+		tk_log(TK_LOG_WARN, "bisect", NULL, "%s: no culprit was looked for: %s",
+		        question->series, why.message);
 		return TK_OK;
 	}
 	if (r.word == TK_BISECT_FOUND) {
@@ -123,8 +128,8 @@ static int pursue(struct hunt *h, const struct question *question, struct tk_err
 		memcpy(h->found[h->found_count].rev, r.first_bad.id, sizeof h->found->rev);
 		h->found_count++;
 		h->n->report->culprits++;
-		tk_log(TK_LOG_INFO, "culprit", NULL, "%s: %.12s %s", question->series, r.first_bad.id,
-		        r.first_bad.subject);
+		tk_log(TK_LOG_INFO, "culprit", NULL, "%s: %.12s %s", question->series,
+		        r.first_bad.id, r.first_bad.subject);
 	}
 	return TK_OK;
 }
@@ -172,7 +177,8 @@ int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 	struct tk_error why = {0};
 	if (h.left_s <= 0 || n->options->backfill_revision || n->options->import_file)
 		return TK_OK;
-	/* what is accepted is not looked for; that the file is wrong has been said when the night was judged */
+	/* what is accepted is not looked for; that the file is wrong has been said when the night
+	 * was judged */
 	if (tk_detect_policy_load(n->config, NULL, &judging, &why) != TK_OK)
 		tk_log(TK_LOG_DEBUG, "acks", NULL, "%s", why.message);
 	int status = tk_detect_preview(n->store, n->night_id, &judging.options, &h.report, err);
@@ -189,7 +195,7 @@ int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 	/* its pairs are of the builds that were judged: one size for all who ask for it */
 	if (status != TK_OK || !h.pairs || (status = tk_night_detect(n, err)) == TK_OK)
 		return status;
-	return tk_error_add_context(err,
-	        "what was found and its pairs are stored, the verdicts of the night are still those of before them "
-	        "(`tracker detect` judges again)");
+	return tk_error_add_context(err, "what was found and its pairs are stored, the verdicts of "
+	                                 "the night are still those of before them "
+	                                 "(`tracker detect` judges again)");
 }

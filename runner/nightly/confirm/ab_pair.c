@@ -2,9 +2,9 @@
 #include "nightly/confirm/ab_pair.h"
 #include "base/device_token.h"
 #include "base/error.h"
-#include "nightly/night.h"
-#include "nightly/confirm/ab_test.h"
 #include "core/mode.h"
+#include "nightly/confirm/ab_test.h"
+#include "nightly/night.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <poll.h>
@@ -12,17 +12,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Many short processes tell more than few long ones: what differs between processes (addresses, pages, cores) is part
- * of the noise. */
+/* Many short processes tell more than few long ones: what differs between processes (addresses,
+ * pages, cores) is part of the noise. */
 #define PROCESS_MEASURE_S 0.25
-/* Neighbours change within a second. On processors both processes of a pair live at once and run by turns, one of them
- * stopped, so that each has its share of a bad moment. A turn has many launches, as one of them is cut by its end. */
+/* Neighbours change within a second. On processors both processes of a pair live at once and run by
+ * turns, one of them stopped, so that each has its share of a bad moment. A turn has many launches,
+ * as one of them is cut by its end. */
 #define TURN_LAUNCHES 20
 #define TURN_LEAST_MS 10
 #define TURN_MOST_MS 40 /* longer kernels: one process after the other */
-/* A GPU changes within a tenth of a second, and what is launched cannot be stopped: there the bursts take turns, and
- * the processes see to it themselves. One that waits for a burst of the other for this share of its job's time goes on
- * alone; for the other's start it waits to the end. */
+/* A GPU changes within a tenth of a second, and what is launched cannot be stopped: there the
+ * bursts take turns, and the processes see to it themselves. One that waits for a burst of the
+ * other for this share of its job's time goes on alone; for the other's start it waits to the end.
+ */
 #define BATON_WAIT_SHARE 0.25
 #define LOOK_EVERY_MS 50 /* at deadlines and limits */
 
@@ -32,9 +34,11 @@ static double number_of(const json_t *object, const char *key)
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-static struct tk_job_request request_of(const struct tk_night *n, const struct tk_ab_test *t, const struct tk_ab_run *s)
+static struct tk_job_request request_of(
+        const struct tk_night *n, const struct tk_ab_test *t, const struct tk_ab_run *s)
 {
-	struct tk_job_request q = tk_night_job_request(n, &t->series, &t->problem, s->side->path, s->side->options);
+	struct tk_job_request q =
+	        tk_night_job_request(n, &t->series, &t->problem, s->side->path, s->side->options);
 	q.measure_s = fmin(q.measure_s, PROCESS_MEASURE_S);
 	q.verify = false; /* the night has done that */
 	return q;
@@ -65,8 +69,10 @@ static void end(struct tk_ab_run *s)
 
 /* ---- one after the other ---- */
 
-/* A fresh process: nothing of an earlier one (its heap, its pages, its threads) is in the number. */
-static int measure_alone(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s, struct tk_error *err)
+/* A fresh process: nothing of an earlier one (its heap, its pages, its threads) is in the number.
+ */
+static int measure_alone(
+        struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s, struct tk_error *err)
 {
 	struct tk_job_result r = {0};
 	struct tk_job_request q = request_of(n, t, s);
@@ -78,8 +84,8 @@ static int measure_alone(struct tk_night *n, const struct tk_ab_test *t, struct 
 	return status;
 }
 
-static int measure_apart(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *first, struct tk_ab_run *second,
-        struct tk_error *err)
+static int measure_apart(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *first,
+        struct tk_ab_run *second, struct tk_error *err)
 {
 	int status = measure_alone(n, t, first, err);
 	return status ? status : measure_alone(n, t, second, err);
@@ -110,8 +116,8 @@ static int look(struct tk_ab_run *s, int ms, struct tk_error *err)
 }
 
 /* The clocks of the measuring and of the deadline go on while a process is stopped. */
-static int begin_stopped(
-        struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s, bool hold, struct tk_error *err)
+static int begin_stopped(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s,
+        bool hold, struct tk_error *err)
 {
 	struct tk_job_request q = request_of(n, t, s);
 	q.measure_s *= 2;
@@ -122,13 +128,14 @@ static int begin_stopped(
 	return status;
 }
 
-static int measure_stopped(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *first, struct tk_ab_run *second,
-        int turn_ms, struct tk_error *err)
+static int measure_stopped(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *first,
+        struct tk_ab_run *second, int turn_ms, struct tk_error *err)
 {
 	int status = begin_stopped(n, t, second, true, err);
 	if (status == TK_OK)
 		status = begin_stopped(n, t, first, false, err);
-	for (struct tk_ab_run *now = first, *next = second; status == TK_OK && !(now->done && next->done);) {
+	for (struct tk_ab_run *now = first, *next = second;
+	        status == TK_OK && !(now->done && next->done);) {
 		status = look(now, turn_ms, err);
 		if (next->done)
 			continue;
@@ -144,8 +151,8 @@ static int measure_stopped(struct tk_night *n, const struct tk_ab_test *t, struc
 }
 
 /* Its own clock stands while a process waits for its turn, the one of its deadline does not. */
-static int begin_with_baton(
-        struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s, int token_fd, struct tk_error *err)
+static int begin_with_baton(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *s,
+        int token_fd, struct tk_error *err)
 {
 	struct tk_job_request q = request_of(n, t, s);
 	q.baton_wait_s = BATON_WAIT_SHARE * q.deadline_s;
@@ -174,8 +181,8 @@ static int await_both(struct tk_ab_run *a, struct tk_ab_run *b, struct tk_error 
 	return status;
 }
 
-static int measure_with_baton(struct tk_night *n, const struct tk_ab_test *t, struct tk_ab_run *first,
-        struct tk_ab_run *second, struct tk_error *err)
+static int measure_with_baton(struct tk_night *n, const struct tk_ab_test *t,
+        struct tk_ab_run *first, struct tk_ab_run *second, struct tk_error *err)
 {
 	int ends[2];
 	int status = tk_device_token_new_pair(ends, err);
@@ -201,8 +208,9 @@ static bool can_be_stopped(const struct tk_night_device *d)
 	return strcmp(d->layer->name, "cpu") == 0 || strcmp(d->layer->name, "null") == 0;
 }
 
-/* Whether bursts of another process between its own leave a burst what it is. Not where a governor has settled
- * (sustained): it has one clock for both, by what both draw. Nor where caches are hot from the burst before. */
+/* Whether bursts of another process between its own leave a burst what it is. Not where a governor
+ * has settled (sustained): it has one clock for both, by what both draw. Nor where caches are hot
+ * from the burst before. */
 static bool has_lone_bursts(const struct tk_night_device *d, const char *word)
 {
 	enum tk_mode mode;
@@ -221,8 +229,8 @@ static bool takes_turns(const struct tk_ab_test *t)
 static int turn_of(const struct tk_ab_test *t)
 {
 	const struct tk_ab_pair_row *last = t->count ? &t->rows[t->count - 1] : NULL;
-	double ms =
-	        last ? (last->good_value + last->bad_value) / 2 * TURN_LAUNCHES / 1e6 : NAN; /* NaN where one failed */
+	double ms = last ? (last->good_value + last->bad_value) / 2 * TURN_LAUNCHES / 1e6
+	                 : NAN; /* NaN where one failed */
 	if (t->apart || !can_be_stopped(t->device) || !(ms <= TURN_MOST_MS))
 		return 0;
 	return ms < TURN_LEAST_MS ? TURN_LEAST_MS : (int)ms;
@@ -233,10 +241,10 @@ static bool are_timed(const struct tk_ab_run *a, const struct tk_ab_run *b)
 	return isfinite(a->median) && isfinite(b->median);
 }
 
-/* What fails only because there are two of them (no memory for both, a lock, a port) would do so in every pair: what
- * either does alone is what counts. */
-static int measure_by_bursts(
-        struct tk_night *n, struct tk_ab_test *t, struct tk_ab_run *first, struct tk_ab_run *second, struct tk_error *err)
+/* What fails only because there are two of them (no memory for both, a lock, a port) would do so in
+ * every pair: what either does alone is what counts. */
+static int measure_by_bursts(struct tk_night *n, struct tk_ab_test *t, struct tk_ab_run *first,
+        struct tk_ab_run *second, struct tk_error *err)
 {
 	int status = measure_with_baton(n, t, first, second, err);
 	if (status || are_timed(first, second))
@@ -248,13 +256,14 @@ static int measure_by_bursts(
 	return status;
 }
 
-int tk_ab_pair_measure(
-        struct tk_night *n, struct tk_ab_test *t, struct tk_ab_run *first, struct tk_ab_run *second, struct tk_error *err)
+int tk_ab_pair_measure(struct tk_night *n, struct tk_ab_test *t, struct tk_ab_run *first,
+        struct tk_ab_run *second, struct tk_error *err)
 {
 	int turn_ms = turn_of(t);
 	clear(first);
 	clear(second);
 	if (takes_turns(t))
 		return measure_by_bursts(n, t, first, second, err);
-	return turn_ms ? measure_stopped(n, t, first, second, turn_ms, err) : measure_apart(n, t, first, second, err);
+	return turn_ms ? measure_stopped(n, t, first, second, turn_ms, err)
+	               : measure_apart(n, t, first, second, err);
 }

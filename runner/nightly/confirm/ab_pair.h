@@ -1,5 +1,6 @@
-/* One pair of a trial: either build measured in a process of its own. Both at once, by turns, where that goes, so that
- * what changes on the machine within a second meets both; else one after the other. Private to nightly/. */
+/* One pair of a trial: either build measured in a process of its own. Both at once, by turns, where
+ * that goes, so that what changes on the machine within a second meets both; else one after the
+ * other. Private to nightly/. */
 #ifndef TK_AB_PAIR_H
 #define TK_AB_PAIR_H
 #include "core/outcome.h"
@@ -23,7 +24,7 @@ struct tk_ab_run {
 };
 
 /* Every way a job can end is TK_OK with an outcome. */
-int tk_ab_pair_measure(
-        struct tk_night *n, struct tk_ab_test *t, struct tk_ab_run *first, struct tk_ab_run *second, struct tk_error *err);
+int tk_ab_pair_measure(struct tk_night *n, struct tk_ab_test *t, struct tk_ab_run *first,
+        struct tk_ab_run *second, struct tk_error *err);
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "nightly/night.h"
 #include "nightly/confirm/ab_pair.h"
+#include "nightly/night.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, str
 		if (TK_ROWS_AT(&t->series_rows, struct tk_series_row, i)->id == id)
 			t->series = *TK_ROWS_AT(&t->series_rows, struct tk_series_row, i);
 	for (size_t i = 0; status == TK_OK && i < t->problem_rows.count; i++)
-		if (TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i)->id == t->series.problem_id)
+		if (TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i)->id ==
+		        t->series.problem_id)
 			t->problem = *TK_ROWS_AT(&t->problem_rows, struct tk_problem_row, i);
 	if (status == TK_OK && !t->problem.text)
 		return tk_fail(err, TK_EDATA, "no series has the id %lld", (long long)id);
@@ -36,7 +37,8 @@ static int find_series(struct tk_night *n, int64_t id, struct tk_ab_test *t, str
 	return status;
 }
 
-static int backend_of(const struct tk_artifact *a, const char *name, char **path, struct tk_error *err)
+static int backend_of(
+        const struct tk_artifact *a, const char *name, char **path, struct tk_error *err)
 {
 	for (size_t i = 0; i < a->backend_count; i++)
 		if (strcmp(a->backends[i].name, name) == 0) {
@@ -46,8 +48,8 @@ static int backend_of(const struct tk_artifact *a, const char *name, char **path
 	return tk_fail(err, TK_ENOTFOUND, "the build %.12s has no backend %s", a->key, name);
 }
 
-static int open_side(struct tk_night *n, struct tk_ab_test *t, int64_t build_id, const char *options,
-        struct tk_ab_variant *side, struct tk_error *err)
+static int open_side(struct tk_night *n, struct tk_ab_test *t, int64_t build_id,
+        const char *options, struct tk_ab_variant *side, struct tk_error *err)
 {
 	struct tk_rows builds = {0};
 	struct tk_artifact *a = NULL;
@@ -60,7 +62,8 @@ static int open_side(struct tk_night *n, struct tk_ab_test *t, int64_t build_id,
 			key = TK_ROWS_AT(&builds, struct tk_build_row, i)->artifact_key;
 	if (status == TK_OK)
 		status = key ? tk_artifact_load(n->config->cache_dir, key, &a, err)
-		             : tk_fail(err, TK_ENOTFOUND, "no build has the id %lld", (long long)build_id);
+		             : tk_fail(err, TK_ENOTFOUND, "no build has the id %lld",
+		                       (long long)build_id);
 	if (status == TK_OK)
 		status = backend_of(a, t->series.backend, &side->path, err);
 	tk_artifact_free(a);
@@ -103,7 +106,8 @@ static int remember(struct tk_night *n, struct tk_ab_test *t, struct tk_error *e
 	return status;
 }
 
-int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, struct tk_ab_test *t, struct tk_error *err)
+int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, struct tk_ab_test *t,
+        struct tk_error *err)
 {
 	*t = (struct tk_ab_test){.night_id = spec->night_id};
 	int status = find_series(n, spec->series_id, t, err);
@@ -124,7 +128,8 @@ void tk_ab_test_close(struct tk_ab_test *t)
 	*t = (struct tk_ab_test){0};
 }
 
-static int night_of_run(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id, struct tk_error *err)
+static int night_of_run(struct tk_night *n, int64_t series_id, int64_t run_id, int64_t *night_id,
+        struct tk_error *err)
 {
 	struct tk_rows runs = {0};
 	int status = tk_store_list_series_runs(n->store, series_id, &runs, err);
@@ -136,7 +141,8 @@ static int night_of_run(struct tk_night *n, int64_t series_id, int64_t run_id, i
 	return status;
 }
 
-int tk_night_job_options(struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err)
+int tk_night_job_options(
+        struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err)
 {
 	struct tk_rows jobs = {0};
 	int64_t night_id;
@@ -162,8 +168,9 @@ static bool good_is_first(const struct tk_night *n, const struct tk_ab_test *t)
 	return (block & 1) ^ (t->count & 1);
 }
 
-static int put_pair(struct tk_night *n, struct tk_ab_test *t, bool good_first, int64_t started_s, double wall_s,
-        const struct tk_ab_run *good, const struct tk_ab_run *bad, struct tk_error *err)
+static int put_pair(struct tk_night *n, struct tk_ab_test *t, bool good_first, int64_t started_s,
+        double wall_s, const struct tk_ab_run *good, const struct tk_ab_run *bad,
+        struct tk_error *err)
 {
 	struct tk_ab_pair_row row = {.night_id = t->night_id,
 	        .series_id = t->series.id,
@@ -189,8 +196,11 @@ int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_erro
 {
 	bool good_first = good_is_first(n, t);
 	int64_t started_s = tk_clock_now_s(), started_ns = tk_clock_monotonic_ns();
-	struct tk_ab_run good = {.side = &t->good, .name = "good"}, bad = {.side = &t->bad, .name = "bad"};
-	int status = tk_ab_pair_measure(n, t, good_first ? &good : &bad, good_first ? &bad : &good, err);
+	struct tk_ab_run good = {.side = &t->good, .name = "good"},
+	                 bad = {.side = &t->bad, .name = "bad"};
+	int status =
+	        tk_ab_pair_measure(n, t, good_first ? &good : &bad, good_first ? &bad : &good, err);
 	double wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
-	return status == TK_OK ? put_pair(n, t, good_first, started_s, wall_s, &good, &bad, err) : status;
+	return status == TK_OK ? put_pair(n, t, good_first, started_s, wall_s, &good, &bad, err)
+	                       : status;
 }

@@ -1,5 +1,6 @@
-/* Two builds of one series, measured in pairs of fresh processes (pair.h), in drawn order, as often as it takes. Every
- * pair is stored when it is there, so that a trial goes on where it was stopped. Private to nightly/. */
+/* Two builds of one series, measured in pairs of fresh processes (pair.h), in drawn order, as often
+ * as it takes. Every pair is stored when it is there, so that a trial goes on where it was stopped.
+ * Private to nightly/. */
 #ifndef TK_AB_TEST_H
 #define TK_AB_TEST_H
 #include "store/store.h"
@@ -26,12 +27,12 @@ struct tk_ab_test {
 	struct tk_problem_row problem;
 	struct tk_rows series_rows, problem_rows;
 	struct tk_night_device *device;
-	struct tk_ab_variant good, bad;   /* the old build, the new one */
+	struct tk_ab_variant good, bad; /* the old build, the new one */
 	struct tk_ab_pair_row *rows; /* the pairs that there are, in their order; without texts */
-	size_t count, cap, timed;         /* timed: of count; the others have no two timings */
-	size_t failed_in_a_row;           /* since it was opened: another day it may go */
-	double wall_s;                    /* of those of this night */
-	bool apart;                       /* what fails with two processes at once goes with one after the other */
+	size_t count, cap, timed;    /* timed: of count; the others have no two timings */
+	size_t failed_in_a_row;      /* since it was opened: another day it may go */
+	double wall_s;               /* of those of this night */
+	bool apart; /* what fails with two processes at once goes with one after the other */
 };
 
 /* Both of its processes have a timing. */
@@ -46,14 +47,16 @@ struct tk_ab_test_spec {
 	const char *good_options, *bad_options;
 };
 
-/* Finds the artifacts in the cache and what was measured before. TK_ENOTFOUND says what is missing: an artifact, the
- * backend in it, the device. Free with tk_ab_test_close in any case. */
-int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, struct tk_ab_test *t, struct tk_error *err);
+/* Finds the artifacts in the cache and what was measured before. TK_ENOTFOUND says what is missing:
+ * an artifact, the backend in it, the device. Free with tk_ab_test_close in any case. */
+int tk_ab_test_open(struct tk_night *n, const struct tk_ab_test_spec *spec, struct tk_ab_test *t,
+        struct tk_error *err);
 /* One more pair. One that has no two timings is a pair too (failed_in_a_row). */
 int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err);
 void tk_ab_test_close(struct tk_ab_test *t);
 
 /* The options of the job that made a run, new string; "" where there is none (an import). */
-int tk_night_job_options(struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err);
+int tk_night_job_options(
+        struct tk_night *n, int64_t series_id, int64_t run_id, char **out, struct tk_error *err);
 
 #endif

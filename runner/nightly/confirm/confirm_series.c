@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "detect/rules/ab_result.h"
 #include "nightly/bisect/bisect.h"
+#include "nightly/confirm/ab_test.h"
+#include "nightly/session.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/stages/recipe.h"
-#include "nightly/session.h"
-#include "nightly/confirm/ab_test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static const struct tk_point *newest(const struct matter *m)
 }
 
 /* The build of the newest point that measured a revision. */
-static int find_measured(
-        const struct matter *m, const char *rev, int64_t *build_id, int64_t *run_id, struct tk_error *err)
+static int find_measured(const struct matter *m, const char *rev, int64_t *build_id,
+        int64_t *run_id, struct tk_error *err)
 {
 	*build_id = 0;
 	for (size_t i = m->points.count; i-- > 0 && !*build_id;) {
@@ -58,7 +58,8 @@ static int find_measured(
 	}
 	return *build_id ? TK_OK
 	                 : tk_fail(err, TK_EUSAGE,
-	                           "no night has measured %s at %s: `tracker bisect` builds what it needs",
+	                           "no night has measured %s at %s: `tracker bisect` builds what "
+	                           "it needs",
 	                           m->r->series, rev);
 }
 
@@ -77,7 +78,8 @@ static int ask_verdict(struct matter *m, int64_t series_id, int64_t *good_run, s
 	tk_diff_report_free(&report);
 	if (status == TK_OK && !m->spec.good_build_id)
 		status = tk_fail(err, TK_EUSAGE,
-		        "the newest build of %s is its first, or has the machine code of the one before: give another "
+		        "the newest build of %s is its first, or has the machine code of the one "
+		        "before: give another "
 		        "with "
 		        "--good=REVISION",
 		        m->r->series);
@@ -121,7 +123,8 @@ static int measure(struct matter *m, struct tk_error *err)
 			break;
 		}
 		if (m->r->pairs.word > TK_AB_INCONCLUSIVE || t.timed >= TK_AB_PAIRS_MAX ||
-		        t.failed_in_a_row >= TK_AB_FAILURES_MAX || (m->budget_s > 0 && spent_s > m->budget_s))
+		        t.failed_in_a_row >= TK_AB_FAILURES_MAX ||
+		        (m->budget_s > 0 && spent_s > m->budget_s))
 			break;
 		status = tk_ab_test_run_pair(m->n, &t, err);
 	}
@@ -150,7 +153,8 @@ static int read_matter(struct matter *m, int64_t series_id, struct tk_error *err
 	if (status == TK_OK)
 		status = tk_store_list_revisions(m->n->store, &m->revisions, err);
 	if (status == TK_OK)
-		status = tk_store_list_points(m->n->store, series_id, INT64_MIN, 0, &m->points, err);
+		status =
+		        tk_store_list_points(m->n->store, series_id, INT64_MIN, 0, &m->points, err);
 	if (status == TK_OK)
 		status = tk_store_list_series(m->n->store, &series, err);
 	for (size_t i = 0; i < series.count; i++)
@@ -163,8 +167,9 @@ static int read_matter(struct matter *m, int64_t series_id, struct tk_error *err
 	return status;
 }
 
-int tk_confirm_run(const struct tk_config *config, struct tk_store *store, const struct tk_night_options *options,
-        const struct tk_bisect_request *q, struct tk_confirm_report *out, struct tk_error *err)
+int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, const struct tk_bisect_request *q,
+        struct tk_confirm_report *out, struct tk_error *err)
 {
 	struct tk_session s;
 	struct matter m = {.n = &s.night,

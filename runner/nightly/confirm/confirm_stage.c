@@ -1,14 +1,14 @@
-/* Stage "confirm": what the nights seem to say of a series whose code is new is asked again, the last good build
- * against the new one, until pairs of both have decided or the budget is spent. What they say is the verdict's
- * (detect/pairs.c); here they are measured. */
-#include "detect/rules/ab_result.h"
+/* Stage "confirm": what the nights seem to say of a series whose code is new is asked again, the
+ * last good build against the new one, until pairs of both have decided or the budget is spent.
+ * What they say is the verdict's (detect/pairs.c); here they are measured. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "nightly/stages/detect_policy.h"
-#include "nightly/night.h"
+#include "detect/rules/ab_result.h"
 #include "nightly/confirm/ab_test.h"
+#include "nightly/night.h"
+#include "nightly/stages/detect_policy.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,8 @@ static int rank_of(const struct docket *d, const struct tk_diff_row *r)
 	case TK_VERDICT_ENVIRONMENT: /* the machine moved, and hides what the code did */
 		return 1;
 	case TK_VERDICT_SAME:
-		return fmax(fabs(r->change_lo), fabs(r->change_hi)) > d->options.min_effect ? 2 : -1;
+		return fmax(fabs(r->change_lo), fabs(r->change_hi)) > d->options.min_effect ? 2
+		                                                                            : -1;
 	default:
 		return -1;
 	}
@@ -77,7 +78,8 @@ static int list_suspects(struct docket *d, struct tk_error *err)
 	for (size_t i = 0; i < d->report.count; i++) {
 		int rank = rank_of(d, &d->report.rows[i]);
 		if (rank >= 0)
-			d->at[d->count++] = (struct suspect){.row = &d->report.rows[i], .rank = rank};
+			d->at[d->count++] =
+			        (struct suspect){.row = &d->report.rows[i], .rank = rank};
 	}
 	qsort(d->at, d->count, sizeof *d->at, by_rank);
 	return TK_OK;
@@ -88,9 +90,11 @@ static int open_trial(struct docket *d, struct suspect *s, struct tk_error *err)
 {
 	const struct tk_diff_row *r = s->row;
 	struct tk_error why = {0};
-	int status = tk_night_job_options(d->n, r->series_id, r->last_good_run_id, &s->good_options, err);
+	int status = tk_night_job_options(
+	        d->n, r->series_id, r->last_good_run_id, &s->good_options, err);
 	if (status == TK_OK)
-		status = tk_night_job_options(d->n, r->series_id, r->new_run_id, &s->new_options, err);
+		status = tk_night_job_options(
+		        d->n, r->series_id, r->new_run_id, &s->new_options, err);
 	if (status != TK_OK)
 		return status;
 	struct tk_ab_test_spec spec = {.night_id = d->n->night_id,
@@ -102,7 +106,8 @@ static int open_trial(struct docket *d, struct suspect *s, struct tk_error *err)
 	status = tk_ab_test_open(d->n, &spec, &s->trial, &why);
 	s->open = status == TK_OK;
 	if (status == TK_ENOTFOUND) {
-		tk_log(TK_LOG_DEBUG, "confirm", NULL, "%s cannot be confirmed: %s", r->series, why.message);
+		tk_log(TK_LOG_DEBUG, "confirm", NULL, "%s cannot be confirmed: %s", r->series,
+		        why.message);
 		return TK_OK;
 	}
 	return status == TK_OK ? TK_OK : tk_fail(err, status, "%s", why.message);

@@ -1,6 +1,6 @@
-/* See datasheet.h. Figures are those of the vendors' datasheets, dense (vendors like to print them with 2:4 sparsity,
- * which is twice as much), at boost clock and full power: nothing that a kernel can hold for long. Names must match
- * whole: an H200 NVL is no H200. */
+/* See datasheet.h. Figures are those of the vendors' datasheets, dense (vendors like to print them
+ * with 2:4 sparsity, which is twice as much), at boost clock and full power: nothing that a kernel
+ * can hold for long. Names must match whole: an H200 NVL is no H200. */
 #include "nightly/plan/datasheet.h"
 #include "nightly/night.h"
 #include <fnmatch.h>
@@ -30,9 +30,11 @@ const struct tk_datasheet *tk_datasheet_find(const char *device_name)
 	return NULL;
 }
 
-int tk_night_put_datasheet(struct tk_night *n, const struct tk_night_device *d, struct tk_error *err)
+int tk_night_put_datasheet(
+        struct tk_night *n, const struct tk_night_device *d, struct tk_error *err)
 {
-	const struct tk_datasheet *s = tk_datasheet_find(json_string_value(json_object_get(d->info, "name")));
+	const struct tk_datasheet *s =
+	        tk_datasheet_find(json_string_value(json_object_get(d->info, "name")));
 	if (!s)
 		return 0;
 	const struct {

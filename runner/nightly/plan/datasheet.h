@@ -1,5 +1,5 @@
-/* What vendors promise: dense peak rates and memory bandwidths of devices, by the name that their driver gives.
- * Rooflines show them beside what is measured. */
+/* What vendors promise: dense peak rates and memory bandwidths of devices, by the name that their
+ * driver gives. Rooflines show them beside what is measured. */
 #ifndef TK_DATASHEET_H
 #define TK_DATASHEET_H
 #include <stddef.h>
@@ -17,7 +17,9 @@ struct tk_datasheet {
 
 /* NULL where the name is not known. */
 const struct tk_datasheet *tk_datasheet_find(const char *device_name);
-/* Stores the ceilings of a device for this night, source `datasheet`; nothing where it is not known. */
-int tk_night_put_datasheet(struct tk_night *n, const struct tk_night_device *d, struct tk_error *err);
+/* Stores the ceilings of a device for this night, source `datasheet`; nothing where it is not
+ * known. */
+int tk_night_put_datasheet(
+        struct tk_night *n, const struct tk_night_device *d, struct tk_error *err);
 
 #endif

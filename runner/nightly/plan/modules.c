@@ -32,12 +32,14 @@ static char *modules_dir(const char *program)
 static char *module_name(const char *file, const char *prefix)
 {
 	size_t len = strlen(file), skip = strlen(prefix);
-	if (len <= skip + 3 || strncmp(file, prefix, skip) != 0 || strcmp(file + len - 3, ".so") != 0)
+	if (len <= skip + 3 || strncmp(file, prefix, skip) != 0 ||
+	        strcmp(file + len - 3, ".so") != 0)
 		return NULL;
 	return strndup(file + skip, len - skip - 3);
 }
 
-static int add_module(struct tk_module **list, size_t *count, char *name, char *path, struct tk_error *err)
+static int add_module(
+        struct tk_module **list, size_t *count, char *name, char *path, struct tk_error *err)
 {
 	struct tk_module *grown = realloc(*list, (*count + 1) * sizeof *grown);
 	if (!grown || !path) {
@@ -63,15 +65,18 @@ int tk_modules_load(const char *program, struct tk_modules **out, struct tk_erro
 		goto out;
 	}
 	if ((status = tk_dir_list(c->dir, &names, &count, err)) != TK_OK) {
-		status = tk_error_add_context(err, "cannot list the backends (set TRACKER_BACKENDS to their folder)");
+		status = tk_error_add_context(
+		        err, "cannot list the backends (set TRACKER_BACKENDS to their folder)");
 		goto out;
 	}
 	for (size_t i = 0; i < count && status == TK_OK; i++) {
 		char *name;
 		if ((name = module_name(names[i], BACKEND_PREFIX)))
-			status = add_module(&c->backends, &c->backend_count, name, tk_path_join(c->dir, names[i]), err);
+			status = add_module(&c->backends, &c->backend_count, name,
+			        tk_path_join(c->dir, names[i]), err);
 		else if ((name = module_name(names[i], DEVICE_PREFIX)))
-			status = add_module(&c->devices, &c->device_count, name, tk_path_join(c->dir, names[i]), err);
+			status = add_module(&c->devices, &c->device_count, name,
+			        tk_path_join(c->dir, names[i]), err);
 	}
 out:
 	tk_names_free(names, count);

@@ -25,7 +25,8 @@ static int put(json_t *asked, const char *name, json_t *value, struct tk_error *
 {
 	if (value && json_object_set_new(asked, name, value) == 0)
 		return TK_OK;
-	return tk_fail(err, TK_EUSAGE, "--%s: what is kept with the night is UTF-8, this is not", name);
+	return tk_fail(
+	        err, TK_EUSAGE, "--%s: what is kept with the night is UTF-8, this is not", name);
 }
 
 static int put_bundle(json_t *asked, const char *path, struct tk_error *err)
@@ -66,7 +67,8 @@ static void add_value(struct tk_buf *b, const json_t *value)
 
 	if (json_is_string(value))
 		tk_buf_add_printf(b, "=%s", json_string_value(value));
-	json_array_foreach(value, i, word) tk_buf_add_printf(b, "%c%s", i ? ',' : '=', json_string_value(word));
+	json_array_foreach (value, i, word)
+		tk_buf_add_printf(b, "%c%s", i ? ',' : '=', json_string_value(word));
 }
 
 /* What is given must be what the night has; what is not given is taken from it. */
@@ -76,8 +78,7 @@ static int check(const json_t *had, const json_t *given, struct tk_error *err)
 	json_t *value;
 	int status = TK_OK;
 
-	json_object_foreach((json_t *)given, name, value)
-	{
+	json_object_foreach ((json_t *)given, name, value) {
 		const json_t *old = json_object_get(had, name);
 		struct tk_buf now = TK_BUF_INIT, then = TK_BUF_INIT;
 
@@ -86,29 +87,34 @@ static int check(const json_t *had, const json_t *given, struct tk_error *err)
 		add_value(&now, value);
 		add_value(&then, old);
 		status = tk_fail(err, TK_EUSAGE,
-		        "--%s%s: the night that is stopped was begun with%s%s%s; leave that out to go on as it was "
+		        "--%s%s: the night that is stopped was begun with%s%s%s; leave that out to "
+		        "go on as it was "
 		        "begun, or "
 		        "leave out --resume to begin another",
-		        name, tk_buf_cstr(&now), old ? " --" : "out it", old ? name : "", tk_buf_cstr(&then));
+		        name, tk_buf_cstr(&now), old ? " --" : "out it", old ? name : "",
+		        tk_buf_cstr(&then));
 		tk_buf_free(&now);
 		tk_buf_free(&then);
 	}
 	return status;
 }
 
-static int take_devices(const json_t *list, struct tk_night_options *o, char ***devices, struct tk_error *err)
+static int take_devices(
+        const json_t *list, struct tk_night_options *o, char ***devices, struct tk_error *err)
 {
 	size_t n = json_array_size(list), i;
 	json_t *word;
 
 	if (!(*devices = calloc(n + 1, sizeof **devices)))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
-	json_array_foreach((json_t *)list, i, word)(*devices)[i] = (char *)json_string_value(word);
+	json_array_foreach ((json_t *)list, i, word)
+		(*devices)[i] = (char *)json_string_value(word);
 	o->devices = *devices;
 	return TK_OK;
 }
 
-int tk_night_request_restore(const json_t *asked, struct tk_night_options *o, char ***devices, struct tk_error *err)
+int tk_night_request_restore(
+        const json_t *asked, struct tk_night_options *o, char ***devices, struct tk_error *err)
 {
 	const json_t *list = json_object_get(asked, "devices");
 	json_t *given;

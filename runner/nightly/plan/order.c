@@ -1,13 +1,13 @@
-/* The order of a night: random, so that drift does not fall on one backend, with the control in between, so that drift
- * is seen. */
+/* The order of a night: random, so that drift does not fall on one backend, with the control in
+ * between, so that drift is seen. */
 #include "base/error.h"
 #include "base/rng.h"
 #include "nightly/plan/plan.h"
 #include <stdlib.h>
 #include <string.h>
 
-int tk_job_list_add(struct tk_job_list *list, int64_t series_id, int64_t build_id, const char *backend_path,
-        const char *options, struct tk_error *err)
+int tk_job_list_add(struct tk_job_list *list, int64_t series_id, int64_t build_id,
+        const char *backend_path, const char *options, struct tk_error *err)
 {
 	if (list->count == list->cap) {
 		size_t cap = list->cap ? list->cap * 2 : 64;
@@ -23,8 +23,10 @@ int tk_job_list_add(struct tk_job_list *list, int64_t series_id, int64_t build_i
 		free(opts);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	list->rows[list->count++] = (struct tk_job_row){
-	        .series_id = series_id, .build_id = build_id, .backend_path = path, .options = opts};
+	list->rows[list->count++] = (struct tk_job_row){.series_id = series_id,
+	        .build_id = build_id,
+	        .backend_path = path,
+	        .options = opts};
 	return TK_OK;
 }
 
@@ -43,7 +45,8 @@ static int append(struct tk_job_list *out, const struct tk_job_list *from, struc
 	int status = TK_OK;
 	for (size_t i = 0; status == TK_OK && i < from->count; i++) {
 		const struct tk_job_row *j = &from->rows[i];
-		status = tk_job_list_add(out, j->series_id, j->build_id, j->backend_path, j->options, err);
+		status = tk_job_list_add(
+		        out, j->series_id, j->build_id, j->backend_path, j->options, err);
 	}
 	return status;
 }
@@ -83,7 +86,8 @@ int tk_plan_order_jobs(const struct tk_job_list *suite, const struct tk_job_list
 		if (every && i % every == 0)
 			status = append(out, controls, err);
 		if (status == TK_OK)
-			status = tk_job_list_add(out, j->series_id, j->build_id, j->backend_path, j->options, err);
+			status = tk_job_list_add(
+			        out, j->series_id, j->build_id, j->backend_path, j->options, err);
 	}
 	if (status == TK_OK && every && suite->count)
 		status = append(out, controls, err);

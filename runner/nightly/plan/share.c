@@ -1,18 +1,20 @@
 /* Where like devices share the problems: which of them measures which.
  *
- * A problem stays on the device that has measured it, so that its series go on. What is new goes, the longest first, to
- * the device that has least to do. How long it will take is not known, only estimated: so the shorter half of what is
- * new is measured at the end, when devices that are done take it over (execute.c). */
+ * A problem stays on the device that has measured it, so that its series go on. What is new goes,
+ * the longest first, to the device that has least to do. How long it will take is not known, only
+ * estimated: so the shorter half of what is new is measured at the end, when devices that are done
+ * take it over (execute.c). */
 #include "base/error.h"
+#include "core/problem.h"
 #include "nightly/night.h"
 #include "nightly/plan/plan.h"
-#include "core/problem.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all backends together: setting up and verifying; what is made, uploaded and looked at; some 25 bursts with rests
- * of seven times their length, 100 ms at most. The numbers fit what the core suites took on an H200 with four backends.
+/* Of all backends together: setting up and verifying; what is made, uploaded and looked at; some 25
+ * bursts with rests of seven times their length, 100 ms at most. The numbers fit what the core
+ * suites took on an H200 with four backends.
  */
 double tk_plan_estimate_seconds(const struct tk_problem_spec *p)
 {
@@ -30,10 +32,12 @@ bool tk_night_device_is_same_model(const struct tk_night_device *a, const struct
 	       json_equal(json_object_get(a->info, "arch"), json_object_get(b->info, "arch"));
 }
 
-/* What the history has of a problem on a device. Planned there, but taken over by another, is less than measured. */
+/* What the history has of a problem on a device. Planned there, but taken over by another, is less
+ * than measured. */
 enum had { NOTHING, SERIES, POINTS };
 
-int tk_night_series_has_points(struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err)
+int tk_night_series_has_points(
+        struct tk_night *n, int64_t series_id, bool *out, struct tk_error *err)
 {
 	struct tk_rows points = {0};
 	int status = tk_store_list_points(n->store, series_id, INT64_MIN, 1, &points, err);
@@ -43,21 +47,24 @@ int tk_night_series_has_points(struct tk_night *n, int64_t series_id, bool *out,
 }
 
 /* had[device * count + problem] */
-static int look_back(
-        struct tk_night *n, const struct tk_plan_problem *p, size_t count, enum had *had, struct tk_error *err)
+static int look_back(struct tk_night *n, const struct tk_plan_problem *p, size_t count,
+        enum had *had, struct tk_error *err)
 {
 	struct tk_rows all = {0};
 	int status = tk_store_list_series(n->store, &all, err);
 	for (size_t i = 0; status == TK_OK && i < all.count; i++) {
 		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
 		for (size_t d = 0; d < n->device_count; d++)
-			for (size_t k = 0; status == TK_OK && n->devices[d].device_id == r->device_id && k < count;
+			for (size_t k = 0; status == TK_OK &&
+			                   n->devices[d].device_id == r->device_id && k < count;
 			        k++) {
 				enum had *h = &had[d * count + k];
 				bool has_points;
-				if (p[k].id != r->problem_id || strcmp(r->role, "suite") != 0 || *h == POINTS)
+				if (p[k].id != r->problem_id || strcmp(r->role, "suite") != 0 ||
+				        *h == POINTS)
 					continue;
-				if ((status = tk_night_series_has_points(n, r->id, &has_points, err)) == TK_OK)
+				if ((status = tk_night_series_has_points(
+				             n, r->id, &has_points, err)) == TK_OK)
 					*h = has_points ? POINTS : SERIES;
 			}
 	}
@@ -86,7 +93,8 @@ static void give(struct sharing *s, size_t first, size_t problem)
 			continue;
 		enum had has = s->had[d * s->count + problem],
 		         best = to < n->device_count ? s->had[to * s->count + problem] : NOTHING;
-		if (to == n->device_count || has > best || (has == best && s->load[d] < s->load[to]))
+		if (to == n->device_count || has > best ||
+		        (has == best && s->load[d] < s->load[to]))
 			to = d;
 	}
 	s->mine[to * s->count + problem] = true;
@@ -144,7 +152,8 @@ static int share(struct sharing *s, struct tk_night *n, struct tk_error *err)
 	return status;
 }
 
-int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems, size_t count, bool *mine, struct tk_error *err)
+int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems, size_t count,
+        bool *mine, struct tk_error *err)
 {
 	struct sharing s = {.n = n,
 	        .problems = problems,
@@ -153,7 +162,8 @@ int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems,
 	        .load = calloc(n->device_count + 1, sizeof *s.load),
 	        .had = calloc(n->device_count * count + 1, sizeof *s.had),
 	        .mine = mine};
-	int status = s.order && s.load && s.had ? share(&s, n, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = s.order && s.load && s.had ? share(&s, n, err)
+	                                        : tk_fail(err, TK_ENOMEM, "out of memory");
 	free(s.order);
 	free(s.load);
 	free(s.had);

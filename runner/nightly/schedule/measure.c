@@ -1,11 +1,11 @@
-/* Stage "measure": runs what is left of the plan, one job at a time on each device, and stores each result before the
- * device's next begins. */
+/* Stage "measure": runs what is left of the plan, one job at a time on each device, and stores each
+ * result before the device's next begins. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "nightly/night.h"
 #include "core/problem.h"
+#include "nightly/night.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <poll.h>
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The inputs are the same every night: values change power and clocks, so other values would be another measurement. */
+/* The inputs are the same every night: values change power and clocks, so other values would be
+ * another measurement. */
 #define INPUT_SEED 1
 #define CACHE_S 0.1 /* for the bandwidth of a cache */
 #define SLICE_MS 50 /* how often workers are looked at that say nothing */
@@ -82,9 +83,11 @@ struct seat {
 };
 
 /* A point from the worker's answer; false where the answer has no timing. */
-static bool point_of(const json_t *result, enum tk_outcome outcome, int64_t series_id, struct tk_point *out)
+static bool point_of(
+        const json_t *result, enum tk_outcome outcome, int64_t series_id, struct tk_point *out)
 {
-	if (!result || !tk_outcome_has_timing(outcome) || !json_is_number(json_object_get(result, "median")))
+	if (!result || !tk_outcome_has_timing(outcome) ||
+	        !json_is_number(json_object_get(result, "median")))
 		return false;
 	double median = number_of(result, "median", NAN);
 	*out = (struct tk_point){.series_id = series_id,
@@ -125,15 +128,16 @@ static char *attributes_of(json_t *result)
 	return text;
 }
 
-/* What a run took beside time is a metric of its own, and so a series of its own, where it is asked for and known. */
+/* What a run took beside time is a metric of its own, and so a series of its own, where it is asked
+ * for and known. */
 struct more {
 	const char *metric, *unit, *key;
 	bool wanted;
 };
 #define MORE_MAX 3
 
-static int put_more(struct tk_night *n, const struct tk_series_row *series, const struct more *more, double value,
-        struct tk_point *out, struct tk_error *err)
+static int put_more(struct tk_night *n, const struct tk_series_row *series, const struct more *more,
+        double value, struct tk_point *out, struct tk_error *err)
 {
 	struct tk_series_row row = *series;
 	row.slug = NULL;
@@ -159,7 +163,8 @@ static int more_points(struct tk_night *n, const struct tk_series_row *series, c
 {
 	const struct tk_measure_config *wanted = &n->config->measure;
 	const struct more all[MORE_MAX] = {{"launch", "ns", "launch_ns", wanted->launch_cost},
-	        {"energy", "J", "energy_j", wanted->energy}, {"memory", "bytes", "device_bytes", wanted->memory}};
+	        {"energy", "J", "energy_j", wanted->energy},
+	        {"memory", "bytes", "device_bytes", wanted->memory}};
 	int status = TK_OK;
 	for (size_t i = 0; status == TK_OK && i < MORE_MAX; i++) {
 		double value = number_of(result, all[i].key, NAN);
@@ -171,11 +176,13 @@ static int more_points(struct tk_night *n, const struct tk_series_row *series, c
 	return status;
 }
 
-static int put_result(struct tk_night *n, const struct seat *s, const struct tk_job_result *r, struct tk_error *err)
+static int put_result(struct tk_night *n, const struct seat *s, const struct tk_job_result *r,
+        struct tk_error *err)
 {
 	struct tk_point points[1 + MORE_MAX];
 	const struct tk_job_row *job = &s->job;
-	size_t sample_count[1 + MORE_MAX] = {0}, count = point_of(r->result, r->outcome, job->series_id, &points[0]);
+	size_t sample_count[1 + MORE_MAX] = {0},
+	                        count = point_of(r->result, r->outcome, job->series_id, &points[0]);
 	double *samples = count ? samples_of(r->result, &sample_count[0]) : NULL;
 	int status = count ? more_points(n, &s->series, r->result, points, &count, err) : TK_OK;
 	char *attributes = attributes_of(r->result);
@@ -193,7 +200,8 @@ static int put_result(struct tk_night *n, const struct seat *s, const struct tk_
 	const double *const sample_list[1 + MORE_MAX] = {samples};
 	int64_t id;
 	if (status == TK_OK)
-		status = tk_store_put_run(n->store, &run, points, sample_list, sample_count, count, &id, err);
+		status = tk_store_put_run(
+		        n->store, &run, points, sample_list, sample_count, count, &id, err);
 	free(attributes);
 	free(samples);
 	return status;
@@ -203,18 +211,19 @@ static int put_result(struct tk_night *n, const struct seat *s, const struct tk_
 static void name_ceiling(const struct tk_problem_row *p, bool memory, char *out, size_t size)
 {
 	struct tk_problem_spec spec;
-	bool cache =
-	        strcmp(p->op, "read") == 0 && tk_problem_parse(&spec, p->text, NULL) == TK_OK && spec.ceiling.cache;
+	bool cache = strcmp(p->op, "read") == 0 &&
+	             tk_problem_parse(&spec, p->text, NULL) == TK_OK && spec.ceiling.cache;
 	if (cache)
 		snprintf(out, size, "l%u read", spec.ceiling.cache);
 	else
 		snprintf(out, size, "%s", memory ? p->op : p->dtype);
 }
 
-/* Copy and read, fma and gemm problems become the roofs of this night: bandwidths by operation, rates by type. A roof
- * is what the device can do, so it is the fastest sample: other work on the machine cannot lower it. */
-static int put_ceiling(struct tk_night *n, const struct tk_night_device *d, const struct tk_problem_row *p,
-        const struct tk_job_result *r, struct tk_error *err)
+/* Copy and read, fma and gemm problems become the roofs of this night: bandwidths by operation,
+ * rates by type. A roof is what the device can do, so it is the fastest sample: other work on the
+ * machine cannot lower it. */
+static int put_ceiling(struct tk_night *n, const struct tk_night_device *d,
+        const struct tk_problem_row *p, const struct tk_job_result *r, struct tk_error *err)
 {
 	double fastest_ns = r->result ? number_of(r->result, "min", NAN) : NAN;
 	bool memory = strcmp(p->op, "copy") == 0 || strcmp(p->op, "read") == 0;
@@ -235,8 +244,8 @@ static void count_result(struct tk_night_report *report, const struct tk_job_res
 {
 	const json_t *verify = r->result ? json_object_get(r->result, "verify") : NULL;
 	report->jobs++;
-	report->verified +=
-	        json_is_true(json_object_get(verify, "done")) && json_is_true(json_object_get(verify, "passed"));
+	report->verified += json_is_true(json_object_get(verify, "done")) &&
+	                    json_is_true(json_object_get(verify, "passed"));
 	report->unstable += r->outcome == TK_OUTCOME_UNSTABLE;
 	if (tk_outcome_has_timing(r->outcome))
 		report->measured++;
@@ -250,7 +259,8 @@ static void count_result(struct tk_night_report *report, const struct tk_job_res
 		report->failed++;
 }
 
-static void outcome_without_run(struct tk_job_result *r, enum tk_outcome outcome, const char *message)
+static void outcome_without_run(
+        struct tk_job_result *r, enum tk_outcome outcome, const char *message)
 {
 	r->outcome = outcome;
 	snprintf(r->message, sizeof r->message, "%s", message);
@@ -260,12 +270,14 @@ static void outcome_without_run(struct tk_job_result *r, enum tk_outcome outcome
 static double measuring_s(const struct tk_night *n, const struct tk_series_row *series)
 {
 	double budget = n->config->budgets.measure_s;
-	bool cache = strcmp(series->role, "ceiling") == 0 && strcmp(series->mode, tk_mode_name(TK_MODE_HOT)) == 0;
+	bool cache = strcmp(series->role, "ceiling") == 0 &&
+	             strcmp(series->mode, tk_mode_name(TK_MODE_HOT)) == 0;
 	return cache ? fmin(budget, CACHE_S) : budget;
 }
 
-struct tk_job_request tk_night_job_request(const struct tk_night *n, const struct tk_series_row *series,
-        const struct tk_problem_row *problem, const char *backend_path, const char *options)
+struct tk_job_request tk_night_job_request(const struct tk_night *n,
+        const struct tk_series_row *series, const struct tk_problem_row *problem,
+        const char *backend_path, const char *options)
 {
 	const struct tk_measure_config *m = &n->config->measure;
 	return (struct tk_job_request){.backend_path = backend_path,
@@ -286,8 +298,8 @@ struct tk_job_request tk_night_job_request(const struct tk_night *n, const struc
 static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
 {
 	struct tk_worker *worker = NULL;
-	struct tk_job_request request =
-	        tk_night_job_request(n, &s->series, s->problem, s->job.backend_path, s->job.options);
+	struct tk_job_request request = tk_night_job_request(
+	        n, &s->series, s->problem, s->job.backend_path, s->job.options);
 	int status = tk_night_get_worker(n, s->device, s->job.backend_path, &worker, err);
 	if (status == TK_OK)
 		status = tk_worker_start_measure(worker, &request, err);
@@ -296,7 +308,8 @@ static int ask_worker(struct tk_night *n, struct seat *s, struct tk_error *err)
 	return status;
 }
 
-static int end_job(struct tk_night *n, struct seat *s, struct tk_job_result *r, struct tk_error *err)
+static int end_job(
+        struct tk_night *n, struct seat *s, struct tk_job_result *r, struct tk_error *err)
 {
 	int status = put_result(n, s, r, err);
 	s->worker = NULL;
@@ -304,7 +317,8 @@ static int end_job(struct tk_night *n, struct seat *s, struct tk_job_result *r, 
 		status = put_ceiling(n, s->device, s->problem, r, err);
 	if (status == TK_OK)
 		count_result(n->report, r);
-	if (status == TK_OK && !tk_outcome_has_timing(r->outcome) && r->outcome != TK_OUTCOME_UNSUPPORTED)
+	if (status == TK_OK && !tk_outcome_has_timing(r->outcome) &&
+	        r->outcome != TK_OUTCOME_UNSUPPORTED)
 		tk_log(TK_LOG_WARN, tk_outcome_name(r->outcome), NULL, "%s: %s%s%s", s->series.slug,
 		        tk_outcome_name(r->outcome), *r->message ? ": " : "", r->message);
 	tk_job_result_free(r);
@@ -321,15 +335,16 @@ static bool planned(const struct book *b, int64_t series_id, int64_t but_job_id)
 	return false;
 }
 
-/* A job goes to another device, `to` or (NULL) any that is like its own, as a point of that one's series, unless that
- * has a job for it of its own. */
-static int move_job(
-        struct tk_night *n, const struct book *b, struct tk_night_device *to, struct seat *s, struct tk_error *err)
+/* A job goes to another device, `to` or (NULL) any that is like its own, as a point of that one's
+ * series, unless that has a job for it of its own. */
+static int move_job(struct tk_night *n, const struct book *b, struct tk_night_device *to,
+        struct seat *s, struct tk_error *err)
 {
 	for (size_t i = 0; i < n->device_count; i++) {
 		struct tk_night_device *d = &n->devices[i];
 		struct tk_series_row row = s->series;
-		if (d->lost || d == s->device || (to && d != to) || !tk_night_device_is_same_model(d, s->device))
+		if (d->lost || d == s->device || (to && d != to) ||
+		        !tk_night_device_is_same_model(d, s->device))
 			continue;
 		row.device_id = d->device_id;
 		row.slug = NULL;
@@ -347,18 +362,20 @@ static int move_job(
 	return TK_OK;
 }
 
-/* Fills the seat; it has no worker where the job ended at once, which is then stored. `to`: the device that has taken
- * the job over; NULL: none. */
-static int begin_job(struct tk_night *n, const struct book *b, const struct tk_job_row *job, struct tk_night_device *to,
-        struct seat *s, struct tk_error *err)
+/* Fills the seat; it has no worker where the job ended at once, which is then stored. `to`: the
+ * device that has taken the job over; NULL: none. */
+static int begin_job(struct tk_night *n, const struct book *b, const struct tk_job_row *job,
+        struct tk_night_device *to, struct seat *s, struct tk_error *err)
 {
 	const struct tk_series_row *series = FIND(&b->series, struct tk_series_row, job->series_id);
 	*s = (struct seat){.job = *job,
-	        .problem = series ? FIND(&b->problems, struct tk_problem_row, series->problem_id) : NULL,
+	        .problem = series ? FIND(&b->problems, struct tk_problem_row, series->problem_id)
+	                          : NULL,
 	        .build = FIND(&b->builds, struct tk_build_row, job->build_id),
 	        .started_s = tk_clock_now_s()};
 	if (!s->problem || !s->build)
-		return tk_fail(err, TK_EDATA, "job %lld of this night refers to a series that is not there",
+		return tk_fail(err, TK_EDATA,
+		        "job %lld of this night refers to a series that is not there",
 		        (long long)job->seq);
 	s->series = *series;
 	s->device = device_of(n, series);
@@ -374,7 +391,8 @@ static int begin_job(struct tk_night *n, const struct book *b, const struct tk_j
 		        s->device ? "the device was lost in this night"
 		                  : "the device of this series is not there tonight");
 	else if (n->config->budgets.night_s > 0 && spent_s > n->config->budgets.night_s)
-		outcome_without_run(&r, TK_OUTCOME_SKIPPED, "the night's budget (budgets.night) was spent");
+		outcome_without_run(
+		        &r, TK_OUTCOME_SKIPPED, "the night's budget (budgets.night) was spent");
 	else
 		return ask_worker(n, s, err);
 	return end_job(n, s, &r, err);
@@ -405,7 +423,8 @@ struct hall {
 	struct seat *seats;                  /* one for each device */
 	bool *taken;                         /* of book.jobs */
 	const struct tk_series_row **series; /* of book.jobs */
-	struct tk_night_device **moved;      /* of book.jobs: the device that has taken the job over, NULL: none */
+	struct tk_night_device *
+	        *moved; /* of book.jobs: the device that has taken the job over, NULL: none */
 	size_t before, begun;
 	bool cpu; /* whose turn it is: nothing may run beside a measurement on the CPU */
 };
@@ -419,7 +438,9 @@ static bool is_cpu(const struct tk_night_device *d)
 static struct tk_night_device *place_of(const struct hall *h, size_t job)
 {
 	const struct tk_series_row *series = h->series[job];
-	struct tk_night_device *d = h->moved[job] ? h->moved[job] : series ? device_of(h->n, series) : NULL;
+	struct tk_night_device *d = h->moved[job] ? h->moved[job]
+	                            : series      ? device_of(h->n, series)
+	                                          : NULL;
 	for (size_t i = 0; d && d->lost && i < h->n->device_count; i++)
 		if (!h->n->devices[i].lost && tk_night_device_is_same_model(&h->n->devices[i], d))
 			return &h->n->devices[i];
@@ -445,10 +466,11 @@ static bool is_suite_of(const struct tk_series_row *series, int64_t problem_id)
 	return is_suite(series) && series->problem_id == problem_id;
 }
 
-/* Whether all that `from` has of a problem may go to another device: none of it has begun, `to` has no jobs of its own
- * for it, and neither has a point of it, of another night or of this one before it was resumed. */
-static int is_untouched(struct hall *h, const struct tk_night_device *from, const struct tk_night_device *to,
-        int64_t problem_id, bool *out, struct tk_error *err)
+/* Whether all that `from` has of a problem may go to another device: none of it has begun, `to` has
+ * no jobs of its own for it, and neither has a point of it, of another night or of this one before
+ * it was resumed. */
+static int is_untouched(struct hall *h, const struct tk_night_device *from,
+        const struct tk_night_device *to, int64_t problem_id, bool *out, struct tk_error *err)
 {
 	int status = TK_OK;
 	*out = true;
@@ -456,7 +478,8 @@ static int is_untouched(struct hall *h, const struct tk_night_device *from, cons
 		*out = !is_suite_of(h->series[i], problem_id) ||
 		       (place_of(h, i) != to && (place_of(h, i) != from || !h->taken[i]));
 	for (size_t i = 0; status == TK_OK && *out && i < h->book.series.count; i++) {
-		const struct tk_series_row *series = TK_ROWS_AT(&h->book.series, struct tk_series_row, i);
+		const struct tk_series_row *series =
+		        TK_ROWS_AT(&h->book.series, struct tk_series_row, i);
 		bool has_points;
 		if (!is_suite_of(series, problem_id))
 			continue;
@@ -469,16 +492,18 @@ static int is_untouched(struct hall *h, const struct tk_night_device *from, cons
 	return status;
 }
 
-/* Where like devices share the problems, what is new belongs to none of them yet: one that has nothing left but
- * controls takes over the last problem that the busiest of the others has not begun, all of it. How long problems take
- * is only estimated when they are shared out. */
+/* Where like devices share the problems, what is new belongs to none of them yet: one that has
+ * nothing left but controls takes over the last problem that the busiest of the others has not
+ * begun, all of it. How long problems take is only estimated when they are shared out. */
 static int take_over(struct hall *h, struct tk_night_device *d, struct tk_error *err)
 {
 	struct tk_night_device *from = NULL;
 	size_t most = 0;
 	for (size_t k = 0; k < h->n->device_count; k++) {
 		struct tk_night_device *o = &h->n->devices[k];
-		size_t left = o != d && !o->lost && tk_night_device_is_same_model(o, d) ? left_for(h, o) : 0;
+		size_t left = o != d && !o->lost && tk_night_device_is_same_model(o, d)
+		                      ? left_for(h, o)
+		                      : 0;
 		if (left > most) {
 			from = o;
 			most = left;
@@ -490,11 +515,13 @@ static int take_over(struct hall *h, struct tk_night_device *d, struct tk_error 
 		if (h->taken[i] || place_of(h, i) != from || !is_suite(series))
 			continue;
 		int status = is_untouched(h, from, d, series->problem_id, &free_to_go, err);
-		if (status || !free_to_go) /* what comes before it in the order is not more likely to be untouched */
+		if (status || !free_to_go) /* what comes before it in the order is not more likely
+		                              to be untouched */
 			return status;
 		for (size_t k = 0; k <= i; k++) {
 			const struct tk_series_row *other = h->series[k];
-			if (!h->taken[k] && place_of(h, k) == from && is_suite_of(other, series->problem_id))
+			if (!h->taken[k] && place_of(h, k) == from &&
+			        is_suite_of(other, series->problem_id))
 				h->moved[k] = d;
 		}
 		return TK_OK;
@@ -503,7 +530,8 @@ static int take_over(struct hall *h, struct tk_night_device *d, struct tk_error 
 }
 
 /* Begins the next job of a device; of device NULL, every one that has none. */
-static int serve_device(struct hall *h, struct tk_night_device *d, struct seat *seat, struct tk_error *err)
+static int serve_device(
+        struct hall *h, struct tk_night_device *d, struct seat *seat, struct tk_error *err)
 {
 	const struct tk_night_observer *o = h->n->options->observer;
 	int status = TK_OK;
@@ -526,7 +554,8 @@ static int serve_device(struct hall *h, struct tk_night_device *d, struct seat *
 	return status;
 }
 
-/* A device that cannot be opened any more is lost, and so is its job: to another one if there is a like one. */
+/* A device that cannot be opened any more is lost, and so is its job: to another one if there is a
+ * like one. */
 static int collect(struct hall *h, struct seat *s, struct tk_error *err)
 {
 	struct tk_job_result r = {0};
@@ -536,10 +565,12 @@ static int collect(struct hall *h, struct seat *s, struct tk_error *err)
 		return status;
 	if (r.outcome == TK_OUTCOME_NO_DEVICE && !is_cpu(s->device)) {
 		s->device->lost = true;
-		for (size_t i = 0; i < h->book.jobs.count; i++) /* back to where they were planned */
+		for (size_t i = 0; i < h->book.jobs.count;
+		        i++) /* back to where they were planned */
 			if (h->moved[i] == s->device)
 				h->moved[i] = NULL;
-		tk_log(TK_LOG_WARN, "lost", NULL, "device %s was lost: %s", s->device->slug, r.message);
+		tk_log(TK_LOG_WARN, "lost", NULL, "device %s was lost: %s", s->device->slug,
+		        r.message);
 		struct seat moved = *s;
 		moved.worker = NULL;
 		if ((status = move_job(h->n, &h->book, NULL, &moved, err)))
@@ -552,8 +583,10 @@ static int collect(struct hall *h, struct seat *s, struct tk_error *err)
 				*other = moved;
 				return ask_worker(h->n, other, err);
 			}
-			for (size_t i = 0; i < h->book.jobs.count; i++) /* that one is busy: back into the queue */
-				if (TK_ROWS_AT(&h->book.jobs, struct tk_job_row, i)->id == s->job.id)
+			for (size_t i = 0; i < h->book.jobs.count;
+			        i++) /* that one is busy: back into the queue */
+				if (TK_ROWS_AT(&h->book.jobs, struct tk_job_row, i)->id ==
+				        s->job.id)
 					h->taken[i] = false;
 			return TK_OK;
 		}
@@ -568,16 +601,19 @@ static size_t wait_for_workers(struct hall *h)
 	size_t busy = 0;
 	for (size_t i = 0; i < h->n->device_count; i++) {
 		busy += h->seats[i].worker != NULL;
-		if (h->seats[i].worker && count < sizeof fds / sizeof *fds && tk_worker_fd(h->seats[i].worker) >= 0)
-			fds[count++] = (struct pollfd){.fd = tk_worker_fd(h->seats[i].worker), .events = POLLIN};
+		if (h->seats[i].worker && count < sizeof fds / sizeof *fds &&
+		        tk_worker_fd(h->seats[i].worker) >= 0)
+			fds[count++] = (struct pollfd){
+			        .fd = tk_worker_fd(h->seats[i].worker), .events = POLLIN};
 	}
 	if (busy)
 		poll(fds, count, SLICE_MS);
 	return busy;
 }
 
-/* The processes of all backends of a device start beside each other: one after the other, as jobs ask for them, they
- * take as long as many a job. None of them is at work any more when the first job begins. */
+/* The processes of all backends of a device start beside each other: one after the other, as jobs
+ * ask for them, they take as long as many a job. None of them is at work any more when the first
+ * job begins. */
 static int send_for_workers(struct hall *h, struct tk_error *err)
 {
 	struct tk_night *n = h->n;
@@ -586,7 +622,8 @@ static int send_for_workers(struct hall *h, struct tk_error *err)
 		const struct tk_job_row *job = TK_ROWS_AT(&h->book.jobs, struct tk_job_row, i);
 		struct tk_night_device *d = place_of(h, i);
 		if (d && *job->backend_path)
-			status = tk_night_prestart_worker(n, d, job->backend_path, job->options, err);
+			status = tk_night_prestart_worker(
+			        n, d, job->backend_path, job->options, err);
 	}
 	for (size_t i = 0; status == TK_OK && i < n->device_count; i++)
 		status = tk_night_device_await_workers(&n->devices[i], err);
@@ -598,7 +635,8 @@ static int run_jobs(struct hall *h, struct tk_error *err)
 {
 	int status = TK_OK;
 	for (;;) {
-		for (size_t i = 0; status == TK_OK && i < h->n->device_count && !tk_cancel_is_requested(); i++)
+		for (size_t i = 0;
+		        status == TK_OK && i < h->n->device_count && !tk_cancel_is_requested(); i++)
 			if (is_cpu(&h->n->devices[i]) == h->cpu && !h->seats[i].worker)
 				status = serve_device(h, &h->n->devices[i], &h->seats[i], err);
 		if (status || wait_for_workers(h) == 0)
@@ -608,7 +646,8 @@ static int run_jobs(struct hall *h, struct tk_error *err)
 				status = collect(h, &h->seats[i], err);
 	}
 	if (status == TK_OK && tk_cancel_is_requested())
-		status = tk_fail(err, TK_ECANCELED, "stopped on request; `tracker nightly --resume` goes on from here");
+		status = tk_fail(err, TK_ECANCELED,
+		        "stopped on request; `tracker nightly --resume` goes on from here");
 	return status;
 }
 

@@ -1,4 +1,5 @@
-/* Stage "build": revisions become backends. A build that fails is a row with its log; its jobs will be `build_failed`.
+/* Stage "build": revisions become backends. A build that fails is a row with its log; its jobs will
+ * be `build_failed`.
  */
 #include "base/buf.h"
 #include "base/clock.h"
@@ -14,7 +15,8 @@
 
 #define LOG_TAIL_BYTES ((size_t)64 << 10)
 
-/* Modules that measure the machine, not a kernel: the control between the jobs, the roofs of the roofline. */
+/* Modules that measure the machine, not a kernel: the control between the jobs, the roofs of the
+ * roofline. */
 static const struct builtin_module {
 	const char *name;
 	bool optional;
@@ -29,12 +31,15 @@ static const struct builtin_module {
         {"hipblaslt", true},
 };
 
-static int take_module(struct tk_night *n, struct tk_likelihood_product *p, const char *name, struct tk_error *err)
+static int take_module(
+        struct tk_night *n, struct tk_likelihood_product *p, const char *name, struct tk_error *err)
 {
 	const struct tk_module *m = tk_modules_find_backend(n->modules, name);
 	if (!m)
-		return tk_fail(err, TK_ENOTFOUND, "there is no backend `%s` in %s", name, n->modules->dir);
-	int status = tk_artifact_load_installed(m->path, m->name, &p->artifacts[p->artifact_count], err);
+		return tk_fail(
+		        err, TK_ENOTFOUND, "there is no backend `%s` in %s", name, n->modules->dir);
+	int status =
+	        tk_artifact_load_installed(m->path, m->name, &p->artifacts[p->artifact_count], err);
 	if (status == TK_OK)
 		p->artifact_count++;
 	return status;
@@ -53,18 +58,22 @@ static int build_source(struct tk_night *n, struct tk_likelihood_product *p, str
 static int make_artifacts(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
 {
 	if (p->config->kind == TK_UPSTREAM_SYSTEM)
-		return take_module(n, p, p->config->adapter ? p->config->adapter : p->config->name, err);
+		return take_module(
+		        n, p, p->config->adapter ? p->config->adapter : p->config->name, err);
 	if (p->config->kind != TK_UPSTREAM_BUILTIN)
 		return build_source(n, p, err);
 	int status = TK_OK;
-	for (size_t i = 0; status == TK_OK && i < sizeof builtin_modules / sizeof *builtin_modules; i++)
-		if (!builtin_modules[i].optional || tk_modules_find_backend(n->modules, builtin_modules[i].name))
+	for (size_t i = 0; status == TK_OK && i < sizeof builtin_modules / sizeof *builtin_modules;
+	        i++)
+		if (!builtin_modules[i].optional ||
+		        tk_modules_find_backend(n->modules, builtin_modules[i].name))
 			status = take_module(n, p, builtin_modules[i].name, err);
 	return status;
 }
 
 /* The machine code of a system library is not in our module: its version stands for it. */
-static void code_hash_of(const struct tk_likelihood_product *p, const char *code_hash, char out[TK_HASH_HEX_SIZE])
+static void code_hash_of(
+        const struct tk_likelihood_product *p, const char *code_hash, char out[TK_HASH_HEX_SIZE])
 {
 	if (p->config->kind == TK_UPSTREAM_SYSTEM) {
 		struct tk_hash *h = tk_hash_new();
@@ -78,8 +87,8 @@ static void code_hash_of(const struct tk_likelihood_product *p, const char *code
 	snprintf(out, TK_HASH_HEX_SIZE, "%s", code_hash);
 }
 
-static int put_kernels(
-        struct tk_night *n, const struct tk_likelihood_product *p, const struct tk_artifact_backend *b, struct tk_error *err)
+static int put_kernels(struct tk_night *n, const struct tk_likelihood_product *p,
+        const struct tk_artifact_backend *b, struct tk_error *err)
 {
 	char hash[TK_HASH_HEX_SIZE];
 	int64_t id;
@@ -111,7 +120,8 @@ static int put_kernels(
 	return status;
 }
 
-/* The end of a failed build's log, so that the page of the night can show it when the cache is long gone. */
+/* The end of a failed build's log, so that the page of the night can show it when the cache is long
+ * gone. */
 static char *log_tail(const struct tk_artifact *a)
 {
 	struct tk_buf log = TK_BUF_INIT;
@@ -150,7 +160,8 @@ static int put_build(struct tk_night *n, struct tk_likelihood_product *p, struct
 	return status;
 }
 
-int tk_night_build_upstream(struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
+int tk_night_build_upstream(
+        struct tk_night *n, struct tk_likelihood_product *p, struct tk_error *err)
 {
 	int status = make_artifacts(n, p, err);
 	return status == TK_OK ? put_build(n, p, err) : status;
@@ -166,13 +177,15 @@ static void count_build(struct tk_night *n, struct tk_likelihood_product *p)
 	p->failed = a->status != TK_BUILD_OK;
 	if (p->failed) {
 		n->report->builds_failed++;
-		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: build %s: %s (log: %s)", p->config->name, p->rev,
-		        tk_build_status_name(a->status), a->message ? a->message : "", a->log_path ? a->log_path : "-");
+		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: build %s: %s (log: %s)",
+		        p->config->name, p->rev, tk_build_status_name(a->status),
+		        a->message ? a->message : "", a->log_path ? a->log_path : "-");
 	}
 }
 
 /* An upstream that cannot even be tried costs its own row. */
-static int cannot_try(struct tk_night *n, struct tk_likelihood_product *p, const struct tk_error *why, struct tk_error *err)
+static int cannot_try(struct tk_night *n, struct tk_likelihood_product *p,
+        const struct tk_error *why, struct tk_error *err)
 {
 	if (why->status == TK_ECANCELED || why->status == TK_ENOMEM || why->status == TK_ENOSPC)
 		return tk_fail(err, why->status, "%s", why->message);
@@ -213,7 +226,8 @@ int tk_night_build(struct tk_night *n, struct tk_error *err)
 	int status = TK_OK;
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++) {
 		char what[200];
-		snprintf(what, sizeof what, "%s %.12s", n->products[i].config->name, n->products[i].rev);
+		snprintf(what, sizeof what, "%s %.12s", n->products[i].config->name,
+		        n->products[i].rev);
 		tk_night_announce_stage(n, "build", what);
 		status = build_one(n, &n->products[i], err);
 	}

@@ -18,11 +18,13 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-static int add(const struct tk_artifact *a, struct tk_revision *list, size_t *n, struct tk_error *err)
+static int add(
+        const struct tk_artifact *a, struct tk_revision *list, size_t *n, struct tk_error *err)
 {
 	if (!*a->commit.id)
 		return tk_fail(err, TK_EDATA,
-		        "the build of %s at %.12s does not say when that was committed: build it again with this "
+		        "the build of %s at %.12s does not say when that was committed: build it "
+		        "again with this "
 		        "version",
 		        a->upstream, a->revision);
 	for (size_t i = 0; i < *n; i++)
@@ -32,12 +34,13 @@ static int add(const struct tk_artifact *a, struct tk_revision *list, size_t *n,
 	return TK_OK;
 }
 
-int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_upstream_config *u, const char *file,
-        struct tk_revision **out, size_t *count, struct tk_error *err)
+int tk_bundle_list_revisions(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *file, struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t key_count = 0, imported = 0, n = 0;
-	int status = tk_artifact_import_keys(config->cache_dir, file, &imported, &keys, &key_count, err);
+	int status =
+	        tk_artifact_import_keys(config->cache_dir, file, &imported, &keys, &key_count, err);
 	if (status != TK_OK)
 		return status;
 	struct tk_revision *list = calloc(key_count + 1, sizeof *list);

@@ -42,7 +42,8 @@ static int take_rules(struct tk_detect_policy *j, struct tk_error *err)
 	return TK_OK;
 }
 
-int tk_detect_policy_load(const struct tk_config *c, const char *acks_path, struct tk_detect_policy *out, struct tk_error *err)
+int tk_detect_policy_load(const struct tk_config *c, const char *acks_path,
+        struct tk_detect_policy *out, struct tk_error *err)
 {
 	const char *path = acks_path ? acks_path : c->acks_path;
 	char *usual = NULL;
@@ -58,7 +59,8 @@ int tk_detect_policy_load(const struct tk_config *c, const char *acks_path, stru
 	if (path)
 		status = tk_acks_load(path, tk_filter_keys(), &out->acks, err);
 	if (status == TK_ENOTFOUND)
-		status = tk_fail(err, TK_ECONFIG, "there is no file %s, expected a list of what was accepted", path);
+		status = tk_fail(err, TK_ECONFIG,
+		        "there is no file %s, expected a list of what was accepted", path);
 	if (!status && out->acks)
 		status = take_rules(out, err);
 	free(usual);

@@ -1,35 +1,41 @@
-/* The last stages: decide what moved, write the site, tell who wants to know, keep the house small. */
+/* The last stages: decide what moved, write the site, tell who wants to know, keep the house small.
+ */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "detect/detect.h"
-#include "nightly/stages/detect_policy.h"
 #include "nightly/night.h"
+#include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
 #include "site_gen/site.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int tk_night_run_detection(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
+int tk_night_run_detection(
+        struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
 	struct tk_detect_policy judging;
 	struct tk_error why = {0};
-	/* It was right when the night began; what has been measured is judged even where it no longer is. */
+	/* It was right when the night began; what has been measured is judged even where it no
+	 * longer is. */
 	if (tk_detect_policy_load(n->config, NULL, &judging, &why) != TK_OK)
-		tk_log(TK_LOG_WARN, "acks", NULL, "judged without what was accepted: %s", why.message);
+		tk_log(TK_LOG_WARN, "acks", NULL, "judged without what was accepted: %s",
+		        why.message);
 	int status = tk_detect_night(n->store, night_id, &judging.options, report, err);
 	tk_detect_policy_free(&judging);
 	return status;
 }
 
-int tk_night_rerun_detection(struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
+int tk_night_rerun_detection(
+        struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
 	int status = tk_night_run_detection(n, night_id, report, err);
-	return status == TK_OK
-	               ? TK_OK
-	               : tk_error_add_context(err, "the answer and its pairs are stored, the verdicts of the night are still "
+	return status == TK_OK ? TK_OK
+	                       : tk_error_add_context(err,
+	                                 "the answer and its pairs are stored, the verdicts of the "
+	                                 "night are still "
 	                                 "those of before them (the same command tries again)");
 }
 
@@ -45,8 +51,9 @@ int tk_night_detect(struct tk_night *n, struct tk_error *err)
 
 int tk_night_publish(struct tk_night *n, struct tk_error *err)
 {
-	struct tk_notify_options notify = {
-	        .webhook_url = n->config->webhook_url, .site_url = n->config->site_url, .night_id = n->night_id};
+	struct tk_notify_options notify = {.webhook_url = n->config->webhook_url,
+	        .site_url = n->config->site_url,
+	        .night_id = n->night_id};
 	struct tk_error why = {0};
 	int status = TK_OK;
 	if (!n->options->no_site) {
@@ -61,8 +68,8 @@ int tk_night_publish(struct tk_night *n, struct tk_error *err)
 		                   : tk_fail(err, TK_ENOMEM, "out of memory");
 		free(templates);
 		if (status == TK_OK)
-			snprintf(n->report->site_index, sizeof n->report->site_index, "%s/index.html",
-			        n->config->site_dir);
+			snprintf(n->report->site_index, sizeof n->report->site_index,
+			        "%s/index.html", n->config->site_dir);
 	}
 	if (tk_notify_send_alerts(n->store, &notify, &why) != TK_OK)
 		tk_log(TK_LOG_WARN, "notify", NULL, "could not tell everybody: %s", why.message);
@@ -79,10 +86,10 @@ static int64_t upstream_of(const struct tk_rows *revisions, int64_t revision_id)
 	return 0;
 }
 
-/* Keys of the newest good artifact of every upstream: these stay in the cache, they are what a change is compared with.
- * The keys live in `builds`. */
-static int good_keys(
-        struct tk_night *n, struct tk_rows *builds, const char ***keys, size_t *count, struct tk_error *err)
+/* Keys of the newest good artifact of every upstream: these stay in the cache, they are what a
+ * change is compared with. The keys live in `builds`. */
+static int good_keys(struct tk_night *n, struct tk_rows *builds, const char ***keys, size_t *count,
+        struct tk_error *err)
 {
 	struct tk_rows revisions = {0}, upstreams = {0};
 	int status = tk_store_list_builds(n->store, builds, err);
@@ -95,7 +102,8 @@ static int good_keys(
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	for (size_t u = 0; status == TK_OK && u < upstreams.count; u++) {
 		const char *newest = NULL;
-		int64_t newest_s = INT64_MIN, id = TK_ROWS_AT(&upstreams, struct tk_upstream_row, u)->id;
+		int64_t newest_s = INT64_MIN,
+		        id = TK_ROWS_AT(&upstreams, struct tk_upstream_row, u)->id;
 		for (size_t i = 0; i < builds->count; i++) {
 			const struct tk_build_row *b = TK_ROWS_AT(builds, struct tk_build_row, i);
 			if (strcmp(b->status, "ok") != 0 || b->built_s < newest_s ||
@@ -121,8 +129,8 @@ int tk_night_tidy(struct tk_night *n, struct tk_error *err)
 	if (n->config->budgets.cache_bytes) {
 		status = good_keys(n, &builds, &keys, &count, err);
 		if (status == TK_OK)
-			status = tk_artifact_evict(
-			        n->config->cache_dir, n->config->budgets.cache_bytes, keys, count, err);
+			status = tk_artifact_evict(n->config->cache_dir,
+			        n->config->budgets.cache_bytes, keys, count, err);
 	}
 	if (status == TK_OK && n->config->keep_samples_days) {
 		int64_t before_s = tk_clock_now_s() - (int64_t)n->config->keep_samples_days * 86400;

@@ -1,20 +1,21 @@
 /* Stage "probe": which devices of this machine the configuration wants, and their environment.
  *
- * A device that was named and is not there is a warning, not the end of the night; jobs that a resumed night had
- * planned for it become `no_device`. */
+ * A device that was named and is not there is a warning, not the end of the night; jobs that a
+ * resumed night had planned for it become `no_device`. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "nightly/plan/modules.h"
 #include "nightly/night.h"
+#include "nightly/plan/modules.h"
 #include "worker/worker.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_MEMORY_BYTES ((double)((uint64_t)4 << 30)) /* of a device, for each process that stays */
+#define KEPT_MEMORY_BYTES \
+	((double)((uint64_t)4 << 30)) /* of a device, for each process that stays */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -32,7 +33,8 @@ static bool means(const char *name, const char *kind, uint32_t index, const char
 		return strcmp(kind, "cpu") != 0 && strcmp(kind, "null") != 0;
 	if (strcmp(name, "all") == 0)
 		return strcmp(kind, "null") != 0;
-	return strcmp(name, kind) == 0 || strcmp(name, numbered) == 0 || (*uuid && strcmp(name, uuid) == 0);
+	return strcmp(name, kind) == 0 || strcmp(name, numbered) == 0 ||
+	       (*uuid && strcmp(name, uuid) == 0);
 }
 
 bool tk_device_is_selected(char *const *names, const char *kind, uint32_t index, const char *uuid)
@@ -72,8 +74,8 @@ static void device_slug(struct tk_night_device *d, bool several)
 		snprintf(d->slug, sizeof d->slug, "%s", d->layer->name);
 }
 
-/* What a timing depends on beside the code. Values that move by themselves (load, temperature) are telemetry, not
- * environment. */
+/* What a timing depends on beside the code. Values that move by themselves (load, temperature) are
+ * telemetry, not environment. */
 static int put_environment(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
 	json_t *a = json_object();
@@ -94,8 +96,8 @@ static int put_environment(struct tk_night *n, struct tk_night_device *d, struct
 	return status;
 }
 
-/* The cores that a worker is bound to, "0,1,4": the first `threads` of those that we may use ourselves; NULL: no
- * binding. */
+/* The cores that a worker is bound to, "0,1,4": the first `threads` of those that we may use
+ * ourselves; NULL: no binding. */
 static char *cpu_list(const struct tk_measure_config *m)
 {
 	struct tk_buf list = TK_BUF_INIT;
@@ -109,8 +111,8 @@ static char *cpu_list(const struct tk_measure_config *m)
 	return tk_buf_detach(&list, NULL);
 }
 
-static int new_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_ab_worker_spec *half,
-        struct tk_worker **out, struct tk_error *err)
+static int new_worker(struct tk_night *n, const struct tk_night_device *d,
+        const struct tk_ab_worker_spec *half, struct tk_worker **out, struct tk_error *err)
 {
 	char name[64] = "worker.log";
 	if (half)
@@ -138,14 +140,14 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d, const
 	return status;
 }
 
-int tk_night_new_worker(
-        struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out, struct tk_error *err)
+int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out,
+        struct tk_error *err)
 {
 	return new_worker(n, d, NULL, out, err);
 }
 
-int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d, const struct tk_ab_worker_spec *half,
-        struct tk_worker **out, struct tk_error *err)
+int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
+        const struct tk_ab_worker_spec *half, struct tk_worker **out, struct tk_error *err)
 {
 	return new_worker(n, d, half, out, err);
 }
@@ -177,11 +179,13 @@ void tk_night_device_close(struct tk_night_device *d)
 /* A context takes about half a GiB of a GPU's memory: the more there is, the more of them stay. */
 static size_t room(const struct tk_night_device *d)
 {
-	double bytes = json_number_value(json_object_get(d->info, "memory_bytes")), fit = bytes / KEPT_MEMORY_BYTES;
+	double bytes = json_number_value(json_object_get(d->info, "memory_bytes")),
+	       fit = bytes / KEPT_MEMORY_BYTES;
 	return fit < 2 ? 2 : fit > TK_NIGHT_WORKERS_MAX ? TK_NIGHT_WORKERS_MAX : (size_t)fit;
 }
 
-/* The process that has this backend; else a free place; else the one that was not asked for the longest time. */
+/* The process that has this backend; else a free place; else the one that was not asked for the
+ * longest time. */
 static size_t place_for(const struct tk_night_device *d, const char *backend)
 {
 	size_t oldest = 0;
@@ -198,8 +202,8 @@ static size_t place_for(const struct tk_night_device *d, const char *backend)
 }
 
 /* On a CPU, a second process with its threads and memory would disturb the first: it has one. */
-int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const char *backend, struct tk_worker **out,
-        struct tk_error *err)
+int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,
+        struct tk_worker **out, struct tk_error *err)
 {
 	size_t at = place_for(d, backend);
 	int status = TK_OK;
@@ -223,15 +227,16 @@ int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const cha
 	return status;
 }
 
-int tk_night_prestart_worker(
-        struct tk_night *n, struct tk_night_device *d, const char *backend, const char *options, struct tk_error *err)
+int tk_night_prestart_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,
+        const char *options, struct tk_error *err)
 {
 	struct tk_worker *w;
 	const char *there = d->kept[place_for(d, backend)].backend;
 	if (strcmp(d->layer->name, "cpu") == 0 || there)
 		return TK_OK;
 	int status = tk_night_get_worker(n, d, backend, &w, err);
-	return status ? status : tk_worker_start_open(w, backend, options, n->config->budgets.job_s, err);
+	return status ? status
+	              : tk_worker_start_open(w, backend, options, n->config->budgets.job_s, err);
 }
 
 int tk_night_device_await_workers(struct tk_night_device *d, struct tk_error *err)
@@ -263,15 +268,16 @@ static void share_cores(struct tk_night *n)
 			continue;
 		for (size_t c = turn * (size_t)count / gpus;
 		        c < (turn + 1) * (size_t)count / gpus && len < sizeof d->cores - 8; c++)
-			len += (size_t)snprintf(
-			        d->cores + len, sizeof d->cores - len, "%s%d", len ? "," : "", cores[c]);
+			len += (size_t)snprintf(d->cores + len, sizeof d->cores - len, "%s%d",
+			        len ? "," : "", cores[c]);
 		turn++;
 	}
 }
 
-/* Opens one device, with a worker that is taken over; *more tells how many of its kind there are. */
-static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t index, struct tk_worker *worker,
-        uint32_t *more, struct tk_error *err)
+/* Opens one device, with a worker that is taken over; *more tells how many of its kind there are.
+ */
+static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t index,
+        struct tk_worker *worker, uint32_t *more, struct tk_error *err)
 {
 	struct tk_night_device d = {.layer = layer, .index = index, .worker = worker};
 	struct tk_error why = {0};
@@ -281,7 +287,8 @@ static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t
 		return tk_fail(err, status, "%s", why.message);
 	}
 	if (status != TK_OK) {
-		tk_log(TK_LOG_DEBUG, "no_device", NULL, "no %s device %u: %s", layer->name, index, why.message);
+		tk_log(TK_LOG_DEBUG, "no_device", NULL, "no %s device %u: %s", layer->name, index,
+		        why.message);
 		tk_night_device_close(&d);
 		*more = 0;
 		return TK_OK;
@@ -311,19 +318,21 @@ static int probe_one(struct tk_night *n, const struct tk_module *layer, uint32_t
 	return put_environment(n, kept, err);
 }
 
-static int probing_worker(
-        struct tk_night *n, const struct tk_module *layer, uint32_t index, struct tk_worker **out, struct tk_error *err)
+static int probing_worker(struct tk_night *n, const struct tk_module *layer, uint32_t index,
+        struct tk_worker **out, struct tk_error *err)
 {
 	struct tk_night_device d = {.layer = layer, .index = index};
-	struct tk_error why = {0}; /* but for a request to stop, it is told once more when the device is asked for */
+	struct tk_error why = {0}; /* but for a request to stop, it is told once more when the
+	                              device is asked for */
 	int status = tk_night_new_worker(n, &d, out, err);
-	if (status == TK_OK && tk_worker_start_open(*out, NULL, NULL, TK_WORKER_OPEN_TIMEOUT_S, &why) == TK_ECANCELED)
+	if (status == TK_OK && tk_worker_start_open(*out, NULL, NULL, TK_WORKER_OPEN_TIMEOUT_S,
+	                               &why) == TK_ECANCELED)
 		status = tk_fail(err, TK_ECANCELED, "%s", why.message);
 	return status;
 }
 
-/* The first device of a kind tells how many there are; the others are opened beside each other, since a driver takes
- * its time for each. */
+/* The first device of a kind tells how many there are; the others are opened beside each other,
+ * since a driver takes its time for each. */
 static int probe_kind(struct tk_night *n, const struct tk_module *layer, struct tk_error *err)
 {
 	struct tk_worker *first = NULL, **others = NULL;
@@ -358,7 +367,8 @@ int tk_night_probe(struct tk_night *n, struct tk_error *err)
 	if (status == TK_OK)
 		share_cores(n);
 	if (status == TK_OK && n->device_count == 0)
-		return tk_fail(err, TK_EUSAGE, "none of the configured devices is there: `tracker doctor` says why");
+		return tk_fail(err, TK_EUSAGE,
+		        "none of the configured devices is there: `tracker doctor` says why");
 	if (status == TK_OK)
 		warn_of_absent(n);
 	return status;

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void tk_recipe_init_source(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out)
+void tk_recipe_init_source(
+        const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out)
 {
 	bool self = u->kind == TK_UPSTREAM_SELF;
 	*out = (struct tk_repo){
@@ -52,19 +53,22 @@ static void nearest_adapter(const char *dir, const char *name, char *out, size_t
 	tk_names_free(names, count);
 }
 
-static int adapter_fail(const struct tk_config *config, const char *name, const char *program, struct tk_error *err)
+static int adapter_fail(
+        const struct tk_config *config, const char *name, const char *program, struct tk_error *err)
 {
 	const char *own = config->adapter_path;
 	char *shipped = tk_path_join(tk_data_dir(), "kernels/adapters"), near[128] = "";
 	nearest_adapter(own, name, near, sizeof near);
 	nearest_adapter(shipped, name, near, sizeof near);
 	free(shipped);
-	return tk_fail(err, TK_ENOTFOUND, "adapter `%s`: %s does not exist%s%s%s%s%s%s", name, program,
-	        own ? ", and nothing of that name in " : "", own ? own : "", own ? " (paths.adapters)" : "",
-	        *near ? ", did you mean `" : "", near, *near ? "`?" : "");
+	return tk_fail(err, TK_ENOTFOUND, "adapter `%s`: %s does not exist%s%s%s%s%s%s", name,
+	        program, own ? ", and nothing of that name in " : "", own ? own : "",
+	        own ? " (paths.adapters)" : "", *near ? ", did you mean `" : "", near,
+	        *near ? "`?" : "");
 }
 
-int tk_recipe_check_adapter(const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
+int tk_recipe_check_adapter(
+        const struct tk_config *config, const struct tk_upstream_config *u, struct tk_error *err)
 {
 	char *dir = adapter_dir(config, u), *program = dir ? tk_path_join(dir, "build") : NULL;
 	int status = TK_OK;
@@ -80,8 +84,8 @@ int tk_recipe_check_adapter(const struct tk_config *config, const struct tk_upst
 	return status;
 }
 
-int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u, const char *revision,
-        const char *arch, struct tk_artifact **out, struct tk_error *err)
+int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
 {
 	struct tk_repo source;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);

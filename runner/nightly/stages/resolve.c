@@ -1,4 +1,5 @@
-/* Stage "resolve": asks every upstream for its newest revision. One that does not answer keeps its last known revision.
+/* Stage "resolve": asks every upstream for its newest revision. One that does not answer keeps its
+ * last known revision.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -16,9 +17,10 @@ static const char *const kind_words[] = {[TK_UPSTREAM_SELF] = "self",
         [TK_UPSTREAM_SYSTEM] = "system",
         [TK_UPSTREAM_BUILTIN] = "builtin"};
 
-/* Where the history says that an upstream is, so that pages can link to its commits: for `self`, what stands before
- * /commit/ in site.commit_url, which the configuration has seen to. */
-static void url_of(const struct tk_night *n, const struct tk_upstream_config *u, char *out, size_t size)
+/* Where the history says that an upstream is, so that pages can link to its commits: for `self`,
+ * what stands before /commit/ in site.commit_url, which the configuration has seen to. */
+static void url_of(
+        const struct tk_night *n, const struct tk_upstream_config *u, char *out, size_t size)
 {
 	const char *commit = u->kind == TK_UPSTREAM_SELF ? n->config->commit_url : NULL,
 	           *end = commit ? strstr(commit, "/commit/") : NULL;
@@ -37,11 +39,13 @@ static int put_upstream(struct tk_night *n, struct tk_likelihood_product *p, str
 {
 	char url[4200];
 	url_of(n, p->config, url, sizeof url);
-	struct tk_upstream_row row = {.name = p->config->name, .kind = kind_words[p->config->kind], .url = url};
+	struct tk_upstream_row row = {
+	        .name = p->config->name, .kind = kind_words[p->config->kind], .url = url};
 	return tk_store_put_upstream(n->store, &row, &p->upstream_id, err);
 }
 
-static int put_revision(struct tk_night *n, struct tk_likelihood_product *p, const struct tk_revision *r, struct tk_error *err)
+static int put_revision(struct tk_night *n, struct tk_likelihood_product *p,
+        const struct tk_revision *r, struct tk_error *err)
 {
 	struct tk_revision_row row = {.upstream_id = p->upstream_id,
 	        .rev = r->id,
@@ -55,13 +59,15 @@ static int put_revision(struct tk_night *n, struct tk_likelihood_product *p, con
 	return tk_store_put_revision(n->store, &row, &p->revision_id, err);
 }
 
-int tk_night_put_revision(struct tk_night *n, struct tk_likelihood_product *p, const struct tk_revision *r, struct tk_error *err)
+int tk_night_put_revision(struct tk_night *n, struct tk_likelihood_product *p,
+        const struct tk_revision *r, struct tk_error *err)
 {
 	int status = put_upstream(n, p, err);
 	return status == TK_OK ? put_revision(n, p, r, err) : status;
 }
 
-/* The newest revision of this upstream that the history knows, into p->rev; false where there is none. */
+/* The newest revision of this upstream that the history knows, into p->rev; false where there is
+ * none. */
 static bool last_known(struct tk_night *n, struct tk_likelihood_product *p)
 {
 	struct tk_rows nights = {0};
@@ -75,7 +81,8 @@ static bool last_known(struct tk_night *n, struct tk_likelihood_product *p)
 		        tk_store_list_resolutions(n->store, night->id, &answers, NULL) != TK_OK)
 			continue;
 		for (size_t k = 0; k < answers.count && !found; k++) {
-			const struct tk_resolution_row *a = TK_ROWS_AT(&answers, struct tk_resolution_row, k);
+			const struct tk_resolution_row *a =
+			        TK_ROWS_AT(&answers, struct tk_resolution_row, k);
 			if (a->upstream_id == p->upstream_id && a->revision_id != 0) {
 				p->revision_id = a->revision_id;
 				found = true;
@@ -101,18 +108,21 @@ static void name_revision(struct tk_night *n, struct tk_likelihood_product *p)
 }
 
 /* A library's or a module's revision is the version that it reports. */
-static int resolve_module(struct tk_night *n, struct tk_likelihood_product *p, struct tk_revision *out, struct tk_error *err)
+static int resolve_module(struct tk_night *n, struct tk_likelihood_product *p,
+        struct tk_revision *out, struct tk_error *err)
 {
 	const char *name = p->config->adapter ? p->config->adapter : p->config->name;
 	const struct tk_module *m = tk_modules_find_backend(n->modules, name);
-	if (p->config->kind == TK_UPSTREAM_BUILTIN) { /* several modules of one version: the tracker's own */
+	if (p->config->kind ==
+	        TK_UPSTREAM_BUILTIN) { /* several modules of one version: the tracker's own */
 		snprintf(out->id, sizeof out->id, "%s", TK_VERSION);
 		return TK_OK;
 	}
 	if (!m)
 		return tk_fail(err, TK_ENOTFOUND,
-		        "there is no backend `%s` in %s: was its library installed when the tracker was built?", name,
-		        n->modules->dir);
+		        "there is no backend `%s` in %s: was its library installed when the "
+		        "tracker was built?",
+		        name, n->modules->dir);
 	json_t *info = NULL;
 	int status = tk_worker_query_backend(n->devices[0].worker, m->path, &info, err);
 	if (status == TK_OK) {
@@ -124,7 +134,8 @@ static int resolve_module(struct tk_night *n, struct tk_likelihood_product *p, s
 }
 
 /* Asks the upstream, unless the caller has chosen a revision already (p->rev: a past one). */
-static int ask(struct tk_night *n, struct tk_likelihood_product *p, struct tk_revision *out, struct tk_error *err)
+static int ask(struct tk_night *n, struct tk_likelihood_product *p, struct tk_revision *out,
+        struct tk_error *err)
 {
 	if (p->config->kind == TK_UPSTREAM_SYSTEM || p->config->kind == TK_UPSTREAM_BUILTIN)
 		return resolve_module(n, p, out, err);
@@ -134,7 +145,8 @@ static int ask(struct tk_night *n, struct tk_likelihood_product *p, struct tk_re
 		return TK_OK;
 	}
 	struct tk_repo source;
-	int status = tk_recipe_check_adapter(n->config, p->config, err); /* before the minutes of a fetch */
+	int status = tk_recipe_check_adapter(
+	        n->config, p->config, err); /* before the minutes of a fetch */
 	if (status)
 		return status;
 	tk_recipe_init_source(n->config, p->config, &source);
@@ -161,16 +173,19 @@ static int resolve_one(struct tk_night *n, struct tk_likelihood_product *p, stru
 		p->status = known && known_id == p->revision_id ? "unchanged" : "new";
 		if (revision.dirty)
 			tk_log(TK_LOG_WARN, "dirty", NULL,
-			        "%s: the work tree has uncommitted changes; what is measured is the commit %.12s",
+			        "%s: the work tree has uncommitted changes; what is measured is "
+			        "the commit %.12s",
 			        p->config->name, revision.id);
 	} else {
 		p->status = "unreachable";
-		snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof p->message - 1, why.message);
+		snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof p->message - 1,
+		        why.message);
 		n->report->upstreams_unreachable++;
 		if (known)
 			name_revision(n, p);
-		tk_log(TK_LOG_WARN, "unreachable", NULL, "upstream %s: %s%s%.12s", p->config->name, why.message,
-		        known ? "; its last known revision is measured: " : "", known ? p->rev : "");
+		tk_log(TK_LOG_WARN, "unreachable", NULL, "upstream %s: %s%s%.12s", p->config->name,
+		        why.message, known ? "; its last known revision is measured: " : "",
+		        known ? p->rev : "");
 	}
 	struct tk_resolution_row row = {.night_id = n->night_id,
 	        .upstream_id = p->upstream_id,
@@ -182,10 +197,13 @@ static int resolve_one(struct tk_night *n, struct tk_likelihood_product *p, stru
 
 /* The control and the ceilings come with the tracker: they need no line in the configuration. */
 static char builtin_name[] = "builtin";
-static const struct tk_upstream_config builtin = {.name = builtin_name, .kind = TK_UPSTREAM_BUILTIN, .enabled = true};
+static const struct tk_upstream_config builtin = {
+        .name = builtin_name, .kind = TK_UPSTREAM_BUILTIN, .enabled = true};
 
-/* The products of this night: what the configuration enables, narrowed to what the command line asked for. */
-/* A product for each artifact of the bundle whose upstream is configured: that is what says how it is measured. */
+/* The products of this night: what the configuration enables, narrowed to what the command line
+ * asked for. */
+/* A product for each artifact of the bundle whose upstream is configured: that is what says how it
+ * is measured. */
 static int take_artifact(struct tk_night *n, const char *key, struct tk_error *err)
 {
 	struct tk_artifact *a = NULL;
@@ -194,14 +212,16 @@ static int take_artifact(struct tk_night *n, const char *key, struct tk_error *e
 		struct tk_likelihood_product *p = &n->products[i];
 		if (p->artifact_count || strcmp(p->config->name, a->upstream) != 0)
 			continue;
-		if (n->options->backfill_revision && strcmp(n->options->backfill_revision, a->revision) != 0)
+		if (n->options->backfill_revision &&
+		        strcmp(n->options->backfill_revision, a->revision) != 0)
 			break; /* of another night of the same bundle */
 		p->artifacts[p->artifact_count++] = a;
 		return TK_OK;
 	}
 	if (status == TK_OK && !n->options->backfill_revision)
 		tk_log(TK_LOG_WARN, "import", NULL,
-		        "the build %.12s is of upstream %s, which is not configured or has another build in the bundle",
+		        "the build %.12s is of upstream %s, which is not configured or has another "
+		        "build in the bundle",
 		        key, a->upstream);
 	tk_artifact_free(a);
 	return status;
@@ -217,8 +237,8 @@ static int import_products(struct tk_night *n, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t count = 0, imported = 0, kept = 0;
-	int status =
-	        tk_artifact_import_keys(n->config->cache_dir, n->options->import_file, &imported, &keys, &count, err);
+	int status = tk_artifact_import_keys(
+	        n->config->cache_dir, n->options->import_file, &imported, &keys, &count, err);
 	for (size_t i = 0; status == TK_OK && i < count; i++)
 		status = take_artifact(n, keys[i], err);
 	for (size_t i = 0; status == TK_OK && i < n->product_count; i++)
@@ -239,7 +259,8 @@ static int list_products(struct tk_night *n, struct tk_error *err)
 	for (size_t i = 0; i < n->config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &n->config->upstreams[i];
 		const char *only = n->options->only_upstream;
-		if (!u->enabled || u->kind == TK_UPSTREAM_BUILTIN || (only && strcmp(only, u->name) != 0))
+		if (!u->enabled || u->kind == TK_UPSTREAM_BUILTIN ||
+		        (only && strcmp(only, u->name) != 0))
 			continue;
 		struct tk_likelihood_product *p = &n->products[n->product_count++];
 		p->config = u;

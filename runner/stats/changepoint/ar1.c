@@ -9,19 +9,23 @@
 
 #define PHI_MIN 0.6 /* what forgets faster is white noise for a level of some nights */
 #define POINTS_MIN 60
-#define TAIL_MAX 1.35 /* 98 % quantile of the innovations over their median, in units of a normal distribution's */
+#define TAIL_MAX \
+	1.35 /* 98 % quantile of the innovations over their median, in units of a normal \
+	        distribution's */
 #define LEAST_WHITE 1e-4
 
 static const size_t lags[] = {1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 28};
 #define LAGS (sizeof lags / sizeof *lags)
 
-/* Least squares of g = white + wander * (1 - phi^lag), each relative to its own size; returns the misfit. */
+/* Least squares of g = white + wander * (1 - phi^lag), each relative to its own size; returns the
+ * misfit. */
 static double fit_parts(const double *g, size_t n, double phi, double *white, double *wander)
 {
 	double a = 0, b = 0, c = 0, d = 0, e = 0, misfit = 0, det;
 
 	for (size_t i = 0; i < n; i++) {
-		double u = 1 - pow(phi, (double)lags[i]), w = 1 / (g[i] * g[i] * sqrt((double)lags[i]));
+		double u = 1 - pow(phi, (double)lags[i]),
+		       w = 1 / (g[i] * g[i] * sqrt((double)lags[i]));
 
 		a += w, b += w * u, c += w * u * u, d += w * g[i], e += w * u * g[i];
 	}
@@ -42,7 +46,8 @@ static double fit_parts(const double *g, size_t n, double phi, double *white, do
 
 int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
 {
-	static const double phis[] = {0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985};
+	static const double phis[] = {
+	        0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985};
 	double g[LAGS], best = INFINITY, *work = malloc((n + 1) * sizeof *work);
 	size_t known = 0;
 
@@ -59,8 +64,8 @@ int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
 
 		if (misfit < best - 1e-12) {
 			best = misfit;
-			*out = (struct tk_ar1_model){
-			        wander > 0 ? phis[i] : 0, sqrt(wander), fmax(LEAST_WHITE, sqrt(white))};
+			*out = (struct tk_ar1_model){wander > 0 ? phis[i] : 0, sqrt(wander),
+			        fmax(LEAST_WHITE, sqrt(white))};
 		}
 	}
 	free(work);
@@ -133,17 +138,19 @@ static struct tk_ar1_step solve(const struct sums *a)
 	return out;
 }
 
-void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t split, struct tk_ar1_step *out)
+void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t split,
+        struct tk_ar1_step *out)
 {
 	struct filter f = start(m);
 	struct sums a = {0};
 	double x = 0, level = 0, step = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double s, gain = advance(&f, &s), e = y[i] - y[0] - x, e1 = 1 - level, e2 = (i >= split) - step;
+		double s, gain = advance(&f, &s), e = y[i] - y[0] - x, e1 = 1 - level,
+		          e2 = (i >= split) - step;
 
-		a.a11 += e1 * e1 / s, a.a12 += e1 * e2 / s, a.a22 += e2 * e2 / s, a.b1 += e1 * e / s,
-		        a.b2 += e2 * e / s;
+		a.a11 += e1 * e1 / s, a.a12 += e1 * e2 / s, a.a22 += e2 * e2 / s,
+		        a.b1 += e1 * e / s, a.b2 += e2 * e / s;
 		x = f.phi * (x + gain * e);
 		level = f.phi * (level + gain * e1);
 		step = f.phi * (step + gain * e2);
@@ -151,7 +158,8 @@ void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t
 	*out = solve(&a);
 }
 
-/* From where on the gain does not change any more, the filter answers a step with c + (1 - c) theta^lag. */
+/* From where on the gain does not change any more, the filter answers a step with c + (1 - c)
+ * theta^lag. */
 bool tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t)
 {
 	struct filter f = start(m);
@@ -160,8 +168,10 @@ bool tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_tab
 	*t = (struct tk_ar1_table){.model = *m, .memory = at};
 	if (!at)
 		return false;
-	t->gain = at, t->power = at + (n + 1), t->step = t->power + (n + 1), t->plain = t->step + (n + 1);
-	t->fading = t->plain + (n + 1), t->square = t->fading + (n + 1), t->share = t->square + (n + 1);
+	t->gain = at, t->power = at + (n + 1), t->step = t->power + (n + 1),
+	t->plain = t->step + (n + 1);
+	t->fading = t->plain + (n + 1), t->square = t->fading + (n + 1),
+	t->share = t->square + (n + 1);
 	t->plain[0] = t->square[0] = 0;
 	for (size_t i = 0; i < n; i++) {
 		double seen;
@@ -194,11 +204,11 @@ void tk_ar1_table_free(struct tk_ar1_table *t)
 }
 
 /* Only the innovations are the series' own: the sums of all splits are running ones, backwards. */
-size_t tk_ar1_scan_steps(
-        const struct tk_ar1_table *t, const double *y, size_t n, size_t least, double *innovation, double *z)
+size_t tk_ar1_scan_steps(const struct tk_ar1_table *t, const double *y, size_t n, size_t least,
+        double *innovation, double *z)
 {
-	double phi = t->model.phi, c = t->c, x = 0, level = 0, plain = 0, fading = 0, top = 0, bottom = 1, sign = 1,
-	       scale = 1 / (t->square[n] * t->s);
+	double phi = t->model.phi, c = t->c, x = 0, level = 0, plain = 0, fading = 0, top = 0,
+	       bottom = 1, sign = 1, scale = 1 / (t->square[n] * t->s);
 	size_t best = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -218,7 +228,8 @@ size_t tk_ar1_scan_steps(
 		plain += innovation[i];
 		fading = innovation[i] + t->theta * fading;
 		over = c * plain + (1 - c) * fading - a12 * level;
-		if (length >= least && over * over * bottom > top * rest && rest > 1e-12 * t->step[length]) {
+		if (length >= least && over * over * bottom > top * rest &&
+		        rest > 1e-12 * t->step[length]) {
 			top = over * over;
 			bottom = rest;
 			sign = over;

@@ -1,4 +1,5 @@
-/* Optimal partitioning of calm logarithms, then a strict look at every step it found: see changepoint.h. */
+/* Optimal partitioning of calm logarithms, then a strict look at every step it found: see
+ * changepoint.h. */
 #include "stats/changepoint/changepoint.h"
 
 #include <math.h>
@@ -8,18 +9,18 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/summary/winsorize.h"
-#include "stats/summary/compare.h"
 #include "stats/changepoint/locate.h"
-#include "stats/summary/noise.h"
 #include "stats/changepoint/partition.h"
-#include "stats/changepoint/refine.h"
-#include "stats/summary/quantile.h"
-#include "stats/changepoint/season.h"
-#include "stats/summary/summary.h"
-#include "stats/changepoint/trend.h"
 #include "stats/changepoint/recurrent_state.h"
+#include "stats/changepoint/refine.h"
+#include "stats/changepoint/season.h"
+#include "stats/changepoint/trend.h"
+#include "stats/summary/compare.h"
+#include "stats/summary/noise.h"
+#include "stats/summary/quantile.h"
+#include "stats/summary/summary.h"
 #include "stats/summary/weekday.h"
+#include "stats/summary/winsorize.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
         .min_effect = 0.005,
@@ -29,13 +30,17 @@ const struct tk_changepoint_options tk_changepoint_defaults = {
         .confidence = 0.95,
 };
 
-#define LEAST_NOISE 1e-5 /* relative: no clock is better, and a constant series has no noise of its own */
-#define ROBUST 0.8       /* of a change's price has to be borne out by the loss that spikes cannot drive up */
+#define LEAST_NOISE \
+	1e-5 /* relative: no clock is better, and a constant series has no noise of its own */
+#define ROBUST \
+	0.8 /* of a change's price has to be borne out by the loss that spikes cannot drive up */
 #define MIN_POINTS 4
 #define ROUNDS 3
-#define CALM 1.5      /* values are pulled in to so many tau of the median around them before levels are compared */
-#define START 2       /* standard errors between neighbouring means from which a segment may start */
-#define LINE 0.95     /* a step leaves at most this part of the squares that a straight line leaves */
+#define CALM \
+	1.5     /* values are pulled in to so many tau of the median around them before levels are \
+	           compared */
+#define START 2 /* standard errors between neighbouring means from which a segment may start */
+#define LINE 0.95 /* a step leaves at most this part of the squares that a straight line leaves */
 #define REMEMBERS 1.5 /* long-run noise over that of one point: white noise is below */
 
 struct step {
@@ -49,13 +54,15 @@ static double step_error(double tau, size_t a, size_t b, size_t c)
 }
 
 /* The steps between segments, by the sorted logarithms of each of them. */
-static void measure_steps(const double *sorted, const size_t *bounds, size_t segments, double tau, struct step *out)
+static void measure_steps(
+        const double *sorted, const size_t *bounds, size_t segments, double tau, struct step *out)
 {
 	for (size_t i = 1; i < segments; i++) {
 		size_t a = bounds[i - 1], b = bounds[i], c = bounds[i + 1];
 
 		out[i].error = step_error(tau, a, b, c);
-		out[i].shift = tk_hodges_lehmann(sorted + a, b - a, sorted + b, c - b, out[i].error / 100);
+		out[i].shift =
+		        tk_hodges_lehmann(sorted + a, b - a, sorted + b, c - b, out[i].error / 100);
 		out[i].z = fabs(out[i].shift) / out[i].error;
 	}
 }
@@ -64,16 +71,18 @@ static void measure_steps(const double *sorted, const size_t *bounds, size_t seg
 static struct step glance(const double *sum, const size_t *bound, double tau)
 {
 	size_t a = bound[-1], b = bound[0], c = bound[1];
-	struct step s = {.shift = (sum[c] - sum[b]) / (double)(c - b) - (sum[b] - sum[a]) / (double)(b - a),
+	struct step s = {
+	        .shift = (sum[c] - sum[b]) / (double)(c - b) - (sum[b] - sum[a]) / (double)(b - a),
 	        .error = step_error(tau, a, b, c)};
 
 	s.z = fabs(s.shift) / s.error;
 	return s;
 }
 
-/* Takes back what is too small or not borne out, weakest first. bounds[count] is n; steps[i] is that at bounds[i]. */
-static void prune(const double *sum, size_t *bounds, size_t *count, const struct tk_changepoint_options *o, double tau,
-        struct step *steps)
+/* Takes back what is too small or not borne out, weakest first. bounds[count] is n; steps[i] is
+ * that at bounds[i]. */
+static void prune(const double *sum, size_t *bounds, size_t *count,
+        const struct tk_changepoint_options *o, double tau, struct step *steps)
 {
 	size_t from = 1, to = *count; /* the steps that are not measured yet */
 
@@ -88,8 +97,10 @@ static void prune(const double *sum, size_t *bounds, size_t *count, const struct
 				weakest = i;
 		if (!weakest)
 			return;
-		memmove(bounds + weakest, bounds + weakest + 1, (*count - weakest) * sizeof *bounds);
-		memmove(steps + weakest, steps + weakest + 1, (*count - weakest - 1) * sizeof *steps);
+		memmove(bounds + weakest, bounds + weakest + 1,
+		        (*count - weakest) * sizeof *bounds);
+		memmove(steps + weakest, steps + weakest + 1,
+		        (*count - weakest - 1) * sizeof *steps);
 		--*count;
 		from = weakest > 1 ? weakest - 1 : 1;
 		to = weakest < *count ? weakest + 1 : *count;
@@ -105,7 +116,8 @@ struct scratch {
 };
 
 /* The biweight loss of logarithms about a level, in units of tau^2. */
-static double loss(const double *logs, size_t from, size_t to, double level, double tau, double outlier)
+static double loss(
+        const double *logs, size_t from, size_t to, double level, double tau, double outlier)
 {
 	double sum = 0, most = outlier * outlier * tau * tau;
 
@@ -123,7 +135,8 @@ static double level_of(const double *logs, size_t from, size_t to, double *work)
 	return tk_quantile_select(work, to - from, 0.5);
 }
 
-/* Outliers are not alike: what segments k .. k + count have less of the biweight loss than one level would have. */
+/* Outliers are not alike: what segments k .. k + count have less of the biweight loss than one
+ * level would have. */
 static double robust_gain(struct scratch *s, size_t k, size_t count, double tau, double outlier)
 {
 	double apart = 0, together = INFINITY;
@@ -135,13 +148,16 @@ static double robust_gain(struct scratch *s, size_t k, size_t count, double tau,
 		apart += loss(s->logs, s->bounds[g], s->bounds[g + 1], level, tau, outlier);
 		together = fmin(together, loss(s->logs, from, to, level, tau, outlier));
 	}
-	together = fmin(together, loss(s->logs, from, to, level_of(s->logs, from, to, s->work), tau, outlier));
+	together = fmin(together,
+	        loss(s->logs, from, to, level_of(s->logs, from, to, s->work), tau, outlier));
 	return together - apart;
 }
 
-/* Outliers are not alike, a level is: takes back the steps, and the short segments, that are not worth their price in
- * the biweight loss, the worst first. Until it ends, steps[i] has what is lacking of 2 segments and of 3 from i on. */
-static void take_outliers_back(struct scratch *s, size_t *count, double price, double tau, double outlier)
+/* Outliers are not alike, a level is: takes back the steps, and the short segments, that are not
+ * worth their price in the biweight loss, the worst first. Until it ends, steps[i] has what is
+ * lacking of 2 segments and of 3 from i on. */
+static void take_outliers_back(
+        struct scratch *s, size_t *count, double price, double tau, double outlier)
 {
 	size_t from = 0, to = *count; /* of what is to be looked at again */
 
@@ -151,7 +167,9 @@ static void take_outliers_back(struct scratch *s, size_t *count, double price, d
 
 		for (size_t i = from; i + 2 <= to; i++) {
 			s->steps[i].shift = price - robust_gain(s, i, 2, tau, outlier);
-			s->steps[i].z = i + 3 <= *count ? 2 * price - robust_gain(s, i, 3, tau, outlier) : 0;
+			s->steps[i].z = i + 3 <= *count
+			                        ? 2 * price - robust_gain(s, i, 3, tau, outlier)
+			                        : 0;
 		}
 		for (size_t i = 0; i + 2 <= *count; i++) {
 			bool both = s->steps[i].z > s->steps[i].shift;
@@ -165,8 +183,10 @@ static void take_outliers_back(struct scratch *s, size_t *count, double price, d
 		}
 		if (!gone)
 			return;
-		memmove(s->bounds + at, s->bounds + at + gone, (*count - at - gone + 1) * sizeof *s->bounds);
-		memmove(s->steps + at, s->steps + at + gone, (*count - at - gone) * sizeof *s->steps);
+		memmove(s->bounds + at, s->bounds + at + gone,
+		        (*count - at - gone + 1) * sizeof *s->bounds);
+		memmove(s->steps + at, s->steps + at + gone,
+		        (*count - at - gone) * sizeof *s->steps);
 		*count -= gone;
 		from = at > 3 ? at - 3 : 0;
 		to = at + 1 < *count ? at + 1 : *count;
@@ -178,8 +198,8 @@ static double squares_left(const double *sum, const size_t *bound)
 {
 	size_t a = bound[-1], b = bound[0], c = bound[1];
 	double n = (double)(c - a), before = (sum[b] - sum[a]) / (double)(b - a),
-	       after = (sum[c] - sum[b]) / (double)(c - b), mean = (sum[c] - sum[a]) / n, middle = (n - 1) / 2,
-	       levels = 0, total = 0, slope = 0;
+	       after = (sum[c] - sum[b]) / (double)(c - b), mean = (sum[c] - sum[a]) / n,
+	       middle = (n - 1) / 2, levels = 0, total = 0, slope = 0;
 
 	for (size_t t = a; t < c; t++) {
 		double y = sum[t + 1] - sum[t];
@@ -192,7 +212,8 @@ static double squares_left(const double *sum, const size_t *bound)
 	return levels / fmax(total - slope * slope * 12 / (n * (n * n - 1)), 1e-300);
 }
 
-/* A drift is no step: takes back what a line through both segments explains as well, worst first. */
+/* A drift is no step: takes back what a line through both segments explains as well, worst first.
+ */
 static void take_drifts_back(const double *sum, size_t *bounds, size_t *count)
 {
 	for (;;) {
@@ -219,8 +240,8 @@ static double median_of(const double *sorted, size_t from, size_t to)
 	return exp(tk_quantile_sorted(sorted + from, to - from, 0.5));
 }
 
-static struct tk_changepoint describe(
-        const double *sorted, const size_t *bounds, const struct step *step, double z, const size_t *where)
+static struct tk_changepoint describe(const double *sorted, const size_t *bounds,
+        const struct step *step, double z, const size_t *where)
 {
 	return (struct tk_changepoint){
 	        .index = where[bounds[0]],
@@ -236,19 +257,22 @@ static struct tk_changepoint describe(
 /* All of it in one block: *memory is to be freed. */
 static bool scratch_make(struct scratch *s, size_t n, void **memory)
 {
-	double *values = *memory = malloc((n + 1) * (10 * sizeof *values + 5 * sizeof(size_t) + sizeof(int64_t) +
-	                                                    sizeof *s->steps + sizeof *s->partition.may_start));
+	double *values = *memory =
+	        malloc((n + 1) * (10 * sizeof *values + 5 * sizeof(size_t) + sizeof(int64_t) +
+	                                 sizeof *s->steps + sizeof *s->partition.may_start));
 	size_t *numbers, m = n + 1;
 
 	if (!values)
 		return false;
-	s->logs = values, s->y = s->logs + m, s->sum = s->y + m, s->work = s->sum + m; /* work: 2 * m */
+	s->logs = values, s->y = s->logs + m, s->sum = s->y + m,
+	s->work = s->sum + m; /* work: 2 * m */
 	s->partition.contrast = s->work + 2 * m, s->partition.at = s->partition.contrast + m;
 	s->partition.sum = s->partition.at + m, s->partition.before = s->partition.sum + m;
 	s->partition.cost = s->partition.before + m;
 	s->steps = (struct step *)(s->partition.cost + m);
 	s->day = (int64_t *)(s->steps + m);
-	s->where = numbers = (size_t *)(s->day + m), s->bounds = numbers + m, s->partition.start = numbers + 2 * m;
+	s->where = numbers = (size_t *)(s->day + m), s->bounds = numbers + m,
+	s->partition.start = numbers + 2 * m;
 	s->partition.from = numbers + 3 * m, s->partition.open = numbers + 4 * m;
 	s->partition.may_start = (bool *)(numbers + 5 * m);
 	return true;
@@ -263,13 +287,14 @@ static void sum_up(struct scratch *s, size_t n, double tau)
 }
 
 /* One fit of s->logs[0 .. n) in units of tau, into bounds and steps. */
-static void fit_levels(
-        struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau, size_t *segments)
+static void fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_options *o,
+        double tau, size_t *segments)
 {
 	double price = o->penalty * 2 * log((double)n);
 
 	sum_up(s, n, tau);
-	*segments = tk_partition_fit(&s->partition, s->sum, n, tau, START, price * tau * tau, s->bounds);
+	*segments = tk_partition_fit(
+	        &s->partition, s->sum, n, tau, START, price * tau * tau, s->bounds);
 	take_outliers_back(s, segments, ROBUST * price, tau, o->outlier);
 	prune(s->sum, s->bounds, segments, o, tau, s->steps);
 }
@@ -285,9 +310,11 @@ static void take_levels_out(struct scratch *s, size_t segments)
 	}
 }
 
-/* The steps of s->logs[0 .. n), the segments sorted into s->y. One whose whole interval is below the least effect that
- * counts is none, weakest first: where the series drifts, the pace may change and the level hardly. */
-static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau, size_t *segments)
+/* The steps of s->logs[0 .. n), the segments sorted into s->y. One whose whole interval is below
+ * the least effect that counts is none, weakest first: where the series drifts, the pace may change
+ * and the level hardly. */
+static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau,
+        size_t *segments)
 {
 	double z = tk_normal_z(1 - o->confidence), least = log1p(o->min_effect);
 
@@ -304,13 +331,16 @@ static void measure(struct scratch *s, size_t n, const struct tk_changepoint_opt
 				weakest = i;
 		if (!weakest)
 			return;
-		memmove(s->bounds + weakest, s->bounds + weakest + 1, ((*segments)-- - weakest) * sizeof *s->bounds);
+		memmove(s->bounds + weakest, s->bounds + weakest + 1,
+		        ((*segments)-- - weakest) * sizeof *s->bounds);
 	}
 }
 
-/* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is estimated anew, until that
- * changes nothing. Steps that stand in noise that remembers are not asked whether they are lines. */
-static int segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
+/* Segments of s->logs[0 .. n). Steps that were found are no noise: without them the noise is
+ * estimated anew, until that changes nothing. Steps that stand in noise that remembers are not
+ * asked whether they are lines. */
+static int segment(
+        struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
 {
 	double tau = INFINITY, sigma, next;
 	bool remembers = false;
@@ -329,7 +359,8 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 	}
 	if (!rc && next > REMEMBERS * sigma) {
 		take_levels_out(s, *segments);
-		rc = tk_changepoint_refine(s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments, &remembers);
+		rc = tk_changepoint_refine(
+		        s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments, &remembers);
 	}
 	if (!rc && *segments > 1)
 		take_drifts_back(s->sum, s->bounds, segments);
@@ -344,8 +375,8 @@ static int segment(struct scratch *s, size_t n, const struct tk_changepoint_opti
 	return rc;
 }
 
-int tk_changepoint_find(const double *x, const int64_t *day, size_t n, const struct tk_changepoint_options *options,
-        struct tk_changepoint **out, size_t *count)
+int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
+        const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count)
 {
 	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
 	struct scratch s = {0};
@@ -379,7 +410,8 @@ int tk_changepoint_find(const double *x, const int64_t *day, size_t n, const str
 		goto out;
 	}
 	for (size_t i = 1; i < segments; i++)
-		(*out)[i - 1] = describe(s.y, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where);
+		(*out)[i - 1] = describe(
+		        s.y, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where);
 	*count = segments - 1;
 out:
 	free(memory);

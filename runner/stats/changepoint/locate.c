@@ -33,10 +33,11 @@ static bool pulled_in(const double *y, const double *sum, size_t from, size_t to
 }
 
 /* The step at b, one of first .. last; between `before` and `after` nights of its levels. */
-static size_t place(const double *y, size_t first, size_t b, size_t last, size_t before, size_t after, double reach)
+static size_t place(const double *y, size_t first, size_t b, size_t last, size_t before,
+        size_t after, double reach)
 {
-	double old = level(y + b - before, before), new = level(y + b, after), most = fmax(reach, fabs(new - old) / 2),
-	       lost = 0, least = 0;
+	double old = level(y + b - before, before), new = level(y + b, after),
+	       most = fmax(reach, fabs(new - old) / 2), lost = 0, least = 0;
 	size_t at = first;
 
 	for (size_t t = first; t < last; t++) {
@@ -49,7 +50,8 @@ static size_t place(const double *y, size_t first, size_t b, size_t last, size_t
 	return at;
 }
 
-void tk_changepoint_locate(const double *y, const double *sum, double tau, double outlier, size_t *bounds, size_t segments)
+void tk_changepoint_locate(const double *y, const double *sum, double tau, double outlier,
+        size_t *bounds, size_t segments)
 {
 	for (size_t i = 1; i < segments; i++) {
 		size_t b = bounds[i], before = b - bounds[i - 1], after = bounds[i + 1] - b,
@@ -57,7 +59,7 @@ void tk_changepoint_locate(const double *y, const double *sum, double tau, doubl
 		       last = b + (after > REACH ? REACH : after - 1);
 
 		if (pulled_in(y, sum, first, last, tau))
-			bounds[i] = place(y, first, b, last, before < NEAR ? before : NEAR, after < NEAR ? after : NEAR,
-			        outlier * tau);
+			bounds[i] = place(y, first, b, last, before < NEAR ? before : NEAR,
+			        after < NEAR ? after : NEAR, outlier * tau);
 	}
 }

@@ -1,11 +1,13 @@
-/* Optimal partitioning (Jackson et al. 2005), pruned (Killick et al. 2012), over candidates: see partition.h. */
+/* Optimal partitioning (Jackson et al. 2005), pruned (Killick et al. 2012), over candidates: see
+ * partition.h. */
 #include "stats/changepoint/partition.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LANES 8        /* maxima that need not wait for each other */
-#define PRUNE_EVERY 32 /* candidates: to look for those that can be forgotten costs as much as to use them */
+#define LANES 8 /* maxima that need not wait for each other */
+#define PRUNE_EVERY \
+	32 /* candidates: to look for those that can be forgotten costs as much as to use them */
 
 /* Distances of the means of `width` points on both sides, fewer at the ends; 0 at 0 and n. */
 static void contrasts(const double *sum, size_t n, size_t width, double *out)
@@ -20,14 +22,16 @@ static void contrasts(const double *sum, size_t n, size_t width, double *out)
 		if (full && t == width)
 			t = full;
 		else
-			out[t] = fabs((sum[hi] - sum[t]) / (double)(hi - t) - (sum[t] - sum[lo]) / (double)(t - lo));
+			out[t] = fabs((sum[hi] - sum[t]) / (double)(hi - t) -
+			              (sum[t] - sum[lo]) / (double)(t - lo));
 	}
 	for (size_t t = width; full && t <= full; t++)
 		out[t] = fabs(sum[t + width] - 2 * sum[t] + sum[t - width]) * part;
 }
 
 /* The starts of segments that are tried, and n after them, into w->start; returns their number. */
-static size_t find_candidates(struct tk_partition_workspace *w, const double *sum, size_t n, double tau, double least)
+static size_t find_candidates(
+        struct tk_partition_workspace *w, const double *sum, size_t n, double tau, double least)
 {
 	static const size_t widths[] = {2, 5, 12, 30, 75};
 	const double *c = w->contrast;
@@ -50,15 +54,16 @@ static size_t find_candidates(struct tk_partition_workspace *w, const double *su
 	return count;
 }
 
-/* What the squares are less by, with the best fit up to each open candidate and one segment from there to `end`, into
- * w->cost, less is better; returns the place of the best. */
+/* What the squares are less by, with the best fit up to each open candidate and one segment from
+ * there to `end`, into w->cost, less is better; returns the place of the best. */
 static size_t best_of(struct tk_partition_workspace *w, size_t count, double end, double sum)
 {
 	double best[LANES];
 	size_t i = 0;
 
 	for (size_t k = 0; k < count; k++)
-		w->cost[k] = w->before[k] - (sum - w->sum[k]) * (sum - w->sum[k]) / (end - w->at[k]);
+		w->cost[k] =
+		        w->before[k] - (sum - w->sum[k]) * (sum - w->sum[k]) / (end - w->at[k]);
 	for (size_t k = 0; k < LANES; k++)
 		best[k] = w->cost[0];
 	for (; i + LANES <= count; i += LANES)
@@ -100,8 +105,8 @@ static size_t trace_back(const struct tk_partition_workspace *w, size_t last, si
 	return segments;
 }
 
-size_t tk_partition_fit(
-        struct tk_partition_workspace *w, const double *sum, size_t n, double tau, double least, double price, size_t *bounds)
+size_t tk_partition_fit(struct tk_partition_workspace *w, const double *sum, size_t n, double tau,
+        double least, double price, size_t *bounds)
 {
 	size_t count = find_candidates(w, sum, n, tau, least), open = 1;
 

@@ -18,7 +18,8 @@ static bool alike(double a, double b)
 	return fabs(a - b) <= ALIKE * fmax(fabs(a), fabs(b));
 }
 
-/* How far segment g is off the level before and after it; 0: it is too long, or the level does not come back. */
+/* How far segment g is off the level before and after it; 0: it is too long, or the level does not
+ * come back. */
 static double visit(const double *sum, const size_t *bounds, size_t segments, size_t g)
 {
 	double before, after, here = level(sum, bounds, g);
@@ -34,7 +35,8 @@ static double visit(const double *sum, const size_t *bounds, size_t segments, si
 	return before * after > 0 && alike(before, after) ? (before + after) / 2 : 0;
 }
 
-/* The size of the visits of a state: that of two of the same direction, not at the ends, is alike. 0: there is none. */
+/* The size of the visits of a state: that of two of the same direction, not at the ends, is alike.
+ * 0: there is none. */
 static double state(const double *size, size_t segments)
 {
 	for (size_t g = 1; g + 1 < segments; g++)
@@ -48,7 +50,8 @@ static void drop(size_t *bounds, size_t *segments, size_t g)
 {
 	size_t first = g ? g : 1, gone = g && g + 1 < *segments ? 2 : 1;
 
-	memmove(bounds + first, bounds + first + gone, (*segments + 1 - first - gone) * sizeof *bounds);
+	memmove(bounds + first, bounds + first + gone,
+	        (*segments + 1 - first - gone) * sizeof *bounds);
 	*segments -= gone;
 }
 
@@ -66,7 +69,8 @@ void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segmen
 			size = state(work, *segments);
 		for (size_t g = 0; size > 0 && g < *segments; g++)
 			if (alike(fabs(work[g]), size) &&
-			        (!more || bounds[g + 1] - bounds[g] < bounds[shortest + 1] - bounds[shortest])) {
+			        (!more || bounds[g + 1] - bounds[g] <
+			                          bounds[shortest + 1] - bounds[shortest])) {
 				shortest = g;
 				more = true;
 			}

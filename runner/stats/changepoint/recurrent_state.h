@@ -1,11 +1,12 @@
-/* A level that is visited again and again for a few nights is a state, no change. Private to stats/. */
+/* A level that is visited again and again for a few nights is a state, no change. Private to
+ * stats/. */
 #ifndef TK_STATS_RECURRENT_STATE_H
 #define TK_STATS_RECURRENT_STATE_H
 #include <stddef.h>
 
-/* sum: of the logarithms before each night, without spikes. bounds[0 .. *segments]: 0 first, n last. Where segments of
- * up to three weeks, after which the level is back, go the same way by the same amount twice, all such are taken back.
- * work: *segments values. */
+/* sum: of the logarithms before each night, without spikes. bounds[0 .. *segments]: 0 first, n
+ * last. Where segments of up to three weeks, after which the level is back, go the same way by the
+ * same amount twice, all such are taken back. work: *segments values. */
 void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segments, double *work);
 
 #endif

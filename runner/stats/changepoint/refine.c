@@ -1,5 +1,5 @@
-/* Change points in noise that remembers: seeded intervals (Kovacs et al. 2023), the strongest first, then the weakest
- * taken back. */
+/* Change points in noise that remembers: seeded intervals (Kovacs et al. 2023), the strongest
+ * first, then the weakest taken back. */
 #include "stats/changepoint/refine.h"
 
 #include <math.h>
@@ -8,16 +8,18 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/summary/winsorize.h"
-#include "stats/summary/noise.h"
 #include "stats/changepoint/ar1.h"
+#include "stats/summary/noise.h"
+#include "stats/summary/winsorize.h"
 
 #define Z 4.5         /* of a change */
 #define LEAST 3       /* points on both sides */
 #define SHORTEST 20.0 /* intervals, each half over the next; the next size is GROW times longer */
 #define GROW 1.6
 #define ROUNDS 3
-#define SPIKE 3 /* values are pulled in to so many standard deviations of the median of the seven around them */
+#define SPIKE \
+	3 /* values are pulled in to so many standard deviations of the median of the seven around \
+	     them */
 
 struct candidate {
 	size_t at;
@@ -38,7 +40,9 @@ struct refine {
 static int scan(struct refine *f, size_t from, size_t to)
 {
 	double z = 0;
-	size_t at = to - from >= 2 * LEAST ? tk_ar1_scan_steps(&f->table, f->y + from, to - from, LEAST, f->work, &z) : 0;
+	size_t at = to - from >= 2 * LEAST ? tk_ar1_scan_steps(&f->table, f->y + from, to - from,
+	                                             LEAST, f->work, &z)
+	                                   : 0;
 
 	if (!at || fabs(z) < Z)
 		return TK_OK;
@@ -133,8 +137,8 @@ static void settle(struct refine *f)
 {
 	for (size_t i = 1; i < f->segments; i++) {
 		double z;
-		size_t from = f->bounds[i - 1],
-		       at = tk_ar1_scan_steps(&f->table, f->y + from, f->bounds[i + 1] - from, 2, f->work, &z);
+		size_t from = f->bounds[i - 1], at = tk_ar1_scan_steps(&f->table, f->y + from,
+		                                        f->bounds[i + 1] - from, 2, f->work, &z);
 
 		if (at)
 			f->bounds[i] = from + at;
@@ -163,9 +167,11 @@ static int look_again(struct refine *f)
 	return rc;
 }
 
-int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds, size_t *segments, bool *holds)
+int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds,
+        size_t *segments, bool *holds)
 {
-	struct refine f = {.n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
+	struct refine f = {
+	        .n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
 	struct tk_noise noise;
 	double sigma;
 	int rc = tk_noise_estimate(r, n, &noise);

@@ -9,19 +9,23 @@
 
 #define PERIOD_MIN 2
 #define PERIOD_MAX 100
-#define TIMES 5      /* the pattern is seen, at least */
-#define CLOSE 0.5    /* correlation of moves a period apart */
-#define SURE 5.0     /* standard errors of that */
-#define AS_GOOD 0.85 /* of the best correlation: the shortest such period, others are multiples of it */
-#define LEFT 0.5     /* of the squares about the mean of the period around each night, at most, without the pattern */
-#define SPIKE 3      /* moves are pulled in to so many standard deviations */
+#define TIMES 5   /* the pattern is seen, at least */
+#define CLOSE 0.5 /* correlation of moves a period apart */
+#define SURE 5.0  /* standard errors of that */
+#define AS_GOOD \
+	0.85 /* of the best correlation: the shortest such period, others are multiples of it */
+#define LEFT \
+	0.5 /* of the squares about the mean of the period around each night, at most, without the \
+	       pattern */
+#define SPIKE 3 /* moves are pulled in to so many standard deviations */
 
 static double clamp(double v, double reach)
 {
 	return fmax(-reach, fmin(reach, v));
 }
 
-/* Moves from night to night without spikes, about their mean, into d[0 .. n - 1); returns their variance. */
+/* Moves from night to night without spikes, about their mean, into d[0 .. n - 1); returns their
+ * variance. */
 static double moves(const double *y, size_t n, double *work, double *d)
 {
 	double reach = SPIKE * M_SQRT2 * tk_noise_lag_scale(y, n, 1, work), mean = 0, squares = 0;
@@ -47,11 +51,12 @@ static double product(const double *d, size_t n, size_t lag)
 			sum[k] += d[i + k] * d[i + k - lag];
 	for (; i < n; i++)
 		sum[0] += d[i] * d[i - lag];
-	return ((sum[0] + sum[1]) + (sum[2] + sum[3]) + ((sum[4] + sum[5]) + (sum[6] + sum[7]))) / (double)(n - lag);
+	return ((sum[0] + sum[1]) + (sum[2] + sum[3]) + ((sum[4] + sum[5]) + (sum[6] + sum[7]))) /
+	       (double)(n - lag);
 }
 
-/* The shortest period that is about as good as any, and is better than its neighbours; 0: none. r: room for the
- * correlations. */
+/* The shortest period that is about as good as any, and is better than its neighbours; 0: none. r:
+ * room for the correlations. */
 static size_t period_of(const double *d, size_t n, double variance, double *r)
 {
 	size_t most = n / TIMES < PERIOD_MAX ? n / TIMES : PERIOD_MAX;
@@ -65,14 +70,14 @@ static size_t period_of(const double *d, size_t n, double variance, double *r)
 			best = r[p];
 	}
 	for (size_t p = PERIOD_MIN; p <= most; p++)
-		if (r[p] >= fmax(fmax(CLOSE, AS_GOOD * best), SURE / sqrt((double)(n - p))) && r[p] > r[p - 1] &&
-		        r[p] > r[p + 1])
+		if (r[p] >= fmax(fmax(CLOSE, AS_GOOD * best), SURE / sqrt((double)(n - p))) &&
+		        r[p] > r[p - 1] && r[p] > r[p + 1])
 			return p;
 	return 0;
 }
 
-/* Medians of the nights of each phase about the mean of the period around them, into out, about their mean; returns the
- * part of the squares that is left without them. */
+/* Medians of the nights of each phase about the mean of the period around them, into out, about
+ * their mean; returns the part of the squares that is left without them. */
 static double pattern_of(const double *y, size_t n, size_t period, double *work, double *out)
 {
 	double mean = 0, *sum = work, *same = work + n + 1, with = 0, without = 0;
@@ -86,8 +91,10 @@ static double pattern_of(const double *y, size_t n, size_t period, double *work,
 		for (size_t i = phase; i < n; i += period)
 			if (i >= half && i + half < n) {
 				/* of an even period both ends count half */
-				double around = sum[i + half + 1] - sum[i - half] -
-				                (period % 2 ? 0 : (y[i - half] + y[i + half] - 2 * y[0]) / 2);
+				double around =
+				        sum[i + half + 1] - sum[i - half] -
+				        (period % 2 ? 0
+				                    : (y[i - half] + y[i + half] - 2 * y[0]) / 2);
 
 				same[count++] = y[i] - y[0] - around / (double)period;
 			}

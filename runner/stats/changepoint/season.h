@@ -1,11 +1,11 @@
-/* A pattern that comes again after some nights, however many: moves from night to night are like those of a period
- * before. Taken out only where it is beyond doubt. Private to stats/. */
+/* A pattern that comes again after some nights, however many: moves from night to night are like
+ * those of a period before. Taken out only where it is beyond doubt. Private to stats/. */
 #ifndef TK_STATS_SEASON_H
 #define TK_STATS_SEASON_H
 #include <stddef.h>
 
-/* Takes the pattern of the one period that y[0 .. n) certainly has out of it: *period points, 0 where there is none.
- * 0 or TK_ENOMEM. */
+/* Takes the pattern of the one period that y[0 .. n) certainly has out of it: *period points, 0
+ * where there is none. 0 or TK_ENOMEM. */
 int tk_season_remove(double *y, size_t n, size_t *period);
 
 #endif

@@ -7,23 +7,29 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/summary/winsorize.h"
 #include "stats/summary/noise.h"
+#include "stats/summary/winsorize.h"
 
 #define LEAST_NIGHTS 20
 #define PIECES 16     /* of equal length: what they do not explain, few lines do not */
 #define LEAST_PIECE 8 /* nights */
 #define EXPLAINED 3.0 /* the levels leave so many times the squares */
-#define SPIKE 6       /* values are pulled in to so many standard deviations of the median of the seven around them */
-#define PRICE 2.75    /* of each number that is fitted, in units of variance * ln(n); 1 would be Schwarz's */
-#define LEVEL 2       /* numbers: where it starts, its level; */
-#define LINE 3        /* and its slope */
-#define LEAST 4       /* nights of a segment */
-#define CELLS 400     /* segments start at one of so many nights */
+#define SPIKE \
+	6 /* values are pulled in to so many standard deviations of the median of the seven around \
+	     them */
+#define PRICE \
+	2.75 /* of each number that is fitted, in units of variance * ln(n); 1 would be Schwarz's \
+	      */
+#define LEVEL 2   /* numbers: where it starts, its level; */
+#define LINE 3    /* and its slope */
+#define LEAST 4   /* nights of a segment */
+#define CELLS 400 /* segments start at one of so many nights */
 #define ROUNDS 5
 #define SETTLED 0.02 /* relative change of the variance */
 #define LEAST_VARIANCE 1e-10
-#define LONGEST 20 /* nights that a deviation counts for: where nothing is forgotten its variance has no end */
+#define LONGEST \
+	20 /* nights that a deviation counts for: where nothing is forgotten its variance has no \
+	      end */
 
 /* The part of a deviation that is left the night after. */
 static const double memories[] = {0, 0.4, 0.7, 0.9, 0.95, 0.98, 1};
@@ -31,9 +37,10 @@ static const double memories[] = {0, 0.4, 0.7, 0.9, 0.95, 0.98, 1};
 struct trend {
 	double *y, *work; /* logarithms; scratch of 2 n + 1 */
 	size_t n;
-	double *z;                     /* what each night adds to what is remembered */
-	double *sum, *square, *moment; /* of z, z^2 and t z before each night; about the mean of z */
-	double *cost;                  /* of the best segments up to each cell's end */
+	double *z; /* what each night adds to what is remembered */
+	double *sum, *square,
+	        *moment; /* of z, z^2 and t z before each night; about the mean of z */
+	double *cost;    /* of the best segments up to each cell's end */
 	size_t *from, *bounds, segments;
 	double squares; /* left of z by the segments */
 };
@@ -50,7 +57,8 @@ static bool trend_make(struct trend *f, const double *y, size_t n)
 		return false;
 	*f = (struct trend){.y = room, .n = n, .z = room + n + 1, .work = room + 2 * (n + 1)};
 	f->sum = room + 4 * (n + 1), f->square = room + 5 * (n + 1), f->moment = room + 6 * (n + 1);
-	f->cost = room + 7 * (n + 1), f->from = (size_t *)(room + 8 * (n + 1)), f->bounds = f->from + n + 1;
+	f->cost = room + 7 * (n + 1), f->from = (size_t *)(room + 8 * (n + 1)),
+	f->bounds = f->from + n + 1;
 	memcpy(f->y, y, n * sizeof *y);
 	return true;
 }
@@ -79,7 +87,8 @@ static void remember(struct trend *f, double memory)
 static double squares_of(const struct trend *f, size_t from, size_t to, bool line)
 {
 	double m = (double)(to - from), middle = ((double)from + (double)to - 1 - (double)f->n) / 2,
-	       sum = f->sum[to] - f->sum[from], squares = f->square[to] - f->square[from] - sum * sum / m;
+	       sum = f->sum[to] - f->sum[from],
+	       squares = f->square[to] - f->square[from] - sum * sum / m;
 
 	if (line) {
 		double across = f->moment[to] - f->moment[from] - middle * sum;
@@ -109,7 +118,8 @@ static double squares_of_levels(const struct trend *f, const size_t *bounds, siz
 	return squares;
 }
 
-/* The segments of least squares plus price. Of the first night of each nothing is asked: it remembers nothing. */
+/* The segments of least squares plus price. Of the first night of each nothing is asked: it
+ * remembers nothing. */
 static void partition(struct trend *f, double price, bool line)
 {
 	size_t cells = f->n < CELLS ? f->n : CELLS, least = 1;
@@ -144,14 +154,16 @@ static void partition(struct trend *f, double price, bool line)
 /* Segments in units of the variance that they leave, which is sought from `variance` on. */
 static struct fit fit(struct trend *f, double memory, bool line, double variance)
 {
-	double numbers = line ? LINE : LEVEL, price = PRICE * numbers * log((double)f->n), n = (double)f->n;
+	double numbers = line ? LINE : LEVEL, price = PRICE * numbers * log((double)f->n),
+	       n = (double)f->n;
 	struct fit out = {.memory = memory, .variance = variance};
 
 	for (int round = 0; round < ROUNDS; round++) {
 		double before = out.variance;
 
 		partition(f, price * before, line);
-		out.variance = fmax(f->squares / fmax(1, n - numbers * (double)f->segments), LEAST_VARIANCE);
+		out.variance = fmax(
+		        f->squares / fmax(1, n - numbers * (double)f->segments), LEAST_VARIANCE);
 		if (fabs(out.variance - before) < SETTLED * before)
 			break;
 	}

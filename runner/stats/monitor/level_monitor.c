@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/serializer.h"
-#include "stats/summary/noise.h"
 #include "stats/monitor/regime_model.h"
+#include "stats/summary/noise.h"
 #include "stats/summary/summary.h"
 #include "stats/summary/weekday.h"
 
@@ -19,21 +19,30 @@
 #define LEAST_AFTER 3  /* and at the new one */
 #define LONGEST 60
 #define LONGEST_WANDER 25 /* what a level needs longer for, it may have wandered */
-#define HOLD 20  /* the newest nights are not in the level that they are held against; a third of a short one */
+#define HOLD \
+	20 /* the newest nights are not in the level that they are held against; a third of a \
+	      short one */
 #define REFIT 12 /* nights between two fits; REFIT_YOUNG below YOUNG nights */
 #define YOUNG 60
 #define REFIT_YOUNG 4
 #define WANDER_MIN 24 /* nights that a wandering part can be learnt from */
 #define CHANGE_PRICE 8.0
-#define WANDER_LIKELY 4.0 /* most machines wander: the other model has to be likelier by so much */
-#define NEW_NOISE 3.0     /* of the last weeks: it has to be twenty times as likely as that of all nights */
-#define PENDING 2.0       /* evidence from which a split is kept in mind; it fades */
+#define WANDER_LIKELY \
+	4.0 /* most machines wander: the other model has to be likelier by so much \
+	                   */
+#define NEW_NOISE \
+	3.0 /* of the last weeks: it has to be twenty times as likely as that of all nights */
+#define PENDING 2.0 /* evidence from which a split is kept in mind; it fades */
 #define FADES 0.93
-#define LOCATE 6.0       /* evidence from which its night is looked for */
-#define FIT_NIGHTS 18.0  /* a fit to so many nights is worth half the evidence */
-#define LENGTH_PRICE 1.0 /* per factor of e: what noise does that its model does not know adds up over nights */
-#define EXACT 8.0        /* evidence from which the uncertainty of the old level is weighed, not estimated */
-#define UNCERTAIN 4.0    /* where it is known by less than so many times what the new nights tell of it */
+#define LOCATE 6.0      /* evidence from which its night is looked for */
+#define FIT_NIGHTS 18.0 /* a fit to so many nights is worth half the evidence */
+#define LENGTH_PRICE \
+	1.0 /* per factor of e: what noise does that its model does not know adds up over nights \
+	     */
+#define EXACT \
+	8.0 /* evidence from which the uncertainty of the old level is weighed, not estimated */
+#define UNCERTAIN \
+	4.0 /* where it is known by less than so many times what the new nights tell of it */
 #define EXCURSION 14
 #define BACK 0.35     /* of the excursion may be missing */
 #define SEARCHED 20.0 /* splits and levels that were tried, as independent tests */
@@ -52,8 +61,8 @@ struct tk_level_monitor {
 	size_t pending;  /* the split that was suspected, and how strongly */
 	double strength;
 	double levels[MEMORY]; /* of each night before base, at its number modulo MEMORY */
-	size_t from,
-	        n; /* what is looked at tonight: room->y[0 .. n) are the nights from `from` on, without the pattern */
+	size_t from, n; /* what is looked at tonight: room->y[0 .. n) are the nights from `from` on,
+	                   without the pattern */
 	struct tk_level_monitor_workspace *room;
 };
 
@@ -73,7 +82,8 @@ void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *room)
 	free(room);
 }
 
-struct tk_level_monitor *tk_level_monitor_new(double min_effect, struct tk_level_monitor_workspace *room)
+struct tk_level_monitor *tk_level_monitor_new(
+        double min_effect, struct tk_level_monitor_workspace *room)
 {
 	struct tk_level_monitor *w = calloc(1, sizeof *w);
 
@@ -108,7 +118,8 @@ static void take(struct tk_level_monitor *w, const double *y, const int64_t *day
 }
 
 /* What is left of `count` nights from `from` on about their levels, without the pattern. */
-static void take_levels_out(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
+static void take_levels_out(
+        struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t night = from + i;
@@ -119,7 +130,8 @@ static void take_levels_out(struct tk_level_monitor *w, const double *y, const i
 	}
 }
 
-static void learn_week(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
+static void learn_week(
+        struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
 {
 	double last[7], mean = 0;
 
@@ -141,17 +153,18 @@ static size_t changes_since(const struct tk_level_monitor *w, size_t from)
 	return changes;
 }
 
-/* Does the series wander? Then steps that were seen in it may have been that: the model with a wandering part has to
- * explain it without levels, the other one pays for each of its. */
-static int learn_wander(
-        struct tk_level_monitor *w, const double *y, size_t from, size_t count, double sigma, struct tk_regime_model *noise)
+/* Does the series wander? Then steps that were seen in it may have been that: the model with a
+ * wandering part has to explain it without levels, the other one pays for each of its. */
+static int learn_wander(struct tk_level_monitor *w, const double *y, size_t from, size_t count,
+        double sigma, struct tk_regime_model *noise)
 {
 	struct tk_regime_model wanders;
 	double middle, mine;
 	int rc;
 
 	for (size_t i = 0; i < count; i++)
-		w->room->work[i] = w->room->r[i] = y[from + i] - w->pattern[tk_weekday_from_day(w->room->day[i])];
+		w->room->work[i] = w->room->r[i] =
+		        y[from + i] - w->pattern[tk_weekday_from_day(w->room->day[i])];
 	middle = tk_median(w->room->work, count);
 	for (size_t i = 0; i < count; i++)
 		w->room->r[i] -= middle;
@@ -168,8 +181,8 @@ static size_t held(size_t nights)
 	return nights / 3 < HOLD ? nights / 3 : HOLD;
 }
 
-static int learn_noise(
-        struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count, struct tk_regime_model *out)
+static int learn_noise(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from,
+        size_t count, struct tk_regime_model *out)
 {
 	struct tk_noise noise;
 	int rc;
@@ -183,9 +196,10 @@ static int learn_noise(
 	return rc;
 }
 
-/* A machine that was calm may be busy now, or the other way: is the noise of `count` nights from `from` on another one
- * than that of all? */
-static int learn_recent(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
+/* A machine that was calm may be busy now, or the other way: is the noise of `count` nights from
+ * `from` on another one than that of all? */
+static int learn_recent(
+        struct tk_level_monitor *w, const double *y, const int64_t *day, size_t from, size_t count)
 {
 	struct tk_regime_model recent;
 	int rc = learn_noise(w, y, day, from, count, &recent);
@@ -195,7 +209,8 @@ static int learn_recent(struct tk_level_monitor *w, const double *y, const int64
 	if (rc)
 		return rc;
 	take_levels_out(w, y, day, from, count);
-	gain = tk_regime_loglik(&recent, r, count, 0, NULL, NULL, NULL) - tk_regime_penalty(&recent, count) -
+	gain = tk_regime_loglik(&recent, r, count, 0, NULL, NULL, NULL) -
+	       tk_regime_penalty(&recent, count) -
 	       tk_regime_loglik(&w->noise, r, count, 0, NULL, NULL, NULL);
 	if (gain > NEW_NOISE) {
 		w->noise = recent;
@@ -206,7 +221,8 @@ static int learn_recent(struct tk_level_monitor *w, const double *y, const int64
 
 static int learn(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n)
 {
-	static const size_t recent[] = {60, 30}; /* two months, one: what a noise with states is learnt from at least */
+	static const size_t recent[] = {
+	        60, 30}; /* two months, one: what a noise with states is learnt from at least */
 	size_t from = n > MEMORY ? n - MEMORY : 0,
 	       hold = n < 2 * FIRST           ? 0
 	              : w->last > PENDING * 2 ? held(n)
@@ -251,7 +267,8 @@ static void find_level(struct tk_level_monitor *w)
 	for (int step = 0; step < 2; step++) {
 		struct tk_level_information known;
 
-		tk_regime_newton_step(&w->noise, w->room->y + from, w->informed, NULL, &w->level, &known);
+		tk_regime_newton_step(
+		        &w->noise, w->room->y + from, w->informed, NULL, &w->level, &known);
 		w->information = known.own;
 	}
 }
@@ -279,16 +296,19 @@ static size_t first_guesses(const struct tk_level_monitor *w, size_t split, doub
 	return count;
 }
 
-/* How much likelier than the old level another one would be that was there all along: the new one, or one between. */
+/* How much likelier than the old level another one would be that was there all along: the new one,
+ * or one between. */
 static double all_along(const struct tk_level_monitor *w, double level, double known, double after)
 {
 	size_t from = start_of(w);
-	double between = (known * w->level + after * level) / (known + after), at[2] = {level, between}, best = 0;
+	double between = (known * w->level + after * level) / (known + after),
+	       at[2] = {level, between}, best = 0;
 
 	for (size_t i = 0; i < 2; i++) {
 		struct tk_level_information unused;
 
-		best = fmax(best, tk_regime_newton_step(&w->noise, w->room->y + from, w->n - from, NULL, &at[i], &unused) -
+		best = fmax(best, tk_regime_newton_step(&w->noise, w->room->y + from, w->n - from,
+		                          NULL, &at[i], &unused) -
 		                          w->room->sum[w->n - 1]);
 	}
 	return best;
@@ -305,7 +325,8 @@ static void weigh(struct tk_level_monitor *w, size_t split, struct tk_changepoin
 	count = first_guesses(w, split, guesses);
 	for (size_t i = 0; i < count; i++) {
 		struct tk_level_information information;
-		double loglik = tk_regime_newton_step(&w->noise, w->room->y + split, length, from, &guesses[i], &information);
+		double loglik = tk_regime_newton_step(
+		        &w->noise, w->room->y + split, length, from, &guesses[i], &information);
 
 		if (loglik > best) {
 			best = loglik;
@@ -317,9 +338,10 @@ static void weigh(struct tk_level_monitor *w, size_t split, struct tk_changepoin
 		return;
 	gain = tk_regime_loglik(&w->noise, w->room->y + split, length, level, from, NULL, NULL) -
 	       (w->room->sum[w->n - 1] - w->room->sum[split - 1]);
-	known = w->information * fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) / (double)w->informed);
-	/* What a night can say is bounded by spikes, and the parabola does not know that. Where the new nights tell
-	 * more of the level than the old ones, it is weighed as it is. */
+	known = w->information *
+	        fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) / (double)w->informed);
+	/* What a night can say is bounded by spikes, and the parabola does not know that. Where the
+	 * new nights tell more of the level than the old ones, it is weighed as it is. */
 	if (gain > EXACT && known < UNCERTAIN * after.past)
 		gain -= all_along(w, level, known, after.past);
 	else
@@ -335,14 +357,18 @@ static void scan(struct tk_level_monitor *w, struct tk_changepoint_candidate *ou
 {
 	static const struct {
 		size_t length, every;
-	} spans[] = {{3, 1}, {4, 1}, {5, 1}, {6, 1}, {8, 1}, {10, 2}, {12, 2}, {15, 2}, {19, 2}, {24, 4}, {30, 4},
-	        {37, 4}, {45, 4}, {55, 4}};
-	size_t from = start_of(w), nights = w->from + w->n, longest = w->noise.wander > 0 ? LONGEST_WANDER : LONGEST;
+	} spans[] = {{3, 1}, {4, 1}, {5, 1}, {6, 1}, {8, 1}, {10, 2}, {12, 2}, {15, 2}, {19, 2},
+	        {24, 4}, {30, 4}, {37, 4}, {45, 4}, {55, 4}};
+	size_t from = start_of(w), nights = w->from + w->n,
+	       longest = w->noise.wander > 0 ? LONGEST_WANDER : LONGEST;
 
-	tk_regime_loglik(
-	        &w->noise, w->room->y + from, w->n - from, w->level, NULL, w->room->belief + from, w->room->sum + from);
-	for (size_t i = 0; i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n; i++)
-		if (spans[i].length <= longest && nights % spans[i].every == 0 && nights - spans[i].length > w->settled)
+	tk_regime_loglik(&w->noise, w->room->y + from, w->n - from, w->level, NULL,
+	        w->room->belief + from, w->room->sum + from);
+	for (size_t i = 0;
+	        i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n;
+	        i++)
+		if (spans[i].length <= longest && nights % spans[i].every == 0 &&
+		        nights - spans[i].length > w->settled)
 			weigh(w, w->n - spans[i].length, out);
 	if (is_pending(w, from) && w->pending > w->settled && nights - w->pending >= LEAST_AFTER &&
 	        nights - w->pending < longest)
@@ -357,12 +383,13 @@ static void scan(struct tk_level_monitor *w, struct tk_changepoint_candidate *ou
 /* Where exactly, near the split of the span that said so. */
 static void locate(const struct tk_level_monitor *w, struct tk_changepoint_candidate *out)
 {
-	size_t at = out->split - w->from, start = start_of(w), lo = at > start + 8 ? at - 8 : start + 1,
-	       hi = at + 9 < w->n ? at + 9 : w->n;
+	size_t at = out->split - w->from, start = start_of(w),
+	       lo = at > start + 8 ? at - 8 : start + 1, hi = at + 9 < w->n ? at + 9 : w->n;
 	double best = -INFINITY;
 
 	for (size_t s = lo; s < hi; s++) {
-		double loglik = w->room->sum[s - 1] + tk_regime_loglik(&w->noise, w->room->y + s, w->n - s, out->after,
+		double loglik = w->room->sum[s - 1] + tk_regime_loglik(&w->noise, w->room->y + s,
+		                                              w->n - s, out->after,
 		                                              &w->room->belief[s - 1], NULL, NULL);
 
 		if (loglik > best) {
@@ -372,7 +399,8 @@ static void locate(const struct tk_level_monitor *w, struct tk_changepoint_candi
 	}
 }
 
-int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n, struct tk_changepoint_candidate *out)
+int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
+        size_t n, struct tk_changepoint_candidate *out)
 {
 	*out = (struct tk_changepoint_candidate){0};
 	if (n < FIRST)
@@ -398,7 +426,8 @@ static void keep_level(struct tk_level_monitor *w, size_t from, size_t to, doubl
 		w->levels[i % MEMORY] = level;
 }
 
-bool tk_level_monitor_accept(struct tk_level_monitor *w, const struct tk_changepoint_candidate *s, size_t *nights)
+bool tk_level_monitor_accept(
+        struct tk_level_monitor *w, const struct tk_changepoint_candidate *s, size_t *nights)
 {
 	bool back = w->base && s->split - w->base <= EXCURSION &&
 	            fabs(s->after - w->old_level) < BACK * fabs(w->level - w->old_level);
@@ -426,7 +455,8 @@ double tk_level_monitor_level(const struct tk_level_monitor *w)
 	return w->level;
 }
 
-/* ---- what is known, as numbers ---------------------------------------------------------------------------------- */
+/* ---- what is known, as numbers
+ * ---------------------------------------------------------------------------------- */
 
 static void visit_noise(struct tk_regime_model *m, struct tk_serializer *io)
 {

@@ -1,9 +1,10 @@
 /* One series, night after night: has its level changed, by what is known tonight?
  *
- * The noise is learnt from the series' own past (stats/states.h; a weekly pattern is taken out where there is one)
- * about the levels that it had. Then the log-likelihood of "another level since night s" is set against "the same
- * level": for splits of three to some fifty nights back, at the best new level, less the share that the uncertainty of
- * the old level and of the fit takes away. A change is what its caller accepts. */
+ * The noise is learnt from the series' own past (stats/states.h; a weekly pattern is taken out
+ * where there is one) about the levels that it had. Then the log-likelihood of "another level since
+ * night s" is set against "the same level": for splits of three to some fifty nights back, at the
+ * best new level, less the share that the uncertainty of the old level and of the fit takes away. A
+ * change is what its caller accepts. */
 #ifndef TK_STATS_LEVEL_MONITOR_H
 #define TK_STATS_LEVEL_MONITOR_H
 #include <stdbool.h>
@@ -12,7 +13,8 @@
 
 struct tk_serializer;
 struct tk_level_monitor;
-struct tk_level_monitor_workspace; /* what a watch works in for one night: those that are asked in turn share one */
+struct tk_level_monitor_workspace; /* what a watch works in for one night: those that are asked in
+                                      turn share one */
 
 struct tk_changepoint_candidate {
 	size_t split;         /* of y: the first night at the new level */
@@ -20,28 +22,33 @@ struct tk_changepoint_candidate {
 	double evidence;      /* log-likelihood ratio; 0: nothing is suspected */
 };
 
-#define TK_MONITOR_LOG_LR_MIN 10.0 /* that makes a change */
-#define TK_MONITOR_WINDOW_NIGHTS 200    /* nights that are looked at */
-#define TK_MONITOR_NIGHTS_MIN 20      /* nights before anything is said */
+#define TK_MONITOR_LOG_LR_MIN 10.0   /* that makes a change */
+#define TK_MONITOR_WINDOW_NIGHTS 200 /* nights that are looked at */
+#define TK_MONITOR_NIGHTS_MIN 20     /* nights before anything is said */
 
 struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void); /* NULL: out of memory */
 void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *room);
-struct tk_level_monitor *tk_level_monitor_new(
-        double min_effect, struct tk_level_monitor_workspace *room); /* min_effect: relative; NULL: out of memory */
+struct tk_level_monitor *tk_level_monitor_new(double min_effect,
+        struct tk_level_monitor_workspace *room); /* min_effect: relative; NULL: out of memory */
 void tk_level_monitor_free(struct tk_level_monitor *w);
-/* y[0 .. n): logarithms of all nights so far, day: their numbers; of more than TK_MONITOR_WINDOW_NIGHTS only the last so many
- * are looked at. To be called once a night. 0 or TK_ENOMEM. */
-int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day, size_t n, struct tk_changepoint_candidate *out);
-/* The last suspicion is true. False: not a new level, but the end of an excursion of two weeks at most from the one
- * before: that one goes on, and what lay between counts as its noise. *nights: how long it was. */
-bool tk_level_monitor_accept(struct tk_level_monitor *w, const struct tk_changepoint_candidate *s, size_t *nights);
+/* y[0 .. n): logarithms of all nights so far, day: their numbers; of more than
+ * TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. To be called once a night. 0 or
+ * TK_ENOMEM. */
+int tk_level_monitor_update(struct tk_level_monitor *w, const double *y, const int64_t *day,
+        size_t n, struct tk_changepoint_candidate *out);
+/* The last suspicion is true. False: not a new level, but the end of an excursion of two weeks at
+ * most from the one before: that one goes on, and what lay between counts as its noise. *nights:
+ * how long it was. */
+bool tk_level_monitor_accept(
+        struct tk_level_monitor *w, const struct tk_changepoint_candidate *s, size_t *nights);
 /* The level that it is at; after TK_MONITOR_NIGHTS_MIN nights. */
 double tk_level_monitor_level(const struct tk_level_monitor *w);
 /* p of so much evidence on one night, with what was searched. */
 double tk_level_monitor_p_value(double evidence);
 
-/* Writes or reads what is known after n nights, so that another process goes on with night n + 1. 0 or TK_EDATA: out of
- * memory, or these are not its numbers; a watch that was read is to be thrown away then. */
+/* Writes or reads what is known after n nights, so that another process goes on with night n + 1. 0
+ * or TK_EDATA: out of memory, or these are not its numbers; a watch that was read is to be thrown
+ * away then. */
 int tk_level_monitor_serialize(struct tk_level_monitor *w, size_t n, struct tk_serializer *io);
 
 #endif

@@ -1,8 +1,8 @@
 /* Forward and backward over a hidden Markov chain (Baum and others 1970): see expect.h.
  *
- * Only the two recursions go point by point, side by side, and their numbers are brought back to a size that a double
- * holds every few points alone: a division at every point would be most of the time. All before and after them takes
- * four points at once. */
+ * Only the two recursions go point by point, side by side, and their numbers are brought back to a
+ * size that a double holds every few points alone: a division at every point would be most of the
+ * time. All before and after them takes four points at once. */
 #include "stats/monitor/regime_em.h"
 
 #include <math.h>
@@ -14,12 +14,13 @@
 #define TINY 1e-300
 #define RESCALE 8 /* points: eight densities stay far from what a double holds */
 
-/* A row of each state, and two more, of `n` points and what fills up the last four; those are zero. */
+/* A row of each state, and two more, of `n` points and what fills up the last four; those are zero.
+ */
 struct rows {
 	size_t n, stride;
-	double *density, *before,
-	        *behind; /* [k * stride + i]: of point i in state k; with all before it; of all behind it */
-	double *scale;   /* before[.. i] was multiplied by */
+	double *density, *before, *behind; /* [k * stride + i]: of point i in state k; with all
+	                                      before it; of all behind it */
+	double *scale;                     /* before[.. i] was multiplied by */
 	double *r;
 };
 
@@ -77,7 +78,8 @@ TK_SIMD_INLINE double sum_of(const double *x, size_t count)
 }
 
 /* One point on: p becomes what it is with point i. */
-TK_SIMD_INLINE void step_forward(const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
+TK_SIMD_INLINE void step_forward(
+        const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
 {
 	double next[TK_REGIME_STATES_MAX];
 
@@ -91,7 +93,8 @@ TK_SIMD_INLINE void step_forward(const struct tk_regime_model *m, size_t count, 
 }
 
 /* One point back: p becomes what is behind point i - 1. */
-TK_SIMD_INLINE void step_back(const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
+TK_SIMD_INLINE void step_back(
+        const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
 {
 	double ahead[TK_REGIME_STATES_MAX];
 
@@ -140,12 +143,15 @@ TK_SIMD_INLINE double across(const tk_simd_f64 *x)
 }
 
 /* part[i] becomes 1 / probability of all points, by what stands at i. */
-TK_SIMD_INLINE void count_states(size_t count, const struct rows *w, double *part, struct tk_regime_counts *c)
+TK_SIMD_INLINE void count_states(
+        size_t count, const struct rows *w, double *part, struct tk_regime_counts *c)
 {
-	tk_simd_f64 state[TK_REGIME_STATES_MAX] = {{0}}, sum[TK_REGIME_STATES_MAX] = {{0}}, square[TK_REGIME_STATES_MAX] = {{0}};
+	tk_simd_f64 state[TK_REGIME_STATES_MAX] = {{0}}, sum[TK_REGIME_STATES_MAX] = {{0}},
+	            square[TK_REGIME_STATES_MAX] = {{0}};
 
 	for (size_t i = 0; i < w->stride; i += TK_SIMD_WIDTH) {
-		tk_simd_f64 here[TK_REGIME_STATES_MAX], all = {TINY, TINY, TINY, TINY}, r = *(const tk_simd_f64 *)(w->r + i);
+		tk_simd_f64 here[TK_REGIME_STATES_MAX], all = {TINY, TINY, TINY, TINY},
+		                                        r = *(const tk_simd_f64 *)(w->r + i);
 
 		for (size_t k = 0; k < count; k++) {
 			here[k] = *(const tk_simd_f64 *)(w->before + k * w->stride + i) *
@@ -170,27 +176,30 @@ TK_SIMD_INLINE void count_states(size_t count, const struct rows *w, double *par
 }
 
 /* Moves from point i - 1 to i, for i from 1 on: `part` less the scale that came between. */
-TK_SIMD_INLINE void count_moves(
-        const struct tk_regime_model *m, size_t count, const struct rows *w, double *part, struct tk_regime_counts *c)
+TK_SIMD_INLINE void count_moves(const struct tk_regime_model *m, size_t count, const struct rows *w,
+        double *part, struct tk_regime_counts *c)
 {
 	for (size_t k = 0; k < count; k++) {
 		tk_simd_f64 moves[TK_REGIME_STATES_MAX] = {{0}};
 
 		for (size_t i = 0; i + 1 < w->n; i += TK_SIMD_WIDTH) {
-			tk_simd_f64 ahead = *(const tk_simd_f64 *)(w->density + k * w->stride + i + 1) *
-			                 *(const tk_simd_f64 *)(w->behind + k * w->stride + i + 1) *
-			                 *(const tk_simd_f64 *)(part + i + 1) * *(const tk_simd_f64 *)(w->scale + i + 1);
+			tk_simd_f64 ahead =
+			        *(const tk_simd_f64 *)(w->density + k * w->stride + i + 1) *
+			        *(const tk_simd_f64 *)(w->behind + k * w->stride + i + 1) *
+			        *(const tk_simd_f64 *)(part + i + 1) *
+			        *(const tk_simd_f64 *)(w->scale + i + 1);
 
 			for (size_t j = 0; j < count; j++)
-				moves[j] += *(const tk_simd_f64 *)(w->before + j * w->stride + i) * ahead;
+				moves[j] += *(const tk_simd_f64 *)(w->before + j * w->stride + i) *
+				            ahead;
 		}
 		for (size_t j = 0; j < count; j++)
 			c->to[j][k] = across(&moves[j]) * m->to[j][k];
 	}
 }
 
-TK_SIMD_INLINE double count_all(
-        const struct tk_regime_model *m, size_t count, const struct rows *w, double *part, struct tk_regime_counts *c)
+TK_SIMD_INLINE double count_all(const struct tk_regime_model *m, size_t count, const struct rows *w,
+        double *part, struct tk_regime_counts *c)
 {
 	double total = recur(m, count, w);
 
@@ -200,7 +209,8 @@ TK_SIMD_INLINE double count_all(
 	return total;
 }
 
-TK_SIMD_CLONES double tk_regime_expect(const struct tk_regime_model *m, const double *r, size_t n, double *work, struct tk_regime_counts *c)
+TK_SIMD_CLONES double tk_regime_expect(const struct tk_regime_model *m, const double *r, size_t n,
+        double *work, struct tk_regime_counts *c)
 {
 	struct rows w = rows_of(work, r, n);
 	double *part = w.r + w.stride;
@@ -216,7 +226,8 @@ TK_SIMD_CLONES double tk_regime_expect(const struct tk_regime_model *m, const do
 	}
 }
 
-/* ---- four wandering parts at once ------------------------------------------------------------------------------- */
+/* ---- four wandering parts at once
+ * ------------------------------------------------------------------------------- */
 
 /* Of each of four chains. */
 struct wander {
@@ -248,11 +259,12 @@ TK_SIMD_INLINE void root(tk_simd_f64 *x)
 }
 
 /* One point further; *likelihood is multiplied by that of the point. */
-TK_SIMD_INLINE void wander_on(struct wander *w, const struct tk_regime_model *m, double y, tk_simd_f64 *likelihood)
+TK_SIMD_INLINE void wander_on(
+        struct wander *w, const struct tk_regime_model *m, double y, tk_simd_f64 *likelihood)
 {
-	tk_simd_f64 x = w->phi * w->x, variance = w->phi * w->phi * w->variance + w->fresh, miss = y - x,
-	         precision = 1 / (w->variance_of_normal + variance), width = precision, density, gain, step, moved,
-	         normal, spike;
+	tk_simd_f64 x = w->phi * w->x, variance = w->phi * w->phi * w->variance + w->fresh,
+	            miss = y - x, precision = 1 / (w->variance_of_normal + variance),
+	            width = precision, density, gain, step, moved, normal, spike;
 	tk_simd_i64 jumps;
 
 	density = -0.5 * miss * miss * precision;
@@ -271,11 +283,13 @@ TK_SIMD_INLINE void wander_on(struct wander *w, const struct tk_regime_model *m,
 	moved = w->normal * step;
 	jumps = w->spike > 0.5;
 	w->variance = w->normal * ((1 - gain) * variance + (step - moved) * (step - moved)) +
-	              w->spike * (variance + moved * moved) + (tk_simd_f64)((tk_simd_i64)(miss * miss * 0.5) & jumps);
+	              w->spike * (variance + moved * moved) +
+	              (tk_simd_f64)((tk_simd_i64)(miss * miss * 0.5) & jumps);
 	w->x = x + moved;
 }
 
-TK_SIMD_CLONES void tk_regime_drift_logliks(const struct tk_regime_model *m, const double *r, size_t n, double *loglik)
+TK_SIMD_CLONES void tk_regime_drift_logliks(
+        const struct tk_regime_model *m, const double *r, size_t n, double *loglik)
 {
 	struct wander w = start_wander(m);
 	tk_simd_f64 likelihood = {1, 1, 1, 1};

@@ -8,14 +8,16 @@
 
 struct tk_regime_update {
 	double likelihood;
-	double gain;         /* of the wandering part, over the states */
-	double pull, weight; /* derivative of the log-likelihood by the level, and its information */
+	double gain; /* of the wandering part, over the states */
+	double pull,
+	        weight; /* derivative of the log-likelihood by the level, and its information */
 };
 
 struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m);
-/* Moves *b over one point about the level. jumps: after a spike the wandering part may be anywhere, so that it follows
- * a step of level. */
-struct tk_regime_update tk_regime_filter_update(const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps);
+/* Moves *b over one point about the level. jumps: after a spike the wandering part may be anywhere,
+ * so that it follows a step of level. */
+struct tk_regime_update tk_regime_filter_update(
+        const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps);
 
 /* Logarithms are dear: of products, then. Starts with {0, 1}. */
 struct tk_likelihood_product {

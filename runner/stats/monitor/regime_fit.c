@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stats/monitor/regime_filter.h"
 #include "stats/monitor/regime_em.h"
+#include "stats/monitor/regime_filter.h"
 #include "stats/monitor/simd.h"
 #include "stats/summary/summary.h"
 
-#define SPIKE_SCALE 0.1 /* of the Cauchy distribution; or SPIKE_SIGMAS times the noise, where that is more */
+#define SPIKE_SCALE \
+	0.1 /* of the Cauchy distribution; or SPIKE_SIGMAS times the noise, where that is more */
 #define SPIKE_SIGMAS 3
 #define SPIKE_ENTER 0.01 /* prior of a spike, worth PRIOR_NIGHTS nights */
 #define SPIKE_STAY 0.25  /* and of a second night of it, worth PRIOR_SPIKES spikes */
@@ -25,7 +26,8 @@
 #define SETTLED 1e-3 /* of the log-likelihood: a round that adds less is the last */
 
 /* Where the states are looked for first: quantiles. */
-static const double guesses[TK_REGIME_STATES_MAX - 1][TK_REGIME_STATES_MAX - 1] = {{0.5}, {0.3, 0.9}, {0.25, 0.65, 0.93}};
+static const double guesses[TK_REGIME_STATES_MAX - 1][TK_REGIME_STATES_MAX - 1] = {
+        {0.5}, {0.3, 0.9}, {0.25, 0.65, 0.93}};
 
 double tk_regime_penalty(const struct tk_regime_model *m, size_t n)
 {
@@ -56,7 +58,8 @@ static void set_moves(struct tk_regime_model *m, const struct tk_regime_counts *
 	m->to[from][from] = STAY_MAX;
 }
 
-static void maximise(struct tk_regime_model *m, const struct tk_regime_counts *c, double n, double sigma)
+static void maximise(
+        struct tk_regime_model *m, const struct tk_regime_counts *c, double n, double sigma)
 {
 	size_t spike = m->count - 1;
 	double least = fmax(LEAST_NOISE, LEAST_SD * sigma);
@@ -72,12 +75,15 @@ static void maximise(struct tk_regime_model *m, const struct tk_regime_counts *c
 		mean = c->sum[k] / c->state[k];
 		variance = fmax(0, c->square[k] - mean * c->sum[k]);
 		m->offset[k] = mean;
-		/* half a point's worth of the series' own variance, so that no state closes in on ties */
-		m->sd[k] = sqrt(fmax(least * least, (variance + sigma * sigma / 2) / (c->state[k] + 2)));
+		/* half a point's worth of the series' own variance, so that no state closes in on
+		 * ties */
+		m->sd[k] = sqrt(
+		        fmax(least * least, (variance + sigma * sigma / 2) / (c->state[k] + 2)));
 	}
 }
 
-static void guess(struct tk_regime_model *m, const double *sorted, size_t n, size_t normal, double sigma)
+static void guess(
+        struct tk_regime_model *m, const double *sorted, size_t n, size_t normal, double sigma)
 {
 	*m = (struct tk_regime_model){.count = normal + 1};
 	for (size_t k = 0; k < normal; k++) {
@@ -111,15 +117,17 @@ static void climb(struct tk_regime_model *m, const double *r, size_t n, double s
 
 int tk_regime_fit(const double *r, size_t n, double sigma, struct tk_regime_model *out)
 {
-	double *work = malloc((TK_REGIME_WORK_COUNT(n) + n) * sizeof *work), *sorted = work + TK_REGIME_WORK_COUNT(n),
-	       best = -INFINITY;
+	double *work = malloc((TK_REGIME_WORK_COUNT(n) + n) * sizeof *work),
+	       *sorted = work + TK_REGIME_WORK_COUNT(n), best = -INFINITY;
 
 	if (!work)
 		return TK_ENOMEM;
 	sigma = fmax(sigma, LEAST_NOISE);
 	memcpy(sorted, r, n * sizeof *r);
 	tk_sort_values(sorted, n);
-	for (size_t normal = 1; normal < TK_REGIME_STATES_MAX && (normal == 1 || n >= POINTS_PER_STATE * normal); normal++) {
+	for (size_t normal = 1;
+	        normal < TK_REGIME_STATES_MAX && (normal == 1 || n >= POINTS_PER_STATE * normal);
+	        normal++) {
 		struct tk_regime_model m;
 
 		guess(&m, sorted, n, normal, sigma);
@@ -143,10 +151,12 @@ static double loglik_with_jumps(const struct tk_regime_model *m, const double *r
 	return tk_likelihood_log(&p);
 }
 
-/* The likeliest wandering part under one normal state, of a coarse grid: memory, and part of the variance. */
+/* The likeliest wandering part under one normal state, of a coarse grid: memory, and part of the
+ * variance. */
 static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 {
-	static const double phis[TK_SIMD_WIDTH] = {0.6, 0.8, 0.9, 0.96}, parts[PARTS] = {0.12, 0.3, 0.6, 0.85, 0.97};
+	static const double phis[TK_SIMD_WIDTH] = {0.6, 0.8, 0.9, 0.96},
+	                    parts[PARTS] = {0.12, 0.3, 0.6, 0.85, 0.97};
 	struct tk_regime_model best = {.loglik = -INFINITY};
 	const double none = 0;
 
@@ -157,7 +167,8 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 		for (size_t a = 0; a < TK_SIMD_WIDTH; a++) {
 			double variance = sigma * sigma / (1 - phis[a] * parts[c]);
 
-			guess(&m[a], &none, 1, 1, fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
+			guess(&m[a], &none, 1, 1,
+			        fmax(LEAST_NOISE, sqrt(variance * (1 - parts[c]))));
 			m[a].sd[1] = fmax(SPIKE_SCALE, SPIKE_SIGMAS * sqrt(variance));
 			m[a].phi = phis[a];
 			m[a].wander = sqrt(variance * parts[c]);
@@ -173,7 +184,8 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 }
 
 /* What is left of r without the wandering part, smoothed (Rauch, Tung and Striebel 1965). */
-static void take_wander_out(const struct tk_regime_model *m, const double *r, size_t n, struct tk_filtered_state *each, double *left)
+static void take_wander_out(const struct tk_regime_model *m, const double *r, size_t n,
+        struct tk_filtered_state *each, double *left)
 {
 	struct tk_filtered_state b = tk_regime_filter_init(m);
 	double x = 0, fresh = m->wander * m->wander * (1 - m->phi * m->phi);
@@ -185,14 +197,17 @@ static void take_wander_out(const struct tk_regime_model *m, const double *r, si
 	for (size_t i = n; i-- > 0;) {
 		double ahead = m->phi * m->phi * each[i].variance + fresh;
 
-		x = i + 1 == n ? b.x : each[i].x + each[i].variance * m->phi / ahead * (x - m->phi * each[i].x);
+		x = i + 1 == n ? b.x
+		               : each[i].x + each[i].variance * m->phi / ahead *
+		                                     (x - m->phi * each[i].x);
 		left[i] = r[i] - x;
 	}
 }
 
 int tk_regime_fit_drift(const double *r, size_t n, double sigma, struct tk_regime_model *out)
 {
-	static const double scales[] = {0.85, 1, 1.2}; /* the smoothed part has some of the rest in it */
+	static const double scales[] = {
+	        0.85, 1, 1.2}; /* the smoothed part has some of the rest in it */
 	struct tk_regime_model found = coarse(r, n, fmax(sigma, LEAST_NOISE)), m;
 	struct tk_filtered_state *each = malloc(n * (sizeof *each + sizeof *r));
 	double *left = (double *)(void *)(each + n);

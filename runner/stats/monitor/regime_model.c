@@ -16,9 +16,10 @@ struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m)
 	return b;
 }
 
-/* What the point does to the wandering part: the mixture over the states becomes one normal distribution. */
-static void follow(const struct tk_regime_model *m, struct tk_filtered_state *b, double x, double variance, const double *step,
-        const double *gain, double miss, bool jumps)
+/* What the point does to the wandering part: the mixture over the states becomes one normal
+ * distribution. */
+static void follow(const struct tk_regime_model *m, struct tk_filtered_state *b, double x,
+        double variance, const double *step, const double *gain, double miss, bool jumps)
 {
 	size_t spike = m->count - 1;
 	double moved = 0, after = 0;
@@ -26,7 +27,8 @@ static void follow(const struct tk_regime_model *m, struct tk_filtered_state *b,
 	for (size_t j = 0; j < spike; j++)
 		moved += b->p[j] * step[j];
 	for (size_t j = 0; j < spike; j++)
-		after += b->p[j] * ((1 - gain[j]) * variance + (step[j] - moved) * (step[j] - moved));
+		after += b->p[j] *
+		         ((1 - gain[j]) * variance + (step[j] - moved) * (step[j] - moved));
 	after += b->p[spike] * (variance + moved * moved);
 	if (jumps && b->p[spike] > 0.5)
 		after += miss * miss / 2;
@@ -40,14 +42,17 @@ static double normal(double v, double precision)
 	return exp(-0.5 * v * v * precision) * (sqrt(precision) / SQRT_2PI);
 }
 
-struct tk_regime_update tk_regime_filter_update(const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps)
+struct tk_regime_update tk_regime_filter_update(
+        const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps)
 {
 	struct tk_regime_update o = {0};
 	size_t spike = m->count - 1;
-	double next[TK_REGIME_STATES_MAX], precision[TK_REGIME_STATES_MAX], miss[TK_REGIME_STATES_MAX], step[TK_REGIME_STATES_MAX],
-	        gain[TK_REGIME_STATES_MAX],
+	double next[TK_REGIME_STATES_MAX], precision[TK_REGIME_STATES_MAX],
+	        miss[TK_REGIME_STATES_MAX], step[TK_REGIME_STATES_MAX], gain[TK_REGIME_STATES_MAX],
 	        x = m->phi * b->x,
-	        variance = m->phi * m->phi * b->variance + m->wander * m->wander * (1 - m->phi * m->phi), scale;
+	        variance = m->phi * m->phi * b->variance +
+	                   m->wander * m->wander * (1 - m->phi * m->phi),
+	        scale;
 
 	for (size_t j = 0; j < m->count; j++) {
 		next[j] = 0;
@@ -89,7 +94,8 @@ double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t
 	struct tk_likelihood_product p = {0, 1};
 
 	for (size_t i = 0; i < n; i++) {
-		tk_likelihood_multiply(&p, tk_regime_filter_update(m, &b, y[i] - level, false).likelihood);
+		tk_likelihood_multiply(
+		        &p, tk_regime_filter_update(m, &b, y[i] - level, false).likelihood);
 		if (each)
 			each[i] = b;
 		if (sum)
@@ -98,7 +104,8 @@ double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t
 	return tk_likelihood_log(&p);
 }
 
-double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, size_t n, const struct tk_filtered_state *from, double *level,
+double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, size_t n,
+        const struct tk_filtered_state *from, double *level,
         struct tk_level_information *information)
 {
 	struct tk_filtered_state b = from ? *from : tk_regime_filter_init(m);

@@ -6,14 +6,17 @@
 
 #define TK_SIMD_WIDTH 4
 
-typedef double tk_simd_f64 __attribute__((vector_size(TK_SIMD_WIDTH * sizeof(double)), aligned(sizeof(double)), may_alias));
+typedef double tk_simd_f64 __attribute__((
+        vector_size(TK_SIMD_WIDTH * sizeof(double)), aligned(sizeof(double)), may_alias));
 typedef int64_t tk_simd_i64 __attribute__((vector_size(TK_SIMD_WIDTH * sizeof(int64_t))));
 
 /* A constant count, a loop that is no loop: what is in here is to be part of its caller. */
 #define TK_SIMD_INLINE static inline __attribute__((always_inline))
 
-/* The processor may have more than the compiler was told: functions marked so are there twice, with equal results. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) /* whose clones other files cannot call */
+/* The processor may have more than the compiler was told: functions marked so are there twice, with
+ * equal results. */
+#if defined(__x86_64__) && defined(__GLIBC__) && \
+        !defined(__clang__) /* whose clones other files cannot call */
 #define TK_SIMD_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TK_SIMD_CLONES
@@ -23,13 +26,15 @@ typedef int64_t tk_simd_i64 __attribute__((vector_size(TK_SIMD_WIDTH * sizeof(in
 TK_SIMD_INLINE void tk_simd_exp(tk_simd_f64 *x)
 {
 	const tk_simd_f64 least = {-700, -700, -700, -700};
-	const double shift = 0x1.8p52; /* added to a small number, its last bits are the nearest integer */
+	const double shift =
+	        0x1.8p52; /* added to a small number, its last bits are the nearest integer */
 	tk_simd_f64 v = *x, k, r, sum;
 	tk_simd_i64 large = v > least;
 
 	v = (tk_simd_f64)(((tk_simd_i64)v & large) | ((tk_simd_i64)least & ~large));
 	k = v * M_LOG2E + shift;
-	r = v - (k - shift) * 0x1.62e42fefa3800p-1 - (k - shift) * 0x1.ef35793c76730p-45; /* ln 2 in two parts */
+	r = v - (k - shift) * 0x1.62e42fefa3800p-1 -
+	    (k - shift) * 0x1.ef35793c76730p-45; /* ln 2 in two parts */
 	sum = r * (1.0 / 39916800) + 1.0 / 3628800;
 	sum = sum * r + 1.0 / 362880;
 	sum = sum * r + 1.0 / 40320;

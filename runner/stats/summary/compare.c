@@ -34,8 +34,8 @@ double tk_normal_z(double p)
 	return (lo + hi) / 2;
 }
 
-/* How many of the C(na + nb, na) orders have U = u, for u = 0 .. na * nb: the Gaussian binomial coefficient, multiplied
- * out factor by factor, (1 - q^(nb + i)) / (1 - q^i). Caller frees. */
+/* How many of the C(na + nb, na) orders have U = u, for u = 0 .. na * nb: the Gaussian binomial
+ * coefficient, multiplied out factor by factor, (1 - q^(nb + i)) / (1 - q^i). Caller frees. */
 static double *count_orders(size_t na, size_t nb)
 {
 	size_t top = na * nb;
@@ -139,7 +139,8 @@ static double approximate_p(double u, size_t na, size_t nb, double ties)
 	return variance > 0 && away > 0 ? tk_normal_p(away / sqrt(variance)) : 1;
 }
 
-/* Rank (from 1) of the lower end of the interval among the differences; 0 where the confidence cannot be reached. */
+/* Rank (from 1) of the lower end of the interval among the differences; 0 where the confidence
+ * cannot be reached. */
 static size_t lower_rank(const double *cumulative, size_t na, size_t nb, double confidence)
 {
 	double half_alpha = (1 - confidence) / 2, pairs = (double)na * (double)nb, rank;
@@ -150,12 +151,13 @@ static size_t lower_rank(const double *cumulative, size_t na, size_t nb, double 
 			k++;
 		return k;
 	}
-	rank = floor(pairs / 2 - tk_normal_z(1 - confidence) * sqrt(pairs * (double)(na + nb + 1) / 12));
+	rank = floor(
+	        pairs / 2 - tk_normal_z(1 - confidence) * sqrt(pairs * (double)(na + nb + 1) / 12));
 	return rank >= 1 ? (size_t)rank : 0;
 }
 
-static void compare_sorted(const double *a, size_t na, const double *b, size_t nb, double confidence,
-        const double *cumulative, struct tk_shift *out)
+static void compare_sorted(const double *a, size_t na, const double *b, size_t nb,
+        double confidence, const double *cumulative, struct tk_shift *out)
 {
 	size_t pairs = na * nb, k = lower_rank(cumulative, na, nb, confidence);
 	double ties = tie_term(a, na, b, nb);
@@ -169,7 +171,9 @@ static void compare_sorted(const double *a, size_t na, const double *b, size_t n
 	} else {
 		out->p = approximate_p(out->u, na, nb, ties);
 	}
-	out->shift = (kth_difference(a, na, b, nb, (pairs + 1) / 2) + kth_difference(a, na, b, nb, pairs / 2 + 1)) / 2;
+	out->shift = (kth_difference(a, na, b, nb, (pairs + 1) / 2) +
+	                     kth_difference(a, na, b, nb, pairs / 2 + 1)) /
+	             2;
 	out->reached = k > 0;
 	out->lo = kth_difference(a, na, b, nb, k ? k : 1);
 	out->hi = kth_difference(a, na, b, nb, k ? pairs + 1 - k : pairs);
@@ -187,10 +191,11 @@ static int take(double *to, const double *from, size_t n)
 	return TK_OK;
 }
 
-/* Where the median of the differences b - a is: near the difference of the medians, as far as the quartiles are wide.
+/* Where the median of the differences b - a is: near the difference of the medians, as far as the
+ * quartiles are wide.
  */
-static void bracket(
-        const double *a, size_t na, const double *b, size_t nb, double *lo, double *hi, double *below, double *above)
+static void bracket(const double *a, size_t na, const double *b, size_t nb, double *lo, double *hi,
+        double *below, double *above)
 {
 	double middle = b[nb / 2] - a[na / 2], pairs = (double)na * (double)nb,
 	       reach = (a[na - 1 - na / 4] - a[na / 4] + b[nb - 1 - nb / 4] - b[nb / 4]) / 8, count;
@@ -218,7 +223,9 @@ double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb,
 
 	bracket(a, na, b, nb, &lo, &hi, &below, &above);
 	for (int i = 0; hi - lo > tolerance; i++) {
-		double part = i < STRAIGHT ? fmin(0.95, fmax(0.05, (half - below) / (above - below))) : 0.5,
+		double part = i < STRAIGHT
+		                      ? fmin(0.95, fmax(0.05, (half - below) / (above - below)))
+		                      : 0.5,
 		       mid = lo + (hi - lo) * part, count;
 
 		if (mid <= lo || mid >= hi)
@@ -237,7 +244,8 @@ double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb,
 	return lo + (hi - lo) / 2;
 }
 
-int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out)
+int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence,
+        struct tk_shift *out)
 {
 	double *work, *cumulative = NULL;
 	int rc = TK_ENOMEM;

@@ -1,20 +1,23 @@
-/* Two independent samples: are they shifted against each other, and by how much. Ranks only, so that one spike cannot
- * decide. */
+/* Two independent samples: are they shifted against each other, and by how much. Ranks only, so
+ * that one spike cannot decide. */
 #ifndef TK_STATS_COMPARE_H
 #define TK_STATS_COMPARE_H
 #include <stdbool.h>
 #include <stddef.h>
 
 struct tk_shift {
-	double shift, lo, hi; /* Hodges-Lehmann: median of all b - a, and its distribution-free interval (Moses;
-	                         Hollander, Wolfe, Chicken 2014, 4.3) */
+	double shift, lo, hi; /* Hodges-Lehmann: median of all b - a, and its distribution-free
+	                         interval (Moses; Hollander, Wolfe, Chicken 2014, 4.3) */
 	double u, p;          /* Mann-Whitney: pairs with b > a (ties count half), two-sided p */
 	bool exact;           /* p is from the exact distribution: no ties, at most 50 values */
-	bool reached; /* false: too few values for `confidence`; lo and hi are the extremes of the differences */
+	bool reached; /* false: too few values for `confidence`; lo and hi are the extremes of the
+	                 differences */
 };
 
-/* 0; TK_EDATA where a sample is empty or a value is not finite; TK_ENOMEM. The inputs are not changed. */
-int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence, struct tk_shift *out);
+/* 0; TK_EDATA where a sample is empty or a value is not finite; TK_ENOMEM. The inputs are not
+ * changed. */
+int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence,
+        struct tk_shift *out);
 
 /* Only the shift, of sorted finite values, about to within `tolerance`; na and nb > 0. */
 double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance);

@@ -8,19 +8,20 @@ static double log_binomial_half(size_t n, size_t k)
 {
 	int sign;
 
-	return lgamma_r((double)n + 1, &sign) - lgamma_r((double)k + 1, &sign) - lgamma_r((double)(n - k) + 1, &sign) -
-	       (double)n * M_LN2;
+	return lgamma_r((double)n + 1, &sign) - lgamma_r((double)k + 1, &sign) -
+	       lgamma_r((double)(n - k) + 1, &sign) - (double)n * M_LN2;
 }
 
 bool tk_median_ranks(size_t n, double confidence, size_t *lo, size_t *hi)
 {
 	double half_alpha = (1 - confidence) / 2, tail = 0;
-	double first = (double)n / 2 - 6 * sqrt((double)n); /* below 12 standard deviations the tail is nothing */
+	double first = (double)n / 2 -
+	               6 * sqrt((double)n); /* below 12 standard deviations the tail is nothing */
 	size_t k = first > 0 ? (size_t)first : 0, found = 0;
 	bool any = false;
 
-	/* x_(k+1) is below the median's interval as long as P(fewer than k + 1 samples lie below the median) fits in
-	 * half of alpha. */
+	/* x_(k+1) is below the median's interval as long as P(fewer than k + 1 samples lie below
+	 * the median) fits in half of alpha. */
 	for (; k < n / 2; k++) {
 		tail += exp(log_binomial_half(n, k));
 		if (!(tail <= half_alpha))

@@ -6,15 +6,16 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "stats/summary/winsorize.h"
 #include "stats/summary/quantile.h"
 #include "stats/summary/summary.h"
+#include "stats/summary/winsorize.h"
 
 #define SPIKE 3          /* sigmas from the median of the seven around it */
 #define MAD_TO_SD 1.4826 /* 1 / Phi^-1(3/4) */
 #define Q90_TO_SD 0.6080 /* 1 / Phi^-1(0.95): two clock states */
 #define ENOUGH 1000      /* differences for a quantile */
-#define Q80_TO_SD 0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
+#define Q80_TO_SD \
+	0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
 
 /* Scale of d, n values of which are given as absolute values; they are reordered. */
 static double scale_of(double *d, size_t n)
@@ -30,8 +31,8 @@ static double scale_of(double *d, size_t n)
 	return fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]);
 }
 
-/* Scale of differences between means of neighbouring blocks of b points, as that of one independent point. sum has n +
- * 1 prefix sums. */
+/* Scale of differences between means of neighbouring blocks of b points, as that of one independent
+ * point. sum has n + 1 prefix sums. */
 static double block_scale(const double *sum, size_t n, size_t b, double *work)
 {
 	size_t count = 0, stride = (b + 1) / 2; /* nearer neighbours say nothing new */

@@ -1,21 +1,22 @@
-/* How much a series moves by itself, with steps in it or not: everything here is made from differences, so that a few
- * steps and a few spikes do not count as noise. */
+/* How much a series moves by itself, with steps in it or not: everything here is made from
+ * differences, so that a few steps and a few spikes do not count as noise. */
 #ifndef TK_STATS_NOISE_H
 #define TK_STATS_NOISE_H
 #include <stddef.h>
 
 struct tk_noise {
-	double sigma; /* standard deviation of one point, from successive differences (their scaled median absolute
-	                 value) */
+	double sigma; /* standard deviation of one point, from successive differences (their scaled
+	                 median absolute value) */
 	double mad;   /* 1.4826 * median absolute deviation from the median: has steps in it */
-	double rho; /* lag-1 autocorrelation by the ratio of lag-2 to lag-1 differences (Chakar et al. 2017, AR1Seg), in
-	               [-0.9, 0.99] */
-	double tau; /* long-run scale: sqrt(b) times the standard deviation of a mean of b points, the largest over b =
-	               1 .. 28; tau >= sigma */
+	double rho;   /* lag-1 autocorrelation by the ratio of lag-2 to lag-1 differences (Chakar et
+	                 al. 2017, AR1Seg), in
+	                 [-0.9, 0.99] */
+	double tau;   /* long-run scale: sqrt(b) times the standard deviation of a mean of b points,
+	                 the largest over b =   1 .. 28; tau >= sigma */
 };
 
-/* x in the order of time. Fewer than 3 points know nothing: all 0 (rho too). 0, TK_EDATA for a value that is not
- * finite, TK_ENOMEM. */
+/* x in the order of time. Fewer than 3 points know nothing: all 0 (rho too). 0, TK_EDATA for a
+ * value that is not finite, TK_ENOMEM. */
 int tk_noise_estimate(const double *x, size_t n, struct tk_noise *out);
 /* sigma and tau alone, with 2 n + 1 values of scratch. 0 or TK_EDATA. */
 int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau);

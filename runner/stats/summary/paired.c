@@ -11,10 +11,12 @@
 #define SAME_ALPHA 0.01 /* of one look at whether two things are equal */
 #define SHOWN_CONFIDENCE 0.95
 
-static const size_t looks[] = {12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, TK_PAIRED_COUNT_MAX};
+static const size_t looks[] = {
+        12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, TK_PAIRED_COUNT_MAX};
 
-/* The largest c with P(T < c) <= tail, T the sum of the positive ranks of n differences: how many of the means of pairs
- * lie outside the interval on each side. By the exact distribution: each rank is in the sum or not. */
+/* The largest c with P(T < c) <= tail, T the sum of the positive ranks of n differences: how many
+ * of the means of pairs lie outside the interval on each side. By the exact distribution: each rank
+ * is in the sum or not. */
 static int critical(size_t n, double tail, size_t *c)
 {
 	size_t total = n * (n + 1) / 2;
@@ -48,7 +50,8 @@ static double *walsh(const double *d, size_t n)
 	return w;
 }
 
-static int interval_of(const double *sorted, size_t n, double confidence, struct tk_paired_shift *out)
+static int interval_of(
+        const double *sorted, size_t n, double confidence, struct tk_paired_shift *out)
 {
 	size_t total = n * (n + 1) / 2, c;
 	int rc = critical(n, (1 - confidence) / 2, &c);
@@ -84,12 +87,14 @@ int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_p
 	return rc;
 }
 
-static int look(const double *d, size_t n, size_t number, double least, enum tk_paired_decision *word)
+static int look(
+        const double *d, size_t n, size_t number, double least, enum tk_paired_decision *word)
 {
 	double *sorted = walsh(d, n), k = (double)number + 1;
 	struct tk_paired_shift strict, loose;
 	bool last = n == TK_PAIRED_COUNT_MAX, narrow, beyond;
-	int rc = sorted ? interval_of(sorted, n, 1 - TK_PAIRED_ALPHA / (k * (k + 1)), &strict) : TK_ENOMEM;
+	int rc = sorted ? interval_of(sorted, n, 1 - TK_PAIRED_ALPHA / (k * (k + 1)), &strict)
+	                : TK_ENOMEM;
 
 	if (!rc)
 		rc = interval_of(sorted, n, 1 - SAME_ALPHA, &loose);
@@ -105,14 +110,17 @@ static int look(const double *d, size_t n, size_t number, double least, enum tk_
 	return TK_OK;
 }
 
-int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *word, struct tk_paired_shift *out)
+int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *word,
+        struct tk_paired_shift *out)
 {
 	int rc = TK_OK;
 
 	*word = TK_PAIRED_INCONCLUSIVE;
 	if (!all_finite(d, n))
 		return TK_EDATA;
-	for (size_t i = 0; !rc && *word == TK_PAIRED_INCONCLUSIVE && i < sizeof looks / sizeof *looks && looks[i] <= n; i++)
+	for (size_t i = 0; !rc && *word == TK_PAIRED_INCONCLUSIVE &&
+	                   i < sizeof looks / sizeof *looks && looks[i] <= n;
+	        i++)
 		rc = look(d, looks[i], i, least, word);
 	if (!rc && out)
 		rc = tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out);

@@ -1,9 +1,10 @@
-/* Pairs of measurements, an old and a new thing one right after the other in random order: do they differ, and by how
- * much.
+/* Pairs of measurements, an old and a new thing one right after the other in random order: do they
+ * differ, and by how much.
  *
- * Only the differences within the pairs are looked at. That the order of each pair is drawn makes their distribution
- * symmetric about the true difference, whatever the machine does meanwhile, and symmetry is all that Wilcoxon's signed
- * ranks ask for: no normal distribution, no equal noise of the pairs, up to a quarter of them spoiled. */
+ * Only the differences within the pairs are looked at. That the order of each pair is drawn makes
+ * their distribution symmetric about the true difference, whatever the machine does meanwhile, and
+ * symmetry is all that Wilcoxon's signed ranks ask for: no normal distribution, no equal noise of
+ * the pairs, up to a quarter of them spoiled. */
 #ifndef TK_STATS_PAIRED_H
 #define TK_STATS_PAIRED_H
 #include <stdbool.h>
@@ -11,9 +12,10 @@
 
 struct tk_paired_shift {
 	size_t n;
-	double shift, lo, hi; /* Hodges-Lehmann: median of the means of any two differences; its exact distribution-free
-	                         interval (Hollander, Wolfe, Chicken 2014, 3.3) */
-	bool reached;         /* false: too few pairs for the confidence; lo and hi are the extremes */
+	double shift, lo,
+	        hi;   /* Hodges-Lehmann: median of the means of any two differences; its exact
+	                 distribution-free   interval (Hollander, Wolfe, Chicken 2014, 3.3) */
+	bool reached; /* false: too few pairs for the confidence; lo and hi are the extremes */
 };
 
 /* d: differences, n >= 1, finite. 0, TK_EDATA or TK_ENOMEM. */
@@ -21,22 +23,25 @@ int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_p
 
 enum tk_paired_decision {
 	TK_PAIRED_INCONCLUSIVE, /* take more */
-	TK_PAIRED_SAME, /* less than `least` in either direction */
+	TK_PAIRED_SAME,         /* less than `least` in either direction */
 	TK_PAIRED_HIGHER,
 	TK_PAIRED_LOWER
 };
 
-/* When there is enough, asked after every pair: the answer depends on the pairs alone, so that one who was stopped in
- * between decides alike. It is looked at after 12, 16, 20, 24, 32, 40, 48, 64 ... 256 pairs.
+/* When there is enough, asked after every pair: the answer depends on the pairs alone, so that one
+ * who was stopped in between decides alike. It is looked at after 12, 16, 20, 24, 32, 40, 48, 64
+ * ... 256 pairs.
  *
- * UP and DOWN: the interval is beyond `least`; or it excludes 0, the shift is beyond `least`, and there is little more
- * to learn: the interval is narrower than a quarter of `least` to either side, or this look is the last. All looks
- * together say so of equal things in at most TK_PAIRED_ALPHA of the cases (look k spends 1 / k(k + 1) of it). SAME: the
- * interval of 99 % of one look is within `least`: that of two things which differ by more is said too seldom to matter,
- * and costs an alarm, not a night. `least` 0: on which side of 0; never SAME.
- * *out (may be NULL): the 95 % interval of all pairs. 0, TK_EDATA or TK_ENOMEM. */
+ * UP and DOWN: the interval is beyond `least`; or it excludes 0, the shift is beyond `least`, and
+ * there is little more to learn: the interval is narrower than a quarter of `least` to either side,
+ * or this look is the last. All looks together say so of equal things in at most TK_PAIRED_ALPHA of
+ * the cases (look k spends 1 / k(k + 1) of it). SAME: the interval of 99 % of one look is within
+ * `least`: that of two things which differ by more is said too seldom to matter, and costs an
+ * alarm, not a night. `least` 0: on which side of 0; never SAME. *out (may be NULL): the 95 %
+ * interval of all pairs. 0, TK_EDATA or TK_ENOMEM. */
 #define TK_PAIRED_ALPHA 0.001
 #define TK_PAIRED_COUNT_MAX 256
-int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *word, struct tk_paired_shift *out);
+int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *word,
+        struct tk_paired_shift *out);
 
 #endif

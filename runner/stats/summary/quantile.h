@@ -1,9 +1,11 @@
-/* Order without sorting, and the robust scale of what is made from differences. Private to stats/. */
+/* Order without sorting, and the robust scale of what is made from differences. Private to stats/.
+ */
 #ifndef TK_STATS_QUANTILE_H
 #define TK_STATS_QUANTILE_H
 #include <stddef.h>
 
-/* Where two halves meet: x[lo .. j] <= pivot <= x[j + 1 .. hi]; i == j stands on the pivot itself. */
+/* Where two halves meet: x[lo .. j] <= pivot <= x[j + 1 .. hi]; i == j stands on the pivot itself.
+ */
 struct tk_hoare_split {
 	size_t i, j;
 };
@@ -17,7 +19,8 @@ static inline void tk_swap_values(double *x, size_t i, size_t j)
 }
 
 /* Hoare's partition of x[lo .. hi] about a pivot that is one of them; no NaN. */
-static inline struct tk_hoare_split tk_hoare_partition(double *x, size_t lo, size_t hi, double pivot)
+static inline struct tk_hoare_split tk_hoare_partition(
+        double *x, size_t lo, size_t hi, double pivot)
 {
 	size_t i = lo, j = hi;
 
@@ -32,13 +35,15 @@ static inline struct tk_hoare_split tk_hoare_partition(double *x, size_t lo, siz
 	}
 }
 
-/* Quantiles p of n > 0 finite values, as tk_quantile_sorted has them, without sorting; x is reordered. */
+/* Quantiles p of n > 0 finite values, as tk_quantile_sorted has them, without sorting; x is
+ * reordered. */
 void tk_quantile_select_many(double *x, size_t n, const double *p, size_t count, double *out);
-/* The same to within a hundredth of the middle half's width, in one pass: for what is an estimate anyway. */
+/* The same to within a hundredth of the middle half's width, in one pass: for what is an estimate
+ * anyway. */
 void tk_quantile_estimate_many(double *x, size_t n, const double *p, size_t count, double *out);
 double tk_quantile_select(double *x, size_t n, double p); /* one of them */
-/* Standard deviation of one point by the differences `lag` apart: the largest that their median, 80 % or 90 % quantile
- * says. 0: too few. */
+/* Standard deviation of one point by the differences `lag` apart: the largest that their median, 80
+ * % or 90 % quantile says. 0: too few. */
 double tk_noise_lag_scale(const double *x, size_t n, size_t lag, double *work);
 
 #endif

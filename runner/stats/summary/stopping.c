@@ -12,10 +12,12 @@ static int is_tight(const struct tk_stop_rule *rule, const double *sorted, size_
 
 	if (n < rule->min_samples || !tk_median_interval(sorted, n, rule->confidence, &lo, &hi))
 		return 0;
-	return (hi - lo) / 2 <= rule->relative_half_width * fabs(tk_quantile_sorted(sorted, n, 0.5));
+	return (hi - lo) / 2 <=
+	       rule->relative_half_width * fabs(tk_quantile_sorted(sorted, n, 0.5));
 }
 
-enum tk_stop tk_stop_check(const struct tk_stop_rule *rule, const double *sorted, size_t n, double spent_s)
+enum tk_stop tk_stop_check(
+        const struct tk_stop_rule *rule, const double *sorted, size_t n, double spent_s)
 {
 	if (is_tight(rule, sorted, n))
 		return TK_STOP_TIGHT;

@@ -1,5 +1,5 @@
-/* When to stop sampling: the interval of the median is tight enough, or a limit is reached. Pure: it is shown samples
- * and asked. */
+/* When to stop sampling: the interval of the median is tight enough, or a limit is reached. Pure:
+ * it is shown samples and asked. */
 #ifndef TK_STATS_STOPPING_H
 #define TK_STATS_STOPPING_H
 #include <stddef.h>
@@ -14,7 +14,8 @@ struct tk_stop_rule {
 };
 
 /* sorted: the samples so far in ascending order. */
-enum tk_stop tk_stop_check(const struct tk_stop_rule *rule, const double *sorted, size_t n, double spent_s);
+enum tk_stop tk_stop_check(
+        const struct tk_stop_rule *rule, const double *sorted, size_t n, double spent_s);
 const char *tk_stop_name(enum tk_stop s); /* "tight", "max_samples", "budget" */
 
 #endif

@@ -38,7 +38,8 @@ static double incomplete_beta(double x, double a, double b)
 
 	if (x <= 0 || x >= 1)
 		return x > 0;
-	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
+	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
+	            b * log1p(-x));
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(x, a, b) / a;
 	return 1 - front * beta_fraction(1 - x, b, a) / b;
@@ -55,12 +56,13 @@ static double density(double t, double df)
 {
 	int sign;
 
-	return exp(lgamma_r((df + 1) / 2, &sign) - lgamma_r(df / 2, &sign) - (df + 1) / 2 * log1p(t * t / df)) /
+	return exp(lgamma_r((df + 1) / 2, &sign) - lgamma_r(df / 2, &sign) -
+	               (df + 1) / 2 * log1p(t * t / df)) /
 	       sqrt(df * M_PI);
 }
 
-/* Newton's method from below, from the largest of 0, 0.5, 1, 2 ... that is below: p falls and is convex, so that no
- * step goes too far. */
+/* Newton's method from below, from the largest of 0, 0.5, 1, 2 ... that is below: p falls and is
+ * convex, so that no step goes too far. */
 double tk_student_t(double p, double df)
 {
 	double t = tk_student_p(0.5, df) > p ? 0.5 : 0, over;

@@ -1,4 +1,5 @@
-/* Order statistics of a sample. Quantiles are type 7 of Hyndman and Fan (1996), R's and NumPy's default. */
+/* Order statistics of a sample. Quantiles are type 7 of Hyndman and Fan (1996), R's and NumPy's
+ * default. */
 #ifndef TK_STATS_SUMMARY_H
 #define TK_STATS_SUMMARY_H
 #include <stddef.h>

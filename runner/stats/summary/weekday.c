@@ -55,7 +55,9 @@ static double profile(const double *r, const int64_t *day, size_t n, double *wor
 	for (size_t i = 0; i < n; i++)
 		work[end[tk_weekday_from_day(day[i])]++] = r[i];
 	for (size_t d = 0; d < WEEK; d++) {
-		out[d] = count[d] >= PER_DAY_MIN ? tk_quantile_select(work + end[d] - count[d], count[d], 0.5) : 0;
+		out[d] = count[d] >= PER_DAY_MIN
+		                 ? tk_quantile_select(work + end[d] - count[d], count[d], 0.5)
+		                 : 0;
 		if (count[d] >= PER_DAY_MIN && sigma > 0)
 			chi += pow(out[d] / (MEDIAN_ERROR * sigma), 2) * (double)count[d];
 	}
@@ -66,7 +68,8 @@ static double profile(const double *r, const int64_t *day, size_t n, double *wor
 	return chi;
 }
 
-bool tk_weekday_estimate(const double *y, const int64_t *day, size_t n, double *work, double pattern[WEEK])
+bool tk_weekday_estimate(
+        const double *y, const int64_t *day, size_t n, double *work, double pattern[WEEK])
 {
 	bool is_there = false;
 

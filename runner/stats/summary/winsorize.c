@@ -16,7 +16,8 @@ static void medians_of_seven(const double *x, size_t n, double *out)
 		double a = y[-3], b = y[-2], c = y[-1], d = y[0], e = y[1], f = y[2], g = y[3], t;
 
 #define ORDER(p, q) (t = p < q ? p : q, q = p < q ? q : p, p = t)
-		ORDER(a, f), ORDER(a, d), ORDER(b, g), ORDER(c, e), ORDER(a, b), ORDER(d, f), ORDER(c, g);
+		ORDER(a, f), ORDER(a, d), ORDER(b, g), ORDER(c, e), ORDER(a, b), ORDER(d, f),
+		        ORDER(c, g);
 		ORDER(c, d), ORDER(d, g), ORDER(b, e), ORDER(b, d), ORDER(e, f), ORDER(d, e);
 #undef ORDER
 		out[i] = d;
@@ -51,7 +52,8 @@ void tk_winsorize(const double *y, size_t n, double reach, double *out)
 			if (i < SIDE || i + SIDE >= n)
 				median[i - from] = median_at_end(y, n, i);
 		/* all the others have seven */
-		size_t first = from < SIDE ? SIDE : from, last = from + count + SIDE > n ? n - SIDE : from + count;
+		size_t first = from < SIDE ? SIDE : from,
+		       last = from + count + SIDE > n ? n - SIDE : from + count;
 
 		if (n > 2 * SIDE && last > first)
 			medians_of_seven(y + first, last - first, median + (first - from));

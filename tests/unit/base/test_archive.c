@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/archive.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/archive.h"
 
 static char *dir;
 static struct tk_error err;
@@ -66,13 +66,15 @@ static void blob_round_trip(void **state)
 	assert_int_equal(tk_zstd_decompress(packed.data, packed.len, 299999, &out, &err), TK_EDATA);
 	assert_string_equal(err.message, "unpacks to more than 299999 bytes");
 	tk_buf_clear(&out);
-	assert_int_equal(tk_zstd_decompress(packed.data, packed.len - 5, 300000, &out, &err), TK_EDATA);
+	assert_int_equal(
+	        tk_zstd_decompress(packed.data, packed.len - 5, 300000, &out, &err), TK_EDATA);
 	assert_string_equal(err.message, "zstd: truncated");
 	tk_buf_clear(&out);
 	for (size_t i = packed.len / 2; i < packed.len;
 	        i += 97) { /* a byte of what cannot be packed is no error of form */
 		packed.data[i] ^= 1;
-		assert_int_equal(tk_zstd_decompress(packed.data, packed.len, 300000, &out, &err), TK_EDATA);
+		assert_int_equal(
+		        tk_zstd_decompress(packed.data, packed.len, 300000, &out, &err), TK_EDATA);
 		packed.data[i] ^= 1;
 		tk_buf_clear(&out);
 	}
@@ -183,7 +185,8 @@ static void hostile_archives_are_refused_whole(void **state)
 
 	for (size_t i = 0; i < sizeof evils / sizeof *evils; i++) {
 		make_evil(in("evil.tar.zst"), &evils[i]);
-		assert_int_equal(tk_archive_extract(in("evil.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
+		assert_int_equal(
+		        tk_archive_extract(in("evil.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
 		if (!strstr(err.message, evils[i].expected))
 			fail_msg("expected: %s\ngot: %s", evils[i].expected, err.message);
 		assert_false(tk_dir_exists(in("dst"))); /* not even the good entry */
@@ -191,7 +194,8 @@ static void hostile_archives_are_refused_whole(void **state)
 	}
 }
 
-/* A link inside the folder that a later entry writes through: allowed as a link, refused as a way. */
+/* A link inside the folder that a later entry writes through: allowed as a link, refused as a way.
+ */
 static void writing_through_a_link_is_refused(void **state)
 {
 	struct archive *a = archive_write_new();
@@ -215,7 +219,8 @@ static void writing_through_a_link_is_refused(void **state)
 	archive_write_close(a);
 	archive_write_free(a);
 	tk_dir_create(in("dst/elsewhere"), &err);
-	assert_int_equal(tk_archive_extract(in("through.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
+	assert_int_equal(
+	        tk_archive_extract(in("through.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
 	assert_false(tk_file_exists(in("dst/elsewhere/file")));
 }
 
@@ -234,8 +239,10 @@ static void damaged_archives(void **state)
 	assert_int_equal(tk_archive_extract(in("cut.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
 	assert_false(tk_dir_exists(in("dst")));
 	put("text.tar.zst", "this is no archive");
-	assert_int_equal(tk_archive_extract(in("text.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
-	assert_int_equal(tk_archive_extract(in("missing.tar.zst"), in("dst"), 1 << 20, &err), TK_ENOTFOUND);
+	assert_int_equal(
+	        tk_archive_extract(in("text.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
+	assert_int_equal(
+	        tk_archive_extract(in("missing.tar.zst"), in("dst"), 1 << 20, &err), TK_ENOTFOUND);
 	assert_int_equal(tk_archive_write(in("none/a.tar.zst"), in("src"), &err), TK_ENOTFOUND);
 	assert_non_null(strstr(err.message, "none/a.tar.zst: No such file"));
 	assert_null(strstr(err.message, ".tmp"));

@@ -38,9 +38,10 @@ static void times_are_read(void **state)
 
 static void bad_times_are_refused(void **state)
 {
-	static const char *const bad[] = {"", "yesterday", "2026", "2026-13-01", "2026-02-30", "2023-02-29",
-	        "2026-11-21T", "2026-11-21T25:00", "2026-11-21T09:60", "2026-11-21x", "2026-11-21T09:42:00+2",
-	        "26-11-21", "@", "@12x", "@99999999999999999999", "2026-11-00"};
+	static const char *const bad[] = {"", "yesterday", "2026", "2026-13-01", "2026-02-30",
+	        "2023-02-29", "2026-11-21T", "2026-11-21T25:00", "2026-11-21T09:60", "2026-11-21x",
+	        "2026-11-21T09:42:00+2", "26-11-21", "@", "@12x", "@99999999999999999999",
+	        "2026-11-00"};
 	struct tk_error err;
 	int64_t t = 77;
 
@@ -48,8 +49,8 @@ static void bad_times_are_refused(void **state)
 		assert_int_equal(tk_time_parse(bad[i], &t, &err), TK_EDATA);
 	assert_int_equal(t, 77);
 	tk_time_parse("yesterday", &t, &err);
-	assert_string_equal(err.message,
-	        "`yesterday` is not a time: expected 2026-11-21, 2026-11-21T09:42, 2026-11-21T09:42:00Z or @seconds");
+	assert_string_equal(err.message, "`yesterday` is not a time: expected 2026-11-21, "
+	                                 "2026-11-21T09:42, 2026-11-21T09:42:00Z or @seconds");
 }
 
 static void times_are_written(void **state)
@@ -66,9 +67,11 @@ static void durations_are_read(void **state)
 	static const struct {
 		const char *text;
 		int64_t seconds;
-	} cases[] = {{"90", 90}, {"90s", 90}, {"15m", 900}, {"15min", 900}, {"2h", 7200}, {"7d", 604800},
-	        {"2w", 1209600}, {"500ms", 1}, {"1.5h", 5400}, {"0", 0}, {"0.1s", 1}};
-	static const char *const bad[] = {"", "7 d", "-3s", "d", "7y", "nan", "inf", "0x10s", "1e300d", "3dd", "+5s"};
+	} cases[] = {{"90", 90}, {"90s", 90}, {"15m", 900}, {"15min", 900}, {"2h", 7200},
+	        {"7d", 604800}, {"2w", 1209600}, {"500ms", 1}, {"1.5h", 5400}, {"0", 0},
+	        {"0.1s", 1}};
+	static const char *const bad[] = {
+	        "", "7 d", "-3s", "d", "7y", "nan", "inf", "0x10s", "1e300d", "3dd", "+5s"};
 	struct tk_error err;
 	int64_t s = 0;
 
@@ -78,8 +81,8 @@ static void durations_are_read(void **state)
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(tk_duration_parse(bad[i], &s, &err), TK_EDATA);
-	assert_string_equal(
-	        err.message, "`+5s` is not a duration: expected a number with ms, s, m, h, d or w, like 90s or 7d");
+	assert_string_equal(err.message, "`+5s` is not a duration: expected a number with ms, s, "
+	                                 "m, h, d or w, like 90s or 7d");
 }
 
 static void durations_are_written(void **state)
@@ -87,13 +90,15 @@ static void durations_are_written(void **state)
 	static const struct {
 		double seconds;
 		const char *text;
-	} cases[] = {{4.2, "4.2 s"}, {0.012, "12 ms"}, {3.5e-5, "35 us"}, {0.9996, "1.0 s"}, {9.97, "10 s"},
-	        {59.4, "59 s"}, {59.7, "1 min"}, {200, "3 min 20 s"}, {7500, "2 h 5 min"}, {7200, "2 h"},
-	        {432000, "5 d"}, {435600, "5 d 1 h"}, {-3, "0 s"}, {NAN, "?"}, {0, "0 s"}};
+	} cases[] = {{4.2, "4.2 s"}, {0.012, "12 ms"}, {3.5e-5, "35 us"}, {0.9996, "1.0 s"},
+	        {9.97, "10 s"}, {59.4, "59 s"}, {59.7, "1 min"}, {200, "3 min 20 s"},
+	        {7500, "2 h 5 min"}, {7200, "2 h"}, {432000, "5 d"}, {435600, "5 d 1 h"},
+	        {-3, "0 s"}, {NAN, "?"}, {0, "0 s"}};
 	char out[32];
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_string_equal(tk_duration_format(cases[i].seconds, out, sizeof out), cases[i].text);
+		assert_string_equal(
+		        tk_duration_format(cases[i].seconds, out, sizeof out), cases[i].text);
 }
 
 static void now_can_be_pinned(void **state)

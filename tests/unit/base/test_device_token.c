@@ -1,6 +1,7 @@
-/* The baton between real processes: they alternate, and nobody waits for one that died, hangs or is stopped. */
-#include "base/device_token.h"
+/* The baton between real processes: they alternate, and nobody waits for one that died, hangs or is
+ * stopped. */
 #include "base/clock.h"
+#include "base/device_token.h"
 #include "base/error.h"
 #include <fcntl.h>
 #include <setjmp.h>
@@ -99,7 +100,8 @@ static void a_death_frees_the_other(void **state)
 	tk_device_token_release(&b, false);
 	tk_device_token_acquire(&b); /* it died with the baton */
 	assert_true(b.fd < 0 && tk_device_token_can_stop(&b));
-	assert_true(tk_clock_monotonic_ns() - start < (int64_t)(LONG_S * 1e9)); /* not by waiting it out */
+	assert_true(tk_clock_monotonic_ns() - start <
+	            (int64_t)(LONG_S * 1e9)); /* not by waiting it out */
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	tk_device_token_acquire(&b);
 	tk_device_token_release(&b, true);

@@ -200,7 +200,8 @@ static void lock_is_exclusive(void **state)
 
 	assert_int_equal(tk_lock_acquire(in("lock"), &lock, &err), TK_OK);
 	assert_int_equal(tk_lock_acquire(in("lock"), &second, &err), TK_EBUSY);
-	snprintf(expected, sizeof expected, "another tracker (process %ld) is at work here", (long)getpid());
+	snprintf(expected, sizeof expected, "another tracker (process %ld) is at work here",
+	        (long)getpid());
 	assert_memory_equal(err.message, expected, strlen(expected));
 	tk_lock_release(lock);
 	assert_int_equal(tk_lock_acquire(in("lock"), &lock, &err), TK_OK);

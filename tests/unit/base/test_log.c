@@ -1,4 +1,5 @@
-/* The log: every line of the file is JSON, whatever the bytes; a terminal never gets control characters. */
+/* The log: every line of the file is JSON, whatever the bytes; a terminal never gets control
+ * characters. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,7 +111,8 @@ static void any_bytes_are_valid_json(void **state)
 	bytes[255] = '\0';
 	tk_log(TK_LOG_DEBUG, "bytes", NULL, "%s", bytes);
 	line = only_line();
-	assert_non_null(strstr(json_string_value(json_object_get(line, "message")), "\xef\xbf\xbd"));
+	assert_non_null(
+	        strstr(json_string_value(json_object_get(line, "message")), "\xef\xbf\xbd"));
 	json_decref(line);
 }
 
@@ -129,7 +131,8 @@ static void fields_cannot_replace_the_frame(void **state)
 {
 	json_t *line;
 
-	tk_log(TK_LOG_DEBUG, "real", json_pack("{s:s, s:s}", "event", "faked", "level", "error"), "x");
+	tk_log(TK_LOG_DEBUG, "real", json_pack("{s:s, s:s}", "event", "faked", "level", "error"),
+	        "x");
 	line = only_line();
 	check_member(line, "event", "real");
 	check_member(line, "level", "debug");

@@ -77,7 +77,9 @@ static void slugs(void **state)
 	assert_true(*a != '-');
 	free(a);
 	a = tk_path_make_slug("\xc3\xa9 <script>\n");
-	assert_true(strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == strlen(a));
+	assert_true(
+	        strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+	        strlen(a));
 	free(a);
 }
 

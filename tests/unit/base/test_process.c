@@ -53,8 +53,9 @@ static void output_and_exit_code(void **state)
 	assert_int_equal(err.status, TK_EIO);
 	assert_string_equal(err.message, "sh: exit code 3: err");
 	memset(&err, 0, sizeof err);
-	assert_int_equal(run("printf 'fatal: no such repository\\n\\nPlease make sure\\n' >&2; exit 128",
-	                         (struct tk_process_spec){0}),
+	assert_int_equal(
+	        run("printf 'fatal: no such repository\\n\\nPlease make sure\\n' >&2; exit 128",
+	                (struct tk_process_spec){0}),
 	        TK_OK);
 	assert_string_equal(err.message, "sh: exit code 128: fatal: no such repository");
 	assert_int_equal(run("exit 0", (struct tk_process_spec){0}), TK_OK);
@@ -82,8 +83,9 @@ static void killed_by_signal(void **state)
 
 static void much_output_is_no_deadlock(void **state)
 {
-	assert_int_equal(
-	        run("head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2", (struct tk_process_spec){0}), TK_OK);
+	assert_int_equal(run("head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2",
+	                         (struct tk_process_spec){0}),
+	        TK_OK);
 	assert_int_equal(r.out.len, 3000000);
 	assert_int_equal(r.err.len, 8192);
 }
@@ -92,8 +94,10 @@ static void flood_is_refused(void **state)
 {
 	assert_int_equal(run("yes", (struct tk_process_spec){.capture_max = 1000}), TK_EDATA);
 	assert_string_equal(err.message, "sh: more than 1000 bytes of output");
-	assert_int_equal(run("printf 0123456789", (struct tk_process_spec){.capture_max = 9}), TK_EDATA);
-	assert_int_equal(run("printf 0123456789", (struct tk_process_spec){.capture_max = 10}), TK_OK);
+	assert_int_equal(
+	        run("printf 0123456789", (struct tk_process_spec){.capture_max = 9}), TK_EDATA);
+	assert_int_equal(
+	        run("printf 0123456789", (struct tk_process_spec){.capture_max = 10}), TK_OK);
 }
 
 static bool is_alive(const char *pid_file)
@@ -126,7 +130,8 @@ static void deadline_kills_the_whole_group(void **state)
 	assert_int_equal(tk_dir_create_temp("/tmp", "tk-proc-", &dir, &err), TK_OK);
 	snprintf(pid_file, sizeof pid_file, "%s/pid", dir);
 	/* A grandchild that ignores SIGTERM, and a parent that ignores it too. */
-	snprintf(script, sizeof script, "trap '' TERM; (sleep 1000 & echo $! >%s; wait) & wait; sleep 1000", pid_file);
+	snprintf(script, sizeof script,
+	        "trap '' TERM; (sleep 1000 & echo $! >%s; wait) & wait; sleep 1000", pid_file);
 	assert_int_equal(run(script, (struct tk_process_spec){.deadline_s = 0.5}), TK_OK);
 	assert_true(r.timed_out);
 	assert_int_equal(r.signal, SIGKILL);
@@ -154,7 +159,9 @@ static void background_children_end_with_their_parent(void **state)
 
 static void memory_limit(void **state)
 {
-	assert_int_equal(run("ulimit -v", (struct tk_process_spec){.memory_limit_bytes = (uint64_t)512 << 20}), TK_OK);
+	assert_int_equal(run("ulimit -v", (struct tk_process_spec){.memory_limit_bytes =
+	                                                                   (uint64_t)512 << 20}),
+	        TK_OK);
 	assert_string_equal(tk_buf_cstr(&r.out), "524288\n");
 }
 
@@ -166,16 +173,18 @@ static void environment_is_scrubbed(void **state)
 	setenv("GIT_DIR", "/evil", 1);
 	setenv("CUDA_VISIBLE_DEVICES", "1", 1);
 	setenv("https_proxy", "http://proxy", 1);
-	assert_int_equal(
-	        run("echo \"$OMP_NUM_THREADS|$GIT_DIR|$CUDA_VISIBLE_DEVICES|$https_proxy|$LC_ALL|$LANG|$EXTRA\"",
-	                (struct tk_process_spec){.env = extra}),
+	assert_int_equal(run("echo "
+	                     "\"$OMP_NUM_THREADS|$GIT_DIR|$CUDA_VISIBLE_DEVICES|$https_proxy|$LC_"
+	                     "ALL|$LANG|$EXTRA\"",
+	                         (struct tk_process_spec){.env = extra}),
 	        TK_OK);
 	assert_string_equal(tk_buf_cstr(&r.out), "||1|http://proxy|C|C.UTF-8|with = sign\n");
 }
 
 static void foreign_descriptors_are_closed(void **state)
 {
-	int fd = open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a careless library leaves them */
+	int fd = open(
+	        "/dev/null", O_RDONLY); /* without O_CLOEXEC, as a careless library leaves them */
 
 	assert_true(fd >= 0);
 	assert_int_equal(run("ls /proc/self/fd | wc -l", (struct tk_process_spec){0}), TK_OK);
@@ -190,7 +199,9 @@ static void working_folder_and_log(void **state)
 
 	assert_int_equal(tk_dir_create_temp("/tmp", "tk-proc-", &dir, &err), TK_OK);
 	log = tk_path_join(dir, "log");
-	assert_int_equal(run("pwd; echo e >&2", (struct tk_process_spec){.cwd = "/usr", .log_path = log}), TK_OK);
+	assert_int_equal(
+	        run("pwd; echo e >&2", (struct tk_process_spec){.cwd = "/usr", .log_path = log}),
+	        TK_OK);
 	assert_int_equal(run("echo again", (struct tk_process_spec){.log_path = log}), TK_OK);
 	assert_int_equal(r.out.len, 0);
 	assert_int_equal(tk_file_read(log, 0, &b, &err), TK_OK);
@@ -213,7 +224,8 @@ static void cannot_start(void **state)
 	assert_string_equal(err.message, "starting /nowhere/program: No such file or directory");
 	assert_int_equal(run("true", (struct tk_process_spec){.cwd = "/nowhere"}), TK_ENOTFOUND);
 	assert_string_equal(err.message, "sh: working folder /nowhere: No such file or directory");
-	assert_int_equal(run("true", (struct tk_process_spec){.log_path = "/nowhere/log"}), TK_ENOTFOUND);
+	assert_int_equal(
+	        run("true", (struct tk_process_spec){.log_path = "/nowhere/log"}), TK_ENOTFOUND);
 	assert_string_equal(err.message, "log file /nowhere/log: No such file or directory");
 }
 
@@ -243,8 +255,8 @@ static void cancellation(void **state)
 		tk_cancel_install_handlers();
 		status = tk_process_run(&spec, &res, &e);
 		tk_process_result_free(&res);
-		_exit(status == TK_ECANCELED && tk_cancel_is_requested() && strcmp(e.message, "canceled") == 0 &&
-		                        res.wall_s < 100
+		_exit(status == TK_ECANCELED && tk_cancel_is_requested() &&
+		                        strcmp(e.message, "canceled") == 0 && res.wall_s < 100
 		                ? 0
 		                : 1);
 	}

@@ -30,8 +30,8 @@ static void splitmix_as_published(void **state)
 /* First outputs of the reference xoshiro256starstar.c from the state {1, 2, 3, 4}. */
 static void xoshiro_as_published(void **state)
 {
-	static const uint64_t expected[] = {
-	        11520u, 0u, 1509978240u, 1215971899390074240u, 1216172134540287360u, 607988272756665600u};
+	static const uint64_t expected[] = {11520u, 0u, 1509978240u, 1215971899390074240u,
+	        1216172134540287360u, 607988272756665600u};
 	struct tk_rng r = {{1, 2, 3, 4}};
 
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
@@ -65,7 +65,8 @@ static void distributions(void **state)
 		uniform += u;
 		counts[tk_rng_below(&r, 7)]++;
 	}
-	assert_true(fabs(sum / n) < 0.02 && fabs(square / n - 1) < 0.03 && fabs(uniform / n - 0.5) < 0.01);
+	assert_true(fabs(sum / n) < 0.02 && fabs(square / n - 1) < 0.03 &&
+	            fabs(uniform / n - 0.5) < 0.01);
 	for (int i = 0; i < 7; i++)
 		assert_in_range(counts[i], n / 7 - 600, n / 7 + 600);
 	assert_true(tk_rng_below(&r, 1) == 0);
@@ -96,13 +97,16 @@ static void sha256_as_published(void **state)
 	struct tk_hash *h = tk_hash_new();
 
 	tk_hash_bytes("abc", 3, hex);
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(
+	        hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	tk_hash_add(h, "a", 1);
 	tk_hash_add(h, "bc", 2);
 	tk_hash_finish(h, hex);
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(
+	        hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	tk_hash_bytes("", 0, hex);
-	assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	assert_string_equal(
+	        hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 	tk_hash_free(NULL);
 }
 

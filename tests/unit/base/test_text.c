@@ -35,8 +35,8 @@ static void error_from_errno(void **state)
 {
 	static const struct {
 		int number, status;
-	} cases[] = {{ENOSPC, TK_ENOSPC}, {EDQUOT, TK_ENOSPC}, {ENOENT, TK_ENOTFOUND}, {ENOMEM, TK_ENOMEM},
-	        {EACCES, TK_EIO}};
+	} cases[] = {{ENOSPC, TK_ENOSPC}, {EDQUOT, TK_ENOSPC}, {ENOENT, TK_ENOTFOUND},
+	        {ENOMEM, TK_ENOMEM}, {EACCES, TK_EIO}};
 	struct tk_error err;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -130,10 +130,11 @@ static void utf8_is_made_valid(void **state)
 	        3,
 	        "a\xef\xbf\xbd"
 	        "b");
-	check_utf8("\xc0\xaf", 2, "\xef\xbf\xbd\xef\xbf\xbd");                                 /* overlong */
-	check_utf8("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");                 /* a surrogate */
-	check_utf8("x\xe2\x82", 3, "x\xef\xbf\xbd\xef\xbf\xbd");                               /* cut */
-	check_utf8("\xf4\x90\x80\x80", 4, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* above U+10FFFF */
+	check_utf8("\xc0\xaf", 2, "\xef\xbf\xbd\xef\xbf\xbd");                 /* overlong */
+	check_utf8("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* a surrogate */
+	check_utf8("x\xe2\x82", 3, "x\xef\xbf\xbd\xef\xbf\xbd");               /* cut */
+	check_utf8("\xf4\x90\x80\x80", 4,
+	        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* above U+10FFFF */
 	check_utf8("", 0, "");
 }
 
@@ -170,7 +171,8 @@ static void clean_text(void **state)
 	expect_clean("caf\xc3\xa9", 64, "caf\xc3\xa9");
 	expect_clean("bad \xff\xc3 end", 64, "bad \xef\xbf\xbd\xef\xbf\xbd end");
 	expect_clean("overlong \xc0\xaf", 64, "overlong \xef\xbf\xbd\xef\xbf\xbd");
-	expect_clean("surrogate \xed\xa0\x80", 64, "surrogate \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	expect_clean(
+	        "surrogate \xed\xa0\x80", 64, "surrogate \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	expect_clean("rtl \xe2\x80\xae"
 	             "evil",
 	        64, "rtl  evil");
@@ -178,8 +180,8 @@ static void clean_text(void **state)
 	expect_clean("0123456789", 11, "0123456789");
 	expect_clean("0123456789", 10, "012345...");
 	expect_clean("0123\xc3\xa9\xc3\xa9\xc3\xa9", 10, "0123\xc3\xa9...");
-	expect_clean(
-	        "<script>alert('\"&')</script>", 64, "<script>alert('\"&')</script>"); /* escaping is the page's work */
+	expect_clean("<script>alert('\"&')</script>", 64,
+	        "<script>alert('\"&')</script>"); /* escaping is the page's work */
 }
 
 static void decoding_says_what_is_utf8(void **state)

@@ -39,18 +39,23 @@ static inline void write_adapter(const struct project *p, const char *script)
 	"\"$TK_OUT/lib/tk_backend_toy.so\" \"$TK_SRC/toy.c\""
 
 /* toy.c with the body of its kernel, committed under a subject. */
-static inline void commit_toy(const struct project *p, const char *version, const char *body, const char *subject)
+static inline void commit_toy(
+        const struct project *p, const char *version, const char *body, const char *subject)
 {
 	sh(p->s,
 	        "cd up && cat >toy.c <<'END'\n"
-	        "const char *toy_version(void);\nconst char *toy_version(void) { return \"toy %s of \" __FILE__ "
+	        "const char *toy_version(void);\nconst char *toy_version(void) { return \"toy %s "
+	        "of \" __FILE__ "
 	        "__TIME__; }\n"
-	        "float toy_kernel(const float *x, int n);\nfloat toy_kernel(const float *x, int n) { float s = 0; for "
+	        "float toy_kernel(const float *x, int n);\nfloat toy_kernel(const float *x, int n) "
+	        "{ float s = 0; for "
 	        "(int i = 0; i < n; i++) %s; return s; }\n"
-	        "int toy_other(int x);\nint toy_other(int x) { for (int i = 0; i < 9; i++) x = x * 31 + (x >> 3) + i * "
+	        "int toy_other(int x);\nint toy_other(int x) { for (int i = 0; i < 9; i++) x = x * "
+	        "31 + (x >> 3) + i * "
 	        "toy_version()[i]; return x; }\n"
 	        "__attribute__((visibility(\"default\"))) const void *tk_backend_entry(void);\n"
-	        "const void *tk_backend_entry(void) { return toy_other(1) ? (const void *)toy_version() : (const void "
+	        "const void *tk_backend_entry(void) { return toy_other(1) ? (const void "
+	        "*)toy_version() : (const void "
 	        "*)toy_kernel; }\nEND\n"
 	        "git add toy.c && git commit -q -m '%s'",
 	        version, body, subject);
@@ -66,12 +71,16 @@ static inline int project_open(void **state)
 	snprintf(p->url, sizeof(p->url), "%s/up", s->dir);
 	snprintf(p->adapter, sizeof(p->adapter), "%s/adapters/toy", s->dir);
 	snprintf(p->kernels, sizeof(p->kernels), "%s/kernels", s->dir);
-	sh(s, "mkdir -p adapters/toy kernels/abi && echo cc >adapters/toy/tools && echo abi >kernels/abi/tracker_abi.h "
+	sh(s, "mkdir -p adapters/toy kernels/abi && echo cc >adapters/toy/tools && echo abi "
+	      ">kernels/abi/tracker_abi.h "
 	      "&& git init -q up");
 	commit_toy(p, "1", "s += x[i]", "toy 1");
 	write_adapter(p, COMPILE);
-	p->source = (struct tk_repo){
-	        .kind = TK_REPO_GIT, .name = "toy", .url = p->url, .cache_dir = s->cache, .deadline_s = 60};
+	p->source = (struct tk_repo){.kind = TK_REPO_GIT,
+	        .name = "toy",
+	        .url = p->url,
+	        .cache_dir = s->cache,
+	        .deadline_s = 60};
 	p->spec = (struct tk_build_spec){.source = &p->source,
 	        .revision = "",
 	        .adapter_dir = p->adapter,

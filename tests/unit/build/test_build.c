@@ -28,9 +28,10 @@ static void builds_once(void **state)
 	assert_string_equal(again->key, a->key);
 	assert_string_equal(again->backends[0].code_hash, a->backends[0].code_hash);
 	assert_int_equal(again->backends[0].kernel_count, a->backends[0].kernel_count);
-	sh(p->s, "test -z \"$(ls cache/work)\" && test -z \"$(ls -A cache/artifacts | grep '^[.]')\""); /* nothing is
-	                                                                                                   left lying
-	                                                                                                   about */
+	sh(p->s, "test -z \"$(ls cache/work)\" && test -z \"$(ls -A cache/artifacts | grep "
+	         "'^[.]')\""); /* nothing is
+	                          left lying
+	                          about */
 	tk_artifact_free(again);
 	tk_artifact_free(a);
 }
@@ -54,7 +55,8 @@ static void key_changes(void **state)
 	other = build_newest(p);
 	assert_string_not_equal(other->key, base->key);
 	tk_artifact_free(other);
-	sh(p->s, "echo abi >kernels/abi/tracker_abi.h && echo '# a comment' >adapters/toy/inputs && echo in.c "
+	sh(p->s, "echo abi >kernels/abi/tracker_abi.h && echo '# a comment' >adapters/toy/inputs "
+	         "&& echo in.c "
 	         ">>adapters/toy/inputs && echo 1 >kernels/in.c");
 	struct tk_artifact *one = build_newest(p);
 	sh(p->s, "echo 2 >kernels/in.c");
@@ -99,7 +101,8 @@ static void same_code_other_commit(void **state)
 	tk_artifact_free(three);
 }
 
-static void expect_failure(struct project *p, const char *script, enum tk_build_status status, const char *message)
+static void expect_failure(
+        struct project *p, const char *script, enum tk_build_status status, const char *message)
 {
 	write_adapter(p, script);
 	struct tk_artifact *a = build_newest(p);
@@ -118,7 +121,9 @@ static void expect_failure(struct project *p, const char *script, enum tk_build_
 static void failures(void **state)
 {
 	struct project *p = *state;
-	expect_failure(p, "echo fine; echo 'toy.c:3:1: error: no <such> \"thing\"'; echo 'later: error: two'; exit 1",
+	expect_failure(p,
+	        "echo fine; echo 'toy.c:3:1: error: no <such> \"thing\"'; echo 'later: error: "
+	        "two'; exit 1",
 	        TK_BUILD_FAILED, "toy.c:3:1: error: no <such> \"thing\"");
 	expect_failure(p, "echo 'only this line'; exit 7", TK_BUILD_FAILED, "only this line");
 	expect_failure(p, "exit 7", TK_BUILD_FAILED, "exit code 7");
@@ -128,26 +133,30 @@ static void failures(void **state)
 	expect_failure(p, "true", TK_BUILD_FAILED, "the build left no lib/tk_backend_*.so");
 	expect_failure(p, "mkdir $TK_OUT/lib; echo x >$TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
 	        "lib/tk_backend_a.so: it is not a 64-bit ELF shared object");
-	expect_failure(p, "mkdir $TK_OUT/lib; ln -s /etc/passwd $TK_OUT/lib/tk_backend_a.so", TK_BUILD_FAILED,
-	        "lib/tk_backend_a.so: it is not");
-	expect_failure(p, COMPILE "\nmv $TK_OUT/lib/tk_backend_toy.so \"$TK_OUT/lib/tk_backend_<b>.so\"",
+	expect_failure(p, "mkdir $TK_OUT/lib; ln -s /etc/passwd $TK_OUT/lib/tk_backend_a.so",
+	        TK_BUILD_FAILED, "lib/tk_backend_a.so: it is not");
+	expect_failure(p,
+	        COMPILE "\nmv $TK_OUT/lib/tk_backend_toy.so \"$TK_OUT/lib/tk_backend_<b>.so\"",
 	        TK_BUILD_FAILED, "\"<b>\" is not a backend's name");
 	expect_failure(p,
 	        "mkdir $TK_OUT/lib; echo 'int x(void){return 1;}' | $CC -xc -shared -fPIC -o "
 	        "$TK_OUT/lib/tk_backend_a.so -",
 	        TK_BUILD_FAILED, "does not export tk_backend_entry");
 	expect_failure(p, COMPILE " -Wl,-rpath,$PWD", TK_BUILD_FAILED, "has the run path ");
-	expect_failure(p, "sed -i s/float/flaot/ $TK_SRC/toy.c\n" COMPILE, TK_BUILD_FAILED, "error: unknown type name");
+	expect_failure(p, "sed -i s/float/flaot/ $TK_SRC/toy.c\n" COMPILE, TK_BUILD_FAILED,
+	        "error: unknown type name");
 }
 
 static void limits(void **state)
 {
 	struct project *p = *state;
 	p->spec.deadline_s = 1;
-	expect_failure(p, "echo working; sleep 600", TK_BUILD_TIMEOUT, "the build did not end within 1 s");
+	expect_failure(
+	        p, "echo working; sleep 600", TK_BUILD_TIMEOUT, "the build did not end within 1 s");
 	p->spec.deadline_s = 60;
 	p->spec.memory_limit_bytes = (uint64_t)256 << 20;
-	expect_failure(p, "dd if=/dev/zero of=/dev/null bs=1G count=1", TK_BUILD_FAILED, "exhausted");
+	expect_failure(
+	        p, "dd if=/dev/zero of=/dev/null bs=1G count=1", TK_BUILD_FAILED, "exhausted");
 }
 
 /* A day later a failed build is tried again. */
@@ -155,8 +164,8 @@ static void failed_is_retried(void **state)
 {
 	struct project *p = *state;
 	setenv("TRACKER_NOW", "2026-03-02T00:00:00Z", 1);
-	write_adapter(
-	        p, "test -e \"${TK_SRC%/cache/*}/repaired\" || { echo 'error: the disk was bad'; exit 1; }\n" COMPILE);
+	write_adapter(p, "test -e \"${TK_SRC%/cache/*}/repaired\" || { echo 'error: the disk was "
+	                 "bad'; exit 1; }\n" COMPILE);
 	struct tk_artifact *a = build_newest(p);
 	assert_int_equal(a->status, TK_BUILD_FAILED);
 	tk_artifact_free(a);
@@ -185,7 +194,8 @@ static void not_even_tried(void **state)
 	p->spec.revision = newest.id;
 	sh(p->s, "echo no-such-tool-here >adapters/toy/tools");
 	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ENOTFOUND);
-	assert_non_null(strstr(err.message, "the program no-such-tool-here is needed and not installed"));
+	assert_non_null(
+	        strstr(err.message, "the program no-such-tool-here is needed and not installed"));
 	sh(p->s, "echo 'x; touch pwned' >adapters/toy/tools");
 	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ECONFIG);
 	assert_non_null(strstr(err.message, "\"x; touch pwned\" is not a program's name"));
@@ -196,7 +206,8 @@ static void not_even_tried(void **state)
 	a = NULL;
 	sh(p->s, "echo cc >adapters/toy/tools && echo ../../secret >adapters/toy/inputs");
 	assert_int_equal(tk_build(&p->spec, &a, &err), TK_ECONFIG);
-	assert_non_null(strstr(err.message, "\"../../secret\" is not a path below the tracker's kernels"));
+	assert_non_null(
+	        strstr(err.message, "\"../../secret\" is not a path below the tracker's kernels"));
 	sh(p->s, "rm adapters/toy/inputs && chmod -x adapters/toy/build");
 	if (geteuid() != 0) {
 		assert_int_equal(tk_build(&p->spec, &a, &err), TK_ECONFIG);
@@ -245,8 +256,10 @@ static void installed(void **state)
 	tk_artifact_free(a);
 	tk_artifact_free(built);
 	struct tk_error err = {0};
-	assert_int_equal(tk_artifact_load_installed("/nonexistent.so", "toy", &a, &err), TK_ENOTFOUND);
-	assert_int_equal(tk_artifact_load_installed("/nonexistent.so", "../toy", &a, &err), TK_ECONFIG);
+	assert_int_equal(
+	        tk_artifact_load_installed("/nonexistent.so", "toy", &a, &err), TK_ENOTFOUND);
+	assert_int_equal(
+	        tk_artifact_load_installed("/nonexistent.so", "../toy", &a, &err), TK_ECONFIG);
 }
 
 /* The artifact is of use without the folder it was built in, and without the repository. */
@@ -255,7 +268,8 @@ static void relocatable(void **state)
 	struct project *p = *state;
 	struct tk_artifact *a = build_newest(p);
 	sh(p->s,
-	        "cp '%s' here.so && rm -rf cache up && echo 'const void *tk_backend_entry(void); int main(void) { "
+	        "cp '%s' here.so && rm -rf cache up && echo 'const void *tk_backend_entry(void); "
+	        "int main(void) { "
 	        "return !tk_backend_entry(); }' >m.c && "
 	        "cc -o m m.c ./here.so && ./m",
 	        a->backends[0].path);
@@ -265,7 +279,8 @@ static void relocatable(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, project_open, project_close)
-	const struct CMUnitTest tests[] = {T(builds_once), T(key_changes), T(same_code_other_commit), T(failures),
-	        T(limits), T(failed_is_retried), T(not_even_tried), T(concurrent), T(installed), T(relocatable)};
+	const struct CMUnitTest tests[] = {T(builds_once), T(key_changes),
+	        T(same_code_other_commit), T(failures), T(limits), T(failed_is_retried),
+	        T(not_even_tried), T(concurrent), T(installed), T(relocatable)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,8 @@ static void other_machine(void **state)
 {
 	struct project *p = *state;
 	struct tk_artifact *a = build_newest(p), *b = NULL;
-	char *file = tk_path_join(p->s->dir, "b.tar.zst"), *there = tk_path_join(p->s->dir, "cache2");
+	char *file = tk_path_join(p->s->dir, "b.tar.zst"),
+	     *there = tk_path_join(p->s->dir, "cache2");
 	size_t n = 99;
 	OK(tk_artifact_export(p->s->cache, (const char *const[]){a->key}, 1, file, err));
 	OK(tk_artifact_import(there, file, &n, err));
@@ -53,12 +54,14 @@ static void expect_refused(const struct project *p, const char *message)
 {
 	struct tk_error err = {0};
 	size_t n = 0;
-	char *file = tk_path_join(p->s->dir, "bad.tar.zst"), *there = tk_path_join(p->s->dir, "cache3");
+	char *file = tk_path_join(p->s->dir, "bad.tar.zst"),
+	     *there = tk_path_join(p->s->dir, "cache3");
 	const int status = tk_artifact_import(there, file, &n, &err);
 	assert_int_not_equal(status, TK_OK);
 	if (!strstr(err.message, message))
 		fail_msg("\"%s\" does not contain \"%s\"", err.message, message);
-	sh(p->s, "test -z \"$(ls cache3/artifacts 2>/dev/null | grep -v locks)\" && test ! -e escaped");
+	sh(p->s, "test -z \"$(ls cache3/artifacts 2>/dev/null | grep -v locks)\" && test ! -e "
+	         "escaped");
 	free(file);
 	free(there);
 }
@@ -67,7 +70,8 @@ static void expect_refused(const struct project *p, const char *message)
 static void repack(const struct project *p, const char *key, const char *change)
 {
 	sh(p->s,
-	        "rm -rf x bad.tar.zst && mkdir x && cp -r cache/artifacts/%s x/ && cd x/%s && %s && cd .. && tar -cf - "
+	        "rm -rf x bad.tar.zst && mkdir x && cp -r cache/artifacts/%s x/ && cd x/%s && %s "
+	        "&& cd .. && tar -cf - "
 	        "* | zstd -q -o ../bad.tar.zst",
 	        key, key, change);
 }
@@ -86,15 +90,19 @@ static void hostile_bundles(void **state)
 	expect_refused(p, "\"format\" is missing or not a whole number");
 	repack(p, a->key, "sed -i 's/\"format\": 1/\"format\": 9/' manifest.json");
 	expect_refused(p, "was made by a newer tracker (format 9, this one knows 1)");
-	repack(p, a->key, "sed -i 's/\"name\": \"toy\"/\"name\": \"..\\/..\\/..\\/x\"/' manifest.json");
+	repack(p, a->key,
+	        "sed -i 's/\"name\": \"toy\"/\"name\": \"..\\/..\\/..\\/x\"/' manifest.json");
 	expect_refused(p, "a backend's \"name\" is missing or not [a-z0-9_-]+");
 	repack(p, a->key, "sed -i 's/\"status\": \"ok\"/\"status\": \"fine\"/' manifest.json");
 	expect_refused(p, "\"status\" is missing or none of ok, failed, timeout");
 	repack(p, a->key, "sed -i 's/\"wall_s\": [0-9.]*/\"wall_s\": \"x\"/' manifest.json");
 	expect_refused(p, "\"wall_s\" is missing or not a number of seconds");
-	repack(p, a->key, "sed -i 's/\"commit_time_s\": [0-9]*/\"commit_time_s\": \"soon\"/' manifest.json");
+	repack(p, a->key,
+	        "sed -i 's/\"commit_time_s\": [0-9]*/\"commit_time_s\": \"soon\"/' manifest.json");
 	expect_refused(p, "\"commit_time_s\" is missing or not a whole number");
-	repack(p, a->key, "sed -i '/\"commit\"/,/}/s/\"id\": \"[0-9a-f]*\"/\"id\": \"nothing\"/' manifest.json");
+	repack(p, a->key,
+	        "sed -i '/\"commit\"/,/}/s/\"id\": \"[0-9a-f]*\"/\"id\": \"nothing\"/' "
+	        "manifest.json");
 	expect_refused(p, "an id or a parent that is no commit's hash");
 	repack(p, a->key,
 	        "sed -i '/\"commit\"/,/}/s/\"id\": \"[0-9a-f]*\"/\"id\": "
@@ -106,18 +114,27 @@ static void hostile_bundles(void **state)
 	expect_refused(p, "lib/tk_backend_toy.so is not there");
 	repack(p, a->key, "printf x >>lib/tk_backend_toy.so");
 	expect_refused(p, "is not the file that the manifest speaks of");
-	repack(p, a->key, "sed -i '0,/code_hash\": \"[0-9a-f]\\{8\\}/s//code_hash\": \"00000000/' manifest.json");
+	repack(p, a->key,
+	        "sed -i '0,/code_hash\": \"[0-9a-f]\\{8\\}/s//code_hash\": \"00000000/' "
+	        "manifest.json");
 	expect_refused(p, "has other machine code than the manifest says");
 	repack(p, a->key, "cd .. && mv * y && cd y");
 	expect_refused(p, "expected folders named by an artifact's key");
-	repack(p, a->key, "cd .. && mv * 1111111111111111111111111111111111111111111111111111111111111111 && cd 111*");
+	repack(p, a->key,
+	        "cd .. && mv * 1111111111111111111111111111111111111111111111111111111111111111 && "
+	        "cd 111*");
 	expect_refused(p, "has the manifest of");
-	sh(p->s, "rm -f bad.tar.zst && echo escaped >e && tar --transform='s:^e$:../../../escaped:' -P -cf - e | zstd "
+	sh(p->s, "rm -f bad.tar.zst && echo escaped >e && tar "
+	         "--transform='s:^e$:../../../escaped:' -P -cf - e | zstd "
 	         "-q -o bad.tar.zst");
 	expect_refused(p, "");
-	sh(p->s, "rm -f bad.tar.zst && head -c 3000 cache/artifacts/%s/lib/tk_backend_toy.so >bad.tar.zst", a->key);
+	sh(p->s,
+	        "rm -f bad.tar.zst && head -c 3000 cache/artifacts/%s/lib/tk_backend_toy.so "
+	        ">bad.tar.zst",
+	        a->key);
 	expect_refused(p, "");
-	sh(p->s, "rm -f bad.tar.zst && mkdir -p empty && tar -C empty -cf - . | zstd -q -o bad.tar.zst");
+	sh(p->s, "rm -f bad.tar.zst && mkdir -p empty && tar -C empty -cf - . | zstd -q -o "
+	         "bad.tar.zst");
 	expect_refused(p, "there is no artifact in it");
 	sh(p->s, "rm -f bad.tar.zst");
 	expect_refused(p, "bad.tar.zst");
@@ -150,8 +167,8 @@ static void eviction(void **state)
 	assert_int_equal(n, 3);
 	tk_names_free(keys, n);
 	/* room for two: the oldest is kept, so that the next oldest goes */
-	OK(tk_artifact_evict(
-	        p->s->cache, (uint64_t)(tk_dir_size(a[0]->dir) * 2 + tk_dir_size(a[0]->dir) / 2), keep, 1, err));
+	OK(tk_artifact_evict(p->s->cache,
+	        (uint64_t)(tk_dir_size(a[0]->dir) * 2 + tk_dir_size(a[0]->dir) / 2), keep, 1, err));
 	assert_true(tk_dir_exists(a[0]->dir));
 	assert_true(tk_dir_exists(a[1]->dir));
 	assert_false(tk_dir_exists(a[2]->dir));

@@ -1,19 +1,22 @@
-/* Hashes of machine code: equal for equal code, whatever the linker, the clock and the folder did to the file. */
+/* Hashes of machine code: equal for equal code, whatever the linker, the clock and the folder did
+ * to the file. */
 #include "../upstream/scratch.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build.h"
 
-static void compile(const struct scratch *s, const char *name, const char *options, const char *code)
+static void compile(
+        const struct scratch *s, const char *name, const char *options, const char *code)
 {
 	sh(s,
-	        "mkdir -p '%s.d' && cat >'%s.d/source.c' <<'END'\n%s\nEND\ncc -O2 -fPIC -shared -Wl,--emit-relocs %s "
+	        "mkdir -p '%s.d' && cat >'%s.d/source.c' <<'END'\n%s\nEND\ncc -O2 -fPIC -shared "
+	        "-Wl,--emit-relocs %s "
 	        "-o '%s.so' '%s.d/source.c'",
 	        name, name, code, options, name, name);
 }
 
-static void hash(const struct scratch *s, const char *name, const char *glob, char hex[TK_HASH_HEX_SIZE],
-        struct tk_kernel_symbol **k, size_t *n)
+static void hash(const struct scratch *s, const char *name, const char *glob,
+        char hex[TK_HASH_HEX_SIZE], struct tk_kernel_symbol **k, size_t *n)
 {
 	struct tk_error err = {0};
 	char *path = NULL;
@@ -25,10 +28,11 @@ static void hash(const struct scratch *s, const char *name, const char *glob, ch
 
 #define CODE(version, factor) \
 	"static const float table[4] = {1, 2, 3, 4};\n" \
-	"const char *version(void) { return \"" version " \" __FILE__ \" \" __DATE__ __TIME__; }\n" \
+	"const char *version(void) { return \"" version \
+	" \" __FILE__ \" \" __DATE__ __TIME__; }\n" \
 	"int helper(const char *s) { int n = 0; while (*s++) n = n * 33 + *s; return n; }\n" \
-	"float kernel(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s += " factor \
-	" * x[i] * table[i & 3]; return s + helper(version()); }\n"
+	"float kernel(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s " \
+	"+= " factor " * x[i] * table[i & 3]; return s + helper(version()); }\n"
 
 static void strings_do_not_count(void **state)
 {
@@ -48,7 +52,8 @@ static void strings_do_not_count(void **state)
 	assert_string_not_equal(a, d);
 }
 
-static void expect_differs(const struct scratch *s, const char *code_a, const char *code_b, bool differs)
+static void expect_differs(
+        const struct scratch *s, const char *code_a, const char *code_b, bool differs)
 {
 	char a[TK_HASH_HEX_SIZE], b[TK_HASH_HEX_SIZE];
 	compile(s, "a", "", code_a);
@@ -59,25 +64,33 @@ static void expect_differs(const struct scratch *s, const char *code_a, const ch
 		fail_msg("%s hashes: %s\n%s", differs ? "equal" : "different", code_a, code_b);
 }
 
-/* Constants decide how fast code is as much as code does: a table of block sizes, a constant without a name. */
+/* Constants decide how fast code is as much as code does: a table of block sizes, a constant
+ * without a name. */
 #define BLOCKS(name, mc) \
 	"struct blocks { const char *name; int mc, kc; };\n" \
-	"static const struct blocks table[] = {{\"" name "\", " mc ", 256}, {\"second\", 64, 64}};\n" \
+	"static const struct blocks table[] = {{\"" name "\", " mc \
+	", 256}, {\"second\", 64, 64}};\n" \
 	"const struct blocks *blocks(int i) { return &table[i]; }\n"
 #define UNNAMED(text, value) \
-	"void f(int *x) { const int v[4] = {" value ", 7, 8, 9}; __builtin_memcpy(x, v, sizeof v); }\n" \
+	"void f(int *x) { const int v[4] = {" value \
+	", 7, 8, 9}; __builtin_memcpy(x, v, sizeof v); }\n" \
 	"const char *version(void) { return \"" text "\"; }\n" \
-	"int pick(int i) { switch (i) { case 0: return 5; case 1: return version()[0]; case 2: return i * 7; " \
-	"case 3: return version()[1]; case 4: return -i; case 5: return version()[2]; } return 1; }\n"
+	"int pick(int i) { switch (i) { case 0: return 5; case 1: return version()[0]; case 2: " \
+	"return i * 7; " \
+	"case 3: return version()[1]; case 4: return -i; case 5: return version()[2]; } return " \
+	"1; }\n"
 
 #define TAIL(text) \
 	"const char *version(void) { return \"" text "\"; }\n" \
 	"const char *minor(void) { return \".0\"; }\n"
 #define ADDRESS_TAKEN(values) \
 	"void use(const int *); void f(void) { use((const int[]){" values ", 1, 2, 3, 4, 5}); }\n" \
-	"void copy(int *x) { const int v[40] = {" values ", 1}; __builtin_memcpy(x, v, sizeof v); }\n"
+	"void copy(int *x) { const int v[40] = {" values \
+	", 1}; __builtin_memcpy(x, v, sizeof v); }\n"
 /* A number whose bytes read as the text "2". */
-#define LOADED(bits) "double f(double x) { double k; long b = " bits "; __builtin_memcpy(&k, &b, 8); return x * k; }\n"
+#define LOADED(bits) \
+	"double f(double x) { double k; long b = " bits \
+	"; __builtin_memcpy(&k, &b, 8); return x * k; }\n"
 
 static void constants_count(void **state)
 {
@@ -85,7 +98,8 @@ static void constants_count(void **state)
 	expect_differs(s, BLOCKS("first", "96"), BLOCKS("first", "48"), true);
 	expect_differs(s, BLOCKS("first", "96"), BLOCKS("a longer name", "96"), false);
 	expect_differs(s, UNNAMED("1.0.0", "48"), UNNAMED("1.0.0", "49"), true);
-	expect_differs(s, UNNAMED("1.0.0", "48"), UNNAMED("1.0.17-git-deadbeef-of-another-length", "48"), false);
+	expect_differs(s, UNNAMED("1.0.0", "48"),
+	        UNNAMED("1.0.17-git-deadbeef-of-another-length", "48"), false);
 	expect_differs(s, "int sizes[2] = {1, 2};", "int sizes[2] = {1, 3};", true);
 	/* a short text is one, in code and in a table; numbers whose bytes are letters are none */
 	expect_differs(s, UNNAMED("1.0", "48"), UNNAMED("1.1", "48"), false);
@@ -96,7 +110,8 @@ static void constants_count(void **state)
 	expect_differs(s, TAIL("1.0"), TAIL("2.0"), false);
 	expect_differs(s, ADDRESS_TAKEN("49, 7"), ADDRESS_TAKEN("50, 7"), true);
 	expect_differs(s, ADDRESS_TAKEN("49, 7"), ADDRESS_TAKEN("49, 8"), true);
-	expect_differs(s, "float f(float x) { return x * 12.5e5f; }", "float f(float x) { return x * 12.6e5f; }", true);
+	expect_differs(s, "float f(float x) { return x * 12.5e5f; }",
+	        "float f(float x) { return x * 12.6e5f; }", true);
 	expect_differs(s, LOADED("50"), LOADED("51"), true);
 }
 
@@ -104,8 +119,10 @@ static void compile_skeleton(const struct scratch *s, const char *compiler, cons
 {
 	sh(s,
 	        "sed '/skeleton_version(void)/,/^}/s/return \"[^\"]*\"/return \"%s\"/' "
-	        "'%s/docs/examples/skeleton_backend.c' >skeleton.c && grep -q 'return \"%s\"' skeleton.c && "
-	        "%s -std=c11 -O3 -fPIC -shared -fvisibility=hidden -Wl,--emit-relocs -I'%s/kernels/abi' -o skeleton.so "
+	        "'%s/docs/examples/skeleton_backend.c' >skeleton.c && grep -q 'return \"%s\"' "
+	        "skeleton.c && "
+	        "%s -std=c11 -O3 -fPIC -shared -fvisibility=hidden -Wl,--emit-relocs "
+	        "-I'%s/kernels/abi' -o skeleton.so "
 	        "skeleton.c",
 	        version, TK_SOURCE_ROOT, version, compiler, TK_SOURCE_ROOT);
 }
@@ -172,13 +189,16 @@ static void functions(void **state)
 	free(k);
 }
 
-/* A call of another function is another code, although the bytes without the address are the same. */
+/* A call of another function is another code, although the bytes without the address are the same.
+ */
 static void targets_count(void **state)
 {
 	const struct scratch *s = *state;
 	char a[TK_HASH_HEX_SIZE], b[TK_HASH_HEX_SIZE];
-	compile(s, "a", "", "double sin(double), cos(double); double f(double x) { return 1 + sin(x); }");
-	compile(s, "b", "", "double sin(double), cos(double); double f(double x) { return 1 + cos(x); }");
+	compile(s, "a", "",
+	        "double sin(double), cos(double); double f(double x) { return 1 + sin(x); }");
+	compile(s, "b", "",
+	        "double sin(double), cos(double); double f(double x) { return 1 + cos(x); }");
 	sh(s, "cc -shared -o x.so a.so -lm 2>/dev/null || true");
 	hash(s, "a", NULL, a, NULL, NULL);
 	hash(s, "b", NULL, b, NULL, NULL);
@@ -193,17 +213,19 @@ static void names(void **state)
 	size_t n = 0;
 	memset(name, 'q', 400);
 	name[400] = '\0';
-	snprintf(
-	        code, sizeof(code), "int %s_1(int x) { return x * 3; }\nint %s_2(int x) { return x * 5; }", name, name);
+	snprintf(code, sizeof(code),
+	        "int %s_1(int x) { return x * 3; }\nint %s_2(int x) { return x * 5; }", name, name);
 	compile(s, "a", "", code);
 	hash(s, "a", "qqq*", hex, &k, &n);
 	assert_int_equal(n, 2);
 	assert_string_not_equal(k[0].name, k[1].name);
 	assert_true(strlen(k[0].name) < sizeof(k[0].name));
 	free(k);
-	sh(s, "printf 'static __attribute__((noinline)) int same(int x) { return x * 7 + 1; } int one(int x) { return "
+	sh(s, "printf 'static __attribute__((noinline)) int same(int x) { return x * 7 + 1; } int "
+	      "one(int x) { return "
 	      "same(x); }' >1.c && "
-	      "printf 'static __attribute__((noinline)) int same(int x) { return x * 9 - 2; } int two(int x) { return "
+	      "printf 'static __attribute__((noinline)) int same(int x) { return x * 9 - 2; } int "
+	      "two(int x) { return "
 	      "same(x); }' >2.c && "
 	      "cc -O1 -fPIC -shared -o s.so 1.c 2.c");
 	hash(s, "s", "same", hex, &k, &n);
@@ -230,7 +252,8 @@ static void expect_refused(const struct scratch *s, const char *file, const char
 static void not_objects(void **state)
 {
 	const struct scratch *s = *state;
-	sh(s, "echo text >text && : >empty && echo 'int main(void){return 0;}' >m.c && cc -c -o m.o m.c && ar rc lib.a "
+	sh(s, "echo text >text && : >empty && echo 'int main(void){return 0;}' >m.c && cc -c -o "
+	      "m.o m.c && ar rc lib.a "
 	      "m.o");
 	expect_refused(s, "text", "it is not a 64-bit ELF shared object");
 	expect_refused(s, "empty", "it is not a 64-bit ELF shared object");
@@ -282,7 +305,7 @@ static void damaged(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
-	const struct CMUnitTest tests[] = {T(strings_do_not_count), T(constants_count), T(skeleton), T(stripped),
-	        T(functions), T(targets_count), T(names), T(not_objects), T(damaged)};
+	const struct CMUnitTest tests[] = {T(strings_do_not_count), T(constants_count), T(skeleton),
+	        T(stripped), T(functions), T(targets_count), T(names), T(not_objects), T(damaged)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Kernels of NVIDIA GPUs in a shared object: read from images that are made here, so that no compiler of NVIDIA's is
- * needed; damaged ones are left out and never read beyond their end. */
+/* Kernels of NVIDIA GPUs in a shared object: read from images that are made here, so that no
+ * compiler of NVIDIA's is needed; damaged ones are left out and never read beyond their end. */
 #include "base/archive.h"
 #include "build/device_code.h"
 #include "section.h"
@@ -7,11 +7,12 @@
 
 enum { TEXT = 1, INFO, SHARED, SYMBOLS, STRINGS, NAMES, CONSTANT, OWN_INFO, SECTIONS };
 
-static const char names[] =
-        "\0.text.gemm\0.nv.info\0.nv.shared.gemm\0.symtab\0.strtab\0.shstrtab\0.nv.constant3\0.nv.info.gemm";
+static const char names[] = "\0.text.gemm\0.nv.info\0.nv.shared.gemm\0.symtab\0.strtab\0."
+                            "shstrtab\0.nv.constant3\0.nv.info.gemm";
 static const char strings[] = "\0gemm";
 static const uint32_t own_info[] = {0x00011703, 0x000c0504, 32, 4, 2};
-static const uint32_t info[] = {0x00082f04, 1, 168, 0x00081104, 1, 24, 0x00000203, 0x00081104, 9, 1};
+static const uint32_t info[] = {
+        0x00082f04, 1, 168, 0x00081104, 1, 24, 0x00000203, 0x00081104, 9, 1};
 
 struct image {
 	Elf64_Ehdr header;
@@ -22,8 +23,8 @@ struct image {
 	uint32_t info[sizeof(info) / sizeof(*info)], own_info[sizeof(own_info) / sizeof(*own_info)];
 };
 
-static void section(
-        struct image *m, int index, const char *name, uint32_t type, const void *at, size_t size, uint32_t link)
+static void section(struct image *m, int index, const char *name, uint32_t type, const void *at,
+        size_t size, uint32_t link)
 {
 	size_t offset = 0;
 	while (strcmp(names + offset, name))
@@ -39,7 +40,8 @@ static void section(
 
 static void make_image(struct image *m, unsigned char code)
 {
-	*m = (struct image){.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x41, 8},
+	*m = (struct image){.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB,
+	                                       EV_CURRENT, 0x41, 8},
 	                            .e_type = ET_EXEC,
 	                            .e_machine = 190,
 	                            .e_version = 1,
@@ -60,7 +62,8 @@ static void make_image(struct image *m, unsigned char code)
 	section(m, SYMBOLS, ".symtab", SHT_SYMTAB, m->symbols, sizeof(m->symbols), STRINGS);
 	section(m, STRINGS, ".strtab", SHT_STRTAB, m->strings, sizeof(m->strings), 0);
 	section(m, NAMES, ".shstrtab", SHT_STRTAB, m->names, sizeof(m->names), 0);
-	section(m, OWN_INFO, ".nv.info.gemm", 0x70000000, m->own_info, sizeof(m->own_info), SYMBOLS);
+	section(m, OWN_INFO, ".nv.info.gemm", 0x70000000, m->own_info, sizeof(m->own_info),
+	        SYMBOLS);
 	section(m, CONSTANT, ".nv.constant3", SHT_PROGBITS, m->constants, sizeof(m->constants), 0);
 }
 
@@ -77,8 +80,8 @@ static void make_section(struct tk_buf *out, unsigned char code, uint32_t arch, 
 	const uint32_t packed_bytes = packed ? (uint32_t)body.len : 0;
 	while (body.len % 8)
 		tk_buf_add(&body, "", 1);
-	const uint64_t head[8] = {
-	        0x0000004001010002, body.len, packed_bytes, (uint64_t)arch << 32 | 0x10008, 0, 0, 0, sizeof(m)};
+	const uint64_t head[8] = {0x0000004001010002, body.len, packed_bytes,
+	        (uint64_t)arch << 32 | 0x10008, 0, 0, 0, sizeof(m)};
 	const uint64_t group[2] = {0x00100001ba55ed50, sizeof(head) + body.len};
 	tk_buf_add(out, group, sizeof(group));
 	tk_buf_add(out, head, sizeof(head));
@@ -93,7 +96,9 @@ static void resources_are_read(void **state)
 		struct tk_device_code c;
 		make_section(&b, 7, 90, packed);
 		make_section(&b, 8, 80, packed);
-		assert_int_equal(tk_device_code_read(".nv_fatbin", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+		assert_int_equal(
+		        tk_device_code_read(".nv_fatbin", (unsigned char *)b.data, b.len, &c, NULL),
+		        TK_OK);
 		assert_int_equal(c.kernel_count, 2);
 		assert_int_equal(c.unread, 0);
 		assert_int_equal(c.data_count, 2);
@@ -152,7 +157,9 @@ static void damage_is_survived(void **state)
 		if (n == b.len)
 			for (size_t i = 0; i < n; i++) {
 				copy[i] ^= 0xff;
-				assert_int_equal(tk_device_code_read(".nv_fatbin", copy, n, &c, NULL), TK_OK);
+				assert_int_equal(
+				        tk_device_code_read(".nv_fatbin", copy, n, &c, NULL),
+				        TK_OK);
 				tk_device_code_free(&c);
 				copy[i] ^= 0xff;
 			}
@@ -161,8 +168,8 @@ static void damage_is_survived(void **state)
 	tk_buf_free(&b);
 }
 
-static void hash_object(const struct scratch *s, unsigned char code, const char *file, char hex[TK_HASH_HEX_SIZE],
-        struct tk_kernel_symbol **k, size_t *n)
+static void hash_object(const struct scratch *s, unsigned char code, const char *file,
+        char hex[TK_HASH_HEX_SIZE], struct tk_kernel_symbol **k, size_t *n)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	make_section(&b, code, 90, false);
@@ -202,7 +209,8 @@ int main(void)
 	        cmocka_unit_test(resources_are_read),
 	        cmocka_unit_test(occupancy_follows_from_resources),
 	        cmocka_unit_test(damage_is_survived),
-	        cmocka_unit_test_setup_teardown(kernels_come_with_their_resources, scratch_open, scratch_close),
+	        cmocka_unit_test_setup_teardown(
+	                kernels_come_with_their_resources, scratch_open, scratch_close),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,15 @@
-/* Kernels of AMD GPUs in a shared object, read from what hipcc made of kernels/gpu/control_kernel.cu; damaged ones are
- * left out and never read beyond their end. control_hip.fatbin is the section .hip_fatbin of its object file, made by
- * clang 21.1.8 with the HIP headers 6.4.43484:
+/* Kernels of AMD GPUs in a shared object, read from what hipcc made of
+ * kernels/gpu/control_kernel.cu; damaged ones are left out and never read beyond their end.
+ * control_hip.fatbin is the section .hip_fatbin of its object file, made by clang 21.1.8 with the
+ * HIP headers 6.4.43484:
  *
- *   clang++-21 -x hip --offload-arch=gfx90a --offload-arch=gfx942 --offload-compress -O3 -std=gnu++17 -fPIC
- *     -fvisibility=hidden -D__HIP_PLATFORM_AMD__=1 -DTK_GPU_HIP=1 -Ikernels/gpu -c kernels/gpu/control_kernel.cu
- *   llvm-objcopy-21 -O binary --only-section=.hip_fatbin control_kernel.o control_hip.fatbin
+ *   clang++-21 -x hip --offload-arch=gfx90a --offload-arch=gfx942 --offload-compress -O3
+ * -std=gnu++17 -fPIC -fvisibility=hidden -D__HIP_PLATFORM_AMD__=1 -DTK_GPU_HIP=1 -Ikernels/gpu -c
+ * kernels/gpu/control_kernel.cu llvm-objcopy-21 -O binary --only-section=.hip_fatbin
+ * control_kernel.o control_hip.fatbin
  *
- * The resources that are expected are those that `llvm-readelf --notes` shows, the occupancies those of clang's
- * -Rpass-analysis=kernel-resource-usage (in eighths, waves of a SIMD unit). */
+ * The resources that are expected are those that `llvm-readelf --notes` shows, the occupancies
+ * those of clang's -Rpass-analysis=kernel-resource-usage (in eighths, waves of a SIMD unit). */
 #include "base/archive.h"
 #include "build/device_code.h"
 #include "build/msgpack.h"
@@ -18,8 +20,9 @@ enum { HEAD = 24, BUNDLE_HEAD = 32 };
 
 static void read_fixture(struct tk_buf *out)
 {
-	assert_int_equal(
-	        tk_file_read(TK_SOURCE_ROOT "/tests/unit/build/control_hip.fatbin", 1 << 20, out, NULL), TK_OK);
+	assert_int_equal(tk_file_read(TK_SOURCE_ROOT "/tests/unit/build/control_hip.fatbin",
+	                         1 << 20, out, NULL),
+	        TK_OK);
 }
 
 /* The bundle as it is where hipcc does not pack it. */
@@ -29,12 +32,14 @@ static void read_unpacked(struct tk_buf *out)
 	read_fixture(&packed);
 	assert_memory_equal(packed.data, "CCOB", 4);
 	const size_t head = packed.data[4] == 2 ? HEAD : BUNDLE_HEAD;
-	assert_int_equal(tk_zstd_decompress(packed.data + head, packed.len - head, 1 << 20, out, NULL), TK_OK);
+	assert_int_equal(
+	        tk_zstd_decompress(packed.data + head, packed.len - head, 1 << 20, out, NULL),
+	        TK_OK);
 	tk_buf_free(&packed);
 }
 
-static void check_kernel(
-        const struct tk_device_kernel *k, const char *processor, size_t size, int registers, int scalars)
+static void check_kernel(const struct tk_device_kernel *k, const char *processor, size_t size,
+        int registers, int scalars)
 {
 	assert_string_equal(k->name, NAME);
 	assert_string_equal(k->processor, processor);
@@ -57,7 +62,9 @@ static void resources_are_read(void **state)
 			read_fixture(&b);
 		else
 			read_unpacked(&b);
-		assert_int_equal(tk_device_code_read(".hip_fatbin", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+		assert_int_equal(tk_device_code_read(
+		                         ".hip_fatbin", (unsigned char *)b.data, b.len, &c, NULL),
+		        TK_OK);
 		assert_int_equal(c.kernel_count, 2);
 		assert_int_equal(c.unread, 0);
 		check_kernel(&c.kernels[0], "gfx90a", 3040, 70, 28);
@@ -79,14 +86,18 @@ static void all_bundles_are_read(void **state)
 		while (all.len % 4096)
 			tk_buf_add(&all, "", 1);
 	}
-	assert_int_equal(tk_device_code_read(".hip_fatbin", (unsigned char *)all.data, all.len, &c, NULL), TK_OK);
+	assert_int_equal(
+	        tk_device_code_read(".hip_fatbin", (unsigned char *)all.data, all.len, &c, NULL),
+	        TK_OK);
 	assert_int_equal(c.kernel_count, 6);
 	assert_int_equal(c.unread, 0);
 	tk_device_code_free(&c);
 	/* one more that says to have more entries than any has: known not to be read */
 	tk_buf_add(&all, one.data, 24);
 	tk_buf_add(&all, "\x2c\x01\0\0\0\0\0\0", 8);
-	assert_int_equal(tk_device_code_read(".hip_fatbin", (unsigned char *)all.data, all.len, &c, NULL), TK_OK);
+	assert_int_equal(
+	        tk_device_code_read(".hip_fatbin", (unsigned char *)all.data, all.len, &c, NULL),
+	        TK_OK);
 	assert_int_equal(c.kernel_count, 6);
 	assert_int_equal(c.unread, 1);
 	tk_device_code_free(&c);
@@ -138,15 +149,19 @@ static void damage_is_survived(void **state)
 		else
 			read_unpacked(&b);
 		const size_t step = packed ? 1 : 11;
-		for (size_t n = 0; n <= b.len; n += n + step > b.len && n < b.len ? b.len - n : step) {
+		for (size_t n = 0; n <= b.len;
+		        n += n + step > b.len && n < b.len ? b.len - n : step) {
 			struct tk_device_code c;
 			unsigned char *copy = malloc(n + 1);
 			memcpy(copy, b.data, n);
-			assert_int_equal(tk_device_code_read(".hip_fatbin", copy, n, &c, NULL), TK_OK);
+			assert_int_equal(
+			        tk_device_code_read(".hip_fatbin", copy, n, &c, NULL), TK_OK);
 			tk_device_code_free(&c);
 			for (size_t i = 0; n == b.len && i < n; i += i < 512 ? 1 : step) {
 				copy[i] ^= 0xff;
-				assert_int_equal(tk_device_code_read(".hip_fatbin", copy, n, &c, NULL), TK_OK);
+				assert_int_equal(
+				        tk_device_code_read(".hip_fatbin", copy, n, &c, NULL),
+				        TK_OK);
 				tk_device_code_free(&c);
 				copy[i] ^= 0xff;
 			}
@@ -162,11 +177,14 @@ static void a_section_holds_one_kind(void **state)
 	struct tk_buf b = TK_BUF_INIT;
 	struct tk_device_code c;
 	read_fixture(&b);
-	assert_int_equal(tk_device_code_read(".nv_fatbin", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+	assert_int_equal(
+	        tk_device_code_read(".nv_fatbin", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
 	assert_int_equal(c.kernel_count, 0);
 	assert_int_equal(c.unread, 0);
 	tk_device_code_free(&c);
-	assert_int_equal(tk_device_code_read(".hip_fatbin.4c0a", (unsigned char *)b.data, b.len, &c, NULL), TK_OK);
+	assert_int_equal(
+	        tk_device_code_read(".hip_fatbin.4c0a", (unsigned char *)b.data, b.len, &c, NULL),
+	        TK_OK);
 	assert_int_equal(c.kernel_count, 2);
 	tk_device_code_free(&c);
 	tk_buf_free(&b);
@@ -188,9 +206,9 @@ static void what_unpacks_to_too_much_is_not_read(void **state)
 
 static void messages_are_read(void **state)
 {
-	static const unsigned char bytes[] = {0x86, 0xa1, 'a', 0x7f, 0xa1, 'b', 0xff, 0xa1, 'c', 0xcd, 0x01, 0x00, 0xa1,
-	        'd', 0xd1, 0xff, 0x00, 0xa1, 'e', 0x92, 0xc3, 0x81, 0xc0, 0xd9, 0x01, 'x', 0xa1, 'f', 0xdc, 0x00, 0x01,
-	        0xcf, 0, 0, 0, 0, 0x80, 0, 0, 0};
+	static const unsigned char bytes[] = {0x86, 0xa1, 'a', 0x7f, 0xa1, 'b', 0xff, 0xa1, 'c',
+	        0xcd, 0x01, 0x00, 0xa1, 'd', 0xd1, 0xff, 0x00, 0xa1, 'e', 0x92, 0xc3, 0x81, 0xc0,
+	        0xd9, 0x01, 'x', 0xa1, 'f', 0xdc, 0x00, 0x01, 0xcf, 0, 0, 0, 0, 0x80, 0, 0, 0};
 	static const struct {
 		const char *key;
 		int64_t number;
@@ -201,7 +219,8 @@ static void messages_are_read(void **state)
 	assert_int_equal(item.type, TK_MSGPACK_MAP);
 	assert_int_equal(item.count, 6);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		assert_true(tk_msgpack_next(&m, &item) && tk_msgpack_text_equals(&item, numbers[i].key));
+		assert_true(tk_msgpack_next(&m, &item) &&
+		            tk_msgpack_text_equals(&item, numbers[i].key));
 		assert_true(tk_msgpack_next(&m, &item) && item.type == TK_MSGPACK_INT);
 		assert_int_equal(item.number, numbers[i].number);
 	}
@@ -215,8 +234,8 @@ static void messages_are_read(void **state)
 		struct tk_msgpack cut = {bytes, bytes + n};
 		assert_false(tk_msgpack_skip(&cut));
 	}
-	const unsigned char wrong[][5] = {{0xc1}, {0xca, 0, 0, 0, 0}, {0xc7, 0, 0}, {0xdb, 0xff, 0xff, 0xff, 0xff},
-	        {0xdd, 0xff, 0xff, 0xff, 0xff}};
+	const unsigned char wrong[][5] = {{0xc1}, {0xca, 0, 0, 0, 0}, {0xc7, 0, 0},
+	        {0xdb, 0xff, 0xff, 0xff, 0xff}, {0xdd, 0xff, 0xff, 0xff, 0xff}};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct tk_msgpack w = {wrong[i], wrong[i] + sizeof(wrong[i])};
 		assert_false(tk_msgpack_next(&w, &item));
@@ -247,7 +266,8 @@ static void kernels_come_with_their_resources(void **state)
 
 	/* another instruction in the last kernel, which lies behind its name */
 	char *code = memmem(plain.data, plain.len, "\x00\x00\x81\xbf", 4), *next = code;
-	while ((next = memmem(code + 4, plain.len - (size_t)(code + 4 - plain.data), "\x00\x00\x81\xbf", 4)))
+	while ((next = memmem(code + 4, plain.len - (size_t)(code + 4 - plain.data),
+	                "\x00\x00\x81\xbf", 4)))
 		code = next;
 	code[-1] ^= 1;
 	hash_section(s, ".hip_fatbin", &plain, "other", other, &b, &n);
@@ -271,7 +291,8 @@ int main(void)
 	        cmocka_unit_test(a_section_holds_one_kind),
 	        cmocka_unit_test(what_unpacks_to_too_much_is_not_read),
 	        cmocka_unit_test(messages_are_read),
-	        cmocka_unit_test_setup_teardown(kernels_come_with_their_resources, scratch_open, scratch_close),
+	        cmocka_unit_test_setup_teardown(
+	                kernels_come_with_their_resources, scratch_open, scratch_close),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,8 @@ static int with_terminal(void **state)
 	return 0;
 }
 
-/* What was written since the last call. A terminal hands it on in pieces and when it likes: waits (5 s at most) until
- * `at_least` bytes are there. */
+/* What was written since the last call. A terminal hands it on in pieces and when it likes: waits
+ * (5 s at most) until `at_least` bytes are there. */
 static const char *seen(size_t at_least)
 {
 	static char text[65536];
@@ -117,11 +117,13 @@ static void terminal_gets_one_live_line(void **state)
 
 	o->stage(o->arg, "measure", "");
 	assert_seen("\r[measure]\033[K");
-	o->progress(o->arg, 4, 4, "a name\033[31m that is much longer than the forty columns of this terminal");
+	o->progress(o->arg, 4, 4,
+	        "a name\033[31m that is much longer than the forty columns of this terminal");
 	assert_seen("\r[measure] 4/4  100 %  a name?[31m that \033[K");
 	/* A line of the log wipes it and brings it back. */
 	tk_log(TK_LOG_WARN, "x", NULL, "careful");
-	assert_seen("\r\033[Ktracker: warning: careful\r\n\r[measure] 4/4  100 %  a name?[31m that \033[K");
+	assert_seen("\r\033[Ktracker: warning: careful\r\n\r[measure] 4/4  100 %  a name?[31m that "
+	            "\033[K");
 	tk_progress_free(p);
 	assert_seen("\r\033[K");
 	tk_log(TK_LOG_WARN, "x", NULL, "after");
@@ -135,9 +137,11 @@ static void wide_characters_are_not_cut_in_half(void **state)
 	const struct tk_night_observer *o = tk_progress_observer(p);
 
 	o->stage(o->arg, "x",
-	        "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3"
+	        "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
+	        "\xc3\xbc\xc3\xbc\xc3"
 	        "\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
-	        "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3"
+	        "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
+	        "\xc3\xbc\xc3\xbc\xc3"
 	        "\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc");
 	enum { SIZE = 1 + 5 + 34 * 2 + 3 }; /* bytes in 39 columns */
 	assert_int_equal(strlen(seen(SIZE)), SIZE);
@@ -149,8 +153,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(pipe_gets_few_plain_lines, with_pipe, tear_down),
 	        cmocka_unit_test_setup_teardown(quiet_says_nothing, with_pipe, tear_down),
-	        cmocka_unit_test_setup_teardown(terminal_gets_one_live_line, with_terminal, tear_down),
-	        cmocka_unit_test_setup_teardown(wide_characters_are_not_cut_in_half, with_terminal, tear_down),
+	        cmocka_unit_test_setup_teardown(
+	                terminal_gets_one_live_line, with_terminal, tear_down),
+	        cmocka_unit_test_setup_teardown(
+	                wide_characters_are_not_cut_in_half, with_terminal, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

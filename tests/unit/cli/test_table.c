@@ -94,12 +94,14 @@ static void on_terminal(unsigned short columns_there, char *out, size_t size, bo
 	tk_table_set_cell(t, "SERIES", "gemm f32 4096 on a card"); /* 23 wide */
 	tk_table_set_cell(t, "MEDIAN", "1.888 ms");
 	tk_table_set_cell(t, "P", "0.19");
-	tk_table_set_cell(t, "WHY", "the nights say that it is slower since the commit which blocks by three");
+	tk_table_set_cell(t, "WHY",
+	        "the nights say that it is slower since the commit which blocks by three");
 	assert_int_equal(tk_table_print(t, f, &err), 0);
 	fputs("end", f);
 	fflush(f);
 	*dropped = tk_table_is_dropped(t, "WHY");
-	for (char c; n + 1 < size && !(n > 3 && memcmp(out + n - 3, "end", 3) == 0) && read(master, &c, 1) == 1;)
+	for (char c; n + 1 < size && !(n > 3 && memcmp(out + n - 3, "end", 3) == 0) &&
+	             read(master, &c, 1) == 1;)
 		if (c != '\r')
 			out[n++] = c;
 	out[n] = '\0';
@@ -115,9 +117,11 @@ static void a_narrow_terminal_loses_numbers_first(void **state)
 
 	unsetenv("COLUMNS");
 	on_terminal(200, text, sizeof text, &dropped);
-	assert_non_null(strstr(text, "0.19 the nights say that it is slower since the commit which blocks by three"));
+	assert_non_null(strstr(text,
+	        "0.19 the nights say that it is slower since the commit which blocks by three"));
 	on_terminal(75, text, sizeof text, &dropped); /* 23 + 8 + 4 + 37 and three spaces */
-	assert_non_null(strstr(text, "gemm f32 4096 on a card 1.888 ms 0.19 the nights say that it is slower\n"));
+	assert_non_null(strstr(
+	        text, "gemm f32 4096 on a card 1.888 ms 0.19 the nights say that it is slower\n"));
 	assert_non_null(strstr(text, " since the commit which blocks by\n"));
 	on_terminal(65, text, sizeof text, &dropped);
 	assert_null(strstr(text, "0.19"));

@@ -59,7 +59,8 @@ static void hundreds_of_series(void **state)
 	for (int i = 0; i < SERIES; i++)
 		end += sprintf(end, "    - node.s%d\n", i);
 	end += sprintf(end, "  machine: [a, b]\n  note: n\n");
-	assert_int_equal(tk_acks_load_text("acks.yml", text, (size_t)(end - text), keys, &acks, &err), 0);
+	assert_int_equal(
+	        tk_acks_load_text("acks.yml", text, (size_t)(end - text), keys, &acks, &err), 0);
 	assert_string_equal(acks->at[0].filters[SERIES + 1], "series:node.s299");
 	assert_null(acks->at[0].filters[SERIES + 2]);
 	tk_acks_free(acks);
@@ -70,33 +71,39 @@ static void mistakes(void **state)
 	static const struct {
 		const char *text, *message;
 	} cases[] = {
-	        {"series: x\n", "acks.yml:1:1: the file is a mapping, expected a list of entries that begin with -"},
-	        {"- x\n", "acks.yml:1:3: an entry is a single value, expected a mapping such as { series: 'node-1.*', "
+	        {"series: x\n", "acks.yml:1:1: the file is a mapping, expected a list of entries "
+	                        "that begin with -"},
+	        {"- x\n", "acks.yml:1:3: an entry is a single value, expected a mapping such as { "
+	                  "series: 'node-1.*', "
 	                  "note: "
 	                  "why }"},
-	        {"- note: n\n",
-	                "acks.yml:1:3: this entry is about every series, expected at least one of series, backend, "
-	                "upstream, machine, problem, ..."},
-	        {"- series: x\n", "acks.yml:1:3: this entry has no note, expected `note:` with the reason"},
+	        {"- note: n\n", "acks.yml:1:3: this entry is about every series, expected at least "
+	                        "one of series, backend, "
+	                        "upstream, machine, problem, ..."},
+	        {"- series: x\n",
+	                "acks.yml:1:3: this entry has no note, expected `note:` with the reason"},
 	        {"- series: x\n  note: n\n  until: soon\n",
 	                "acks.yml:3:10: until is `soon`, expected a day such as 2026-12-31"},
 	        {"- series: x\n  note: n\n  action: expct\n",
-	                "acks.yml:3:11: action is `expct`, expected ack, expect or ignore, did you mean `expect`?"},
+	                "acks.yml:3:11: action is `expct`, expected ack, expect or ignore, did you "
+	                "mean `expect`?"},
 	        {"- series: x\n  note: n\n  action: q\n",
 	                "acks.yml:3:11: action is `q`, expected ack, expect or ignore"},
-	        {"- series:\n  note: n\n",
-	                "acks.yml:1:10: series is empty, expected a name, or a pattern such as 'gemm*'"},
-	        {"- series: { a: b }\n  note: n\n",
-	                "acks.yml:1:11: series is a mapping, expected a name, or a pattern such as 'gemm*'"},
+	        {"- series:\n  note: n\n", "acks.yml:1:10: series is empty, expected a name, or a "
+	                                   "pattern such as 'gemm*'"},
+	        {"- series: { a: b }\n  note: n\n", "acks.yml:1:11: series is a mapping, expected "
+	                                            "a name, or a pattern such as 'gemm*'"},
 	        {"- series: x\n  note: [n]\n", "acks.yml:2:9: note is a list, expected text"},
-	        {"- serie: x\n  note: n\n", "acks.yml:1:3: unknown key `serie` of an entry, did you mean `series`?"},
+	        {"- serie: x\n  note: n\n",
+	                "acks.yml:1:3: unknown key `serie` of an entry, did you mean `series`?"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct tk_acks *acks = NULL;
 		struct tk_error err = {0};
 
-		assert_int_equal(tk_acks_load_text("acks.yml", cases[i].text, strlen(cases[i].text), keys, &acks, &err),
+		assert_int_equal(tk_acks_load_text("acks.yml", cases[i].text, strlen(cases[i].text),
+		                         keys, &acks, &err),
 		        TK_ECONFIG);
 		assert_string_equal(err.message, cases[i].message);
 		assert_null(acks);
@@ -105,8 +112,8 @@ static void mistakes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(an_entry), cmocka_unit_test(hundreds_of_series), cmocka_unit_test(mistakes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(an_entry),
+	        cmocka_unit_test(hundreds_of_series), cmocka_unit_test(mistakes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

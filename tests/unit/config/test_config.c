@@ -44,12 +44,14 @@ static void the_default(void **state)
 	assert_string_equal(c->upstreams[0].backends[0], "cpu");
 	assert_int_equal(c->upstreams[1].kind, TK_UPSTREAM_SYSTEM);
 	assert_string_equal(c->suites[0], "smoke");
-	assert_true(
-	        c->budgets.night_s == 4 * 3600 && c->budgets.measure_s == 0.5 && c->budgets.cache_bytes == 10ull << 30);
-	assert_true(c->measure.relative_half_width == 0.01 && c->measure.confidence == 0.95 && c->measure.pin);
+	assert_true(c->budgets.night_s == 4 * 3600 && c->budgets.measure_s == 0.5 &&
+	            c->budgets.cache_bytes == 10ull << 30);
+	assert_true(c->measure.relative_half_width == 0.01 && c->measure.confidence == 0.95 &&
+	            c->measure.pin);
 	assert_true(c->thresholds.min_effect == 0.02 && c->thresholds.min_effect_ns == 100 &&
 	            c->thresholds.fdr == 0.05 && c->thresholds.stale_days == 14);
-	assert_string_equal(c->control.problem, "gemm:a=f32,acc=f32,b=f32,c=f32,k=512,m=512,n=512,ta=n,tb=n");
+	assert_string_equal(
+	        c->control.problem, "gemm:a=f32,acc=f32,b=f32,c=f32,k=512,m=512,n=512,ta=n,tb=n");
 	assert_string_equal(c->db, "/srv/bench/tracker.db");
 	assert_string_equal(c->site_dir, "/srv/bench/site");
 	assert_int_equal(c->keep_samples_days, 90);
@@ -64,26 +66,29 @@ static void the_default(void **state)
 
 static void every_kind_of_value(void **state)
 {
-	struct tk_config *c =
-	        load("machine: \"GPU node <7>\"\n"
-	             "devices: [cpu, 'cuda:0']\n"
-	             "upstreams:\n"
-	             "  - {name: A.b_c-9, kind: git, url: 'https://example.org/x.git', branch: develop, path: src, "
-	             "adapter: blis, backends: [a, null],\n"
-	             "     options: 'threads=2', cmake_args: -DX=1, submodules: no, enabled: off}\n"
-	             "  - {name: local, kind: git, url: ../x, adapter: openblas}\n"
-	             "  - {name: ssh, kind: git, url: 'git@example.org:o/r.git', adapter: openblas}\n"
-	             "  - {name: kernels, kind: self}\n"
-	             "  - {name: openblas, kind: system}\n"
-	             "  - {name: fake, kind: builtin, backends: [null]}\n"
-	             "budgets: {night: 1.5h, build: 45, measure: 250ms, job_memory: 2TiB, cache: 100GB}\n"
-	             "measure: {precision: 0.005, threads: 4, pin: false}\n"
-	             "thresholds: {min_effect_time: 2us, stale: 3w}\n"
-	             "control: {upstream: fake, backend: 'null', problem: 'fma:dtype=f64,count=9', every: 0}\n"
-	             "site: {title: Nights, commit_url: 'https://example.org/commit/{rev}'}\n"
-	             "paths: {db: /var/lib/x.db, site: out/../public, cache: ~/c, adapters: mine}\n"
-	             "retention: {samples: 2w}\n"
-	             "notify: {webhook: 'https://example.org/hook', fail_on: [regressed]}\n");
+	struct tk_config *c = load(
+	        "machine: \"GPU node <7>\"\n"
+	        "devices: [cpu, 'cuda:0']\n"
+	        "upstreams:\n"
+	        "  - {name: A.b_c-9, kind: git, url: 'https://example.org/x.git', branch: develop, "
+	        "path: src, "
+	        "adapter: blis, backends: [a, null],\n"
+	        "     options: 'threads=2', cmake_args: -DX=1, submodules: no, enabled: off}\n"
+	        "  - {name: local, kind: git, url: ../x, adapter: openblas}\n"
+	        "  - {name: ssh, kind: git, url: 'git@example.org:o/r.git', adapter: openblas}\n"
+	        "  - {name: kernels, kind: self}\n"
+	        "  - {name: openblas, kind: system}\n"
+	        "  - {name: fake, kind: builtin, backends: [null]}\n"
+	        "budgets: {night: 1.5h, build: 45, measure: 250ms, job_memory: 2TiB, cache: "
+	        "100GB}\n"
+	        "measure: {precision: 0.005, threads: 4, pin: false}\n"
+	        "thresholds: {min_effect_time: 2us, stale: 3w}\n"
+	        "control: {upstream: fake, backend: 'null', problem: 'fma:dtype=f64,count=9', "
+	        "every: 0}\n"
+	        "site: {title: Nights, commit_url: 'https://example.org/commit/{rev}'}\n"
+	        "paths: {db: /var/lib/x.db, site: out/../public, cache: ~/c, adapters: mine}\n"
+	        "retention: {samples: 2w}\n"
+	        "notify: {webhook: 'https://example.org/hook', fail_on: [regressed]}\n");
 	const struct tk_upstream_config *u = c->upstreams;
 
 	assert_string_equal(c->machine, "GPU node <7>");
@@ -102,10 +107,12 @@ static void every_kind_of_value(void **state)
 	assert_string_equal(u[3].adapter, "self");
 	assert_string_equal(u[4].adapter, "openblas");
 	assert_null(u[5].adapter);
-	assert_true(c->budgets.night_s == 5400 && c->budgets.build_s == 45 && c->budgets.measure_s == 0.25 &&
-	            c->budgets.job_s == 120);
-	assert_true(c->budgets.job_memory_bytes == 2ull << 40 && c->budgets.cache_bytes == 100000000000ull);
-	assert_true(c->measure.relative_half_width == 0.005 && c->measure.threads == 4 && !c->measure.pin);
+	assert_true(c->budgets.night_s == 5400 && c->budgets.build_s == 45 &&
+	            c->budgets.measure_s == 0.25 && c->budgets.job_s == 120);
+	assert_true(c->budgets.job_memory_bytes == 2ull << 40 &&
+	            c->budgets.cache_bytes == 100000000000ull);
+	assert_true(c->measure.relative_half_width == 0.005 && c->measure.threads == 4 &&
+	            !c->measure.pin);
 	assert_true(c->thresholds.min_effect_ns == 2000 && c->thresholds.stale_days == 21);
 	assert_string_equal(c->control.backend, "null");
 	assert_string_equal(c->control.problem, "fma:count=9,dtype=f64");
@@ -121,8 +128,8 @@ static void every_kind_of_value(void **state)
 /* A key, a section or a value that is there but says nothing is as if it were not there. */
 static void empty_is_default(void **state)
 {
-	static const char *const texts[] = {
-	        "", "# nothing\n", "machine:\nbudgets:\nnotify: ~\nsite:\n  title:\n  commit_url: ~\n", "---\n"};
+	static const char *const texts[] = {"", "# nothing\n",
+	        "machine:\nbudgets:\nnotify: ~\nsite:\n  title:\n  commit_url: ~\n", "---\n"};
 	struct tk_config *whole = load(tk_config_default_text());
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
@@ -235,8 +242,8 @@ static void error_sentences(void **state)
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct tk_config *c = NULL;
 		struct tk_error err = {0};
-		int status =
-		        tk_config_load_text("/srv/bench", "tracker.yml", bad[i].text, strlen(bad[i].text), &c, &err);
+		int status = tk_config_load_text(
+		        "/srv/bench", "tracker.yml", bad[i].text, strlen(bad[i].text), &c, &err);
 
 		if (!bad[i].message) {
 			assert_int_equal(status, 0);
@@ -244,8 +251,8 @@ static void error_sentences(void **state)
 			continue;
 		}
 		if (!status || strcmp(err.message, bad[i].message) != 0)
-			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text, status ? err.message : "no error",
-			        bad[i].message);
+			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text,
+			        status ? err.message : "no error", bad[i].message);
 		assert_int_equal(status, TK_ECONFIG);
 		assert_null(c);
 	}
@@ -258,12 +265,16 @@ static void deep_and_large_files_end(void **state)
 	struct tk_error err = {0};
 
 	memset(text, '[', sizeof text - 1);
-	assert_int_equal(tk_config_load_text("/srv", "tracker.yml", text, sizeof text - 1, &c, &err), TK_ECONFIG);
-	assert_string_equal(
-	        err.message, "tracker.yml:1:1: brackets are nested too deeply, expected at most 100 levels");
+	assert_int_equal(
+	        tk_config_load_text("/srv", "tracker.yml", text, sizeof text - 1, &c, &err),
+	        TK_ECONFIG);
+	assert_string_equal(err.message,
+	        "tracker.yml:1:1: brackets are nested too deeply, expected at most 100 levels");
 	for (size_t i = 0; i < sizeof text - 1; i++)
 		text[i] = i % 2 ? ' ' : '-';
-	assert_int_equal(tk_config_load_text("/srv", "tracker.yml", text, sizeof text - 1, &c, &err), TK_ECONFIG);
+	assert_int_equal(
+	        tk_config_load_text("/srv", "tracker.yml", text, sizeof text - 1, &c, &err),
+	        TK_ECONFIG);
 }
 
 static void the_hash_is_of_the_measurements(void **state)
@@ -292,7 +303,8 @@ static void the_hash_is_of_the_measurements(void **state)
 		struct tk_config *c = load(rows[i].text);
 
 		if ((strcmp(c->hash, plain->hash) == 0) != rows[i].same)
-			fail_msg("%s: the hash is%s the same", rows[i].text, rows[i].same ? " not" : "");
+			fail_msg("%s: the hash is%s the same", rows[i].text,
+			        rows[i].same ? " not" : "");
 		tk_config_free(c);
 	}
 	tk_config_free(plain);

@@ -1,4 +1,5 @@
-/* docs/configuration.md and docs/suites.md against the code: every key of the schema has its row, every example loads.
+/* docs/configuration.md and docs/suites.md against the code: every key of the schema has its row,
+ * every example loads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +108,8 @@ static int load_suite_json(const char *text, size_t len, struct tk_error *err)
 }
 
 /* Every block that begins with ```LANGUAGE loads. */
-static void check_examples(const char *document, const char *language, loader *load, size_t at_least)
+static void check_examples(
+        const char *document, const char *language, loader *load, size_t at_least)
 {
 	char *text = read_document(document), fence[32];
 	size_t found = 0;

@@ -1,5 +1,5 @@
-/* Suites: what lists, references and `each` expand to, the shape of public runners, the exact sentence of every
- * failure, and the shipped ones. */
+/* Suites: what lists, references and `each` expand to, the shape of public runners, the exact
+ * sentence of every failure, and the shipped ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,8 @@ static void origin(void **state)
 
 	assert_int_equal(load("dir/mine.v2.yml",
 	                         "title: Mine\nsource: top\ngroup: g\nproblems:\n"
-	                         "  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 2, k: 2}\n    source: entry\n    each: "
+	                         "  - gemm: {m: 1, n: 1, k: 1}\n  - gemm: {m: 2, k: 2}\n    "
+	                         "source: entry\n    each: "
 	                         "[{n: 1}, {n: 2, source: item, group: h}]\n",
 	                         &s, &err),
 	        0);
@@ -94,7 +95,8 @@ static void origin(void **state)
 	assert_string_equal(s->problems[2].source, "item");
 	assert_string_equal(s->problems[2].group, "h");
 	tk_suite_free(s);
-	assert_int_equal(load("/x/runner.json", "{\"gemm\":[{\"m\":1,\"n\":1,\"k\":1}]}", &s, &err), 0);
+	assert_int_equal(
+	        load("/x/runner.json", "{\"gemm\":[{\"m\":1,\"n\":1,\"k\":1}]}", &s, &err), 0);
 	assert_string_equal(s->title, "runner");
 	assert_string_equal(s->problems[0].source, "runner.json");
 	assert_string_equal(s->problems[0].group, "gemm");
@@ -174,8 +176,8 @@ static void error_sentences(void **state)
 		int status = load(bad[i].name, bad[i].text, &s, &err);
 
 		if (!status || strcmp(err.message, bad[i].message) != 0)
-			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text, status ? err.message : "no error",
-			        bad[i].message);
+			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text,
+			        status ? err.message : "no error", bad[i].message);
 		assert_int_equal(status, TK_ECONFIG);
 		assert_null(s);
 	}
@@ -195,8 +197,8 @@ static void too_many_problems(void **state)
 		tk_buf_add_printf(&b, ", %d", i);
 	tk_buf_add_str(&b, "] }\n");
 	assert_int_equal(tk_suite_load_text("s.yml", "s.yml", &b, &s, &err), TK_ECONFIG);
-	assert_string_equal(err.message,
-	        "s.yml:3:11: the lists of this entry multiply to more than 10000 problems, expected fewer");
+	assert_string_equal(err.message, "s.yml:3:11: the lists of this entry multiply to more "
+	                                 "than 10000 problems, expected fewer");
 	tk_buf_free(&b);
 }
 

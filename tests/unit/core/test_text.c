@@ -1,5 +1,5 @@
-/* Text -> struct -> text: canonical spellings, every error sentence, and random texts whose canonical form must be a
- * fixed point. */
+/* Text -> struct -> text: canonical spellings, every error sentence, and random texts whose
+ * canonical form must be a fixed point. */
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -155,13 +155,16 @@ static void values_reach_the_border(void **state)
 	assert_null(p.abi.nsa);
 	assert_null(p.abi.ceiling);
 	assert_int_equal(p.gemm.size, sizeof p.gemm);
-	assert_true(p.gemm.m == 3 && p.gemm.n == 5 && p.gemm.k == 7 && p.gemm.batch == 2 && p.gemm.ta == 1 &&
-	            p.gemm.tb == 0);
-	assert_true(p.gemm.a == TK_F16 && p.gemm.b == TK_F16 && p.gemm.c == TK_F16 && p.gemm.acc == TK_F32);
-	assert_int_equal(tk_problem_parse(&p, "nsa:b=1,h=8,hkv=2,s=256,d=64,selected_blocks=4,window=32", NULL), 0);
+	assert_true(p.gemm.m == 3 && p.gemm.n == 5 && p.gemm.k == 7 && p.gemm.batch == 2 &&
+	            p.gemm.ta == 1 && p.gemm.tb == 0);
+	assert_true(p.gemm.a == TK_F16 && p.gemm.b == TK_F16 && p.gemm.c == TK_F16 &&
+	            p.gemm.acc == TK_F32);
+	assert_int_equal(tk_problem_parse(&p,
+	                         "nsa:b=1,h=8,hkv=2,s=256,d=64,selected_blocks=4,window=32", NULL),
+	        0);
 	assert_ptr_equal(p.abi.nsa, &p.nsa);
-	assert_true(p.nsa.hkv == 2 && p.nsa.block_size == 64 && p.nsa.window == 32 && p.nsa.causal == 1 &&
-	            p.nsa.scale == 0.125);
+	assert_true(p.nsa.hkv == 2 && p.nsa.block_size == 64 && p.nsa.window == 32 &&
+	            p.nsa.causal == 1 && p.nsa.scale == 0.125);
 	assert_string_equal(tk_problem_op_name(&p), "nsa");
 	assert_string_equal(tk_problem_dtype_name(&p), "f16");
 	assert_int_equal(tk_problem_parse(&p, "fma:count=5,dtype=f64", NULL), 0);
@@ -169,21 +172,24 @@ static void values_reach_the_border(void **state)
 	            p.ceiling.dtype == TK_F64);
 }
 
-/* A random problem with random keys in random order; about half of the sizes are small enough to be valid. */
+/* A random problem with random keys in random order; about half of the sizes are small enough to be
+ * valid. */
 static void random_text(struct tk_rng *r, char *out, size_t size)
 {
 	static const char *const ops[] = {"gemm", "attention", "nsa", "copy", "read", "fma"};
 	static const char *const keys[][13] = {
 	        {"m", "n", "k", "batch", "a", "b", "c", "acc", "ta", "tb", "dist"},
-	        {"b", "h", "hkv", "sq", "skv", "d", "dv", "dtype", "causal", "dir", "scale", "dist"},
-	        {"b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window", "dtype", "causal", "scale",
+	        {"b", "h", "hkv", "sq", "skv", "d", "dv", "dtype", "causal", "dir", "scale",
 	                "dist"},
+	        {"b", "h", "hkv", "s", "d", "block_size", "selected_blocks", "window", "dtype",
+	                "causal", "scale", "dist"},
 	        {"bytes", "dtype", "dist"},
 	        {"bytes", "cache", "dtype", "passes", "dist"},
 	        {"count", "dtype", "dist"},
 	};
 	static const char *const types[] = {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2"};
-	static const char *const distributions[] = {"normal", "uniform", "trig", "zeros", "outliers"};
+	static const char *const distributions[] = {
+	        "normal", "uniform", "trig", "zeros", "outliers"};
 	size_t op = tk_rng_below(r, COUNT(ops)), n = 0, len;
 	const char *order[13];
 
@@ -215,7 +221,9 @@ static void random_text(struct tk_rng *r, char *out, size_t size)
 			        tk_rng_uniform(r) * pow(10, (double)tk_rng_below(r, 40) - 20));
 		else
 			snprintf(value, sizeof value, "%llu",
-			        (unsigned long long)tk_rng_below(r, tk_rng_below(r, 8) ? 64 : 3000000000ull) + 1);
+			        (unsigned long long)tk_rng_below(
+			                r, tk_rng_below(r, 8) ? 64 : 3000000000ull) +
+			                1);
 		len += (size_t)snprintf(out + len, size - len, "%s%s=%s", i ? "," : "", k, value);
 	}
 }
@@ -240,8 +248,10 @@ static void canonical_text_is_a_fixed_point(void **state)
 		if (tk_problem_parse(&again, p.text, &err))
 			fail_msg("%s -> %s: %s", text, p.text, err.message);
 		assert_string_equal(again.text, p.text);
-		assert_true(tk_problem_flops(&again) == tk_problem_flops(&p) && tk_problem_bytes(&p) > 0);
-		assert_true(again.attention.scale == p.attention.scale && again.nsa.scale == p.nsa.scale);
+		assert_true(tk_problem_flops(&again) == tk_problem_flops(&p) &&
+		            tk_problem_bytes(&p) > 0);
+		assert_true(again.attention.scale == p.attention.scale &&
+		            again.nsa.scale == p.nsa.scale);
 	}
 	assert_true(valid > 1000);
 }

@@ -46,12 +46,14 @@ static void flops_and_bytes(void **state)
 		if (tk_problem_parse(&p, rows[i].text, &err))
 			fail_msg("%s: %s", rows[i].text, err.message);
 		if (tk_problem_flops(&p) != rows[i].flops || tk_problem_bytes(&p) != rows[i].bytes)
-			fail_msg("%s: %.17g FLOP, %.17g bytes, expected %.17g and %.17g", rows[i].text,
-			        tk_problem_flops(&p), tk_problem_bytes(&p), rows[i].flops, rows[i].bytes);
+			fail_msg("%s: %.17g FLOP, %.17g bytes, expected %.17g and %.17g",
+			        rows[i].text, tk_problem_flops(&p), tk_problem_bytes(&p),
+			        rows[i].flops, rows[i].bytes);
 	}
 }
 
-static void check_tensor(const struct tk_tensor *t, const char *name, uint32_t dtype, bool output, const int64_t *dim)
+static void check_tensor(const struct tk_tensor *t, const char *name, uint32_t dtype, bool output,
+        const int64_t *dim)
 {
 	size_t bytes = tk_dtype_bytes(dtype);
 	uint32_t n = 0;
@@ -79,7 +81,8 @@ static void tensors_of_gemm(void **state)
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t n;
 
-	assert_int_equal(tk_problem_parse(&p, "gemm:m=2,n=3,k=5,ta=t,tb=t,batch=7,a=e4m3", NULL), 0);
+	assert_int_equal(
+	        tk_problem_parse(&p, "gemm:m=2,n=3,k=5,ta=t,tb=t,batch=7,a=e4m3", NULL), 0);
 	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, 3);
 	check_tensor(&t[TK_T_A], "A", TK_E4M3, false, DIMS(7, 5, 2));
@@ -93,7 +96,8 @@ static void tensors_of_attention(void **state)
 	struct tk_tensor t[TK_T_MAX];
 	uint32_t n;
 
-	assert_int_equal(tk_problem_parse(&p, "attention:b=2,h=4,hkv=2,sq=3,skv=5,d=8,dv=6", NULL), 0);
+	assert_int_equal(
+	        tk_problem_parse(&p, "attention:b=2,h=4,hkv=2,sq=3,skv=5,d=8,dv=6", NULL), 0);
 	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, 5);
 	check_tensor(&t[TK_T_Q], "Q", TK_F16, false, DIMS(2, 3, 4, 8));
@@ -101,7 +105,9 @@ static void tensors_of_attention(void **state)
 	check_tensor(&t[TK_T_V], "V", TK_F16, false, DIMS(2, 5, 2, 6));
 	check_tensor(&t[TK_T_O], "O", TK_F16, true, DIMS(2, 3, 4, 6));
 	check_tensor(&t[TK_T_LSE], "lse", TK_F32, true, DIMS(2, 4, 3));
-	assert_int_equal(tk_problem_parse(&p, "attention:b=2,h=4,hkv=2,sq=3,skv=5,d=8,dv=6,dir=bwd", NULL), 0);
+	assert_int_equal(
+	        tk_problem_parse(&p, "attention:b=2,h=4,hkv=2,sq=3,skv=5,d=8,dv=6,dir=bwd", NULL),
+	        0);
 	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, TK_T_MAX);
 	check_tensor(&t[TK_T_O], "O", TK_F16, false, DIMS(2, 3, 4, 6));
@@ -119,7 +125,9 @@ static void tensors_of_the_rest(void **state)
 	struct tk_error err = {0};
 	uint32_t n;
 
-	assert_int_equal(tk_problem_parse(&p, "nsa:b=2,h=4,hkv=2,s=8,d=16,selected_blocks=1,block_size=8", NULL), 0);
+	assert_int_equal(tk_problem_parse(&p,
+	                         "nsa:b=2,h=4,hkv=2,s=8,d=16,selected_blocks=1,block_size=8", NULL),
+	        0);
 	assert_int_equal(tk_problem_list_tensors(&p, t, &n, NULL), 0);
 	assert_int_equal(n, 5);
 	check_tensor(&t[TK_T_NSA_O], "O", TK_F16, true, DIMS(2, 8, 4, 16));

@@ -13,8 +13,8 @@
 #define PAIRS 32
 static const struct tk_detect_options options = {.min_effect = 0.005};
 
-/* Medians of the new build are `median` times those of the old one, give or take `noise`; the fastest samples `fastest`
- * times. */
+/* Medians of the new build are `median` times those of the old one, give or take `noise`; the
+ * fastest samples `fastest` times. */
 static void fill(struct tk_ab_pair_row *rows, double median, double noise, double fastest)
 {
 	struct tk_rng rng;
@@ -70,8 +70,8 @@ static void the_fastest_samples_do_where_neighbours_make_the_medians_jump(void *
 	assert_int_not_equal(p.word, TK_AB_SAME);
 }
 
-/* A launch of 3 ms is interrupted by a busy machine in each of its samples, one of 0.7 ms is not: the medians say 69
- * times, the fastest samples 4. */
+/* A launch of 3 ms is interrupted by a busy machine in each of its samples, one of 0.7 ms is not:
+ * the medians say 69 times, the fastest samples 4. */
 static void a_change_is_no_larger_than_the_fastest_samples_say(void **state)
 {
 	struct tk_ab_pair_row rows[PAIRS];

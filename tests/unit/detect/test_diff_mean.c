@@ -17,8 +17,12 @@
 /* Of a series whose timings doubled. */
 static struct tk_diff_row doubled(enum tk_verdict_status status)
 {
-	return (struct tk_diff_row){
-	        .status = status, .lower_is_better = true, .before = 10, .after = 20, .change = 1, .unstable = true};
+	return (struct tk_diff_row){.status = status,
+	        .lower_is_better = true,
+	        .before = 10,
+	        .after = 20,
+	        .change = 1,
+	        .unstable = true};
 }
 
 static struct tk_diff_mean mean_of(const struct tk_diff_row *rows, size_t count)
@@ -32,7 +36,8 @@ static struct tk_diff_mean mean_of(const struct tk_diff_row *rows, size_t count)
 
 static void timings_of_nights(void **state)
 {
-	struct tk_diff_row rows[] = {doubled(TK_VERDICT_REGRESSED), doubled(TK_VERDICT_REGRESSED), doubled(TK_VERDICT_NEW)};
+	struct tk_diff_row rows[] = {doubled(TK_VERDICT_REGRESSED), doubled(TK_VERDICT_REGRESSED),
+	        doubled(TK_VERDICT_NEW)};
 	rows[1].lower_is_better = false;
 	rows[2].before = NAN;
 	struct tk_diff_mean m = mean_of(rows, 3);
@@ -47,7 +52,8 @@ static void timings_of_nights(void **state)
 
 static void what_the_machine_did_has_no_part(void **state)
 {
-	struct tk_diff_row rows[] = {doubled(TK_VERDICT_ENVIRONMENT), doubled(TK_VERDICT_NOT_COMPARABLE)};
+	struct tk_diff_row rows[] = {
+	        doubled(TK_VERDICT_ENVIRONMENT), doubled(TK_VERDICT_NOT_COMPARABLE)};
 
 	assert_int_equal(mean_of(rows, 2).rows, 0);
 	assert_true(isnan(mean_of(rows, 2).change));
@@ -98,13 +104,18 @@ static void texts(void **state)
 	char text[TK_DIFF_MEAN_TEXT_SIZE];
 
 	assert_string_equal(tk_diff_mean_format(&(struct tk_diff_mean){.change = NAN}, text), "-");
-	assert_string_equal(tk_diff_mean_format(&(struct tk_diff_mean){.change = 0.0123}, text), "+1.2%");
 	assert_string_equal(
-	        tk_diff_mean_format(&(struct tk_diff_mean){.change = 0.2, .rows = 4, .timed = 4, .unstable = 3}, text),
+	        tk_diff_mean_format(&(struct tk_diff_mean){.change = 0.0123}, text), "+1.2%");
+	assert_string_equal(
+	        tk_diff_mean_format(
+	                &(struct tk_diff_mean){.change = 0.2, .rows = 4, .timed = 4, .unstable = 3},
+	                text),
 	        "+20.0% (a guess: the timings of 3 of 4 are unstable)");
 	/* a history of others may have any timings */
-	assert_string_equal(
-	        tk_diff_mean_format(&(struct tk_diff_mean){.change = 1e200, .rows = 1, .timed = 1, .unstable = 1}, text),
+	assert_string_equal(tk_diff_mean_format(
+	                            &(struct tk_diff_mean){
+	                                    .change = 1e200, .rows = 1, .timed = 1, .unstable = 1},
+	                            text),
 	        "+1.0e+202% (a guess: the timings of 1 of 1 are unstable)");
 }
 

@@ -1,5 +1,5 @@
-/* Night after night: alerts open once and close, verdicts and change points are kept, flat noise raises next to no
- * alarm. */
+/* Night after night: alerts open once and close, verdicts and change points are kept, flat noise
+ * raises next to no alarm. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,28 +62,33 @@ static void a_step_is_one_alert_until_it_recovers(void **state)
 	world_open(&w, NULL);
 	for (int day = 0; day < 45; day++) {
 		double level = day < 25 ? 1e6 : day < 35 ? 1.1e6 : 1.001e6;
-		enum tk_verdict_status s = live(&w, day, level * (1 + 0.003 * tk_rng_normal(&rng)), reason);
+		enum tk_verdict_status s =
+		        live(&w, day, level * (1 + 0.003 * tk_rng_normal(&rng)), reason);
 		enum tk_verdict_status want = day == 0    ? TK_VERDICT_NEW
-		                           : day == 25 ? TK_VERDICT_REGRESSED
-		                           : day == 35 ? TK_VERDICT_RECOVERED
-		                                       : TK_VERDICT_SAME;
+		                              : day == 25 ? TK_VERDICT_REGRESSED
+		                              : day == 35 ? TK_VERDICT_RECOVERED
+		                                          : TK_VERDICT_SAME;
 
 		if (s != want)
-			fail_msg("night %d: %s (%s), expected %s", day, tk_verdict_status_name(s), reason,
-			        tk_verdict_status_name(want));
+			fail_msg("night %d: %s (%s), expected %s", day, tk_verdict_status_name(s),
+			        reason, tk_verdict_status_name(want));
 		expect_alerts(&w, day >= 25 && day < 35, day >= 35);
 		if (day == 26)
-			assert_non_null(strstr(reason, "still at the level of the alert of 2026-01-26 (rev25)"));
+			assert_non_null(strstr(
+			        reason, "still at the level of the alert of 2026-01-26 (rev25)"));
 	}
 	a = alerts(&w);
 	assert_string_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->bad_rev, "rev25");
 	assert_string_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->good_rev, "rev24");
-	assert_int_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->opened_s, WORLD_START + 25 * WORLD_DAY);
-	assert_int_equal(TK_ROWS_AT(&a, struct tk_alert_row, 0)->closed_s, WORLD_START + 35 * WORLD_DAY);
+	assert_int_equal(
+	        TK_ROWS_AT(&a, struct tk_alert_row, 0)->opened_s, WORLD_START + 25 * WORLD_DAY);
+	assert_int_equal(
+	        TK_ROWS_AT(&a, struct tk_alert_row, 0)->closed_s, WORLD_START + 35 * WORLD_DAY);
 	tk_rows_free(&a);
 	assert_int_equal(tk_store_list_change_points(w.store, 0, &cp, &w.err), 0);
 	assert_int_equal(cp.count, 2);
-	assert_int_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->as_of_s, WORLD_START + 25 * WORLD_DAY);
+	assert_int_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->as_of_s,
+	        WORLD_START + 25 * WORLD_DAY);
 	assert_string_equal(TK_ROWS_AT(&cp, struct tk_change_point_row, 0)->cause, "code");
 	tk_rows_free(&cp);
 	assert_int_equal(tk_store_list_verdicts(w.store, w.night, &v, &w.err), 0);
@@ -98,8 +103,10 @@ static void an_acknowledged_step_is_acked(void **state)
 	struct world w;
 	struct tk_rng rng;
 	struct tk_rows a;
-	struct tk_triage_row t = {
-	        .at_s = WORLD_START, .author = "me", .action = "ack", .note = "wanted: more accurate"};
+	struct tk_triage_row t = {.at_s = WORLD_START,
+	        .author = "me",
+	        .action = "ack",
+	        .note = "wanted: more accurate"};
 	struct tk_diff_report r;
 	char reason[512];
 	int64_t id;
@@ -137,8 +144,8 @@ static void an_improvement_is_news_once(void **state)
 	tk_rng_seed(&rng, 13);
 	world_open(&w, NULL);
 	for (int day = 0; day < 32; day++) {
-		enum tk_verdict_status s =
-		        live(&w, day, (day < 25 ? 1e6 : 0.9e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
+		enum tk_verdict_status s = live(&w, day,
+		        (day < 25 ? 1e6 : 0.9e6) * (1 + 0.003 * tk_rng_normal(&rng)), reason);
 
 		if (day)
 			assert_int_equal(s, day == 25 ? TK_VERDICT_IMPROVED : TK_VERDICT_SAME);
@@ -147,9 +154,11 @@ static void an_improvement_is_news_once(void **state)
 	world_close(&w);
 }
 
-/* A small step that one night cannot prove is found when the next ones bear it out, and blamed on the right revision.
+/* A small step that one night cannot prove is found when the next ones bear it out, and blamed on
+ * the right revision.
  */
-/* The newest night asked for again says what it said, though an alert of the night before it is known by then. */
+/* The newest night asked for again says what it said, though an alert of the night before it is
+ * known by then. */
 static void the_newest_night_says_again_what_it_said(void **state)
 {
 	static const double p[] = {1, 1.2, 1.6}, q[] = {1, 1, 0.8};
@@ -173,7 +182,9 @@ static void the_newest_night_says_again_what_it_said(void **state)
 		world_point(&w, "b", "q", 1e6 * q[step] * (1 + 0.003 * tk_rng_normal(&rng)));
 		said = world_judge_night(&w);
 		o = world_options(&w);
-		assert_int_equal(tk_store_finish_night(w.store, w.night, "complete", "{}", w.as_of_s + 60, &w.err), 0);
+		assert_int_equal(tk_store_finish_night(w.store, w.night, "complete", "{}",
+		                         w.as_of_s + 60, &w.err),
+		        0);
 		assert_int_equal(tk_detect_latest_nights(w.store, &o, &range, &again, &w.err), 0);
 		assert_int_equal(again.count, said.count);
 		for (size_t i = 0; i < said.count; i++) {
@@ -235,8 +246,9 @@ static void late_evidence_counts(void **state)
 	tk_rng_seed(&rng, 14);
 	world_open(&w, NULL);
 	for (int day = 0; day < 30; day++)
-		found += live(&w, day, (day < 25 ? 1e6 : 1.035e6) * (1 + 0.008 * tk_rng_normal(&rng)), reason) ==
-		         TK_VERDICT_REGRESSED;
+		found += live(&w, day,
+		                 (day < 25 ? 1e6 : 1.035e6) * (1 + 0.008 * tk_rng_normal(&rng)),
+		                 reason) == TK_VERDICT_REGRESSED;
 	assert_int_equal(found, 1);
 	a = alerts(&w);
 	assert_int_equal(a.count, 1);
@@ -264,12 +276,14 @@ static void a_backfilled_night_is_no_reason_to_miss_the_others(void **state)
 	r = world_judge_night(&w);
 	assert_int_equal(world_row(&r, "c", "p")->status, TK_VERDICT_MISSING);
 	tk_diff_report_free(&r);
-	assert_int_equal(tk_detect_night(w.store, 77, &(struct tk_detect_options){0}, NULL, &w.err), TK_ENOTFOUND);
+	assert_int_equal(tk_detect_night(w.store, 77, &(struct tk_detect_options){0}, NULL, &w.err),
+	        TK_ENOTFOUND);
 	assert_string_equal(w.err.message, "no night has the id 77");
 	world_close(&w);
 }
 
-/* 300 flat series, each with a noise of its own, every night a new revision: thirty nights of verdicts. */
+/* 300 flat series, each with a noise of its own, every night a new revision: thirty nights of
+ * verdicts. */
 static void flat_noise_raises_next_to_no_alarm(void **state)
 {
 	enum { SERIES = 300, FIRST = 30, NIGHTS = 45 };
@@ -295,7 +309,8 @@ static void flat_noise_raises_next_to_no_alarm(void **state)
 		if (day >= FIRST) {
 			struct tk_diff_report r = world_diff(&w, day);
 
-			alarms += r.by_status[TK_VERDICT_REGRESSED] + r.by_status[TK_VERDICT_IMPROVED];
+			alarms += r.by_status[TK_VERDICT_REGRESSED] +
+			          r.by_status[TK_VERDICT_IMPROVED];
 			unsure += r.by_status[TK_VERDICT_UNSURE];
 			words += r.count;
 			tk_diff_report_free(&r);
@@ -308,7 +323,8 @@ static void flat_noise_raises_next_to_no_alarm(void **state)
 }
 
 /* Twelve series of unchanged code beside the one that is looked at. */
-static struct tk_diff_report a_night(struct world *w, struct tk_rng *rng, int day, double value, const char *kind)
+static struct tk_diff_report a_night(
+        struct world *w, struct tk_rng *rng, int day, double value, const char *kind)
 {
 	world_night(w, day, kind);
 	world_point(w, "b", "p", value);
@@ -321,7 +337,8 @@ static struct tk_diff_report a_night(struct world *w, struct tk_rng *rng, int da
 	return world_judge_night(w);
 }
 
-/* 2.5 % in noise of 1.5 %: no three nights can prove it, all of them together do, and the one new build is blamed. */
+/* 2.5 % in noise of 1.5 %: no three nights can prove it, all of them together do, and the one new
+ * build is blamed. */
 static void a_slow_step_is_said_when_its_nights_add_up(void **state)
 {
 	struct world w;
@@ -335,8 +352,10 @@ static void a_slow_step_is_said_when_its_nights_add_up(void **state)
 		struct tk_diff_report r;
 		const struct tk_diff_row *row;
 
-		world_build(&w, day < 60 ? "old" : "new", day < 60 ? 1 : 5, "b", day < 60 ? "h1" : "h2", "Be careful");
-		r = a_night(&w, &rng, day, (day < 60 ? 1e6 : 1.025e6) * (1 + 0.015 * tk_rng_normal(&rng)), "nightly");
+		world_build(&w, day < 60 ? "old" : "new", day < 60 ? 1 : 5, "b",
+		        day < 60 ? "h1" : "h2", "Be careful");
+		r = a_night(&w, &rng, day,
+		        (day < 60 ? 1e6 : 1.025e6) * (1 + 0.015 * tk_rng_normal(&rng)), "nightly");
 		row = world_row(&r, "b", "p");
 		if (row->status == TK_VERDICT_REGRESSED) {
 			assert_int_equal(found, -1);
@@ -358,15 +377,16 @@ static void a_slow_step_is_said_when_its_nights_add_up(void **state)
 	a = alerts(&w);
 	assert_int_equal(a.count, 1);
 	tk_rows_free(&a);
-	assert_int_equal(tk_store_list_monitor_events(w.store, INT64_MIN, INT64_MAX, &said, &w.err), 0);
+	assert_int_equal(
+	        tk_store_list_monitor_events(w.store, INT64_MIN, INT64_MAX, &said, &w.err), 0);
 	assert_int_equal(said.count, 1);
 	assert_string_equal(TK_ROWS_AT(&said, struct tk_monitor_event_row, 0)->word, "step");
 	tk_rows_free(&said);
 	world_close(&w);
 }
 
-/* Every night another revision whose code nobody knows: one night alone is no alarm, the third is. A diff says what the
- * nights have said. */
+/* Every night another revision whose code nobody knows: one night alone is no alarm, the third is.
+ * A diff says what the nights have said. */
 static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 {
 	struct world w;
@@ -381,7 +401,8 @@ static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 
 		snprintf(rev, sizeof rev, "rev%d", day);
 		world_build(&w, rev, day + 1, "b", NULL, "");
-		r = a_night(&w, &rng, day, (day < 40 ? 1e6 : 1.05e6) * (1 + 0.003 * tk_rng_normal(&rng)), "import");
+		r = a_night(&w, &rng, day,
+		        (day < 40 ? 1e6 : 1.05e6) * (1 + 0.003 * tk_rng_normal(&rng)), "import");
 		words[day] = world_row(&r, "b", "p")->status;
 		tk_diff_report_free(&r);
 	}
@@ -396,7 +417,8 @@ static void where_the_code_is_not_known_a_night_alone_is_no_alarm(void **state)
 	world_close(&w);
 }
 
-/* Each time a drift has carried the level by the threshold it is said, with a change that exceeds it; so does a diff.
+/* Each time a drift has carried the level by the threshold it is said, with a change that exceeds
+ * it; so does a diff.
  */
 static void a_drift_is_said_with_what_it_drifted(void **state)
 {
@@ -415,13 +437,16 @@ static void a_drift_is_said_with_what_it_drifted(void **state)
 		for (int diff = 0; diff < 2; diff++) {
 			struct tk_diff_report r =
 			        diff ? world_diff(&w, day - 8)
-			             : a_night(&w, &rng, day, level * (1 + 0.003 * tk_rng_normal(&rng)), "import");
+			             : a_night(&w, &rng, day,
+			                       level * (1 + 0.003 * tk_rng_normal(&rng)), "import");
 			const struct tk_diff_row *row = world_row(&r, "b", "p");
 
 			if (row->status == TK_VERDICT_REGRESSED) {
 				assert_true(row->change > 0.02 && row->severity > 1);
-				assert_true(fabs(row->after / row->before - 1 - row->change) < 1e-9);
-				assert_true(row->change_lo < row->change && row->change < row->change_hi);
+				assert_true(
+				        fabs(row->after / row->before - 1 - row->change) < 1e-9);
+				assert_true(row->change_lo < row->change &&
+				            row->change < row->change_hi);
 				said += !diff;
 			}
 			tk_diff_report_free(&r);

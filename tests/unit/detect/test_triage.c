@@ -52,8 +52,11 @@ static enum tk_verdict_status judge(struct world *w, const char *problem, char r
 
 static void say(struct world *w, const char *uid, const char *action, const char *note)
 {
-	const struct tk_triage_row t = {
-	        .alert_uid = uid, .at_s = w->as_of_s, .author = "me", .action = action, .note = note};
+	const struct tk_triage_row t = {.alert_uid = uid,
+	        .at_s = w->as_of_s,
+	        .author = "me",
+	        .action = action,
+	        .note = note};
 
 	assert_int_equal(tk_store_append_triage(w->store, &t, &w->err), 0);
 }
@@ -61,7 +64,8 @@ static void say(struct world *w, const char *uid, const char *action, const char
 /* Two machines with the same card, both made slower by one commit; a third one has another card. */
 static void two_machines_night(struct world *w, int day, bool slow)
 {
-	static const char *const machines[][2] = {{"node-a", "h200"}, {"node-b", "h200"}, {"node-c", "mi300x"}};
+	static const char *const machines[][2] = {
+	        {"node-a", "h200"}, {"node-b", "h200"}, {"node-c", "mi300x"}};
 
 	for (size_t m = 0; m < 3; m++) {
 		char reason[512];
@@ -111,14 +115,16 @@ static void what_moved_together_is_a_group(void **state)
 	}
 	tk_rows_free(&triage);
 
-	/* in the same second: the group's word, that of one of it, the group's again; also of one that closed itself */
+	/* in the same second: the group's word, that of one of it, the group's again; also of one
+	 * that closed itself */
 	struct tk_alert_row *one = NULL;
 	for (size_t i = 0; i < a.count; i++)
 		if (strcmp(TK_ROWS_AT(&a, struct tk_alert_row, i)->group_uid, h200) == 0)
 			one = (struct tk_alert_row *)a.rows + i;
 	static const char *const words[] = {"expect", "reopen", "ignore", "reopen", "ack"};
 	static const char *const while_open[] = {"expected", "new", "ignored", "new", "acked"};
-	static const char *const when_closed[] = {"expected", "recovered", "ignored", "recovered", "recovered"};
+	static const char *const when_closed[] = {
+	        "expected", "recovered", "ignored", "recovered", "recovered"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		say(&w, i % 2 ? one->uid : h200, words[i], "why");
 		assert_int_equal(tk_store_list_triage(w.store, &triage, &w.err), 0);
@@ -130,7 +136,9 @@ static void what_moved_together_is_a_group(void **state)
 	}
 	assert_int_equal(
 	        tk_store_append_triage(w.store,
-	                &(struct tk_triage_row){.alert_uid = "x", .author = "", .action = "akk", .note = ""}, &w.err),
+	                &(struct tk_triage_row){
+	                        .alert_uid = "x", .author = "", .action = "akk", .note = ""},
+	                &w.err),
 	        TK_EUSAGE);
 	tk_rows_free(&a);
 	world_close(&w);
@@ -242,7 +250,9 @@ static void all_steps_that_are_undone_close(void **state)
 		world_night(&w, day, "nightly");
 		world_point(&w, "b", "p", quiet(level));
 		judge(&w, "p", reason);
-		assert_int_equal(count(&w, "change", "open"), day < 20 || day >= 55 ? 0 : day < 40 ? 1 : 2);
+		assert_int_equal(count(&w, "change", "open"), day < 20 || day >= 55 ? 0
+		                                              : day < 40            ? 1
+		                                                                    : 2);
 	}
 	assert_int_equal(count(&w, "change", "closed"), 2);
 	world_close(&w);
@@ -250,12 +260,26 @@ static void all_steps_that_are_undone_close(void **state)
 
 static void the_file_accepts(void **state)
 {
-	static const char *const on_box[] = {"backend:b", "problem:p", NULL}, *const on_q[] = {"problem:q", NULL};
+	static const char *const on_box[] = {"backend:b", "problem:p", NULL}, *const on_q[] = {
+	                                                                              "problem:q",
+	                                                                              NULL};
 	const struct tk_ack_rule rules[] = {
 	        {.filters = on_q, .action = "ack", .author = "x", .note = "n"},
-	        {.filters = on_box, .rev = "zzz", .action = "ack", .author = "x", .note = "another step"},
-	        {.filters = on_box, .action = "ignore", .author = "x", .note = "too late", .until_s = WORLD_START},
-	        {.filters = on_box, .rev = "rev1", .action = "expect", .author = "jane", .note = "more accurate"},
+	        {.filters = on_box,
+	                .rev = "zzz",
+	                .action = "ack",
+	                .author = "x",
+	                .note = "another step"},
+	        {.filters = on_box,
+	                .action = "ignore",
+	                .author = "x",
+	                .note = "too late",
+	                .until_s = WORLD_START},
+	        {.filters = on_box,
+	                .rev = "rev1",
+	                .action = "expect",
+	                .author = "jane",
+	                .note = "more accurate"},
 	};
 	struct world w;
 	struct tk_rows a, triage;
@@ -275,7 +299,8 @@ static void the_file_accepts(void **state)
 		world_point(&w, "b", "p", quiet(day < 15 ? 1e6 : 1.2e6));
 		assert_int_equal(judge(&w, "p", reason) == TK_VERDICT_ACKED, day == 15);
 		if (day == 15)
-			assert_non_null(strstr(reason, "regressed, expected by jane: more accurate"));
+			assert_non_null(
+			        strstr(reason, "regressed, expected by jane: more accurate"));
 	}
 	a = alerts(&w);
 	assert_int_equal(a.count, 1);
@@ -289,7 +314,8 @@ static void the_file_accepts(void **state)
 	world_close(&w);
 }
 
-/* ---- data that did not come -------------------------------------------------------------------------------------- */
+/* ---- data that did not come
+ * -------------------------------------------------------------------------------------- */
 
 static struct tk_missing_data_list stoppages(struct world *w, int day)
 {
@@ -392,7 +418,8 @@ static void parts_stop(void **state)
 		if (day == 6)
 			expect_stoppage(&w, 7, "box.cpu.self.b.q.cold: no timing since 2026-01-03");
 		if (day == 11)
-			expect_stoppage(&w, 12, "other on box: no timing of any series since 2026-01-05");
+			expect_stoppage(
+			        &w, 12, "other on box: no timing of any series since 2026-01-05");
 	}
 	assert_int_equal(count(&w, "stoppage", "closed"), 1);
 	assert_int_equal(count(&w, "failure", "open"), 1);

@@ -17,8 +17,8 @@ static void expect(const struct tk_diff_report *r, const char *problem, enum tk_
 
 	if (row->status != want)
 		fail_msg("%s: %s (%s; %+.4f, threshold %.4f, p %.3g, q %.3g), expected %s", problem,
-		        tk_verdict_status_name(row->status), row->reason, row->change, row->threshold, row->p, row->q,
-		        tk_verdict_status_name(want));
+		        tk_verdict_status_name(row->status), row->reason, row->change,
+		        row->threshold, row->p, row->q, tk_verdict_status_name(want));
 }
 
 static void expect_reason(const struct tk_diff_report *r, const char *problem, const char *part)
@@ -35,7 +35,8 @@ static double quiet(struct tk_rng *r, double level)
 	return level * (1 + 0.003 * tk_rng_normal(r));
 }
 
-/* Twelve quiet series of unchanged code beside those of a test, so that the noise and the machine are known. */
+/* Twelve quiet series of unchanged code beside those of a test, so that the noise and the machine
+ * are known. */
 static void others(struct world *w, struct tk_rng *r, double shift)
 {
 	for (int i = 0; i < 12; i++) {
@@ -54,13 +55,15 @@ static void two_nights_over_two_revisions(void **state)
 	world_open(&w, NULL);
 	world_build(&w, "aaa", 10, "b", "h1", "Good");
 	world_night(&w, 0, "nightly");
-	world_point(&w, "b", "slower", 1e6), world_point(&w, "b", "faster", 1e6), world_point(&w, "b", "same", 1e6);
+	world_point(&w, "b", "slower", 1e6), world_point(&w, "b", "faster", 1e6),
+	        world_point(&w, "b", "same", 1e6);
 	world_build(&w, "bbb", 13, "b", "h2", "Spoil the blocking");
 	world_night(&w, 1, "nightly");
 	world_point(&w, "b", "slower", 1.4e6), world_point(&w, "b", "faster", 0.6e6),
 	        world_point(&w, "b", "same", 1.008e6);
 	world_point(&w, "b", "new", 1e6);
-	for (int since = -5; since <= 1; since += 6) { /* both nights in the range; only the second */
+	for (int since = -5; since <= 1;
+	        since += 6) { /* both nights in the range; only the second */
 		const struct tk_diff_row *row;
 
 		r = world_diff(&w, since);
@@ -73,8 +76,8 @@ static void two_nights_over_two_revisions(void **state)
 		assert_string_equal(row->bad_rev, "bbb");
 		assert_string_equal(row->bad_subject, "Spoil the blocking");
 		assert_int_equal(row->commits_between, 3);
-		assert_true(fabs(row->change - 0.4) < 1e-9 && row->change_lo < 0.4 && row->change_hi > 0.4 &&
-		            row->q < 0.05);
+		assert_true(fabs(row->change - 0.4) < 1e-9 && row->change_lo < 0.4 &&
+		            row->change_hi > 0.4 && row->q < 0.05);
 		assert_int_equal(r.compared, 3);
 		assert_int_equal(r.by_status[TK_VERDICT_REGRESSED], 1);
 		assert_ptr_equal(row, &r.rows[0]);
@@ -91,31 +94,42 @@ static void outcomes(void **state)
 	world_open(&w, NULL);
 	world_build(&w, "aaa", 1, "b", "h1", "");
 	world_night(&w, 0, "nightly");
-	world_point(&w, "b", "breaks", 1e6), world_point(&w, "b", "wrong", 1e6), world_point(&w, "b", "gone", 1e6);
+	world_point(&w, "b", "breaks", 1e6), world_point(&w, "b", "wrong", 1e6),
+	        world_point(&w, "b", "gone", 1e6);
 	world_point(&w, "b", "late", 1e6);
-	world_fail(&w, "b", "mended", "crashed", "signal 11"), world_fail(&w, "b", "broken", "timeout", "");
-	world_point(&w, "b", "dropped", 1e6), world_fail(&w, "b", "undone", "unsupported", "no bf16");
+	world_fail(&w, "b", "mended", "crashed", "signal 11"),
+	        world_fail(&w, "b", "broken", "timeout", "");
+	world_point(&w, "b", "dropped", 1e6),
+	        world_fail(&w, "b", "undone", "unsupported", "no bf16");
 	world_build(&w, "bbb", 2, "b", "h2", "");
 	world_night(&w, 1, "nightly");
 	world_fail(&w, "b", "breaks", "crashed", "signal 6\nat once"),
 	        world_fail(&w, "b", "wrong", "wrong", "row 3: got nan");
 	world_point(&w, "b", "mended", 1e6), world_fail(&w, "b", "broken", "timeout", "no answer"),
 	        world_fail(&w, "b", "never", "failed", "");
-	world_fail(&w, "b", "none", "unsupported", ""), world_fail(&w, "b", "undone", "unsupported", "no bf16");
+	world_fail(&w, "b", "none", "unsupported", ""),
+	        world_fail(&w, "b", "undone", "unsupported", "no bf16");
 	world_fail(&w, "b", "dropped", "unsupported", "no bf16");
-	world_fail(&w, "b", "late", "skipped", "the budget was spent"), world_fail(&w, "b", "later", "skipped", "");
+	world_fail(&w, "b", "late", "skipped", "the budget was spent"),
+	        world_fail(&w, "b", "later", "skipped", "");
 	r = world_diff(&w, 1);
-	expect(&r, "breaks", TK_VERDICT_NEWLY_FAILED), expect_reason(&r, "breaks", "crashed: signal 6 at once");
+	expect(&r, "breaks", TK_VERDICT_NEWLY_FAILED),
+	        expect_reason(&r, "breaks", "crashed: signal 6 at once");
 	assert_string_equal(world_row(&r, "b", "breaks")->bad_rev, "bbb");
-	expect(&r, "wrong", TK_VERDICT_NEWLY_FAILED), expect_reason(&r, "wrong", "wrong: row 3: got nan");
-	expect(&r, "gone", TK_VERDICT_MISSING), expect_reason(&r, "gone", "last measured 2026-01-01, not since");
-	expect(&r, "mended", TK_VERDICT_FIXED), expect_reason(&r, "mended", "no timing before: crashed: signal 11");
+	expect(&r, "wrong", TK_VERDICT_NEWLY_FAILED),
+	        expect_reason(&r, "wrong", "wrong: row 3: got nan");
+	expect(&r, "gone", TK_VERDICT_MISSING),
+	        expect_reason(&r, "gone", "last measured 2026-01-01, not since");
+	expect(&r, "mended", TK_VERDICT_FIXED),
+	        expect_reason(&r, "mended", "no timing before: crashed: signal 11");
 	expect(&r, "broken", TK_VERDICT_FAILING), expect_reason(&r, "broken", "timeout: no answer");
 	expect(&r, "never", TK_VERDICT_FAILING), expect_reason(&r, "never", "never had a timing");
 	expect(&r, "none", TK_VERDICT_UNSUPPORTED), expect_reason(&r, "none", "never had a timing");
-	expect(&r, "undone", TK_VERDICT_UNSUPPORTED), expect_reason(&r, "undone", "unsupported: no bf16");
+	expect(&r, "undone", TK_VERDICT_UNSUPPORTED),
+	        expect_reason(&r, "undone", "unsupported: no bf16");
 	expect(&r, "dropped", TK_VERDICT_NEWLY_FAILED);
-	expect(&r, "late", TK_VERDICT_MISSING), expect_reason(&r, "late", "skipped: the budget was spent");
+	expect(&r, "late", TK_VERDICT_MISSING),
+	        expect_reason(&r, "late", "skipped: the budget was spent");
 	expect(&r, "later", TK_VERDICT_NEW), expect_reason(&r, "later", "no timing yet");
 	assert_int_equal(r.count, 11);
 	tk_diff_report_free(&r);
@@ -179,7 +193,8 @@ static void what_the_machine_did_is_not_the_code(void **state)
 {
 	struct world w;
 	const char *only_b[] = {"backend:b", NULL}, *others_too[] = {"backend:o", NULL};
-	struct tk_diff_range range = {.since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_diff_range range = {
+	        .since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
 	struct tk_detect_options o;
 	struct tk_rng rng;
 	struct tk_diff_report r;
@@ -189,7 +204,8 @@ static void what_the_machine_did_is_not_the_code(void **state)
 	world_build(&w, "aaa", 1, "b", "h1", "");
 	for (int day = 0; day < 25; day++) {
 		world_night(&w, day, "nightly");
-		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "Change b");
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b",
+		        day < 24 ? "h1" : "h2", "Change b");
 		world_point(&w, "b", "with", quiet(&rng, day < 24 ? 1e6 : 1.08e6));
 		world_point(&w, "b", "more", quiet(&rng, day < 24 ? 1e6 : 1.30e6));
 		if (day == 24)
@@ -198,7 +214,8 @@ static void what_the_machine_did_is_not_the_code(void **state)
 		others(&w, &rng, day < 24 ? 1 : 1.08);
 	}
 	r = world_diff(&w, 24);
-	expect(&r, "with", TK_VERDICT_ENVIRONMENT), expect_reason(&r, "with", "with unchanged code moved +8");
+	expect(&r, "with", TK_VERDICT_ENVIRONMENT),
+	        expect_reason(&r, "with", "with unchanged code moved +8");
 	expect_reason(&r, "with", "without that +0.");
 	expect(&r, "more", TK_VERDICT_REGRESSED), expect_reason(&r, "more", "without that +2");
 	for (size_t i = 0; i < r.count; i++)
@@ -212,7 +229,8 @@ static void what_the_machine_did_is_not_the_code(void **state)
 		range.ignored = ignoring ? others_too : NULL;
 		assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
 		assert_int_equal(r.count, 2);
-		expect(&r, "with", TK_VERDICT_ENVIRONMENT), expect(&r, "more", TK_VERDICT_REGRESSED);
+		expect(&r, "with", TK_VERDICT_ENVIRONMENT),
+		        expect(&r, "more", TK_VERDICT_REGRESSED);
 		assert_int_equal(r.by_status[TK_VERDICT_ENVIRONMENT], 1);
 		assert_int_equal(r.compared, 2);
 		assert_true(r.mean.change > 0.25); /* of `more` alone: the mean is of the code */
@@ -221,7 +239,8 @@ static void what_the_machine_did_is_not_the_code(void **state)
 	world_close(&w);
 }
 
-/* The machine became 8 % faster or slower, and new code did not follow: less the machine it moved, but no timing did.
+/* The machine became 8 % faster or slower, and new code did not follow: less the machine it moved,
+ * but no timing did.
  */
 static void what_no_timing_shows_is_no_change(void **state)
 {
@@ -237,7 +256,8 @@ static void what_no_timing_shows_is_no_change(void **state)
 			double by = day < 24 ? 1 : shift;
 
 			world_night(&w, day, "nightly");
-			world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "");
+			world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b",
+			        day < 24 ? "h1" : "h2", "");
 			world_point(&w, "b", "stayed", quiet(&rng, 1e6));
 			world_point(&w, "b", "half", quiet(&rng, 1e6 * sqrt(by)));
 			world_point(&w, "b", "moved", quiet(&rng, 1e6 / by));
@@ -245,8 +265,10 @@ static void what_no_timing_shows_is_no_change(void **state)
 			others(&w, &rng, by);
 		}
 		r = world_diff(&w, 24);
-		expect(&r, "stayed", TK_VERDICT_SAME), expect_reason(&r, "stayed", "its timings moved ");
-		expect(&r, "half", TK_VERDICT_ENVIRONMENT), expect_reason(&r, "half", faster ? "moved -" : "moved +");
+		expect(&r, "stayed", TK_VERDICT_SAME),
+		        expect_reason(&r, "stayed", "its timings moved ");
+		expect(&r, "half", TK_VERDICT_ENVIRONMENT),
+		        expect_reason(&r, "half", faster ? "moved -" : "moved +");
 		expect(&r, "moved", faster ? TK_VERDICT_REGRESSED : TK_VERDICT_IMPROVED);
 		tk_diff_report_free(&r);
 		world_close(&w);
@@ -256,7 +278,8 @@ static void what_no_timing_shows_is_no_change(void **state)
 static void same_machine_code_cannot_be_the_code(void **state)
 {
 	struct world w;
-	struct tk_diff_range range = {.since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_diff_range range = {
+	        .since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
 	struct tk_detect_options o;
 	struct tk_rng rng;
 	struct tk_diff_report r;
@@ -264,7 +287,8 @@ static void same_machine_code_cannot_be_the_code(void **state)
 	tk_rng_seed(&rng, 2);
 	world_open(&w, NULL);
 	for (int day = 0; day < 25; day++) {
-		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", "h1", "Touch the manual");
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", "h1",
+		        "Touch the manual");
 		world_night(&w, day, "nightly");
 		world_point(&w, "b", "alone", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
 		others(&w, &rng, 1);
@@ -273,7 +297,8 @@ static void same_machine_code_cannot_be_the_code(void **state)
 		world_point(&w, "b", "kernel", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
 	}
 	r = world_diff(&w, 24);
-	expect(&r, "alone", TK_VERDICT_SAME), expect_reason(&r, "alone", "same machine code before and after");
+	expect(&r, "alone", TK_VERDICT_SAME),
+	        expect_reason(&r, "alone", "same machine code before and after");
 	assert_true(world_row(&r, "b", "alone")->same_code);
 	expect(&r, "kernel", TK_VERDICT_ENVIRONMENT),
 	        expect_reason(&r, "kernel", "environment changed: kernel none -> 6.9");
@@ -287,7 +312,8 @@ static void same_machine_code_cannot_be_the_code(void **state)
 	world_close(&w);
 }
 
-/* It moved on a night of the old code, and new code came on the next: neither of them is known to be why. */
+/* It moved on a night of the old code, and new code came on the next: neither of them is known to
+ * be why. */
 static void new_code_after_the_step_is_unsure(void **state)
 {
 	struct world w;
@@ -297,23 +323,30 @@ static void new_code_after_the_step_is_unsure(void **state)
 	tk_rng_seed(&rng, 9);
 	world_open(&w, NULL);
 	for (int day = 0; day < 26; day++) {
-		world_build(&w, day < 24 ? "aaa" : day < 25 ? "bbb" : "ccc", day, "b", day < 25 ? "h1" : "h2", "");
+		world_build(&w,
+		        day < 24   ? "aaa"
+		        : day < 25 ? "bbb"
+		                   : "ccc",
+		        day, "b", day < 25 ? "h1" : "h2", "");
 		world_night(&w, day, "nightly");
 		world_point(&w, "b", "p", quiet(&rng, day < 24 ? 1e6 : 1.2e6));
 		others(&w, &rng, 1);
 	}
 	r = world_diff(&w, 24);
-	expect(&r, "p", TK_VERDICT_UNSURE), expect_reason(&r, "p", "another one since: what moved it is not known");
+	expect(&r, "p", TK_VERDICT_UNSURE),
+	        expect_reason(&r, "p", "another one since: what moved it is not known");
 	assert_false(world_row(&r, "b", "p")->same_code);
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
 
-/* Noise that would hide a change of 25 %, and a threshold far beyond all that it may be: nothing to be unsure of. */
+/* Noise that would hide a change of 25 %, and a threshold far beyond all that it may be: nothing to
+ * be unsure of. */
 static void what_is_surely_below_the_threshold_is_the_same(void **state)
 {
 	static const double relative[] = {0.02, 0.02, 0.02, 10}, absolute[] = {0, 1e5, 3e7, 0};
-	struct tk_diff_range range = {.since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
+	struct tk_diff_range range = {
+	        .since_s = WORLD_START + 24 * WORLD_DAY, .until_s = INT64_MAX};
 	struct tk_detect_options o;
 	struct world w;
 	struct tk_rng rng;
@@ -322,7 +355,8 @@ static void what_is_surely_below_the_threshold_is_the_same(void **state)
 	tk_rng_seed(&rng, 10);
 	world_open(&w, NULL);
 	for (int day = 0; day < 25; day++) {
-		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b", day < 24 ? "h1" : "h2", "");
+		world_build(&w, day < 24 ? "aaa" : "bbb", day < 24 ? 1 : 2, "b",
+		        day < 24 ? "h1" : "h2", "");
 		world_night(&w, day, "nightly");
 		world_point(&w, "b", "loud", 1e6 * exp(0.5 * tk_rng_normal(&rng)));
 		others(&w, &rng, 1);
@@ -365,7 +399,8 @@ static void another_level_of_the_same_code_is_the_machines(void **state)
 	world_close(&w);
 }
 
-/* Beside a median of nights that are mostly of the old level; the step itself is from the night before the range. */
+/* Beside a median of nights that are mostly of the old level; the step itself is from the night
+ * before the range. */
 static void what_moved_before_the_range_is_no_part_of_the_mean(void **state)
 {
 	struct world w;
@@ -385,14 +420,15 @@ static void what_moved_before_the_range_is_no_part_of_the_mean(void **state)
 	}
 	r = world_diff(&w, 5);
 	expect(&r, "p", TK_VERDICT_SAME), expect_reason(&r, "p", "moved before the range");
-	assert_true(world_row(&r, "b", "p")->changed_before_range && world_row(&r, "b", "p")->change > 0.4);
+	assert_true(world_row(&r, "b", "p")->changed_before_range &&
+	            world_row(&r, "b", "p")->change > 0.4);
 	assert_true(fabs(r.mean.change) < 0.01);
 	tk_diff_report_free(&r);
 	world_close(&w);
 }
 
-static const struct tk_diff_row *by_pairs(
-        struct world *w, struct tk_diff_report *r, const char *problem, enum tk_verdict_status want, const char *reason)
+static const struct tk_diff_row *by_pairs(struct world *w, struct tk_diff_report *r,
+        const char *problem, enum tk_verdict_status want, const char *reason)
 {
 	*r = world_diff(w, 1);
 	expect(r, problem, want), expect_reason(r, problem, reason);
@@ -408,7 +444,8 @@ static void pairs_of_both_builds_decide(void **state)
 		enum tk_verdict_status nights, both;
 		const char *reason;
 	} cases[] = {
-	        {"hidden", 0.99e6, 1.03, TK_VERDICT_SAME, TK_VERDICT_REGRESSED, "confirmed +3.0 % [3.0, 3.0] in 12 pairs"},
+	        {"hidden", 0.99e6, 1.03, TK_VERDICT_SAME, TK_VERDICT_REGRESSED,
+	                "confirmed +3.0 % [3.0, 3.0] in 12 pairs"},
 	        {"noise", 1.4e6, 1.001, TK_VERDICT_REGRESSED, TK_VERDICT_SAME,
 	                "retracted: 12 pairs of both builds differ by +0.1 %"},
 	        {"gain", 0.6e6, 0.999, TK_VERDICT_IMPROVED, TK_VERDICT_SAME, "retracted"},
@@ -428,16 +465,19 @@ static void pairs_of_both_builds_decide(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		world_point(&w, "b", cases[i].name, cases[i].second);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct tk_diff_row *row = by_pairs(&w, &r, cases[i].name, cases[i].nights, "");
+		const struct tk_diff_row *row =
+		        by_pairs(&w, &r, cases[i].name, cases[i].nights, "");
 
 		assert_int_equal(row->pairs.word, TK_AB_NONE);
 		assert_int_equal(row->good_build_id, good);
 		assert_int_equal(row->new_build_id, w.build);
 		tk_diff_report_free(&r);
 		for (int k = 0; k < 12; k++)
-			world_pair(&w, cases[i].name, good, w.build, k, 1e6 + k, (1e6 + k) * cases[i].pairs);
+			world_pair(&w, cases[i].name, good, w.build, k, 1e6 + k,
+			        (1e6 + k) * cases[i].pairs);
 		row = by_pairs(&w, &r, cases[i].name, cases[i].both, cases[i].reason);
-		assert_true(fabs(row->pairs.change - (cases[i].pairs - 1)) < 1e-9 && row->pairs.count == 12);
+		assert_true(fabs(row->pairs.change - (cases[i].pairs - 1)) < 1e-9 &&
+		            row->pairs.count == 12);
 		if (cases[i].both == TK_VERDICT_REGRESSED) {
 			assert_string_equal(row->good_rev, "aaa");
 			assert_string_equal(row->bad_rev, "bbb");
@@ -451,9 +491,10 @@ static void pairs_of_both_builds_decide(void **state)
 	world_close(&w);
 }
 
-/* Nights of the build `aaa` that took `before`, nights of `bbb`, three commits on, that took `after` (both end with 0),
- * and pairs of both in which the second takes `times` as long: the diff since night `since` has the step between them.
- * level_before: what it takes as the level until then; 0: whatever that is. */
+/* Nights of the build `aaa` that took `before`, nights of `bbb`, three commits on, that took
+ * `after` (both end with 0), and pairs of both in which the second takes `times` as long: the diff
+ * since night `since` has the step between them. level_before: what it takes as the level until
+ * then; 0: whatever that is. */
 static void expect_step_of_pairs(
         const double *before, const double *after, double times, int since, double level_before)
 {
@@ -483,20 +524,24 @@ static void expect_step_of_pairs(
 	world_close(&w);
 }
 
-/* The nights put the step a night late, between two of the same build: pairs of the builds know where it is. */
+/* The nights put the step a night late, between two of the same build: pairs of the builds know
+ * where it is. */
 static void a_step_of_pairs_is_where_the_code_changed(void **state)
 {
-	expect_step_of_pairs((const double[]){1e6, 0}, (const double[]){1.1e6, 2.2e6, 0}, 2, 0, 1e6);
+	expect_step_of_pairs(
+	        (const double[]){1e6, 0}, (const double[]){1.1e6, 2.2e6, 0}, 2, 0, 1e6);
 }
 
-/* The range begins before the newest code came in, and its nights alone tell nothing: the step is not put before it. */
+/* The range begins before the newest code came in, and its nights alone tell nothing: the step is
+ * not put before it. */
 static void a_step_of_pairs_is_not_before_its_code(void **state)
 {
-	expect_step_of_pairs(
-	        (const double[]){1e6, 1.3e6, 1e6, 1.3e6, 1e6, 1.3e6, 0}, (const double[]){1.2e6, 0}, 1.1, 4, 0);
+	expect_step_of_pairs((const double[]){1e6, 1.3e6, 1e6, 1.3e6, 1e6, 1.3e6, 0},
+	        (const double[]){1.2e6, 0}, 1.1, 4, 0);
 }
 
-/* Pairs too noisy to decide, that show nothing: the alarm of the nights does not stand. Those that lean its way let it.
+/* Pairs too noisy to decide, that show nothing: the alarm of the nights does not stand. Those that
+ * lean its way let it.
  */
 static void an_alarm_must_be_seen_again(void **state)
 {
@@ -506,9 +551,11 @@ static void an_alarm_must_be_seen_again(void **state)
 
 	world_open(&w, NULL);
 	world_build(&w, "aaa", 10, "b", "h1", ""), good = w.build;
-	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6), world_point(&w, "b", "q", 1e6);
+	world_night(&w, 0, "nightly"), world_point(&w, "b", "p", 1e6),
+	        world_point(&w, "b", "q", 1e6);
 	world_build(&w, "bbb", 13, "b", "h2", "");
-	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.4e6), world_point(&w, "b", "q", 1.4e6);
+	world_night(&w, 1, "nightly"), world_point(&w, "b", "p", 1.4e6),
+	        world_point(&w, "b", "q", 1.4e6);
 	for (int k = 0; k < 14; k++) {
 		world_pair(&w, "p", good, w.build, k, 1e6, k % 2 ? 1.2e6 : 0.82e6);
 		world_pair(&w, "q", good, w.build, k, 1e6, k % 3 ? 1.4e6 : 0.99e6);
@@ -542,7 +589,8 @@ static void pairs_that_do_not_tell(void **state)
 	for (int k = 0; k < 11; k++)
 		world_pair(&w, "p", good, w.build, k, 1e6, 1e6);
 	world_pair(&w, "p", good, w.build, 11, 1e6, NAN);
-	row = by_pairs(&w, &r, "p", TK_VERDICT_REGRESSED, "11 pairs of both builds leave it open: +0.0 %");
+	row = by_pairs(
+	        &w, &r, "p", TK_VERDICT_REGRESSED, "11 pairs of both builds leave it open: +0.0 %");
 	assert_int_equal(row->pairs.word, TK_AB_INCONCLUSIVE);
 	assert_int_equal(row->pairs.failed, 1);
 	tk_diff_report_free(&r);
@@ -597,7 +645,8 @@ static void the_first_slow_night_of_a_quiet_series_is_reported(void **state)
 	r = world_diff(&w, 23);
 	expect(&r, "quiet", TK_VERDICT_REGRESSED);
 	assert_string_equal(world_row(&r, "b", "quiet")->bad_rev, "r29");
-	expect(&r, "spiky", TK_VERDICT_UNSURE), expect_reason(&r, "spiky", "spike that this series had before");
+	expect(&r, "spiky", TK_VERDICT_UNSURE),
+	        expect_reason(&r, "spiky", "spike that this series had before");
 	expect(&r, "step", TK_VERDICT_REGRESSED);
 	assert_string_equal(world_row(&r, "b", "step")->bad_rev, "r26");
 	assert_string_equal(world_row(&r, "b", "step")->good_rev, "r25");
@@ -629,7 +678,8 @@ static void both_thresholds_must_be_exceeded(void **state)
 {
 	struct world w;
 	struct tk_detect_options o;
-	const struct tk_diff_range range = {.since_s = WORLD_START + WORLD_DAY, .until_s = INT64_MAX};
+	const struct tk_diff_range range = {
+	        .since_s = WORLD_START + WORLD_DAY, .until_s = INT64_MAX};
 	struct tk_diff_report r;
 
 	world_open(&w, NULL);
@@ -658,16 +708,16 @@ static void filters_choose(void **state)
 {
 	struct world w;
 	struct tk_detect_options o;
-	const char *filters[] = {"backend:B", "problem:p*", "problem:q", NULL}, *bad[] = {"backnd:x", NULL},
-	           *no_key[] = {"x", NULL};
+	const char *filters[] = {"backend:B", "problem:p*", "problem:q", NULL},
+	           *bad[] = {"backnd:x", NULL}, *no_key[] = {"x", NULL};
 	struct tk_diff_range range = {.since_s = 0, .until_s = INT64_MAX, .filters = filters};
 	struct tk_diff_report r;
 
 	world_open(&w, NULL);
 	world_build(&w, "aaa", 1, "b", "h1", "");
 	world_night(&w, 0, "nightly");
-	world_point(&w, "b", "p1", 1e6), world_point(&w, "b", "q", 1e6), world_point(&w, "b", "r", 1e6),
-	        world_point(&w, "c", "p1", 1e6);
+	world_point(&w, "b", "p1", 1e6), world_point(&w, "b", "q", 1e6),
+	        world_point(&w, "b", "r", 1e6), world_point(&w, "c", "p1", 1e6);
 	o = world_options(&w);
 	assert_int_equal(tk_detect_diff(w.store, &o, &range, &r, &w.err), 0);
 	assert_int_equal(r.count, 2);
@@ -690,7 +740,9 @@ static void words_and_marks(void **state)
 	enum tk_verdict_status s;
 
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++) {
-		assert_int_equal(tk_verdict_status_parse(tk_verdict_status_name((enum tk_verdict_status)i), &s), 0);
+		assert_int_equal(tk_verdict_status_parse(
+		                         tk_verdict_status_name((enum tk_verdict_status)i), &s),
+		        0);
 		assert_int_equal(s, i);
 		assert_true(*tk_verdict_status_mark(s) && *tk_verdict_status_meaning(s));
 	}

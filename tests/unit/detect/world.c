@@ -44,7 +44,8 @@ void world_close(struct world *w)
 void world_machine(struct world *w, const char *name, const char *device)
 {
 	const struct tk_machine_row m = {.name = name, .attributes = "{}"};
-	struct tk_device_row d = {.kind = "cpu", .name = device, .uuid = name, .arch = "x86-64", .slug = device};
+	struct tk_device_row d = {
+	        .kind = "cpu", .name = device, .uuid = name, .arch = "x86-64", .slug = device};
 
 	world_end_night(w);
 	must(w, tk_store_put_machine(w->store, &m, &w->machine, &w->err));
@@ -66,8 +67,8 @@ void world_environment(struct world *w, const char *attributes)
 	must(w, tk_store_put_environment(w->store, &e, &w->environment, &w->err));
 }
 
-void world_build(
-        struct world *w, const char *rev, int64_t position, const char *backend, const char *hash, const char *subject)
+void world_build(struct world *w, const char *rev, int64_t position, const char *backend,
+        const char *hash, const char *subject)
 {
 	const struct tk_revision_row r = {.upstream_id = w->upstream,
 	        .rev = rev,
@@ -118,7 +119,8 @@ void world_end_night(struct world *w)
 {
 	flush(w);
 	if (w->night)
-		must(w, tk_store_finish_night(w->store, w->night, "complete", "{}", w->as_of_s + 60, &w->err));
+		must(w, tk_store_finish_night(
+		                w->store, w->night, "complete", "{}", w->as_of_s + 60, &w->err));
 	w->night = 0;
 }
 
@@ -165,7 +167,8 @@ int64_t world_series(struct world *w, const char *backend, const char *problem)
 	return id;
 }
 
-static struct tk_run_row run_of(struct world *w, int64_t series, const char *outcome, const char *message)
+static struct tk_run_row run_of(
+        struct world *w, int64_t series, const char *outcome, const char *message)
 {
 	return (struct tk_run_row){.night_id = w->night,
 	        .seq = w->seq++,
@@ -200,17 +203,19 @@ int64_t world_point(struct world *w, const char *backend, const char *problem, d
 	return id;
 }
 
-int64_t world_fail(struct world *w, const char *backend, const char *problem, const char *outcome, const char *message)
+int64_t world_fail(struct world *w, const char *backend, const char *problem, const char *outcome,
+        const char *message)
 {
-	const struct tk_run_row run = run_of(w, world_series(w, backend, problem), outcome, message);
+	const struct tk_run_row run =
+	        run_of(w, world_series(w, backend, problem), outcome, message);
 	int64_t id;
 
 	must(w, tk_store_put_run(w->store, &run, NULL, NULL, NULL, 0, &id, &w->err));
 	return id;
 }
 
-void world_pair(struct world *w, const char *problem, int64_t good_build, int64_t bad_build, int number, double good,
-        double bad)
+void world_pair(struct world *w, const char *problem, int64_t good_build, int64_t bad_build,
+        int number, double good, double bad)
 {
 	const struct tk_ab_pair_row row = {.night_id = w->night,
 	        .series_id = world_series(w, "b", problem),
@@ -246,12 +251,14 @@ struct tk_detect_options world_options(const struct world *w)
 struct tk_diff_report world_diff(struct world *w, int since)
 {
 	const struct tk_detect_options o = world_options(w);
-	const struct tk_diff_range range = {.since_s = WORLD_START + since * WORLD_DAY, .until_s = INT64_MAX};
+	const struct tk_diff_range range = {
+	        .since_s = WORLD_START + since * WORLD_DAY, .until_s = INT64_MAX};
 	struct tk_diff_report r;
 
 	flush(w);
 	if (w->night)
-		must(w, tk_store_finish_night(w->store, w->night, "complete", "{}", w->as_of_s + 60, &w->err));
+		must(w, tk_store_finish_night(
+		                w->store, w->night, "complete", "{}", w->as_of_s + 60, &w->err));
 	must(w, tk_detect_diff(w->store, &o, &range, &r, &w->err));
 	return r;
 }
@@ -266,10 +273,12 @@ struct tk_diff_report world_judge_night(struct world *w)
 	return r;
 }
 
-const struct tk_diff_row *world_row(const struct tk_diff_report *r, const char *backend, const char *problem)
+const struct tk_diff_row *world_row(
+        const struct tk_diff_report *r, const char *backend, const char *problem)
 {
 	for (size_t i = 0; i < r->count; i++)
-		if (strcmp(r->rows[i].backend, backend) == 0 && strcmp(r->rows[i].title, problem) == 0)
+		if (strcmp(r->rows[i].backend, backend) == 0 &&
+		        strcmp(r->rows[i].title, problem) == 0)
 			return &r->rows[i];
 	fprintf(stderr, "no row of %s %s\n", backend, problem);
 	abort();

@@ -1,4 +1,5 @@
-/* A small history in a real SQLite file, written through store.h: one machine, one device, nights a day apart. */
+/* A small history in a real SQLite file, written through store.h: one machine, one device, nights a
+ * day apart. */
 #ifndef TEST_WORLD_H
 #define TEST_WORLD_H
 #include <stdbool.h>
@@ -24,28 +25,33 @@ struct world {
 	struct tk_error err;
 };
 
-/* Every function ends the process with a message where the store refuses. path NULL: a file in a temporary folder. */
+/* Every function ends the process with a message where the store refuses. path NULL: a file in a
+ * temporary folder. */
 void world_open(struct world *w, const char *path);
 void world_close(struct world *w); /* removes the temporary folder */
 void world_machine(struct world *w, const char *name, const char *device);
 void world_upstream(struct world *w, const char *name);
 void world_environment(struct world *w, const char *attributes);
 /* The build that is measured from now on. hash NULL: machine code unknown. */
-void world_build(
-        struct world *w, const char *rev, int64_t position, const char *backend, const char *hash, const char *subject);
-void world_night(struct world *w, int day, const char *kind); /* starts one; the one before is completed */
+void world_build(struct world *w, const char *rev, int64_t position, const char *backend,
+        const char *hash, const char *subject);
+void world_night(
+        struct world *w, int day, const char *kind); /* starts one; the one before is completed */
 void world_end_night(struct world *w);
 int64_t world_series(struct world *w, const char *backend, const char *problem);
 int64_t world_point(struct world *w, const char *backend, const char *problem, double value);
-int64_t world_fail(struct world *w, const char *backend, const char *problem, const char *outcome, const char *message);
-/* A pair of two builds of a series of backend "b" in the current night; the fastest samples are the medians. */
-void world_pair(struct world *w, const char *problem, int64_t good_build, int64_t bad_build, int number, double good,
-        double bad);
-struct tk_detect_options world_options(
-        const struct world *w); /* 2 %, 0 ns, 5 %, 20 nights, 14 days; now: a day after the newest night */
+int64_t world_fail(struct world *w, const char *backend, const char *problem, const char *outcome,
+        const char *message);
+/* A pair of two builds of a series of backend "b" in the current night; the fastest samples are the
+ * medians. */
+void world_pair(struct world *w, const char *problem, int64_t good_build, int64_t bad_build,
+        int number, double good, double bad);
+struct tk_detect_options world_options(const struct world
+                *w); /* 2 %, 0 ns, 5 %, 20 nights, 14 days; now: a day after the newest night */
 /* since: day of the first night of the range */
 struct tk_diff_report world_diff(struct world *w, int since);
 struct tk_diff_report world_judge_night(struct world *w); /* tk_detect_night of the current night */
-const struct tk_diff_row *world_row(const struct tk_diff_report *r, const char *backend, const char *problem);
+const struct tk_diff_row *world_row(
+        const struct tk_diff_report *r, const char *backend, const char *problem);
 
 #endif

@@ -1,5 +1,5 @@
-/* Writes a history for tests of commands: write_history FILE.db < SCRIPT. A line is a word and its arguments, separated
- * by tabs; \n and \t in an argument are a newline and a tab. */
+/* Writes a history for tests of commands: write_history FILE.db < SCRIPT. A line is a word and its
+ * arguments, separated by tabs; \n and \t in an argument are a newline and a tab. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static void ack(struct world *w, const char *note)
 	if (tk_store_list_alerts(w->store, &alerts, &w->err))
 		abort();
 	for (size_t i = 0; i < alerts.count; i++) {
-		const struct tk_triage_row t = {.alert_uid = TK_ROWS_AT(&alerts, struct tk_alert_row, i)->uid,
+		const struct tk_triage_row t = {
+		        .alert_uid = TK_ROWS_AT(&alerts, struct tk_alert_row, i)->uid,
 		        .at_s = w->as_of_s,
 		        .author = "me",
 		        .action = "ack",

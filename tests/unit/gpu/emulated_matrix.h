@@ -1,5 +1,6 @@
-/* Stands in for kernels/gpu/gpu_matrix.h: the same entries in the same lanes, on both vendors' layouts. A lane loads
- * the whole rows and columns that its entries need; where the hardware has them does not matter to the kernels. */
+/* Stands in for kernels/gpu/gpu_matrix.h: the same entries in the same lanes, on both vendors'
+ * layouts. A lane loads the whole rows and columns that its entries need; where the hardware has
+ * them does not matter to the kernels. */
 #ifndef EMULATED_MATRIX_H
 #define EMULATED_MATRIX_H
 #include "gpu_runtime.h"
@@ -57,15 +58,15 @@ template <bool k_fast, typename T> void gpu_load(gpu_left<T> &a, const T *from, 
 {
 	for (int slot = 0; slot < GPU_SUM_ROWS; slot++)
 		for (int k = 0; k < 16; k++)
-			a.row[slot][k] =
-			        gpu_float(k_fast ? from[gpu_row(slot) * step + k] : from[k * step + gpu_row(slot)]);
+			a.row[slot][k] = gpu_float(k_fast ? from[gpu_row(slot) * step + k]
+			                                  : from[k * step + gpu_row(slot)]);
 }
 template <bool k_fast, typename T> void gpu_load(gpu_right<T> &b, const T *from, int step)
 {
 	for (int i = 0; i < GPU_SUM; i++)
 		for (int k = 0; k < 16; k++)
-			b.column[i][k] =
-			        gpu_float(k_fast ? from[gpu_column(i) * step + k] : from[k * step + gpu_column(i)]);
+			b.column[i][k] = gpu_float(k_fast ? from[gpu_column(i) * step + k]
+			                                  : from[k * step + gpu_column(i)]);
 }
 
 /* The lanes of a row tell each other their entries. */
@@ -77,8 +78,11 @@ template <typename T> gpu_left<T> gpu_as_left(const gpu_sum &s)
 	emulated_warp_barrier();
 	for (int slot = 0; slot < GPU_SUM_ROWS; slot++)
 		for (int k = 0; k < 16; k++) {
-			int lane = GPU_HIP ? gpu_lane() % 16 + k / 4 * 16 : gpu_lane() / 4 * 4 + k % 8 / 2;
-			a.row[slot][k] = emulated_warp()[lane][GPU_HIP ? k % 4 : k / 8 * 4 + slot * 2 + k % 2];
+			int lane = GPU_HIP ? gpu_lane() % 16 + k / 4 * 16
+			                   : gpu_lane() / 4 * 4 + k % 8 / 2;
+			a.row[slot][k] =
+			        emulated_warp()[lane]
+			                       [GPU_HIP ? k % 4 : k / 8 * 4 + slot * 2 + k % 2];
 		}
 	emulated_warp_barrier();
 	return a;

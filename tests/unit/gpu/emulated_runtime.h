@@ -1,7 +1,7 @@
-/* Stands in for kernels/gpu/gpu_runtime.h where there is no GPU: a thread of a block is a fiber, a barrier or a move
- * between lanes changes to another one. Fibers take turns in a random order, so that a barrier too few shows as a wrong
- * result; one too many, or lanes that are missing where all must take part, as a deadlock. -DGPU_HIP=0: 32 lanes, =1:
- * 64. */
+/* Stands in for kernels/gpu/gpu_runtime.h where there is no GPU: a thread of a block is a fiber, a
+ * barrier or a move between lanes changes to another one. Fibers take turns in a random order, so
+ * that a barrier too few shows as a wrong result; one too many, or lanes that are missing where all
+ * must take part, as a deadlock. -DGPU_HIP=0: 32 lanes, =1: 64. */
 #ifndef EMULATED_RUNTIME_H
 #define EMULATED_RUNTIME_H
 #include <cmath>
@@ -16,7 +16,8 @@
 #define __device__
 #define __global__
 #define __host__
-#define __shared__ static __attribute__((section("emulated_static"))) /* to be found by emulated.cpp */
+#define __shared__ \
+	static __attribute__((section("emulated_static"))) /* to be found by emulated.cpp */
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __forceinline__ inline
 #define GPU_INLINE inline
@@ -56,7 +57,8 @@ template <class... P> struct emulated_launch {
 	}
 };
 template <class... P>
-emulated_launch<P...> emulated(dim3 grid, dim3 block, size_t bytes, gpu_stream, void (*kernel)(P...))
+emulated_launch<P...> emulated(
+        dim3 grid, dim3 block, size_t bytes, gpu_stream, void (*kernel)(P...))
 {
 	return {grid, block, bytes, kernel};
 }

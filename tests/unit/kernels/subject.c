@@ -6,17 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-int subject_open(struct subject *s, const char *module, const char *options, uint32_t threads, struct tk_abi_error *err)
+int subject_open(struct subject *s, const char *module, const char *options, uint32_t threads,
+        struct tk_abi_error *err)
 {
 	char path[4096];
 	snprintf(path, sizeof(path), TK_MODULE_DIR "/tk_backend_%s.so", module);
-	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* stays loaded: threads of a library may outlive a close */
+	void *handle = dlopen(path,
+	        RTLD_NOW | RTLD_LOCAL); /* stays loaded: threads of a library may outlive a close */
 	if (!handle)
 		fail_msg("%s", dlerror());
 	const struct tk_backend *(*entry)(void);
 	*(void **)&entry = dlsym(handle, "tk_backend_entry");
 	assert_non_null(entry);
-	*s = (struct subject){.module = module, .options = options, .threads = threads, .backend = entry()};
+	*s = (struct subject){
+	        .module = module, .options = options, .threads = threads, .backend = entry()};
 	assert_int_equal(s->backend->abi_major, TK_ABI_MAJOR);
 	assert_string_equal(s->backend->name, module);
 	err->size = sizeof(*err);
@@ -47,7 +50,8 @@ struct subject *subjects_open(void)
 		if (!there)
 			continue;
 		fclose(there);
-		int rc = subject_open(&s[opened], all[i].module, all[i].options, all[i].threads, &err);
+		int rc = subject_open(
+		        &s[opened], all[i].module, all[i].options, all[i].threads, &err);
 		if (rc == TK_ABI_OK)
 			opened++;
 		else
@@ -65,7 +69,8 @@ void subjects_close(struct subject *s)
 	free(s);
 }
 
-static void launch(struct subject *s, struct tk_plan *plan, struct tk_tensor *t, uint32_t count, int garbage)
+static void launch(
+        struct subject *s, struct tk_plan *plan, struct tk_tensor *t, uint32_t count, int garbage)
 {
 	struct tk_abi_error err = {.size = sizeof(err)};
 	for (uint32_t i = 0; i < count; i++)
@@ -77,7 +82,8 @@ static void launch(struct subject *s, struct tk_plan *plan, struct tk_tensor *t,
 }
 
 /* 0xff.. is NaN in every type: an element that is not written, or only added to, is seen. */
-static void launch_twice(struct subject *s, struct tk_plan *plan, struct tk_tensor *t, uint32_t count)
+static void launch_twice(
+        struct subject *s, struct tk_plan *plan, struct tk_tensor *t, uint32_t count)
 {
 	void *first[TK_T_MAX] = {0};
 	launch(s, plan, t, count, 0xff);
@@ -92,7 +98,8 @@ static void launch_twice(struct subject *s, struct tk_plan *plan, struct tk_tens
 		free(first[i]);
 }
 
-int subject_run(struct subject *s, const struct tk_problem *p, const char *config, struct tk_tensor *t, uint32_t count)
+int subject_run(struct subject *s, const struct tk_problem *p, const char *config,
+        struct tk_tensor *t, uint32_t count)
 {
 	struct tk_abi_error err = {.size = sizeof(err)};
 	struct tk_plan_info info = {.size = sizeof(info)};
@@ -113,7 +120,8 @@ int subject_run(struct subject *s, const struct tk_problem *p, const char *confi
 
 struct tk_tensor tensor_new(uint32_t dtype, bool output, int64_t elements)
 {
-	struct tk_tensor t = {.size = sizeof(t), .dtype = dtype, .ndim = 1, .output = output, .dim = {elements}};
+	struct tk_tensor t = {
+	        .size = sizeof(t), .dtype = dtype, .ndim = 1, .output = output, .dim = {elements}};
 	t.bytes = (size_t)elements * tk_element_bytes(dtype);
 	t.data = malloc(t.bytes);
 	assert_non_null(t.data);
@@ -131,6 +139,7 @@ void tensor_random(struct tk_tensor *t, uint64_t seed)
 	int64_t n = (int64_t)(t->bytes / tk_element_bytes(t->dtype));
 	for (int64_t i = 0; i < n; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		tk_element_store(t->dtype, t->data, i, (double)(int64_t)(seed >> 40) / (1 << 23) - 1);
+		tk_element_store(
+		        t->dtype, t->data, i, (double)(int64_t)(seed >> 40) / (1 << 23) - 1);
 	}
 }

@@ -1,5 +1,5 @@
-/* What the modules for AMD GPUs work out without one: the kernel driver's description of a GPU, and 8-bit floats of one
- * kind read as the other. */
+/* What the modules for AMD GPUs work out without one: the kernel driver's description of a GPU, and
+ * 8-bit floats of one kind read as the other. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,8 @@
 #include "../../../kernels/hip/kfd.h"
 #include "../../../kernels/hip/narrow.h"
 
-/* ---- the kernel driver ------------------------------------------------------------------------------------------- */
+/* ---- the kernel driver
+ * ------------------------------------------------------------------------------------------- */
 
 static char nodes[] = "/tmp/tracker-kfd-XXXXXX";
 
@@ -35,19 +36,21 @@ static void put(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Two processors and two GPUs, as amdkfd of Linux 6.8 shows an MI300X and an MI210; sizes in KiB, bus 0x0c and 0x2f. */
+/* Two processors and two GPUs, as amdkfd of Linux 6.8 shows an MI300X and an MI210; sizes in KiB,
+ * bus 0x0c and 0x2f. */
 static int two_gpus(void **state)
 {
 	assert_non_null(mkdtemp(nodes));
 	put("0/properties", "cpu_cores_count 96\nsimd_count 0\nlocation_id 0\ndomain 0\n");
 	put("1/properties", "cpu_cores_count 96\nsimd_count 0\nlocation_id 0\ndomain 0\n");
-	put("2/properties",
-	        "cpu_cores_count 0\nsimd_count 1216\nlocation_id 3072\ndomain 0\nunique_id 10810319187632156127\n");
+	put("2/properties", "cpu_cores_count 0\nsimd_count 1216\nlocation_id 3072\ndomain "
+	                    "0\nunique_id 10810319187632156127\n");
 	put("2/io_links/0/properties", "type 2\nnode_from 2\nnode_to 1\n");
 	put("2/caches/0/properties", "processor_id_low 2147487744\nlevel 1\nsize 32\n");
 	put("2/caches/1/properties", "processor_id_low 2147487744\nlevel 2\nsize 32768\n");
 	put("2/caches/2/properties", "processor_id_low 2147487744\nlevel 3\nsize 262144\n");
-	put("3/properties", "cpu_cores_count 0\nsimd_count 416\nlocation_id 12032\ndomain 0\nunique_id 7\n");
+	put("3/properties",
+	        "cpu_cores_count 0\nsimd_count 416\nlocation_id 12032\ndomain 0\nunique_id 7\n");
 	put("3/caches/0/properties", "level 1\nsize 999999\n");
 	put("3/caches/1/properties", "level 2\nsize 4096\n");
 	put("3/caches/2/properties", "level 2\nsize 4096\n");
@@ -91,9 +94,12 @@ static void test_what_is_not_there_changes_nothing(void **state)
 	assert_int_equal(n.numa_node, -1);
 }
 
-/* ---- 8-bit floats ------------------------------------------------------------------------------------------------ */
+/* ---- 8-bit floats
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* A float of `mantissa` bits below an exponent of 7 - mantissa bits; subnormals where the exponent is 0. */
+/* A float of `mantissa` bits below an exponent of 7 - mantissa bits; subnormals where the exponent
+ * is 0. */
 static double decode(unsigned bits, int mantissa, int bias)
 {
 	int exponent = (int)(bits & 0x7f) >> mantissa;
@@ -102,8 +108,8 @@ static double decode(unsigned bits, int mantissa, int bias)
 	return bits & 0x80 ? -size : size;
 }
 
-/* OCP 8-bit floating point specification 1.0: e4m3 has bias 7 and no number at 0x7f; e5m2 has bias 15 and none from
- * 0x7c on. FNUZ (arXiv 2206.02915): bias 8 and 16, and no number but at 0x80. */
+/* OCP 8-bit floating point specification 1.0: e4m3 has bias 7 and no number at 0x7f; e5m2 has bias
+ * 15 and none from 0x7c on. FNUZ (arXiv 2206.02915): bias 8 and 16, and no number but at 0x80. */
 static void check_kind(int mantissa, int bias, unsigned numbers)
 {
 	for (unsigned bits = 0; bits < 256; bits++) {
@@ -112,7 +118,8 @@ static void check_kind(int mantissa, int bias, unsigned numbers)
 		if ((bits & 0x7f) >= numbers)
 			continue;
 		assert_int_not_equal(one, 0x80);
-		assert_true(NARROW_FNUZ_SCALE * decode(one, mantissa, bias + 1) == decode(bits, mantissa, bias));
+		assert_true(NARROW_FNUZ_SCALE * decode(one, mantissa, bias + 1) ==
+		            decode(bits, mantissa, bias));
 	}
 }
 

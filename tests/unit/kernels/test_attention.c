@@ -1,4 +1,5 @@
-/* Attention of every backend against the reference: causal at the bottom right, GQA, decoding, odd sizes, tilings, LSE.
+/* Attention of every backend against the reference: causal at the bottom right, GQA, decoding, odd
+ * sizes, tilings, LSE.
  */
 #include "reference.h"
 #include "subject.h"
@@ -25,26 +26,31 @@ static int64_t elements(const struct tk_attention *a, int tensor)
 	}
 }
 
-static void compare(
-        const struct tk_tensor *got, const struct tk_tensor *want, double allowed, const char *who, const char *text)
+static void compare(const struct tk_tensor *got, const struct tk_tensor *want, double allowed,
+        const char *who, const char *text)
 {
 	for (int64_t i = 0; i < want->dim[0]; i++) {
-		double x = tk_element_load(got->dtype, got->data, i), y = tk_element_load(want->dtype, want->data, i);
+		double x = tk_element_load(got->dtype, got->data, i),
+		       y = tk_element_load(want->dtype, want->data, i);
 		double tolerance = allowed + 2.02 * tk_element_roundoff(got->dtype) * fabs(y);
 		if (isinf(y) ? x != y : !(fabs(x - y) <= tolerance))
-			fail_msg("%s: %s: element %d is %.9g, expected %.9g", who, text, (int)i, x, y);
+			fail_msg("%s: %s: element %d is %.9g, expected %.9g", who, text, (int)i, x,
+			        y);
 	}
 }
 
-/* Values are below 1, so the output is; scores up to `peak` lose peak * 2^-24 in f32 before they are exponentiated. */
+/* Values are below 1, so the output is; scores up to `peak` lose peak * 2^-24 in f32 before they
+ * are exponentiated. */
 static int check(const struct tk_attention *a, const char *config, bool with_lse, double peak)
 {
 	char text[160];
-	struct tk_problem p = {.size = sizeof(p), .op = TK_OP_ATTENTION, .text = "attention:test", .attention = a};
+	struct tk_problem p = {
+	        .size = sizeof(p), .op = TK_OP_ATTENTION, .text = "attention:test", .attention = a};
 	struct tk_tensor t[5], want[5];
 	int ran = 0;
-	snprintf(text, sizeof(text), "b%d h%d/%d s%d/%d d%d/%d causal=%d type=%u", (int)a->b, (int)a->h, (int)a->hkv,
-	        (int)a->sq, (int)a->skv, (int)a->d, (int)a->dv, a->causal, a->dtype);
+	snprintf(text, sizeof(text), "b%d h%d/%d s%d/%d d%d/%d causal=%d type=%u", (int)a->b,
+	        (int)a->h, (int)a->hkv, (int)a->sq, (int)a->skv, (int)a->d, (int)a->dv, a->causal,
+	        a->dtype);
 	for (int i = 0; i < 5; i++) {
 		t[i] = tensor_new(i == TK_T_LSE ? TK_F32 : a->dtype, i >= TK_T_O, elements(a, i));
 		if (i < TK_T_O)
@@ -121,13 +127,15 @@ static void all_tilings(void **state)
 	const char *const *names;
 	uint32_t count;
 	struct tk_abi_error err = {.size = sizeof(err)};
-	assert_int_equal(subjects->backend->configs(subjects->ctx, &p, &names, &count, &err), TK_ABI_OK);
+	assert_int_equal(
+	        subjects->backend->configs(subjects->ctx, &p, &names, &count, &err), TK_ABI_OK);
 	assert_true(count > 1);
 	for (uint32_t i = 0; i < count; i++)
 		assert_true(check(&a, names[i], false, 4) >= 2);
 }
 
-/* Scores of thousands: exp() would overflow without the running maximum; a negative scale turns the order round. */
+/* Scores of thousands: exp() would overflow without the running maximum; a negative scale turns the
+ * order round. */
 static void large_scores(void **state)
 {
 	struct tk_attention a = attention(shapes[2], 1, TK_F32);

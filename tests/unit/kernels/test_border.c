@@ -1,4 +1,5 @@
-/* The border of the CPU backends: messages of what is refused, options, inherited pinning, ceilings. */
+/* The border of the CPU backends: messages of what is refused, options, inherited pinning,
+ * ceilings. */
 #include "reference.h"
 #include "subject.h"
 #include <dirent.h>
@@ -13,9 +14,11 @@ static void refuses_unknown_options(void **state)
 	struct subject s;
 	struct tk_abi_error err;
 	assert_int_equal(subject_open(&s, "cpu", "isa=pdp11", 1, &err), TK_ABI_UNSUPPORTED);
-	assert_string_equal(err.message, "isa=pdp11: this processor or this build has no such instruction set");
+	assert_string_equal(
+	        err.message, "isa=pdp11: this processor or this build has no such instruction set");
 	assert_int_equal(subject_open(&s, "cpu", "isa=generic,speed=11", 1, &err), TK_ABI_INVALID);
-	assert_string_equal(err.message, "unknown option `speed=11` of the backend cpu, expected isa=NAME");
+	assert_string_equal(
+	        err.message, "unknown option `speed=11` of the backend cpu, expected isa=NAME");
 	assert_int_equal(subject_open(&s, "cpu", "", 1, &err), TK_ABI_OK);
 	subject_close(&s);
 }
@@ -43,7 +46,8 @@ static void refuses_what_it_cannot_do(void **state)
 	        .dtype = TK_F32,
 	        .dir = TK_BWD};
 	struct tk_problem problems[] = {{.size = sizeof(g), .op = TK_OP_GEMM, .gemm = &g},
-	        {.size = sizeof(a), .op = TK_OP_ATTENTION, .attention = &a}, {.size = sizeof(g), .op = 999}};
+	        {.size = sizeof(a), .op = TK_OP_ATTENTION, .attention = &a},
+	        {.size = sizeof(g), .op = 999}};
 	for (int i = 0; i < 3; i++) {
 		struct subject s;
 		struct tk_abi_error err;
@@ -53,7 +57,8 @@ static void refuses_what_it_cannot_do(void **state)
 			struct tk_plan_info info = {.size = sizeof(info)};
 			err.message[0] = '\0';
 			assert_int_equal(
-			        s.backend->plan(s.ctx, &problems[j], NULL, 1, &plan, &info, &err), TK_ABI_UNSUPPORTED);
+			        s.backend->plan(s.ctx, &problems[j], NULL, 1, &plan, &info, &err),
+			        TK_ABI_UNSUPPORTED);
 			assert_null(plan);
 			assert_true(err.message[0] != '\0');
 		}
@@ -79,11 +84,13 @@ static void refuses_unknown_configurations_and_sets(void **state)
 	struct subject s;
 	struct tk_abi_error err;
 	assert_int_equal(subject_open(&s, "cpu", "", 2, &err), TK_ABI_OK);
-	assert_int_equal(s.backend->plan(s.ctx, &p, "mc1_kc1_nc1", 1, &plan, &info, &err), TK_ABI_INVALID);
+	assert_int_equal(
+	        s.backend->plan(s.ctx, &p, "mc1_kc1_nc1", 1, &plan, &info, &err), TK_ABI_INVALID);
 	assert_string_equal(err.message, "unknown configuration `mc1_kc1_nc1`");
 	assert_int_equal(s.backend->plan(s.ctx, &p, "", 2, &plan, &info, &err), TK_ABI_OK);
 	assert_int_equal(s.backend->bind(plan, 2, t, 3, &err), TK_ABI_INVALID);
-	assert_string_equal(err.message, "set 2 with 3 tensors, expected a set below 2 with 3 tensors");
+	assert_string_equal(
+	        err.message, "set 2 with 3 tensors, expected a set below 2 with 3 tensors");
 	assert_int_equal(s.backend->bind(plan, 0, t, 2, &err), TK_ABI_INVALID);
 	s.backend->unplan(plan);
 	subject_close(&s);
@@ -131,15 +138,17 @@ static void workers_keep_the_pinning(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-static int run_passes(
-        struct subject *s, uint32_t op, uint32_t dtype, int64_t bytes, int64_t passes, struct tk_tensor t[2])
+static int run_passes(struct subject *s, uint32_t op, uint32_t dtype, int64_t bytes, int64_t passes,
+        struct tk_tensor t[2])
 {
-	struct tk_ceiling_op c = {.size = sizeof(c), .bytes = bytes, .dtype = dtype, .passes = passes};
+	struct tk_ceiling_op c = {
+	        .size = sizeof(c), .bytes = bytes, .dtype = dtype, .passes = passes};
 	struct tk_problem p = {.size = sizeof(p), .op = op, .ceiling = &c};
 	return subject_run(s, &p, NULL, t, 2);
 }
 
-static int run_ceiling(struct subject *s, uint32_t op, uint32_t dtype, int64_t bytes, struct tk_tensor t[2])
+static int run_ceiling(
+        struct subject *s, uint32_t op, uint32_t dtype, int64_t bytes, struct tk_tensor t[2])
 {
 	return run_passes(s, op, dtype, bytes, 1, t);
 }
@@ -159,7 +168,8 @@ static void ceilings(void **state)
 		for (int64_t i = 0; i < n; i++)
 			want += tk_element_load(TK_F32, t[0].data, i);
 		assert_int_equal(run_ceiling(&s, TK_OP_READ, TK_F32, n * 4, sum), TK_ABI_OK);
-		assert_true(fabs(want - tk_element_load(TK_F32, sum[1].data, 0)) <= 1e-3 + 1e-6 * fabs(want));
+		assert_true(fabs(want - tk_element_load(TK_F32, sum[1].data, 0)) <=
+		            1e-3 + 1e-6 * fabs(want));
 		/* more numbers than are added up in f32 before they are gathered */
 		int64_t passes = 1 + 3000000 / n;
 		assert_int_equal(run_passes(&s, TK_OP_READ, TK_F32, n * 4, passes, sum), TK_ABI_OK);
@@ -180,11 +190,13 @@ static void multiply_adds(void **state)
 	struct tk_abi_error err;
 	assert_int_equal(subject_open(&s, "ceiling", "", 2, &err), TK_ABI_OK);
 	for (int type = 0; type < 2; type++) {
-		struct tk_tensor t[2] = {tensor_new(types[type], false, 64), tensor_new(types[type], true, 64)};
+		struct tk_tensor t[2] = {
+		        tensor_new(types[type], false, 64), tensor_new(types[type], true, 64)};
 		int nonzero = 0;
 		tensor_random(&t[0], 4);
 		int rc = run_ceiling(&s, TK_OP_FMA, types[type], 1000000, t);
-		assert_true(rc == TK_ABI_OK || (rc == TK_ABI_UNSUPPORTED && types[type] == TK_BF16));
+		assert_true(
+		        rc == TK_ABI_OK || (rc == TK_ABI_UNSUPPORTED && types[type] == TK_BF16));
 		for (int i = 0; rc == TK_ABI_OK && i < 64; i++) {
 			assert_true(isfinite(tk_element_load(types[type], t[1].data, i)));
 			nonzero += tk_element_load(types[type], t[1].data, i) != 0;

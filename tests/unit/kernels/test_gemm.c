@@ -1,4 +1,5 @@
-/* GEMM of every backend against the reference: transposes, odd sizes, types, batches, blockings, equal bits. */
+/* GEMM of every backend against the reference: transposes, odd sizes, types, batches, blockings,
+ * equal bits. */
 #include "reference.h"
 #include "subject.h"
 #include <math.h>
@@ -14,9 +15,9 @@ struct result {
 
 static struct result prepare(const struct tk_gemm *g)
 {
-	struct result r = {
-	        .t = {tensor_new(g->a, false, g->batch * g->m * g->k), tensor_new(g->b, false, g->batch * g->k * g->n),
-	                tensor_new(g->c, true, g->batch * g->m * g->n)}};
+	struct result r = {.t = {tensor_new(g->a, false, g->batch * g->m * g->k),
+	                           tensor_new(g->b, false, g->batch * g->k * g->n),
+	                           tensor_new(g->c, true, g->batch * g->m * g->n)}};
 	tensor_random(&r.t[TK_T_A], 1);
 	tensor_random(&r.t[TK_T_B], 2);
 	r.want = malloc((size_t)(g->batch * g->m * g->n) * sizeof(double));
@@ -35,17 +36,20 @@ static void forget(struct result *r)
 	free(r->want);
 }
 
-/* Products of numbers below 1 with mean size 1/4, k of them, summed in f32; then rounded to the type of C. */
+/* Products of numbers below 1 with mean size 1/4, k of them, summed in f32; then rounded to the
+ * type of C. */
 static void compare(const struct tk_gemm *g, const struct result *r, const char *who)
 {
 	for (int64_t i = 0; i < g->batch * g->m * g->n; i++) {
 		double got = tk_element_load(g->c, r->t[TK_T_C].data, i), want = r->want[i];
-		double allowed = 2.5e-7 * (double)(g->k + 4) + 1.01 * tk_element_roundoff(g->c) * fabs(want);
+		double allowed =
+		        2.5e-7 * (double)(g->k + 4) + 1.01 * tk_element_roundoff(g->c) * fabs(want);
 		if (!(fabs(got - want) <= allowed))
-			fail_msg("%s: m=%d n=%d k=%d batch=%d ta=%d tb=%d types %u %u %u: element %d is %.9g, expected "
+			fail_msg("%s: m=%d n=%d k=%d batch=%d ta=%d tb=%d types %u %u %u: element "
+			         "%d is %.9g, expected "
 			         "%.9g",
-			        who, (int)g->m, (int)g->n, (int)g->k, (int)g->batch, g->ta, g->tb, g->a, g->b, g->c,
-			        (int)i, got, want);
+			        who, (int)g->m, (int)g->n, (int)g->k, (int)g->batch, g->ta, g->tb,
+			        g->a, g->b, g->c, (int)i, got, want);
 	}
 }
 
@@ -82,19 +86,19 @@ static struct tk_gemm gemm(int64_t m, int64_t n, int64_t k, uint32_t in, uint32_
 	        .acc = TK_F32};
 }
 
-static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 7}, {12, 32, 1}, {13, 33, 17}, {1, 200, 64}, {200, 1, 31},
-        {25, 70, 2}, {64, 64, 64}, {97, 130, 59}, {7, 600, 40}};
+static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 7}, {12, 32, 1}, {13, 33, 17}, {1, 200, 64},
+        {200, 1, 31}, {25, 70, 2}, {64, 64, 64}, {97, 130, 59}, {7, 600, 40}};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
 static void all_transposes(void **state)
 {
-	static const uint32_t types[][2] = {
-	        {TK_F32, TK_F32}, {TK_BF16, TK_BF16}, {TK_F16, TK_F16}, {TK_BF16, TK_F32}, {TK_F16, TK_F32}};
+	static const uint32_t types[][2] = {{TK_F32, TK_F32}, {TK_BF16, TK_BF16}, {TK_F16, TK_F16},
+	        {TK_BF16, TK_F32}, {TK_F16, TK_F32}};
 	for (size_t type = 0; type < 5; type++)
 		for (size_t i = 0; i < SIZES; i++)
 			for (int t = 0; t < 4; t++) {
-				struct tk_gemm g =
-				        gemm(sizes[i][0], sizes[i][1], sizes[i][2], types[type][0], types[type][1]);
+				struct tk_gemm g = gemm(sizes[i][0], sizes[i][1], sizes[i][2],
+				        types[type][0], types[type][1]);
 				g.ta = t & 1;
 				g.tb = t >> 1;
 				assert_true(check(&g, NULL) >= 2);
@@ -131,7 +135,8 @@ static void all_blockings(void **state)
 	const char *const *names;
 	uint32_t count;
 	struct tk_abi_error err = {.size = sizeof(err)};
-	assert_int_equal(subjects->backend->configs(subjects->ctx, &p, &names, &count, &err), TK_ABI_OK);
+	assert_int_equal(
+	        subjects->backend->configs(subjects->ctx, &p, &names, &count, &err), TK_ABI_OK);
 	assert_true(count > 1);
 	for (uint32_t i = 0; i < count; i++) {
 		static const int64_t big[][3] = {{90, 50, 1030}, {5, 1100, 9}, {3100, 5, 3}};
@@ -150,8 +155,8 @@ static void equal_bits_for_any_threads(void **state)
 {
 	struct tk_gemm g = gemm(129, 301, 400, TK_F32, TK_F32);
 	struct tk_problem p = {.size = sizeof(p), .op = TK_OP_GEMM, .gemm = &g};
-	struct tk_tensor t[3] = {tensor_new(TK_F32, false, g.m * g.k), tensor_new(TK_F32, false, g.k * g.n),
-	        tensor_new(TK_F32, true, g.m * g.n)};
+	struct tk_tensor t[3] = {tensor_new(TK_F32, false, g.m * g.k),
+	        tensor_new(TK_F32, false, g.k * g.n), tensor_new(TK_F32, true, g.m * g.n)};
 	void *first = NULL;
 	tensor_random(&t[0], 5);
 	tensor_random(&t[1], 6);
@@ -170,14 +175,15 @@ static void equal_bits_for_any_threads(void **state)
 		tensor_free(&t[i]);
 }
 
-/* x * 1 for all 65536 values of a 16-bit type: what goes in comes out. vdpbf16ps takes subnormal bf16 as zero. */
+/* x * 1 for all 65536 values of a 16-bit type: what goes in comes out. vdpbf16ps takes subnormal
+ * bf16 as zero. */
 static void all_16_bit_values(void **state)
 {
 	for (uint32_t dtype = TK_F16; dtype <= TK_BF16; dtype++) {
 		struct tk_gemm g = gemm(65536, 1, 1, dtype, dtype);
 		struct tk_problem p = {.size = sizeof(p), .op = TK_OP_GEMM, .gemm = &g};
-		struct tk_tensor t[3] = {
-		        tensor_new(dtype, false, 65536), tensor_new(dtype, false, 1), tensor_new(dtype, true, 65536)};
+		struct tk_tensor t[3] = {tensor_new(dtype, false, 65536),
+		        tensor_new(dtype, false, 1), tensor_new(dtype, true, 65536)};
 		uint16_t *in = t[0].data, *out = t[2].data;
 		for (int i = 0; i < 65536; i++)
 			in[i] = (uint16_t)i;
@@ -186,10 +192,12 @@ static void all_16_bit_values(void **state)
 			if (subject_run(s, &p, NULL, t, 3))
 				continue;
 			for (int i = 0; i < 65536; i++) {
-				double x = tk_element_load(dtype, in, i), y = tk_element_load(dtype, out, i);
+				double x = tk_element_load(dtype, in, i),
+				       y = tk_element_load(dtype, out, i);
 				if (!(isnan(x) ? isnan(y) : x == y) &&
 				        !(dtype == TK_BF16 && y == 0 && fabs(x) < 0x1p-126))
-					fail_msg("%s: type %u: %04x became %04x", s->options, dtype, in[i], out[i]);
+					fail_msg("%s: type %u: %04x became %04x", s->options, dtype,
+					        in[i], out[i]);
 			}
 		}
 		for (int i = 0; i < 3; i++)

@@ -29,7 +29,8 @@ static inline void host_shape(struct host *h, const char *text)
 {
 	struct tk_error err = {0};
 	memset(h, 0, sizeof *h);
-	if (tk_problem_parse(&h->problem, text, &err) || tk_problem_list_tensors(&h->problem, h->t, &h->count, &err))
+	if (tk_problem_parse(&h->problem, text, &err) ||
+	        tk_problem_list_tensors(&h->problem, h->t, &h->count, &err))
 		fail_msg("%s: %s", text, err.message);
 	for (uint32_t i = 0; i < h->count; i++) {
 		h->t[i].data = malloc(h->t[i].bytes);

@@ -1,5 +1,5 @@
-/* The backward pass of attention: its reference against differences of the forward pass, its check against right and
- * wrong kernels, and the engine's way to O and LSE. */
+/* The backward pass of attention: its reference against differences of the forward pass, its check
+ * against right and wrong kernels, and the engine's way to O and LSE. */
 #include "host.h"
 #include "measure/measure.h"
 #include "reference.h"
@@ -17,7 +17,8 @@ static void with_forward(struct host *h)
 	struct tk_error err = {0};
 	for (uint32_t i = 0; i < h->count; i++)
 		if (!h->t[i].output)
-			assert_int_equal(tk_inputs_fill(&h->problem, i, SEED, h->t[i].data, &err), 0);
+			assert_int_equal(
+			        tk_inputs_fill(&h->problem, i, SEED, h->t[i].data, &err), 0);
 	assert_int_equal(tk_reference_attention(&h->problem.attention, h->t), 0);
 }
 
@@ -41,7 +42,8 @@ static void must_fail(struct host *h, const char *detail)
 {
 	struct tk_verify_result v = verdict(h);
 	if (v.passed || !strstr(v.detail, detail))
-		fail_msg("%s: passed %d, \"%s\" does not say \"%s\"", h->problem.text, v.passed, v.detail, detail);
+		fail_msg("%s: passed %d, \"%s\" does not say \"%s\"", h->problem.text, v.passed,
+		        v.detail, detail);
 }
 
 /* sum of dO O: what the gradients are the derivatives of */
@@ -56,7 +58,8 @@ static double loss(struct host *h)
 
 static void the_reference_is_the_derivative(void **state)
 {
-	static const char *const problems[] = {"attention:b=2,h=4,hkv=2,sq=5,skv=7,d=3,dv=4,dtype=f64,causal=1,dir=bwd",
+	static const char *const problems[] = {
+	        "attention:b=2,h=4,hkv=2,sq=5,skv=7,d=3,dv=4,dtype=f64,causal=1,dir=bwd",
 	        "attention:b=1,h=2,sq=6,d=4,dtype=f64,scale=0.3,dir=bwd"};
 	for (size_t n = 0; n < 2; n++) {
 		struct host h;
@@ -95,14 +98,16 @@ static void right_gradients_pass(void **state)
 		prepare(&h, shapes[i]);
 		struct tk_verify_result v = verdict(&h);
 		if (!v.passed)
-			fail_msg("%s: %s (error %g, tolerance %g)", shapes[i], v.detail, v.max_error, v.tolerance);
+			fail_msg("%s: %s (error %g, tolerance %g)", shapes[i], v.detail,
+			        v.max_error, v.tolerance);
 		assert_true(v.checked > 0);
 		assert_string_equal(v.method, "rows");
 		host_free(&h);
 	}
 }
 
-/* A decent kernel: weights and their gradients rounded to the type of the tensors, heads of a group added up in it. */
+/* A decent kernel: weights and their gradients rounded to the type of the tensors, heads of a group
+ * added up in it. */
 static void rounded_kernel(struct host *h)
 {
 	const struct tk_attention *p = &h->problem.attention;
@@ -114,13 +119,15 @@ static void rounded_kernel(struct host *h)
 		for (int64_t j = 0; j < p->skv * p->hkv; j++)
 			for (int64_t x = 0; x < p->d; x++) {
 				double total = 0;
-				for (int64_t head = j % p->hkv * group; head < (j % p->hkv + 1) * group; head++) {
+				for (int64_t head = j % p->hkv * group;
+				        head < (j % p->hkv + 1) * group; head++) {
 					float sum = 0;
 					for (int64_t i = 0; i < p->sq; i++) {
 						if (!tk_reference_pair_visible(p, i, j / p->hkv))
 							continue;
 						tk_reference_pair_query(p, h->t, b, head, i, &r);
-						tk_reference_pair_key(p, h->t, b, j % p->hkv, j / p->hkv, &r);
+						tk_reference_pair_key(
+						        p, h->t, b, j % p->hkv, j / p->hkv, &r);
 						tk_reference_pair_compute(p, &r);
 						tk_element_set(&cell, 0, r.d_score);
 						sum += (float)(tk_element_get(&cell, 0) * r.q[x]);
@@ -128,14 +135,16 @@ static void rounded_kernel(struct host *h)
 					tk_element_set(&cell, 0, p->scale * (double)sum);
 					total += tk_element_get(&cell, 0);
 				}
-				tk_element_set(&h->t[TK_T_DK], (b * p->skv * p->hkv + j) * p->d + x, total);
+				tk_element_set(&h->t[TK_T_DK], (b * p->skv * p->hkv + j) * p->d + x,
+				        total);
 			}
 	tk_reference_pair_free(&r);
 }
 
 static void rounded_gradients_pass(void **state)
 {
-	static const char *const problems[] = {"attention:b=2,h=4,hkv=2,sq=33,skv=40,d=8,dtype=bf16,causal=1,dir=bwd",
+	static const char *const problems[] = {
+	        "attention:b=2,h=4,hkv=2,sq=33,skv=40,d=8,dtype=bf16,causal=1,dir=bwd",
 	        "attention:b=1,h=2,sq=48,d=8,dtype=f16,dir=bwd"};
 	for (size_t i = 0; i < 2; i++) {
 		struct host h;
@@ -143,7 +152,8 @@ static void rounded_gradients_pass(void **state)
 		rounded_kernel(&h);
 		struct tk_verify_result v = verdict(&h);
 		if (!v.passed)
-			fail_msg("%s: %s (error %g, tolerance %g)", problems[i], v.detail, v.max_error, v.tolerance);
+			fail_msg("%s: %s (error %g, tolerance %g)", problems[i], v.detail,
+			        v.max_error, v.tolerance);
 		host_free(&h);
 	}
 }
@@ -153,7 +163,8 @@ static void mistakes_are_found(void **state)
 {
 	for (int mistake = 0; mistake < 5; mistake++) {
 		struct host h;
-		prepare(&h, "attention:b=2,h=4,hkv=2,sq=32,skv=48,d=16,dtype=bf16,causal=1,dir=bwd");
+		prepare(&h,
+		        "attention:b=2,h=4,hkv=2,sq=32,skv=48,d=16,dtype=bf16,causal=1,dir=bwd");
 		struct tk_attention wrong = h.problem.attention;
 		float keep = 0;
 		float *lse = h.t[TK_T_LSE].data;
@@ -164,7 +175,8 @@ static void mistakes_are_found(void **state)
 		else if (mistake == 2)
 			wrong.h = wrong.hkv = 2;
 		else if (mistake == 3)
-			keep = lse[3 * 32 + 31], lse[3 * 32 + 31] = keep + 1; /* one row of the statistics */
+			keep = lse[3 * 32 + 31],
+			lse[3 * 32 + 31] = keep + 1; /* one row of the statistics */
 		else
 			memset(h.t[TK_T_O].data, 0, h.t[TK_T_O].bytes); /* delta forgotten */
 		assert_int_equal(tk_reference_attention_backward(&wrong, h.t), 0);
@@ -205,7 +217,8 @@ static void the_engine_runs_the_forward_pass_first(void **state)
 	        .max_warmup_s = 0.01,
 	        .verify = true};
 	assert_int_equal(ops->open(0, &device, &abi), 0);
-	struct tk_open_args args = {.size = sizeof args, .device = device, .device_ops = ops, .options = ""};
+	struct tk_open_args args = {
+	        .size = sizeof args, .device = device, .device_ops = ops, .options = ""};
 	assert_int_equal(backend->open(&args, &ctx, &abi), 0);
 	assert_int_equal(tk_problem_parse(&p, shapes[2], &err), 0);
 	assert_int_equal(tk_measure(ops, device, backend, ctx, &p, &o, &m, &err), 0);

@@ -1,4 +1,5 @@
-/* Every small format against a search for the nearest value: an encoder that is written in another way. */
+/* Every small format against a search for the nearest value: an encoder that is written in another
+ * way. */
 #include "base/rng.h"
 #include "element.h"
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The engine on the null device: its clock is virtual, so everything but wall times is exactly repeatable. */
+/* The engine on the null device: its clock is virtual, so everything but wall times is exactly
+ * repeatable. */
 #include "base/error.h"
 #include "measure/engine.h"
 #include "null_options.h"
@@ -35,7 +36,8 @@ static void rig_up(struct rig *r, const char *options)
 	struct tk_abi_error err = {.size = sizeof err};
 	*r = (struct rig){.ops = tk_device_entry(), .backend = tk_backend_entry()};
 	assert_int_equal(r->ops->open(0, &r->device, &err), 0);
-	struct tk_open_args args = {.size = sizeof args, .device = r->device, .device_ops = r->ops, .options = options};
+	struct tk_open_args args = {
+	        .size = sizeof args, .device = r->device, .device_ops = r->ops, .options = options};
 	if (r->backend->open(&args, &r->ctx, &err))
 		fail_msg("%s: %s", options, err.message);
 }
@@ -86,7 +88,8 @@ static void every_operation_is_verified(void **state)
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
 		measure(&r, problems[i], &defaults);
 		if (r.m.outcome != TK_OUTCOME_OK)
-			fail_msg("%s: %s: %s", problems[i], tk_outcome_name(r.m.outcome), r.m.message);
+			fail_msg("%s: %s: %s", problems[i], tk_outcome_name(r.m.outcome),
+			        r.m.message);
 		assert_true(r.m.verdict.passed && r.m.verdict.checked > 0);
 	}
 	rig_down(&r);
@@ -171,16 +174,19 @@ static void bursts_go_over_many_places(void **state)
 	measure(&r, "gemm:m=128,n=128,k=128", &o); /* 192 KiB a set: twice the cache would be 11 */
 	uint64_t burst = r.m.launches_per_sample;
 	assert_true(burst >= 64 && burst < 256);
-	assert_int_equal(r.m.sets, 256); /* many short launches: more places than one burst reaches */
+	assert_int_equal(
+	        r.m.sets, 256); /* many short launches: more places than one burst reaches */
 	assert_true(fabs((double)burst * r.m.summary.median / 1e6 - 1) < 0.1);
 	o.sets = 5;
 	measure(&r, "gemm:m=128,n=128,k=128", &o);
 	assert_int_equal(r.m.sets, 5);
 	assert_int_equal(r.m.launches_per_sample, burst);
 	o.sets = 0;
-	measure(&r, "copy:bytes=4194304", &o); /* 8 MiB a set, twice the cache: 2; few launches a burst */
+	measure(&r, "copy:bytes=4194304",
+	        &o); /* 8 MiB a set, twice the cache: 2; few launches a burst */
 	if (r.m.sets != r.m.launches_per_sample || r.m.sets < 2 || r.m.sets > 31)
-		fail_msg("%u sets, %d launches of %g ns", r.m.sets, (int)r.m.launches_per_sample, r.m.summary.median);
+		fail_msg("%u sets, %d launches of %g ns", r.m.sets, (int)r.m.launches_per_sample,
+		        r.m.summary.median);
 	rig_down(&r);
 }
 
@@ -191,12 +197,13 @@ static struct {
 } expected;
 
 /* Bind sees what is on the device, which here is ordinary memory. */
-static int bind_and_look(
-        struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, uint32_t count, struct tk_abi_error *err)
+static int bind_and_look(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
+        uint32_t count, struct tk_abi_error *err)
 {
 	struct tk_problem_spec p;
 	void *want = malloc(t[0].bytes);
-	if (tk_problem_parse(&p, expected.problem, NULL) || tk_inputs_fill(&p, 0, expected.seed, want, NULL))
+	if (tk_problem_parse(&p, expected.problem, NULL) ||
+	        tk_inputs_fill(&p, 0, expected.seed, want, NULL))
 		fail_msg("%s cannot be filled", expected.problem);
 	assert_memory_equal(t[0].data, want, t[0].bytes);
 	free(want);
@@ -204,7 +211,8 @@ static int bind_and_look(
 	return tk_backend_entry()->bind(plan, set, t, count, err);
 }
 
-/* Host memory is used again, and what it holds: another size, seed, type and distribution each get their own values. */
+/* Host memory is used again, and what it holds: another size, seed, type and distribution each get
+ * their own values. */
 static void inputs_are_used_again(void **state)
 {
 	/* clang-format off */
@@ -248,10 +256,11 @@ static void paced_lies_are_found(void **state)
 static void long_launches_get_as_many_samples_as_an_interval_needs(void **state)
 {
 	struct tk_measure_options o = defaults;
-	struct tk_engine e = {.options = &o, .launch_ns = 0.1e9, .batch = 1, .bursts = 1, .rest_ns = 0.1e9};
+	struct tk_engine e = {
+	        .options = &o, .launch_ns = 0.1e9, .batch = 1, .bursts = 1, .rest_ns = 0.1e9};
 	o.mode = TK_MODE_PACED;
-	assert_float_equal(
-	        tk_engine_stop_rule(&e).budget_s, 5.5 * 0.2, 1e-9); /* five are begun within it, the sixth ends it */
+	assert_float_equal(tk_engine_stop_rule(&e).budget_s, 5.5 * 0.2,
+	        1e-9); /* five are begun within it, the sixth ends it */
 	o.stop.confidence = 0.99;
 	assert_float_equal(tk_engine_stop_rule(&e).budget_s, 7.5 * 0.2, 1e-9);
 	e.launch_ns = 60e9;
@@ -349,7 +358,8 @@ static void what_backends_do_becomes_an_outcome(void **state)
 		measure(&r, "gemm:m=16,n=16,k=16", &o);
 		if (strcmp(tk_outcome_name(r.m.outcome), cases[i].outcome) != 0 ||
 		        !strstr(r.m.message, cases[i].message))
-			fail_msg("%s: %s: %s", cases[i].options, tk_outcome_name(r.m.outcome), r.m.message);
+			fail_msg("%s: %s: %s", cases[i].options, tk_outcome_name(r.m.outcome),
+			        r.m.message);
 		rig_down(&r);
 	}
 }

@@ -17,7 +17,8 @@ static void filled(struct host *h, const char *text, uint64_t seed)
 	host_shape(h, text);
 	for (uint32_t i = 0; i < h->count; i++)
 		if (!h->t[i].output)
-			assert_int_equal(tk_inputs_fill(&h->problem, i, seed, h->t[i].data, &err), 0);
+			assert_int_equal(
+			        tk_inputs_fill(&h->problem, i, seed, h->t[i].data, &err), 0);
 }
 
 static void moments(const struct tk_tensor *t, double *mean, double *variance, double *largest)
@@ -39,7 +40,8 @@ static void normal_is_normal(void **state)
 	int64_t beyond[4] = {0}, n = 256 * 256;
 	filled(&h, "gemm:m=256,n=256,k=256,a=f64", 1);
 	moments(&h.t[0], &mean, &variance, &largest);
-	assert_true(fabs(mean) < 0.015 && fabs(variance - 1) < 0.02 && largest > 3.5 && largest < 4.8);
+	assert_true(
+	        fabs(mean) < 0.015 && fabs(variance - 1) < 0.02 && largest > 3.5 && largest < 4.8);
 	for (int64_t i = 0; i < n; i++)
 		for (int s = 1; s < 4; s++)
 			beyond[s] += fabs(tk_element_load(TK_F64, h.t[0].data, i)) > s;
@@ -51,7 +53,8 @@ static void normal_is_normal(void **state)
 
 static void filling_goes_on_where_it_ended(void **state)
 {
-	static const char *const problems[] = {"gemm:m=512,n=16,k=300,a=bf16", "gemm:m=3,n=16,k=5,a=f32,dist=uniform"};
+	static const char *const problems[] = {
+	        "gemm:m=512,n=16,k=300,a=bf16", "gemm:m=3,n=16,k=5,a=f32,dist=uniform"};
 	struct tk_error err = {0};
 	for (size_t p = 0; p < 2; p++) {
 		struct host whole, parts;
@@ -59,11 +62,15 @@ static void filling_goes_on_where_it_ended(void **state)
 		host_shape(&parts, problems[p]);
 		size_t bytes = whole.t[0].bytes, half = bytes / 8 * 4;
 		memcpy(parts.t[0].data, whole.t[0].data, half);
-		assert_int_equal(tk_inputs_fill_from(&parts.problem, 0, 1, half, parts.t[0].data, &err), 0);
+		assert_int_equal(
+		        tk_inputs_fill_from(&parts.problem, 0, 1, half, parts.t[0].data, &err), 0);
 		assert_memory_equal(parts.t[0].data, whole.t[0].data, bytes);
 		memset(parts.t[0].data, 0xee, bytes);
-		assert_int_equal(tk_inputs_fill_from(&parts.problem, 0, 1, bytes + 4, parts.t[0].data, &err), 0);
-		assert_int_equal(((unsigned char *)parts.t[0].data)[bytes - 1], 0xee); /* nothing was left to do */
+		assert_int_equal(
+		        tk_inputs_fill_from(&parts.problem, 0, 1, bytes + 4, parts.t[0].data, &err),
+		        0);
+		assert_int_equal(((unsigned char *)parts.t[0].data)[bytes - 1],
+		        0xee); /* nothing was left to do */
 		host_free(&whole);
 		host_free(&parts);
 	}
@@ -71,7 +78,8 @@ static void filling_goes_on_where_it_ended(void **state)
 
 static void bits_are_pinned(void **state)
 {
-	/* A change of these numbers makes every stored history incomparable with what is measured after it. */
+	/* A change of these numbers makes every stored history incomparable with what is measured
+	 * after it. */
 	static const char *const dists[] = {"normal", "uniform", "trig", "outliers"};
 	static const double want[][3] = {
 	        {0x1.db83530aa6201p-1, -0x1.84c123eb0b5cdp+0, 0x1.f5111c49e26ecp+0},
@@ -87,7 +95,8 @@ static void bits_are_pinned(void **state)
 		for (int i = 0; i < 3; i++) {
 			double got = tk_element_load(TK_F64, h.t[TK_T_B].data, i);
 			if (got != want[d][i])
-				fail_msg("%s value %d is %a, expected %a", dists[d], i, got, want[d][i]);
+				fail_msg("%s value %d is %a, expected %a", dists[d], i, got,
+				        want[d][i]);
 		}
 		host_free(&h);
 	}
@@ -155,7 +164,9 @@ static void rounded_to_the_type(void **state)
 
 static void check_list(const struct tk_nsa *p, const int32_t *list, int64_t query)
 {
-	int64_t open = p->causal ? query / p->block_size + 1 : (p->s + p->block_size - 1) / p->block_size, n = 0;
+	int64_t open = p->causal ? query / p->block_size + 1
+	                         : (p->s + p->block_size - 1) / p->block_size,
+	        n = 0;
 	bool own = false;
 	while (n < p->selected_blocks && list[n] >= 0) {
 		assert_true(list[n] < open);
@@ -180,7 +191,8 @@ static void blocks_are_distinct_and_visible(void **state)
 		filled(&h, problems[n], 3);
 		const struct tk_nsa *p = &h.problem.nsa;
 		for (int64_t row = 0; row < p->b * p->s * p->hkv; row++)
-			check_list(p, (const int32_t *)h.t[TK_T_BLOCKS].data + row * p->selected_blocks,
+			check_list(p,
+			        (const int32_t *)h.t[TK_T_BLOCKS].data + row * p->selected_blocks,
 			        row / p->hkv % p->s);
 		host_free(&h);
 	}

@@ -39,8 +39,8 @@ static void gemm_by_hand(void **state)
 		struct host h;
 		char text[128];
 		int ta = i & 1, tb = i >> 1 & 1;
-		snprintf(text, sizeof text, "gemm:m=2,n=2,k=3,ta=%s,tb=%s,a=%s,c=f32", ta ? "t" : "n", tb ? "t" : "n",
-		        dtypes[i >> 2]);
+		snprintf(text, sizeof text, "gemm:m=2,n=2,k=3,ta=%s,tb=%s,a=%s,c=f32",
+		        ta ? "t" : "n", tb ? "t" : "n", dtypes[i >> 2]);
 		host_shape(&h, text);
 		fill(&h.t[TK_T_A], a[ta], 6);
 		fill(&h.t[TK_T_B], b[tb], 6);
@@ -79,8 +79,10 @@ static void attention_by_hand(void **state)
 	host_free(&h);
 }
 
-/* O and LSE by the definition: the whole score row, without the maximum taken out, masks as conditions. */
-static void naive_attention(const struct tk_attention *p, const struct tk_tensor *t, double *o, double *lse)
+/* O and LSE by the definition: the whole score row, without the maximum taken out, masks as
+ * conditions. */
+static void naive_attention(
+        const struct tk_attention *p, const struct tk_tensor *t, double *o, double *lse)
 {
 	for (int64_t b = 0; b < p->b; b++)
 		for (int64_t h = 0; h < p->h; h++)
@@ -92,13 +94,17 @@ static void naive_attention(const struct tk_attention *p, const struct tk_tensor
 					if (p->causal && j - i > p->skv - p->sq)
 						continue;
 					for (int64_t x = 0; x < p->d; x++)
-						s += at(&t[0], ((b * p->sq + i) * p->h + h) * p->d + x) *
-						     at(&t[1], ((b * p->skv + j) * p->hkv + h * p->hkv / p->h) * p->d +
+						s += at(&t[0], ((b * p->sq + i) * p->h + h) * p->d +
+						                       x) *
+						     at(&t[1], ((b * p->skv + j) * p->hkv +
+						                       h * p->hkv / p->h) *
+						                               p->d +
 						                       x);
 					sum += exp(s * p->scale);
 					for (int64_t x = 0; x < p->dv; x++)
 						out[x] += exp(s * p->scale) *
-						          at(&t[2], ((b * p->skv + j) * p->hkv + h * p->hkv / p->h) *
+						          at(&t[2], ((b * p->skv + j) * p->hkv +
+						                            h * p->hkv / p->h) *
 						                                    p->dv +
 						                            x);
 				}
@@ -121,7 +127,8 @@ static void attention_by_definition(void **state)
 		host_shape(&h, problems[n]);
 		const struct tk_attention *p = &h.problem.attention;
 		int64_t rows = p->b * p->h * p->sq;
-		double *o = calloc((size_t)(rows * p->dv), sizeof *o), *lse = calloc((size_t)rows, sizeof *lse);
+		double *o = calloc((size_t)(rows * p->dv), sizeof *o),
+		       *lse = calloc((size_t)rows, sizeof *lse);
 		for (uint32_t i = 0; i < 3; i++)
 			fill_any(&h.t[i], i);
 		naive_attention(p, h.t, o, lse);
@@ -151,7 +158,8 @@ static void row_without_keys_is_zero(void **state)
 	host_free(&h);
 }
 
-/* With every block listed, and with a window as long as the sequence, each branch is causal attention. */
+/* With every block listed, and with a window as long as the sequence, each branch is causal
+ * attention. */
 static void nsa_of_everything_is_attention(void **state)
 {
 	struct host dense, sparse;
@@ -160,9 +168,10 @@ static void nsa_of_everything_is_attention(void **state)
 		fill_any(&dense.t[i], i);
 	assert_int_equal(tk_reference_attention(&dense.problem.attention, dense.t), 0);
 	for (int window = 0; window < 2; window++) {
-		host_shape(
-		        &sparse, window ? "nsa:b=2,h=4,hkv=2,s=8,d=3,block_size=4,selected_blocks=2,window=8,dtype=f64"
-		                        : "nsa:b=2,h=4,hkv=2,s=8,d=3,block_size=4,selected_blocks=2,dtype=f64");
+		host_shape(&sparse, window ? "nsa:b=2,h=4,hkv=2,s=8,d=3,block_size=4,selected_"
+		                             "blocks=2,window=8,dtype=f64"
+		                           : "nsa:b=2,h=4,hkv=2,s=8,d=3,block_size=4,selected_"
+		                             "blocks=2,dtype=f64");
 		for (uint32_t i = 0; i < 3; i++)
 			fill_any(&sparse.t[i], i);
 		int32_t *blocks = sparse.t[TK_T_BLOCKS].data;
@@ -170,8 +179,8 @@ static void nsa_of_everything_is_attention(void **state)
 			blocks[i] = i % 2;
 		assert_int_equal(tk_reference_nsa(&sparse.problem.nsa, sparse.t), 0);
 		for (int64_t i = 0; i < 2 * 8 * 4 * 3; i++)
-			assert_true(
-			        fabs(at(&sparse.t[TK_T_NSA_O], i) - (1 + window) * at(&dense.t[TK_T_O], i)) < 1e-12);
+			assert_true(fabs(at(&sparse.t[TK_T_NSA_O], i) -
+			                    (1 + window) * at(&dense.t[TK_T_O], i)) < 1e-12);
 		host_free(&sparse);
 	}
 	host_free(&dense);

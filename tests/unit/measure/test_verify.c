@@ -13,14 +13,17 @@
 #define SEED 11
 
 /* What a decent kernel would give: operands as they are, sums in f32, the result rounded. */
-static void kernel_gemm(const struct tk_gemm *p, struct tk_tensor *t, int64_t k_used, double input_step)
+static void kernel_gemm(
+        const struct tk_gemm *p, struct tk_tensor *t, int64_t k_used, double input_step)
 {
 	for (int64_t e = 0; e < p->batch * p->m * p->n; e++) {
 		int64_t b = e / (p->m * p->n), i = e / p->n % p->m, j = e % p->n;
 		float sum = 0;
 		for (int64_t l = 0; l < k_used; l++) {
-			double x = tk_element_get(&t[0], b * p->m * p->k + (p->ta ? l * p->m + i : i * p->k + l));
-			double y = tk_element_get(&t[1], b * p->k * p->n + (p->tb ? j * p->k + l : l * p->n + j));
+			double x = tk_element_get(
+			        &t[0], b * p->m * p->k + (p->ta ? l * p->m + i : i * p->k + l));
+			double y = tk_element_get(
+			        &t[1], b * p->k * p->n + (p->tb ? j * p->k + l : l * p->n + j));
 			if (input_step > 0) {
 				x = nearbyint(x / input_step) * input_step;
 				y = nearbyint(y / input_step) * input_step;
@@ -37,7 +40,8 @@ static void prepare(struct host *h, const char *text)
 	host_shape(h, text);
 	for (uint32_t i = 0; i < h->count; i++)
 		if (!h->t[i].output)
-			assert_int_equal(tk_inputs_fill(&h->problem, i, SEED, h->t[i].data, &err), 0);
+			assert_int_equal(
+			        tk_inputs_fill(&h->problem, i, SEED, h->t[i].data, &err), 0);
 	if (h->problem.abi.op == TK_OP_GEMM && h->problem.gemm.acc == TK_F64)
 		tk_reference_gemm(&h->problem.gemm, h->t);
 	else if (h->problem.abi.op == TK_OP_GEMM)
@@ -66,7 +70,8 @@ static void must_pass(struct host *h)
 {
 	struct tk_verify_result v = verdict(h);
 	if (!v.passed)
-		fail_msg("%s: %s (error %g, tolerance %g)", h->problem.text, v.detail, v.max_error, v.tolerance);
+		fail_msg("%s: %s (error %g, tolerance %g)", h->problem.text, v.detail, v.max_error,
+		        v.tolerance);
 	assert_true(v.max_error <= v.tolerance);
 	assert_true(v.checked > 0);
 }
@@ -75,8 +80,8 @@ static void must_fail(struct host *h, const char *detail)
 {
 	struct tk_verify_result v = verdict(h);
 	if (v.passed)
-		fail_msg("%s: a wrong result passed (error %g, tolerance %g)", h->problem.text, v.max_error,
-		        v.tolerance);
+		fail_msg("%s: a wrong result passed (error %g, tolerance %g)", h->problem.text,
+		        v.max_error, v.tolerance);
 	if (!strstr(v.detail, detail))
 		fail_msg("%s: \"%s\" does not say \"%s\"", h->problem.text, v.detail, detail);
 }
@@ -112,7 +117,8 @@ static void one_wrong_entry_is_found(void **state)
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
 		struct host h;
 		prepare(&h, problems[i]);
-		int64_t n = (int64_t)(h.t[2].bytes / tk_element_bytes(h.t[2].dtype)), at = n * 5 / 7;
+		int64_t n = (int64_t)(h.t[2].bytes / tk_element_bytes(h.t[2].dtype)),
+		        at = n * 5 / 7;
 		tk_element_set(&h.t[2], at, tk_element_get(&h.t[2], at) + 8);
 		must_fail(&h, "expected");
 		host_free(&h);
@@ -126,7 +132,8 @@ static void exchanged_rows_are_found(void **state)
 		prepare(&h, columns ? "gemm:m=300,n=200,k=16" : "gemm:m=200,n=300,k=16");
 		const struct tk_gemm *p = &h.problem.gemm;
 		for (int64_t i = 0; i < (columns ? p->m : p->n); i++) {
-			int64_t x = columns ? i * p->n + 3 : 3 * p->n + i, y = columns ? i * p->n + 4 : 4 * p->n + i;
+			int64_t x = columns ? i * p->n + 3 : 3 * p->n + i,
+			        y = columns ? i * p->n + 4 : 4 * p->n + i;
 			double keep = tk_element_get(&h.t[2], x);
 			tk_element_set(&h.t[2], x, tk_element_get(&h.t[2], y));
 			tk_element_set(&h.t[2], y, keep);
@@ -197,7 +204,8 @@ static void right_attention_passes(void **state)
 	}
 }
 
-/* The usual mistakes of attention kernels: the result of another problem, checked as if it were this one. */
+/* The usual mistakes of attention kernels: the result of another problem, checked as if it were
+ * this one. */
 static void mistakes_of_attention_are_found(void **state)
 {
 	struct host h;
@@ -211,9 +219,8 @@ static void mistakes_of_attention_are_found(void **state)
 		else if (mistake == 1)
 			wrong.causal = 0;
 		else if (mistake == 2)
-			wrong.skv = 32,
-			wrong.causal =
-			        0; /* the last keys are never looked at, and the batch starts in the wrong place */
+			wrong.skv = 32, wrong.causal = 0; /* the last keys are never looked at, and
+			                                     the batch starts in the wrong place */
 		else
 			wrong.hkv = 1;
 		assert_int_equal(tk_reference_attention(&wrong, h.t), 0);
@@ -252,7 +259,8 @@ static void every_kv_head_and_the_ends_are_looked_at(void **state)
 static void mistakes_of_sparse_attention_are_found(void **state)
 {
 	struct host h;
-	prepare(&h, "nsa:b=1,h=4,hkv=2,s=96,d=16,block_size=16,selected_blocks=3,window=20,dtype=f32");
+	prepare(&h,
+	        "nsa:b=1,h=4,hkv=2,s=96,d=16,block_size=16,selected_blocks=3,window=20,dtype=f32");
 	struct tk_nsa wrong = h.problem.nsa;
 	wrong.window = 21;
 	assert_int_equal(tk_reference_nsa(&wrong, h.t), 0);

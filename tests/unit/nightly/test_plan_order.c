@@ -1,5 +1,5 @@
-/* The order of a night's jobs: every job once, ceilings first, the control at the start, in between and at the end, and
- * one seed one order. */
+/* The order of a night's jobs: every job once, ceilings first, the control at the start, in between
+ * and at the end, and one seed one order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,8 @@ enum { SUITE = 1000, CEILING = 2000, CONTROL = 3000 }; /* series ids tell what a
 static void fill(struct tk_job_list *list, int64_t first, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(tk_job_list_add(list, first + (int64_t)i, 1, "path", NULL, NULL), TK_OK);
+		assert_int_equal(
+		        tk_job_list_add(list, first + (int64_t)i, 1, "path", NULL, NULL), TK_OK);
 }
 
 static void order(size_t suite_count, uint32_t every, uint64_t seed, struct tk_job_list *out)
@@ -25,7 +26,8 @@ static void order(size_t suite_count, uint32_t every, uint64_t seed, struct tk_j
 	fill(&suite, SUITE, suite_count);
 	fill(&ceilings, CEILING, 2);
 	fill(&controls, CONTROL, 1);
-	assert_int_equal(tk_plan_order_jobs(&suite, &ceilings, &controls, every, seed, out, NULL), TK_OK);
+	assert_int_equal(
+	        tk_plan_order_jobs(&suite, &ceilings, &controls, every, seed, out, NULL), TK_OK);
 	tk_job_list_free(&suite);
 	tk_job_list_free(&ceilings);
 	tk_job_list_free(&controls);
@@ -104,7 +106,9 @@ static void last_ones_last(void **state)
 	for (size_t i = 0; i < 8; i++) {
 		int64_t problem = (jobs.rows[i].series_id - SUITE) % 4;
 		assert_int_equal(jobs.rows[i].seq, i + 1);
-		assert_true(i < 4 ? problem == 0 || problem == 2 : i < 6 ? problem == 3 : problem == 1);
+		assert_true(i < 4   ? problem == 0 || problem == 2
+		            : i < 6 ? problem == 3
+		                    : problem == 1);
 	}
 	tk_job_list_free(&suite);
 	tk_job_list_free(&jobs);

@@ -1,4 +1,5 @@
-/* Every alert reaches every place once: against a real HTTP server on the loopback, a file, and a server that says no.
+/* Every alert reaches every place once: against a real HTTP server on the loopback, a file, and a
+ * server that says no.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -54,7 +55,8 @@ static void fill(struct place *p)
 	struct tk_machine_row machine = {.name = "box", .attributes = "{}"};
 	struct tk_device_row device = {.kind = "cpu", .name = "cpu", .arch = "", .slug = "cpu"};
 	struct tk_upstream_row upstream = {.name = "blas", .kind = "git", .url = ""};
-	struct tk_problem_row problem = {.text = "gemm:m=1", .op = "gemm", .dtype = "f32", .title = "gemm"};
+	struct tk_problem_row problem = {
+	        .text = "gemm:m=1", .op = "gemm", .dtype = "f32", .title = "gemm"};
 	struct tk_series_row series = {.backend = "blas",
 	        .mode = "cold",
 	        .metric = "time",
@@ -88,8 +90,8 @@ static void start_server(struct place *p)
 	if (p->server == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(fds[1], 1);
-		execlp("python3", "python3", TK_SOURCE_ROOT "/tests/unit/notify/receiver.py", p->received,
-		        (char *)NULL);
+		execlp("python3", "python3", TK_SOURCE_ROOT "/tests/unit/notify/receiver.py",
+		        p->received, (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
@@ -201,7 +203,8 @@ static void a_webhook_hears_of_every_alert_once(void **state)
 	assert_non_null(first);
 	assert_int_equal(json_array_size(alerts), 1);
 	assert_string_equal(text_of(json_array_get(alerts, 0), "bad_rev"), "bad1");
-	assert_string_equal(text_of(json_array_get(alerts, 0), "title"), "blas gemm on box: +12.0 % <b>\"quoted\"</b>");
+	assert_string_equal(text_of(json_array_get(alerts, 0), "title"),
+	        "blas gemm on box: +12.0 % <b>\"quoted\"</b>");
 	assert_string_equal(text_of(json_array_get(alerts, 0), "series"), "box.cpu.blas.gemm.cold");
 	assert_string_equal(text_of(json_object_get(first, "night"), "machine"), "box");
 	assert_string_equal(text_of(first, "site"), "https://example.org/perf/");

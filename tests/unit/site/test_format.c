@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "site_gen/render/escape.h"
 #include "site_gen/model/run_facts.h"
+#include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
 #include "store/store.h"
 #include <math.h>
@@ -45,8 +45,10 @@ static void formats_changes(void **state)
 	assert_string_equal(text, "+3.0\u00a0%");
 	assert_string_equal(tk_format_change_range(7.5, 2.221, 19.392, text), "3.2× to 20×");
 	assert_string_equal(tk_format_change_range(0.1, 0.089, 0.12, text), "+8.9 to +12.0\u00a0%");
-	assert_string_equal(tk_format_change_range(0.005, -0.0031, 0.012, text), "−0.3 to +1.2\u00a0%");
-	assert_string_equal(tk_format_change_range(-0.02, -0.04, -0.0002, text), "−4.0 to ±0.0\u00a0%");
+	assert_string_equal(
+	        tk_format_change_range(0.005, -0.0031, 0.012, text), "−0.3 to +1.2\u00a0%");
+	assert_string_equal(
+	        tk_format_change_range(-0.02, -0.04, -0.0002, text), "−4.0 to ±0.0\u00a0%");
 	struct tk_point one = {.value = 100, .lo = 100, .hi = 100, .n = 1},
 	                two = {.value = 100, .lo = 99, .hi = 101, .n = 2};
 	assert_string_equal(tk_format_point_half_width(&one, text), "");
@@ -78,7 +80,8 @@ static void escapes_for_scripts(void **state)
 {
 	struct tk_buf b = TK_BUF_INIT;
 	tk_escape_json(&b, "</script>\"\\\n\x01\xe2\x80\xa8&\xff", 18);
-	assert_string_equal(tk_buf_cstr(&b), "\"\\u003c/script\\u003e\\\"\\\\\\n\uFFFD\\u2028\\u0026\uFFFD\"");
+	assert_string_equal(
+	        tk_buf_cstr(&b), "\"\\u003c/script\\u003e\\\"\\\\\\n\uFFFD\\u2028\\u0026\uFFFD\"");
 	tk_buf_free(&b);
 }
 
@@ -92,15 +95,17 @@ static void clips_at_characters(void **state)
 static void finds_what_a_run_took(void **state)
 {
 	struct tk_run_facts f = tk_run_facts_parse(
-	        "{\"a\":{\"energy_j\":1,\"workspace_bytes\":2},\"energy_j\":12.5,\"launch_ns\" : 2200, "
-	        "\"plan\":{\"kernel\":\"x\\\"}{\",\"workspace_bytes\":1048576,\"deep\":{\"workspace_bytes\":3}},"
+	        "{\"a\":{\"energy_j\":1,\"workspace_bytes\":2},\"energy_j\":12.5,\"launch_ns\" : "
+	        "2200, "
+	        "\"plan\":{\"kernel\":\"x\\\"}{\",\"workspace_bytes\":1048576,\"deep\":{"
+	        "\"workspace_bytes\":3}},"
 	        "\"telemetry\":{\"after\":{\"energy_j\":7}},\"device_bytes\":null}");
 	assert_true(f.energy_j == 12.5);
 	assert_true(f.launch_ns == 2200);
 	assert_true(f.workspace_bytes == 1048576);
 	assert_true(isnan(f.device_bytes));
-	static const char *const none[] = {"", "{}", "{\"energy_j\":", "{\"energy_j", "]]]", "{\"energy_j\":\"12\"}",
-	        "[\"energy_j\",12]", "{\"x\":\"\\"};
+	static const char *const none[] = {"", "{}", "{\"energy_j\":", "{\"energy_j", "]]]",
+	        "{\"energy_j\":\"12\"}", "[\"energy_j\",12]", "{\"x\":\"\\"};
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 		assert_true(isnan(tk_run_facts_parse(none[i]).energy_j));
 }
@@ -108,14 +113,15 @@ static void finds_what_a_run_took(void **state)
 /* The quick ways say what printf says, also at the borders. */
 static void is_as_printf(void **state)
 {
-	static const double borders[] = {0, 1, -1, 0.1, 0.5, 0.125, 9.5, 99.5, 999.5, 9.9999995, 99999.95, 999999,
-	        999999.5, 1e6, 1e15, 1e300, 999.99999999999989, 0.099999999, 1234567, 12345675, 123456.5, 1000005,
-	        9999995, 99999949.9, -2.5e7};
+	static const double borders[] = {0, 1, -1, 0.1, 0.5, 0.125, 9.5, 99.5, 999.5, 9.9999995,
+	        99999.95, 999999, 999999.5, 1e6, 1e15, 1e300, 999.99999999999989, 0.099999999,
+	        1234567, 12345675, 123456.5, 1000005, 9999995, 99999949.9, -2.5e7};
 	char quick[TK_FORMAT_SIZE], exact[64];
 	uint64_t seed = 1;
 	for (size_t i = 0; i < 200000; i++) {
 		seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-		double part = (double)(seed >> 11) / 9007199254740992.0, size = pow(10, (double)(seed % 19) - 3);
+		double part = (double)(seed >> 11) / 9007199254740992.0,
+		       size = pow(10, (double)(seed % 19) - 3);
 		double v = i < sizeof borders / sizeof *borders ? borders[i]
 		           : i % 3                              ? part * size
 		                                                : rint(part * size * 8) / 8;
@@ -125,17 +131,21 @@ static void is_as_printf(void **state)
 		}
 		if (fabs(v) >= 1e15)
 			continue;
-		int digits = fabs(v) >= 999.95 ? 0 : fabs(v) >= 99.995 ? 1 : fabs(v) >= 9.9995 ? 2 : 3;
+		int digits = fabs(v) >= 999.95   ? 0
+		             : fabs(v) >= 99.995 ? 1
+		             : fabs(v) >= 9.9995 ? 2
+		                                 : 3;
 		snprintf(exact, sizeof exact, "%.*f", digits, v);
-		assert_string_equal(tk_format_scaled(v, (struct tk_format_scale){1, ""}, quick), exact);
+		assert_string_equal(
+		        tk_format_scaled(v, (struct tk_format_scale){1, ""}, quick), exact);
 	}
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(is_as_printf), cmocka_unit_test(formats_values),
-	        cmocka_unit_test(formats_changes), cmocka_unit_test(writes_integers),
-	        cmocka_unit_test(escapes_for_scripts), cmocka_unit_test(clips_at_characters),
-	        cmocka_unit_test(finds_what_a_run_took)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(is_as_printf),
+	        cmocka_unit_test(formats_values), cmocka_unit_test(formats_changes),
+	        cmocka_unit_test(writes_integers), cmocka_unit_test(escapes_for_scripts),
+	        cmocka_unit_test(clips_at_characters), cmocka_unit_test(finds_what_a_run_took)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

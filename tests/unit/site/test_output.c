@@ -97,7 +97,8 @@ static void refuses_a_foreign_folder(void **state)
 	struct tk_output *o = NULL;
 	assert_int_equal(tk_output_open(p->site, &o, &p->err), TK_EUSAGE);
 	snprintf(message, sizeof message,
-	        "%s is not empty and holds no site (there is no site-state.json): it would be replaced as a whole",
+	        "%s is not empty and holds no site (there is no site-state.json): it would be "
+	        "replaced as a whole",
 	        p->site);
 	assert_string_equal(p->err.message, message);
 	assert_true(tk_file_exists(precious));
@@ -133,7 +134,8 @@ static void leaves_the_old_site_without_commit(void **state)
 	free(path);
 }
 
-/* A site that is gone on with: what is not put stays, what is equal is not touched, what is dropped is gone. */
+/* A site that is gone on with: what is not put stays, what is equal is not touched, what is dropped
+ * is gone. */
 static struct tk_output *go_on(struct place *p)
 {
 	struct tk_output *o = NULL;
@@ -196,7 +198,8 @@ static void writes_nothing_where_nothing_is_new(void **state)
 	assert_int_equal(inode(p, TK_SITE_MARKER), marker);
 }
 
-/* The marker says that the site is not finished while files move, and what it said before where that is the same. */
+/* The marker says that the site is not finished while files move, and what it said before where
+ * that is the same. */
 static void comes_back_to_the_same_marker(void **state)
 {
 	struct place *p = *state;

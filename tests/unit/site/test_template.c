@@ -54,15 +54,17 @@ static void escapes_text(void **state)
 {
 	struct world *w = *state;
 	tk_value_set(w->arena, w->root, "x", "<script>alert('1')</script> & \"q\"");
-	assert_string_equal(
-	        render(w, "a {{x}} b"), "a &lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;q&quot; b");
+	assert_string_equal(render(w, "a {{x}} b"),
+	        "a &lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;q&quot; b");
 }
 
 static void replaces_control_and_malformed(void **state)
 {
 	struct world *w = *state;
-	tk_value_set_len(w->arena, w->root, "x", "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
-	assert_string_equal(render(w, "{{x}}"), "a\uFFFDb\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\tz\n\u00e9");
+	tk_value_set_len(w->arena, w->root, "x",
+	        "a\0b\x1b\xc0\xaf\xe2\x80\xae\xed\xa0\x80\xff\tz\n\xc3\xa9", 18);
+	assert_string_equal(render(w, "{{x}}"),
+	        "a\uFFFDb\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\tz\n\u00e9");
 }
 
 static void shows_sections(void **state)
@@ -78,10 +80,13 @@ static void shows_sections(void **state)
 	tk_value_set_flag(w->arena, w->root, "yes", true);
 	tk_value_set_flag(w->arena, w->root, "no", false);
 	tk_value_set(w->arena, tk_value_set_object(w->arena, w->root, "who"), "name", "me");
-	assert_string_equal(render(w, "{{#list}}[{{n}}]{{/list}}{{#none}}x{{/none}}{{^none}}none{{/none}}{{#yes}}Y{{/"
-	                              "yes}}{{#no}}N{{/no}}"
-	                              "{{^no}}!{{/no}}{{#names}}({{.}}){{/names}}{{who.name}}{{#who}}={{name}}{{/"
-	                              "who}}{{^missing}}-{{/missing}}"),
+	assert_string_equal(
+	        render(w,
+	                "{{#list}}[{{n}}]{{/list}}{{#none}}x{{/none}}{{^none}}none{{/"
+	                "none}}{{#yes}}Y{{/"
+	                "yes}}{{#no}}N{{/no}}"
+	                "{{^no}}!{{/no}}{{#names}}({{.}}){{/names}}{{who.name}}{{#who}}={{name}}{{/"
+	                "who}}{{^missing}}-{{/missing}}"),
 	        "[1][2][3]noneY!(u)(v&lt;)me=me-");
 }
 
@@ -92,14 +97,18 @@ static void frames_lists_once(void **state)
 	tk_value_append_text(w->arena, list, "a");
 	tk_value_append_text(w->arena, list, "b");
 	tk_value_set_list(w->arena, w->root, "none");
-	assert_string_equal(render(w, "{{#list?}}<{{#list}}{{.}}{{/list}}>{{/list?}}{{#none?}}x{{/none?}}"), "<ab>");
+	assert_string_equal(
+	        render(w, "{{#list?}}<{{#list}}{{.}}{{/list}}>{{/list?}}{{#none?}}x{{/none?}}"),
+	        "<ab>");
 }
 
 static void takes_lines_of_lone_tags(void **state)
 {
 	struct world *w = *state;
 	tk_value_set_flag(w->arena, w->root, "on", true);
-	assert_string_equal(render(w, "a\n  {{#on}}  \nb\n{{/on}}\n{{! note }}\nc {{#on}}d{{/on}}\n"), "a\nb\nc d\n");
+	assert_string_equal(
+	        render(w, "a\n  {{#on}}  \nb\n{{/on}}\n{{! note }}\nc {{#on}}d{{/on}}\n"),
+	        "a\nb\nc d\n");
 }
 
 static void takes_markup_only_raw(void **state)
@@ -116,8 +125,8 @@ static void refuses_raw_text(void **state)
 {
 	struct world *w = *state;
 	tk_value_set(w->arena, w->root, "a_markup", "<b>");
-	assert_string_equal(
-	        render(w, "\n {{{a_markup}}}"), "page.html:2:2: this is not markup of the generator: `a_markup`");
+	assert_string_equal(render(w, "\n {{{a_markup}}}"),
+	        "page.html:2:2: this is not markup of the generator: `a_markup`");
 }
 
 static void includes_partials(void **state)
@@ -131,13 +140,15 @@ static void includes_partials(void **state)
 static void stops_endless_partials(void **state)
 {
 	struct world *w = *state;
-	assert_string_equal(render(w, "{{>page}}"), "page.html:1:1: partials are nested too deep at `page`");
+	assert_string_equal(
+	        render(w, "{{>page}}"), "page.html:1:1: partials are nested too deep at `page`");
 }
 
 static void tells_missing_names(void **state)
 {
 	struct world *w = *state;
-	assert_string_equal(render(w, "ab\ncd {{nope}}"), "page.html:2:4: there is no value `nope`");
+	assert_string_equal(
+	        render(w, "ab\ncd {{nope}}"), "page.html:2:4: there is no value `nope`");
 }
 
 static void tells_missing_partial(void **state)
@@ -165,14 +176,19 @@ static void refuses_bad_syntax(void **state)
 	        {"{{#?}}", "t.html:1:1: not a name: `?`"},
 	        {"{{a b}}", "t.html:1:1: not a name: `a b`"},
 	        {"{{a..b}}", "t.html:1:1: not a name: `a..b`"},
-	        {"{{{x}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `x`"},
-	        {"{{{_markup}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `_markup`"},
+	        {"{{{x}}}",
+	                "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `x`"},
+	        {"{{{_markup}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in "
+	                          "_markup: `_markup`"},
 	        {"\n{{#a}}", "t.html:2:1: this section is not closed: `a`"},
 	        {"{{/a}}", "t.html:1:1: no section is open at the end of `a`"},
-	        {"{{#a}}{{#b}}{{/a}}", "t.html:1:13: this does not close the innermost section, which is `b`"},
+	        {"{{#a}}{{#b}}{{/a}}",
+	                "t.html:1:13: this does not close the innermost section, which is `b`"},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		assert_int_equal(tk_templates_add(w->set, "t", bad[i].text, strlen(bad[i].text), &w->err), TK_EDATA);
+		assert_int_equal(
+		        tk_templates_add(w->set, "t", bad[i].text, strlen(bad[i].text), &w->err),
+		        TK_EDATA);
 		assert_string_equal(w->err.message, bad[i].message);
 	}
 }
@@ -187,7 +203,8 @@ static void limits_depth_and_size(void **state)
 	assert_string_equal(w->err.message, "t.html:1:193: sections are nested too deep at `a`");
 	tk_buf_free(&deep);
 	char *huge = calloc(1, TK_TEMPLATE_BYTES_MAX + 1);
-	assert_int_equal(tk_templates_add(w->set, "t", huge, TK_TEMPLATE_BYTES_MAX + 1, &w->err), TK_EDATA);
+	assert_int_equal(
+	        tk_templates_add(w->set, "t", huge, TK_TEMPLATE_BYTES_MAX + 1, &w->err), TK_EDATA);
 	assert_string_equal(w->err.message, "t.html: larger than 1048576 bytes");
 	free(huge);
 }
@@ -196,7 +213,8 @@ static void ends_exponential_pages(void **state)
 {
 	struct world *w = *state;
 	const char *bomb = "{{>t}}{{>t}}";
-	assert_int_equal(tk_templates_add(w->set, "t", "{{#go}}{{/go}}{{>u}}{{>u}}", 26, &w->err), 0);
+	assert_int_equal(
+	        tk_templates_add(w->set, "t", "{{#go}}{{/go}}{{>u}}{{>u}}", 26, &w->err), 0);
 	assert_int_equal(tk_templates_add(w->set, "u", bomb, strlen(bomb), &w->err), 0);
 	const char *message = render(w, "{{>t}}");
 	assert_non_null(strstr(message, "nested too deep"));

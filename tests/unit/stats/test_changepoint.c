@@ -1,4 +1,5 @@
-/* Change points on seeded series: steps of known size and noise are found where they are, flat series stay flat. */
+/* Change points on seeded series: steps of known size and noise are found where they are, flat
+ * series stay flat. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,8 @@
 #define N 400
 
 /* Around 1 ms, relative noise `noise` with autocorrelation `rho`, a step of `step` at `at`. */
-static void make(double *x, size_t n, uint64_t seed, double noise, double rho, size_t at, double step)
+static void make(
+        double *x, size_t n, uint64_t seed, double noise, double rho, size_t at, double step)
 {
 	struct tk_rng r;
 	double e = 0;
@@ -41,7 +43,8 @@ static size_t find(const double *x, size_t n, struct tk_changepoint *first)
 static void steps_are_found(void **state)
 {
 	/* step, noise: twenty series each */
-	static const double cases[][2] = {{0.01, 0.003}, {0.02, 0.006}, {0.05, 0.01}, {-0.05, 0.01}, {0.01, 0.0005}};
+	static const double cases[][2] = {
+	        {0.01, 0.003}, {0.02, 0.006}, {0.05, 0.01}, {-0.05, 0.01}, {0.01, 0.0005}};
 	static double x[N];
 
 	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -77,7 +80,8 @@ static int false_alarms(size_t n, double noise, double rho, int series)
 
 static void flat_series_stay_flat(void **state)
 {
-	assert_in_range(false_alarms(N, 0.01, 0, 400), 0, 8); /* 2 % of the series, over 400 nights each */
+	assert_in_range(
+	        false_alarms(N, 0.01, 0, 400), 0, 8); /* 2 % of the series, over 400 nights each */
 	assert_in_range(false_alarms(N, 0.002, 0, 200), 0, 4);
 	assert_in_range(false_alarms(60, 0.01, 0, 400), 0, 20);
 	assert_in_range(false_alarms(12, 0.01, 0, 400), 0, 40);
@@ -101,7 +105,8 @@ static void spikes_are_no_steps(void **state)
 	assert_in_range(alarms, 0, 5);
 }
 
-/* Four spikes of seven nights drag the median of the seven along; they are no level, as no two of them are alike. */
+/* Four spikes of seven nights drag the median of the seven along; they are no level, as no two of
+ * them are alike. */
 static void many_spikes_are_no_level(void **state)
 {
 	static const size_t at[] = {200, 201, 203, 205};
@@ -196,7 +201,8 @@ static void little_or_nothing(void **state)
 	find(constant, 40, NULL);
 }
 
-/* Every seventh and sixth day is 3 % slower: no change where the days are known; a step is seen all the same. */
+/* Every seventh and sixth day is 3 % slower: no change where the days are known; a step is seen all
+ * the same. */
 static void a_weekly_pattern_is_no_change(void **state)
 {
 	static double x[N];
@@ -212,14 +218,16 @@ static void a_weekly_pattern_is_no_change(void **state)
 				day[i] = (int64_t)i - 100;
 				x[i] *= i % 7 >= 5 ? 1.03 : 1;
 			}
-			assert_int_equal(tk_changepoint_find(x, day, N, NULL, &found, &count), TK_OK);
+			assert_int_equal(
+			        tk_changepoint_find(x, day, N, NULL, &found, &count), TK_OK);
 			assert_int_equal(count, step);
 			assert_true(!step || labs((long)found[0].index - 250) <= 3);
 			free(found);
 		}
 }
 
-/* A jump between neighbours that are alike is seen, although the series wanders as far by itself. */
+/* A jump between neighbours that are alike is seen, although the series wanders as far by itself.
+ */
 static void a_jump_in_noise_that_remembers(void **state)
 {
 	static double x[N];
@@ -239,7 +247,8 @@ static void a_jump_in_noise_that_remembers(void **state)
 	assert_true(more <= 3);
 }
 
-/* What rises all the time has no levels; that it rises more slowly from some night on is a change. */
+/* What rises all the time has no levels; that it rises more slowly from some night on is a change.
+ */
 static void a_trend_changes_its_pace(void **state)
 {
 	static double x[N];
@@ -262,7 +271,8 @@ static void a_trend_changes_its_pace(void **state)
 	assert_true(more <= 1);
 }
 
-/* It drifts, and its pace changes: who gains less than counts between the halves has not moved, who gains more has. */
+/* It drifts, and its pace changes: who gains less than counts between the halves has not moved, who
+ * gains more has. */
 static void a_drift_below_the_least_effect_is_no_move(void **state)
 {
 	static const struct {
@@ -277,8 +287,9 @@ static void a_drift_below_the_least_effect_is_no_move(void **state)
 		for (uint64_t seed = 1; seed <= 20; seed++) {
 			make(x, N, seed, 1e-5, 0, N, 0);
 			for (size_t i = 0; i < N; i++)
-				x[i] *= exp(
-				        cases[k].slope * (i < N / 2 ? (double)i : (N / 2 + 0.2 * (double)(i - N / 2))));
+				x[i] *= exp(cases[k].slope *
+				            (i < N / 2 ? (double)i
+				                       : (N / 2 + 0.2 * (double)(i - N / 2))));
 			moved += find(x, N, NULL) > 0;
 		}
 		assert_in_range(moved, cases[k].least, cases[k].most);
@@ -347,7 +358,8 @@ static void a_wandering_level_turns(void **state)
 
 			tk_rng_seed(&r, seed);
 			for (size_t i = 0; i < N; i++) {
-				level += 0.002 * tk_rng_normal(&r) + (turns && i >= 250 ? -0.003 : 0.003);
+				level += 0.002 * tk_rng_normal(&r) +
+				         (turns && i >= 250 ? -0.003 : 0.003);
 				x[i] = 1e6 * exp(level);
 			}
 			if (turns)
@@ -367,8 +379,9 @@ static size_t night_of_step(const double *x)
 	return find(x, 60, &c) == 1 ? c.index : 0;
 }
 
-/* A slow or fast night beside a step does not make the good nights between them bad. Where the first night of the new
- * level is the spike, nobody can tell: the step is said to be at the next one, the first that shows the level. */
+/* A slow or fast night beside a step does not make the good nights between them bad. Where the
+ * first night of the new level is the spike, nobody can tell: the step is said to be at the next
+ * one, the first that shows the level. */
 static void a_spike_beside_a_step_does_not_move_it(void **state)
 {
 	static const double steps[] = {0.3, -0.2, 0.05}, spikes[] = {1.6, 0.6};

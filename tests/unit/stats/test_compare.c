@@ -1,4 +1,5 @@
-/* Two-sample comparison, false-discovery rate and noise: known answers, claimed rates, degenerate input. */
+/* Two-sample comparison, false-discovery rate and noise: known answers, claimed rates, degenerate
+ * input. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,13 +31,15 @@ static void exact_test_equals_enumeration(void **state)
 {
 	struct tk_shift s;
 
-	/* SciPy 1.17 mannwhitneyu(method='exact'); the interval from all 126 orders: ranks 2 and 19 of the 20
-	 * differences */
+	/* SciPy 1.17 mannwhitneyu(method='exact'); the interval from all 126 orders: ranks 2 and 19
+	 * of the 20 differences */
 	assert_int_equal(tk_shift_estimate(low, 4, high, 5, 0.95, &s), TK_OK);
-	near(s.u, 18), near(s.p, 0.06349206349206349), near(s.shift, 3.5), near(s.lo, -0.8), near(s.hi, 7.7);
+	near(s.u, 18), near(s.p, 0.06349206349206349), near(s.shift, 3.5), near(s.lo, -0.8),
+	        near(s.hi, 7.7);
 	assert_true(s.exact && s.reached);
 	assert_int_equal(tk_shift_estimate(high, 5, low, 4, 0.95, &s), TK_OK);
-	near(s.u, 2), near(s.p, 0.06349206349206349), near(s.shift, -3.5), near(s.lo, -7.7), near(s.hi, 0.8);
+	near(s.u, 2), near(s.p, 0.06349206349206349), near(s.shift, -3.5), near(s.lo, -7.7),
+	        near(s.hi, 0.8);
 }
 
 static void too_few_values_are_said(void **state)
@@ -81,8 +84,8 @@ static void refuses_what_is_not_a_sample(void **state)
 	assert_int_equal(tk_shift_estimate(inf, 2, high, 5, 0.95, &s), TK_EDATA);
 }
 
-/* What the interval and the test claim, on 2,000 seeded pairs of samples that really are 0.3 standard deviations apart,
- * or not at all. */
+/* What the interval and the test claim, on 2,000 seeded pairs of samples that really are 0.3
+ * standard deviations apart, or not at all. */
 static void rates_are_as_claimed(void **state)
 {
 	struct tk_rng r;

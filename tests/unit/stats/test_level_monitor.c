@@ -1,5 +1,5 @@
-/* Night after night on seeded series: flat ones stay silent, steps are said within days, clock states and a wandering
- * level are learnt, a short excursion is not a new level. */
+/* Night after night on seeded series: flat ones stay silent, steps are said within days, clock
+ * states and a wandering level are learnt, a short excursion is not a new level. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,20 +10,22 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "base/serializer.h"
 #include "base/rng.h"
-#include "stats/monitor/regime_model.h"
+#include "base/serializer.h"
 #include "stats/monitor/level_monitor.h"
+#include "stats/monitor/regime_model.h"
 
 #define N 240
 
 static int64_t days[N];
 
 struct noise {
-	double sigma, phi, wander, state, share, stay; /* white; AR(1); a slow state: how much, how often, how long */
+	double sigma, phi, wander, state, share,
+	        stay; /* white; AR(1); a slow state: how much, how often, how long */
 };
 
-static void make(double *y, uint64_t seed, const struct noise *k, size_t at, size_t until, double step)
+static void make(
+        double *y, uint64_t seed, const struct noise *k, size_t at, size_t until, double step)
 {
 	struct tk_rng r;
 	double x = 0;
@@ -33,8 +35,10 @@ static void make(double *y, uint64_t seed, const struct noise *k, size_t at, siz
 	for (size_t i = 0; i < N; i++) {
 		days[i] = (int64_t)i;
 		x = k->phi * x + k->wander * sqrt(1 - k->phi * k->phi) * tk_rng_normal(&r);
-		slow = tk_rng_uniform(&r) < (slow ? k->stay : k->share * (1 - k->stay) / (1 - k->share));
-		y[i] = 7 + k->sigma * tk_rng_normal(&r) + x + (slow ? k->state : 0) + (i >= at && i < until ? step : 0);
+		slow = tk_rng_uniform(&r) <
+		       (slow ? k->stay : k->share * (1 - k->stay) / (1 - k->share));
+		y[i] = 7 + k->sigma * tk_rng_normal(&r) + x + (slow ? k->state : 0) +
+		       (i >= at && i < until ? step : 0);
 	}
 }
 
@@ -106,15 +110,21 @@ static size_t alarms(const struct noise *k, int series)
 
 static void flat_series_stay_silent(void **state)
 {
-	assert_in_range(alarms(&(struct noise){.sigma = 0.01}, 20), 0, 1); /* 4,800 series-nights each */
+	assert_in_range(
+	        alarms(&(struct noise){.sigma = 0.01}, 20), 0, 1); /* 4,800 series-nights each */
 	assert_in_range(alarms(&(struct noise){.sigma = 0.0005}, 20), 0, 1);
-	assert_in_range(alarms(&(struct noise){.sigma = 0.004, .phi = 0.9, .wander = 0.01}, 20), 0, 6);
-	assert_in_range(alarms(&(struct noise){.sigma = 0.004, .state = 0.03, .share = 0.3, .stay = 0.6}, 20), 0, 6);
+	assert_in_range(
+	        alarms(&(struct noise){.sigma = 0.004, .phi = 0.9, .wander = 0.01}, 20), 0, 6);
+	assert_in_range(
+	        alarms(&(struct noise){.sigma = 0.004, .state = 0.03, .share = 0.3, .stay = 0.6},
+	                20),
+	        0, 6);
 }
 
 static void steps_are_said_within_days(void **state)
 {
-	static const double cases[][2] = {{0.01, 0.003}, {0.02, 0.005}, {-0.05, 0.01}, {0.1, 0.02}}; /* step, noise */
+	static const double cases[][2] = {
+	        {0.01, 0.003}, {0.02, 0.005}, {-0.05, 0.01}, {0.1, 0.02}}; /* step, noise */
 	static double y[N];
 
 	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -158,9 +168,11 @@ static void a_jump_of_a_wandering_level_is_found(void **state)
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		struct said said;
 
-		make(y, seed, &(struct noise){.sigma = 0.002, .phi = 0.95, .wander = 0.015}, 150, N, 0.06);
+		make(y, seed, &(struct noise){.sigma = 0.002, .phi = 0.95, .wander = 0.015}, 150, N,
+		        0.06);
 		said = play(y);
-		found += said.count >= 1 && said.night >= 150 && said.night <= 160 && labs((long)said.split - 150) <= 2;
+		found += said.count >= 1 && said.night >= 150 && said.night <= 160 &&
+		         labs((long)said.split - 150) <= 2;
 	}
 	assert_in_range(found, 8, 10);
 }
@@ -209,7 +221,8 @@ static void who_comes_back_has_not_moved(void **state)
 
 static void what_is_known_can_be_kept(void **state)
 {
-	static const struct noise kinds[] = {{.sigma = 0.004}, {.sigma = 0.002, .phi = 0.95, .wander = 0.015},
+	static const struct noise kinds[] = {{.sigma = 0.004},
+	        {.sigma = 0.002, .phi = 0.95, .wander = 0.015},
 	        {.sigma = 0.003, .state = 0.03, .share = 0.2, .stay = 0.6}};
 	static double y[N];
 
@@ -240,7 +253,8 @@ static void what_is_no_state_is_refused(void **state)
 	io.reading = true;
 	io.count--;
 	assert_int_equal(tk_level_monitor_serialize(w, 60, &io), TK_EDATA);
-	io = (struct tk_serializer){.at = io.at, .count = io.count + 1, .cap = io.cap, .reading = true};
+	io = (struct tk_serializer){
+	        .at = io.at, .count = io.count + 1, .cap = io.cap, .reading = true};
 	io.at[0] = TK_REGIME_STATES_MAX + 1;
 	assert_int_equal(tk_level_monitor_serialize(w, 60, &io), TK_EDATA);
 	tk_serializer_free(&io);
@@ -264,7 +278,8 @@ static void ties_and_short_series_are_fine(void **state)
 	}
 	tk_level_monitor_free(w);
 	tk_level_monitor_free(NULL);
-	assert_true(tk_level_monitor_p_value(TK_MONITOR_LOG_LR_MIN) < 1e-3 && tk_level_monitor_p_value(0) == 1);
+	assert_true(tk_level_monitor_p_value(TK_MONITOR_LOG_LR_MIN) < 1e-3 &&
+	            tk_level_monitor_p_value(0) == 1);
 }
 
 int main(void)

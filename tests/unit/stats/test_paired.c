@@ -1,4 +1,5 @@
-/* Pairs in random order: known intervals, and how often the rule is wrong in noise that no formula likes. */
+/* Pairs in random order: known intervals, and how often the rule is wrong in noise that no formula
+ * likes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,10 +42,11 @@ static void interval_has_the_tabulated_ranks(void **state)
 	const double d[] = {0.3, -1.2, 2.5, 0.8, 1.1, -0.4, 3.9, 0.05, 1.7, 2.2};
 	struct tk_paired_shift p;
 
-	/* P(T <= 8) = 0.0244 for ten differences: the 9th of the 55 means from either end (Hollander, Wolfe, Chicken,
-	 * table A.4) */
+	/* P(T <= 8) = 0.0244 for ten differences: the 9th of the 55 means from either end
+	 * (Hollander, Wolfe, Chicken, table A.4) */
 	assert_int_equal(tk_paired_estimate(d, 10, 0.95, &p), TK_OK);
-	near(p.lo, ranked_mean(d, 10, 9)), near(p.hi, ranked_mean(d, 10, 47)), near(p.shift, ranked_mean(d, 10, 28));
+	near(p.lo, ranked_mean(d, 10, 9)), near(p.hi, ranked_mean(d, 10, 47)),
+	        near(p.shift, ranked_mean(d, 10, 28));
 	assert_true(p.reached && p.n == 10);
 	/* 2 / 1024 is the least that ten differences can say */
 	assert_int_equal(tk_paired_estimate(d, 10, 0.998, &p), TK_OK);
@@ -94,10 +96,13 @@ static double noise(struct tk_rng *r, double sigma)
 {
 	double x = sigma * tk_rng_normal(r);
 
-	return tk_rng_uniform(r) < 0.15 ? x + (tk_rng_uniform(r) < 0.5 ? 1 : -1) * 0.3 * tk_rng_uniform(r) : x;
+	return tk_rng_uniform(r) < 0.15
+	               ? x + (tk_rng_uniform(r) < 0.5 ? 1 : -1) * 0.3 * tk_rng_uniform(r)
+	               : x;
 }
 
-static size_t said(enum tk_paired_decision wanted, double shift, double least, double sigma, size_t pairs, size_t tries)
+static size_t said(enum tk_paired_decision wanted, double shift, double least, double sigma,
+        size_t pairs, size_t tries)
 {
 	struct tk_rng rng;
 	size_t count = 0;
@@ -129,11 +134,14 @@ static void one_percent_is_found(void **state)
 	assert_in_range(said(TK_PAIRED_LOWER, -0.01, 0.005, 0.006, 192, 100), 95, 100);
 }
 
-/* Noise too wide for an interval beyond `least`: the last look says what is known, and nothing of equal things. */
+/* Noise too wide for an interval beyond `least`: the last look says what is known, and nothing of
+ * equal things. */
 static void the_last_look_decides_what_can_be_decided(void **state)
 {
-	assert_in_range(said(TK_PAIRED_HIGHER, 0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX - 1, 100), 0, 50);
-	assert_in_range(said(TK_PAIRED_HIGHER, 0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX, 100), 95, 100);
+	assert_in_range(
+	        said(TK_PAIRED_HIGHER, 0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX - 1, 100), 0, 50);
+	assert_in_range(
+	        said(TK_PAIRED_HIGHER, 0.0085, 0.005, 0.012, TK_PAIRED_COUNT_MAX, 100), 95, 100);
 	assert_in_range(said(TK_PAIRED_HIGHER, 0, 0.005, 0.02, TK_PAIRED_COUNT_MAX, 100), 0, 0);
 	assert_in_range(said(TK_PAIRED_LOWER, 0, 0.005, 0.02, TK_PAIRED_COUNT_MAX, 100), 0, 0);
 }

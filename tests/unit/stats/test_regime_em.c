@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "stats/monitor/regime_filter.h"
 #include "stats/monitor/regime_em.h"
+#include "stats/monitor/regime_filter.h"
 #include "stats/monitor/simd.h"
 
 #define N_MAX 203
@@ -34,7 +34,8 @@ static void exponentials_of_four(void **state)
 	tk_simd_f64 v = {0, -0.0, -1e6, -INFINITY};
 
 	tk_simd_exp(&v);
-	assert_true(v[0] == 1 && v[1] == 1 && v[2] < 1e-300 && v[3] < 1e-300 && v[2] >= 0 && v[3] >= 0);
+	assert_true(
+	        v[0] == 1 && v[1] == 1 && v[2] < 1e-300 && v[3] < 1e-300 && v[2] >= 0 && v[3] >= 0);
 }
 
 static struct tk_regime_model chain(struct tk_rng *rng, size_t count)
@@ -62,18 +63,21 @@ static struct tk_regime_model chain(struct tk_rng *rng, size_t count)
 static void points(struct tk_rng *rng, double *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		r[i] = i % 17 == 5 ? 3 * tk_rng_uniform(rng) : 0.02 * (tk_rng_uniform(rng) + tk_rng_uniform(rng) - 1);
+		r[i] = i % 17 == 5 ? 3 * tk_rng_uniform(rng)
+		                   : 0.02 * (tk_rng_uniform(rng) + tk_rng_uniform(rng) - 1);
 }
 
 static double density(const struct tk_regime_model *m, size_t k, double x)
 {
 	double u = (x - m->offset[k]) / m->sd[k];
 
-	return k + 1 == m->count ? M_1_PI / (m->sd[k] * (1 + u * u)) : exp(-0.5 * u * u) / (sqrt(2 * M_PI) * m->sd[k]);
+	return k + 1 == m->count ? M_1_PI / (m->sd[k] * (1 + u * u))
+	                         : exp(-0.5 * u * u) / (sqrt(2 * M_PI) * m->sd[k]);
 }
 
 /* Forward and backward with a division at every point. */
-static double plain(const struct tk_regime_model *m, const double *r, size_t n, struct tk_regime_counts *c)
+static double plain(
+        const struct tk_regime_model *m, const double *r, size_t n, struct tk_regime_counts *c)
 {
 	static double before[N_MAX][TK_REGIME_STATES_MAX], likelihood[N_MAX];
 	double after[TK_REGIME_STATES_MAX] = {1, 1, 1, 1}, total = 0;
@@ -95,7 +99,8 @@ static double plain(const struct tk_regime_model *m, const double *r, size_t n, 
 		double next[TK_REGIME_STATES_MAX] = {0};
 
 		for (size_t k = 0; k < m->count; k++) {
-			double here = before[i][k] * after[k], ahead = density(m, k, r[i]) * after[k] / likelihood[i];
+			double here = before[i][k] * after[k],
+			       ahead = density(m, k, r[i]) * after[k] / likelihood[i];
 
 			c->state[k] += here;
 			c->sum[k] += here * r[i];
@@ -125,7 +130,8 @@ static void counts_are_those_of_one_point_after_the_other(void **state)
 			struct tk_regime_counts fast, slow;
 
 			points(&rng, r, n);
-			near(tk_regime_expect(&m, r, n, work, &fast), plain(&m, r, n, &slow), 1e-11);
+			near(tk_regime_expect(&m, r, n, work, &fast), plain(&m, r, n, &slow),
+			        1e-11);
 			for (size_t k = 0; k < count; k++) {
 				near(fast.state[k], slow.state[k], 1e-10);
 				near(fast.sum[k], slow.sum[k], 1e-10);
@@ -160,7 +166,8 @@ static void four_wandering_parts_are_four_chains(void **state)
 			double total = 0;
 
 			for (size_t i = 0; i < n; i++)
-				total += log(tk_regime_filter_update(&m[k], &b, r[i], true).likelihood);
+				total += log(
+				        tk_regime_filter_update(&m[k], &b, r[i], true).likelihood);
 			near(loglik[k], total, 1e-11);
 		}
 	}

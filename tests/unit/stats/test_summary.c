@@ -1,4 +1,5 @@
-/* Summaries, the interval of the median and the stopping rule: known answers, and coverage on seeded samples. */
+/* Summaries, the interval of the median and the stopping rule: known answers, and coverage on
+ * seeded samples. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +57,8 @@ static void summary_refuses_nothing_and_non_finite(void **state)
 	assert_true(isnan(tk_median(NULL, 0)));
 }
 
-/* Whatever the values look like: spread, ties, a few far away, all equal, in order; more of them than bins are kept of.
+/* Whatever the values look like: spread, ties, a few far away, all equal, in order; more of them
+ * than bins are kept of.
  */
 static double sample(struct tk_rng *r, int kind, size_t i)
 {
@@ -91,7 +93,8 @@ static void quantiles_without_sorting(void **state)
 		tk_quantile_estimate_many(work, n, parts, 6, got);
 		width = tk_quantile_sorted(x, n, 0.9) - x[0];
 		for (size_t i = 1; i < 5; i++)
-			assert_true(fabs(got[i] - tk_quantile_sorted(x, n, parts[i])) <= 0.02 * width + 1e-12);
+			assert_true(fabs(got[i] - tk_quantile_sorted(x, n, parts[i])) <=
+			            0.02 * width + 1e-12);
 	}
 }
 
@@ -127,8 +130,10 @@ static void sort_puts_nan_last(void **state)
 
 static void ranks_are_those_of_the_tables(void **state)
 {
-	/* one-based ranks of the tables (Le Boudec 2010, table A.1): 6: 1,6; 10: 2,9; 20: 6,15; 50: 18,33; 70: 27,44 */
-	static const size_t known[][3] = {{6, 1, 6}, {10, 2, 9}, {20, 6, 15}, {50, 18, 33}, {70, 27, 44}};
+	/* one-based ranks of the tables (Le Boudec 2010, table A.1): 6: 1,6; 10: 2,9; 20: 6,15; 50:
+	 * 18,33; 70: 27,44 */
+	static const size_t known[][3] = {
+	        {6, 1, 6}, {10, 2, 9}, {20, 6, 15}, {50, 18, 33}, {70, 27, 44}};
 	size_t lo, hi;
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

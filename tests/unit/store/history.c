@@ -32,13 +32,17 @@ void history_fill(struct history *h)
 	struct tk_store *s = h->store;
 	struct tk_machine_row machine = {.name = "box", .attributes = "{\"cores\":2}"};
 	MUST(tk_store_put_machine(s, &machine, &h->machine, &err));
-	struct tk_device_row device = {
-	        .machine_id = h->machine, .kind = "cpu", .name = "Some CPU", .arch = "x86-64-v4", .slug = "cpu"};
+	struct tk_device_row device = {.machine_id = h->machine,
+	        .kind = "cpu",
+	        .name = "Some CPU",
+	        .arch = "x86-64-v4",
+	        .slug = "cpu"};
 	MUST(tk_store_put_device(s, &device, &h->device, &err));
 	struct tk_environment_row environment = {
 	        .device_id = h->device, .attributes = "{\"governor\":\"performance\"}"};
 	MUST(tk_store_put_environment(s, &environment, &h->environment, &err));
-	struct tk_upstream_row upstream = {.name = "blas", .kind = "git", .url = "https://example.org/blas.git"};
+	struct tk_upstream_row upstream = {
+	        .name = "blas", .kind = "git", .url = "https://example.org/blas.git"};
 	MUST(tk_store_put_upstream(s, &upstream, &h->upstream, &err));
 	struct tk_revision_row revision = {.upstream_id = h->upstream,
 	        .rev = "0123abcd",
@@ -93,7 +97,8 @@ void history_fill(struct history *h)
 	MUST(tk_store_begin_night(s, &night, &h->night, &err));
 }
 
-int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id, struct tk_error *err)
+int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id,
+        struct tk_error *err)
 {
 	double *data = calloc(samples + 1, sizeof(*data));
 	const double *const lists[] = {data};

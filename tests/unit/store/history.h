@@ -21,8 +21,8 @@
 		struct tk_error err = {0}; \
 		int got = (call); \
 		if (got != (expected)) \
-			fail_msg("%s: %s instead of %s: %s", #call, tk_status_name(got), tk_status_name(expected), \
-			        err.message); \
+			fail_msg("%s: %s instead of %s: %s", #call, tk_status_name(got), \
+			        tk_status_name(expected), err.message); \
 		if (!strstr(err.message, text)) \
 			fail_msg("%s: `%s` is not in `%s`", #call, text, err.message); \
 	} while (0)
@@ -39,7 +39,8 @@ void history_free(struct history *h);
 void history_reopen(struct history *h, enum tk_store_mode mode);
 
 /* A result in the night with `samples` samples. */
-int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id, struct tk_error *err);
+int history_put_run(struct history *h, int64_t seq, double value, size_t samples, int64_t *id,
+        struct tk_error *err);
 size_t history_count(struct history *h, const char *table); /* through another connection */
 
 #endif

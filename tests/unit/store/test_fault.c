@@ -1,5 +1,5 @@
-/* The history survives what machines do: kill -9 in the middle, a full disk, others that read and write at the same
- * time. */
+/* The history survives what machines do: kill -9 in the middle, a full disk, others that read and
+ * write at the same time. */
 #include "history.h"
 #include <signal.h>
 #include <stdio.h>

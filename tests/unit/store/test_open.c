@@ -1,5 +1,5 @@
-/* Which files are taken for a history, how an older one becomes a new one, and what is left after every end of a
- * transaction. */
+/* Which files are taken for a history, how an older one becomes a new one, and what is left after
+ * every end of a transaction. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "history.h"
@@ -49,15 +49,20 @@ static void what_is_not_a_history_is_refused(void **state)
 	char path[128];
 
 	MUST_FAIL(TK_EDATA, "not a history of tracker",
-	        tk_store_open(database(h, "foreign", "CREATE TABLE users(name)"), TK_STORE_CREATE, &s, &err));
+	        tk_store_open(database(h, "foreign", "CREATE TABLE users(name)"), TK_STORE_CREATE,
+	                &s, &err));
 	MUST_FAIL(TK_EDATA, "not a history of tracker",
-	        tk_store_open(database(h, "other", "PRAGMA application_id=17"), TK_STORE_CREATE, &s, &err));
+	        tk_store_open(database(h, "other", "PRAGMA application_id=17"), TK_STORE_CREATE, &s,
+	                &err));
 	MUST_FAIL(TK_EDATA, "not a history of tracker",
-	        tk_store_open(database(h, "numbered", "PRAGMA user_version=3"), TK_STORE_READ, &s, &err));
+	        tk_store_open(
+	                database(h, "numbered", "PRAGMA user_version=3"), TK_STORE_READ, &s, &err));
 	MUST_FAIL(TK_EDATA, "without a version",
-	        tk_store_open(database(h, "void", "PRAGMA application_id=0x746b6869"), TK_STORE_CREATE, &s, &err));
+	        tk_store_open(database(h, "void", "PRAGMA application_id=0x746b6869"),
+	                TK_STORE_CREATE, &s, &err));
 	snprintf(path, sizeof(path), "%s/text", h->dir);
-	const char *text = "this is a text that is long enough to be taken for the header of a database file, which "
+	const char *text = "this is a text that is long enough to be taken for the header of a "
+	                   "database file, which "
 	                   "has 100 bytes or more";
 	MUST(tk_file_write(path, text, strlen(text), &err));
 	MUST_FAIL(TK_EDATA, "not a database", tk_store_open(path, TK_STORE_CREATE, &s, &err));
@@ -83,9 +88,10 @@ static void a_newer_history_is_refused(void **state)
 	tk_store_close(h->store);
 	h->store = NULL;
 	database(h, "tracker.db", "PRAGMA user_version=4711");
+	MUST_FAIL(TK_EVERSION, "newer tracker (history version 4711",
+	        tk_store_open(h->path, TK_STORE_CREATE, &s, &err));
 	MUST_FAIL(
-	        TK_EVERSION, "newer tracker (history version 4711", tk_store_open(h->path, TK_STORE_CREATE, &s, &err));
-	MUST_FAIL(TK_EVERSION, "update the tracker", tk_store_open(h->path, TK_STORE_READ, &s, &err));
+	        TK_EVERSION, "update the tracker", tk_store_open(h->path, TK_STORE_READ, &s, &err));
 }
 
 /* A history as the first version of the schema made it, with one row. */
@@ -94,9 +100,10 @@ static const char *old_history(struct history *h)
 	struct tk_buf sql = TK_BUF_INIT;
 	const char *path;
 
-	MUST(tk_file_read(TK_SOURCE_ROOT "/store/migrations/0001_initial.sql", 1 << 20, &sql, &err));
+	MUST(tk_file_read(
+	        TK_SOURCE_ROOT "/store/migrations/0001_initial.sql", 1 << 20, &sql, &err));
 	tk_buf_add_str(&sql, "PRAGMA application_id=0x746b6869; PRAGMA user_version=1;"
-	                 "INSERT INTO machine(uid, name) VALUES ('u', 'old box');");
+	                     "INSERT INTO machine(uid, name) VALUES ('u', 'old box');");
 	path = database(h, "old.db", tk_buf_cstr(&sql));
 	tk_buf_free(&sql);
 	return path;
@@ -110,7 +117,8 @@ static void an_older_history_is_migrated_with_a_backup(void **state)
 	struct tk_store *s;
 	struct tk_rows list;
 
-	MUST_FAIL(TK_EVERSION, "older tracker (history version 1", tk_store_open(path, TK_STORE_READ, &s, &err));
+	MUST_FAIL(TK_EVERSION, "older tracker (history version 1",
+	        tk_store_open(path, TK_STORE_READ, &s, &err));
 	snprintf(backup, sizeof(backup), "%s.v1.backup", path);
 	assert_false(tk_file_exists(backup));
 	MUST(tk_store_open(path, TK_STORE_WRITE, &s, &err));
@@ -141,7 +149,8 @@ static void a_migration_that_fails_changes_nothing(void **state)
 
 	/* What the migration makes is there already, as something else. */
 	database(h, "old.db", "CREATE VIEW notification AS SELECT 1");
-	MUST_FAIL(TK_EINTERNAL, "migration 0002_notification", tk_store_open(path, TK_STORE_WRITE, &s, &err));
+	MUST_FAIL(TK_EINTERNAL, "migration 0002_notification",
+	        tk_store_open(path, TK_STORE_WRITE, &s, &err));
 	MUST_FAIL(TK_EVERSION, "history version 1", tk_store_open(path, TK_STORE_READ, &s, &err));
 }
 
@@ -167,13 +176,14 @@ static void reading_needs_no_writable_folder(void **state)
 		/* root may write anywhere */
 		if (getuid() == 0 && setuid(65534) != 0)
 			_exit(2);
-		if (tk_store_open(h->path, TK_STORE_READ, &s, &err) || tk_store_list_machines(s, &list, &err) ||
-		        list.count != 1) {
+		if (tk_store_open(h->path, TK_STORE_READ, &s, &err) ||
+		        tk_store_list_machines(s, &list, &err) || list.count != 1) {
 			fprintf(stderr, "%s\n", err.message);
 			_exit(3);
 		}
 		tk_rows_free(&list);
-		if (tk_store_put_machine(s, &row, &id, &err) != TK_EIO || !strstr(err.message, "reading only"))
+		if (tk_store_put_machine(s, &row, &id, &err) != TK_EIO ||
+		        !strstr(err.message, "reading only"))
 			_exit(4);
 		tk_store_close(s);
 		_exit(tk_store_open(h->path, TK_STORE_WRITE, &s, &err) == TK_EIO ? 0 : 5);
@@ -242,10 +252,12 @@ static void check_finds_what_is_wrong(void **state)
 	tk_rows_free(&problems);
 	database(h, "tracker.db",
 	        "UPDATE machine SET name='somebody else'; PRAGMA foreign_keys=OFF;"
-	        "INSERT INTO stage(night_id, name, status, started_s) VALUES (77, 'plan', 'done', 1)");
+	        "INSERT INTO stage(night_id, name, status, started_s) VALUES (77, 'plan', 'done', "
+	        "1)");
 	MUST(tk_store_check(h->store, &problems, &err));
 	assert_int_equal(problems.count, 2);
-	assert_string_equal(*TK_ROWS_AT(&problems, char *, 0), "1 rows of stage refer to no row of night");
+	assert_string_equal(
+	        *TK_ROWS_AT(&problems, char *, 0), "1 rows of stage refer to no row of night");
 	assert_non_null(strstr(*TK_ROWS_AT(&problems, char *, 1), "changed by hand"));
 	tk_rows_free(&problems);
 }
@@ -297,7 +309,8 @@ static void backup_and_vacuum(void **state)
 	MUST(tk_store_backup(h->store, to, &err));
 	MUST_FAIL(TK_EUSAGE, "the history itself", tk_store_backup(h->store, h->path, &err));
 	MUST_FAIL(TK_EUSAGE, "is not a file", tk_store_backup(h->store, h->dir, &err));
-	MUST_FAIL(TK_EIO, "cannot write the backup", tk_store_backup(h->store, "/nonexistent/x.db", &err));
+	MUST_FAIL(TK_EIO, "cannot write the backup",
+	        tk_store_backup(h->store, "/nonexistent/x.db", &err));
 	MUST(tk_store_open(to, TK_STORE_READ, &s, &err));
 	MUST(tk_store_list_points(s, h->series, INT64_MIN, 0, &list, &err));
 	assert_int_equal(list.count, 20);

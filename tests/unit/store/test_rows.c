@@ -1,4 +1,5 @@
-/* Every kind of row goes in and comes out as it was; the same fact twice is one row; names stay unique. */
+/* Every kind of row goes in and comes out as it was; the same fact twice is one row; names stay
+ * unique. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "history.h"
@@ -120,8 +121,11 @@ static void nights_come_back(void **state)
 	        .config_hash = "c",
 	        .tracker_version = "0.1.0"};
 	static const char *const late[] = {"confirm", "detect", "bisect", "tidy", "publish"};
-	struct tk_stage_row stage = {
-	        .night_id = h->night, .name = "build", .status = "running", .started_s = 5, .detail = "{}"};
+	struct tk_stage_row stage = {.night_id = h->night,
+	        .name = "build",
+	        .status = "running",
+	        .started_s = 5,
+	        .detail = "{}"};
 	struct tk_resolution_row resolution = {.night_id = h->night,
 	        .upstream_id = h->upstream,
 	        .revision_id = h->revision,
@@ -141,8 +145,10 @@ static void nights_come_back(void **state)
 	assert_int_equal(TK_ROWS_AT(&nights, struct tk_night_row, 1)->finished_s, 2000);
 	assert_string_equal(TK_ROWS_AT(&nights, struct tk_night_row, 1)->summary, "{\"jobs\":1}");
 	tk_rows_free(&nights);
-	MUST_FAIL(TK_EDATA, "no night", tk_store_finish_night(h->store, 99, "complete", NULL, 1, &err));
-	MUST_FAIL(TK_EDATA, "CHECK", tk_store_finish_night(h->store, h->night, "splendid", NULL, 1, &err));
+	MUST_FAIL(TK_EDATA, "no night",
+	        tk_store_finish_night(h->store, 99, "complete", NULL, 1, &err));
+	MUST_FAIL(TK_EDATA, "CHECK",
+	        tk_store_finish_night(h->store, h->night, "splendid", NULL, 1, &err));
 
 	MUST(tk_store_put_stage(h->store, &stage, &err));
 	stage.status = "done";
@@ -151,7 +157,8 @@ static void nights_come_back(void **state)
 	READ_ONE(tk_stage_row, read, tk_store_list_stages(h->store, h->night, out, &err));
 	assert_string_equal(read->status, "done");
 	assert_int_equal(read->finished_s, 6);
-	for (size_t i = 0; i < sizeof late / sizeof *late; i++) { /* within one second: in the order of a night */
+	for (size_t i = 0; i < sizeof late / sizeof *late;
+	        i++) { /* within one second: in the order of a night */
 		stage.name = late[sizeof late / sizeof *late - 1 - i];
 		stage.started_s = 7;
 		MUST(tk_store_put_stage(h->store, &stage, &err));
@@ -159,11 +166,13 @@ static void nights_come_back(void **state)
 	tk_rows_free(&read_list);
 	MUST(tk_store_list_stages(h->store, h->night, &read_list, &err));
 	for (size_t i = 0; i < sizeof late / sizeof *late; i++)
-		assert_string_equal(TK_ROWS_AT(&read_list, struct tk_stage_row, i + 1)->name, late[i]);
+		assert_string_equal(
+		        TK_ROWS_AT(&read_list, struct tk_stage_row, i + 1)->name, late[i]);
 	MUST(tk_store_put_resolution(h->store, &resolution, &err));
 	resolution.build_id = h->build;
 	MUST(tk_store_put_resolution(h->store, &resolution, &err));
-	READ_ONE(tk_resolution_row, answer, tk_store_list_resolutions(h->store, h->night, out, &err));
+	READ_ONE(tk_resolution_row, answer,
+	        tk_store_list_resolutions(h->store, h->night, out, &err));
 	assert_int_equal(answer->build_id, h->build);
 	assert_int_equal(answer->revision_id, h->revision);
 	tk_rows_free(&read_list);
@@ -187,7 +196,8 @@ static void the_past_is_in_order(void **state)
 			const struct tk_point *p = TK_ROWS_AT(&past, struct tk_point, i);
 
 			assert_int_equal(p->as_of_s, 1001 + i);
-			assert_true(p->value == 100.0 * (double)(i + 1) && p->lo == p->value - 1 && isnan(p->min));
+			assert_true(p->value == 100.0 * (double)(i + 1) && p->lo == p->value - 1 &&
+			            isnan(p->min));
 			assert_int_equal(p->night_id, h->night);
 			assert_int_equal(p->build_id, h->build);
 			assert_int_equal(p->environment_id, h->environment);
@@ -209,7 +219,8 @@ static void levels_are_made_of_values(void **state)
 	int64_t id;
 
 	for (size_t i = 0; i < 5; i++)
-		MUST(history_put_run(h, seqs[i], seqs[i] == 2 ? 0 : 100.0 * (double)seqs[i], 5, &id, &err));
+		MUST(history_put_run(
+		        h, seqs[i], seqs[i] == 2 ? 0 : 100.0 * (double)seqs[i], 5, &id, &err));
 	MUST(tk_store_list_values(h->store, h->series, 1005, &rows, &err));
 	assert_int_equal(rows.count, 3);
 	for (size_t i = 0; i < rows.count; i++) {
@@ -267,8 +278,10 @@ static void a_result_is_whole(void **state)
 	assert_int_equal(TK_ROWS_AT(&list, struct tk_job_row, 0)->run_id, id);
 	tk_rows_free(&list);
 
-	READ_ONE(tk_point, point, tk_store_list_points(h->store, h->series, INT64_MIN, 0, out, &err));
-	assert_true(point->value == 500.0 && point->lo == 499.0 && point->hi == 501.0 && point->min == 498.0);
+	READ_ONE(tk_point, point,
+	        tk_store_list_points(h->store, h->series, INT64_MIN, 0, out, &err));
+	assert_true(point->value == 500.0 && point->lo == 499.0 && point->hi == 501.0 &&
+	            point->min == 498.0);
 	assert_true(point->q25 == 499.5 && point->q75 == 500.5 && point->p95 == 503.0);
 	assert_int_equal(point->n, 100);
 	assert_int_equal(point->flags, TK_POINT_UNSTABLE);
@@ -288,7 +301,8 @@ static void a_result_is_whole(void **state)
 	assert_string_equal(run->attributes, "{\"stop\":\"tight\"}");
 	MUST(tk_store_list_unsuccessful_runs(h->store, h->night, &list, &err));
 	assert_int_equal(list.count, 0);
-	READ_ONE(tk_group_count, runs, tk_store_list_night_counts(h->store, h->night, TK_COUNT_RUNS, out, &err));
+	READ_ONE(tk_group_count, runs,
+	        tk_store_list_night_counts(h->store, h->night, TK_COUNT_RUNS, out, &err));
 	assert_int_equal(runs->count, 1);
 	tk_rows_free(&runs_list);
 	READ_ONE(tk_run_row, by_series, tk_store_list_series_runs(h->store, h->series, out, &err));
@@ -385,14 +399,16 @@ static void derived_rows_are_replaced(void **state)
 	READ_ONE(tk_change_point_row, read, tk_store_list_change_points(h->store, 0, out, &err));
 	assert_int_equal(read->as_of_s, 6);
 	assert_string_equal(read->cause, "upstream");
-	READ_ONE(tk_change_point_row, same, tk_store_list_change_points(h->store, h->series, out, &err));
+	READ_ONE(tk_change_point_row, same,
+	        tk_store_list_change_points(h->store, h->series, out, &err));
 	assert_true(same->change_hi == 1.1);
 	MUST(tk_store_replace_verdicts(h->store, h->night, &verdict, 1, &err));
 	verdict.status = "new";
 	MUST(tk_store_replace_verdicts(h->store, h->night, &verdict, 1, &err));
 	READ_ONE(tk_verdict_row, judged, tk_store_list_verdicts(h->store, h->night, out, &err));
 	assert_string_equal(judged->status, "new");
-	assert_true(isnan(judged->before_value) && isnan(judged->p) && judged->after_value == 3 && judged->q == 0.5);
+	assert_true(isnan(judged->before_value) && isnan(judged->p) && judged->after_value == 3 &&
+	            judged->q == 0.5);
 	tk_rows_free(&read_list);
 	tk_rows_free(&same_list);
 	tk_rows_free(&judged_list);
@@ -410,8 +426,10 @@ static void alerts_and_what_people_said(void **state)
 	        .good_rev = "a",
 	        .bad_rev = "b",
 	        .title = "slower"};
-	struct tk_triage_row triage = {.alert_uid = "x", .at_s = 1, .author = "me", .action = "ack", .note = "known"};
-	struct tk_notification_row sent = {.alert_uid = "x", .sink = "file", .target = "t", .sent_s = 3};
+	struct tk_triage_row triage = {
+	        .alert_uid = "x", .at_s = 1, .author = "me", .action = "ack", .note = "known"};
+	struct tk_notification_row sent = {
+	        .alert_uid = "x", .sink = "file", .target = "t", .sent_s = 3};
 	int64_t id, again;
 
 	MUST(tk_store_put_alert(h->store, &alert, &err));
@@ -479,7 +497,8 @@ static void the_same_fact_twice_is_one_row(void **state)
 	struct history *h = *state;
 	struct history before = *h;
 	struct tk_revision_row vague = {.upstream_id = h->upstream, .rev = "0123abcd"};
-	struct tk_upstream_row moved = {.name = "blas", .kind = "git", .url = "https://example.org/new.git"};
+	struct tk_upstream_row moved = {
+	        .name = "blas", .kind = "git", .url = "https://example.org/new.git"};
 	int64_t id;
 
 	history_fill(h);
@@ -543,8 +562,10 @@ static void slugs_are_safe_and_unique(void **state)
 {
 	struct history *h = *state;
 	char longer[600];
-	struct tk_machine_row machine = {.name = "../Ünsafe <b>/box.example.org", .attributes = "{}"};
-	struct tk_device_row device = {.kind = "cpu", .name = "c", .uuid = "1", .arch = "", .slug = "H200 #0"};
+	struct tk_machine_row machine = {
+	        .name = "../Ünsafe <b>/box.example.org", .attributes = "{}"};
+	struct tk_device_row device = {
+	        .kind = "cpu", .name = "c", .uuid = "1", .arch = "", .slug = "H200 #0"};
 	struct tk_series_row series = {.upstream_id = h->upstream,
 	        .problem_id = h->problem,
 	        .backend = "Ref",
@@ -575,21 +596,27 @@ static void slugs_are_safe_and_unique(void **state)
 		const char *slug = TK_ROWS_AT(&list, struct tk_series_row, i)->slug;
 
 		assert_true(strlen(slug) <= 120);
-		assert_int_equal(strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-"), strlen(slug));
+		assert_int_equal(
+		        strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789._-"), strlen(slug));
 		assert_true(slug[0] != '.' && slug[0] != '-');
 		if (i)
-			assert_string_not_equal(slug, TK_ROWS_AT(&list, struct tk_series_row, i - 1)->slug);
+			assert_string_not_equal(
+			        slug, TK_ROWS_AT(&list, struct tk_series_row, i - 1)->slug);
 	}
 	assert_non_null(strstr(TK_ROWS_AT(&list, struct tk_series_row, 3)->slug,
-	        "nsafe-b-box-example-org.h200-0.blas.ref.gemm-f32-512x512x512-nn.tile-64x64.cold.power"));
+	        "nsafe-b-box-example-org.h200-0.blas.ref.gemm-f32-512x512x512-nn.tile-64x64.cold."
+	        "power"));
 	tk_rows_free(&list);
 }
 
 static void devices_without_uuid_stay_two(void **state)
 {
 	struct history *h = *state;
-	struct tk_device_row device = {
-	        .machine_id = h->machine, .kind = "null", .name = "null", .arch = "", .slug = "null-0"};
+	struct tk_device_row device = {.machine_id = h->machine,
+	        .kind = "null",
+	        .name = "null",
+	        .arch = "",
+	        .slug = "null-0"};
 	int64_t a, b, c;
 
 	MUST(tk_store_put_device(h->store, &device, &a, &err));
@@ -607,9 +634,9 @@ static void hostile_strings_are_data(void **state)
 {
 	struct history *h = *state;
 	char *huge = calloc(10241, 1);
-	const char *names[] = {"'; DROP TABLE machine; --", "line\nbreak\ttab", "\"quoted\" 'twice' `thrice`",
-	        "<script>alert(1)</script>", "../../etc/passwd", "%s%n%p",
-	        "\xff\xfe bad \xc0\xaf \xed\xa0\x80 \xf5 utf-8 \xe2\x82", huge};
+	const char *names[] = {"'; DROP TABLE machine; --", "line\nbreak\ttab",
+	        "\"quoted\" 'twice' `thrice`", "<script>alert(1)</script>", "../../etc/passwd",
+	        "%s%n%p", "\xff\xfe bad \xc0\xaf \xed\xa0\x80 \xf5 utf-8 \xe2\x82", huge};
 	int64_t ids[8], again;
 
 	memset(huge, 'x', 10240);
@@ -633,7 +660,8 @@ static void hostile_strings_are_data(void **state)
 		if (row->id == ids[6])
 			assert_string_equal(row->name,
 			        "\xef\xbf\xbd\xef\xbf\xbd bad \xef\xbf\xbd\xef\xbf\xbd "
-			        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xef\xbf\xbd utf-8 \xef\xbf\xbd\xef\xbf\xbd");
+			        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xef\xbf\xbd utf-8 "
+			        "\xef\xbf\xbd\xef\xbf\xbd");
 	}
 	tk_rows_free(&list);
 	MUST(tk_store_check(h->store, &problems, &err));
@@ -646,8 +674,11 @@ static void unknown_parents_are_refused(void **state)
 {
 	struct history *h = *state;
 	struct tk_environment_row environment = {.device_id = 4711, .attributes = "{}"};
-	struct tk_build_row build = {
-	        .revision_id = h->revision, .artifact_key = "k", .adapter = "a", .status = "great", .built_s = 1};
+	struct tk_build_row build = {.revision_id = h->revision,
+	        .artifact_key = "k",
+	        .adapter = "a",
+	        .status = "great",
+	        .built_s = 1};
 	struct tk_series_row series = {.device_id = 1,
 	        .upstream_id = 99,
 	        .problem_id = 1,
@@ -657,12 +688,15 @@ static void unknown_parents_are_refused(void **state)
 	        .unit = "ns",
 	        .better = "lower",
 	        .role = "suite"};
-	struct tk_stage_row stage = {.night_id = 4711, .name = "plan", .status = "done", .started_s = 1};
+	struct tk_stage_row stage = {
+	        .night_id = 4711, .name = "plan", .status = "done", .started_s = 1};
 	int64_t id;
 
-	MUST_FAIL(TK_EDATA, "no device with the id 4711", tk_store_put_environment(h->store, &environment, &id, &err));
+	MUST_FAIL(TK_EDATA, "no device with the id 4711",
+	        tk_store_put_environment(h->store, &environment, &id, &err));
 	MUST_FAIL(TK_EDATA, "CHECK constraint", tk_store_put_build(h->store, &build, &id, &err));
-	MUST_FAIL(TK_EDATA, "no upstream with the id 99", tk_store_put_series(h->store, &series, &id, &err));
+	MUST_FAIL(TK_EDATA, "no upstream with the id 99",
+	        tk_store_put_series(h->store, &series, &id, &err));
 	MUST_FAIL(TK_EDATA, "FOREIGN KEY", tk_store_put_stage(h->store, &stage, &err));
 }
 

@@ -17,7 +17,8 @@ struct scratch {
 };
 
 /* Runs a line of sh in the scratch folder; the test fails where it fails. */
-__attribute__((format(printf, 2, 3))) static inline void sh(const struct scratch *s, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static inline void sh(
+        const struct scratch *s, const char *fmt, ...)
 {
 	char line[8192];
 	va_list ap;
@@ -50,7 +51,8 @@ static inline int scratch_open(void **state)
 {
 	struct scratch *s = calloc(1, sizeof(*s));
 	const char *parent = getenv("TMPDIR");
-	snprintf(s->dir, sizeof(s->dir), "%s/tracker-test-XXXXXX", parent && strlen(parent) < 200 ? parent : "/tmp");
+	snprintf(s->dir, sizeof(s->dir), "%s/tracker-test-XXXXXX",
+	        parent && strlen(parent) < 200 ? parent : "/tmp");
 	if (!mkdtemp(s->dir))
 		return -1;
 	snprintf(s->cache, sizeof(s->cache), "%s/cache", s->dir);
@@ -58,8 +60,10 @@ static inline int scratch_open(void **state)
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	setenv("GIT_AUTHOR_DATE", "2026-03-01T10:00:00Z", 1);
 	setenv("GIT_COMMITTER_DATE", "2026-03-01T11:00:00Z", 1);
-	sh(s, "git config --global user.name 'A. Author' && git config --global user.email a@example.invalid && "
-	      "git config --global init.defaultBranch main && git config --global protocol.file.allow always");
+	sh(s, "git config --global user.name 'A. Author' && git config --global user.email "
+	      "a@example.invalid && "
+	      "git config --global init.defaultBranch main && git config --global "
+	      "protocol.file.allow always");
 	*state = s;
 	return 0;
 }

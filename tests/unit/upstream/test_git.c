@@ -1,4 +1,5 @@
-/* What users write about an upstream never becomes an option, a transport helper or a shell's word. */
+/* What users write about an upstream never becomes an option, a transport helper or a shell's word.
+ */
 #include "base/error.h"
 #include "scratch.h"
 #include "upstream/git.h"
@@ -20,9 +21,10 @@ static void urls(void **state)
 	expect_url("", "the url is empty");
 	expect_url("--upload-pack=touch x", "the url \"--upload-pack=touch x\" starts with \"-\"");
 	expect_url("https://a\nb", "the url contains control characters");
-	expect_url("ext::sh -c 'touch x'",
-	        "the url \"ext::sh -c 'touch x'\" names a transport helper, expected https, ssh, git, file or a path");
-	expect_url("fd::17", "the url \"fd::17\" names a transport helper, expected https, ssh, git, file or a path");
+	expect_url("ext::sh -c 'touch x'", "the url \"ext::sh -c 'touch x'\" names a transport "
+	                                   "helper, expected https, ssh, git, file or a path");
+	expect_url("fd::17", "the url \"fd::17\" names a transport helper, expected https, ssh, "
+	                     "git, file or a path");
 	assert_true(tk_git_url_is_local("/srv/git/a"));
 	assert_true(tk_git_url_is_local("./a:b"));
 	assert_true(tk_git_url_is_local("file:///srv/a"));
@@ -61,25 +63,35 @@ static void failures_speak(void **state)
 	const struct tk_git git = {.dir = s->dir, .mode = TK_GIT_LOCAL, .deadline_s = 30};
 	struct tk_error err = {0};
 	int code = 0;
-	assert_int_equal(tk_git_run(&git, (const char *const[]){"rev-parse", "HEAD", NULL}, NULL, &err), TK_EIO);
+	assert_int_equal(
+	        tk_git_run(&git, (const char *const[]){"rev-parse", "HEAD", NULL}, NULL, &err),
+	        TK_EIO);
 	assert_non_null(strstr(err.message, "git rev-parse: exit code 128: "));
-	assert_int_equal(tk_git_query(&git, (const char *const[]){"rev-parse", "HEAD", NULL}, &code, NULL, &err), TK_OK);
+	assert_int_equal(tk_git_query(&git, (const char *const[]){"rev-parse", "HEAD", NULL}, &code,
+	                         NULL, &err),
+	        TK_OK);
 	assert_int_equal(code, 128);
 	const struct tk_git nowhere = {.dir = "/nonexistent/folder", .deadline_s = 30};
-	assert_int_not_equal(tk_git_run(&nowhere, (const char *const[]){"status", NULL}, NULL, &err), TK_OK);
+	assert_int_not_equal(
+	        tk_git_run(&nowhere, (const char *const[]){"status", NULL}, NULL, &err), TK_OK);
 }
 
-/* Local commands reach no server: that is what keeps a partial clone from fetching commit after commit. */
+/* Local commands reach no server: that is what keeps a partial clone from fetching commit after
+ * commit. */
 static void local_is_local(void **state)
 {
 	const struct scratch *s = *state;
 	sh(s, "git init -q a && git -C a commit -q --allow-empty -m one");
 	const struct tk_git git = {.dir = s->dir, .mode = TK_GIT_LOCAL, .deadline_s = 30};
 	struct tk_error err = {0};
-	assert_int_equal(tk_git_run(&git, (const char *const[]){"ls-remote", "./a", NULL}, NULL, &err), TK_EIO);
+	assert_int_equal(
+	        tk_git_run(&git, (const char *const[]){"ls-remote", "./a", NULL}, NULL, &err),
+	        TK_EIO);
 	assert_non_null(strstr(err.message, "not allowed"));
 	const struct tk_git network = {.dir = s->dir, .mode = TK_GIT_NETWORK, .deadline_s = 30};
-	assert_int_equal(tk_git_run(&network, (const char *const[]){"ls-remote", "./a", NULL}, NULL, &err), TK_OK);
+	assert_int_equal(
+	        tk_git_run(&network, (const char *const[]){"ls-remote", "./a", NULL}, NULL, &err),
+	        TK_OK);
 }
 
 int main(void)

@@ -106,13 +106,14 @@ static void malformed(void **state)
 	expect_failure(not_hash, sizeof(not_hash), "git log: \"--upload-pack=x\" is not a commit");
 	expect_failure(bad_parent, sizeof(bad_parent), "git log: \"$(x)\" is not a commit");
 	expect_failure(bad_time, sizeof(bad_time), "git log: \"soon\" is not a time");
-	expect_failure(huge_time, sizeof(huge_time), "git log: \"99999999999999999999\" is not a time");
+	expect_failure(
+	        huge_time, sizeof(huge_time), "git log: \"99999999999999999999\" is not a time");
 	expect_failure(part, sizeof(part), "git log: the output has a part of a record at its end");
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(records), cmocka_unit_test(long_subject), cmocka_unit_test(malformed)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(records),
+	        cmocka_unit_test(long_subject), cmocka_unit_test(malformed)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

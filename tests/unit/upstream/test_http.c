@@ -34,14 +34,15 @@ static size_t read_request(int fd, char *data, size_t size)
 		data[n] = '\0';
 		const char *length = strcasestr(data, "content-length:");
 		body = strstr(data, "\r\n\r\n");
-		if (body && (!length || n >= (size_t)(body + 4 - data) + strtoul(length + 15, NULL, 10)))
+		if (body && (!length || n >= (size_t)(body + 4 - data) +
+		                                        strtoul(length + 15, NULL, 10)))
 			break;
 	}
 	return n;
 }
 
-/* Gives the answers in turn, the last one for ever; "echo" is 200 where the body is {"a":1} and 400 otherwise, "hang"
- * never answers. */
+/* Gives the answers in turn, the last one for ever; "echo" is 200 where the body is {"a":1} and 400
+ * otherwise, "hang" never answers. */
 static void serve(int listener, const char *const *answers)
 {
 	char data[65536];
@@ -58,8 +59,10 @@ static void serve(int listener, const char *const *answers)
 			const bool good = strstr(data, "\r\n\r\n{\"a\":1}") &&
 			                  strcasestr(data, "content-type: application/json") &&
 			                  strstr(data, "X-Key: 7");
-			answer = good ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-			              : "HTTP/1.1 400 Bad\r\nContent-Length: 5\r\nConnection: close\r\n\r\nwrong";
+			answer = good ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: "
+			                "close\r\n\r\n"
+			              : "HTTP/1.1 400 Bad\r\nContent-Length: 5\r\nConnection: "
+			                "close\r\n\r\nwrong";
 		}
 		if (write(fd, answer, strlen(answer)) < 0)
 			_exit(1);
@@ -134,14 +137,17 @@ static void failures(void **state)
 	assert_non_null(strstr(err.message, "cannot post to 127.0.0.1"));
 	assert_null(strstr(err.message, "SECRET"));
 	assert_int_equal(code, 0);
-	assert_int_equal(tk_http_post_json("file:///etc/passwd", "{}", &quick, &code, &err), TK_ECONFIG);
+	assert_int_equal(
+	        tk_http_post_json("file:///etc/passwd", "{}", &quick, &code, &err), TK_ECONFIG);
 	assert_int_equal(tk_http_post_json("ftp://h/x", "{}", &quick, &code, &err), TK_ECONFIG);
-	assert_string_equal(
-	        err.message, "the scheme \"ftp\" of the webhook's URL is not allowed, expected https or http");
+	assert_string_equal(err.message,
+	        "the scheme \"ftp\" of the webhook's URL is not allowed, expected https or http");
 	assert_int_equal(tk_http_post_json("not a url", "{}", &quick, &code, &err), TK_ECONFIG);
-	assert_string_equal(err.message, "the webhook's URL is malformed, expected https://host/path");
+	assert_string_equal(
+	        err.message, "the webhook's URL is malformed, expected https://host/path");
 	const struct server redirect = start((const char *const[]){
-	        "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+	        "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: "
+	        "0\r\nConnection: close\r\n\r\n",
 	        NULL});
 	assert_int_equal(tk_http_post_json(redirect.url, "{}", &quick, &code, &err), TK_EIO);
 	assert_string_equal(err.message, "127.0.0.1 redirects to a protocol that is not allowed");

@@ -1,4 +1,5 @@
-/* Upstreams on real git repositories: revisions, history, work trees, and everything that can be wrong with them. */
+/* Upstreams on real git repositories: revisions, history, work trees, and everything that can be
+ * wrong with them. */
 #include "base/error.h"
 #include "base/file.h"
 #include "scratch.h"
@@ -9,8 +10,11 @@
 
 static struct tk_repo git_source(const struct scratch *s, const char *url)
 {
-	return (struct tk_repo){
-	        .kind = TK_REPO_GIT, .name = "up", .url = url, .cache_dir = s->cache, .deadline_s = 60};
+	return (struct tk_repo){.kind = TK_REPO_GIT,
+	        .name = "up",
+	        .url = url,
+	        .cache_dir = s->cache,
+	        .deadline_s = 60};
 }
 
 static char *url_of(const struct scratch *s, const char *name)
@@ -31,7 +35,8 @@ static void newest_and_parent(void **state)
 {
 	const struct scratch *s = *state;
 	char id[128], parent[128];
-	sh(s, "git init -q a && cd a && echo 1 >f && git add f && git commit -q -m 'first' && echo 2 >f && git commit "
+	sh(s, "git init -q a && cd a && echo 1 >f && git add f && git commit -q -m 'first' && echo "
+	      "2 >f && git commit "
 	      "-qam 'second one'");
 	ask(s, id, sizeof(id), "git -C a rev-parse HEAD");
 	ask(s, parent, sizeof(parent), "git -C a rev-parse HEAD~1");
@@ -61,9 +66,11 @@ static void branch_tag_prefix(void **state)
 {
 	const struct scratch *s = *state;
 	char id[128], prefix[16];
-	sh(s, "git init -q a && cd a && git commit -q --allow-empty -m base && git checkout -q -b dev/x && git commit "
+	sh(s, "git init -q a && cd a && git commit -q --allow-empty -m base && git checkout -q -b "
+	      "dev/x && git commit "
 	      "-q --allow-empty -m dev && "
-	      "git tag -a v1 -m tag && git checkout -q main && git commit -q --allow-empty -m main");
+	      "git tag -a v1 -m tag && git checkout -q main && git commit -q --allow-empty -m "
+	      "main");
 	ask(s, id, sizeof(id), "git -C a rev-parse dev/x");
 	snprintf(prefix, sizeof(prefix), "%.10s", id);
 	char *url = url_of(s, "a");
@@ -94,8 +101,11 @@ static void missing_things(void **state)
 	struct tk_error err = {0};
 	assert_int_equal(tk_repo_find_revision(&src, "nope", &r, &err), TK_ENOTFOUND);
 	assert_string_equal(err.message, "up has no revision \"nope\"");
-	assert_int_equal(tk_repo_find_revision(&src, "1234567890123456789012345678901234567890", &r, &err), TK_ENOTFOUND);
-	assert_string_equal(err.message, "up has no revision \"1234567890123456789012345678901234567890\"");
+	assert_int_equal(
+	        tk_repo_find_revision(&src, "1234567890123456789012345678901234567890", &r, &err),
+	        TK_ENOTFOUND);
+	assert_string_equal(
+	        err.message, "up has no revision \"1234567890123456789012345678901234567890\"");
 	assert_int_equal(tk_repo_find_revision(&src, "--all", &r, &err), TK_ECONFIG);
 	assert_string_equal(err.message, "up: the revision \"--all\" starts with \"-\"");
 	src.branch = "gone";
@@ -122,9 +132,11 @@ static void missing_things(void **state)
 static void first_parent(void **state)
 {
 	const struct scratch *s = *state;
-	sh(s, "git init -q a && cd a && git commit -q --allow-empty -m 1 && git checkout -q -b side && git commit -q "
+	sh(s, "git init -q a && cd a && git commit -q --allow-empty -m 1 && git checkout -q -b "
+	      "side && git commit -q "
 	      "--allow-empty -m s1 && "
-	      "git commit -q --allow-empty -m s2 && git checkout -q main && git commit -q --allow-empty -m 2 && git "
+	      "git commit -q --allow-empty -m s2 && git checkout -q main && git commit -q "
+	      "--allow-empty -m 2 && git "
 	      "merge -q --no-ff -m 3-merge side");
 	char *url = url_of(s, "a");
 	const struct tk_repo src = git_source(s, url);
@@ -145,7 +157,8 @@ static void first_parent(void **state)
 static void history_limits(void **state)
 {
 	const struct scratch *s = *state;
-	sh(s, "git init -q a && cd a && for i in 1 2 3 4 5 6 7 8 9; do GIT_COMMITTER_DATE=\"2026-01-0${i}T00:00:00Z\" "
+	sh(s, "git init -q a && cd a && for i in 1 2 3 4 5 6 7 8 9; do "
+	      "GIT_COMMITTER_DATE=\"2026-01-0${i}T00:00:00Z\" "
 	      "git commit -q --allow-empty -m c$i; done");
 	char *url = url_of(s, "a");
 	const struct tk_repo src = git_source(s, url);
@@ -171,7 +184,8 @@ static void history_limits(void **state)
 static void path_filter(void **state)
 {
 	const struct scratch *s = *state;
-	sh(s, "git init -q a && cd a && mkdir k 'k[x]' && echo 1 >k/f && git add . && git commit -q -m k1 && echo 1 >o "
+	sh(s, "git init -q a && cd a && mkdir k 'k[x]' && echo 1 >k/f && git add . && git commit "
+	      "-q -m k1 && echo 1 >o "
 	      "&& git add . && git commit -q -m o1 && "
 	      "echo 2 >k/f && git commit -qam k2 && echo 2 >o && git commit -qam o2");
 	char *url = url_of(s, "a");
@@ -194,19 +208,22 @@ static void path_filter(void **state)
 	free(url);
 }
 
-/* The branch was rewritten: the new history counts, the old commit is still known to who asks for it. */
+/* The branch was rewritten: the new history counts, the old commit is still known to who asks for
+ * it. */
 static void rebased(void **state)
 {
 	const struct scratch *s = *state;
 	char old[128];
-	sh(s, "git init -q a && cd a && echo 1 >f && git add f && git commit -q -m one && echo 2 >f && git commit -qam "
+	sh(s, "git init -q a && cd a && echo 1 >f && git add f && git commit -q -m one && echo 2 "
+	      ">f && git commit -qam "
 	      "two");
 	ask(s, old, sizeof(old), "git -C a rev-parse HEAD");
 	char *url = url_of(s, "a");
 	const struct tk_repo src = git_source(s, url);
 	struct tk_revision r;
 	OK(tk_repo_find_newest(&src, &r, err));
-	sh(s, "cd a && git commit -q --amend -m 'two again' && git reflog expire --expire=now --all && git gc -q "
+	sh(s, "cd a && git commit -q --amend -m 'two again' && git reflog expire --expire=now "
+	      "--all && git gc -q "
 	      "--prune=now");
 	OK(tk_repo_find_newest(&src, &r, err));
 	assert_string_equal(r.subject, "two again");
@@ -224,7 +241,8 @@ static void checkout(void **state)
 {
 	const struct scratch *s = *state;
 	char id[128], *dir = NULL, *second = NULL, line[64];
-	sh(s, "git init -q a && cd a && git config uploadpack.allowFilter true && echo old >f && git add f && git "
+	sh(s, "git init -q a && cd a && git config uploadpack.allowFilter true && echo old >f && "
+	      "git add f && git "
 	      "commit -q -m one && echo new >f && git commit -qam two");
 	ask(s, id, sizeof(id), "git -C a rev-parse HEAD~1");
 	char *path = url_of(s, "a"), *url = NULL;
@@ -246,7 +264,8 @@ static void checkout(void **state)
 	assert_false(tk_dir_exists(gone));
 	tk_repo_remove_checkout(&src, second);
 	tk_repo_remove_checkout(&src, NULL);
-	ask(s, line, sizeof(line), "git config --file cache/git/up-*/config remote.origin.partialclonefilter");
+	ask(s, line, sizeof(line),
+	        "git config --file cache/git/up-*/config remote.origin.partialclonefilter");
 	assert_string_equal(line, "blob:none");
 	free(gone);
 	free(command);
@@ -258,7 +277,8 @@ static void submodules(void **state)
 {
 	const struct scratch *s = *state;
 	char *dir = NULL, *file = NULL;
-	sh(s, "git init -q lib && cd lib && echo lib >l && git add l && git commit -q -m lib && cd .. && git init -q a "
+	sh(s, "git init -q lib && cd lib && echo lib >l && git add l && git commit -q -m lib && cd "
+	      ".. && git init -q a "
 	      "&& cd a && "
 	      "git submodule --quiet add ../lib deps/lib && git commit -q -m 'with submodule'");
 	char *url = url_of(s, "a");
@@ -283,19 +303,24 @@ static void submodules(void **state)
 	free(url);
 }
 
-/* Every name in it would break something if it were ever pasted into a command, a page or a path. */
+/* Every name in it would break something if it were ever pasted into a command, a page or a path.
+ */
 static void hostile(void **state)
 {
 	const struct scratch *s = *state;
 	char *dir = NULL;
-	sh(s, "git init -q a && cd a && printf x >'--upload-pack=touch pwned' && printf x >\"$(printf 'new\\nline')\" "
+	sh(s, "git init -q a && cd a && printf x >'--upload-pack=touch pwned' && printf x "
+	      ">\"$(printf 'new\\nline')\" "
 	      "&& printf x >'<script>alert(1)</script>' || true");
 	sh(s, "cd a && mkdir -p '..hidden' && printf x >'..hidden/;rm -rf $HOME' && git add -A && "
-	      "git -c user.name='<b>\"$(touch pwned)' commit -q -m \"$(printf '<script>\"; DROP TABLE revision; "
+	      "git -c user.name='<b>\"$(touch pwned)' commit -q -m \"$(printf '<script>\"; DROP "
+	      "TABLE revision; "
 	      "--\\033[2J')\" && "
 	      "git branch '\"><img/src=x>' && git branch 'a;touch${IFS}pwned' && "
-	      "git commit -q --allow-empty -m \"$(head -c 10240 /dev/zero | tr '\\0' q)\" && mkdir -p .git/hooks && "
-	      "printf '#!/bin/sh\\ntouch pwned\\n' >.git/hooks/post-checkout && chmod +x .git/hooks/post-checkout");
+	      "git commit -q --allow-empty -m \"$(head -c 10240 /dev/zero | tr '\\0' q)\" && mkdir "
+	      "-p .git/hooks && "
+	      "printf '#!/bin/sh\\ntouch pwned\\n' >.git/hooks/post-checkout && chmod +x "
+	      ".git/hooks/post-checkout");
 	char *url = url_of(s, "a");
 	const struct tk_repo src = git_source(s, url);
 	struct tk_revision *list = NULL, r;
@@ -343,12 +368,16 @@ static void self_source(void **state)
 {
 	const struct scratch *s = *state;
 	char id[128], before[4096], after[4096], *dir = NULL, line[64];
-	sh(s, "git init -q proj && cd proj && mkdir kernels && echo 1 >kernels/a && git add . && git commit -q -m "
+	sh(s, "git init -q proj && cd proj && mkdir kernels && echo 1 >kernels/a && git add . && "
+	      "git commit -q -m "
 	      "'mine' && echo x >untracked");
 	ask(s, id, sizeof(id), "git -C proj rev-parse HEAD");
 	char *folder = url_of(s, "proj/kernels");
-	struct tk_repo src = {
-	        .kind = TK_REPO_SELF, .name = "self", .url = folder, .cache_dir = s->cache, .deadline_s = 60};
+	struct tk_repo src = {.kind = TK_REPO_SELF,
+	        .name = "self",
+	        .url = folder,
+	        .cache_dir = s->cache,
+	        .deadline_s = 60};
 	struct tk_revision r;
 	OK(tk_repo_find_newest(&src, &r, err));
 	assert_string_equal(r.id, id);
@@ -357,7 +386,8 @@ static void self_source(void **state)
 	sh(s, "echo 2 >proj/kernels/a");
 	OK(tk_repo_find_newest(&src, &r, err));
 	assert_true(r.dirty);
-	ask(s, before, sizeof(before), "find proj/.git -type f | sort | xargs sha256sum | sha256sum");
+	ask(s, before, sizeof(before),
+	        "find proj/.git -type f | sort | xargs sha256sum | sha256sum");
 	OK(tk_repo_checkout(&src, r.id, &dir, err));
 	ask(s, after, sizeof(after), "find proj/.git -type f | sort | xargs sha256sum | sha256sum");
 	assert_string_equal(before, after); /* nothing was written into the user's repository */
@@ -380,8 +410,8 @@ static void self_source(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
-	const struct CMUnitTest tests[] = {T(newest_and_parent), T(branch_tag_prefix), T(missing_things),
-	        T(first_parent), T(history_limits), T(path_filter), T(rebased), T(checkout), T(submodules), T(hostile),
-	        T(hanging_remote), T(self_source)};
+	const struct CMUnitTest tests[] = {T(newest_and_parent), T(branch_tag_prefix),
+	        T(missing_things), T(first_parent), T(history_limits), T(path_filter), T(rebased),
+	        T(checkout), T(submodules), T(hostile), T(hanging_remote), T(self_source)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

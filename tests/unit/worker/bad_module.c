@@ -1,4 +1,5 @@
-/* Modules that break the contract before any of their functions is called; which one is chosen by TK_BAD. */
+/* Modules that break the contract before any of their functions is called; which one is chosen by
+ * TK_BAD. */
 #include "tracker_abi.h"
 
 #define NO_ENTRY 0
@@ -22,7 +23,8 @@ static const char *version(void)
 	return "1";
 }
 
-static int open_it(const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int open_it(
+        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
 {
 	return TK_ABI_INTERNAL;
 }
@@ -31,19 +33,20 @@ static void close_it(struct tk_backend_ctx *ctx)
 {
 }
 
-static int supports(struct tk_backend_ctx *ctx, const struct tk_problem *problem, struct tk_abi_error *err)
+static int supports(
+        struct tk_backend_ctx *ctx, const struct tk_problem *problem, struct tk_abi_error *err)
 {
 	return TK_ABI_UNSUPPORTED;
 }
 
-static int plan(struct tk_backend_ctx *ctx, const struct tk_problem *problem, const char *config, uint32_t sets,
-        struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int plan(struct tk_backend_ctx *ctx, const struct tk_problem *problem, const char *config,
+        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	return TK_ABI_UNSUPPORTED;
 }
 
-static int bind_it(
-        struct tk_plan *p, uint32_t set, const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err)
+static int bind_it(struct tk_plan *p, uint32_t set, const struct tk_tensor *tensors, uint32_t count,
+        struct tk_abi_error *err)
 {
 	return TK_ABI_OK;
 }

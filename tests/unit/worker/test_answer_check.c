@@ -1,4 +1,5 @@
-/* Every field of an answer, missing, of the wrong type, out of range: one valid answer, spoiled in one place at a time.
+/* Every field of an answer, missing, of the wrong type, out of range: one valid answer, spoiled in
+ * one place at a time.
  */
 #include "base/error.h"
 #include "worker/answer_check.h"
@@ -10,25 +11,30 @@
 
 #include <cmocka.h>
 
-static const char valid[] =
-        "{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[3,1,2],\"launches_per_sample\":1,\"median\":2,\"lo\":1,"
-        "\"hi\":3,\"confidence\":0.95,"
-        "\"n\":3,\"min\":1,\"q25\":1.5,\"q75\":2.5,\"p95\":2.9,\"stop\":\"tight\",\"warmup_s\":0.1,\"measure_s\":0.1,"
-        "\"setup_s\":0.1,\"verify_s\":0.1,"
-        "\"launch_ns\":null,\"verify\":{\"done\":true,\"passed\":true,\"method\":\"rows\",\"max_error\":0.1,"
-        "\"tolerance\":1,\"checked\":4,"
-        "\"detail\":\"\"},\"plan\":{\"kernel\":\"k\",\"algorithm\":\"\",\"workspace_bytes\":0,\"capturable\":false,"
-        "\"deterministic\":true},"
-        "\"flops\":8,\"bytes\":8,\"sets\":2,\"throttled_samples\":0,\"telemetry\":{\"before\":T,\"after\":T}}";
-static const char telemetry[] =
-        "{\"clock_mhz\":1,\"memory_clock_mhz\":null,\"power_w\":null,\"temperature_c\":-3,\"energy_j\":null,"
-        "\"load\":0.5,\"throttled\":false,\"reasons\":\"\"}";
+static const char valid[] = "{\"outcome\":\"ok\",\"message\":\"\",\"samples\":[3,1,2],\"launches_"
+                            "per_sample\":1,\"median\":2,\"lo\":1,"
+                            "\"hi\":3,\"confidence\":0.95,"
+                            "\"n\":3,\"min\":1,\"q25\":1.5,\"q75\":2.5,\"p95\":2.9,\"stop\":"
+                            "\"tight\",\"warmup_s\":0.1,\"measure_s\":0.1,"
+                            "\"setup_s\":0.1,\"verify_s\":0.1,"
+                            "\"launch_ns\":null,\"verify\":{\"done\":true,\"passed\":true,"
+                            "\"method\":\"rows\",\"max_error\":0.1,"
+                            "\"tolerance\":1,\"checked\":4,"
+                            "\"detail\":\"\"},\"plan\":{\"kernel\":\"k\",\"algorithm\":\"\","
+                            "\"workspace_bytes\":0,\"capturable\":false,"
+                            "\"deterministic\":true},"
+                            "\"flops\":8,\"bytes\":8,\"sets\":2,\"throttled_samples\":0,"
+                            "\"telemetry\":{\"before\":T,\"after\":T}}";
+static const char telemetry[] = "{\"clock_mhz\":1,\"memory_clock_mhz\":null,\"power_w\":null,"
+                                "\"temperature_c\":-3,\"energy_j\":null,"
+                                "\"load\":0.5,\"throttled\":false,\"reasons\":\"\"}";
 
 static json_t *valid_result(void)
 {
 	json_t *r, *t = json_loads(telemetry, 0, NULL), *both = json_object();
 	char text[2048];
-	snprintf(text, sizeof text, "%.*s\"x\":0}", (int)(strstr(valid, "\"telemetry\"") - valid), valid);
+	snprintf(text, sizeof text, "%.*s\"x\":0}", (int)(strstr(valid, "\"telemetry\"") - valid),
+	        valid);
 	r = json_loads(text, 0, NULL);
 	assert_non_null(r);
 	json_object_set_new(both, "before", json_deep_copy(t));
@@ -95,28 +101,35 @@ static void a_spoiled_answer_is_refused(void **state)
 		char message[64];
 		struct tk_error err = {0};
 		spoil(r, cases[i][0], cases[i][1]);
-		assert_int_equal(tk_answer_check_measurement(r, &outcome, message, sizeof message, &clean, &err), TK_EDATA);
+		assert_int_equal(tk_answer_check_measurement(
+		                         r, &outcome, message, sizeof message, &clean, &err),
+		        TK_EDATA);
 		assert_null(clean);
 		if (!strstr(err.message, cases[i][2]))
-			fail_msg("%s = %s: \"%s\" does not say \"%s\"", cases[i][0], cases[i][1], err.message,
-			        cases[i][2]);
+			fail_msg("%s = %s: \"%s\" does not say \"%s\"", cases[i][0], cases[i][1],
+			        err.message, cases[i][2]);
 		json_decref(r);
 	}
 }
 
 static void what_has_no_timing_needs_none(void **state)
 {
-	json_t *r = json_loads("{\"outcome\":\"wrong\",\"message\":\"row\\u001b[0m 7\",\"sets\":3}", 0, NULL),
+	json_t *r = json_loads("{\"outcome\":\"wrong\",\"message\":\"row\\u001b[0m 7\",\"sets\":3}",
+	               0, NULL),
 	       *clean = NULL;
 	enum tk_outcome outcome;
 	char message[64];
 	struct tk_error err = {0};
-	assert_int_equal(tk_answer_check_measurement(r, &outcome, message, sizeof message, &clean, &err), 0);
+	assert_int_equal(
+	        tk_answer_check_measurement(r, &outcome, message, sizeof message, &clean, &err), 0);
 	assert_int_equal(outcome, TK_OUTCOME_WRONG);
 	assert_string_equal(message, "row [0m 7");
 	json_decref(clean);
-	json_object_set_new(r, "samples", json_string("x")); /* what is there is looked at all the same */
-	assert_int_equal(tk_answer_check_measurement(r, &outcome, message, sizeof message, &clean, &err), TK_EDATA);
+	json_object_set_new(
+	        r, "samples", json_string("x")); /* what is there is looked at all the same */
+	assert_int_equal(
+	        tk_answer_check_measurement(r, &outcome, message, sizeof message, &clean, &err),
+	        TK_EDATA);
 	json_decref(r);
 }
 
@@ -137,14 +150,18 @@ static void envelopes(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct tk_error err = {0};
 		a = json_loads(cases[i].text, 0, NULL);
-		assert_int_equal(tk_answer_unwrap(a, 5, &result, &outcome, message, sizeof message, &err), TK_EDATA);
+		assert_int_equal(
+		        tk_answer_unwrap(a, 5, &result, &outcome, message, sizeof message, &err),
+		        TK_EDATA);
 		if (!strstr(err.message, cases[i].message))
 			fail_msg("%s: %s", cases[i].text, err.message);
 		json_decref(a);
 	}
-	a = json_loads(
-	        "{\"id\":5,\"ok\":false,\"outcome\":\"failed\",\"message\":\"a long message that is cut\"}", 0, NULL);
-	assert_int_equal(tk_answer_unwrap(a, 5, &result, &outcome, message, sizeof message, NULL), 0);
+	a = json_loads("{\"id\":5,\"ok\":false,\"outcome\":\"failed\",\"message\":\"a long message "
+	               "that is cut\"}",
+	        0, NULL);
+	assert_int_equal(
+	        tk_answer_unwrap(a, 5, &result, &outcome, message, sizeof message, NULL), 0);
 	assert_null(result);
 	assert_int_equal(outcome, TK_OUTCOME_FAILED);
 	assert_string_equal(message, "a long message ");
@@ -153,11 +170,12 @@ static void envelopes(void **state)
 
 static void devices_and_backends(void **state)
 {
-	json_t *clean = NULL,
-	       *d = json_loads("{\"kind\":\"cpu\",\"name\":\"x\",\"uuid\":\"\",\"arch\":\"y\",\"memory_bytes\":1,"
-	                       "\"cache_bytes\":1,"
-	                       "\"compute_units\":1,\"numa_node\":0,\"count\":1,\"driver\":\"\",\"attributes\":{}}",
-	               0, NULL);
+	json_t *clean = NULL, *d = json_loads("{\"kind\":\"cpu\",\"name\":\"x\",\"uuid\":\"\","
+	                                      "\"arch\":\"y\",\"memory_bytes\":1,"
+	                                      "\"cache_bytes\":1,"
+	                                      "\"compute_units\":1,\"numa_node\":0,\"count\":1,"
+	                                      "\"driver\":\"\",\"attributes\":{}}",
+	                              0, NULL);
 	struct tk_error err = {0};
 	assert_int_equal(tk_answer_check_device(d, &clean, &err), 0);
 	assert_null(json_object_get(clean, "resident_bytes")); /* older ones do not tell */
@@ -174,8 +192,9 @@ static void devices_and_backends(void **state)
 	assert_int_equal(tk_answer_check_device(d, &clean, &err), TK_EDATA);
 	assert_string_equal(err.message, "attributes is no object");
 	json_decref(d);
-	d = json_loads(
-	        "{\"name\":\"x\",\"description\":\"\",\"device_kind\":\"cpu\",\"version\":\"1\",\"abi\":[1]}", 0, NULL);
+	d = json_loads("{\"name\":\"x\",\"description\":\"\",\"device_kind\":\"cpu\",\"version\":"
+	               "\"1\",\"abi\":[1]}",
+	        0, NULL);
 	assert_int_equal(tk_answer_check_backend(d, &clean, &err), TK_EDATA);
 	assert_string_equal(err.message, "abi is no pair of version numbers");
 	json_decref(d);

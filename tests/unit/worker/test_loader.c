@@ -11,8 +11,10 @@
 #include <cmocka.h>
 
 /* Where modules of ABI 1.0 and 1.1 look for them. */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct tk_device_info) == 4448, "tk_open_args holds one");
-_Static_assert(sizeof(void *) != 8 || offsetof(struct tk_open_args, options) == 4472, "older modules read it there");
+_Static_assert(
+        sizeof(void *) != 8 || sizeof(struct tk_device_info) == 4448, "tk_open_args holds one");
+_Static_assert(sizeof(void *) != 8 || offsetof(struct tk_open_args, options) == 4472,
+        "older modules read it there");
 
 static int load(int bad, struct tk_error *err)
 {
@@ -65,8 +67,10 @@ static void what_is_no_module(void **state)
 	struct tk_error err = {0};
 	assert_int_equal(tk_loader_load_backend("/no/such.so", &b, &err), TK_EIO);
 	assert_non_null(strstr(err.message, "/no/such.so cannot be loaded: "));
-	assert_int_equal(tk_loader_load_backend(TK_SOURCE_ROOT "/CMakeLists.txt", &b, &err), TK_EIO);
-	assert_int_equal(tk_loader_load_device(TK_BAD_MODULES "/bad_module_7.so", &d, &err), TK_EDATA);
+	assert_int_equal(
+	        tk_loader_load_backend(TK_SOURCE_ROOT "/CMakeLists.txt", &b, &err), TK_EIO);
+	assert_int_equal(
+	        tk_loader_load_device(TK_BAD_MODULES "/bad_module_7.so", &d, &err), TK_EDATA);
 	assert_non_null(strstr(err.message, "is no device layer"));
 }
 

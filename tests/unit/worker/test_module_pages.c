@@ -26,7 +26,8 @@ static struct mapping mapping_of(uintptr_t address)
 	unsigned long from, to;
 	assert_non_null(maps);
 	while (!m.protection[0] && fgets(line, sizeof line, maps))
-		if (sscanf(line, "%lx-%lx %7s %*x %*s %lu", &from, &to, m.protection, &m.inode) != 4 ||
+		if (sscanf(line, "%lx-%lx %7s %*x %*s %lu", &from, &to, m.protection, &m.inode) !=
+		                4 ||
 		        address < from || address >= to)
 			m.protection[0] = 0;
 	fclose(maps);
@@ -38,7 +39,8 @@ static uint64_t frame_of(uintptr_t address)
 {
 	uint64_t entry = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || pread(fd, &entry, sizeof entry, (off_t)(address / page * sizeof entry)) != sizeof entry)
+	if (fd < 0 || pread(fd, &entry, sizeof entry, (off_t)(address / page * sizeof entry)) !=
+	                      sizeof entry)
 		entry = 0;
 	if (fd >= 0)
 		close(fd);

@@ -45,7 +45,8 @@ static void depth_is_limited(void **state)
 	memset(line + 5, '"', 1);
 	memset(line + sizeof line - 2, '"', 1);
 	memset(line + sizeof line - 1, '}', 1);
-	assert_int_equal(tk_wire_parse(line, sizeof line, &out, NULL), 0); /* brackets in a text are no depth */
+	assert_int_equal(tk_wire_parse(line, sizeof line, &out, NULL),
+	        0); /* brackets in a text are no depth */
 	json_decref(out);
 	assert_int_equal(tk_wire_parse("{\"a\":\"\\\"[[[[[[[[[[[[[[[[[[[[\"}", 30, &out, NULL), 0);
 	json_decref(out);

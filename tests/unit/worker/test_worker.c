@@ -1,8 +1,8 @@
-/* Jobs in real processes. This program is its own worker: started as `... worker` it serves. Programs that only claim
- * to be workers are shell scripts made here. */
-#include "base/device_token.h"
+/* Jobs in real processes. This program is its own worker: started as `... worker` it serves.
+ * Programs that only claim to be workers are shell scripts made here. */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/device_token.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "worker/worker.h"
@@ -55,21 +55,24 @@ static struct tk_job_request request(const char *options)
 	        .verify = true};
 }
 
-static void run(struct tk_worker *w, const struct tk_job_request *r, const char *outcome, const char *message)
+static void run(struct tk_worker *w, const struct tk_job_request *r, const char *outcome,
+        const char *message)
 {
 	struct tk_job_result out;
 	struct tk_error err = {0};
 	if (tk_worker_measure(w, r, &out, &err))
 		fail_msg("%s: %s", r->backend_options, err.message);
 	if (strcmp(tk_outcome_name(out.outcome), outcome) != 0 || !strstr(out.message, message))
-		fail_msg("%s: %s: \"%s\", expected %s: \"%s\"", r->backend_options, tk_outcome_name(out.outcome),
-		        out.message, outcome, message);
-	assert_true(tk_outcome_has_timing(out.outcome) == (out.result && json_object_get(out.result, "median")));
+		fail_msg("%s: %s: \"%s\", expected %s: \"%s\"", r->backend_options,
+		        tk_outcome_name(out.outcome), out.message, outcome, message);
+	assert_true(tk_outcome_has_timing(out.outcome) ==
+	            (out.result && json_object_get(out.result, "median")));
 	assert_true(out.wall_s > 0);
 	tk_job_result_free(&out);
 }
 
-static void run_fault(struct tk_worker *w, const char *options, const char *outcome, const char *message)
+static void run_fault(
+        struct tk_worker *w, const char *options, const char *outcome, const char *message)
 {
 	struct tk_job_request r = request(options);
 	run(w, &r, outcome, message);
@@ -90,7 +93,9 @@ static void workers_run_by_turns(void **state)
 	struct tk_job_request r = request("noise=0");
 	struct tk_job_result out = {0};
 	bool done = false;
-	assert_int_equal(tk_worker_start_open(w, r.backend_path, r.backend_options, TK_WORKER_OPEN_TIMEOUT_S, NULL), 0);
+	assert_int_equal(tk_worker_start_open(w, r.backend_path, r.backend_options,
+	                         TK_WORKER_OPEN_TIMEOUT_S, NULL),
+	        0);
 	assert_int_equal(tk_worker_wait_open(w, NULL), 0);
 	tk_worker_set_paused(w, true);
 	assert_int_equal(tk_worker_start_measure(w, &r, NULL), 0);
@@ -108,15 +113,17 @@ static void workers_run_by_turns(void **state)
 	tk_worker_free(w);
 }
 
-/* Several that hang cost one deadline, not one each: it counts from when they were sent for, and not from when somebody
- * waits for them. */
+/* Several that hang cost one deadline, not one each: it counts from when they were sent for, and
+ * not from when somebody waits for them. */
 static void an_opening_has_one_deadline(void **state)
 {
 	struct tk_worker *w = worker_with((struct tk_worker_spec){0});
-	assert_int_equal(tk_worker_start_open(w, NULL_BACKEND, "fail=late,at=open,late_s=3.2", 2, NULL), 0);
+	assert_int_equal(
+	        tk_worker_start_open(w, NULL_BACKEND, "fail=late,at=open,late_s=3.2", 2, NULL), 0);
 	int64_t begun = tk_clock_monotonic_ns();
 	poll(NULL, 0, 2100);
-	bool early = tk_clock_monotonic_ns() - begun < INT64_C(2600000000); /* else it may have been opened by now */
+	bool early = tk_clock_monotonic_ns() - begun <
+	             INT64_C(2600000000); /* else it may have been opened by now */
 	assert_int_equal(tk_worker_wait_open(w, NULL), 0);
 	if (early)
 		assert_int_equal(tk_worker_fd(w), -1);
@@ -164,7 +171,8 @@ static void measure_two(const struct two *t, struct tk_job_result out[2])
 static void assert_outcome(const struct tk_job_result *r, const char *outcome)
 {
 	if (strcmp(tk_outcome_name(r->outcome), outcome) != 0)
-		fail_msg("%s: \"%s\", expected %s", tk_outcome_name(r->outcome), r->message, outcome);
+		fail_msg("%s: \"%s\", expected %s", tk_outcome_name(r->outcome), r->message,
+		        outcome);
 }
 
 static long long samples_of(const struct tk_job_result *r)
@@ -172,7 +180,8 @@ static long long samples_of(const struct tk_job_result *r)
 	return json_integer_value(json_object_get(r->result, "n"));
 }
 
-/* The second one passes the baton on for the last time when the first one knows already that it has enough. */
+/* The second one passes the baton on for the last time when the first one knows already that it has
+ * enough. */
 static void assert_as_many(struct tk_job_result out[2])
 {
 	assert_outcome(&out[0], "ok");
@@ -182,7 +191,8 @@ static void assert_as_many(struct tk_job_result out[2])
 	tk_job_result_free(&out[1]);
 }
 
-/* Each of them fails where the other one has the device between its own rest, or hold, and the end of its burst. */
+/* Each of them fails where the other one has the device between its own rest, or hold, and the end
+ * of its burst. */
 static void bursts_of_two_workers_take_turns(void **state)
 {
 	static const char *const modes[] = {"paced", "loaded", "cold"};
@@ -191,7 +201,8 @@ static void bursts_of_two_workers_take_turns(void **state)
 	assert_true(asprintf(&options[0], "seed=1,alone=%s", path) > 0);
 	assert_true(asprintf(&options[1], "seed=2,slow=1.5,alone=%s", path) > 0);
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-		measure_two(&(struct two){.options = {options[0], options[1]}, .mode = modes[i]}, out);
+		measure_two(
+		        &(struct two){.options = {options[0], options[1]}, .mode = modes[i]}, out);
 		assert_outcome(&out[0], "ok");
 		assert_outcome(&out[1], "ok");
 		/* the device counts what both take */
@@ -207,7 +218,9 @@ static void bursts_of_two_workers_take_turns(void **state)
 static void a_worker_waits_for_the_others_start(void **state)
 {
 	struct tk_job_result out[2];
-	measure_two(&(struct two){.options = {"noise=0", "noise=0,fail=late,late_s=1,at=open"}, .wait_s = 0.2}, out);
+	measure_two(&(struct two){.options = {"noise=0", "noise=0,fail=late,late_s=1,at=open"},
+	                    .wait_s = 0.2},
+	        out);
 	assert_as_many(out);
 }
 
@@ -221,13 +234,17 @@ static void a_worker_goes_on_without_the_other(void **state)
 	/* clang-format on */
 	struct tk_job_result out[2];
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-		measure_two(&(struct two){.options = {"noise=0", faults[i][0]}, .config = faults[i][1]}, out);
+		measure_two(
+		        &(struct two){.options = {"noise=0", faults[i][0]}, .config = faults[i][1]},
+		        out);
 		assert_outcome(&out[0], "ok");
 		assert_outcome(&out[1], faults[i][2]);
 		tk_job_result_free(&out[0]);
 		tk_job_result_free(&out[1]);
 	}
-	measure_two(&(struct two){.options = {"noise=0", "noise=0,fail=stop,after=30"}, .wait_s = 0.2}, out);
+	measure_two(
+	        &(struct two){.options = {"noise=0", "noise=0,fail=stop,after=30"}, .wait_s = 0.2},
+	        out);
 	assert_outcome(&out[0], "ok");
 	assert_outcome(&out[1], "failed");
 	assert_non_null(strstr(out[1].message, "went on alone"));
@@ -324,7 +341,8 @@ static void what_the_job_cannot_be_made_of(void **state)
 	r.backend_path = NULL_DEVICE;
 	run(w, &r, "failed", "is no backend: it does not export tk_backend_entry");
 	r.backend_path = TK_MODULES "/tk_backend_reference.so";
-	run(w, &r, "failed", "backend reference needs a device of kind cpu, this one is of kind null");
+	run(w, &r, "failed",
+	        "backend reference needs a device of kind cpu, this one is of kind null");
 	r.backend_path = NULL_BACKEND;
 	r.problem = "\xff\xfe";
 	run(w, &r, "failed", "the request has no `problem`");
@@ -340,8 +358,8 @@ static void what_the_job_cannot_be_made_of(void **state)
 
 static void the_other_backend_gets_a_process_of_its_own(void **state)
 {
-	struct tk_worker *w = worker_with(
-	        (struct tk_worker_spec){.device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so"});
+	struct tk_worker *w = worker_with((struct tk_worker_spec){
+	        .device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so"});
 	struct tk_job_request r = request("");
 	json_t *about = NULL;
 	struct tk_error err = {0};
@@ -349,7 +367,8 @@ static void the_other_backend_gets_a_process_of_its_own(void **state)
 	r.mode = "hot";
 	r.relative_half_width = 10;
 	run(w, &r, "ok", "");
-	assert_int_equal(tk_worker_query_backend(w, NULL_BACKEND, &about, &err), 0); /* loaded without its device */
+	assert_int_equal(tk_worker_query_backend(w, NULL_BACKEND, &about, &err),
+	        0); /* loaded without its device */
 	assert_string_equal(json_string_value(json_object_get(about, "name")), "null");
 	assert_string_equal(json_string_value(json_object_get(about, "device_kind")), "null");
 	json_decref(about);
@@ -361,8 +380,9 @@ static void devices_describe_themselves(void **state)
 {
 	json_t *d = NULL;
 	struct tk_error err = {0};
-	struct tk_worker *w = worker_with((struct tk_worker_spec){
-	        .device_kind = "cpu", .device_layer = TK_MODULES "/tk_device_cpu.so", .cpu_list = "0"});
+	struct tk_worker *w = worker_with((struct tk_worker_spec){.device_kind = "cpu",
+	        .device_layer = TK_MODULES "/tk_device_cpu.so",
+	        .cpu_list = "0"});
 	if (tk_worker_query_device(w, &d, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(json_string_value(json_object_get(d, "kind")), "cpu");
@@ -371,12 +391,13 @@ static void devices_describe_themselves(void **state)
 	const json_t *bytes, *resident = json_object_get(d, "resident_bytes");
 	const char *level;
 	json_int_t inner = 0;
-	json_object_foreach((json_t *)(uintptr_t)resident, level, bytes)
-	{
-		assert_true(json_integer_value(bytes) >= 2 * inner && json_integer_value(bytes) % 512 == 0);
+	json_object_foreach ((json_t *)(uintptr_t)resident, level, bytes) {
+		assert_true(json_integer_value(bytes) >= 2 * inner &&
+		            json_integer_value(bytes) % 512 == 0);
 		inner = json_integer_value(bytes);
 	}
-	assert_int_equal(json_integer_value(json_object_get(d, "compute_units")), 1); /* pinned to one core */
+	assert_int_equal(json_integer_value(json_object_get(d, "compute_units")),
+	        1); /* pinned to one core */
 	assert_int_equal(json_integer_value(json_object_get(d, "count")), 1);
 	assert_non_null(json_object_get(json_object_get(d, "attributes"), "kernel"));
 	json_decref(d);
@@ -389,12 +410,15 @@ static void devices_describe_themselves(void **state)
 
 static void lists_of_cores(void **state)
 {
-	static const char *const bad[] = {"", "x", "1-", "3-1", "1,,2", "0-99999", "-1", "1 ", "0,"};
+	static const char *const bad[] = {
+	        "", "x", "1-", "3-1", "1,,2", "0-99999", "-1", "1 ", "0,"};
 	struct tk_error err = {0};
 	struct tk_worker *w = NULL;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		struct tk_worker_spec spec = {
-		        .program = self, .device_kind = "null", .device_layer = NULL_DEVICE, .cpu_list = bad[i]};
+		struct tk_worker_spec spec = {.program = self,
+		        .device_kind = "null",
+		        .device_layer = NULL_DEVICE,
+		        .cpu_list = bad[i]};
 		assert_int_equal(tk_worker_new(&spec, &w, &err), TK_EUSAGE);
 		assert_non_null(strstr(err.message, "is no list of cores"));
 	}
@@ -479,7 +503,8 @@ static void workers_that_babble(void **state)
 
 static void a_request_that_nobody_reads(void **state)
 {
-	char *path = script("deaf", "echo '{\"hello\":\"tracker-worker\",\"protocol\":1}'; sleep 60");
+	char *path =
+	        script("deaf", "echo '{\"hello\":\"tracker-worker\",\"protocol\":1}'; sleep 60");
 	struct tk_worker *w = worker_with((struct tk_worker_spec){.program = path});
 	char *options = malloc(300000);
 	memset(options, 'x', 299999);
@@ -502,7 +527,8 @@ static int set_up(void **state)
 	self = strdup(exe);
 	log_path = tk_path_join(folder, "log");
 	/* crashes shall be crashes, also where this program is built with AddressSanitizer */
-	return setenv("ASAN_OPTIONS", "handle_segv=0:handle_sigbus=0:handle_abort=0:detect_leaks=0", 1);
+	return setenv(
+	        "ASAN_OPTIONS", "handle_segv=0:handle_sigbus=0:handle_abort=0:detect_leaks=0", 1);
 }
 
 static int tear_down(void **state)
