@@ -524,13 +524,13 @@ int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge
 int tk_store_export(struct tk_store *s, int fd, struct tk_error *err);
 
 /* One record for each point, or run without a value, of the nights since a time (INT64_MIN: all) or
- * of one night (0: all): the same fields in every format (docs/import.md). The ndjson can be
+ * of one night (0: all): the same fields in every format (docs/how-to/import-histories.md). The ndjson can be
  * imported elsewhere, whole nights of it without loss but for what people decided. */
 enum tk_record_format { TK_RECORD_JSON, TK_RECORD_CSV, TK_RECORD_NDJSON };
 int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_id,
         enum tk_record_format format, int fd, struct tk_error *err);
 
-/* Reads the files of others (docs/import.md), all of them or none: one transaction. A file that is
+/* Reads the files of others (docs/how-to/import-histories.md), all of them or none: one transaction. A file that is
  * wrong is named with the line, or the path in its JSON, and the field: TK_EDATA. dry_run: as if,
  * without writing. Importing the same again adds nothing. */
 struct tk_import_request {

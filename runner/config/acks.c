@@ -1,5 +1,5 @@
 /* acks.yml: changes that were accepted, in a file that is reviewed and committed like code;
- * docs/triage.md describes it.
+ * docs/how-to/triage-alerts.md describes it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* tracker.yml and suites -> immutable structs. Every key is documented in docs/configuration.md.
+/* tracker.yml and suites -> immutable structs. Every key is documented in docs/reference/configuration.md.
  *
  * Errors are "file:line:column: what is wrong, what was expected"; an unknown key names the nearest
  * known one. */
@@ -133,7 +133,7 @@ void tk_suite_free(struct tk_suite *s);
 /* Names and paths of the suites that can be found from root; freed with tk_names_free. */
 int tk_suite_list_names(const char *root, char ***names, size_t *count, struct tk_error *err);
 
-/* acks.yml: a list of what was accepted (docs/triage.md). Every ack selects series by at least one
+/* acks.yml: a list of what was accepted (docs/how-to/triage-alerts.md). Every ack selects series by at least one
  * filter. */
 struct tk_ack {
 	char **filters; /* "key:glob", NULL-terminated */

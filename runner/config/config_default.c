@@ -4,7 +4,7 @@
 
 static const char text[] =
         "# tracker.yml: what is measured here, how, and what is done with it. Every key: "
-        "docs/configuration.md\n"
+        "docs/reference/configuration.md\n"
         "# A key that is left out has the value that stands here. Durations: 500ms 30s 15m 2h 7d; "
         "sizes: 512MiB 4GiB; "
         "shares: 2% or 0.02.\n"
@@ -29,7 +29,7 @@ static const char text[] =
         "    adapter: openblas\n"
         "    backends: [openblas]\n"
         "  # NVIDIA's libraries, where they were there when the tracker was built "
-        "(docs/kernels-cuda.md)\n"
+        "(docs/explanation/kernels-cuda.md)\n"
         "  # - name: cublas\n"
         "  #   kind: system\n"
         "  #   adapter: cublas       # or cublaslt, cublas_native, cudnn: one upstream for each\n"
@@ -130,7 +130,8 @@ static const char text[] =
         "  # cache: ~/.cache/tracker\n"
         "  # adapters: adapters  # folder of your own adapters, looked at before those of the "
         "tracker\n"
-        "  # acks: acks.yml      # changes that were accepted (docs/triage.md); without the key: "
+        "  # acks: acks.yml      # changes that were accepted (docs/how-to/triage-alerts.md); "
+        "without the key: "
         "acks.yml, where there "
         "is one\n"
         "\n"

@@ -1,4 +1,4 @@
-/* suites/NAME.yml: title, a common source and group, and a list of entries; docs/suites.md
+/* suites/NAME.yml: title, a common source and group, and a list of entries; docs/reference/suites.md
  * describes it. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* id, word, 1 where input sets are rotated so that caches are cold, what it means
- * (docs/methodology/measuring.md) */
+ * (docs/explanation/measuring.md) */
 #define TK_MODES(X) \
 	X(TK_MODE_COLD, "cold", 1, "cold caches, one sample after the other") \
 	X(TK_MODE_HOT, "hot", 0, "one input set that stays in the caches") \

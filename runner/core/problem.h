@@ -46,7 +46,7 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 int tk_problem_check_key(const char *op, const char *key, const char *value, struct tk_error *err);
 
 double tk_problem_flops(
-        const struct tk_problem_spec *p); /* source of the formulas: docs/methodology.md */
+        const struct tk_problem_spec *p); /* source of the formulas: docs/explanation/README.md */
 double tk_problem_bytes(const struct tk_problem_spec
                 *p); /* compulsory traffic: every input read once, every output written once */
 const char *tk_problem_op_name(const struct tk_problem_spec *p); /* "gemm" */

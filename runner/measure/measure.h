@@ -2,7 +2,7 @@
  * layer, stores nothing.
  *
  * One job: tensors and seeded inputs -> plan -> first launches -> verify -> warm up -> sample until
- * the interval of the median is tight or the budget is spent. docs/methodology/measuring.md says
+ * the interval of the median is tight or the budget is spent. docs/explanation/measuring.md says
  * why each step is as it is. */
 #ifndef TK_MEASURE_H
 #define TK_MEASURE_H
@@ -38,7 +38,7 @@ struct tk_verify_result { /* what verification found */
 	bool done, passed;
 	char method[32];             /* "freivalds+entries", "rows" */
 	double max_error, tolerance; /* relative to the size of the operands;
-	                                docs/methodology/verification.md */
+	                                docs/explanation/verification.md */
 	int64_t checked;             /* entries or rows */
 	char detail[256];            /* "row 17 of head 3: got nan, expected 0.1293" */
 };

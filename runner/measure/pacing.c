@@ -4,7 +4,7 @@
  * A matrix kernel that is launched back to back for some 30 to 100 ms meets the power limit; a
  * window that is open while the clock gives way measures the governor. So either the work comes in
  * bursts of about a millisecond with rests that are long enough, or the window opens after the
- * governor is done. docs/methodology/gpu.md has the figures. */
+ * governor is done. docs/explanation/measuring-gpus.md has the figures. */
 #include "base/clock.h"
 #include "base/rng.h"
 #include "measure/engine.h"

@@ -1,4 +1,4 @@
-/* Warm-up, batches, graphs, samples: what a number is made of. docs/methodology/measuring.md
+/* Warm-up, batches, graphs, samples: what a number is made of. docs/explanation/measuring.md
  * explains each step. */
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* Is the result right? Entry point, the scan for what was never written, and the ceilings;
- * docs/methodology/verification.md says where the tolerances come from. */
+ * docs/explanation/verification.md says where the tolerances come from. */
 #include "measure/verify.h"
 #include "base/error.h"
 #include "base/rng.h"

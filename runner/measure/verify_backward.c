@@ -1,6 +1,6 @@
 /* The backward pass of attention, checked by rows of dQ, dK and dV against the reference. As in the
  * forward pass, the tolerance of a row is worked out from the numbers that it is the sum of;
- * docs/methodology/verification.md says how.
+ * docs/explanation/verification.md says how.
  */
 #include "base/error.h"
 #include "element.h"

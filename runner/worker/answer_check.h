@@ -13,7 +13,7 @@ int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_
         char *message, size_t size, struct tk_error *err);
 
 /* The result of a measure answer: outcome and message, and a new object in *clean that has the
- * fields of docs/worker-protocol.md and no others. TK_EDATA: "median is missing", "samples[3] is no
+ * fields of docs/reference/worker-protocol.md and no others. TK_EDATA: "median is missing", "samples[3] is no
  * finite number", ... */
 int tk_answer_check_measurement(const json_t *result, enum tk_outcome *outcome, char *message,
         size_t size, json_t **clean, struct tk_error *err);

@@ -31,7 +31,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
         enum tk_outcome *outcome, struct tk_error *err);
 void tk_worker_state_close(struct tk_worker_state *s);
 
-/* result.c: a measurement as the object of docs/worker-protocol.md. */
+/* result.c: a measurement as the object of docs/reference/worker-protocol.md. */
 struct tk_measurement;
 json_t *tk_measurement_to_json(const struct tk_measurement *m);
 json_t *tk_device_info_to_json(const struct tk_device_info *info);

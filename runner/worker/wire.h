@@ -1,5 +1,5 @@
 /* The wire between the tracker and its workers: JSON lines with limits, the same for both sides.
- * docs/worker-protocol.md describes it. */
+ * docs/reference/worker-protocol.md describes it. */
 #ifndef TK_WORKER_WIRE_H
 #define TK_WORKER_WIRE_H
 #include "base/buf.h"

@@ -1,7 +1,7 @@
 /* The parent's side of a worker: a process of its own that loads one device layer and one backend
  * at a time.
  *
- * The wire is JSON lines over two pipes (docs/worker-protocol.md): requests
+ * The wire is JSON lines over two pipes (docs/reference/worker-protocol.md): requests
  * {"id":1,"cmd":"measure",...}, answers
  * {"id":1,"ok":true,"result":{...}} or {"id":1,"ok":false,"outcome":"failed","message":"..."}.
  * Whatever a backend prints goes to the worker's log, not to the wire. A worker that crashes,
@@ -50,7 +50,7 @@ struct tk_job_request {
 	bool verify;
 };
 
-/* `result` is the worker's answer, checked against the schema in docs/worker-protocol.md: a
+/* `result` is the worker's answer, checked against the schema in docs/reference/worker-protocol.md: a
  * reference of the caller's, NULL where there is none. */
 struct tk_job_result {
 	enum tk_outcome outcome;

@@ -5,7 +5,7 @@
   tests/gpu/paired.py --tracker build/tracker --pairs 30 --only '1024^3,4096^3'     # parts of names, or slowed
   tests/gpu/paired.py --tracker build/tracker --pairs 30 --apart                    # one process after the other
 
-Each pair is two fresh workers whose bursts take turns (docs/worker-protocol.md, `baton`), in an order that alternates as old-new-new-old."""
+Each pair is two fresh workers whose bursts take turns (docs/reference/worker-protocol.md, `baton`), in an order that alternates as old-new-new-old."""
 import argparse
 import json
 import os

@@ -213,7 +213,7 @@ static void words_arg(struct argp_state *state, const char *name, const char *ar
 		        near);
 	argp_error(state,
 	        "--%s: unknown status \"%s\", expected regressed, newly-failed, missing, improved, "
-	        "... (docs/diff.md)",
+	        "... (docs/reference/diff.md)",
 	        name, bad);
 }
 

@@ -1,5 +1,5 @@
 /* `tracker diff --format=json` and `ndjson`: every count, raw numbers, and how they were made.
- * docs/diff.md describes the schema. */
+ * docs/reference/diff.md describes the schema. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

@@ -85,7 +85,7 @@ static int tell_problems(const struct tk_rows *problems, const char *path, bool 
 		        "what "
 		        "can still be read of the damaged file can be taken out and merged into "
 		        "that copy: "
-		        "docs/store.md, "
+		        "docs/reference/history.md, "
 		        "Damage\n",
 		        path);
 	return problems->count ? TK_EXIT_FOUND : TK_EXIT_OK;

@@ -658,13 +658,13 @@ static void note_hip(struct doctor *d)
 		        "hip: this tracker has no modules for AMD GPUs: hipcc was not found when "
 		        "it was built, or does "
 		        "not "
-		        "know their architectures (docs/kernels-hip.md)");
+		        "know their architectures (docs/explanation/kernels-hip.md)");
 	else
 		add_line(d, "notes",
 		        "hip: these modules were compiled and linked, but no AMD GPU has run them "
 		        "yet: look at the "
 		        "first "
-		        "figures as docs/kernels-hip.md says");
+		        "figures as docs/explanation/kernels-hip.md says");
 }
 
 static void examine(struct doctor *d)

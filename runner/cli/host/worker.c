@@ -45,7 +45,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_worker = {options, parse_option, NULL,
-        "Serve a parent tracker: JSON lines in, JSON lines out (docs/worker-protocol.md). Started "
+        "Serve a parent tracker: JSON lines in, JSON lines out "
+        "(docs/reference/worker-protocol.md). Started "
         "by the tracker "
         "itself."};
 

@@ -62,6 +62,6 @@ int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 	if (err.status || tk_file_write(path, text, strlen(text), &err))
 		return tk_command_fail("init", &err);
 	if (!g->quiet)
-		printf("%s: written; docs/configuration.md explains every key\n", path);
+		printf("%s: written; docs/reference/configuration.md explains every key\n", path);
 	return TK_EXIT_OK;
 }

@@ -1,4 +1,4 @@
-/* docs/configuration.md and docs/suites.md against the code: every key of the schema has its row,
+/* docs/reference/configuration.md and docs/reference/suites.md against the code: every key of the schema has its row,
  * every example loads.
  */
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static char *read_document(const char *name)
 	struct tk_error err = {0};
 	char path[512];
 
-	snprintf(path, sizeof path, "%s/docs/%s", TK_SOURCE_ROOT, name);
+	snprintf(path, sizeof path, "%s/docs/reference/%s", TK_SOURCE_ROOT, name);
 	if (tk_file_read(path, 1 << 20, &b, &err))
 		fail_msg("%s", err.message);
 	return tk_buf_detach(&b, NULL);
@@ -35,7 +35,7 @@ static void check_key(const char *path, void *arg)
 
 	snprintf(row, sizeof row, "| `%s` |", path);
 	if (!strstr(arg, row))
-		fail_msg("docs/configuration.md has no row for `%s`", path);
+		fail_msg("docs/reference/configuration.md has no row for `%s`", path);
 }
 
 static void every_key_is_documented(void **state)
@@ -67,7 +67,9 @@ static void every_row_is_a_key(void **state)
 		known = false;
 		tk_raw_each_key(compare_key, key);
 		if (!known)
-			fail_msg("docs/configuration.md has a row for `%s`, which is no key", key);
+			fail_msg("docs/reference/configuration.md has a row for `%s`, which is no "
+			         "key",
+			        key);
 	}
 	assert_true(rows > 40);
 	free(text);
