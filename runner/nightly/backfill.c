@@ -153,7 +153,8 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
 		one.only_upstream = u->name;
 		one.backfill_revision = history[i].id;
 		one.backfill_as_of_s = as_of_s;
-		one.no_site = options->no_site || i > 0;
+		if (i > 0) /* the site is written once, after the last of them */
+			one.publisher = NULL;
 		status = tk_night_run(config, store, &one, &r, err);
 		add_report(report, &r);
 	}

@@ -20,13 +20,21 @@ struct tk_night_observer {
 	void (*progress)(void *arg, size_t done, size_t total, const char *current);
 };
 
+/* Writes what people read of a finished night. The night knows no pages: the program passes this. */
+struct tk_night_publisher {
+	void *arg;
+	/* Writes the path of the page to open into index_path, of TK_NIGHT_INDEX_SIZE bytes. */
+	int (*publish)(void *arg, struct tk_store *store, char *index_path, struct tk_error *err);
+};
+#define TK_NIGHT_INDEX_SIZE 4096
+
 struct tk_night_options {
 	const char *program; /* absolute path of the tracker binary */
 	const struct tk_night_observer *observer;
 	char *const *devices; /* instead of the configuration's; NULL: as configured */
 	bool split;  /* like devices share the problems, instead of each measuring all of them */
 	bool resume; /* go on with the newest unfinished night */
-	bool no_site;
+	const struct tk_night_publisher *publisher; /* NULL: nothing is published */
 	const char *import_file;   /* a bundle of `tracker build --export`: exactly what is in it is
 	                              measured, nothing is   asked or built; NULL: none */
 	const char *only_upstream; /* NULL: all */
@@ -49,8 +57,8 @@ struct tk_night_report {
 	        pairs; /* of old and new builds; what is neither was left open */
 	size_t by_status[TK_VERDICT_STATUS_COUNT]; /* the verdict on every series */
 	double wall_s;
-	bool complete;         /* every planned job reached its outcome and none failed */
-	char site_index[4096]; /* path of site/index.html, "" */
+	bool complete; /* every planned job reached its outcome and none failed */
+	char site_index[TK_NIGHT_INDEX_SIZE]; /* page of the site to open; "": none was written */
 };
 
 int tk_night_run(const struct tk_config *config, struct tk_store *store,

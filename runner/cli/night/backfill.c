@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cli/commands.h"
+#include "cli/night/publish.h"
 #include "cli/night/report.h"
 #include "cli/progress.h"
 #include "config/config.h"
@@ -178,9 +179,10 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 		return code;
 	}
 	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_publisher publisher = tk_site_publisher(config);
 	struct tk_night_options night = {.program = g->program,
 	        .observer = tk_progress_observer(progress),
-	        .no_site = o.no_site,
+	        .publisher = o.no_site ? NULL : &publisher,
 	        .import_file = o.import_file};
 	tk_cancel_install_handlers();
 	int status = tk_backfill_run(config, store, &night, &backfill, &report, &err);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cli/commands.h"
+#include "cli/night/publish.h"
 #include "cli/night/report.h"
 #include "cli/progress.h"
 #include "config/config.h"
@@ -133,13 +134,14 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	struct tk_error err = {0};
 	struct tk_night_report report;
 	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_publisher publisher = tk_site_publisher(config);
 	struct tk_night_options night = {.program = g->program,
 	        .observer = tk_progress_observer(progress),
 	        .resume = o->resume,
 	        .devices = o->devices,
 	        .split = o->split,
 	        .import_file = o->import_file,
-	        .no_site = o->no_site,
+	        .publisher = o->no_site ? NULL : &publisher,
 	        .only_upstream = o->only,
 	        .seed = o->seed};
 	tk_cancel_install_handlers();

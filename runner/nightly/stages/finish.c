@@ -8,7 +8,6 @@
 #include "nightly/night.h"
 #include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
-#include "site_gen/site.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,24 +54,13 @@ int tk_night_publish(struct tk_night *n, struct tk_error *err)
 	        .site_url = n->config->site_url,
 	        .night_id = n->night_id};
 	struct tk_error why = {0};
+	const struct tk_night_publisher *p = n->options->publisher;
 	int status = TK_OK;
-	if (!n->options->no_site) {
-		char *templates = tk_path_join(tk_data_dir(), "templates");
-		struct tk_site_options site = {.out_dir = n->config->site_dir,
-		        .templates_dir = templates,
-		        .title = n->config->site_title,
-		        .base_url = n->config->site_url ? n->config->site_url : "",
-		        .now_s = tk_clock_now_s()};
-		struct tk_site_report written = {0};
-		status = templates ? tk_site_write(n->store, &site, &written, err)
-		                   : tk_fail(err, TK_ENOMEM, "out of memory");
-		free(templates);
-		if (status == TK_OK)
-			snprintf(n->report->site_index, sizeof n->report->site_index,
-			        "%s/index.html", n->config->site_dir);
-	}
+	if (p)
+		status = p->publish(p->arg, n->store, n->report->site_index, err);
 	if (tk_notify_send_alerts(n->store, &notify, &why) != TK_OK)
-		tk_log(TK_LOG_WARN, "notify", NULL, "could not tell everybody: %s", why.message);
+		tk_log(TK_LOG_WARN, "notify", NULL, "could not deliver all notifications: %s",
+		        why.message);
 	return status;
 }
 
