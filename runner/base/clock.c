@@ -159,38 +159,6 @@ int tk_time_parse(const char *text, int64_t *t_s, struct tk_error *err)
 	return TK_OK;
 }
 
-int tk_duration_parse(const char *text, int64_t *seconds, struct tk_error *err)
-{
-	static const struct {
-		const char *unit;
-		double seconds;
-	} units[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600},
-	        {"d", 86400}, {"w", 604800}};
-	char *end;
-	double v;
-
-	if ((*text < '0' || *text > '9') && *text != '.')
-		goto bad;
-	v = strtod(text, &end);
-	if (end == text || memchr(text, 'x', (size_t)(end - text)) ||
-	        memchr(text, 'X', (size_t)(end - text)))
-		goto bad;
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-		if (strcmp(end, units[i].unit) != 0)
-			continue;
-		v = ceil(v * units[i].seconds - 1e-9);
-		if (!(v <= 1e11))
-			goto bad;
-		*seconds = (int64_t)v;
-		return TK_OK;
-	}
-bad:
-	return tk_fail(err, TK_EDATA,
-	        "`%.60s` is not a duration: expected a number with ms, s, m, h, d or w, like 90s "
-	        "or 7d",
-	        text);
-}
-
 const char *tk_duration_format(double seconds, char *out, size_t size)
 {
 	long long s = isfinite(seconds) && fabs(seconds) < 1e15 ? llround(seconds) : 0;

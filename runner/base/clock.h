@@ -20,9 +20,6 @@ const char *tk_time_format_day(
 int tk_time_parse(const char *text, int64_t *t_s,
         struct tk_error *err); /* 2026-11-21, 2026-11-21T09:42[:00][Z|+hh:mm], @seconds */
 
-/* "90s", "15m", "2h", "7d", "2w", "500ms" (rounded up to 1 s), a plain number is seconds. */
-int tk_duration_parse(const char *text, int64_t *seconds, struct tk_error *err);
-
 /* "4.2 s", "3 min 20 s", "2 h 5 min", "5 d ago" style text for people; returns out. */
 const char *tk_duration_format(double seconds, char *out, size_t size);
 

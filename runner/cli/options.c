@@ -1,9 +1,8 @@
 #include "cli/options.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/error.h"
 
 bool tk_option_parse_json(const char *arg, struct argp_state *state)
 {
@@ -14,13 +13,18 @@ bool tk_option_parse_json(const char *arg, struct argp_state *state)
 	return json;
 }
 
+double tk_option_parse_quantity(enum tk_quantity kind, const char *arg, const char *name,
+        double min, double max, struct argp_state *state)
+{
+	struct tk_error why = {0};
+	double value = min;
+
+	if (tk_units_parse(kind, arg, min, max, &value, &why))
+		argp_error(state, "--%s: %s", name, why.message);
+	return value;
+}
+
 size_t tk_option_parse_count(const char *arg, const char *name, struct argp_state *state)
 {
-	char *end;
-
-	errno = 0;
-	unsigned long n = strtoul(arg, &end, 10);
-	if (!isdigit((unsigned char)*arg) || *end || errno)
-		argp_error(state, "--%s=%s: expected a number", name, arg);
-	return n;
+	return (size_t)tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, name, 0, 0x1p53, state);
 }

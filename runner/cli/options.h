@@ -1,14 +1,20 @@
-/* Words of the command line that several commands take, checked in one way. */
+/* Values of options that several commands take. Each function ends the program with a message where
+ * the value cannot be used (argp_error, exit code 2). */
 #ifndef TK_OPTIONS_H
 #define TK_OPTIONS_H
+#include "base/units.h"
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `--format=text|json`: is it json? Anything else ends the program with a message (argp_error). */
+/* `--format=text|json`: is it json? */
 bool tk_option_parse_json(const char *arg, struct argp_state *state);
 
-/* `--NAME=N`, N a whole number that is not negative; else the program ends with a message. */
+/* `--NAME=N`, N a whole number that is not negative. */
 size_t tk_option_parse_count(const char *arg, const char *name, struct argp_state *state);
+
+/* `--NAME=VALUE`, from min to max, in the units of tracker.yml (base/units.h). */
+double tk_option_parse_quantity(enum tk_quantity kind, const char *arg, const char *name,
+        double min, double max, struct argp_state *state);
 
 #endif

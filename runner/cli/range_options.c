@@ -2,10 +2,13 @@
 #include "cli/range_options.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/units.h"
 
 error_t tk_range_options_parse(int key, char *arg, struct argp_state *state)
 {
 	struct tk_range_options *o = state->input;
+	struct tk_error why = {0};
+
 	switch (key) {
 	case TK_OPT_GOOD:
 		o->good = arg;
@@ -17,8 +20,8 @@ error_t tk_range_options_parse(int key, char *arg, struct argp_state *state)
 		o->rev = arg;
 		return 0;
 	case TK_OPT_BUDGET:
-		if (tk_duration_parse(arg, &o->budget_s, NULL) != TK_OK)
-			argp_error(state, "--budget=%s: expected a duration, as 10m or 2h", arg);
+		if (tk_units_parse_seconds(arg, &o->budget_s, &why))
+			argp_error(state, "--budget: %s", why.message);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->series)

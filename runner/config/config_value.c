@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
+#include "base/units.h"
 #include "config/config_keys.h"
-#include "config/units.h"
 #include "config/yaml_tree.h"
 #include "core/problem.h"
 
@@ -126,106 +126,67 @@ static int read_kind(const struct reading *r, enum tk_upstream_kind *out)
 	return expected(r, "self, git, system or builtin");
 }
 
-static int in_range(const struct reading *r, double v, const char *low, const char *high)
+static int read_quantity(
+        const struct reading *r, enum tk_quantity kind, double min, double max, double *out)
 {
-	return v < r->key->min || v > r->key->max ? expected(r, "%s to %s", low, high) : TK_OK;
+	struct tk_error why = {0};
+
+	if (tk_units_parse(kind, r->text, min, max, out, &why))
+		return tk_yaml_fail(r->y, r->node, r->err, "%s: %s", r->what, why.message);
+	return TK_OK;
 }
 
-static const char *duration_text(double s, char *out, size_t size)
-{
-	static const struct {
-		const char *unit;
-		double s;
-	} units[] = {
-	        {"d", 86400},
-	        {"h", 3600},
-	        {"m", 60},
-	        {"s", 1},
-	        {"ms", 1e-3},
-	        {"us", 1e-6},
-	};
-
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (s >= units[i].s) {
-			snprintf(out, size, "%.4g%s", s / units[i].s, units[i].unit);
-			return out;
-		}
-	snprintf(out, size, "%.4gns", s * 1e9);
-	return out;
-}
-
-/* per_unit: how many of the field's unit one second has. */
+/* per_unit: units of the field in one second. */
 static int read_duration(const struct reading *r, double per_unit, double *out)
 {
-	char low[32], high[32];
 	double s;
+	int status = read_quantity(
+	        r, TK_QUANTITY_DURATION, r->key->min / per_unit, r->key->max / per_unit, &s);
 
-	if (tk_units_parse_duration(r->text, &s))
-		return expected(r, "a duration such as 30s, 15m or 2h");
-	duration_text(r->key->min / per_unit, low, sizeof low);
-	duration_text(r->key->max / per_unit, high, sizeof high);
-	if (in_range(r, s * per_unit, low, high))
-		return TK_ECONFIG;
-	*out = s * per_unit;
-	return TK_OK;
+	if (!status)
+		*out = s * per_unit;
+	return status;
+}
+
+static int read_time(const struct reading *r, double *out)
+{
+	double s;
+	int status = read_quantity(r, TK_QUANTITY_TIME, r->key->min / 1e9, r->key->max / 1e9, &s);
+
+	if (!status)
+		*out = s * 1e9;
+	return status;
 }
 
 static int read_days(const struct reading *r, uint32_t *out)
 {
-	char high[32];
 	double s;
+	int status = read_quantity(
+	        r, TK_QUANTITY_DURATION, r->key->min * TK_DAY, r->key->max * TK_DAY, &s);
 
-	snprintf(high, sizeof high, "%gd", r->key->max);
-	if (tk_units_parse_duration(r->text, &s))
-		return expected(r, "a duration such as 14d or 8w");
-	if (in_range(r, s / TK_DAY, "1d", high))
-		return TK_ECONFIG;
-	*out = (uint32_t)(s / TK_DAY);
-	return TK_OK;
+	if (!status)
+		*out = (uint32_t)(s / TK_DAY);
+	return status;
 }
 
 static int read_size(const struct reading *r, uint64_t *out)
 {
-	char low[32];
-	uint64_t v;
-
-	snprintf(low, sizeof low, "%gMiB", r->key->min / TK_MIB);
-	if (tk_units_parse_size(r->text, &v))
-		return expected(r, "a size such as 512MiB or 4GiB");
-	if (in_range(r, (double)v, low, "1024TiB"))
-		return TK_ECONFIG;
-	*out = v;
-	return TK_OK;
-}
-
-static int read_fraction(const struct reading *r, double *out)
-{
-	char low[32], high[32];
 	double v;
+	int status = read_quantity(r, TK_QUANTITY_SIZE, r->key->min, r->key->max, &v);
 
-	snprintf(low, sizeof low, "%g%%", r->key->min * 100);
-	snprintf(high, sizeof high, "%g%%", r->key->max * 100);
-	if (tk_units_parse_fraction(r->text, &v))
-		return expected(r, "a percentage such as 2%% or 0.02");
-	if (in_range(r, v, low, high))
-		return TK_ECONFIG;
-	*out = v;
-	return TK_OK;
+	if (!status)
+		*out = (uint64_t)v;
+	return status;
 }
 
 static int read_count(const struct reading *r, uint32_t *out)
 {
-	char low[32], high[32];
-	uint32_t v;
+	double v;
+	int status = read_quantity(r, TK_QUANTITY_COUNT, r->key->min, r->key->max, &v);
 
-	snprintf(low, sizeof low, "%.0f", r->key->min);
-	snprintf(high, sizeof high, "%.0f", r->key->max);
-	if (tk_units_parse_count(r->text, &v))
-		return expected(r, "a whole number");
-	if (in_range(r, v, low, high))
-		return TK_ECONFIG;
-	*out = v;
-	return TK_OK;
+	if (!status)
+		*out = (uint32_t)v;
+	return status;
 }
 
 static int read_text(const struct reading *r, char **out)
@@ -273,17 +234,17 @@ int tk_config_read_value(const struct tk_yaml *y, int node, const char *what,
 	case TK_VALUE_DURATION:
 		return read_duration(&r, 1, at);
 	case TK_VALUE_DURATION_NS:
-		return read_duration(&r, 1e9, at);
+		return read_time(&r, at);
 	case TK_VALUE_DAYS:
 		return read_days(&r, at);
 	case TK_VALUE_SIZE:
 		return read_size(&r, at);
 	case TK_VALUE_FRACTION:
-		return read_fraction(&r, at);
+		return read_quantity(&r, TK_QUANTITY_FRACTION, key->min, key->max, at);
 	case TK_VALUE_COUNT:
 		return read_count(&r, at);
 	case TK_VALUE_BOOL:
-		return tk_units_parse_bool(text, at) ? expected(&r, "yes or no") : TK_OK;
+		return tk_units_parse_bool(text, at, NULL) ? expected(&r, "yes or no") : TK_OK;
 	}
 	return tk_fail(err, TK_EINTERNAL, "key %s has no kind", key->name);
 }

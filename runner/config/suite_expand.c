@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "config/suite_builder.h"
-#include "config/units.h"
 #include "config/yaml_tree.h"
 #include "core/problem.h"
 
@@ -136,7 +136,8 @@ static int compute(struct combination *c, size_t i)
 		snprintf(c->value[i], VALUE_MAX, "%lld", (long long)v);
 		return TK_OK;
 	}
-	if (strcmp(c->params[i].key, "causal") == 0 && tk_units_parse_bool(text, &flag) == 0)
+	if (strcmp(c->params[i].key, "causal") == 0 &&
+	        tk_units_parse_bool(text, &flag, NULL) == TK_OK)
 		text = flag ? "1" : "0";
 	if ((size_t)snprintf(c->value[i], VALUE_MAX, "%s", text) >= VALUE_MAX ||
 	        strpbrk(text, ",="))

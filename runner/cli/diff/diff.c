@@ -89,11 +89,12 @@ static const struct argp_option options[] = {
         {"machine", OPT_MACHINE, "NAME", 0, "only this machine", 2},
         {"metric", OPT_METRIC, "NAME", 0, "only this metric", 2},
         {0, 0, 0, 0, "Decision (default: as configured)", 3},
-        {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 5",
+        {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 0.05",
                 3},
-        {"abs-threshold", OPT_ABS, "TIME", 0, "and smaller than this neither: 500ns, 10us, 1ms", 3},
-        {"alpha", OPT_ALPHA, "RATE", 0, "false-discovery rate over the series of a machine: 0.05",
-                3},
+        {"abs-threshold", OPT_ABS, "TIME", 0,
+                "changes by less time than this are never reported: 500ns, 10us, 1ms", 3},
+        {"alpha", OPT_ALPHA, "RATE", 0,
+                "false-discovery rate over the series of a machine: 5% or 0.05", 3},
         {"correction", OPT_CORRECTION, "bh|none", 0,
                 "Benjamini-Hochberg over a machine's series (default), or none", 3},
         {"min-samples", OPT_MIN_SAMPLES, "N", 0,
@@ -122,44 +123,6 @@ static const struct argp_option options[] = {
                 "link series to their pages of the dashboard there (default: site.url)", 6},
         {0},
 };
-
-static double real_arg(struct argp_state *state, const char *name, const char *arg, double max,
-        const char *expected)
-{
-	char *end;
-	double x = strtod(arg, &end);
-
-	if (end == arg || *end || !(x >= 0 && x <= max))
-		argp_error(state, "--%s=%s: expected %s", name, arg, expected);
-	return x;
-}
-
-static double percent_arg(struct argp_state *state, const char *arg)
-{
-	char number[40];
-
-	snprintf(number, sizeof number, "%s", arg);
-	if (*number && number[strlen(number) - 1] == '%')
-		number[strlen(number) - 1] = '\0';
-	return real_arg(state, "threshold", number, 1000, "a percentage, as 5% or 2.5") / 100;
-}
-
-static double time_arg(struct argp_state *state, const char *arg)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
-	char *end;
-	double x = strtod(arg, &end);
-
-	for (size_t i = 0; end != arg && x >= 0 && isfinite(x) && i < sizeof units / sizeof *units;
-	        i++)
-		if (strcmp(end, units[i].unit) == 0)
-			return x * units[i].ns;
-	argp_error(state, "--abs-threshold=%s: expected a time, as 500ns, 10us or 1ms", arg);
-	return NAN;
-}
 
 /* One of "a|b|c", by its position. */
 static int choice_arg(
@@ -351,13 +314,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		filter_arg(state, o, o->metric);
 		return 0;
 	case OPT_THRESHOLD:
-		o->threshold = percent_arg(state, arg);
+		o->threshold = tk_option_parse_quantity(
+		        TK_QUANTITY_FRACTION, arg, "threshold", 0, 10, state);
 		return 0;
 	case OPT_ABS:
-		o->abs_ns = time_arg(state, arg);
+		o->abs_ns = 1e9 * tk_option_parse_quantity(
+		                          TK_QUANTITY_TIME, arg, "abs-threshold", 0, 3600, state);
 		return 0;
 	case OPT_ALPHA:
-		o->alpha = real_arg(state, "alpha", arg, 1, "a rate between 0 and 1");
+		o->alpha =
+		        tk_option_parse_quantity(TK_QUANTITY_FRACTION, arg, "alpha", 0, 1, state);
 		return 0;
 	}
 	return parse_view(key, arg, state);

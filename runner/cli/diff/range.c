@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/diff/baseline.h"
 #include "store/store.h"
 
@@ -108,7 +109,7 @@ static bool is_number(const char *s)
 static bool is_age(const char *text, int64_t *seconds)
 {
 	return isdigit((unsigned char)*text) && !is_number(text) &&
-	       tk_duration_parse(text, seconds, NULL) == TK_OK;
+	       tk_units_parse_seconds(text, seconds, NULL) == TK_OK;
 }
 
 /* A moment: `end` takes the end of a day that is named. */

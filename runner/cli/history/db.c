@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "config/config.h"
 #include "store/store.h"
@@ -134,7 +135,7 @@ static int vacuum(struct tk_store *s, const struct db_options *o, struct tk_erro
 	int64_t age_s, before_s = INT64_MIN;
 
 	if (o->drop_older) {
-		if (tk_duration_parse(o->drop_older, &age_s, err)) {
+		if (tk_units_parse_seconds(o->drop_older, &age_s, err)) {
 			tk_error_add_context(err, "--drop-samples-older");
 			err->status = TK_EUSAGE;
 			return tk_command_fail("db vacuum", err);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "nightly/stages/detect_policy.h"
 #include "store/store.h"
@@ -28,7 +29,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 's':
-		if (tk_duration_parse(arg, &age_s, NULL) == 0)
+		if (tk_units_parse_seconds(arg, &age_s, NULL) == 0)
 			o->days = age_s / 86400;
 		else if (tk_time_parse(arg, &o->since_s, NULL) || !o->since_s)
 			argp_error(state,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/lookup.h"
 #include "store/store.h"
@@ -72,7 +73,7 @@ static int parse_since(const char *text, int64_t *since_s, struct tk_error *err)
 {
 	int64_t age_s;
 
-	if (tk_duration_parse(text, &age_s, NULL) == 0)
+	if (tk_units_parse_seconds(text, &age_s, NULL) == 0)
 		*since_s = tk_clock_now_s() - age_s;
 	else if (tk_time_parse(text, since_s, err))
 		return tk_fail(err, TK_EUSAGE,

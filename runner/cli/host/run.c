@@ -57,9 +57,9 @@ static const struct argp_option options[] = {
 	{"cores", OPT_CORES, "LIST", 0, "pin the worker to these cores, for instance 0-3,8", 2},
 	{"mode", OPT_MODE, "MODE", 0, "cold, hot, paced, sustained or loaded (default: paced on a GPU, else cold)", 3},
 	{"hot", OPT_HOT, NULL, 0, "the same as --mode=hot: one input set that stays in the caches", 3},
-	{"rest", OPT_REST, "MS", 0, "paced, loaded: milliseconds between two bursts (default: found for each kernel)", 3},
+	{"rest", OPT_REST, "TIME", 0, "paced, loaded: idle gap between two bursts, for instance 3ms (default: found for each kernel)", 3},
 	{"sets", OPT_SETS, "N", 0, "input sets to rotate over (default: as many as keep the caches cold)", 3},
-	{"seconds", OPT_SECONDS, "S", 0, "sampling time of one problem (default: as configured)", 3},
+	{"seconds", OPT_SECONDS, "TIME", 0, "sampling time of one problem: 2, 500ms (default: as configured)", 3},
 	{"seed", OPT_SEED, "N", 0, "seed of the inputs (default: 1)", 3},
 	{"no-verify", OPT_NO_VERIFY, NULL, 0, "do not check the results: only for looking at a kernel that is known to be wrong", 3},
 	{"samples", OPT_SAMPLES, NULL, 0, "print every sample as well", 4},
@@ -67,17 +67,6 @@ static const struct argp_option options[] = {
 	{0},
 };
 /* clang-format on */
-
-static double number(
-        const char *text, const char *option, double most, bool whole, struct argp_state *state)
-{
-	char *end;
-	double v = strtod(text, &end);
-	if (!*text || *end || !(v >= 0) || v > most || (whole && v != floor(v)))
-		argp_error(state, "--%s=%s: expected a %s up to %g", option, text,
-		        whole ? "whole number" : "number", most);
-	return v;
-}
 
 static void take_words(struct run_options *o, struct argp_state *state)
 {
@@ -111,7 +100,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			        "--mode=%s: expected cold, hot, paced, sustained or loaded", arg);
 		return 0;
 	case OPT_REST:
-		o->rest = number(arg, "rest", 1000, false, state);
+		o->rest = tk_option_parse_quantity(TK_QUANTITY_TIME, arg, "rest", 0, 1, state);
 		return 0;
 	case OPT_SAMPLES:
 		o->samples = true;
@@ -128,16 +117,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->devices = arg;
 		return 0;
 	case OPT_SETS:
-		o->sets = number(arg, "sets", 4096, true, state);
+		o->sets = tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, "sets", 0, 4096, state);
 		return 0;
 	case OPT_THREADS:
-		o->threads = number(arg, "threads", 65536, true, state);
+		o->threads = tk_option_parse_quantity(
+		        TK_QUANTITY_COUNT, arg, "threads", 0, 65536, state);
 		return 0;
 	case OPT_SEED:
-		o->seed = number(arg, "seed", 0x1p53, true, state);
+		o->seed =
+		        tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, "seed", 0, 0x1p53, state);
 		return 0;
 	case OPT_SECONDS:
-		o->seconds = number(arg, "seconds", 3600, false, state);
+		o->seconds = tk_option_parse_quantity(
+		        TK_QUANTITY_DURATION, arg, "seconds", 0, 3600, state);
 		return 0;
 	case 'f':
 		o->json = tk_option_parse_json(arg, state);
@@ -457,7 +449,7 @@ static int run_one(struct run *r, const struct place *place, const char *text, s
 	        .problem = p.text,
 	        .config = r->o->config_name,
 	        .mode = tk_mode_name(r->mode),
-	        .rest_s = r->o->rest < 0 ? 0 : r->o->rest / 1e3,
+	        .rest_s = r->o->rest < 0 ? 0 : r->o->rest,
 	        .sets = r->o->sets < 0 ? 0 : (uint32_t)r->o->sets,
 	        .seed = r->o->seed < 0 ? 1 : (uint64_t)r->o->seed,
 	        .deadline_s = r->config->budgets.job_s,

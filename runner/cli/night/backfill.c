@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/night/publish.h"
 #include "cli/night/report.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "config/config.h"
 #include "nightly/nightly.h"
@@ -45,13 +46,9 @@ static const struct argp_option options_table[] = {
         {0},
 };
 
-static size_t count_of(const char *arg, const char *option, struct argp_state *state)
+static size_t parse_count(const char *arg, const char *option, struct argp_state *state)
 {
-	char *end;
-	unsigned long long n = strtoull(arg, &end, 10);
-	if (*end || end == arg || n == 0 || n > 1000000)
-		argp_error(state, "--%s: `%s` is not a number from 1 to 1000000", option, arg);
-	return (size_t)n;
+	return (size_t)tk_option_parse_quantity(TK_QUANTITY_COUNT, arg, option, 1, 1e6, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -59,10 +56,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct options *o = state->input;
 	switch (key) {
 	case OPT_COMMITS:
-		o->commits = count_of(arg, "commits", state);
+		o->commits = parse_count(arg, "commits", state);
 		return 0;
 	case OPT_EVERY:
-		o->every = count_of(arg, "every", state);
+		o->every = parse_count(arg, "every", state);
 		return 0;
 	case OPT_SINCE:
 		o->since = arg;
@@ -125,7 +122,7 @@ static int since_of(const char *text, int64_t *since_s, struct tk_error *err)
 	*since_s = 0;
 	if (!text)
 		return TK_OK;
-	if (tk_duration_parse(text, &back_s, NULL) == TK_OK) {
+	if (tk_units_parse_seconds(text, &back_s, NULL) == TK_OK) {
 		*since_s = tk_clock_now_s() - back_s;
 		return TK_OK;
 	}

@@ -62,29 +62,6 @@ static void times_are_written(void **state)
 	assert_string_equal(tk_time_format_iso(INT64_MAX, out), "@9223372036854775807");
 }
 
-static void durations_are_read(void **state)
-{
-	static const struct {
-		const char *text;
-		int64_t seconds;
-	} cases[] = {{"90", 90}, {"90s", 90}, {"15m", 900}, {"15min", 900}, {"2h", 7200},
-	        {"7d", 604800}, {"2w", 1209600}, {"500ms", 1}, {"1.5h", 5400}, {"0", 0},
-	        {"0.1s", 1}};
-	static const char *const bad[] = {
-	        "", "7 d", "-3s", "d", "7y", "nan", "inf", "0x10s", "1e300d", "3dd", "+5s"};
-	struct tk_error err;
-	int64_t s = 0;
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(tk_duration_parse(cases[i].text, &s, &err), TK_OK);
-		assert_int_equal(s, cases[i].seconds);
-	}
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		assert_int_equal(tk_duration_parse(bad[i], &s, &err), TK_EDATA);
-	assert_string_equal(err.message, "`+5s` is not a duration: expected a number with ms, s, "
-	                                 "m, h, d or w, like 90s or 7d");
-}
-
 static void durations_are_written(void **state)
 {
 	static const struct {
@@ -128,7 +105,6 @@ int main(void)
 	        cmocka_unit_test(times_are_read),
 	        cmocka_unit_test(bad_times_are_refused),
 	        cmocka_unit_test(times_are_written),
-	        cmocka_unit_test(durations_are_read),
 	        cmocka_unit_test(durations_are_written),
 	        cmocka_unit_test(now_can_be_pinned),
 	        cmocka_unit_test(monotonic_clock_moves_on),
