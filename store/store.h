@@ -15,7 +15,7 @@ struct tk_error;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
-#define TK_STORE_SCHEMA 9
+#define TK_STORE_SCHEMA 10
 
 /* CREATE makes the file where it is missing and migrates an older one (a backup stays beside it);
  * READ opens read-only and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer
@@ -102,9 +102,11 @@ struct tk_resolution_row {
 	const char *status, *message;
 }; /* ids 0: none */
 struct tk_job_row {
-	int64_t id, night_id, seq, series_id, build_id, run_id;
+	int64_t id, night_id, seq, series_id, build_id;
+	int64_t device_id; /* that has taken the job over; 0: the device of its series */
+	int64_t run_id;    /* 0: not done yet */
 	const char *backend_path, *options;
-};                  /* run_id 0: to be done */
+};
 struct tk_run_row { /* series_id 0: its points are of many series (import) */
 	int64_t id, night_id, seq, series_id, build_id, environment_id;
 	const char *uid;
@@ -245,8 +247,12 @@ int tk_store_put_resolution(struct tk_store *s, const struct tk_resolution_row *
         struct tk_error *err); /* replaces */
 int tk_store_put_jobs(struct tk_store *s, const struct tk_job_row *rows, size_t count,
         struct tk_error *err); /* all or none */
+/* Gives jobs to another device, all or none. TK_EDATA: one of them does not exist or is done. */
+int tk_store_assign_jobs(struct tk_store *s, const int64_t *job_ids, size_t count,
+        int64_t device_id, struct tk_error *err);
 
-/* A run with its points and samples in one transaction; marks the job (night_id, seq) done.
+/* A run with its points and samples in one transaction; marks the job (night_id, seq) done, whose
+ * series or device is that of the run.
  * samples[i] belong to points[i]; sample_counts[i] may be 0. series_id and the values of each point
  * are read, the rest is filled from the run. */
 int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,

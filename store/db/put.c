@@ -192,6 +192,30 @@ int tk_store_put_jobs(
 	return tk_db_end_transaction(s, put_many(s, TK_TABLE_job, rows, count, err), err);
 }
 
+static int assign_job(struct tk_store *s, int64_t job_id, int64_t device_id, struct tk_error *err)
+{
+	const int64_t args[] = {job_id, device_id};
+	int status = tk_db_run_cached(
+	        s, "UPDATE job SET device_id=?2 WHERE id=?1 AND run_id IS NULL", args, 2, err);
+
+	if (!status && sqlite3_changes(s->db) == 0)
+		status = tk_fail(err, TK_EDATA, "%s: there is no job with the id %lld left to do",
+		        s->path, (long long)job_id);
+	return status;
+}
+
+int tk_store_assign_jobs(struct tk_store *s, const int64_t *job_ids, size_t count,
+        int64_t device_id, struct tk_error *err)
+{
+	int status = tk_store_begin(s, err);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < count && !status; i++)
+		status = assign_job(s, job_ids[i], device_id, err);
+	return tk_db_end_transaction(s, status, err);
+}
+
 static int replace_many(struct tk_store *s, enum tk_table_id table, const char *clear,
         int64_t owner, const void *rows, size_t count, struct tk_error *err)
 {
@@ -292,8 +316,8 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,
 		        run->night_id, run->seq, run_id, run->series_id, run->build_id};
 
 		status = tk_db_run_cached(s,
-		        "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND series_id=?4 "
-		        "AND build_id=?5",
+		        "UPDATE job SET run_id=?3 WHERE night_id=?1 AND seq=?2 AND build_id=?5 AND "
+		        "(series_id=?4 OR device_id=(SELECT device_id FROM series WHERE id=?4))",
 		        args, 5, err);
 	}
 	status = tk_db_end_transaction(s, status, err);

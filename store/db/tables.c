@@ -192,6 +192,7 @@ static const struct tk_db_column job_columns[] = {
         REF(tk_job_row, build_id, KEY, build),
         TEXT(tk_job_row, backend_path, 0),
         TEXT(tk_job_row, options, 0),
+        REF(tk_job_row, device_id, NULLABLE, device),
         REF(tk_job_row, run_id, NULLABLE, run),
 };
 

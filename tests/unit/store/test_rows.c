@@ -320,6 +320,55 @@ static void a_result_is_whole(void **state)
 	tk_rows_free(&by_id_list);
 }
 
+/* A second device of the same kind, with a series of the same problem. */
+static int64_t put_second_device(struct history *h, int64_t *series_id)
+{
+	struct tk_device_row device = {.machine_id = h->machine,
+	        .kind = "cpu",
+	        .name = "second",
+	        .uuid = "",
+	        .arch = "x86",
+	        .slug = "cpu-1"};
+	int64_t id;
+	MUST(tk_store_put_device(h->store, &device, &id, &err));
+	struct tk_rows all;
+	MUST(tk_store_list_series(h->store, &all, &err));
+	struct tk_series_row series = *TK_ROWS_AT(&all, struct tk_series_row, 0);
+	series.device_id = id;
+	series.slug = NULL;
+	MUST(tk_store_put_series(h->store, &series, series_id, &err));
+	tk_rows_free(&all);
+	return id;
+}
+
+static void a_job_taken_over_is_done_by_its_new_device(void **state)
+{
+	struct history *h = *state;
+	struct tk_job_row jobs[2] = {0};
+	int64_t series_id, run_id, device_id = put_second_device(h, &series_id);
+	for (int64_t i = 0; i < 2; i++)
+		jobs[i] = (struct tk_job_row){.night_id = h->night,
+		        .seq = i + 1,
+		        .series_id = h->series,
+		        .build_id = h->build,
+		        .backend_path = "/a.so",
+		        .options = ""};
+	MUST(tk_store_put_jobs(h->store, jobs, 2, &err));
+	MUST(tk_store_assign_jobs(h->store, (int64_t[]){1}, 1, device_id, &err));
+	h->series = series_id; /* what runs now are of */
+	MUST(history_put_run(h, 1, 500.0, 10, &run_id, &err));
+	MUST(history_put_run(h, 2, 500.0, 10, &run_id, &err)); /* not assigned */
+	READ_ONE(tk_job_row, left, tk_store_list_jobs(h->store, h->night, true, out, &err));
+	assert_int_equal(left->seq, 2);
+	assert_int_equal(left->device_id, 0);
+	MUST_FAIL(TK_EDATA, "no job with the id 1",
+	        tk_store_assign_jobs(h->store, (int64_t[]){2, 1}, 2, device_id, &err));
+	READ_ONE(tk_job_row, still, tk_store_list_jobs(h->store, h->night, true, out, &err));
+	assert_int_equal(still->device_id, 0); /* all or none */
+	tk_rows_free(&left_list);
+	tk_rows_free(&still_list);
+}
+
 static void a_refused_point_takes_its_run_with_it(void **state)
 {
 	struct history *h = *state;
@@ -711,6 +760,7 @@ int main(void)
 	        TEST(levels_are_made_of_values),
 	        TEST(the_past_is_in_order),
 	        TEST(a_result_is_whole),
+	        TEST(a_job_taken_over_is_done_by_its_new_device),
 	        TEST(a_refused_point_takes_its_run_with_it),
 	        TEST(points_are_read_by_range),
 	        TEST(derived_rows_are_replaced),
