@@ -8,6 +8,7 @@
 #include "store/store.h"
 #include "upstream/repo.h"
 #include <jansson.h>
+#include <string.h>
 
 struct tk_job_request;
 struct tk_worker;
@@ -61,6 +62,11 @@ struct tk_night {
 	size_t product_count;
 };
 
+/* A CPU has one worker, and nothing else may run while it measures. */
+static inline bool tk_night_device_is_cpu(const struct tk_night_device *d)
+{
+	return strcmp(d->layer->name, "cpu") == 0;
+}
 /* Whether what one leaves undone can be done on the other: the same kind, name and architecture. */
 bool tk_night_device_is_same_model(
         const struct tk_night_device *a, const struct tk_night_device *b);

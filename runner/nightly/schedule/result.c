@@ -1,0 +1,280 @@
+/* See result.h. */
+#include "nightly/schedule/result.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "core/problem.h"
+#include "nightly/night.h"
+#include "worker/worker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double get_number(const json_t *object, const char *key, double fallback)
+{
+	const json_t *v = json_object_get(object, key);
+	return json_is_number(v) ? json_number_value(v) : fallback;
+}
+
+/* ---- points ---- */
+
+#define POINTS_MAX 4 /* time, and one for each extra metric */
+
+/* The points of one run; only the first, the time, has samples. */
+struct points {
+	struct tk_point list[POINTS_MAX];
+	size_t count;
+	double *samples;
+	size_t sample_count;
+};
+
+static struct tk_point make_time_point(
+        const json_t *result, enum tk_outcome outcome, int64_t series_id)
+{
+	double median = get_number(result, "median", NAN);
+	struct tk_point point = {.series_id = series_id,
+	        .value = median,
+	        .lo = get_number(result, "lo", median),
+	        .hi = get_number(result, "hi", median),
+	        .min = get_number(result, "min", median),
+	        .q25 = get_number(result, "q25", median),
+	        .q75 = get_number(result, "q75", median),
+	        .p95 = get_number(result, "p95", median),
+	        .n = json_integer_value(json_object_get(result, "n"))};
+	if (outcome == TK_OUTCOME_THROTTLED)
+		point.flags |= TK_POINT_THROTTLED;
+	if (outcome == TK_OUTCOME_UNSTABLE)
+		point.flags |= TK_POINT_UNSTABLE;
+	return point;
+}
+
+static int copy_samples(const json_t *result, struct points *out, struct tk_error *err)
+{
+	const json_t *list = json_object_get(result, "samples");
+	size_t count = json_array_size(list);
+	out->samples = calloc(count + 1, sizeof *out->samples);
+	if (!out->samples)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		out->samples[i] = json_number_value(json_array_get(list, i));
+	out->sample_count = count;
+	return TK_OK;
+}
+
+/* Something else that a run measured: a metric, and so a series, of its own. */
+struct extra_metric {
+	const char *metric, *unit, *key;
+	bool is_wanted;
+};
+
+static int add_extra_point(struct tk_night *n, const struct tk_series_row *series,
+        const struct extra_metric *extra, double value, struct points *out, struct tk_error *err)
+{
+	struct tk_series_row row = *series;
+	row.slug = NULL;
+	row.metric = extra->metric;
+	row.unit = extra->unit;
+	int status = tk_store_put_series(n->store, &row, &row.id, err);
+	if (status)
+		return status;
+	out->list[out->count++] = (struct tk_point){.series_id = row.id,
+	        .value = value,
+	        .lo = NAN,
+	        .hi = NAN,
+	        .min = NAN,
+	        .q25 = NAN,
+	        .q75 = NAN,
+	        .p95 = NAN,
+	        .n = 1};
+	return TK_OK;
+}
+
+static int add_extra_points(struct tk_night *n, const struct tk_series_row *series,
+        const json_t *result, struct points *out, struct tk_error *err)
+{
+	const struct tk_measure_config *m = &n->config->measure;
+	const struct extra_metric all[POINTS_MAX - 1] = {
+	        {"launch", "ns", "launch_ns", m->launch_cost},
+	        {"energy", "J", "energy_j", m->energy},
+	        {"memory", "bytes", "device_bytes", m->memory}};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		double value = get_number(result, all[i].key, NAN);
+		if (!all[i].is_wanted || !(value > 0))
+			continue;
+		int status = add_extra_point(n, series, &all[i], value, out, err);
+		if (status)
+			return status;
+	}
+	return TK_OK;
+}
+
+static int make_points(struct tk_night *n, const struct tk_night_job *job,
+        const struct tk_job_result *r, struct points *out, struct tk_error *err)
+{
+	if (!r->result || !tk_outcome_has_timing(r->outcome) ||
+	        !json_is_number(json_object_get(r->result, "median")))
+		return TK_OK;
+	out->list[out->count++] = make_time_point(r->result, r->outcome, job->series.id);
+	int status = copy_samples(r->result, out, err);
+	if (status || strcmp(job->series.role, "suite") != 0)
+		return status;
+	return add_extra_points(n, &job->series, r->result, out, err);
+}
+
+/* ---- the run ---- */
+
+/* The worker's whole answer without the samples, which are stored by themselves. */
+static int encode_attributes(json_t *result, char **out, struct tk_error *err)
+{
+	json_t *copy = result ? json_copy(result) : json_object();
+	if (copy)
+		json_object_del(copy, "samples");
+	*out = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	json_decref(copy);
+	return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+static int put_run(struct tk_night *n, const struct tk_night_job *job,
+        const struct tk_job_result *r, const struct points *points, struct tk_error *err)
+{
+	char *attributes = NULL;
+	int status = encode_attributes(r->result, &attributes, err);
+	if (status)
+		return status;
+	struct tk_run_row run = {.night_id = n->night_id,
+	        .seq = job->row->seq,
+	        .series_id = job->series.id,
+	        .build_id = job->row->build_id,
+	        .environment_id = job->device ? job->device->environment_id : 0,
+	        .as_of_s = n->as_of_s,
+	        .started_s = job->started_s,
+	        .wall_s = r->wall_s,
+	        .outcome = tk_outcome_name(r->outcome),
+	        .message = r->message,
+	        .attributes = attributes};
+	const double *const samples[POINTS_MAX] = {points->samples};
+	const size_t sample_counts[POINTS_MAX] = {points->sample_count};
+	int64_t id;
+	status = tk_store_put_run(
+	        n->store, &run, points->list, samples, sample_counts, points->count, &id, err);
+	free(attributes);
+	return status;
+}
+
+/* ---- ceilings ---- */
+
+static bool is_memory_ceiling(const struct tk_problem_row *p)
+{
+	return strcmp(p->op, "copy") == 0 || strcmp(p->op, "read") == 0;
+}
+
+/* "copy", "read", "l2 read" for the bandwidth of a cache; the type for a rate. */
+static void name_ceiling(const struct tk_problem_row *p, char *out, size_t size)
+{
+	struct tk_problem_spec spec;
+	if (strcmp(p->op, "read") == 0 && tk_problem_parse(&spec, p->text, NULL) == TK_OK &&
+	        spec.ceiling.cache)
+		snprintf(out, size, "l%u read", spec.ceiling.cache);
+	else
+		snprintf(out, size, "%s", is_memory_ceiling(p) ? p->op : p->dtype);
+}
+
+/* A ceiling is what the device can do, so it comes from the fastest sample: other work on the
+ * machine cannot lower that. */
+static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
+        const struct tk_job_result *r, struct tk_error *err)
+{
+	double fastest_ns = get_number(r->result, "min", NAN);
+	const struct tk_problem_row *p = job->problem;
+	bool is_memory = is_memory_ceiling(p);
+	char name[32];
+	if (!job->device || !tk_outcome_has_timing(r->outcome) || !(fastest_ns > 0))
+		return TK_OK;
+	name_ceiling(p, name, sizeof name);
+	struct tk_ceiling_row row = {.night_id = n->night_id,
+	        .device_id = job->device->device_id,
+	        .name = name,
+	        .source = "measured",
+	        .unit = is_memory ? "gb_per_s" : "gflop_per_s",
+	        .value = (is_memory ? p->bytes : p->flops) / fastest_ns};
+	return tk_store_put_ceiling(n->store, &row, err);
+}
+
+/* ---- counts ---- */
+
+static bool is_verified(const json_t *result)
+{
+	const json_t *verify = json_object_get(result, "verify");
+	return json_is_true(json_object_get(verify, "done")) &&
+	       json_is_true(json_object_get(verify, "passed"));
+}
+
+static void count_result(
+        struct tk_night_report *report, enum tk_outcome outcome, const json_t *result)
+{
+	report->jobs++;
+	report->verified += is_verified(result);
+	report->unstable += outcome == TK_OUTCOME_UNSTABLE;
+	if (tk_outcome_has_timing(outcome))
+		report->measured++;
+	else if (outcome == TK_OUTCOME_UNSUPPORTED)
+		report->unsupported++;
+	else if (outcome == TK_OUTCOME_WRONG)
+		report->wrong++;
+	else if (outcome == TK_OUTCOME_SKIPPED)
+		report->skipped++;
+	else
+		report->failed++;
+}
+
+int tk_night_count_stored_results(struct tk_night *n, struct tk_error *err)
+{
+	struct tk_rows runs = {0};
+	int status = tk_store_list_night_runs(n->store, n->night_id, &runs, err);
+	for (size_t i = 0; !status && i < runs.count; i++) {
+		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
+		json_t *attributes = json_loads(run->attributes, 0, NULL);
+		enum tk_outcome outcome;
+		if (tk_outcome_parse(run->outcome, &outcome) == TK_OK)
+			count_result(n->report, outcome, attributes);
+		json_decref(attributes);
+	}
+	tk_rows_free(&runs);
+	return status;
+}
+
+static void log_failure(const struct tk_night_job *job, const struct tk_job_result *r)
+{
+	const char *outcome = tk_outcome_name(r->outcome);
+	if (!tk_outcome_has_timing(r->outcome) && r->outcome != TK_OUTCOME_UNSUPPORTED)
+		tk_log(TK_LOG_WARN, outcome, NULL, "%s: %s%s%s", job->series.slug, outcome,
+		        *r->message ? ": " : "", r->message);
+}
+
+int tk_night_store_result(struct tk_night *n, const struct tk_night_job *job,
+        struct tk_job_result *result, struct tk_error *err)
+{
+	struct points points = {0};
+	int status = make_points(n, job, result, &points, err);
+	if (!status)
+		status = put_run(n, job, result, &points, err);
+	if (!status && strcmp(job->series.role, "ceiling") == 0)
+		status = put_ceiling(n, job, result, err);
+	if (!status) {
+		count_result(n->report, result->outcome, result->result);
+		log_failure(job, result);
+	}
+	free(points.samples);
+	tk_job_result_free(result);
+	return status;
+}
+
+int tk_night_store_outcome(struct tk_night *n, const struct tk_night_job *job,
+        enum tk_outcome outcome, const char *message, struct tk_error *err)
+{
+	struct tk_job_result result = {.outcome = outcome};
+	snprintf(result.message, sizeof result.message, "%s", message);
+	return tk_night_store_result(n, job, &result, err);
+}
