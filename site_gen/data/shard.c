@@ -8,11 +8,11 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "site_gen/render/escape.h"
-#include "site_gen/render/format.h"
+#include "site_gen/model/ceilings.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/model/ceilings.h"
+#include "site_gen/render/escape.h"
+#include "site_gen/render/format.h"
 #include "stats/summary/summary.h"
 
 #define SUBJECT_BYTES 140
@@ -32,7 +32,7 @@ void tk_shard_add_number(struct tk_buf *out, double v)
 
 static void add_start(struct tk_buf *out, const char *id)
 {
-	tk_buf_add_str(out, "KD.add(");
+	tk_buf_add_str(out, "tracker.data.add(");
 	tk_escape_json(out, id, strlen(id));
 	tk_buf_add_str(out, ",{");
 }
@@ -151,7 +151,8 @@ static void add_deltas(struct tk_buf *out, const char *name, const struct stretc
 }
 
 /* How far it is from the median, in its steps; -1: unknown. A column of which nothing is known is left out. */
-static void add_distances(struct tk_buf *out, const char *name, const struct stretch *s, size_t field)
+static void add_distances(
+        struct tk_buf *out, const char *name, const struct stretch *s, size_t field)
 {
 	bool any = false;
 	for (size_t i = 0; i < s->count; i++) {
@@ -205,8 +206,9 @@ static bool is_of_its_night(const struct tk_model *m, const struct tk_point *poi
 	return true;
 }
 
-void tk_shard_add_points(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *series,
-        const struct tk_point *points, size_t count, bool recent)
+void tk_shard_add_points(struct tk_buf *out, const struct tk_model *m,
+        const struct tk_site_series *series, const struct tk_point *points, size_t count,
+        bool recent)
 {
 	int64_t *room = calloc(count + 1, 2 * sizeof *room);
 	if (!room) {
@@ -253,8 +255,8 @@ void tk_shard_end_hot(struct tk_buf *out)
 	tk_buf_add_str(out, "]});\n");
 }
 
-static void hot_numbers(
-        struct tk_buf *out, const char *name, const struct tk_point *const *points, size_t count, size_t field)
+static void hot_numbers(struct tk_buf *out, const char *name, const struct tk_point *const *points,
+        size_t count, size_t field)
 {
 	int64_t before = 0;
 	begin_column(out, name);
@@ -267,8 +269,8 @@ static void hot_numbers(
 	tk_buf_add_char(out, ']');
 }
 
-static void hot_distances(struct tk_buf *out, const char *name, const struct tk_point *const *points, size_t count,
-        const double *factors, size_t field)
+static void hot_distances(struct tk_buf *out, const char *name,
+        const struct tk_point *const *points, size_t count, const double *factors, size_t field)
 {
 	bool any = false;
 	for (size_t i = 0; i < count; i++)
@@ -280,8 +282,9 @@ static void hot_distances(struct tk_buf *out, const char *name, const struct tk_
 		double v = real_at(points[i], field);
 		if (i)
 			tk_buf_add_char(out, ',');
-		tk_buf_add_int(out,
-		        isfinite(v) ? llabs(quantise(v, factors[i]) - quantise(points[i]->value, factors[i])) : -1);
+		tk_buf_add_int(out, isfinite(v) ? llabs(quantise(v, factors[i]) -
+		                                          quantise(points[i]->value, factors[i]))
+		                                : -1);
 	}
 	tk_buf_add_char(out, ']');
 }
@@ -297,7 +300,8 @@ static void hot_flags(struct tk_buf *out, const struct tk_point *const *points, 
 	tk_buf_add_char(out, ']');
 }
 
-static void hot_values(struct tk_buf *out, const struct tk_point *const *points, size_t count, double *factors)
+static void hot_values(
+        struct tk_buf *out, const struct tk_point *const *points, size_t count, double *factors)
 {
 	begin_column(out, "exp");
 	for (size_t i = 0; i < count; i++) {
@@ -317,8 +321,8 @@ static void hot_values(struct tk_buf *out, const struct tk_point *const *points,
 	tk_buf_add_char(out, ']');
 }
 
-static void hot_revisions(
-        struct tk_buf *out, const struct tk_model *m, const struct tk_point *const *points, size_t count)
+static void hot_revisions(struct tk_buf *out, const struct tk_model *m,
+        const struct tk_point *const *points, size_t count)
 {
 	begin_column(out, "revision");
 	for (size_t i = 0; i < count; i++) {
@@ -339,10 +343,12 @@ void tk_shard_add_hot_night(struct tk_buf *out, const struct tk_model *m, size_t
 		return;
 	}
 	add_start(out, "hot");
-	tk_buf_add_printf(out, "\"shard\":%zu,\"night\":%lld", shard, (long long)points[0]->night_id);
-	if (!night || night->as_of_s != points[0]->as_of_s) /* one time for all: they were chosen so */
+	tk_buf_add_printf(
+	        out, "\"shard\":%zu,\"night\":%lld", shard, (long long)points[0]->night_id);
+	if (!night ||
+	        night->as_of_s != points[0]->as_of_s) /* one time for all: they were chosen so */
 		tk_buf_add_printf(out, ",\"time\":%lld", (long long)points[0]->as_of_s);
-	begin_column(out, "of");
+	begin_column(out, "places");
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			tk_buf_add_char(out, ',');
@@ -371,15 +377,17 @@ void tk_shard_add_hot_night(struct tk_buf *out, const struct tk_model *m, size_t
 static double time_at_roof(const struct tk_model *m, const struct tk_site_series *s)
 {
 	struct tk_site_ceilings roofs;
-	if (strcmp(s->row->metric, "time") || strcmp(s->row->unit, "ns") || !(s->problem->flops > 0) ||
-	        !(s->problem->bytes > 0))
+	if (strcmp(s->row->metric, "time") || strcmp(s->row->unit, "ns") ||
+	        !(s->problem->flops > 0) || !(s->problem->bytes > 0))
 		return NAN;
 	tk_site_ceilings_find(m, s->device, &roofs);
-	double limit = tk_site_ceilings_attainable(&roofs, s->problem->dtype, s->problem->flops / s->problem->bytes);
+	double limit = tk_site_ceilings_attainable(
+	        &roofs, s->problem->dtype, s->problem->flops / s->problem->bytes);
 	return limit > 0 ? s->problem->flops / limit : NAN;
 }
 
-void tk_shard_add_about(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
+void tk_shard_add_about(
+        struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
 {
 	add_start(out, s->row->slug);
 	tk_buf_add_str(out, "\"title\":");
@@ -388,12 +396,14 @@ void tk_shard_add_about(struct tk_buf *out, const struct tk_model *m, const stru
 	add_text(out, s->label, 80);
 	tk_buf_add_str(out, ",\"unit\":");
 	add_text(out, s->row->unit, 24);
-	tk_buf_add_str(out, ",\"roof\":");
+	tk_buf_add_str(out, ",\"ceiling\":");
 	tk_shard_add_number(out, time_at_roof(m, s));
-	tk_buf_add_printf(out, ",\"lower\":%s,\"changes\":[", strcmp(s->row->better, "lower") ? "false" : "true");
+	tk_buf_add_printf(out, ",\"lower_is_better\":%s,\"changes\":[",
+	        strcmp(s->row->better, "lower") ? "false" : "true");
 	for (size_t i = 0; i < s->change_count; i++) {
 		const struct tk_change_point_row *c = s->changes[i];
-		tk_buf_add_printf(out, "%s{\"time\":%lld,\"before\":", i ? "," : "", (long long)c->as_of_s);
+		tk_buf_add_printf(
+		        out, "%s{\"time\":%lld,\"before\":", i ? "," : "", (long long)c->as_of_s);
 		tk_shard_add_number(out, c->before_value);
 		tk_buf_add_str(out, ",\"after\":");
 		tk_shard_add_number(out, c->after_value);
@@ -414,7 +424,8 @@ static void add_samples(struct tk_buf *out, double *samples, size_t count)
 	int64_t before = 0;
 	tk_buf_add_printf(out, "[%d", exponent);
 	for (size_t i = 0; i < shown; i++) {
-		int64_t v = quantise(samples[shown > 1 ? i * (count - 1) / (shown - 1) : 0], factor);
+		int64_t v =
+		        quantise(samples[shown > 1 ? i * (count - 1) / (shown - 1) : 0], factor);
 		tk_buf_add_char(out, ',');
 		tk_buf_add_int(out, v - before);
 		before = v;
@@ -422,21 +433,24 @@ static void add_samples(struct tk_buf *out, double *samples, size_t count)
 	tk_buf_add_char(out, ']');
 }
 
-int tk_shard_add_samples(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s,
-        const struct tk_point *points, size_t count, struct tk_error *err)
+int tk_shard_add_samples(struct tk_buf *out, const struct tk_model *m,
+        const struct tk_site_series *s, const struct tk_point *points, size_t count,
+        struct tk_error *err)
 {
 	int status = 0;
 	bool any = false;
 	for (size_t i = 0; !status && i < count; i++) {
 		double *samples = NULL;
 		size_t n = 0;
-		status = tk_store_read_samples(m->store, points[i].run_id, s->row->id, &samples, &n, err);
+		status = tk_store_read_samples(
+		        m->store, points[i].run_id, s->row->id, &samples, &n, err);
 		if (!status && n > 1) {
 			if (!any) {
 				add_start(out, s->row->slug);
 				tk_buf_add_str(out, "\"samples\":{");
 			}
-			tk_buf_add_printf(out, "%s\"%lld\":", any ? "," : "", (long long)points[i].run_id);
+			tk_buf_add_printf(
+			        out, "%s\"%lld\":", any ? "," : "", (long long)points[i].run_id);
 			add_samples(out, samples, n);
 			any = true;
 		}
@@ -447,12 +461,14 @@ int tk_shard_add_samples(struct tk_buf *out, const struct tk_model *m, const str
 	return status;
 }
 
-void tk_shard_add_revisions(struct tk_buf *out, const struct tk_model *m, const struct tk_upstream_row *upstream)
+void tk_shard_add_revisions(
+        struct tk_buf *out, const struct tk_model *m, const struct tk_upstream_row *upstream)
 {
 	bool first = true;
 	add_start(out, "revisions");
 	for (size_t i = 0; i < m->revision_rows.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
 		if (r->upstream_id != upstream->id)
 			continue;
 		tk_buf_add_printf(out, "%s\"%lld\":[", first ? "\n" : ",\n", (long long)r->id);
@@ -463,18 +479,22 @@ void tk_shard_add_revisions(struct tk_buf *out, const struct tk_model *m, const 
 		tk_buf_add_char(out, ',');
 		add_text(out, tk_link_commit(upstream->url, r->rev, link), TK_LINK_SIZE);
 		if (m->moves.revisions[i].file)
-			tk_buf_add_printf(out, ",\"revisions/%s.html\"", m->moves.revisions[i].file);
+			tk_buf_add_printf(
+			        out, ",\"revisions/%s.html\"", m->moves.revisions[i].file);
 		tk_buf_add_char(out, ']');
 		first = false;
 	}
 	tk_buf_add_str(out, "});\n");
 	/* which of all revisions are this upstream's, oldest first */
-	tk_buf_add_printf(out, "KD.add(\"data/revisions-%lld.js\",{\"ids\":[", (long long)upstream->id);
+	tk_buf_add_printf(out, "tracker.data.add(\"data/revisions-%lld.js\",{\"ids\":[",
+	        (long long)upstream->id);
 	first = true;
 	for (size_t i = 0; i < m->revision_rows.count; i++) {
-		const struct tk_revision_row *r = TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
+		const struct tk_revision_row *r =
+		        TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
 		if (r->upstream_id == upstream->id)
-			tk_buf_add_printf(out, first ? "%lld" : ",%lld", (long long)r->id), first = false;
+			tk_buf_add_printf(out, first ? "%lld" : ",%lld", (long long)r->id),
+			        first = false;
 	}
 	tk_buf_add_str(out, "]});\n");
 }
@@ -513,7 +533,8 @@ void tk_shard_add_environments(struct tk_buf *out, const struct tk_model *m)
 	bool first = true;
 	add_start(out, "environments");
 	for (size_t i = 0; i < m->environment_rows.count; i++) {
-		const struct tk_environment_row *e = TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
+		const struct tk_environment_row *e =
+		        TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
 		const struct tk_environment_row *before = tk_environment_find_previous(m, e);
 		struct tk_buf text = TK_BUF_INIT;
 		if (before)
@@ -531,7 +552,7 @@ void tk_shard_add_manifest(struct tk_buf *out, const struct tk_site *site)
 	const struct tk_model *m = &site->model;
 	const struct tk_chart_data *data = &site->data;
 	add_start(out, "manifest");
-	tk_buf_add_str(out, "\"format\":3,\"groups\":[");
+	tk_buf_add_str(out, "\"format\":4,\"groups\":[");
 	for (size_t i = 0; i < data->group_count; i++) {
 		tk_buf_add_str(out, i ? ",\n" : "\n");
 		tk_chart_data_add_files_json(out, site, i);
@@ -541,7 +562,8 @@ void tk_shard_add_manifest(struct tk_buf *out, const struct tk_site *site)
 		const struct tk_site_series *s = &m->series[i];
 		tk_buf_add_str(out, i ? ",\n{\"id\":" : "\n{\"id\":");
 		add_text(out, s->row->slug, 200);
-		tk_buf_add_printf(out, ",\"page\":\"series/%s.html\",\"group\":%zu}", s->file, data->group_of[i]);
+		tk_buf_add_printf(out, ",\"page\":\"series/%s.html\",\"group\":%zu}", s->file,
+		        data->group_of[i]);
 	}
 	tk_buf_add_str(out, "]});\n");
 }

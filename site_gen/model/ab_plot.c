@@ -84,7 +84,7 @@ void tk_ab_plot_draw(struct tk_buf *out, const struct tk_ab_plot *p)
 	if (!(hi > lo))
 		return;
 	tk_buf_add_printf(out,
-	        "<svg class=\"pairs\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
+	        "<svg class=\"ab-pairs\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
 	        "aria-hidden=\"true\">"
 	        "<path class=\"zero\" d=\"M%.1f 0V%d\"/><path class=\"interval\" d=\"M%.1f "
 	        "%dH%.1f\"/>",

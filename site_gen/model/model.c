@@ -377,8 +377,7 @@ static int join_series(struct tk_model *m, struct tk_error *err)
 		s->problem = tk_index_find(&m->problems_by_id, s->row->problem_id);
 		if (!s->device || !s->upstream || !s->problem)
 			return tk_fail(err, TK_EDATA,
-			        "series %s: its device, upstream or problem is not there",
-			        s->row->slug);
+			        "series %s: missing device, upstream or problem", s->row->slug);
 		if (!(s->file = tk_path_make_slug(s->row->slug)))
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 	}

@@ -319,12 +319,13 @@ static void set_culprit(struct tk_site *site, struct tk_value *o, const struct g
 	        c ? tk_model_find_series(&site->model, c->series_id) : NULL;
 	char link[TK_LINK_SIZE], text[TK_FORMAT_SIZE], when[TK_TIME_ISO_SIZE];
 	bool found = s && !strcmp(c->word, "found"), narrowed = s && !strcmp(c->word, "range");
-	tk_value_set(site->arena, o, "culprit", found ? tk_rev_abbreviate(c->first_bad, link) : "");
+	tk_value_set(
+	        site->arena, o, "first_bad", found ? tk_rev_abbreviate(c->first_bad, link) : "");
 	tk_value_set(site->arena, o, "bisected",
 	        !s || found                ? ""
-	        : narrowed                 ? "narrowed it down to"
-	        : !strcmp(c->word, "same") ? "did not see it again between the two builds"
-	                                   : "was not finished");
+	        : narrowed                 ? "narrowed the range to"
+	        : !strcmp(c->word, "same") ? "did not reproduce the change"
+	                                   : "is unfinished");
 	tk_value_set(site->arena, o, "narrowed", "");
 	if (narrowed) {
 		char other[TK_LINK_SIZE];
@@ -336,18 +337,18 @@ static void set_culprit(struct tk_site *site, struct tk_value *o, const struct g
 	}
 	if (!found)
 		return;
-	tk_value_set(site->arena, o, "culprit_href",
+	tk_value_set(site->arena, o, "first_bad_href",
 	        tk_link_commit(s->upstream->url, c->first_bad, link));
-	tk_page_set_clipped(site, o, "culprit_subject", c->subject, 120);
-	tk_page_set_clipped(site, o, "culprit_author", c->author, 60);
-	tk_value_set(site->arena, o, "culprit_day", tk_time_format_day(c->author_time_s, when));
-	tk_value_set(site->arena, o, "culprit_change", tk_format_change(c->change, text));
+	tk_page_set_clipped(site, o, "first_bad_subject", c->subject, 120);
+	tk_page_set_clipped(site, o, "first_bad_author", c->author, 60);
+	tk_value_set(site->arena, o, "first_bad_day", tk_time_format_day(c->author_time_s, when));
+	tk_value_set(site->arena, o, "first_bad_change", tk_format_change(c->change, text));
 	char range[TK_FORMAT_SIZE];
-	tk_value_set_fmt(site->arena, o, "culprit_interval", isfinite(c->lo) ? " (%s)" : "",
+	tk_value_set_fmt(site->arena, o, "first_bad_interval", isfinite(c->lo) ? " (%s)" : "",
 	        tk_format_change_range(c->change, c->lo, c->hi, range));
-	tk_value_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
-	tk_value_set_int(site->arena, o, "culprit_pairs", c->pairs);
-	tk_value_set_int(site->arena, o, "culprit_builds", c->builds);
+	tk_value_set_fmt(site->arena, o, "first_bad_confidence", "%.1f", 100 * c->confidence);
+	tk_value_set_int(site->arena, o, "bisection_pairs", c->pairs);
+	tk_value_set_int(site->arena, o, "bisection_builds", c->builds);
 }
 
 /* "+5.8 % to +9.3 %"; "" where nothing has a size. Members are sorted by it. */
@@ -411,7 +412,7 @@ static void set_head(struct tk_site *site, struct tk_value *o, const struct grou
 	        g->open && !strcmp(g->word, TK_TRIAGE_NEW) ? "bad"
 	        : g->open && !strcmp(g->word, "acked")     ? "note"
 	                                                   : "quiet");
-	tk_page_set_clipped(site, o, "said_by", state.said ? state.said->author : "", 60);
+	tk_page_set_clipped(site, o, "triaged_by", state.said ? state.said->author : "", 60);
 	tk_page_set_clipped(site, o, "cause", g->members[0]->cause, 60);
 	tk_page_set_time(site, o, "opened", g->opened_s);
 	tk_page_set_time(site, o, "closed", g->closed_s);

@@ -294,11 +294,11 @@ static int write_status_badge(struct tk_site *site, struct tk_error *err)
 		worse += s->verdict && !strcmp(tk_verdict_tone(s->verdict->status), "bad");
 	}
 	if (!judged)
-		snprintf(says, sizeof says, "nothing compared");
+		snprintf(says, sizeof says, "not compared");
 	else if (worse)
 		snprintf(says, sizeof says, "%s worse", tk_format_count((int64_t)worse, count));
 	else
-		snprintf(says, sizeof says, "nothing worse");
+		snprintf(says, sizeof says, "no regressions");
 	return put_badge(site, "badges/status.svg", title, says,
 	        !judged ? "quiet"
 	        : worse ? "bad"

@@ -152,7 +152,7 @@ static int write_part(struct tk_site *site, size_t part, const struct contender 
 	bool first = true;
 	size_t problem = 0;
 	tk_buf_clear(out);
-	tk_buf_add_printf(out, "KD.add(\"compare-%zu\",{\"times\":[", part);
+	tk_buf_add_printf(out, "tracker.data.add(\"compare-%zu\",{\"times\":[", part);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		problem += i && s->problem != s[-1].problem;
@@ -225,7 +225,7 @@ static int write_index(struct tk_site *site, const struct contender *contenders,
 	const struct tk_model *m = &site->model;
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
-	tk_buf_add_str(out, "KD.add(\"compare\",{\"contenders\":[");
+	tk_buf_add_str(out, "tracker.data.add(\"compare\",{\"contenders\":[");
 	for (size_t i = 0; i < count; i++) {
 		char path[64];
 		tk_buf_add_str(out, i ? "," : "");

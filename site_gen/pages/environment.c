@@ -15,7 +15,7 @@
 static void set_moves(struct tk_site *site, struct tk_value *o, const struct tk_environment_row *e)
 {
 	const struct tk_site_changes *moves = &site->model.moves;
-	struct tk_value *list = tk_value_set_list(site->arena, o, "moves");
+	struct tk_value *list = tk_value_set_list(site->arena, o, "change_points");
 	size_t worse = 0, better = 0;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct tk_site_change *move = &moves->all[i];
@@ -34,7 +34,7 @@ static void set_moves(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_value_set_flag(site->arena, o, "any_better", better > 0);
 	tk_value_set_int(site->arena, o, "more",
 	        (int64_t)(worse + better > MOVES_SHOWN ? worse + better - MOVES_SHOWN : 0));
-	tk_value_set_flag(site->arena, o, "moves_cut", worse + better > MOVES_SHOWN);
+	tk_value_set_flag(site->arena, o, "change_points_cut", worse + better > MOVES_SHOWN);
 }
 
 static void add_change(struct tk_site *site, struct tk_value *list, size_t at)

@@ -94,7 +94,7 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	const struct state state = *of;
 	struct tk_value *cell = tk_value_append_object(site->arena, cells);
 	char text[TK_FORMAT_SIZE];
-	tk_value_set(site->arena, cell, "share",
+	tk_value_set(site->arena, cell, "efficiency",
 	        isfinite(state.share) ? tk_format_percent(state.share, text) : "");
 	tk_value_set_fmt(
 	        site->arena, cell, "roofline_href", "%sroofline/%s.html", root, device->file);
@@ -108,9 +108,9 @@ static void add_cell(struct tk_site *site, struct tk_value *cells, const struct 
 	tk_value_set_flag(site->arena, cell, "any_better", state.better > 0);
 	tk_value_set_flag(site->arena, cell, "any_failing", state.failing > 0);
 	bool calm = !state.worse && !state.missing && !state.better && !state.failing;
-	tk_value_set(site->arena, cell, "calm",
+	tk_value_set(site->arena, cell, "unchanged",
 	        !calm            ? ""
-	        : state.compared ? "nothing moved"
+	        : state.compared ? "no change"
 	                         : "not compared");
 	set_list_href(site, cell, device, of_op, root);
 }

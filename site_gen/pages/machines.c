@@ -77,7 +77,7 @@ static void set_device(
 		tk_value_set_flag(a, change, "dated", m->environment_since[i] != 0);
 		tk_page_set_time(site, change, "since", m->environment_since[i]);
 		tk_page_set_clipped(site, change, "text",
-		        text.len ? tk_buf_cstr(&text) : "nothing that is listed", 500);
+		        text.len ? tk_buf_cstr(&text) : "no listed attribute changed", 500);
 		tk_buf_free(&text);
 	}
 	set_attributes(site, o, "environment", newest ? newest->attributes : "{}");

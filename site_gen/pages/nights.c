@@ -229,7 +229,7 @@ static void add_verdict(
 	tk_value_set(site->arena, o, "status", v->status);
 	tk_value_set(site->arena, o, "tone", tk_verdict_tone(v->status));
 	tk_page_set_change(site, o, s, v->change);
-	tk_value_set_flag(site->arena, o, "by_pairs", tk_verdict_has_ab_result(v));
+	tk_value_set_flag(site->arena, o, "ab_confirmed", tk_verdict_has_ab_result(v));
 	tk_value_set_fmt(site->arena, o, "several", count > 1 ? "%zu" : "", count);
 	tk_value_set(site->arena, o, "before",
 	        count > 1 ? "–" : tk_format_value(v->before_value, s->row->unit, text));
@@ -264,7 +264,7 @@ static int set_verdicts(
 		add_verdict(site, list, told[i], n);
 	}
 	tk_value_set_int(site->arena, page, "quiet", (int64_t)quiet);
-	tk_value_set_flag(site->arena, page, "judged", rows.count > 0);
+	tk_value_set_flag(site->arena, page, "analysed", rows.count > 0);
 	free(told);
 	tk_rows_free(&rows);
 	return status;

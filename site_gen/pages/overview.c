@@ -173,7 +173,7 @@ static void add_bundle(struct tk_site *site, struct tk_value *list,
 		devices += moved[i]->device != moved[i - 1]->device;
 		reasons += strcmp(moved[i]->verdict->reason, moved[i - 1]->verdict->reason) != 0;
 	}
-	tk_value_set_flag(a, o, "bundle", true);
+	tk_value_set_flag(a, o, "is_group", true);
 	tk_value_set(a, o, "count", tk_format_count((int64_t)count, text));
 	tk_value_set(a, o, "status", first->verdict->status);
 	tk_value_set(a, o, "tone", tk_verdict_tone(first->verdict->status));
@@ -222,17 +222,18 @@ static void set_culprit(struct tk_site *site, struct tk_value *o, const struct t
 {
 	const struct tk_rows *rows = &site->model.culprit_rows;
 	char link[TK_LINK_SIZE];
-	tk_value_set(site->arena, o, "culprit", "");
+	tk_value_set(site->arena, o, "first_bad", "");
 	for (size_t i = 0; good && bad && i < rows->count; i++) {
 		const struct tk_bisection_row *c = TK_ROWS_AT(rows, struct tk_bisection_row, i);
 		if (c->series_id != s->row->id || strcmp(c->word, "found") ||
 		        strcmp(c->good_rev, good->rev) || strcmp(c->bad_rev, bad->rev))
 			continue;
-		tk_value_set(site->arena, o, "culprit", tk_rev_abbreviate(c->first_bad, link));
-		tk_value_set(site->arena, o, "culprit_href",
+		tk_value_set(site->arena, o, "first_bad", tk_rev_abbreviate(c->first_bad, link));
+		tk_value_set(site->arena, o, "first_bad_href",
 		        tk_link_commit(s->upstream->url, c->first_bad, link));
-		tk_page_set_clipped(site, o, "culprit_subject", c->subject, 80);
-		tk_value_set_fmt(site->arena, o, "culprit_sure", "%.1f", 100 * c->confidence);
+		tk_page_set_clipped(site, o, "first_bad_subject", c->subject, 80);
+		tk_value_set_fmt(
+		        site->arena, o, "first_bad_confidence", "%.1f", 100 * c->confidence);
 	}
 }
 
@@ -248,9 +249,9 @@ static void add_moved(struct tk_site *site, struct tk_value *list, const struct 
 	double share = tk_site_ceilings_efficiency(&roofs, s, v->after_value);
 	tk_page_set_series(site, o, s, "");
 	tk_page_set_sparkline(site, o, s);
-	tk_value_set_flag(a, o, "bundle", false);
+	tk_value_set_flag(a, o, "is_group", false);
 	tk_value_set_flag(a, o, "numbers", has_numbers(v));
-	tk_value_set(a, o, "share", isfinite(share) ? tk_format_percent(share, text) : "");
+	tk_value_set(a, o, "efficiency", isfinite(share) ? tk_format_percent(share, text) : "");
 	set_since(site, o, s);
 	tk_value_set(a, o, "before", tk_format_value(v->before_value, s->row->unit, text));
 	tk_value_set(a, o, "after", tk_format_value(v->after_value, s->row->unit, text));
@@ -289,7 +290,7 @@ static void set_moved(struct tk_site *site, struct tk_value *page, const char *t
 	tk_value_set_flag(site->arena, page,
 	        !strcmp(tone, "bad")    ? "worse_cut"
 	        : !strcmp(tone, "good") ? "better_cut"
-	                                : "look_cut",
+	                                : "attention_cut",
 	        left > 0);
 }
 
@@ -301,7 +302,7 @@ static int set_all_moved(struct tk_site *site, struct tk_value *page, struct tk_
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	set_moved(site, page, "bad", "worse", "worse_more", moved);
 	set_moved(site, page, "good", "better", "better_more", moved);
-	set_moved(site, page, "note", "look", "look_more", moved);
+	set_moved(site, page, "note", "attention", "attention_more", moved);
 	free(moved);
 	return 0;
 }
@@ -349,12 +350,12 @@ int tk_page_write_overview(struct tk_site *site, struct tk_error *err)
 		judged = judged || m->machines[i].analysed_night;
 	for (size_t i = 0; i < m->machine_count; i++) {
 		struct tk_value *card = add_machine_card(site, cards, &m->machines[i]);
-		tk_value_set_flag(a, card, "unjudged",
+		tk_value_set_flag(a, card, "unanalysed",
 		        judged && m->machines[i].last_night && !m->machines[i].analysed_night);
 	}
-	tk_value_set_flag(a, page, "judged", judged && compared);
+	tk_value_set_flag(a, page, "analysed", judged && compared);
 	bool past = !judged && m->night_count > 1;
-	tk_value_set_flag(a, page, "nothing_judged", m->series_count && past);
+	tk_value_set_flag(a, page, "nothing_analysed", m->series_count && past);
 	tk_value_set_flag(
 	        a, page, "nothing_compared", m->series_count && !past && !(judged && compared));
 	tk_value_set(a, page, "series_count", tk_format_count((int64_t)m->series_count, text));

@@ -337,7 +337,7 @@ void tk_page_set_series(
 	tk_value_set(
 	        a, o, "outcome_tone", s->failure ? tk_state_tone(s->failure->outcome) : "quiet");
 	tk_page_set_change(site, o, s, change_of(s));
-	tk_value_set_flag(a, o, "by_pairs", tk_verdict_has_ab_result(s->verdict));
+	tk_value_set_flag(a, o, "ab_confirmed", tk_verdict_has_ab_result(s->verdict));
 	if (!strcmp(tk_verdict_tone(status), "quiet")) { /* noise has no direction */
 		tk_value_set(a, o, "glyph", "");
 		tk_value_set(a, o, "direction", "");

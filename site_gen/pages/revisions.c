@@ -74,13 +74,13 @@ static int set_moves(struct tk_site *site, struct tk_value *o, const struct tk_s
 		worse += first[i].worse;
 	}
 	qsort(sorted, count, sizeof *sorted, size_order);
-	struct tk_value *list = tk_value_set_list(site->arena, o, "moves");
+	struct tk_value *list = tk_value_set_list(site->arena, o, "change_points");
 	for (size_t i = 0; i < count && i < MOVES_MAX; i++)
 		tk_page_set_change_point(
 		        site, tk_value_append_object(site->arena, list), sorted[i], "../");
 	tk_value_set_int(site->arena, o, "worse", (int64_t)worse);
 	tk_value_set_int(site->arena, o, "better", (int64_t)(count - worse));
-	tk_value_set_flag(site->arena, o, "moves_cut", count > MOVES_MAX);
+	tk_value_set_flag(site->arena, o, "change_points_cut", count > MOVES_MAX);
 	free(sorted);
 	return 0;
 }
@@ -209,13 +209,12 @@ static void add_function(struct tk_site *site, struct tk_value *list,
 	const struct tk_kernel_row *any = after ? after : before;
 	struct tk_value *o = tk_value_append_object(site->arena, list);
 	tk_page_set_clipped(site, o, "backend", any->backend, 60);
-	tk_page_set_clipped(
-	        site, o, "function", *any->name ? any->name : "(the backend as a whole)", 160);
+	tk_page_set_clipped(site, o, "function", *any->name ? any->name : "(whole backend)", 160);
 	tk_value_set(site->arena, o, "what",
 	        !before                                       ? "new"
 	        : !after                                      ? "gone"
 	        : strcmp(before->code_hash, after->code_hash) ? "changed"
-	                                                      : "same code");
+	                                                      : "unchanged");
 	tk_page_set_clipped(site, o, "code", any->code_hash, 12);
 	set_pair(site, o, "registers", before ? before->registers : -1,
 	        after ? after->registers : -1);

@@ -130,7 +130,7 @@ static void add_point(struct tk_buf *out, const struct tk_roofline_point *s, boo
 	tk_shard_add_number(out, s->intensity);
 	tk_buf_add_str(out, ",\"y\":");
 	tk_shard_add_number(out, s->rate);
-	tk_buf_add_str(out, ",\"share\":");
+	tk_buf_add_str(out, ",\"efficiency\":");
 	tk_shard_add_number(out, s->share);
 	add_text(out, "title", s->series->problem->title);
 	add_text(out, "label", s->series->label);
@@ -138,7 +138,7 @@ static void add_point(struct tk_buf *out, const struct tk_roofline_point *s, boo
 	add_text(out, "op", tk_op_title(s->series->problem->op));
 	add_text(out, "href", href);
 	if (s->old) {
-		tk_buf_add_str(out, ",\"old\":");
+		tk_buf_add_str(out, ",\"older_s\":");
 		tk_buf_add_int(out, tk_series_last_point(s->series)->as_of_s);
 	}
 	add_trail(out, s->series, many);
@@ -150,7 +150,7 @@ static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs
 {
 	struct tk_buf *out = &site->page;
 	tk_buf_clear(out);
-	tk_buf_add_str(out, "KD.add(\"roofline\",{\"roofs\":[");
+	tk_buf_add_str(out, "tracker.data.add(\"roofline\",{\"ceilings\":[");
 	for (size_t i = 0; i < roofs->count; i++) {
 		tk_buf_add_printf(out, "%s\n{\"value\":", i ? "," : "");
 		tk_shard_add_number(out, roofs->rows[i]->value);
@@ -175,7 +175,7 @@ static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs
 static void set_roofs(
         struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs)
 {
-	struct tk_value *list = tk_value_set_list(site->arena, page, "roofs");
+	struct tk_value *list = tk_value_set_list(site->arena, page, "ceilings");
 	char text[TK_FORMAT_SIZE];
 	bool caches = false;
 	for (size_t i = 0; i < roofs->count; i++) {
@@ -208,10 +208,10 @@ static void add_row(struct tk_site *site, struct tk_value *rows,
 	tk_value_set(a, o, "under",
 	        tk_site_ceilings_limiting(roofs, s->series->problem->dtype, s->intensity));
 	tk_value_set(a, o, "rate", tk_format_value(s->rate, "gflop_per_s", text));
-	tk_value_set(a, o, "moved",
+	tk_value_set(a, o, "trail_change",
 	        moved ? tk_format_change((double)first->value / last->value - 1, text) : "");
 	tk_value_set(a, o, "since", moved ? tk_time_format_day(first->as_of_s, day) : "");
-	tk_value_set(a, o, "share", tk_format_percent(s->share, text));
+	tk_value_set(a, o, "efficiency", tk_format_percent(s->share, text));
 	tk_value_set_flag(a, o, "over", s->share > 1.02);
 	tk_svg_draw_bar(&site->markup, s->share, s->share > 1.02 ? "over" : "rest");
 	tk_page_set_markup(site, o, "bar_markup");
@@ -230,7 +230,7 @@ static void set_tables(struct tk_site *site, struct tk_value *page,
 	}
 	tk_value_set_fmt(
 	        site->arena, page, "rows_left", cut ? "%zu" : "", spots->count - 2 * ROWS_END);
-	tk_value_set_flag(site->arena, page, "any_old", any_old);
+	tk_value_set_flag(site->arena, page, "any_older", any_old);
 }
 
 static int set_drawing(struct tk_site *site, struct tk_value *page,

@@ -174,8 +174,9 @@ static void set_facts(struct tk_site *site, struct tk_value *page, const struct 
 	tk_value_set_flag(a, page, "measured", last != NULL);
 	tk_page_set_time(site, page, "newest", last ? last->as_of_s : 0);
 	tk_value_set_int(a, page, "newest_s", last ? last->as_of_s : 0);
-	tk_value_set_flag(a, page, "lags", last && tk_chart_data_is_incremental(&site->data));
-	tk_value_set_int(a, page, "lag_builds", tk_chart_data_refresh_builds(&site->data));
+	tk_value_set_flag(
+	        a, page, "is_incremental", last && tk_chart_data_is_incremental(&site->data));
+	tk_value_set_int(a, page, "refresh_builds", tk_chart_data_refresh_builds(&site->data));
 	tk_value_set_int(a, page, "samples", last ? last->n : 0);
 	tk_value_set_flag(a, page, "failed", failed != NULL);
 	tk_value_set(a, page, "failure_word", s->failure ? s->failure->outcome : "");

@@ -50,8 +50,8 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	add_count(site, list, "Registers", row->registers);
 	add_count(site, list, "Spilled bytes", row->spill_bytes);
 	add_count(site, list, "Shared bytes", row->shared_bytes);
-	add_count(site, list, "Threads of a block", row->threads);
-	add_count(site, list, "Occupancy at most, %", row->occupancy_percent);
+	add_count(site, list, "Threads per block", row->threads);
+	add_count(site, list, "Maximum occupancy, %", row->occupancy_percent);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 			continue;
 		if (last)
 			tk_value_set(site->arena, last, "what",
-			        strcmp(row->code_hash, newer->code_hash) ? "changed" : "same code");
+			        strcmp(row->code_hash, newer->code_hash) ? "changed" : "unchanged");
 		last = tk_value_append_object(site->arena, list);
 		newer = row;
 		tk_page_set_revision(

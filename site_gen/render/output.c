@@ -67,8 +67,8 @@ static int check_is_ours(struct tk_output *o, struct tk_error *err)
 		return status;
 	if (!ours)
 		return tk_fail(err, TK_EUSAGE,
-		        "%s is not empty and holds no site (there is no %s): it would be replaced "
-		        "as a whole",
+		        "%s is not empty and not a site of tracker (no %s); choose another "
+		        "folder",
 		        o->dir, TK_SITE_MARKER);
 	o->old_fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return o->old_fd < 0 ? tk_fail_errno(err, "%s", o->dir) : 0;
@@ -168,7 +168,7 @@ static int make_folder(struct tk_output *o, const char *path, struct tk_error *e
 	if (!len || (!strncmp(o->made, path, len) && !o->made[len]))
 		return 0;
 	if (len >= sizeof o->made)
-		return tk_fail(err, TK_EINTERNAL, "%s: too long a name", path);
+		return tk_fail(err, TK_EINTERNAL, "%s: path too long", path);
 	memcpy(o->made, path, len);
 	o->made[len] = 0;
 	if (mkdirat(fd, o->made, 0755) && errno != EEXIST)
@@ -509,7 +509,7 @@ int tk_output_commit(struct tk_output *o, struct tk_error *err)
 		if (!status && rename(o->temp, o->dir)) {
 			status = tk_fail_errno(err, "rename %s to %s", o->temp, o->dir);
 			if (rename(aside, o->dir))
-				tk_error_add_context(err, "the old site is now %s", aside);
+				tk_error_add_context(err, "the old site was moved to %s", aside);
 		} else if (!status && rename(aside, o->temp)) {
 			status = tk_fail_errno(err, "rename %s to %s", aside, o->temp);
 		}

@@ -135,7 +135,7 @@ static void draw_roof(struct tk_buf *out, const struct plot *p,
 		return;
 	double x1 = plot_x(p, xa), y1 = plot_y(p, flat ? v : v + xa), x2 = plot_x(p, xb),
 	       y2 = plot_y(p, flat ? v : v + xb);
-	tk_buf_add_printf(out, "<path class=\"roof roof-%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
+	tk_buf_add_printf(out, "<path class=\"ceiling ceiling-%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
 	        tk_ceiling_is_cache(c) ? "cache"
 	        : measured             ? "measured"
 	                               : "datasheet",

@@ -112,7 +112,7 @@ static int tag_read(const struct parser *p, struct token *out, size_t *after, st
 	s += triple;
 	const char *end = memmem(s, (size_t)(limit - s), close, strlen(close));
 	if (!end)
-		return fail_at(t, p->at, err, "this tag has no end", NULL, 0);
+		return fail_at(t, p->at, err, "unterminated tag", NULL, 0);
 	static const struct {
 		char sigil;
 		enum token_type type;
@@ -135,11 +135,11 @@ static int tag_read(const struct parser *p, struct token *out, size_t *after, st
 	bool is_section = out->type == TOKEN_SECTION || out->type == TOKEN_END;
 	if (out->type != TOKEN_COMMENT &&
 	        !name_is_good(s, out->len - (is_section && out->len && end[-1] == '?')))
-		return fail_at(t, p->at, err, "not a name:", s, out->len > 40 ? 40 : out->len);
+		return fail_at(t, p->at, err, "invalid name", s, out->len > 40 ? 40 : out->len);
 	size_t suffix = strlen(MARKUP_SUFFIX);
 	if (triple && (out->len <= suffix || memcmp(s + out->len - suffix, MARKUP_SUFFIX, suffix)))
 		return fail_at(t, p->at, err,
-		        "{{{ }}} takes markup only, its name must end in " MARKUP_SUFFIX ":", s,
+		        "{{{ }}} takes markup, whose name must end in " MARKUP_SUFFIX ":", s,
 		        out->len);
 	return 0;
 }
@@ -179,11 +179,11 @@ static int section_nest(struct parser *p, const struct token *tag, struct tk_err
 		return 0;
 	if (!p->depth)
 		return fail_at(
-		        t, tag->offset, err, "no section is open at the end of", tag->s, tag->len);
+		        t, tag->offset, err, "no open section to close with", tag->s, tag->len);
 	struct token *open = &t->tokens[p->open[--p->depth]];
 	if (open->len != tag->len || memcmp(open->s, tag->s, tag->len))
-		return fail_at(t, tag->offset, err,
-		        "this does not close the innermost section, which is", open->s, open->len);
+		return fail_at(
+		        t, tag->offset, err, "expected the end of section", open->s, open->len);
 	open->end = t->count;
 	return 0;
 }
@@ -218,8 +218,7 @@ static int parse(struct template *t, struct tk_error *err)
 	}
 	if (!status && p.depth) {
 		const struct token *open = &t->tokens[p.open[p.depth - 1]];
-		status = fail_at(
-		        t, open->offset, err, "this section is not closed:", open->s, open->len);
+		status = fail_at(t, open->offset, err, "unclosed section", open->s, open->len);
 	}
 	return status;
 }
@@ -270,8 +269,7 @@ int tk_templates_add(struct tk_templates *set, const char *name, const char *tex
 		return tk_fail(err, TK_EDATA, "%s.html: larger than %zu bytes", name,
 		        TK_TEMPLATE_BYTES_MAX);
 	if (template_find(set, name, strlen(name)))
-		return tk_fail(
-		        err, TK_EDATA, "%s.html: there are two templates of this name", name);
+		return tk_fail(err, TK_EDATA, "%s.html: duplicate template name", name);
 	struct template *t = calloc(1, sizeof *t);
 	if (!t || !(t->name = strdup(name)) || !(t->text = malloc(len + 1))) {
 		template_free(t);
@@ -374,17 +372,16 @@ static int show_value(const struct renderer *r, const struct template *t, const 
 {
 	const struct tk_value *v = lookup(r, token);
 	if (!v)
-		return fail_at(t, token->offset, r->err, "there is no value", token->s, token->len);
+		return fail_at(t, token->offset, r->err, "no value for", token->s, token->len);
 	if (token->type == TOKEN_MARKUP) {
 		if (v->type != TK_VALUE_MARKUP)
-			return fail_at(t, token->offset, r->err,
-			        "this is not markup of the generator:", token->s, token->len);
+			return fail_at(
+			        t, token->offset, r->err, "not markup:", token->s, token->len);
 		tk_buf_add(r->out, v->text, v->len);
 		return 0;
 	}
 	if (v->type == TK_VALUE_LIST || v->type == TK_VALUE_OBJECT)
-		return fail_at(
-		        t, token->offset, r->err, "this is not a text:", token->s, token->len);
+		return fail_at(t, token->offset, r->err, "not a text:", token->s, token->len);
 	if (v->type == TK_VALUE_FLAG)
 		tk_buf_add_str(r->out, v->flag ? "true" : "");
 	else
@@ -424,8 +421,7 @@ static int show_partial(struct renderer *r, const struct template *t, const stru
 {
 	const struct template *other = template_find(r->set, token->s, token->len);
 	if (!other)
-		return fail_at(
-		        t, token->offset, r->err, "there is no template", token->s, token->len);
+		return fail_at(t, token->offset, r->err, "no template named", token->s, token->len);
 	if (r->partials == TK_TEMPLATE_DEPTH_MAX)
 		return fail_at(t, token->offset, r->err, "partials are nested too deep at",
 		        token->s, token->len);
@@ -441,7 +437,8 @@ static int render_range(struct renderer *r, const struct template *t, size_t fro
 	for (size_t i = from; i < to && !status; i++) {
 		const struct token *token = &t->tokens[i];
 		if (++r->steps > TK_TEMPLATE_STEPS_MAX)
-			return fail_at(t, token->offset, r->err, "this page does not end", NULL, 0);
+			return fail_at(
+			        t, token->offset, r->err, "too many tags in one page", NULL, 0);
 		switch (token->type) {
 		case TOKEN_TEXT:
 			tk_buf_add(r->out, token->s, token->len);
@@ -472,7 +469,7 @@ int tk_templates_render(const struct tk_templates *set, const char *name,
 {
 	const struct template *t = template_find(set, name, strlen(name));
 	if (!t)
-		return tk_fail(err, TK_ENOTFOUND, "%s.html: there is no such template", name);
+		return tk_fail(err, TK_ENOTFOUND, "%s.html: no such template", name);
 	if (!data || tk_arena_has_failed(arena))
 		return tk_fail(err, TK_ENOMEM, "out of memory for the page %s", name);
 	struct renderer r = {.set = set, .out = out, .err = err, .stack = {data}, .depth = 1};

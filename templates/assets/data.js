@@ -1,92 +1,183 @@
-// The data files call KD.add(id, {...}); here they are kept and, for a series, put together and decoded.
-window.KD = (function () {
-  "use strict";
-  var parts = {}, loaded = {}, nightTimes;
-  if (typeof document !== "undefined") document.querySelectorAll("script[src]").forEach(function (e) { loaded[e.getAttribute("src")] = true; });
-  function sums(deltas, factor) {
-    var v = 0;
-    return deltas.map(function (d) { v += d; return v * factor; });
+// The data files of the charts. A data file is a classic script that calls tracker.data.add(id,
+// object), because a page opened from the disk may not read JSON. docs/site.md has the format.
+"use strict";
+window.tracker ??= {};
+{
+  const parts = new Map(); // id -> the objects added under it
+  const loading = new Map(); // file -> promise of whether it was loaded
+  let nightTimes = null; // night id -> Unix seconds
+
+  function add(id, object) {
+    if (!parts.has(id)) parts.set(id, []);
+    parts.get(id).push(object);
   }
-  // [[index, value], ...]: the value from that point on
-  function steps(list, n) {
-    var out = new Array(n), at = 0, v = 0;
-    for (var i = 0; i < n; i++) {
-      if (at < list.length && list[at][0] === i) v = list[at++][1];
-      out[i] = v;
+
+  // All objects of an id merged into one.
+  const get = (id) => Object.assign({}, ...(parts.get(id) ?? []));
+
+  // ---- decoding ----
+
+  // Columns are stored as differences to the element before.
+  function decodeDeltas(deltas = [], factor = 1) {
+    let sum = 0;
+    return deltas.map((delta) => {
+      sum += delta;
+      return sum * factor;
+    });
+  }
+
+  // [[index, value], ...]: each value holds from its index on.
+  function decodeRuns(runs, length) {
+    const values = new Array(length);
+    let next = 0;
+    let value = 0;
+    for (let i = 0; i < length; i++) {
+      if (runs[next]?.[0] === i) value = runs[next++][1];
+      values[i] = value;
     }
-    return out;
+    return values;
   }
-  function get(id) { return Object.assign.apply(null, [{}].concat(parts[id] || [])); }
-  function timeOf(night) {
+
+  function timeOfNight(night) {
     if (!nightTimes) {
-      var n = get("nights"), ids = sums(n.id || [], 1), times = sums(n.time || [], 1);
-      nightTimes = {};
-      ids.forEach(function (id, i) { nightTimes[id] = times[i]; });
+      const { id, time } = get("nights");
+      const times = decodeDeltas(time);
+      nightTimes = new Map(decodeDeltas(id).map((key, i) => [key, times[i]]));
     }
-    return nightTimes[night];
+    return nightTimes.get(night);
   }
-  function decode(part) {
-    var factor = Math.pow(10, part.exp), n = part.value.length, value = sums(part.value, factor), night = sums(part.night, 1);
-    var time = part.time ? sums(part.time, 1) : night.map(timeOf), run = part.run ? sums(part.run, 1) : [], samples = part.n ? sums(part.n, 1) : [];
-    var revision = steps(part.revision, n), environment = steps(part.environment, n), flags = steps(part.flags, n);
-    function away(name, sign) { // NaN: unknown
-      var list = part[name];
-      return value.map(function (v, i) { return list && list[i] >= 0 ? v + sign * list[i] * factor : NaN; });
-    }
-    var lo = away("lo", -1), hi = away("hi", 1), min = away("min", -1), q25 = away("q25", -1), q75 = away("q75", 1), p95 = away("p95", 1);
-    return value.map(function (v, i) {
-      return { time: time[i], x: time[i] / 86400, value: v, lo: isNaN(lo[i]) ? v : lo[i], hi: isNaN(hi[i]) ? v : hi[i], p95: p95[i], min: min[i], q25: q25[i], q75: q75[i],
-        night: night[i], run: run[i], n: samples[i], revision: revision[i], environment: environment[i], flags: flags[i] };
-    });
+
+  // Quantiles and interval ends are stored as distances from the median; -1: unknown (NaN).
+  function decodeDistances(median, distanceAt, factor) {
+    const end = (name, sign) => {
+      const distance = distanceAt(name);
+      return distance >= 0 ? median + sign * distance * factor : NaN;
+    };
+    const [lo, hi] = [end("lo", -1), end("hi", 1)];
+    return {
+      value: median,
+      lo: Number.isNaN(lo) ? median : lo,
+      hi: Number.isNaN(hi) ? median : hi,
+      p95: end("p95", 1),
+      min: end("min", -1),
+      q25: end("q25", -1),
+      q75: end("q75", 1),
+    };
   }
-  // Hot files: first the ids of their series, then a line for each night, a column a quantity; "of" are the places of the series that it has.
-  function hot(id) {
-    var points = [], place = {};
-    (parts.hot || []).forEach(function (line) {
+
+  const withTime = (time) => ({ time, x: time / 86400 }); // x: days
+
+  function decodePoints(part) {
+    const factor = 10 ** part.exp;
+    const count = part.value.length;
+    const night = decodeDeltas(part.night);
+    const time = part.time ? decodeDeltas(part.time) : night.map(timeOfNight);
+    const [run, n] = [decodeDeltas(part.run), decodeDeltas(part.n)];
+    const revision = decodeRuns(part.revision, count);
+    const environment = decodeRuns(part.environment, count);
+    const flags = decodeRuns(part.flags, count);
+    return decodeDeltas(part.value, factor).map((median, i) => ({
+      ...withTime(time[i]),
+      ...decodeDistances(median, (name) => part[name]?.[i], factor),
+      night: night[i],
+      run: run[i],
+      n: n[i],
+      revision: revision[i],
+      environment: environment[i],
+      flags: flags[i],
+    }));
+  }
+
+  function decodeSamples(samples) {
+    const decode = ([exponent, ...deltas]) => decodeDeltas(deltas, 10 ** exponent);
+    return Object.fromEntries(Object.entries(samples).map(([run, list]) => [run, decode(list)]));
+  }
+
+  // One series of one line of a hot file.
+  function decodeHotPoint(line, i) {
+    const factor = 10 ** line.exp[i];
+    return {
+      ...withTime(line.time ?? timeOfNight(line.night)),
+      ...decodeDistances(line.value[i] * factor, (name) => line[name]?.[i], factor),
+      night: line.night,
+      run: decodeDeltas(line.run)[i],
+      n: decodeDeltas(line.n)[i],
+      revision: line.revision[i],
+      environment: decodeDeltas(line.environment)[i],
+      flags: line.flags[i],
+    };
+  }
+
+  // A hot file first lists the ids of its series. Then it has one line for each night: a column
+  // for each quantity, and `places`, the places of the series that have a point.
+  function decodeHotFiles(id) {
+    const placeInShard = new Map();
+    const points = [];
+    for (const line of parts.get("hot") ?? []) {
       if (line.ids) {
-        if (line.ids.indexOf(id) >= 0) place[line.shard] = line.ids.indexOf(id);
-        return;
+        if (line.ids.includes(id)) placeInShard.set(line.shard, line.ids.indexOf(id));
+      } else if (placeInShard.has(line.shard)) {
+        const i = decodeDeltas(line.places).indexOf(placeInShard.get(line.shard));
+        if (i >= 0) points.push(decodeHotPoint(line, i));
       }
-      var i = line.shard in place ? sums(line.of, 1).indexOf(place[line.shard]) : -1;
-      if (i < 0) return;
-      var factor = Math.pow(10, line.exp[i]), v = line.value[i];
-      function away(name, sign, unknown) { return line[name] && line[name][i] >= 0 ? (v + sign * line[name][i]) * factor : unknown; }
-      var time = "time" in line ? line.time : timeOf(line.night);
-      points.push({ time: time, x: time / 86400, value: v * factor, lo: away("lo", -1, v * factor), hi: away("hi", 1, v * factor), p95: away("p95", 1, NaN), min: away("min", -1, NaN),
-        q25: away("q25", -1, NaN), q75: away("q75", 1, NaN), night: line.night, run: sums(line.run, 1)[i], n: sums(line.n, 1)[i], revision: line.revision[i],
-        environment: sums(line.environment, 1)[i], flags: line.flags[i] });
-    });
+    }
     return points;
   }
-  return {
-    add: function (id, object) { (parts[id] = parts[id] || []).push(object); },
-    get: get,
-    // { title, label, unit, lower, roof, changes, points, samples: { run: [values] } }, or null where its files have not been loaded
-    series: function (id) {
-      if (!parts[id]) return null;
-      var s = { points: [], samples: {} };
-      parts[id].forEach(function (part) {
-        if (part.value) s.points = s.points.concat(decode(part));
-        else if (part.samples) Object.keys(part.samples).forEach(function (run) { var l = part.samples[run]; s.samples[run] = sums(l.slice(1), Math.pow(10, l[0])); });
-        else Object.assign(s, part);
-      });
-      var runs = {}; // while a site is being written, a night may be in two of its files
-      s.points.forEach(function (p) { if (p.run) runs[p.run] = 1; });
-      s.points = s.points.concat(hot(id).filter(function (p) { return !runs[p.run]; }));
-      s.points.sort(function (a, b) { return a.time - b.time; });
-      return s;
-    },
-    load: function (files, done) {
-      files = files.filter(function (f) { return !loaded[f]; });
-      var left = files.length;
-      if (!left) return done();
-      files.forEach(function (file) {
-        var script = document.createElement("script");
-        loaded[file] = true;
-        script.src = file;
-        script.onload = script.onerror = function () { if (!--left) done(); };
-        document.head.appendChild(script);
-      });
+
+  // { title, label, unit, lower_is_better, ceiling, changes, points, samples: { run: [values] } }
+  // of a series; null where none of its files is loaded.
+  function series(id) {
+    if (!parts.has(id)) return null;
+    const result = { points: [], samples: {} };
+    for (const part of parts.get(id)) {
+      if (part.value) result.points.push(...decodePoints(part));
+      else if (part.samples) Object.assign(result.samples, decodeSamples(part.samples));
+      else Object.assign(result, part);
     }
-  };
-})();
+    // While a site is being updated in place, a night may be in two of its files.
+    const runs = new Set(result.points.map((point) => point.run).filter(Boolean));
+    result.points.push(...decodeHotFiles(id).filter((point) => !runs.has(point.run)));
+    result.points.sort((left, right) => left.time - right.time);
+    return result;
+  }
+
+  // ---- loading ----
+
+  // Resolves to whether the script was loaded. A failed file is forgotten, so that it can be
+  // loaded again.
+  function loadFile(file) {
+    if (!loading.has(file)) {
+      const promise = new Promise((resolve) => {
+        const script = document.createElement("script");
+        script.src = file;
+        script.onload = () => resolve(true);
+        script.onerror = () => {
+          script.remove();
+          loading.delete(file);
+          resolve(false);
+        };
+        document.head.append(script);
+      });
+      loading.set(file, promise);
+    }
+    return loading.get(file);
+  }
+
+  // Resolves, after all files, to those that could not be loaded.
+  async function load(files) {
+    const loaded = await Promise.all(files.map(loadFile));
+    return files.filter((_, i) => !loaded[i]);
+  }
+
+  // Data files that the page itself names are loaded with it, after this script. One that fails is
+  // loaded again on demand.
+  if (typeof document !== "undefined") {
+    for (const script of document.querySelectorAll("script[src]")) {
+      const file = script.getAttribute("src");
+      loading.set(file, Promise.resolve(true));
+      script.addEventListener("error", () => loading.delete(file));
+    }
+  }
+
+  window.tracker.data = { add, get, series, load };
+}

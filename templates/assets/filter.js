@@ -1,69 +1,99 @@
-// The filters of a list: words that must all be in the row, and one choice each of kernel, type, backend, device and verdict. "/" goes to the words,
-// Escape empties everything. What is chosen is in the address.
-(function () {
-  "use strict";
-  var box = document.getElementById("filters"), input = document.getElementById("filter"), count = document.getElementById("filter-count");
-  function cell(row, name) { var c = row.querySelector(name); return c ? c.textContent.trim() : ""; }
-  var groups = Array.prototype.map.call(document.querySelectorAll(".group"), function (group) {
-    return { node: group, rows: Array.prototype.map.call(group.querySelectorAll("tbody tr"), function (row) {
-      var verdict = cell(row, ".c-verdict");
-      return { node: row, text: row.textContent.toLowerCase(), op: group.dataset.op, type: row.dataset.type, backend: row.dataset.backend,
-        device: cell(row, ".c-device"), status: verdict ? verdict.split(/\s+/) : ["no verdict"] };
-    }) };
-  });
-  var all = groups.reduce(function (a, g) { return a.concat(g.rows); }, []);
-  var choices = [["op", "Kernel"], ["type", "Type"], ["backend", "Backend"], ["device", "Device"], ["status", "Verdict"]].map(function (c) {
-    var seen = {};
-    all.forEach(function (row) { [].concat(row[c[0]]).forEach(function (v) { if (v) seen[v] = (seen[v] || 0) + 1; }); });
-    var values = Object.keys(seen).sort();
-    if (values.length < 2) return null;
-    var side = document.createElement("div"), label = document.createElement("label"), select = document.createElement("select");
-    side.className = "side";
-    label.textContent = c[1];
-    label.htmlFor = select.id = "choose-" + c[0];
-    [""].concat(values).forEach(function (v) {
-      var o = document.createElement("option");
-      o.value = v;
-      o.textContent = v ? v + " (" + seen[v] + ")" : "any";
-      select.append(o);
+// The filters of a list: words that a row must all contain, and a choice each of kernel, type,
+// backend, device and verdict. The choices are in the address.
+"use strict";
+window.tracker ??= {};
+{
+  const { dom, keys, state } = window.tracker;
+  const box = dom.byId("filters");
+  const input = dom.byId("filter");
+  const count = dom.byId("filter-count");
+  const CHOICES = [
+    ["op", "Kernel"],
+    ["type", "Type"],
+    ["backend", "Backend"],
+    ["device", "Device"],
+    ["status", "Verdict"],
+  ];
+
+  const cellText = (row, selector) => row.querySelector(selector)?.textContent.trim() ?? "";
+
+  // The properties of a row, each a list of values.
+  function readRow(row, op) {
+    const verdicts = cellText(row, ".c-verdict").split(/\s+/).filter(Boolean);
+    return {
+      node: row,
+      text: row.textContent.toLowerCase(),
+      op: [op],
+      type: [row.dataset.type],
+      backend: [row.dataset.backend],
+      device: [cellText(row, ".c-device")],
+      status: verdicts.length ? verdicts : ["no verdict"],
+    };
+  }
+
+  const groups = dom.all(".group").map((node) => ({
+    node,
+    rows: dom.all("tbody tr", node).map((row) => readRow(row, node.dataset.op)),
+  }));
+  const allRows = groups.flatMap(({ rows }) => rows);
+
+  function addChoice([key, title]) {
+    const counts = new Map();
+    for (const value of allRows.flatMap((row) => row[key]).filter(Boolean)) {
+      counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+    if (counts.size < 2) return null;
+    const values = [...counts.keys()].sort();
+    const options = values.map((value) => [`${value} (${counts.get(value)})`, value]);
+    const choice = dom.labelledSelect(`choose-${key}`, title, [["any", ""], ...options]);
+    box.insertBefore(choice.box, count);
+    choice.select.addEventListener("change", () => {
+      state.set(key, choice.select.value);
+      show();
     });
-    side.append(label, select);
-    box.insertBefore(side, count);
-    select.addEventListener("change", function () { KS.set(c[0], select.value); show(); });
-    return { key: c[0], select: select, values: values };
-  }).filter(Boolean);
+    return { key, select: choice.select };
+  }
+  const choices = CHOICES.map(addChoice).filter(Boolean);
 
   function show() {
-    var words = input.value.toLowerCase().split(/\s+/).filter(Boolean), shown = 0;
-    var wanted = choices.filter(function (c) { return c.select.value; });
-    groups.forEach(function (group) {
-      var any = false;
-      group.rows.forEach(function (row) {
-        var match = words.every(function (w) { return row.text.indexOf(w) >= 0; }) &&
-          wanted.every(function (c) { return [].concat(row[c.key]).indexOf(c.select.value) >= 0; });
-        if (row.node.hidden === match) row.node.hidden = !match;
-        any = any || match;
-        shown += match;
-      });
-      group.node.hidden = !any;
-    });
-    count.textContent = words.length || wanted.length ? shown + " of " + all.length : "";
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const active = choices.filter(({ select }) => select.value);
+    const matches = (row) =>
+      words.every((word) => row.text.includes(word)) &&
+      active.every(({ key, select }) => row[key].includes(select.value));
+    let shown = 0;
+    for (const { node, rows } of groups) {
+      const matching = new Set(rows.filter(matches));
+      for (const row of rows) row.node.hidden = !matching.has(row);
+      node.hidden = !matching.size;
+      shown += matching.size;
+    }
+    const isFiltered = words.length || active.length;
+    count.textContent = isFiltered ? `${shown} of ${allRows.length}` : "";
   }
+
   function restore() {
-    input.value = KS.get("q");
-    choices.forEach(function (c) { var v = KS.get(c.key); c.select.value = c.values.indexOf(v) >= 0 ? v : ""; });
+    input.value = state.get("q");
+    for (const { key, select } of choices) dom.selectValue(select, state.get(key));
     show();
   }
-  box.hidden = false;
-  input.addEventListener("input", function () { KS.set("q", input.value.trim()); show(); });
-  KS.on(restore);
-  KK.add("/", "go to the filter", function () { input.focus(); });
-  KK.add("Escape", "empty the filters", function (e) {
-    if (e.target !== input && e.target !== document.body && e.target.tagName !== "SELECT") return false;
-    KS.set("q", "");
-    choices.forEach(function (c) { KS.set(c.key, ""); });
+
+  function clear({ target }) {
+    const isOurs = target === input || target === document.body || target.tagName === "SELECT";
+    if (!isOurs) return false;
+    for (const key of ["q", ...choices.map((choice) => choice.key)]) state.set(key, "");
     restore();
     input.blur();
-  }, true);
+    return true;
+  }
+
+  box.hidden = false;
+  input.addEventListener("input", () => {
+    state.set("q", input.value.trim());
+    show();
+  });
+  state.onChange(restore);
+  keys.add({ key: "/", description: "go to the filter", run: () => input.focus() });
+  keys.add({ key: "Escape", description: "clear the filters", run: clear, whileTyping: true });
   restore();
-})();
+}

@@ -1,50 +1,68 @@
-// Keys: every script adds its own, "?" lists them. Ignored while somebody types, but for those that ask for it.
-window.KK = (function () {
-  "use strict";
-  var keys = [], dialog;
-  function row(list, key, what) {
-    var dt = document.createElement("dt"), dd = document.createElement("dd"), kbd = document.createElement("kbd");
-    kbd.textContent = key;
-    dt.append(kbd);
-    dd.textContent = what;
-    list.append(dt, dd);
+// Keyboard shortcuts: every script adds its own, "?" lists them.
+"use strict";
+window.tracker ??= {};
+{
+  const shortcuts = [];
+  let dialog = null;
+
+  function addRow(list, key, description) {
+    const term = document.createElement("dt");
+    const keyboard = document.createElement("kbd");
+    const text = document.createElement("dd");
+    keyboard.textContent = key;
+    text.textContent = description;
+    term.append(keyboard);
+    list.append(term, text);
   }
-  function help() {
-    if (!dialog) {
-      dialog = document.createElement("dialog");
-      dialog.className = "keys";
-      dialog.setAttribute("aria-labelledby", "keys-title");
-      var title = document.createElement("h2"), list = document.createElement("dl"), close = document.createElement("button");
-      title.id = "keys-title";
-      title.textContent = "Keys";
-      keys.forEach(function (k) { row(list, k.name || k.key, k.what); });
-      row(list, "Tab", "go to the next control; a chart is one");
-      close.type = "button";
-      close.textContent = "Close";
-      close.addEventListener("click", function () { dialog.close(); });
-      dialog.append(title, list, close);
-      document.body.append(dialog);
-    }
-    if (dialog.open) dialog.close(); else dialog.showModal();
+
+  function createDialog() {
+    const title = Object.assign(document.createElement("h2"), { id: "keys-title" });
+    const list = document.createElement("dl");
+    const close = Object.assign(document.createElement("button"), { type: "button" });
+    dialog = Object.assign(document.createElement("dialog"), { className: "keys" });
+    dialog.setAttribute("aria-labelledby", title.id);
+    title.textContent = "Keyboard shortcuts";
+    close.textContent = "Close";
+    close.addEventListener("click", () => dialog.close());
+    for (const { name, description } of shortcuts) addRow(list, name, description);
+    addRow(list, "Tab", "go to the next control; a chart is a control");
+    dialog.append(title, list, close);
+    document.body.append(dialog);
   }
-  addEventListener("keydown", function (e) {
-    var typing = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
-    if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || (dialog && dialog.open && e.key !== "?")) return;
-    keys.some(function (k) {
-      if (k.key !== e.key || (typing && !k.always) || !k.run || k.run(e) === false) return false;
-      e.preventDefault();
-      return true;
-    });
+
+  function toggleHelp() {
+    if (!dialog) createDialog();
+    if (dialog.open) dialog.close();
+    else dialog.showModal();
+  }
+
+  function run(shortcut, event) {
+    const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+    if (shortcut.key !== event.key || !shortcut.run) return false;
+    if (isTyping && !shortcut.whileTyping) return false;
+    return shortcut.run(event) !== false;
+  }
+
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (dialog?.open && event.key !== "?") return;
+    if (shortcuts.some((shortcut) => run(shortcut, event))) event.preventDefault();
   });
-  function button() {
-    var b = document.getElementById("keys");
-    if (!b) return;
-    b.hidden = false;
-    b.addEventListener("click", help);
+
+  function setUpButton() {
+    const button = document.getElementById("keys");
+    if (!button) return;
+    button.hidden = false;
+    button.addEventListener("click", toggleHelp);
   }
-  if (document.readyState === "loading") addEventListener("DOMContentLoaded", button); else button();
-  // run: returns false where the key is not for it; without it, the key is only told
-  var add = function (key, what, run, always, name) { keys.push({ key: key, what: what, run: run, always: always, name: name }); };
-  add("?", "show these keys", help);
-  return { add: add };
-})();
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", setUpButton);
+  else setUpButton();
+
+  // run(event): false where the shortcut does not apply; without it the key is only listed.
+  // name: shown instead of the key. whileTyping: also runs in text fields.
+  function add({ key, description, run, name = key, whileTyping = false }) {
+    shortcuts.push({ key, description, run, name, whileTyping });
+  }
+  add({ key: "?", description: "show the keyboard shortcuts", run: toggleHelp });
+  window.tracker.keys = { add };
+}

@@ -1,51 +1,99 @@
-// The page may be of an earlier night than its data: brings the figures above and the table of nights up to the newest one.
-window.KNewest = function (c) {
-  "use strict";
-  var tiles = document.getElementById("newest"), points = c.main.points, last = points[points.length - 1], before = points[points.length - 2], shown = tiles ? +tiles.dataset.time : 0, root = document.documentElement.dataset.root;
-  if (!tiles || !last || last.time <= shown) return;
-  function el(tag, text, name) {
-    var e = document.createElement(tag);
-    e.textContent = text;
-    if (name) e.className = name;
-    return e;
+// A page of a series may be older than its data, because not every page is written every night.
+// This brings its figures and its table of nights up to the newest night.
+"use strict";
+window.tracker ??= {};
+{
+  const { dom, format, trendChart } = window.tracker;
+  const ROWS_MAX = 30;
+
+  function revisionNode({ names }, point) {
+    const revision = names.revisions[point.revision];
+    if (!revision) return dom.element("span", { className: "rev" });
+    const [id, , url, page] = revision;
+    const textContent = format.shortRevision(id);
+    const href = page ? dom.root + page : url;
+    const node = href
+      ? dom.element("a", { textContent, href })
+      : dom.element("code", { textContent });
+    return dom.element("span", { className: "rev" }, node);
   }
-  function half(p) { return !(p.n > 1 || p.hi > p.lo) ? "" : "\u00b1" + ((p.hi - p.lo) / 2 / p.value * 100).toFixed(1) + " %"; }
-  function revision(p) {
-    var r = c.names.revisions[p.revision], span = el("span", "", "rev"), link = r && (r[3] ? root + r[3] : r[2]);
-    if (!r) return span;
-    var e = el(link ? "a" : "code", r[0].slice(0, 12));
-    if (link) e.href = link;
-    span.append(e);
-    return span;
+
+  const valueText = ({ view }, point) => format.number(point.value / view.divisor);
+
+  const changeText = (point, before) =>
+    before ? format.change(point.value / before.value - 1) : "";
+
+  function updateTiles(trend, tiles, shown, [before, newest]) {
+    const field = (name) => tiles.querySelector(`[data-field="${name}"]`);
+    const fill = (name, ...parts) => field(name)?.replaceChildren(...parts);
+    const width = dom.element("span", {
+      className: "sub",
+      textContent: format.pointHalfWidth(newest),
+    });
+    fill("value", `${valueText(trend, newest)}\u00a0${trend.view.unit} `, width);
+    const rate = field("rate");
+    if (rate && shown) {
+      const ratio = shown.value / newest.value;
+      const text = rate.textContent.replace(/[\d.]+/, (number) => format.number(number * ratio));
+      rate.replaceChildren(text);
+    }
+    if (before) fill("change", changeText(newest, before));
+    fill("night", format.minute(newest.time));
+    fill("revision", revisionNode(trend, newest));
   }
-  function put(name, parts) {
-    var dd = tiles.querySelector('[data-of="' + name + '"]');
-    if (!dd) return;
-    dd.textContent = "";
-    dd.append.apply(dd, parts);
+
+  function revisionCell(trend, point, before) {
+    const cell = dom.element("td", {}, revisionNode(trend, point));
+    const tags = [
+      before && before.environment !== point.environment && "environment",
+      point.flags & trendChart.FLAG_THROTTLED && "throttled",
+      point.flags & trendChart.FLAG_UNSTABLE && "unstable",
+    ].filter(Boolean);
+    for (const textContent of tags) {
+      cell.append(" ", dom.element("span", { className: "tag tone-note", textContent }));
+    }
+    return cell;
   }
-  var rate = tiles.querySelector('[data-of="rate"]'), was = points.filter(function (p) { return p.time === shown; })[0];
-  put("value", [c.number(last.value / c.divisor) + " " + c.unit + " ", el("span", half(last), "sub")]);
-  if (rate && was) put("rate", [rate.textContent.replace(/[\d.]+/, function (v) { return (+v * was.value / last.value).toPrecision(4); })]);
-  if (before) put("change", [c.change(last.value / before.value - 1)]);
-  put("night", [c.minute(last)]);
-  put("revision", [revision(last)]);
-  var note = document.getElementById("as-of"), body = document.querySelector("table.nights tbody");
-  if (note) note.hidden = true;
-  if (!body) return;
-  points.forEach(function (p, i) {
-    if (p.time <= shown) return;
-    var tr = el("tr", ""), th = el("th", "", "when"), page = (c.names.nights.page || {})[p.night], change = i ? c.change(p.value / points[i - 1].value - 1) : "", a = el(page ? "a" : "span", c.minute(p)), td = el("td", "");
-    if (page) a.href = root + page;
-    th.scope = "row";
-    th.append(a);
-    td.append(revision(p));
-    if (i && points[i - 1].environment !== p.environment) td.append(" ", el("span", "environment", "tag tone-note"));
-    if (p.flags & 1) td.append(" ", el("span", "throttled", "tag tone-note"));
-    if (p.flags & 2) td.append(" ", el("span", "unstable", "tag tone-note"));
-    tr.dataset.time = p.time;
-    tr.append(th, el("td", c.number(p.value / c.divisor), "num"), el("td", half(p), "num"), el("td", change, "num"), td);
-    body.prepend(tr);
-    if (body.rows.length > 30) body.deleteRow(-1);
-  });
-};
+
+  function nightRow(trend, point, before) {
+    const textContent = format.minute(point.time);
+    const page = trend.names.nights.page?.[point.night];
+    const night = page
+      ? dom.element("a", { textContent, href: dom.root + page })
+      : dom.element("span", { textContent });
+    const number = (text) => dom.element("td", { className: "num", textContent: text });
+    const row = dom.element(
+      "tr",
+      {},
+      dom.element("th", { scope: "row", className: "when" }, night),
+      number(valueText(trend, point)),
+      number(format.pointHalfWidth(point)),
+      number(changeText(point, before)),
+      revisionCell(trend, point, before),
+    );
+    row.dataset.time = point.time;
+    return row;
+  }
+
+  function addRows(trend, body, shownTime) {
+    trend.series.points.forEach((point, i, points) => {
+      if (point.time <= shownTime) return;
+      body.prepend(nightRow(trend, point, points[i - 1]));
+      if (body.rows.length > ROWS_MAX) body.deleteRow(-1);
+    });
+  }
+
+  function refresh(trend) {
+    const tiles = dom.byId("newest");
+    const { points } = trend.series;
+    const shownTime = tiles ? +tiles.dataset.time : 0;
+    if (!tiles || !points.length || points.at(-1).time <= shownTime) return;
+    const shown = points.find((point) => point.time === shownTime);
+    updateTiles(trend, tiles, shown, [points.at(-2), points.at(-1)]);
+    dom.byId("as-of")?.setAttribute("hidden", "");
+    const body = document.querySelector("table.nights tbody");
+    if (body) addRows(trend, body, shownTime);
+  }
+
+  window.tracker.newest = { refresh };
+}

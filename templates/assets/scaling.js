@@ -1,131 +1,266 @@
-// How the rate of every backend goes with the size of the problem: one chart for each sweep, read from the table that follows. A pointer over one chart
-// shows the same size on all of the page.
-(function () {
-  "use strict";
-  var css = KM.css, CHARTS = 6, all = [], metric = null; // null: the rate, else { title, at, text } of kernel.js
-  var whiskers = { id: "whiskers", afterDatasetsDraw: function (chart) {
-    var ctx = chart.ctx, y = chart.scales.y;
-    chart.data.datasets.forEach(function (set, i) {
-      if (!chart.isDatasetVisible(i)) return;
-      ctx.strokeStyle = set.borderColor;
-      chart.getDatasetMeta(i).data.forEach(function (e, k) {
-        var p = set.data[k], a = y.getPixelForValue(p.lo), b = y.getPixelForValue(p.hi);
-        if (Math.abs(a - b) < 6) return; // within the mark
-        ctx.beginPath();
-        ctx.moveTo(e.x, a); ctx.lineTo(e.x, b);
-        ctx.moveTo(e.x - 3, a); ctx.lineTo(e.x + 3, a);
-        ctx.moveTo(e.x - 3, b); ctx.lineTo(e.x + 3, b);
-        ctx.stroke();
-      });
-    });
-  } };
-  // sweeps of one section: name -> backend -> points
-  function read(section) {
-    var heads = Array.prototype.map.call(section.querySelectorAll("table.compare thead th.num"), function (th) { return th.textContent.trim(); }), sweeps = {};
-    section.querySelectorAll("table.compare tbody tr[data-x]").forEach(function (tr) {
-      var sweep = sweeps[tr.dataset.sweep] = sweeps[tr.dataset.sweep] || {};
-      var title = tr.cells[0].firstChild.textContent.trim(), x = +tr.dataset.x;
-      Array.prototype.slice.call(tr.cells, 1).forEach(function (td, i) {
-        var v = (td.dataset.rate || "").split(" ").map(Number);
-        if (metric) v = [metric.of(td)].concat(metric.of(td), metric.of(td));
-        if (v.length === 3 && v[0] > 0) (sweep[heads[i]] = sweep[heads[i]] || []).push({ x: x, y: v[0], lo: v[1], hi: v[2], title: title });
-      });
-    });
-    return { heads: heads, sweeps: sweeps };
-  }
-  function sizes(sweep) {
-    var seen = {};
-    Object.keys(sweep).forEach(function (b) { sweep[b].forEach(function (p) { seen[p.x] = 1; }); });
-    return Object.keys(seen).map(Number).sort(function (a, b) { return a - b; });
-  }
-  // Several batches have one length: the fastest of them.
-  function best(points) {
-    var at = {};
-    points.forEach(function (p) { if (!at[p.x] || (metric ? at[p.x].y > p.y : at[p.x].y < p.y)) at[p.x] = p; });
-    return Object.keys(at).map(function (x) { return at[x]; }).sort(function (a, b) { return a.x - b.x; });
-  }
-  function options(x, name, most, link) {
-    var text = css("--muted"), grid = css("--line"), big = most > 3000, by = big ? 1000 : 1;
-    return { animation: false, parsing: false, responsive: true, maintainAspectRatio: false, interaction: { mode: "x", intersect: false }, onHover: link,
-      scales: {
-        x: { type: "logarithmic", min: x[0] / 1.15, max: x[x.length - 1] * 1.15, grid: { color: grid }, title: { display: true, text: name, color: text },
-          afterBuildTicks: function (axis) {
-            var last = 0, apart = Math.pow(x[x.length - 1] / x[0], 1 / 7);
-            axis.ticks = x.filter(function (v) { if (last && v / last < apart) return false; last = v; return true; }).map(function (v) { return { value: v }; });
-          },
-          ticks: { color: text, maxRotation: 0, autoSkip: true, callback: function (v) { return String(Math.round(v)); } } },
-        y: { beginAtZero: true, grid: { color: grid }, border: { display: false }, title: { display: true, text: metric ? metric.title : big ? "TFLOP/s" : "GFLOP/s", color: text }, type: metric ? "logarithmic" : "linear",
-          ticks: { color: text, maxTicksLimit: 6, callback: function (v) { return metric ? metric.text(v) : +(v / by).toPrecision(3); } } } },
-      plugins: { legend: { labels: { color: css("--text"), usePointStyle: true, boxHeight: 7 } },
-        tooltip: { backgroundColor: css("--card"), titleColor: css("--text"), bodyColor: css("--text"), borderColor: css("--strong-line"), borderWidth: 1, padding: 10, usePointStyle: true,
-          callbacks: { title: function (items) { return items.length ? items[0].raw.title : ""; }, label: function (i) { return i.dataset.label + ": " + (metric ? metric.text(i.raw.y) : (i.raw.y / by).toPrecision(4) + (big ? " TFLOP/s" : " GFLOP/s")); } } } } };
-  }
-  function build(holder) {
-    var data = read(holder.closest("section")), charts = [], long = {}, names = Object.keys(data.sweeps);
-    names.forEach(function (n) { long[n] = sizes(data.sweeps[n]).length; });
-    names = names.filter(function (n) { return long[n] > 2; }).sort(function (a, b) { return long[b] - long[a]; });
-    function link(from) {
-      return function (e, hits) {
-        var at = hits.length ? from.data.datasets[hits[0].datasetIndex].data[hits[0].index].x : null;
-        all.forEach(function (c) {
-          if (c === from) return;
-          var active = [];
-          c.data.datasets.forEach(function (set, d) { set.data.forEach(function (p, i) { if (p.x === at) active.push({ datasetIndex: d, index: i }); }); });
-          c.setActiveElements(active);
-          c.tooltip.setActiveElements(active, active.length ? c.getDatasetMeta(active[0].datasetIndex).data[active[0].index].getProps(["x", "y"]) : { x: 0, y: 0 });
-          c.update("none");
-        });
-      };
+// The rate of every backend over the size of the problem: one chart for each sweep, read from the
+// table below it. Hovering over one chart marks the same size in all charts.
+"use strict";
+window.tracker ??= {};
+{
+  const { dom, format, seriesStyle } = window.tracker;
+  const { colour } = dom;
+  const CHARTS_MAX = 6;
+  const TICKS_MAX = 7;
+  const WHISKER_MIN_PX = 6; // a shorter one would lie within the mark
+  let metric = null; // null: the rate; else a metric of kernel.js
+  let charts = [];
+
+  // ---- reading the tables ----
+
+  function readPoint(cell, x, title) {
+    if (metric) {
+      const y = metric.valueOf(cell);
+      return y > 0 ? { x, y, lo: y, hi: y, title } : null;
     }
-    names.slice(0, CHARTS).forEach(function (n) {
-      var figure = document.createElement("figure"), frame = document.createElement("div"), canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
-      var sweep = data.sweeps[n], x = sizes(sweep), most = 0;
-      figure.className = "chart";
-      frame.className = "small-canvas";
-      canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", (metric ? metric.title : "Rate") + " over size, " + n + ". The table below has every value.");
-      caption.className = "muted";
-      caption.textContent = n + (data.heads.some(function (h) { return (sweep[h] || []).length > best(sweep[h] || []).length; }) ? " \u00b7 of problems of one size the " + (metric ? "least" : "fastest") : "");
-      frame.append(canvas);
-      figure.append(frame, caption);
-      holder.append(figure);
-      later(frame, function () {
-        var sets = data.heads.map(function (h, i) {
-          var points = best(sweep[h] || []);
-          points.forEach(function (p) { most = Math.max(most, p.y); });
-          return Object.assign(KM.style(i), { label: h, data: points, borderWidth: 2, pointRadius: 4, pointHoverRadius: 7, tension: 0 });
-        }).filter(function (s) { return s.data.length; });
-        var chart = new Chart(canvas, { type: "line", data: { datasets: sets }, options: options(x, holder.dataset.xName, most), plugins: [whiskers] });
-        chart.options.onHover = link(chart);
-        charts.push(chart);
-        all.push(chart);
+    const [y, lo, hi] = (cell.dataset.rate ?? "").split(" ").map(Number);
+    return y > 0 && hi !== undefined ? { x, y, lo, hi, title } : null;
+  }
+
+  // { backends, sweeps: Map of sweep -> Map of backend -> points }
+  function readSection(section) {
+    const heads = dom.all("table.compare thead th.num", section);
+    const backends = heads.map((head) => head.textContent.trim());
+    const sweeps = new Map();
+    for (const row of dom.all("table.compare tbody tr[data-x]", section)) {
+      const { sweep, x } = row.dataset;
+      if (!sweeps.has(sweep)) sweeps.set(sweep, new Map());
+      const [head, ...cells] = row.cells;
+      const title = head.firstChild.textContent.trim();
+      cells.forEach((cell, i) => {
+        const point = readPoint(cell, +x, title);
+        if (!point) return;
+        const points = sweeps.get(sweep).get(backends[i]) ?? [];
+        sweeps.get(sweep).set(backends[i], [...points, point]);
       });
+    }
+    return { backends, sweeps };
+  }
+
+  function sizesOf(sweep) {
+    const sizes = [...sweep.values()].flat().map(({ x }) => x);
+    return dom.unique(sizes).sort((left, right) => left - right);
+  }
+
+  // Several batches may have one length: the best of them.
+  function bestOfEachSize(points = []) {
+    const best = new Map();
+    for (const point of points) {
+      const known = best.get(point.x);
+      if (!known || (metric ? known.y > point.y : known.y < point.y)) best.set(point.x, point);
+    }
+    return [...best.values()].sort((left, right) => left.x - right.x);
+  }
+
+  // ---- drawing ----
+
+  // A Chart.js plugin: the interval of every point as a vertical line with caps.
+  const whiskers = {
+    id: "whiskers",
+    afterDatasetsDraw(chart) {
+      const { ctx: context, scales } = chart;
+      chart.data.datasets.forEach((dataset, i) => {
+        if (!chart.isDatasetVisible(i)) return;
+        context.strokeStyle = dataset.borderColor;
+        chart.getDatasetMeta(i).data.forEach(({ x }, k) => {
+          const { lo, hi } = dataset.data[k];
+          const [bottom, top] = [lo, hi].map((value) => scales.y.getPixelForValue(value));
+          if (Math.abs(bottom - top) < WHISKER_MIN_PX) return;
+          context.beginPath();
+          for (const [fromX, fromY, toX, toY] of [
+            [x, bottom, x, top],
+            [x - 3, bottom, x + 3, bottom],
+            [x - 3, top, x + 3, top],
+          ]) {
+            context.moveTo(fromX, fromY);
+            context.lineTo(toX, toY);
+          }
+          context.stroke();
+        });
+      });
+    },
+  };
+
+  // Leaves out ticks that would lie too close together on the logarithmic axis.
+  function sizeTicks(sizes) {
+    const minRatio = (sizes.at(-1) / sizes[0]) ** (1 / TICKS_MAX);
+    let last = 0;
+    return sizes.filter((size) => {
+      if (last && size / last < minRatio) return false;
+      last = size;
+      return true;
     });
-    holder.hidden = !names.length;
-    holder.dataset.ready = String(Math.min(names.length, CHARTS));
   }
-  // A chart is drawn when it comes near the screen, and before the page is printed.
-  var waiting = new Map(), seen = new IntersectionObserver(function (entries) {
-    entries.forEach(function (e) { if (e.isIntersecting) drawNow(e.target); });
-  }, { rootMargin: "50px" });
-  function later(frame, run) {
-    waiting.set(frame, run);
-    seen.observe(frame);
+
+  function xAxis(sizes, name) {
+    return {
+      type: "logarithmic",
+      min: sizes[0] / 1.15,
+      max: sizes.at(-1) * 1.15,
+      grid: { color: colour("--line") },
+      title: { display: true, text: name, color: colour("--muted") },
+      afterBuildTicks(axis) {
+        axis.ticks = sizeTicks(sizes).map((value) => ({ value }));
+      },
+      ticks: {
+        color: colour("--muted"),
+        maxRotation: 0,
+        callback: (value) => String(Math.round(value)),
+      },
+    };
   }
-  function drawNow(frame) {
-    var run = waiting.get(frame);
-    seen.unobserve(frame);
-    waiting.delete(frame);
-    if (run) run();
+
+  function yAxis(scale) {
+    return {
+      type: metric ? "logarithmic" : "linear",
+      beginAtZero: true,
+      grid: { color: colour("--line") },
+      border: { display: false },
+      title: {
+        display: true,
+        text: metric ? metric.title : scale.unit,
+        color: colour("--muted"),
+      },
+      ticks: {
+        color: colour("--muted"),
+        maxTicksLimit: 6,
+        callback: (value) =>
+          metric ? metric.text(value) : +(value / scale.divisor).toPrecision(3),
+      },
+    };
   }
-  addEventListener("beforeprint", function () { Array.from(waiting.keys()).forEach(drawNow); });
+
+  function options(sizes, xName, maximum) {
+    const scale = format.chooseScale(maximum, "gflop_per_s");
+    const valueText = (value) => (metric ? metric.text(value) : format.value(value, "gflop_per_s"));
+    return {
+      animation: false,
+      parsing: false,
+      responsive: true,
+      maintainAspectRatio: false,
+      interaction: { mode: "x", intersect: false },
+      onHover: markSameSize,
+      scales: { x: xAxis(sizes, xName), y: yAxis(scale) },
+      plugins: {
+        legend: { labels: { color: colour("--text"), usePointStyle: true, boxHeight: 7 } },
+        tooltip: {
+          ...window.tracker.tooltipStyle(),
+          callbacks: {
+            title: ([item]) => item?.raw.title ?? "",
+            label: ({ dataset, raw }) => `${dataset.label}: ${valueText(raw.y)}`,
+          },
+        },
+      },
+    };
+  }
+
+  // Activates the points of one size in all other charts.
+  function markSameSize(_event, [hit], source) {
+    const size = hit && source.data.datasets[hit.datasetIndex].data[hit.index].x;
+    for (const chart of charts) {
+      if (chart === source) continue;
+      const active = chart.data.datasets.flatMap(({ data }, datasetIndex) =>
+        data.flatMap(({ x }, index) => (x === size ? [{ datasetIndex, index }] : [])),
+      );
+      const [first] = active;
+      const mark = first && chart.getDatasetMeta(first.datasetIndex).data[first.index];
+      chart.setActiveElements(active);
+      chart.tooltip.setActiveElements(active, mark?.getProps(["x", "y"]) ?? { x: 0, y: 0 });
+      chart.update("none");
+    }
+  }
+
+  function drawChart(canvas, sweep, backends, xName) {
+    const datasets = backends
+      .map((label, i) => ({
+        ...seriesStyle(i),
+        label,
+        data: bestOfEachSize(sweep.get(label)),
+        borderWidth: 2,
+        pointRadius: 4,
+        pointHoverRadius: 7,
+        tension: 0,
+      }))
+      .filter(({ data }) => data.length);
+    const maximum = Math.max(...datasets.flatMap(({ data }) => data.map(({ y }) => y)));
+    const chart = new Chart(canvas, {
+      type: "line",
+      data: { datasets },
+      options: options(sizesOf(sweep), xName, maximum),
+      plugins: [whiskers],
+    });
+    charts.push(chart);
+  }
+
+  function addFigure(holder, name, sweep, backends) {
+    const canvas = dom.element("canvas");
+    const title = metric ? metric.title : "Rate";
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `${title} over size, ${name}. The table has every value.`);
+    const hasSeveral = [...sweep.values()].some(
+      (points) => points.length > bestOfEachSize(points).length,
+    );
+    const note = ` \u00b7 of problems of one size the ${metric ? "lowest" : "fastest"}`;
+    const caption = dom.element("figcaption", { className: "muted", textContent: name });
+    if (hasSeveral) caption.append(note);
+    const frame = dom.element("div", { className: "small-canvas" }, canvas);
+    holder.append(dom.element("figure", { className: "chart" }, frame, caption));
+    drawWhenVisible(frame, () => drawChart(canvas, sweep, backends, holder.dataset.xName));
+  }
+
+  function build(holder) {
+    const { backends, sweeps } = readSection(holder.closest("section"));
+    const longest = [...sweeps]
+      .map(([name, sweep]) => ({ name, sweep, count: sizesOf(sweep).length }))
+      .filter(({ count }) => count > 2)
+      .sort((left, right) => right.count - left.count)
+      .slice(0, CHARTS_MAX);
+    holder.textContent = "";
+    holder.hidden = !longest.length;
+    for (const { name, sweep } of longest) addFigure(holder, name, sweep, backends);
+    holder.dataset.ready = String(longest.length);
+  }
+
+  // ---- drawing on demand: near the screen, and before the page is printed ----
+
+  const waiting = new Map(); // element -> function that draws it
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) drawNow(target);
+    },
+    { rootMargin: "50px" },
+  );
+
+  function drawWhenVisible(element, draw) {
+    waiting.set(element, draw);
+    observer.observe(element);
+  }
+
+  function drawNow(element) {
+    const draw = waiting.get(element);
+    observer.unobserve(element);
+    waiting.delete(element);
+    draw?.();
+  }
+
   function rebuild() {
-    seen.disconnect();
+    observer.disconnect();
     waiting.clear();
-    all.splice(0).forEach(function (c) { c.destroy(); });
-    document.querySelectorAll(".scaling").forEach(function (h) { h.textContent = ""; h.hidden = false; build(h); });
+    for (const chart of charts) chart.destroy();
+    charts = [];
+    dom.all(".scaling").forEach(build);
   }
+
+  addEventListener("beforeprint", () => [...waiting.keys()].forEach(drawNow));
   addEventListener("themechange", rebuild);
-  addEventListener("metricchange", function (e) { metric = e.detail; rebuild(); });
+  addEventListener("metricchange", ({ detail }) => {
+    metric = detail;
+    rebuild();
+  });
   rebuild();
-})();
+}

@@ -1,15 +1,32 @@
-// What is shown is in the address: #key=value&key=value, changed in place, so that a link can be shared and "back" leaves the page.
-window.KS = (function () {
-  "use strict";
-  function all() { return new URLSearchParams(location.hash.slice(1)); }
-  return {
-    get: function (key) { return all().get(key) || ""; },
-    set: function (key, value) {
-      var p = all();
-      if (value) p.set(key, value); else p.delete(key);
-      var text = p.toString();
-      try { history.replaceState(null, "", text ? "#" + text : location.pathname + location.search); } catch (e) { location.hash = text; }
+// The state of a view is in the address (#key=value&key=value), so that a link shows the same view.
+// It is replaced in place: the Back button leaves the page.
+"use strict";
+window.tracker ??= {};
+{
+  const read = () => new URLSearchParams(location.hash.slice(1));
+
+  function set(key, value) {
+    const parameters = read();
+    if (value) parameters.set(key, value);
+    else parameters.delete(key);
+    const text = parameters.toString();
+    try {
+      history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+    } catch {
+      location.hash = text; // some browsers refuse replaceState() on file://
+    }
+  }
+
+  window.tracker.state = {
+    get: (key) => read().get(key) ?? "",
+    set,
+    // A key that holds several values, one per line.
+    list: (key) => (read().get(key) ?? "").split("\n").filter(Boolean),
+    toggleListItem(key, item) {
+      const items = this.list(key);
+      const rest = items.filter((other) => other !== item);
+      set(key, (rest.length < items.length ? rest : [...items, item]).join("\n"));
     },
-    on: function (f) { addEventListener("hashchange", f); }
+    onChange: (listener) => addEventListener("hashchange", listener),
   };
-})();
+}

@@ -1,32 +1,60 @@
-// The theme is set before the page is painted: system, light or dark, kept for the next page.
-(function () {
-  "use strict";
-  var root = document.documentElement, order = ["system", "light", "dark"], names = { system: "System", light: "Light", dark: "Dark" };
-  function stored() {
-    try { return localStorage.getItem("tracker-theme"); } catch (e) { return null; }
+// Light or dark colours. Runs in <head>, so that the first paint already has the stored theme.
+"use strict";
+{
+  const STORAGE_KEY = "tracker-theme";
+  const THEMES = { system: "System", light: "Light", dark: "Dark" };
+  const root = document.documentElement;
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+
+  // localStorage throws in private windows and where storage is switched off.
+  function loadTheme() {
+    try {
+      const stored = localStorage.getItem(STORAGE_KEY);
+      return stored in THEMES ? stored : "system";
+    } catch {
+      return "system";
+    }
   }
-  var now = order.indexOf(stored()) >= 0 ? stored() : "system";
-  function apply() {
-    var dark = now === "dark" || (now === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
-    root.dataset.theme = dark ? "dark" : "light";
+
+  function storeTheme(theme) {
+    try {
+      localStorage.setItem(STORAGE_KEY, theme);
+    } catch {
+      // The choice then lasts for this page only.
+    }
+  }
+
+  let theme = loadTheme();
+
+  function applyTheme() {
+    const isDark = theme === "dark" || (theme === "system" && prefersDark.matches);
+    root.dataset.theme = isDark ? "dark" : "light";
     dispatchEvent(new Event("themechange"));
   }
-  root.dataset.js = "";
-  apply();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", apply);
-  addEventListener("DOMContentLoaded", function () {
-    var button = document.getElementById("theme");
-    function label() {
-      button.textContent = names[now];
-      button.setAttribute("aria-label", "Theme: " + names[now] + ". Change");
-    }
+
+  function nextTheme() {
+    const names = Object.keys(THEMES);
+    return names[(names.indexOf(theme) + 1) % names.length];
+  }
+
+  function setUpButton() {
+    const button = document.getElementById("theme");
+    const label = () => {
+      button.textContent = THEMES[theme];
+      button.setAttribute("aria-label", `Theme: ${THEMES[theme]}. Change`);
+    };
     label();
     button.hidden = false;
-    button.addEventListener("click", function () {
-      now = order[(order.indexOf(now) + 1) % order.length];
-      try { localStorage.setItem("tracker-theme", now); } catch (e) { /* private mode: for this page only */ }
-      apply();
+    button.addEventListener("click", () => {
+      theme = nextTheme();
+      storeTheme(theme);
+      applyTheme();
       label();
     });
-  });
-})();
+  }
+
+  root.dataset.js = "";
+  applyTheme();
+  prefersDark.addEventListener("change", applyTheme);
+  addEventListener("DOMContentLoaded", setUpButton);
+}

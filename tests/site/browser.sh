@@ -1,5 +1,6 @@
 #!/bin/bash
-# browser.sh SCRIPT FOLDER SITE LARGE: runs SCRIPT (browser, firefox, html or bench) on the sites, with the packages that npm.sh put into FOLDER. 77: cannot be run here.
+# browser.sh SCRIPT FOLDER SITE LARGE: runs SCRIPT (browser, firefox, html or bench) on the sites,
+# with the packages that npm.sh installed into FOLDER. Exits with 77 where it cannot run.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
@@ -13,18 +14,18 @@ firefox)
 	[ -x "$FIREFOX" ] || skip "no Firefox: set FIREFOX or install it"
 	node --experimental-websocket -e 0 2>/dev/null || skip "this node has no WebSocket" ;;
 html)
-	# what html-validate asks for
+	# the versions that html-validate supports
 	node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 22 || (a === 22 && b >= 12) || (a === 20 && b >= 19) ? 0 : 1)' ||
 		skip "node $(node --version) is too old for html-validate" ;;
 esac
 [ "$1" = html ] || [ -f "$3/assets/chart.umd.min.js" ] || skip "the site was built without Chart.js"
-cp "$here/browser.mjs" "$here/firefox.mjs" "$here/html.mjs" "$here/pages.mjs" "$here/../bench/bench_pages.mjs" "$2"
+cp -r "$here"/{browser,firefox,html,pages}.mjs "$here/browser" "$here/../bench/bench_pages.mjs" "$2"
 site=$(realpath "$3") large=$(realpath "$4")
 cd "$2"
 if [ "$1" = firefox ]; then
 	exec node --experimental-websocket firefox.mjs "$site"
 fi
-if [ "$1" = bench ]; then # it loads pages of every kind, and one that has no charts to draw
+if [ "$1" = bench ]; then # also a page without charts
 	bare=$(mktemp -d)
 	trap 'rm -rf "$bare"' EXIT
 	cp -r "$site/series" "$site/data" "$site/assets" "$bare"

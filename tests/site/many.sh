@@ -13,10 +13,10 @@ fail() {
 TRACKER_NOW=@1700300000 TRACKER_ASSETS='' "$tracker" --db=h.db site --out=site >/dev/null
 for page in site/roofline/*.html; do
 	data=site/data/roofline-$(basename "$page" .html).js
-	points=$(grep -o '"share":' "$data" | wc -l) rows=$(grep -c '<tr data-type=' "$page")
+	points=$(grep -o '"efficiency":' "$data" | wc -l) rows=$(grep -c '<tr data-type=' "$page")
 	[ "$points" -gt 500 ] || fail "$data has $points points: too few for this test"
 	[ "$rows" = 200 ] || fail "$page lists $rows of $points"
-	grep -q "The 100 nearest and the 100 farthest; $((points - 200)) between them" "$page" || fail "$page does not say what it leaves out"
+	grep -q "The 100 highest and the 100 lowest are listed; $((points - 200)) more" "$page" || fail "$page does not say what it leaves out"
 	if grep -q '"trail":\[\[[^]]*\],' "$data"; then fail "$data has whole trails"; fi
 	grep -q '"trail":\[\[' "$data" || fail "$data has no trails"
 done

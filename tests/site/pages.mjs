@@ -1,22 +1,43 @@
-// What the scripts share: the run of their tests, and which pages of a test site are looked at: one of every kind and those of the hostile names, and not each of a hundred nights.
-import { readdirSync } from 'node:fs';
+// Which pages of a test site the tests visit (all but most nights and revisions), and the test runner.
+import { readdirSync } from "node:fs";
 
-export const SERIES = 'series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html';
+export const SERIES = "series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html";
 
 export function pages(site) {
-  const all = readdirSync(site, { recursive: true }).filter(f => f.endsWith('.html')).sort();
-  const nights = all.filter(f => /^nights\/\d/.test(f)), revisions = all.filter(f => /^revisions\//.test(f));
-  return all.filter(f => !nights.includes(f) && !revisions.includes(f)).concat(nights.slice(-6), revisions.filter((f, i) => i % 12 === 0));
+  const all = readdirSync(site, { recursive: true })
+    .filter((f) => f.endsWith(".html"))
+    .sort();
+  const nights = all.filter((f) => /^nights\/\d/.test(f)),
+    revisions = all.filter((f) => /^revisions\//.test(f));
+  return all
+    .filter((f) => !nights.includes(f) && !revisions.includes(f))
+    .concat(
+      nights.slice(-6),
+      revisions.filter((f, i) => i % 12 === 0),
+    );
 }
 
-// Of a site of more series than one list has: the kinds that a small site does not have, and those that look otherwise there.
+// Pages that exist, or look different, only on a site with more series than fit one list.
 export function largeKinds(site) {
-  const all = readdirSync(site, { recursive: true }).filter(f => f.endsWith('.html')).sort();
-  const first = pattern => all.find(f => pattern.test(f));
-  return ['index.html', 'lists/index.html', 'kernels/gemm.html', first(/^kernels\/gemm@/), first(/^lists\/.*\.gemm\./), first(/^lists\/.*\.attention\./), first(/^roofline\//), first(/^machines\/b/), first(/^series\//), 'compare.html'];
+  const all = readdirSync(site, { recursive: true })
+    .filter((f) => f.endsWith(".html"))
+    .sort();
+  const first = (pattern) => all.find((f) => pattern.test(f));
+  return [
+    "index.html",
+    "lists/index.html",
+    "kernels/gemm.html",
+    first(/^kernels\/gemm@/),
+    first(/^lists\/.*\.gemm\./),
+    first(/^lists\/.*\.attention\./),
+    first(/^roofline\//),
+    first(/^machines\/b/),
+    first(/^series\//),
+    "compare.html",
+  ];
 }
 
-// ONLY=words: those whose names have them. Returns how many failed.
+// ONLY=WORDS runs the tests whose names contain WORDS. Returns the number of failures.
 export async function runAll(tests) {
   let failed = 0;
   for (const [name, test] of Object.entries(tests)) {

@@ -147,21 +147,20 @@ static void stops_endless_partials(void **state)
 static void tells_missing_names(void **state)
 {
 	struct world *w = *state;
-	assert_string_equal(
-	        render(w, "ab\ncd {{nope}}"), "page.html:2:4: there is no value `nope`");
+	assert_string_equal(render(w, "ab\ncd {{nope}}"), "page.html:2:4: no value for `nope`");
 }
 
 static void tells_missing_partial(void **state)
 {
 	struct world *w = *state;
-	assert_string_equal(render(w, "{{>nope}}"), "page.html:1:1: there is no template `nope`");
+	assert_string_equal(render(w, "{{>nope}}"), "page.html:1:1: no template named `nope`");
 }
 
 static void refuses_list_as_text(void **state)
 {
 	struct world *w = *state;
 	tk_value_set_list(w->arena, w->root, "l");
-	assert_string_equal(render(w, "{{l}}"), "page.html:1:1: this is not a text: `l`");
+	assert_string_equal(render(w, "{{l}}"), "page.html:1:1: not a text: `l`");
 }
 
 static void refuses_bad_syntax(void **state)
@@ -170,20 +169,19 @@ static void refuses_bad_syntax(void **state)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-	        {"a {{x", "t.html:1:3: this tag has no end"},
-	        {"{{}}", "t.html:1:1: not a name: ``"},
-	        {"{{a?}}", "t.html:1:1: not a name: `a?`"},
-	        {"{{#?}}", "t.html:1:1: not a name: `?`"},
-	        {"{{a b}}", "t.html:1:1: not a name: `a b`"},
-	        {"{{a..b}}", "t.html:1:1: not a name: `a..b`"},
+	        {"a {{x", "t.html:1:3: unterminated tag"},
+	        {"{{}}", "t.html:1:1: invalid name ``"},
+	        {"{{a?}}", "t.html:1:1: invalid name `a?`"},
+	        {"{{#?}}", "t.html:1:1: invalid name `?`"},
+	        {"{{a b}}", "t.html:1:1: invalid name `a b`"},
+	        {"{{a..b}}", "t.html:1:1: invalid name `a..b`"},
 	        {"{{{x}}}",
-	                "t.html:1:1: {{{ }}} takes markup only, its name must end in _markup: `x`"},
-	        {"{{{_markup}}}", "t.html:1:1: {{{ }}} takes markup only, its name must end in "
+	                "t.html:1:1: {{{ }}} takes markup, whose name must end in _markup: `x`"},
+	        {"{{{_markup}}}", "t.html:1:1: {{{ }}} takes markup, whose name must end in "
 	                          "_markup: `_markup`"},
-	        {"\n{{#a}}", "t.html:2:1: this section is not closed: `a`"},
-	        {"{{/a}}", "t.html:1:1: no section is open at the end of `a`"},
-	        {"{{#a}}{{#b}}{{/a}}",
-	                "t.html:1:13: this does not close the innermost section, which is `b`"},
+	        {"\n{{#a}}", "t.html:2:1: unclosed section `a`"},
+	        {"{{/a}}", "t.html:1:1: no open section to close with `a`"},
+	        {"{{#a}}{{#b}}{{/a}}", "t.html:1:13: expected the end of section `b`"},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		assert_int_equal(

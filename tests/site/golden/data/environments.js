@@ -1,3 +1,3 @@
-KD.add("environments",{
+tracker.data.add("environments",{
 "1":"",
 "2":"governor powersave → performance"});

@@ -1,4 +1,4 @@
-KD.add("revisions",{
+tracker.data.add("revisions",{
 "1":["1111111111111111111111111111111111111111","Start","https://github.com/OpenMathLib/OpenBLAS/commit/1111111111111111111111111111111111111111","revisions/openblas-111111111111.html"],
 "2":["2222222222222222222222222222222222222222","Block the kernel for a larger cache","https://github.com/OpenMathLib/OpenBLAS/commit/2222222222222222222222222222222222222222","revisions/openblas-222222222222.html"]});
-KD.add("data/revisions-1.js",{"ids":[1,2]});
+tracker.data.add("data/revisions-1.js",{"ids":[1,2]});

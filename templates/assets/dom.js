@@ -1,0 +1,49 @@
+// Small helpers for building and reading the page.
+"use strict";
+window.tracker ??= {};
+{
+  // getComputedStyle() recalculates layout, so colours are cached until the theme changes.
+  let colours = {};
+  addEventListener("themechange", () => {
+    colours = {};
+  });
+
+  window.tracker.dom = {
+    // Address of the site's top folder relative to this page: "" or "../".
+    root: document.documentElement.dataset.root,
+
+    byId: (id) => document.getElementById(id),
+
+    all: (selector, parent = document) => [...parent.querySelectorAll(selector)],
+
+    // Creates an element. `properties` are DOM properties (textContent, className, ...).
+    element(tag, properties = {}, ...children) {
+      const node = Object.assign(document.createElement(tag), properties);
+      node.append(...children);
+      return node;
+    },
+
+    // A labelled <select>; `options` are [text, value] pairs.
+    labelledSelect(id, title, options) {
+      const select = this.element("select", { id });
+      select.append(...options.map(([text, value]) => new Option(text, value)));
+      const label = this.element("label", { htmlFor: id, textContent: title });
+      return { label, select, box: this.element("div", { className: "side" }, label, select) };
+    },
+
+    // Selects a value; a value that is not among the options selects the first option.
+    selectValue(select, value) {
+      select.value = value;
+      if (select.selectedIndex < 0) select.selectedIndex = 0;
+    },
+
+    // The value of a custom property of the style sheet, such as "--c1".
+    colour(name) {
+      return (colours[name] ??= getComputedStyle(document.documentElement)
+        .getPropertyValue(name)
+        .trim());
+    },
+
+    unique: (list) => [...new Set(list)],
+  };
+}

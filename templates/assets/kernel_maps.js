@@ -1,0 +1,112 @@
+// The maps of a kernel's page as speed-ups of one backend over another. The choice is in the
+// address: of=BACKEND&over=BACKEND.
+"use strict";
+window.tracker ??= {};
+{
+  const { dom, format, state } = window.tracker;
+  const NOTE_BEST = "the best other";
+  const END_UNIT = 1e-4; // of the interval ends in data-ends: relative to the median
+
+  function readCell(cell) {
+    const link = cell.querySelector("a");
+    const lead = cell.querySelector(".lead");
+    const ends = cell.dataset.ends.split(" ").map((pair) => pair.split(",").map(Number));
+    const original = {
+      link: link.textContent,
+      lead: lead.textContent,
+      className: cell.className,
+    };
+    return { cell, link, lead, ends, original, times: cell.dataset.times.split(" ").map(Number) };
+  }
+
+  // The fastest backend beside `excluded`; -1: there is none.
+  function findBestOther(times, excluded) {
+    let best = -1;
+    times.forEach((time, i) => {
+      if (time > 0 && i !== excluded && !(times[best] <= time)) best = i;
+    });
+    return best;
+  }
+
+  // Two backends differ where their intervals do not overlap.
+  function comparison({ times, ends }, first, second) {
+    if (first === second) return "";
+    const [fast, slow] = times[first] <= times[second] ? [first, second] : [second, first];
+    if (ends[fast].length < 2 || ends[slow].length < 2) return "no interval";
+    const fastEnd = times[fast] * (1 + ends[fast][1] * END_UNIT);
+    const slowEnd = times[slow] * (1 - ends[slow][0] * END_UNIT);
+    if (fastEnd >= slowEnd) return "tie";
+    return fast === first ? "faster" : "slower";
+  }
+
+  // Strength of the colour: steps at about 2, 10 and 50 %.
+  function colourLevel(ratio) {
+    const size = Math.abs(Math.log(ratio));
+    return [0.02, 0.095, 0.4].filter((limit) => size >= limit).length;
+  }
+
+  function restoreCell({ cell, link, lead, original }) {
+    link.textContent = original.link;
+    lead.textContent = original.lead;
+    cell.className = original.className;
+  }
+
+  function showSpeedUp(entry, first, second) {
+    const { cell, link, lead, times } = entry;
+    const other = second >= 0 ? second : findBestOther(times, first);
+    const ratio = other >= 0 && times[first] > 0 ? times[other] / times[first] : NaN;
+    const word = ratio > 0 ? comparison(entry, first, other) : "";
+    const isColoured = word === "faster" || word === "slower";
+    link.textContent = ratio > 0 ? format.factor(ratio) : "\u2013";
+    lead.textContent = word;
+    cell.className = isColoured ? `map-${ratio >= 1 ? 0 : 1}-${colourLevel(ratio)}` : "";
+  }
+
+  // The tools of one device's maps; returns a function that shows what the address says.
+  function setUp(holder, index) {
+    const section = holder.closest("section");
+    const note = section.querySelector(".map-note");
+    const originalNote = note.textContent;
+    const heads = dom.all("table.compare thead th.num", section);
+    const names = heads.map((head) => head.textContent.trim());
+    const cells = dom.all("table.map td[data-times]", section).map(readCell);
+    const used = names.filter((_, i) => cells.some(({ times }) => times[i] > 0));
+
+    const choose = (key, title, none) => {
+      const options = [[none, ""], ...used.map((name) => [name, name])];
+      const { label, select } = dom.labelledSelect(`map-${key}${index}`, title, options);
+      select.addEventListener("change", () => {
+        state.set(key, select.value);
+        showAll();
+      });
+      holder.append(label, select);
+      return select;
+    };
+    const first = choose("of", "Speed of", "the best");
+    const second = choose("over", "relative to", NOTE_BEST);
+    holder.hidden = false;
+
+    return () => {
+      dom.selectValue(first, state.get("of"));
+      dom.selectValue(second, state.get("over"));
+      const [i, k] = [names.indexOf(first.value), names.indexOf(second.value)];
+      second.disabled = i < 0;
+      note.textContent =
+        i < 0
+          ? originalNote
+          : `Speed-up of ${first.value} over ${second.value || NOTE_BEST}. Blue: faster. ` +
+            "Orange: slower. Tie: the intervals overlap.";
+      for (const entry of cells) {
+        if (i < 0) restoreCell(entry);
+        else showSpeedUp(entry, i, k);
+      }
+    };
+  }
+
+  const maps = dom.all(".map-tools").map(setUp);
+  function showAll() {
+    for (const show of maps) show();
+  }
+  state.onChange(showAll);
+  showAll();
+}

@@ -1,0 +1,268 @@
+// How the trend is drawn: options of Chart.js, annotations and tooltips.
+"use strict";
+window.tracker ??= {};
+{
+  const { dom, format } = window.tracker;
+  const { colour } = dom;
+  const LINE_COLOURS = ["--c1", "--c2", "--c3", "--c4", "--text"];
+  const FLAG_THROTTLED = 1;
+  const FLAG_UNSTABLE = 2;
+  const MINUTES_PER_DAY = 1440;
+  // Distances between ticks, in minutes: from one minute to five years.
+  const TICK_STEPS = [
+    ...[1, 2, 5, 10, 30, 60, 120, 360, 720, 1440, 2880, 7200, 14400, 43200, 86400],
+    ...[259200, 525600, 1051200, 2629800],
+  ];
+
+  // ---- annotations ----
+
+  const verticalLine = (x, properties) => ({ type: "line", xMin: x, xMax: x, ...properties });
+
+  // Numbered as in the list of change points; labels of neighbours are staggered.
+  function changePointMark(change, i, lowerIsBetter) {
+    const isWorse = change.after > change.before === lowerIsBetter;
+    const border = colour(isWorse ? "--c2" : "--c3");
+    return verticalLine(change.time / 86400, {
+      borderColor: border,
+      borderWidth: 1.5,
+      borderDash: [4, 4],
+      label: {
+        display: true,
+        content: String(i + 1),
+        position: "start",
+        yAdjust: (i % 3) * 22,
+        backgroundColor: colour("--card"),
+        color: colour(isWorse ? "--bad" : "--good"),
+        borderColor: border,
+        borderWidth: 1,
+        borderRadius: 9,
+        padding: { x: 6, y: 2 },
+        font: { size: 11 },
+      },
+    });
+  }
+
+  // At the top edge: a new environment, or a measurement that was throttled or unstable.
+  function conditionMark(point, before) {
+    const isNewEnvironment = before && before.environment !== point.environment;
+    if (!isNewEnvironment && !(point.flags & (FLAG_THROTTLED | FLAG_UNSTABLE))) return null;
+    return {
+      type: "label",
+      xValue: point.x,
+      yValue: (context) => context.chart.scales.y.max,
+      yAdjust: 9,
+      content: isNewEnvironment ? "\u25c6" : "\u26a0",
+      color: colour("--note"),
+      font: { size: 12 },
+      z: 1,
+    };
+  }
+
+  function ceilingLine(y) {
+    const label = { content: "ceiling", position: "end", padding: 3, font: { size: 11 } };
+    return {
+      type: "line",
+      yMin: y,
+      yMax: y,
+      borderColor: colour("--text"),
+      borderWidth: 1,
+      label: {
+        ...label,
+        display: true,
+        backgroundColor: colour("--card"),
+        color: colour("--text"),
+      },
+    };
+  }
+
+  function annotations(view, pinned) {
+    const { series } = view;
+    const marks = {};
+    series.changes.forEach((change, i) => {
+      marks[`change${i}`] = changePointMark(change, i, series.lower_is_better);
+    });
+    series.points.forEach((point, i) => {
+      const mark = conditionMark(point, series.points[i - 1]);
+      if (mark) marks[`condition${i}`] = mark;
+    });
+    if (pinned) {
+      const style = { borderColor: colour("--strong-line"), borderWidth: 1.5 };
+      marks.pinned = verticalLine(pinned.x, style);
+    }
+    if (view.mode === "base") {
+      const style = { borderColor: colour("--c1"), borderWidth: 1, borderDash: [1, 3] };
+      marks.baseline = verticalLine(view.baseline.x, style);
+    }
+    if (view.mode === "abs" && view.isLogarithmic && series.ceiling > 0) {
+      marks.ceiling = ceilingLine(series.ceiling / view.divisor);
+    }
+    return marks;
+  }
+
+  // ---- tooltips ----
+
+  function tooltipLabel(view, { raw: { point }, dataset: { series } }) {
+    const before = series.points[series.points.indexOf(point) - 1];
+    const amount = point[view.quantity];
+    let text = `${series.label}: ${format.number(amount / view.divisor)} ${view.unit}`;
+    if (view.quantity === "value") text += ` ${format.pointHalfWidth(point)}`;
+    else text += ` (${view.quantityName})`;
+    return before ? `${text} (${format.change(amount / before[view.quantity] - 1)})` : text;
+  }
+
+  function revisionLine(revision, point, before) {
+    const [id, subject] = revision;
+    const isSame = before?.revision === point.revision;
+    return format.shortRevision(id) + (isSame ? " (same revision)" : ` ${subject.slice(0, 70)}`);
+  }
+
+  // What was measured in a night: revision, environment, flags, efficiency.
+  function tooltipDetails(view, names, { raw: { point }, dataset: { series } }) {
+    const before = series.points[series.points.indexOf(point) - 1];
+    const revision = series === view.series && names.revisions[point.revision];
+    const lines = [];
+    if (revision) lines.push(revisionLine(revision, point, before));
+    if (before && before.environment !== point.environment) {
+      lines.push(`environment: ${names.environments[point.environment] || "changed"}`);
+    }
+    if (point.flags & FLAG_THROTTLED) lines.push("throttled");
+    if (point.flags & FLAG_UNSTABLE) lines.push("unstable");
+    if (series.ceiling > 0) {
+      lines.push(`roofline efficiency ${format.percent(series.ceiling / point.value)}`);
+    }
+    return lines;
+  }
+
+  // ---- axes ----
+
+  // As many ticks at round times as fit.
+  function setTimeTicks(axis) {
+    const room = Math.max(2, Math.min(8, Math.floor(axis.chart.canvas.clientWidth / 120)));
+    const span = (axis.max - axis.min) * MINUTES_PER_DAY;
+    const minutes = TICK_STEPS.find((step) => span / step <= room) ?? TICK_STEPS.at(-1);
+    const step = minutes / MINUTES_PER_DAY;
+    axis.ticks = [];
+    for (let x = Math.ceil(axis.min / step) * step; x <= axis.max; x += step) {
+      axis.ticks.push({ value: x });
+    }
+    axis.showsTimeOfDay = step < 1;
+  }
+
+  function timeTick(x) {
+    const seconds = Math.round(x * MINUTES_PER_DAY) * 60;
+    return this.showsTimeOfDay ? format.minute(seconds).slice(5) : format.day(seconds);
+  }
+
+  // The ends of the range are rarely round numbers, so they get no label.
+  function valueTick(view, value, i, ticks) {
+    if (!view.isLogarithmic && (i === 0 || i === ticks.length - 1)) return "";
+    if (view.isRelative) return Math.abs(value) < 1e-9 ? "0 %" : format.change(value / 100);
+    return view.mode === "ceiling" ? `${+value.toPrecision(3)} %` : format.number(value);
+  }
+
+  function axes(view, [from, to], [bottom, top], padding) {
+    const grid = colour("--line");
+    const text = colour("--muted");
+    return {
+      x: {
+        type: "linear",
+        min: from - padding,
+        max: to + padding,
+        grid: { color: grid },
+        border: { color: grid },
+        afterBuildTicks: setTimeTicks,
+        ticks: { color: text, maxRotation: 0, autoSkip: false, callback: timeTick },
+      },
+      y: {
+        type: view.isLogarithmic ? "logarithmic" : "linear",
+        min: bottom,
+        max: top,
+        grid: { color: grid },
+        border: { display: false },
+        title: { display: true, text: view.axisTitle, color: text },
+        ticks: {
+          color: text,
+          maxTicksLimit: 7,
+          callback: (value, i, ticks) => valueTick(view, value, i, ticks),
+        },
+      },
+    };
+  }
+
+  // ---- options ----
+
+  function zoomOptions(view, padding, onZoom) {
+    const { first, last } = view;
+    const minRange = Math.min(2, (last - first) / 4 || 1 / 48);
+    return {
+      limits: { x: { min: first - padding, max: last + padding, minRange } },
+      pan: { enabled: true, mode: "x", modifierKey: "shift", onPanComplete: onZoom },
+      zoom: {
+        mode: "x",
+        drag: { enabled: true, backgroundColor: colour("--quiet-soft"), threshold: 8 },
+        wheel: { enabled: true, modifierKey: "ctrl" },
+        pinch: { enabled: true },
+        onZoomComplete: onZoom,
+      },
+    };
+  }
+
+  function tooltip(view, names) {
+    return {
+      ...window.tracker.tooltipStyle(),
+      footerColor: colour("--muted"),
+      footerFont: { weight: "normal" },
+      callbacks: {
+        title: ([item]) => (item ? format.minute(item.raw.point.time) : ""),
+        label: (item) => tooltipLabel(view, item),
+        footer: ([item]) => (item ? tooltipDetails(view, names, item) : []),
+      },
+    };
+  }
+
+  // handlers: { onClick, onHover, onLegendClick, onZoom }; pinned: a point, or undefined.
+  function options(view, names, { bounds, yRange, isLegendShown, pinned }, handlers) {
+    const padding = (bounds[1] - bounds[0]) * 0.012 || 1 / 48;
+    return {
+      animation: false,
+      parsing: false,
+      normalized: true,
+      responsive: true,
+      maintainAspectRatio: false,
+      interaction: { mode: "nearest", axis: "x", intersect: false },
+      onClick: handlers.onClick,
+      onHover: handlers.onHover,
+      scales: axes(view, bounds, yRange, padding),
+      plugins: {
+        legend: {
+          display: isLegendShown,
+          labels: { color: colour("--text"), usePointStyle: true, pointStyle: "line" },
+          onClick: handlers.onLegendClick,
+        },
+        annotation: { annotations: annotations(view, pinned) },
+        tooltip: tooltip(view, names),
+        zoom: zoomOptions(view, padding, handlers.onZoom),
+      },
+    };
+  }
+
+  function dataset(view, series, bounds, index, isHidden) {
+    const line = colour(LINE_COLOURS[index]);
+    return {
+      label: series.label,
+      data: view.chartPoints(series, bounds),
+      borderColor: line,
+      backgroundColor: line,
+      borderWidth: 2,
+      pointRadius: series.points.length > 200 ? 0 : 2,
+      pointHoverRadius: 5,
+      pointHitRadius: 8,
+      tension: 0,
+      borderDash: index >= 4 ? [5, 4] : [],
+      hidden: isHidden,
+      series,
+    };
+  }
+
+  window.tracker.trendChart = { options, dataset, FLAG_THROTTLED, FLAG_UNSTABLE };
+}

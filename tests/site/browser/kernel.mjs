@@ -1,0 +1,184 @@
+// The page of a kernel: rankings, maps and scaling charts.
+import assert from "node:assert/strict";
+import { SERIES, open, visit } from "./support.mjs";
+
+export const tests = {
+  async "backends of one name are told apart; modes are not ranked together"() {
+    const { context, page } = await open({});
+    await visit(page, "kernels/gemm.html");
+    const tables = await page.evaluate(() =>
+      [...document.querySelectorAll("main section")].map((s) => ({
+        name: s.querySelector("h2").textContent.trim(),
+        heads: [...s.querySelectorAll("thead th.num")].map((th) => th.textContent),
+        best: [...s.querySelectorAll("tbody tr")].map(
+          (tr) => tr.querySelectorAll("td.best").length,
+        ),
+      })),
+    );
+    const cpu = tables.filter((t) => t.name.startsWith("epyc-lab")),
+      gpu = tables.filter((t) => t.name.startsWith("h200"));
+    assert.deepEqual(
+      cpu.map((t) => t.heads),
+      [
+        ["blis", "cpu", "openblas (openblas)", "openblas (openblas-debian)"],
+        ["openblas (openblas)"],
+      ],
+    );
+    assert.match(cpu[1].name, /· hot/);
+    assert.ok(
+      cpu[0].best.every((n) => n === 1),
+      `one best in each row: ${cpu[0].best}`,
+    );
+    assert.equal(gpu.length, 2);
+    assert.match(gpu[1].name, /· sustained/);
+    assert.ok(!gpu[0].name.includes("paced"), "the usual mode is not named");
+    await visit(page, SERIES);
+    const peers = await page.evaluate(() =>
+      [...document.querySelectorAll("#peers li")].map((li) => li.querySelector("a").textContent),
+    );
+    assert.deepEqual(peers, ["blis", "cpu", "openblas (openblas-debian)"]);
+    await visit(page, "roofline/h200-node-1.h200-0.html");
+    assert.ok(!(await page.textContent("table.shares")).includes("sustained"));
+    await visit(page, "roofline/epyc-lab.cpu.html");
+    const labels = await page.evaluate(() =>
+      [
+        ...new Set(
+          [...document.querySelectorAll("table.shares tbody th .sub")].map(
+            (e) => e.textContent.split(" · ")[0],
+          ),
+        ),
+      ].sort(),
+    );
+    assert.deepEqual(labels, ["blis", "cpu", "openblas (openblas)", "openblas (openblas-debian)"]);
+    await context.close();
+  },
+  async "a kernel page has maps of the fastest backend and scaling charts"() {
+    const { context, page } = await open({});
+    await visit(page, "kernels/attention.html");
+    const map = await page.evaluate(() => {
+      const t = document.querySelector("table.map");
+      return {
+        head: [...t.querySelectorAll("thead th")].map((e) => e.textContent.trim()),
+        rows: [...t.querySelectorAll("tbody tr")].map((tr) =>
+          [...tr.children].map((e) => e.textContent.trim()),
+        ),
+        caption: t.caption.textContent,
+      };
+    });
+    assert.deepEqual(map.head, ["Sequence \\ Batch", "1", "2", "4"]);
+    assert.equal(map.rows.length, 3);
+    assert.match(
+      map.rows[0][1],
+      /^cutlass · 128x256x64 1\.\d\d×$/,
+      "short ones: the smaller fixed cost wins",
+    );
+    assert.match(map.rows[2][3], /^flash-attention 1\.\d\d×$/);
+    assert.match(map.caption, /d=128/);
+    for (const c of await page.locator(".scaling .small-canvas").all())
+      await c.scrollIntoViewIfNeeded(); // drawn when they come into view
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll(".scaling canvas")].every((c) => Chart.getChart(c)),
+    );
+    const charts = await page.evaluate(() =>
+      [...document.querySelectorAll(".scaling canvas")].map((c) =>
+        Chart.getChart(c).data.datasets.map((d) => [d.label, d.data.length]),
+      ),
+    );
+    assert.deepEqual(charts, [
+      [
+        ["cpu", 3],
+        ["openblas (openblas)", 3],
+      ],
+      [
+        ["cutlass · 128x256x64", 3],
+        ["flash-attention", 3],
+      ],
+    ]);
+    assert.deepEqual(page.errors, []);
+    await context.close();
+  },
+  async "a kernel page ranks by other metrics and maps speed-ups"() {
+    const { context, page } = await open({});
+    const table = () =>
+      page.evaluate(() =>
+        [...document.querySelector("table.compare").rows].map((tr) =>
+          [...tr.cells].map((td) => td.textContent.replace(/\s+/g, " ").trim()),
+        ),
+      );
+    await visit(page, "kernels/attention.html");
+    const before = await table();
+    assert.deepEqual(
+      await page.evaluate(() => [...document.getElementById("metric").options].map((o) => o.value)),
+      ["", "p95", "energy", "workspace", "memory", "launch", "build"],
+    );
+    await page.selectOption("#metric", "energy");
+    const after = await table();
+    assert.match(after[1][1], /^\d+(\.\d+)? [mµ]?J best$/);
+    assert.match(after[1][2], /^\d+(\.\d+)? [mµ]?J \d\.\d\d×$/);
+    assert.match(after.at(-2)[0], /^Energy per run relative to the best/);
+    assert.equal(
+      await page.evaluate(
+        () => Chart.getChart(document.querySelector(".scaling canvas")).options.scales.y.title.text,
+      ),
+      "Energy per run",
+    );
+    await page.selectOption("#metric", "build");
+    assert.match((await table())[1][1], /^34\.5 s best$/);
+    assert.match(await page.evaluate(() => location.hash), /metric=build/);
+    await page.selectOption("#metric", "");
+    assert.deepEqual(await table(), before);
+    const map = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll("table.map tbody tr")].map((tr) =>
+          [...tr.cells]
+            .slice(1)
+            .map((td) => [td.textContent.replace(/\s+/g, " ").trim(), td.className]),
+        ),
+      );
+    const best = await map();
+    await page.selectOption(".map-tools select:first-of-type", "flash-attention");
+    const of = await map();
+    assert.match(of[0][0][0], /^0\.8\d× slower$/);
+    assert.match(of[2][2][0], /^1\.3\d× faster$/);
+    assert.match(of[2][2][1], /^map-0-[23]$/);
+    await page.selectOption(".map-tools select:last-of-type", "cutlass · 128x256x64");
+    assert.deepEqual(await map(), of, "there are only two backends");
+    const hash = await page.evaluate(() => location.hash);
+    await visit(page, `kernels/attention.html${hash}`);
+    assert.deepEqual(await map(), of);
+    assert.match(await page.textContent(".map-note"), /Speed-up of flash-attention over cutlass/);
+    await page.selectOption(".map-tools select:first-of-type", "");
+    assert.deepEqual(await map(), best);
+    await context.close();
+  },
+  async "hovering over one scaling chart marks the same size in all"() {
+    const { context, page } = await open({});
+    await visit(page, "kernels/gemm.html");
+    const charts = page.locator(".scaling canvas");
+    const shown = await page.evaluate(() => {
+      dispatchEvent(new Event("beforeprint")); // draws those that are not on the screen
+      const all = [...document.querySelectorAll(".scaling canvas")].map((c) => Chart.getChart(c)),
+        first = all[0].data.datasets[0].data,
+        x = first
+          .map((p) => p.x)
+          .find((v) => all[1].data.datasets.some((s) => s.data.some((p) => p.x === v)));
+      all[0].options.onHover(
+        {},
+        [{ datasetIndex: 0, index: first.findIndex((p) => p.x === x) }],
+        all[0],
+      );
+      return {
+        x,
+        active: all[1]
+          .getActiveElements()
+          .map((a) => all[1].data.datasets[a.datasetIndex].data[a.index].x),
+      };
+    });
+    assert.ok((await charts.count()) > 1);
+    assert.ok(
+      shown?.active.length && shown.active.every((x) => x === shown.x),
+      JSON.stringify(shown),
+    );
+    await context.close();
+  },
+};
