@@ -123,7 +123,7 @@ export const tests = {
       "Energy per run",
     );
     await page.selectOption("#metric", "build");
-    assert.match((await table())[1][1], /^34\.5 s best$/);
+    assert.match((await table())[1][1], /^34\.50 s best$/);
     assert.match(await page.evaluate(() => location.hash), /metric=build/);
     await page.selectOption("#metric", "");
     assert.deepEqual(await table(), before);

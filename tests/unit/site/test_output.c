@@ -90,17 +90,12 @@ static void keeps_equal_files(void **state)
 static void refuses_a_foreign_folder(void **state)
 {
 	struct place *p = *state;
-	char message[2048];
 	assert_int_equal(tk_dir_create(p->site, &p->err), 0);
 	char *precious = tk_path_join(p->site, "thesis.tex");
 	assert_int_equal(tk_file_write(precious, "x", 1, &p->err), 0);
 	struct tk_output *o = NULL;
 	assert_int_equal(tk_output_open(p->site, &o, &p->err), TK_EUSAGE);
-	snprintf(message, sizeof message,
-	        "%s is not empty and holds no site (there is no site-state.json): it would be "
-	        "replaced as a whole",
-	        p->site);
-	assert_string_equal(p->err.message, message);
+	assert_non_null(strstr(p->err.message, "is not empty and not a site"));
 	assert_true(tk_file_exists(precious));
 	free(precious);
 }

@@ -125,8 +125,8 @@ static void refuses_raw_text(void **state)
 {
 	struct world *w = *state;
 	tk_value_set(w->arena, w->root, "a_markup", "<b>");
-	assert_string_equal(render(w, "\n {{{a_markup}}}"),
-	        "page.html:2:2: this is not markup of the generator: `a_markup`");
+	assert_string_equal(
+	        render(w, "\n {{{a_markup}}}"), "page.html:2:2: not markup: `a_markup`");
 }
 
 static void includes_partials(void **state)
