@@ -76,7 +76,7 @@ int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *list, struct t
 	struct tk_rows_builder whole = {&rows, sizeof(const char *), 0};
 	int status = check_pages_of(s, "", &whole, err);
 
-	s->damaged = s->damaged || rows.count;
+	s->is_damaged = s->is_damaged || rows.count;
 	/* By tables, so that it is known what is lost; what is of no table stays as it was said. */
 	for (int t = 0; t < TK_TABLE_COUNT && !status && rows.count; t++)
 		status = check_pages_of(s, tk_tables[t].name, list, err);
@@ -88,7 +88,7 @@ int tk_db_check_pages(struct tk_store *s, struct tk_rows_builder *list, struct t
 
 bool tk_store_is_damaged(const struct tk_store *s)
 {
-	return s->damaged;
+	return s->is_damaged;
 }
 
 /* ---- a file that cannot be opened

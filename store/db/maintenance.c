@@ -69,10 +69,10 @@ int tk_store_check(struct tk_store *s, struct tk_rows *problems, struct tk_error
 	int status = tk_db_check_pages(s, &list, &why);
 
 	/* What stands on damaged pages is not worth reading. */
-	if (!status && !s->damaged)
+	if (!status && !s->is_damaged)
 		status = check_references(s, &list, &why);
-	for (int t = 0; t < TK_TABLE_COUNT && !status && !s->damaged && rows.count < PROBLEMS_MAX;
-	        t++)
+	for (int t = 0;
+	        t < TK_TABLE_COUNT && !status && !s->is_damaged && rows.count < PROBLEMS_MAX; t++)
 		status = check_uids(s, (enum tk_table_id)t, &list, &why);
 	if (status == TK_EDATA) /* damage that only a reader meets is what was looked for */
 		status = tk_db_add_problem(&list, err, "%s", why.message);

@@ -260,7 +260,7 @@ static int verb(struct tk_store *s, enum tk_table_id table, enum tk_row_statemen
 	struct tk_buf sql = TK_BUF_INIT;
 	int status = 0;
 
-	if (!s->verbs[table][v]) {
+	if (!s->row_statements[table][v]) {
 		if (v == TK_ROW_STATEMENT_PUT)
 			put_sql(&tk_tables[table], &sql);
 		else if (v == TK_ROW_STATEMENT_FIND)
@@ -270,10 +270,10 @@ static int verb(struct tk_store *s, enum tk_table_id table, enum tk_row_statemen
 			        &sql, "SELECT uid FROM %s WHERE id=?1", tk_tables[table].name);
 		status = tk_buf_status(&sql, err);
 		if (!status)
-			status = tk_db_prepare(s, sql.data, &s->verbs[table][v], err);
+			status = tk_db_prepare(s, sql.data, &s->row_statements[table][v], err);
 		tk_buf_free(&sql);
 	}
-	*out = s->verbs[table][v];
+	*out = s->row_statements[table][v];
 	return status;
 }
 
@@ -283,16 +283,16 @@ int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
 	sqlite3_stmt *stmt;
 	int status, rc;
 
-	if (s->seen[table].id != id || id == 0) {
+	if (s->last_uid[table].id != id || id == 0) {
 		status = verb(s, table, TK_ROW_STATEMENT_UID, &stmt, err);
 		if (status)
 			return status;
 		sqlite3_bind_int64(stmt, 1, id);
 		rc = sqlite3_step(stmt);
 		if (rc == SQLITE_ROW) {
-			strncpy(s->seen[table].uid, (const char *)sqlite3_column_text(stmt, 0),
+			strncpy(s->last_uid[table].uid, (const char *)sqlite3_column_text(stmt, 0),
 			        TK_UID_SIZE - 1);
-			s->seen[table].id = id;
+			s->last_uid[table].id = id;
 		} else if (rc == SQLITE_DONE) {
 			status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld",
 			        s->path, tk_tables[table].name, (long long)id);
@@ -303,7 +303,7 @@ int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char
 		if (status)
 			return status;
 	}
-	memcpy(uid, s->seen[table].uid, TK_UID_SIZE);
+	memcpy(uid, s->last_uid[table].uid, TK_UID_SIZE);
 	return 0;
 }
 

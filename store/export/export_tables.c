@@ -1,40 +1,11 @@
 /* The whole history as JSON lines in an order that does not depend on ids: two databases with the
  * same facts give the same text. */
-#include "base/buf.h"
 #include "store/db/internal.h"
-#include "store/export/column_json.h"
-#include <errno.h>
-#include <jansson.h>
-#include <stdlib.h>
+#include "store/export/output.h"
 #include <string.h>
-#include <unistd.h>
 
-#define FLUSH_AT ((size_t)256 << 10)
-
-struct output {
-	int fd;
-	struct tk_buf buf;
-};
-
-static int flush(struct output *o, struct tk_error *err)
-{
-	int status = tk_buf_status(&o->buf, err);
-
-	for (size_t done = 0; !status && done < o->buf.len;) {
-		ssize_t n = write(o->fd, o->buf.data + done, o->buf.len - done);
-
-		if (n < 0 && errno != EINTR)
-			status = tk_fail_errno(err, "cannot write the export");
-		else if (n > 0)
-			done += (size_t)n;
-	}
-	tk_buf_clear(&o->buf);
-	return status;
-}
-
-/* A reference is selected as the uid of what it names; a table without uid is ordered by its key.
- */
-static int select_sql(const struct tk_db_table *t, struct tk_buf *sql)
+/* References are selected as uids. A table without uids is ordered by its key. */
+static void make_select(const struct tk_db_table *t, struct tk_buf *sql)
 {
 	const char *lead = " ORDER BY ";
 
@@ -56,11 +27,10 @@ static int select_sql(const struct tk_db_table *t, struct tk_buf *sql)
 			tk_buf_add_printf(sql, "%s%zu", lead, i + 1);
 			lead = ",";
 		}
-	return tk_buf_status(sql, NULL);
 }
 
-/* "series_id" names a row by its uid here: "series". */
-static void set_column(json_t *line, const struct tk_db_column *c, json_t *value)
+/* The uid that "series_id" refers to is written as "series". */
+static int add_column(json_t *line, const struct tk_db_column *c, json_t *value)
 {
 	char name[64];
 	size_t len = strlen(c->name);
@@ -69,54 +39,49 @@ static void set_column(json_t *line, const struct tk_db_column *c, json_t *value
 		len -= strlen("_id");
 	memcpy(name, c->name, len);
 	name[len] = '\0';
-	json_object_set_new(line, name, value);
+	return json_object_set_new(line, name, value);
 }
 
-static int add_bytes(const char *bytes, size_t size, void *buf)
-{
-	tk_buf_add(buf, bytes, size);
-	return 0;
-}
-
-static int export_row(
-        sqlite3_stmt *stmt, const struct tk_db_table *t, struct output *o, struct tk_error *err)
+static int export_row(sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_export_output *o,
+        struct tk_error *err)
 {
 	json_t *line = json_pack("{s:s}", "table", t->name);
-	int failed;
+	bool failed = !line;
 
-	for (size_t i = 0; line && i < t->column_count; i++)
-		set_column(line, &t->columns[i], tk_db_column_to_json(stmt, (int)i));
-	failed = !line || json_dump_callback(line, add_bytes, &o->buf, JSON_COMPACT);
+	for (size_t i = 0; !failed && i < t->column_count; i++)
+		failed = add_column(line, &t->columns[i], tk_export_column(stmt, (int)i)) != 0;
+	failed = failed || !tk_export_add_json(o, line);
 	json_decref(line);
 	if (failed)
 		return tk_fail(err, TK_EDATA, "a row of %s cannot be written as JSON", t->name);
 	tk_buf_add_char(&o->buf, '\n');
-	return o->buf.len >= FLUSH_AT ? flush(o, err) : 0;
+	return tk_export_flush_if_large(o, err);
 }
 
-static int export_table(
-        struct tk_store *s, const struct tk_db_table *t, struct output *o, struct tk_error *err)
+static int export_table(struct tk_store *s, const struct tk_db_table *t, struct tk_export_output *o,
+        struct tk_error *err)
 {
 	struct tk_buf sql = TK_BUF_INIT;
 	sqlite3_stmt *stmt = NULL;
-	int rc, status = select_sql(t, &sql) ? tk_fail(err, TK_ENOMEM, "out of memory")
-	                                     : tk_db_prepare(s, sql.data, &stmt, err);
 
+	make_select(t, &sql);
+	int status = tk_buf_status(&sql, err), code = SQLITE_DONE;
+
+	if (!status)
+		status = tk_db_prepare(s, sql.data, &stmt, err);
 	tk_buf_free(&sql);
-	if (status)
-		return status;
-	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !status)
+	while (!status && (code = sqlite3_step(stmt)) == SQLITE_ROW)
 		status = export_row(stmt, t, o, err);
-	if (!status && rc != SQLITE_DONE)
-		status = tk_db_fail(s, rc, err, "cannot read the table %s", t->name);
+	if (!status && code != SQLITE_DONE)
+		status = tk_db_fail(s, code, err, "cannot read the table %s", t->name);
 	sqlite3_finalize(stmt);
 	return status;
 }
 
 int tk_store_export(struct tk_store *s, int fd, struct tk_error *err)
 {
-	struct output o = {fd, TK_BUF_INIT};
-	/* One snapshot for all tables, also while a night is written. */
+	struct tk_export_output o = {fd, TK_BUF_INIT};
+	/* One snapshot of all tables, also while a night is being written. */
 	int status = tk_db_run_cached(s, "BEGIN", NULL, 0, err);
 
 	if (status)
@@ -124,7 +89,7 @@ int tk_store_export(struct tk_store *s, int fd, struct tk_error *err)
 	for (int t = 0; t < TK_TABLE_COUNT && !status; t++)
 		status = export_table(s, &tk_tables[t], &o, err);
 	if (!status)
-		status = flush(&o, err);
+		status = tk_export_flush(&o, err);
 	tk_buf_free(&o.buf);
 	sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	return status;

@@ -141,7 +141,7 @@ static int read_results(
 	status = formats[format].format->read(f, sink, err);
 	if (!status && sink->results == results) {
 		status = tk_db_exec(sink->store, "ROLLBACK TO import_file", err);
-		memset(sink->store->seen, 0, sizeof(sink->store->seen));
+		memset(sink->store->last_uid, 0, sizeof(sink->store->last_uid));
 		sink->counts = before;
 		if (!status && !sink->aside)
 			status = empty_file(sink, f, format, err);

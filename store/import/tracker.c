@@ -1,9 +1,9 @@
-/* The tracker's own records (store/record.h), one a line: what `tracker export --format=ndjson`
+/* The tracker's own records (store/export/record.h), one a line: what `tracker export --format=ndjson`
  * wrote on another machine. They go into a history of their own first, which is then merged: so
  * that importing twice, or a night that has grown since, is what merging says it is. */
 #include "base/archive.h"
 #include "base/file.h"
-#include "store/export/record_layout.h"
+#include "store/export/record.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>

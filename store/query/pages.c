@@ -65,7 +65,8 @@ static double value_or_nan(sqlite3_value *v)
 
 static void gather(sqlite3_context *context, int count, sqlite3_value **v)
 {
-	struct tk_point_collector *g = ((struct tk_store *)sqlite3_user_data(context))->gathering;
+	struct tk_point_collector *g =
+	        ((struct tk_store *)sqlite3_user_data(context))->point_collector;
 	struct tk_point *p = g && count == 9 ? tk_rows_add(g->list) : NULL;
 
 	if (!p) {
@@ -94,13 +95,14 @@ static void gathered(sqlite3_context *context)
 
 static int be_able_to_gather(struct tk_store *s, struct tk_error *err)
 {
-	int rc = s->can_gather ? SQLITE_OK
-	                       : sqlite3_create_function_v2(s->db, "tk_gather", 9,
-	                                 SQLITE_UTF8 | SQLITE_DIRECTONLY, s, NULL, gather, gathered,
-	                                 NULL);
+	int rc = s->has_collect_function ? SQLITE_OK
+	                                 : sqlite3_create_function_v2(s->db, "tk_gather", 9,
+	                                           SQLITE_UTF8 | SQLITE_DIRECTONLY, s, NULL, gather,
+	                                           gathered, NULL);
 
-	s->can_gather = rc == SQLITE_OK;
-	return s->can_gather ? 0 : tk_db_fail(s, rc, err, "cannot read the past of a series");
+	s->has_collect_function = rc == SQLITE_OK;
+	return s->has_collect_function ? 0
+	                               : tk_db_fail(s, rc, err, "cannot read the past of a series");
 }
 
 int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
@@ -117,9 +119,9 @@ int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t 
 		status = tk_db_prepare_cached(s, TK_TABLE_COUNT, PAST, args, 3, &q, err);
 	if (status)
 		return status;
-	s->gathering = &g;
+	s->point_collector = &g;
 	int rc = sqlite3_step(q);
-	s->gathering = NULL;
+	s->point_collector = NULL;
 	if (rc != SQLITE_ROW)
 		status = tk_db_fail(s, rc, err, "cannot read the past of a series");
 	sqlite3_reset(q);

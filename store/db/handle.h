@@ -1,0 +1,85 @@
+/* The handle of a history, and what SQLite is asked through it: statements, transactions, errors. */
+#ifndef TK_STORE_HANDLE_H
+#define TK_STORE_HANDLE_H
+#include "base/error.h"
+#include "store/db/tables.h"
+#include <sqlite3.h>
+
+struct tk_migration {
+	const char *name, *sql;
+};
+extern const struct tk_migration tk_migrations[TK_STORE_SCHEMA];
+
+/* The statements that row_io.c keeps for each table. */
+enum tk_row_statement {
+	TK_ROW_STATEMENT_PUT,
+	TK_ROW_STATEMENT_FIND,
+	TK_ROW_STATEMENT_UID,
+	TK_ROW_STATEMENT_COUNT
+};
+
+struct tk_cached_query {
+	enum tk_table_id table;
+	const char *tail; /* compared by content */
+	sqlite3_stmt *stmt;
+};
+
+struct tk_store {
+	sqlite3 *db;
+	char *path;
+	bool read_only;
+	bool is_damaged;   /* SQLite met a page that cannot be read */
+	int read_depth;    /* of tk_store_begin_read() */
+	int depth;         /* of nested transactions */
+	bool doomed;       /* an inner transaction was rolled back: the outermost cannot commit */
+	int doomed_status; /* why */
+	sqlite3_stmt *row_statements[TK_TABLE_COUNT][TK_ROW_STATEMENT_COUNT];
+	struct tk_cached_query *queries;
+	size_t query_count, query_cap;
+	struct tk_point_collector *point_collector; /* query/points.c; NULL: no query in progress */
+	bool has_collect_function;
+	/* The row whose uid was looked up last in each table: the results of a night refer to the
+	 * same few rows. */
+	struct {
+		int64_t id;
+		char uid[TK_UID_SIZE];
+	} last_uid[TK_TABLE_COUNT];
+};
+
+/* ---- sqlite_error.c ---------------------------------------------------------------------------- */
+
+/* Writes "PATH: what: why" with the status that belongs to SQLite's result code. */
+int tk_db_fail(struct tk_store *s, int code, struct tk_error *err, const char *fmt, ...)
+        __attribute__((format(printf, 4, 5)));
+
+/* ---- statement.c ------------------------------------------------------------------------------- */
+
+int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err); /* constant SQL only */
+int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struct tk_error *err);
+/* Reads the one number that the SQL selects. */
+int tk_db_get_int(struct tk_store *s, const char *sql, int64_t *out, struct tk_error *err);
+/* A statement that is kept, with the integers of args bound: `tail` itself where table is
+ * TK_TABLE_COUNT, else "SELECT all columns FROM table tail". The caller resets it. */
+int tk_db_prepare_cached(struct tk_store *s, enum tk_table_id table, const char *tail,
+        const int64_t *args, int arg_count, sqlite3_stmt **out, struct tk_error *err);
+/* Runs a kept statement that returns nothing. */
+int tk_db_run_cached(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        struct tk_error *err);
+/* Binds a text that the caller keeps until the statement is reset. */
+int tk_db_bind_text(
+        struct tk_store *s, sqlite3_stmt *stmt, int at, const char *text, struct tk_error *err);
+/* Runs a statement that returns nothing and makes it ready for the next use. `what`: what cannot be
+ * done where it fails. */
+int tk_db_step_once(struct tk_store *s, sqlite3_stmt *stmt, const char *what, struct tk_error *err);
+/* Reads the first row of a kept query into out[]. *found false: there is no row. */
+int tk_db_select_ints(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        int64_t *out, int out_count, bool *found, struct tk_error *err);
+void tk_db_finalize_statements(struct tk_store *s); /* closes every kept statement */
+
+/* ---- transaction.c ----------------------------------------------------------------------------- */
+
+int tk_db_check_writable(struct tk_store *s, struct tk_error *err);
+/* Commits where status is 0, else rolls back. Returns status, or that of the commit. */
+int tk_db_end_transaction(struct tk_store *s, int status, struct tk_error *err);
+
+#endif

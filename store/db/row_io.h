@@ -1,0 +1,50 @@
+/* Rows of any table between structs and SQLite, by the descriptors of tables.h. */
+#ifndef TK_STORE_ROW_IO_H
+#define TK_STORE_ROW_IO_H
+#include "store/db/handle.h"
+
+/* ---- row_io.c: one row ------------------------------------------------------------------------- */
+
+/* *inserted (may be NULL): false where an equal row was there. *id (may be NULL): of that row. */
+int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
+        bool *inserted, struct tk_error *err);
+/* The uid that a row with these values has. */
+int tk_row_compute_uid(struct tk_store *s, enum tk_table_id table, const void *row,
+        char uid[TK_UID_SIZE], struct tk_error *err);
+int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
+        struct tk_error *err);
+int tk_row_exists(struct tk_store *s, enum tk_table_id table, const char *uid, bool *out,
+        struct tk_error *err);
+/* All rows of "SELECT all columns FROM table tail" with the integers of args bound. */
+int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
+        const int64_t *args, int arg_count, struct tk_rows *out, struct tk_error *err);
+
+/* ---- row_list.c: the memory of a list ---------------------------------------------------------- */
+
+struct tk_rows_builder {
+	struct tk_rows *out;
+	size_t row_size, cap;
+};
+void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row; NULL: out of memory */
+/* A copy that lives as long as the list. NULL: out of memory. */
+char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
+void tk_rows_shrink(struct tk_rows_builder *rows);
+
+/* ---- statement.c: rows of a query that is not a whole table ------------------------------------ */
+
+struct tk_db_reader {
+	const char *what; /* in messages: "the points of a series" */
+	size_t row_size;
+	/* False: out of memory. */
+	bool (*read)(sqlite3_stmt *stmt, void *row, struct tk_rows_builder *rows);
+};
+int tk_db_select_rows(struct tk_store *s, const char *sql, const int64_t *args, int arg_count,
+        const struct tk_db_reader *reader, struct tk_rows *out, struct tk_error *err);
+
+/* ---- utf8.c ------------------------------------------------------------------------------------ */
+
+/* A copy with U+FFFD for bytes that are not UTF-8; NULL where the text is well-formed. *failed: out
+ * of memory. */
+char *tk_text_repair_utf8(const char *text, bool *failed);
+
+#endif

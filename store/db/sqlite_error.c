@@ -1,0 +1,85 @@
+/* SQLite's result codes as the errors of the project. */
+#include "store/db/internal.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The errno of the last failed write: SQLite keeps one for the file and one for its log. */
+static int errno_of(sqlite3 *db)
+{
+	sqlite3_file *log = NULL;
+	int why = 0;
+
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
+	if (!why &&
+	        sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK &&
+	        log && log->pMethods)
+		log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
+	return why ? why : sqlite3_system_errno(db);
+}
+
+static int status_of(sqlite3 *db, int rc)
+{
+	int why = db && (rc & 0xff) == SQLITE_IOERR ? errno_of(db) : 0;
+
+	switch (rc & 0xff) {
+	case SQLITE_FULL:
+		return TK_ENOSPC;
+	case SQLITE_IOERR:
+		return why == ENOSPC || why == EDQUOT || why == EFBIG ? TK_ENOSPC : TK_EIO;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return TK_EBUSY;
+	case SQLITE_NOMEM:
+		return TK_ENOMEM;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_CONSTRAINT:
+	case SQLITE_MISMATCH:
+	case SQLITE_TOOBIG:
+		return TK_EDATA;
+	case SQLITE_READONLY:
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return TK_EIO;
+	default:
+		return TK_EINTERNAL;
+	}
+}
+
+static const char *reason_of(sqlite3 *db, int rc, int status)
+{
+	if (status == TK_ENOSPC)
+		return "no space left for the history";
+	if (status == TK_EBUSY)
+		return "another process is writing to it";
+	if ((rc & 0xff) == SQLITE_READONLY)
+		return "the file or its folder is read-only";
+	if ((rc & 0xff) == SQLITE_NOTADB)
+		return "not a database, or its beginning is damaged";
+	if ((rc & 0xff) == SQLITE_CORRUPT)
+		return "the file is damaged: `tracker db check` says what, and what can be done";
+	return db ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
+}
+
+int tk_db_fail(struct tk_store *s, int rc, struct tk_error *err, const char *fmt, ...)
+{
+	int status = status_of(s->db, rc);
+	const char *reason = reason_of(s->db, rc, status);
+	char what[256];
+	va_list ap;
+
+	s->is_damaged = s->is_damaged || (rc & 0xff) == SQLITE_CORRUPT;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	if ((rc & 0xff) == SQLITE_READONLY)
+		snprintf(what, sizeof(what), "cannot be written");
+	/* SQLite rolls back by itself after some errors; what follows must not be written alone. */
+	if (s->depth && s->db && sqlite3_get_autocommit(s->db)) {
+		s->doomed = true;
+		s->doomed_status = status;
+	}
+	return tk_fail(err, status, "%s: %s: %s", s->path, what, reason);
+}

@@ -1,0 +1,25 @@
+/* JSON on its way to a file descriptor. */
+#ifndef TK_STORE_OUTPUT_H
+#define TK_STORE_OUTPUT_H
+#include "base/buf.h"
+#include <jansson.h>
+#include <sqlite3.h>
+
+struct tk_error;
+
+struct tk_export_output {
+	int fd;
+	struct tk_buf buf;
+};
+
+/* Adds a value in its compact form. False: it has no form in JSON. */
+bool tk_export_add_json(struct tk_export_output *o, const json_t *value);
+/* Writes what was added, at once or only when it has become large. */
+int tk_export_flush(struct tk_export_output *o, struct tk_error *err);
+int tk_export_flush_if_large(struct tk_export_output *o, struct tk_error *err);
+
+/* A column of a result, as a new reference; packed samples become an array of numbers. NULL: out of
+ * memory. */
+json_t *tk_export_column(sqlite3_stmt *stmt, int column);
+
+#endif

@@ -1,0 +1,55 @@
+/* A record is one point (or one run without a value) with all rows that identify it, flat enough for a
+ * table. Its fields are the columns of the groups below, "group.column", in this order. Export and
+ * import in every format are driven by this list.
+ *
+ * Details are arrays of objects beside the groups. Each is written once: in the first record of its
+ * night or build. */
+#ifndef TK_STORE_RECORD_H
+#define TK_STORE_RECORD_H
+#include "store/db/internal.h"
+
+/* Each group refers to groups before it only. */
+#define TK_RECORD_GROUPS(X) \
+	X(machine) \
+	X(device) \
+	X(environment) \
+	X(upstream) X(revision) X(build) X(problem) X(series) X(night) X(run) X(measurement)
+
+/* Name in the record, table, and the group that owns the rows. */
+#define TK_RECORD_DETAILS(X) \
+	X("stages", stage, night) \
+	X("answers", resolution, night) \
+	X("ceilings", ceiling, night) \
+	X("confirmations", confirmation, night) \
+	X("culprits", culprit, night) X("kernels", kernel, build)
+
+struct tk_record_detail {
+	const char *name;
+	enum tk_table_id table, owner;
+};
+
+#define TK_RECORD_COUNT_ONE(...) +1
+#define TK_RECORD_GROUP_COUNT (0 TK_RECORD_GROUPS(TK_RECORD_COUNT_ONE))
+#define TK_RECORD_DETAIL_COUNT (0 TK_RECORD_DETAILS(TK_RECORD_COUNT_ONE))
+extern const enum tk_table_id tk_record_groups[TK_RECORD_GROUP_COUNT];
+extern const struct tk_record_detail tk_record_details[TK_RECORD_DETAIL_COUNT];
+
+#define TK_RECORD_SAMPLES "samples"
+/* The uid of the series that the run belongs to; null: the run has points of many series. */
+#define TK_RECORD_RUN_SERIES "run_series"
+
+/* Whether the column is a field of its group. References follow from the groups, and the time of a
+ * point from its run. */
+bool tk_record_has_column(enum tk_table_id table, const struct tk_db_column *c);
+
+/* Whether a row of a detail holds the row that column c of `table` refers to as an object. `table` is
+ * the detail itself, or a table that it refers to. The owner, the machine (that of the night) and
+ * what the detail refers to by itself are not repeated. */
+bool tk_record_has_nested_row(enum tk_table_id detail, enum tk_table_id owner,
+        enum tk_table_id table, const struct tk_db_column *c);
+
+/* The name of that object: "good_build" for good_build_id. Returns out. */
+#define TK_RECORD_NAME_SIZE 64
+const char *tk_record_nested_name(const struct tk_db_column *c, char out[TK_RECORD_NAME_SIZE]);
+
+#endif

@@ -1,0 +1,228 @@
+/* One table from one history into another: every row is found, inserted or described better. */
+#include "base/buf.h"
+#include "store/merge/merge_internal.h"
+#include <string.h>
+
+struct statements {
+	sqlite3_stmt *read;                   /* of `from` */
+	sqlite3_stmt *find, *insert, *update; /* of `into`; find and update may be NULL */
+};
+
+/* ---- what is new to those who have shown `into` ------------------------------------------------ */
+
+/* Tables that every site writes anew on each run, and those that no site shows. */
+static bool is_always_rewritten(const struct tk_db_table *t)
+{
+	static const enum tk_table_id tables[] = {TK_TABLE_machine, TK_TABLE_device,
+	        TK_TABLE_environment, TK_TABLE_job, TK_TABLE_confirmation, TK_TABLE_triage,
+	        TK_TABLE_notification, TK_TABLE_change_point, TK_TABLE_alert, TK_TABLE_culprit,
+	        TK_TABLE_alarm, TK_TABLE_watched};
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		if (t == &tk_tables[tables[i]])
+			return true;
+	return false;
+}
+
+/* A new night, series or build that comes with all its rows is an addition. A row that joins a
+ * night or a build that `into` had before changes what was shown of it. */
+static void note_new_row(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stmt *read)
+{
+	if (m->changes_known_nights || is_always_rewritten(t))
+		return;
+	for (int i = 0; i < (int)t->column_count; i++) {
+		const struct tk_db_column *c = &t->columns[i];
+		bool of_night = c->kind == TK_COL_REF && c->parent == TK_TABLE_night,
+		     of_build = t == &tk_tables[TK_TABLE_kernel] && c->parent == TK_TABLE_build;
+		int64_t id = of_night || of_build ? tk_id_map_get(&m->ids[c->parent],
+		                                            sqlite3_column_int64(read, i + 1))
+		                                  : 0;
+
+		if (id && id <= (of_night ? m->last_night_id : m->last_build_id))
+			m->changes_known_nights = true;
+	}
+}
+
+/* ---- statements -------------------------------------------------------------------------------- */
+
+/* Frees sql. */
+static int prepare(struct tk_store *s, struct tk_buf *sql, sqlite3_stmt **out, struct tk_error *err)
+{
+	int status = tk_buf_status(sql, err);
+
+	if (!status)
+		status = tk_db_prepare(s, sql->data, out, err);
+	tk_buf_free(sql);
+	return status;
+}
+
+static int prepare_all(struct tk_merge *m, const struct tk_db_table *t, struct statements *st,
+        struct tk_error *err)
+{
+	struct tk_buf sql = TK_BUF_INIT;
+	int status;
+
+	tk_merge_select_sql(&sql, t);
+	status = prepare(m->from, &sql, &st->read, err);
+	if (status)
+		return status;
+	tk_merge_insert_sql(&sql, t);
+	status = prepare(m->into, &sql, &st->insert, err);
+	if (!status && t->has_id) {
+		tk_merge_find_sql(&sql, t);
+		status = prepare(m->into, &sql, &st->find, err);
+	}
+	if (!status && tk_merge_has_description(t)) {
+		tk_merge_update_sql(&sql, t);
+		status = prepare(m->into, &sql, &st->update, err);
+	}
+	return status;
+}
+
+static void finalize_all(struct statements *st)
+{
+	sqlite3_finalize(st->read);
+	sqlite3_finalize(st->find);
+	sqlite3_finalize(st->insert);
+	sqlite3_finalize(st->update);
+}
+
+/* ---- one row ----------------------------------------------------------------------------------- */
+
+/* Binds the row that was read. *dangling: it refers to a row that `from` does not have. */
+static int bind_row(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stmt *read,
+        sqlite3_stmt *to, bool *dangling, struct tk_error *err)
+{
+	int code = SQLITE_OK, wanted = sqlite3_bind_parameter_count(to);
+
+	*dangling = false;
+	for (int i = 0; i < (int)t->column_count && i < wanted && code == SQLITE_OK; i++) {
+		const struct tk_db_column *c = &t->columns[i];
+
+		if (c->kind == TK_COL_REF && sqlite3_column_type(read, i + 1) != SQLITE_NULL) {
+			int64_t id = tk_id_map_get(
+			        &m->ids[c->parent], sqlite3_column_int64(read, i + 1));
+
+			*dangling |= id == 0;
+			code = sqlite3_bind_int64(to, i + 1, id);
+		} else {
+			code = sqlite3_bind_value(to, i + 1, sqlite3_column_value(read, i + 1));
+		}
+	}
+	return code == SQLITE_OK ? 0 : tk_db_fail(m->into, code, err, "cannot merge a %s", t->name);
+}
+
+static int step(
+        struct tk_merge *m, sqlite3_stmt *stmt, const struct tk_db_table *t, struct tk_error *err)
+{
+	int code = sqlite3_step(stmt);
+
+	return code == SQLITE_DONE || code == SQLITE_ROW
+	               ? 0
+	               : tk_db_fail(m->into, code, err, "cannot merge a %s", t->name);
+}
+
+/* *id: of the row in `into`; 0 where it is not there. */
+static int find_row(struct tk_merge *m, const struct tk_db_table *t, const struct statements *st,
+        int64_t *id, struct tk_error *err)
+{
+	bool dangling;
+	int status = bind_row(m, t, st->read, st->find, &dangling, err);
+
+	if (!status)
+		status = step(m, st->find, t, err);
+	*id = !status && sqlite3_data_count(st->find) ? sqlite3_column_int64(st->find, 0) : 0;
+	sqlite3_reset(st->find);
+	return status;
+}
+
+/* The uid stands in for the slug, which must be unique, until tk_merge_slugs(). */
+static int bind_uid_as_slug(struct tk_merge *m, const struct tk_db_table *t, sqlite3_stmt *read,
+        sqlite3_stmt *insert, struct tk_error *err)
+{
+	int code = SQLITE_OK;
+
+	for (int i = 0; i < (int)t->column_count && code == SQLITE_OK; i++)
+		if (tk_merge_is_slug(t, &t->columns[i]))
+			code = sqlite3_bind_value(insert, i + 1, sqlite3_column_value(read, 1));
+	return code == SQLITE_OK ? 0 : tk_db_fail(m->into, code, err, "cannot merge a %s", t->name);
+}
+
+static int insert_row(struct tk_merge *m, const struct tk_db_table *t, const struct statements *st,
+        bool *inserted, struct tk_error *err)
+{
+	bool dangling;
+	int status = bind_row(m, t, st->read, st->insert, &dangling, err);
+
+	*inserted = false;
+	if (!status)
+		status = bind_uid_as_slug(m, t, st->read, st->insert, err);
+	/* Derived rows can refer to a run that was removed. Other rows cannot: SQLite enforces it. */
+	if (status || dangling)
+		return status;
+	status = step(m, st->insert, t, err);
+	*inserted = !status && sqlite3_changes(m->into->db) > 0;
+	sqlite3_reset(st->insert);
+	return status;
+}
+
+static int update_row(struct tk_merge *m, const struct tk_db_table *t, const struct statements *st,
+        struct tk_error *err)
+{
+	bool dangling;
+	int status = bind_row(m, t, st->read, st->update, &dangling, err);
+
+	if (status || dangling)
+		return status;
+	status = step(m, st->update, t, err);
+	if (!status && !is_always_rewritten(t) && sqlite3_changes(m->into->db) > 0)
+		m->changes_known_nights = true;
+	sqlite3_reset(st->update);
+	return status;
+}
+
+static enum tk_merge_count count_of_table(enum tk_table_id table)
+{
+	return table == TK_TABLE_night         ? TK_MERGE_NIGHTS
+	       : table == TK_TABLE_series      ? TK_MERGE_SERIES
+	       : table == TK_TABLE_measurement ? TK_MERGE_POINTS
+	                                       : TK_MERGE_OTHERS;
+}
+
+static int merge_row(struct tk_merge *m, enum tk_table_id table, const struct statements *st,
+        struct tk_error *err)
+{
+	const struct tk_db_table *t = &tk_tables[table];
+	bool inserted = false;
+	int64_t id = 0;
+	int status = t->has_id ? find_row(m, t, st, &id, err) : 0;
+
+	if (!status && !id)
+		status = insert_row(m, t, st, &inserted, err);
+	if (!status && !inserted && st->update)
+		status = update_row(m, t, st, err);
+	if (status)
+		return status;
+	if (inserted) {
+		note_new_row(m, t, st->read);
+		m->counts->added[count_of_table(table)]++;
+		id = sqlite3_last_insert_rowid(m->into->db);
+	}
+	if (!t->has_id)
+		return 0;
+	return tk_id_map_set(&m->ids[table], sqlite3_column_int64(st->read, 0), id, err);
+}
+
+int tk_merge_table(struct tk_merge *m, enum tk_table_id table, struct tk_error *err)
+{
+	struct statements st = {0};
+	int code = SQLITE_DONE, status = prepare_all(m, &tk_tables[table], &st, err);
+
+	while (!status && (code = sqlite3_step(st.read)) == SQLITE_ROW)
+		status = merge_row(m, table, &st, err);
+	if (!status && code != SQLITE_DONE)
+		status = tk_db_fail(
+		        m->from, code, err, "cannot read the table %s", tk_tables[table].name);
+	finalize_all(&st);
+	return status;
+}
