@@ -14,15 +14,13 @@
 #ifndef TK_BUILD_H
 #define TK_BUILD_H
 #include "base/hash.h"
+#include "core/night.h"
 #include "upstream/repo.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tk_error;
-
-enum tk_build_status { TK_BUILD_OK, TK_BUILD_FAILED, TK_BUILD_TIMEOUT };
-const char *tk_build_status_name(enum tk_build_status s); /* "ok", "failed", "timeout" */
 
 struct tk_build_spec {
 	const struct tk_repo *source; /* NULL for a system or builtin backend: nothing is built, see

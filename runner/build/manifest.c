@@ -15,15 +15,6 @@
 #define MANIFEST_MAX ((size_t)8 << 20)
 #define LIST_MAX 4096
 
-static const char *const status_words[] = {
-        [TK_BUILD_OK] = "ok", [TK_BUILD_FAILED] = "failed", [TK_BUILD_TIMEOUT] = "timeout"};
-#define STATUS_COUNT (sizeof(status_words) / sizeof(*status_words))
-
-const char *tk_build_status_name(enum tk_build_status s)
-{
-	return (size_t)s < STATUS_COUNT ? status_words[s] : "failed";
-}
-
 static int hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err)
 {
 	struct tk_hash *h = tk_hash_new();
@@ -271,13 +262,9 @@ static int read_backends(const json_t *root, struct tk_artifact *a, struct tk_er
 
 static int read_status(const json_t *root, enum tk_build_status *out, struct tk_error *err)
 {
-	const char *word = json_string_value(json_object_get(root, "status"));
-	for (size_t i = 0; word && i < STATUS_COUNT; i++) {
-		if (!strcmp(word, status_words[i])) {
-			*out = (enum tk_build_status)i;
-			return TK_OK;
-		}
-	}
+	const char *name = json_string_value(json_object_get(root, "status"));
+	if (!tk_build_status_parse(name, out))
+		return TK_OK;
 	return tk_fail(err, TK_EDATA, "\"status\" is missing or none of ok, failed, timeout");
 }
 

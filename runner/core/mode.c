@@ -1,47 +1,23 @@
-/* The words of mode.h, so that the list exists once. */
 #include "core/mode.h"
 
-#include <string.h>
+#include "core/series.h"
 
-#include "base/error.h"
+#define MODE_WORD(id, name, rotates, meaning) [id] = {name, meaning},
+TK_VOCABULARY_DEFINE(mode, "mode", TK_MODES, MODE_WORD);
+TK_VOCABULARY_FUNCTIONS(mode);
 
-/* clang-format off */
-static const struct { const char *word; bool rotates; } modes[] = {
-#define ROW(id, word, rotates, meaning) [id] = { word, rotates },
-	TK_MODES(ROW)
-#undef ROW
-};
-/* clang-format on */
+static const bool rotates_inputs[] = {
+#define MODE_ROTATES(id, name, rotates, meaning) [id] = rotates,
+        TK_MODES(MODE_ROTATES)};
 
-static bool known(enum tk_mode m)
+bool tk_mode_rotates_inputs(enum tk_mode value)
 {
-	return (unsigned)m < TK_MODE_COUNT;
-}
-
-const char *tk_mode_name(enum tk_mode m)
-{
-	return known(m) ? modes[m].word : "unknown";
-}
-
-bool tk_mode_rotates_inputs(enum tk_mode m)
-{
-	return known(m) && modes[m].rotates;
-}
-
-int tk_mode_parse(const char *word, enum tk_mode *out)
-{
-	for (unsigned i = 0; word && i < TK_MODE_COUNT; i++)
-		if (strcmp(word, modes[i].word) == 0) {
-			*out = (enum tk_mode)i;
-			return TK_OK;
-		}
-	return TK_EDATA;
+	return (unsigned)value < TK_MODE_COUNT && rotates_inputs[value];
 }
 
 enum tk_mode tk_mode_default(const char *device_kind)
 {
-	bool gpu = device_kind &&
-	           (strcmp(device_kind, "cuda") == 0 || strcmp(device_kind, "hip") == 0);
+	enum tk_device_kind kind = tk_device_kind_from_name(device_kind);
 
-	return gpu ? TK_MODE_PACED : TK_MODE_COLD;
+	return kind == TK_DEVICE_CUDA || kind == TK_DEVICE_HIP ? TK_MODE_PACED : TK_MODE_COLD;
 }

@@ -1,46 +1,21 @@
-/* The words of outcome.h, so that the list exists once. */
 #include "core/outcome.h"
 
-#include <string.h>
+#define OUTCOME_WORD(id, name, counts, meaning) [id] = {name, meaning},
+TK_VOCABULARY_DEFINE(outcome, "outcome", TK_OUTCOMES, OUTCOME_WORD);
+TK_VOCABULARY_FUNCTIONS(outcome);
 
-#include "base/error.h"
+static const bool has_timing[] = {
+#define OUTCOME_TIMING(id, name, counts, meaning) [id] = counts,
+        TK_OUTCOMES(OUTCOME_TIMING)};
 
-/* clang-format off */
-static const struct { const char *word, *meaning; bool counts; } outcomes[] = {
-#define ROW(id, word, counts, meaning) [id] = { word, meaning, counts },
-	TK_OUTCOMES(ROW)
-#undef ROW
-};
-/* clang-format on */
-
-static bool known(enum tk_outcome o)
+const char *tk_outcome_meaning(enum tk_outcome value)
 {
-	return (unsigned)o < TK_OUTCOME_COUNT;
+	return tk_vocabulary_meaning(&tk_outcome_words, (int)value);
 }
 
-const char *tk_outcome_name(enum tk_outcome o)
+bool tk_outcome_has_timing(enum tk_outcome value)
 {
-	return known(o) ? outcomes[o].word : "unknown";
-}
-
-const char *tk_outcome_meaning(enum tk_outcome o)
-{
-	return known(o) ? outcomes[o].meaning : "not an outcome of this version";
-}
-
-bool tk_outcome_has_timing(enum tk_outcome o)
-{
-	return known(o) && outcomes[o].counts;
-}
-
-int tk_outcome_parse(const char *word, enum tk_outcome *out)
-{
-	for (unsigned i = 0; word && i < TK_OUTCOME_COUNT; i++)
-		if (strcmp(word, outcomes[i].word) == 0) {
-			*out = (enum tk_outcome)i;
-			return TK_OK;
-		}
-	return TK_EDATA;
+	return (unsigned)value < TK_OUTCOME_COUNT && has_timing[value];
 }
 
 bool tk_outcome_is_night_unreliable(size_t unstable, size_t timed)

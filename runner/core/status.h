@@ -1,9 +1,10 @@
-/* The words for what became of a series: of `diff`, the pages, and notify.fail_on. */
+/* The status of a series: what a verdict says became of it. One list for `tracker diff`, the pages, JSON and
+ * notify.fail_on. */
 #ifndef TK_CORE_STATUS_H
 #define TK_CORE_STATUS_H
-#include <string.h>
+#include "core/vocabulary.h"
 
-/* id, word, mark, meaning. One list for text, JSON, Markdown, site and --fail-on. */
+/* id, name, mark, meaning; most urgent first. The mark is the first column of `tracker diff`. */
 #define TK_VERDICT_STATUSES(X) \
 	X(TK_VERDICT_REGRESSED, "regressed", "+", \
 	        "worse by more than its noise and the threshold") \
@@ -27,12 +28,18 @@
 	X(TK_VERDICT_NEW, "new", "n", "no timing before the range: nothing to compare with") \
 	X(TK_VERDICT_SAME, "same", "~", "no change beyond noise and threshold")
 
-/* In a sentence that counts series, "24 not measured before": the word, where it says enough. */
-static inline const char *tk_verdict_status_phrase(const char *word)
-{
-	if (strcmp(word, "new") == 0)
-		return "not measured before";
-	return strcmp(word, "unsupported") == 0 ? "that their backend does not do" : word;
-}
+enum tk_verdict_status {
+#define TK_VERDICT_STATUS_ENUM(id, name, mark, meaning) id,
+	TK_VERDICT_STATUSES(TK_VERDICT_STATUS_ENUM)
+#undef TK_VERDICT_STATUS_ENUM
+	        TK_VERDICT_STATUS_COUNT
+};
+extern const struct tk_vocabulary tk_verdict_status_words;
+const char *tk_verdict_status_name(enum tk_verdict_status value);
+const char *tk_verdict_status_mark(enum tk_verdict_status value);
+const char *tk_verdict_status_meaning(enum tk_verdict_status value);
+int tk_verdict_status_parse(const char *name, enum tk_verdict_status *out);
+/* For sentences that count series, "24 not measured before": the name, or a phrase where the name says too little. */
+const char *tk_verdict_status_phrase(enum tk_verdict_status value);
 
 #endif

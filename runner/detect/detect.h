@@ -6,21 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/ab.h"
 #include "core/status.h"
 
 struct tk_error;
 struct tk_store;
-
-enum tk_verdict_status {
-#define TK_DIFF_ENUM(id, word, mark, meaning) id,
-	TK_VERDICT_STATUSES(TK_DIFF_ENUM)
-#undef TK_DIFF_ENUM
-	        TK_VERDICT_STATUS_COUNT
-};
-const char *tk_verdict_status_name(enum tk_verdict_status s);
-const char *tk_verdict_status_mark(enum tk_verdict_status s);
-const char *tk_verdict_status_meaning(enum tk_verdict_status s);
-int tk_verdict_status_parse(const char *word, enum tk_verdict_status *out); /* 0, or TK_EDATA */
 
 /* A line of acks.yml: what somebody accepted before or after it happened. */
 struct tk_ack_rule {
@@ -64,8 +54,6 @@ struct tk_diff_range {
 
 /* What pairs of an old and a new build, measured one right after the other, say of a series: see
  * confirm.h. */
-enum tk_ab_decision { TK_AB_NONE, TK_AB_INCONCLUSIVE, TK_AB_SAME, TK_AB_HIGHER, TK_AB_LOWER };
-
 struct tk_ab_result {
 	enum tk_ab_decision word;
 	uint32_t count, failed; /* pairs with two timings; others */
@@ -77,7 +65,6 @@ static inline bool tk_ab_result_is_changed(const struct tk_ab_result *p)
 {
 	return p->word == TK_AB_HIGHER || p->word == TK_AB_LOWER;
 }
-const char *tk_ab_decision(enum tk_ab_decision w); /* "none", "open", "same", "up", "down" */
 const char *tk_ab_result_statistic_name(const struct tk_ab_result *pairs); /* "median", "min" */
 
 struct tk_diff_row {

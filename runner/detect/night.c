@@ -89,7 +89,7 @@ static char *verdict_detail(const struct tk_diff_row *row)
 	if (o && row->pairs.count)
 		json_object_set_new(o, "pairs",
 		        json_pack("{s:s, s:I, s:f, s:f, s:f, s:s}", "word",
-		                tk_ab_decision(row->pairs.word), "count",
+		                tk_ab_decision_name(row->pairs.word), "count",
 		                (json_int_t)row->pairs.count, "change", row->pairs.change, "lo",
 		                row->pairs.lo, "hi", row->pairs.hi, "statistic",
 		                tk_ab_result_statistic_name(&row->pairs)));

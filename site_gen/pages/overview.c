@@ -47,8 +47,11 @@ static void set_verdict_counts(
 				continue;
 			struct tk_value *o = tk_value_append_object(site->arena, list);
 			tk_value_set_int(site->arena, o, "count", (int64_t)counts[c].count);
-			tk_page_set_clipped(
-			        site, o, "word", tk_verdict_status_phrase(counts[c].word), 40);
+			enum tk_verdict_status status;
+			const char *phrase = tk_verdict_status_parse(counts[c].word, &status)
+			                             ? counts[c].word
+			                             : tk_verdict_status_phrase(status);
+			tk_page_set_clipped(site, o, "word", phrase, 40);
 			tk_value_set(site->arena, o, "tone", tk_verdict_tone(counts[c].word));
 		}
 }

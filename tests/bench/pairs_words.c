@@ -18,8 +18,9 @@
 
 static const char *word_of(const struct tk_ab_result *p)
 {
-	return p->word == TK_AB_INCONCLUSIVE && !(p->lo < 0 && p->hi > 0) ? "seen"
-	                                                                  : tk_ab_decision(p->word);
+	return p->word == TK_AB_INCONCLUSIVE && !(p->lo < 0 && p->hi > 0)
+	               ? "seen"
+	               : tk_ab_decision_name(p->word);
 }
 
 static size_t read_pairs(char *text, struct tk_rng *rng, struct tk_ab_pair_row *rows)

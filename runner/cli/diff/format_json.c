@@ -40,9 +40,10 @@ static json_t *pairs_object(const struct tk_ab_result *p)
 {
 	return p->word == TK_AB_NONE
 	               ? json_null()
-	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word", tk_ab_decision(p->word),
-	                         "count", (json_int_t)p->count, "failed", (json_int_t)p->failed,
-	                         "statistic", tk_ab_result_statistic_name(p), "change",
+	               : json_pack("{s:s, s:I, s:I, s:s, s:o}", "word",
+	                         tk_ab_decision_name(p->word), "count", (json_int_t)p->count,
+	                         "failed", (json_int_t)p->failed, "statistic",
+	                         tk_ab_result_statistic_name(p), "change",
 	                         interval(p->change, p->lo, p->hi));
 }
 

@@ -274,7 +274,7 @@ static void explain(const struct tk_diff_view *v, size_t shown, FILE *out)
 			fprintf(out,
 			        "  pairs of both builds: %s, %+.2f %% (95 %%: %+.2f .. %+.2f) by "
 			        "the %s of %u pairs\n",
-			        tk_ab_decision(r->pairs.word), 100 * r->pairs.change,
+			        tk_ab_decision_name(r->pairs.word), 100 * r->pairs.change,
 			        100 * r->pairs.lo, 100 * r->pairs.hi,
 			        tk_ab_result_statistic_name(&r->pairs), r->pairs.count);
 		if (*r->bad_rev) {

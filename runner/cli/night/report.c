@@ -75,8 +75,7 @@ static void print_moved(const struct tk_night_report *r)
 			        : compared ? ""
 			                   : ": ",
 			        r->by_status[i],
-			        tk_verdict_status_phrase(
-			                tk_verdict_status_name((enum tk_verdict_status)i)));
+			        tk_verdict_status_phrase((enum tk_verdict_status)i));
 			shown++;
 		}
 	putchar('\n');

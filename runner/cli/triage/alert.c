@@ -190,8 +190,8 @@ static json_t *pairs_json(const struct tk_alerts *a, const struct tk_alert_row *
 
 	if (tk_alert_load_ab_result(a, alert, &p, NULL) || p.word == TK_AB_NONE)
 		return json_null();
-	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_ab_decision(p.word), "count",
-	        (json_int_t)p.count, "failed", (json_int_t)p.failed, "statistic",
+	return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o,s:o}", "word", tk_ab_decision_name(p.word),
+	        "count", (json_int_t)p.count, "failed", (json_int_t)p.failed, "statistic",
 	        tk_ab_result_statistic_name(&p), "change", number(p.change), "lo", number(p.lo),
 	        "hi", number(p.hi));
 }

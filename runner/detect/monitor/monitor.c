@@ -75,15 +75,6 @@ static int out_of_memory(struct tk_error *err)
 	return tk_fail(err, TK_ENOMEM, "out of memory while judging histories");
 }
 
-const char *tk_monitor_event_kind(enum tk_monitor_event_kind w)
-{
-	static const char *const words[] = {[TK_MONITOR_STEP] = "step",
-	        [TK_MONITOR_MACHINE_STEP] = "machine",
-	        [TK_MONITOR_RETRACTED] = "retracted"};
-
-	return words[w];
-}
-
 int tk_monitor_new(
         const struct tk_monitor_options *options, struct tk_monitor **out, struct tk_error *err)
 {

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/ab.h"
+
 struct tk_error;
 struct tk_serializer;
 struct tk_monitor;
@@ -35,15 +37,6 @@ struct tk_monitor_point {
 	int64_t day;
 	int64_t environment;
 };
-
-enum tk_monitor_event_kind {
-	TK_MONITOR_STEP,         /* its level has changed */
-	TK_MONITOR_MACHINE_STEP, /* so it has, with the machine: no alarm */
-	TK_MONITOR_RETRACTED /* it is back at its old level: the last step that was said is taken
-	                        back */
-};
-const char *tk_monitor_event_kind(
-        enum tk_monitor_event_kind w); /* "step", "machine", "retracted" */
 
 struct tk_monitor_event {
 	int64_t series;

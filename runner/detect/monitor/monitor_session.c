@@ -139,8 +139,8 @@ static int take_events(struct watched_device *d, const struct tk_monitor_events 
 	for (size_t i = 0; i < events->count; i++) {
 		const struct tk_monitor_event *e = &events->at[i];
 		const struct tk_monitor_event_row a = {e->series, night_id, as_of_s,
-		        tk_monitor_event_kind(e->word), e->first, e->last_good, e->before, e->after,
-		        e->evidence, e->q};
+		        tk_monitor_event_kind_name(e->word), e->first, e->last_good, e->before,
+		        e->after, e->evidence, e->q};
 
 		if (add_alarm(&d->alarms, &a))
 			return out_of_memory(err);
@@ -401,9 +401,10 @@ static int hand_over(struct tk_case_set *c, struct tk_error *err)
 
 		if (!k || c->options.baseline != TK_BASELINE_WINDOW)
 			continue;
-		if (strcmp(a->word, tk_monitor_event_kind(TK_MONITOR_STEP)) == 0) {
+		if (strcmp(a->word, tk_monitor_event_kind_name(TK_MONITOR_STEP)) == 0) {
 			k->said = a;
-		} else if (strcmp(a->word, tk_monitor_event_kind(TK_MONITOR_MACHINE_STEP)) == 0) {
+		} else if (strcmp(a->word, tk_monitor_event_kind_name(TK_MONITOR_MACHINE_STEP)) ==
+		           0) {
 			k->machines = a;
 		} else {
 			k->said = k->said && k->said->first_s == a->first_s ? NULL : k->said;
@@ -459,8 +460,8 @@ static int collect(struct tk_monitor_session *w, struct tk_error *err)
 	for (size_t i = 0; i < all.count; i++) /* the words of the rows that go away */
 		for (enum tk_monitor_event_kind word = TK_MONITOR_STEP;
 		        word <= TK_MONITOR_RETRACTED; word++)
-			if (strcmp(all.at[i].word, tk_monitor_event_kind(word)) == 0)
-				all.at[i].word = tk_monitor_event_kind(word);
+			if (strcmp(all.at[i].word, tk_monitor_event_kind_name(word)) == 0)
+				all.at[i].word = tk_monitor_event_kind_name(word);
 	tk_rows_free(&stored);
 	w->c->alarms = (struct tk_rows){.rows = all.at, .count = all.count};
 	return TK_OK;

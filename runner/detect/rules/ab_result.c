@@ -179,17 +179,6 @@ const char *tk_ab_result_format(const struct tk_ab_result *p, char out[TK_AB_RES
 	return out;
 }
 
-const char *tk_ab_decision(enum tk_ab_decision w)
-{
-	static const char *const words[] = {[TK_AB_NONE] = "none",
-	        [TK_AB_INCONCLUSIVE] = "open",
-	        [TK_AB_SAME] = "same",
-	        [TK_AB_HIGHER] = "up",
-	        [TK_AB_LOWER] = "down"};
-
-	return words[w];
-}
-
 const char *tk_ab_result_statistic_name(const struct tk_ab_result *pairs)
 {
 	return pairs->fastest ? "min" : "median";

@@ -40,12 +40,6 @@ struct bisection {
 	double budget_s, level; /* half of the whole change, a ratio - 1 */
 };
 
-const char *tk_bisect_outcome(enum tk_bisect_outcome w)
-{
-	static const char *const words[] = {"found", "range", "same", "open"};
-	return words[w];
-}
-
 /* ---- what is asked about ---- */
 
 static int find_series(struct bisection *b, struct tk_error *err)
@@ -401,7 +395,7 @@ static int store_culprit(const struct bisection *b, struct tk_error *err)
 	        .night_id = b->night_id,
 	        .good_rev = r->good.id,
 	        .bad_rev = r->bad.id,
-	        .word = tk_bisect_outcome(r->word),
+	        .word = tk_bisect_outcome_name(r->word),
 	        .first_bad = named ? r->first_bad.id : "",
 	        .last_good = named ? r->last_good.id : "",
 	        .subject = named ? r->first_bad.subject : "",

@@ -4,6 +4,7 @@
 #ifndef TK_BISECT_H
 #define TK_BISECT_H
 #include "base/error.h"
+#include "core/ab.h"
 #include "detect/detect.h"
 #include "upstream/repo.h"
 #include <stdbool.h>
@@ -14,14 +15,6 @@ struct tk_config;
 struct tk_night;
 struct tk_night_options;
 struct tk_store;
-
-enum tk_bisect_outcome {
-	TK_BISECT_FOUND,
-	TK_BISECT_RANGE,       /* what lies between the two cannot be built or measured */
-	TK_BISECT_NO_CHANGE,   /* good and bad do not differ here */
-	TK_BISECT_INCONCLUSIVE /* the budget was spent, or the pairs cannot tell */
-};
-const char *tk_bisect_outcome(enum tk_bisect_outcome w); /* "found", "range", "same", "open" */
 
 struct tk_bisect_request {
 	int64_t series_id;

@@ -1,0 +1,9 @@
+#include "core/ab.h"
+
+#define DEFINE(stem, subject, LIST) \
+	TK_VOCABULARY_DEFINE(stem, subject, LIST, TK_VOCABULARY_WORD); \
+	TK_VOCABULARY_FUNCTIONS(stem)
+
+DEFINE(ab_decision, "decision of A/B runs", TK_AB_DECISIONS);
+DEFINE(bisect_outcome, "outcome of a bisection", TK_BISECT_OUTCOMES);
+DEFINE(monitor_event_kind, "event of a monitor", TK_MONITOR_EVENT_KINDS);

@@ -1,0 +1,38 @@
+/* What A/B runs, a bisection and the monitor of a series conclude. */
+#ifndef TK_CORE_AB_H
+#define TK_CORE_AB_H
+#include "core/vocabulary.h"
+
+/* The new build B against the old build A, by pairs of runs one right after the other. */
+#define TK_AB_DECISIONS(X) \
+	X(TK_AB_NONE, "none", "there are no pairs") \
+	X(TK_AB_INCONCLUSIVE, "open", "too few pairs, or too noisy") \
+	X(TK_AB_SAME, "same", "less than the threshold in either direction") \
+	X(TK_AB_HIGHER, "up", "B has the higher values") \
+	X(TK_AB_LOWER, "down", "B has the lower values")
+enum tk_ab_decision { TK_AB_DECISIONS(TK_VOCABULARY_ENUM) };
+extern const struct tk_vocabulary tk_ab_decision_words;
+const char *tk_ab_decision_name(enum tk_ab_decision value);
+int tk_ab_decision_parse(const char *name, enum tk_ab_decision *out);
+
+#define TK_BISECT_OUTCOMES(X) \
+	X(TK_BISECT_FOUND, "found", "one commit is the first bad one") \
+	X(TK_BISECT_RANGE, "range", "what lies between two commits cannot be built or measured") \
+	X(TK_BISECT_NO_CHANGE, "same", "good and bad do not differ on this machine") \
+	X(TK_BISECT_INCONCLUSIVE, "open", "the budget was spent, or the pairs cannot tell")
+enum tk_bisect_outcome { TK_BISECT_OUTCOMES(TK_VOCABULARY_ENUM) };
+extern const struct tk_vocabulary tk_bisect_outcome_words;
+const char *tk_bisect_outcome_name(enum tk_bisect_outcome value);
+int tk_bisect_outcome_parse(const char *name, enum tk_bisect_outcome *out);
+
+#define TK_MONITOR_EVENT_KINDS(X) \
+	X(TK_MONITOR_STEP, "step", "the level of the series changed") \
+	X(TK_MONITOR_MACHINE_STEP, "machine", \
+	        "the level changed together with the machine: no alarm") \
+	X(TK_MONITOR_RETRACTED, "retracted", "the level is back: the last step is taken back")
+enum tk_monitor_event_kind { TK_MONITOR_EVENT_KINDS(TK_VOCABULARY_ENUM) };
+extern const struct tk_vocabulary tk_monitor_event_kind_words;
+const char *tk_monitor_event_kind_name(enum tk_monitor_event_kind value);
+int tk_monitor_event_kind_parse(const char *name, enum tk_monitor_event_kind *out);
+
+#endif
