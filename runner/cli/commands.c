@@ -28,42 +28,66 @@ const struct tk_command *tk_command_find(const char *name)
 	return NULL;
 }
 
-const char *tk_command_suggest(const char *name)
+const char *tk_command_describe_unknown(const char *name, char *out, size_t size)
 {
-	const char *names[64] = {0};
+	const char *names[64] = {0}, *near;
 	size_t n = 0;
 
 	for (const struct tk_command *c = tk_commands;
 	        c->name && n + 1 < sizeof names / sizeof *names; c++)
 		if (!c->hidden)
 			names[n++] = c->name;
-	return tk_suggest_name(name, names);
+	near = tk_suggest_name(name, names);
+	if (near)
+		snprintf(out, size, "unknown command \"%.60s\"; did you mean \"%s\"?", name, near);
+	else
+		snprintf(out, size, "unknown command \"%.60s\"; `tracker help` lists the commands",
+		        name);
+	return out;
+}
+
+void tk_commands_print(FILE *out)
+{
+	for (const struct tk_command *c = tk_commands; c->name; c++)
+		if (!c->hidden)
+			fprintf(out, "  %-12s  %s\n", c->name, c->summary);
+}
+
+const char tk_command_purpose[] = "tracker follows the performance of GPU kernels night after "
+                                  "night: it builds the newest revision\n"
+                                  "of each upstream, measures and verifies a fixed suite, keeps "
+                                  "the history, and reports what\n"
+                                  "changed.";
+
+const char *tk_exit_meaning(enum tk_exit code)
+{
+	static const char *const meanings[TK_EXIT_COUNT] = {
+	        [TK_EXIT_OK] = "done",
+	        [TK_EXIT_FOUND] = "found: a status of --fail-on, a slower build, damage",
+	        [TK_EXIT_USAGE] = "wrong usage or configuration",
+	        [TK_EXIT_INCOMPLETE] = "incomplete: some jobs failed, or nothing was compared",
+	        [TK_EXIT_FAILED] = "could not finish",
+	};
+
+	return code < TK_EXIT_COUNT ? meanings[code] : "";
 }
 
 void tk_command_print_overview(FILE *out)
 {
-	fputs("tracker follows the performance of GPU kernels night after night: it builds the "
-	      "newest revision of "
-	      "each\n"
-	      "upstream, measures and verifies a fixed suite, keeps the history, and says what "
-	      "really moved.\n\n"
-	      "Usage: tracker [OPTION...] COMMAND [OPTION...]\n\nCommands:\n",
-	        out);
-	for (const struct tk_command *c = tk_commands; c->name; c++)
-		if (!c->hidden)
-			fprintf(out, "  %-12s  %s\n", c->name, c->summary);
+	fprintf(out, "%s\n\nUsage: tracker [OPTION...] COMMAND [OPTION...]\n\nCommands:\n",
+	        tk_command_purpose);
+	tk_commands_print(out);
 	fputs("\nWhere to start:\n"
-	      "  tracker doctor             what can be measured here\n"
-	      "  tracker nightly            a whole night; makes tracker.db and site/ in this "
+	      "  tracker doctor             show what can be measured here\n"
+	      "  tracker nightly            run a night; makes tracker.db and site/ in this "
 	      "folder\n"
-	      "  tracker diff --since=7d    what moved\n"
-	      "  tracker help COMMAND       the options of a command; `tracker --help` has the "
-	      "global ones\n\n"
-	      "Exit codes: 0 done, 1 something was found (--fail-on, damage), 2 usage or "
-	      "configuration, 3 incomplete, "
-	      "4 could "
-	      "not finish\n",
+	      "  tracker diff --since=7d    show what changed\n"
+	      "  tracker help COMMAND       show the options of a command\n"
+	      "  tracker --help             show the global options\n\n"
+	      "Exit codes:\n",
 	        out);
+	for (int code = 0; code < TK_EXIT_COUNT; code++)
+		fprintf(out, "  %d  %s\n", code, tk_exit_meaning((enum tk_exit)code));
 }
 
 static int exit_code(int status)

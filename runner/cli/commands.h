@@ -1,98 +1,96 @@
-/* The commands of `tracker`: one row in the table of commands.c, one file cmd_NAME.c each.
+/* The commands of `tracker`: one row of TK_COMMANDS and one file cli/FOLDER/NAME.c each.
  *
- * A command parses its own options with argp (so that --help and the bash completion come from one
- * table), does its work through the libraries, prints results to stdout, and returns an exit code:
- * 0 done, 1 something of --fail-on was found, 2 usage or configuration, 3 incomplete, 4 could not
- * finish. */
+ * A command parses its options with tk_command_parse (--help, the manual and the completion come from the same table),
+ * works through the libraries, prints results to stdout, and returns an exit code. */
 #ifndef TK_COMMANDS_H
 #define TK_COMMANDS_H
-#include "base/error.h"
 #include <argp.h>
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
+#include "base/error.h"
+#include "cli/globals.h"
+
 enum tk_exit {
-	TK_EXIT_OK = 0,
-	TK_EXIT_FOUND = 1,
-	TK_EXIT_USAGE = 2,
-	TK_EXIT_INCOMPLETE = 3,
-	TK_EXIT_FAILED = 4
+	TK_EXIT_OK,
+	TK_EXIT_FOUND,
+	TK_EXIT_USAGE,
+	TK_EXIT_INCOMPLETE,
+	TK_EXIT_FAILED,
+	TK_EXIT_COUNT,
 };
+const char *tk_exit_meaning(enum tk_exit code);
 
 struct tk_config;
 struct tk_store;
 
-/* Global options, given before or after the command's name; -C has been done already. */
-struct tk_globals {
-	const char *config_path; /* NULL: tracker.yml where there is one */
-	const char *db_path;     /* NULL: as configured */
-	const char *log_path;
-	bool quiet, verbose;
-	bool no_color; /* decided: --color, NO_COLOR, TERM, and whether stdout is a terminal */
-	char *program; /* absolute path of this binary */
-};
-
 struct tk_command {
 	const char *name, *summary; /* summary: one line, lower case, no full stop */
-	int (*run)(const struct tk_globals *globals, int argc,
-	        char **argv);    /* argv[0] is "tracker NAME", for argp's messages */
-	const struct argp *argp; /* its options; NULL: none */
-	bool hidden;
+	/* argv[0] is "tracker NAME", for the messages of argp */
+	int (*run)(const struct tk_globals *globals, int argc, char **argv);
+	const struct argp *argp;
+	bool hidden; /* internal: not in help, manual and completion */
 };
 
 extern const struct tk_command tk_commands[]; /* ends with name == NULL */
-extern const struct argp tk_argp_globals;     /* main.c */
+extern const char tk_command_purpose[];       /* what tracker is for, in one sentence */
 const struct tk_command *tk_command_find(const char *name);
-const char *tk_command_suggest(
-        const char *name); /* the one that was meant; NULL: none is like it */
 
-/* What `tracker` and `tracker help` say: the commands, where to start, the exit codes. */
+/* `unknown command "dif"; did you mean "diff"?` Returns `out`. */
+const char *tk_command_describe_unknown(const char *name, char *out, size_t size);
+
+/* The visible commands with their summaries, one per line. */
+void tk_commands_print(FILE *out);
+
+/* What `tracker` and `tracker help` print: the commands, where to start, the exit codes. */
 void tk_command_print_overview(FILE *out);
 
-/* Prints "tracker CMD: message" to stderr once, logs it and maps the status to an exit code. */
+/* Prints "tracker CMD: message" to stderr, logs it and returns the exit code of its status. */
 int tk_command_fail(const char *command, const struct tk_error *err);
 
-/* Prints a document to stdout and frees it; NULL (it could not be made) is an error too. */
+/* Prints a document to stdout and frees it. NULL (it could not be made) is an error too. */
 int tk_command_print_json(json_t *json, struct tk_error *err);
 
-/* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints
- * and returns the exit code; 0 otherwise. Free with tk_command_close. */
+/* The configuration and, with mode >= 0 (enum tk_store_mode), the store it names. On failure prints and returns the
+ * exit code; 0 otherwise. Free with tk_command_close. */
 int tk_command_open(const struct tk_globals *g, const char *command, int mode,
         struct tk_config **config, struct tk_store **store);
 void tk_command_close(struct tk_config *config, struct tk_store *store);
 
-/* name, summary, hidden: the order of `tracker help` */
+/* name, summary, hidden: in the order of `tracker help` */
 #define TK_COMMANDS(X) \
-	X(nightly, "build, measure, verify, store, decide, publish", false) \
-	X(run, "measure one problem on one backend now", false) \
-	X(build, "build an upstream's revision, move builds between machines", false) \
+	X(nightly, "build, measure, verify, store, analyse and publish one night", false) \
+	X(run, "measure problems on one backend now, without storing them", false) \
+	X(build, "build the revisions of upstreams; move builds between machines", false) \
 	X(backfill, "measure past revisions of an upstream", false) \
-	X(diff, "what got slower, what got faster, what failed", false) \
-	X(detect, "judge stored nights: imported, merged, or with other thresholds", false) \
-	X(alert, "what is open, and what people made of it", false) \
-	X(confirm, "measure an old and a new build of a series in turns", false) \
-	X(bisect, "the commit with which a series moved", false) \
-	X(changepoints, "where the levels of histories in a CSV file changed", false) \
-	X(log, "the nights and how they ended", false) \
-	X(show, "one series or one run in full", false) \
+	X(diff, "show regressions, improvements and failures", false) \
+	X(detect, "analyse stored nights: imported, merged, or with other thresholds", false) \
+	X(alert, "list open alerts and triage them", false) \
+	X(confirm, "compare an old and a new build of a series by A/B runs", false) \
+	X(bisect, "find the commit that changed a series", false) \
+	X(changepoints, "find the level changes of histories in a CSV file", false) \
+	X(log, "list the nights and how they ended", false) \
+	X(show, "show one series or one run in full", false) \
 	X(site, "write the dashboard", false) \
-	X(export, "write runs with everything that names them", false) \
-	X(import, "read nights of elsewhere, or the histories of other tools", false) \
-	X(merge, "make one history of several", false) \
-	X(suite, "list and check the suites", false) \
-	X(doctor, "what this machine has, and why a backend is or is not available", false) \
+	X(export, "write runs for other programs and machines", false) \
+	X(import, "read exported nights, or the histories of other tools", false) \
+	X(merge, "merge several histories into one", false) \
+	X(suite, "list, check and show the suites", false) \
+	X(doctor, "show what this machine has, and why a backend is unavailable", false) \
 	X(init, "write a commented tracker.yml", false) \
 	X(db, "check, back up, shrink or export the history", false) \
 	X(completion, "print the bash completion", false) \
-	X(help, "help on a command", false) \
+	X(help, "show help on a command", false) \
+	X(manual, "write the manual (internal)", true) \
 	X(worker, "serve a parent tracker (internal)", true)
 #define TK_COMMAND_DECLARE(name, summary, hidden) \
 	int tk_cmd_##name(const struct tk_globals *g, int argc, char **argv); \
 	extern const struct argp tk_argp_##name;
 TK_COMMANDS(TK_COMMAND_DECLARE)
 #undef TK_COMMAND_DECLARE
-/* Its name has a dash, as the words of `git bisect` have. */
+/* Its name has a dash, like `git bisect` commands have. */
 int tk_cmd_bisect_step(const struct tk_globals *g, int argc, char **argv);
 extern const struct argp tk_argp_bisect_step;
 

@@ -101,7 +101,8 @@ int tk_lookup_find_night(const struct tk_rows *nights, const char *text,
 
 	if (!strcmp(text, "last")) {
 		if (!nights->count)
-			return tk_fail(err, TK_EUSAGE, "%s: there is no night yet", text);
+			return tk_fail(err, TK_EUSAGE,
+			        "no night \"%s\": the history has no nights yet", text);
 		*out = TK_ROWS_AT(nights, struct tk_night_row, 0);
 		return 0;
 	}
@@ -119,7 +120,7 @@ int tk_lookup_find_night(const struct tk_rows *nights, const char *text,
 	if (found == 1)
 		return 0;
 	return tk_fail(err, TK_EUSAGE,
-	        found ? "%s: %zu nights start with this"
-	              : "%s: no such night (`tracker log` lists them)",
+	        found ? "\"%s\" is ambiguous: %zu nights start with it"
+	              : "no night \"%s\"; `tracker log` lists the nights",
 	        text, found);
 }

@@ -25,12 +25,12 @@ error_t tk_range_options_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->series)
-			argp_error(state, "one series or alert at a time");
+			argp_error(state, "expected one series or alert");
 		o->series = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->series)
-			argp_error(state, "which series or alert?");
+			argp_error(state, "missing SERIES or ALERT");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -5,7 +5,7 @@
 #include <argp.h>
 #include <stdint.h>
 
-enum { TK_OPT_GOOD = 'g', TK_OPT_BAD = 'b', TK_OPT_BUDGET = 't', TK_OPT_REV = 'r' };
+enum { TK_OPT_GOOD = 'g', TK_OPT_BAD = 'b', TK_OPT_BUDGET = 't', TK_OPT_REV = 256 };
 
 struct tk_range_options {
 	const char *series; /* or an alert */

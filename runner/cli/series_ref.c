@@ -39,7 +39,7 @@ static int fail_many(
 		if (likeness(slug, text) == best && count++ < NAMED_MAX)
 			tk_buf_add_printf(&names, "%s%s", names.len ? ", " : "", slug);
 	}
-	tk_fail(err, TK_EUSAGE, "%s: %zu series are called so: %s%s", text, count,
+	tk_fail(err, TK_EUSAGE, "\"%s\" is ambiguous: it matches %zu series: %s%s", text, count,
 	        tk_buf_cstr(&names), count > NAMED_MAX ? ", ..." : "");
 	tk_buf_free(&names);
 	return err->status;
@@ -71,7 +71,8 @@ static int find_series(const struct tk_rows *series, const char *text, struct tk
 		return fail_many(series, text, best, err);
 	return count ? TK_OK
 	             : tk_fail(err, TK_EUSAGE,
-	                       "%s: no such series or alert (`tracker show '*'` lists the series)",
+	                       "no series or alert matches \"%s\"; `tracker show '*'` lists the "
+	                       "series",
 	                       text);
 }
 
@@ -91,8 +92,8 @@ static int find_alert(const struct tk_alerts *alerts, const char *text, struct t
 	a = a ? a : group->alerts[0];
 	series = tk_lookup_series(&alerts->names, a->series_id);
 	if (!series)
-		return tk_fail(
-		        err, TK_EUSAGE, "%s: this alert is not of one series: %s", text, a->title);
+		return tk_fail(err, TK_EUSAGE, "alert %s does not belong to one series: %s", text,
+		        a->title);
 	take(series, out);
 	snprintf(out->good, sizeof out->good, "%s", a->good_rev);
 	snprintf(out->bad, sizeof out->bad, "%s", a->bad_rev);

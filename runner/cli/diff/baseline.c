@@ -121,7 +121,7 @@ int tk_diff_resolve_tag(struct tk_store *s, const struct tk_config *config, cons
 		*revision_id = found.revisions[0];
 	else if (!rc)
 		rc = tk_fail(err, TK_EUSAGE, "tag %.100s: %s", tag,
-		        found.count ? "several upstreams have it: name the revision instead"
+		        found.count ? "several upstreams have it; use the revision instead"
 		        : tagged    ? "no revision up to it was measured"
 		                    : "no upstream has it");
 	tk_diff_baseline_free(&found);
@@ -142,9 +142,10 @@ static int find_pinned(const struct tables *t, const char *text, struct tk_diff_
 		        (strlen(text) >= REVISION_MIN && strncmp(r->rev, text, strlen(text)) == 0))
 			rc = add(found, r->id, err);
 	}
-	return rc || found->count ? rc
-	                          : tk_fail(err, TK_EUSAGE,
-	                                    "no revision in the history begins with %.100s", text);
+	return rc || found->count
+	               ? rc
+	               : tk_fail(err, TK_EUSAGE,
+	                         "no revision in the history starts with \"%.100s\"", text);
 }
 
 static int find_revisions(struct tk_store *s, const struct tk_config *config, const char *text,

@@ -19,13 +19,13 @@
 
 enum option_key {
 	OPT_SINCE = 's',
-	OPT_FILTER = 'f',
-	OPT_FORMAT = 'F',
+	OPT_FORMAT = 'f',
 	OPT_OUTPUT = 'o',
 	OPT_LIMIT = 'n',
 	OPT_ALL = 'a',
 	OPT_EXPLAIN = 'e',
 	OPT_UNTIL = 256,
+	OPT_FILTER,
 	OPT_BASE,
 	OPT_HEAD,
 	OPT_LAST,
@@ -67,60 +67,68 @@ struct diff_options {
 
 static const struct argp_option options[] = {
         {0, 0, 0, 0, "Range (default: the last 7 days)", 1},
-        {"since", OPT_SINCE, "WHEN", 0,
-                "judge nights from WHEN on: 7d, 2026-11-21, a revision, tag or run:ID", 1},
-        {"until", OPT_UNTIL, "WHEN", 0, "and up to WHEN", 1},
-        {"last", OPT_LAST, "N", 0, "judge the last N nights of each machine", 1},
         {"base", OPT_BASE, "NIGHT", 0,
-                "judge what came after this night (number, date, revision, tag or run:ID)", 1},
-        {"head", OPT_HEAD, "NIGHT", 0, "and up to this night", 1},
+                "Check the nights after NIGHT: a number, date, revision, tag or run:ID", 1},
         {"baseline", OPT_BASELINE, "WHAT", 0,
-                "compare with: window (the nights before the range), first, best, pinned:REV or "
-                "tag:NAME (default: as "
-                "configured)",
+                "Compare with the nights before the range (window), the first ones (first), the "
+                "best level (best), pinned:REV or tag:NAME (default: as configured)",
                 1},
+        {"head", OPT_HEAD, "NIGHT", 0, "Check the nights up to NIGHT", 1},
+        {"last", OPT_LAST, "N", 0, "Check the last N nights of each machine", 1},
+        {"since", OPT_SINCE, "WHEN", 0,
+                "Check the nights from WHEN on: 7d, 2026-11-21, yesterday, a revision, a tag or "
+                "run:ID",
+                1},
+        {"until", OPT_UNTIL, "WHEN", 0, "Check the nights up to WHEN", 1},
         {0, 0, 0, 0, "Selection", 2},
         {"filter", OPT_FILTER, "KEY:GLOB", 0,
-                "only series whose backend, problem, op, dtype, device, machine, upstream, metric, "
-                "mode, config, "
-                "role or series matches; may be repeated: other keys narrow, the same key widens",
+                "Show only series whose backend, problem, op, dtype, device, machine, upstream, "
+                "metric, mode, config, role or series matches; may be repeated: other keys narrow, "
+                "the same key widens",
                 2},
-        {"ignore", OPT_IGNORE, "KEY:GLOB", 0, "leave these series out; may be repeated", 2},
-        {"machine", OPT_MACHINE, "NAME", 0, "only this machine", 2},
-        {"metric", OPT_METRIC, "NAME", 0, "only this metric", 2},
+        {"ignore", OPT_IGNORE, "KEY:GLOB", 0, "Leave these series out; may be repeated", 2},
+        {"machine", OPT_MACHINE, "NAME", 0, "Show only this machine", 2},
+        {"metric", OPT_METRIC, "NAME", 0, "Show only this metric", 2},
         {0, 0, 0, 0, "Decision (default: as configured)", 3},
-        {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smaller changes are never reported: 5% or 0.05",
+        {"abs-threshold", OPT_ABS, "TIME", 0, "Ignore changes smaller than TIME: 500ns, 10us, 1ms",
                 3},
-        {"abs-threshold", OPT_ABS, "TIME", 0,
-                "changes by less time than this are never reported: 500ns, 10us, 1ms", 3},
         {"alpha", OPT_ALPHA, "RATE", 0,
-                "false-discovery rate over the series of a machine: 5% or 0.05", 3},
+                "Control the false-discovery rate over the series of a machine at RATE: 5% or 0.05",
+                3},
+        {"confirm", OPT_CONFIRM, "N", 0, "Report a change seen on fewer than N nights as unsure",
+                3},
         {"correction", OPT_CORRECTION, "bh|none", 0,
-                "Benjamini-Hochberg over a machine's series (default), or none", 3},
+                "Correct for many series by Benjamini-Hochberg over a machine (default), or not at "
+                "all",
+                3},
         {"min-samples", OPT_MIN_SAMPLES, "N", 0,
-                "with fewer samples before or after a change is unsure", 3},
-        {"confirm", OPT_CONFIRM, "N", 0, "so is one that was seen on fewer than N nights", 3},
+                "Report a change with fewer than N samples before or after it as unsure", 3},
+        {"threshold", OPT_THRESHOLD, "PERCENT", 0,
+                "Ignore changes smaller than PERCENT: 5% or 0.05", 3},
         {0, 0, 0, 0, "View", 4},
-        {"only", OPT_ONLY, "WORDS", 0, "only these statuses, separated by commas", 4},
-        {"all", OPT_ALL, 0, 0, "every series, not only what moved", 4},
-        {"sort", OPT_SORT, "severity|pct|abs|name", 0, "order (default: severity)", 4},
-        {"limit", OPT_LIMIT, "N", 0,
-                "at most N series, and how many more there are (default: 50 in text; 0: all)", 4},
-        {"group-by", OPT_GROUP, "machine|backend|upstream|kernel|commit", 0,
-                "one table each, with its geometric mean", 4},
-        {"explain", OPT_EXPLAIN, 0, 0, "numbers and reasons of each series in full", 4},
+        {"all", OPT_ALL, 0, 0, "Show every series, not only the changed ones", 4},
         {"culprit", OPT_CULPRIT, 0, 0,
-                "text: also the commits of what got worse, and how git finds the one", 4},
+                "Also show the commits of every regression, and how to bisect them with git", 4},
+        {"explain", OPT_EXPLAIN, 0, 0, "Show the numbers and reasons of each series in full", 4},
+        {"group-by", OPT_GROUP, "machine|backend|upstream|kernel|commit", 0,
+                "Print one table per group, with its geometric mean", 4},
+        {"limit", OPT_LIMIT, "N", 0, "Show at most N series (default: 50 in text; 0: all)", 4},
+        {"only", OPT_ONLY, "STATUS,...", 0, "Show only series with one of these statuses", 4},
+        {"sort", OPT_SORT, "severity|pct|abs|name", 0, "Sort by this (default: severity)", 4},
         {0, 0, 0, 0, "Gate", 5},
-        {"fail-on", OPT_FAIL_ON, "WORDS", 0,
-                "statuses that make the exit code 1, or none (default: as configured)", 5},
-        {"acks", OPT_ACKS, "FILE", 0, "what was accepted (default: as configured, acks.yml)", 5},
-        {"allow-empty", OPT_ALLOW_EMPTY, 0, 0, "nothing to compare is no error", 5},
+        {"acks", OPT_ACKS, "FILE", 0,
+                "Read accepted changes from FILE (default: as configured, acks.yml)", 5},
+        {"allow-empty", OPT_ALLOW_EMPTY, 0, 0, "Exit with 0 even if nothing could be compared", 5},
+        {"fail-on", OPT_FAIL_ON, "STATUS,...", 0,
+                "Exit with 1 if a series has one of these statuses (default: as configured); none: "
+                "never",
+                5},
         {0, 0, 0, 0, "Output", 6},
-        {"format", OPT_FORMAT, "text|json|ndjson|csv|md|github|sarif|junit", 0, "default: text", 6},
-        {"output", OPT_OUTPUT, "FILE", 0, "write there instead of to stdout", 6},
+        {"format", OPT_FORMAT, "text|json|ndjson|csv|md|github|sarif|junit", 0,
+                "Print in this format (default: text)", 6},
+        {"output", OPT_OUTPUT, "FILE", 0, "Write to FILE instead of the standard output", 6},
         {"site-url", OPT_SITE_URL, "URL", 0,
-                "link series to their pages of the dashboard there (default: site.url)", 6},
+                "Link each series to its page of the dashboard at URL (default: site.url)", 6},
         {0},
 };
 
@@ -172,10 +180,10 @@ static void words_arg(struct argp_state *state, const char *name, const char *ar
 		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
 	near = tk_suggest_name(bad, known);
 	if (near)
-		argp_error(state, "--%s: unknown status \"%s\", did you mean \"%s\"?", name, bad,
+		argp_error(state, "--%s: unknown status \"%s\"; did you mean \"%s\"?", name, bad,
 		        near);
 	argp_error(state,
-	        "--%s: unknown status \"%s\", expected regressed, newly-failed, missing, improved, "
+	        "--%s: unknown status \"%s\"; expected regressed, newly-failed, missing, improved, "
 	        "... (docs/reference/diff.md)",
 	        name, bad);
 }
@@ -183,7 +191,7 @@ static void words_arg(struct argp_state *state, const char *name, const char *ar
 static void filter_arg(struct argp_state *state, struct diff_options *o, const char *arg)
 {
 	if (o->filter_count == FILTERS_MAX)
-		argp_error(state, "more than %d filters", FILTERS_MAX);
+		argp_error(state, "more than %d --filter options", FILTERS_MAX);
 	o->filters[o->filter_count++] = arg;
 }
 
@@ -251,9 +259,8 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		o->site_url = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state,
-		        "unexpected argument \"%s\": series are chosen with --filter=KEY:GLOB",
-		        arg);
+		argp_error(
+		        state, "unexpected argument \"%s\"; --filter=KEY:GLOB selects series", arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -291,7 +298,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_IGNORE:
 		if (o->ignored_count == FILTERS_MAX)
-			argp_error(state, "more than %d things to ignore", FILTERS_MAX);
+			argp_error(state, "more than %d --ignore options", FILTERS_MAX);
 		o->ignored[o->ignored_count++] = arg;
 		return 0;
 	case OPT_CORRECTION:
@@ -330,12 +337,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_diff = {options, parse_option, NULL,
-        "What moved: every series of the range against the nights before it, with the noise of "
-        "each series, the "
-        "false-discovery rate over "
-        "all, and what the machine itself moved taken out.\v"
-        "Exit codes: 0 nothing of --fail-on, 1 something of it, 2 usage or configuration, 3 "
-        "nothing was compared.\n\n"
+        "Show what changed: compare every series of the range with the nights before it. A change "
+        "must exceed the noise of its series; the false-discovery rate is controlled over all "
+        "series of a machine, and changes of the machine itself are reported as `environment`.\v"
+        "Every series is counted in the last line. The statuses are listed in "
+        "docs/reference/diff.md.\n\n"
+        "Exit code: 0 no status of --fail-on, 1 at least one, 2 usage or configuration, 3 nothing "
+        "was compared.\n\n"
         "Examples:\n"
         "  tracker diff --since=7d\n"
         "  tracker diff --last=1 --filter=backend:openblas --explain\n"
@@ -448,7 +456,7 @@ int tk_cmd_diff(const struct tk_globals *g, int argc, char **argv)
 	struct tk_error err = {0};
 	int rc, code;
 
-	argp_parse(&tk_argp_diff, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_diff, argc, argv, &o);
 	code = tk_command_open(g, "diff", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;

@@ -46,10 +46,9 @@ static int find_revision(
 	if (found == 1)
 		return TK_OK;
 	return tk_fail(err, TK_EUSAGE,
-	        found ? "\"%.100s\" names %zu revisions: more digits, please"
-	              : "\"%.100s\" is no duration (7d), no date (2026-11-21), no night of "
-	                "`tracker log`, no "
-	                "revision in the history and no tag of an upstream",
+	        found ? "\"%.100s\" is ambiguous: %zu revisions start with it"
+	              : "\"%.100s\" is not a duration (7d), date (2026-11-21), night, revision or "
+	                "tag",
 	        text, found);
 }
 
@@ -74,7 +73,7 @@ static int night_of_run(struct tk_store *s, const struct tables *t, const char *
 	                       : NULL;
 	if (!*out)
 		rc = tk_fail(err, TK_EUSAGE, "run:%.60s: %s", text,
-		        runs.count ? "several runs begin with this" : "there is no such run");
+		        runs.count ? "several runs start with it" : "no such run");
 	tk_rows_free(&runs);
 	return rc;
 }
@@ -96,8 +95,7 @@ static int night_of_revision(struct tk_store *s, const struct tables *t, const c
 		rc = tk_store_find_revision_night(s, id, &night_id, err);
 	if (!rc)
 		*out = night_by_id(t, night_id);
-	return rc || *out ? rc
-	                  : tk_fail(err, TK_EUSAGE, "no night measured the revision %.100s", text);
+	return rc || *out ? rc : tk_fail(err, TK_EUSAGE, "no night measured revision %.100s", text);
 }
 
 static bool is_number(const char *s)
@@ -255,12 +253,10 @@ int tk_diff_range_resolve(struct tk_store *s, const struct tk_config *config,
 	int rc;
 
 	if ((words->base || words->head) && (words->since || words->until || words->last))
-		return tk_fail(err, TK_EUSAGE,
-		        "--base and --head name nights, --since, --until and --last a range: use "
-		        "one or the other");
+		return tk_fail(
+		        err, TK_EUSAGE, "--base and --head exclude --since, --until and --last");
 	if (words->since && words->last)
-		return tk_fail(err, TK_EUSAGE,
-		        "--since and --last both say where the range starts: use one of them");
+		return tk_fail(err, TK_EUSAGE, "--since excludes --last");
 	rc = read_names(s, words, &t, err);
 	if (!rc)
 		rc = resolve(s, &t, words, machine, now_s, out, err);

@@ -13,7 +13,7 @@
 #include "detect/detect.h"
 #include "stats/changepoint/changepoint.h"
 
-enum option_key { OPT_ONLINE = 'o', OPT_FORMAT = 'F', OPT_ENV = 256, OPT_META };
+enum { OPT_ENV = 256, OPT_META, OPT_ONLINE };
 
 struct options {
 	const char *path, *env, *meta;
@@ -21,13 +21,17 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-        {"online", OPT_ONLINE, 0, 0,
-                "what each night would have said, by what was known that night", 0},
-        {"format", OPT_FORMAT, "text|json", 0, "default: text", 0},
         {"env", OPT_ENV, "FILE", 0,
-                "CSV with machine,day,driver: what changed with the driver is not the code's", 0},
+                "Read machine,day,driver from the CSV FILE: a change together with the driver is "
+                "not reported",
+                0},
+        {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 0},
         {"meta", OPT_META, "FILE", 0,
-                "CSV with series_id,machine: series of one machine are judged together", 0},
+                "Read series_id,machine from the CSV FILE: the series of one machine belong "
+                "together",
+                0},
+        {"online", OPT_ONLINE, 0, 0,
+                "Report what each night would have reported, from the data up to that night", 0},
         {0},
 };
 
@@ -39,7 +43,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_ONLINE:
 		o->online = true;
 		return 0;
-	case OPT_FORMAT:
+	case 'f':
 		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case OPT_ENV:
@@ -50,35 +54,33 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->path)
-			argp_error(state, "unexpected argument \"%s\": one FILE", arg);
+			argp_error(state, "unexpected argument \"%s\"; expected one FILE", arg);
 		o->path = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->path)
-			argp_error(state, "expected a FILE with the columns series_id, day, value");
+			argp_error(state, "missing FILE; expected a CSV file with the columns "
+			                  "series_id, day, value");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_changepoints = {option_table, parse_option, "FILE.csv",
-        "Where the levels of the histories in FILE changed, as it is looked for after every night; "
-        "with --online as "
-        "each "
-        "night could have said it. FILE has the columns "
-        "series_id, day, value, and commit "
-        "where it is known.\v"
+        "Find the level changes of the histories in FILE with the detector that runs after every "
+        "night, so that it can be scored. FILE has a header with series_id, day (a whole number), "
+        "value and, optionally, commit.\v"
         "--format=json prints {\"SERIES\": [INDEX, ...]}; with --online {\"SERIES\": [[NIGHT, "
-        "INDEX], ...]}: "
-        "positions, from 0, of the night that said "
-        "so and of the first point at the new level.\n\n"
+        "INDEX], ...]}. Positions count from 0: the night of the report and the first point at the "
+        "new level. A value that is not finite or not "
+        "above 0 is missing; positions still count it.\n\n"
         "Examples:\n"
         "  tracker changepoints history.csv\n"
         "  tracker changepoints history.csv --online --env=env.csv --meta=meta.csv --format=json"};
 
 static const struct tk_column columns[] = {
         {"SERIES", TK_COLUMN_CUT},
-        {"SAID", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"REPORTED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
         {"DAY", TK_COLUMN_RIGHT},
         {"COMMIT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
         {"BEFORE", TK_COLUMN_RIGHT},
@@ -167,8 +169,8 @@ static int report_nights(struct report *r, struct tk_error *err)
 			add_row(r, i, a->index, a->before, a->after);
 			if (!r->table)
 				continue;
-			tk_table_set_cell(
-			        r->table, "SAID", "%lld", (long long)r->series[i].day[a->night]);
+			tk_table_set_cell(r->table, "REPORTED", "%lld",
+			        (long long)r->series[i].day[a->night]);
 			if (a->retracted)
 				tk_table_set_cell(r->table, "RETRACTED", "%lld",
 				        (long long)r->series[i].day[a->retracted]);
@@ -190,7 +192,7 @@ static int print(const struct report *r, struct tk_error *err)
 
 		if (rc)
 			return rc;
-		printf("changepoints: %zu series, %zu change%s of level\n", r->count, r->changes,
+		printf("changepoints: %zu series, %zu level change%s\n", r->count, r->changes,
 		        r->changes == 1 ? "" : "s");
 	}
 	return fflush(stdout) == 0 ? TK_OK : tk_fail_errno(err, "cannot write to stdout");
@@ -204,7 +206,7 @@ int tk_cmd_changepoints(const struct tk_globals *g, int argc, char **argv)
 	struct tk_error err = {0};
 	int rc;
 
-	argp_parse(&tk_argp_changepoints, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_changepoints, argc, argv, &o);
 	rc = tk_history_csv_read(o.path, o.env, o.meta, &histories, &err);
 	if (!rc) {
 		r.histories = histories;

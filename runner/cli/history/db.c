@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
                 "vacuum: also drop the raw samples of runs older than AGE (90d, 2w); summaries "
                 "stay",
                 1},
-        {"output", 'o', "FILE", 0, "export: write FILE instead of the standard output", 1},
+        {"output", 'o', "FILE", 0, "export: write to FILE instead of the standard output", 1},
         {0},
 };
 
@@ -40,12 +40,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		else if (!o->file)
 			o->file = arg;
 		else
-			argp_error(state, "one argument too many: %s", arg);
+			argp_error(state, "unexpected argument \"%s\"", arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->action)
-			argp_error(state,
-			        "what is to be done? check, backup, vacuum, export or migrate");
+			argp_error(state, "missing action; expected check, backup, vacuum, export "
+			                  "or migrate");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -54,14 +54,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_db = {options, parse_option,
         "check\nbackup FILE\nvacuum\nexport\nmigrate",
         "Check, back up, shrink or export the history.\v"
-        "  check     damage, dangling references, rows that were changed by hand: exit\n"
-        "            code 1, and what can be done\n"
-        "  backup    write a consistent copy to FILE, also while a night is running\n"
-        "  vacuum    give unused space back\n"
-        "  export    everything as JSON lines, in an order that two histories with the\n"
-        "            same facts share\n"
-        "  migrate   bring a history of an older tracker up to date, with a backup\n"
-        "            beside it\n\n"
+        "  check     find damage, dangling references and rows edited by hand; exit\n"
+        "            code 1 if there are any, with advice\n"
+        "  backup    write a consistent copy to FILE, even during a night\n"
+        "  vacuum    return unused space to the file system\n"
+        "  export    write everything as JSON lines, in an order that two histories\n"
+        "            with the same facts share\n"
+        "  migrate   upgrade a history of an older tracker, with a backup beside it\n\n"
         "Examples:\n"
         "  tracker db check\n"
         "  tracker db backup /mnt/backup/tracker.db\n"
@@ -82,11 +81,8 @@ static int tell_problems(const struct tk_rows *problems, const char *path, bool 
 	if (damaged)
 		fprintf(stderr,
 		        "tracker db check: keep %s as it is. Whole is the newest copy that "
-		        "`tracker db backup` made; "
-		        "what "
-		        "can still be read of the damaged file can be taken out and merged into "
-		        "that copy: "
-		        "docs/reference/history.md, "
+		        "`tracker db backup` made; what can still be read of the damaged file can "
+		        "be taken out and merged into that copy: docs/reference/history.md, "
 		        "Damage\n",
 		        path);
 	return problems->count ? TK_EXIT_FOUND : TK_EXIT_OK;
@@ -189,15 +185,16 @@ int tk_cmd_db(const struct tk_globals *g, int argc, char **argv)
 	size_t a = 0;
 	int code;
 
-	argp_parse(&tk_argp_db, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_db, argc, argv, &o);
 	while (a < ACTIONS && strcmp(actions[a].name, o.action) != 0)
 		a++;
 	if (a == ACTIONS)
 		tk_fail(&err, TK_EUSAGE,
-		        "`%s` is no action: check, backup, vacuum, export or migrate", o.action);
+		        "unknown action \"%s\"; expected check, backup, vacuum, export or migrate",
+		        o.action);
 	else if (actions[a].takes_file != (o.file != NULL))
 		tk_fail(&err, TK_EUSAGE,
-		        actions[a].takes_file ? "%s: to which FILE?" : "%s: takes no argument",
+		        actions[a].takes_file ? "%s: missing FILE" : "%s: unexpected argument",
 		        o.action);
 	else if ((o.output && actions[a].run != export) ||
 	         (o.drop_older && actions[a].run != vacuum))

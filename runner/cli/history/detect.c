@@ -14,11 +14,11 @@
 #define DAYS 30
 
 static const struct argp_option options[] = {
+        {"all", 'a', NULL, 0, "Analyse all nights", 0},
         {"since", 's', "TIME", 0,
-                "judge the nights since a time (2026-11-21), or of the last days of each machine "
+                "Analyse the nights since a date (2026-11-21), or of the last days of each machine "
                 "(90d; default: 30d)",
                 0},
-        {"all", 'a', NULL, 0, "judge all nights", 0},
         {0},
 };
 
@@ -40,17 +40,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->since_s = INT64_MIN;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "takes no argument: %s", arg);
+		argp_error(state, "unexpected argument \"%s\"", arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_detect = {options, parse_option, NULL,
-        "Judge stored nights, oldest first, as if each had just ended: verdicts, alerts, change "
-        "points. A night does "
-        "this by itself; imported and merged histories wait for it, and so do nights whose "
-        "thresholds have changed.\v"
+        "Analyse stored nights, oldest first, as if each had just ended: verdicts, alerts, change "
+        "points.\v"
+        "`tracker nightly` does this at its end. Imported and merged nights wait for this command, "
+        "and so do nights "
+        "whose thresholds have changed. Existing pages keep the verdicts of their time: `tracker "
+        "site --full` regenerates them.\n\n"
         "Examples:\n"
         "  tracker import asv results/ --upstream=numpy && tracker detect\n"
         "  tracker detect --since=90d\n"
@@ -62,7 +64,7 @@ static void print(const struct tk_detect_replay_counts *c)
 	        TK_VERDICT_NEWLY_FAILED, TK_VERDICT_IMPROVED, TK_VERDICT_RECOVERED,
 	        TK_VERDICT_FIXED};
 
-	printf("detect: %zu night%s of %zu machine%s judged, %zu series searched for change "
+	printf("detect: analysed %zu night%s of %zu machine%s, searched %zu series for change "
 	       "points:",
 	        c->nights, c->nights == 1 ? "" : "s", c->machines, c->machines == 1 ? "" : "s",
 	        c->series);
@@ -105,7 +107,7 @@ int tk_cmd_detect(const struct tk_globals *g, int argc, char **argv)
 	struct tk_error err = {0};
 	int code;
 
-	argp_parse(&tk_argp_detect, argc, argv, 0, NULL, &what);
+	tk_command_parse(&tk_argp_detect, argc, argv, &what);
 	code = tk_command_open(g, "detect", TK_STORE_WRITE, &config, &store);
 	if (code)
 		return code;

@@ -10,20 +10,21 @@
 #include "cli/lookup.h"
 #include "store/store.h"
 
+enum { OPT_NIGHT = 256 };
+
 struct export_options {
 	const char *since, *night, *output;
 	enum tk_record_format format;
 };
 
 static const struct argp_option options[] = {
-        {"since", 's', "TIME", 0, "only nights at or after a time (7d, 2026-11-21)", 1},
-        {"night", 'n', "NIGHT", 0,
-                "only one night: its number, or the first digits of its id (`tracker log`); "
-                "`last`: the newest",
+        {"format", 'f', "ndjson|json|csv", 0, "Write importable ndjson (default), JSON or CSV", 1},
+        {"night", OPT_NIGHT, "NIGHT", 0,
+                "Write only one night: its number, the first digits of its id (`tracker log`), or "
+                "`last`",
                 1},
-        {"format", 'f', "ndjson|json|csv", 0,
-                "ndjson (default) can be imported; all have the same fields", 1},
-        {"output", 'o', "FILE", 0, "write FILE instead of the standard output", 1},
+        {"output", 'o', "FILE", 0, "Write to FILE instead of the standard output", 1},
+        {"since", 's', "TIME", 0, "Write only nights at or after TIME: 7d, 2026-11-21", 1},
         {0},
 };
 
@@ -38,7 +39,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 's':
 		o->since = arg;
 		return 0;
-	case 'n':
+	case OPT_NIGHT:
 		o->night = arg;
 		return 0;
 	case 'o':
@@ -53,17 +54,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "--format=%s: expected ndjson, json or csv", arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "takes no argument: %s", arg);
+		argp_error(state, "unexpected argument \"%s\"", arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_export = {options, parse_option, NULL,
-        "Write the runs of nights with everything that names them: one record for each point, and "
-        "for each run without "
-        "a value.\v"
-        "The ndjson of whole nights can be read on another machine by `tracker import`.\n\n"
+        "Write the runs of nights with everything that identifies them: one record for each point, "
+        "and for each run without a value.\v"
+        "All formats have the same fields. `tracker import` reads the ndjson of whole nights on "
+        "another machine.\n\n"
         "Examples:\n"
         "  tracker export --night=last --output=night.ndjson\n"
         "  tracker export --since=30d --format=csv --output=month.csv\n"
@@ -124,7 +125,7 @@ int tk_cmd_export(const struct tk_globals *g, int argc, char **argv)
 	struct tk_error err = {0};
 	int code;
 
-	argp_parse(&tk_argp_export, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_export, argc, argv, &o);
 	code = tk_command_open(g, "export", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;

@@ -13,24 +13,26 @@
 #include "cli/commands.h"
 #include "store/store.h"
 
+enum { OPT_AT = 256, OPT_BETTER, OPT_DRY_RUN, OPT_MACHINE, OPT_REV };
+
 struct import_options {
 	struct tk_import_request request;
 };
 
 static const struct argp_option options[] = {
-        {"machine", 'm', "NAME", 0,
-                "the machine it was measured on (default: as the file says, else `imported`)", 1},
-        {"upstream", 'u', "NAME", 0,
-                "what was measured (default: as the file says, else `imported`)", 1},
-        {"better", 'b', "lower|higher", 0, "which direction is better (default: as the unit says)",
-                1},
-        {"rev", 'r', "REV", 0, "the commit, for files that do not name one", 1},
-        {"at", 'a', "TIME", 0,
-                "when it was measured, for files that do not say it (default: when the file was "
+        {"at", OPT_AT, "TIME", 0,
+                "Date results that have no time of their own TIME (default: when the file was "
                 "written)",
                 1},
-        {"dry-run", 'n', NULL, 0, "read everything and say what would be new, but write nothing",
-                1},
+        {"better", OPT_BETTER, "lower|higher", 0,
+                "Set which direction is better (default: by the unit)", 1},
+        {"dry-run", OPT_DRY_RUN, NULL, 0,
+                "Read everything and print what is new, but write nothing", 1},
+        {"machine", OPT_MACHINE, "NAME", 0,
+                "Set the machine (default: from the file, else `imported`)", 1},
+        {"rev", OPT_REV, "REV", 0, "Set the commit of files that do not name one", 1},
+        {"upstream", 'u', "NAME", 0,
+                "Set what was measured (default: from the file, else `imported`)", 1},
         {0},
 };
 
@@ -57,8 +59,9 @@ static void refuse_format(const char *word, struct argp_state *state)
 		if (strncmp(names[i], word, 4) == 0)
 			near = names[i];
 	if (near)
-		argp_error(state, "`%s` is no file and no format, did you mean `%s`?", word, near);
-	argp_error(state, "`%s` is no file and no format, expected one of %s", word,
+		argp_error(state, "\"%s\" is neither a file nor a format; did you mean \"%s\"?",
+		        word, near);
+	argp_error(state, "\"%s\" is neither a file nor a format; expected one of %s", word,
 	        tk_buf_cstr(&known));
 	tk_buf_free(&known);
 }
@@ -86,25 +89,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct import_options *o = state->input;
 
 	switch (key) {
-	case 'm':
+	case OPT_MACHINE:
 		o->request.machine = arg;
 		return 0;
 	case 'u':
 		o->request.upstream = arg;
 		return 0;
-	case 'b':
+	case OPT_BETTER:
 		if (strcmp(arg, "lower") && strcmp(arg, "higher"))
 			argp_error(state, "--better=%s: expected lower or higher", arg);
 		o->request.better = arg;
 		return 0;
-	case 'r':
+	case OPT_REV:
 		o->request.rev = arg;
 		return 0;
-	case 'a':
+	case OPT_AT:
 		if (tk_time_parse(arg, &o->request.at_s, NULL))
 			argp_error(state, "--at=%s: expected a time (2026-11-21T09:42:00Z)", arg);
 		return 0;
-	case 'n':
+	case OPT_DRY_RUN:
 		o->request.dry_run = true;
 		return 0;
 	case ARGP_KEY_ARGS:
@@ -112,7 +115,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->request.path_count)
-			argp_error(state, "which files are to be imported?");
+			argp_error(state, "missing FILE; expected the files to import");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -125,7 +128,7 @@ static char *help_filter(int key, const char *text, void *input)
 	const char *name, *what;
 
 	if (key != ARGP_KEY_HELP_POST_DOC || !text ||
-	        asprintf(&out, "Formats, guessed where none is named:\n") < 0)
+	        asprintf(&out, "Formats (default: guessed from the file):\n") < 0)
 		return (char *)text;
 	for (size_t i = 0; out && (name = tk_import_get_format_name(i, &what)); i++) {
 		if (asprintf(&more, "%s  %-18s %s\n", out, name, what) < 0)
@@ -142,10 +145,8 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 const struct argp tk_argp_import = {options, parse_option, "[FORMAT] FILE...",
-        "Read the histories of other tools, or nights that `tracker export` wrote elsewhere, into "
-        "this history: all of "
-        "the FILEs or none. "
-        "Importing the same again adds nothing.\v"
+        "Read histories of other tools, or nights that `tracker export` wrote, into this history: "
+        "all of the FILEs or none. Importing a file again adds nothing.\v"
         "Examples:\n"
         "  tracker import night.ndjson\n"
         "  tracker import asv results/ --upstream=numpy\n"
@@ -167,13 +168,13 @@ static void print_note(int64_t n, const char *one, const char *many, const char 
 
 static void print_notes(const struct tk_import_counts *c)
 {
-	print_note(c->without_value, "result has no value (failed, skipped or empty): left out; ",
-	        "results have no value (failed, skipped or empty): left out; ",
+	print_note(c->without_value, "result without a value (failed, skipped or empty) skipped: ",
+	        "results without a value (failed, skipped or empty) skipped; ",
 	        c->first_without_value);
-	print_note(c->empty, "file has no results: left out; ", "files have no results: left out; ",
+	print_note(c->empty, "file without results skipped: ", "files without results skipped; ",
 	        c->first_empty);
-	print_note(c->differing, "value differs from what is stored, which was kept: ",
-	        "values differ from what is stored, which was kept: ", c->first_differing);
+	print_note(c->differing, "value differs from the stored one, which was kept: ",
+	        "values differ from the stored ones, which were kept; ", c->first_differing);
 }
 
 int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
@@ -185,7 +186,7 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 	struct tk_error err = {0};
 	int code;
 
-	argp_parse(&tk_argp_import, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_import, argc, argv, &o);
 	code = tk_command_open(g, "import", TK_STORE_CREATE, &config, &store);
 	if (code)
 		return code;
@@ -198,8 +199,8 @@ int tk_cmd_import(const struct tk_globals *g, int argc, char **argv)
 		        counts.files == 1 ? "" : "s", counts.nights, counts.nights == 1 ? "" : "s",
 		        counts.series, counts.points);
 	if (!code && counts.nights && !o.request.dry_run)
-		fprintf(stderr, "tracker import: these nights are not judged yet: `tracker detect` "
-		                "does it\n");
+		fprintf(stderr,
+		        "tracker import: new nights are not analysed yet; run `tracker detect`\n");
 	if (!code)
 		print_notes(&counts);
 	tk_command_close(config, store);

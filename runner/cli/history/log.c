@@ -14,6 +14,8 @@
 #include "site_gen/render/format.h"
 #include "store/store.h"
 
+enum { OPT_FAILED = 256 };
+
 struct log_options {
 	const char *night;
 	size_t limit;
@@ -21,9 +23,9 @@ struct log_options {
 };
 
 static const struct argp_option options[] = {
-        {"limit", 'n', "N", 0, "at most N nights (default: 20; 0: all)", 1},
-        {"failed", 'f', NULL, 0, "only nights that are not complete", 1},
-        {"format", 'F', "text|json", 0, "text (default) or json", 1},
+        {"failed", OPT_FAILED, NULL, 0, "List only nights that are not complete", 1},
+        {"format", 'f', "text|json", 0, "Print text (default) or JSON", 1},
+        {"limit", 'n', "N", 0, "List at most N nights (default: 20; 0: all)", 1},
         {0},
 };
 
@@ -35,15 +37,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'n':
 		o->limit = tk_option_parse_count(arg, "limit", state);
 		return 0;
-	case 'f':
+	case OPT_FAILED:
 		o->failed = true;
 		return 0;
-	case 'F':
+	case 'f':
 		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->night)
-			argp_error(state, "one night at a time");
+			argp_error(state, "expected one night");
 		o->night = arg;
 		return 0;
 	}
@@ -51,10 +53,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_log = {options, parse_option, "[NIGHT]",
-        "The nights, newest first, and how they ended. NIGHT is the number or the first digits of "
-        "the id in the last "
-        "column, or `last`: its stages, "
-        "what each upstream answered, and every failure with its message.\v"
+        "List the nights, newest first, and how they ended; or show NIGHT in full: its stages, its "
+        "upstreams and every failure.\v"
+        "NIGHT is a number, the first digits of an id (the last column), or `last`. A night that "
+        "was killed is `stopped`; `tracker nightly --resume` continues it.\n\n"
         "Examples:\n"
         "  tracker log --limit=5\n"
         "  tracker log --failed\n"
@@ -141,8 +143,7 @@ static int count(
 	return 0;
 }
 
-static const char resume_hint[] =
-        "`tracker nightly --resume` goes on with the newest night that was stopped";
+static const char resume_hint[] = "`tracker nightly --resume` continues the newest stopped night";
 
 static bool can_resume(const struct tk_night_row *night)
 {
@@ -220,8 +221,8 @@ static void set_moved(struct tk_table *t, const struct night_counts *c)
 	const struct {
 		int64_t n;
 		const char *word;
-	} parts[] = {{c->regressed, "slower"}, {c->newly_failed, "newly failed"},
-	        {c->improved, "faster"}};
+	} parts[] = {{c->regressed, "regressed"}, {c->newly_failed, "newly failed"},
+	        {c->improved, "improved"}};
 
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		if (parts[i].n && len < sizeof text)
@@ -521,7 +522,7 @@ int tk_cmd_log(const struct tk_globals *g, int argc, char **argv)
 	const struct tk_night_row *night = NULL;
 	int status, code;
 
-	argp_parse(&tk_argp_log, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_log, argc, argv, &o);
 	code = tk_command_open(g, "log", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;

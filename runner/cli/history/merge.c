@@ -15,9 +15,8 @@ struct merge_options {
 };
 
 static const struct argp_option options[] = {
-        {"output", 'o', "OUT.db", 0,
-                "write the merged history to OUT.db, which must not be there yet", 1},
-        {"into", 'i', "A.db", 0, "merge the FILEs into A.db, in one transaction", 1},
+        {"into", 'i', "A.db", 0, "Merge the FILEs into A.db, in one transaction", 1},
+        {"output", 'o', "OUT.db", 0, "Write the merged history to OUT.db, which must not exist", 1},
         {0},
 };
 
@@ -40,20 +39,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (o->output && o->into)
 			argp_error(state, "--output and --into exclude each other");
 		if (!o->count)
-			argp_error(state, "which histories are to be merged?");
+			argp_error(state, "missing FILE; expected the histories to merge");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_merge = {options, parse_option, "FILE...",
-        "Make one history of several: of separate machines, separate backends, or halves of a "
+        "Merge several histories into one: of separate machines, separate backends, or halves of a "
         "night.\v"
         "Without --output and --into the FILEs are merged into the history of this folder (or of "
-        "--db). What several "
-        "of them have is there once; the "
-        "order of the FILEs does not matter, and merging again changes nothing. The FILEs are only "
-        "read.\n\n"
+        "--db). Facts that "
+        "several FILEs have are stored once, the order of the FILEs does not matter, and merging "
+        "again changes nothing. The FILEs are only read.\n\n"
         "Examples:\n"
         "  tracker merge h200.db mi300.db --output=all.db\n"
         "  tracker --db=central.db merge node-1.db\n"
@@ -92,7 +90,7 @@ static int merge_files(struct tk_store *into, const struct merge_options *o, str
 	else
 		tk_store_rollback(into);
 	if (!status)
-		printf("%s: new: %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points\n",
+		printf("%s: added %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " points\n",
 		        o->output ? o->output : tk_store_path(into), counts.added[TK_MERGE_NIGHTS],
 		        counts.added[TK_MERGE_NIGHTS] == 1 ? "" : "s",
 		        counts.added[TK_MERGE_SERIES], counts.added[TK_MERGE_POINTS]);
@@ -118,7 +116,7 @@ static int merge_to_new(const struct merge_options *o, struct tk_error *err)
 
 	if (tk_file_exists(o->output))
 		return tk_fail(
-		        err, TK_EUSAGE, "%s: is there already; --into merges into it", o->output);
+		        err, TK_EUSAGE, "%s already exists; --into merges into it", o->output);
 	if (asprintf(&part, "%s.%ld.part", o->output, (long)getpid()) < 0)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	remove_database(part);
@@ -137,15 +135,16 @@ static int merge_to_new(const struct merge_options *o, struct tk_error *err)
 int tk_cmd_merge(const struct tk_globals *g, int argc, char **argv)
 {
 	struct merge_options o = {0};
-	struct tk_globals with_db = *g;
+	struct tk_globals with_db;
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
 	struct tk_error err = {0};
 	int code;
 
-	argp_parse(&tk_argp_merge, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_merge, argc, argv, &o);
 	if (o.output)
 		return merge_to_new(&o, &err) ? tk_command_fail("merge", &err) : TK_EXIT_OK;
+	with_db = *g;
 	if (o.into)
 		with_db.db_path = o.into;
 	code = tk_command_open(&with_db, "merge", TK_STORE_CREATE, &config, &store);

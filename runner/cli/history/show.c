@@ -9,10 +9,13 @@
 #include "core/problem.h"
 #include "store/store.h"
 
+enum { OPT_SAMPLES = 256 };
+
 static const struct argp_option options[] = {
-        {"limit", 'n', "N", 0, "series: at most N newest points (default: 20; 0: all)", 1},
-        {"samples", 's', NULL, 0, "run: also every raw sample", 1},
-        {"format", 'F', "text|json", 0, "text (default) or json", 1},
+        {"format", 'f', "text|json", 0, "Print text (default) or JSON", 1},
+        {"limit", 'n', "N", 0, "Show at most the N newest points of a series (default: 20; 0: all)",
+                1},
+        {"samples", OPT_SAMPLES, NULL, 0, "Also show every raw sample of a run", 1},
         {0},
 };
 
@@ -24,31 +27,30 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'n':
 		o->limit = tk_option_parse_count(arg, "limit", state);
 		return 0;
-	case 's':
+	case OPT_SAMPLES:
 		o->samples = true;
 		return 0;
-	case 'F':
+	case 'f':
 		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->what)
-			argp_error(state, "one series or run at a time");
+			argp_error(state, "expected one series or run");
 		o->what = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->what)
-			argp_error(state, "which series or run?");
+			argp_error(state, "missing SERIES or RUN");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_show = {options, parse_option, "SERIES|RUN",
-        "One series or one run in full. SERIES is a name, a part of one, a pattern ('*gemm*cold') "
-        "or a problem "
-        "(gemm:m=512,n=512,k=512); where "
-        "several match, they are listed. RUN is the number of a run or the first digits of its "
-        "id.\v"
+        "Show one series or one run in full.\v"
+        "SERIES is a name, a part of one, a pattern ('*gemm*cold') or a problem "
+        "(gemm:m=512,n=512,k=512); several "
+        "matches are listed. RUN is the number of a run or the first digits of its id.\n\n"
         "Examples:\n"
         "  tracker show '*'\n"
         "  tracker show '*gemm*512*' --limit=5\n"
@@ -116,10 +118,12 @@ static int fail_unknown(const struct tk_lookup *l, const char *text, struct tk_e
 	if (names)
 		near = tk_suggest_name(text, names);
 	if (near)
-		tk_fail(err, TK_EUSAGE, "%s: no such series or run, did you mean %s?", text, near);
+		tk_fail(err, TK_EUSAGE, "no series or run matches \"%s\"; did you mean \"%s\"?",
+		        text, near);
 	else
 		tk_fail(err, TK_EUSAGE,
-		        "%s: no such series or run (`tracker show '*'` lists the series)", text);
+		        "no series or run matches \"%s\"; `tracker show '*'` lists the series",
+		        text);
 	free(names);
 	return err->status;
 }
@@ -152,7 +156,8 @@ static int show_named(struct tk_store *s, const struct tk_globals *g,
 	if (runs.count == 1)
 		status = tk_show_run(s, o, l, TK_ROWS_AT(&runs, struct tk_run_row, 0), err);
 	else if (runs.count > 1 && !count)
-		status = tk_fail(err, TK_EUSAGE, "%s: several runs start with this", o->what);
+		status = tk_fail(
+		        err, TK_EUSAGE, "\"%s\" is ambiguous: several runs start with it", o->what);
 	else
 		status = show_found(s, g, o, l, found, count, err);
 	tk_rows_free(&runs);
@@ -170,7 +175,7 @@ int tk_cmd_show(const struct tk_globals *g, int argc, char **argv)
 	int status, code;
 	size_t count;
 
-	argp_parse(&tk_argp_show, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_show, argc, argv, &o);
 	code = tk_command_open(g, "show", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;

@@ -204,14 +204,14 @@ static void print_value(const struct run_detail *d)
 		return;
 	printf("%-14s%s", "median", tk_format_value(p->value, unit, value));
 	if (tk_point_has_interval(p))
-		printf(" (interval %s to %s)", tk_format_value(p->lo, unit, lo),
+		printf(" (95 %% CI %s to %s)", tk_format_value(p->lo, unit, lo),
 		        tk_format_value(p->hi, unit, hi));
-	printf(", %" PRId64 " sample%s, least %s", p->n, p->n == 1 ? "" : "s",
+	printf(", %" PRId64 " sample%s, minimum %s", p->n, p->n == 1 ? "" : "s",
 	        tk_format_value(p->min, unit, least));
 	if (isfinite(p->q25) && isfinite(p->q75))
-		printf(", half between %s and %s", tk_format_value(p->q25, unit, q25),
+		printf(", middle half %s to %s", tk_format_value(p->q25, unit, q25),
 		        tk_format_value(p->q75, unit, q75));
-	printf(", 95 %% below %s\n", tk_format_value(p->p95, unit, most));
+	printf(", 95th percentile %s\n", tk_format_value(p->p95, unit, most));
 }
 
 static void print_environment(const struct run_detail *d)
@@ -248,7 +248,7 @@ static void print_text(const struct run_detail *d, bool samples)
 	print_pair("flags", d->build ? d->build->flags : NULL);
 	print_pair("code", code_hash(d));
 	if (json_object_size(d->attributes)) {
-		puts("\nhow it was measured");
+		puts("\nmeasurement");
 		print_attributes("", d->attributes, d->point != NULL);
 	}
 	print_environment(d);
@@ -258,7 +258,7 @@ static void print_text(const struct run_detail *d, bool samples)
 	if (samples && d->sample_count)
 		putchar('\n');
 	else if (samples)
-		puts("\nno raw samples (they are dropped after a while: `retention.samples`)");
+		puts("\nno raw samples; `retention.samples` drops them after a while");
 }
 
 /* ---- JSON
@@ -316,7 +316,7 @@ int tk_show_run(struct tk_store *s, const struct tk_show_options *o, const struc
 		json_t *json = run_json(&d, o->samples);
 
 		if (!json || json_dumpf(json, stdout, JSON_INDENT(2)) || fputc('\n', stdout) == EOF)
-			status = tk_fail(err, TK_EINTERNAL, "the run cannot be written as JSON");
+			status = tk_fail(err, TK_EINTERNAL, "cannot write the run as JSON");
 		json_decref(json);
 	} else if (!status) {
 		print_text(&d, o->samples);

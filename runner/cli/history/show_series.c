@@ -196,8 +196,8 @@ static void print_alerts(const struct tk_lookup *l, const struct tk_series_row *
 
 		if (a->series_id != series->id)
 			continue;
-		printf("\nalert %.8s, %s, %s when it was told, %s; first bad revision %.12s",
-		        a->uid, a->status, tk_format_change(a->change, change),
+		printf("\nalert %.8s, %s: %s, opened %s; first bad revision %.12s", a->uid,
+		        a->status, tk_format_change(a->change, change),
 		        tk_format_minute(a->opened_s, when), a->bad_rev);
 		const struct tk_point *first = first_of_revision(l, points, a->bad_rev);
 		if (first)

@@ -16,21 +16,23 @@
 #include "site_gen/site.h"
 #include "store/store.h"
 
+enum { OPT_BASE_URL = 256, OPT_FULL, OPT_OPEN, OPT_TITLE };
+
 struct arguments {
 	const char *out, *title, *base_url;
 	bool open, full, watch;
 };
 
 static const struct argp_option options[] = {
-        {"out", 'o', "DIR", 0, "Folder of the site; default: as configured (paths.site)", 0},
-        {"title", 't', "TEXT", 0, "Title of the site; default: as configured (site.title)", 0},
-        {"base-url", 'u', "URL", 0,
-                "Public address of the site, for feed.xml; default: as configured (site.url)", 0},
-        {"full", 'f', 0, 0, "Render everything anew, also what the old site has already", 0},
-        {"watch", 'w', 0, 0,
-                "Stay, and write the site again whenever the history changes, until interrupted",
+        {"base-url", OPT_BASE_URL, "URL", 0,
+                "Set the public address of the site, which feed.xml needs (default: site.url)", 0},
+        {"full", OPT_FULL, 0, 0, "Regenerate every file, not only what has changed", 0},
+        {"open", OPT_OPEN, 0, 0, "Open the site with xdg-open afterwards", 0},
+        {"output", 'o', "DIR", 0, "Write the site to DIR (default: paths.site)", 0},
+        {"out", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
+        {"title", OPT_TITLE, "TEXT", 0, "Set the title of the site (default: site.title)", 0},
+        {"watch", 'w', 0, 0, "Write the site again whenever the history changes, until interrupted",
                 0},
-        {"open", 'p', 0, 0, "Open the site with xdg-open afterwards", 0},
         {0},
 };
 
@@ -42,10 +44,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		a->out = arg;
 		return 0;
-	case 't':
+	case OPT_TITLE:
 		a->title = arg;
 		return 0;
-	case 'u':
+	case OPT_BASE_URL:
 		if (strncmp(arg, "https://", 8) && strncmp(arg, "http://", 7))
 			argp_error(state,
 			        "--base-url=%s: expected an address that begins with https:// or "
@@ -53,17 +55,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			        arg);
 		a->base_url = arg;
 		return 0;
-	case 'f':
+	case OPT_FULL:
 		a->full = true;
 		return 0;
 	case 'w':
 		a->watch = true;
 		return 0;
-	case 'p':
+	case OPT_OPEN:
 		a->open = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument `%s`", arg);
+		argp_error(state, "unexpected argument \"%s\"", arg);
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -73,14 +75,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_site = {
         .options = options,
         .parser = parse_option,
-        .doc = "Writes the dashboard: a folder of static pages that opens from the disk and from "
-               "any web host."
-               "\vOnly files whose content has changed are written, and the old site stays until "
-               "the new one is "
-               "complete."
-               "\n\nExamples:\n  tracker site\n  tracker site --out=public "
-               "--base-url=https://example.org/kernels\n  "
-               "tracker site --watch\n",
+        .doc = "Write the dashboard: a folder of static pages that opens from the disk and from "
+               "any web host.\v"
+               "Only files whose content has changed are written, and the old site stays until the "
+               "new one is complete. "
+               "`tracker nightly` does this at its end.\n\n"
+               "Examples:\n"
+               "  tracker site\n"
+               "  tracker site --output=public --base-url=https://example.org/kernels\n"
+               "  tracker site --watch",
 };
 
 #define SESSION_MAX 8
@@ -116,7 +119,7 @@ static void open_browser(const char *index)
 
 	session_of(session);
 	if (!tk_process_find_program("xdg-open", &found))
-		tk_fail(&err, TK_ENOTFOUND, "there is no xdg-open");
+		tk_fail(&err, TK_ENOTFOUND, "xdg-open is not installed");
 	else if (!tk_process_run(&spec, &result, &err) &&
 	         !result.timed_out) /* some xdg-open stay as long as the browser */
 		tk_process_check(&spec, &result, &err);
@@ -236,10 +239,9 @@ int tk_cmd_site(const struct tk_globals *g, int argc, char **argv)
 	struct arguments a = {0};
 	struct tk_config *config;
 	struct tk_store *store;
-	int code = argp_parse(&tk_argp_site, argc, argv, 0, NULL, &a);
+	int code;
 
-	if (code)
-		return TK_EXIT_USAGE;
+	tk_command_parse(&tk_argp_site, argc, argv, &a);
 	code = tk_command_open(g, "site", TK_STORE_READ, &config, &store);
 	if (code)
 		return code;

@@ -24,21 +24,21 @@ struct build_options {
 	bool list, clean, json;
 };
 
-enum { KEY_REV = 256, KEY_ARCH, KEY_LIST, KEY_EXPORT, KEY_IMPORT, KEY_CLEAN };
+enum { OPT_REV = 256, OPT_ARCH, OPT_LIST, OPT_EXPORT, OPT_IMPORT, OPT_CLEAN };
 
 static const struct argp_option options[] = {
-        {"rev", KEY_REV, "REV", 0,
-                "a hash, tag or branch instead of the newest revision (needs UPSTREAM)", 1},
-        {"arch", KEY_ARCH, "ARCH", 0,
-                "what to build for: native (default), x86-64-v3, sm_90a, ... as the adapter "
-                "understands it",
+        {"arch", OPT_ARCH, "ARCH", 0,
+                "Build for ARCH: native (default), or what the adapter understands (x86-64-v3, "
+                "sm_90a)",
                 1},
-        {"export", KEY_EXPORT, "FILE", 0, "also pack what was built into FILE (.tar.zst)", 2},
-        {"import", KEY_IMPORT, "FILE", 0, "put the builds of FILE into the cache; builds nothing",
-                2},
-        {"list", KEY_LIST, 0, 0, "show what the cache has; builds nothing", 3},
-        {"clean", KEY_CLEAN, 0, 0, "remove the builds of UPSTREAM, or all, from the cache", 3},
-        {"format", 'f', "text|json", 0, "a table, or JSON", 4},
+        {"clean", OPT_CLEAN, 0, 0, "Remove the builds of UPSTREAM, or all, from the cache", 3},
+        {"export", OPT_EXPORT, "FILE", 0,
+                "Also pack the builds into FILE (.tar.zst), for a machine that only measures", 2},
+        {"format", 'f', "text|json", 0, "Print a table (default) or JSON", 4},
+        {"import", OPT_IMPORT, "FILE", 0,
+                "Add the builds of FILE to the cache after checking them; build nothing", 2},
+        {"list", OPT_LIST, 0, 0, "List the builds in the cache; build nothing", 3},
+        {"rev", OPT_REV, "REV", 0, "Build a hash, tag or branch instead of the newest revision", 1},
         {0},
 };
 
@@ -47,22 +47,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct build_options *o = state->input;
 
 	switch (key) {
-	case KEY_REV:
+	case OPT_REV:
 		o->rev = arg;
 		return 0;
-	case KEY_ARCH:
+	case OPT_ARCH:
 		o->arch = arg;
 		return 0;
-	case KEY_EXPORT:
+	case OPT_EXPORT:
 		o->export_file = arg;
 		return 0;
-	case KEY_IMPORT:
+	case OPT_IMPORT:
 		o->import_file = arg;
 		return 0;
-	case KEY_LIST:
+	case OPT_LIST:
 		o->list = true;
 		return 0;
-	case KEY_CLEAN:
+	case OPT_CLEAN:
 		o->clean = true;
 		return 0;
 	case 'f':
@@ -70,12 +70,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->upstream)
-			argp_error(state, "`%s`: one UPSTREAM at most", arg);
+			argp_error(state,
+			        "unexpected argument \"%s\"; expected at most one UPSTREAM", arg);
 		o->upstream = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (o->rev && !o->upstream)
-			argp_error(state, "--rev needs the UPSTREAM that it is a revision of");
+			argp_error(state, "--rev needs an UPSTREAM");
 		if (o->list + o->clean + (o->import_file != NULL) + (o->export_file != NULL) > 1)
 			argp_error(
 			        state, "--list, --clean, --import and --export exclude each other");
@@ -85,15 +86,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tk_argp_build = {options, parse_option, "[UPSTREAM]",
-        "Build the kernels of every upstream, or of UPSTREAM, at its newest revision, unless the "
-        "cache has them.\v"
-        "Failed builds are remembered for a day. The exit code is 3 where something could not be "
-        "built.\n\n"
+        "Build the newest revision of every upstream of kind `self` or `git`, or of UPSTREAM, "
+        "unless the cache has it.\v"
+        "The table shows the backends and the beginning of the hash of their machine code: equal "
+        "code has an equal hash. A failed build is remembered for a day; its first error and the "
+        "path of its log go to stderr.\n\n"
+        "Exit code: 0 all are built, 3 something could not be built.\n\n"
         "Examples:\n"
         "  tracker build\n"
         "  tracker build openblas-develop --rev=v0.3.29\n"
-        "  tracker build --export=builds.tar.zst   on a build host, then where it runs:\n"
-        "  tracker build --import=builds.tar.zst"};
+        "  tracker build --export=builds.tar.zst    # on the build host\n"
+        "  tracker build --import=builds.tar.zst    # on the machine that measures"};
 
 /* ---- one upstream
  * ------------------------------------------------------------------------------------------- */
@@ -288,8 +291,8 @@ static int choose(const struct tk_config *config, const struct build_options *o,
 		if (o->upstream ? strcmp(o->upstream, u->name) != 0 : !u->enabled || !is_built(u))
 			continue;
 		if (!is_built(u))
-			return tk_fail(err, TK_EUSAGE,
-			        "`%s` is installed, there is nothing to build", u->name);
+			return tk_fail(
+			        err, TK_EUSAGE, "upstream \"%s\" is installed, not built", u->name);
 		results[(*count)++].upstream = u;
 	}
 	if (o->upstream && !*count)
@@ -387,7 +390,7 @@ static int list(
 		tk_artifact_free(a);
 	}
 	if (!status && !o->json && !json_array_size(json))
-		printf("No build%s%s is in the cache.\n", o->upstream ? " of " : "",
+		printf("The cache has no build%s%s.\n", o->upstream ? " of " : "",
 		        o->upstream ? o->upstream : "");
 	else if (!status)
 		status = o->json ? tk_command_print_json(json_incref(json), &err)
@@ -449,11 +452,9 @@ int tk_cmd_build(const struct tk_globals *g, int argc, char **argv)
 {
 	struct build_options o = {0};
 	struct tk_config *config = NULL;
-	struct tk_globals globals = *g;
 
-	if (argp_parse(&tk_argp_build, argc, argv, 0, NULL, &o))
-		return TK_EXIT_USAGE;
-	int code = tk_command_open(&globals, "build", -1, &config, NULL);
+	tk_command_parse(&tk_argp_build, argc, argv, &o);
+	int code = tk_command_open(g, "build", -1, &config, NULL);
 	if (code)
 		return code;
 	tk_cancel_install_handlers();

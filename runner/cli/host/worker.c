@@ -54,6 +54,6 @@ int tk_cmd_worker(const struct tk_globals *g, int argc, char **argv)
 {
 	struct descriptors d = {0, 1};
 
-	argp_parse(&tk_argp_worker, argc, argv, 0, NULL, &d);
+	tk_command_parse(&tk_argp_worker, argc, argv, &d);
 	return tk_worker_serve(d.in, d.out);
 }

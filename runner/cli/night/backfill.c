@@ -14,13 +14,13 @@
 #include <stdlib.h>
 
 enum {
-	OPT_COMMITS = 'n',
-	OPT_EVERY = 'e',
 	OPT_SINCE = 's',
-	OPT_NO_SITE = 0x100,
+	OPT_ARCH = 256,
+	OPT_COMMITS,
+	OPT_EVERY,
 	OPT_EXPORT,
 	OPT_IMPORT,
-	OPT_ARCH
+	OPT_NO_SITE,
 };
 
 struct options {
@@ -30,19 +30,21 @@ struct options {
 };
 
 static const struct argp_option options_table[] = {
-        {"commits", OPT_COMMITS, "N", 0,
-                "At most the newest N revisions (default: 10, with --since: all)", 0},
-        {"every", OPT_EVERY, "K", 0, "Only every K-th revision", 0},
-        {"since", OPT_SINCE, "TIME", 0, "Only revisions that are newer: 30d, 2026-08-01", 0},
-        {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site at the end", 0},
-        {"export", OPT_EXPORT, "FILE", 0,
-                "Build them, measure nothing, and pack them into FILE for a machine that only "
-                "measures",
-                0},
         {"arch", OPT_ARCH, "ARCH", 0,
-                "With --export: what to build for, as `tracker build` has it: sm_90a, gfx942", 0},
+                "With --export: build for ARCH, as `tracker build --arch` (native, sm_90a, gfx942)",
+                0},
+        {"commits", OPT_COMMITS, "N", 0,
+                "Measure at most the newest N revisions (default: 10; with --since: all)", 0},
+        {"every", OPT_EVERY, "K", 0, "Measure only every K-th revision", 0},
+        {"export", OPT_EXPORT, "FILE", 0,
+                "Build these revisions, measure nothing, and pack them into FILE (.tar.zst) for "
+                "another machine",
+                0},
         {"import", OPT_IMPORT, "FILE", 0,
-                "Measure the revisions that FILE has, made by --export on another machine", 0},
+                "Measure the revisions in FILE; needs neither the repository nor a compiler", 0},
+        {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
+        {"since", OPT_SINCE, "TIME", 0, "Measure only revisions newer than TIME: 30d, 2026-08-01",
+                0},
         {0},
 };
 
@@ -78,21 +80,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->upstream)
-			argp_error(state, "unexpected argument `%s`: one upstream at a time", arg);
+			argp_error(state, "unexpected argument \"%s\"; expected one UPSTREAM", arg);
 		o->upstream = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->upstream)
-			argp_error(state, "which upstream? One of `upstreams` of tracker.yml");
+			argp_error(state,
+			        "missing UPSTREAM; expected one of `upstreams` in tracker.yml");
 		if (o->export_file && o->import_file)
 			argp_error(state, "--export and --import exclude each other");
 		if (o->arch && !o->export_file)
-			argp_error(state, "--arch belongs to --export: what is measured here is "
-			                  "built for this machine");
+			argp_error(state,
+			        "--arch needs --export; builds measured here are for this machine");
 		if (o->import_file && (o->commits || o->every || o->since))
-			argp_error(state, "--import measures what the file has: --commits, --every "
-			                  "and --since belong "
-			                  "to --export");
+			argp_error(state, "--import excludes --commits, --every and --since");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -103,16 +104,18 @@ const struct argp tk_argp_backfill = {
         .options = options_table,
         .parser = parse,
         .args_doc = "UPSTREAM",
-        .doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own "
-               "that stands at its "
-               "commit's time."
-               "\vWhat this machine has measured already is left out, so a stopped backfill goes "
-               "on where it was.\n\n"
-               "Examples:\n  tracker backfill self --commits=10\n  tracker backfill "
-               "openblas-develop --since=90d "
-               "--every=5\n"
-               "  tracker backfill self --arch=sm_90a --export=past.tar.zst   and elsewhere:\n"
-               "  tracker backfill self --import=past.tar.zst",
+        .doc = "Measure past revisions of an upstream, oldest first. Each is a night of its own, "
+               "dated by its commit.\v"
+               "Revisions that this machine has measured are skipped, so a stopped backfill "
+               "continues when it is run again. Revisions that do not build are left out of "
+               "--export and named on stderr (exit code 3).\n\n"
+               "Examples:\n"
+               "  tracker backfill self --commits=10\n"
+               "  tracker backfill openblas-develop --since=90d --every=5\n"
+               "  tracker backfill self --arch=sm_90a --export=past.tar.zst    # on the build "
+               "host\n"
+               "  tracker backfill self --import=past.tar.zst                  # on the machine "
+               "that measures",
 };
 
 /* "30d" back from now, or a point in time. */
@@ -136,7 +139,8 @@ static int build_only(const struct tk_config *config, const struct options *o,
 	struct tk_error err = {0};
 	if (tk_backfill_export(config, backfill, o->export_file, &built, &err) != TK_OK)
 		return tk_command_fail("backfill", &err);
-	printf("backfill: %zu of %zu revision%s of %s in %s (%zu from the cache, %zu failed)\n",
+	printf("backfill: packed %zu of %zu revision%s of %s into %s (%zu from the cache, %zu "
+	       "failed)\n",
 	        built.built, built.revisions, built.revisions == 1 ? "" : "s", o->upstream,
 	        o->export_file, built.cached, built.failed);
 	return built.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
@@ -150,8 +154,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	struct tk_store *store = NULL;
 	struct tk_backfill_options backfill = {0};
 	struct tk_night_report report;
-	if (argp_parse(&tk_argp_backfill, argc, argv, 0, NULL, &o) != 0)
-		return TK_EXIT_USAGE;
+	tk_command_parse(&tk_argp_backfill, argc, argv, &o);
 	if (since_of(o.since, &backfill.since_s, &err) != TK_OK) {
 		err = (struct tk_error){0};
 		tk_fail(&err, TK_EUSAGE,
@@ -186,7 +189,7 @@ int tk_cmd_backfill(const struct tk_globals *g, int argc, char **argv)
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
 		tk_fail(&err, TK_ECANCELED,
-		        "stopped; finished nights are kept, the same command goes on");
+		        "stopped; finished nights are kept, the same command continues");
 	if (status != TK_OK)
 		code = tk_command_fail("backfill", &err);
 	else if (!report.nights)

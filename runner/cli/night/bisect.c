@@ -19,29 +19,23 @@
 
 #define GIT_BISECT_STOPS 128 /* what `git bisect run` takes for "stop", not for an answer */
 
-#define OPTION_GOOD \
-	{ \
-		"good", TK_OPT_GOOD, "REVISION", 0, "one before the step (default: of the alert)", \
-		        0 \
-	}
-#define OPTION_BAD \
-	{ \
-		"bad", TK_OPT_BAD, "REVISION", 0, "one behind it (default: of the alert)", 0 \
-	}
-
 static const struct argp_option bisect_options[] = {
-        OPTION_GOOD,
-        OPTION_BAD,
+        {"bad", TK_OPT_BAD, "REVISION", 0, "Search up to REVISION (default: from the alert)", 0},
         {"budget", TK_OPT_BUDGET, "TIME", 0,
-                "at most so long, 2h; the same command goes on (default: no limit)", 0},
+                "Spend at most TIME, for instance 2h (default: no limit); the same command "
+                "continues",
+                0},
+        {"good", TK_OPT_GOOD, "REVISION", 0, "Search after REVISION (default: from the alert)", 0},
         {0},
 };
 
 static const struct argp_option step_options[] = {
-        OPTION_GOOD,
-        OPTION_BAD,
+        {"bad", TK_OPT_BAD, "REVISION", 0, "A revision after the change (default: from the alert)",
+                0},
+        {"good", TK_OPT_GOOD, "REVISION", 0,
+                "A revision before the change (default: from the alert)", 0},
         {"rev", TK_OPT_REV, "REVISION", 0,
-                "what is asked about (default: HEAD of the repository that this is run in)", 0},
+                "Classify REVISION (default: HEAD of the current repository)", 0},
         {0},
 };
 
@@ -49,34 +43,31 @@ const struct argp tk_argp_bisect = {
         .options = bisect_options,
         .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
-        .doc = "Which commit did it: goes through the first-parent history between a good and a "
-               "bad revision, builds "
-               "each middle and measures it in turns with the good one, in fresh processes. What "
-               "does not build, or "
-               "cannot be measured, is passed over; where it is noisy, more pairs are taken."
-               "\vSERIES is a name or a part that only one series has, ALERT the first digits of "
-               "an alert. Builds and "
-               "pairs are kept: stopped and run again, it goes on. The result is shown by `diff` "
-               "and on the site.\n\n"
-               "Exit code: 0 found, 3 not: the ends do not differ, only a range is left, or the "
-               "budget was spent; or "
-               "found and stored, but its night could not be judged again.\n\n"
-               "Examples:\n  tracker bisect 3f9a01c2\n  tracker bisect gemm-f32-512 --good=v0.3.20 "
-               "--bad=develop "
-               "--budget=2h",
+        .doc = "Find the commit that changed a series: halve the first-parent history between a "
+               "good and a bad revision, build each middle, and compare it with the good build by "
+               "A/B runs. Revisions that cannot be built or measured are skipped; noisy ones get "
+               "more pairs.\v"
+               "SERIES is a name, or a part of one that only one series has; ALERT is the first "
+               "digits of an alert. Builds and pairs are kept: the same command continues after an "
+               "interruption. `tracker diff` and the site show the result.\n\n"
+               "Exit code: 0 found, 3 not found (the ends do not differ, only a range is left, or "
+               "the budget was spent), or found but not analysed.\n\n"
+               "Examples:\n"
+               "  tracker bisect 3f9a01c2\n"
+               "  tracker bisect gemm-f32-512 --good=v0.3.20 --bad=develop --budget=2h",
 };
 
 const struct argp tk_argp_bisect_step = {
         .options = step_options,
         .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
-        .doc = "Says of one revision on which side of a step it is, for `git bisect run`."
-               "\vExit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and above: "
+        .doc = "Classify one revision as good or bad, for `git bisect run`.\v"
+               "Exit code: 0 good, 1 bad, 125 it cannot be built or measured, 128 and above: "
                "stop.\n\n"
-               "Example, in a clone of the upstream:\n  git bisect start --first-parent BAD GOOD\n "
-               " git bisect run "
-               "tracker "
-               "--config=/path/tracker.yml bisect-step SERIES --good=GOOD --bad=BAD",
+               "Example, in a clone of the upstream:\n"
+               "  git bisect start --first-parent BAD GOOD\n"
+               "  git bisect run tracker --config=/path/tracker.yml bisect-step SERIES --good=GOOD "
+               "--bad=BAD",
 };
 
 /* ---- what came out ---- */
@@ -95,8 +86,8 @@ static void print_work(const struct tk_bisect_report *r)
 {
 	char took[48];
 	printf("work: %zu revision%s, %zu asked for: %zu built now, %zu from the cache, %zu "
-	       "failed; %zu told by their "
-	       "code, %zu comparison%s of %zu pair%s in all, %zu passed over; %s\n",
+	       "failed; %zu told by their code, %zu comparison%s of %zu pair%s in all, %zu passed "
+	       "over; %s\n",
 	        r->revisions, r->revisions == 1 ? "" : "s", r->builds, r->built,
 	        r->builds - r->built - r->builds_failed, r->builds_failed, r->same_code,
 	        r->comparisons, r->comparisons == 1 ? "" : "s", r->pairs, r->pairs == 1 ? "" : "s",
@@ -109,14 +100,15 @@ static void print_result(const struct tk_bisect_report *r)
 	printf("%s\n%.12s..%.12s of %s: %s\n", r->series, r->good.id, r->bad.id, r->upstream,
 	        tk_ab_result_format(&r->whole, text));
 	if (r->word == TK_BISECT_FOUND || r->word == TK_BISECT_RANGE) {
-		print_commit(r->word == TK_BISECT_FOUND ? "first bad:"
-		                                        : "first bad that can be measured:",
+		print_commit(r->word == TK_BISECT_FOUND
+		                     ? "first bad:"
+		                     : "first bad revision that can be measured:",
 		        &r->first_bad);
 		printf("  against %.12s before it: %s in %u pairs\n", r->last_good.id,
 		        tk_ab_result_format(&r->step, text), r->step.count);
-		printf("  sure: %.1f %%\n", 100 * r->confidence);
+		printf("  confidence: %.1f %%\n", 100 * r->confidence);
 	} else if (*r->first_bad.id) {
-		printf("left: %.12s..%.12s\n", r->last_good.id, r->first_bad.id);
+		printf("remaining range: %.12s..%.12s\n", r->last_good.id, r->first_bad.id);
 	}
 	if (*r->why)
 		printf("  %s\n", r->why);
@@ -132,8 +124,7 @@ static int range_of(const struct tk_range_options *o, const struct tk_series_ref
 	        .budget_s = (double)o->budget_s};
 	if (!*q->good || !*q->bad)
 		return tk_fail(err, TK_EUSAGE,
-		        "%s has no alert that names a range: give --good=REVISION and "
-		        "--bad=REVISION",
+		        "%s has no alert with a range; expected --good=REVISION and --bad=REVISION",
 		        named->slug);
 	return TK_OK;
 }
@@ -156,15 +147,15 @@ static int bisect(const struct tk_globals *g, const struct tk_range_options *o,
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
 		tk_fail(err, TK_ECANCELED,
-		        "stopped; what was built and measured is kept, the same command goes on");
+		        "stopped; builds and pairs so far are kept, the same command continues");
 	else if (status == TK_ENOSPC)
 		tk_fail(err, TK_ENOSPC,
-		        "%s; what was built and measured is kept, the same command goes on",
+		        "%s; builds and pairs so far are kept, the same command continues",
 		        err->message);
 	if (status != TK_OK)
 		return tk_command_fail("bisect", err);
 	print_result(&r);
-	printf("git's own way, with the same measurements:\n");
+	printf("the same search with git:\n");
 	tk_git_bisect_hint_print(
 	        stdout, "  ", g, config, r.upstream, r.series, r.good.id, r.bad.id);
 	if (r.unjudged.status != TK_OK)
@@ -179,8 +170,7 @@ int tk_cmd_bisect(const struct tk_globals *g, int argc, char **argv)
 	struct tk_error err = {0};
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
-	if (argp_parse(&tk_argp_bisect, argc, argv, 0, NULL, &o) != 0)
-		return TK_EXIT_USAGE;
+	tk_command_parse(&tk_argp_bisect, argc, argv, &o);
 	int code = tk_command_open(g, "bisect", TK_STORE_WRITE, &config, &store);
 	if (code != TK_EXIT_OK)
 		return code;
@@ -236,10 +226,10 @@ static int step(const struct tk_globals *g, const struct tk_range_options *o,
 	}
 	if (r.unjudged.status != TK_OK) /* the next step tries again: git has its answer */
 		tk_log(TK_LOG_WARN, "bisect", NULL, "%s", r.unjudged.message);
-	printf("%.12s is %s (the whole range: %s)\n", rev,
+	printf("%.12s is %s (whole range: %s)\n", rev,
 	        side == TK_BISECT_MARK_GOOD  ? "good"
 	        : side == TK_BISECT_MARK_BAD ? "bad"
-	                                     : "passed over: it cannot be built or measured",
+	                                     : "skipped: it cannot be built or measured",
 	        tk_ab_result_format(&r.whole, text));
 	return (int)side;
 }
@@ -251,7 +241,7 @@ int tk_cmd_bisect_step(const struct tk_globals *g, int argc, char **argv)
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
 	argp_err_exit_status = GIT_BISECT_STOPS + 1; /* a typing error is no bad revision */
-	argp_parse(&tk_argp_bisect_step, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_bisect_step, argc, argv, &o);
 	if (tk_command_open(g, "bisect-step", TK_STORE_WRITE, &config, &store) != TK_EXIT_OK)
 		return GIT_BISECT_STOPS;
 	tk_cancel_install_handlers();

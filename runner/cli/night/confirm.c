@@ -13,12 +13,16 @@
 #include "store/store.h"
 
 static const struct argp_option options_table[] = {
-        {"good", TK_OPT_GOOD, "REVISION", 0,
-                "the old build (default: the last one before the step of its verdict)", 0},
         {"bad", TK_OPT_BAD, "REVISION", 0,
-                "the new build; needs --good (default: the newest that was measured)", 0},
+                "Measure REVISION as the new build; needs --good (default: the newest measured "
+                "one)",
+                0},
         {"budget", TK_OPT_BUDGET, "TIME", 0,
-                "at most so long, 10m (default: as long as it takes, 256 pairs)", 0},
+                "Spend at most TIME, for instance 10m (default: no limit, at most 256 pairs)", 0},
+        {"good", TK_OPT_GOOD, "REVISION", 0,
+                "Measure REVISION as the old build (default: the last one before the reported "
+                "change)",
+                0},
         {0},
 };
 
@@ -26,21 +30,17 @@ const struct argp tk_argp_confirm = {
         .options = options_table,
         .parser = tk_range_options_parse,
         .args_doc = "SERIES|ALERT",
-        .doc = "Measure an old and a new build of a series in turns, in fresh processes, until the "
-               "pairs decide "
-               "whether "
-               "they differ; then judge its night again. `nightly` does this by itself for what it "
-               "suspects."
-               "\vSERIES is a name or a part that only one series has. Pairs are kept: the same "
-               "command goes on where "
-               "it "
-               "was stopped.\n\n"
-               "Exit code: 0 no worse, 1 the new build is worse, 3 the pairs leave it open, or are "
-               "stored but could "
-               "not be told to the verdicts.\n\n"
-               "Examples:\n  tracker confirm 'box.cpu.self.cpu.gemm-f32-512*'\n  tracker confirm "
-               "gemm-f32-512 "
-               "--good=0123abcd --budget=5m",
+        .doc = "Compare an old and a new build of a series by A/B runs: alternating, in fresh "
+               "processes, until the result is conclusive. Then analyse its night again. `tracker "
+               "nightly` does this by itself for suspected changes.\v"
+               "SERIES is a name, or a part of one that only one series has. The series must have "
+               "been measured on this machine, and both builds must be in the cache. Pairs are "
+               "kept: the same command continues after an interruption.\n\n"
+               "Exit code: 0 no regression, 1 the new build is slower, 3 inconclusive, or stored "
+               "but not analysed.\n\n"
+               "Examples:\n"
+               "  tracker confirm 'box.cpu.self.cpu.gemm-f32-512*'\n"
+               "  tracker confirm gemm-f32-512 --good=0123abcd --budget=5m",
 };
 
 static int show(const struct tk_confirm_report *r)
@@ -48,7 +48,7 @@ static int show(const struct tk_confirm_report *r)
 	char text[TK_AB_RESULT_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
 	printf("%s\n  %.12s against %.12s: ", r->series, r->bad, r->good);
 	if (!r->pairs.count)
-		printf("no pair could be measured\n");
+		printf("no A/B pair could be measured\n");
 	else
 		printf("%s, %s, in %u pairs (%s)\n",
 		        r->pairs.word == TK_AB_INCONCLUSIVE ? "open"
@@ -78,10 +78,9 @@ int tk_cmd_confirm(const struct tk_globals *g, int argc, char **argv)
 	struct tk_store *store = NULL;
 	struct tk_series_ref named;
 	struct tk_confirm_report report;
-	if (argp_parse(&tk_argp_confirm, argc, argv, 0, NULL, &o) != 0)
-		return TK_EXIT_USAGE;
+	tk_command_parse(&tk_argp_confirm, argc, argv, &o);
 	if (o.bad && !o.good) {
-		tk_fail(&err, TK_EUSAGE, "--bad=%s: expected --good=REVISION with it", o.bad);
+		tk_fail(&err, TK_EUSAGE, "--bad=%s needs --good=REVISION", o.bad);
 		return tk_command_fail("confirm", &err);
 	}
 	int code = tk_command_open(g, "confirm", TK_STORE_WRITE, &config, &store);

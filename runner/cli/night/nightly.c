@@ -31,24 +31,26 @@ struct options {
 };
 
 static const struct argp_option options_table[] = {
-        {"resume", OPT_RESUME, NULL, 0,
-                "Go on with the newest night that was stopped (Ctrl-C, kill -9, power)", 0},
-        {"upstream", OPT_ONLY, "NAME", 0, "Only this upstream (and the control)", 0},
-        {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
+        {"devices", OPT_DEVICES, "LIST", 0,
+                "Measure on these devices instead of the configured ones: all, kinds (cuda), one "
+                "of a kind (cuda:0), GPUs by number (0,2) or UUIDs",
+                0},
         {"fail-on", OPT_FAIL_ON, "STATUS,...", 0,
-                "Exit with 1 where a series has one of these statuses (see `tracker help diff`); "
-                "none: never",
+                "Exit with 1 if a series has one of these statuses (default: as configured); none: "
+                "never",
                 0},
         {"import", OPT_IMPORT, "FILE", 0,
-                "Measure exactly the builds of this bundle; no network, no compiler", 0},
-        {"devices", OPT_DEVICES, "LIST", 0,
-                "Instead of the configured ones: all, kinds (cuda), one of a kind (cuda:0), GPUs "
-                "by number (0,2), "
-                "UUIDs",
+                "Measure exactly the builds of FILE, made by `tracker build --export`; use no "
+                "network and no compiler",
                 0},
+        {"no-site", OPT_NO_SITE, NULL, 0, "Do not write the site", 0},
+        {"resume", OPT_RESUME, NULL, 0,
+                "Resume the newest night that was stopped (Ctrl-C, kill -9, power failure)", 0},
+        {"seed", OPT_SEED, "N", 0,
+                "Seed the order of the jobs with N, to repeat the order of a night", 0},
         {"split", OPT_SPLIT, NULL, 0,
-                "Like devices share the problems, instead of each measuring all of them", 0},
-        {"seed", OPT_SEED, "N", 0, "Seed of the order of the jobs, to repeat a night's order", 0},
+                "Share the problems among identical devices instead of measuring all on each", 0},
+        {"upstream", OPT_ONLY, "NAME", 0, "Measure only this upstream, and the control", 0},
         {0},
 };
 
@@ -97,11 +99,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		char *end;
 		o->seed = strtoull(arg, &end, 0);
 		if (*end || end == arg)
-			argp_error(state, "--seed: `%s` is not a number", arg);
+			argp_error(state, "--seed=%s: expected a number", arg);
 		return 0;
 	}
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument `%s`", arg);
+		argp_error(state, "unexpected argument \"%s\"", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -112,19 +114,21 @@ const struct argp tk_argp_nightly = {
         .options = options_table,
         .parser = parse,
         .doc = "Build the newest revision of every upstream, measure the suites, verify every "
-               "result, store it, decide "
-               "what moved, write the site."
-               "\vA night that was stopped goes on with --resume: what was measured is kept, and "
-               "so are the --devices, "
-               "--split, --upstream, --import and --seed that it was begun with. One that is not "
-               "resumed is closed by "
-               "the next.\n\n"
+               "result, store it, find what changed, and write the site.\v"
+               "A stopped night keeps what was measured. --resume continues it with the --devices, "
+               "--split, --upstream, --import and --seed of its start; other values are an error. "
+               "A stopped night that is "
+               "not resumed is closed by the next one.\n\n"
+               "Ctrl-C ends a night cleanly: only the running job is lost. A second Ctrl-C ends "
+               "the program at "
+               "once.\n\n"
                "Exit code: 0 done, 1 a series has a status of --fail-on, 3 something failed (it is "
                "a row of the "
                "night), 4 could not finish.\n\n"
-               "Examples:\n  tracker nightly\n  tracker nightly --resume\n  tracker nightly "
-               "--upstream=openblas "
-               "--fail-on=regressed",
+               "Examples:\n"
+               "  tracker nightly\n"
+               "  tracker nightly --resume\n"
+               "  tracker nightly --upstream=openblas --fail-on=regressed,newly-failed",
 };
 
 /* What runs: the command's own list of statuses where it gave one, else the configuration's. */
@@ -149,10 +153,10 @@ static int run_night(const struct tk_globals *g, const struct options *o, struct
 	tk_progress_free(progress);
 	if (status == TK_ECANCELED)
 		tk_fail(&err, TK_ECANCELED,
-		        "stopped; what was measured is kept, `tracker nightly --resume` goes on");
+		        "stopped; results so far are kept, `tracker nightly --resume` continues");
 	else if (status == TK_ENOSPC && report.night_id)
 		tk_fail(&err, TK_ENOSPC,
-		        "%s; what was measured is kept, `tracker nightly --resume` goes on",
+		        "%s; results so far are kept, `tracker nightly --resume` continues",
 		        err.message);
 	if (status != TK_OK)
 		return tk_command_fail("nightly", &err);
@@ -186,8 +190,7 @@ int tk_cmd_nightly(const struct tk_globals *g, int argc, char **argv)
 	struct tk_config *config = NULL;
 	struct tk_store *store = NULL;
 	char **fail_on = NULL;
-	if (argp_parse(&tk_argp_nightly, argc, argv, 0, NULL, &o) != 0)
-		return TK_EXIT_USAGE;
+	tk_command_parse(&tk_argp_nightly, argc, argv, &o);
 	if (o.fail_on && tk_fail_on_parse(o.fail_on, &fail_on, &err) != TK_OK)
 		return tk_command_fail("nightly", &err);
 	int code = tk_command_open(

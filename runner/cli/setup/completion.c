@@ -1,51 +1,44 @@
-/* `tracker completion`: bash completion, made from the option tables, so that it cannot know less
- * or more than --help.
- */
+/* `tracker completion`: bash completion, made from the option tables, so that it knows exactly what --help knows. */
 #include <ctype.h>
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/setup/option_list.h"
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	if (key == ARGP_KEY_ARG && (state->arg_num > 0 || strcmp(arg, "bash") != 0))
-		argp_error(state, "`%s`: only bash is known", arg);
+		argp_error(state, "unknown shell \"%s\"; expected bash", arg);
 	return key == ARGP_KEY_ARG ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_completion = {NULL, parse_option, "[bash]",
-        "Print the bash completion.\vExample:\n  source <(tracker completion)"};
+        "Print the bash completion, made from the option tables.\v"
+        "Example:\n  tracker completion >~/.local/share/bash-completion/completions/tracker"};
 
-/* Calls `each` for every option that people see; an alias has the argument of the option before it.
- */
-static void walk(const struct argp *argp, const char *command,
-        void (*each)(const char *command, const struct argp_option *o, const char *arg))
+static void for_each_option(const struct argp_option *options, const char *command,
+        void (*each)(const char *command, const struct tk_option_row *o))
 {
-	const char *arg = NULL;
+	struct tk_option_row rows[TK_OPTION_LIST_MAX];
+	size_t count = tk_option_list(options, rows);
 
-	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++) {
-		if (!(o->flags & OPTION_ALIAS))
-			arg = o->arg;
-		if (!(o->flags & (OPTION_HIDDEN | OPTION_DOC)))
-			each(command, o, arg);
-	}
-	for (const struct argp_child *c = argp->children; c && c->argp; c++)
-		walk(c->argp, command, each);
+	for (size_t i = 0; i < count; i++)
+		each(command, &rows[i]);
 }
 
-static void print_name(const char *command, const struct argp_option *o, const char *arg)
+static bool takes_value(const struct tk_option_row *o)
 {
+	return o->arg && !o->arg_optional;
+}
+
+static void print_name(const char *command, const struct tk_option_row *o)
+{
+	(void)command;
 	if (o->name)
-		printf(" --%s%s", o->name, arg && !(o->flags & OPTION_ARG_OPTIONAL) ? "=" : "");
+		printf(" --%s%s", o->name, takes_value(o) ? "=" : "");
 }
 
-static void print_all_names(const struct argp *argp)
-{
-	walk(argp, "", print_name);
-	walk(&tk_argp_globals, "", print_name);
-	fputs(" --help --usage --version", stdout);
-}
-
+/* "auto|never|always" */
 static bool is_choice(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -61,44 +54,47 @@ static void print_choice(const char *text, size_t n)
 		putchar(text[i] == '|' ? ' ' : text[i]);
 }
 
-/* A row of the `case` that knows values: the words of "auto|never|always", files, folders. */
-static void print_values(const char *command, const struct argp_option *o, const char *arg)
+static void print_option(const struct tk_option_row *o)
 {
-	const char *files = arg && strstr(arg, "DIR")    ? "-d"
-	                    : arg && strstr(arg, "FILE") ? "-f"
-	                                                 : NULL;
-	bool choice = arg && strchr(arg, '|') && is_choice(arg, strlen(arg));
+	if (o->name)
+		printf("--%s", o->name);
+	else
+		printf("-%c", o->letter);
+}
+
+/* A row of the `case` of values: the words of a choice, files or folders. */
+static void print_values(const char *command, const struct tk_option_row *o)
+{
+	const char *files = o->arg && strstr(o->arg, "DIR")    ? "-d"
+	                    : o->arg && strstr(o->arg, "FILE") ? "-f"
+	                                                       : NULL;
+	bool choice = o->arg && strchr(o->arg, '|') && is_choice(o->arg, strlen(o->arg));
 
 	if (!files && !choice)
 		return;
 	printf("\t%s:", command);
-	if (o->name)
-		printf("--%s", o->name);
-	else
-		printf("-%c", o->key);
+	print_option(o);
 	if (!choice) {
 		printf(") files=%s ;;\n", files);
 		return;
 	}
 	fputs(") values=\"", stdout);
-	print_choice(arg, strlen(arg));
+	print_choice(o->arg, strlen(o->arg));
 	puts("\" ;;");
 }
 
-/* Options of the program that take the next word: it is not the command. */
-static void print_skip(const char *command, const struct argp_option *o, const char *arg)
+/* A pattern of the global options that take the next word, which therefore is not the command. */
+static void print_skip(const char *command, const struct tk_option_row *o)
 {
-	if (!arg || (o->flags & OPTION_ARG_OPTIONAL))
+	(void)command;
+	if (!takes_value(o))
 		return;
-	if (o->name)
-		printf("--%s|", o->name);
-	else
-		printf("-%c|", o->key);
+	print_option(o);
+	putchar('|');
 }
 
-/* The words that may come first: "list|check [SUITE]" and "list\ncheck [SUITE]" are both list and
- * check. */
-static void print_words(const struct argp *argp)
+/* The words that may come first: "list|check [SUITE]" and "list\ncheck [SUITE]" are both list and check. */
+static void print_actions(const struct argp *argp)
 {
 	const char *p = argp->args_doc;
 
@@ -128,8 +124,8 @@ static void print_script_start(void)
 	fputs("# bash completion of tracker: source <(tracker completion)\n"
 	      "_tracker()\n{\n"
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} option= "
-	      "command= values= files= "
-	      "i commands=\"",
+	      "command= "
+	      "values= files= i commands=\"",
 	        stdout);
 	print_command_names();
 	fputs("\"\n"
@@ -140,48 +136,52 @@ static void print_script_start(void)
 	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	      "\t\tcase ${COMP_WORDS[i]} in\n\t\t",
 	        stdout);
-	walk(&tk_argp_globals, "", print_skip);
+	for_each_option(tk_global_options, "", print_skip);
 	fputs("--) [[ ${COMP_WORDS[i+1]} == = ]] && ((i += 2)) || ((i += 1)) ;;\n"
 	      "\t\t-*|=) ;;\n"
 	      "\t\t*) command=${COMP_WORDS[i]}; break ;;\n\t\tesac\n\tdone\n",
 	        stdout);
 }
 
-static void print_known_values(void)
+static void print_value_cases(void)
 {
 	puts("\tcase $command:$option in");
 	for (const struct tk_command *c = tk_commands; c->name; c++)
 		if (!c->hidden)
-			walk(c->argp, c->name, print_values);
-	walk(&tk_argp_globals, "*", print_values);
+			for_each_option(c->argp->options, c->name, print_values);
+	for_each_option(tk_global_options, "*", print_values);
 	fputs("\tesac\n"
 	      "\tif [[ $values ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$values\" -- "
 	      "\"$cur\"))\n\t\treturn\n"
-	      "\telif [[ $files ]]; then\n\t\tcompopt -o filenames 2>/dev/null\n\t\tmapfile -t "
-	      "COMPREPLY < <(compgen "
-	      "$files -- \"$cur\")\n"
+	      "\telif [[ $files ]]; then\n\t\tcompopt -o filenames 2>/dev/null\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen $files -- \"$cur\")\n"
 	      "\t\treturn\n\tfi\n",
 	        stdout);
 }
 
-static void print_names_and_words(void)
+static void print_option_cases(void)
 {
 	fputs("\tif [[ $cur == -* ]]; then\n\t\tcase $command in\n\t\t'') values=\"", stdout);
-	walk(&tk_argp_globals, "", print_name);
+	for_each_option(tk_global_options, "", print_name);
 	puts(" --help --version\" ;;");
 	for (const struct tk_command *c = tk_commands; c->name; c++) {
 		if (c->hidden)
 			continue;
 		printf("\t\t%s) values=\"", c->name);
-		print_all_names(c->argp);
-		puts("\" ;;");
+		for_each_option(c->argp->options, "", print_name);
+		for_each_option(tk_global_options, "", print_name);
+		puts(" --help --usage --version\" ;;");
 	}
+}
+
+static void print_action_cases(void)
+{
 	fputs("\t\tesac\n\telse\n\t\tcase $command in\n\t\t''|help) values=$commands ;;\n", stdout);
 	for (const struct tk_command *c = tk_commands; c->name; c++) {
 		if (c->hidden || strcmp(c->name, "help") == 0)
 			continue;
 		printf("\t\t%s) values=\"", c->name);
-		print_words(c->argp);
+		print_actions(c->argp);
 		puts("\" ;;");
 	}
 	fputs("\t\tesac\n\tfi\n"
@@ -194,9 +194,11 @@ static void print_names_and_words(void)
 
 int tk_cmd_completion(const struct tk_globals *g, int argc, char **argv)
 {
-	argp_parse(&tk_argp_completion, argc, argv, 0, NULL, NULL);
+	(void)g;
+	tk_command_parse(&tk_argp_completion, argc, argv, NULL);
 	print_script_start();
-	print_known_values();
-	print_names_and_words();
+	print_value_cases();
+	print_option_cases();
+	print_action_cases();
 	return TK_EXIT_OK;
 }

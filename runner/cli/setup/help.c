@@ -1,4 +1,4 @@
-/* `tracker help [COMMAND]`: the overview, or what `tracker COMMAND --help` says. */
+/* `tracker help [COMMAND]`: the overview, or the same text as `tracker COMMAND --help`. */
 #include <stdio.h>
 
 #include "cli/commands.h"
@@ -8,17 +8,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	if (key != ARGP_KEY_ARG)
 		return ARGP_ERR_UNKNOWN;
 	if (state->arg_num > 0)
-		argp_error(state, "one command at a time");
+		argp_error(state, "expected one command");
 	*(const char **)state->input = arg;
 	return 0;
 }
 
 const struct argp tk_argp_help = {NULL, parse_option, "[COMMAND]",
-        "Help on a command, or the list of commands.\vExample:\n  tracker help diff"};
+        "Show help on a command, or list the commands.\vExample:\n  tracker help diff"};
 
-/* What argp adds by itself where it parses, so that `tracker help COMMAND` and `tracker COMMAND
- * --help` say the same.
- */
+/* argp adds these by itself where it parses, but not where it only prints. */
 static const struct argp_option common_options[] = {
         {"help", '?', NULL, 0, "Give this help list", -1},
         {"usage", 0x100, NULL, 0, "Give a short usage message", 0},
@@ -34,26 +32,23 @@ int tk_cmd_help(const struct tk_globals *g, int argc, char **argv)
 	const struct tk_command *c;
 	struct tk_error err = {0};
 	struct argp whole;
-	char name[64];
+	char text[256];
 
-	argp_parse(&tk_argp_help, argc, argv, 0, NULL, &topic);
+	(void)g;
+	tk_command_parse(&tk_argp_help, argc, argv, &topic);
 	if (!topic) {
 		tk_command_print_overview(stdout);
 		return TK_EXIT_OK;
 	}
 	c = tk_command_find(topic);
 	if (!c) {
-		const char *near = tk_command_suggest(topic);
-
-		tk_fail(&err, TK_EUSAGE,
-		        near ? "no command `%.60s`, did you mean `%s`?"
-		             : "no command `%.60s`; `tracker help` lists them",
-		        topic, near);
+		tk_fail(&err, TK_EUSAGE, "%s",
+		        tk_command_describe_unknown(topic, text, sizeof text));
 		return tk_command_fail("help", &err);
 	}
-	snprintf(name, sizeof name, "tracker %s", c->name);
+	snprintf(text, sizeof text, "tracker %s", c->name);
 	whole = *c->argp;
 	whole.children = children;
-	argp_help(&whole, stdout, ARGP_HELP_STD_HELP, name);
+	argp_help(&whole, stdout, ARGP_HELP_STD_HELP, text);
 	return TK_EXIT_OK;
 }

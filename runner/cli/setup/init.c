@@ -6,38 +6,38 @@
 #include "cli/commands.h"
 #include "config/config.h"
 
+enum { OPT_FORCE = 256, OPT_PRINT };
+
 struct init_options {
 	bool force, print;
 };
 
-/* clang-format off */
 static const struct argp_option options[] = {
-	{"force", 'f', NULL, 0, "overwrite a file that is there", 1},
-	{"print", 'p', NULL, 0, "write to the standard output, not to a file", 1},
-	{0},
+        {"force", OPT_FORCE, NULL, 0, "Overwrite an existing file", 1},
+        {"print", OPT_PRINT, NULL, 0, "Write to the standard output instead of a file", 1},
+        {0},
 };
-/* clang-format on */
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct init_options *o = state->input;
 
 	switch (key) {
-	case 'f':
+	case OPT_FORCE:
 		o->force = true;
 		return 0;
-	case 'p':
+	case OPT_PRINT:
 		o->print = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "one argument too many: %s; --config=FILE names the file", arg);
+		argp_error(state, "unexpected argument \"%s\"; --config=FILE names the file", arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp tk_argp_init = {options, parse_option, NULL,
-        "Write a commented tracker.yml (or what --config names) with every default.\v"
-        "Without a file the tracker works with these defaults.\n\n"
+        "Write a commented tracker.yml (or the file of --config) with every default.\v"
+        "Without a configuration the tracker works with these defaults.\n\n"
         "Examples:\n"
         "  tracker init\n"
         "  tracker init --print | less"};
@@ -49,14 +49,14 @@ int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 	struct init_options o = {0};
 	struct tk_error err = {0};
 
-	argp_parse(&tk_argp_init, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_init, argc, argv, &o);
 	if (o.print) {
 		fputs(text, stdout);
 		return TK_EXIT_OK;
 	}
 	if (!o.force && tk_file_exists(path))
 		tk_fail(&err, TK_EUSAGE,
-		        "%s is there already; --force overwrites it, --print shows what would be "
+		        "%s already exists; --force overwrites it, --print shows what would be "
 		        "written",
 		        path);
 	if (err.status || tk_file_write(path, text, strlen(text), &err))

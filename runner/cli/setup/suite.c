@@ -19,12 +19,10 @@ struct suite_options {
 	bool json;
 };
 
-/* clang-format off */
 static const struct argp_option options[] = {
-	{"format", 'f', "text|json", 0, "list, show: a table, or JSON", 1},
-	{0},
+        {"format", 'f', "text|json", 0, "list, show: print a table (default) or JSON", 1},
+        {0},
 };
-/* clang-format on */
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -45,7 +43,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->action)
-			argp_error(state, "what is to be done? list, check or show");
+			argp_error(state, "missing action; expected list, check or show");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -54,11 +52,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 const struct argp tk_argp_suite = {options, parse_option,
         "list\ncheck [NAME|FILE...]\nshow NAME|FILE",
         "List, check and show the suites: the problems that are measured.\v"
-        "  list     the suites of suites/ here and of the tracker\n"
-        "  check    read suites (all of them where none is named) and say what is wrong,\n"
-        "           with line and column\n"
-        "  show     every problem of a suite in its canonical form, with its FLOPs and\n"
-        "           compulsory bytes\n\n"
+        "  list     list the suites in suites/ here and in the tracker\n"
+        "  check    read suites (default: all) and report mistakes by line and column\n"
+        "  show     show every problem of a suite in its canonical form, with its FLOPs\n"
+        "           and compulsory bytes\n\n"
         "Examples:\n"
         "  tracker suite list\n"
         "  tracker suite check suites/mine.yml\n"
@@ -254,7 +251,7 @@ static int show(const struct tk_globals *g, const struct suite_options *o)
 
 	if (o->name_count != 1)
 		status = tk_fail(&err, TK_EUSAGE,
-		        "which suite? `tracker suite list` shows them; expected one name");
+		        "expected one NAME or FILE; `tracker suite list` lists the suites");
 	else
 		status = load(g, o->names[0], &s, &err);
 	if (!status)
@@ -276,10 +273,10 @@ int tk_cmd_suite(const struct tk_globals *g, int argc, char **argv)
 	struct suite_options o = {0};
 	struct tk_error err = {0};
 
-	argp_parse(&tk_argp_suite, argc, argv, 0, NULL, &o);
+	tk_command_parse(&tk_argp_suite, argc, argv, &o);
 	for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
 		if (strcmp(actions[i].name, o.action) == 0)
 			return actions[i].run(g, &o);
-	tk_fail(&err, TK_EUSAGE, "`%s` is no action: list, check or show", o.action);
+	tk_fail(&err, TK_EUSAGE, "unknown action \"%s\"; expected list, check or show", o.action);
 	return tk_command_fail("suite", &err);
 }

@@ -21,6 +21,8 @@
 
 #define IDS_MAX 256
 
+enum { OPT_BY = 256, OPT_STATE };
+
 struct alert_options {
 	const char *words[IDS_MAX], *note, *by, *state;
 	size_t word_count;
@@ -29,13 +31,14 @@ struct alert_options {
 
 static const struct argp_option options[] = {
         {0, 0, 0, 0, "list, show", 1},
-        {"all", 'a', 0, 0, "also what is closed, expected or ignored", 1},
-        {"state", 's', "WORD", 0, "only new, acked, expected, ignored or recovered ones", 1},
-        {"format", 'F', "text|json", 0, "text (default) or json", 1},
+        {"all", 'a', 0, 0, "Also list closed, expected and ignored alerts", 1},
+        {"format", 'f', "text|json", 0, "Print text (default) or JSON", 1},
+        {"state", OPT_STATE, "STATE", 0,
+                "List only alerts that are new, acked, expected, ignored or recovered", 1},
         {0, 0, 0, 0, "ack, expect, ignore, link, note, reopen", 2},
-        {"note", 'm', "TEXT", 0, "why; expect and ignore need it", 2},
-        {"by", 'b', "NAME", 0, "who says so (default: you)", 2},
-        {"yaml", 'y', 0, 0, "write nothing: print it as an entry for acks.yml", 2},
+        {"by", OPT_BY, "NAME", 0, "Record NAME as the author (default: your user name)", 2},
+        {"note", 'm', "TEXT", 0, "Record the reason; expect and ignore need it", 2},
+        {"yaml", 'y', 0, 0, "Print an entry for acks.yml; write nothing", 2},
         {0},
 };
 
@@ -49,7 +52,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'a':
 		o->all = true;
 		return 0;
-	case 's':
+	case OPT_STATE:
 		for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 			if (!strcmp(states[i], arg))
 				o->state = arg;
@@ -58,13 +61,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			        "--state=%s: expected new, acked, expected, ignored or recovered",
 			        arg);
 		return 0;
-	case 'F':
+	case 'f':
 		o->json = tk_option_parse_json(arg, state);
 		return 0;
 	case 'm':
 		o->note = arg;
 		return 0;
-	case 'b':
+	case OPT_BY:
 		o->by = arg;
 		return 0;
 	case 'y':
@@ -81,13 +84,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp tk_argp_alert = {options, parse_option,
         "[list]\nshow ID\nack|expect|ignore|reopen ID...\nlink ID URL\nnote ID TEXT\ncheck",
-        "What is open, and what people made of it. An alert is one step of one series; those of "
-        "the same commit on "
-        "like machines are a group. ID is the first digits of a group's id, or of one alert's. "
-        "What is said is added "
-        "to the history, nothing is ever taken out. `check` looks for data that did not come, "
-        "tells who wants to "
-        "know, and exits with 1 while something new is missing.\v"
+        "List open alerts and triage them. An alert is one change of one series; alerts of the "
+        "same commit on like "
+        "machines form a group. ID is the first digits of the id of a group or of one alert.\v"
+        "Actions are appended to the history; nothing is ever removed. `check` looks for missing "
+        "data, notifies the "
+        "webhook, and exits with 1 while there is new missing data; run it where all histories are "
+        "merged.\n\n"
         "Examples:\n"
         "  tracker alert\n"
         "  tracker alert show 3f2a\n"
@@ -668,8 +671,7 @@ int tk_cmd_alert(const struct tk_globals *g, int argc, char **argv)
 	bool reads;
 	int code;
 
-	if (argp_parse(&tk_argp_alert, argc, argv, 0, NULL, &o) != 0)
-		return TK_EXIT_USAGE;
+	tk_command_parse(&tk_argp_alert, argc, argv, &o);
 	if (!o.word_count)
 		o.words[o.word_count++] = "list";
 	if (check_verb(o.words[0], &err))

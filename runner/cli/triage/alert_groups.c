@@ -255,8 +255,8 @@ int tk_alerts_find(const struct tk_alerts *a, const char *id, const struct tk_al
 	if (found == 1)
 		return TK_OK;
 	return tk_fail(err, found ? TK_EUSAGE : TK_ENOTFOUND,
-	        found ? "%.80s: %zu alerts begin with this: more digits, please"
-	              : "%.80s: no such alert (`tracker alert list --all` has all)",
+	        found ? "\"%.80s\" is ambiguous: %zu alerts start with it"
+	              : "no alert \"%.80s\"; `tracker alert list --all` lists all alerts",
 	        id, found);
 }
 
@@ -266,7 +266,7 @@ const char *tk_alert_group_title(const struct tk_alert_group *g, char *out, size
 		snprintf(out, size, "%s", g->alerts[0]->title);
 	else
 		snprintf(out, size, "%zu series, %s: %s", g->count,
-		        strcmp(g->alerts[0]->kind, "change") == 0 ? "the worst" : "among them",
+		        strcmp(g->alerts[0]->kind, "change") == 0 ? "worst" : "including",
 		        g->alerts[0]->title);
 	return out;
 }

@@ -1,0 +1,115 @@
+#include "cli/globals.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+enum { OPT_CONFIG = 0x1000, OPT_DB, OPT_LOG, OPT_COLOR };
+
+const struct argp_option tk_global_options[] = {
+        {NULL, 'C', "DIR", 0, "Work in DIR instead of the current folder", 0},
+        {"color", OPT_COLOR, "auto|never|always", 0,
+                "Colour the tables (default: auto, on a terminal unless NO_COLOR is set)", 0},
+        {"config", OPT_CONFIG, "FILE", 0,
+                "Read the configuration from FILE (default: tracker.yml if it exists, else "
+                "built-in values)",
+                0},
+        {"db", OPT_DB, "FILE", 0, "Use FILE as the history (default: as configured, tracker.db)",
+                0},
+        {"log", OPT_LOG, "FILE", 0, "Append every event to FILE as a JSON line", 0},
+        {"quiet", 'q', NULL, 0, "Print no progress, only warnings and errors", 0},
+        {"verbose", 'v', NULL, 0, "Print details of what is being done", 0},
+        {0},
+};
+
+#define OPTION_COUNT (sizeof tk_global_options / sizeof tk_global_options[0])
+
+static struct tk_globals globals;
+static const char *color = "auto";
+
+struct tk_globals *tk_globals_get(void)
+{
+	return &globals;
+}
+
+static bool is_color_choice(const char *arg)
+{
+	return strcmp(arg, "auto") == 0 || strcmp(arg, "never") == 0 || strcmp(arg, "always") == 0;
+}
+
+error_t tk_globals_parse_option(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'C':
+		if (chdir(arg) != 0)
+			argp_failure(state, argp_err_exit_status, errno, "-C %s", arg);
+		return 0;
+	case OPT_CONFIG:
+		globals.config_path = arg;
+		return 0;
+	case OPT_DB:
+		globals.db_path = arg;
+		return 0;
+	case OPT_LOG:
+		globals.log_path = arg;
+		return 0;
+	case OPT_COLOR:
+		if (!is_color_choice(arg))
+			argp_error(state, "--color=%s: expected auto, never or always", arg);
+		color = arg;
+		return 0;
+	case 'q':
+		globals.quiet = true;
+		return 0;
+	case 'v':
+		globals.verbose = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static bool is_color_off(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (strcmp(color, "auto") != 0)
+		return strcmp(color, "never") == 0;
+	return (no && *no) || !isatty(STDOUT_FILENO) || (term && strcmp(term, "dumb") == 0);
+}
+
+static void apply_globals(const char *command)
+{
+	struct tk_error err = {0};
+
+	globals.no_color = is_color_off();
+	tk_log_set_level(globals.quiet     ? TK_LOG_WARN
+	                 : globals.verbose ? TK_LOG_DEBUG
+	                                   : TK_LOG_INFO);
+	if (!globals.log_path || !tk_log_open(globals.log_path, &err))
+		return;
+	fprintf(stderr, "%s: %s\n", command, err.message);
+	exit(argp_err_exit_status);
+}
+
+void tk_command_parse(const struct argp *argp, int argc, char **argv, void *options)
+{
+	/* Hidden, because `tracker --help` and tracker(1) list them once for all commands. */
+	struct argp_option hidden[OPTION_COUNT];
+	const struct argp global_argp = {.options = hidden, .parser = tk_globals_parse_option};
+	const struct argp_child children[] = {{&global_argp, 0, NULL, 0}, {0}};
+	struct argp whole = *argp;
+
+	memcpy(hidden, tk_global_options, sizeof hidden);
+	for (struct argp_option *o = hidden; o->name || o->key; o++) {
+		o->flags |= OPTION_HIDDEN;
+		o->group = -1; /* that of --help: another one would leave a blank line */
+	}
+	whole.children = children;
+	argp_parse(&whole, argc, argv, 0, NULL, options);
+	apply_globals(argv[0]);
+}

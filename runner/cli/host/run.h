@@ -1,0 +1,56 @@
+/* What the parts of `tracker run` share: run.c measures, run_devices.c opens the devices, run_print.c prints. */
+#ifndef TK_CLI_RUN_H
+#define TK_CLI_RUN_H
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "config/config.h"
+#include "core/mode.h"
+#include "nightly/plan/modules.h"
+#include "worker/worker.h"
+
+struct tk_run_options {
+	const char *backend, *suite, *backend_options, *config_name, *cores;
+	const char *devices; /* NULL: the first */
+	char **problems;
+	int problem_count;
+	enum tk_mode mode; /* TK_MODE_COUNT: as the device's kind is measured */
+	bool samples, no_verify, json;
+	double seconds, threads, seed, rest, sets; /* negative: not given */
+};
+
+/* A device with the worker that serves it. */
+struct tk_run_device {
+	struct tk_worker *worker;
+	char name[80]; /* its UUID, else "cuda:1" */
+};
+
+struct tk_run_session {
+	const struct tk_run_options *o;
+	const struct tk_config *config;
+	struct tk_modules *modules;
+	struct tk_run_device *devices_open;
+	size_t device_count;
+	enum tk_mode mode;
+	struct tk_suite *suite;
+	char *backend_path, *log_path;
+	off_t log_bytes; /* its size before this run */
+	struct tk_table *table;
+	json_t *json;
+	size_t measured, unsupported, failed;
+};
+
+/* Opens a worker with the backend on every device of --device and --devices. */
+int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err);
+void tk_run_close_devices(struct tk_run_session *r);
+
+/* Keeps one result for tk_run_print, as a row of the table and as JSON. */
+void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
+        const char *problem, const struct tk_job_result *job);
+int tk_run_print(struct tk_run_session *r, struct tk_error *err);
+struct tk_table *tk_run_table_new(const struct tk_globals *g);
+
+#endif

@@ -1,0 +1,168 @@
+/* The devices of `tracker run`: one worker each. */
+#include "cli/host/run.h"
+
+#include "base/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int find_backend(struct tk_run_session *r, struct tk_error *err)
+{
+	const char *name = r->o->backend;
+	if (strchr(name, '/') ||
+	        (strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".so") == 0)) {
+		if (!tk_file_exists(name))
+			return tk_fail(err, TK_EUSAGE, "%s does not exist", name);
+		r->backend_path = tk_path_make_absolute(name);
+		return r->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	}
+	const struct tk_module *m = tk_modules_find_backend(r->modules, name);
+	if (!m)
+		return tk_fail(err, TK_EUSAGE,
+		        "unknown backend \"%s\" in %s; `tracker doctor` lists the backends", name,
+		        r->modules->dir);
+	r->backend_path = strdup(m->path);
+	return r->backend_path ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+/* A worker without a device can load the backend and report the kind of device it needs. */
+static int query_device_kind(struct tk_run_session *r, const struct tk_worker_spec *spec,
+        char *kind, size_t size, struct tk_error *err)
+{
+	struct tk_worker *w = NULL;
+	json_t *about = NULL;
+	int status = tk_worker_new(spec, &w, err);
+	if (status == TK_OK)
+		status = tk_worker_query_backend(w, r->backend_path, &about, err);
+	if (status == TK_OK)
+		snprintf(
+		        kind, size, "%s", json_string_value(json_object_get(about, "device_kind")));
+	json_decref(about);
+	tk_worker_free(w);
+	return status;
+}
+
+/* One word of --device or --devices, as in `tracker nightly --devices`, of the backend's kind. */
+static bool word_matches(
+        const char *word, size_t len, const char *kind, uint32_t index, const char *uuid)
+{
+	char copy[128], number[16];
+	char *const names[] = {copy, NULL};
+	snprintf(number, sizeof number, "%u", index);
+	snprintf(copy, sizeof copy, "%.*s", (int)len, word);
+	return strcmp(copy, "all") == 0 || strcmp(copy, number) == 0 ||
+	       tk_device_is_selected(names, kind, index, uuid);
+}
+
+static bool is_wanted(const char *list, const char *kind, uint32_t index, const char *uuid)
+{
+	if (!list)
+		return index == 0;
+	for (size_t len; *list; list += len + (list[len] == ',')) {
+		len = strcspn(list, ",");
+		if (word_matches(list, len, kind, index, uuid))
+			return true;
+	}
+	return false;
+}
+
+/* Opens one device if it is wanted. *count: how many devices of the kind exist. */
+static int open_device(struct tk_run_session *r, const struct tk_worker_spec *spec,
+        json_int_t *count, struct tk_error *err)
+{
+	struct tk_run_device p = {0};
+	json_t *info = NULL;
+	struct tk_error why = {0};
+	int status = tk_worker_new(spec, &p.worker, err);
+	if (status)
+		return status;
+	if ((status = tk_worker_query_device(p.worker, &info, &why)) != TK_OK &&
+	        (r->o->devices || status == TK_ECANCELED)) {
+		tk_worker_free(p.worker);
+		return tk_fail(err, status, "device %u of kind %s: %s", spec->device_index,
+		        spec->device_kind, why.message);
+	}
+	const char *uuid = json_string_value(json_object_get(info, "uuid"));
+	*count = json_integer_value(json_object_get(info, "count"));
+	snprintf(p.name, sizeof p.name, "%s:%u", spec->device_kind, spec->device_index);
+	bool wanted =
+	        is_wanted(r->o->devices, spec->device_kind, spec->device_index, uuid ? uuid : "");
+	if (uuid && *uuid)
+		snprintf(p.name, sizeof p.name, "%s", uuid);
+	json_decref(info);
+	struct tk_run_device *grown =
+	        wanted ? realloc(r->devices_open, (r->device_count + 1) * sizeof *grown) : NULL;
+	if (!grown) {
+		tk_worker_free(p.worker);
+		return wanted ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
+	}
+	r->devices_open = grown;
+	r->devices_open[r->device_count++] = p;
+	/* the first job reports how this failed */
+	status = tk_worker_start_open(
+	        p.worker, r->backend_path, r->o->backend_options, TK_WORKER_OPEN_TIMEOUT_S, &why);
+	if (status == TK_OK)
+		status = tk_worker_wait_open(p.worker, &why);
+	return status == TK_ECANCELED ? tk_fail(err, TK_ECANCELED, "%s", why.message) : TK_OK;
+}
+
+static int open_devices(struct tk_run_session *r, struct tk_worker_spec *spec, struct tk_error *err)
+{
+	json_int_t count = 1;
+	int status = TK_OK;
+	for (json_int_t i = 0; status == TK_OK && i < (r->o->devices ? count : 1); i++) {
+		spec->device_index = (uint32_t)i;
+		status = open_device(r, spec, &count, err);
+	}
+	if (status == TK_OK && r->device_count == 0)
+		return tk_fail(err, TK_ENOTFOUND, "no device \"%s\" of kind %s; found %lld",
+		        r->o->devices, spec->device_kind, (long long)count);
+	return status;
+}
+
+static int open_workers(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
+{
+	char kind[16], *logs = tk_path_join(r->config->cache_dir, "logs");
+	int status = logs ? tk_dir_create(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	r->log_path = logs ? tk_path_join(logs, "run.log") : NULL;
+	free(logs);
+	if (status)
+		return status;
+	struct stat st;
+	r->log_bytes = stat(r->log_path, &st) == 0 ? st.st_size : 0;
+	struct tk_worker_spec spec = {.program = g->program,
+	        .device_kind = "",
+	        .log_path = r->log_path,
+	        .cpu_list = r->o->cores,
+	        .threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,
+	        .memory_limit_bytes = r->config->budgets.job_memory_bytes};
+	if ((status = query_device_kind(r, &spec, kind, sizeof kind, err)))
+		return status;
+	const struct tk_module *layer = tk_modules_find_device(r->modules, kind);
+	if (!layer)
+		return tk_fail(err, TK_ENOTFOUND,
+		        "backend %s needs a device of kind %s, but tk_device_%s.so is not in %s",
+		        r->o->backend, kind, kind, r->modules->dir);
+	spec.device_kind = kind;
+	spec.device_layer = layer->path;
+	r->mode = r->o->mode == TK_MODE_COUNT ? tk_mode_default(kind) : r->o->mode;
+	return open_devices(r, &spec, err);
+}
+
+int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
+{
+	int status = tk_modules_load(g->program, &r->modules, err);
+
+	if (!status)
+		status = find_backend(r, err);
+	return status ? status : open_workers(r, g, err);
+}
+
+void tk_run_close_devices(struct tk_run_session *r)
+{
+	for (size_t i = 0; i < r->device_count; i++)
+		tk_worker_free(r->devices_open[i].worker);
+	free(r->devices_open);
+	tk_modules_free(r->modules);
+}

@@ -1,0 +1,138 @@
+/* The results of `tracker run`: a table or JSON. */
+#include "cli/host/run.h"
+
+#include "core/outcome.h"
+#include "site_gen/render/format.h"
+
+static const struct tk_column columns[] = {
+        {"PROBLEM", TK_COLUMN_LEFT},
+        {"DEVICE", TK_COLUMN_LEFT | TK_COLUMN_OPTIONAL},
+        {"MEDIAN", TK_COLUMN_RIGHT},
+        {"INTERVAL", TK_COLUMN_RIGHT},
+        {"N", TK_COLUMN_RIGHT},
+        {"RATE", TK_COLUMN_RIGHT},
+        {"VERIFY", TK_COLUMN_LEFT},
+        {"OUTCOME", TK_COLUMN_LEFT},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
+        {NULL, 0},
+};
+
+struct tk_table *tk_run_table_new(const struct tk_globals *g)
+{
+	return tk_table_new(g, columns);
+}
+
+static double value(const json_t *result, const char *name)
+{
+	return json_number_value(json_object_get(result, name));
+}
+
+static void set_time(struct tk_table *t, const char *column, double ns)
+{
+	char text[TK_FORMAT_SIZE];
+	tk_table_set_cell(t, column, "%s", tk_format_value(ns, "ns", text));
+}
+
+static void set_rate(struct tk_table *t, const json_t *result, double median_ns)
+{
+	double flops = value(result, "flops"), bytes = value(result, "bytes");
+	char text[TK_FORMAT_SIZE];
+	if (flops > 0)
+		tk_table_set_cell(
+		        t, "RATE", "%s", tk_format_value(flops / median_ns, "gflop_per_s", text));
+	else if (bytes > 0)
+		tk_table_set_cell(
+		        t, "RATE", "%s", tk_format_value(bytes / median_ns, "gb_per_s", text));
+}
+
+static void set_verify(struct tk_table *t, const json_t *result)
+{
+	const json_t *v = json_object_get(result, "verify");
+	if (!json_is_true(json_object_get(v, "done"))) {
+		tk_table_set_cell(t, "VERIFY", "-");
+		return;
+	}
+	bool passed = json_is_true(json_object_get(v, "passed"));
+	tk_table_set_cell(t, "VERIFY", "%s %.1e of %.1e", passed ? "ok" : "wrong",
+	        value(v, "max_error"), value(v, "tolerance"));
+	tk_table_set_color(t, "VERIFY", passed ? "green" : "red");
+}
+
+static void add_row(struct tk_run_session *r, const struct tk_run_device *device,
+        const char *problem, const struct tk_job_result *job)
+{
+	struct tk_table *t = r->table;
+	double median = value(job->result, "median");
+	char text[TK_FORMAT_SIZE];
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "PROBLEM", "%s", problem);
+	if (r->device_count > 1)
+		tk_table_set_cell(t, "DEVICE", "%s", device->name);
+	tk_table_set_cell(t, "OUTCOME", "%s", tk_outcome_name(job->outcome));
+	tk_table_set_color(t, "OUTCOME",
+	        job->outcome == TK_OUTCOME_OK         ? "green"
+	        : tk_outcome_has_timing(job->outcome) ? "yellow"
+	                                              : "red");
+	tk_table_set_cell(t, "WHY", "%s", job->message);
+	set_verify(t, job->result);
+	if (!tk_outcome_has_timing(job->outcome))
+		return;
+	set_time(t, "MEDIAN", median);
+	if (value(job->result, "n") > 1) /* one sample has none */
+		tk_table_set_cell(t, "INTERVAL", "%s",
+		        tk_format_half_width(
+		                median, value(job->result, "lo"), value(job->result, "hi"), text));
+	tk_table_set_cell(t, "N", "%.0f", value(job->result, "n"));
+	set_rate(t, job->result, median);
+}
+
+static void add_json(struct tk_run_session *r, const struct tk_run_device *device,
+        const char *problem, const struct tk_job_result *job)
+{
+	json_t *o = json_object(), *result = job->result ? json_copy(job->result) : json_null();
+	if (!r->o->samples && job->result)
+		json_object_del(result, "samples");
+	json_object_set_new(o, "backend", json_string(r->o->backend));
+	json_object_set_new(o, "device", json_string(device->name));
+	json_object_set_new(o, "problem", json_string(problem));
+	json_object_set_new(o, "mode", json_string(tk_mode_name(r->mode)));
+	json_object_set_new(o, "outcome", json_string(tk_outcome_name(job->outcome)));
+	json_object_set_new(o, "message", json_string(job->message));
+	json_object_set_new(o, "wall_s", json_real(job->wall_s));
+	json_object_set_new(o, "result", result);
+	json_array_append_new(r->json, o);
+}
+
+/* One line per problem, in time order. */
+static void print_samples(const char *problem, const struct tk_job_result *job)
+{
+	const json_t *samples = json_object_get(job->result, "samples");
+	size_t i;
+	json_t *x;
+	if (!samples)
+		return;
+	printf("%s ns:", problem);
+	json_array_foreach (samples, i, x)
+		printf(" %.10g", json_number_value(x));
+	putchar('\n');
+}
+
+int tk_run_print(struct tk_run_session *r, struct tk_error *err)
+{
+	if (!r->o->json)
+		return tk_table_print(r->table, stdout, err);
+	if (json_dumpf(r->json, stdout,
+	            JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(10)) ||
+	        putchar('\n') == EOF)
+		return tk_fail(err, TK_EIO, "cannot write the result as JSON");
+	return TK_OK;
+}
+
+void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
+        const char *problem, const struct tk_job_result *job)
+{
+	add_row(r, device, problem, job);
+	add_json(r, device, problem, job);
+	if (r->o->samples && !r->o->json)
+		print_samples(problem, job);
+}
