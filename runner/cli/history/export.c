@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
                 "`last`",
                 1},
         {"output", 'o', "FILE", 0, "Write to FILE instead of the standard output", 1},
-        {"since", 's', "TIME", 0, "Write only nights at or after TIME: 7d, 2026-11-21", 1},
+        {"since", 's', "TIME", 0, "Write only nights since TIME: 7d, 2026-11-21", 1},
         {0},
 };
 
