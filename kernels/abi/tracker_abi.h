@@ -235,16 +235,28 @@ struct tk_device_ops {
 	        struct tk_device *dev, void *stamp, void *stream, struct tk_abi_error *err);
 	int (*stamp_mhz)(
 	        struct tk_device *dev, void *from, void *to, double *mhz, struct tk_abi_error *err);
-	/* Optional: keeps the stream busy for about `ns`, so that what is enqueued meanwhile runs
+	/* Optional: blocks the stream for about `ns`, so that what is enqueued meanwhile runs
 	 * without waiting for the host. */
-	int (*hold)(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err);
-	/* Optional: lets the device rest for `ns` of its own time; without it the tracker sleeps.
-	 */
-	int (*rest)(struct tk_device *dev, double ns, struct tk_abi_error *err);
-	/* Optional: keeps the memory system busy from now on for about `ns`, for `share` (0 to 1)
-	 * of the time, beside all streams; it ends by itself. ns = 0 waits until the last one has
-	 * ended. */
-	int (*strain)(struct tk_device *dev, double ns, double share, struct tk_abi_error *err);
+	union {
+		int (*block_stream)(
+		        struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err);
+		int (*hold)(struct tk_device *dev, void *stream, double ns,
+		        struct tk_abi_error *err); /* its name in ABI 1.2 */
+	};
+	/* Optional: leaves the device idle for `ns` of its own time; otherwise the tracker sleeps. */
+	union {
+		int (*idle)(struct tk_device *dev, double ns, struct tk_abi_error *err);
+		int (*rest)(struct tk_device *dev, double ns,
+		        struct tk_abi_error *err); /* its name in ABI 1.2 */
+	};
+	/* Optional: loads the memory system from now on for about `ns`, for `share` (0 to 1) of the
+	 * time, beside all streams; ends by itself. ns = 0: waits until the last one has ended. */
+	union {
+		int (*memory_load)(
+		        struct tk_device *dev, double ns, double share, struct tk_abi_error *err);
+		int (*strain)(struct tk_device *dev, double ns, double share,
+		        struct tk_abi_error *err); /* its name in ABI 1.2 */
+	};
 	/* Optional, else upload() does it: a copy within the device; one byte repeated. Both may
 	 * return before they are done, and whatever is enqueued or copied later sees their result.
 	 */

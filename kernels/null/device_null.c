@@ -245,7 +245,7 @@ const struct tk_device_ops *tk_device_entry(void)
 		.telemetry = null_telemetry, .graph_begin = null_graph_begin, .graph_end = null_graph_end,
 		.graph_launch = null_graph_launch, .graph_free = null_graph_free,
 		.stamp_new = null_event_new, .stamp_free = null_event_free, .stamp_record = null_event_record, .stamp_mhz = null_stamp_mhz,
-		.hold = null_block_stream, .rest = null_idle_gap, .strain = null_memory_load, .copy = null_copy, .fill = null_fill, .same = null_same,
+		.block_stream = null_block_stream, .idle = null_idle_gap, .memory_load = null_memory_load, .copy = null_copy, .fill = null_fill, .same = null_same,
 		.memory_used = null_memory_used,
 	};
 	/* clang-format on */

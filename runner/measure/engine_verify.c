@@ -1,9 +1,9 @@
-/* First launches, before anything is timed (lazy loading and just-in-time compilation happen here),
- * and whether their results are right.
+/* The first launches, before anything is timed (lazy loading and just-in-time compilation happen
+ * here), and the verification of their results.
  *
- * Working that out takes a host about as long as a device needs to warm up. Where bursts do not
- * depend on the host, since the stream is held until all of one is enqueued, the two go on beside
- * each other. */
+ * Verification takes the host about as long as the device needs to warm up. Where bursts do not
+ * depend on the host, because the stream is blocked until all of a burst is enqueued, the two run
+ * side by side. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
@@ -12,10 +12,9 @@
 
 struct tk_engine_verification {
 	struct tk_engine *e;
-	uint32_t again; /* a set whose outputs are other bits than those that are being checked; 0:
-	                   none */
+	uint32_t differing_set; /* its outputs have other bits than the verified ones; 0: none */
 	pthread_t thread;
-	bool running;
+	bool is_running;
 	int status;
 	struct tk_error err;
 };
@@ -25,45 +24,49 @@ static double seconds_since(int64_t start_ns)
 	return (double)(tk_clock_monotonic_ns() - start_ns) * 1e-9;
 }
 
-static int verdict_of(struct tk_engine *e, int status, const struct tk_error *err)
+static bool can_compare(const struct tk_engine *e)
+{
+	return e->ops->same && e->ops->copy;
+}
+
+/* The result of tk_verify_outputs() as a step's result. */
+static int check_result(struct tk_engine *e, int status, const struct tk_error *err)
 {
 	if (status == TK_EUNSUPPORTED)
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED, "%s", err->message);
 	if (status)
 		return tk_fail(e->err, err->status, "%s", err->message);
-	return e->out->verdict.passed
-	               ? 0
-	               : tk_engine_end_job(e, TK_OUTCOME_WRONG, "%s", e->out->verdict.detail);
+	if (e->out->verdict.passed)
+		return 0;
+	return tk_engine_end_job(e, TK_OUTCOME_WRONG, "%s", e->out->verdict.detail);
 }
 
-static int check_set(struct tk_engine *e, uint32_t set)
+static int verify_fetched(struct tk_engine *e, struct tk_error *err)
+{
+	return tk_verify_outputs(e->problem, e->host, e->options->seed, &e->out->verdict, err);
+}
+
+static int fetch_and_verify(struct tk_engine *e, uint32_t set)
 {
 	struct tk_error err = {0};
 	int status = tk_engine_fetch_outputs(e, set);
-	return status ? status
-	              : verdict_of(e,
-	                        tk_verify(e->problem, e->host, e->options->seed, &e->out->verdict,
-	                                &err),
-	                        &err);
+	return status ? status : check_result(e, verify_fetched(e, &err), &err);
 }
 
-/* Equal inputs that gave equal bits are as right as the output that was checked; only what differs
- * is worked out again.
- */
+/* Inputs are equal: outputs with the same bits as the verified ones are right as well. */
 int tk_engine_verify_set(struct tk_engine *e, uint32_t set)
 {
 	int64_t start = tk_clock_monotonic_ns();
 	bool same = false;
-	int status = e->ops->same && e->ops->copy ? tk_engine_compare_outputs(e, set, &same) : 0;
+	int status = can_compare(e) ? tk_engine_compare_outputs(e, set, &same) : 0;
 	if (status == 0 && !same)
-		status = check_set(e, set);
+		status = fetch_and_verify(e, set);
 	e->out->verify_s += seconds_since(start);
 	return status;
 }
 
-/* The first and the last set are looked at, so that a kernel that only knows the addresses of one
- * of them is found. */
-static int first_launches(struct tk_engine *e)
+/* On the first and the last set, to find a kernel that always uses the addresses of one of them. */
+static int launch_first(struct tk_engine *e)
 {
 	uint32_t last = e->set_count - 1;
 	int status = tk_engine_poison_outputs(e, 0);
@@ -79,61 +82,61 @@ static int first_launches(struct tk_engine *e)
 	return status;
 }
 
-static void *work(void *arg)
+static void *verify_thread(void *arg)
 {
-	struct tk_engine_verification *c = arg;
-	struct tk_engine *e = c->e;
-	c->status = tk_verify(e->problem, e->host, e->options->seed, &e->out->verdict, &c->err);
+	struct tk_engine_verification *v = arg;
+	v->status = verify_fetched(v->e, &v->err);
 	return NULL;
 }
 
-static int begin(struct tk_engine_verification *c)
+static int verify_first_launches(struct tk_engine_verification *v)
 {
-	struct tk_engine *e = c->e;
+	struct tk_engine *e = v->e;
 	uint32_t last = e->set_count - 1;
 	bool same = last == 0;
 	int status = tk_engine_fetch_outputs(e, 0);
 	if (status == 0)
 		status = tk_engine_save_outputs(e, 0);
-	if (status == 0 && last > 0 && e->ops->same && e->ops->copy)
+	if (status == 0 && last > 0 && can_compare(e))
 		status = tk_engine_compare_outputs(e, last, &same);
-	c->again = same ? 0 : last;
-	/* another output needs the host's memory when this one is done: no time is won then */
-	c->running = status == 0 && same && e->ops->hold &&
-	             pthread_create(&c->thread, NULL, work, c) == 0;
-	if (status || c->running)
+	if (status)
 		return status;
-	work(c);
-	if ((status = verdict_of(e, c->status, &c->err)) == 0 && c->again)
-		status = check_set(e, c->again);
-	return status;
+	v->differing_set = same ? 0 : last;
+	/* A second output needs the same host memory afterwards: a thread would gain nothing. */
+	v->is_running = same && e->ops->block_stream &&
+	                pthread_create(&v->thread, NULL, verify_thread, v) == 0;
+	if (v->is_running)
+		return 0;
+	verify_thread(v);
+	status = check_result(e, v->status, &v->err);
+	return status || same ? status : fetch_and_verify(e, v->differing_set);
 }
 
 int tk_engine_verify_start(struct tk_engine *e, struct tk_engine_verification **out)
 {
-	int status = first_launches(e);
+	int status = launch_first(e);
 	int64_t start = tk_clock_monotonic_ns();
 	if (status || !e->options->verify)
 		return status;
-	struct tk_engine_verification *c = calloc(1, sizeof *c);
-	if (!c)
+	struct tk_engine_verification *v = calloc(1, sizeof *v);
+	if (!v)
 		return tk_fail(e->err, TK_ENOMEM, "out of memory");
-	c->e = e;
-	status = begin(c);
+	v->e = e;
+	status = verify_first_launches(v);
 	e->out->verify_s += seconds_since(start);
-	*out = c;
+	*out = v;
 	return status;
 }
 
-int tk_engine_verify_finish(struct tk_engine *e, struct tk_engine_verification *c)
+int tk_engine_verify_finish(struct tk_engine *e, struct tk_engine_verification *v)
 {
 	int64_t start = tk_clock_monotonic_ns();
 	int status = 0;
-	if (c && c->running) {
-		pthread_join(c->thread, NULL);
-		status = verdict_of(e, c->status, &c->err);
+	if (v && v->is_running) {
+		pthread_join(v->thread, NULL);
+		status = check_result(e, v->status, &v->err);
 		e->out->verify_s += seconds_since(start);
 	}
-	free(c);
+	free(v);
 	return status;
 }

@@ -1,8 +1,9 @@
-/* What a backward pass starts from. O and the log-sum-exp cannot be drawn at random: they belong to
- * Q, K and V. As in training, the backend's own forward pass makes them, once and untimed; it is
- * verified like any other before its results are used. */
+/* The inputs of a backward pass that follow from others: O and the log-sum-exp belong to Q, K and V
+ * and cannot be random. As in training, the backend's own forward pass computes them, once and
+ * untimed. It is verified like any other before its results are used. */
 #include "base/error.h"
 #include "measure/engine.h"
+#include <math.h>
 #include <string.h>
 
 struct forward {
@@ -13,20 +14,20 @@ struct forward {
 	struct tk_plan *plan;
 };
 
-static int describe(struct forward *f)
+static int make_problem(struct forward *f)
 {
 	char text[TK_PROBLEM_TEXT_MAX];
 	memcpy(text, f->e->problem->text, sizeof text);
 	char *dir = strstr(text, "dir=bwd");
 	if (!dir)
-		return tk_fail(f->e->err, TK_EINTERNAL, "%s is no backward pass", text);
+		return tk_fail(f->e->err, TK_EINTERNAL, "%s is not a backward pass", text);
 	memcpy(dir, "dir=fwd", strlen("dir=fwd"));
 	int status = tk_problem_parse(&f->problem, text, f->e->err);
 	return status ? status
 	              : tk_problem_list_tensors(&f->problem, f->device, &f->count, f->e->err);
 }
 
-/* Q, K and V with their values; O and LSE full of NaN. */
+/* Q, K and V with their values; O and LSE poisoned with NaN. */
 static int upload(struct forward *f)
 {
 	struct tk_engine *e = f->e;
@@ -64,7 +65,8 @@ static int run(struct forward *f)
 	if (b->fetch &&
 	        tk_engine_check_status(e, b->fetch(f->plan, 0, &abi), "forward fetch", &abi))
 		return TK_ENGINE_JOB_ENDED;
-	e->host_filled[TK_T_O] = e->host_filled[TK_T_LSE] = 0; /* no seeded values any more */
+	e->host_filled[TK_T_O] = e->host_filled[TK_T_LSE] =
+	        0; /* the seeded values are overwritten */
 	for (uint32_t i = TK_T_O; i <= TK_T_LSE; i++)
 		if (tk_engine_check_status(e,
 		            e->ops->download(e->device, e->host[i].data, f->device[i].data,
@@ -74,26 +76,26 @@ static int run(struct forward *f)
 	return 0;
 }
 
-static int check(struct forward *f)
+static int verify(struct forward *f)
 {
 	struct tk_engine *e = f->e;
 	struct tk_tensor host[TK_T_MAX];
 	struct tk_verify_result verdict;
-	double first = tk_element_get(&e->host[TK_T_LSE], 0);
-	if (first != first)
+	if (isnan(tk_element_get(&e->host[TK_T_LSE], 0)))
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
-		        "the backward pass needs the log-sum-exp, and the forward pass gives none");
+		        "the backward pass needs the log-sum-exp, which the forward pass does not "
+		        "write");
 	memcpy(host, f->device, sizeof host);
 	for (uint32_t i = 0; i < f->count; i++)
 		host[i].data = e->host[i].data;
-	int status = tk_verify(&f->problem, host, e->options->seed, &verdict, e->err);
+	int status = tk_verify_outputs(&f->problem, host, e->options->seed, &verdict, e->err);
 	if (status == TK_OK && !verdict.passed)
 		return tk_engine_end_job(
 		        e, TK_OUTCOME_WRONG, "the forward pass is wrong: %s", verdict.detail);
 	return status;
 }
 
-static void clean_up(struct forward *f)
+static void free_forward(struct forward *f)
 {
 	if (f->plan)
 		f->e->backend->unplan(f->plan);
@@ -108,17 +110,17 @@ int tk_engine_run_forward(struct tk_engine *e)
 	struct tk_abi_error abi = tk_engine_abi_error();
 	if (e->problem->abi.op != TK_OP_ATTENTION || e->problem->attention.dir == TK_FWD)
 		return 0;
-	int status = describe(&f);
+	int status = make_problem(&f);
 	if (status == 0 && e->backend->supports(e->ctx, &f.problem.abi, &abi) != TK_ABI_OK)
 		status = tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
-		        "the backward pass needs results of the forward pass, and that: %s",
+		        "the backward pass needs the forward pass, which is unsupported: %s",
 		        abi.message);
 	if (status == 0)
 		status = upload(&f);
 	if (status == 0)
 		status = run(&f);
 	if (status == 0 && e->options->verify)
-		status = check(&f);
-	clean_up(&f);
+		status = verify(&f);
+	free_forward(&f);
 	return status;
 }

@@ -1,7 +1,7 @@
-/* Seeded inputs: value i of a tensor is a function of (seed, tensor, i, distribution) and of
- * nothing else, so that every backend, every machine and every order of calls sees the same bits.
- * Only IEEE operations that round correctly are used (this file is compiled without contraction to
- * fma), never libm's sin, log or erf, whose last bits differ between systems. */
+/* Seeded inputs: value i of a tensor is a function of (seed, tensor, i, distribution) alone, so
+ * that every backend, machine and order of calls sees the same bits. Only correctly rounded IEEE
+ * operations are used (this file is compiled without contraction to fma), never libm's sin, log or
+ * erf, whose last bits differ between systems. */
 #include "base/error.h"
 #include "base/rng.h"
 #include "element.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #define BINS 4096
-#define PART 65536   /* values that are worth a thread */
-#define TAIL 0x1p-20 /* the outermost node stands for this probability: |x| <= 4.76 */
+#define GRAIN 65536  /* values that justify a thread */
+#define TAIL 0x1p-20 /* probability of the outermost node: |x| <= 4.76 */
 
 /* Natural logarithm for x > 0 by 2 atanh((m - 1) / (m + 1)). */
 static double plain_log(double x)
@@ -55,24 +55,25 @@ static double normal_quantile(double p)
 	double q = p - 0.5, r;
 	if (fabs(q) <= 0.425)
 		return q * rational(a, b, 0.180625 - q * q);
-	r = sqrt(-plain_log(
-	        q < 0 ? p : 1 - p)); /* at most 3.73 here: the far tail of AS 241 is not reached */
+	/* r is at most 3.73 here: the far tail of AS 241 is not reached */
+	r = sqrt(-plain_log(q < 0 ? p : 1 - p));
 	return (q < 0 ? -1 : 1) * rational(c, d, r - 1.6);
 }
 
-static double node(int i)
+static double quantile_node(int i)
 {
 	double p = (double)i / BINS;
 	return normal_quantile(p < TAIL ? TAIL : p > 1 - TAIL ? 1 - TAIL : p);
 }
 
-/* Twelve bits choose a bin of equal probability, forty interpolate in it. nodes: NULL where a table
- * is not worth its making. */
+/* Twelve bits choose a bin of equal probability, forty interpolate in it. `nodes`: table of
+ * quantiles, NULL where the tensor is too small to build one. */
 static double normal_value(uint64_t h, const double *nodes)
 {
 	int bin = (int)(h >> 52);
 	double at = (double)(h >> 12 & 0xffffffffffull) * 0x1p-40;
-	double lo = nodes ? nodes[bin] : node(bin), hi = nodes ? nodes[bin + 1] : node(bin + 1);
+	double lo = nodes ? nodes[bin] : quantile_node(bin),
+	       hi = nodes ? nodes[bin + 1] : quantile_node(bin + 1);
 	return lo + at * (hi - lo);
 }
 
@@ -91,15 +92,14 @@ static double turn_sine(uint64_t turn)
 	return x + x * sum;
 }
 
-static double value_of(
+static double draw_value(
         enum tk_dist dist, uint64_t base, uint32_t tensor, uint64_t i, const double *nodes)
 {
 	uint64_t h;
 	switch (dist) {
 	case TK_DIST_UNIFORM:
 		return (double)(tk_splitmix64(base + i) >> 11) * 0x1p-52 - 1;
-	case TK_DIST_TRIG: /* sin(i) for the first operand, cos(i) for the second, ... : 2^64 / (2
-	                      pi) is one radian */
+	case TK_DIST_TRIG: /* sin(i), cos(i), ... by operand; 2^64 / (2 pi) is one radian */
 		return turn_sine(i * 2935890503282001226ull + tensor * (1ull << 62));
 	case TK_DIST_ZEROS:
 		return 0;
@@ -126,22 +126,22 @@ static bool contains(const int32_t *list, int64_t n, int32_t value)
 }
 
 /* The blocks of one query: the first, its own and the one before it, as trained models choose them,
- * the rest at random without repetition (Floyd's sampling), ascending; -1 where there are fewer
- * than asked. */
+ * the rest at random without repetition (Floyd's sampling), ascending; -1 where there are too
+ * few visible ones. */
 static void choose_blocks(const struct tk_nsa *p, uint64_t key, int64_t query, int32_t *list)
 {
 	int64_t all = (p->s + p->block_size - 1) / p->block_size;
-	int64_t open = p->causal ? query / p->block_size + 1 : all, own = query / p->block_size,
-	        n = 0;
-	int64_t want = p->selected_blocks < open ? p->selected_blocks : open;
-	const int64_t fixed[] = {own, 0, own - 1};
+	int64_t visible = p->causal ? query / p->block_size + 1 : all,
+	        diagonal = query / p->block_size, n = 0;
+	int64_t want = p->selected_blocks < visible ? p->selected_blocks : visible;
+	const int64_t fixed[] = {diagonal, 0, diagonal - 1};
 	for (int i = 0; i < 3 && n < want; i++)
 		if (fixed[i] >= 0 && !contains(list, n, (int32_t)fixed[i]))
 			list[n++] = (int32_t)fixed[i];
-	for (int64_t top = open - (want - n); n < want; top++) {
+	for (int64_t top = visible - (want - n); n < want; top++) {
 		int32_t pick = (int32_t)(tk_splitmix64(key + (uint64_t)top) % (uint64_t)(top + 1));
 		while (contains(list, n, pick))
-			pick = (pick + 1) % (int32_t)open;
+			pick = (pick + 1) % (int32_t)visible;
 		list[n++] = pick;
 	}
 	qsort(list, (size_t)n, sizeof *list, compare_i32);
@@ -156,21 +156,21 @@ static void fill_blocks(const struct tk_nsa *p, uint64_t base, int32_t *data)
 		        data + row * p->selected_blocks);
 }
 
-struct filling {
+struct fill_job {
 	uint32_t dtype, tensor;
 	enum tk_dist dist;
-	uint64_t base, from; /* from: the element that is filled first */
+	uint64_t base, from; /* from: first element to fill */
 	const double *nodes;
 	void *data;
 };
 
 static void fill_part(void *arg, int64_t first, int64_t count)
 {
-	const struct filling *f = arg;
+	const struct fill_job *f = arg;
 	first += (int64_t)f->from;
 	for (int64_t i = first; i < first + count; i++)
 		tk_element_store(f->dtype, f->data, i,
-		        value_of(f->dist, f->base, f->tensor, (uint64_t)i, f->nodes));
+		        draw_value(f->dist, f->base, f->tensor, (uint64_t)i, f->nodes));
 }
 
 int tk_inputs_fill(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
@@ -201,9 +201,9 @@ int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, 
 		return TK_OK;
 	if (n > BINS && (nodes = malloc((BINS + 1) * sizeof *nodes)))
 		for (int i = 0; i <= BINS; i++)
-			nodes[i] = node(i);
-	struct filling filling = {t[tensor].dtype, tensor, problem->dist, base, first, nodes, data};
-	tk_parallel_for((int64_t)(n - first), PART, fill_part, &filling);
+			nodes[i] = quantile_node(i);
+	struct fill_job job = {t[tensor].dtype, tensor, problem->dist, base, first, nodes, data};
+	tk_parallel_for((int64_t)(n - first), GRAIN, fill_part, &job);
 	free(nodes);
 	return TK_OK;
 }

@@ -1,4 +1,4 @@
-/* One job from problem to measurement: see measure.h for the order of its steps. */
+/* One job from problem to measurement: measure.h lists the steps. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/engine.h"
@@ -12,6 +12,11 @@
 struct tk_abi_error tk_engine_abi_error(void)
 {
 	return (struct tk_abi_error){.size = sizeof(struct tk_abi_error)};
+}
+
+bool tk_telemetry_is_power_limit(const struct tk_telemetry *t)
+{
+	return strcmp(t->reasons, "sw_power_cap") == 0;
 }
 
 int tk_engine_end_job(struct tk_engine *e, enum tk_outcome outcome, const char *fmt, ...)
@@ -28,7 +33,7 @@ int tk_engine_check_status(
         struct tk_engine *e, int status, const char *what, struct tk_abi_error *abi)
 {
 	enum tk_outcome outcome = TK_OUTCOME_FAILED;
-	char number[64];
+	bool is_unknown = status < TK_ABI_OK || status > TK_ABI_INTERNAL;
 	if (status == TK_ABI_OK)
 		return 0;
 	abi->message[sizeof abi->message - 1] = 0;
@@ -36,16 +41,23 @@ int tk_engine_check_status(
 		outcome = TK_OUTCOME_UNSUPPORTED;
 	else if (status == TK_ABI_NO_MEMORY)
 		outcome = TK_OUTCOME_OUT_OF_MEMORY;
-	else if (status < TK_ABI_OK || status > TK_ABI_INTERNAL)
-		snprintf(number, sizeof number, "status %d, which the contract does not have",
-		        status);
-	if (outcome == TK_OUTCOME_UNSUPPORTED && abi->message[0])
-		return tk_engine_end_job(e, outcome, "%s", abi->message);
 	if (!abi->message[0])
-		return tk_engine_end_job(e, outcome, "%s: no reason was given", what);
-	if (status < TK_ABI_OK || status > TK_ABI_INTERNAL)
-		return tk_engine_end_job(e, outcome, "%s: %s: %.300s", what, number, abi->message);
+		return tk_engine_end_job(e, outcome, "%s: no reason given", what);
+	if (status == TK_ABI_UNSUPPORTED)
+		return tk_engine_end_job(e, outcome, "%s", abi->message);
+	if (is_unknown)
+		return tk_engine_end_job(
+		        e, outcome, "%s: unknown status %d: %.300s", what, status, abi->message);
 	return tk_engine_end_job(e, outcome, "%s: %s", what, abi->message);
+}
+
+static int bind_sets(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	int status = TK_ABI_OK;
+	for (uint32_t s = 0; status == TK_ABI_OK && s < e->set_count; s++)
+		status = e->backend->bind(e->plan, s, e->sets[s], e->tensor_count, &abi);
+	return tk_engine_check_status(e, status, "bind", &abi);
 }
 
 static int make_plan(struct tk_engine *e)
@@ -64,12 +76,7 @@ static int make_plan(struct tk_engine *e)
 	                                                          : tk_problem_flops(e->problem);
 	e->out->bytes = isfinite(info->bytes) && info->bytes >= 0 ? info->bytes
 	                                                          : tk_problem_bytes(e->problem);
-	for (uint32_t s = 0; s < e->set_count; s++)
-		if (tk_engine_check_status(e,
-		            e->backend->bind(e->plan, s, e->sets[s], e->tensor_count, &abi), "bind",
-		            &abi))
-			return TK_ENGINE_JOB_ENDED;
-	return 0;
+	return bind_sets(e);
 }
 
 static int make_streams(struct tk_engine *e)
@@ -87,74 +94,84 @@ static int make_streams(struct tk_engine *e)
 	return status;
 }
 
-/* Both or none: half a pair of stamps tells nothing. */
-static int make_stamps(struct tk_engine *e)
+static int make_events(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	if (!e->ops->stamp_new || !e->ops->stamp_free || !e->ops->stamp_record ||
-	        !e->ops->stamp_mhz)
+	int status = e->ops->event_new(e->device, &e->start_event, &abi);
+	if (status == TK_ABI_OK)
+		status = e->ops->event_new(e->device, &e->end_event, &abi);
+	return tk_engine_check_status(e, status, "event", &abi);
+}
+
+/* Both stamps or none. */
+static int make_stamps(struct tk_engine *e)
+{
+	const struct tk_device_ops *o = e->ops;
+	struct tk_abi_error abi = tk_engine_abi_error();
+	if (!o->stamp_new || !o->stamp_free || !o->stamp_record || !o->stamp_mhz)
 		return 0;
-	int status = tk_engine_check_status(
-	        e, e->ops->stamp_new(e->device, &e->stamp_from, &abi), "clock stamp", &abi);
-	return status ? status
-	              : tk_engine_check_status(e, e->ops->stamp_new(e->device, &e->stamp_to, &abi),
-	                        "clock stamp", &abi);
+	int status = o->stamp_new(e->device, &e->start_stamp, &abi);
+	if (status == TK_ABI_OK)
+		status = o->stamp_new(e->device, &e->end_stamp, &abi);
+	return tk_engine_check_status(e, status, "clock stamp", &abi);
+}
+
+static int check_support(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	if (e->options->mode == TK_MODE_CONTENDED && !e->ops->memory_load)
+		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
+		        "devices of kind %s have no memory load for mode %s", e->ops->kind,
+		        tk_mode_name(e->options->mode));
+	return tk_engine_check_status(
+	        e, e->backend->supports(e->ctx, &e->problem->abi, &abi), "supports", &abi);
+}
+
+static int read_device_info(struct tk_engine *e)
+{
+	struct tk_abi_error abi = tk_engine_abi_error();
+	e->info.size = sizeof e->info;
+	int status = e->ops->info(e->device, &e->info, &abi);
+	if (e->options->token) /* both workers of a pair have half of it */
+		e->info.memory_bytes /= 2;
+	return tk_engine_check_status(e, status, "device info", &abi);
 }
 
 static int set_up(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
-	if (e->options->mode == TK_MODE_CONTENDED && !e->ops->strain)
-		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
-		        "devices of kind %s cannot be loaded beside a kernel", e->ops->kind);
-	int status = tk_engine_check_status(
-	        e, e->backend->supports(e->ctx, &e->problem->abi, &abi), "supports", &abi);
-	e->info.size = sizeof e->info;
-	if (status == 0)
-		status = tk_engine_check_status(
-		        e, e->ops->info(e->device, &e->info, &abi), "device info", &abi);
-	if (e->options->baton)
-		e->info.memory_bytes /= 2;
-	if (status == 0)
-		status = tk_engine_make_sets(e);
-	if (status == 0)
-		status = make_streams(e);
-	if (status == 0)
-		status = tk_engine_check_status(
-		        e, e->ops->event_new(e->device, &e->from, &abi), "event", &abi);
-	if (status == 0)
-		status = tk_engine_check_status(
-		        e, e->ops->event_new(e->device, &e->to, &abi), "event", &abi);
-	if (status == 0)
-		status = make_stamps(e);
+	int status;
+	if ((status = check_support(e)) || (status = read_device_info(e)) ||
+	        (status = tk_engine_make_sets(e)) || (status = make_streams(e)) ||
+	        (status = make_events(e)) || (status = make_stamps(e)))
+		return status;
 	int64_t start = tk_clock_monotonic_ns();
-	if (status == 0)
-		status = make_plan(e);
+	status = make_plan(e);
 	e->out->plan_s = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
 	return status;
 }
 
 static void tear_down(struct tk_engine *e)
 {
-	tk_device_token_close(e->baton);
+	const struct tk_device_ops *o = e->ops;
+	tk_device_token_close(e->token);
 	tk_engine_free_graphs(e);
 	if (e->plan)
 		e->backend->unplan(e->plan);
-	if (e->from)
-		e->ops->event_free(e->device, e->from);
-	if (e->to)
-		e->ops->event_free(e->device, e->to);
-	if (e->stamp_from)
-		e->ops->stamp_free(e->device, e->stamp_from);
-	if (e->stamp_to)
-		e->ops->stamp_free(e->device, e->stamp_to);
+	if (e->start_event)
+		o->event_free(e->device, e->start_event);
+	if (e->end_event)
+		o->event_free(e->device, e->end_event);
+	if (e->start_stamp)
+		o->stamp_free(e->device, e->start_stamp);
+	if (e->end_stamp)
+		o->stamp_free(e->device, e->end_stamp);
 	while (e->stream_count)
-		e->ops->stream_free(e->device, e->streams[--e->stream_count]);
+		o->stream_free(e->device, e->streams[--e->stream_count]);
 	tk_engine_free_sets(e);
 	free(e->clocks);
 }
 
-static int summarise(struct tk_engine *e)
+static int summarize(struct tk_engine *e)
 {
 	struct tk_measurement *m = e->out;
 	double *sorted = malloc(m->sample_count * sizeof *sorted + 1);
@@ -168,53 +185,59 @@ static int summarise(struct tk_engine *e)
 	        tk_median_interval(sorted, m->sample_count, m->confidence, &m->lo, &m->hi);
 	free(sorted);
 	if (tk_summary_compute(m->samples, m->sample_count, &m->summary))
-		return tk_fail(e->err, TK_EINTERNAL, "the samples cannot be summarised");
+		return tk_fail(e->err, TK_EINTERNAL, "cannot summarize the samples");
 	return 0;
 }
 
-/* A power limit is what the sustained mode measures under: only other reasons count against it. */
-static bool throttled_throughout(const struct tk_engine *e)
+/* The sustained mode measures under the power limit: only other reasons count against it. */
+static bool is_throttled_throughout(const struct tk_engine *e)
 {
 	const struct tk_measurement *m = e->out;
-	bool power_only = strcmp(m->after.reasons, "sw_power_cap") == 0 ||
-	                  (!m->after.reasons[0] && !m->after.throttled);
-	return m->throttled_samples == m->sample_count &&
-	       !(e->options->mode == TK_MODE_SUSTAINED && power_only);
+	if (m->throttled_samples != m->sample_count)
+		return false;
+	bool none_now = !m->after.reasons[0] && !m->after.throttled;
+	bool is_power_limit = none_now || tk_telemetry_is_power_limit(&m->after);
+	return !(e->options->mode == TK_MODE_SUSTAINED && is_power_limit);
 }
 
-static void judge(struct tk_engine *e)
+static void decide_outcome(struct tk_engine *e)
 {
 	struct tk_measurement *m = e->out;
-	double half = (m->hi - m->lo) / 2 / m->summary.median,
-	       launches = (double)m->sample_count * (double)m->launches_per_sample;
+	const struct tk_stop_rule *rule = &e->options->stop;
+	double half_width = (m->hi - m->lo) / 2 / m->summary.median;
 	m->outcome = TK_OUTCOME_OK;
-	if (m->rest_ns <= 0 &&
-	        !e->options->baton) /* the counter is the device's, and knows no turns */
-		m->energy_j = (m->after.energy_j - m->before.energy_j) / launches;
-	if (throttled_throughout(e))
+	if (is_throttled_throughout(e))
 		tk_engine_end_job(e, TK_OUTCOME_THROTTLED, "throttled throughout: %s",
-		        m->after.reasons[0] ? m->after.reasons : "no reason was given");
+		        m->after.reasons[0] ? m->after.reasons : "no reason given");
 	else if (!e->has_interval)
 		tk_engine_end_job(e, TK_OUTCOME_UNSTABLE,
-		        "%llu sample%s in %.3g s %s too few for an interval at %.4g %%",
-		        (unsigned long long)m->sample_count, m->sample_count == 1 ? "" : "s",
-		        m->measure_s, m->sample_count == 1 ? "is" : "are", m->confidence * 100);
-	else if (!(half <= e->options->stop.relative_half_width))
+		        "too few samples for a confidence interval at %.4g %%: %llu in %.3g s",
+		        m->confidence * 100, (unsigned long long)m->sample_count, m->measure_s);
+	else if (!(half_width <= rule->relative_half_width))
 		tk_engine_end_job(e, TK_OUTCOME_UNSTABLE,
-		        "the interval of the median is +-%.*g %%, asked were %.2g %%",
-		        half < 1 ? 2 : 15, half < 1 ? half * 100 : round(half * 100),
-		        e->options->stop.relative_half_width * 100);
+		        "confidence interval ±%.*g %%, target ±%.2g %%", half_width < 1 ? 2 : 15,
+		        half_width < 1 ? half_width * 100 : round(half_width * 100),
+		        rule->relative_half_width * 100);
 }
 
-/* What is wrong is not timed: the check ends before the first sample. */
-static int check_and_warm_up(struct tk_engine *e)
+/* The energy counter is the device's: it includes idle gaps and the other worker of a pair. */
+static void compute_energy(struct tk_engine *e)
 {
-	struct tk_engine_verification *check = NULL;
-	int status = tk_engine_verify_start(e, &check);
+	struct tk_measurement *m = e->out;
+	double launches = (double)m->sample_count * (double)m->launches_per_sample;
+	if (m->idle_gap_ns <= 0 && !e->options->token)
+		m->energy_j = (m->after.energy_j - m->before.energy_j) / launches;
+}
+
+/* A wrong result is never timed: verification ends before the first sample. */
+static int verify_and_warm_up(struct tk_engine *e)
+{
+	struct tk_engine_verification *v = NULL;
+	int status = tk_engine_verify_start(e, &v);
 	if (status == 0)
 		status = tk_engine_warm_up(e);
-	int checked = tk_engine_verify_finish(e, check);
-	return checked ? checked : status;
+	int verify_status = tk_engine_verify_finish(e, v);
+	return verify_status ? verify_status : status;
 }
 
 static int run(struct tk_engine *e)
@@ -222,20 +245,19 @@ static int run(struct tk_engine *e)
 	int64_t start = tk_clock_monotonic_ns();
 	int status = set_up(e);
 	e->out->setup_s = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
-	if (status || (status = check_and_warm_up(e)) ||
-	        (status = tk_engine_measure_launch_cost(e)))
-		return status;
-	if ((status = tk_engine_read_telemetry(e, &e->out->before)) ||
+	if (status || (status = verify_and_warm_up(e)) ||
+	        (status = tk_engine_measure_launch_cost(e)) ||
+	        (status = tk_engine_read_telemetry(e, &e->out->before)) ||
 	        (status = tk_engine_collect_samples(e)))
 		return status;
-	tk_device_token_close(e->baton);
-	/* Once more, after thousands of launches back to back: races and used-up workspace show
-	 * only now. */
+	tk_device_token_close(e->token);
+	/* Again after thousands of launches: races and an overrun workspace show only now. */
 	if (e->options->verify && (status = tk_engine_verify_set(e, 0)))
 		return status;
-	if ((status = summarise(e)))
+	if ((status = summarize(e)))
 		return status;
-	judge(e);
+	compute_energy(e);
+	decide_outcome(e);
 	return 0;
 }
 
@@ -244,7 +266,7 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device,
         const struct tk_problem_spec *problem, const struct tk_measure_options *options,
         struct tk_measurement *out, struct tk_error *err)
 {
-	struct tk_device_token alone = {.fd = -1};
+	struct tk_device_token no_peer = {.fd = -1};
 	struct tk_engine e = {.ops = ops,
 	        .device = device,
 	        .backend = backend,
@@ -253,8 +275,8 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device,
 	        .options = options,
 	        .out = out,
 	        .err = err,
-	        .baton = options->baton ? options->baton : &alone,
-	        .mhz = NAN,
+	        .token = options->token ? options->token : &no_peer,
+	        .sample_mhz = NAN,
 	        .idle_mhz = NAN};
 	*out = (struct tk_measurement){.outcome = TK_OUTCOME_FAILED,
 	        .launch_ns = NAN,

@@ -1,9 +1,9 @@
-/* The timing engine: one for every backend. Runs inside the worker process, stands on a device
- * layer, stores nothing.
+/* The timing engine: one for all backends. It runs inside the worker process on top of a device
+ * layer and stores nothing.
  *
  * One job: tensors and seeded inputs -> plan -> first launches -> verify -> warm up -> sample until
- * the interval of the median is tight or the budget is spent. docs/explanation/measuring.md says
- * why each step is as it is. */
+ * the confidence interval of the median is narrow enough or the budget is spent.
+ * docs/explanation/measuring.md gives the reason for each step. */
 #ifndef TK_MEASURE_H
 #define TK_MEASURE_H
 #include "core/mode.h"
@@ -20,82 +20,76 @@ struct tk_error;
 struct tk_measure_options {
 	uint64_t seed; /* of the inputs */
 	enum tk_mode mode;
-	struct tk_stop_rule stop; /* paced, sustained, loaded: the width is what is promised, the
-	                             engine aims at less */
+	/* In the modes with bursts the half-width judges the result; the engine aims at less. */
+	struct tk_stop_rule stop;
 	double max_warmup_s;
-	double min_sample_ns; /* shorter launches are timed in batches of at least this; the sample
-	                         is the mean of the batch */
-	double rest_ns;       /* paced, loaded: between two bursts; 0: found for the kernel */
-	uint32_t sets;        /* input sets to rotate over; 0: as many as the mode asks for */
+	double min_sample_ns; /* shorter launches are batched; a sample is a batch's mean */
+	double idle_gap_ns;   /* paced, contended: between two bursts; 0: found for the kernel */
+	uint32_t sets;        /* input sets to rotate over; 0: as many as the mode needs */
 	bool verify;
 	const char *config;            /* NULL: the backend's best guess */
 	uint32_t threads;              /* CPU */
-	struct tk_device_token *baton; /* another process measures on this device by turns with this
-	                                  one; NULL: none does */
+	struct tk_device_token *token; /* shared with the other worker of an A/B pair; NULL: none */
 };
 
-struct tk_verify_result { /* what verification found */
+struct tk_verify_result {
 	bool done, passed;
 	char method[32];             /* "freivalds+entries", "rows" */
-	double max_error, tolerance; /* relative to the size of the operands;
-	                                docs/explanation/verification.md */
+	double max_error, tolerance; /* relative; docs/explanation/verification.md says to what */
 	int64_t checked;             /* entries or rows */
 	char detail[256];            /* "row 17 of head 3: got nan, expected 0.1293" */
 };
 
+/* Times are of one execution of the kernel. NAN: unknown. */
 struct tk_measurement {
 	enum tk_outcome outcome;
-	char message[512]; /* why, where the outcome is not ok */
-	double *samples;   /* ns of one execution each, in time order; owned */
+	char message[512]; /* the reason, unless the outcome is ok */
+	double *samples;   /* ns, in order of time; owned */
 	uint64_t sample_count;
 	uint64_t launches_per_sample;
 	struct tk_summary summary; /* of samples */
-	double lo, hi;             /* interval of the median */
+	double lo, hi;             /* confidence interval of the median, ns */
 	double confidence;
 	enum tk_stop stop;
 	double warmup_s, measure_s, setup_s, verify_s;
-	double inputs_s, plan_s; /* parts of setup_s: filling host tensors, plan() and bind() */
-	double launch_ns; /* host cost of enqueueing one launch, the least; NAN where unknown */
+	double inputs_s, plan_s; /* parts of setup_s: filling host tensors; plan() and bind() */
+	double launch_ns;        /* host cost of enqueueing one launch, minimum */
 	struct tk_verify_result verdict;
 	struct tk_plan_info plan;
-	double flops, bytes; /* of one execution: the plan's where it said so, else the formula's */
-	uint32_t sets;       /* input sets that were rotated */
+	double flops, bytes; /* the plan's where it reports them, else the formula's */
+	uint32_t sets;       /* input sets that were rotated over */
 	struct tk_telemetry before, after;
 	uint64_t throttled_samples;
 	enum tk_mode mode;
-	double clock_mhz, clock_min_mhz; /* compute clock during the samples: median, lowest; NAN
-	                                    where the device does not stamp it */
-	double cycles;  /* of one execution: median of each sample's time and clock; NAN likewise */
-	double rest_ns; /* between two bursts; 0 where there is none */
-	double energy_j; /* of one execution; NAN where unknown, where there were rests, and by
-	                    turns */
-	uint64_t device_bytes; /* most memory that the job had on the device when that was looked
-	                          at; 0: unknown */
+	double clock_mhz, clock_min_mhz; /* compute clock during the samples: median, lowest */
+	double cycles;                   /* median over the samples of time times clock */
+	double idle_gap_ns;              /* mean, between two samples; 0: none */
+	double energy_j; /* NAN with idle gaps and in A/B pairs: the counter includes others */
+	uint64_t device_bytes; /* peak of the job's device memory when sampled; 0: unknown */
 };
 
-/* TK_OK with an outcome in *out, also where the backend said no, lied or ran out of memory. Errors
- * are the engine's own. */
+/* TK_OK with an outcome in *out, also where the backend refuses, returns wrong results or runs out
+ * of memory. Errors are the engine's own. Free *out with tk_measurement_free(). */
 int tk_measure(const struct tk_device_ops *ops, struct tk_device *device,
         const struct tk_backend *backend, struct tk_backend_ctx *ctx,
         const struct tk_problem_spec *problem, const struct tk_measure_options *options,
         struct tk_measurement *out, struct tk_error *err);
 void tk_measurement_free(struct tk_measurement *m);
 
-/* As tk_inputs_fill, of a tensor whose first `filled` bytes hold its values already, whole elements
- * or all. */
-int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
-        size_t filled, void *data, struct tk_error *err);
-/* Fills a tensor's host copy: value i of tensor t depends on (seed, t, i, dist) alone, so every
- * backend gets the same bits. */
+/* Fills a tensor's host copy. Value i of tensor t is a function of (seed, t, i, distribution)
+ * alone, so every backend gets the same bits. */
 int tk_inputs_fill(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
         void *data, struct tk_error *err);
+/* The same for a tensor whose first `filled` bytes, whole elements or all, have their values
+ * already. */
+int tk_inputs_fill_from(const struct tk_problem_spec *problem, uint32_t tensor, uint64_t seed,
+        size_t filled, void *data, struct tk_error *err);
 
-/* Checks host copies of inputs and outputs (indexed by enum tk_tensor_id) against double precision.
- */
-int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors,
+/* Verifies host copies of inputs and outputs (indexed by enum tk_tensor_id) in double precision. */
+int tk_verify_outputs(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors,
         uint64_t seed, struct tk_verify_result *out, struct tk_error *err);
 
-/* Reads and writes element i of a tensor as double; rounding is to nearest even. */
+/* Element i of a tensor as double; rounds to nearest, ties to even. */
 double tk_element_get(const struct tk_tensor *t, int64_t i);
 void tk_element_set(struct tk_tensor *t, int64_t i, double value);
 

@@ -1,57 +1,53 @@
-/* Where a device has a power governor: keep off its limits (paced, loaded), or wait until it has
+/* Where a device has a power governor: keep off its limits (paced, contended), or wait until it has
  * settled (sustained).
  *
- * A matrix kernel that is launched back to back for some 30 to 100 ms meets the power limit; a
- * window that is open while the clock gives way measures the governor. So either the work comes in
- * bursts of about a millisecond with rests that are long enough, or the window opens after the
- * governor is done. docs/explanation/measuring-gpus.md has the figures. */
+ * A matrix kernel launched back to back meets the power limit after 30 to 100 ms; a window that is
+ * open while the clock drops measures the governor. So the work comes in bursts of about a
+ * millisecond with idle gaps that are long enough, or the window opens after the governor has
+ * settled. docs/explanation/measuring-gpus.md has the figures. */
 #include "base/clock.h"
 #include "base/rng.h"
 #include "measure/engine.h"
 #include <math.h>
 #include <string.h>
 
-#define REST_PER_BURST 7 /* so many times as long as the burst, at first */
-#define REST_LEAST_NS 6e6
-#define REST_MOST_NS 100e6
-#define UNLIMITED \
-	0.985 /* of the idle clock: a burst above this meets no limit, and a rest of its own \
-	       * length will do \
-	       */
-#define UNLIMITED_REST_NS 3e6
-#define REST_GROWTH 1.6
-#define REST_JITTER 0.3 /* a rest is this share longer or shorter, by chance */
-#define FULL_CLOCK \
-	0.99 /* a window whose clock is below this share of the best one's has met a limit */
-#define PACED_WINDOW 3 /* bursts that one judgement looks at */
-#define PACED_AGREE 0.003
-#define SUSTAINED_LEAST_S 1.2 /* the governor overshoots first, and swings for about a second */
-#define SUSTAINED_MOST_S \
-	1.8 /* it goes on swinging: more of it in the samples tells more than waiting for its end \
-	     */
-#define SUSTAINED_WINDOW 4 /* samples, together longer than one swing */
-#define SUSTAINED_AGREE 0.005
-#define BUDGET_MOST_S \
-	10 /* of launches that are so long that an interval takes more than the budget */
+/* First idle gap: this many times the burst's length, within these bounds. */
+#define GAP_PER_BURST 7
+#define GAP_MIN_NS 6e6
+#define GAP_MAX_NS 100e6
+/* A burst above this share of the idle clock meets no limit; a gap of its own length is enough. */
+#define UNLIMITED_CLOCK 0.985
+#define UNLIMITED_GAP_NS 3e6
+#define GAP_GROWTH 1.6
+#define GAP_JITTER 0.3  /* each gap is up to this share longer or shorter, at random */
+#define PEAK_CLOCK 0.99 /* a window whose clock is below this share of the peak met a limit */
+#define PACED_WINDOW 3  /* bursts that one decision looks at */
+#define PACED_AGREES 0.003
+#define SUSTAINED_MIN_S 1.2 /* the governor overshoots first and swings for about a second */
+#define SUSTAINED_MAX_S 1.8 /* then sample the swing rather than wait for its end */
+#define SUSTAINED_WINDOW 4  /* samples, together longer than one swing */
+#define SUSTAINED_AGREES 0.005
+#define BUDGET_MAX_S 10 /* where an interval of long launches needs more than the mode's budget */
 
-/* A mode's own aim; the interval that the caller asked for stays what the result is judged by. */
-static const struct aim {
+/* What each mode aims at. The caller's half-width remains what the result is judged by. */
+static const struct target {
 	double half_width, budget_s;
 	size_t min_samples, max_samples;
-} aims[TK_MODE_COUNT] = {
+} targets[TK_MODE_COUNT] = {
         [TK_MODE_HOT] = {0.001, 0.3, 11, 60},
         [TK_MODE_PACED] = {0.001, 0.3, 11, 60},
         [TK_MODE_SUSTAINED] = {0.002, 2.7, 12, 40},
         [TK_MODE_CONTENDED] = {0.002, 0.6, 20, 80},
 };
-/* By turns with another process: as many on either side. */
-static const struct aim aim_of_two = {0.001, 1.2, 120, 120};
+/* Both workers of an A/B pair take the same number of samples. */
+static const struct target pair_target = {0.001, 1.2, 120, 120};
 
-/* Hot is paced where the device is one that has to be: one whose stream can be held. */
+/* Hot is paced too on a device that needs it, which is one that can block a stream. */
 bool tk_engine_is_paced(const struct tk_engine *e)
 {
 	enum tk_mode m = e->options->mode;
-	return m == TK_MODE_PACED || m == TK_MODE_CONTENDED || (m == TK_MODE_HOT && e->ops->hold);
+	return m == TK_MODE_PACED || m == TK_MODE_CONTENDED ||
+	       (m == TK_MODE_HOT && e->ops->block_stream);
 }
 
 bool tk_engine_has_bursts(const struct tk_engine *e)
@@ -59,9 +55,9 @@ bool tk_engine_has_bursts(const struct tk_engine *e)
 	return tk_engine_is_paced(e) || e->options->mode == TK_MODE_SUSTAINED;
 }
 
-/* The fewest samples that an interval of the median can be had from: 1 - 2^(1-n) is that of their
- * extremes. */
-static double fewest(double confidence)
+/* Samples that an interval of the median needs: the one between minimum and maximum of n samples
+ * has confidence 1 - 2^(1-n). */
+static double min_interval_samples(double confidence)
 {
 	return ceil(1 - log2(fmax(1 - confidence, 1e-9)));
 }
@@ -69,109 +65,120 @@ static double fewest(double confidence)
 struct tk_stop_rule tk_engine_stop_rule(const struct tk_engine *e)
 {
 	struct tk_stop_rule rule = e->options->stop;
-	double sample_s = (e->launch_ns * (double)(e->batch * e->bursts) + e->rest_ns) * 1e-9;
 	if (!tk_engine_has_bursts(e))
 		return rule;
-	const struct aim *aim =
-	        e->options->baton && tk_engine_is_paced(e) ? &aim_of_two : &aims[e->options->mode];
-	rule.relative_half_width = fmin(rule.relative_half_width, aim->half_width);
-	rule.min_samples = aim->min_samples;
-	rule.max_samples = aim->max_samples;
-	/* fewer would have been for nothing */
-	double least_s = fmin((fewest(rule.confidence) - 0.5) * sample_s, BUDGET_MOST_S);
-	rule.budget_s = fmax(aim->budget_s, least_s);
+	const struct target *target = e->options->token && tk_engine_is_paced(e)
+	                                      ? &pair_target
+	                                      : &targets[e->options->mode];
+	double sample_ns = e->launch_ns * (double)(e->batch * e->bursts) + e->idle_gap_ns;
+	/* the last sample may end after the budget */
+	double interval_s = (min_interval_samples(rule.confidence) - 0.5) * sample_ns * 1e-9;
+	rule.relative_half_width = fmin(rule.relative_half_width, target->half_width);
+	rule.min_samples = target->min_samples;
+	rule.max_samples = target->max_samples;
+	rule.budget_s = fmax(target->budget_s, fmin(interval_s, BUDGET_MAX_S));
 	return rule;
 }
 
-/* The governor of a card looks at it every few milliseconds. Bursts at equal distances meet it at
- * nearly the same moment, which moves slowly: samples of a whole measurement are alike then, and
- * those of the next one differ. */
-static double next_rest(struct tk_engine *e)
+/* A governor samples the card every few milliseconds. Bursts at equal distances would meet it at a
+ * phase that drifts slowly: samples of one measurement would agree and those of the next differ. */
+static double next_gap_ns(struct tk_engine *e)
 {
-	double chance = (double)(tk_splitmix64(++e->rests) >> 11) * 0x1p-53;
-	return e->rest_ns * (1 - REST_JITTER + 2 * REST_JITTER * chance);
+	double random = (double)(tk_splitmix64(++e->idle_gap_count) >> 11) * 0x1p-53;
+	return e->idle_gap_ns * (1 - GAP_JITTER + 2 * GAP_JITTER * random);
 }
 
+/* Holds the device meanwhile: it has to idle between any two bursts, whoever's they are. */
 int tk_engine_wait_idle_gap(struct tk_engine *e)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	int status = tk_engine_acquire_device(
-	        e); /* the device rests between any two bursts, whoever's they are */
+	int status = tk_engine_acquire_device(e);
 	if (status == 0 && e->memory_load_ns > 0)
 		status = tk_engine_check_status(
-		        e, e->ops->strain(e->device, 0, 0, &abi), "strain", &abi);
-	if (status || e->rest_ns <= 0)
+		        e, e->ops->memory_load(e->device, 0, 0, &abi), "memory load", &abi);
+	if (status || e->idle_gap_ns <= 0)
 		return status;
-	double ns = next_rest(e);
-	if (e->ops->rest)
-		return tk_engine_check_status(e, e->ops->rest(e->device, ns, &abi), "rest", &abi);
-	tk_clock_sleep_ns((int64_t)ns);
+	double gap_ns = next_gap_ns(e);
+	if (e->ops->idle)
+		return tk_engine_check_status(
+		        e, e->ops->idle(e->device, gap_ns, &abi), "idle", &abi);
+	tk_clock_sleep_ns((int64_t)gap_ns);
 	return 0;
 }
 
-static double median_of(const double *x, int n)
+static double window_median(const double *x, int n)
 {
 	double sorted[8];
 	memcpy(sorted, x, (size_t)n * sizeof *x);
 	return tk_median(sorted, (size_t)n);
 }
 
-static double first_rest(const struct tk_engine *e, double burst_ns)
+static double first_gap_ns(const struct tk_engine *e, double burst_ns)
 {
-	bool unlimited = e->mhz >= UNLIMITED * e->idle_mhz;
-	double rest_ns = unlimited ? fmax(burst_ns, UNLIMITED_REST_NS)
-	                           : fmax(REST_PER_BURST * burst_ns, REST_LEAST_NS);
-	return fmin(rest_ns, REST_MOST_NS);
+	bool is_unlimited = e->sample_mhz >= UNLIMITED_CLOCK * e->idle_mhz;
+	double gap_ns = is_unlimited ? fmax(burst_ns, UNLIMITED_GAP_NS)
+	                             : fmax(GAP_PER_BURST * burst_ns, GAP_MIN_NS);
+	return fmin(gap_ns, GAP_MAX_NS);
 }
 
-/* Bursts until the clock stays up and two windows agree; the rests grow while the clock gives way.
- */
-static int find_rest(struct tk_engine *e, double burst_ns)
+static int time_paced_window(struct tk_engine *e, double *median_ns, double *median_mhz)
 {
-	double ns[PACED_WINDOW], mhz[PACED_WINDOW], before = NAN;
-	int64_t start = tk_engine_now_ns(e);
-	bool fixed = e->options->rest_ns > 0;
-	e->rest_ns = fixed ? e->options->rest_ns : first_rest(e, burst_ns);
-	for (int i = 0, status = 0;; i = 0) {
-		while (i < PACED_WINDOW && status == 0) {
-			status = tk_engine_wait_idle_gap(e);
-			if (status == 0)
-				status = tk_engine_time_sample(e, &ns[i]);
-			mhz[i++] = e->mhz;
-		}
-		e->out->warmup_s = (double)(tk_engine_now_ns(e) - start) * 1e-9;
+	double ns[PACED_WINDOW], mhz[PACED_WINDOW];
+	for (int i = 0; i < PACED_WINDOW; i++) {
+		int status = tk_engine_wait_idle_gap(e);
+		if (status == 0)
+			status = tk_engine_time_sample(e, &ns[i]);
+		if (status)
+			return status;
+		mhz[i] = e->sample_mhz;
+	}
+	*median_ns = window_median(ns, PACED_WINDOW);
+	*median_mhz = window_median(mhz, PACED_WINDOW);
+	return 0;
+}
+
+/* Bursts until the clock stays up and two windows agree; the gap grows while the clock drops. */
+static int find_idle_gap(struct tk_engine *e, double burst_ns)
+{
+	double before_ns = NAN, now_ns = NAN, mhz = NAN;
+	int64_t start_ns = tk_engine_now_ns(e);
+	bool is_given = e->options->idle_gap_ns > 0;
+	e->idle_gap_ns = is_given ? e->options->idle_gap_ns : first_gap_ns(e, burst_ns);
+	for (;;) {
+		int status = time_paced_window(e, &now_ns, &mhz);
+		e->out->warmup_s = (double)(tk_engine_now_ns(e) - start_ns) * 1e-9;
 		if (status || e->out->warmup_s >= e->options->max_warmup_s)
 			return status;
-		double now = median_of(ns, PACED_WINDOW), clock = median_of(mhz, PACED_WINDOW);
-		bool slow = clock < FULL_CLOCK * e->full_mhz;
-		e->full_mhz = fmax(e->full_mhz, isfinite(clock) ? clock : 0);
-		if (slow && !fixed && e->rest_ns < REST_MOST_NS)
-			e->rest_ns = fmin(e->rest_ns * REST_GROWTH, REST_MOST_NS);
-		else if (fabs(now - before) <= PACED_AGREE * before)
+		bool is_slow = mhz < PEAK_CLOCK * e->peak_mhz;
+		e->peak_mhz = fmax(e->peak_mhz, isfinite(mhz) ? mhz : 0);
+		if (is_slow && !is_given && e->idle_gap_ns < GAP_MAX_NS)
+			e->idle_gap_ns = fmin(e->idle_gap_ns * GAP_GROWTH, GAP_MAX_NS);
+		else if (fabs(now_ns - before_ns) <= PACED_AGREES * before_ns)
 			return 0;
-		before = now;
+		before_ns = now_ns;
 	}
 }
 
-/* Back to back until the clock has stopped falling. */
+/* Launches back to back until the clock has stopped falling. */
 static int wait_for_governor(struct tk_engine *e)
 {
-	double ns[SUSTAINED_WINDOW], before = NAN;
-	int64_t start = tk_engine_now_ns(e);
+	double window_ns[SUSTAINED_WINDOW], before_ns = NAN;
+	int64_t start_ns = tk_engine_now_ns(e);
+	/* a virtual clock does not see that the host waits */
+	bool is_virtual_clock = e->ops->idle != NULL;
 	int status = 0;
 	for (;;) {
 		for (int i = 0; status == 0 && i < SUSTAINED_WINDOW; i++)
-			status = tk_engine_time_sample(e, &ns[i]);
-		double spent_s = (double)(tk_engine_now_ns(e) - start) * 1e-9;
+			status = tk_engine_time_sample(e, &window_ns[i]);
+		double spent_s = (double)(tk_engine_now_ns(e) - start_ns) * 1e-9;
 		e->out->warmup_s = spent_s;
-		if (status || spent_s >= SUSTAINED_MOST_S)
+		if (status || spent_s >= SUSTAINED_MAX_S)
 			return status;
-		double now = median_of(ns, SUSTAINED_WINDOW);
-		bool virtual_clock = e->ops->rest != NULL; /* waiting would not be seen by it */
-		if ((spent_s >= SUSTAINED_LEAST_S || virtual_clock) &&
-		        fabs(now - before) <= SUSTAINED_AGREE * before)
+		double now_ns = window_median(window_ns, SUSTAINED_WINDOW);
+		if ((spent_s >= SUSTAINED_MIN_S || is_virtual_clock) &&
+		        fabs(now_ns - before_ns) <= SUSTAINED_AGREES * before_ns)
 			return 0;
-		before = now;
+		before_ns = now_ns;
 	}
 }
 
@@ -183,7 +190,10 @@ int tk_engine_settle_clocks(struct tk_engine *e)
 	int status = tk_engine_measure_idle_clock(e);
 	if (status == 0)
 		status = tk_engine_time_sample(e, &ns);
+	if (status)
+		return status;
+	double burst_ns = ns * (double)e->batch;
 	if (e->options->mode == TK_MODE_CONTENDED)
-		e->memory_load_ns = 1.5 * ns * (double)e->batch + e->block_ns + 100e3;
-	return status ? status : find_rest(e, ns * (double)e->batch);
+		e->memory_load_ns = 1.5 * burst_ns + e->block_ns + 100e3;
+	return find_idle_gap(e, burst_ns);
 }

@@ -20,17 +20,17 @@ static void *run_part(void *arg)
 	return NULL;
 }
 
-static int64_t width(int64_t n, int64_t grain)
+static int64_t count_parts(int64_t n, int64_t grain)
 {
 	cpu_set_t cores;
-	int64_t parts = grain > 0 ? n / grain : n, most = 1;
+	int64_t parts = grain > 0 ? n / grain : n, threads = 1;
 	if (sched_getaffinity(0, sizeof cores, &cores) == 0)
-		most = CPU_COUNT(&cores);
-	most = most > THREADS_MAX ? THREADS_MAX : most;
-	return parts < 1 ? 1 : parts < most ? parts : most;
+		threads = CPU_COUNT(&cores);
+	threads = threads > THREADS_MAX ? THREADS_MAX : threads;
+	return parts < 1 ? 1 : parts < threads ? parts : threads;
 }
 
-/* A thread that cannot be had is no reason to fail: its part is done here. */
+/* The part of a thread that cannot be started is done by the caller. */
 void tk_parallel_for(
         int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg)
 {
@@ -38,23 +38,23 @@ void tk_parallel_for(
 	pthread_t threads[THREADS_MAX];
 	bool started[THREADS_MAX] = {false};
 	pthread_attr_t attributes;
-	int64_t parts_count = width(n, grain);
-	if (parts_count < 2 || pthread_attr_init(&attributes) != 0) {
+	int64_t part_count = count_parts(n, grain);
+	if (part_count < 2 || pthread_attr_init(&attributes) != 0) {
 		fn(arg, 0, n);
 		return;
 	}
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	for (int64_t i = 0; i < parts_count; i++) {
-		int64_t first = n * i / parts_count;
-		parts[i] = (struct part){fn, arg, first, n * (i + 1) / parts_count - first};
+	for (int64_t i = 0; i < part_count; i++) {
+		int64_t first = n * i / part_count;
+		parts[i] = (struct part){fn, arg, first, n * (i + 1) / part_count - first};
 		started[i] =
 		        i > 0 && pthread_create(&threads[i], &attributes, run_part, &parts[i]) == 0;
 	}
 	pthread_attr_destroy(&attributes);
-	for (int64_t i = 0; i < parts_count; i++)
+	for (int64_t i = 0; i < part_count; i++)
 		if (!started[i])
 			run_part(&parts[i]);
-	for (int64_t i = 0; i < parts_count; i++)
+	for (int64_t i = 0; i < part_count; i++)
 		if (started[i])
 			pthread_join(threads[i], NULL);
 }

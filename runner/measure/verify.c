@@ -1,5 +1,5 @@
-/* Is the result right? Entry point, the scan for what was never written, and the ceilings;
- * docs/explanation/verification.md says where the tolerances come from. */
+/* Verification of results: the entry point, the scan for unwritten outputs, and the ceilings'
+ * checks. docs/explanation/verification.md derives the tolerances. */
 #include "measure/verify.h"
 #include "base/error.h"
 #include "base/rng.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SCAN_PART 65536 /* values that are worth a thread */
+#define SCAN_GRAIN 65536 /* values that justify a thread */
 
 double tk_element_get(const struct tk_tensor *t, int64_t i)
 {
@@ -23,13 +23,13 @@ void tk_element_set(struct tk_tensor *t, int64_t i, double value)
 	tk_element_store(t->dtype, t->data, i, value);
 }
 
-uint64_t tk_verify_next_random(struct tk_verify *v)
+uint64_t tk_verify_next_random(struct tk_verify_state *v)
 {
 	return tk_splitmix64(v->random++);
 }
 
-void tk_verify_add_error(
-        struct tk_verify *v, double error, double tolerance, double scale, const char *fmt, ...)
+void tk_verify_add_error(struct tk_verify_state *v, double error, double tolerance, double scale,
+        const char *fmt, ...)
 {
 	double ratio = error == 0 ? 0 : error / tolerance;
 	if (!(ratio <= 1))
@@ -49,7 +49,7 @@ void tk_verify_add_error(
 	va_end(ap);
 }
 
-void tk_verify_merge(struct tk_verify *whole, const struct tk_verify *part)
+void tk_verify_merge(struct tk_verify_state *whole, const struct tk_verify_state *part)
 {
 	struct tk_verify_result *to = whole->out;
 	if (part->worst > whole->worst) {
@@ -76,7 +76,7 @@ static void name_element(const struct tk_tensor *t, int64_t i, char *out, size_t
 
 struct scan {
 	const struct tk_tensor *t;
-	_Atomic int64_t found; /* the first value that is not finite, INT64_MAX: none */
+	_Atomic int64_t found; /* index of the first value that is not finite; INT64_MAX: none */
 };
 
 static void scan_part(void *arg, int64_t first, int64_t count)
@@ -97,25 +97,26 @@ static void scan_part(void *arg, int64_t first, int64_t count)
 	}
 }
 
-/* Outputs are poisoned with NaN before the run: whatever is not finite was not written, or went
+/* Outputs are poisoned with NaN before the launch: a value that is not finite is unwritten or
  * wrong. */
-static void scan_finite(struct tk_verify *v, const struct tk_tensor *t)
+static void scan_finite(struct tk_verify_state *v, const struct tk_tensor *t)
 {
 	char name[128];
 	struct scan s = {t, INT64_MAX};
-	tk_parallel_for((int64_t)(t->bytes / tk_element_bytes(t->dtype)), SCAN_PART, scan_part, &s);
+	tk_parallel_for(
+	        (int64_t)(t->bytes / tk_element_bytes(t->dtype)), SCAN_GRAIN, scan_part, &s);
 	if (s.found == INT64_MAX)
 		return;
 	name_element(t, s.found, name, sizeof name);
 	v->out->passed = false;
 	v->out->max_error = INFINITY;
 	v->worst = INFINITY;
-	snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not a number, or never written",
+	snprintf(v->out->detail, sizeof v->out->detail, "%s is %f: not finite or never written",
 	        name, tk_element_load(t->dtype, t->data, s.found));
 }
 
-/* The log-sum-exp is optional: a backend that has none leaves the poison as it was. */
-static bool untouched(const struct tk_tensor *t)
+/* The log-sum-exp is optional: a backend without it leaves the poison. */
+static bool is_untouched(const struct tk_tensor *t)
 {
 	for (size_t i = 0; i < t->bytes; i++)
 		if (((const unsigned char *)t->data)[i] != 0xff)
@@ -123,7 +124,7 @@ static bool untouched(const struct tk_tensor *t)
 	return true;
 }
 
-static void verify_copy(struct tk_verify *v, const struct tk_tensor *t)
+static void verify_copy(struct tk_verify_state *v, const struct tk_tensor *t)
 {
 	const unsigned char *in = t[TK_T_IN].data, *out = t[TK_T_OUT].data;
 	size_t element = tk_element_bytes(t->dtype);
@@ -138,12 +139,11 @@ static void verify_copy(struct tk_verify *v, const struct tk_tensor *t)
 		}
 }
 
-/* The sum of n values by any order of additions, `passes` times. Each of the n passes additions is
- * off by u times what has been added up by then; that grows like a random walk, since the values
- * have no sign in common, and so do the errors (Higham 2002, section 4.2, in the probabilistic
- * form). A bound by the sum of sizes would be hundreds of times the sum itself: nothing added at
- * all would pass. */
-static void verify_read(struct tk_verify *v, const struct tk_tensor *t, double passes)
+/* The sum of n values in any order, `passes` times. Each of the n * passes additions has an error
+ * of u times the partial sum. Signs are random, so partial sums and errors grow like a random walk
+ * (Higham 2002, section 4.2, probabilistic form). A bound by the sum of absolute values would be
+ * hundreds of times the sum itself: a kernel that adds nothing would pass. */
+static void verify_read(struct tk_verify_state *v, const struct tk_tensor *t, double passes)
 {
 	int64_t n = (int64_t)(t[TK_T_IN].bytes / tk_element_bytes(t[TK_T_IN].dtype));
 	double sum = 0, sizes = 0, squares = 0, chunk[512],
@@ -167,7 +167,7 @@ static void verify_read(struct tk_verify *v, const struct tk_tensor *t, double p
 	        passes * sizes, "the sum is %g, expected %g", got, sum);
 }
 
-static int check_values(struct tk_verify *v, const struct tk_problem_spec *p,
+static int check_operation(struct tk_verify_state *v, const struct tk_problem_spec *p,
         const struct tk_tensor *t, struct tk_error *err)
 {
 	switch (p->abi.op) {
@@ -185,7 +185,7 @@ static int check_values(struct tk_verify *v, const struct tk_problem_spec *p,
 	case TK_OP_READ:
 		verify_read(v, t, (double)p->ceiling.passes);
 		return TK_OK;
-	default: /* fma: the values are not defined, only that they were written */
+	default: /* fma: the values are unspecified; they only have to be written */
 		snprintf(v->out->method, sizeof v->out->method, "finite");
 		v->out->checked =
 		        (int64_t)(t[TK_T_OUT].bytes / tk_element_bytes(t[TK_T_OUT].dtype));
@@ -193,12 +193,12 @@ static int check_values(struct tk_verify *v, const struct tk_problem_spec *p,
 	}
 }
 
-int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors,
+int tk_verify_outputs(const struct tk_problem_spec *problem, const struct tk_tensor *host_tensors,
         uint64_t seed, struct tk_verify_result *out, struct tk_error *err)
 {
 	struct tk_tensor t[TK_T_MAX] = {0}, shape[TK_T_MAX];
 	uint32_t count = 0;
-	struct tk_verify v = {
+	struct tk_verify_state v = {
 	        .out = out, .worst = -1, .random = tk_splitmix64(seed ^ 0x766572696679ull)};
 	int status = tk_problem_list_tensors(problem, shape, &count, err);
 	if (status)
@@ -207,10 +207,10 @@ int tk_verify(const struct tk_problem_spec *problem, const struct tk_tensor *hos
 	memcpy(t, host_tensors, count * sizeof *t);
 	for (uint32_t i = 0; i < count; i++) {
 		bool lse = problem->abi.op == TK_OP_ATTENTION && i == TK_T_LSE && t[i].output;
-		if (lse && (!t[i].data || untouched(&t[i])))
+		if (lse && (!t[i].data || is_untouched(&t[i])))
 			t[i].data = NULL;
 		else if (t[i].output)
 			scan_finite(&v, &t[i]);
 	}
-	return out->passed ? check_values(&v, problem, t, err) : TK_OK;
+	return out->passed ? check_operation(&v, problem, t, err) : TK_OK;
 }

@@ -1,42 +1,44 @@
-/* What the checks of the operations share: a worst case, and the scan for values that are no
- * numbers. Private to measure/. */
+/* Verification of one result: the state that the checks of all operations share. Private to
+ * measure/. */
 #ifndef TK_MEASURE_VERIFY_H
 #define TK_MEASURE_VERIFY_H
 #include "measure/measure.h"
 
-struct tk_verify {
+struct tk_verify_state {
 	struct tk_verify_result *out;
 	double worst;    /* largest error / tolerance so far */
-	uint64_t random; /* state of the choice of samples */
+	uint64_t random; /* chooses the entries and rows to check */
 };
 
-uint64_t tk_verify_next_random(struct tk_verify *v);
-/* One comparison. scale: what error and tolerance are reported in units of. The worst one keeps its
- * words. */
-void tk_verify_add_error(struct tk_verify *v, double error, double tolerance, double scale,
+uint64_t tk_verify_next_random(struct tk_verify_state *v);
+/* Records one comparison. Error and tolerance are reported relative to `scale`; the message is kept
+ * for the worst comparison. */
+void tk_verify_add_error(struct tk_verify_state *v, double error, double tolerance, double scale,
         const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* Adds what a thread found, which had a verdict of its own, to the whole. */
-void tk_verify_merge(struct tk_verify *whole, const struct tk_verify *part);
+/* Adds the findings of a thread, which have a result of their own, to the whole. */
+void tk_verify_merge(struct tk_verify_state *whole, const struct tk_verify_state *part);
 
-/* Row n of the sample of an attention problem: first and last rows in turn over all batch entries
- * and kv heads, then anything. */
+/* One query row of an attention problem: batch entry, kv head, head, row. */
 struct tk_verify_row {
 	int64_t b, kv, h, i;
 };
-struct tk_verify_row tk_verify_choose_row(struct tk_verify *v, int64_t n, int64_t batches,
+/* Row n of the checked ones: first and last rows of all batch entries and kv heads, then random
+ * ones. */
+struct tk_verify_row tk_verify_choose_row(struct tk_verify_state *v, int64_t n, int64_t batches,
         int64_t heads, int64_t kv_heads, int64_t rows);
-/* How many rows, where one costs `cost` multiply-adds. */
+/* Number of rows to check when each costs `cost` multiply-adds. */
 int64_t tk_verify_row_count(
         int64_t batches, int64_t kv_heads, int64_t heads, int64_t rows, double cost);
 
-int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist,
+/* One check an operation. `t` is indexed by enum tk_tensor_id. TK_ENOMEM is the only failure. */
+int tk_verify_gemm(struct tk_verify_state *v, const struct tk_gemm *p, enum tk_dist dist,
         const struct tk_tensor *t, struct tk_error *err);
-int tk_verify_attention(struct tk_verify *v, const struct tk_attention *p,
+int tk_verify_attention(struct tk_verify_state *v, const struct tk_attention *p,
         const struct tk_tensor *t, struct tk_error *err);
-int tk_verify_attention_backward(struct tk_verify *v, const struct tk_attention *p,
+int tk_verify_attention_backward(struct tk_verify_state *v, const struct tk_attention *p,
         const struct tk_tensor *t, struct tk_error *err);
-int tk_verify_nsa(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t,
+int tk_verify_nsa(struct tk_verify_state *v, const struct tk_nsa *p, const struct tk_tensor *t,
         struct tk_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Attention is checked by rows against the reference: the first and the last one, every batch entry
+/* Verifies attention by rows against the reference: the first and the last one, every batch entry
  * and every kv head, and a seeded choice of others. The tolerance of a row follows from its own
  * softmax weights. */
 #include "base/error.h"
@@ -10,21 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROW_COST_MAX \
-	134217728.0 /* multiply-adds of all sampled rows: 2^27, beyond the rows that must be */
+#define ROW_COST_MAX 134217728.0 /* 2^27 multiply-adds for rows beyond the mandatory ones */
 #define ROWS_MAX 256
 
-/* Where V is, as the tolerance needs it. */
+/* The rows of V that one query row sees. */
 struct values {
 	const struct tk_tensor *v;
 	int64_t rows, heads, width, b, head;
 };
 
 struct tolerance {
-	double *square; /* per output value: squares of independent errors of the weights */
-	double *bound;  /* per output value: errors that may all point the same way */
+	double *square; /* per output value: sum of squares of the weights' independent errors */
+	double *bound;  /* per output value: sum of errors that may have the same sign */
 	double *line;
-	double lse; /* as square, for the log-sum-exp */
+	double lse; /* the same as `square`, for the log-sum-exp */
 	uint32_t dtype;
 };
 
@@ -35,7 +34,7 @@ static int tolerance_init(struct tolerance *e, uint32_t dtype, int64_t width, st
 	        dtype};
 	return e->square && e->bound && e->line
 	               ? TK_OK
-	               : tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	               : tk_fail(err, TK_ENOMEM, "out of memory for verification");
 }
 
 static void tolerance_free(struct tolerance *e)
@@ -53,8 +52,8 @@ static void tolerance_clear(struct tolerance *e, int64_t width)
 }
 
 /* Relative error of a weight: its own rounding and that of its score, which exp turns into a
- * factor, in the type of the tensors (kernels may keep both in it), and of exp itself, for which
- * 2^-20 is allowed in f32. */
+ * factor, in the type of the tensors (kernels may keep both in it), and that of exp itself: 2^-20
+ * is allowed in f32. */
 static void tolerance_add(
         struct tolerance *e, const struct tk_reference_row *row, const struct values *at)
 {
@@ -76,7 +75,7 @@ static void tolerance_add(
 	}
 }
 
-static void compare_row(struct tk_verify *v, const struct tk_tensor *o, int64_t start,
+static void compare_row(struct tk_verify_state *v, const struct tk_tensor *o, int64_t start,
         int64_t width, const double *want, const struct tolerance *e, const char *where)
 {
 	double u = tk_element_roundoff(o->dtype), norm = 0;
@@ -94,7 +93,7 @@ static void compare_row(struct tk_verify *v, const struct tk_tensor *o, int64_t 
 	v->out->checked++;
 }
 
-struct tk_verify_row tk_verify_choose_row(struct tk_verify *v, int64_t n, int64_t batches,
+struct tk_verify_row tk_verify_choose_row(struct tk_verify_state *v, int64_t n, int64_t batches,
         int64_t heads, int64_t kv_heads, int64_t rows)
 {
 	int64_t must = batches > kv_heads ? batches : kv_heads, group = heads / kv_heads;
@@ -119,7 +118,7 @@ int64_t tk_verify_row_count(
 	return (int64_t)fmax(must, fmin(can, all));
 }
 
-static void attention_row(struct tk_verify *v, const struct tk_attention *p,
+static void attention_row(struct tk_verify_state *v, const struct tk_attention *p,
         const struct tk_tensor *t, struct tk_verify_row at, struct tk_reference_row *row,
         struct tolerance *e)
 {
@@ -141,20 +140,20 @@ static void attention_row(struct tk_verify *v, const struct tk_attention *p,
 	        "log-sum-exp of %s: got %g, expected %g", where, got, row->lse);
 }
 
-/* The rows that are looked at, shared by the threads that do so; each has a verdict of its own
- * until it is done. */
+/* The rows to check, shared by the threads; each thread has a result of its own until it is
+ * done. */
 struct rows {
-	const struct tk_attention *attention; /* one of the two */
+	const struct tk_attention *attention; /* exactly one of attention and nsa is set */
 	const struct tk_nsa *nsa;
 	const struct tk_tensor *t;
 	const struct tk_verify_row *places;
-	int64_t keys;         /* most keys of a row */
-	pthread_mutex_t lock; /* of what follows */
-	struct tk_verify *v;
+	int64_t keys;         /* maximum of a row */
+	pthread_mutex_t lock; /* protects the members below */
+	struct tk_verify_state *v;
 	bool no_memory;
 };
 
-static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t,
+static void nsa_row(struct tk_verify_state *v, const struct tk_nsa *p, const struct tk_tensor *t,
         struct tk_verify_row at, struct tk_reference_row *row, double *want, struct tolerance *e);
 
 static void check_part(void *arg, int64_t first, int64_t count)
@@ -163,14 +162,15 @@ static void check_part(void *arg, int64_t first, int64_t count)
 	int64_t width = all->nsa ? all->nsa->d : all->attention->dv,
 	        reach = all->nsa || width > all->attention->d ? width : all->attention->d;
 	struct tk_verify_result numbers = {.passed = true};
-	struct tk_verify v = {.out = &numbers, .worst = -1};
+	struct tk_verify_state v = {.out = &numbers, .worst = -1};
 	struct tk_reference_row row = {0};
 	struct tolerance e = {0};
+	bool no_memory = false;
 	double *want = calloc((size_t)width, sizeof *want);
 	uint32_t dtype = all->nsa ? all->nsa->dtype : all->attention->dtype;
 	if (!want || tolerance_init(&e, dtype, width, NULL) ||
 	        tk_reference_row_init(&row, all->keys, reach)) {
-		all->no_memory = true;
+		no_memory = true;
 		count = 0;
 	}
 	for (int64_t n = first; n < first + count; n++)
@@ -180,6 +180,7 @@ static void check_part(void *arg, int64_t first, int64_t count)
 			attention_row(&v, all->attention, all->t, all->places[n], &row, &e);
 	pthread_mutex_lock(&all->lock);
 	tk_verify_merge(all->v, &v);
+	all->no_memory |= no_memory;
 	pthread_mutex_unlock(&all->lock);
 	free(want);
 	tk_reference_row_free(&row);
@@ -191,7 +192,7 @@ static int check_rows(struct rows *all, int64_t count, int64_t batches, int64_t 
 {
 	struct tk_verify_row *places = calloc((size_t)count, sizeof *places);
 	if (!places)
-		return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+		return tk_fail(err, TK_ENOMEM, "out of memory for verification");
 	for (int64_t n = 0; n < count; n++)
 		places[n] = tk_verify_choose_row(all->v, n, batches, heads, kv_heads, length);
 	all->places = places;
@@ -200,11 +201,10 @@ static int check_rows(struct rows *all, int64_t count, int64_t batches, int64_t 
 	tk_parallel_for(count, 1, check_part, all);
 	pthread_mutex_destroy(&all->lock);
 	free(places);
-	return all->no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for the check of the result")
-	                      : TK_OK;
+	return all->no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for verification") : TK_OK;
 }
 
-int tk_verify_attention(struct tk_verify *v, const struct tk_attention *p,
+int tk_verify_attention(struct tk_verify_state *v, const struct tk_attention *p,
         const struct tk_tensor *t, struct tk_error *err)
 {
 	struct rows all = {.attention = p, .t = t, .v = v, .keys = p->skv};
@@ -213,7 +213,7 @@ int tk_verify_attention(struct tk_verify *v, const struct tk_attention *p,
 	return check_rows(&all, count, p->b, p->h, p->hkv, p->sq, err);
 }
 
-static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t,
+static void nsa_row(struct tk_verify_state *v, const struct tk_nsa *p, const struct tk_tensor *t,
         struct tk_verify_row at, struct tk_reference_row *row, double *want, struct tolerance *e)
 {
 	char where[96];
@@ -228,7 +228,7 @@ static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk
 		tolerance_add(e, row, &values);
 		for (int64_t x = 0; x < p->d; x++) {
 			want[x] += row->out[x];
-			/* a kernel may round each branch to the type of the result before it adds
+			/* a kernel may round each branch to the result's type before it adds
 			 * them */
 			e->bound[x] += tk_element_roundoff(p->dtype) * fabs(row->out[x]);
 		}
@@ -237,7 +237,7 @@ static void nsa_row(struct tk_verify *v, const struct tk_nsa *p, const struct tk
 	        where);
 }
 
-int tk_verify_nsa(struct tk_verify *v, const struct tk_nsa *p, const struct tk_tensor *t,
+int tk_verify_nsa(struct tk_verify_state *v, const struct tk_nsa *p, const struct tk_tensor *t,
         struct tk_error *err)
 {
 	struct rows all = {.nsa = p, .t = t, .v = v, .keys = tk_reference_nsa_max_keys(p)};

@@ -1,7 +1,6 @@
-/* The backward pass of attention, checked by rows of dQ, dK and dV against the reference. As in the
- * forward pass, the tolerance of a row is worked out from the numbers that it is the sum of;
- * docs/explanation/verification.md says how.
- */
+/* Verifies the backward pass of attention by rows of dQ, dK and dV against the reference. As in the
+ * forward pass, the tolerance of a row follows from its own terms:
+ * docs/explanation/verification.md. */
 #include "base/error.h"
 #include "element.h"
 #include "measure/parallel.h"
@@ -12,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A row of a gradient: what it should be, and how far off a decent kernel may be. */
+/* A row of a gradient: expected values and what a correct kernel's error may be. */
 struct gradient {
 	double *want;
-	double *square; /* squares of independent errors */
-	double *bound;  /* errors that may all point the same way */
-	double *part;   /* of the head that is being added up */
+	double *square; /* sum of squares of independent errors */
+	double *bound;  /* sum of errors that may have the same sign */
+	double *part;   /* sum of the current head */
 	int64_t width;
 };
 
@@ -31,7 +30,7 @@ static int gradient_init(struct gradient *g, int64_t width, struct tk_error *err
 	        .width = width};
 	if (g->want && g->square && g->bound && g->part)
 		return TK_OK;
-	return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	return tk_fail(err, TK_ENOMEM, "out of memory for verification");
 }
 
 static void gradient_free(struct gradient *g)
@@ -48,15 +47,15 @@ static void gradient_clear(struct gradient *g)
 		g->want[x] = g->square[x] = g->bound[x] = g->part[x] = 0;
 }
 
-/* Relative error that a weight or its gradient may have for each unit of 1 + |score|. */
+/* Relative error of a weight or its gradient for each unit of 1 + |score|. */
 static double precision(uint32_t dtype)
 {
 	double u = tk_element_roundoff(dtype);
 	return dtype == TK_F32 ? 8 * u : u;
 }
 
-/* One term `factor` * vector. reach: the size that the factor's errors are relative to; it may be
- * rounded to the type of the tensors, and be lost where that type has no smaller numbers. */
+/* Adds `factor` * vector. `reach`: what the factor's error is relative to. The factor may be
+ * rounded to the tensors' type and underflow there. */
 static void gradient_add(struct gradient *g, const struct tk_attention *p,
         const struct tk_reference_pair *r, double factor, double reach, double outer,
         const double *vector)
@@ -71,7 +70,7 @@ static void gradient_add(struct gradient *g, const struct tk_attention *p,
 	}
 }
 
-/* A head is done: kernels may round its part before they add the heads of a group up. */
+/* Ends a head: kernels may round its sum before they add up the heads of a group. */
 static void gradient_end_head(struct gradient *g, uint32_t dtype, bool alone)
 {
 	double u = alone ? 0 : tk_element_roundoff(dtype),
@@ -83,7 +82,7 @@ static void gradient_end_head(struct gradient *g, uint32_t dtype, bool alone)
 	}
 }
 
-static void compare(struct tk_verify *v, const struct tk_tensor *t, int64_t start,
+static void compare_row(struct tk_verify_state *v, const struct tk_tensor *t, int64_t start,
         const struct gradient *g, const char *where)
 {
 	double u = tk_element_roundoff(t->dtype), norm = 0;
@@ -108,7 +107,7 @@ struct backward {
 	struct gradient dq, dk, dv;
 };
 
-static void check_query(struct tk_verify *v, struct backward *c, struct tk_verify_row at)
+static void check_query(struct tk_verify_state *v, struct backward *c, struct tk_verify_row at)
 {
 	const struct tk_attention *p = c->p;
 	char where[96];
@@ -123,10 +122,10 @@ static void check_query(struct tk_verify *v, struct backward *c, struct tk_verif
 		        &c->dq, p, &c->pair, c->pair.d_score, c->pair.reach, p->scale, c->pair.k);
 	}
 	gradient_end_head(&c->dq, p->dtype, true);
-	compare(v, &c->t[TK_T_DQ], ((at.b * p->sq + at.i) * p->h + at.h) * p->d, &c->dq, where);
+	compare_row(v, &c->t[TK_T_DQ], ((at.b * p->sq + at.i) * p->h + at.h) * p->d, &c->dq, where);
 }
 
-static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_row at)
+static void check_key(struct tk_verify_state *v, struct backward *c, struct tk_verify_row at)
 {
 	const struct tk_attention *p = c->p;
 	int64_t group = p->h / p->hkv, row = (at.b * p->skv + at.i) * p->hkv + at.kv;
@@ -150,19 +149,18 @@ static void check_key(struct tk_verify *v, struct backward *c, struct tk_verify_
 		gradient_end_head(&c->dk, p->dtype, group == 1);
 		gradient_end_head(&c->dv, p->dtype, group == 1);
 	}
-	compare(v, &c->t[TK_T_DK], row * p->d, &c->dk, where);
-	compare(v, &c->t[TK_T_DV], row * p->dv, &c->dv, where);
+	compare_row(v, &c->t[TK_T_DK], row * p->d, &c->dk, where);
+	compare_row(v, &c->t[TK_T_DV], row * p->dv, &c->dv, where);
 }
 
-/* The rows that are looked at, first those of dQ, then those of dK and dV, shared by the threads
- * that do so. */
+/* The rows to check, first those of dQ, then those of dK and dV, shared by the threads. */
 struct rows {
 	const struct tk_attention *p;
 	const struct tk_tensor *t;
 	struct tk_verify_row *places;
 	int64_t queries;
-	pthread_mutex_t lock; /* of what follows */
-	struct tk_verify *v;
+	pthread_mutex_t lock; /* protects the members below */
+	struct tk_verify_state *v;
 	bool no_memory;
 };
 
@@ -171,7 +169,7 @@ static void check_part(void *arg, int64_t first, int64_t count)
 	struct rows *all = arg;
 	const struct tk_attention *p = all->p;
 	struct tk_verify_result numbers = {.passed = true};
-	struct tk_verify v = {.out = &numbers, .worst = -1};
+	struct tk_verify_state v = {.out = &numbers, .worst = -1};
 	struct backward c = {.p = p, .t = all->t};
 	bool good = !gradient_init(&c.dq, p->d, NULL) && !gradient_init(&c.dk, p->d, NULL) &&
 	            !gradient_init(&c.dv, p->dv, NULL) && !tk_reference_pair_init(&c.pair, p);
@@ -190,7 +188,7 @@ static void check_part(void *arg, int64_t first, int64_t count)
 	gradient_free(&c.dv);
 }
 
-int tk_verify_attention_backward(struct tk_verify *v, const struct tk_attention *p,
+int tk_verify_attention_backward(struct tk_verify_state *v, const struct tk_attention *p,
         const struct tk_tensor *t, struct tk_error *err)
 {
 	double pair_cost = 4 * (double)(p->d + p->dv), group = (double)(p->h / p->hkv);
@@ -201,7 +199,7 @@ int tk_verify_attention_backward(struct tk_verify *v, const struct tk_attention 
 	struct rows all = {.p = p, .t = t, .queries = queries, .v = v};
 	snprintf(v->out->method, sizeof v->out->method, "rows");
 	if (!(all.places = calloc((size_t)(queries + keys), sizeof *all.places)))
-		return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+		return tk_fail(err, TK_ENOMEM, "out of memory for verification");
 	for (int64_t n = 0; n < queries; n++)
 		all.places[n] = tk_verify_choose_row(v, n, p->b, p->h, p->hkv, p->sq);
 	for (int64_t n = 0; n < keys; n++)
@@ -210,6 +208,5 @@ int tk_verify_attention_backward(struct tk_verify *v, const struct tk_attention 
 	tk_parallel_for(queries + keys, 1, check_part, &all);
 	pthread_mutex_destroy(&all.lock);
 	free(all.places);
-	return all.no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for the check of the result")
-	                     : TK_OK;
+	return all.no_memory ? tk_fail(err, TK_ENOMEM, "out of memory for verification") : TK_OK;
 }

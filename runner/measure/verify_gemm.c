@@ -1,4 +1,4 @@
-/* GEMM is checked with Freivalds' method in double precision and with sampled entries.
+/* Verifies GEMM with Freivalds' method in double precision and with sampled entries.
  *
  * Freivalds (1977): C = A B is tested by l^T C = (l^T A) B with a random l, which costs three
  * matrix-vector products. The rows are combined in groups, over the shorter side of C, so that a
@@ -14,7 +14,7 @@
 #define GROUP_ROWS 256
 #define GROUP_COST_MAX 268435456.0 /* multiply-adds on B: 2^28 */
 #define ENTRIES 32
-#define COLUMNS_PART 64 /* columns that are worth a thread */
+#define COLUMNS_GRAIN 64 /* columns that justify a thread */
 
 /* A matrix of rows x cols whose element (r, c) is stored at base + r ld + c, or, transposed, at
  * base + c ld + r. */
@@ -24,7 +24,7 @@ struct view {
 	bool transposed;
 };
 
-static struct view flipped(struct view v)
+static struct view transpose(struct view v)
 {
 	return (struct view){v.t, v.base, v.ld, v.cols, v.rows, !v.transposed};
 }
@@ -43,7 +43,7 @@ static struct view columns_of(struct view v, int64_t first, int64_t count)
 	return v;
 }
 
-/* Lines of a matrix are looked at in pieces that stay in the first cache. */
+/* Lines of a matrix are read in pieces that stay in the L1 cache. */
 #define PIECE 512
 
 struct combination {
@@ -77,7 +77,7 @@ static void combine_part(void *arg, int64_t first, int64_t count)
 static void combine(struct view v, const double *l, double *sum, double *square)
 {
 	struct combination k = {v, l, sum, square};
-	tk_parallel_for(v.cols, COLUMNS_PART, combine_part, &k);
+	tk_parallel_for(v.cols, COLUMNS_GRAIN, combine_part, &k);
 }
 
 struct product {
@@ -131,11 +131,11 @@ static void multiply_part(void *arg, int64_t first, int64_t count)
 static void multiply(struct view v, int64_t groups, const double *w, double *y, double *square)
 {
 	struct product k = {v, groups, w, y, square};
-	tk_parallel_for(v.cols, COLUMNS_PART, multiply_part, &k);
+	tk_parallel_for(v.cols, COLUMNS_GRAIN, multiply_part, &k);
 }
 
 /* Relative error of one accumulated product, in units of |A_i| |B_j| (Euclidean norms). */
-static double accumulation(const struct tk_gemm *p, enum tk_dist dist)
+static double accumulation_error(const struct tk_gemm *p, enum tk_dist dist)
 {
 	double growth = 8 + (dist == TK_DIST_TRIG ? sqrt((double)p->k) : 0);
 	double u = tk_element_roundoff(p->acc);
@@ -148,8 +148,8 @@ static double accumulation(const struct tk_gemm *p, enum tk_dist dist)
 	return growth * u;
 }
 
-/* Half of the smallest step of the result's type: what underflow may cost. */
-static double underflow(uint32_t dtype)
+/* Half of the smallest subnormal of the result's type: the error of underflow. */
+static double underflow_error(uint32_t dtype)
 {
 	switch (dtype) {
 	case TK_F16:
@@ -192,7 +192,7 @@ static int check_alloc(struct check *k, struct tk_error *err)
 	k->square = calloc(longest, sizeof(double));
 	if (k->l && k->w && k->w_norm && k->y && k->b_square && k->sum && k->square)
 		return TK_OK;
-	return tk_fail(err, TK_ENOMEM, "out of memory for the check of the result");
+	return tk_fail(err, TK_ENOMEM, "out of memory for verification");
 }
 
 static void check_free(struct check *k)
@@ -215,9 +215,9 @@ static void set_views(struct check *k, int64_t batch)
 	        &k->t[TK_T_B], batch * p->k * p->n, p->tb ? p->k : p->n, p->k, p->n, p->tb != 0};
 	struct view c = {&k->t[TK_T_C], batch * p->m * p->n, p->n, p->m, p->n, false};
 	k->swapped = p->m > p->n;
-	k->a = k->swapped ? flipped(b) : a;
-	k->b = k->swapped ? flipped(a) : b;
-	k->c = k->swapped ? flipped(c) : c;
+	k->a = k->swapped ? transpose(b) : a;
+	k->b = k->swapped ? transpose(a) : b;
+	k->c = k->swapped ? transpose(c) : c;
 }
 
 static int64_t rows_in(const struct check *k, int64_t g)
@@ -226,8 +226,8 @@ static int64_t rows_in(const struct check *k, int64_t g)
 	return left < k->group_rows ? left : k->group_rows;
 }
 
-/* The combination of A's rows, its product with B, and the size of everything that went into it. */
-static void expect(struct check *k)
+/* The combination of A's rows, its product with B, and the norms that the tolerance needs. */
+static void compute_expected(struct check *k)
 {
 	for (int64_t g = 0; g < k->groups; g++) {
 		double total = 0;
@@ -245,7 +245,7 @@ static void expect(struct check *k)
 /* Rounding errors of a group's entries are independent of l, so their combination stays below 4
  * times its root of squares (Hoeffding's inequality; the errors are uniform in half a step, which
  * leaves 7 standard deviations). */
-static void compare_group(struct tk_verify *v, struct check *k, int64_t g, int64_t batch)
+static void compare_group(struct tk_verify_state *v, struct check *k, int64_t g, int64_t batch)
 {
 	int64_t first = g * k->group_rows, rows = rows_in(k, g);
 	combine(rows_of(k->c, first, rows), k->l + first, k->sum, k->square);
@@ -264,7 +264,7 @@ static void compare_group(struct tk_verify *v, struct check *k, int64_t g, int64
 }
 
 static void compare_entry(
-        struct tk_verify *v, const struct check *k, int64_t batch, int64_t i, int64_t j)
+        struct tk_verify_state *v, const struct check *k, int64_t batch, int64_t i, int64_t j)
 {
 	const struct tk_gemm *p = k->p;
 	double a2 = 0, b2 = 0, want = tk_reference_gemm_entry(p, k->t, batch, i, j);
@@ -285,7 +285,7 @@ static void compare_entry(
 	        (long long)j, got, want);
 }
 
-static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
+static void check_batch(struct tk_verify_state *v, struct check *k, int64_t batch)
 {
 	const struct tk_gemm *p = k->p;
 	set_views(k, batch);
@@ -293,7 +293,7 @@ static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
 		uint64_t h = tk_verify_next_random(v);
 		k->l[i] = (h & 1 ? 1 : -1) * (0.5 + (double)(h >> 11) * 0x1p-53);
 	}
-	expect(k);
+	compute_expected(k);
 	for (int64_t g = 0; g < k->groups; g++)
 		compare_group(v, k, g, batch);
 	for (int n = 0; n < ENTRIES + 4; n++) {
@@ -306,14 +306,14 @@ static void check_batch(struct tk_verify *v, struct check *k, int64_t batch)
 	v->out->checked += k->groups * k->c.cols + ENTRIES + 4;
 }
 
-int tk_verify_gemm(struct tk_verify *v, const struct tk_gemm *p, enum tk_dist dist,
+int tk_verify_gemm(struct tk_verify_state *v, const struct tk_gemm *p, enum tk_dist dist,
         const struct tk_tensor *t, struct tk_error *err)
 {
 	struct check k = {.p = p,
 	        .t = t,
 	        .u_c = tk_element_roundoff(p->c),
-	        .u_acc = accumulation(p, dist),
-	        .tiny = underflow(p->c)};
+	        .u_acc = accumulation_error(p, dist),
+	        .tiny = underflow_error(p->c)};
 	snprintf(v->out->method, sizeof v->out->method, "freivalds+entries");
 	set_views(&k, 0);
 	k.groups = (k.c.rows + GROUP_ROWS - 1) / GROUP_ROWS;

@@ -252,7 +252,7 @@ static struct tk_measure_options options_of(const json_t *request)
 	                                                                 : TK_WIRE_SAMPLES_MAX / 2;
 	return (struct tk_measure_options){
 	        .seed = (uint64_t)json_integer_value(json_object_get(request, "seed")),
-	        .rest_ns = fmax(0, number_of(request, "rest_s", 0)) * 1e9,
+	        .idle_gap_ns = fmax(0, number_of(request, "rest_s", 0)) * 1e9,
 	        .stop = {.confidence = number_of(request, "confidence", 0.95),
 	                .relative_half_width = number_of(request, "relative_half_width", 0.01),
 	                .min_samples = (size_t)fmax(1, number_of(request, "min_samples", 10)),
@@ -283,12 +283,12 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	json_t *opened = NULL;
 	struct tk_problem_spec *problem = calloc(1, sizeof *problem);
 	struct tk_measure_options options = options_of(request);
-	struct tk_device_token baton;
+	struct tk_device_token token;
 	/* first of all: what a driver or a library starts must not inherit it, and a failure must
 	 * close it */
-	int status = take_baton(request, &baton, err);
-	s->shared = baton.fd >= 0;
-	options.baton = s->shared ? &baton : NULL;
+	int status = take_baton(request, &token, err);
+	s->shared = token.fd >= 0;
+	options.token = s->shared ? &token : NULL;
 	if (status == TK_OK)
 		status = problem ? need_text(request, "problem", &text, err)
 		                 : tk_fail(err, TK_ENOMEM, "out of memory");
@@ -302,7 +302,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 		tk_measurement_free(&m);
 	}
 out:
-	tk_device_token_close(&baton);
+	tk_device_token_close(&token);
 	json_decref(opened);
 	free(problem);
 	return status;

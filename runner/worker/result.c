@@ -74,7 +74,7 @@ static void add_timing(json_t *o, const struct tk_measurement *m)
 	json_object_set_new(o, "clock_mhz", real(m->clock_mhz));
 	json_object_set_new(o, "clock_min_mhz", real(m->clock_min_mhz));
 	json_object_set_new(o, "cycles", real(m->cycles));
-	json_object_set_new(o, "rest_ns", real(m->rest_ns));
+	json_object_set_new(o, "rest_ns", real(m->idle_gap_ns));
 	json_object_set_new(o, "energy_j", real(m->energy_j));
 	json_object_set_new(both, "before", telemetry(&m->before));
 	json_object_set_new(both, "after", telemetry(&m->after));

@@ -17,10 +17,10 @@ struct tk_device {
 	gpu_properties properties;
 	char bus[32];
 	struct sensors *sensors;
-	struct device_memory_load *strain; /* NULL until it is asked for */
-	unsigned long long stamps;         /* how many were recorded */
-	double tick_ns;                    /* of the timer that stamps read */
-	unsigned slots;                    /* of a stamp */
+	struct device_memory_load *memory_load; /* NULL until first used */
+	unsigned long long stamps;              /* how many were recorded */
+	double tick_ns;                         /* of the timer that stamps read */
+	unsigned slots;                         /* of a stamp */
 };
 
 /* One slot for each multiprocessor (AMD: compute unit), on the device. */
@@ -92,7 +92,7 @@ static void device_close(struct tk_device *dev)
 {
 	if (!dev)
 		return;
-	device_memory_load_free(dev->strain);
+	device_memory_load_free(dev->memory_load);
 	sensors_close(dev->sensors);
 	free(dev);
 }
@@ -334,7 +334,7 @@ static int compare_doubles(const void *a, const void *b)
 #define SLOTS_MAX 1024
 
 /* The median over the multiprocessors that wrote both stamps. */
-static double mean_mhz(const struct tk_device *dev, const struct device_stamp *from,
+static double median_mhz(const struct tk_device *dev, const struct device_stamp *from,
         const struct device_stamp *to, const struct stamp *first, const struct stamp *second)
 {
 	double mhz[SLOTS_MAX];
@@ -362,25 +362,25 @@ static int stamp_mhz(
 	if (code == GPU_SUCCESS)
 		code = gpu_memcpy(both + dev->slots, second->slots, bytes, GPU_DEVICE_TO_HOST);
 	if (code == GPU_SUCCESS)
-		*mhz = mean_mhz(dev, both, both + dev->slots, first, second);
+		*mhz = median_mhz(dev, both, both + dev->slots, first, second);
 	free(both);
 	return code == GPU_SUCCESS ? TK_ABI_OK : fail(err, code, "reading the clock stamps");
 }
 
-static int hold(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
+static int block_stream(struct tk_device *dev, void *stream, double ns, struct tk_abi_error *err)
 {
 	CHECK(err, device_block_enqueue(ns / dev->tick_ns, stream));
 	return TK_ABI_OK;
 }
 
-static int strain(struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
+static int memory_load(struct tk_device *dev, double ns, double share, struct tk_abi_error *err)
 {
-	if (!dev->strain)
-		CHECK(err, device_memory_load_new(dev->tick_ns, &dev->strain));
+	if (!dev->memory_load)
+		CHECK(err, device_memory_load_new(dev->tick_ns, &dev->memory_load));
 	if (ns > 0)
-		CHECK(err, device_memory_load_run(dev->strain, ns, share));
+		CHECK(err, device_memory_load_run(dev->memory_load, ns, share));
 	else
-		CHECK(err, device_memory_load_wait(dev->strain));
+		CHECK(err, device_memory_load_wait(dev->memory_load));
 	return TK_ABI_OK;
 }
 
@@ -413,8 +413,8 @@ static const struct tk_device_ops ops = {
         .stamp_free = stamp_free,
         .stamp_record = stamp_record,
         .stamp_mhz = stamp_mhz,
-        .hold = hold,
-        .strain = strain,
+        .block_stream = block_stream,
+        .memory_load = memory_load,
         .copy = copy,
         .fill = fill,
         .same = compare,
