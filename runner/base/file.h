@@ -49,6 +49,11 @@ char *tk_path_make_absolute(
 char *tk_path_make_slug(const char *name);
 char *tk_path_cache_dir(
         const char *sub); /* $TRACKER_CACHE, else $XDG_CACHE_HOME/tracker, else ~/.cache/tracker */
+/* A path of a user's file as an absolute one: "~/x" in the home folder, "x" in `root`. */
+char *tk_path_resolve(const char *root, const char *text);
+/* The suites, templates and adapters that come with the tracker: $TRACKER_DATADIR, else the
+ * installed ones, else the source tree. Static. */
+const char *tk_path_data_dir(void);
 
 /* An advisory lock for one process at a time; TK_EBUSY names the holder's pid. The lock ends with
  * the process. */

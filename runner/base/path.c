@@ -1,6 +1,7 @@
-/* Paths as text: nothing here touches the disk but getcwd. */
+/* Paths as text: nothing here touches the disk but getcwd and tk_path_data_dir. */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,4 +108,50 @@ char *tk_path_cache_dir(const char *sub)
 	if (xdg && *xdg == '/')
 		return tk_path_join3(xdg, "tracker", sub);
 	return tk_path_join3(home && *home ? home : "/tmp", ".cache/tracker", sub);
+}
+
+char *tk_path_resolve(const char *root, const char *text)
+{
+	const char *home = getenv("HOME");
+	bool in_home = strncmp(text, "~/", 2) == 0 && home && *home;
+	char *joined = in_home ? tk_path_join(home, text + 2) : tk_path_join(root, text);
+	char *absolute = joined ? tk_path_make_absolute(joined) : NULL;
+
+	free(joined);
+	return absolute;
+}
+
+/* Cuts the last component off; "" when there is none left. */
+static void cut_component(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash)
+		*slash = '\0';
+}
+
+/* ../share/tracker from the program: where `cmake --install` puts the data. Computed once. */
+static const char *installed_dir(void)
+{
+	static const char share[] = "/share/tracker";
+	static char path[PATH_MAX];
+	char program[PATH_MAX - sizeof share] = "";
+
+	if (*path)
+		return path;
+	if (readlink("/proc/self/exe", program, sizeof program - 1) > 0) {
+		cut_component(program);
+		cut_component(program);
+	}
+	snprintf(path, sizeof path, "%s%s", program, share);
+	return path;
+}
+
+const char *tk_path_data_dir(void)
+{
+	const char *chosen = getenv("TRACKER_DATADIR");
+
+	if (chosen && *chosen)
+		return chosen;
+	return tk_dir_exists(installed_dir()) ? installed_dir() : TK_BUILT_DATADIR;
 }

@@ -93,3 +93,9 @@ void tk_text_copy_line(char *out, size_t size, const char *text)
 	}
 	out[n] = '\0';
 }
+
+const char *tk_text_format_excerpt(const char *text, char out[TK_TEXT_EXCERPT_SIZE])
+{
+	tk_text_copy_line(out, TK_TEXT_EXCERPT_SIZE, text);
+	return out;
+}

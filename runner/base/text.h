@@ -28,4 +28,8 @@ void tk_text_write_sanitized(FILE *out, const char *text, const char *keep);
  * UTF-8 become U+FFFD, text that does not fit ends in "...". */
 void tk_text_copy_line(char *out, size_t size, const char *text);
 
+/* The beginning of a text as a message quotes it: one printable line. Returns out. */
+#define TK_TEXT_EXCERPT_SIZE 64
+const char *tk_text_format_excerpt(const char *text, char out[TK_TEXT_EXCERPT_SIZE]);
+
 #endif

@@ -89,10 +89,10 @@ static bool read_value(
 
 static int not_a(const char *text, const char *what, const char *expected, struct tk_error *err)
 {
-	char shown[64];
+	char shown[TK_TEXT_EXCERPT_SIZE];
 
-	tk_text_copy_line(shown, sizeof shown, text);
-	return tk_fail(err, TK_EDATA, "\"%s\" is not %s; expected %s", shown, what, expected);
+	return tk_fail(err, TK_EDATA, "\"%s\" is not %s; expected %s",
+	        tk_text_format_excerpt(text, shown), what, expected);
 }
 
 static int out_of_range(enum tk_quantity kind, const char *text, bool bare, double min, double max,

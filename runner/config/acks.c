@@ -1,6 +1,5 @@
-/* acks.yml: changes that were accepted, in a file that is reviewed and committed like code;
- * docs/how-to/triage-alerts.md describes it.
- */
+#include "config/acks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
-#include "config/config.h"
-#include "config/yaml_tree.h"
+#include "base/text.h"
+#include "base/yaml.h"
 
 #define FILE_MAX ((size_t)1 << 20)
 #define KEYS_MAX 32
@@ -47,23 +46,17 @@ void tk_acks_free(struct tk_acks *a)
 
 static int out_of_memory(struct tk_error *err)
 {
-	return tk_fail(err, TK_ENOMEM, "out of memory while reading what was accepted");
+	return tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 static int read_text(
         const struct reading *r, int entry, const char *key, const char *fallback, char **out)
 {
-	int node = tk_yaml_find(r->y, entry, key);
-	const char *text = tk_yaml_is_empty(r->y, node) ? fallback : tk_yaml_text(r->y, node);
+	const char *text = fallback;
+	int status = tk_yaml_find_text(r->y, entry, key, &text, r->err);
 
-	if (node && !tk_yaml_is_empty(r->y, node) && tk_yaml_kind(r->y, node) != TK_YAML_SCALAR)
-		return tk_yaml_fail(r->y, node, r->err, "%s is %s, expected text", key,
-		        tk_yaml_kind_name(r->y, node));
-	if (!text)
-		return TK_OK;
-	if (strlen(text) > 1000)
-		return tk_yaml_fail(r->y, node, r->err,
-		        "%s is longer than 1000 bytes, expected a line of text", key);
+	if (status || !text)
+		return status;
 	*out = strdup(text);
 	return *out ? TK_OK : out_of_memory(r->err);
 }
@@ -75,8 +68,8 @@ static int add_filter(
 
 	if (tk_yaml_kind(r->y, node) != TK_YAML_SCALAR || !*tk_yaml_text(r->y, node))
 		return tk_yaml_fail(r->y, node, r->err,
-		        "%s is %s, expected a name, or a pattern such as 'gemm*'", key,
-		        tk_yaml_is_empty(r->y, node) ? "empty" : tk_yaml_kind_name(r->y, node));
+		        "%s is %s; expected a name, or a pattern such as 'gemm*'", key,
+		        tk_yaml_kind_name(r->y, node));
 	tk_buf_add_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
 	a->filters[*count] = tk_buf_status(&text, r->err) ? NULL : strdup(tk_buf_cstr(&text));
 	tk_buf_free(&text);
@@ -116,37 +109,36 @@ static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 	}
 	if (!status && !count)
 		return tk_yaml_fail(r->y, entry, r->err,
-		        "this entry is about every series, expected at least one of series, "
-		        "backend, upstream, "
-		        "machine, problem, ...");
+		        "this entry selects every series; expected at least one of series, "
+		        "backend, upstream, machine, problem, ...");
 	return status;
 }
 
 static int check_action(const struct reading *r, int entry, const char *action)
 {
 	const char *near = tk_suggest_name(action, actions);
-	char shown[80];
+	char shown[TK_TEXT_EXCERPT_SIZE];
 
 	for (size_t i = 0; actions[i]; i++)
 		if (strcmp(actions[i], action) == 0)
 			return TK_OK;
 	return tk_yaml_fail(r->y, tk_yaml_find(r->y, entry, "action"), r->err,
-	        "action is `%s`, expected ack, expect or ignore%s%s%s",
-	        tk_yaml_format_excerpt(action, shown), near ? ", did you mean `" : "",
-	        near ? near : "", near ? "`?" : "");
+	        "unknown action \"%s\"; expected ack, expect or ignore%s%s%s",
+	        tk_text_format_excerpt(action, shown), near ? "; did you mean \"" : "",
+	        near ? near : "", near ? "\"?" : "");
 }
 
 static int read_until(const struct reading *r, int entry, struct tk_ack *a)
 {
 	int node = tk_yaml_find(r->y, entry, "until");
-	char shown[80];
+	char shown[TK_TEXT_EXCERPT_SIZE];
 
 	if (!node || tk_yaml_is_empty(r->y, node))
 		return TK_OK;
 	if (tk_time_parse(tk_yaml_text(r->y, node), &a->until_s, NULL))
 		return tk_yaml_fail(r->y, node, r->err,
-		        "until is `%s`, expected a day such as 2026-12-31",
-		        tk_yaml_format_excerpt(tk_yaml_text(r->y, node), shown));
+		        "until: \"%s\" is not a day; expected one such as 2026-12-31",
+		        tk_text_format_excerpt(tk_yaml_text(r->y, node), shown));
 	return TK_OK;
 }
 
@@ -162,7 +154,7 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 		known[n++] = *key;
 	if (tk_yaml_kind(r->y, entry) != TK_YAML_MAP)
 		return tk_yaml_fail(r->y, entry, r->err,
-		        "an entry is %s, expected a mapping such as { series: 'node-1.*', note: "
+		        "an entry is %s; expected a mapping such as { series: 'node-1.*', note: "
 		        "why }",
 		        tk_yaml_kind_name(r->y, entry));
 	status = tk_yaml_check_keys(r->y, entry, "an entry", known, r->err);
@@ -180,7 +172,7 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 		status = read_text(r, entry, "note", NULL, &a->note);
 	if (!status && (!a->note || !*a->note))
 		return tk_yaml_fail(r->y, entry, r->err,
-		        "this entry has no note, expected `note:` with the reason");
+		        "this entry has no note; expected `note:` with the reason");
 	return status ? status : read_until(r, entry, a);
 }
 
@@ -193,7 +185,7 @@ static int read_all(const struct reading *r, struct tk_acks *out)
 		return TK_OK;
 	if (tk_yaml_kind(r->y, root) != TK_YAML_LIST)
 		return tk_yaml_fail(r->y, root, r->err,
-		        "the file is %s, expected a list of entries that begin with -",
+		        "the file is %s; expected a list of entries that begin with -",
 		        tk_yaml_kind_name(r->y, root));
 	out->at = calloc(count + 1, sizeof *out->at);
 	if (!out->at)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "config/config.h"
+#include "config/acks.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "config/config_keys.h"
+#include "config/config.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,9 +5,9 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "config/suite_builder.h"
 #include "core/problem.h"
 #include "fuzz.h"
+#include "suite/builder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -137,7 +137,7 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 {
 	struct tk_site_report report;
 	struct tk_error err;
-	char *templates = tk_path_join(tk_data_dir(), "templates");
+	char *templates = tk_path_join(tk_path_data_dir(), "templates");
 	char *dir = tk_path_make_absolute(a->out ? a->out : config->site_dir),
 	     *index = dir ? tk_path_join(dir, "index.html") : NULL;
 	struct tk_site_options site = {

@@ -79,7 +79,7 @@ static json_t *new_report(const struct tk_globals *g, const struct tk_config *co
 	json_object_set_new(r, "version", json_string(TK_VERSION));
 	json_object_set_new(r, "program", tk_doctor_text(g->program));
 	json_object_set_new(r, "config", config->path ? tk_doctor_text(config->path) : json_null());
-	json_object_set_new(r, "data_dir", tk_doctor_text(tk_data_dir()));
+	json_object_set_new(r, "data_dir", tk_doctor_text(tk_path_data_dir()));
 	json_object_set_new(r, "system", tk_inspect_system());
 	json_object_set_new(r, "cpu", tk_inspect_cpu());
 	json_object_set_new(r, "memory", tk_inspect_memory());

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "config/config.h"
 #include "nightly/stages/recipe.h"
+#include "suite/suite.h"
 
 #include <stdlib.h>
 #include <string.h>

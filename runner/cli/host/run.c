@@ -4,6 +4,7 @@
 #include "base/process.h"
 #include "cli/options.h"
 #include "core/problem.h"
+#include "suite/suite.h"
 
 #include <math.h>
 #include <stdlib.h>

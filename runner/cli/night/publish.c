@@ -11,7 +11,7 @@
 static int write_site(void *arg, struct tk_store *store, char *index_path, struct tk_error *err)
 {
 	const struct tk_config *config = arg;
-	char *templates = tk_path_join(tk_data_dir(), "templates");
+	char *templates = tk_path_join(tk_path_data_dir(), "templates");
 	if (!templates)
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	struct tk_site_options site = {.out_dir = config->site_dir,

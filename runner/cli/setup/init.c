@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "config/config.h"
+#include "config/reference.h"
 
 enum { OPT_FORCE = 256, OPT_PRINT };
 
@@ -44,24 +46,28 @@ const struct argp tk_argp_init = {options, parse_option, NULL,
 
 int tk_cmd_init(const struct tk_globals *g, int argc, char **argv)
 {
-	const char *path = g->config_path ? g->config_path : "tracker.yml",
-	           *text = tk_config_default_text();
+	const char *path = g->config_path ? g->config_path : "tracker.yml";
 	struct init_options o = {0};
+	struct tk_buf text = TK_BUF_INIT;
 	struct tk_error err = {0};
+	int status;
 
 	tk_command_parse(&tk_argp_init, argc, argv, &o);
-	if (o.print) {
-		fputs(text, stdout);
-		return TK_EXIT_OK;
-	}
-	if (!o.force && tk_file_exists(path))
-		tk_fail(&err, TK_EUSAGE,
+	tk_config_write_default_file(&text);
+	status = tk_buf_status(&text, &err);
+	if (!status && o.print)
+		fputs(tk_buf_cstr(&text), stdout);
+	else if (!status && !o.force && tk_file_exists(path))
+		status = tk_fail(&err, TK_EUSAGE,
 		        "%s already exists; --force overwrites it, --print shows what would be "
 		        "written",
 		        path);
-	if (err.status || tk_file_write(path, text, strlen(text), &err))
+	else if (!status)
+		status = tk_file_write(path, tk_buf_cstr(&text), text.len, &err);
+	tk_buf_free(&text);
+	if (status)
 		return tk_command_fail("init", &err);
-	if (!g->quiet)
+	if (!g->quiet && !o.print)
 		printf("%s: written; docs/reference/configuration.md explains every key\n", path);
 	return TK_EXIT_OK;
 }

@@ -9,8 +9,9 @@
 #include "cli/options.h"
 #include "cli/table.h"
 #include "config/config.h"
-#include "config/suite_find.h"
 #include "core/problem.h"
+#include "suite/find.h"
+#include "suite/suite.h"
 
 struct suite_options {
 	const char *action;

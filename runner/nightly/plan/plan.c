@@ -7,6 +7,7 @@
 #include "core/problem.h"
 #include "nightly/night.h"
 #include "nightly/plan/datasheet.h"
+#include "suite/suite.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "config/acks.h"
 #include "config/config.h"
 #include "detect/history/filter.h"
 

@@ -17,7 +17,7 @@ void tk_recipe_init_source(
 	*out = (struct tk_repo){
 	        .kind = self ? TK_REPO_SELF : TK_REPO_GIT,
 	        .name = u->name,
-	        .url = self && !u->url ? tk_data_dir() : u->url,
+	        .url = self && !u->url ? tk_path_data_dir() : u->url,
 	        .branch = u->branch,
 	        .path = u->path,
 	        .submodules = u->submodules,
@@ -33,7 +33,7 @@ static char *adapter_dir(const struct tk_config *config, const struct tk_upstrea
 	if (own && tk_dir_exists(own))
 		return own;
 	free(own);
-	return tk_path_join3(tk_data_dir(), "kernels/adapters", name);
+	return tk_path_join3(tk_path_data_dir(), "kernels/adapters", name);
 }
 
 /* The adapter of `dir` that has nearly this name; "" where there is none. */
@@ -57,7 +57,7 @@ static int adapter_fail(
         const struct tk_config *config, const char *name, const char *program, struct tk_error *err)
 {
 	const char *own = config->adapter_path;
-	char *shipped = tk_path_join(tk_data_dir(), "kernels/adapters"), near[128] = "";
+	char *shipped = tk_path_join(tk_path_data_dir(), "kernels/adapters"), near[128] = "";
 	nearest_adapter(own, name, near, sizeof near);
 	nearest_adapter(shipped, name, near, sizeof near);
 	free(shipped);
@@ -89,7 +89,8 @@ int tk_recipe_build(const struct tk_config *config, const struct tk_upstream_con
 {
 	struct tk_repo source;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	char *adapter = adapter_dir(config, u), *kernels = tk_path_join(tk_data_dir(), "kernels");
+	char *adapter = adapter_dir(config, u),
+	     *kernels = tk_path_join(tk_path_data_dir(), "kernels");
 	int status = TK_OK;
 	tk_recipe_init_source(config, u, &source);
 	if (!adapter || !kernels) {

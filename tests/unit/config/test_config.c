@@ -1,4 +1,4 @@
-/* tracker.yml: the defaults, every kind of value, and the exact sentence of every failure. */
+/* tracker.yml: the defaults, every type of value, and the place and phrase of every mistake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "config/config_keys.h"
+#include "config/config.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -28,7 +28,7 @@ static struct tk_config *load(const char *text)
 
 static void the_default(void **state)
 {
-	struct tk_config *c = load(""), *written = load(tk_config_default_text());
+	struct tk_config *c = load("");
 	char host[256] = "";
 
 	gethostname(host, sizeof host - 1);
@@ -58,9 +58,7 @@ static void the_default(void **state)
 	assert_string_equal(c->fail_on[1], "newly-failed");
 	assert_null(c->webhook_url);
 	assert_null(c->commit_url);
-	assert_string_equal(c->hash, written->hash);
 	tk_config_free(c);
-	tk_config_free(written);
 }
 
 static void every_kind_of_value(void **state)
@@ -129,7 +127,7 @@ static void empty_is_default(void **state)
 {
 	static const char *const texts[] = {"", "# nothing\n",
 	        "machine:\nbudgets:\nnotify: ~\nsite:\n  title:\n  commit_url: ~\n", "---\n"};
-	struct tk_config *whole = load(tk_config_default_text());
+	struct tk_config *whole = load("");
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct tk_config *c = load(texts[i]);
@@ -142,116 +140,105 @@ static void empty_is_default(void **state)
 }
 
 /* clang-format off */
-static const struct { const char *text, *message; } bad[] = {
-	{ "- a\n", "tracker.yml:1:1: the file is a list, expected key: value lines" },
-	{ "hello\n", "tracker.yml:1:1: the file is a single value, expected key: value lines" },
-	{ "machine: a\n---\nmachine: b\n", "tracker.yml:3:1: a second document begins here, expected one" },
-	{ "machine: [\n", "tracker.yml:2:1: not valid YAML: did not find expected node content while parsing a flow node that begins in line 2" },
-	{ "machine: \"a\n", "tracker.yml:2:1: not valid YAML: found unexpected end of stream while scanning a quoted scalar that begins in line 1" },
-	{ "machine:\n\tx: y\n", "tracker.yml:2:1: a tab, expected spaces: YAML is not indented with tabs" },
-	{ "budgets:\n  night: 1h\n  \tjob: 1m\n", "tracker.yml:3:3: a tab, expected spaces: YAML is not indented with tabs" },
-	{ "machine: @a\n", "tracker.yml:1:10: not valid YAML: found character that cannot start any token while scanning for the next token that begins in line 1" },
-	{ "\xef\xbb\xbf" "machine: [a]\n", "tracker.yml:1:10: machine is a list, expected a single value" },
-	{ "\xef\xbb\xbf" "machine: a\n", NULL },
-	{ "machine: a\nsite: {title: \"\xff\"}\n", "tracker.yml:2:16: not valid YAML: invalid leading UTF-8 octet, expected UTF-8 text" },
-	{ "budgts:\n  night: 2h\n", "tracker.yml:1:1: unknown key `budgts`, did you mean `budgets`?" },
-	{ "budgets:\n  nigth: 2h\n", "tracker.yml:2:3: unknown key `nigth` of budgets, did you mean `night`?" },
-	{ "retention:\n  xyzzy: 2h\n", "tracker.yml:2:3: unknown key `xyzzy` of retention, expected one of samples" },
-	{ "upstreams:\n  - name: a\n    knid: git\n", "tracker.yml:3:5: unknown key `knid` of upstreams, did you mean `kind`?" },
-	{ "upstreams:\n  - name: <b>`\x01`</b>\n    <script>`: git\n", "tracker.yml:2:15: not valid YAML: control characters are not allowed, expected UTF-8 text" },
-	{ "upstreams:\n  - <script>`: git\n",
-	  "tracker.yml:2:5: unknown key `<script>?` of upstreams, expected one of name, kind, url, branch, path, adapter, options, cmake_args, submodules, "
-	  "enabled, backends" },
-	{ "machine: a\nmachine: b\n", "tracker.yml:2:1: key `machine` is there twice, expected once" },
-	{ "budgets: {job: 1m, job: 2m}\n", "tracker.yml:1:20: key `job` of budgets is there twice, expected once" },
-	{ "[a]: b\n", "tracker.yml:1:1: a key is a list, expected a word" },
-	{ "machine: [a]\n", "tracker.yml:1:10: machine is a list, expected a single value" },
-	{ "devices: cpu\n", "tracker.yml:1:10: devices is a single value, expected a list, for instance [a, b]" },
-	{ "upstreams:\n", "tracker.yml:1:11: upstreams is nothing, expected a list, for instance [a, b]" },
-	{ "upstreams: [self]\n", "tracker.yml:1:13: upstreams is a single value, expected a mapping (key: value lines)" },
-	{ "budgets: 2h\n", "tracker.yml:1:10: budgets is a single value, expected a mapping (key: value lines)" },
-	{ "suites: [smoke, ]\n", NULL },
-	{ "suites:\n  - smoke\n  -\n", "tracker.yml:3:4: an item of suites is empty, expected a value" },
-	{ "machine: &m a\nsuites: [*m]\n", "tracker.yml:2:10: an alias (*name) is used, expected the value itself" },
-	{ "machine: \"\"\n", "tracker.yml:1:10: machine is ``, expected printable text of at most 4096 bytes" },
-	{ "machine: \"a\\nb\"\n", "tracker.yml:1:10: machine is `a?b`, expected printable text of at most 4096 bytes" },
-	{ "budgets: {night: soon}\n", "tracker.yml:1:18: budgets.night: \"soon\" is not a duration" },
-	{ "budgets: {night: -1h}\n", "tracker.yml:1:18: budgets.night: \"-1h\" is not a duration" },
-	{ "budgets: {night: 30d}\n", "tracker.yml:1:18: budgets.night: \"30d\" is out of range; expected 1s to 7d" },
-	{ "budgets: {measure: 0}\n", "tracker.yml:1:20: budgets.measure: \"0\" is out of range; expected 1ms to 1h" },
-	{ "budgets: {cache: 4 gb}\n", "tracker.yml:1:18: budgets.cache: \"4 gb\" is not a size" },
-	{ "budgets: {job_memory: 1MiB}\n", "tracker.yml:1:23: budgets.job_memory: \"1MiB\" is out of range; expected 64MiB to 1024TiB" },
-	{ "budgets: {measure: 5m}\n", "tracker.yml:1:20: budgets.measure (300s) is over budgets.job (120s), expected less: a job also loads and verifies" },
-	{ "measure: {precision: 200%}\n", "tracker.yml:1:22: measure.precision: \"200%\" is out of range; expected 0.01% to 50%" },
-	{ "measure: {precision: 2percent}\n", "tracker.yml:1:22: measure.precision: \"2percent\" is not a percentage" },
-	{ "measure: {min_samples: 1.5}\n", "tracker.yml:1:24: measure.min_samples: \"1.5\" is not a whole number" },
-	{ "measure: {min_samples: 0}\n", "tracker.yml:1:24: measure.min_samples: \"0\" is out of range; expected 1 to 100000" },
-	{ "measure: {modes: [cuda:fast]}\n",
-	  "tracker.yml:1:19: measure.modes has `cuda:fast`, expected KIND:MODE with cold, hot, paced, sustained or loaded, for instance cuda:paced" },
-	{ "measure: {modes: [cpu:hot, cpu:hot]}\n", "tracker.yml:1:28: measure.modes has `cpu:hot` twice, expected once" },
-	{ "measure:\n  min_samples: 50\n  max_samples: 20\n",
-	  "tracker.yml:2:16: measure.min_samples (50) is over measure.max_samples (20), expected at most that" },
-	{ "measure: {pin: maybe}\n", "tracker.yml:1:16: measure.pin is `maybe`, expected yes or no" },
-	{ "thresholds: {min_effect_time: 2s}\n", "tracker.yml:1:31: thresholds.min_effect_time: \"2s\" is out of range; expected 0 to 1s" },
-	{ "thresholds: {stale: 2h}\n", "tracker.yml:1:21: thresholds.stale: \"2h\" is out of range; expected 1d to 3650d" },
-	{ "retention: {samples: ever}\n", "tracker.yml:1:22: retention.samples: \"ever\" is not a duration" },
-	{ "site: {commit_url: 'javascript:alert(1)'}\n",
-	  "tracker.yml:1:20: site.commit_url is `javascript:alert(1)`, expected a URL that begins with https:// or http://" },
-	{ "site: {commit_url: 'https://example.org/'}\n",
-	  "tracker.yml:1:20: site.commit_url is `https://example.org/`, expected a URL with /commit/{rev} in it" },
-	{ "notify: {fail_on: [regressed, regresed]}\n", "tracker.yml:1:31: notify.fail_on: unknown status `regresed`, did you mean `regressed`?" },
-	{ "notify: {fail_on: [none]}\n", NULL },
-	{ "notify: {webhook: 'ftp://x'}\n", "tracker.yml:1:19: notify.webhook is `ftp://x`, expected a URL that begins with https:// or http://" },
-	{ "notify: {fail_on: ['a b']}\n", "tracker.yml:1:20: fail_on has `a b`, expected a name of letters, digits and .:_-" },
-	{ "devices: []\n", "tracker.yml:1:10: devices is an empty list, expected at least one, for instance [all]" },
-	{ "suites: []\n", "tracker.yml:1:9: suites is an empty list, expected at least one, for instance [smoke]" },
-	{ "upstreams: []\n", "tracker.yml:1:12: upstreams is an empty list, expected at least one" },
-	{ "suites: [smoke, smok]\n", "tracker.yml:1:17: unknown suite `smok`, did you mean `smoke`?" },
-	{ "suites:\n  - ./none.yml\n", "tracker.yml:2:5: there is no file ./none.yml, expected a suite" },
-	{ "suites: [smoke, smoke]\n", "tracker.yml:1:17: suite `smoke` is there twice, expected once" },
-	{ "upstreams:\n  - kind: self\n", "tracker.yml:2:5: an upstream has no name, expected `name: NAME`" },
-	{ "upstreams:\n  - name: a\n", "tracker.yml:2:5: upstream `a` has no kind, expected `kind:` self, git, system or builtin" },
-	{ "upstreams:\n  - name: a\n    kind: svn\n", "tracker.yml:3:11: upstreams.kind is `svn`, expected self, git, system or builtin" },
-	{ "upstreams: [{name: ../a, kind: self}]\n",
-	  "tracker.yml:1:20: upstreams.name is `../a`, expected at most 80 of letters, digits, dot, dash and underscore" },
-	{ "upstreams: [{name: .., kind: self}]\n",
-	  "tracker.yml:1:20: upstreams.name is `..`, expected at most 80 of letters, digits, dot, dash and underscore" },
-	{ "upstreams:\n  - {name: a, kind: self}\n  - {name: b, kind: self}\n  - {name: a, kind: self}\n",
-	  "tracker.yml:4:12: upstream `a` is there twice (first in line 2), expected every name once" },
-	{ "upstreams: [{name: a, kind: git, adapter: x}]\n",
-	  "tracker.yml:1:29: upstream `a` is of kind git and has no url, expected `url: https://...` or a path" },
-	{ "upstreams: [{name: a, kind: git, url: x}]\n",
-	  "tracker.yml:1:29: upstream `a` is of kind git and has no adapter, expected the adapter that builds it" },
-	{ "upstreams: [{name: a, kind: git, url: --upload-pack=x, adapter: x}]\n",
-	  "tracker.yml:1:39: upstreams.url is `--upload-pack=x`, expected a URL or a path that git clones from, without blanks" },
-	{ "upstreams: [{name: a, kind: git, url: x, adapter: x, branch: -f}]\n",
-	  "tracker.yml:1:62: branch of upstream `a` is not a name that git allows, expected one like main" },
-	{ "upstreams: [{name: a, kind: git, url: x, adapter: x, path: /etc}]\n",
-	  "tracker.yml:1:60: path of upstream `a` is not inside the repository, expected one like src/gemm" },
-	{ "upstreams: [{name: a, kind: system, url: x}]\n",
-	  "tracker.yml:1:42: url of upstream `a` has no meaning, expected it with kind git only" },
-	{ "control: {upstream: slef}\n", "tracker.yml:1:21: control.upstream is `slef`, which is no upstream, expected `self`" },
-	{ "control: {upstream: xxxxxx}\n", "tracker.yml:1:21: control.upstream is `xxxxxx`, which is no upstream, expected builtin or one of upstreams" },
-	{ "control:\n  problem: gemm:m=1,n=1\n", "tracker.yml:2:12: control.problem is not a problem: gemm: k is missing, expected at least k, m, n" },
+static const struct { const char *text, *at, *phrase; } bad[] = {
+	{"- a\n", "1:1", "the file is a list"},
+	{"hello\n", "1:1", "the file is a single value"},
+	{"machine: a\n---\nmachine: b\n", "3:1", "second document"},
+	{"machine: [\n", "2:1", "not valid YAML"},
+	{"machine: \"a\n", "2:1", "not valid YAML"},
+	{"machine:\n\tx: y\n", "2:1", "tab in the indentation"},
+	{"budgets:\n  night: 1h\n  \tjob: 1m\n", "3:3", "tab in the indentation"},
+	{"machine: @a\n", "1:10", "not valid YAML"},
+	{"\xef" "\xbb" "\xbf" "machine: [a]\n", "1:10", "machine is a list"},
+	{"\xef" "\xbb" "\xbf" "machine: a\n", NULL, NULL},
+	{"machine: a\nsite: {title: \"\xff" "\"}\n", "2:16", "not valid YAML"},
+	{"budgts:\n  night: 2h\n", "1:1", "unknown key \"budgts\"; did you mean \"budgets\"?"},
+	{"budgets:\n  nigth: 2h\n", "2:3", "unknown key \"nigth\" in budgets; did you mean \"night\"?"},
+	{"retention:\n  xyzzy: 2h\n", "2:3", "unknown key \"xyzzy\" in retention"},
+	{"upstreams:\n  - name: a\n    knid: git\n", "3:5", "unknown key \"knid\" in upstreams; did you mean \"kind\"?"},
+	{"upstreams:\n  - name: <b>`\x01" "`</b>\n    <script>`: git\n", "2:15", "not valid YAML"},
+	{"upstreams:\n  - <script>`: git\n", "2:5", "unknown key \"<script>`\" in upstreams"},
+	{"machine: a\nmachine: b\n", "2:1", "duplicate key \"machine\""},
+	{"budgets: {job: 1m, job: 2m}\n", "1:20", "duplicate key \"job\" in budgets"},
+	{"[a]: b\n", "1:1", "a key is a list"},
+	{"machine: [a]\n", "1:10", "machine is a list"},
+	{"devices: cpu\n", "1:10", "devices is a single value"},
+	{"upstreams:\n", "1:11", "upstreams is empty"},
+	{"upstreams: [self]\n", "1:13", "upstreams is a single value"},
+	{"budgets: 2h\n", "1:10", "budgets is a single value"},
+	{"suites: [smoke, ]\n", NULL, NULL},
+	{"suites:\n  - smoke\n  -\n", "3:4", "an item of suites is empty"},
+	{"machine: &m a\nsuites: [*m]\n", "2:10", "alias (*name)"},
+	{"machine: \"\"\n", "1:10", "machine: \"\" is not a text"},
+	{"machine: \"a\\nb\"\n", "1:10", "machine: \"a b\" is not a text"},
+	{"budgets: {night: soon}\n", "1:18", "budgets.night: \"soon\" is not a duration"},
+	{"budgets: {night: -1h}\n", "1:18", "budgets.night: \"-1h\" is not a duration"},
+	{"budgets: {night: 30d}\n", "1:18", "budgets.night: \"30d\" is out of range"},
+	{"budgets: {measure: 0}\n", "1:20", "budgets.measure: \"0\" is out of range"},
+	{"budgets: {cache: 4 gb}\n", "1:18", "budgets.cache: \"4 gb\" is not a size"},
+	{"budgets: {job_memory: 1MiB}\n", "1:23", "budgets.job_memory: \"1MiB\" is out of range"},
+	{"budgets: {measure: 5m}\n", "1:20", "budgets.measure (5m) exceeds budgets.job (2m)"},
+	{"measure: {precision: 200%}\n", "1:22", "measure.precision: \"200%\" is out of range"},
+	{"measure: {precision: 2percent}\n", "1:22", "measure.precision: \"2percent\" is not a percentage"},
+	{"measure: {min_samples: 1.5}\n", "1:24", "measure.min_samples: \"1.5\" is not a whole number"},
+	{"measure: {min_samples: 0}\n", "1:24", "measure.min_samples: \"0\" is out of range"},
+	{"measure: {modes: [cuda:fast]}\n", "1:19", "measure.modes: unknown mode \"cuda:fast\""},
+	{"measure: {modes: [cpu:hot, cpu:hot]}\n", "1:28", "measure.modes: duplicate mode \"cpu:hot\""},
+	{"measure:\n  min_samples: 50\n  max_samples: 20\n", "2:16", "measure.min_samples (50) exceeds measure.max_samples (20)"},
+	{"measure: {pin: maybe}\n", "1:16", "measure.pin: \"maybe\" is not a switch"},
+	{"thresholds: {min_effect_time: 2s}\n", "1:31", "thresholds.min_effect_time: \"2s\" is out of range"},
+	{"thresholds: {stale: 2h}\n", "1:21", "thresholds.stale: \"2h\" is out of range"},
+	{"retention: {samples: ever}\n", "1:22", "retention.samples: \"ever\" is not a duration"},
+	{"site: {commit_url: 'javascript:alert(1)'}\n", "1:20", "site.commit_url: \"javascript:alert(1)\" is not a URL"},
+	{"site: {commit_url: 'https://example.org/'}\n", "1:20", "site.commit_url: \"https://example.org/\" has no place for the commit"},
+	{"notify: {fail_on: [regressed, regresed]}\n", "1:31", "notify.fail_on: unknown status \"regresed\"; did you mean \"regressed\"?"},
+	{"notify: {fail_on: [none]}\n", NULL, NULL},
+	{"notify: {webhook: 'ftp://x'}\n", "1:19", "notify.webhook: \"ftp://x\" is not a URL"},
+	{"notify: {fail_on: ['a b']}\n", "1:20", "notify.fail_on: \"a b\" is not a name"},
+	{"devices: []\n", "1:10", "devices is an empty list"},
+	{"suites: []\n", "1:9", "suites is an empty list"},
+	{"upstreams: []\n", "1:12", "upstreams is an empty list"},
+	{"suites: [smoke, smok]\n", "1:17", "unknown suite \"smok\"; did you mean \"smoke\"?"},
+	{"suites:\n  - ./none.yml\n", "2:5", "no such suite file: ./none.yml"},
+	{"suites: [smoke, smoke]\n", "1:17", "duplicate suite \"smoke\""},
+	{"upstreams:\n  - kind: self\n", "2:5", "an upstream has no name"},
+	{"upstreams:\n  - name: a\n", "2:5", "upstream \"a\" has no kind"},
+	{"upstreams:\n  - name: a\n    kind: svn\n", "3:11", "upstreams.kind: \"svn\" is not a kind of upstream"},
+	{"upstreams: [{name: ../a, kind: self}]\n", "1:20", "upstreams.name: \"../a\" is not a name"},
+	{"upstreams: [{name: .., kind: self}]\n", "1:20", "upstreams.name: \"..\" is not a name"},
+	{"upstreams:\n  - {name: a, kind: self}\n  - {name: b, kind: self}\n  - {name: a, kind: self}\n", "4:12", "duplicate upstream \"a\" (first in line 2)"},
+	{"upstreams: [{name: a, kind: git, adapter: x}]\n", "1:29", "git upstream \"a\" has no url"},
+	{"upstreams: [{name: a, kind: git, url: x}]\n", "1:29", "git upstream \"a\" has no adapter"},
+	{"upstreams: [{name: a, kind: git, url: --upload-pack=x, adapter: x}]\n", "1:39", "upstreams.url: \"--upload-pack=x\" is not a repository"},
+	{"upstreams: [{name: a, kind: git, url: x, adapter: x, branch: -f}]\n", "1:62", "upstream \"a\": not a branch name that git allows"},
+	{"upstreams: [{name: a, kind: git, url: x, adapter: x, path: /etc}]\n", "1:60", "upstream \"a\": not a path inside the repository"},
+	{"upstreams: [{name: a, kind: system, url: x}]\n", "1:42", "upstream \"a\" is of kind system, which has no url"},
+	{"control: {upstream: slef}\n", "1:21", "control.upstream: unknown upstream \"slef\"; did you mean \"self\"?"},
+	{"control: {upstream: xxxxxx}\n", "1:21", "control.upstream: unknown upstream \"xxxxxx\""},
+	{"control:\n  problem: gemm:m=1,n=1\n", "2:12", "control.problem: gemm: k is missing"},
 };
 /* clang-format on */
 
-static void error_sentences(void **state)
+/* A row without a position loads. */
+static void mistakes(void **state)
 {
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct tk_config *c = NULL;
 		struct tk_error err = {0};
+		char place[64];
 		int status = tk_config_load_text(
 		        "/srv/bench", "tracker.yml", bad[i].text, strlen(bad[i].text), &c, &err);
 
-		if (!bad[i].message) {
+		if (!bad[i].at) {
 			assert_int_equal(status, 0);
 			tk_config_free(c);
 			continue;
 		}
-		if (!status || !strstr(err.message, bad[i].message))
-			fail_msg("%s\ngives    %s\nexpected %s", bad[i].text,
-			        status ? err.message : "no error", bad[i].message);
+		snprintf(place, sizeof place, "tracker.yml:%s: ", bad[i].at);
+		if (strncmp(err.message, place, strlen(place)) != 0 ||
+		        !strstr(err.message, bad[i].phrase))
+			fail_msg("%s\ngives    %s\nexpected %s%s", bad[i].text,
+			        status ? err.message : "no error", place, bad[i].phrase);
 		assert_int_equal(status, TK_ECONFIG);
 		assert_null(c);
 	}
@@ -267,8 +254,7 @@ static void deep_and_large_files_end(void **state)
 	assert_int_equal(
 	        tk_config_load_text("/srv", "tracker.yml", text, sizeof text - 1, &c, &err),
 	        TK_ECONFIG);
-	assert_string_equal(err.message,
-	        "tracker.yml:1:1: brackets are nested too deeply, expected at most 100 levels");
+	assert_non_null(strstr(err.message, "tracker.yml:1:1: brackets are nested too deeply"));
 	for (size_t i = 0; i < sizeof text - 1; i++)
 		text[i] = i % 2 ? ' ' : '-';
 	assert_int_equal(
@@ -344,7 +330,7 @@ int main(void)
 	        cmocka_unit_test(the_default),
 	        cmocka_unit_test(every_kind_of_value),
 	        cmocka_unit_test(empty_is_default),
-	        cmocka_unit_test(error_sentences),
+	        cmocka_unit_test(mistakes),
 	        cmocka_unit_test(deep_and_large_files_end),
 	        cmocka_unit_test(the_hash_is_of_the_measurements),
 	        cmocka_unit_test(files),

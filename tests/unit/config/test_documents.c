@@ -1,6 +1,4 @@
-/* docs/reference/configuration.md and docs/reference/suites.md against the code: every key of the schema has its row,
- * every example loads.
- */
+/* The examples of the reference load. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +12,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "config/config_keys.h"
-#include "config/suite_builder.h"
+#include "config/config.h"
+#include "suite/builder.h"
 
 static char *read_document(const char *name)
 {
@@ -27,52 +25,6 @@ static char *read_document(const char *name)
 	if (tk_file_read(path, 1 << 20, &b, &err))
 		fail_msg("%s", err.message);
 	return tk_buf_detach(&b, NULL);
-}
-
-static void check_key(const char *path, void *arg)
-{
-	char row[160];
-
-	snprintf(row, sizeof row, "| `%s` |", path);
-	if (!strstr(arg, row))
-		fail_msg("docs/reference/configuration.md has no row for `%s`", path);
-}
-
-static void every_key_is_documented(void **state)
-{
-	char *text = read_document("configuration.md");
-
-	tk_raw_each_key(check_key, text);
-	free(text);
-}
-
-static bool known;
-
-static void compare_key(const char *path, void *arg)
-{
-	known = known || strcmp(path, arg) == 0;
-}
-
-/* The other way round: a row that is no key any more. */
-static void every_row_is_a_key(void **state)
-{
-	char *text = read_document("configuration.md");
-	size_t rows = 0;
-
-	for (char *at = text; (at = strstr(at, "\n| `")); rows++) {
-		char key[128];
-
-		at += 4;
-		snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "`"), at);
-		known = false;
-		tk_raw_each_key(compare_key, key);
-		if (!known)
-			fail_msg("docs/reference/configuration.md has a row for `%s`, which is no "
-			         "key",
-			        key);
-	}
-	assert_true(rows > 40);
-	free(text);
 }
 
 typedef int loader(const char *text, size_t len, struct tk_error *err);
@@ -142,8 +94,6 @@ static void examples_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(every_key_is_documented),
-	        cmocka_unit_test(every_row_is_a_key),
 	        cmocka_unit_test(examples_load),
 	};
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "config/suite_builder.h"
-#include "config/yaml_tree.h"
+#include "base/yaml.h"
+#include "suite/builder.h"
 
 static const char *const top_keys[] = {"title", "source", "group", "problems", NULL};
 #define OP_COUNT 6
@@ -20,27 +20,11 @@ struct origin {
 	const char *source, *group;
 };
 
-static int read_word(struct tk_suite_builder *b, int map, const char *key, const char **out)
-{
-	int node = tk_yaml_find(b->y, map, key);
-
-	if (!node || tk_yaml_is_empty(b->y, node))
-		return TK_OK;
-	if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR)
-		return tk_yaml_fail(b->y, node, b->err, "%s is %s, expected text", key,
-		        tk_yaml_kind_name(b->y, node));
-	if (strlen(tk_yaml_text(b->y, node)) > 1000)
-		return tk_yaml_fail(b->y, node, b->err,
-		        "%s is longer than 1000 bytes, expected a line of text", key);
-	*out = tk_yaml_text(b->y, node);
-	return TK_OK;
-}
-
 static int read_origin(struct tk_suite_builder *b, int map, struct origin *o)
 {
-	int status = read_word(b, map, "source", &o->source);
+	int status = tk_yaml_find_text(b->y, map, "source", &o->source, b->err);
 
-	return status ? status : read_word(b, map, "group", &o->group);
+	return status ? status : tk_yaml_find_text(b->y, map, "group", &o->group, b->err);
 }
 
 /* Adds the pairs of a mapping to the parameters; a key that is there already is replaced. `source`
@@ -54,18 +38,17 @@ static int collect(
 		size_t at = 0;
 
 		if (tk_yaml_kind(b->y, key) != TK_YAML_SCALAR)
-			return tk_yaml_fail(b->y, key, b->err, "a key is %s, expected a word",
+			return tk_yaml_fail(b->y, key, b->err, "a key is %s; expected a word",
 			        tk_yaml_kind_name(b->y, key));
 		if (strcmp(name, "source") == 0 || strcmp(name, "group") == 0)
 			continue;
 		if (tk_yaml_find(b->y, map, name) != tk_yaml_item(b->y, map, i))
-			return tk_yaml_fail(
-			        b->y, key, b->err, "key `%s` is there twice, expected once", name);
+			return tk_yaml_fail(b->y, key, b->err, "duplicate key \"%s\"", name);
 		while (at < *count && strcmp(params[at].key, name) != 0)
 			at++;
 		if (at == TK_SUITE_KEYS_MAX)
-			return tk_yaml_fail(b->y, key, b->err,
-			        "there are more than %d keys, expected fewer", TK_SUITE_KEYS_MAX);
+			return tk_yaml_fail(
+			        b->y, key, b->err, "more than %d keys", TK_SUITE_KEYS_MAX);
 		params[at] = (struct tk_suite_param){
 		        .key = name, .key_node = key, .value_node = tk_yaml_item(b->y, map, i)};
 		*count += at == *count;
@@ -77,9 +60,8 @@ static int check_origin(struct tk_suite_builder *b, int at, const struct origin 
 {
 	if (!*o->source)
 		return tk_yaml_fail(b->y, at, b->err,
-		        "this entry has no source, expected `source:` here or at the top of the "
-		        "file: where the "
-		        "problem comes from");
+		        "this entry has no source; expected where the problem comes from, here or "
+		        "at the top of the file");
 	return TK_OK;
 }
 
@@ -109,12 +91,12 @@ static int read_op(struct tk_suite_builder *b, int entry, const char *op, const 
 
 	if (tk_yaml_kind(b->y, map) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, map, b->err,
-		        "%s is %s, expected a mapping such as { m: 512, n: 512, k: 512 }", op,
+		        "%s is %s; expected a mapping such as { m: 512, n: 512, k: 512 }", op,
 		        tk_yaml_kind_name(b->y, map));
 	if (!each)
 		return expand_with(b, op, map, 0, *o);
 	if (tk_yaml_kind(b->y, each) != TK_YAML_LIST || !tk_yaml_count(b->y, each))
-		return tk_yaml_fail(b->y, each, b->err, "each is %s, expected a list of mappings",
+		return tk_yaml_fail(b->y, each, b->err, "each is %s; expected a list of mappings",
 		        tk_yaml_kind(b->y, each) == TK_YAML_LIST ? "empty"
 		                                                 : tk_yaml_kind_name(b->y, each));
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, each); i++) {
@@ -122,7 +104,7 @@ static int read_op(struct tk_suite_builder *b, int entry, const char *op, const 
 
 		if (tk_yaml_kind(b->y, item) != TK_YAML_MAP)
 			return tk_yaml_fail(b->y, item, b->err,
-			        "an item of each is %s, expected a mapping",
+			        "an item of each is %s; expected a mapping",
 			        tk_yaml_kind_name(b->y, item));
 		status = expand_with(b, op, map, item, *o);
 	}
@@ -133,7 +115,7 @@ static int read_text(struct tk_suite_builder *b, int node, const struct origin *
 {
 	if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR)
 		return tk_yaml_fail(b->y, node, b->err,
-		        "problem is %s, expected text such as gemm:m=512,n=512,k=512",
+		        "problem is %s; expected text such as gemm:m=512,n=512,k=512",
 		        tk_yaml_kind_name(b->y, node));
 	return check_origin(b, node, o) ? TK_ECONFIG
 	                                : tk_suite_add_problem(b, tk_yaml_text(b->y, node), node,
@@ -147,8 +129,8 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 
 	if (tk_yaml_kind(b->y, entry) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, entry, b->err,
-		        "an entry of problems is %s, expected a mapping such as gemm: { m: 512, n: "
-		        "512, k: 512 }",
+		        "an entry of problems is %s; expected a mapping such as gemm: { m: "
+		        "512, n: 512, k: 512 }",
 		        tk_yaml_kind_name(b->y, entry));
 	status = tk_yaml_check_keys(b->y, entry, "problems", entry_keys, b->err);
 	if (!status)
@@ -162,12 +144,12 @@ static int read_entry(struct tk_suite_builder *b, int entry, struct origin o)
 		}
 	if (found != 1)
 		return tk_yaml_fail(b->y, entry, b->err,
-		        "an entry has %s, expected exactly one of gemm, attention, nsa, copy, "
+		        "an entry has %s; expected exactly one of gemm, attention, nsa, copy, "
 		        "read, fma, problem",
 		        found ? "several problems" : "no problem");
 	if (problem && tk_yaml_find(b->y, entry, "each"))
 		return tk_yaml_fail(b->y, tk_yaml_find(b->y, entry, "each"), b->err,
-		        "each stands beside problem, expected it beside an op such as gemm");
+		        "each cannot be combined with problem; expected an op such as gemm");
 	return problem ? read_text(b, problem, &o) : read_op(b, entry, op, &o);
 }
 
@@ -180,18 +162,18 @@ int tk_suite_read_yaml(struct tk_suite_builder *b)
 
 	if (tk_yaml_kind(b->y, root) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, root, b->err,
-		        "the file is %s, expected keys title and problems",
+		        "the file is %s; expected keys title and problems",
 		        tk_yaml_kind_name(b->y, root));
 	status = tk_yaml_check_keys(b->y, root, "a suite", top_keys, b->err);
 	if (!status)
 		status = read_origin(b, root, &o);
 	if (!status)
-		status = read_word(b, root, "title", &title);
+		status = tk_yaml_find_text(b->y, root, "title", &title, b->err);
 	if (status)
 		return status;
 	if (tk_yaml_kind(b->y, problems) != TK_YAML_LIST)
 		return tk_yaml_fail(b->y, problems ? problems : root, b->err,
-		        "problems is %s, expected a list", tk_yaml_kind_name(b->y, problems));
+		        "problems is %s; expected a list", tk_yaml_kind_name(b->y, problems));
 	copy = strdup(title);
 	if (!copy)
 		return tk_fail(b->err, TK_ENOMEM, "out of memory");

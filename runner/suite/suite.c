@@ -7,10 +7,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "config/suite_builder.h"
-#include "config/suite_find.h"
-#include "config/yaml_tree.h"
+#include "base/yaml.h"
 #include "core/problem.h"
+#include "suite/builder.h"
+#include "suite/find.h"
 
 #define FILE_MAX ((size_t)8 << 20)
 
@@ -108,12 +108,10 @@ int tk_suite_add_problem(
 	if (there && b->merge)
 		return TK_OK;
 	if (there)
-		return tk_yaml_fail(b->y, at, b->err,
-		        "%s is there twice (first in line %zu), expected every problem once",
+		return tk_yaml_fail(b->y, at, b->err, "duplicate problem %s (first in line %zu)",
 		        p.text, b->lines[b->by_text[place]]);
 	if (b->suite->count >= TK_SUITE_PROBLEMS_MAX)
-		return tk_yaml_fail(b->y, at, b->err,
-		        "the suite has more than %d problems, expected fewer",
+		return tk_yaml_fail(b->y, at, b->err, "the suite has more than %d problems",
 		        TK_SUITE_PROBLEMS_MAX);
 	return grow(b) ? TK_ENOMEM
 	               : append(b, p.text, place, tk_yaml_line(b->y, at), source, group);
@@ -188,7 +186,7 @@ static int read_text(
 		status = b.merge ? tk_suite_read_json(&b) : tk_suite_read_yaml(&b);
 	if (!status && !s->count)
 		status = tk_fail(err, TK_ECONFIG,
-		        "%s:1:1: the suite has no problems, expected at least one", name);
+		        "%s:1:1: the suite has no problems; expected at least one", name);
 	tk_yaml_free(y);
 	free(b.lines);
 	free(b.by_text);

@@ -1,7 +1,8 @@
 /* What the files that read suites share: the suite under construction. */
-#ifndef TK_CONFIG_SUITE_BUILDER_H
-#define TK_CONFIG_SUITE_BUILDER_H
-#include "config/config.h"
+#ifndef TK_SUITE_BUILDER_H
+#define TK_SUITE_BUILDER_H
+#include "suite/suite.h"
+#include <stdbool.h>
 
 struct tk_buf;
 struct tk_yaml;

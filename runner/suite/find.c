@@ -1,47 +1,17 @@
 /* Suites by name: <root>/suites first, then the tracker's own. */
-#include "config/suite_find.h"
+#include "suite/find.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
-#include "config/config.h"
-#include "config/config_keys.h"
-#include "config/yaml_tree.h"
+#include "base/text.h"
+#include "suite/suite.h"
 
 static const char *const endings[] = {".yml", ".yaml", ".json"};
-
-/* ../share/tracker from the program: where `cmake --install` puts the data. Worked out once. */
-static const char *installed_dir(void)
-{
-	static char path[PATH_MAX];
-	ssize_t len = *path ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
-
-	if (*path && len == 0)
-		return path;
-	for (int up = 0; len > 0 && up < 2; up++) {
-		path[len] = 0;
-		char *slash = strrchr(path, '/');
-		len = slash ? slash - path : 0;
-	}
-	const size_t at = len > 0 ? (size_t)len : 0;
-	snprintf(path + at, sizeof path - at, "/share/tracker");
-	return path;
-}
-
-const char *tk_data_dir(void)
-{
-	const char *own = getenv("TRACKER_DATADIR");
-
-	if (own && *own)
-		return own;
-	return tk_dir_exists(installed_dir()) ? installed_dir() : TK_BUILT_DATADIR;
-}
 
 static const char *ending_of(const char *name)
 {
@@ -80,7 +50,7 @@ static int in_folder(const char *folder, const char *name, char **path, struct t
 
 static int unknown_suite(const char *root, const char *name, struct tk_error *err)
 {
-	char **names = NULL, list[256] = "", shown[80];
+	char **names = NULL, list[256] = "", shown[TK_TEXT_EXCERPT_SIZE];
 	size_t count = 0, len = 0;
 	const char **known, *near = NULL;
 
@@ -94,11 +64,12 @@ static int unknown_suite(const char *root, const char *name, struct tk_error *er
 			        list + len, sizeof list - len, "%s%s", i ? ", " : "", names[i]);
 	}
 	near = known ? tk_suggest_name(name, known) : NULL;
-	tk_yaml_format_excerpt(name, shown);
+	tk_text_format_excerpt(name, shown);
 	if (near)
-		tk_fail(err, TK_ENOTFOUND, "unknown suite `%s`, did you mean `%s`?", shown, near);
+		tk_fail(err, TK_ENOTFOUND, "unknown suite \"%s\"; did you mean \"%s\"?", shown,
+		        near);
 	else
-		tk_fail(err, TK_ENOTFOUND, "unknown suite `%s`, expected one of %s, or a path",
+		tk_fail(err, TK_ENOTFOUND, "unknown suite \"%s\"; expected one of %s, or a path",
 		        shown, list);
 	free(known);
 	tk_names_free(names, count);
@@ -116,18 +87,17 @@ int tk_suite_find_file(const char *root, const char *name, char **path, struct t
 	int status;
 
 	if (tk_suite_name_is_path(name)) {
-		found = tk_config_resolve_path(root, name);
+		found = tk_path_resolve(root, name);
 		if (!found)
 			return tk_fail(err, TK_ENOMEM, "out of memory");
 		if (!tk_file_exists(found)) {
 			free(found);
-			return tk_fail(
-			        err, TK_ENOTFOUND, "there is no file %s, expected a suite", name);
+			return tk_fail(err, TK_ENOTFOUND, "no such suite file: %s", name);
 		}
 	} else {
 		status = in_folder(root, name, &found, err);
 		if (!status && !found)
-			status = in_folder(tk_data_dir(), name, &found, err);
+			status = in_folder(tk_path_data_dir(), name, &found, err);
 		if (status)
 			return status;
 		if (!found)
@@ -180,7 +150,7 @@ int tk_suite_list_names(const char *root, char ***names, size_t *count, struct t
 	int status = add_names(root, &all, &n, err);
 
 	if (!status)
-		status = add_names(tk_data_dir(), &all, &n, err);
+		status = add_names(tk_path_data_dir(), &all, &n, err);
 	if (status) {
 		tk_names_free(all, n);
 		return status;

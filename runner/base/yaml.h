@@ -1,8 +1,8 @@
 /* A YAML document with the position of everything in it (libyaml), for messages and for files whose
  * keys are not a fixed schema. Nodes are small numbers; 0 is "none" and may be given to every
  * function. */
-#ifndef TK_CONFIG_YAML_TREE_H
-#define TK_CONFIG_YAML_TREE_H
+#ifndef TK_BASE_YAML_H
+#define TK_BASE_YAML_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -37,17 +37,17 @@ int tk_yaml_fail(const struct tk_yaml *y, int node, struct tk_error *err, const 
 int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err,
         const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* What a file said, fit for a message: printable, at most 60 characters. Returns out. */
-const char *tk_yaml_format_excerpt(const char *text, char out[80]);
+/* The text of a key, at most 1000 bytes; *out stays as it is where the key is missing or empty. */
+int tk_yaml_find_text(
+        const struct tk_yaml *y, int map, const char *key, const char **out, struct tk_error *err);
 
-/* An alias (*name) anywhere in the text is an error: a small file with aliases can stand for a huge
- * one. */
+/* Refuses aliases (*name): a small file with aliases can expand to a huge one. `text` is what was
+ * parsed. */
 int tk_yaml_reject_aliases(
         const struct tk_yaml *y, const char *text, size_t len, struct tk_error *err);
 
-/* Every key of the mapping is a single word, there once and known; `what` names the mapping in the
- * message ("budgets",
- * ""). */
+/* Every key of the mapping is a single word, known, and no duplicate. `what` names the mapping in
+ * messages: "budgets", "". */
 int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const char *const *known,
         struct tk_error *err);
 

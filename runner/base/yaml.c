@@ -1,5 +1,6 @@
 /* libyaml's document, with positions; the only file that includes yaml.h. */
-#include "config/yaml_tree.h"
+#include "base/yaml.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include "base/suggest.h"
 
 #define BRACKETS_MAX 100
+#define TEXT_MAX 1000
 
 struct tk_yaml {
 	char *name;
@@ -22,16 +24,6 @@ struct tk_yaml {
 static yaml_node_t *node_at(const struct tk_yaml *y, int node)
 {
 	return node > 0 ? yaml_document_get_node((yaml_document_t *)&y->doc, node) : NULL;
-}
-
-const char *tk_yaml_format_excerpt(const char *text, char out[80])
-{
-	size_t n = 0;
-
-	for (; text[n] && n < 60; n++)
-		out[n] = isprint((unsigned char)text[n]) && text[n] != '`' ? text[n] : '?';
-	memcpy(out + n, text[n] ? "..." : "", text[n] ? 4 : 1);
-	return out;
 }
 
 /* libyaml needs quadratic time for brackets in brackets; no honest file has many. Quotes and
@@ -50,7 +42,7 @@ static size_t deepest_bracket(const char *text, size_t len)
 	return deepest;
 }
 
-/* A byte that is no UTF-8: libyaml knows its offset only. */
+/* libyaml knows only the offset of a byte that is not UTF-8. */
 static int reader_failed(
         const struct tk_yaml *y, const yaml_parser_t *p, const char *text, struct tk_error *err)
 {
@@ -60,11 +52,11 @@ static int reader_failed(
 		column = text[i] == '\n' ? 1 : column + 1;
 		line += text[i] == '\n';
 	}
-	return tk_yaml_fail_at(y, line, column, err, "not valid YAML: %s, expected UTF-8 text",
+	return tk_yaml_fail_at(y, line, column, err, "not valid YAML: %s; expected UTF-8 text",
 	        p->problem ? p->problem : "cannot be read");
 }
 
-/* A tab that indents: libyaml only says that no token can begin with it. */
+/* libyaml only says that no token can begin with a tab. */
 static bool is_tab(const yaml_parser_t *p, const char *text, size_t len)
 {
 	const char *end = text + len, *at = text;
@@ -92,7 +84,7 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 		return reader_failed(y, p, input, err);
 	if (is_tab(p, input, len))
 		return tk_yaml_fail_at(y, p->problem_mark.line + 1, p->problem_mark.column + 1, err,
-		        "a tab, expected spaces: YAML is not indented with tabs");
+		        "tab in the indentation; expected spaces");
 	if (p->context)
 		snprintf(context, sizeof context, " %s that begins in line %zu", p->context,
 		        p->context_mark.line + 1);
@@ -100,7 +92,7 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 	        p->problem_mark.line + 1, p->problem_mark.column + 1, problem, context);
 }
 
-/* Loads the first document and sees to it that there is no second. */
+/* Loads the first document and refuses a second one. */
 static int load_only_document(
         struct tk_yaml *y, yaml_parser_t *p, const char *text, size_t len, struct tk_error *err)
 {
@@ -117,9 +109,8 @@ static int load_only_document(
 		return parser_failed(y, p, text, len, err);
 	root = yaml_document_get_root_node(&second);
 	if (root)
-		status = tk_fail(err, TK_ECONFIG,
-		        "%s:%zu:%zu: a second document begins here, expected one", y->name,
-		        root->start_mark.line + 1, root->start_mark.column + 1);
+		status = tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: second document; expected one",
+		        y->name, root->start_mark.line + 1, root->start_mark.column + 1);
 	yaml_document_delete(&second);
 	return status;
 }
@@ -135,14 +126,13 @@ int tk_yaml_parse(
 		tk_yaml_free(y);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
-	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) ==
-	                        0) { /* a byte order mark: editors of Windows begin files so */
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* byte order mark */
 		text += 3;
 		len -= 3;
 	}
 	if (deepest_bracket(text, len) > BRACKETS_MAX) {
 		status = tk_fail(err, TK_ECONFIG,
-		        "%s:1:1: brackets are nested too deeply, expected at most %d levels", name,
+		        "%s:1:1: brackets are nested too deeply; expected at most %d levels", name,
 		        BRACKETS_MAX);
 		goto out;
 	}
@@ -169,6 +159,8 @@ int tk_yaml_reject_aliases(
 	yaml_parser_t p;
 	int status = TK_OK;
 
+	if (!memchr(text, '*', len))
+		return TK_OK;
 	if (!yaml_parser_initialize(&p))
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
@@ -183,7 +175,7 @@ int tk_yaml_reject_aliases(
 		if (type == YAML_ALIAS_EVENT)
 			status = tk_yaml_fail_at(y, event.start_mark.line + 1,
 			        event.start_mark.column + 1, err,
-			        "an alias (*name) is used, expected the value itself");
+			        "alias (*name); expected the value itself");
 		yaml_event_delete(&event);
 	}
 	yaml_parser_delete(&p);
@@ -223,9 +215,9 @@ enum tk_yaml_kind tk_yaml_kind(const struct tk_yaml *y, int node)
 
 const char *tk_yaml_kind_name(const struct tk_yaml *y, int node)
 {
-	static const char *const words[] = {"nothing", "a single value", "a list", "a mapping"};
+	static const char *const words[] = {"empty", "a single value", "a list", "a mapping"};
 
-	return tk_yaml_is_empty(y, node) ? "nothing" : words[tk_yaml_kind(y, node)];
+	return tk_yaml_is_empty(y, node) ? "empty" : words[tk_yaml_kind(y, node)];
 }
 
 const char *tk_yaml_text(const struct tk_yaml *y, int node)
@@ -324,22 +316,38 @@ int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct 
 	return status;
 }
 
+int tk_yaml_find_text(
+        const struct tk_yaml *y, int map, const char *key, const char **out, struct tk_error *err)
+{
+	int node = tk_yaml_find(y, map, key);
+
+	if (tk_yaml_is_empty(y, node))
+		return TK_OK;
+	if (tk_yaml_kind(y, node) != TK_YAML_SCALAR)
+		return tk_yaml_fail(
+		        y, node, err, "%s is %s; expected text", key, tk_yaml_kind_name(y, node));
+	if (strlen(tk_yaml_text(y, node)) > TEXT_MAX)
+		return tk_yaml_fail(y, node, err, "%s is longer than %d bytes", key, TEXT_MAX);
+	*out = tk_yaml_text(y, node);
+	return TK_OK;
+}
+
 static int unknown_key(const struct tk_yaml *y, int key, const char *what, const char *const *known,
         struct tk_error *err)
 {
 	const char *name = tk_yaml_text(y, key), *near = tk_suggest_name(name, known);
-	char list[512] = "", shown[80];
+	char list[512] = "", shown[TK_TEXT_EXCERPT_SIZE];
 	size_t len = 0;
 
-	tk_yaml_format_excerpt(name, shown);
+	tk_text_format_excerpt(name, shown);
 	if (near)
-		return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, did you mean `%s`?", shown,
-		        *what ? " of " : "", what, near);
+		return tk_yaml_fail(y, key, err, "unknown key \"%s\"%s%s; did you mean \"%s\"?",
+		        shown, *what ? " in " : "", what, near);
 	for (size_t i = 0; known[i] && len < sizeof list; i++)
 		len += (size_t)snprintf(
 		        list + len, sizeof list - len, "%s%s", i ? ", " : "", known[i]);
-	return tk_yaml_fail(y, key, err, "unknown key `%s`%s%s, expected one of %s", shown,
-	        *what ? " of " : "", what, list);
+	return tk_yaml_fail(y, key, err, "unknown key \"%s\"%s%s; expected one of %s", shown,
+	        *what ? " in " : "", what, list);
 }
 
 int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const char *const *known,
@@ -351,16 +359,15 @@ int tk_yaml_check_keys(const struct tk_yaml *y, int map, const char *what, const
 		size_t k = 0;
 
 		if (tk_yaml_kind(y, key) != TK_YAML_SCALAR)
-			return tk_yaml_fail(y, key, err, "a key is %s, expected a word",
+			return tk_yaml_fail(y, key, err, "a key is %s; expected a word",
 			        tk_yaml_kind_name(y, key));
 		while (known[k] && strcmp(known[k], name) != 0)
 			k++;
 		if (!known[k])
 			return unknown_key(y, key, what, known, err);
 		if (tk_yaml_find(y, map, name) != tk_yaml_item(y, map, i))
-			return tk_yaml_fail(y, key, err,
-			        "key `%s`%s%s is there twice, expected once", name,
-			        *what ? " of " : "", what);
+			return tk_yaml_fail(y, key, err, "duplicate key \"%s\"%s%s", name,
+			        *what ? " in " : "", what);
 	}
 	return TK_OK;
 }

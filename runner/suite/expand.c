@@ -7,10 +7,11 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "config/suite_builder.h"
-#include "config/yaml_tree.h"
+#include "base/yaml.h"
 #include "core/problem.h"
+#include "suite/builder.h"
 
 #define VALUE_MAX 64
 #define NUMBER_MAX INT64_C(1000000000000)
@@ -53,11 +54,11 @@ static bool is_expression(const char *text)
 
 static int bad_expression(const struct combination *c, size_t i, const char *why)
 {
-	char shown[80];
+	char shown[TK_TEXT_EXCERPT_SIZE];
 
 	return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
-	        "%s is `%s`, expected a value such as $m, 2*$m or 16384/$sq: %s", c->params[i].key,
-	        tk_yaml_format_excerpt(written(c, i), shown), why);
+	        "%s: cannot compute \"%s\" (%s); expected a value such as $m, 2*$m or 16384/$sq",
+	        c->params[i].key, tk_text_format_excerpt(written(c, i), shown), why);
 }
 
 static bool read_number(const char **at, int64_t *out)
@@ -103,12 +104,12 @@ static int evaluate(const struct combination *c, size_t i, int64_t *out)
 	int64_t v, f;
 
 	if (!read_factor(c, &at, &v))
-		return bad_expression(c, i, "a number or the key of a number was expected");
+		return bad_expression(c, i, "not a number and not the key of one");
 	while (*at == '*' || *at == '/') {
 		char sign = *at++;
 
 		if (!read_factor(c, &at, &f))
-			return bad_expression(c, i, "a number or the key of a number was expected");
+			return bad_expression(c, i, "not a number and not the key of one");
 		if (sign == '/' && (f == 0 || v % f != 0))
 			return bad_expression(c, i, "the division leaves a remainder");
 		if (sign == '*' && __builtin_mul_overflow(v, f, &v))
@@ -116,7 +117,7 @@ static int evaluate(const struct combination *c, size_t i, int64_t *out)
 		v = sign == '/' ? v / f : v;
 	}
 	if (*at)
-		return bad_expression(c, i, "only * and / may stand between numbers and keys");
+		return bad_expression(c, i, "the operators are * and /");
 	*out = v;
 	return TK_OK;
 }
@@ -142,7 +143,8 @@ static int compute(struct combination *c, size_t i)
 	if ((size_t)snprintf(c->value[i], VALUE_MAX, "%s", text) >= VALUE_MAX ||
 	        strpbrk(text, ",="))
 		return tk_yaml_fail(c->b->y, chosen(c, i), c->b->err,
-		        "the value of %s is no single value, expected one of at most %d characters",
+		        "%s: not a single value; expected one of at most %d characters without , "
+		        "and =",
 		        c->params[i].key, VALUE_MAX - 1);
 	return TK_OK;
 }
@@ -184,7 +186,7 @@ static int check_params(const struct combination *c, int at, size_t *total)
 			return tk_yaml_fail(b->y, p->key_node, b->err, "%s", why.message);
 		if (!n)
 			return tk_yaml_fail(b->y, p->value_node, b->err,
-			        "%s is an empty list, expected values", p->key);
+			        "%s is an empty list; expected values", p->key);
 		for (size_t j = 0; !p->fixed && j < n; j++) {
 			int node = tk_yaml_kind(b->y, p->value_node) == TK_YAML_LIST
 			                   ? tk_yaml_item(b->y, p->value_node, j)
@@ -193,13 +195,12 @@ static int check_params(const struct combination *c, int at, size_t *total)
 			if (tk_yaml_kind(b->y, node) != TK_YAML_SCALAR ||
 			        tk_yaml_is_empty(b->y, node))
 				return tk_yaml_fail(b->y, node, b->err,
-				        "%s is %s, expected a value or a list of values", p->key,
+				        "%s is %s; expected a value or a list of values", p->key,
 				        tk_yaml_kind_name(b->y, node));
 		}
 		if (__builtin_mul_overflow(*total, n, total) || *total > TK_SUITE_PROBLEMS_MAX)
 			return tk_yaml_fail(b->y, at, b->err,
-			        "the lists of this entry multiply to more than %d problems, "
-			        "expected fewer",
+			        "the lists of this entry multiply to more than %d problems",
 			        TK_SUITE_PROBLEMS_MAX);
 	}
 	return TK_OK;

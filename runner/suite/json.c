@@ -9,8 +9,9 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "config/suite_builder.h"
-#include "config/yaml_tree.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "suite/builder.h"
 
 struct rename {
 	const char *theirs, *ours;
@@ -18,35 +19,49 @@ struct rename {
 
 /* clang-format off */
 static const struct rename gemm_keys[] = {
-	{ "m", "m" }, { "n", "n" }, { "k", "k" }, { "M", "m" }, { "N", "n" }, { "K", "k" }, { "batch", "batch" },
-	{ "dtype", "a" }, { "in_dtype", "a" }, { "out_dtype", "c" }, { "accum_dtype", "acc" }, { "acc_dtype", "acc" },
-	{ "trans_a", "ta" }, { "trans_b", "tb" }, { "trans_A", "ta" }, { "trans_B", "tb" }, { "transA", "ta" }, { "transB", "tb" },
-	{ "a", "a" }, { "b", "b" }, { "c", "c" }, { "acc", "acc" }, { "ta", "ta" }, { "tb", "tb" }, { "dist", "dist" }, { NULL },
+	{ "m", "m" }, { "n", "n" }, { "k", "k" }, { "M", "m" }, { "N", "n" }, { "K", "k" },
+	{ "batch", "batch" },
+	{ "dtype", "a" }, { "in_dtype", "a" }, { "out_dtype", "c" }, { "accum_dtype", "acc" },
+	{ "acc_dtype", "acc" },
+	{ "trans_a", "ta" }, { "trans_b", "tb" }, { "trans_A", "ta" }, { "trans_B", "tb" },
+	{ "transA", "ta" }, { "transB", "tb" },
+	{ "a", "a" }, { "b", "b" }, { "c", "c" }, { "acc", "acc" }, { "ta", "ta" },
+	{ "tb", "tb" }, { "dist", "dist" }, { NULL },
 };
 /* clang-format on */
 
 /* clang-format off */
 static const struct rename attention_keys[] = {
-	{ "batch", "b" }, { "heads", "h" }, { "heads_kv", "hkv" }, { "kv_heads", "hkv" }, { "groups", "groups" },
-	{ "seq_len", "sq" }, { "seq_len_q", "sq" }, { "seq_len_kv", "skv" }, { "seq_q", "sq" }, { "seq_kv", "skv" }, { "dim", "d" }, { "dim_v", "dv" },
-	{ "is_causal", "causal" }, { "dtype", "dtype" }, { "scale", "scale" }, { "b", "b" }, { "h", "h" }, { "hkv", "hkv" }, { "sq", "sq" },
-	{ "skv", "skv" }, { "d", "d" }, { "dv", "dv" }, { "causal", "causal" }, { "dir", "dir" }, { "dist", "dist" }, { NULL },
+	{ "batch", "b" }, { "heads", "h" }, { "heads_kv", "hkv" }, { "kv_heads", "hkv" },
+	{ "groups", "groups" },
+	{ "seq_len", "sq" }, { "seq_len_q", "sq" }, { "seq_len_kv", "skv" }, { "seq_q", "sq" },
+	{ "seq_kv", "skv" }, { "dim", "d" }, { "dim_v", "dv" },
+	{ "is_causal", "causal" }, { "dtype", "dtype" }, { "scale", "scale" }, { "b", "b" },
+	{ "h", "h" }, { "hkv", "hkv" }, { "sq", "sq" },
+	{ "skv", "skv" }, { "d", "d" }, { "dv", "dv" }, { "causal", "causal" },
+	{ "dir", "dir" }, { "dist", "dist" }, { NULL },
 };
 /* clang-format on */
 
 /* clang-format off */
 static const struct rename nsa_keys[] = {
-	{ "batch", "b" }, { "heads", "h" }, { "heads_kv", "hkv" }, { "groups", "groups" }, { "seq_len", "s" }, { "dim", "d" }, { "is_causal", "causal" },
-	{ "scale", "scale" }, { "block_size", "block_size" }, { "selected_blocks", "selected_blocks" }, { "window", "window" }, { "window_size", "window" },
-	{ "dtype", "dtype" }, { "b", "b" }, { "h", "h" }, { "hkv", "hkv" }, { "s", "s" }, { "d", "d" }, { "causal", "causal" }, { "dist", "dist" }, { NULL },
+	{ "batch", "b" }, { "heads", "h" }, { "heads_kv", "hkv" }, { "groups", "groups" },
+	{ "seq_len", "s" }, { "dim", "d" }, { "is_causal", "causal" },
+	{ "scale", "scale" }, { "block_size", "block_size" },
+	{ "selected_blocks", "selected_blocks" }, { "window", "window" },
+	{ "window_size", "window" },
+	{ "dtype", "dtype" }, { "b", "b" }, { "h", "h" }, { "hkv", "hkv" }, { "s", "s" },
+	{ "d", "d" }, { "causal", "causal" }, { "dist", "dist" }, { NULL },
 };
 /* clang-format on */
 
 /* clang-format off */
 static const struct { const char *theirs, *op, *type_key; const struct rename *keys; } kernels[] = {
 	{ "gemm", "gemm", "a", gemm_keys }, { "matmul", "gemm", "a", gemm_keys },
-	{ "mha", "attention", "dtype", attention_keys }, { "attention", "attention", "dtype", attention_keys },
-	{ "flash_attention", "attention", "dtype", attention_keys }, { "gqa", "attention", "dtype", attention_keys },
+	{ "mha", "attention", "dtype", attention_keys },
+	{ "attention", "attention", "dtype", attention_keys },
+	{ "flash_attention", "attention", "dtype", attention_keys },
+	{ "gqa", "attention", "dtype", attention_keys },
 	{ "nsa", "nsa", "dtype", nsa_keys },
 };
 /* clang-format on */
@@ -58,7 +73,7 @@ static int unknown_parameter(
         struct tk_suite_builder *b, int key, const char *kernel, const struct rename *keys)
 {
 	const char *known[RENAMES_MAX], *near;
-	char list[512] = "", shown[80];
+	char list[512] = "", shown[TK_TEXT_EXCERPT_SIZE];
 	size_t n = 0, len = 0;
 
 	for (; keys[n].theirs && n < RENAMES_MAX - 1; n++) {
@@ -69,12 +84,12 @@ static int unknown_parameter(
 	}
 	known[n] = NULL;
 	near = tk_suggest_name(tk_yaml_text(b->y, key), known);
-	tk_yaml_format_excerpt(tk_yaml_text(b->y, key), shown);
+	tk_text_format_excerpt(tk_yaml_text(b->y, key), shown);
 	if (near)
-		return tk_yaml_fail(b->y, key, b->err, "unknown key `%s` of %s, did you mean `%s`?",
-		        shown, kernel, near);
-	return tk_yaml_fail(b->y, key, b->err, "unknown key `%s` of %s, expected one of %s", shown,
-	        kernel, list);
+		return tk_yaml_fail(b->y, key, b->err,
+		        "unknown key \"%s\" in %s; did you mean \"%s\"?", shown, kernel, near);
+	return tk_yaml_fail(b->y, key, b->err, "unknown key \"%s\" in %s; expected one of %s",
+	        shown, kernel, list);
 }
 
 /* true, false, "T", "N" -> t, n; other texts as they are (NULL). */
@@ -112,12 +127,11 @@ static int translate(struct tk_suite_builder *b, int map, const char *kernel,
 		if (strcmp(tk_yaml_text(b->y, value), "null") == 0)
 			continue;
 		if (has(o, r->ours))
-			return tk_yaml_fail(b->y, key, b->err,
-			        "`%s` says %s a second time, expected once", r->theirs, r->ours);
+			return tk_yaml_fail(b->y, key, b->err, "duplicate key: \"%s\" also sets %s",
+			        r->theirs, r->ours);
 		if (o->count == TK_SUITE_KEYS_MAX - 1)
-			return tk_yaml_fail(b->y, key, b->err,
-			        "there are more than %d keys, expected fewer",
-			        TK_SUITE_KEYS_MAX - 1);
+			return tk_yaml_fail(
+			        b->y, key, b->err, "more than %d keys", TK_SUITE_KEYS_MAX - 1);
 		o->params[o->count++] = (struct tk_suite_param){.key = r->ours,
 		        .key_node = key,
 		        .value_node = value,
@@ -138,13 +152,13 @@ static int replace_groups(struct tk_suite_builder *b, struct object *o, char *co
 			continue;
 		if (has(o, "hkv"))
 			return tk_yaml_fail(b->y, o->params[i].key_node, b->err,
-			        "groups stands beside the number of kv heads, expected one of "
+			        "both groups and the number of kv heads are given; expected one of "
 			        "them");
 		if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > 9)
 			return tk_yaml_fail(b->y, o->params[i].value_node, b->err,
-			        "groups is %s, expected a whole number",
+			        "groups is %s; expected a whole number",
 			        tk_yaml_kind(b->y, o->params[i].value_node) == TK_YAML_SCALAR
-			                ? "no whole number"
+			                ? "not a whole number"
 			                : tk_yaml_kind_name(b->y, o->params[i].value_node));
 		snprintf(computed, size, "$h/%s", text);
 		o->params[i].key = "hkv";
@@ -167,7 +181,7 @@ static int read_object(struct tk_suite_builder *b, int map, size_t kernel)
 	int status;
 
 	if (tk_yaml_kind(b->y, map) != TK_YAML_MAP)
-		return tk_yaml_fail(b->y, map, b->err, "an item of %s is %s, expected an object",
+		return tk_yaml_fail(b->y, map, b->err, "an item of %s is %s; expected an object",
 		        kernels[kernel].theirs, tk_yaml_kind_name(b->y, map));
 	status = translate(b, map, kernels[kernel].theirs, kernels[kernel].keys, &o);
 	if (!status)
@@ -186,7 +200,7 @@ static int read_object(struct tk_suite_builder *b, int map, size_t kernel)
 static int find_kernel(struct tk_suite_builder *b, int key, size_t *out)
 {
 	const char *known[KERNEL_COUNT + 1], *near;
-	char shown[80];
+	char shown[TK_TEXT_EXCERPT_SIZE];
 
 	for (size_t i = 0; i < KERNEL_COUNT; i++) {
 		known[i] = kernels[i].theirs;
@@ -197,8 +211,8 @@ static int find_kernel(struct tk_suite_builder *b, int key, size_t *out)
 	}
 	known[KERNEL_COUNT] = NULL;
 	near = tk_suggest_name(tk_yaml_text(b->y, key), known);
-	return tk_yaml_fail(b->y, key, b->err, "unknown kernel `%s`, expected %s",
-	        tk_yaml_format_excerpt(tk_yaml_text(b->y, key), shown),
+	return tk_yaml_fail(b->y, key, b->err, "unknown kernel \"%s\"; expected %s",
+	        tk_text_format_excerpt(tk_yaml_text(b->y, key), shown),
 	        near ? near : "gemm, matmul, mha, attention, flash_attention, gqa or nsa");
 }
 
@@ -208,7 +222,7 @@ int tk_suite_read_json(struct tk_suite_builder *b)
 
 	if (tk_yaml_kind(b->y, root) != TK_YAML_MAP)
 		return tk_yaml_fail(b->y, root, b->err,
-		        "the file is %s, expected an object such as {\"gemm\": [{\"m\": 512, "
+		        "the file is %s; expected an object such as {\"gemm\": [{\"m\": 512, "
 		        "\"n\": 512, \"k\": 512}]}",
 		        tk_yaml_kind_name(b->y, root));
 	for (size_t i = 0; !status && i < tk_yaml_count(b->y, root); i++) {
@@ -218,7 +232,7 @@ int tk_suite_read_json(struct tk_suite_builder *b)
 		status = find_kernel(b, tk_yaml_key(b->y, root, i), &kernel);
 		if (!status && tk_yaml_kind(b->y, list) != TK_YAML_LIST)
 			status = tk_yaml_fail(b->y, list, b->err,
-			        "%s is %s, expected an array of objects", kernels[kernel].theirs,
+			        "%s is %s; expected an array of objects", kernels[kernel].theirs,
 			        tk_yaml_kind_name(b->y, list));
 		for (size_t j = 0; !status && j < tk_yaml_count(b->y, list); j++)
 			status = read_object(b, tk_yaml_item(b->y, list, j), kernel);

@@ -1,6 +1,6 @@
 /* Which file a suite's name means. */
-#ifndef TK_CONFIG_SUITE_FIND_H
-#define TK_CONFIG_SUITE_FIND_H
+#ifndef TK_SUITE_FIND_H
+#define TK_SUITE_FIND_H
 
 #include <stdbool.h>
 

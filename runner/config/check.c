@@ -1,0 +1,308 @@
+/* Checks that need the whole configuration. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/yaml.h"
+#include "config/internal.h"
+#include "core/status.h"
+#include "suite/find.h"
+
+struct check {
+	const struct tk_config *c;
+	const struct tk_yaml *y;
+	struct tk_error *err;
+};
+
+/* The node that a message points at: the key, else its section. */
+static int find_node(const struct check *k, const char *section, const char *key)
+{
+	int map = tk_yaml_find(k->y, tk_yaml_root(k->y), section),
+	    node = key ? tk_yaml_find(k->y, map, key) : 0;
+
+	return node ? node : map;
+}
+
+static int find_upstream_node(const struct check *k, size_t i, const char *key)
+{
+	int map = tk_yaml_item(k->y, find_node(k, "upstreams", NULL), i),
+	    node = tk_yaml_find(k->y, map, key);
+
+	return node ? node : map;
+}
+
+static int check_lists(const struct check *k)
+{
+	const char *empty = !k->c->devices[0]       ? "devices"
+	                    : !k->c->suites[0]      ? "suites"
+	                    : !k->c->upstream_count ? "upstreams"
+	                                            : NULL;
+
+	if (!empty)
+		return TK_OK;
+	return tk_yaml_fail(k->y, find_node(k, empty, NULL), k->err,
+	        "%s is an empty list; expected at least one item", empty);
+}
+
+static int check_suites(const struct check *k)
+{
+	char *const *suites = k->c->suites;
+
+	for (size_t i = 0; suites[i]; i++) {
+		int node = tk_yaml_item(k->y, find_node(k, "suites", NULL), i);
+		struct tk_error why = {0};
+		char *path = NULL;
+		int status = tk_suite_find_file(k->c->root, suites[i], &path, &why);
+
+		free(path);
+		if (status)
+			return tk_yaml_fail(k->y, node, k->err, "%s", why.message);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(suites[i], suites[j]) == 0)
+				return tk_yaml_fail(
+				        k->y, node, k->err, "duplicate suite \"%s\"", suites[i]);
+	}
+	return TK_OK;
+}
+
+/* Keys that only make sense for repositories. */
+static int check_repository_keys(const struct check *k, size_t i)
+{
+	const struct tk_upstream_config *u = &k->c->upstreams[i];
+	const struct {
+		const char *key, *value;
+	} keys[] = {{"url", u->url}, {"branch", u->branch}, {"path", u->path}};
+
+	if (u->kind == TK_UPSTREAM_GIT || u->kind == TK_UPSTREAM_SELF)
+		return TK_OK;
+	for (size_t g = 0; g < sizeof keys / sizeof *keys; g++)
+		if (keys[g].value)
+			return tk_yaml_fail(k->y, find_upstream_node(k, i, keys[g].key), k->err,
+			        "upstream \"%s\" is of kind %s, which has no %s; expected kind git",
+			        u->name, tk_upstream_kind_name(u->kind), keys[g].key);
+	return TK_OK;
+}
+
+static int check_git_keys(const struct check *k, size_t i)
+{
+	const struct tk_upstream_config *u = &k->c->upstreams[i];
+
+	if (u->kind == TK_UPSTREAM_GIT && !u->url)
+		return tk_yaml_fail(k->y, find_upstream_node(k, i, "kind"), k->err,
+		        "git upstream \"%s\" has no url; expected a URL or a path", u->name);
+	if (u->kind == TK_UPSTREAM_GIT && !u->adapter)
+		return tk_yaml_fail(k->y, find_upstream_node(k, i, "kind"), k->err,
+		        "git upstream \"%s\" has no adapter; expected the adapter that builds it",
+		        u->name);
+	if (u->branch && (u->branch[0] == '-' || strpbrk(u->branch, " ~^:?*[\\")))
+		return tk_yaml_fail(k->y, find_upstream_node(k, i, "branch"), k->err,
+		        "upstream \"%s\": not a branch name that git allows; expected one like "
+		        "main",
+		        u->name);
+	if (u->path && strchr("-/:", u->path[0]))
+		return tk_yaml_fail(k->y, find_upstream_node(k, i, "path"), k->err,
+		        "upstream \"%s\": not a path inside the repository; expected one like "
+		        "src/gemm",
+		        u->name);
+	return check_repository_keys(k, i);
+}
+
+static int check_upstreams(const struct check *k)
+{
+	const struct tk_upstream_config *u = k->c->upstreams;
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < k->c->upstream_count; i++) {
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(u[i].name, u[j].name) == 0)
+				return tk_yaml_fail(k->y, find_upstream_node(k, i, "name"), k->err,
+				        "duplicate upstream \"%s\" (first in line %zu)", u[i].name,
+				        tk_yaml_line(k->y, find_upstream_node(k, j, "name")));
+		status = check_git_keys(k, i);
+	}
+	return status;
+}
+
+static bool has_upstream(const struct tk_config *c, const char *name)
+{
+	bool found = strcmp(name, "builtin") == 0;
+
+	for (size_t i = 0; i < c->upstream_count; i++)
+		found = found || strcmp(name, c->upstreams[i].name) == 0;
+	return found;
+}
+
+static int check_control(const struct check *k)
+{
+	const struct tk_control_config *control = &k->c->control;
+	const char **names, *near;
+	int node = find_node(k, "control", "upstream"), status;
+
+	if (!control->every || has_upstream(k->c, control->upstream))
+		return TK_OK;
+	names = calloc(k->c->upstream_count + 2, sizeof *names);
+	if (!names)
+		return tk_fail(k->err, TK_ENOMEM, "out of memory");
+	names[0] = "builtin";
+	for (size_t i = 0; i < k->c->upstream_count; i++)
+		names[i + 1] = k->c->upstreams[i].name;
+	near = tk_suggest_name(control->upstream, names);
+	status =
+	        near ? tk_yaml_fail(k->y, node, k->err,
+	                       "control.upstream: unknown upstream \"%s\"; did you mean \"%s\"?",
+	                       control->upstream, near)
+	             : tk_yaml_fail(k->y, node, k->err,
+	                       "control.upstream: unknown upstream \"%s\"; expected builtin or one "
+	                       "of upstreams",
+	                       control->upstream);
+	free(names);
+	return status;
+}
+
+/* "cuda:paced" */
+static bool split_mode(const char *text, size_t *kind_len, enum tk_mode *mode)
+{
+	const char *colon = strchr(text, ':');
+
+	*kind_len = colon ? (size_t)(colon - text) : 0;
+	return *kind_len > 0 && tk_mode_parse(colon + 1, mode) == TK_OK;
+}
+
+static int check_modes(const struct check *k)
+{
+	char *const *modes = k->c->measure.modes;
+
+	for (size_t i = 0; modes[i]; i++) {
+		int node = tk_yaml_item(k->y, find_node(k, "measure", "modes"), i);
+		enum tk_mode mode;
+		size_t len;
+
+		if (!split_mode(modes[i], &len, &mode))
+			return tk_yaml_fail(k->y, node, k->err,
+			        "measure.modes: unknown mode \"%s\"; expected KIND:MODE, such as "
+			        "cuda:paced",
+			        modes[i]);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(modes[i], modes[j]) == 0)
+				return tk_yaml_fail(k->y, node, k->err,
+				        "measure.modes: duplicate mode \"%s\"", modes[i]);
+	}
+	return TK_OK;
+}
+
+size_t tk_config_list_modes(const struct tk_config *c, const char *device_kind, enum tk_mode *out)
+{
+	size_t n = 0, len;
+
+	for (size_t i = 0; c->measure.modes && c->measure.modes[i] && n < TK_MODE_COUNT; i++)
+		if (split_mode(c->measure.modes[i], &len, &out[n]) && strlen(device_kind) == len &&
+		        strncmp(c->measure.modes[i], device_kind, len) == 0)
+			n++;
+	if (n == 0)
+		out[n++] = tk_mode_default(device_kind);
+	return n;
+}
+
+#define STATUS_NAME(id, name, mark, meaning) name,
+
+static int check_fail_on(const struct check *k)
+{
+	static const char *const known[] = {TK_VERDICT_STATUSES(STATUS_NAME) "none", NULL};
+	char *const *names = k->c->fail_on;
+
+	for (size_t i = 0; names[i]; i++) {
+		int node = tk_yaml_item(k->y, find_node(k, "notify", "fail_on"), i);
+		const char *near;
+		size_t at = 0;
+
+		while (known[at] && strcmp(known[at], names[i]) != 0)
+			at++;
+		if (known[at])
+			continue;
+		near = tk_suggest_name(names[i], known);
+		if (near)
+			return tk_yaml_fail(k->y, node, k->err,
+			        "notify.fail_on: unknown status \"%s\"; did you mean \"%s\"?",
+			        names[i], near);
+		return tk_yaml_fail(k->y, node, k->err,
+		        "notify.fail_on: unknown status \"%s\"; expected a status of `tracker "
+		        "diff` "
+		        "or none",
+		        names[i]);
+	}
+	return TK_OK;
+}
+
+/* Pages also link to the repository: the part before /commit/ is its address. */
+static int check_commit_url(const struct check *k)
+{
+	const char *url = k->c->commit_url;
+
+	if (!url || strstr(url, "/commit/{rev}"))
+		return TK_OK;
+	return tk_yaml_fail(k->y, find_node(k, "site", "commit_url"), k->err,
+	        "site.commit_url: \"%s\" has no place for the commit; expected a URL with "
+	        "/commit/{rev} in it",
+	        url);
+}
+
+bool tk_config_is_baseline(const char *text)
+{
+	static const char *const words[] = {"window", "first", "best"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i], text) == 0)
+			return true;
+	return (strncmp(text, "pinned:", 7) == 0 && text[7]) ||
+	       (strncmp(text, "tag:", 4) == 0 && text[4]);
+}
+
+static int check_baseline(const struct check *k)
+{
+	const char *text = k->c->thresholds.baseline;
+	char shown[TK_TEXT_EXCERPT_SIZE];
+
+	if (tk_config_is_baseline(text))
+		return TK_OK;
+	return tk_yaml_fail(k->y, find_node(k, "thresholds", "baseline"), k->err,
+	        "thresholds.baseline: unknown baseline \"%s\"; expected window, first, best, "
+	        "pinned:REV or tag:NAME",
+	        tk_text_format_excerpt(text, shown));
+}
+
+static int check_numbers(const struct check *k)
+{
+	const struct tk_budgets *b = &k->c->budgets;
+	const struct tk_measure_config *m = &k->c->measure;
+	char sampling[TK_UNITS_TEXT_SIZE], job[TK_UNITS_TEXT_SIZE];
+
+	if (b->measure_s > b->job_s)
+		return tk_yaml_fail(k->y, find_node(k, "budgets", "measure"), k->err,
+		        "budgets.measure (%s) exceeds budgets.job (%s); expected less, because a "
+		        "job "
+		        "also loads and verifies",
+		        tk_units_format(TK_QUANTITY_DURATION, b->measure_s, sampling),
+		        tk_units_format(TK_QUANTITY_DURATION, b->job_s, job));
+	if (m->min_samples > m->max_samples)
+		return tk_yaml_fail(k->y, find_node(k, "measure", "min_samples"), k->err,
+		        "measure.min_samples (%u) exceeds measure.max_samples (%u)", m->min_samples,
+		        m->max_samples);
+	return TK_OK;
+}
+
+int tk_config_check(const struct tk_config *c, const struct tk_yaml *y, struct tk_error *err)
+{
+	static int (*const checks[])(const struct check *) = {check_lists, check_upstreams,
+	        check_suites, check_control, check_modes, check_fail_on, check_commit_url,
+	        check_baseline, check_numbers};
+	const struct check k = {c, y, err};
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++)
+		status = checks[i](&k);
+	return status;
+}

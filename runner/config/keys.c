@@ -1,0 +1,329 @@
+#include "config/keys.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+#define HOUR 3600.0
+#define DAY 86400.0
+#define MIB 0x1p20
+#define PIB 0x1p50
+
+#define FIELD(member) offsetof(struct tk_config, member)
+#define UPSTREAM_FIELD(member) offsetof(struct tk_upstream_config, member)
+
+/* clang-format off */
+static const struct tk_config_key top_keys[] = {
+	{ .name = "machine", .type = TK_CONFIG_TEXT, .offset = FIELD(machine),
+	  .fallback_note = "the host's name", .example = "bench-01",
+	  .summary = "name of this machine in the history and on the pages; without it the "
+	             "host's name",
+	  .details = "Keep it when the host is renamed: series belong to this name." },
+	{ .name = "devices", .type = TK_CONFIG_NAMES, .offset = FIELD(devices), .fallback = "all",
+	  .summary = "devices to measure: all, a kind (cpu, cuda, hip), one device (cuda:0) or "
+	             "a UUID" },
+	{ .name = "suites", .type = TK_CONFIG_TEXTS, .offset = FIELD(suites), .fallback = "smoke",
+	  .summary = "problems to measure: names of suites (`tracker suite list`), or paths",
+	  .details = "A name is looked up as `suites/NAME.yml` beside this file, then among the "
+	             "suites that come with the tracker. See [suites](suites.md)." },
+	{ NULL },
+};
+
+static const struct tk_config_key upstream_keys[] = {
+	{ .name = "name", .type = TK_CONFIG_NAME, .offset = UPSTREAM_FIELD(name),
+	  .fallback_note = "required", .summary = "unique name; series belong to it",
+	  .details = "At most 80 letters, digits, `.`, `_` and `-`." },
+	{ .name = "kind", .type = TK_CONFIG_UPSTREAM_KIND, .offset = UPSTREAM_FIELD(kind),
+	  .fallback_note = "required", .summary = "what the upstream is",
+	  .details = "`self`: the tracker's own kernels, at HEAD of the repository around it. "
+	             "`git`: a repository whose newest commit is built. `system`: an installed "
+	             "library; its revision is the version that it reports. `builtin`: backends "
+	             "that were built with the tracker." },
+	{ .name = "url", .type = TK_CONFIG_REPOSITORY, .offset = UPSTREAM_FIELD(url),
+	  .fallback_note = "required for `git`", .summary = "anything that `git clone` accepts" },
+	{ .name = "branch", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(branch),
+	  .fallback_note = "the remote's HEAD", .summary = "branch to follow" },
+	{ .name = "path", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(path),
+	  .fallback_note = "the whole repository",
+	  .summary = "only commits that touch this path count as revisions" },
+	{ .name = "adapter", .type = TK_CONFIG_NAME, .offset = UPSTREAM_FIELD(adapter),
+	  .fallback_note = "`self`: `self`; `system`: the upstream's name; required for `git`",
+	  .summary = "folder of kernels/adapters or of paths.adapters that builds the upstream",
+	  .details = "For `system`: the name of the backend." },
+	{ .name = "backends", .type = TK_CONFIG_NAMES, .offset = UPSTREAM_FIELD(backends),
+	  .fallback = "", .fallback_note = "all that the adapter makes",
+	  .summary = "backends to measure" },
+	{ .name = "options", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(options),
+	  .fallback_note = "none",
+	  .summary = "`key=value,key=value`, passed to the backend when it is opened" },
+	{ .name = "cmake_args", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(cmake_args),
+	  .fallback_note = "none",
+	  .summary = "passed to the adapter's build as `TK_FLAGS`; a change is a new build" },
+	{ .name = "submodules", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(submodules),
+	  .fallback = "yes", .summary = "check out submodules too" },
+	{ .name = "enabled", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(enabled),
+	  .fallback = "yes", .summary = "`no` keeps the entry without measuring it" },
+	{ NULL },
+};
+
+static const struct tk_config_key budget_keys[] = {
+	{ .name = "night", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.night_s), .min = 1,
+	  .max = 7 * DAY, .fallback = "4h",
+	  .summary = "wall time of a whole night; jobs that do not fit are recorded as skipped" },
+	{ .name = "build", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.build_s), .min = 1,
+	  .max = DAY, .fallback = "30m", .summary = "one build" },
+	{ .name = "job", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.job_s), .min = 0.1,
+	  .max = DAY, .fallback = "2m",
+	  .summary = "one problem on one backend: load, verify, measure",
+	  .details = "After that the worker is killed, and the outcome is `timeout`." },
+	{ .name = "measure", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.measure_s),
+	  .min = 0.001, .max = HOUR, .fallback = "500ms",
+	  .summary = "sampling time within a job; at most budgets.job" },
+	{ .name = "fetch", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.fetch_s), .min = 1,
+	  .max = DAY, .fallback = "5m", .summary = "one git fetch" },
+	{ .name = "confirm", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.confirm_s),
+	  .max = DAY, .fallback = "10m", .summary = "A/B runs of suspected changes; 0: none",
+	  .details = "The last good build and the new one are measured in turns, see "
+	             "[confirmation](../explanation/ab-runs.md)." },
+	{ .name = "bisect", .type = TK_CONFIG_DURATION, .offset = FIELD(budgets.bisect_s),
+	  .max = 7 * DAY, .fallback = "30m",
+	  .summary = "search for the first bad commit of a regression; 0: none",
+	  .details = "Only where the range has more than one commit, see [finding the "
+	             "commit](../how-to/find-the-commit.md)." },
+	{ .name = "build_memory", .type = TK_CONFIG_SIZE,
+	  .offset = FIELD(budgets.build_memory_bytes), .min = 64 * MIB, .max = PIB,
+	  .fallback = "16GiB", .summary = "address space of each process of a build" },
+	{ .name = "job_memory", .type = TK_CONFIG_SIZE, .offset = FIELD(budgets.job_memory_bytes),
+	  .min = 64 * MIB, .max = PIB, .fallback = "16GiB",
+	  .summary = "address space of a worker" },
+	{ .name = "cache", .type = TK_CONFIG_SIZE, .offset = FIELD(budgets.cache_bytes), .min = MIB,
+	  .max = PIB, .fallback = "10GiB",
+	  .summary = "cached builds; the last good one of each upstream is always kept" },
+	{ NULL },
+};
+
+static const struct tk_config_key measure_keys[] = {
+	{ .name = "precision", .type = TK_CONFIG_FRACTION,
+	  .offset = FIELD(measure.relative_half_width), .min = 0.0001, .max = 0.5, .fallback = "1%",
+	  .summary = "target half-width of the median's confidence interval",
+	  .details = "Sampling ends when the interval is this narrow, or when the budget is "
+	             "spent." },
+	{ .name = "confidence", .type = TK_CONFIG_FRACTION, .offset = FIELD(measure.confidence),
+	  .min = 0.5, .max = 0.9999, .fallback = "95%",
+	  .summary = "confidence level of that interval" },
+	{ .name = "min_samples", .type = TK_CONFIG_COUNT, .offset = FIELD(measure.min_samples),
+	  .min = 1, .max = 100000, .fallback = "10", .summary = "never fewer samples" },
+	{ .name = "max_samples", .type = TK_CONFIG_COUNT, .offset = FIELD(measure.max_samples),
+	  .min = 1, .max = 1000000, .fallback = "1000", .summary = "never more samples" },
+	{ .name = "modes", .type = TK_CONFIG_NAMES, .offset = FIELD(measure.modes),
+	  .fallback = "cpu:cold, cuda:paced, cuda:sustained, hip:paced, hip:sustained",
+	  .summary = "KIND:MODE; each mode is a series of its own: cold, hot, paced, sustained, "
+	             "contended",
+	  .details = "A kind of device that is not listed is measured `paced` if it is a GPU, "
+	             "else `cold`. The control and the ceilings use the first mode of the kind. "
+	             "See [GPU modes](../explanation/measuring-gpus.md)." },
+	{ .name = "threads", .type = TK_CONFIG_COUNT, .offset = FIELD(measure.threads), .max = 4096,
+	  .fallback = "0", .summary = "CPU threads of a backend; 0: all cores" },
+	{ .name = "pin", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.pin), .fallback = "yes",
+	  .summary = "bind the threads to cores" },
+	{ .name = "launch_cost", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.launch_cost),
+	  .fallback = "no", .summary = "also record what a launch costs the host (metric launch)" },
+	{ .name = "energy", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.energy),
+	  .fallback = "no", .summary = "also record the energy of an execution (metric energy)",
+	  .details = "Where the device counts it, and in modes without idle gaps." },
+	{ .name = "memory", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.memory),
+	  .fallback = "no", .summary = "also record the device memory of a job (metric memory)",
+	  .details = "Inputs and workspace included, where the device reports it." },
+	{ NULL },
+};
+
+static const struct tk_config_key threshold_keys[] = {
+	{ .name = "min_effect", .type = TK_CONFIG_FRACTION, .offset = FIELD(thresholds.min_effect),
+	  .max = 1, .fallback = "2%", .summary = "smaller changes are never reported",
+	  .details = "A change has to exceed the greater of this value and three standard "
+	             "errors of the series' own noise; `0%`: the noise alone decides." },
+	{ .name = "min_effect_time", .type = TK_CONFIG_TIME_NS,
+	  .offset = FIELD(thresholds.min_effect_ns), .max = 1, .fallback = "100ns",
+	  .summary = "changes by less time than this are never reported" },
+	{ .name = "false_discovery_rate", .type = TK_CONFIG_FRACTION,
+	  .offset = FIELD(thresholds.fdr), .min = 0.0001, .max = 0.5, .fallback = "5%",
+	  .summary = "expected share of false alarms among the alarms of a night" },
+	{ .name = "window", .type = TK_CONFIG_COUNT, .offset = FIELD(thresholds.window), .min = 1,
+	  .max = 1000, .fallback = "14", .summary = "nights that make the baseline" },
+	{ .name = "stale", .type = TK_CONFIG_DAYS, .offset = FIELD(thresholds.stale_days),
+	  .min = DAY, .max = 3650 * DAY, .fallback = "14d",
+	  .summary = "age of the newest point at which a series is stale" },
+	{ .name = "baseline", .type = TK_CONFIG_TEXT, .offset = FIELD(thresholds.baseline),
+	  .fallback = "window",
+	  .summary = "baseline of `tracker diff`: window, first, best, pinned:REV or tag:NAME",
+	  .details = "Nights are always compared with the nights before them. See "
+	             "[baselines](diff.md#the-baseline)." },
+	{ .name = "stoppage", .type = TK_CONFIG_COUNT, .offset = FIELD(thresholds.stoppage_nights),
+	  .max = 1000, .fallback = "3",
+	  .summary = "nights without data that open an alert; 0: never",
+	  .details = "See [triage](../how-to/triage-alerts.md)." },
+	{ NULL },
+};
+
+static const struct tk_config_key control_keys[] = {
+	{ .name = "upstream", .type = TK_CONFIG_NAME, .offset = FIELD(control.upstream),
+	  .fallback = "builtin", .summary = "one of upstreams, or builtin" },
+	{ .name = "backend", .type = TK_CONFIG_NAME, .offset = FIELD(control.backend),
+	  .fallback = "control", .summary = "backend of that upstream" },
+	{ .name = "problem", .type = TK_CONFIG_PROBLEM, .offset = FIELD(control.problem),
+	  .fallback = "gemm:m=512,n=512,k=512", .summary = "op:key=value,...",
+	  .details = "See [suites](suites.md)." },
+	{ .name = "every", .type = TK_CONFIG_COUNT, .offset = FIELD(control.every), .max = 100000,
+	  .fallback = "10", .summary = "jobs of a device between two controls; 0: no control" },
+	{ NULL },
+};
+
+static const struct tk_config_key site_keys[] = {
+	{ .name = "title", .type = TK_CONFIG_TEXT, .offset = FIELD(site_title),
+	  .fallback = "Kernel performance", .summary = "title of the pages" },
+	{ .name = "url", .type = TK_CONFIG_URL, .offset = FIELD(site_url), .fallback_note = "none",
+	  .example = "https://example.org/kernels",
+	  .summary = "where the site is published; the feed, the webhook and `tracker diff` "
+	             "link there" },
+	{ .name = "commit_url", .type = TK_CONFIG_URL, .offset = FIELD(commit_url),
+	  .fallback_note = "none", .example = "https://github.com/OWNER/REPOSITORY/commit/{rev}",
+	  .summary = "address of a commit of `self`, with /commit/{rev} in it",
+	  .details = "GitHub, GitLab, Codeberg, Gitea and Forgejo have such addresses." },
+	{ NULL },
+};
+
+static const struct tk_config_key path_keys[] = {
+	{ .name = "db", .type = TK_CONFIG_PATH, .offset = FIELD(db), .fallback = "tracker.db",
+	  .summary = "the history; --db=FILE overrides it" },
+	{ .name = "site", .type = TK_CONFIG_PATH, .offset = FIELD(site_dir), .fallback = "site",
+	  .summary = "folder of the site" },
+	{ .name = "cache", .type = TK_CONFIG_PATH, .offset = FIELD(cache_dir),
+	  .fallback_note = "`$TRACKER_CACHE`, else the user's cache folder",
+	  .example = "~/.cache/tracker", .summary = "clones, work trees and cached builds" },
+	{ .name = "adapters", .type = TK_CONFIG_PATH, .offset = FIELD(adapter_path),
+	  .fallback_note = "none", .example = "adapters",
+	  .summary = "folder of your own adapters, searched before the tracker's" },
+	{ .name = "acks", .type = TK_CONFIG_PATH, .offset = FIELD(acks_path),
+	  .fallback_note = "`acks.yml`, if it exists", .example = "acks.yml",
+	  .summary = "accepted changes, a file to review and commit",
+	  .details = "See [acks.yml](../how-to/triage-alerts.md#acksyml)." },
+	{ NULL },
+};
+
+static const struct tk_config_key retention_keys[] = {
+	{ .name = "samples", .type = TK_CONFIG_DAYS, .offset = FIELD(keep_samples_days), .min = DAY,
+	  .max = 36500 * DAY, .fallback = "90d",
+	  .summary = "raw samples; summaries are kept for ever" },
+	{ NULL },
+};
+
+static const struct tk_config_key notify_keys[] = {
+	{ .name = "fail_on", .type = TK_CONFIG_NAMES, .offset = FIELD(fail_on),
+	  .fallback = "regressed, newly-failed",
+	  .summary = "statuses for which `tracker nightly` exits with 1; []: none" },
+	{ .name = "webhook", .type = TK_CONFIG_URL, .offset = FIELD(webhook_url),
+	  .fallback_note = "none", .example = "https://hooks.example.org/services/...",
+	  .summary = "receives the new alerts of a night as JSON" },
+	{ NULL },
+};
+
+const struct tk_config_section tk_config_sections[] = {
+	{ .name = "", .title = "Machine, devices, suites", .keys = top_keys,
+	  .example = "machine: bench-01\n"
+	             "devices: [cpu]\n"
+	             "suites: [smoke, nsa-core]\n" },
+	{ .name = "upstreams", .title = "Upstreams", .keys = upstream_keys,
+	  .summary = "where kernels come from; every night asks each upstream for its newest "
+	             "revision",
+	  .note = "The upstream `builtin` (the control and the ceilings) is always available "
+	          "and need not be listed.",
+	  .example = "upstreams:\n"
+	             "  # NVIDIA's library, if the tracker was built with it\n"
+	             "  - name: cublas\n"
+	             "    kind: system\n"
+	             "    adapter: cublas  # or cublaslt, cublas_native, cudnn: one upstream each\n"
+	             "  # OpenBLAS and BLIS from their repositories, built every night\n"
+	             "  - name: openblas-develop\n"
+	             "    kind: git\n"
+	             "    url: https://github.com/OpenMathLib/OpenBLAS.git\n"
+	             "    branch: develop\n"
+	             "    adapter: openblas\n"
+	             "  - name: blis\n"
+	             "    kind: git\n"
+	             "    url: https://github.com/flame/blis.git\n"
+	             "    adapter: blis\n"
+	             "  # a repository on this machine; only commits that touch `path` count\n"
+	             "  - name: my-blas\n"
+	             "    kind: git\n"
+	             "    url: ~/src/my-blas\n"
+	             "    path: kernel\n"
+	             "    adapter: openblas\n"
+	             "    cmake_args: -DCMAKE_BUILD_TYPE=Release\n" },
+	{ .name = "budgets", .title = "Budgets", .keys = budget_keys,
+	  .summary = "what a night may cost" },
+	{ .name = "measure", .title = "Measuring", .keys = measure_keys,
+	  .summary = "how precise a measurement is, and what is recorded" },
+	{ .name = "thresholds", .title = "Thresholds", .keys = threshold_keys,
+	  .summary = "what counts as a change",
+	  .example = "budgets:\n"
+	             "  night: 90m\n"
+	             "  measure: 500ms\n"
+	             "measure:\n"
+	             "  precision: 0.5%\n"
+	             "  threads: 8\n"
+	             "thresholds:\n"
+	             "  min_effect: 3%\n"
+	             "  stale: 4w\n" },
+	{ .name = "control", .title = "Control", .keys = control_keys,
+	  .summary = "a pinned problem between the others: when it changes, the machine has "
+	             "changed" },
+	{ .name = "site", .title = "Site, files, retention, notification", .keys = site_keys,
+	  .summary = "the site" },
+	{ .name = "paths", .keys = path_keys, .summary = "where files are, relative to this file" },
+	{ .name = "retention", .keys = retention_keys, .summary = "how long data is kept" },
+	{ .name = "notify", .keys = notify_keys, .summary = "who is notified",
+	  .example = "control:\n"
+	             "  problem: gemm:m=1024,n=1024,k=1024,a=f32\n"
+	             "  every: 5\n"
+	             "site:\n"
+	             "  title: Nightly kernels\n"
+	             "  commit_url: https://github.com/OWNER/REPOSITORY/commit/{rev}\n"
+	             "paths:\n"
+	             "  db: /var/lib/tracker/tracker.db\n"
+	             "retention:\n"
+	             "  samples: 26w\n"
+	             "notify:\n"
+	             "  fail_on: [regressed]\n" },
+	{ NULL },
+};
+
+const struct tk_config_default_upstream tk_config_default_upstreams[] = {
+	{ "self", TK_UPSTREAM_SELF, "self", "cpu",
+	  "the tracker's own kernels, at HEAD of the repository around it" },
+	{ "openblas", TK_UPSTREAM_SYSTEM, "openblas", "openblas",
+	  "the installed OpenBLAS; its revision is its version" },
+	{ NULL },
+};
+/* clang-format on */
+
+static const char *const upstream_kinds[] = {
+        [TK_UPSTREAM_SELF] = "self",
+        [TK_UPSTREAM_GIT] = "git",
+        [TK_UPSTREAM_SYSTEM] = "system",
+        [TK_UPSTREAM_BUILTIN] = "builtin",
+};
+
+const char *tk_upstream_kind_name(enum tk_upstream_kind kind)
+{
+	return upstream_kinds[kind];
+}
+
+int tk_upstream_kind_parse(const char *name, enum tk_upstream_kind *out)
+{
+	for (size_t i = 0; i < sizeof upstream_kinds / sizeof *upstream_kinds; i++)
+		if (strcmp(upstream_kinds[i], name) == 0) {
+			*out = (enum tk_upstream_kind)i;
+			return TK_OK;
+		}
+	return TK_EDATA;
+}

@@ -1,0 +1,307 @@
+#include "config/value.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "config/config.h"
+#include "config/keys.h"
+#include "core/problem.h"
+
+#define TEXT_MAX 4096
+#define ITEM_MAX 1024
+#define NAME_MAX_LEN 80
+#define DEFAULT_ITEMS_MAX 16
+#define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+/* A text on its way into a field. */
+struct setting {
+	const struct tk_config_key *key;
+	const char *text, *root;
+	void *field;
+	struct tk_error *err;
+};
+
+static int mismatch(const struct setting *s, const char *what, const char *expected)
+{
+	char shown[TK_TEXT_EXCERPT_SIZE];
+
+	return tk_fail(s->err, TK_ECONFIG, "\"%s\" is not %s; expected %s",
+	        tk_text_format_excerpt(s->text, shown), what, expected);
+}
+
+/* Takes `value` (NULL: out of memory). */
+static int store_text(const struct setting *s, char *value)
+{
+	char **field = s->field;
+
+	if (!value)
+		return tk_fail(s->err, TK_ENOMEM, "out of memory");
+	free(*field);
+	*field = value;
+	return TK_OK;
+}
+
+static bool is_printable(const char *text)
+{
+	size_t n = 0;
+
+	for (; text[n]; n++)
+		if (iscntrl((unsigned char)text[n]))
+			return false;
+	return n > 0 && n <= TEXT_MAX;
+}
+
+static int set_text(const struct setting *s)
+{
+	return is_printable(s->text) ? store_text(s, strdup(s->text))
+	                             : mismatch(s, "a text", "1 to 4096 printable bytes");
+}
+
+static int set_name(const struct setting *s)
+{
+	size_t len = strspn(s->text, NAME_CHARS);
+	bool dots = strcmp(s->text, ".") == 0 || strcmp(s->text, "..") == 0;
+
+	if (!len || len > NAME_MAX_LEN || s->text[len] || dots)
+		return mismatch(
+		        s, "a name", "at most 80 letters, digits, dots, dashes and underscores");
+	return store_text(s, strdup(s->text));
+}
+
+static int set_path(const struct setting *s)
+{
+	return is_printable(s->text) ? store_text(s, tk_path_resolve(s->root, s->text))
+	                             : mismatch(s, "a path", "a path");
+}
+
+static int set_repository(const struct setting *s)
+{
+	/* Git reads what has a colon as a URL or as host:path. */
+	bool path =
+	        strchr("/.", s->text[0]) || strncmp(s->text, "~/", 2) == 0 || !strchr(s->text, ':');
+
+	if (!is_printable(s->text) || s->text[0] == '-' || strpbrk(s->text, " \t"))
+		return mismatch(
+		        s, "a repository", "a URL or a path that git clones from, without blanks");
+	return store_text(s, path ? tk_path_resolve(s->root, s->text) : strdup(s->text));
+}
+
+static int set_url(const struct setting *s)
+{
+	bool web = strncmp(s->text, "https://", 8) == 0 || strncmp(s->text, "http://", 7) == 0;
+
+	if (!web || !is_printable(s->text) || strpbrk(s->text, " \t\"<>\\^`"))
+		return mismatch(s, "a URL", "https://... or http://...");
+	return store_text(s, strdup(s->text));
+}
+
+static int set_problem(const struct setting *s)
+{
+	struct tk_problem_spec p;
+	int status = tk_problem_parse(&p, s->text, s->err);
+
+	return status ? status : store_text(s, strdup(p.text));
+}
+
+static int set_upstream_kind(const struct setting *s)
+{
+	return tk_upstream_kind_parse(s->text, s->field) == TK_OK
+	               ? TK_OK
+	               : mismatch(s, "a kind of upstream", "self, git, system or builtin");
+}
+
+/* Its text as a number in the range of the key; durations in seconds. */
+static int parse_number(const struct setting *s, double *v)
+{
+	enum tk_quantity quantity;
+
+	if (!tk_config_find_quantity(s->key->type, &quantity))
+		return tk_fail(s->err, TK_EINTERNAL, "key %s is not a number", s->key->name);
+	return tk_units_parse(quantity, s->text, s->key->min, s->key->max, v, s->err);
+}
+
+static int set_double(const struct setting *s)
+{
+	return parse_number(s, s->field);
+}
+
+static int set_nanoseconds(const struct setting *s)
+{
+	double v;
+	int status = parse_number(s, &v);
+
+	if (!status)
+		*(double *)s->field = v * 1e9;
+	return status;
+}
+
+static int set_days(const struct setting *s)
+{
+	double v;
+	int status = parse_number(s, &v);
+
+	if (!status)
+		*(uint32_t *)s->field = (uint32_t)(v / 86400);
+	return status;
+}
+
+static int set_size(const struct setting *s)
+{
+	double v;
+	int status = parse_number(s, &v);
+
+	if (!status)
+		*(uint64_t *)s->field = (uint64_t)v;
+	return status;
+}
+
+static int set_count(const struct setting *s)
+{
+	double v;
+	int status = parse_number(s, &v);
+
+	if (!status)
+		*(uint32_t *)s->field = (uint32_t)v;
+	return status;
+}
+
+static int set_bool(const struct setting *s)
+{
+	return tk_units_parse_bool(s->text, s->field, s->err);
+}
+
+#define NO_QUANTITY -1
+
+static const struct {
+	const char *name;
+	int (*set)(const struct setting *s); /* NULL: a list */
+	bool is_text;                        /* the field is a char * */
+	int quantity;                        /* enum tk_quantity, or NO_QUANTITY */
+} types[] = {
+        [TK_CONFIG_TEXT] = {"text", set_text, true, NO_QUANTITY},
+        [TK_CONFIG_NAME] = {"name", set_name, true, NO_QUANTITY},
+        [TK_CONFIG_PATH] = {"path", set_path, true, NO_QUANTITY},
+        [TK_CONFIG_REPOSITORY] = {"URL or path", set_repository, true, NO_QUANTITY},
+        [TK_CONFIG_URL] = {"URL", set_url, true, NO_QUANTITY},
+        [TK_CONFIG_PROBLEM] = {"problem", set_problem, true, NO_QUANTITY},
+        [TK_CONFIG_UPSTREAM_KIND] = {"word", set_upstream_kind, false, NO_QUANTITY},
+        [TK_CONFIG_DURATION] = {"duration", set_double, false, TK_QUANTITY_DURATION},
+        [TK_CONFIG_TIME_NS] = {"time", set_nanoseconds, false, TK_QUANTITY_TIME},
+        [TK_CONFIG_DAYS] = {"duration", set_days, false, TK_QUANTITY_DURATION},
+        [TK_CONFIG_SIZE] = {"size", set_size, false, TK_QUANTITY_SIZE},
+        [TK_CONFIG_FRACTION] = {"percentage", set_double, false, TK_QUANTITY_FRACTION},
+        [TK_CONFIG_COUNT] = {"number", set_count, false, TK_QUANTITY_COUNT},
+        [TK_CONFIG_BOOL] = {"yes or no", set_bool, false, NO_QUANTITY},
+        [TK_CONFIG_NAMES] = {"list", NULL, false, NO_QUANTITY},
+        [TK_CONFIG_TEXTS] = {"list", NULL, false, NO_QUANTITY},
+};
+
+const char *tk_config_type_name(enum tk_config_type type)
+{
+	return types[type].name;
+}
+
+bool tk_config_find_quantity(enum tk_config_type type, enum tk_quantity *out)
+{
+	if (types[type].quantity == NO_QUANTITY)
+		return false;
+	*out = (enum tk_quantity)types[type].quantity;
+	return true;
+}
+
+bool tk_config_is_list(const struct tk_config_key *key)
+{
+	return !types[key->type].set;
+}
+
+int tk_config_set(const struct tk_config_key *key, const char *text, const char *root, void *base,
+        struct tk_error *err)
+{
+	const struct setting s = {key, text, root, (char *)base + key->offset, err};
+
+	return types[key->type].set(&s);
+}
+
+static void free_items(char **items)
+{
+	for (size_t i = 0; items && items[i]; i++)
+		free(items[i]);
+	free(items);
+}
+
+static bool is_item(enum tk_config_type type, const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > 0 && len <= ITEM_MAX &&
+	       (type == TK_CONFIG_TEXTS || strspn(text, NAME_CHARS ":") == len);
+}
+
+int tk_config_set_list(const struct tk_config_key *key, const char *const *items, size_t count,
+        void *base, size_t *bad, struct tk_error *err)
+{
+	const struct setting s = {key, NULL, NULL, (char *)base + key->offset, err};
+	char **list = calloc(count + 1, sizeof *list), ***field = s.field;
+
+	for (size_t i = 0; i < count; i++)
+		if (!is_item(key->type, items[i])) {
+			free_items(list);
+			*bad = i;
+			return mismatch(&(struct setting){.text = items[i], .err = err}, "a name",
+			        key->type == TK_CONFIG_TEXTS
+			                ? "1 to 1024 bytes"
+			                : "letters, digits, dots, dashes, underscores and colons");
+		}
+	for (size_t i = 0; list && i < count; i++)
+		if (!(list[i] = strdup(items[i]))) {
+			free_items(list);
+			list = NULL;
+		}
+	if (!list)
+		return tk_fail(err, TK_ENOMEM, "out of memory");
+	free_items(*field);
+	*field = list;
+	return TK_OK;
+}
+
+/* "a, b" */
+static int set_default_list(const struct tk_config_key *key, void *base, struct tk_error *err)
+{
+	const char *items[DEFAULT_ITEMS_MAX];
+	char *copy = strdup(key->fallback), *rest = copy, *item;
+	size_t count = 0, bad;
+	int status = copy ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+
+	while (!status && count < DEFAULT_ITEMS_MAX && (item = strtok_r(rest, ", ", &rest)))
+		items[count++] = item;
+	if (!status)
+		status = tk_config_set_list(key, items, count, base, &bad, err);
+	free(copy);
+	return status;
+}
+
+int tk_config_set_default(
+        const struct tk_config_key *key, const char *root, void *base, struct tk_error *err)
+{
+	if (!key->fallback)
+		return TK_OK;
+	if (tk_config_is_list(key))
+		return set_default_list(key, base, err);
+	return tk_config_set(key, key->fallback, root, base, err);
+}
+
+void tk_config_clear(const struct tk_config_key *key, void *base)
+{
+	void *field = (char *)base + key->offset;
+
+	if (types[key->type].is_text)
+		free(*(char **)field);
+	else if (tk_config_is_list(key))
+		free_items(*(char ***)field);
+}
