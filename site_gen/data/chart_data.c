@@ -20,8 +20,7 @@
 #define COLD_AFTER_S ((int64_t)30 * 86400) /* the cut is the start of that month: 30 to 61 nights are recent */
 #define DAY_S 86400
 
-/* ---- groups and shards -------------------------------------------------------------------------------------------
- */
+/* ---- groups and shards ---- */
 
 int tk_chart_data_plan(const struct tk_model *m, struct tk_chart_data *out, struct tk_error *err)
 {
@@ -86,8 +85,7 @@ static void hot_path(char path[64], size_t shard)
 	snprintf(path, 64, "data/%03zx.hot.js", shard);
 }
 
-/* ---- which files -------------------------------------------------------------------------------------------------
- */
+/* ---- which files ---- */
 
 static int bit_of(int64_t t_s)
 {
@@ -167,8 +165,7 @@ void tk_chart_data_add_files_json(struct tk_buf *out, const struct tk_site *site
 	tk_buf_add_printf(out, "[0,\"%s\"]]", path);
 }
 
-/* ---- what is new ---------------------------------------------------------------------------------------------------
- */
+/* ---- what is new ---- */
 
 /* A series of the shard in hand. `fresh`: its points that no data file has yet. */
 struct member {
@@ -189,8 +186,7 @@ static bool has_moved(const struct tk_site_series *s)
 	return s->verdict && strcmp(tk_verdict_tone(s->verdict->status), "quiet") != 0;
 }
 
-/* What its page says beside numbers of nights. The reason of a verdict that is none has the noise of the night in it.
- */
+/* What its page says beside numbers of nights. The reason of a verdict that is none has the noise of the night in it. */
 static uint64_t look_of(const struct tk_site_series *s)
 {
 	uint64_t h = tk_fnv1a_add(TK_FNV1A_INIT, s->verdict ? s->verdict->status : "");
@@ -254,8 +250,7 @@ static void keep_state(struct tk_site *site, struct member *x)
 	site->state.is_changed = site->state.is_changed || x->fresh_count || x->looks_other || x->is_lost;
 }
 
-/* ---- a whole shard -------------------------------------------------------------------------------------------------
- */
+/* ---- a whole shard ---- */
 
 /* Points before `cut_s` from the start of a year on, the recent ones, and the window that the page shows. */
 static int read_member(struct tk_site *site, struct member *x, int64_t from_s, int64_t cut_s, struct tk_error *err)
@@ -427,8 +422,7 @@ static int refresh(
 	return put_hot(site, shard, err);
 }
 
-/* ---- a line for the night ------------------------------------------------------------------------------------------
- */
+/* ---- a line for the night ---- */
 
 /* The next fresh point of each member that is of one night; the number of them. */
 static size_t next_night(struct member *members, size_t count, const struct tk_point **points, size_t *of)
@@ -517,8 +511,7 @@ static int go_on(
 	return status;
 }
 
-/* ---- all shards ----------------------------------------------------------------------------------------------------
- */
+/* ---- all shards ---- */
 
 /* Which series are in which group: an order of the model's series by group. */
 struct place {

@@ -1,6 +1,5 @@
 /* The state file: {"format":2,"digest":"...","build":7,"last_night_id":0,"nights":"hash of the nights up to that one",
- * "judged":0,"newest_night_id":0,"last_run_id":0,"boot":"...","files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}.
- */
+ * "judged":0,"newest_night_id":0,"last_run_id":0,"boot":"...","files":0,"bytes":0,"leaving":{"nights/2026-01-01-m.html":5}}. */
 #include "site_gen/data/reuse.h"
 
 #include <jansson.h>
@@ -178,7 +177,7 @@ bool tk_reuse_can_keep_night(const struct tk_reuse *r, int64_t night_id)
 	return r->usable && night_id <= r->last_night_id;
 }
 
-/* ---- pages that leave ------------------------------------------------------------------------------------------ */
+/* ---- pages that leave ---- */
 
 static int name_order(const void *a, const void *b)
 {
@@ -246,7 +245,7 @@ int tk_reuse_retire_pages(
 	return status;
 }
 
-/* ---- the state ------------------------------------------------------------------------------------------------- */
+/* ---- the state ---- */
 
 int tk_reuse_write_state(const struct tk_model *m, struct tk_output *out, const char *digest, int64_t build,
         const struct tk_reuse *r, struct tk_error *err)

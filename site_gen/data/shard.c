@@ -236,7 +236,7 @@ void tk_shard_add_points(struct tk_buf *out, const struct tk_model *m,
 	free(room);
 }
 
-/* ---- hot files ------------------------------------------------------------------------------------------------- */
+/* ---- hot files ---- */
 
 void tk_shard_begin_hot(struct tk_buf *out, size_t shard)
 {
@@ -371,7 +371,7 @@ void tk_shard_add_hot_night(struct tk_buf *out, const struct tk_model *m, size_t
 	free(factors);
 }
 
-/* ---- about ------------------------------------------------------------------------------------------------------ */
+/* ---- about ---- */
 
 /* The time that a problem would take at its roof, in the series' unit; NAN: no roof, or not a time. */
 static double time_at_roof(const struct tk_model *m, const struct tk_site_series *s)

@@ -1,5 +1,4 @@
-/* Ceilings of a device and how near a kernel comes to them (Williams, Waterman and Patterson 2009).
- */
+/* Ceilings of a device and how near a kernel comes to them (Williams, Waterman and Patterson 2009). */
 #ifndef TK_SITE_ROOFS_H
 #define TK_SITE_ROOFS_H
 #include <stdbool.h>

@@ -76,8 +76,7 @@ static size_t index_of(const struct tk_model *m, const struct tk_revision_row *r
 	return (size_t)(r - (const struct tk_revision_row *)m->revision_rows.rows);
 }
 
-/* Moves of one bad revision are neighbours; those that the commit cannot have made are not counted.
- */
+/* Moves of one bad revision are neighbours; those that the commit cannot have made are not counted. */
 static void count_moves(const struct tk_model *m, struct tk_site_changes *out)
 {
 	for (size_t i = 0; i < out->count; i++) {

@@ -1,6 +1,5 @@
 /* Addresses of commits, and what an environment differs in: small readings of others' texts that
- * several pages share.
- */
+ * several pages share. */
 #ifndef TK_SITE_LINKS_H
 #define TK_SITE_LINKS_H
 #include <stdbool.h>

@@ -13,9 +13,7 @@
 #include "core/outcome.h"
 #include "site_gen/model/label.h"
 
-/* ---- indices
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- indices ---- */
 
 static int entry_order(const void *a, const void *b)
 {
@@ -117,9 +115,7 @@ const struct tk_index_entry *tk_model_find_builds(
 	return index->entries + first;
 }
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 static int read_tables(struct tk_model *m, struct tk_error *err)
 {
@@ -233,8 +229,7 @@ static int join_nights(struct tk_model *m, struct tk_error *err)
 	        sizeof(struct tk_night_row), err);
 }
 
-/* The verdicts of the newest of a machine's nights that was judged, and the runs of its last night.
- */
+/* The verdicts of the newest of a machine's nights that was judged, and the runs of its last night. */
 static int read_last_nights(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
@@ -301,9 +296,7 @@ static int read_ceilings(struct tk_model *m, struct tk_error *err)
 	return status;
 }
 
-/* ---- series
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- series ---- */
 
 static const struct {
 	const char *op, *title;
@@ -616,9 +609,7 @@ void tk_model_free(struct tk_model *m)
 	*m = (struct tk_model){0};
 }
 
-/* ---- questions
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id)
 {

@@ -116,8 +116,7 @@ void tk_model_free(struct tk_model *m);
 const void *tk_index_find(const struct tk_index *index, int64_t id); /* NULL: none */
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
-/* Those nights, newest first: nights that fill in the past take no place from those of every day.
- */
+/* Those nights, newest first: nights that fill in the past take no place from those of every day. */
 size_t tk_model_list_recent_nights(const struct tk_model *m, const struct tk_site_machine *machine,
         const struct tk_night_row *out[TK_SITE_RECENT_NIGHTS]);
 /* What a build was made from; NULL: unknown. */

@@ -43,9 +43,7 @@ static bool is_worse(const struct tk_site_series *s, const struct tk_alert_row *
 	return !is_change(alert) || !s || (alert->change > 0) == !strcmp(s->row->better, "lower");
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static int member_order(const void *a, const void *b)
 {
@@ -139,9 +137,7 @@ static int groups_make(const struct tk_site *site, struct groups *out, struct tk
 	return 0;
 }
 
-/* ---- one alert
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- one alert ---- */
 
 /* What has no size has none. */
 static void set_size(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s,
@@ -265,9 +261,7 @@ static int add_member(struct tk_site *site, struct tk_value *list, const struct 
 	return set_pairs(site, o, s, alert, err);
 }
 
-/* ---- one group
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- one group ---- */
 
 /* What was said of it, or of one of its alerts. */
 static void set_notes(struct tk_site *site, struct tk_value *o, const struct group *g)
@@ -437,9 +431,7 @@ static int add_group(
 	return status;
 }
 
-/* ---- pages
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- pages ---- */
 
 static int set_groups(
         struct tk_site *site, struct tk_value *page, const struct groups *g, struct tk_error *err)

@@ -11,9 +11,7 @@
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format.h"
 
-/* ---- JSON
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---- */
 
 static void add_key(struct tk_buf *out, const char *key)
 {
@@ -154,9 +152,7 @@ static int write_machines(struct tk_site *site, struct tk_error *err)
 	return tk_output_put(site->out, "api/machines.json", out, err);
 }
 
-/* ---- badges
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- badges ---- */
 
 #define BADGE_CHAR 7 /* of 11 px text; textLength makes any font fit */
 #define BADGE_PAD 6

@@ -106,8 +106,7 @@ static void set_words(struct tk_site *site, struct tk_value *cell, const char *k
 }
 
 /* The metrics of its newest run; "-" for what is not known. For the script that ranks by them.
- * Returns which are known.
- */
+ * Returns which are known. */
 static unsigned set_more(
         struct tk_site *site, struct tk_value *cell, const struct tk_site_series *s)
 {

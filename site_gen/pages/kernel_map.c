@@ -174,8 +174,7 @@ static double in_steps(double part)
 	return fmax(-1e6, fmin(part * 1e4, 1e6));
 }
 
-/* Of each variant its time, and how far the ends of its interval are from it, in steps of 0.01 %.
- */
+/* Of each variant its time, and how far the ends of its interval are from it, in steps of 0.01 %. */
 static void set_times(
         struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
 {

@@ -26,9 +26,7 @@ static bool is_new_op(const struct tk_model *m, size_t i)
 	return !i || strcmp(m->series[i].problem->op, m->series[i - 1].problem->op);
 }
 
-/* ---- devices x operations
- * -----------------------------------------------------------------------------------------
- */
+/* ---- devices x operations ---- */
 
 struct state {
 	size_t series, worse, missing, better, failing, compared;
@@ -170,9 +168,7 @@ int tk_page_set_matrix(struct tk_site *site, struct tk_value *o,
 	return 0;
 }
 
-/* ---- the tables
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- the tables ---- */
 
 /* NULL: all of them. */
 struct choice {

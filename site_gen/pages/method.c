@@ -1,6 +1,5 @@
 /* method.html: how the numbers were made, and what the words mean; the words come from the lists
- * that the program uses.
- */
+ * that the program uses. */
 #include "base/error.h"
 #include "core/outcome.h"
 #include "detect/detect.h"

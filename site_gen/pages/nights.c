@@ -19,9 +19,7 @@
 #define LIST_MAX 1000
 #define DAY_S 86400
 
-/* ---- one night
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- one night ---- */
 
 static int set_stages(
         struct tk_site *site, struct tk_value *page, int64_t night_id, struct tk_error *err)
@@ -313,9 +311,7 @@ static int write_night(struct tk_site *site, const struct tk_site_night *night, 
 	return status ? status : tk_page_finish(site, "night", path, err);
 }
 
-/* ---- the list
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- the list ---- */
 
 static int write_list(struct tk_site *site, struct tk_error *err)
 {

@@ -15,8 +15,7 @@
 #define MOVED_MAX 12
 #define STALE_S (36 * 3600)
 
-/* ---- the last night of each machine
- * ------------------------------------------------------------------------------ */
+/* ---- the last night of each machine ---- */
 
 static void set_verdict_counts(
         struct tk_site *site, struct tk_value *card, const struct tk_site_machine *machine)
@@ -56,8 +55,7 @@ static void set_verdict_counts(
 		}
 }
 
-/* Also a run that failed is a run; a measurement has a timing, which may be no better than a guess.
- */
+/* Also a run that failed is a run; a measurement has a timing, which may be no better than a guess. */
 static int64_t count_timed(const struct tk_site_machine *machine, int64_t *unstable)
 {
 	int64_t timed = 0;
@@ -126,9 +124,7 @@ static struct tk_value *add_machine_card(
 	return card;
 }
 
-/* ---- what moved
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- what moved ---- */
 
 static int moved_order(const void *a, const void *b)
 {
@@ -159,8 +155,7 @@ static size_t bundle_length(const struct tk_site_series *const *moved, size_t co
 	return n < TK_VERDICT_GROUP_MIN ? 1 : n;
 }
 
-/* A night that was cut by its budget, a build that failed: hundreds of series, one thing to know.
- */
+/* A night that was cut by its budget, a build that failed: hundreds of series, one thing to know. */
 static void add_bundle(struct tk_site *site, struct tk_value *list,
         const struct tk_site_series *const *moved, size_t count)
 {
@@ -264,8 +259,7 @@ static void add_moved(struct tk_site *site, struct tk_value *list, const struct 
 	set_culprit(site, o, s, good, bad);
 }
 
-/* The series of one tone, most severe first; the list is cut, `key_more` says by how many series.
- */
+/* The series of one tone, most severe first; the list is cut, `key_more` says by how many series. */
 static void set_moved(struct tk_site *site, struct tk_value *page, const char *tone,
         const char *key, const char *key_more, const struct tk_site_series **moved)
 {

@@ -15,9 +15,7 @@
 #include "site_gen/render/format.h"
 #include "site_gen/render/svg.h"
 
-/* ---- words
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
 static const char *const verdict_words[] = {
 #define WORD(id, word, mark, meaning) word,
@@ -98,9 +96,7 @@ const char *tk_state_tone(const char *word)
 	return "quiet";
 }
 
-/* ---- the frame
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the frame ---- */
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {
@@ -203,9 +199,7 @@ void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *ke
 	tk_buf_clear(&site->markup);
 }
 
-/* ---- revisions
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- revisions ---- */
 
 static const char *upstream_url(const struct tk_site *site, const struct tk_revision_row *r)
 {
@@ -273,9 +267,7 @@ void tk_series_find_change_range(const struct tk_site *site, const struct tk_sit
 	                            : NULL;
 }
 
-/* ---- the row of a series
- * ------------------------------------------------------------------------------------------
- */
+/* ---- the row of a series ---- */
 
 void tk_page_set_change(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, double change)

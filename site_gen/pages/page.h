@@ -77,8 +77,7 @@ int tk_page_write_series(
         struct tk_site *site, const struct tk_site_series *s, struct tk_error *err);
 void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE]);
 
-/* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path).
- */
+/* Forgets the page before and begins one: title, navigation, `root` ("" or "../", from the path). */
 struct tk_value *tk_page_begin(
         struct tk_site *site, const char *path, const char *title, enum tk_section section);
 /* Every page that is written, or kept as it is, goes into the site map. */
@@ -144,8 +143,7 @@ int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char 
 /* As many of one verdict, or outcome, for one reason are one line. */
 #define TK_VERDICT_GROUP_MIN 4
 /* Of one verdict, without numbers that tell them apart, and for one reason where it is not that
- * they were not measured.
- */
+ * they were not measured. */
 bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b);
 const char *tk_verdict_tone(const char *word);
 const char *tk_state_tone(

@@ -18,9 +18,7 @@
 #define BUILDS_MAX 10
 #define LOG_BYTES 8000
 
-/* ---- what it moved
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- what it moved ---- */
 
 static double ratio_of(const struct tk_site_change *move)
 {
@@ -112,9 +110,7 @@ static void set_verdicts(
 	}
 }
 
-/* ---- how it was built
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- how it was built ---- */
 
 static int add_build(struct tk_site *site, struct tk_value *list, const struct tk_build_row *b,
         struct tk_error *err)
@@ -152,9 +148,7 @@ static int set_builds(
 	return status;
 }
 
-/* ---- its functions
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- its functions ---- */
 
 /* The good build of a revision that is newest, of the same kind as `like` where that is given. */
 static const struct tk_build_row *good_build(
@@ -269,9 +263,7 @@ static int set_functions(struct tk_site *site, struct tk_value *page,
 	return status;
 }
 
-/* ---- the page
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- the page ---- */
 
 static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_revision *r)
 {

@@ -92,9 +92,7 @@ static int name_marks(struct tk_roofline_points *spots, struct tk_error *err)
 	return 0;
 }
 
-/* ---- data for the chart
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- data for the chart ---- */
 
 static void add_text(struct tk_buf *out, const char *key, const char *text)
 {
@@ -168,9 +166,7 @@ static int write_data(struct tk_site *site, const struct tk_site_ceilings *roofs
 	return tk_output_put(site->out, path, out, err);
 }
 
-/* ---- the page
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- the page ---- */
 
 static void set_roofs(
         struct tk_site *site, struct tk_value *page, const struct tk_site_ceilings *roofs)

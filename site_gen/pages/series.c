@@ -15,9 +15,7 @@
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
 
-/* ---- the page
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the page ---- */
 
 static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_site_series *s,
         size_t i, struct tk_format_scale scale)
@@ -91,8 +89,7 @@ static void add_peer(struct tk_site *site, struct tk_value *peers, const struct 
 	        mine && theirs ? theirs->value / mine->value : 0.0);
 }
 
-/* The same problem on other backends and devices: neighbours, as the series are ordered by problem.
- */
+/* The same problem on other backends and devices: neighbours, as the series are ordered by problem. */
 static void set_peers(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
 {
 	const struct tk_model *m = &site->model;

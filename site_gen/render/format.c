@@ -39,8 +39,7 @@ static const struct {
         {"bytes", 1e9, "GB"},
 };
 
-/* As "%.*f" writes it, in a tenth of the time; what is near the middle of two digits is left to it.
- */
+/* As "%.*f" writes it, in a tenth of the time; what is near the middle of two digits is left to it. */
 static size_t fixed(char out[TK_FORMAT_SIZE], double v, int digits)
 {
 	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};

@@ -32,8 +32,7 @@ void tk_format_change_pair(
 const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE]);
 const char *tk_format_half_width(
         double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
-/* The same of a measurement; "" where one sample is all there is: it says nothing of its own width.
- */
+/* The same of a measurement; "" where one sample is all there is: it says nothing of its own width. */
 const char *tk_format_point_half_width(const struct tk_point *p, char out[TK_FORMAT_SIZE]);
 bool tk_point_has_interval(const struct tk_point *p);
 /* Whether the best is told apart from another: their intervals do not meet. */

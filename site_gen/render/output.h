@@ -1,9 +1,9 @@
-/* The folder that is written: all files go into a temporary sibling. At the end the two folders
- * change places in one step; or, where tk_output_resume() was called, the new files move into the
- * old folder one by one, in an order in which no page is ever there before what it refers to.
+/* The folder of a site. All files are first written into a temporary sibling. The commit then
+ * exchanges the two folders in one step. After tk_output_resume() it moves the new files into the
+ * old folder one by one instead, in an order in which no page exists before what it refers to.
  *
- * A file whose content is that of the old site is not written: it is a hard link to it, or stays,
- * so that its time stays. */
+ * A file whose content is that of the old site is not written: it is hard-linked, or stays, so that
+ * its time of modification stays. */
 #ifndef TK_SITE_OUTPUT_H
 #define TK_SITE_OUTPUT_H
 #include <stdbool.h>
@@ -14,10 +14,9 @@ struct tk_buf;
 struct tk_error;
 struct tk_output;
 
-/* Present in every site; a folder that is not empty and has no such file is never replaced. */
+/* Present in every site. A non-empty folder without it is never replaced. */
 #define TK_SITE_MARKER "site-state.json"
-/* What the marker holds while files move: whoever finds it knows that the site is a mixture of two.
- */
+/* Content of the marker while files are moved: the site is a mixture of two builds. */
 #define TK_SITE_UNFINISHED "{\"format\":2,\"unfinished\":true}\n"
 
 struct tk_output_counts {
@@ -28,19 +27,19 @@ struct tk_output_counts {
 /* TK_EUSAGE: `dir` holds something that is not a site of ours; TK_EBUSY: another process writes a
  * site beside it. */
 int tk_output_open(const char *dir, struct tk_output **out, struct tk_error *err);
-/* What is not put stays as it is. `files`, `bytes`: what the old site has. */
+/* Updates the old site in place: files that are not put stay. `files`, `bytes`: of the old site. */
 void tk_output_resume(struct tk_output *o, size_t files, int64_t bytes);
-/* `path` is relative, with '/', and made of slugs only. Its folder is made. */
+/* `path` is relative, with '/', and made of slugs only. Its folder is created. */
 int tk_output_put(
         struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
-/* The same, of a file that is known to be another one: not compared. */
+/* The same without comparing, for a file that is known to have changed. */
 int tk_output_put_new(
         struct tk_output *o, const char *path, const struct tk_buf *content, struct tk_error *err);
 /* Takes the file of the old site as it is; false where there is none. */
 bool tk_output_keep(struct tk_output *o, const char *path);
-/* Removes a file of the old site at the end; for a site that is gone on with. */
+/* Removes a file of the old site at the commit; only after tk_output_resume(). */
 int tk_output_drop(struct tk_output *o, const char *path, struct tk_error *err);
-/* Names of the files in a folder of the old site; none where there is none. Free with
+/* Names of the files in a folder of the old site; none where there is no folder. Free with
  * tk_names_free(). */
 int tk_output_list_old(const struct tk_output *o, const char *folder, char ***names, size_t *count,
         struct tk_error *err);
@@ -49,10 +48,10 @@ int tk_output_read_old(const struct tk_output *o, const char *path, size_t max_b
         struct tk_buf *content, struct tk_error *err);
 /* The same of a file of just that size; false where there is none. */
 bool tk_output_read_old_exact(const struct tk_output *o, const char *path, void *data, size_t size);
-/* Some file of the old site is empty, which none is that we write, but for hidden ones. */
+/* Whether a file of the old site is empty. tracker writes no empty file but hidden ones. */
 bool tk_output_has_empty(const struct tk_output *o);
 struct tk_output_counts tk_output_counts(const struct tk_output *o);
-/* Replaces the old site and removes it, or moves what is new into it. */
+/* Replaces and removes the old site, or moves the new files into it. */
 int tk_output_commit(struct tk_output *o, struct tk_error *err);
 void tk_output_free(
         struct tk_output *o); /* without commit: the new files are removed, the old site stays */

@@ -28,8 +28,7 @@ struct frame {
 	int width, height, margin;
 };
 
-/* The middle of a few numbers, which it moves about; the lower one of two (N. Wirth's selection).
- */
+/* The middle of a few numbers, which it moves about; the lower one of two (N. Wirth's selection). */
 static float middle_of(float *v, int count)
 {
 	int lo = 0, hi = count - 1, k = hi / 2;

@@ -1,9 +1,7 @@
-/* Parsing into a flat list of tokens, once; rendering walks it with a stack of objects. */
+/* The set of templates, and rendering: walks the tokens with a stack of objects. */
 #include "site_gen/render/template.h"
 
-#include <ctype.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,223 +9,18 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "site_gen/render/escape.h"
+#include "site_gen/render/template_internal.h"
 #include "site_gen/render/value.h"
 
-#define NAME_MAX_BYTES 64
-#define MARKUP_SUFFIX "_markup"
-
-enum token_type {
-	TOKEN_TEXT,
-	TOKEN_VALUE,
-	TOKEN_MARKUP,
-	TOKEN_SECTION,
-	TOKEN_INVERTED,
-	TOKEN_END,
-	TOKEN_PARTIAL,
-	TOKEN_COMMENT
-};
-
-struct token {
-	enum token_type type;
-	const char *s;      /* text or name, in the template's copy */
-	size_t len, offset; /* offset: of the tag, for messages */
-	size_t end;         /* sections: index of the closing token */
-	size_t first;  /* bytes of the name up to its first dot, without the `?` of a section */
-	uint32_t hash; /* of these */
-};
-
-struct template
-{
-	struct template *next;
-	char *name, *text;
-	size_t text_len, count, cap;
-	struct token *tokens;
-};
+#define FILE_SUFFIX ".html"
 
 struct tk_templates {
-	struct template *first;
+	struct tk_template *first;
 };
 
-static int fail_at(const struct template *t, size_t offset, struct tk_error *err, const char *what,
-        const char *name, size_t name_len)
-{
-	size_t line = 1, column = 1;
-	for (size_t i = 0; i < offset; i++) {
-		column = t->text[i] == '\n' ? 1 : column + 1;
-		line += t->text[i] == '\n';
-	}
-	return tk_fail(err, TK_EDATA, "%s.html:%zu:%zu: %s%s%.*s%s", t->name, line, column, what,
-	        name ? " `" : "", (int)name_len, name ? name : "", name ? "`" : "");
-}
+/* ---- the set of templates ---- */
 
-/* ---- parsing
- * ---------------------------------------------------------------------------------------------- */
-
-struct parser {
-	struct template *t;
-	size_t at;
-	size_t open[TK_TEMPLATE_DEPTH_MAX], depth; /* indices of the sections that are open */
-};
-
-static int token_add(struct template *t, struct token token, struct tk_error *err)
-{
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 64;
-		struct token *bigger = realloc(t->tokens, cap * sizeof *bigger);
-		if (!bigger)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		t->tokens = bigger;
-		t->cap = cap;
-	}
-	if (token.type != TOKEN_TEXT) {
-		size_t len = token.len - (token.len > 1 && token.s[token.len - 1] == '?');
-		const char *dot = len > 1 ? memchr(token.s, '.', len) : NULL;
-		token.first = dot ? (size_t)(dot - token.s) : len;
-		token.hash = tk_value_hash_key(token.s, token.first);
-	}
-	t->tokens[t->count++] = token;
-	return 0;
-}
-
-static bool name_is_good(const char *s, size_t len)
-{
-	if (len == 1 && *s == '.')
-		return true;
-	if (!len || len > NAME_MAX_BYTES || s[0] == '.' || s[len - 1] == '.')
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-' &&
-		        (s[i] != '.' || s[i + 1] == '.'))
-			return false;
-	return true;
-}
-
-/* Reads the tag that starts at p->at; *after is where the text goes on. */
-static int tag_read(const struct parser *p, struct token *out, size_t *after, struct tk_error *err)
-{
-	const struct template *t = p->t;
-	const char *s = t->text + p->at + 2, *limit = t->text + t->text_len;
-	bool triple = s < limit && *s == '{';
-	const char *close = triple ? "}}}" : "}}";
-	s += triple;
-	const char *end = memmem(s, (size_t)(limit - s), close, strlen(close));
-	if (!end)
-		return fail_at(t, p->at, err, "unterminated tag", NULL, 0);
-	static const struct {
-		char sigil;
-		enum token_type type;
-	} sigils[] = {{'#', TOKEN_SECTION}, {'^', TOKEN_INVERTED}, {'/', TOKEN_END},
-	        {'>', TOKEN_PARTIAL}, {'!', TOKEN_COMMENT}};
-	*out = (struct token){.type = triple ? TOKEN_MARKUP : TOKEN_VALUE, .offset = p->at};
-	for (size_t i = 0; !triple && s < end && i < sizeof sigils / sizeof *sigils; i++)
-		if (*s == sigils[i].sigil) {
-			out->type = sigils[i].type;
-			s++;
-			break;
-		}
-	*after = (size_t)(end - t->text) + strlen(close);
-	for (; s < end && isspace((unsigned char)*s); s++)
-		;
-	for (; end > s && isspace((unsigned char)end[-1]); end--)
-		;
-	out->s = s;
-	out->len = (size_t)(end - s);
-	bool is_section = out->type == TOKEN_SECTION || out->type == TOKEN_END;
-	if (out->type != TOKEN_COMMENT &&
-	        !name_is_good(s, out->len - (is_section && out->len && end[-1] == '?')))
-		return fail_at(t, p->at, err, "invalid name", s, out->len > 40 ? 40 : out->len);
-	size_t suffix = strlen(MARKUP_SUFFIX);
-	if (triple && (out->len <= suffix || memcmp(s + out->len - suffix, MARKUP_SUFFIX, suffix)))
-		return fail_at(t, p->at, err,
-		        "{{{ }}} takes markup, whose name must end in " MARKUP_SUFFIX ":", s,
-		        out->len);
-	return 0;
-}
-
-/* A tag that shows nothing and stands alone on its line takes the line with it: *start and *after
- * grow to the whole line. */
-static void line_swallow(const struct template *t, enum token_type type, size_t text_start,
-        size_t *start, size_t *after)
-{
-	if (type == TOKEN_VALUE || type == TOKEN_MARKUP || type == TOKEN_TEXT)
-		return;
-	size_t from = *start, to = *after;
-	while (from > text_start && (t->text[from - 1] == ' ' || t->text[from - 1] == '\t'))
-		from--;
-	while (to < t->text_len &&
-	        (t->text[to] == ' ' || t->text[to] == '\t' || t->text[to] == '\r'))
-		to++;
-	bool line_starts = from == 0 || t->text[from - 1] == '\n';
-	bool line_ends = to == t->text_len || t->text[to] == '\n';
-	if (!line_starts || !line_ends)
-		return;
-	*start = from;
-	*after = to < t->text_len ? to + 1 : to;
-}
-
-static int section_nest(struct parser *p, const struct token *tag, struct tk_error *err)
-{
-	struct template *t = p->t;
-	if (tag->type == TOKEN_SECTION || tag->type == TOKEN_INVERTED) {
-		if (p->depth == TK_TEMPLATE_DEPTH_MAX)
-			return fail_at(t, tag->offset, err, "sections are nested too deep at",
-			        tag->s, tag->len);
-		p->open[p->depth++] = t->count;
-		return 0;
-	}
-	if (tag->type != TOKEN_END)
-		return 0;
-	if (!p->depth)
-		return fail_at(
-		        t, tag->offset, err, "no open section to close with", tag->s, tag->len);
-	struct token *open = &t->tokens[p->open[--p->depth]];
-	if (open->len != tag->len || memcmp(open->s, tag->s, tag->len))
-		return fail_at(
-		        t, tag->offset, err, "expected the end of section", open->s, open->len);
-	open->end = t->count;
-	return 0;
-}
-
-static int parse(struct template *t, struct tk_error *err)
-{
-	struct parser p = {.t = t};
-	int status = 0;
-	while (!status && p.at < t->text_len) {
-		const char *from = t->text + p.at,
-		           *tag_at = memmem(from, t->text_len - p.at, "{{", 2);
-		size_t text_start = p.at,
-		       tag_start = tag_at ? (size_t)(tag_at - t->text) : t->text_len,
-		       after = t->text_len;
-		struct token tag = {0};
-		p.at = tag_start;
-		if (tag_at)
-			status = tag_read(&p, &tag, &after, err);
-		if (!status && tag_at)
-			line_swallow(t, tag.type, text_start, &tag_start, &after);
-		if (!status && tag_start > text_start)
-			status = token_add(t,
-			        (struct token){.type = TOKEN_TEXT,
-			                .s = from,
-			                .len = tag_start - text_start},
-			        err);
-		if (!status && tag_at)
-			status = section_nest(&p, &tag, err);
-		if (!status && tag_at && tag.type != TOKEN_COMMENT)
-			status = token_add(t, tag, err);
-		p.at = after;
-	}
-	if (!status && p.depth) {
-		const struct token *open = &t->tokens[p.open[p.depth - 1]];
-		status = fail_at(t, open->offset, err, "unclosed section", open->s, open->len);
-	}
-	return status;
-}
-
-/* ---- the set
- * -----------------------------------------------------------------------------------------------
- */
-
-static void template_free(struct template *t)
+static void free_template(struct tk_template *t)
 {
 	if (!t)
 		return;
@@ -246,17 +39,17 @@ void tk_templates_free(struct tk_templates *set)
 {
 	if (!set)
 		return;
-	for (struct template *t = set->first, *next; t; t = next) {
+	for (struct tk_template *t = set->first, *next; t; t = next) {
 		next = t->next;
-		template_free(t);
+		free_template(t);
 	}
 	free(set);
 }
 
-static const struct template *template_find(
+static const struct tk_template *find_template(
         const struct tk_templates *set, const char *name, size_t len)
 {
-	for (const struct template *t = set->first; t; t = t->next)
+	for (const struct tk_template *t = set->first; t; t = t->next)
 		if (!strncmp(t->name, name, len) && !t->name[len])
 			return t;
 	return NULL;
@@ -268,20 +61,20 @@ int tk_templates_add(struct tk_templates *set, const char *name, const char *tex
 	if (len > TK_TEMPLATE_BYTES_MAX)
 		return tk_fail(err, TK_EDATA, "%s.html: larger than %zu bytes", name,
 		        TK_TEMPLATE_BYTES_MAX);
-	if (template_find(set, name, strlen(name)))
+	if (find_template(set, name, strlen(name)))
 		return tk_fail(err, TK_EDATA, "%s.html: duplicate template name", name);
-	struct template *t = calloc(1, sizeof *t);
+	struct tk_template *t = calloc(1, sizeof *t);
 	if (!t || !(t->name = strdup(name)) || !(t->text = malloc(len + 1))) {
-		template_free(t);
+		free_template(t);
 		return tk_fail(err, TK_ENOMEM, "out of memory");
 	}
 	if (len)
 		memcpy(t->text, text, len);
 	t->text[len] = 0;
 	t->text_len = len;
-	int status = parse(t, err);
+	int status = tk_template_parse(t, err);
 	if (status) {
-		template_free(t);
+		free_template(t);
 		return status;
 	}
 	t->next = set->first;
@@ -289,7 +82,7 @@ int tk_templates_add(struct tk_templates *set, const char *name, const char *tex
 	return 0;
 }
 
-static int load_one(
+static int load_file(
         struct tk_templates *set, const char *dir, const char *file, struct tk_error *err)
 {
 	size_t len = strlen(file);
@@ -313,14 +106,12 @@ int tk_templates_load(struct tk_templates *set, const char *dir, struct tk_error
 	size_t count = 0;
 	int status = tk_dir_list(dir, &names, &count, err);
 	for (size_t i = 0; !status && i < count; i++)
-		status = load_one(set, dir, names[i], err);
+		status = load_file(set, dir, names[i], err);
 	tk_names_free(names, count);
 	return status;
 }
 
-/* ---- rendering
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- rendering ---- */
 
 #define STACK_MAX (TK_TEMPLATE_DEPTH_MAX * TK_TEMPLATE_DEPTH_MAX)
 
@@ -332,7 +123,8 @@ struct renderer {
 	size_t depth, partials, steps;
 };
 
-static const struct tk_value *lookup(const struct renderer *r, const struct token *token)
+static const struct tk_value *lookup(
+        const struct renderer *r, const struct tk_template_token *token)
 {
 	const struct tk_value *v = NULL;
 	const char *name = token->s;
@@ -368,20 +160,23 @@ static bool is_shown(const struct tk_value *v)
 	}
 }
 
-static int show_value(const struct renderer *r, const struct template *t, const struct token *token)
+static int render_value(const struct renderer *r, const struct tk_template *t,
+        const struct tk_template_token *token)
 {
 	const struct tk_value *v = lookup(r, token);
 	if (!v)
-		return fail_at(t, token->offset, r->err, "no value for", token->s, token->len);
+		return tk_template_fail_at(
+		        t, token->offset, r->err, "no value for", token->s, token->len);
 	if (token->type == TOKEN_MARKUP) {
 		if (v->type != TK_VALUE_MARKUP)
-			return fail_at(
+			return tk_template_fail_at(
 			        t, token->offset, r->err, "not markup:", token->s, token->len);
 		tk_buf_add(r->out, v->text, v->len);
 		return 0;
 	}
 	if (v->type == TK_VALUE_LIST || v->type == TK_VALUE_OBJECT)
-		return fail_at(t, token->offset, r->err, "not a text:", token->s, token->len);
+		return tk_template_fail_at(
+		        t, token->offset, r->err, "not a text:", token->s, token->len);
 	if (v->type == TK_VALUE_FLAG)
 		tk_buf_add_str(r->out, v->flag ? "true" : "");
 	else
@@ -389,11 +184,11 @@ static int show_value(const struct renderer *r, const struct template *t, const 
 	return 0;
 }
 
-static int render_range(struct renderer *r, const struct template *t, size_t from, size_t to);
+static int render_range(struct renderer *r, const struct tk_template *t, size_t from, size_t to);
 
-static int show_section(struct renderer *r, const struct template *t, size_t at)
+static int render_section(struct renderer *r, const struct tk_template *t, size_t at)
 {
-	const struct token *token = &t->tokens[at];
+	const struct tk_template_token *token = &t->tokens[at];
 	bool once = token->s[token->len - 1] == '?';
 	const struct tk_value *v = lookup(r, token);
 	if (is_shown(v) == (token->type == TOKEN_INVERTED))
@@ -402,8 +197,8 @@ static int show_section(struct renderer *r, const struct template *t, size_t at)
 	        (v->type != TK_VALUE_LIST && v->type != TK_VALUE_OBJECT))
 		return render_range(r, t, at + 1, token->end);
 	if (r->depth == STACK_MAX)
-		return fail_at(t, token->offset, r->err, "sections are nested too deep at",
-		        token->s, token->len);
+		return tk_template_fail_at(t, token->offset, r->err,
+		        "sections are nested too deep at", token->s, token->len);
 	int status = 0;
 	r->depth++;
 	for (const struct tk_value *item = v->type == TK_VALUE_LIST ? v->first : v; item && !status;
@@ -417,27 +212,29 @@ static int show_section(struct renderer *r, const struct template *t, size_t at)
 	return status;
 }
 
-static int show_partial(struct renderer *r, const struct template *t, const struct token *token)
+static int render_partial(
+        struct renderer *r, const struct tk_template *t, const struct tk_template_token *token)
 {
-	const struct template *other = template_find(r->set, token->s, token->len);
+	const struct tk_template *other = find_template(r->set, token->s, token->len);
 	if (!other)
-		return fail_at(t, token->offset, r->err, "no template named", token->s, token->len);
+		return tk_template_fail_at(
+		        t, token->offset, r->err, "no template named", token->s, token->len);
 	if (r->partials == TK_TEMPLATE_DEPTH_MAX)
-		return fail_at(t, token->offset, r->err, "partials are nested too deep at",
-		        token->s, token->len);
+		return tk_template_fail_at(t, token->offset, r->err,
+		        "partials are nested too deep at", token->s, token->len);
 	r->partials++;
 	int status = render_range(r, other, 0, other->count);
 	r->partials--;
 	return status;
 }
 
-static int render_range(struct renderer *r, const struct template *t, size_t from, size_t to)
+static int render_range(struct renderer *r, const struct tk_template *t, size_t from, size_t to)
 {
 	int status = 0;
 	for (size_t i = from; i < to && !status; i++) {
-		const struct token *token = &t->tokens[i];
+		const struct tk_template_token *token = &t->tokens[i];
 		if (++r->steps > TK_TEMPLATE_STEPS_MAX)
-			return fail_at(
+			return tk_template_fail_at(
 			        t, token->offset, r->err, "too many tags in one page", NULL, 0);
 		switch (token->type) {
 		case TOKEN_TEXT:
@@ -445,15 +242,15 @@ static int render_range(struct renderer *r, const struct template *t, size_t fro
 			break;
 		case TOKEN_VALUE:
 		case TOKEN_MARKUP:
-			status = show_value(r, t, token);
+			status = render_value(r, t, token);
 			break;
 		case TOKEN_SECTION:
 		case TOKEN_INVERTED:
-			status = show_section(r, t, i);
+			status = render_section(r, t, i);
 			i = token->end;
 			break;
 		case TOKEN_PARTIAL:
-			status = show_partial(r, t, token);
+			status = render_partial(r, t, token);
 			break;
 		case TOKEN_END:
 		case TOKEN_COMMENT:
@@ -467,7 +264,7 @@ int tk_templates_render(const struct tk_templates *set, const char *name,
         const struct tk_value *data, const struct tk_arena *arena, struct tk_buf *out,
         struct tk_error *err)
 {
-	const struct template *t = template_find(set, name, strlen(name));
+	const struct tk_template *t = find_template(set, name, strlen(name));
 	if (!t)
 		return tk_fail(err, TK_ENOTFOUND, "%s.html: no such template", name);
 	if (!data || tk_arena_has_failed(arena))

@@ -1,19 +1,18 @@
 /* Logic-less templates, a strict subset of Mustache:
  *
- *   {{name}}                 the text, escaped for HTML; a flag is "true" or ""
- *   {{{name_markup}}}        markup that the generator made itself, from a member whose name ends
- * in _markup
- *   {{#name}}..{{/name}}     once for a flag that is set, a text that is not empty, or an object
- * (its members are then in reach); once for each item of a list; else not at all
- *   {{#name?}}..{{/name?}}   once where the section would be shown at all: the frame around a list
- *   {{^name}}..{{/name}}     where the section would not be shown
- *   {{>name}}                another template of the set
+ *   {{name}}                  the text, escaped for HTML; a flag is "true" or ""
+ *   {{{name_markup}}}         markup of the generator, from a member whose name ends in _markup
+ *   {{#name}}..{{/name}}      once for a set flag, a non-empty text or an object (its members are
+ *                             then in scope); once for each item of a list; else not at all
+ *   {{#name?}}..{{/name?}}    once where the section would be shown at all: the frame of a list
+ *   {{^name}}..{{/name}}      where the section would not be shown
+ *   {{>name}}                 another template of the set
  *   {{! comment }}  {{.}} the item itself  {{a.b}} a member of a member
  *
- * A name is looked for in the innermost object first. {{name}} without a value is an error, so that
- * a misspelt name is found by the first test; so is {{{x}}} for anything that is not markup: `grep
- * '{{{'` finds every place where something is not escaped. A section tag, partial or comment alone
- * on its line takes the line with it. Errors are "file:line:column: what". */
+ * Names are looked up in the innermost object first. A name without a value is an error, so that
+ * tests find misspelt names. {{{x}}} accepts markup only, so that `grep '{{{'` finds every place
+ * that is not escaped. A section tag, partial or comment alone on its line removes the line.
+ * Messages are "FILE:LINE:COLUMN: what". */
 #ifndef TK_SITE_TEMPLATE_H
 #define TK_SITE_TEMPLATE_H
 #include <stddef.h>
@@ -39,7 +38,8 @@ int tk_templates_add(struct tk_templates *t, const char *name, const char *text,
 /* Adds every *.html of a folder. */
 int tk_templates_load(struct tk_templates *t, const char *dir, struct tk_error *err);
 
-/* Appends the page to out. `arena` is where data was made: its failure, if any, is told here. */
+/* Appends the page to out. `arena` holds the data; its allocation failure, if any, is
+ * reported here. */
 int tk_templates_render(const struct tk_templates *t, const char *name, const struct tk_value *data,
         const struct tk_arena *arena, struct tk_buf *out, struct tk_error *err);
 

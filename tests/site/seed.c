@@ -36,9 +36,7 @@ static void check(int status)
 	exit(1);
 }
 
-/* ---- rows
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static int64_t machine(const char *name, const char *attributes)
 {
@@ -267,9 +265,7 @@ static void ceiling(int64_t night, int64_t device_id, const char *name, const ch
 	check(tk_store_put_ceiling(db, &row, &err));
 }
 
-/* ---- tiny
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- tiny ---- */
 
 static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, const char *status,
         double before, double after, const char *reason)
@@ -377,9 +373,7 @@ static void tiny(void)
 	        &id, &err));
 }
 
-/* ---- demo
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- demo ---- */
 
 struct step {
 	int night;
@@ -518,8 +512,7 @@ static void measure_night(
 	}
 }
 
-/* What got slower last night was measured again the same night, its old build against its new one.
- */
+/* What got slower last night was measured again the same night, its old build against its new one. */
 static void confirm_night(const struct lab *lab, int n, const struct where *w)
 {
 	struct tk_rng rng; /* its own, so that what was measured before stays as it was */
